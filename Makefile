@@ -1,0 +1,25 @@
+# Everything a person or CI runs. `make help` lists the targets.
+GO      ?= go
+TAGS    := sqlite_fts5
+GOTEST  := $(GO) test -race -tags $(TAGS)
+BIN     := bin/quarry
+PKGS    ?= ./...
+
+.DEFAULT_GOAL := build
+.PHONY: help build test vet clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+build: ## build bin/quarry
+	$(GO) build -trimpath -tags $(TAGS) -o $(BIN) ./cmd/quarry
+
+vet: ## gofmt and go vet
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet -tags $(TAGS) ./...
+
+test: vet ## run every test with the race detector
+	$(GOTEST) $(PKGS)
+
+clean: ## remove what the build made
+	rm -rf bin

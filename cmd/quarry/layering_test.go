@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// layers is the order of DESIGN.md: a package may import siblings to its left
+// only. model stands apart: it imports no sibling and only cmd imports it.
+var layers = []string{"index", "retrieval", "completion", "agent", "diagnostics", "lsp", "cmd"}
+
+// owners names the only sibling that may import a library directly.
+var owners = map[string]string{
+	"go.lsp.dev/":                       "lsp",
+	"github.com/mattn/go-sqlite3":       "index",
+	"github.com/smacker/go-tree-sitter": "index",
+	"github.com/viterin/vek":            "retrieval",
+	"github.com/ollama/ollama/api":      "model",
+}
+
+func TestImportRules(t *testing.T) {
+	rank := map[string]int{}
+	for i, name := range layers {
+		rank[name] = i
+	}
+	pkgs := listPackages(t)
+	if len(pkgs) < 3 {
+		t.Fatalf("go list found %d packages of quarry; the test looks in the wrong place", len(pkgs))
+	}
+	for _, p := range pkgs {
+		from, ok := topLevel(p.ImportPath)
+		if !ok {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if to, ok := topLevel(imp); ok && to != from {
+				switch {
+				case from == "bench" || from == "testdata":
+					// Measurement and generator programs stand above everything.
+				case to == "model" && from != "cmd":
+					t.Errorf("%s imports %s: only cmd may import model", p.ImportPath, imp)
+				case from == "model":
+					t.Errorf("%s imports %s: model imports no sibling", p.ImportPath, imp)
+				case to != "model" && rank[to] > rank[from]:
+					t.Errorf("%s imports %s: %s is above %s", p.ImportPath, imp, to, from)
+				case from == "agent" && to == "completion":
+					t.Errorf("%s imports %s: completion and agent stand side by side", p.ImportPath, imp)
+				}
+			}
+			for lib, owner := range owners {
+				if strings.HasPrefix(imp, lib) && from != owner && from != "bench" && from != "testdata" {
+					t.Errorf("%s imports %s: only %s may", p.ImportPath, imp, owner)
+				}
+			}
+		}
+	}
+}
+
+type listedPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+// listPackages reads the non-test imports of every package of the module. Test
+// files may reach across (a fake model in an lsp test), shipped code may not.
+func listPackages(t *testing.T) []listedPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-tags", "sqlite_fts5", "-json=ImportPath,Imports", "quarry/...")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var pkgs []listedPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listedPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatalf("go list -json: %v", err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func topLevel(importPath string) (string, bool) {
+	rest, ok := strings.CutPrefix(importPath, "quarry/")
+	if !ok {
+		return "", false
+	}
+	top, _, _ := strings.Cut(rest, "/")
+	return top, true
+}

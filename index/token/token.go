@@ -1,0 +1,287 @@
+// Package token cuts code and prose into the terms of the lexical index. The
+// index and the query go through the same analyzer, which is what makes a
+// question in plain words meet an identifier:
+//
+//	"HTTPServer.listenAll(routes)"  ->  httpserver http server listenall listen all rout
+//
+// An identifier of several words yields itself, lower-cased and unstemmed, and
+// then the stem of each of its words; a single word yields its stem alone.
+// Words are cut at underscores and hyphens, at changes of case and between
+// letters and digits. Stop words are kept: dropping them is the query's
+// business, since "with" is noise in a question and a name in code.
+package token
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxWord is the longest run of word characters that is analysed, in bytes.
+// Longer ones are data (base64, hashes, minified code), never searched for by
+// word; the literal signal still finds them.
+const maxWord = 64
+
+// An Analyzer cuts text into terms. It holds scratch buffers: the zero value is
+// ready, it is not safe for concurrent use, and reusing one saves allocations.
+type Analyzer struct {
+	lower []byte // the same in lower case
+	stem  []byte
+	cuts  []int
+}
+
+// Terms calls emit for each term of text in order. The slice passed to emit is
+// valid only during the call. Bytes that are not UTF-8 separate words.
+func (a *Analyzer) Terms(text string, emit func(term []byte)) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if !asciiWord[c] {
+				i++
+				continue
+			}
+		} else if r, n := utf8.DecodeRuneInString(text[i:]); !wordRune(r, n) {
+			i += n
+			continue
+		} else if ideographic(r) {
+			i += a.ideographs(text[i:], emit)
+			continue
+		}
+		end := wordEnd(text, i)
+		if end-i <= maxWord {
+			a.identifier(text[i:end], emit)
+		}
+		i = end
+	}
+}
+
+// AppendText appends the terms of text to dst, each followed by a blank: the
+// form the full-text table stores.
+func (a *Analyzer) AppendText(dst []byte, text string) []byte {
+	a.Terms(text, func(term []byte) {
+		dst = append(dst, term...)
+		dst = append(dst, ' ')
+	})
+	return dst
+}
+
+// Words appends the lower-cased words of one identifier to dst: "parseURLPath"
+// gives parse, url, path. Unlike Terms it neither stems nor drops short words,
+// so joining the words gives back the identifier without its separators.
+func (a *Analyzer) Words(dst []string, identifier string) []string {
+	for i := 0; i < len(identifier); {
+		r, n := utf8.DecodeRuneInString(identifier[i:])
+		if !wordRune(r, n) {
+			i += n
+			continue
+		}
+		end := wordEnd(identifier, i)
+		a.cut(identifier[i:end])
+		for k := 0; k+1 < len(a.cuts); k++ {
+			if w := trimSeparators(a.lower[a.cuts[k]:a.cuts[k+1]]); len(w) > 0 {
+				dst = append(dst, string(w))
+			}
+		}
+		i = end
+	}
+	return dst
+}
+
+// Stem returns the Porter stem of a lower-case word.
+func (a *Analyzer) Stem(word string) string {
+	a.stem = stem(append(a.stem[:0], word...))
+	return string(a.stem)
+}
+
+// identifier emits the terms of one run of word characters.
+func (a *Analyzer) identifier(run string, emit func([]byte)) {
+	a.cut(run)
+	words := 0
+	for k := 0; k+1 < len(a.cuts); k++ {
+		if len(trimSeparators(a.lower[a.cuts[k]:a.cuts[k+1]])) > 0 {
+			words++
+		}
+	}
+	if words == 0 {
+		return
+	}
+	if words > 1 {
+		a.stem = a.stem[:0]
+		for _, c := range a.lower {
+			if c != '_' {
+				a.stem = append(a.stem, c)
+			}
+		}
+		emit(a.stem)
+	}
+	for k := 0; k+1 < len(a.cuts); k++ {
+		w := trimSeparators(a.lower[a.cuts[k]:a.cuts[k+1]])
+		if len(w) == 0 {
+			continue
+		}
+		// One-letter words and digits of a longer identifier (the T of TValue,
+		// the 2 of OAuth2) match everything and mean nothing; alone they stay. A
+		// letter also belongs to the word after it: OAuth2Scope has oauth and auth.
+		if len(w) == 1 && words > 1 {
+			if words > 2 && k+2 < len(a.cuts) && w[0] > '9' {
+				if next := a.lower[a.cuts[k+1]:a.cuts[k+2]]; next[0] > '9' && next[0] != '_' {
+					emit(a.lower[a.cuts[k]:a.cuts[k+2]])
+				}
+			}
+			continue
+		}
+		a.stem = stem(append(a.stem[:0], w...))
+		emit(a.stem)
+	}
+}
+
+// cut fills lower with run in lower case and cuts with the word boundaries in
+// it. Boundaries: after and before '_', lower|Upper, letter|digit, and
+// UPPER|Upperlower.
+func (a *Analyzer) cut(run string) {
+	a.lower = a.lower[:0]
+	a.cuts = append(a.cuts[:0], 0)
+	prev := classNone
+	start := 0      // of the current word, in lower
+	upperRun := 0   // capitals at the end of the current word
+	lastUpper := -1 // where the last capital starts, in lower
+	for i := 0; i < len(run); {
+		r, n := rune(run[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(run[i:])
+		}
+		cl := classOf(r)
+		at := len(a.lower)
+		switch {
+		case prev == classNone || at == start:
+		case cl == prev && cl != classUpper:
+		case cl == classUpper && prev == classUpper:
+		case cl == classLower && prev == classUpper:
+			if upperRun > 1 {
+				a.cuts = append(a.cuts, lastUpper)
+				start = lastUpper
+			}
+		default:
+			a.cuts = append(a.cuts, at)
+			start = at
+		}
+		if cl == classUpper {
+			if prev != classUpper || at == start {
+				upperRun = 0
+			}
+			upperRun++
+			lastUpper = at
+		}
+		prev = cl
+		if r < utf8.RuneSelf {
+			if cl == classUpper {
+				r += 'a' - 'A'
+			}
+			a.lower = append(a.lower, byte(r))
+		} else {
+			a.lower = utf8.AppendRune(a.lower, unicode.ToLower(r))
+		}
+		i += n
+	}
+	a.cuts = append(a.cuts, len(a.lower))
+}
+
+// ideographs emits the terms of a run of ideographic characters, which is
+// written without blanks: each pair of neighbours, or the character if it is
+// alone. It returns the length of the run in bytes.
+func (a *Analyzer) ideographs(text string, emit func([]byte)) int {
+	i, prev := 0, -1
+	pairs := 0
+	for i < len(text) {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if !ideographic(r) {
+			break
+		}
+		if prev >= 0 {
+			a.stem = append(a.stem[:0], text[prev:i+n]...)
+			emit(a.stem)
+			pairs++
+		}
+		prev = i
+		i += n
+	}
+	if pairs == 0 {
+		a.stem = append(a.stem[:0], text[:i]...)
+		emit(a.stem)
+	}
+	return i
+}
+
+type class byte
+
+const (
+	classNone class = iota
+	classLower
+	classUpper
+	classDigit
+	classSeparator
+)
+
+func classOf(r rune) class {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return classLower
+	case r >= 'A' && r <= 'Z':
+		return classUpper
+	case r >= '0' && r <= '9':
+		return classDigit
+	case r == '_':
+		return classSeparator
+	case unicode.IsUpper(r):
+		return classUpper
+	case unicode.IsDigit(r):
+		return classDigit
+	}
+	return classLower
+}
+
+// wordEnd returns the end of the run of word characters that starts at i.
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		if c := text[i]; c < utf8.RuneSelf {
+			if !asciiWord[c] {
+				break
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if !wordRune(r, n) || ideographic(r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+func wordRune(r rune, size int) bool {
+	if r < utf8.RuneSelf {
+		return asciiWord[byte(r)]
+	}
+	return !(r == utf8.RuneError && size == 1) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+}
+
+func ideographic(r rune) bool {
+	return r >= 0x3040 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r >= 0xAC00 && r <= 0xD7A3)
+}
+
+func trimSeparators(w []byte) []byte {
+	for len(w) > 0 && w[0] == '_' {
+		w = w[1:]
+	}
+	for len(w) > 0 && w[len(w)-1] == '_' {
+		w = w[:len(w)-1]
+	}
+	return w
+}
+
+var asciiWord = func() (t [utf8.RuneSelf]bool) {
+	for c := range t {
+		t[c] = c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	return t
+}()

@@ -1,0 +1,351 @@
+// Package modeltest is a scripted stand-in for Ollama's HTTP interface
+// (version 0.17.4), for tests of what a model runtime and an editor session do
+// with answers, delays and failures of a known shape.
+//
+// A Server behaves as an Ollama with OLLAMA_NUM_PARALLEL=1 does where a client
+// can tell: generations run one at a time and the others queue, a cancelled
+// request leaves the queue at once, stop strings are cut and a beginning of one
+// is held back, num_predict ends an answer, a prompt longer than num_ctx is a
+// 400 when truncation is off, an empty prompt loads the model. What a model
+// would say, when, and what goes wrong is the script: a function from request
+// to Answer, or a queue of Answers. Nothing waits on a clock; an answer is held
+// by channels that the test closes or feeds.
+//
+// A Server is safe for concurrent use. It imports nothing outside the standard
+// library, so a process under test sees only HTTP.
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DefaultModel is the model a Server has unless SetModels says otherwise.
+const DefaultModel = "granite4:micro"
+
+// Model is one model the Server lists.
+type Model struct {
+	Name string
+	// ContextLength is what the model was trained for; 0 means 131072.
+	ContextLength int
+	// NoFIM makes the fill-in-the-middle tags ordinary text, as in a model
+	// whose vocabulary lacks them: they then count as several tokens each.
+	NoFIM bool
+}
+
+// Answer is what one /api/generate request gets. The zero Answer is a model
+// that ends at once.
+type Answer struct {
+	// Pieces are the tokens in order, one streamed chunk each.
+	Pieces []string
+	// Logprobs belong to Pieces by index; missing ones are -1.
+	Logprobs []float64
+
+	// Hold keeps the request in prompt evaluation until it is closed. Like the
+	// real one it cannot be interrupted: a cancelled request holds its place.
+	Hold <-chan struct{}
+	// Gate, if set, is received from before each piece; closing it lets all
+	// further pieces go. Cancelling the request ends the wait.
+	Gate <-chan struct{}
+
+	// Status, if not 0, answers this HTTP status with Message as the error.
+	Status  int
+	Message string
+	// ErrorLine ends the stream after Pieces with an error in a 200 answer.
+	ErrorLine string
+	// Disconnect cuts the connection after Pieces.
+	Disconnect bool
+	// NoDone ends the stream after Pieces cleanly, without the done chunk.
+	NoDone bool
+}
+
+// Server is the fake. Make one with Start or NewServer.
+type Server struct {
+	// URL is the base address, "http://127.0.0.1:PORT". It survives Stop and
+	// Restart.
+	URL string
+
+	addr string
+
+	mu       sync.Mutex // guards everything below
+	http     *http.Server
+	served   chan struct{} // closed when the current http.Serve returned
+	stopping chan struct{} // closed by Stop: ends every Hold
+	models   []Model
+	script   func(Request) Answer
+	queue    []Answer
+	embed    func(text string) []float32
+	log      []*record
+	changed  chan struct{} // closed and replaced whenever a record changes
+	loaded   map[string]loadedModel
+	loads    int
+	waiting  int
+	maxQueue int
+	slot     chan struct{} // holds one token while a generation runs
+}
+
+type loadedModel struct {
+	numCtx  int
+	expires time.Time
+}
+
+// Start serves on a free loopback port. The caller closes the Server.
+func Start() (*Server, error) {
+	s := &Server{
+		models:  []Model{{Name: DefaultModel}},
+		changed: make(chan struct{}),
+		loaded:  map[string]loadedModel{},
+		slot:    make(chan struct{}, 1),
+	}
+	if err := s.listen("127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	s.URL = "http://" + s.addr
+	return s, nil
+}
+
+// TB is the part of testing.TB that NewServer needs.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Fatalf(format string, args ...any)
+}
+
+// NewServer is Start for a test: the Server is closed when the test ends.
+func NewServer(t TB) *Server {
+	t.Helper()
+	s, err := Start()
+	if err != nil {
+		t.Fatalf("start the fake Ollama: %v", err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *Server) listen(addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Ollama is running") })
+	mux.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, map[string]any{"version": "0.17.4"}) })
+	mux.HandleFunc("GET /api/tags", s.tags)
+	mux.HandleFunc("GET /api/ps", s.ps)
+	mux.HandleFunc("POST /api/show", s.show)
+	mux.HandleFunc("POST /api/generate", s.generate)
+	mux.HandleFunc("POST /api/embed", s.embedTexts)
+	h := &http.Server{Handler: mux}
+	served := make(chan struct{})
+	s.mu.Lock()
+	s.addr, s.http, s.served, s.stopping = l.Addr().String(), h, served, make(chan struct{})
+	s.mu.Unlock()
+	go func() {
+		defer close(served)
+		_ = h.Serve(l) // always an error: Stop closed the listener
+	}()
+	return nil
+}
+
+// Close stops the Server for good.
+func (s *Server) Close() { s.Stop() }
+
+// Stop makes the Server refuse connections and cuts those it has, as a killed
+// Ollama does. Loaded models are forgotten.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	h, served, stopping := s.http, s.served, s.stopping
+	s.http = nil
+	s.loaded = map[string]loadedModel{}
+	s.mu.Unlock()
+	if h == nil {
+		return
+	}
+	close(stopping)
+	_ = h.Close()
+	<-served
+}
+
+// Restart serves again, at the same URL, after Stop.
+func (s *Server) Restart() error { return s.listen(s.addr) }
+
+// SetModels replaces the models the Server has.
+func (s *Server) SetModels(models ...Model) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = slices.Clone(models)
+}
+
+// Script answers every request whose turn no queued Answer has. It is called
+// once the request has the model, without locks held.
+func (s *Server) Script(f func(Request) Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = f
+}
+
+// Queue appends answers for the next requests with a prompt, before the script
+// is asked again.
+func (s *Server) Queue(answers ...Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, answers...)
+}
+
+// ScriptEmbed sets what /api/embed answers for a text; without it the answer is
+// a 404, as for a missing embedding model.
+func (s *Server) ScriptEmbed(f func(text string) []float32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.embed = f
+}
+
+// Unload forgets the loaded models, as keep_alive running out does.
+func (s *Server) Unload() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded = map[string]loadedModel{}
+}
+
+// Loads is how often a model was loaded, because it was not in memory or was
+// there with another num_ctx.
+func (s *Server) Loads() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loads
+}
+
+// MaxQueued is the largest number of generations that waited at once for
+// another to end.
+func (s *Server) MaxQueued() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.maxQueue
+}
+
+func (s *Server) findModel(name string) (Model, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.models {
+		if fullName(m.Name) == fullName(name) {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+func fullName(name string) string {
+	if !strings.Contains(name, ":") {
+		return name + ":latest"
+	}
+	return name
+}
+
+func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []map[string]any{}
+	for _, m := range s.models {
+		list = append(list, map[string]any{"name": fullName(m.Name), "model": fullName(m.Name), "size": 2_100_000_000})
+	}
+	reply(w, 200, map[string]any{"models": list})
+}
+
+func (s *Server) ps(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []map[string]any{}
+	for name, m := range s.loaded {
+		list = append(list, map[string]any{"name": name, "model": name, "context_length": m.numCtx, "expires_at": m.expires})
+	}
+	reply(w, 200, map[string]any{"models": list})
+}
+
+func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	var req struct{ Model, Name string }
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		reply(w, 400, map[string]any{"error": err.Error()})
+		return
+	}
+	if req.Model == "" {
+		req.Model = req.Name
+	}
+	m, ok := s.findModel(req.Model)
+	if !ok {
+		reply(w, 404, map[string]any{"error": fmt.Sprintf("model '%s' not found", req.Model)})
+		return
+	}
+	if m.ContextLength == 0 {
+		m.ContextLength = 131072
+	}
+	reply(w, 200, map[string]any{
+		"template":     "{{ .Prompt }}",
+		"details":      map[string]any{"family": "granite", "parameter_size": "3.4B", "quantization_level": "Q4_K_M"},
+		"model_info":   map[string]any{"general.architecture": "granite", "granite.context_length": m.ContextLength},
+		"capabilities": []string{"completion"},
+	})
+}
+
+func (s *Server) embedTexts(w http.ResponseWriter, r *http.Request) {
+	rec, err := s.begin(r)
+	if err != nil {
+		reply(w, 400, map[string]any{"error": err.Error()})
+		return
+	}
+	defer s.end(rec, Finished)
+	var req struct{ Input json.RawMessage }
+	var many []string
+	var one string
+	if err := json.Unmarshal(rec.Body, &req); err != nil {
+		reply(w, 400, map[string]any{"error": err.Error()})
+		return
+	}
+	if json.Unmarshal(req.Input, &many) != nil {
+		if json.Unmarshal(req.Input, &one) != nil {
+			reply(w, 400, map[string]any{"error": "invalid input type"})
+			return
+		}
+		many = []string{one}
+	}
+	s.mu.Lock()
+	f := s.embed
+	s.mu.Unlock()
+	if f == nil {
+		reply(w, 404, map[string]any{"error": fmt.Sprintf("model '%s' not found", rec.Model)})
+		return
+	}
+	vectors := make([][]float32, len(many))
+	for i, text := range many {
+		vectors[i] = f(text)
+	}
+	reply(w, 200, map[string]any{"model": rec.Model, "embeddings": vectors, "prompt_eval_count": len(many)})
+}
+
+// fimTags are the strings that are one token each in Granite's vocabulary.
+var fimTags = []string{"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", "<|fim_pad|>", "<|filename|>", "<|reponame|>", "<|end_of_text|>", "<|start_of_role|>", "<|end_of_role|>"}
+
+// CountTokens is the Server's tokenizer: a special token is one, other text is
+// one for every four bytes, rounded up.
+func CountTokens(text string, noFIM bool) int {
+	n := 0
+	if !noFIM {
+		for _, tag := range fimTags {
+			n += strings.Count(text, tag)
+			text = strings.ReplaceAll(text, tag, "")
+		}
+	}
+	return n + int(math.Ceil(float64(len(text))/4))
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // a client gone away is no error of the fake
+}

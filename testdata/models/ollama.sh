@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds the Ollama that the tests run against, once, and prints the binary's
+# path. The folder is named after the version and what shapes the build, so a
+# changed recipe builds anew and a finished build costs nothing.
+#
+#   testdata/models/ollama.sh          build if missing, print the path
+#   testdata/models/ollama.sh --path   print the path only
+set -euo pipefail
+
+version=0.17.4
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+dir="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}/ollama/$version"
+bin="$dir/ollama"
+
+if [[ "${1:-}" == --path || -x "$bin" ]]; then
+	echo "$bin"
+	exit 0
+fi
+
+say() { echo "ollama.sh: $*" >&2; }
+
+# Ollama's module names nlohmann's JSON header and does not carry it.
+if ! echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1; then
+	if ! command -v apt-get >/dev/null; then
+		say "nlohmann/json.hpp is missing: install nlohmann-json (brew install nlohmann-json, dnf install json-devel) and run again"
+		exit 1
+	fi
+	sudo=""
+	[[ $(id -u) == 0 ]] || sudo=sudo
+	say "installing nlohmann-json3-dev"
+	{ $sudo apt-get install -y --no-install-recommends nlohmann-json3-dev ||
+		{ $sudo apt-get update && $sudo apt-get install -y --no-install-recommends nlohmann-json3-dev; }; } >&2
+fi
+
+# Without a vector instruction set the CPU backend is nine times slower, and
+# setting these flags at all drops Go's own -O2.
+flags="-O2"
+[[ "$(uname -m)" == x86_64 ]] && grep -qw avx2 /proc/cpuinfo 2>/dev/null && flags="-O2 -march=x86-64-v3"
+
+mkdir -p "$dir"
+tmp="$(mktemp -d "$dir/build.XXXXXX")"
+trap 'rm -rf "$tmp"' EXIT
+say "building Ollama $version (minutes the first time)"
+(
+	cd "$tmp" # outside any module: quarry's go.mod must not choose Ollama's dependencies
+	GOBIN="$tmp" GOFLAGS=-buildvcs=false CGO_ENABLED=1 CGO_CPPFLAGS="-I$here/stubs" CGO_CFLAGS="$flags" CGO_CXXFLAGS="$flags" \
+		go install -trimpath -ldflags "-s -w -X github.com/ollama/ollama/version.Version=$version" \
+		"github.com/ollama/ollama@v$version" >&2
+)
+mv "$tmp/ollama" "$bin" # a killed build leaves no half binary under the final name
+echo "$bin"

@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: help build test vet clean
+.PHONY: help build test vet ollama clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -18,8 +18,11 @@ vet: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet -tags $(TAGS) ./...
 
-test: vet ## run every test with the race detector
+test: vet ollama ## run every test with the race detector
 	$(GOTEST) $(PKGS)
+
+ollama: ## build the Ollama the tests run against, once, and print its path
+	@testdata/models/ollama.sh
 
 clean: ## remove what the build made
 	rm -rf bin

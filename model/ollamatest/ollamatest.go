@@ -1,0 +1,209 @@
+// Package ollamatest runs a real Ollama with a generated Granite for tests.
+//
+// The binary is the one testdata/models/ollama.sh builds (`make ollama`). Where
+// it is missing a test is skipped with the reason, except under CI=true, where
+// it fails. Every Server has its own model folder, home and free loopback port,
+// and dies with the test process even if that is killed.
+package ollamatest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// DefaultModel is the name Start gives the Tiny Granite.
+const DefaultModel = "granite4:micro"
+
+// Server is one running Ollama.
+type Server struct {
+	// URL is its base address; it stays the same over Kill and Restart.
+	URL string
+
+	t    testing.TB
+	bin  string
+	dir  string
+	host string
+	log  *logBuffer
+	proc *process
+}
+
+// Start runs an Ollama that has the Tiny Granite as DefaultModel, and stops it
+// when the test ends.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := StartEmpty(t)
+	s.Create(DefaultModel, Tiny)
+	return s
+}
+
+// StartEmpty is Start without any model.
+func StartEmpty(t testing.TB) *Server {
+	t.Helper()
+	bin := findBinary(t)
+	s := &Server{t: t, bin: bin, dir: t.TempDir(), log: &logBuffer{}}
+	s.host = freeAddress(t)
+	s.URL = "http://" + s.host
+	t.Cleanup(func() {
+		s.Kill()
+		if t.Failed() {
+			t.Logf("Ollama's log ends:\n%s", s.log.tail(4000))
+		}
+	})
+	s.Restart()
+	return s
+}
+
+// findBinary finds the Ollama to run, or ends the test.
+func findBinary(t testing.TB) string {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") == "true" {
+		missing = t.Fatalf
+	}
+	if runtime.GOOS == "windows" {
+		missing("the real Ollama is run through a Unix shell")
+	}
+	_, here, _, _ := runtime.Caller(0)
+	script := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "models", "ollama.sh")
+	out, err := exec.Command("bash", script, "--path").Output()
+	if err != nil {
+		missing("%s --path: %v", script, err)
+	}
+	bin := strings.TrimSpace(string(out))
+	if _, err := os.Stat(bin); err != nil {
+		missing("no real Ollama to test against: run `make ollama` once (%v)", err)
+	}
+	return bin
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Restart starts the process again after Kill and returns once it answers.
+func (s *Server) Restart() {
+	s.t.Helper()
+	env := append(os.Environ(),
+		"OLLAMA_HOST="+s.host, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"), "HOME="+s.dir,
+		"OLLAMA_NUM_PARALLEL=1", "OLLAMA_KEEP_ALIVE=5m", "OLLAMA_DEBUG=1", "OLLAMA_CONTEXT_LENGTH=4096",
+		"CUDA_VISIBLE_DEVICES=-1", "OLLAMA_VULKAN=0",
+	)
+	p, err := startProcess(s.bin, env, s.log)
+	if err != nil {
+		s.t.Fatalf("start %s: %v", s.bin, err)
+	}
+	s.proc = p
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for s.client().Heartbeat(ctx) != nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.t.Fatalf("Ollama did not answer at %s within a minute; its log:\n%s", s.URL, s.log.tail(4000))
+		}
+	}
+}
+
+// Kill ends the process and its runners at once, as kill -9 does.
+func (s *Server) Kill() {
+	if s.proc != nil {
+		s.proc.kill()
+		s.proc = nil
+	}
+}
+
+// Log is what the processes wrote so far; with it one can see what the cache
+// reused ("loading cache slot").
+func (s *Server) Log() string { return s.log.tail(-1) }
+
+// Create gives the server a generated Granite under this name. The model runs
+// on one thread: it is too small to share.
+func (s *Server) Create(model string, shape Shape) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, "model.gguf")
+	if err := WriteGranite(path, shape); err != nil {
+		s.t.Fatal(err)
+	}
+	s.CreateFromFile(model, path, map[string]any{"num_thread": 1})
+}
+
+// CreateFromFile imports a GGUF file with these parameters.
+func (s *Server) CreateFromFile(model, path string, parameters map[string]any) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	f, err := os.Open(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		s.t.Fatal(err)
+	}
+	digest := fmt.Sprintf("sha256:%x", sum.Sum(nil))
+	if err := s.client().CreateBlob(ctx, digest, f); err != nil {
+		s.t.Fatalf("create blob: %v", err)
+	}
+	req := &api.CreateRequest{Model: model, Files: map[string]string{filepath.Base(path): digest}, Parameters: parameters}
+	if err := s.client().Create(ctx, req, func(api.ProgressResponse) error { return nil }); err != nil {
+		s.t.Fatalf("create %s: %v", model, err)
+	}
+}
+
+func (s *Server) client() *api.Client {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return api.NewClient(u, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}})
+}
+
+// logBuffer collects the output of the processes.
+type logBuffer struct {
+	mu   sync.Mutex // guards data
+	data []byte
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data = append(b.data, p...)
+	return len(p), nil
+}
+
+// tail is the last n bytes, everything for n < 0.
+func (b *logBuffer) tail(n int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n < 0 || n > len(b.data) {
+		n = len(b.data)
+	}
+	return string(b.data[len(b.data)-n:])
+}

@@ -1,0 +1,67 @@
+package ollamatest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/model/ollamatest"
+)
+
+func TestTheSameShapeGivesTheSameFile(t *testing.T) {
+	dir := t.TempDir()
+	var files [2][]byte
+	for i, name := range []string{"a", "b"} {
+		path := filepath.Join(dir, name)
+		if err := ollamatest.WriteGranite(path, ollamatest.Tiny); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[i] = data
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("two files of one shape differ")
+	}
+}
+
+func TestGeneratedGraniteAnswersTheSameAfterARestart(t *testing.T) {
+	s := ollamatest.Start(t)
+	ask := func() (text string, promptTokens int) {
+		body := `{"model":"granite4:micro","prompt":"<|fim_prefix|>a<|fim_suffix|>b<|fim_middle|>","raw":true,"stream":false,"options":{"num_predict":12,"seed":1}}`
+		resp, err := http.Post(s.URL+"/api/generate", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var answer struct {
+			Response string
+			Tokens   int `json:"prompt_eval_count"`
+		}
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer.Response, answer.Tokens
+	}
+	text, tokens := ask()
+	if len(text) < 6 || strings.ContainsFunc(text, func(r rune) bool { return r > '~' }) {
+		t.Errorf("the answer is %q, want printable ASCII", text)
+	}
+	if tokens != 5 {
+		t.Errorf("the prompt counts %d tokens, want three tags and two letters", tokens)
+	}
+	s.Kill()
+	if _, err := http.Get(s.URL); err == nil {
+		t.Error("a killed Ollama answers")
+	}
+	s.Restart()
+	if again, _ := ask(); again != text {
+		t.Errorf("after a restart the same request gives %q, before %q", again, text)
+	}
+}

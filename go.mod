@@ -2,7 +2,10 @@ module quarry
 
 go 1.26
 
-require github.com/ollama/ollama v0.17.4
+require (
+	github.com/ollama/ollama v0.17.4
+	go.uber.org/goleak v1.3.0
+)
 
 require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect

@@ -16,6 +16,7 @@ type Engine struct {
 	tmpl  *Template
 	meter meter
 	local local
+	now   func() time.Time
 
 	// life ends with Close; running counts the goroutines Close waits for.
 	life    context.Context
@@ -32,15 +33,16 @@ type Engine struct {
 // docState is what the engine keeps of one document.
 type docState struct {
 	mu sync.Mutex
-	// frame is the layout of the last prompt, nil before the first. Guarded by
-	// mu.
+	// frame is the layout of the last prompt, nil before the first, and asked
+	// when that was. Guarded by mu.
 	frame *frame
+	asked time.Time
 }
 
 // New starts an Engine on gen, which may be nil: then every answer is the
 // model-free engine's.
 func New(gen Generator, opts Options) *Engine {
-	e := &Engine{gen: gen, opts: opts.withDefaults(), docs: map[string]*docState{}}
+	e := &Engine{gen: gen, opts: opts.withDefaults(), docs: map[string]*docState{}, now: time.Now}
 	e.life, e.end = context.WithCancel(context.Background())
 	model := ""
 	if gen != nil {
@@ -146,17 +148,16 @@ func (e *Engine) maxLines(req Request) int {
 func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	var res Result
 	begin := time.Now()
-	prompt, raw, snippets := e.prompt(ctx, req, &res.Timings)
-	factor := e.meter.factor()
-	res.Prompt = Prompt{Text: prompt, Tokens: scaled(raw, factor), Snippets: snippets}
+	p := e.prompt(ctx, req, &res.Timings)
+	res.Prompt = Prompt{Text: p.text, Tokens: scaled(p.raw, e.meter.factor()), Snippets: p.frame.snippets}
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
 	res.Timings.Build = time.Since(begin) - res.Timings.Context
 
-	out, err := e.stream(ctx, s, prompt, e.timeout(req))
+	out, err := e.stream(ctx, s, p.text, e.timeout(req))
 	res.Timings.FirstToken, res.Timings.Generate = out.firstToken, out.generate
 	if out.promptTokens > 0 {
 		res.Prompt.Tokens = out.promptTokens
-		e.meter.learn(raw, out.promptTokens)
+		e.meter.learn(p.raw, out.promptTokens)
 	}
 	if err != nil {
 		if tooLong := (interface{ PromptTooLong() bool })(nil); errors.As(err, &tooLong) && tooLong.PromptTooLong() {
@@ -176,50 +177,6 @@ func (e *Engine) timeout(req Request) time.Duration {
 		return 3 * e.opts.Timeout
 	}
 	return e.opts.Timeout
-}
-
-func (e *Engine) doc(key string) (d *docState, switched bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switched = e.latest != key
-	e.latest = key
-	if d = e.docs[key]; d == nil {
-		d = &docState{}
-		e.docs[key] = d
-	}
-	return d, switched
-}
-
-// prompt advances the document's frame and renders it; raw is the unscaled
-// token estimate.
-func (e *Engine) prompt(ctx context.Context, req Request, t *Timings) (prompt string, raw int, snippets []Snippet) {
-	d, _ := e.doc(req.Key)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	factor := e.meter.factor()
-	room := float64(e.opts.ContextTokens - e.opts.MaxTokens)
-	if d.frame != nil {
-		f, _ := d.frame.advance(req.Text, req.Offset)
-		prompt = f.prompt(e.tmpl, e.opts.Chat)
-		if raw = rawTokens(prompt); float64(raw)*factor <= room {
-			*d.frame = f
-			return prompt, raw, f.snippets
-		}
-	}
-	l := e.opts.share(factor)
-	// The shares leave room for what the estimate of the parts misses at their
-	// seams; should they not, smaller ones do.
-	for {
-		f := newFrame(req.Text, req.Offset, l)
-		f.head, f.snippets = buildHead(req.Document, indentUnit(req.Text, req.Language), nil, l)
-		prompt = f.prompt(e.tmpl, e.opts.Chat)
-		raw = rawTokens(prompt)
-		if float64(raw)*factor <= room || l.prefix == 0 {
-			d.frame = &f
-			return prompt, raw, f.snippets
-		}
-		l = limits{prefix: l.prefix / 2, suffix: l.suffix / 2, snippets: l.snippets / 2}
-	}
 }
 
 // output is what one generation gave.
@@ -281,7 +238,7 @@ func (st *stopper) feed(piece string) bool {
 	st.text.WriteString(piece)
 	text := st.text.String()
 	if strings.Contains(piece, "\n") {
-		if _, done := st.scope(unixLines(text), false); done {
+		if _, done := st.scope(stripFences(st.site, unixLines(text)), false); done {
 			return false
 		}
 		if lines := strings.Split(text, "\n"); repeatedFrom(lines[:len(lines)-1]) < len(lines)-1 {

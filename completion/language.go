@@ -27,6 +27,8 @@ type language struct {
 	heads, closers []string
 	// openers are last words or signs that open a block, besides brackets.
 	openers []string
+	// braceBelow: the brace of a block may stand on a line of its own.
+	braceBelow bool
 }
 
 var braceClosers = []string{"else", "catch", "finally"}
@@ -43,9 +45,11 @@ func buildLanguages() map[string]*language {
 		}
 	}
 	c := language{open: "//", blocks: braces, closers: braceClosers}
-	add(c, "go", "javascript", "javascriptreact", "typescript", "typescriptreact", "rust", "java", "c", "cpp", "cuda-cpp",
-		"objective-c", "objective-cpp", "csharp", "kotlin", "swift", "dart", "zig", "php", "proto", "proto3", "protobuf", "groovy",
-		"solidity", "jsonc", "less", "scss", "glsl", "v", "odin")
+	add(c, "go", "javascript", "javascriptreact", "typescript", "typescriptreact", "rust", "java", "kotlin", "swift", "dart", "zig",
+		"proto", "proto3", "protobuf", "groovy", "solidity", "jsonc", "less", "scss", "v", "odin")
+	allman := c
+	allman.braceBelow = true
+	add(allman, "c", "cpp", "cuda-cpp", "objective-c", "objective-cpp", "csharp", "php", "glsl")
 	scala := c
 	scala.openers = []string{"=", "=>", "then", "yield"}
 	add(scala, "scala")

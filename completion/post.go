@@ -154,11 +154,18 @@ func matchIndent(s *site, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// trimEnd drops blank lines and blanks at the end; before code on the same
-// line one blank may be meant.
+// trimEnd drops blank lines and blanks at the end. Before code that follows on
+// the line one blank may be meant, before a bracket its indentation.
 func trimEnd(s *site, text string) string {
 	trimmed := strings.TrimRight(text, " \t\n")
-	if s.mode == fillLine && len(text) > len(trimmed) && text[len(trimmed)] == ' ' && s.rest != "" && s.rest[0] != ' ' {
+	tail := text[len(trimmed):]
+	if tail == "" || blank(s.rest) {
+		return trimmed
+	}
+	if i := strings.LastIndexByte(tail, '\n'); i >= 0 {
+		return trimmed + tail[i:]
+	}
+	if tail[0] == ' ' && s.rest[0] != ' ' {
 		return trimmed + " "
 	}
 	return trimmed

@@ -3,6 +3,7 @@ package completion
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -42,25 +43,43 @@ func (o *Options) share(factor float64) limits {
 	return limits{prefix: raw(prefix), suffix: raw(suffix), snippets: raw(snippets)}
 }
 
-// buildHead writes the snippets, in the order given and as many as fit, and
-// the style header, all as comments of the document's language. It holds
-// nothing that changes while the person types: no cursor, no rank, no time.
-func buildHead(doc Document, indent string, snippets []Snippet, l limits) (head string, used []Snippet) {
+// pick chooses the snippets that fit the budget, the first found first, and
+// puts those that the last prompt had before the others, in its order, so that
+// a refresh that finds mostly the same changes little of the prompt.
+func pick(lang *language, found, last []Snippet, budget int) []Snippet {
+	var chosen []Snippet
+	for _, s := range found {
+		if cost := rawTokens(comment(lang, s)); cost <= budget {
+			budget -= cost
+			chosen = append(chosen, s)
+		}
+	}
+	rank := func(s Snippet) int {
+		if i := slices.Index(last, s); i >= 0 {
+			return i
+		}
+		return len(last)
+	}
+	slices.SortStableFunc(chosen, func(a, b Snippet) int { return rank(a) - rank(b) })
+	return chosen
+}
+
+// comment writes a snippet under its path.
+func comment(lang *language, s Snippet) string {
+	return lang.comment(neutralise(unixLines(s.Path + "\n" + s.Text)))
+}
+
+// buildHead writes the snippets and the style header, all as comments of the
+// document's language. It holds nothing that changes while the person types:
+// no cursor, no rank, no time.
+func buildHead(doc Document, indent string, snippets []Snippet) string {
 	lang := languageFor(doc.Language)
 	var b strings.Builder
-	left := l.snippets
 	for _, s := range snippets {
-		text := lang.comment(neutralise(unixLines(s.Path + "\n" + s.Text)))
-		cost := rawTokens(text)
-		if cost > left {
-			continue
-		}
-		left -= cost
-		b.WriteString(text)
-		used = append(used, s)
+		b.WriteString(comment(lang, s))
 	}
 	b.WriteString(lang.comment(neutralise(styleHeader(doc, indent))))
-	return b.String(), used
+	return b.String()
 }
 
 // styleHeader is one line. The path keeps its last parts: they tell the most.

@@ -51,6 +51,11 @@ type scopeRules struct {
 	// inside is set while the answer is in a block that it opened itself, at
 	// indentation base.
 	inside bool
+	// header is set when the first line may be the head of a block whose brace
+	// stands on the next one.
+	header bool
+	// finished is set when the answer begins with a line break.
+	finished bool
 	// last is the indentation of the last line that was not blank.
 	last int
 }
@@ -73,15 +78,30 @@ func (r *scopeRules) line(line string) verdict {
 		return keep
 	}
 	r.blanks = 0
+	if r.header {
+		r.header = false
+		if strings.HasPrefix(strings.TrimSpace(line), "{") {
+			r.inside = true
+			return keep
+		}
+		if r.finished {
+			return r.outside(line)
+		}
+		return dropAndStop
+	}
 	if r.meetsBelow(line) {
 		return dropAndStop
 	}
-	width := r.indentWidth(line)
-	r.last = width
 	if r.inside {
-		return r.insideBlock(line, width)
+		return r.insideBlock(line)
 	}
-	if width >= r.base {
+	return r.outside(line)
+}
+
+// outside: the answer's lines belong to the block the cursor is in.
+func (r *scopeRules) outside(line string) verdict {
+	r.last = r.indentWidth(line)
+	if r.last >= r.base {
 		return keep
 	}
 	if r.lang.closesBlock(line) && !r.closedBelow(line) {
@@ -116,8 +136,11 @@ func (r *scopeRules) first(line string) verdict {
 		r.inside = true
 		return keep
 	}
-	if blank(line) && !blank(r.site.line) {
-		// The line was finished; the answer is the lines after it.
+	r.header = r.lang.braceBelow && !strings.HasSuffix(r.lang.code(full), ";")
+	// With nothing added the line was finished, and the answer is the lines
+	// after it.
+	r.finished = blank(line)
+	if r.finished || r.header {
 		return keep
 	}
 	return keepAndStop
@@ -125,7 +148,9 @@ func (r *scopeRules) first(line string) verdict {
 
 // insideBlock: a line at base or left of it ends the block, with that line if
 // it is the block's closing one.
-func (r *scopeRules) insideBlock(line string, width int) verdict {
+func (r *scopeRules) insideBlock(line string) verdict {
+	width := r.indentWidth(line)
+	r.last = width
 	if width > r.base {
 		return keep
 	}

@@ -29,7 +29,8 @@ func cutRest(s *site, text string) string {
 }
 
 // cutOverlap cuts the longest end of text that begins rest, if it holds a
-// whole word and leaves no bracket of text open that it had closed.
+// whole word and leaves no bracket of text open that it had closed, or a
+// separator that would stand there twice.
 func cutOverlap(text, rest string) string {
 	for k := min(len(rest), len(text)); k >= 3; k-- {
 		if !strings.HasSuffix(text, rest[:k]) || wordCount(rest[:k]) == 0 {
@@ -44,6 +45,9 @@ func cutOverlap(text, rest string) string {
 		if openBrackets(text[:len(text)-k]) <= max(openBrackets(text), 0) {
 			return text[:len(text)-k]
 		}
+	}
+	if c := text[len(text)-1]; c == rest[0] && (c == ';' || c == ',') {
+		return text[:len(text)-1]
 	}
 	return text
 }

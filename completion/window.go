@@ -5,10 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// limits are the shares of a prompt, in raw tokens (see rawTokens).
+// limits are the shares of a prompt, in raw tokens (see rawTokens). prefix
+// includes the typed part.
 type limits struct {
 	prefix, suffix, snippets int
 }
+
+// typedBytes is how much may stand in the typed part. No byte makes more than
+// one token, so it always fits.
+func (l limits) typedBytes() int { return min(maxTypedBytes, l.prefix) }
 
 // frame is the part of a document's prompt that stays put between keystrokes.
 //
@@ -55,9 +60,9 @@ func (f frame) advance(text string, cursor int) (next frame, moved int) {
 	default:
 		next.start, next.anchor = -1, -1
 	}
-	if next.anchor < 0 || !sameSuffix || next.anchor > cursor || cursor-next.anchor > maxTypedBytes ||
+	if next.anchor < 0 || !sameSuffix || next.anchor > cursor || cursor-next.anchor > f.limits.typedBytes() ||
 		strings.Count(text[next.anchor:cursor], "\n") > maxTypedLines {
-		next.anchor = lineAnchor(text, cursor)
+		next.anchor = lineAnchor(text, cursor, f.limits.typedBytes())
 	}
 	next.settleStart()
 	return next, moved
@@ -65,7 +70,7 @@ func (f frame) advance(text string, cursor int) (next frame, moved int) {
 
 // newFrame is the frame of a document seen for the first time.
 func newFrame(text string, cursor int, l limits) frame {
-	f := frame{text: text, cursor: cursor, limits: l, start: -1, anchor: lineAnchor(text, cursor)}
+	f := frame{text: text, cursor: cursor, limits: l, start: -1, anchor: lineAnchor(text, cursor, l.typedBytes())}
 	f.settleStart()
 	return f
 }
@@ -74,12 +79,13 @@ func newFrame(text string, cursor int, l limits) frame {
 // small part of it, and else leaves it.
 func (f *frame) settleStart() {
 	if f.start >= 0 && f.start <= f.anchor {
-		used := rawTokens(f.text[f.start:f.anchor])
+		used := rawTokens(f.text[f.start:f.cursor])
 		if used <= f.limits.prefix && (f.start == 0 || used >= f.limits.prefix/4) {
 			return
 		}
 	}
-	f.start = windowStart(f.text, f.anchor, f.limits.prefix*3/4)
+	typed := rawTokens(f.text[f.anchor:f.cursor])
+	f.start = windowStart(f.text, f.anchor, f.limits.prefix*3/4-typed)
 }
 
 // windowStart is the earliest line start (within a very long line, rune start)
@@ -91,7 +97,7 @@ func windowStart(text string, end, budget int) int {
 		used += rawTokens(text[line:start])
 		if used > budget {
 			if start == end { // the one line before end is too long by itself
-				return runeStart(text, max(line, end-budget))
+				return runeStart(text, max(line, end-max(budget, 0)))
 			}
 			return start
 		}
@@ -101,12 +107,12 @@ func windowStart(text string, end, budget int) int {
 }
 
 // lineAnchor is the start of the cursor's line. In a very long line it is a
-// multiple of maxTypedBytes/2 after that, so that it too moves in steps.
-func lineAnchor(text string, cursor int) int {
+// multiple of half of most bytes after that, so that it too moves in steps.
+func lineAnchor(text string, cursor, most int) int {
 	start := lineStart(text, cursor)
-	if over := cursor - start - maxTypedBytes; over > 0 {
-		const step = maxTypedBytes / 2
-		start = runeStart(text, start+(over/step+1)*step)
+	if over := cursor - start - most; over > 0 {
+		step := max(most/2, 1)
+		start = runeStart(text, min(start+(over/step+1)*step, cursor))
 	}
 	return start
 }

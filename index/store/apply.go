@@ -1,0 +1,424 @@
+package store
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/index/syntax"
+	"quarry/index/token"
+)
+
+// Batch is a set of changes that becomes visible at once.
+type Batch struct {
+	// Put are new or changed files. One whose path is new and whose text is that of
+	// a file in Remove takes over its record: a rename.
+	Put []*Document
+	// Touch are files whose text is known to be unchanged.
+	Touch []Touch
+	// Remove are paths that are gone.
+	Remove []string
+}
+
+// Touch notes a file's new size and time.
+type Touch struct {
+	Path          string
+	Size, ModTime int64
+}
+
+// markAllAbove is how many changed names make it cheaper to resolve every file
+// again than to look up who mentions them.
+const markAllAbove = 4000
+
+// Apply writes a batch in one transaction. Chunks whose text is unchanged and
+// symbols that are still declared keep their ids. Files whose references the
+// batch may have given another meaning are marked for Relink.
+func (s *Store) Apply(b Batch) error {
+	if err := s.apply(b); err != nil {
+		return fmt.Errorf("write to the index: %w", classify(err))
+	}
+	s.onSave()
+	return nil
+}
+
+func (s *Store) apply(b Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return errClosed
+	}
+	return s.w.transaction(func() error {
+		p := put{w: s.w, touched: map[string]bool{}}
+		return p.batch(b)
+	})
+}
+
+// put is one running Apply.
+type put struct {
+	w        *writer
+	analyzer token.Analyzer
+	// touched are the tokens (see mentions) of the names that gained or lost a
+	// declaration and of the files that came or went.
+	touched map[string]bool
+}
+
+func (p *put) batch(b Batch) error {
+	for _, t := range b.Touch {
+		if err := p.w.exec("UPDATE files SET size = ?, mtime = ? WHERE path = ?", t.Size, t.ModTime, t.Path); err != nil {
+			return err
+		}
+	}
+	gone, err := p.renames(b)
+	if err != nil {
+		return err
+	}
+	for _, name := range gone {
+		if err := p.remove(name); err != nil {
+			return err
+		}
+	}
+	for _, d := range b.Put {
+		if err := p.document(d); err != nil {
+			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+	}
+	return p.mark()
+}
+
+// renames moves the records of removed files to new files with the same text and
+// answers the removals that are left.
+func (p *put) renames(b Batch) ([]string, error) {
+	if len(b.Remove) == 0 || len(b.Put) == 0 {
+		return b.Remove, nil
+	}
+	added := map[Hash][]*Document{}
+	for _, d := range b.Put {
+		known := false
+		if err := p.w.query("SELECT 1 FROM files WHERE path = ?", func([]driver.Value) error { known = true; return nil }, d.Path); err != nil {
+			return nil, err
+		}
+		if !known {
+			added[d.Hash] = append(added[d.Hash], d)
+		}
+	}
+	var gone []string
+	for _, old := range b.Remove {
+		var id int64
+		var hash Hash
+		var language string
+		err := p.w.query("SELECT id, hash, language FROM files WHERE path = ?", func(r []driver.Value) error {
+			id, language = r[0].(int64), r[2].(string)
+			copy(hash[:], r[1].([]byte))
+			return nil
+		}, old)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(added[hash], func(d *Document) bool { return d.Language == language })
+		if id == 0 || at < 0 {
+			gone = append(gone, old)
+			continue
+		}
+		d := added[hash][at]
+		added[hash] = slices.Delete(added[hash], at, at+1)
+		if err := p.w.exec("UPDATE files SET path = ? WHERE id = ?", d.Path, id); err != nil {
+			return nil, err
+		}
+		if err := p.rewriteNames(id, d); err != nil {
+			return nil, err
+		}
+		if t := p.w.tree; t != nil {
+			t.remove(id)
+			t.put(id, d.Path, d.Language)
+		}
+		p.touchFile(old)
+		p.touchFile(d.Path)
+		if err := p.touchSymbols(id); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}
+
+// rewriteNames replaces the full-text rows of a renamed file: their stem and dirs
+// columns change though the text does not, which document would not notice.
+func (p *put) rewriteNames(id int64, d *Document) error {
+	old, err := p.chunks(id)
+	if err != nil {
+		return err
+	}
+	free := byHash(old)
+	for i, c := range d.Syntax.Chunks {
+		if o := takeHash(free, Hash(c.Hash)); o != nil {
+			if err := p.text(o.id, d, i, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *put) remove(name string) error {
+	var id int64
+	if err := p.w.query("SELECT id FROM files WHERE path = ?", func(r []driver.Value) error { id = r[0].(int64); return nil }, name); err != nil || id == 0 {
+		return err
+	}
+	if err := p.touchSymbols(id); err != nil {
+		return err
+	}
+	p.touchFile(name)
+	lo, hi := id<<localBits, (id+1)<<localBits
+	for _, q := range []string{
+		"DELETE FROM chunk_text WHERE rowid >= ? AND rowid < ?",
+		"DELETE FROM chunks WHERE id >= ? AND id < ?",
+		"DELETE FROM symbols WHERE id >= ? AND id < ?",
+	} {
+		if err := p.w.exec(q, lo, hi); err != nil {
+			return err
+		}
+	}
+	if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
+		return err
+	}
+	if err := p.w.exec("DELETE FROM files WHERE id = ?", id); err != nil { // edges and file_refs go with it
+		return err
+	}
+	if t := p.w.tree; t != nil {
+		t.remove(id)
+	}
+	return p.w.exec("INSERT INTO removed VALUES (?, ?)", p.w.generation, id)
+}
+
+// oldChunk and oldSymbol are what a diff needs of the stored rows.
+type oldChunk struct {
+	id    int64
+	hash  Hash
+	names []int
+}
+
+type oldSymbol struct {
+	id  int64
+	key symbolKey
+}
+
+type symbolKey struct {
+	kind            syntax.Kind
+	container, name string
+}
+
+func (p *put) chunks(file int64) ([]oldChunk, error) {
+	var list []oldChunk
+	err := p.w.query("SELECT id, hash, symbols FROM chunks WHERE id >= ? AND id < ? ORDER BY ordinal", func(r []driver.Value) error {
+		c := oldChunk{id: r[0].(int64)}
+		copy(c.hash[:], r[1].([]byte))
+		var err error
+		c.names, err = decodeInts(r[2].([]byte))
+		list = append(list, c)
+		return err
+	}, file<<localBits, (file+1)<<localBits)
+	return list, err
+}
+
+func (p *put) symbols(file int64) ([]oldSymbol, error) {
+	var list []oldSymbol
+	err := p.w.query("SELECT id, kind, container, name FROM symbols WHERE id >= ? AND id < ? ORDER BY ordinal", func(r []driver.Value) error {
+		list = append(list, oldSymbol{r[0].(int64), symbolKey{syntax.Kind(r[1].(string)), r[2].(string), r[3].(string)}})
+		return nil
+	}, file<<localBits, (file+1)<<localBits)
+	return list, err
+}
+
+func (p *put) document(d *Document) error {
+	w := p.w
+	var id, nextSymbol, nextChunk int64
+	err := w.query("SELECT id, next_symbol, next_chunk FROM files WHERE path = ?", func(r []driver.Value) error {
+		id, nextSymbol, nextChunk = r[0].(int64), r[1].(int64), r[2].(int64)
+		return nil
+	}, d.Path)
+	if err != nil {
+		return err
+	}
+	fresh := id == 0
+	if fresh {
+		id, err = w.insert(`INSERT INTO files (path, language, size, mtime, hash, summary, problem, next_symbol, next_chunk, symbols, chunks, edges, linked, generation)
+			VALUES (?, ?, 0, 0, x'', '', '', 0, 0, 0, 0, 0, 0, 0)`, d.Path, d.Language)
+		if err != nil {
+			return err
+		}
+		p.touchFile(d.Path)
+		nextSymbol = 1 // so that no symbol's id equals its file's own base
+	}
+	var oldSymbols []oldSymbol
+	var oldChunks []oldChunk
+	if !fresh {
+		if oldSymbols, err = p.symbols(id); err != nil {
+			return err
+		}
+		if oldChunks, err = p.chunks(id); err != nil {
+			return err
+		}
+	}
+	if nextSymbol, err = p.putSymbols(id, nextSymbol, oldSymbols, d.Syntax.Symbols); err != nil {
+		return err
+	}
+	if nextChunk, err = p.putChunks(id, nextChunk, oldSymbols, oldChunks, d); err != nil {
+		return err
+	}
+	if err := p.putRefs(id, fresh, d.Syntax); err != nil {
+		return err
+	}
+	if w.tree != nil {
+		w.tree.put(id, d.Path, d.Language)
+	}
+	return w.exec(`UPDATE files SET language = ?, size = ?, mtime = ?, hash = ?, summary = ?, problem = ?,
+		next_symbol = ?, next_chunk = ?, symbols = ?, chunks = ?, linked = 0, generation = ? WHERE id = ?`,
+		d.Language, d.Size, d.ModTime, d.Hash[:], d.Summary, d.Problem,
+		nextSymbol, nextChunk, int64(len(d.Syntax.Symbols)), int64(len(d.Syntax.Chunks)), w.generation, id)
+}
+
+func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol) (int64, error) {
+	free := map[symbolKey][]int64{}
+	for _, o := range old {
+		free[o.key] = append(free[o.key], o.id)
+	}
+	for i, s := range list {
+		var e encoder
+		e.span(s.Span)
+		e.span(s.NameSpan)
+		key := symbolKey{s.Kind, s.Container, s.Name}
+		var err error
+		if ids := free[key]; len(ids) > 0 {
+			free[key] = ids[1:]
+			err = p.w.exec("UPDATE symbols SET ordinal = ?, signature = ?, doc = ?, spans = ? WHERE id = ?",
+				int64(i), s.Signature, s.Doc, e.b, ids[0])
+		} else {
+			p.touchName(s.Name)
+			err = p.w.exec("INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?)", file<<localBits|next,
+				int64(i), string(s.Kind), s.Name, s.Container, s.Signature, s.Doc, e.b)
+			next++
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	for key, ids := range free {
+		for _, id := range ids {
+			p.touchName(key.name)
+			if err := p.w.exec("DELETE FROM symbols WHERE id = ?", id); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return next, nil
+}
+
+func byHash(old []oldChunk) map[Hash][]*oldChunk {
+	m := make(map[Hash][]*oldChunk, len(old))
+	for i := range old {
+		m[old[i].hash] = append(m[old[i].hash], &old[i])
+	}
+	return m
+}
+
+func takeHash(free map[Hash][]*oldChunk, h Hash) *oldChunk {
+	list := free[h]
+	if len(list) == 0 {
+		return nil
+	}
+	free[h] = list[1:]
+	return list[0]
+}
+
+func (p *put) putChunks(file, next int64, oldSymbols []oldSymbol, old []oldChunk, d *Document) (int64, error) {
+	free := byHash(old)
+	for i, c := range d.Syntax.Chunks {
+		var e encoder
+		e.span(c.Span)
+		symbols := encodeInts(c.Symbols)
+		if o := takeHash(free, Hash(c.Hash)); o != nil {
+			if err := p.w.exec("UPDATE chunks SET ordinal = ?, content = ?, span = ?, symbols = ? WHERE id = ?",
+				int64(i), string(c.Content), e.b, symbols, o.id); err != nil {
+				return 0, err
+			}
+			// The same text among other declarations may be given other names.
+			if !sameNames(oldSymbols, o.names, d.Syntax.Symbols, c.Symbols) {
+				if err := p.text(o.id, d, i, true); err != nil {
+					return 0, err
+				}
+			}
+			continue
+		}
+		id := file<<localBits | next
+		next++
+		if err := p.w.exec("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+			id, int64(i), string(c.Content), e.b, symbols, c.Hash[:], d.Text[i].terms); err != nil {
+			return 0, err
+		}
+		if err := p.text(id, d, i, false); err != nil {
+			return 0, err
+		}
+	}
+	for _, left := range free {
+		for _, o := range left {
+			if err := p.w.exec("DELETE FROM chunk_text WHERE rowid = ?", o.id); err != nil {
+				return 0, err
+			}
+			if err := p.w.exec("DELETE FROM chunks WHERE id = ?", o.id); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return next, nil
+}
+
+func sameNames(old []oldSymbol, a []int, list []syntax.Symbol, b []int) bool {
+	return slices.EqualFunc(a, b, func(i, j int) bool {
+		return i < len(old) && j < len(list) && old[i].key.name == list[j].Name
+	})
+}
+
+// text writes the full-text row of chunk i of d.
+func (p *put) text(id int64, d *Document, i int, replace bool) error {
+	if replace {
+		if err := p.w.exec("DELETE FROM chunk_text WHERE rowid = ?", id); err != nil {
+			return err
+		}
+	}
+	var names []byte
+	for _, s := range d.Syntax.Chunks[i].Symbols {
+		names = p.analyzer.AppendText(names, d.Syntax.Symbols[s].Name)
+	}
+	stem, dirs := PathColumns(d.Path)
+	return p.w.exec("INSERT INTO chunk_text (rowid, body, comment, names, stem, dirs) VALUES (?, ?, ?, ?, ?, ?)",
+		id, d.Text[i].body, d.Text[i].comment, string(names),
+		string(p.analyzer.AppendText(nil, stem)), string(p.analyzer.AppendText(nil, dirs)))
+}
+
+// PathColumns cuts a path into what the stem and dirs columns are made of: the
+// file's name without its extension, and its last three folders.
+func PathColumns(name string) (stem, dirs string) {
+	dir, base := path.Split(name)
+	stem = base
+	if i := strings.LastIndexByte(base, '.'); i > 0 {
+		stem = base[:i]
+	}
+	parts := strings.Split(strings.Trim(dir, "/"), "/")
+	return stem, strings.Join(parts[max(0, len(parts)-3):], "/")
+}
+
+func (p *put) putRefs(id int64, fresh bool, f *syntax.File) error {
+	refs := foldRefs(f.Refs)
+	if !fresh {
+		if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
+			return err
+		}
+	}
+	if err := p.w.exec("INSERT INTO mentions (rowid, names) VALUES (?, ?)", id, mentionText(refs, f.Imports)); err != nil {
+		return err
+	}
+	return p.w.exec(`INSERT INTO file_refs VALUES (?, ?, ?, x'')
+		ON CONFLICT DO UPDATE SET imports = excluded.imports, refs = excluded.refs, targets = x''`,
+		id, encodeImports(f.Imports), encodeReferences(refs))
+}

@@ -1,0 +1,290 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"quarry/index/syntax"
+)
+
+// The blobs of the store are sequences of unsigned varints; strings are their
+// length and their bytes. A blob that ends early is damage, never a panic.
+
+var errBlob = errors.New("a record of the index is damaged; run quarry index --rebuild")
+
+type encoder struct{ b []byte }
+
+func (e *encoder) uint(v uint64)   { e.b = binary.AppendUvarint(e.b, v) }
+func (e *encoder) string(s string) { e.uint(uint64(len(s))); e.b = append(e.b, s...) }
+
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+// count reads the length of a list whose items take at least one byte each, so a
+// damaged length cannot ask for more memory than the blob has bytes.
+func (d *decoder) count() int {
+	n := d.uint()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) string() string {
+	n := d.count()
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) err() error {
+	if d.bad || len(d.b) != 0 {
+		return errBlob
+	}
+	return nil
+}
+
+func (e *encoder) span(s syntax.Span) {
+	e.uint(uint64(s.Start))
+	e.uint(uint64(s.End - s.Start))
+	e.uint(uint64(s.StartLine))
+	e.uint(uint64(s.EndLine - s.StartLine))
+}
+
+func (d *decoder) span() syntax.Span {
+	s := syntax.Span{Start: uint32(d.uint())}
+	s.End = s.Start + uint32(d.uint())
+	s.StartLine = uint32(d.uint())
+	s.EndLine = s.StartLine + uint32(d.uint())
+	return s
+}
+
+func encodeInts(list []int) []byte {
+	var e encoder
+	for _, v := range list {
+		e.uint(uint64(v))
+	}
+	return e.b
+}
+
+func decodeInts(b []byte) ([]int, error) {
+	d := decoder{b: b}
+	var list []int
+	for len(d.b) > 0 && !d.bad {
+		list = append(list, int(d.uint()))
+	}
+	return list, d.err()
+}
+
+func (e *encoder) terms(list []Term) {
+	e.uint(uint64(len(list)))
+	last := uint32(0)
+	for _, t := range list {
+		e.uint(uint64(t.ID - last))
+		e.uint(uint64(t.Count))
+		last = t.ID
+	}
+}
+
+func (d *decoder) terms() []Term {
+	n := d.count()
+	if n == 0 {
+		return nil
+	}
+	list := make([]Term, n)
+	last := uint32(0)
+	for i := range list {
+		last += uint32(d.uint())
+		list[i] = Term{last, uint32(d.uint())}
+	}
+	return list
+}
+
+func encodeImports(list []syntax.Import) []byte {
+	var e encoder
+	e.uint(uint64(len(list)))
+	for _, i := range list {
+		e.string(i.Path)
+		e.string(i.Alias)
+		e.uint(uint64(len(i.Names)))
+		for _, n := range i.Names {
+			e.string(n)
+		}
+		e.span(i.Span)
+	}
+	return e.b
+}
+
+func decodeImports(b []byte) ([]syntax.Import, error) {
+	d := decoder{b: b}
+	var list []syntax.Import
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		i := syntax.Import{Path: d.string(), Alias: d.string()}
+		for m := d.count(); m > 0 && !d.bad; m-- {
+			i.Names = append(i.Names, d.string())
+		}
+		i.Span = d.span()
+		list = append(list, i)
+	}
+	return list, d.err()
+}
+
+// Reference is all uses of one name, in one way, inside one declaration.
+type Reference struct {
+	Kind            syntax.RefKind
+	Name, Qualifier string
+	// From is the ordinal of the declaration around it, -1 at file level.
+	From int
+	// Line is that of the first use; Count how many uses there are.
+	Line, Count uint32
+}
+
+var refKinds = []syntax.RefKind{syntax.RefCall, syntax.RefInherit, syntax.RefUse}
+
+func refKindNumber(k syntax.RefKind) uint64 {
+	for i, have := range refKinds {
+		if have == k {
+			return uint64(i)
+		}
+	}
+	return uint64(len(refKinds) - 1)
+}
+
+// foldRefs merges the uses of one name in one declaration.
+func foldRefs(refs []syntax.Ref) []Reference {
+	type key struct {
+		kind            syntax.RefKind
+		name, qualifier string
+		from            int
+	}
+	at := make(map[key]int, len(refs))
+	var list []Reference
+	for _, r := range refs {
+		k := key{r.Kind, r.Name, r.Qualifier, r.From}
+		if i, ok := at[k]; ok {
+			list[i].Count++
+			continue
+		}
+		at[k] = len(list)
+		list = append(list, Reference{r.Kind, r.Name, r.Qualifier, r.From, r.Span.StartLine, 1})
+	}
+	return list
+}
+
+// encodeReferences writes each string once: names and qualifiers repeat.
+func encodeReferences(list []Reference) []byte {
+	var e encoder
+	at := map[string]uint64{}
+	var table []string
+	for _, r := range list {
+		for _, s := range []string{r.Name, r.Qualifier} {
+			if _, ok := at[s]; !ok {
+				at[s] = uint64(len(table))
+				table = append(table, s)
+			}
+		}
+	}
+	e.uint(uint64(len(table)))
+	for _, s := range table {
+		e.string(s)
+	}
+	e.uint(uint64(len(list)))
+	for _, r := range list {
+		e.uint(refKindNumber(r.Kind))
+		e.uint(at[r.Name])
+		e.uint(at[r.Qualifier])
+		e.uint(uint64(r.From + 1))
+		e.uint(uint64(r.Line))
+		e.uint(uint64(r.Count))
+	}
+	return e.b
+}
+
+func decodeReferences(b []byte) ([]Reference, error) {
+	d := decoder{b: b}
+	table := make([]string, d.count())
+	for i := range table {
+		table[i] = d.string()
+	}
+	pick := func() string {
+		if i := d.uint(); i < uint64(len(table)) {
+			return table[i]
+		}
+		d.bad = true
+		return ""
+	}
+	var list []Reference
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		kind := d.uint()
+		if kind >= uint64(len(refKinds)) {
+			d.bad = true
+			break
+		}
+		list = append(list, Reference{
+			Kind: refKinds[kind], Name: pick(), Qualifier: pick(), From: int(d.uint()) - 1,
+			Line: uint32(d.uint()), Count: uint32(d.uint()),
+		})
+	}
+	return list, d.err()
+}
+
+// Target is one possible meaning of a reference or import.
+type Target struct {
+	// File and Symbol are ids; Symbol is 0 when the file itself is meant.
+	File, Symbol int64
+	Weight       float32
+}
+
+// encodeTargets writes the targets of each import and reference, in their order.
+// A symbol's id contains its file's, so only one number is written: a symbol's
+// with the low bit set, a file's without.
+func encodeTargets(lists [][]Target) []byte {
+	var e encoder
+	for _, list := range lists {
+		e.uint(uint64(len(list)))
+		for _, t := range list {
+			if t.Symbol != 0 {
+				e.uint(uint64(t.Symbol)<<1 | 1)
+			} else {
+				e.uint(uint64(t.File) << 1)
+			}
+			e.uint(uint64(math.Float32bits(t.Weight)))
+		}
+	}
+	return e.b
+}
+
+func decodeTargets(b []byte) ([][]Target, error) {
+	d := decoder{b: b}
+	var lists [][]Target
+	for len(d.b) > 0 && !d.bad {
+		var list []Target
+		for n := d.count(); n > 0 && !d.bad; n-- {
+			v := d.uint()
+			t := Target{Weight: math.Float32frombits(uint32(d.uint()))}
+			if v&1 != 0 {
+				t.Symbol = int64(v >> 1)
+				t.File = FileOf(t.Symbol)
+			} else {
+				t.File = int64(v >> 1)
+			}
+			list = append(list, t)
+		}
+		lists = append(lists, list)
+	}
+	return lists, d.err()
+}

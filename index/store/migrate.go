@@ -1,0 +1,89 @@
+package store
+
+import (
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// A migration takes the schema from version n-1 to n, n being its place in the
+// list. verify must answer no row; a row names what is wrong. Migrations that have
+// been released are never edited.
+type migration struct {
+	file   string
+	verify string
+}
+
+var migrations = []migration{
+	{"001_init.sql", `SELECT 'table ' || column1 || ' is missing' FROM (VALUES ('meta'), ('files'), ('symbols'), ('chunks'),
+		('terms'), ('chunk_text'), ('file_refs'), ('mentions'), ('edges'), ('removed'), ('skipped'))
+		WHERE column1 NOT IN (SELECT name FROM sqlite_schema)`},
+}
+
+// ErrNewerSchema says that the database was written by a later quarry.
+var ErrNewerSchema = errors.New("the index was written by a newer quarry")
+
+// migrate brings the database to the newest schema, one transaction a step. The
+// version stands in the header's user_version.
+func migrate(db *sql.DB) error {
+	var version int
+	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("read the schema version: %w", err)
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("%w (schema %d, this one knows %d): update quarry, or give it another --state-dir",
+			ErrNewerSchema, version, len(migrations))
+	}
+	for n := version; n < len(migrations); n++ {
+		if err := step(db, n+1, migrations[n]); err != nil {
+			return fmt.Errorf("migrate the index to schema %d: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+func step(db *sql.DB, version int, m migration) error {
+	text, err := migrationFiles.ReadFile("migrations/" + m.file)
+	if err != nil {
+		return err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // no effect after Commit
+	if _, err := tx.Exec(string(text)); err != nil {
+		return err
+	}
+	rows, err := tx.Query(m.verify)
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	var wrong []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			rows.Close()
+			return err
+		}
+		wrong = append(wrong, s)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		return fmt.Errorf("verify: %s", strings.Join(wrong, "; "))
+	}
+	if _, err := tx.Exec("PRAGMA user_version = " + strconv.Itoa(version)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

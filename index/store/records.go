@@ -1,0 +1,135 @@
+package store
+
+import "quarry/index/syntax"
+
+// A Hash identifies a text: the first 16 bytes of its SHA-256.
+type Hash [16]byte
+
+// localBits is the width of the part of a symbol's or chunk's id that is local to
+// its file. A file of the largest indexable size has fewer bytes than that.
+const localBits = 20
+
+// FileOf returns the id of the file that a symbol's or chunk's id belongs to.
+func FileOf(id int64) int64 { return id >> localBits }
+
+// File is all that the index knows of one file.
+type File struct {
+	// ID is stable while the file exists, through edits and renames, and is never
+	// given to another file.
+	ID int64
+	// Path is relative to the workspace root, with slashes.
+	Path     string
+	Language string
+	// Size is in bytes.
+	Size int64
+	// ModTime is in nanoseconds since 1970; 0 for a text from an editor's buffer.
+	ModTime int64
+	Hash    Hash
+	// Summary is the comment at the head of the file without licence text, or the
+	// first paragraph of a document; at most a few hundred bytes, "" if there is
+	// none.
+	Summary string
+	Symbols []Symbol
+	Imports []syntax.Import
+	// Chunks stand in the order of the text.
+	Chunks []Chunk
+}
+
+// Symbol is one declaration with its id, which is stable while a declaration of
+// the same kind, container and name stays in the file.
+type Symbol struct {
+	ID int64
+	syntax.Symbol
+}
+
+// Chunk is one chunk with what the lexical index holds of it. Its text is read by
+// Index.ChunkText.
+type Chunk struct {
+	// ID is stable while a chunk with the same text stays in the file.
+	ID      int64
+	Span    syntax.Span
+	Content syntax.Content
+	// Symbols are positions in File.Symbols, the most important one first.
+	Symbols []int
+	Hash    Hash
+	// Body and Comment are the terms of the chunk's code and of its comments,
+	// sorted by id. In documents and configuration all text is Body.
+	Body, Comment []Term
+}
+
+// Term is one term of a chunk: its id in the store's Dictionary and how often it
+// occurs.
+type Term struct {
+	ID, Count uint32
+}
+
+// EdgeKind is the kind of an edge between two files or symbols.
+type EdgeKind string
+
+// The kinds of edge.
+const (
+	EdgeImport  EdgeKind = "import"
+	EdgeCall    EdgeKind = "call"
+	EdgeInherit EdgeKind = "inherit"
+	EdgeUse     EdgeKind = "use"
+)
+
+// Edge is one resolved reference. A reference with several possible targets
+// yields an edge to each, and their weights add up to at most 1.
+type Edge struct {
+	Kind EdgeKind
+	// FromFile and FromSymbol are where the reference stands; FromSymbol is 0 at
+	// file level.
+	FromFile, FromSymbol int64
+	// Line is the 1-based line of the reference's first occurrence there.
+	Line uint32
+	// ToFile and ToSymbol are what it means; ToSymbol is 0 for an imported file.
+	ToFile, ToSymbol int64
+	// Weight is the confidence, in (0, 1].
+	Weight float32
+}
+
+// Link is all edges of one kind between two files.
+type Link struct {
+	From, To int64
+	Kind     EdgeKind
+	// Weight is the sum of the edges' weights.
+	Weight float32
+}
+
+// Hit is one answer of the full-text table.
+type Hit struct {
+	Chunk int64
+	// Score is BM25, higher is better.
+	Score float64
+}
+
+// Totals are the sizes of the index.
+type Totals struct {
+	Files    int64 `json:"files"`
+	Chunks   int64 `json:"chunks"`
+	Symbols  int64 `json:"symbols"`
+	Edges    int64 `json:"edges"`
+	Bytes    int64 `json:"bytes"`
+	Unlinked int64 `json:"-"`
+}
+
+// Document is one analysed file on its way into the store.
+type Document struct {
+	Path, Language string
+	Size, ModTime  int64
+	Hash           Hash
+	Summary        string
+	// Problem says why the file could be indexed by lines only, "" if it could.
+	Problem string
+	Syntax  *syntax.File
+	// Text holds the lexical material of each chunk of Syntax.
+	Text []ChunkText
+}
+
+// Stat is what a staleness scan compares.
+type Stat struct {
+	ID            int64
+	Size, ModTime int64
+	Hash          Hash
+}

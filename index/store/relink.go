@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+
+	"quarry/index/syntax"
+)
+
+// Candidate is a declaration that a reference may mean.
+type Candidate struct {
+	ID        int64
+	Kind      syntax.Kind
+	Container string
+}
+
+// Unresolved is one file whose references wait to be resolved.
+type Unresolved struct {
+	ID int64
+	TreeFile
+	Imports []syntax.Import
+	Refs    []Reference
+	// Symbols are the file's declarations; Reference.From points into them.
+	Symbols []Declared
+}
+
+// Declared is the part of a declaration that resolving needs.
+type Declared struct {
+	ID              int64
+	Kind            syntax.Kind
+	Name, Container string
+}
+
+// View is what a resolver may ask while Relink runs.
+type View struct {
+	Tree *Tree
+	w    *writer
+	err  error
+}
+
+// maxNames bounds the cache of declarations by name.
+const maxNames = 1 << 20
+
+// preloadAbove is the number of waiting files from which reading every symbol
+// once is cheaper than looking names up one by one.
+const preloadAbove = 500
+
+// Named returns the declarations of a name in the whole index, headings and
+// configuration keys apart. The slice must not be changed.
+func (v *View) Named(name string) []Candidate {
+	if list, ok := v.w.names[name]; ok || v.err != nil {
+		return list
+	}
+	if v.w.allNames {
+		return nil
+	}
+	var list []Candidate
+	v.err = v.w.query("SELECT id, kind, container FROM symbols WHERE name = ? AND kind <> 'section' ORDER BY id", func(r []driver.Value) error {
+		list = append(list, Candidate{r[0].(int64), syntax.Kind(r[1].(string)), r[2].(string)})
+		return nil
+	}, name)
+	if len(v.w.names) >= maxNames {
+		clear(v.w.names)
+	}
+	v.w.names[name] = list
+	return list
+}
+
+// Relink resolves the references of up to limit files that wait for it, in one
+// transaction, and answers how many files still wait. resolve returns the targets
+// of each import and then of each reference, in order; its answer must depend on
+// the set of files and declarations alone, not on their ids, so that an index
+// grown by edits equals one built at once.
+func (s *Store) Relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, err error) {
+	s.mu.Lock()
+	left, changed, err := s.relink(ctx, limit, resolve)
+	s.mu.Unlock()
+	if err != nil {
+		return left, fmt.Errorf("resolve references: %w", classify(err))
+	}
+	if changed {
+		s.onSave()
+	}
+	return left, nil
+}
+
+func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, changed bool, err error) {
+	w := s.w
+	if w == nil {
+		return 0, false, errClosed
+	}
+	var ids []int64
+	err = w.query("SELECT id, (SELECT count(*) FROM files WHERE linked = 0) FROM files WHERE linked = 0 ORDER BY id LIMIT ?", func(r []driver.Value) error {
+		ids = append(ids, r[0].(int64))
+		left = int(r[1].(int64))
+		return nil
+	}, int64(limit))
+	if err != nil || len(ids) == 0 {
+		return 0, false, err
+	}
+	err = w.transaction(func() error {
+		view := View{w: w}
+		if err := w.prepareLookups(left > preloadAbove); err != nil {
+			return err
+		}
+		view.Tree = w.tree
+		for _, id := range ids {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			moved, err := w.relinkFile(&view, id, resolve)
+			if err != nil {
+				return err
+			}
+			changed = changed || moved
+		}
+		return nil
+	})
+	return left - len(ids), changed, err
+}
+
+// prepareLookups fills the caches that outlive a transaction.
+func (w *writer) prepareLookups(preload bool) error {
+	if w.tree == nil {
+		t := newTree()
+		err := w.query("SELECT id, path, language FROM files", func(r []driver.Value) error {
+			t.put(r[0].(int64), r[1].(string), r[2].(string))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		w.tree = t
+	}
+	if w.names == nil {
+		w.names = map[string][]Candidate{}
+	}
+	if !preload || w.allNames {
+		return nil
+	}
+	w.names = map[string][]Candidate{}
+	err := w.query("SELECT id, kind, container, name FROM symbols WHERE kind <> 'section' ORDER BY id", func(r []driver.Value) error {
+		name := r[3].(string)
+		w.names[name] = append(w.names[name], Candidate{r[0].(int64), syntax.Kind(r[1].(string)), r[2].(string)})
+		return nil
+	})
+	w.allNames = err == nil
+	return err
+}
+
+func (w *writer) relinkFile(view *View, id int64, resolve func(*View, *Unresolved) [][]Target) (changed bool, err error) {
+	f, old, err := w.unresolved(id)
+	if err != nil {
+		return false, err
+	}
+	lists := resolve(view, f)
+	if view.err != nil {
+		return false, view.err
+	}
+	targets := encodeTargets(lists)
+	if len(lists) > 0 && string(targets) == string(old) {
+		return false, w.exec("UPDATE files SET linked = 1 WHERE id = ?", id)
+	}
+	type pair struct {
+		file int64
+		kind EdgeKind
+	}
+	sums := map[pair]float64{}
+	var order []pair
+	count := 0
+	for i, list := range lists {
+		kind := EdgeImport
+		if i >= len(f.Imports) {
+			kind = EdgeKind(f.Refs[i-len(f.Imports)].Kind)
+		}
+		count += len(list)
+		for _, t := range list {
+			if t.File == id {
+				continue
+			}
+			k := pair{t.File, kind}
+			if _, ok := sums[k]; !ok {
+				order = append(order, k)
+			}
+			sums[k] += float64(t.Weight)
+		}
+	}
+	if err := w.exec("DELETE FROM edges WHERE src = ?", id); err != nil {
+		return false, err
+	}
+	for _, k := range order {
+		if err := w.exec("INSERT INTO edges VALUES (?, ?, ?, ?)", id, k.file, string(k.kind), sums[k]); err != nil {
+			return false, err
+		}
+	}
+	if err := w.exec("UPDATE file_refs SET targets = ? WHERE file_id = ?", targets, id); err != nil {
+		return false, err
+	}
+	return true, w.exec("UPDATE files SET linked = 1, edges = ?, generation = ? WHERE id = ?", int64(count), w.generation, id)
+}
+
+func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
+	f := &Unresolved{ID: id, TreeFile: w.tree.File(id)}
+	var targets []byte
+	err := w.query("SELECT imports, refs, targets FROM file_refs WHERE file_id = ?", func(r []driver.Value) error {
+		var err error
+		if f.Imports, err = decodeImports(r[0].([]byte)); err != nil {
+			return err
+		}
+		if f.Refs, err = decodeReferences(r[1].([]byte)); err != nil {
+			return err
+		}
+		targets = append([]byte(nil), r[2].([]byte)...)
+		return nil
+	}, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = w.query("SELECT id, kind, name, container FROM symbols WHERE id >= ? AND id < ? ORDER BY ordinal", func(r []driver.Value) error {
+		f.Symbols = append(f.Symbols, Declared{r[0].(int64), syntax.Kind(r[1].(string)), r[2].(string), r[3].(string)})
+		return nil
+	}, id<<localBits, (id+1)<<localBits)
+	return f, targets, err
+}

@@ -1,0 +1,207 @@
+// Package store keeps one workspace root's index in SQLite: files, symbols,
+// chunks, the full-text table, and the edges between them. It is the only
+// importer of the SQLite driver. It knows no disk layout of the workspace, no
+// parser and no editor; package index feeds it.
+//
+// A Store has one writer at a time (Apply and the other writing methods take a
+// mutex) and any number of readers, which go on with the last commit while a
+// write runs (WAL). All methods are safe for concurrent use. A second process may
+// open the same database to read; who writes is settled outside, by a file lock.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// Store is one open database.
+type Store struct {
+	// Terms numbers the terms of the chunks.
+	Terms *Dictionary
+
+	path   string // "" for an index in memory
+	reads  *sql.DB
+	onSave func() // after each commit of this process; set before first use
+
+	// mu guards the writer below and makes writes one at a time.
+	mu     sync.Mutex
+	w      *writer
+	keeper *sql.DB // owns the writer's connection
+
+	// terms guards loading terms that another process added.
+	terms sync.Mutex
+}
+
+// ErrCorrupt says that the database cannot be trusted any more.
+var ErrCorrupt = errors.New("the index is damaged")
+
+// ErrFull says that nothing more can be written: the disk is full, or the state
+// folder cannot be written to.
+var ErrFull = errors.New("the index cannot be written")
+
+const pragmas = "_busy_timeout=5000&_foreign_keys=on&_synchronous=NORMAL"
+
+var memoryNames atomic.Int64
+
+// Open opens the database at path, creating it and its folder if need be, and
+// brings its schema up to date. An empty path opens an index in memory.
+func Open(path string) (*Store, error) {
+	write, read := "", ""
+	if path == "" {
+		name := "file:/quarry-" + strconv.FormatInt(memoryNames.Add(1), 10) + "?vfs=memdb&"
+		write, read = name+pragmas+"&_txlock=immediate", name+pragmas
+	} else {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFull, err)
+		}
+		name := "file:" + (escapePath(path)) + "?" + pragmas
+		write, read = name+"&_journal_mode=WAL&_txlock=immediate", name+"&_query_only=on"
+	}
+	keeper, err := sql.Open("sqlite3", write)
+	if err != nil {
+		return nil, fmt.Errorf("open the index: %w", classify(err))
+	}
+	keeper.SetMaxOpenConns(1)
+	s := &Store{Terms: newDictionary(), path: path, keeper: keeper, onSave: func() {}}
+	if err := s.start(read); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the index: %w", classify(err)), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) start(read string) error {
+	if err := probe(s.keeper); err != nil {
+		return err
+	}
+	if err := migrate(s.keeper); err != nil {
+		return err
+	}
+	var err error
+	if s.reads, err = sql.Open("sqlite3", read); err != nil {
+		return err
+	}
+	s.reads.SetMaxOpenConns(8)
+	s.reads.SetMaxIdleConns(8)
+	if s.w, err = newWriter(s.keeper, s.Terms); err != nil {
+		return err
+	}
+	return s.LoadTerms(context.Background())
+}
+
+// probe finds out whether this binary can do full-text search at all, before a
+// migration fails with a less helpful message.
+func probe(db *sql.DB) error {
+	var on bool
+	if err := db.QueryRow("SELECT sqlite_compileoption_used('ENABLE_FTS5')").Scan(&on); err != nil {
+		return err
+	}
+	if !on {
+		return errors.New("this quarry was built without full-text search; build it with `make build` or `go build -tags sqlite_fts5 ./cmd/quarry`")
+	}
+	return nil
+}
+
+// escapePath makes a file name safe inside a SQLite URI.
+func escapePath(path string) string {
+	path = filepath.ToSlash(path)
+	if len(path) > 1 && path[1] == ':' {
+		path = "/" + path // a drive letter
+	}
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+}
+
+// Close waits for a running write and closes the database.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	if s.w != nil {
+		errs = append(errs, s.w.close())
+		s.w = nil
+	}
+	if s.reads != nil {
+		errs = append(errs, s.reads.Close())
+	}
+	errs = append(errs, s.keeper.Close())
+	return errors.Join(errs...)
+}
+
+// InMemory answers whether the index is lost when the process ends.
+func (s *Store) InMemory() bool { return s.path == "" }
+
+// Size is the size of the database in bytes, its write-ahead log included.
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	var pages, size int64
+	err := s.reads.QueryRowContext(ctx, "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size").Scan(&pages, &size)
+	if err != nil {
+		return 0, fmt.Errorf("size of the index: %w", classify(err))
+	}
+	total := pages * size
+	if s.path != "" {
+		if info, err := os.Stat(s.path + "-wal"); err == nil {
+			total += info.Size()
+		}
+	}
+	return total, nil
+}
+
+// Check runs SQLite's and FTS5's own integrity checks. It answers ErrCorrupt,
+// wrapped with the first finding, if the database is damaged.
+func (s *Store) Check(ctx context.Context) error {
+	var finding string
+	if err := s.reads.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&finding); err != nil {
+		return fmt.Errorf("check the index: %w", classify(err))
+	}
+	if finding != "ok" {
+		return fmt.Errorf("%w: %s", ErrCorrupt, finding)
+	}
+	return nil
+}
+
+// LoadTerms takes in the terms that were added to the database since the last
+// call, by another process.
+func (s *Store) LoadTerms(ctx context.Context) error {
+	s.terms.Lock()
+	defer s.terms.Unlock()
+	rows, err := s.reads.QueryContext(ctx, "SELECT id, term FROM terms WHERE id > ? ORDER BY id", s.Terms.Len())
+	if err != nil {
+		return fmt.Errorf("load the terms: %w", classify(err))
+	}
+	defer rows.Close()
+	s.Terms.mu.Lock()
+	defer s.Terms.mu.Unlock()
+	for rows.Next() {
+		var id uint32
+		var term string
+		if err := rows.Scan(&id, &term); err != nil {
+			return fmt.Errorf("load the terms: %w", classify(err))
+		}
+		s.Terms.put(id, term)
+	}
+	return classify(rows.Err())
+}
+
+// classify wraps what the driver says into the errors a caller acts upon.
+func classify(err error) error {
+	var e sqlite3.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrPerm:
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}

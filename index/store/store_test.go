@@ -1,0 +1,285 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/index/syntax"
+)
+
+// document analyses a toy language: "def NAME" declares, "call NAME" refers,
+// "import PATH" imports, and each line is a chunk.
+func document(s *Store, path, text string) *Document {
+	f := &syntax.File{Language: "toy"}
+	d := &Document{Path: path, Language: "toy", Size: int64(len(text)), ModTime: 1, Syntax: f}
+	d.Hash = hashOf(text)
+	enc := s.NewEncoder()
+	at, line := uint32(0), uint32(1)
+	for _, l := range strings.SplitAfter(text, "\n") {
+		if l == "" {
+			break
+		}
+		span := syntax.Span{Start: at, End: at + uint32(len(l)), StartLine: line, EndLine: line}
+		var names []int
+		for _, part := range strings.Split(strings.TrimSpace(l), ";") {
+			word, name, _ := strings.Cut(strings.TrimSpace(part), " ")
+			switch word {
+			case "def":
+				names = append(names, len(f.Symbols))
+				f.Symbols = append(f.Symbols, syntax.Symbol{Kind: syntax.KindFunction, Name: name, Signature: l, Doc: "about " + name, Span: span, NameSpan: span})
+			case "call":
+				f.Refs = append(f.Refs, syntax.Ref{Kind: syntax.RefCall, Name: name, From: len(f.Symbols) - 1, Span: span})
+			case "import":
+				f.Imports = append(f.Imports, syntax.Import{Path: name, Span: span})
+			}
+		}
+		f.Chunks = append(f.Chunks, syntax.Chunk{Span: span, Content: syntax.ContentCode, Symbols: names, Hash: hashOf(l)})
+		d.Text = append(d.Text, enc.Encode([]string{l}, nil))
+		at, line = at+uint32(len(l)), line+1
+	}
+	return d
+}
+
+func hashOf(s string) (h Hash) {
+	sum := sha256.Sum256([]byte(s))
+	copy(h[:], sum[:])
+	return h
+}
+
+// anywhere resolves a reference to all declarations of its name, and an import
+// to all files with its last component as stem.
+func anywhere(v *View, f *Unresolved) [][]Target {
+	var lists [][]Target
+	for _, i := range f.Imports {
+		var list []Target
+		parts := ImportComponents(i.Path)
+		for _, id := range v.Tree.Stem(parts[len(parts)-1]) {
+			list = append(list, Target{File: id, Weight: 1})
+		}
+		lists = append(lists, list)
+	}
+	for _, r := range f.Refs {
+		var list []Target
+		for _, c := range v.Named(r.Name) {
+			list = append(list, Target{File: FileOf(c.ID), Symbol: c.ID, Weight: 1})
+		}
+		lists = append(lists, list)
+	}
+	return lists
+}
+
+func open(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func apply(t *testing.T, s *Store, b Batch) {
+	t.Helper()
+	if err := s.Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	for left := 1; left > 0; {
+		var err error
+		if left, err = s.Relink(context.Background(), 2, anywhere); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func load(t *testing.T, s *Store) map[string]*File {
+	t.Helper()
+	files := map[string]*File{}
+	_, err := s.Load(context.Background(), nil, func(f *File) error { files[f.Path] = f; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func eachStore(t *testing.T, f func(t *testing.T, s *Store)) {
+	t.Run("disk", func(t *testing.T) { f(t, open(t, filepath.Join(t.TempDir(), "state # 1%", "index.db"))) })
+	t.Run("memory", func(t *testing.T) { f(t, open(t, "")) })
+}
+
+func TestRoundTrip(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store) {
+		d := document(s, "a/one.toy", "import b/two\ndef readFile\ncall parse_it\n")
+		apply(t, s, Batch{Put: []*Document{d, document(s, "b/two.toy", "def parse_it\n")}})
+		f := load(t, s)["a/one.toy"]
+		if f == nil || f.Hash != d.Hash || f.Size != d.Size || f.Language != "toy" || len(f.Chunks) != 3 {
+			t.Fatalf("loaded %+v", f)
+		}
+		if got, want := f.Symbols[0].Symbol, d.Syntax.Symbols[0]; got != want {
+			t.Errorf("symbol %+v, want %+v", got, want)
+		}
+		if f.Imports[0].Path != "b/two" || !slices.Equal(f.Chunks[1].Symbols, []int{0}) {
+			t.Errorf("loaded %+v", f)
+		}
+		var terms []string
+		for _, term := range f.Chunks[1].Body {
+			terms = append(terms, s.Terms.Term(term.ID))
+		}
+		slices.Sort(terms)
+		if want := []string{"def", "file", "read", "readfile"}; !slices.Equal(terms, want) {
+			t.Errorf("terms %q, want %q", terms, want)
+		}
+		totals, err := s.Totals(context.Background())
+		if want := (Totals{Files: 2, Chunks: 4, Symbols: 2, Edges: 2, Bytes: d.Size + 13}); err != nil || totals != want {
+			t.Errorf("totals %+v, %v; want %+v", totals, err, want)
+		}
+	})
+}
+
+func TestIDsSurviveEditsAndRenames(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store) {
+		apply(t, s, Batch{Put: []*Document{document(s, "x.toy", "def a\ndef b\ndef c\n")}})
+		before := load(t, s)["x.toy"]
+		apply(t, s, Batch{Put: []*Document{document(s, "x.toy", "def new\ndef a\ndef c\n")}})
+		after := load(t, s)["x.toy"]
+		if after.ID != before.ID || after.Chunks[1].ID != before.Chunks[0].ID || after.Chunks[2].ID != before.Chunks[2].ID {
+			t.Errorf("chunk ids moved: %v -> %v", before.Chunks, after.Chunks)
+		}
+		if after.Symbols[1].ID != before.Symbols[0].ID || after.Symbols[2].ID != before.Symbols[2].ID {
+			t.Errorf("symbol ids moved: %v -> %v", before.Symbols, after.Symbols)
+		}
+		if id := after.Chunks[0].ID; id == before.Chunks[1].ID {
+			t.Errorf("the id %d of a vanished chunk was used again", id)
+		}
+		apply(t, s, Batch{Put: []*Document{document(s, "dir/y.toy", "def new\ndef a\ndef c\n")}, Remove: []string{"x.toy"}})
+		renamed := load(t, s)["dir/y.toy"]
+		if renamed == nil || renamed.ID != after.ID || renamed.Chunks[0].ID != after.Chunks[0].ID {
+			t.Fatalf("a rename changed ids: %+v -> %+v", after, renamed)
+		}
+		hits, err := s.MatchAny(context.Background(), []string{"dir"}, Columns{1, 1, 1, 1, 1}, 10)
+		if err != nil || len(hits) != 3 {
+			t.Errorf("the new folder finds %v, %v; want 3 chunks", hits, err)
+		}
+		if hits, err = s.MatchAny(context.Background(), []string{"x"}, Columns{1, 1, 1, 1, 1}, 10); err != nil || len(hits) != 0 {
+			t.Errorf("the old stem finds %v, %v; want none", hits, err)
+		}
+	})
+}
+
+func TestEdgesFollowDeclarations(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store) {
+		ctx := context.Background()
+		apply(t, s, Batch{Put: []*Document{
+			document(s, "use.toy", "import lib\ndef main; call helper\n"),
+			document(s, "other.toy", "call nothing\n"),
+		}})
+		use := load(t, s)["use.toy"]
+		if edges, err := s.EdgesFrom(ctx, use.ID); err != nil || len(edges) != 0 {
+			t.Fatalf("edges to nowhere: %v, %v", edges, err)
+		}
+		_, mark, _, err := s.Since(ctx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(t, s, Batch{Put: []*Document{document(s, "lib.toy", "def helper\n")}})
+		lib := load(t, s)["lib.toy"]
+		edges, err := s.EdgesTo(ctx, lib.Symbols[0].ID)
+		want := []Edge{{EdgeCall, use.ID, use.Symbols[0].ID, 2, lib.ID, lib.Symbols[0].ID, 1}}
+		if err != nil || !slices.Equal(edges, want) {
+			t.Errorf("edges to helper %v, %v; want %v", edges, err, want)
+		}
+		links, err := s.LinksOf(ctx, lib.ID)
+		if err != nil || len(links) != 2 {
+			t.Errorf("links of lib.toy %v, %v; want an import and a call", links, err)
+		}
+		changed, now, all, err := s.Since(ctx, mark)
+		if err != nil || all || !slices.Equal(changed, []int64{use.ID, lib.ID}) {
+			t.Errorf("changed since %d: %v, %v, %v; want use.toy and lib.toy only", mark, changed, all, err)
+		}
+		apply(t, s, Batch{Remove: []string{"lib.toy"}})
+		if edges, err = s.EdgesFrom(ctx, use.ID); err != nil || len(edges) != 0 {
+			t.Errorf("edges to a removed file: %v, %v", edges, err)
+		}
+		if changed, _, _, err = s.Since(ctx, now); err != nil || !slices.Equal(changed, []int64{use.ID, lib.ID}) {
+			t.Errorf("changed by the removal: %v, %v", changed, err)
+		}
+	})
+}
+
+func TestMatchAnyTakesAnyText(t *testing.T) {
+	s := open(t, "")
+	apply(t, s, Batch{Put: []*Document{document(s, "a.toy", "def open\n")}})
+	for _, term := range []string{`"`, `a" OR "b`, "NEAR(", "*", "", "\x00", "col:x", "日本"} {
+		if _, err := s.MatchAny(context.Background(), []string{term, "open"}, Columns{1, 1, 1, 1, 1}, 5); err != nil {
+			t.Errorf("%q: %v", term, err)
+		}
+	}
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	s := open(t, path)
+	if err := s.w.exec(fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrNewerSchema) || !strings.Contains(err.Error(), "update quarry") {
+		t.Errorf("opening a newer index: %v", err)
+	}
+}
+
+func TestDamageIsTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("opening rubbish: %v, want ErrCorrupt", err)
+	}
+}
+
+func TestFailedWriteLeavesTheLastCommit(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "index.db"))
+	apply(t, s, Batch{Put: []*Document{document(s, "a.toy", "def keep\n")}})
+	var pages int64
+	if err := s.reads.QueryRow("PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.w.query(fmt.Sprintf("PRAGMA max_page_count = %d", pages+2), nop); err != nil {
+		t.Fatal(err)
+	}
+	var big strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&big, "def someNewName%d\n", i)
+	}
+	if err := s.Apply(Batch{Put: []*Document{document(s, "b.toy", big.String())}}); !errors.Is(err, ErrFull) {
+		t.Fatalf("a write to a full disk: %v, want ErrFull", err)
+	}
+	if files := load(t, s); len(files) != 1 || files["a.toy"] == nil {
+		t.Errorf("after a failed write: %v", files)
+	}
+	if err := s.w.query("PRAGMA max_page_count = 1000000", nop); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, Batch{Put: []*Document{document(s, "b.toy", big.String())}})
+	f := load(t, s)["b.toy"]
+	if f == nil || s.Terms.Term(f.Chunks[4999].Body[0].ID) == "" {
+		t.Error("the write did not succeed once there was room")
+	}
+	fresh := open(t, s.path)
+	if got, want := fresh.Terms.Len(), s.Terms.Len(); got != want {
+		t.Errorf("%d terms saved, %d known", got, want)
+	}
+}
+
+func nop([]driver.Value) error { return nil }

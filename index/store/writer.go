@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// writer is the one connection that writes. It talks to the driver directly:
+// database/sql costs as much a row as SQLite itself. Store.mu guards it.
+type writer struct {
+	conn *sql.Conn
+	raw  *sqlite3.SQLiteConn
+	dict *Dictionary
+	// stmts caches prepared statements by their text.
+	stmts map[string]driver.Stmt
+	// generation is that of the last commit.
+	generation int64
+	// names and tree cache what resolving edges looks up. They hold what the
+	// running transaction has written and are dropped when it fails.
+	names map[string][]Candidate
+	// allNames: names holds every name that is declared at all.
+	allNames bool
+	tree     *Tree
+}
+
+var errClosed = errors.New("the index is closed")
+
+func newWriter(db *sql.DB, dict *Dictionary) (*writer, error) {
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{conn: conn, dict: dict, stmts: map[string]driver.Stmt{}}
+	err = conn.Raw(func(c any) error {
+		w.raw = c.(*sqlite3.SQLiteConn)
+		return nil
+	})
+	if err == nil {
+		err = w.readGeneration()
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *writer) readGeneration() error {
+	w.generation = 0
+	return w.query("SELECT value FROM meta WHERE key = 'generation'", func(row []driver.Value) error {
+		var err error
+		w.generation, err = strconv.ParseInt(row[0].(string), 10, 64)
+		return err
+	})
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, s := range w.stmts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
+}
+
+func (w *writer) stmt(text string) (driver.Stmt, error) {
+	if s, ok := w.stmts[text]; ok {
+		return s, nil
+	}
+	s, err := w.raw.Prepare(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	w.stmts[text] = s
+	return s, nil
+}
+
+func (w *writer) exec(text string, args ...driver.Value) error {
+	_, err := w.insert(text, args...)
+	return err
+}
+
+// insert is exec that answers the rowid of the inserted row.
+func (w *writer) insert(text string, args ...driver.Value) (int64, error) {
+	s, err := w.stmt(text)
+	if err != nil {
+		return 0, err
+	}
+	for i, a := range args {
+		if b, ok := a.([]byte); ok && b == nil {
+			args[i] = []byte{} // the driver takes nil for NULL
+		}
+	}
+	r, err := s.Exec(args) //nolint:staticcheck // the context variant starts a goroutine a call
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+// query calls row for each row. Byte slices in it are valid during the call.
+func (w *writer) query(text string, row func([]driver.Value) error, args ...driver.Value) error {
+	s, err := w.stmt(text)
+	if err != nil {
+		return err
+	}
+	rows, err := s.Query(args) //nolint:staticcheck // as above
+	if err != nil {
+		return err
+	}
+	values := make([]driver.Value, len(rows.Columns()))
+	for {
+		if err := rows.Next(values); errors.Is(err, io.EOF) {
+			return rows.Close()
+		} else if err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		if err := row(values); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+	}
+}
+
+// transaction runs f and commits, all or nothing. A commit makes a new generation.
+func (w *writer) transaction(f func() error) error {
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	before := w.generation
+	w.generation++
+	saved, err := 0, f()
+	if err == nil {
+		err = w.exec("INSERT INTO meta VALUES ('generation', ?) ON CONFLICT DO UPDATE SET value = excluded.value", strconv.FormatInt(w.generation, 10))
+	}
+	if err == nil {
+		saved, err = w.saveTerms()
+	}
+	if err == nil {
+		err = w.exec("COMMIT")
+	}
+	if err != nil {
+		w.generation, w.names, w.allNames, w.tree = before, nil, false, nil
+		if !w.raw.AutoCommit() { // a full disk rolls back by itself
+			err = errors.Join(err, w.exec("ROLLBACK"))
+		}
+		return err
+	}
+	w.dict.mu.Lock()
+	w.dict.saved = max(w.dict.saved, saved)
+	w.dict.mu.Unlock()
+	return nil
+}
+
+// saveTerms writes the terms that are only in memory and answers how many the
+// database has then.
+func (w *writer) saveTerms() (int, error) {
+	w.dict.mu.RLock()
+	from, terms := w.dict.saved, w.dict.terms
+	w.dict.mu.RUnlock()
+	// The slice only grows at its end, so what was read under the lock stays true.
+	for i := from; i < len(terms); i++ {
+		if err := w.exec("INSERT INTO terms VALUES (?, ?)", int64(i+1), terms[i]); err != nil {
+			return 0, err
+		}
+	}
+	return len(terms), nil
+}

@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: help build test vet ollama clean
+.PHONY: help build test test-editors vet ollama clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,6 +23,12 @@ test: vet ollama ## run every test with the race detector
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh
+
+test-editors: ## type in real editors, in a Debian chroot made once (needs root and tmux)
+	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }
+	@editors/chroot.sh make
+	$(GO) vet -tags "$(TAGS) editors" ./editors/...
+	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/...
 
 clean: ## remove what the build made
 	rm -rf bin

@@ -5,6 +5,8 @@ go 1.26
 require (
 	github.com/mattn/go-sqlite3 v1.14.52
 	github.com/ollama/ollama v0.17.4
+	go.uber.org/goleak v1.3.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -1,0 +1,256 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// script is a Generator that plays pieces of text. It stands in for a model in
+// tests of what text goes in and what comes out.
+type script struct {
+	model string
+	ready error
+	// reply answers a prompt with the pieces to stream; an error ends the
+	// stream after them.
+	reply func(prompt string, sample int) ([]string, error)
+	// hold, if set, is waited for before each piece; the stream ignores its
+	// context while it waits, as a stuck backend does.
+	hold chan struct{}
+	// asked, if set, hears of each request.
+	asked chan struct{}
+	// count is what promptTokens counts, rawTokens by default.
+	count func(string) int
+
+	mu sync.Mutex
+	// prompts are those received, emitted the pieces taken. Guarded by mu.
+	prompts []string
+	emitted []string
+}
+
+func says(pieces ...string) *script {
+	return &script{reply: func(string, int) ([]string, error) { return pieces, nil }}
+}
+
+func (g *script) Model() string {
+	if g.model == "" {
+		return "granite4:micro"
+	}
+	return g.model
+}
+
+func (g *script) Ready() error { return g.ready }
+
+func (g *script) Generate(ctx context.Context, prompt string, maxTokens int, stop []string, sample int,
+	emit func(string, float64) bool) (int, error) {
+	g.mu.Lock()
+	g.prompts = append(g.prompts, prompt)
+	g.mu.Unlock()
+	if g.asked != nil {
+		g.asked <- struct{}{}
+	}
+	count := rawTokens(prompt)
+	if g.count != nil {
+		count = g.count(prompt)
+	}
+	pieces, err := g.reply(prompt, sample)
+	for i, p := range pieces {
+		if g.hold != nil {
+			<-g.hold
+		}
+		if ctx.Err() != nil {
+			return count, ctx.Err()
+		}
+		if i >= maxTokens {
+			return count, nil
+		}
+		g.mu.Lock()
+		g.emitted = append(g.emitted, p)
+		g.mu.Unlock()
+		if !emit(p, math.NaN()) {
+			return count, nil
+		}
+	}
+	return count, err
+}
+
+func (g *script) sent() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]string(nil), g.prompts...)
+}
+
+// at makes a Request from text with the cursor at ‸.
+func at(t *testing.T, path, language, marked string) Request {
+	t.Helper()
+	i := strings.Index(marked, "‸")
+	if i < 0 {
+		t.Fatalf("no cursor mark in %q", marked)
+	}
+	return Request{
+		Key:      "file:///w/" + path,
+		Document: Document{Path: path, Language: language, Text: marked[:i] + marked[i+len("‸"):]},
+		Offset:   i,
+	}
+}
+
+func newEngine(t *testing.T, g Generator, o Options) *Engine {
+	t.Helper()
+	e := New(g, o)
+	t.Cleanup(e.Close)
+	return e
+}
+
+func complete(t *testing.T, e *Engine, req Request) Result {
+	t.Helper()
+	res, err := e.Complete(t.Context(), req)
+	if err != nil {
+		t.Fatalf("Complete: %v", err)
+	}
+	return res
+}
+
+// apply inserts an item as an editor would.
+func apply(text string, it Item) string { return text[:it.Start] + it.Text + text[it.End:] }
+
+func TestModelAnswers(t *testing.T) {
+	g := says("a", " +", " b")
+	e := newEngine(t, g, Options{})
+	req := at(t, "add.go", "go", "package p\n\nfunc add(a, b int) int {\n\treturn ‸\n}\n")
+	res := complete(t, e, req)
+	if len(res.Items) != 1 || res.Items[0] != (Item{"a + b", req.Offset, req.Offset, "granite4:micro"}) {
+		t.Fatalf("items = %+v", res.Items)
+	}
+	if res.Note != "" || res.Engine != "granite4:micro" {
+		t.Errorf("note %q, engine %q", res.Note, res.Engine)
+	}
+	want := "<|fim_prefix|>// add.go, go, indent tabs\npackage p\n\nfunc add(a, b int) int {\n" +
+		"<|fim_suffix|>\n}\n<|fim_middle|>\treturn "
+	if res.Prompt.Text != want || g.sent()[0] != want {
+		t.Errorf("prompt = %q\nwant     %q", res.Prompt.Text, want)
+	}
+	if res.Prompt.Tokens != rawTokens(want) || res.Timings.Total <= 0 || res.Timings.FirstToken <= 0 {
+		t.Errorf("prompt tokens %d, timings %+v", res.Prompt.Tokens, res.Timings)
+	}
+}
+
+// A model that is absent, not ready, failing or slow leads to the model-free
+// answer and a note, never to an error.
+func TestModelFree(t *testing.T) {
+	const doc = "package p\n\nfunc a() error {\n\tif err := step(1, 2); err != nil {\n\t\treturn err\n\t}\n" +
+		"\tif err := ste‸\n}\n"
+	broken := says()
+	broken.reply = func(string, int) ([]string, error) { return []string{"half "}, errors.New("connection refused") }
+	slow := says("never")
+	slow.hold = make(chan struct{})
+	defer close(slow.hold)
+	tests := map[string]struct {
+		gen  Generator
+		note string
+	}{
+		"none":      {nil, "no model is configured"},
+		"not ready": {&script{ready: errors.New("run ollama serve")}, "run ollama serve"},
+		"broken":    {broken, "granite4:micro did not answer: connection refused"},
+		"slow":      {slow, errTimeout.Error()},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := New(tt.gen, Options{Timeout: 20 * time.Millisecond})
+			if name != "slow" {
+				defer e.Close()
+			}
+			res := complete(t, e, at(t, "a.go", "go", doc))
+			if len(res.Items) != 1 || res.Items[0].Text != "p(1, 2); err != nil {" || res.Items[0].Engine != "local" {
+				t.Errorf("items = %+v", res.Items)
+			}
+			if res.Note != tt.note || res.Engine != "local" {
+				t.Errorf("note %q, engine %q", res.Note, res.Engine)
+			}
+		})
+	}
+}
+
+func TestCancelReturnsAtOnce(t *testing.T) {
+	g := says("x")
+	g.hold, g.asked = make(chan struct{}), make(chan struct{}, 1)
+	e := New(g, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	got := make(chan error, 1)
+	go func() {
+		_, err := e.Complete(ctx, at(t, "a.go", "go", "package ‸"))
+		got <- err
+	}()
+	deadline := time.After(5 * time.Second)
+	select {
+	case <-g.asked:
+	case <-deadline:
+		t.Fatal("the model was never asked")
+	}
+	cancel()
+	select {
+	case err := <-got:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("err = %v", err)
+		}
+	case <-deadline:
+		t.Fatal("Complete waits for a stuck Generator")
+	}
+	close(g.hold)
+	e.Close()
+	if len(g.emitted) != 0 {
+		t.Errorf("the model ran on after cancel: %q", g.emitted)
+	}
+}
+
+func TestSelectedEntryIsExtended(t *testing.T) {
+	g := says("(w, r)")
+	e := newEngine(t, g, Options{})
+	req := at(t, "a.go", "go", "package p\n\nfunc f() {\n\thttp.Ser‸\n}\n")
+	start := req.Offset - len("Ser")
+	req.Selected = &Selected{Start: start, End: req.Offset, Text: "ServeHTTP"}
+	res := complete(t, e, req)
+	if len(res.Items) != 1 || res.Items[0] != (Item{"ServeHTTP(w, r)", start, req.Offset, "granite4:micro"}) {
+		t.Fatalf("items = %+v", res.Items)
+	}
+	if !strings.HasSuffix(res.Prompt.Text, "\thttp.ServeHTTP") {
+		t.Errorf("the model did not see the entry: %q", res.Prompt.Text)
+	}
+	req.Selected.End, req.Selected.Start = start, start
+	if res := complete(t, e, req); len(res.Items) != 0 || res.Note == "" {
+		t.Errorf("an entry away from the cursor: %+v", res)
+	}
+}
+
+func TestAutoClosedPairIsReplaced(t *testing.T) {
+	e := newEngine(t, says(`hi", name)`, "\n"), Options{})
+	req := at(t, "a.go", "go", "package p\n\nfunc f() {\n\tfmt.Println(\"‸\")\n}\n")
+	res := complete(t, e, req)
+	if len(res.Items) != 1 {
+		t.Fatalf("items = %+v, note %q", res.Items, res.Note)
+	}
+	if got := apply(req.Text, res.Items[0]); !strings.Contains(got, "\tfmt.Println(\"hi\", name)\n}") {
+		t.Errorf("applied:\n%s", got)
+	}
+}
+
+func TestOff(t *testing.T) {
+	e := newEngine(t, says("x"), Options{Off: Off{Languages: []string{"markdown"}, Globs: []string{"vendor/", "*.min.js"}, Bytes: 50}})
+	for path, off := range map[string]bool{
+		"a.go": false, "vendor/x/a.go": true, "js/lib.min.js": true, "min.js": false, "myvendor/a.go": false,
+	} {
+		res := complete(t, e, at(t, path, "go", "package p ‸"))
+		if (res.Note != "") != off {
+			t.Errorf("%s: note %q, want off %v", path, res.Note, off)
+		}
+	}
+	if res := complete(t, e, at(t, "a.md", "markdown", "x ‸")); res.Note == "" {
+		t.Error("a disabled language is served")
+	}
+	if res := complete(t, e, at(t, "a.go", "go", strings.Repeat("x", 60)+"‸")); res.Note == "" {
+		t.Error("a document over the limit is served")
+	}
+}

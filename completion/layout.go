@@ -1,0 +1,107 @@
+package completion
+
+import (
+	"context"
+	"time"
+)
+
+// When the code of other places in a prompt is looked up anew. Doing so
+// changes the head of the prompt, and all after it is computed again.
+const (
+	jumpBytes = 2000             // the cursor went elsewhere in the file
+	idleAfter = 15 * time.Second // the person paused; nobody waits
+	// contextWait bounds the search for it: ghost text without is better than
+	// late ghost text.
+	contextWait = 30 * time.Millisecond
+)
+
+// doc answers the state of a document, and whether the last request was for
+// another one.
+func (e *Engine) doc(key string) (d *docState, switched bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switched = e.latest != key
+	e.latest = key
+	if d = e.docs[key]; d == nil {
+		d = &docState{}
+		e.docs[key] = d
+	}
+	return d, switched
+}
+
+// laidOut is a prompt and what it was made of.
+type laidOut struct {
+	text string
+	// raw is the unscaled estimate of its tokens.
+	raw   int
+	frame frame
+}
+
+// prompt advances the document's frame, or makes a new one, and renders it.
+func (e *Engine) prompt(ctx context.Context, req Request, t *Timings) laidOut {
+	d, switched := e.doc(req.Key)
+	d.mu.Lock()
+	last, idle := d.frame, e.now().Sub(d.asked) > idleAfter
+	d.asked = e.now()
+	d.mu.Unlock()
+
+	factor := e.meter.factor()
+	p, ok := laidOut{}, false
+	if last != nil {
+		f, moved := last.advance(req.Text, req.Offset)
+		if e.opts.Context == nil || !switched && !idle && moved < jumpBytes {
+			p = e.render(f)
+			ok = e.fits(p, factor)
+		}
+	}
+	if !ok {
+		p = e.layOut(ctx, req, last, factor, t)
+	}
+	d.mu.Lock()
+	d.frame = &p.frame
+	d.mu.Unlock()
+	return p
+}
+
+// layOut makes a frame with context looked up now.
+func (e *Engine) layOut(ctx context.Context, req Request, last *frame, factor float64, t *Timings) laidOut {
+	l := e.opts.share(factor)
+	indent := indentUnit(req.Text, req.Language)
+	var found, before []Snippet
+	if e.opts.Context != nil {
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(ctx, contextWait)
+		found = e.opts.Context.Context(ctx, ContextQuery{
+			Document: req.Document, Offset: req.Offset, Open: req.Open, Tokens: e.opts.SnippetTokens,
+		})
+		cancel()
+		t.Context = time.Since(begin)
+	}
+	if last != nil {
+		before = last.snippets
+	}
+	for {
+		f := newFrame(req.Text, req.Offset, l)
+		if last != nil && last.limits == l {
+			f, _ = last.advance(req.Text, req.Offset)
+		}
+		f.snippets = pick(languageFor(req.Language), found, before, l.snippets)
+		f.head = buildHead(req.Document, indent, f.snippets)
+		p := e.render(f)
+		// The shares leave room for what the estimate of the parts misses at
+		// their seams; should they not, smaller ones do.
+		if e.fits(p, factor) || l == (limits{}) {
+			return p
+		}
+		l = limits{prefix: l.prefix / 2, suffix: l.suffix / 2, snippets: l.snippets / 2}
+	}
+}
+
+func (e *Engine) render(f frame) laidOut {
+	text := f.prompt(e.tmpl, e.opts.Chat)
+	return laidOut{text: text, raw: rawTokens(text), frame: f}
+}
+
+func (e *Engine) fits(p laidOut, factor float64) bool {
+	return scaled(p.raw, factor)+e.opts.MaxTokens <= e.opts.ContextTokens
+}

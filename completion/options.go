@@ -1,0 +1,57 @@
+package completion
+
+import (
+	"time"
+)
+
+// Options are what an Engine takes from the person's settings. The zero value
+// of a field means its default.
+type Options struct {
+	// ContextTokens is the model's context window, the num_ctx the runtime
+	// pins. Default 4096.
+	ContextTokens int
+	// PrefixTokens, SuffixTokens and SnippetTokens are the budgets of the
+	// document before and after the cursor and of other places' code.
+	// Defaults 1536, 96 (at most 128) and 2048; lowered together where
+	// ContextTokens leaves less.
+	PrefixTokens, SuffixTokens, SnippetTokens int
+	// MaxTokens ends an answer of the model. Default 128.
+	MaxTokens int
+	// MaxLines bounds a suggestion. Default 12 while typing, three times that
+	// when the person asks.
+	MaxLines int
+	// Timeout is how long the model may take; what it wrote until then is
+	// used. Default 10 s while typing, three times that when the person asks.
+	Timeout time.Duration
+	// Template names a family of [TemplateNames]; "" goes by the model's name.
+	Template string
+	// Chat wraps the prompt into the family's chat turns, as IBM's examples
+	// for the instruct models do. Default false: raw.
+	Chat bool
+	// Off switches completion off for some documents.
+	Off Off
+	// Context finds code of other places for the prompt; nil for none.
+	Context ContextSource
+}
+
+func (o Options) withDefaults() Options {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&o.ContextTokens, 4096)
+	def(&o.PrefixTokens, 1536)
+	def(&o.SuffixTokens, 96)
+	def(&o.SnippetTokens, 2048)
+	def(&o.MaxTokens, 128)
+	def(&o.MaxLines, 12)
+	// A window that cannot hold an answer and some lines is a setting gone
+	// wrong; the smallest one that works keeps ghost text alive.
+	o.ContextTokens = max(o.ContextTokens, 256)
+	o.MaxTokens = min(o.MaxTokens, o.ContextTokens/4)
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	return o
+}

@@ -1,0 +1,185 @@
+package completion
+
+import "strings"
+
+// A step turns an answer into a better one. It is pure: it sees the site and
+// the text, and text has Unix line endings.
+type step func(s *site, text string) string
+
+// steps is the chain from what a model wrote to what the person sees. A step
+// may cut text that made an earlier one hold back, so the chain runs until
+// nothing changes; that makes it idempotent by construction.
+var steps = []step{
+	func(_ *site, text string) string { return cutControl(unixLines(text)) },
+	stripFences,
+	stripEcho,
+	fixLeading,
+	dropRepetition,
+	func(s *site, text string) string { cut, _ := s.scope(text, true); return text[:cut] },
+	matchIndent,
+	cutRest,
+	trimEnd,
+	dropUseless,
+}
+
+// finish runs the chain over text and answers what to insert, in the
+// document's own line endings, and how many bytes of the line's rest it
+// replaces. An empty text means there is nothing worth showing.
+func finish(s *site, text string) (insert string, covers int) {
+	// Each round that changes something shortens the text or rewrites its
+	// indentation, which settles in two rounds. An answer that does not settle
+	// is not understood and not shown.
+	const rounds = 8
+	for range rounds {
+		before := text
+		for _, f := range steps {
+			if text = f(s, text); text == "" {
+				return "", 0
+			}
+		}
+		if text == before {
+			covers = coveredRest(s, text)
+			if s.eol != "\n" {
+				text = strings.ReplaceAll(text, "\n", s.eol)
+			}
+			return text, covers
+		}
+	}
+	return "", 0
+}
+
+// stripFences takes the code out of a Markdown answer.
+func stripFences(s *site, text string) string {
+	const fence = "```"
+	if !strings.Contains(text, fence) || s.lang.name == "markdown" || s.lang.name == "mdx" {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	open := -1
+	for i, line := range lines {
+		mark := strings.TrimSpace(line)
+		if !strings.HasPrefix(mark, fence) {
+			continue
+		}
+		if open < 0 && (i == 0 || len(mark) > len(fence) || blankLines(lines[:i])) {
+			open = i // what stands before it is talk
+			continue
+		}
+		return strings.Join(lines[open+1:i], "\n")
+	}
+	if open < 0 {
+		return text // a fence inside a line: part of the code
+	}
+	return strings.Join(lines[open+1:], "\n")
+}
+
+func blankLines(lines []string) bool {
+	for _, l := range lines {
+		if !blank(l) {
+			return false
+		}
+	}
+	return true
+}
+
+// stripEcho drops the typed part of the line where the answer repeats it.
+func stripEcho(s *site, text string) string {
+	typed := strings.TrimSpace(s.line)
+	if wordCount(typed) < 2 {
+		return text // "if" may well follow "if"
+	}
+	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t"), typed)
+	if !ok || rest != "" && isWord(rest[0]) && isWord(typed[len(typed)-1]) {
+		return text
+	}
+	return rest
+}
+
+// fixLeading repairs the seam between the typed text and the answer: a blank
+// on both sides, or indentation that is there already.
+func fixLeading(s *site, text string) string {
+	lead := leadingSpace(text)
+	if lead == "" || lead == text || text[len(lead)] == '\n' {
+		return text
+	}
+	switch {
+	case blank(s.line):
+		want := s.expectedIndent()
+		if s.line != "" && s.indentWidth(s.line+"x") >= want {
+			return text[len(lead):]
+		}
+	case s.line[len(s.line)-1] == ' ' || s.line[len(s.line)-1] == '\t':
+		return text[len(lead):]
+	}
+	return text
+}
+
+// matchIndent rewrites the indentation of the answer's lines in the
+// document's style: tabs for groups of spaces or the other way round.
+func matchIndent(s *site, text string) string {
+	if !strings.Contains(text, "\n") && !(blank(s.line) && text != "" && (text[0] == ' ' || text[0] == '\t')) {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	first := 1
+	if blank(s.line) {
+		first = 0
+	}
+	if s.unit != "\t" {
+		for i := first; i < len(lines); i++ {
+			lead := leadingSpace(lines[i])
+			if strings.Contains(lead, "\t") {
+				lines[i] = strings.ReplaceAll(lead, "\t", s.unit) + lines[i][len(lead):]
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	width := 0
+	for _, line := range lines[first:] {
+		if n := len(line) - len(strings.TrimLeft(line, " ")); n > 1 && (width == 0 || n < width) {
+			width = n
+		}
+	}
+	if width == 0 {
+		return text
+	}
+	if width > 8 || width%4 == 0 {
+		width = 4
+	}
+	for i := first; i < len(lines); i++ {
+		body := strings.TrimLeft(lines[i], " ")
+		n := len(lines[i]) - len(body)
+		lines[i] = strings.Repeat("\t", n/width) + strings.Repeat(" ", n%width) + body
+	}
+	return strings.Join(lines, "\n")
+}
+
+// trimEnd drops blank lines and blanks at the end. Before code that follows on
+// the line one blank may be meant, before a bracket its indentation.
+func trimEnd(s *site, text string) string {
+	trimmed := strings.TrimRight(text, " \t\n")
+	tail := text[len(trimmed):]
+	if tail == "" || blank(s.rest) {
+		return trimmed
+	}
+	if i := strings.LastIndexByte(tail, '\n'); i >= 0 {
+		return trimmed + tail[i:]
+	}
+	if tail[0] == ' ' && s.rest[0] != ' ' {
+		return trimmed + " "
+	}
+	return trimmed
+}
+
+// dropUseless answers "" for what is blank, for lone closing brackets that
+// say nothing, and for what the document says already.
+func dropUseless(s *site, text string) string {
+	body := strings.TrimSpace(text)
+	if body == "" || body == strings.TrimSpace(s.rest) {
+		return ""
+	}
+	if s.mode == fillBlock && body == strings.TrimSpace(s.firstBelow()) {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,192 @@
+package completion
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// fill is one case of post-processing: a document with its cursor at ‸, what
+// the model wrote, and the lines of the document that stand between (and
+// instead of) the cursor's afterwards; "=" means nothing is shown.
+type fill struct {
+	name, language, doc, model, want string
+}
+
+func (f fill) run(t *testing.T) string {
+	t.Helper()
+	req := at(t, "f", f.language, f.doc)
+	s := newSite(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
+	text, covers := finish(s, f.model)
+	if text == "" {
+		return "="
+	}
+	end := lineEnd(req.Text, req.Offset)
+	if req.Offset+covers > end {
+		t.Errorf("the range leaves the line: %d bytes", covers)
+	}
+	again, coversAgain := finish(s, text)
+	if again != text || coversAgain != covers {
+		t.Errorf("not idempotent: %q (%d), then %q (%d)", text, covers, again, coversAgain)
+	}
+	return apply(req.Text, Item{Text: text, Start: req.Offset, End: req.Offset + covers})
+}
+
+var fills = []fill{
+	// What is sent must not come back.
+	{"control token", "go", "x := ‸\n", "1<|fim_suffix|>\ny", "x := 1\n"},
+	{"role token", "python", "x = ‸\n", "1<|end_of_text|><|start_of_role|>user", "x = 1\n"},
+	{"starcoder token", "java", "int x = ‸;\n", "1<file_sep>a.java", "int x = 1;\n"},
+	{"only a token", "c", "int x = ‸\n", "<|end_of_text|>", "="},
+
+	// Markdown around code.
+	{"fence", "python", "x = ‸\n", "```python\n1\n```\nThis sets x.", "x = 1\n"},
+	{"talk, then fence", "go", "func f() {\n\t‸\n}\n", "Here is the code:\n```go\nreturn\n```", "func f() {\n\treturn\n}\n"},
+	{"closing fence only", "ruby", "x = ‸\n", "1\n```", "x = 1\n"},
+	{"fence in Markdown", "markdown", "Run:\n\n‸\n", "```sh\nmake\n```", "Run:\n\n```sh\nmake\n```\n"},
+
+	// The seam.
+	{"echo of the line", "python", "def add(a, b):\n    return a ‸\n", "return a + b", "def add(a, b):\n    return a + b\n"},
+	{"two blanks", "typescript", "const x = ‸\n", " 1;", "const x = 1;\n"},
+	{"indentation twice", "python", "def f():\n    ‸\n", "    return 1", "def f():\n    return 1\n"},
+	{"deeper on purpose", "python", "x = [\n‸\n]\n", "    1,", "x = [\n    1,\n]\n"},
+	{"mid-word", "rust", "let value = comp‸\n", "ute(1);", "let value = compute(1);\n"},
+	{"mid-word with word after", "go", "x := get‸Name()\n", "User", "x := getUserName()\n"},
+
+	// What stands after the cursor on the line.
+	{"rest repeated", "go", "fmt.Println(‸, name)\n", "\"a\", name)", "fmt.Println(\"a\", name)\n"},
+	{"closer repeated", "javascript", "foo(‸)\n", "a, b)", "foo(a, b)\n"},
+	{"own brackets kept", "javascript", "foo(‸)\n", "bar()", "foo(bar())\n"},
+	{"own and outer", "javascript", "foo(‸)\n", "bar())", "foo(bar())\n"},
+	{"closer and semicolon", "java", "foo(‸);\n", "a, b);", "foo(a, b);\n"},
+	{"quote closed", "python", "x = \"‸\"\n", "abc\"", "x = \"abc\"\n"},
+	{"through the quote", "go", "fmt.Println(\"‸\")\n", "hi\", x)", "fmt.Println(\"hi\", x)\n"},
+	{"through the bracket", "go", "func f(‸)\n", "a int) error {\n\treturn nil\n}", "func f(a int) error {\n\treturn nil\n}\n"},
+	{"bracket of a block", "typescript", "it('x', () => {‸})\n", "\n    expect(1)\n})", "it('x', () => {\n    expect(1)\n})\n"},
+	{"partial overlap", "python", "f(‸, key=lambda v: v.name)\n", "xs, key=lambda", "f(xs, key=lambda v: v.name)\n"},
+	{"word in the middle kept", "c", "a = ‸ + b;\n", "b", "a = b + b;\n"},
+	{"equal to the rest", "c", "a = ‸b;\n", "b;", "="},
+	{"html attribute", "html", "<a href=\"‸\">x</a>\n", "/home\">x</a>", "<a href=\"/home\">x</a>\n"},
+	{"one line only inside a line", "rust", "let x = ‸; // why\n", "1;\nlet y = 2;", "let x = 1; // why\n"},
+
+	// Lines that follow already.
+	{"next line again", "go", "func f() {\n\ta := 1\n\t‸\n\treturn a\n}\n", "a++\n\treturn a\n}", "func f() {\n\ta := 1\n\ta++\n\treturn a\n}\n"},
+	{"only the next line", "go", "func f() {\n\t‸\n\treturn nil\n}\n", "return nil", "="},
+	{"closer below", "go", "if x {\n\t‸\n}\n", "f()\n}", "if x {\n\tf()\n}\n"},
+	{"end below", "ruby", "def f\n  ‸\nend\n", "x + 1\nend", "def f\n  x + 1\nend\n"},
+	{"block open, closer below", "java", "if (x) {‸\n}\n", "\n    f();\n}", "if (x) {\n    f();\n}\n"},
+	{"closer missing below", "java", "class A {\n    void f() {\n        ‸\n", "g();\n    }", "class A {\n    void f() {\n        g();\n    }\n"},
+	{"brace of an inner block", "c", "void f() {\n    ‸\n}\n", "if (a) {\n        b();\n    }\n}", "void f() {\n    if (a) {\n        b();\n    }\n}\n"},
+
+	// Scope.
+	{"statement ends", "go", "\tx := ‸\n", "1\n\ty := 2", "\tx := 1\n"},
+	{"block opened and closed", "go", "\tif err ‸\n", "!= nil {\n\t\treturn err\n\t}\n\tmore()", "\tif err != nil {\n\t\treturn err\n\t}\n"},
+	{"else goes on", "go", "\tif a ‸\n", "{\n\t\tb()\n\t} else {\n\t\tc()\n\t}\n\td()", "\tif a {\n\t\tb()\n\t} else {\n\t\tc()\n\t}\n"},
+	{"python block", "python", "def f(x):\n    if x ‸\n", "> 1:\n        return x\n    return 0", "def f(x):\n    if x > 1:\n        return x\n"},
+	{"python dedent", "python", "def f(x):\n    ‸\n", "return x\n\ndef g():\n    pass", "def f(x):\n    return x\n"},
+	{"python next def", "python", "def f(x):‸\n", "\n    return x\n\n\ndef g():\n    pass", "def f(x):\n    return x\n"},
+	{"ruby block", "ruby", "  items.each ‸\n", "do |i|\n    puts i\n  end\n  other", "  items.each do |i|\n    puts i\n  end\n"},
+	{"lua function", "lua", "local function f(‸\n", "a)\n  return a\nend\nprint(f(1))", "local function f(a)\n  return a\nend\n"},
+	{"bash if", "shellscript", "if [ -f x ]; ‸\n", "then\n  cat x\nfi\necho done", "if [ -f x ]; then\n  cat x\nfi\n"},
+	{"elixir do", "elixir", "  def f(x) ‸\n", "do\n    x + 1\n  end\n\n  def g", "  def f(x) do\n    x + 1\n  end\n"},
+	{"html element", "html", "<ul‸\n", ">\n  <li>a</li>\n</ul>\n<p>x</p>", "<ul>\n  <li>a</li>\n</ul>\n"},
+	{"css rule", "css", ".a ‸\n", "{\n  color: red;\n}\n.b {\n}", ".a {\n  color: red;\n}\n"},
+	{"php method", "php", "    public function f(‸\n", "$a)\n    {\n        return $a;\n    }\n", "    public function f($a)\n    {\n        return $a;\n    }\n"},
+	{"csharp braces below", "csharp", "    void F()‸\n", "\n    {\n        G();\n    }\n    void H()", "    void F()\n    {\n        G();\n    }\n"},
+	{"yaml key", "yaml", "a:\n  b: ‸\n", "1\n  c: 2", "a:\n  b: 1\n"},
+	{"comment line", "go", "// parse reads ‸\n", "one line.\nfunc parse() {", "// parse reads one line.\n"},
+	{"string", "swift", "print(\"hello ‸\n", "world\")\nexit(0)", "print(\"hello world\")\n"},
+	{"two blank lines", "rust", "fn f() {\n    ‸\n}\n", "a();\n\n\n    b();", "fn f() {\n    a();\n}\n"},
+	{"too many lines", "go", "\tx := []int{‸\n", "\n" + strings.Repeat("\t\t1, 2,\n\t\t3, 4,\n", 20), "\tx := []int{\n\t\t1, 2,\n\t\t3, 4,\n"},
+
+	// Repetition.
+	{"same line again", "python", "x = 1\n‸\n", "call(a, b)\ncall(a, b)\ncall(a, b)", "x = 1\ncall(a, b)\n"},
+	{"same block again", "go", "func f() {\n\t‸\n}\n", "a.one()\n\tb.two()\n\ta.one()\n\tb.two()", "func f() {\n\ta.one()\n\tb.two()\n}\n"},
+	{"end of line loops", "kotlin", "val x = ‸\n", "a" + strings.Repeat(".b()", 12), "val x = a.b()\n"},
+	{"rule kept", "markdown", "‸\n", "----------", "----------\n"},
+	{"copies above", "go", "\ta.one(x)\n\tb.two(y)\n\t‸\n", "a.one(x)\n\tb.two(y)", "="},
+	{"closers repeat with reason", "go", "\t\tif x ‸\n", "{\n\t\t\tif y {\n\t\t\t\tz()\n\t\t\t}\n\t\t}", "\t\tif x {\n\t\t\tif y {\n\t\t\t\tz()\n\t\t\t}\n\t\t}\n"},
+
+	// Style.
+	{"spaces to tabs", "go", "func f() {\n\ta()\n\tif x ‸\n}\n", "{\n        b()\n    }", "func f() {\n\ta()\n\tif x {\n\t\tb()\n\t}\n}\n"},
+	{"tabs to spaces", "python", "def a():\n  b()\n\ndef f(x):\n  if x‸\n", ":\n\t\treturn 1", "def a():\n  b()\n\ndef f(x):\n  if x:\n    return 1\n"},
+	{"CRLF", "go", "func f() {\r\n\tif x ‸\r\n}\r\n", "{\n\t\ta()\n\t}", "func f() {\r\n\tif x {\r\n\t\ta()\r\n\t}\r\n}\r\n"},
+	{"lone CR", "go", "func f() {\r\tif x ‸\r}\r", "{\n\t\ta()\n\t}", "func f() {\r\tif x {\r\t\ta()\r\t}\r}\r"},
+	{"trailing blanks", "c", "x = ‸\n", "1;  \n\n", "x = 1;\n"},
+	{"blank", "c", "x = ‸\n", "  \n \n", "="},
+	{"empty document", "go", "‸", "package main", "package main"},
+	{"no final newline", "go", "package ‸", "main\n\nimport \"fmt\"", "package main"},
+	{"astral", "python", "s = \"😀 ‸\"\n", "smile\"", "s = \"😀 smile\"\n"},
+}
+
+func TestFinish(t *testing.T) {
+	languages := map[string]bool{}
+	for _, f := range fills {
+		languages[f.language] = true
+		t.Run(f.language+"/"+f.name, func(t *testing.T) {
+			if got := f.run(t); got != f.want {
+				t.Errorf("\n got %q\nwant %q", got, f.want)
+			}
+		})
+	}
+	if len(languages) < 8 {
+		t.Errorf("only %d languages are covered", len(languages))
+	}
+}
+
+// The stream is stopped only where the rules would cut anyway: a stopped
+// stream and the whole answer end up the same.
+func TestStopAgreesWithFinish(t *testing.T) {
+	for _, f := range fills {
+		t.Run(f.language+"/"+f.name, func(t *testing.T) {
+			req := at(t, "f", f.language, f.doc)
+			s := newSite(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
+			st := stopper{site: s}
+			for i := range f.model {
+				if !st.feed(f.model[i : i+1]) {
+					break
+				}
+			}
+			whole, covers := finish(s, f.model)
+			stopped, coversStopped := finish(s, st.text.String())
+			if whole != stopped || covers != coversStopped {
+				t.Errorf("whole %q (%d), stopped %q (%d)", whole, covers, stopped, coversStopped)
+			}
+		})
+	}
+}
+
+// Whatever the document and the model write, the chain settles, stays in the
+// line, never shows a control token and speaks the document's line endings.
+func TestFinishProperties(t *testing.T) {
+	ids := []string{"go", "python", "ruby", "html", "lua", "shellscript", "markdown", "typescript", "css", "unheard-of"}
+	code := rapid.Custom(func(rt *rapid.T) string {
+		pieces := []string{"\n", "\n", "\n    ", "\n\t", "\n\t\t", "if x {", "}", ")", "(", "\"", "'", "end", "def f", ":", "foo(a, b)", "return x",
+			" ", "  ", ",", ";", "```", "```go", "<|fim_middle|>", "<div>", "</div>", "é", "😀", "\r\n", "\r", "else", "a", "\\", "\xff"}
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(rt, "pieces"), "")
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := code.Draw(rt, "text")
+		doc := Document{Path: "f", Language: rapid.SampledFrom(ids).Draw(rt, "language"), Text: text}
+		cursor := runeStart(text, rapid.IntRange(0, len(text)).Draw(rt, "cursor"))
+		s := newSite(doc, cursor, indentUnit(text, doc.Language), rapid.IntRange(1, 20).Draw(rt, "lines"))
+		answer := code.Draw(rt, "answer")
+		got, covers := finish(s, answer)
+		if got == "" {
+			return
+		}
+		if again, c := finish(s, got); again != got || c != covers {
+			rt.Fatalf("%q (%d), then %q (%d)", got, covers, again, c)
+		}
+		if control.MatchString(got) {
+			rt.Fatalf("a control token in %q", got)
+		}
+		if covers < 0 || covers > len(s.rest) {
+			rt.Fatalf("covers %d of %d bytes", covers, len(s.rest))
+		}
+		if unixLines(got) != strings.ReplaceAll(got, s.eol, "\n") {
+			rt.Fatalf("line endings of %q, want %q", got, s.eol)
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package completion
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Snippet is code of another place shown to the model, and why.
+type Snippet struct {
+	Path string
+	// StartLine and EndLine are 1-based and inclusive.
+	StartLine, EndLine int
+	Text               string
+	// Why is for the person: "definition of parseRange", say.
+	Why string
+}
+
+// maxSuffixTokens bounds a suffix however large the context is: a suffix after a
+// prefix that grew is computed again, and 64 to 128 tokens of it serve as well
+// as 500 at a fifth of the cost (bench/completion.md).
+const maxSuffixTokens = 128
+
+// headTokens is kept free for the style header.
+const headTokens = 48
+
+// share divides the context window. What the person set is lowered in
+// proportion where it does not fit.
+func (o *Options) share(factor float64) limits {
+	room := o.ContextTokens - o.MaxTokens - headTokens - 16 // 16: tags and chat wrapper
+	suffix := min(o.SuffixTokens, maxSuffixTokens, room/8)
+	room -= suffix
+	snippets, prefix := o.SnippetTokens, o.PrefixTokens
+	if o.Context == nil {
+		snippets = 0
+	}
+	if snippets+prefix > room {
+		prefix = room * prefix / (snippets + prefix)
+		snippets = room - prefix
+	}
+	raw := func(tokens int) int { return int(float64(max(tokens, 0)) / factor) }
+	return limits{prefix: raw(prefix), suffix: raw(suffix), snippets: raw(snippets)}
+}
+
+// pick chooses the snippets that fit the budget, the first found first, and
+// puts those that the last prompt had before the others, in its order, so that
+// a refresh that finds mostly the same changes little of the prompt.
+func pick(lang *language, found, last []Snippet, budget int) []Snippet {
+	var chosen []Snippet
+	for _, s := range found {
+		if cost := rawTokens(comment(lang, s)); cost <= budget {
+			budget -= cost
+			chosen = append(chosen, s)
+		}
+	}
+	rank := func(s Snippet) int {
+		if i := slices.Index(last, s); i >= 0 {
+			return i
+		}
+		return len(last)
+	}
+	slices.SortStableFunc(chosen, func(a, b Snippet) int { return rank(a) - rank(b) })
+	return chosen
+}
+
+// comment writes a snippet under its path.
+func comment(lang *language, s Snippet) string {
+	return lang.comment(neutralise(unixLines(s.Path + "\n" + s.Text)))
+}
+
+// buildHead writes the snippets and the style header, all as comments of the
+// document's language. It holds nothing that changes while the person types:
+// no cursor, no rank, no time.
+func buildHead(doc Document, indent string, snippets []Snippet) string {
+	lang := languageFor(doc.Language)
+	var b strings.Builder
+	for _, s := range snippets {
+		b.WriteString(comment(lang, s))
+	}
+	b.WriteString(lang.comment(neutralise(styleHeader(doc, indent))))
+	return b.String()
+}
+
+// styleHeader is one line. The path keeps its last parts: they tell the most.
+func styleHeader(doc Document, indent string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, doc.Path)
+	for len(name) > 80 {
+		_, rest, ok := strings.Cut(name, "/")
+		if !ok {
+			name = path.Base(name)
+			name = name[:runeStart(name, 80)]
+			break
+		}
+		name = rest
+	}
+	width := "tabs"
+	if indent != "\t" {
+		width = fmt.Sprintf("%d spaces", len(indent))
+	}
+	lang := doc.Language
+	if len(lang) > 24 || strings.ContainsAny(lang, "\r\n") {
+		lang = "text"
+	}
+	return fmt.Sprintf("%s, %s, indent %s", name, lang, width)
+}
+
+// prompt cuts the document along the frame and renders what is safe to send.
+func (f *frame) prompt(t *Template, chat bool) string {
+	p := parts{
+		head:   f.head,
+		prefix: neutralise(unixLines(f.text[f.start:f.anchor])),
+		typed:  neutralise(unixLines(f.text[f.anchor:f.cursor])),
+		suffix: neutralise(unixLines(suffixOf(f.text, f.cursor, f.limits.suffix))),
+	}
+	if t.suffixFirst {
+		// Nothing stands between the two here, so a tag could span them.
+		p.prefix, p.typed = neutralise(unixLines(f.text[f.start:f.cursor])), ""
+	}
+	return t.render(p, chat)
+}
+
+// unixLines gives s the line endings models were trained on.
+func unixLines(s string) string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}
+
+// indentUnit is one step of indentation as text has it: a tab, or a number of
+// spaces; four spaces where nothing is indented, a tab for Go and makefiles.
+func indentUnit(text, language string) string {
+	tabs, spaces := 0, [9]int{}
+	prev := 0
+	for n := 0; text != "" && n < 2000; n++ {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		body := strings.TrimLeft(line, " \t")
+		if body == "" || body == "\r" || body[0] == '*' { // the middle of a block comment tells nothing
+			continue
+		}
+		if line[0] == '\t' {
+			tabs++
+			continue
+		}
+		width := len(line) - len(body)
+		if step := width - prev; step > 1 && step <= 8 {
+			spaces[step]++
+		}
+		prev = width
+	}
+	best := 0
+	for step, n := range spaces {
+		if n > spaces[best] {
+			best = step
+		}
+	}
+	switch {
+	case tabs > 0 && tabs >= 2*spaces[best]:
+		return "\t"
+	case spaces[best] > 0:
+		return strings.Repeat(" ", best)
+	case language == "go" || language == "makefile":
+		return "\t"
+	}
+	return "    "
+}

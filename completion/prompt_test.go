@@ -1,0 +1,284 @@
+package completion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// goSource is n lines of Go that differ from each other.
+func goSource(n int) string {
+	var b strings.Builder
+	b.WriteString("package sample\n\n")
+	for i := range n / 8 {
+		fmt.Fprintf(&b, "// step%d adds %d to the running total.\nfunc step%d(total int, names []string) (int, error) {\n"+
+			"\tif len(names) < %d {\n\t\treturn 0, fmt.Errorf(\"step %d: too few names\")\n\t}\n\treturn total + %d, nil\n}\n\n", i, i, i, i, i, i)
+	}
+	return b.String()
+}
+
+func TestTemplates(t *testing.T) {
+	p := parts{head: "# h\n", prefix: "P\n", typed: "T", suffix: "S"}
+	tests := []struct {
+		model string
+		chat  bool
+		want  string
+	}{
+		{"granite4:micro", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
+		{"someone/unknown", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
+		{"granite4:latest", true, "<|start_of_role|>user<|end_of_role|><|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>" +
+			"<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>T"},
+		{"qwen2.5-coder:1.5b", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
+		{"Qwen2.5-Coder", true, "<|im_start|>user\n<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|><|im_end|>\n<|im_start|>assistant\nT"},
+		{"starcoder2:3b", false, "<fim_prefix># h\nP\n<fim_suffix>S<fim_middle>T"},
+		{"starcoder2:3b", true, "<fim_prefix># h\nP\n<fim_suffix>S<fim_middle>T"},
+		{"codegemma:2b-code", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
+		{"deepseek-coder:1.3b", false, "<｜fim▁begin｜># h\nP\n<｜fim▁hole｜>S<｜fim▁end｜>T"},
+		{"codestral:22b", false, "[SUFFIX]S[PREFIX]# h\nP\nT"},
+	}
+	for _, tt := range tests {
+		if got := templateFor("", tt.model).render(p, tt.chat); got != tt.want {
+			t.Errorf("%s chat=%v\n got %q\nwant %q", tt.model, tt.chat, got, tt.want)
+		}
+	}
+	if templateFor("starcoder2", "granite4").Name != "starcoder2" {
+		t.Error("the setting does not win over the model's name")
+	}
+}
+
+func TestNeutralise(t *testing.T) {
+	for in, want := range map[string]string{
+		"<|fim_prefix|>":              "< |fim_prefix|>",
+		"<|<|end_of_text|>":           "<|< |end_of_text|>",
+		"<fim_middle>x<file_sep>":     "< fim_middle>x< file_sep>",
+		"<｜fim▁hole｜>":                "< ｜fim▁hole｜>",
+		"[PREFIX] [/INST]":            "[ PREFIX] [ /INST]",
+		"a <| b |> c, v[i], <s>x</s>": "a <| b |> c, v[i], <s>x</s>",
+		"<|start_of_role|>system":     "< |start_of_role|>system",
+		"bad \xff utf8":               "bad \uFFFD utf8",
+	} {
+		got := neutralise(in)
+		if got != want {
+			t.Errorf("neutralise(%q) = %q, want %q", in, got, want)
+		}
+		if again := neutralise(got); again != got {
+			t.Errorf("neutralise is not stable on %q", got)
+		}
+	}
+	for _, tm := range templates {
+		for _, tag := range tm.stops() {
+			if tag == "</s>" {
+				continue
+			}
+			if !control.MatchString(tag) {
+				t.Errorf("%s: %s passes the filter", tm.Name, tag)
+			}
+		}
+	}
+}
+
+// While a person types on one line, each prompt begins with the whole of the
+// one before, whatever the document; over several lines almost all of it.
+func TestTypingOnlyGrowsThePrompt(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		g := says()
+		e := New(g, Options{ContextTokens: rapid.SampledFrom([]int{600, 2048, 4096}).Draw(rt, "context")})
+		defer e.Close()
+		text := goSource(rapid.IntRange(0, 800).Draw(rt, "lines"))
+		cursor := runeStart(text, rapid.IntRange(0, len(text)).Draw(rt, "cursor"))
+		typed := rapid.StringMatching(`[a-z(){}=., ]{1,40}`).Draw(rt, "typed")
+		last := ""
+		for i := range typed {
+			now := cursor + i + 1
+			res, err := e.Complete(t.Context(), Request{Key: "k", Document: Document{"a.go", "go", text[:cursor] + typed[:i+1] + text[cursor:]}, Offset: now})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if !strings.HasPrefix(res.Prompt.Text, last) {
+				rt.Fatalf("keystroke %d: the prompt changed before its end\n%q\n%q", i, last, res.Prompt.Text)
+			}
+			last = res.Prompt.Text
+		}
+	})
+}
+
+func TestTypingTraceSharesTokens(t *testing.T) {
+	g := says()
+	e := newEngine(t, g, Options{})
+	text := goSource(900)
+	cursor := strings.Index(text, "func step80") // some 640 lines down
+	insert := "func added(values []int) (sum int) {\n\tfor _, v := range values {\n\t\tif v > limit {\n\t\t\tcontinue\n\t\t}\n" +
+		"\t\tsum += v\n\t}\n\treturn sum\n}\n\n// another is documented at some length.\nfunc another() error {\n\treturn nil\n}\n"
+	var last string
+	var shared, total, worst = 0, 0, 1.0
+	for i := range insert {
+		now := cursor + i + 1
+		req := Request{Key: "k", Document: Document{"a.go", "go", text[:cursor] + insert[:i+1] + text[cursor:]}, Offset: now}
+		prompt := complete(t, e, req).Prompt.Text
+		if last != "" {
+			same := rawTokens(prompt[:commonPrefix(last, prompt)])
+			shared += same
+			total += rawTokens(prompt)
+			worst = min(worst, float64(same)/float64(rawTokens(prompt)))
+		}
+		last = prompt
+	}
+	share := float64(shared) / float64(total)
+	t.Logf("shared %.4f, worst keystroke %.3f, prompt %d tokens", share, worst, rawTokens(last))
+	if share < 0.98 {
+		t.Errorf("consecutive prompts share %.3f of their tokens, want 0.98", share)
+	}
+}
+
+// Edits above the window move it along; moving the cursor a little keeps its
+// start; outgrowing the budget moves it by much, not by a line.
+func TestWindow(t *testing.T) {
+	text := goSource(2000)
+	l := limits{prefix: 400, suffix: 60}
+	cursor := strings.Index(text, "func step200")
+	f := newFrame(text, cursor, l)
+	if f.start == 0 || text[f.start-1] != '\n' {
+		t.Fatalf("start %d is not at a line's start", f.start)
+	}
+	if got := rawTokens(text[f.start:f.anchor]); got > l.prefix*3/4 || got < l.prefix/2 {
+		t.Errorf("a fresh prefix has %d of %d tokens", got, l.prefix)
+	}
+	above := "// a licence\n" + text
+	g, moved := f.advance(above, cursor+len("// a licence\n"))
+	if above[g.start:g.anchor] != text[f.start:f.anchor] || moved != 0 {
+		t.Errorf("an edit above changed the prefix (moved %d)", moved)
+	}
+	changes, start := 0, f.start
+	for i := range 200 {
+		line := fmt.Sprintf("\tcall(%d, argument)\n", i)
+		text = text[:cursor] + line + text[cursor:]
+		cursor += len(line)
+		f, _ = f.advance(text, cursor)
+		if f.start != start {
+			changes++
+			start = f.start
+		}
+		if got := rawTokens(text[f.start:f.anchor]); got > l.prefix {
+			t.Fatalf("prefix of %d tokens, budget %d", got, l.prefix)
+		}
+	}
+	if changes == 0 || changes > 25 {
+		t.Errorf("the window start moved %d times over 200 lines", changes)
+	}
+	far, moved := f.advance(text, 10)
+	if far.start != 0 || moved < 1000 {
+		t.Errorf("a jump to the top: start %d, moved %d", far.start, moved)
+	}
+}
+
+// anyText draws documents that try to break a prompt: tags and their halves,
+// invalid UTF-8, every line ending, very long lines.
+func anyText() *rapid.Generator[string] {
+	pieces := []string{"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", "<|fim_", "middle|>", "<fim_suffix>", "[PRE", "FIX]", "[SUFFIX]",
+		"<｜fim▁end｜>", "<|end_of_text|>", "<|start_of_role|>", "<|", "|>", "\r\n", "\n", "\r", "\xff\xfe", "é", "日本", "😀", "\x00", "\t", " ",
+		"func f() {", "}", "return x", strings.Repeat("long ", 400), strings.Repeat("x", 3000), "-->", "*/"}
+	return rapid.Custom(func(rt *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(rt, "pieces"), "")
+	})
+}
+
+// Nothing in a document, its path, its language or a snippet can put a control
+// token into the prompt, make it longer than the window, or make it invalid.
+func TestHostileDocuments(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		tm := rapid.SampledFrom(templates).Draw(rt, "template")
+		chat := rapid.Bool().Draw(rt, "chat")
+		text := anyText().Draw(rt, "text")
+		hostile := anyText().Draw(rt, "snippet")
+		g := says()
+		e := New(g, Options{
+			Template: tm.Name, Chat: chat, ContextTokens: rapid.IntRange(1, 5000).Draw(rt, "context"),
+			Context: staticContext{{Path: "<|fim_middle|>\n.go", StartLine: 1, EndLine: 2, Text: hostile}},
+		})
+		defer e.Close()
+		language := rapid.SampledFrom([]string{"go", "html", "css", "python", "nonsense", "<|fim_suffix|>", "a\nb"}).Draw(rt, "language")
+		req := Request{Key: "k", Document: Document{"a/[PREFIX]<|fim_middle|>.x", language, text}, Offset: rapid.IntRange(-5, len(text)+5).Draw(rt, "cursor")}
+		for range 3 { // the frame's later use too
+			res, err := e.Complete(t.Context(), req)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			prompt := res.Prompt.Text
+			if !utf8.ValidString(prompt) {
+				rt.Fatalf("invalid UTF-8 in %q", prompt)
+			}
+			if got, want := control.FindAllString(prompt, -1), control.FindAllString(tm.render(parts{}, chat), -1); !slices.Equal(got, want) {
+				rt.Fatalf("control tokens %q, want %q in\n%q", got, want, prompt)
+			}
+			if n := scaled(rawTokens(prompt), e.meter.factor()) + e.opts.MaxTokens; n > e.opts.ContextTokens {
+				rt.Fatalf("%d tokens for a window of %d", n, e.opts.ContextTokens)
+			}
+			at := runeStart(req.Text, min(max(req.Offset, 0), len(req.Text)))
+			req.Text = req.Text[:at] + "é" + req.Text[at:]
+			req.Offset = at + len("é")
+		}
+	})
+}
+
+// staticContext is a ContextSource that always finds the same.
+type staticContext []Snippet
+
+func (s staticContext) Context(context.Context, ContextQuery) []Snippet { return s }
+
+// A vocabulary of single bytes, as a tiny test model has, fits after one look.
+func TestMeterLearns(t *testing.T) {
+	g := says("x")
+	g.count = func(p string) int { return len(p) }
+	e := newEngine(t, g, Options{ContextTokens: 2048})
+	text := goSource(3000)
+	req := Request{Key: "k", Document: Document{"a.go", "go", text}, Offset: len(text) / 2}
+	complete(t, e, req)
+	req.Text = text[:req.Offset] + "\n" + text[req.Offset:] // not the cached answer
+	for range 3 {
+		res := complete(t, e, req)
+		if n := len(res.Prompt.Text) + e.opts.MaxTokens; n > 2048 {
+			t.Errorf("%d tokens for a window of 2048", n)
+		}
+	}
+}
+
+func TestCommonEnds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b\n", strings.Repeat("c", 700)}), 0, 40).Draw(rt, "pieces"), "")
+		i := rapid.IntRange(0, len(text)).Draw(rt, "i")
+		j := rapid.IntRange(i, len(text)).Draw(rt, "j")
+		insert := rapid.StringMatching(`[abc]{0,5}`).Draw(rt, "insert")
+		after := text[:i] + insert + text[j:]
+		e := diff(text, after)
+		if e.start > e.oldEnd || e.start > e.newEnd {
+			rt.Fatalf("edit %+v", e)
+		}
+		if got := text[:e.start] + after[e.start:e.newEnd] + text[e.oldEnd:]; got != after {
+			rt.Fatalf("edit %+v does not make %q of %q", e, after, text)
+		}
+		if e.oldEnd-e.start > j-i {
+			rt.Fatalf("edit %+v is larger than [%d, %d)", e, i, j)
+		}
+	})
+}
+
+func TestIndentUnit(t *testing.T) {
+	for _, tt := range []struct{ language, text, want string }{
+		{"go", "func f() {\n\tx()\n}\n", "\t"},
+		{"go", "", "\t"},
+		{"python", "def f():\n  if x:\n    y\n", "  "},
+		{"python", "def f():\n    if x:\n        y\n", "    "},
+		{"java", "/**\n * doc\n */\nclass A {\n    int x;\n}\n", "    "},
+		{"typescript", "", "    "},
+		{"ruby", "def a\n  b\nend\r\ndef c\n  d\nend\n", "  "},
+	} {
+		if got := indentUnit(tt.text, tt.language); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.language, tt.text, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package completion
+
+import "strings"
+
+// scope answers where text, filled in at the site, leaves the scope it may
+// fill: text[:cut] stays, and done says that whatever follows will be cut. The
+// same rules stop a running stream (final false: the last line may be unfinished
+// and is not judged) and trim a finished answer (final true).
+//
+// A line-by-line reading of indentation, as zed, continue and tabby use it,
+// serves every language; the syntax gate refines it where a parser is at hand.
+func (s *site) scope(text string, final bool) (cut int, done bool) {
+	r := scopeRules{site: s}
+	at := 0
+	for {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			break
+		}
+		switch r.line(text[at : at+end]) {
+		case keepAndStop:
+			return at + end, true
+		case dropAndStop:
+			return max(at-1, 0), true
+		}
+		at += end + 1
+	}
+	if final && at <= len(text) {
+		if r.line(text[at:]) == dropAndStop {
+			return max(at-1, 0), true
+		}
+	}
+	return len(text), false
+}
+
+type verdict uint8
+
+const (
+	keep verdict = iota
+	keepAndStop
+	dropAndStop
+)
+
+// scopeRules reads an answer line by line.
+type scopeRules struct {
+	*site
+	// n lines were read, the last blanks of them blank.
+	n, blanks int
+	// base is the indentation that lines of the answer must not fall below.
+	base int
+	// inside is set while the answer is in a block that it opened itself, at
+	// indentation base.
+	inside bool
+	// header is set when the first line may be the head of a block whose brace
+	// stands on the next one.
+	header bool
+	// finished is set when the answer begins with a line break.
+	finished bool
+	// last is the indentation of the last line that was not blank.
+	last int
+}
+
+func (r *scopeRules) line(line string) verdict {
+	r.n++
+	if r.n > r.maxLines {
+		return dropAndStop
+	}
+	if r.n == 1 {
+		return r.first(line)
+	}
+	if blank(line) {
+		r.blanks++
+		// One blank line separates statements of a body; at the level the
+		// person is at, it ends the thought.
+		if r.blanks > 1 || !r.inside && r.last <= r.base && !r.onlyBlank() {
+			return dropAndStop
+		}
+		return keep
+	}
+	r.blanks = 0
+	if r.header {
+		r.header = false
+		if strings.HasPrefix(strings.TrimSpace(line), "{") {
+			r.inside = true
+			return keep
+		}
+		if r.finished {
+			return r.outside(line)
+		}
+		return dropAndStop
+	}
+	if r.meetsBelow(line) {
+		return dropAndStop
+	}
+	if r.inside {
+		return r.insideBlock(line)
+	}
+	return r.outside(line)
+}
+
+// outside: the answer's lines belong to the block the cursor is in.
+func (r *scopeRules) outside(line string) verdict {
+	r.last = r.indentWidth(line)
+	if r.last >= r.base {
+		return keep
+	}
+	if r.lang.closesBlock(line) && !r.closedBelow(line) {
+		return keepAndStop
+	}
+	return dropAndStop
+}
+
+// first judges the line that completes the cursor's own.
+func (r *scopeRules) first(line string) verdict {
+	full := r.site.line + line
+	r.base = r.indentWidth(full)
+	r.last = r.base
+	if r.mode == fillLine {
+		if blank(line) {
+			return dropAndStop
+		}
+		return keepAndStop
+	}
+	if r.mode == fillBlock {
+		if blank(full) {
+			r.base = r.blockIndent()
+			r.last = r.base
+			return keep
+		}
+		if r.lang.closesBlock(full) && !blank(r.site.line) && r.closedBelow(full) {
+			return dropAndStop
+		}
+		return keep
+	}
+	if r.lang.opensBlock(full) || openBrackets(full) > 0 {
+		r.inside = true
+		return keep
+	}
+	r.header = r.lang.braceBelow && !strings.HasSuffix(r.lang.code(full), ";")
+	// With nothing added the line was finished, and the answer is the lines
+	// after it.
+	r.finished = blank(line)
+	if r.finished || r.header {
+		return keep
+	}
+	return keepAndStop
+}
+
+// insideBlock: a line at base or left of it ends the block, with that line if
+// it is the block's closing one.
+func (r *scopeRules) insideBlock(line string) verdict {
+	width := r.indentWidth(line)
+	r.last = width
+	if width > r.base {
+		return keep
+	}
+	if width < r.base || !r.lang.closesBlock(line) {
+		return dropAndStop
+	}
+	if r.lang.opensBlock(r.site.line) && r.closedBelow(line) {
+		return dropAndStop // the editor closed the block already
+	}
+	if r.lang.opensBlock(line) || openBrackets(line) > 0 {
+		return keep // } else {
+	}
+	return keepAndStop
+}
+
+// blockIndent is where the answer's lines belong when its first one is blank.
+func (r *scopeRules) blockIndent() int {
+	if r.site.line != "" {
+		return r.indentWidth(r.site.line + "x")
+	}
+	return r.expectedIndent()
+}
+
+// onlyBlank: nothing but blank lines so far.
+func (r *scopeRules) onlyBlank() bool { return r.blanks == r.n }
+
+// meetsBelow: the answer reached a line that already follows the cursor. Short
+// lines (a brace, a return) must stand at the same indentation too.
+func (r *scopeRules) meetsBelow(line string) bool {
+	next := r.firstBelow()
+	if next == "" {
+		return false
+	}
+	if strings.TrimRight(line, " \t") == strings.TrimRight(next, " \t") {
+		return !r.lang.closesBlock(line) || !r.inside || r.indentWidth(line) < r.base
+	}
+	return wordCount(line) >= 2 && strings.TrimSpace(line) == strings.TrimSpace(next)
+}
+
+// closedBelow: the block that line would close is closed by the text below.
+func (r *scopeRules) closedBelow(line string) bool {
+	next := r.firstBelow()
+	return next != "" && (r.indentWidth(next) > r.indentWidth(line) ||
+		r.lang.closesBlock(next) && r.indentWidth(next) == r.indentWidth(line))
+}
+
+// openBrackets is the number of brackets that line opens and does not close,
+// negative if it closes more. Brackets in strings are skipped as far as one
+// line tells.
+func openBrackets(line string) int {
+	n := 0
+	var quote byte
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '`' || c == '\'' && closesLater(line, i):
+			quote = c
+		case c == '(' || c == '[' || c == '{':
+			n++
+		case c == ')' || c == ']' || c == '}':
+			n--
+		}
+	}
+	return n
+}
+
+// closesLater tells a quoted string from an apostrophe (don't, 'a).
+func closesLater(line string, i int) bool {
+	if i > 0 && isWord(line[i-1]) {
+		return false
+	}
+	return strings.IndexByte(line[i+1:], '\'') >= 0
+}
+
+// wordCount is the number of words in line, a measure of how much it says.
+func wordCount(line string) int {
+	n := 0
+	for i := 0; i < len(line); i++ {
+		if isWord(line[i]) && (i == 0 || !isWord(line[i-1])) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,153 @@
+package completion
+
+import "strings"
+
+// The seam between an answer and the rest of the cursor's line: what the
+// answer says again is cut, what it closes by itself is replaced.
+
+// cutRest cuts from the end of text what the rest of the line says already.
+func cutRest(s *site, text string) string {
+	rest := strings.TrimRight(s.rest, " \t")
+	if blank(rest) || text == "" {
+		return text
+	}
+	if bare := strings.TrimLeft(rest, " \t"); wordCount(bare) > 0 {
+		for _, r := range []string{rest, bare} {
+			if cut, ok := strings.CutSuffix(strings.TrimRight(text, " \t"), r); ok {
+				return cut
+			}
+		}
+		return cutOverlap(text, rest)
+	}
+	closers := unmatched(s.line, text)
+	for k := min(len(rest), len(text)); k > 0; k-- {
+		if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, closers) {
+			return text[:len(text)-k]
+		}
+	}
+	return text
+}
+
+// cutOverlap cuts the longest end of text that begins rest, if it holds a
+// whole word and leaves no bracket of text open that it had closed, or a
+// separator that would stand there twice.
+func cutOverlap(text, rest string) string {
+	for k := min(len(rest), len(text)); k >= 3; k-- {
+		if !strings.HasSuffix(text, rest[:k]) || wordCount(rest[:k]) == 0 {
+			continue
+		}
+		if k < len(rest) && isWord(rest[k]) && isWord(rest[k-1]) {
+			continue
+		}
+		if i := len(text) - k; i > 0 && isWord(text[i-1]) && isWord(text[i]) {
+			continue
+		}
+		if openBrackets(text[:len(text)-k]) <= max(openBrackets(text), 0) {
+			return text[:len(text)-k]
+		}
+	}
+	if c := text[len(text)-1]; c == rest[0] && (c == ';' || c == ',') {
+		return text[:len(text)-1]
+	}
+	return text
+}
+
+// tailUnmatched: each bracket and quote in the last k bytes of text closes
+// something opened before text.
+func tailUnmatched(text string, k int, closers []int) bool {
+	for i := len(text) - k; i < len(text); i++ {
+		if strings.IndexByte(")]}\"'`", text[i]) < 0 {
+			continue
+		}
+		found := false
+		for _, at := range closers {
+			found = found || at == i
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// unmatched are the offsets in text of brackets and quotes that close what was
+// opened before text, on the line or earlier.
+func unmatched(line, text string) []int {
+	var at []int
+	quote := openQuote(line)
+	outer := quote != 0
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\n':
+			if quote != '`' {
+				quote, outer = 0, false
+			}
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				if outer {
+					at = append(at, i)
+				}
+				quote, outer = 0, false
+			}
+		case c == '"' || c == '`' || c == '\'' && closesLater(text, i):
+			quote = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			if depth > 0 {
+				depth--
+			} else {
+				at = append(at, i)
+			}
+		}
+	}
+	return at
+}
+
+// openQuote is the quote that line leaves open, 0 if none.
+func openQuote(line string) byte {
+	var quote byte
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '`':
+			quote = c
+		case c == '\'' && (i == 0 || !isWord(line[i-1])):
+			quote = c
+		}
+	}
+	return quote
+}
+
+// coveredRest is how many bytes of the rest of the line text makes
+// superfluous: closing brackets and quotes an editor put there and that text
+// closes itself, going on after them.
+func coveredRest(s *site, text string) int {
+	if !onlyClosers(strings.TrimRight(s.rest, " \t")) {
+		return 0
+	}
+	closers := unmatched(s.line, text)
+	covers := 0
+	for i := 0; i < len(s.rest) && len(closers) > 0; i++ {
+		c := s.rest[i]
+		if strings.IndexByte(";,: \t>", c) >= 0 {
+			continue
+		}
+		if text[closers[0]] != c {
+			break
+		}
+		closers = closers[1:]
+		covers = i + 1
+	}
+	return covers
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The editors that quarry is tested in are newer than what a stable distribution ships, so the tests run
+# Debian forky's own packages from a chroot. It is made once (about two minutes, 700 MB) and kept in the cache.
+#
+#   editors/chroot.sh make                          make it if it is missing; print where it is
+#   editors/chroot.sh run [--bind DIR]... -- CMD    run CMD in it; each DIR is seen there under its own path
+#
+# Nothing stays mounted: `run` does its mounts in a mount namespace that dies with the command, so deleting the
+# cache can never reach through a bind mount into the real machine. Needs root, for chroot and mount.
+set -euo pipefail
+
+cache=${QUARRY_CACHE:-$HOME/.cache/quarry}
+root=$cache/forky
+packages=neovim,neovim-runtime,hx,emacs-nox,elpa-lsp-mode
+stamp=$root/.quarry-packages # written last: its presence says the chroot is whole, its text for which packages
+
+die() { echo "chroot.sh: $*" >&2; exit 1; }
+
+# The archive this machine already installs from, so that a local mirror or proxy is honoured.
+mirror() {
+	# shellcheck disable=SC2016 # $(...) is apt's own template syntax
+	apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' |
+		awk '$1 == "Debian" && $2 == "Debian" { print $3; exit }'
+}
+
+make_root() {
+	[ "$(cat "$stamp" 2>/dev/null)" = "$packages" ] && return
+	[ "$(id -u)" = 0 ] || die "making the chroot needs root: run it with sudo"
+	mkdir -p "$cache"
+	exec 9>"$cache/forky.lock"
+	flock 9 # two test runs may start together; the second finds the first one's work
+	[ "$(cat "$stamp" 2>/dev/null)" = "$packages" ] && return
+
+	command -v mmdebstrap >/dev/null || {
+		apt-get update -qq
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends mmdebstrap
+	} >&2
+	[ -n "$(mirror)" ] || apt-get update -qq >&2 # a bare machine has no index to name its archive by
+	local uri
+	uri=$(mirror)
+	[ -n "$uri" ] || die "no Debian archive among this machine's apt sources; add one to /etc/apt/sources.list.d and run apt-get update"
+
+	rm -rf "$root" "$root.partial"
+	mmdebstrap --quiet --variant=apt --mode=root --aptopt='Acquire::Check-Valid-Until "false"' \
+		--include="$packages" forky "$root.partial" "$uri" >&2
+	rm -rf "$root.partial"/var/cache/apt/archives/*.deb "$root.partial"/var/lib/apt/lists/*
+	printf '%s\n' "$packages" >"$root.partial/${stamp##*/}"
+	mv "$root.partial" "$root"
+	flock -u 9
+}
+
+run() {
+	local binds=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--bind) binds+=("$(realpath "$2")"); shift 2 ;;
+		--) shift; break ;;
+		*) die "unknown argument $1: usage: chroot.sh run [--bind DIR]... -- CMD" ;;
+		esac
+	done
+	[ $# -gt 0 ] || die "no command: usage: chroot.sh run [--bind DIR]... -- CMD"
+	make_root
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	exec unshare --mount --propagation private bash -euc '
+		root=$1 here=$2 n=$3; shift 3
+		mount -t proc proc "$root/proc"
+		mount --rbind /dev "$root/dev"
+		for dir in "${@:1:n}"; do mkdir -p "$root$dir"; mount --bind "$dir" "$root$dir"; done
+		shift "$n"
+		exec chroot "$root" /bin/sh -c '\''cd "$1" 2>/dev/null || cd /; shift; exec "$@"'\'' sh "$here" "$@"
+	' bash "$root" "$PWD" "${#binds[@]}" "${binds[@]}" "$@"
+}
+
+case ${1:-} in
+make) make_root; echo "$root" ;;
+run) shift; run "$@" ;;
+*) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p;}' "$0"; exit 2 ;;
+esac

@@ -1,0 +1,186 @@
+//go:build editors
+
+package nvim_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+)
+
+// offer is one line of the script of testdata/scripted_server.lua.
+type offer struct {
+	Before string `json:"before"`
+	Insert string `json:"insert"`
+	Tail   int    `json:"tail"`
+}
+
+// openScripted opens Neovim with the scripted server in place of quarry.
+func openScripted(t *testing.T, text string, offers ...offer) person {
+	t.Helper()
+	script, err := json.Marshal(offers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := os.ReadFile("testdata/scripted_server.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, editor{
+		text:  text,
+		files: map[string]string{"script.json": string(script), "server.lua": string(server)},
+		init:  "dofile('server.lua')\n",
+	})
+}
+
+// In each of these the server answers once, where the ghost text begins; what is shown and inserted from there on while
+// the person types is the plugin's doing.
+
+func TestTypedThroughGhostTextIsNotInsertedTwice(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
+	p.Type("ix := ")
+	p.waitForGhost("compute(a, b)")
+	p.Type("com")
+	p.waitForGhost("pute(a, b)")
+	// The rest in one burst: the editor has had no time to draw, nor the server to answer.
+	p.Type("pute")
+	p.Press("(", "Tab", ";")
+	p.waitForSaved("x := compute(a, b);\n")
+}
+
+func TestGhostTextThatIsTypedAwayFromGoes(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
+	p.Type("ix := ")
+	p.waitForGhost("compute(a, b)")
+	p.Type("call")
+	p.Press("Tab") // nothing is offered here: a tab
+	p.waitForNoGhost()
+	p.waitForSaved("x := call\t\n")
+}
+
+func TestGhostTextStaysAtTheCursor(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "1"})
+	p.Type("ix := ")
+	p.waitForGhost("1")
+	p.Press("Left")
+	p.waitForNoGhost()
+	p.Press("Tab")
+	p.waitForSaved("x :=\t \n")
+}
+
+func TestAcceptByWordAndLine(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "func f() {", Insert: "\n\tg(one, two)\n\treturn three\n}"})
+	p.Type("ifunc f() {")
+	p.waitForGhost("g(one, two)", "return three", "}")
+	p.Press("M-w")
+	p.waitForGhost("(one, two)", "return three", "}")
+	p.Press("M-w", "M-w") // ( and one
+	p.waitForGhost(", two)", "return three", "}")
+	p.Press("M-l")
+	p.waitForGhost("return three", "}")
+	p.Press("M-l")
+	p.waitForGhost("}")
+	p.Press("M-l")
+	p.waitForNoGhost()
+	p.waitForSaved("func f() {\n\tg(one, two)\n\treturn three\n}\n")
+}
+
+func TestUndoTakesBackOneAcceptance(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
+	p.Type("ix := ")
+	p.waitForGhost("compute(a, b)")
+	p.Press("Tab")
+	p.Type("; y()")
+	p.WaitForText("x := compute(a, b); y()")
+	p.Press("Escape", "u")
+	p.waitForSaved("x := compute(a, b)\n")
+	p.Press("u")
+	p.waitForSaved("x := \n")
+}
+
+func TestAcceptReplacesTheClosedBracketAfterTheCursor(t *testing.T) {
+	for name, accept := range map[string][]string{
+		"whole":    {"Tab"},
+		"by words": {"M-w", "M-w", "M-w", "M-w"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The text before the cursor has characters of two UTF-16 units and of four UTF-8 bytes.
+			p := openScripted(t, "s(\"🙂\", )\n", offer{Before: `s("🙂", `, Insert: "a, b)", Tail: 1})
+			p.Press("A", "Left")
+			p.WaitFor("ghost text", func(s editortest.Screen) bool { return strings.Contains(ghost(s), "a, b)") })
+			p.Press(accept...)
+			p.waitForSaved("s(\"🙂\", a, b)\n")
+		})
+	}
+}
+
+func TestChangedTextAfterTheCursorEndsGhostText(t *testing.T) {
+	p := openScripted(t, "f()\n", offer{Before: "f(", Insert: "a, b)", Tail: 1})
+	p.Press("A", "Left")
+	p.waitForGhost("a, b)")
+	p.Press("Delete", "Tab") // what the answer would have replaced is gone
+	p.waitForSaved("f(\t\n")
+}
+
+func TestCandidatesCycle(t *testing.T) {
+	p := openScripted(t, "\n",
+		offer{Before: "x := ", Insert: "one()"}, offer{Before: "x := ", Insert: "two()"}, offer{Before: "x := ", Insert: "three()"})
+	p.Type("ix := ")
+	p.waitForGhost("one()")
+	p.Press("M-n")
+	p.waitForGhost("two()")
+	p.Press("M-p", "M-p")
+	p.waitForGhost("three()")
+	p.Type("t")
+	p.waitForGhost("hree()")
+	p.Press("M-n")
+	p.waitForGhost("wo()")
+	p.Press("Tab")
+	p.waitForSaved("x := two()\n")
+}
+
+func TestDismiss(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()"})
+	p.Type("ix := ")
+	p.waitForGhost("one()")
+	p.Press("M-e")
+	p.waitForNoGhost()
+	p.Press("Tab")
+	p.waitForSaved("x := \t\n")
+}
+
+func TestAcceptInAFileWithCRLF(t *testing.T) {
+	p := openScripted(t, "func f() {\r\n", offer{Before: "func f() {", Insert: "\r\n\treturn\r\n}"})
+	p.Press("A")
+	p.waitForGhost("return", "}")
+	p.Press("Tab")
+	p.waitForSaved("func f() {\r\n\treturn\r\n}\r\n")
+}
+
+// A Tab without ghost text does what the person's own mapping of it did.
+func TestTabFallsThroughToAnEarlierMapping(t *testing.T) {
+	for name, mapping := range map[string]string{
+		"keys":      `vim.keymap.set('i', '<Tab>', 'own<Space>')`,
+		"function":  `vim.keymap.set('i', '<Tab>', function() vim.api.nvim_put({ 'own ' }, 'c', false, true) end)`,
+		"returned":  `vim.keymap.set('i', '<Tab>', function() return 'own<Space>' end, { expr = true })`,
+		"vimscript": `vim.cmd('inoremap <expr> <Tab> "own" .. nr2char(32)')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()"})
+			p.Type(":lua " + mapping + "; require('quarry').setup()\n")
+			p.Type("i")
+			p.Press("Tab")
+			p.Type("x := ")
+			p.WaitForText("own x :=")
+			p.waitForNoGhost()
+			p.waitForSaved("own x := \n")
+			p.Type("ox := ")
+			p.waitForGhost("one()")
+			p.Press("Tab")
+			p.waitForSaved("own x := \nx := one()\n")
+		})
+	}
+}

@@ -1,0 +1,82 @@
+--- `:checkhealth quarry`
+
+local health = vim.health
+
+local M = {}
+
+--- Whether `version` answers, and with what; the server itself may be fine and its model missing, which only
+--- `quarry doctor` can tell.
+local function check_binary()
+  local config = vim.lsp.config.quarry
+  if not config then
+    health.error('vim.lsp.config has no "quarry"', 'Put editors/nvim of quarry on the runtimepath.')
+    return
+  end
+  if type(config.cmd) ~= 'table' then
+    health.info('the server is started by a function of your own; its version is not checked')
+    return
+  end
+  local path = vim.fn.exepath(config.cmd[1])
+  if path == '' then
+    health.error(('no executable "%s" on your PATH'):format(config.cmd[1]), {
+      'Build it with `make build` in the quarry repository and put bin/ on your PATH, or',
+      "name it: vim.lsp.config('quarry', { cmd = { '/path/to/quarry', 'lsp' } })",
+    })
+    return
+  end
+  local started, result = pcall(function()
+    return vim.system({ path, 'version' }, { text = true, timeout = 5000 }):wait()
+  end)
+  if not started or result.code ~= 0 then
+    local said = started and vim.trim(result.stderr or '') or result
+    health.error(('`%s version` failed: %s'):format(path, said), 'Build quarry again with `make build`.')
+    return
+  end
+  health.ok(('%s: %s'):format(path, vim.trim(result.stdout)))
+  health.info('`quarry doctor` in a shell checks Ollama and the model')
+end
+
+local function check_clients()
+  if not vim.lsp.is_enabled('quarry') then
+    health.warn('quarry is not enabled', "Call require('quarry').setup(), or vim.lsp.enable('quarry').")
+    return
+  end
+  health.ok('enabled')
+  local clients = vim.lsp.get_clients({ name = 'quarry' })
+  if #clients == 0 then
+    health.info('no server is running yet: it starts with the first file you open')
+  end
+  for _, client in ipairs(clients) do
+    local serves = client:supports_method('textDocument/inlineCompletion')
+    local report = serves and health.ok or health.error
+    report(('server %d runs in %s, %s inline completion, %d buffer(s)'):format(
+      client.id,
+      client.root_dir or 'no workspace',
+      serves and 'with' or 'without',
+      vim.tbl_count(client.attached_buffers)
+    ))
+  end
+end
+
+function M.check()
+  health.start('quarry: Neovim')
+  local version = tostring(vim.version())
+  if vim.fn.has('nvim-0.12') == 0 then
+    health.error('Neovim ' .. version .. ' has no inline completion', 'Install Neovim 0.12 or newer.')
+    return
+  end
+  health.ok('Neovim ' .. version)
+  if vim.lsp.inline_completion.is_enabled() then
+    health.ok('vim.lsp.inline_completion is enabled')
+  else
+    health.warn('vim.lsp.inline_completion is not enabled: no ghost text is shown', {
+      "Call require('quarry').setup(), or vim.lsp.inline_completion.enable().",
+    })
+  end
+
+  health.start('quarry: server')
+  check_binary()
+  check_clients()
+end
+
+return M

@@ -1,0 +1,126 @@
+--- quarry in Neovim: `require('quarry').setup()` turns everything on. See |quarry|.
+
+local M = {}
+
+--- What each key does while ghost text is shown. Without ghost text a key means what it meant before.
+---@class quarry.Keys
+---@field accept? string|false
+---@field accept_word? string|false
+---@field accept_line? string|false
+---@field next? string|false
+---@field previous? string|false
+---@field dismiss? string|false
+local default_keys = {
+  accept = '<Tab>',
+  accept_word = '<M-w>',
+  accept_line = '<M-l>',
+  next = '<M-n>',
+  previous = '<M-p>',
+  dismiss = '<M-e>',
+}
+
+--- Accept the ghost text; false if there is none.
+function M.accept()
+  return require('quarry.ghost').accept('all')
+end
+
+--- Accept the next word of the ghost text; false if there is none.
+function M.accept_word()
+  return require('quarry.ghost').accept('word')
+end
+
+--- Accept the ghost text up to the next line end; false if there is none.
+function M.accept_line()
+  return require('quarry.ghost').accept('line')
+end
+
+--- Show the next candidate; false if there is no ghost text.
+function M.next()
+  return require('quarry.ghost').cycle(1)
+end
+
+--- Show the previous candidate; false if there is no ghost text.
+function M.previous()
+  return require('quarry.ghost').cycle(-1)
+end
+
+--- Hide the ghost text; false if there is none.
+function M.dismiss()
+  return require('quarry.ghost').dismiss()
+end
+
+--- Functions that keys were mapped to before, run as commands so that they take their turn among keys typed quickly.
+---@type fun()[]
+M.earlier = {}
+
+--- What `lhs` did in insert mode before: a function for an expression mapping.
+---@param lhs string
+---@return fun(): string
+local function before(lhs)
+  local map = vim.fn.maparg(lhs, 'i', false, true)
+  if vim.tbl_isempty(map) or map.buffer == 1 then
+    return function()
+      return vim.keycode(lhs)
+    end
+  end
+  if map.expr == 1 then
+    return function()
+      local keys = map.callback and map.callback() or not map.callback and vim.api.nvim_eval(map.rhs) or ''
+      return map.replace_keycodes == 1 and vim.keycode(keys) or keys
+    end
+  end
+  local keys = map.rhs
+  if map.callback then
+    table.insert(M.earlier, map.callback)
+    keys = ("<Cmd>lua require('quarry').earlier[%d]()<CR>"):format(#M.earlier)
+  end
+  return function()
+    return vim.keycode(keys)
+  end
+end
+
+---@param lhs string
+---@param action string a function of this module
+local function map_key(lhs, action)
+  local fall_through = before(lhs)
+  -- Accepting is an undo step of its own: what was typed before and after it stays when it is undone. It runs as a
+  -- command so that it happens in its turn among keys typed quickly; an expression may not change the buffer.
+  local run = vim.keycode(("<C-g>u<Cmd>lua require('quarry').%s()<CR><C-g>u"):format(action))
+  vim.keymap.set('i', lhs, function()
+    return require('quarry.ghost').visible() and run or fall_through()
+  end, { expr = true, replace_keycodes = false, desc = 'quarry: ' .. action:gsub('_', ' ') })
+end
+
+--- Make ghost text readable. Neovim draws it in the group ComplHint, which it links to NonText: in its own colours
+--- that is about 2:1 against the background. Whoever has set ComplHint, or sets QuarryGhost, has the last word.
+local function highlight()
+  vim.api.nvim_set_hl(0, 'QuarryGhost', { default = true, fg = '#7d828c', ctermfg = 244, italic = true })
+  if vim.api.nvim_get_hl(0, { name = 'ComplHint' }).link == 'NonText' then
+    vim.api.nvim_set_hl(0, 'ComplHint', { link = 'QuarryGhost' })
+  end
+end
+
+--- Start quarry for every buffer, show its ghost text, and map the keys.
+---@param opts? { keys?: quarry.Keys } `keys.NAME = false` leaves that key alone
+function M.setup(opts)
+  if vim.fn.has('nvim-0.12') == 0 then
+    vim.notify('quarry: ghost text needs Neovim 0.12 or newer; see :checkhealth quarry', vim.log.levels.WARN)
+    return
+  end
+  for action, lhs in pairs(vim.tbl_extend('force', default_keys, opts and opts.keys or {})) do
+    if not default_keys[action] then
+      vim.notify(("quarry: setup() knows no key '%s'; see :help quarry-keys"):format(action), vim.log.levels.WARN)
+    elseif lhs then
+      map_key(lhs, action)
+    end
+  end
+  highlight()
+  vim.api.nvim_create_autocmd('ColorScheme', {
+    group = vim.api.nvim_create_augroup('quarry.highlight', {}),
+    callback = highlight,
+  })
+  vim.lsp.enable('quarry')
+  vim.lsp.inline_completion.enable()
+end
+
+return M

@@ -1,0 +1,91 @@
+//go:build editors
+
+// These tests type in the real Neovim 0.12, configured as the README says, and
+// look at its screen. `make test-editors` runs them.
+package nvim_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+)
+
+// person is one who has Neovim open on the file main.go of a small workspace.
+type person struct {
+	*editortest.Terminal
+	t         *testing.T
+	workspace string
+}
+
+// editor is what a test can choose about the Neovim it opens.
+type editor struct {
+	text  string            // of main.go
+	files map[string]string // more files of the workspace, by name
+	init  string            // Lua after the README's
+	path  []string          // folders with the server's binary
+	env   map[string]string
+}
+
+func open(t *testing.T, e editor) person {
+	t.Helper()
+	home, workspace := t.TempDir(), t.TempDir()
+	editortest.WriteFile(t, filepath.Join(home, ".config", "nvim", "init.lua"), readmeConfig(t)+e.init)
+	for name, text := range e.files {
+		editortest.WriteFile(t, filepath.Join(workspace, name), text)
+	}
+	editortest.WriteFile(t, filepath.Join(workspace, "main.go"), e.text)
+	term := editortest.Open(t, editortest.Session{
+		Dir: workspace, Home: home,
+		Binds:   []string{editortest.Module(t)},
+		Path:    e.path,
+		Env:     e.env,
+		Command: []string{"nvim", "main.go"},
+	})
+	term.WaitForText("main.go")
+	return person{term, t, workspace}
+}
+
+// readmeConfig is the init.lua that the README tells a person to write.
+func readmeConfig(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, config, opened := strings.Cut(string(readme), "```lua\n")
+	config, _, closed := strings.Cut(config, "```")
+	if !opened || !closed {
+		t.Fatal("README.md has no lua block with the set-up")
+	}
+	return strings.ReplaceAll(config, "/path/to/quarry", editortest.Module(t))
+}
+
+// ghostColour is that of the highlight group QuarryGhost.
+const ghostColour = "#7d828c"
+
+// ghost is the ghost text on the screen, without the blanks around each line.
+func ghost(s editortest.Screen) string {
+	return s.Styled(func(style editortest.Style) bool { return style.Foreground == ghostColour })
+}
+
+func (p person) waitForGhost(lines ...string) editortest.Screen {
+	p.t.Helper()
+	want := strings.Join(lines, "\n")
+	return p.WaitFor("ghost text\n"+want+"\n", func(s editortest.Screen) bool { return ghost(s) == want })
+}
+
+func (p person) waitForNoGhost() editortest.Screen {
+	p.t.Helper()
+	return p.WaitFor("screen without ghost text", func(s editortest.Screen) bool { return ghost(s) == "" })
+}
+
+// waitForSaved leaves insert mode, saves, and waits until main.go holds text.
+func (p person) waitForSaved(text string) {
+	p.t.Helper()
+	p.Press("Escape")
+	p.Type(":silent write\n")
+	p.WaitForFile(filepath.Join(p.workspace, "main.go"), text)
+}

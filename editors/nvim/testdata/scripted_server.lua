@@ -1,0 +1,45 @@
+--- A language server within Neovim for the plugin's own tests. It offers what the test wrote in script.json, a list of
+--- { before, insert, tail }: each `insert` is offered where the line up to the cursor is `before`, to replace `tail`
+--- UTF-16 units after it. Anywhere else it answers null, as quarry does for a request that a newer one superseded: what
+--- the plugin shows then is its own doing.
+local script = vim.json.decode(table.concat(vim.fn.readfile('script.json'), '\n'))
+
+local function complete(params)
+  local position = params.position
+  local bufnr = vim.uri_to_bufnr(params.textDocument.uri)
+  local line = vim.api.nvim_buf_get_lines(bufnr, position.line, position.line + 1, true)[1]
+  local before = line:sub(1, vim.str_byteindex(line, 'utf-16', position.character))
+  local items = {}
+  for _, offer in ipairs(script) do
+    if offer.before == before then
+      local last = { line = position.line, character = position.character + (offer.tail or 0) }
+      items[#items + 1] = { insertText = offer.insert, range = { start = position, ['end'] = last } }
+    end
+  end
+  return #items > 0 and { items = items } or nil
+end
+
+vim.lsp.config('quarry', {
+  cmd = function()
+    local closing = false
+    return {
+      request = function(method, params, callback)
+        local result ---@type any
+        if method == 'initialize' then
+          result = { capabilities = { textDocumentSync = 1, inlineCompletionProvider = true } }
+        elseif method == 'textDocument/inlineCompletion' then
+          result = complete(params)
+        end
+        callback(nil, result)
+        return true, 1
+      end,
+      notify = function() end,
+      is_closing = function()
+        return closing
+      end,
+      terminate = function()
+        closing = true
+      end,
+    }
+  end,
+})

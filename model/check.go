@@ -1,0 +1,102 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// Finding is one line of a check-up.
+type Finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Detail is what was found.
+	Detail string `json:"detail"`
+	// Fix says what to do; empty if there is nothing to do. A Finding that is
+	// OK may have one, where something works but could work better.
+	Fix string `json:"fix,omitempty"`
+}
+
+// oldestMinor is 0.13, the first series of Ollama whose generate endpoint has
+// all that requests here rely on (truncate, shift, logprobs: the last came with
+// 0.12.11); older ones ignore
+// them and cut prompts silently.
+const oldestMinor = 13
+
+// Check looks at everything a completion needs, in the order in which things
+// go wrong, and stops at the first that makes the rest meaningless. It needs no
+// Start, and loads the model if it is not in memory.
+func (o *Ollama) Check(ctx context.Context) []Finding {
+	var list []Finding
+	add := func(name string, err error, detail, fix string) bool {
+		f := Finding{Name: name, OK: err == nil, Detail: detail, Fix: fix}
+		var p *problem
+		if errors.As(err, &p) {
+			f.Detail, f.Fix = p.what, p.fix
+		} else if err != nil {
+			f.Detail = err.Error()
+		}
+		list = append(list, f)
+		return err == nil
+	}
+
+	version, err := o.version(ctx)
+	if !add("ollama", err, fmt.Sprintf("version %s at %s", version, o.endpoint), "") {
+		return list
+	}
+	if olderThan(version, oldestMinor) {
+		list[0].OK, list[0].Fix = false, fmt.Sprintf("update Ollama: versions before 0.%d cut long prompts without saying so", oldestMinor)
+	}
+
+	about, err := o.inspect(ctx)
+	if !add("model", err, strings.Join(strings.Fields(o.model+" "+about.family+" "+about.quant), " "), "") {
+		return list
+	}
+	if warning := o.warning(about); warning != "" {
+		list = append(list, Finding{Name: "model kind", OK: true, Detail: "hybrid", Fix: warning})
+	}
+	fix := ""
+	if about.context > 0 && o.numCtx > about.context {
+		fix = fmt.Sprintf("set the context length to at most %d, the model was trained for no more", about.context)
+	}
+	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", o.numCtx), Fix: fix})
+
+	begin := time.Now()
+	if !add("load", o.load(ctx), "", "") {
+		return list
+	}
+	list[len(list)-1].Detail = fmt.Sprintf("in memory after %v", time.Since(begin).Round(time.Millisecond))
+	if !add("fill in the middle", o.canary(ctx), strings.Join(o.fimTags, " ")+" are one token each", "") {
+		return list
+	}
+
+	speed, err := o.speed(ctx)
+	add("speed", err, speed, "")
+	return list
+}
+
+// speed asks for a few tokens and answers how fast they came.
+func (o *Ollama) speed(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req := o.request("# The first ten prime numbers\nprimes = [", map[string]any{"num_predict": 16, "temperature": 0})
+	var m api.Metrics
+	err := o.finish(ctx, req, func(r api.GenerateResponse) { m = r.Metrics })
+	if err != nil || m.EvalCount == 0 || m.EvalDuration == 0 {
+		return "not measured", err
+	}
+	perToken := m.EvalDuration / time.Duration(m.EvalCount)
+	return fmt.Sprintf("%.0f tokens a second", float64(time.Second)/float64(perToken)), nil
+}
+
+// olderThan tells a release before 0.minor. Development builds call themselves
+// 0.0.0 and are not old.
+func olderThan(version string, minor int) bool {
+	var major, have int
+	n, err := fmt.Sscanf(version, "%d.%d", &major, &have)
+	return err == nil && n == 2 && major == 0 && have > 0 && have < minor
+}

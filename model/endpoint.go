@@ -1,0 +1,96 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// DefaultEndpoint is where an Ollama listens unless told otherwise.
+const DefaultEndpoint = "http://127.0.0.1:11434"
+
+// ParseEndpoint reads an address in any form that OLLAMA_HOST takes: host,
+// host:port, :port, a bare IPv6 address, or a URL; empty means DefaultEndpoint.
+// As with Ollama the port of a bare host is 11434, that of a URL its scheme's.
+// An address to listen on, 0.0.0.0 or ::, becomes the loopback address one
+// reaches it by.
+//
+// What is typed in the editor goes to this address, so one that is not loopback
+// is an error unless allowRemote.
+func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
+	bad := func(why string) error {
+		return fmt.Errorf("Ollama address %q: %s; write it as host:port or http://host:port, for example %s", address, why, DefaultEndpoint)
+	}
+	scheme, rest, hasScheme := strings.Cut(strings.TrimSpace(address), "://")
+	if !hasScheme {
+		scheme, rest = "http", scheme
+	}
+	port, known := map[string]string{"http": "80", "https": "443"}[strings.ToLower(scheme)]
+	switch {
+	case !known:
+		return nil, bad(fmt.Sprintf("scheme %q is not http or https", scheme))
+	case !hasScheme:
+		port = "11434"
+	}
+	if strings.ContainsAny(rest, "?#@ ") {
+		return nil, bad("it holds more than a host, a port and a path")
+	}
+	hostport, path, _ := strings.Cut(rest, "/")
+
+	host := hostport
+	if h, p, err := net.SplitHostPort(hostport); err == nil {
+		host, port = h, p
+	} else if ip := net.ParseIP(strings.Trim(hostport, "[]")); ip != nil {
+		host = ip.String()
+	} else if strings.Contains(hostport, ":") {
+		return nil, bad("the host is not readable")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return nil, bad(fmt.Sprintf("port %q is not a number from 1 to 65535", port))
+	}
+	switch host {
+	case "", "0.0.0.0":
+		host = "127.0.0.1"
+	case "::":
+		host = "::1"
+	}
+	u := &url.URL{Scheme: strings.ToLower(scheme), Host: net.JoinHostPort(host, port)}
+	if path = strings.TrimRight(path, "/"); path != "" {
+		u.Path = "/" + path
+	}
+	if !allowRemote && !IsLoopback(u) {
+		return nil, fmt.Errorf("Ollama at %s is not on this machine, and your code would be sent there: if that is meant, set allowRemote to true in your user settings", u)
+	}
+	return u, nil
+}
+
+// IsLoopback reports whether u stays on this machine.
+func IsLoopback(u *url.URL) bool {
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// newHTTPClient is the client for one endpoint. It never follows a redirect,
+// which could carry code off the machine, and asks a proxy only for remote
+// endpoints. It sets no time limit: a cold prompt may take minutes, and every
+// request has a context.
+func newHTTPClient(endpoint *url.URL) *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableCompression = true // small chunks on loopback: latency before bytes
+	if IsLoopback(endpoint) {
+		t.Proxy = nil
+	}
+	return &http.Client{
+		Transport: t,
+		CheckRedirect: func(to *http.Request, _ []*http.Request) error {
+			return fmt.Errorf("%w to %s://%s: set the address of the Ollama itself", errRedirect, to.URL.Scheme, to.URL.Host)
+		},
+	}
+}
+
+var errRedirect = errors.New("the server redirects")

@@ -1,0 +1,273 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Phase is how far the model is from answering.
+type Phase string
+
+const (
+	Unknown     Phase = "unknown" // not asked yet
+	Loading     Phase = "loading"
+	Ready       Phase = "ready"
+	Unreachable Phase = "unreachable"
+	Missing     Phase = "missing" // the server lacks the model
+	Unsuitable  Phase = "unsuitable"
+	Failing     Phase = "failing" // the server answers with errors
+)
+
+// State is what the watcher found out last.
+type State struct {
+	Phase Phase
+	// Err is nil when Ready, else says what is wrong and what to do, in words
+	// for the person.
+	Err error
+	// Warning, if not empty, is a sentence about a model that works but not
+	// well.
+	Warning string
+	// Version is the server's, if it answered.
+	Version string
+}
+
+const (
+	// Back-off while the model cannot be asked: a retry follows soon after an
+	// outage, and a server that stays away costs a refused connection every
+	// quarter of a minute.
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = 15 * time.Second
+	// Where a probe means loading the model to see it fail again, or the model
+	// must be replaced, looking often would cost more than it finds.
+	slowRetry = 2 * time.Minute
+	// Someone who types wants completions: their wait for a server that came
+	// back is at most this.
+	eagerRetry = 2 * time.Second
+	// A ready server is asked for its version this often, so that the status
+	// line is true even when nobody types.
+	idleCheck = 30 * time.Second
+)
+
+type health struct {
+	mu      sync.Mutex // guards state, changed and probed
+	state   State
+	changed chan struct{} // closed and replaced on every change
+	probed  time.Time     // when the last probe ended
+
+	// wake asks the watcher to probe now; full asks it to doubt a Ready state.
+	wake chan struct{}
+	full chan struct{}
+}
+
+func (h *health) init() {
+	h.state = State{Phase: Unknown, Err: &problem{kind: ErrLoading, what: "quarry has not asked Ollama yet"}}
+	h.changed = make(chan struct{})
+	h.wake = make(chan struct{}, 1)
+	h.full = make(chan struct{}, 1)
+}
+
+// State is the last known state.
+func (o *Ollama) State() State {
+	o.health.mu.Lock()
+	defer o.health.mu.Unlock()
+	return o.health.state
+}
+
+// Ready answers nil when the model can be asked now, else what is missing and
+// what to do. It does not ask the server, but asking it is a sign that someone
+// wants completions, so the watcher looks again sooner.
+func (o *Ollama) Ready() error {
+	h := &o.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	away := h.state.Phase == Unreachable || h.state.Phase == Missing
+	if away && o.opt.Clock.Now().Sub(h.probed) >= eagerRetry {
+		signal(h.wake)
+	}
+	return h.state.Err
+}
+
+// WaitReady waits for the watcher's first verdict, which includes loading the
+// model, and answers it as Ready does. It needs Start.
+func (o *Ollama) WaitReady(ctx context.Context) error {
+	for {
+		o.health.mu.Lock()
+		st, changed := o.health.state, o.health.changed
+		o.health.mu.Unlock()
+		if st.Phase != Unknown && st.Phase != Loading {
+			return st.Err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-o.ctx.Done():
+			return o.ctx.Err()
+		}
+	}
+}
+
+// judge makes the watcher doubt a server whose request failed for a reason that
+// is not the request's own.
+func (o *Ollama) judge(err error) {
+	if err == nil || errors.Is(err, errStopped) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) {
+		return
+	}
+	signal(o.health.full)
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // one is pending already
+	}
+}
+
+// watch probes until Close: at once, then with back-off until the model is
+// ready, and from then on rarely.
+func (o *Ollama) watch() {
+	// trusted says that the model answered the canary on a server that has not
+	// been away since. Asking it again would cost the completion cache.
+	trusted := false
+	retry := firstRetry
+	for doubt := true; ; {
+		st := o.State()
+		if doubt || st.Phase != Ready {
+			st = o.probe(trusted)
+		} else {
+			st = o.glance(st)
+		}
+		if o.ctx.Err() != nil {
+			return
+		}
+		if st.Phase == Ready {
+			trusted = true
+		} else if st.Phase != Failing {
+			trusted = false
+		}
+		o.set(st)
+		o.health.mu.Lock()
+		o.health.probed = o.opt.Clock.Now()
+		o.health.mu.Unlock()
+
+		var pause time.Duration
+		pause, retry = schedule(st.Phase, retry)
+		doubt = false
+		select {
+		case <-o.opt.Clock.After(pause):
+		case <-o.health.wake:
+		case <-o.health.full:
+			doubt = true
+		case <-o.ctx.Done():
+			return
+		}
+	}
+}
+
+// schedule answers how long to wait after a probe that found phase, and the
+// back-off to wait after the next. A wait is shortened by up to half at random:
+// many editors may share one server.
+func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
+	limit := lastRetry
+	switch phase {
+	case Ready:
+		return idleCheck, firstRetry
+	case Unsuitable:
+		return slowRetry, firstRetry
+	case Failing:
+		limit = slowRetry
+	}
+	return retry - rand.N(retry/2), min(2*retry, limit)
+}
+
+// glance looks whether a ready server is still there.
+func (o *Ollama) glance(st State) State {
+	if _, err := o.version(o.ctx); err != nil {
+		return State{Phase: phaseOf(err), Err: err}
+	}
+	return st
+}
+
+// probe takes every step from "is there a server" to "the model can be asked".
+func (o *Ollama) probe(trusted bool) State {
+	st := State{}
+	fail := func(err error) State {
+		st.Phase, st.Err = phaseOf(err), err
+		return st
+	}
+	var err error
+	if st.Version, err = o.version(o.ctx); err != nil {
+		return fail(err)
+	}
+	about, err := o.inspect(o.ctx)
+	if err != nil {
+		return fail(err)
+	}
+	st.Warning = o.warning(about)
+	if !trusted {
+		loading := st
+		loading.Phase, loading.Err = Loading, &problem{kind: ErrLoading, what: "Ollama is loading " + o.model}
+		o.set(loading)
+	}
+	if err := o.load(o.ctx); err != nil {
+		return fail(err)
+	}
+	if !trusted {
+		if err := o.canary(o.ctx); err != nil {
+			return fail(err)
+		}
+	}
+	st.Phase = Ready
+	return st
+}
+
+func (o *Ollama) warning(about facts) string {
+	if about.hybrid {
+		return o.model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: granite4:micro, which is dense, answers many times sooner"
+	}
+	return ""
+}
+
+func phaseOf(err error) Phase {
+	switch {
+	case errors.Is(err, ErrUnreachable):
+		return Unreachable
+	case errors.Is(err, ErrModelMissing):
+		return Missing
+	case errors.Is(err, ErrNoFIM), errors.Is(err, ErrRefused):
+		return Unsuitable
+	}
+	return Failing
+}
+
+// set publishes a state, and tells OnChange if it says anything new.
+func (o *Ollama) set(st State) {
+	h := &o.health
+	h.mu.Lock()
+	old := h.state
+	h.state = st
+	isNew := st.Phase != old.Phase || st.Warning != old.Warning || errorText(st.Err) != errorText(old.Err)
+	if isNew {
+		close(h.changed)
+		h.changed = make(chan struct{})
+	}
+	h.mu.Unlock()
+	if !isNew {
+		return
+	}
+	o.log.Info("model state", "phase", st.Phase, "version", st.Version, "reason", st.Err)
+	if o.opt.OnChange != nil {
+		o.opt.OnChange(st)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

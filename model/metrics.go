@@ -1,0 +1,150 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// Timing is what one request took. Durations the server measured are its own;
+// PromptTokens, PromptEval and Load are 0 if the answer did not come to its end.
+type Timing struct {
+	Queue      time.Duration // waiting for its turn in quarry
+	FirstToken time.Duration // from sending to the first token
+	Total      time.Duration // from sending to the end
+	Load       time.Duration // the server's part for having the model in memory
+	// PromptTokens counts all of the prompt, cached or not; PromptEval is the
+	// time for those that were not.
+	PromptTokens int
+	PromptEval   time.Duration
+	Tokens       int // produced
+	// PromptBytes is the prompt's length, SharedBytes how much of its beginning
+	// is the prompt's sent before: what the server's cache can reuse.
+	PromptBytes, SharedBytes int
+}
+
+// Metrics is a snapshot of what the runtime did.
+type Metrics struct {
+	// Sent counts requests that reached the server; of these Failed ended in an
+	// error and Stopped because nobody waited any longer. NotSent lost their
+	// turn or their caller while they queued.
+	Sent, Failed, Stopped, NotSent int
+	Last                           Timing
+	// Over the last 256 requests with an answer.
+	FirstTokenP50, FirstTokenP95 time.Duration
+	QueueP50, QueueP95           time.Duration
+	TokensPerSecond              float64
+}
+
+const window = 256
+
+type metrics struct {
+	mu         sync.Mutex // guards all below
+	sum        Metrics
+	recent     []Timing // a ring of window entries
+	next       int
+	lastPrompt string
+}
+
+// Metrics answers what the runtime did so far.
+func (o *Ollama) Metrics() Metrics {
+	m := &o.metrics
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	snap := m.sum
+	var first, queue []time.Duration
+	var tokens int
+	var generating time.Duration
+	for _, t := range m.recent {
+		first, queue = append(first, t.FirstToken), append(queue, t.Queue)
+		if t.Tokens > 1 {
+			tokens += t.Tokens - 1
+			generating += t.Total - t.FirstToken
+		}
+	}
+	snap.FirstTokenP50, snap.FirstTokenP95 = percentiles(first)
+	snap.QueueP50, snap.QueueP95 = percentiles(queue)
+	if generating > 0 {
+		snap.TokensPerSecond = float64(tokens) / generating.Seconds()
+	}
+	return snap
+}
+
+// percentiles sorts d and answers its 50th and 95th, by nearest rank.
+func percentiles(d []time.Duration) (p50, p95 time.Duration) {
+	if len(d) == 0 {
+		return 0, 0
+	}
+	slices.Sort(d)
+	rank := func(p int) time.Duration { return d[(len(d)*p+99)/100-1] }
+	return rank(50), rank(95)
+}
+
+func (m *metrics) notSent() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum.NotSent++
+}
+
+// measurement is a Timing in the making.
+type measurement struct {
+	of     *metrics
+	clock  Clock
+	sent   time.Time
+	timing Timing
+}
+
+func (m *metrics) begin(clock Clock, queued time.Time, prompt string) *measurement {
+	now := clock.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	shared := 0
+	for shared < min(len(prompt), len(m.lastPrompt)) && prompt[shared] == m.lastPrompt[shared] {
+		shared++
+	}
+	m.lastPrompt = prompt
+	m.sum.Sent++
+	return &measurement{of: m, clock: clock, sent: now, timing: Timing{
+		Queue: now.Sub(queued), PromptBytes: len(prompt), SharedBytes: shared,
+	}}
+}
+
+func (m *measurement) see(r api.GenerateResponse) {
+	t := &m.timing
+	if t.FirstToken == 0 {
+		t.FirstToken = m.clock.Now().Sub(m.sent)
+	}
+	if r.Done {
+		t.Load, t.PromptTokens, t.PromptEval, t.Tokens = r.LoadDuration, r.PromptEvalCount, r.PromptEvalDuration, r.EvalCount
+	} else {
+		t.Tokens += max(1, len(r.Logprobs))
+	}
+}
+
+func (m *measurement) end(err error) {
+	m.timing.Total = m.clock.Now().Sub(m.sent)
+	m.of.mu.Lock()
+	defer m.of.mu.Unlock()
+	sum := &m.of.sum
+	switch {
+	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
+		sum.Stopped++
+	case err != nil:
+		sum.Failed++
+		return
+	}
+	if m.timing.Tokens == 0 {
+		return
+	}
+	sum.Last = m.timing
+	if len(m.of.recent) < window {
+		m.of.recent = append(m.of.recent, m.timing)
+		return
+	}
+	m.of.recent[m.of.next] = m.timing
+	m.of.next = (m.of.next + 1) % window
+}

@@ -1,0 +1,134 @@
+// Package model asks language models: an Ollama on this machine, or wherever
+// the person allowed. It imports no sibling; consumers declare the interface
+// they need (completion.Generator, say) and the types here satisfy it by shape.
+//
+// An Ollama has three parts. The watcher (health.go) finds out whether the
+// model can be asked, loads it, and says when that changes; it runs between
+// Start and Close. The lane (lane.go) lets one request at a time through, the
+// newest first. Generate (generate.go) carries one prompt over and its answer
+// back. All methods are safe for concurrent use.
+package model
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// Options says which model to ask, and how. Only Model is required.
+type Options struct {
+	// URL is the server's address in any form ParseEndpoint reads.
+	URL string
+	// AllowRemote permits an endpoint, or a model run by Ollama's cloud, that
+	// sends code off this machine. It must come from user settings only.
+	AllowRemote bool
+	// Model is the name as Ollama lists it, "granite4:micro".
+	Model string
+	// NumCtx is the context length in tokens that the model is loaded with;
+	// 0 means 8192. Everything that asks the model must agree on it.
+	NumCtx int
+	// KeepAlive is how long the model stays in memory after a request; 0 means
+	// 30 minutes, negative for ever.
+	KeepAlive time.Duration
+	// FIM samples completions; the zero value means FIMPreset.
+	FIM Preset
+	// FIMTags are the tags of the fill-in-the-middle prompt that the model must
+	// have in its vocabulary. None means that nothing is checked.
+	FIMTags []string
+	// Seed makes answers repeatable; 0 lets the server choose.
+	Seed int
+	// OnChange is called on every change of State, in order, from the watcher's
+	// goroutine. It must not call Close.
+	OnChange func(State)
+	// Logger may be nil. Prompts and answers are never logged.
+	Logger *slog.Logger
+	// Clock is nil for the real one.
+	Clock Clock
+}
+
+// Clock is the time the watcher lives by.
+type Clock interface {
+	Now() time.Time
+	After(time.Duration) <-chan time.Time
+}
+
+type realClock struct{}
+
+func (realClock) Now() time.Time                         { return time.Now() }
+func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Ollama is a model on an Ollama server.
+type Ollama struct {
+	client
+	opt Options
+	log *slog.Logger
+
+	ctx    context.Context // of everything that runs; ended by Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // the watcher and every HTTP request
+	start  sync.Once
+
+	lane    lane
+	health  health
+	metrics metrics
+}
+
+// New checks the options; it asks nothing. Start must be called before the
+// model can be asked, and Close in the end.
+func New(opt Options) (*Ollama, error) {
+	endpoint, err := ParseEndpoint(opt.URL, opt.AllowRemote)
+	if err != nil {
+		return nil, err
+	}
+	if opt.Model == "" {
+		return nil, errors.New("no model is named: set one in quarry's settings, for example granite4:micro")
+	}
+	if opt.NumCtx == 0 {
+		opt.NumCtx = 8192
+	}
+	if opt.KeepAlive == 0 {
+		opt.KeepAlive = 30 * time.Minute
+	}
+	if opt.FIM == (Preset{}) {
+		opt.FIM = FIMPreset
+	}
+	if opt.Clock == nil {
+		opt.Clock = realClock{}
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	hc := newHTTPClient(endpoint)
+	o := &Ollama{
+		client: client{
+			api: api.NewClient(endpoint, hc), close: hc.CloseIdleConnections,
+			endpoint: endpoint, model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive,
+			fimTags: opt.FIMTags, remote: opt.AllowRemote,
+		},
+		opt: opt,
+		log: opt.Logger.With("model", opt.Model),
+	}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	o.health.init()
+	return o, nil
+}
+
+// Start begins to watch the server: it loads the model, checks it, and reports
+// through OnChange. It returns at once.
+func (o *Ollama) Start() {
+	o.start.Do(func() { o.wg.Go(o.watch) })
+}
+
+// Close cancels what runs and returns when all of it has ended.
+func (o *Ollama) Close() {
+	o.cancel()
+	o.wg.Wait()
+	o.close()
+}
+
+// Model is the model's name as it was configured.
+func (o *Ollama) Model() string { return o.opt.Model }

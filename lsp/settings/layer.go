@@ -1,0 +1,327 @@
+package settings
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Source is where a layer comes from; it decides which keys it may set.
+type Source int
+
+// The sources, weakest first.
+const (
+	UserFile Source = iota
+	Editor
+	Environment
+	CommandLine
+)
+
+// Problem is a key or value that was not taken.
+type Problem struct {
+	// Key is the dotted key as the person wrote it, or "" when the whole layer
+	// could not be read.
+	Key    string
+	Reason string
+}
+
+func (p Problem) String() string {
+	if p.Key == "" {
+		return p.Reason
+	}
+	return p.Key + ": " + p.Reason
+}
+
+// Apply sets what raw, a JSON object, names. An empty raw and null set nothing.
+// The object may hold the settings directly or under the single key "quarry",
+// as editors that keep all servers' settings in one place send them.
+func (s *Settings) Apply(src Source, raw []byte) []Problem {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	var layer map[string]any
+	if err := json.Unmarshal(raw, &layer); err != nil {
+		return []Problem{{Reason: fmt.Sprintf("settings are not a JSON object: %v", err)}}
+	}
+	if inner, ok := layer["quarry"].(map[string]any); ok && len(layer) == 1 {
+		layer = inner
+	}
+	var problems []Problem
+	applyObject(reflect.ValueOf(s).Elem(), layer, "", src, &problems)
+	return problems
+}
+
+func applyObject(into reflect.Value, layer map[string]any, prefix string, src Source, problems *[]Problem) {
+	keys := make([]string, 0, len(layer))
+	for key := range layer {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys) // so that the warning reads the same every time
+	for _, key := range keys {
+		value, full := layer[key], join(prefix, key)
+		// Editors flatten nested keys as they like: "ollama.keepAlive".
+		head, rest, dotted := strings.Cut(key, ".")
+		if dotted {
+			key, value = head, map[string]any{rest: value}
+			full = join(prefix, head)
+		}
+		field, i := fieldByKey(into, key)
+		switch {
+		case strings.HasPrefix(key, "$"):
+			// "$schema" and the like belong to the person's editor.
+		case i < 0:
+			*problems = append(*problems, Problem{full, "no such setting" + suggestion(into, prefix, key)})
+		case value == nil:
+			// null is how VS Code says "not set".
+		case field.Kind() == reflect.Struct:
+			object, ok := value.(map[string]any)
+			if !ok {
+				*problems = append(*problems, Problem{full, "must be an object"})
+				continue
+			}
+			applyObject(field, object, full, src, problems)
+		case src == Editor && into.Type().Field(i).Tag.Get("scope") == "user":
+			*problems = append(*problems, Problem{full, "not taken from the editor, because a workspace could have set it; put it into " + displayPath(UserFilePath())})
+		default:
+			if err := setField(field, into.Type().Field(i).Tag, value); err != nil {
+				*problems = append(*problems, Problem{full, err.Error()})
+			}
+		}
+	}
+}
+
+// ApplyEnvironment sets what the environment names: QUARRY_ and the key in
+// capitals with underscores (QUARRY_COMPLETION_MAX_TOKENS), and OLLAMA_HOST,
+// which QUARRY_OLLAMA_URL overrides.
+func (s *Settings) ApplyEnvironment(lookup func(string) (string, bool)) []Problem {
+	var problems []Problem
+	if host, ok := lookup("OLLAMA_HOST"); ok && host != "" {
+		s.Ollama.URL = host
+	}
+	walk(reflect.ValueOf(s).Elem(), "", func(key string, field reflect.Value, tag reflect.StructTag) {
+		name := EnvironmentName(key)
+		text, ok := lookup(name)
+		if !ok || text == "" {
+			return
+		}
+		if err := setText(field, tag, text); err != nil {
+			problems = append(problems, Problem{name, err.Error()})
+		}
+	})
+	return problems
+}
+
+// EnvironmentName is the variable that sets the dotted key.
+func EnvironmentName(key string) string {
+	var b strings.Builder
+	b.WriteString("QUARRY_")
+	previous := '.'
+	for _, r := range key {
+		switch {
+		case r == '.':
+			b.WriteByte('_')
+		case unicode.IsUpper(r) && !unicode.IsUpper(previous) && previous != '.':
+			b.WriteByte('_')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(unicode.ToUpper(r))
+		}
+		previous = r
+	}
+	return b.String()
+}
+
+// UserFilePath is where the person's own settings are: settings.json in quarry's
+// folder of the platform's configuration folder, "" if the platform names none.
+func UserFilePath() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "quarry", "settings.json")
+}
+
+// ApplyFile sets what the file at path names. A missing file sets nothing.
+func (s *Settings) ApplyFile(path string) []Problem {
+	raw, err := os.ReadFile(path)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return []Problem{{Reason: fmt.Sprintf("read settings: %v", err)}}
+	}
+	problems := s.Apply(UserFile, raw)
+	for i := range problems {
+		problems[i].Reason += " (in " + displayPath(path) + ")"
+	}
+	return problems
+}
+
+func displayPath(path string) string {
+	if home, err := os.UserHomeDir(); err == nil && home != "/" {
+		if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+			return "~" + string(filepath.Separator) + rest
+		}
+	}
+	return path
+}
+
+// setField sets field from a decoded JSON value.
+func setField(field reflect.Value, tag reflect.StructTag, value any) error {
+	switch v := value.(type) {
+	case string:
+		if field.Kind() == reflect.String || isText(field) {
+			return setText(field, tag, v)
+		}
+	case bool:
+		if field.Kind() == reflect.Bool {
+			field.SetBool(v)
+			return nil
+		}
+	case float64:
+		switch field.Kind() {
+		case reflect.Float64:
+			return setNumber(field, tag, v)
+		case reflect.Int:
+			if v != float64(int(v)) {
+				return fmt.Errorf("%v is not a whole number", v)
+			}
+			return setNumber(field, tag, v)
+		}
+	case []any:
+		if field.Kind() == reflect.Slice {
+			list := make([]string, 0, len(v))
+			for _, item := range v {
+				text, ok := item.(string)
+				if !ok {
+					return fmt.Errorf("must be a list of strings, has %v", item)
+				}
+				list = append(list, text)
+			}
+			field.Set(reflect.ValueOf(list))
+			return nil
+		}
+	}
+	return fmt.Errorf("must be %s, is %v", typeName(field), value)
+}
+
+// setText sets field from the text an environment variable or JSON string has.
+func setText(field reflect.Value, tag reflect.StructTag, text string) error {
+	if u, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	switch field.Kind() {
+	case reflect.String:
+		if enum := tag.Get("enum"); enum != "" && !slices.Contains(strings.Split(enum, ","), text) {
+			return fmt.Errorf("%q is not one of %s", text, strings.ReplaceAll(enum, ",", ", "))
+		}
+		field.SetString(text)
+		return nil
+	case reflect.Bool:
+		v, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is not true or false", text)
+		}
+		field.SetBool(v)
+		return nil
+	case reflect.Slice:
+		field.Set(reflect.ValueOf(strings.FieldsFunc(text, func(r rune) bool { return r == ',' })))
+		return nil
+	case reflect.Int:
+		if v, err := strconv.Atoi(text); err == nil {
+			return setNumber(field, tag, float64(v))
+		}
+		return fmt.Errorf("%q is not a whole number", text)
+	default:
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			return setNumber(field, tag, v)
+		}
+		return fmt.Errorf("%q is not a number", text)
+	}
+}
+
+func setNumber(field reflect.Value, tag reflect.StructTag, v float64) error {
+	if lo, err := strconv.ParseFloat(tag.Get("min"), 64); err == nil && v < lo {
+		return fmt.Errorf("%v is below the least value %v", v, lo)
+	}
+	if hi, err := strconv.ParseFloat(tag.Get("max"), 64); err == nil && v > hi {
+		return fmt.Errorf("%v is above the greatest value %v", v, hi)
+	}
+	if field.Kind() == reflect.Int {
+		field.SetInt(int64(v))
+	} else {
+		field.SetFloat(v)
+	}
+	return nil
+}
+
+// walk calls visit for every setting in the order of the struct.
+func walk(v reflect.Value, prefix string, visit func(key string, field reflect.Value, tag reflect.StructTag)) {
+	for i := range v.NumField() {
+		tag := v.Type().Field(i).Tag
+		key := join(prefix, tag.Get("json"))
+		if v.Field(i).Kind() == reflect.Struct {
+			walk(v.Field(i), key, visit)
+			continue
+		}
+		visit(key, v.Field(i), tag)
+	}
+}
+
+func fieldByKey(v reflect.Value, key string) (reflect.Value, int) {
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("json") == key {
+			return v.Field(i), i
+		}
+	}
+	return reflect.Value{}, -1
+}
+
+// suggestion names the setting that key most likely means: the same letters in
+// another case, or one that begins alike.
+func suggestion(v reflect.Value, prefix, key string) string {
+	for i := range v.NumField() {
+		have := v.Type().Field(i).Tag.Get("json")
+		if strings.EqualFold(have, key) || len(key) >= 4 && strings.HasPrefix(strings.ToLower(have), strings.ToLower(key[:4])) {
+			return fmt.Sprintf("; did you mean %q?", join(prefix, have))
+		}
+	}
+	return ""
+}
+
+func isText(field reflect.Value) bool {
+	_, ok := field.Addr().Interface().(encoding.TextUnmarshaler)
+	return ok
+}
+
+func typeName(field reflect.Value) string {
+	switch {
+	case isText(field):
+		return `a duration such as "30m"`
+	case field.Kind() == reflect.Bool:
+		return "true or false"
+	case field.Kind() == reflect.Int:
+		return "a whole number"
+	case field.Kind() == reflect.Float64:
+		return "a number"
+	case field.Kind() == reflect.Slice:
+		return "a list of strings"
+	}
+	return "a string"
+}
+
+func join(prefix, key string) string {
+	if prefix == "" {
+		return key
+	}
+	return prefix + "." + key
+}

@@ -1,0 +1,90 @@
+// Package settings is quarry's configuration: one typed struct, filled from
+// layers, each of which may name only some keys.
+//
+// Later layers win: the defaults, the user's file, what the editor sends
+// (initializationOptions, then workspace/configuration), the environment, the
+// command line. A key that no field has, or a value that a field cannot take, is
+// a Problem; it changes nothing and hides nothing else.
+//
+// A workspace can carry editor settings, so what the editor sends may not name
+// an endpoint: fields tagged `scope:"user"` are taken from the user's file, the
+// environment and the command line alone.
+package settings
+
+import (
+	"fmt"
+	"time"
+)
+
+// Settings is every option quarry has. The JSON schema and the table in
+// docs/settings.md are generated from it; `doc` is the description there, `min`
+// and `max` bound numbers, `enum` lists the only values of a string.
+type Settings struct {
+	Model      string     `json:"model" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
+	Ollama     Ollama     `json:"ollama"`
+	Completion Completion `json:"completion"`
+	LogLevel   string     `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
+}
+
+// Ollama says where the model runtime is and how it is run.
+type Ollama struct {
+	URL         string   `json:"url" scope:"user" doc:"Address of Ollama. OLLAMA_HOST sets it too."`
+	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Permit an address that is not on this machine. Code in prompts then leaves it."`
+	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration; negative keeps it for good."`
+	ContextSize int      `json:"contextSize" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
+}
+
+// Completion tunes ghost text.
+type Completion struct {
+	Enabled           bool     `json:"enabled" doc:"Offer ghost text."`
+	DisabledLanguages []string `json:"disabledLanguages" doc:"LSP language ids without ghost text."`
+	DisabledPaths     []string `json:"disabledPaths" doc:"Globs (** crosses folders) of files without ghost text, relative to the workspace folder."`
+	MaxFileBytes      int      `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
+	Temperature       float64  `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
+	TopP              float64  `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of probability that is sampled from."`
+	MaxTokens         int      `json:"maxTokens" min:"1" max:"2048" doc:"Most tokens one completion may have."`
+	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,starcoder2,codegemma,deepseek-coder,codestral" doc:"Family of the fill-in-the-middle prompt; auto goes by the model's name."`
+	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
+	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
+}
+
+// Duration is a time.Duration written as text ("30m"), as time.ParseDuration
+// reads it.
+type Duration time.Duration
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration such as \"30m\"", b)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MarshalText writes the shortest form that reads back.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// Default is the configuration of a person who has set nothing.
+func Default() Settings {
+	return Settings{
+		Model: "granite4:micro",
+		Ollama: Ollama{
+			URL:         "http://127.0.0.1:11434",
+			KeepAlive:   Duration(30 * time.Minute),
+			ContextSize: 4096,
+		},
+		Completion: Completion{
+			Enabled:           true,
+			DisabledLanguages: []string{},
+			DisabledPaths:     []string{},
+			MaxFileBytes:      1 << 20,
+			Temperature:       0.2,
+			TopP:              0.9,
+			MaxTokens:         128,
+			Template:          "auto",
+			RepeatPenalty:     1.05,
+		},
+		LogLevel: "info",
+	}
+}

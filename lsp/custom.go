@@ -1,0 +1,103 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/uri"
+
+	"quarry/completion"
+)
+
+// customMethods are the requests that quarry adds to LSP. Each runs on the read
+// loop and detaches itself if it takes time.
+var customMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
+	MethodExplainCompletion: (*Server).explainCompletion,
+}
+
+// custom serves quarry's own methods ahead of next, which would not decode a
+// request of theirs without params.
+func (s *Server) custom(next jsonrpc2.Handler) jsonrpc2.Handler {
+	return func(ctx context.Context, req *jsonrpc2.Request) (any, error) {
+		handle, ok := customMethods[req.Method()]
+		if !ok {
+			return next(ctx, req)
+		}
+		result, err := handle(s, ctx, json.RawMessage(req.Params()))
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(result)
+		return jsonrpc2.RawMessage(raw), err
+	}
+}
+
+// MethodExplainCompletion asks where a document's last ghost text came from.
+// Its params are {"textDocument": {"uri"}}, its result is an Explanation or
+// null if the document has had none.
+const MethodExplainCompletion = "quarry/completion.explain"
+
+// Explanation is the ledger of one answer.
+type Explanation struct {
+	Engine string `json:"engine"`
+	// Note says why the model was not used, "" if it was.
+	Note    string             `json:"note,omitempty"`
+	Prompt  ExplainedPrompt    `json:"prompt"`
+	Timings map[string]float64 `json:"timings_ms"`
+}
+
+// ExplainedPrompt is what the model was sent.
+type ExplainedPrompt struct {
+	Text     string             `json:"text"`
+	Tokens   int                `json:"tokens"`
+	Snippets []ExplainedSnippet `json:"snippets"`
+}
+
+// ExplainedSnippet is a piece of another place in a prompt; lines are 1-based
+// and inclusive.
+type ExplainedSnippet struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Why       string `json:"why"`
+}
+
+func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (any, error) {
+	var p struct {
+		TextDocument struct{ URI string }
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("params of %s: %v", MethodExplainCompletion, err))
+	}
+	u, err := uri.Parse(p.TextDocument.URI)
+	if err != nil {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("textDocument.uri %q: %v", p.TextDocument.URI, err))
+	}
+	last, ok := s.ledgers.Load(string(u))
+	if !ok {
+		return nil, nil
+	}
+	return explain(last.(completion.Result)), nil
+}
+
+func explain(r completion.Result) Explanation {
+	e := Explanation{
+		Engine:  r.Engine,
+		Note:    r.Note,
+		Prompt:  ExplainedPrompt{Text: r.Prompt.Text, Tokens: r.Prompt.Tokens, Snippets: []ExplainedSnippet{}},
+		Timings: map[string]float64{},
+	}
+	for _, sn := range r.Prompt.Snippets {
+		e.Prompt.Snippets = append(e.Prompt.Snippets, ExplainedSnippet{sn.Path, sn.StartLine, sn.EndLine, sn.Why})
+	}
+	for name, d := range map[string]time.Duration{
+		"context": r.Timings.Context, "build": r.Timings.Build, "first_token": r.Timings.FirstToken,
+		"generate": r.Timings.Generate, "post": r.Timings.Post, "local": r.Timings.Local, "total": r.Timings.Total,
+	} {
+		e.Timings[name] = float64(d.Microseconds()) / 1000
+	}
+	return e
+}

@@ -1,0 +1,180 @@
+package lsp
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/lsp/text"
+)
+
+// Document is one version of an open document. It never changes; a didChange
+// makes the next one.
+type Document struct {
+	URI      uri.URI
+	Language string
+	Version  int32
+	Text     text.Text
+	// Stale is true when a change could not be applied: the text is then not
+	// what the editor shows, and nothing is computed from it until the editor
+	// sends the whole text again.
+	Stale bool
+}
+
+// Path is the document's file path, "" if it is not a file.
+func (d *Document) Path() string {
+	if !d.URI.IsFile() {
+		return ""
+	}
+	return d.URI.FsPath()
+}
+
+var (
+	errUnknownDocument = errors.New("document is not open")
+	errVersionBack     = errors.New("version goes back")
+)
+
+// overlay holds the open documents. Changes come from the read loop alone, in
+// the order of arrival; readers take a Document and keep it.
+type overlay struct {
+	mu sync.RWMutex
+	// docs is guarded by mu; the Documents in it are immutable.
+	docs map[uri.URI]*Document
+	// recent lists the open documents, the most recently used last; guarded
+	// by mu.
+	recent []uri.URI
+}
+
+func newOverlay() *overlay { return &overlay{docs: map[uri.URI]*Document{}} }
+
+func (o *overlay) get(u uri.URI) *Document {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.docs[u]
+}
+
+func (o *overlay) set(d *Document) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.docs[d.URI] = d
+	o.touch(d.URI)
+}
+
+func (o *overlay) remove(u uri.URI) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.docs, u)
+	o.drop(u)
+}
+
+// others lists the open documents but one, the most recently used first.
+func (o *overlay) others(but uri.URI) []*Document {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var list []*Document
+	for i := len(o.recent) - 1; i >= 0; i-- {
+		if u := o.recent[i]; u != but {
+			list = append(list, o.docs[u])
+		}
+	}
+	return list
+}
+
+// touch makes u the most recent; mu is held.
+func (o *overlay) touch(u uri.URI) {
+	if n := len(o.recent); n > 0 && o.recent[n-1] == u {
+		return
+	}
+	o.drop(u)
+	o.recent = append(o.recent, u)
+}
+
+func (o *overlay) drop(u uri.URI) {
+	for i, have := range o.recent {
+		if have == u {
+			o.recent = append(o.recent[:i], o.recent[i+1:]...)
+			return
+		}
+	}
+}
+
+// openDocument makes the first version of a document. The small strings are
+// copied, because a decoded one can keep its whole message alive.
+func openDocument(item protocol.TextDocumentItem) *Document {
+	return &Document{
+		URI:      uri.URI(strings.Clone(string(item.URI))),
+		Language: strings.Clone(string(item.LanguageID)),
+		Version:  item.Version,
+		Text:     text.New(item.Text),
+	}
+}
+
+// changed makes the version after changes, applied in their order (LSP,
+// textDocument/didChange). On an impossible change it answers the document as
+// it was before that change, marked stale, and the error. A version that goes
+// back is reported but applied: what the editor sent last is what it shows.
+func (d *Document) changed(version int32, changes []protocol.TextDocumentContentChangeEvent, enc text.Encoding) (*Document, error) {
+	next := *d
+	next.Version = version
+	var err error
+	if version < d.Version {
+		err = fmt.Errorf("version %d after %d: %w", version, d.Version, errVersionBack)
+	}
+	for _, change := range changes {
+		switch c := change.(type) {
+		case *protocol.TextDocumentContentChangeWholeDocument:
+			next.Text, next.Stale = text.New(c.Text), false
+		case *protocol.TextDocumentContentChangePartial:
+			if next.Stale {
+				continue
+			}
+			start, startErr := next.Text.PositionToOffset(position(c.Range.Start), enc)
+			end, endErr := next.Text.PositionToOffset(position(c.Range.End), enc)
+			if rangeErr := errors.Join(startErr, endErr); rangeErr != nil {
+				next.Stale, err = true, rangeErr
+				continue
+			}
+			if start > end {
+				next.Stale = true
+				err = fmt.Errorf("range ends before it starts: %w", text.ErrOutside)
+				continue
+			}
+			next.Text = next.Text.Replace(start, end, c.Text)
+		}
+	}
+	return &next, err
+}
+
+func position(p protocol.Position) text.Position {
+	return text.Position{Line: p.Line, Character: p.Character}
+}
+
+func protocolRange(t text.Text, start, end int, enc text.Encoding) protocol.Range {
+	s, e := t.OffsetToPosition(start, enc), t.OffsetToPosition(end, enc)
+	return protocol.Range{
+		Start: protocol.Position{Line: s.Line, Character: s.Character},
+		End:   protocol.Position{Line: e.Line, Character: e.Character},
+	}
+}
+
+// relativePath is path below the innermost of roots, with slashes, or its base
+// name if it lies in none.
+func relativePath(path string, roots []string) string {
+	best := ""
+	for _, root := range roots {
+		if len(root) > len(best) && (path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))) {
+			best = root
+		}
+	}
+	if best != "" {
+		if rel, err := filepath.Rel(best, path); err == nil {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.Base(path)
+}

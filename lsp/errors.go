@@ -1,0 +1,36 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"quarry/lsp/text"
+)
+
+// codeServerNotInitialized is LSP's code for a request before initialize; the
+// protocol package has no name for it.
+const codeServerNotInitialized jsonrpc2.Code = -32002
+
+// wireError maps an error of a handler to the one that goes out. It is the only
+// place where errors get LSP codes.
+func wireError(err error) error {
+	var wire *jsonrpc2.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return protocol.ErrRequestCancelled
+	case errors.Is(err, text.ErrOutside):
+		return jsonrpc2.NewError(jsonrpc2.InvalidParams, err.Error())
+	case errors.Is(err, jsonrpc2.ErrParse):
+		// The envelope was sound, or it would not have come this far: what
+		// could not be decoded are the params.
+		return jsonrpc2.NewError(jsonrpc2.InvalidParams, err.Error())
+	case errors.As(err, &wire):
+		return err
+	}
+	return jsonrpc2.NewError(jsonrpc2.InternalError, err.Error())
+}

@@ -1,0 +1,232 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"quarry/lsp/text"
+)
+
+// Initialize implements the initialize request.
+func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams) (*protocol.InitializeResult, error) {
+	s.clientCaps = params.Capabilities
+	s.encoding = negotiateEncoding(params.Capabilities.General)
+	if params.Trace != "" {
+		s.trace.Store(params.Trace)
+	}
+	s.mu.Lock()
+	s.roots = rootsOf(params)
+	s.editor[0] = slices.Clone(params.InitializationOptions)
+	s.mu.Unlock()
+	if err := s.applySettings(); err != nil {
+		return nil, err
+	}
+	now, _ := s.current()
+	core, err := s.opts.NewCore(now, s.tell)
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	s.mu.Lock()
+	s.core = core
+	s.mu.Unlock()
+	if params.ProcessID != nil && *params.ProcessID > 0 {
+		s.watchProcess(int(*params.ProcessID))
+	}
+	s.phase.Store(int32(running))
+	return &protocol.InitializeResult{
+		Capabilities: s.capabilities(),
+		ServerInfo:   protocol.ServerInfo{Name: "quarry", Version: protocol.NewOptional(s.opts.Version)},
+	}, nil
+}
+
+// capabilities announces what is served, statically, because no client fails to
+// honour that.
+func (s *Server) capabilities() protocol.ServerCapabilities {
+	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
+	return protocol.ServerCapabilities{
+		PositionEncoding: protocol.PositionEncodingKind(s.encoding),
+		TextDocumentSync: &protocol.TextDocumentSyncOptions{
+			OpenClose: &yes,
+			Change:    &incremental,
+			Save:      protocol.Boolean(true),
+		},
+		InlineCompletionProvider: protocol.Boolean(true),
+		Workspace: &protocol.WorkspaceOptions{
+			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+				Supported:           &yes,
+				ChangeNotifications: protocol.Boolean(true),
+			},
+		},
+	}
+}
+
+// negotiateEncoding takes the first encoding of the client's list that quarry
+// knows, since the client put its cheapest first; without a list it is utf-16.
+func negotiateEncoding(general *protocol.GeneralClientCapabilities) text.Encoding {
+	if general == nil {
+		return text.UTF16
+	}
+	for _, kind := range general.PositionEncodings {
+		switch enc := text.Encoding(kind); enc {
+		case text.UTF8, text.UTF16, text.UTF32:
+			return enc
+		}
+	}
+	return text.UTF16
+}
+
+// rootsOf are the workspace folders as file paths: workspaceFolders, or what
+// older clients send instead.
+func rootsOf(params *protocol.InitializeParams) []string {
+	var roots []string
+	if folders, ok := params.WorkspaceFolders.Get(); ok {
+		for _, f := range folders {
+			if f.URI.IsFile() {
+				roots = append(roots, f.URI.FsPath())
+			}
+		}
+		return roots
+	}
+	if params.RootURI != nil && params.RootURI.IsFile() {
+		return []string{params.RootURI.FsPath()}
+	}
+	if path, ok := params.RootPath.Get(); ok && path != "" {
+		return []string{path}
+	}
+	return nil
+}
+
+// Initialized implements the initialized notification: what needs a round trip
+// to the client begins here.
+func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error {
+	if w := s.clientCaps.Workspace; w != nil {
+		if w.DidChangeConfiguration.DynamicRegistration != nil && *w.DidChangeConfiguration.DynamicRegistration {
+			s.task("register didChangeConfiguration", func(ctx context.Context) error {
+				return s.client.RegisterCapability(ctx, &protocol.RegistrationParams{Registrations: []protocol.Registration{{
+					ID:              "quarry-configuration",
+					Method:          protocol.MethodWorkspaceDidChangeConfiguration,
+					RegisterOptions: protocol.LSPAny(`{"section":"quarry"}`),
+				}}})
+			})
+		}
+		s.pullConfiguration()
+	}
+	return nil
+}
+
+// DidChangeConfiguration implements workspace/didChangeConfiguration. Clients
+// that answer workspace/configuration are asked, since many send nothing or
+// everything here.
+func (s *Server) DidChangeConfiguration(_ context.Context, params *protocol.DidChangeConfigurationParams) error {
+	if s.pullConfiguration() {
+		return nil
+	}
+	s.mu.Lock()
+	s.editor[1] = slices.Clone(params.Settings)
+	s.mu.Unlock()
+	return s.applySettings()
+}
+
+// pullConfiguration asks the client for its settings and applies them; it
+// answers false when the client cannot be asked.
+func (s *Server) pullConfiguration() bool {
+	w := s.clientCaps.Workspace
+	if w == nil || w.Configuration == nil || !*w.Configuration {
+		return false
+	}
+	s.mu.Lock()
+	s.pull++
+	pull := s.pull
+	s.mu.Unlock()
+	s.task("pull configuration", func(ctx context.Context) error {
+		section := "quarry"
+		values, err := s.client.Configuration(ctx, &protocol.ConfigurationParams{Items: []protocol.ConfigurationItem{{Section: &section}}})
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		if pull != s.pull { // a newer pull is under way and knows better
+			s.mu.Unlock()
+			return nil
+		}
+		s.editor[1] = nil
+		if len(values) > 0 {
+			s.editor[1] = slices.Clone(values[0])
+		}
+		s.mu.Unlock()
+		return s.applySettings()
+	})
+	return true
+}
+
+// DidChangeWorkspaceFolders implements workspace/didChangeWorkspaceFolders.
+func (s *Server) DidChangeWorkspaceFolders(_ context.Context, params *protocol.DidChangeWorkspaceFoldersParams) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	roots := slices.Clone(s.roots)
+	for _, f := range params.Event.Removed {
+		roots = slices.DeleteFunc(roots, func(r string) bool { return f.URI.IsFile() && r == f.URI.FsPath() })
+	}
+	for _, f := range params.Event.Added {
+		if f.URI.IsFile() && !slices.Contains(roots, f.URI.FsPath()) {
+			roots = append(roots, f.URI.FsPath())
+		}
+	}
+	s.roots = roots
+	return nil
+}
+
+// SetTrace implements $/setTrace.
+func (s *Server) SetTrace(_ context.Context, params *protocol.SetTraceParams) error {
+	switch params.Value {
+	case protocol.TraceValueOff, protocol.TraceValueMessages, protocol.TraceValueVerbose:
+		s.trace.Store(params.Value)
+		return nil
+	}
+	return fmt.Errorf("trace value %q is none of off, messages, verbose", params.Value)
+}
+
+// Shutdown implements the shutdown request.
+func (s *Server) Shutdown(context.Context) error {
+	s.phase.Store(int32(shutDown))
+	s.inline.cancelAll()
+	return nil
+}
+
+// Exit implements the exit notification.
+func (s *Server) Exit(context.Context) error {
+	select {
+	case <-s.exit: // sent twice
+	default:
+		close(s.exit)
+	}
+	return nil
+}
+
+// processPollInterval keeps P2's promise that the server outlives its client by
+// no more than a second.
+const processPollInterval = 500 * time.Millisecond
+
+// watchProcess closes gone when the process with that id is no more: a client
+// that was killed may leave the pipe open in a child of its own.
+func (s *Server) watchProcess(pid int) {
+	s.task("watch the client's process", func(ctx context.Context) error {
+		tick := time.NewTicker(processPollInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+				if !processAlive(pid) {
+					close(s.gone)
+					return nil
+				}
+			}
+		}
+	})
+}

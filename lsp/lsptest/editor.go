@@ -1,0 +1,473 @@
+// Package lsptest is a headless editor: it speaks LSP to a language server as a
+// real editor does, keeps buffers, types into them, shows ghost text and accepts
+// it. quarry's own tests and `quarry complete` and `quarry demo` drive the server
+// through it.
+//
+// How an editor speaks is data (Profile); scenarios are txtar files (Run).
+package lsptest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/lsp/text"
+)
+
+// Options say which editor to be and what to open.
+type Options struct {
+	Profile Profile
+	// Root is the workspace folder.
+	Root string
+	// InitializationOptions and Configuration are the settings the editor
+	// sends; Configuration answers workspace/configuration.
+	InitializationOptions, Configuration any
+	// ProcessID is sent in initialize; 0 sends null.
+	ProcessID int
+}
+
+// Editor is a connected headless editor. One goroutine may use it at a time.
+type Editor struct {
+	*Conn
+	opts     Options
+	encoding text.Encoding
+	buffers  map[string]*Buffer // by path as given to Open
+	process  *exec.Cmd          // nil when the server runs in this process
+	// ServerInfo and Capabilities are from the answer to initialize.
+	ServerInfo   struct{ Name, Version string }
+	Capabilities map[string]json.RawMessage
+
+	mu sync.Mutex
+	// shown are the messages the server showed, logged those it logged;
+	// guarded by mu.
+	shown, logged []string
+	changed       chan struct{} // closed and renewed when shown grows; guarded by mu
+}
+
+// Buffer is an open document with a cursor.
+type Buffer struct {
+	URI, Language string
+	Version       int
+	Text          text.Text
+	Cursor        int // byte offset
+	// Ghost is the suggestion on the screen, nil if none.
+	Ghost *Ghost
+
+	pending *Pending // the last automatic request, if it is not answered
+}
+
+// Ghost is a shown inline completion item.
+type Ghost struct {
+	InsertText string
+	// Start and End are the byte range of the buffer it would replace.
+	Start, End int
+}
+
+// Suffix is what the editor draws in grey behind the cursor: the item's text
+// without what already stands between its start and the cursor.
+func (g *Ghost) Suffix(b *Buffer) string {
+	return g.InsertText[min(len(g.InsertText), b.Cursor-g.Start):]
+}
+
+// StartProcess runs command and connects to its standard input and output.
+func StartProcess(ctx context.Context, cmd *exec.Cmd, opts Options) (*Editor, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	e, err := Connect(ctx, pipes{out, in}, opts)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, err
+	}
+	e.process = cmd
+	return e, nil
+}
+
+type pipes struct {
+	io.ReadCloser
+	in io.WriteCloser
+}
+
+func (p pipes) Write(b []byte) (int, error) { return p.in.Write(b) }
+func (p pipes) Close() error                { return errors.Join(p.in.Close(), p.ReadCloser.Close()) }
+
+// Connect initializes a server that listens at the other end of rwc.
+func Connect(ctx context.Context, rwc io.ReadWriteCloser, opts Options) (*Editor, error) {
+	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, changed: make(chan struct{})}
+	e.Conn = NewConn(rwc, e.answerServer, e.observeServer)
+	var pid any
+	if opts.ProcessID != 0 {
+		pid = opts.ProcessID
+	}
+	var result struct {
+		ServerInfo   struct{ Name, Version string }
+		Capabilities map[string]json.RawMessage
+	}
+	err := e.Call(ctx, "initialize", map[string]any{
+		"processId":             pid,
+		"clientInfo":            opts.Profile.ClientInfo,
+		"rootUri":               FileURI(opts.Root),
+		"workspaceFolders":      []any{map[string]any{"uri": FileURI(opts.Root), "name": filepath.Base(opts.Root)}},
+		"capabilities":          opts.Profile.Capabilities,
+		"initializationOptions": opts.InitializationOptions,
+		"trace":                 "off",
+	}, &result)
+	if err != nil {
+		_ = e.Close()
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	e.ServerInfo, e.Capabilities = result.ServerInfo, result.Capabilities
+	if raw, ok := result.Capabilities["positionEncoding"]; ok {
+		if err := json.Unmarshal(raw, &e.encoding); err != nil {
+			return nil, fmt.Errorf("positionEncoding %s: %w", raw, err)
+		}
+	}
+	return e, e.Notify("initialized", map[string]any{})
+}
+
+// answerServer is what an editor without a person answers.
+func (e *Editor) answerServer(method string, params json.RawMessage) (any, error) {
+	switch method {
+	case "workspace/configuration":
+		var p struct{ Items []any }
+		if err := json.Unmarshal(params, &p); err != nil {
+			return nil, err
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		values := make([]any, len(p.Items))
+		for i := range values {
+			values[i] = e.opts.Configuration
+		}
+		return values, nil
+	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the headless editor does not know %s", method)
+}
+
+func (e *Editor) observeServer(method string, params json.RawMessage) {
+	var p struct{ Message string }
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch method {
+	case "window/showMessage":
+		e.shown = append(e.shown, p.Message)
+	case "window/logMessage", "$/logTrace":
+		e.logged = append(e.logged, p.Message)
+	}
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// Shown are the messages on the screen so far.
+func (e *Editor) Shown() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.shown...)
+}
+
+// Logged are the log messages and traces so far.
+func (e *Editor) Logged() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.logged...)
+}
+
+// Await waits until cond answers true; it is asked again after each message of
+// the server.
+func (e *Editor) Await(ctx context.Context, cond func() bool) error {
+	for {
+		e.mu.Lock()
+		changed := e.changed
+		e.mu.Unlock()
+		if cond() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-e.Done():
+			return errEnded
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Configure changes the editor's settings and tells the server.
+func (e *Editor) Configure(configuration any) error {
+	e.mu.Lock()
+	e.opts.Configuration = configuration
+	e.mu.Unlock()
+	return e.Notify("workspace/didChangeConfiguration", map[string]any{"settings": nil})
+}
+
+// Open opens a document with content; path is relative to the root. The cursor
+// stands at its start.
+func (e *Editor) Open(path, language, content string) (*Buffer, error) {
+	b := &Buffer{
+		URI:      FileURI(filepath.Join(e.opts.Root, filepath.FromSlash(path))),
+		Language: language,
+		Version:  e.opts.Profile.FirstVersion,
+		Text:     text.New(content),
+	}
+	e.buffers[path] = b
+	return b, e.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": b.URI, "languageId": language, "version": b.Version, "text": content,
+	}})
+}
+
+// Buffer is the open document at path, nil if it is not open.
+func (e *Editor) Buffer(path string) *Buffer { return e.buffers[path] }
+
+// CloseDocument closes the document at path.
+func (e *Editor) CloseDocument(path string) error {
+	b := e.buffers[path]
+	delete(e.buffers, path)
+	return e.Notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": b.URI}})
+}
+
+// Replace edits [start, end) of the buffer, leaving the cursor behind the new
+// text.
+func (e *Editor) Replace(b *Buffer, start, end int, with string) error {
+	change := map[string]any{"range": e.Range(b, start, end), "text": with}
+	b.Text = b.Text.Replace(start, end, with)
+	b.Cursor = start + len(with)
+	b.Version++
+	return e.Notify("textDocument/didChange", map[string]any{
+		"textDocument":   map[string]any{"uri": b.URI, "version": b.Version},
+		"contentChanges": []any{change},
+	})
+}
+
+// Type types s at the cursor as a person does: a change for each character and,
+// in an editor that shows ghost text, an automatic request after it. Ghost text
+// that begins with what is typed stays on the screen and no request is needed,
+// as all editors do.
+func (e *Editor) Type(b *Buffer, s string) error {
+	for _, r := range s {
+		if err := e.Replace(b, b.Cursor, b.Cursor, string(r)); err != nil {
+			return err
+		}
+		if g := b.Ghost; g != nil && len(g.InsertText) > b.Cursor-g.Start && b.Text.String()[g.Start:b.Cursor] == g.InsertText[:b.Cursor-g.Start] {
+			g.End += len(string(r))
+			continue
+		}
+		b.Ghost = nil
+		if !e.opts.Profile.InlineCompletion {
+			continue
+		}
+		if b.pending != nil && e.opts.Profile.CancelsOlder {
+			if err := b.pending.Cancel(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if b.pending, err = e.Start("textDocument/inlineCompletion", e.inlineParams(b, false)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle waits for the request of the last typed character and shows its answer.
+func (e *Editor) Settle(ctx context.Context, b *Buffer) error {
+	if b.pending == nil {
+		return nil
+	}
+	p := b.pending
+	b.pending = nil
+	return e.show(ctx, b, p)
+}
+
+// Complete asks for ghost text at the cursor and shows it.
+func (e *Editor) Complete(ctx context.Context, b *Buffer, manual bool) error {
+	p, err := e.Start("textDocument/inlineCompletion", e.inlineParams(b, manual))
+	if err != nil {
+		return err
+	}
+	b.pending = nil
+	return e.show(ctx, b, p)
+}
+
+type inlineItem struct {
+	InsertText string
+	Range      *lspRange
+}
+
+type lspRange struct{ Start, End text.Position }
+
+// show waits for p's answer and puts the first item on the screen.
+func (e *Editor) show(ctx context.Context, b *Buffer, p *Pending) error {
+	stop := context.AfterFunc(ctx, func() { _ = p.Cancel() })
+	defer stop()
+	var list struct{ Items []inlineItem }
+	b.Ghost = nil
+	if err := p.Wait(&list); err != nil {
+		return fmt.Errorf("inline completion: %w", err)
+	}
+	if len(list.Items) == 0 {
+		return nil
+	}
+	item := list.Items[0]
+	if item.Range == nil {
+		return errors.New("an inline completion item has no range")
+	}
+	start, err := b.Text.PositionToOffset(item.Range.Start, e.encoding)
+	if err != nil {
+		return err
+	}
+	end, err := b.Text.PositionToOffset(item.Range.End, e.encoding)
+	if err != nil {
+		return err
+	}
+	if start > b.Cursor || end < b.Cursor || b.Text.LineAt(start) != b.Text.LineAt(end) {
+		return fmt.Errorf("the item replaces bytes %d to %d, which is not around the cursor at %d within its line", start, end, b.Cursor)
+	}
+	b.Ghost = &Ghost{InsertText: item.InsertText, Start: start, End: end}
+	return nil
+}
+
+// Accept puts the ghost text into the buffer.
+func (e *Editor) Accept(b *Buffer) error {
+	if b.Ghost == nil {
+		return errors.New("there is no ghost text to accept")
+	}
+	g := *b.Ghost
+	b.Ghost = nil
+	return e.Replace(b, g.Start, g.End, g.InsertText)
+}
+
+func (e *Editor) inlineParams(b *Buffer, manual bool) any {
+	kind := 2
+	if manual {
+		kind = 1
+	}
+	return map[string]any{
+		"textDocument": map[string]any{"uri": b.URI},
+		"position":     e.position(b, b.Cursor),
+		"context":      map[string]any{"triggerKind": kind},
+	}
+}
+
+func (e *Editor) position(b *Buffer, offset int) any {
+	p := b.Text.OffsetToPosition(offset, e.encoding)
+	return map[string]any{"line": p.Line, "character": p.Character}
+}
+
+// Range is the LSP range of the bytes [start, end) of b.
+func (e *Editor) Range(b *Buffer, start, end int) any {
+	return map[string]any{"start": e.position(b, start), "end": e.position(b, end)}
+}
+
+// exitTimeout is how long a server may take to end after exit.
+const exitTimeout = 10 * time.Second
+
+// Quit ends the session by the protocol and answers the server's exit code, 0
+// where it runs in this process.
+func (e *Editor) Quit(ctx context.Context) (int, error) {
+	if err := e.Call(ctx, "shutdown", nil, nil); err != nil {
+		return -1, fmt.Errorf("shutdown: %w", err)
+	}
+	if err := e.Notify("exit", nil); err != nil {
+		return -1, fmt.Errorf("exit: %w", err)
+	}
+	return e.wait()
+}
+
+// Kill drops the connection without a farewell and answers the exit code.
+func (e *Editor) Kill() (int, error) {
+	_ = e.rwc.Close()
+	return e.wait()
+}
+
+func (e *Editor) wait() (int, error) {
+	timer := time.NewTimer(exitTimeout)
+	defer timer.Stop()
+	select {
+	case <-e.Done():
+	case <-timer.C:
+		if e.process != nil {
+			_ = e.process.Process.Kill()
+			_ = e.process.Wait()
+		}
+		return -1, fmt.Errorf("the server did not end within %s", exitTimeout)
+	}
+	if e.process == nil {
+		return 0, e.rwc.Close()
+	}
+	err := e.process.Wait()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// FileURI is the URI of a file path, percent-encoded as RFC 3986 asks.
+func FileURI(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	slashed := filepath.ToSlash(path)
+	if slashed == "" || slashed[0] != '/' {
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
+}
+
+// ReadDocument is the content of a file below root and its LSP language id.
+func ReadDocument(root, path string) (content, language string, err error) {
+	raw, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		return "", "", err
+	}
+	return string(raw), LanguageID(path), nil
+}
+
+// LanguageID is the LSP language id an editor gives a file of that name.
+func LanguageID(path string) string {
+	if id, ok := languageIDs[filepath.Ext(path)]; ok {
+		return id
+	}
+	return "plaintext"
+}
+
+var languageIDs = map[string]string{
+	".go": "go", ".py": "python", ".js": "javascript", ".mjs": "javascript", ".jsx": "javascriptreact", ".ts": "typescript",
+	".tsx": "typescriptreact", ".rs": "rust", ".java": "java", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp",
+	".cs": "csharp", ".rb": "ruby", ".php": "php", ".kt": "kotlin", ".scala": "scala", ".swift": "swift", ".lua": "lua",
+	".ex": "elixir", ".exs": "elixir", ".sh": "shellscript", ".sql": "sql", ".html": "html", ".css": "css", ".md": "markdown",
+	".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".proto": "proto", ".tf": "terraform",
+}
+
+// Seek puts the cursor behind the first occurrence of text.
+func (b *Buffer) Seek(text string) error {
+	i := strings.Index(b.Text.String(), text)
+	if i < 0 {
+		return fmt.Errorf("%q does not stand in the document", text)
+	}
+	b.Cursor = i + len(text)
+	b.Ghost = nil
+	return nil
+}

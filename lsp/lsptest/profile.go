@@ -1,0 +1,40 @@
+package lsptest
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+)
+
+//go:embed profiles/*.json
+var profiles embed.FS
+
+// Profile is how one editor speaks LSP, as far as a server can tell.
+type Profile struct {
+	// ClientInfo and Capabilities are what its initialize request says.
+	ClientInfo   json.RawMessage `json:"clientInfo"`
+	Capabilities json.RawMessage `json:"capabilities"`
+	// CancelsOlder is whether it cancels an inline completion request when it
+	// sends the next one.
+	CancelsOlder bool `json:"cancelsOlder"`
+	// FirstVersion is the version of a newly opened document.
+	FirstVersion int `json:"firstVersion"`
+	// InlineCompletion is whether it asks for inline completion at all.
+	InlineCompletion bool `json:"inlineCompletion"`
+}
+
+// Profiles are the names LoadProfile knows.
+var Profiles = []string{"vscode", "neovim", "helix"}
+
+// LoadProfile reads one of Profiles.
+func LoadProfile(name string) (Profile, error) {
+	var p Profile
+	raw, err := profiles.ReadFile("profiles/" + name + ".json")
+	if err != nil {
+		return p, fmt.Errorf("no editor profile %q; there are %v", name, Profiles)
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return p, fmt.Errorf("editor profile %q: %w", name, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,248 @@
+// Package lsp is quarry's language server: connection and framing, lifecycle,
+// text synchronisation and the handlers of each feature, over LSP 3.18.
+//
+// Messages are handled on the read loop in the order they arrive. A handler
+// that takes time first takes what it needs from that moment (the document, the
+// settings), then calls jsonrpc2.Async and runs beside the messages that follow.
+// The read loop waits for no disk, model or client.
+//
+// go.lsp.dev types stay inside this package; the engines below it speak bytes
+// and paths.
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"quarry/completion"
+	"quarry/lsp/settings"
+	"quarry/lsp/text"
+)
+
+// Core is what answers behind the protocol. Its methods may be called
+// concurrently.
+type Core interface {
+	Complete(context.Context, completion.Request) (completion.Result, error)
+	// Forget drops what is kept for a closed document.
+	Forget(key string)
+	// Configure applies changed settings without losing what still holds.
+	Configure(settings.Settings) error
+	// Close stops all work and waits for it.
+	Close() error
+}
+
+// Severity of a message to the person.
+type Severity int
+
+// The severities, as LSP's MessageType orders them.
+const (
+	Error Severity = iota + 1
+	Warning
+	Info
+)
+
+// Tell shows the person a message, once for each key in the life of a server.
+type Tell func(s Severity, key, message string)
+
+// Options are what a Server is made of.
+type Options struct {
+	Version string
+	Log     *slog.Logger
+	// Settings merges all layers; editor are the layers the client sent, weakest
+	// first.
+	Settings func(editor ...[]byte) (settings.Settings, []settings.Problem)
+	// NewCore makes the engines. It must not wait for network or disk.
+	NewCore func(settings.Settings, Tell) (Core, error)
+	// Token, if not empty, must come with the client's first message.
+	Token string
+}
+
+// Server serves one client.
+type Server struct {
+	protocol.UnimplementedServer
+	opts   Options
+	log    *slog.Logger
+	conn   jsonrpc2.Conn
+	client protocol.Client
+
+	base  context.Context // ends with the connection
+	exit  chan struct{}   // closed by the exit notification
+	gone  chan struct{}   // closed when the client's process is no more
+	tasks sync.WaitGroup  // goroutines that belong to the server
+
+	phase atomic.Int32 // a phase
+	trace atomic.Value // protocol.TraceValue
+
+	// Set by initialize, which every other handler follows; read-only then.
+	encoding   text.Encoding
+	clientCaps protocol.ClientCapabilities
+
+	calls   calls
+	docs    *overlay
+	inline  *newest
+	told    sync.Map // keys of messages already shown
+	ledgers sync.Map // completion.Result of the last answer, by document key
+
+	mu       sync.Mutex
+	core     Core              // nil before initialize; guarded by mu
+	roots    []string          // file paths of the workspace folders; guarded by mu
+	settings settings.Settings // guarded by mu
+	editor   [2][]byte         // initializationOptions, configuration; guarded by mu
+	pull     int               // number of the newest configuration pull; guarded by mu
+}
+
+// Serve speaks LSP over rwc until the client leaves or ctx ends, and answers the
+// exit code that LSP asks for: 0 after a shutdown request, else 1. It closes
+// rwc and waits for all work it began.
+func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
+	base, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &Server{
+		opts:     opts,
+		log:      opts.Log,
+		base:     base,
+		exit:     make(chan struct{}),
+		gone:     make(chan struct{}),
+		calls:    calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
+		docs:     newOverlay(),
+		inline:   newNewest(),
+		encoding: text.UTF16,
+		settings: settings.Default(),
+	}
+	s.trace.Store(protocol.TraceValueOff)
+	st := newStream(rwc, opts.Token, s.log, cancel)
+	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
+	s.client = protocol.ClientDispatcher(s.conn)
+	s.conn.Go(base, s.guard(s.custom(protocol.ServerHandler(s, nil))))
+
+	select {
+	case <-s.exit:
+	case <-s.gone:
+		s.log.Info("the client's process has ended")
+	case <-base.Done(): // end of input, or told to stop
+	case <-s.conn.Done():
+	}
+	cancel()
+	if core := s.currentCore(); core != nil {
+		if err := core.Close(); err != nil {
+			s.log.Error("close", "error", err)
+		}
+	}
+	s.tasks.Wait()
+	_ = st.Close()
+	// A read of standard input cannot be interrupted on every platform; the
+	// process ends all the same.
+	timer := time.NewTimer(flushTimeout)
+	defer timer.Stop()
+	select {
+	case <-s.conn.Done():
+	case <-timer.C:
+	}
+	if phase(s.phase.Load()) == shutDown {
+		return 0
+	}
+	return 1
+}
+
+// codec is the payload codec of the connection: LSP's unions need the protocol
+// package's own encoder.
+type codec struct{}
+
+func (codec) Marshal(v any) ([]byte, error) {
+	if raw, ok := v.(jsonrpc2.RawMessage); ok {
+		if raw == nil {
+			return []byte("null"), nil
+		}
+		return raw, nil
+	}
+	return protocol.Marshal(v)
+}
+
+func (codec) Unmarshal(data []byte, v any) error {
+	if raw, ok := v.(*jsonrpc2.RawMessage); ok {
+		*raw = append((*raw)[:0], data...)
+		return nil
+	}
+	return protocol.Unmarshal(data, v)
+}
+
+// task runs f in a goroutine of the server's. f ends when ctx does.
+func (s *Server) task(name string, f func(ctx context.Context) error) {
+	s.tasks.Go(func() {
+		defer s.catch(name, nil)
+		if err := f(s.base); err != nil && s.base.Err() == nil {
+			s.log.Error(name, "error", err)
+		}
+	})
+}
+
+// tell shows the person a message once.
+func (s *Server) tell(severity Severity, key, message string) {
+	if _, shown := s.told.LoadOrStore(key, true); shown {
+		return
+	}
+	s.log.Info("told the person", "message", message)
+	err := s.client.ShowMessage(s.base, &protocol.ShowMessageParams{
+		Type:    protocol.MessageType(severity),
+		Message: "quarry: " + message,
+	})
+	if err != nil && s.base.Err() == nil {
+		s.log.Error("show message", "error", err)
+	}
+}
+
+// note writes to the client's log once.
+func (s *Server) note(key, message string) {
+	if _, shown := s.told.LoadOrStore(key, true); shown {
+		return
+	}
+	s.log.Warn(message)
+	err := s.client.LogMessage(s.base, &protocol.LogMessageParams{Type: protocol.MessageTypeWarning, Message: message})
+	if err != nil && s.base.Err() == nil {
+		s.log.Error("log message", "error", err)
+	}
+}
+
+func (s *Server) currentCore() Core {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.core
+}
+
+// current is the settings and roots of this moment.
+func (s *Server) current() (settings.Settings, []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings, s.roots
+}
+
+// applySettings merges the layers again and hands the result to the core.
+func (s *Server) applySettings() error {
+	s.mu.Lock()
+	merged, problems := s.opts.Settings(s.editor[0], s.editor[1])
+	s.settings = merged
+	s.mu.Unlock()
+	if len(problems) > 0 {
+		message := "settings not taken:"
+		for _, p := range problems {
+			message += "\n" + p.String()
+		}
+		s.tell(Warning, message, message)
+	}
+	core := s.currentCore()
+	if core == nil {
+		return nil
+	}
+	if err := core.Configure(merged); err != nil {
+		return fmt.Errorf("apply settings: %w", err)
+	}
+	return nil
+}

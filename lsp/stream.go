@@ -1,0 +1,279 @@
+package lsp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"sync"
+	"unicode/utf8"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+const (
+	// maxMessageBytes is the largest message body that is read into memory.
+	maxMessageBytes = 64 << 20
+	// maxHeaderBytes bounds what one header block may hold before it is given up.
+	maxHeaderBytes = 64 << 10
+)
+
+// stream frames messages as LSP's base protocol says and implements
+// jsonrpc2.Stream. What the framing of jsonrpc2 would end the connection for, it
+// answers with an error for that message and reads on: a broken header, a body
+// that is no JSON or no JSON-RPC, a body over maxMessageBytes. Only whole,
+// well-formed messages come out of it.
+type stream struct {
+	rwc io.ReadWriteCloser
+	in  *bufio.Reader
+	log *slog.Logger
+	// ended is called once, when the peer's side is over.
+	ended func()
+	// token, if not empty, must be in the first message's Authorization header.
+	token string
+
+	// body is reused from message to message; jsonrpc2 borrows it until the
+	// next read.
+	body []byte
+
+	out *outbox
+}
+
+var _ jsonrpc2.Stream = (*stream)(nil)
+
+func newStream(rwc io.ReadWriteCloser, token string, log *slog.Logger, ended func()) *stream {
+	return &stream{
+		rwc:   rwc,
+		in:    bufio.NewReaderSize(rwc, 64<<10),
+		out:   newOutbox(rwc),
+		token: token,
+		log:   log,
+		ended: sync.OnceFunc(ended),
+	}
+}
+
+// Read implements jsonrpc2.Stream.
+func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
+	body, n, err := s.ReadFrame(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	msg, err := jsonrpc2.DecodeMessage(body)
+	return msg, n, err
+}
+
+// ReadFrame returns the body of the next good message. The slice is valid until
+// the next call.
+func (s *stream) ReadFrame(ctx context.Context) ([]byte, int64, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		body, err := s.next()
+		if err != nil {
+			s.ended()
+			return nil, 0, err
+		}
+		if body != nil {
+			return body, int64(len(body)), nil
+		}
+	}
+}
+
+// next reads one message; it answers nil without an error when the message was
+// bad and has been answered.
+func (s *stream) next() ([]byte, error) {
+	header, err := s.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	if header.problem != "" {
+		return nil, s.refuse(jsonrpc2.ParseError, header.problem)
+	}
+	if s.token != "" {
+		if header.token != s.token {
+			return nil, errors.New("the client did not send the token: its first message needs the header \"Authorization: Bearer TOKEN\"")
+		}
+		s.token = ""
+	}
+	if header.length > maxMessageBytes {
+		return nil, s.skip(header.length)
+	}
+	if int64(cap(s.body)) < header.length {
+		s.body = make([]byte, header.length)
+	}
+	body := s.body[:header.length]
+	if _, err := io.ReadFull(s.in, body); err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(body) {
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	}
+	if !json.Valid(body) {
+		// A wrong length takes in the head of the next message: read that again.
+		if i := bytes.Index(body, []byte(contentLength)); i >= 0 {
+			rest := bytes.Clone(body[i:])
+			s.in = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(rest), s.in), 64<<10)
+		}
+		return nil, s.refuse(jsonrpc2.ParseError, "the message is not valid JSON")
+	}
+	if trimmed := bytes.TrimLeft(body, " \t\r\n"); trimmed[0] != '[' {
+		if _, err := jsonrpc2.DecodeMessage(body); err != nil {
+			return nil, s.refuseID(requestID(body), jsonrpc2.InvalidRequest, fmt.Sprintf("not a JSON-RPC 2.0 message: %v", err))
+		}
+	}
+	return body, nil
+}
+
+const contentLength = "Content-Length:"
+
+type header struct {
+	length  int64
+	token   string
+	problem string // what is wrong with it, "" if nothing
+}
+
+// readHeader reads up to the blank line before a body. Bytes that are no header
+// are skipped up to the next Content-Length, so that one broken message costs
+// only itself.
+func (s *stream) readHeader() (header, error) {
+	h := header{length: -1}
+	for read := 0; ; {
+		line, err := s.in.ReadSlice('\n')
+		read += len(line)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			h.problem = "a header line is too long"
+			continue
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) && read > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return h, err
+		}
+		if read > maxHeaderBytes && h.problem == "" {
+			h.problem = "the header is too long"
+		}
+		field := bytes.TrimRight(line, "\r\n")
+		if len(field) == 0 {
+			if h.length < 0 && h.problem == "" {
+				if read == len(line) {
+					read = 0
+					continue // blank lines between messages harm nobody
+				}
+				h.problem = "the header has no Content-Length"
+			}
+			return h, nil
+		}
+		if i := indexFold(field, contentLength); i >= 0 {
+			if i > 0 {
+				// What stands before it is the rest of a broken message: say so,
+				// then take this header as a new one.
+				if err := s.refuse(jsonrpc2.ParseError, "unexpected bytes before the header"); err != nil {
+					return h, err
+				}
+				h = header{length: -1}
+			}
+			value := bytes.TrimSpace(field[i+len(contentLength):])
+			n, err := strconv.ParseInt(string(value), 10, 64)
+			if err != nil || n <= 0 {
+				h.problem = fmt.Sprintf("Content-Length is %q, not a positive number", value)
+				continue
+			}
+			h.length = n
+			continue
+		}
+		name, value, ok := bytes.Cut(field, []byte(":"))
+		switch {
+		case !ok:
+			h.problem = "a header line has no colon"
+		case bytes.EqualFold(name, []byte("Authorization")):
+			h.token = string(bytes.TrimPrefix(bytes.TrimSpace(value), []byte("Bearer ")))
+		}
+	}
+}
+
+// skip reads past a body that is too large and answers it.
+func (s *stream) skip(length int64) error {
+	head := make([]byte, min(length, 4096))
+	if _, err := io.ReadFull(s.in, head); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(io.Discard, s.in, length-int64(len(head))); err != nil {
+		return err
+	}
+	return s.refuseID(requestID(head), jsonrpc2.InvalidRequest,
+		fmt.Sprintf("the message has %d bytes, more than the limit of %d", length, maxMessageBytes))
+}
+
+func (s *stream) refuse(code jsonrpc2.Code, reason string) error {
+	return s.refuseID([]byte("null"), code, reason)
+}
+
+// refuseID answers a message that is no request with an error.
+func (s *stream) refuseID(id []byte, code jsonrpc2.Code, reason string) error {
+	s.log.Warn("refused a malformed message", "reason", reason)
+	text, err := json.Marshal(reason)
+	if err != nil {
+		return err
+	}
+	return s.writeBody(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, text))
+}
+
+var idPattern = regexp.MustCompile(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)`)
+
+// requestID finds the id in a message that cannot be decoded, null if there is
+// none. It may take an id from inside the params; the answer then goes nowhere,
+// as one to null would.
+func requestID(message []byte) []byte {
+	if m := idPattern.FindSubmatch(message); m != nil {
+		return m[1]
+	}
+	return []byte("null")
+}
+
+// Write implements jsonrpc2.Stream.
+func (s *stream) Write(_ context.Context, msg jsonrpc2.Message) (int64, error) {
+	body, err := jsonrpc2.EncodeMessage(msg)
+	if err != nil {
+		return 0, err
+	}
+	return int64(len(body)), s.writeBody(body)
+}
+
+// WriteFrame writes one encoded body.
+func (s *stream) WriteFrame(_ context.Context, body []byte) (int64, error) {
+	return int64(len(body)), s.writeBody(body)
+}
+
+func (s *stream) writeBody(body []byte) error {
+	var head [40]byte
+	h := append(head[:0], contentLength...)
+	h = append(h, ' ')
+	h = strconv.AppendInt(h, int64(len(body)), 10)
+	h = append(h, "\r\n\r\n"...)
+	return s.out.put(h, body)
+}
+
+// Close implements jsonrpc2.Stream: it ends the transport when what was written
+// has gone out, or flushTimeout later.
+func (s *stream) Close() error {
+	s.out.close()
+	return s.rwc.Close()
+}
+
+// indexFold is the index of the ASCII word in line, whatever their case.
+func indexFold(line []byte, word string) int {
+	for i := 0; i+len(word) <= len(line); i++ {
+		if bytes.EqualFold(line[i:i+len(word)], []byte(word)) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,50 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.lsp.dev/protocol"
+)
+
+// DidOpen implements textDocument/didOpen.
+func (s *Server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
+	s.docs.set(openDocument(params.TextDocument))
+	return nil
+}
+
+// DidChange implements textDocument/didChange.
+func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocumentParams) error {
+	u := params.TextDocument.URI
+	doc := s.docs.get(u)
+	if doc == nil {
+		s.note("unknown "+string(u), fmt.Sprintf("%s was changed but never opened; the change is ignored", u))
+		return nil
+	}
+	next, err := doc.changed(params.TextDocument.Version, params.ContentChanges, s.encoding)
+	s.docs.set(next)
+	// An answer for the text before is of no use to anybody.
+	s.inline.cancel(string(u))
+	switch {
+	case errors.Is(err, errVersionBack):
+		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
+	case err != nil && !doc.Stale:
+		s.tell(Warning, "stale "+string(u), fmt.Sprintf(
+			"the editor sent a change of %s that does not fit (%v). quarry is silent in this file until it is reopened.", u, err))
+	}
+	return nil
+}
+
+// DidSave implements textDocument/didSave; the text is already known.
+func (s *Server) DidSave(context.Context, *protocol.DidSaveTextDocumentParams) error { return nil }
+
+// DidClose implements textDocument/didClose.
+func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
+	u := params.TextDocument.URI
+	s.inline.cancel(string(u))
+	s.docs.remove(u)
+	s.ledgers.Delete(string(u))
+	s.currentCore().Forget(string(u))
+	return nil
+}

@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: help build test test-editors vet ollama clean
+.PHONY: help build demo test test-editors vet ollama clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,3 +32,6 @@ test-editors: ## type in real editors, in a Debian chroot made once (needs root 
 
 clean: ## remove what the build made
 	rm -rf bin
+
+demo: build ## show ghost text in this terminal, with Ollama if it answers
+	@$(BIN) demo

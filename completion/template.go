@@ -182,3 +182,10 @@ func cutControl(text string) string {
 	}
 	return text
 }
+
+// Tags are the fill-in-the-middle tags that a model asked with the named family
+// ("" goes by the model's name) must have in its vocabulary.
+func Tags(template, model string) []string {
+	t := templateFor(template, model)
+	return []string{t.prefix, t.suffix, t.middle}
+}

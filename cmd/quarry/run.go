@@ -1,12 +1,185 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry/lsp/settings"
 )
 
+// The exit codes of every command.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// errUsage marks an error in how the command was called; errSilent one that the
+// command has already reported.
+var (
+	errUsage  = errors.New("usage")
+	errSilent = errors.New("reported")
+)
+
+// app is what all commands share: the streams and the common flags.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	workspace string
+	ollama    string
+	model     string
+	logLevel  string
+	json      bool
+
+	level   slog.LevelVar
+	log     *slog.Logger
+	started bool // a command's own code runs
+}
+
 // run is main without the process: it answers the exit code.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	fmt.Fprintln(stderr, "quarry: the command line is being built")
-	return 2
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &a.level}))
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errSilent):
+		return exitFailed
+	case errors.Is(err, errUsage) || !a.started: // cobra's errors before that are about flags and arguments
+		fmt.Fprintf(stderr, "quarry: %v\nRun `quarry help` for what there is.\n", strings.TrimPrefix(err.Error(), "usage: "))
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "quarry: %v\n", err)
+	return exitFailed
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "quarry",
+		Short: "A local, private coding assistant: one language server, no code leaves your machine",
+		Long: `quarry completes code in your editor with a small model on your own machine,
+and without one from the code that is open.
+
+The five commands to know first:
+  quarry doctor                  find out what is missing, and how to get it
+  quarry demo                    see ghost text in this terminal, no editor needed
+  quarry complete FILE:LINE:COL  complete at a place in a file
+  quarry lsp                     the language server that editors start
+  quarry help                    this text`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.NoArgs,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			a.started = true
+			return a.setLogLevel(a.logLevel)
+		},
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.workspace, "workspace", "", "workspace `DIR` (default: the repository around the current folder)")
+	flags.StringVar(&a.ollama, "ollama", "", "`URL` of Ollama (default: OLLAMA_HOST, else http://127.0.0.1:11434)")
+	flags.StringVar(&a.model, "model", "", "Ollama `MODEL` that completes code (default: granite4:micro)")
+	flags.StringVar(&a.logLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
+	flags.BoolVar(&a.json, "json", false, "print one JSON document")
+
+	lsp := a.lspCommand()
+	root.RunE = lsp.RunE // quarry alone is quarry lsp, which is how editors often start it
+	root.Flags().AddFlagSet(lsp.Flags())
+	root.AddCommand(lsp, a.completeCommand(), a.demoCommand(), a.doctorCommand(), a.versionCommand())
+	return root
+}
+
+func (a *app) setLogLevel(name string) error {
+	if name == "" {
+		a.level.Set(slog.LevelWarn)
+		return nil
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return fmt.Errorf("%w: --log-level %q is none of debug, info, warn, error", errUsage, name)
+	}
+	a.level.Set(level)
+	return nil
+}
+
+// settings merges all layers; editor are those a client sent.
+func (a *app) settings(editor ...[]byte) (settings.Settings, []settings.Problem) {
+	s := settings.Default()
+	problems := s.ApplyFile(settings.UserFilePath())
+	for _, layer := range editor {
+		problems = append(problems, s.Apply(settings.Editor, layer)...)
+	}
+	problems = append(problems, s.ApplyEnvironment(os.LookupEnv)...)
+	if a.ollama != "" {
+		s.Ollama.URL = a.ollama
+	}
+	if a.model != "" {
+		s.Model = a.model
+	}
+	if a.logLevel != "" {
+		s.LogLevel = a.logLevel
+	}
+	return s, problems
+}
+
+// commandSettings are the settings of a command without an editor, its problems
+// already printed.
+func (a *app) commandSettings() settings.Settings {
+	s, problems := a.settings()
+	for _, p := range problems {
+		fmt.Fprintf(a.stderr, "quarry: setting not taken: %s\n", p)
+	}
+	return s
+}
+
+// workspaceAround is the workspace folder: --workspace, else the repository around dir,
+// else dir.
+func (a *app) workspaceAround(dir string) (string, error) {
+	if a.workspace != "" {
+		info, err := os.Stat(a.workspace)
+		if err != nil {
+			return "", fmt.Errorf("--workspace: %w", err)
+		}
+		if !info.IsDir() {
+			return "", fmt.Errorf("--workspace: %s is not a folder", a.workspace)
+		}
+		return filepath.Abs(a.workspace)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return dir, nil
+		}
+	}
+}
+
+// onTerminal reports whether w is a terminal that wants colour.
+func onTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+)
+
+func (a *app) completeCommand() *cobra.Command {
+	var showPrompt bool
+	cmd := &cobra.Command{
+		Use:   "complete FILE:LINE:COL",
+		Short: "Complete at a place in a file (1-based line and byte column)",
+		Example: `  quarry complete main.go:12:5
+  quarry complete --show-prompt main.go:12:5
+  quarry complete --json main.go:12:5`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.complete(cmd.Context(), args[0], showPrompt)
+		},
+	}
+	cmd.Flags().BoolVar(&showPrompt, "show-prompt", false, "print the exact prompt that the model is sent, and nothing else")
+	return cmd
+}
+
+// place is FILE:LINE:COL.
+type place struct {
+	file         string
+	line, column int // 1-based; the column counts UTF-8 bytes
+}
+
+func parsePlace(arg string) (place, error) {
+	parts := strings.Split(arg, ":")
+	bad := fmt.Errorf("%w: %q is not FILE:LINE:COL, as in main.go:12:5", errUsage, arg)
+	if len(parts) < 3 {
+		return place{}, bad
+	}
+	n := len(parts)
+	line, err := strconv.Atoi(parts[n-2])
+	if err != nil || line < 1 {
+		return place{}, bad
+	}
+	column, err := strconv.Atoi(parts[n-1])
+	if err != nil || column < 1 {
+		return place{}, bad
+	}
+	return place{strings.Join(parts[:n-2], ":"), line, column}, nil
+}
+
+// The JSON of `quarry complete`.
+type (
+	completeOutput struct {
+		Items   []completeItem     `json:"items"`
+		Prompt  completePrompt     `json:"prompt"`
+		Timings map[string]float64 `json:"timings_ms"`
+		Note    string             `json:"note,omitempty"`
+	}
+	completeItem struct {
+		InsertText string        `json:"insert_text"`
+		Range      completeRange `json:"range"`
+		Engine     string        `json:"engine"`
+	}
+	completeRange struct {
+		Start completePosition `json:"start"`
+		End   completePosition `json:"end"`
+	}
+	completePosition struct {
+		Line int `json:"line"` // 1-based
+		Col  int `json:"col"`  // 1-based, in UTF-8 bytes
+	}
+	completePrompt struct {
+		Text     string                 `json:"text,omitempty"` // with --show-prompt
+		Tokens   int                    `json:"tokens"`
+		Snippets []lsp.ExplainedSnippet `json:"snippets"`
+	}
+)
+
+func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
+	at, err := parsePlace(arg)
+	if err != nil {
+		return err
+	}
+	root, err := a.workspaceAround(filepath.Dir(at.file))
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(at.file)
+	if err != nil {
+		return err
+	}
+	relative, err := filepath.Rel(root, file)
+	if err != nil || strings.HasPrefix(relative, "..") {
+		return fmt.Errorf("%s is outside the workspace %s; name its own with --workspace", at.file, root)
+	}
+	relative = filepath.ToSlash(relative)
+	content, language, err := lsptest.ReadDocument(root, relative)
+	if err != nil {
+		return err
+	}
+	if !utf8.ValidString(content) {
+		return fmt.Errorf("%s is not UTF-8 text", at.file)
+	}
+	a.commandSettings() // prints what is wrong with them
+	editor, quit, err := a.headless(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer quit()
+	buffer, err := editor.Open(relative, language, content)
+	if err != nil {
+		return err
+	}
+	if at.line > buffer.Text.LineCount() {
+		return fmt.Errorf("%s has %d lines; there is no line %d", at.file, buffer.Text.LineCount(), at.line)
+	}
+	start, end := buffer.Text.LineBounds(at.line - 1)
+	if at.column > end-start+1 {
+		return fmt.Errorf("line %d of %s has %d bytes; there is no column %d", at.line, at.file, end-start, at.column)
+	}
+	buffer.Cursor = start + at.column - 1
+	if err := editor.Complete(ctx, buffer, true); err != nil {
+		return err
+	}
+	why, err := explanation(ctx, editor, buffer)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.json:
+		return a.printCompletion(buffer, why, showPrompt)
+	case showPrompt:
+		_, err := fmt.Fprintln(a.stdout, why.Prompt.Text)
+		return err
+	}
+	fmt.Fprint(a.stdout, screen{colour: onTerminal(a.stdout)}.render(relative, buffer))
+	_, err = fmt.Fprintln(a.stderr, summary(why))
+	return err
+}
+
+func (a *app) printCompletion(b *lsptest.Buffer, why lsp.Explanation, showPrompt bool) error {
+	out := completeOutput{
+		Items:   []completeItem{},
+		Prompt:  completePrompt{Tokens: why.Prompt.Tokens, Snippets: why.Prompt.Snippets},
+		Timings: why.Timings,
+		Note:    why.Note,
+	}
+	if showPrompt {
+		out.Prompt.Text = why.Prompt.Text
+	}
+	at := func(offset int) completePosition {
+		line := b.Text.LineAt(offset)
+		start, _ := b.Text.LineBounds(line)
+		return completePosition{line + 1, offset - start + 1}
+	}
+	if g := b.Ghost; g != nil {
+		out.Items = append(out.Items, completeItem{g.InsertText, completeRange{at(g.Start), at(g.End)}, why.Engine})
+	}
+	return a.printJSON(out)
+}
+
+// explanation asks the server where the buffer's ghost text came from.
+func explanation(ctx context.Context, e *lsptest.Editor, b *lsptest.Buffer) (lsp.Explanation, error) {
+	var why lsp.Explanation
+	err := e.Call(ctx, lsp.MethodExplainCompletion, map[string]any{"textDocument": map[string]any{"uri": b.URI}}, &why)
+	if why.Prompt.Snippets == nil {
+		why.Prompt.Snippets = []lsp.ExplainedSnippet{}
+	}
+	return why, err
+}
+
+// summary is one line about an answer: who gave it and how long it took.
+func summary(why lsp.Explanation) string {
+	switch why.Engine {
+	case "":
+		if why.Note != "" {
+			return "nothing: " + why.Note
+		}
+		return "nothing to suggest here"
+	case "local":
+		return fmt.Sprintf("copied from open files, no model, in %.2f ms", why.Timings["total"])
+	}
+	return fmt.Sprintf("%s in %.0f ms: prompt of %d tokens, first token after %.0f ms",
+		why.Engine, why.Timings["total"], why.Prompt.Tokens, why.Timings["first_token"])
+}

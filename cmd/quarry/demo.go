@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"quarry/lsp/lsptest"
+	"quarry/testdata"
+)
+
+func (a *app) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Show ghost text at three places of a sample workspace",
+		Long: `demo opens a small sample workspace in a headless editor that speaks to the
+language server as a real one does, types at three places and shows the ghost
+text with its timings. It uses Ollama if it answers with the configured model,
+and the model-free engine otherwise.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
+	}
+}
+
+// demoPlace is an entry of the sample's places.json: where a person would go
+// and what they would type there.
+type demoPlace struct {
+	Title string
+	File  string
+	After string // the cursor is put behind the first occurrence of this text
+	Type  string
+}
+
+func (a *app) demo(ctx context.Context) error {
+	root, err := os.MkdirTemp("", "quarry-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	sample, err := fs.Sub(testdata.Sample, "sample")
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(root, sample); err != nil {
+		return fmt.Errorf("write the sample workspace: %w", err)
+	}
+	raw, err := fs.ReadFile(sample, "places.json")
+	if err != nil {
+		return err
+	}
+	var places []demoPlace
+	if err := json.Unmarshal(raw, &places); err != nil {
+		return fmt.Errorf("places.json of the sample: %w", err)
+	}
+
+	a.commandSettings() // prints what is wrong with them
+	editor, quit, err := a.headless(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer quit()
+	look := screen{colour: onTerminal(a.stdout)}
+	for i, p := range places {
+		content, language, err := lsptest.ReadDocument(root, p.File)
+		if err != nil {
+			return err
+		}
+		b := editor.Buffer(p.File)
+		if b == nil {
+			if b, err = editor.Open(p.File, language, content); err != nil {
+				return err
+			}
+		}
+		if err := b.Seek(p.After); err != nil {
+			return fmt.Errorf("%s: %w", p.File, err)
+		}
+		if err := editor.Type(b, p.Type); err != nil {
+			return err
+		}
+		if err := editor.Settle(ctx, b); err != nil {
+			return err
+		}
+		why, err := explanation(ctx, editor, b)
+		if err != nil {
+			return err
+		}
+		if i == 0 && why.Note != "" {
+			fmt.Fprintf(a.stdout, "No model: %s\n\n", why.Note)
+		}
+		fmt.Fprintf(a.stdout, "%s\n%s", p.Title, look.render(p.File, b))
+		fmt.Fprintf(a.stdout, "%s\n\n", look.style(sgrDim, "       "+summary(why)))
+	}
+	return nil
+}

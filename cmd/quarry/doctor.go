@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/completion"
+	"quarry/lsp/settings"
+	"quarry/model"
+)
+
+// doctorTimeout bounds the whole examination; loading a model from a slow disk
+// takes most of a minute.
+const doctorTimeout = 2 * time.Minute
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out what is missing for ghost text, and how to get it",
+		Long: `doctor looks at everything a completion needs, in the order in which things
+depend on each other, and says for each finding what to do. The exit code is 0
+only if code can be completed by the model.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), doctorTimeout)
+			defer cancel()
+			return a.doctor(ctx)
+		},
+	}
+}
+
+// doctorOutput is the JSON of `quarry doctor`.
+type doctorOutput struct {
+	OK       bool            `json:"ok"`
+	Findings []model.Finding `json:"findings"`
+}
+
+func (a *app) doctor(ctx context.Context) error {
+	s, problems := a.settings()
+	findings := []model.Finding{settingsFinding(problems)}
+	findings = append(findings, modelFindings(ctx, s)...)
+	out := doctorOutput{OK: true, Findings: findings}
+	for _, f := range findings {
+		out.OK = out.OK && f.OK
+	}
+	if a.json {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		a.printFindings(out)
+	}
+	if !out.OK {
+		return errSilent
+	}
+	return nil
+}
+
+func settingsFinding(problems []settings.Problem) model.Finding {
+	f := model.Finding{Name: "settings", OK: len(problems) == 0, Detail: "no problem"}
+	if len(problems) > 0 {
+		lines := make([]string, len(problems))
+		for i, p := range problems {
+			lines[i] = p.String()
+		}
+		f.Detail = strings.Join(lines, "; ")
+		f.Fix = "correct or remove these; docs/settings.md lists what there is"
+	}
+	return f
+}
+
+func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
+	runtime, err := model.New(model.Options{
+		URL:         s.Ollama.URL,
+		AllowRemote: s.Ollama.AllowRemote,
+		Model:       s.Model,
+		NumCtx:      s.Ollama.ContextSize,
+		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
+		FIMTags:     completion.Tags(templateName(s), s.Model),
+	})
+	if err != nil {
+		return []model.Finding{{Name: "ollama", Detail: err.Error()}}
+	}
+	return runtime.Check(ctx)
+}
+
+func (a *app) printFindings(out doctorOutput) {
+	look := screen{colour: onTerminal(a.stdout)}
+	width := 0
+	for _, f := range out.Findings {
+		width = max(width, len(f.Name))
+	}
+	for _, f := range out.Findings {
+		mark := look.style("\x1b[32m", "ok  ")
+		if !f.OK {
+			mark = look.style("\x1b[31m", "FAIL")
+		}
+		fmt.Fprintf(a.stdout, "%s  %-*s  %s\n", mark, width, f.Name, f.Detail)
+		if f.Fix != "" {
+			fmt.Fprintf(a.stdout, "      %-*s  %s\n", width, "", look.style(sgrBold, "→ "+f.Fix))
+		}
+	}
+	if out.OK {
+		fmt.Fprintln(a.stdout, "\nEverything works. `quarry demo` shows ghost text.")
+		return
+	}
+	fmt.Fprintln(a.stdout, "\nWithout a model completions are copied from your open files.")
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry/lsp"
+)
+
+func (a *app) lspCommand() *cobra.Command {
+	var listen, tokenFile string
+	cmd := &cobra.Command{
+		Use:   "lsp",
+		Short: "Run the language server on standard input and output",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.logLevel == "" {
+				s, _ := a.settings()
+				if err := a.setLogLevel(s.LogLevel); err != nil {
+					return err
+				}
+			}
+			if listen != "" {
+				return a.listen(cmd.Context(), listen, tokenFile)
+			}
+			if onTerminal(a.stderr) && onTerminal(a.stdout) {
+				fmt.Fprintln(a.stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
+			}
+			if code := lsp.Serve(cmd.Context(), stdio{a.stdin, a.stdout}, a.serverOptions(false)); code != 0 {
+				return errSilent
+			}
+			return nil
+		},
+	}
+	cmd.Flags().Bool("stdio", true, "speak on standard input and output; the default, accepted because editors pass it")
+	cmd.Flags().StringVar(&listen, "listen", "", "listen on `ADDRESS` instead, one editor at a time, for debugging")
+	cmd.Flags().StringVar(&tokenFile, "token-file", "", "with --listen: `FILE` whose content the editor must send as \"Authorization: Bearer ...\" in its first message's header")
+	return cmd
+}
+
+// stdio is the two standard streams as one connection.
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+// Close closes what can be closed, so that a blocked read ends where the
+// platform allows it.
+func (s stdio) Close() error {
+	var errs []error
+	for _, stream := range []any{s.Reader, s.Writer} {
+		if c, ok := stream.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// listen serves one editor after the other on a TCP address until ctx ends.
+func (a *app) listen(ctx context.Context, address, tokenFile string) error {
+	opts := a.serverOptions(false)
+	if tokenFile != "" {
+		raw, err := os.ReadFile(tokenFile)
+		if err != nil {
+			return fmt.Errorf("--token-file: %w", err)
+		}
+		if opts.Token = strings.TrimSpace(string(raw)); opts.Token == "" {
+			return fmt.Errorf("--token-file: %s is empty; put a long random text into it", tokenFile)
+		}
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: --listen %q is not HOST:PORT", errUsage, address)
+	}
+	if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && opts.Token == "" {
+		return fmt.Errorf("%w: --listen %s is open to other machines; use 127.0.0.1 or give a --token-file", errUsage, address)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+	defer listener.Close()
+	fmt.Fprintf(a.stderr, "quarry: listening on %s\n", listener.Addr())
+	for {
+		conn, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("--listen: %w", err)
+		}
+		lsp.Serve(ctx, conn, opts)
+	}
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"reflect"
+	"sync"
+	"time"
+
+	"quarry/completion"
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+	"quarry/lsp/settings"
+	"quarry/model"
+)
+
+// core is the concrete engines behind the language server; this file is the only
+// place that knows which ones.
+type core struct {
+	log  *slog.Logger
+	tell lsp.Tell
+	// patient makes the first answer wait for the model to load, for commands
+	// that ask once.
+	patient bool
+
+	mu       sync.Mutex
+	settings settings.Settings // guarded by mu
+	engines  *engines          // the ones in use; guarded by mu
+	retired  sync.WaitGroup    // engines that are being closed
+}
+
+// engines are made for one configuration and replaced as a whole.
+type engines struct {
+	runtime    *model.Ollama // nil when the configuration allows none
+	completion *completion.Engine
+	ctx        context.Context // ends when they are replaced
+	cancel     context.CancelFunc
+	calls      sync.WaitGroup
+}
+
+// newCore makes the engines of s. A configuration under which no model can be
+// asked is told to the person and leaves the model-free engine.
+func newCore(log *slog.Logger, s settings.Settings, tell lsp.Tell, patient bool) *core {
+	c := &core{log: log, tell: tell, patient: patient, settings: s}
+	c.engines = c.start(s)
+	return c
+}
+
+func (c *core) start(s settings.Settings) *engines {
+	e := &engines{}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	template := templateName(s)
+	runtime, err := model.New(model.Options{
+		URL:         s.Ollama.URL,
+		AllowRemote: s.Ollama.AllowRemote,
+		Model:       s.Model,
+		NumCtx:      s.Ollama.ContextSize,
+		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
+		FIM: model.Preset{
+			Temperature:   s.Completion.Temperature,
+			TopP:          s.Completion.TopP,
+			RepeatPenalty: s.Completion.RepeatPenalty,
+			MaxTokens:     s.Completion.MaxTokens,
+		},
+		FIMTags:  completion.Tags(template, s.Model),
+		OnChange: c.modelChanged,
+		Logger:   c.log,
+	})
+	var generator completion.Generator
+	if err != nil {
+		c.tell(lsp.Warning, "model "+err.Error(), err.Error())
+	} else {
+		e.runtime, generator = runtime, runtime
+	}
+	e.completion = completion.New(generator, completion.Options{
+		ContextTokens: s.Ollama.ContextSize,
+		MaxTokens:     s.Completion.MaxTokens,
+		Template:      template,
+		Chat:          s.Completion.ChatLayout,
+		Off: completion.Off{
+			Everywhere: !s.Completion.Enabled,
+			Languages:  s.Completion.DisabledLanguages,
+			Globs:      s.Completion.DisabledPaths,
+			Bytes:      s.Completion.MaxFileBytes,
+		},
+	})
+	if e.runtime != nil {
+		e.runtime.Start()
+	}
+	return e
+}
+
+// templateName is the prompt's family in the engine's terms.
+func templateName(s settings.Settings) string {
+	if s.Completion.Template == "auto" {
+		return ""
+	}
+	return s.Completion.Template
+}
+
+// modelChanged tells the person what is wrong with the model, once for each
+// thing that can be.
+func (c *core) modelChanged(s model.State) {
+	c.log.Info("model", "phase", s.Phase, "error", s.Err)
+	switch s.Phase {
+	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
+		c.tell(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v Until then completions are copied from your open files.", s.Err))
+	case model.Ready:
+		if s.Warning != "" {
+			c.tell(lsp.Warning, s.Warning, s.Warning)
+		}
+	}
+}
+
+// Complete implements lsp.Core.
+func (c *core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {
+	e := c.acquire()
+	defer e.calls.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.ctx, cancel)()
+	if c.patient && e.runtime != nil {
+		if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
+			return completion.Result{}, ctx.Err()
+		}
+	}
+	return e.completion.Complete(ctx, req)
+}
+
+// Forget implements lsp.Core.
+func (c *core) Forget(key string) {
+	e := c.acquire()
+	defer e.calls.Done()
+	e.completion.Forget(key)
+}
+
+// acquire is the engines in use; the caller calls calls.Done.
+func (c *core) acquire() *engines {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.engines.calls.Add(1)
+	return c.engines
+}
+
+// Configure implements lsp.Core.
+func (c *core) Configure(s settings.Settings) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if reflect.DeepEqual(s, c.settings) {
+		return nil
+	}
+	c.settings = s
+	old := c.engines
+	c.engines = c.start(s)
+	c.retired.Go(old.close)
+	return nil
+}
+
+// Close implements lsp.Core.
+func (c *core) Close() error {
+	c.mu.Lock()
+	e := c.engines
+	c.mu.Unlock()
+	e.close()
+	c.retired.Wait()
+	return nil
+}
+
+// close ends the calls under way, then the engines.
+func (e *engines) close() {
+	e.cancel()
+	e.calls.Wait()
+	e.completion.Close()
+	if e.runtime != nil {
+		e.runtime.Close()
+	}
+}
+
+// serverOptions are those of a language server over this app's settings.
+func (a *app) serverOptions(patient bool) lsp.Options {
+	return lsp.Options{
+		Version:  version(),
+		Log:      a.log,
+		Settings: a.settings,
+		NewCore: func(s settings.Settings, tell lsp.Tell) (lsp.Core, error) {
+			return newCore(a.log, s, tell, patient), nil
+		},
+	}
+}
+
+// headless starts a language server in this process and a headless editor on
+// root that speaks to it. quit ends both.
+func (a *app) headless(ctx context.Context, root string) (e *lsptest.Editor, quit func() error, err error) {
+	profile, err := lsptest.LoadProfile("vscode")
+	if err != nil {
+		return nil, nil, err
+	}
+	client, server := net.Pipe()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		lsp.Serve(ctx, server, a.serverOptions(true))
+	}()
+	e, err = lsptest.Connect(ctx, client, lsptest.Options{Profile: profile, Root: root})
+	if err != nil {
+		_ = client.Close()
+		<-ended
+		return nil, nil, err
+	}
+	return e, func() error {
+		_, err := e.Quit(context.WithoutCancel(ctx))
+		<-ended
+		return err
+	}, nil
+}

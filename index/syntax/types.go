@@ -1,8 +1,3 @@
-// Package syntax turns the text of one file into what the index stores: its
-// declarations, imports, references and chunks. It is the only importer of
-// tree-sitter. It knows no database, no disk and no other file; a result
-// depends on nothing but the language and the bytes given, so two runs over
-// the same text are equal.
 package syntax
 
 // Span is a half-open byte range [Start, End) of a file and the 1-based,
@@ -56,7 +51,8 @@ type Import struct {
 	// Path is the import as written, without quotes: "net/http", "./util",
 	// "a.b.c".
 	Path string
-	// Alias is the local name where one is given, else "".
+	// Alias is the local name where one is given, else "": of the one name in
+	// Names, or of the whole import if there are none.
 	Alias string
 	// Names are the names taken from it, nil where all of it is.
 	Names []string
@@ -118,6 +114,7 @@ type File struct {
 	Imports  []Import
 	Refs     []Ref
 	Chunks   []Chunk
-	// Errors are the places tree-sitter could not parse.
+	// Errors are the places tree-sitter could not parse, the whole file if it
+	// gave up.
 	Errors []Span
 }

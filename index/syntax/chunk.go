@@ -1,0 +1,394 @@
+package syntax
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"unicode/utf8"
+)
+
+// How a file is cut into chunks.
+//
+// The text is a run of atoms: pieces of whole lines that start where a node of
+// the tree starts, a declaration with its comments being one. A run that fits
+// in a chunk is one. A longer run is cut at its strongest boundary and both
+// halves are treated alike; a single atom too long for a chunk is replaced by
+// the run of the nodes inside it, and where no nodes are left, by its lines.
+//
+//	run of a file     |import|const|func A|func B      |type C|func D|
+//	strongest cut                         ^
+//	halves            |import|const|func A|   |func B      |type C|func D|
+//	fits: a chunk                             ^ cut, and so on
+//
+// Which boundary is the strongest must not depend on sizes, or an edit would
+// move cuts all the way down the file. So it depends on what starts there
+// alone: first whether that is a declaration and whether a blank line precedes,
+// then a hash of the declaration's name (of the line, if it has none). The cuts
+// form a treap over the atoms, and an edit inside one atom touches only pieces
+// that hold the atom: its chunk is cut in two when it outgrows the limit, or
+// grows together with its neighbour when both shrink below it. Every other
+// chunk keeps its text, hence its hash, its id and its embedding.
+//
+// Pieces of a random cut are uniformly long up to the limit, so that the limit
+// of 2,000 bytes gives an average of 1,000, the middle of what was measured to
+// retrieve best (750 to 1,500 characters; above 2,000 it got worse, which is
+// why there is no 12 KB chunk here).
+const (
+	maxChunk = 2000
+	// A line longer than this is cut inside; shorter ones stay whole, so that
+	// a chunk may exceed maxChunk by what one line forces.
+	maxLine = 2 * maxChunk
+	// overlap is how much of the text before it a chunk of a file without
+	// syntax repeats, in bytes: there cuts fall anywhere.
+	overlap = 200
+)
+
+// atom is a piece of text that is cut only if it does not fit in a chunk. It
+// ends where the next one of its run starts.
+type atom struct {
+	start    uint32 // the start of a line
+	node     uint32 // the node to find smaller atoms in, none if there is none
+	joined   bool   // a comment or attribute that belongs to what follows
+	strength uint8
+	id       uint64
+}
+
+// chunker cuts one file.
+type chunker struct {
+	src      []byte
+	lines    lineTable
+	language string
+	file     *File
+	limit    int
+	comment  string         // what starts a line comment, in files without syntax
+	starts   map[uint32]int // line start of a symbol's span -> the outermost such
+	nodes    []node         // nil for a file without syntax
+	marks    []role
+	bodies   map[uint32]uint32 // node of a declaration -> its body
+	isNamed  func(symbol uint16) bool
+
+	pieces []piece
+}
+
+// piece is a chunk's range.
+type piece struct{ start, end uint32 }
+
+// chunks cuts a parsed file.
+func (a *analysis) chunks(f *File) []Chunk {
+	c := newChunker(f, a.src, a.lines)
+	c.nodes, c.marks, c.isNamed = a.nodes, a.marks, a.query.query.isNamed
+	for i := range a.declarations {
+		if d := &a.declarations[i]; d.body != none {
+			c.bodies[d.outer] = d.body
+		}
+	}
+	c.split([]atom{{start: 0, node: 0}}, uint32(len(a.src)))
+	return c.finish(commentRanges(a.nodes, a.marks))
+}
+
+func newChunker(f *File, src []byte, lines lineTable) *chunker {
+	c := &chunker{
+		src: src, lines: lines, language: f.Language, file: f, limit: maxChunk,
+		starts: make(map[uint32]int, len(f.Symbols)), bodies: map[uint32]uint32{},
+	}
+	for i := range f.Symbols {
+		at := lines.start(f.Symbols[i].Span.StartLine)
+		if _, ok := c.starts[at]; !ok {
+			c.starts[at] = i
+		}
+	}
+	return c
+}
+
+// split cuts a run that ends at end into pieces.
+func (c *chunker) split(run []atom, end uint32) {
+	for {
+		start, size := run[0].start, int(end-run[0].start)
+		if size > c.limit {
+			size = len(bytes.TrimSpace(c.src[start:end]))
+		}
+		if size <= c.limit {
+			c.pieces = append(c.pieces, piece{start, end})
+			return
+		}
+		if len(run) == 1 {
+			inner := c.inside(run[0], end)
+			if len(inner) < 2 {
+				inner = c.linesOf(start, end)
+			}
+			if len(inner) < 2 {
+				c.cutLine(start, end)
+				return
+			}
+			run = inner
+			continue
+		}
+		at := strongest(run)
+		c.split(run[:at], run[at].start)
+		run = run[at:]
+	}
+}
+
+// strongest returns the index, from 1, of the atom to cut before. Of equal
+// ones (repeated lines) it takes the one nearest to the middle, without which
+// a table of equal lines would be cut one line at a time.
+func strongest(run []atom) int {
+	best, middle := 1, len(run)/2
+	for i := 2; i < len(run); i++ {
+		switch x, y := &run[i], &run[best]; {
+		case x.strength != y.strength:
+			if x.strength > y.strength {
+				best = i
+			}
+		case x.id != y.id:
+			if x.id > y.id {
+				best = i
+			}
+		case abs(i-middle) < abs(best-middle):
+			best = i
+		}
+	}
+	return best
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// inside returns the atoms a large atom consists of: the nodes inside it, on
+// whatever level, that start a line. The first atom is the text before them: a
+// declaration's comments and head are never cut from each other.
+func (c *chunker) inside(a atom, end uint32) []atom {
+	if a.node == none {
+		return nil
+	}
+	floor := c.lineStart(c.nodes[a.node].start)
+	if body, ok := c.bodies[a.node]; ok {
+		floor = c.lineStart(c.nodes[body].start)
+	}
+	run, _ := c.gather([]atom{{start: a.start, node: none}}, a.node, floor, end)
+	return c.weigh(run, end)
+}
+
+// gather appends the nodes below parent that start a line after floor.
+func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32) {
+	for i := parent + 1; i < c.nodes[parent].next; i = c.nodes[i].next {
+		n := &c.nodes[i]
+		if n.start == n.end || n.start >= end {
+			continue
+		}
+		at := c.lineStart(n.start)
+		startsLine := at > floor && len(bytes.TrimLeft(c.src[at:n.start], " \t")) == 0
+		switch {
+		case startsLine && c.isNamed(n.symbol) && !closes(c.src[n.start:n.end]):
+			run = append(run, atom{start: at, node: i, joined: c.marks[i] == roleComment || c.marks[i] == roleLeading})
+			floor = at
+		case bytes.IndexByte(c.src[n.start:n.end], '\n') >= 0:
+			run, floor = c.gather(run, i, floor, end)
+		}
+	}
+	return run, floor
+}
+
+// linesOf returns the lines of a piece of text as atoms, the less indented the
+// stronger.
+func (c *chunker) linesOf(start, end uint32) []atom {
+	run := []atom{{start: start, node: none}}
+	for line := c.lines.line(start) + 1; int(line) <= len(c.lines) && c.lines.start(line) < end; line++ {
+		at := c.lines.start(line)
+		text := bytes.TrimSpace(c.src[at:min(end, c.lines.end(line, len(c.src)))])
+		if len(text) == 0 || closes(text) {
+			continue
+		}
+		run = append(run, atom{start: at, node: none, joined: c.comment != "" && bytes.HasPrefix(text, []byte(c.comment))})
+	}
+	run = c.weigh(run, end)
+	for i := range run {
+		depth := 0
+		for _, b := range c.src[run[i].start:end] {
+			if b == '\t' {
+				depth += 4
+			} else if b == ' ' {
+				depth++
+			} else {
+				break
+			}
+		}
+		run[i].strength += uint8(8 * (12 - min(depth, 24)/2))
+	}
+	return run
+}
+
+// weigh joins comments to what follows them and gives each atom its strength.
+func (c *chunker) weigh(run []atom, end uint32) []atom {
+	// From the end: the lines of a comment join one by one.
+	out := len(run)
+	for i := len(run) - 1; i >= 0; i-- {
+		if i > 0 && out < len(run) && run[i].joined && !c.blankBefore(run[out].start) {
+			run[out].start = run[i].start
+			continue
+		}
+		out--
+		run[out] = run[i]
+	}
+	run = run[out:]
+	for i := range run {
+		a := &run[i]
+		if c.blankBefore(a.start) {
+			a.strength = 1
+		}
+		if s, ok := c.starts[a.start]; ok && i > 0 {
+			symbol := &c.file.Symbols[s]
+			a.strength += 2
+			a.id = boundaryHash(string(symbol.Kind), symbol.Container, symbol.Name)
+			continue
+		}
+		line := c.src[a.start:min(end, c.lines.end(c.lines.line(a.start), len(c.src)))]
+		a.id = boundaryHash(string(bytes.TrimSpace(line)))
+	}
+	return run
+}
+
+// cutLine cuts what is one line, if it is excessive, at a blank or separator
+// near the limit.
+func (c *chunker) cutLine(start, end uint32) {
+	if int(end-start) <= maxLine {
+		c.pieces = append(c.pieces, piece{start, end})
+		return
+	}
+	for int(end-start) > c.limit {
+		window := c.src[start : start+uint32(c.limit)]
+		n := 1 + bytes.LastIndexAny(window[len(window)*3/4:], " \t,;{}>\x00")
+		if n > 0 {
+			n += len(window) * 3 / 4
+		} else {
+			for n = len(window); n > len(window)-utf8.UTFMax && !utf8.RuneStart(c.src[start+uint32(n)]); n-- {
+			}
+		}
+		c.pieces = append(c.pieces, piece{start, start + uint32(n)})
+		start += uint32(n)
+	}
+	c.pieces = append(c.pieces, piece{start, end})
+}
+
+// finish makes chunks of the pieces that hold more than blanks.
+func (c *chunker) finish(comments []piece) []Chunk {
+	chunks := make([]Chunk, 0, len(c.pieces))
+	byName := make([]int, len(c.file.Symbols)) // symbols in the order of their names
+	for i := range byName {
+		byName[i] = i
+	}
+	symbols := c.file.Symbols
+	slices.SortFunc(byName, func(x, y int) int { return cmp.Compare(symbols[x].NameSpan.Start, symbols[y].NameSpan.Start) })
+	text := contentOf(c.language)
+	for _, p := range c.pieces {
+		for p.start < p.end && isSpace(c.src[p.end-1]) {
+			p.end--
+		}
+		for p.start < p.end {
+			line := c.src[p.start:min(p.end, c.lines.end(c.lines.line(p.start), len(c.src)))]
+			if len(bytes.TrimSpace(line)) > 0 {
+				break
+			}
+			p.start += uint32(len(line))
+		}
+		if p.start >= p.end {
+			continue
+		}
+		chunk := Chunk{Span: c.lines.span(p.start, p.end), Content: text, Hash: c.hash(p)}
+		for len(byName) > 0 && symbols[byName[0]].NameSpan.Start < p.end {
+			if symbols[byName[0]].NameSpan.Start >= p.start {
+				chunk.Symbols = append(chunk.Symbols, byName[0])
+			}
+			byName = byName[1:]
+		}
+		slices.SortStableFunc(chunk.Symbols, func(x, y int) int {
+			return cmp.Compare(importance(symbols[y].Kind), importance(symbols[x].Kind))
+		})
+		covered := 0
+		for len(comments) > 0 && comments[0].start < p.end {
+			covered += max(0, int(min(comments[0].end, p.end))-int(max(comments[0].start, p.start)))
+			if comments[0].end > p.end {
+				break
+			}
+			comments = comments[1:]
+		}
+		if text == ContentCode && covered*10 >= 8*int(p.end-p.start) {
+			chunk.Content = ContentComment
+		}
+		chunks = append(chunks, chunk)
+	}
+	return chunks
+}
+
+func (c *chunker) hash(p piece) (sum [16]byte) {
+	h := sha256.New()
+	h.Write([]byte(c.language))
+	h.Write([]byte{0})
+	h.Write(c.src[p.start:p.end])
+	copy(sum[:], h.Sum(nil))
+	return sum
+}
+
+// importance orders the symbols of a chunk.
+func importance(k Kind) int {
+	switch k {
+	case KindClass, KindStruct, KindInterface, KindEnum, KindType, KindModule:
+		return 4
+	case KindFunction, KindMethod, KindMacro:
+		return 3
+	case KindConst, KindVar, KindSection:
+		return 2
+	}
+	return 1
+}
+
+func commentRanges(nodes []node, marks []role) []piece {
+	var out []piece
+	for i, m := range marks {
+		if m == roleComment {
+			out = append(out, piece{nodes[i].start, nodes[i].end})
+		}
+	}
+	return out
+}
+
+func (c *chunker) lineStart(offset uint32) uint32 {
+	return uint32(bytes.LastIndexByte(c.src[:offset], '\n') + 1)
+}
+
+// blankBefore tells whether the line before the one starting at offset is
+// blank.
+func (c *chunker) blankBefore(offset uint32) bool {
+	if offset == 0 {
+		return false
+	}
+	return len(bytes.TrimSpace(c.src[c.lineStart(offset-1):offset])) == 0
+}
+
+// closes tells whether a text only ends what stands before it, so that no
+// chunk should start there.
+func closes(text []byte) bool {
+	switch text[0] {
+	case '}', ')', ']':
+		return true
+	case '<':
+		return len(text) > 1 && text[1] == '/'
+	case 'e':
+		return bytes.HasPrefix(text, []byte("end")) && (len(text) == 3 || !isWordByte(text[3]))
+	}
+	return false
+}
+
+// boundaryHash is FNV-1a over the parts, with its high bits, which vary little
+// for short strings, mixed (the finaliser of MurmurHash3).
+func boundaryHash(parts ...string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, p := range parts {
+		for i := range len(p) {
+			h = (h ^ uint64(p[i])) * 1099511628211
+		}
+		h = (h ^ 0xff) * 1099511628211
+	}
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	return h ^ h>>33
+}

@@ -1,0 +1,42 @@
+// Package syntax turns the text of one file into what the index stores: its
+// declarations, imports, references and chunks. It is the only importer of
+// tree-sitter. It knows no database, no disk and no other file; a result
+// depends on nothing but the language and the bytes given, so two runs over
+// the same text are equal.
+//
+// [Detect] names a file's language, [Analyze] reads a file once, [Parse] keeps
+// the tree of an open document for [Tree.Update]. All of it is safe for
+// concurrent use. A language without a grammar is read by lines.
+//
+// # From text to facts
+//
+// tree-sitter parses (tree.go); one cgo call flattens the tree into a slice of
+// nodes (flat.go); the language's query runs over that slice in Go (match.go);
+// the matches become symbols, imports and references (analyze.go); the same
+// nodes tell where to cut chunks (chunk.go).
+//
+// # Queries
+//
+// What a language's declarations look like is said in queries/NAME/facts.scm,
+// in tree-sitter's query language (the subset that query.go describes). A
+// language may use several such folders. The captures are:
+//
+//	definition.KIND  a declaration, KIND being one of the Kind constants
+//	scope            what only contains declarations: an impl block
+//	name             its name; each declaration needs one. Where several
+//	                 patterns match the same name, the first in the query counts
+//	container        a container besides those around it: a Go receiver
+//	body             where its signature ends
+//	doc              its doc string, where that is no comment above it
+//	wrap             a node around a declaration that belongs to it unless it
+//	                 holds several: an export, a decorated definition
+//	comment          a comment; right above a declaration it is its doc
+//	leading          an attribute above a declaration, part of it
+//	import           an import; those of the same node are one
+//	import.path, import.alias, import.name   its parts
+//	ref.call, ref.inherit, ref.use           the name in a reference; the
+//	                 strongest kind counts, a declared name is no reference
+//	qualifier        what stands before a reference's name
+//
+// Captures that start with an underscore serve predicates only.
+package syntax

@@ -1,0 +1,97 @@
+package syntax
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDoc bounds a doc comment, in bytes: what describes a declaration stands
+// at its start.
+const maxDoc = 4000
+
+// cleanDoc strips the markers of comments and doc strings of any of the
+// languages, line by line, and the blank lines around what remains.
+func cleanDoc(text []byte) string {
+	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	lines := strings.Split(s, "\n")
+	out := lines[:0]
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if isDirective(line) {
+			continue
+		}
+		line = strings.TrimSpace(trimClosers(trimOpeners(line)))
+		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, line)
+	}
+	return strings.TrimSpace(truncate(strings.Join(out, "\n"), maxDoc))
+}
+
+// isDirective tells comments for tools from those for readers.
+func isDirective(line string) bool {
+	return strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "//nolint") || strings.HasPrefix(line, "#!")
+}
+
+func trimOpeners(line string) string {
+	for _, open := range []string{`r"""`, `"""`, `'''`, "~S\"\"\"", "<!--", "--[[", "(*", "=begin"} {
+		if rest, ok := strings.CutPrefix(line, open); ok {
+			return rest
+		}
+	}
+	switch {
+	case line == "":
+	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "/*"):
+		return strings.TrimLeft(line, "/*!")
+	case strings.HasPrefix(line, "--"):
+		return strings.TrimLeft(line, "-| ")
+	case line[0] == '#':
+		return strings.TrimLeft(line, "#")
+	case line[0] == ';':
+		return strings.TrimLeft(line, ";")
+	case line[0] == '%':
+		return strings.TrimLeft(line, "%")
+	case line == "*" || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "*/"):
+		return line[1:]
+	case line[0] == '"' && strings.HasSuffix(line, `"`), line[0] == '\'' && strings.HasSuffix(line, "'"):
+		return line[1:]
+	}
+	return line
+}
+
+func trimClosers(line string) string {
+	for _, end := range []string{"**/", "*/", `"""`, `'''`, "-->", "]]", "*)", "=end", `"`, "'"} {
+		if rest, ok := strings.CutSuffix(line, end); ok && (len(end) > 1 || strings.Count(rest, end)%2 == 0) {
+			return rest
+		}
+	}
+	if line == "/" { // what trimOpeners leaves of a lone "*/"
+		return ""
+	}
+	return line
+}
+
+// foldSignature joins the text before a body on one line, without what only
+// opens the body.
+func foldSignature(text []byte) string {
+	s := strings.Join(strings.Fields(string(text)), " ")
+	s = strings.TrimRight(s, " {=;,")
+	if !strings.HasSuffix(s, "::") {
+		s = strings.TrimSuffix(s, ":")
+	}
+	s = strings.TrimSuffix(strings.TrimRight(s, " "), " =>")
+	return truncate(s, maxSignature)
+}
+
+// truncate cuts s to at most n bytes, at a rune, with an ellipsis within them.
+func truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	n -= len("…")
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,63 @@
+package syntax
+
+// #include "flatten.h"
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+
+	sitter "github.com/smacker/go-tree-sitter"
+)
+
+// node is one node of a syntax tree. A tree is a []node in preorder: the
+// children of node i start at i+1, the sibling after node i is nodes[i].next,
+// and its subtree is nodes[i:nodes[i].next]. It has the memory layout of
+// quarry_node in flatten.h, which fills it.
+type node struct {
+	start, end uint32 // bytes
+	next       uint32 // index of the first node after the subtree
+	parent     uint32 // index of the parent; the root is its own
+	previous   uint32 // index of the sibling before it, 0 for none
+	symbol     uint16 // the grammar's symbol, symbolError for an error
+	field      uint16 // the field it fills in its parent, 0 for none
+	missing    bool   // made up by error recovery, of no text
+	extra      bool   // allowed anywhere: comments
+	_          [2]byte
+}
+
+// symbolError is the symbol of what could not be parsed.
+const symbolError = 65535
+
+// The two must be the same memory.
+const (
+	_ = unsafe.Sizeof(node{}) - unsafe.Sizeof(C.quarry_node{})
+	_ = unsafe.Sizeof(C.quarry_node{}) - unsafe.Sizeof(node{})
+)
+
+// flatPool keeps the node buffers of finished analyses: a large file needs
+// megabytes of them, for milliseconds.
+var flatPool = sync.Pool{New: func() any { return new([]node) }}
+
+// flatten reads a whole tree in one call across the cgo boundary. The nodes
+// are valid until release is called, independent of the tree.
+//
+// The binding keeps the C node inside sitter.Node to itself, as its first
+// field; reading it there is the price of not crossing the boundary several
+// times a node, which costs more than parsing. TestFlattenLayout would notice
+// a binding that lays it out otherwise.
+func flatten(tree *sitter.Tree) (nodes []node, release func()) {
+	root := *(*C.TSNode)(unsafe.Pointer(tree.RootNode()))
+	buf := flatPool.Get().(*[]node)
+	for {
+		var out *C.quarry_node
+		if len(*buf) > 0 {
+			out = (*C.quarry_node)(unsafe.Pointer(&(*buf)[0]))
+		}
+		n := int(C.quarry_flatten(root, out, C.uint32_t(len(*buf))))
+		if n <= len(*buf) {
+			return (*buf)[:n:n], func() { flatPool.Put(buf) }
+		}
+		*buf = make([]node, n+n/4)
+	}
+}

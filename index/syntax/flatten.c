@@ -1,0 +1,44 @@
+#include "flatten.h"
+
+// quarry_flatten writes the subtree of root to out in preorder and returns how
+// many nodes there are. One call across the cgo boundary replaces several for
+// each node: that boundary, not the walk, is what reading a tree from Go costs.
+// At most cap nodes are written; a result above cap means out is incomplete.
+uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
+  uint32_t total = ts_node_descendant_count(root);
+  if (total > cap) {
+    return total;
+  }
+  TSTreeCursor cursor = ts_tree_cursor_new(root);
+  uint32_t n = 0, parent = 0, previous = 0;
+  bool more = true;
+  while (more && n < cap) {
+    TSNode node = ts_tree_cursor_current_node(&cursor);
+    uint32_t self = n++;
+    out[self].start = ts_node_start_byte(node);
+    out[self].end = ts_node_end_byte(node);
+    out[self].parent = parent;
+    out[self].previous = previous;
+    out[self].symbol = ts_node_symbol(node);
+    out[self].field = self == 0 ? 0 : ts_tree_cursor_current_field_id(&cursor);
+    out[self].missing = ts_node_is_missing(node);
+    out[self].extra = ts_node_is_extra(node);
+    if (ts_tree_cursor_goto_first_child(&cursor)) {
+      parent = self;
+      previous = 0;
+      continue;
+    }
+    out[self].next = n;
+    while (!(more = ts_tree_cursor_goto_next_sibling(&cursor))) {
+      if (parent == self || !ts_tree_cursor_goto_parent(&cursor)) {
+        break;
+      }
+      self = parent;
+      parent = out[self].parent;
+      out[self].next = n;
+    }
+    previous = self;
+  }
+  ts_tree_cursor_delete(&cursor);
+  return n;
+}

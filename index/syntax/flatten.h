@@ -1,0 +1,53 @@
+// The part of tree-sitter's public C interface (api.h, ABI 14) that flatten.c
+// calls. It is declared here because cgo cannot reach a header inside another
+// module; the functions themselves come from the binding that is linked in
+// anyway. TestFlattenLayout holds the declarations against the binding.
+#ifndef QUARRY_FLATTEN_H
+#define QUARRY_FLATTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct TSTree TSTree;
+
+typedef struct {
+  uint32_t context[4];
+  const void *id;
+  const TSTree *tree;
+} TSNode;
+
+typedef struct {
+  const void *tree;
+  const void *id;
+  uint32_t context[3];
+} TSTreeCursor;
+
+extern TSTreeCursor ts_tree_cursor_new(TSNode node);
+extern void ts_tree_cursor_delete(TSTreeCursor *self);
+extern TSNode ts_tree_cursor_current_node(const TSTreeCursor *self);
+extern uint16_t ts_tree_cursor_current_field_id(const TSTreeCursor *self);
+extern bool ts_tree_cursor_goto_parent(TSTreeCursor *self);
+extern bool ts_tree_cursor_goto_next_sibling(TSTreeCursor *self);
+extern bool ts_tree_cursor_goto_first_child(TSTreeCursor *self);
+extern uint32_t ts_node_descendant_count(TSNode self);
+extern uint32_t ts_node_start_byte(TSNode self);
+extern uint32_t ts_node_end_byte(TSNode self);
+extern uint16_t ts_node_symbol(TSNode self);
+extern bool ts_node_is_missing(TSNode self);
+extern bool ts_node_is_extra(TSNode self);
+
+// quarry_node is one node of a tree in preorder; flat.go's node mirrors it.
+typedef struct {
+  uint32_t start, end; // bytes
+  uint32_t next;       // index of the first node after the subtree
+  uint32_t parent;     // index of the parent; the root is its own
+  uint32_t previous;   // index of the sibling before it, 0 for none
+  uint16_t symbol;     // the grammar's symbol, 65535 for an error
+  uint16_t field;      // the field it fills in its parent, 0 for none
+  uint8_t missing;     // made up by error recovery, of no text
+  uint8_t extra;       // allowed anywhere: comments
+} quarry_node;
+
+uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
+
+#endif

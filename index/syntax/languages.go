@@ -1,0 +1,92 @@
+package syntax
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	sitter "github.com/smacker/go-tree-sitter"
+	"github.com/smacker/go-tree-sitter/golang"
+	"github.com/smacker/go-tree-sitter/javascript"
+	"github.com/smacker/go-tree-sitter/python"
+	"github.com/smacker/go-tree-sitter/typescript/tsx"
+	"github.com/smacker/go-tree-sitter/typescript/typescript"
+)
+
+//go:embed queries
+var queryFiles embed.FS
+
+// language is what the package knows of a language that has a grammar.
+type language struct {
+	grammar func() *sitter.Language
+	// queries are the folders under queries/ whose patterns apply, in order:
+	// dialects share most of theirs.
+	queries []string
+
+	load    sync.Once
+	parsers sync.Pool // of *sitter.Parser
+	facts   *factQuery
+}
+
+// languages are those with a grammar, by the identifiers of Detect.
+var languages = map[string]*language{
+	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}},
+	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
+	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
+	"python":          {grammar: python.GetLanguage, queries: []string{"python"}},
+	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}},
+	"typescriptreact": {grammar: tsx.GetLanguage, queries: []string{"typescript", "jsx", "ecmascript"}},
+}
+
+// languageFor returns the grammar and queries of a language, nil if it has
+// none, loaded on first use: a session needs few of them.
+func languageFor(name string) *language {
+	l := languages[name]
+	if l == nil {
+		return nil
+	}
+	l.load.Do(func() {
+		grammar := l.grammar()
+		l.parsers.New = func() any {
+			p := sitter.NewParser()
+			p.SetLanguage(grammar)
+			p.SetOperationLimit(parseLimitMicros)
+			return p
+		}
+		query, err := compileQuery(newGrammar(grammar), l.source())
+		if err != nil {
+			// The queries are part of the binary and TestQueriesCompile
+			// compiles them all.
+			panic(fmt.Sprintf("syntax: %s: %v", name, err))
+		}
+		if l.facts, err = newFactQuery(query); err != nil {
+			panic(fmt.Sprintf("syntax: %s: %v", name, err))
+		}
+	})
+	return l
+}
+
+func (l *language) source() string {
+	var src strings.Builder
+	for _, dir := range l.queries {
+		text, err := queryFiles.ReadFile("queries/" + dir + "/facts.scm")
+		if err != nil {
+			panic("syntax: " + err.Error())
+		}
+		src.Write(text)
+		src.WriteByte('\n')
+	}
+	return src.String()
+}
+
+// contentOf is the content type of a file's text outside comments.
+func contentOf(language string) Content {
+	switch language {
+	case "markdown", "restructuredtext", "asciidoc", "latex", PlainText:
+		return ContentDoc
+	case "yaml", "toml", "json", "jsonc", "ini", "properties", "xml", "go.mod", "csv", "hcl", "dockerfile":
+		return ContentConfig
+	}
+	return ContentCode
+}

@@ -1,0 +1,150 @@
+package syntax
+
+import "slices"
+
+// capture is one captured node of a match.
+type capture struct {
+	id   uint8 // index in query.captures
+	node uint32
+}
+
+// matcher runs a query over a flattened tree. It is used once.
+type matcher struct {
+	query    *query
+	nodes    []node
+	src      []byte
+	found    func(pattern int, captures []capture)
+	pattern  int
+	captures []capture // of the match in the making
+	frames   []frame   // a stack: each says how to go on after a node fits
+}
+
+// frame is a continuation: match steps against the siblings [at, end), then
+// resume the frame up. Frames are not changed once pushed, so that a matcher
+// can come back to one after a choice failed or to look for more matches.
+type frame struct {
+	steps   []step
+	at, end uint32
+	up      int
+	last    bool // after the steps no named sibling may be left
+}
+
+// run calls found for every match, in the order of the nodes at which they
+// start and then of the patterns. The captures are valid during the call.
+func (m *matcher) run() {
+	for i := range m.nodes {
+		for _, p := range m.query.starting(m.nodes[i].symbol) {
+			if root := &m.query.patterns[p].root; m.fits(root, uint32(i)) {
+				m.pattern = int(p)
+				m.enter(root, uint32(i), frame{up: -1})
+			}
+		}
+	}
+}
+
+// enter assumes that node i has the symbol and field of s, records its
+// captures, matches its children and then resumes next.
+func (m *matcher) enter(s *step, i uint32, next frame) {
+	nCaptures, nFrames := len(m.captures), len(m.frames)
+	for _, id := range s.captures {
+		m.captures = append(m.captures, capture{id, i})
+	}
+	switch {
+	case s.alternatives != nil:
+		for a := range s.alternatives {
+			if m.fits(&s.alternatives[a], i) {
+				m.enter(&s.alternatives[a], i, next)
+			}
+		}
+	case len(s.children) == 0:
+		m.resume(next)
+	default:
+		m.frames = append(m.frames, next)
+		m.resume(frame{steps: s.children, at: i + 1, end: m.nodes[i].next, up: nFrames, last: s.last})
+	}
+	m.captures, m.frames = m.captures[:nCaptures], m.frames[:nFrames]
+}
+
+func (m *matcher) resume(f frame) {
+	if len(f.steps) == 0 {
+		switch {
+		case f.last && m.namedIn(f.at, f.end):
+		case f.up >= 0:
+			m.resume(m.frames[f.up])
+		case m.holds(m.query.patterns[m.pattern].predicates):
+			m.found(m.pattern, m.captures)
+		}
+		return
+	}
+	s := &f.steps[0]
+	for i := f.at; i < f.end; i = m.nodes[i].next {
+		if m.fits(s, i) {
+			rest := f
+			rest.steps, rest.at = f.steps[1:], m.nodes[i].next
+			m.enter(s, i, rest)
+		}
+		if s.adjacent && m.query.isNamed(m.nodes[i].symbol) {
+			return
+		}
+	}
+}
+
+// fits tells whether a node's symbol and fields are those of s.
+func (m *matcher) fits(s *step, i uint32) bool {
+	n := &m.nodes[i]
+	if s.field != 0 && s.field != n.field || !s.fitsSymbol(n.symbol, m.query.isNamed(n.symbol)) {
+		return false
+	}
+	if s.absent == nil {
+		return true
+	}
+	for c := i + 1; c < n.next; c = m.nodes[c].next {
+		if slices.Contains(s.absent, m.nodes[c].field) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matcher) namedIn(at, end uint32) bool {
+	for i := at; i < end; i = m.nodes[i].next {
+		if m.query.isNamed(m.nodes[i].symbol) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds checks predicates on the captures of the current match. A predicate on
+// a capture that the match lacks holds, as in tree-sitter.
+func (m *matcher) holds(predicates []predicate) bool {
+	for i := range predicates {
+		p := &predicates[i]
+		for _, c := range m.captures {
+			if c.id == p.capture && m.satisfies(p, m.text(c.node)) == p.negated {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (m *matcher) satisfies(p *predicate, text []byte) bool {
+	switch {
+	case p.pattern != nil:
+		return p.pattern.Match(text)
+	case p.other >= 0:
+		i := slices.IndexFunc(m.captures, func(c capture) bool { return int(c.id) == p.other })
+		return i < 0 || string(text) == string(m.text(m.captures[i].node))
+	}
+	for _, v := range p.values {
+		if string(text) == v {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *matcher) text(i uint32) []byte {
+	return m.src[m.nodes[i].start:m.nodes[i].end]
+}

@@ -1,0 +1,56 @@
+; What JavaScript and TypeScript share; names of classes differ (see theirs).
+(function_declaration name: (identifier) @name body: (statement_block) @body) @definition.function
+(generator_function_declaration name: (identifier) @name body: (statement_block) @body) @definition.function
+
+(lexical_declaration (variable_declarator name: (identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)
+    (generator_function body: (_) @body)])) @definition.function
+(variable_declaration (variable_declarator name: (identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+
+(program (lexical_declaration "const" (variable_declarator name: (identifier) @name value: [(object) (array) (class)] @body)) @definition.const)
+(program (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @definition.const)
+(program (lexical_declaration (variable_declarator name: (identifier) @name)) @definition.var)
+(program (variable_declaration (variable_declarator name: (identifier) @name)) @definition.var)
+(program (export_statement declaration: (lexical_declaration "const"
+  (variable_declarator name: (identifier) @name value: [(object) (array) (class)] @body)) @definition.const))
+(program (export_statement declaration: (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @definition.const))
+(program (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name)) @definition.var))
+(program (export_statement declaration: (variable_declaration (variable_declarator name: (identifier) @name)) @definition.var))
+
+; Functions given to a member: exports.parse = function () {}, Foo.prototype.bar = () => {}.
+(expression_statement (assignment_expression
+  left: (member_expression object: (_) @container property: (property_identifier) @name)
+  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)])) @definition.function
+
+(method_definition name: (_) @name body: (_) @body) @definition.method
+(object (pair key: (property_identifier) @name value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @definition.method)
+
+(export_statement) @wrap
+(comment) @comment
+
+; Imports: `import d, {a, b as c} from "m"`, `import * as n from "m"`, `export … from "m"`, require and dynamic import.
+(import_statement source: (string) @import.path) @import
+(import_statement (import_clause (identifier) @import.name)) @import
+(import_statement (import_clause (named_imports (import_specifier !alias name: (identifier) @import.name)))) @import
+(import_statement
+  (import_clause (named_imports (import_specifier name: (identifier) @import.name alias: (identifier) @import.alias) @import))
+  source: (string) @import.path)
+(import_statement (import_clause (namespace_import (identifier) @import.alias))) @import
+(export_statement source: (string) @import.path) @import
+(export_statement (export_clause (export_specifier name: (identifier) @import.name)) source: (string)) @import
+(variable_declarator name: (identifier) @import.alias
+  value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.path))
+  (#eq? @_require "require")) @import
+(variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @import.name)
+  value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.path))
+  (#eq? @_require "require")) @import
+(call_expression function: (import) arguments: (arguments . (string) @import.path)) @import
+
+; References.
+((call_expression function: (identifier) @ref.call) (#not-eq? @ref.call "require"))
+(call_expression function: (member_expression object: (_) @qualifier property: [(property_identifier) (private_property_identifier)] @ref.call))
+(new_expression constructor: (identifier) @ref.call)
+(new_expression constructor: (member_expression object: (_) @qualifier property: (property_identifier) @ref.call))
+(call_expression function: (await_expression (identifier) @ref.call))
+(decorator (identifier) @ref.call)

@@ -1,0 +1,142 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	sitter "github.com/smacker/go-tree-sitter"
+)
+
+// TestQueriesCompile loads every language: a query that its grammar does not
+// know is a panic.
+func TestQueriesCompile(t *testing.T) {
+	for name := range languages {
+		languageFor(name)
+	}
+}
+
+func TestQueryErrorsNameTheLine(t *testing.T) {
+	g := newGrammar(languages["go"].grammar())
+	for src, want := range map[string]string{
+		"(comment) @comment\n(no_such_node)":                 "line 2: the grammar has no node (no_such_node)",
+		"(call_expression nofield: (_))":                     "line 1: the grammar has no field nofield",
+		"(block (comment)* @doc)":                            "quantifier * is not supported",
+		"(comment":                                           "unclosed (comment",
+		`("nosuchtoken")`:                                    "line 1",
+		`((comment) @c (#like? @c "x"))`:                     "predicate #like? is unknown",
+		`((comment) @c (#match? @c "("))`:                    "missing closing )",
+		`((comment) @c (#eq? @c "x" "y"))`:                   "wrong arguments",
+		"((comment) (comment))":                              "expected a predicate",
+		"(function_declaration !nofield name: (identifier))": "no field nofield",
+	} {
+		_, err := compileQuery(g, src)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("compile %q: error %v, want one with %q", src, err, want)
+		}
+	}
+	if _, err := newFactQuery(&query{captures: []string{"nonsense"}}); err == nil {
+		t.Error("a capture without a meaning is accepted")
+	}
+}
+
+// TestQueryEqualsCursor holds the matcher against tree-sitter's own cursor, on
+// every fixture and its language's query.
+func TestQueryEqualsCursor(t *testing.T) {
+	for _, dir := range fixtureDirs(t) {
+		t.Run(dir, func(t *testing.T) {
+			name, src := fixture(t, dir)
+			l := languageFor(name)
+			if l == nil {
+				return // read by lines
+			}
+			tree := parse(l, nil, src)
+			defer tree.Close()
+			nodes, release := flatten(tree)
+			defer release()
+
+			var got []string
+			q := l.facts.query
+			m := matcher{query: q, nodes: nodes, src: src, found: func(pattern int, captures []capture) {
+				var ranges []string
+				for _, c := range captures {
+					ranges = append(ranges, fmt.Sprintf("@%s %d-%d", q.captures[c.id], nodes[c.node].start, nodes[c.node].end))
+				}
+				slices.Sort(ranges)
+				got = append(got, fmt.Sprintf("line %d: %v", q.patterns[pattern].line, ranges))
+			}}
+			m.run()
+			want := cursorMatches(t, l, tree, src)
+			slices.Sort(got)
+			got = slices.Compact(got)
+			if len(want) < 10 {
+				t.Fatalf("tree-sitter finds %d matches; the fixture is too poor to compare", len(want))
+			}
+			for _, m := range want {
+				if _, ok := slices.BinarySearch(got, m); !ok {
+					t.Errorf("not found: %s", m)
+				}
+			}
+			for _, m := range got {
+				if _, ok := slices.BinarySearch(want, m); !ok {
+					t.Errorf("found, but not by tree-sitter: %s", m)
+				}
+			}
+		})
+	}
+}
+
+// cursorMatches runs each pattern of a query through the binding, with the
+// predicates the binding knows and #any-of? checked here.
+func cursorMatches(t *testing.T, l *language, tree *sitter.Tree, src []byte) []string {
+	t.Helper()
+	q, err := sitter.NewQuery([]byte(l.source()), l.grammar())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	cursor := sitter.NewQueryCursor()
+	defer cursor.Close()
+	cursor.Exec(q, tree.RootNode())
+	var out []string
+	for {
+		match, ok := cursor.NextMatch()
+		if !ok {
+			slices.Sort(out)
+			return slices.Compact(out)
+		}
+		p := l.facts.query.patterns[match.PatternIndex]
+		filtered := cursor.FilterPredicates(match, src)
+		if len(filtered.Captures) == 0 && len(match.Captures) > 0 || !anyOfHolds(q, p, match, src) {
+			continue
+		}
+		var ranges []string
+		for _, c := range match.Captures {
+			ranges = append(ranges, fmt.Sprintf("@%s %d-%d", q.CaptureNameForId(c.Index), c.Node.StartByte(), c.Node.EndByte()))
+		}
+		slices.Sort(ranges)
+		out = append(out, fmt.Sprintf("line %d: %v", p.line, ranges))
+	}
+}
+
+func anyOfHolds(q *sitter.Query, p pattern, match *sitter.QueryMatch, src []byte) bool {
+	for _, steps := range q.PredicatesForPattern(uint32(match.PatternIndex)) {
+		name := q.StringValueForId(steps[0].ValueId)
+		if !strings.HasSuffix(name, "any-of?") {
+			continue
+		}
+		for _, c := range match.Captures {
+			if c.Index != steps[1].ValueId {
+				continue
+			}
+			found := slices.ContainsFunc(steps[2:], func(s sitter.QueryPredicateStep) bool {
+				return s.Type == sitter.QueryPredicateStepTypeString && q.StringValueForId(s.ValueId) == c.Node.Content(src)
+			})
+			if found == strings.HasPrefix(name, "not-") {
+				return false
+			}
+		}
+	}
+	return true
+}

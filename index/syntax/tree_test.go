@@ -1,0 +1,102 @@
+package syntax
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"testing"
+)
+
+// TestUpdateEqualsParse applies random edits to each fixture and takes each
+// back. Wherever the text has no errors the incremental parse must equal the
+// full one; with errors, recovery may go another way from the kept tree.
+func TestUpdateEqualsParse(t *testing.T) {
+	for _, dir := range fixtureDirs(t) {
+		t.Run(dir, func(t *testing.T) {
+			t.Parallel()
+			language, src := fixture(t, dir)
+			random := rand.New(rand.NewPCG(1, 2))
+			tree, err := Parse(language, src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			check := func(tree *Tree, src []byte) {
+				t.Helper()
+				want, err := Analyze(language, src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := tree.Analyze()
+				checkChunks(t, got, src, languageFor(language) == nil)
+				if len(want.Errors) > 0 {
+					return
+				}
+				compared++
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("incremental parse differs:\n%s\nof\n%s", firstDifference(describe(got, src), describe(want, src)), src)
+				}
+			}
+			for range 50 {
+				next := randomEdit(random, src)
+				edited, err := tree.Update(next)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(edited, next)
+				tree.Close()
+				if tree, err = edited.Update(src); err != nil {
+					t.Fatal(err)
+				}
+				edited.Close()
+				check(tree, src)
+			}
+			tree.Close()
+			if compared < 50 {
+				t.Errorf("only %d of 100 texts were without errors", compared)
+			}
+		})
+	}
+}
+
+// randomEdit deletes, repeats or inserts a piece of text.
+func randomEdit(random *rand.Rand, src []byte) []byte {
+	start := random.IntN(len(src) + 1)
+	end := min(len(src), start+random.IntN(40))
+	pieces := []string{"", "x", "\n", "{", "}", "(", "\"", "é𝔸", "/*", "\r\n", string(src[start:end]) + string(src[start:end])}
+	return bytes.Join([][]byte{src[:start], []byte(pieces[random.IntN(len(pieces))]), src[end:]}, nil)
+}
+
+func TestTreeIsSafeConcurrently(t *testing.T) {
+	language, src := fixture(t, "go")
+	tree, err := Parse(language, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tree.Analyze()
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			next := append(bytes.Clone(src), []byte("\nfunc added() {}\n")...)
+			for range 5 {
+				updated, err := tree.Update(next)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := len(updated.Analyze().Symbols); n != len(want.Symbols)+1 {
+					t.Errorf("%d symbols after adding one to %d", n, len(want.Symbols))
+				}
+				updated.Close()
+				if !reflect.DeepEqual(tree.Analyze(), want) {
+					t.Error("the tree changed under Update")
+				}
+			}
+			if i == 3 {
+				tree.Close() // others go on, by parsing anew
+			}
+		})
+	}
+	group.Wait()
+}

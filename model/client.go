@@ -140,18 +140,17 @@ func (c *client) finish(ctx context.Context, req *api.GenerateRequest, each func
 		return nil
 	})
 	if err == nil && !end.reached() {
-		err = c.brokeOff(ctx)
+		if err = ctx.Err(); err == nil {
+			err = c.brokeOff(nil)
+		}
 	}
 	return c.explain(err)
 }
 
-func (c *client) brokeOff(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (c *client) brokeOff(cause error) error {
 	return &problem{
 		kind: ErrBroken, what: fmt.Sprintf("Ollama at %s broke off in the middle of an answer", c.endpoint),
-		fix: "it was stopped or its runner crashed, see the output of `ollama serve`",
+		fix: "it was stopped or its runner crashed, see the output of `ollama serve`", cause: cause,
 	}
 }
 

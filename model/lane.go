@@ -85,3 +85,9 @@ func (l *lane) advance() {
 		close(l.current.granted)
 	}
 }
+
+func (l *lane) queued() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting)
+}

@@ -33,7 +33,9 @@ type Metrics struct {
 	// error and Stopped because nobody waited any longer. NotSent lost their
 	// turn or their caller while they queued.
 	Sent, Failed, Stopped, NotSent int
-	Last                           Timing
+	// Waiting is how many queue in quarry now.
+	Waiting int
+	Last    Timing
 	// Over the last 256 requests with an answer.
 	FirstTokenP50, FirstTokenP95 time.Duration
 	QueueP50, QueueP95           time.Duration
@@ -56,6 +58,7 @@ func (o *Ollama) Metrics() Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	snap := m.sum
+	snap.Waiting = o.lane.queued()
 	var first, queue []time.Duration
 	var tokens int
 	var generating time.Duration

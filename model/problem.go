@@ -75,9 +75,12 @@ func (c *client) explain(err error) error {
 		return c.explainStatus(status, say)
 	case errors.Is(err, errRedirect):
 		return say(ErrServer, fmt.Sprintf("the server at %s sends requests elsewhere", c.endpoint), "set the address of the Ollama itself")
-	case errors.As(err, &dial), errors.As(err, &viaURL):
+	case errors.As(err, &dial) && dial.Op == "dial":
 		return say(ErrUnreachable, fmt.Sprintf("Ollama does not answer at %s", c.endpoint),
 			"start it with `ollama serve` or by opening the Ollama app (to install it: https://ollama.com/download)")
+	}
+	if errors.As(err, &viaURL) { // a connection that was made and lost
+		return c.brokeOff(err)
 	}
 	// What is left is an error line in a 200 answer, or an answer that is no JSON.
 	text := clean(err.Error())

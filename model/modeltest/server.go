@@ -16,6 +16,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -38,6 +39,10 @@ type Model struct {
 	// NoFIM makes the fill-in-the-middle tags ordinary text, as in a model
 	// whose vocabulary lacks them: they then count as several tokens each.
 	NoFIM bool
+	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
+	Architecture string
+	// RemoteHost is set for a model that Ollama runs on another machine.
+	RemoteHost string
 }
 
 // Answer is what one /api/generate request gets. The zero Answer is a model
@@ -78,6 +83,8 @@ type Server struct {
 	http     *http.Server
 	served   chan struct{} // closed when the current http.Serve returned
 	stopping chan struct{} // closed by Stop: ends every Hold
+	version  string
+	probes   int
 	models   []Model
 	script   func(Request) Answer
 	queue    []Answer
@@ -99,6 +106,7 @@ type loadedModel struct {
 // Start serves on a free loopback port. The caller closes the Server.
 func Start() (*Server, error) {
 	s := &Server{
+		version: "0.17.4",
 		models:  []Model{{Name: DefaultModel}},
 		changed: make(chan struct{}),
 		loaded:  map[string]loadedModel{},
@@ -136,7 +144,7 @@ func (s *Server) listen(addr string) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "Ollama is running") })
-	mux.HandleFunc("GET /api/version", func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, map[string]any{"version": "0.17.4"}) })
+	mux.HandleFunc("GET /api/version", s.sayVersion)
 	mux.HandleFunc("GET /api/tags", s.tags)
 	mux.HandleFunc("GET /api/ps", s.ps)
 	mux.HandleFunc("POST /api/show", s.show)
@@ -181,6 +189,20 @@ func (s *Server) SetModels(models ...Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.models = slices.Clone(models)
+}
+
+// SetVersion is what the Server says its version is, "0.17.4" at first.
+func (s *Server) SetVersion(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = version
+}
+
+// Probes is how often the version was asked for.
+func (s *Server) Probes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.probes
 }
 
 // Script answers every request whose turn no queued Answer has. It is called
@@ -248,6 +270,14 @@ func fullName(name string) string {
 	return name
 }
 
+func (s *Server) sayVersion(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.probes++
+	s.notify()
+	reply(w, 200, map[string]any{"version": s.version})
+}
+
 func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,14 +312,13 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		reply(w, 404, map[string]any{"error": fmt.Sprintf("model '%s' not found", req.Model)})
 		return
 	}
-	if m.ContextLength == 0 {
-		m.ContextLength = 131072
-	}
+	arch := cmp.Or(m.Architecture, "granite")
 	reply(w, 200, map[string]any{
 		"template":     "{{ .Prompt }}",
-		"details":      map[string]any{"family": "granite", "parameter_size": "3.4B", "quantization_level": "Q4_K_M"},
-		"model_info":   map[string]any{"general.architecture": "granite", "granite.context_length": m.ContextLength},
+		"details":      map[string]any{"family": arch, "parameter_size": "3.4B", "quantization_level": "Q4_K_M"},
+		"model_info":   map[string]any{"general.architecture": arch, arch + ".context_length": cmp.Or(m.ContextLength, 131072)},
 		"capabilities": []string{"completion"},
+		"remote_host":  m.RemoteHost,
 	})
 }
 

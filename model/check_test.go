@@ -1,0 +1,84 @@
+package model_test
+
+import (
+	"strings"
+	"testing"
+
+	"quarry/model"
+	"quarry/model/modeltest"
+	"quarry/model/ollamatest"
+)
+
+// findings are Check's as one line each: "ok name" or "!! name: detail | fix".
+func findings(t *testing.T, opt model.Options) string {
+	t.Helper()
+	o, err := model.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	var b strings.Builder
+	for _, f := range o.Check(soon(t)) {
+		if f.OK && f.Fix == "" {
+			b.WriteString("ok " + f.Name + "\n")
+		} else {
+			b.WriteString("!! " + f.Name + ": " + f.Detail + " | " + f.Fix + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestCheck(t *testing.T) {
+	const good = "ok ollama\nok model\nok context length\nok load\nok fill in the middle\nok speed\n"
+	for _, c := range []struct {
+		name  string
+		setup func(*modeltest.Server, *model.Options)
+		want  string
+	}{
+		{"all well", func(*modeltest.Server, *model.Options) {}, good},
+		{"down", func(s *modeltest.Server, _ *model.Options) { s.Stop() },
+			"!! ollama: Ollama does not answer at URL | start it with `ollama serve` or by opening the Ollama app (to install it: https://ollama.com/download)\n"},
+		{"old", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.12.6") },
+			strings.Replace(good, "ok ollama", "!! ollama: version 0.12.6 at URL | update Ollama: versions before 0.13 cut long prompts without saying so", 1)},
+		{"development build", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.0.0") }, good},
+		{"missing", func(s *modeltest.Server, _ *model.Options) { s.SetModels() },
+			"ok ollama\n!! model: Ollama has no model granite4:micro | run `ollama pull granite4:micro`\n"},
+		{"context", func(_ *modeltest.Server, opt *model.Options) { opt.NumCtx = 200_000 },
+			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model was trained for no more", 1)},
+		{"no tags", func(s *modeltest.Server, _ *model.Options) {
+			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete in the middle of code, it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|> | choose a model that does, for example granite4:micro, or set the tags yours was trained with\n"},
+		{"hybrid", func(s *modeltest.Server, _ *model.Options) {
+			s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
+		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: granite4:micro, which is dense, answers many times sooner\nok context", 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			opt := options(s.URL)
+			c.setup(s, &opt)
+			if got := findings(t, opt); got != strings.ReplaceAll(c.want, "URL", s.URL) {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCheckOfARealOllama(t *testing.T) {
+	s := ollamatest.Start(t)
+	s.Create("plain", ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 1024, NoFIM: true})
+	if got := findings(t, options(s.URL)); strings.Contains(got, "!!") {
+		t.Errorf("got\n%s", got)
+	}
+	opt := options(s.URL)
+	opt.Model = "plain"
+	got := findings(t, opt)
+	for _, want := range []string{"!! context length: 2048 tokens | set the context length to at most 1024", "!! fill in the middle: plain cannot complete"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%swithout %q", got, want)
+		}
+	}
+	opt.Model = "absent"
+	if got := findings(t, opt); !strings.Contains(got, "ollama pull absent") {
+		t.Errorf("got\n%s", got)
+	}
+}

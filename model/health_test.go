@@ -1,0 +1,236 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quarry/model"
+	"quarry/model/modeltest"
+)
+
+// watched is a runtime whose time the test moves and whose states it records.
+func watched(t *testing.T, url string) (*model.Ollama, *manualClock, *states) {
+	t.Helper()
+	clock, seen := newManualClock(), newStates()
+	opt := options(url)
+	opt.Clock, opt.OnChange = clock, seen.add
+	return start(t, opt), clock, seen
+}
+
+func TestOutageIsToldOnceAndEndsByItself(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.Stop()
+	o, clock, seen := watched(t, s.URL)
+	st := seen.wait(t, 0, model.Unreachable)
+	for _, part := range []string{s.URL, "ollama serve", "https://ollama.com/download"} {
+		if !strings.Contains(st.Err.Error(), part) {
+			t.Errorf("the person reads %q, without %q", st.Err, part)
+		}
+	}
+	// Each wait is half to all of a back-off that doubles up to 15 s.
+	limit := 250 * time.Millisecond
+	for range 9 {
+		var wait time.Duration
+		eventually(t, "the next retry", func() bool { wait = clock.pending(); return wait > 0 })
+		if wait < limit/2 || wait > limit {
+			t.Errorf("waits %v, want between %v and %v", wait, limit/2, limit)
+		}
+		clock.advance(wait)
+		eventually(t, "the wait is over", func() bool { return clock.pending() > 0 })
+		limit = min(2*limit, 15*time.Second)
+	}
+	if got := seen.phases(); !slices.Equal(got, []model.Phase{model.Unreachable}) {
+		t.Errorf("the person was told %v", got)
+	}
+	if err := o.Ready(); !errors.Is(err, model.ErrUnreachable) {
+		t.Errorf("Ready says %v", err)
+	}
+
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	clock.advance(15 * time.Second)
+	seen.wait(t, 1, model.Ready)
+	if got := seen.phases(); !slices.Equal(got, []model.Phase{model.Unreachable, model.Loading, model.Ready}) {
+		t.Errorf("the person was told %v", got)
+	}
+	if s.Loads() != 1 {
+		t.Errorf("the model was loaded %d times", s.Loads())
+	}
+}
+
+func TestTypingShortensTheWait(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.Stop()
+	o, clock, seen := watched(t, s.URL)
+	seen.wait(t, 0, model.Unreachable)
+	for clock.pending() < 10*time.Second {
+		eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
+		clock.advance(clock.pending())
+	}
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	if o.Ready(); s.Probes() != 0 {
+		t.Error("asked again at once")
+	}
+	clock.advance(2 * time.Second)
+	if err := o.Ready(); err == nil {
+		t.Error("Ready asks the server")
+	}
+	seen.wait(t, 1, model.Ready)
+}
+
+func TestWhatIsWrongIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		model modeltest.Model
+		phase model.Phase
+		kind  error
+		says  string
+	}{
+		{"another model", modeltest.Model{Name: "llama3.2"}, model.Missing, model.ErrModelMissing, "ollama pull granite4:micro"},
+		{"no fill-in-the-middle", modeltest.Model{Name: "granite4:micro", NoFIM: true}, model.Unsuitable, model.ErrNoFIM, "<|fim_prefix|> <|fim_suffix|> <|fim_middle|>"},
+		{"in the cloud", modeltest.Model{Name: "granite4:micro", RemoteHost: "https://ollama.com:443"}, model.Unsuitable, model.ErrRefused, "https://ollama.com:443"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			s.SetModels(c.model)
+			o, clock, seen := watched(t, s.URL)
+			st := seen.wait(t, 0, c.phase)
+			if !errors.Is(st.Err, c.kind) || !strings.Contains(st.Err.Error(), c.says) {
+				t.Errorf("the person reads %q", st.Err)
+			}
+			if c.model.RemoteHost != "" && len(s.Requests()) > 0 {
+				t.Errorf("a model in the cloud was sent %s", s.Requests()[0].Body)
+			}
+			if _, _, err := collect(soon(t), o, fim("a", ""), 5); !errors.Is(err, c.kind) {
+				t.Errorf("Generate says %v", err)
+			}
+			s.SetModels(modeltest.Model{Name: "granite4:micro"})
+			eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
+			clock.advance(2 * time.Minute)
+			seen.wait(t, 1, model.Ready)
+		})
+	}
+}
+
+func TestAHybridModelWorksWithAWarning(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
+	o, _, seen := watched(t, s.URL)
+	if st := seen.wait(t, 0, model.Ready); !strings.Contains(st.Warning, "hybrid") || st.Err != nil {
+		t.Errorf("state %+v", st)
+	}
+	if err := o.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheCanaryIsAskedOnceForEveryLifeOfTheServer(t *testing.T) {
+	s := modeltest.NewServer(t)
+	o, clock, seen := watched(t, s.URL)
+	seen.wait(t, 0, model.Ready)
+	canaries := func() (n int) {
+		for _, r := range s.Prompts() {
+			if r.Prompt == strings.Join(graniteTags, "") {
+				n++
+			}
+		}
+		return n
+	}
+	probes := s.Probes()
+	s.Queue(modeltest.Answer{ErrorLine: "a hiccup"})
+	if _, _, err := collect(soon(t), o, fim("a", ""), 5); err == nil {
+		t.Fatal("no error")
+	}
+	eventually(t, "the server is doubted", func() bool { return s.Probes() > probes })
+	if n := canaries(); n != 1 {
+		t.Errorf("%d canaries after an error, want 1: another would cost the cache", n)
+	}
+
+	s.Stop()
+	eventually(t, "a check is due", func() bool { return clock.pending() == 30*time.Second })
+	clock.advance(30 * time.Second)
+	n := len(seen.phases())
+	seen.wait(t, n-1, model.Unreachable)
+	if err := s.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
+	clock.advance(time.Second)
+	seen.wait(t, n, model.Ready)
+	if n := canaries(); n != 2 {
+		t.Errorf("%d canaries after a restart, want 2: it may be another server", n)
+	}
+}
+
+func TestAModelDeletedLaterIsNoticed(t *testing.T) {
+	s := modeltest.NewServer(t)
+	o, _, seen := watched(t, s.URL)
+	seen.wait(t, 0, model.Ready)
+	s.SetModels()
+	if _, _, err := collect(soon(t), o, fim("a", ""), 5); !errors.Is(err, model.ErrModelMissing) {
+		t.Errorf("Generate says %v", err)
+	}
+	seen.wait(t, 0, model.Missing)
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var reached atomic.Bool
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
+	defer elsewhere.Close()
+	s := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer s.Close()
+	_, _, seen := watched(t, s.URL)
+	if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "elsewhere") {
+		t.Errorf("the person reads %q", st.Err)
+	}
+	if reached.Load() {
+		t.Error("a request was sent where the redirect points")
+	}
+}
+
+func TestAServerThatIsNoOllama(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"html": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<!doctype html><p>hello")) },
+		"404":  http.NotFound,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(h)
+			defer s.Close()
+			_, _, seen := watched(t, s.URL)
+			if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "does not speak Ollama's API") {
+				t.Errorf("the person reads %q", st.Err)
+			}
+		})
+	}
+}
+
+func TestCloseWhileLoading(t *testing.T) {
+	s := modeltest.NewServer(t)
+	hold := make(chan struct{})
+	defer close(hold)
+	s.Queue(modeltest.Answer{Hold: hold}) // the canary: it never ends
+	o, _, seen := watched(t, s.URL)
+	seen.wait(t, 0, model.Loading)
+	waiting := make(chan error, 1)
+	go func() { waiting <- o.WaitReady(context.Background()) }()
+	if err := o.Ready(); !errors.Is(err, model.ErrLoading) {
+		t.Errorf("Ready says %v", err)
+	}
+	o.Close()
+	if err := <-waiting; !errors.Is(err, context.Canceled) {
+		t.Errorf("WaitReady says %v", err)
+	}
+	if _, err := model.New(model.Options{}); err == nil {
+		t.Error("a runtime without a model")
+	}
+}

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"strings"
@@ -90,26 +89,17 @@ func TestRealOllama(t *testing.T) {
 				t.Errorf("a request took %v to have the model in memory", load)
 			}
 		}
-		if n := strings.Count(s.Log(), "starting runner"); n > 2 {
-			t.Errorf("the log speaks of %d runners", n)
+		if n := s.Loads(); n != 1 {
+			t.Errorf("%d loads", n)
+		}
+		m := s.Loaded()
+		if len(m) != 1 || m[0].ContextLength != 2048 {
+			t.Fatalf("in memory: %+v", m)
+		}
+		if left := time.Until(m[0].ExpiresAt); left < 25*time.Minute || left > 31*time.Minute {
+			t.Errorf("kept in memory for %v, want 30 minutes", left)
 		}
 	})
-}
-
-func TestRealCancelWhileGenerating(t *testing.T) {
-	s := ollamatest.StartEmpty(t)
-	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
-	o := ready(t, options(s.URL))
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := o.Generate(ctx, fim("a", "b"), 1000, nil, 0, func(string, float64) bool { cancel(); return true })
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("cancelled: %v", err)
-	}
-	begin := time.Now()
-	if _, _, err := collect(soon(t), o, fim("a", "b"), 1); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("the next answer of one token came %v after the cancel", time.Since(begin))
 }
 
 func TestRealKillAndRestart(t *testing.T) {

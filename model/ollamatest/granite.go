@@ -28,7 +28,7 @@ var Tiny = Shape{Layers: 2, Embedding: 64, FFN: 128, Context: 8192}
 
 // Slow takes long enough over a prompt and a token that what the key-value
 // cache saves, and what a cancelled request still costs, can be measured.
-var Slow = Shape{Layers: 8, Embedding: 512, FFN: 2048, Context: 8192}
+var Slow = Shape{Layers: 6, Embedding: 256, FFN: 1024, Context: 8192}
 
 // SpecialTokens are Granite 4's, in the order of its vocabulary.
 var SpecialTokens = []string{

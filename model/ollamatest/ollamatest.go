@@ -135,9 +135,24 @@ func (s *Server) Kill() {
 	}
 }
 
-// Log is what the processes wrote so far; with it one can see what the cache
-// reused ("loading cache slot").
-func (s *Server) Log() string { return s.log.tail(-1) }
+// Loads is how many models were loaded into memory so far.
+func (s *Server) Loads() int { return strings.Count(s.log.tail(-1), `msg="starting go runner"`) }
+
+// AbortedLoads is how many of these were thrown away because the request that
+// wanted the model was cancelled.
+func (s *Server) AbortedLoads() int { return strings.Count(s.log.tail(-1), "aborting load") }
+
+// Loaded is what /api/ps says about the models in memory.
+func (s *Server) Loaded() []api.ProcessModelResponse {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ps, err := s.client().ListRunning(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ps.Models
+}
 
 // Create gives the server a generated Granite under this name. The model runs
 // on one thread: it is too small to share.

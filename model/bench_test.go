@@ -1,0 +1,106 @@
+package model_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/model/modeltest"
+	"quarry/model/ollamatest"
+)
+
+// BenchmarkOneToken is what the runtime adds to a bare HTTP request: both ask
+// the same fake for one token.
+func BenchmarkOneToken(b *testing.B) {
+	s := modeltest.NewServer(b)
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
+	prompt := fim(strings.Repeat("func f(x int) { g(x) }\n", 200), "}\n")
+	b.Run("http", func(b *testing.B) {
+		body, _ := json.Marshal(map[string]any{"model": "granite4:micro", "prompt": prompt, "raw": true})
+		client := &http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		for b.Loop() {
+			resp, err := client.Post(s.URL+"/api/generate", "application/json", bytes.NewReader(body))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				b.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+	})
+	b.Run("quarry", func(b *testing.B) {
+		o := ready(b, options(s.URL))
+		for b.Loop() {
+			if _, _, err := collect(b.Context(), o, prompt, 5); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkRealCancelToIdle cancels an answer after its first token and asks
+// for one more token: the time between is how long the model stayed busy, and a
+// token's own time, which is reported beside it.
+func BenchmarkRealCancelToIdle(b *testing.B) {
+	s := ollamatest.StartEmpty(b)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	o := ready(b, options(s.URL))
+	var idle, token []time.Duration
+	one := func() time.Duration {
+		begin := time.Now()
+		if _, _, err := collect(b.Context(), o, fim("a", "b"), 1); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(begin)
+	}
+	for b.Loop() {
+		ctx, cancel := context.WithCancel(b.Context())
+		_, _ = o.Generate(ctx, fim("a", "b"), 1000, nil, 0, func(string, float64) bool { cancel(); return true })
+		idle, token = append(idle, one()), append(token, one())
+	}
+	report(b, idle, "idle")
+	report(b, token, "token")
+}
+
+// BenchmarkRealPromptCache evaluates a prompt of about 1,300 tokens that is new,
+// that grew at its end, that grew in the middle before a suffix of 100 tokens,
+// and whose start moved.
+func BenchmarkRealPromptCache(b *testing.B) {
+	s := ollamatest.StartEmpty(b)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	o := ready(b, options(s.URL))
+	evaluate := func(prompt string) time.Duration {
+		if _, _, err := collect(b.Context(), o, prompt, 1); err != nil {
+			b.Fatal(err)
+		}
+		return o.Metrics().Last.PromptEval
+	}
+	text, suffix := strings.Repeat("func f(x int) { g(x) }\n", 53), strings.Repeat("return ok\n", 10)
+	var cold, end, middle, start []time.Duration
+	for b.Loop() {
+		evaluate("unrelated")
+		cold = append(cold, evaluate(fim(text, suffix)))
+		end = append(end, evaluate(fim(text, suffix)+"x :="))
+		middle = append(middle, evaluate(fim(text+"y", suffix)+"x :="))
+		start = append(start, evaluate(fim(text[1:], suffix)))
+	}
+	report(b, cold, "cold")
+	report(b, end, "end-grown")
+	report(b, middle, "middle-grown")
+	report(b, start, "start-moved")
+}
+
+func report(b *testing.B, d []time.Duration, name string) {
+	slices.Sort(d)
+	b.ReportMetric(float64(d[len(d)/2].Microseconds())/1000, name+"-p50-ms")
+	b.ReportMetric(float64(d[min(len(d)-1, len(d)*95/100)].Microseconds())/1000, name+"-p95-ms")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,111 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/model/ollamatest"
+)
+
+// These hold what the Ollama that quarry is built for does with time. They ask
+// a model that is slow enough to tell work from none, and compare within one
+// run, so that a busy machine does not fail them.
+
+func TestRealPromptCache(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	o := ready(t, options(s.URL))
+	ctx := soon(t)
+	evaluate := func(prompt string) time.Duration {
+		t.Helper()
+		if _, _, err := collect(ctx, o, prompt, 1); err != nil {
+			t.Fatal(err)
+		}
+		return o.Metrics().Last.PromptEval
+	}
+	text := strings.Repeat("func f(x int) { g(x) }\n", 60)
+	cold := evaluate(fim(text, "return\n"))
+	grown := evaluate(fim(text, "return\n") + "x :=")
+	m := o.Metrics().Last
+	if m.SharedBytes != m.PromptBytes-len("x :=") {
+		t.Errorf("the prompts share %d of %d bytes", m.SharedBytes, m.PromptBytes)
+	}
+	moved := evaluate(fim(text[1:], "return\n"))
+	t.Logf("%d tokens cold %v, grown at the end %v, start moved %v", m.PromptTokens, cold, grown, moved)
+	if grown > cold/5 {
+		t.Errorf("a prompt grown at its end took %v of %v: the cache was not used", grown, cold)
+	}
+	if moved < cold/2 {
+		t.Errorf("a prompt whose start moved took %v of %v: more is reused than is known", moved, cold)
+	}
+}
+
+func TestRealCancelFreesTheModel(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	o := ready(t, options(s.URL))
+
+	// Cancelled while tokens flow: the next one starts at once.
+	ctx, cancel := context.WithCancel(t.Context())
+	whole := time.Now()
+	if _, _, err := collect(soon(t), o, fim("a", "b"), 400); err != nil {
+		t.Fatal(err)
+	}
+	full := time.Since(whole)
+	if _, err := o.Generate(ctx, fim("a", "b"), 400, nil, 0, func(string, float64) bool { cancel(); return true }); !errors.Is(err, context.Canceled) {
+		t.Fatalf("cancelled: %v", err)
+	}
+	begin := time.Now()
+	if _, _, err := collect(soon(t), o, fim("a", "b"), 1); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("400 tokens take %v; the next answer came %v after the cancel", full, time.Since(begin))
+	if took := time.Since(begin); took > full/3 {
+		t.Errorf("the next answer came %v after the cancel, the whole one takes %v", took, full)
+	}
+
+	// Cancelled while the prompt is read: Generate returns at once, and the next
+	// one pays for the rest, but the work is kept.
+	long := strings.Repeat("func f(x int) { g(x) }\n", 75)
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	begin = time.Now()
+	_, _, err := collect(ctx, o, fim(long, ""), 5)
+	returned := time.Since(begin)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Skipf("the machine reads the prompt in %v: too fast to cancel", returned)
+	}
+	if _, _, err := collect(soon(t), o, fim(long, "")+"x", 1); err != nil {
+		t.Fatal(err)
+	}
+	next := time.Since(begin)
+	t.Logf("Generate returned after %v, the next answer came after %v", returned, next)
+	if returned > next/2 {
+		t.Errorf("Generate returned after %v, when the model was free after %v", returned, next)
+	}
+	if n := s.Loads(); n != 1 {
+		t.Errorf("a cancel made Ollama load the model again: %d loads", n)
+	}
+}
+
+func TestRealCancelWhileLoading(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	o := ready(t, options(s.URL))
+	s.Kill()
+	s.Restart() // unnoticed: the next request makes it load the model
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := collect(ctx, o, fim("a", "b"), 3); err == nil {
+		t.Skip("the model was loaded within 50 ms: nothing to cancel")
+	}
+	if _, _, err := collect(soon(t), o, fim("a", "b"), 3); err != nil {
+		t.Errorf("the next request: %v", err)
+	}
+	if loads, aborted := s.Loads(), s.AbortedLoads(); loads != 2 || aborted != 0 {
+		t.Errorf("loaded %d times, %d of them thrown away; want 2 and 0", loads, aborted)
+	}
+}

@@ -6,17 +6,20 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ollama/ollama/api"
+
 	"quarry/model/modeltest"
 	"quarry/model/ollamatest"
 )
 
-// BenchmarkOneToken is what the runtime adds to a bare HTTP request: both ask
-// the same fake for one token.
+// BenchmarkOneToken is what the runtime adds to a bare HTTP request, and what
+// Ollama's own client adds: all ask the same fake for one token.
 func BenchmarkOneToken(b *testing.B) {
 	s := modeltest.NewServer(b)
 	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
@@ -34,6 +37,21 @@ func BenchmarkOneToken(b *testing.B) {
 				b.Fatal(err)
 			}
 			resp.Body.Close()
+		}
+	})
+	b.Run("api.Client", func(b *testing.B) {
+		u, err := url.Parse(s.URL)
+		if err != nil {
+			b.Fatal(err)
+		}
+		hc := &http.Client{Transport: &http.Transport{}}
+		defer hc.CloseIdleConnections()
+		client := api.NewClient(u, hc)
+		for b.Loop() {
+			req := &api.GenerateRequest{Model: "granite4:micro", Prompt: prompt, Raw: true}
+			if err := client.Generate(b.Context(), req, func(api.GenerateResponse) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 	b.Run("quarry", func(b *testing.B) {

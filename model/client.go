@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 // and forget its cache.
 type client struct {
 	api       *api.Client
-	close     func() // closes idle connections
+	http      *http.Client // what api uses
 	endpoint  *url.URL
 	model     string
 	numCtx    int
@@ -131,18 +132,15 @@ func (c *client) canary(ctx context.Context) error {
 }
 
 // finish runs a request to its end. A stream that ends without saying that it
-// is done broke off, although the API client reports no error then.
+// is done broke off, even if it was closed cleanly.
 func (c *client) finish(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
 	var end streamEnd
-	err := c.api.Generate(ctx, req, func(r api.GenerateResponse) error {
+	err := c.stream(ctx, req, func(r api.GenerateResponse) {
 		end.see(r)
 		each(r)
-		return nil
 	})
 	if err == nil && !end.reached() {
-		if err = ctx.Err(); err == nil {
-			err = c.brokeOff(nil)
-		}
+		err = c.brokeOff(nil)
 	}
 	return c.explain(err)
 }

@@ -105,7 +105,7 @@ func New(opt Options) (*Ollama, error) {
 	hc := newHTTPClient(endpoint)
 	o := &Ollama{
 		client: client{
-			api: api.NewClient(endpoint, hc), close: hc.CloseIdleConnections,
+			api: api.NewClient(endpoint, hc), http: hc,
 			endpoint: endpoint, model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive,
 			fimTags: opt.FIMTags, remote: opt.AllowRemote,
 		},
@@ -127,7 +127,7 @@ func (o *Ollama) Start() {
 func (o *Ollama) Close() {
 	o.cancel()
 	o.wg.Wait()
-	o.close()
+	o.http.CloseIdleConnections()
 }
 
 // Model is the model's name as it was configured.

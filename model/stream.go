@@ -1,0 +1,80 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/ollama/ollama/api"
+)
+
+// maxAnswer bounds what one answer may make quarry read, in bytes: many times
+// what the longest context can hold.
+const maxAnswer = 64 << 20
+
+// stream posts req and calls each with every chunk of the answer, until the
+// stream ends. It does what api.Client.Generate does, with two differences that
+// matter at every keystroke: that clears 8 MB of buffer for each request, and
+// ends without an error when the connection breaks.
+func (c *client) stream(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
+	body, err := json.Marshal(req)
+	if err != nil {
+		return err
+	}
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint.JoinPath("api/generate").String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	post.Header.Set("Content-Type", "application/json")
+	post.Header.Set("Accept", "application/x-ndjson")
+	resp, err := c.http.Do(post)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer := io.LimitReader(resp.Body, maxAnswer)
+	if resp.StatusCode >= http.StatusBadRequest {
+		return statusError(resp, answer)
+	}
+	for dec := json.NewDecoder(answer); ; {
+		var chunk struct {
+			Error string `json:"error"`
+			api.GenerateResponse
+		}
+		err := dec.Decode(&chunk)
+		var syntax *json.SyntaxError
+		var shape *json.UnmarshalTypeError
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &syntax), errors.As(err, &shape):
+			return &problem{kind: ErrServer, what: c.notOllama(), fix: "check the address", cause: err}
+		case err != nil:
+			return c.brokeOff(err)
+		case chunk.Error != "":
+			return errors.New(chunk.Error)
+		}
+		each(chunk.GenerateResponse)
+	}
+}
+
+func statusError(resp *http.Response, body io.Reader) error {
+	if resp.StatusCode == http.StatusUnauthorized {
+		return api.AuthorizationError{StatusCode: resp.StatusCode, Status: resp.Status}
+	}
+	data, err := io.ReadAll(io.LimitReader(body, 64<<10))
+	if err != nil {
+		return fmt.Errorf("read the error of status %d: %w", resp.StatusCode, err)
+	}
+	status := api.StatusError{StatusCode: resp.StatusCode, Status: resp.Status}
+	if json.Unmarshal(data, &status) != nil {
+		status.ErrorMessage = string(data)
+	}
+	return status
+}

@@ -65,8 +65,9 @@ func (a *Analyzer) AppendText(dst []byte, text string) []byte {
 }
 
 // Words appends the lower-cased words of one identifier to dst: "parseURLPath"
-// gives parse, url, path. Unlike Terms it neither stems nor drops short words,
-// so joining the words gives back the identifier without its separators.
+// gives parse, url, path. Unlike Terms it neither stems nor drops short words
+// nor cuts at digits (v2 is a word), so joining the words gives back the
+// identifier without its separators.
 func (a *Analyzer) Words(dst []string, identifier string) []string {
 	for i := 0; i < len(identifier); {
 		r, n := utf8.DecodeRuneInString(identifier[i:])
@@ -75,7 +76,7 @@ func (a *Analyzer) Words(dst []string, identifier string) []string {
 			continue
 		}
 		end := wordEnd(identifier, i)
-		a.cut(identifier[i:end])
+		a.cut(identifier[i:end], false)
 		for k := 0; k+1 < len(a.cuts); k++ {
 			if w := trimSeparators(a.lower[a.cuts[k]:a.cuts[k+1]]); len(w) > 0 {
 				dst = append(dst, string(w))
@@ -94,7 +95,7 @@ func (a *Analyzer) Stem(word string) string {
 
 // identifier emits the terms of one run of word characters.
 func (a *Analyzer) identifier(run string, emit func([]byte)) {
-	a.cut(run)
+	a.cut(run, true)
 	words := 0
 	for k := 0; k+1 < len(a.cuts); k++ {
 		if len(trimSeparators(a.lower[a.cuts[k]:a.cuts[k+1]])) > 0 {
@@ -136,8 +137,8 @@ func (a *Analyzer) identifier(run string, emit func([]byte)) {
 
 // cut fills lower with run in lower case and cuts with the word boundaries in
 // it. Boundaries: after and before '_', lower|Upper, letter|digit, and
-// UPPER|Upperlower.
-func (a *Analyzer) cut(run string) {
+// UPPER|Upperlower. Without digits, digits belong to the letters before them.
+func (a *Analyzer) cut(run string, digits bool) {
 	a.lower = a.lower[:0]
 	a.cuts = append(a.cuts[:0], 0)
 	prev := classNone
@@ -150,6 +151,11 @@ func (a *Analyzer) cut(run string) {
 			r, n = utf8.DecodeRuneInString(run[i:])
 		}
 		cl := classOf(r)
+		if cl == classDigit && !digits && (prev == classLower || prev == classUpper) {
+			a.lower = utf8.AppendRune(a.lower, r)
+			i += n
+			continue
+		}
 		at := len(a.lower)
 		switch {
 		case prev == classNone || at == start:

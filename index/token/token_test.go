@@ -51,7 +51,8 @@ func TestAppendText(t *testing.T) {
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"parseURLPath", "parse url path"},
-		{"_private_T2", "private t 2"},
+		{"_private_T2", "private t2"},
+		{"oauth2Scope_V4", "oauth2 scope v4"},
 		{"Foo::bar.baz", "foo bar baz"},
 		{"", ""},
 	} {

@@ -1,0 +1,308 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"quarry/index/token"
+)
+
+// Class is what kind of question a query is; it chooses the weights.
+type Class string
+
+// The classes of queries.
+const (
+	// ClassSymbol is a name: ServeHTTP, Sinatra::Base, create_store.
+	ClassSymbol Class = "symbol"
+	// ClassText is anything in words.
+	ClassText Class = "text"
+)
+
+// queryTerm is one term of the lexical query.
+type queryTerm struct {
+	text   string
+	weight float32
+	// word is the place of the word in the query the term came from, so that a
+	// word is not counted twice for its parts.
+	word int
+	// joined marks the concatenation of two neighbouring words.
+	joined bool
+}
+
+// analyzed is a query as the signals read it.
+type analyzed struct {
+	class Class
+	// terms are what the postings are asked for, no term twice.
+	terms []queryTerm
+	// words are the stems of the plain words without stop words, one each.
+	words []string
+	// names are the identifiers that stand in the query, lower case and as
+	// written; a symbol query has exactly one.
+	names []queryName
+	// plain are the query's words of prose, and neighbours of them written as
+	// one, that may name a declaration.
+	plain []plainName
+	// joined are neighbouring words written as one.
+	joined []joinedWords
+
+	wantsTests, wantsExamples, wantsCompat, wantsDocs, wantsTypes, wantsBench, wantsConfig bool
+}
+
+// plainName is a lower-case word that may be a name, with the stem whose
+// frequency says how telling it is.
+type plainName struct{ flat, stem string }
+
+// joinedWords is what words[first] and words[second] spell together.
+type joinedWords struct {
+	flat          string
+	first, second int
+}
+
+// wordSet has a bit for each of the first 64 words of a query.
+type wordSet uint64
+
+func (s wordSet) has(i int) bool { return i < 64 && s>>i&1 != 0 }
+
+// joinedName returns the words that a flat name is made of: two neighbours, or
+// none.
+func (a *analyzed) joinedName(base string) wordSet {
+	for _, j := range a.joined {
+		if j.flat == base {
+			return 1<<min(j.first, 63) | 1<<min(j.second, 63)
+		}
+	}
+	return 0
+}
+
+type queryName struct {
+	written string // the last part: Base of Sinatra::Base
+	owner   string // what stands before it, lower case: sinatra
+}
+
+// stopWords carry no meaning in a question about code. Words that name things
+// in code (set, map, get, new, type, file, test, all) are not among them.
+var stopWords = setOf(strings.Fields(`a an the of in on at to for from by with without into onto as is are was were be been being
+	it its this that these those there here how what where when which who whom whose why does do did done doing can could should would will
+	may might must shall i you we they he she my our your their his her me us them and or but not nor so if then than else also very just
+	only about between within during before after above below up down out off over under again further once each any some such no own same
+	too s t don find show tell give explain please want need looking look me us please code codebase repository repo project implemented implementation
+	implement implements work works working used uses using use handled handles handle happen happens get gets defined located live lives via
+	logic place part parts way ways thing things stuff whether while through across per etc e g ie eg vs support supports supported
+	provide provides provided allow allows allowed let lets make makes made making called responsible`)...)
+
+// symbolKeywords before a name make a query of two words a symbol query.
+var symbolKeywords = setOf("func", "function", "fn", "def", "class", "struct", "interface", "trait", "enum", "type", "method", "module", "macro", "const", "var", "record", "protocol", "object")
+
+// analyzeQuery cuts the text of a query. project is the workspace's name.
+func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
+	var a analyzed
+	fields := strings.Fields(text)
+	if name, ok := wholeName(fields); ok {
+		a.class = ClassSymbol
+		a.names = append(a.names, name)
+	} else {
+		a.class = ClassText
+	}
+	projectFlat := flatName(project)
+	seen := map[string]int{}
+	addTerm := func(t queryTerm) {
+		if i, ok := seen[t.text]; ok {
+			if a.terms[i].weight < t.weight {
+				a.terms[i].weight = t.weight
+			}
+			return
+		}
+		seen[t.text] = len(a.terms)
+		a.terms = append(a.terms, t)
+	}
+	kept := keptFields(fields, a.class)
+	var rawWords []string // lower-cased words in order, for neighbours
+	for i, f := range kept {
+		lower := strings.ToLower(strings.TrimFunc(f, notWord))
+		weight := float32(1)
+		if projectFlat != "" && flatName(lower) == projectFlat && len(kept) > 1 {
+			weight = projectWeight
+		}
+		a.intent(lower)
+		n := 0
+		an.Terms(f, func(term []byte) {
+			addTerm(queryTerm{text: string(term), weight: weight, word: i})
+			n++
+		})
+		if a.class == ClassText {
+			if name, ok := identifier(f); ok {
+				a.names = append(a.names, name)
+			}
+			if plainWord(lower) {
+				a.plain = append(a.plain, plainName{lower, an.Stem(lower)})
+				if singular, ok := strings.CutSuffix(lower, "s"); ok && len(singular) > 3 {
+					a.plain = append(a.plain, plainName{singular, an.Stem(lower)})
+				}
+			}
+		}
+		rawWords = append(rawWords, an.Words(nil, f)...)
+	}
+	for _, f := range fields {
+		a.intent(strings.ToLower(strings.TrimFunc(f, notWord)))
+	}
+	before := -1
+	for i, w := range rawWords {
+		s := an.Stem(w)
+		at := slices.Index(a.words, s)
+		if at < 0 {
+			at = len(a.words)
+			a.words = append(a.words, s)
+		}
+		if i > 0 {
+			flat := rawWords[i-1] + w
+			a.joined = append(a.joined, joinedWords{flat, before, at})
+			if a.class == ClassText {
+				addTerm(queryTerm{text: flat, weight: joinedWeight, word: -1, joined: true})
+				a.plain = append(a.plain, plainName{flat, flat})
+			}
+		}
+		before = at
+	}
+	return a
+}
+
+// keptFields drops stop words; a query of nothing else keeps them all.
+func keptFields(fields []string, class Class) []string {
+	if class == ClassSymbol {
+		return fields
+	}
+	kept := make([]string, 0, len(fields))
+	for _, f := range fields {
+		if w := strings.ToLower(strings.TrimFunc(f, notWord)); w != "" && !stopWords[w] {
+			kept = append(kept, f)
+		}
+	}
+	if len(kept) == 0 {
+		return fields
+	}
+	return kept
+}
+
+// intent lifts penalties when the query asks for what they demote.
+func (a *analyzed) intent(word string) {
+	switch word {
+	case "test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures", "mock", "mocks", "assert", "asserts":
+		a.wantsTests = true
+	case "example", "examples", "sample", "samples", "demo", "tutorial":
+		a.wantsExamples = true
+	case "compat", "compatibility", "legacy", "deprecated", "backward", "backwards", "polyfill", "shim", "v1", "v2", "v3", "old":
+		a.wantsCompat = true
+	case "documentation", "docs", "readme", "changelog", "guide":
+		a.wantsDocs = true
+	case "typings", "declaration", "declarations", "stub", "stubs":
+		a.wantsTypes = true
+	case "benchmark", "benchmarks", "bench", "performance":
+		a.wantsBench = true
+	case "config", "configuration", "ci", "workflow", "pipeline", "dependencies", "makefile", "dockerfile":
+		a.wantsConfig = true
+	}
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
+
+func plainWord(w string) bool {
+	if len(w) < 3 {
+		return false
+	}
+	for _, r := range w {
+		if !unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// wholeName answers the name when all of the query is one: a single word of
+// identifier characters, perhaps after a declaring keyword.
+func wholeName(fields []string) (queryName, bool) {
+	if len(fields) == 2 && symbolKeywords[fields[0]] {
+		fields = fields[1:]
+	}
+	if len(fields) != 1 {
+		return queryName{}, false
+	}
+	return splitName(fields[0])
+}
+
+// identifier answers the name a word of a longer query surely is: it has an
+// inner capital, an underscore, a digit between letters, or a qualifier.
+func identifier(word string) (queryName, bool) {
+	word = strings.TrimFunc(word, func(r rune) bool { return notWord(r) && r != '$' && r != '#' && r != '@' })
+	name, ok := splitName(word)
+	if !ok {
+		return queryName{}, false
+	}
+	if name.owner != "" || strings.Contains(name.written, "_") {
+		return name, true
+	}
+	lower, upperAfter := false, false
+	for i, r := range name.written {
+		if unicode.IsLower(r) {
+			lower = true
+		}
+		if i > 0 && unicode.IsUpper(r) {
+			upperAfter = true
+		}
+	}
+	return name, lower && upperAfter
+}
+
+// splitName reads a possibly qualified identifier.
+func splitName(word string) (queryName, bool) {
+	word = strings.TrimSuffix(word, "()")
+	word = strings.TrimLeft(word, ".#@$&*:")
+	word = strings.TrimRight(word, "?!,.;:")
+	if word == "" {
+		return queryName{}, false
+	}
+	start := 0
+	owner := ""
+	for i := 0; i < len(word); {
+		rest := word[i:]
+		sep := 0
+		switch {
+		case strings.HasPrefix(rest, "::"), strings.HasPrefix(rest, "->"):
+			sep = 2
+		case rest[0] == '.', rest[0] == '#', rest[0] == '\\':
+			sep = 1
+		}
+		if sep > 0 {
+			if i == start {
+				return queryName{}, false
+			}
+			owner = strings.ToLower(word[start:i])
+			i += sep
+			start = i
+			continue
+		}
+		r := rune(rest[0])
+		if r < 0x80 && !isNameByte(rest[0]) {
+			return queryName{}, false
+		}
+		i++
+	}
+	last := word[start:]
+	if last == "" || last[0] >= '0' && last[0] <= '9' {
+		return queryName{}, false
+	}
+	return queryName{written: last, owner: owner}, true
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '$' || c == '?' || c == '!' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func containsString(list []string, s string) bool {
+	for _, have := range list {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,223 @@
+package retrieval
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// graph is how files depend on each other: an edge from a file to those that
+// declare the names it uses or that its imports name. It is rebuilt at merges;
+// a file changed since keeps the edges it had, a new one has none yet.
+type graph struct {
+	nodes map[string]uint32 // path to node
+	// edges [starts[n], starts[n+1]) of targets and weights leave node n or, in
+	// the second half, enter it: neighbours count both ways.
+	starts  []uint32
+	targets []uint32
+	weights []float32
+	// rank is PageRank divided by its maximum.
+	rank []float32
+	// old has the nodes under a folder v1 beside which there is a v2.
+	old bitset
+}
+
+type edge struct {
+	from, to uint32
+	weight   float32
+}
+
+// Names that many files declare tell nothing about which of them is meant.
+const maxDeclaringFiles = 4
+
+func newGraph(s *segment) *graph {
+	g := &graph{nodes: s.paths}
+	byName := map[string][]uint32{}
+	for i := range s.defs {
+		d := &s.defs[i]
+		if len(d.name) < 3 || s.files[d.file].role&(roleTest|roleExample) != 0 {
+			continue
+		}
+		if files := byName[d.name]; len(files) == 0 || files[len(files)-1] != d.file {
+			byName[d.name] = append(files, d.file)
+		}
+	}
+	modules := moduleIndex(s.files)
+	weight := map[uint32]float32{}
+	var edges []edge
+	for n := range s.files {
+		f := &s.files[n]
+		clear(weight)
+		for _, name := range f.refs {
+			files := byName[name]
+			if len(files) == 0 || len(files) > maxDeclaringFiles || slices.Contains(files, uint32(n)) {
+				continue
+			}
+			for _, to := range files {
+				weight[to] += 1 / float32(len(files))
+			}
+		}
+		for _, im := range f.imports {
+			targets := modules.resolve(f.path, im)
+			for _, to := range targets {
+				if to != uint32(n) {
+					weight[to] += 2 / float32(len(targets))
+				}
+			}
+		}
+		for _, to := range sortedNodes(weight) {
+			edges = append(edges, edge{uint32(n), to, weight[to]})
+		}
+	}
+	g.rank = pageRank(len(s.files), edges)
+	g.old = oldVersions(s.files)
+	g.connect(len(s.files), edges)
+	return g
+}
+
+// oldVersions finds files under a folder named for a version, such as v1, that
+// has a sibling of a later one.
+func oldVersions(files []file) bitset {
+	latest := map[string]int{} // parent folder to the latest version in it
+	each := func(p string, visit func(parent string, version int)) {
+		for at := 0; ; {
+			n := strings.IndexByte(p[at:], '/')
+			if n < 0 {
+				return
+			}
+			if v, err := strconv.Atoi(strings.TrimPrefix(p[at:at+n], "v")); err == nil && p[at] == 'v' {
+				visit(p[:at], v)
+			}
+			at += n + 1
+		}
+	}
+	for i := range files {
+		each(files[i].path, func(parent string, v int) { latest[parent] = max(latest[parent], v) })
+	}
+	old := bitset{}
+	for i := range files {
+		each(files[i].path, func(parent string, v int) {
+			if v < latest[parent] {
+				old = old.with(i)
+			}
+		})
+	}
+	return old
+}
+
+func sortedNodes(m map[uint32]float32) []uint32 {
+	out := make([]uint32, 0, len(m))
+	for n := range m {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// connect lays the edges out both ways.
+func (g *graph) connect(n int, edges []edge) {
+	both := make([]edge, 0, 2*len(edges))
+	for _, e := range edges {
+		both = append(both, e, edge{e.to, e.from, e.weight})
+	}
+	slices.SortFunc(both, func(a, b edge) int {
+		if a.from != b.from {
+			return int(a.from) - int(b.from)
+		}
+		return int(a.to) - int(b.to)
+	})
+	g.starts = make([]uint32, n+1)
+	for _, e := range both {
+		g.starts[e.from+1]++
+		g.targets = append(g.targets, e.to)
+		g.weights = append(g.weights, e.weight)
+	}
+	for i := range n {
+		g.starts[i+1] += g.starts[i]
+	}
+}
+
+// pageRank is the power iteration of Brin and Page (1998) with damping .85 over
+// weighted edges, scaled to a maximum of 1. Nodes without edges out spread
+// evenly.
+func pageRank(n int, edges []edge) []float32 {
+	const damping, rounds = .85, 30
+	out := make([]float32, n)
+	for _, e := range edges {
+		out[e.from] += e.weight
+	}
+	rank, next := make([]float32, n), make([]float32, n)
+	for i := range rank {
+		rank[i] = 1 / float32(n)
+	}
+	for range rounds {
+		loose := float32(0)
+		for i := range rank {
+			if out[i] == 0 {
+				loose += rank[i]
+			}
+			next[i] = 0
+		}
+		for _, e := range edges {
+			next[e.to] += rank[e.from] * e.weight / out[e.from]
+		}
+		for i := range next {
+			next[i] = (1-damping)/float32(n) + damping*(next[i]+loose/float32(n))
+		}
+		rank, next = next, rank
+	}
+	most := float32(0)
+	for _, r := range rank {
+		most = max(most, r)
+	}
+	for i := range rank {
+		rank[i] /= most
+	}
+	return rank
+}
+
+// modules finds the files an import may mean by the tail of its path.
+type modules map[string][]uint32 // last part to files
+
+func moduleIndex(files []file) modules {
+	m := modules{}
+	for i := range files {
+		for _, key := range moduleKeys(files[i].path) {
+			m[key] = append(m[key], uint32(i))
+		}
+	}
+	return m
+}
+
+// moduleKeys are the last parts an import of this file may have: its base name,
+// and its folder's when the file stands for the folder.
+func moduleKeys(p string) []string {
+	dir, base := path.Split(p)
+	stem, _, _ := strings.Cut(base, ".")
+	if faceNames[stem] {
+		if dir = path.Base(dir); dir != "." {
+			return []string{stem, dir}
+		}
+	}
+	return []string{stem}
+}
+
+// resolve returns the files an import written in from may mean: those whose
+// path agrees with the most parts of it, at most maxDeclaringFiles.
+func (m modules) resolve(from, imported string) []uint32 {
+	parts := strings.FieldsFunc(imported, func(r rune) bool { return r == '/' || r == '.' || r == ':' || r == '\\' })
+	for len(parts) > 0 && (parts[0] == "crate" || parts[0] == "self" || parts[0] == "super") {
+		parts = parts[1:]
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	// The extension of "./util.js" and the name of "a.b.Name" may stand last.
+	for drop := 0; drop < 2 && drop < len(parts); drop++ {
+		if files := m[parts[len(parts)-1-drop]]; len(files) > 0 && len(files) <= maxDeclaringFiles {
+			return files
+		}
+	}
+	return nil
+}

@@ -1,0 +1,441 @@
+package retrieval
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"quarry/index/syntax"
+	"quarry/index/token"
+)
+
+func newAnalyzer() *token.Analyzer { return new(token.Analyzer) }
+
+// document analyses a text as the index does.
+func document(path, text string) Document {
+	language := syntax.Detect(path[strings.LastIndexByte(path, '/')+1:], []byte(text))
+	f, err := syntax.Analyze(language, []byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return Document{Path: path, Language: language, Text: text, Modified: noon, Syntax: f}
+}
+
+func sampleDocuments() []Document {
+	return []Document{
+		document("server/router.go", `// Package server routes requests.
+package server
+
+// Router matches paths in a radix tree.
+type Router struct{ root *node }
+
+// Handle registers a handler for a pattern.
+func (r *Router) Handle(pattern string, h Handler) { r.root.insert(pattern, h) }
+`),
+		document("server/node.go", `package server
+
+// node is a vertex of the radix tree.
+type node struct { children []*node; handler Handler }
+
+func (n *node) insert(pattern string, h Handler) {}
+`),
+		document("server/router_test.go", `package server
+
+import "testing"
+
+func TestRouterHandle(t *testing.T) { new(Router).Handle("/x", nil) }
+`),
+		document("client/http_client.go", `package client
+
+import "server"
+
+// HTTPClient sends requests and retries them with backoff.
+type HTTPClient struct{ retries int }
+
+func (c *HTTPClient) Send(r *server.Router) error { return nil }
+`),
+		document("config/load.py", `"""Reads settings from a file."""
+
+DEFAULT_TIMEOUT = 30
+
+def load_settings(path):
+    """Read settings, or the defaults when the file is missing."""
+    return {"timeout": DEFAULT_TIMEOUT}
+`),
+		document("README.md", "# Sample\n\nA router and a client.\n"),
+	}
+}
+
+func changesOf(docs []Document) []Change {
+	out := make([]Change, len(docs))
+	for i := range docs {
+		out[i] = Change{docs[i].Path, &docs[i]}
+	}
+	return out
+}
+
+func sampleIndex(t testing.TB) *Index {
+	t.Helper()
+	ix := New(Options{Project: "sample"})
+	ix.Apply(changesOf(sampleDocuments()))
+	return ix
+}
+
+func find(t testing.TB, ix *Index, raw string) Answer {
+	t.Helper()
+	a, err := ix.Search(context.Background(), Request{Query: Parse(raw, noon), Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Timings = Timings{}
+	return a
+}
+
+func pathsOf(a Answer) []string {
+	out := []string{}
+	for _, r := range a.Results {
+		out = append(out, r.Path)
+	}
+	return out
+}
+
+func TestSearchFindsFirst(t *testing.T) {
+	ix := sampleIndex(t)
+	for raw, want := range map[string]string{
+		"Router":                              "server/router.go",
+		"type Router":                         "server/router.go",
+		"router":                              "server/router.go",
+		"radix tree vertex":                   "server/node.go",
+		"how are failed requests retried":     "client/http_client.go",
+		"httpclient":                          "client/http_client.go",
+		"http client":                         "client/http_client.go",
+		"HTTPCleint":                          "client/http_client.go", // misspelled
+		"load_sett":                           "config/load.py",        // prefix
+		"loadSettings":                        "config/load.py",        // other case
+		"where are the default settings read": "config/load.py",
+		"tests of the router":                 "server/router_test.go",
+		"path:client requests":                "client/http_client.go",
+		"lang:python timeout":                 "config/load.py",
+		"type:doc router":                     "README.md",
+		"kind:method handler":                 "server/router.go",
+		"symbol:node":                         "server/node.go",
+		`"new(Router)"`:                       "server/router_test.go",
+		`radix "vertex of the"`:               "server/node.go",
+		"mode:docs client":                    "README.md",
+		"Router.Handle":                       "server/router.go",
+		"-path:router.go -type:test Router":   "client/http_client.go",
+		"mode:symbols settings":               "config/load.py",
+	} {
+		got := find(t, ix, raw)
+		if len(got.Results) == 0 || got.Results[0].Path != want {
+			t.Errorf("%q found %q, want %s first", raw, pathsOf(got), want)
+		}
+	}
+}
+
+func TestResultsExplainThemselves(t *testing.T) {
+	a := find(t, sampleIndex(t), "Router")
+	r := a.Results[0]
+	if r.Symbol != "Router" || r.Kind != syntax.KindStruct || r.StartLine > 5 || r.EndLine < 5 {
+		t.Errorf("result = %+v", r)
+	}
+	if r.Reasons[0] != "declares struct Router" {
+		t.Errorf("reasons = %q", r.Reasons)
+	}
+	if r.Score <= 0 || r.Score > 1 {
+		t.Errorf("score = %v", r.Score)
+	}
+	for _, want := range []string{"lexical", "symbols", "path", "graph", "literal"} {
+		if !slices.Contains(a.Backend, want) {
+			t.Errorf("backend %q lacks %s", a.Backend, want)
+		}
+	}
+	for _, r := range a.Results {
+		if r.Path == "server/router_test.go" && r.Reasons[len(r.Reasons)-1] != "ranked lower: test" {
+			t.Errorf("a test does not say why it is low: %q", r.Reasons)
+		}
+	}
+}
+
+func TestLocality(t *testing.T) {
+	ix := sampleIndex(t)
+	at := func(path string) []string {
+		a, err := ix.Search(context.Background(), Request{Query: Parse("requests", noon), At: &Position{Path: path}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pathsOf(a)
+	}
+	if got := at("server/router.go"); got[0] != "server/router.go" {
+		t.Errorf("in server: %q", got)
+	}
+	if got := at("client/other.go"); got[0] != "client/http_client.go" {
+		t.Errorf("in client: %q", got)
+	}
+}
+
+func TestSince(t *testing.T) {
+	docs := sampleDocuments()
+	docs[0].Modified = noon.AddDate(0, 0, -10)
+	ix := New(Options{})
+	ix.Apply(changesOf(docs))
+	if got := pathsOf(find(t, ix, "since:2d Router")); slices.Contains(got, docs[0].Path) || len(got) == 0 {
+		t.Errorf("since:2d found %q", got)
+	}
+	docs[1].Modified = noon.AddDate(0, 0, 1)
+	ix.Apply(changesOf(docs[1:2]))
+	if got := pathsOf(find(t, ix, "mode:recent radix tree")); got[0] != docs[1].Path {
+		t.Errorf("mode:recent found %q", got)
+	}
+}
+
+func TestEmptyQuery(t *testing.T) {
+	if got := find(t, sampleIndex(t), ""); len(got.Results) != 0 {
+		t.Errorf("an empty query found %q", pathsOf(got))
+	}
+	if got := find(t, New(Options{}), "router"); len(got.Results) != 0 {
+		t.Errorf("an empty index found %q", pathsOf(got))
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := sampleIndex(t).Search(ctx, Request{Query: Parse("router", noon)}); err == nil {
+		t.Error("a cancelled search succeeded")
+	}
+}
+
+var words = strings.Fields(`router handle request parse config load node tree insert client server retry backoff timeout user session
+	cache store query index token stream reader writer buffer error result option default value key map list`)
+
+// randomDocument draws a small Go file.
+func randomDocument(random *rand.Rand, path string) Document {
+	var b strings.Builder
+	word := func() string { return words[random.IntN(len(words))] }
+	fmt.Fprintf(&b, "// Package %s has %s and %s.\npackage %s\n\n", word(), word(), word(), word())
+	for range 1 + random.IntN(4) {
+		name := word() + strings.ToUpper(word()[:1]) + word()
+		fmt.Fprintf(&b, "// %s does %s with %s.\nfunc %s(%s int) { %s(%s) }\n\n", name, word(), word(), name, word(), word(), word())
+	}
+	return document(path, b.String())
+}
+
+// However an index came to be, after a merge it answers like one built at once,
+// to the last bit; before, it has the same files.
+func TestIncrementalEqualsRebuilt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		state := map[string]Document{}
+		ix := New(Options{})
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			var changes []Change
+			for range rapid.IntRange(1, 4).Draw(t, "changes") {
+				p := fmt.Sprintf("dir%d/%s.go", random.IntN(3), words[random.IntN(12)])
+				if random.IntN(4) == 0 {
+					delete(state, p)
+					changes = append(changes, Change{Path: p})
+					continue
+				}
+				d := randomDocument(random, p)
+				state[p] = d
+				changes = append(changes, Change{p, &d})
+			}
+			ix.Apply(changes)
+		}
+		var docs []Document
+		for _, d := range state {
+			docs = append(docs, d)
+		}
+		slices.SortFunc(docs, func(a, b Document) int { return strings.Compare(a.Path, b.Path) })
+		fresh := New(Options{})
+		fresh.Apply(changesOf(docs))
+		query := func(ix *Index, raw string) Answer {
+			a, err := ix.Search(context.Background(), Request{Query: Parse(raw, noon), Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Timings = Timings{}
+			return a
+		}
+		old := ix.Current()
+		merged := New(Options{})
+		merged.current.Store(mergedSnapshot(old.segments[0], old.dead, old.segments[1:], 1))
+		rebuilt := New(Options{})
+		rebuilt.current.Store(mergedSnapshot(fresh.Current().segments[0], nil, fresh.Current().segments[1:], 1))
+		for _, raw := range []string{"router handle", "parse config error", "sessionCache", `"does"`, "lang:go tree"} {
+			a, b := query(merged, raw), query(rebuilt, raw)
+			if !reflect.DeepEqual(a, b) {
+				t.Fatalf("%q\nmerged  %+v\nrebuilt %+v", raw, a, b)
+			}
+			x, y := pathsOf(query(ix, raw)), pathsOf(b)
+			slices.Sort(x)
+			slices.Sort(y)
+			if !slices.Equal(x, y) {
+				t.Fatalf("%q\nincremental %q\nrebuilt     %q", raw, x, y)
+			}
+		}
+	})
+}
+
+// Whatever a plain scan finds is found, and nothing else.
+func TestLiteralsAreContained(t *testing.T) {
+	alphabet := []string{"ab", "Ba", "b_", "x.y", " ", "\n", "é", "\xff", "(", "=="}
+	draw := func(t *rapid.T, label string, most int) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(alphabet), 1, most).Draw(t, label), "")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		texts := map[string]string{}
+		var docs []Document
+		for i := range rapid.IntRange(1, 8).Draw(t, "files") {
+			p := fmt.Sprintf("f%d.txt", i)
+			texts[p] = draw(t, "text", 60)
+			docs = append(docs, document(p, texts[p]))
+		}
+		lit := draw(t, "literal", 4)
+		if strings.TrimSpace(lit) == "" {
+			t.Skip("a blank phrase is no phrase")
+		}
+		ix := New(Options{})
+		ix.Apply(changesOf(docs))
+		a, err := ix.Search(context.Background(), Request{Query: Parse(`"`+lit+`"`, noon), Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := pathsOf(a)
+		slices.Sort(got)
+		want := []string{}
+		for p, text := range texts {
+			if strings.Contains(text, lit) || lit == foldASCII(lit) && strings.Contains(foldASCII(text), lit) {
+				want = append(want, p)
+			}
+		}
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q found %q, a scan finds %q", lit, got, want)
+		}
+	})
+}
+
+func foldASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = foldByte(c)
+	}
+	return string(b)
+}
+
+// Searches and changes at once are safe, and a search sees one state.
+func TestConcurrent(t *testing.T) {
+	ix := sampleIndex(t)
+	var readers sync.WaitGroup
+	stop := make(chan struct{})
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				a, err := ix.Search(context.Background(), Request{Query: Parse("stamp", noon), Limit: 100})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := len(a.Results); n != 0 && n != 2 {
+					t.Errorf("saw %d of the two files that change together", n)
+					return
+				}
+			}
+		})
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range 60 {
+		a, b := document("a.go", "package a // stamp"), document("b.go", "package b // stamp")
+		changes := []Change{{"a.go", &a}, {"b.go", &b}}
+		if i%3 == 0 {
+			changes = []Change{{Path: "a.go"}, {Path: "b.go"}}
+		}
+		other := randomDocument(random, fmt.Sprintf("other%d.go", i%20))
+		ix.Apply(append(changes, Change{other.Path, &other}))
+	}
+	close(stop)
+	readers.Wait()
+}
+
+func TestDeterministic(t *testing.T) {
+	ix := sampleIndex(t)
+	for _, raw := range []string{"router", "handler for requests", `"node"`} {
+		first := find(t, ix, raw)
+		for range 5 {
+			if again := find(t, ix, raw); !reflect.DeepEqual(first, again) {
+				t.Fatalf("%q answered\n%+v\nthen\n%+v", raw, first, again)
+			}
+		}
+	}
+}
+
+func TestRankFusionAndDiversity(t *testing.T) {
+	ix := sampleIndex(t)
+	for _, req := range []Request{
+		{Query: Parse("router radix tree", noon), Fusion: FusionRank},
+		{Query: Parse("router radix tree", noon), Diversity: .5},
+	} {
+		a, err := ix.Search(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Results) < 2 || a.Results[0].Path != "server/router.go" {
+			t.Errorf("fusion %q diversity %v: %q", req.Fusion, req.Diversity, pathsOf(a))
+		}
+		seen := map[string]bool{}
+		for _, r := range a.Results {
+			if seen[r.Path] || r.Score < 0 || r.Score > 1 {
+				t.Errorf("result %+v repeats or is out of range", r)
+			}
+			seen[r.Path] = true
+		}
+	}
+}
+
+func TestVectorsAddCandidates(t *testing.T) {
+	ix := sampleIndex(t)
+	a, err := ix.Search(context.Background(), Request{
+		Query:   Parse("zzz yyy", noon),
+		Vectors: []VectorHit{{Path: "config/load.py", StartLine: 5, EndLine: 7, Score: .8}, {Path: "gone.py", Score: .7}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pathsOf(a); !slices.Equal(got, []string{"config/load.py"}) || a.Results[0].Reasons[0] != "close in meaning" {
+		t.Errorf("vectors found %q because %+v", got, a.Results)
+	}
+}
+
+func TestApplyIsQuickForOneFile(t *testing.T) {
+	ix := sampleIndex(t)
+	random := rand.New(rand.NewPCG(5, 6))
+	var docs []Document
+	for i := range 200 {
+		docs = append(docs, randomDocument(random, fmt.Sprintf("pkg%d/f%d.go", i%10, i)))
+	}
+	ix.Apply(changesOf(docs))
+	before := ix.Current()
+	d := randomDocument(random, "pkg1/new.go")
+	ix.Apply([]Change{{d.Path, &d}})
+	after := ix.Current()
+	if before.segments[0] != after.segments[0] {
+		t.Error("one small change rebuilt the whole index")
+	}
+	if after.Generation != before.Generation+1 {
+		t.Errorf("generation %d after %d", after.Generation, before.Generation)
+	}
+}

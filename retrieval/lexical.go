@@ -1,0 +1,152 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+)
+
+// scratch is the reusable working space of one search.
+type scratch struct {
+	chunkScores []float32 // by chunk of the snapshot, zero between searches
+	cardScores  []float32 // by file
+	slots       []int32   // by file: its candidate's place plus 1, zero between searches
+	candidates  []candidate
+	heap        []scored
+	order       []int32
+}
+
+// scored is a document with a score.
+type scored struct {
+	doc   uint32
+	score float32
+}
+
+func (sc *scratch) fit(s *Snapshot) {
+	sc.chunkScores = zeroed(sc.chunkScores, s.chunks)
+	sc.cardScores = zeroed(sc.cardScores, s.files)
+	if cap(sc.slots) < s.files {
+		sc.slots = make([]int32, s.files)
+	}
+	sc.slots = sc.slots[:s.files]
+	clear(sc.slots)
+	sc.candidates = sc.candidates[:0]
+}
+
+func zeroed(v []float32, n int) []float32 {
+	if cap(v) < n {
+		return make([]float32, n)
+	}
+	v = v[:n]
+	clear(v)
+	return v
+}
+
+// documentFrequency counts the chunks with a term over all segments.
+func (s *Snapshot) documentFrequency(term string) int {
+	n := 0
+	for _, seg := range s.segments {
+		docs, _ := seg.text.list(term)
+		n += len(docs)
+	}
+	return n
+}
+
+// accumulate adds the BM25 scores of the terms to chunks and cards. idfs are
+// the terms' inverse document frequencies over chunks.
+func (s *Snapshot) accumulate(sc *scratch, terms []queryTerm, idfs []float32) {
+	for i, t := range terms {
+		cards := 0
+		for _, seg := range s.segments {
+			docs, _ := seg.card.list(t.text)
+			cards += len(docs)
+		}
+		chunkWeight := t.weight * idfs[i] * unpackImpact
+		cardWeight := t.weight * idf(cards, s.files) * unpackImpact
+		for k, seg := range s.segments {
+			docs, impacts := seg.text.list(t.text)
+			scores := sc.chunkScores[s.chunkBase[k]:]
+			impacts = impacts[:len(docs)]
+			for j, d := range docs {
+				scores[d] += chunkWeight * float32(impacts[j])
+			}
+			docs, impacts = seg.card.list(t.text)
+			scores = sc.cardScores[s.fileBase[k]:]
+			for j, d := range docs {
+				scores[d] += cardWeight * float32(impacts[j])
+			}
+		}
+	}
+}
+
+// top leaves the n best of scores in sc.heap, best first, ties by number, of
+// those that keep allows. scores are read only.
+func (sc *scratch) top(scores []float32, n int, keep func(doc uint32) bool) []scored {
+	h := sc.heap[:0]
+	least := float32(0)
+	for d, v := range scores {
+		if v <= least || !keep(uint32(d)) {
+			continue
+		}
+		// A plain bounded buffer, halved when full: cheaper than a heap for
+		// scores in no order.
+		h = append(h, scored{uint32(d), v})
+		if len(h) == 2*n {
+			sortScored(h)
+			h = h[:n]
+			least = h[n-1].score
+		}
+	}
+	sortScored(h)
+	if len(h) > n {
+		h = h[:n]
+	}
+	sc.heap = h
+	return h
+}
+
+func sortScored(h []scored) {
+	slices.SortFunc(h, func(a, b scored) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.doc, b.doc)
+	})
+}
+
+// segmentOfChunk returns the segment of a chunk of the snapshot and its number
+// there.
+func (s *Snapshot) segmentOfChunk(c uint32) (k int, local uint32) {
+	k = locate(s.chunkBase, c)
+	return k, c - s.chunkBase[k]
+}
+
+func (s *Snapshot) file(f uint32) *file {
+	k := locate(s.fileBase, f)
+	return &s.segments[k].files[f-s.fileBase[k]]
+}
+
+// fileOfChunk returns the file of a chunk, both numbers of the snapshot.
+func (s *Snapshot) fileOfChunk(c uint32) uint32 {
+	k, local := s.segmentOfChunk(c)
+	return s.fileBase[k] + s.segments[k].chunks[local].file
+}
+
+func (s *Snapshot) alive(f uint32) bool {
+	return int(f) >= len(s.segments[0].files) || !s.dead.has(int(f))
+}
+
+// locate returns the last base that is at most n; segments without documents
+// share a base with their successor, which is the one found.
+func locate(bases []uint32, n uint32) int {
+	if len(bases) == 1 || n < bases[1] {
+		return 0
+	}
+	i, found := slices.BinarySearch(bases, n)
+	if !found {
+		return i - 1
+	}
+	for i+1 < len(bases) && bases[i+1] == n {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,93 @@
+package retrieval
+
+import (
+	"context"
+	"strings"
+)
+
+// literals finds the files that contain each quoted text exactly, and, for a
+// query that is code rather than words, the query as it stands. Quoted texts
+// are a condition: every file that contains them all is a candidate and no
+// other is kept. The query as it stands only adds candidates.
+func (sr *search) literals(ctx context.Context) error {
+	want := sr.req.Query.Phrases
+	if len(want) == 0 {
+		lit := sr.literalQuery()
+		if lit == "" {
+			return nil
+		}
+		want = []string{lit}
+	}
+	for k, seg := range sr.snap.segments {
+		base := sr.snap.fileBase[k]
+		for i := range seg.files {
+			f := base + uint32(i)
+			m := &seg.files[i]
+			if !sr.keeps(f) || !mayContainAll(m.trigrams, want) {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			text := m.text
+			if sr.ix.options.Text != nil {
+				var err error
+				if text, err = sr.ix.options.Text(m.path); err != nil {
+					// The file went since it was indexed; its change is on its way.
+					continue
+				}
+			}
+			if at, ok := findAll(text, want); ok {
+				sr.contains(f, text, at)
+			}
+		}
+	}
+	return nil
+}
+
+// literalQuery returns the query when it reads as a piece of code: a name, or
+// one word with punctuation inside.
+func (sr *search) literalQuery() string {
+	text := sr.req.Query.Text
+	if len(text) < 3 || strings.ContainsAny(text, " \t") {
+		return ""
+	}
+	return text
+}
+
+func mayContainAll(set trigramSet, want []string) bool {
+	for _, lit := range want {
+		if !set.mayContain(lit) {
+			return false
+		}
+	}
+	return true
+}
+
+// findAll returns the offset of the first of want if text contains all.
+func findAll(text string, want []string) (int, bool) {
+	first := -1
+	for i, lit := range want {
+		at := findLiteral(text, lit)
+		if at < 0 {
+			return 0, false
+		}
+		if i == 0 {
+			first = at
+		}
+	}
+	return first, true
+}
+
+// contains makes the file a candidate with the place of the literal.
+func (sr *search) contains(f uint32, text string, at int) {
+	c := sr.sc.candidateOf(sr.snap, f)
+	c.literal = at
+	c.literalLine = 1 + strings.Count(text[:at], "\n")
+	c.signals[sigLiteral] = 1
+	if c.n == 0 {
+		if chunk, ok := sr.snap.chunkAtLine(f, uint32(c.literalLine)); ok {
+			c.chunks[0], c.n = scored{doc: chunk}, 1
+		}
+	}
+}

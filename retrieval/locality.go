@@ -1,0 +1,71 @@
+package retrieval
+
+import (
+	"path"
+	"slices"
+)
+
+// How near a file is to where the person is, by the nearest reason.
+const (
+	nearSame     = 1
+	nearOpen     = .7
+	nearImported = .6
+	nearFolder   = .5
+	nearRecent   = .5
+	// Files opened or edited longer ago count less: each is this much of the
+	// one before.
+	recentDecay = .85
+)
+
+// localities fills sigLocality for candidates when the caller gave a position.
+func (sr *search) localities() {
+	at := sr.req.At
+	if at == nil {
+		return
+	}
+	here := path.Dir(at.Path)
+	linked := sr.linkedWith(at.Path)
+	for i := range sr.sc.candidates {
+		c := &sr.sc.candidates[i]
+		near := func(v float32, why string) {
+			if v > c.signals[sigLocality] {
+				c.signals[sigLocality], c.locality = v, why
+			}
+		}
+		p := c.meta.path
+		switch {
+		case p == at.Path:
+			near(nearSame, "the current file")
+		case path.Dir(p) == here:
+			near(nearFolder, "in the folder of the current file")
+		}
+		if slices.Contains(linked, c.file) {
+			near(nearImported, "linked with the current file")
+		}
+		if k := slices.Index(at.Open, p); k >= 0 {
+			near(nearOpen*decayed(k), "open in the editor")
+		}
+		if k := slices.Index(at.Recent, p); k >= 0 {
+			near(nearRecent*decayed(k), "recently edited or viewed")
+		}
+	}
+}
+
+func decayed(k int) float32 {
+	v := float32(1)
+	for range k {
+		v *= recentDecay
+	}
+	return v
+}
+
+// linkedWith returns the files of the first segment that share an edge with a
+// path.
+func (sr *search) linkedWith(p string) []uint32 {
+	g := sr.snap.graph
+	node, ok := g.nodes[p]
+	if !ok {
+		return nil
+	}
+	return g.targets[g.starts[node]:g.starts[node+1]]
+}

@@ -1,0 +1,89 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+)
+
+// bitset is an immutable set of small numbers.
+type bitset []uint64
+
+func (b bitset) has(i int) bool { return i>>6 < len(b) && b[i>>6]&(1<<(i&63)) != 0 }
+
+// with adds i to a set that nobody else holds yet.
+func (b bitset) with(i int) bitset {
+	for i>>6 >= len(b) {
+		b = append(b, 0)
+	}
+	b[i>>6] |= 1 << (i & 63)
+	return b
+}
+
+// mergeSegments joins segments into one, without the files that are dead in the
+// first. Files come in the order of their paths whatever the history, so that a
+// merged index equals one built in one go.
+func mergeSegments(parts []*segment, dead bitset) *segment {
+	type place struct{ part, file int }
+	var order []place
+	for p, seg := range parts {
+		for f := range seg.files {
+			if p > 0 || !dead.has(f) {
+				order = append(order, place{p, f})
+			}
+		}
+	}
+	pathOf := func(x place) string { return parts[x.part].files[x.file].path }
+	slices.SortFunc(order, func(x, y place) int { return strings.Compare(pathOf(x), pathOf(y)) })
+
+	m := &segment{paths: make(map[string]uint32, len(order))}
+	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
+	for p, seg := range parts {
+		files[p] = remapped{&seg.card, droppedAll(len(seg.files))}
+		chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
+	}
+	defsOf := make([][]int32, len(parts)) // new number of each def
+	defsByFile := make([]map[uint32][]uint32, len(parts))
+	for p, seg := range parts {
+		defsOf[p] = make([]int32, len(seg.defs))
+		defsByFile[p] = map[uint32][]uint32{}
+		for i, d := range seg.defs {
+			defsByFile[p][d.file] = append(defsByFile[p][d.file], uint32(i))
+		}
+	}
+	for _, at := range order {
+		seg := parts[at.part]
+		id := uint32(len(m.files))
+		files[at.part].renumber[at.file] = id
+		f := seg.files[at.file]
+		first := uint32(len(m.chunks))
+		for _, i := range defsByFile[at.part][uint32(at.file)] {
+			d := seg.defs[i]
+			defsOf[at.part][i] = int32(len(m.defs))
+			d.file, d.chunk = id, d.chunk-f.firstChunk+first
+			m.defs = append(m.defs, d)
+		}
+		for c := f.firstChunk; c < f.endChunk; c++ {
+			ch := seg.chunks[c]
+			chunks[at.part].renumber[c] = uint32(len(m.chunks))
+			ch.file = id
+			if ch.def >= 0 {
+				ch.def = defsOf[at.part][ch.def]
+			}
+			m.chunks = append(m.chunks, ch)
+		}
+		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
+		m.files = append(m.files, f)
+		m.paths[f.path] = id
+	}
+	m.text, m.card = mergePostings(chunks), mergePostings(files)
+	m.sortDefs()
+	return m
+}
+
+func droppedAll(n int) []uint32 {
+	r := make([]uint32, n)
+	for i := range r {
+		r[i] = dropped
+	}
+	return r
+}

@@ -1,0 +1,100 @@
+package retrieval
+
+import (
+	"math/bits"
+	"sort"
+	"strings"
+)
+
+// lookup calls visit for every declaration whose key is exactly key.
+func (s *segment) lookup(key string, visit func(*def)) {
+	i := sort.Search(len(s.byKey), func(i int) bool { return s.defs[s.byKey[i]].key >= key })
+	for ; i < len(s.byKey) && s.defs[s.byKey[i]].key == key; i++ {
+		visit(&s.defs[s.byKey[i]])
+	}
+}
+
+// prefixed calls visit for every declaration whose key starts with prefix, at
+// most limit distinct keys in their order.
+func (s *segment) prefixed(prefix string, limit int, visit func(*def)) {
+	i := sort.Search(len(s.byKey), func(i int) bool { return s.defs[s.byKey[i]].key >= prefix })
+	last := ""
+	for ; i < len(s.byKey) && strings.HasPrefix(s.defs[s.byKey[i]].key, prefix); i++ {
+		if d := &s.defs[s.byKey[i]]; d.key != last {
+			if limit--; limit < 0 {
+				return
+			}
+			last = d.key
+		}
+		visit(&s.defs[s.byKey[i]])
+	}
+}
+
+// similar calls visit for every declaration whose key is within maxEdits edits
+// of key, with the number of edits.
+func (s *segment) similar(key string, maxEdits int, visit func(*def, int)) {
+	want := letterMask(key)
+	var rows editRows
+	for i := 0; i < len(s.byKey); {
+		k := s.defs[s.byKey[i]].key
+		edits := maxEdits + 1
+		if n := len(k) - len(key); n <= maxEdits && -n <= maxEdits && bits.OnesCount32(want^letterMask(k)) <= 2*maxEdits {
+			edits = rows.distance(key, k, maxEdits)
+		}
+		for ; i < len(s.byKey) && s.defs[s.byKey[i]].key == k; i++ {
+			if edits <= maxEdits {
+				visit(&s.defs[s.byKey[i]], edits)
+			}
+		}
+	}
+}
+
+// letterMask has a bit for each letter that occurs: an edit changes at most two.
+func letterMask(s string) uint32 {
+	m := uint32(0)
+	for i := 0; i < len(s); i++ {
+		m |= 1 << (s[i] & 31)
+	}
+	return m
+}
+
+// editRows is scratch space for distance.
+type editRows struct{ before, previous, current []int }
+
+// distance is the optimal string alignment distance (Damerau 1964: insertions,
+// deletions, substitutions and swaps of neighbours) between a and b in bytes,
+// or limit+1 when it is more.
+func (r *editRows) distance(a, b string, limit int) int {
+	n := len(b) + 1
+	for len(r.before) < n {
+		r.before, r.previous, r.current = append(r.before, 0), append(r.previous, 0), append(r.current, 0)
+	}
+	before, previous, current := r.before[:n], r.previous[:n], r.current[:n]
+	for j := range previous {
+		previous[j] = j
+	}
+	leastBefore := 0
+	for i := 1; i <= len(a); i++ {
+		current[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			d := min(previous[j]+1, current[j-1]+1, previous[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			current[j] = d
+			least = min(least, d)
+		}
+		// A swap reaches over one row, so two rows must be past the limit.
+		if least > limit && leastBefore >= limit {
+			return limit + 1
+		}
+		leastBefore = least
+		before, previous, current = previous, current, before
+	}
+	return min(previous[len(b)], limit+1)
+}

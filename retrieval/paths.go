@@ -1,0 +1,190 @@
+package retrieval
+
+import (
+	"path"
+	"strings"
+
+	"quarry/index/token"
+)
+
+// role is what the place of a file says about how much it answers questions.
+type role uint16
+
+const (
+	roleTest role = 1 << iota
+	roleExample
+	roleCompat    // legacy, compatibility, deprecated
+	roleFace      // re-exports what other files hold: index.ts, mod.rs, __init__.py
+	roleTypes     // .d.ts, .pyi: declarations without code
+	roleGenerated // written by a program
+	roleVendored
+	roleBench
+	roleDoc // prose
+	roleConfig
+)
+
+// pathWords are the parts of a path that carry meaning, cut and stemmed.
+type pathWords struct {
+	stem []string // words of the base name without extension
+	dirs []string // words of the last dirDepth folders, no word twice
+	base string   // the base name without extension, lower case, no separators
+}
+
+// dirDepth is how many folders above a file count; those further up say where a
+// project keeps things rather than what they are.
+const dirDepth = 3
+
+func wordsOfPath(a *token.Analyzer, p string) pathWords {
+	dir, name := path.Split(p)
+	name = strings.TrimPrefix(name, ".")
+	if i := strings.IndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	parts := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' })
+	if faceNames[strings.ToLower(name)] && len(parts) > 0 {
+		// ser/mod.rs is known as ser.
+		name = parts[len(parts)-1]
+		parts = parts[:len(parts)-1]
+	}
+	w := pathWords{base: flatName(name)}
+	w.stem = stemmedWords(a, nil, name)
+	if len(parts) > dirDepth {
+		parts = parts[len(parts)-dirDepth:]
+	}
+	for _, part := range parts {
+		w.dirs = stemmedWords(a, w.dirs, part)
+	}
+	return w
+}
+
+// stemmedWords appends the distinct stems of the words of an identifier.
+func stemmedWords(a *token.Analyzer, dst []string, identifier string) []string {
+next:
+	for _, word := range a.Words(nil, identifier) {
+		s := a.Stem(word)
+		for _, have := range dst {
+			if have == s {
+				continue next
+			}
+		}
+		dst = append(dst, s)
+	}
+	return dst
+}
+
+// flatName is a name without separators in lower case: what a person may type
+// for it.
+func flatName(s string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' || r == '.' {
+			return -1
+		}
+		return r
+	}, s))
+}
+
+var (
+	testDirs    = setOf("test", "tests", "testing", "__tests__", "spec", "specs", "testdata", "fixtures", "__fixtures__", "mocks", "__mocks__", "testutil", "test_suite", "e2e", "testsuite", "test-utils")
+	exampleDirs = setOf("example", "examples", "sample", "samples", "demo", "demos", "docs_src", "tutorial", "tutorials", "playground")
+	compatDirs  = setOf("compat", "compatibility", "legacy", "deprecated", "_compat", "old", "v0", "polyfill", "polyfills", "shim", "shims")
+	benchDirs   = setOf("bench", "benches", "benchmark", "benchmarks", "perf", "jmh")
+	vendorDirs  = setOf("vendor", "vendored", "third_party", "thirdparty", "external", "deps", "node_modules")
+	docDirs     = setOf("doc", "docs", "documentation")
+	faceNames   = setOf("index", "mod", "lib", "__init__", "__main__", "main", "init", "package", "package-info", "exports", "module-info", "prelude", "all", "setup")
+	docExts     = setOf(".md", ".markdown", ".rst", ".adoc", ".txt", ".mdx", ".org", ".tex")
+	configExts  = setOf(".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".xml", ".lock", ".gradle", ".cmake", ".mod", ".sum", ".env", ".plist", ".editorconfig")
+)
+
+func setOf(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// roleOf reads the roles of a file from its path and the head of its text.
+func roleOf(p, text string) role {
+	var r role
+	lower := strings.ToLower(p)
+	dir, base := path.Split(lower)
+	for _, part := range strings.FieldsFunc(dir, func(c rune) bool { return c == '/' }) {
+		switch {
+		case testDirs[part]:
+			r |= roleTest
+		case exampleDirs[part]:
+			r |= roleExample
+		case compatDirs[part]:
+			r |= roleCompat
+		case benchDirs[part]:
+			r |= roleBench
+		case vendorDirs[part]:
+			r |= roleVendored
+		case docDirs[part]:
+			r |= roleDoc
+		}
+	}
+	ext := path.Ext(base)
+	stem := strings.TrimSuffix(base, ext)
+	if testName(p, stem) {
+		r |= roleTest
+	}
+	if compatDirs[stem] {
+		r |= roleCompat
+	}
+	switch {
+	case strings.HasSuffix(base, ".d.ts") || ext == ".pyi":
+		r |= roleTypes
+	case docExts[ext]:
+		r |= roleDoc
+	case configExts[ext] || base == "makefile" || base == "dockerfile" || strings.HasPrefix(base, "."):
+		r |= roleConfig
+	}
+	if faceNames[stem] && r&roleConfig == 0 && !docExts[ext] {
+		r |= roleFace
+	}
+	if r&roleDoc != 0 && !docExts[ext] {
+		r &^= roleDoc
+	}
+	if generated(text) || strings.HasSuffix(stem, ".pb") || strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, ".g") || strings.HasSuffix(stem, "_generated") {
+		r |= roleGenerated
+	}
+	return r
+}
+
+// testName knows the naming conventions of tests. The suffixes Test and Spec
+// need their capital: contest.java is no test.
+func testName(p, lowerStem string) bool {
+	switch {
+	case strings.HasSuffix(lowerStem, "_test"), strings.HasPrefix(lowerStem, "test_"), strings.HasSuffix(lowerStem, ".test"),
+		strings.HasSuffix(lowerStem, ".spec"), strings.HasSuffix(lowerStem, "_spec"), strings.HasSuffix(lowerStem, "-test"),
+		strings.HasSuffix(lowerStem, "_tests"), strings.HasSuffix(lowerStem, ".test-d"), strings.HasSuffix(lowerStem, ".bench"),
+		lowerStem == "conftest", lowerStem == "test", lowerStem == "tests":
+		return true
+	}
+	stem := path.Base(p)
+	stem = strings.TrimSuffix(stem, path.Ext(stem))
+	return strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec") || strings.HasSuffix(stem, "TestCase")
+}
+
+// generated looks for the marker that generators write, in the first lines
+// only: further down it is code about generators.
+func generated(text string) bool {
+	if len(text) > 1000 {
+		text = text[:1000]
+	}
+	return strings.Contains(text, "Code generated by ") || strings.Contains(text, "@generated") || strings.Contains(text, "DO NOT EDIT")
+}
+
+// typeOf maps roles to the filter type:.
+func (r role) typeOf() Type {
+	switch {
+	case r&roleTest != 0:
+		return TypeTest
+	case r&roleDoc != 0:
+		return TypeDoc
+	case r&roleConfig != 0:
+		return TypeConfig
+	}
+	return TypeCode
+}

@@ -1,0 +1,296 @@
+package retrieval
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/index/syntax"
+)
+
+// Mode says what a search looks at.
+type Mode string
+
+// The modes of the query language.
+const (
+	ModeAll     Mode = "all"
+	ModeCode    Mode = "code"    // source files, their tests included
+	ModeDocs    Mode = "docs"    // prose: documentation files and comments
+	ModeSymbols Mode = "symbols" // declarations by name
+	ModeRecent  Mode = "recent"  // newest files first among those that match
+)
+
+// Query is a parsed query.
+//
+// The language is free text with optional filters, each at the start of a word:
+//
+//	"quoted text"   the file contains exactly this text (as grep -F; any case
+//	                when it has no capital)
+//	path:internal   the path contains this, or matches it as a glob (path:*_test.go)
+//	lang:go         the file's language
+//	symbol:Parse    a declaration has this name (or its last part)
+//	kind:function   a declaration of this kind is near the hit
+//	type:test       code, doc, test or config
+//	since:3d        changed in the last 3 days (h, d, w), or since:2026-01-31
+//	mode:docs       all, code, docs, symbols or recent
+//	-path:vendor    any filter but mode and since with a leading minus excludes
+//
+// A filter with a value it cannot have is ordinary text, an open quote ends with
+// the query, and any sequence of bytes is a valid query.
+type Query struct {
+	// Text is what is left without filters, blanks folded; quoted text is part
+	// of it.
+	Text string
+	// Phrases are the quoted texts, each exactly as written.
+	Phrases []string
+	Filter
+	Mode Mode
+}
+
+// Filter restricts which files and chunks may answer. Values of one field are
+// alternatives, fields add up.
+type Filter struct {
+	Paths     []string
+	Languages []string
+	Symbols   []string
+	Kinds     []syntax.Kind
+	Types     []Type
+	// Since keeps files modified at this time or later; zero keeps all.
+	Since time.Time
+
+	NotPaths     []string
+	NotLanguages []string
+	NotKinds     []syntax.Kind
+	NotTypes     []Type
+}
+
+// Type is what a file is for, the values of the filter type:.
+type Type string
+
+// The types of files.
+const (
+	TypeCode   Type = "code"
+	TypeTest   Type = "test"
+	TypeDoc    Type = "doc"
+	TypeConfig Type = "config"
+)
+
+var kinds = []syntax.Kind{
+	syntax.KindFunction, syntax.KindMethod, syntax.KindClass, syntax.KindStruct, syntax.KindInterface, syntax.KindEnum,
+	syntax.KindVar, syntax.KindConst, syntax.KindType, syntax.KindModule, syntax.KindField, syntax.KindMacro, syntax.KindSection,
+}
+
+var languageAliases = map[string]string{
+	"golang": "go", "py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby",
+	"c++": "cpp", "c#": "csharp", "cs": "csharp", "sh": "bash", "shell": "bash", "kt": "kotlin", "md": "markdown",
+	"yml": "yaml", "ex": "elixir", "proto": "protobuf", "terraform": "hcl",
+}
+
+// Parse reads a query. now resolves relative times.
+func Parse(raw string, now time.Time) Query {
+	q := Query{Mode: ModeAll}
+	var text []string
+	for raw = strings.TrimLeftFunc(raw, unicode.IsSpace); raw != ""; raw = strings.TrimLeftFunc(raw, unicode.IsSpace) {
+		if raw[0] == '"' {
+			phrase, rest := cutQuoted(raw)
+			raw = rest
+			if strings.TrimSpace(phrase) != "" {
+				q.Phrases = append(q.Phrases, phrase)
+				text = append(text, strings.Fields(phrase)...)
+			}
+			continue
+		}
+		word, rest := cutWord(raw)
+		raw = rest
+		if !q.filter(word, now) {
+			text = append(text, word)
+		}
+	}
+	q.Text = strings.Join(text, " ")
+	return q
+}
+
+// cutQuoted splits `"text" rest`; without a closing quote all of it is text.
+func cutQuoted(raw string) (phrase, rest string) {
+	if end := strings.IndexByte(raw[1:], '"'); end >= 0 {
+		return raw[1 : 1+end], raw[end+2:]
+	}
+	return raw[1:], ""
+}
+
+// cutWord takes a word up to the next blank; the value of a filter may be
+// quoted (path:"my folder").
+func cutWord(raw string) (word, rest string) {
+	if i := strings.Index(raw, `:"`); i > 0 && isFilterKey(raw[:i]) {
+		if phrase, rest := cutQuoted(raw[i+1:]); phrase != "" {
+			return raw[:i+1] + phrase, rest
+		}
+	}
+	end := strings.IndexFunc(raw, unicode.IsSpace)
+	if end < 0 {
+		return raw, ""
+	}
+	return raw[:end], raw[end:]
+}
+
+func isFilterKey(s string) bool {
+	switch strings.TrimPrefix(s, "-") {
+	case "path", "lang", "symbol", "kind", "type", "since", "mode":
+		return true
+	}
+	return false
+}
+
+// filter takes word in as a filter and answers whether it was one.
+func (q *Query) filter(word string, now time.Time) bool {
+	key, value, ok := strings.Cut(word, ":")
+	if !ok || value == "" || !isFilterKey(key) {
+		return false
+	}
+	key, not := strings.CutPrefix(key, "-")
+	switch key {
+	case "path":
+		add(&q.Paths, &q.NotPaths, not, strings.ToLower(value))
+	case "lang":
+		lang := strings.ToLower(value)
+		if alias, ok := languageAliases[lang]; ok {
+			lang = alias
+		}
+		add(&q.Languages, &q.NotLanguages, not, lang)
+	case "symbol":
+		if not {
+			return false
+		}
+		q.Symbols = append(q.Symbols, value)
+	case "kind":
+		kind := syntax.Kind(strings.ToLower(value))
+		if !slices.Contains(kinds, kind) {
+			return false
+		}
+		add(&q.Kinds, &q.NotKinds, not, kind)
+	case "type":
+		t := Type(strings.ToLower(value))
+		if !slices.Contains([]Type{TypeCode, TypeTest, TypeDoc, TypeConfig}, t) {
+			return false
+		}
+		add(&q.Types, &q.NotTypes, not, t)
+	case "since":
+		since, ok := parseSince(value, now)
+		if !ok || not {
+			return false
+		}
+		q.Since = since
+	case "mode":
+		m := Mode(strings.ToLower(value))
+		if not || !slices.Contains([]Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}, m) {
+			return false
+		}
+		q.Mode = m
+	}
+	return true
+}
+
+func add[T any](yes, no *[]T, not bool, v T) {
+	if not {
+		yes = no
+	}
+	*yes = append(*yes, v)
+}
+
+// parseSince reads a date, "today", "yesterday", or a number with h, d or w.
+func parseSince(value string, now time.Time) (time.Time, bool) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch value {
+	case "today":
+		return day, true
+	case "yesterday":
+		return day.AddDate(0, 0, -1), true
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, value, now.Location()); err == nil {
+		return t, true
+	}
+	n, err := strconv.ParseUint(value[:len(value)-1], 10, 16)
+	if err != nil {
+		return time.Time{}, false
+	}
+	switch value[len(value)-1] {
+	case 'h':
+		return now.Add(-time.Duration(n) * time.Hour), true
+	case 'd':
+		return now.AddDate(0, 0, -int(n)), true
+	case 'w':
+		return now.AddDate(0, 0, -7*int(n)), true
+	}
+	return time.Time{}, false
+}
+
+// Empty answers whether the query asks for nothing.
+func (q *Query) Empty() bool {
+	return q.Text == "" && len(q.Symbols) == 0
+}
+
+// keepsFile answers whether a file may answer.
+func (f *Filter) keepsFile(m *file) bool {
+	if len(f.Languages) > 0 && !slices.Contains(f.Languages, m.language) || slices.Contains(f.NotLanguages, m.language) {
+		return false
+	}
+	if len(f.Types) > 0 && !slices.Contains(f.Types, m.kind) || slices.Contains(f.NotTypes, m.kind) {
+		return false
+	}
+	if !f.Since.IsZero() && m.modified.Before(f.Since) {
+		return false
+	}
+	if len(f.Paths) == 0 && len(f.NotPaths) == 0 {
+		return true
+	}
+	lower := strings.ToLower(m.path)
+	match := func(pattern string) bool { return matchPath(pattern, lower) }
+	return (len(f.Paths) == 0 || slices.ContainsFunc(f.Paths, match)) && !slices.ContainsFunc(f.NotPaths, match)
+}
+
+// matchPath answers whether pattern occurs in path or, when it has glob
+// characters, matches the path, its base name or a tail of it at a slash.
+func matchPath(pattern, p string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return strings.Contains(p, strings.TrimPrefix(pattern, "./"))
+	}
+	// In a glob ** crosses folders; path.Match has no such thing, so a pattern
+	// is tried on every tail, and the parts around ** one after the other.
+	head, tail, deep := strings.Cut(pattern, "**")
+	if deep {
+		head, tail = strings.Trim(head, "/"), strings.Trim(tail, "/")
+		if head != "" && !strings.HasPrefix(p, head+"/") && !strings.Contains(p, "/"+head+"/") {
+			return false
+		}
+		return tail == "" || matchTail(tail, p)
+	}
+	return matchTail(pattern, p)
+}
+
+func matchTail(pattern, p string) bool {
+	for {
+		if ok, err := path.Match(pattern, p); ok || err != nil {
+			return ok
+		}
+		_, rest, ok := strings.Cut(p, "/")
+		if !ok {
+			return false
+		}
+		p = rest
+	}
+}
+
+// sanitized returns s as valid UTF-8 without control characters, for reasons
+// and messages that quote the query.
+func sanitized(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

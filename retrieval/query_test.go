@@ -1,0 +1,133 @@
+package retrieval
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/index/syntax"
+)
+
+var noon = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		raw  string
+		want Query
+	}{
+		{"", Query{Mode: ModeAll}},
+		{"  how are\troutes grouped ", Query{Text: "how are routes grouped", Mode: ModeAll}},
+		{`say "hello  world" now`, Query{Text: "say hello world now", Phrases: []string{"hello  world"}, Mode: ModeAll}},
+		{`"open quote`, Query{Text: "open quote", Phrases: []string{"open quote"}, Mode: ModeAll}},
+		{`"" "  "`, Query{Mode: ModeAll}},
+		{"path:Internal lang:py parse", Query{Text: "parse", Mode: ModeAll, Filter: Filter{Paths: []string{"internal"}, Languages: []string{"python"}}}},
+		{`path:"my folder" x`, Query{Text: "x", Mode: ModeAll, Filter: Filter{Paths: []string{"my folder"}}}},
+		{"-path:vendor -lang:go -type:test x", Query{Text: "x", Mode: ModeAll,
+			Filter: Filter{NotPaths: []string{"vendor"}, NotLanguages: []string{"go"}, NotTypes: []Type{TypeTest}}}},
+		{"symbol:Parse kind:function", Query{Mode: ModeAll, Filter: Filter{Symbols: []string{"Parse"}, Kinds: []syntax.Kind{syntax.KindFunction}}}},
+		{"kind:nonsense type:int", Query{Text: "kind:nonsense type:int", Mode: ModeAll}},
+		{"std::path: path: x", Query{Text: "std::path: path: x", Mode: ModeAll}},
+		{"mode:docs install", Query{Text: "install", Mode: ModeDocs}},
+		{"since:2d x", Query{Text: "x", Mode: ModeAll, Filter: Filter{Since: noon.AddDate(0, 0, -2)}}},
+		{"since:3h", Query{Mode: ModeAll, Filter: Filter{Since: noon.Add(-3 * time.Hour)}}},
+		{"since:1w", Query{Mode: ModeAll, Filter: Filter{Since: noon.AddDate(0, 0, -7)}}},
+		{"since:today", Query{Mode: ModeAll, Filter: Filter{Since: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)}}},
+		{"since:2026-01-31", Query{Mode: ModeAll, Filter: Filter{Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}}},
+		{"since:soon -since:2d", Query{Text: "since:soon -since:2d", Mode: ModeAll}},
+	} {
+		if got := Parse(c.raw, noon); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("Parse(%q)\n got %+v\nwant %+v", c.raw, got, c.want)
+		}
+	}
+}
+
+func TestMatchPath(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"internal", "a/internal/b.go", true},
+		{"internal", "a/b.go", false},
+		{"./a", "a/b.go", true},
+		{"*_test.go", "a/b_test.go", true},
+		{"*_test.go", "a/b.go", false},
+		{"a/*.go", "x/a/b.go", true},
+		{"a/*.go", "a/b/c.go", false},
+		{"a/**/*.go", "a/b/c.go", true},
+		{"a/**", "a/b/c.go", true},
+		{"z/**", "a/b/c.go", false},
+		{"**/c.go", "a/b/c.go", true},
+		{"[", "a/[b.go", false},
+	} {
+		if got := matchPath(c.pattern, c.path); got != c.want {
+			t.Errorf("matchPath(%q, %q) = %v", c.pattern, c.path, got)
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	an := newAnalyzer()
+	for text, want := range map[string]string{
+		"ServeHTTP":                 "symbol servehttp",
+		"Sinatra::Base":             "symbol sinatra.base",
+		"ctx.Value()":               "symbol ctx.value",
+		"_private":                  "symbol _private",
+		"func Parse":                "symbol parse",
+		"ptr->next":                 "symbol ptr.next",
+		"how routes are grouped":    "text",
+		"what does parseURL accept": "text parseurl",
+		"use render_template here":  "text render_template",
+		"res.send body":             "text res.send",
+		"radix tree":                "text",
+		"...":                       "text",
+		"3.14":                      "text",
+	} {
+		q := analyzeQuery(an, text, "")
+		got := string(q.class)
+		for _, n := range q.names {
+			got += " "
+			if n.owner != "" {
+				got += n.owner + "."
+			}
+			got += strings.ToLower(n.written)
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestStopWordsLeaveSomething(t *testing.T) {
+	an := newAnalyzer()
+	if q := analyzeQuery(an, "how does the of", ""); len(q.terms) == 0 {
+		t.Error("a query of stop words lost all its terms")
+	}
+	q := analyzeQuery(an, "how does the router work", "")
+	if len(q.words) != 1 || q.words[0] != "router" {
+		t.Errorf("words = %q", q.words)
+	}
+}
+
+// Any sequence of bytes is a valid query, and what is parsed holds together.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{`a "b c" path:x -lang:go`, `"`, `path:"`, "since:9999999w kind:\xff", "-path:", "mode:all mode:", "symbol:::", "a\x00b"} {
+		f.Add(s)
+	}
+	ix := New(Options{})
+	ix.Apply(changesOf(sampleDocuments()))
+	f.Fuzz(func(t *testing.T, raw string) {
+		q := Parse(raw, noon)
+		if again := Parse(raw, noon); !reflect.DeepEqual(q, again) {
+			t.Fatalf("Parse(%q) differs between calls", raw)
+		}
+		for _, p := range q.Phrases {
+			if !strings.Contains(raw, p) {
+				t.Fatalf("phrase %q is not in %q", p, raw)
+			}
+		}
+		if a, err := ix.Search(t.Context(), Request{Query: q}); err != nil || a.Results == nil {
+			t.Fatalf("Search(%q) = %+v, %v", raw, a, err)
+		}
+	})
+}

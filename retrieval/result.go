@@ -1,0 +1,279 @@
+package retrieval
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const defaultLimit = 10
+
+// maxMore is how many further places of a file a result carries.
+const maxMore = 4
+
+// answer turns the ranked candidates into results.
+func (sr *search) answer(w *weights) Answer {
+	limit := sr.req.Limit
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	ranked := sr.ranked()
+	a := Answer{Class: sr.query.class, Total: len(ranked), Backend: sr.backend(), Results: []Result{}}
+	if sr.req.Diversity > 0 {
+		ranked = sr.diverse(ranked, limit)
+	}
+	if len(ranked) > limit {
+		ranked = ranked[:limit]
+	}
+	full := fullScore(w, sr.req.Fusion)
+	for _, c := range ranked {
+		a.Results = append(a.Results, sr.result(c, w, full))
+	}
+	return a
+}
+
+// fullScore is the score of a file that every signal speaks for.
+func fullScore(w *weights, fusion Fusion) float32 {
+	full := float32(0)
+	for _, x := range w {
+		if fusion == FusionRank {
+			x /= 61
+		}
+		full += x
+	}
+	return full
+}
+
+// backend names the signals that could speak.
+func (sr *search) backend() []string {
+	b := []string{"lexical", "path", "symbols", "graph"}
+	if len(sr.req.Query.Phrases) > 0 || sr.literalQuery() != "" {
+		b = append(b, "literal")
+	}
+	if sr.req.At != nil {
+		b = append(b, "locality")
+	}
+	if len(sr.req.Vectors) > 0 {
+		b = append(b, "vectors")
+	}
+	return b
+}
+
+// place is a chunk or declaration as a result shows it.
+func (sr *search) place(chunk uint32) (Place, string) {
+	k, local := sr.snap.segmentOfChunk(chunk)
+	seg := sr.snap.segments[k]
+	ch := &seg.chunks[local]
+	p := Place{StartLine: int(ch.startLine), EndLine: int(ch.endLine)}
+	if ch.def >= 0 {
+		d := &seg.defs[ch.def]
+		p.Symbol, p.Kind = d.qualified(), d.kind
+	}
+	return p, seg.files[ch.file].path
+}
+
+func (d *def) qualified() string {
+	if d.container == "" {
+		return d.name
+	}
+	return d.container + "." + d.name
+}
+
+func (sr *search) result(c *candidate, w *weights, full float32) Result {
+	r := Result{Path: c.meta.path, Score: unit(c.score / full), More: []Place{}}
+	main := sr.mainPlace(c)
+	r.StartLine, r.EndLine, r.Symbol, r.Kind = main.StartLine, main.EndLine, main.Symbol, main.Kind
+	for _, h := range c.chunks[:c.n] {
+		p, _ := sr.place(h.doc)
+		if len(r.More) == maxMore {
+			break
+		}
+		if p.StartLine <= r.EndLine && r.StartLine <= p.EndLine || h.score == 0 {
+			continue
+		}
+		p.Score = unit(h.score / c.chunks[0].score * float32(r.Score))
+		r.More = append(r.More, p)
+	}
+	r.Reasons = sr.reasons(c, w)
+	return r
+}
+
+// mainPlace is where a result points: the declaration asked for, the quoted
+// text, or the best chunk.
+func (sr *search) mainPlace(c *candidate) Place {
+	base := sr.snap.chunkBase[locate(sr.snap.fileBase, c.file)]
+	switch {
+	case c.literal >= 0 && len(sr.req.Query.Phrases) > 0:
+		if chunk, ok := sr.snap.chunkAtLine(c.file, uint32(c.literalLine)); ok {
+			p, _ := sr.place(chunk)
+			return p
+		}
+	case c.def != nil && sr.query.class == ClassSymbol:
+		p, _ := sr.place(base + c.def.chunk)
+		p.Symbol, p.Kind = c.def.qualified(), c.def.kind
+		return p
+	}
+	if c.n > 0 {
+		p, _ := sr.place(c.chunks[0].doc)
+		return p
+	}
+	if d := cmp.Or(c.def, c.wordDef); d != nil {
+		p, _ := sr.place(base + d.chunk)
+		p.Symbol, p.Kind = d.qualified(), d.kind
+		return p
+	}
+	if chunk, ok := sr.snap.chunkAtLine(c.file, 1); ok {
+		p, _ := sr.place(chunk)
+		return p
+	}
+	return Place{StartLine: 1, EndLine: 1}
+}
+
+func unit(v float32) float64 { return float64(max(0, min(1, v))) }
+
+// maxReasons keeps explanations to what a person reads.
+const maxReasons = 5
+
+// reasons says what spoke for a candidate, the strongest first.
+func (sr *search) reasons(c *candidate, w *weights) []string {
+	type reason struct {
+		share float32
+		text  string
+	}
+	var all []reason
+	add := func(share float32, format string, args ...any) {
+		all = append(all, reason{share, fmt.Sprintf(format, args...)})
+	}
+	s := &c.signals
+	if c.def != nil && s[sigDefinition] > 0 {
+		add(w[sigDefinition]*s[sigDefinition], "declares %s %s", c.def.kind, c.def.qualified())
+	}
+	if c.wordDef != nil && w[sigWord] > 0 && c.wordDef != c.def {
+		add(w[sigWord]*s[sigWord], "declares %s %s", c.wordDef.kind, c.wordDef.qualified())
+	}
+	if c.literal >= 0 {
+		add(w[sigLiteral], "contains the exact text on line %d", c.literalLine)
+	}
+	if got := common(sr.query.words, c.meta.words.stem); len(got) > 0 {
+		add(w[sigStemRecall]*s[sigStemRecall]+w[sigStemPrecision]*s[sigStemPrecision], "file name matches %s", strings.Join(got, ", "))
+	}
+	if got := common(sr.query.words, c.meta.words.dirs); len(got) > 0 && w[sigDirRecall] > 0 {
+		add(w[sigDirRecall]*s[sigDirRecall], "folder matches %s", strings.Join(got, ", "))
+	}
+	if c.n > 0 && s[sigBest] > 0 {
+		if got := sr.termsIn(c.chunks[0].doc); len(got) > 0 {
+			add(w[sigBest]*s[sigBest]+w[sigSum]*s[sigSum], "text matches %s", strings.Join(got, ", "))
+		}
+	}
+	if s[sigVector] > 0 {
+		add(w[sigVector]*s[sigVector], "close in meaning")
+	}
+	if c.locality != "" {
+		add(w[sigLocality]*s[sigLocality], "%s", c.locality)
+	}
+	if c.neighbourGot > 0 && s[sigNeighbour] > .5 {
+		add(w[sigNeighbour]*s[sigNeighbour], "depends on or serves %s", sr.snap.file(c.neighbour).path)
+	}
+	slices.SortStableFunc(all, func(a, b reason) int { return cmp.Compare(b.share, a.share) })
+	out := []string{}
+	for _, r := range all[:min(len(all), maxReasons)] {
+		out = append(out, r.text)
+	}
+	if p := c.role.penalty(&sr.query); p < 1 {
+		out = append(out, "ranked lower: "+c.role.String())
+	}
+	return out
+}
+
+func common(words, have []string) []string {
+	var out []string
+	for _, w := range words {
+		if containsString(have, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// termsIn returns the words of the query whose terms a chunk holds, the rarest
+// first.
+func (sr *search) termsIn(chunk uint32) []string {
+	k, local := sr.snap.segmentOfChunk(chunk)
+	type hit struct {
+		idf  float32
+		text string
+	}
+	var hits []hit
+	for i, t := range sr.query.terms {
+		docs, _ := sr.snap.segments[k].text.list(t.text)
+		if _, ok := slices.BinarySearch(docs, local); ok {
+			hits = append(hits, hit{sr.idfs[i], t.text})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.idf, a.idf) })
+	var out []string
+	for _, h := range hits[:min(len(hits), 4)] {
+		out = append(out, h.text)
+	}
+	return out
+}
+
+// String names the roles that lower a file.
+func (r role) String() string {
+	var names []string
+	for _, x := range []struct {
+		role role
+		name string
+	}{
+		{roleTest, "test"}, {roleExample, "example"}, {roleCompat, "compatibility code"}, {roleFace, "package face"}, {roleTypes, "type declarations"},
+		{roleGenerated, "generated"}, {roleVendored, "vendored"}, {roleBench, "benchmark"}, {roleDoc, "documentation"}, {roleConfig, "configuration"},
+	} {
+		if r&x.role != 0 {
+			names = append(names, x.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// diverse reorders the head of ranked by maximal marginal relevance (Carbonell
+// and Goldstein 1998): each next result is the one with the most of
+// (1-d)*relevance - d*similarity to those before. Files of one folder and of
+// shared words in their names are similar.
+func (sr *search) diverse(ranked []*candidate, limit int) []*candidate {
+	if len(ranked) == 0 {
+		return ranked
+	}
+	d := float32(min(1, sr.req.Diversity))
+	pool := slices.Clone(ranked[:min(len(ranked), 4*limit)])
+	best := pool[0].score
+	out := make([]*candidate, 0, limit)
+	for len(pool) > 0 && len(out) < limit {
+		at, most := 0, float32(-2)
+		for i, c := range pool {
+			nearest := float32(0)
+			for _, o := range out {
+				nearest = max(nearest, similarity(c.meta, o.meta))
+			}
+			if v := (1-d)*c.score/best - d*nearest; v > most {
+				at, most = i, v
+			}
+		}
+		out = append(out, pool[at])
+		pool = slices.Delete(pool, at, at+1)
+	}
+	return out
+}
+
+func similarity(a, b *file) float32 {
+	v := float32(0)
+	if dir(a.path) == dir(b.path) {
+		v = .5
+	}
+	if shared := len(common(a.words.stem, b.words.stem)); shared > 0 {
+		v += .5 * float32(shared) / float32(max(len(a.words.stem), len(b.words.stem)))
+	}
+	return v
+}
+
+func dir(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }

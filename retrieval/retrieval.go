@@ -1,0 +1,110 @@
+// Package retrieval finds the places of a workspace that answer a question. It
+// owns the query language, the warm in-memory index, the signals and their
+// fusion, the explanations, and the packing of results into a model's context.
+// It reads no disk and no database: package index feeds it documents, and the
+// caller shows what it finds.
+//
+// An Index is safe for concurrent use; Parse, Pack and the types are pure. The
+// same query on the same snapshot gives the same answer, to the last bit.
+//
+// How a search goes: the query is parsed into filters, phrases and text
+// (query.go), the text is classified and cut into terms (analyze_query.go), the
+// best chunks by weighted BM25 name the candidate files (lexical.go), each
+// candidate is scored by all signals (score.go), and the fused order becomes one
+// result a file with its further chunks nested (result.go).
+package retrieval
+
+import (
+	"time"
+
+	"quarry/index/syntax"
+)
+
+// Fusion says how signals become one order.
+type Fusion string
+
+// The fusions.
+const (
+	// FusionLinear adds the weighted signals, each divided by its maximum.
+	FusionLinear Fusion = "linear"
+	// FusionRank adds weight/(60+rank) over the signals (Cormack, Clarke and
+	// Büttcher 2009).
+	FusionRank Fusion = "rrf"
+)
+
+// Request is a search.
+type Request struct {
+	Query Query
+	// Limit is the most results, 10 if 0.
+	Limit int
+	// Fusion is FusionLinear if "".
+	Fusion Fusion
+	// Diversity in 0..1 trades relevance for difference between results
+	// (maximal marginal relevance); 0 ranks by relevance alone.
+	Diversity float64
+	// At is where the person is, nil if unknown.
+	At *Position
+	// Vectors are chunks near the query in embedding space, best first, nil if
+	// there are none.
+	Vectors []VectorHit
+}
+
+// Position is where the person is in the workspace.
+type Position struct {
+	// Path is the file at the cursor, Line its 1-based line.
+	Path string
+	Line int
+	// Open and Recent are open files and files edited or viewed lately, the
+	// latest first.
+	Open, Recent []string
+}
+
+// VectorHit is a place that an embedding search found.
+type VectorHit struct {
+	Path               string
+	StartLine, EndLine int
+	// Score is the cosine similarity.
+	Score float64
+}
+
+// Result is one file that answers, at its best place.
+type Result struct {
+	Path string `json:"path"`
+	// Lines are 1-based and inclusive.
+	StartLine int `json:"start_line"`
+	EndLine   int `json:"end_line"`
+	// Symbol is the declaration at the place, "" if none, and Kind its kind.
+	Symbol string      `json:"symbol"`
+	Kind   syntax.Kind `json:"kind"`
+	// Score is in 0..1 and comparable within one answer.
+	Score float64 `json:"score"`
+	// Reasons say in words what matched, the strongest first.
+	Reasons []string `json:"reasons"`
+	// More are further places of the same file, best first.
+	More []Place `json:"more"`
+}
+
+// Place is a further place in a result's file.
+type Place struct {
+	StartLine int         `json:"start_line"`
+	EndLine   int         `json:"end_line"`
+	Symbol    string      `json:"symbol"`
+	Kind      syntax.Kind `json:"kind"`
+	Score     float64     `json:"score"`
+}
+
+// Answer is the outcome of a search.
+type Answer struct {
+	Results []Result
+	// Backend names the signals that could speak for this query.
+	Backend []string
+	Class   Class
+	// Total is how many files matched before Limit.
+	Total   int
+	Timings Timings
+}
+
+// Timings says where the time of a search went.
+type Timings struct {
+	Lexical, Signals, Literal, Total time.Duration
+}

@@ -1,0 +1,349 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// candidate is a file that may answer, with what speaks for it.
+type candidate struct {
+	file    uint32 // of the snapshot
+	meta    *file
+	role    role // of the file, and of where it stands among others
+	signals weights
+	score   float32
+	// chunks are the file's best chunks of the snapshot, best first.
+	chunks [sumChunks]scored
+	n      int
+	// def is the declaration that answers a name of the query, nil if none.
+	def      *def
+	defValue float32
+	// wordDef is the declaration a plain word names.
+	wordDef *def
+	// literal is the byte offset of the quoted text, -1 if not found.
+	literal      int
+	literalLine  int
+	locality     string
+	neighbour    uint32
+	neighbourGot float32
+}
+
+// candidateOf returns the candidate of a file, made if need be. The pointer is
+// good until the next call.
+func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
+	if slot := sc.slots[f]; slot > 0 {
+		return &sc.candidates[slot-1]
+	}
+	c := candidate{file: f, meta: s.file(f), literal: -1}
+	c.role = c.meta.role
+	if node, ok := s.graph.nodes[c.meta.path]; ok && s.graph.old.has(int(node)) {
+		c.role |= roleCompat
+	}
+	sc.candidates = append(sc.candidates, c)
+	sc.slots[f] = int32(len(sc.candidates))
+	return &sc.candidates[len(sc.candidates)-1]
+}
+
+// lexical makes candidates of the files of the best chunks and cards.
+func (sr *search) lexical() {
+	sc, s := sr.sc, sr.snap
+	s.accumulate(sc, sr.query.terms, sr.idfs)
+	keepChunk := func(c uint32) bool { return sr.keeps(s.fileOfChunk(c)) && sr.keepsChunk(c) }
+	for _, hit := range sc.top(sc.chunkScores, candidateChunks, keepChunk) {
+		c := sc.candidateOf(s, s.fileOfChunk(hit.doc))
+		if c.n < sumChunks {
+			c.chunks[c.n] = hit
+			c.n++
+		}
+	}
+	for _, hit := range sc.top(sc.cardScores, candidateCards, sr.keeps) {
+		sc.candidateOf(s, hit.doc)
+	}
+}
+
+// pathSignals compares the query's words with the words of each candidate's
+// path.
+func (sr *search) pathSignals() {
+	q := &sr.query
+	total := float32(0)
+	for _, w := range sr.wordIDF {
+		total += w
+	}
+	if total == 0 {
+		return
+	}
+	for i := range sr.sc.candidates {
+		c := &sr.sc.candidates[i]
+		words := &c.meta.words
+		covered := q.joinedName(words.base)
+		var inStem, inDirs float32
+		for k, w := range q.words {
+			if containsString(words.stem, w) || covered.has(k) {
+				inStem += sr.wordIDF[k]
+			}
+			if containsString(words.dirs, w) {
+				inDirs += sr.wordIDF[k]
+			}
+		}
+		hits := 0
+		for _, w := range words.stem {
+			if containsString(q.words, w) {
+				hits++
+			}
+		}
+		if covered != 0 {
+			hits = len(words.stem)
+		}
+		c.signals[sigStemRecall] = inStem / total
+		c.signals[sigDirRecall] = inDirs / total
+		if n := len(words.stem); n > 0 && hits > 0 {
+			c.signals[sigStemPrecision] = float32(hits) / float32(n)
+			if hits == n {
+				c.signals[sigStemCovered] = 1
+			}
+		}
+	}
+}
+
+// definitionSignals finds the declarations of the names in the query.
+func (sr *search) definitionSignals() {
+	for i := range sr.query.names {
+		name := &sr.query.names[i]
+		key := flatName(name.written)
+		for k, seg := range sr.snap.segments {
+			seg.lookup(key, func(d *def) { sr.declares(k, d, name, 1) })
+		}
+	}
+	for i, w := range sr.query.plain {
+		for k, seg := range sr.snap.segments {
+			seg.lookup(w.flat, func(d *def) { sr.wordDeclared(k, d, i) })
+		}
+	}
+	if sr.query.class != ClassSymbol || len(sr.query.names) == 0 {
+		return
+	}
+	// Nothing has the name: names that start with it, then misspellings.
+	name := &sr.query.names[0]
+	key := flatName(name.written)
+	if sr.anyDefinition() || len(key) < 3 {
+		return
+	}
+	for k, seg := range sr.snap.segments {
+		seg.prefixed(key, maxPrefixNames, func(d *def) { sr.declares(k, d, name, .6) })
+	}
+	if sr.anyDefinition() || len(key) < 4 {
+		return
+	}
+	edits := 1
+	if len(key) >= 8 {
+		edits = 2
+	}
+	for k, seg := range sr.snap.segments {
+		seg.similar(key, edits, func(d *def, n int) { sr.declares(k, d, name, .6/float32(1+n)) })
+	}
+}
+
+const maxPrefixNames = 50
+
+func (sr *search) anyDefinition() bool {
+	return slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.def != nil })
+}
+
+// declares notes that d has a name of the query, in full or in part (share < 1).
+func (sr *search) declares(segment int, d *def, name *queryName, share float32) {
+	f := sr.snap.fileBase[segment] + d.file
+	if !sr.keeps(f) || !sr.keepsDef(d) {
+		return
+	}
+	c := sr.sc.candidateOf(sr.snap, f)
+	v := definitionValue(d.kind) * share
+	if d.key == c.meta.words.base {
+		v *= definitionStemBoost
+	}
+	if share == 1 && d.name != name.written {
+		v *= definitionCase
+	}
+	if name.owner != "" && !ownedBy(d, c.meta, name.owner) {
+		v *= .5
+	}
+	if v > c.defValue {
+		c.defValue, c.def = v, d
+	}
+	if sr.query.class == ClassSymbol {
+		c.signals[sigDefinition] = max(c.signals[sigDefinition], v)
+	} else {
+		c.signals[sigDefinition] += v
+	}
+}
+
+// ownedBy answers whether what stands before a name (the Sinatra of
+// Sinatra::Base) is where d is declared: its container, file or folder.
+func ownedBy(d *def, f *file, owner string) bool {
+	container := strings.ToLower(d.container)
+	return container == owner || strings.HasSuffix(container, "."+owner) || f.words.base == owner ||
+		strings.Contains(strings.ToLower(f.path), owner+"/")
+}
+
+// wordDeclared notes that d has a plain word of the query as its name.
+func (sr *search) wordDeclared(segment int, d *def, word int) {
+	f := sr.snap.fileBase[segment] + d.file
+	v := definitionValue(d.kind)
+	if v < .5 || !sr.keeps(f) {
+		return
+	}
+	c := sr.sc.candidateOf(sr.snap, f)
+	v *= sr.plainIDF[word]
+	if v > c.signals[sigWord] {
+		c.signals[sigWord], c.wordDef = v, d
+	}
+}
+
+// chunkSums fills the signals that come from the lexical scores.
+func (sr *search) chunkSums() {
+	for i := range sr.sc.candidates {
+		c := &sr.sc.candidates[i]
+		decay := float32(1)
+		for _, h := range c.chunks[:c.n] {
+			c.signals[sigSum] += h.score * decay
+			decay *= sumDecay
+		}
+		if c.n > 0 {
+			c.signals[sigBest] = c.chunks[0].score
+		}
+		c.signals[sigCard] = sr.sc.cardScores[c.file]
+		if node, ok := sr.snap.graph.nodes[c.meta.path]; ok {
+			c.signals[sigRank] = sr.snap.graph.rank[node]
+		}
+	}
+}
+
+// isShare marks signals that are in 0..1 by themselves.
+var isShare = [numSignals]bool{sigStemRecall: true, sigStemPrecision: true, sigStemCovered: true, sigDirRecall: true,
+	sigRank: true, sigLiteral: true, sigLocality: true, sigVector: true}
+
+// normalise divides each signal by its maximum over the candidates.
+func (sr *search) normalise() {
+	for k := range numSignals {
+		if isShare[k] || k == sigNeighbour {
+			continue
+		}
+		most := float32(0)
+		if k == sigDefinition && sr.query.class == ClassSymbol {
+			// A field that has the name is a weak answer even if nothing is better.
+			most = definitionStemBoost
+		}
+		for i := range sr.sc.candidates {
+			most = max(most, sr.sc.candidates[i].signals[k])
+		}
+		if most == 0 {
+			continue
+		}
+		for i := range sr.sc.candidates {
+			sr.sc.candidates[i].signals[k] /= most
+		}
+	}
+}
+
+// fuse scores the candidates linearly, lets neighbours speak, and applies the
+// penalties.
+func (sr *search) fuse(w *weights) {
+	cs := sr.sc.candidates
+	for i := range cs {
+		c := &cs[i]
+		c.score = 0
+		for k := range numSignals {
+			c.score += w[k] * c.signals[k]
+		}
+		c.score *= c.role.penalty(&sr.query)
+	}
+	if w[sigNeighbour] > 0 {
+		sr.neighbours(w[sigNeighbour])
+	}
+}
+
+// neighbours adds to each candidate a share of the score of the candidates its
+// file depends on or serves.
+func (sr *search) neighbours(weight float32) {
+	g, cs := sr.snap.graph, sr.sc.candidates
+	most := float32(0)
+	for i := range cs {
+		c := &cs[i]
+		node, ok := g.nodes[c.meta.path]
+		if !ok {
+			continue
+		}
+		var sum, all float32
+		for e := g.starts[node]; e < g.starts[node+1]; e++ {
+			all += g.weights[e]
+			other := sr.candidateAtNode(g.targets[e])
+			if other == nil {
+				continue
+			}
+			got := g.weights[e] * other.score
+			sum += got
+			if got > c.neighbourGot {
+				c.neighbourGot, c.neighbour = got, other.file
+			}
+		}
+		if all > 0 {
+			c.signals[sigNeighbour] = sum / all
+			most = max(most, c.signals[sigNeighbour])
+		}
+	}
+	if most == 0 {
+		return
+	}
+	for i := range cs {
+		cs[i].signals[sigNeighbour] /= most
+		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].role.penalty(&sr.query)
+	}
+}
+
+// candidateAtNode returns the candidate of a node of the graph, nil if its file
+// is none. Nodes are the files of the first segment.
+func (sr *search) candidateAtNode(node uint32) *candidate {
+	if int(node) >= len(sr.sc.slots) || sr.sc.slots[node] == 0 {
+		return nil
+	}
+	return &sr.sc.candidates[sr.sc.slots[node]-1]
+}
+
+// fuseRanks scores by weighted reciprocal ranks over the same signals.
+func (sr *search) fuseRanks(w *weights) {
+	const k = 60
+	cs := sr.sc.candidates
+	for i := range cs {
+		cs[i].score = 0
+	}
+	order := sr.sc.order[:0]
+	for sig := range numSignals {
+		if w[sig] == 0 {
+			continue
+		}
+		order = order[:0]
+		for i := range cs {
+			if cs[i].signals[sig] > 0 {
+				order = append(order, int32(i))
+			}
+		}
+		slices.SortFunc(order, func(a, b int32) int {
+			if c := cmp.Compare(cs[b].signals[sig], cs[a].signals[sig]); c != 0 {
+				return c
+			}
+			return strings.Compare(cs[a].meta.path, cs[b].meta.path)
+		})
+		rank := 0
+		for at, i := range order {
+			// Equal signals share a rank: a path must not decide it.
+			if at == 0 || cs[i].signals[sig] != cs[order[at-1]].signals[sig] {
+				rank = at + 1
+			}
+			cs[i].score += w[sig] / float32(k+rank)
+		}
+	}
+	sr.sc.order = order
+	for i := range cs {
+		cs[i].score *= cs[i].role.penalty(&sr.query)
+	}
+}

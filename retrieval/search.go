@@ -1,0 +1,281 @@
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/index/token"
+)
+
+// search is the state of one search.
+type search struct {
+	ix    *Index
+	snap  *Snapshot
+	sc    *scratch
+	req   *Request
+	query analyzed
+	// idfs belong to query.terms, wordIDF to query.words, plainIDF to
+	// query.plain.
+	idfs, wordIDF, plainIDF []float32
+	// allowed has the files that pass the filters; nil when all do.
+	allowed bitset
+	filters bool
+	// kinds narrows chunks and declarations.
+	timings Timings
+}
+
+// Search answers a request from the newest snapshot. It fails only when ctx is
+// done.
+func (ix *Index) Search(ctx context.Context, req Request) (Answer, error) {
+	return ix.SearchIn(ctx, ix.current.Load(), req)
+}
+
+// Current returns the newest snapshot, for searches that must see one state.
+func (ix *Index) Current() *Snapshot { return ix.current.Load() }
+
+// SearchIn is Search in a given snapshot of this index.
+func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Answer, error) {
+	start := time.Now()
+	sc := ix.scratch.Get().(*scratch)
+	defer ix.scratch.Put(sc)
+	sc.fit(snap)
+	var an token.Analyzer
+	sr := &search{ix: ix, snap: snap, sc: sc, req: &req}
+	sr.query = analyzeQuery(&an, textOf(&req.Query), ix.options.Project)
+	sr.applyFilters()
+	sr.weighTerms()
+
+	sr.lexical()
+	sr.timings.Lexical = time.Since(start)
+	signalsStart := time.Now()
+	sr.definitionSignals()
+	sr.pathSignals()
+	sr.chunkSums()
+	sr.vectors()
+	sr.localities()
+	sr.timings.Signals = time.Since(signalsStart)
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	literalStart := time.Now()
+	if err := sr.literals(ctx); err != nil {
+		return Answer{}, err
+	}
+	sr.timings.Literal = time.Since(literalStart)
+	sr.normalise()
+	w := textWeights
+	if sr.query.class == ClassSymbol {
+		w = symbolWeights
+	}
+	if req.Fusion == FusionRank {
+		sr.fuseRanks(&w)
+	} else {
+		sr.fuse(&w)
+	}
+	answer := sr.answer(&w)
+	sr.timings.Total = time.Since(start)
+	answer.Timings = sr.timings
+	return answer, nil
+}
+
+// textOf is what the lexical signals look for: the text and the names asked for
+// by filter.
+func textOf(q *Query) string {
+	if len(q.Symbols) == 0 {
+		return q.Text
+	}
+	return strings.TrimSpace(strings.Join(q.Symbols, " ") + " " + q.Text)
+}
+
+// applyFilters works out once which files may answer.
+func (sr *search) applyFilters() {
+	f := &sr.req.Query.Filter
+	mode := sr.req.Query.Mode
+	if len(f.Paths)+len(f.Languages)+len(f.Types)+len(f.NotPaths)+len(f.NotLanguages)+len(f.NotTypes) == 0 &&
+		f.Since.IsZero() && (mode == ModeAll || mode == ModeRecent || mode == ModeSymbols || mode == "") && len(f.Symbols) == 0 {
+		return
+	}
+	sr.filters = true
+	sr.allowed = make(bitset, sr.snap.files/64+1)
+	for k, seg := range sr.snap.segments {
+		base := int(sr.snap.fileBase[k])
+		for i := range seg.files {
+			if f.keepsFile(&seg.files[i]) && keepsMode(mode, &seg.files[i]) {
+				sr.allowed = sr.allowed.with(base + i)
+			}
+		}
+	}
+	if len(f.Symbols) > 0 {
+		sr.keepDeclaring(f.Symbols)
+	}
+}
+
+func keepsMode(mode Mode, f *file) bool {
+	switch mode {
+	case ModeCode:
+		return f.role&(roleDoc|roleConfig) == 0
+	case ModeDocs:
+		return f.role&roleDoc != 0
+	}
+	return true
+}
+
+// keepDeclaring narrows the files to those that declare one of the names.
+func (sr *search) keepDeclaring(names []string) {
+	declaring := make(bitset, len(sr.allowed))
+	for _, n := range names {
+		name, ok := splitName(n)
+		if !ok {
+			continue
+		}
+		for k, seg := range sr.snap.segments {
+			base := int(sr.snap.fileBase[k])
+			seg.lookup(flatName(name.written), func(d *def) {
+				if name.owner == "" || ownedBy(d, &seg.files[d.file], name.owner) {
+					declaring = declaring.with(base + int(d.file))
+				}
+			})
+		}
+	}
+	for i := range sr.allowed {
+		sr.allowed[i] &= declaring[i]
+	}
+}
+
+// keeps answers whether a file is there and passes the filters.
+func (sr *search) keeps(f uint32) bool {
+	return sr.snap.alive(f) && (!sr.filters || sr.allowed.has(int(f)))
+}
+
+// keepsChunk applies the filters that speak of declarations.
+func (sr *search) keepsChunk(c uint32) bool {
+	f := &sr.req.Query.Filter
+	symbols := sr.req.Query.Mode == ModeSymbols
+	if len(f.Kinds) == 0 && len(f.NotKinds) == 0 && !symbols {
+		return true
+	}
+	k, local := sr.snap.segmentOfChunk(c)
+	seg := sr.snap.segments[k]
+	d := seg.chunks[local].def
+	if d < 0 {
+		return len(f.Kinds) == 0 && !symbols
+	}
+	return sr.keepsDef(&seg.defs[d])
+}
+
+func (sr *search) keepsDef(d *def) bool {
+	f := &sr.req.Query.Filter
+	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, d.kind)) && !slices.Contains(f.NotKinds, d.kind)
+}
+
+// weighTerms looks the inverse document frequencies up.
+func (sr *search) weighTerms() {
+	q, s := &sr.query, sr.snap
+	sr.idfs = make([]float32, len(q.terms))
+	for i, t := range q.terms {
+		sr.idfs[i] = idf(s.documentFrequency(t.text), s.chunks)
+	}
+	sr.wordIDF = make([]float32, len(q.words))
+	for i, w := range q.words {
+		sr.wordIDF[i] = idf(s.documentFrequency(w), s.chunks) * q.wordWeight(w)
+	}
+	sr.plainIDF = make([]float32, len(q.plain))
+	for i, p := range q.plain {
+		sr.plainIDF[i] = idf(s.documentFrequency(p.stem), s.chunks) * q.wordWeight(p.stem)
+	}
+}
+
+// wordWeight is the weight of the term a word became, 1 if it is none.
+func (a *analyzed) wordWeight(stem string) float32 {
+	for i := range a.terms {
+		if a.terms[i].text == stem {
+			return a.terms[i].weight
+		}
+	}
+	return 1
+}
+
+// vectors takes the hits of an embedding search in, divided by the best.
+func (sr *search) vectors() {
+	hits := sr.req.Vectors
+	if len(hits) == 0 || hits[0].Score <= 0 {
+		return
+	}
+	for _, h := range hits {
+		f, ok := sr.snap.lookupPath(h.Path)
+		if !ok || !sr.keeps(f) || h.Score <= 0 {
+			continue
+		}
+		c := sr.sc.candidateOf(sr.snap, f)
+		c.signals[sigVector] = max(c.signals[sigVector], float32(h.Score/hits[0].Score))
+		if c.n == 0 {
+			if chunk, ok := sr.snap.chunkAtLine(f, uint32(h.StartLine)); ok {
+				c.chunks[0], c.n = scored{doc: chunk}, 1
+			}
+		}
+	}
+}
+
+// lookupPath returns the number of a live file.
+func (s *Snapshot) lookupPath(path string) (uint32, bool) {
+	for k := len(s.segments) - 1; k >= 0; k-- {
+		if id, ok := s.segments[k].paths[path]; ok {
+			f := s.fileBase[k] + id
+			return f, s.alive(f)
+		}
+	}
+	return 0, false
+}
+
+// chunkAtLine returns the chunk of a file that holds a line.
+func (s *Snapshot) chunkAtLine(f, line uint32) (uint32, bool) {
+	k := locate(s.fileBase, f)
+	seg := s.segments[k]
+	m := &seg.files[f-s.fileBase[k]]
+	for c := m.firstChunk; c < m.endChunk; c++ {
+		if seg.chunks[c].endLine >= line {
+			return s.chunkBase[k] + c, true
+		}
+	}
+	return 0, false
+}
+
+// ranked orders the candidates, best first; equal scores by path.
+func (sr *search) ranked() []*candidate {
+	cs := sr.sc.candidates
+	out := make([]*candidate, 0, len(cs))
+	phrases := len(sr.req.Query.Phrases) > 0
+	for i := range cs {
+		if cs[i].score <= 0 || phrases && cs[i].literal < 0 {
+			continue
+		}
+		if sr.req.Query.Mode == ModeSymbols && cs[i].def == nil && cs[i].wordDef == nil && !sr.bestHasDef(&cs[i]) {
+			continue
+		}
+		out = append(out, &cs[i])
+	}
+	recent := sr.req.Query.Mode == ModeRecent
+	slices.SortFunc(out, func(a, b *candidate) int {
+		if recent {
+			if c := b.meta.modified.Compare(a.meta.modified); c != 0 {
+				return c
+			}
+		}
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return strings.Compare(a.meta.path, b.meta.path)
+	})
+	return out
+}
+
+func (sr *search) bestHasDef(c *candidate) bool {
+	if c.n == 0 {
+		return false
+	}
+	k, local := sr.snap.segmentOfChunk(c.chunks[0].doc)
+	return sr.snap.segments[k].chunks[local].def >= 0
+}

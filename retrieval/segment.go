@@ -1,0 +1,292 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/index/syntax"
+	"quarry/index/token"
+)
+
+// Document is one file as the index has it. An Index keeps no reference to Text
+// unless it was made to (Options.Text).
+type Document struct {
+	// Path is relative to the workspace root, with slashes.
+	Path     string
+	Language string
+	Text     string
+	Modified time.Time
+	Syntax   *syntax.File
+}
+
+// file is what a search needs of one file; immutable.
+type file struct {
+	path     string
+	language string
+	modified time.Time
+	role     role
+	kind     Type
+	words    pathWords
+	// chunks [firstChunk, endChunk) of the segment are the file's.
+	firstChunk, endChunk uint32
+	// refs are the distinct names the file uses and imports what it imports, for
+	// the graph.
+	refs     []string
+	imports  []string
+	trigrams trigramSet
+	text     string // "" when the index was not made to keep texts
+	lines    uint32
+}
+
+// chunk is one retrievable piece of a file; immutable.
+type chunk struct {
+	file       uint32
+	start, end uint32 // bytes
+	startLine  uint32
+	endLine    uint32
+	content    syntax.Content
+	// def is the chunk's most important declaration in the segment's defs, -1
+	// for none.
+	def int32
+}
+
+// def is one declaration.
+type def struct {
+	name      string // as written
+	key       string // flatName of name
+	container string
+	kind      syntax.Kind
+	file      uint32
+	chunk     uint32
+	startLine uint32
+	endLine   uint32
+}
+
+// segment is an immutable index of some files. A snapshot is a large segment and
+// a few of one file each, for the files that changed since.
+type segment struct {
+	files  []file
+	chunks []chunk
+	defs   []def
+	// byKey holds the indices of defs ordered by key, then by index.
+	byKey []uint32
+	text  postings // documents are chunks
+	card  postings // documents are files
+	paths map[string]uint32
+}
+
+// Weights of the lexical columns, and what BM25 takes for an average length. See
+// weights.go for the measurements.
+const (
+	weightBody = 1
+	weightName = 3
+	weightStem = 2
+	weightDirs = 1
+
+	// thinFace is the most chunks of a package face that only passes on what
+	// other files hold; a larger one has code of its own.
+	thinFace = 4
+
+	meanChunkTerms = 220
+	meanCardTerms  = 120
+)
+
+// buildSegment indexes documents; equal paths must not repeat.
+func buildSegment(docs []Document, keepText bool) *segment {
+	s := &segment{paths: make(map[string]uint32, len(docs))}
+	text, card := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanCardTerms)
+	var a token.Analyzer
+	for i := range docs {
+		s.add(&docs[i], &a, text, card)
+		if keepText {
+			s.files[i].text = docs[i].Text
+		}
+	}
+	s.text, s.card = text.build(), card.build()
+	s.sortDefs()
+	return s
+}
+
+func (s *segment) sortDefs() {
+	s.byKey = make([]uint32, len(s.defs))
+	for i := range s.byKey {
+		s.byKey[i] = uint32(i)
+	}
+	slices.SortFunc(s.byKey, func(x, y uint32) int {
+		if c := strings.Compare(s.defs[x].key, s.defs[y].key); c != 0 {
+			return c
+		}
+		return int(x) - int(y)
+	})
+}
+
+func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilder) {
+	id := uint32(len(s.files))
+	r := roleOf(d.Path, d.Text)
+	f := file{
+		path: d.Path, language: d.Language, modified: d.Modified, role: r, kind: r.typeOf(),
+		words:      wordsOfPath(a, d.Path),
+		firstChunk: uint32(len(s.chunks)),
+		trigrams:   trigramsOf(d.Text),
+	}
+	syn := d.Syntax
+	if len(syn.Chunks) > thinFace {
+		f.role &^= roleFace
+	}
+	f.words.stem = stemFromNames(a, f.words, syn.Symbols)
+	symbolChunk := make([]uint32, len(syn.Symbols))
+	symbolDef := make([]int32, len(syn.Symbols))
+	firstDef := len(s.defs)
+	for i, sym := range syn.Symbols {
+		symbolDef[i] = int32(len(s.defs))
+		s.defs = append(s.defs, def{
+			name: sym.Name, key: flatName(sym.Name), container: sym.Container, kind: sym.Kind, file: id,
+			startLine: sym.Span.StartLine, endLine: sym.Span.EndLine,
+		})
+	}
+	for _, part := range syn.Chunks {
+		n := uint32(len(s.chunks))
+		c := chunk{
+			file: id, start: part.Span.Start, end: part.Span.End, startLine: part.Span.StartLine, endLine: part.Span.EndLine,
+			content: part.Content, def: -1,
+		}
+		for k, sym := range part.Symbols {
+			if k == 0 {
+				c.def = symbolDef[sym]
+			}
+			symbolChunk[sym] = n
+			a.Terms(syn.Symbols[sym].Name, func(t []byte) { text.add(t, weightName) })
+		}
+		s.chunks = append(s.chunks, c)
+		a.Terms(d.Text[part.Span.Start:part.Span.End], func(t []byte) { text.add(t, weightBody) })
+		for _, w := range f.words.stem {
+			text.add([]byte(w), weightStem)
+		}
+		if len(f.words.stem) > 1 {
+			text.add([]byte(f.words.base), weightStem)
+		}
+		for _, w := range f.words.dirs {
+			text.add([]byte(w), weightDirs)
+		}
+		text.endDocument(n)
+	}
+	f.endChunk = uint32(len(s.chunks))
+	for i := range syn.Symbols {
+		s.defs[firstDef+i].chunk = symbolChunk[i]
+	}
+	s.addCard(d, &f, a, card)
+	card.endDocument(id)
+	f.refs, f.imports = usedNames(syn)
+	f.lines = 1 + uint32(strings.Count(d.Text, "\n"))
+	s.paths[d.Path] = id
+	s.files = append(s.files, f)
+}
+
+// addCard writes the file's card: the names it declares, the words of its path
+// and its head comment.
+func (s *segment) addCard(d *Document, f *file, a *token.Analyzer, card *postingsBuilder) {
+	for _, sym := range d.Syntax.Symbols {
+		a.Terms(sym.Name, func(t []byte) { card.add(t, 1) })
+	}
+	for _, w := range f.words.stem {
+		card.add([]byte(w), 2)
+	}
+	for _, w := range f.words.dirs {
+		card.add([]byte(w), 1)
+	}
+	a.Terms(headComment(d.Text), func(t []byte) { card.add(t, 1) })
+}
+
+// stemFromNames cuts a base name that is written as one word (routergroup.go) as
+// a declaration of the same file cuts it (RouterGroup).
+func stemFromNames(a *token.Analyzer, w pathWords, symbols []syntax.Symbol) []string {
+	if len(w.stem) != 1 {
+		return w.stem
+	}
+	for _, sym := range symbols {
+		if flatName(sym.Name) == w.base {
+			if cut := stemmedWords(a, nil, sym.Name); len(cut) > 1 {
+				return cut
+			}
+		}
+	}
+	return w.stem
+}
+
+// usedNames returns the distinct names a file refers to and the imports, both
+// sorted.
+func usedNames(syn *syntax.File) (refs, imports []string) {
+	for _, r := range syn.Refs {
+		if len(r.Name) > 2 {
+			refs = append(refs, r.Name)
+		}
+	}
+	for _, im := range syn.Imports {
+		imports = append(imports, im.Path)
+		refs = append(refs, im.Names...)
+	}
+	slices.Sort(refs)
+	slices.Sort(imports)
+	return slices.Clip(slices.Compact(refs)), slices.Clip(slices.Compact(imports))
+}
+
+// headComment returns the comment a file starts with, without a licence, at most
+// headBytes of it.
+func headComment(text string) string {
+	const headBytes = 1200
+	if len(text) > headBytes {
+		text = text[:headBytes]
+	}
+	var out []string
+	inBlock := ""
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		switch {
+		case inBlock != "":
+			out = append(out, t)
+			if strings.Contains(t, inBlock) {
+				inBlock = ""
+			}
+		case t == "" || strings.HasPrefix(t, "#!"):
+		case strings.HasPrefix(t, "/*"):
+			if !strings.Contains(t, "*/") {
+				inBlock = "*/"
+			}
+			out = append(out, t)
+		case strings.HasPrefix(t, `"""`) || strings.HasPrefix(t, `'''`):
+			if len(t) < 6 || !strings.HasSuffix(t, t[:3]) {
+				inBlock = t[:3]
+			}
+			out = append(out, t)
+		case strings.HasPrefix(t, "{-"):
+			if !strings.Contains(t, "-}") {
+				inBlock = "-}"
+			}
+			out = append(out, t)
+		case strings.HasPrefix(t, "//"), strings.HasPrefix(t, "#"), strings.HasPrefix(t, "--"), strings.HasPrefix(t, ";"), strings.HasPrefix(t, "%"):
+			out = append(out, t)
+		default:
+			return withoutLicence(out)
+		}
+	}
+	return withoutLicence(out)
+}
+
+// withoutLicence drops the paragraphs of a licence from a head comment.
+func withoutLicence(lines []string) string {
+	var out []string
+	for _, line := range lines {
+		lower := strings.ToLower(line)
+		for _, word := range []string{"licen", "copyright", "warrant", "permission", "redistribut", "merchantab", "spdx", "liab", "all rights", "(c)", "apache", "http://", "https://", "as is", "limitation", "use this file", "agreed to in writing", "software is"} {
+			if strings.Contains(lower, word) {
+				lower = ""
+				break
+			}
+		}
+		if lower != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}

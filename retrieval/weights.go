@@ -1,0 +1,134 @@
+package retrieval
+
+import "quarry/index/syntax"
+
+// signal numbers what a file is scored by. Each is divided by its maximum over
+// the candidates of the query (recalls and precisions are shares already), then
+// weighted and added.
+type signal int
+
+const (
+	sigBest          signal = iota // BM25 of the best chunk
+	sigSum                         // BM25 of the best 15 chunks, each .85 of the one before
+	sigCard                        // BM25 of the card: names declared, path, head comment
+	sigStemRecall                  // share of the query, by IDF, that the file name has
+	sigStemPrecision               // share of the file name that the query has
+	sigStemCovered                 // 1 when the query has all of the file name
+	sigDirRecall                   // share of the query, by IDF, that the folders have
+	sigDefinition                  // a name of the query is declared here
+	sigWord                        // a plain word of the query is declared here
+	sigRank                        // PageRank
+	sigNeighbour                   // the score of the best files this one depends on or serves
+	sigLiteral                     // contains the quoted text, or the query as it stands
+	sigLocality                    // near the position the caller gave
+	sigVector                      // cosine of the embedding, when a caller has one
+	numSignals
+)
+
+type weights [numSignals]float32
+
+// textWeights and symbolWeights are the weights by class of query. The
+// measurements that chose each stand in bench/retrieval.md, which
+// TestAblation prints; a weight is here because removing it costs NDCG or
+// because a caller cannot do without it (literal, locality).
+var (
+	textWeights = weights{
+		sigBest:          .5,
+		sigSum:           1,
+		sigCard:          .6,
+		sigStemRecall:    1,
+		sigStemPrecision: .8,
+		sigStemCovered:   .2,
+		sigDirRecall:     1.5,
+		sigDefinition:    1,
+		sigWord:          .8,
+		sigRank:          .1,
+		sigNeighbour:     .2,
+		sigLiteral:       1,
+		sigLocality:      .4,
+		sigVector:        .4,
+	}
+	symbolWeights = weights{
+		sigBest:          1,
+		sigSum:           1,
+		sigDefinition:    3,
+		sigStemPrecision: .3,
+		sigLiteral:       .5,
+		sigLocality:      .4,
+	}
+)
+
+const (
+	// sumChunks and sumDecay shape sigSum.
+	sumChunks         = 15
+	sumDecay  float32 = .85
+
+	// candidateChunks is how many of the best chunks are looked at; 100 gave .002
+	// less on the development split.
+	candidateChunks = 200
+	candidateCards  = 50
+
+	projectWeight float32 = .3 // of the workspace's own name in a query
+	joinedWeight  float32 = .7 // of two neighbouring words written as one
+)
+
+// penalties multiply the score of files by role; the intent that lifts each is
+// in analyzed.
+const (
+	penaltyTest      float32 = .3
+	penaltyExample   float32 = .3
+	penaltyCompat    float32 = .3
+	penaltyFace      float32 = .5
+	penaltyTypes     float32 = .7
+	penaltyGenerated float32 = .5
+	penaltyVendored  float32 = .3
+	penaltyDoc       float32 = .4
+	penaltyConfig    float32 = .4
+)
+
+// definitionValue is how much a declaration of a kind answers its name.
+func definitionValue(k syntax.Kind) float32 {
+	switch k {
+	case syntax.KindClass, syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindType, syntax.KindModule:
+		return 1
+	case syntax.KindFunction, syntax.KindMacro:
+		return .9
+	case syntax.KindConst, syntax.KindVar:
+		return .75
+	case syntax.KindMethod:
+		return .45
+	case syntax.KindField:
+		return .35
+	}
+	return .25
+}
+
+const (
+	definitionStemBoost float32 = 1.5 // the file has the name of the declaration
+	definitionCase      float32 = .5  // the name differs in case
+)
+
+func (r role) penalty(a *analyzed) float32 {
+	p := float32(1)
+	for _, x := range []struct {
+		role   role
+		factor float32
+		lifted bool
+	}{
+		{roleTest, penaltyTest, a.wantsTests},
+		{roleExample, penaltyExample, a.wantsExamples},
+		{roleCompat, penaltyCompat, a.wantsCompat},
+		{roleBench, penaltyTest, a.wantsBench},
+		{roleFace, penaltyFace, false},
+		{roleTypes, penaltyTypes, a.wantsTypes},
+		{roleGenerated, penaltyGenerated, false},
+		{roleVendored, penaltyVendored, false},
+		{roleDoc, penaltyDoc, a.wantsDocs},
+		{roleConfig, penaltyConfig, a.wantsConfig},
+	} {
+		if r&x.role != 0 && !x.lifted {
+			p *= x.factor
+		}
+	}
+	return p
+}

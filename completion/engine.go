@@ -3,7 +3,7 @@ package completion
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +16,9 @@ type Engine struct {
 	tmpl  *Template
 	meter meter
 	local local
+	// now and after are the clock.
 	now   func() time.Time
+	after func(time.Duration) <-chan time.Time
 
 	// life ends with Close; running counts the goroutines Close waits for.
 	life    context.Context
@@ -28,21 +30,16 @@ type Engine struct {
 	// is the document asked for last. Guarded by mu.
 	docs   map[string]*docState
 	latest string
-}
-
-// docState is what the engine keeps of one document.
-type docState struct {
-	mu sync.Mutex
-	// frame is the layout of the last prompt, nil before the first, and asked
-	// when that was. Guarded by mu.
-	frame *frame
-	asked time.Time
+	// read is the prompt the backend read last, firstToken about how long its
+	// first tokens take. Guarded by mu.
+	read       string
+	firstToken time.Duration
 }
 
 // New starts an Engine on gen, which may be nil: then every answer is the
 // model-free engine's.
 func New(gen Generator, opts Options) *Engine {
-	e := &Engine{gen: gen, opts: opts.withDefaults(), docs: map[string]*docState{}, now: time.Now}
+	e := &Engine{gen: gen, opts: opts.withDefaults(), docs: map[string]*docState{}, now: time.Now, after: time.After}
 	e.life, e.end = context.WithCancel(context.Background())
 	model := ""
 	if gen != nil {
@@ -61,8 +58,12 @@ func (e *Engine) Close() {
 // Forget drops what is kept of a document that was closed.
 func (e *Engine) Forget(key string) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	d := e.docs[key]
 	delete(e.docs, key)
+	e.mu.Unlock()
+	if d != nil {
+		d.forget()
+	}
 }
 
 // Complete answers req. A model that fails is no error: the model-free engine
@@ -102,6 +103,12 @@ func (e *Engine) answer(ctx context.Context, req Request) (Result, error) {
 			if res, err = e.ask(ctx, req); err == nil {
 				return res, nil
 			}
+			if ctx.Err() == nil {
+				if errors.Is(err, context.Canceled) || errors.Is(err, errSuperseded) {
+					return Result{Note: errSuperseded.Error()}, nil
+				}
+				err = e.failure(err)
+			}
 		}
 		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
@@ -122,19 +129,12 @@ func (e *Engine) answerLocally(req Request) Result {
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
 	text := e.local.complete(req)
 	spent := time.Since(begin)
-	items := e.items(s, req, text, localEngine)
-	return Result{
-		Items: items, Engine: localEngine,
-		Timings: Timings{Local: spent, Post: time.Since(begin) - spent},
+	res := Result{Engine: localEngine}
+	if insert, covers := finish(s, text); insert != "" {
+		res.Items = []Item{{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: localEngine}}
 	}
-}
-
-func (e *Engine) items(s *site, req Request, text, engine string) []Item {
-	insert, covers := finish(s, text)
-	if insert == "" {
-		return nil
-	}
-	return []Item{{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: engine}}
+	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}
+	return res
 }
 
 func (e *Engine) maxLines(req Request) int {
@@ -144,32 +144,111 @@ func (e *Engine) maxLines(req Request) int {
 	return e.opts.MaxLines
 }
 
-// ask has the model answer.
+// ask has the model answer, or an answer of its that still holds.
 func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
-	var res Result
 	begin := time.Now()
-	p := e.prompt(ctx, req, &res.Timings)
-	res.Prompt = Prompt{Text: p.text, Tokens: scaled(p.raw, e.meter.factor()), Snippets: p.frame.snippets}
-	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
-	res.Timings.Build = time.Since(begin) - res.Timings.Context
-
-	out, err := e.stream(ctx, s, p.text, e.timeout(req))
-	res.Timings.FirstToken, res.Timings.Generate = out.firstToken, out.generate
-	if out.promptTokens > 0 {
-		res.Prompt.Tokens = out.promptTokens
-		e.meter.learn(p.raw, out.promptTokens)
-	}
-	if err != nil {
-		if tooLong := (interface{ PromptTooLong() bool })(nil); errors.As(err, &tooLong) && tooLong.PromptTooLong() {
-			e.meter.grow()
+	d, switched := e.doc(req.Key)
+	f, newer := d.arrive(req.Text, req.Offset, switched, e.now())
+	var tried []*flight
+	waited := req.Manual
+	for {
+		fl, typed := d.find(f, req.Manual, tried)
+		reused := fl != nil
+		var spent Timings
+		if fl == nil {
+			if !waited {
+				waited = true
+				if err := e.pause(ctx, d, newer); err != nil {
+					return Result{}, err
+				}
+				continue // the answer may have come meanwhile
+			}
+			p := e.prompt(ctx, req, d, f, &spent)
+			spent.Build = time.Since(begin) - spent.Context
+			fl = e.launch(d, req, p)
 		}
-		return res, err
+		err := fl.wait(ctx, newer, typed)
+		if err == errDisagrees || err == errAbandoned && ctx.Err() == nil {
+			tried = append(tried, fl)
+			continue
+		}
+		res := e.result(fl, req, typed, spent)
+		res.Reused = reused
+		if err != nil {
+			d.drop(fl)
+			if tooLong := (interface{ PromptTooLong() bool })(nil); errors.As(err, &tooLong) && tooLong.PromptTooLong() {
+				e.meter.grow()
+			}
+			return res, err
+		}
+		if len(res.Items) == 0 && typed != "" {
+			tried = append(tried, fl) // nothing of it is left
+			continue
+		}
+		return res, nil
 	}
-	begin = time.Now()
-	res.Engine = e.gen.Model()
-	res.Items = e.items(s, req, out.text, res.Engine)
+}
+
+// pause waits as long as the person's typing suggests.
+func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) error {
+	wait := debounce(d.gap(), e.latency(), e.opts.Debounce)
+	if wait <= 0 {
+		return nil
+	}
+	select {
+	case <-e.after(wait):
+		return nil
+	case <-newer:
+		return errSuperseded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// result makes of a flight what is left of its answers for req, before which
+// typed was typed.
+func (e *Engine) result(fl *flight, req Request, typed string, spent Timings) Result {
+	fl.mu.Lock()
+	answers := slices.Clone(fl.answers)
+	tokens := fl.promptTokens
+	if spent != (Timings{}) {
+		spent.FirstToken, spent.Generate = fl.firstToken, fl.generate
+	}
+	fl.mu.Unlock()
+	if spent.FirstToken > 0 {
+		e.tookLatency(spent.FirstToken)
+	}
+	res := Result{
+		Engine:  e.gen.Model(),
+		Prompt:  Prompt{Text: fl.at.text, Tokens: tokens, Snippets: fl.at.frame.snippets},
+		Timings: spent,
+	}
+	if tokens == 0 {
+		res.Prompt.Tokens = scaled(fl.at.raw, e.meter.factor())
+	}
+	begin := time.Now()
+	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	for _, a := range answers {
+		text, ok := strings.CutPrefix(a.text, typed)
+		if !ok {
+			continue
+		}
+		insert, covers := finish(s, text)
+		if insert == "" {
+			continue
+		}
+		// NaN, where the backend tells nothing, passes.
+		if !req.Manual && a.confidence(len(typed), len(typed)+len(insert)) < e.opts.MinConfidence {
+			res.Note = "the model was not sure enough"
+			continue
+		}
+		it := Item{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: res.Engine}
+		if !slices.Contains(res.Items, it) {
+			res.Items = append(res.Items, it)
+		}
+	}
 	res.Timings.Post = time.Since(begin)
-	return res, nil
+	return res
 }
 
 func (e *Engine) timeout(req Request) time.Duration {
@@ -179,71 +258,18 @@ func (e *Engine) timeout(req Request) time.Duration {
 	return e.opts.Timeout
 }
 
-// output is what one generation gave.
-type output struct {
-	text                 string
-	promptTokens         int
-	firstToken, generate time.Duration
+// latency is about how long the model takes to its first token.
+func (e *Engine) latency() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.firstToken
 }
 
-// stream runs one generation under the stop rules. It returns when ctx ends,
-// even if the Generator takes longer to; the Engine waits for that in Close.
-func (e *Engine) stream(ctx context.Context, s *site, prompt string, timeout time.Duration) (output, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
-	defer cancel()
-	stopAtClose := context.AfterFunc(e.life, cancel)
-	defer stopAtClose()
-	begin := time.Now()
-	type ended struct {
-		out output
-		err error
+func (e *Engine) tookLatency(t time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.firstToken == 0 {
+		e.firstToken = t
 	}
-	done := make(chan ended, 1)
-	e.running.Go(func() {
-		st := stopper{site: s}
-		var out output
-		n, err := e.gen.Generate(ctx, prompt, e.opts.MaxTokens, e.tmpl.stops(), 0, func(piece string, _ float64) bool {
-			if out.firstToken == 0 {
-				out.firstToken = time.Since(begin)
-			}
-			return st.feed(piece)
-		})
-		out.text, out.promptTokens, out.generate = st.text.String(), n, time.Since(begin)
-		done <- ended{out, err}
-	})
-	select {
-	case r := <-done:
-		if r.err != nil && context.Cause(ctx) == errTimeout && r.out.text != "" {
-			r.err = nil // what came in time is worth showing
-		}
-		if r.err != nil {
-			return r.out, fmt.Errorf("%s did not answer: %w", e.gen.Model(), r.err)
-		}
-		return r.out, nil
-	case <-ctx.Done():
-		return output{}, context.Cause(ctx)
-	}
-}
-
-var errTimeout = errors.New("the model took too long; raise the completion timeout or use a smaller model")
-
-// stopper collects a stream and says when more of it would be cut anyway.
-type stopper struct {
-	*site
-	text strings.Builder
-}
-
-// feed takes the next piece and reports whether to go on.
-func (st *stopper) feed(piece string) bool {
-	st.text.WriteString(piece)
-	text := st.text.String()
-	if strings.Contains(piece, "\n") {
-		if _, done := st.scope(stripFences(st.site, unixLines(text)), false); done {
-			return false
-		}
-		if lines := strings.Split(text, "\n"); repeatedFrom(lines[:len(lines)-1]) < len(lines)-1 {
-			return false
-		}
-	}
-	return cutControl(text) == text
+	e.firstToken += (t - e.firstToken) / 4
 }

@@ -37,34 +37,33 @@ type laidOut struct {
 	frame frame
 }
 
-// prompt advances the document's frame, or makes a new one, and renders it.
-func (e *Engine) prompt(ctx context.Context, req Request, t *Timings) laidOut {
-	d, switched := e.doc(req.Key)
+// prompt renders next, the document's frame advanced to the request (nil if
+// there is none yet), or a new frame where that one no longer fits or its
+// context has aged.
+func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *frame, t *Timings) laidOut {
 	d.mu.Lock()
-	last, idle := d.frame, e.now().Sub(d.asked) > idleAfter
-	d.asked = e.now()
+	last, stale := d.frame, d.stale
 	d.mu.Unlock()
-
 	factor := e.meter.factor()
 	p, ok := laidOut{}, false
-	if last != nil {
-		f, moved := last.advance(req.Text, req.Offset)
-		if e.opts.Context == nil || !switched && !idle && moved < jumpBytes {
-			p = e.render(f)
+	if next != nil {
+		jumped := last != nil && last.moved(next) > jumpBytes
+		if e.opts.Context == nil || !stale && !jumped {
+			p = e.render(*next)
 			ok = e.fits(p, factor)
 		}
 	}
 	if !ok {
-		p = e.layOut(ctx, req, last, factor, t)
+		p = e.layOut(ctx, req, next, factor, t)
 	}
 	d.mu.Lock()
-	d.frame = &p.frame
+	d.frame, d.stale = &p.frame, false
 	d.mu.Unlock()
 	return p
 }
 
 // layOut makes a frame with context looked up now.
-func (e *Engine) layOut(ctx context.Context, req Request, last *frame, factor float64, t *Timings) laidOut {
+func (e *Engine) layOut(ctx context.Context, req Request, next *frame, factor float64, t *Timings) laidOut {
 	l := e.opts.share(factor)
 	indent := indentUnit(req.Text, req.Language)
 	var found, before []Snippet
@@ -77,13 +76,13 @@ func (e *Engine) layOut(ctx context.Context, req Request, last *frame, factor fl
 		cancel()
 		t.Context = time.Since(begin)
 	}
-	if last != nil {
-		before = last.snippets
+	if next != nil {
+		before = next.snippets
 	}
 	for {
 		f := newFrame(req.Text, req.Offset, l)
-		if last != nil && last.limits == l {
-			f, _ = last.advance(req.Text, req.Offset)
+		if next != nil && next.limits == l {
+			f = *next
 		}
 		f.snippets = pick(languageFor(req.Language), found, before, l.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)

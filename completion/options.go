@@ -23,6 +23,17 @@ type Options struct {
 	// Timeout is how long the model may take; what it wrote until then is
 	// used. Default 10 s while typing, three times that when the person asks.
 	Timeout time.Duration
+	// Candidates is how many alternatives are asked for when the person asks.
+	// Default 3.
+	Candidates int
+	// Debounce is the longest that a request made while typing waits for the
+	// next keystroke; how long it does adapts to the typing and the model.
+	// Default 250 ms, negative for never.
+	Debounce time.Duration
+	// MinConfidence is the mean token probability below which a suggestion is
+	// not shown unless the person asked, where the backend gives
+	// probabilities. Default 0: show all.
+	MinConfidence float64
 	// Template names a family of [TemplateNames]; "" goes by the model's name.
 	Template string
 	// Chat wraps the prompt into the family's chat turns, as IBM's examples
@@ -46,6 +57,10 @@ func (o Options) withDefaults() Options {
 	def(&o.SnippetTokens, 2048)
 	def(&o.MaxTokens, 128)
 	def(&o.MaxLines, 12)
+	def(&o.Candidates, 3)
+	if o.Debounce == 0 {
+		o.Debounce = 250 * time.Millisecond
+	}
 	// A window that cannot hold an answer and some lines is a setting gone
 	// wrong; the smallest one that works keeps ghost text alive.
 	o.ContextTokens = max(o.ContextTokens, 256)

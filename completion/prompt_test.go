@@ -149,16 +149,16 @@ func TestWindow(t *testing.T) {
 		t.Errorf("a fresh prefix has %d of %d tokens", got, l.prefix)
 	}
 	above := "// a licence\n" + text
-	g, moved := f.advance(above, cursor+len("// a licence\n"))
-	if above[g.start:g.anchor] != text[f.start:f.anchor] || moved != 0 {
-		t.Errorf("an edit above changed the prefix (moved %d)", moved)
+	g := f.advance(above, cursor+len("// a licence\n"))
+	if above[g.start:g.anchor] != text[f.start:f.anchor] || f.moved(&g) != 0 {
+		t.Errorf("an edit above changed the prefix (moved %d)", f.moved(&g))
 	}
 	changes, start := 0, f.start
 	for i := range 200 {
 		line := fmt.Sprintf("\tcall(%d, argument)\n", i)
 		text = text[:cursor] + line + text[cursor:]
 		cursor += len(line)
-		f, _ = f.advance(text, cursor)
+		f = f.advance(text, cursor)
 		if f.start != start {
 			changes++
 			start = f.start
@@ -170,9 +170,9 @@ func TestWindow(t *testing.T) {
 	if changes == 0 || changes > 25 {
 		t.Errorf("the window start moved %d times over 200 lines", changes)
 	}
-	far, moved := f.advance(text, 10)
-	if far.start != 0 || moved < 1000 {
-		t.Errorf("a jump to the top: start %d, moved %d", far.start, moved)
+	far := f.advance(text, 10)
+	if far.start != 0 || f.moved(&far) < 1000 {
+		t.Errorf("a jump to the top: start %d, moved %d", far.start, f.moved(&far))
 	}
 }
 

@@ -15,6 +15,9 @@ type Result struct {
 	// Note says why the model was not used, or why there is no answer at all;
 	// "" when the model answered.
 	Note string
+	// Reused is true when no request to the model was started: an earlier
+	// one's answer, or what is still coming of it, serves.
+	Reused bool
 	// Prompt is what the model was sent, also when the answer was reused; its
 	// Text is "" when there was none.
 	Prompt  Prompt

@@ -40,17 +40,12 @@ const (
 	maxTypedLines = 8
 )
 
-// advance answers the frame for a later text and cursor. moved is the number
-// of bytes the cursor went, beyond what was typed, in either direction.
-func (f frame) advance(text string, cursor int) (next frame, moved int) {
+// advance answers the frame for a later text and cursor.
+func (f frame) advance(text string, cursor int) frame {
 	e := diff(f.text, text)
-	next = f
+	next := f
 	next.text, next.cursor = text, cursor
 	sameSuffix := e.newEnd <= cursor && len(text)-cursor == len(f.text)-f.cursor
-	moved = cursor - e.shift(f.cursor)
-	if moved < 0 {
-		moved = -moved
-	}
 	switch {
 	case e.start >= f.anchor:
 	case e.oldEnd <= f.start:
@@ -65,7 +60,14 @@ func (f frame) advance(text string, cursor int) (next frame, moved int) {
 		next.anchor = lineAnchor(text, cursor, f.limits.typedBytes())
 	}
 	next.settleStart()
-	return next, moved
+	return next
+}
+
+// moved is the number of bytes the cursor went from f to next, beyond what was
+// typed, in either direction.
+func (f *frame) moved(next *frame) int {
+	moved := next.cursor - diff(f.text, next.text).shift(f.cursor)
+	return max(moved, -moved)
 }
 
 // newFrame is the frame of a document seen for the first time.

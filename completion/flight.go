@@ -1,0 +1,281 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A flight is one request to the model, running or landed. It belongs to the
+// Engine and not to the Request that started it: while the person types what it
+// says, later Requests take their answers from it too.
+type flight struct {
+	at     laidOut
+	site   *site
+	manual bool
+	cancel context.CancelFunc
+
+	mu sync.Mutex
+	// All below is guarded by mu.
+
+	// answers holds the answer and, after it, its alternatives.
+	answers []answer
+	// changed is closed and replaced when answers or done change.
+	changed chan struct{}
+	done    bool
+	err     error
+	waiters int
+	// kept is set while the flight is worth running with nobody waiting: what
+	// follows an accepted suggestion.
+	kept bool
+
+	promptTokens         int
+	firstToken, generate time.Duration
+}
+
+// An answer is what the model wrote, with the log-probability of each piece.
+type answer struct {
+	text   string
+	pieces []scoredPiece
+}
+
+type scoredPiece struct {
+	end     int // in text
+	logprob float64
+}
+
+// confidence is the geometric mean of the token probabilities of
+// text[from:to], NaN if the backend gave none.
+func (a answer) confidence(from, to int) float64 {
+	sum, n, start := 0.0, 0, 0
+	for _, p := range a.pieces {
+		if p.end > from && start < to && !math.IsNaN(p.logprob) {
+			sum += p.logprob
+			n++
+		}
+		start = p.end
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return math.Exp(sum / float64(n))
+}
+
+// leaveAfter is how long a flight goes on with nobody waiting: an editor
+// cancels the old request before it sends the one that can join. It is well
+// below the 150 ms after which a cancelled backend must be idle.
+const leaveAfter = 40 * time.Millisecond
+
+var (
+	errTimeout    = errors.New("it took too long; raise the completion timeout or use a smaller model")
+	errSuperseded = errors.New("a newer request took over")
+	errAbandoned  = errors.New("nobody waits for the answer")
+)
+
+// launch starts a flight and ends the document's others: one in flight, the
+// latest wins.
+func (e *Engine) launch(d *docState, req Request, p laidOut) *flight {
+	ctx, cancel := context.WithCancelCause(e.life)
+	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
+	fl := &flight{
+		at:      p,
+		site:    newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req)),
+		manual:  req.Manual,
+		cancel:  func() { cancel(errAbandoned) },
+		changed: make(chan struct{}),
+	}
+	samples := 1
+	if req.Manual {
+		samples = e.opts.Candidates
+	}
+	d.add(fl)
+	back := make(chan struct{})
+	e.running.Go(func() {
+		defer close(back)
+		e.fly(ctx, fl, samples)
+		fl.land(nil)
+	})
+	// A Generator may take its time to return; those who wait need not.
+	e.running.Go(func() {
+		defer stopTimer()
+		defer cancel(nil)
+		select {
+		case <-ctx.Done():
+			fl.land(context.Cause(ctx))
+		case <-back:
+		}
+	})
+	return fl
+}
+
+// fly asks for the answer and its alternatives, one after the other: they
+// share their prompt, which the backend then reads once.
+func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
+	begin := time.Now()
+	if err := e.warm(ctx, fl.at.text); err != nil {
+		fl.fail(err)
+		return
+	}
+	for sample := range samples {
+		st := stopper{site: fl.site}
+		n, err := e.gen.Generate(ctx, fl.at.text, e.opts.MaxTokens, e.tmpl.stops(), sample, func(piece string, logprob float64) bool {
+			fl.take(sample, piece, logprob, time.Since(begin))
+			return ctx.Err() == nil && st.feed(piece)
+		})
+		e.meter.learn(fl.at.raw, n)
+		fl.mu.Lock()
+		fl.generate = time.Since(begin)
+		fl.promptTokens = max(fl.promptTokens, n)
+		fl.mu.Unlock()
+		if err != nil {
+			if sample == 0 {
+				fl.fail(err)
+			}
+			return
+		}
+	}
+}
+
+func (fl *flight) take(sample int, piece string, logprob float64, since time.Duration) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.done {
+		return
+	}
+	if fl.firstToken == 0 {
+		fl.firstToken = since
+	}
+	for len(fl.answers) <= sample {
+		fl.answers = append(fl.answers, answer{})
+	}
+	a := &fl.answers[sample]
+	a.text += piece
+	a.pieces = append(a.pieces, scoredPiece{len(a.text), logprob})
+	fl.tell()
+}
+
+func (fl *flight) fail(err error) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.err == nil && !fl.done {
+		fl.err = err
+	}
+}
+
+// land ends the flight. cause is why its context ended, if it did: what had
+// arrived by the time limit is worth showing.
+func (fl *flight) land(cause error) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.done {
+		return
+	}
+	fl.done = true
+	if cause != nil {
+		fl.err = cause
+		if cause == errTimeout && len(fl.answers) > 0 {
+			fl.err = nil
+		}
+	}
+	fl.tell()
+}
+
+// tell wakes those who wait. The caller holds mu.
+func (fl *flight) tell() {
+	close(fl.changed)
+	fl.changed = make(chan struct{})
+}
+
+// wait blocks until the flight is over, the text typed since then leaves the
+// answer, a newer request arrives or ctx ends; only the first gives nil.
+func (fl *flight) wait(ctx context.Context, newer <-chan struct{}, typed string) error {
+	fl.mu.Lock()
+	fl.waiters++
+	fl.mu.Unlock()
+	defer fl.leave()
+	for {
+		fl.mu.Lock()
+		done, err, changed := fl.done, fl.err, fl.changed
+		agrees := fl.agrees(typed)
+		fl.mu.Unlock()
+		switch {
+		case !agrees:
+			return errDisagrees
+		case done:
+			return err
+		}
+		select {
+		case <-changed:
+		case <-newer:
+			return errSuperseded
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+var errDisagrees = errors.New("the typed text left the answer")
+
+// agrees reports whether typed is what the answer says or may yet say. The
+// caller holds mu.
+func (fl *flight) agrees(typed string) bool {
+	if typed == "" {
+		return true
+	}
+	if len(fl.answers) == 0 {
+		return !fl.done
+	}
+	text := fl.answers[0].text
+	if rest, ok := strings.CutPrefix(text, typed); ok {
+		return !fl.done || !blank(rest)
+	}
+	return !fl.done && strings.HasPrefix(typed, text)
+}
+
+// leave cancels a flight that nobody joins soon after its last waiter left.
+func (fl *flight) leave() {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.waiters--
+	if fl.waiters > 0 || fl.done || fl.kept {
+		return
+	}
+	time.AfterFunc(leaveAfter, func() {
+		fl.mu.Lock()
+		alone := fl.waiters == 0 && !fl.done
+		fl.mu.Unlock()
+		if alone {
+			fl.cancel()
+		}
+	})
+}
+
+// stopper collects a stream and says when more of it would be cut anyway.
+type stopper struct {
+	*site
+	text strings.Builder
+}
+
+// feed takes the next piece and reports whether to go on.
+func (st *stopper) feed(piece string) bool {
+	st.text.WriteString(piece)
+	text := st.text.String()
+	if strings.Contains(piece, "\n") {
+		if _, done := st.scope(stripFences(st.site, unixLines(text)), false); done {
+			return false
+		}
+		if lines := strings.Split(text, "\n"); repeatedFrom(lines[:len(lines)-1]) < len(lines)-1 {
+			return false
+		}
+	}
+	return cutControl(text) == text
+}
+
+// failure puts a Generator's error in a sentence.
+func (e *Engine) failure(err error) error {
+	return fmt.Errorf("%s did not answer: %w", e.gen.Model(), err)
+}

@@ -1,0 +1,137 @@
+package completion
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// keptFlights is how many answers are kept of each document.
+const keptFlights = 16
+
+// docState is what the engine keeps of one document.
+type docState struct {
+	mu sync.Mutex
+	// All below is guarded by mu.
+
+	// frame is the layout of the last prompt, nil before the first.
+	frame *frame
+	// stale is set when the code of other places in frame should be looked up
+	// anew before the next prompt: the person came from another document or
+	// paused.
+	stale bool
+	// rhythm is how the person types.
+	rhythm rhythm
+	// newest is closed when a newer request arrives.
+	newest chan struct{}
+	// flights are the newest ones, the last the newest of all.
+	flights []*flight
+}
+
+// arrive makes a request the newest of its document; the ones before it learn
+// so by the channels they hold. frame is the document's, advanced to the
+// request, nil before the first prompt.
+func (d *docState) arrive(text string, cursor int, switched bool, now time.Time) (frame *frame, newer <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.newest != nil {
+		close(d.newest)
+	}
+	d.newest = make(chan struct{})
+	pause := d.rhythm.note(now)
+	d.stale = d.stale || switched || pause > idleAfter
+	if d.frame != nil {
+		f := d.frame.advance(text, cursor)
+		frame = &f
+	}
+	return frame, d.newest
+}
+
+// drop forgets a flight that failed.
+func (d *docState) drop(fl *flight) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flights = slices.DeleteFunc(d.flights, func(f *flight) bool { return f == fl })
+}
+
+// forget cancels what runs for the document.
+func (d *docState) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, fl := range d.flights {
+		fl.cancel()
+	}
+}
+
+func (d *docState) gap() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rhythm.gap
+}
+
+// add makes fl the document's newest flight and cancels those that still run.
+func (d *docState) add(fl *flight) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, old := range d.flights {
+		old.cancel()
+	}
+	d.flights = append(d.flights, fl)
+	if len(d.flights) > keptFlights {
+		d.flights = slices.Delete(d.flights, 0, 1)
+	}
+}
+
+// find answers the newest flight that serves the place f describes and that
+// was not tried yet, and what was typed since it was asked.
+func (d *docState) find(f *frame, manual bool, tried []*flight) (fl *flight, typed string) {
+	if f == nil {
+		return nil, ""
+	}
+	d.mu.Lock()
+	flights := slices.Clone(d.flights)
+	d.mu.Unlock()
+	for _, fl := range slices.Backward(flights) {
+		if manual && !fl.manual || slices.Contains(tried, fl) {
+			continue
+		}
+		typed, ok := fl.serves(f)
+		if !ok {
+			continue
+		}
+		fl.mu.Lock()
+		usable := fl.agrees(typed) && (!fl.done || fl.err == nil)
+		fl.mu.Unlock()
+		if usable {
+			return fl, typed
+		}
+	}
+	return nil, ""
+}
+
+// serves reports whether everything the flight's answer depends on (head,
+// prefix, suffix: the whole prompt) is as it was, but for text typed at the
+// cursor. A bracket or quote that the editor closed by itself is let pass: it
+// is what the answer would have closed, and post-processing sees it.
+func (fl *flight) serves(f *frame) (typed string, ok bool) {
+	was := &fl.at.frame
+	if was.head != f.head || was.limits != f.limits {
+		return "", was.text == f.text && was.cursor == f.cursor
+	}
+	typed, ok = strings.CutPrefix(f.text[f.start:f.cursor], was.text[was.start:was.cursor])
+	if !ok {
+		return "", was.text == f.text && was.cursor == f.cursor
+	}
+	suffix := suffixOf(was.text, was.cursor, was.limits.suffix)
+	now := suffixOf(f.text, f.cursor, f.limits.suffix)
+	if suffix == now {
+		return typed, true
+	}
+	for n := 1; typed != "" && n <= 3 && n < len(now) && onlyClosers(now[:n]); n++ {
+		if strings.HasPrefix(suffix, now[n:]) {
+			return typed, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,388 @@
+package completion
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// typist is a person in an editor: a document, a cursor, and an engine asked
+// after each change.
+type typist struct {
+	t   *testing.T
+	e   *Engine
+	req Request
+}
+
+func newTypist(t *testing.T, e *Engine, req Request) *typist { return &typist{t, e, req} }
+
+func (p *typist) types(text string) { p.edits(text, "") }
+
+// edits types text and has the editor put after behind the cursor.
+func (p *typist) edits(text, after string) {
+	p.req.Text = p.req.Text[:p.req.Offset] + text + after + p.req.Text[p.req.Offset:]
+	p.req.Offset += len(text)
+	p.req.Version++
+}
+
+func (p *typist) backspaces(n int) {
+	p.req.Text = p.req.Text[:p.req.Offset-n] + p.req.Text[p.req.Offset:]
+	p.req.Offset -= n
+	p.req.Version++
+}
+
+// sees is the document with the first item applied, "" if there is none.
+func (p *typist) sees() string {
+	p.t.Helper()
+	res := complete(p.t, p.e, p.req)
+	if len(res.Items) == 0 {
+		return ""
+	}
+	return apply(p.req.Text, res.Items[0])
+}
+
+const loop = "package p\n\nfunc sum(values []int) int {\n\ttotal := 0\n\t‸\n\treturn total\n}\n"
+
+// While the person types a shown answer, over several lines, takes it in parts
+// and goes back in it, the model is not asked again.
+func TestShownAnswerServes(t *testing.T) {
+	g := says("for _, v", " := range values {\n", "\t\ttotal += v\n", "\t}")
+	e := newEngine(t, g, Options{})
+	p := newTypist(t, e, at(t, "sum.go", "go", loop))
+	want := strings.Replace(loop, "‸", "for _, v := range values {\n\t\ttotal += v\n\t}", 1)
+	check := func(what string) {
+		t.Helper()
+		if got := p.sees(); got != want {
+			t.Errorf("%s: applied\n%s", what, got)
+		}
+	}
+	check("first")
+	for _, c := range "for _, v" {
+		p.types(string(c))
+		check("typing " + string(c))
+	}
+	p.backspaces(3)
+	check("three back")
+	p.types(", v := range values {")
+	check("the line accepted")
+	p.types("\n\t\t")
+	check("the next line begun")
+	p.types("total += v\n\t")
+	check("its last line")
+	if n := len(g.sent()); n != 1 {
+		t.Errorf("%d requests to the model, want 1", n)
+	}
+	p.types("x")
+	p.sees()
+	if n := len(g.sent()); n != 2 {
+		t.Errorf("after leaving the answer: %d requests, want 2", n)
+	}
+}
+
+func TestReuseDependsOnThePrompt(t *testing.T) {
+	answer := says("total(a, b)")
+	tests := map[string]struct {
+		do    func(p *typist)
+		calls int
+		want  string // what is inserted then
+	}{
+		"an import added above": {func(p *typist) {
+			p.req.Text, p.req.Offset = "import x\n"+p.req.Text, p.req.Offset+len("import x\n")
+		}, 2, "total(a, b)"}, // the window begins at the file's start and holds it
+		"a change below":                 {func(p *typist) { p.req.Text += "// more\n" }, 2, "total(a, b)"},
+		"the same place":                 {func(p *typist) {}, 1, "total(a, b)"},
+		"a bracket closed by the editor": {func(p *typist) { p.edits("total(", ")") }, 1, "a, b"},
+		"another word":                   {func(p *typist) { p.types("mean") }, 2, "total(a, b)"},
+		"asked for by hand":              {func(p *typist) { p.req.Manual = true }, 4, "total(a, b)"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			answer.prompts = nil
+			e := newEngine(t, answer, Options{})
+			p := newTypist(t, e, at(t, "a.go", "go", "func f() {\n\tx := ‸\n}\n"))
+			p.sees()
+			tt.do(p)
+			res := complete(t, e, p.req)
+			if n := len(answer.sent()); n != tt.calls {
+				t.Errorf("%d requests to the model, want %d", n, tt.calls)
+			}
+			if len(res.Items) != 1 || res.Items[0].Text != tt.want || res.Reused != (tt.calls == 1) {
+				t.Errorf("items %+v, reused %v", res.Items, res.Reused)
+			}
+		})
+	}
+}
+
+// A change above the window leaves the prompt, and so the answer, as it was.
+func TestEditAboveTheWindow(t *testing.T) {
+	g := says("added()")
+	e := newEngine(t, g, Options{PrefixTokens: 300})
+	text := goSource(400)
+	cursor := strings.Index(text, "\treturn total + 40")
+	req := Request{Key: "k", Document: Document{"a.go", "go", text}, Offset: cursor}
+	complete(t, e, req)
+	req.Text, req.Offset = "// a licence\n"+text, cursor+len("// a licence\n")
+	if res := complete(t, e, req); !res.Reused || len(g.sent()) != 1 {
+		t.Errorf("reused %v after %d requests", res.Reused, len(g.sent()))
+	}
+}
+
+// answerTo is one Complete on its own goroutine.
+type answerTo struct {
+	res Result
+	err error
+}
+
+func start(ctx context.Context, e *Engine, req Request) <-chan answerTo {
+	c := make(chan answerTo, 1)
+	go func() {
+		res, err := e.Complete(ctx, req)
+		c <- answerTo{res, err}
+	}()
+	return c
+}
+
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(10 * time.Second):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// A stream whose text agrees with what is typed goes on and serves the newer
+// request; the older one is answered at once.
+func TestRunningStreamIsJoined(t *testing.T) {
+	g := says("ab", "cd", "ef")
+	g.hold, g.asked = make(chan struct{}), make(chan struct{}, 2)
+	e := newEngine(t, g, Options{})
+	p := newTypist(t, e, at(t, "a.go", "go", "x := ‸\n"))
+	first := start(t.Context(), e, p.req)
+	receive(t, g.asked, "the request")
+	g.hold <- struct{}{}
+	p.types("abc") // more than has come, and right
+	second := start(t.Context(), e, p.req)
+	if a := receive(t, first, "the older answer"); a.err != nil || len(a.res.Items) != 0 || a.res.Note == "" {
+		t.Errorf("the older request: %+v, %v", a.res, a.err)
+	}
+	g.hold <- struct{}{}
+	g.hold <- struct{}{}
+	a := receive(t, second, "the newer answer")
+	if a.err != nil || len(a.res.Items) != 1 || a.res.Items[0].Text != "def" || !a.res.Reused {
+		t.Errorf("the newer request: %+v, %v", a.res, a.err)
+	}
+	if len(g.sent()) != 1 {
+		t.Errorf("%d requests to the model", len(g.sent()))
+	}
+}
+
+func TestLeftStreamIsCancelled(t *testing.T) {
+	g := says("ab", "cd")
+	g.hold, g.asked = make(chan struct{}), make(chan struct{}, 2)
+	e := newEngine(t, g, Options{})
+	p := newTypist(t, e, at(t, "a.go", "go", "x := ‸\n"))
+	start(t.Context(), e, p.req)
+	receive(t, g.asked, "the request")
+	p.types("z")
+	second := start(t.Context(), e, p.req)
+	g.hold <- struct{}{} // "ab" disagrees with z
+	receive(t, g.asked, "the second request")
+	close(g.hold)
+	if a := receive(t, second, "the answer"); len(a.res.Items) != 1 || a.res.Items[0].Text != "abcd" {
+		t.Errorf("%+v, %v", a.res, a.err)
+	}
+	if got := strings.Join(g.taken(), " "); got != "ab ab cd" {
+		t.Errorf("the model produced %q: the first stream ran on", got)
+	}
+}
+
+// stopsWith tells when its context ends.
+type stopsWith struct {
+	*script
+	ended chan error
+}
+
+func (g stopsWith) Generate(ctx context.Context, prompt string, n int, stop []string, sample int, emit func(string, float64) bool) (int, error) {
+	g.asked <- struct{}{}
+	<-ctx.Done()
+	g.ended <- context.Cause(ctx)
+	return 0, ctx.Err()
+}
+
+// A cancelled request stops the backend soon, unless another takes its place.
+func TestCancelStopsTheBackend(t *testing.T) {
+	g := stopsWith{says(), make(chan error, 1)}
+	g.asked = make(chan struct{}, 1)
+	e := newEngine(t, g, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	got := start(ctx, e, at(t, "a.go", "go", "x := ‸\n"))
+	receive(t, g.asked, "the request")
+	begin := time.Now()
+	cancel()
+	if a := receive(t, got, "the answer"); a.err != context.Canceled {
+		t.Errorf("err = %v", a.err)
+	}
+	if err := receive(t, g.ended, "the backend's cancel"); err != errAbandoned {
+		t.Errorf("cause %v", err)
+	}
+	if took := time.Since(begin); took > 150*time.Millisecond {
+		t.Errorf("the backend ran on for %v", took)
+	}
+}
+
+func TestForgetCancels(t *testing.T) {
+	g := stopsWith{says(), make(chan error, 1)}
+	g.asked = make(chan struct{}, 1)
+	e := newEngine(t, g, Options{})
+	req := at(t, "a.go", "go", "x := ‸\n")
+	start(t.Context(), e, req)
+	receive(t, g.asked, "the request")
+	e.Forget(req.Key)
+	receive(t, g.ended, "the backend's cancel")
+}
+
+func TestCandidates(t *testing.T) {
+	g := says()
+	g.reply = func(_ string, sample int) ([]string, error) {
+		return []string{[]string{"one", "two", "one", "three"}[sample]}, nil
+	}
+	e := newEngine(t, g, Options{Candidates: 4})
+	req := at(t, "a.go", "go", "x := ‸\n")
+	req.Manual = true
+	var got []string
+	for _, it := range complete(t, e, req).Items {
+		got = append(got, it.Text)
+	}
+	if fmt.Sprint(got) != "[one two three]" {
+		t.Errorf("candidates %v", got)
+	}
+	req.Manual = false
+	if res := complete(t, e, req); !res.Reused || len(res.Items) != 3 {
+		t.Errorf("typing does not reuse what was asked for: %+v", res)
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	for _, tt := range []struct {
+		logprob float64
+		manual  bool
+		shown   bool
+	}{{-0.1, false, true}, {-3, false, false}, {-3, true, true}, {math.NaN(), false, true}} {
+		g := says("maybe", "\n")
+		g.logprob = tt.logprob
+		e := newEngine(t, g, Options{MinConfidence: 0.3})
+		req := at(t, "a.go", "go", "x := ‸\n")
+		req.Manual = tt.manual
+		res := complete(t, e, req)
+		if shown := len(res.Items) > 0; shown != tt.shown || shown != (res.Note == "") {
+			t.Errorf("logprob %v, manual %v: items %+v, note %q", tt.logprob, tt.manual, res.Items, res.Note)
+		}
+	}
+}
+
+func TestDebounce(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct{ gap, latency, want time.Duration }{
+		{0, time.Second, 0},    // nothing known of the typing
+		{100 * ms, 10 * ms, 0}, // a quick model
+		{100 * ms, time.Second, 125 * ms},
+		{100 * ms, 60 * ms, 60 * ms},
+		{900 * ms, time.Second, 250 * ms},
+	} {
+		if got := debounce(tt.gap, tt.latency, 250*ms); got != tt.want {
+			t.Errorf("debounce(%v, %v) = %v, want %v", tt.gap, tt.latency, got, tt.want)
+		}
+	}
+	var r rhythm
+	now := time.Unix(1000, 0)
+	for range 20 {
+		now = now.Add(80 * ms)
+		r.note(now)
+	}
+	r.note(now.Add(time.Minute)) // a pause says nothing of the rhythm
+	if r.gap != 80*ms {
+		t.Errorf("gap %v, want 80ms", r.gap)
+	}
+}
+
+// A burst of keystrokes costs one request; a hit and a manual request never
+// wait.
+func TestBurstAsksOnce(t *testing.T) {
+	g := says("done", "\n")
+	e := New(g, Options{})
+	defer e.Close()
+	now, waits := time.Unix(1000, 0), make(chan time.Duration, 10)
+	fire := make(chan time.Time)
+	e.now = func() time.Time { now = now.Add(100 * time.Millisecond); return now }
+	e.after = func(d time.Duration) <-chan time.Time { waits <- d; return fire }
+	e.tookLatency(time.Second)
+	p := newTypist(t, e, at(t, "a.go", "go", "x := ‸\n"))
+	p.sees() // the first request knows no rhythm
+	p.types("y")
+	var older <-chan answerTo
+	for i := range 5 {
+		p.types("y")
+		next := start(t.Context(), e, p.req)
+		if d := receive(t, waits, "the debounce"); d < 100*time.Millisecond || d > 250*time.Millisecond {
+			t.Errorf("keystroke %d waits %v", i, d)
+		}
+		if older != nil {
+			if a := receive(t, older, "the superseded answer"); len(a.res.Items) != 0 {
+				t.Errorf("a superseded request got %+v", a.res)
+			}
+		}
+		older = next
+	}
+	fire <- now
+	if a := receive(t, older, "the answer"); len(a.res.Items) != 1 {
+		t.Errorf("%+v, %v", a.res, a.err)
+	}
+	if n := len(g.sent()); n != 2 {
+		t.Errorf("%d requests to the model, want 2", n)
+	}
+	p.types("d") // typing the shown answer
+	p.sees()
+	p.req.Manual = true
+	p.sees()
+	select {
+	case d := <-waits:
+		t.Errorf("a hit or a manual request waited %v", d)
+	default:
+	}
+}
+
+// A long prompt that the backend has not read goes there in steps.
+func TestColdPromptIsWarmedInSteps(t *testing.T) {
+	g := says("x", "\n")
+	e := newEngine(t, g, Options{ContextTokens: 8192, PrefixTokens: 4000})
+	text := goSource(1200)
+	req := Request{Key: "k", Document: Document{"a.go", "go", text}, Offset: len(text) / 2}
+	complete(t, e, req)
+	sent := g.sent()
+	if len(sent) < 4 {
+		t.Fatalf("%d requests for a cold prompt of %d tokens", len(sent), rawTokens(sent[len(sent)-1]))
+	}
+	for i := 1; i < len(sent); i++ {
+		if !strings.HasPrefix(sent[i], sent[i-1]) {
+			t.Fatalf("step %d is no beginning of the next", i-1)
+		}
+		if step := rawTokens(sent[i][len(sent[i-1]):]); step > 2*warmStep {
+			t.Errorf("step %d reads %d tokens", i, step)
+		}
+		if i < len(sent)-1 && !strings.HasSuffix(sent[i], "\n") {
+			t.Errorf("step %d ends inside a line", i)
+		}
+	}
+	req.Text = text[:req.Offset] + "y" + text[req.Offset:]
+	req.Offset++
+	complete(t, e, req)
+	if n := len(g.sent()) - len(sent); n != 1 {
+		t.Errorf("%d requests for a warm prompt", n)
+	}
+}

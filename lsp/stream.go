@@ -178,7 +178,7 @@ func (s *stream) readHeader() (header, error) {
 				if err := s.refuse(jsonrpc2.ParseError, "unexpected bytes before the header"); err != nil {
 					return h, err
 				}
-				h = header{length: -1}
+				h, read = header{length: -1}, 0
 			}
 			value := bytes.TrimSpace(field[i+len(contentLength):])
 			n, err := strconv.ParseInt(string(value), 10, 64)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -45,12 +46,13 @@ type Conn struct {
 	next    int                     // last request id; guarded by mu
 	waiting map[string]chan Message // by id; guarded by mu
 	orphans []Message               // answers nobody waited for; guarded by mu
+	arrived chan struct{}           // closed and renewed when orphans grows; guarded by mu
 	done    chan struct{}           // closed when the server's side ended
 }
 
 // NewConn begins reading from rwc. Close ends it.
 func NewConn(rwc io.ReadWriteCloser, answer func(string, json.RawMessage) (any, error), observe func(string, json.RawMessage)) *Conn {
-	c := &Conn{rwc: rwc, answer: answer, observe: observe, waiting: map[string]chan Message{}, done: make(chan struct{})}
+	c := &Conn{rwc: rwc, answer: answer, observe: observe, waiting: map[string]chan Message{}, arrived: make(chan struct{}), done: make(chan struct{})}
 	go c.read()
 	return c
 }
@@ -72,6 +74,27 @@ func (c *Conn) Orphans() []Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Message(nil), c.orphans...)
+}
+
+// AwaitOrphan waits for an answer with that id, written as JSON, to a message
+// that was sent by SendBytes.
+func (c *Conn) AwaitOrphan(ctx context.Context, id string) error {
+	for {
+		c.mu.Lock()
+		arrived := c.arrived
+		found := slices.ContainsFunc(c.orphans, func(m Message) bool { return string(m.ID) == id })
+		c.mu.Unlock()
+		if found {
+			return nil
+		}
+		select {
+		case <-arrived:
+		case <-c.done:
+			return errEnded
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Notify sends a notification.
@@ -226,6 +249,8 @@ func (c *Conn) deliver(m Message) {
 	waiting, ok := c.waiting[string(m.ID)]
 	if !ok {
 		c.orphans = append(c.orphans, m)
+		close(c.arrived)
+		c.arrived = make(chan struct{})
 		return
 	}
 	delete(c.waiting, string(m.ID))

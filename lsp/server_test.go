@@ -1,0 +1,513 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"quarry/completion"
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+	"quarry/lsp/settings"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// core is a Core whose answers a test scripts.
+type core struct {
+	// complete answers a request; nil answers the word "ghost" at the cursor.
+	complete func(context.Context, completion.Request) (completion.Result, error)
+
+	mu         sync.Mutex
+	forgotten  []string
+	configured []settings.Settings
+}
+
+func (c *core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {
+	if c.complete != nil {
+		return c.complete(ctx, req)
+	}
+	return ghost(req, "ghost"), nil
+}
+
+func ghost(req completion.Request, text string) completion.Result {
+	return completion.Result{Engine: "test", Items: []completion.Item{{Text: text, Start: req.Offset, End: req.Offset, Engine: "test"}}}
+}
+
+func (c *core) Forget(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgotten = append(c.forgotten, key)
+}
+
+func (c *core) Configure(s settings.Settings) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.configured = append(c.configured, s)
+	return nil
+}
+
+func (c *core) Close() error { return nil }
+
+func (c *core) lastSettings() settings.Settings {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.configured) == 0 {
+		return settings.Settings{}
+	}
+	return c.configured[len(c.configured)-1]
+}
+
+// serve runs a server in this process; the channel gets its exit code.
+func serve(t *testing.T, c *core) (client net.Conn, exit <-chan int) {
+	t.Helper()
+	client, server := net.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- lsp.Serve(context.Background(), server, serverOptions(t, c, ""))
+	}()
+	t.Cleanup(func() { client.Close() })
+	return client, code
+}
+
+func serverOptions(t *testing.T, c *core, token string) lsp.Options {
+	return lsp.Options{
+		Version: "test",
+		Token:   token,
+		Log:     slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Settings: func(editor ...[]byte) (settings.Settings, []settings.Problem) {
+			s := settings.Default()
+			var problems []settings.Problem
+			for _, layer := range editor {
+				problems = append(problems, s.Apply(settings.Editor, layer)...)
+			}
+			return s, problems
+		},
+		NewCore: func(s settings.Settings, _ lsp.Tell) (lsp.Core, error) { return c, c.Configure(s) },
+	}
+}
+
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(b []byte) (int, error) {
+	w.t.Logf("%s", strings.TrimRight(string(b), "\n"))
+	return len(b), nil
+}
+
+// edit connects a headless editor with the named profile to a new server and
+// ends both after the test.
+func edit(t *testing.T, profile string, c *core, change ...func(*lsptest.Options)) *lsptest.Editor {
+	t.Helper()
+	p, err := lsptest.LoadProfile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := lsptest.Options{Profile: p, Root: t.TempDir()}
+	for _, f := range change {
+		f(&opts)
+	}
+	client, exit := serve(t, c)
+	e, err := lsptest.Connect(soon(t), client, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := e.Quit(context.Background()); err != nil {
+			t.Errorf("quit: %v", err)
+		}
+		if code := <-exit; code != 0 {
+			t.Errorf("exit code %d, want 0", code)
+		}
+	})
+	return e
+}
+
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func open(t *testing.T, e *lsptest.Editor, path, language, content string) *lsptest.Buffer {
+	t.Helper()
+	b, err := e.Open(path, language, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// complete asks at the cursor and answers the ghost text, "" if there is none.
+func complete(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) string {
+	t.Helper()
+	if err := e.Complete(soon(t), b, false); err != nil {
+		t.Fatal(err)
+	}
+	if b.Ghost == nil {
+		return ""
+	}
+	return b.Ghost.InsertText
+}
+
+func wantCode(t *testing.T, what string, err error, code int) {
+	t.Helper()
+	var wire *lsptest.ResponseError
+	if !errors.As(err, &wire) || wire.Code != code {
+		t.Errorf("%s: error %v, want code %d", what, err, code)
+	}
+}
+
+func TestLifecycle(t *testing.T) {
+	client, exit := serve(t, &core{})
+	conn := lsptest.NewConn(client, nil, func(string, json.RawMessage) {})
+	ctx := soon(t)
+	wantCode(t, "before initialize", conn.Call(ctx, "textDocument/inlineCompletion", map[string]any{}, nil), -32002)
+	wantCode(t, "shutdown before initialize", conn.Call(ctx, "shutdown", nil, nil), -32002)
+	if err := conn.Notify("textDocument/didOpen", map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	var result struct {
+		ServerInfo   struct{ Name, Version string }
+		Capabilities map[string]any
+	}
+	if err := conn.Call(ctx, "initialize", map[string]any{"processId": nil, "rootUri": nil, "capabilities": map[string]any{}}, &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.ServerInfo.Name != "quarry" || result.ServerInfo.Version != "test" {
+		t.Errorf("serverInfo %+v", result.ServerInfo)
+	}
+	if got := result.Capabilities["positionEncoding"]; got != "utf-16" {
+		t.Errorf("positionEncoding %v without a list, want utf-16", got)
+	}
+	wantCode(t, "initialize again", conn.Call(ctx, "initialize", map[string]any{"capabilities": map[string]any{}}, nil), -32600)
+	if err := conn.Call(ctx, "shutdown", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "after shutdown", conn.Call(ctx, "textDocument/inlineCompletion", map[string]any{}, nil), -32600)
+	wantCode(t, "shutdown again", conn.Call(ctx, "shutdown", nil, nil), -32600)
+	if err := conn.Notify("exit", nil); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-exit; code != 0 {
+		t.Errorf("exit code %d after shutdown, want 0", code)
+	}
+	conn.Close()
+}
+
+func TestExitWithoutShutdown(t *testing.T) {
+	for name, leave := range map[string]func(*lsptest.Conn){
+		"exit":         func(c *lsptest.Conn) { _ = c.Notify("exit", nil) },
+		"end of input": func(c *lsptest.Conn) { _ = c.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, exit := serve(t, &core{})
+			conn := lsptest.NewConn(client, nil, func(string, json.RawMessage) {})
+			if err := conn.Call(soon(t), "initialize", map[string]any{"capabilities": map[string]any{}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			leave(conn)
+			if code := <-exit; code != 1 {
+				t.Errorf("exit code %d, want 1", code)
+			}
+			if took := time.Since(begin); took > time.Second {
+				t.Errorf("the server took %v to end", took)
+			}
+			conn.Close()
+		})
+	}
+}
+
+// A handler that hangs must not keep the process alive.
+func TestEndOfInputEndsRunningRequests(t *testing.T) {
+	started := make(chan struct{})
+	c := &core{complete: func(ctx context.Context, _ completion.Request) (completion.Result, error) {
+		close(started)
+		<-ctx.Done()
+		return completion.Result{}, ctx.Err()
+	}}
+	client, exit := serve(t, c)
+	p, _ := lsptest.LoadProfile("vscode")
+	e, err := lsptest.Connect(soon(t), client, lsptest.Options{Profile: p, Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, e, "a.go", "go", "")
+	if err := e.Type(b, "x"); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	client.Close()
+	if code := <-exit; code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	e.Close()
+}
+
+func TestPositionEncodings(t *testing.T) {
+	for _, tt := range []struct {
+		offered string
+		want    string
+	}{
+		{`["utf-16"]`, "utf-16"},
+		{`["utf-8","utf-16","utf-32"]`, "utf-8"},
+		{`["utf-32","utf-8"]`, "utf-32"},
+		{`["klingon","utf-8"]`, "utf-8"},
+		{`["klingon"]`, "utf-16"},
+		{`[]`, "utf-16"},
+	} {
+		var seen completion.Request
+		c := &core{complete: func(_ context.Context, req completion.Request) (completion.Result, error) {
+			seen = req
+			return ghost(req, "é😀"), nil
+		}}
+		e := edit(t, "vscode", c, func(o *lsptest.Options) {
+			o.Profile.Capabilities = json.RawMessage(`{"general":{"positionEncodings":` + tt.offered + `}}`)
+		})
+		if got := string(e.Capabilities["positionEncoding"]); got != `"`+tt.want+`"` {
+			t.Errorf("offered %s: positionEncoding %s, want %s", tt.offered, got, tt.want)
+		}
+		b := open(t, e, "a.go", "go", "a😀é\r\n漢字😀 = \r\n")
+		b.Cursor = b.Text.Len() - 2 // before the last line break
+		complete(t, e, b)
+		if seen.Offset != b.Cursor || seen.Text != b.Text.String() {
+			t.Errorf("%s: the server completes at byte %d of %q, want %d of %q", tt.want, seen.Offset, seen.Text, b.Cursor, b.Text.String())
+		}
+		if err := e.Accept(b); err != nil {
+			t.Fatal(err)
+		}
+		complete(t, e, b)
+		if want := "a😀é\r\n漢字😀 = é😀\r\n"; seen.Text != want || b.Text.String() != want {
+			t.Errorf("%s: after accepting, the server has %q, the editor %q, want %q", tt.want, seen.Text, b.Text.String(), want)
+		}
+	}
+}
+
+// FACTS of the protocol library: its own handler applied one change in a hundred
+// out of order.
+func TestChangesApplyInOrder(t *testing.T) {
+	var seen completion.Request
+	c := &core{complete: func(_ context.Context, req completion.Request) (completion.Result, error) {
+		seen = req
+		return completion.Result{}, nil
+	}}
+	e := edit(t, "helix", c) // which asks for nothing while it types
+	b := open(t, e, "a.txt", "plaintext", "")
+	for i := range 20_000 {
+		at := i * 7919 % (b.Text.Len() + 1)
+		if err := e.Replace(b, at, at, string(rune('a'+i%26))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete(t, e, b)
+	if seen.Text != b.Text.String() {
+		t.Error("after 20,000 changes the server's text is not the editor's")
+	}
+	if want := int32(b.Version); seen.Version != want {
+		t.Errorf("version %d, want %d", seen.Version, want)
+	}
+}
+
+func TestUnknownAndWrongMessages(t *testing.T) {
+	e := edit(t, "vscode", &core{})
+	ctx := soon(t)
+	wantCode(t, "unknown method", e.Call(ctx, "textDocument/nonsense", map[string]any{}, nil), -32601)
+	wantCode(t, "unknown method without params", e.Call(ctx, "quarry/nonsense", nil, nil), -32601)
+	wantCode(t, "method that is not served", e.Call(ctx, "textDocument/hover", map[string]any{"textDocument": map[string]any{"uri": "file:///a"}, "position": map[string]any{"line": 0, "character": 0}}, nil), -32601)
+	wantCode(t, "params of a wrong type", e.Call(ctx, "textDocument/inlineCompletion", map[string]any{"position": "here"}, nil), -32602)
+	wantCode(t, "custom params of a wrong type", e.Call(ctx, lsp.MethodExplainCompletion, []any{1}, nil), -32602)
+	for _, n := range []string{"$/unknown", "textDocument/unknown", "textDocument/didChange", "$/cancelRequest", "$/setTrace"} {
+		if err := e.Notify(n, map[string]any{"id": []any{}, "value": "loud"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := open(t, e, "a.go", "go", "")
+	if got := complete(t, e, b); got != "ghost" {
+		t.Errorf("afterwards: ghost text %q, want ghost", got)
+	}
+}
+
+func TestPanicIsAnErrorOfItsRequest(t *testing.T) {
+	calls := 0
+	c := &core{complete: func(_ context.Context, req completion.Request) (completion.Result, error) {
+		if calls++; calls <= 2 {
+			panic("boom")
+		}
+		return ghost(req, "alive"), nil
+	}}
+	e := edit(t, "vscode", c)
+	b := open(t, e, "a.go", "go", "")
+	for range 2 {
+		err := e.Complete(soon(t), b, false)
+		wantCode(t, "panicking handler", errors.Unwrap(err), -32603)
+	}
+	if got := complete(t, e, b); got != "alive" {
+		t.Errorf("after the panics: %q, want alive", got)
+	}
+	if shown := e.Shown(); len(shown) != 1 || !strings.Contains(shown[0], "internal error") {
+		t.Errorf("shown %q, want one message about an internal error", shown)
+	}
+}
+
+func TestSupersededAndCancelled(t *testing.T) {
+	type call struct {
+		ctx  context.Context
+		free chan string
+	}
+	calls := make(chan call, 10)
+	c := &core{complete: func(ctx context.Context, req completion.Request) (completion.Result, error) {
+		me := call{ctx, make(chan string, 1)}
+		calls <- me
+		select {
+		case text := <-me.free:
+			return ghost(req, text), nil
+		case <-ctx.Done():
+			return completion.Result{}, ctx.Err()
+		}
+	}}
+	e := edit(t, "neovim", c)
+	b := open(t, e, "a.go", "go", "")
+	ask := func() *lsptest.Pending {
+		p, err := e.Start("textDocument/inlineCompletion", map[string]any{
+			"textDocument": map[string]any{"uri": b.URI}, "position": map[string]any{"line": 0, "character": 0}, "context": map[string]any{"triggerKind": 2},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var raw json.RawMessage
+
+	older := ask()
+	olderCall := <-calls
+	newer := ask()
+	newerCall := <-calls
+	if err := older.Wait(&raw); err != nil || string(raw) != "null" {
+		t.Errorf("superseded request: %s, %v; want null", raw, err)
+	}
+	<-olderCall.ctx.Done()
+
+	// The change makes the newer one's text stale: it too is null at once.
+	if err := e.Replace(b, 0, 0, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := newer.Wait(&raw); err != nil || string(raw) != "null" {
+		t.Errorf("request of an older text: %s, %v; want null", raw, err)
+	}
+	<-newerCall.ctx.Done()
+
+	cancelled := ask()
+	cancelledCall := <-calls
+	if err := cancelled.Cancel(); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "cancelled request", cancelled.Wait(&raw), -32800)
+	<-cancelledCall.ctx.Done()
+
+	// Requests of different documents do not disturb each other.
+	other := open(t, e, "b.go", "go", "")
+	one := ask()
+	oneCall := <-calls
+	b, other = other, b
+	two := ask()
+	twoCall := <-calls
+	oneCall.free <- "one"
+	twoCall.free <- "two"
+	for p, want := range map[*lsptest.Pending]string{one: "one", two: "two"} {
+		if err := p.Wait(&raw); err != nil || !strings.Contains(string(raw), want) {
+			t.Errorf("concurrent request: %s, %v; want %s", raw, err, want)
+		}
+	}
+}
+
+// Q3: every id is answered exactly once, whatever is cancelled.
+func TestFlood(t *testing.T) {
+	c := &core{complete: func(ctx context.Context, req completion.Request) (completion.Result, error) {
+		if req.Offset%3 == 0 {
+			<-ctx.Done()
+			return completion.Result{}, ctx.Err()
+		}
+		return ghost(req, "x"), nil
+	}}
+	e := edit(t, "vscode", c)
+	var buffers []*lsptest.Buffer
+	for i := range 5 {
+		buffers = append(buffers, open(t, e, fmt.Sprintf("f%d.go", i), "go", "package p\n"))
+	}
+	var pending []*lsptest.Pending
+	for i := range 10_000 {
+		b := buffers[i%len(buffers)]
+		switch {
+		case i%7 == 0:
+			if err := e.Replace(b, b.Text.Len(), b.Text.Len(), "y"); err != nil {
+				t.Fatal(err)
+			}
+		case i%101 == 0:
+			p, err := e.Start("quarry/unknown", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pending = append(pending, p)
+		default:
+			p, err := e.Start("textDocument/inlineCompletion", map[string]any{
+				"textDocument": map[string]any{"uri": b.URI},
+				"position":     map[string]any{"line": 0, "character": i % 10},
+				"context":      map[string]any{"triggerKind": 2},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pending = append(pending, p)
+			if i%5 == 0 {
+				if err := p.Cancel(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, b := range buffers { // release those that still block
+		if err := e.Replace(b, 0, 0, "z"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range pending {
+		var wire *lsptest.ResponseError
+		if err := p.Wait(nil); err != nil && !errors.As(err, &wire) {
+			t.Fatalf("request %d of %d was not answered: %v", i, len(pending), err)
+		}
+	}
+	if orphans := e.Orphans(); len(orphans) > 0 {
+		t.Errorf("%d answers to no request, the first %+v", len(orphans), orphans[0])
+	}
+}
+
+// A client that does not read must not stop the server from reading.
+func TestClientThatDoesNotRead(t *testing.T) {
+	client, exit := serve(t, &core{})
+	frame := func(s string) {
+		if _, err := client.Write(lsptest.Frame([]byte(s))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frame(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)
+	for i := range 2000 { // far more than any pipe holds
+		frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"quarry/unknown-%s"}`, i+2, strings.Repeat("x", 1000)))
+	}
+	frame(`{"jsonrpc":"2.0","method":"exit"}`)
+	if code := <-exit; code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	if _, err := io.Copy(io.Discard, client); err != nil {
+		t.Error(err)
+	}
+}

@@ -12,6 +12,7 @@ require (
 	go.lsp.dev/protocol v1.0.1
 	go.lsp.dev/uri v1.0.1
 	go.uber.org/goleak v1.3.0
+	golang.org/x/tools v0.45.0
 	pgregory.net/rapid v1.3.0
 )
 

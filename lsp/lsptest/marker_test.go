@@ -1,0 +1,491 @@
+package lsptest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+	"quarry/model/modeltest"
+)
+
+// TestMarkers plays every scenario of testdata/marker against the real binary,
+// once for each editor it names. A scenario is a txtar archive: files of a
+// workspace, and before them one command a line. "‸" in a file is the cursor;
+// strings are quoted as in Go.
+//
+//	editors NAME...           who plays it (default: vscode neovim)
+//	settings JSON             what the editor answers to workspace/configuration
+//	model absent|down         Ollama lacks the model, or does not run (first command)
+//	answer STRING...          what the model answers from now on, one piece a string
+//	answer-file NAME          the same from a file, cut into words
+//	intent STRING             the model wants to write this line: it answers what of
+//	                          it follows the text before the cursor
+//	broken STRING...          answers break off after these pieces
+//	open FILE                 open it and put the cursor on its mark
+//	cursor STRING             put the cursor behind this text
+//	type STRING               type, asking for ghost text as the editor does
+//	backspace N               delete before the cursor
+//	complete [manual]         ask for ghost text
+//	ghost none|STRING         what is shown in grey behind the cursor
+//	ghost-file NAME           the same from a file, without its last line break
+//	accept                    press Tab
+//	buffer NAME               the document and cursor are as in that file
+//	engine NAME               who made the ghost text
+//	eventually ghost STRING   asked again and again, for what the server does meanwhile
+//	said none|STRING          the only message shown so far contains this
+//	prompt has|lacks STRING   of the last prompt
+//	requests N                prompts sent so far
+//	stop-model, start-model   end and restart Ollama
+func TestMarkers(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "marker", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		editors := []string{"vscode", "neovim"}
+		for line := range strings.Lines(string(archive.Comment)) {
+			if rest, ok := strings.CutPrefix(line, "editors "); ok {
+				editors = strings.Fields(rest)
+			}
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		for _, editor := range editors {
+			t.Run(name+"/"+editor, func(t *testing.T) { play(t, archive, editor) })
+		}
+	}
+}
+
+// binary builds quarry once, with the race detector as the tests have it.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "quarry-marker-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "quarry")
+	out, err := exec.Command("go", "build", "-race", "-tags", "sqlite_fts5", "-o", path, "quarry/cmd/quarry").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build quarry: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// player is a scenario under way.
+type player struct {
+	t       *testing.T
+	archive *txtar.Archive
+	profile lsptest.Profile
+	root    string
+	model   *modeltest.Server
+	stderr  *log
+	config  any
+
+	editor *lsptest.Editor // started by the first command that needs it
+	buffer *lsptest.Buffer
+}
+
+// stepTimeout is far above what any step takes, for a slow machine.
+const stepTimeout = 30 * time.Second
+
+func play(t *testing.T, archive *txtar.Archive, editor string) {
+	profile, err := lsptest.LoadProfile(editor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &player{t: t, archive: archive, profile: profile, root: t.TempDir(), model: modeltest.NewServer(t), stderr: newLog()}
+	for _, f := range archive.Files {
+		path := filepath.Join(p.root, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := unmark(string(f.Data))
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for line := range strings.Lines(string(archive.Comment)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "editors ") {
+			continue
+		}
+		if err := p.step(line); err != nil {
+			t.Fatalf("line %d, %s: %v\nserver log:\n%s", n, line, err, p.stderr)
+		}
+	}
+	if p.editor == nil {
+		t.Fatal("the scenario opens nothing")
+	}
+	if code, err := p.editor.Quit(context.Background()); err != nil || code != 0 {
+		t.Errorf("quit: exit code %d, %v\nserver log:\n%s", code, err, p.stderr)
+	}
+	if log := p.stderr.String(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic") {
+		t.Errorf("server log:\n%s", log)
+	}
+}
+
+func (p *player) step(line string) error {
+	verb, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	ctx, cancel := context.WithTimeout(p.t.Context(), stepTimeout)
+	defer cancel()
+	switch verb {
+	case "settings":
+		if err := json.Unmarshal([]byte(rest), &p.config); err != nil {
+			return err
+		}
+		if p.editor != nil {
+			return p.editor.Configure(p.config)
+		}
+		return nil
+	case "model":
+		switch rest {
+		case "absent":
+			p.model.SetModels(modeltest.Model{Name: "some-other:model"})
+		case "down":
+			p.model.Stop()
+		default:
+			return fmt.Errorf("unknown state %q", rest)
+		}
+		return nil
+	case "answer", "broken":
+		pieces, err := unquoteAll(rest)
+		p.answer(func(string) modeltest.Answer {
+			return modeltest.Answer{Pieces: pieces, Disconnect: verb == "broken"}
+		})
+		return err
+	case "answer-file":
+		text, err := p.file(rest)
+		text = strings.TrimSuffix(text, "\n")
+		p.answer(func(string) modeltest.Answer { return modeltest.Answer{Pieces: words(text)} })
+		return err
+	case "intent":
+		line, err := strconv.Unquote(rest)
+		p.answer(func(prompt string) modeltest.Answer {
+			typed := strings.TrimLeft(prompt[strings.LastIndex(prompt, middle)+len(middle):], " \t")
+			after, ok := strings.CutPrefix(line, typed)
+			if !ok {
+				return modeltest.Answer{}
+			}
+			return modeltest.Answer{Pieces: words(after)}
+		})
+		return err
+	case "stop-model":
+		p.model.Stop()
+		return p.stderr.await(ctx, "phase=unreachable")
+	case "start-model":
+		p.stderr.forget()
+		if err := p.model.Restart(); err != nil {
+			return err
+		}
+		return p.stderr.await(ctx, "phase=ready")
+	case "open":
+		return p.open(ctx, rest)
+	}
+	if p.buffer == nil {
+		return errors.New("nothing is open")
+	}
+	return p.edit(ctx, verb, rest)
+}
+
+const middle = "<|fim_middle|>"
+
+// isCompletion tells a prompt for ghost text from the checks of a starting
+// runtime, which ask for a single token.
+func isCompletion(r modeltest.Request) bool {
+	return strings.Contains(r.Prompt, middle) && r.NumPredict() > 1
+}
+
+// answer sets what the model says to prompts for ghost text.
+func (p *player) answer(f func(prompt string) modeltest.Answer) {
+	p.model.Script(func(r modeltest.Request) modeltest.Answer {
+		if !isCompletion(r) {
+			return modeltest.Answer{Pieces: []string{"x"}}
+		}
+		return f(r.Prompt)
+	})
+}
+
+// edit plays a step in the open buffer.
+func (p *player) edit(ctx context.Context, verb, rest string) error {
+	b := p.buffer
+	switch verb {
+	case "cursor":
+		text, err := strconv.Unquote(rest)
+		return errors.Join(err, b.Seek(text))
+	case "type":
+		text, err := strconv.Unquote(rest)
+		if err != nil {
+			return err
+		}
+		if err := p.editor.Type(b, text); err != nil {
+			return err
+		}
+		return p.editor.Settle(ctx, b)
+	case "backspace":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return err
+		}
+		b.Ghost = nil
+		return p.editor.Replace(b, b.Cursor-n, b.Cursor, "")
+	case "complete":
+		return p.editor.Complete(ctx, b, rest == "manual")
+	case "accept":
+		return p.editor.Accept(b)
+	case "eventually":
+		_, want, _ := strings.Cut(rest, " ")
+		for {
+			if err := p.editor.Complete(ctx, b, false); err != nil {
+				return err
+			}
+			err := p.check(ctx, "ghost", want)
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	return p.check(ctx, verb, rest)
+}
+
+// check plays a step that changes nothing.
+func (p *player) check(ctx context.Context, verb, rest string) error {
+	b := p.buffer
+	switch verb {
+	case "ghost", "ghost-file":
+		want := ""
+		var err error
+		switch {
+		case verb == "ghost-file":
+			want, err = p.file(rest)
+			want = strings.TrimSuffix(want, "\n")
+		case rest != "none":
+			want, err = strconv.Unquote(rest)
+		}
+		got := ""
+		if b.Ghost != nil {
+			got = b.Ghost.Suffix(b)
+		}
+		return errors.Join(err, same("ghost text", want, got))
+	case "buffer":
+		want, err := p.file(rest)
+		if err != nil {
+			return err
+		}
+		got := b.Text.String()
+		if strings.Contains(want, "‸") {
+			got = got[:b.Cursor] + "‸" + got[b.Cursor:]
+		}
+		return same("buffer", want, got)
+	case "engine":
+		var why lsp.Explanation
+		err := p.editor.Call(ctx, lsp.MethodExplainCompletion, map[string]any{"textDocument": map[string]any{"uri": b.URI}}, &why)
+		return errors.Join(err, same("engine", rest, why.Engine))
+	case "said":
+		if rest == "none" {
+			return same("messages", []string(nil), p.editor.Shown())
+		}
+		want, err := strconv.Unquote(rest)
+		if err != nil {
+			return err
+		}
+		has := func() bool {
+			return slices.ContainsFunc(p.editor.Shown(), func(m string) bool { return strings.Contains(m, want) })
+		}
+		if err := p.editor.Await(ctx, has); err != nil {
+			return fmt.Errorf("%w; shown so far: %q", err, p.editor.Shown())
+		}
+		if shown := p.editor.Shown(); len(shown) != 1 {
+			return fmt.Errorf("%d messages were shown: %q", len(shown), shown)
+		}
+		return nil
+	case "prompt":
+		mode, quoted, _ := strings.Cut(rest, " ")
+		part, err := strconv.Unquote(quoted)
+		prompts := p.prompts()
+		if err != nil || len(prompts) == 0 {
+			return fmt.Errorf("%d prompts, %w", len(prompts), err)
+		}
+		if last := prompts[len(prompts)-1]; strings.Contains(last, part) != (mode == "has") {
+			return fmt.Errorf("the last prompt is:\n%s", last)
+		}
+		return nil
+	case "requests":
+		return same("requests", rest, strconv.Itoa(len(p.prompts())))
+	}
+	return errors.New("unknown command")
+}
+
+// prompts are the fill-in-the-middle prompts sent so far, without the canary.
+func (p *player) prompts() []string {
+	var list []string
+	for _, r := range p.model.Prompts() {
+		if isCompletion(r) {
+			list = append(list, r.Prompt)
+		}
+	}
+	return list
+}
+
+func (p *player) open(ctx context.Context, name string) error {
+	if p.editor == nil {
+		path, err := binary()
+		if err != nil {
+			return err
+		}
+		cmd := exec.Command(path, "lsp", "--log-level=info", "--ollama="+p.model.URL)
+		cmd.Stderr = p.stderr
+		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+p.root, "XDG_STATE_HOME="+p.t.TempDir())
+		p.editor, err = lsptest.StartProcess(ctx, cmd, lsptest.Options{
+			Profile: p.profile, Root: p.root, Configuration: p.config, ProcessID: os.Getpid(),
+		})
+		if err != nil {
+			return err
+		}
+		// Typing begins when the model's state is known, as it does for a
+		// person: otherwise a scenario would depend on the machine's speed.
+		if err := p.stderr.await(ctx, "phase=ready", "phase=unreachable", "phase=missing", "phase=failing"); err != nil {
+			return err
+		}
+	}
+	marked, err := p.file(name)
+	if err != nil {
+		return err
+	}
+	text, cursor := unmark(marked)
+	p.buffer, err = p.editor.Open(name, lsptest.LanguageID(name), text)
+	p.buffer.Cursor = cursor
+	return err
+}
+
+func (p *player) file(name string) (string, error) {
+	for _, f := range p.archive.Files {
+		if f.Name == name {
+			return string(f.Data), nil
+		}
+	}
+	return "", fmt.Errorf("the scenario has no file %s", name)
+}
+
+func unmark(text string) (unmarked string, cursor int) {
+	before, after, _ := strings.Cut(text, "‸")
+	return before + after, len(before) % (len(text) + 1)
+}
+
+func same[T any](what string, want, got T) error {
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+	return nil
+}
+
+func unquoteAll(s string) ([]string, error) {
+	var list []string
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		quoted, err := strconv.QuotedPrefix(s)
+		if err != nil {
+			return nil, fmt.Errorf("%w in %s", err, s)
+		}
+		text, err := strconv.Unquote(quoted)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+		s = s[len(quoted):]
+	}
+	return list, nil
+}
+
+// words cuts text as a tokenizer roughly does, so that it streams.
+func words(text string) []string {
+	var list []string
+	for text != "" {
+		n := strings.IndexAny(text[1:], " \n\t(.") + 1
+		if n == 0 {
+			n = len(text)
+		}
+		list = append(list, text[:n])
+		text = text[n:]
+	}
+	return list
+}
+
+// log gathers a process's standard error and wakes who waits for a line of it.
+type log struct {
+	mu      sync.Mutex
+	buf     bytes.Buffer  // guarded by mu
+	from    int           // where await looks from; guarded by mu
+	changed chan struct{} // closed and renewed on every write; guarded by mu
+}
+
+var _ io.Writer = (*log)(nil)
+
+func newLog() *log { return &log{changed: make(chan struct{})} }
+
+func (l *log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return l.buf.Write(b)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// forget lets await see only what comes from now on.
+func (l *log) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.from = l.buf.Len()
+}
+
+// await waits for one of parts.
+func (l *log) await(ctx context.Context, parts ...string) error {
+	for {
+		l.mu.Lock()
+		changed := l.changed
+		text := l.buf.String()[l.from:]
+		l.mu.Unlock()
+		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) }) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("the server's log has none of %q: %w", parts, ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package walk
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A pattern is one compiled line of an ignore file, gitignore(5).
+type pattern struct {
+	negated bool // "!": what matches is taken back in
+	dirOnly bool // "x/"
+	// anchored patterns contain a slash and match the path below the ignore file's
+	// folder; the rest match the last component at any depth.
+	anchored bool
+	// literal is set when nothing in the pattern is special: one comparison does.
+	literal string
+	tokens  []token
+}
+
+type tokenKind uint8
+
+const (
+	tokenByte tokenKind = iota
+	tokenSet            // ? and [...]
+	tokenStar           // * and any ** that is not a whole component: no slash
+	tokenDirs           // **/ at the start of a component: any number of whole ones
+	tokenRest           // ** as the last component: all that follows
+)
+
+type token struct {
+	kind tokenKind
+	c    byte
+	set  *[256]bool
+}
+
+// parsePattern compiles a line. ok is false for blank lines and comments, and for
+// patterns that git takes but that can match nothing (an unclosed bracket).
+func parsePattern(line string, fold bool) (p pattern, ok bool) {
+	if strings.HasPrefix(line, "#") {
+		return p, false
+	}
+	line = trimBlanks(line)
+	if rest, found := strings.CutPrefix(line, "!"); found {
+		p.negated, line = true, rest
+	}
+	if rest, found := strings.CutSuffix(line, "/"); found {
+		p.dirOnly, line = true, rest
+	}
+	p.anchored = strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if line == "" {
+		return p, false
+	}
+	if fold {
+		line = strings.ToLower(line)
+	}
+	if !strings.ContainsAny(line, `*?[\`) {
+		p.literal = line
+		return p, true
+	}
+	p.tokens, ok = compile(line, fold)
+	return p, ok
+}
+
+// trimBlanks removes the blanks at the end of a line that no backslash protects.
+func trimBlanks(line string) string {
+	end := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case ' ':
+			continue
+		case '\\':
+			i++
+		}
+		end = min(i+1, len(line))
+	}
+	return line[:end]
+}
+
+func compile(s string, fold bool) (tokens []token, ok bool) {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '\\':
+			if i++; i == len(s) {
+				return nil, false
+			}
+			tokens = append(tokens, token{kind: tokenByte, c: s[i]})
+		case '?':
+			tokens = append(tokens, token{kind: tokenSet, set: &anyButSlash})
+		case '[':
+			set, n := parseSet(s[i+1:], fold)
+			if n == 0 {
+				return nil, false
+			}
+			tokens = append(tokens, token{kind: tokenSet, set: set})
+			i += n
+		case '*':
+			start := i
+			for i+1 < len(s) && s[i+1] == '*' {
+				i++
+			}
+			whole := i > start && (start == 0 || s[start-1] == '/')
+			switch {
+			case whole && i+1 == len(s):
+				tokens = append(tokens, token{kind: tokenRest})
+			case whole && s[i+1] == '/':
+				tokens = append(tokens, token{kind: tokenDirs})
+				i++
+			default:
+				tokens = append(tokens, token{kind: tokenStar})
+			}
+		default:
+			tokens = append(tokens, token{kind: tokenByte, c: c})
+		}
+	}
+	return tokens, true
+}
+
+var anyButSlash = func() (set [256]bool) {
+	for i := range set {
+		set[i] = i != '/'
+	}
+	return set
+}()
+
+var classes = map[string]func(c byte) bool{
+	"alnum":  func(c byte) bool { return isAlpha(c) || isDigit(c) },
+	"alpha":  isAlpha,
+	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
+	"cntrl":  func(c byte) bool { return c < ' ' || c == 127 },
+	"digit":  isDigit,
+	"graph":  func(c byte) bool { return c > ' ' && c < 127 },
+	"lower":  func(c byte) bool { return c >= 'a' && c <= 'z' },
+	"print":  func(c byte) bool { return c >= ' ' && c < 127 },
+	"punct":  func(c byte) bool { return c > ' ' && c < 127 && !isAlpha(c) && !isDigit(c) },
+	"space":  func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' },
+	"upper":  func(c byte) bool { return c >= 'A' && c <= 'Z' },
+	"xdigit": func(c byte) bool { return isDigit(c) || c|32 >= 'a' && c|32 <= 'f' },
+}
+
+func isAlpha(c byte) bool { return c|32 >= 'a' && c|32 <= 'z' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// parseSet reads a bracket expression after its "[". n is its length with the
+// closing bracket, 0 if it is malformed.
+func parseSet(s string, fold bool) (set *[256]bool, n int) {
+	set = new([256]bool)
+	i, negated := 0, false
+	if i < len(s) && (s[i] == '!' || s[i] == '^') {
+		negated = true
+		i++
+	}
+	for first := true; ; first = false {
+		if i >= len(s) {
+			return nil, 0
+		}
+		if s[i] == ']' && !first {
+			break
+		}
+		if strings.HasPrefix(s[i:], "[:") {
+			if end := strings.IndexByte(s[i+2:], ']'); end < 0 {
+				return nil, 0
+			} else if end > 0 && s[i+2+end-1] == ':' {
+				in, known := classes[s[i+2:i+2+end-1]]
+				if !known {
+					return nil, 0
+				}
+				for c := range set {
+					// Folded, both cases of a letter stand for it.
+					set[c] = set[c] || in(byte(c)) || fold && isAlpha(byte(c)) && in(byte(c)^32)
+				}
+				i += 2 + end + 1
+				continue
+			}
+		}
+		lo, next := setByte(s, i)
+		hi := lo
+		if next < len(s) && s[next] == '-' && next+1 < len(s) && s[next+1] != ']' {
+			hi, next = setByte(s, next+1)
+		}
+		if next > len(s) {
+			return nil, 0
+		}
+		for c := int(lo); c <= int(hi); c++ {
+			set[c] = true
+		}
+		i = next
+	}
+	for c := range set {
+		set[c] = set[c] != negated && c != '/'
+	}
+	return set, i + 1
+}
+
+// setByte reads one character of a set; next is past the end if there is none.
+func setByte(s string, i int) (c byte, next int) {
+	if s[i] == '\\' {
+		i++
+	}
+	if i >= len(s) {
+		return 0, len(s) + 1
+	}
+	return s[i], i + 1
+}
+
+// match answers whether the pattern covers name, which is the path below the
+// ignore file's folder, base being its last component; both already folded if the
+// pattern is.
+func (p *pattern) match(name, base string, dir bool) bool {
+	if p.dirOnly && !dir {
+		return false
+	}
+	if !p.anchored {
+		name = base
+	}
+	if p.literal != "" {
+		return name == p.literal
+	}
+	return matchTokens(p.tokens, name)
+}
+
+// matchTokens goes back to the last star on a mismatch and, when that star meets
+// a slash, to the last "**/": an earlier one could only leave less of the name to
+// match, so it is never tried again and the time is polynomial.
+func matchTokens(tokens []token, name string) bool {
+	t, n := 0, 0
+	starT, starN := -1, 0
+	dirsT, dirsN := -1, 0
+	for {
+		if t == len(tokens) {
+			if n == len(name) {
+				return true
+			}
+		} else {
+			switch tk := tokens[t]; tk.kind {
+			case tokenRest:
+				return true
+			case tokenDirs:
+				t++
+				dirsT, dirsN, starT = t, n, -1
+				continue
+			case tokenStar:
+				t++
+				starT, starN = t, n
+				continue
+			default:
+				if n < len(name) && (tk.kind == tokenByte && tk.c == name[n] || tk.kind == tokenSet && tk.set[name[n]]) {
+					t, n = t+1, n+1
+					continue
+				}
+			}
+		}
+		if starT >= 0 && starN < len(name) && name[starN] != '/' {
+			starN++
+			t, n = starT, starN
+			continue
+		}
+		if dirsT < 0 {
+			return false
+		}
+		slash := strings.IndexByte(name[dirsN:], '/')
+		if slash < 0 {
+			return false
+		}
+		dirsN += slash + 1
+		t, n, starT = dirsT, dirsN, -1
+	}
+}
+
+// parseIgnore compiles the lines of an ignore file.
+func parseIgnore(text []byte, fold bool) []pattern {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	var list []pattern
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if p, ok := parsePattern(strings.TrimSuffix(line, "\r"), fold); ok {
+			list = append(list, p)
+		}
+	}
+	return list
+}

@@ -1,0 +1,141 @@
+package walk
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ignoreFiles in the order of their say. The first kind that has a matching line
+// in any folder decides; within a kind the deepest folder does, and within a file
+// the last line. git's own lists (info/exclude, then core.excludesFile) come last.
+var ignoreFiles = [...]string{".quarryignore", ".ignore", ".gitignore"}
+
+const gitKind = len(ignoreFiles) - 1
+
+// level is what the ignore files of one folder say, and those above it.
+type level struct {
+	parent *level
+	// dir is the folder relative to the root, "" for the root and for those above.
+	dir string
+	// above is the way from a folder above the root down to it ("a/b/"), else "".
+	above string
+	lists [len(ignoreFiles)][]pattern
+	// repo is set on the top folder of a work tree: .gitignore files above it do
+	// not count in it.
+	repo *repository
+	// fold: names are compared without regard to case (core.ignoreCase).
+	fold bool
+}
+
+// name is rel as seen from the level's folder.
+func (l *level) name(rel string) string {
+	if l.above != "" || l.dir == "" {
+		return l.above + rel
+	}
+	return rel[len(l.dir)+1:]
+}
+
+// newLevel reads the ignore files of one folder. has answers whether a name is in
+// it, so that a walk, which has the listing, need not ask the disk.
+func newLevel(parent *level, abs, dir, above string, has func(string) bool) *level {
+	l := &level{parent: parent, dir: dir, above: above}
+	if parent != nil {
+		l.fold = parent.fold
+	}
+	if has(".git") && gitDir(abs) != "" {
+		l.repo = openRepository(abs)
+		l.fold = l.repo.fold
+	}
+	for i, file := range ignoreFiles {
+		if !has(file) {
+			continue
+		}
+		// A link could make another file's lines look like patterns; git refuses it.
+		if info, err := os.Lstat(filepath.Join(abs, file)); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(abs, file)); err == nil {
+			l.lists[i] = parseIgnore(text, l.fold)
+		}
+	}
+	return l
+}
+
+type verdict int8
+
+const (
+	silent verdict = iota
+	leave
+	take
+)
+
+func ask(list []pattern, name, base string, dir bool) verdict {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].match(name, base, dir) {
+			if list[i].negated {
+				return take
+			}
+			return leave
+		}
+	}
+	return silent
+}
+
+// ignored asks all ignore files about one path whose parents are not left out.
+// taken is true if a .quarryignore or .ignore took it in explicitly.
+func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
+	for kind := range ignoreFiles {
+		for at := l; at != nil; at = at.parent {
+			v := silent
+			name, base := fold(at, rel)
+			v = ask(at.lists[kind], name, base, dir)
+			if kind == gitKind && v == silent && at.repo != nil {
+				if v = ask(at.repo.exclude, name, base, dir); v == silent {
+					v = ask(at.repo.global, name, base, dir)
+				}
+			}
+			switch {
+			case v == leave:
+				return true, false
+			case v == take:
+				return false, kind != gitKind
+			}
+			if kind == gitKind && at.repo != nil {
+				break
+			}
+		}
+	}
+	return false, false
+}
+
+func fold(l *level, rel string) (name, base string) {
+	name = l.name(rel)
+	if l.fold {
+		name = strings.ToLower(name)
+	}
+	return name, path.Base(name)
+}
+
+// reason decides about one path whose parents are not left out. exists answers for
+// a path relative to the one's folder.
+func (l *level) reason(rel string, dir bool, exists func(string) bool) Reason {
+	if IsSecret(rel) {
+		return Secret
+	}
+	built := denied(path.Base(rel), dir, exists)
+	if built == VersionControl {
+		return built
+	}
+	ignored, taken := l.ignored(rel, dir)
+	switch {
+	case taken:
+		return ""
+	case built != "":
+		return built
+	case ignored:
+		return Ignored
+	}
+	return ""
+}

@@ -1,0 +1,248 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// walked answers "path" for files and "path (reason)" for what was left out.
+func walked(t *testing.T, r *Root) (files, skips []string) {
+	t.Helper()
+	err := r.Walk(context.Background(),
+		func(e Entry) error { files = append(files, e.Path); return nil },
+		func(s Skip) { skips = append(skips, s.Path+" ("+string(s.Reason)+")") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files, skips
+}
+
+func root(t *testing.T, dir string) *Root {
+	t.Helper()
+	r, err := Open(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func equal(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n%s\nwant:\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestBuiltInListCanBeLifted(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"main.go": "", "go.sum": "", "logo.PNG": "", "app.min.js": "", "app.js.map": "", "data.sqlite": "", "x.tar.gz": "", "a.out.so": "",
+		"node_modules/x/index.js": "", "web/package.json": "", "web/dist/a.js": "", "lib/dist/a.js": "", "rust/Cargo.toml": "", "rust/target/x.rs": "",
+		"go/vendor/modules.txt": "", "go/vendor/x.go": "", "vendor/own.go": "", "cached/CACHEDIR.TAG": "", "cached/x.go": "",
+		".git/HEAD": "", "py/venv/pyvenv.cfg": "", "big.txt": strings.Repeat("x\n", 1<<20),
+	})
+	files, skips := walked(t, root(t, dir))
+	equal(t, "files", files, "lib/dist/a.js", "main.go", "rust/Cargo.toml", "vendor/own.go", "web/package.json")
+	equal(t, "skips", skips, "a.out.so (binary)", "app.js.map (minified)", "app.min.js (minified)", "big.txt (too large)", "cached (build output)",
+		"data.sqlite (database)", "go/vendor (dependencies)", "go.sum (lock file)", "logo.PNG (media)", "node_modules (dependencies)",
+		"py/venv (dependencies)", "rust/target (build output)", "web/dist (build output)", "x.tar.gz (archive)")
+
+	write(t, dir, map[string]string{".quarryignore": "!node_modules/\n!*.min.js\nmain.go\n!.git/\n", ".gitignore": "!logo.PNG\n"})
+	files, _ = walked(t, root(t, dir))
+	equal(t, "files with a .quarryignore", files, ".gitignore", ".quarryignore", "app.min.js", "lib/dist/a.js", "node_modules/x/index.js",
+		"rust/Cargo.toml", "vendor/own.go", "web/package.json")
+}
+
+func TestNothingLiftsSecrets(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	secrets := []string{
+		".env", ".env.local", ".envrc", "conf/.ENV.production", "id_rsa", "keys/id_ed25519.pub", "server.pem", "tls/server.KEY", "cert.p12", "a.pfx", "store.jks",
+		".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd", ".kube/config", ".docker/config.json", ".aws/credentials", ".aws/other",
+		".ssh/known_hosts", ".gnupg/x", "credentials.json", "config/secrets.yml", "secrets.toml", "credentials", "client_secret_123.json", "service-account.json",
+		"terraform.tfstate", "terraform.tfstate.backup", "prod.tfvars", ".bash_history", ".cargo/credentials.toml", "vpn.ovpn", "config/master.key", ".vault-token",
+	}
+	all := map[string]string{}
+	for _, s := range secrets {
+		all[s] = "x"
+	}
+	lift := "!*\n!**\n!.env*\n!.ssh/\n!.aws/\n!/.env\n!*.pem\n"
+	for _, f := range ignoreFiles {
+		all[f] = lift
+	}
+	open := []string{"credentials.go", "env.go", "secret_test.py", "key.go", "environment.ts", "docs/secrets.md", "kube/config"}
+	for _, s := range open {
+		all[s] = "x"
+	}
+	write(t, dir, all)
+	r := root(t, dir)
+	files, _ := walked(t, r)
+	for _, s := range secrets {
+		if slices.Contains(files, s) || !slices.Contains([]Reason{Secret, Database}, r.Check(s)) {
+			t.Errorf("%s: walked %v, check %q", s, slices.Contains(files, s), r.Check(s))
+		}
+		if _, err := r.Resolve(s); !isExcluded(err, Secret) {
+			t.Errorf("resolve %s: %v", s, err)
+		}
+	}
+	for _, s := range open {
+		if !slices.Contains(files, s) || r.Check(s) != "" {
+			t.Errorf("%s is left out: %q", s, r.Check(s))
+		}
+	}
+}
+
+func isExcluded(err error, reason Reason) bool {
+	var e *Excluded
+	return errors.As(err, &e) && e.Reason == reason
+}
+
+func TestLinksStayInside(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("making links needs a privilege on Windows")
+	}
+	home(t)
+	outside := t.TempDir()
+	write(t, outside, map[string]string{"x.go": "package x", "d/y.go": ""})
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"real/a.go": "package a", ".env": "KEY=1", "ignored.log": "", ".gitignore": "*.log\n"})
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{
+		"out.go": filepath.Join(outside, "x.go"), "outdir": outside, "in.go": "real/a.go", "indir": "real", "loop": "loop",
+		"innocent.txt": ".env", "log.txt": "ignored.log", "up": "../../..",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	r := root(t, link)
+	files, _ := walked(t, r)
+	equal(t, "files", files, ".gitignore", "real/a.go")
+	for name, want := range map[string]Reason{
+		"out.go": Outside, "outdir/d/y.go": Outside, "innocent.txt": Secret, "log.txt": Ignored, "../x": Outside, "/etc/hosts": Outside, "up/etc/hosts": Outside,
+		"outdir/missing": Outside, filepath.Join(outside, "x.go"): Outside,
+	} {
+		if rel, err := r.Resolve(name); !isExcluded(err, want) && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("resolve %s: %q, %v; want %s", name, rel, err, want)
+		}
+	}
+	for _, name := range []string{"in.go", "indir/a.go", "real/../real/a.go", filepath.Join(dir, "real/a.go"), filepath.Join(link, "real/a.go")} {
+		if name == filepath.Join(link, "real/a.go") {
+			// The root's own spelling through a link is understood too.
+			real, err := filepath.EvalSymlinks(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name = real
+		}
+		if rel, err := r.Resolve(name); err != nil || rel != "real/a.go" {
+			t.Errorf("resolve %s: %q, %v", name, rel, err)
+		}
+	}
+	if _, _, _, err := r.Read("out.go"); err == nil {
+		t.Error("Read followed a link out of the root")
+	}
+	if r.Check("indir/a.go") != Link {
+		t.Errorf("check of a path through a link: %q", r.Check("indir/a.go"))
+	}
+}
+
+func TestWorktreesSubmodulesAndSubfolders(t *testing.T) {
+	home := home(t)
+	base := t.TempDir()
+	sub, main := filepath.Join(base, "sub"), filepath.Join(base, "main")
+	write(t, sub, map[string]string{"s.txt": "", ".gitignore": "own.log\n"})
+	write(t, main, map[string]string{"m.txt": "", ".gitignore": "*.log\n/pkg/gen/\n", "pkg/a.go": "", "pkg/.gitignore": "!keep.log\n"})
+	for _, d := range []string{sub, main} {
+		git(t, d, home, nil, "init", "-q")
+		git(t, d, home, nil, "add", ".")
+		git(t, d, home, nil, "commit", "-qm", "x")
+	}
+	git(t, main, home, nil, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub, "mod")
+	git(t, main, home, nil, "commit", "-qm", "sub")
+	write(t, main, map[string]string{".git/info/exclude": "private/\n", "mod/outer.log": "", "mod/own.log": "", "private/x": "", "x.log": "", "pkg/keep.log": "", "pkg/gen/g.go": ""})
+	tree := filepath.Join(base, "tree")
+	git(t, main, home, nil, "worktree", "add", "-q", tree)
+	write(t, tree, map[string]string{"private/x": "", "x.log": "", "t.txt": ""})
+
+	files, _ := walked(t, root(t, main))
+	equal(t, "work tree with a submodule", files, ".gitignore", ".gitmodules", "m.txt", "mod/.gitignore", "mod/outer.log", "mod/s.txt", "pkg/.gitignore", "pkg/a.go", "pkg/keep.log")
+	files, _ = walked(t, root(t, tree))
+	equal(t, "linked worktree", files, ".gitignore", ".gitmodules", "m.txt", "pkg/.gitignore", "pkg/a.go", "t.txt")
+	files, _ = walked(t, root(t, filepath.Join(main, "pkg")))
+	equal(t, "subfolder", files, ".gitignore", "a.go", "keep.log")
+	if len(Head(tree)) != 2 {
+		t.Errorf("head of a worktree: %v", Head(tree))
+	}
+	for _, f := range Head(tree) {
+		if _, err := os.Stat(f); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestReloadSeesNewRules(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.txt": ""})
+	r := root(t, dir)
+	if got := r.Check("a.txt"); got != "" {
+		t.Fatalf("check: %q", got)
+	}
+	write(t, dir, map[string]string{".ignore": "a.txt\n"})
+	if !IsRule(".ignore") {
+		t.Error(".ignore is no rule")
+	}
+	r.Reload()
+	if got := r.Check("a.txt"); got != Ignored {
+		t.Errorf("check after a reload: %q", got)
+	}
+}
+
+func TestUnfit(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       Reason
+	}{
+		{"source", "package a\n", ""},
+		{"zero byte", "ELF\x00\x01", Binary},
+		{"zero byte far in", strings.Repeat("a\n", 5000) + "\x00", ""},
+		{"one long line", strings.Repeat("x=1;", 10000), Minified},
+		{"short one", strings.Repeat("x=1;", 100), ""},
+		{"empty", "", ""},
+	} {
+		if got := Unfit([]byte(c.text)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWalkStops(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/1": "", "b/2": "", "c/3": ""})
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	err := root(t, dir).Walk(ctx, func(Entry) error { n++; cancel(); return nil }, func(Skip) {})
+	if !errors.Is(err, context.Canceled) || n != 1 {
+		t.Errorf("walked %d files after cancelling: %v", n, err)
+	}
+}

@@ -135,14 +135,16 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 		f.role &^= roleFace
 	}
 	f.words.stem = stemFromNames(a, f.words, syn.Symbols)
-	symbolChunk := make([]uint32, len(syn.Symbols))
 	symbolDef := make([]int32, len(syn.Symbols))
-	firstDef := len(s.defs)
 	for i, sym := range syn.Symbols {
+		if isClause(&sym) {
+			symbolDef[i] = -1
+			continue
+		}
 		symbolDef[i] = int32(len(s.defs))
 		s.defs = append(s.defs, def{
 			name: sym.Name, key: flatName(sym.Name), container: sym.Container, kind: sym.Kind, file: id,
-			startLine: sym.Span.StartLine, endLine: sym.Span.EndLine,
+			chunk: f.firstChunk, startLine: sym.Span.StartLine, endLine: sym.Span.EndLine,
 		})
 	}
 	for _, part := range syn.Chunks {
@@ -151,11 +153,14 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 			file: id, start: part.Span.Start, end: part.Span.End, startLine: part.Span.StartLine, endLine: part.Span.EndLine,
 			content: part.Content, def: -1,
 		}
-		for k, sym := range part.Symbols {
-			if k == 0 {
+		for _, sym := range part.Symbols {
+			if symbolDef[sym] < 0 {
+				continue
+			}
+			if c.def < 0 {
 				c.def = symbolDef[sym]
 			}
-			symbolChunk[sym] = n
+			s.defs[symbolDef[sym]].chunk = n
 			a.Terms(syn.Symbols[sym].Name, func(t []byte) { text.add(t, weightName) })
 		}
 		s.chunks = append(s.chunks, c)
@@ -172,9 +177,6 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 		text.endDocument(n)
 	}
 	f.endChunk = uint32(len(s.chunks))
-	for i := range syn.Symbols {
-		s.defs[firstDef+i].chunk = symbolChunk[i]
-	}
 	s.addCard(d, &f, a, card)
 	card.endDocument(id)
 	f.refs, f.imports = usedNames(syn)
@@ -187,6 +189,9 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 // and its head comment.
 func (s *segment) addCard(d *Document, f *file, a *token.Analyzer, card *postingsBuilder) {
 	for _, sym := range d.Syntax.Symbols {
+		if isClause(&sym) {
+			continue
+		}
 		a.Terms(sym.Name, func(t []byte) { card.add(t, 1) })
 	}
 	for _, w := range f.words.stem {
@@ -196,6 +201,13 @@ func (s *segment) addCard(d *Document, f *file, a *token.Analyzer, card *posting
 		card.add([]byte(w), 1)
 	}
 	a.Terms(headComment(d.Text), func(t []byte) { card.add(t, 1) })
+}
+
+// isClause answers whether a symbol only says which module the file is in or
+// that another file holds one (package gin, mod tests;): every file of a package
+// has the same, and none is its declaration.
+func isClause(sym *syntax.Symbol) bool {
+	return sym.Kind == syntax.KindModule && sym.NameSpan.EndLine == sym.Span.EndLine || sym.Name == "_"
 }
 
 // stemFromNames cuts a base name that is written as one word (routergroup.go) as

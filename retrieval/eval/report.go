@@ -48,9 +48,7 @@ type Report struct {
 	Languages    map[string]Summary `json:"languages"`
 	Repositories map[string]Summary `json:"repositories"`
 	LatencyMS    Latency            `json:"latency_ms"`
-	// Signals names what produced the ranking.
-	Signals  []string  `json:"signals"`
-	Outcomes []Outcome `json:"outcomes,omitempty"`
+	Outcomes     []Outcome          `json:"outcomes,omitempty"`
 }
 
 // Summarize groups outcomes. Categories and languages are means over questions

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"quarry/retrieval"
+	"quarry/retrieval/scan"
 )
 
 // Corpus is where an evaluation finds its repositories and questions.
@@ -35,7 +37,7 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 	}
 	var out []Loaded
 	for _, r := range repos {
-		if len(c.Only) > 0 && !contains(c.Only, r.Name) {
+		if len(c.Only) > 0 && !slices.Contains(c.Only, r.Name) {
 			continue
 		}
 		qs, err := ReadQuestions(c.Annotations, r.Name)
@@ -46,7 +48,7 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 		if _, err := os.Stat(base); err != nil {
 			return nil, fmt.Errorf("%s is not checked out: put %s at revision %s in %s", r.Name, r.URL, r.Revision, base)
 		}
-		docs, err := ReadDocuments(ctx, base, filepath.Join(base, r.Root))
+		docs, err := scan.Folder(ctx, base, filepath.Join(base, r.Root))
 		if err != nil {
 			return nil, err
 		}
@@ -58,13 +60,21 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 	return out, nil
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+// Run asks every question of the corpus.
+func (c Corpus) Run(ctx context.Context) (Report, error) {
+	repos, err := c.Load(ctx)
+	if err != nil {
+		return Report{}, err
 	}
-	return false
+	var all []Outcome
+	for i := range repos {
+		outcomes, err := repos[i].Ask(ctx, repos[i].Index())
+		if err != nil {
+			return Report{}, err
+		}
+		all = append(all, outcomes...)
+	}
+	return Summarize(all), nil
 }
 
 // Index builds the in-memory index of a repository.

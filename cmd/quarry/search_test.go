@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// searchFolder is a workspace with two files and the questions and checkouts of
+// an evaluation over it.
+func searchFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"corpus/tiny/router.go": "package tiny\n\n// Router matches paths in a radix tree.\ntype Router struct{}\n\n// Handle registers a handler.\nfunc (r *Router) Handle(p string) {}\n",
+		"corpus/tiny/retry.go":  "package tiny\n\n// Retry calls f again after a growing pause.\nfunc Retry(f func() error) error { return f() }\n",
+		"repos.json":            `[{"name":"tiny","language":"go","url":"","revision":"1","benchmark_root":null}]`,
+		"questions/tiny.json": `[{"query":"Router","relevant":[{"path":"router.go","start_line":3,"end_line":4}],"category":"symbol"},
+			{"query":"call again after a pause","relevant":["retry.go"],"category":"semantic"}]`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func quarry(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(context.Background(), args, strings.NewReader(""), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestSearchCommand(t *testing.T) {
+	dir := searchFolder(t)
+	ws := filepath.Join(dir, "corpus", "tiny")
+	code, out, errs := quarry(t, "search", "--workspace", ws, "--json", "-k", "1", "radix", "tree")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	var got struct {
+		Results []map[string]any   `json:"results"`
+		Backend []string           `json:"backend"`
+		Timings map[string]float64 `json:"timings_ms"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if len(got.Results) != 1 || got.Results[0]["path"] != "router.go" || len(got.Backend) == 0 || got.Timings["search"] <= 0 {
+		t.Errorf("answer = %s", out)
+	}
+	for _, field := range []string{"path", "start_line", "end_line", "symbol", "kind", "score", "reasons", "more"} {
+		if _, ok := got.Results[0][field]; !ok {
+			t.Errorf("a result lacks %s: %s", field, out)
+		}
+	}
+
+	code, out, _ = quarry(t, "search", "--workspace", ws, "Retry")
+	if code != exitOK || !strings.HasPrefix(out, "retry.go:") || !strings.Contains(out, "declares function Retry") || strings.Contains(out, "\x1b") {
+		t.Errorf("exit %d, printed:\n%s", code, out)
+	}
+	code, out, _ = quarry(t, "search", "--workspace", ws, "lang:rust Retry")
+	if code != exitOK || !strings.Contains(out, "Nothing found") {
+		t.Errorf("exit %d, printed:\n%s", code, out)
+	}
+	for _, args := range [][]string{{"search"}, {"search", "--mode", "magic", "x"}, {"search", "-k", "0", "x"}} {
+		if code, _, errs := quarry(t, append(args, "--workspace", ws)...); code != exitUsage || errs == "" {
+			t.Errorf("%q: exit %d, %q", args, code, errs)
+		}
+	}
+	if code, _, errs := quarry(t, "search", "--workspace", ws, "--mode", "semantic", "x"); code != exitFailed || !strings.Contains(errs, "--mode hybrid") {
+		t.Errorf("semantic without embeddings: exit %d, %q", code, errs)
+	}
+}
+
+func TestEvalRetrievalCommand(t *testing.T) {
+	dir := searchFolder(t)
+	args := []string{"eval", "retrieval", "--annotations", filepath.Join(dir, "questions"), "--repos", filepath.Join(dir, "repos.json"), "--corpus", filepath.Join(dir, "corpus")}
+	code, out, errs := quarry(t, append(args, "--json", "--outcomes")...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	var got struct {
+		Overall struct {
+			NDCG float64 `json:"ndcg10"`
+			Hit1 float64 `json:"hit1"`
+		} `json:"overall"`
+		Categories map[string]any     `json:"categories"`
+		Languages  map[string]any     `json:"languages"`
+		Latency    map[string]float64 `json:"latency_ms"`
+		Outcomes   []any              `json:"outcomes"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if got.Overall.NDCG != 1 || got.Overall.Hit1 != 1 || len(got.Categories) != 2 || len(got.Languages) != 1 || len(got.Outcomes) != 2 || got.Latency["p50"] <= 0 {
+		t.Errorf("report = %s", out)
+	}
+	before := filepath.Join(dir, "before.json")
+	if err := os.WriteFile(before, []byte(out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ = quarry(t, append(args, "--compare", before)...)
+	if code != exitOK || !strings.Contains(out, "change +0.0000") || !strings.Contains(out, "span recall 1.000 of 1") {
+		t.Errorf("exit %d, printed:\n%s", code, out)
+	}
+	args[len(args)-1] = dir
+	if code, _, errs := quarry(t, args...); code != exitFailed || !strings.Contains(errs, "not checked out") {
+		t.Errorf("no checkout: exit %d, %q", code, errs)
+	}
+}

@@ -87,7 +87,7 @@ type declaration struct {
 	outer                            uint32 // node, or the wrap around it
 	pattern                          int
 	kind                             Kind // "" for a scope, which only names what is inside
-	symbol                           int  // in File.Symbols, -1 for a scope
+	symbol                           int  // in File.Symbols; for a scope the type it extends, -1 if that is not here
 }
 
 // analysis turns the matches of a fact query into a File.
@@ -103,6 +103,7 @@ type analysis struct {
 	declarations []declaration // after sort: by node
 	imports      []Import
 	importAt     map[uint32]int // by node: index in imports
+	pathNode     uint32         // the last part of the newest import's path
 	interned     map[string]string
 }
 
@@ -118,12 +119,14 @@ func analyzeTree(q *factQuery, nodes []node, src []byte, lines lineTable) (*anal
 		marks: make([]role, len(nodes)), refAt: make([]uint32, len(nodes)),
 		importAt: map[uint32]int{}, interned: map[string]string{},
 	}
+	trimNodes(nodes, src)
 	m := matcher{query: q.query, nodes: nodes, src: src, found: a.found}
 	m.run()
 	a.sortDeclarations()
 	a.widenToWraps()
 	f := &File{}
 	a.addSymbols(f)
+	a.adoptScopes(f)
 	a.addRefs(f)
 	f.Imports = a.imports
 	f.Errors = a.errors()
@@ -180,7 +183,13 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 	}
 	b := &a.imports[i]
 	if at[roleImportPath] != none {
-		b.Path = strings.Trim(a.text(at[roleImportPath]), "\"'`<>")
+		path := strings.Trim(a.text(at[roleImportPath]), "\"'`<>\\")
+		switch node := at[roleImportPath]; {
+		case b.Path == "":
+			b.Path, a.pathNode = path, node
+		case node > a.pathNode && a.nodes[node].parent == a.nodes[a.pathNode].parent:
+			b.Path, a.pathNode = b.Path+"."+path, node
+		}
 	}
 	if at[roleImportAlias] != none {
 		b.Alias = a.text(at[roleImportAlias])
@@ -249,12 +258,16 @@ func (a *analysis) addSymbols(f *File) {
 		if d.container != none {
 			container = joinPath(container, dottedPath(a.text(d.container)))
 		}
-		name := strings.Trim(a.text(d.name), "\"'`")
+		nameSpan := a.nameSpan(d.name)
+		name := a.intern(a.src[nameSpan.Start:nameSpan.End])
 		around = append(around, open{d.node, joinPath(container, dottedPath(name))})
 		if d.kind == "" || name == "" {
 			continue
 		}
 		start, doc := a.leading(d.outer)
+		if d.kind == KindModule && isLicence(doc) {
+			doc = "" // the head of the file, not of the package
+		}
 		if d.doc != none {
 			doc = cleanDoc(a.src[a.nodes[d.doc].start:a.nodes[d.doc].end])
 		}
@@ -265,7 +278,7 @@ func (a *analysis) addSymbols(f *File) {
 		d.symbol = len(f.Symbols)
 		f.Symbols = append(f.Symbols, Symbol{
 			Kind: d.kind, Name: name, Container: a.intern([]byte(container)),
-			Signature: a.signature(d), Doc: doc, Span: span, NameSpan: a.span(d.name),
+			Signature: a.signature(d), Doc: doc, Span: span, NameSpan: nameSpan,
 		})
 	}
 }
@@ -283,6 +296,26 @@ func dottedPath(s string) string {
 		s = strings.NewReplacer("::", ".", ":", ".", "*", "", "&", "", `\`, ".").Replace(s)
 	}
 	return strings.Trim(s, ". ")
+}
+
+// adoptScopes gives each scope the symbol it belongs to, so that what an impl
+// block inherits is inherited by its type.
+func (a *analysis) adoptScopes(f *File) {
+	types := map[string]int{}
+	for i, s := range f.Symbols {
+		if importance(s.Kind) == importance(KindType) {
+			types[s.Name] = i
+		}
+	}
+	for i := range a.declarations {
+		d := &a.declarations[i]
+		if d.kind != "" {
+			continue
+		}
+		if symbol, ok := types[a.text(d.name)]; ok {
+			d.symbol = symbol
+		}
+	}
 }
 
 // leading returns where a declaration starts with the comments and attributes
@@ -337,17 +370,27 @@ func (a *analysis) directlyAbove(n *node, start uint32) bool {
 // maxSignature bounds a signature, in bytes: one that is longer says no more.
 const maxSignature = 300
 
+// signature is the text from the declaration's start to its body, without the
+// comments in between.
 func (a *analysis) signature(d *declaration) string {
 	end := a.nodes[d.node].end
 	if d.body != none {
 		end = a.nodes[d.body].start
 	}
-	start := min(a.nodes[d.outer].start, end)
-	text := a.src[start:end]
-	if len(text) > 4*maxSignature {
-		text = text[:4*maxSignature]
+	var text []byte
+	at := min(a.nodes[d.outer].start, end)
+	for i := d.outer; i < a.nodes[d.outer].next && a.nodes[i].start < end && len(text) < 4*maxSignature; i++ {
+		if n := &a.nodes[i]; n.start >= at && (a.marks[i] == roleComment || i == d.doc) {
+			text = append(text, a.src[at:n.start]...)
+			at = min(n.end, end)
+		}
 	}
-	return a.intern([]byte(foldSignature(text)))
+	text = append(text, a.src[at:end][:min(int(end-at), 4*maxSignature)]...)
+	signature, name := foldSignature(text), a.text(d.name)
+	if d.body != none && a.nodes[d.name].start > a.nodes[d.body].start && !strings.Contains(signature, name) {
+		signature += " … " + name // a C typedef has its name after the body
+	}
+	return a.intern([]byte(signature))
 }
 
 // addRefs emits the references in the order of the text, each with the
@@ -419,15 +462,16 @@ func (a *analysis) intern(text []byte) string {
 	return s
 }
 
-// span is a node's, without the white space at its end that some grammars
-// count in.
 func (a *analysis) span(i uint32) Span {
-	n := &a.nodes[i]
-	end := n.end
-	for end > n.start && isSpace(a.src[end-1]) {
-		end--
-	}
-	return a.lines.span(n.start, end)
+	return a.lines.span(a.nodes[i].start, a.nodes[i].end)
+}
+
+// nameSpan is a name's without the quotes or the colon of a string or symbol.
+func (a *analysis) nameSpan(i uint32) Span {
+	text := a.src[a.nodes[i].start:a.nodes[i].end]
+	inner := bytes.TrimLeft(text, "\"'`:")
+	end := a.nodes[i].end - uint32(len(inner)-len(bytes.TrimRight(inner, "\"'`:")))
+	return a.lines.span(a.nodes[i].end-uint32(len(inner)), end)
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -20,7 +20,7 @@ func cleanDoc(text []byte) string {
 		if isDirective(line) {
 			continue
 		}
-		line = strings.TrimSpace(trimClosers(trimOpeners(line)))
+		line = strings.TrimSpace(docTags.Replace(trimClosers(trimOpeners(line))))
 		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
 			continue
 		}
@@ -29,12 +29,30 @@ func cleanDoc(text []byte) string {
 	return strings.TrimSpace(truncate(strings.Join(out, "\n"), maxDoc))
 }
 
+// docTags removes the XML of C#'s doc comments that holds no text.
+var docTags = strings.NewReplacer("<summary>", "", "</summary>", "", "<remarks>", "", "</remarks>", "", "<para>", "", "</para>", "")
+
 // isDirective tells comments for tools from those for readers.
 func isDirective(line string) bool {
 	return strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "//nolint") || strings.HasPrefix(line, "#!")
 }
 
+// isLicence tells the comment at the head of a file that says who may use it
+// from one that says what it is for.
+func isLicence(doc string) bool {
+	head := strings.ToLower(doc[:min(len(doc), 400)])
+	for _, word := range []string{"copyright", "licence", "license", "spdx-"} {
+		if strings.Contains(head, word) {
+			return true
+		}
+	}
+	return false
+}
+
 func trimOpeners(line string) string {
+	for _, attribute := range []string{"@doc ", "@typedoc ", "@moduledoc "} { // Elixir
+		line = strings.TrimPrefix(line, attribute)
+	}
 	for _, open := range []string{`r"""`, `"""`, `'''`, "~S\"\"\"", "<!--", "--[[", "(*", "=begin"} {
 		if rest, ok := strings.CutPrefix(line, open); ok {
 			return rest

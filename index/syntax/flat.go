@@ -61,3 +61,17 @@ func flatten(tree *sitter.Tree) (nodes []node, release func()) {
 		*buf = make([]node, n+n/4)
 	}
 }
+
+// trimNodes takes the white space at both ends out of every node: grammars
+// differ in whether a line comment, a heading or a name includes it.
+func trimNodes(nodes []node, src []byte) {
+	for i := range nodes {
+		n := &nodes[i]
+		for n.start < n.end && isSpace(src[n.start]) {
+			n.start++
+		}
+		for n.start < n.end && isSpace(src[n.end-1]) {
+			n.end--
+		}
+	}
+}

@@ -95,7 +95,7 @@ func describe(f *File, src []byte) string {
 		if s.Doc != "" {
 			fmt.Fprintf(&b, "  # %s\n", strings.ReplaceAll(s.Doc, "\n", "\n  # "))
 		}
-		if got := strings.Trim(string(src[s.NameSpan.Start:s.NameSpan.End]), "\"'`"); got != s.Name {
+		if got := string(src[s.NameSpan.Start:s.NameSpan.End]); got != s.Name {
 			fmt.Fprintf(&b, "  NAME SPAN HOLDS %q\n", got)
 		}
 	}

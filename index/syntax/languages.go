@@ -7,9 +7,22 @@ import (
 	"sync"
 
 	sitter "github.com/smacker/go-tree-sitter"
+	"github.com/smacker/go-tree-sitter/bash"
+	"github.com/smacker/go-tree-sitter/c"
+	"github.com/smacker/go-tree-sitter/cpp"
+	"github.com/smacker/go-tree-sitter/csharp"
+	"github.com/smacker/go-tree-sitter/elixir"
 	"github.com/smacker/go-tree-sitter/golang"
+	"github.com/smacker/go-tree-sitter/java"
 	"github.com/smacker/go-tree-sitter/javascript"
+	"github.com/smacker/go-tree-sitter/kotlin"
+	"github.com/smacker/go-tree-sitter/lua"
+	"github.com/smacker/go-tree-sitter/php"
 	"github.com/smacker/go-tree-sitter/python"
+	"github.com/smacker/go-tree-sitter/ruby"
+	"github.com/smacker/go-tree-sitter/rust"
+	"github.com/smacker/go-tree-sitter/scala"
+	"github.com/smacker/go-tree-sitter/swift"
 	"github.com/smacker/go-tree-sitter/typescript/tsx"
 	"github.com/smacker/go-tree-sitter/typescript/typescript"
 )
@@ -31,10 +44,23 @@ type language struct {
 
 // languages are those with a grammar, by the identifiers of Detect.
 var languages = map[string]*language{
+	"c":               {grammar: c.GetLanguage, queries: []string{"c"}},
+	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}},
+	"csharp":          {grammar: csharp.GetLanguage, queries: []string{"csharp"}},
+	"elixir":          {grammar: elixir.GetLanguage, queries: []string{"elixir"}},
 	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}},
+	"java":            {grammar: java.GetLanguage, queries: []string{"java"}},
 	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
+	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}},
+	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}},
+	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},
 	"python":          {grammar: python.GetLanguage, queries: []string{"python"}},
+	"ruby":            {grammar: ruby.GetLanguage, queries: []string{"ruby"}},
+	"rust":            {grammar: rust.GetLanguage, queries: []string{"rust"}},
+	"scala":           {grammar: scala.GetLanguage, queries: []string{"scala"}},
+	"shellscript":     {grammar: bash.GetLanguage, queries: []string{"shellscript"}},
+	"swift":           {grammar: swift.GetLanguage, queries: []string{"swift"}},
 	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}},
 	"typescriptreact": {grammar: tsx.GetLanguage, queries: []string{"typescript", "jsx", "ecmascript"}},
 }

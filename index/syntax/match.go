@@ -121,7 +121,7 @@ func (m *matcher) holds(predicates []predicate) bool {
 	for i := range predicates {
 		p := &predicates[i]
 		for _, c := range m.captures {
-			if c.id == p.capture && m.satisfies(p, m.text(c.node)) == p.negated {
+			if c.id == p.capture && m.satisfies(p, c.node) == p.negated {
 				return false
 			}
 		}
@@ -129,8 +129,17 @@ func (m *matcher) holds(predicates []predicate) bool {
 	return true
 }
 
-func (m *matcher) satisfies(p *predicate, text []byte) bool {
+func (m *matcher) satisfies(p *predicate, node uint32) bool {
+	text := m.text(node)
 	switch {
+	case p.within != nil:
+		for i := node; i != 0; {
+			i = m.nodes[i].parent
+			if slices.Contains(p.within, m.nodes[i].symbol) {
+				return true
+			}
+		}
+		return false
 	case p.pattern != nil:
 		return p.pattern.Match(text)
 	case p.other >= 0:

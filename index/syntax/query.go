@@ -19,7 +19,7 @@ import (
 //
 // The language is a subset of tree-sitter's: nodes, fields, negated fields,
 // wildcards, alternations, anchors, captures, and the predicates eq?, match?,
-// any-of? with their not- forms. Left out are quantifiers, supertypes and
+// any-of? and has-ancestor?, with their not- forms. Left out are quantifiers, supertypes and
 // MISSING: write two patterns instead. TestQueryEqualsCursor proves that
 // both engines find the same matches.
 type query struct {
@@ -57,6 +57,7 @@ type predicate struct {
 	other   int // the capture to equal, -1 for none
 	values  []string
 	pattern *regexp.Regexp
+	within  []uint16 // the symbols one of its ancestors must have
 	negated bool
 }
 
@@ -411,6 +412,13 @@ func (p *queryParser) predicate() error {
 		}
 	case kind == "eq" && (len(c.values) == 1) != (c.other >= 0):
 	case kind == "any-of" && len(c.values) > 0 && c.other < 0:
+	case kind == "has-ancestor" && len(c.values) > 0 && c.other < 0:
+		for _, v := range c.values {
+			if p.grammar.symbols[v] == nil {
+				return fmt.Errorf("the grammar has no node (%s)", v)
+			}
+			c.within = append(c.within, p.grammar.symbols[v]...)
+		}
 	default:
 		return fmt.Errorf("predicate #%s? is unknown or has the wrong arguments", name)
 	}

@@ -9,11 +9,16 @@ import (
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
-// TestQueriesCompile loads every language: a query that its grammar does not
-// know is a panic.
+// TestQueriesCompile compiles every query: in use, one that its grammar does
+// not know is a panic.
 func TestQueriesCompile(t *testing.T) {
-	for name := range languages {
-		languageFor(name)
+	for name, l := range languages {
+		q, err := compileQuery(newGrammar(l.grammar()), l.source())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if _, err := newFactQuery(q); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -42,7 +47,8 @@ func TestQueryErrorsNameTheLine(t *testing.T) {
 }
 
 // TestQueryEqualsCursor holds the matcher against tree-sitter's own cursor, on
-// every fixture and its language's query.
+// every fixture and its language's query. Where a field has several children
+// the cursor misses all but the last: queries name no field there.
 func TestQueryEqualsCursor(t *testing.T) {
 	for _, dir := range fixtureDirs(t) {
 		t.Run(dir, func(t *testing.T) {
@@ -50,6 +56,9 @@ func TestQueryEqualsCursor(t *testing.T) {
 			l := languageFor(name)
 			if l == nil {
 				return // read by lines
+			}
+			if name == "swift" {
+				t.Skip("tree-sitter takes a minute to compile any query for this grammar")
 			}
 			tree := parse(l, nil, src)
 			defer tree.Close()
@@ -108,7 +117,7 @@ func cursorMatches(t *testing.T, l *language, tree *sitter.Tree, src []byte) []s
 		}
 		p := l.facts.query.patterns[match.PatternIndex]
 		filtered := cursor.FilterPredicates(match, src)
-		if len(filtered.Captures) == 0 && len(match.Captures) > 0 || !anyOfHolds(q, p, match, src) {
+		if len(filtered.Captures) == 0 && len(match.Captures) > 0 || !holdsBesides(q, match, src) {
 			continue
 		}
 		var ranges []string
@@ -120,20 +129,31 @@ func cursorMatches(t *testing.T, l *language, tree *sitter.Tree, src []byte) []s
 	}
 }
 
-func anyOfHolds(q *sitter.Query, p pattern, match *sitter.QueryMatch, src []byte) bool {
+// holdsBesides checks the predicates that the binding does not know.
+func holdsBesides(q *sitter.Query, match *sitter.QueryMatch, src []byte) bool {
 	for _, steps := range q.PredicatesForPattern(uint32(match.PatternIndex)) {
-		name := q.StringValueForId(steps[0].ValueId)
-		if !strings.HasSuffix(name, "any-of?") {
-			continue
+		name, negated := strings.CutPrefix(q.StringValueForId(steps[0].ValueId), "not-")
+		var values []string
+		for _, s := range steps[2:] {
+			if s.Type == sitter.QueryPredicateStepTypeString {
+				values = append(values, q.StringValueForId(s.ValueId))
+			}
 		}
 		for _, c := range match.Captures {
 			if c.Index != steps[1].ValueId {
 				continue
 			}
-			found := slices.ContainsFunc(steps[2:], func(s sitter.QueryPredicateStep) bool {
-				return s.Type == sitter.QueryPredicateStepTypeString && q.StringValueForId(s.ValueId) == c.Node.Content(src)
-			})
-			if found == strings.HasPrefix(name, "not-") {
+			found := !negated
+			switch name {
+			case "any-of?":
+				found = slices.Contains(values, c.Node.Content(src))
+			case "has-ancestor?":
+				found = false
+				for n := c.Node.Parent(); n != nil && !found; n = n.Parent() {
+					found = slices.Contains(values, n.Type())
+				}
+			}
+			if found == negated {
 				return false
 			}
 		}

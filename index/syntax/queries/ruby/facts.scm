@@ -1,0 +1,34 @@
+(module name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)] body: (_) @body) @definition.module
+(module name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]) @definition.module
+(class name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)] body: (_) @body) @definition.class
+(class name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]) @definition.class
+
+(class body: (body_statement (method name: (_) @name body: (_) @body) @definition.method))
+(class body: (body_statement (method name: (_) @name) @definition.method))
+(module body: (body_statement (method name: (_) @name body: (_) @body) @definition.method))
+(singleton_class body: (body_statement (method name: (_) @name body: (_) @body) @definition.method))
+(singleton_method name: (_) @name body: (_) @body) @definition.method
+(singleton_method name: (_) @name) @definition.method
+(method name: (_) @name body: (_) @body) @definition.function
+(method name: (_) @name) @definition.function
+(assignment left: (constant) @name right: [(array) (hash)] @body) @definition.const
+(assignment left: (constant) @name) @definition.const
+((call method: (identifier) @_attr arguments: (argument_list (simple_symbol) @name)) @definition.field
+  (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor"))
+((call method: (identifier) @_alias arguments: (argument_list . (simple_symbol) @name)) @definition.method
+  (#any-of? @_alias "alias_method" "define_method"))
+(comment) @comment
+
+((call method: (identifier) @_require arguments: (argument_list . (string (string_content) @import.path))) @import
+  (#any-of? @_require "require" "require_relative" "load"))
+
+((call !receiver method: (identifier) @ref.call) (#not-any-of? @ref.call "require" "require_relative" "load"
+  "attr_reader" "attr_writer" "attr_accessor" "include" "extend" "prepend" "private" "raise" "puts" "lambda" "proc" "block_given?"))
+(call receiver: (_) @qualifier method: (identifier) @ref.call)
+(class superclass: (superclass (constant) @ref.inherit))
+(class superclass: (superclass (scope_resolution scope: (_) @qualifier name: (constant) @ref.inherit)))
+((call method: (identifier) @_mixin arguments: (argument_list
+    [(constant) @ref.inherit (scope_resolution scope: (_) @qualifier name: (constant) @ref.inherit)]))
+  (#any-of? @_mixin "include" "extend" "prepend"))
+(scope_resolution scope: (_) @qualifier name: (constant) @ref.use)
+(constant) @ref.use

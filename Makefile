@@ -14,6 +14,9 @@ help: ## list the targets
 build: ## build bin/quarry
 	$(GO) build -trimpath -tags $(TAGS) -o $(BIN) ./cmd/quarry
 
+demo: build ## show ghost text in this terminal, with Ollama if it answers
+	@$(BIN) demo
+
 vet: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet -tags $(TAGS) ./...
@@ -32,6 +35,3 @@ test-editors: ## type in real editors, in a Debian chroot made once (needs root 
 
 clean: ## remove what the build made
 	rm -rf bin
-
-demo: build ## show ghost text in this terminal, with Ollama if it answers
-	@$(BIN) demo

@@ -364,7 +364,8 @@ func (p *player) open(ctx context.Context, name string) error {
 		}
 		cmd := exec.Command(path, "lsp", "--log-level=info", "--ollama="+p.model.URL)
 		cmd.Stderr = p.stderr
-		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+p.root, "XDG_STATE_HOME="+p.t.TempDir())
+		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+p.root, "XDG_STATE_HOME="+p.t.TempDir(),
+			"GORACE=atexit_sleep_ms=0") // else every process sleeps a second at its end
 		p.editor, err = lsptest.StartProcess(ctx, cmd, lsptest.Options{
 			Profile: p.profile, Root: p.root, Configuration: p.config, ProcessID: os.Getpid(),
 		})

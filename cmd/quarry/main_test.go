@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"quarry/model/modeltest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"quarry": main})
+}
+
+// TestScripts runs the command line through the real main. The scripts find a
+// scripted Ollama at $FAKE_OLLAMA whose answer to everything is $ANSWER, and
+// none at $NO_OLLAMA.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			fake, err := modeltest.Start()
+			if err != nil {
+				return err
+			}
+			env.Defer(fake.Close)
+			const answer = "sum(values) / len(values)"
+			fake.Script(func(modeltest.Request) modeltest.Answer {
+				return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
+			})
+			closed, err := closedAddress()
+			if err != nil {
+				return err
+			}
+			for name, value := range map[string]string{
+				"FAKE_OLLAMA":     fake.URL,
+				"NO_OLLAMA":       closed,
+				"ANSWER":          answer,
+				"OLLAMA_HOST":     closed,
+				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"),
+				"XDG_STATE_HOME":  filepath.Join(env.WorkDir, "state"),
+				"NO_COLOR":        "1",
+				// The race detector else sleeps a second at the end of every process.
+				"GORACE": "atexit_sleep_ms=0",
+			} {
+				env.Setenv(name, value)
+			}
+			return nil
+		},
+	})
+}
+
+// closedAddress is a loopback address where nobody listens.
+func closedAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String(), nil
+}
+
+// P2: the death of the client's process ends the server, even while its end of
+// the pipe stays open in a child.
+func TestDeathOfTheClientEndsTheServer(t *testing.T) {
+	client, err := os.StartProcess("/bin/sh", []string{"sh", "-c", "read x"}, &os.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, toServer := io.Pipe()
+	defer toServer.Close()
+	code := make(chan int, 1)
+	var out, stderr strings.Builder
+	go func() {
+		code <- run(context.Background(), []string{"lsp", "--ollama", "127.0.0.1:1"}, in, &out, &stderr)
+	}()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, client.Pid)
+	if _, err := fmt.Fprintf(toServer, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if got := <-code; got != exitFailed {
+		t.Errorf("exit code %d, want %d", got, exitFailed)
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("the server lived %v longer than its client", took)
+	}
+}
+
+func TestParsePlace(t *testing.T) {
+	for arg, want := range map[string]place{
+		"a.go:3:7":      {"a.go", 3, 7},
+		`C:\x\a.go:1:1`: {`C:\x\a.go`, 1, 1},
+		"a:b:12:5":      {"a:b", 12, 5},
+	} {
+		if got, err := parsePlace(arg); err != nil || got != want {
+			t.Errorf("parsePlace(%q) = %v, %v; want %v", arg, got, err, want)
+		}
+	}
+	for _, arg := range []string{"", "a.go", "a.go:3", "a.go:0:1", "a.go:1:0", "a.go:x:1", "a.go:1:"} {
+		if got, err := parsePlace(arg); err == nil {
+			t.Errorf("parsePlace(%q) = %v, want an error", arg, got)
+		}
+	}
+}

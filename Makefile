@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-editors vet ollama clean
+.PHONY: bench help build demo test test-editors vet ollama clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,9 @@ test-editors: ## type in real editors, in a Debian chroot made once (needs root 
 	@editors/chroot.sh make
 	$(GO) vet -tags "$(TAGS) editors" ./editors/...
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/...
+
+bench: build ## measure what bench/ reports
+	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)
 
 clean: ## remove what the build made
 	rm -rf bin

@@ -284,7 +284,7 @@ func (e *Editor) Type(b *Buffer, s string) error {
 			}
 		}
 		var err error
-		if b.pending, err = e.Start("textDocument/inlineCompletion", e.inlineParams(b, false)); err != nil {
+		if b.pending, err = e.Start("textDocument/inlineCompletion", e.InlineParams(b, false)); err != nil {
 			return err
 		}
 	}
@@ -303,7 +303,7 @@ func (e *Editor) Settle(ctx context.Context, b *Buffer) error {
 
 // Complete asks for ghost text at the cursor and shows it.
 func (e *Editor) Complete(ctx context.Context, b *Buffer, manual bool) error {
-	p, err := e.Start("textDocument/inlineCompletion", e.inlineParams(b, manual))
+	p, err := e.Start("textDocument/inlineCompletion", e.InlineParams(b, manual))
 	if err != nil {
 		return err
 	}
@@ -359,7 +359,8 @@ func (e *Editor) Accept(b *Buffer) error {
 	return e.Replace(b, g.Start, g.End, g.InsertText)
 }
 
-func (e *Editor) inlineParams(b *Buffer, manual bool) any {
+// InlineParams are the params of an inline completion request at the cursor.
+func (e *Editor) InlineParams(b *Buffer, manual bool) any {
 	kind := 2
 	if manual {
 		kind = 1

@@ -32,7 +32,8 @@ import (
 //
 //	editors NAME...           who plays it (default: vscode neovim)
 //	settings JSON             what the editor answers to workspace/configuration
-//	model absent|down         Ollama lacks the model, or does not run (first command)
+//	model absent|down|nofim   Ollama lacks the model, does not run, or has one
+//	                          without fill-in-the-middle (first command)
 //	answer STRING...          what the model answers from now on, one piece a string
 //	answer-file NAME          the same from a file, cut into words
 //	intent STRING             the model wants to write this line: it answers what of
@@ -173,6 +174,8 @@ func (p *player) step(line string) error {
 			p.model.SetModels(modeltest.Model{Name: "some-other:model"})
 		case "down":
 			p.model.Stop()
+		case "nofim":
+			p.model.SetModels(modeltest.Model{Name: modeltest.DefaultModel, NoFIM: true})
 		default:
 			return fmt.Errorf("unknown state %q", rest)
 		}
@@ -374,7 +377,7 @@ func (p *player) open(ctx context.Context, name string) error {
 		}
 		// Typing begins when the model's state is known, as it does for a
 		// person: otherwise a scenario would depend on the machine's speed.
-		if err := p.stderr.await(ctx, "phase=ready", "phase=unreachable", "phase=missing", "phase=failing"); err != nil {
+		if err := p.stderr.await(ctx, "phase=ready", "phase=unreachable", "phase=missing", "phase=failing", "phase=unsuitable"); err != nil {
 			return err
 		}
 	}

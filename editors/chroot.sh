@@ -5,8 +5,9 @@
 #   editors/chroot.sh make                          make it if it is missing; print where it is
 #   editors/chroot.sh run [--bind DIR]... -- CMD    run CMD in it; each DIR is seen there under its own path
 #
-# Nothing stays mounted: `run` does its mounts in a mount namespace that dies with the command, so deleting the
-# cache can never reach through a bind mount into the real machine. Needs root, for chroot and mount.
+# Nothing stays: `run` mounts in a mount namespace that dies with the command, so deleting the cache can never reach
+# through a bind mount into the real machine, and it starts CMD in a process namespace, so that whatever CMD left in
+# the background (Neovim's server outlives its screen) ends with it. Needs root, for chroot and mount.
 set -euo pipefail
 
 cache=${QUARRY_CACHE:-$HOME/.cache/quarry}
@@ -60,14 +61,16 @@ run() {
 	done
 	[ $# -gt 0 ] || die "no command: usage: chroot.sh run [--bind DIR]... -- CMD"
 	make_root
+	# The inner shell stays as the process that adopts and ends all others.
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	exec unshare --mount --propagation private bash -euc '
+	exec unshare --mount --pid --fork --kill-child --propagation private bash -euc '
 		root=$1 here=$2 n=$3; shift 3
 		mount -t proc proc "$root/proc"
 		mount --rbind /dev "$root/dev"
 		for dir in "${@:1:n}"; do mkdir -p "$root$dir"; mount --bind "$dir" "$root$dir"; done
 		shift "$n"
-		exec chroot "$root" /bin/sh -c '\''cd "$1" 2>/dev/null || cd /; shift; exec "$@"'\'' sh "$here" "$@"
+		chroot "$root" /bin/sh -c '\''cd "$1" 2>/dev/null || cd /; shift; exec "$@"'\'' sh "$here" "$@"
+		exit "$?" # not the last command, which bash would become
 	' bash "$root" "$PWD" "${#binds[@]}" "${binds[@]}" "$@"
 }
 

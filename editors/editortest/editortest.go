@@ -9,9 +9,11 @@
 package editortest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -26,16 +28,54 @@ func Module(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// BuildQuarry builds the server and returns the folder the binary is in, to be
-// put on an editor's PATH.
-func BuildQuarry(t testing.TB) string {
-	t.Helper()
-	bin := t.TempDir()
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "sqlite_fts5", "-o", bin, "quarry/cmd/quarry")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build quarry: %v\n%s", err, out)
+// QuarryFolder is where Run put the binary under test, for an editor's PATH.
+var QuarryFolder string
+
+// Run is a package's TestMain: it builds the server, runs the tests, and
+// returns the exit code.
+func Run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "quarry")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	return bin
+	defer os.RemoveAll(dir)
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "sqlite_fts5", "-o", dir, "quarry/cmd/quarry")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build quarry: %v\n%s", err, out)
+		return 1
+	}
+	QuarryFolder = dir
+	return m.Run()
+}
+
+// Recite is what a model that has learned text by heart answers to a prompt in
+// Granite's fill-in-the-middle format, token by token: what follows in text
+// after the last characters before the cursor. It is nil where text has none.
+func Recite(text, prompt string) []string {
+	before, typed, _ := strings.Cut(prompt, "<|fim_middle|>")
+	before, _, _ = strings.Cut(before, "<|fim_suffix|>")
+	before += typed
+	_, rest, _ := strings.Cut(text, before[max(0, len(before)-40):])
+	return tokens.FindAllString(rest, -1)
+}
+
+var tokens = regexp.MustCompile(`\s*\w+|\s*\W`)
+
+// FencedBlock is the first block of a language in a Markdown file, so that the
+// tests run what a README tells a person to write.
+func FencedBlock(t testing.TB, file, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, opened := strings.Cut(string(text), "```"+language+"\n")
+	block, _, closed := strings.Cut(block, "```")
+	if !opened || !closed {
+		t.Fatalf("%s has no block of %s", file, language)
+	}
+	return block
 }
 
 // WriteFile writes text to a file, its folders included.

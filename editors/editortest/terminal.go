@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -49,8 +51,7 @@ func Open(t testing.TB, s Session) *Terminal {
 	}
 	term := &Terminal{t: t, socket: filepath.Join(dir, "s")}
 	t.Cleanup(func() {
-		// The server is gone already if the editor has quit.
-		_ = exec.Command("tmux", "-S", term.socket, "kill-server").Run()
+		term.end()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
@@ -64,7 +65,10 @@ func Open(t testing.TB, s Session) *Terminal {
 		rows = 24
 	}
 	args := []string{
-		"-u", "-f", "/dev/null", "new-session", "-d", "-c", s.Dir, "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows),
+		"-u", "-f", "/dev/null", "start-server", ";",
+		"set-option", "-s", "escape-time", "0", ";", // else a lone Escape is held back to see what follows
+		"set-option", "-g", "remain-on-exit", "on", ";",
+		"new-session", "-d", "-c", s.Dir, "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows),
 		filepath.Join(Module(t), "editors", "chroot.sh"), "run", "--bind", s.Dir, "--bind", s.Home,
 	}
 	for _, dir := range append(s.Binds, s.Path...) {
@@ -76,9 +80,24 @@ func Open(t testing.TB, s Session) *Terminal {
 		args = append(args, name+"="+value)
 	}
 	term.tmux(append(args, s.Command...)...)
-	term.tmux("set-option", "-s", "escape-time", "0") // else a lone Escape is held back to see what follows
-	term.tmux("set-option", "-g", "remain-on-exit", "on")
 	return term
+}
+
+// end kills what runs in the terminal and returns when all of it is gone: until
+// then it may write to folders that the test is about to remove.
+func (term *Terminal) end() {
+	pid := strings.TrimSpace(term.tmux("display-message", "-p", "#{pane_pid}"))
+	// chroot.sh waits for its one child, whose death ends all other processes.
+	if child, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children"); err == nil {
+		if id, err := strconv.Atoi(strings.TrimSpace(string(child))); err == nil {
+			// It may have ended by itself in the meantime.
+			_ = syscall.Kill(id, syscall.SIGKILL)
+		}
+	}
+	term.Within(deadline, func(Screen) bool {
+		return strings.TrimSpace(term.tmux("display-message", "-p", "#{pane_dead}")) == "1"
+	})
+	term.tmux("kill-server")
 }
 
 func (term *Terminal) tmux(args ...string) string {
@@ -135,11 +154,36 @@ func (term *Terminal) Screen() Screen {
 // After the deadline the test fails with what was expected and what is there.
 func (term *Terminal) WaitFor(what string, ok func(Screen) bool) Screen {
 	term.t.Helper()
+	screen, found := term.Within(deadline, ok)
+	if !found {
+		term.t.Fatalf("after %s there is no %s on the screen:\n%s", deadline, what, screen.Framed())
+	}
+	return screen
+}
+
+// Within looks at the screen until ok holds for it or the time is over, and
+// returns the last screen and whether ok held.
+func (term *Terminal) Within(limit time.Duration, ok func(Screen) bool) (Screen, bool) {
+	term.t.Helper()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	for end := time.Now().Add(deadline); ; <-tick.C {
-		screen := term.Screen()
-		if ok(screen) {
+	for end := time.Now().Add(limit); ; <-tick.C {
+		if screen := term.Screen(); ok(screen) {
+			return screen, true
+		} else if time.Now().After(end) {
+			return screen, false
+		}
+	}
+}
+
+// Insist does again and again what the person does, until ok holds for the
+// screen: for what depends on something that shows nowhere.
+func (term *Terminal) Insist(what string, do func(), ok func(Screen) bool) Screen {
+	term.t.Helper()
+	for end := time.Now().Add(deadline); ; {
+		do()
+		screen, found := term.Within(2*time.Second, ok)
+		if found {
 			return screen
 		}
 		if time.Now().After(end) {

@@ -13,7 +13,7 @@ import (
 	"quarry/editors/editortest"
 )
 
-// person is one who has Neovim open on the file main.go of a small workspace.
+// person is one who has Neovim open on the file shelf.go of a small workspace.
 type person struct {
 	*editortest.Terminal
 	t         *testing.T
@@ -22,7 +22,7 @@ type person struct {
 
 // editor is what a test can choose about the Neovim it opens.
 type editor struct {
-	text  string            // of main.go
+	text  string            // of shelf.go
 	files map[string]string // more files of the workspace, by name
 	init  string            // Lua after the README's
 	path  []string          // folders with the server's binary
@@ -36,31 +36,23 @@ func open(t *testing.T, e editor) person {
 	for name, text := range e.files {
 		editortest.WriteFile(t, filepath.Join(workspace, name), text)
 	}
-	editortest.WriteFile(t, filepath.Join(workspace, "main.go"), e.text)
+	editortest.WriteFile(t, filepath.Join(workspace, "shelf.go"), e.text)
 	term := editortest.Open(t, editortest.Session{
 		Dir: workspace, Home: home,
 		Binds:   []string{editortest.Module(t)},
 		Path:    e.path,
 		Env:     e.env,
-		Command: []string{"nvim", "main.go"},
+		Rows:    32,
+		Command: []string{"nvim", "shelf.go"},
 	})
-	term.WaitForText("main.go")
+	term.WaitForText("shelf.go")
 	return person{term, t, workspace}
 }
 
 // readmeConfig is the init.lua that the README tells a person to write.
 func readmeConfig(t *testing.T) string {
 	t.Helper()
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, config, opened := strings.Cut(string(readme), "```lua\n")
-	config, _, closed := strings.Cut(config, "```")
-	if !opened || !closed {
-		t.Fatal("README.md has no lua block with the set-up")
-	}
-	return strings.ReplaceAll(config, "/path/to/quarry", editortest.Module(t))
+	return strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "lua"), "/path/to/quarry", editortest.Module(t))
 }
 
 // ghostColour is that of the highlight group QuarryGhost.
@@ -82,10 +74,20 @@ func (p person) waitForNoGhost() editortest.Screen {
 	return p.WaitFor("screen without ghost text", func(s editortest.Screen) bool { return ghost(s) == "" })
 }
 
-// waitForSaved leaves insert mode, saves, and waits until main.go holds text.
+// waitForSaved leaves insert mode, saves, and waits until shelf.go holds text.
 func (p person) waitForSaved(text string) {
 	p.t.Helper()
 	p.Press("Escape")
 	p.Type(":silent write\n")
-	p.WaitForFile(filepath.Join(p.workspace, "main.go"), text)
+	p.WaitForFile(filepath.Join(p.workspace, "shelf.go"), text)
+}
+
+// read is the text of a file of the workspace, "" while it is not there.
+func (p person) read(name string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.workspace, name))
+	if err != nil && !os.IsNotExist(err) {
+		p.t.Fatal(err)
+	}
+	return string(text)
 }

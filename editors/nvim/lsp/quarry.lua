@@ -14,4 +14,9 @@
 return {
   cmd = { 'quarry', 'lsp' },
   root_markers = { '.git', '.hg', '.jj', 'go.mod', 'Cargo.toml', 'package.json', 'pyproject.toml' },
+  handlers = {
+    ['window/showMessage'] = function(...)
+      require('quarry.message').show(...)
+    end,
+  },
 }

@@ -1,0 +1,206 @@
+//go:build editors
+
+package nvim_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+	"quarry/model/ollamatest"
+)
+
+var screenshot = flag.String("screenshot", "", "write the screen with ghost text to this folder, as nvim-ghost-text.svg and .txt")
+
+const shelf = `// Package stock keeps what lies on a shop's shelves.
+package stock
+
+import "sync"
+
+// Shelf is a set of items that goroutines may share.
+type Shelf struct {
+	mu    sync.Mutex
+	items map[string]int
+}
+
+// Put adds n items of a kind.
+func (s *Shelf) Put(name string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.items[name] += n
+}
+
+// Take removes n items of a kind and reports whether there were enough.
+`
+
+// take is what the person writes below shelf, the model helping.
+const take = `func (s *Shelf) Take(name string, n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.items[name] < n {
+		return false
+	}
+	s.items[name] -= n
+	return true
+}
+`
+
+// modelThatKnows is a model server whose model has learned text by heart.
+func modelThatKnows(t *testing.T, text string) *modeltest.Server {
+	t.Helper()
+	server := modeltest.NewServer(t)
+	server.Script(func(r modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: editortest.Recite(text, r.Prompt)}
+	})
+	return server
+}
+
+// openQuarry opens Neovim with the real quarry, which asks the model server at url.
+func openQuarry(t *testing.T, url, text string) person {
+	t.Helper()
+	return open(t, editor{
+		text:  text,
+		files: map[string]string{"go.mod": "module stock\n\ngo 1.26\n"},
+		path:  []string{editortest.QuarryFolder},
+		env:   map[string]string{"OLLAMA_HOST": url},
+	})
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(editortest.Run(m))
+}
+
+func TestGhostTextOfTheModel(t *testing.T) {
+	p := openQuarry(t, modelThatKnows(t, shelf+take).URL, shelf)
+	p.Press("G", "o")
+	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
+	screen := p.waitForModelsGhost("s.mu.Lock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
+		"s.items[name] -= n", "return true", "}")
+	if *screenshot != "" {
+		writeScreenshot(t, screen)
+	}
+
+	p.Type("s.mu.L")
+	p.waitForGhost("ock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
+		"s.items[name] -= n", "return true", "}")
+	p.Press("Tab")
+	p.waitForNoGhost()
+	p.waitForSaved(shelf + take)
+
+	p.Press("u")
+	begun, _, _ := strings.Cut(take, "ock()")
+	p.waitForSaved(shelf + begun + "\n")
+}
+
+func TestModelsGhostTextByWords(t *testing.T) {
+	p := openQuarry(t, modelThatKnows(t, shelf+take).URL, shelf)
+	p.Press("G", "o")
+	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
+	rest := []string{"defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}", "s.items[name] -= n", "return true", "}"}
+	p.waitForModelsGhost(append([]string{"s.mu.Lock()"}, rest...)...)
+	p.Press("M-w", "M-w", "M-w") // s . mu
+	p.waitForGhost(append([]string{".Lock()"}, rest...)...)
+	p.Press("M-l")
+	p.waitForGhost(rest...)
+	p.Press("M-w")
+	p.waitForGhost(append([]string{"s.mu.Unlock()"}, rest[1:]...)...)
+	p.Type(" s.")
+	p.waitForGhost(append([]string{"mu.Unlock()"}, rest[1:]...)...)
+	p.Press("M-l", "M-l", "M-l", "M-l", "M-l", "M-l", "M-l")
+	p.waitForNoGhost()
+	p.waitForSaved(shelf + take)
+}
+
+// The model is not there: the person is told once, completions come from the
+// file, and go over to the model once it is there.
+func TestOllamaIsDownAndComesBack(t *testing.T) {
+	m := modelThatKnows(t, shelf+take)
+	m.Stop()
+	p := openQuarry(t, m.URL, shelf)
+	p.WaitForText("Ollama does not answer")
+	if screen := p.Screen(); screen.Contains("Press ENTER") {
+		t.Errorf("the message stops the person:\n%s", screen.Framed())
+	}
+	p.Press("G", "o")
+	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
+	p.Type("s.mu.Lo")
+	p.waitForGhost("ck()")
+	p.Press("Tab")
+	p.Type("\ndefer s.mu.Unlock()\nif s.items[name] <")
+
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	p.Insist("ghost text of the model", p.retype, func(s editortest.Screen) bool { return strings.HasPrefix(ghost(s), "n {\n") })
+	p.Press("Tab")
+	begun, _, _ := strings.Cut(take, "	s.items[name] -=") // completed to the end of the block the line opens
+	p.waitForSaved(shelf + begun)
+	p.Type(":redir! > messages.txt | silent messages | redir END\n")
+	p.WaitFor("messages.txt", func(editortest.Screen) bool { return p.read("messages.txt") != "" })
+	if n := strings.Count(p.read("messages.txt"), "Ollama does not answer"); n != 1 {
+		t.Errorf("the person was told %d times:\n%s", n, p.read("messages.txt"))
+	}
+}
+
+// A real Ollama with random weights says nothing worth reading; what it says is shown and accepted all the same.
+func TestGhostTextOfARealOllama(t *testing.T) {
+	p := openQuarry(t, ollamatest.Start(t).URL, shelf)
+	p.Press("G", "o")
+	p.Type("var total = ")
+	screen := p.Insist("ghost text", p.retype, func(s editortest.Screen) bool { return ghost(s) != "" })
+	first, _, _ := strings.Cut(ghost(screen), "\n")
+	p.Press("Tab")
+	p.WaitFor("accepted text", func(s editortest.Screen) bool {
+		return ghost(s) == "" && s.Contains(strings.TrimSpace("var total = "+first))
+	})
+}
+
+func TestCheckHealth(t *testing.T) {
+	p := openQuarry(t, modelThatKnows(t, shelf+take).URL, shelf)
+	p.Type(":checkhealth quarry\n")
+	p.WaitForText("quarry: server")
+	p.Type(":write! health.txt\n")
+	p.WaitFor("health.txt", func(editortest.Screen) bool { return p.read("health.txt") != "" })
+	health := p.read("health.txt")
+	for _, bad := range []string{"ERROR", "WARNING"} {
+		if strings.Contains(health, bad) {
+			t.Errorf("%s in\n%s", bad, health)
+		}
+	}
+	for _, want := range []string{"OK Neovim 0.12", "inline_completion is enabled", "/quarry: quarry ", "with inline completion, 1 buffer"} {
+		if !strings.Contains(health, want) {
+			t.Errorf("no %q in\n%s", want, health)
+		}
+	}
+}
+
+func TestCheckHealthWithoutTheBinary(t *testing.T) {
+	p := open(t, editor{text: shelf})
+	p.Type(":checkhealth quarry\n")
+	p.WaitForText("ERROR no executable \"quarry\" on your PATH")
+}
+
+// waitForModelsGhost waits for the first ghost text: a model that is still being loaded has none.
+func (p person) waitForModelsGhost(lines ...string) editortest.Screen {
+	p.t.Helper()
+	want := strings.Join(lines, "\n")
+	return p.Insist("ghost text\n"+want+"\n", p.retype, func(s editortest.Screen) bool { return ghost(s) == want })
+}
+
+// retype makes Neovim ask again: it only does when the cursor moves.
+func (p person) retype() {
+	p.t.Helper()
+	p.Press("Space", "BSpace")
+}
+
+func writeScreenshot(t *testing.T, screen editortest.Screen) {
+	t.Helper()
+	svg := screen.SVG("shelf.go — Neovim", editortest.Dark)
+	editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-ghost-text.svg"), svg)
+	editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-ghost-text.txt"), screen.String())
+}

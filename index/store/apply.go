@@ -233,8 +233,9 @@ func (p *put) symbols(file int64) ([]oldSymbol, error) {
 func (p *put) document(d *Document) error {
 	w := p.w
 	var id, nextSymbol, nextChunk int64
-	err := w.query("SELECT id, next_symbol, next_chunk FROM files WHERE path = ?", func(r []driver.Value) error {
-		id, nextSymbol, nextChunk = r[0].(int64), r[1].(int64), r[2].(int64)
+	var language string
+	err := w.query("SELECT id, next_symbol, next_chunk, language FROM files WHERE path = ?", func(r []driver.Value) error {
+		id, nextSymbol, nextChunk, language = r[0].(int64), r[1].(int64), r[2].(int64), r[3].(string)
 		return nil
 	}, d.Path)
 	if err != nil {
@@ -253,6 +254,12 @@ func (p *put) document(d *Document) error {
 	var oldSymbols []oldSymbol
 	var oldChunks []oldChunk
 	if !fresh {
+		if language != d.Language { // its declarations are now seen from other files
+			if err := p.touchSymbols(id); err != nil {
+				return err
+			}
+			p.touchFile(d.Path)
+		}
 		if oldSymbols, err = p.symbols(id); err != nil {
 			return err
 		}
@@ -266,7 +273,7 @@ func (p *put) document(d *Document) error {
 	if nextChunk, err = p.putChunks(id, nextChunk, oldSymbols, oldChunks, d); err != nil {
 		return err
 	}
-	if err := p.putRefs(id, fresh, d.Syntax); err != nil {
+	if err := p.putRefs(id, d.Path, fresh, d.Syntax); err != nil {
 		return err
 	}
 	if w.tree != nil {
@@ -352,8 +359,8 @@ func (p *put) putChunks(file, next int64, oldSymbols []oldSymbol, old []oldChunk
 		}
 		id := file<<localBits | next
 		next++
-		if err := p.w.exec("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
-			id, int64(i), string(c.Content), e.b, symbols, c.Hash[:], d.Text[i].terms); err != nil {
+		if err := p.w.exec("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
+			id, int64(i), string(c.Content), e.b, symbols, c.Hash[:]); err != nil {
 			return 0, err
 		}
 		if err := p.text(id, d, i, false); err != nil {
@@ -392,7 +399,7 @@ func (p *put) text(id int64, d *Document, i int, replace bool) error {
 	}
 	stem, dirs := PathColumns(d.Path)
 	return p.w.exec("INSERT INTO chunk_text (rowid, body, comment, names, stem, dirs) VALUES (?, ?, ?, ?, ?, ?)",
-		id, d.Text[i].body, d.Text[i].comment, string(names),
+		id, d.Text[i].Body, d.Text[i].Comment, string(names),
 		string(p.analyzer.AppendText(nil, stem)), string(p.analyzer.AppendText(nil, dirs)))
 }
 
@@ -408,14 +415,14 @@ func PathColumns(name string) (stem, dirs string) {
 	return stem, strings.Join(parts[max(0, len(parts)-3):], "/")
 }
 
-func (p *put) putRefs(id int64, fresh bool, f *syntax.File) error {
+func (p *put) putRefs(id int64, name string, fresh bool, f *syntax.File) error {
 	refs := foldRefs(f.Refs)
 	if !fresh {
 		if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
 			return err
 		}
 	}
-	if err := p.w.exec("INSERT INTO mentions (rowid, names) VALUES (?, ?)", id, mentionText(refs, f.Imports)); err != nil {
+	if err := p.w.exec("INSERT INTO mentions (rowid, names) VALUES (?, ?)", id, mentionText(name, refs, f.Imports)); err != nil {
 		return err
 	}
 	return p.w.exec(`INSERT INTO file_refs VALUES (?, ?, ?, x'')

@@ -90,30 +90,6 @@ func decodeInts(b []byte) ([]int, error) {
 	return list, d.err()
 }
 
-func (e *encoder) terms(list []Term) {
-	e.uint(uint64(len(list)))
-	last := uint32(0)
-	for _, t := range list {
-		e.uint(uint64(t.ID - last))
-		e.uint(uint64(t.Count))
-		last = t.ID
-	}
-}
-
-func (d *decoder) terms() []Term {
-	n := d.count()
-	if n == 0 {
-		return nil
-	}
-	list := make([]Term, n)
-	last := uint32(0)
-	for i := range list {
-		last += uint32(d.uint())
-		list[i] = Term{last, uint32(d.uint())}
-	}
-	return list
-}
-
 func encodeImports(list []syntax.Import) []byte {
 	var e encoder
 	e.uint(uint64(len(list)))

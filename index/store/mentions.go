@@ -26,7 +26,11 @@ func hashToken(kind byte, s string) string {
 	return string(strconv.AppendUint([]byte{kind}, h.Sum64(), 36))
 }
 
-func mentionText(refs []Reference, imports []syntax.Import) string {
+// folderToken stands for a whole folder; an import that starts from the importing
+// file's own place names no component of the way.
+func folderToken(dir string) string { return "/" + strings.Trim(dir, "/") }
+
+func mentionText(name string, refs []Reference, imports []syntax.Import) string {
 	var b strings.Builder
 	seen := map[string]bool{}
 	add := func(token string) {
@@ -42,6 +46,14 @@ func mentionText(refs []Reference, imports []syntax.Import) string {
 	for _, i := range imports {
 		for _, c := range ImportComponents(i.Path) {
 			add(pathToken(c))
+		}
+		if strings.HasPrefix(i.Path, ".") {
+			for dir := dirOf(name); ; dir = dirOf(dir) {
+				add(pathToken(folderToken(dir)))
+				if dir == "" {
+					break
+				}
+			}
 		}
 		for _, n := range i.Names {
 			add(nameToken(n))
@@ -71,10 +83,10 @@ func (p *put) touchName(name string) {
 
 func (p *put) touchFile(name string) {
 	dir, base := path.Split(name)
-	for _, c := range strings.Split(base, ".") {
+	for _, c := range append(ImportComponents(base), ImportComponents(path.Base(dir))...) {
 		p.touched[pathToken(c)] = true
 	}
-	p.touched[pathToken(path.Base(dir))] = true
+	p.touched[pathToken(folderToken(dir))] = true
 }
 
 // touchSymbols touches every name a file declares.

@@ -42,9 +42,6 @@ func each(ctx context.Context, tx *sql.Tx, row func(*sql.Rows) error, query stri
 // exist are left out. It answers the generation of that state. fn must not call
 // the store; it may keep the record.
 func (s *Store) Load(ctx context.Context, ids []int64, fn func(*File) error) (generation int64, err error) {
-	if err := s.LoadTerms(ctx); err != nil {
-		return 0, err
-	}
 	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
 		var err error
 		if generation, err = readGeneration(ctx, tx); err != nil {
@@ -77,26 +74,29 @@ func loadRange(ctx context.Context, tx *sql.Tx, lo, hi int64, fn func(*File) err
 		return err
 	}
 	defer symbols.Close()
-	chunks, err := tx.QueryContext(ctx, `SELECT id, ordinal, content, span, symbols, hash, terms
+	chunks, err := tx.QueryContext(ctx, `SELECT id, ordinal, content, span, symbols, hash
 		FROM chunks WHERE id >= ? AND id < ? ORDER BY id`, lo<<localBits, hi<<localBits)
 	if err != nil {
 		return err
 	}
 	defer chunks.Close()
 	return each(ctx, tx, func(rows *sql.Rows) error {
-		f := &File{}
-		var imports []byte
+		f := &File{Syntax: &syntax.File{}}
+		var imports, refs, hash sql.RawBytes
 		var nSymbols, nChunks int
-		hash := f.Hash[:0]
-		if err := rows.Scan(&f.ID, &f.Path, &f.Language, &f.Size, &f.ModTime, &hash, &f.Summary, &nSymbols, &nChunks, &imports); err != nil {
+		if err := rows.Scan(&f.ID, &f.Path, &f.Syntax.Language, &f.Size, &f.ModTime, &hash, &f.Summary, &nSymbols, &nChunks, &imports, &refs); err != nil {
 			return err
 		}
 		copy(f.Hash[:], hash)
 		var err error
-		if f.Imports, err = decodeImports(imports); err != nil {
+		if f.Syntax.Imports, err = decodeImports(imports); err != nil {
 			return err
 		}
-		f.Symbols, f.Chunks = make([]Symbol, nSymbols), make([]Chunk, nChunks)
+		if f.Syntax.Refs, err = decodeRefs(refs); err != nil {
+			return err
+		}
+		f.SymbolIDs, f.ChunkIDs = make([]int64, nSymbols), make([]int64, nChunks)
+		f.Syntax.Symbols, f.Syntax.Chunks = make([]syntax.Symbol, nSymbols), make([]syntax.Chunk, nChunks)
 		for range nSymbols {
 			if err := scanSymbol(symbols, f); err != nil {
 				return err
@@ -108,46 +108,55 @@ func loadRange(ctx context.Context, tx *sql.Tx, lo, hi int64, fn func(*File) err
 			}
 		}
 		return fn(f)
-	}, `SELECT f.id, path, language, size, mtime, hash, summary, symbols, chunks, r.imports
+	}, `SELECT f.id, path, language, size, mtime, hash, summary, symbols, chunks, r.imports, r.refs
 		FROM files f JOIN file_refs r ON r.file_id = f.id WHERE f.id >= ? AND f.id < ? ORDER BY f.id`, lo, hi)
 }
 
+func decodeRefs(b []byte) ([]syntax.Ref, error) {
+	list, err := decodeReferences(b)
+	refs := make([]syntax.Ref, len(list))
+	for i, r := range list {
+		refs[i] = syntax.Ref{Kind: r.Kind, Name: r.Name, Qualifier: r.Qualifier, From: r.From, Span: syntax.Span{StartLine: r.Line, EndLine: r.Line}}
+	}
+	return refs, err
+}
+
 func scanSymbol(rows *sql.Rows, f *File) error {
-	var s Symbol
+	var s syntax.Symbol
+	var id int64
 	var ordinal int
-	var kind string
 	var spans sql.RawBytes
 	if !rows.Next() {
 		return missing(rows, f)
 	}
-	if err := rows.Scan(&s.ID, &ordinal, &kind, &s.Name, &s.Container, &s.Signature, &s.Doc, &spans); err != nil {
+	if err := rows.Scan(&id, &ordinal, &s.Kind, &s.Name, &s.Container, &s.Signature, &s.Doc, &spans); err != nil {
 		return err
 	}
 	d := decoder{b: spans}
-	s.Kind, s.Span, s.NameSpan = syntax.Kind(kind), d.span(), d.span()
+	s.Span, s.NameSpan = d.span(), d.span()
 	if err := d.err(); err != nil {
 		return err
 	}
-	if FileOf(s.ID) != f.ID || ordinal >= len(f.Symbols) {
+	if FileOf(id) != f.ID || ordinal >= len(f.SymbolIDs) {
 		return missing(rows, f)
 	}
-	f.Symbols[ordinal] = s
+	f.Syntax.Symbols[ordinal], f.SymbolIDs[ordinal] = s, id
 	return nil
 }
 
 func scanChunk(rows *sql.Rows, f *File) error {
-	var c Chunk
+	var c syntax.Chunk
+	var id int64
 	var ordinal int
-	var content string
-	var span, symbols, hash, terms sql.RawBytes
+	var span, symbols, hash sql.RawBytes
 	if !rows.Next() {
 		return missing(rows, f)
 	}
-	if err := rows.Scan(&c.ID, &ordinal, &content, &span, &symbols, &hash, &terms); err != nil {
+	if err := rows.Scan(&id, &ordinal, &c.Content, &span, &symbols, &hash); err != nil {
 		return err
 	}
 	d := decoder{b: span}
-	c.Content, c.Span = syntax.Content(content), d.span()
+	c.Span = d.span()
 	if err := d.err(); err != nil {
 		return err
 	}
@@ -156,15 +165,10 @@ func scanChunk(rows *sql.Rows, f *File) error {
 		return err
 	}
 	copy(c.Hash[:], hash)
-	d = decoder{b: terms}
-	c.Body, c.Comment = d.terms(), d.terms()
-	if err := d.err(); err != nil {
-		return err
-	}
-	if FileOf(c.ID) != f.ID || ordinal >= len(f.Chunks) {
+	if FileOf(id) != f.ID || ordinal >= len(f.ChunkIDs) {
 		return missing(rows, f)
 	}
-	f.Chunks[ordinal] = c
+	f.Syntax.Chunks[ordinal], f.ChunkIDs[ordinal] = c, id
 	return nil
 }
 

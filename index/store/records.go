@@ -18,49 +18,25 @@ type File struct {
 	// given to another file.
 	ID int64
 	// Path is relative to the workspace root, with slashes.
-	Path     string
-	Language string
+	Path string
 	// Size is in bytes.
 	Size int64
 	// ModTime is in nanoseconds since 1970; 0 for a text from an editor's buffer.
 	ModTime int64
-	Hash    Hash
+	// Hash is that of the text everything below was read from.
+	Hash Hash
 	// Summary is the comment at the head of the file without licence text, or the
 	// first paragraph of a document; at most a few hundred bytes, "" if there is
 	// none.
 	Summary string
-	Symbols []Symbol
-	Imports []syntax.Import
-	// Chunks stand in the order of the text.
-	Chunks []Chunk
-}
-
-// Symbol is one declaration with its id, which is stable while a declaration of
-// the same kind, container and name stays in the file.
-type Symbol struct {
-	ID int64
-	syntax.Symbol
-}
-
-// Chunk is one chunk with what the lexical index holds of it. Its text is read by
-// Index.ChunkText.
-type Chunk struct {
-	// ID is stable while a chunk with the same text stays in the file.
-	ID      int64
-	Span    syntax.Span
-	Content syntax.Content
-	// Symbols are positions in File.Symbols, the most important one first.
-	Symbols []int
-	Hash    Hash
-	// Body and Comment are the terms of the chunk's code and of its comments,
-	// sorted by id. In documents and configuration all text is Body.
-	Body, Comment []Term
-}
-
-// Term is one term of a chunk: its id in the store's Dictionary and how often it
-// occurs.
-type Term struct {
-	ID, Count uint32
+	// Syntax is what syntax.Analyze said, but for two things: uses of one name
+	// inside one declaration are one Ref, whose Span knows only the first one's
+	// line; and Errors is nil.
+	Syntax *syntax.File
+	// SymbolIDs and ChunkIDs run parallel to Syntax.Symbols and Syntax.Chunks. An
+	// id is stable while a declaration of the same kind, container and name, or a
+	// chunk with the same text, stays in the file.
+	SymbolIDs, ChunkIDs []int64
 }
 
 // EdgeKind is the kind of an edge between two files or symbols.
@@ -125,6 +101,13 @@ type Document struct {
 	Syntax  *syntax.File
 	// Text holds the lexical material of each chunk of Syntax.
 	Text []ChunkText
+}
+
+// ChunkText is what the full-text table holds of a chunk besides its names: the
+// terms of its code and of its comments, as token.Analyzer makes them, with blanks
+// between. In documents and configuration all text is Body.
+type ChunkText struct {
+	Body, Comment string
 }
 
 // Stat is what a staleness scan compares.

@@ -26,9 +26,6 @@ import (
 
 // Store is one open database.
 type Store struct {
-	// Terms numbers the terms of the chunks.
-	Terms *Dictionary
-
 	path   string // "" for an index in memory
 	reads  *sql.DB
 	onSave func() // after each commit of this process; set before first use
@@ -37,9 +34,6 @@ type Store struct {
 	mu     sync.Mutex
 	w      *writer
 	keeper *sql.DB // owns the writer's connection
-
-	// terms guards loading terms that another process added.
-	terms sync.Mutex
 }
 
 // ErrCorrupt says that the database cannot be trusted any more.
@@ -72,7 +66,7 @@ func Open(path string) (*Store, error) {
 		return nil, fmt.Errorf("open the index: %w", classify(err))
 	}
 	keeper.SetMaxOpenConns(1)
-	s := &Store{Terms: newDictionary(), path: path, keeper: keeper, onSave: func() {}}
+	s := &Store{path: path, keeper: keeper, onSave: func() {}}
 	if err := s.start(read); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the index: %w", classify(err)), s.Close())
 	}
@@ -92,10 +86,8 @@ func (s *Store) start(read string) error {
 	}
 	s.reads.SetMaxOpenConns(8)
 	s.reads.SetMaxIdleConns(8)
-	if s.w, err = newWriter(s.keeper, s.Terms); err != nil {
-		return err
-	}
-	return s.LoadTerms(context.Background())
+	s.w, err = newWriter(s.keeper)
+	return err
 }
 
 // probe finds out whether this binary can do full-text search at all, before a
@@ -166,29 +158,6 @@ func (s *Store) Check(ctx context.Context) error {
 		return fmt.Errorf("%w: %s", ErrCorrupt, finding)
 	}
 	return nil
-}
-
-// LoadTerms takes in the terms that were added to the database since the last
-// call, by another process.
-func (s *Store) LoadTerms(ctx context.Context) error {
-	s.terms.Lock()
-	defer s.terms.Unlock()
-	rows, err := s.reads.QueryContext(ctx, "SELECT id, term FROM terms WHERE id > ? ORDER BY id", s.Terms.Len())
-	if err != nil {
-		return fmt.Errorf("load the terms: %w", classify(err))
-	}
-	defer rows.Close()
-	s.Terms.mu.Lock()
-	defer s.Terms.mu.Unlock()
-	for rows.Next() {
-		var id uint32
-		var term string
-		if err := rows.Scan(&id, &term); err != nil {
-			return fmt.Errorf("load the terms: %w", classify(err))
-		}
-		s.Terms.put(id, term)
-	}
-	return classify(rows.Err())
 }
 
 // classify wraps what the driver says into the errors a caller acts upon.

@@ -17,7 +17,6 @@ import (
 type writer struct {
 	conn *sql.Conn
 	raw  *sqlite3.SQLiteConn
-	dict *Dictionary
 	// stmts caches prepared statements by their text.
 	stmts map[string]driver.Stmt
 	// generation is that of the last commit.
@@ -32,12 +31,12 @@ type writer struct {
 
 var errClosed = errors.New("the index is closed")
 
-func newWriter(db *sql.DB, dict *Dictionary) (*writer, error) {
+func newWriter(db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, dict: dict, stmts: map[string]driver.Stmt{}}
+	w := &writer{conn: conn, stmts: map[string]driver.Stmt{}}
 	err = conn.Raw(func(c any) error {
 		w.raw = c.(*sqlite3.SQLiteConn)
 		return nil
@@ -133,12 +132,9 @@ func (w *writer) transaction(f func() error) error {
 	}
 	before := w.generation
 	w.generation++
-	saved, err := 0, f()
+	err := f()
 	if err == nil {
 		err = w.exec("INSERT INTO meta VALUES ('generation', ?) ON CONFLICT DO UPDATE SET value = excluded.value", strconv.FormatInt(w.generation, 10))
-	}
-	if err == nil {
-		saved, err = w.saveTerms()
 	}
 	if err == nil {
 		err = w.exec("COMMIT")
@@ -148,25 +144,6 @@ func (w *writer) transaction(f func() error) error {
 		if !w.raw.AutoCommit() { // a full disk rolls back by itself
 			err = errors.Join(err, w.exec("ROLLBACK"))
 		}
-		return err
 	}
-	w.dict.mu.Lock()
-	w.dict.saved = max(w.dict.saved, saved)
-	w.dict.mu.Unlock()
-	return nil
-}
-
-// saveTerms writes the terms that are only in memory and answers how many the
-// database has then.
-func (w *writer) saveTerms() (int, error) {
-	w.dict.mu.RLock()
-	from, terms := w.dict.saved, w.dict.terms
-	w.dict.mu.RUnlock()
-	// The slice only grows at its end, so what was read under the lock stays true.
-	for i := from; i < len(terms); i++ {
-		if err := w.exec("INSERT INTO terms VALUES (?, ?)", int64(i+1), terms[i]); err != nil {
-			return 0, err
-		}
-	}
-	return len(terms), nil
+	return err
 }

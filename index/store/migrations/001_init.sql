@@ -47,16 +47,11 @@ CREATE TABLE chunks (
   content TEXT    NOT NULL,
   span    BLOB    NOT NULL,
   symbols BLOB    NOT NULL, -- ordinals of the symbols whose names stand in it
-  hash    BLOB    NOT NULL,
-  terms   BLOB    NOT NULL  -- term ids with counts: what fills a reader's postings
+  hash    BLOB    NOT NULL
 );
 
-CREATE TABLE terms (
-  id   INTEGER PRIMARY KEY,
-  term TEXT NOT NULL
-);
-
--- Contentless: the text is in the workspace and is read from there by span.
+-- Contentless: the text is in the workspace and is read from there by span; a copy
+-- would add as much again as the whole table takes.
 CREATE VIRTUAL TABLE chunk_text USING fts5 (
   body, comment, names, stem, dirs,
   content = '', contentless_delete = 1, detail = full, tokenize = "unicode61 remove_diacritics 0"

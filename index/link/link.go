@@ -1,0 +1,286 @@
+// Package link decides what the references of a file mean: which declarations a
+// call, a base class or a type name may stand for, and which files an import
+// brings in. It has names and paths to go by, no types, so it keeps every
+// candidate of the nearest scope that has one, with a weight.
+//
+// The scopes, nearest first: the file; its package (the folder, same language);
+// what it imports; the repository. A name that is imported, or qualified by an
+// import, is looked for in that import alone. Resolve is a pure function of the
+// files and declarations of the index, whatever their ids.
+package link
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/index/store"
+	"quarry/index/syntax"
+)
+
+// The weight of a target: how sure the scope makes it, shared among the
+// candidates in it.
+const (
+	inFile       = 1.0
+	inPackage    = 0.9
+	inImports    = 0.9
+	inRepository = 0.5
+	// A method called on something whose type is unknown.
+	unknownReceiver = 0.5
+	// More candidates than this in one scope say nothing: no edge is better than
+	// a spray of them. Packages hold more of a name (one main a file) than that.
+	maxCandidates = 8
+	// maxImported is the most files that one import is spread over.
+	maxImported = 64
+)
+
+// Resolve returns the targets of each import of f and then of each reference.
+func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
+	r := resolver{view: v, file: f, family: family(f.Language), seen: map[query][]store.Target{}}
+	lists := make([][]store.Target, 0, len(f.Imports)+len(f.Refs))
+	for i := range f.Imports {
+		files := r.imported(&f.Imports[i])
+		r.imports = append(r.imports, files)
+		var list []store.Target
+		for _, id := range files {
+			list = append(list, store.Target{File: id, Weight: 1 / float32(len(files))})
+		}
+		lists = append(lists, list)
+	}
+	for i := range f.Refs {
+		lists = append(lists, r.reference(&f.Refs[i]))
+	}
+	return lists
+}
+
+// family groups languages whose declarations see each other.
+func family(language string) string {
+	switch language {
+	case "javascript", "javascriptreact", "typescript", "typescriptreact", "vue", "svelte":
+		return "js"
+	case "c", "cpp", "objective-c", "objective-cpp", "cuda-cpp":
+		return "c"
+	case "java", "kotlin", "scala", "groovy":
+		return "jvm"
+	}
+	return language
+}
+
+type resolver struct {
+	view   *store.View
+	file   *store.Unresolved
+	family string
+	// imports are the files each import of the file may mean.
+	imports [][]int64
+	// seen: the same name in another declaration of the file means the same.
+	seen map[query][]store.Target
+}
+
+type query struct {
+	kind                       syntax.RefKind
+	name, qualifier, container string
+}
+
+func (r *resolver) reference(ref *store.Reference) []store.Target {
+	q := query{ref.Kind, ref.Name, ref.Qualifier, ""}
+	if ref.From >= 0 && ref.From < len(r.file.Symbols) {
+		if q.container = r.file.Symbols[ref.From].Container; q.container == "" && isType(r.file.Symbols[ref.From].Kind) {
+			q.container = r.file.Symbols[ref.From].Name // a reference in the type's own body
+		}
+	}
+	list, ok := r.seen[q]
+	if !ok {
+		list = r.resolve(q)
+		r.seen[q] = list
+	}
+	return list
+}
+
+func (r *resolver) resolve(q query) []store.Target {
+	candidates := r.candidates(q)
+	if len(candidates) == 0 {
+		return nil
+	}
+	last := q.qualifier
+	if i := strings.LastIndexAny(last, ".:>\\"); i >= 0 {
+		last = last[i+1:]
+	}
+	weight := float32(1)
+	switch {
+	case q.qualifier == "":
+		if files, ok := r.takenByName(q.name); ok {
+			return r.within(candidates, files, inImports)
+		}
+		candidates = r.unqualified(candidates, q.container)
+	case isSelf(q.qualifier):
+		if own := filter(candidates, func(c store.Candidate) bool { return sameContainer(c.Container, q.container) }); len(own) > 0 {
+			candidates = own
+		} else {
+			candidates = filter(candidates, hasContainer)
+			weight = unknownReceiver
+		}
+	default:
+		if files, ok := r.qualifiedBy(q.qualifier, last); ok {
+			return r.within(candidates, files, inImports)
+		}
+		if of := filter(candidates, func(c store.Candidate) bool { return sameContainer(c.Container, last) }); len(of) > 0 {
+			candidates = of
+		} else {
+			// A variable of a type that cannot be known: its methods and fields.
+			candidates = filter(candidates, hasContainer)
+			weight = unknownReceiver
+		}
+	}
+	return r.nearest(candidates, weight)
+}
+
+func hasContainer(c store.Candidate) bool { return c.Container != "" }
+
+func isSelf(qualifier string) bool {
+	switch qualifier {
+	case "self", "this", "cls", "Self", "@", "$this", "static":
+		return true
+	}
+	return false
+}
+
+// sameContainer compares the last components of two dotted paths.
+func sameContainer(a, b string) bool {
+	return a != "" && a[strings.LastIndexByte(a, '.')+1:] == b[strings.LastIndexByte(b, '.')+1:]
+}
+
+// unqualified prefers what can be named without a qualifier: anything at file
+// level, and members of the container the reference stands in.
+func (r *resolver) unqualified(list []store.Candidate, container string) []store.Candidate {
+	near := filter(list, func(c store.Candidate) bool {
+		return c.Container == "" || sameContainer(c.Container, container) || isType(c.Kind)
+	})
+	if len(near) > 0 {
+		return near
+	}
+	if r.family == "go" || r.family == "python" || r.family == "js" || r.family == "rust" {
+		return nil // these always qualify a member
+	}
+	return list
+}
+
+// candidates are the declarations of the name that can be meant by a reference of
+// that kind in this language.
+func (r *resolver) candidates(q query) []store.Candidate {
+	return filter(r.view.Named(q.name), func(c store.Candidate) bool {
+		if family(r.view.Tree.File(store.FileOf(c.ID)).Language) != r.family {
+			return false
+		}
+		switch q.kind {
+		case syntax.RefInherit:
+			return isType(c.Kind) || c.Kind == syntax.KindModule
+		case syntax.RefUse:
+			return c.Kind != syntax.KindMethod
+		}
+		return true
+	})
+}
+
+func isType(k syntax.Kind) bool {
+	switch k {
+	case syntax.KindClass, syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindType:
+		return true
+	}
+	return false
+}
+
+// nearest answers the candidates of the nearest scope that has any.
+func (r *resolver) nearest(list []store.Candidate, sure float32) []store.Target {
+	for _, scope := range []struct {
+		weight float32
+		has    func(id int64, f store.TreeFile) bool
+	}{
+		{inFile, func(id int64, _ store.TreeFile) bool { return id == r.file.ID }},
+		{inPackage, func(_ int64, f store.TreeFile) bool { return f.Dir == r.file.Dir }},
+		{inImports, func(id int64, _ store.TreeFile) bool {
+			return slices.ContainsFunc(r.imports, func(files []int64) bool { return slices.Contains(files, id) })
+		}},
+		{inRepository, func(int64, store.TreeFile) bool { return true }},
+	} {
+		in := filter(list, func(c store.Candidate) bool {
+			id := store.FileOf(c.ID)
+			return scope.has(id, r.view.Tree.File(id))
+		})
+		if len(in) > 0 {
+			return r.targets(in, sure*scope.weight)
+		}
+	}
+	return nil
+}
+
+func (r *resolver) within(list []store.Candidate, files []int64, weight float32) []store.Target {
+	return r.targets(filter(list, func(c store.Candidate) bool { return slices.Contains(files, store.FileOf(c.ID)) }), weight)
+}
+
+// targets orders candidates by their place in the repository, which unlike ids is
+// the same in every index of it.
+func (r *resolver) targets(list []store.Candidate, weight float32) []store.Target {
+	if len(list) > maxCandidates {
+		return nil
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b store.Candidate) int {
+		fa, fb := store.FileOf(a.ID), store.FileOf(b.ID)
+		if fa == fb {
+			return 0
+		}
+		return strings.Compare(r.view.Tree.File(fa).Path, r.view.Tree.File(fb).Path)
+	})
+	targets := make([]store.Target, len(list))
+	for i, c := range list {
+		targets[i] = store.Target{File: store.FileOf(c.ID), Symbol: c.ID, Weight: weight / float32(len(list))}
+	}
+	return targets
+}
+
+// takenByName answers the files of the import that takes the name, if one does.
+func (r *resolver) takenByName(name string) (files []int64, ok bool) {
+	for i := range r.file.Imports {
+		im := &r.file.Imports[i]
+		if slices.Contains(im.Names, name) || im.Alias == name {
+			files, ok = append(files, r.imports[i]...), true
+		}
+	}
+	return files, ok
+}
+
+// qualifiedBy answers the files of the import that a qualifier stands for.
+func (r *resolver) qualifiedBy(qualifier, last string) (files []int64, ok bool) {
+	first, _, _ := strings.Cut(strings.ReplaceAll(qualifier, "::", "."), ".")
+	for i := range r.file.Imports {
+		im := &r.file.Imports[i]
+		name := im.Alias
+		if name == "" {
+			parts := store.ImportComponents(im.Path)
+			if len(parts) > 0 {
+				name = strings.TrimSuffix(parts[len(parts)-1], path.Ext(parts[len(parts)-1]))
+			}
+			if isVersion(name) && len(parts) > 1 { // Go's example.com/pkg/v2
+				name = parts[len(parts)-2]
+			}
+		}
+		if name == first || name == last || im.Path == qualifier || slices.Contains(im.Names, first) {
+			files, ok = append(files, r.imports[i]...), true
+		}
+	}
+	return files, ok
+}
+
+func isVersion(s string) bool {
+	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
+}
+
+func filter(list []store.Candidate, keep func(store.Candidate) bool) []store.Candidate {
+	var out []store.Candidate
+	for _, c := range list {
+		if keep(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}

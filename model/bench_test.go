@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -121,4 +122,74 @@ func report(b *testing.B, d []time.Duration, name string) {
 	b.ReportMetric(float64(d[len(d)/2].Microseconds())/1000, name+"-p50-ms")
 	b.ReportMetric(float64(d[min(len(d)-1, len(d)*95/100)].Microseconds())/1000, name+"-p95-ms")
 	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkRealCompletionWhileEmbedding asks for a completion every 400 ms, with
+// the machine idle and while a model of MiniLM's size embeds chunk after chunk.
+// The pause is longer than the gate's, so every completion has to stop a batch.
+func BenchmarkRealCompletionWhileEmbedding(b *testing.B) {
+	s := ollamatest.StartEmpty(b)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	s.CreateBert("mini-bert", ollamatest.MiniBert)
+	o := ready(b, options(s.URL))
+	e := o.NewEmbedder("mini-bert")
+	texts := make([]string, 64)
+	for i := range texts {
+		texts[i] = strings.Repeat(fmt.Sprintf("func f%d(x int) int { return g(x) }\n", i), 10)
+	}
+	if _, err := e.Embed(b.Context(), texts[:1]); err != nil {
+		b.Fatal(err)
+	}
+	pause := time.NewTicker(400 * time.Millisecond)
+	defer pause.Stop()
+	complete := func() time.Duration {
+		<-pause.C
+		begin := time.Now()
+		if _, _, err := collect(b.Context(), o, fim("func main() {\n\t", "}\n"), 32); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(begin)
+	}
+	var idle, busy []time.Duration
+	for b.Loop() {
+		for range 10 {
+			idle = append(idle, complete())
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				_, _ = e.Embed(ctx, texts)
+			}
+		}()
+		for range 10 {
+			busy = append(busy, complete())
+		}
+		cancel()
+		<-done
+	}
+	report(b, idle, "idle")
+	report(b, busy, "embedding")
+}
+
+// BenchmarkRealEmbed is the throughput of a model of MiniLM's size on chunks of
+// about 370 characters, which this model takes as about as many tokens.
+func BenchmarkRealEmbed(b *testing.B) {
+	s := ollamatest.StartEmpty(b)
+	s.CreateBert("mini-bert", ollamatest.MiniBert)
+	o := start(b, options(s.URL))
+	e := o.NewEmbedder("mini-bert")
+	texts := make([]string, 32)
+	for i := range texts {
+		texts[i] = strings.Repeat(fmt.Sprintf("func f%d(x int) int { return g(x) }\n", i), 10)
+	}
+	n := 0
+	for b.Loop() {
+		if _, err := e.Embed(b.Context(), texts); err != nil {
+			b.Fatal(err)
+		}
+		n += len(texts)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "texts/s")
 }

@@ -33,12 +33,17 @@ func (o *Ollama) Generate(ctx context.Context, prompt string, maxTokens int, sto
 		return 0, err
 	}
 	queued := o.opt.Clock.Now()
+	o.gate.enter()
 	turn, err := o.lane.enter(ctx, prompt)
 	if err != nil {
+		o.gate.leave()
 		o.metrics.notSent()
 		return 0, err
 	}
-	c := o.ask(turn, o.completion(prompt, maxTokens, stop, sample), queued)
+	c := o.ask(o.completion(prompt, maxTokens, stop, sample), queued, func() {
+		o.lane.leave(turn)
+		o.gate.leave()
+	})
 	for {
 		select {
 		case r := <-c.chunks:
@@ -97,28 +102,36 @@ type call struct {
 
 var errStopped = errors.New("nobody waits for the answer")
 
-// ask runs req on a goroutine of its own, and leaves the lane when it is over.
-func (o *Ollama) ask(turn *turn, req *api.GenerateRequest, queued time.Time) *call {
+// ask runs req on a goroutine of its own, and calls over when the server has let
+// go of it.
+func (o *Ollama) ask(req *api.GenerateRequest, queued time.Time, over func()) *call {
 	ctx, cancel := context.WithCancel(o.ctx)
 	c := &call{
 		chunks: make(chan api.GenerateResponse), stopped: make(chan struct{}), ended: make(chan struct{}), cancel: cancel,
 	}
-	o.wg.Go(func() {
-		defer cancel()
+	end := func(promptTokens int, err error) {
+		cancel()
+		c.promptTokens, c.err = promptTokens, err
+		over()
+		close(c.ended)
+	}
+	running := o.spawn(func() {
 		m := o.metrics.begin(o.opt.Clock, queued, req.Prompt)
 		err := o.finish(ctx, req, func(r api.GenerateResponse) { c.pass(r, m) })
 		if c.wasStopped() {
 			err = errStopped
 		}
-		c.promptTokens, c.err = m.timing.PromptTokens, err
 		m.end(err)
 		o.judge(err)
-		o.lane.leave(turn)
-		close(c.ended)
+		end(m.timing.PromptTokens, err)
 		o.log.Debug("generate", "queue", m.timing.Queue, "first_token", m.timing.FirstToken, "total", m.timing.Total,
 			"prompt_tokens", m.timing.PromptTokens, "tokens", m.timing.Tokens, "error", err)
 	})
-	o.wg.Go(func() {
+	if !running {
+		end(0, context.Canceled)
+		return c
+	}
+	o.spawn(func() {
 		select {
 		case <-c.ended:
 			return

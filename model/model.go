@@ -2,11 +2,12 @@
 // the person allowed. It imports no sibling; consumers declare the interface
 // they need (completion.Generator, say) and the types here satisfy it by shape.
 //
-// An Ollama has three parts. The watcher (health.go) finds out whether the
-// model can be asked, loads it, and says when that changes; it runs between
-// Start and Close. The lane (lane.go) lets one request at a time through, the
-// newest first. Generate (generate.go) carries one prompt over and its answer
-// back. All methods are safe for concurrent use.
+// An Ollama has these parts. The watcher (health.go) finds out whether the model
+// can be asked, loads it, and says when that changes; it runs between Start and
+// Close. The lane (lane.go) lets one completion at a time through, the newest
+// first. Generate (generate.go) carries one prompt over and its answer back. The
+// gate (gate.go) holds background work, which is embedding (embed.go), while
+// someone waits. All methods are safe for concurrent use.
 package model
 
 import (
@@ -67,12 +68,15 @@ type Ollama struct {
 	opt Options
 	log *slog.Logger
 
-	ctx    context.Context // of everything that runs; ended by Close
-	cancel context.CancelFunc
-	wg     sync.WaitGroup // the watcher and every HTTP request
-	start  sync.Once
+	ctx     context.Context // of everything that runs; ended by Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // the watcher and every HTTP request
+	start   sync.Once
+	closing sync.Mutex // held while running grows, and by Close
+	closed  bool       // guarded by closing
 
 	lane    lane
+	gate    gate
 	health  health
 	metrics metrics
 }
@@ -114,20 +118,36 @@ func New(opt Options) (*Ollama, error) {
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	o.health.init()
+	o.gate.init(opt.Clock)
 	return o, nil
 }
 
 // Start begins to watch the server: it loads the model, checks it, and reports
 // through OnChange. It returns at once.
 func (o *Ollama) Start() {
-	o.start.Do(func() { o.wg.Go(o.watch) })
+	o.start.Do(func() { o.spawn(o.watch) })
 }
 
 // Close cancels what runs and returns when all of it has ended.
 func (o *Ollama) Close() {
+	o.closing.Lock()
+	o.closed = true
+	o.closing.Unlock()
 	o.cancel()
-	o.wg.Wait()
+	o.running.Wait()
 	o.http.CloseIdleConnections()
+}
+
+// spawn runs f on a goroutine that Close waits for, and answers false if Close
+// was called.
+func (o *Ollama) spawn(f func()) bool {
+	o.closing.Lock()
+	defer o.closing.Unlock()
+	if o.closed {
+		return false
+	}
+	o.running.Go(f)
+	return true
 }
 
 // Model is the model's name as it was configured.

@@ -53,6 +53,10 @@ func (p *problem) Unwrap() []error {
 	return []error{p.kind, p.cause}
 }
 
+// PromptTooLong tells a caller that does not know this package that a shorter
+// prompt would do.
+func (p *problem) PromptTooLong() bool { return p.kind == ErrTooLong }
+
 // explain turns an error of the API client into one that names its kind and
 // what to do next. Errors of a context stay themselves.
 func (c *client) explain(err error) error {

@@ -20,6 +20,7 @@ type generateBody struct {
 	Truncate  *bool           `json:"truncate"`
 	Shift     *bool           `json:"shift"`
 	Logprobs  bool            `json:"logprobs"`
+	Input     json.RawMessage `json:"input"`
 	KeepAlive json.RawMessage `json:"keep_alive"`
 	Options   map[string]any  `json:"options"`
 }

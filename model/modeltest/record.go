@@ -23,12 +23,14 @@ const (
 // Request is one POST to /api/generate or /api/embed as it was seen.
 type Request struct {
 	// ID counts from 1 in order of arrival.
-	ID      int
-	Path    string
-	Body    []byte
-	Model   string
-	Prompt  string
-	Raw     bool
+	ID     int
+	Path   string
+	Body   []byte
+	Model  string
+	Prompt string
+	Raw    bool
+	// Texts are what an embed request asks vectors for; none only loads.
+	Texts   []string
 	Options map[string]any
 	Started time.Time
 	// Ended is zero while the request runs.
@@ -81,7 +83,7 @@ func (s *Server) begin(r *http.Request) (*record, error) {
 		return nil, err
 	}
 	rec.Request = Request{
-		Path: r.URL.Path, Body: data, Model: rec.body.Model, Prompt: rec.body.Prompt, Raw: rec.body.Raw,
+		Path: r.URL.Path, Body: data, Model: rec.body.Model, Prompt: rec.body.Prompt, Raw: rec.body.Raw, Texts: texts(rec.body.Input),
 		Options: rec.body.Options, Started: time.Now(), Outcome: Running,
 	}
 	s.mu.Lock()
@@ -119,7 +121,7 @@ func (s *Server) Requests() []Request {
 	return s.snapshot()
 }
 
-// Prompts is Requests without those that only load the model.
+// Prompts is Requests without embeddings and those that only load the model.
 func (s *Server) Prompts() []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Prompt == "" })
 }

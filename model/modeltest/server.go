@@ -88,7 +88,7 @@ type Server struct {
 	models   []Model
 	script   func(Request) Answer
 	queue    []Answer
-	embed    func(text string) []float32
+	embed    func(Request) EmbedAnswer
 	log      []*record
 	changed  chan struct{} // closed and replaced whenever a record changes
 	loaded   map[string]loadedModel
@@ -221,9 +221,8 @@ func (s *Server) Queue(answers ...Answer) {
 	s.queue = append(s.queue, answers...)
 }
 
-// ScriptEmbed sets what /api/embed answers for a text; without it the answer is
-// a 404, as for a missing embedding model.
-func (s *Server) ScriptEmbed(f func(text string) []float32) {
+// ScriptEmbed sets what /api/embed answers, for any model that SetModels lists.
+func (s *Server) ScriptEmbed(f func(Request) EmbedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.embed = f
@@ -320,41 +319,6 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		"capabilities": []string{"completion"},
 		"remote_host":  m.RemoteHost,
 	})
-}
-
-func (s *Server) embedTexts(w http.ResponseWriter, r *http.Request) {
-	rec, err := s.begin(r)
-	if err != nil {
-		reply(w, 400, map[string]any{"error": err.Error()})
-		return
-	}
-	defer s.end(rec, Finished)
-	var req struct{ Input json.RawMessage }
-	var many []string
-	var one string
-	if err := json.Unmarshal(rec.Body, &req); err != nil {
-		reply(w, 400, map[string]any{"error": err.Error()})
-		return
-	}
-	if json.Unmarshal(req.Input, &many) != nil {
-		if json.Unmarshal(req.Input, &one) != nil {
-			reply(w, 400, map[string]any{"error": "invalid input type"})
-			return
-		}
-		many = []string{one}
-	}
-	s.mu.Lock()
-	f := s.embed
-	s.mu.Unlock()
-	if f == nil {
-		reply(w, 404, map[string]any{"error": fmt.Sprintf("model '%s' not found", rec.Model)})
-		return
-	}
-	vectors := make([][]float32, len(many))
-	for i, text := range many {
-		vectors[i] = f(text)
-	}
-	reply(w, 200, map[string]any{"model": rec.Model, "embeddings": vectors, "prompt_eval_count": len(many)})
 }
 
 // fimTags are the strings that are one token each in Granite's vocabulary.

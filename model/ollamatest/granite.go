@@ -1,11 +1,7 @@
 package ollamatest
 
 import (
-	"encoding/binary"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"os"
 	"strings"
 
 	"github.com/ollama/ollama/fs/ggml"
@@ -41,10 +37,6 @@ var SpecialTokens = []string{
 // output matrix is zero for special, control and non-ASCII tokens, so what the
 // model says is printable and goes on until the token limit.
 func WriteGranite(path string, s Shape) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
 	tokens, types := vocabulary(s.NoFIM)
 	heads := s.Embedding / 64
 	kv := ggml.KV{
@@ -74,45 +66,28 @@ func WriteGranite(path string, s Shape) error {
 		"tokenizer.ggml.add_bos_token":             false,
 	}
 
-	rng := rand.New(rand.NewPCG(4, uint64(s.Layers*s.Embedding+s.FFN)))
-	var tensors []*ggml.Tensor
-	add := func(name string, scale float32, zero func(i int) bool, shape ...int) {
-		n, dims := 1, []uint64{}
-		for _, d := range shape {
-			n *= d
-			dims = append(dims, uint64(d))
-		}
-		w := make(weights, n)
-		for i := range w {
-			switch {
-			case len(shape) == 1:
-				w[i] = 1 // a norm
-			case zero == nil || !zero(i/shape[0]):
-				w[i] = float32(rng.NormFloat64()) * scale
-			}
-		}
-		tensors = append(tensors, &ggml.Tensor{Name: name, Kind: uint32(ggml.TensorTypeF32), Shape: dims, WriterTo: w})
-	}
 	e := s.Embedding
-	add("token_embd.weight", 0.1, nil, e, len(tokens))
-	add("output_norm.weight", 1, nil, e)
-	add("output.weight", 1, func(id int) bool { return types[id] != normal || !printable(tokens[id]) }, e, len(tokens))
+	w := newWeights(4, s.Layers*s.Embedding+s.FFN)
+	w.random("token_embd.weight", 0.1, e, len(tokens))
+	w.ones("output_norm.weight", e)
+	output := w.random("output.weight", 1, e, len(tokens))
+	for id, token := range tokens {
+		if types[id] != normal || !printable(token) {
+			clear(output[id*e : (id+1)*e])
+		}
+	}
 	for l := range s.Layers {
 		blk := func(part string) string { return fmt.Sprintf("blk.%d.%s.weight", l, part) }
 		for _, part := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
-			add(blk(part), 0.1, nil, e, e)
+			w.random(blk(part), 0.1, e, e)
 		}
-		add(blk("attn_norm"), 1, nil, e)
-		add(blk("ffn_norm"), 1, nil, e)
-		add(blk("ffn_gate"), 0.1, nil, e, s.FFN)
-		add(blk("ffn_up"), 0.1, nil, e, s.FFN)
-		add(blk("ffn_down"), 0.1, nil, s.FFN, e)
+		w.ones(blk("attn_norm"), e)
+		w.ones(blk("ffn_norm"), e)
+		w.random(blk("ffn_gate"), 0.1, e, s.FFN)
+		w.random(blk("ffn_up"), 0.1, e, s.FFN)
+		w.random(blk("ffn_down"), 0.1, s.FFN, e)
 	}
-	if err := ggml.WriteGGUF(f, kv, tensors); err != nil {
-		f.Close()
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return f.Close()
+	return w.save(path, kv)
 }
 
 // Token types of llama.cpp.
@@ -156,10 +131,4 @@ func asciiAndBytes() []string {
 // the line feed of GPT-2's alphabet.
 func printable(token string) bool {
 	return strings.IndexFunc(token, func(r rune) bool { return (r < '!' || r > '~') && r != 'Ġ' && r != 'Ċ' }) < 0
-}
-
-type weights []float32
-
-func (w weights) WriteTo(out io.Writer) (int64, error) {
-	return int64(4 * len(w)), binary.Write(out, binary.LittleEndian, []float32(w))
 }

@@ -1,4 +1,5 @@
-// Package ollamatest runs a real Ollama with a generated Granite for tests.
+// Package ollamatest runs a real Ollama with generated models for tests: a
+// Granite that completes, and a BERT that embeds.
 //
 // The binary is the one testdata/models/ollama.sh builds (`make ollama`). Where
 // it is missing a test is skipped with the reason, except under CI=true, where
@@ -160,6 +161,16 @@ func (s *Server) Create(model string, shape Shape) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, "model.gguf")
 	if err := WriteGranite(path, shape); err != nil {
+		s.t.Fatal(err)
+	}
+	s.CreateFromFile(model, path, map[string]any{"num_thread": 1})
+}
+
+// CreateBert gives the server a generated embedding model under this name.
+func (s *Server) CreateBert(model string, shape BertShape) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, "bert.gguf")
+	if err := WriteBert(path, shape); err != nil {
 		s.t.Fatal(err)
 	}
 	s.CreateFromFile(model, path, map[string]any{"num_thread": 1})

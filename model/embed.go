@@ -1,0 +1,249 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+const (
+	firstBatch = 8
+	// Ollama embeds the texts of a request one after the other, and a request
+	// that is cut off gives nothing: larger batches save little and lose more.
+	largestBatch = 16
+)
+
+// Embedder turns texts into vectors with an embedding model on the Ollama that
+// made it. It is safe for concurrent use and ends with that Ollama.
+type Embedder struct {
+	client
+	host *Ollama
+
+	mu          sync.Mutex // guards all below
+	loading     *loading   // nil if none is under way
+	loadedUntil time.Time  // when the server may drop the model from memory
+}
+
+type loading struct {
+	done chan struct{}
+	err  error // valid when done is closed
+}
+
+// NewEmbedder is an Embedder that asks the same server for another model. It
+// needs no Start of o: a server without o's model can still embed.
+func (o *Ollama) NewEmbedder(model string) *Embedder {
+	c := o.client
+	c.model, c.fimTags = model, nil
+	return &Embedder{client: c, host: o}
+}
+
+// Model is the embedding model's name as it was configured.
+func (e *Embedder) Model() string { return e.model }
+
+// Embed answers a vector of length 1 for each text, all of one dimension, as
+// background work: it goes on only while nobody waits for a completion or a
+// query, and gives way when someone does. A text the model refuses, or that is
+// blank, has a nil vector. Texts longer than the model's context are embedded by
+// their beginning. With an error come the vectors made before it; the error says
+// what to do, and ErrModelMissing is among its kinds.
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	todo := make([]int, 0, len(texts)) // indexes into texts
+	for i, text := range texts {
+		if strings.TrimSpace(text) != "" {
+			todo = append(todo, i)
+		}
+	}
+	size := firstBatch
+	for len(todo) > 0 {
+		if err := e.ensureLoaded(ctx); err != nil {
+			return vectors, err
+		}
+		batch := todo[:min(size, len(todo))]
+		some, err := e.inBackground(ctx, pick(texts, batch))
+		switch {
+		case err == errYielded:
+			size = max(1, size/2)
+		case isRefusal(err) && len(batch) > 1:
+			size = 1 // to find out which
+		case isRefusal(err):
+			// One text is to blame only if the model embeds another.
+			if _, proof := e.inBackground(ctx, []string{"func main() {}"}); proof == errYielded {
+				continue
+			} else if proof != nil {
+				return vectors, err
+			}
+			e.host.log.Warn("the embedding model refuses a text", "bytes", len(texts[batch[0]]), "error", err)
+			todo = todo[1:]
+		case err != nil:
+			return vectors, err
+		default:
+			for i, v := range some {
+				vectors[batch[i]] = v
+			}
+			todo = todo[len(batch):]
+			size = min(2*size, largestBatch)
+		}
+	}
+	return vectors, nil
+}
+
+// EmbedQuery is the vector of a text that someone waits for.
+func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("nothing to embed: the text is blank")
+	}
+	e.host.gate.enter()
+	defer e.host.gate.leave()
+	if err := e.ensureLoaded(ctx); err != nil {
+		return nil, err
+	}
+	vectors, err := e.ask(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
+// Check looks whether texts can be embedded.
+func (e *Embedder) Check(ctx context.Context) []Finding {
+	f := Finding{Name: "embedding model"}
+	begin := time.Now()
+	v, err := e.EmbedQuery(ctx, "func main() {}")
+	var p *problem
+	switch {
+	case errors.As(err, &p):
+		f.Detail, f.Fix = p.what, p.fix
+	case err != nil:
+		f.Detail = err.Error()
+	default:
+		f.OK, f.Detail = true, fmt.Sprintf("%s, %d dimensions, %v a text", e.model, len(v), time.Since(begin).Round(time.Millisecond))
+	}
+	return []Finding{f}
+}
+
+func (e *Embedder) inBackground(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+	err = e.host.gate.background(ctx, func(ctx context.Context) (err error) {
+		vectors, err = e.ask(ctx, texts)
+		return err
+	})
+	return vectors, err
+}
+
+// ask embeds texts in one request.
+func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.host.ctx, cancel)()
+	resp, err := e.api.Embed(ctx, &api.EmbedRequest{Model: e.model, Input: texts, KeepAlive: &api.Duration{Duration: e.keepAlive}})
+	if err != nil {
+		if ctx.Err() == nil {
+			e.used(false)
+		}
+		return nil, e.explain(err)
+	}
+	e.used(true)
+	if len(resp.Embeddings) != len(texts) {
+		return nil, &problem{kind: ErrServer, what: fmt.Sprintf("%s gave %d vectors for %d texts", e.model, len(resp.Embeddings), len(texts)), fix: "choose another embedding model"}
+	}
+	for _, v := range resp.Embeddings {
+		if len(v) == 0 || len(v) != len(resp.Embeddings[0]) || !normalize(v) {
+			return nil, &problem{kind: ErrServer, what: e.model + " gave a vector that has no direction", fix: "choose another embedding model"}
+		}
+	}
+	return resp.Embeddings, nil
+}
+
+// normalize scales v to length 1, which older servers leave to the client, and
+// reports whether it can be.
+func normalize(v []float32) bool {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return false
+	}
+	if scale := 1 / math.Sqrt(sum); math.Abs(scale-1) > 1e-5 {
+		for i := range v {
+			v[i] = float32(float64(v[i]) * scale)
+		}
+	}
+	return true
+}
+
+// isRefusal tells an error about the texts from one about the server.
+func isRefusal(err error) bool {
+	var status api.StatusError
+	return errors.As(err, &status) && errors.Is(err, ErrServer) || errors.Is(err, ErrTooLong) ||
+		errors.As(err, &status) && status.StatusCode == http.StatusBadRequest
+}
+
+// ensureLoaded has the model in memory. The load is nobody's request: work that
+// gives way would throw it away.
+func (e *Embedder) ensureLoaded(ctx context.Context) error {
+	e.mu.Lock()
+	if e.host.opt.Clock.Now().Before(e.loadedUntil) {
+		e.mu.Unlock()
+		return nil
+	}
+	l := e.loading
+	if l == nil {
+		l = &loading{done: make(chan struct{})}
+		if !e.host.spawn(func() { e.load(l) }) {
+			e.mu.Unlock()
+			return context.Canceled
+		}
+		e.loading = l
+	}
+	e.mu.Unlock()
+	select {
+	case <-l.done:
+		return l.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *Embedder) load(l *loading) {
+	ctx, cancel := context.WithTimeout(e.host.ctx, maxLoad)
+	defer cancel()
+	_, err := e.inspect(ctx)
+	if err == nil {
+		_, err = e.api.Embed(ctx, &api.EmbedRequest{Model: e.model, Input: []string{}, KeepAlive: &api.Duration{Duration: e.keepAlive}})
+	}
+	l.err = e.explain(err)
+	e.used(err == nil)
+	e.mu.Lock()
+	e.loading = nil
+	e.mu.Unlock()
+	close(l.done)
+}
+
+// used keeps account of how long the server keeps the model in memory.
+func (e *Embedder) used(ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.loadedUntil = time.Time{}
+	if keep := e.keepAlive; ok {
+		if keep < 0 {
+			keep = 24 * time.Hour
+		}
+		e.loadedUntil = e.host.opt.Clock.Now().Add(keep * 9 / 10)
+	}
+}
+
+func pick(texts []string, indexes []int) []string {
+	some := make([]string, len(indexes))
+	for i, at := range indexes {
+		some[i] = texts[at]
+	}
+	return some
+}

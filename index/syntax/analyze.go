@@ -290,13 +290,15 @@ func joinPath(container, name string) string {
 	return container + "." + name
 }
 
-// dottedPath turns "a::b", "*T" and "M:f" into the one form of containers.
+// dottedPath turns "a::b", `a\b` and "*T" into the one form of containers.
 func dottedPath(s string) string {
 	if strings.ContainsAny(s, ":*&\\") {
-		s = strings.NewReplacer("::", ".", ":", ".", "*", "", "&", "", `\`, ".").Replace(s)
+		s = pathSeparators.Replace(s)
 	}
 	return strings.Trim(s, ". ")
 }
+
+var pathSeparators = strings.NewReplacer("::", ".", `\`, ".", "*", "", "&", "")
 
 // adoptScopes gives each scope the symbol it belongs to, so that what an impl
 // block inherits is inherited by its type.
@@ -348,14 +350,38 @@ func (a *analysis) leading(outer uint32) (start uint32, doc string) {
 				}
 				first = n.start
 			}
-		} else if len(bytes.TrimSpace(a.src[n.start:n.end])) > 0 {
-			break
+		} else if n.start < n.end { // blank ones are line ends in some grammars
+			if at = a.commentAtEnd(at); at == none || !a.directlyAbove(&a.nodes[at], start) {
+				break
+			}
+			n = &a.nodes[at]
+			if start = n.start; first == last {
+				last = n.end
+			}
+			first = n.start
 		}
 	}
 	if first == last {
 		return start, ""
 	}
 	return start, cleanDoc(a.src[first:last])
+}
+
+// commentAtEnd returns the comment that is the last thing in a node, none if
+// there is none: some grammars give it to the declaration before it.
+func (a *analysis) commentAtEnd(i uint32) uint32 {
+	for end := a.nodes[i].end; ; {
+		child := uint32(none)
+		for c := i + 1; c < a.nodes[i].next; c = a.nodes[c].next {
+			if a.nodes[c].end == end && a.nodes[c].start < end {
+				child = c
+			}
+		}
+		if child == none || a.marks[child] == roleComment {
+			return child
+		}
+		i = child
+	}
 }
 
 // directlyAbove tells whether n has its lines for itself and ends on the line
@@ -376,6 +402,8 @@ func (a *analysis) signature(d *declaration) string {
 	end := a.nodes[d.node].end
 	if d.body != none {
 		end = a.nodes[d.body].start
+	} else if d.kind == KindSection {
+		end = min(end, a.lines.end(a.lines.line(a.nodes[d.name].end), len(a.src)))
 	}
 	var text []byte
 	at := min(a.nodes[d.outer].start, end)

@@ -66,6 +66,7 @@ type chunker struct {
 	nodes    []node         // nil for a file without syntax
 	marks    []role
 	bodies   map[uint32]uint32 // node of a declaration -> its body
+	leads    map[uint32]uint32 // node of a declaration -> start of its comments
 	isNamed  func(symbol uint16) bool
 
 	pieces []piece
@@ -79,8 +80,12 @@ func (a *analysis) chunks(f *File) []Chunk {
 	c := newChunker(f, a.src, a.lines)
 	c.nodes, c.marks, c.isNamed = a.nodes, a.marks, a.query.query.isNamed
 	for i := range a.declarations {
-		if d := &a.declarations[i]; d.body != none {
+		d := &a.declarations[i]
+		if d.body != none {
 			c.bodies[d.outer] = d.body
+		}
+		if d.kind != "" && d.symbol >= 0 {
+			c.leads[d.outer] = f.Symbols[d.symbol].Span.Start
 		}
 	}
 	c.split([]atom{{start: 0, node: 0}}, uint32(len(a.src)))
@@ -90,7 +95,7 @@ func (a *analysis) chunks(f *File) []Chunk {
 func newChunker(f *File, src []byte, lines lineTable) *chunker {
 	c := &chunker{
 		src: src, lines: lines, language: f.Language, file: f, limit: maxChunk,
-		starts: make(map[uint32]int, len(f.Symbols)), bodies: map[uint32]uint32{},
+		starts: make(map[uint32]int, len(f.Symbols)), bodies: map[uint32]uint32{}, leads: map[uint32]uint32{},
 	}
 	for i := range f.Symbols {
 		at := lines.start(f.Symbols[i].Span.StartLine)
@@ -180,6 +185,9 @@ func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32)
 		startsLine := at > floor && len(bytes.TrimLeft(c.src[at:n.start], " \t")) == 0
 		switch {
 		case startsLine && c.isNamed(n.symbol) && !closes(c.src[n.start:n.end]):
+			if lead, ok := c.leads[i]; ok && lead < at && c.lineStart(lead) > run[len(run)-1].start {
+				at = c.lineStart(lead) // the comment may be in the node before
+			}
 			run = append(run, atom{start: at, node: i, joined: c.marks[i] == roleComment || c.marks[i] == roleLeading})
 			floor = at
 		case bytes.IndexByte(c.src[n.start:n.end], '\n') >= 0:

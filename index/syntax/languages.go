@@ -11,20 +11,29 @@ import (
 	"github.com/smacker/go-tree-sitter/c"
 	"github.com/smacker/go-tree-sitter/cpp"
 	"github.com/smacker/go-tree-sitter/csharp"
+	"github.com/smacker/go-tree-sitter/css"
+	"github.com/smacker/go-tree-sitter/dockerfile"
 	"github.com/smacker/go-tree-sitter/elixir"
 	"github.com/smacker/go-tree-sitter/golang"
+	"github.com/smacker/go-tree-sitter/hcl"
+	"github.com/smacker/go-tree-sitter/html"
 	"github.com/smacker/go-tree-sitter/java"
 	"github.com/smacker/go-tree-sitter/javascript"
 	"github.com/smacker/go-tree-sitter/kotlin"
 	"github.com/smacker/go-tree-sitter/lua"
+	markdown "github.com/smacker/go-tree-sitter/markdown/tree-sitter-markdown"
 	"github.com/smacker/go-tree-sitter/php"
+	"github.com/smacker/go-tree-sitter/protobuf"
 	"github.com/smacker/go-tree-sitter/python"
 	"github.com/smacker/go-tree-sitter/ruby"
 	"github.com/smacker/go-tree-sitter/rust"
 	"github.com/smacker/go-tree-sitter/scala"
+	"github.com/smacker/go-tree-sitter/sql"
 	"github.com/smacker/go-tree-sitter/swift"
+	"github.com/smacker/go-tree-sitter/toml"
 	"github.com/smacker/go-tree-sitter/typescript/tsx"
 	"github.com/smacker/go-tree-sitter/typescript/typescript"
+	"github.com/smacker/go-tree-sitter/yaml"
 )
 
 //go:embed queries
@@ -47,22 +56,31 @@ var languages = map[string]*language{
 	"c":               {grammar: c.GetLanguage, queries: []string{"c"}},
 	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}},
 	"csharp":          {grammar: csharp.GetLanguage, queries: []string{"csharp"}},
+	"css":             {grammar: css.GetLanguage, queries: []string{"css"}},
+	"dockerfile":      {grammar: dockerfile.GetLanguage, queries: []string{"dockerfile"}},
 	"elixir":          {grammar: elixir.GetLanguage, queries: []string{"elixir"}},
 	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}},
+	"hcl":             {grammar: hcl.GetLanguage, queries: []string{"hcl"}},
+	"html":            {grammar: html.GetLanguage, queries: []string{"html"}},
 	"java":            {grammar: java.GetLanguage, queries: []string{"java"}},
 	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}},
 	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}},
+	"markdown":        {grammar: markdown.GetLanguage, queries: []string{"markdown"}},
 	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},
+	"proto":           {grammar: protobuf.GetLanguage, queries: []string{"proto"}},
 	"python":          {grammar: python.GetLanguage, queries: []string{"python"}},
 	"ruby":            {grammar: ruby.GetLanguage, queries: []string{"ruby"}},
 	"rust":            {grammar: rust.GetLanguage, queries: []string{"rust"}},
 	"scala":           {grammar: scala.GetLanguage, queries: []string{"scala"}},
 	"shellscript":     {grammar: bash.GetLanguage, queries: []string{"shellscript"}},
+	"sql":             {grammar: sql.GetLanguage, queries: []string{"sql"}},
 	"swift":           {grammar: swift.GetLanguage, queries: []string{"swift"}},
+	"toml":            {grammar: toml.GetLanguage, queries: []string{"toml"}},
 	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}},
 	"typescriptreact": {grammar: tsx.GetLanguage, queries: []string{"typescript", "jsx", "ecmascript"}},
+	"yaml":            {grammar: yaml.GetLanguage, queries: []string{"yaml"}},
 }
 
 // languageFor returns the grammar and queries of a language, nil if it has

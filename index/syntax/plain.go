@@ -1,10 +1,114 @@
 package syntax
 
-// analyzeLines reads a file without syntax: its declarations are found by the
-// words its lines start with, its chunks are windows of lines.
+import (
+	"bytes"
+	"strings"
+)
+
+// A file without syntax is read by lines: a declaration is a line that starts
+// with certain words, its extent the lines indented deeper below it. That
+// finds the names a reader would search for, which is what ranking needs, and
+// nothing else.
+
+// lineRules say how the declarations of a language look on their first line.
+type lineRules struct {
+	comment   string          // what a comment line starts with
+	modifiers []string        // words to skip: pub, export, private
+	keywords  map[string]Kind // the word before the name
+	// operator, if set, follows the name in a declaration at the left margin
+	// that no keyword introduces: "::" in Haskell.
+	operator string
+	imports  string // what stands before the path of an import
+}
+
+var (
+	functional = map[string]Kind{
+		"data": KindType, "newtype": KindType, "type": KindType, "class": KindInterface, "module": KindModule, "pattern": KindFunction,
+	}
+	ml = map[string]Kind{
+		"let": KindFunction, "type": KindType, "module": KindModule, "val": KindVar, "exception": KindType, "class": KindClass,
+		"member": KindMethod, "namespace": KindModule, "interface": KindInterface, "external": KindFunction,
+	}
+	schema = map[string]Kind{
+		"type": KindStruct, "input": KindStruct, "interface": KindInterface, "enum": KindEnum, "union": KindType, "scalar": KindType,
+		"struct": KindStruct, "service": KindInterface, "exception": KindStruct, "typedef": KindType, "const": KindConst,
+		"query": KindFunction, "mutation": KindFunction, "fragment": KindType, "directive": KindFunction, "namespace": KindModule,
+	}
+	objects = map[string]Kind{
+		"class": KindClass, "interface": KindInterface, "enum": KindEnum, "struct": KindStruct, "mixin": KindClass, "extension": KindClass,
+		"trait": KindInterface, "module": KindModule, "def": KindFunction, "function": KindFunction, "func": KindFunction, "fn": KindFunction,
+		"proc": KindFunction, "typedef": KindType, "type": KindType, "alias": KindType, "macro": KindMacro, "template": KindFunction,
+		"const": KindConst, "contract": KindClass, "library": KindModule, "event": KindType, "modifier": KindFunction, "union": KindStruct,
+		"sub": KindFunction, "package": KindModule, "namespace": KindModule, "record": KindStruct, "object": KindClass, "protocol": KindInterface,
+	}
+	lisp = map[string]Kind{
+		"(defn": KindFunction, "(defn-": KindFunction, "(defun": KindFunction, "(def": KindVar, "(defvar": KindVar, "(defconst": KindConst,
+		"(defcustom": KindVar, "(defmacro": KindMacro, "(defmulti": KindFunction, "(defmethod": KindMethod, "(defprotocol": KindInterface,
+		"(defrecord": KindStruct, "(deftype": KindType, "(defclass": KindClass, "(defgeneric": KindFunction, "(defparameter": KindVar,
+		"(ns": KindModule, "(define": KindFunction, "(define-syntax": KindMacro, "(fn": KindFunction, "(struct": KindStruct,
+	}
+	visibility = []string{"pub", "public", "private", "protected", "internal", "export", "static", "final", "abstract", "async", "inline",
+		"extern", "sealed", "override", "partial", "virtual", "global", "local", "exported", "unsafe", "override", "open", "const", "base", "late"}
+)
+
+// plainLanguages are those of Detect without a grammar that declare anything.
+var plainLanguages = map[string]lineRules{
+	"asciidoc":   {keywords: map[string]Kind{"=": KindSection, "==": KindSection, "===": KindSection, "====": KindSection}},
+	"clojure":    {comment: ";", keywords: lisp},
+	"cmake":      {comment: "#", keywords: map[string]Kind{"function": KindFunction, "macro": KindMacro, "add_library": KindModule, "add_executable": KindModule, "option": KindVar, "project": KindModule}, imports: "include"},
+	"crystal":    {comment: "#", modifiers: visibility, keywords: objects, imports: "require "},
+	"d":          {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
+	"dart":       {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
+	"elisp":      {comment: ";", keywords: lisp},
+	"elm":        {comment: "--", keywords: functional, operator: ":", modifiers: []string{"port"}, imports: "import "},
+	"erlang":     {comment: "%", keywords: map[string]Kind{"-module": KindModule, "-record": KindStruct, "-define": KindMacro, "-type": KindType, "-spec": KindFunction}, imports: "-include"},
+	"fennel":     {comment: ";", keywords: lisp},
+	"fish":       {comment: "#", keywords: map[string]Kind{"function": KindFunction}},
+	"fortran":    {comment: "!", modifiers: []string{"pure", "elemental", "recursive", "integer", "real", "logical"}, keywords: map[string]Kind{"subroutine": KindFunction, "function": KindFunction, "module": KindModule, "program": KindModule, "type": KindStruct, "interface": KindInterface}},
+	"fsharp":     {comment: "//", modifiers: []string{"rec", "mutable", "inline", "private", "internal", "static", "override"}, keywords: ml, imports: "open "},
+	"gleam":      {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
+	"go.mod":     {comment: "//", keywords: map[string]Kind{"module": KindModule}},
+	"graphql":    {comment: "#", modifiers: []string{"extend"}, keywords: schema},
+	"groovy":     {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
+	"haskell":    {comment: "--", keywords: functional, operator: "::", imports: "import "},
+	"ini":        {comment: ";"},
+	"julia":      {comment: "#", modifiers: []string{"mutable", "abstract", "primitive", "export"}, keywords: objects, imports: "using "},
+	"latex":      {comment: "%", keywords: map[string]Kind{`\section`: KindSection, `\subsection`: KindSection, `\chapter`: KindSection, `\newcommand`: KindMacro}},
+	"lisp":       {comment: ";", keywords: lisp},
+	"nim":        {comment: "#", keywords: objects, imports: "import "},
+	"ocaml":      {comment: "(*", modifiers: []string{"rec", "nonrec", "open"}, keywords: ml, imports: "open "},
+	"odin":       {comment: "//", operator: "::", imports: "import "},
+	"pascal":     {comment: "//", keywords: map[string]Kind{"procedure": KindFunction, "function": KindFunction, "unit": KindModule, "program": KindModule, "constructor": KindMethod}},
+	"perl":       {comment: "#", keywords: objects, modifiers: []string{"our", "my", "use"}, imports: "use "},
+	"powershell": {comment: "#", keywords: map[string]Kind{"function": KindFunction, "class": KindClass, "enum": KindEnum, "Function": KindFunction}},
+	"purescript": {comment: "--", keywords: functional, operator: "::", imports: "import "},
+	"r":          {comment: "#", operator: "<-", imports: "library"},
+	"racket":     {comment: ";", keywords: lisp},
+	"scheme":     {comment: ";", keywords: lisp},
+	"solidity":   {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
+	"starlark":   {comment: "#", keywords: map[string]Kind{"def": KindFunction}, imports: "load"},
+	"svelte":     {comment: "//", modifiers: visibility, keywords: objects},
+	"tcl":        {comment: "#", keywords: map[string]Kind{"proc": KindFunction, "namespace": KindModule}, modifiers: []string{"eval"}, imports: "source "},
+	"thrift":     {comment: "//", keywords: schema, imports: "include "},
+	"vb":         {comment: "'", modifiers: []string{"Public", "Private", "Friend", "Shared", "Overrides", "Protected"}, keywords: map[string]Kind{"Sub": KindFunction, "Function": KindFunction, "Class": KindClass, "Module": KindModule, "Property": KindField}},
+	"verilog":    {comment: "//", keywords: map[string]Kind{"module": KindModule, "function": KindFunction, "task": KindFunction, "class": KindClass, "interface": KindInterface}},
+	"viml":       {comment: `"`, keywords: map[string]Kind{"function": KindFunction, "function!": KindFunction, "command": KindFunction, "command!": KindFunction, "def": KindFunction}},
+	"vue":        {comment: "//", modifiers: visibility, keywords: objects},
+	"zig":        {comment: "//", modifiers: []string{"pub", "export", "inline", "extern", "threadlocal", "noinline"}, keywords: map[string]Kind{"fn": KindFunction, "const": KindConst, "var": KindVar, "test": KindFunction}, imports: "@import"},
+}
+
+// analyzeLines reads a file without syntax; its chunks are windows of lines.
 func analyzeLines(language string, src []byte, lines lineTable) *File {
 	f := &File{Language: language}
+	rules := plainLanguages[language]
+	if rules.keywords != nil || rules.operator != "" {
+		f.Symbols = rules.symbols(src, lines)
+	}
+	if rules.imports != "" {
+		f.Imports = rules.importsOf(src, lines)
+	}
 	c := newChunker(f, src, lines)
+	c.comment = rules.comment
 	c.limit = maxChunk - overlap
 	c.split([]atom{{start: 0, node: none}}, uint32(len(src)))
 	c.overlapPieces()
@@ -24,4 +128,209 @@ func (c *chunker) overlapPieces() {
 			}
 		}
 	}
+}
+
+// symbols finds the declarations. Containers follow from indentation.
+func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
+	type open struct {
+		symbol, indent int
+	}
+	var out []Symbol
+	var around []open
+	comments, last := uint32(0), uint32(0) // first line of the comment above; last line with text
+	for number := uint32(1); int(number) <= len(lines); number++ {
+		start := lines.start(number)
+		raw := src[start:lines.end(number, len(src))]
+		text := bytes.TrimSpace(raw)
+		if len(text) == 0 {
+			comments = 0
+			continue
+		}
+		if r.comment != "" && bytes.HasPrefix(text, []byte(r.comment)) {
+			if comments == 0 {
+				comments = number
+			}
+			continue
+		}
+		indent := len(raw) - len(bytes.TrimLeft(raw, " \t"))
+		for len(around) > 0 && indent <= around[len(around)-1].indent && !closes(text) {
+			if top := out[around[len(around)-1].symbol].Name; r.operator != "" && bytes.HasPrefix(text, append([]byte(top), ' ')) {
+				break // an equation of the function whose type stands above
+			}
+			closeAt(&out[around[len(around)-1].symbol], src, lines, last)
+			around = around[:len(around)-1]
+		}
+		kind, name := r.declaration(text, indent)
+		if len(around) > 0 {
+			kind, name = nested(out[around[len(around)-1].symbol].Kind, kind, name)
+		}
+		if name != "" {
+			at := start + uint32(indent) + uint32(bytes.Index(text, []byte(name)))
+			s := Symbol{
+				Kind: kind, Name: name, Signature: foldSignature(text),
+				Span: lines.span(start+uint32(indent), start+uint32(indent+len(text))), NameSpan: lines.span(at, at+uint32(len(name))),
+			}
+			if len(around) > 0 {
+				parent := &out[around[len(around)-1].symbol]
+				s.Container = joinPath(parent.Container, parent.Name)
+			}
+			if comments > 0 {
+				above := lines.start(comments)
+				s.Doc = cleanDoc(src[above:start])
+				s.Span.Start, s.Span.StartLine = above, comments
+			}
+			around = append(around, open{len(out), indent})
+			out = append(out, s)
+		}
+		comments, last = 0, number
+	}
+	for _, o := range around {
+		closeAt(&out[o.symbol], src, lines, last)
+	}
+	return out
+}
+
+// nested adapts a declaration to what it stands in: functions of types are
+// methods, variables of functions are nobody's business.
+func nested(parent, kind Kind, name string) (Kind, string) {
+	inType := importance(parent) == importance(KindType)
+	switch {
+	case inType && kind == KindFunction:
+		return KindMethod, name
+	case !inType && (kind == KindVar || kind == KindConst):
+		return kind, ""
+	}
+	return kind, name
+}
+
+// importsOf finds the imports.
+func (r lineRules) importsOf(src []byte, lines lineTable) []Import {
+	var out []Import
+	for number := uint32(1); int(number) <= len(lines); number++ {
+		start := lines.start(number)
+		text := src[start:lines.end(number, len(src))]
+		at := bytes.Index(text, []byte(r.imports))
+		if at < 0 || r.imports[0] != '@' && at > 0 {
+			continue
+		}
+		rest := strings.TrimLeft(string(text[at+len(r.imports):]), " \t(")
+		rest = strings.TrimLeft(strings.TrimPrefix(rest, "qualified "), " ")
+		var path string
+		if rest != "" && strings.ContainsRune("\"'", rune(rest[0])) {
+			path, _, _ = strings.Cut(rest[1:], rest[:1])
+		} else if fields := strings.FieldsFunc(rest, func(c rune) bool { return strings.ContainsRune(" \t\r\n;,(){}", c) }); len(fields) > 0 {
+			path = fields[0]
+		}
+		if path != "" {
+			out = append(out, Import{Path: path, Span: lines.span(start, start+uint32(len(bytes.TrimRight(text, " \t\r\n"))))})
+		}
+	}
+	return out
+}
+
+// closeAt ends a declaration with the given line.
+func closeAt(s *Symbol, src []byte, lines lineTable, line uint32) {
+	if line < s.Span.EndLine {
+		return
+	}
+	end := lines.end(line, len(src))
+	for isSpace(src[end-1]) {
+		end--
+	}
+	s.Span.End, s.Span.EndLine = end, line
+}
+
+// declaration reads the kind and name of what a line declares, "" if nothing.
+func (r lineRules) declaration(text []byte, indent int) (Kind, string) {
+	rest := string(text[:min(len(text), 200)])
+	for {
+		word, after := cutWord(rest)
+		if word == "" {
+			return "", ""
+		}
+		if kind, ok := r.keywords[word]; ok {
+			name := declaredName(after, r.modifiers)
+			if kind == KindConst && name != "" {
+				kind = typeOfValue(after)
+			}
+			return kind, name
+		}
+		if !contains(r.modifiers, word) {
+			break
+		}
+		rest = after
+	}
+	if r.operator == "" || indent > 0 {
+		return "", ""
+	}
+	name, after := cutName(rest)
+	if strings.HasPrefix(strings.TrimLeft(after, " "), r.operator) {
+		return KindFunction, name
+	}
+	return "", ""
+}
+
+// typeOfValue is the kind of what a constant is set to: Zig's types are values.
+func typeOfValue(declaration string) Kind {
+	_, value, _ := strings.Cut(declaration, "=")
+	for range 2 { // = packed struct, = extern union
+		word, rest := cutWord(strings.TrimLeft(value, " "))
+		word, _, _ = strings.Cut(word, "(")
+		switch word {
+		case "struct", "union", "opaque":
+			return KindStruct
+		case "enum", "error":
+			return KindEnum
+		}
+		value = rest
+	}
+	return KindConst
+}
+
+// declaredName is the name that follows a keyword, past modifiers.
+func declaredName(s string, modifiers []string) string {
+	s = strings.TrimLeft(s, " \t({[")
+	for {
+		name, rest := cutName(s)
+		if !contains(modifiers, name) {
+			if name == "" && strings.HasPrefix(s, `"`) { // Zig's tests have strings for names
+				name, _, _ = strings.Cut(s[1:], `"`)
+			}
+			return name
+		}
+		s = strings.TrimLeft(rest, " \t")
+	}
+}
+
+// cutWord splits off what stands before the first blank, or before an opening
+// bracket that is not the first character.
+func cutWord(s string) (word, rest string) {
+	s = strings.TrimLeft(s, " \t")
+	i := strings.IndexAny(s, " \t")
+	if i < 0 {
+		i = len(s)
+	}
+	if j := strings.IndexAny(s[min(1, len(s)):i], "({["); j >= 0 {
+		i = j + 1
+	}
+	return s[:i], s[i:]
+}
+
+// cutName splits off an identifier, which may hold the marks ' ! ? - that some
+// languages allow inside.
+func cutName(s string) (name, rest string) {
+	i := 0
+	for i < len(s) && (isWordByte(s[i]) || i > 0 && strings.IndexByte("'!?-.", s[i]) >= 0) {
+		i++
+	}
+	return strings.TrimRight(s[:i], "-."), s[i:]
+}
+
+func contains(words []string, word string) bool {
+	for _, w := range words {
+		if w == word {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,6 @@
+(table . [(bare_key) (dotted_key) (quoted_key)] @name) @definition.section
+(table_array_element . [(bare_key) (dotted_key) (quoted_key)] @name) @definition.section
+(document (pair . [(bare_key) (dotted_key) (quoted_key)] @name) @definition.section)
+(table (pair . [(bare_key) (dotted_key) (quoted_key)] @name) @definition.field)
+(table_array_element (pair . [(bare_key) (dotted_key) (quoted_key)] @name) @definition.field)
+(comment) @comment

@@ -80,6 +80,13 @@ func TestRealOllama(t *testing.T) {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
+	t.Run("a full context ends the answer and keeps the prompt", func(t *testing.T) {
+		pieces := 0
+		n, err := o.Generate(ctx, fim(strings.Repeat("w", 2000), ""), 300, nil, 0, func(string, float64) bool { pieces++; return true })
+		if room := 2048 - 2003; err != nil || n != 2003 || pieces < room-5 || pieces > room+1 {
+			t.Errorf("%d prompt tokens and %d of room give %d pieces, %v", n, room, pieces, err)
+		}
+	})
 	t.Run("the model is loaded once", func(t *testing.T) {
 		for range 3 {
 			if _, _, err := collect(ctx, o, fim("again", ""), 3); err != nil {
@@ -133,5 +140,31 @@ func TestRealKillAndRestart(t *testing.T) {
 	seen.wait(t, n, model.Ready)
 	if _, _, err := collect(soon(t), o, fim("a", ""), 3); err != nil {
 		t.Errorf("after the restart: %v", err)
+	}
+}
+
+func TestRealSpecialTokens(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	says := [2]string{"<|fim_pad|>", "<|fim_prefix|>"}
+	s.Create(ollamatest.DefaultModel, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 2048, Says: says})
+	o := ready(t, options(s.URL))
+	text, _, err := collect(soon(t), o, fim("a", "b"), 6)
+	if err != nil || strings.Count(text, says[0])+strings.Count(text, says[1]) != 6 {
+		t.Errorf("special tokens arrive as %q, %v; want them as text", text, err)
+	}
+	if text, _, err := collect(soon(t), o, fim("a", "b"), 6, says[0], says[1]); err != nil || text != "" {
+		t.Errorf("with the tokens as stop strings: %q, %v", text, err)
+	}
+}
+
+func TestRealModelThatRepeatsItself(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	says := [2]string{"t", "Ġt"} // equal once trimmed, which is how Ollama compares
+	s.Create(ollamatest.DefaultModel, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 2048, Says: says})
+	o := ready(t, options(s.URL))
+	pieces := 0
+	_, err := o.Generate(soon(t), fim("a", "b"), 500, nil, 0, func(string, float64) bool { pieces++; return true })
+	if err != nil || pieces < 30 || pieces > 40 {
+		t.Errorf("%d pieces, %v; want Ollama to stop the loop after about 31, and no error", pieces, err)
 	}
 }

@@ -107,7 +107,7 @@ func (s *Server) Restart() {
 	s.t.Helper()
 	env := append(os.Environ(),
 		"OLLAMA_HOST="+s.host, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"), "HOME="+s.dir,
-		"OLLAMA_NUM_PARALLEL=1", "OLLAMA_KEEP_ALIVE=5m", "OLLAMA_DEBUG=1", "OLLAMA_CONTEXT_LENGTH=4096",
+		"OLLAMA_NUM_PARALLEL=1", "OLLAMA_KEEP_ALIVE=5m", "OLLAMA_CONTEXT_LENGTH=4096",
 		"CUDA_VISIBLE_DEVICES=-1", "OLLAMA_VULKAN=0",
 	)
 	p, err := startProcess(s.bin, env, s.log)

@@ -25,6 +25,12 @@ func newWeights(seed1, seed2 int) *weights {
 // dimension that is contiguous in memory.
 func (w *weights) random(name string, deviation float32, shape ...int) []float32 {
 	v := w.add(name, shape)
+	copy(v, w.normal(len(v), deviation))
+	return v
+}
+
+func (w *weights) normal(n int, deviation float32) []float32 {
+	v := make([]float32, n)
 	for i := range v {
 		v[i] = float32(w.rng.NormFloat64()) * deviation
 	}

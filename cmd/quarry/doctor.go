@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/completion"
+	"quarry/index/store"
 	"quarry/lsp/settings"
 	"quarry/model"
 )
@@ -41,7 +42,7 @@ type doctorOutput struct {
 
 func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.settings()
-	findings := []model.Finding{settingsFinding(problems)}
+	findings := []model.Finding{settingsFinding(problems), indexFinding()}
 	findings = append(findings, modelFindings(ctx, s)...)
 	out := doctorOutput{OK: true, Findings: findings}
 	for _, f := range findings {
@@ -69,6 +70,19 @@ func settingsFinding(problems []settings.Problem) model.Finding {
 		}
 		f.Detail = strings.Join(lines, "; ")
 		f.Fix = "correct or remove these; docs/settings.md lists what there is"
+	}
+	return f
+}
+
+// indexFinding tries the database the index needs, in memory.
+func indexFinding() model.Finding {
+	f := model.Finding{Name: "full-text search", OK: true, Detail: "SQLite with FTS5"}
+	s, err := store.Open("")
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		f.OK, f.Detail, f.Fix = false, err.Error(), "build quarry with `make build`"
 	}
 	return f
 }

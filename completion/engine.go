@@ -66,6 +66,13 @@ func (e *Engine) Forget(key string) {
 	}
 }
 
+// Learn gives the model-free engine the newest text of a file of the
+// repository, Unlearn takes it away. Path is as in [Document].
+func (e *Engine) Learn(path, text string) { e.local.learn(path, text) }
+
+// Unlearn is called for a file that is gone.
+func (e *Engine) Unlearn(path string) { e.local.unlearn(path) }
+
 // Complete answers req. A model that fails is no error: the model-free engine
 // answers and Result.Note says why. The only error is ctx.Err(), returned
 // promptly whatever the Generator does.
@@ -127,10 +134,14 @@ const localEngine = "local"
 func (e *Engine) answerLocally(req Request) Result {
 	begin := time.Now()
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
-	text := e.local.complete(req)
+	p, ok := e.local.complete(req)
 	spent := time.Since(begin)
 	res := Result{Engine: localEngine}
-	if insert, covers := finish(s, text); insert != "" {
+	if !ok || !req.Manual && p.confidence() < sureEnough {
+		res.Timings = Timings{Local: spent}
+		return res
+	}
+	if insert, covers := finish(s, p.text); insert != "" {
 		res.Items = []Item{{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: localEngine}}
 	}
 	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}

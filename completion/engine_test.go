@@ -169,7 +169,9 @@ func TestModelFree(t *testing.T) {
 			if name != "slow" {
 				defer e.Close()
 			}
-			res := complete(t, e, at(t, "a.go", "go", doc))
+			req := at(t, "a.go", "go", doc)
+			req.Manual = true // one place to copy from is not enough while typing
+			res := complete(t, e, req)
 			if len(res.Items) != 1 || res.Items[0].Text != "p(1, 2); err != nil {" || res.Items[0].Engine != "local" {
 				t.Errorf("items = %+v", res.Items)
 			}

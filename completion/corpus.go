@@ -1,0 +1,122 @@
+package completion
+
+import "math/bits"
+
+// corpus is the repository level of the model-free engine: the tokens of many
+// files, with every place chained to the last one before it whose preceding
+// tokens hash alike, as in the match finders of LZ77. Finding the places that
+// agree with a query costs a walk along one chain, however large the
+// repository; learning costs some 30 ns a token.
+type corpus struct {
+	// limit is how many tokens are kept; the files learned first go first.
+	limit int
+	files []*corpusFile // in order of learning
+	byKey map[string]int32
+	// heads holds, by hash of chainOrder tokens, the newest place after them.
+	heads []place
+	shift int // hash bits that are not used
+	used  int // tokens in files
+}
+
+// place is a token of a file; file counts from 1, so that the zero place is none.
+type place struct{ file, at int32 }
+
+type corpusFile struct {
+	key string
+	// tokenText is nil once the file was forgotten.
+	*tokenText
+	// prev chains each token's place to the one before it in its chain.
+	prev []place
+}
+
+const (
+	// chainOrder is how many tokens before a place are hashed: with two, the
+	// chains of common pairs grow long; four miss the start of new lines.
+	chainOrder = 3
+	// maxChain bounds the walk; the newest places come first.
+	maxChain = 512
+)
+
+func newCorpus(limit int) *corpus {
+	width := max(bits.Len(uint(limit))-2, 8) // a quarter of the tokens start a chain of their own
+	return &corpus{limit: limit, byKey: map[string]int32{}, heads: make([]place, 1<<width), shift: 32 - width}
+}
+
+// learn puts the newest text of a file into the corpus.
+func (c *corpus) learn(key string, t *tokenText) {
+	c.forget(key)
+	if len(t.ids) == 0 || len(t.ids) > c.limit {
+		return
+	}
+	for i := 0; c.used+len(t.ids) > c.limit; i++ {
+		if f := c.files[i]; f.tokenText != nil {
+			c.forget(f.key)
+		}
+	}
+	c.sweep()
+	c.insert(&corpusFile{key: key, tokenText: t})
+}
+
+func (c *corpus) insert(f *corpusFile) {
+	c.files = append(c.files, f)
+	n := int32(len(c.files))
+	c.byKey[f.key] = n - 1
+	c.used += len(f.ids)
+	f.prev = make([]place, len(f.ids))
+	for p := chainOrder; p < len(f.ids); p++ {
+		h := c.hash(f.ids[p-chainOrder : p])
+		f.prev[p], c.heads[h] = c.heads[h], place{n, int32(p)}
+	}
+}
+
+// forget drops a file. The chains lead over its places until the next sweep.
+func (c *corpus) forget(key string) {
+	i, ok := c.byKey[key]
+	if !ok {
+		return
+	}
+	c.used -= len(c.files[i].ids)
+	// What a chain needs to be walked stays; the text goes.
+	c.files[i].tokenText = nil
+	delete(c.byKey, key)
+}
+
+// sweep rebuilds the chains when most files in them are gone.
+func (c *corpus) sweep() {
+	if gone := len(c.files) - len(c.byKey); gone < 64 || gone < len(c.byKey) {
+		return
+	}
+	files := c.files
+	clear(c.heads)
+	c.files, c.used = nil, 0
+	for _, f := range files {
+		if f.tokenText != nil {
+			c.insert(f)
+		}
+	}
+}
+
+func (c *corpus) hash(ids []uint32) uint32 {
+	h := uint32(0)
+	for _, id := range ids {
+		h = (h + id) * 0x9E3779B1
+		h ^= h >> 15
+	}
+	return h >> c.shift
+}
+
+// places calls yield for places whose preceding tokens probably are the last
+// of ids, but not in files that skip answers true for.
+func (c *corpus) places(ids []uint32, skip func(key string) bool, yield func(*tokenText, int)) {
+	if len(ids) < chainOrder {
+		return
+	}
+	p := c.heads[c.hash(ids[len(ids)-chainOrder:])]
+	for n := 0; p.file != 0 && n < maxChain; n++ {
+		f := c.files[p.file-1]
+		if f.tokenText != nil && !skip(f.key) {
+			yield(f.tokenText, int(p.at))
+		}
+		p = f.prev[p.at]
+	}
+}

@@ -1,0 +1,140 @@
+package completion
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Incremental lexing gives what lexing the whole text would.
+func TestTokenTextUpdate(t *testing.T) {
+	text := rapid.Custom(func(rt *rapid.T) string {
+		pieces := []string{"\n", "\n\n", "  ", "foo", "(", ")", "é", "\r\n", "x1 ", "\t", "\xff"}
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(rt, "pieces"), "")
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		got := newTokenText(text.Draw(rt, "first"))
+		for range 3 {
+			next := text.Draw(rt, "next")
+			if i := rapid.IntRange(0, len(got.text)).Draw(rt, "at"); rapid.Bool().Draw(rt, "small") {
+				next = got.text[:i] + "ab" + got.text[min(len(got.text), i+3):]
+			}
+			got.update(next)
+			want := newTokenText(next)
+			if fmt.Sprint(got.ids, got.start, got.end) != fmt.Sprint(want.ids, want.start, want.end) {
+				rt.Fatalf("after update to %q:\n%v %v\n%v %v", next, got.ids, got.start, want.ids, want.start)
+			}
+		}
+	})
+}
+
+func TestLocalCopies(t *testing.T) {
+	const checks = "package p\n\nfunc a() error {\n\tif err := one(ctx); err != nil {\n\t\treturn fmt.Errorf(\"one: %w\", err)\n\t}\n" +
+		"\tif err := two(ctx); err != nil {\n\t\treturn fmt.Errorf(\"two: %w\", err)\n\t}\n"
+	tests := []struct{ name, language, doc, want string }{
+		{"repeated line", "go", checks + "\tif err := three(ctx); err ‸\n}\n", "!= nil {"},
+		{"word completed", "go", checks + "\tif err := two(ctx); err != nil {\n\t\treturn fmt.Err‸\n", "orf(\"two: %w\", err)"},
+		{"spacing differs", "python", "x = f( a,b )\ny = f( a,b )\nz = f(a, ‸\n", "b )"},
+		{"nothing like it", "go", "package p\n\nvar zebra = ‸\n", ""},
+		{"only itself", "go", "package p\n\nvar a = one(two, ‸three)\n", ""},
+		{"empty", "go", "‸", ""},
+		{"CRLF", "c", "foo(a, b, c);\r\nbar();\r\nfoo(a, ‸\r\n", "b, c);"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := newEngine(t, nil, Options{})
+			req := at(t, "a", tt.language, tt.doc)
+			req.Manual = true
+			got := ""
+			if res := complete(t, e, req); len(res.Items) > 0 {
+				got = res.Items[0].Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What is open counts more than the rest of the repository, what is below the
+// cursor decides between equals, and a forgotten file counts no more.
+func TestLocalLevels(t *testing.T) {
+	e := newEngine(t, nil, Options{})
+	ask := func(doc string, open ...Document) string {
+		t.Helper()
+		req := at(t, "here.go", "go", doc)
+		req.Manual, req.Open = true, open
+		res := complete(t, e, req)
+		if len(res.Items) == 0 {
+			return ""
+		}
+		return res.Items[0].Text
+	}
+	const doc = "\tserver.Handle(mux, ‸\n"
+	e.Learn("repo.go", "\tserver.Handle(mux, fromRepo)\n")
+	if got := ask(doc); got != "fromRepo)" {
+		t.Errorf("repository: %q", got)
+	}
+	open := Document{"open.go", "go", "\tserver.Handle(mux, fromOpen)\n"}
+	if got := ask(doc, open); got != "fromOpen)" {
+		t.Errorf("open file: %q", got)
+	}
+	if got := ask("\tserver.Handle(mux, fromHere)\n\tx()\n"+doc, open); got != "fromHere)" {
+		t.Errorf("this file: %q", got)
+	}
+	two := "\tserver.Handle(mux, first)\n\tgo run(1)\n\tserver.Handle(mux, second)\n\tgo stop(2)\n"
+	if got := ask(two + doc + "\tgo run(1)\n"); got != "first)" {
+		t.Errorf("what follows below: %q", got)
+	}
+	e.Learn("repo.go", "\tserver.Handle(mux, changed)\n")
+	if got := ask(doc); got != "changed)" {
+		t.Errorf("after a change: %q", got)
+	}
+	e.Unlearn("repo.go")
+	if got := ask(doc); got != "" {
+		t.Errorf("after forgetting: %q", got)
+	}
+}
+
+// While the person types, one place to copy from is not enough.
+func TestLocalIsGated(t *testing.T) {
+	e := newEngine(t, nil, Options{})
+	once := "\tlog.Printf(\"%d rows in %s\", n, took)\n"
+	req := at(t, "a.go", "go", once+"\tx()\n\tlog.Printf(‸\n")
+	if res := complete(t, e, req); len(res.Items) != 0 {
+		t.Errorf("shown while typing: %+v", res.Items)
+	}
+	req = at(t, "a.go", "go", strings.Repeat(once+"\tx()\n", 8)+"\tlog.Printf(‸\n")
+	if res := complete(t, e, req); len(res.Items) != 1 {
+		t.Error("not shown although eight places agree")
+	}
+}
+
+// The corpus stays within its limit and forgets the oldest first.
+func TestCorpusLimit(t *testing.T) {
+	c := newCorpus(4000)
+	text := func(i int) string { return strings.Repeat(fmt.Sprintf("alpha beta%d gamma%d delta\n", i, i), 20) }
+	for i := range 500 {
+		c.learn(fmt.Sprint(i), newTokenText(text(i)))
+		if c.used > c.limit {
+			t.Fatalf("%d tokens, limit %d", c.used, c.limit)
+		}
+	}
+	if len(c.files) > 200 {
+		t.Errorf("%d files are kept in the chains", len(c.files))
+	}
+	count := func(i int) (n int) {
+		q := newTokenText(text(i)).ids[:3]
+		c.places(q, func(string) bool { return false }, func(tt *tokenText, at int) {
+			if agreement(tt.ids, at, q) == 3 {
+				n++
+			}
+		})
+		return n
+	}
+	if count(0) != 0 || count(499) != 20 {
+		t.Errorf("the oldest file has %d places, the newest %d", count(0), count(499))
+	}
+}

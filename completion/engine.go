@@ -34,6 +34,8 @@ type Engine struct {
 	// first tokens take. Guarded by mu.
 	read       string
 	firstToken time.Duration
+	// closed is set by Close; no goroutine starts after. Guarded by mu.
+	closed bool
 }
 
 // New starts an Engine on gen, which may be nil: then every answer is the
@@ -49,8 +51,12 @@ func New(gen Generator, opts Options) *Engine {
 	return e
 }
 
-// Close stops what runs and waits for it. No call may follow it.
+// Close stops what runs and waits for it. What is asked afterwards, or still
+// waits, is answered as if there were no model.
 func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
 	e.end()
 	e.running.Wait()
 }
@@ -174,9 +180,14 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 				}
 				continue // the answer may have come meanwhile
 			}
+			if isClosed(newer) {
+				return Result{}, errSuperseded
+			}
 			p := e.prompt(ctx, req, d, f, &spent)
 			spent.Build = time.Since(begin) - spent.Context
-			fl = e.launch(d, req, p)
+			if fl = e.launch(d, req, p); fl == nil {
+				return Result{}, errClosed
+			}
 		}
 		err := fl.wait(ctx, newer, typed)
 		if err == errDisagrees || err == errAbandoned && ctx.Err() == nil {
@@ -185,6 +196,9 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 		}
 		res := e.result(fl, req, typed, spent)
 		res.Reused = reused
+		if err == errSuperseded || ctx.Err() != nil {
+			return res, err // the flight may serve another
+		}
 		if err != nil {
 			d.drop(fl)
 			if tooLong := (interface{ PromptTooLong() bool })(nil); errors.As(err, &tooLong) && tooLong.PromptTooLong() {
@@ -197,6 +211,15 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			continue
 		}
 		return res, nil
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -73,11 +73,12 @@ const leaveAfter = 40 * time.Millisecond
 var (
 	errTimeout    = errors.New("it took too long; raise the completion timeout or use a smaller model")
 	errSuperseded = errors.New("a newer request took over")
+	errClosed     = errors.New("the engine is closed")
 	errAbandoned  = errors.New("nobody waits for the answer")
 )
 
 // launch starts a flight and ends the document's others: one in flight, the
-// latest wins.
+// latest wins. It is nil once the engine is closed.
 func (e *Engine) launch(d *docState, req Request, p laidOut) *flight {
 	ctx, cancel := context.WithCancelCause(e.life)
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
@@ -91,6 +92,13 @@ func (e *Engine) launch(d *docState, req Request, p laidOut) *flight {
 	samples := 1
 	if req.Manual {
 		samples = e.opts.Candidates
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		cancel(nil)
+		stopTimer()
+		return nil
 	}
 	d.add(fl)
 	back := make(chan struct{})
@@ -203,6 +211,8 @@ func (fl *flight) wait(ctx context.Context, newer <-chan struct{}, typed string)
 		agrees := fl.agrees(typed)
 		fl.mu.Unlock()
 		switch {
+		case isClosed(newer): // first, because it may be what ended the flight
+			return errSuperseded
 		case !agrees:
 			return errDisagrees
 		case done:

@@ -55,10 +55,14 @@ func (d *docState) drop(fl *flight) {
 	d.flights = slices.DeleteFunc(d.flights, func(f *flight) bool { return f == fl })
 }
 
-// forget cancels what runs for the document.
+// forget cancels what runs for the document and ends the request that waits.
 func (d *docState) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.newest != nil {
+		close(d.newest)
+		d.newest = nil
+	}
 	for _, fl := range d.flights {
 		fl.cancel()
 	}

@@ -198,7 +198,7 @@ func TestLeftStreamIsCancelled(t *testing.T) {
 		t.Errorf("%+v, %v", a.res, a.err)
 	}
 	if got := strings.Join(g.taken(), " "); got != "ab ab cd" {
-		t.Errorf("the model produced %q: the first stream ran on", got)
+		t.Errorf("the model produced %q: the first stream ran on %q", got, g.sent())
 	}
 }
 
@@ -241,10 +241,13 @@ func TestForgetCancels(t *testing.T) {
 	g.asked = make(chan struct{}, 1)
 	e := newEngine(t, g, Options{})
 	req := at(t, "a.go", "go", "x := ‸\n")
-	start(t.Context(), e, req)
+	got := start(t.Context(), e, req)
 	receive(t, g.asked, "the request")
 	e.Forget(req.Key)
 	receive(t, g.ended, "the backend's cancel")
+	if a := receive(t, got, "the answer"); a.err != nil || len(a.res.Items) != 0 {
+		t.Errorf("%+v, %v", a.res, a.err)
+	}
 }
 
 func TestCandidates(t *testing.T) {

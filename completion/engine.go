@@ -70,6 +70,9 @@ func (e *Engine) Forget(key string) {
 	if d != nil {
 		d.forget()
 	}
+	if e.opts.Syntax != nil {
+		e.opts.Syntax.Forget(key)
+	}
 }
 
 // Learn gives the model-free engine the newest text of a file of the
@@ -147,11 +150,29 @@ func (e *Engine) answerLocally(req Request) Result {
 		res.Timings = Timings{Local: spent}
 		return res
 	}
-	if insert, covers := finish(s, p.text); insert != "" {
-		res.Items = []Item{{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: localEngine}}
+	if it, ok := e.item(req, s, p.text, localEngine); ok {
+		res.Items = []Item{it}
 	}
 	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}
 	return res
+}
+
+// item makes of an engine's text what can be shown, if anything.
+func (e *Engine) item(req Request, s *site, text, engine string) (Item, bool) {
+	insert, covers := finish(s, text)
+	it := Item{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: engine}
+	if insert == "" || e.opts.Syntax == nil {
+		return it, insert != ""
+	}
+	switch gated := gate(e.opts.Syntax, req, it.Start, it.End, insert); {
+	case gated == insert:
+	case gated != "":
+		it.Text, covers = finish(s, gated) // with fewer lines, less of the rest is covered
+		it.End = req.Offset + covers
+	case !req.Manual: // who asks gets the best there is
+		return it, false
+	}
+	return it, it.Text != ""
 }
 
 func (e *Engine) maxLines(req Request) int {
@@ -223,6 +244,26 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
+// Prefetch starts to answer req before anybody asks, and returns at once: call
+// it when a suggestion was accepted, with the document as it is then. The
+// Request that follows finds the answer there or on its way.
+func (e *Engine) Prefetch(req Request) {
+	if e.gen == nil || e.gen.Ready() != nil || e.opts.Off.Reason(req.Document) != "" {
+		return
+	}
+	req.Offset = runeStart(req.Text, min(max(req.Offset, 0), len(req.Text)))
+	d, switched := e.doc(req.Key)
+	f := d.peek(req.Text, req.Offset, switched)
+	if fl, _ := d.find(f, req.Manual, nil); fl != nil {
+		return
+	}
+	var spent Timings
+	p := e.prompt(e.life, req, d, f, &spent)
+	if fl := e.launch(d, req, p); fl != nil {
+		fl.keep()
+	}
+}
+
 // pause waits as long as the person's typing suggests.
 func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) error {
 	wait := debounce(d.gap(), e.latency(), e.opts.Debounce)
@@ -267,19 +308,16 @@ func (e *Engine) result(fl *flight, req Request, typed string, spent Timings) Re
 		if !ok {
 			continue
 		}
-		insert, covers := finish(s, text)
-		if insert == "" {
+		it, ok := e.item(req, s, text, res.Engine)
+		if !ok || slices.Contains(res.Items, it) {
 			continue
 		}
 		// NaN, where the backend tells nothing, passes.
-		if !req.Manual && a.confidence(len(typed), len(typed)+len(insert)) < e.opts.MinConfidence {
+		if !req.Manual && a.confidence(len(typed), len(typed)+len(it.Text)) < e.opts.MinConfidence {
 			res.Note = "the model was not sure enough"
 			continue
 		}
-		it := Item{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: res.Engine}
-		if !slices.Contains(res.Items, it) {
-			res.Items = append(res.Items, it)
-		}
+		res.Items = append(res.Items, it)
 	}
 	res.Timings.Post = time.Since(begin)
 	return res

@@ -29,8 +29,8 @@ type flight struct {
 	done    bool
 	err     error
 	waiters int
-	// kept is set while the flight is worth running with nobody waiting: what
-	// follows an accepted suggestion.
+	// kept is set for a flight that runs ahead of the person, with nobody
+	// waiting yet.
 	kept bool
 
 	promptTokens         int
@@ -244,6 +244,13 @@ func (fl *flight) agrees(typed string) bool {
 		return !fl.done || !blank(rest)
 	}
 	return !fl.done && strings.HasPrefix(typed, text)
+}
+
+// keep lets the flight run although nobody waits yet.
+func (fl *flight) keep() {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.kept = true
 }
 
 // leave cancels a flight that nobody joins soon after its last waiter left.

@@ -84,8 +84,8 @@ func (p prediction) confidence() float64 {
 }
 
 // sureEnough is the confidence from which on a prediction is shown while the
-// person types: of all shown, three in four are then right.
-const sureEnough = 0.35
+// person types: of all shown, seven in ten are then right.
+const sureEnough = 0.3
 
 // learn and unlearn keep the repository level up to date.
 func (l *local) learn(path, text string) {

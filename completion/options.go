@@ -43,6 +43,9 @@ type Options struct {
 	Off Off
 	// Context finds code of other places for the prompt; nil for none.
 	Context ContextSource
+	// Syntax cuts suggestions where they would add syntax errors; nil for
+	// none.
+	Syntax Syntax
 }
 
 func (o Options) withDefaults() Options {

@@ -40,12 +40,24 @@ func (d *docState) arrive(text string, cursor int, switched bool, now time.Time)
 	}
 	d.newest = make(chan struct{})
 	pause := d.rhythm.note(now)
-	d.stale = d.stale || switched || pause > idleAfter
-	if d.frame != nil {
-		f := d.frame.advance(text, cursor)
-		frame = &f
+	return d.next(text, cursor, switched || pause > idleAfter), d.newest
+}
+
+// peek answers the frame of a place nobody asked for yet.
+func (d *docState) peek(text string, cursor int, switched bool) *frame {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.next(text, cursor, switched)
+}
+
+// next advances the frame. The caller holds mu.
+func (d *docState) next(text string, cursor int, stale bool) *frame {
+	d.stale = d.stale || stale
+	if d.frame == nil {
+		return nil
 	}
-	return frame, d.newest
+	f := d.frame.advance(text, cursor)
+	return &f
 }
 
 // drop forgets a flight that failed.

@@ -389,3 +389,64 @@ func TestColdPromptIsWarmedInSteps(t *testing.T) {
 		t.Errorf("%d requests for a warm prompt", n)
 	}
 }
+
+// After a suggestion was accepted the next one is there before it is asked for.
+func TestPrefetch(t *testing.T) {
+	g := says("first(a)", "\n")
+	g.asked = make(chan struct{}, 4)
+	e := newEngine(t, g, Options{})
+	p := newTypist(t, e, at(t, "a.go", "go", "x := ‸\n"))
+	res := complete(t, e, p.req)
+	receive(t, g.asked, "the request")
+	p.types(res.Items[0].Text + "\n")
+	e.Prefetch(p.req)
+	e.Prefetch(p.req) // once is enough
+	receive(t, g.asked, "the request ahead")
+	if res := complete(t, e, p.req); !res.Reused || len(res.Items) != 1 {
+		t.Errorf("after accepting: %+v", res)
+	}
+	if n := len(g.sent()); n != 2 {
+		t.Errorf("%d requests to the model, want 2", n)
+	}
+}
+
+// bracketCounter counts unbalanced braces, a grammar small enough for a test.
+type bracketCounter struct{ forgot []string }
+
+func (b *bracketCounter) Document(_, language, text string) (int, bool) {
+	return max(openBrackets(text), -openBrackets(text)), language != "plaintext"
+}
+func (b *bracketCounter) Candidate(_, text string) (int, bool) { return b.Document("", "", text) }
+func (b *bracketCounter) Forget(key string)                    { b.forgot = append(b.forgot, key) }
+
+func TestSyntaxGate(t *testing.T) {
+	for _, tt := range []struct {
+		name, language, doc, model string
+		manual                     bool
+		want                       string
+	}{
+		{"sound", "go", "func f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", false, "if a {\n\t\tb()\n\t}"},
+		{"cut at a line", "go", "func f() {\n\t‸\n}\n", "a()\n\tb((\n\tc()", false, "a()"},
+		{"dropped", "go", "func f() {\n\t‸\n}\n", "b((", false, ""},
+		{"asked for", "go", "func f() {\n\t‸\n}\n", "b((", true, "b(("},
+		{"mends", "go", "func f(‸\n", "a int) {", false, "a int) {"},
+		{"no grammar", "plaintext", "a ‸\n", "b((", false, "b(("},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			syntax := &bracketCounter{}
+			e := newEngine(t, says(tt.model), Options{Syntax: syntax, Candidates: 1})
+			req := at(t, "a", tt.language, tt.doc)
+			req.Manual = tt.manual
+			got := ""
+			if res := complete(t, e, req); len(res.Items) > 0 {
+				got = res.Items[0].Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if e.Forget(req.Key); len(syntax.forgot) != 1 {
+				t.Error("a closed document's tree is kept")
+			}
+		})
+	}
+}

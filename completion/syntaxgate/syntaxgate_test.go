@@ -1,0 +1,73 @@
+package syntaxgate_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/completion"
+	"quarry/completion/syntaxgate"
+)
+
+// writes is a model that always writes the same.
+type writes string
+
+func (w writes) Model() string { return "fixed" }
+func (w writes) Ready() error  { return nil }
+func (w writes) Generate(_ context.Context, _ string, _ int, _ []string, _ int, emit func(string, float64) bool) (int, error) {
+	emit(string(w), 0)
+	return 0, nil
+}
+
+func TestGateWithRealGrammars(t *testing.T) {
+	for _, tt := range []struct{ name, language, doc, model, want string }{
+		{"sound", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", "if a {\n\t\tb()\n\t}"},
+		{"broken second line", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "a()\n\tb := := 1", "a()"},
+		{"broken", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "b := := 1", ""},
+		{"completes what is broken", "go", "package p\n\nfunc f() {\n\tx := ‸\n}\n", "1", "1"},
+		{"python", "python", "def f():\n    ‸\n", "return )", ""},
+		{"typescript", "typescript", "function f() {\n  ‸\n}\n", "return { a: 1 };", "return { a: 1 };"},
+		{"no grammar", "unheard-of", "a ‸\n", "b((", "b(("},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			trees := syntaxgate.New()
+			e := completion.New(writes(tt.model), completion.Options{Syntax: trees})
+			defer e.Close()
+			cursor := strings.Index(tt.doc, "‸")
+			text := strings.Replace(tt.doc, "‸", "", 1)
+			res, err := e.Complete(t.Context(), completion.Request{
+				Key: "k", Document: completion.Document{Path: "f", Language: tt.language, Text: text}, Offset: cursor,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if len(res.Items) > 0 {
+				got = res.Items[0].Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			e.Forget("k")
+			if _, ok := trees.Candidate("k", text); ok {
+				t.Error("a forgotten document still has a tree")
+			}
+		})
+	}
+}
+
+func BenchmarkGate(b *testing.B) {
+	line := "\tif v, err := compute(total, names); err != nil {\n\t\treturn fmt.Errorf(\"step: %w\", err)\n\t}\n"
+	body := "package p\n\nfunc f() error {\n" + strings.Repeat(line, 330)
+	text := body + "\t\n" + strings.Repeat(line, 3) + "}\n"
+	trees := syntaxgate.New()
+	trees.Document("k", "go", text)
+	begin := time.Now()
+	for i := 0; b.Loop(); i++ {
+		typed := body + "\t" + strings.Repeat("x", i%9) + "\n" + strings.Repeat(line, 3) + "}\n"
+		trees.Document("k", "go", typed)
+		trees.Candidate("k", body+"\tcall(a, b)\n"+strings.Repeat(line, 3)+"}\n")
+	}
+	b.ReportMetric(float64(time.Since(begin).Microseconds())/float64(b.N)/1000, "ms/gate")
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry/completion"
+	"quarry/completion/syntaxgate"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
 	"quarry/lsp/settings"
@@ -85,6 +86,7 @@ func (c *core) start(s settings.Settings) *engines {
 			Globs:      s.Completion.DisabledPaths,
 			Bytes:      s.Completion.MaxFileBytes,
 		},
+		Syntax: syntaxgate.New(),
 	})
 	if e.runtime != nil {
 		e.runtime.Start()

@@ -71,22 +71,23 @@ func (n *newest) cancelAll() {
 // InlineCompletion implements textDocument/inlineCompletion.
 func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCompletionParams) (protocol.InlineCompletionResult, error) {
 	doc := s.docs.get(params.TextDocument.URI)
-	req, err := s.inlineRequest(doc, params)
-	if err != nil || req == nil {
-		return nil, err
-	}
-	ctx, done := s.inline.begin(ctx, req.Key)
-	defer done()
-	jsonrpc2.Async(ctx)
-
-	result, err := s.currentCore().Complete(ctx, *req)
-	if context.Cause(ctx) == errSuperseded {
+	req := s.completionRequest(doc, params.TextDocumentPositionParams)
+	if req == nil {
 		return nil, nil
 	}
-	if err != nil {
+	req.Manual = params.Context.TriggerKind == protocol.InlineCompletionTriggerKindInvoked
+	if info := params.Context.SelectedCompletionInfo; info != (protocol.SelectedCompletionInfo{}) {
+		start, startErr := doc.Text.PositionToOffset(position(info.Range.Start), s.encoding)
+		end, endErr := doc.Text.PositionToOffset(position(info.Range.End), s.encoding)
+		if startErr != nil || endErr != nil || start > end {
+			return nil, nil
+		}
+		req.Selected = &completion.Selected{Start: start, End: end, Text: info.Text}
+	}
+	result, err := s.complete(ctx, *req)
+	if result == nil || err != nil {
 		return nil, err
 	}
-	s.ledgers.Store(req.Key, result)
 	list := &protocol.InlineCompletionList{Items: make([]protocol.InlineCompletionItem, 0, len(result.Items))}
 	for _, item := range result.Items {
 		r := protocolRange(doc.Text, item.Start, item.End, s.encoding)
@@ -98,50 +99,59 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 	return list, nil
 }
 
-// inlineRequest is params in the engine's terms, nil where no completion is
+// complete detaches from the read loop and asks the core, as the newest request
+// of its document. It answers nil when a newer one has taken over.
+func (s *Server) complete(ctx context.Context, req completion.Request) (*completion.Result, error) {
+	ctx, done := s.inline.begin(ctx, req.Key)
+	defer done()
+	jsonrpc2.Async(ctx)
+
+	result, err := s.currentCore().Complete(ctx, req)
+	if context.Cause(ctx) == errSuperseded {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.ledgers.Store(req.Key, result)
+	return &result, nil
+}
+
+// completionRequest is a place in the engine's terms, nil where no completion is
 // wanted or possible.
-func (s *Server) inlineRequest(doc *Document, params *protocol.InlineCompletionParams) (*completion.Request, error) {
-	u := params.TextDocument.URI
+func (s *Server) completionRequest(doc *Document, at protocol.TextDocumentPositionParams) *completion.Request {
+	u := at.TextDocument.URI
 	if doc == nil {
 		s.note("unknown "+string(u), fmt.Sprintf("completion was asked for in %s, which was never opened", u))
-		return nil, nil
+		return nil
 	}
 	now, roots := s.current()
 	if doc.Stale {
-		return nil, nil
+		return nil
 	}
 	if now.Completion.Enabled && doc.Text.Len() > now.Completion.MaxFileBytes {
 		s.tell(Info, "size "+string(u), fmt.Sprintf(
 			"%s has %.1f MB, more than completion.maxFileBytes allows (%.1f MB); there is no ghost text in it.",
 			doc.Path(), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
-		return nil, nil
+		return nil
 	}
-	offset, err := doc.Text.PositionToOffset(position(params.Position), s.encoding)
+	offset, err := doc.Text.PositionToOffset(position(at.Position), s.encoding)
 	if err != nil {
 		s.note("position "+string(u), fmt.Sprintf("completion was asked for outside %s: %v", u, err))
-		return nil, nil
+		return nil
 	}
 	req := &completion.Request{
 		Key:      string(doc.URI),
 		Document: engineDocument(doc, roots),
 		Version:  doc.Version,
 		Offset:   offset,
-		Manual:   params.Context.TriggerKind == protocol.InlineCompletionTriggerKindInvoked,
-	}
-	if info := params.Context.SelectedCompletionInfo; info != (protocol.SelectedCompletionInfo{}) {
-		start, startErr := doc.Text.PositionToOffset(position(info.Range.Start), s.encoding)
-		end, endErr := doc.Text.PositionToOffset(position(info.Range.End), s.encoding)
-		if startErr != nil || endErr != nil || start > end {
-			return nil, nil
-		}
-		req.Selected = &completion.Selected{Start: start, End: end, Text: info.Text}
 	}
 	for _, other := range s.docs.others(u) {
 		if !other.Stale && other.Text.Len() <= now.Completion.MaxFileBytes {
 			req.Open = append(req.Open, engineDocument(other, roots))
 		}
 	}
-	return req, nil
+	return req
 }
 
 func engineDocument(d *Document, roots []string) completion.Document {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -15,6 +16,8 @@ import (
 func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams) (*protocol.InitializeResult, error) {
 	s.clientCaps = params.Capabilities
 	s.encoding = negotiateEncoding(params.Capabilities.General)
+	s.clientName = strings.Clone(params.ClientInfo.Name)
+	s.showsInline = showsInline(params)
 	if params.Trace != "" {
 		s.trace.Store(params.Trace)
 	}
@@ -47,7 +50,7 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 // honour that.
 func (s *Server) capabilities() protocol.ServerCapabilities {
 	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
-	return protocol.ServerCapabilities{
+	caps := protocol.ServerCapabilities{
 		PositionEncoding: protocol.PositionEncodingKind(s.encoding),
 		TextDocumentSync: &protocol.TextDocumentSyncOptions{
 			OpenClose: &yes,
@@ -62,6 +65,10 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 			},
 		},
 	}
+	if !s.showsInline {
+		caps.CompletionProvider = &protocol.CompletionOptions{TriggerCharacters: popupTriggers}
+	}
+	return caps
 }
 
 // negotiateEncoding takes the first encoding of the client's list that quarry

@@ -84,6 +84,10 @@ type Server struct {
 	// Set by initialize, which every other handler follows; read-only then.
 	encoding   text.Encoding
 	clientCaps protocol.ClientCapabilities
+	clientName string
+	// showsInline is whether the client asks for inline completion; others get
+	// completion items.
+	showsInline bool
 
 	calls   calls
 	docs    *overlay

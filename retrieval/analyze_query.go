@@ -35,8 +35,9 @@ type analyzed struct {
 	class Class
 	// terms are what the postings are asked for, no term twice.
 	terms []queryTerm
-	// words are the stems of the plain words without stop words, one each.
-	words []string
+	// words are the stems of the words without stop words, one each, and raw the
+	// words they come from, in lower case.
+	words, raw []string
 	// names are the identifiers that stand in the query, lower case and as
 	// written; a symbol query has exactly one.
 	names []queryName
@@ -153,6 +154,7 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 		if at < 0 {
 			at = len(a.words)
 			a.words = append(a.words, s)
+			a.raw = append(a.raw, w)
 		}
 		if i > 0 {
 			flat := rawWords[i-1] + w

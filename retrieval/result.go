@@ -109,18 +109,23 @@ func (sr *search) mainPlace(c *candidate) Place {
 			p, _ := sr.place(chunk)
 			return p
 		}
-	case c.def != nil && sr.query.class == ClassSymbol:
+	case c.def != nil:
 		p, _ := sr.place(base + c.def.chunk)
 		p.Symbol, p.Kind = c.def.qualified(), c.def.kind
 		return p
 	}
+	if d := c.wordDef; d != nil {
+		// A declaration named by a plain word wins only over chunks that hardly
+		// say more.
+		at := slices.IndexFunc(c.chunks[:c.n], func(h scored) bool { return h.doc == base+d.chunk })
+		if c.n == 0 || at >= 0 && c.chunks[at].score >= wordDefShare*c.chunks[0].score {
+			p, _ := sr.place(base + d.chunk)
+			p.Symbol, p.Kind = d.qualified(), d.kind
+			return p
+		}
+	}
 	if c.n > 0 {
 		p, _ := sr.place(c.chunks[0].doc)
-		return p
-	}
-	if d := cmp.Or(c.def, c.wordDef); d != nil {
-		p, _ := sr.place(base + d.chunk)
-		p.Symbol, p.Kind = d.qualified(), d.kind
 		return p
 	}
 	if chunk, ok := sr.snap.chunkAtLine(c.file, 1); ok {
@@ -129,6 +134,10 @@ func (sr *search) mainPlace(c *candidate) Place {
 	}
 	return Place{StartLine: 1, EndLine: 1}
 }
+
+// wordDefShare is the share of the best chunk's score that the chunk of a
+// declaration named by a plain word needs to be shown instead.
+const wordDefShare = .8
 
 func unit(v float32) float64 { return float64(max(0, min(1, v))) }
 

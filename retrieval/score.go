@@ -66,10 +66,7 @@ func (sr *search) lexical() {
 // path.
 func (sr *search) pathSignals() {
 	q := &sr.query
-	total := float32(0)
-	for _, w := range sr.wordIDF {
-		total += w
-	}
+	total := sr.totalIDF
 	if total == 0 {
 		return
 	}
@@ -79,31 +76,55 @@ func (sr *search) pathSignals() {
 		covered := q.joinedName(words.base)
 		var inStem, inDirs float32
 		for k, w := range q.words {
-			if containsString(words.stem, w) || covered.has(k) {
+			if covered.has(k) {
 				inStem += sr.wordIDF[k]
+			} else {
+				inStem += sr.wordIDF[k] * nearest(words.stem, w, q.raw[k])
 			}
-			if containsString(words.dirs, w) {
-				inDirs += sr.wordIDF[k]
-			}
+			inDirs += sr.wordIDF[k] * nearest(words.dirs, w, q.raw[k])
 		}
-		hits := 0
+		hits := float32(0)
 		for _, w := range words.stem {
-			if containsString(q.words, w) {
-				hits++
+			most := float32(0)
+			for k := range q.words {
+				most = max(most, alike(w, q.words[k], q.raw[k]))
 			}
+			hits += most
 		}
 		if covered != 0 {
-			hits = len(words.stem)
+			hits = float32(len(words.stem))
 		}
 		c.signals[sigStemRecall] = inStem / total
 		c.signals[sigDirRecall] = inDirs / total
 		if n := len(words.stem); n > 0 && hits > 0 {
-			c.signals[sigStemPrecision] = float32(hits) / float32(n)
-			if hits == n {
+			c.signals[sigStemPrecision] = hits / float32(n)
+			if hits == float32(n) {
 				c.signals[sigStemCovered] = 1
 			}
 		}
 	}
+}
+
+// nearest is how well the best of a path's words agrees with a word of the query.
+func nearest(path []string, stem, raw string) float32 {
+	most := float32(0)
+	for _, p := range path {
+		most = max(most, alike(p, stem, raw))
+	}
+	return most
+}
+
+// alike is 1 for a word of a path that is the query's, and less when one
+// abbreviates the other: ser and serialize, impls and implementations, attr and
+// attribute.
+func alike(path, stem, raw string) float32 {
+	if path == stem {
+		return 1
+	}
+	if len(path) >= minAbbreviation && strings.HasPrefix(raw, path) || len(stem) >= minLonger && strings.HasPrefix(path, stem) {
+		return abbreviation
+	}
+	return 0
 }
 
 // definitionSignals finds the declarations of the names in the query.
@@ -193,9 +214,9 @@ func (sr *search) wordDeclared(segment int, d *def, word int) {
 		return
 	}
 	c := sr.sc.candidateOf(sr.snap, f)
-	v *= sr.plainIDF[word]
+	v *= sr.plainIDF[word] / sr.totalIDF
 	if v > c.signals[sigWord] {
-		c.signals[sigWord], c.wordDef = v, d
+		c.signals[sigWord], c.wordDef = min(v, 1), d
 	}
 }
 
@@ -220,7 +241,7 @@ func (sr *search) chunkSums() {
 
 // isShare marks signals that are in 0..1 by themselves.
 var isShare = [numSignals]bool{sigStemRecall: true, sigStemPrecision: true, sigStemCovered: true, sigDirRecall: true,
-	sigRank: true, sigLiteral: true, sigLocality: true, sigVector: true}
+	sigWord: true, sigRank: true, sigLiteral: true, sigLocality: true, sigVector: true}
 
 // normalise divides each signal by its maximum over the candidates.
 func (sr *search) normalise() {

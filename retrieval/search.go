@@ -20,6 +20,8 @@ type search struct {
 	// idfs belong to query.terms, wordIDF to query.words, plainIDF to
 	// query.plain.
 	idfs, wordIDF, plainIDF []float32
+	// totalIDF is the sum of wordIDF.
+	totalIDF float32
 	// allowed has the files that pass the filters; nil when all do.
 	allowed bitset
 	filters bool
@@ -181,6 +183,7 @@ func (sr *search) weighTerms() {
 	sr.wordIDF = make([]float32, len(q.words))
 	for i, w := range q.words {
 		sr.wordIDF[i] = idf(s.documentFrequency(w), s.chunks) * q.wordWeight(w)
+		sr.totalIDF += sr.wordIDF[i]
 	}
 	sr.plainIDF = make([]float32, len(q.plain))
 	for i, p := range q.plain {

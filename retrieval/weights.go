@@ -68,6 +68,12 @@ const (
 	candidateChunks = 200
 	candidateCards  = 50
 
+	// An abbreviation in a path counts for so much of the word; it has at least
+	// minAbbreviation letters, or minLonger when it is the query that is short.
+	abbreviation    float32 = .6
+	minAbbreviation         = 3
+	minLonger               = 4
+
 	projectWeight float32 = .3 // of the workspace's own name in a query
 	joinedWeight  float32 = .7 // of two neighbouring words written as one
 )

@@ -47,7 +47,7 @@ type analyzed struct {
 	// joined are neighbouring words written as one.
 	joined []joinedWords
 
-	wantsTests, wantsExamples, wantsCompat, wantsDocs, wantsTypes, wantsBench, wantsConfig bool
+	wantsTests, wantsExamples, wantsCompat, wantsDocs, wantsTypes, wantsBench, wantsConfig, wantsForeign bool
 }
 
 // plainName is a lower-case word that may be a name, with the stem whose
@@ -188,6 +188,9 @@ func keptFields(fields []string, class Class) []string {
 
 // intent lifts penalties when the query asks for what they demote.
 func (a *analyzed) intent(word string) {
+	if _, ok := platformNames[word]; ok {
+		a.wantsForeign = true
+	}
 	switch word {
 	case "test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures", "mock", "mocks", "assert", "asserts":
 		a.wantsTests = true

@@ -135,6 +135,15 @@ func Pack(m Material, b Budget, tokens func(string) int) []Piece {
 	return p.out
 }
 
+// linesOf splits a text into lines with their line breaks.
+func linesOf(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	if n := len(lines); lines[n-1] == "" && n > 1 {
+		lines = lines[:n-1]
+	}
+	return lines
+}
+
 type packer struct {
 	budget                Budget
 	tokens                func(string) int
@@ -179,7 +188,7 @@ func (p *packer) whole(kind PieceKind, e *Excerpt) {
 
 // trimmed takes a chunk, or its longest head that ends before a cut and fits.
 func (p *packer) trimmed(e *Excerpt) bool {
-	lines := strings.SplitAfter(strings.TrimSuffix(e.Text, "\n"), "\n")
+	lines := linesOf(e.Text)
 	// ends are how many lines may be taken, in rising order.
 	var ends []int
 	for _, cut := range e.Cuts {
@@ -208,7 +217,7 @@ func (p *packer) trimmed(e *Excerpt) bool {
 
 // here takes the largest window around line that fits share of the budget.
 func (p *packer) here(e *Excerpt, line int, share float64) {
-	lines := strings.SplitAfter(strings.TrimSuffix(e.Text, "\n"), "\n")
+	lines := linesOf(e.Text)
 	at := min(max(line-e.StartLine, 0), len(lines)-1)
 	window := func(n int) Piece {
 		before := min(at, int(float64(n-1)*hereBeforeShare))

@@ -72,10 +72,12 @@ func TestRoles(t *testing.T) {
 func TestPathWords(t *testing.T) {
 	an := newAnalyzer()
 	for path, want := range map[string][2]string{
-		"src/net/http_server.go":   {"http,server", "src,net"},
-		"a/b/c/d/RouterGroup.java": {"router,group", "b,c,d"},
-		"core/ser/mod.rs":          {"ser", "core"},
-		"v3/ZodError.test.ts":      {"zod,error", "v3"},
+		"src/net/http_server.go":    {"http,server", "src,net"},
+		"a/b/c/d/RouterGroup.java":  {"router,group", "b,c,d"},
+		"core/ser/mod.rs":           {"ser", "core"},
+		"v3/ZodError.test.ts":       {"zod,error,test", "v3"},
+		"Dapper/SqlMapper.Async.cs": {"sql,mapper,async", "dapper"},
+		"lib/types.d.ts":            {"type", "lib"},
 	} {
 		w := wordsOfPath(an, path)
 		if got := [2]string{join(w.stem), join(w.dirs)}; got != want {
@@ -93,6 +95,36 @@ func join(s []string) string {
 		out += x
 	}
 	return out
+}
+
+func TestForeign(t *testing.T) {
+	an := newAnalyzer()
+	for path, want := range map[string]bool{
+		"src/win/tcp.c": true, "src/unix/tcp.c": false, "src/unix/aix.c": false, "src/tcp.c": false,
+		"poll_kqueue.go": true, "src/os390.c": true, "window.go": false,
+	} {
+		if got := foreign(an, path, "linux"); got != want {
+			t.Errorf("foreign(%q) on Linux = %v", path, got)
+		}
+	}
+}
+
+func TestAlike(t *testing.T) {
+	for _, c := range []struct {
+		path, raw string
+		want      float32
+	}{
+		{"ser", "serialize", abbreviation},
+		{"impl", "implementations", abbreviation},
+		{"alias", "alias", abbreviation}, // Porter: alias is stemmed to alia, aliases to alias
+		{"router", "routers", 1},
+		{"de", "deserialize", 0},
+		{"router", "query", 0},
+	} {
+		if got := alike(c.path, newAnalyzer().Stem(c.raw), c.raw); got != c.want {
+			t.Errorf("alike(%q, %q) = %v, want %v", c.path, c.raw, got, c.want)
+		}
+	}
 }
 
 func TestOldVersions(t *testing.T) {

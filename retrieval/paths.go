@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"quarry/index/token"
@@ -21,6 +22,7 @@ const (
 	roleBench
 	roleDoc // prose
 	roleConfig
+	roleForeign // for another operating system than the index's
 )
 
 // pathWords are the parts of a path that carry meaning, cut and stemmed.
@@ -37,8 +39,8 @@ const dirDepth = 3
 func wordsOfPath(a *token.Analyzer, p string) pathWords {
 	dir, name := path.Split(p)
 	name = strings.TrimPrefix(name, ".")
-	if i := strings.IndexByte(name, '.'); i > 0 {
-		name = name[:i]
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		name = strings.TrimSuffix(name[:i], ".d")
 	}
 	parts := strings.FieldsFunc(dir, func(r rune) bool { return r == '/' })
 	if faceNames[strings.ToLower(name)] && len(parts) > 0 {
@@ -187,4 +189,30 @@ func (r role) typeOf() Type {
 		return TypeConfig
 	}
 	return TypeCode
+}
+
+// platformNames are the operating systems that folders and file names speak of,
+// each with those of runtime.GOOS it serves.
+var platformNames = map[string][]string{
+	"windows": {"windows"}, "win": {"windows"}, "win32": {"windows"}, "win64": {"windows"}, "msvc": {"windows"},
+	"darwin": {"darwin"}, "macos": {"darwin"}, "osx": {"darwin"}, "ios": {"ios", "darwin"}, "kqueue": {"darwin", "freebsd", "netbsd", "openbsd"},
+	"fsevents": {"darwin"}, "linux": {"linux"}, "epoll": {"linux"}, "inotify": {"linux"}, "procfs": {"linux"}, "android": {"android", "linux"},
+	"unix": {"linux", "darwin", "freebsd", "netbsd", "openbsd", "dragonfly", "solaris", "aix"}, "posix": {"linux", "darwin", "freebsd", "netbsd", "openbsd"},
+	"freebsd": {"freebsd"}, "openbsd": {"openbsd"}, "netbsd": {"netbsd"}, "bsd": {"darwin", "freebsd", "netbsd", "openbsd"},
+	"sunos": {"solaris"}, "solaris": {"solaris"}, "aix": {"aix"}, "os390": {"zos"}, "ibmi": {"aix"}, "haiku": {"haiku"}, "cygwin": {"windows"}, "hurd": {"hurd"},
+	"qnx": {"qnx"}, "wasi": {"wasip1"}, "wasm": {"js", "wasip1"},
+}
+
+// foreign answers whether a path speaks of operating systems, and of none that
+// is goos.
+func foreign(a *token.Analyzer, p, goos string) bool {
+	other := false
+	for _, word := range a.Words(nil, p) {
+		serves, ok := platformNames[word]
+		if slices.Contains(serves, goos) {
+			return false
+		}
+		other = other || ok
+	}
+	return other
 }

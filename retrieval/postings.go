@@ -13,7 +13,7 @@ import (
 // touching the rest.
 const (
 	bm25K1 = 1.2
-	bm25B  = 0.75
+	bm25B  = 0.5
 )
 
 // maxImpact is the limit of a posting's weight; weights are stored in 16 bits as

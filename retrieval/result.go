@@ -237,6 +237,7 @@ func (r role) String() string {
 	}{
 		{roleTest, "test"}, {roleExample, "example"}, {roleCompat, "compatibility code"}, {roleFace, "package face"}, {roleTypes, "type declarations"},
 		{roleGenerated, "generated"}, {roleVendored, "vendored"}, {roleBench, "benchmark"}, {roleDoc, "documentation"}, {roleConfig, "configuration"},
+		{roleForeign, "another platform"},
 	} {
 		if r&x.role != 0 {
 			names = append(names, x.name)

@@ -210,7 +210,7 @@ func ownedBy(d *def, f *file, owner string) bool {
 func (sr *search) wordDeclared(segment int, d *def, word int) {
 	f := sr.snap.fileBase[segment] + d.file
 	v := definitionValue(d.kind)
-	if v < .5 || !sr.keeps(f) {
+	if v < .9 || !sr.keeps(f) {
 		return
 	}
 	c := sr.sc.candidateOf(sr.snap, f)

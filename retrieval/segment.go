@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -133,6 +134,9 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 	syn := d.Syntax
 	if len(syn.Chunks) > thinFace {
 		f.role &^= roleFace
+	}
+	if foreign(a, d.Path, runtime.GOOS) {
+		f.role |= roleForeign
 	}
 	f.words.stem = stemFromNames(a, f.words, syn.Symbols)
 	symbolDef := make([]int32, len(syn.Symbols))

@@ -65,7 +65,7 @@ const (
 
 	// candidateChunks is how many of the best chunks are looked at; 100 gave .002
 	// less on the development split.
-	candidateChunks = 200
+	candidateChunks = 100
 	candidateCards  = 50
 
 	// An abbreviation in a path counts for so much of the word; it has at least
@@ -89,6 +89,7 @@ const (
 	penaltyGenerated float32 = .5
 	penaltyVendored  float32 = .3
 	penaltyDoc       float32 = .4
+	penaltyForeign   float32 = .6
 	penaltyConfig    float32 = .4
 )
 
@@ -131,6 +132,7 @@ func (r role) penalty(a *analyzed) float32 {
 		{roleVendored, penaltyVendored, false},
 		{roleDoc, penaltyDoc, a.wantsDocs},
 		{roleConfig, penaltyConfig, a.wantsConfig},
+		{roleForeign, penaltyForeign, a.wantsForeign},
 	} {
 		if r&x.role != 0 && !x.lifted {
 			p *= x.factor

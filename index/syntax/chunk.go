@@ -109,18 +109,18 @@ func newChunker(f *File, src []byte, lines lineTable) *chunker {
 // split cuts a run that ends at end into pieces.
 func (c *chunker) split(run []atom, end uint32) {
 	for {
-		start, size := run[0].start, int(end-run[0].start)
-		if size > c.limit {
-			size = len(bytes.TrimSpace(c.src[start:end]))
-		}
-		if size <= c.limit {
-			c.pieces = append(c.pieces, piece{start, end})
+		start := run[0].start
+		if p := c.withoutBlankLines(piece{start, end}); int(p.end-p.start) <= c.limit {
+			c.addPiece(p.start, p.end)
 			return
 		}
 		if len(run) == 1 {
 			inner := c.inside(run[0], end)
 			if len(inner) < 2 {
-				inner = c.linesOf(start, end)
+				inner = c.linesOf(start, end, closes)
+			}
+			if len(inner) < 2 {
+				inner = c.linesOf(start, end, func([]byte) bool { return false })
 			}
 			if len(inner) < 2 {
 				c.cutLine(start, end)
@@ -198,13 +198,13 @@ func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32)
 }
 
 // linesOf returns the lines of a piece of text as atoms, the less indented the
-// stronger.
-func (c *chunker) linesOf(start, end uint32) []atom {
+// stronger. Lines that belong to the one before start none.
+func (c *chunker) linesOf(start, end uint32, belongs func([]byte) bool) []atom {
 	run := []atom{{start: start, node: none}}
 	for line := c.lines.line(start) + 1; int(line) <= len(c.lines) && c.lines.start(line) < end; line++ {
 		at := c.lines.start(line)
 		text := bytes.TrimSpace(c.src[at:min(end, c.lines.end(line, len(c.src)))])
-		if len(text) == 0 || closes(text) {
+		if len(text) == 0 || belongs(text) {
 			continue
 		}
 		run = append(run, atom{start: at, node: none, joined: c.comment != "" && bytes.HasPrefix(text, []byte(c.comment))})
@@ -259,8 +259,8 @@ func (c *chunker) weigh(run []atom, end uint32) []atom {
 // cutLine cuts what is one line, if it is excessive, at a blank or separator
 // near the limit.
 func (c *chunker) cutLine(start, end uint32) {
-	if int(end-start) <= maxLine {
-		c.pieces = append(c.pieces, piece{start, end})
+	if p := c.withoutBlankLines(piece{start, end}); int(p.end-p.start) <= maxLine {
+		c.pieces = append(c.pieces, p)
 		return
 	}
 	for int(end-start) > c.limit {
@@ -272,10 +272,17 @@ func (c *chunker) cutLine(start, end uint32) {
 			for n = len(window); n > len(window)-utf8.UTFMax && !utf8.RuneStart(c.src[start+uint32(n)]); n-- {
 			}
 		}
-		c.pieces = append(c.pieces, piece{start, start + uint32(n)})
+		c.addPiece(start, start+uint32(n))
 		start += uint32(n)
 	}
-	c.pieces = append(c.pieces, piece{start, end})
+	c.addPiece(start, end)
+}
+
+// addPiece adds what is not blank.
+func (c *chunker) addPiece(start, end uint32) {
+	if p := c.withoutBlankLines(piece{start, end}); p.start < p.end {
+		c.pieces = append(c.pieces, p)
+	}
 }
 
 // finish makes chunks of the pieces that hold more than blanks.
@@ -289,19 +296,6 @@ func (c *chunker) finish(comments []piece) []Chunk {
 	slices.SortFunc(byName, func(x, y int) int { return cmp.Compare(symbols[x].NameSpan.Start, symbols[y].NameSpan.Start) })
 	text := contentOf(c.language)
 	for _, p := range c.pieces {
-		for p.start < p.end && isSpace(c.src[p.end-1]) {
-			p.end--
-		}
-		for p.start < p.end {
-			line := c.src[p.start:min(p.end, c.lines.end(c.lines.line(p.start), len(c.src)))]
-			if len(bytes.TrimSpace(line)) > 0 {
-				break
-			}
-			p.start += uint32(len(line))
-		}
-		if p.start >= p.end {
-			continue
-		}
 		chunk := Chunk{Span: c.lines.span(p.start, p.end), Content: text, Hash: c.hash(p)}
 		for len(byName) > 0 && symbols[byName[0]].NameSpan.Start < p.end {
 			if symbols[byName[0]].NameSpan.Start >= p.start {
@@ -326,6 +320,18 @@ func (c *chunker) finish(comments []piece) []Chunk {
 		chunks = append(chunks, chunk)
 	}
 	return chunks
+}
+
+// withoutBlankLines takes the blank lines at both ends off a piece, and the
+// white space at its end.
+func (c *chunker) withoutBlankLines(p piece) piece {
+	for p.start < p.end && isSpace(c.src[p.end-1]) {
+		p.end--
+	}
+	text := c.src[p.start:p.end]
+	blank := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	p.start += uint32(bytes.LastIndexByte(text[:blank], '\n') + 1)
+	return p
 }
 
 func (c *chunker) hash(p piece) (sum [16]byte) {

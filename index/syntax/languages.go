@@ -95,7 +95,6 @@ func languageFor(name string) *language {
 		l.parsers.New = func() any {
 			p := sitter.NewParser()
 			p.SetLanguage(grammar)
-			p.SetOperationLimit(parseLimitMicros)
 			return p
 		}
 		query, err := compileQuery(newGrammar(grammar), l.source())

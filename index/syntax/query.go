@@ -133,8 +133,10 @@ func (q *query) starting(symbol uint16) []uint16 {
 }
 
 func (s *step) fitsSymbol(symbol uint16, named bool) bool {
-	if s.alternatives != nil {
-		return slices.ContainsFunc(s.alternatives, func(a step) bool { return a.fitsSymbol(symbol, named) })
+	for i := range s.alternatives {
+		if s.alternatives[i].fitsSymbol(symbol, named) {
+			return true
+		}
 	}
 	if s.any {
 		return named || !s.named

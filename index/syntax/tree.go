@@ -11,9 +11,11 @@ import (
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
-// parseLimitMicros bounds one parse. Real files need milliseconds; the limit
-// is for text on which error recovery explodes.
-const parseLimitMicros = 10_000_000
+// parseLimit bounds a parse, in microseconds. Source takes 0.1 to 0.3 a byte;
+// the limit is for text that is not what its name says, on which error
+// recovery takes time in the square of the length: far enough from the normal
+// that load does not decide how a file is read.
+func parseLimit(size int) int { return 1_000_000 + 5*size }
 
 // ErrTooLarge is returned for text whose offsets do not fit in 32 bits.
 var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
@@ -28,6 +30,7 @@ var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
 type Tree struct {
 	language string
 	src      []byte
+	hopeless bool // the parser gave up on it
 
 	mu   sync.Mutex   // guards tree: the binding writes to a tree that is only read
 	tree *sitter.Tree // nil if there is none
@@ -41,7 +44,7 @@ func Parse(language string, src []byte) (*Tree, error) {
 		return nil, ErrTooLarge
 	}
 	t := &Tree{language: Canonical(language), src: src}
-	t.tree = parse(languageFor(t.language), nil, src)
+	t.parse(nil)
 	return t, nil
 }
 
@@ -49,23 +52,25 @@ func Parse(language string, src []byte) (*Tree, error) {
 // is not parsed again; for text without syntax errors the result equals that of
 // Parse, around errors it may recover in another way. The edit is found by
 // comparing the texts (microseconds), so that no missed or misreported change
-// can make tree and text disagree. t stays usable.
+// can make tree and text disagree. t stays usable. Text that the parser gave up
+// on once is not tried again.
 func (t *Tree) Update(src []byte) (*Tree, error) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
+	next := &Tree{language: t.language, src: src, hopeless: t.hopeless}
 	old := t.copyTree()
 	if old == nil {
-		return Parse(t.language, src)
+		next.parse(nil)
+		return next, nil
 	}
 	defer old.Close()
-	next := &Tree{language: t.language, src: src}
 	if bytes.Equal(t.src, src) {
 		next.tree = old.Copy()
 		return next, nil
 	}
 	old.Edit(editBetween(t.src, src))
-	next.tree = parse(languageFor(t.language), old, src)
+	next.parse(old)
 	return next, nil
 }
 
@@ -84,15 +89,16 @@ func (t *Tree) Close() {
 
 // Analyze returns what the text yields; see the function of that name.
 func (t *Tree) Analyze() *File {
-	l := languageFor(t.language)
 	lines := newLineTable(t.src)
 	tree := t.copyTree()
-	if tree == nil && l != nil {
-		tree = parse(l, nil, t.src)
+	if tree == nil { // closed
+		again := Tree{language: t.language, src: t.src, hopeless: t.hopeless}
+		again.parse(nil)
+		tree = again.tree
 	}
 	if tree == nil {
 		f := analyzeLines(t.language, t.src, lines)
-		if l != nil && len(t.src) > 0 {
+		if t.hopeless {
 			f.Errors = []Span{lines.span(0, uint32(len(t.src)))}
 		}
 		return f
@@ -100,7 +106,7 @@ func (t *Tree) Analyze() *File {
 	nodes, release := flatten(tree)
 	defer release()
 	tree.Close()
-	a, f := analyzeTree(l.facts, nodes, t.src, lines)
+	a, f := analyzeTree(languageFor(t.language).facts, nodes, t.src, lines)
 	f.Language = t.language
 	f.Chunks = a.chunks(f)
 	return f
@@ -116,16 +122,23 @@ func (t *Tree) copyTree() *sitter.Tree {
 	return t.tree.Copy()
 }
 
-// parse returns nil where there is no grammar or the parser gives up.
+// parse sets the syntax tree, with the help of an older one if there is one. It
+// stays nil where there is no grammar and where the parser gives up.
+func (t *Tree) parse(old *sitter.Tree) {
+	if l := languageFor(t.language); l != nil && !t.hopeless {
+		t.tree = parse(l, old, t.src)
+		t.hopeless = t.tree == nil
+	}
+}
+
+// parse returns nil if the parser gives up.
 //
 // The context is never a cancellable one: the binding's cancel flag, set late,
 // stays set and fails every later parse. A parser that did give up would go on
 // with the old text at its next use, were it not reset.
 func parse(l *language, old *sitter.Tree, src []byte) *sitter.Tree {
-	if l == nil {
-		return nil
-	}
 	p := l.parsers.Get().(*sitter.Parser)
+	p.SetOperationLimit(parseLimit(len(src)))
 	tree, err := p.ParseCtx(context.Background(), old, src)
 	if err != nil {
 		p.Reset()

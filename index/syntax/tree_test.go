@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -99,4 +100,25 @@ func TestTreeIsSafeConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestHostileTextIsReadByLines: the parser gives up on text it would need
+// minutes for, and is not spoiled by that.
+func TestHostileTextIsReadByLines(t *testing.T) {
+	src := []byte("x = [" + strings.Repeat("1234567, ", 20_000) + "]\n")
+	f, err := Analyze("c", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Errors) != 1 || int(f.Errors[0].End) != len(src) {
+		t.Fatalf("errors %v, want one over the whole file", f.Errors)
+	}
+	checkChunks(t, f, src, true)
+	f, err = Analyze("c", []byte("int main() { return 0; }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Symbols) != 1 || len(f.Errors) != 0 {
+		t.Errorf("after giving up, a good file gives %d symbols and errors %v", len(f.Symbols), f.Errors)
+	}
 }

@@ -1,0 +1,149 @@
+package syntax
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// dialect writes files of functions for the property below.
+type dialect struct {
+	language string
+	open     string // format of a function's head, with its name
+	line     string // format of a statement, with a number and filler
+	close    string
+}
+
+var dialects = []dialect{
+	{"go", "// F%[1]d does it.\nfunc F%[1]d() {\n", "\tcall(%d, %q)\n", "}\n\n"},
+	{"python", "def f%[1]d(a):\n    \"\"\"Does it.\"\"\"\n", "    call(%d, %q)\n", "\n\n"},
+	{"typescript", "export function f%[1]d(): void {\n", "  call(%d, %q);\n", "}\n\n"},
+	{"rust", "/// Does it.\nfn f%[1]d() {\n", "    call(%d, %q);\n", "}\n\n"},
+	{"markdown", "## Part %[1]d\n\n", "Sentence %d says %s.\n\n", ""},
+	{"zig", "fn f%[1]d() void {\n", "    call(%d, %q);\n", "}\n\n"},
+}
+
+// write returns the text and where function i lies in it.
+func (d dialect) write(bodies [][]string, i int) (text []byte, start, end int) {
+	var b bytes.Buffer
+	if d.language == "go" {
+		b.WriteString("package p\n\n")
+	}
+	for n, lines := range bodies {
+		if n == i {
+			start = b.Len()
+		}
+		fmt.Fprintf(&b, d.open, n)
+		for _, line := range lines {
+			b.WriteString(line)
+		}
+		b.WriteString(d.close)
+		if n == i {
+			end = b.Len()
+		}
+	}
+	return b.Bytes(), start, end
+}
+
+// TestEditChangesItsChunkOnly: after an edit inside one function every chunk
+// that did not hold a part of it is still there, or has become one with the
+// function's chunk; and no chunk is new but those the function is in and the
+// neighbours its chunk has let go.
+func TestEditChangesItsChunkOnly(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.language, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				statement := rapid.Custom(func(t *rapid.T) string {
+					return fmt.Sprintf(d.line, rapid.IntRange(0, 1000).Draw(t, "n"), strings.Repeat("w ", rapid.IntRange(0, 30).Draw(t, "filler")))
+				})
+				bodies := rapid.SliceOfN(rapid.SliceOfN(statement, 1, 60), 2, 40).Draw(t, "bodies")
+				edited := rapid.IntRange(0, len(bodies)-1).Draw(t, "edited")
+				before, start, end := d.write(bodies, edited)
+				old := outside(t, d, before, start, end)
+
+				bodies[edited] = rapid.SliceOfN(statement, 1, 60).Draw(t, "new body")
+				after, start, end := d.write(bodies, edited)
+				now := outside(t, d, after, start, end)
+
+				old.mustBeIn(t, now, "lost")
+				now.mustBeIn(t, old, "new")
+			})
+		})
+	}
+}
+
+// cut is a chunked text, with the chunks that hold a part of the edited
+// function apart.
+type cut struct {
+	others  map[[16]byte]string
+	touched []string
+}
+
+func outside(t *rapid.T, d dialect, src []byte, start, end int) cut {
+	f, err := Analyze(d.language, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkChunks(t, f, src, languages[d.language] == nil)
+	c := cut{others: map[[16]byte]string{}}
+	for _, chunk := range f.Chunks {
+		text := string(src[chunk.Span.Start:chunk.Span.End])
+		if int(chunk.Span.Start) < end && int(chunk.Span.End) > start {
+			c.touched = append(c.touched, text)
+		} else {
+			c.others[chunk.Hash] = text
+		}
+	}
+	return c
+}
+
+func (c cut) mustBeIn(t *rapid.T, other cut, what string) {
+	for hash, text := range c.others {
+		if _, ok := other.others[hash]; ok {
+			continue
+		}
+		inTouched := false
+		for _, whole := range other.touched {
+			inTouched = inTouched || strings.Contains(whole, text)
+		}
+		if !inTouched {
+			t.Fatalf("%s:\n%s", what, text)
+		}
+	}
+}
+
+// TestChunksAreOfUsefulSize checks on a long file that most text is in chunks
+// near the size that retrieves best.
+func TestChunksAreOfUsefulSize(t *testing.T) {
+	d := dialects[0]
+	var bodies [][]string
+	for i := range 300 {
+		var body []string
+		for j := range 2 + i*7%19 {
+			body = append(body, fmt.Sprintf(d.line, j, "some argument or other"))
+		}
+		bodies = append(bodies, body)
+	}
+	src, _, _ := d.write(bodies, 0)
+	f, err := Analyze(d.language, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := 0
+	for _, c := range f.Chunks {
+		if n := int(c.Span.End - c.Span.Start); n < 300 {
+			small += n
+		}
+	}
+	mean := len(src) / len(f.Chunks)
+	if mean < 750 || mean > 1500 {
+		t.Errorf("chunks have %d bytes on average, not 750 to 1500", mean)
+	}
+	if small*20 > len(src) {
+		t.Errorf("%d of %d bytes are in chunks under 300 bytes", small, len(src))
+	}
+	t.Logf("%d chunks, %d bytes on average, %d bytes of %d in small ones", len(f.Chunks), mean, small, len(src))
+}

@@ -17,7 +17,7 @@ import (
 // index analyses files and resolves their edges in an index in memory.
 func index(t *testing.T, files map[string]string) *store.Store {
 	t.Helper()
-	s, err := store.Open("")
+	s, err := store.Open("", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,21 @@ var migrations = []migration{
 // ErrNewerSchema says that the database was written by a later quarry.
 var ErrNewerSchema = errors.New("the index was written by a newer quarry")
 
+// checkSchema answers an error if the database is not of the newest schema.
+func checkSchema(db *sql.DB) error {
+	var version int
+	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("read the schema version: %w", err)
+	}
+	if version > len(migrations) {
+		return ErrNewerSchema
+	}
+	if version < len(migrations) {
+		return fmt.Errorf("another quarry is about to bring the index from schema %d to %d", version, len(migrations))
+	}
+	return nil
+}
+
 // migrate brings the database to the newest schema, one transaction a step. The
 // version stands in the header's user_version.
 func migrate(db *sql.DB) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/index/syntax"
@@ -50,14 +51,35 @@ func (s *Store) Load(ctx context.Context, ids []int64, fn func(*File) error) (ge
 		if ids == nil {
 			return loadRange(ctx, tx, 0, 1<<(63-localBits)-1, fn)
 		}
-		for _, id := range ids {
-			if err := loadRange(ctx, tx, id, id+1, fn); err != nil {
+		for group := range slices.Chunk(ids, loadGroup) {
+			if err := loadSome(ctx, tx, group, fn); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return generation, err
+}
+
+const loadGroup = 512
+
+// loadSome reads files by id, in one pass over the range if most of it is wanted.
+func loadSome(ctx context.Context, tx *sql.Tx, ids []int64, fn func(*File) error) error {
+	lo, hi := ids[0], ids[len(ids)-1]
+	if len(ids) < 8 || !slices.IsSorted(ids) || hi-lo >= 2*int64(len(ids)) {
+		for _, id := range ids {
+			if err := loadRange(ctx, tx, id, id+1, fn); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return loadRange(ctx, tx, lo, hi+1, func(f *File) error {
+		if _, wanted := slices.BinarySearch(ids, f.ID); !wanted {
+			return nil
+		}
+		return fn(f)
+	})
 }
 
 func readGeneration(ctx context.Context, tx *sql.Tx) (generation int64, err error) {
@@ -206,23 +228,6 @@ func (s *Store) Since(ctx context.Context, generation int64) (ids []int64, now i
 		}, "SELECT id FROM files WHERE generation > ?1 UNION SELECT file_id FROM removed WHERE generation > ?1 ORDER BY 1", generation)
 	})
 	return ids, now, all, err
-}
-
-// Stats answers what the index knows of each file on disk, by path.
-func (s *Store) Stats(ctx context.Context) (map[string]Stat, error) {
-	stats := map[string]Stat{}
-	err := s.snapshot(ctx, "read the file list", func(tx *sql.Tx) error {
-		return each(ctx, tx, func(rows *sql.Rows) error {
-			var name string
-			var hash sql.RawBytes
-			var st Stat
-			err := rows.Scan(&name, &st.ID, &st.Size, &st.ModTime, &hash)
-			copy(st.Hash[:], hash)
-			stats[name] = st
-			return err
-		}, "SELECT path, id, size, mtime, hash FROM files")
-	})
-	return stats, err
 }
 
 // Totals answers how much is indexed.

@@ -112,7 +112,6 @@ type ChunkText struct {
 
 // Stat is what a staleness scan compares.
 type Stat struct {
-	ID            int64
 	Size, ModTime int64
 	Hash          Hash
 }

@@ -28,7 +28,7 @@ import (
 type Store struct {
 	path   string // "" for an index in memory
 	reads  *sql.DB
-	onSave func() // after each commit of this process; set before first use
+	onSave func() // after each commit of this process
 
 	// mu guards the writer below and makes writes one at a time.
 	mu     sync.Mutex
@@ -47,37 +47,58 @@ const pragmas = "_busy_timeout=5000&_foreign_keys=on&_synchronous=NORMAL"
 
 var memoryNames atomic.Int64
 
-// Open opens the database at path, creating it and its folder if need be, and
-// brings its schema up to date. An empty path opens an index in memory.
-func Open(path string) (*Store, error) {
-	write, read := "", ""
+// Open opens the database at path to write, creating it and its folder if need
+// be, and brings its schema up to date. An empty path opens an index in memory.
+// saved, if not nil, is called after each commit; it must not call the store.
+func Open(path string, saved func()) (*Store, error) {
+	return openAt(path, saved, true)
+}
+
+// OpenToRead opens a database that another process writes. It fails if there is
+// none yet, or one with another schema.
+func OpenToRead(path string) (*Store, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("open the index: %w", err)
+	}
+	return openAt(path, nil, false)
+}
+
+func openAt(path string, saved func(), write bool) (*Store, error) {
+	if saved == nil {
+		saved = func() {}
+	}
+	writeDSN, readDSN := "", ""
 	if path == "" {
 		name := "file:/quarry-" + strconv.FormatInt(memoryNames.Add(1), 10) + "?vfs=memdb&"
-		write, read = name+pragmas+"&_txlock=immediate", name+pragmas
+		writeDSN, readDSN = name+pragmas+"&_txlock=immediate", name+pragmas
 	} else {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFull, err)
 		}
 		name := "file:" + (escapePath(path)) + "?" + pragmas
-		write, read = name+"&_journal_mode=WAL&_txlock=immediate", name+"&_query_only=on"
+		writeDSN, readDSN = name+"&_journal_mode=WAL&_txlock=immediate", name+"&_query_only=on"
 	}
-	keeper, err := sql.Open("sqlite3", write)
+	keeper, err := sql.Open("sqlite3", writeDSN)
 	if err != nil {
 		return nil, fmt.Errorf("open the index: %w", classify(err))
 	}
 	keeper.SetMaxOpenConns(1)
-	s := &Store{path: path, keeper: keeper, onSave: func() {}}
-	if err := s.start(read); err != nil {
+	s := &Store{path: path, keeper: keeper, onSave: saved}
+	if err := s.start(readDSN, write); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the index: %w", classify(err)), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) start(read string) error {
+func (s *Store) start(read string, write bool) error {
 	if err := probe(s.keeper); err != nil {
 		return err
 	}
-	if err := migrate(s.keeper); err != nil {
+	if !write {
+		if err := checkSchema(s.keeper); err != nil {
+			return err
+		}
+	} else if err := migrate(s.keeper); err != nil {
 		return err
 	}
 	var err error
@@ -86,7 +107,9 @@ func (s *Store) start(read string) error {
 	}
 	s.reads.SetMaxOpenConns(8)
 	s.reads.SetMaxIdleConns(8)
-	s.w, err = newWriter(s.keeper)
+	if write {
+		s.w, err = newWriter(s.keeper)
+	}
 	return err
 }
 

@@ -79,7 +79,7 @@ func anywhere(v *View, f *Unresolved) [][]Target {
 
 func open(t *testing.T, path string) *Store {
 	t.Helper()
-	s, err := Open(path)
+	s, err := Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	if err := s.w.exec(fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); !errors.Is(err, ErrNewerSchema) || !strings.Contains(err.Error(), "update quarry") {
+	if _, err := Open(path, nil); !errors.Is(err, ErrNewerSchema) || !strings.Contains(err.Error(), "update quarry") {
 		t.Errorf("opening a newer index: %v", err)
 	}
 }
@@ -236,7 +236,7 @@ func TestDamageIsTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); !errors.Is(err, ErrCorrupt) {
+	if _, err := Open(path, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("opening rubbish: %v, want ErrCorrupt", err)
 	}
 }

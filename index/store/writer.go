@@ -29,7 +29,7 @@ type writer struct {
 	tree     *Tree
 }
 
-var errClosed = errors.New("the index is closed")
+var errClosed = errors.New("the index is not open for writing")
 
 func newWriter(db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(context.Background())

@@ -124,32 +124,58 @@ type Skip struct {
 	Reason Reason
 }
 
-// Walk calls file for each file that may be read and skip for each path that is
-// left out, in the order of the paths' components. An error of file ends the
-// walk and is returned.
-func (r *Root) Walk(ctx context.Context, file func(Entry) error, skip func(Skip)) error {
+// Visitor is told what a walk meets.
+type Visitor struct {
+	// Dir is called for each folder before it is read.
+	Dir func(rel string)
+	// File is called for each file that may be read. An error ends the walk.
+	File func(Entry) error
+	// Skip is called for each path that is left out.
+	Skip func(Skip)
+}
+
+// Walk visits everything below a folder, "" being the root, in the order of the
+// paths' components. It reads the ignore files anew. A folder that is left out
+// itself is not entered.
+func (r *Root) Walk(ctx context.Context, dir string, v Visitor) error {
 	r.Reload()
+	if dir != "" {
+		if reason := r.Check(dir); reason != "" {
+			v.Skip(Skip{dir, reason})
+			return nil
+		}
+	}
 	r.mu.Lock()
-	above := r.above
+	parent := r.above
+	if dir != "" {
+		parent = r.levelOf(parentOf(dir))
+	}
 	r.mu.Unlock()
-	err := r.walk(ctx, above, "", file, skip)
-	if err != nil {
+	if err := r.walk(ctx, parent, dir, v); err != nil {
 		return fmt.Errorf("walk %s: %w", r.dir, err)
 	}
 	return nil
 }
 
-func (r *Root) walk(ctx context.Context, parent *level, dir string, file func(Entry) error, skip func(Skip)) error {
+func parentOf(rel string) string {
+	if up := path.Dir(rel); up != "." {
+		return up
+	}
+	return ""
+}
+
+func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	v.Dir(dir)
 	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
 	entries, err := os.ReadDir(abs) // sorted
 	if err != nil {
 		if dir == "" {
 			return err
 		}
-		skip(Skip{dir, Unreadable})
+		v.Skip(Skip{dir, Unreadable})
 		return nil
 	}
 	names := make(map[string]bool, len(entries))
@@ -180,7 +206,7 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, file func(En
 			if exists(e.Name() + "/CACHEDIR.TAG") {
 				reason = BuildOutput
 			} else {
-				if err := r.walk(ctx, l, rel, file, skip); err != nil {
+				if err := r.walk(ctx, l, rel, v); err != nil {
 					return err
 				}
 				continue
@@ -196,11 +222,11 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, file func(En
 		}
 		if reason != "" {
 			if e.Name() != ".git" {
-				skip(Skip{rel, reason})
+				v.Skip(Skip{rel, reason})
 			}
 			continue
 		}
-		if err := file(Entry{rel, info.Size(), info.ModTime().UnixNano()}); err != nil {
+		if err := v.File(Entry{rel, info.Size(), info.ModTime().UnixNano()}); err != nil {
 			return err
 		}
 	}
@@ -236,10 +262,7 @@ func (r *Root) Check(rel string) Reason {
 func (r *Root) checkOne(rel string, isParent bool) Reason {
 	info, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(rel)))
 	isDir := isParent || err == nil && info.IsDir()
-	dir := path.Dir(rel)
-	if dir == "." {
-		dir = ""
-	}
+	dir := parentOf(rel)
 	exists := onDisk(filepath.Join(r.dir, filepath.FromSlash(dir)))
 	if reason := r.levelOf(dir).reason(rel, isDir, exists); reason != "" {
 		return reason
@@ -268,11 +291,7 @@ func (r *Root) levelOf(dir string) *level {
 	}
 	parent := r.above
 	if dir != "" {
-		up := path.Dir(dir)
-		if up == "." {
-			up = ""
-		}
-		parent = r.levelOf(up)
+		parent = r.levelOf(parentOf(dir))
 	}
 	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
 	l := newLevel(parent, abs, dir, "", onDisk(abs))
@@ -299,17 +318,17 @@ func (r *Root) Resolve(name string) (rel string, err error) {
 		name = filepath.Join(r.dir, filepath.FromSlash(name))
 	}
 	// A secret stays one whatever it links to, and whatever links to it.
-	if rel, ok := r.relative(name); ok && IsSecret(rel) {
+	if rel, ok := r.Rel(name); ok && IsSecret(rel) {
 		return "", &Excluded{given, Secret}
 	}
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		if _, ok := r.relative(name); !ok {
+		if _, ok := r.Rel(name); !ok {
 			return "", &Excluded{given, Outside}
 		}
 		return "", fmt.Errorf("%s: %w", given, errors.Unwrap(err))
 	}
-	rel, ok := r.relative(real)
+	rel, ok := r.Rel(real)
 	if !ok {
 		return "", &Excluded{given, Outside}
 	}
@@ -319,7 +338,9 @@ func (r *Root) Resolve(name string) (rel string, err error) {
 	return rel, nil
 }
 
-func (r *Root) relative(abs string) (string, bool) {
+// Rel turns an absolute path into one relative to the root, with slashes; ok is
+// false if it leads outside. Links are not followed.
+func (r *Root) Rel(abs string) (string, bool) {
 	rel, err := filepath.Rel(r.dir, abs)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", false
@@ -347,7 +368,7 @@ func (r *Root) Read(rel string) (text []byte, e Entry, reason Reason, err error)
 		return nil, e, TooLarge, nil
 	}
 	text = make([]byte, 0, info.Size()+1)
-	for {
+	for checked := false; ; {
 		n, err := f.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]
 		if errors.Is(err, io.EOF) {
@@ -359,26 +380,51 @@ func (r *Root) Read(rel string) (text []byte, e Entry, reason Reason, err error)
 		if int64(len(text)) > r.maxSize {
 			return nil, e, TooLarge, nil
 		}
+		if !checked && len(text) >= binaryHead {
+			if isBinary(text) {
+				return nil, e, Binary, nil // without reading all of it
+			}
+			checked = true
+		}
 		if len(text) == cap(text) {
 			text = slices.Grow(text, len(text))
 		}
 	}
-	return text, e, Unfit(text), nil
+	return text, e, unfit(text), nil
 }
 
-// Unfit answers why a text is no use to the index: binary data, or lines so long
+// binaryHead is as far as git looks for a zero byte.
+const binaryHead = 8000
+
+func isBinary(text []byte) bool {
+	return bytes.IndexByte(text[:min(len(text), binaryHead)], 0) >= 0
+}
+
+// unfit answers why a text is no use to the index: binary data, or lines so long
 // that a program wrote them.
-func Unfit(text []byte) Reason {
+func unfit(text []byte) Reason {
 	const (
-		head     = 8000 // as far as git looks for a zero byte
 		longText = 20_000
 		longLine = 1000 // bytes on average; what people write stays under 100
 	)
-	if bytes.IndexByte(text[:min(len(text), head)], 0) >= 0 {
+	if isBinary(text) {
 		return Binary
 	}
 	if len(text) > longText && len(text)/(bytes.Count(text, []byte{'\n'})+1) > longLine {
 		return Minified
 	}
 	return ""
+}
+
+// Unfit answers why a text that is not on disk must not be indexed.
+func (r *Root) Unfit(text []byte) Reason {
+	if int64(len(text)) > r.maxSize {
+		return TooLarge
+	}
+	return unfit(text)
+}
+
+// Stat describes a file or folder, links not followed.
+func (r *Root) Stat(rel string) (fs.FileInfo, error) {
+	return r.files.Lstat(filepath.FromSlash(rel))
 }

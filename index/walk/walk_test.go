@@ -14,9 +14,11 @@ import (
 // walked answers "path" for files and "path (reason)" for what was left out.
 func walked(t *testing.T, r *Root) (files, skips []string) {
 	t.Helper()
-	err := r.Walk(context.Background(),
-		func(e Entry) error { files = append(files, e.Path); return nil },
-		func(s Skip) { skips = append(skips, s.Path+" ("+string(s.Reason)+")") })
+	err := r.Walk(context.Background(), "", Visitor{
+		Dir:  func(string) {},
+		File: func(e Entry) error { files = append(files, e.Path); return nil },
+		Skip: func(s Skip) { skips = append(skips, s.Path+" ("+string(s.Reason)+")") },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +231,7 @@ func TestUnfit(t *testing.T) {
 		{"short one", strings.Repeat("x=1;", 100), ""},
 		{"empty", "", ""},
 	} {
-		if got := Unfit([]byte(c.text)); got != c.want {
+		if got := unfit([]byte(c.text)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -241,7 +243,7 @@ func TestWalkStops(t *testing.T) {
 	write(t, dir, map[string]string{"a/1": "", "b/2": "", "c/3": ""})
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	err := root(t, dir).Walk(ctx, func(Entry) error { n++; cancel(); return nil }, func(Skip) {})
+	err := root(t, dir).Walk(ctx, "", Visitor{func(string) {}, func(Entry) error { n++; cancel(); return nil }, func(Skip) {}})
 	if !errors.Is(err, context.Canceled) || n != 1 {
 		t.Errorf("walked %d files after cancelling: %v", n, err)
 	}

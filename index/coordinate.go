@@ -1,0 +1,498 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"quarry/index/link"
+	"quarry/index/store"
+	"quarry/index/walk"
+)
+
+const (
+	// A scan's documents are written in batches: a commit makes the full-text
+	// table write a segment, and an edit waits for the batch before it.
+	batchBytes = 1 << 20
+	batchFiles = 512
+	batchDelay = 300 * time.Millisecond
+	// linkBatch is how many files are resolved before edits are looked for again.
+	linkBatch = 64
+	// ownerPoll is how often a reader looks whether the writer has gone.
+	ownerPoll = time.Second
+	// optimizeAbove is how many bytes a scan must have read for the full-text
+	// table to be worth merging.
+	optimizeAbove = 4 << 20
+	progressEvery = 100 * time.Millisecond
+)
+
+// coordinator is the state of the goroutine that alone writes the index.
+type coordinator struct {
+	*Index
+	scan *scan // at work, nil if none
+	// fresh are the paths written from newer events since the scan began; what it
+	// read of them may be older.
+	fresh map[string]bool
+	batch store.Batch
+	size  int64 // of the batch, in bytes
+	age   time.Time
+	read  Progress
+	shown time.Time
+}
+
+// coordinate runs until ctx is done.
+func (x *Index) coordinate(ctx context.Context) {
+	c := &coordinator{Index: x, fresh: map[string]bool{}}
+	x.unlinked = true // until Relink says otherwise
+	for ctx.Err() == nil {
+		if !x.isOwner() {
+			if !c.takeOver(ctx) {
+				continue
+			}
+		}
+		wait := c.step(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		c.await(ctx, wait)
+	}
+	if c.scan != nil { // its goroutines end by ctx; take what they still hold
+		for range c.scan.results {
+		}
+	}
+}
+
+func (x *Index) isOwner() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.owner
+}
+
+// takeOver waits a moment for the lock; it answers whether this process is the
+// writer now.
+func (c *coordinator) takeOver(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-c.cfg.Clock.After(ownerPoll):
+	}
+	won, err := c.becomeOwner()
+	if err != nil {
+		c.fail(err)
+	}
+	if won {
+		c.cfg.Log.Info("this process indexes now", "root", c.root.Dir())
+		c.request(func() {
+			c.scans[""] = true
+			for rel := range c.buffers {
+				c.due[rel] = c.cfg.Clock.Now()
+			}
+		})
+		c.unlinked = true
+	}
+	return won
+}
+
+// step does what is due, most urgent first, and answers how long the coordinator
+// may wait for something new: 0 not at all, less than 0 for ever.
+func (c *coordinator) step(ctx context.Context) time.Duration {
+	c.mu.Lock()
+	damaged, rebuild := c.damaged, c.rebuild
+	c.damaged, c.rebuild = nil, false
+	c.mu.Unlock()
+	if damaged != nil || rebuild {
+		c.endScan(ctx, true)
+		if err := c.replace(damaged); err != nil {
+			c.fail(err)
+		}
+	}
+	now := c.cfg.Clock.Now()
+	paths, next := c.take(now)
+	if len(paths) > 0 {
+		c.settleErr(ctx, c.refresh(ctx, paths))
+	}
+	if c.scan == nil {
+		c.beginScan(ctx)
+	}
+	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= batchDelay {
+		c.flush(ctx)
+	}
+	linkable := c.unlinked && c.scan == nil
+	if linkable && c.gate.open() {
+		c.relink(ctx)
+		return 0
+	}
+	return c.patience(now, next, linkable)
+}
+
+// patience answers when the coordinator has to look again though nothing happens.
+func (c *coordinator) patience(now, next time.Time, linkable bool) time.Duration {
+	wait := time.Duration(-1)
+	sooner := func(d time.Duration) {
+		if d = max(d, time.Millisecond); wait < 0 || d < wait {
+			wait = d
+		}
+	}
+	if !next.IsZero() {
+		sooner(next.Sub(now))
+	}
+	if !c.age.IsZero() {
+		sooner(batchDelay)
+	}
+	if linkable {
+		sooner(quiet / 4)
+	}
+	if c.scan == nil && c.isPolling() {
+		if c.nextPoll.IsZero() {
+			// Polling may take a tenth of the time at most.
+			c.nextPoll = now.Add(max(minPoll, 10*c.lastScan))
+		}
+		if !now.Before(c.nextPoll) {
+			c.nextPoll = time.Time{}
+			c.Rescan()
+			return 0
+		}
+		sooner(c.nextPoll.Sub(now))
+	}
+	if c.scan == nil && !linkable && next.IsZero() {
+		c.settle()
+	}
+	return wait
+}
+
+func (x *Index) isPolling() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.polling
+}
+
+// settle tells the waiters that there is nothing left to do.
+func (c *coordinator) settle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.due)+len(c.scans) > 0 || c.rebuild || c.damaged != nil {
+		return
+	}
+	select {
+	case <-c.settled:
+	default:
+		close(c.settled)
+	}
+}
+
+// await sleeps until there is something to do.
+func (c *coordinator) await(ctx context.Context, wait time.Duration) {
+	if wait == 0 {
+		return
+	}
+	var timer <-chan time.Time
+	if wait > 0 {
+		timer = c.cfg.Clock.After(wait)
+	}
+	var results chan result
+	if c.scan != nil {
+		results = c.scan.results
+	}
+	select {
+	case <-ctx.Done():
+	case <-c.wake:
+	case <-timer:
+	case r, ok := <-results:
+		if !ok {
+			c.endScan(ctx, false)
+			return
+		}
+		if c.add(ctx, r); c.scan != nil { // else a failed write ended it
+			c.addReady(ctx)
+		}
+	}
+}
+
+// addReady takes the results that are there already, not so many that an edit
+// would notice.
+func (c *coordinator) addReady(ctx context.Context) {
+	for n := 0; n < cap(c.scan.results); n++ {
+		select {
+		case r, ok := <-c.scan.results:
+			if !ok {
+				c.endScan(ctx, false)
+				return
+			}
+			c.add(ctx, r)
+		default:
+			return
+		}
+		if c.scan == nil {
+			return // a failed write ended it
+		}
+	}
+}
+
+// refresh brings single paths up to date.
+func (c *coordinator) refresh(ctx context.Context, paths []string) error {
+	slices.Sort(paths)
+	var b store.Batch
+	for _, rel := range paths {
+		if err := c.look(ctx, rel, &b); err != nil {
+			return fmt.Errorf("%s: %w", rel, err)
+		}
+		if c.scan != nil {
+			c.fresh[rel] = true
+		}
+	}
+	return c.apply(b)
+}
+
+// look adds to a batch what one path needs.
+func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) error {
+	if text, ok := c.bufferOf(rel); ok {
+		return c.lookBuffer(ctx, rel, text, b)
+	}
+	c.trees.drop(rel)
+	reason := c.root.Check(rel)
+	var r result
+	if reason == "" {
+		info, err := c.root.Stat(rel)
+		switch {
+		case err != nil:
+			reason = walk.Unreadable
+		case info.IsDir():
+			c.request(func() { c.scans[rel] = true })
+			return nil
+		default:
+			if r, reason, err = c.Index.read(ctx, &c.analyze, rel, false); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case reason != "":
+		return c.lookGone(ctx, rel, b)
+	case r.touch:
+		b.Touch = append(b.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
+	default:
+		b.Put = append(b.Put, r.doc)
+	}
+	return nil
+}
+
+// lookGone removes what the index has at a path and, if it was a folder, below.
+func (c *coordinator) lookGone(ctx context.Context, rel string, b *store.Batch) error {
+	below, err := c.Store().Stats(ctx, rel)
+	if err != nil {
+		return err
+	}
+	for name := range below {
+		if !c.isOpen(name) {
+			b.Remove = append(b.Remove, name)
+		}
+	}
+	b.Remove = append(b.Remove, rel)
+	return nil
+}
+
+func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store.Batch) error {
+	reason := c.root.Check(rel)
+	if reason == "" || reason == walk.TooLarge { // on disk; the buffer may have shrunk
+		reason = c.root.Unfit([]byte(text))
+	}
+	if reason != "" {
+		c.trees.drop(rel)
+		return c.lookGone(ctx, rel, b)
+	}
+	hash := hashOf([]byte(text))
+	st, ok, err := c.Store().Stat(ctx, rel)
+	if err != nil || ok && st.Hash == hash {
+		return err
+	}
+	file, err := c.trees.analyze(rel, []byte(text))
+	if err != nil {
+		return err
+	}
+	// ModTime stays 0: after a crash the disk is read again.
+	b.Put = append(b.Put, c.analyze.finish(rel, []byte(text), hash, file))
+	return nil
+}
+
+// beginScan starts the next requested scan.
+func (c *coordinator) beginScan(ctx context.Context) {
+	c.mu.Lock()
+	dir, found := "", c.scans[""]
+	if found {
+		clear(c.scans)
+	} else {
+		for dir = range c.scans {
+			found = true
+			delete(c.scans, dir)
+			break
+		}
+	}
+	c.mu.Unlock()
+	if !found {
+		return
+	}
+	all := false
+	if dir == "" {
+		version, err := c.Store().Meta(ctx, "analyzer")
+		if err != nil {
+			c.settleErr(ctx, err)
+			return
+		}
+		all = version != "" && version != analyzerVersion
+	}
+	clear(c.fresh)
+	c.read, c.shown = Progress{}, time.Time{}
+	s := c.startScan(ctx, dir, all)
+	c.scan = s
+	c.mu.Lock()
+	c.running = s
+	c.mu.Unlock()
+}
+
+// add takes one result of the scan into the batch.
+func (c *coordinator) add(ctx context.Context, r result) {
+	c.read.Files++
+	c.read.Done += r.entry.Size
+	c.read.Total = c.scan.total
+	c.show(false)
+	rel := r.entry.Path
+	if c.fresh[rel] || c.isOpen(rel) {
+		return // something newer was seen
+	}
+	switch {
+	case r.touch:
+		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
+	case r.doc == nil:
+		c.batch.Remove = append(c.batch.Remove, rel)
+	default:
+		if old, ok := c.scan.takeGone(r.doc); ok {
+			c.batch.Remove = append(c.batch.Remove, old)
+		}
+		c.batch.Put = append(c.batch.Put, r.doc)
+		c.size += r.doc.Size
+	}
+	if c.age.IsZero() {
+		c.age = c.cfg.Clock.Now()
+	}
+	if c.size >= batchBytes || len(c.batch.Put)+len(c.batch.Touch)+len(c.batch.Remove) >= batchFiles {
+		c.flush(ctx)
+	}
+}
+
+func (c *coordinator) flush(ctx context.Context) {
+	b := c.batch
+	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
+	c.settleErr(ctx, c.apply(b))
+}
+
+func (c *coordinator) apply(b store.Batch) error {
+	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
+		return nil
+	}
+	if len(b.Put)+len(b.Remove) > 0 {
+		c.unlinked = true
+	}
+	return c.Store().Apply(b)
+}
+
+// endScan closes the books of a scan whose results are all taken. abandon: throw
+// away what it has not handed over.
+func (c *coordinator) endScan(ctx context.Context, abandon bool) {
+	s := c.scan
+	if s == nil {
+		return
+	}
+	s.cancel()
+	for range s.results {
+	}
+	c.scan = nil
+	c.mu.Lock()
+	c.running = nil
+	c.mu.Unlock()
+	if abandon {
+		c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
+		return
+	}
+	if s.err != nil {
+		c.flush(ctx)
+		if !errors.Is(s.err, context.Canceled) {
+			c.settleErr(ctx, s.err)
+		}
+		c.show(true)
+		return
+	}
+	for _, name := range s.left() {
+		if !c.fresh[name] && !c.isOpen(name) {
+			c.batch.Remove = append(c.batch.Remove, name)
+		}
+	}
+	c.flush(ctx)
+	if s.dir == "" {
+		c.settleErr(ctx, c.Store().EndScan(c.scanMeta(s), s.skipped))
+	}
+	c.lastScan = c.cfg.Clock.Now().Sub(s.started)
+	if c.read.Done > optimizeAbove {
+		c.settleErr(ctx, c.Store().Optimize())
+	}
+	if c.read.Files == 0 {
+		c.show(true)
+	}
+}
+
+// relink resolves the references of a few files.
+func (c *coordinator) relink(ctx context.Context) {
+	left, err := c.Store().Relink(ctx, linkBatch, link.Resolve)
+	c.unlinked = err == nil && left > 0
+	c.settleErr(ctx, err)
+	if c.read.Files > 0 {
+		c.read.Linking, c.read.Left = true, left
+		c.show(!c.unlinked)
+		if !c.unlinked {
+			c.read = Progress{}
+		}
+	}
+}
+
+// show reports progress, not more often than a person can read.
+func (c *coordinator) show(finished bool) {
+	now := c.cfg.Clock.Now()
+	if !finished && now.Sub(c.shown) < progressEvery {
+		return
+	}
+	c.shown = now
+	p := c.read
+	p.Finished = finished
+	c.cfg.Progress(p)
+}
+
+// scanMeta is what a whole scan leaves in the index beside files.
+func (c *coordinator) scanMeta(s *scan) map[string]string {
+	now := c.cfg.Clock.Now()
+	meta := map[string]string{
+		"analyzer":     analyzerVersion,
+		"root":         c.root.Dir(),
+		"scanned":      now.UTC().Format(time.RFC3339),
+		"scan_seconds": strconv.FormatFloat(now.Sub(s.started).Seconds(), 'f', 3, 64),
+		"skipped":      encodeCounts(s.counts),
+	}
+	return meta
+}
+
+// settleErr acts upon what went wrong with the database.
+func (c *coordinator) settleErr(ctx context.Context, err error) {
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, store.ErrFull) && !c.Store().InMemory():
+		c.endScan(ctx, true)
+		if err := c.moveToMemory(err); err != nil {
+			c.fail(err)
+		}
+	case errors.Is(err, store.ErrCorrupt):
+		c.request(func() { c.damaged = err })
+	default:
+		c.fail(err)
+	}
+}

@@ -1,0 +1,172 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"quarry/index/store"
+)
+
+// Update is one file that changed in the index.
+type Update struct {
+	Path string
+	// File is the record now, nil if the file is gone.
+	File *store.File
+	// Text is what File was made from.
+	Text string
+}
+
+// Feed follows the index: first everything in it, then what changes. It is not
+// safe for concurrent use.
+type Feed struct {
+	x     *Index
+	store *store.Store
+	from  int64
+	// paths are the files told of, by id.
+	paths map[int64]string
+	// todo are ids still to be told of.
+	todo []int64
+}
+
+// Follow returns a feed that starts with every file of the index.
+func (x *Index) Follow() *Feed { return &Feed{x: x, paths: map[int64]string{}} }
+
+const (
+	// feedBytes is how much text one answer of a feed holds, about.
+	feedBytes = 32 << 20
+	// readerPoll is how often a process that only reads looks for changes.
+	readerPoll = 500 * time.Millisecond
+)
+
+// Next waits for changes and answers them, about 32 MB of text at a time; caught
+// is true if nothing more is known to have changed. A file that changed again in
+// the meantime is left out; it comes with its next record.
+func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error) {
+	for {
+		saved := f.x.saved.next() // before looking, so that nothing is missed
+		if len(f.todo) == 0 {
+			if list, err = f.look(ctx); err != nil {
+				if f.store != f.x.Store() && ctx.Err() == nil {
+					continue // the database was replaced under the query
+				}
+				return nil, false, err
+			}
+		}
+		if len(f.todo) > 0 || len(list) > 0 {
+			more, err := f.load(ctx)
+			if err != nil {
+				if f.store != f.x.Store() && ctx.Err() == nil {
+					f.todo, list = nil, nil
+					continue
+				}
+				return nil, false, err
+			}
+			if list = append(list, more...); len(list) > 0 {
+				return list, len(f.todo) == 0, nil
+			}
+			continue
+		}
+		var poll <-chan time.Time
+		if !f.x.isOwner() {
+			poll = f.x.cfg.Clock.After(readerPoll)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		case <-saved:
+		case <-poll:
+		}
+	}
+}
+
+// look finds out which files changed.
+func (f *Feed) look(ctx context.Context) (gone []Update, err error) {
+	s := f.x.Store()
+	if s != f.store {
+		// Ids mean something else now; what was told is told again or taken back.
+		for _, name := range f.paths {
+			gone = append(gone, Update{Path: name})
+		}
+		f.store, f.from, f.paths = s, 0, map[int64]string{}
+	}
+	ids, now, all, err := s.Since(ctx, f.from)
+	if all && err == nil {
+		for _, name := range f.paths {
+			gone = append(gone, Update{Path: name})
+		}
+		f.paths = map[int64]string{}
+		ids, now, _, err = s.Since(ctx, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.todo, f.from = ids, now
+	return gone, nil
+}
+
+var errEnough = errors.New("enough for one answer")
+
+// load reads the records of the next files.
+func (f *Feed) load(ctx context.Context) (list []Update, err error) {
+	bytes, at := 0, 0
+	// Ids without a record are files that are gone.
+	gone := func(until int64) {
+		for ; at < len(f.todo) && f.todo[at] < until; at++ {
+			if name, ok := f.paths[f.todo[at]]; ok {
+				list = append(list, Update{Path: name})
+				delete(f.paths, f.todo[at])
+			}
+		}
+	}
+	_, err = f.store.Load(ctx, f.todo, func(file *store.File) error {
+		gone(file.ID)
+		if bytes > feedBytes {
+			return errEnough
+		}
+		at++
+		if name, ok := f.paths[file.ID]; ok && name != file.Path {
+			list = append(list, Update{Path: name})
+		}
+		f.paths[file.ID] = file.Path
+		text, err := f.x.Text(file.Path)
+		if err != nil || hashOf([]byte(text)) != file.Hash {
+			return nil // a newer record is on its way
+		}
+		bytes += len(text)
+		list = append(list, Update{file.Path, file, text})
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		f.todo = slices.Clone(f.todo[at:])
+		return list, nil
+	}
+	if err == nil {
+		gone(1 << 62)
+		f.todo = nil
+	}
+	return list, err
+}
+
+// Text is the present text of a file: of its buffer if it is open in an editor,
+// else from the disk. A file that may not be read is an error.
+func (x *Index) Text(rel string) (string, error) {
+	x.mu.Lock()
+	b := x.buffers[rel]
+	x.mu.Unlock()
+	if b != nil {
+		return b.text, nil
+	}
+	if reason := x.root.Check(rel); reason != "" {
+		return "", excluded(rel, reason)
+	}
+	text, _, reason, err := x.root.Read(rel)
+	if err != nil {
+		return "", err
+	}
+	if reason != "" {
+		return "", excluded(rel, reason)
+	}
+	return string(text), nil
+}

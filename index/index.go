@@ -1,0 +1,290 @@
+// Package index keeps one workspace root's index true to its files: it walks,
+// analyses, stores, watches, and tells who follows it what changed.
+//
+// All that happens to a file goes through one funnel (funnel.go): editor events,
+// client watchers, the index's own watcher, and scans after a start, a checkout or
+// a lost event. An open document's buffer is the truth for its path, the disk for
+// every other. One goroutine, the coordinator (coordinate.go), takes from the
+// funnel and is the only one to write; a scan's workers hand it their documents.
+// So an edit waits for no scan, and what is older never overwrites what is newer.
+//
+// Of several processes on one root the one that holds the file lock writes; the
+// others read its database and take over when it goes. An index that cannot be
+// written to disk lives in memory. Index is safe for concurrent use.
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"quarry/index/store"
+	"quarry/index/walk"
+	"quarry/index/watch"
+)
+
+// Config says what to index and how.
+type Config struct {
+	// Dir is the workspace root.
+	Dir string
+	// StateDir is where indexes are kept; "" means DefaultStateDir.
+	StateDir string
+	// MaxFileSize is the largest file indexed, in bytes; 0 means
+	// walk.DefaultMaxSize.
+	MaxFileSize int64
+	// Watch: the index watches the disk itself. Without it FilesChanged has to be
+	// called.
+	Watch bool
+	// Progress, if not nil, is called by the coordinator while it works through
+	// more than a few files. It must return soon.
+	Progress func(Progress)
+	// Tell, if not nil, is called with what the person should know, once for each
+	// matter.
+	Tell func(message string)
+	// Log takes what an operator wants to know; nil discards it.
+	Log *slog.Logger
+	// Clock is the time; nil means the system's.
+	Clock Clock
+}
+
+// Progress is how far a scan has come.
+type Progress struct {
+	// Done and Total count bytes of source.
+	Done, Total int64
+	// Files is how many files were read.
+	Files int
+	// Linking: all files are read, and references are being resolved. Left is how
+	// many files remain.
+	Linking bool
+	Left    int
+	// Finished is true in the last call of a scan.
+	Finished bool
+}
+
+// Index is one open index.
+type Index struct {
+	cfg  Config
+	root *walk.Root
+	gate *gate
+
+	state   stateFiles
+	current atomic.Pointer[store.Store]
+	cancel  context.CancelFunc
+	stopped sync.WaitGroup // the goroutines of the index
+
+	wake  chan struct{} // tells the coordinator that the funnel holds something
+	saved signal        // fires after each commit and when the store is replaced
+
+	// mu guards the fields below, which the coordinator shares with callers. It is
+	// never held while the disk or the database is touched.
+	mu      sync.Mutex
+	buffers map[string]*buffer   // open documents by path
+	due     map[string]time.Time // changed paths and when to look at them
+	scans   map[string]bool      // folders to scan
+	rebuild bool                 // start from nothing
+	damaged error                // set when the database was found to be damaged
+	owner   bool                 // this process holds the lock and writes
+	running *scan                // the scan at work, nil if none
+	settled chan struct{}        // closed while there is nothing to do
+	told    map[string]bool
+	polling bool // the root cannot be watched and is scanned now and then
+	lastErr error
+
+	// What follows belongs to the coordinator alone.
+	analyze  analyzer
+	trees    trees
+	unlinked bool
+	watcher  *watch.Watcher // nil without Config.Watch; set before the start
+	nextPoll time.Time
+	lastScan time.Duration
+}
+
+// Open opens the index of a root, creating it if there is none, and begins to
+// bring it up to date. What it held before can be read at once.
+func Open(cfg Config) (*Index, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = systemClock{}
+	}
+	if cfg.Progress == nil {
+		cfg.Progress = func(Progress) {}
+	}
+	if cfg.Tell == nil {
+		cfg.Tell = func(string) {}
+	}
+	root, err := walk.Open(cfg.Dir, cfg.MaxFileSize)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{
+		cfg: cfg, root: root, gate: newGate(cfg.Clock), wake: make(chan struct{}, 1),
+		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
+		settled: make(chan struct{}), told: map[string]bool{}, trees: trees{},
+	}
+	x.saved.init()
+	if err := x.openState(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.cancel = cancel
+	if cfg.Watch {
+		x.startWatching()
+	}
+	x.stopped.Go(func() { x.coordinate(ctx) })
+	x.stopped.Go(func() { x.check(ctx) })
+	return x, nil
+}
+
+// Close stops all work, wherever it is, and closes the database. The next Open
+// goes on from there.
+func (x *Index) Close() error {
+	x.cancel()
+	var errs []error
+	if x.watcher != nil {
+		errs = append(errs, x.watcher.Close())
+	}
+	x.stopped.Wait()
+	x.trees.close()
+	x.saved.fire()
+	errs = append(errs, x.Store().Close(), x.state.unlock(), x.root.Close())
+	return errors.Join(errs...)
+}
+
+// Store is the database to read from. It is another one after the index was
+// rebuilt or moved into memory; do not keep it.
+func (x *Index) Store() *store.Store { return x.current.Load() }
+
+// Root decides which files may be read.
+func (x *Index) Root() *walk.Root { return x.root }
+
+// Busy holds background work back until leave is called, and a moment longer: call
+// it for each keystroke and around each completion. It costs nothing to speak of.
+func (x *Index) Busy() (leave func()) { return x.gate.enter() }
+
+// Rescan compares the whole root with the index again.
+func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
+
+// Rebuild throws the index away and makes it anew.
+func (x *Index) Rebuild() { x.request(func() { x.rebuild = true }) }
+
+// CancelScan stops the scan at work. What it has read stays; the rest is read
+// by the next scan.
+func (x *Index) CancelScan() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.running != nil {
+		x.running.cancel()
+	}
+}
+
+// request changes what the coordinator finds in the funnel.
+func (x *Index) request(change func()) {
+	x.mu.Lock()
+	change()
+	x.unsettle()
+	x.mu.Unlock()
+	select {
+	case x.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// unsettle: mu is held.
+func (x *Index) unsettle() {
+	select {
+	case <-x.settled:
+		x.settled = make(chan struct{})
+	default:
+	}
+}
+
+// Settle returns when everything that was known at the call is indexed and
+// resolved. In a process that only reads, it returns at once.
+func (x *Index) Settle(ctx context.Context) error {
+	for {
+		x.mu.Lock()
+		settled, owner := x.settled, x.owner
+		x.mu.Unlock()
+		if !owner {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-settled:
+		}
+		x.mu.Lock()
+		same := settled == x.settled
+		err := x.lastErr
+		x.mu.Unlock()
+		if same {
+			return err
+		}
+	}
+}
+
+// tell passes a message to the person, once.
+func (x *Index) tell(message string) {
+	x.mu.Lock()
+	known := x.told[message]
+	x.told[message] = true
+	x.mu.Unlock()
+	if !known {
+		x.cfg.Log.Warn(message)
+		x.cfg.Tell(message)
+	}
+}
+
+// check looks for damage in the background; answers are served meanwhile.
+func (x *Index) check(ctx context.Context) {
+	s := x.Store()
+	err := s.Check(ctx)
+	if err == nil || ctx.Err() != nil || s != x.Store() {
+		return
+	}
+	if errors.Is(err, store.ErrCorrupt) {
+		x.request(func() { x.damaged = err })
+		return
+	}
+	x.cfg.Log.Error("check the index", "error", err)
+}
+
+// workers is how many files are analysed at once.
+func workers() int { return max(1, runtime.GOMAXPROCS(0)) }
+
+// signal wakes any number of waiters.
+type signal struct {
+	mu sync.Mutex // guards c
+	c  chan struct{}
+}
+
+func (s *signal) init() { s.c = make(chan struct{}) }
+
+// next is closed by the next fire.
+func (s *signal) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.c
+}
+
+func (s *signal) fire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.c)
+	s.c = make(chan struct{})
+}
+
+// fail notes an error that is not worth more than a line in the log and status.
+func (x *Index) fail(err error) {
+	x.cfg.Log.Error("index", "error", err)
+	x.mu.Lock()
+	x.lastErr = fmt.Errorf("index %s: %w", x.root.Dir(), err)
+	x.mu.Unlock()
+}

@@ -1,0 +1,471 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"quarry/index/store"
+)
+
+// write makes files from "path": "text"; "" removes one.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if text == "" {
+			if err := os.RemoveAll(p); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// manual is a clock that stands until it is moved.
+type manual struct {
+	mu      sync.Mutex // guards the fields below
+	now     time.Time
+	waiters []waiter
+}
+
+type waiter struct {
+	at time.Time
+	c  chan time.Time
+}
+
+func newManual() *manual { return &manual{now: time.Now()} }
+
+func (m *manual) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *manual) After(d time.Duration) <-chan time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := waiter{m.now.Add(d), make(chan time.Time, 1)}
+	m.waiters = append(m.waiters, w)
+	m.fire()
+	return w.c
+}
+
+func (m *manual) move(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+	m.fire()
+}
+
+func (m *manual) fire() {
+	m.waiters = slices.DeleteFunc(m.waiters, func(w waiter) bool {
+		if w.at.After(m.now) {
+			return false
+		}
+		w.c <- m.now
+		return true
+	})
+}
+
+// start opens an index of dir and waits until it is up to date.
+func start(t testing.TB, cfg Config) *Index {
+	t.Helper()
+	if cfg.StateDir == "" {
+		cfg.StateDir = t.TempDir()
+	}
+	x, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	settle(t, x)
+	return x
+}
+
+func settle(t testing.TB, x *Index) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	if err := x.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func paths(t testing.TB, x *Index) []string {
+	t.Helper()
+	stats, err := x.Store().Stats(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []string{}
+	for name := range stats {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// symbols answers the names declared in a file of the index, nil if it is not
+// there.
+func symbols(t testing.TB, x *Index, name string) []string {
+	t.Helper()
+	var list []string
+	_, err := x.Store().Load(t.Context(), nil, func(f *store.File) error {
+		if f.Path == name {
+			list = []string{}
+			for _, s := range f.Syntax.Symbols {
+				list = append(list, s.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// until polls a condition that other goroutines bring about.
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+		runtime.Gosched()
+	}
+}
+
+var project = map[string]string{
+	"go.mod":            "module example.com/m\n",
+	"main.go":           "package main\n\nimport \"example.com/m/lib\"\n\nfunc main() { lib.Open() }\n",
+	"lib/lib.go":        "// Package lib opens things.\npackage lib\n\n// Open opens.\nfunc Open() { helper() }\n",
+	"lib/helper.go":     "package lib\n\nfunc helper() {}\n",
+	"README.md":         "# Title\n\nWhat it is about.\n\n## Use\n\nLike so.\n",
+	"node_modules/x.js": "function x() {}\n",
+	".env":              "SECRET=1\n",
+}
+
+func TestFirstIndex(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	var mu sync.Mutex
+	var progress []Progress
+	x := start(t, Config{Dir: dir, Progress: func(p Progress) { mu.Lock(); progress = append(progress, p); mu.Unlock() }})
+	if got, want := paths(t, x), []string{"README.md", "go.mod", "lib/helper.go", "lib/lib.go", "main.go"}; !slices.Equal(got, want) {
+		t.Errorf("indexed %q, want %q", got, want)
+	}
+	st, err := x.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st.Skipped["dependencies"] != 1 || st.Skipped["secret"] != 1 || len(st.SkippedPaths) != 2 || !st.Owner || st.Working || st.Edges == 0 {
+		t.Errorf("status %+v", st)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(progress) == 0 || !progress[len(progress)-1].Finished {
+		t.Errorf("progress %+v", progress)
+	}
+	_, err = x.Store().Load(t.Context(), nil, func(f *store.File) error {
+		want := map[string]string{"lib/lib.go": "Package lib opens things.", "README.md": "What it is about."}[f.Path]
+		if want != "" && f.Summary != want {
+			t.Errorf("summary of %s: %q, want %q", f.Path, f.Summary, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBufferIsTheTruthAfterADelay(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	clock := newManual()
+	x := start(t, Config{Dir: dir, Clock: clock})
+	name := filepath.Join(x.Root().Dir(), "lib", "helper.go")
+	x.DidOpen(name, project["lib/helper.go"])
+	settle(t, x)
+	x.DidChange(name, "package lib\n\nfunc helper() {}\n\nfunc typed() {}\n")
+	clock.move(bufferDelay - time.Millisecond)
+	x.Root() // the coordinator may or may not have run; nothing is due either way
+	if got := symbols(t, x, "lib/helper.go"); slices.Contains(got, "typed") {
+		t.Errorf("indexed before the delay: %q", got)
+	}
+	clock.move(time.Millisecond)
+	settle(t, x)
+	if got := symbols(t, x, "lib/helper.go"); !slices.Contains(got, "typed") {
+		t.Errorf("not indexed after the delay: %q", got)
+	}
+	// The disk does not count while the document is open.
+	write(t, dir, map[string]string{"lib/helper.go": "package lib\n\nfunc disk() {}\n"})
+	x.FilesChanged([]string{name})
+	x.Rescan()
+	settle(t, x)
+	if got := symbols(t, x, "lib/helper.go"); !slices.Contains(got, "typed") {
+		t.Errorf("the disk won over the buffer: %q", got)
+	}
+	x.DidClose(name)
+	settle(t, x)
+	if got := symbols(t, x, "lib/helper.go"); !slices.Equal(got, []string{"lib", "disk"}) {
+		t.Errorf("after closing: %q, want what is on disk", got)
+	}
+	// A document that was never saved is gone when it is closed.
+	unsaved := filepath.Join(x.Root().Dir(), "new.go")
+	x.DidOpen(unsaved, "package m\n\nfunc fresh() {}\n")
+	settle(t, x)
+	if got := symbols(t, x, "new.go"); !slices.Equal(got, []string{"m", "fresh"}) {
+		t.Errorf("unsaved document: %q", got)
+	}
+	x.DidClose(unsaved)
+	settle(t, x)
+	if got := symbols(t, x, "new.go"); got != nil {
+		t.Errorf("after closing an unsaved document: %q", got)
+	}
+}
+
+func TestSecretsStayOutEvenWhenOpen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	for _, name := range []string{".env", "sub/.env.local", "id_rsa", "node_modules/x.js", "../outside.go"} {
+		x.DidOpen(filepath.Join(x.Root().Dir(), filepath.FromSlash(name)), "SECRET=2\nfunc leaked() {}\n")
+	}
+	settle(t, x)
+	if got := paths(t, x); len(got) != 5 {
+		t.Errorf("indexed %q", got)
+	}
+	if _, err := x.Text(".env.production"); err == nil {
+		t.Error("Text read a secret")
+	}
+}
+
+func TestWatcherSeesTheDisk(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir, Watch: true})
+	has := func(name, symbol string) func() bool {
+		return func() bool { return slices.Contains(symbols(t, x, name), symbol) }
+	}
+	write(t, dir, map[string]string{"lib/helper.go": "package lib\n\nfunc changed() {}\n"})
+	until(t, "a changed file", has("lib/helper.go", "changed"))
+	write(t, dir, map[string]string{"deep/er/new.go": "package er\n\nfunc inNewFolder() {}\n"})
+	until(t, "a file in a new folder", has("deep/er/new.go", "inNewFolder"))
+	write(t, dir, map[string]string{"deep/er/later.go": "package er\n\nfunc later() {}\n"})
+	until(t, "a later file in the new folder", has("deep/er/later.go", "later"))
+	if err := os.Rename(filepath.Join(dir, "deep"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a renamed folder", func() bool {
+		return symbols(t, x, "deep/er/new.go") == nil && slices.Contains(symbols(t, x, "moved/er/new.go"), "inNewFolder")
+	})
+	write(t, dir, map[string]string{"lib": ""})
+	until(t, "a removed folder", func() bool { return symbols(t, x, "lib/lib.go") == nil })
+	write(t, dir, map[string]string{".ignore": "moved/\n"})
+	until(t, "a new ignore file", func() bool { return symbols(t, x, "moved/er/new.go") == nil })
+	settle(t, x)
+	if got, want := dump(t, x), fresh(t, dir); got != want {
+		t.Errorf("differs from a fresh index: %s", firstDifference(got, want))
+	}
+}
+
+func TestRestart(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	x, err := Open(Config{Dir: dir, StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(t, x)
+	name := filepath.Join(x.Root().Dir(), "main.go")
+	x.DidOpen(name, "package main\n\nfunc neverSaved() {}\n")
+	settle(t, x)
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"lib/helper.go": "", "lib/other.go": project["lib/helper.go"], "added.py": "def added():\n    pass\n"})
+	again := start(t, Config{Dir: dir, StateDir: state})
+	if got, want := dump(t, again), fresh(t, dir); got != want {
+		t.Errorf("after a restart: %s", firstDifference(got, want))
+	}
+}
+
+func TestMassChange(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{}
+	for i := range 400 {
+		files[fmt.Sprintf("pkg%d/file%d.go", i%20, i)] = fmt.Sprintf("package p\n\nfunc F%d() { F%d() }\n", i, i+20)
+	}
+	write(t, dir, files)
+	x := start(t, Config{Dir: dir})
+	var names []string
+	for i := range 400 {
+		name := fmt.Sprintf("pkg%d/file%d.go", i%20, i)
+		switch {
+		case i%3 == 0:
+			files[name] = ""
+		default:
+			files[name] = fmt.Sprintf("package p\n\nfunc G%d() { F%d() }\n", i, i+20)
+		}
+		names = append(names, filepath.Join(x.Root().Dir(), filepath.FromSlash(name)))
+	}
+	write(t, dir, files)
+	x.FilesChanged(names)
+	settle(t, x)
+	if got, want := dump(t, x), fresh(t, dir); got != want {
+		t.Errorf("after a mass change: %s", firstDifference(got, want))
+	}
+}
+
+func TestBusyHoldsAScanBack(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	clock := newManual()
+	x := start(t, Config{Dir: dir, Clock: clock})
+	leave := x.Busy()
+	write(t, dir, map[string]string{"added.go": "package m\n\nfunc added() {}\n"})
+	x.Rescan()
+	// An edit goes ahead of the scan that waits.
+	name := filepath.Join(x.Root().Dir(), "main.go")
+	x.DidOpen(name, "package main\n\nfunc typed() {}\n")
+	until(t, "an edit while busy", func() bool { return slices.Contains(symbols(t, x, "main.go"), "typed") })
+	if got := symbols(t, x, "added.go"); got != nil {
+		t.Errorf("the scan went on while busy: %q", got)
+	}
+	leave()
+	clock.move(quiet)
+	settle(t, x)
+	if got := symbols(t, x, "added.go"); !slices.Equal(got, []string{"m", "added"}) {
+		t.Errorf("after the busy time: %q", got)
+	}
+}
+
+func TestCancelAndRescan(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	clock := newManual()
+	x := start(t, Config{Dir: dir, Clock: clock})
+	leave := x.Busy()
+	write(t, dir, map[string]string{"added.go": "package m\n\nfunc added() {}\n"})
+	x.Rescan()
+	until(t, "the scan to begin", func() bool { x.mu.Lock(); defer x.mu.Unlock(); return x.running != nil })
+	x.CancelScan()
+	until(t, "the scan to end", func() bool { x.mu.Lock(); defer x.mu.Unlock(); return x.running == nil })
+	if got := symbols(t, x, "added.go"); got != nil {
+		t.Errorf("indexed though cancelled: %q", got)
+	}
+	leave()
+	clock.move(quiet)
+	x.Rescan()
+	settle(t, x)
+	if got := symbols(t, x, "added.go"); got == nil {
+		t.Error("not indexed by the next scan")
+	}
+}
+
+func TestRebuild(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	before := dump(t, x)
+	x.Rebuild()
+	settle(t, x)
+	if got := dump(t, x); got != before {
+		t.Errorf("after a rebuild: %s", firstDifference(got, before))
+	}
+}
+
+func TestFeed(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	known := map[string]string{}
+	feed := x.Follow()
+	next := func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		for {
+			list, caught, err := feed.Next(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range list {
+				if u.File == nil {
+					delete(known, u.Path)
+				} else {
+					known[u.Path] = u.Text
+				}
+			}
+			if caught {
+				return
+			}
+		}
+	}
+	next()
+	if len(known) != 5 || known["main.go"] != project["main.go"] {
+		t.Errorf("the feed began with %q", known)
+	}
+	write(t, dir, map[string]string{"main.go": "package main\n\nfunc main() {}\n", "README.md": "", "lib/renamed.go": project["lib/lib.go"], "lib/lib.go": ""})
+	x.Rescan()
+	settle(t, x)
+	next()
+	want := []string{"go.mod", "lib/helper.go", "lib/renamed.go", "main.go"}
+	var got []string
+	for name := range known {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) || known["main.go"] != "package main\n\nfunc main() {}\n" {
+		t.Errorf("the feed went on to %q", known)
+	}
+	x.Rebuild()
+	settle(t, x)
+	next()
+	if len(known) != 4 {
+		t.Errorf("after a rebuild the feed has %q", known)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := feed.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled Next: %v", err)
+	}
+}
+
+func TestDefaultStateDir(t *testing.T) {
+	t.Setenv("QUARRY_STATE_DIR", "/somewhere")
+	if got, err := DefaultStateDir(); err != nil || got != "/somewhere" {
+		t.Errorf("%q, %v", got, err)
+	}
+	t.Setenv("QUARRY_STATE_DIR", "")
+	t.Setenv("XDG_STATE_HOME", "/xdg")
+	if got, err := DefaultStateDir(); runtime.GOOS == "linux" && (err != nil || got != "/xdg/quarry") {
+		t.Errorf("%q, %v", got, err)
+	}
+	a, _ := databaseDir("/s", "/a/same")
+	b, _ := databaseDir("/s", "/b/same")
+	if a == b || !strings.HasPrefix(filepath.Base(a), "same-") {
+		t.Errorf("folders of two roots: %s and %s", a, b)
+	}
+}

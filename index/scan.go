@@ -1,0 +1,215 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"quarry/index/store"
+	"quarry/index/walk"
+)
+
+// scan compares a folder with the index and analyses what differs. It runs in
+// goroutines of its own and hands its results to the coordinator.
+type scan struct {
+	dir     string // "" is the root
+	cancel  context.CancelFunc
+	started time.Time
+	// results carries what is to be written; it is closed when the scan has ended,
+	// after which the fields below may be read.
+	results chan result
+
+	skipped []store.Skipped
+	counts  map[string]int // of what was left out, by reason
+	total   int64          // bytes to read; set before the first result
+	// gone are the paths that are no longer there, by what their text was, so that
+	// a rename can be told from a new file. The coordinator takes from it while the
+	// scan runs; it is complete before the first result.
+	gone map[store.Hash][]string
+	err  error
+}
+
+// result is one file to be written: doc if its text is new, touch if only its time
+// is, neither if it must not be in the index.
+type result struct {
+	entry walk.Entry
+	doc   *store.Document
+	touch bool
+}
+
+// racy is how fresh a file's time may be to be believed: within the file system's
+// granularity it could change again without showing.
+const racy = 100 * time.Millisecond
+
+// modTime is the time stored for a file. A time too fresh to be believed is stored
+// a nanosecond off, so that the next scan reads the file again.
+func modTime(e walk.Entry, now time.Time) int64 {
+	if now.UnixNano()-e.ModTime < int64(racy) {
+		return e.ModTime + 1
+	}
+	return e.ModTime
+}
+
+// startScan begins a scan. all: read every file, however unchanged it looks.
+func (x *Index) startScan(ctx context.Context, dir string, all bool) *scan {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &scan{
+		dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), results: make(chan result, 64),
+		counts: map[string]int{}, gone: map[store.Hash][]string{},
+	}
+	x.stopped.Go(func() {
+		defer close(s.results)
+		defer cancel()
+		s.err = x.scan(ctx, s, all)
+	})
+	return s
+}
+
+func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
+	known, err := x.Store().Stats(ctx, s.dir)
+	if err != nil {
+		return err
+	}
+	var stale []walk.Entry
+	err = x.root.Walk(ctx, s.dir, walk.Visitor{
+		Dir: x.watchDir,
+		File: func(e walk.Entry) error {
+			st, ok := known[e.Path]
+			delete(known, e.Path)
+			if x.isOpen(e.Path) {
+				return nil // the buffer is the truth
+			}
+			if all || !ok || st.Size != e.Size || st.ModTime != e.ModTime {
+				stale = append(stale, e)
+				s.total += e.Size
+			}
+			return nil
+		},
+		Skip: func(k walk.Skip) { s.skip(k.Path, k.Reason) },
+	})
+	if err != nil && !errors.Is(err, context.Canceled) && s.dir != "" {
+		err = nil // the folder went away; all that was in it is gone
+	}
+	if err != nil {
+		return err
+	}
+	for name, st := range known {
+		s.gone[st.Hash] = append(s.gone[st.Hash], name)
+	}
+	for _, names := range s.gone {
+		slices.Sort(names)
+	}
+	return x.readAll(ctx, s, stale, all)
+}
+
+func (s *scan) skip(name string, reason walk.Reason) {
+	s.counts[string(reason)]++
+	s.skipped = append(s.skipped, store.Skipped{Path: name, Reason: string(reason)})
+}
+
+// readAll analyses the stale files in parallel.
+func (x *Index) readAll(ctx context.Context, s *scan, stale []walk.Entry, all bool) error {
+	var (
+		group   sync.WaitGroup
+		mu      sync.Mutex // guards next, first and s.skip
+		next    int
+		failure error
+	)
+	take := func() (e walk.Entry, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(stale) || failure != nil {
+			return e, false
+		}
+		next++
+		return stale[next-1], true
+	}
+	for range min(workers(), len(stale)) {
+		group.Go(func() {
+			var a analyzer
+			for {
+				e, ok := take()
+				if !ok {
+					return
+				}
+				err := x.gate.wait(ctx)
+				var r result
+				var reason walk.Reason
+				if err == nil {
+					r, reason, err = x.read(ctx, &a, e.Path, all)
+				}
+				if err == nil {
+					r.entry.Path = e.Path
+					select {
+					case s.results <- r:
+					case <-ctx.Done():
+						err = ctx.Err()
+					}
+				}
+				mu.Lock()
+				if reason != "" {
+					s.skip(e.Path, reason)
+				}
+				if err != nil && failure == nil {
+					failure = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return failure
+}
+
+// read looks at one file on disk that no rule leaves out. The answer is a reason
+// to leave it out after all, or what to write. all: analyse it even if its text is
+// the one indexed.
+func (x *Index) read(ctx context.Context, a *analyzer, rel string, all bool) (r result, reason walk.Reason, err error) {
+	text, entry, reason, err := x.root.Read(rel)
+	if reason != "" {
+		if reason == walk.Unreadable {
+			x.cfg.Log.Debug("read", "path", rel, "error", err)
+		}
+		return r, reason, nil
+	}
+	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}
+	hash := hashOf(text)
+	if !all {
+		st, ok, err := x.Store().Stat(ctx, rel)
+		if err != nil {
+			return r, "", err
+		}
+		if r.touch = ok && st.Hash == hash; r.touch {
+			return r, "", nil
+		}
+	}
+	if r.doc, err = a.document(rel, text, hash); err != nil {
+		return r, "", err
+	}
+	r.doc.ModTime = r.entry.ModTime
+	return r, "", nil
+}
+
+// left answers the paths that are gone and that no rename has taken.
+func (s *scan) left() []string {
+	var list []string
+	for names := range maps.Values(s.gone) {
+		list = append(list, names...)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// takeGone answers a path that is gone and had the same text: what doc was called
+// before.
+func (s *scan) takeGone(doc *store.Document) (string, bool) {
+	names := s.gone[doc.Hash]
+	if len(names) == 0 {
+		return "", false
+	}
+	s.gone[doc.Hash] = names[1:]
+	return names[0], true
+}

@@ -1,0 +1,267 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/gofrs/flock"
+
+	"quarry/index/store"
+)
+
+// stateFiles is where the index of one root lies: a folder with the database and
+// the file that is locked by the process that writes it.
+type stateFiles struct {
+	dir  string
+	lock *flock.Flock // nil if the index cannot be on disk
+	// opened is the database file a reader has open.
+	opened os.FileInfo
+}
+
+func (s *stateFiles) database() string { return filepath.Join(s.dir, "index.db") }
+
+func (s *stateFiles) unlock() error {
+	if s.lock == nil {
+		return nil
+	}
+	return s.lock.Close()
+}
+
+// DefaultStateDir is quarry's folder for state: QUARRY_STATE_DIR, else what the
+// platform provides.
+func DefaultStateDir() (string, error) {
+	if dir := os.Getenv("QUARRY_STATE_DIR"); dir != "" {
+		return dir, nil
+	}
+	var dir string
+	home, err := os.UserHomeDir()
+	switch runtime.GOOS {
+	case "windows":
+		dir, err = os.UserCacheDir() // %LocalAppData%
+	case "darwin":
+		dir = filepath.Join(home, "Library", "Application Support")
+	default:
+		if dir = os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+			err = nil
+		} else {
+			dir = filepath.Join(home, ".local", "state")
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the state folder: %w; set QUARRY_STATE_DIR", err)
+	}
+	return filepath.Join(dir, "quarry"), nil
+}
+
+// databaseDir is the folder of a root's index: its name, for people, and a hash of
+// its path.
+func databaseDir(stateDir, root string) (string, error) {
+	if stateDir == "" {
+		var err error
+		if stateDir, err = DefaultStateDir(); err != nil {
+			return "", err
+		}
+	}
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(stateDir, "index", filepath.Base(root)+"-"+hex.EncodeToString(sum[:6])), nil
+}
+
+// openState opens the database as its writer, or to read it if another process
+// writes it, or else in memory.
+func (x *Index) openState() error {
+	dir, err := databaseDir(x.cfg.StateDir, x.root.Dir())
+	if err == nil {
+		x.state.dir = dir
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return x.startInMemory(err)
+	}
+	x.state.lock = flock.New(filepath.Join(dir, "lock"))
+	won, err := x.becomeOwner()
+	switch {
+	case err != nil:
+		err = errors.Join(err, x.state.unlock())
+		x.state.lock = nil
+		return x.startInMemory(err)
+	case won:
+		return nil
+	}
+	x.cfg.Log.Info("another process writes the index; reading it", "root", x.root.Dir())
+	empty, err := store.Open("", x.saved.fire)
+	if err != nil {
+		return err
+	}
+	x.current.Store(empty)
+	x.follow()
+	return nil
+}
+
+// becomeOwner takes the lock if it is free, and opens the database to write. As
+// long as it is not free the database is opened anew when the writer made another.
+func (x *Index) becomeOwner() (won bool, err error) {
+	if won, err = x.state.lock.TryLock(); err != nil || !won {
+		if err == nil && x.current.Load() != nil {
+			x.follow()
+		}
+		return false, err
+	}
+	s, err := x.openOwn()
+	if err != nil {
+		return false, errors.Join(err, x.state.lock.Unlock())
+	}
+	x.swap(s, true)
+	return true, nil
+}
+
+// follow opens the database that another process writes, if it is not open yet.
+func (x *Index) follow() {
+	info, err := os.Stat(x.state.database())
+	if err != nil || x.state.opened != nil && os.SameFile(info, x.state.opened) {
+		return
+	}
+	s, err := store.OpenToRead(x.state.database())
+	if err != nil {
+		x.cfg.Log.Debug("follow the index of another process", "error", err)
+		return
+	}
+	x.state.opened = info
+	x.swap(s, false)
+}
+
+// swap replaces the database that is read from.
+func (x *Index) swap(s *store.Store, owner bool) {
+	old := x.current.Swap(s)
+	x.mu.Lock()
+	x.owner = owner
+	x.mu.Unlock()
+	if old != nil {
+		if err := old.Close(); err != nil {
+			x.cfg.Log.Error("close the index", "error", err)
+		}
+	}
+	x.saved.fire()
+}
+
+// openOwn opens the database to write; a damaged one is set aside first.
+func (x *Index) openOwn() (*store.Store, error) {
+	s, err := store.Open(x.state.database(), x.saved.fire)
+	if errors.Is(err, store.ErrCorrupt) {
+		if err := x.setAside(err); err != nil {
+			return nil, err
+		}
+		s, err = store.Open(x.state.database(), x.saved.fire)
+	}
+	return s, err
+}
+
+// setAside renames a damaged database, over the one set aside before.
+func (x *Index) setAside(cause error) error {
+	name := x.state.database()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(name+suffix, name+".damaged"+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("set the damaged index aside: %w", err)
+		}
+	}
+	x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+".damaged")
+	x.tell(fmt.Sprintf("The index of %s was damaged. A copy is kept at %s.damaged; the index is being made anew.", x.root.Dir(), name))
+	return nil
+}
+
+// startInMemory begins without a database on disk.
+func (x *Index) startInMemory(cause error) error {
+	s, err := store.Open("", x.saved.fire)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	x.tellInMemory(cause)
+	x.swap(s, true)
+	return nil
+}
+
+func (x *Index) tellInMemory(cause error) {
+	x.tell(fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v. Free some disk space or make %s writable, then restart.",
+		x.root.Dir(), cause, x.state.dir))
+}
+
+// maxCopied is the largest database that is copied into memory, in bytes; a larger
+// one is made anew, which costs time and not memory at once.
+const maxCopied = 512 << 20
+
+// moveToMemory goes on in memory after a write failed for want of room.
+func (x *Index) moveToMemory(cause error) error {
+	x.tellInMemory(cause)
+	old := x.Store()
+	var s *store.Store
+	if info, err := os.Stat(x.state.database()); err == nil && info.Size() < maxCopied {
+		if s, err = old.Copy(x.saved.fire); err != nil {
+			x.cfg.Log.Warn("the index is made anew in memory", "error", err)
+			s = nil
+		}
+	}
+	if s == nil {
+		var err error
+		if s, err = store.Open("", x.saved.fire); err != nil {
+			return err
+		}
+	}
+	x.swap(s, true)
+	x.startOver()
+	return nil
+}
+
+// replace makes the index anew; damaged says why, nil if somebody asked for it.
+func (x *Index) replace(damaged error) error {
+	if x.Store().InMemory() {
+		s, err := store.Open("", x.saved.fire)
+		if err != nil {
+			return err
+		}
+		x.swap(s, true)
+		x.startOver()
+		return nil
+	}
+	// The file can be moved or removed on every system only once it is closed.
+	if err := x.Store().Close(); err != nil {
+		x.cfg.Log.Error("close the index", "error", err)
+	}
+	var err error
+	if damaged != nil {
+		err = x.setAside(damaged)
+	} else {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if e := os.Remove(x.state.database() + suffix); e != nil && !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	var s *store.Store
+	if err == nil {
+		s, err = store.Open(x.state.database(), x.saved.fire)
+	}
+	if err != nil {
+		x.tellInMemory(err)
+		if s, err = store.Open("", x.saved.fire); err != nil {
+			return err
+		}
+	}
+	x.swap(s, true)
+	x.startOver()
+	return nil
+}
+
+// startOver asks for everything to be looked at again.
+func (x *Index) startOver() {
+	x.request(func() {
+		x.scans[""] = true
+		for rel := range x.buffers {
+			x.due[rel] = x.cfg.Clock.Now()
+		}
+	})
+}

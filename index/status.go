@@ -1,0 +1,97 @@
+package index
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"quarry/index/store"
+	"quarry/index/walk"
+)
+
+// Status is what the index holds and does.
+type Status struct {
+	Root string `json:"root"`
+	// Database is the file the index is kept in, "" if in memory.
+	Database string `json:"database"`
+	// Owner: this process writes the index; else another one does.
+	Owner bool `json:"owner"`
+	// Working: something is still to be indexed.
+	Working bool `json:"working"`
+	store.Totals
+	// DatabaseBytes is the size of the database.
+	DatabaseBytes int64 `json:"database_bytes"`
+	// Scanned is when the whole root was last compared with the index, and
+	// ScanSeconds how long that took.
+	Scanned     time.Time `json:"scanned,omitzero"`
+	ScanSeconds float64   `json:"scan_seconds"`
+	// Skipped counts what the last scan left out, by reason; SkippedPaths names
+	// the first of them.
+	Skipped      map[string]int  `json:"skipped"`
+	SkippedPaths []store.Skipped `json:"skipped_paths"`
+	// Problems are files that were indexed by lines only.
+	Problems []store.Problem `json:"problems"`
+	// LastError is what went wrong last, "" if nothing did.
+	LastError string `json:"last_error"`
+}
+
+// Status answers what the index holds and does.
+func (x *Index) Status(ctx context.Context) (Status, error) {
+	s := x.Store()
+	st := Status{Root: x.root.Dir(), Skipped: map[string]int{}}
+	if !s.InMemory() {
+		st.Database = x.state.database()
+	}
+	x.mu.Lock()
+	st.Owner = x.owner
+	select {
+	case <-x.settled:
+	default:
+		st.Working = x.owner
+	}
+	if x.lastErr != nil {
+		st.LastError = x.lastErr.Error()
+	}
+	x.mu.Unlock()
+	return st, st.read(ctx, s)
+}
+
+func (st *Status) read(ctx context.Context, s *store.Store) (err error) {
+	if st.Totals, err = s.Totals(ctx); err != nil {
+		return err
+	}
+	if st.DatabaseBytes, err = s.Size(ctx); err != nil {
+		return err
+	}
+	meta := map[string]string{"scanned": "", "scan_seconds": "0", "skipped": "{}"}
+	for key := range meta {
+		value, err := s.Meta(ctx, key)
+		if err != nil {
+			return err
+		}
+		if value != "" {
+			meta[key] = value
+		}
+	}
+	// Unreadable values are those of no scan; the next one writes them again.
+	st.Scanned, _ = time.Parse(time.RFC3339, meta["scanned"])
+	_ = json.Unmarshal([]byte(meta["scan_seconds"]), &st.ScanSeconds)
+	_ = json.Unmarshal([]byte(meta["skipped"]), &st.Skipped)
+	if st.SkippedPaths, err = s.SkippedPaths(ctx); err != nil {
+		return err
+	}
+	st.Problems, err = s.Problems(ctx)
+	return err
+}
+
+func encodeCounts(counts map[string]int) string {
+	text, err := json.Marshal(counts)
+	if err != nil {
+		panic(err) // a map of strings to numbers always encodes
+	}
+	return string(text)
+}
+
+func excluded(rel string, reason walk.Reason) error {
+	return &walk.Excluded{Path: rel, Reason: reason}
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Stats answers what the index knows of the files in a folder and below it, by
+// path; "" is the root.
+func (s *Store) Stats(ctx context.Context, dir string) (map[string]Stat, error) {
+	stats := map[string]Stat{}
+	where, args := under(dir)
+	err := s.snapshot(ctx, "read the file list", func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			var name string
+			var st Stat
+			err := scanStat(rows.Scan, &name, &st)
+			stats[name] = st
+			return err
+		}, "SELECT path, size, mtime, hash FROM files"+where, args...)
+	})
+	return stats, err
+}
+
+// under is the condition for a folder. A range, not LIKE: paths hold any
+// character, and the index on path serves it. "0" follows "/".
+func under(dir string) (where string, args []any) {
+	if dir == "" {
+		return "", nil
+	}
+	return " WHERE path >= ? AND path < ?", []any{dir + "/", dir + "0"}
+}
+
+func scanStat(scan func(...any) error, name *string, st *Stat) error {
+	var hash []byte
+	err := scan(name, &st.Size, &st.ModTime, &hash)
+	copy(st.Hash[:], hash)
+	return err
+}
+
+// Stat answers what the index knows of one file; ok is false if nothing.
+func (s *Store) Stat(ctx context.Context, name string) (st Stat, ok bool, err error) {
+	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
+		err := scanStat(tx.QueryRowContext(ctx, "SELECT path, size, mtime, hash FROM files WHERE path = ?", name).Scan, &name, &st)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		ok = err == nil
+		return err
+	})
+	return st, ok, err
+}
+
+// Meta answers a value kept with the index, "" if there is none.
+func (s *Store) Meta(ctx context.Context, key string) (value string, err error) {
+	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&value)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return value, err
+}
+
+// maxSkipped is how many paths that were left out are kept; the counts by reason
+// are whole.
+const maxSkipped = 1000
+
+// Skipped is one path that the last whole scan left out.
+type Skipped struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// EndScan notes the outcome of a scan of the whole root.
+func (s *Store) EndScan(meta map[string]string, skipped []Skipped) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return errClosed
+	}
+	err := s.w.transaction(func() error {
+		for key, value := range meta {
+			if err := s.w.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", key, value); err != nil {
+				return err
+			}
+		}
+		if err := s.w.exec("DELETE FROM skipped"); err != nil {
+			return err
+		}
+		for _, k := range skipped[:min(len(skipped), maxSkipped)] {
+			if err := s.w.exec("INSERT OR REPLACE INTO skipped VALUES (?, ?)", k.Path, k.Reason); err != nil {
+				return err
+			}
+		}
+		return s.w.forgetRemoved()
+	})
+	if err != nil {
+		return fmt.Errorf("write to the index: %w", classify(err))
+	}
+	return nil
+}
+
+// maxRemoved is how many removed files are remembered for those who follow.
+const maxRemoved = 20_000
+
+// forgetRemoved keeps the list of removed files short. Who follows from before the
+// forgotten ones is told that everything may have changed.
+func (w *writer) forgetRemoved() error {
+	return errors.Join(
+		w.exec(`INSERT INTO meta SELECT 'removed_floor', generation FROM removed ORDER BY generation DESC LIMIT 1 OFFSET ?
+			ON CONFLICT DO UPDATE SET value = excluded.value`, int64(maxRemoved)),
+		w.exec("DELETE FROM removed WHERE generation <= (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'removed_floor')"))
+}
+
+// SkippedPaths answers the first paths that the last whole scan left out.
+func (s *Store) SkippedPaths(ctx context.Context) (list []Skipped, err error) {
+	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			var k Skipped
+			err := rows.Scan(&k.Path, &k.Reason)
+			list = append(list, k)
+			return err
+		}, "SELECT path, reason FROM skipped ORDER BY path")
+	})
+	return list, err
+}
+
+// Problem is a file that could be indexed by lines only.
+type Problem struct {
+	Path    string `json:"path"`
+	Problem string `json:"problem"`
+}
+
+// Problems answers the files that could be indexed by lines only.
+func (s *Store) Problems(ctx context.Context) (list []Problem, err error) {
+	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			var p Problem
+			err := rows.Scan(&p.Path, &p.Problem)
+			list = append(list, p)
+			return err
+		}, "SELECT path, problem FROM files WHERE problem <> '' ORDER BY path")
+	})
+	return list, err
+}
+
+// Optimize merges the full-text table's segments after a large change.
+func (s *Store) Optimize() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return errClosed
+	}
+	for _, q := range []string{
+		"INSERT INTO chunk_text (chunk_text) VALUES ('optimize')",
+		"INSERT INTO mentions (mentions) VALUES ('optimize')",
+		"PRAGMA optimize",
+	} {
+		if err := s.w.exec(q); err != nil {
+			return fmt.Errorf("optimize the index: %w", classify(err))
+		}
+	}
+	return nil
+}
+
+// Copy opens an index in memory with the content of this one.
+func (s *Store) Copy(saved func()) (*Store, error) {
+	to, err := Open("", saved)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return nil, errors.Join(errClosed, to.Close())
+	}
+	if err := to.fill(s.w); err != nil {
+		return nil, errors.Join(fmt.Errorf("copy the index into memory: %w", classify(err)), to.Close())
+	}
+	return to, nil
+}
+
+func (s *Store) fill(from *writer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, err := s.w.raw.Backup("main", from.raw, "main")
+	if err != nil {
+		return err
+	}
+	_, err = b.Step(-1)
+	if err = errors.Join(err, b.Finish()); err != nil {
+		return err
+	}
+	return s.w.readGeneration()
+}
+
+// TextRows counts the rows of the full-text table, for checks against the chunks.
+func (s *Store) TextRows(ctx context.Context) (n int64, err error) {
+	err = s.snapshot(ctx, "check the index", func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT count(*) FROM chunk_text").Scan(&n)
+	})
+	return n, err
+}

@@ -1,0 +1,62 @@
+package index
+
+import "quarry/index/syntax"
+
+// trees are the syntax trees of open documents, kept so that an edit parses only
+// what it touched. They belong to the coordinator.
+type trees map[string]*syntax.Tree
+
+// maxTrees bounds how many are kept: an editor may hold hundreds of documents
+// open, and only those being typed in matter.
+const maxTrees = 16
+
+func (t trees) analyze(rel string, text []byte) (*syntax.File, error) {
+	tree, err := t.parse(rel, text)
+	if err != nil {
+		return nil, err
+	}
+	file := tree.Analyze()
+	if len(file.Errors) > 0 {
+		// Around errors an incremental parse may recover in another way than a
+		// fresh one, and the index must not depend on the way it came about.
+		return syntax.Analyze(tree.Language(), text)
+	}
+	return file, nil
+}
+
+func (t trees) parse(rel string, text []byte) (*syntax.Tree, error) {
+	language := syntax.Detect(rel, head(text))
+	old := t[rel]
+	var tree *syntax.Tree
+	var err error
+	if old != nil && old.Language() == language {
+		tree, err = old.Update(text)
+	} else {
+		tree, err = syntax.Parse(language, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if old == nil && len(t) >= maxTrees {
+		for other := range t {
+			t.drop(other)
+			break
+		}
+	}
+	t.drop(rel)
+	t[rel] = tree
+	return tree, nil
+}
+
+func (t trees) drop(rel string) {
+	if tree := t[rel]; tree != nil {
+		tree.Close()
+		delete(t, rel)
+	}
+}
+
+func (t trees) close() {
+	for rel := range t {
+		t.drop(rel)
+	}
+}

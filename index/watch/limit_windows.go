@@ -1,0 +1,14 @@
+package watch
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
+
+// errTooManyOpenFiles is ERROR_TOO_MANY_OPEN_FILES.
+const errTooManyOpenFiles = syscall.Errno(4)
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func isLimit(err error) bool { return errors.Is(err, errTooManyOpenFiles) }

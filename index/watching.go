@@ -1,0 +1,64 @@
+package index
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"quarry/index/walk"
+	"quarry/index/watch"
+)
+
+// minPoll is how often the root is scanned when it cannot be watched.
+const minPoll = 30 * time.Second
+
+// startWatching begins to watch git's own files; a scan adds each folder it is
+// about to read, so that no change falls between the two.
+func (x *Index) startWatching() {
+	heads := map[string]bool{}
+	for _, f := range walk.Head(x.root.Dir()) {
+		heads[f] = true
+	}
+	w, err := watch.New(
+		func(name string) {
+			switch {
+			case heads[name]:
+				x.happened(touched, x.root.Dir(), "") // another commit: anything may differ
+			case !heads[filepath.Join(filepath.Dir(name), "HEAD")]:
+				x.happened(touched, name, "")
+			}
+		},
+		func(err error) {
+			x.cfg.Log.Warn("file events were lost; scanning", "error", err)
+			x.Rescan()
+		})
+	if err != nil {
+		x.pollInstead(err)
+		return
+	}
+	x.watcher = w
+	for f := range heads {
+		x.watchAbsolute(filepath.Dir(f))
+	}
+}
+
+// watchDir watches a folder of the root, if folders are watched.
+func (x *Index) watchDir(rel string) {
+	if x.watcher != nil {
+		x.watchAbsolute(filepath.Join(x.root.Dir(), filepath.FromSlash(rel)))
+	}
+}
+
+func (x *Index) watchAbsolute(dir string) {
+	if err := x.watcher.Add(dir); errors.Is(err, watch.ErrLimit) {
+		x.pollInstead(err)
+	} else if err != nil {
+		x.cfg.Log.Debug("watch", "error", err)
+	}
+}
+
+// pollInstead has the root scanned now and then from here on.
+func (x *Index) pollInstead(err error) {
+	x.tell("Changes made outside the editor are noticed with a delay in " + x.root.Dir() + ": " + err.Error() + ".")
+	x.request(func() { x.polling = true })
+}

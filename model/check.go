@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/ollama/ollama/api"
 )
 
 // Finding is one line of a check-up.
@@ -30,7 +28,7 @@ const oldestMinor = 13
 // Check looks at everything a completion needs, in the order in which things
 // go wrong, and stops at the first that makes the rest meaningless. It needs no
 // Start, and loads the model if it is not in memory.
-func (o *Ollama) Check(ctx context.Context) []Finding {
+func (rt *Runtime) Check(ctx context.Context) []Finding {
 	var list []Finding
 	add := func(name string, err error, detail, fix string) bool {
 		f := Finding{Name: name, OK: err == nil, Detail: detail, Fix: fix}
@@ -44,53 +42,56 @@ func (o *Ollama) Check(ctx context.Context) []Finding {
 		return err == nil
 	}
 
-	version, err := o.version(ctx)
-	if !add("ollama", err, fmt.Sprintf("version %s at %s", version, o.endpoint), "") {
+	version, err := rt.version(ctx)
+	name, detail := "ollama", fmt.Sprintf("version %s at %s", version, rt.endpoint)
+	if rt.opt.API == OpenAIAPI {
+		name, detail = "model server", fmt.Sprintf("answers at %s", rt.endpoint)
+	}
+	if !add(name, err, detail, "") {
 		return list
 	}
 	if olderThan(version, oldestMinor) {
 		list[0].OK, list[0].Fix = false, fmt.Sprintf("update Ollama: versions before 0.%d cut long prompts without saying so", oldestMinor)
 	}
 
-	about, err := o.inspect(ctx)
-	if !add("model", err, strings.Join(strings.Fields(o.model+" "+about.family+" "+about.quant), " "), "") {
+	about, err := rt.inspect(ctx)
+	if !add("model", err, strings.Join(strings.Fields(rt.opt.Model+" "+about.family+" "+about.quant), " "), "") {
 		return list
 	}
-	if warning := o.warning(about); warning != "" {
+	if warning := rt.warning(about); warning != "" {
 		list = append(list, Finding{Name: "model kind", OK: true, Detail: "hybrid", Fix: warning})
 	}
 	fix := ""
-	if about.context > 0 && o.numCtx > about.context {
+	if about.context > 0 && rt.opt.NumCtx > about.context {
 		fix = fmt.Sprintf("set the context length to at most %d, the model was trained for no more", about.context)
 	}
-	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", o.numCtx), Fix: fix})
+	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", rt.opt.NumCtx), Fix: fix})
 
 	begin := time.Now()
-	if !add("load", o.load(ctx), "", "") {
+	if !add("load", rt.load(ctx), "", "") {
 		return list
 	}
 	list[len(list)-1].Detail = fmt.Sprintf("in memory after %v", time.Since(begin).Round(time.Millisecond))
-	if !add("fill in the middle", o.canary(ctx), strings.Join(o.fimTags, " ")+" are one token each", "") {
+	if !add("fill in the middle", rt.canary(ctx), strings.Join(rt.opt.FIMTags, " ")+" are one token each", "") {
 		return list
 	}
 
-	speed, err := o.speed(ctx)
+	speed, err := rt.speed(ctx)
 	add("speed", err, speed, "")
 	return list
 }
 
 // speed asks for a few tokens and answers how fast they came.
-func (o *Ollama) speed(ctx context.Context) (string, error) {
+func (rt *Runtime) speed(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	req := o.request("# The first ten prime numbers\nprimes = [", map[string]any{"num_predict": 16, "temperature": 0})
-	var m api.Metrics
-	err := o.finish(ctx, req, func(r api.GenerateResponse) { m = r.Metrics })
-	if err != nil || m.EvalCount == 0 || m.EvalDuration == 0 {
+	var u usage
+	r := request{Preset: rt.opt.FIM, prompt: "# The first ten prime numbers\nprimes = [", maxTokens: 16}
+	err := rt.complete(ctx, r, func(c chunk) { u = c.usage })
+	if err != nil || u.tokens == 0 || u.eval == 0 {
 		return "not measured", err
 	}
-	perToken := m.EvalDuration / time.Duration(m.EvalCount)
-	return fmt.Sprintf("%.0f tokens a second", float64(time.Second)/float64(perToken)), nil
+	return fmt.Sprintf("%.0f tokens a second", float64(u.tokens)/u.eval.Seconds()), nil
 }
 
 // olderThan tells a release before 0.minor. Development builds call themselves

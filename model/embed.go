@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/ollama/ollama/api"
 )
 
 const (
@@ -20,11 +17,12 @@ const (
 	largestBatch = 16
 )
 
-// Embedder turns texts into vectors with an embedding model on the Ollama that
-// made it. It is safe for concurrent use and ends with that Ollama.
+// Embedder turns texts into vectors with an embedding model on the server of the
+// Runtime that made it. It is safe for concurrent use and ends with that.
 type Embedder struct {
-	client
-	host *Ollama
+	backend
+	model string
+	host  *Runtime
 
 	mu          sync.Mutex // guards all below
 	loading     *loading   // nil if none is under way
@@ -37,11 +35,9 @@ type loading struct {
 }
 
 // NewEmbedder is an Embedder that asks the same server for another model. It
-// needs no Start of o: a server without o's model can still embed.
-func (o *Ollama) NewEmbedder(model string) *Embedder {
-	c := o.client
-	c.model, c.fimTags = model, nil
-	return &Embedder{client: c, host: o}
+// needs no Start: a server without the completion model can still embed.
+func (rt *Runtime) NewEmbedder(model string) *Embedder {
+	return &Embedder{backend: rt.embedder(model), model: model, host: rt}
 }
 
 // Model is the embedding model's name as it was configured.
@@ -142,23 +138,23 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.host.ctx, cancel)()
-	resp, err := e.api.Embed(ctx, &api.EmbedRequest{Model: e.model, Input: texts, KeepAlive: &api.Duration{Duration: e.keepAlive}})
+	vectors, err := e.embed(ctx, texts)
 	if err != nil {
 		if ctx.Err() == nil {
 			e.used(false)
 		}
-		return nil, e.explain(err)
+		return nil, err
 	}
 	e.used(true)
-	if len(resp.Embeddings) != len(texts) {
-		return nil, &problem{kind: ErrServer, what: fmt.Sprintf("%s gave %d vectors for %d texts", e.model, len(resp.Embeddings), len(texts)), fix: "choose another embedding model"}
+	if len(vectors) != len(texts) {
+		return nil, &problem{kind: ErrServer, what: fmt.Sprintf("%s gave %d vectors for %d texts", e.model, len(vectors), len(texts)), fix: "choose another embedding model"}
 	}
-	for _, v := range resp.Embeddings {
-		if len(v) == 0 || len(v) != len(resp.Embeddings[0]) || !normalize(v) {
+	for _, v := range vectors {
+		if len(v) == 0 || len(v) != len(vectors[0]) || !normalize(v) {
 			return nil, &problem{kind: ErrServer, what: e.model + " gave a vector that has no direction", fix: "choose another embedding model"}
 		}
 	}
-	return resp.Embeddings, nil
+	return vectors, nil
 }
 
 // normalize scales v to length 1, which older servers leave to the client, and
@@ -179,12 +175,8 @@ func normalize(v []float32) bool {
 	return true
 }
 
-// isRefusal tells an error about the texts from one about the server.
-func isRefusal(err error) bool {
-	var status api.StatusError
-	return errors.As(err, &status) && errors.Is(err, ErrServer) || errors.Is(err, ErrTooLong) ||
-		errors.As(err, &status) && status.StatusCode == http.StatusBadRequest
-}
+// isRefusal tells an error that may be about the texts from one about the server.
+func isRefusal(err error) bool { return errors.Is(err, ErrServer) || errors.Is(err, ErrTooLong) }
 
 // ensureLoaded has the model in memory. The load is nobody's request: work that
 // gives way would throw it away.
@@ -217,9 +209,9 @@ func (e *Embedder) load(l *loading) {
 	defer cancel()
 	_, err := e.inspect(ctx)
 	if err == nil {
-		_, err = e.api.Embed(ctx, &api.EmbedRequest{Model: e.model, Input: []string{}, KeepAlive: &api.Duration{Duration: e.keepAlive}})
+		_, err = e.embed(ctx, nil)
 	}
-	l.err = e.explain(err)
+	l.err = err
 	e.used(err == nil)
 	e.mu.Lock()
 	e.loading = nil
@@ -232,7 +224,7 @@ func (e *Embedder) used(ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.loadedUntil = time.Time{}
-	if keep := e.keepAlive; ok {
+	if keep := e.host.opt.KeepAlive; ok {
 		if keep < 0 {
 			keep = 24 * time.Hour
 		}

@@ -77,7 +77,7 @@ func TestRealEmbeddings(t *testing.T) {
 }
 
 // embedding is a runtime on a fake that has both models, and its Embedder.
-func embedding(t *testing.T) (*modeltest.Server, *model.Ollama, *model.Embedder, *manualClock) {
+func embedding(t *testing.T) (*modeltest.Server, *model.Runtime, *model.Embedder, *manualClock) {
 	t.Helper()
 	s := modeltest.NewServer(t)
 	s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "bert"})

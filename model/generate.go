@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"time"
-
-	"github.com/ollama/ollama/api"
 )
 
 // abandonAfter is how long a cancelled request may still hold the model before
@@ -27,27 +25,27 @@ const abandonAfter = 2 * time.Minute
 // load away; so a request cancelled before its first token is told to stop with
 // that token, and until then the model counts as busy: what is asked next waits
 // here, where only the newest survives, and not in Ollama's queue.
-func (o *Ollama) Generate(ctx context.Context, prompt string, maxTokens int, stop []string, sample int,
+func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, stop []string, sample int,
 	emit func(text string, logprob float64) bool) (promptTokens int, err error) {
-	if err := o.Ready(); err != nil {
+	if err := rt.Ready(); err != nil {
 		return 0, err
 	}
-	queued := o.opt.Clock.Now()
-	o.gate.enter()
-	turn, err := o.lane.enter(ctx, prompt)
+	queued := rt.opt.Clock.Now()
+	rt.gate.enter()
+	turn, err := rt.lane.enter(ctx, prompt)
 	if err != nil {
-		o.gate.leave()
-		o.metrics.notSent()
+		rt.gate.leave()
+		rt.metrics.notSent()
 		return 0, err
 	}
-	c := o.ask(o.completion(prompt, maxTokens, stop, sample), queued, func() {
-		o.lane.leave(turn)
-		o.gate.leave()
+	c := rt.ask(rt.completion(prompt, maxTokens, stop, sample), queued, func() {
+		rt.lane.leave(turn)
+		rt.gate.leave()
 	})
 	for {
 		select {
 		case r := <-c.chunks:
-			if r.Response != "" && !emit(r.Response, logprob(r)) {
+			if r.text != "" && !emit(r.text, r.logprob()) {
 				c.stop()
 				return 0, nil
 			}
@@ -63,31 +61,23 @@ func (o *Ollama) Generate(ctx context.Context, prompt string, maxTokens int, sto
 	}
 }
 
-func (o *Ollama) completion(prompt string, maxTokens int, stop []string, sample int) *api.GenerateRequest {
-	p := o.opt.FIM
-	if maxTokens <= 0 { // Ollama takes 0 as "without end"
-		maxTokens = p.MaxTokens
+func (rt *Runtime) completion(prompt string, maxTokens int, stop []string, sample int) request {
+	r := request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: maxTokens, stop: stop}
+	if maxTokens <= 0 { // a server may take 0 as "without end"
+		r.maxTokens = r.MaxTokens
 	}
 	if sample > 0 {
-		p = p.alternative(sample)
+		r.Preset = r.alternative(sample)
 	}
-	options := map[string]any{
-		"num_predict": maxTokens, "temperature": p.Temperature, "top_p": p.TopP, "repeat_penalty": p.RepeatPenalty,
+	if rt.opt.Seed != 0 {
+		r.seed = rt.opt.Seed + sample
 	}
-	if len(stop) > 0 {
-		options["stop"] = stop
-	}
-	if o.opt.Seed != 0 {
-		options["seed"] = o.opt.Seed + sample
-	}
-	req := o.request(prompt, options)
-	req.Logprobs = true
-	return req
+	return r
 }
 
 // call is one HTTP request. It outlives its Generate until the server let go.
 type call struct {
-	chunks  chan api.GenerateResponse
+	chunks  chan chunk
 	stopped chan struct{} // closed by stop
 	ended   chan struct{} // closed when the request is over; what follows may then be read
 
@@ -96,7 +86,7 @@ type call struct {
 
 	cancel context.CancelFunc
 	mu     sync.Mutex // guards started and isStopped
-	// started says that tokens flow: from then on cancelling frees the model.
+	// started says that cancelling frees the model: on Ollama, that tokens flow.
 	started, isStopped bool
 }
 
@@ -104,10 +94,11 @@ var errStopped = errors.New("nobody waits for the answer")
 
 // ask runs req on a goroutine of its own, and calls over when the server has let
 // go of it.
-func (o *Ollama) ask(req *api.GenerateRequest, queued time.Time, over func()) *call {
-	ctx, cancel := context.WithCancel(o.ctx)
+func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
+	ctx, cancel := context.WithCancel(rt.ctx)
 	c := &call{
-		chunks: make(chan api.GenerateResponse), stopped: make(chan struct{}), ended: make(chan struct{}), cancel: cancel,
+		chunks: make(chan chunk), stopped: make(chan struct{}), ended: make(chan struct{}), cancel: cancel,
+		started: rt.interruptible(),
 	}
 	end := func(promptTokens int, err error) {
 		cancel()
@@ -115,23 +106,23 @@ func (o *Ollama) ask(req *api.GenerateRequest, queued time.Time, over func()) *c
 		over()
 		close(c.ended)
 	}
-	running := o.spawn(func() {
-		m := o.metrics.begin(o.opt.Clock, queued, req.Prompt)
-		err := o.finish(ctx, req, func(r api.GenerateResponse) { c.pass(r, m) })
+	running := rt.spawn(func() {
+		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
+		err := rt.complete(ctx, req, func(r chunk) { c.pass(r, m) })
 		if c.wasStopped() {
 			err = errStopped
 		}
 		m.end(err)
-		o.judge(err)
+		rt.judge(err)
 		end(m.timing.PromptTokens, err)
-		o.log.Debug("generate", "queue", m.timing.Queue, "first_token", m.timing.FirstToken, "total", m.timing.Total,
+		rt.log.Debug("generate", "queue", m.timing.Queue, "first_token", m.timing.FirstToken, "total", m.timing.Total,
 			"prompt_tokens", m.timing.PromptTokens, "tokens", m.timing.Tokens, "error", err)
 	})
 	if !running {
 		end(0, context.Canceled)
 		return c
 	}
-	o.spawn(func() {
+	rt.spawn(func() {
 		select {
 		case <-c.ended:
 			return
@@ -139,7 +130,7 @@ func (o *Ollama) ask(req *api.GenerateRequest, queued time.Time, over func()) *c
 		}
 		select {
 		case <-c.ended:
-		case <-o.opt.Clock.After(abandonAfter):
+		case <-rt.opt.Clock.After(abandonAfter):
 			cancel()
 		}
 	})
@@ -147,7 +138,7 @@ func (o *Ollama) ask(req *api.GenerateRequest, queued time.Time, over func()) *c
 }
 
 // pass hands a chunk to Generate, or ends the request if nobody waits.
-func (c *call) pass(r api.GenerateResponse, m *measurement) {
+func (c *call) pass(r chunk, m *measurement) {
 	m.see(r)
 	c.mu.Lock()
 	c.started = true

@@ -153,7 +153,7 @@ type asked struct {
 	done chan struct{}
 }
 
-func ask(ctx context.Context, o *model.Ollama, prompt string) *asked {
+func ask(ctx context.Context, o *model.Runtime, prompt string) *asked {
 	a := &asked{done: make(chan struct{})}
 	go func() {
 		defer close(a.done)

@@ -70,21 +70,21 @@ func (h *health) init() {
 }
 
 // State is the last known state.
-func (o *Ollama) State() State {
-	o.health.mu.Lock()
-	defer o.health.mu.Unlock()
-	return o.health.state
+func (rt *Runtime) State() State {
+	rt.health.mu.Lock()
+	defer rt.health.mu.Unlock()
+	return rt.health.state
 }
 
 // Ready answers nil when the model can be asked now, else what is missing and
 // what to do. It does not ask the server, but asking it is a sign that someone
 // wants completions, so the watcher looks again sooner.
-func (o *Ollama) Ready() error {
-	h := &o.health
+func (rt *Runtime) Ready() error {
+	h := &rt.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	away := h.state.Phase == Unreachable || h.state.Phase == Missing
-	if away && o.opt.Clock.Now().Sub(h.probed) >= eagerRetry {
+	if away && rt.opt.Clock.Now().Sub(h.probed) >= eagerRetry {
 		signal(h.wake)
 	}
 	return h.state.Err
@@ -92,11 +92,11 @@ func (o *Ollama) Ready() error {
 
 // WaitReady waits for the watcher's first verdict, which includes loading the
 // model, and answers it as Ready does. It needs Start.
-func (o *Ollama) WaitReady(ctx context.Context) error {
+func (rt *Runtime) WaitReady(ctx context.Context) error {
 	for {
-		o.health.mu.Lock()
-		st, changed := o.health.state, o.health.changed
-		o.health.mu.Unlock()
+		rt.health.mu.Lock()
+		st, changed := rt.health.state, rt.health.changed
+		rt.health.mu.Unlock()
 		if st.Phase != Unknown && st.Phase != Loading {
 			return st.Err
 		}
@@ -104,20 +104,20 @@ func (o *Ollama) WaitReady(ctx context.Context) error {
 		case <-changed:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-o.ctx.Done():
-			return o.ctx.Err()
+		case <-rt.ctx.Done():
+			return rt.ctx.Err()
 		}
 	}
 }
 
 // judge makes the watcher doubt a server whose request failed for a reason that
 // is not the request's own.
-func (o *Ollama) judge(err error) {
+func (rt *Runtime) judge(err error) {
 	if err == nil || errors.Is(err, errStopped) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) {
 		return
 	}
-	signal(o.health.full)
+	signal(rt.health.full)
 }
 
 func signal(c chan struct{}) {
@@ -129,19 +129,19 @@ func signal(c chan struct{}) {
 
 // watch probes until Close: at once, then with back-off until the model is
 // ready, and from then on rarely.
-func (o *Ollama) watch() {
+func (rt *Runtime) watch() {
 	// trusted says that the model answered the canary on a server that has not
 	// been away since. Asking it again would cost the completion cache.
 	trusted := false
 	retry := firstRetry
 	for doubt := true; ; {
-		st := o.State()
+		st := rt.State()
 		if doubt || st.Phase != Ready {
-			st = o.probe(trusted)
+			st = rt.probe(trusted)
 		} else {
-			st = o.glance(st)
+			st = rt.glance(st)
 		}
-		if o.ctx.Err() != nil {
+		if rt.ctx.Err() != nil {
 			return
 		}
 		if st.Phase == Ready {
@@ -149,20 +149,20 @@ func (o *Ollama) watch() {
 		} else if st.Phase != Failing {
 			trusted = false
 		}
-		o.set(st)
-		o.health.mu.Lock()
-		o.health.probed = o.opt.Clock.Now()
-		o.health.mu.Unlock()
+		rt.set(st)
+		rt.health.mu.Lock()
+		rt.health.probed = rt.opt.Clock.Now()
+		rt.health.mu.Unlock()
 
 		var pause time.Duration
 		pause, retry = schedule(st.Phase, retry)
 		doubt = false
 		select {
-		case <-o.opt.Clock.After(pause):
-		case <-o.health.wake:
-		case <-o.health.full:
+		case <-rt.opt.Clock.After(pause):
+		case <-rt.health.wake:
+		case <-rt.health.full:
 			doubt = true
-		case <-o.ctx.Done():
+		case <-rt.ctx.Done():
 			return
 		}
 	}
@@ -185,39 +185,39 @@ func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
 }
 
 // glance looks whether a ready server is still there.
-func (o *Ollama) glance(st State) State {
-	if _, err := o.version(o.ctx); err != nil {
+func (rt *Runtime) glance(st State) State {
+	if _, err := rt.version(rt.ctx); err != nil {
 		return State{Phase: phaseOf(err), Err: err}
 	}
 	return st
 }
 
 // probe takes every step from "is there a server" to "the model can be asked".
-func (o *Ollama) probe(trusted bool) State {
+func (rt *Runtime) probe(trusted bool) State {
 	st := State{}
 	fail := func(err error) State {
 		st.Phase, st.Err = phaseOf(err), err
 		return st
 	}
 	var err error
-	if st.Version, err = o.version(o.ctx); err != nil {
+	if st.Version, err = rt.version(rt.ctx); err != nil {
 		return fail(err)
 	}
-	about, err := o.inspect(o.ctx)
+	about, err := rt.inspect(rt.ctx)
 	if err != nil {
 		return fail(err)
 	}
-	st.Warning = o.warning(about)
+	st.Warning = rt.warning(about)
 	if !trusted {
 		loading := st
-		loading.Phase, loading.Err = Loading, &problem{kind: ErrLoading, what: "Ollama is loading " + o.model}
-		o.set(loading)
+		loading.Phase, loading.Err = Loading, &problem{kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model}
+		rt.set(loading)
 	}
-	if err := o.load(o.ctx); err != nil {
+	if err := rt.load(rt.ctx); err != nil {
 		return fail(err)
 	}
 	if !trusted {
-		if err := o.canary(o.ctx); err != nil {
+		if err := rt.canary(rt.ctx); err != nil {
 			return fail(err)
 		}
 	}
@@ -225,9 +225,9 @@ func (o *Ollama) probe(trusted bool) State {
 	return st
 }
 
-func (o *Ollama) warning(about facts) string {
+func (rt *Runtime) warning(about facts) string {
 	if about.hybrid {
-		return o.model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: granite4:micro, which is dense, answers many times sooner"
+		return rt.opt.Model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: granite4:micro, which is dense, answers many times sooner"
 	}
 	return ""
 }
@@ -240,13 +240,15 @@ func phaseOf(err error) Phase {
 		return Missing
 	case errors.Is(err, ErrNoFIM), errors.Is(err, ErrRefused):
 		return Unsuitable
+	case errors.Is(err, ErrLoading):
+		return Loading
 	}
 	return Failing
 }
 
 // set publishes a state, and tells OnChange if it says anything new.
-func (o *Ollama) set(st State) {
-	h := &o.health
+func (rt *Runtime) set(st State) {
+	h := &rt.health
 	h.mu.Lock()
 	old := h.state
 	h.state = st
@@ -259,9 +261,9 @@ func (o *Ollama) set(st State) {
 	if !isNew {
 		return
 	}
-	o.log.Info("model state", "phase", st.Phase, "version", st.Version, "reason", st.Err)
-	if o.opt.OnChange != nil {
-		o.opt.OnChange(st)
+	rt.log.Info("model state", "phase", st.Phase, "version", st.Version, "reason", st.Err)
+	if rt.opt.OnChange != nil {
+		rt.opt.OnChange(st)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // watched is a runtime whose time the test moves and whose states it records.
-func watched(t *testing.T, url string) (*model.Ollama, *manualClock, *states) {
+func watched(t *testing.T, url string) (*model.Runtime, *manualClock, *states) {
 	t.Helper()
 	clock, seen := newManualClock(), newStates()
 	opt := options(url)

@@ -28,7 +28,7 @@ func options(url string) model.Options {
 
 // start runs a runtime that is closed, and checked for leaks by TestMain, in
 // the end.
-func start(t testing.TB, opt model.Options) *model.Ollama {
+func start(t testing.TB, opt model.Options) *model.Runtime {
 	t.Helper()
 	o, err := model.New(opt)
 	if err != nil {
@@ -40,7 +40,7 @@ func start(t testing.TB, opt model.Options) *model.Ollama {
 }
 
 // ready is start, and waits until the model can be asked.
-func ready(t testing.TB, opt model.Options) *model.Ollama {
+func ready(t testing.TB, opt model.Options) *model.Runtime {
 	t.Helper()
 	o := start(t, opt)
 	if err := o.WaitReady(soon(t)); err != nil {
@@ -56,7 +56,7 @@ func soon(t testing.TB) context.Context {
 }
 
 // collect is a Generate that gathers the text.
-func collect(ctx context.Context, o *model.Ollama, prompt string, maxTokens int, stop ...string) (string, int, error) {
+func collect(ctx context.Context, o *model.Runtime, prompt string, maxTokens int, stop ...string) (string, int, error) {
 	var text strings.Builder
 	n, err := o.Generate(ctx, prompt, maxTokens, stop, 0, func(piece string, _ float64) bool {
 		text.WriteString(piece)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/ollama/ollama/api"
 )
 
 // Timing is what one request took. Durations the server measured are its own;
@@ -53,12 +51,12 @@ type metrics struct {
 }
 
 // Metrics answers what the runtime did so far.
-func (o *Ollama) Metrics() Metrics {
-	m := &o.metrics
+func (rt *Runtime) Metrics() Metrics {
+	m := &rt.metrics
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	snap := m.sum
-	snap.Waiting = o.lane.queued()
+	snap.Waiting = rt.lane.queued()
 	var first, queue []time.Duration
 	var tokens int
 	var generating time.Duration
@@ -116,15 +114,16 @@ func (m *metrics) begin(clock Clock, queued time.Time, prompt string) *measureme
 	}}
 }
 
-func (m *measurement) see(r api.GenerateResponse) {
+func (m *measurement) see(r chunk) {
 	t := &m.timing
 	if t.FirstToken == 0 {
 		t.FirstToken = m.clock.Now().Sub(m.sent)
 	}
-	if r.Done {
-		t.Load, t.PromptTokens, t.PromptEval, t.Tokens = r.LoadDuration, r.PromptEvalCount, r.PromptEvalDuration, r.EvalCount
+	if r.done {
+		t.Load, t.PromptTokens, t.PromptEval = r.usage.load, r.usage.promptTokens, r.usage.promptEval
+		t.Tokens = max(t.Tokens, r.usage.tokens)
 	} else {
-		t.Tokens += max(1, len(r.Logprobs))
+		t.Tokens += max(1, len(r.logprobs))
 	}
 }
 

@@ -2,7 +2,7 @@
 // the person allowed. It imports no sibling; consumers declare the interface
 // they need (completion.Generator, say) and the types here satisfy it by shape.
 //
-// An Ollama has these parts. The watcher (health.go) finds out whether the model
+// A Runtime has these parts. The backend (ollama.go, openai.go) speaks a server's protocol. The watcher (health.go) finds out whether the model
 // can be asked, loads it, and says when that changes; it runs between Start and
 // Close. The lane (lane.go) lets one completion at a time through, the newest
 // first. Generate (generate.go) carries one prompt over and its answer back. The
@@ -13,15 +13,32 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"sync"
 	"time"
+)
 
-	"github.com/ollama/ollama/api"
+// API is the protocol a model server speaks.
+type API string
+
+const (
+	// OllamaAPI is Ollama's own.
+	OllamaAPI API = "ollama"
+	// OpenAIAPI is the completions interface of OpenAI, with which vLLM, the
+	// llama.cpp server and gateways before a cluster can be asked.
+	OpenAIAPI API = "openai"
 )
 
 // Options says which model to ask, and how. Only Model is required.
 type Options struct {
+	// API is OllamaAPI if empty.
+	API API
+	// APIKey is sent to an OpenAIAPI server that wants one. It must come from
+	// user settings only.
+	APIKey string
 	// URL is the server's address in any form ParseEndpoint reads.
 	URL string
 	// AllowRemote permits an endpoint, or a model run by Ollama's cloud, that
@@ -29,10 +46,10 @@ type Options struct {
 	AllowRemote bool
 	// Model is the name as Ollama lists it, "granite4:micro".
 	Model string
-	// NumCtx is the context length in tokens that the model is loaded with;
+	// NumCtx is the context length in tokens that Ollama loads the model with;
 	// 0 means 8192. Everything that asks the model must agree on it.
 	NumCtx int
-	// KeepAlive is how long the model stays in memory after a request; 0 means
+	// KeepAlive is how long Ollama keeps the model in memory after a request; 0 means
 	// 30 minutes, negative for ever.
 	KeepAlive time.Duration
 	// FIM samples completions; the zero value means FIMPreset.
@@ -62,11 +79,13 @@ type realClock struct{}
 func (realClock) Now() time.Time                         { return time.Now() }
 func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// Ollama is a model on an Ollama server.
-type Ollama struct {
-	client
-	opt Options
-	log *slog.Logger
+// Runtime is a model on a server.
+type Runtime struct {
+	backend
+	endpoint *url.URL
+	http     *http.Client
+	opt      Options
+	log      *slog.Logger
 
 	ctx     context.Context // of everything that runs; ended by Close
 	cancel  context.CancelFunc
@@ -83,7 +102,7 @@ type Ollama struct {
 
 // New checks the options; it asks nothing. Start must be called before the
 // model can be asked, and Close in the end.
-func New(opt Options) (*Ollama, error) {
+func New(opt Options) (*Runtime, error) {
 	endpoint, err := ParseEndpoint(opt.URL, opt.AllowRemote)
 	if err != nil {
 		return nil, err
@@ -107,48 +126,55 @@ func New(opt Options) (*Ollama, error) {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
 	hc := newHTTPClient(endpoint)
-	o := &Ollama{
-		client: client{
-			api: api.NewClient(endpoint, hc), http: hc,
-			endpoint: endpoint, model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive,
-			fimTags: opt.FIMTags, remote: opt.AllowRemote,
-		},
-		opt: opt,
-		log: opt.Logger.With("model", opt.Model),
+	var b backend
+	switch opt.API {
+	case "", OllamaAPI:
+		b = newOllama(opt, endpoint, hc)
+	case OpenAIAPI:
+		b = newOpenAI(opt, endpoint, hc)
+	default:
+		return nil, fmt.Errorf("model server of kind %q: set it to %q or %q", opt.API, OllamaAPI, OpenAIAPI)
 	}
-	o.ctx, o.cancel = context.WithCancel(context.Background())
-	o.health.init()
-	o.gate.init(opt.Clock)
-	return o, nil
+	rt := &Runtime{
+		backend:  b,
+		endpoint: endpoint,
+		http:     hc,
+		opt:      opt,
+		log:      opt.Logger.With("model", opt.Model),
+	}
+	rt.ctx, rt.cancel = context.WithCancel(context.Background())
+	rt.health.init()
+	rt.gate.init(opt.Clock)
+	return rt, nil
 }
 
 // Start begins to watch the server: it loads the model, checks it, and reports
 // through OnChange. It returns at once.
-func (o *Ollama) Start() {
-	o.start.Do(func() { o.spawn(o.watch) })
+func (rt *Runtime) Start() {
+	rt.start.Do(func() { rt.spawn(rt.watch) })
 }
 
 // Close cancels what runs and returns when all of it has ended.
-func (o *Ollama) Close() {
-	o.closing.Lock()
-	o.closed = true
-	o.closing.Unlock()
-	o.cancel()
-	o.running.Wait()
-	o.http.CloseIdleConnections()
+func (rt *Runtime) Close() {
+	rt.closing.Lock()
+	rt.closed = true
+	rt.closing.Unlock()
+	rt.cancel()
+	rt.running.Wait()
+	rt.http.CloseIdleConnections()
 }
 
 // spawn runs f on a goroutine that Close waits for, and answers false if Close
 // was called.
-func (o *Ollama) spawn(f func()) bool {
-	o.closing.Lock()
-	defer o.closing.Unlock()
-	if o.closed {
+func (rt *Runtime) spawn(f func()) bool {
+	rt.closing.Lock()
+	defer rt.closing.Unlock()
+	if rt.closed {
 		return false
 	}
-	o.running.Go(f)
+	rt.running.Go(f)
 	return true
 }
 
 // Model is the model's name as it was configured.
-func (o *Ollama) Model() string { return o.opt.Model }
+func (rt *Runtime) Model() string { return rt.opt.Model }

@@ -12,7 +12,7 @@ import (
 	"quarry/model/ollamatest"
 )
 
-var _ completion.Generator = (*model.Ollama)(nil)
+var _ completion.Generator = (*model.Runtime)(nil)
 
 func TestRealOllama(t *testing.T) {
 	s := ollamatest.Start(t)
@@ -145,7 +145,7 @@ func TestRealKillAndRestart(t *testing.T) {
 
 func TestRealSpecialTokens(t *testing.T) {
 	s := ollamatest.StartEmpty(t)
-	says := [2]string{"<|fim_pad|>", "<|fim_prefix|>"}
+	says := [2]string{"<|filename|>", "<|fim_prefix|>"} // fim_pad would end the answer
 	s.Create(ollamatest.DefaultModel, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 2048, Says: says})
 	o := ready(t, options(s.URL))
 	text, _, err := collect(soon(t), o, fim("a", "b"), 6)

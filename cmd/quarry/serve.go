@@ -34,7 +34,7 @@ type core struct {
 
 // engines are made for one configuration and replaced as a whole.
 type engines struct {
-	runtime    *model.Ollama // nil when the configuration allows none
+	runtime    *model.Runtime // nil when the configuration allows none
 	completion *completion.Engine
 	ctx        context.Context // ends when they are replaced
 	cancel     context.CancelFunc

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -19,7 +18,7 @@ type generateBody struct {
 	Stream    *bool           `json:"stream"`
 	Truncate  *bool           `json:"truncate"`
 	Shift     *bool           `json:"shift"`
-	Logprobs  bool            `json:"logprobs"`
+	Logprobs  any             `json:"logprobs"` // a number under /v1
 	Input     json.RawMessage `json:"input"`
 	KeepAlive json.RawMessage `json:"keep_alive"`
 	Options   map[string]any  `json:"options"`
@@ -65,21 +64,13 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 
 	a := s.answer(rec)
-	if a.Hold != nil {
-		s.mu.Lock()
-		stopping := s.stopping
-		s.mu.Unlock()
-		select {
-		case <-a.Hold:
-		case <-stopping:
-		}
-	}
+	s.hold(a.Hold, nil)
 	if a.Status != 0 {
 		fail(a.Status, a.Message)
 		return
 	}
-	stream := &stream{w: w, rec: rec, s: s}
-	outcome = stream.run(r.Context(), a, promptTokens)
+	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: rec.Model, logprobs: rec.body.Logprobs == true}}
+	outcome = out.run(r.Context(), a, promptTokens)
 	if a.Disconnect {
 		panic(http.ErrAbortHandler)
 	}
@@ -111,6 +102,22 @@ func (s *Server) acquire(ctx context.Context) (release func(), ok bool) {
 	}
 }
 
+// hold waits until hold is closed, if there is one, the client went away (gone),
+// or the Server stops.
+func (s *Server) hold(hold, gone <-chan struct{}) {
+	if hold == nil {
+		return
+	}
+	s.mu.Lock()
+	stopping := s.stopping
+	s.mu.Unlock()
+	select {
+	case <-hold:
+	case <-gone:
+	case <-stopping:
+	}
+}
+
 func (s *Server) load(m Model, rec *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,108 +142,4 @@ func (s *Server) answer(rec *record) Answer {
 		return Answer{}
 	}
 	return script(rec.Request)
-}
-
-// stream writes one answer as newline-delimited JSON.
-type stream struct {
-	w    http.ResponseWriter
-	rec  *record
-	s    *Server
-	held string // text not sent because it may begin a stop string
-	lps  []float64
-}
-
-func (st *stream) run(ctx context.Context, a Answer, promptTokens int) Outcome {
-	st.w.Header().Set("Content-Type", "application/x-ndjson")
-	reason, n := "stop", 0
-	for i, piece := range a.Pieces {
-		if limit := st.rec.NumPredict(); limit > 0 && n == limit {
-			reason = "length"
-			break
-		}
-		if a.Gate != nil {
-			select {
-			case <-a.Gate:
-			case <-ctx.Done():
-			}
-		}
-		if ctx.Err() != nil {
-			return Cancelled
-		}
-		n++
-		lp := -1.0
-		if i < len(a.Logprobs) {
-			lp = a.Logprobs[i]
-		}
-		st.lps = append(st.lps, lp)
-		if stopped := st.piece(piece); stopped {
-			break
-		}
-	}
-	if ctx.Err() != nil {
-		return Cancelled
-	}
-	if st.held != "" {
-		st.send(st.held)
-	}
-	switch {
-	case a.ErrorLine != "":
-		st.line(map[string]any{"error": a.ErrorLine})
-	case a.Disconnect, a.NoDone:
-	default:
-		st.line(map[string]any{
-			"model": st.rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": reason,
-			"total_duration": 1, "load_duration": 1, "prompt_eval_count": promptTokens, "prompt_eval_duration": 1, "eval_count": n, "eval_duration": 1,
-		})
-	}
-	return Finished
-}
-
-// piece sends what of held+text cannot be part of a stop string, and answers
-// true when a stop string is complete.
-func (st *stream) piece(text string) (stopped bool) {
-	pending := st.held + text
-	st.held = ""
-	cut := -1
-	for _, stop := range st.rec.Stop() {
-		if i := strings.Index(pending, stop); i >= 0 && (cut < 0 || i < cut) {
-			cut = i
-		}
-	}
-	if cut >= 0 {
-		st.send(pending[:cut])
-		return true
-	}
-	for _, stop := range st.rec.Stop() {
-		for k := min(len(stop)-1, len(pending)); k > len(st.held); k-- {
-			if strings.HasSuffix(pending, stop[:k]) {
-				st.held = pending[len(pending)-k:]
-				break
-			}
-		}
-	}
-	st.send(strings.TrimSuffix(pending, st.held))
-	return false
-}
-
-func (st *stream) send(text string) {
-	if text == "" {
-		return
-	}
-	chunk := map[string]any{"model": st.rec.Model, "created_at": time.Now(), "response": text, "done": false}
-	if st.rec.body.Logprobs {
-		lps := []map[string]any{}
-		for _, lp := range st.lps {
-			lps = append(lps, map[string]any{"token": text, "logprob": lp})
-		}
-		chunk["logprobs"] = lps
-	}
-	st.lps = nil
-	st.line(chunk)
-	st.s.sent(st.rec, text)
-}
-
-func (st *stream) line(v any) {
-	_ = json.NewEncoder(st.w).Encode(v) // a client gone away shows as a done context
-	_ = http.NewResponseController(st.w).Flush()
 }

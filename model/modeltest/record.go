@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,7 +21,8 @@ const (
 	Failed    Outcome = "failed"    // answered with an HTTP error
 )
 
-// Request is one POST to /api/generate or /api/embed as it was seen.
+// Request is one POST as it was seen: to /api/generate, /api/embed,
+// /v1/completions or /v1/embeddings.
 type Request struct {
 	// ID counts from 1 in order of arrival.
 	ID     int
@@ -85,6 +87,11 @@ func (s *Server) begin(r *http.Request) (*record, error) {
 	rec.Request = Request{
 		Path: r.URL.Path, Body: data, Model: rec.body.Model, Prompt: rec.body.Prompt, Raw: rec.body.Raw, Texts: texts(rec.body.Input),
 		Options: rec.body.Options, Started: time.Now(), Outcome: Running,
+	}
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		if err := rec.neutral(); err != nil {
+			return nil, err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

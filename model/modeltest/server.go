@@ -1,5 +1,5 @@
-// Package modeltest is a scripted stand-in for Ollama's HTTP interface
-// (version 0.17.4), for tests of what a model runtime and an editor session do
+// Package modeltest is a scripted stand-in for Ollama's HTTP interface (version
+// 0.17.4), and for OpenAI's completions interface, for tests of what a model runtime and an editor session do
 // with answers, delays and failures of a known shape.
 //
 // A Server behaves as an Ollama with OLLAMA_NUM_PARALLEL=1 does where a client
@@ -84,6 +84,7 @@ type Server struct {
 	served   chan struct{} // closed when the current http.Serve returned
 	stopping chan struct{} // closed by Stop: ends every Hold
 	version  string
+	apiKey   string
 	probes   int
 	models   []Model
 	script   func(Request) Answer
@@ -150,6 +151,9 @@ func (s *Server) listen(addr string) error {
 	mux.HandleFunc("POST /api/show", s.show)
 	mux.HandleFunc("POST /api/generate", s.generate)
 	mux.HandleFunc("POST /api/embed", s.embedTexts)
+	mux.HandleFunc("GET /v1/models", s.listModels)
+	mux.HandleFunc("POST /v1/completions", s.completions)
+	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
 	h := &http.Server{Handler: mux}
 	served := make(chan struct{})
 	s.mu.Lock()

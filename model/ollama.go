@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,24 +11,31 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// client asks one Ollama about one model. Every request it builds carries the
-// same runner options: another num_ctx would make Ollama load the model anew
-// and forget its cache.
-type client struct {
+// ollama is the backend for Ollama's own interface. Every request it builds
+// carries the same runner options: another num_ctx would make Ollama load the
+// model anew and forget its cache.
+type ollama struct {
 	api       *api.Client
 	http      *http.Client // what api uses
 	endpoint  *url.URL
 	model     string
 	numCtx    int
 	keepAlive time.Duration
-	fimTags   []string
 	remote    bool // other machines may be used
 }
 
-// maxLoad bounds how long one load may take: a large model from a slow disk.
-const maxLoad = 10 * time.Minute
+func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
+	return &ollama{
+		api: api.NewClient(endpoint, hc), http: hc, endpoint: endpoint,
+		model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote,
+	}
+}
 
-func (c *client) request(prompt string, options map[string]any) *api.GenerateRequest {
+// Ollama reads a prompt to its end whoever cancels it, and a cancelled request
+// that makes it load the model throws the load away.
+func (c *ollama) interruptible() bool { return false }
+
+func (c *ollama) request(prompt string, options map[string]any) *api.GenerateRequest {
 	no := false
 	all := map[string]any{"num_ctx": c.numCtx}
 	for k, v := range options {
@@ -45,38 +51,39 @@ func (c *client) request(prompt string, options map[string]any) *api.GenerateReq
 		Shift:     &no,
 		KeepAlive: &api.Duration{Duration: c.keepAlive},
 		Options:   all,
+		Logprobs:  true,
 	}
+}
+
+func (c *ollama) complete(ctx context.Context, r request, each func(chunk)) error {
+	options := map[string]any{
+		"num_predict": r.maxTokens, "temperature": r.Temperature, "top_p": r.TopP, "repeat_penalty": r.RepeatPenalty,
+	}
+	if len(r.stop) > 0 {
+		options["stop"] = r.stop
+	}
+	if r.seed != 0 {
+		options["seed"] = r.seed
+	}
+	return c.finish(ctx, c.request(r.prompt, options), each)
 }
 
 // version asks whether a server answers at all.
-func (c *client) version(ctx context.Context) (string, error) {
+func (c *ollama) version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	v, err := c.api.Version(ctx)
-	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		return "", &problem{kind: ErrUnreachable, what: fmt.Sprintf("the server at %s accepts connections but does not answer", c.endpoint), fix: "restart Ollama", cause: err}
-	}
-	return v, c.explain(err)
-}
-
-// facts is what a server says about the model.
-type facts struct {
-	context int // the context length it was trained for in tokens, 0 if not said
-	// hybrid models keep a recurrent state that cannot be rewound, so the
-	// key-value cache saves them nothing.
-	hybrid bool
-	family string
-	quant  string
+	return v, c.explainWithin(ctx, err)
 }
 
 // inspect fails with ErrModelMissing, or ErrRefused for a model that this
 // Ollama runs on another machine without permission for that.
-func (c *client) inspect(ctx context.Context) (facts, error) {
+func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	show, err := c.api.Show(ctx, &api.ShowRequest{Model: c.model})
 	if err != nil {
-		return facts{}, c.explain(err)
+		return facts{}, c.explainWithin(ctx, err)
 	}
 	if show.RemoteHost != "" && !c.remote {
 		return facts{}, &problem{
@@ -98,46 +105,29 @@ func (c *client) inspect(ctx context.Context) (facts, error) {
 
 // load brings the model into memory and answers when it is there. The context
 // must not be a request's own: cancelling a load makes Ollama throw it away.
-func (c *client) load(ctx context.Context) error {
+func (c *ollama) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxLoad)
 	defer cancel()
-	req := c.request("", nil)
-	return c.finish(ctx, req, func(api.GenerateResponse) {})
-}
-
-// canary asks whether the tags of the fill-in-the-middle prompt are tokens of
-// the model. A vocabulary without them spells each in four or more tokens, so
-// the count of a prompt of nothing but tags tells, whatever the model answers.
-// It fails with ErrNoFIM; a server that does not count proves nothing and
-// passes.
-func (c *client) canary(ctx context.Context) error {
-	if len(c.fimTags) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, maxLoad)
-	defer cancel()
-	count := 0
-	req := c.request(strings.Join(c.fimTags, ""), map[string]any{"num_predict": 1, "temperature": 0})
-	if err := c.finish(ctx, req, func(r api.GenerateResponse) { count = max(count, r.PromptEvalCount) }); err != nil {
-		return err
-	}
-	const startAndPad = 2 // what a tokenizer may put before any text
-	if count > len(c.fimTags)+startAndPad {
-		return &problem{
-			kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, it does not know the tags %s", c.model, strings.Join(c.fimTags, " ")),
-			fix: "choose a model that does, for example granite4:micro, or set the tags yours was trained with",
-		}
-	}
-	return nil
+	return c.explainWithin(ctx, c.finish(ctx, c.request("", nil), func(chunk) {}))
 }
 
 // finish runs a request to its end. A stream that ends without saying that it
 // is done broke off, even if it was closed cleanly.
-func (c *client) finish(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
+func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func(chunk)) error {
 	var end streamEnd
 	err := c.stream(ctx, req, func(r api.GenerateResponse) {
 		end.see(r)
-		each(r)
+		piece := chunk{text: r.Response, done: r.Done}
+		for _, lp := range r.Logprobs {
+			piece.logprobs = append(piece.logprobs, lp.Logprob)
+		}
+		if r.Done {
+			piece.usage = usage{
+				promptTokens: r.PromptEvalCount, promptEval: r.PromptEvalDuration, load: r.LoadDuration,
+				tokens: r.EvalCount, eval: r.EvalDuration,
+			}
+		}
+		each(piece)
 	})
 	if err == nil && !end.reached() {
 		err = c.brokeOff(nil)
@@ -145,7 +135,26 @@ func (c *client) finish(ctx context.Context, req *api.GenerateRequest, each func
 	return c.explain(err)
 }
 
-func (c *client) brokeOff(cause error) error {
+// embed runs the texts one after the other on the server; none only loads the
+// model.
+func (c *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if texts == nil {
+		texts = []string{}
+	}
+	resp, err := c.api.Embed(ctx, &api.EmbedRequest{Model: c.model, Input: texts, KeepAlive: &api.Duration{Duration: c.keepAlive}})
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return resp.Embeddings, nil
+}
+
+func (c *ollama) embedder(model string) backend {
+	other := *c
+	other.model = model
+	return &other
+}
+
+func (c *ollama) brokeOff(cause error) error {
 	return &problem{
 		kind: ErrBroken, what: fmt.Sprintf("Ollama at %s broke off in the middle of an answer", c.endpoint),
 		fix: "it was stopped or its runner crashed, see the output of `ollama serve`", cause: cause,
@@ -173,17 +182,3 @@ func (e *streamEnd) see(r api.GenerateResponse) {
 }
 
 func (e *streamEnd) reached() bool { return e.done || e.repeats >= maxRepeats }
-
-// logprob is the mean log-probability of a chunk's tokens, NaN if not said. A
-// chunk holds more than one token where the server waited to see whether a stop
-// string begins.
-func logprob(r api.GenerateResponse) float64 {
-	if len(r.Logprobs) == 0 {
-		return math.NaN()
-	}
-	sum := 0.0
-	for _, lp := range r.Logprobs {
-		sum += lp.Logprob
-	}
-	return sum / float64(len(r.Logprobs))
-}

@@ -20,7 +20,7 @@ const maxAnswer = 64 << 20
 // stream ends. It does what api.Client.Generate does, with two differences that
 // matter at every keystroke: that clears 8 MB of buffer for each request, and
 // ends without an error when the connection breaks.
-func (c *client) stream(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
+func (c *ollama) stream(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
 	body, err := json.Marshal(req)
 	if err != nil {
 		return err

@@ -1,0 +1,106 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// backend is one way to reach a model: a protocol and a server. Its errors are
+// problems, or those of the context.
+type backend interface {
+	// version asks whether a server answers at all, and which; it may be "".
+	version(ctx context.Context) (string, error)
+	inspect(ctx context.Context) (facts, error)
+	// load brings the model into memory and answers when it is there. The context
+	// must not be a request's own: a load is everybody's.
+	load(ctx context.Context) error
+	// complete calls each for every chunk of the answer, the last of which is
+	// done. An answer that breaks off is an error.
+	complete(ctx context.Context, r request, each func(chunk)) error
+	// embed answers the model's vector for each text. None is a request to have
+	// the model in memory.
+	embed(ctx context.Context, texts []string) ([][]float32, error)
+	// embedder is a backend of the same server for another model.
+	embedder(model string) backend
+	// interruptible says whether a cancelled request frees the model at once,
+	// wherever it stands.
+	interruptible() bool
+}
+
+// maxLoad bounds how long one load may take: a large model from a slow disk.
+const maxLoad = 10 * time.Minute
+
+// request is one prompt, whichever protocol carries it.
+type request struct {
+	Preset
+	prompt    string
+	maxTokens int
+	stop      []string
+	seed      int // 0: any
+}
+
+// chunk is a piece of an answer. A chunk holds more than one token where the
+// server waited to see whether a stop string begins.
+type chunk struct {
+	text     string
+	logprobs []float64 // one a token, none if the server does not say
+	done     bool
+	usage    usage // of the whole request, with done
+}
+
+type usage struct {
+	promptTokens, tokens   int
+	promptEval, load, eval time.Duration
+}
+
+// logprob is the mean log-probability of the chunk's tokens, NaN if not said.
+func (c chunk) logprob() float64 {
+	if len(c.logprobs) == 0 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, lp := range c.logprobs {
+		sum += lp
+	}
+	return sum / float64(len(c.logprobs))
+}
+
+// facts is what a server says about the model.
+type facts struct {
+	context int // the context length it was trained for in tokens, 0 if not said
+	// hybrid models keep a recurrent state that cannot be rewound, so the
+	// key-value cache saves them nothing.
+	hybrid bool
+	family string
+	quant  string
+}
+
+// canary asks whether the tags of the fill-in-the-middle prompt are tokens of
+// the model. A vocabulary without them spells each in four or more tokens, so
+// the count of a prompt of nothing but tags tells, whatever the model answers.
+// It fails with ErrNoFIM; a server that does not count proves nothing and
+// passes.
+func (rt *Runtime) canary(ctx context.Context) error {
+	tags := rt.opt.FIMTags
+	if len(tags) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxLoad)
+	defer cancel()
+	count := 0
+	r := request{Preset: rt.opt.FIM, prompt: strings.Join(tags, ""), maxTokens: 1}
+	if err := rt.complete(ctx, r, func(c chunk) { count = max(count, c.usage.promptTokens) }); err != nil {
+		return err
+	}
+	const startAndPad = 2 // what a tokenizer may put before any text
+	if count > len(tags)+startAndPad {
+		return &problem{
+			kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, it does not know the tags %s", rt.opt.Model, strings.Join(tags, " ")),
+			fix: "choose a model that does, for example granite4:micro, or set the tags yours was trained with",
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+)
+
+// explainWithin is explain for a request whose context has a time limit of ours,
+// which it may have run into.
+func (c *ollama) explainWithin(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() == context.DeadlineExceeded {
+		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("the server at %s accepts connections but does not answer", c.endpoint), fix: "restart Ollama", cause: err}
+	}
+	return c.explain(err)
+}
+
+// explain turns an error of the API client into one that names its kind and
+// what to do next. Errors of a context stay themselves.
+func (c *ollama) explain(err error) error {
+	var p *problem
+	var status api.StatusError
+	var auth api.AuthorizationError
+	var dial *net.OpError
+	var viaURL *url.Error
+	say := func(kind error, what, fix string) error {
+		return &problem{kind: kind, what: what, fix: fix, cause: err}
+	}
+	switch {
+	case err == nil, errors.As(err, &p):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &auth), errors.As(err, &status) && status.StatusCode == http.StatusForbidden:
+		return say(ErrServer, fmt.Sprintf("the server at %s wants a login", c.endpoint), "quarry sends none, point it at an Ollama without one")
+	case errors.As(err, &status):
+		return c.explainStatus(status, say)
+	case errors.Is(err, errRedirect):
+		return say(ErrServer, fmt.Sprintf("the server at %s sends requests elsewhere", c.endpoint), "set the address of the Ollama itself")
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return say(ErrUnreachable, fmt.Sprintf("Ollama does not answer at %s", c.endpoint),
+			"start it with `ollama serve` or by opening the Ollama app (to install it: https://ollama.com/download)")
+	}
+	if errors.As(err, &viaURL) { // a connection that was made and lost
+		return c.brokeOff(err)
+	}
+	// What is left is an error line in a 200 answer, or an answer that is no JSON.
+	text := clean(err.Error())
+	if strings.HasPrefix(text, "<") || strings.Contains(text, "invalid character") {
+		return say(ErrServer, c.notOllama(), "check the address")
+	}
+	return say(ErrServer, "Ollama failed: "+text, "")
+}
+
+func (c *ollama) notOllama() string {
+	return fmt.Sprintf("the server at %s does not speak Ollama's API", c.endpoint)
+}
+
+func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what, fix string) error) error {
+	message := clean(status.ErrorMessage)
+	switch {
+	case status.StatusCode == http.StatusNotFound && strings.Contains(message, "model"):
+		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), fmt.Sprintf("run `ollama pull %s`", c.model))
+	case status.StatusCode == http.StatusNotFound:
+		return say(ErrServer, c.notOllama(), "check the address")
+	case status.StatusCode == http.StatusServiceUnavailable:
+		return say(ErrBusy, "Ollama's queue is full", "another program is using it, try again when that is done")
+	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "exceeds the context length"):
+		return say(ErrTooLong, fmt.Sprintf("the prompt is longer than the %d tokens that %s runs with", c.numCtx, c.model),
+			"raise the context length in quarry's settings, or lower the context budget")
+	case strings.Contains(message, "system memory"):
+		return say(ErrServer, fmt.Sprintf("Ollama cannot load %s, %s", c.model, message), "close other programs, or choose a smaller model")
+	case strings.Contains(message, "runner process"):
+		return say(ErrServer, fmt.Sprintf("Ollama's runner for %s crashed, %s", c.model, message), "see the output of `ollama serve`")
+	case message == "":
+		return say(ErrServer, fmt.Sprintf("Ollama failed with HTTP status %d", status.StatusCode), "see the output of `ollama serve`")
+	}
+	return say(ErrServer, fmt.Sprintf("Ollama failed with HTTP status %d: %s", status.StatusCode, message), "")
+}

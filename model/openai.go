@@ -1,0 +1,281 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// openAI is the backend for servers that speak OpenAI's completions interface
+// with a raw prompt: vLLM, the llama.cpp server, or a cluster behind one URL.
+// Only fields of the standard are sent, since some servers refuse others; so
+// there is no repeat penalty, and the server decides about loading and context.
+type openAI struct {
+	http     *http.Client
+	endpoint *url.URL // without the /v1
+	key      string
+	model    string
+}
+
+func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
+	base := *endpoint
+	base.Path = strings.TrimSuffix(base.Path, "/v1")
+	return &openAI{http: hc, endpoint: &base, key: opt.APIKey, model: opt.Model}
+}
+
+// These servers stop at once when the connection closes.
+func (c *openAI) interruptible() bool { return true }
+
+func (c *openAI) embedder(model string) backend {
+	other := *c
+	other.model = model
+	return &other
+}
+
+type openAIModel struct {
+	ID      string `json:"id"`
+	Context int    `json:"max_model_len"` // vLLM
+	Meta    struct {
+		Context int `json:"n_ctx_train"` // llama.cpp
+	} `json:"meta"`
+}
+
+func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var list struct {
+		Data []openAIModel `json:"data"`
+	}
+	err := c.call(ctx, http.MethodGet, "v1/models", nil, &list)
+	if err != nil && ctx.Err() == context.DeadlineExceeded {
+		err = &problem{kind: ErrUnreachable, what: fmt.Sprintf("the server at %s accepts connections but does not answer", c.endpoint), fix: "restart it", cause: err}
+	}
+	return list.Data, err
+}
+
+// version says that a server answers; the interface has no version to ask for.
+func (c *openAI) version(ctx context.Context) (string, error) {
+	_, err := c.models(ctx)
+	return "", err
+}
+
+func (c *openAI) inspect(ctx context.Context) (facts, error) {
+	list, err := c.models(ctx)
+	if err != nil {
+		return facts{}, err
+	}
+	var names []string
+	for _, m := range list {
+		if m.ID == c.model || m.ID == c.model+":latest" { // Ollama's way to say it
+			return facts{context: max(m.Context, m.Meta.Context)}, nil
+		}
+		names = append(names, m.ID)
+	}
+	fix := "start it with that model"
+	if len(names) > 0 {
+		fix = "set the model to one it has: " + strings.Join(names, ", ")
+	}
+	return facts{}, &problem{kind: ErrModelMissing, what: fmt.Sprintf("the server at %s has no model %s", c.endpoint, c.model), fix: fix}
+}
+
+// load has nothing to do: these servers hold their models from the start.
+func (c *openAI) load(context.Context) error { return nil }
+
+type openAIRequest struct {
+	Model         string        `json:"model"`
+	Prompt        string        `json:"prompt"`
+	MaxTokens     int           `json:"max_tokens"`
+	Temperature   float64       `json:"temperature"`
+	TopP          float64       `json:"top_p"`
+	Stop          []string      `json:"stop,omitempty"`
+	Seed          int           `json:"seed,omitempty"`
+	Logprobs      int           `json:"logprobs"`
+	Stream        bool          `json:"stream"`
+	StreamOptions streamOptions `json:"stream_options"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type openAIChunk struct {
+	Choices []struct {
+		Text         string `json:"text"`
+		FinishReason string `json:"finish_reason"`
+		Logprobs     *struct {
+			Tokens  []*float64 `json:"token_logprobs"` // the interface's own form
+			Content []struct { // llama.cpp's
+				Logprob float64 `json:"logprob"`
+			} `json:"content"`
+		} `json:"logprobs"`
+	} `json:"choices"`
+	Usage *struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+func (c *openAI) complete(ctx context.Context, r request, each func(chunk)) error {
+	resp, err := c.send(ctx, http.MethodPost, "v1/completions", openAIRequest{
+		Model: c.model, Prompt: r.prompt, MaxTokens: r.maxTokens, Temperature: r.Temperature, TopP: r.TopP,
+		Stop: r.stop, Seed: r.seed, Logprobs: 1, Stream: true, StreamOptions: streamOptions{IncludeUsage: true},
+	})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	begin := time.Now()
+	var first time.Time
+	last := chunk{done: true}
+	finished := false
+	lines := bufio.NewReader(io.LimitReader(resp.Body, maxAnswer))
+	for {
+		line, err := lines.ReadString('\n')
+		field, data, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		data = strings.TrimSpace(data)
+		switch {
+		case field == "data" && data == "[DONE]":
+			last.usage.eval = time.Since(first)
+			last.usage.promptEval = first.Sub(begin)
+			each(last)
+			return nil
+		case field == "data":
+			var part openAIChunk
+			if json.Unmarshal([]byte(data), &part) != nil {
+				return c.notOpenAI()
+			}
+			if len(part.Error) > 0 {
+				return c.failed(errorMessage(part.Error))
+			}
+			if part.Usage != nil {
+				last.usage.promptTokens, last.usage.tokens = part.Usage.PromptTokens, part.Usage.CompletionTokens
+			}
+			for _, choice := range part.Choices {
+				finished = finished || choice.FinishReason != ""
+				if choice.Text == "" {
+					continue
+				}
+				if first.IsZero() {
+					first = time.Now()
+				}
+				piece := chunk{text: choice.Text}
+				if lps := choice.Logprobs; lps != nil {
+					for _, lp := range lps.Tokens {
+						if lp != nil {
+							piece.logprobs = append(piece.logprobs, *lp)
+						}
+					}
+					for _, token := range lps.Content {
+						piece.logprobs = append(piece.logprobs, token.Logprob)
+					}
+				}
+				each(piece)
+			}
+		case field == "error":
+			return c.failed(errorMessage(json.RawMessage(data)))
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF && finished: // some servers leave out [DONE]
+			each(last)
+			return nil
+		default:
+			return &problem{kind: ErrBroken, what: fmt.Sprintf("the server at %s broke off in the middle of an answer", c.endpoint), fix: "see its log", cause: err}
+		}
+	}
+}
+
+func (c *openAI) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil // the model is in memory already
+	}
+	var answer struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	body := map[string]any{"model": c.model, "input": texts, "encoding_format": "float"}
+	if err := c.call(ctx, http.MethodPost, "v1/embeddings", body, &answer); err != nil {
+		return nil, err
+	}
+	vectors := make([][]float32, len(answer.Data))
+	for _, d := range answer.Data {
+		if d.Index < 0 || d.Index >= len(vectors) {
+			return nil, c.notOpenAI()
+		}
+		vectors[d.Index] = d.Embedding
+	}
+	return vectors, nil
+}
+
+// call sends a request and decodes its answer into out.
+func (c *openAI) call(ctx context.Context, method, path string, body, out any) error {
+	resp, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return c.notOpenAI()
+}
+
+// send answers a response of status 200; its errors are those of the backend.
+func (c *openAI) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var payload io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), payload)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		var dial *net.OpError
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, errRedirect):
+			return nil, &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s sends requests elsewhere", c.endpoint), fix: "set the address it sends them to", cause: err}
+		case errors.As(err, &dial) && dial.Op == "dial":
+			return nil, &problem{kind: ErrUnreachable, what: fmt.Sprintf("no model server answers at %s", c.endpoint), fix: "start it, or set its address", cause: err}
+		}
+		return nil, &problem{kind: ErrBroken, what: fmt.Sprintf("the server at %s broke off before it answered", c.endpoint), fix: "see its log", cause: err}
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err != nil {
+		data = nil // the status says enough
+	}
+	return nil, c.status(resp.StatusCode, data)
+}

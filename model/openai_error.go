@@ -1,0 +1,61 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// status is the error for an HTTP status and the body that came with it.
+func (c *openAI) status(code int, body []byte) error {
+	var wrapped struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"` // older vLLM
+	}
+	message := ""
+	if json.Unmarshal(body, &wrapped) == nil {
+		message = clean(wrapped.Message)
+		if len(wrapped.Error) > 0 {
+			message = errorMessage(wrapped.Error)
+		}
+	}
+	lower := strings.ToLower(message)
+	switch {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s refuses the API key", c.endpoint), fix: "set the key it expects in your user settings"}
+	case code == http.StatusServiceUnavailable && strings.Contains(lower, "loading"):
+		return &problem{kind: ErrLoading, what: fmt.Sprintf("the server at %s is loading %s", c.endpoint, c.model)}
+	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable:
+		return &problem{kind: ErrBusy, what: fmt.Sprintf("the server at %s is busy", c.endpoint), fix: "try again later"}
+	case code == http.StatusBadRequest && strings.Contains(lower, "context"):
+		return &problem{kind: ErrTooLong, what: fmt.Sprintf("the prompt is too long for %s, %s", c.model, message), fix: "lower the context budget in quarry's settings"}
+	case code == http.StatusNotFound && strings.Contains(lower, "model"):
+		return &problem{kind: ErrModelMissing, what: fmt.Sprintf("the server at %s has no model %s", c.endpoint, c.model), fix: "set the model to one it has"}
+	case code == http.StatusNotFound:
+		return c.notOpenAI()
+	case message == "":
+		return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s failed with HTTP status %d", c.endpoint, code), fix: "see its log"}
+	}
+	return c.failed(message)
+}
+
+func (c *openAI) failed(message string) error {
+	return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s failed: %s", c.endpoint, message)}
+}
+
+func (c *openAI) notOpenAI() error {
+	return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s does not speak the OpenAI interface", c.endpoint), fix: "check the address"}
+}
+
+// errorMessage reads an error that is an object with a message, or a string.
+func errorMessage(raw json.RawMessage) string {
+	var object struct {
+		Message string `json:"message"`
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &object) == nil {
+		text = object.Message
+	}
+	return clean(text)
+}

@@ -1,0 +1,186 @@
+package model_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"quarry/model"
+	"quarry/model/modeltest"
+	"quarry/model/ollamatest"
+)
+
+func openAIOptions(url string) model.Options {
+	opt := options(url + "/v1")
+	opt.API = model.OpenAIAPI
+	return opt
+}
+
+func TestOpenAIRequest(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetAPIKey("secret")
+	opt := openAIOptions(s.URL)
+	opt.APIKey = "secret"
+	o := ready(t, opt)
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Logprobs: []float64{-0.5, -0.25, -3}})
+	var pieces []string
+	var lps []float64
+	n, err := o.Generate(soon(t), fim("x", "y"), 2, []string{"\n\n"}, 0, func(p string, lp float64) bool {
+		pieces, lps = append(pieces, p), append(lps, lp)
+		return true
+	})
+	if err != nil || strings.Join(pieces, "|") != "a|b" || lps[0] != -0.5 || lps[1] != -0.25 {
+		t.Errorf("got %q %v, %v", pieces, lps, err)
+	}
+	if want := modeltest.CountTokens(fim("x", "y"), false); n != want {
+		t.Errorf("%d prompt tokens, want %d", n, want)
+	}
+	var body map[string]any
+	last := s.Prompts()[1] // after the canary
+	if err := json.Unmarshal(last.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	standard := map[string]bool{"model": true, "prompt": true, "max_tokens": true, "temperature": true, "top_p": true,
+		"stop": true, "seed": true, "logprobs": true, "stream": true, "stream_options": true}
+	for key := range body {
+		if !standard[key] {
+			t.Errorf("the request has %q, which strict servers refuse", key)
+		}
+	}
+	if last.Path != "/v1/completions" || last.Prompt != fim("x", "y") || body["max_tokens"] != 2.0 || body["temperature"] != 0.2 {
+		t.Errorf("request %s %s", last.Path, last.Body)
+	}
+}
+
+func TestOpenAICancelFreesTheModelWhereverItStands(t *testing.T) {
+	s := modeltest.NewServer(t)
+	o := ready(t, openAIOptions(s.URL))
+	hold := make(chan struct{})
+	defer close(hold)
+	s.Queue(modeltest.Answer{Hold: hold}, modeltest.Answer{Pieces: []string{"next"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cold := ask(ctx, o, fim("cold", ""))
+	waitOutcome(t, s, fim("cold", ""), modeltest.Running)
+	cancel()
+	if _, err := cold.wait(t); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	waitOutcome(t, s, fim("cold", ""), modeltest.Cancelled)
+	if text, _, err := collect(soon(t), o, fim("b", ""), 5); err != nil || text != "next" {
+		t.Errorf("the next: %q, %v", text, err)
+	}
+}
+
+func TestOpenAIErrors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer modeltest.Answer
+		kind   error
+		says   string
+	}{
+		{"disconnect", modeltest.Answer{Pieces: []string{"a"}, Disconnect: true}, model.ErrBroken, "broke off"},
+		{"no end", modeltest.Answer{Pieces: []string{"a"}, NoDone: true}, model.ErrBroken, "broke off"},
+		{"an error in the stream", modeltest.Answer{Pieces: []string{"a"}, ErrorLine: "out of pages"}, model.ErrServer, "out of pages"},
+		{"too long", modeltest.Answer{Status: 400, Message: "This model's maximum context length is 4096 tokens."}, model.ErrTooLong, "4096"},
+		{"busy", modeltest.Answer{Status: 429, Message: "slow down"}, model.ErrBusy, "busy"},
+		{"loading", modeltest.Answer{Status: 503, Message: "Loading model"}, model.ErrLoading, "loading"},
+		{"other", modeltest.Answer{Status: 500, Message: "cuda error"}, model.ErrServer, "cuda error"},
+		{"bare", modeltest.Answer{Status: 502}, model.ErrServer, "502"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			o := ready(t, openAIOptions(s.URL))
+			s.Queue(c.answer)
+			_, _, err := collect(soon(t), o, fim("a", ""), 5)
+			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "llama") {
+				t.Errorf("got %v, want %q with %q", err, c.kind, c.says)
+			}
+			var long interface{ PromptTooLong() bool }
+			if errors.As(err, &long) && long.PromptTooLong() != (c.kind == model.ErrTooLong) {
+				t.Error("PromptTooLong is wrong")
+			}
+			eventually(t, "ready again", func() bool { return o.Ready() == nil })
+		})
+	}
+}
+
+func TestOpenAIStates(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetAPIKey("secret")
+	opt := openAIOptions(s.URL)
+	seen := newStates()
+	clock := newManualClock()
+	opt.OnChange, opt.Clock = seen.add, clock
+	start(t, opt)
+	if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "API key") {
+		t.Errorf("the person reads %q", st.Err)
+	}
+	next := func(n int, phase model.Phase) model.State {
+		eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
+		clock.advance(clock.pending())
+		return seen.wait(t, n, phase)
+	}
+	s.SetAPIKey("")
+	s.SetModels(modeltest.Model{Name: "a"}, modeltest.Model{Name: "b"})
+	if st := next(1, model.Missing); !strings.Contains(st.Err.Error(), "one it has: a, b") {
+		t.Errorf("the person reads %q", st.Err)
+	}
+	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+	next(2, model.Unsuitable)
+	s.SetModels(modeltest.Model{Name: "granite4:micro"})
+	next(3, model.Ready)
+	s.Stop()
+	if st := next(4, model.Unreachable); !strings.Contains(st.Err.Error(), "start it") {
+		t.Errorf("the person reads %q", st.Err)
+	}
+}
+
+func TestOpenAIEmbeddings(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "bert"})
+	s.ScriptEmbed(numbered)
+	o := ready(t, openAIOptions(s.URL))
+	vectors, err := o.NewEmbedder("bert").Embed(soon(t), numbers(20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, vectors, 20)
+}
+
+func TestOpenAICheck(t *testing.T) {
+	s := modeltest.NewServer(t)
+	want := "ok model server\nok model\nok context length\nok load\nok fill in the middle\nok speed\n"
+	if got := findings(t, openAIOptions(s.URL)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	opt := openAIOptions(s.URL)
+	opt.API = "smoke signals"
+	if _, err := model.New(opt); err == nil || !strings.Contains(err.Error(), `"openai"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Ollama speaks the same interface, so it can be the other side here.
+func TestRealOpenAI(t *testing.T) {
+	s := ollamatest.Start(t)
+	s.CreateBert("tiny-bert", ollamatest.TinyBert)
+	o := ready(t, openAIOptions(s.URL))
+	pieces := 0
+	n, err := o.Generate(soon(t), fim("func add(", ")"), 20, []string{"<|fim_pad|>"}, 0, func(_ string, lp float64) bool {
+		pieces++
+		if !math.IsNaN(lp) && lp > 0 {
+			t.Errorf("a log-probability of %v", lp)
+		}
+		return true
+	})
+	if err != nil || pieces < 15 || n < 10 {
+		t.Errorf("%d pieces, %d prompt tokens, %v", pieces, n, err)
+	}
+	v, err := o.NewEmbedder("tiny-bert").EmbedQuery(soon(t), "hello")
+	if err != nil || len(v) != ollamatest.TinyBert.Embedding {
+		t.Errorf("%d dimensions, %v", len(v), err)
+	}
+}

@@ -77,7 +77,7 @@ func settingsFinding(problems []settings.Problem) model.Finding {
 // indexFinding tries the database the index needs, in memory.
 func indexFinding() model.Finding {
 	f := model.Finding{Name: "full-text search", OK: true, Detail: "SQLite with FTS5"}
-	s, err := store.Open("")
+	s, err := store.Open("", nil)
 	if err == nil {
 		err = s.Close()
 	}

@@ -1,0 +1,119 @@
+package eval
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/completion"
+)
+
+// repetitive is a repository in which every other line was there before.
+func repetitive() Repository {
+	step := "\tif err := run(ctx, name); err != nil {\n\t\treturn fmt.Errorf(\"run %s: %w\", name, err)\n\t}\n"
+	file := func(name string) completion.Document {
+		return completion.Document{Path: name, Language: "go", Text: "package p\n\nfunc f() error {\n" + strings.Repeat(step, 10) + "}\n"}
+	}
+	return Repository{"repetitive", []completion.Document{file("a.go"), file("b.go"), file("c.go")}}
+}
+
+func TestHolesFitTheirFiles(t *testing.T) {
+	r := repetitive()
+	holes := Holes(r, 50, rand.New(rand.NewPCG(1, 0)))
+	if len(holes) != 50 {
+		t.Fatalf("%d holes", len(holes))
+	}
+	for _, h := range holes {
+		req := h.Request
+		if got := req.Text[:req.Offset] + h.Want + req.Text[req.Offset:]; got != r.Documents[h.file].Text {
+			t.Errorf("the hole %q does not fill its file", h.Want)
+		}
+		for _, open := range req.Open {
+			if open.Path == req.Path {
+				t.Error("the file itself is open besides")
+			}
+		}
+	}
+}
+
+func TestRunOnRepetitiveCode(t *testing.T) {
+	e := completion.New(nil, completion.Options{})
+	defer e.Close()
+	report, err := Run(t.Context(), e, []Repository{repetitive()}, 40, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range report.Overall {
+		if s.Holes != 40 {
+			t.Errorf("%s: %d holes", s.Engine, s.Holes)
+		}
+		if s.Right > s.Shown || s.EditSimilarity < s.Precision-1e-9 {
+			t.Errorf("%s: %+v does not add up", s.Engine, s)
+		}
+		if s.ExactMatch < 0.5 {
+			t.Errorf("%s fills only %.2f of what it has seen nine times", s.Engine, s.ExactMatch)
+		}
+	}
+	if again, err := Run(t.Context(), e, []Repository{repetitive()}, 40, 1); err != nil || again.Overall[0].Right != report.Overall[0].Right {
+		t.Errorf("a second run differs: %+v, %v", again.Overall[0], err)
+	}
+}
+
+// The baselines must not see what the hole hides.
+func TestBaselinesDoNotPeek(t *testing.T) {
+	lines := []string{"package p"}
+	for i := range 30 {
+		lines = append(lines, strings.Repeat("x", i+1)+" = unique"+strings.Repeat("y", i)+"(only, here"+strings.Repeat("z", i)+")")
+	}
+	r := Repository{"unique", []completion.Document{{Path: "a.go", Language: "go", Text: strings.Join(lines, "\n") + "\n"}}}
+	b := newBaselines(r.Documents)
+	for _, h := range Holes(r, 60, rand.New(rand.NewPCG(2, 0))) {
+		if len(lex(h.Want)) < 3 {
+			continue // a closing bracket can be guessed
+		}
+		if text, _ := b.ngram(h); same(text, h.Want) {
+			t.Errorf("4-gram knows %q", h.Want)
+		}
+		if text, _ := b.copyLast(h); same(text, h.Want) {
+			t.Errorf("copy knows %q", h.Want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"one/a.go": "package a\n", "one/dist/b.js": "x\n", "one/c.min.js": "x\n", "one/notes.txt": "x\n", "two/d.py": "x\n", "loose.go": "x\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 2 || len(got[0].Documents) != 1 || got[0].Documents[0].Path != "a.go" || got[1].Documents[0].Language != "python" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := Load(t.TempDir()); err == nil {
+		t.Error("an empty corpus is accepted")
+	}
+}
+
+func TestSimilarity(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want float64
+	}{{"", "", 1}, {"abc", "abc", 1}, {"abc", "abd", 2.0 / 3}, {"", "ab", 0}, {"kitten", "sitting", 1 - 3.0/7}} {
+		if got := similarity(tt.a, tt.b); got < tt.want-1e-9 || got > tt.want+1e-9 {
+			t.Errorf("similarity(%q, %q) = %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

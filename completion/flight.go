@@ -131,8 +131,9 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 	for sample := range samples {
 		st := stopper{site: fl.site}
 		n, err := e.gen.Generate(ctx, fl.at.text, e.opts.MaxTokens, e.tmpl.stops(), sample, func(piece string, logprob float64) bool {
-			fl.take(sample, piece, logprob, time.Since(begin))
-			return ctx.Err() == nil && st.feed(piece)
+			keep, more := st.feed(piece)
+			fl.take(sample, piece, logprob, keep, time.Since(begin))
+			return more && ctx.Err() == nil
 		})
 		e.meter.learn(fl.at.raw, n)
 		fl.mu.Lock()
@@ -148,7 +149,8 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 	}
 }
 
-func (fl *flight) take(sample int, piece string, logprob float64, since time.Duration) {
+// take adds a piece to an answer, of which keep bytes count.
+func (fl *flight) take(sample int, piece string, logprob float64, keep int, since time.Duration) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
 	if fl.done {
@@ -161,7 +163,7 @@ func (fl *flight) take(sample int, piece string, logprob float64, since time.Dur
 		fl.answers = append(fl.answers, answer{})
 	}
 	a := &fl.answers[sample]
-	a.text += piece
+	a.text = (a.text + piece)[:keep]
 	a.pieces = append(a.pieces, scoredPiece{len(a.text), logprob})
 	fl.tell()
 }
@@ -277,19 +279,32 @@ type stopper struct {
 	text strings.Builder
 }
 
-// feed takes the next piece and reports whether to go on.
-func (st *stopper) feed(piece string) bool {
+// feed takes the next piece and reports whether to go on; if not, keep is how
+// much of the text counts. What stands behind that was never finished, and
+// must not be shown when the person has typed everything before it.
+func (st *stopper) feed(piece string) (keep int, more bool) {
 	st.text.WriteString(piece)
 	text := st.text.String()
-	if strings.Contains(piece, "\n") {
-		if _, done := st.scope(stripFences(st.site, unixLines(text)), false); done {
-			return false
-		}
-		if lines := strings.Split(text, "\n"); repeatedFrom(lines[:len(lines)-1]) < len(lines)-1 {
-			return false
-		}
+	if kept := cutControl(text); kept != text {
+		return len(kept), false
 	}
-	return cutControl(text) == text
+	if !strings.Contains(piece, "\n") {
+		return len(text), true
+	}
+	// Where fences or line endings are taken out, the cut is not one of text.
+	plain := stripFences(st.site, unixLines(text))
+	if cut, done := st.scope(plain, false); done {
+		if plain != text {
+			cut = len(text)
+		}
+		return cut, false
+	}
+	lines := strings.SplitAfter(text, "\n")
+	lines = lines[:len(lines)-1] // the last one is not finished
+	if n := repeatedFrom(lines); n < len(lines) {
+		return len(strings.Join(lines[:n], "")), false
+	}
+	return len(text), true
 }
 
 // failure puts a Generator's error in a sentence.

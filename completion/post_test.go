@@ -142,14 +142,15 @@ func TestStopAgreesWithFinish(t *testing.T) {
 		t.Run(f.language+"/"+f.name, func(t *testing.T) {
 			req := at(t, "f", f.language, f.doc)
 			s := newSite(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
-			st := stopper{site: s}
+			st, kept := stopper{site: s}, ""
 			for i := range f.model {
-				if !st.feed(f.model[i : i+1]) {
+				keep, more := st.feed(f.model[i : i+1])
+				if kept = st.text.String()[:keep]; !more {
 					break
 				}
 			}
 			whole, covers := finish(s, f.model)
-			stopped, coversStopped := finish(s, st.text.String())
+			stopped, coversStopped := finish(s, kept)
 			if whole != stopped || covers != coversStopped {
 				t.Errorf("whole %q (%d), stopped %q (%d)", whole, covers, stopped, coversStopped)
 			}

@@ -117,3 +117,48 @@ func TestSimilarity(t *testing.T) {
 		}
 	}
 }
+
+func TestLineDiff(t *testing.T) {
+	a := []string{"a\n", "b\n", "c\n", "d\n"}
+	b := []string{"a\n", "x\n", "b\n", "y\n", "z\n", "d\n", "e\n"}
+	got := lineDiff(a, b)
+	want := []hunk{{2, []string{"x\n"}}, {2, []string{"y\n", "z\n"}}, {2, []string{"e\n"}}}
+	if len(got) != len(want) {
+		t.Fatalf("%+v, want %+v", got, want)
+	}
+	for i := range want {
+		if got[i].skipped != want[i].skipped || strings.Join(got[i].added, "") != strings.Join(want[i].added, "") {
+			t.Errorf("hunk %d: %+v, want %+v", i, got[i], want[i])
+		}
+	}
+	if got := lineDiff(a, a); len(got) != 0 {
+		t.Errorf("equal texts differ: %+v", got)
+	}
+}
+
+// Typing what a model foretold costs hardly a request, and no prompt throws
+// away what the backend has read.
+func TestTypeWithAProphet(t *testing.T) {
+	before, after := repetitive(), repetitive()
+	d := &after.Documents[0]
+	d.Text = strings.Replace(d.Text, "\treturn fmt", "\tlog.Println(name, err)\n\t\tcount(&failures, name)\n\t\treturn fmt", 1)
+	traces := Traces(before, after)
+	if len(traces) != 1 || !strings.Contains(traces[0].Text, "count(&failures, name)\n") {
+		t.Fatalf("traces %+v", traces)
+	}
+	if got := traces[0].Document.Text; got != before.Documents[0].Text {
+		t.Errorf("the document without the text:\n%s", got)
+	}
+	for _, right := range []float64{1, 0.5, 0} {
+		r, err := Type(t.Context(), traces, right, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ShownRequests != 0 || r.SharedPrompt < max(0.7, r.SharedNaive) || r.Requests+r.Reused < r.Keystrokes {
+			t.Errorf("right %v: %+v", right, r)
+		}
+		if right == 1 && r.Requests > r.Keystrokes/5 {
+			t.Errorf("%d requests for %d foretold keystrokes", r.Requests, r.Keystrokes)
+		}
+	}
+}

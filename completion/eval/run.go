@@ -179,8 +179,7 @@ func score(name string, outcomes []outcome) Score {
 		s.Precision = float64(s.Right) / float64(s.Shown)
 		s.EditSimilarity /= float64(s.Shown)
 	}
-	slices.Sort(took)
-	s.P50, s.P95 = took[len(took)/2], took[len(took)*95/100]
+	s.P50, s.P95 = percentile(took, 50), percentile(took, 95)
 	return s
 }
 
@@ -191,6 +190,15 @@ func spaced(line string) string {
 		tokens = append(tokens, t.text)
 	}
 	return strings.Join(tokens, " ")
+}
+
+// percentile sorts values; it is 0 for none.
+func percentile(values []float64, p int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[(len(values)-1)*p/100]
 }
 
 // similarity is 1 - Levenshtein distance / length of the longer, over bytes.

@@ -104,6 +104,7 @@ type analysis struct {
 	imports      []Import
 	importAt     map[uint32]int // by node: index in imports
 	pathNode     uint32         // the last part of the newest import's path
+	fileDoc      uint32         // the doc string of the file, none if it has none
 	interned     map[string]string
 }
 
@@ -113,23 +114,24 @@ type rawRef struct {
 }
 
 // analyzeTree computes everything but the chunks.
-func analyzeTree(q *factQuery, nodes []node, src []byte, lines lineTable) (*analysis, *File) {
+func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines lineTable) (*analysis, *File) {
 	a := &analysis{
 		src: src, lines: lines, nodes: nodes, query: q,
 		marks: make([]role, len(nodes)), refAt: make([]uint32, len(nodes)),
-		importAt: map[uint32]int{}, interned: map[string]string{},
+		fileDoc: none, importAt: map[uint32]int{}, interned: map[string]string{},
 	}
 	trimNodes(nodes, src)
 	m := matcher{query: q.query, nodes: nodes, src: src, found: a.found}
 	m.run()
 	a.sortDeclarations()
 	a.widenToWraps()
-	f := &File{}
+	f := &File{Language: language}
 	a.addSymbols(f)
 	a.adoptScopes(f)
 	a.addRefs(f)
 	f.Imports = a.imports
 	f.Errors = a.errors()
+	f.Doc = a.headDoc(f)
 	return a, f
 }
 
@@ -157,6 +159,8 @@ func (a *analysis) found(pattern int, captures []capture) {
 			node: node, outer: node, name: at[roleName], container: at[roleContainer], body: at[roleBody], doc: at[roleDoc],
 			pattern: pattern, kind: kind, symbol: -1,
 		})
+	} else if at[roleDoc] != none {
+		a.fileDoc = at[roleDoc]
 	}
 	if at[roleImport] != none {
 		a.addImport(&at)

@@ -393,8 +393,8 @@ func closes(text []byte) bool {
 	return false
 }
 
-// boundaryHash is FNV-1a over the parts, with its high bits, which vary little
-// for short strings, mixed (the finaliser of MurmurHash3).
+// boundaryHash is FNV-1a over the parts, mixed: its high bits vary little for
+// short strings.
 func boundaryHash(parts ...string) uint64 {
 	h := uint64(14695981039346656037)
 	for _, p := range parts {
@@ -403,6 +403,5 @@ func boundaryHash(parts ...string) uint64 {
 		}
 		h = (h ^ 0xff) * 1099511628211
 	}
-	h = (h ^ h>>33) * 0xff51afd7ed558ccd
-	return h ^ h>>33
+	return mix(h)
 }

@@ -27,7 +27,8 @@
 //	                 patterns match the same name, the first in the query counts
 //	container        a container besides those around it: a Go receiver
 //	body             where its signature ends
-//	doc              its doc string, where that is no comment above it
+//	doc              its doc string, where that is no comment above it; without
+//	                 a declaration, the doc string of the file
 //	wrap             a node around a declaration that belongs to it unless it
 //	                 holds several: an export, a decorated definition
 //	comment          a comment; right above a declaration it is its doc

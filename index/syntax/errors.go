@@ -1,7 +1,5 @@
 package syntax
 
-import sitter "github.com/smacker/go-tree-sitter"
-
 // ErrorCount is the number of places the parser could not parse or had to make
 // up a token for, as in [File.Errors] but without the rest of an analysis: it
 // descends only where errors are, so that a sound tree costs one look at its
@@ -12,19 +10,5 @@ func (t *Tree) ErrorCount() (n int, ok bool) {
 		return 0, false
 	}
 	defer tree.Close()
-	return errorCount(tree.RootNode()), true
-}
-
-func errorCount(n *sitter.Node) int {
-	switch {
-	case n.IsError(), n.IsMissing():
-		return 1
-	case !n.HasError():
-		return 0
-	}
-	count := 0
-	for i := range int(n.ChildCount()) {
-		count += errorCount(n.Child(i))
-	}
-	return count
+	return countErrors(tree), true
 }

@@ -41,13 +41,8 @@ var flatPool = sync.Pool{New: func() any { return new([]node) }}
 
 // flatten reads a whole tree in one call across the cgo boundary. The nodes
 // are valid until release is called, independent of the tree.
-//
-// The binding keeps the C node inside sitter.Node to itself, as its first
-// field; reading it there is the price of not crossing the boundary several
-// times a node, which costs more than parsing. TestFlattenLayout would notice
-// a binding that lays it out otherwise.
 func flatten(tree *sitter.Tree) (nodes []node, release func()) {
-	root := *(*C.TSNode)(unsafe.Pointer(tree.RootNode()))
+	root := rootOf(tree)
 	buf := flatPool.Get().(*[]node)
 	for {
 		var out *C.quarry_node
@@ -60,6 +55,19 @@ func flatten(tree *sitter.Tree) (nodes []node, release func()) {
 		}
 		*buf = make([]node, n+n/4)
 	}
+}
+
+// countErrors counts the outermost nodes that are errors or made up.
+func countErrors(tree *sitter.Tree) int {
+	return int(C.quarry_count_errors(rootOf(tree)))
+}
+
+// rootOf returns the C node of a tree's root. The binding keeps it to itself,
+// as the first field of its Node; reading it there is the price of not crossing
+// the boundary several times a node, which costs more than parsing.
+// TestFlattenEqualsBinding would notice a binding that lays it out otherwise.
+func rootOf(tree *sitter.Tree) C.TSNode {
+	return *(*C.TSNode)(unsafe.Pointer(tree.RootNode()))
 }
 
 // trimNodes takes the white space at both ends out of every node: grammars

@@ -42,3 +42,28 @@ uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
   ts_tree_cursor_delete(&cursor);
   return n;
 }
+
+// quarry_count_errors counts the outermost error and missing nodes, entering
+// only nodes that hold some.
+uint32_t quarry_count_errors(TSNode root) {
+  uint32_t count = 0, depth = 0;
+  TSTreeCursor cursor = ts_tree_cursor_new(root);
+  for (;;) {
+    TSNode node = ts_tree_cursor_current_node(&cursor);
+    bool error = ts_node_symbol(node) == UINT16_MAX || ts_node_is_missing(node);
+    count += error;
+    if (!error && ts_node_has_error(node) && ts_tree_cursor_goto_first_child(&cursor)) {
+      depth++;
+      continue;
+    }
+    while (depth > 0 && !ts_tree_cursor_goto_next_sibling(&cursor)) {
+      ts_tree_cursor_goto_parent(&cursor);
+      depth--;
+    }
+    if (depth == 0) {
+      break;
+    }
+  }
+  ts_tree_cursor_delete(&cursor);
+  return count;
+}

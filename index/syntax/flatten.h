@@ -1,7 +1,7 @@
 // The part of tree-sitter's public C interface (api.h, ABI 14) that flatten.c
 // calls. It is declared here because cgo cannot reach a header inside another
 // module; the functions themselves come from the binding that is linked in
-// anyway. TestFlattenLayout holds the declarations against the binding.
+// anyway. TestFlattenEqualsBinding holds the declarations against the binding.
 #ifndef QUARRY_FLATTEN_H
 #define QUARRY_FLATTEN_H
 
@@ -35,6 +35,7 @@ extern uint32_t ts_node_end_byte(TSNode self);
 extern uint16_t ts_node_symbol(TSNode self);
 extern bool ts_node_is_missing(TSNode self);
 extern bool ts_node_is_extra(TSNode self);
+extern bool ts_node_has_error(TSNode self);
 
 // quarry_node is one node of a tree in preorder; flat.go's node mirrors it.
 typedef struct {
@@ -49,5 +50,6 @@ typedef struct {
 } quarry_node;
 
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
+uint32_t quarry_count_errors(TSNode root);
 
 #endif

@@ -85,6 +85,9 @@ func fixture(t testing.TB, dir string) (language string, src []byte) {
 func describe(f *File, src []byte) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "language %s\n", f.Language)
+	if f.Doc != "" {
+		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(f.Doc, "\n", "\n# "))
+	}
 	for _, s := range f.Symbols {
 		fmt.Fprintf(&b, "\n%s %s", s.Kind, s.Name)
 		if s.Container != "" {

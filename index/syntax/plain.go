@@ -99,8 +99,8 @@ var plainLanguages = map[string]lineRules{
 
 // analyzeLines reads a file without syntax; its chunks are windows of lines.
 func analyzeLines(language string, src []byte, lines lineTable) *File {
-	f := &File{Language: language}
 	rules := plainLanguages[language]
+	f := &File{Language: language, Doc: rules.headDoc(language, src)}
 	if rules.keywords != nil || rules.operator != "" {
 		f.Symbols = rules.symbols(src, lines)
 	}

@@ -106,8 +106,7 @@ func (t *Tree) Analyze() *File {
 	nodes, release := flatten(tree)
 	defer release()
 	tree.Close()
-	a, f := analyzeTree(languageFor(t.language).facts, nodes, t.src, lines)
-	f.Language = t.language
+	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines)
 	f.Chunks = a.chunks(f)
 	return f
 }

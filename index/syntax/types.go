@@ -110,10 +110,13 @@ type Chunk struct {
 // File is all that one file's text yields.
 type File struct {
 	Language string
-	Symbols  []Symbol
-	Imports  []Import
-	Refs     []Ref
-	Chunks   []Chunk
+	// Doc is the text of the comment, doc string or first paragraph that says
+	// what the file is for, "" if only a licence stands there.
+	Doc     string
+	Symbols []Symbol
+	Imports []Import
+	Refs    []Ref
+	Chunks  []Chunk
 	// Errors are the places tree-sitter could not parse, the whole file if it
 	// gave up.
 	Errors []Span

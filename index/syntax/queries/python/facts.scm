@@ -32,6 +32,9 @@
 (module (type_alias_statement . (type [(identifier) @name (generic_type (identifier) @name)])) @definition.type)
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition.field)))
 
+(module . (expression_statement . (string) @doc))
+(module . (comment) . (expression_statement . (string) @doc))
+
 (decorated_definition) @wrap
 (decorator) @leading
 (comment) @comment

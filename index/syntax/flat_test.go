@@ -1,0 +1,55 @@
+package syntax
+
+import (
+	"testing"
+
+	sitter "github.com/smacker/go-tree-sitter"
+)
+
+// TestFlattenEqualsBinding walks every fixture's tree through the binding, node
+// by node, and compares it with the flattened one.
+func TestFlattenEqualsBinding(t *testing.T) {
+	for _, dir := range fixtureDirs(t) {
+		t.Run(dir, func(t *testing.T) {
+			name, src := fixture(t, dir)
+			l := languageFor(name)
+			if l == nil {
+				return // read by lines
+			}
+			src = append(src, "\n( \" broken {"...)
+			tree := parse(l, nil, src)
+			defer tree.Close()
+			nodes, release := flatten(tree)
+			defer release()
+			at := compareNode(t, l, nodes, 0, tree.RootNode())
+			if at != len(nodes) {
+				t.Errorf("%d nodes through the binding, %d flattened", at, len(nodes))
+			}
+		})
+	}
+}
+
+// compareNode checks nodes[i] and its subtree and returns the index after it.
+func compareNode(t *testing.T, l *language, nodes []node, i int, want *sitter.Node) int {
+	t.Helper()
+	if i >= len(nodes) {
+		t.Fatalf("the flattened tree ends before %s", want)
+	}
+	n := nodes[i]
+	if n.start != want.StartByte() || n.end != want.EndByte() || sitter.Symbol(n.symbol) != want.Symbol() ||
+		n.missing != want.IsMissing() || n.extra != want.IsExtra() || l.facts.query.isNamed(n.symbol) != want.IsNamed() {
+		t.Fatalf("node %d is %+v, the binding says %s at %d-%d", i, n, want.Type(), want.StartByte(), want.EndByte())
+	}
+	next, previous := i+1, 0
+	for c := range int(want.ChildCount()) {
+		if next < len(nodes) && (int(nodes[next].parent) != i || int(nodes[next].previous) != previous) {
+			t.Fatalf("node %d has parent %d and previous %d, want %d and %d", next, nodes[next].parent, nodes[next].previous, i, previous)
+		}
+		previous = next
+		next = compareNode(t, l, nodes, next, want.Child(c))
+	}
+	if int(n.next) != next {
+		t.Fatalf("node %d ends before %d, want %d", i, n.next, next)
+	}
+	return next
+}

@@ -1,0 +1,93 @@
+package syntax
+
+import (
+	"bytes"
+	"strings"
+)
+
+// headDoc finds what a file says of itself: its own doc string, the doc of its
+// package, a comment at its head that is no licence, or else the doc of its
+// largest type.
+func (a *analysis) headDoc(f *File) string {
+	if a.fileDoc != none {
+		return cleanDoc(a.src[a.nodes[a.fileDoc].start:a.nodes[a.fileDoc].end])
+	}
+	if contentOf(f.Language) == ContentDoc {
+		return firstParagraph(stripHeading(withoutFrontMatter(a.src)))
+	}
+	for _, s := range f.Symbols {
+		if s.Kind == KindModule && s.Doc != "" && s.Container == "" {
+			return s.Doc
+		}
+	}
+	var blocks []piece
+	for i := uint32(1); i < uint32(len(a.nodes)); i = a.nodes[i].next {
+		n := &a.nodes[i]
+		if a.marks[i] != roleComment {
+			if n.start < n.end && a.query.query.isNamed(n.symbol) && len(blocks) > 0 || n.end-n.start > 20 {
+				break
+			}
+			continue
+		}
+		if last := len(blocks) - 1; last >= 0 && bytes.Count(a.src[blocks[last].end:n.start], []byte("\n")) <= 1 {
+			blocks[last].end = n.end
+		} else {
+			blocks = append(blocks, piece{n.start, n.end})
+		}
+	}
+	for _, b := range blocks {
+		if doc := cleanDoc(a.src[b.start:b.end]); saysSomething(doc) {
+			return doc
+		}
+	}
+	return largestTypeDoc(f)
+}
+
+func largestTypeDoc(f *File) (doc string) {
+	var size uint32
+	for _, s := range f.Symbols {
+		if n := s.Span.End - s.Span.Start; importance(s.Kind) == importance(KindType) && s.Doc != "" && n > size {
+			doc, size = s.Doc, n
+		}
+	}
+	return doc
+}
+
+// saysSomething tells a description from a licence and from settings of tools.
+func saysSomething(doc string) bool {
+	return strings.Count(doc, " ") >= 2 && !isLicence(doc) && !strings.HasPrefix(doc, "-*-") && !strings.Contains(doc, "eslint")
+}
+
+// headDoc is the comment at the head of a file without syntax.
+func (r lineRules) headDoc(language string, src []byte) string {
+	if contentOf(language) == ContentDoc {
+		return firstParagraph(stripHeading(withoutFrontMatter(src)))
+	}
+	var block []string
+	for line := range strings.Lines(string(src[:min(len(src), maxDoc)])) {
+		line = strings.TrimSpace(line)
+		if r.comment != "" && strings.HasPrefix(line, r.comment) {
+			block = append(block, line)
+			continue
+		}
+		if doc := cleanDoc([]byte(strings.Join(block, "\n"))); saysSomething(doc) {
+			return doc
+		}
+		if block = nil; line != "" && !strings.HasPrefix(line, "{-") {
+			break
+		}
+	}
+	return ""
+}
+
+// withoutFrontMatter is the beginning of a document, past the settings that some
+// start with.
+func withoutFrontMatter(src []byte) string {
+	text := string(src[:min(len(src), maxDoc)])
+	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
+		if _, after, ok := strings.Cut(rest, "\n---"); ok {
+			return after
+		}
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+package syntax
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Summaries say what a file or folder is for in a few lines, from what its
+// authors wrote: no model is asked.
+const (
+	maxSummaryDoc     = 300 // bytes of doc comment in a file's summary
+	maxSummaryNames   = 8   // names listed of a kind
+	maxFolderFiles    = 12  // files listed in a folder's summary
+	maxFolderDocBytes = 500 // bytes of README in a folder's summary
+)
+
+// Summary describes the file: the first paragraph of its head comment, then the
+// names of its types, functions and the rest, the documented and larger ones
+// first. It is "" for a file that says and declares nothing.
+func (f *File) Summary() string {
+	var parts []string
+	if doc := firstParagraph(f.Doc); doc != "" {
+		parts = append(parts, truncate(doc, maxSummaryDoc))
+	}
+	for _, group := range []struct {
+		title string
+		rank  int
+	}{{"Types", importance(KindType)}, {"Functions", importance(KindFunction)}, {"Also", importance(KindConst)}} {
+		if names := f.topNames(group.rank); len(names) > 0 {
+			parts = append(parts, group.title+": "+strings.Join(names, ", ")+".")
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// topNames lists the most telling file-level names of a rank, in the order of
+// the text.
+func (f *File) topNames(rank int) []string {
+	type candidate struct {
+		index, weight int
+	}
+	var found []candidate
+	for i, s := range f.Symbols {
+		if importance(s.Kind) != rank || s.Kind == KindModule || strings.Contains(s.Container, ".") {
+			continue
+		}
+		weight := int(s.Span.EndLine - s.Span.StartLine)
+		if s.Doc != "" {
+			weight += 50
+		}
+		if s.Container != "" {
+			weight -= 100 // members come after what stands alone
+		}
+		found = append(found, candidate{i, weight})
+	}
+	slices.SortStableFunc(found, func(x, y candidate) int { return cmp.Compare(y.weight, x.weight) })
+	more := len(found) > maxSummaryNames
+	found = found[:min(len(found), maxSummaryNames)]
+	slices.SortFunc(found, func(x, y candidate) int { return cmp.Compare(x.index, y.index) })
+	var names []string
+	for _, c := range found {
+		if name := f.Symbols[c.index].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if more {
+		names = append(names, "…")
+	}
+	return names
+}
+
+// FileSummary is a file's name and summary, as [FolderSummary] needs them.
+type FileSummary struct{ Name, Summary string }
+
+// FolderSummary describes a folder, or a project by its root: the beginning of
+// its README, if there is one, and a line for each of the files given, the most
+// important first.
+func FolderSummary(readme string, files []FileSummary) string {
+	var lines []string
+	if text := firstParagraph(stripHeading(readme)); text != "" {
+		lines = append(lines, truncate(text, maxFolderDocBytes))
+	}
+	for i, f := range files {
+		if i == maxFolderFiles {
+			lines = append(lines, "…")
+			break
+		}
+		first, _, _ := strings.Cut(f.Summary, "\n")
+		lines = append(lines, strings.TrimSuffix(f.Name+": "+truncate(first, maxSummaryDoc/2), ": "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// firstParagraph joins the lines up to the first blank one.
+func firstParagraph(text string) string {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	text, _, _ = strings.Cut(text, "\n\n")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// stripHeading drops what stands above the first sentence of a README: its
+// title, badges and HTML.
+func stripHeading(readme string) string {
+	lines := strings.Split(readme, "\n")
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.ContainsAny(line[:1], "#=-<![|*") {
+			continue
+		}
+		if i+1 < len(lines) && strings.Trim(strings.TrimSpace(lines[i+1]), "=-") == "" && strings.TrimSpace(lines[i+1]) != "" {
+			continue // an underlined title
+		}
+		return strings.Join(lines[i:], "\n")
+	}
+	return ""
+}

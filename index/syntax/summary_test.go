@@ -1,0 +1,40 @@
+package syntax
+
+import "testing"
+
+func TestSummary(t *testing.T) {
+	for dir, want := range map[string]string{
+		"go": "Package bank keeps accounts.\n" +
+			"Types: Direction, Store, Account, Base, Alias, Tree.\n" +
+			"Functions: Find, Deposit, empty, Map, Get, notify.\n" +
+			"Also: MaxAccounts, Debit, Credit, registry, left, right.",
+		"python": "Accounts and their ledger.\n" +
+			"Types: Direction, Account, Savings.\n" +
+			"Functions: __init__, balance, parse, transfer, main.\n" +
+			"Also: MAX_ACCOUNTS, _cache, timeout.",
+		"java":     "One customer's account.\nTypes: Account, Builder, Direction, Store, Point, Traced.\nFunctions: Account, deposit, find, size, Point, sum, value.\nAlso: MAX_ACCOUNTS, LIMIT.",
+		"markdown": "Keeps accounts. See [the ledger](docs/ledger.md).\nAlso: Bank, Install, Usage.",
+		"zig":      "Accounts and their ledger.\nTypes: Account, Direction, Header, Error.\nFunctions: init, deposit, transfer, transfer keeps the sum.\nAlso: std, Money, max_accounts, counter.",
+	} {
+		language, src := fixture(t, dir)
+		f, err := Analyze(language, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Summary(); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", dir, got, want)
+		}
+	}
+}
+
+func TestFolderSummary(t *testing.T) {
+	readme := "# Bank\n\n[![badge](x)](y)\n\nKeeps accounts\nsafely.\n\nMore."
+	got := FolderSummary(readme, []FileSummary{{"account.go", "Package bank keeps accounts.\nTypes: A."}, {"empty.go", ""}})
+	want := "Keeps accounts safely.\naccount.go: Package bank keeps accounts.\nempty.go"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := FolderSummary("Title\n=====\n", nil); got != "" {
+		t.Errorf("a README of a title alone gives %q", got)
+	}
+}

@@ -303,6 +303,9 @@ func (e *Engine) result(fl *flight, req Request, typed string, spent Timings) Re
 	}
 	begin := time.Now()
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	if fl.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
+		s.mode = fillBlock // what was shown as a block does not shrink to a line while the person types it
+	}
 	for _, a := range answers {
 		text, ok := strings.CutPrefix(a.text, typed)
 		if !ok {

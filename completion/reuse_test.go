@@ -82,6 +82,19 @@ func TestShownAnswerServes(t *testing.T) {
 	}
 }
 
+// Several statements shown on an empty line do not shrink to the first while the person types it.
+func TestShownBlockStaysWhileTyped(t *testing.T) {
+	e := newEngine(t, says("total = 1\n", "\ttotal *= 2"), Options{})
+	p := newTypist(t, e, at(t, "sum.go", "go", loop))
+	want := strings.Replace(loop, "‸", "total = 1\n\ttotal *= 2", 1)
+	for _, c := range "total = 1" {
+		if got := p.sees(); got != want {
+			t.Fatalf("before %q: applied\n%s", c, got)
+		}
+		p.types(string(c))
+	}
+}
+
 func TestReuseDependsOnThePrompt(t *testing.T) {
 	answer := says("total(a, b)")
 	tests := map[string]struct {

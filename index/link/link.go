@@ -36,13 +36,14 @@ const (
 
 // Resolve returns the targets of each import of f and then of each reference.
 func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
-	r := resolver{view: v, file: f, family: family(f.Language), seen: map[query][]store.Target{}}
+	r := resolver{view: v, file: f, family: family(f.Language), importedFiles: map[int64]bool{}, seen: map[query][]store.Target{}}
 	lists := make([][]store.Target, 0, len(f.Imports)+len(f.Refs))
 	for i := range f.Imports {
 		files := r.imported(&f.Imports[i])
 		r.imports = append(r.imports, files)
 		var list []store.Target
 		for _, id := range files {
+			r.importedFiles[id] = true
 			list = append(list, store.Target{File: id, Weight: 1 / float32(len(files))})
 		}
 		lists = append(lists, list)
@@ -70,8 +71,10 @@ type resolver struct {
 	view   *store.View
 	file   *store.Unresolved
 	family string
-	// imports are the files each import of the file may mean.
-	imports [][]int64
+	// imports are the files each import of the file may mean, importedFiles all of
+	// them.
+	imports       [][]int64
+	importedFiles map[int64]bool
 	// seen: the same name in another declaration of the file means the same.
 	seen map[query][]store.Target
 }
@@ -113,7 +116,7 @@ func (r *resolver) resolve(q query) []store.Target {
 		}
 		candidates = r.unqualified(candidates, q.container)
 	case isSelf(q.qualifier):
-		if own := filter(candidates, func(c store.Candidate) bool { return sameContainer(c.Container, q.container) }); len(own) > 0 {
+		if own := filter(candidates, func(c candidate) bool { return sameContainer(c.Container, q.container) }); len(own) > 0 {
 			candidates = own
 		} else {
 			candidates = filter(candidates, hasContainer)
@@ -123,7 +126,7 @@ func (r *resolver) resolve(q query) []store.Target {
 		if files, ok := r.qualifiedBy(q.qualifier, last); ok {
 			return r.within(candidates, files, inImports)
 		}
-		if of := filter(candidates, func(c store.Candidate) bool { return sameContainer(c.Container, last) }); len(of) > 0 {
+		if of := filter(candidates, func(c candidate) bool { return sameContainer(c.Container, last) }); len(of) > 0 {
 			candidates = of
 		} else {
 			// A variable of a type that cannot be known: its methods and fields.
@@ -134,7 +137,7 @@ func (r *resolver) resolve(q query) []store.Target {
 	return r.nearest(candidates, weight)
 }
 
-func hasContainer(c store.Candidate) bool { return c.Container != "" }
+func hasContainer(c candidate) bool { return c.Container != "" }
 
 func isSelf(qualifier string) bool {
 	switch qualifier {
@@ -151,8 +154,8 @@ func sameContainer(a, b string) bool {
 
 // unqualified prefers what can be named without a qualifier: anything at file
 // level, and members of the container the reference stands in.
-func (r *resolver) unqualified(list []store.Candidate, container string) []store.Candidate {
-	near := filter(list, func(c store.Candidate) bool {
+func (r *resolver) unqualified(list []candidate, container string) []candidate {
+	near := filter(list, func(c candidate) bool {
 		return c.Container == "" || sameContainer(c.Container, container) || isType(c.Kind)
 	})
 	if len(near) > 0 {
@@ -164,21 +167,31 @@ func (r *resolver) unqualified(list []store.Candidate, container string) []store
 	return list
 }
 
+// candidate is a declaration with the place of its file.
+type candidate struct {
+	store.Candidate
+	file      int64
+	dir, path string
+}
+
 // candidates are the declarations of the name that can be meant by a reference of
 // that kind in this language.
-func (r *resolver) candidates(q query) []store.Candidate {
-	return filter(r.view.Named(q.name), func(c store.Candidate) bool {
-		if family(r.view.Tree.File(store.FileOf(c.ID)).Language) != r.family {
-			return false
+func (r *resolver) candidates(q query) []candidate {
+	var list []candidate
+	for _, c := range r.view.Named(q.name) {
+		switch {
+		case q.kind == syntax.RefInherit && !isType(c.Kind) && c.Kind != syntax.KindModule:
+			continue
+		case q.kind == syntax.RefUse && c.Kind == syntax.KindMethod:
+			continue
 		}
-		switch q.kind {
-		case syntax.RefInherit:
-			return isType(c.Kind) || c.Kind == syntax.KindModule
-		case syntax.RefUse:
-			return c.Kind != syntax.KindMethod
+		id := store.FileOf(c.ID)
+		f := r.view.Tree.File(id)
+		if f.Language == r.file.Language || family(f.Language) == r.family {
+			list = append(list, candidate{c, id, f.Dir, f.Path})
 		}
-		return true
-	})
+	}
+	return list
 }
 
 func isType(k syntax.Kind) bool {
@@ -189,51 +202,53 @@ func isType(k syntax.Kind) bool {
 	return false
 }
 
+// scopeOf is the nearest scope of the reference that a file belongs to.
+func (r *resolver) scopeOf(id int64, dir string) int {
+	switch {
+	case id == r.file.ID:
+		return 0
+	case dir == r.file.Dir:
+		return 1
+	case r.importedFiles[id]:
+		return 2
+	}
+	return 3
+}
+
+var scopeWeights = [...]float32{inFile, inPackage, inImports, inRepository}
+
 // nearest answers the candidates of the nearest scope that has any.
-func (r *resolver) nearest(list []store.Candidate, sure float32) []store.Target {
-	for _, scope := range []struct {
-		weight float32
-		has    func(id int64, f store.TreeFile) bool
-	}{
-		{inFile, func(id int64, _ store.TreeFile) bool { return id == r.file.ID }},
-		{inPackage, func(_ int64, f store.TreeFile) bool { return f.Dir == r.file.Dir }},
-		{inImports, func(id int64, _ store.TreeFile) bool {
-			return slices.ContainsFunc(r.imports, func(files []int64) bool { return slices.Contains(files, id) })
-		}},
-		{inRepository, func(int64, store.TreeFile) bool { return true }},
-	} {
-		in := filter(list, func(c store.Candidate) bool {
-			id := store.FileOf(c.ID)
-			return scope.has(id, r.view.Tree.File(id))
-		})
-		if len(in) > 0 {
-			return r.targets(in, sure*scope.weight)
+func (r *resolver) nearest(list []candidate, sure float32) []store.Target {
+	best := len(scopeWeights)
+	var in []candidate
+	for _, c := range list {
+		switch scope := r.scopeOf(c.file, c.dir); {
+		case scope < best:
+			best, in = scope, append(in[:0], c)
+		case scope == best:
+			in = append(in, c)
 		}
 	}
-	return nil
+	if len(in) == 0 {
+		return nil
+	}
+	return r.targets(in, sure*scopeWeights[best])
 }
 
-func (r *resolver) within(list []store.Candidate, files []int64, weight float32) []store.Target {
-	return r.targets(filter(list, func(c store.Candidate) bool { return slices.Contains(files, store.FileOf(c.ID)) }), weight)
+func (r *resolver) within(list []candidate, files []int64, weight float32) []store.Target {
+	return r.targets(filter(list, func(c candidate) bool { return slices.Contains(files, c.file) }), weight)
 }
 
-// targets orders candidates by their place in the repository, which unlike ids is
-// the same in every index of it.
-func (r *resolver) targets(list []store.Candidate, weight float32) []store.Target {
+// targets orders candidates, which it may do in place, by their place in the
+// repository, which unlike ids is the same in every index of it.
+func (r *resolver) targets(list []candidate, weight float32) []store.Target {
 	if len(list) > maxCandidates {
 		return nil
 	}
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b store.Candidate) int {
-		fa, fb := store.FileOf(a.ID), store.FileOf(b.ID)
-		if fa == fb {
-			return 0
-		}
-		return strings.Compare(r.view.Tree.File(fa).Path, r.view.Tree.File(fb).Path)
-	})
+	slices.SortStableFunc(list, func(a, b candidate) int { return strings.Compare(a.path, b.path) })
 	targets := make([]store.Target, len(list))
 	for i, c := range list {
-		targets[i] = store.Target{File: store.FileOf(c.ID), Symbol: c.ID, Weight: weight / float32(len(list))}
+		targets[i] = store.Target{File: c.file, Symbol: c.ID, Weight: weight / float32(len(list))}
 	}
 	return targets
 }
@@ -275,8 +290,8 @@ func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }
 
-func filter(list []store.Candidate, keep func(store.Candidate) bool) []store.Candidate {
-	var out []store.Candidate
+func filter(list []candidate, keep func(candidate) bool) []candidate {
+	var out []candidate
 	for _, c := range list {
 		if keep(c) {
 			out = append(out, c)

@@ -103,6 +103,12 @@ func (p *put) mark() error {
 	if len(p.touched) == 0 {
 		return nil
 	}
+	// In a first index every file waits to be resolved anyway.
+	resolved := false
+	err := p.w.query("SELECT 1 FROM files WHERE linked = 1 LIMIT 1", func([]driver.Value) error { resolved = true; return nil })
+	if err != nil || !resolved {
+		return err
+	}
 	if len(p.touched) > markAllAbove {
 		return p.w.exec("UPDATE files SET linked = 0 WHERE linked = 1")
 	}

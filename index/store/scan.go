@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 )
@@ -204,4 +205,15 @@ func (s *Store) TextRows(ctx context.Context) (n int64, err error) {
 		return tx.QueryRowContext(ctx, "SELECT count(*) FROM chunk_text").Scan(&n)
 	})
 	return n, err
+}
+
+// LimitSize makes the database refuse to grow past a number of pages, as a full
+// disk would; a limit below its present size means that size.
+func (s *Store) LimitSize(pages int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return errClosed
+	}
+	return s.w.query(fmt.Sprintf("PRAGMA max_page_count = %d", pages), func([]driver.Value) error { return nil })
 }

@@ -12,6 +12,7 @@
 package token
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -27,11 +28,23 @@ type Analyzer struct {
 	lower []byte // the same in lower case
 	stem  []byte
 	cuts  []int
+	// rendered holds what AppendText writes for a run of word characters: source
+	// repeats its identifiers, and stemming them is ten times a look-up.
+	rendered map[string]string
 }
+
+// maxRendered bounds rendered; when full it starts anew.
+const maxRendered = 1 << 15
 
 // Terms calls emit for each term of text in order. The slice passed to emit is
 // valid only during the call. Bytes that are not UTF-8 separate words.
 func (a *Analyzer) Terms(text string, emit func(term []byte)) {
+	a.scan(text, func(run string) { a.identifier(run, emit) }, emit)
+}
+
+// scan calls identifier for each run of word characters, and emit for the terms
+// of ideographic ones.
+func (a *Analyzer) scan(text string, identifier func(run string), emit func(term []byte)) {
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
@@ -48,7 +61,7 @@ func (a *Analyzer) Terms(text string, emit func(term []byte)) {
 		}
 		end := wordEnd(text, i)
 		if end-i <= maxWord {
-			a.identifier(text[i:end], emit)
+			identifier(text[i:end])
 		}
 		i = end
 	}
@@ -57,10 +70,22 @@ func (a *Analyzer) Terms(text string, emit func(term []byte)) {
 // AppendText appends the terms of text to dst, each followed by a blank: the
 // form the full-text table stores.
 func (a *Analyzer) AppendText(dst []byte, text string) []byte {
-	a.Terms(text, func(term []byte) {
+	write := func(term []byte) {
 		dst = append(dst, term...)
 		dst = append(dst, ' ')
-	})
+	}
+	a.scan(text, func(run string) {
+		if known, ok := a.rendered[run]; ok {
+			dst = append(dst, known...)
+			return
+		}
+		start := len(dst)
+		a.identifier(run, write)
+		if a.rendered == nil || len(a.rendered) >= maxRendered {
+			a.rendered = map[string]string{}
+		}
+		a.rendered[strings.Clone(run)] = string(dst[start:])
+	}, write)
 	return dst
 }
 

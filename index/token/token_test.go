@@ -3,6 +3,8 @@ package token
 import (
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 	"unicode/utf8"
 )
 
@@ -116,4 +118,21 @@ func BenchmarkTerms(b *testing.B) {
 	for b.Loop() {
 		a.Terms(text, func([]byte) {})
 	}
+}
+
+// TestAppendTextEqualsTerms holds the remembered form against the plain one.
+func TestAppendTextEqualsTerms(t *testing.T) {
+	var kept Analyzer
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOf(rapid.SampledFrom([]string{"readFile", "HTTPServer", "x", "_", "日本語", "a_b_c", "é", " ", ".", "v2", "running"})).Draw(t, "words")
+		text := strings.Join(words, rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
+		var plain Analyzer
+		var want []byte
+		plain.Terms(text, func(term []byte) { want = append(append(want, term...), ' ') })
+		for range 2 {
+			if got := kept.AppendText(nil, text); string(got) != string(want) {
+				t.Fatalf("%q: %q, want %q", text, got, want)
+			}
+		}
+	})
 }

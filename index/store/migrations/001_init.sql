@@ -23,7 +23,7 @@ CREATE TABLE files (
   generation  INTEGER NOT NULL  -- the commit that last changed the record
 );
 CREATE INDEX files_by_generation ON files (generation);
-CREATE INDEX files_unlinked ON files (id) WHERE linked = 0;
+CREATE INDEX files_by_linked ON files (linked);
 
 -- A symbol's or chunk's id is (file id << 20) + a number local to the file. So a
 -- file's rows lie together in the table's own order, and neither table needs an

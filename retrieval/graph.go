@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -8,8 +9,9 @@ import (
 )
 
 // graph is how files depend on each other: an edge from a file to those that
-// declare the names it uses or that its imports name. It is rebuilt at merges;
-// a file changed since keeps the edges it had, a new one has none yet.
+// declare the names it uses or that its imports name. It is rebuilt when a share
+// of the files changed; until then a changed file keeps the edges it had, and a
+// new one has none.
 type graph struct {
 	nodes map[string]uint32 // path to node
 	// edges [starts[n], starts[n+1]) of targets and weights leave node n or, in
@@ -31,35 +33,77 @@ type edge struct {
 // Names that many files declare tell nothing about which of them is meant.
 const maxDeclaringFiles = 4
 
-func newGraph(s *segment) *graph {
-	g := &graph{nodes: s.paths}
-	byName := map[string][]uint32{}
-	for i := range s.defs {
-		d := &s.defs[i]
-		if len(d.name) < 3 || s.files[d.file].role&(roleTest|roleExample) != 0 {
-			continue
-		}
-		if files := byName[d.name]; len(files) == 0 || files[len(files)-1] != d.file {
-			byName[d.name] = append(files, d.file)
+// nodesOf numbers the live files of a snapshot in the order of their paths.
+func nodesOf(s *Snapshot) (g *graph, files []*file) {
+	for k, seg := range s.segments {
+		for i := range seg.files {
+			if !s.dead[k].has(i) {
+				files = append(files, &seg.files[i])
+			}
 		}
 	}
-	modules := moduleIndex(s.files)
-	weight := map[uint32]float32{}
+	slices.SortFunc(files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	g = &graph{nodes: make(map[string]uint32, len(files))}
+	for n, f := range files {
+		g.nodes[f.path] = uint32(n)
+	}
+	g.old = oldVersions(files)
+	return g, files
+}
+
+// linkedGraph has the given links.
+func linkedGraph(s *Snapshot, links []Link) *graph {
+	g, files := nodesOf(s)
 	var edges []edge
-	for n := range s.files {
-		f := &s.files[n]
-		clear(weight)
-		for _, name := range f.refs {
-			files := byName[name]
-			if len(files) == 0 || len(files) > maxDeclaringFiles || slices.Contains(files, uint32(n)) {
+	for _, l := range links {
+		from, ok := g.nodes[l.From]
+		to, found := g.nodes[l.To]
+		if ok && found && from != to {
+			edges = append(edges, edge{from, to, l.Weight})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.weight, b.weight))
+	})
+	g.connect(len(files), edges)
+	return g
+}
+
+// namedGraph links each file to those that declare the names it refers to and to
+// those its imports may mean.
+func namedGraph(s *Snapshot) *graph {
+	g, files := nodesOf(s)
+	byName := map[string][]uint32{}
+	for k, seg := range s.segments {
+		for i := range seg.defs {
+			d := &seg.defs[i]
+			f := &seg.files[d.file]
+			if len(d.name) < 3 || f.role&(roleTest|roleExample) != 0 || s.dead[k].has(int(d.file)) {
 				continue
 			}
-			for _, to := range files {
-				weight[to] += 1 / float32(len(files))
+			byName[d.name] = append(byName[d.name], g.nodes[f.path])
+		}
+	}
+	for name, nodes := range byName {
+		slices.Sort(nodes)
+		byName[name] = slices.Compact(nodes)
+	}
+	modules := moduleIndex(files)
+	weight := map[uint32]float32{}
+	var edges []edge
+	for n, f := range files {
+		clear(weight)
+		for _, name := range f.refs {
+			nodes := byName[name]
+			if len(nodes) == 0 || len(nodes) > maxDeclaringFiles || slices.Contains(nodes, uint32(n)) {
+				continue
+			}
+			for _, to := range nodes {
+				weight[to] += 1 / float32(len(nodes))
 			}
 		}
 		for _, im := range f.imports {
-			targets := modules.resolve(f.path, im)
+			targets := modules.resolve(im)
 			for _, to := range targets {
 				if to != uint32(n) {
 					weight[to] += 2 / float32(len(targets))
@@ -70,15 +114,13 @@ func newGraph(s *segment) *graph {
 			edges = append(edges, edge{uint32(n), to, weight[to]})
 		}
 	}
-	g.rank = pageRank(len(s.files), edges)
-	g.old = oldVersions(s.files)
-	g.connect(len(s.files), edges)
+	g.connect(len(files), edges)
 	return g
 }
 
 // oldVersions finds files under a folder named for a version, such as v1, that
 // has a sibling of a later one.
-func oldVersions(files []file) bitset {
+func oldVersions(files []*file) bitset {
 	latest := map[string]int{} // parent folder to the latest version in it
 	each := func(p string, visit func(parent string, version int)) {
 		for at := 0; ; {
@@ -115,8 +157,9 @@ func sortedNodes(m map[uint32]float32) []uint32 {
 	return out
 }
 
-// connect lays the edges out both ways.
+// connect ranks the nodes and lays the edges out both ways.
 func (g *graph) connect(n int, edges []edge) {
+	g.rank = pageRank(n, edges)
 	both := make([]edge, 0, 2*len(edges))
 	for _, e := range edges {
 		both = append(both, e, edge{e.to, e.from, e.weight})
@@ -180,7 +223,7 @@ func pageRank(n int, edges []edge) []float32 {
 // modules finds the files an import may mean by the tail of its path.
 type modules map[string][]uint32 // last part to files
 
-func moduleIndex(files []file) modules {
+func moduleIndex(files []*file) modules {
 	m := modules{}
 	for i := range files {
 		for _, key := range moduleKeys(files[i].path) {
@@ -203,9 +246,10 @@ func moduleKeys(p string) []string {
 	return []string{stem}
 }
 
-// resolve returns the files an import written in from may mean: those whose
-// path agrees with the most parts of it, at most maxDeclaringFiles.
-func (m modules) resolve(from, imported string) []uint32 {
+// resolve returns the files an import may mean by its last part, or the one
+// before where the last is a name or an extension; none when they are more than
+// maxDeclaringFiles.
+func (m modules) resolve(imported string) []uint32 {
 	parts := strings.FieldsFunc(imported, func(r rune) bool { return r == '/' || r == '.' || r == ':' || r == '\\' })
 	for len(parts) > 0 && (parts[0] == "crate" || parts[0] == "self" || parts[0] == "super") {
 		parts = parts[1:]

@@ -2,7 +2,6 @@ package retrieval
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -18,35 +17,38 @@ type Options struct {
 }
 
 // Index holds the searchable form of a workspace in memory. Search and the
-// methods of Snapshot may run at any time; Apply calls are serialised.
+// methods of Snapshot may run at any time; Apply and SetLinks are serialised.
 //
-// The data is a sequence of immutable segments: one large one, and one for each
-// file that changed since it was built. A change builds the segment of its file
-// and publishes a new snapshot; when the small segments add up, they are merged
-// into the large one without the texts. Until then the postings of replaced
-// files still count in document frequencies, as in Lucene.
+// The data is a sequence of immutable segments, as in a log-structured merge
+// tree: a change builds a segment of its files, marks the files it replaces as
+// dead, and publishes a new snapshot. While the last segment is more than half
+// as large as the one before, the two are merged, without the texts; so there
+// are about as many segments as the number of chunks has binary digits. Until
+// their merge, dead files still count in document frequencies, as in Lucene.
 type Index struct {
 	options Options
 	current atomic.Pointer[Snapshot]
 	scratch sync.Pool // *scratch
 
-	applying sync.Mutex // orders Apply
+	applying sync.Mutex // orders Apply and SetLinks, and guards the fields below
+	links    []Link     // of SetLinks; nil until then
+	linked   bool       // SetLinks was called
+	unlinked int        // files changed since the graph was built
 }
 
 // New returns an empty index.
 func New(options Options) *Index {
 	ix := &Index{options: options}
 	ix.scratch.New = func() any { return new(scratch) }
-	empty := []*segment{buildSegment(nil, false)}
-	ix.current.Store(newSnapshot(empty, nil, newGraph(empty[0]), 0))
+	ix.current.Store(newSnapshot(nil, nil, &graph{}, 0))
 	return ix
 }
 
 // Snapshot is one state of an Index; immutable, safe for concurrent use.
 type Snapshot struct {
 	segments []*segment
-	// dead has a bit for each replaced or removed file of the first segment.
-	dead bitset
+	// dead has, for each segment, a bit for each replaced or removed file.
+	dead []bitset
 	// fileBase and chunkBase are the numbers of each segment's first file and
 	// chunk in the snapshot.
 	fileBase, chunkBase []uint32
@@ -56,7 +58,7 @@ type Snapshot struct {
 	Generation uint64
 }
 
-func newSnapshot(segments []*segment, dead bitset, g *graph, generation uint64) *Snapshot {
+func newSnapshot(segments []*segment, dead []bitset, g *graph, generation uint64) *Snapshot {
 	s := &Snapshot{segments: segments, dead: dead, graph: g, Generation: generation}
 	for _, seg := range segments {
 		s.fileBase = append(s.fileBase, uint32(s.files))
@@ -73,13 +75,11 @@ type Change struct {
 	Document *Document
 }
 
-// Of many changes at once a fresh merge is cheaper than many small segments;
-// past these limits the small segments are merged.
+// graphShare is how large a part of all files, as a divisor, may change before
+// the graph is built anew, and graphFiles how many at least.
 const (
-	maxSmallSegments = 64
-	// smallShare is the share of all chunks, as a divisor, that small segments
-	// may hold.
-	smallShare = 8
+	graphShare = 16
+	graphFiles = 16
 )
 
 // Apply makes the changes visible to searches that start after it returns, all
@@ -87,61 +87,92 @@ const (
 func (ix *Index) Apply(changes []Change) {
 	ix.applying.Lock()
 	defer ix.applying.Unlock()
+	if len(changes) == 0 {
+		return
+	}
 	latest := map[string]*Document{}
 	for _, c := range changes {
 		latest[c.Path] = c.Document
-	}
-	old := ix.current.Load()
-	base := old.segments[0]
-	dead := slices.Clone(old.dead)
-	var small []*segment
-	for _, seg := range old.segments[1:] {
-		if _, gone := latest[seg.files[0].path]; !gone {
-			small = append(small, seg)
-		}
 	}
 	paths := make([]string, 0, len(latest))
 	for p := range latest {
 		paths = append(paths, p)
 	}
 	slices.Sort(paths)
+
+	old := ix.current.Load()
+	segments, dead := slices.Clone(old.segments), make([]bitset, len(old.dead))
+	for k := range dead {
+		dead[k] = slices.Clone(old.dead[k])
+	}
 	var docs []Document
 	for _, p := range paths {
-		if id, ok := base.paths[p]; ok {
-			dead = dead.with(int(id))
+		for k, seg := range segments {
+			if id, ok := seg.paths[p]; ok {
+				dead[k] = dead[k].with(int(id))
+			}
 		}
 		if d := latest[p]; d != nil {
 			docs = append(docs, *d)
 		}
 	}
-	ix.current.Store(ix.next(old, base, dead, small, docs))
+	if len(docs) > 0 {
+		segments, dead = append(segments, buildSegment(docs, ix.options.Text == nil)), append(dead, nil)
+	}
+	segments, dead = compact(segments, dead)
+	next := newSnapshot(segments, dead, old.graph, old.Generation+1)
+	ix.unlinked += len(latest)
+	if ix.unlinked >= max(graphFiles, next.files/graphShare) || old.files == 0 {
+		ix.relink(next)
+	}
+	ix.current.Store(next)
 }
 
-// next builds the snapshot after old.
-func (ix *Index) next(old *Snapshot, base *segment, dead bitset, small []*segment, docs []Document) *Snapshot {
-	generation := old.Generation + 1
-	smallChunks := 0
-	for _, seg := range small {
-		smallChunks += len(seg.chunks)
+// relink builds the graph of a snapshot that is not published yet.
+func (ix *Index) relink(s *Snapshot) {
+	if ix.linked {
+		s.graph = linkedGraph(s, ix.links)
+	} else {
+		s.graph = namedGraph(s)
 	}
-	if len(docs) > maxSmallSegments/2 {
-		// One segment for all: its parts could not be replaced one by one, so it
-		// goes straight into the merge.
-		return mergedSnapshot(base, dead, append(small, buildSegment(docs, ix.options.Text == nil)), generation)
-	}
-	for i := range docs {
-		seg := buildSegment(docs[i:i+1], ix.options.Text == nil)
-		smallChunks += len(seg.chunks)
-		small = append(small, seg)
-	}
-	if len(small) > maxSmallSegments || smallChunks*smallShare > len(base.chunks) {
-		return mergedSnapshot(base, dead, small, generation)
-	}
-	slices.SortFunc(small, func(a, b *segment) int { return strings.Compare(a.files[0].path, b.files[0].path) })
-	return newSnapshot(append([]*segment{base}, small...), dead, old.graph, generation)
+	ix.unlinked = 0
 }
 
-func mergedSnapshot(base *segment, dead bitset, small []*segment, generation uint64) *Snapshot {
-	merged := mergeSegments(append([]*segment{base}, small...), dead)
-	return newSnapshot([]*segment{merged}, nil, newGraph(merged), generation)
+// Link says that the file From uses what the file To declares.
+type Link struct {
+	From, To string
+	Weight   float32
+}
+
+// SetLinks gives the index a graph of files that was resolved elsewhere. Without
+// one, the index resolves the names in each Document by itself.
+func (ix *Index) SetLinks(links []Link) {
+	ix.applying.Lock()
+	defer ix.applying.Unlock()
+	ix.links, ix.linked = links, true
+	old := ix.current.Load()
+	next := newSnapshot(old.segments, old.dead, nil, old.Generation+1)
+	ix.relink(next)
+	ix.current.Store(next)
+}
+
+// Files is how many files the snapshot holds and Chunks how many chunks, those
+// not yet merged away included.
+func (s *Snapshot) Files() int { return s.files }
+
+// compact merges segments until each is more than twice as large as the next.
+func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
+	for n := len(segments); n > 0; n = len(segments) {
+		last := segments[n-1]
+		switch {
+		case dead[n-1].count() == len(last.files):
+			segments, dead = segments[:n-1], dead[:n-1]
+		case n > 1 && 2*len(last.chunks) > len(segments[n-2].chunks):
+			merged := mergeSegments(segments[n-2:], dead[n-2:])
+			segments, dead = append(segments[:n-2], merged), append(dead[:n-2], nil)
+		default:
+			return segments, dead
+		}
+	}
+	return segments, dead
 }

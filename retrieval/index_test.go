@@ -265,11 +265,7 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 			a.Timings = Timings{}
 			return a
 		}
-		old := ix.Current()
-		merged := New(Options{})
-		merged.current.Store(mergedSnapshot(old.segments[0], old.dead, old.segments[1:], 1))
-		rebuilt := New(Options{})
-		rebuilt.current.Store(mergedSnapshot(fresh.Current().segments[0], nil, fresh.Current().segments[1:], 1))
+		merged, rebuilt := mergeAll(ix), mergeAll(fresh)
 		for _, raw := range []string{"router handle", "parse config error", "sessionCache", `"does"`, "lang:go tree"} {
 			a, b := query(merged, raw), query(rebuilt, raw)
 			if !reflect.DeepEqual(a, b) {
@@ -283,6 +279,16 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// mergeAll is the index with all segments merged and a fresh graph.
+func mergeAll(ix *Index) *Index {
+	old := ix.Current()
+	merged := newSnapshot([]*segment{mergeSegments(old.segments, old.dead)}, []bitset{nil}, nil, 1)
+	merged.graph = namedGraph(merged)
+	out := New(Options{})
+	out.current.Store(merged)
+	return out
 }
 
 // Whatever a plain scan finds is found, and nothing else.

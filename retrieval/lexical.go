@@ -11,6 +11,7 @@ type scratch struct {
 	cardScores  []float32 // by file
 	slots       []int32   // by file: its candidate's place plus 1, zero between searches
 	candidates  []candidate
+	nodes       []int32 // by node of the graph: its candidate's place plus 1
 	heap        []scored
 	order       []int32
 }
@@ -29,6 +30,12 @@ func (sc *scratch) fit(s *Snapshot) {
 	}
 	sc.slots = sc.slots[:s.files]
 	clear(sc.slots)
+	if n := len(s.graph.rank); cap(sc.nodes) < n {
+		sc.nodes = make([]int32, n)
+	} else {
+		sc.nodes = sc.nodes[:n]
+		clear(sc.nodes)
+	}
 	sc.candidates = sc.candidates[:0]
 }
 
@@ -132,7 +139,8 @@ func (s *Snapshot) fileOfChunk(c uint32) uint32 {
 }
 
 func (s *Snapshot) alive(f uint32) bool {
-	return int(f) >= len(s.segments[0].files) || !s.dead.has(int(f))
+	k := locate(s.fileBase, f)
+	return !s.dead[k].has(int(f - s.fileBase[k]))
 }
 
 // locate returns the last base that is at most n; segments without documents

@@ -39,7 +39,7 @@ func (sr *search) localities() {
 		case path.Dir(p) == here:
 			near(nearFolder, "in the folder of the current file")
 		}
-		if slices.Contains(linked, c.file) {
+		if c.node >= 0 && slices.Contains(linked, uint32(c.node)) {
 			near(nearImported, "linked with the current file")
 		}
 		if k := slices.Index(at.Open, p); k >= 0 {
@@ -59,8 +59,7 @@ func decayed(k int) float32 {
 	return v
 }
 
-// linkedWith returns the files of the first segment that share an edge with a
-// path.
+// linkedWith returns the nodes that share an edge with a path's.
 func (sr *search) linkedWith(p string) []uint32 {
 	g := sr.snap.graph
 	node, ok := g.nodes[p]

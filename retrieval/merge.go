@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -9,6 +10,14 @@ import (
 type bitset []uint64
 
 func (b bitset) has(i int) bool { return i>>6 < len(b) && b[i>>6]&(1<<(i&63)) != 0 }
+
+func (b bitset) count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
 
 // with adds i to a set that nobody else holds yet.
 func (b bitset) with(i int) bitset {
@@ -19,15 +28,15 @@ func (b bitset) with(i int) bitset {
 	return b
 }
 
-// mergeSegments joins segments into one, without the files that are dead in the
-// first. Files come in the order of their paths whatever the history, so that a
+// mergeSegments joins segments into one, without the dead files of each. Files
+// come in the order of their paths whatever the history, so that a
 // merged index equals one built in one go.
-func mergeSegments(parts []*segment, dead bitset) *segment {
+func mergeSegments(parts []*segment, dead []bitset) *segment {
 	type place struct{ part, file int }
 	var order []place
 	for p, seg := range parts {
 		for f := range seg.files {
-			if p > 0 || !dead.has(f) {
+			if !dead[p].has(f) {
 				order = append(order, place{p, f})
 			}
 		}

@@ -128,7 +128,7 @@ func TestAlike(t *testing.T) {
 }
 
 func TestOldVersions(t *testing.T) {
-	files := []file{{path: "src/v3/a.ts"}, {path: "src/v4/a.ts"}, {path: "src/core/a.ts"}, {path: "api/v1/b.go"}, {path: "src/v10/c.ts"}, {path: "src/vendor/d.ts"}}
+	files := []*file{{path: "src/v3/a.ts"}, {path: "src/v4/a.ts"}, {path: "src/core/a.ts"}, {path: "api/v1/b.go"}, {path: "src/v10/c.ts"}, {path: "src/vendor/d.ts"}}
 	old := oldVersions(files)
 	for i, want := range []bool{true, true, false, false, false, false} {
 		if old.has(i) != want {

@@ -10,7 +10,8 @@ import (
 type candidate struct {
 	file    uint32 // of the snapshot
 	meta    *file
-	role    role // of the file, and of where it stands among others
+	role    role  // of the file, and of where it stands among others
+	node    int32 // in the graph, -1 if it is too new
 	signals weights
 	score   float32
 	// chunks are the file's best chunks of the snapshot, best first.
@@ -35,10 +36,14 @@ func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
 	if slot := sc.slots[f]; slot > 0 {
 		return &sc.candidates[slot-1]
 	}
-	c := candidate{file: f, meta: s.file(f), literal: -1}
+	c := candidate{file: f, meta: s.file(f), literal: -1, node: -1}
 	c.role = c.meta.role
-	if node, ok := s.graph.nodes[c.meta.path]; ok && s.graph.old.has(int(node)) {
-		c.role |= roleCompat
+	if node, ok := s.graph.nodes[c.meta.path]; ok {
+		c.node = int32(node)
+		if s.graph.old.has(int(node)) {
+			c.role |= roleCompat
+		}
+		sc.nodes[node] = int32(len(sc.candidates)) + 1
 	}
 	sc.candidates = append(sc.candidates, c)
 	sc.slots[f] = int32(len(sc.candidates))
@@ -233,8 +238,8 @@ func (sr *search) chunkSums() {
 			c.signals[sigBest] = c.chunks[0].score
 		}
 		c.signals[sigCard] = sr.sc.cardScores[c.file]
-		if node, ok := sr.snap.graph.nodes[c.meta.path]; ok {
-			c.signals[sigRank] = sr.snap.graph.rank[node]
+		if c.node >= 0 {
+			c.signals[sigRank] = sr.snap.graph.rank[c.node]
 		}
 	}
 }
@@ -290,17 +295,17 @@ func (sr *search) neighbours(weight float32) {
 	most := float32(0)
 	for i := range cs {
 		c := &cs[i]
-		node, ok := g.nodes[c.meta.path]
-		if !ok {
+		if c.node < 0 {
 			continue
 		}
 		var sum, all float32
-		for e := g.starts[node]; e < g.starts[node+1]; e++ {
+		for e := g.starts[c.node]; e < g.starts[c.node+1]; e++ {
 			all += g.weights[e]
-			other := sr.candidateAtNode(g.targets[e])
-			if other == nil {
+			slot := sr.sc.nodes[g.targets[e]]
+			if slot == 0 {
 				continue
 			}
+			other := &cs[slot-1]
 			got := g.weights[e] * other.score
 			sum += got
 			if got > c.neighbourGot {
@@ -319,15 +324,6 @@ func (sr *search) neighbours(weight float32) {
 		cs[i].signals[sigNeighbour] /= most
 		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].role.penalty(&sr.query)
 	}
-}
-
-// candidateAtNode returns the candidate of a node of the graph, nil if its file
-// is none. Nodes are the files of the first segment.
-func (sr *search) candidateAtNode(node uint32) *candidate {
-	if int(node) >= len(sr.sc.slots) || sr.sc.slots[node] == 0 {
-		return nil
-	}
-	return &sr.sc.candidates[sr.sc.slots[node]-1]
 }
 
 // fuseRanks scores by weighted reciprocal ranks over the same signals.

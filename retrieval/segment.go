@@ -165,23 +165,23 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 				c.def = symbolDef[sym]
 			}
 			s.defs[symbolDef[sym]].chunk = n
-			a.Terms(syn.Symbols[sym].Name, func(t []byte) { text.add(t, weightName) })
+			text.addText(syn.Symbols[sym].Name, weightName)
 		}
 		s.chunks = append(s.chunks, c)
-		a.Terms(d.Text[part.Span.Start:part.Span.End], func(t []byte) { text.add(t, weightBody) })
+		text.addText(d.Text[part.Span.Start:part.Span.End], weightBody)
 		for _, w := range f.words.stem {
-			text.add([]byte(w), weightStem)
+			text.addTerm(w, weightStem)
 		}
 		if len(f.words.stem) > 1 {
-			text.add([]byte(f.words.base), weightStem)
+			text.addTerm(f.words.base, weightStem)
 		}
 		for _, w := range f.words.dirs {
-			text.add([]byte(w), weightDirs)
+			text.addTerm(w, weightDirs)
 		}
 		text.endDocument(n)
 	}
 	f.endChunk = uint32(len(s.chunks))
-	s.addCard(d, &f, a, card)
+	s.addCard(d, &f, card)
 	card.endDocument(id)
 	f.refs, f.imports = usedNames(syn)
 	f.lines = 1 + uint32(strings.Count(d.Text, "\n"))
@@ -191,20 +191,20 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 
 // addCard writes the file's card: the names it declares, the words of its path
 // and its head comment.
-func (s *segment) addCard(d *Document, f *file, a *token.Analyzer, card *postingsBuilder) {
+func (s *segment) addCard(d *Document, f *file, card *postingsBuilder) {
 	for _, sym := range d.Syntax.Symbols {
 		if isClause(&sym) {
 			continue
 		}
-		a.Terms(sym.Name, func(t []byte) { card.add(t, 1) })
+		card.addText(sym.Name, 1)
 	}
 	for _, w := range f.words.stem {
-		card.add([]byte(w), 2)
+		card.addTerm(w, 2)
 	}
 	for _, w := range f.words.dirs {
-		card.add([]byte(w), 1)
+		card.addTerm(w, 1)
 	}
-	a.Terms(headComment(d.Text), func(t []byte) { card.add(t, 1) })
+	card.addText(headComment(d.Text), 1)
 }
 
 // isClause answers whether a symbol only says which module the file is in or

@@ -1,0 +1,141 @@
+// Package live keeps an in-memory search index true to a workspace's index on
+// disk: it follows the change feed of package index, turns records into
+// documents, and passes the resolved references on as the graph of files.
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"quarry/index"
+	"quarry/index/store"
+	"quarry/retrieval"
+)
+
+// Workspace is a search index that follows a workspace. It is safe for
+// concurrent use.
+type Workspace struct {
+	// Search answers from the first moment, with what was read by then.
+	Search *retrieval.Index
+
+	source *index.Index
+	cancel context.CancelFunc
+	done   sync.WaitGroup // the following goroutine
+	ready  chan struct{}  // closed when all of the index was read once
+}
+
+// Follow starts to follow source, whose project is named as given. The caller
+// closes the Workspace before source.
+func Follow(source *index.Index, project string) *Workspace {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Workspace{
+		Search: retrieval.New(retrieval.Options{Project: project, Text: source.Text}),
+		source: source,
+		cancel: cancel,
+		ready:  make(chan struct{}),
+	}
+	w.done.Go(func() { w.follow(ctx) })
+	return w
+}
+
+// Ready returns when all that the index held at the start can be searched, or
+// when ctx is done.
+func (w *Workspace) Ready(ctx context.Context) error {
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close stops following and waits until nothing of it runs.
+func (w *Workspace) Close() {
+	w.cancel()
+	w.done.Wait()
+}
+
+// relinkAfter is how many files may change before the graph is read again.
+const relinkAfter = 64
+
+// retryAfter is the pause after a read of the index failed; the index itself
+// sets a damaged database aside and tells the person.
+const retryAfter = time.Second
+
+func (w *Workspace) follow(ctx context.Context) {
+	feed := w.source.Follow()
+	ready, changed := w.ready, relinkAfter
+	// paths are those of the files met, by id; a file that went stays, since no
+	// edge names it any more.
+	paths := map[int64]string{}
+	for {
+		updates, caught, err := feed.Next(ctx)
+		if err != nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(retryAfter):
+				continue
+			}
+		}
+		changes := make([]retrieval.Change, len(updates))
+		for i := range updates {
+			changes[i] = change(&updates[i])
+			if f := updates[i].File; f != nil {
+				paths[f.ID] = f.Path
+			}
+		}
+		w.Search.Apply(changes)
+		changed += len(changes)
+		if !caught {
+			continue
+		}
+		if changed >= relinkAfter && w.relink(ctx, paths) == nil {
+			changed = 0
+		}
+		if ready != nil {
+			close(ready)
+			ready = nil
+		}
+	}
+}
+
+// relink reads the resolved references between files, whose paths are given by
+// id.
+func (w *Workspace) relink(ctx context.Context, paths map[int64]string) error {
+	s := w.source.Store()
+	var links []retrieval.Link
+	err := s.Links(ctx, func(l store.Link) {
+		weight := l.Weight
+		if l.Kind == store.EdgeImport {
+			weight *= importWeight
+		}
+		links = append(links, retrieval.Link{From: paths[l.From], To: paths[l.To], Weight: weight})
+	})
+	if err == nil {
+		w.Search.SetLinks(links)
+	}
+	return err
+}
+
+// importWeight is what an import counts against one use of a name.
+const importWeight = 2
+
+// change turns an update into a document. It has no references: their targets
+// come as links.
+func change(u *index.Update) retrieval.Change {
+	f := u.File
+	if f == nil {
+		return retrieval.Change{Path: u.Path}
+	}
+	s := *f.Syntax
+	s.Refs = nil
+	modified := time.Now()
+	if f.ModTime != 0 { // 0 is a buffer that is being edited
+		modified = time.Unix(0, f.ModTime)
+	}
+	return retrieval.Change{Path: u.Path, Document: &retrieval.Document{
+		Path: u.Path, Language: s.Language, Text: u.Text, Modified: modified, Syntax: &s,
+	}}
+}

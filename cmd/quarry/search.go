@@ -75,7 +75,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) error {
 		return err
 	}
 	start := time.Now()
-	docs, err := scan.Folder(ctx, root, root)
+	docs, err := scan.Folder(ctx, root, "")
 	if err != nil {
 		return err
 	}

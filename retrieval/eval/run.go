@@ -48,7 +48,7 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 		if _, err := os.Stat(base); err != nil {
 			return nil, fmt.Errorf("%s is not checked out: put %s at revision %s in %s", r.Name, r.URL, r.Revision, base)
 		}
-		docs, err := scan.Folder(ctx, base, filepath.Join(base, r.Root))
+		docs, err := scan.Folder(ctx, base, r.Root)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +19,10 @@ func TestFolder(t *testing.T) {
 		"src/node_modules/m.js":  "x",
 		"src/image.png":          "\x89PNG\x00\x00",
 		"src/latin1.txt":         "caf\xe9",
-		"src/huge.txt":           string(make([]byte, maxFile+1)),
+		"src/huge.txt":           strings.Repeat("huge\n", 1<<20),
+		"src/.env":               "TOKEN=1",
+		"src/ignored.go":         "package b",
+		"src/.gitignore":         "ignored.go\n",
 		"elsewhere/not-under.go": "package x",
 	} {
 		path := filepath.Join(base, filepath.FromSlash(name))
@@ -29,7 +33,7 @@ func TestFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	docs, err := Folder(context.Background(), base, filepath.Join(base, "src"))
+	docs, err := Folder(context.Background(), base, "src")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,15 +44,15 @@ func TestFolder(t *testing.T) {
 			t.Errorf("document %+v is incomplete", d)
 		}
 	}
-	if want := []string{"src/a.py python", "src/b.go go"}; !slices.Equal(got, want) {
+	if want := []string{"src/.gitignore plaintext", "src/a.py python", "src/b.go go", "src/latin1.txt plaintext"}; !slices.Equal(got, want) {
 		t.Errorf("Folder read %q, want %q", got, want)
 	}
-	if _, err := Folder(context.Background(), base, filepath.Join(base, "missing")); err == nil {
+	if _, err := Folder(context.Background(), filepath.Join(base, "missing"), ""); err == nil {
 		t.Error("a missing folder is no error")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Folder(ctx, base, base); !errors.Is(err, context.Canceled) {
+	if _, err := Folder(ctx, base, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

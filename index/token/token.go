@@ -25,7 +25,7 @@ const maxWord = 64
 // An Analyzer cuts text into terms. It holds scratch buffers: the zero value is
 // ready, it is not safe for concurrent use, and reusing one saves allocations.
 type Analyzer struct {
-	lower []byte // the same in lower case
+	lower []byte // the identifier being cut, in lower case
 	stem  []byte
 	cuts  []int
 	// rendered holds what AppendText writes for a run of word characters: source

@@ -1,6 +1,9 @@
 package completion
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // corpus is the repository level of the model-free engine: the tokens of many
 // files, with every place chained to the last one before it whose preceding
@@ -54,6 +57,8 @@ func (c *corpus) learn(key string, t *tokenText) {
 		}
 	}
 	c.sweep()
+	// Lexing leaves room to grow, up to half of what it takes.
+	t.ids, t.start, t.end = slices.Clone(t.ids), slices.Clone(t.start), slices.Clone(t.end)
 	c.insert(&corpusFile{key: key, tokenText: t})
 }
 

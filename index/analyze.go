@@ -27,7 +27,7 @@ func hashOf(text []byte) store.Hash {
 }
 
 // head is how much of a file its language is told by.
-func head(text []byte) []byte { return text[:min(len(text), 512)] }
+func head(text []byte) []byte { return text[:min(len(text), 8000)] }
 
 // document analyses a text read from disk.
 func (a *analyzer) document(name string, text []byte, hash store.Hash) (*store.Document, error) {

@@ -12,7 +12,8 @@ const PlainText = "plaintext"
 // Detect returns the language of a file, as the LSP's language identifier
 // where it has one: by the file's name, its extension, the interpreter of its
 // first line, in this order, and PlainText if none of them tells. head is the
-// start of the file, 512 bytes are enough; it may be nil.
+// start of the file; 512 bytes are enough for all but headers, which may be C or
+// C++ and tell within some 8,000. It may be nil.
 func Detect(name string, head []byte) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if l, ok := languageByName[base]; ok {
@@ -46,7 +47,8 @@ func Detect(name string, head []byte) string {
 func headerLanguage(head []byte) string {
 	for line := range bytes.Lines(head) {
 		line = bytes.TrimLeft(line, " \t")
-		for _, word := range []string{"namespace ", "class ", "template", "using ", "public:", "private:", "#include <string>", "#include <vector>", "#include <memory>"} {
+		for _, word := range []string{"namespace ", "class ", "template", "using ", "public:", "private:", "enum class ", "constexpr ", "inline auto ",
+			"#include <string>", "#include <vector>", "#include <memory>", "#include <type_traits>", "#include <cstd"} {
 			if bytes.HasPrefix(line, []byte(word)) {
 				return "cpp"
 			}

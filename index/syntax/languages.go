@@ -45,6 +45,8 @@ type language struct {
 	// queries are the folders under queries/ whose patterns apply, in order:
 	// dialects share most of theirs.
 	queries []string
+	// mask, if set, hides text from the grammar that it does not know.
+	mask func(src []byte) []byte
 
 	load    sync.Once
 	parsers sync.Pool // of *sitter.Parser
@@ -53,8 +55,8 @@ type language struct {
 
 // languages are those with a grammar, by the identifiers of Detect.
 var languages = map[string]*language{
-	"c":               {grammar: c.GetLanguage, queries: []string{"c"}},
-	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}},
+	"c":               {grammar: c.GetLanguage, queries: []string{"c"}, mask: maskMacros},
+	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}, mask: maskMacros},
 	"csharp":          {grammar: csharp.GetLanguage, queries: []string{"csharp"}},
 	"css":             {grammar: css.GetLanguage, queries: []string{"css"}},
 	"dockerfile":      {grammar: dockerfile.GetLanguage, queries: []string{"dockerfile"}},
@@ -66,7 +68,7 @@ var languages = map[string]*language{
 	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}},
-	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}},
+	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}, mask: maskLua},
 	"markdown":        {grammar: markdown.GetLanguage, queries: []string{"markdown"}},
 	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},
 	"proto":           {grammar: protobuf.GetLanguage, queries: []string{"proto"}},

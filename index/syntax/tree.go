@@ -30,7 +30,8 @@ var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
 type Tree struct {
 	language string
 	src      []byte
-	hopeless bool // the parser gave up on it
+	parsed   []byte // src as the parser sees it, of the same length
+	hopeless bool   // the parser gave up on it
 
 	mu   sync.Mutex   // guards tree: the binding writes to a tree that is only read
 	tree *sitter.Tree // nil if there is none
@@ -43,9 +44,17 @@ func Parse(language string, src []byte) (*Tree, error) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
-	t := &Tree{language: Canonical(language), src: src}
+	t := newTree(Canonical(language), src, false)
 	t.parse(nil)
 	return t, nil
+}
+
+func newTree(language string, src []byte, hopeless bool) *Tree {
+	t := &Tree{language: language, src: src, parsed: src, hopeless: hopeless}
+	if l := languageFor(language); l != nil && l.mask != nil {
+		t.parsed = l.mask(src)
+	}
+	return t
 }
 
 // Update returns the tree of the document's next version. What did not change
@@ -58,18 +67,18 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
-	next := &Tree{language: t.language, src: src, hopeless: t.hopeless}
+	next := newTree(t.language, src, t.hopeless)
 	old := t.copyTree()
 	if old == nil {
 		next.parse(nil)
 		return next, nil
 	}
 	defer old.Close()
-	if bytes.Equal(t.src, src) {
+	if bytes.Equal(t.parsed, next.parsed) {
 		next.tree = old.Copy()
 		return next, nil
 	}
-	old.Edit(editBetween(t.src, src))
+	old.Edit(editBetween(t.parsed, next.parsed))
 	next.parse(old)
 	return next, nil
 }
@@ -92,7 +101,7 @@ func (t *Tree) Analyze() *File {
 	lines := newLineTable(t.src)
 	tree := t.copyTree()
 	if tree == nil { // closed
-		again := Tree{language: t.language, src: t.src, hopeless: t.hopeless}
+		again := newTree(t.language, t.src, t.hopeless)
 		again.parse(nil)
 		tree = again.tree
 	}
@@ -125,7 +134,7 @@ func (t *Tree) copyTree() *sitter.Tree {
 // stays nil where there is no grammar and where the parser gives up.
 func (t *Tree) parse(old *sitter.Tree) {
 	if l := languageFor(t.language); l != nil && !t.hopeless {
-		t.tree = parse(l, old, t.src)
+		t.tree = parse(l, old, t.parsed)
 		t.hopeless = t.tree == nil
 	}
 }

@@ -1,20 +1,12 @@
-; This grammar keeps the doc comment inside the declaration.
-(function_statement documentation: (emmy_documentation) @doc
-  name: (function_name (identifier) @container [(table_dot) (table_colon)] (identifier) @name .) (function_body) @body) @definition.method
 (function_statement name: (function_name (identifier) @container [(table_dot) (table_colon)] (identifier) @name .) (function_body) @body) @definition.method
 (function_statement name: (function_name (identifier) @container [(table_dot) (table_colon)] (identifier) @name .)) @definition.method
-(function_statement documentation: (emmy_documentation) @doc name: (function_name . (identifier) @name .) (function_body) @body) @definition.function
 (function_statement name: (function_name . (identifier) @name .) (function_body) @body) @definition.function
-(function_statement documentation: (emmy_documentation) @doc name: (identifier) @name (function_body) @body) @definition.function
 (function_statement name: (identifier) @name (function_body) @body) @definition.function
 (function_statement name: (identifier) @name) @definition.function
 
 (variable_declaration name: (variable_declarator (identifier) @container (identifier) @name .) value: (function (function_body) @body)) @definition.method
 (variable_declaration name: (variable_declarator . (identifier) @name .) value: (function (function_body) @body)) @definition.function
 (field name: (identifier) @name value: (function (function_body) @body)) @definition.method
-(program (variable_declaration documentation: (emmy_documentation (emmy_class)) @doc
-  name: (variable_declarator . (identifier) @name .) value: (tableconstructor) @body) @definition.class)
-(program (variable_declaration documentation: (emmy_documentation) @doc name: (variable_declarator . (identifier) @name .)) @definition.var)
 (program (variable_declaration name: (variable_declarator . (identifier) @name .) value: (tableconstructor) @body) @definition.var)
 (program (variable_declaration name: (variable_declarator . (identifier) @name .)) @definition.var)
 (comment) @comment

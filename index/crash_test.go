@@ -44,7 +44,7 @@ func child(spec string) int {
 	fmt.Println("settled")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		st, err := x.Status(context.Background())
-		fmt.Println("files", st.Files, "owner", st.Owner, err)
+		fmt.Println("files", st.Files, "writer", st.Writer, err)
 	}
 	if err := x.Close(); err != nil {
 		fmt.Println("error", err)

@@ -179,7 +179,7 @@ func TestFirstIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Skipped["dependencies"] != 1 || st.Skipped["secret"] != 1 || len(st.SkippedPaths) != 2 || !st.Owner || st.Working || st.Edges == 0 {
+	if st.Skipped["dependencies"] != 1 || st.Skipped["secret"] != 1 || len(st.SkippedPaths) != 2 || st.Writer != ThisProcess || st.Working || st.Edges == 0 {
 		t.Errorf("status %+v", st)
 	}
 	mu.Lock()

@@ -3,10 +3,27 @@ package index
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"quarry/index/store"
 	"quarry/index/walk"
+)
+
+// Writer says which process keeps an index current.
+type Writer string
+
+// The writers.
+const (
+	ThisProcess  Writer = "this"
+	OtherProcess Writer = "other"
+	NoProcess    Writer = "none"
 )
 
 // Status is what the index holds and does.
@@ -14,8 +31,8 @@ type Status struct {
 	Root string `json:"root"`
 	// Database is the file the index is kept in, "" if in memory.
 	Database string `json:"database"`
-	// Owner: this process writes the index; else another one does.
-	Owner bool `json:"owner"`
+	// Writer says which process keeps the index current.
+	Writer Writer `json:"writer"`
 	// Working: something is still to be indexed.
 	Working bool `json:"working"`
 	store.Totals
@@ -42,17 +59,55 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 	if !s.InMemory() {
 		st.Database = x.state.database()
 	}
+	st.Writer = OtherProcess
 	x.mu.Lock()
-	st.Owner = x.owner
-	select {
-	case <-x.settled:
-	default:
-		st.Working = x.owner
+	if x.owner {
+		st.Writer = ThisProcess
+		select {
+		case <-x.settled:
+		default:
+			st.Working = true
+		}
 	}
 	if x.lastErr != nil {
 		st.LastError = x.lastErr.Error()
 	}
 	x.mu.Unlock()
+	return st, st.read(ctx, s)
+}
+
+// ErrNoIndex says that a root was never indexed.
+var ErrNoIndex = errors.New("there is no index yet")
+
+// Peek answers what the index of a root holds without keeping it current.
+func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
+	root, err := walk.Open(dir, 0)
+	if err != nil {
+		return st, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	folder, err := databaseDir(stateDir, root.Dir())
+	if err != nil {
+		return st, err
+	}
+	files := stateFiles{dir: folder}
+	if _, err := os.Stat(files.database()); errors.Is(err, fs.ErrNotExist) {
+		return st, fmt.Errorf("%w for %s: run `quarry index`", ErrNoIndex, root.Dir())
+	}
+	st = Status{Root: root.Dir(), Database: files.database(), Writer: OtherProcess, Skipped: map[string]int{}}
+	lock := flock.New(filepath.Join(folder, "lock"))
+	if free, err := lock.TryLock(); err != nil {
+		return st, fmt.Errorf("look who writes the index: %w", err)
+	} else if free {
+		st.Writer = NoProcess
+	}
+	// The lock is held while reading, so that nobody changes the schema meanwhile.
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	s, err := store.OpenToRead(files.database())
+	if err != nil {
+		return st, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	return st, st.read(ctx, s)
 }
 

@@ -35,6 +35,7 @@ type app struct {
 	stdout, stderr io.Writer
 
 	workspace string
+	stateDir  string
 	ollama    string
 	model     string
 	logLevel  string
@@ -92,6 +93,7 @@ The five commands to know first:
 	root.SetErr(a.stderr)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.workspace, "workspace", "", "workspace `DIR` (default: the repository around the current folder)")
+	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR` for indexes (default: QUARRY_STATE_DIR, else the platform's folder for state)")
 	flags.StringVar(&a.ollama, "ollama", "", "`URL` of Ollama (default: OLLAMA_HOST, else http://127.0.0.1:11434)")
 	flags.StringVar(&a.model, "model", "", "Ollama `MODEL` that completes code (default: granite4:micro)")
 	flags.StringVar(&a.logLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
@@ -100,7 +102,7 @@ The five commands to know first:
 	lsp := a.lspCommand()
 	root.RunE = lsp.RunE // quarry alone is quarry lsp, which is how editors often start it
 	root.Flags().AddFlagSet(lsp.Flags())
-	root.AddCommand(lsp, a.completeCommand(), a.searchCommand(), a.demoCommand(), a.doctorCommand(), a.evalCommand(), a.versionCommand())
+	root.AddCommand(lsp, a.completeCommand(), a.searchCommand(), a.indexCommand(), a.statusCommand(), a.demoCommand(), a.doctorCommand(), a.evalCommand(), a.versionCommand())
 	return root
 }
 

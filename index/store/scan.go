@@ -117,8 +117,9 @@ func (w *writer) forgetRemoved() error {
 		w.exec("DELETE FROM removed WHERE generation <= (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'removed_floor')"))
 }
 
-// SkippedPaths answers the first paths that the last whole scan left out.
+// SkippedPaths answers, never nil, the first paths that the last whole scan left out.
 func (s *Store) SkippedPaths(ctx context.Context) (list []Skipped, err error) {
+	list = []Skipped{}
 	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			var k Skipped
@@ -136,8 +137,9 @@ type Problem struct {
 	Problem string `json:"problem"`
 }
 
-// Problems answers the files that could be indexed by lines only.
+// Problems answers, never nil, the files that could be indexed by lines only.
 func (s *Store) Problems(ctx context.Context) (list []Problem, err error) {
+	list = []Problem{}
 	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			var p Problem

@@ -26,9 +26,10 @@ import (
 
 // Store is one open database.
 type Store struct {
-	path   string // "" for an index in memory
-	reads  *sql.DB
-	onSave func() // after each commit of this process
+	path    string // "" for an index in memory
+	readDSN string
+	reads   *sql.DB
+	onSave  func() // after each commit of this process
 
 	// mu guards the writer below and makes writes one at a time.
 	mu     sync.Mutex
@@ -83,14 +84,14 @@ func openAt(path string, saved func(), write bool) (*Store, error) {
 		return nil, fmt.Errorf("open the index: %w", classify(err))
 	}
 	keeper.SetMaxOpenConns(1)
-	s := &Store{path: path, keeper: keeper, onSave: saved}
-	if err := s.start(readDSN, write); err != nil {
+	s := &Store{path: path, keeper: keeper, onSave: saved, readDSN: readDSN}
+	if err := s.start(write); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the index: %w", classify(err)), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) start(read string, write bool) error {
+func (s *Store) start(write bool) error {
 	if err := probe(s.keeper); err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (s *Store) start(read string, write bool) error {
 		return err
 	}
 	var err error
-	if s.reads, err = sql.Open("sqlite3", read); err != nil {
+	if s.reads, err = sql.Open("sqlite3", s.readDSN); err != nil {
 		return err
 	}
 	s.reads.SetMaxOpenConns(8)
@@ -172,9 +173,18 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 
 // Check runs SQLite's and FTS5's own integrity checks. It answers ErrCorrupt,
 // wrapped with the first finding, if the database is damaged.
+//
+// It uses a connection of its own: FTS5's check, unlike its queries, trusts what a
+// connection remembers of the table's structure, and so finds damage where only
+// another connection has written since (SQLite 3.53).
 func (s *Store) Check(ctx context.Context) error {
+	db, err := sql.Open("sqlite3", s.readDSN)
+	if err != nil {
+		return fmt.Errorf("check the index: %w", classify(err))
+	}
+	defer db.Close()
 	var finding string
-	if err := s.reads.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&finding); err != nil {
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&finding); err != nil {
 		return fmt.Errorf("check the index: %w", classify(err))
 	}
 	if finding != "ok" {

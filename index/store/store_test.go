@@ -271,3 +271,25 @@ func TestFailedWriteLeavesTheLastCommit(t *testing.T) {
 }
 
 func nop([]driver.Value) error { return nil }
+
+// TestCheckAfterManyWrites: the check must not take another connection's writes for
+// damage.
+func TestCheckAfterManyWrites(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store) {
+		for step := range 12 {
+			var b Batch
+			for i := range 40 {
+				name := fmt.Sprintf("d/f%d.toy", (i*7+step)%60)
+				if (i+step)%5 == 0 {
+					b.Remove = append(b.Remove, name)
+				} else {
+					b.Put = append(b.Put, document(name, fmt.Sprintf("def f%d; call g%d\ndef h%d\n", i*step, i, step)))
+				}
+			}
+			apply(t, s, b)
+			if err := s.Check(t.Context()); err != nil {
+				t.Fatalf("step %d: %v", step, err)
+			}
+		}
+	})
+}

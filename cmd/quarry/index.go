@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/index"
+	"quarry/index/store"
+)
+
+func (a *app) indexCommand() *cobra.Command {
+	var rebuild bool
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Bring the index of the workspace up to date",
+		Long: `Bring the index of the workspace up to date, and say what was left out and why.
+
+The language server does this by itself; the command is for scripts, for a first
+index before work begins, and to see what quarry reads. It can be stopped at any
+time: the next run goes on from there.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.index(cmd.Context(), rebuild) },
+	}
+	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "throw the index away first")
+	return cmd
+}
+
+// indexOutput is the JSON of `quarry index`.
+type indexOutput struct {
+	Files   int64 `json:"files"`
+	Chunks  int64 `json:"chunks"`
+	Symbols int64 `json:"symbols"`
+	Edges   int64 `json:"edges"`
+	Bytes   int64 `json:"bytes"`
+	// Skipped counts what was left out, by reason.
+	Skipped map[string]int `json:"skipped"`
+	// Errors are files that were indexed by lines only.
+	Errors  []store.Problem `json:"errors"`
+	Seconds float64         `json:"seconds"`
+}
+
+func (a *app) index(ctx context.Context, rebuild bool) (err error) {
+	dir, err := a.workspaceAround(".")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: start}
+	x, err := index.Open(index.Config{
+		Dir: dir, StateDir: a.stateDir, Log: a.log, Progress: bar.show,
+		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	st, err := x.Status(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.Writer == index.OtherProcess && rebuild:
+		return fmt.Errorf("another quarry keeps the index of %s current; close it, then rebuild", dir)
+	case st.Writer == index.OtherProcess:
+		fmt.Fprintf(a.stderr, "quarry: another quarry keeps this index current\n")
+	case rebuild:
+		x.Rebuild()
+	}
+	err = x.Settle(ctx)
+	bar.end()
+	if ctx.Err() != nil {
+		return errors.New("stopped; what was read is kept, and the next run goes on from there")
+	}
+	if err != nil {
+		return err
+	}
+	if st, err = x.Status(ctx); err != nil {
+		return err
+	}
+	seconds := time.Since(start).Seconds()
+	if a.json {
+		return a.printJSON(indexOutput{
+			Files: st.Files, Chunks: st.Chunks, Symbols: st.Symbols, Edges: st.Edges, Bytes: st.Bytes,
+			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds,
+		})
+	}
+	done := bar.bytes()
+	fmt.Fprintf(a.stdout, "%s files, %s, up to date after %.1f s", grouped(st.Files), megabytes(st.Bytes), seconds)
+	if done > 0 && seconds > 0 {
+		fmt.Fprintf(a.stdout, " (%s read, %.1f MB/s)", megabytes(done), float64(done)/1e6/seconds)
+	}
+	fmt.Fprintln(a.stdout)
+	a.printIndex(st)
+	return nil
+}
+
+// printIndex writes what an index holds and what it leaves out.
+func (a *app) printIndex(st index.Status) {
+	fmt.Fprintf(a.stdout, "%s chunks, %s symbols, %s edges\n", grouped(st.Chunks), grouped(st.Symbols), grouped(st.Edges))
+	where := st.Database
+	if where == "" {
+		where = "in memory"
+	}
+	fmt.Fprintf(a.stdout, "%s in %s\n", megabytes(st.DatabaseBytes), where)
+	for _, p := range st.Problems {
+		fmt.Fprintf(a.stdout, "%s: %s\n", p.Path, p.Problem)
+	}
+	if len(st.Skipped) == 0 {
+		return
+	}
+	fmt.Fprintln(a.stdout, "left out:")
+	for _, reason := range slices.SortedFunc(maps.Keys(st.Skipped), func(x, y string) int {
+		if d := st.Skipped[y] - st.Skipped[x]; d != 0 {
+			return d
+		}
+		return strings.Compare(x, y)
+	}) {
+		fmt.Fprintf(a.stdout, "  %7s  %-16s %s\n", grouped(int64(st.Skipped[reason])), reason, examples(st.SkippedPaths, reason))
+	}
+}
+
+// examples names a few of the paths left out for a reason.
+func examples(list []store.Skipped, reason string) string {
+	const most = 3
+	var names []string
+	for _, s := range list {
+		if s.Reason == reason {
+			if len(names) == most {
+				names = append(names, "…")
+				break
+			}
+			names = append(names, s.Path)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// grouped writes a number with a comma every three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// progressBar draws how far a scan is: a bar that overwrites itself on a terminal,
+// a line now and then elsewhere.
+type progressBar struct {
+	app      *app
+	terminal bool
+	start    time.Time
+
+	mu    sync.Mutex // guards the fields below
+	line  time.Time  // of the last plain line
+	drawn bool
+	read  int64
+}
+
+const (
+	barWidth  = 30
+	lineEvery = 5 * time.Second
+)
+
+func (b *progressBar) show(p index.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read = max(b.read, p.Done)
+	now := time.Now()
+	what := fmt.Sprintf("%s files, %.1f MB/s", grouped(int64(p.Files)), float64(p.Done)/1e6/max(now.Sub(b.start).Seconds(), 0.001))
+	share := 0.0
+	if p.Total > 0 {
+		share = float64(p.Done) / float64(p.Total)
+	}
+	if p.Linking {
+		what = fmt.Sprintf("resolving references, %s files left", grouped(int64(p.Left)))
+		share = 1
+	}
+	switch {
+	case p.Finished:
+	case b.terminal:
+		full := int(share * barWidth)
+		fmt.Fprintf(b.app.stderr, "\r\x1b[K%3.0f%% %s%s %s", share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
+		b.drawn = true
+	case b.line.IsZero():
+		b.line = b.start
+		fallthrough
+	default:
+		if now.Sub(b.line) >= lineEvery {
+			b.line = now
+			fmt.Fprintf(b.app.stderr, "indexing: %.0f%%, %s\n", share*100, what)
+		}
+	}
+}
+
+// end removes the bar.
+func (b *progressBar) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.drawn {
+		fmt.Fprint(b.app.stderr, "\r\x1b[K")
+	}
+}
+
+// bytes is how much source was read.
+func (b *progressBar) bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read
+}

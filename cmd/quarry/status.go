@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/index"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show what the index of the workspace holds, and what it leaves out",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.status(cmd.Context()) },
+	}
+}
+
+func (a *app) status(ctx context.Context) error {
+	dir, err := a.workspaceAround(".")
+	if err != nil {
+		return err
+	}
+	st, err := index.Peek(ctx, dir, a.stateDir)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(st)
+	}
+	fmt.Fprintf(a.stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
+	if !st.Scanned.IsZero() {
+		fmt.Fprintf(a.stdout, ", compared with the disk at %s in %.1f s", st.Scanned.Local().Format(time.DateTime), st.ScanSeconds)
+	}
+	fmt.Fprintln(a.stdout)
+	if st.Writer == index.OtherProcess {
+		fmt.Fprintln(a.stdout, "a running quarry keeps it current")
+	} else {
+		fmt.Fprintln(a.stdout, "no quarry is running; the next one brings it up to date")
+	}
+	a.printIndex(st)
+	return nil
+}

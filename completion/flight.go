@@ -79,7 +79,7 @@ var (
 
 // launch starts a flight and ends the document's others: one in flight, the
 // latest wins. It is nil once the engine is closed.
-func (e *Engine) launch(d *docState, req Request, p laidOut) *flight {
+func (e *Engine) launch(d *docState, req Request, p laidOut, samples int) *flight {
 	ctx, cancel := context.WithCancelCause(e.life)
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
 	fl := &flight{
@@ -88,10 +88,6 @@ func (e *Engine) launch(d *docState, req Request, p laidOut) *flight {
 		manual:  req.Manual,
 		cancel:  func() { cancel(errAbandoned) },
 		changed: make(chan struct{}),
-	}
-	samples := 1
-	if req.Manual {
-		samples = e.opts.Candidates
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -54,45 +54,51 @@ func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *fra
 		}
 	}
 	if !ok {
-		p = e.layOut(ctx, req, next, factor, t)
+		p = e.layOut(req, next, e.lookUp(ctx, req, "", t), factor)
 	}
-	d.mu.Lock()
-	d.frame, d.stale = &p.frame, false
-	d.mu.Unlock()
+	d.settle(&p.frame)
 	return p
 }
 
-// layOut makes a frame with context looked up now.
-func (e *Engine) layOut(ctx context.Context, req Request, next *frame, factor float64, t *Timings) laidOut {
-	l := e.opts.share(factor)
-	indent := indentUnit(req.Text, req.Language)
-	var found, before []Snippet
-	if e.opts.Context != nil {
-		begin := time.Now()
-		ctx, cancel := context.WithTimeout(ctx, contextWait)
-		found = e.opts.Context.Context(ctx, ContextQuery{
-			Document: req.Document, Offset: req.Offset, Open: req.Open, Tokens: e.opts.SnippetTokens,
-		})
-		cancel()
-		t.Context = time.Since(begin)
+// lookUp finds code of other places for the request, and for what a draft of
+// its answer names.
+func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timings) []Snippet {
+	if e.opts.Context == nil {
+		return nil
 	}
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, contextWait)
+	defer cancel()
+	found := e.opts.Context.Context(ctx, ContextQuery{
+		Document: req.Document, Offset: req.Offset, Open: req.Open, Draft: draft, Tokens: e.opts.SnippetTokens,
+	})
+	t.Context += time.Since(begin)
+	return found
+}
+
+// layOut makes a prompt with these snippets, of the document's frame next
+// where it still fits.
+func (e *Engine) layOut(req Request, next *frame, found []Snippet, factor float64) laidOut {
+	lang, indent := languageFor(req.Language), indentUnit(req.Text, req.Language)
+	var before []Snippet
 	if next != nil {
-		before = next.snippets
-	}
-	for {
-		f := newFrame(req.Text, req.Offset, l)
-		if next != nil && next.limits == l {
-			f = *next
-		}
-		f.snippets = pick(languageFor(req.Language), found, before, l.snippets)
+		f := *next
+		before = f.snippets
+		f.snippets = pick(lang, found, before, f.limits.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)
-		p := e.render(f)
-		// The shares leave room for what the estimate of the parts misses at
-		// their seams; should they not, smaller ones do.
-		if e.fits(p, factor) || l == (limits{}) {
+		if p := e.render(f); e.fits(p, factor) {
 			return p
 		}
-		l = limits{prefix: l.prefix / 2, suffix: l.suffix / 2, snippets: l.snippets / 2}
+	}
+	for l := e.opts.share(factor); ; l = l.half() {
+		f := newFrame(req.Text, req.Offset, l)
+		f.snippets = pick(lang, found, before, l.snippets)
+		f.head = buildHead(req.Document, indent, f.snippets)
+		// The shares leave room for what the estimate of the parts misses at
+		// their seams; should they not, smaller ones do.
+		if p := e.render(f); e.fits(p, factor) || l == (limits{}) {
+			return p
+		}
 	}
 }
 

@@ -43,6 +43,9 @@ type Options struct {
 	Off Off
 	// Context finds code of other places for the prompt; nil for none.
 	Context ContextSource
+	// TwoRounds asks twice when the person asks for a body: the first answer
+	// says what to look up for the second.
+	TwoRounds bool
 	// Syntax cuts suggestions where they would add syntax errors; nil for
 	// none.
 	Syntax Syntax

@@ -49,6 +49,15 @@ type Timings struct {
 	Total       time.Duration
 }
 
+// add counts what an earlier round spent.
+func (t *Timings) add(earlier Timings) {
+	t.Context += earlier.Context
+	t.Build += earlier.Build
+	t.FirstToken += earlier.FirstToken
+	t.Generate += earlier.Generate
+	t.Post += earlier.Post
+}
+
 // ContextSource finds code of other places that helps to fill in the place
 // asked for, the most useful first. It answers what it has when ctx ends.
 type ContextSource interface {

@@ -60,6 +60,13 @@ func (d *docState) next(text string, cursor int, stale bool) *frame {
 	return &f
 }
 
+// settle makes f the layout of the last prompt.
+func (d *docState) settle(f *frame) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.frame, d.stale = f, false
+}
+
 // drop forgets a flight that failed.
 func (d *docState) drop(fl *flight) {
 	d.mu.Lock()

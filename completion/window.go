@@ -15,6 +15,8 @@ type limits struct {
 // one token, so it always fits.
 func (l limits) typedBytes() int { return min(maxTypedBytes, l.prefix) }
 
+func (l limits) half() limits { return limits{l.prefix / 2, l.suffix / 2, l.snippets / 2} }
+
 // frame is the part of a document's prompt that stays put between keystrokes.
 //
 //	start          anchor      cursor

@@ -1,0 +1,240 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ask has the model answer, or an answer of its that still holds.
+func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
+	begin := time.Now()
+	d, switched := e.doc(req.Key)
+	f, newer := d.arrive(req.Text, req.Offset, switched, e.now())
+	var tried []*flight
+	waited := req.Manual
+	for {
+		fl, typed := d.find(f, req.Manual, tried)
+		reused := fl != nil
+		var spent Timings
+		if fl == nil {
+			if !waited {
+				waited = true
+				if err := e.pause(ctx, d, newer); err != nil {
+					return Result{}, err
+				}
+				continue // the answer may have come meanwhile
+			}
+			if isClosed(newer) {
+				return Result{}, errSuperseded
+			}
+			p := e.prompt(ctx, req, d, f, &spent)
+			spent.Build = time.Since(begin) - spent.Context
+			if fl = e.launch(d, req, p, e.samples(req)); fl == nil {
+				return Result{}, errClosed
+			}
+		}
+		err := fl.wait(ctx, newer, typed)
+		if err == errDisagrees || err == errAbandoned && ctx.Err() == nil {
+			tried = append(tried, fl)
+			continue
+		}
+		res := e.result(fl, req, typed, reused, spent)
+		if err == errSuperseded || ctx.Err() != nil {
+			return res, err // the flight may serve another
+		}
+		if err != nil {
+			d.drop(fl)
+			if tooLong := (interface{ PromptTooLong() bool })(nil); errors.As(err, &tooLong) && tooLong.PromptTooLong() {
+				e.meter.grow()
+			}
+			return res, err
+		}
+		if len(res.Items) == 0 && typed != "" {
+			tried = append(tried, fl) // nothing of it is left
+			continue
+		}
+		if e.wantsSecondRound(req, fl, reused) {
+			return e.secondRound(ctx, req, d, newer, fl, res)
+		}
+		return res, nil
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// wantsSecondRound: the person asked for a body, and the first round is new.
+func (e *Engine) wantsSecondRound(req Request, first *flight, reused bool) bool {
+	return e.twoRounds(req) && !reused && first.site.mode != fillLine
+}
+
+func (e *Engine) twoRounds(req Request) bool {
+	return e.opts.TwoRounds && req.Manual && e.opts.Context != nil
+}
+
+// samples is how many answers one request to the model gives; a first round
+// needs one.
+func (e *Engine) samples(req Request) int {
+	if req.Manual && !e.twoRounds(req) {
+		return e.opts.Candidates
+	}
+	return 1
+}
+
+// secondRound looks up what the first answer names and asks once more with
+// that, after Zhang et al., "RepoCoder" (EMNLP 2023): the draft tells better
+// than the unfinished code what the finished code needs. Where it finds nothing
+// new, or the model fails, the first answer stands.
+func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newer <-chan struct{}, first *flight, res Result) (Result, error) {
+	first.mu.Lock()
+	draft := ""
+	if len(first.answers) > 0 {
+		draft = first.answers[0].text
+	}
+	first.mu.Unlock()
+	if blank(draft) {
+		return res, nil
+	}
+	var spent Timings
+	begin := time.Now()
+	found := e.lookUp(ctx, req, draft, &spent)
+	p := e.layOut(req, &first.at.frame, found, e.meter.factor())
+	spent.Build = time.Since(begin) - spent.Context
+	known := first.at.frame.snippets
+	if !slices.ContainsFunc(p.frame.snippets, func(s Snippet) bool { return !slices.Contains(known, s) }) {
+		return res, nil
+	}
+	d.settle(&p.frame)
+	fl := e.launch(d, req, p, e.opts.Candidates)
+	if fl == nil {
+		return res, nil
+	}
+	switch err := fl.wait(ctx, newer, ""); {
+	case ctx.Err() != nil, err == errSuperseded:
+		return Result{}, err
+	case err != nil:
+		d.drop(fl)
+		return res, nil
+	}
+	second := e.result(fl, req, "", false, spent)
+	if len(second.Items) == 0 {
+		return res, nil
+	}
+	second.Timings.add(res.Timings)
+	return second, nil
+}
+
+// Prefetch starts to answer req before anybody asks, and returns at once: call
+// it when a suggestion was accepted, with the document as it is then. The
+// Request that follows finds the answer there or on its way.
+func (e *Engine) Prefetch(req Request) {
+	if e.gen == nil || e.gen.Ready() != nil || e.opts.Off.Reason(req.Document) != "" {
+		return
+	}
+	req.Offset = runeStart(req.Text, min(max(req.Offset, 0), len(req.Text)))
+	d, switched := e.doc(req.Key)
+	f := d.peek(req.Text, req.Offset, switched)
+	if fl, _ := d.find(f, req.Manual, nil); fl != nil {
+		return
+	}
+	var spent Timings
+	p := e.prompt(e.life, req, d, f, &spent)
+	if fl := e.launch(d, req, p, e.samples(req)); fl != nil {
+		fl.keep()
+	}
+}
+
+// pause waits as long as the person's typing suggests.
+func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) error {
+	wait := debounce(d.gap(), e.latency(), e.opts.Debounce)
+	if wait <= 0 {
+		return nil
+	}
+	select {
+	case <-e.after(wait):
+		return nil
+	case <-newer:
+		return errSuperseded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// result makes of a flight what is left of its answers for req, before which
+// typed was typed.
+func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spent Timings) Result {
+	fl.mu.Lock()
+	answers := slices.Clone(fl.answers)
+	tokens := fl.promptTokens
+	if !reused {
+		spent.FirstToken, spent.Generate = fl.firstToken, fl.generate
+	}
+	fl.mu.Unlock()
+	if spent.FirstToken > 0 {
+		e.tookLatency(spent.FirstToken)
+	}
+	res := Result{
+		Engine:  e.gen.Model(),
+		Prompt:  Prompt{Text: fl.at.text, Tokens: tokens, Snippets: fl.at.frame.snippets},
+		Reused:  reused,
+		Timings: spent,
+	}
+	if tokens == 0 {
+		res.Prompt.Tokens = scaled(fl.at.raw, e.meter.factor())
+	}
+	begin := time.Now()
+	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	if fl.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
+		s.mode = fillBlock // what was shown as a block does not shrink to a line while the person types it
+	}
+	for _, a := range answers {
+		text, ok := strings.CutPrefix(a.text, typed)
+		if !ok {
+			continue
+		}
+		it, ok := e.item(req, s, text, res.Engine)
+		if !ok || slices.Contains(res.Items, it) {
+			continue
+		}
+		// NaN, where the backend tells nothing, passes.
+		if !req.Manual && a.confidence(len(typed), len(typed)+len(it.Text)) < e.opts.MinConfidence {
+			res.Note = "the model was not sure enough"
+			continue
+		}
+		res.Items = append(res.Items, it)
+	}
+	res.Timings.Post = time.Since(begin)
+	return res
+}
+
+func (e *Engine) timeout(req Request) time.Duration {
+	if req.Manual {
+		return 3 * e.opts.Timeout
+	}
+	return e.opts.Timeout
+}
+
+// latency is about how long the model takes to its first token.
+func (e *Engine) latency() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.firstToken
+}
+
+func (e *Engine) tookLatency(t time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.firstToken == 0 {
+		e.firstToken = t
+	}
+	e.firstToken += (t - e.firstToken) / 4
+}

@@ -1,0 +1,182 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// finder is a ContextSource that finds what is set, and remembers its queries.
+type finder struct {
+	found   []Snippet
+	queries []ContextQuery
+	// forDraft is found besides when the draft names it.
+	forDraft map[string]Snippet
+}
+
+func (f *finder) Context(_ context.Context, q ContextQuery) []Snippet {
+	f.queries = append(f.queries, q)
+	found := slices.Clone(f.found)
+	for name, s := range f.forDraft {
+		if strings.Contains(q.Draft, name) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+var (
+	openSnippet  = Snippet{"store/open.go", 3, 4, "func Open(path string) (*Store, error)", "called here"}
+	closeSnippet = Snippet{"store/close.go", 9, 9, "func (s *Store) Close() error", "method of Store"}
+)
+
+// Code of other places stands at the head, as comments, and stays as it is
+// while the person types; a jump, another document and a pause renew it.
+func TestContextIsFrozen(t *testing.T) {
+	source := &finder{found: []Snippet{openSnippet, closeSnippet}}
+	g := says("x()", "\n")
+	e := newEngine(t, g, Options{Context: source, ContextTokens: 8192, PrefixTokens: 3000})
+	now := time.Unix(1000, 0)
+	e.now = func() time.Time { now = now.Add(50 * time.Millisecond); return now }
+	e.after = func(time.Duration) <-chan time.Time { c := make(chan time.Time, 1); c <- now; return c }
+	text := goSource(400)
+	at := strings.Index(text, "func step10")
+	p := newTypist(t, e, Request{Key: "a", Document: Document{"a.go", "go", text}, Offset: at, Open: []Document{{Path: "o.go"}}})
+	const head = "<|fim_prefix|>// store/open.go\n// func Open(path string) (*Store, error)\n" +
+		"// store/close.go\n// func (s *Store) Close() error\n// a.go, go, indent tabs\n"
+	check := func(what string, lookups int) {
+		t.Helper()
+		res := complete(t, e, p.req)
+		if !strings.HasPrefix(res.Prompt.Text, head) {
+			t.Errorf("%s: the prompt begins %q", what, res.Prompt.Text[:min(len(res.Prompt.Text), 200)])
+		}
+		if len(source.queries) != lookups {
+			t.Errorf("%s: %d look-ups, want %d", what, len(source.queries), lookups)
+		}
+		if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet, closeSnippet}) {
+			t.Errorf("%s: ledger %+v", what, res.Prompt.Snippets)
+		}
+	}
+	check("first", 1)
+	if q := source.queries[0]; q.Offset != at || q.Path != "a.go" || len(q.Open) != 1 || q.Tokens != 2048 || q.Draft != "" {
+		t.Errorf("query %+v", q)
+	}
+	p.types("y")
+	check("typing", 1)
+	slices.Reverse(source.found) // the same, ranked otherwise: the order stays
+	p.req.Offset = strings.Index(p.req.Text, "func step40")
+	check("a jump", 2)
+	p.types("y")
+	check("typing there", 2)
+	now = now.Add(time.Minute)
+	p.types("z")
+	check("after a pause", 3)
+	other := at0(t, "b", "b.go", "package b\n\n‸")
+	complete(t, e, other)
+	p.types("z")
+	check("back from another document", 5)
+}
+
+func at0(t *testing.T, key, path, marked string) Request {
+	req := at(t, path, "go", marked)
+	req.Key = key
+	return req
+}
+
+// What does not fit is left out, and later, smaller pieces still come.
+func TestContextFitsItsBudget(t *testing.T) {
+	long := Snippet{"long.go", 1, 400, goSource(400), "too long"}
+	g := says("x()", "\n")
+	e := newEngine(t, g, Options{Context: &finder{found: []Snippet{long, openSnippet}}, SnippetTokens: 300})
+	res := complete(t, e, at(t, "a.go", "go", "package a\n\n‸"))
+	if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet}) {
+		t.Errorf("ledger %+v", res.Prompt.Snippets)
+	}
+}
+
+// A search that takes too long costs its time limit and no more.
+func TestSlowContextIsNotWaitedFor(t *testing.T) {
+	e := newEngine(t, says("x()", "\n"), Options{Context: stuck{}})
+	res := complete(t, e, at(t, "a.go", "go", "package a\n\n‸"))
+	if len(res.Items) != 1 || res.Timings.Context < contextWait || res.Timings.Context > 20*contextWait {
+		t.Errorf("items %+v, context took %v", res.Items, res.Timings.Context)
+	}
+}
+
+type stuck struct{}
+
+func (stuck) Context(ctx context.Context, _ ContextQuery) []Snippet {
+	<-ctx.Done()
+	return nil
+}
+
+func TestCommentSyntax(t *testing.T) {
+	for language, want := range map[string]string{
+		"go": "// a\n//\n// --> */\n", "python": "# a\n#\n# --> */\n", "lua": "-- a\n--\n-- --> */\n",
+		"html": "<!-- a -->\n<!-- -->\n<!-- - -> */ -->\n", "css": "/* a */\n/* */\n/* --> * / */\n", "never heard of": "# a\n#\n# --> */\n",
+	} {
+		if got := languageFor(language).comment("a\n\n--> */\n"); got != want {
+			t.Errorf("%s: %q, want %q", language, got, want)
+		}
+	}
+}
+
+// For a body on request, the first answer says what to look up for the second.
+func TestTwoRounds(t *testing.T) {
+	source := &finder{found: []Snippet{openSnippet}, forDraft: map[string]Snippet{"Close": closeSnippet}}
+	g := says()
+	g.reply = func(prompt string, sample int) ([]string, error) {
+		if strings.Contains(prompt, "close.go") {
+			return []string{"return s.Close()"}, nil
+		}
+		return []string{"s.Close(1)"}, nil
+	}
+	e := newEngine(t, g, Options{Context: source, TwoRounds: true})
+	req := at(t, "a.go", "go", "package a\n\nfunc f(s *Store) error {\n\t‸\n}\n")
+	req.Manual = true
+	res := complete(t, e, req)
+	if len(res.Items) != 1 || res.Items[0].Text != "return s.Close()" {
+		t.Errorf("items %+v", res.Items)
+	}
+	if n := len(g.sent()); n != 4 { // one draft, three candidates
+		t.Errorf("%d requests to the model, want 4", n)
+	}
+	if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet, closeSnippet}) {
+		t.Errorf("ledger %+v", res.Prompt.Snippets)
+	}
+
+	// While typing there is one round, and one when nothing new is found.
+	for name, change := range map[string]func(){
+		"typing":      func() { req.Manual = false },
+		"nothing new": func() { req.Manual = true; source.forDraft = nil },
+	} {
+		g.prompts = nil
+		req.Text += "\n"
+		change()
+		complete(t, e, req)
+		if n := len(g.sent()); n != 1 {
+			t.Errorf("%s: %d requests to the model, want 1", name, n)
+		}
+	}
+}
+
+// A second round that fails leaves the first one's answer.
+func TestSecondRoundFails(t *testing.T) {
+	source := &finder{forDraft: map[string]Snippet{"Close": closeSnippet}}
+	g := says()
+	g.reply = func(prompt string, _ int) ([]string, error) {
+		if strings.Contains(prompt, "close.go") {
+			return nil, errors.New("the server fell over")
+		}
+		return []string{"s.Close()"}, nil
+	}
+	e := newEngine(t, g, Options{Context: source, TwoRounds: true})
+	req := at(t, "a.go", "go", "package a\n\nfunc f(s *Store) {\n\t‸\n}\n")
+	req.Manual = true
+	if res := complete(t, e, req); len(res.Items) != 1 || res.Items[0].Text != "s.Close()" || res.Note != "" {
+		t.Errorf("%+v", res)
+	}
+}

@@ -1,8 +1,6 @@
 package syntax
 
-import (
-	"math/bits"
-)
+import "math/bits"
 
 // Copies of code with a renamed variable or a changed literal crowd out other
 // results. They are found with SimHash: M. Charikar, "Similarity estimation

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -19,82 +20,6 @@ type lineRules struct {
 	// that no keyword introduces: "::" in Haskell.
 	operator string
 	imports  string // what stands before the path of an import
-}
-
-var (
-	functional = map[string]Kind{
-		"data": KindType, "newtype": KindType, "type": KindType, "class": KindInterface, "module": KindModule, "pattern": KindFunction,
-	}
-	ml = map[string]Kind{
-		"let": KindFunction, "type": KindType, "module": KindModule, "val": KindVar, "exception": KindType, "class": KindClass,
-		"member": KindMethod, "namespace": KindModule, "interface": KindInterface, "external": KindFunction,
-	}
-	schema = map[string]Kind{
-		"type": KindStruct, "input": KindStruct, "interface": KindInterface, "enum": KindEnum, "union": KindType, "scalar": KindType,
-		"struct": KindStruct, "service": KindInterface, "exception": KindStruct, "typedef": KindType, "const": KindConst,
-		"query": KindFunction, "mutation": KindFunction, "fragment": KindType, "directive": KindFunction, "namespace": KindModule,
-	}
-	objects = map[string]Kind{
-		"class": KindClass, "interface": KindInterface, "enum": KindEnum, "struct": KindStruct, "mixin": KindClass, "extension": KindClass,
-		"trait": KindInterface, "module": KindModule, "def": KindFunction, "function": KindFunction, "func": KindFunction, "fn": KindFunction,
-		"proc": KindFunction, "typedef": KindType, "type": KindType, "alias": KindType, "macro": KindMacro, "template": KindFunction,
-		"const": KindConst, "contract": KindClass, "library": KindModule, "event": KindType, "modifier": KindFunction, "union": KindStruct,
-		"sub": KindFunction, "package": KindModule, "namespace": KindModule, "record": KindStruct, "object": KindClass, "protocol": KindInterface,
-	}
-	lisp = map[string]Kind{
-		"(defn": KindFunction, "(defn-": KindFunction, "(defun": KindFunction, "(def": KindVar, "(defvar": KindVar, "(defconst": KindConst,
-		"(defcustom": KindVar, "(defmacro": KindMacro, "(defmulti": KindFunction, "(defmethod": KindMethod, "(defprotocol": KindInterface,
-		"(defrecord": KindStruct, "(deftype": KindType, "(defclass": KindClass, "(defgeneric": KindFunction, "(defparameter": KindVar,
-		"(ns": KindModule, "(define": KindFunction, "(define-syntax": KindMacro, "(fn": KindFunction, "(struct": KindStruct,
-	}
-	visibility = []string{"pub", "public", "private", "protected", "internal", "export", "static", "final", "abstract", "async", "inline",
-		"extern", "sealed", "override", "partial", "virtual", "global", "local", "exported", "unsafe", "override", "open", "const", "base", "late"}
-)
-
-// plainLanguages are those of Detect without a grammar that declare anything.
-var plainLanguages = map[string]lineRules{
-	"asciidoc":   {keywords: map[string]Kind{"=": KindSection, "==": KindSection, "===": KindSection, "====": KindSection}},
-	"clojure":    {comment: ";", keywords: lisp},
-	"cmake":      {comment: "#", keywords: map[string]Kind{"function": KindFunction, "macro": KindMacro, "add_library": KindModule, "add_executable": KindModule, "option": KindVar, "project": KindModule}, imports: "include"},
-	"crystal":    {comment: "#", modifiers: visibility, keywords: objects, imports: "require "},
-	"d":          {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
-	"dart":       {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
-	"elisp":      {comment: ";", keywords: lisp},
-	"elm":        {comment: "--", keywords: functional, operator: ":", modifiers: []string{"port"}, imports: "import "},
-	"erlang":     {comment: "%", keywords: map[string]Kind{"-module": KindModule, "-record": KindStruct, "-define": KindMacro, "-type": KindType, "-spec": KindFunction}, imports: "-include"},
-	"fennel":     {comment: ";", keywords: lisp},
-	"fish":       {comment: "#", keywords: map[string]Kind{"function": KindFunction}},
-	"fortran":    {comment: "!", modifiers: []string{"pure", "elemental", "recursive", "integer", "real", "logical"}, keywords: map[string]Kind{"subroutine": KindFunction, "function": KindFunction, "module": KindModule, "program": KindModule, "type": KindStruct, "interface": KindInterface}},
-	"fsharp":     {comment: "//", modifiers: []string{"rec", "mutable", "inline", "private", "internal", "static", "override"}, keywords: ml, imports: "open "},
-	"gleam":      {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
-	"go.mod":     {comment: "//", keywords: map[string]Kind{"module": KindModule}},
-	"graphql":    {comment: "#", modifiers: []string{"extend"}, keywords: schema},
-	"groovy":     {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
-	"haskell":    {comment: "--", keywords: functional, operator: "::", imports: "import "},
-	"ini":        {comment: ";"},
-	"julia":      {comment: "#", modifiers: []string{"mutable", "abstract", "primitive", "export"}, keywords: objects, imports: "using "},
-	"latex":      {comment: "%", keywords: map[string]Kind{`\section`: KindSection, `\subsection`: KindSection, `\chapter`: KindSection, `\newcommand`: KindMacro}},
-	"lisp":       {comment: ";", keywords: lisp},
-	"nim":        {comment: "#", keywords: objects, imports: "import "},
-	"ocaml":      {comment: "(*", modifiers: []string{"rec", "nonrec", "open"}, keywords: ml, imports: "open "},
-	"odin":       {comment: "//", operator: "::", imports: "import "},
-	"pascal":     {comment: "//", keywords: map[string]Kind{"procedure": KindFunction, "function": KindFunction, "unit": KindModule, "program": KindModule, "constructor": KindMethod}},
-	"perl":       {comment: "#", keywords: objects, modifiers: []string{"our", "my", "use"}, imports: "use "},
-	"powershell": {comment: "#", keywords: map[string]Kind{"function": KindFunction, "class": KindClass, "enum": KindEnum, "Function": KindFunction}},
-	"purescript": {comment: "--", keywords: functional, operator: "::", imports: "import "},
-	"r":          {comment: "#", operator: "<-", imports: "library"},
-	"racket":     {comment: ";", keywords: lisp},
-	"scheme":     {comment: ";", keywords: lisp},
-	"solidity":   {comment: "//", modifiers: visibility, keywords: objects, imports: "import "},
-	"starlark":   {comment: "#", keywords: map[string]Kind{"def": KindFunction}, imports: "load"},
-	"svelte":     {comment: "//", modifiers: visibility, keywords: objects},
-	"tcl":        {comment: "#", keywords: map[string]Kind{"proc": KindFunction, "namespace": KindModule}, modifiers: []string{"eval"}, imports: "source "},
-	"thrift":     {comment: "//", keywords: schema, imports: "include "},
-	"vb":         {comment: "'", modifiers: []string{"Public", "Private", "Friend", "Shared", "Overrides", "Protected"}, keywords: map[string]Kind{"Sub": KindFunction, "Function": KindFunction, "Class": KindClass, "Module": KindModule, "Property": KindField}},
-	"verilog":    {comment: "//", keywords: map[string]Kind{"module": KindModule, "function": KindFunction, "task": KindFunction, "class": KindClass, "interface": KindInterface}},
-	"viml":       {comment: `"`, keywords: map[string]Kind{"function": KindFunction, "function!": KindFunction, "command": KindFunction, "command!": KindFunction, "def": KindFunction}},
-	"vue":        {comment: "//", modifiers: visibility, keywords: objects},
-	"zig":        {comment: "//", modifiers: []string{"pub", "export", "inline", "extern", "threadlocal", "noinline"}, keywords: map[string]Kind{"fn": KindFunction, "const": KindConst, "var": KindVar, "test": KindFunction}, imports: "@import"},
 }
 
 // analyzeLines reads a file without syntax; its chunks are windows of lines.
@@ -255,7 +180,7 @@ func (r lineRules) declaration(text []byte, indent int) (Kind, string) {
 			}
 			return kind, name
 		}
-		if !contains(r.modifiers, word) {
+		if !slices.Contains(r.modifiers, word) {
 			break
 		}
 		rest = after
@@ -292,7 +217,7 @@ func declaredName(s string, modifiers []string) string {
 	s = strings.TrimLeft(s, " \t({[")
 	for {
 		name, rest := cutName(s)
-		if !contains(modifiers, name) {
+		if !slices.Contains(modifiers, name) {
 			if name == "" && strings.HasPrefix(s, `"`) { // Zig's tests have strings for names
 				name, _, _ = strings.Cut(s[1:], `"`)
 			}
@@ -324,13 +249,4 @@ func cutName(s string) (name, rest string) {
 		i++
 	}
 	return strings.TrimRight(s[:i], "-."), s[i:]
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }

@@ -23,6 +23,8 @@
   left: (member_expression object: (_) @container property: (property_identifier) @name)
   right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)])) @definition.function
 
+(assignment_expression left: (member_expression) right: (function_expression name: (identifier) @name body: (_) @body)) @definition.function
+
 (method_definition name: (_) @name body: (_) @body) @definition.method
 (object (pair key: (property_identifier) @name value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @definition.method)
 

@@ -1,0 +1,244 @@
+package syntax
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// declaration is a match of a definition or a scope.
+type declaration struct {
+	node, name, container, body, doc uint32
+	outer                            uint32 // node, or the wrap around it
+	pattern                          int
+	kind                             Kind // "" for a scope, which only names what is inside
+	symbol                           int  // in File.Symbols; for a scope the type it extends, -1 if that is not here
+}
+
+// sortDeclarations orders them as the text does and keeps, of those with the
+// same name node, the one whose pattern stands first in the query.
+func (a *analysis) sortDeclarations() {
+	slices.SortFunc(a.declarations, func(x, y declaration) int {
+		if x.name != y.name {
+			return int(x.name) - int(y.name)
+		}
+		return x.pattern - y.pattern
+	})
+	a.declarations = slices.CompactFunc(a.declarations, func(x, y declaration) bool { return x.name == y.name })
+	slices.SortStableFunc(a.declarations, func(x, y declaration) int { return int(x.node) - int(y.node) })
+}
+
+// widenToWraps lets a declaration take in the nodes around it that say nothing
+// but that it is exported, decorated or alone in its group.
+func (a *analysis) widenToWraps() {
+	inside := map[uint32]int{} // wrap -> declarations directly in it
+	last := uint32(none)
+	for i := range a.declarations {
+		if d := &a.declarations[i]; d.node != last {
+			last = d.node
+			if p := a.nodes[d.node].parent; a.marks[p] == roleWrap {
+				inside[p]++
+			}
+		}
+	}
+	for i := range a.declarations {
+		d := &a.declarations[i]
+		for p := a.nodes[d.outer].parent; a.marks[p] == roleWrap && inside[p] <= 1 && p != d.outer; p = a.nodes[p].parent {
+			d.outer = p
+		}
+	}
+}
+
+// addSymbols turns declarations into symbols with their containers.
+func (a *analysis) addSymbols(f *File) {
+	type open struct {
+		node uint32
+		path string
+	}
+	var around []open
+	for i := range a.declarations {
+		d := &a.declarations[i]
+		for len(around) > 0 {
+			top := around[len(around)-1].node
+			if top != d.node && d.node < a.nodes[top].next {
+				break
+			}
+			around = around[:len(around)-1]
+		}
+		var container string
+		if len(around) > 0 {
+			container = around[len(around)-1].path
+		}
+		if d.container != none {
+			container = joinPath(container, dottedPath(a.text(d.container)))
+		}
+		nameSpan := a.nameSpan(d.name)
+		name := a.intern(a.src[nameSpan.Start:nameSpan.End])
+		around = append(around, open{d.node, joinPath(container, dottedPath(name))})
+		if d.kind == "" || name == "" {
+			continue
+		}
+		start, doc := a.leading(d.outer)
+		if d.kind == KindModule && isLicence(doc) {
+			doc = "" // the head of the file, not of the package
+		}
+		if d.doc != none {
+			doc = cleanDoc(a.src[a.nodes[d.doc].start:a.nodes[d.doc].end])
+		}
+		span := a.span(d.outer)
+		if start < span.Start {
+			span.Start, span.StartLine = start, a.lines.line(start)
+		}
+		d.symbol = len(f.Symbols)
+		f.Symbols = append(f.Symbols, Symbol{
+			Kind: d.kind, Name: name, Container: a.intern([]byte(container)),
+			Signature: a.signature(d), Doc: doc, Span: span, NameSpan: nameSpan,
+		})
+	}
+}
+
+func joinPath(container, name string) string {
+	if container == "" || name == "" {
+		return container + name
+	}
+	return container + "." + name
+}
+
+// dottedPath turns "a::b", `a\b` and "*T" into the one form of containers.
+func dottedPath(s string) string {
+	if strings.ContainsAny(s, ":*&\\") {
+		s = pathSeparators.Replace(s)
+	}
+	return strings.Trim(s, ". ")
+}
+
+var pathSeparators = strings.NewReplacer("::", ".", `\`, ".", "*", "", "&", "")
+
+// adoptScopes gives each scope the symbol it belongs to, so that what an impl
+// block inherits is inherited by its type.
+func (a *analysis) adoptScopes(f *File) {
+	types := map[string]int{}
+	for i, s := range f.Symbols {
+		if importance(s.Kind) == importance(KindType) {
+			types[s.Name] = i
+		}
+	}
+	for i := range a.declarations {
+		d := &a.declarations[i]
+		if d.kind != "" {
+			continue
+		}
+		if symbol, ok := types[a.text(d.name)]; ok {
+			d.symbol = symbol
+		}
+	}
+}
+
+// leading returns where a declaration starts with the comments and attributes
+// right above it, and the text of those comments.
+func (a *analysis) leading(outer uint32) (start uint32, doc string) {
+	start = a.nodes[outer].start
+	first, last := start, start // of the comments
+	for at := outer; ; {
+		before := a.nodes[at].previous
+		if before == 0 {
+			// The comment above the first member may be a sibling of the body
+			// that starts with the member.
+			parent := a.nodes[at].parent
+			if parent == at || a.nodes[parent].start != a.nodes[at].start {
+				break
+			}
+			at = parent
+			continue
+		}
+		at = before
+		n := &a.nodes[at]
+		if mark := a.marks[at]; mark == roleComment || mark == roleLeading {
+			if !a.directlyAbove(n, start) {
+				break
+			}
+			start = n.start
+			if mark == roleComment {
+				if first == last {
+					last = n.end
+				}
+				first = n.start
+			}
+		} else if n.start < n.end { // blank ones are line ends in some grammars
+			if at = a.commentAtEnd(at); at == none || !a.directlyAbove(&a.nodes[at], start) {
+				break
+			}
+			n = &a.nodes[at]
+			if start = n.start; first == last {
+				last = n.end
+			}
+			first = n.start
+		}
+	}
+	if first == last {
+		return start, ""
+	}
+	return start, cleanDoc(a.src[first:last])
+}
+
+// commentAtEnd returns the comment that is the last thing in a node, none if
+// there is none: some grammars give it to the declaration before it.
+func (a *analysis) commentAtEnd(i uint32) uint32 {
+	for end := a.nodes[i].end; ; {
+		child := uint32(none)
+		for c := i + 1; c < a.nodes[i].next; c = a.nodes[c].next {
+			if a.nodes[c].end == end && a.nodes[c].start < end {
+				child = c
+			}
+		}
+		if child == none || a.marks[child] == roleComment {
+			return child
+		}
+		i = child
+	}
+}
+
+// directlyAbove tells whether n has its lines for itself and ends on the line
+// above start.
+func (a *analysis) directlyAbove(n *node, start uint32) bool {
+	between := bytes.TrimRight(a.src[n.start:start], " \t\r\n")
+	gap := a.src[n.start+uint32(len(between)) : start]
+	before := a.src[a.lines.start(a.lines.line(n.start)):n.start]
+	return bytes.Count(gap, []byte("\n")) <= 1 && len(bytes.TrimSpace(before)) == 0
+}
+
+// maxSignature bounds a signature, in bytes: one that is longer says no more.
+const maxSignature = 300
+
+// signature is the text from the declaration's start to its body, without the
+// comments in between.
+func (a *analysis) signature(d *declaration) string {
+	end := a.nodes[d.node].end
+	if d.body != none {
+		end = a.nodes[d.body].start
+	} else if d.kind == KindSection {
+		end = min(end, a.lines.end(a.lines.line(a.nodes[d.name].end), len(a.src)))
+	}
+	var text []byte
+	at := min(a.nodes[d.outer].start, end)
+	for i := d.outer; i < a.nodes[d.outer].next && a.nodes[i].start < end && len(text) < 4*maxSignature; i++ {
+		if n := &a.nodes[i]; n.start >= at && (a.marks[i] == roleComment || i == d.doc) {
+			text = append(text, a.src[at:n.start]...)
+			at = min(n.end, end)
+		}
+	}
+	text = append(text, a.src[at:end][:min(int(end-at), 4*maxSignature)]...)
+	signature, name := foldSignature(text), a.text(d.name)
+	if d.body != none && a.nodes[d.name].start > a.nodes[d.body].start && !strings.Contains(signature, name) {
+		signature += " … " + name // a C typedef has its name after the body
+	}
+	return a.intern([]byte(signature))
+}
+
+// nameSpan is a name's without the quotes or the colon of a string or symbol.
+func (a *analysis) nameSpan(i uint32) Span {
+	text := a.src[a.nodes[i].start:a.nodes[i].end]
+	inner := bytes.TrimLeft(text, "\"'`:")
+	end := a.nodes[i].end - uint32(len(inner)-len(bytes.TrimRight(inner, "\"'`:")))
+	return a.lines.span(a.nodes[i].end-uint32(len(inner)), end)
+}

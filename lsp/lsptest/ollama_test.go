@@ -1,0 +1,110 @@
+package lsptest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+	"quarry/model/ollamatest"
+)
+
+// TestRealOllama types against a real Ollama with a generated Granite. Its
+// weights are random, so nothing is asked of the words, and everything of the
+// rest: that it is the model that answers, that what arrives is clean text, that
+// dying and coming back of the server is lived through.
+func TestRealOllama(t *testing.T) {
+	ollama := ollamatest.Start(t)
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := lsptest.LoadProfile("neovim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	stderr := newLog()
+	cmd := exec.Command(path, "lsp", "--log-level=info", "--ollama="+ollama.URL)
+	cmd.Stderr = stderr
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	e, err := lsptest.StartProcess(ctx, cmd, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stderr.await(ctx, "phase=ready"); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	b, err := e.Open("main.go", "go", "package main\n\nfunc main() {\n\t\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Seek("{\n\t"); err != nil {
+		t.Fatal(err)
+	}
+	engine := func() lsp.Explanation {
+		t.Helper()
+		var why lsp.Explanation
+		if err := e.Call(ctx, lsp.MethodExplainCompletion, map[string]any{"textDocument": map[string]any{"uri": b.URI}}, &why); err != nil {
+			t.Fatal(err)
+		}
+		return why
+	}
+	// fromModel types until the model has answered.
+	fromModel := func() {
+		t.Helper()
+		for i := 0; ; i++ {
+			if err := e.Replace(b, b.Cursor, b.Cursor, string(rune('a'+i%26))); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Complete(ctx, b, true); err != nil {
+				t.Fatalf("%v\n%s", err, stderr)
+			}
+			why := engine()
+			if why.Engine == "granite4:micro" {
+				if !strings.Contains(why.Prompt.Text, "<|fim_middle|>") || why.Prompt.Tokens == 0 {
+					t.Errorf("prompt of %d tokens: %q", why.Prompt.Tokens, why.Prompt.Text)
+				}
+				break
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("the model never answered; the last note is %q\n%s", why.Note, stderr)
+			}
+		}
+		if g := b.Ghost; g != nil {
+			if strings.Contains(g.InsertText, "<|") || !utf8.ValidString(g.InsertText) {
+				t.Errorf("ghost text %q", g.InsertText)
+			}
+		}
+	}
+	fromModel()
+
+	ollama.Kill()
+	if err := e.Replace(b, b.Cursor, b.Cursor, "z"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Complete(ctx, b, true); err != nil {
+		t.Fatal(err)
+	}
+	if why := engine(); why.Engine == "granite4:micro" && why.Note == "" {
+		t.Errorf("a killed Ollama answered: %+v", why)
+	}
+	stderr.forget()
+	ollama.Restart()
+	if err := stderr.await(ctx, "phase=ready"); err != nil {
+		t.Fatalf("the model did not come back: %v\n%s", err, stderr)
+	}
+	fromModel()
+	if shown := e.Shown(); len(shown) > 1 {
+		t.Errorf("the person was told more than once: %q", shown)
+	}
+	if code, err := e.Quit(ctx); code != 0 || err != nil {
+		t.Errorf("quit: %d, %v", code, err)
+	}
+}

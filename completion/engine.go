@@ -80,6 +80,18 @@ func (e *Engine) Learn(path, text string) { e.local.learn(path, text) }
 // Unlearn is called for a file that is gone.
 func (e *Engine) Unlearn(path string) { e.local.unlearn(path) }
 
+// Inherit takes over what old has learned of the repository. It is for an engine
+// that replaces old because a setting changed.
+func (e *Engine) Inherit(old *Engine) {
+	old.local.mu.Lock()
+	repo := old.local.repo
+	old.local.repo = nil
+	old.local.mu.Unlock()
+	e.local.mu.Lock()
+	defer e.local.mu.Unlock()
+	e.local.repo = repo
+}
+
 // Complete answers req. A model that fails is no error: the model-free engine
 // answers and Result.Note says why. The only error is ctx.Err(), returned
 // promptly whatever the Generator does.

@@ -152,14 +152,18 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 // Text is the present text of a file: of its buffer if it is open in an editor,
 // else from the disk. A file that may not be read is an error.
 func (x *Index) Text(rel string) (string, error) {
-	x.mu.Lock()
-	b := x.buffers[rel]
-	x.mu.Unlock()
-	if b != nil {
-		return b.text, nil
-	}
+	// An open document is as secret as it is on disk.
 	if reason := x.root.Check(rel); reason != "" {
 		return "", excluded(rel, reason)
+	}
+	x.mu.Lock()
+	b, buffered := x.buffers[rel], ""
+	if b != nil {
+		buffered = b.text
+	}
+	x.mu.Unlock()
+	if b != nil {
+		return buffered, nil
 	}
 	text, _, reason, err := x.root.Read(rel)
 	if err != nil {

@@ -14,8 +14,19 @@ import (
 
 // customMethods are the requests that quarry adds to LSP. Each runs on the read
 // loop and detaches itself if it takes time.
-var customMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
-	MethodExplainCompletion: (*Server).explainCompletion,
+var customMethods map[string]func(*Server, context.Context, json.RawMessage) (any, error)
+
+func init() {
+	customMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
+		MethodExplainCompletion:  (*Server).explainCompletion,
+		"quarry/index.status":    (*Server).indexStatus,
+		"quarry/index.rebuild":   (*Server).indexRebuild,
+		"quarry/search.lexical":  searchIn(searchLexical),
+		"quarry/search.semantic": searchIn(searchSemantic),
+		"quarry/search.hybrid":   searchIn(searchHybrid),
+		"quarry/content.getSpan": (*Server).getSpan,
+		"quarry/open.atSpan":     (*Server).openAtSpan,
+	}
 }
 
 // custom serves quarry's own methods ahead of next, which would not decode a
@@ -33,6 +44,22 @@ func (s *Server) custom(next jsonrpc2.Handler) jsonrpc2.Handler {
 		raw, err := json.Marshal(result)
 		return jsonrpc2.RawMessage(raw), err
 	}
+}
+
+// decodeParams decodes the params of a request of quarry's own; without any, p
+// stays as it is.
+func decodeParams(params json.RawMessage, p any) error {
+	if len(params) == 0 || string(params) == "null" {
+		return nil
+	}
+	if err := json.Unmarshal(params, p); err != nil {
+		return jsonrpc2.NewError(jsonrpc2.InvalidParams, err.Error())
+	}
+	return nil
+}
+
+func invalidParams(format string, args ...any) error {
+	return jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf(format, args...))
 }
 
 // MethodExplainCompletion asks where a document's last ghost text came from.
@@ -69,21 +96,21 @@ func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (a
 	var p struct {
 		TextDocument struct{ URI string }
 	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("params of %s: %v", MethodExplainCompletion, err))
+	if err := decodeParams(params, &p); err != nil {
+		return nil, err
 	}
 	u, err := uri.Parse(p.TextDocument.URI)
 	if err != nil {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("textDocument.uri %q: %v", p.TextDocument.URI, err))
+		return nil, invalidParams("textDocument.uri %q: %v", p.TextDocument.URI, err)
 	}
 	last, ok := s.ledgers.Load(string(u))
 	if !ok {
 		return nil, nil
 	}
-	return explain(last.(completion.Result)), nil
+	return explain(last.(*completion.Result)), nil
 }
 
-func explain(r completion.Result) Explanation {
+func explain(r *completion.Result) Explanation {
 	e := Explanation{
 		Engine:  r.Engine,
 		Note:    r.Note,
@@ -97,7 +124,7 @@ func explain(r completion.Result) Explanation {
 		"context": r.Timings.Context, "build": r.Timings.Build, "first_token": r.Timings.FirstToken,
 		"generate": r.Timings.Generate, "post": r.Timings.Post, "local": r.Timings.Local, "total": r.Timings.Total,
 	} {
-		e.Timings[name] = float64(d.Microseconds()) / 1000
+		e.Timings[name] = millis(d)
 	}
 	return e
 }

@@ -106,14 +106,16 @@ func (s *Server) complete(ctx context.Context, req completion.Request) (*complet
 	defer done()
 	jsonrpc2.Async(ctx)
 
-	result, err := s.currentCore().Complete(ctx, req)
+	core := s.currentCore()
+	defer core.Busy()()
+	result, err := core.Complete(ctx, req)
 	if context.Cause(ctx) == errSuperseded {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.ledgers.Store(req.Key, result)
+	s.ledgers.Store(req.Key, &result)
 	return &result, nil
 }
 

@@ -28,8 +28,8 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 	if err := s.applySettings(); err != nil {
 		return nil, err
 	}
-	now, _ := s.current()
-	core, err := s.opts.NewCore(now, s.tell)
+	now, roots := s.current()
+	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
@@ -63,6 +63,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 				Supported:           &yes,
 				ChangeNotifications: protocol.Boolean(true),
 			},
+			FileOperations: fileOperations(),
 		},
 	}
 	if !s.showsInline {
@@ -121,6 +122,15 @@ func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error
 			})
 		}
 		s.pullConfiguration()
+	}
+	if s.tellsOfFiles() {
+		s.task("register didChangeWatchedFiles", func(ctx context.Context) error {
+			return s.client.RegisterCapability(ctx, &protocol.RegistrationParams{Registrations: []protocol.Registration{{
+				ID:              "quarry-files",
+				Method:          protocol.MethodWorkspaceDidChangeWatchedFiles,
+				RegisterOptions: protocol.LSPAny(`{"watchers":[{"globPattern":"**/*"}]}`),
+			}}})
+		})
 	}
 	return nil
 }
@@ -184,6 +194,7 @@ func (s *Server) DidChangeWorkspaceFolders(_ context.Context, params *protocol.D
 		}
 	}
 	s.roots = roots
+	s.core.SetRoots(roots)
 	return nil
 }
 

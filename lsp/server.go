@@ -30,6 +30,7 @@ import (
 // Core is what answers behind the protocol. Its methods may be called
 // concurrently.
 type Core interface {
+	Workspace
 	Complete(context.Context, completion.Request) (completion.Result, error)
 	// Forget drops what is kept for a closed document.
 	Forget(key string)
@@ -60,9 +61,21 @@ type Options struct {
 	// first.
 	Settings func(editor ...[]byte) (settings.Settings, []settings.Problem)
 	// NewCore makes the engines. It must not wait for network or disk.
-	NewCore func(settings.Settings, Tell) (Core, error)
+	NewCore func(Start) (Core, error)
 	// Token, if not empty, must come with the client's first message.
 	Token string
+}
+
+// Start is what a Core begins with.
+type Start struct {
+	Settings settings.Settings
+	// Roots are the workspace folders.
+	Roots []string
+	// Watch: the client does not tell of changes on disk, so the core must look.
+	Watch bool
+	Tell  Tell
+	// Job shows long work to the person; cancel is called if they cancel it.
+	Job func(title string, cancel func()) Job
 }
 
 // Server serves one client.
@@ -93,7 +106,10 @@ type Server struct {
 	docs    *overlay
 	inline  *newest
 	told    sync.Map // keys of messages already shown
-	ledgers sync.Map // completion.Result of the last answer, by document key
+	ledgers sync.Map // *completion.Result of the last answer, by document key
+
+	jobs      sync.Map // *job by progress token
+	jobNumber atomic.Int64
 
 	mu       sync.Mutex
 	core     Core              // nil before initialize; guarded by mu

@@ -16,15 +16,20 @@ import (
 	"go.uber.org/goleak"
 
 	"quarry/completion"
+	"quarry/index"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
 	"quarry/lsp/settings"
+	"quarry/retrieval/workspace"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // core is a Core whose answers a test scripts.
 type core struct {
+	*workspace.Workspace // without folders, unless indexed
+	indexed              bool
+
 	// complete answers a request; nil answers the word "ghost" at the cursor.
 	complete func(context.Context, completion.Request) (completion.Result, error)
 
@@ -44,6 +49,19 @@ func ghost(req completion.Request, text string) completion.Result {
 	return completion.Result{Engine: "test", Items: []completion.Item{{Text: text, Start: req.Offset, End: req.Offset, Engine: "test"}}}
 }
 
+// progress shows each step of a scan as a job of its own.
+func (c *core) progress(start lsp.Start) func(string, index.Progress, func()) {
+	var once sync.Once
+	var job lsp.Job
+	return func(dir string, p index.Progress, stop func()) {
+		once.Do(func() { job = start.Job("Indexing", stop) })
+		job.Report(0.5, dir)
+		if p.Finished {
+			job.End("done")
+		}
+	}
+}
+
 func (c *core) Forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +75,7 @@ func (c *core) Configure(s settings.Settings) error {
 	return nil
 }
 
-func (c *core) Close() error { return nil }
+func (c *core) Close() error { c.Workspace.Close(); return nil }
 
 func (c *core) lastSettings() settings.Settings {
 	c.mu.Lock()
@@ -93,7 +111,13 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 			}
 			return s, problems
 		},
-		NewCore: func(s settings.Settings, _ lsp.Tell) (lsp.Core, error) { return c, c.Configure(s) },
+		NewCore: func(start lsp.Start) (lsp.Core, error) {
+			c.Workspace = workspace.New(workspace.Options{StateDir: t.TempDir(), Progress: c.progress(start)})
+			if c.indexed {
+				c.SetRoots(start.Roots)
+			}
+			return c, c.Configure(start.Settings)
+		},
 	}
 }
 
@@ -228,7 +252,7 @@ func TestExitWithoutShutdown(t *testing.T) {
 	}
 }
 
-// A handler that hangs must not keep the process alive.
+// A handler that hangs must not keep the process aworkspace.
 func TestEndOfInputEndsRunningRequests(t *testing.T) {
 	started := make(chan struct{})
 	c := &core{complete: func(ctx context.Context, _ completion.Request) (completion.Result, error) {

@@ -10,7 +10,11 @@ import (
 
 // DidOpen implements textDocument/didOpen.
 func (s *Server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
-	s.docs.set(openDocument(params.TextDocument))
+	doc := openDocument(params.TextDocument)
+	s.docs.set(doc)
+	if path := doc.Path(); path != "" {
+		s.currentCore().DidOpen(path, doc.Text.String())
+	}
 	return nil
 }
 
@@ -26,6 +30,11 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	s.docs.set(next)
 	// An answer for the text before is of no use to anybody.
 	s.inline.cancel(string(u))
+	core := s.currentCore()
+	core.Busy()()
+	if path := next.Path(); path != "" && !next.Stale {
+		core.DidChange(path, next.Text.String())
+	}
 	switch {
 	case errors.Is(err, errVersionBack):
 		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
@@ -36,8 +45,13 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	return nil
 }
 
-// DidSave implements textDocument/didSave; the text is already known.
-func (s *Server) DidSave(context.Context, *protocol.DidSaveTextDocumentParams) error { return nil }
+// DidSave implements textDocument/didSave.
+func (s *Server) DidSave(_ context.Context, params *protocol.DidSaveTextDocumentParams) error {
+	if u := params.TextDocument.URI; u.IsFile() {
+		s.currentCore().DidSave(u.FsPath())
+	}
+	return nil
+}
 
 // DidClose implements textDocument/didClose.
 func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
@@ -45,6 +59,10 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	s.inline.cancel(string(u))
 	s.docs.remove(u)
 	s.ledgers.Delete(string(u))
-	s.currentCore().Forget(string(u))
+	core := s.currentCore()
+	core.Forget(string(u))
+	if u.IsFile() {
+		core.DidClose(u.FsPath())
+	}
 	return nil
 }

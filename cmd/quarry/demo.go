@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -36,11 +37,13 @@ type demoPlace struct {
 }
 
 func (a *app) demo(ctx context.Context) error {
-	root, err := os.MkdirTemp("", "quarry-demo-")
+	dir, err := os.MkdirTemp("", "quarry-demo-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(root)
+	defer os.RemoveAll(dir)
+	root := filepath.Join(dir, "shop")
+	a.stateDir = filepath.Join(dir, "state") // nothing shall be left behind
 	sample, err := fs.Sub(testdata.Sample, "sample")
 	if err != nil {
 		return err

@@ -5,21 +5,25 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
 
 	"quarry/completion"
 	"quarry/completion/syntaxgate"
+	"quarry/index"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
 	"quarry/lsp/settings"
 	"quarry/model"
+	"quarry/retrieval/workspace"
 )
 
 // core is the concrete engines behind the language server; this file is the only
 // place that knows which ones.
 type core struct {
+	*workspace.Workspace
 	log  *slog.Logger
 	tell lsp.Tell
 	// patient makes the first answer wait for the model to load, for commands
@@ -41,12 +45,64 @@ type engines struct {
 	calls      sync.WaitGroup
 }
 
-// newCore makes the engines of s. A configuration under which no model can be
-// asked is told to the person and leaves the model-free engine.
-func newCore(log *slog.Logger, s settings.Settings, tell lsp.Tell, patient bool) *core {
-	c := &core{log: log, tell: tell, patient: patient, settings: s}
-	c.engines = c.start(s)
+// newCore makes the engines. A configuration under which no model can be asked
+// is told to the person and leaves the model-free engine.
+func (a *app) newCore(start lsp.Start, patient bool) *core {
+	c := &core{log: a.log, tell: start.Tell, patient: patient, settings: start.Settings}
+	jobs := &scanJobs{start: start.Job, running: map[string]lsp.Job{}}
+	c.Workspace = workspace.New(workspace.Options{
+		StateDir: a.stateDir,
+		Watch:    start.Watch,
+		Log:      a.log,
+		Tell:     func(message string) { start.Tell(lsp.Warning, "index "+message, message) },
+		Progress: jobs.progress,
+		Follow:   c.learn,
+	})
+	c.engines = c.start(start.Settings)
+	c.SetRoots(start.Roots)
 	return c
+}
+
+// learn keeps the model-free engine's knowledge of the repository current.
+func (c *core) learn(_, rel, text string, gone bool) {
+	e := c.acquire()
+	defer e.calls.Done()
+	if gone {
+		e.completion.Unlearn(rel)
+		return
+	}
+	e.completion.Learn(rel, text)
+}
+
+// scanJobs shows each folder's scan as a job.
+type scanJobs struct {
+	start func(title string, cancel func()) lsp.Job
+
+	mu      sync.Mutex
+	running map[string]lsp.Job // by folder; guarded by mu
+}
+
+func (j *scanJobs) progress(dir string, p index.Progress, stop func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	job := j.running[dir]
+	if p.Finished {
+		if job != nil {
+			job.End(fmt.Sprintf("%d files", p.Files))
+			delete(j.running, dir)
+		}
+		return
+	}
+	if job == nil {
+		job = j.start("Indexing "+filepath.Base(dir), stop)
+		j.running[dir] = job
+	}
+	switch {
+	case p.Linking:
+		job.Report(0.95, fmt.Sprintf("%d files left to link", p.Left))
+	case p.Total > 0:
+		job.Report(0.95*float64(p.Done)/float64(p.Total), fmt.Sprintf("%d files read", p.Files))
+	}
 }
 
 func (c *core) start(s settings.Settings) *engines {
@@ -156,12 +212,14 @@ func (c *core) Configure(s settings.Settings) error {
 	c.settings = s
 	old := c.engines
 	c.engines = c.start(s)
+	c.engines.completion.Inherit(old.completion)
 	c.retired.Go(old.close)
 	return nil
 }
 
 // Close implements lsp.Core.
 func (c *core) Close() error {
+	c.Workspace.Close()
 	c.mu.Lock()
 	e := c.engines
 	c.mu.Unlock()
@@ -186,9 +244,7 @@ func (a *app) serverOptions(patient bool) lsp.Options {
 		Version:  version(),
 		Log:      a.log,
 		Settings: a.settings,
-		NewCore: func(s settings.Settings, tell lsp.Tell) (lsp.Core, error) {
-			return newCore(a.log, s, tell, patient), nil
-		},
+		NewCore:  func(start lsp.Start) (lsp.Core, error) { return a.newCore(start, patient), nil },
 	}
 }
 

@@ -50,7 +50,13 @@ type Editor struct {
 	// shown are the messages the server showed, logged those it logged;
 	// guarded by mu.
 	shown, logged []string
-	changed       chan struct{} // closed and renewed when shown grows; guarded by mu
+	progressed    []Progress    // guarded by mu
+	changed       chan struct{} // closed and renewed on each notification; guarded by mu
+}
+
+// Progress is one $/progress notification.
+type Progress struct {
+	Token, Value json.RawMessage
 }
 
 // Buffer is an open document with a cursor.
@@ -160,6 +166,8 @@ func (e *Editor) answerServer(method string, params json.RawMessage) (any, error
 		return values, nil
 	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
 		return nil, nil
+	case "window/showDocument":
+		return map[string]bool{"success": true}, nil
 	}
 	return nil, fmt.Errorf("the headless editor does not know %s", method)
 }
@@ -176,6 +184,11 @@ func (e *Editor) observeServer(method string, params json.RawMessage) {
 		e.shown = append(e.shown, p.Message)
 	case "window/logMessage", "$/logTrace":
 		e.logged = append(e.logged, p.Message)
+	case "$/progress":
+		var progress Progress
+		if json.Unmarshal(params, &progress) == nil {
+			e.progressed = append(e.progressed, progress)
+		}
 	}
 	close(e.changed)
 	e.changed = make(chan struct{})
@@ -193,6 +206,13 @@ func (e *Editor) Logged() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.logged...)
+}
+
+// Progressed are the progress notifications so far.
+func (e *Editor) Progressed() []Progress {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]Progress(nil), e.progressed...)
 }
 
 // Await waits until cond answers true; it is asked again after each message of

@@ -25,9 +25,10 @@ type Workspace struct {
 	ready  chan struct{}  // closed when all of the index was read once
 }
 
-// Follow starts to follow source, whose project is named as given. The caller
-// closes the Workspace before source.
-func Follow(source *index.Index, project string) *Workspace {
+// Follow starts to follow source, whose project is named as given. observe, if
+// not nil, is called with each batch of changes once they can be searched. The
+// caller closes the Workspace before source.
+func Follow(source *index.Index, project string, observe func([]index.Update)) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Workspace{
 		Search: retrieval.New(retrieval.Options{Project: project, Text: source.Text}),
@@ -35,7 +36,7 @@ func Follow(source *index.Index, project string) *Workspace {
 		cancel: cancel,
 		ready:  make(chan struct{}),
 	}
-	w.done.Go(func() { w.follow(ctx) })
+	w.done.Go(func() { w.follow(ctx, observe) })
 	return w
 }
 
@@ -63,7 +64,7 @@ const relinkAfter = 64
 // sets a damaged database aside and tells the person.
 const retryAfter = time.Second
 
-func (w *Workspace) follow(ctx context.Context) {
+func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 	feed := w.source.Follow()
 	ready, changed := w.ready, relinkAfter
 	// paths are those of the files met, by id; a file that went stays, since no
@@ -87,6 +88,9 @@ func (w *Workspace) follow(ctx context.Context) {
 			}
 		}
 		w.Search.Apply(changes)
+		if observe != nil {
+			observe(updates)
+		}
 		changed += len(changes)
 		if !caught {
 			continue

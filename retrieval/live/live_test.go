@@ -22,7 +22,7 @@ func open(t *testing.T, files map[string]string) (*index.Index, *Workspace, stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Follow(source, "sample")
+	w := Follow(source, "sample", nil)
 	t.Cleanup(func() {
 		w.Close()
 		if err := source.Close(); err != nil {

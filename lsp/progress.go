@@ -1,0 +1,127 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.lsp.dev/protocol"
+)
+
+// Job shows the person a long piece of work and how far it has come. Its methods
+// return at once and may be called from any goroutine.
+type Job interface {
+	// Report says that fraction (0 to 1) of the work is done.
+	Report(fraction float64, message string)
+	// End takes the work off the screen; message is its result.
+	End(message string)
+}
+
+// reportEvery bounds how often a client is told of progress.
+const reportEvery = 100 * time.Millisecond
+
+// job is a Job shown as workDone progress (LSP 3.15).
+type job struct {
+	title  string
+	cancel func()
+	wake   chan struct{} // has capacity 1; filled when something is to be sent
+
+	mu       sync.Mutex
+	fraction float64 // guarded by mu
+	message  string  // guarded by mu
+	ended    bool    // guarded by mu
+}
+
+// startJob shows work under title until its End; cancel is called if the person
+// cancels it.
+func (s *Server) startJob(title string, cancel func()) Job {
+	j := &job{title: title, cancel: cancel, wake: make(chan struct{}, 1)}
+	w := s.clientCaps.Window
+	if w == nil || w.WorkDoneProgress == nil || !*w.WorkDoneProgress {
+		return j // nobody looks; Report and End cost nothing
+	}
+	token := fmt.Sprintf("quarry-%d", s.jobNumber.Add(1))
+	s.jobs.Store(token, j)
+	s.task("progress", func(ctx context.Context) error {
+		defer s.jobs.Delete(token)
+		return s.showJob(ctx, token, j)
+	})
+	return j
+}
+
+func (s *Server) showJob(ctx context.Context, token string, j *job) error {
+	if err := s.client.WorkDoneProgressCreate(ctx, &protocol.WorkDoneProgressCreateParams{Token: protocol.String(token)}); err != nil {
+		return fmt.Errorf("create a progress token: %w", err)
+	}
+	yes, none := true, uint32(0)
+	err := s.sendProgress(ctx, token, protocol.WorkDoneProgressBegin{Kind: "begin", Title: j.title, Cancellable: &yes, Percentage: &none})
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-j.wake:
+		}
+		j.mu.Lock()
+		percentage, message, ended := uint32(j.fraction*100), j.message, j.ended
+		j.mu.Unlock()
+		if ended {
+			return s.sendProgress(ctx, token, protocol.WorkDoneProgressEnd{Kind: "end", Message: &message})
+		}
+		err := s.sendProgress(ctx, token, protocol.WorkDoneProgressReport{Kind: "report", Cancellable: &yes, Message: &message, Percentage: &percentage})
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Server) sendProgress(ctx context.Context, token string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return s.client.Progress(ctx, &protocol.ProgressParams{Token: protocol.String(token), Value: raw})
+}
+
+// Report implements Job. Percentages never go back: clients draw them as bars.
+func (j *job) Report(fraction float64, message string) {
+	j.mu.Lock()
+	j.fraction, j.message = max(j.fraction, min(1, fraction)), message
+	j.mu.Unlock()
+	j.signal()
+}
+
+// End implements Job.
+func (j *job) End(message string) {
+	j.mu.Lock()
+	j.message, j.ended = message, true
+	j.mu.Unlock()
+	j.signal()
+}
+
+func (j *job) signal() {
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+}
+
+// WorkDoneProgressCancel implements window/workDoneProgress/cancel.
+func (s *Server) WorkDoneProgressCancel(_ context.Context, params *protocol.WorkDoneProgressCancelParams) error {
+	token, _ := params.Token.(protocol.String)
+	if j, ok := s.jobs.Load(string(token)); ok {
+		j.(*job).cancel()
+	}
+	return nil
+}

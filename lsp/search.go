@@ -1,0 +1,316 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/index/syntax"
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// The kinds of quarry/search.
+const (
+	searchLexical  = "lexical"
+	searchSemantic = "semantic"
+	searchHybrid   = "hybrid"
+)
+
+// searchParams are the params of quarry/search.lexical, .semantic and .hybrid.
+type searchParams struct {
+	Query string `json:"query"`
+	// K is the most results, 10 if 0, at most 100.
+	K       int           `json:"k"`
+	Filters searchFilters `json:"filters"`
+	// IncludeText adds each place's text, with ContextLines more on both sides.
+	IncludeText  bool   `json:"includeText"`
+	ContextLines int    `json:"contextLines"`
+	Fusion       string `json:"fusion"` // "linear" (default) or "rrf"
+	// Diversity in 0..1 trades relevance for difference between results.
+	Diversity float64 `json:"diversity"`
+	// TextDocument and Position are where the person is; without them nothing is
+	// near.
+	TextDocument *struct {
+		URI string `json:"uri"`
+	} `json:"textDocument"`
+	Position struct {
+		Line uint32 `json:"line"`
+	} `json:"position"`
+	// PartialResultToken asks for results in batches by $/progress.
+	PartialResultToken json.RawMessage `json:"partialResultToken"`
+}
+
+// searchFilters add to the query's own.
+type searchFilters struct {
+	Paths     []string         `json:"paths"`
+	Languages []string         `json:"languages"`
+	Symbols   []string         `json:"symbols"`
+	Kinds     []syntax.Kind    `json:"kinds"`
+	Types     []retrieval.Type `json:"types"`
+}
+
+type searchResponse struct {
+	Results []searchResult     `json:"results"`
+	Backend []string           `json:"backend"`
+	Total   int                `json:"total"`
+	Timings map[string]float64 `json:"timings_ms"`
+}
+
+type searchResult struct {
+	URI string `json:"uri"`
+	workspace.Result
+	// Text is the place's text from TextStart on, with includeText.
+	Text      string `json:"text,omitempty"`
+	TextStart int    `json:"text_start_line,omitempty"`
+}
+
+const (
+	maxSearchResults = 100
+	maxContextLines  = 50
+	partialBatch     = 10
+)
+
+func searchIn(kind string) func(*Server, context.Context, json.RawMessage) (any, error) {
+	return func(s *Server, ctx context.Context, raw json.RawMessage) (any, error) {
+		var p searchParams
+		if err := decodeParams(raw, &p); err != nil {
+			return nil, err
+		}
+		return s.search(ctx, kind, p)
+	}
+}
+
+func (s *Server) search(ctx context.Context, kind string, p searchParams) (any, error) {
+	switch {
+	case kind == searchSemantic:
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, "there are no embeddings yet; use quarry/search.hybrid, which ranks by everything there is")
+	case strings.TrimSpace(p.Query) == "":
+		return nil, invalidParams("query is empty")
+	case p.K < 0 || p.K > maxSearchResults:
+		return nil, invalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
+	case p.ContextLines < 0 || p.ContextLines > maxContextLines:
+		return nil, invalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
+	case p.Fusion != "" && p.Fusion != string(retrieval.FusionLinear) && p.Fusion != string(retrieval.FusionRank):
+		return nil, invalidParams("fusion is %q, neither %q nor %q", p.Fusion, retrieval.FusionLinear, retrieval.FusionRank)
+	}
+	req := retrieval.Request{
+		Query:     retrieval.Parse(p.Query, time.Now()),
+		Limit:     p.K,
+		Fusion:    retrieval.Fusion(p.Fusion),
+		Diversity: p.Diversity,
+		At:        s.whereabouts(p),
+	}
+	q := &req.Query
+	q.Paths = append(q.Paths, p.Filters.Paths...)
+	q.Languages = append(q.Languages, p.Filters.Languages...)
+	q.Symbols = append(q.Symbols, p.Filters.Symbols...)
+	q.Kinds = append(q.Kinds, p.Filters.Kinds...)
+	q.Types = append(q.Types, p.Filters.Types...)
+	jsonrpc2.Async(ctx)
+
+	core := s.currentCore()
+	answer, err := core.Search(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	response := searchResponse{
+		Results: make([]searchResult, len(answer.Results)),
+		Backend: answer.Backend,
+		Total:   answer.Total,
+		Timings: map[string]float64{
+			"lexical": millis(answer.Timings.Lexical), "signals": millis(answer.Timings.Signals),
+			"literal": millis(answer.Timings.Literal), "total": millis(answer.Timings.Total),
+		},
+	}
+	for i, r := range answer.Results {
+		path := filepath.Join(r.Root, filepath.FromSlash(r.Path))
+		response.Results[i] = searchResult{URI: string(uri.File(path)), Result: r}
+		if p.IncludeText {
+			// A file that went since it was indexed has no text to show.
+			if text, err := core.Text(path); err == nil {
+				sp := cutSpan(text, r.StartLine, r.EndLine, p.ContextLines)
+				response.Results[i].Text, response.Results[i].TextStart = sp.Text, sp.StartLine
+			}
+		}
+	}
+	return response, s.sendPartial(ctx, p.PartialResultToken, response.Results)
+}
+
+// sendPartial sends results in batches; the response repeats them all, in the
+// fused order.
+func (s *Server) sendPartial(ctx context.Context, token json.RawMessage, results []searchResult) error {
+	if len(token) == 0 {
+		return nil
+	}
+	var progressToken protocol.ProgressToken
+	var text string
+	var number int32
+	switch {
+	case json.Unmarshal(token, &text) == nil:
+		progressToken = protocol.String(text)
+	case json.Unmarshal(token, &number) == nil:
+		progressToken = protocol.Integer(number)
+	default:
+		return invalidParams("partialResultToken %s is neither a string nor an integer", token)
+	}
+	for len(results) > 0 {
+		n := min(partialBatch, len(results))
+		raw, err := json.Marshal(map[string]any{"results": results[:n]})
+		if err != nil {
+			return err
+		}
+		if err := s.client.Progress(ctx, &protocol.ProgressParams{Token: progressToken, Value: raw}); err != nil {
+			return err
+		}
+		results = results[n:]
+	}
+	return nil
+}
+
+// whereabouts are where the person is, nil if the client did not say.
+func (s *Server) whereabouts(p searchParams) *retrieval.Position {
+	if p.TextDocument == nil {
+		return nil
+	}
+	u, err := uri.Parse(p.TextDocument.URI)
+	if err != nil || !u.IsFile() {
+		return nil
+	}
+	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1}
+	for _, d := range s.docs.others(u) {
+		if path := d.Path(); path != "" {
+			at.Open = append(at.Open, path)
+			at.Recent = append(at.Recent, path)
+		}
+	}
+	return at
+}
+
+// spanParams are the params of quarry/content.getSpan and quarry/open.atSpan.
+// The file is named by uri, or by path: absolute, or relative to the first
+// folder of the workspace. Lines are 1-based and inclusive.
+type spanParams struct {
+	URI          string `json:"uri"`
+	Path         string `json:"path"`
+	StartLine    int    `json:"startLine"`
+	EndLine      int    `json:"endLine"`
+	ContextLines int    `json:"contextLines"`
+}
+
+// span is a piece of a file's text.
+type span struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	Text      string `json:"text"`
+	// Truncated is true when the file ends before the span does.
+	Truncated bool `json:"truncated"`
+}
+
+// locate is the absolute path that p names.
+func (s *Server) locate(p spanParams) (string, error) {
+	if p.StartLine < 1 || p.EndLine < p.StartLine {
+		return "", invalidParams("lines %d to %d are no span", p.StartLine, p.EndLine)
+	}
+	switch {
+	case p.URI != "":
+		u, err := uri.Parse(p.URI)
+		if err != nil || !u.IsFile() {
+			return "", invalidParams("uri %q does not name a file", p.URI)
+		}
+		return u.FsPath(), nil
+	case p.Path == "":
+		return "", invalidParams("neither uri nor path names a file")
+	case filepath.IsAbs(p.Path):
+		return filepath.Clean(p.Path), nil
+	}
+	_, roots := s.current()
+	if len(roots) == 0 {
+		return "", invalidParams("path %q is relative, and there is no workspace folder", p.Path)
+	}
+	return filepath.Join(roots[0], filepath.FromSlash(p.Path)), nil
+}
+
+func (s *Server) getSpan(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p spanParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	path, err := s.locate(p)
+	if err != nil {
+		return nil, err
+	}
+	jsonrpc2.Async(ctx)
+	text, err := s.currentCore().Text(path)
+	if err != nil {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("%s may not be read: %v", path, err))
+	}
+	sp := cutSpan(text, p.StartLine, p.EndLine, min(max(0, p.ContextLines), maxContextLines))
+	sp.Path = path
+	return sp, nil
+}
+
+func (s *Server) openAtSpan(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p spanParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	path, err := s.locate(p)
+	if err != nil {
+		return nil, err
+	}
+	w := s.clientCaps.Window
+	if w == nil || w.ShowDocument == nil || !w.ShowDocument.Support {
+		return nil, errors.New("this editor cannot be asked to show a document; open the file there yourself")
+	}
+	jsonrpc2.Async(ctx)
+	if _, err := s.currentCore().Text(path); err != nil {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("%s may not be opened: %v", path, err))
+	}
+	focus := true
+	result, err := s.client.ShowDocument(ctx, &protocol.ShowDocumentParams{
+		URI: uri.File(path), TakeFocus: &focus,
+		Selection: &protocol.Range{
+			Start: protocol.Position{Line: uint32(p.StartLine - 1)},
+			End:   protocol.Position{Line: uint32(p.EndLine)},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]bool{"shown": result != nil && result.Success}, nil
+}
+
+// cutSpan is lines start to end of text with up to around more on both sides.
+func cutSpan(text string, start, end, around int) span {
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	from, to := max(1, start-around), min(len(lines), end+around)
+	if from > to {
+		return span{StartLine: from, EndLine: from - 1, Truncated: true}
+	}
+	return span{StartLine: from, EndLine: to, Text: strings.Join(lines[from-1:to], ""), Truncated: end > len(lines)}
+}
+
+func (s *Server) indexStatus(ctx context.Context, _ json.RawMessage) (any, error) {
+	jsonrpc2.Async(ctx)
+	return s.currentCore().IndexStatus(ctx)
+}
+
+func (s *Server) indexRebuild(context.Context, json.RawMessage) (any, error) {
+	s.currentCore().Rebuild()
+	return nil, nil
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,224 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/lsp/lsptest"
+)
+
+// indexedEditor is an editor on a small workspace whose index is complete.
+func indexedEditor(t *testing.T, profile string) (*lsptest.Editor, string) {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"barn/harvest.go": "package barn\n\n// Harvest collects ripe apples.\nfunc Harvest(n int) int {\n\treturn n\n}\n",
+		"barn/store.go":   "package barn\n\nfunc Store() { Harvest(1) }\n",
+		"notes.md":        "# Harvest\n\nWhen apples are ripe.\n",
+		".env":            "TOKEN=secret harvest\n",
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := edit(t, profile, &core{indexed: true}, func(o *lsptest.Options) { o.Root = root })
+	ctx := soon(t)
+	for len(search(t, ctx, e, map[string]any{"query": "harvest"}).Results) < 3 {
+		if ctx.Err() != nil {
+			t.Fatal("the workspace was not indexed in time")
+		}
+	}
+	return e, root
+}
+
+type searched struct {
+	Results []struct {
+		URI, Root, Path, Symbol, Text string
+		TextStart                     int `json:"text_start_line"`
+		StartLine                     int `json:"start_line"`
+		Score                         float64
+		Reasons                       []string
+	}
+	Backend []string
+	Timings map[string]float64 `json:"timings_ms"`
+}
+
+func search(t *testing.T, ctx context.Context, e *lsptest.Editor, params map[string]any) searched {
+	t.Helper()
+	var got searched
+	if err := e.Call(ctx, "quarry/search.hybrid", params, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestSearchMethods(t *testing.T) {
+	e, root := indexedEditor(t, "vscode")
+	ctx := soon(t)
+	got := search(t, ctx, e, map[string]any{
+		"query": "Harvest", "k": 2, "includeText": true, "contextLines": 1,
+		"filters": map[string]any{"languages": []string{"go"}},
+	})
+	if len(got.Results) != 2 {
+		t.Fatalf("%d results, want the two Go files: %+v", len(got.Results), got.Results)
+	}
+	first := got.Results[0]
+	if first.Path != "barn/harvest.go" || first.Symbol != "Harvest" || first.Root != root || first.URI != lsptest.FileURI(filepath.Join(root, "barn/harvest.go")) {
+		t.Errorf("first result %+v", first)
+	}
+	if !strings.Contains(first.Text, "func Harvest(n int)") || first.TextStart < 1 || len(first.Reasons) == 0 {
+		t.Errorf("text %q from line %d, reasons %q", first.Text, first.TextStart, first.Reasons)
+	}
+	if len(got.Backend) == 0 || got.Timings["total"] < 0 {
+		t.Errorf("backend %q, timings %v", got.Backend, got.Timings)
+	}
+	for _, r := range search(t, ctx, e, map[string]any{"query": "TOKEN secret"}).Results {
+		if r.Path == ".env" {
+			t.Error("a secret is in the index")
+		}
+	}
+
+	for name, params := range map[string]map[string]any{
+		"empty":            {"query": " "},
+		"k":                {"query": "x", "k": 1000},
+		"negative context": {"query": "x", "contextLines": -1},
+		"fusion":           {"query": "x", "fusion": "nuclear"},
+		"token":            {"query": "harvest", "partialResultToken": map[string]any{}},
+	} {
+		wantCode(t, name, e.Call(ctx, "quarry/search.hybrid", params, nil), -32602)
+	}
+	wantCode(t, "semantic without embeddings", e.Call(ctx, "quarry/search.semantic", map[string]any{"query": "x"}, nil), -32600)
+}
+
+func TestSearchSendsPartialResults(t *testing.T) {
+	e, _ := indexedEditor(t, "vscode")
+	seen := len(e.Progressed())
+	got := search(t, soon(t), e, map[string]any{"query": "harvest", "partialResultToken": "mine"})
+	n := 0
+	for _, p := range e.Progressed()[seen:] {
+		var value struct{ Results []json.RawMessage }
+		if string(p.Token) == `"mine"` && json.Unmarshal(p.Value, &value) == nil {
+			n += len(value.Results)
+		}
+	}
+	if n != len(got.Results) || n == 0 {
+		t.Errorf("%d partial results for %d", n, len(got.Results))
+	}
+}
+
+func TestSpans(t *testing.T) {
+	e, root := indexedEditor(t, "vscode")
+	ctx := soon(t)
+	var sp struct {
+		Path, Text string
+		StartLine  int `json:"start_line"`
+		EndLine    int `json:"end_line"`
+		Truncated  bool
+	}
+	if err := e.Call(ctx, "quarry/content.getSpan", map[string]any{"path": "barn/harvest.go", "startLine": 4, "endLine": 4, "contextLines": 1}, &sp); err != nil {
+		t.Fatal(err)
+	}
+	if sp.Text != "// Harvest collects ripe apples.\nfunc Harvest(n int) int {\n\treturn n\n" || sp.StartLine != 3 || sp.EndLine != 5 || sp.Truncated {
+		t.Errorf("span %+v", sp)
+	}
+	if err := e.Call(ctx, "quarry/content.getSpan", map[string]any{"path": "notes.md", "startLine": 3, "endLine": 9}, &sp); err != nil || !sp.Truncated || sp.EndLine != 3 {
+		t.Errorf("span past the end: %+v, %v", sp, err)
+	}
+	// The editor's text is the truth.
+	b := open(t, e, "notes.md", "markdown", "typed\n")
+	if err := e.Call(ctx, "quarry/content.getSpan", map[string]any{"uri": b.URI, "startLine": 1, "endLine": 1}, &sp); err != nil || sp.Text != "typed\n" {
+		t.Errorf("span of an open document: %+v, %v", sp, err)
+	}
+	open(t, e, ".env", "plaintext", "TOKEN=typed\n") // no less secret for being open
+	for _, params := range []map[string]any{
+		{"path": ".env", "startLine": 1, "endLine": 1},
+		{"path": "../outside", "startLine": 1, "endLine": 1},
+		{"path": filepath.Dir(root), "startLine": 1, "endLine": 1},
+		{"uri": "untitled:x", "startLine": 1, "endLine": 1},
+		{"path": "notes.md", "startLine": 0, "endLine": 1},
+		{"path": "notes.md", "startLine": 2, "endLine": 1},
+		{"startLine": 1, "endLine": 1},
+	} {
+		wantCode(t, "getSpan", e.Call(ctx, "quarry/content.getSpan", params, nil), -32602)
+		wantCode(t, "atSpan", e.Call(ctx, "quarry/open.atSpan", params, nil), -32602)
+	}
+	var shown struct{ Shown bool }
+	if err := e.Call(ctx, "quarry/open.atSpan", map[string]any{"path": "notes.md", "startLine": 1, "endLine": 1}, &shown); err != nil || !shown.Shown {
+		t.Errorf("open.atSpan: %+v, %v", shown, err)
+	}
+}
+
+func TestIndexMethods(t *testing.T) {
+	e, root := indexedEditor(t, "neovim")
+	var status []struct {
+		Root    string
+		Files   int
+		Skipped map[string]int
+	}
+	if err := e.Call(soon(t), "quarry/index.status", nil, &status); err != nil {
+		t.Fatal(err)
+	}
+	if len(status) != 1 || status[0].Root != root || status[0].Files != 3 || len(status[0].Skipped) == 0 {
+		t.Errorf("status %+v", status)
+	}
+	if err := e.Call(soon(t), "quarry/index.rebuild", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	if err := e.Await(soon(t), func() bool {
+		kinds = nil
+		for _, p := range e.Progressed() {
+			var value struct{ Kind string }
+			if json.Unmarshal(p.Value, &value) == nil && value.Kind != "" {
+				kinds = append(kinds, value.Kind)
+			}
+		}
+		return len(kinds) > 0 && kinds[len(kinds)-1] == "end"
+	}); err != nil {
+		t.Fatalf("progress %q: %v", kinds, err)
+	}
+	if kinds[0] != "begin" {
+		t.Errorf("progress %q, want a begin first", kinds)
+	}
+}
+
+func TestFilesOnDiskAreFollowedByTheClientsWord(t *testing.T) {
+	e, root := indexedEditor(t, "vscode")
+	path := filepath.Join(root, "fresh.go")
+	if err := os.WriteFile(path, []byte("package fresh\n\nfunc Germinate() {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": lsptest.FileURI(path), "type": 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx := soon(t)
+	for len(search(t, ctx, e, map[string]any{"query": "symbol:Germinate Germinate"}).Results) == 0 {
+		if ctx.Err() != nil {
+			t.Fatal("the new file is not found")
+		}
+	}
+	moved := filepath.Join(root, "moved.go")
+	if err := os.Rename(path, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Notify("workspace/didRenameFiles", map[string]any{"files": []any{map[string]any{"oldUri": lsptest.FileURI(path), "newUri": lsptest.FileURI(moved)}}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		r := search(t, ctx, e, map[string]any{"query": "symbol:Germinate Germinate"}).Results
+		if len(r) == 1 && r[0].Path == "moved.go" {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("the renamed file is not followed: %+v", r)
+		}
+	}
+}

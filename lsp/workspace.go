@@ -1,0 +1,114 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/index"
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// Workspace is the indexed code behind the server. Paths are absolute file
+// paths. Only the methods that take a context wait for anything.
+type Workspace interface {
+	// SetRoots names the workspace folders.
+	SetRoots(roots []string)
+	// DidOpen, DidChange, DidSave and DidClose tell of documents in the editor,
+	// whose text is the truth while they are open.
+	DidOpen(path, text string)
+	DidChange(path, text string)
+	DidSave(path string)
+	DidClose(path string)
+	// FilesChanged tells of files and folders changed on disk.
+	FilesChanged(paths []string)
+	// Busy holds background work back until leave is called.
+	Busy() (leave func())
+
+	// IndexStatus is one status for each root.
+	IndexStatus(ctx context.Context) ([]index.Status, error)
+	// Rebuild makes every index anew.
+	Rebuild()
+	// Search asks every root and merges the answers by score.
+	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	// Text is the present text of a file within the roots. One that may not be
+	// read, or lies elsewhere, is an error.
+	Text(path string) (string, error)
+}
+
+// DidChangeWatchedFiles implements workspace/didChangeWatchedFiles.
+func (s *Server) DidChangeWatchedFiles(_ context.Context, params *protocol.DidChangeWatchedFilesParams) error {
+	paths := make([]string, 0, len(params.Changes))
+	for _, change := range params.Changes {
+		paths = appendPath(paths, change.URI)
+	}
+	s.currentCore().FilesChanged(paths)
+	return nil
+}
+
+// DidCreateFiles implements workspace/didCreateFiles.
+func (s *Server) DidCreateFiles(_ context.Context, params *protocol.CreateFilesParams) error {
+	var paths []string
+	for _, f := range params.Files {
+		paths = appendString(paths, string(f.URI))
+	}
+	s.currentCore().FilesChanged(paths)
+	return nil
+}
+
+// DidRenameFiles implements workspace/didRenameFiles.
+func (s *Server) DidRenameFiles(_ context.Context, params *protocol.RenameFilesParams) error {
+	var paths []string
+	for _, f := range params.Files {
+		paths = appendString(appendString(paths, string(f.OldURI)), string(f.NewURI))
+	}
+	s.currentCore().FilesChanged(paths)
+	return nil
+}
+
+// DidDeleteFiles implements workspace/didDeleteFiles.
+func (s *Server) DidDeleteFiles(_ context.Context, params *protocol.DeleteFilesParams) error {
+	var paths []string
+	for _, f := range params.Files {
+		paths = appendString(paths, string(f.URI))
+	}
+	s.currentCore().FilesChanged(paths)
+	return nil
+}
+
+func appendPath(paths []string, u uri.URI) []string {
+	if u.IsFile() {
+		paths = append(paths, u.FsPath())
+	}
+	return paths
+}
+
+func appendString(paths []string, raw string) []string {
+	u, err := uri.Parse(raw)
+	if err != nil {
+		return paths
+	}
+	return appendPath(paths, u)
+}
+
+// fileOperations asks to be told of every file, which the index then judges.
+func fileOperations() *protocol.FileOperationOptions {
+	scheme := "file"
+	all := protocol.FileOperationRegistrationOptions{Filters: []protocol.FileOperationFilter{{
+		Scheme: &scheme, Pattern: protocol.FileOperationPattern{Glob: "**"},
+	}}}
+	return &protocol.FileOperationOptions{DidCreate: all, DidRename: all, DidDelete: all}
+}
+
+// tellsOfFiles is whether the client can be asked to tell of changes on disk and
+// keeps its word: Helix tells only of what it wrote itself.
+func (s *Server) tellsOfFiles() bool {
+	w := s.clientCaps.Workspace
+	if w == nil || s.clientName == "helix" {
+		return false
+	}
+	d := w.DidChangeWatchedFiles.DynamicRegistration
+	return d != nil && *d
+}

@@ -1,0 +1,102 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"quarry/retrieval"
+)
+
+// Result is a result with the folder it is from.
+type Result struct {
+	// Root is the folder's path.
+	Root string `json:"root"`
+	retrieval.Result
+}
+
+// Answer is the outcome of a search over all folders.
+type Answer struct {
+	Results []Result
+	Backend []string
+	Class   retrieval.Class
+	Total   int
+	Timings retrieval.Timings
+}
+
+// Search asks every folder and merges what they answer by score. Paths in
+// req.At are absolute.
+func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, error) {
+	var sum Answer
+	for _, f := range w.snapshot() {
+		if _, err := f.ready(); err != nil {
+			continue // what cannot be searched yet answers nothing
+		}
+		a, err := f.warm.Search.Search(ctx, w.within(f, req))
+		if err != nil {
+			return Answer{}, err
+		}
+		sum.add(f.dir, a)
+	}
+	slices.SortStableFunc(sum.Results, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
+	limit := req.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	sum.Results = sum.Results[:min(limit, len(sum.Results))]
+	return sum, nil
+}
+
+func (a *Answer) add(dir string, part retrieval.Answer) {
+	for _, r := range part.Results {
+		a.Results = append(a.Results, Result{dir, r})
+	}
+	for _, b := range part.Backend {
+		if !slices.Contains(a.Backend, b) {
+			a.Backend = append(a.Backend, b)
+		}
+	}
+	a.Class = part.Class
+	a.Total += part.Total
+	a.Timings.Lexical += part.Timings.Lexical
+	a.Timings.Signals += part.Timings.Signals
+	a.Timings.Literal += part.Timings.Literal
+	a.Timings.Total += part.Timings.Total
+}
+
+// within is req with the person's place in f's terms.
+func (w *Workspace) within(f *folder, req retrieval.Request) retrieval.Request {
+	if req.At == nil {
+		return req
+	}
+	rel := func(path string) string {
+		if owner, r := w.folderOf(path); owner == f {
+			return r
+		}
+		return ""
+	}
+	all := func(paths []string) (list []string) {
+		for _, p := range paths {
+			if r := rel(p); r != "" {
+				list = append(list, r)
+			}
+		}
+		return list
+	}
+	at := retrieval.Position{Path: rel(req.At.Path), Line: req.At.Line, Open: all(req.At.Open), Recent: all(req.At.Recent)}
+	req.At = &at
+	return req
+}
+
+// Snapshot is what the folder that holds path looks like to searches now, with
+// the path relative to it; nil if no folder does.
+func (w *Workspace) Snapshot(path string) (snap *retrieval.Snapshot, rel string) {
+	f, rel := w.folderOf(path)
+	if f == nil {
+		return nil, ""
+	}
+	if _, err := f.ready(); err != nil {
+		return nil, ""
+	}
+	return f.warm.Search.Current(), rel
+}

@@ -1,0 +1,307 @@
+// Package workspace keeps the folders of a workspace searchable while they change:
+// for each an index.Index, which is true to the files, and a retrieval.Index in
+// memory, which follows it and answers.
+//
+// Opening a folder happens in the background. Until its index is open, what the
+// editor tells is remembered; until it is read into memory, searches answer from
+// what is there. All methods are safe for concurrent use; only those that take a
+// context wait.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/index"
+	"quarry/retrieval/live"
+)
+
+// Options say how folders are indexed and who is told.
+type Options struct {
+	// StateDir is where indexes are kept, "" for the platform's place.
+	StateDir string
+	// Watch makes the indexes look for changes on disk themselves.
+	Watch bool
+	Log   *slog.Logger
+	// Tell, if not nil, is called with what the person should know.
+	Tell func(message string)
+	// Progress, if not nil, is called while a folder is scanned; stop ends the
+	// scan. It must return soon.
+	Progress func(dir string, p index.Progress, stop func())
+	// Follow, if not nil, is called for each file that enters, changes or leaves
+	// the index, from one goroutine a folder. rel is relative to dir.
+	Follow func(dir, rel, text string, gone bool)
+}
+
+// Workspace is a set of folders.
+type Workspace struct {
+	opts Options
+
+	mu sync.Mutex
+	// folders are in the order the editor named them; guarded by mu.
+	folders []*folder
+	// buffers are the open documents by path; guarded by mu.
+	buffers map[string]string
+	closing sync.WaitGroup // folders that are being opened or closed
+}
+
+// folder is one root.
+type folder struct {
+	dir    string
+	cancel context.CancelFunc
+	opened chan struct{} // closed when what follows is set
+	ended  chan struct{} // closed when nothing of it runs any more
+
+	index *index.Index
+	warm  *live.Workspace
+	err   error
+}
+
+// New makes a workspace without folders.
+func New(opts Options) *Workspace {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Workspace{opts: opts, buffers: map[string]string{}}
+}
+
+// SetRoots makes dirs the workspace's folders: new ones are opened, others are
+// closed.
+func (w *Workspace) SetRoots(dirs []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var next []*folder
+	for _, dir := range dirs {
+		dir = filepath.Clean(dir)
+		i := slices.IndexFunc(w.folders, func(f *folder) bool { return f.dir == dir })
+		if i >= 0 {
+			next = append(next, w.folders[i])
+		} else if !slices.ContainsFunc(next, func(f *folder) bool { return f.dir == dir }) {
+			next = append(next, w.open(dir))
+		}
+	}
+	for _, f := range w.folders {
+		if !slices.Contains(next, f) {
+			f.cancel()
+			w.closing.Go(func() { <-f.ended })
+		}
+	}
+	w.folders = next
+}
+
+// Close ends all work and waits for it.
+func (w *Workspace) Close() {
+	w.SetRoots(nil)
+	w.closing.Wait()
+}
+
+// open begins to open a folder. mu is held.
+func (w *Workspace) open(dir string) *folder {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &folder{dir: dir, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		w.run(ctx, f)
+	}()
+	return f
+}
+
+// run opens the folder's index and keeps it until ctx ends.
+func (w *Workspace) run(ctx context.Context, f *folder) {
+	if err := w.start(f); err != nil {
+		w.opts.Log.Error("open the index", "folder", f.dir, "error", err)
+		if w.opts.Tell != nil {
+			w.opts.Tell(fmt.Sprintf("%s cannot be indexed: %v", f.dir, err))
+		}
+		return
+	}
+	<-ctx.Done()
+	f.warm.Close()
+	if err := f.index.Close(); err != nil {
+		w.opts.Log.Error("close the index", "folder", f.dir, "error", err)
+	}
+}
+
+// observe passes changes on to whoever wants to know.
+func (w *Workspace) observe(f *folder, updates []index.Update) {
+	if w.opts.Follow == nil {
+		return
+	}
+	for _, u := range updates {
+		w.opts.Follow(f.dir, u.Path, u.Text, u.File == nil)
+	}
+}
+
+// start opens the index and tells it what the editor has open.
+func (w *Workspace) start(f *folder) error {
+	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Log: w.opts.Log, Tell: w.opts.Tell}
+	if w.opts.Progress != nil {
+		cfg.Progress = func(p index.Progress) {
+			w.opts.Progress(f.dir, p, func() {
+				if x, err := f.ready(); err == nil {
+					x.CancelScan()
+				}
+			})
+		}
+	}
+	x, err := index.Open(cfg)
+	// Whoever tells of a document sees either the folder opened, or is seen here.
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer close(f.opened)
+	f.index, f.err = x, err
+	if err != nil {
+		return err
+	}
+	f.warm = live.Follow(x, filepath.Base(f.dir), func(updates []index.Update) { w.observe(f, updates) })
+	for name, text := range w.buffers {
+		x.DidOpen(name, text)
+	}
+	return nil
+}
+
+var errNotOpen = errors.New("the index is still being opened; try again in a moment")
+
+// text is the present text of a file of the folder.
+func (f *folder) text(rel string) (string, error) {
+	x, err := f.ready()
+	if err != nil {
+		return "", err
+	}
+	return x.Text(rel)
+}
+
+// ready is the folder's index if it is open.
+func (f *folder) ready() (*index.Index, error) {
+	select {
+	case <-f.opened:
+		return f.index, f.err
+	default:
+		return nil, errNotOpen
+	}
+}
+
+// each calls do with every open index.
+func (w *Workspace) each(do func(*index.Index)) {
+	for _, f := range w.folders {
+		if x, err := f.ready(); err == nil {
+			do(x)
+		}
+	}
+}
+
+// DidOpen tells of a document in the editor; path is absolute.
+func (w *Workspace) DidOpen(path, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buffers[path] = text
+	w.each(func(x *index.Index) { x.DidOpen(path, text) })
+}
+
+// DidChange tells that a document's text changed.
+func (w *Workspace) DidChange(path, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buffers[path] = text
+	w.each(func(x *index.Index) { x.DidChange(path, text) })
+}
+
+// DidSave tells that a document was written to disk.
+func (w *Workspace) DidSave(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.each(func(x *index.Index) { x.DidSave(path) })
+}
+
+// DidClose tells that a document was closed.
+func (w *Workspace) DidClose(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.buffers, path)
+	w.each(func(x *index.Index) { x.DidClose(path) })
+}
+
+// FilesChanged tells of files or folders that changed on disk.
+func (w *Workspace) FilesChanged(paths []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.each(func(x *index.Index) { x.FilesChanged(paths) })
+}
+
+// Rebuild makes every index anew.
+func (w *Workspace) Rebuild() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.each(func(x *index.Index) { x.Rebuild() })
+}
+
+// Busy holds background work back until leave is called, and a moment longer.
+func (w *Workspace) Busy() (leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var leaves []func()
+	w.each(func(x *index.Index) { leaves = append(leaves, x.Busy()) })
+	return func() {
+		for _, leave := range leaves {
+			leave()
+		}
+	}
+}
+
+// IndexStatus is the status of each folder whose index is open.
+func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
+	list := []index.Status{}
+	for _, f := range w.snapshot() {
+		x, err := f.ready()
+		if errors.Is(err, errNotOpen) {
+			list = append(list, index.Status{Root: f.dir, Working: true})
+			continue
+		}
+		if err != nil {
+			list = append(list, index.Status{Root: f.dir, LastError: err.Error()})
+			continue
+		}
+		st, err := x.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, st)
+	}
+	return list, nil
+}
+
+// Text is the present text of a file in one of the folders; path is absolute. A
+// file outside them, or one that is left out of the index, is an error.
+func (w *Workspace) Text(path string) (string, error) {
+	f, rel := w.folderOf(path)
+	if f == nil {
+		return "", fmt.Errorf("%s is in no folder of the workspace", path)
+	}
+	return f.text(rel)
+}
+
+// folderOf is the innermost folder that holds path, nil if none does.
+func (w *Workspace) folderOf(path string) (best *folder, rel string) {
+	for _, f := range w.snapshot() {
+		r, err := filepath.Rel(f.dir, path)
+		if err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator)) {
+			continue
+		}
+		if best == nil || len(f.dir) > len(best.dir) {
+			best, rel = f, filepath.ToSlash(r)
+		}
+	}
+	return best, rel
+}
+
+func (w *Workspace) snapshot() []*folder {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.folders)
+}

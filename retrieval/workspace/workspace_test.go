@@ -1,0 +1,179 @@
+package workspace_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// world is a workspace whose changes a test can wait for.
+type world struct {
+	*workspace.Workspace
+	t *testing.T
+
+	mu      sync.Mutex
+	texts   map[string]string // by absolute path
+	changed chan struct{}
+}
+
+func open(t *testing.T, watch bool, roots ...string) *world {
+	w := &world{t: t, texts: map[string]string{}, changed: make(chan struct{})}
+	w.Workspace = workspace.New(workspace.Options{
+		StateDir: t.TempDir(),
+		Watch:    watch,
+		Tell:     func(message string) { t.Logf("told: %s", message) },
+		Follow: func(dir, rel, text string, gone bool) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			path := filepath.Join(dir, filepath.FromSlash(rel))
+			if delete(w.texts, path); !gone {
+				w.texts[path] = text
+			}
+			close(w.changed)
+			w.changed = make(chan struct{})
+		},
+	})
+	w.SetRoots(roots)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// wait returns when cond holds of the indexed texts.
+func (w *world) wait(what string, cond func(texts map[string]string) bool) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		w.mu.Lock()
+		ok, changed := cond(w.texts), w.changed
+		w.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			w.t.Fatalf("%s: did not come true", what)
+		}
+	}
+}
+
+// find is the places that a query finds, "root/path" each.
+func (w *world) find(query string) []string {
+	w.t.Helper()
+	answer, err := w.Search(w.t.Context(), retrieval.Request{Query: retrieval.Parse(query, time.Now())})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var list []string
+	for _, r := range answer.Results {
+		list = append(list, filepath.Base(r.Root)+"/"+r.Path)
+	}
+	return list
+}
+
+func TestSearchFollowsEveryFolder(t *testing.T) {
+	top := t.TempDir()
+	one, two := filepath.Join(top, "one"), filepath.Join(top, "two")
+	write(t, one, map[string]string{"a.go": "package a\n\n// Harvest collects ripe apples.\nfunc Harvest() {}\n"})
+	write(t, two, map[string]string{"b.py": "def harvest_pears():\n    return 1\n"})
+	w := open(t, false, one, two)
+	w.wait("both folders", func(texts map[string]string) bool { return len(texts) == 2 })
+
+	if got := w.find("harvest"); len(got) != 2 {
+		t.Errorf("harvest: %v, want a place in each folder", got)
+	}
+	if got := w.find("lang:python harvest"); len(got) != 1 || got[0] != "two/b.py" {
+		t.Errorf("with a filter: %v", got)
+	}
+
+	// What is typed is found before it is saved, and forgotten when it is not.
+	a := filepath.Join(one, "a.go")
+	w.DidOpen(a, "package a\n\nfunc Winnow() {}\n")
+	w.wait("the opened text", func(texts map[string]string) bool { return strings.Contains(texts[a], "Winnow") })
+	if got := w.find("Winnow"); len(got) != 1 {
+		t.Errorf("open buffer: %v", got)
+	}
+	w.DidClose(a)
+	w.wait("the text on disk", func(texts map[string]string) bool { return strings.Contains(texts[a], "Harvest") })
+	if got := w.find("symbol:Winnow"); len(got) != 0 {
+		t.Errorf("after closing without saving: %v", got)
+	}
+
+	// A file that goes is found no more.
+	if err := os.Remove(filepath.Join(two, "b.py")); err != nil {
+		t.Fatal(err)
+	}
+	w.FilesChanged([]string{filepath.Join(two, "b.py")})
+	w.wait("the removal", func(texts map[string]string) bool { return len(texts) == 1 })
+	if got := w.find("harvest pears"); len(got) != 1 || got[0] != "one/a.go" {
+		t.Errorf("after the removal: %v", got)
+	}
+
+	// A folder that leaves the workspace takes its results along.
+	w.SetRoots([]string{two})
+	if got := w.find("harvest"); len(got) != 0 {
+		t.Errorf("after its folder left: %v", got)
+	}
+}
+
+func TestTextStaysInTheFolders(t *testing.T) {
+	top := t.TempDir()
+	root := filepath.Join(top, "root")
+	write(t, top, map[string]string{"outside.txt": "secret", "root/in.txt": "open", "root/.env": "KEY=secret"})
+	if err := os.Symlink(filepath.Join(top, "outside.txt"), filepath.Join(root, "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	w := open(t, false, root)
+	w.wait("the folder", func(texts map[string]string) bool { return len(texts) == 1 })
+	if text, err := w.Text(filepath.Join(root, "in.txt")); err != nil || text != "open" {
+		t.Errorf("in.txt: %q, %v", text, err)
+	}
+	for _, name := range []string{"../outside.txt", "link.txt", ".env", "gone.txt", "../root/../outside.txt"} {
+		if text, err := w.Text(filepath.Join(root, name)); err == nil {
+			t.Errorf("%s may be read: %q", name, text)
+		}
+	}
+}
+
+func TestDocumentsOpenedBeforeTheIndexAre(t *testing.T) {
+	root := t.TempDir()
+	w := open(t, false)
+	path := filepath.Join(root, "new.go")
+	w.DidOpen(path, "package a\n\nfunc Unsaved() {}\n")
+	w.SetRoots([]string{root})
+	w.wait("the buffer", func(texts map[string]string) bool { return texts[path] != "" })
+	if got := w.find("Unsaved"); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+	leave := w.Busy()
+	leave()
+	list, err := w.IndexStatus(t.Context())
+	if err != nil || len(list) != 1 || list[0].Root != root {
+		t.Errorf("status %+v, %v", list, err)
+	}
+}

@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: bench help build demo test test-editors screenshot vet ollama clean
+.PHONY: bench help build demo test test-editors vscode screenshot vet ollama clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,7 +27,7 @@ test: vet ollama ## run every test with the race detector
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh
 
-test-editors: ollama ## type in real editors, in a Debian chroot made once (needs root and tmux)
+test-editors: ollama vscode ## type in real editors, which are installed once (needs root)
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }
 	@editors/chroot.sh make
 	$(GO) vet -tags "$(TAGS) editors" ./editors/...
@@ -36,9 +36,13 @@ test-editors: ollama ## type in real editors, in a Debian chroot made once (need
 bench: build ## measure what bench/ reports
 	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)
 
-screenshot: ## take the picture of ghost text in docs/ anew
+vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs npm)
+	cd editors/vscode && npm ci --silent && npm run --silent pack
+
+screenshot: vscode ## take the pictures of ghost text in docs/ anew
 	@editors/chroot.sh make
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/nvim -run '^TestGhostTextOfTheModel$$' -screenshot $(CURDIR)/docs
+	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -run '^TestGhostText$$' -screenshot $(CURDIR)/docs
 
 clean: ## remove what the build made
 	rm -rf bin

@@ -1,0 +1,173 @@
+//go:build editors
+
+package vscode_test
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+var screenshot = flag.String("screenshot", "", "write the window with ghost text to this folder, as vscode-ghost-text.png")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(editortest.Run(m))
+}
+
+const shelf = `// Package stock keeps what lies on a shop's shelves.
+package stock
+
+import "sync"
+
+// Shelf is a set of items that goroutines may share.
+type Shelf struct {
+	mu    sync.Mutex
+	items map[string]int
+}
+
+// Put adds n items of a kind.
+func (s *Shelf) Put(name string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.items[name] += n
+}
+
+// Take removes n items of a kind and reports whether there were enough.
+`
+
+// take is what the person writes below shelf, the model helping. VS Code has closed the brace itself.
+const take = `func (s *Shelf) Take(name string, n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.items[name] < n {
+		return false
+	}
+	s.items[name] -= n
+	return true
+}`
+
+// TestGhostText types in the real VS Code with the built extension in it, as test/person.mjs says.
+func TestGhostText(t *testing.T) {
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: editortest.Recite(shelf+take, r.Prompt)}
+	})
+	workspace := filepath.Join(t.TempDir(), "stock")
+	file := filepath.Join(workspace, "shelf.go")
+	editortest.WriteFile(t, file, shelf)
+	codeServer := made(t)
+	url := start(t, codeServer, workspace, model.URL)
+
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := exec.Command(node(codeServer), filepath.Join("test", "person.mjs"), codeServer, url, chromium)
+	if *screenshot != "" {
+		person.Args = append(person.Args, filepath.Join(*screenshot, "vscode-ghost-text.png"))
+	}
+	if out, err := person.CombinedOutput(); err != nil {
+		t.Fatalf("the person's session: %v; the window as it was then is %s\n%s", err, filepath.Join(os.TempDir(), "quarry-vscode-failed.png"), out)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != shelf+take {
+		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, shelf+take)
+	}
+}
+
+// made is the folder of editors/codeserver.sh, made if it is missing.
+func made(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command("../codeserver.sh", "make")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// start runs code-server on workspace with the extension and the server under test, and returns its address.
+func start(t *testing.T, codeServer, workspace, ollama string) string {
+	t.Helper()
+	data, extensions := t.TempDir(), t.TempDir()
+	run := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(node(codeServer), append([]string{
+			filepath.Join(codeServer, "node_modules", "code-server", "out", "node", "entry.js"),
+			"--user-data-dir", data, "--extensions-dir", extensions,
+		}, args...)...)
+		cmd.Env = append(os.Environ(), "HOME="+data, "OLLAMA_HOST="+ollama)
+		return cmd
+	}
+	if out, err := run("--install-extension", filepath.Join("dist", "quarry.vsix")).CombinedOutput(); err != nil {
+		t.Fatalf("install the extension, which make vscode builds: %v\n%s", err, out)
+	}
+	// VS Code takes PATH from a login shell, so the binary is named. The rest keeps the window to what is tested.
+	editortest.WriteFile(t, filepath.Join(data, "Machine", "settings.json"),
+		fmt.Sprintf(`{"quarry.path": %q}`, filepath.Join(editortest.QuarryFolder, "quarry")))
+	editortest.WriteFile(t, filepath.Join(data, "User", "settings.json"), `{
+		"chat.disableAIFeatures": true,
+		"editor.minimap.enabled": false,
+		"workbench.colorTheme": "Default Dark Modern",
+		"workbench.startupEditor": "none",
+		"workbench.secondarySideBar.defaultVisibility": "hidden"
+	}`)
+	cmd := run("--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-workspace-trust", "--disable-telemetry",
+		"--disable-update-check", "--disable-getting-started-override", workspace)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it starts others, which end with the group
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address, said := make(chan string, 1), &strings.Builder{}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Fprintln(said, lines.Text())
+			if url := listening.FindString(lines.Text()); url != "" {
+				select {
+				case address <- url:
+				default: // said before
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+			t.Errorf("end code-server: %v", err)
+		}
+		<-read         // all that held its output is gone, so nothing writes to the folders to be removed
+		_ = cmd.Wait() // killed
+		if t.Failed() {
+			t.Logf("code-server said:\n%s", said)
+		}
+	})
+	select {
+	case url := <-address:
+		return url
+	case <-time.After(time.Minute):
+		t.Fatal("code-server does not say where it listens")
+		return ""
+	}
+}
+
+var listening = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*`)
+
+// node is the Node of code-server, newer than the machine's.
+func node(codeServer string) string { return filepath.Join(codeServer, "node_modules", ".bin", "node") }

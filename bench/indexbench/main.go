@@ -28,6 +28,7 @@ import (
 func main() {
 	generate := flag.Int("generate", 0, "make a tree of `N` files in DIR and stop")
 	edits := flag.Int("edits", 200, "how many single edits to time")
+	parse := flag.Bool("parse", true, "measure parsing alone first")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the first index to `FILE`")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -38,7 +39,7 @@ func main() {
 	if *generate > 0 {
 		err = makeTree(flag.Arg(0), *generate)
 	} else {
-		err = measure(flag.Arg(0), *edits, *profile)
+		err = measure(flag.Arg(0), *parse, *edits, *profile)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "indexbench:", err)
@@ -46,15 +47,17 @@ func main() {
 	}
 }
 
-func measure(dir string, edits int, profile string) error {
+func measure(dir string, parse bool, edits int, profile string) error {
 	state, err := os.MkdirTemp("", "indexbench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(state)
 	fmt.Printf("%s, %d cores\n", dir, runtime.GOMAXPROCS(0))
-	if err := parseAlone(dir); err != nil {
-		return err
+	if parse {
+		if err := parseAlone(dir); err != nil {
+			return err
+		}
 	}
 	// What parsing left behind is not the index's.
 	runtime.GC()

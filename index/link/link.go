@@ -85,12 +85,7 @@ type query struct {
 }
 
 func (r *resolver) reference(ref *store.Reference) []store.Target {
-	q := query{ref.Kind, ref.Name, ref.Qualifier, ""}
-	if ref.From >= 0 && ref.From < len(r.file.Symbols) {
-		if q.container = r.file.Symbols[ref.From].Container; q.container == "" && isType(r.file.Symbols[ref.From].Kind) {
-			q.container = r.file.Symbols[ref.From].Name // a reference in the type's own body
-		}
-	}
+	q := query{ref.Kind, ref.Name, ref.Qualifier, ref.Container}
 	list, ok := r.seen[q]
 	if !ok {
 		list = r.resolve(q)
@@ -116,7 +111,7 @@ func (r *resolver) resolve(q query) []store.Target {
 		}
 		candidates = r.unqualified(candidates, q.container)
 	case isSelf(q.qualifier):
-		if own := filter(candidates, func(c candidate) bool { return sameContainer(c.Container, q.container) }); len(own) > 0 {
+		if own := filter(candidates, func(c store.Candidate) bool { return sameContainer(c.Container, q.container) }); len(own) > 0 {
 			candidates = own
 		} else {
 			candidates = filter(candidates, hasContainer)
@@ -126,7 +121,7 @@ func (r *resolver) resolve(q query) []store.Target {
 		if files, ok := r.qualifiedBy(q.qualifier, last); ok {
 			return r.within(candidates, files, inImports)
 		}
-		if of := filter(candidates, func(c candidate) bool { return sameContainer(c.Container, last) }); len(of) > 0 {
+		if of := filter(candidates, func(c store.Candidate) bool { return sameContainer(c.Container, last) }); len(of) > 0 {
 			candidates = of
 		} else {
 			// A variable of a type that cannot be known: its methods and fields.
@@ -137,7 +132,7 @@ func (r *resolver) resolve(q query) []store.Target {
 	return r.nearest(candidates, weight)
 }
 
-func hasContainer(c candidate) bool { return c.Container != "" }
+func hasContainer(c store.Candidate) bool { return c.Container != "" }
 
 func isSelf(qualifier string) bool {
 	switch qualifier {
@@ -154,9 +149,9 @@ func sameContainer(a, b string) bool {
 
 // unqualified prefers what can be named without a qualifier: anything at file
 // level, and members of the container the reference stands in.
-func (r *resolver) unqualified(list []candidate, container string) []candidate {
-	near := filter(list, func(c candidate) bool {
-		return c.Container == "" || sameContainer(c.Container, container) || isType(c.Kind)
+func (r *resolver) unqualified(list []store.Candidate, container string) []store.Candidate {
+	near := filter(list, func(c store.Candidate) bool {
+		return c.Container == "" || sameContainer(c.Container, container) || store.IsType(c.Kind)
 	})
 	if len(near) > 0 {
 		return near
@@ -167,49 +162,32 @@ func (r *resolver) unqualified(list []candidate, container string) []candidate {
 	return list
 }
 
-// candidate is a declaration with the place of its file.
-type candidate struct {
-	store.Candidate
-	file      int64
-	dir, path string
-}
-
 // candidates are the declarations of the name that can be meant by a reference of
 // that kind in this language.
-func (r *resolver) candidates(q query) []candidate {
-	var list []candidate
+func (r *resolver) candidates(q query) []store.Candidate {
+	var list []store.Candidate
 	for _, c := range r.view.Named(q.name) {
 		switch {
-		case q.kind == syntax.RefInherit && !isType(c.Kind) && c.Kind != syntax.KindModule:
+		case q.kind == syntax.RefInherit && !store.IsType(c.Kind) && c.Kind != syntax.KindModule:
 			continue
 		case q.kind == syntax.RefUse && c.Kind == syntax.KindMethod:
 			continue
 		}
-		id := store.FileOf(c.ID)
-		f := r.view.Tree.File(id)
-		if f.Language == r.file.Language || family(f.Language) == r.family {
-			list = append(list, candidate{c, id, f.Dir, f.Path})
+		if c.In.Language == r.file.Language || family(c.In.Language) == r.family {
+			list = append(list, c)
 		}
 	}
 	return list
 }
 
-func isType(k syntax.Kind) bool {
-	switch k {
-	case syntax.KindClass, syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindType:
-		return true
-	}
-	return false
-}
-
 // scopeOf is the nearest scope of the reference that a file belongs to.
-func (r *resolver) scopeOf(id int64, dir string) int {
+func (r *resolver) scopeOf(f *store.TreeFile) int {
 	switch {
-	case id == r.file.ID:
+	case f.ID == r.file.ID:
 		return 0
-	case dir == r.file.Dir:
+	case f.Dir == r.file.Dir:
 		return 1
-	case r.importedFiles[id]:
+	case r.importedFiles[f.ID]:
 		return 2
 	}
 	return 3
@@ -218,11 +196,11 @@ func (r *resolver) scopeOf(id int64, dir string) int {
 var scopeWeights = [...]float32{inFile, inPackage, inImports, inRepository}
 
 // nearest answers the candidates of the nearest scope that has any.
-func (r *resolver) nearest(list []candidate, sure float32) []store.Target {
+func (r *resolver) nearest(list []store.Candidate, sure float32) []store.Target {
 	best := len(scopeWeights)
-	var in []candidate
+	var in []store.Candidate
 	for _, c := range list {
-		switch scope := r.scopeOf(c.file, c.dir); {
+		switch scope := r.scopeOf(c.In); {
 		case scope < best:
 			best, in = scope, append(in[:0], c)
 		case scope == best:
@@ -235,20 +213,20 @@ func (r *resolver) nearest(list []candidate, sure float32) []store.Target {
 	return r.targets(in, sure*scopeWeights[best])
 }
 
-func (r *resolver) within(list []candidate, files []int64, weight float32) []store.Target {
-	return r.targets(filter(list, func(c candidate) bool { return slices.Contains(files, c.file) }), weight)
+func (r *resolver) within(list []store.Candidate, files []int64, weight float32) []store.Target {
+	return r.targets(filter(list, func(c store.Candidate) bool { return slices.Contains(files, c.In.ID) }), weight)
 }
 
 // targets orders candidates, which it may do in place, by their place in the
 // repository, which unlike ids is the same in every index of it.
-func (r *resolver) targets(list []candidate, weight float32) []store.Target {
+func (r *resolver) targets(list []store.Candidate, weight float32) []store.Target {
 	if len(list) > maxCandidates {
 		return nil
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return strings.Compare(a.path, b.path) })
+	slices.SortStableFunc(list, func(a, b store.Candidate) int { return strings.Compare(a.In.Path, b.In.Path) })
 	targets := make([]store.Target, len(list))
 	for i, c := range list {
-		targets[i] = store.Target{File: c.file, Symbol: c.ID, Weight: weight / float32(len(list))}
+		targets[i] = store.Target{File: c.In.ID, Symbol: c.ID, Weight: weight / float32(len(list))}
 	}
 	return targets
 }
@@ -290,8 +268,8 @@ func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }
 
-func filter(list []candidate, keep func(candidate) bool) []candidate {
-	var out []candidate
+func filter(list []store.Candidate, keep func(store.Candidate) bool) []store.Candidate {
+	var out []store.Candidate
 	for _, c := range list {
 		if keep(c) {
 			out = append(out, c)

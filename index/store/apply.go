@@ -416,7 +416,7 @@ func PathColumns(name string) (stem, dirs string) {
 }
 
 func (p *put) putRefs(id int64, name string, fresh bool, f *syntax.File) error {
-	refs := foldRefs(f.Refs)
+	refs := foldRefs(f.Refs, f.Symbols)
 	if !fresh {
 		if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
 			return err

@@ -123,8 +123,10 @@ func decodeImports(b []byte) ([]syntax.Import, error) {
 type Reference struct {
 	Kind            syntax.RefKind
 	Name, Qualifier string
-	// From is the ordinal of the declaration around it, -1 at file level.
-	From int
+	// From is the ordinal of the declaration around it, -1 at file level, and
+	// Container the type it is a member of, or is itself; "" if none.
+	From      int
+	Container string
 	// Line is that of the first use; Count how many uses there are.
 	Line, Count uint32
 }
@@ -141,7 +143,7 @@ func refKindNumber(k syntax.RefKind) uint64 {
 }
 
 // foldRefs merges the uses of one name in one declaration.
-func foldRefs(refs []syntax.Ref) []Reference {
+func foldRefs(refs []syntax.Ref, symbols []syntax.Symbol) []Reference {
 	type key struct {
 		kind            syntax.RefKind
 		name, qualifier string
@@ -156,9 +158,28 @@ func foldRefs(refs []syntax.Ref) []Reference {
 			continue
 		}
 		at[k] = len(list)
-		list = append(list, Reference{r.Kind, r.Name, r.Qualifier, r.From, r.Span.StartLine, 1})
+		list = append(list, Reference{r.Kind, r.Name, r.Qualifier, r.From, containerAt(symbols, r.From), r.Span.StartLine, 1})
 	}
 	return list
+}
+
+func containerAt(symbols []syntax.Symbol, at int) string {
+	if at < 0 || at >= len(symbols) {
+		return ""
+	}
+	if s := &symbols[at]; s.Container != "" || !IsType(s.Kind) {
+		return s.Container
+	}
+	return symbols[at].Name // a reference in the type's own body
+}
+
+// IsType answers whether a declaration of this kind is a type.
+func IsType(k syntax.Kind) bool {
+	switch k {
+	case syntax.KindClass, syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindType:
+		return true
+	}
+	return false
 }
 
 // encodeReferences writes each string once: names and qualifiers repeat.
@@ -167,7 +188,7 @@ func encodeReferences(list []Reference) []byte {
 	at := map[string]uint64{}
 	var table []string
 	for _, r := range list {
-		for _, s := range []string{r.Name, r.Qualifier} {
+		for _, s := range [...]string{r.Name, r.Qualifier, r.Container} {
 			if _, ok := at[s]; !ok {
 				at[s] = uint64(len(table))
 				table = append(table, s)
@@ -184,6 +205,7 @@ func encodeReferences(list []Reference) []byte {
 		e.uint(at[r.Name])
 		e.uint(at[r.Qualifier])
 		e.uint(uint64(r.From + 1))
+		e.uint(at[r.Container])
 		e.uint(uint64(r.Line))
 		e.uint(uint64(r.Count))
 	}
@@ -211,7 +233,7 @@ func decodeReferences(b []byte) ([]Reference, error) {
 			break
 		}
 		list = append(list, Reference{
-			Kind: refKinds[kind], Name: pick(), Qualifier: pick(), From: int(d.uint()) - 1,
+			Kind: refKinds[kind], Name: pick(), Qualifier: pick(), From: int(d.uint()) - 1, Container: pick(),
 			Line: uint32(d.uint()), Count: uint32(d.uint()),
 		})
 	}

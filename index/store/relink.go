@@ -13,23 +13,15 @@ type Candidate struct {
 	ID        int64
 	Kind      syntax.Kind
 	Container string
+	// In is the file it stands in.
+	In *TreeFile
 }
 
 // Unresolved is one file whose references wait to be resolved.
 type Unresolved struct {
-	ID int64
 	TreeFile
 	Imports []syntax.Import
 	Refs    []Reference
-	// Symbols are the file's declarations; Reference.From points into them.
-	Symbols []Declared
-}
-
-// Declared is the part of a declaration that resolving needs.
-type Declared struct {
-	ID              int64
-	Kind            syntax.Kind
-	Name, Container string
 }
 
 // View is what a resolver may ask while Relink runs.
@@ -57,7 +49,7 @@ func (v *View) Named(name string) []Candidate {
 	}
 	var list []Candidate
 	v.err = v.w.query("SELECT id, kind, container FROM symbols WHERE name = ? AND kind <> 'section' ORDER BY id", func(r []driver.Value) error {
-		list = append(list, Candidate{r[0].(int64), syntax.Kind(r[1].(string)), r[2].(string)})
+		list = append(list, v.w.candidate(r))
 		return nil
 	}, name)
 	if len(v.w.names) >= maxNames {
@@ -142,7 +134,7 @@ func (w *writer) prepareLookups(preload bool) error {
 	w.names = map[string][]Candidate{}
 	err := w.query("SELECT id, kind, container, name FROM symbols WHERE kind <> 'section' ORDER BY id", func(r []driver.Value) error {
 		name := r[3].(string)
-		w.names[name] = append(w.names[name], Candidate{r[0].(int64), syntax.Kind(r[1].(string)), r[2].(string)})
+		w.names[name] = append(w.names[name], w.candidate(r))
 		return nil
 	})
 	w.allNames = err == nil
@@ -201,7 +193,7 @@ func (w *writer) relinkFile(view *View, id int64, resolve func(*View, *Unresolve
 }
 
 func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
-	f := &Unresolved{ID: id, TreeFile: w.tree.File(id)}
+	f := &Unresolved{TreeFile: *w.tree.File(id)}
 	var targets []byte
 	err := w.query("SELECT imports, refs, targets FROM file_refs WHERE file_id = ?", func(r []driver.Value) error {
 		var err error
@@ -214,12 +206,27 @@ func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
 		targets = append([]byte(nil), r[2].([]byte)...)
 		return nil
 	}, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	err = w.query("SELECT id, kind, name, container FROM symbols WHERE id >= ? AND id < ? ORDER BY ordinal", func(r []driver.Value) error {
-		f.Symbols = append(f.Symbols, Declared{r[0].(int64), syntax.Kind(r[1].(string)), r[2].(string), r[3].(string)})
-		return nil
-	}, id<<localBits, (id+1)<<localBits)
 	return f, targets, err
+}
+
+// candidate reads id, kind and container. The caches are dropped for a name when
+// its declaration or the file of one changes, so In stays true.
+func (w *writer) candidate(row []driver.Value) Candidate {
+	id := row[0].(int64)
+	return Candidate{id, kindOf(row[1].(string)), row[2].(string), w.tree.File(FileOf(id))}
+}
+
+// kindOf answers the constant for a kind, so that not every row keeps a string.
+func kindOf(s string) syntax.Kind {
+	for _, k := range kinds {
+		if string(k) == s {
+			return k
+		}
+	}
+	return syntax.Kind(s)
+}
+
+var kinds = []syntax.Kind{
+	syntax.KindFunction, syntax.KindMethod, syntax.KindClass, syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindVar,
+	syntax.KindConst, syntax.KindType, syntax.KindModule, syntax.KindField, syntax.KindMacro, syntax.KindSection,
 }

@@ -9,7 +9,7 @@ import (
 // Tree is the names of the indexed files, arranged for looking up what an import
 // may mean. It belongs to the writer; a resolver sees it only during Relink.
 type Tree struct {
-	files map[int64]TreeFile
+	files map[int64]*TreeFile
 	// byStem and byDirName are keyed in lower case by a file's stem and by the
 	// last component of a folder.
 	byStem    map[string][]int64
@@ -19,18 +19,25 @@ type Tree struct {
 
 // TreeFile is one file of a Tree.
 type TreeFile struct {
+	ID                  int64
 	Path, Dir, Language string
 }
 
 func newTree() *Tree {
 	return &Tree{
-		files: map[int64]TreeFile{}, byStem: map[string][]int64{},
+		files: map[int64]*TreeFile{}, byStem: map[string][]int64{},
 		byDirName: map[string][]string{}, byDir: map[string][]int64{},
 	}
 }
 
-// File returns the file with the given id; its Path is "" if there is none.
-func (t *Tree) File(id int64) TreeFile { return t.files[id] }
+// File returns the file with the given id, one without a path if there is none.
+// It must not be changed.
+func (t *Tree) File(id int64) *TreeFile {
+	if f := t.files[id]; f != nil {
+		return f
+	}
+	return &TreeFile{ID: id}
+}
 
 // Dir returns the ids of the files directly in a folder; "" is the root.
 func (t *Tree) Dir(dir string) []int64 { return t.byDir[dir] }
@@ -65,7 +72,7 @@ func (t *Tree) put(id int64, name, language string) {
 	}
 	t.remove(id)
 	dir := dirOf(name)
-	t.files[id] = TreeFile{name, dir, language}
+	t.files[id] = &TreeFile{id, name, dir, language}
 	for _, s := range stems(name) {
 		t.byStem[s] = append(t.byStem[s], id)
 	}

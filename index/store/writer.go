@@ -31,6 +31,15 @@ type writer struct {
 
 var errClosed = errors.New("the index is not open for writing")
 
+// writerPragmas serve the first index. A larger cache holds the inner pages of the
+// indexes over names; a checkpoint every 16 MB rather than every 4 MB halves what
+// is written twice.
+var writerPragmas = []string{
+	"PRAGMA cache_size = -32768", // KB
+	"PRAGMA wal_autocheckpoint = 4000",
+	"PRAGMA journal_size_limit = 33554432",
+}
+
 func newWriter(db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(context.Background())
 	if err != nil {
@@ -41,6 +50,11 @@ func newWriter(db *sql.DB) (*writer, error) {
 		w.raw = c.(*sqlite3.SQLiteConn)
 		return nil
 	})
+	for _, pragma := range writerPragmas {
+		if err == nil {
+			err = w.query(pragma, func([]driver.Value) error { return nil })
+		}
+	}
 	if err == nil {
 		err = w.readGeneration()
 	}

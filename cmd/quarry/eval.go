@@ -93,7 +93,10 @@ func (a *app) printReport(out evalOutput) {
 		fmt.Fprintf(a.stdout, "%-24s %5d %8.3f %7.3f %7.3f %7.3f\n", name, s.Questions, s.NDCG, s.Hit1, s.Hit5, s.Hit10)
 	}
 	fmt.Fprintf(a.stdout, "%-24s %5s %8s %7s %7s %7s\n", "", "asked", "NDCG@10", "hit@1", "hit@5", "hit@10")
-	for _, group := range []map[string]eval.Summary{out.Repositories, out.Languages, out.Categories} {
+	for _, group := range []map[string]eval.Summary{out.Repositories, out.Languages, out.Categories, out.Halves} {
+		if len(group) == 0 {
+			continue
+		}
 		for _, name := range slices.Sorted(maps.Keys(group)) {
 			row(name, group[name])
 		}

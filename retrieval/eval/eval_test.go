@@ -86,6 +86,12 @@ func TestSummarize(t *testing.T) {
 	near("hit@10 of b", r.Repositories["b"].Hit10, 1)
 	near("span recall", r.Overall.SpanRecall, .5)
 	near("p50", r.LatencyMS.P50, 2)
+	if r.Halves != nil {
+		t.Errorf("halves of a set without held questions: %v", r.Halves)
+	}
+	halves := Summarize([]Outcome{{NDCG: 1}, {NDCG: .5}, {NDCG: .25, Held: true}}).Halves
+	near("open half", halves["open"].NDCG, .75)
+	near("held half", halves["held"].NDCG, .25)
 	if r.Overall.Questions != 4 {
 		t.Errorf("questions = %d", r.Overall.Questions)
 	}

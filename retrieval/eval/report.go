@@ -47,8 +47,11 @@ type Report struct {
 	Categories   map[string]Summary `json:"categories"`
 	Languages    map[string]Summary `json:"languages"`
 	Repositories map[string]Summary `json:"repositories"`
-	LatencyMS    Latency            `json:"latency_ms"`
-	Outcomes     []Outcome          `json:"outcomes,omitempty"`
+	// Halves has "open" and "held", the questions that may be tuned on and those
+	// kept back; nil when none are kept back.
+	Halves    map[string]Summary `json:"halves,omitempty"`
+	LatencyMS Latency            `json:"latency_ms"`
+	Outcomes  []Outcome          `json:"outcomes,omitempty"`
 }
 
 // Summarize groups outcomes. Categories and languages are means over questions
@@ -69,6 +72,14 @@ func Summarize(outcomes []Outcome) Report {
 	}
 	for lang, repos := range byLanguage {
 		r.Languages[lang] = meanOfMeans(repos)
+	}
+	if slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Held }) {
+		r.Halves = groupMeans(outcomes, func(o Outcome) string {
+			if o.Held {
+				return "held"
+			}
+			return "open"
+		})
 	}
 	r.Overall = meanOfMeans(r.Repositories)
 	r.LatencyMS = percentiles(outcomes)

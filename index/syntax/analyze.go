@@ -85,7 +85,7 @@ type analysis struct {
 	nodes []node
 	query *factQuery
 
-	marks        []role        // by node: roleWrap, roleLeading, roleComment
+	marks        []role        // by node: roleWrap, roleLeading, roleComment, roleImportAlias
 	refs         []rawRef      // in the order of matching
 	refAt        []uint32      // by node: index in refs + 1
 	declarations []declaration // after sort: by node
@@ -180,6 +180,7 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 	}
 	if at[roleImportAlias] != none {
 		b.Alias = a.text(at[roleImportAlias])
+		a.marks[at[roleImportAlias]] = roleImportAlias
 	}
 	if at[roleImportName] != none {
 		if name := a.text(at[roleImportName]); !slices.Contains(b.Names, name) {

@@ -46,7 +46,7 @@ func (a *analysis) headDoc(f *File) string {
 func largestTypeDoc(f *File) (doc string) {
 	var size uint32
 	for _, s := range f.Symbols {
-		if n := s.Span.End - s.Span.Start; importance(s.Kind) == importance(KindType) && s.Doc != "" && n > size {
+		if n := s.Span.End - s.Span.Start; importance(s.Kind) == importance(KindType) && saysSomething(s.Doc) && n > size {
 			doc, size = s.Doc, n
 		}
 	}

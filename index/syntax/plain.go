@@ -86,13 +86,16 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 			around = around[:len(around)-1]
 		}
 		kind, name := r.declaration(text, indent)
+		if r.imports != "" && bytes.Contains(text, []byte(r.imports)) {
+			name = "" // const std = @import("std")
+		}
 		if len(around) > 0 {
 			kind, name = nested(out[around[len(around)-1].symbol].Kind, kind, name)
 		}
 		if name != "" {
 			at := start + uint32(indent) + uint32(bytes.Index(text, []byte(name)))
 			s := Symbol{
-				Kind: kind, Name: name, Signature: foldSignature(text),
+				Kind: kind, Name: name, Signature: foldSignature(balanced(src[start:])),
 				Span: lines.span(start+uint32(indent), start+uint32(indent+len(text))), NameSpan: lines.span(at, at+uint32(len(name))),
 			}
 			if len(around) > 0 {
@@ -113,6 +116,31 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 		closeAt(&out[o.symbol], src, lines, last)
 	}
 	return out
+}
+
+// balanced is the line that text starts with and those after it up to the one
+// that closes its parentheses, if that is near.
+func balanced(text []byte) []byte {
+	first, depth := -1, 0
+	for i, c := range text[:min(len(text), maxSignature)] {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case '\n':
+			if depth <= 0 {
+				return text[:i]
+			}
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return text[:min(len(text), maxSignature)]
+	}
+	return text[:first]
 }
 
 // nested adapts a declaration to what it stands in: functions of types are

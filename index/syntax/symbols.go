@@ -16,7 +16,8 @@ type declaration struct {
 }
 
 // sortDeclarations orders them as the text does and keeps, of those with the
-// same name node, the one whose pattern stands first in the query.
+// same name node, the one whose pattern stands first in the query. The name that
+// an import is given (const fs = require("fs")) is no declaration.
 func (a *analysis) sortDeclarations() {
 	slices.SortFunc(a.declarations, func(x, y declaration) int {
 		if x.name != y.name {
@@ -25,6 +26,7 @@ func (a *analysis) sortDeclarations() {
 		return x.pattern - y.pattern
 	})
 	a.declarations = slices.CompactFunc(a.declarations, func(x, y declaration) bool { return x.name == y.name })
+	a.declarations = slices.DeleteFunc(a.declarations, func(d declaration) bool { return a.marks[d.name] == roleImportAlias })
 	slices.SortStableFunc(a.declarations, func(x, y declaration) int { return int(x.node) - int(y.node) })
 }
 

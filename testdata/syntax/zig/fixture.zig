@@ -16,7 +16,10 @@ pub const Account = struct {
         return .{ .owner = owner };
     }
 
-    fn deposit(self: *Account, amount: Money) !void {
+    fn deposit(
+        self: *Account,
+        amount: Money,
+    ) !void {
         const total = self.balance.add(amount);
         if (total.isNegative()) {
             return error.Negative;

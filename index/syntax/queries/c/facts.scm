@@ -50,7 +50,7 @@
   ]) @definition.var
   (#not-has-ancestor? @definition.var "compound_statement"))
 
-(preproc_def name: (identifier) @name) @definition.macro
+(preproc_def name: (identifier) @name value: (_)) @definition.macro
 (preproc_function_def name: (identifier) @name) @definition.macro
 (comment) @comment
 

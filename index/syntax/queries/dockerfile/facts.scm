@@ -5,6 +5,5 @@
 (comment) @comment
 
 (from_instruction (image_spec) @import.path) @import
-(from_instruction as: (image_alias) @import.alias) @import
 
 (expansion (variable) @ref.use)

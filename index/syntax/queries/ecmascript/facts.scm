@@ -23,10 +23,18 @@
   left: (member_expression object: (_) @container property: (property_identifier) @name)
   right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)])) @definition.function
 
-(assignment_expression left: (member_expression) right: (function_expression name: (identifier) @name body: (_) @body)) @definition.function
+((assignment_expression left: (member_expression property: (property_identifier) @_exports)
+  right: (function_expression name: (identifier) @name body: (_) @body)) @definition.function
+  (#eq? @_exports "exports"))
 
 (method_definition name: (_) @name body: (_) @body) @definition.method
-(object (pair key: (property_identifier) @name value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @definition.method)
+; … or to a key of an object that has a name itself.
+(variable_declarator value: (object (pair key: (property_identifier) @name
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @definition.method))
+(export_statement value: (object (pair key: (property_identifier) @name
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @definition.method))
+(assignment_expression right: (object (pair key: (property_identifier) @name
+  value: [(function_expression body: (_) @body) (arrow_function body: (_) @body)]) @definition.method))
 
 (export_statement) @wrap
 (comment) @comment

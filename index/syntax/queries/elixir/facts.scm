@@ -1,6 +1,6 @@
 ; Everything is a call here; the target's name tells what it declares.
 ((call target: (identifier) @_def (arguments (alias) @name) (do_block
-    (unary_operator operand: (call target: (identifier) @_attr (arguments (string) @doc)))) @body) @definition.module
+    (unary_operator operand: (call target: (identifier) @_attr (arguments [(string) (sigil)] @doc)))) @body) @definition.module
   (#eq? @_def "defmodule") (#eq? @_attr "moduledoc"))
 ((call target: (identifier) @_def (arguments (alias) @name) (do_block) @body) @definition.module (#eq? @_def "defmodule"))
 ((call target: (identifier) @_def (arguments (alias) @name) (do_block) @body) @definition.interface (#eq? @_def "defprotocol"))
@@ -37,7 +37,7 @@
   (#not-any-of? @name "moduledoc" "doc" "typedoc" "spec" "behaviour" "impl" "type" "callback" "derive" "dialyzer" "deprecated" "since" "tag"))
 
 ; @doc, @spec and their like stand above what they describe.
-((unary_operator operand: (call target: (identifier) @_attr (arguments (string)))) @comment (#any-of? @_attr "doc" "typedoc"))
+((unary_operator operand: (call target: (identifier) @_attr (arguments [(string) (sigil)]))) @comment (#any-of? @_attr "doc" "typedoc"))
 ((unary_operator operand: (call target: (identifier) @_attr)) @leading (#any-of? @_attr "spec" "impl" "deprecated"))
 (comment) @comment
 

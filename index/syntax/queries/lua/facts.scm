@@ -6,7 +6,10 @@
 
 (variable_declaration name: (variable_declarator (identifier) @container (identifier) @name .) value: (function (function_body) @body)) @definition.method
 (variable_declaration name: (variable_declarator . (identifier) @name .) value: (function (function_body) @body)) @definition.function
-(field name: (identifier) @name value: (function (function_body) @body)) @definition.method
+(variable_declaration value: (tableconstructor (fieldlist
+  (field name: (identifier) @name value: (function (function_body) @body)) @definition.method)))
+(module_return_statement (tableconstructor (fieldlist
+  (field name: (identifier) @name value: (function (function_body) @body)) @definition.method)))
 (program (variable_declaration name: (variable_declarator . (identifier) @name .) value: (tableconstructor) @body) @definition.var)
 (program (variable_declaration name: (variable_declarator . (identifier) @name .)) @definition.var)
 (comment) @comment

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"quarry/index/store"
+	"quarry/index/watch"
 )
 
 // write makes files from "path": "text"; "" removes one.
@@ -287,6 +289,58 @@ func TestWatcherSeesTheDisk(t *testing.T) {
 	settle(t, x)
 	if got, want := dump(t, x), fresh(t, dir); got != want {
 		t.Errorf("differs from a fresh index: %s", firstDifference(got, want))
+	}
+}
+
+func TestRootThatCannotBeWatchedIsPolled(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	clock := newManual()
+	told := make(chan string, 10)
+	x := start(t, Config{Dir: dir, Clock: clock, Tell: func(m string) { told <- m }})
+	x.pollInstead(watch.ErrLimit)
+	x.pollInstead(watch.ErrLimit)
+	if m := <-told; !strings.Contains(m, "with a delay") || len(told) != 0 {
+		t.Errorf("told %q and %d more", m, len(told))
+	}
+	settle(t, x)
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	if got := symbols(t, x, "late.go"); got != nil {
+		t.Errorf("indexed before the poll: %q", got)
+	}
+	until(t, "the poll", func() bool { clock.move(minPoll / 4); return symbols(t, x, "late.go") != nil })
+}
+
+func TestCheckoutIsNoticed(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "one")
+	for i := range 300 { // more than are looked at one by one
+		write(t, dir, map[string]string{fmt.Sprintf("d%d/f%d.go", i%9, i): fmt.Sprintf("package d\n\nfunc One%d() {}\n", i)})
+	}
+	git("add", ".")
+	git("commit", "-qm", "one")
+	git("checkout", "-qb", "two")
+	for i := range 300 {
+		write(t, dir, map[string]string{fmt.Sprintf("d%d/f%d.go", i%9, i): fmt.Sprintf("package d\n\nfunc Two%d() { One%d() }\n", i, i)})
+	}
+	git("mv", "d0", "renamed")
+	git("commit", "-qam", "two")
+	x := start(t, Config{Dir: dir, Watch: true})
+	for _, branch := range []string{"one", "two", "one"} {
+		git("checkout", "-q", branch)
+		want := fresh(t, dir)
+		until(t, "the files of branch "+branch, func() bool {
+			settle(t, x)
+			return dump(t, x) == want
+		})
 	}
 }
 

@@ -231,6 +231,43 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
+func TestMigrationThatFailsItsCheckLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	good := migrations[0].verify
+	migrations[0].verify = "SELECT 'one thing' UNION SELECT 'another'"
+	_, err := Open(path, nil)
+	migrations[0].verify = good
+	if err == nil || !strings.Contains(err.Error(), "schema 1: verify: another; one thing") {
+		t.Fatalf("a migration that fails its check: %v", err)
+	}
+	s := open(t, path) // runs it again, which it could not had a table been left
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def a\n")}})
+}
+
+func TestAnotherSchemaIsNotRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "index.db")
+	if _, err := OpenToRead(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("reading no index: %v", err)
+	}
+	s := open(t, path)
+	reader, err := OpenToRead(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.Apply(Batch{Remove: []string{"x"}}); err == nil {
+		t.Error("a reader could write")
+	}
+	if err := reader.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.w.exec("PRAGMA user_version = 0"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenToRead(path); err == nil || !strings.Contains(err.Error(), "from schema 0") {
+		t.Errorf("reading an old index: %v", err)
+	}
+}
+
 func TestDamageIsTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 1000)), 0o600); err != nil {

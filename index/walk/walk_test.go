@@ -147,14 +147,6 @@ func TestLinksStayInside(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"in.go", "indir/a.go", "real/../real/a.go", filepath.Join(dir, "real/a.go"), filepath.Join(link, "real/a.go")} {
-		if name == filepath.Join(link, "real/a.go") {
-			// The root's own spelling through a link is understood too.
-			real, err := filepath.EvalSymlinks(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name = real
-		}
 		if rel, err := r.Resolve(name); err != nil || rel != "real/a.go" {
 			t.Errorf("resolve %s: %q, %v", name, rel, err)
 		}

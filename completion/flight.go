@@ -97,6 +97,7 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int) *fligh
 		return nil
 	}
 	d.add(fl)
+	e.prepareGate(req)
 	back := make(chan struct{})
 	e.running.Go(func() {
 		defer close(back)

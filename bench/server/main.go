@@ -12,6 +12,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,9 @@ func main() {
 		log.Fatalf("quit: exit code %d, %v", code, err)
 	}
 	b.ollama.Close()
+	if err := os.RemoveAll(b.root); err != nil {
+		log.Fatal(err)
+	}
 }
 
 type bench struct {
@@ -46,6 +50,7 @@ type bench struct {
 	ollama *modeltest.Server
 	editor *lsptest.Editor
 	cmd    *exec.Cmd
+	root   string
 
 	mu       sync.Mutex
 	received time.Time               // when the last prompt for ghost text came; guarded by mu
@@ -71,14 +76,12 @@ func (b *bench) start(quarry string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.MkdirTemp("", "quarry-bench-")
-	if err != nil {
+	if b.root, err = os.MkdirTemp("", "quarry-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(root)
-	b.cmd = exec.Command(quarry, "lsp", "--log-level=error", "--ollama="+b.ollama.URL)
+	b.cmd = exec.Command(quarry, "lsp", "--log-level=error", "--ollama="+b.ollama.URL, "--state-dir="+filepath.Join(b.root, ".state"))
 	b.cmd.Stderr = os.Stderr
-	b.editor, err = lsptest.StartProcess(b.ctx, b.cmd, lsptest.Options{Profile: profile, Root: root})
+	b.editor, err = lsptest.StartProcess(b.ctx, b.cmd, lsptest.Options{Profile: profile, Root: b.root})
 	if err != nil {
 		return err
 	}
@@ -149,6 +152,10 @@ func (b *bench) overhead() error {
 			b.mu.Unlock()
 			if received.Before(begin) {
 				return fmt.Errorf("a completion asked nobody; the figure would be wrong")
+			}
+			// Accepted, the line is whole and the file stays what a parser expects.
+			if err := b.editor.Accept(doc); err != nil {
+				return err
 			}
 			sent, back = append(sent, received.Sub(begin)), append(back, end.Sub(received))
 			sum = append(sum, end.Sub(begin))

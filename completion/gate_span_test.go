@@ -1,0 +1,41 @@
+package completion
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestGateSpan(t *testing.T) {
+	fn := "func f() {\n\tx := 1\n}\n\n"
+	long := strings.Repeat(fn, 2000)
+	middle := strings.Index(long[len(long)/2:], "x :=") + len(long)/2
+	from, to := gateSpan(long, middle, middle)
+	if from == 0 || to == len(long) {
+		t.Fatalf("all of a long document: %d to %d of %d", from, to, len(long))
+	}
+	for _, at := range []int{from, to} {
+		if !strings.HasPrefix(long[at:], "func") {
+			t.Errorf("a cut at %q is not before a declaration", long[at:at+10])
+		}
+	}
+	if got := to - from; got < 2*gateWindow-len(fn) || got > 2*gateWindow+2*len(fn) {
+		t.Errorf("window of %d bytes, want about %d", got, 2*gateWindow)
+	}
+	if from, to := gateSpan(fn, 3, 4); from != 0 || to != len(fn) {
+		t.Errorf("of a short document: %d to %d", from, to)
+	}
+}
+
+func TestGateSpanHoldsTheEdit(t *testing.T) {
+	line := rapid.SampledFrom([]string{"a\n", "\tb\n", "}\n", "\n", strings.Repeat("x", 5000) + "\n", "\r\n"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "lines"), "")
+		start := rapid.IntRange(0, len(text)).Draw(t, "start")
+		end := rapid.IntRange(start, len(text)).Draw(t, "end")
+		if from, to := gateSpan(text, start, end); from < 0 || from > start || to < end || to > len(text) {
+			t.Fatalf("%d to %d for an edit of %d to %d in %d bytes", from, to, start, end, len(text))
+		}
+	})
+}

@@ -35,31 +35,48 @@ const save = `def save(path, shelf):
         json.dump(shelf, file)
 `
 
-func TestGhostText(t *testing.T) {
+// open starts Emacs with init on shelf.py, at its end.
+func open(t *testing.T, init string) (term *editortest.Terminal, file string) {
+	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.Recite(shelf+save, r.Prompt)}
 	})
 	home, workspace := t.TempDir(), t.TempDir()
-	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "init.el"), editortest.FencedBlock(t, "README.md", "elisp")+
-		"(setq lsp-auto-guess-root t)\n") // lsp-mode asks about each new project otherwise
+	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "init.el"), init)
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
-	file := filepath.Join(workspace, "shelf.py")
+	file = filepath.Join(workspace, "shelf.py")
 	editortest.WriteFile(t, file, shelf)
-	term := editortest.Open(t, editortest.Session{
+	return editortest.Open(t, editortest.Session{
 		Dir: workspace, Home: home,
 		Path:    []string{editortest.QuarryFolder},
 		Env:     map[string]string{"OLLAMA_HOST": model.URL},
 		Command: []string{"emacs", "+12", "shelf.py"},
-	})
-	term.WaitForText("LSP[quarry")
+	}), file
+}
 
+func TestGhostTextOfLspMode(t *testing.T) {
+	term, file := open(t, editortest.FencedBlock(t, "README.md", "elisp")+
+		"(setq lsp-auto-guess-root t)\n") // lsp-mode asks about each new project otherwise
+	term.WaitForText("LSP[quarry")
 	term.Type("def save(path, shelf):\n")
 	term.Type(`"""Write a shelf to its JSON file."""` + "\n")
 	// lsp-mode's header line has a sign in the same grey.
 	grey := ">\nwith open(path, \"w\") as file:\njson.dump(shelf, file)"
 	term.Insist("ghost text", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool { return greyText(s) == grey })
 	term.Press("Tab")
+	term.Press("C-x", "C-s")
+	term.WaitForFile(file, shelf+save)
+}
+
+func TestCompletionOfEglot(t *testing.T) {
+	term, file := open(t, editortest.FencedBlock(t, "README.md", "lisp"))
+	term.WaitForText("eglot:")
+	term.Type("def save(path, shelf):\n")
+	term.Type(`"""Write a shelf to its JSON file."""` + "\n")
+	term.Insist("completion", func() { term.Press("C-M-i") }, func(s editortest.Screen) bool {
+		return s.Contains("json.dump(shelf, file)")
+	})
 	term.Press("C-x", "C-s")
 	term.WaitForFile(file, shelf+save)
 }

@@ -1,0 +1,91 @@
+//go:build editors
+
+// This test types in the real Helix, configured as the README says, and looks
+// at its screen. `make test-editors` runs it.
+package helix_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+func TestMain(m *testing.M) { os.Exit(editortest.Run(m)) }
+
+const shelf = `// Package stock keeps what lies on a shop's shelves.
+package stock
+
+import "sync"
+
+// Shelf is a set of items that goroutines may share.
+type Shelf struct {
+	mu    sync.Mutex
+	items map[string]int
+}
+
+`
+
+// take is what the person writes below shelf, the model helping.
+const take = `func (s *Shelf) Take(name string, n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.items[name] < n {
+		return false
+	}
+	s.items[name] -= n
+	return true
+}
+`
+
+// open starts Helix on shelf.go and puts the person below the end of it, having typed the head of Take.
+func open(t *testing.T) (term *editortest.Terminal, file string) {
+	t.Helper()
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: editortest.Recite(shelf+take, r.Prompt)}
+	})
+	home, workspace := t.TempDir(), t.TempDir()
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), editortest.FencedBlock(t, "README.md", "toml"))
+	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
+	file = filepath.Join(workspace, "shelf.go")
+	editortest.WriteFile(t, file, shelf)
+	term = editortest.Open(t, editortest.Session{
+		Dir: workspace, Home: home,
+		Path:    []string{editortest.QuarryFolder},
+		Env:     map[string]string{"OLLAMA_HOST": model.URL},
+		Rows:    32,
+		Command: []string{"hx", "shelf.go"},
+	})
+	term.WaitForText("NOR")
+	term.Press("g", "e", "o")
+	term.Type("func (s *Shelf) Take(name string, n int) bool {\n") // Helix adds the closing brace
+	return term, file
+}
+
+// Several lines, asked for on an empty one.
+func TestMenuOnRequest(t *testing.T) {
+	term, file := open(t)
+	// A model that is still being loaded has none.
+	term.Insist("menu with the model's answer", func() { term.Press("C-x") }, func(s editortest.Screen) bool {
+		return s.Contains("s.mu.Lock() …") // the first line stands for all
+	})
+	term.Press("Tab")
+	term.WaitForText("quarry, granite4:micro") // beside the menu, with the code
+	term.Press("Enter", "Escape", "Escape")    // the first may only close a new menu
+	term.Type(":w\n")
+	term.WaitForFile(file, shelf+take)
+}
+
+func TestMenuWhileTyping(t *testing.T) {
+	term, file := open(t)
+	term.Type("s.mu.Lo")
+	term.Insist("menu with the model's answer", func() { term.Press("BSpace", "o") }, func(s editortest.Screen) bool {
+		return s.Contains("Lock() text")
+	})
+	term.Press("Tab", "Enter", "Escape", "Escape") // the first may only close a new menu
+	term.Type(":w\n")
+	term.WaitForFile(file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\ts.mu.Lock()\n}\n")
+}

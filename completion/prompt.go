@@ -43,30 +43,41 @@ func (o *Options) share(factor float64) limits {
 	return limits{prefix: raw(prefix), suffix: raw(suffix), snippets: raw(snippets)}
 }
 
-// pick chooses the snippets that fit the budget, the first found first, and
-// puts those that the last prompt had before the others, in its order, so that
-// a refresh that finds mostly the same changes little of the prompt.
+// pick chooses the snippets that fit the budget, the first found first. It puts
+// those that the last prompt had before the others, in its order, so that a
+// refresh that finds mostly the same changes little of the prompt; new ones of
+// one file stand together.
 func pick(lang *language, found, last []Snippet, budget int) []Snippet {
 	var chosen []Snippet
+	files := map[string]int{} // paths chosen, in order
 	for _, s := range found {
-		if cost := rawTokens(comment(lang, s)); cost <= budget {
-			budget -= cost
-			chosen = append(chosen, s)
+		_, named := files[s.Path]
+		cost := rawTokens(comment(lang, s.Text))
+		if !named {
+			cost += rawTokens(comment(lang, s.Path))
+		}
+		if cost > budget {
+			continue
+		}
+		budget -= cost
+		chosen = append(chosen, s)
+		if !named {
+			files[s.Path] = len(files)
 		}
 	}
 	rank := func(s Snippet) int {
 		if i := slices.Index(last, s); i >= 0 {
 			return i
 		}
-		return len(last)
+		return len(last) + files[s.Path]
 	}
 	slices.SortStableFunc(chosen, func(a, b Snippet) int { return rank(a) - rank(b) })
 	return chosen
 }
 
-// comment writes a snippet under its path.
-func comment(lang *language, s Snippet) string {
-	return lang.comment(neutralise(unixLines(s.Path + "\n" + s.Text)))
+// comment writes text of the workspace as a comment.
+func comment(lang *language, text string) string {
+	return lang.comment(neutralise(unixLines(text)))
 }
 
 // buildHead writes the snippets and the style header, all as comments of the
@@ -75,10 +86,13 @@ func comment(lang *language, s Snippet) string {
 func buildHead(doc Document, indent string, snippets []Snippet) string {
 	lang := languageFor(doc.Language)
 	var b strings.Builder
-	for _, s := range snippets {
-		b.WriteString(comment(lang, s))
+	for i, s := range snippets {
+		if i == 0 || s.Path != snippets[i-1].Path {
+			b.WriteString(comment(lang, s.Path))
+		}
+		b.WriteString(comment(lang, s.Text))
 	}
-	b.WriteString(lang.comment(neutralise(styleHeader(doc, indent))))
+	b.WriteString(comment(lang, styleHeader(doc, indent)))
 	return b.String()
 }
 

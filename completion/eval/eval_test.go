@@ -162,3 +162,21 @@ func TestTypeWithAProphet(t *testing.T) {
 		}
 	}
 }
+
+// The callee's signature is found when its call is written, and the numbers add up.
+func TestContextRecall(t *testing.T) {
+	r := Repository{"two", []completion.Document{
+		{Path: "a/a.go", Language: "go", Text: "package a\n\nfunc Helper(n int, name string) error { return nil }\n"},
+		{Path: "a/b.go", Language: "go", Text: "package a\n\nfunc use() error {\n\treturn Helper(1, \"x\")\n}\n"},
+	}}
+	report, err := Context(t.Context(), []Repository{r}, 10, 2048, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Overall; got.Sites != 1 || got.Written != 1 || got.Unwritten != 1 {
+		t.Errorf("%+v", got)
+	}
+	if report, err = Context(t.Context(), []Repository{r}, 10, 1, 1); err != nil || report.Overall.Written != 0 {
+		t.Errorf("with no room for context: %+v, %v", report.Overall, err)
+	}
+}

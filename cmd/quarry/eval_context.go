@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	completioneval "quarry/completion/eval"
+)
+
+func (a *app) evalContextCommand() *cobra.Command {
+	var corpus string
+	var sites, tokens int
+	cmd := &cobra.Command{
+		Use:   "context",
+		Short: "How often a call's declaration in another file is in the prompt",
+		Long: `context samples call sites in every repository of the corpus, one folder each,
+whose callee exactly one other file declares, and looks for the callee's
+signature in the prompt: with the call's line still to be written, and with the
+call written up to its bracket.`,
+		Example: "  quarry eval context --corpus CHECKOUTS --sites 200",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.evalContext(cmd.Context(), corpus, sites, tokens)
+		},
+	}
+	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder of source a repository")
+	cmd.Flags().IntVar(&sites, "sites", 200, "call sites for each repository")
+	cmd.Flags().IntVar(&tokens, "tokens", 2048, "budget of the context")
+	if err := cmd.MarkFlagRequired("corpus"); err != nil {
+		panic(err) // the flag was defined above
+	}
+	return cmd
+}
+
+func (a *app) evalContext(ctx context.Context, corpus string, sites, tokens int) error {
+	repositories, err := completioneval.Load(corpus)
+	if err != nil {
+		return err
+	}
+	report, err := completioneval.Context(ctx, repositories, sites, tokens, 1)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return json.NewEncoder(a.stdout).Encode(report)
+	}
+	_, err = fmt.Fprint(a.stdout, report)
+	return err
+}

@@ -1,0 +1,199 @@
+package crossfile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/completion"
+	"quarry/index"
+	"quarry/index/syntax"
+)
+
+// workspace reads files, by path, into a Source.
+func workspace(t *testing.T, files map[string]string) *Source {
+	t.Helper()
+	s := New()
+	for name, text := range files {
+		put(t, s, name, text)
+	}
+	return s
+}
+
+func put(t *testing.T, s *Source, name, text string) {
+	t.Helper()
+	read, err := syntax.Analyze(syntax.Detect(name, []byte(text)), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Put(name, read)
+}
+
+// found are the signatures for the cursor ‸ in a document, best first.
+func found(t *testing.T, s *Source, name, marked, draft string) []string {
+	t.Helper()
+	at := strings.Index(marked, "‸")
+	text := strings.Replace(marked, "‸", "", 1)
+	q := completion.ContextQuery{
+		Document: completion.Document{Path: name, Language: syntax.Detect(name, nil), Text: text},
+		Offset:   at, Draft: draft, Tokens: 1000,
+	}
+	var out []string
+	for _, sn := range s.Context(t.Context(), q) {
+		if sn.StartLine < 1 || sn.EndLine < sn.StartLine || sn.Why == "" {
+			t.Errorf("snippet %+v", sn)
+		}
+		out = append(out, sn.Path+": "+sn.Text)
+	}
+	return out
+}
+
+func has(list []string, part string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, part) })
+}
+
+var goFiles = map[string]string{
+	"store/store.go": "package store\n\n// Store keeps.\ntype Store struct{ n int }\n\nfunc Open(path string) (*Store, error) { return nil, nil }\n\n" +
+		"func (s *Store) Close() error { return nil }\n",
+	"store/other.go": "package store\n\nfunc helper(a, b int) int { return a + b }\n",
+	"far/store.go":   "package far\n\nfunc Open(name string, flags int) int { return 0 }\n",
+	"main.go":        "package main\n\nimport \"example.com/x/store\"\n\nfunc main() { s, err := store.Open(\"a\"); _ = s; _ = err }\n",
+}
+
+func TestNamesAtTheCursorComeFirst(t *testing.T) {
+	s := workspace(t, goFiles)
+	list := found(t, s, "main.go", "package main\n\nimport \"example.com/x/store\"\n\nfunc main() {\n\ts, err := store.Open(‸\n}\n", "")
+	if len(list) == 0 || !strings.HasPrefix(list[0], "store/store.go: func Open(path string)") {
+		t.Errorf("first: %q", list)
+	}
+	// Both are named Open, and only one is imported.
+	far := slices.IndexFunc(list, func(s string) bool { return strings.HasPrefix(s, "far/store.go") })
+	if far == 0 {
+		t.Errorf("the Open that is not imported comes first: %q", list)
+	}
+	if has(list, "main.go") {
+		t.Errorf("the file itself is shown: %q", list)
+	}
+}
+
+func TestMembersAndNeighbours(t *testing.T) {
+	s := workspace(t, goFiles)
+	if list := found(t, s, "main.go", "package main\n\nfunc f(s *Store) {\n\t‸\n}\n", ""); !has(list, "Close() error") {
+		t.Errorf("the methods of a type in use are missing: %q", list)
+	}
+	if list := found(t, s, "store/new.go", "package store\n\nfunc f() {\n\t‸\n}\n", ""); !has(list, "func helper(a, b int)") {
+		t.Errorf("what the folder declares is missing: %q", list)
+	}
+}
+
+func TestDraftIsLookedUp(t *testing.T) {
+	s := workspace(t, goFiles)
+	const doc = "package other\n\nfunc f() {\n\t‸\n}\n"
+	if list := found(t, s, "other/o.go", doc, ""); has(list, "helper") {
+		t.Errorf("helper comes from nowhere: %q", list)
+	}
+	if list := found(t, s, "other/o.go", doc, "helper(1, 2)"); !has(list, "func helper(a, b int)") {
+		t.Errorf("what the draft calls is missing: %q", list)
+	}
+}
+
+func TestFilesChangeAndGo(t *testing.T) {
+	s := workspace(t, goFiles)
+	put(t, s, "store/other.go", "package store\n\nfunc helper(one string) {}\n")
+	const doc = "package store\n\nfunc f() {\n\thelper(‸\n}\n"
+	if list := found(t, s, "store/new.go", doc, ""); !has(list, "func helper(one string)") || has(list, "a, b int") {
+		t.Errorf("after a change: %q", list)
+	}
+	for name := range goFiles {
+		s.Remove(name)
+	}
+	s.Remove("never/was.go")
+	if n := len(s.files) + len(s.named) + len(s.members) + len(s.uses) + len(s.folders); n != 0 {
+		t.Errorf("%d entries are left of no files", n)
+	}
+}
+
+func TestImportedBy(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		im     syntax.Import
+		path   string
+		wanted bool
+	}{
+		{"cmd/a.go", syntax.Import{Path: "example.com/x/store"}, "store/open.go", true},
+		{"cmd/a.go", syntax.Import{Path: "example.com/x/store"}, "restore/open.go", false},
+		{"web/a.ts", syntax.Import{Path: "./util"}, "web/util.ts", true},
+		{"web/a.ts", syntax.Import{Path: "../lib/util"}, "lib/util.ts", true},
+		{"web/a.ts", syntax.Import{Path: "./util"}, "lib/util.ts", false},
+		{"app/a.py", syntax.Import{Path: "app.models"}, "app/models.py", true},
+		{"app/a.py", syntax.Import{Path: ".models"}, "app/models.py", true},
+		{"app/sub/a.py", syntax.Import{Path: "..models"}, "app/models.py", true},
+		{"app/a.py", syntax.Import{Path: "app", Names: []string{"models"}}, "app/models.py", true},
+		{"src/a.rs", syntax.Import{Path: "crate::store::disk"}, "src/store.rs", false},
+		{"src/A.java", syntax.Import{Path: "org.x.Store"}, "src/org/x/Store.java", true},
+		{"src/a.c", syntax.Import{Path: "store.h"}, "src/store.h", true},
+	} {
+		if got := importedBy(tt.name, []syntax.Import{tt.im})(tt.path); got != tt.wanted {
+			t.Errorf("%s importing %s: %s is imported: %v", tt.name, tt.im.Path, tt.path, got)
+		}
+	}
+}
+
+// Follow takes over what the index holds and what changes in it.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.go", "package a\n\nfunc Alpha(n int) {}\n")
+	x, err := index.Open(index.Config{Dir: dir, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	s := New()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Follow(ctx, x, nil) }()
+	eventually(t, "Alpha", func() bool { return s.knows("Alpha") })
+	write("a.go", "package a\n\nfunc Beta(n int) {}\n")
+	x.FilesChanged([]string{filepath.Join(dir, "a.go")})
+	eventually(t, "Beta instead of Alpha", func() bool { return s.knows("Beta") && !s.knows("Alpha") })
+	if err := os.Remove(filepath.Join(dir, "a.go")); err != nil {
+		t.Fatal(err)
+	}
+	x.FilesChanged([]string{filepath.Join(dir, "a.go")})
+	eventually(t, "nothing", func() bool { return !s.knows("Beta") })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Follow ended with %v", err)
+	}
+}
+
+func (s *Source) knows(name string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.named[name]) > 0
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

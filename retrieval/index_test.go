@@ -126,6 +126,7 @@ func TestSearchFindsFirst(t *testing.T) {
 		"type:doc router":                     "README.md",
 		"kind:method handler":                 "server/router.go",
 		"symbol:node":                         "server/node.go",
+		"EFAULT_TIM":                          "config/load.py", // part of a name
 		`"new(Router)"`:                       "server/router_test.go",
 		`radix "vertex of the"`:               "server/node.go",
 		"mode:docs client":                    "README.md",
@@ -152,7 +153,7 @@ func TestResultsExplainThemselves(t *testing.T) {
 	if r.Score <= 0 || r.Score > 1 {
 		t.Errorf("score = %v", r.Score)
 	}
-	for _, want := range []string{"lexical", "symbols", "path", "graph", "literal"} {
+	for _, want := range []string{"lexical", "symbols", "path", "graph"} {
 		if !slices.Contains(a.Backend, want) {
 			t.Errorf("backend %q lacks %s", a.Backend, want)
 		}

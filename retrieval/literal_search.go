@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// literals finds the files that contain each quoted text exactly, and, for a
-// query that is code rather than words, the query as it stands. Quoted texts
+// literals finds the files that contain each quoted text exactly. Quoted texts
 // are a condition: every file that contains them all is a candidate and no
-// other is kept. The query as it stands only adds candidates.
+// other is kept. Without any, a query that is one word which neither a
+// declaration nor the postings know (a part of a name, an operator) is looked
+// for as it stands; it only adds candidates.
 func (sr *search) literals(ctx context.Context) error {
 	want := sr.req.Query.Phrases
 	if len(want) == 0 {
@@ -18,6 +19,7 @@ func (sr *search) literals(ctx context.Context) error {
 		}
 		want = []string{lit}
 	}
+	sr.scanned = true
 	for k, seg := range sr.snap.segments {
 		base := sr.snap.fileBase[k]
 		for i := range seg.files {
@@ -45,12 +47,17 @@ func (sr *search) literals(ctx context.Context) error {
 	return nil
 }
 
-// literalQuery returns the query when it reads as a piece of code: a name, or
-// one word with punctuation inside.
+// literalQuery returns the query when it is one word unknown to the index: then
+// only a scan can find it, and only then is a scan worth its milliseconds.
 func (sr *search) literalQuery() string {
 	text := sr.req.Query.Text
-	if len(text) < 3 || strings.ContainsAny(text, " \t") {
+	if len(text) < 3 || strings.ContainsAny(text, " \t") || sr.anyDefinition() {
 		return ""
+	}
+	for i := range sr.frequencies {
+		if sr.frequencies[i] > 0 {
+			return ""
+		}
 	}
 	return text
 }

@@ -1,7 +1,9 @@
 package retrieval
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -31,22 +33,46 @@ func (s *segment) prefixed(prefix string, limit int, visit func(*def)) {
 }
 
 // similar calls visit for every declaration whose key is within maxEdits edits
-// of key, with the number of edits.
+// of key, with the number of edits. It looks at the length and the letters of
+// every distinct key, and computes the distance for the few that can be near.
 func (s *segment) similar(key string, maxEdits int, visit func(*def, int)) {
 	want := letterMask(key)
 	var rows editRows
-	for i := 0; i < len(s.byKey); {
-		k := s.defs[s.byKey[i]].key
-		edits := maxEdits + 1
-		if n := len(k) - len(key); n <= maxEdits && -n <= maxEdits && bits.OnesCount32(want^letterMask(k)) <= 2*maxEdits {
-			edits = rows.distance(key, k, maxEdits)
+	for i, k := range s.keys {
+		if n := int(k.length) - len(key); n > maxEdits || -n > maxEdits || bits.OnesCount32(want^k.letters) > 2*maxEdits {
+			continue
 		}
-		for ; i < len(s.byKey) && s.defs[s.byKey[i]].key == k; i++ {
-			if edits <= maxEdits {
-				visit(&s.defs[s.byKey[i]], edits)
-			}
+		edits := rows.distance(key, s.defs[s.byKey[k.first]].key, maxEdits)
+		if edits > maxEdits {
+			continue
+		}
+		end := len(s.byKey)
+		if i+1 < len(s.keys) {
+			end = int(s.keys[i+1].first)
+		}
+		for _, d := range s.byKey[k.first:end] {
+			visit(&s.defs[d], edits)
 		}
 	}
+}
+
+// nameKey is one distinct key of a segment's declarations, with what tells most
+// keys apart from a misspelled one without reading them.
+type nameKey struct {
+	first   uint32 // in byKey
+	letters uint32
+	length  uint16 // bytes
+}
+
+func (s *segment) indexKeys() {
+	last := ""
+	for i, d := range s.byKey {
+		if k := s.defs[d].key; i == 0 || k != last {
+			s.keys = append(s.keys, nameKey{uint32(i), letterMask(k), uint16(min(len(k), math.MaxUint16))})
+			last = k
+		}
+	}
+	s.keys = slices.Clip(s.keys)
 }
 
 // letterMask has a bit for each letter that occurs: an edit changes at most two.

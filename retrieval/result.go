@@ -48,7 +48,7 @@ func fullScore(w *weights, fusion Fusion) float32 {
 // backend names the signals that could speak.
 func (sr *search) backend() []string {
 	b := []string{"lexical", "path", "symbols", "graph"}
-	if len(sr.req.Query.Phrases) > 0 || sr.literalQuery() != "" {
+	if sr.scanned {
 		b = append(b, "literal")
 	}
 	if sr.req.At != nil {

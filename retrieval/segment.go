@@ -72,8 +72,9 @@ type segment struct {
 	defs   []def
 	// byKey holds the indices of defs ordered by key, then by index.
 	byKey []uint32
-	text  postings // documents are chunks
-	card  postings // documents are files
+	keys  []nameKey // the distinct keys in that order
+	text  postings  // documents are chunks
+	card  postings  // documents are files
 	paths map[string]uint32
 }
 
@@ -120,6 +121,7 @@ func (s *segment) sortDefs() {
 		}
 		return int(x) - int(y)
 	})
+	s.indexKeys()
 }
 
 func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilder) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"quarry/index/link"
@@ -14,19 +13,10 @@ import (
 )
 
 const (
-	// A scan's documents are written in batches: a commit makes the full-text
-	// table write a segment, and an edit waits for the batch before it.
-	batchBytes = 1 << 20
-	batchFiles = 512
-	batchDelay = 300 * time.Millisecond
 	// linkBatch is how many files are resolved before edits are looked for again.
 	linkBatch = 64
 	// ownerPoll is how often a reader looks whether the writer has gone.
 	ownerPoll = time.Second
-	// optimizeAbove is how many bytes a scan must have read for the full-text
-	// table to be worth merging.
-	optimizeAbove = 4 << 20
-	progressEvery = 100 * time.Millisecond
 )
 
 // coordinator is the state of the goroutine that alone writes the index.
@@ -117,7 +107,7 @@ func (c *coordinator) step(ctx context.Context) time.Duration {
 	if c.scan == nil {
 		c.beginScan(ctx)
 	}
-	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= batchDelay {
+	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= c.batchLimit().delay {
 		c.flush(ctx)
 	}
 	linkable := c.unlinked && c.scan == nil
@@ -140,7 +130,7 @@ func (c *coordinator) patience(now, next time.Time, linkable bool) time.Duration
 		sooner(next.Sub(now))
 	}
 	if !c.age.IsZero() {
-		sooner(batchDelay)
+		sooner(c.batchLimit().delay)
 	}
 	if linkable {
 		sooner(quiet / 4)
@@ -263,7 +253,7 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 			c.request(func() { c.scans[rel] = true })
 			return nil
 		default:
-			if r, reason, err = c.Index.read(ctx, &c.analyze, rel, false); err != nil {
+			if r, reason, err = c.readOne(ctx, rel); err != nil {
 				return err
 			}
 		}
@@ -277,6 +267,19 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 		b.Put = append(b.Put, r.doc)
 	}
 	return nil
+}
+
+// readOne reads a file that an event named.
+func (c *coordinator) readOne(ctx context.Context, rel string) (r result, reason walk.Reason, err error) {
+	st, ok, err := c.Store().Stat(ctx, rel)
+	if err != nil {
+		return r, "", err
+	}
+	var known *store.Hash
+	if ok {
+		known = &st.Hash
+	}
+	return c.Index.read(&c.analyze, rel, known)
 }
 
 // lookGone removes what the index has at a path and, if it was a folder, below.
@@ -318,130 +321,9 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store
 }
 
 // beginScan starts the next requested scan.
-func (c *coordinator) beginScan(ctx context.Context) {
-	c.mu.Lock()
-	dir, found := "", c.scans[""]
-	if found {
-		clear(c.scans)
-	} else {
-		for dir = range c.scans {
-			found = true
-			delete(c.scans, dir)
-			break
-		}
-	}
-	c.mu.Unlock()
-	if !found {
-		return
-	}
-	all := false
-	if dir == "" {
-		version, err := c.Store().Meta(ctx, "analyzer")
-		if err != nil {
-			c.settleErr(ctx, err)
-			return
-		}
-		all = version != "" && version != analyzerVersion
-	}
-	clear(c.fresh)
-	c.read, c.shown = Progress{}, time.Time{}
-	s := c.startScan(ctx, dir, all)
-	c.scan = s
-	c.mu.Lock()
-	c.running = s
-	c.mu.Unlock()
-}
-
 // add takes one result of the scan into the batch.
-func (c *coordinator) add(ctx context.Context, r result) {
-	c.read.Files++
-	c.read.Done += r.entry.Size
-	c.read.Total = c.scan.total
-	c.show(false)
-	rel := r.entry.Path
-	if c.fresh[rel] || c.isOpen(rel) {
-		return // something newer was seen
-	}
-	switch {
-	case r.touch:
-		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
-	case r.doc == nil:
-		c.batch.Remove = append(c.batch.Remove, rel)
-	default:
-		if old, ok := c.scan.takeGone(r.doc); ok {
-			c.batch.Remove = append(c.batch.Remove, old)
-		}
-		c.batch.Put = append(c.batch.Put, r.doc)
-		c.size += r.doc.Size
-	}
-	if c.age.IsZero() {
-		c.age = c.cfg.Clock.Now()
-	}
-	if c.size >= batchBytes || len(c.batch.Put)+len(c.batch.Touch)+len(c.batch.Remove) >= batchFiles {
-		c.flush(ctx)
-	}
-}
-
-func (c *coordinator) flush(ctx context.Context) {
-	b := c.batch
-	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
-	c.settleErr(ctx, c.apply(b))
-}
-
-func (c *coordinator) apply(b store.Batch) error {
-	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
-		return nil
-	}
-	if len(b.Put)+len(b.Remove) > 0 {
-		c.unlinked = true
-	}
-	return c.Store().Apply(b)
-}
-
 // endScan closes the books of a scan whose results are all taken. abandon: throw
 // away what it has not handed over.
-func (c *coordinator) endScan(ctx context.Context, abandon bool) {
-	s := c.scan
-	if s == nil {
-		return
-	}
-	s.cancel()
-	for range s.results {
-	}
-	c.scan = nil
-	c.mu.Lock()
-	c.running = nil
-	c.mu.Unlock()
-	if abandon {
-		c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
-		return
-	}
-	if s.err != nil {
-		c.flush(ctx)
-		if !errors.Is(s.err, context.Canceled) {
-			c.settleErr(ctx, s.err)
-		}
-		c.show(true)
-		return
-	}
-	for _, name := range s.left() {
-		if !c.fresh[name] && !c.isOpen(name) {
-			c.batch.Remove = append(c.batch.Remove, name)
-		}
-	}
-	c.flush(ctx)
-	if s.dir == "" {
-		c.settleErr(ctx, c.Store().EndScan(c.scanMeta(s), s.skipped))
-	}
-	c.lastScan = c.cfg.Clock.Now().Sub(s.started)
-	if c.read.Done > optimizeAbove {
-		c.settleErr(ctx, c.Store().Optimize())
-	}
-	if c.read.Files == 0 {
-		c.show(true)
-	}
-}
-
 // relink resolves the references of a few files.
 func (c *coordinator) relink(ctx context.Context) {
 	left, err := c.Store().Relink(ctx, linkBatch, link.Resolve)
@@ -457,30 +339,7 @@ func (c *coordinator) relink(ctx context.Context) {
 }
 
 // show reports progress, not more often than a person can read.
-func (c *coordinator) show(finished bool) {
-	now := c.cfg.Clock.Now()
-	if !finished && now.Sub(c.shown) < progressEvery {
-		return
-	}
-	c.shown = now
-	p := c.read
-	p.Finished = finished
-	c.cfg.Progress(p)
-}
-
 // scanMeta is what a whole scan leaves in the index beside files.
-func (c *coordinator) scanMeta(s *scan) map[string]string {
-	now := c.cfg.Clock.Now()
-	meta := map[string]string{
-		"analyzer":     analyzerVersion,
-		"root":         c.root.Dir(),
-		"scanned":      now.UTC().Format(time.RFC3339),
-		"scan_seconds": strconv.FormatFloat(now.Sub(s.started).Seconds(), 'f', 3, 64),
-		"skipped":      encodeCounts(s.counts),
-	}
-	return meta
-}
-
 // settleErr acts upon what went wrong with the database.
 func (c *coordinator) settleErr(ctx context.Context, err error) {
 	switch {

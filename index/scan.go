@@ -73,7 +73,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	if err != nil {
 		return err
 	}
-	var stale []walk.Entry
+	var stale []staleFile
 	err = x.root.Walk(ctx, s.dir, walk.Visitor{
 		Dir: x.watchDir,
 		File: func(e walk.Entry) error {
@@ -83,7 +83,11 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 				return nil // the buffer is the truth
 			}
 			if all || !ok || st.Size != e.Size || st.ModTime != e.ModTime {
-				stale = append(stale, e)
+				f := staleFile{Entry: e}
+				if ok && !all {
+					f.known = &st.Hash
+				}
+				stale = append(stale, f)
 				s.total += e.Size
 			}
 			return nil
@@ -102,7 +106,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	for _, names := range s.gone {
 		slices.Sort(names)
 	}
-	return x.readAll(ctx, s, stale, all)
+	return x.readAll(ctx, s, stale)
 }
 
 func (s *scan) skip(name string, reason walk.Reason) {
@@ -110,15 +114,22 @@ func (s *scan) skip(name string, reason walk.Reason) {
 	s.skipped = append(s.skipped, store.Skipped{Path: name, Reason: string(reason)})
 }
 
+// staleFile is a file that a scan reads. One whose text is still the known one
+// needs no analysis.
+type staleFile struct {
+	walk.Entry
+	known *store.Hash
+}
+
 // readAll analyses the stale files in parallel.
-func (x *Index) readAll(ctx context.Context, s *scan, stale []walk.Entry, all bool) error {
+func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	var (
 		group   sync.WaitGroup
 		mu      sync.Mutex // guards next, first and s.skip
 		next    int
 		failure error
 	)
-	take := func() (e walk.Entry, ok bool) {
+	take := func() (e staleFile, ok bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if next == len(stale) || failure != nil {
@@ -139,7 +150,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []walk.Entry, all bo
 				var r result
 				var reason walk.Reason
 				if err == nil {
-					r, reason, err = x.read(ctx, &a, e.Path, all)
+					r, reason, err = x.read(&a, e.Path, e.known)
 				}
 				if err == nil {
 					r.entry.Path = e.Path
@@ -165,9 +176,9 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []walk.Entry, all bo
 }
 
 // read looks at one file on disk that no rule leaves out. The answer is a reason
-// to leave it out after all, or what to write. all: analyse it even if its text is
-// the one indexed.
-func (x *Index) read(ctx context.Context, a *analyzer, rel string, all bool) (r result, reason walk.Reason, err error) {
+// to leave it out after all, or what to write. known is what the index has of it,
+// nil if nothing that counts.
+func (x *Index) read(a *analyzer, rel string, known *store.Hash) (r result, reason walk.Reason, err error) {
 	text, entry, reason, err := x.root.Read(rel)
 	if reason != "" {
 		if reason == walk.Unreadable {
@@ -177,14 +188,8 @@ func (x *Index) read(ctx context.Context, a *analyzer, rel string, all bool) (r 
 	}
 	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}
 	hash := hashOf(text)
-	if !all {
-		st, ok, err := x.Store().Stat(ctx, rel)
-		if err != nil {
-			return r, "", err
-		}
-		if r.touch = ok && st.Hash == hash; r.touch {
-			return r, "", nil
-		}
+	if r.touch = known != nil && *known == hash; r.touch {
+		return r, "", nil
 	}
 	if r.doc, err = a.document(rel, text, hash); err != nil {
 		return r, "", err

@@ -134,7 +134,7 @@ func edit(x *index.Index, n int) error {
 	// Files of an ordinary size, evenly spread.
 	var names []string
 	for name, st := range stats {
-		if st.Size > 5_000 && st.Size < 100_000 && syntax.Detect(name, nil) != syntax.PlainText {
+		if st.Size > 500 && st.Size < 100_000 && syntax.Detect(name, nil) != syntax.PlainText {
 			names = append(names, name)
 		}
 	}

@@ -1,0 +1,185 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"quarry/index/store"
+)
+
+const (
+	// optimizeAbove is how many bytes a scan must have read for the full-text
+	// table to be worth merging.
+	optimizeAbove = 4 << 20
+	progressEvery = 100 * time.Millisecond
+)
+
+// limit says how much of a scan is written at once: a commit makes the full-text
+// table write a segment, and an edit waits for the batch before it.
+type limit struct {
+	bytes int64
+	files int
+	delay time.Duration
+}
+
+// While no document is open nobody waits, and larger batches save merging.
+var (
+	limitOpen = limit{1 << 20, 512, 300 * time.Millisecond}
+	limitIdle = limit{4 << 20, 2048, time.Second}
+)
+
+func (x *Index) batchLimit() limit {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.buffers) == 0 {
+		return limitIdle
+	}
+	return limitOpen
+}
+
+func (c *coordinator) beginScan(ctx context.Context) {
+	c.mu.Lock()
+	dir, found := "", c.scans[""]
+	if found {
+		clear(c.scans)
+	} else {
+		for dir = range c.scans {
+			found = true
+			delete(c.scans, dir)
+			break
+		}
+	}
+	c.mu.Unlock()
+	if !found {
+		return
+	}
+	all := false
+	if dir == "" {
+		version, err := c.Store().Meta(ctx, "analyzer")
+		if err != nil {
+			c.settleErr(ctx, err)
+			return
+		}
+		all = version != "" && version != analyzerVersion
+	}
+	clear(c.fresh)
+	c.read, c.shown = Progress{}, time.Time{}
+	s := c.startScan(ctx, dir, all)
+	c.scan = s
+	c.mu.Lock()
+	c.running = s
+	c.mu.Unlock()
+}
+
+func (c *coordinator) add(ctx context.Context, r result) {
+	c.read.Files++
+	c.read.Done += r.entry.Size
+	c.read.Total = c.scan.total
+	c.show(false)
+	rel := r.entry.Path
+	if c.fresh[rel] || c.isOpen(rel) {
+		return // something newer was seen
+	}
+	switch {
+	case r.touch:
+		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
+	case r.doc == nil:
+		c.batch.Remove = append(c.batch.Remove, rel)
+	default:
+		if old, ok := c.scan.takeGone(r.doc); ok {
+			c.batch.Remove = append(c.batch.Remove, old)
+		}
+		c.batch.Put = append(c.batch.Put, r.doc)
+		c.size += r.doc.Size
+	}
+	if c.age.IsZero() {
+		c.age = c.cfg.Clock.Now()
+	}
+	most := c.batchLimit()
+	if c.size >= most.bytes || len(c.batch.Put)+len(c.batch.Touch)+len(c.batch.Remove) >= most.files {
+		c.flush(ctx)
+	}
+}
+
+func (c *coordinator) flush(ctx context.Context) {
+	b := c.batch
+	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
+	c.settleErr(ctx, c.apply(b))
+}
+
+func (c *coordinator) apply(b store.Batch) error {
+	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
+		return nil
+	}
+	if len(b.Put)+len(b.Remove) > 0 {
+		c.unlinked = true
+	}
+	return c.Store().Apply(b)
+}
+
+func (c *coordinator) endScan(ctx context.Context, abandon bool) {
+	s := c.scan
+	if s == nil {
+		return
+	}
+	s.cancel()
+	for range s.results {
+	}
+	c.scan = nil
+	c.mu.Lock()
+	c.running = nil
+	c.mu.Unlock()
+	if abandon {
+		c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
+		return
+	}
+	if s.err != nil {
+		c.flush(ctx)
+		if !errors.Is(s.err, context.Canceled) {
+			c.settleErr(ctx, s.err)
+		}
+		c.show(true)
+		return
+	}
+	for _, name := range s.left() {
+		if !c.fresh[name] && !c.isOpen(name) {
+			c.batch.Remove = append(c.batch.Remove, name)
+		}
+	}
+	c.flush(ctx)
+	if s.dir == "" {
+		c.settleErr(ctx, c.Store().EndScan(c.scanMeta(s), s.skipped))
+	}
+	c.lastScan = c.cfg.Clock.Now().Sub(s.started)
+	if c.read.Done > optimizeAbove {
+		c.settleErr(ctx, c.Store().Optimize())
+	}
+	if c.read.Files == 0 {
+		c.show(true)
+	}
+}
+
+func (c *coordinator) show(finished bool) {
+	now := c.cfg.Clock.Now()
+	if !finished && now.Sub(c.shown) < progressEvery {
+		return
+	}
+	c.shown = now
+	p := c.read
+	p.Finished = finished
+	c.cfg.Progress(p)
+}
+
+func (c *coordinator) scanMeta(s *scan) map[string]string {
+	now := c.cfg.Clock.Now()
+	meta := map[string]string{
+		"analyzer":     analyzerVersion,
+		"root":         c.root.Dir(),
+		"scanned":      now.UTC().Format(time.RFC3339),
+		"scan_seconds": strconv.FormatFloat(now.Sub(s.started).Seconds(), 'f', 3, 64),
+		"skipped":      encodeCounts(s.counts),
+	}
+	return meta
+}

@@ -1,0 +1,158 @@
+package index
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"quarry/index/store"
+)
+
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if text == "" {
+			if err := os.RemoveAll(p); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+type manual struct {
+	mu      sync.Mutex // guards the fields below
+	now     time.Time
+	waiters []waiter
+}
+
+type waiter struct {
+	at time.Time
+	c  chan time.Time
+}
+
+func newManual() *manual { return &manual{now: time.Now()} }
+
+func (m *manual) Now() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}
+
+func (m *manual) After(d time.Duration) <-chan time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := waiter{m.now.Add(d), make(chan time.Time, 1)}
+	m.waiters = append(m.waiters, w)
+	m.fire()
+	return w.c
+}
+
+func (m *manual) move(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = m.now.Add(d)
+	m.fire()
+}
+
+func (m *manual) fire() {
+	m.waiters = slices.DeleteFunc(m.waiters, func(w waiter) bool {
+		if w.at.After(m.now) {
+			return false
+		}
+		w.c <- m.now
+		return true
+	})
+}
+
+func start(t testing.TB, cfg Config) *Index {
+	t.Helper()
+	if cfg.StateDir == "" {
+		cfg.StateDir = t.TempDir()
+	}
+	x, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	settle(t, x)
+	return x
+}
+
+func settle(t testing.TB, x *Index) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	if err := x.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func paths(t testing.TB, x *Index) []string {
+	t.Helper()
+	stats, err := x.Store().Stats(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []string{}
+	for name := range stats {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func symbols(t testing.TB, x *Index, name string) []string {
+	t.Helper()
+	var list []string
+	_, err := x.Store().Load(t.Context(), nil, func(f *store.File) error {
+		if f.Path == name {
+			list = []string{}
+			for _, s := range f.Syntax.Symbols {
+				list = append(list, s.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+		runtime.Gosched()
+	}
+}
+
+var project = map[string]string{
+	"go.mod":            "module example.com/m\n",
+	"main.go":           "package main\n\nimport \"example.com/m/lib\"\n\nfunc main() { lib.Open() }\n",
+	"lib/lib.go":        "// Package lib opens things.\npackage lib\n\n// Open opens.\nfunc Open() { helper() }\n",
+	"lib/helper.go":     "package lib\n\nfunc helper() {}\n",
+	"README.md":         "# Title\n\nWhat it is about.\n\n## Use\n\nLike so.\n",
+	"node_modules/x.js": "function x() {}\n",
+	".env":              "SECRET=1\n",
+}

@@ -1,0 +1,124 @@
+package walk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+func parentOf(rel string) string {
+	if up := path.Dir(rel); up != "." {
+		return up
+	}
+	return ""
+}
+
+func (r *Root) Check(rel string) Reason {
+	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return Outside
+	}
+	rel = path.Clean(rel)
+	if rel == "." {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := 0; ; {
+		slash := strings.IndexByte(rel[i:], '/')
+		at := rel
+		if slash >= 0 {
+			at = rel[:i+slash]
+		}
+		if reason := r.checkOne(at, slash >= 0); reason != "" || slash < 0 {
+			return reason
+		}
+		i += slash + 1
+	}
+}
+
+func (r *Root) checkOne(rel string, isParent bool) Reason {
+	info, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(rel)))
+	isDir := isParent || err == nil && info.IsDir()
+	dir := parentOf(rel)
+	exists := onDisk(filepath.Join(r.dir, filepath.FromSlash(dir)))
+	if reason := r.levelOf(dir).reason(rel, isDir, exists); reason != "" {
+		return reason
+	}
+	switch {
+	case err != nil:
+		return ""
+	case info.Mode()&fs.ModeSymlink != 0:
+		return Link
+	case isDir:
+		if exists(path.Base(rel) + "/CACHEDIR.TAG") {
+			return BuildOutput
+		}
+	case !info.Mode().IsRegular():
+		return Special
+	case info.Size() > r.maxSize:
+		return TooLarge
+	}
+	return ""
+}
+
+func (r *Root) levelOf(dir string) *level {
+	if l, ok := r.levels[dir]; ok {
+		return l
+	}
+	parent := r.above
+	if dir != "" {
+		parent = r.levelOf(parentOf(dir))
+	}
+	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
+	l := newLevel(parent, abs, dir, "", onDisk(abs))
+	r.levels[dir] = l
+	return l
+}
+
+type Excluded struct {
+	Path   string
+	Reason Reason
+}
+
+func (e *Excluded) Error() string {
+	return fmt.Sprintf("%s may not be read: %s", e.Path, e.Reason)
+}
+
+func (r *Root) Resolve(name string) (rel string, err error) {
+	given := name
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(r.dir, filepath.FromSlash(name))
+	}
+	// A secret stays one whatever it links to, and whatever links to it.
+	if rel, ok := r.Rel(name); ok && IsSecret(rel) {
+		return "", &Excluded{given, Secret}
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		if _, ok := r.Rel(name); !ok {
+			return "", &Excluded{given, Outside}
+		}
+		return "", fmt.Errorf("%s: %w", given, errors.Unwrap(err))
+	}
+	rel, ok := r.Rel(real)
+	if !ok {
+		return "", &Excluded{given, Outside}
+	}
+	if reason := r.Check(rel); reason != "" {
+		return "", &Excluded{given, reason}
+	}
+	return rel, nil
+}
+
+func (r *Root) Rel(abs string) (rel string, ok bool) {
+	for _, dir := range []string{r.dir, r.given} {
+		if rel, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}

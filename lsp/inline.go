@@ -94,6 +94,7 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 		list.Items = append(list.Items, protocol.InlineCompletionItem{
 			InsertText: protocol.String(item.Text),
 			Range:      &r,
+			Command:    s.acceptCommand(doc, item),
 		})
 	}
 	return list, nil

@@ -58,12 +58,14 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 			Save:      protocol.Boolean(true),
 		},
 		InlineCompletionProvider: protocol.Boolean(true),
+		ExecuteCommandProvider:   protocol.ExecuteCommandOptions{Commands: commandNames()},
 		Workspace: &protocol.WorkspaceOptions{
 			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
 				Supported:           &yes,
 				ChangeNotifications: protocol.Boolean(true),
 			},
-			FileOperations: fileOperations(),
+			FileOperations:      fileOperations(),
+			TextDocumentContent: &protocol.TextDocumentContentOptions{Schemes: []string{virtualScheme}},
 		},
 	}
 	if !s.showsInline {
@@ -112,7 +114,7 @@ func rootsOf(params *protocol.InitializeParams) []string {
 // to the client begins here.
 func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error {
 	if w := s.clientCaps.Workspace; w != nil {
-		if w.DidChangeConfiguration.DynamicRegistration != nil && *w.DidChangeConfiguration.DynamicRegistration {
+		if w.DidChangeConfiguration != nil && w.DidChangeConfiguration.DynamicRegistration != nil && *w.DidChangeConfiguration.DynamicRegistration {
 			s.task("register didChangeConfiguration", func(ctx context.Context) error {
 				return s.client.RegisterCapability(ctx, &protocol.RegistrationParams{Registrations: []protocol.Registration{{
 					ID:              "quarry-configuration",

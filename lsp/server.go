@@ -32,6 +32,8 @@ import (
 type Core interface {
 	Workspace
 	Complete(context.Context, completion.Request) (completion.Result, error)
+	// Prefetch begins to answer a request before it is made.
+	Prefetch(completion.Request)
 	// Forget drops what is kept for a closed document.
 	Forget(key string)
 	// Configure applies changed settings without losing what still holds.
@@ -64,6 +66,8 @@ type Options struct {
 	NewCore func(Start) (Core, error)
 	// Token, if not empty, must come with the client's first message.
 	Token string
+	// CacheDir is for what is shown as a file, "" for the platform's place.
+	CacheDir string
 }
 
 // Start is what a Core begins with.
@@ -108,6 +112,7 @@ type Server struct {
 	told    sync.Map // keys of messages already shown
 	ledgers sync.Map // *completion.Result of the last answer, by document key
 
+	pages     sync.Map // text of a virtual document by URI
 	jobs      sync.Map // *job by progress token
 	jobNumber atomic.Int64
 

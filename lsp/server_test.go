@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -35,6 +33,7 @@ type core struct {
 
 	mu         sync.Mutex
 	forgotten  []string
+	prefetched []completion.Request
 	configured []settings.Settings
 }
 
@@ -66,6 +65,12 @@ func (c *core) Forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgotten = append(c.forgotten, key)
+}
+
+func (c *core) Prefetch(req completion.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prefetched = append(c.prefetched, req)
 }
 
 func (c *core) Configure(s settings.Settings) error {
@@ -100,9 +105,10 @@ func serve(t *testing.T, c *core) (client net.Conn, exit <-chan int) {
 
 func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 	return lsp.Options{
-		Version: "test",
-		Token:   token,
-		Log:     slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Version:  "test",
+		Token:    token,
+		CacheDir: t.TempDir(),
+		Log:      slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Settings: func(editor ...[]byte) (settings.Settings, []settings.Problem) {
 			s := settings.Default()
 			var problems []settings.Problem
@@ -226,6 +232,21 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("exit code %d after shutdown, want 0", code)
 	}
 	conn.Close()
+}
+
+// Capabilities are optional at every level, and some clients send null.
+func TestAnyCapabilities(t *testing.T) {
+	for _, caps := range []string{
+		`{}`, `{"workspace":{},"textDocument":{},"window":{},"general":{}}`,
+		`{"workspace":null,"textDocument":null,"window":null,"general":null}`,
+		`{"textDocument":{"inlineCompletion":null},"workspace":{"configuration":null,"didChangeWatchedFiles":null}}`,
+		`{"workspace":{"didChangeConfiguration":{},"didChangeWatchedFiles":{}},"window":{"showDocument":null},"experimental":{"x":1}}`,
+	} {
+		e := edit(t, "vscode", &core{}, func(o *lsptest.Options) { o.Profile.Capabilities = json.RawMessage(caps) })
+		if got := complete(t, e, open(t, e, "a.go", "go", "")); got != "ghost" {
+			t.Errorf("%s: ghost text %q", caps, got)
+		}
+	}
 }
 
 func TestExitWithoutShutdown(t *testing.T) {
@@ -451,87 +472,5 @@ func TestSupersededAndCancelled(t *testing.T) {
 		if err := p.Wait(&raw); err != nil || !strings.Contains(string(raw), want) {
 			t.Errorf("concurrent request: %s, %v; want %s", raw, err, want)
 		}
-	}
-}
-
-// Q3: every id is answered exactly once, whatever is cancelled.
-func TestFlood(t *testing.T) {
-	c := &core{complete: func(ctx context.Context, req completion.Request) (completion.Result, error) {
-		if req.Offset%3 == 0 {
-			<-ctx.Done()
-			return completion.Result{}, ctx.Err()
-		}
-		return ghost(req, "x"), nil
-	}}
-	e := edit(t, "vscode", c)
-	var buffers []*lsptest.Buffer
-	for i := range 5 {
-		buffers = append(buffers, open(t, e, fmt.Sprintf("f%d.go", i), "go", "package p\n"))
-	}
-	var pending []*lsptest.Pending
-	for i := range 10_000 {
-		b := buffers[i%len(buffers)]
-		switch {
-		case i%7 == 0:
-			if err := e.Replace(b, b.Text.Len(), b.Text.Len(), "y"); err != nil {
-				t.Fatal(err)
-			}
-		case i%101 == 0:
-			p, err := e.Start("quarry/unknown", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pending = append(pending, p)
-		default:
-			p, err := e.Start("textDocument/inlineCompletion", map[string]any{
-				"textDocument": map[string]any{"uri": b.URI},
-				"position":     map[string]any{"line": 0, "character": i % 10},
-				"context":      map[string]any{"triggerKind": 2},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			pending = append(pending, p)
-			if i%5 == 0 {
-				if err := p.Cancel(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	for _, b := range buffers { // release those that still block
-		if err := e.Replace(b, 0, 0, "z"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i, p := range pending {
-		var wire *lsptest.ResponseError
-		if err := p.Wait(nil); err != nil && !errors.As(err, &wire) {
-			t.Fatalf("request %d of %d was not answered: %v", i, len(pending), err)
-		}
-	}
-	if orphans := e.Orphans(); len(orphans) > 0 {
-		t.Errorf("%d answers to no request, the first %+v", len(orphans), orphans[0])
-	}
-}
-
-// A client that does not read must not stop the server from reading.
-func TestClientThatDoesNotRead(t *testing.T) {
-	client, exit := serve(t, &core{})
-	frame := func(s string) {
-		if _, err := client.Write(lsptest.Frame([]byte(s))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	frame(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)
-	for i := range 2000 { // far more than any pipe holds
-		frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"quarry/unknown-%s"}`, i+2, strings.Repeat("x", 1000)))
-	}
-	frame(`{"jsonrpc":"2.0","method":"exit"}`)
-	if code := <-exit; code != 1 {
-		t.Errorf("exit code %d, want 1", code)
-	}
-	if _, err := io.Copy(io.Discard, client); err != nil {
-		t.Error(err)
 	}
 }

@@ -106,7 +106,7 @@ func fileOperations() *protocol.FileOperationOptions {
 // keeps its word: Helix tells only of what it wrote itself.
 func (s *Server) tellsOfFiles() bool {
 	w := s.clientCaps.Workspace
-	if w == nil || s.clientName == "helix" {
+	if w == nil || w.DidChangeWatchedFiles == nil || s.clientName == "helix" {
 		return false
 	}
 	d := w.DidChangeWatchedFiles.DynamicRegistration

@@ -187,6 +187,13 @@ func (c *core) Complete(ctx context.Context, req completion.Request) (completion
 	return e.completion.Complete(ctx, req)
 }
 
+// Prefetch implements lsp.Core.
+func (c *core) Prefetch(req completion.Request) {
+	e := c.acquire()
+	defer e.calls.Done()
+	e.completion.Prefetch(req)
+}
+
 // Forget implements lsp.Core.
 func (c *core) Forget(key string) {
 	e := c.acquire()

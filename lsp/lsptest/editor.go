@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -51,6 +49,7 @@ type Editor struct {
 	// guarded by mu.
 	shown, logged []string
 	progressed    []Progress    // guarded by mu
+	documents     []string      // shown by window/showDocument; guarded by mu
 	changed       chan struct{} // closed and renewed on each notification; guarded by mu
 }
 
@@ -76,6 +75,14 @@ type Ghost struct {
 	InsertText string
 	// Start and End are the byte range of the buffer it would replace.
 	Start, End int
+	// Command is run after it is accepted, nil if it has none.
+	Command *Command
+}
+
+// Command is an LSP command.
+type Command struct {
+	Command   string            `json:"command"`
+	Arguments []json.RawMessage `json:"arguments"`
 }
 
 // Suffix is what the editor draws in grey behind the cursor: the item's text
@@ -164,9 +171,18 @@ func (e *Editor) answerServer(method string, params json.RawMessage) (any, error
 			values[i] = e.opts.Configuration
 		}
 		return values, nil
-	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest":
+	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest",
+		"workspace/textDocumentContent/refresh":
 		return nil, nil
 	case "window/showDocument":
+		var p struct{ URI string }
+		if err := json.Unmarshal(params, &p); err != nil {
+			return nil, err
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.documents = append(e.documents, p.URI)
+		e.wake()
 		return map[string]bool{"success": true}, nil
 	}
 	return nil, fmt.Errorf("the headless editor does not know %s", method)
@@ -190,8 +206,20 @@ func (e *Editor) observeServer(method string, params json.RawMessage) {
 			e.progressed = append(e.progressed, progress)
 		}
 	}
+	e.wake()
+}
+
+// wake lets Await look again; mu is held.
+func (e *Editor) wake() {
 	close(e.changed)
 	e.changed = make(chan struct{})
+}
+
+// Documents are the URIs that the server asked to show so far.
+func (e *Editor) Documents() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.documents...)
 }
 
 // Shown are the messages on the screen so far.
@@ -334,6 +362,7 @@ func (e *Editor) Complete(ctx context.Context, b *Buffer, manual bool) error {
 type inlineItem struct {
 	InsertText string
 	Range      *lspRange
+	Command    *Command
 }
 
 type lspRange struct{ Start, End text.Position }
@@ -365,18 +394,21 @@ func (e *Editor) show(ctx context.Context, b *Buffer, p *Pending) error {
 	if start > b.Cursor || end < b.Cursor || b.Text.LineAt(start) != b.Text.LineAt(end) {
 		return fmt.Errorf("the item replaces bytes %d to %d, which is not around the cursor at %d within its line", start, end, b.Cursor)
 	}
-	b.Ghost = &Ghost{InsertText: item.InsertText, Start: start, End: end}
+	b.Ghost = &Ghost{InsertText: item.InsertText, Start: start, End: end, Command: item.Command}
 	return nil
 }
 
-// Accept puts the ghost text into the buffer.
+// Accept puts the ghost text into the buffer and runs its command.
 func (e *Editor) Accept(b *Buffer) error {
 	if b.Ghost == nil {
 		return errors.New("there is no ghost text to accept")
 	}
 	g := *b.Ghost
 	b.Ghost = nil
-	return e.Replace(b, g.Start, g.End, g.InsertText)
+	if err := e.Replace(b, g.Start, g.End, g.InsertText); err != nil || g.Command == nil {
+		return err
+	}
+	return e.Call(context.Background(), "workspace/executeCommand", g.Command, nil)
 }
 
 // InlineParams are the params of an inline completion request at the cursor.
@@ -443,43 +475,6 @@ func (e *Editor) wait() (int, error) {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
-}
-
-// FileURI is the URI of a file path, percent-encoded as RFC 3986 asks.
-func FileURI(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	slashed := filepath.ToSlash(path)
-	if slashed == "" || slashed[0] != '/' {
-		slashed = "/" + slashed
-	}
-	return (&url.URL{Scheme: "file", Path: slashed}).String()
-}
-
-// ReadDocument is the content of a file below root and its LSP language id.
-func ReadDocument(root, path string) (content, language string, err error) {
-	raw, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
-	if err != nil {
-		return "", "", err
-	}
-	return string(raw), LanguageID(path), nil
-}
-
-// LanguageID is the LSP language id an editor gives a file of that name.
-func LanguageID(path string) string {
-	if id, ok := languageIDs[filepath.Ext(path)]; ok {
-		return id
-	}
-	return "plaintext"
-}
-
-var languageIDs = map[string]string{
-	".go": "go", ".py": "python", ".js": "javascript", ".mjs": "javascript", ".jsx": "javascriptreact", ".ts": "typescript",
-	".tsx": "typescriptreact", ".rs": "rust", ".java": "java", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp",
-	".cs": "csharp", ".rb": "ruby", ".php": "php", ".kt": "kotlin", ".scala": "scala", ".swift": "swift", ".lua": "lua",
-	".ex": "elixir", ".exs": "elixir", ".sh": "shellscript", ".sql": "sql", ".html": "html", ".css": "css", ".md": "markdown",
-	".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json", ".proto": "proto", ".tf": "terraform",
 }
 
 // Seek puts the cursor behind the first occurrence of text.

@@ -31,6 +31,16 @@ type Position struct {
 	Line, Character uint32
 }
 
+// After is the position behind s when s is inserted at p.
+func (p Position) After(s string, enc Encoding) Position {
+	t := New(s)
+	end := t.OffsetToPosition(t.Len(), enc)
+	if end.Line == 0 {
+		return Position{p.Line, p.Character + end.Character}
+	}
+	return Position{p.Line + end.Line, end.Character}
+}
+
 // ErrOutside is wrapped by errors about positions that no reading of LSP places
 // in the text.
 var ErrOutside = errors.New("position outside the document")

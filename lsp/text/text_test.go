@@ -131,6 +131,20 @@ func TestPositionsAgainstUTF16(t *testing.T) {
 	})
 }
 
+func TestAfterEqualsReplace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		txt := New(rapid.StringOfN(rapid.SampledFrom([]rune("ab\né😀")), 0, 20, -1).Draw(t, "text"))
+		at, _ := drawRange(t, txt)
+		insert := rapid.StringOfN(rapid.SampledFrom([]rune("ab\né😀")), 0, 8, -1).Draw(t, "insert")
+		for _, enc := range []Encoding{UTF8, UTF16, UTF32} {
+			want := txt.Replace(at, at, insert).OffsetToPosition(at+len(insert), enc)
+			if got := txt.OffsetToPosition(at, enc).After(insert, enc); got != want {
+				t.Fatalf("%s: %q at %d of %q ends at %v, want %v", enc, insert, at, txt.String(), got, want)
+			}
+		}
+	})
+}
+
 func drawRange(t *rapid.T, txt Text) (start, end int) {
 	var bounds []int
 	for i := range txt.String() {

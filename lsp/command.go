@@ -1,0 +1,154 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/completion"
+)
+
+// The commands of executeCommand. Each answers at once; what takes time goes on
+// by itself.
+const (
+	// commandAccepted is run by the client when ghost text was accepted: its
+	// arguments are the document and the cursor after it.
+	commandAccepted = "quarry.accepted"
+	// commandExplain shows where the ghost text of a document came from: its
+	// argument is the document, without one the last edited.
+	commandExplain = "quarry.explainCompletion"
+	commandRebuild = "quarry.rebuildIndex"
+)
+
+var commands = map[string]func(*Server, []protocol.LSPAny) error{
+	commandAccepted: (*Server).accepted,
+	commandExplain:  (*Server).showExplanation,
+	commandRebuild: func(s *Server, _ []protocol.LSPAny) error {
+		s.currentCore().Rebuild()
+		return nil
+	},
+}
+
+// commandNames are announced, sorted.
+func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
+
+// ExecuteCommand implements workspace/executeCommand.
+func (s *Server) ExecuteCommand(_ context.Context, params *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
+	run, ok := commands[params.Command]
+	if !ok {
+		return nil, invalidParams("there is no command %q; there are %s", params.Command, strings.Join(commandNames(), ", "))
+	}
+	return nil, run(s, params.Arguments)
+}
+
+// acceptedArgs is what commandAccepted gets.
+type acceptedArgs struct {
+	URI      uri.URI           `json:"uri"`
+	Position protocol.Position `json:"position"`
+}
+
+// acceptCommand tells the server that an item was accepted.
+func (s *Server) acceptCommand(doc *Document, item completion.Item) protocol.Command {
+	at := doc.Text.OffsetToPosition(item.Start, s.encoding).After(item.Text, s.encoding)
+	raw, err := json.Marshal(acceptedArgs{doc.URI, protocol.Position{Line: at.Line, Character: at.Character}})
+	if err != nil {
+		return protocol.Command{} // strings and numbers always encode
+	}
+	return protocol.Command{Title: "Accepted", Command: commandAccepted, Arguments: []protocol.LSPAny{raw}}
+}
+
+// accepted begins to compute what the person will be shown next.
+func (s *Server) accepted(args []protocol.LSPAny) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var a acceptedArgs
+	if err := json.Unmarshal(args[0], &a); err != nil {
+		return invalidParams("argument of %s: %v", commandAccepted, err)
+	}
+	doc := s.docs.get(a.URI)
+	req := s.completionRequest(doc, protocol.TextDocumentPositionParams{
+		TextDocument: protocol.TextDocumentIdentifier{URI: a.URI}, Position: a.Position,
+	})
+	if req == nil {
+		return nil
+	}
+	core := s.currentCore()
+	s.task("prefetch", func(context.Context) error {
+		core.Prefetch(*req)
+		return nil
+	})
+	return nil
+}
+
+// showExplanation shows the ledger of a document's last ghost text.
+func (s *Server) showExplanation(args []protocol.LSPAny) error {
+	u, err := s.documentArgument(args)
+	if err != nil {
+		return err
+	}
+	p := page{name: "completion.md", text: "No ghost text has been shown in this document yet.\n"}
+	if last, ok := s.ledgers.Load(string(u)); ok {
+		p.text = explain(last.(*completion.Result)).markdown(string(u))
+	}
+	s.task("show the explanation", func(ctx context.Context) error { return s.show(ctx, p) })
+	return nil
+}
+
+// documentArgument is the document a command is about: a URI or an object with
+// one, or the last edited.
+func (s *Server) documentArgument(args []protocol.LSPAny) (uri.URI, error) {
+	if len(args) == 0 || string(args[0]) == "null" {
+		if docs := s.docs.others(""); len(docs) > 0 {
+			return docs[0].URI, nil
+		}
+		return "", invalidParams("no document is open")
+	}
+	var raw string
+	if json.Unmarshal(args[0], &raw) != nil {
+		var object struct{ URI string }
+		if err := json.Unmarshal(args[0], &object); err != nil {
+			return "", invalidParams("the argument %s names no document", args[0])
+		}
+		raw = object.URI
+	}
+	u, err := uri.Parse(raw)
+	if err != nil {
+		return "", invalidParams("the argument %q names no document: %v", raw, err)
+	}
+	return u, nil
+}
+
+// markdown is the explanation for a person.
+func (e Explanation) markdown(document string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Last completion\n\nIn %s.\n\n", document)
+	switch {
+	case e.Engine == "":
+		fmt.Fprintf(&b, "Nothing was shown. %s\n", e.Note)
+	case e.Note != "":
+		fmt.Fprintf(&b, "By the model-free engine: %s\n", e.Note)
+	default:
+		fmt.Fprintf(&b, "By %s, from a prompt of %d tokens.\n", e.Engine, e.Prompt.Tokens)
+	}
+	b.WriteString("\n## Time\n\n| part | ms |\n|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(e.Timings)) {
+		fmt.Fprintf(&b, "| %s | %.2f |\n", strings.ReplaceAll(name, "_", " "), e.Timings[name])
+	}
+	if len(e.Prompt.Snippets) > 0 {
+		b.WriteString("\n## From other places\n\n| place | why |\n|---|---|\n")
+		for _, sn := range e.Prompt.Snippets {
+			fmt.Fprintf(&b, "| %s:%d-%d | %s |\n", sn.Path, sn.StartLine, sn.EndLine, sn.Why)
+		}
+	}
+	if e.Prompt.Text != "" {
+		fmt.Fprintf(&b, "\n## Prompt\n\n%s\n", fenced("text", e.Prompt.Text))
+	}
+	return b.String()
+}

@@ -148,7 +148,7 @@ func TestModelAnswers(t *testing.T) {
 // answer and a note, never to an error.
 func TestModelFree(t *testing.T) {
 	const doc = "package p\n\nfunc a() error {\n\tif err := step(1, 2); err != nil {\n\t\treturn err\n\t}\n" +
-		"\tif err := ste‸\n}\n"
+		"\tlog()\n\tif err := ste‸\n}\n"
 	broken := says()
 	broken.reply = func(string, int) ([]string, error) { return []string{"half "}, errors.New("connection refused") }
 	slow := says("never")
@@ -172,7 +172,7 @@ func TestModelFree(t *testing.T) {
 			req := at(t, "a.go", "go", doc)
 			req.Manual = true // one place to copy from is not enough while typing
 			res := complete(t, e, req)
-			if len(res.Items) != 1 || res.Items[0].Text != "p(1, 2); err != nil {" || res.Items[0].Engine != "local" {
+			if len(res.Items) != 1 || res.Items[0].Text != "p(1, 2); err != nil {\n\t\treturn err\n\t}" || res.Items[0].Engine != "local" {
 				t.Errorf("items = %+v", res.Items)
 			}
 			if res.Note != tt.note || res.Engine != "local" {

@@ -1,7 +1,6 @@
 package completion
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -47,45 +46,6 @@ type candidate struct {
 
 // maxCandidates vote; the longest agreements of all levels.
 const maxCandidates = 48
-
-// prediction is the continuation to the end of the line, and what speaks for it.
-type prediction struct {
-	text string
-	// length is how many tokens before the cursor agree with those before the
-	// leading place, words how many of them are words, and below how many
-	// after the line do.
-	length, words, below int
-	// tokens is how many are predicted, supporters how many places say all of
-	// them, and share the product of the votes' shares along the way.
-	tokens, supporters int
-	share              float64
-	// fresh is set when nothing is typed on the line yet.
-	fresh bool
-}
-
-// confidence is the probability that the prediction is the rest of the line,
-// by a logistic regression over 4,800 holes in six packages;
-// bench/completion.md has its precision on eight others.
-func (p prediction) confidence() float64 {
-	z := -1.19 +
-		0.30*math.Log2(float64(p.length)) +
-		0.28*math.Log2(float64(1+p.words)) +
-		0.35*math.Log2(float64(1+p.below)) +
-		0.52*math.Log2(float64(p.supporters)) -
-		0.42*math.Log2(float64(p.tokens)) +
-		1.36*max(math.Log2(p.share), -6)
-	if p.tokens == 1 {
-		z -= 3.12 // mostly a bracket that may as well come after more code
-	}
-	if p.fresh {
-		z -= 0.86
-	}
-	return 1 / (1 + math.Exp(-z))
-}
-
-// sureEnough is the confidence from which on a prediction is shown while the
-// person types: of all shown, seven in ten are then right.
-const sureEnough = 0.3
 
 // learn and unlearn keep the repository level up to date.
 func (l *local) learn(path, text string) {
@@ -192,85 +152,6 @@ func (l *local) candidates(req Request, q query) []candidate {
 func agreement(ids []uint32, at int, query []uint32) int {
 	n := 0
 	for n < at && n < len(query) && ids[at-1-n] == query[len(query)-1-n] {
-		n++
-	}
-	return n
-}
-
-// maxPredicted tokens are as long as a line gets.
-const maxPredicted = 40
-
-// vote extends the candidates token by token as their weighted majority says,
-// dropping those that say otherwise, up to the end of the line.
-func vote(found []candidate, q query) (prediction, bool) {
-	p := prediction{share: 1, fresh: q.partial == "" && q.ids[len(q.ids)-1] == lineBreak}
-	for i := range found {
-		found[i].below = found[i].agreesBelow(q.below)
-		found[i].weight = math.Exp2(float64(min(found[i].length, 20) + min(found[i].below, 10) - found[i].level))
-	}
-	live := found
-	for p.tokens < maxPredicted {
-		next, share := majority(live, p.tokens)
-		if next == lineBreak {
-			break
-		}
-		p.share *= share
-		live = slices.DeleteFunc(live, func(c candidate) bool { return c.next(p.tokens) != next })
-		p.tokens++
-	}
-	if p.tokens == 0 {
-		return p, false
-	}
-	best := live[0]
-	p.length, p.below, p.supporters = best.length, best.below, len(live)
-	for at := best.at - best.length; at < best.at; at++ {
-		if best.ids[at] != lineBreak && isWord(best.text[best.start[at]]) {
-			p.words++
-		}
-	}
-	from := int(best.start[best.at]) + len(q.partial)
-	if q.partial == "" && best.ids[best.at-1] != lineBreak {
-		from = int(best.end[best.at-1]) // with the blanks between
-	}
-	p.text = best.text[from:best.end[best.at+p.tokens-1]]
-	return p, true
-}
-
-// next is the n-th token after the agreement.
-func (c candidate) next(n int) uint32 {
-	if c.at+n >= len(c.ids) {
-		return lineBreak
-	}
-	return c.ids[c.at+n]
-}
-
-// majority is the token that the live candidates' weights favour at step n,
-// and its share of them.
-func majority(live []candidate, n int) (id uint32, share float64) {
-	var total, best float64
-	for i, c := range live {
-		total += c.weight
-		id2, sum := c.next(n), 0.0
-		for _, d := range live[i:] {
-			if d.next(n) == id2 {
-				sum += d.weight
-			}
-		}
-		if sum > best {
-			best, id = sum, id2
-		}
-	}
-	return id, best / total
-}
-
-// agreesBelow is how many tokens after the candidate's line are those below.
-func (c candidate) agreesBelow(below []uint32) int {
-	at := c.at
-	for at < len(c.ids) && c.ids[at] != lineBreak {
-		at++
-	}
-	n := 0
-	for n < len(below) && at+1+n < len(c.ids) && c.ids[at+1+n] == below[n] {
 		n++
 	}
 	return n

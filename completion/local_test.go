@@ -37,6 +37,10 @@ func TestLocalCopies(t *testing.T) {
 		{"repeated line", "go", checks + "\tif err := three(ctx); err ‸\n}\n", "!= nil {"},
 		{"word completed", "go", checks + "\tif err := two(ctx); err != nil {\n\t\treturn fmt.Err‸\n", "orf(\"two: %w\", err)"},
 		{"spacing differs", "python", "x = f( a,b )\ny = f( a,b )\nz = f(a, ‸\n", "b )"},
+		{"further lines", "go", "package p\n\nfunc a() {\n\tmu.Lock()\n\tdefer mu.Unlock()\n\tcount++\n}\n\nfunc b() {\n\tmu.Lock()\n\tdefer mu.Unlock()\n" +
+			"\tcount++\n}\n\nfunc c() {\n\t‸\n}\n", "mu.Lock()\n\tdefer mu.Unlock()\n\tcount++"},
+		{"further lines, other indentation", "python", "def a(x):\n    if x is None:\n        log(x)\n        return 0\n    return x\n\n" +
+			"class B:\n    def b(self, x):\n        if x is ‸\n", "None:\n            log(x)\n            return 0"},
 		{"nothing like it", "go", "package p\n\nvar zebra = ‸\n", ""},
 		{"only itself", "go", "package p\n\nvar a = one(two, ‸three)\n", ""},
 		{"empty", "go", "‸", ""},

@@ -97,6 +97,8 @@ type query struct {
 	// that ends at the cursor; partial is that word.
 	ids     []uint32
 	partial string
+	// indent is the white space at the start of the cursor's line.
+	indent string
 	// below are the first tokens of the lines after the cursor's.
 	below []uint32
 }
@@ -119,7 +121,7 @@ func newQuery(text string, cursor int) query {
 	for w > 0 && isWord(near[w-1]) {
 		w--
 	}
-	q := query{partial: near[w:]}
+	q := query{partial: near[w:], indent: leadingSpace(text[lineStart(text, cursor):cursor])}
 	q.ids, _, _ = lex(near, 0, w, nil, nil, nil)
 	if n := len(q.ids); n > 0 && w > 0 && !endsLine(near[:w]) {
 		q.ids = q.ids[:n-1] // the break that lex puts after an unfinished line

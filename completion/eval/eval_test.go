@@ -61,6 +61,27 @@ func TestRunOnRepetitiveCode(t *testing.T) {
 	}
 }
 
+// A body that several files share is shown whole.
+func TestFurtherLines(t *testing.T) {
+	r := Repository{Name: "shared"}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		text := "package p\n\nfunc " + name + "() int {\n\tlock.Lock()\n\tdefer lock.Unlock()\n\tcount++\n\treturn count\n}\n"
+		for i := range 5 {
+			text += "\nvar " + strings.Repeat(name, i+2) + " = 1\n"
+		}
+		r.Documents = append(r.Documents, completion.Document{Path: name + ".go", Language: "go", Text: text})
+	}
+	e := completion.New(nil, completion.Options{})
+	defer e.Close()
+	got, err := further(t.Context(), e, r, 100, rand.New(rand.NewPCG(1, 0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Holes != 100 || got.Shown < 20 || got.Right*10 < got.Shown*8 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // The baselines must not see what the hole hides.
 func TestBaselinesDoNotPeek(t *testing.T) {
 	lines := []string{"package p"}

@@ -34,6 +34,8 @@ type Score struct {
 type Report struct {
 	Repositories map[string][]Score `json:"repositories"`
 	Overall      []Score            `json:"overall"`
+	// Further is about suggestions of several lines while typing.
+	Further Further `json:"further_lines"`
 }
 
 // outcome is one answer to one hole.
@@ -86,6 +88,13 @@ func Run(ctx context.Context, e *completion.Engine, repositories []Repository, n
 				here = append(here, o)
 			}
 		}
+		more, err := further(ctx, e, r, n, rand.New(rand.NewPCG(seed, 1)))
+		if err != nil {
+			return report, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		report.Further.Holes += more.Holes
+		report.Further.Shown += more.Shown
+		report.Further.Right += more.Right
 		for _, d := range r.Documents {
 			e.Unlearn(d.Path)
 		}
@@ -232,6 +241,8 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "| %s | %d | %.1f %% | %.3f | %.3f | %.3f | %s | %s |\n", s.Engine, s.Holes,
 			100*float64(s.Shown)/float64(max(s.Holes, 1)), s.ExactMatch, s.Precision, s.EditSimilarity, milliseconds(s.P50), milliseconds(s.P95))
 	}
+	fmt.Fprintf(&b, "\nIn %d holes of several lines, after lines that were right, %d further lines were shown, %d of them right (%.1f %%).\n",
+		r.Further.Holes, r.Further.Shown, r.Further.Right, 100*float64(r.Further.Right)/float64(max(r.Further.Shown, 1)))
 	return b.String()
 }
 

@@ -39,6 +39,7 @@ func (x *Index) batchLimit() limit {
 	return limitOpen
 }
 
+// beginScan starts the next requested scan.
 func (c *coordinator) beginScan(ctx context.Context) {
 	c.mu.Lock()
 	dir, found := "", c.scans[""]
@@ -73,6 +74,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 	c.mu.Unlock()
 }
 
+// add takes one result of the scan into the batch.
 func (c *coordinator) add(ctx context.Context, r result) {
 	c.read.Files++
 	c.read.Done += r.entry.Size
@@ -119,6 +121,8 @@ func (c *coordinator) apply(b store.Batch) error {
 	return c.Store().Apply(b)
 }
 
+// endScan closes the books of a scan whose results are all taken. abandon: throw
+// away what it has not handed over.
 func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	s := c.scan
 	if s == nil {
@@ -161,6 +165,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	}
 }
 
+// show reports progress, not more often than a person can read.
 func (c *coordinator) show(finished bool) {
 	now := c.cfg.Clock.Now()
 	if !finished && now.Sub(c.shown) < progressEvery {
@@ -172,6 +177,7 @@ func (c *coordinator) show(finished bool) {
 	c.cfg.Progress(p)
 }
 
+// scanMeta is what a whole scan leaves in the index beside files.
 func (c *coordinator) scanMeta(s *scan) map[string]string {
 	now := c.cfg.Clock.Now()
 	meta := map[string]string{

@@ -320,10 +320,6 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store
 	return nil
 }
 
-// beginScan starts the next requested scan.
-// add takes one result of the scan into the batch.
-// endScan closes the books of a scan whose results are all taken. abandon: throw
-// away what it has not handed over.
 // relink resolves the references of a few files.
 func (c *coordinator) relink(ctx context.Context) {
 	left, err := c.Store().Relink(ctx, linkBatch, link.Resolve)
@@ -338,8 +334,6 @@ func (c *coordinator) relink(ctx context.Context) {
 	}
 }
 
-// show reports progress, not more often than a person can read.
-// scanMeta is what a whole scan leaves in the index beside files.
 // settleErr acts upon what went wrong with the database.
 func (c *coordinator) settleErr(ctx context.Context, err error) {
 	switch {

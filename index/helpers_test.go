@@ -13,6 +13,7 @@ import (
 	"quarry/index/store"
 )
 
+// write makes files from "path": "text"; "" removes one.
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -32,6 +33,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
+// manual is a clock that stands until it is moved.
 type manual struct {
 	mu      sync.Mutex // guards the fields below
 	now     time.Time
@@ -77,6 +79,7 @@ func (m *manual) fire() {
 	})
 }
 
+// start opens an index of dir and waits until it is up to date.
 func start(t testing.TB, cfg Config) *Index {
 	t.Helper()
 	if cfg.StateDir == "" {
@@ -118,6 +121,8 @@ func paths(t testing.TB, x *Index) []string {
 	return list
 }
 
+// symbols answers the names declared in a file of the index, nil if it is not
+// there.
 func symbols(t testing.TB, x *Index, name string) []string {
 	t.Helper()
 	var list []string
@@ -136,6 +141,7 @@ func symbols(t testing.TB, x *Index, name string) []string {
 	return list
 }
 
+// until polls a condition that other goroutines bring about.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)

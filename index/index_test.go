@@ -18,12 +18,6 @@ import (
 	"quarry/index/watch"
 )
 
-// write makes files from "path": "text"; "" removes one.
-// manual is a clock that stands until it is moved.
-// start opens an index of dir and waits until it is up to date.
-// symbols answers the names declared in a file of the index, nil if it is not
-// there.
-// until polls a condition that other goroutines bring about.
 func TestFirstIndex(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)

@@ -87,10 +87,6 @@ func (p *put) batch(b Batch) error {
 	return p.mark()
 }
 
-// renames moves the records of removed files to new files with the same text and
-// answers the removals that are left.
-// rewriteNames replaces the full-text rows of a renamed file: their stem and dirs
-// columns change though the text does not, which document would not notice.
 func (p *put) remove(name string) error {
 	var id int64
 	if err := p.w.query("SELECT id FROM files WHERE path = ?", func(r []driver.Value) error { id = r[0].(int64); return nil }, name); err != nil || id == 0 {

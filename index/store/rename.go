@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// renames moves the records of removed files to new files with the same text and
+// answers the removals that are left.
 func (p *put) renames(b Batch) ([]string, error) {
 	if len(b.Remove) == 0 || len(b.Put) == 0 {
 		return b.Remove, nil
@@ -58,6 +60,8 @@ func (p *put) renames(b Batch) ([]string, error) {
 	return gone, nil
 }
 
+// rewriteNames replaces the full-text rows of a renamed file: their stem and dirs
+// columns change though the text does not, which document would not notice.
 func (p *put) rewriteNames(id int64, d *Document) error {
 	old, err := p.chunks(id)
 	if err != nil {

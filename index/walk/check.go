@@ -17,6 +17,8 @@ func parentOf(rel string) string {
 	return ""
 }
 
+// Check answers why a path, relative with slashes, is left out: "" if it is not.
+// A path that does not exist is judged as a file.
 func (r *Root) Check(rel string) Reason {
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
 		return Outside
@@ -40,6 +42,7 @@ func (r *Root) Check(rel string) Reason {
 	}
 }
 
+// checkOne judges one component whose parents are not left out. mu is held.
 func (r *Root) checkOne(rel string, isParent bool) Reason {
 	info, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(rel)))
 	isDir := isParent || err == nil && info.IsDir()
@@ -65,6 +68,7 @@ func (r *Root) checkOne(rel string, isParent bool) Reason {
 	return ""
 }
 
+// levelOf returns the rules in a folder. mu is held.
 func (r *Root) levelOf(dir string) *level {
 	if l, ok := r.levels[dir]; ok {
 		return l
@@ -79,6 +83,7 @@ func (r *Root) levelOf(dir string) *level {
 	return l
 }
 
+// Excluded is the error for a path that may not be read.
 type Excluded struct {
 	Path   string
 	Reason Reason
@@ -88,6 +93,9 @@ func (e *Excluded) Error() string {
 	return fmt.Sprintf("%s may not be read: %s", e.Path, e.Reason)
 }
 
+// Resolve turns a path that somebody names, absolute or relative to the root, into
+// the relative path of the file it means, links followed. The answer lies inside
+// the root and is not left out by any rule; else the error is an *Excluded.
 func (r *Root) Resolve(name string) (rel string, err error) {
 	given := name
 	if !filepath.IsAbs(name) {
@@ -114,6 +122,9 @@ func (r *Root) Resolve(name string) (rel string, err error) {
 	return rel, nil
 }
 
+// Rel turns an absolute path into one relative to the root, with slashes; ok is
+// false if it leads outside. The root may be spelled as it was given to Open or
+// with its links resolved; links below it are not followed.
 func (r *Root) Rel(abs string) (rel string, ok bool) {
 	for _, dir := range []string{r.dir, r.given} {
 		if rel, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(rel) {

@@ -229,17 +229,6 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 	return nil
 }
 
-// Check answers why a path, relative with slashes, is left out: "" if it is not.
-// A path that does not exist is judged as a file.
-// checkOne judges one component whose parents are not left out. mu is held.
-// levelOf returns the rules in a folder. mu is held.
-// Excluded is the error for a path that may not be read.
-// Resolve turns a path that somebody names, absolute or relative to the root, into
-// the relative path of the file it means, links followed. The answer lies inside
-// the root and is not left out by any rule; else the error is an *Excluded.
-// Rel turns an absolute path into one relative to the root, with slashes; ok is
-// false if it leads outside. The root may be spelled as it was given to Open or
-// with its links resolved; links below it are not followed.
 // Read returns a file's text. Reason says why it must not be indexed though it
 // could be read; the caller has asked Check or Walk about the path before.
 func (r *Root) Read(rel string) (text []byte, e Entry, reason Reason, err error) {

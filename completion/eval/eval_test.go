@@ -64,15 +64,18 @@ func TestRunOnRepetitiveCode(t *testing.T) {
 // A body that several files share is shown whole.
 func TestFurtherLines(t *testing.T) {
 	r := Repository{Name: "shared"}
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
 		text := "package p\n\nfunc " + name + "() int {\n\tlock.Lock()\n\tdefer lock.Unlock()\n\tcount++\n\treturn count\n}\n"
-		for i := range 5 {
+		for i := range 9 {
 			text += "\nvar " + strings.Repeat(name, i+2) + " = 1\n"
 		}
 		r.Documents = append(r.Documents, completion.Document{Path: name + ".go", Language: "go", Text: text})
 	}
 	e := completion.New(nil, completion.Options{})
 	defer e.Close()
+	for _, d := range r.Documents {
+		e.Learn(d.Path, d.Text)
+	}
 	got, err := further(t.Context(), e, r, 100, rand.New(rand.NewPCG(1, 0)))
 	if err != nil {
 		t.Fatal(err)

@@ -92,10 +92,12 @@ type ExplainedSnippet struct {
 	Why       string `json:"why"`
 }
 
+type explainParams struct {
+	TextDocument searchDocument `json:"textDocument"`
+}
+
 func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (any, error) {
-	var p struct {
-		TextDocument struct{ URI string }
-	}
+	var p explainParams
 	if err := decodeParams(params, &p); err != nil {
 		return nil, err
 	}

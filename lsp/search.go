@@ -27,35 +27,34 @@ const (
 
 // searchParams are the params of quarry/search.lexical, .semantic and .hybrid.
 type searchParams struct {
-	Query string `json:"query"`
-	// K is the most results, 10 if 0, at most 100.
-	K       int           `json:"k"`
-	Filters searchFilters `json:"filters"`
-	// IncludeText adds each place's text, with ContextLines more on both sides.
-	IncludeText  bool   `json:"includeText"`
-	ContextLines int    `json:"contextLines"`
-	Fusion       string `json:"fusion"` // "linear" (default) or "rrf"
-	// Diversity in 0..1 trades relevance for difference between results.
-	Diversity float64 `json:"diversity"`
-	// TextDocument and Position are where the person is; without them nothing is
-	// near.
-	TextDocument *struct {
-		URI string `json:"uri"`
-	} `json:"textDocument"`
-	Position struct {
-		Line uint32 `json:"line"`
-	} `json:"position"`
-	// PartialResultToken asks for results in batches by $/progress.
-	PartialResultToken json.RawMessage `json:"partialResultToken"`
+	Query        string          `json:"query" jsonschema:"free text, \"quoted text\", and filters such as lang:go"`
+	K            int             `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
+	Filters      searchFilters   `json:"filters,omitzero" jsonschema:"added to those of the query"`
+	IncludeText  bool            `json:"includeText,omitzero" jsonschema:"give the text of each place"`
+	ContextLines int             `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
+	Fusion       string          `json:"fusion,omitzero" jsonschema:"how signals become one order: linear (default) or rrf"`
+	Diversity    float64         `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
+	TextDocument *searchDocument `json:"textDocument,omitzero" jsonschema:"where the person is; without it nothing is near"`
+	Position     searchPosition  `json:"position,omitzero"`
+	// PartialResultToken is a string or an integer.
+	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for batches of results by $/progress, as {results}"`
+}
+
+type searchDocument struct {
+	URI string `json:"uri"`
+}
+
+type searchPosition struct {
+	Line uint32 `json:"line" jsonschema:"0-based"`
 }
 
 // searchFilters add to the query's own.
 type searchFilters struct {
-	Paths     []string         `json:"paths"`
-	Languages []string         `json:"languages"`
-	Symbols   []string         `json:"symbols"`
-	Kinds     []syntax.Kind    `json:"kinds"`
-	Types     []retrieval.Type `json:"types"`
+	Paths     []string         `json:"paths,omitzero" jsonschema:"parts of paths, or globs"`
+	Languages []string         `json:"languages,omitzero"`
+	Symbols   []string         `json:"symbols,omitzero"`
+	Kinds     []syntax.Kind    `json:"kinds,omitzero"`
+	Types     []retrieval.Type `json:"types,omitzero" jsonschema:"code, test, doc or config"`
 }
 
 type searchResponse struct {
@@ -199,11 +198,11 @@ func (s *Server) whereabouts(p searchParams) *retrieval.Position {
 // The file is named by uri, or by path: absolute, or relative to the first
 // folder of the workspace. Lines are 1-based and inclusive.
 type spanParams struct {
-	URI          string `json:"uri"`
-	Path         string `json:"path"`
-	StartLine    int    `json:"startLine"`
-	EndLine      int    `json:"endLine"`
-	ContextLines int    `json:"contextLines"`
+	URI          string `json:"uri,omitzero"`
+	Path         string `json:"path,omitzero" jsonschema:"absolute, or relative to the first folder of the workspace"`
+	StartLine    int    `json:"startLine" jsonschema:"1-based"`
+	EndLine      int    `json:"endLine" jsonschema:"1-based, inclusive"`
+	ContextLines int    `json:"contextLines,omitzero"`
 }
 
 // span is a piece of a file's text.
@@ -212,8 +211,7 @@ type span struct {
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
 	Text      string `json:"text"`
-	// Truncated is true when the file ends before the span does.
-	Truncated bool `json:"truncated"`
+	Truncated bool   `json:"truncated" jsonschema:"the file ends before the span does"`
 }
 
 // locate is the absolute path that p names.
@@ -287,7 +285,12 @@ func (s *Server) openAtSpan(ctx context.Context, raw json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return map[string]bool{"shown": result != nil && result.Success}, nil
+	return shown{result != nil && result.Success}, nil
+}
+
+// shown is the result of quarry/open.atSpan.
+type shown struct {
+	Shown bool `json:"shown"`
 }
 
 // cutSpan is lines start to end of text with up to around more on both sides.

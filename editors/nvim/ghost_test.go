@@ -29,11 +29,13 @@ func openScripted(t *testing.T, text string, offers ...offer) person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, editor{
+	p := open(t, editor{
 		text:  text,
 		files: map[string]string{"script.json": string(script), "server.lua": string(server)},
 		init:  "dofile('server.lua')\n",
 	})
+	p.WaitForText("server attached")
+	return p
 }
 
 // In each of these the server answers once, where the ghost text begins; what is shown and inserted from there on while
@@ -69,6 +71,20 @@ func TestGhostTextStaysAtTheCursor(t *testing.T) {
 	p.waitForNoGhost()
 	p.Press("Tab")
 	p.waitForSaved("x :=\t \n")
+}
+
+// Neovim takes the indent back from a line that is left empty, and with it what the answer's columns speak of.
+func TestEnterOnALineOfIndentOnly(t *testing.T) {
+	p := openScripted(t, "{\n", offer{Before: "\t", Insert: "return"})
+	p.Press("o") // Neovim indents the new line
+	p.waitForGhost("return")
+	p.Press("Enter")
+	p.Type("x")
+	screen := p.waitForNoGhost()
+	if screen.Contains("Error") || screen.Contains("ENTER") {
+		t.Errorf("an error on the screen:\n%s", screen.Framed())
+	}
+	p.waitForSaved("{\n\n\tx\n")
 }
 
 func TestAcceptByWordAndLine(t *testing.T) {

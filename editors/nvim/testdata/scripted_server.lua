@@ -43,3 +43,15 @@ vim.lsp.config('quarry', {
     }
   end,
 })
+
+-- A test waits for this before it types, since Neovim asks nothing before. Neovim itself schedules what it does after
+-- LspAttach, and keys may come first.
+vim.api.nvim_create_autocmd('LspAttach', {
+  callback = function()
+    vim.schedule(function()
+      vim.schedule(function()
+        vim.api.nvim_echo({ { 'server attached' } }, false, {})
+      end)
+    end)
+  end,
+})

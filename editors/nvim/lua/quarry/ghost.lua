@@ -74,9 +74,10 @@ local function remaining(bufnr, s)
     return {}
   end
   local left = {} ---@type quarry.Candidate[]
+  local reach = row == s.row and col or #line_at(bufnr, s.row) -- text before the candidate may have been taken back
   for i = 0, #s.candidates - 1 do
     local c = s.candidates[(s.selected - 1 + i) % #s.candidates + 1]
-    if row > s.row or col >= c.from then
+    if c.from <= reach then
       local typed = table.concat(api.nvim_buf_get_text(bufnr, s.row, c.from, row, col, {}), '\n')
       if #c.text > #typed and vim.startswith(c.text, typed) then
         left[#left + 1] = { text = c.text:sub(#typed + 1), from = col, tail = c.tail, command = c.command }

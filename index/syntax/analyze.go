@@ -149,7 +149,7 @@ func (a *analysis) found(pattern int, captures []capture) {
 		a.addImport(&at)
 	}
 	for r := roleUse; r <= roleCall; r++ {
-		if node := at[r]; node == none {
+		if node := at[r]; node == none || a.nodes[node].start == a.nodes[node].end { // made up by the parser
 		} else if i := a.refAt[node]; i == 0 {
 			a.refs = append(a.refs, rawRef{r, at[roleQualifier]})
 			a.refAt[node] = uint32(len(a.refs))

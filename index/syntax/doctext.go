@@ -93,7 +93,7 @@ func trimClosers(line string) string {
 // foldSignature joins the text before a body on one line, without what only
 // opens the body.
 func foldSignature(text []byte) string {
-	s := strings.Join(strings.Fields(string(text)), " ")
+	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
 	s = strings.TrimRight(s, " {=;,")
 	if !strings.HasSuffix(s, "::") {
 		s = strings.TrimSuffix(s, ":")

@@ -48,7 +48,7 @@ func (c *chunker) overlapPieces() {
 		p := &c.pieces[i]
 		for at, own := p.start, p.start; at > 0 && !c.blankBefore(at); p.start = at {
 			at = c.lineStart(at - 1)
-			if own-at > overlap || at < c.pieces[i-1].start {
+			if own-at > overlap || p.end-at > maxChunk || at < c.pieces[i-1].start {
 				break
 			}
 		}
@@ -95,7 +95,7 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 		if name != "" {
 			at := start + uint32(indent) + uint32(bytes.Index(text, []byte(name)))
 			s := Symbol{
-				Kind: kind, Name: name, Signature: foldSignature(balanced(src[start:])),
+				Kind: kind, Name: strings.ToValidUTF8(name, "\uFFFD"), Signature: foldSignature(balanced(src[start:])),
 				Span: lines.span(start+uint32(indent), start+uint32(indent+len(text))), NameSpan: lines.span(at, at+uint32(len(name))),
 			}
 			if len(around) > 0 {

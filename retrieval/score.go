@@ -103,9 +103,6 @@ func (sr *search) pathSignals() {
 		c.signals[sigDirRecall] = inDirs / total
 		if n := len(words.stem); n > 0 && hits > 0 {
 			c.signals[sigStemPrecision] = hits / float32(n)
-			if hits == float32(n) {
-				c.signals[sigStemCovered] = 1
-			}
 		}
 	}
 }
@@ -245,7 +242,7 @@ func (sr *search) chunkSums() {
 }
 
 // isShare marks signals that are in 0..1 by themselves.
-var isShare = [numSignals]bool{sigStemRecall: true, sigStemPrecision: true, sigStemCovered: true, sigDirRecall: true,
+var isShare = [numSignals]bool{sigStemRecall: true, sigStemPrecision: true, sigDirRecall: true,
 	sigWord: true, sigRank: true, sigLiteral: true, sigLocality: true, sigVector: true}
 
 // normalise divides each signal by its maximum over the candidates.

@@ -13,7 +13,6 @@ const (
 	sigCard                        // BM25 of the card: names declared, path, head comment
 	sigStemRecall                  // share of the query, by IDF, that the file name has
 	sigStemPrecision               // share of the file name that the query has
-	sigStemCovered                 // 1 when the query has all of the file name
 	sigDirRecall                   // share of the query, by IDF, that the folders have
 	sigDefinition                  // a name of the query is declared here
 	sigWord                        // a plain word of the query is declared here
@@ -38,7 +37,6 @@ var (
 		sigCard:          .6,
 		sigStemRecall:    1,
 		sigStemPrecision: .8,
-		sigStemCovered:   .2,
 		sigDirRecall:     1.5,
 		sigDefinition:    1,
 		sigWord:          .8,

@@ -68,7 +68,7 @@ func (c Corpus) Run(ctx context.Context) (Report, error) {
 	}
 	var all []Outcome
 	for i := range repos {
-		outcomes, err := repos[i].Ask(ctx, repos[i].Index())
+		outcomes, err := repos[i].Ask(ctx, repos[i].Index(), retrieval.FusionLinear)
 		if err != nil {
 			return Report{}, err
 		}
@@ -89,11 +89,11 @@ func (l *Loaded) Index() *retrieval.Index {
 }
 
 // Ask runs the questions of a repository against its index.
-func (l *Loaded) Ask(ctx context.Context, ix *retrieval.Index) ([]Outcome, error) {
+func (l *Loaded) Ask(ctx context.Context, ix *retrieval.Index, fusion retrieval.Fusion) ([]Outcome, error) {
 	var out []Outcome
 	for _, q := range l.Questions {
 		start := time.Now()
-		answer, err := ix.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Query, start), Limit: Cutoff})
+		answer, err := ix.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Query, start), Limit: Cutoff, Fusion: fusion})
 		if err != nil {
 			return nil, err
 		}

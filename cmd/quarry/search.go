@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/index"
 	"quarry/retrieval"
+	"quarry/retrieval/live"
 	"quarry/retrieval/scan"
 )
 
@@ -56,7 +59,7 @@ type searchOutput struct {
 	Timings map[string]float64 `json:"timings_ms"`
 }
 
-func (a *app) search(ctx context.Context, raw, mode string, k int) error {
+func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	if k < 1 {
 		return fmt.Errorf("%w: -k %d: ask for at least one result", errUsage, k)
 	}
@@ -75,18 +78,13 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) error {
 		return err
 	}
 	start := time.Now()
-	docs, err := scan.Folder(ctx, root, "")
+	warm, closed, err := a.openSearch(ctx, root)
 	if err != nil {
 		return err
 	}
-	index := retrieval.New(retrieval.Options{Project: filepath.Base(root)})
-	changes := make([]retrieval.Change, len(docs))
-	for i := range docs {
-		changes[i] = retrieval.Change{Path: docs[i].Path, Document: &docs[i]}
-	}
-	index.Apply(changes)
+	defer func() { err = errors.Join(err, closed()) }()
 	loaded := time.Since(start)
-	answer, err := index.Search(ctx, retrieval.Request{Query: query, Limit: k})
+	answer, err := warm.Search(ctx, retrieval.Request{Query: query, Limit: k})
 	if err != nil {
 		return err
 	}
@@ -102,6 +100,51 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) error {
 	}
 	a.printResults(root, answer)
 	return nil
+}
+
+// openSearch brings the workspace's index up to date and reads it into memory.
+// Without an index, because this build has no full-text search or its folder is
+// unusable, it reads the workspace itself.
+func (a *app) openSearch(ctx context.Context, root string) (warm *retrieval.Index, closed func() error, err error) {
+	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: time.Now()}
+	x, err := index.Open(index.Config{
+		Dir: root, StateDir: a.stateDir, Log: a.log, Progress: bar.show,
+		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+	})
+	if err != nil {
+		fmt.Fprintf(a.stderr, "quarry: searching without an index: %v\n", err)
+		warm, err = scanned(ctx, root)
+		return warm, func() error { return nil }, err
+	}
+	err = x.Settle(ctx)
+	bar.end()
+	if err != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	w := live.Follow(x, filepath.Base(root), nil)
+	closed = func() error {
+		w.Close()
+		return x.Close()
+	}
+	if err := w.Ready(ctx); err != nil {
+		return nil, nil, errors.Join(err, closed())
+	}
+	return w.Search, closed, nil
+}
+
+// scanned is a search index of a folder as it is now.
+func scanned(ctx context.Context, root string) (*retrieval.Index, error) {
+	docs, err := scan.Folder(ctx, root, "")
+	if err != nil {
+		return nil, err
+	}
+	ix := retrieval.New(retrieval.Options{Project: filepath.Base(root)})
+	changes := make([]retrieval.Change, len(docs))
+	for i := range docs {
+		changes[i] = retrieval.Change{Path: docs[i].Path, Document: &docs[i]}
+	}
+	ix.Apply(changes)
+	return ix, nil
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

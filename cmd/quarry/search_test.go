@@ -36,6 +36,7 @@ func searchFolder(t *testing.T) string {
 func quarry(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
+	args = append(args, "--state-dir", filepath.Join(t.TempDir(), "state"))
 	code = run(context.Background(), args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }

@@ -70,6 +70,11 @@ func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 	// paths are those of the files met, by id; a file that went stays, since no
 	// edge names it any more.
 	paths := map[int64]string{}
+	// The feed has nothing to say of an empty index.
+	if totals, err := w.source.Store().Totals(ctx); err == nil && totals.Files == 0 {
+		close(ready)
+		ready = nil
+	}
 	for {
 		updates, caught, err := feed.Next(ctx)
 		if err != nil {

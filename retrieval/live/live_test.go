@@ -108,6 +108,25 @@ func TestFollowsTheIndex(t *testing.T) {
 	eventually(t, w, "giraffes")
 }
 
+func TestEmptyIndexIsReady(t *testing.T) {
+	source, first, dir := open(t, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := source.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w := Follow(source, "empty", nil)
+	defer w.Close()
+	if err := w.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "a.go")
+	write(t, dir, "a.go", "package a // lemurs\n")
+	source.FilesChanged([]string{path})
+	eventually(t, first, "lemurs", "a.go")
+	eventually(t, w, "lemurs", "a.go")
+}
+
 func TestCloseWhileReading(t *testing.T) {
 	_, w, _ := open(t, map[string]string{"a.go": "package a\n"})
 	w.Close()

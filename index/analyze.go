@@ -43,7 +43,7 @@ func (a *analyzer) finish(name string, text []byte, hash store.Hash, file *synta
 	whole := string(text)
 	d := &store.Document{
 		Path: name, Language: file.Language, Size: int64(len(text)), Hash: hash,
-		Summary: summarize(file.Language, whole), Problem: problem(file, len(text)), Syntax: file,
+		Summary: file.Summary(), Problem: problem(file, len(text)), Syntax: file,
 		Text: make([]store.ChunkText, len(file.Chunks)),
 	}
 	for i, c := range file.Chunks {

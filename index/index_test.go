@@ -40,7 +40,7 @@ func TestFirstIndex(t *testing.T) {
 		t.Errorf("progress %+v", progress)
 	}
 	_, err = x.Store().Load(t.Context(), nil, func(f *store.File) error {
-		want := map[string]string{"lib/lib.go": "Package lib opens things.", "README.md": "What it is about."}[f.Path]
+		want := map[string]string{"lib/lib.go": "Package lib opens things.\nFunctions: Open.", "README.md": "What it is about.\nSections: Title, Use."}[f.Path]
 		if want != "" && f.Summary != want {
 			t.Errorf("summary of %s: %q, want %q", f.Path, f.Summary, want)
 		}

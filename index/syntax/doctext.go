@@ -37,11 +37,11 @@ func isDirective(line string) bool {
 	return strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "//nolint") || strings.HasPrefix(line, "#!")
 }
 
-// isLicence tells the comment at the head of a file that says who may use it
-// from one that says what it is for.
+// isLicence tells the comment at the head of a file that says who may use it, or
+// what made it, from one that says what it is for.
 func isLicence(doc string) bool {
 	head := strings.ToLower(doc[:min(len(doc), 400)])
-	for _, word := range []string{"copyright", "licence", "license", "spdx-"} {
+	for _, word := range []string{"copyright", "licence", "license", "spdx-", "redistribut", "all rights reserved", "code generated", "do not edit"} {
 		if strings.Contains(head, word) {
 			return true
 		}

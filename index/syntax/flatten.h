@@ -1,7 +1,8 @@
 // The part of tree-sitter's public C interface (api.h, ABI 14) that flatten.c
 // calls. It is declared here because cgo cannot reach a header inside another
 // module; the functions themselves come from the binding that is linked in
-// anyway. TestFlattenEqualsBinding holds the declarations against the binding.
+// anyway. (When cmd/go finds that this package cannot be linked alone it leaves
+// the linking of the whole program to the C linker: go.dev/issue/52863.) TestFlattenEqualsBinding holds the declarations against the binding.
 #ifndef QUARRY_FLATTEN_H
 #define QUARRY_FLATTEN_H
 

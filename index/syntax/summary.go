@@ -23,10 +23,14 @@ func (f *File) Summary() string {
 	if doc := firstParagraph(f.Doc); doc != "" {
 		parts = append(parts, truncate(doc, maxSummaryDoc))
 	}
+	rest := "Also"
+	if contentOf(f.Language) != ContentCode {
+		rest = "Sections"
+	}
 	for _, group := range []struct {
 		title string
 		rank  int
-	}{{"Types", importance(KindType)}, {"Functions", importance(KindFunction)}, {"Also", importance(KindConst)}} {
+	}{{"Types", importance(KindType)}, {"Functions", importance(KindFunction)}, {rest, importance(KindConst)}} {
 		if names := f.topNames(group.rank); len(names) > 0 {
 			parts = append(parts, group.title+": "+strings.Join(names, ", ")+".")
 		}

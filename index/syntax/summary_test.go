@@ -13,7 +13,7 @@ func TestSummary(t *testing.T) {
 			"Functions: __init__, balance, parse, transfer, main.\n" +
 			"Also: MAX_ACCOUNTS, _cache, timeout.",
 		"java":     "One customer's account.\nTypes: Account, Builder, Direction, Store, Point, Traced.\nFunctions: Account, deposit, find, size, Point, sum, value.\nAlso: MAX_ACCOUNTS, LIMIT.",
-		"markdown": "Keeps accounts. See [the ledger](docs/ledger.md).\nAlso: Bank, Install, Usage.",
+		"markdown": "Keeps accounts. See [the ledger](docs/ledger.md).\nSections: Bank, Install, Usage.",
 		"zig":      "Accounts and their ledger.\nTypes: Account, Direction, Header, Error.\nFunctions: init, deposit, transfer, transfer keeps the sum.\nAlso: max_accounts, counter.",
 	} {
 		language, src := fixture(t, dir)

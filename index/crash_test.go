@@ -338,6 +338,46 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+func TestIndexOfANewerQuarryIsLeftAlone(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	x, err := Open(Config{Dir: dir, StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(t, x)
+	database := x.state.database()
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The version stands in bytes 60 to 63 of the header.
+	f, err := os.OpenFile(database, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0, 0, 0, 99}, 60); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 10)
+	y := start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+	if m := <-told; !strings.Contains(m, "newer quarry (schema 99") || !strings.Contains(m, "update quarry") || len(told) != 0 {
+		t.Errorf("told %q and %d more", m, len(told))
+	}
+	if got := paths(t, y); len(got) != 5 || !y.Store().InMemory() {
+		t.Errorf("in memory %v, indexed %q", y.Store().InMemory(), got)
+	}
+	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
+		t.Errorf("the newer index was changed (%v)", err)
+	}
+}
+
 func TestFullDisk(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)

@@ -244,6 +244,9 @@ func (x *Index) tell(message string) {
 
 // check looks for damage in the background; answers are served meanwhile.
 func (x *Index) check(ctx context.Context) {
+	if x.gate.wait(ctx) != nil {
+		return
+	}
 	s := x.Store()
 	err := s.Check(ctx)
 	if err == nil || ctx.Err() != nil || s != x.Store() {

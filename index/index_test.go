@@ -215,6 +215,33 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+func TestAnotherAnalyzerReadsEveryFileAgain(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	x, err := Open(Config{Dir: dir, StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(t, x)
+	if err := x.Store().EndScan(map[string]string{"analyzer": "an older one"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, before, _, err := x.Store().Since(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	y := start(t, Config{Dir: dir, StateDir: state})
+	if changed, _, _, err := y.Store().Since(t.Context(), before); err != nil || len(changed) != 5 {
+		t.Errorf("%d files were read again (%v), want all 5", len(changed), err)
+	}
+	if v, err := y.Store().Meta(t.Context(), "analyzer"); err != nil || v != analyzerVersion {
+		t.Errorf("the index is of analyzer %q, %v", v, err)
+	}
+}
+
 func TestMassChange(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{}

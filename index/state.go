@@ -186,8 +186,11 @@ func (x *Index) startInMemory(cause error) error {
 }
 
 func (x *Index) tellInMemory(cause error) {
-	x.tell(fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v. Free some disk space or make %s writable, then restart.",
-		x.root.Dir(), cause, x.state.dir))
+	advice := ""
+	if errors.Is(cause, store.ErrFull) || errors.Is(cause, fs.ErrPermission) {
+		advice = fmt.Sprintf(" Free some disk space or make %s writable, then restart.", x.state.dir)
+	}
+	x.tell(fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
 }
 
 // maxCopied is the largest database that is copied into memory, in bytes; a larger

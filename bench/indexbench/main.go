@@ -4,6 +4,7 @@
 //
 //	go run -tags sqlite_fts5 ./bench/indexbench [-edits N] [-cpuprofile FILE] DIR
 //	go run -tags sqlite_fts5 ./bench/indexbench -generate N DIR
+//	go run -tags sqlite_fts5 ./bench/indexbench -keystrokes bin/quarry DIR
 package main
 
 import (
@@ -27,6 +28,7 @@ import (
 
 func main() {
 	generate := flag.Int("generate", 0, "make a tree of `N` files in DIR and stop")
+	server := flag.String("keystrokes", "", "type into `SERVER` while it indexes DIR, and when it is idle")
 	edits := flag.Int("edits", 200, "how many single edits to time")
 	parse := flag.Bool("parse", true, "measure parsing alone first")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the first index to `FILE`")
@@ -38,6 +40,8 @@ func main() {
 	var err error
 	if *generate > 0 {
 		err = makeTree(flag.Arg(0), *generate)
+	} else if *server != "" {
+		err = keystrokes(absolute(*server), absolute(flag.Arg(0)))
 	} else {
 		err = measure(flag.Arg(0), *parse, *edits, *profile)
 	}

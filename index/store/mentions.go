@@ -73,11 +73,10 @@ func ImportComponents(importPath string) []string {
 
 func (p *put) touchName(name string) {
 	p.touched[nameToken(name)] = true
-	// A cached name is read again on demand; if all names were cached, absence no
-	// longer means that there is none.
-	if len(p.w.names) > 0 {
-		delete(p.w.names, name)
-		p.w.allNames = false
+	// A cached name is read again on demand.
+	delete(p.w.names, name)
+	if p.w.allNames {
+		p.w.changed[name] = true
 	}
 }
 

@@ -32,7 +32,7 @@ type View struct {
 }
 
 // maxNames bounds the cache of declarations by name.
-const maxNames = 1 << 20
+const maxNames = 1 << 16
 
 // preloadAbove is the number of waiting files from which reading every symbol
 // once is cheaper than looking names up one by one.
@@ -44,7 +44,7 @@ func (v *View) Named(name string) []Candidate {
 	if list, ok := v.w.names[name]; ok || v.err != nil {
 		return list
 	}
-	if v.w.allNames {
+	if v.w.allNames && !v.w.changed[name] {
 		return nil
 	}
 	var list []Candidate
@@ -52,10 +52,11 @@ func (v *View) Named(name string) []Candidate {
 		list = append(list, v.w.candidate(r))
 		return nil
 	}, name)
-	if len(v.w.names) >= maxNames {
+	if len(v.w.names) >= maxNames && !v.w.allNames {
 		clear(v.w.names)
 	}
 	v.w.names[name] = list
+	delete(v.w.changed, name)
 	return list
 }
 
@@ -109,6 +110,9 @@ func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unre
 		}
 		return nil
 	})
+	if left == len(ids) && w.allNames {
+		w.dropNames() // what single edits look up, they read
+	}
 	return left - len(ids), changed, err
 }
 
@@ -137,7 +141,7 @@ func (w *writer) prepareLookups(preload bool) error {
 		w.names[name] = append(w.names[name], w.candidate(r))
 		return nil
 	})
-	w.allNames = err == nil
+	w.allNames, w.changed = err == nil, map[string]bool{}
 	return err
 }
 

@@ -24,8 +24,10 @@ type writer struct {
 	// names and tree cache what resolving edges looks up. They hold what the
 	// running transaction has written and are dropped when it fails.
 	names map[string][]Candidate
-	// allNames: names holds every name that is declared at all.
+	// allNames: names holds every name that is declared at all, but for those in
+	// changed.
 	allNames bool
+	changed  map[string]bool
 	tree     *Tree
 }
 
@@ -63,6 +65,8 @@ func newWriter(db *sql.DB) (*writer, error) {
 	}
 	return w, nil
 }
+
+func (w *writer) dropNames() { w.names, w.allNames, w.changed = nil, false, nil }
 
 func (w *writer) readGeneration() error {
 	w.generation = 0
@@ -154,7 +158,8 @@ func (w *writer) transaction(f func() error) error {
 		err = w.exec("COMMIT")
 	}
 	if err != nil {
-		w.generation, w.names, w.allNames, w.tree = before, nil, false, nil
+		w.generation, w.tree = before, nil
+		w.dropNames()
 		if !w.raw.AutoCommit() { // a full disk rolls back by itself
 			err = errors.Join(err, w.exec("ROLLBACK"))
 		}

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -54,10 +55,8 @@ func (sr *search) literalQuery() string {
 	if len(text) < 3 || strings.ContainsAny(text, " \t") || sr.anyDefinition() {
 		return ""
 	}
-	for i := range sr.frequencies {
-		if sr.frequencies[i] > 0 {
-			return ""
-		}
+	if slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.n > 0 }) {
+		return ""
 	}
 	return text
 }

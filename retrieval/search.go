@@ -20,8 +20,8 @@ type search struct {
 	// idfs belong to query.terms, wordIDF to query.words, plainIDF to
 	// query.plain.
 	idfs, wordIDF, plainIDF []float32
-	frequencies             []int // of query.terms, in chunks
-	scanned                 bool  // the literal signal looked into files
+	// scanned: the literal signal looked into files.
+	scanned bool
 	// totalIDF is the sum of wordIDF.
 	totalIDF float32
 	// allowed has the files that pass the filters; nil when all do.
@@ -179,10 +179,8 @@ func (sr *search) keepsDef(d *def) bool {
 func (sr *search) weighTerms() {
 	q, s := &sr.query, sr.snap
 	sr.idfs = make([]float32, len(q.terms))
-	sr.frequencies = make([]int, len(q.terms))
 	for i, t := range q.terms {
-		sr.frequencies[i] = s.documentFrequency(t.text)
-		sr.idfs[i] = idf(sr.frequencies[i], s.chunks)
+		sr.idfs[i] = idf(s.documentFrequency(t.text), s.chunks)
 	}
 	sr.wordIDF = make([]float32, len(q.words))
 	for i, w := range q.words {

@@ -17,6 +17,9 @@ type backend interface {
 	// load brings the model into memory and answers when it is there. The context
 	// must not be a request's own: a load is everybody's.
 	load(ctx context.Context) error
+	// loaded says how the model is in memory; the zero placement if it is not, or
+	// the server does not say.
+	loaded(ctx context.Context) (placement, error)
 	// complete calls each for every chunk of the answer, the last of which is
 	// done. An answer that breaks off is an error.
 	complete(ctx context.Context, r request, each func(chunk)) error
@@ -76,6 +79,27 @@ type facts struct {
 	hybrid bool
 	family string
 	quant  string
+}
+
+// placement is how a model is in memory.
+type placement struct {
+	bytes, onGPU int64
+	numCtx       int // the context it was loaded with, in tokens
+}
+
+// String is part of a sentence.
+func (p placement) String() string {
+	if p.bytes == 0 {
+		return "in memory"
+	}
+	where := fmt.Sprintf("%d %% of it on the GPU", 100*p.onGPU/p.bytes)
+	switch p.onGPU {
+	case 0:
+		where = "on the processor"
+	case p.bytes:
+		where = "on the GPU"
+	}
+	return fmt.Sprintf("in memory with %.1f GB, %s", float64(p.bytes)/1e9, where)
 }
 
 // canary asks whether the tags of the fill-in-the-middle prompt are tokens of

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,7 @@ type Finding struct {
 
 // oldestMinor is 0.13, the first series of Ollama whose generate endpoint has
 // all that requests here rely on (truncate, shift, logprobs: the last came with
-// 0.12.11); older ones ignore
-// them and cut prompts silently.
+// 0.12.11); older ones ignore them and cut prompts silently.
 const oldestMinor = 13
 
 // Check looks at everything a completion needs, in the order in which things
@@ -67,11 +67,21 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	}
 	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", rt.opt.NumCtx), Fix: fix})
 
+	if before, err := rt.loaded(ctx); err == nil && before.numCtx > 0 && before.numCtx != min(rt.opt.NumCtx, cmp.Or(about.context, rt.opt.NumCtx)) {
+		list = append(list, Finding{
+			Name: "sharing", OK: true, Detail: fmt.Sprintf("%s was in memory with a context of %d tokens", rt.opt.Model, before.numCtx),
+			Fix: fmt.Sprintf("if another program uses it too, give both the same context length, or Ollama loads it anew at every change: OLLAMA_CONTEXT_LENGTH=%d for `ollama serve`", rt.opt.NumCtx),
+		})
+	}
 	begin := time.Now()
 	if !add("load", rt.load(ctx), "", "") {
 		return list
 	}
-	list[len(list)-1].Detail = fmt.Sprintf("in memory after %v", time.Since(begin).Round(time.Millisecond))
+	where, err := rt.loaded(ctx)
+	if err != nil {
+		where = placement{} // it does not matter for completions
+	}
+	list[len(list)-1].Detail = fmt.Sprintf("after %v %s", time.Since(begin).Round(time.Millisecond), where)
 	if !add("fill in the middle", rt.canary(ctx), strings.Join(rt.opt.FIMTags, " ")+" are one token each", "") {
 		return list
 	}

@@ -77,6 +77,10 @@ func TestCheckOfARealOllama(t *testing.T) {
 			t.Errorf("got\n%swithout %q", got, want)
 		}
 	}
+	opt.Model, opt.NumCtx = "granite4:micro", 1024
+	if got := findings(t, opt); !strings.Contains(got, "granite4:micro was in memory with a context of 2048 tokens | if another program uses it too") {
+		t.Errorf("got\n%s", got)
+	}
 	opt.Model = "absent"
 	if got := findings(t, opt); !strings.Contains(got, "ollama pull absent") {
 		t.Errorf("got\n%s", got)

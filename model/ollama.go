@@ -111,6 +111,21 @@ func (c *ollama) load(ctx context.Context) error {
 	return c.explainWithin(ctx, c.finish(ctx, c.request("", nil), func(chunk) {}))
 }
 
+func (c *ollama) loaded(ctx context.Context) (placement, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	list, err := c.api.ListRunning(ctx)
+	if err != nil {
+		return placement{}, c.explainWithin(ctx, err)
+	}
+	for _, m := range list.Models {
+		if m.Name == c.model || m.Name == c.model+":latest" {
+			return placement{bytes: m.Size, onGPU: m.SizeVRAM, numCtx: m.ContextLength}, nil
+		}
+	}
+	return placement{}, nil
+}
+
 // finish runs a request to its end. A stream that ends without saying that it
 // is done broke off, even if it was closed cleanly.
 func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func(chunk)) error {

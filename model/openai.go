@@ -90,6 +90,8 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 // load has nothing to do: these servers hold their models from the start.
 func (c *openAI) load(context.Context) error { return nil }
 
+func (c *openAI) loaded(context.Context) (placement, error) { return placement{}, nil }
+
 type openAIRequest struct {
 	Model         string        `json:"model"`
 	Prompt        string        `json:"prompt"`

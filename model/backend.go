@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -42,7 +43,8 @@ type request struct {
 	prompt    string
 	maxTokens int
 	stop      []string
-	seed      int // 0: any
+	seed      int             // 0: any
+	format    json.RawMessage // a JSON schema the answer must fit; nil: any text
 }
 
 // chunk is a piece of an answer. A chunk holds more than one token where the
@@ -51,6 +53,7 @@ type chunk struct {
 	text     string
 	logprobs []float64 // one a token, none if the server does not say
 	done     bool
+	cut      bool  // with done: the token limit ended the answer
 	usage    usage // of the whole request, with done
 }
 
@@ -114,17 +117,31 @@ func (rt *Runtime) canary(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxLoad)
 	defer cancel()
-	count := 0
-	r := request{Preset: rt.opt.FIM, prompt: strings.Join(tags, ""), maxTokens: 1}
-	if err := rt.complete(ctx, r, func(c chunk) { count = max(count, c.usage.promptTokens) }); err != nil {
+	count, err := rt.count(ctx, strings.Join(tags, ""))
+	const startAndPad = 2 // what a tokenizer may put before any text
+	if err != nil || count <= len(tags)+startAndPad {
 		return err
 	}
-	const startAndPad = 2 // what a tokenizer may put before any text
-	if count > len(tags)+startAndPad {
+	one, err := rt.count(ctx, tags[0])
+	if err != nil {
+		return err
+	}
+	if count-one == len(tags)-1 { // each is one token, among others
 		return &problem{
-			kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, it does not know the tags %s", rt.opt.Model, strings.Join(tags, " ")),
-			fix: "choose a model that does, for example granite4:micro, or set the tags yours was trained with",
+			kind: ErrNoFIM, what: fmt.Sprintf("the server at %s puts prompts for %s into a chat template, where code cannot be completed in the middle", rt.endpoint, rt.opt.Model),
+			fix: "point quarry at a server that takes prompts as they are",
 		}
 	}
-	return nil
+	return &problem{
+		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, it does not know the tags %s", rt.opt.Model, strings.Join(tags, " ")),
+		fix: "choose a model that does, for example granite4:micro, or set the tags yours was trained with",
+	}
+}
+
+// count is the server's count of the tokens of prompt, 0 if it gives none.
+func (rt *Runtime) count(ctx context.Context, prompt string) (tokens int, err error) {
+	err = rt.complete(ctx, request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: 1}, func(c chunk) {
+		tokens = max(tokens, c.usage.promptTokens)
+	})
+	return tokens, err
 }

@@ -44,8 +44,8 @@ func (rt *Runtime) NewEmbedder(model string) *Embedder {
 func (e *Embedder) Model() string { return e.model }
 
 // Embed answers a vector of length 1 for each text, all of one dimension, as
-// background work: it goes on only while nobody waits for a completion or a
-// query, and gives way when someone does. A text the model refuses, or that is
+// background work: it goes on only while nobody waits for a completion, an answer
+// or a query, and gives way when someone does. A text the model refuses, or that is
 // blank, has a nil vector. Texts longer than the model's context are embedded by
 // their beginning. With an error come the vectors made before it; the error says
 // what to do, and ErrModelMissing is among its kinds.
@@ -96,8 +96,8 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("nothing to embed: the text is blank")
 	}
-	e.host.gate.enter()
-	defer e.host.gate.leave()
+	e.host.gate.enter(typing)
+	defer e.host.gate.leave(typing)
 	if err := e.ensureLoaded(ctx); err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (e *Embedder) Check(ctx context.Context) []Finding {
 }
 
 func (e *Embedder) inBackground(ctx context.Context, texts []string) (vectors [][]float32, err error) {
-	err = e.host.gate.background(ctx, func(ctx context.Context) (err error) {
+	err = e.host.gate.yielding(ctx, indexing, func(ctx context.Context) (err error) {
 		vectors, err = e.ask(ctx, texts)
 		return err
 	})

@@ -190,7 +190,7 @@ func TestEmbeddingGivesWay(t *testing.T) {
 		t.Fatalf("the batch goes on: %v", err)
 	}
 	// It goes on with a smaller batch once nobody waited for a quarter second.
-	eventually(t, "it waits for quiet", func() bool { return clock.pending() == 250*time.Millisecond })
+	eventually(t, "it waits for quiet", func() bool { return clock.due(250 * time.Millisecond) })
 	if got := len(batches(s)); got != 1 {
 		t.Errorf("%d batches while someone types", got)
 	}
@@ -199,12 +199,20 @@ func TestEmbeddingGivesWay(t *testing.T) {
 		t.Errorf("a query: %v", err)
 	}
 	clock.advance(time.Millisecond) // the query began a new quarter second
-	eventually(t, "it waits for quiet again", func() bool { return clock.pending() > 0 })
+	eventually(t, "it waits for quiet again", func() bool { return clock.due(249 * time.Millisecond) })
 	if got := fmt.Sprint(batches(s)); got != "[8 1]" {
 		t.Errorf("batches %s", got)
 	}
-	clock.advance(250 * time.Millisecond)
-	r := <-done
+	var r result
+	eventually(t, "it goes on", func() bool {
+		clock.advance(250 * time.Millisecond)
+		select {
+		case r = <-done:
+			return true
+		default:
+			return false
+		}
+	})
 	if r.err != nil {
 		t.Fatal(r.err)
 	}

@@ -7,51 +7,83 @@ import (
 	"time"
 )
 
-// settle is how long nobody must have waited for an answer before background
-// work begins. It is longer than the pause between two keystrokes, so that work
-// does not start only to be cut off by the next.
+// settle is how long nothing more urgent must have run before work goes on. It
+// is longer than the pause between two keystrokes, so that work does not start
+// only to be cut off by the next.
 const settle = 250 * time.Millisecond
 
-// gate lets background work use the machine only while nobody waits for an
-// answer. Another model has a runner of its own in Ollama, but they share the
-// processor: embedding a batch slows a completion to half its speed.
+// priority orders what asks a server. A higher one is served before a lower,
+// which gives way while it runs.
+type priority int
+
+const (
+	indexing   priority = iota // nobody waits
+	conversing                 // someone reads along
+	typing                     // someone waits between two keystrokes
+	priorities
+)
+
+// gate lets work go on only while nothing of a higher priority does. Another
+// model has a runner of its own in Ollama, but they share the processor:
+// embedding a batch slows a completion to half its speed.
 type gate struct {
 	clock Clock
 
 	mu      sync.Mutex // guards all below
-	waiting int        // requests that someone waits for
-	since   time.Time  // when waiting became 0; zero if it never was more
-	changed chan struct{}
-	cut     chan struct{} // closed when work under way must stop
+	active  [priorities]int
+	ended   [priorities]time.Time // when active became 0; zero if it never was more
+	changed chan struct{}         // closed and replaced on every change
+	// cut[p] is closed while something above p is active.
+	cut [priorities]chan struct{}
 }
 
-var errYielded = errors.New("someone waits for an answer")
+var errYielded = errors.New("something more urgent runs")
 
 func (g *gate) init(clock Clock) {
-	g.clock, g.changed, g.cut = clock, make(chan struct{}), make(chan struct{})
-}
-
-// enter says that someone waits, and stops background work.
-func (g *gate) enter() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.waiting++
-	if g.waiting == 1 {
-		close(g.cut)
-		g.notify()
+	g.clock, g.changed = clock, make(chan struct{})
+	for p := range g.cut {
+		g.cut[p] = make(chan struct{})
 	}
 }
 
-// leave says that they wait no longer.
-func (g *gate) leave() {
+// enter says that something of priority p runs, and stops what is below it. The
+// caller leaves in the end.
+func (g *gate) enter(p priority) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.waiting--
-	if g.waiting == 0 {
-		g.since = g.clock.Now()
-		g.cut = make(chan struct{})
-		g.notify()
+	for below := range p {
+		if !g.above(below) {
+			close(g.cut[below])
+		}
 	}
+	g.active[p]++
+	g.notify()
+}
+
+func (g *gate) leave(p priority) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.active[p]--
+	if g.active[p] > 0 {
+		return
+	}
+	g.ended[p] = g.clock.Now()
+	for below := range p {
+		if !g.above(below) {
+			g.cut[below] = make(chan struct{})
+		}
+	}
+	g.notify()
+}
+
+// above reports whether something above p is active. The caller holds mu.
+func (g *gate) above(p priority) bool {
+	for _, n := range g.active[p+1:] {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *gate) notify() {
@@ -59,34 +91,22 @@ func (g *gate) notify() {
 	g.changed = make(chan struct{})
 }
 
-// background waits until nobody waits, and runs work with a context that ends
-// when someone does. It answers errYielded if that cut the work off.
-func (g *gate) background(ctx context.Context, work func(context.Context) error) error {
+// yielding waits until nothing above p was active for a while, and runs work
+// with a context that ends when something is. It answers errYielded if that cut
+// the work off.
+func (g *gate) yielding(ctx context.Context, p priority, work func(context.Context) error) error {
 	for {
 		g.mu.Lock()
-		busy, since, changed, cut := g.waiting > 0, g.since, g.changed, g.cut
-		g.mu.Unlock()
-		rest := settle - g.clock.Now().Sub(since)
-		if !busy && (since.IsZero() || rest <= 0) {
-			ctx, cancel := context.WithCancelCause(ctx)
-			defer cancel(nil)
-			done := make(chan struct{})
-			watching := make(chan struct{})
-			go func() {
-				defer close(watching)
-				select {
-				case <-cut:
-					cancel(errYielded)
-				case <-done:
-				}
-			}()
-			err := work(ctx)
-			close(done)
-			<-watching
-			if err != nil && context.Cause(ctx) == errYielded {
-				return errYielded
+		busy, changed, cut := g.above(p), g.changed, g.cut[p]
+		rest := time.Duration(0)
+		for _, ended := range g.ended[p+1:] {
+			if !ended.IsZero() {
+				rest = max(rest, settle-g.clock.Now().Sub(ended))
 			}
-			return err
+		}
+		g.mu.Unlock()
+		if !busy && rest <= 0 {
+			return untilCut(ctx, cut, work)
 		}
 		var timer <-chan time.Time
 		if !busy {
@@ -99,4 +119,26 @@ func (g *gate) background(ctx context.Context, work func(context.Context) error)
 			return ctx.Err()
 		}
 	}
+}
+
+// untilCut runs work with a context that ends when cut is closed.
+func untilCut(ctx context.Context, cut <-chan struct{}, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done, watching := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watching)
+		select {
+		case <-cut:
+			cancel(errYielded)
+		case <-done:
+		}
+	}()
+	err := work(ctx)
+	close(done)
+	<-watching
+	if err != nil && context.Cause(ctx) == errYielded {
+		return errYielded
+	}
+	return err
 }

@@ -31,16 +31,16 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 		return 0, err
 	}
 	queued := rt.opt.Clock.Now()
-	rt.gate.enter()
+	rt.gate.enter(typing)
 	turn, err := rt.lane.enter(ctx, prompt)
 	if err != nil {
-		rt.gate.leave()
+		rt.gate.leave(typing)
 		rt.metrics.notSent()
 		return 0, err
 	}
 	c := rt.ask(rt.completion(prompt, maxTokens, stop, sample), queued, func() {
 		rt.lane.leave(turn)
-		rt.gate.leave()
+		rt.gate.leave(typing)
 	})
 	for {
 		select {

@@ -280,7 +280,7 @@ func TestAStuckServerIsAbandoned(t *testing.T) {
 	if _, err := stuck.wait(t); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	eventually(t, "a timer of two minutes", func() bool { return clock.pending() == 2*time.Minute })
+	eventually(t, "a timer of two minutes", func() bool { return clock.due(2 * time.Minute) })
 	next := ask(t.Context(), o, fim("next", ""))
 	clock.advance(2 * time.Minute)
 	// The fake is still at it, as a stuck Ollama would be; quarry asks anyway.

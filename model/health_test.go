@@ -56,8 +56,7 @@ func TestOutageIsToldOnceAndEndsByItself(t *testing.T) {
 	if err := s.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	clock.advance(15 * time.Second)
-	seen.wait(t, 1, model.Ready)
+	seen.reach(t, clock, 15*time.Second, 1, model.Ready)
 	if got := seen.phases(); !slices.Equal(got, []model.Phase{model.Unreachable, model.Loading, model.Ready}) {
 		t.Errorf("the person was told %v", got)
 	}
@@ -117,9 +116,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 				t.Errorf("Generate says %v", err)
 			}
 			s.SetModels(modeltest.Model{Name: "granite4:micro"})
-			eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
-			clock.advance(2 * time.Minute)
-			seen.wait(t, 1, model.Ready)
+			seen.reach(t, clock, 2*time.Minute, 1, model.Ready)
 		})
 	}
 }
@@ -159,16 +156,12 @@ func TestTheCanaryIsAskedOnceForEveryLifeOfTheServer(t *testing.T) {
 	}
 
 	s.Stop()
-	eventually(t, "a check is due", func() bool { return clock.pending() == 30*time.Second })
-	clock.advance(30 * time.Second)
+	seen.reach(t, clock, 30*time.Second, 0, model.Unreachable)
 	n := len(seen.phases())
-	seen.wait(t, n-1, model.Unreachable)
 	if err := s.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
-	clock.advance(time.Second)
-	seen.wait(t, n, model.Ready)
+	seen.reach(t, clock, time.Second, n, model.Ready)
 	if n := canaries(); n != 2 {
 		t.Errorf("%d canaries after a restart, want 2: it may be another server", n)
 	}

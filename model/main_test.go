@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -114,6 +115,18 @@ func (s *states) wait(t testing.TB, skip int, phase model.Phase) model.State {
 	}
 }
 
+// reach moves the clock by step until a state of this phase is reported after
+// the first skip ones. A single step may come before the timer it is meant for.
+func (s *states) reach(t testing.TB, clock *manualClock, step time.Duration, skip int, phase model.Phase) model.State {
+	t.Helper()
+	eventually(t, "the state "+string(phase), func() bool {
+		clock.advance(step)
+		phases := s.phases()
+		return slices.Contains(phases[min(skip, len(phases)):], phase)
+	})
+	return s.wait(t, skip, phase)
+}
+
 // eventually polls for what has no event to wait for.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
@@ -165,6 +178,13 @@ func (c *manualClock) pending() time.Duration {
 		return 0
 	}
 	return c.timers[len(c.timers)-1].at.Sub(c.now)
+}
+
+// due reports whether a timer fires exactly d from now.
+func (c *manualClock) due(d time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.timers, func(t timer) bool { return t.at.Sub(c.now) == d })
 }
 
 // advance moves the time and fires what is due.

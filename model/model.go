@@ -6,8 +6,9 @@
 // can be asked, loads it, and says when that changes; it runs between Start and
 // Close. The lane (lane.go) lets one completion at a time through, the newest
 // first. Generate (generate.go) carries one prompt over and its answer back. The
-// gate (gate.go) holds background work, which is embedding (embed.go), while
-// someone waits. All methods are safe for concurrent use.
+// gate (gate.go) lets answers to conversations (chat.go) and embedding (embed.go)
+// go on only while nothing more urgent runs. All methods are safe for concurrent
+// use.
 package model
 
 import (
@@ -96,6 +97,7 @@ type Runtime struct {
 
 	lane    lane
 	gate    gate
+	talking chan struct{} // holds one token while a conversation is answered
 	health  health
 	metrics metrics
 }
@@ -145,6 +147,7 @@ func New(opt Options) (*Runtime, error) {
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.health.init()
 	rt.gate.init(opt.Clock)
+	rt.talking = make(chan struct{}, 1)
 	return rt, nil
 }
 

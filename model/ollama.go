@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -65,7 +66,9 @@ func (c *ollama) complete(ctx context.Context, r request, each func(chunk)) erro
 	if r.seed != 0 {
 		options["seed"] = r.seed
 	}
-	return c.finish(ctx, c.request(r.prompt, options), each)
+	req := c.request(r.prompt, options)
+	req.Format = r.format
+	return c.finish(ctx, req, each)
 }
 
 // version asks whether a server answers at all.
@@ -132,7 +135,7 @@ func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func
 	var end streamEnd
 	err := c.stream(ctx, req, func(r api.GenerateResponse) {
 		end.see(r)
-		piece := chunk{text: r.Response, done: r.Done}
+		piece := chunk{text: r.Response, done: r.Done, cut: r.DoneReason == "length"}
 		for _, lp := range r.Logprobs {
 			piece.logprobs = append(piece.logprobs, lp.Logprob)
 		}
@@ -148,6 +151,34 @@ func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func
 		err = c.brokeOff(nil)
 	}
 	return c.explain(err)
+}
+
+// render has Ollama fill the model's chat template, without asking the model:
+// the answer to a prompt can be interrupted and taken up again, that to a
+// conversation cannot, and loses a tool call that does not parse.
+func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) {
+	no := false
+	req := &api.ChatRequest{
+		Model: c.model, Stream: &no, Truncate: &no, KeepAlive: &api.Duration{Duration: c.keepAlive},
+		Options: map[string]any{"num_ctx": c.numCtx}, DebugRenderOnly: true,
+	}
+	for _, m := range conv.Messages {
+		req.Messages = append(req.Messages, api.Message{Role: m.Role, Content: m.Text})
+	}
+	if len(conv.Tools) > 0 {
+		if err := json.Unmarshal(conv.Tools, &req.Tools); err != nil {
+			return "", fmt.Errorf("read the tool definitions: %w", err)
+		}
+	}
+	prompt := ""
+	err := c.api.Chat(ctx, req, func(r api.ChatResponse) error {
+		if r.DebugInfo == nil {
+			return &problem{kind: ErrServer, what: "this Ollama does not show prompts", fix: "update it"}
+		}
+		prompt = r.DebugInfo.RenderedTemplate
+		return nil
+	})
+	return prompt, c.explain(err)
 }
 
 // embed runs the texts one after the other on the server; none only loads the

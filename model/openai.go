@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -109,94 +108,11 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-type openAIChunk struct {
-	Choices []struct {
-		Text         string `json:"text"`
-		FinishReason string `json:"finish_reason"`
-		Logprobs     *struct {
-			Tokens  []*float64 `json:"token_logprobs"` // the interface's own form
-			Content []struct { // llama.cpp's
-				Logprob float64 `json:"logprob"`
-			} `json:"content"`
-		} `json:"logprobs"`
-	} `json:"choices"`
-	Usage *struct {
-		PromptTokens     int `json:"prompt_tokens"`
-		CompletionTokens int `json:"completion_tokens"`
-	} `json:"usage"`
-	Error json.RawMessage `json:"error"`
-}
-
 func (c *openAI) complete(ctx context.Context, r request, each func(chunk)) error {
-	resp, err := c.send(ctx, http.MethodPost, "v1/completions", openAIRequest{
+	return c.stream(ctx, "v1/completions", openAIRequest{
 		Model: c.model, Prompt: r.prompt, MaxTokens: r.maxTokens, Temperature: r.Temperature, TopP: r.TopP,
 		Stop: r.stop, Seed: r.seed, Logprobs: 1, Stream: true, StreamOptions: streamOptions{IncludeUsage: true},
-	})
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	begin := time.Now()
-	var first time.Time
-	last := chunk{done: true}
-	finished := false
-	lines := bufio.NewReader(io.LimitReader(resp.Body, maxAnswer))
-	for {
-		line, err := lines.ReadString('\n')
-		field, data, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		data = strings.TrimSpace(data)
-		switch {
-		case field == "data" && data == "[DONE]":
-			last.usage.eval = time.Since(first)
-			last.usage.promptEval = first.Sub(begin)
-			each(last)
-			return nil
-		case field == "data":
-			var part openAIChunk
-			if json.Unmarshal([]byte(data), &part) != nil {
-				return c.notOpenAI()
-			}
-			if len(part.Error) > 0 {
-				return c.failed(errorMessage(part.Error))
-			}
-			if part.Usage != nil {
-				last.usage.promptTokens, last.usage.tokens = part.Usage.PromptTokens, part.Usage.CompletionTokens
-			}
-			for _, choice := range part.Choices {
-				finished = finished || choice.FinishReason != ""
-				if choice.Text == "" {
-					continue
-				}
-				if first.IsZero() {
-					first = time.Now()
-				}
-				piece := chunk{text: choice.Text}
-				if lps := choice.Logprobs; lps != nil {
-					for _, lp := range lps.Tokens {
-						if lp != nil {
-							piece.logprobs = append(piece.logprobs, *lp)
-						}
-					}
-					for _, token := range lps.Content {
-						piece.logprobs = append(piece.logprobs, token.Logprob)
-					}
-				}
-				each(piece)
-			}
-		case field == "error":
-			return c.failed(errorMessage(json.RawMessage(data)))
-		}
-		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == io.EOF && finished: // some servers leave out [DONE]
-			each(last)
-			return nil
-		default:
-			return &problem{kind: ErrBroken, what: fmt.Sprintf("the server at %s broke off in the middle of an answer", c.endpoint), fix: "see its log", cause: err}
-		}
-	}
+	}, each)
 }
 
 func (c *openAI) embed(ctx context.Context, texts []string) ([][]float32, error) {

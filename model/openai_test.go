@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/model"
 	"quarry/model/modeltest"
@@ -119,9 +120,8 @@ func TestOpenAIStates(t *testing.T) {
 		t.Errorf("the person reads %q", st.Err)
 	}
 	next := func(n int, phase model.Phase) model.State {
-		eventually(t, "a retry is due", func() bool { return clock.pending() > 0 })
-		clock.advance(clock.pending())
-		return seen.wait(t, n, phase)
+		t.Helper()
+		return seen.reach(t, clock, 2*time.Minute, n, phase)
 	}
 	s.SetAPIKey("")
 	s.SetModels(modeltest.Model{Name: "a"}, modeltest.Model{Name: "b"})
@@ -163,13 +163,22 @@ func TestOpenAICheck(t *testing.T) {
 	}
 }
 
-// Ollama speaks the same interface, so it can be the other side here.
+// Ollama speaks the same interface, so it can be the other side here. It puts
+// the prompt into the model's chat template, as the canary notices.
 func TestRealOpenAI(t *testing.T) {
 	s := ollamatest.Start(t)
+	wrapped := start(t, openAIOptions(s.URL))
+	if err := wrapped.WaitReady(soon(t)); !errors.Is(err, model.ErrNoFIM) || !strings.Contains(err.Error(), "chat template") {
+		t.Errorf("a model with a chat template: %v", err)
+	}
+
+	s.CreatePlain("plain", ollamatest.Tiny)
 	s.CreateBert("tiny-bert", ollamatest.TinyBert)
-	o := ready(t, openAIOptions(s.URL))
+	opt := openAIOptions(s.URL)
+	opt.Model = "plain"
+	o := ready(t, opt)
 	pieces := 0
-	n, err := o.Generate(soon(t), fim("func add(", ")"), 20, []string{"<|fim_pad|>"}, 0, func(_ string, lp float64) bool {
+	n, err := o.Generate(soon(t), fim("func add(", ")"), 20, []string{"<|filename|>"}, 0, func(_ string, lp float64) bool {
 		pieces++
 		if !math.IsNaN(lp) && lp > 0 {
 			t.Errorf("a log-probability of %v", lp)
@@ -178,6 +187,10 @@ func TestRealOpenAI(t *testing.T) {
 	})
 	if err != nil || pieces < 15 || n < 10 {
 		t.Errorf("%d pieces, %d prompt tokens, %v", pieces, n, err)
+	}
+	reply, err := o.Chat(soon(t), question(why), func(string) bool { return true })
+	if err != nil || len(reply.Text) < 100 || reply.Tokens == 0 {
+		t.Errorf("a conversation: %+v, %v", reply, err)
 	}
 	v, err := o.NewEmbedder("tiny-bert").EmbedQuery(soon(t), "hello")
 	if err != nil || len(v) != ollamatest.TinyBert.Embedding {

@@ -13,6 +13,11 @@ type Preset struct {
 // and just enough penalty to keep it from repeating a line for ever.
 var FIMPreset = Preset{Temperature: 0.2, TopP: 0.9, RepeatPenalty: 1.05, MaxTokens: 128}
 
+// ChatPreset is what conversations are answered with; their Temperature replaces
+// its own. There is no repeat penalty: an answer about code repeats names and
+// paths.
+var ChatPreset = Preset{Temperature: 0.2, TopP: 0.9, RepeatPenalty: 1, MaxTokens: 512}
+
 // alternative is the preset for the n-th alternative answer, n > 0: warmer with
 // every one, since at the preset's own temperature they would be the same.
 func (p Preset) alternative(n int) Preset {

@@ -41,6 +41,8 @@ type Model struct {
 	NoFIM bool
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
+	// NoTools makes the chat template one that knows no tools.
+	NoTools bool
 	// RemoteHost is set for a model that Ollama runs on another machine.
 	RemoteHost string
 }
@@ -150,6 +152,7 @@ func (s *Server) listen(addr string) error {
 	mux.HandleFunc("GET /api/ps", s.ps)
 	mux.HandleFunc("POST /api/show", s.show)
 	mux.HandleFunc("POST /api/generate", s.generate)
+	mux.HandleFunc("POST /api/chat", s.renderChat)
 	mux.HandleFunc("POST /api/embed", s.embedTexts)
 	mux.HandleFunc("GET /v1/models", s.listModels)
 	mux.HandleFunc("POST /v1/completions", s.completions)

@@ -159,12 +159,31 @@ func (s *Server) Loaded() []api.ProcessModelResponse {
 // on one thread: it is too small to share.
 func (s *Server) Create(model string, shape Shape) {
 	s.t.Helper()
+	s.createGranite(model, shape, chatTemplate)
+}
+
+// CreatePlain is Create without a chat template.
+func (s *Server) CreatePlain(model string, shape Shape) {
+	s.t.Helper()
+	s.createGranite(model, shape, "")
+}
+
+func (s *Server) createGranite(model string, shape Shape, template string) {
+	s.t.Helper()
 	path := filepath.Join(s.dir, "model.gguf")
 	if err := WriteGranite(path, shape); err != nil {
 		s.t.Fatal(err)
 	}
-	s.CreateFromFile(model, path, map[string]any{"num_thread": 1})
+	s.CreateFromFile(model, path, template, map[string]any{"num_thread": 1})
 }
+
+// chatTemplate has the shape of Granite 4's: roles in special tokens, tools in
+// the system turn, and no place for a suffix.
+const chatTemplate = `{{- if .Tools }}<|start_of_role|>system<|end_of_role|>tools:
+{{- range .Tools }} {{ . }}{{ end }}<|end_of_text|>
+{{ end }}
+{{- range .Messages }}<|start_of_role|>{{ .Role }}<|end_of_role|>{{ .Content }}<|end_of_text|>
+{{ end }}<|start_of_role|>assistant<|end_of_role|>`
 
 // CreateBert gives the server a generated embedding model under this name.
 func (s *Server) CreateBert(model string, shape BertShape) {
@@ -173,11 +192,12 @@ func (s *Server) CreateBert(model string, shape BertShape) {
 	if err := WriteBert(path, shape); err != nil {
 		s.t.Fatal(err)
 	}
-	s.CreateFromFile(model, path, map[string]any{"num_thread": 1})
+	s.CreateFromFile(model, path, "", map[string]any{"num_thread": 1})
 }
 
-// CreateFromFile imports a GGUF file with these parameters.
-func (s *Server) CreateFromFile(model, path string, parameters map[string]any) {
+// CreateFromFile imports a GGUF file with this chat template, Ollama's plain one
+// if empty, and these parameters.
+func (s *Server) CreateFromFile(model, path, template string, parameters map[string]any) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
@@ -197,7 +217,7 @@ func (s *Server) CreateFromFile(model, path string, parameters map[string]any) {
 	if err := s.client().CreateBlob(ctx, digest, f); err != nil {
 		s.t.Fatalf("create blob: %v", err)
 	}
-	req := &api.CreateRequest{Model: model, Files: map[string]string{filepath.Base(path): digest}, Parameters: parameters}
+	req := &api.CreateRequest{Model: model, Files: map[string]string{filepath.Base(path): digest}, Template: template, Parameters: parameters}
 	if err := s.client().Create(ctx, req, func(api.ProgressResponse) error { return nil }); err != nil {
 		s.t.Fatalf("create %s: %v", model, err)
 	}

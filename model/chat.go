@@ -1,0 +1,187 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// Conversation is what Chat answers.
+type Conversation struct {
+	Messages []Message
+	// Tools are offered to the model: a JSON list of definitions as OpenAI's
+	// interface has them. None if empty; a model whose template knows no tools
+	// makes Chat fail.
+	Tools json.RawMessage
+	// Format is a JSON schema that the answer must fit; any text if empty.
+	Format json.RawMessage
+	// Temperature is 0 for the likeliest answer.
+	Temperature float64
+	// MaxTokens is the length limit; 0 means ChatPreset's.
+	MaxTokens int
+}
+
+// Message is one turn. Role is system, user or assistant.
+type Message struct {
+	Role, Text string
+}
+
+// Reply is what came of a conversation.
+type Reply struct {
+	// Text is the whole answer. Tool calls are in it as the model writes them,
+	// or, from a server that takes them out, in the form
+	// {"type":"tool_call","calls":[{"id","name","arguments"}]}, arguments being a
+	// string of JSON.
+	Text string
+	// Cut says that MaxTokens ended the answer.
+	Cut bool
+	// PromptTokens and Tokens are the server's counts, 0 if it gave none.
+	PromptTokens, Tokens int
+	// Yields is how often the answer had to wait for a completion.
+	Yields int
+}
+
+// Chat answers a conversation, calling emit with each piece of the answer as it
+// comes; it ends early when emit answers false, with what came so far and no
+// error. With a Format emit is called once, with the whole.
+//
+// Completions go first. On Ollama an answer that one interrupts goes on after it
+// from where it was, so emit sees one text; an answer with a Format begins anew.
+// Long prompts are read in steps, since Ollama cannot stop in the middle of one.
+func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text string) bool) (Reply, error) {
+	if err := rt.Ready(); err != nil && !errors.Is(err, ErrNoFIM) {
+		return Reply{}, err
+	}
+	if c.MaxTokens <= 0 {
+		c.MaxTokens = ChatPreset.MaxTokens
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(rt.ctx, func() { cancel(context.Canceled) })()
+	select { // two answers in turns would read their prompts over and over
+	case rt.talking <- struct{}{}:
+		defer func() { <-rt.talking }()
+	case <-ctx.Done():
+		return Reply{}, ctx.Err()
+	}
+	rt.gate.enter(conversing)
+	defer rt.gate.leave(conversing)
+
+	t := &talk{emit: emit, whole: len(c.Format) > 0, stop: func() { cancel(errStopped) }}
+	var err error
+	switch b := rt.backend.(type) {
+	case renderer:
+		err = rt.converse(ctx, b, c, t)
+	case chatter:
+		err = b.chat(ctx, c, t.take)
+	}
+	if err != nil && context.Cause(ctx) == errStopped {
+		err = nil
+	}
+	rt.judge(err)
+	t.reply.Text = t.text.String()
+	if err == nil && t.whole {
+		emit(t.reply.Text)
+	}
+	return t.reply, err
+}
+
+// renderer is a backend that turns a conversation into a prompt.
+type renderer interface {
+	render(ctx context.Context, c Conversation) (string, error)
+}
+
+// chatter is a backend that answers a conversation itself.
+type chatter interface {
+	chat(ctx context.Context, c Conversation, each func(chunk)) error
+}
+
+// talk gathers an answer.
+type talk struct {
+	emit  func(string) bool
+	whole bool // emit wants it all at once
+	stop  func()
+	text  strings.Builder
+	took  int // chunks with text
+	ended bool
+	reply Reply
+}
+
+func (t *talk) take(c chunk) {
+	if c.done {
+		t.reply.Cut = c.cut
+		t.reply.PromptTokens = max(t.reply.PromptTokens, c.usage.promptTokens)
+		t.reply.Tokens += c.usage.tokens
+	}
+	if c.text == "" || t.ended {
+		return
+	}
+	t.text.WriteString(c.text)
+	t.took++
+	if !t.whole && !t.emit(c.text) {
+		t.ended = true
+		t.stop()
+	}
+}
+
+// readStep is how much of a prompt Ollama reads at a time, in bytes: about 512
+// tokens of code, which the slowest machine quarry is for reads in two seconds.
+const readStep = 1536
+
+// converse answers with a backend that can go on from any text.
+func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *talk) error {
+	prompt, err := b.render(ctx, c)
+	if err != nil {
+		return err
+	}
+	preset := ChatPreset
+	preset.Temperature = c.Temperature
+	ask := func(r request, each func(chunk)) error {
+		r.Preset, r.seed = preset, rt.opt.Seed
+		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error { return rt.complete(ctx, r, each) })
+	}
+	for read := 0; ; {
+		if rest := prompt[read:]; len(rest) > readStep {
+			next := read + stepEnd(rest)
+			switch err := ask(request{prompt: prompt[:next], maxTokens: 1}, func(chunk) {}); {
+			case err == errYielded: // the completion took the cache: begin anew
+				t.reply.Yields++
+				read = 0
+			case err != nil:
+				return err
+			default:
+				read = next
+			}
+			continue
+		}
+		r := request{prompt: prompt + t.text.String(), maxTokens: c.MaxTokens - t.took, format: c.Format}
+		if r.maxTokens <= 0 {
+			t.reply.Cut = true
+			return nil
+		}
+		err := ask(r, t.take)
+		if err != errYielded {
+			return err
+		}
+		t.reply.Yields++
+		read = 0
+		if t.whole { // a schema is followed from its beginning
+			t.text.Reset()
+			t.took = 0
+		}
+	}
+}
+
+// stepEnd is where the next step ends: after the last line within it, since a
+// line's tokens are the same whatever follows, or at a character.
+func stepEnd(s string) int {
+	if i := strings.LastIndexByte(s[:readStep], '\n'); i >= 0 {
+		return i + 1
+	}
+	end := readStep
+	for end > readStep-4 && s[end]&0xc0 == 0x80 {
+		end--
+	}
+	return end
+}

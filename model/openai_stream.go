@@ -1,0 +1,187 @@
+package model
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// openAIEvent is one event of an answer's stream, of either interface.
+type openAIEvent struct {
+	Choices []struct {
+		Text  string   `json:"text"` // of completions
+		Delta struct { // of chat
+			Content   string           `json:"content"`
+			ToolCalls []openAICallPart `json:"tool_calls"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+		Logprobs     *struct {
+			Tokens  []*float64 `json:"token_logprobs"` // the interface's own form
+			Content []struct { // llama.cpp's
+				Logprob float64 `json:"logprob"`
+			} `json:"content"`
+		} `json:"logprobs"`
+	} `json:"choices"`
+	Usage *struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+// openAICallPart is a piece of a tool call; the pieces of one have its index.
+type openAICallPart struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// stream posts body and calls each with every chunk of the answer. Tool calls
+// come as one chunk before the end.
+func (c *openAI) stream(ctx context.Context, path string, body any, each func(chunk)) error {
+	resp, err := c.send(ctx, http.MethodPost, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	a := openAIAnswer{each: each, begin: time.Now(), last: chunk{done: true}}
+	lines := bufio.NewReader(io.LimitReader(resp.Body, maxAnswer))
+	for {
+		line, err := lines.ReadString('\n')
+		field, data, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		data = strings.TrimSpace(data)
+		switch {
+		case field == "data" && data == "[DONE]":
+			a.end()
+			return nil
+		case field == "data":
+			var e openAIEvent
+			if json.Unmarshal([]byte(data), &e) != nil {
+				return c.notOpenAI()
+			}
+			if len(e.Error) > 0 {
+				return c.failed(errorMessage(e.Error))
+			}
+			a.see(e)
+		case field == "error": // llama.cpp
+			return c.failed(errorMessage(json.RawMessage(data)))
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == io.EOF && a.finished: // some servers leave out [DONE]
+			a.end()
+			return nil
+		default:
+			return &problem{kind: ErrBroken, what: fmt.Sprintf("the server at %s broke off in the middle of an answer", c.endpoint), fix: "see its log", cause: err}
+		}
+	}
+}
+
+// openAIAnswer puts the events of a stream together.
+type openAIAnswer struct {
+	each         func(chunk)
+	begin, first time.Time
+	finished     bool
+	calls        []openAICallPart // whole, by index
+	last         chunk
+}
+
+func (a *openAIAnswer) see(e openAIEvent) {
+	if e.Usage != nil {
+		a.last.usage.promptTokens, a.last.usage.tokens = e.Usage.PromptTokens, e.Usage.CompletionTokens
+	}
+	for _, choice := range e.Choices {
+		if choice.FinishReason != "" {
+			a.finished, a.last.cut = true, choice.FinishReason == "length"
+		}
+		for _, part := range choice.Delta.ToolCalls {
+			a.call(part)
+		}
+		piece := chunk{text: choice.Text + choice.Delta.Content}
+		if piece.text == "" {
+			continue
+		}
+		if a.first.IsZero() {
+			a.first = time.Now()
+		}
+		if lps := choice.Logprobs; lps != nil {
+			for _, lp := range lps.Tokens {
+				if lp != nil {
+					piece.logprobs = append(piece.logprobs, *lp)
+				}
+			}
+			for _, token := range lps.Content {
+				piece.logprobs = append(piece.logprobs, token.Logprob)
+			}
+		}
+		a.each(piece)
+	}
+}
+
+func (a *openAIAnswer) call(part openAICallPart) {
+	for i := range a.calls {
+		if a.calls[i].Index == part.Index {
+			a.calls[i].Function.Name += part.Function.Name
+			a.calls[i].Function.Arguments += part.Function.Arguments
+			return
+		}
+	}
+	a.calls = append(a.calls, part)
+}
+
+func (a *openAIAnswer) end() {
+	if len(a.calls) > 0 {
+		type call struct {
+			ID        string `json:"id"`
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		}
+		wrapper := struct {
+			Type  string `json:"type"`
+			Calls []call `json:"calls"`
+		}{Type: "tool_call"}
+		for _, p := range a.calls {
+			wrapper.Calls = append(wrapper.Calls, call{p.ID, p.Function.Name, p.Function.Arguments})
+		}
+		text, err := json.Marshal(wrapper)
+		if err != nil {
+			panic(err) // strings only
+		}
+		a.each(chunk{text: string(text)})
+	}
+	if !a.first.IsZero() {
+		a.last.usage.promptEval, a.last.usage.eval = a.first.Sub(a.begin), time.Since(a.first)
+	}
+	a.each(a.last)
+}
+
+// chat asks the server for the answer: it has the model's template.
+func (c *openAI) chat(ctx context.Context, conv Conversation, each func(chunk)) error {
+	messages := make([]map[string]string, len(conv.Messages))
+	for i, m := range conv.Messages {
+		messages[i] = map[string]string{"role": m.Role, "content": m.Text}
+	}
+	body := map[string]any{
+		"model": c.model, "messages": messages, "max_tokens": conv.MaxTokens, "temperature": conv.Temperature,
+		"stream": true, "stream_options": streamOptions{IncludeUsage: true},
+	}
+	if len(conv.Tools) > 0 {
+		body["tools"] = conv.Tools
+	}
+	if len(conv.Format) > 0 {
+		body["response_format"] = map[string]any{
+			"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": conv.Format},
+		}
+	}
+	return c.stream(ctx, "v1/chat/completions", body, each)
+}

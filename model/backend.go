@@ -140,7 +140,8 @@ func (rt *Runtime) canary(ctx context.Context) error {
 
 // count is the server's count of the tokens of prompt, 0 if it gives none.
 func (rt *Runtime) count(ctx context.Context, prompt string) (tokens int, err error) {
-	err = rt.complete(ctx, request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: 1}, func(c chunk) {
+	r := request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: 1}
+	err = rt.patiently(ctx, r, canaryPatience, func(c chunk) {
 		tokens = max(tokens, c.usage.promptTokens)
 	})
 	return tokens, err

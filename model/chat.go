@@ -137,21 +137,22 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 	}
 	preset := ChatPreset
 	preset.Temperature = c.Temperature
+	known := 0 // how much of the prompt the server has read
 	ask := func(r request, each func(chunk)) error {
 		r.Preset, r.seed = preset, rt.opt.Seed
-		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error { return rt.complete(ctx, r, each) })
+		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error { return rt.patiently(ctx, r, patience(len(r.prompt)-known), each) })
 	}
-	for read := 0; ; {
-		if rest := prompt[read:]; len(rest) > readStep {
-			next := read + stepEnd(rest)
+	for {
+		if rest := prompt[known:]; len(rest) > readStep {
+			next := known + stepEnd(rest)
 			switch err := ask(request{prompt: prompt[:next], maxTokens: 1}, func(chunk) {}); {
 			case err == errYielded: // the completion took the cache: begin anew
 				t.reply.Yields++
-				read = 0
+				known = 0
 			case err != nil:
 				return err
 			default:
-				read = next
+				known = next
 			}
 			continue
 		}
@@ -165,7 +166,7 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 			return err
 		}
 		t.reply.Yields++
-		read = 0
+		known = 0
 		if t.whole { // a schema is followed from its beginning
 			t.text.Reset()
 			t.took = 0

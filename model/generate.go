@@ -85,7 +85,9 @@ type call struct {
 	err          error
 
 	cancel context.CancelFunc
-	mu     sync.Mutex // guards started and isStopped
+	limit  int        // of tokens
+	mu     sync.Mutex // guards all below
+	tokens int
 	// started says that cancelling frees the model: on Ollama, that tokens flow.
 	started, isStopped bool
 }
@@ -97,6 +99,7 @@ var errStopped = errors.New("nobody waits for the answer")
 func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	ctx, cancel := context.WithCancel(rt.ctx)
 	c := &call{
+		limit:  req.maxTokens,
 		chunks: make(chan chunk), stopped: make(chan struct{}), ended: make(chan struct{}), cancel: cancel,
 		started: rt.interruptible(),
 	}
@@ -108,7 +111,7 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	}
 	running := rt.spawn(func() {
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
-		err := rt.complete(ctx, req, func(r chunk) { c.pass(r, m) })
+		err := rt.patiently(ctx, req, patience(m.timing.PromptBytes-m.timing.SharedBytes), func(r chunk) { c.pass(r, m) })
 		if c.wasStopped() {
 			err = errStopped
 		}
@@ -142,10 +145,13 @@ func (c *call) pass(r chunk, m *measurement) {
 	m.see(r)
 	c.mu.Lock()
 	c.started = true
+	c.tokens += max(1, len(r.logprobs))
 	stopped := c.isStopped
+	if stopped {
+		c.cut()
+	}
 	c.mu.Unlock()
 	if stopped {
-		c.cancel()
 		return
 	}
 	select {
@@ -163,6 +169,15 @@ func (c *call) stop() {
 		close(c.stopped)
 	}
 	if c.started {
+		c.cut()
+	}
+}
+
+// cut ends the request, unless it is about to end by itself: the last token and
+// the end come together, which is when a closed connection gets Ollama stuck
+// (stuck.go). The caller holds mu.
+func (c *call) cut() {
+	if c.tokens < c.limit-1 {
 		c.cancel()
 	}
 }

@@ -31,6 +31,9 @@ type Metrics struct {
 	// error and Stopped because nobody waited any longer. NotSent lost their
 	// turn or their caller while they queued.
 	Sent, Failed, Stopped, NotSent int
+	// Unstuck is how often the model had to be loaded anew because the server
+	// was stuck.
+	Unstuck int
 	// Waiting is how many queue in quarry now.
 	Waiting int
 	Last    Timing
@@ -89,6 +92,12 @@ func (m *metrics) notSent() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sum.NotSent++
+}
+
+func (m *metrics) unstuck() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum.Unstuck++
 }
 
 // measurement is a Timing in the making.

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -95,6 +96,10 @@ type Runtime struct {
 	closing sync.Mutex // held while running grows, and by Close
 	closed  bool       // guarded by closing
 
+	// mayBeStuck says that a request was cut off and the server gave no token to
+	// any since (stuck.go). It is so at first: it may have happened to others.
+	mayBeStuck atomic.Bool
+
 	lane    lane
 	gate    gate
 	talking chan struct{} // holds one token while a conversation is answered
@@ -147,6 +152,7 @@ func New(opt Options) (*Runtime, error) {
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.health.init()
 	rt.gate.init(opt.Clock)
+	rt.mayBeStuck.Store(true)
 	rt.talking = make(chan struct{}, 1)
 	return rt, nil
 }

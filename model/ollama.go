@@ -114,6 +114,33 @@ func (c *ollama) load(ctx context.Context) error {
 	return c.explainWithin(ctx, c.finish(ctx, c.request("", nil), func(chunk) {}))
 }
 
+// unload drops the model from memory, once nobody uses it, and answers when it
+// is gone.
+func (c *ollama) unload(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req := c.request("", nil)
+	req.KeepAlive = &api.Duration{}
+	if err := c.finish(ctx, req, func(chunk) {}); err != nil {
+		return c.explainWithin(ctx, err)
+	}
+	// Ollama answers before it has done so, and a load that comes in between
+	// would keep the model as it is.
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		p, err := c.loaded(ctx)
+		if err != nil || p == (placement{}) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return c.explainWithin(ctx, ctx.Err())
+		}
+	}
+}
+
 func (c *ollama) loaded(ctx context.Context) (placement, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

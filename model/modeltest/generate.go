@@ -46,17 +46,28 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		fail(400, "raw mode does not support template, system, or context")
 		return
 	}
+	if rec.Prompt == "" {
+		if keep := string(rec.body.KeepAlive); keep == `0` || keep == `"0s"` {
+			s.unload(m)
+			reply(w, 200, map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "unload"})
+			return
+		}
+		s.load(m, rec)
+		reply(w, 200, map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "load"})
+		return
+	}
 	release, ok := s.acquire(r.Context())
 	if !ok {
 		outcome = Cancelled
 		return
 	}
-	defer release()
+	stuck := false
+	defer func() {
+		if !stuck {
+			release()
+		}
+	}()
 	s.load(m, rec)
-	if rec.Prompt == "" {
-		reply(w, 200, map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "load"})
-		return
-	}
 	promptTokens := CountTokens(rec.Prompt, m.NoFIM)
 	if t := rec.body.Truncate; t != nil && !*t && promptTokens > rec.NumCtx() {
 		fail(400, "the input length exceeds the context length")
@@ -71,6 +82,12 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: rec.Model, logprobs: rec.body.Logprobs == true}}
 	outcome = out.run(r.Context(), a, promptTokens)
+	if a.GetStuck && outcome == Cancelled {
+		stuck = true
+		s.mu.Lock()
+		s.stuck = true
+		s.mu.Unlock()
+	}
 	if a.Disconnect {
 		panic(http.ErrAbortHandler)
 	}
@@ -115,6 +132,17 @@ func (s *Server) hold(hold, gone <-chan struct{}) {
 	case <-hold:
 	case <-gone:
 	case <-stopping:
+	}
+}
+
+// unload drops a model, and with it a request that got stuck.
+func (s *Server) unload(m Model) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.loaded, fullName(m.Name))
+	if s.stuck {
+		s.stuck = false
+		<-s.slot
 	}
 }
 

@@ -69,6 +69,10 @@ type Answer struct {
 	ErrorLine string
 	// Disconnect cuts the connection after Pieces.
 	Disconnect bool
+	// GetStuck keeps the model's only place taken when this request is cancelled
+	// between two pieces, until the model is unloaded. Ollama 0.17.4 does that
+	// when a cancel comes at a bad moment.
+	GetStuck bool
 	// NoDone ends the stream after Pieces cleanly, without the done chunk.
 	NoDone bool
 }
@@ -99,6 +103,7 @@ type Server struct {
 	waiting  int
 	maxQueue int
 	slot     chan struct{} // holds one token while a generation runs
+	stuck    bool          // the one in slot will never end
 }
 
 type loadedModel struct {

@@ -1,0 +1,120 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Ollama (seen in 0.17.4) can get stuck for good when a client closes the
+// connection while two tokens are under way: its handler is gone, and the one
+// that reads from the model waits for ever to hand the second token over, with
+// the model's only place taken. Everyone's requests then wait, until the model
+// is unloaded. It takes a moment of bad scheduling: on a machine under full load
+// it happened after 15 to 40 cancelled requests of a model that writes a token
+// in 2 ms, and after 1,100 of one that needs 20 ms. People cancel thousands of
+// completions a day, so whoever cancels must also repair.
+
+// unloader is a backend whose model can be dropped from memory.
+type unloader interface {
+	unload(ctx context.Context) error
+}
+
+var errStuck = errors.New("the server is stuck")
+
+// canaryPatience is that for the first request to a server, which may be stuck
+// since before quarry was there, but is more likely busy for someone else.
+const canaryPatience = 30 * time.Second
+
+// patience is how long a request may wait for its first token before the server
+// counts as stuck, if it may be: twice what reading the new part of its prompt
+// takes the slowest machine quarry is for, and a margin for other programs.
+func patience(newBytes int) time.Duration {
+	const margin = 5 * time.Second
+	const perByte = time.Second / 150 // 50 tokens a second, of three bytes each
+	return margin + 2*perByte*time.Duration(newBytes)
+}
+
+// patiently completes r. If a request was cut off since the server last gave a
+// token, and this one gets none within limit, it has the model loaded anew and
+// asks once more.
+func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
+	err := rt.watched(ctx, r, limit, each)
+	if err != errStuck {
+		return err
+	}
+	rt.log.Warn("Ollama is stuck after a cancelled request; loading the model anew")
+	rt.metrics.unstuck()
+	if err := rt.unstick(ctx); err != nil {
+		return err
+	}
+	if err = rt.watched(ctx, r, limit, each); err == errStuck {
+		err = &problem{kind: ErrServer, what: "Ollama gives no answer, even after it loaded " + rt.opt.Model + " anew", fix: "restart Ollama"}
+	}
+	return err
+}
+
+// watched completes r, and fails with errStuck if the server may be stuck when
+// limit is over and no token has come.
+func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, each func(chunk)) error {
+	if _, ok := rt.backend.(unloader); !ok {
+		return rt.complete(ctx, r, each)
+	}
+	attempt, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alive, over := make(chan struct{}), make(chan struct{})
+	watcher := make(chan struct{})
+	go func() {
+		defer close(watcher)
+		select {
+		case <-alive:
+		case <-over:
+		case <-rt.opt.Clock.After(limit):
+			if rt.mayBeStuck.Load() {
+				cancel(errStuck)
+			}
+		}
+	}()
+	started := false
+	err := rt.complete(attempt, r, func(c chunk) {
+		if !started {
+			started = true
+			close(alive)
+			rt.mayBeStuck.Store(false)
+		}
+		each(c)
+	})
+	close(over)
+	<-watcher
+	switch {
+	case err != nil && context.Cause(attempt) == errStuck && ctx.Err() == nil:
+		return errStuck
+	case err != nil && ctx.Err() != nil && started:
+		rt.mayBeStuck.Store(true) // cut off in the middle
+	}
+	return err
+}
+
+// unstick drops the model and loads it again. The load is everybody's, so it
+// goes on when ctx ends.
+func (rt *Runtime) unstick(ctx context.Context) error {
+	done := make(chan error, 1)
+	if !rt.spawn(func() {
+		err := rt.backend.(unloader).unload(rt.ctx)
+		if err == nil {
+			err = rt.load(rt.ctx)
+		}
+		if err == nil {
+			rt.mayBeStuck.Store(false)
+		}
+		done <- err
+	}) {
+		return context.Canceled
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -115,6 +115,7 @@ func (c *coordinator) apply(b store.Batch) error {
 	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
 		return nil
 	}
+	c.written = true
 	if len(b.Put)+len(b.Remove) > 0 {
 		c.unlinked = true
 	}

@@ -26,11 +26,13 @@ type coordinator struct {
 	// fresh are the paths written from newer events since the scan began; what it
 	// read of them may be older.
 	fresh map[string]bool
-	batch store.Batch
-	size  int64 // of the batch, in bytes
-	age   time.Time
-	read  Progress
-	shown time.Time
+	// written: something was committed since the last checkpoint.
+	written bool
+	batch   store.Batch
+	size    int64 // of the batch, in bytes
+	age     time.Time
+	read    Progress
+	shown   time.Time
 }
 
 // coordinate runs until ctx is done.
@@ -115,11 +117,11 @@ func (c *coordinator) step(ctx context.Context) time.Duration {
 		c.relink(ctx)
 		return 0
 	}
-	return c.patience(now, next, linkable)
+	return c.patience(ctx, now, next, linkable)
 }
 
 // patience answers when the coordinator has to look again though nothing happens.
-func (c *coordinator) patience(now, next time.Time, linkable bool) time.Duration {
+func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkable bool) time.Duration {
 	wait := time.Duration(-1)
 	sooner := func(d time.Duration) {
 		if d = max(d, time.Millisecond); wait < 0 || d < wait {
@@ -149,6 +151,14 @@ func (c *coordinator) patience(now, next time.Time, linkable bool) time.Duration
 	}
 	if c.scan == nil && !linkable && next.IsZero() {
 		c.settle()
+		switch {
+		case !c.written:
+		case c.gate.open():
+			c.written = false
+			c.settleErr(ctx, c.Store().Checkpoint())
+		default:
+			sooner(quiet)
+		}
 	}
 	return wait
 }

@@ -140,6 +140,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	}
 	for range min(workers(), len(stale)) {
 		group.Go(func() {
+			background()
 			var a analyzer
 			for {
 				e, ok := take()

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 )
 
 // Stats answers what the index knows of the files in a folder and below it, by
@@ -166,6 +167,31 @@ func (s *Store) Optimize() error {
 		if err := s.w.exec(q); err != nil {
 			return fmt.Errorf("optimize the index: %w", classify(err))
 		}
+	}
+	return nil
+}
+
+// checkpointAbove is the size of the write-ahead log, in bytes, above which it is
+// worth moving into the database; after that the log is cut to it.
+const checkpointAbove = 4 << 20
+
+// Checkpoint moves what was written lately into the database proper, if it is much.
+// It waits for the disk, up to tenths of a second: call it when nobody waits for a
+// write.
+func (s *Store) Checkpoint() error {
+	if s.path == "" {
+		return nil
+	}
+	if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() <= checkpointAbove {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return errClosed
+	}
+	if err := s.w.query("PRAGMA wal_checkpoint(PASSIVE)", func([]driver.Value) error { return nil }); err != nil {
+		return fmt.Errorf("tidy the index: %w", classify(err))
 	}
 	return nil
 }

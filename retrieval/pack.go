@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"quarry/index/syntax"
 )
 
 // PieceKind is the part a piece plays in a context.
@@ -95,7 +97,8 @@ const (
 // drops the window. tokens counts the tokens of a text; for the sum to bound the
 // joined text it must not grow by joining.
 //
-// A piece never overlaps one packed before it. A chunk too long for what is left
+// A piece never overlaps one packed before it, and no chunk is nearly the text of
+// one of more worth. A chunk too long for what is left
 // ends before the last of its cuts that fits.
 func Pack(m Material, b Budget, tokens func(string) int) []Piece {
 	if b.Chunks <= 0 {
@@ -116,12 +119,13 @@ func Pack(m Material, b Budget, tokens func(string) int) []Piece {
 		p.whole(PieceSignature, &m.Signatures[i])
 	}
 	chunks := 0
+	like := foldCopies(m.Chunks)
 	for i := range m.Chunks {
 		e := &m.Chunks[i]
 		if chunks == b.Chunks {
 			break
 		}
-		if p.perFile[e.Path] == b.PerFile {
+		if like[i] != i || p.perFile[e.Path] == b.PerFile {
 			continue
 		}
 		if p.trimmed(e) {
@@ -133,6 +137,16 @@ func Pack(m Material, b Budget, tokens func(string) int) []Piece {
 		p.whole(PieceSummary, &m.Summaries[i])
 	}
 	return p.out
+}
+
+// foldCopies answers for each excerpt the index of the first that is nearly the
+// same text: copies with a renamed variable tell a model nothing new.
+func foldCopies(excerpts []Excerpt) []int {
+	prints := make([]uint64, len(excerpts))
+	for i := range excerpts {
+		prints[i] = syntax.Fingerprint([]byte(excerpts[i].Text))
+	}
+	return syntax.Fold(prints)
 }
 
 // linesOf splits a text into lines with their line breaks.

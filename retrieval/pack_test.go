@@ -151,3 +151,22 @@ func TestPackWindow(t *testing.T) {
 		t.Errorf("small window %v does not hold the cursor", small)
 	}
 }
+
+func TestPackLeavesOutCopies(t *testing.T) {
+	body := func(name string) string {
+		return "func " + name + "(in io.Reader, out io.Writer) error {\n\tb, err := io.ReadAll(in)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"read: %w\", err)\n\t}\n" +
+			"\tsum := 0\n\tfor _, c := range b {\n\t\tsum += int(c)\n\t}\n\t_, err = fmt.Fprintln(out, sum, len(b))\n\treturn err\n}\n"
+	}
+	m := Material{Chunks: []Excerpt{
+		{Path: "a.go", StartLine: 1, Text: body("sum")},
+		{Path: "copy/a.go", StartLine: 1, Text: body("total")},
+		{Path: "b.go", StartLine: 1, Text: "func other() {}\n"},
+	}}
+	var got []string
+	for _, p := range Pack(m, Budget{Bytes: 10_000, Tokens: 10_000}, countTokens) {
+		got = append(got, p.Path)
+	}
+	if want := []string{"a.go", "b.go"}; !slices.Equal(got, want) {
+		t.Errorf("packed %v, want %v", got, want)
+	}
+}

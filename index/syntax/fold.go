@@ -1,17 +1,21 @@
 package syntax
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Copies of code with a renamed variable or a changed literal crowd out other
 // results. They are found with SimHash: M. Charikar, "Similarity estimation
-// techniques from rounding algorithms", STOC 2002; that three bits of 64 tell
-// near duplicates was measured by G. Manku, A. Jain and A. Das Sarma,
-// "Detecting near-duplicates for web crawling", WWW 2007.
+// techniques from rounding algorithms", STOC 2002. The part of bits in which two
+// fingerprints differ estimates the angle between the texts' feature vectors.
 const (
-	// maxDistance is the number of bits in which near duplicates may differ.
-	maxDistance = 3
+	// maxDistance is the number of bits in which near duplicates may differ:
+	// 64*acos(0.9)/pi, for texts that agree in nine tenths of their features.
+	// Texts that have nothing to do with each other differ in 32.
+	maxDistance = 9
 	// shingle is how many tokens in a row are a feature: their order counts.
-	shingle = 3
+	shingle = 2
 	// minTokens is the length below which a text has too few features for
 	// similar ones to agree by more than chance.
 	minTokens = 40
@@ -23,6 +27,7 @@ const (
 func Fingerprint(text []byte) uint64 {
 	var weights [64]int32
 	var window [shingle]uint64
+	seen := map[uint64]bool{} // a feature counts once: the bars of a table are one
 	n := 0
 	for at := 0; at < len(text); {
 		var token uint64
@@ -35,8 +40,11 @@ func Fingerprint(text []byte) uint64 {
 		if n < shingle {
 			continue
 		}
-		feature := window[n%shingle]*3 ^ window[(n+1)%shingle]*5 ^ window[(n+2)%shingle]*7
-		feature = mix(feature)
+		feature := mix(window[n%shingle]*3 ^ window[(n+1)%shingle])
+		if seen[feature] {
+			continue
+		}
+		seen[feature] = true
 		for bit := range weights {
 			weights[bit] += int32(feature>>bit&1)*2 - 1
 		}
@@ -78,35 +86,22 @@ func mix(x uint64) uint64 {
 
 // Fold returns for each fingerprint the index of the first one that it nearly
 // equals, its own if there is none: in order of relevance, each text stands
-// with the most relevant one like it. Fingerprints of 0 stand alone.
-//
-// Of 64 bits in four bands of 16, texts that differ in three bits agree in one
-// band at least, so that only those need comparing.
+// with the most relevant one like it. Fingerprints of 0 stand alone. It compares
+// each with all that stand for themselves, so it is for lists of results, not
+// for whole repositories.
 func Fold(prints []uint64) []int {
-	const bands, width = 4, 16
-	leaders := [bands]map[uint16][]int{}
-	for b := range leaders {
-		leaders[b] = map[uint16][]int{}
-	}
 	out := make([]int, len(prints))
+	var leaders []int
 	for i, print := range prints {
 		out[i] = i
 		if print == 0 {
 			continue
 		}
-		for b := range leaders {
-			for _, leader := range leaders[b][uint16(print>>(b*width))] {
-				if leader < out[i] && bits.OnesCount64(print^prints[leader]) <= maxDistance {
-					out[i] = leader
-				}
-			}
-		}
-		if out[i] != i {
-			continue
-		}
-		for b := range leaders {
-			band := uint16(print >> (b * width))
-			leaders[b][band] = append(leaders[b][band], i)
+		at := slices.IndexFunc(leaders, func(l int) bool { return bits.OnesCount64(print^prints[l]) <= maxDistance })
+		if at >= 0 {
+			out[i] = leaders[at]
+		} else {
+			leaders = append(leaders, i)
 		}
 	}
 	return out

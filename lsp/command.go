@@ -72,16 +72,17 @@ func (s *Server) accepted(args []protocol.LSPAny) error {
 	if err := json.Unmarshal(args[0], &a); err != nil {
 		return invalidParams("argument of %s: %v", commandAccepted, err)
 	}
-	doc := s.docs.get(a.URI)
-	req := s.completionRequest(doc, protocol.TextDocumentPositionParams{
+	req, open := s.completionRequest(protocol.TextDocumentPositionParams{
 		TextDocument: protocol.TextDocumentIdentifier{URI: a.URI}, Position: a.Position,
 	})
 	if req == nil {
 		return nil
 	}
 	core := s.currentCore()
-	s.task("prefetch", func(context.Context) error {
-		core.Prefetch(*req)
+	s.task("prefetch", func(ctx context.Context) error {
+		if s.withhold(ctx, req, open) {
+			core.Prefetch(*req)
+		}
 		return nil
 	})
 	return nil

@@ -70,11 +70,11 @@ func (n *newest) cancelAll() {
 
 // InlineCompletion implements textDocument/inlineCompletion.
 func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCompletionParams) (protocol.InlineCompletionResult, error) {
-	doc := s.docs.get(params.TextDocument.URI)
-	req := s.completionRequest(doc, params.TextDocumentPositionParams)
+	req, open := s.completionRequest(params.TextDocumentPositionParams)
 	if req == nil {
 		return nil, nil
 	}
+	doc := open[0]
 	req.Manual = params.Context.TriggerKind == protocol.InlineCompletionTriggerKindInvoked
 	if info := params.Context.SelectedCompletionInfo; info != (protocol.SelectedCompletionInfo{}) {
 		start, startErr := doc.Text.PositionToOffset(position(info.Range.Start), s.encoding)
@@ -84,7 +84,7 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 		}
 		req.Selected = &completion.Selected{Start: start, End: end, Text: info.Text}
 	}
-	result, err := s.complete(ctx, *req)
+	result, err := s.complete(ctx, *req, open)
 	if result == nil || err != nil {
 		return nil, err
 	}
@@ -102,14 +102,18 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 
 // complete detaches from the read loop and asks the core, as the newest request
 // of its document. It answers nil when a newer one has taken over.
-func (s *Server) complete(ctx context.Context, req completion.Request) (*completion.Result, error) {
+func (s *Server) complete(ctx context.Context, req completion.Request, open []*Document) (*completion.Result, error) {
 	ctx, done := s.inline.begin(ctx, req.Key)
 	defer done()
 	jsonrpc2.Async(ctx)
 
 	core := s.currentCore()
 	defer core.Busy()()
-	result, err := core.Complete(ctx, req)
+	var result completion.Result
+	var err error
+	if s.withhold(ctx, &req, open) {
+		result, err = core.Complete(ctx, req)
+	}
 	if context.Cause(ctx) == errSuperseded {
 		return nil, nil
 	}
@@ -120,41 +124,61 @@ func (s *Server) complete(ctx context.Context, req completion.Request) (*complet
 	return &result, nil
 }
 
-// completionRequest is a place in the engine's terms, nil where no completion is
-// wanted or possible.
-func (s *Server) completionRequest(doc *Document, at protocol.TextDocumentPositionParams) *completion.Request {
+// withhold gives req the open documents that a model may see; it answers false
+// if req's own is none of them. Not for the read loop: it may wait for the rules
+// of a folder that is being opened.
+func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*Document) (ok bool) {
+	_, roots := s.current()
+	core := s.currentCore()
+	secret := func(d *Document) bool { return d.Path() != "" && core.Withheld(ctx, d.Path()) }
+	if secret(open[0]) {
+		s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, or a .quarryignore leaves it out", req.Key))
+		return false
+	}
+	for _, d := range open[1:] {
+		if !secret(d) {
+			req.Open = append(req.Open, engineDocument(d, roots))
+		}
+	}
+	return true
+}
+
+// completionRequest is a place in the engine's terms, with its document and the
+// other open ones; nil where no completion is wanted or possible.
+func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*completion.Request, []*Document) {
 	u := at.TextDocument.URI
+	doc := s.docs.get(u)
 	if doc == nil {
 		s.note("unknown "+string(u), fmt.Sprintf("completion was asked for in %s, which was never opened", u))
-		return nil
+		return nil, nil
 	}
 	now, roots := s.current()
 	if doc.Stale {
-		return nil
+		return nil, nil
 	}
 	if now.Completion.Enabled && doc.Text.Len() > now.Completion.MaxFileBytes {
 		s.tell(Info, "size "+string(u), fmt.Sprintf(
 			"%s has %.1f MB, more than completion.maxFileBytes allows (%.1f MB); there is no ghost text in it.",
 			doc.Path(), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
-		return nil
+		return nil, nil
 	}
 	offset, err := doc.Text.PositionToOffset(position(at.Position), s.encoding)
 	if err != nil {
 		s.note("position "+string(u), fmt.Sprintf("completion was asked for outside %s: %v", u, err))
-		return nil
+		return nil, nil
 	}
-	req := &completion.Request{
+	open := []*Document{doc}
+	for _, other := range s.docs.others(u) {
+		if !other.Stale && other.Text.Len() <= now.Completion.MaxFileBytes {
+			open = append(open, other)
+		}
+	}
+	return &completion.Request{
 		Key:      string(doc.URI),
 		Document: engineDocument(doc, roots),
 		Version:  doc.Version,
 		Offset:   offset,
-	}
-	for _, other := range s.docs.others(u) {
-		if !other.Stale && other.Text.Len() <= now.Completion.MaxFileBytes {
-			req.Open = append(req.Open, engineDocument(other, roots))
-		}
-	}
-	return req
+	}, open
 }
 
 func engineDocument(d *Document, roots []string) completion.Document {

@@ -30,19 +30,18 @@ func (s *Server) Completion(ctx context.Context, params *protocol.CompletionPara
 	if s.showsInline {
 		return nil, nil
 	}
-	doc := s.docs.get(params.TextDocument.URI)
-	req := s.completionRequest(doc, params.TextDocumentPositionParams)
+	req, open := s.completionRequest(params.TextDocumentPositionParams)
 	if req == nil {
 		return nil, nil
 	}
-	result, err := s.complete(ctx, *req)
+	result, err := s.complete(ctx, *req, open)
 	if result == nil || err != nil {
 		return nil, err
 	}
 	// What fits now may not fit the next letter, so the client must ask again.
 	list := &protocol.CompletionList{IsIncomplete: true, Items: []protocol.CompletionItem{}}
 	for _, item := range result.Items {
-		list.Items = append(list.Items, s.popupItem(doc, req.Offset, item))
+		list.Items = append(list.Items, s.popupItem(open[0], req.Offset, item))
 	}
 	return list, nil
 }

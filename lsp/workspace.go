@@ -33,6 +33,8 @@ type Workspace interface {
 	Rebuild()
 	// Search asks every root and merges the answers by score.
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	// Withheld answers whether a document must not be shown to a model.
+	Withheld(ctx context.Context, path string) bool
 	// Text is the present text of a file within the roots. One that may not be
 	// read, or lies elsewhere, is an error.
 	Text(path string) (string, error)

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"quarry/index"
+	"quarry/index/walk"
 	"quarry/retrieval/live"
 )
 
@@ -284,6 +285,26 @@ func (w *Workspace) Text(path string) (string, error) {
 		return "", fmt.Errorf("%s is in no folder of the workspace", path)
 	}
 	return f.text(rel)
+}
+
+// Withheld answers whether a document's text must not be shown to a model: it is
+// a secret, or left out by a .quarryignore of its folder. It waits while the
+// folder is being opened, because its rules are not known before; if ctx ends
+// first, the answer is yes.
+func (w *Workspace) Withheld(ctx context.Context, path string) bool {
+	f, rel := w.folderOf(path)
+	if f == nil {
+		return walk.IsSecret(filepath.ToSlash(path))
+	}
+	select {
+	case <-f.opened:
+	case <-ctx.Done():
+		return true
+	}
+	if f.err != nil {
+		return walk.IsSecret(rel)
+	}
+	return f.index.Root().Withheld(rel)
 }
 
 // folderOf is the innermost folder that holds path, nil if none does.

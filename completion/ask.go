@@ -32,8 +32,12 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			}
 			p := e.prompt(ctx, req, d, f, &spent)
 			spent.Build = time.Since(begin) - spent.Context
-			if fl = e.launch(d, req, p, e.samples(req)); fl == nil {
-				return Result{}, errClosed
+			if err := ctx.Err(); err != nil {
+				return Result{}, err
+			}
+			var err error
+			if fl, err = e.launch(d, req, p, e.samples(req), newer); err != nil {
+				return Result{}, err
 			}
 		}
 		err := fl.wait(ctx, newer, typed)
@@ -113,10 +117,9 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 	if !slices.ContainsFunc(p.frame.snippets, func(s Snippet) bool { return !slices.Contains(known, s) }) {
 		return res, nil
 	}
-	d.settle(&p.frame)
-	fl := e.launch(d, req, p, e.opts.Candidates)
-	if fl == nil {
-		return res, nil
+	fl, err := e.launch(d, req, p, e.opts.Candidates, newer)
+	if err != nil {
+		return Result{}, err
 	}
 	switch err := fl.wait(ctx, newer, ""); {
 	case ctx.Err() != nil, err == errSuperseded:
@@ -142,13 +145,14 @@ func (e *Engine) Prefetch(req Request) {
 	}
 	req.Offset = runeStart(req.Text, min(max(req.Offset, 0), len(req.Text)))
 	d, switched := e.doc(req.Key)
+	newer := d.current()
 	f := d.peek(req.Text, req.Offset, switched)
 	if fl, _ := d.find(f, req.Manual, nil); fl != nil {
 		return
 	}
 	var spent Timings
 	p := e.prompt(e.life, req, d, f, &spent)
-	if fl := e.launch(d, req, p, e.samples(req)); fl != nil {
+	if fl, err := e.launch(d, req, p, e.samples(req), newer); err == nil {
 		fl.keep()
 	}
 }

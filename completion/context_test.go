@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -178,5 +179,44 @@ func TestSecondRoundFails(t *testing.T) {
 	req.Manual = true
 	if res := complete(t, e, req); len(res.Items) != 1 || res.Items[0].Text != "s.Close()" || res.Note != "" {
 		t.Errorf("%+v", res)
+	}
+}
+
+// slowOnce is a ContextSource whose first search takes until release.
+type slowOnce struct {
+	asked, release chan struct{}
+	calls          atomic.Int32
+}
+
+func (s *slowOnce) Context(context.Context, ContextQuery) []Snippet {
+	if s.calls.Add(1) == 1 {
+		s.asked <- struct{}{}
+		<-s.release
+	}
+	return nil
+}
+
+// A request whose search takes long must not end the one that overtook it.
+func TestOvertakenRequestDoesNotCancel(t *testing.T) {
+	source := &slowOnce{asked: make(chan struct{}), release: make(chan struct{})}
+	g := says("done", "\n")
+	g.hold, g.asked = make(chan struct{}), make(chan struct{}, 2)
+	e := newEngine(t, g, Options{Context: source})
+	p := newTypist(t, e, at(t, "a.go", "go", "x := ‸\n"))
+	older := start(t.Context(), e, p.req)
+	receive(t, source.asked, "the search")
+	p.types("y")
+	newer := start(t.Context(), e, p.req)
+	receive(t, g.asked, "the request")
+	close(source.release)
+	if a := receive(t, older, "the older answer"); len(a.res.Items) != 0 || a.err != nil {
+		t.Errorf("the older request: %+v, %v", a.res, a.err)
+	}
+	close(g.hold)
+	if a := receive(t, newer, "the newer answer"); a.err != nil || len(a.res.Items) != 1 {
+		t.Errorf("the newer request: %+v, %v", a.res, a.err)
+	}
+	if n := len(g.sent()); n != 1 {
+		t.Errorf("%d requests to the model, want 1", n)
 	}
 }

@@ -3,7 +3,48 @@ package completion
 import (
 	"math/bits"
 	"slices"
+	"sync"
 )
+
+// Repository is what the model-free engine knows of files that are not open.
+// It is fed with each file's newest text, by whoever follows the workspace, and
+// may outlive the Engines that use it. It is safe for concurrent use.
+type Repository struct {
+	mu sync.RWMutex
+	// corpus is nil until something is learned. Guarded by mu.
+	corpus *corpus
+}
+
+// maxRepoTokens is about 8 MB of source, in 40 MB of memory.
+const maxRepoTokens = 2 << 20
+
+// Learn takes the newest text of a file; its path is as in [Document].
+func (r *Repository) Learn(path, text string) {
+	t := newTokenText(text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.corpus == nil {
+		r.corpus = newCorpus(maxRepoTokens)
+	}
+	r.corpus.learn(path, t)
+}
+
+// Unlearn is called for a file that is gone.
+func (r *Repository) Unlearn(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.corpus != nil {
+		r.corpus.forget(path)
+	}
+}
+
+func (r *Repository) places(ids []uint32, skip func(key string) bool, yield func(*tokenText, int)) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.corpus != nil {
+		r.corpus.places(ids, skip, yield)
+	}
+}
 
 // corpus is the repository level of the model-free engine: the tokens of many
 // files, with every place chained to the last one before it whose preceding

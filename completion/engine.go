@@ -41,6 +41,9 @@ type Engine struct {
 func New(gen Generator, opts Options) *Engine {
 	e := &Engine{gen: gen, opts: opts.withDefaults(), docs: map[string]*docState{}, now: time.Now, after: time.After}
 	e.life, e.end = context.WithCancel(context.Background())
+	if e.local.repo = opts.Repository; e.local.repo == nil {
+		e.local.repo = &Repository{}
+	}
 	model := ""
 	if gen != nil {
 		model = gen.Model()
@@ -73,24 +76,11 @@ func (e *Engine) Forget(key string) {
 	}
 }
 
-// Learn gives the model-free engine the newest text of a file of the
-// repository, Unlearn takes it away. Path is as in [Document].
-func (e *Engine) Learn(path, text string) { e.local.learn(path, text) }
+// Learn and Unlearn are those of the Engine's Repository.
+func (e *Engine) Learn(path, text string) { e.local.repo.Learn(path, text) }
 
 // Unlearn is called for a file that is gone.
-func (e *Engine) Unlearn(path string) { e.local.unlearn(path) }
-
-// Inherit takes over what old has learned of the repository. It is for an engine
-// that replaces old because a setting changed.
-func (e *Engine) Inherit(old *Engine) {
-	old.local.mu.Lock()
-	repo := old.local.repo
-	old.local.repo = nil
-	old.local.mu.Unlock()
-	e.local.mu.Lock()
-	defer e.local.mu.Unlock()
-	e.local.repo = repo
-}
+func (e *Engine) Unlearn(path string) { e.local.repo.Unlearn(path) }
 
 // Complete answers req. A model that fails is no error: the model-free engine
 // answers and Result.Note says why. The only error is ctx.Err(), returned

@@ -78,8 +78,8 @@ var (
 )
 
 // launch starts a flight and ends the document's others: one in flight, the
-// latest wins. It is nil once the engine is closed.
-func (e *Engine) launch(d *docState, req Request, p laidOut, samples int) *flight {
+// latest wins. It fails where newer is closed, or the engine.
+func (e *Engine) launch(d *docState, req Request, p laidOut, samples int, newer <-chan struct{}) (*flight, error) {
 	ctx, cancel := context.WithCancelCause(e.life)
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
 	fl := &flight{
@@ -91,12 +91,17 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int) *fligh
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed {
+	err := errClosed
+	if !e.closed {
+		if err = errSuperseded; d.add(fl, newer) {
+			err = nil
+		}
+	}
+	if err != nil {
 		cancel(nil)
 		stopTimer()
-		return nil
+		return nil, err
 	}
-	d.add(fl)
 	e.prepareGate(req)
 	back := make(chan struct{})
 	e.running.Go(func() {
@@ -114,7 +119,7 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int) *fligh
 		case <-back:
 		}
 	})
-	return fl
+	return fl, nil
 }
 
 // fly asks for the answer and its alternatives, one after the other: they

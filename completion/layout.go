@@ -56,7 +56,6 @@ func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *fra
 	if !ok {
 		p = e.layOut(req, next, e.lookUp(ctx, req, "", t), factor)
 	}
-	d.settle(&p.frame)
 	return p
 }
 

@@ -21,8 +21,7 @@ type local struct {
 	// open are the tokens of the documents of the last request, by path.
 	// Guarded by mu.
 	open map[string]*tokenText
-	// repo is nil until something is learned. Guarded by mu.
-	repo *corpus
+	repo *Repository
 }
 
 // The levels, nearest first.
@@ -46,28 +45,6 @@ type candidate struct {
 
 // maxCandidates vote; the longest agreements of all levels.
 const maxCandidates = 48
-
-// learn and unlearn keep the repository level up to date.
-func (l *local) learn(path, text string) {
-	t := newTokenText(text)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.repo == nil {
-		l.repo = newCorpus(maxRepoTokens)
-	}
-	l.repo.learn(path, t)
-}
-
-func (l *local) unlearn(path string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.repo != nil {
-		l.repo.forget(path)
-	}
-}
-
-// maxRepoTokens is about 10 MB of source, in some 70 MB of memory.
-const maxRepoTokens = 2 << 20
 
 // complete answers what to insert at the cursor, before post-processing.
 func (l *local) complete(req Request) (prediction, bool) {
@@ -141,10 +118,8 @@ func (l *local) candidates(req Request, q query) []candidate {
 		}
 	}
 	l.open = keep
-	if l.repo != nil {
-		skip := func(key string) bool { return keep[key] != nil }
-		l.repo.places(q.ids, skip, func(t *tokenText, at int) { add(t, at, levelRepo) })
-	}
+	skip := func(key string) bool { return keep[key] != nil }
+	l.repo.places(q.ids, skip, func(t *tokenText, at int) { add(t, at, levelRepo) })
 	return found
 }
 

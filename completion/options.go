@@ -43,6 +43,9 @@ type Options struct {
 	Off Off
 	// Context finds code of other places for the prompt; nil for none.
 	Context ContextSource
+	// Repository is what is known of files that are not open; nil for one of
+	// the Engine's own.
+	Repository *Repository
 	// TwoRounds asks twice when the person asks for a body: the first answer
 	// says what to look up for the second.
 	TwoRounds bool

@@ -60,11 +60,14 @@ func (d *docState) next(text string, cursor int, stale bool) *frame {
 	return &f
 }
 
-// settle makes f the layout of the last prompt.
-func (d *docState) settle(f *frame) {
+// current is closed when a request newer than all so far arrives.
+func (d *docState) current() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.frame, d.stale = f, false
+	if d.newest == nil {
+		d.newest = make(chan struct{})
+	}
+	return d.newest
 }
 
 // drop forgets a flight that failed.
@@ -93,10 +96,16 @@ func (d *docState) gap() time.Duration {
 	return d.rhythm.gap
 }
 
-// add makes fl the document's newest flight and cancels those that still run.
-func (d *docState) add(fl *flight) {
+// add makes fl the document's newest flight, its frame the document's, and
+// cancels the flights that still run. It reports false if newer is closed: a
+// request that was slow to make its prompt must not end the one that took over.
+func (d *docState) add(fl *flight, newer <-chan struct{}) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if isClosed(newer) {
+		return false
+	}
+	d.frame, d.stale = &fl.at.frame, false
 	for _, old := range d.flights {
 		old.cancel()
 	}
@@ -104,6 +113,7 @@ func (d *docState) add(fl *flight) {
 	if len(d.flights) > keptFlights {
 		d.flights = slices.Delete(d.flights, 0, 1)
 	}
+	return true
 }
 
 // find answers the newest flight that serves the place f describes and that

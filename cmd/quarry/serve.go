@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry/completion"
+	"quarry/completion/crossfile"
 	"quarry/completion/syntaxgate"
 	"quarry/index"
 	"quarry/lsp"
@@ -29,6 +30,10 @@ type core struct {
 	// patient makes the first answer wait for the model to load, for commands
 	// that ask once.
 	patient bool
+	// repository and declared are what completion knows of files that are not
+	// open; they outlive the engines.
+	repository *completion.Repository
+	declared   *crossfile.Source
 
 	mu       sync.Mutex
 	settings settings.Settings // guarded by mu
@@ -48,7 +53,10 @@ type engines struct {
 // newCore makes the engines. A configuration under which no model can be asked
 // is told to the person and leaves the model-free engine.
 func (a *app) newCore(start lsp.Start, patient bool) *core {
-	c := &core{log: a.log, tell: start.Tell, patient: patient, settings: start.Settings}
+	c := &core{
+		log: a.log, tell: start.Tell, patient: patient, settings: start.Settings,
+		repository: &completion.Repository{}, declared: crossfile.New(),
+	}
 	jobs := &scanJobs{start: start.Job, running: map[string]lsp.Job{}}
 	c.Workspace = workspace.New(workspace.Options{
 		StateDir: a.stateDir,
@@ -63,15 +71,15 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 	return c
 }
 
-// learn keeps the model-free engine's knowledge of the repository current.
-func (c *core) learn(_, rel, text string, gone bool) {
-	e := c.acquire()
-	defer e.calls.Done()
-	if gone {
-		e.completion.Unlearn(rel)
+// learn keeps what completion knows of the workspace's files current.
+func (c *core) learn(_ string, u index.Update) {
+	if u.File == nil {
+		c.repository.Unlearn(u.Path)
+		c.declared.Remove(u.Path)
 		return
 	}
-	e.completion.Learn(rel, text)
+	c.repository.Learn(u.Path, u.Text)
+	c.declared.Put(u.Path, u.File.Syntax)
 }
 
 // scanJobs shows each folder's scan as a job.
@@ -142,7 +150,9 @@ func (c *core) start(s settings.Settings) *engines {
 			Globs:      s.Completion.DisabledPaths,
 			Bytes:      s.Completion.MaxFileBytes,
 		},
-		Syntax: syntaxgate.New(),
+		Syntax:     syntaxgate.New(),
+		Repository: c.repository,
+		Context:    c.declared,
 	})
 	if e.runtime != nil {
 		e.runtime.Start()
@@ -176,6 +186,7 @@ func (c *core) modelChanged(s model.State) {
 func (c *core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {
 	e := c.acquire()
 	defer e.calls.Done()
+	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.ctx, cancel)()
@@ -184,7 +195,11 @@ func (c *core) Complete(ctx context.Context, req completion.Request) (completion
 			return completion.Result{}, ctx.Err()
 		}
 	}
-	return e.completion.Complete(ctx, req)
+	res, err := e.completion.Complete(ctx, req)
+	if err != nil && asked.Err() == nil && e.ctx.Err() != nil {
+		return completion.Result{Note: "the settings changed meanwhile"}, nil
+	}
+	return res, err
 }
 
 // Prefetch implements lsp.Core.
@@ -219,7 +234,6 @@ func (c *core) Configure(s settings.Settings) error {
 	c.settings = s
 	old := c.engines
 	c.engines = c.start(s)
-	c.engines.completion.Inherit(old.completion)
 	c.retired.Go(old.close)
 	return nil
 }

@@ -1,17 +1,11 @@
 package crossfile
 
 import (
-	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"quarry/completion"
-	"quarry/index"
 	"quarry/index/syntax"
 )
 
@@ -140,60 +134,6 @@ func TestImportedBy(t *testing.T) {
 	} {
 		if got := importedBy(tt.name, []syntax.Import{tt.im})(tt.path); got != tt.wanted {
 			t.Errorf("%s importing %s: %s is imported: %v", tt.name, tt.im.Path, tt.path, got)
-		}
-	}
-}
-
-// Follow takes over what the index holds and what changes in it.
-func TestFollow(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("a.go", "package a\n\nfunc Alpha(n int) {}\n")
-	x, err := index.Open(index.Config{Dir: dir, StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	s := New()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Follow(ctx, x, nil) }()
-	eventually(t, "Alpha", func() bool { return s.knows("Alpha") })
-	write("a.go", "package a\n\nfunc Beta(n int) {}\n")
-	x.FilesChanged([]string{filepath.Join(dir, "a.go")})
-	eventually(t, "Beta instead of Alpha", func() bool { return s.knows("Beta") && !s.knows("Alpha") })
-	if err := os.Remove(filepath.Join(dir, "a.go")); err != nil {
-		t.Fatal(err)
-	}
-	x.FilesChanged([]string{filepath.Join(dir, "a.go")})
-	eventually(t, "nothing", func() bool { return !s.knows("Beta") })
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("Follow ended with %v", err)
-	}
-}
-
-func (s *Source) knows(name string) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.named[name]) > 0
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.After(20 * time.Second)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }

@@ -36,8 +36,9 @@ type Options struct {
 	// scan. It must return soon.
 	Progress func(dir string, p index.Progress, stop func())
 	// Follow, if not nil, is called for each file that enters, changes or leaves
-	// the index, from one goroutine a folder. rel is relative to dir.
-	Follow func(dir, rel, text string, gone bool)
+	// the index, from one goroutine a folder. The update's path is relative to
+	// dir.
+	Follow func(dir string, u index.Update)
 }
 
 // Workspace is a set of folders.
@@ -135,7 +136,7 @@ func (w *Workspace) observe(f *folder, updates []index.Update) {
 		return
 	}
 	for _, u := range updates {
-		w.opts.Follow(f.dir, u.Path, u.Text, u.File == nil)
+		w.opts.Follow(f.dir, u)
 	}
 }
 

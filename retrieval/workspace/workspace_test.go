@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"quarry/index"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -46,12 +47,12 @@ func open(t *testing.T, watch bool, roots ...string) *world {
 		StateDir: t.TempDir(),
 		Watch:    watch,
 		Tell:     func(message string) { t.Logf("told: %s", message) },
-		Follow: func(dir, rel, text string, gone bool) {
+		Follow: func(dir string, u index.Update) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			path := filepath.Join(dir, filepath.FromSlash(rel))
-			if delete(w.texts, path); !gone {
-				w.texts[path] = text
+			path := filepath.Join(dir, filepath.FromSlash(u.Path))
+			if delete(w.texts, path); u.File != nil {
+				w.texts[path] = u.Text
 			}
 			close(w.changed)
 			w.changed = make(chan struct{})

@@ -220,3 +220,26 @@ func TestOvertakenRequestDoesNotCancel(t *testing.T) {
 		t.Errorf("%d requests to the model, want 1", n)
 	}
 }
+
+// Where nothing is found, because the index is not there yet, the next request
+// looks again, and the prompt stays the same as long as nothing is.
+func TestContextIsLookedForUntilFound(t *testing.T) {
+	source := &finder{}
+	e := newEngine(t, says("x()", "\n"), Options{Context: source, Debounce: -1})
+	p := newTypist(t, e, at(t, "a.go", "go", "package a\n\n‸"))
+	first := complete(t, e, p.req).Prompt.Text
+	p.types("y")
+	if second := complete(t, e, p.req).Prompt.Text; second != first+"y" {
+		t.Errorf("the prompt changed:\n%q\n%q", first, second)
+	}
+	source.found = []Snippet{openSnippet}
+	p.types("z")
+	if res := complete(t, e, p.req); len(res.Prompt.Snippets) != 1 {
+		t.Error("what the index found by then is missing")
+	}
+	p.types("z")
+	complete(t, e, p.req)
+	if n := len(source.queries); n != 3 {
+		t.Errorf("%d look-ups, want 3", n)
+	}
+}

@@ -35,6 +35,9 @@ type laidOut struct {
 	// raw is the unscaled estimate of its tokens.
 	raw   int
 	frame frame
+	// bare is set when code of other places was looked for and none found: the
+	// index may not be there yet, so the next request looks again.
+	bare bool
 }
 
 // prompt renders next, the document's frame advanced to the request (nil if
@@ -54,7 +57,9 @@ func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *fra
 		}
 	}
 	if !ok {
-		p = e.layOut(req, next, e.lookUp(ctx, req, "", t), factor)
+		found := e.lookUp(ctx, req, "", t)
+		p = e.layOut(req, next, found, factor)
+		p.bare = e.opts.Context != nil && len(found) == 0
 	}
 	return p
 }

@@ -105,7 +105,7 @@ func (d *docState) add(fl *flight, newer <-chan struct{}) bool {
 	if isClosed(newer) {
 		return false
 	}
-	d.frame, d.stale = &fl.at.frame, false
+	d.frame, d.stale = &fl.at.frame, fl.at.bare
 	for _, old := range d.flights {
 		old.cancel()
 	}

@@ -142,6 +142,11 @@ func (c *core) start(s settings.Settings) *engines {
 	e.completion = completion.New(generator, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
 		MaxTokens:     s.Completion.MaxTokens,
+		Timeout:       time.Duration(s.Completion.Timeout),
+		Debounce:      time.Duration(s.Completion.Debounce),
+		Candidates:    s.Completion.Candidates,
+		MinConfidence: s.Completion.MinConfidence,
+		TwoRounds:     s.Completion.TwoRounds,
 		Template:      template,
 		Chat:          s.Completion.ChatLayout,
 		Off: completion.Off{

@@ -43,6 +43,11 @@ type Completion struct {
 	Temperature       float64  `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
 	TopP              float64  `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of probability that is sampled from."`
 	MaxTokens         int      `json:"maxTokens" min:"1" max:"2048" doc:"Most tokens one completion may have."`
+	Timeout           Duration `json:"timeout" doc:"How long the model may take while you type; what it wrote by then is used. Three times that when you ask."`
+	Debounce          Duration `json:"debounce" doc:"Longest wait for your next keystroke before the model is asked; the wait adapts to your typing and the model. Negative never waits."`
+	Candidates        int      `json:"candidates" min:"1" max:"8" doc:"Alternatives asked for when you ask for a completion."`
+	TwoRounds         bool     `json:"twoRounds" doc:"Ask twice when you ask for a whole body: the second time with what the first answer names."`
+	MinConfidence     float64  `json:"minConfidence" min:"0" max:"1" doc:"Mean token probability below which nothing is shown while you type."`
 	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,starcoder2,codegemma,deepseek-coder,codestral" doc:"Family of the fill-in-the-middle prompt; auto goes by the model's name."`
 	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
 	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
@@ -82,6 +87,9 @@ func Default() Settings {
 			Temperature:       0.2,
 			TopP:              0.9,
 			MaxTokens:         128,
+			Timeout:           Duration(10 * time.Second),
+			Debounce:          Duration(250 * time.Millisecond),
+			Candidates:        3,
 			Template:          "auto",
 			RepeatPenalty:     1.05,
 		},

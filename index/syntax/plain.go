@@ -20,14 +20,22 @@ type lineRules struct {
 	// that no keyword introduces: "::" in Haskell.
 	operator string
 	imports  string // what stands before the path of an import
+	// section, if set, returns the name of a part of a configuration file.
+	section func(text string, indent int) string
 }
+
+// maxSections is the number of parts above which a file is data.
+const maxSections = 100
 
 // analyzeLines reads a file without syntax; its chunks are windows of lines.
 func analyzeLines(language string, src []byte, lines lineTable) *File {
 	rules := plainLanguages[language]
 	f := &File{Language: language, Doc: rules.headDoc(language, src)}
-	if rules.keywords != nil || rules.operator != "" {
+	if rules.keywords != nil || rules.operator != "" || rules.section != nil {
 		f.Symbols = rules.symbols(src, lines)
+	}
+	if rules.section != nil && len(f.Symbols) > maxSections {
+		f.Symbols = nil
 	}
 	if rules.imports != "" {
 		f.Imports = rules.importsOf(src, lines)
@@ -78,6 +86,13 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 			continue
 		}
 		indent := len(raw) - len(bytes.TrimLeft(raw, " \t"))
+		kind, name := r.declaration(text, indent)
+		if r.section != nil && (name == "" || len(around) > 0 && indent > around[0].indent) {
+			if len(around) > 0 && (!closes(text) || indent >= around[0].indent) {
+				last = number // inside of a part
+			}
+			continue
+		}
 		for len(around) > 0 && indent <= around[len(around)-1].indent && !closes(text) {
 			if top := out[around[len(around)-1].symbol].Name; r.operator != "" && bytes.HasPrefix(text, append([]byte(top), ' ')) {
 				break // an equation of the function whose type stands above
@@ -85,7 +100,6 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 			closeAt(&out[around[len(around)-1].symbol], src, lines, last)
 			around = around[:len(around)-1]
 		}
-		kind, name := r.declaration(text, indent)
 		if r.imports != "" && bytes.Contains(text, []byte(r.imports)) {
 			name = "" // const std = @import("std")
 		}
@@ -196,6 +210,9 @@ func closeAt(s *Symbol, src []byte, lines lineTable, line uint32) {
 // declaration reads the kind and name of what a line declares, "" if nothing.
 func (r lineRules) declaration(text []byte, indent int) (Kind, string) {
 	rest := string(text[:min(len(text), 200)])
+	if r.section != nil {
+		return KindSection, r.section(rest, indent)
+	}
 	for {
 		word, after := cutWord(rest)
 		if word == "" {
@@ -217,10 +234,31 @@ func (r lineRules) declaration(text []byte, indent int) (Kind, string) {
 		return "", ""
 	}
 	name, after := cutName(rest)
-	if strings.HasPrefix(strings.TrimLeft(after, " "), r.operator) {
+	if value, ok := strings.CutPrefix(strings.TrimLeft(after, " "), r.operator); ok && !strings.HasPrefix(value, "=") {
 		return KindFunction, name
 	}
 	return "", ""
+}
+
+// jsonKey is a key of the outermost object, by its indentation.
+func jsonKey(text string, indent int) string {
+	if !strings.HasPrefix(text, `"`) || indent > 4 || indent == 0 {
+		return ""
+	}
+	key, rest, ok := strings.Cut(text[1:], `"`)
+	if !ok || !strings.HasPrefix(strings.TrimLeft(rest, " "), ":") {
+		return ""
+	}
+	return key
+}
+
+// iniSection is what stands in brackets, without quotes.
+func iniSection(text string, _ int) string {
+	if !strings.HasPrefix(text, "[") {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.Trim(text, "[]"), "]")
+	return strings.TrimSpace(name)
 }
 
 // typeOfValue is the kind of what a constant is set to: Zig's types are values.
@@ -269,12 +307,12 @@ func cutWord(s string) (word, rest string) {
 	return s[:i], s[i:]
 }
 
-// cutName splits off an identifier, which may hold the marks ' ! ? - that some
-// languages allow inside.
+// cutName splits off an identifier, which may hold the marks ' ! ? - . / that
+// some languages allow inside.
 func cutName(s string) (name, rest string) {
 	i := 0
-	for i < len(s) && (isWordByte(s[i]) || i > 0 && strings.IndexByte("'!?-.", s[i]) >= 0) {
+	for i < len(s) && (isWordByte(s[i]) || i > 0 && strings.IndexByte("'!?-./", s[i]) >= 0) {
 		i++
 	}
-	return strings.TrimRight(s[:i], "-."), s[i:]
+	return strings.TrimRight(s[:i], "-./"), s[i:]
 }

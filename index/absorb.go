@@ -13,6 +13,9 @@ const (
 	// optimizeAbove is how many bytes a scan must have read for the full-text
 	// table to be worth merging.
 	optimizeAbove = 4 << 20
+	// Progress is told of work that takes longer than a moment, and not more often
+	// than a person can read.
+	progressAfter = 500 * time.Millisecond
 	progressEvery = 100 * time.Millisecond
 )
 
@@ -66,7 +69,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 		all = version != "" && version != analyzerVersion
 	}
 	clear(c.fresh)
-	c.read, c.shown = Progress{}, time.Time{}
+	c.read, c.shown, c.began = Progress{}, time.Time{}, c.cfg.Clock.Now()
 	s := c.startScan(ctx, dir, all)
 	c.scan = s
 	c.mu.Lock()
@@ -161,20 +164,23 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	if c.read.Done > optimizeAbove {
 		c.settleErr(ctx, c.Store().Optimize())
 	}
-	if c.read.Files == 0 {
+	if c.read.Files == 0 || !c.unlinked {
 		c.show(true)
 	}
 }
 
-// show reports progress, not more often than a person can read.
+// show reports progress.
 func (c *coordinator) show(finished bool) {
 	now := c.cfg.Clock.Now()
-	if !finished && now.Sub(c.shown) < progressEvery {
+	if !finished && (now.Sub(c.shown) < progressEvery || now.Sub(c.began) < progressAfter) {
 		return
 	}
 	c.shown = now
 	p := c.read
 	p.Finished = finished
+	if finished {
+		c.read = Progress{}
+	}
 	c.cfg.Progress(p)
 }
 

@@ -33,6 +33,7 @@ type coordinator struct {
 	age     time.Time
 	read    Progress
 	shown   time.Time
+	began   time.Time // the scan
 }
 
 // coordinate runs until ctx is done.
@@ -180,6 +181,7 @@ func (c *coordinator) settle() {
 	case <-c.settled:
 	default:
 		close(c.settled)
+		c.saved.fire() // a feed may wait to hear that nothing more comes
 	}
 }
 
@@ -338,9 +340,6 @@ func (c *coordinator) relink(ctx context.Context) {
 	if c.read.Files > 0 {
 		c.read.Linking, c.read.Left = true, left
 		c.show(!c.unlinked)
-		if !c.unlinked {
-			c.read = Progress{}
-		}
 	}
 }
 

@@ -26,12 +26,17 @@ type Feed struct {
 	from  int64
 	// paths are the files told of, by id.
 	paths map[int64]string
+	// stale are files told of from a database that was replaced. They stay with
+	// who follows until the new one is complete or has them itself.
+	stale map[string]bool
 	// todo are ids still to be told of.
 	todo []int64
 }
 
 // Follow returns a feed that starts with every file of the index.
-func (x *Index) Follow() *Feed { return &Feed{x: x, paths: map[int64]string{}} }
+func (x *Index) Follow() *Feed {
+	return &Feed{x: x, paths: map[int64]string{}, stale: map[string]bool{}}
+}
 
 const (
 	// feedBytes is how much text one answer of a feed holds, about.
@@ -47,26 +52,33 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 	for {
 		saved := f.x.saved.next() // before looking, so that nothing is missed
 		if len(f.todo) == 0 {
-			if list, err = f.look(ctx); err != nil {
+			if err = f.look(ctx); err != nil {
 				if f.store != f.x.Store() && ctx.Err() == nil {
 					continue // the database was replaced under the query
 				}
 				return nil, false, err
 			}
 		}
-		if len(f.todo) > 0 || len(list) > 0 {
-			more, err := f.load(ctx)
+		if len(f.todo) > 0 {
+			list, err := f.load(ctx)
 			if err != nil {
 				if f.store != f.x.Store() && ctx.Err() == nil {
-					f.todo, list = nil, nil
+					f.todo = nil
 					continue
 				}
 				return nil, false, err
 			}
-			if list = append(list, more...); len(list) > 0 {
+			if len(list) > 0 {
 				return list, len(f.todo) == 0, nil
 			}
 			continue
+		}
+		if len(f.stale) > 0 && f.x.isSettled() {
+			for name := range f.stale {
+				list = append(list, Update{Path: name})
+			}
+			clear(f.stale)
+			return list, true, nil
 		}
 		var poll <-chan time.Time
 		if !f.x.isOwner() {
@@ -82,28 +94,28 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 }
 
 // look finds out which files changed.
-func (f *Feed) look(ctx context.Context) (gone []Update, err error) {
+func (f *Feed) look(ctx context.Context) error {
 	s := f.x.Store()
 	if s != f.store {
-		// Ids mean something else now; what was told is told again or taken back.
-		for _, name := range f.paths {
-			gone = append(gone, Update{Path: name})
-		}
-		f.store, f.from, f.paths = s, 0, map[int64]string{}
+		f.startOver(s) // ids mean something else now
 	}
 	ids, now, all, err := s.Since(ctx, f.from)
 	if all && err == nil {
-		for _, name := range f.paths {
-			gone = append(gone, Update{Path: name})
-		}
-		f.paths = map[int64]string{}
+		f.startOver(s)
 		ids, now, _, err = s.Since(ctx, 0)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.todo, f.from = ids, now
-	return gone, nil
+	return nil
+}
+
+func (f *Feed) startOver(s *store.Store) {
+	for _, name := range f.paths {
+		f.stale[name] = true
+	}
+	f.store, f.from, f.paths = s, 0, map[int64]string{}
 }
 
 var errEnough = errors.New("enough for one answer")
@@ -130,6 +142,7 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 			list = append(list, Update{Path: name})
 		}
 		f.paths[file.ID] = file.Path
+		delete(f.stale, file.Path)
 		text, err := f.x.Text(file.Path)
 		if err != nil || hashOf([]byte(text)) != file.Hash {
 			return nil // a newer record is on its way

@@ -40,8 +40,8 @@ type Config struct {
 	// Watch: the index watches the disk itself. Without it FilesChanged has to be
 	// called.
 	Watch bool
-	// Progress, if not nil, is called by the coordinator while it works through
-	// more than a few files. It must return soon.
+	// Progress, if not nil, is called by the coordinator while a scan takes longer
+	// than a moment, and when any scan is finished. It must return soon.
 	Progress func(Progress)
 	// Tell, if not nil, is called with what the person should know, once for each
 	// matter.
@@ -227,6 +227,19 @@ func (x *Index) Settle(ctx context.Context) error {
 		if same {
 			return err
 		}
+	}
+}
+
+// isSettled answers whether nothing is left to do; a reader cannot know and
+// trusts what it reads.
+func (x *Index) isSettled() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	select {
+	case <-x.settled:
+		return true
+	default:
+		return !x.owner
 	}
 }
 

@@ -332,6 +332,7 @@ func TestFeed(t *testing.T) {
 	write(t, dir, project)
 	x := start(t, Config{Dir: dir})
 	known := map[string]string{}
+	var gone []string
 	feed := x.Follow()
 	next := func() {
 		t.Helper()
@@ -345,6 +346,7 @@ func TestFeed(t *testing.T) {
 			for _, u := range list {
 				if u.File == nil {
 					delete(known, u.Path)
+					gone = append(gone, u.Path)
 				} else {
 					known[u.Path] = u.Text
 				}
@@ -371,11 +373,15 @@ func TestFeed(t *testing.T) {
 	if !slices.Equal(got, want) || known["main.go"] != "package main\n\nfunc main() {}\n" {
 		t.Errorf("the feed went on to %q", known)
 	}
+	// A rebuild takes back nothing but what it does not find again.
+	gone = nil
+	write(t, dir, map[string]string{"main.go": ""})
 	x.Rebuild()
 	settle(t, x)
 	next()
-	if len(known) != 4 {
-		t.Errorf("after a rebuild the feed has %q", known)
+	next()
+	if len(known) != 3 || !slices.Equal(gone, []string{"main.go"}) {
+		t.Errorf("after a rebuild the feed has %q, and took back %q", known, gone)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -89,6 +89,24 @@ func BenchmarkRealCancelToIdle(b *testing.B) {
 	report(b, token, "token")
 }
 
+// BenchmarkRealStuck cancels one answer after the other and reports how often in
+// a thousand that got Ollama stuck (stuck.go). It depends on what else the machine
+// does.
+func BenchmarkRealStuck(b *testing.B) {
+	s := ollamatest.StartEmpty(b)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	o := ready(b, options(s.URL))
+	n := 0
+	for ; b.Loop(); n++ {
+		ctx, cancel := context.WithCancel(b.Context())
+		_, _ = o.Generate(ctx, fim("a", "b"), 128, nil, 0, func(string, float64) bool { cancel(); return true })
+	}
+	if _, _, err := collect(b.Context(), o, fim("a", "b"), 1); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(1000*float64(o.Metrics().Unstuck)/float64(n), "stuck/1000")
+}
+
 // BenchmarkRealPromptCache evaluates a prompt of about 1,300 tokens that is new,
 // that grew at its end, that grew in the middle before a suffix of 100 tokens,
 // and whose start moved.
@@ -124,9 +142,10 @@ func report(b *testing.B, d []time.Duration, name string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkRealCompletionWhileEmbedding asks for a completion every 400 ms, with
-// the machine idle and while a model of MiniLM's size embeds chunk after chunk.
-// The pause is longer than the gate's, so every completion has to stop a batch.
+// BenchmarkRealCompletionWhileEmbedding asks for completions with the machine
+// idle and while a model of MiniLM's size has chunk after chunk to embed: at a
+// typing rhythm, and after pauses in which embedding goes on, so that each has
+// to stop a batch.
 func BenchmarkRealCompletionWhileEmbedding(b *testing.B) {
 	s := ollamatest.StartEmpty(b)
 	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
@@ -140,37 +159,41 @@ func BenchmarkRealCompletionWhileEmbedding(b *testing.B) {
 	if _, err := e.Embed(b.Context(), texts[:1]); err != nil {
 		b.Fatal(err)
 	}
-	pause := time.NewTicker(400 * time.Millisecond)
-	defer pause.Stop()
-	complete := func() time.Duration {
-		<-pause.C
-		begin := time.Now()
-		if _, _, err := collect(b.Context(), o, fim("func main() {\n\t", "}\n"), 32); err != nil {
-			b.Fatal(err)
-		}
-		return time.Since(begin)
-	}
-	var idle, busy []time.Duration
-	for b.Loop() {
-		for range 10 {
-			idle = append(idle, complete())
-		}
-		ctx, cancel := context.WithCancel(b.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for ctx.Err() == nil {
-				_, _ = e.Embed(ctx, texts)
+	for name, gap := range map[string]time.Duration{"typing": 400 * time.Millisecond, "pausing": 2500 * time.Millisecond} {
+		b.Run(name, func(b *testing.B) {
+			tick := time.NewTicker(gap)
+			defer tick.Stop()
+			complete := func() time.Duration {
+				<-tick.C
+				begin := time.Now()
+				if _, _, err := collect(b.Context(), o, fim("func main() {\n\t", "}\n"), 32); err != nil {
+					b.Fatal(err)
+				}
+				return time.Since(begin)
 			}
-		}()
-		for range 10 {
-			busy = append(busy, complete())
-		}
-		cancel()
-		<-done
+			var idle, busy []time.Duration
+			for b.Loop() {
+				for range 5 {
+					idle = append(idle, complete())
+				}
+				ctx, cancel := context.WithCancel(b.Context())
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					for ctx.Err() == nil {
+						_, _ = e.Embed(ctx, texts)
+					}
+				}()
+				for range 5 {
+					busy = append(busy, complete())
+				}
+				cancel()
+				<-done
+			}
+			report(b, idle, "idle")
+			report(b, busy, "embedding")
+		})
 	}
-	report(b, idle, "idle")
-	report(b, busy, "embedding")
 }
 
 // BenchmarkRealEmbed is the throughput of a model of MiniLM's size on chunks of

@@ -211,7 +211,7 @@ func TestEmbeddingGivesWayToConversationsWhichTakeTurns(t *testing.T) {
 	}
 	close(hold)
 	eventually(t, "embedding goes on", func() bool {
-		clock.advance(250 * time.Millisecond)
+		clock.advance(2 * time.Second)
 		select {
 		case err := <-embedded:
 			if err != nil {

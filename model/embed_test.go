@@ -189,23 +189,23 @@ func TestEmbeddingGivesWay(t *testing.T) {
 	if err := s.Wait(soon(t), isBatch(8, modeltest.Cancelled)); err != nil {
 		t.Fatalf("the batch goes on: %v", err)
 	}
-	// It goes on with a smaller batch once nobody waited for a quarter second.
-	eventually(t, "it waits for quiet", func() bool { return clock.due(250 * time.Millisecond) })
+	// It goes on with a smaller batch once nobody waited for two seconds.
+	eventually(t, "it waits for quiet", func() bool { return clock.due(2 * time.Second) })
 	if got := len(batches(s)); got != 1 {
 		t.Errorf("%d batches while someone types", got)
 	}
-	clock.advance(249 * time.Millisecond)
+	clock.advance(1999 * time.Millisecond)
 	if _, err := e.EmbedQuery(soon(t), "7"); err != nil {
 		t.Errorf("a query: %v", err)
 	}
-	clock.advance(time.Millisecond) // the query began a new quarter second
-	eventually(t, "it waits for quiet again", func() bool { return clock.due(249 * time.Millisecond) })
+	clock.advance(time.Millisecond) // the query began two new seconds
+	eventually(t, "it waits for quiet again", func() bool { return clock.due(1999 * time.Millisecond) })
 	if got := fmt.Sprint(batches(s)); got != "[8 1]" {
 		t.Errorf("batches %s", got)
 	}
 	var r result
 	eventually(t, "it goes on", func() bool {
-		clock.advance(250 * time.Millisecond)
+		clock.advance(2 * time.Second)
 		select {
 		case r = <-done:
 			return true

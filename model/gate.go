@@ -7,11 +7,6 @@ import (
 	"time"
 )
 
-// settle is how long nothing more urgent must have run before work goes on. It
-// is longer than the pause between two keystrokes, so that work does not start
-// only to be cut off by the next.
-const settle = 250 * time.Millisecond
-
 // priority orders what asks a server. A higher one is served before a lower,
 // which gives way while it runs.
 type priority int
@@ -22,6 +17,13 @@ const (
 	typing                     // someone waits between two keystrokes
 	priorities
 )
+
+// settle is how long nothing more urgent must have run before work of a priority
+// goes on. An answer waits longer than the pause between two keystrokes, so that
+// it does not go on only to be cut off by the next. Indexing waits until the
+// person has stopped to type: the text it is at cannot be cut off, and slows the
+// completion that comes meanwhile.
+var settle = [priorities]time.Duration{indexing: 2 * time.Second, conversing: 250 * time.Millisecond}
 
 // gate lets work go on only while nothing of a higher priority does. Another
 // model has a runner of its own in Ollama, but they share the processor:
@@ -101,7 +103,7 @@ func (g *gate) yielding(ctx context.Context, p priority, work func(context.Conte
 		rest := time.Duration(0)
 		for _, ended := range g.ended[p+1:] {
 			if !ended.IsZero() {
-				rest = max(rest, settle-g.clock.Now().Sub(ended))
+				rest = max(rest, settle[p]-g.clock.Now().Sub(ended))
 			}
 		}
 		g.mu.Unlock()

@@ -177,7 +177,7 @@ func (c *call) stop() {
 // the end come together, which is when a closed connection gets Ollama stuck
 // (stuck.go). The caller holds mu.
 func (c *call) cut() {
-	if c.tokens < c.limit-1 {
+	if c.tokens == 0 || c.tokens < c.limit-1 {
 		c.cancel()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -31,34 +32,60 @@ func TestMain(m *testing.M) {
 // until its input ends or it is killed.
 func child(spec string) int {
 	dir, state, _ := strings.Cut(spec, "|")
-	x, err := Open(Config{Dir: dir, StateDir: state, Watch: true})
+	err := live(Config{Dir: dir, StateDir: state, Watch: true, Tell: func(m string) { fmt.Println("told", m) }})
 	if err != nil {
-		fmt.Println("error", err)
-		return 1
-	}
-	fmt.Println("owner", x.isOwner())
-	if err := x.Settle(context.Background()); err != nil {
-		fmt.Println("error", err)
-		return 1
-	}
-	fmt.Println("settled")
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		st, err := x.Status(context.Background())
-		fmt.Println("files", st.Files, "writer", st.Writer, err)
-	}
-	if err := x.Close(); err != nil {
 		fmt.Println("error", err)
 		return 1
 	}
 	return 0
 }
 
+// fillDisk makes writes past a file size fail, where the platform can.
+var fillDisk func(size int64) error
+
+func live(cfg Config) (err error) {
+	ctx := context.Background()
+	x, err := Open(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	fmt.Println("owner", x.isOwner())
+	if err := x.Settle(ctx); err != nil {
+		return err
+	}
+	fmt.Println("settled")
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		switch in.Text() {
+		case "fill the disk":
+			info, err := os.Stat(x.state.database())
+			if err == nil {
+				err = fillDisk(info.Size())
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Println("full")
+		case "rescan":
+			x.Rescan()
+			if err := x.Settle(ctx); err != nil {
+				return err
+			}
+			totals, err := x.Store().Totals(ctx)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("in memory %v, sound %v, %+v\n", x.Store().InMemory(), x.Store().Check(ctx) == nil, totals)
+		}
+	}
+	return nil
+}
+
 // process is a running child.
 type process struct {
 	cmd   *exec.Cmd
 	lines chan string
-	in    interface{ Close() error }
-	ask   func()
+	in    io.Writer
 }
 
 func spawn(t *testing.T, dir, state string) *process {
@@ -77,11 +104,7 @@ func spawn(t *testing.T, dir, state string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: cmd, lines: make(chan string, 100), in: in, ask: func() {
-		if _, err := in.Write([]byte("\n")); err != nil {
-			t.Error(err)
-		}
-	}}
+	p := &process{cmd: cmd, lines: make(chan string, 100), in: in}
 	go func() {
 		defer close(p.lines)
 		for s := bufio.NewScanner(out); s.Scan(); {
@@ -102,15 +125,29 @@ func (p *process) kill(t *testing.T) {
 	_ = p.cmd.Wait() // it was killed; that is no news
 }
 
-func (p *process) expect(t *testing.T, want string) {
+func (p *process) say(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// next is the next line the process writes, "" if it ended.
+func (p *process) next(t *testing.T) string {
 	t.Helper()
 	select {
-	case line, ok := <-p.lines:
-		if !ok || line != want {
-			t.Fatalf("the other process said %q, want %q", line, want)
-		}
+	case line := <-p.lines:
+		return line
 	case <-time.After(60 * time.Second):
-		t.Fatalf("the other process did not say %q", want)
+		t.Fatal("the other process says nothing")
+		return ""
+	}
+}
+
+func (p *process) expect(t *testing.T, want string) {
+	t.Helper()
+	if line := p.next(t); line != want {
+		t.Fatalf("the other process said %q, want %q", line, want)
 	}
 }
 
@@ -375,36 +412,5 @@ func TestIndexOfANewerQuarryIsLeftAlone(t *testing.T) {
 	}
 	if after, err := os.ReadFile(database); err != nil || string(after) != string(before) {
 		t.Errorf("the newer index was changed (%v)", err)
-	}
-}
-
-func TestFullDisk(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
-	write(t, dir, project)
-	told := make(chan string, 10)
-	x := start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
-	if err := x.Store().LimitSize(1); err != nil { // no page more than there is
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 8 {
-		mutate(t, r, dir, 300)
-	}
-	x.Rescan()
-	select {
-	case m := <-told:
-		if !strings.Contains(m, "in memory") {
-			t.Errorf("told %q", m)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("the full disk was not noticed")
-	}
-	until(t, "the index in memory", func() bool { return x.Store().InMemory() })
-	settle(t, x)
-	if got, want := dump(t, x), fresh(t, dir); got != want {
-		t.Errorf("after the disk was full: %s", firstDifference(got, want))
-	}
-	if len(told) != 0 {
-		t.Errorf("told once more: %q", <-told)
 	}
 }

@@ -96,12 +96,8 @@ func dump(t testing.TB, x *Index) string {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&b, "TOTALS %+v\n", totals)
-	rows, err := s.TextRows(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows != totals.Chunks {
-		fmt.Fprintf(&b, "PROBLEM %d full-text rows for %d chunks\n", rows, totals.Chunks)
+	if err := s.Check(ctx); err != nil {
+		fmt.Fprintf(&b, "PROBLEM %v\n", err)
 	}
 	return b.String()
 }

@@ -226,22 +226,3 @@ func (s *Store) fill(from *writer) error {
 	}
 	return s.w.readGeneration()
 }
-
-// TextRows counts the rows of the full-text table, for checks against the chunks.
-func (s *Store) TextRows(ctx context.Context) (n int64, err error) {
-	err = s.snapshot(ctx, "check the index", func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT count(*) FROM chunk_text").Scan(&n)
-	})
-	return n, err
-}
-
-// LimitSize makes the database refuse to grow past a number of pages, as a full
-// disk would; a limit below its present size means that size.
-func (s *Store) LimitSize(pages int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.w == nil {
-		return errClosed
-	}
-	return s.w.query(fmt.Sprintf("PRAGMA max_page_count = %d", pages), func([]driver.Value) error { return nil })
-}

@@ -171,8 +171,8 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// Check runs SQLite's and FTS5's own integrity checks. It answers ErrCorrupt,
-// wrapped with the first finding, if the database is damaged.
+// Check runs SQLite's and FTS5's own integrity checks, and counts. It answers
+// ErrCorrupt, wrapped with the first finding, if the database is damaged.
 //
 // It uses a connection of its own: FTS5's check, unlike its queries, trusts what a
 // connection remembers of the table's structure, and so finds damage where only
@@ -189,6 +189,13 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	if finding != "ok" {
 		return fmt.Errorf("%w: %s", ErrCorrupt, finding)
+	}
+	var chunks, rows int64
+	if err := db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM chunk_text)").Scan(&chunks, &rows); err != nil {
+		return fmt.Errorf("check the index: %w", classify(err))
+	}
+	if chunks != rows {
+		return fmt.Errorf("%w: %d chunks have %d full-text rows", ErrCorrupt, chunks, rows)
 	}
 	return nil
 }

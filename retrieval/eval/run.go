@@ -52,6 +52,9 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(docs) == 0 {
+			return nil, fmt.Errorf("%s has nothing to search in %s: is it empty, or inside a repository whose ignore rules leave it out?", r.Name, filepath.Join(base, r.Root))
+		}
 		out = append(out, Loaded{r, qs, docs})
 	}
 	if len(out) == 0 {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/index/syntax"
+	"quarry/index/token"
 )
 
 // Mode says what a search looks at.
@@ -233,21 +234,39 @@ func (q *Query) Empty() bool {
 	return q.Text == "" && len(q.Symbols) == 0
 }
 
-// keepsFile answers whether a file may answer.
-func (f *Filter) keepsFile(m *file) bool {
-	if len(f.Languages) > 0 && !slices.Contains(f.Languages, m.language) || slices.Contains(f.NotLanguages, m.language) {
+// Keeps answers whether a file with this path, language and time of change may
+// answer. The filters that speak of declarations are not asked.
+func (f *Filter) Keeps(path, language string, modified time.Time) bool {
+	return f.keepsFile(path, language, roleOf(path, "").typeOf(), modified)
+}
+
+// Terms are the index terms a query's text is looked up by, without stop words.
+func (q *Query) Terms() []string {
+	var an token.Analyzer
+	a := analyzeQuery(&an, textOf(q), "")
+	out := make([]string, 0, len(a.terms))
+	for _, t := range a.terms {
+		if !t.joined {
+			out = append(out, t.text)
+		}
+	}
+	return out
+}
+
+func (f *Filter) keepsFile(p, language string, kind Type, modified time.Time) bool {
+	if len(f.Languages) > 0 && !slices.Contains(f.Languages, language) || slices.Contains(f.NotLanguages, language) {
 		return false
 	}
-	if len(f.Types) > 0 && !slices.Contains(f.Types, m.kind) || slices.Contains(f.NotTypes, m.kind) {
+	if len(f.Types) > 0 && !slices.Contains(f.Types, kind) || slices.Contains(f.NotTypes, kind) {
 		return false
 	}
-	if !f.Since.IsZero() && m.modified.Before(f.Since) {
+	if !f.Since.IsZero() && modified.Before(f.Since) {
 		return false
 	}
 	if len(f.Paths) == 0 && len(f.NotPaths) == 0 {
 		return true
 	}
-	lower := strings.ToLower(m.path)
+	lower := strings.ToLower(p)
 	match := func(pattern string) bool { return matchPath(pattern, lower) }
 	return (len(f.Paths) == 0 || slices.ContainsFunc(f.Paths, match)) && !slices.ContainsFunc(f.NotPaths, match)
 }

@@ -107,7 +107,8 @@ func (sr *search) applyFilters() {
 	for k, seg := range sr.snap.segments {
 		base := int(sr.snap.fileBase[k])
 		for i := range seg.files {
-			if f.keepsFile(&seg.files[i]) && keepsMode(mode, &seg.files[i]) {
+			m := &seg.files[i]
+			if f.keepsFile(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) {
 				sr.allowed = sr.allowed.with(base + i)
 			}
 		}

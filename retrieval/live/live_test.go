@@ -108,6 +108,46 @@ func TestFollowsTheIndex(t *testing.T) {
 	eventually(t, w, "giraffes")
 }
 
+// Until the index is in memory, the full-text table answers.
+func TestFullTextFallback(t *testing.T) {
+	source, _, _ := open(t, map[string]string{
+		"server/router.go": "package server\n\n// Router finds handlers.\ntype Router struct{}\n",
+		"client/client.py": "# Dials a router and sends handlers.\ndef dial(router):\n    pass\n",
+		"notes.md":         "# Notes\n\nNothing of the kind.\n",
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := source.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, ready: make(chan struct{})}
+	find := func(query string) retrieval.Answer {
+		a, err := cold.Find(ctx, retrieval.Request{Query: retrieval.Parse(query, time.Now())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := find("where is the Router declared")
+	if len(a.Results) != 2 || a.Total != 2 || a.Results[0].Path != "server/router.go" || a.Results[0].Symbol != "Router" ||
+		a.Results[0].Score != 1 || a.Results[0].StartLine == 0 || !slices.Equal(a.Backend, []string{"full text"}) {
+		t.Errorf("answer = %+v", a)
+	}
+	if a := find("lang:python router"); len(a.Results) != 1 || a.Results[0].Path != "client/client.py" {
+		t.Errorf("filtered answer = %+v", a)
+	}
+	if a := find("zebra"); a.Results == nil || len(a.Results) != 0 {
+		t.Errorf("answer to nothing = %+v", a)
+	}
+	if a := find(""); len(a.Results) != 0 {
+		t.Errorf("answer to an empty query = %+v", a)
+	}
+	close(cold.ready)
+	if a := find("Router"); len(a.Results) != 0 || slices.Contains(a.Backend, "full text") {
+		t.Errorf("a ready workspace still asks the disk: %+v", a)
+	}
+}
+
 func TestEmptyIndexIsReady(t *testing.T) {
 	source, first, dir := open(t, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

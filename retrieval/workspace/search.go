@@ -32,7 +32,7 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, 
 		if _, err := f.ready(); err != nil {
 			continue // what cannot be searched yet answers nothing
 		}
-		a, err := f.warm.Search.Search(ctx, w.within(f, req))
+		a, err := f.warm.Find(ctx, w.within(f, req))
 		if err != nil {
 			return Answer{}, err
 		}

@@ -1,0 +1,110 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/index/store"
+	"quarry/index/syntax"
+	"quarry/retrieval"
+)
+
+// Find answers a request from memory; before all of the index was read once,
+// from the full-text table on disk, whose answers are plainer and slower but
+// complete.
+func (w *Workspace) Find(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
+	select {
+	case <-w.ready:
+		return w.Search.Search(ctx, req)
+	default:
+		return w.fullText(ctx, req)
+	}
+}
+
+// fullTextChunks is how many chunks the full-text table is asked for.
+const fullTextChunks = 200
+
+// columns weigh the full-text table's columns as the postings in memory do.
+var columns = store.Columns{Body: 1, Comment: 1, Names: 3, Stem: 2, Dirs: 1}
+
+// fullText ranks files by their best chunk in the full-text table. Filters on
+// paths, languages, types and times apply; those on declarations and quoted
+// texts wait for the index in memory.
+func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
+	start := time.Now()
+	answer := retrieval.Answer{Results: []retrieval.Result{}, Backend: []string{"full text"}}
+	terms := req.Query.Terms()
+	if len(terms) == 0 {
+		return answer, nil
+	}
+	s := w.source.Store()
+	hits, err := s.MatchAny(ctx, terms, columns, fullTextChunks)
+	if err != nil || len(hits) == 0 {
+		return answer, err
+	}
+	limit := req.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	byFile := map[int64][]store.Hit{}
+	var order []int64 // files by their best chunk
+	for _, h := range hits {
+		id := store.FileOf(h.Chunk)
+		if byFile[id] == nil {
+			order = append(order, id)
+		}
+		byFile[id] = append(byFile[id], h)
+	}
+	files := map[int64]*store.File{}
+	if _, err := s.Load(ctx, slices.Sorted(slices.Values(order)), func(f *store.File) error {
+		files[f.ID] = f
+		return nil
+	}); err != nil {
+		return answer, err
+	}
+	for _, id := range order {
+		f := files[id]
+		if f == nil || !req.Query.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) {
+			continue
+		}
+		answer.Total++
+		if len(answer.Results) < limit {
+			answer.Results = append(answer.Results, result(f, byFile[id], hits[0].Score, terms))
+		}
+	}
+	answer.Timings.Lexical = time.Since(start)
+	answer.Timings.Total = answer.Timings.Lexical
+	return answer, nil
+}
+
+// result shows a file at its best chunk.
+func result(f *store.File, hits []store.Hit, best float64, terms []string) retrieval.Result {
+	r := retrieval.Result{Path: f.Path, More: []retrieval.Place{}, Reasons: []string{"text matches one of " + strings.Join(terms, ", ")}}
+	for _, h := range hits {
+		at := slices.Index(f.ChunkIDs, h.Chunk)
+		if at < 0 {
+			continue
+		}
+		c := &f.Syntax.Chunks[at]
+		p := retrieval.Place{StartLine: int(c.Span.StartLine), EndLine: int(c.Span.EndLine), Score: max(0, min(1, h.Score/best))}
+		for _, i := range c.Symbols {
+			sym := &f.Syntax.Symbols[i]
+			p.Symbol, p.Kind = sym.Name, sym.Kind
+			if sym.Container != "" {
+				p.Symbol = sym.Container + "." + sym.Name
+			}
+			if sym.Kind != syntax.KindModule {
+				break // a package clause names a chunk only when nothing else does
+			}
+		}
+		switch {
+		case r.StartLine == 0:
+			r.StartLine, r.EndLine, r.Symbol, r.Kind, r.Score = p.StartLine, p.EndLine, p.Symbol, p.Kind, p.Score
+		case len(r.More) < 4:
+			r.More = append(r.More, p)
+		}
+	}
+	return r
+}

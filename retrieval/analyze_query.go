@@ -23,9 +23,6 @@ const (
 type queryTerm struct {
 	text   string
 	weight float32
-	// word is the place of the word in the query the term came from, so that a
-	// word is not counted twice for its parts.
-	word int
 	// joined marks the concatenation of two neighbouring words.
 	joined bool
 }
@@ -119,7 +116,7 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 	}
 	kept := keptFields(fields, a.class)
 	var rawWords []string // lower-cased words in order, for neighbours
-	for i, f := range kept {
+	for _, f := range kept {
 		lower := strings.ToLower(strings.TrimFunc(f, notWord))
 		weight := float32(1)
 		if projectFlat != "" && flatName(lower) == projectFlat && len(kept) > 1 {
@@ -128,7 +125,7 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 		a.intent(lower)
 		n := 0
 		an.Terms(f, func(term []byte) {
-			addTerm(queryTerm{text: string(term), weight: weight, word: i})
+			addTerm(queryTerm{text: string(term), weight: weight})
 			n++
 		})
 		if a.class == ClassText {
@@ -160,7 +157,7 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 			flat := rawWords[i-1] + w
 			a.joined = append(a.joined, joinedWords{flat, before, at})
 			if a.class == ClassText {
-				addTerm(queryTerm{text: flat, weight: joinedWeight, word: -1, joined: true})
+				addTerm(queryTerm{text: flat, weight: joinedWeight, joined: true})
 				a.plain = append(a.plain, plainName{flat, flat})
 			}
 		}
@@ -207,6 +204,13 @@ func (a *analyzed) intent(word string) {
 	case "config", "configuration", "ci", "workflow", "pipeline", "dependencies", "makefile", "dockerfile":
 		a.wantsConfig = true
 	}
+}
+
+// wants lifts the penalties of what the filters ask for.
+func (a *analyzed) wants(q *Query) {
+	a.wantsTests = a.wantsTests || slices.Contains(q.Types, TypeTest)
+	a.wantsDocs = a.wantsDocs || q.Mode == ModeDocs || slices.Contains(q.Types, TypeDoc)
+	a.wantsConfig = a.wantsConfig || slices.Contains(q.Types, TypeConfig)
 }
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }

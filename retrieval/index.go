@@ -156,10 +156,6 @@ func (ix *Index) SetLinks(links []Link) {
 	ix.current.Store(next)
 }
 
-// Files is how many files the snapshot holds and Chunks how many chunks, those
-// not yet merged away included.
-func (s *Snapshot) Files() int { return s.files }
-
 // compact merges segments until each is more than twice as large as the next.
 func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
 	for n := len(segments); n > 0; n = len(segments) {

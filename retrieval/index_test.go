@@ -129,13 +129,14 @@ func TestSearchFindsFirst(t *testing.T) {
 		"EFAULT_TIM":                          "config/load.py", // part of a name
 		`"new(Router)"`:                       "server/router_test.go",
 		`radix "vertex of the"`:               "server/node.go",
+		"mode:docs vertex":                    "",
 		"mode:docs client":                    "README.md",
 		"Router.Handle":                       "server/router.go",
 		"-path:router.go -type:test Router":   "client/http_client.go",
 		"mode:symbols settings":               "config/load.py",
 	} {
 		got := find(t, ix, raw)
-		if len(got.Results) == 0 || got.Results[0].Path != want {
+		if first := append(pathsOf(got), "")[0]; first != want {
 			t.Errorf("%q found %q, want %s first", raw, pathsOf(got), want)
 		}
 	}

@@ -45,16 +45,6 @@ func (p *postings) list(term string) (docs []uint32, impacts []uint16) {
 	return p.docs[lo:hi], p.impacts[lo:hi]
 }
 
-// bytes estimates the memory held.
-func (p *postings) bytes() int {
-	const mapEntry = 16 + 4 + 12 // string header, id, the map's own share
-	n := len(p.starts)*4 + len(p.docs)*4 + len(p.impacts)*2 + len(p.ids)*mapEntry
-	for t := range p.ids {
-		n += len(t)
-	}
-	return n
-}
-
 func impact(frequency, length, mean float32) float32 {
 	return frequency * (bm25K1 + 1) / (frequency + bm25K1*(1-bm25B+bm25B*length/mean))
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"quarry/index/syntax"
 	"quarry/index/token"
@@ -229,11 +228,6 @@ func parseSince(value string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Empty answers whether the query asks for nothing.
-func (q *Query) Empty() bool {
-	return q.Text == "" && len(q.Symbols) == 0
-}
-
 // Keeps answers whether a file with this path, language and time of change may
 // answer. The filters that speak of declarations are not asked.
 func (f *Filter) Keeps(path, language string, modified time.Time) bool {
@@ -301,15 +295,4 @@ func matchTail(pattern, p string) bool {
 		}
 		p = rest
 	}
-}
-
-// sanitized returns s as valid UTF-8 without control characters, for reasons
-// and messages that quote the query.
-func sanitized(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, s)
 }

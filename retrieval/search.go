@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/index/syntax"
 	"quarry/index/token"
 )
 
@@ -49,6 +50,7 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	var an token.Analyzer
 	sr := &search{ix: ix, snap: snap, sc: sc, req: &req}
 	sr.query = analyzeQuery(&an, textOf(&req.Query), ix.options.Project)
+	sr.query.wants(&req.Query)
 	sr.applyFilters()
 	sr.weighTerms()
 
@@ -119,13 +121,7 @@ func (sr *search) applyFilters() {
 }
 
 func keepsMode(mode Mode, f *file) bool {
-	switch mode {
-	case ModeCode:
-		return f.role&(roleDoc|roleConfig) == 0
-	case ModeDocs:
-		return f.role&roleDoc != 0
-	}
-	return true
+	return mode != ModeCode || f.role&(roleDoc|roleConfig) == 0
 }
 
 // keepDeclaring narrows the files to those that declare one of the names.
@@ -158,12 +154,16 @@ func (sr *search) keeps(f uint32) bool {
 // keepsChunk applies the filters that speak of declarations.
 func (sr *search) keepsChunk(c uint32) bool {
 	f := &sr.req.Query.Filter
-	symbols := sr.req.Query.Mode == ModeSymbols
-	if len(f.Kinds) == 0 && len(f.NotKinds) == 0 && !symbols {
+	mode := sr.req.Query.Mode
+	symbols := mode == ModeSymbols
+	if len(f.Kinds) == 0 && len(f.NotKinds) == 0 && !symbols && mode != ModeDocs {
 		return true
 	}
 	k, local := sr.snap.segmentOfChunk(c)
 	seg := sr.snap.segments[k]
+	if mode == ModeDocs && seg.chunks[local].content != syntax.ContentComment && seg.files[seg.chunks[local].file].role&roleDoc == 0 {
+		return false
+	}
 	d := seg.chunks[local].def
 	if d < 0 {
 		return len(f.Kinds) == 0 && !symbols
@@ -253,17 +253,17 @@ func (s *Snapshot) chunkAtLine(f, line uint32) (uint32, bool) {
 func (sr *search) ranked() []*candidate {
 	cs := sr.sc.candidates
 	out := make([]*candidate, 0, len(cs))
-	phrases := len(sr.req.Query.Phrases) > 0
+	phrases, mode := len(sr.req.Query.Phrases) > 0, sr.req.Query.Mode
 	for i := range cs {
-		if cs[i].score <= 0 || phrases && cs[i].literal < 0 {
+		if cs[i].score <= 0 || phrases && cs[i].literal < 0 || mode == ModeDocs && cs[i].n == 0 {
 			continue
 		}
-		if sr.req.Query.Mode == ModeSymbols && cs[i].def == nil && cs[i].wordDef == nil && !sr.bestHasDef(&cs[i]) {
+		if mode == ModeSymbols && cs[i].def == nil && cs[i].wordDef == nil && !sr.bestHasDef(&cs[i]) {
 			continue
 		}
 		out = append(out, &cs[i])
 	}
-	recent := sr.req.Query.Mode == ModeRecent
+	recent := mode == ModeRecent
 	slices.SortFunc(out, func(a, b *candidate) int {
 		if recent {
 			if c := b.meta.modified.Compare(a.meta.modified); c != 0 {

@@ -37,16 +37,14 @@ type file struct {
 	imports  []string
 	trigrams trigramSet
 	text     string // "" when the index was not made to keep texts
-	lines    uint32
 }
 
 // chunk is one retrievable piece of a file; immutable.
 type chunk struct {
-	file       uint32
-	start, end uint32 // bytes
-	startLine  uint32
-	endLine    uint32
-	content    syntax.Content
+	file      uint32
+	startLine uint32
+	endLine   uint32
+	content   syntax.Content
 	// def is the chunk's most important declaration in the segment's defs, -1
 	// for none.
 	def int32
@@ -60,8 +58,6 @@ type def struct {
 	kind      syntax.Kind
 	file      uint32
 	chunk     uint32
-	startLine uint32
-	endLine   uint32
 }
 
 // segment is an immutable index of some files. A snapshot is a large segment and
@@ -150,13 +146,13 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 		symbolDef[i] = int32(len(s.defs))
 		s.defs = append(s.defs, def{
 			name: sym.Name, key: flatName(sym.Name), container: sym.Container, kind: sym.Kind, file: id,
-			chunk: f.firstChunk, startLine: sym.Span.StartLine, endLine: sym.Span.EndLine,
+			chunk: f.firstChunk,
 		})
 	}
 	for _, part := range syn.Chunks {
 		n := uint32(len(s.chunks))
 		c := chunk{
-			file: id, start: part.Span.Start, end: part.Span.End, startLine: part.Span.StartLine, endLine: part.Span.EndLine,
+			file: id, startLine: part.Span.StartLine, endLine: part.Span.EndLine,
 			content: part.Content, def: -1,
 		}
 		for _, sym := range part.Symbols {
@@ -186,7 +182,6 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 	s.addCard(d, &f, card)
 	card.endDocument(id)
 	f.refs, f.imports = usedNames(syn)
-	f.lines = 1 + uint32(strings.Count(d.Text, "\n"))
 	s.paths[d.Path] = id
 	s.files = append(s.files, f)
 }

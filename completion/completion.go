@@ -2,6 +2,41 @@
 // stream, stop rules, post-processing, and the model-free engine that answers
 // when no model does. It knows bytes and paths, not LSP positions; package lsp
 // converts. An Engine is safe for concurrent use.
+//
+// # One request
+//
+// [Engine.Complete] (engine.go) first imagines the entry selected in the
+// editor's popup as accepted (selected.go). The document's frame advances to the
+// request (window.go): it says which part of the text is prefix, which typed
+// text, and holds the code of other places that package crossfile found. If an
+// earlier answer, or one that is still coming, was given for the same frame and
+// says what was typed since, it serves (reuse.go). Else the request waits as
+// long as the typing suggests (debounce.go), the prompt is rendered (layout.go,
+// prompt.go, template.go) within its tokens (tokens.go), and a flight takes off
+// (flight.go), after the backend has read a long new prompt in steps (warm.go).
+//
+// A flight's stream is stopped where the rest would be cut anyway (scope.go).
+// What it wrote goes through the chain of post.go: repetition (repeat.go), scope,
+// indentation, the seam with the rest of the line (seam.go), and the syntax gate
+// (gate.go). The rules see the place as a site (site.go) and the language as
+// lines and words (language.go).
+//
+// # No model
+//
+// The model-free engine lexes the open documents (tokentext.go) and the
+// repository (corpus.go), finds the places that agree with the cursor's
+// (local.go), and lets them vote (vote.go).
+//
+// # What must hold
+//
+//   - Between keystrokes a prompt changes at its end alone (window.go).
+//   - Nothing of the workspace can put a control token into a prompt, or make it
+//     longer than the model's window (template.go, layout.go).
+//   - A request never waits for a Generator that does not return, and no flight
+//     runs that nobody waits for (flight.go).
+//   - A newer request of a document ends the older ones and is never ended by
+//     them (reuse.go).
+//   - Post-processing settles: done twice it changes nothing (post.go).
 package completion
 
 import "context"

@@ -129,7 +129,7 @@ func TestSearchFindsFirst(t *testing.T) {
 		"EFAULT_TIM":                          "config/load.py", // part of a name
 		`"new(Router)"`:                       "server/router_test.go",
 		`radix "vertex of the"`:               "server/node.go",
-		"mode:docs vertex":                    "",
+		"mode:docs testing":                   "", // only code has it
 		"mode:docs client":                    "README.md",
 		"Router.Handle":                       "server/router.go",
 		"-path:router.go -type:test Router":   "client/http_client.go",

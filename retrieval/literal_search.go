@@ -87,13 +87,15 @@ func findAll(text string, want []string) (int, bool) {
 
 // contains makes the file a candidate with the place of the literal.
 func (sr *search) contains(f uint32, text string, at int) {
+	line := 1 + strings.Count(text[:at], "\n")
+	chunk, ok := sr.snap.chunkAtLine(f, uint32(line))
+	if ok && !sr.keepsChunk(chunk) {
+		return
+	}
 	c := sr.sc.candidateOf(sr.snap, f)
-	c.literal = at
-	c.literalLine = 1 + strings.Count(text[:at], "\n")
+	c.literal, c.literalLine = at, line
 	c.signals[sigLiteral] = 1
-	if c.n == 0 {
-		if chunk, ok := sr.snap.chunkAtLine(f, uint32(c.literalLine)); ok {
-			c.chunks[0], c.n = scored{doc: chunk}, 1
-		}
+	if c.n == 0 && ok {
+		c.chunks[0], c.n = scored{doc: chunk}, 1
 	}
 }

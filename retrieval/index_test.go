@@ -124,9 +124,10 @@ func TestSearchFindsFirst(t *testing.T) {
 		"path:client requests":                "client/http_client.go",
 		"lang:python timeout":                 "config/load.py",
 		"type:doc router":                     "README.md",
-		"kind:method handler":                 "server/router.go",
+		"kind:method registers":               "server/router.go",
 		"symbol:node":                         "server/node.go",
 		"EFAULT_TIM":                          "config/load.py", // part of a name
+		`kind:method "insert"`:                "server/node.go", // a call of it comes first elsewhere
 		`"new(Router)"`:                       "server/router_test.go",
 		`radix "vertex of the"`:               "server/node.go",
 		"mode:docs testing":                   "", // only code has it

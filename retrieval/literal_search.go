@@ -40,8 +40,8 @@ func (sr *search) literals(ctx context.Context) error {
 					continue
 				}
 			}
-			if at, ok := findAll(text, want); ok {
-				sr.contains(f, text, at)
+			if findAll(text, want) {
+				sr.contains(f, text, want[0])
 			}
 		}
 	}
@@ -70,32 +70,38 @@ func mayContainAll(set trigramSet, want []string) bool {
 	return true
 }
 
-// findAll returns the offset of the first of want if text contains all.
-func findAll(text string, want []string) (int, bool) {
-	first := -1
-	for i, lit := range want {
-		at := findLiteral(text, lit)
-		if at < 0 {
-			return 0, false
-		}
-		if i == 0 {
-			first = at
+// findAll answers whether text contains all of want.
+func findAll(text string, want []string) bool {
+	for _, lit := range want {
+		if findLiteral(text, lit) < 0 {
+			return false
 		}
 	}
-	return first, true
+	return true
 }
 
-// contains makes the file a candidate with the place of the literal.
-func (sr *search) contains(f uint32, text string, at int) {
-	line := 1 + strings.Count(text[:at], "\n")
-	chunk, ok := sr.snap.chunkAtLine(f, uint32(line))
-	if ok && !sr.keepsChunk(chunk) {
+// contains makes the file a candidate with the first place of the literal that
+// the filters keep.
+func (sr *search) contains(f uint32, text, lit string) {
+	line := 1
+	for at := 0; ; at++ {
+		next := findLiteral(text[at:], lit)
+		if next < 0 {
+			return
+		}
+		line += strings.Count(text[at:at+next], "\n")
+		at += next
+		chunk, ok := sr.snap.chunkAtLine(f, uint32(line))
+		if ok && !sr.keepsChunk(chunk) {
+			line += strings.Count(text[at:at+1], "\n")
+			continue
+		}
+		c := sr.sc.candidateOf(sr.snap, f)
+		c.literal, c.literalLine = at, line
+		c.signals[sigLiteral] = 1
+		if c.n == 0 && ok {
+			c.chunks[0], c.n = scored{doc: chunk}, 1
+		}
 		return
-	}
-	c := sr.sc.candidateOf(sr.snap, f)
-	c.literal, c.literalLine = at, line
-	c.signals[sigLiteral] = 1
-	if c.n == 0 && ok {
-		c.chunks[0], c.n = scored{doc: chunk}, 1
 	}
 }

@@ -51,13 +51,8 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
 	}
 	defsOf := make([][]int32, len(parts)) // new number of each def
-	defsByFile := make([]map[uint32][]uint32, len(parts))
 	for p, seg := range parts {
 		defsOf[p] = make([]int32, len(seg.defs))
-		defsByFile[p] = map[uint32][]uint32{}
-		for i, d := range seg.defs {
-			defsByFile[p][d.file] = append(defsByFile[p][d.file], uint32(i))
-		}
 	}
 	for _, at := range order {
 		seg := parts[at.part]
@@ -65,7 +60,8 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		files[at.part].renumber[at.file] = id
 		f := seg.files[at.file]
 		first := uint32(len(m.chunks))
-		for _, i := range defsByFile[at.part][uint32(at.file)] {
+		firstDef := uint32(len(m.defs))
+		for i := f.firstDef; i < f.endDef; i++ {
 			d := seg.defs[i]
 			defsOf[at.part][i] = int32(len(m.defs))
 			d.file, d.chunk = id, d.chunk-f.firstChunk+first
@@ -81,6 +77,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 			m.chunks = append(m.chunks, ch)
 		}
 		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
+		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
 		m.files = append(m.files, f)
 		m.paths[f.path] = id
 	}

@@ -66,8 +66,7 @@ func (sr *search) place(chunk uint32) (Place, string) {
 	seg := sr.snap.segments[k]
 	ch := &seg.chunks[local]
 	p := Place{StartLine: int(ch.startLine), EndLine: int(ch.endLine)}
-	if ch.def >= 0 {
-		d := &seg.defs[ch.def]
+	if d := sr.keptDef(seg, local); d != nil {
 		p.Symbol, p.Kind = d.qualified(), d.kind
 	}
 	return p, seg.files[ch.file].path

@@ -164,11 +164,30 @@ func (sr *search) keepsChunk(c uint32) bool {
 	if mode == ModeDocs && seg.chunks[local].content != syntax.ContentComment && seg.files[seg.chunks[local].file].role&roleDoc == 0 {
 		return false
 	}
-	d := seg.chunks[local].def
-	if d < 0 {
+	if seg.chunks[local].def < 0 {
 		return len(f.Kinds) == 0 && !symbols
 	}
-	return sr.keepsDef(&seg.defs[d])
+	return sr.keptDef(seg, local) != nil
+}
+
+// keptDef returns the declaration a chunk is shown by: its most important one,
+// or, when the filters want another kind, the first of that kind; nil if it has
+// none.
+func (sr *search) keptDef(seg *segment, chunk uint32) *def {
+	ch := &seg.chunks[chunk]
+	if ch.def < 0 {
+		return nil
+	}
+	if d := &seg.defs[ch.def]; sr.keepsDef(d) {
+		return d
+	}
+	m := &seg.files[ch.file]
+	for i := m.firstDef; i < m.endDef; i++ {
+		if d := &seg.defs[i]; d.chunk == chunk && sr.keepsDef(d) {
+			return d
+		}
+	}
+	return nil
 }
 
 func (sr *search) keepsDef(d *def) bool {

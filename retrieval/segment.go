@@ -31,6 +31,8 @@ type file struct {
 	words    pathWords
 	// chunks [firstChunk, endChunk) of the segment are the file's.
 	firstChunk, endChunk uint32
+	// defs [firstDef, endDef) of the segment are declared here.
+	firstDef, endDef uint32
 	// refs are the distinct names the file uses and imports what it imports, for
 	// the graph.
 	refs     []string
@@ -127,6 +129,7 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 		path: d.Path, language: d.Language, modified: d.Modified, role: r, kind: r.typeOf(),
 		words:      wordsOfPath(a, d.Path),
 		firstChunk: uint32(len(s.chunks)),
+		firstDef:   uint32(len(s.defs)),
 		trigrams:   trigramsOf(d.Text),
 	}
 	syn := d.Syntax
@@ -178,7 +181,7 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 		}
 		text.endDocument(n)
 	}
-	f.endChunk = uint32(len(s.chunks))
+	f.endChunk, f.endDef = uint32(len(s.chunks)), uint32(len(s.defs))
 	s.addCard(d, &f, card)
 	card.endDocument(id)
 	f.refs, f.imports = usedNames(syn)

@@ -305,8 +305,12 @@ func (c *coordinator) lookGone(ctx context.Context, rel string, b *store.Batch) 
 			b.Remove = append(b.Remove, name)
 		}
 	}
-	b.Remove = append(b.Remove, rel)
-	return nil
+	// A build writes many files that are left out: nothing is committed for them.
+	_, known, err := c.Store().Stat(ctx, rel)
+	if known {
+		b.Remove = append(b.Remove, rel)
+	}
+	return err
 }
 
 func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store.Batch) error {

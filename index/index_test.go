@@ -113,6 +113,27 @@ func TestSecretsStayOutEvenWhenOpen(t *testing.T) {
 	}
 }
 
+func TestFilesLeftOutCommitNothing(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	_, before, _, err := x.Store().Since(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"main.o": "x", "node_modules/y.js": "y", ".env": "A=2", "gone.go": ""})
+	var names []string
+	for _, name := range []string{"main.o", "node_modules/y.js", ".env", "gone.go", "main.go"} {
+		names = append(names, filepath.Join(x.Root().Dir(), filepath.FromSlash(name)))
+	}
+	x.FilesChanged(names)
+	settle(t, x)
+	_, after, _, err := x.Store().Since(t.Context(), 0)
+	if err != nil || after > before+1 { // main.go's time is noted once more
+		t.Errorf("generation %d -> %d (%v)", before, after, err)
+	}
+}
+
 func TestWatcherSeesTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)

@@ -46,11 +46,11 @@ func (x *Index) coordinate(ctx context.Context) {
 				continue
 			}
 		}
-		wait := c.step(ctx)
+		until := c.step(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		c.await(ctx, wait)
+		c.await(ctx, until)
 	}
 	if c.scan != nil { // its goroutines end by ctx; take what they still hold
 		for range c.scan.results {
@@ -70,7 +70,7 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-c.cfg.Clock.After(ownerPoll):
+	case <-c.cfg.Clock.At(c.cfg.Clock.Now().Add(ownerPoll)):
 	}
 	won, err := c.becomeOwner()
 	if err != nil {
@@ -89,9 +89,9 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 	return won
 }
 
-// step does what is due, most urgent first, and answers how long the coordinator
-// may wait for something new: 0 not at all, less than 0 for ever.
-func (c *coordinator) step(ctx context.Context) time.Duration {
+// step does what is due, most urgent first, and answers until when the coordinator
+// may wait for something new; the zero time means for ever.
+func (c *coordinator) step(ctx context.Context) time.Time {
 	c.mu.Lock()
 	damaged, rebuild := c.damaged, c.rebuild
 	c.damaged, c.rebuild = nil, false
@@ -116,27 +116,24 @@ func (c *coordinator) step(ctx context.Context) time.Duration {
 	linkable := c.unlinked && c.scan == nil
 	if linkable && c.gate.open() {
 		c.relink(ctx)
-		return 0
+		return now
 	}
 	return c.patience(ctx, now, next, linkable)
 }
 
 // patience answers when the coordinator has to look again though nothing happens.
-func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkable bool) time.Duration {
-	wait := time.Duration(-1)
-	sooner := func(d time.Duration) {
-		if d = max(d, time.Millisecond); wait < 0 || d < wait {
-			wait = d
+func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkable bool) time.Time {
+	until := next
+	sooner := func(t time.Time) {
+		if until.IsZero() || t.Before(until) {
+			until = t
 		}
 	}
-	if !next.IsZero() {
-		sooner(next.Sub(now))
-	}
 	if !c.age.IsZero() {
-		sooner(c.batchLimit().delay)
+		sooner(c.age.Add(c.batchLimit().delay))
 	}
 	if linkable {
-		sooner(quiet / 4)
+		sooner(now.Add(quiet / 4))
 	}
 	if c.scan == nil && c.isPolling() {
 		if c.nextPoll.IsZero() {
@@ -146,9 +143,9 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 		if !now.Before(c.nextPoll) {
 			c.nextPoll = time.Time{}
 			c.Rescan()
-			return 0
+			return now
 		}
-		sooner(c.nextPoll.Sub(now))
+		sooner(c.nextPoll)
 	}
 	if c.scan == nil && !linkable && next.IsZero() {
 		c.settle()
@@ -158,10 +155,10 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 			c.written = false
 			c.settleErr(ctx, c.Store().Checkpoint())
 		default:
-			sooner(quiet)
+			sooner(now.Add(quiet))
 		}
 	}
-	return wait
+	return until
 }
 
 func (x *Index) isPolling() bool {
@@ -186,13 +183,10 @@ func (c *coordinator) settle() {
 }
 
 // await sleeps until there is something to do.
-func (c *coordinator) await(ctx context.Context, wait time.Duration) {
-	if wait == 0 {
-		return
-	}
+func (c *coordinator) await(ctx context.Context, until time.Time) {
 	var timer <-chan time.Time
-	if wait > 0 {
-		timer = c.cfg.Clock.After(wait)
+	if !until.IsZero() {
+		timer = c.cfg.Clock.At(until)
 	}
 	var results chan result
 	if c.scan != nil {

@@ -82,7 +82,7 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 		}
 		var poll <-chan time.Time
 		if !f.x.isOwner() {
-			poll = f.x.cfg.Clock.After(readerPoll)
+			poll = f.x.cfg.Clock.At(f.x.cfg.Clock.Now().Add(readerPoll))
 		}
 		select {
 		case <-ctx.Done():

@@ -42,15 +42,15 @@ func (g *gate) enter() (leave func()) {
 func (g *gate) wait(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		busy, left, idle := g.busy, g.until.Sub(g.clock.Now()), g.idle
+		busy, until, idle := g.busy, g.until, g.idle
 		g.mu.Unlock()
 		var timer <-chan time.Time
 		switch {
 		case busy > 0:
-		case left <= 0:
+		case !until.After(g.clock.Now()):
 			return ctx.Err()
 		default:
-			timer, idle = g.clock.After(left), nil
+			timer, idle = g.clock.At(until), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -71,11 +71,12 @@ func (g *gate) open() bool {
 // Clock is the time, replaceable in tests.
 type Clock interface {
 	Now() time.Time
-	// After delivers once, d from now.
-	After(d time.Duration) <-chan time.Time
+	// At delivers once, when it is t. An instant, not a duration: a clock that is
+	// moved between asking for the time and waiting loses nothing.
+	At(t time.Time) <-chan time.Time
 }
 
 type systemClock struct{}
 
-func (systemClock) Now() time.Time                         { return time.Now() }
-func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+func (systemClock) Now() time.Time                  { return time.Now() }
+func (systemClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }

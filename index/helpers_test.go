@@ -53,10 +53,10 @@ func (m *manual) Now() time.Time {
 	return m.now
 }
 
-func (m *manual) After(d time.Duration) <-chan time.Time {
+func (m *manual) At(t time.Time) <-chan time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := waiter{m.now.Add(d), make(chan time.Time, 1)}
+	w := waiter{t, make(chan time.Time, 1)}
 	m.waiters = append(m.waiters, w)
 	m.fire()
 	return w.c

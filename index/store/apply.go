@@ -109,7 +109,7 @@ func (p *put) remove(name string) error {
 	if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
 		return err
 	}
-	if err := p.w.exec("DELETE FROM files WHERE id = ?", id); err != nil { // edges and file_refs go with it
+	if err := p.w.exec("DELETE FROM files WHERE id = ?", id); err != nil { // edges, references and targets go with it
 		return err
 	}
 	if t := p.w.tree; t != nil {
@@ -348,11 +348,14 @@ func (p *put) putRefs(id int64, name string, fresh bool, f *syntax.File) error {
 		if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
 			return err
 		}
+		if err := p.w.exec("DELETE FROM file_targets WHERE file_id = ?", id); err != nil {
+			return err
+		}
 	}
 	if err := p.w.exec("INSERT INTO mentions (rowid, names) VALUES (?, ?)", id, mentionText(name, refs, f.Imports)); err != nil {
 		return err
 	}
-	return p.w.exec(`INSERT INTO file_refs VALUES (?, ?, ?, x'')
-		ON CONFLICT DO UPDATE SET imports = excluded.imports, refs = excluded.refs, targets = x''`,
+	return p.w.exec(`INSERT INTO file_refs VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET imports = excluded.imports, refs = excluded.refs`,
 		id, encodeImports(f.Imports), encodeReferences(refs))
 }

@@ -115,7 +115,7 @@ func edgesFrom(ctx context.Context, tx *sql.Tx, file int64) ([]Edge, error) {
 			}
 		}
 		return nil
-	}, "SELECT imports, refs, targets FROM file_refs WHERE file_id = ?", file)
+	}, "SELECT imports, refs, targets FROM file_refs LEFT JOIN file_targets USING (file_id) WHERE file_id = ?", file)
 	return list, err
 }
 

@@ -23,7 +23,7 @@ type migration struct {
 
 var migrations = []migration{
 	{"001_init.sql", `SELECT 'table ' || column1 || ' is missing' FROM (VALUES ('meta'), ('files'), ('symbols'), ('chunks'),
-		('chunk_text'), ('file_refs'), ('mentions'), ('edges'), ('removed'), ('skipped'))
+		('chunk_text'), ('file_refs'), ('file_targets'), ('mentions'), ('edges'), ('removed'), ('skipped'))
 		WHERE column1 NOT IN (SELECT name FROM sqlite_schema)`},
 }
 

@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"quarry/index/syntax"
 )
@@ -61,10 +64,11 @@ func (v *View) Named(name string) []Candidate {
 }
 
 // Relink resolves the references of up to limit files that wait for it, in one
-// transaction, and answers how many files still wait. resolve returns the targets
-// of each import and then of each reference, in order; its answer must depend on
-// the set of files and declarations alone, not on their ids, so that an index
-// grown by edits equals one built at once.
+// transaction, and answers how many files still wait. resolve, which may be called
+// for several files at once, returns the targets of each import and then of each
+// reference, in order; its answer must depend on the set of files and declarations
+// alone, not on their ids, so that an index grown by edits equals one built at
+// once.
 func (s *Store) Relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, err error) {
 	s.mu.Lock()
 	left, changed, err := s.relink(ctx, limit, resolve)
@@ -98,11 +102,23 @@ func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unre
 			return err
 		}
 		view.Tree = w.tree
-		for _, id := range ids {
+		files := make([]*Unresolved, len(ids))
+		old := make([][]byte, len(ids))
+		for i, id := range ids {
+			var err error
+			if files[i], old[i], err = w.unresolved(id); err != nil {
+				return err
+			}
+		}
+		lists := w.resolveAll(&view, files, resolve)
+		if view.err != nil {
+			return view.err
+		}
+		for i, f := range files {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			moved, err := w.relinkFile(&view, id, resolve)
+			moved, err := w.putTargets(f, lists[i], old[i])
 			if err != nil {
 				return err
 			}
@@ -145,15 +161,31 @@ func (w *writer) prepareLookups(preload bool) error {
 	return err
 }
 
-func (w *writer) relinkFile(view *View, id int64, resolve func(*View, *Unresolved) [][]Target) (changed bool, err error) {
-	f, old, err := w.unresolved(id)
-	if err != nil {
-		return false, err
+// resolveAll resolves several files, at once if every name is in the cache, so that
+// looking one up changes nothing.
+func (w *writer) resolveAll(view *View, files []*Unresolved, resolve func(*View, *Unresolved) [][]Target) [][][]Target {
+	lists := make([][][]Target, len(files))
+	workers := 1
+	if w.allNames && len(w.changed) == 0 {
+		workers = min(runtime.GOMAXPROCS(0), len(files))
 	}
-	lists := resolve(view, f)
-	if view.err != nil {
-		return false, view.err
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range workers {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				lists[i] = resolve(view, files[i])
+			}
+		})
 	}
+	group.Wait()
+	return lists
+}
+
+// putTargets stores what a file's references were resolved to; changed is false if
+// that is what they meant before.
+func (w *writer) putTargets(f *Unresolved, lists [][]Target, old []byte) (changed bool, err error) {
+	id := f.ID
 	targets := encodeTargets(lists)
 	if len(lists) > 0 && string(targets) == string(old) {
 		return false, w.exec("UPDATE files SET linked = 1 WHERE id = ?", id)
@@ -190,7 +222,7 @@ func (w *writer) relinkFile(view *View, id int64, resolve func(*View, *Unresolve
 			return false, err
 		}
 	}
-	if err := w.exec("UPDATE file_refs SET targets = ? WHERE file_id = ?", targets, id); err != nil {
+	if err := w.exec("INSERT INTO file_targets VALUES (?, ?) ON CONFLICT DO UPDATE SET targets = excluded.targets", id, targets); err != nil {
 		return false, err
 	}
 	return true, w.exec("UPDATE files SET linked = 1, edges = ?, generation = ? WHERE id = ?", int64(count), w.generation, id)
@@ -199,7 +231,7 @@ func (w *writer) relinkFile(view *View, id int64, resolve func(*View, *Unresolve
 func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
 	f := &Unresolved{TreeFile: *w.tree.File(id)}
 	var targets []byte
-	err := w.query("SELECT imports, refs, targets FROM file_refs WHERE file_id = ?", func(r []driver.Value) error {
+	err := w.query("SELECT imports, refs, targets FROM file_refs LEFT JOIN file_targets USING (file_id) WHERE file_id = ?", func(r []driver.Value) error {
 		var err error
 		if f.Imports, err = decodeImports(r[0].([]byte)); err != nil {
 			return err
@@ -207,7 +239,9 @@ func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
 		if f.Refs, err = decodeReferences(r[1].([]byte)); err != nil {
 			return err
 		}
-		targets = append([]byte(nil), r[2].([]byte)...)
+		if b, ok := r[2].([]byte); ok { // NULL: not resolved since it changed
+			targets = append(targets, b...)
+		}
 		return nil
 	}, id)
 	return f, targets, err

@@ -57,11 +57,15 @@ CREATE VIRTUAL TABLE chunk_text USING fts5 (
   content = '', contentless_delete = 1, detail = full, tokenize = "unicode61 remove_diacritics 0"
 );
 
--- What a file refers to and what that was resolved to.
+-- What a file refers to, and what that was resolved to: in tables of their own,
+-- since resolving again must not write the references again.
 CREATE TABLE file_refs (
   file_id INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE,
   imports BLOB NOT NULL,
-  refs    BLOB NOT NULL,
+  refs    BLOB NOT NULL
+);
+CREATE TABLE file_targets (
+  file_id INTEGER PRIMARY KEY REFERENCES files (id) ON DELETE CASCADE,
   targets BLOB NOT NULL
 );
 

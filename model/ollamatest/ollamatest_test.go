@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +29,24 @@ func TestTheSameShapeGivesTheSameFile(t *testing.T) {
 	}
 	if !bytes.Equal(files[0], files[1]) {
 		t.Error("two files of one shape differ")
+	}
+}
+
+// The command stands under testdata, where `./...` does not see it.
+func TestTheCommandWritesTheSameFile(t *testing.T) {
+	dir := t.TempDir()
+	byCommand, byPackage := filepath.Join(dir, "command.gguf"), filepath.Join(dir, "package.gguf")
+	cmd := exec.Command("go", "run", "../../testdata/models/tinygranite", "-o", byCommand)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	if err := ollamatest.WriteGranite(byPackage, ollamatest.Tiny); err != nil {
+		t.Fatal(err)
+	}
+	a, errA := os.ReadFile(byCommand)
+	b, errB := os.ReadFile(byPackage)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("%d bytes by the command, %d by the package, %v, %v", len(a), len(b), errA, errB)
 	}
 }
 

@@ -19,8 +19,14 @@ fi
 
 say() { echo "ollama.sh: $*" >&2; }
 
+include="-I$here/stubs"
+if command -v brew >/dev/null; then # whose headers are on no default path
+	include+=" -I$(brew --prefix)/include"
+fi
+
 # Ollama's module names nlohmann's JSON header and does not carry it.
-if ! echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1; then
+# shellcheck disable=SC2086 # a list of flags
+if ! echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" $include -E -x c++ - >/dev/null 2>&1; then
 	if ! command -v apt-get >/dev/null; then
 		say "nlohmann/json.hpp is missing: install nlohmann-json (brew install nlohmann-json, dnf install json-devel) and run again"
 		exit 1
@@ -43,7 +49,7 @@ trap 'rm -rf "$tmp"' EXIT
 say "building Ollama $version (minutes the first time)"
 (
 	cd "$tmp" # outside any module: quarry's go.mod must not choose Ollama's dependencies
-	GOBIN="$tmp" GOFLAGS=-buildvcs=false CGO_ENABLED=1 CGO_CPPFLAGS="-I$here/stubs" CGO_CFLAGS="$flags" CGO_CXXFLAGS="$flags" \
+	GOBIN="$tmp" GOFLAGS=-buildvcs=false CGO_ENABLED=1 CGO_CPPFLAGS="$include" CGO_CFLAGS="$flags" CGO_CXXFLAGS="$flags" \
 		go install -trimpath -ldflags "-s -w -X github.com/ollama/ollama/version.Version=$version" \
 		"github.com/ollama/ollama@v$version" >&2
 )

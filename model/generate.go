@@ -111,7 +111,8 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	}
 	running := rt.spawn(func() {
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
-		err := rt.patiently(ctx, req, patience(m.timing.PromptBytes-m.timing.SharedBytes), func(r chunk) { c.pass(r, m) })
+		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime())
+		err := rt.patiently(ctx, req, limit, func(r chunk) { c.pass(r, m) })
 		if c.wasStopped() {
 			err = errStopped
 		}

@@ -61,21 +61,38 @@ func (rt *Runtime) Metrics() Metrics {
 	snap := m.sum
 	snap.Waiting = rt.lane.queued()
 	var first, queue []time.Duration
-	var tokens int
-	var generating time.Duration
 	for _, t := range m.recent {
 		first, queue = append(first, t.FirstToken), append(queue, t.Queue)
-		if t.Tokens > 1 {
-			tokens += t.Tokens - 1
-			generating += t.Total - t.FirstToken
-		}
 	}
 	snap.FirstTokenP50, snap.FirstTokenP95 = percentiles(first)
 	snap.QueueP50, snap.QueueP95 = percentiles(queue)
-	if generating > 0 {
-		snap.TokensPerSecond = float64(tokens) / generating.Seconds()
+	if tokens, took := m.generating(); took > 0 {
+		snap.TokensPerSecond = float64(tokens) / took.Seconds()
 	}
 	return snap
+}
+
+// generating is how many tokens came after the first of their answers, and how
+// long that took, of late. The caller holds mu.
+func (m *metrics) generating() (tokens int, took time.Duration) {
+	for _, t := range m.recent {
+		if t.Tokens > 1 {
+			tokens += t.Tokens - 1
+			took += t.Total - t.FirstToken
+		}
+	}
+	return tokens, took
+}
+
+// tokenTime is the mean time between two tokens of late, 0 if not known.
+func (m *metrics) tokenTime() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tokens, took := m.generating()
+	if tokens == 0 {
+		return 0
+	}
+	return took / time.Duration(tokens)
 }
 
 // percentiles sorts d and answers its 50th and 95th, by nearest rank.

@@ -27,11 +27,17 @@ var errStuck = errors.New("the server is stuck")
 const canaryPatience = 30 * time.Second
 
 // patience is how long a request may wait for its first token before the server
-// counts as stuck, if it may be: twice what reading the new part of its prompt
-// takes the slowest machine quarry is for, and a margin for other programs.
-func patience(newBytes int) time.Duration {
-	const margin = 5 * time.Second
-	const perByte = time.Second / 150 // 50 tokens a second, of three bytes each
+// counts as stuck, if it may be: a margin in which 200 tokens would come, for what
+// else the machine does, and twice what reading the newBytes that are new in its
+// prompt takes. Loading a model anew for nothing costs most where tokens are
+// slow, and there a server hardly gets stuck. token is the time between two
+// tokens, 0 if not known.
+func patience(newBytes int, token time.Duration) time.Duration {
+	margin, perByte := 5*time.Second, time.Second/150 // 50 tokens a second, of three bytes each
+	if token > 0 {
+		margin = min(max(200*token, 2*time.Second), 10*time.Second)
+		perByte = min(perByte, token/3) // reading is faster than writing
+	}
 	return margin + 2*perByte*time.Duration(newBytes)
 }
 

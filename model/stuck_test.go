@@ -112,11 +112,19 @@ func TestTheLastTokenIsNotCutOff(t *testing.T) {
 	waitOutcome(t, s, fim("x", ""), modeltest.Finished)
 }
 
+// fastClock waits a fifth of the time: this model is fast too.
+type fastClock struct{}
+
+func (fastClock) Now() time.Time                         { return time.Now() }
+func (fastClock) After(d time.Duration) <-chan time.Time { return time.After(d / 5) }
+
 // Cancelling is what gets the real one stuck, sooner on a busy machine. Whether
 // it happens here or not, every answer must come.
 func TestRealCancelsDoNotEndInSilence(t *testing.T) {
 	s := ollamatest.Start(t)
-	o := ready(t, options(s.URL))
+	opt := options(s.URL)
+	opt.Clock = fastClock{}
+	o := ready(t, opt)
 	for i := range 60 {
 		cancelled(t, o, fim(fmt.Sprint(i), ""))
 	}

@@ -40,4 +40,13 @@
 //	qualifier        what stands before a reference's name
 //
 // Captures that start with an underscore serve predicates only.
+//
+// # Adding a language
+//
+// Name its files in detect.go, its grammar in languages.go and write its query.
+// Put a file that shows functions, methods, types, constants, doc comments,
+// imports, calls and inheritance into testdata/syntax/NAME at the root, run
+// go test -update, and read the golden: what is wrong there is wrong in search.
+// TestQueryEqualsCursor then holds the query against tree-sitter's own engine. A
+// language without a grammar needs a line in plainlangs.go.
 package syntax

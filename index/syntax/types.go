@@ -54,7 +54,8 @@ type Import struct {
 	// Alias is the local name where one is given, else "": of the one name in
 	// Names, or of the whole import if there are none.
 	Alias string
-	// Names are the names taken from it, nil where all of it is.
+	// Names are the names taken from it, nil where all of it is. Path ends in the
+	// name where the language writes it so (Java, Rust's use a::B).
 	Names []string
 	Span  Span
 }

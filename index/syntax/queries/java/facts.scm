@@ -20,9 +20,9 @@
 (line_comment) @comment
 (block_comment) @comment
 
-; Imports. `import a.b.C` takes C from a.b, `import a.b.*` all of it.
+; Imports. `import a.b.C` takes C, `import a.b.*` all of a.b.
 (import_declaration (scoped_identifier) @import.path (asterisk)) @import
-(import_declaration (scoped_identifier scope: (_) @import.path name: (identifier) @import.name) .) @import
+(import_declaration (scoped_identifier name: (identifier) @import.name) @import.path .) @import
 
 ; References.
 (method_invocation !object name: (identifier) @ref.call)

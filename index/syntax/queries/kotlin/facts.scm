@@ -30,7 +30,9 @@
 (line_comment) @comment
 (multiline_comment) @comment
 
-(import_header (identifier) @import.path) @import
+(import_header (identifier (simple_identifier) @import.name .) @import.path .) @import
+(import_header (identifier (simple_identifier) @import.name .) @import.path (import_alias)) @import
+(import_header (identifier) @import.path (wildcard_import)) @import
 (import_header (import_alias (type_identifier) @import.alias)) @import
 
 (call_expression . (simple_identifier) @ref.call)

@@ -16,9 +16,9 @@
 (property_promotion_parameter name: (variable_name (name) @name)) @definition.field
 (comment) @comment
 
-(namespace_use_declaration (namespace_use_clause (qualified_name (namespace_name_as_prefix) @import.path (name) @import.name)
+(namespace_use_declaration (namespace_use_clause (qualified_name (name) @import.name) @import.path
   (namespace_aliasing_clause (name) @import.alias)) @import)
-(namespace_use_declaration (namespace_use_clause . (qualified_name (namespace_name_as_prefix) @import.path (name) @import.name) .) @import)
+(namespace_use_declaration (namespace_use_clause . (qualified_name (name) @import.name) @import.path .) @import)
 (namespace_use_declaration (namespace_use_clause . (name) @import.path .) @import)
 (namespace_use_declaration (namespace_name) @import.path (namespace_use_group
   (namespace_use_group_clause (namespace_name) @import.name (namespace_aliasing_clause (name) @import.alias)) @import))

@@ -28,7 +28,7 @@
 (block_comment) @comment
 
 ; Imports: `use a::b`, `use a::{b, c as d}`, `use a::*`, `mod m;`, `extern crate`.
-(use_declaration argument: (scoped_identifier path: (_) @import.path name: (identifier) @import.name)) @import
+(use_declaration argument: (scoped_identifier name: (identifier) @import.name) @import.path) @import
 (use_declaration argument: (identifier) @import.path) @import
 (use_declaration argument: (use_as_clause path: (_) @import.path alias: (identifier) @import.alias)) @import
 (use_declaration argument: (use_wildcard (_) @import.path)) @import
@@ -36,7 +36,7 @@
 (use_declaration argument: (scoped_use_list path: (_) @import.path list: (use_list (self)))) @import
 (use_declaration argument: (scoped_use_list path: (_) @import.path list: (use_list
   (use_as_clause path: (_) @import.name alias: (identifier) @import.alias) @import)))
-(use_list (scoped_identifier path: (_) @import.path name: (identifier) @import.name) @import)
+(use_list (scoped_identifier name: (identifier) @import.name) @import @import.path)
 (use_list (scoped_use_list path: (_) @import.path list: (use_list (identifier) @import.name)) @import)
 (use_list (use_wildcard (_) @import.path) @import)
 (mod_item !body name: (identifier) @import @import.path)

@@ -30,6 +30,7 @@
 
 ; The parts of a path are joined.
 (import_declaration (identifier) @import.path) @import
+(import_declaration (identifier) @import.name .) @import
 (import_declaration (namespace_selectors (identifier) @import.name)) @import
 (import_declaration (namespace_selectors (arrow_renamed_identifier name: (identifier) @import.name))) @import
 

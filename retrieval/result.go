@@ -66,7 +66,7 @@ func (sr *search) place(chunk uint32) (Place, string) {
 	seg := sr.snap.segments[k]
 	ch := &seg.chunks[local]
 	p := Place{StartLine: int(ch.startLine), EndLine: int(ch.endLine)}
-	if d := sr.keptDef(seg, local); d != nil {
+	if d := sr.shownDef(seg, local); d != nil {
 		p.Symbol, p.Kind = d.qualified(), d.kind
 	}
 	return p, seg.files[ch.file].path
@@ -163,10 +163,10 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	if c.literal >= 0 {
 		add(w[sigLiteral], "contains the exact text on line %d", c.literalLine)
 	}
-	if got := common(sr.query.words, c.meta.words.stem); len(got) > 0 {
+	if got := sr.query.named(c.meta.words.stem); len(got) > 0 {
 		add(w[sigStemRecall]*s[sigStemRecall]+w[sigStemPrecision]*s[sigStemPrecision], "file name matches %s", strings.Join(got, ", "))
 	}
-	if got := common(sr.query.words, c.meta.words.dirs); len(got) > 0 && w[sigDirRecall] > 0 {
+	if got := sr.query.named(c.meta.words.dirs); len(got) > 0 && w[sigDirRecall] > 0 {
 		add(w[sigDirRecall]*s[sigDirRecall], "folder matches %s", strings.Join(got, ", "))
 	}
 	if c.n > 0 && s[sigBest] > 0 {
@@ -190,6 +190,18 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	}
 	if p := c.role.penalty(&sr.query); p < 1 {
 		out = append(out, "ranked lower: "+c.role.String())
+	}
+	return out
+}
+
+// named returns the words of the query, as the person wrote them, that some of
+// a path's words agree with.
+func (a *analyzed) named(path []string) []string {
+	var out []string
+	for k, w := range a.words {
+		if nearest(path, w, a.raw[k]) > 0 {
+			out = append(out, a.raw[k])
+		}
 	}
 	return out
 }
@@ -222,6 +234,9 @@ func (sr *search) termsIn(chunk uint32) []string {
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.idf, a.idf) })
 	var out []string
 	for _, h := range hits[:min(len(hits), 4)] {
+		if k := slices.Index(sr.query.words, h.text); k >= 0 {
+			h.text = sr.query.raw[k]
+		}
 		out = append(out, h.text)
 	}
 	return out

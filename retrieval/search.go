@@ -18,6 +18,7 @@ type search struct {
 	sc    *scratch
 	req   *Request
 	query analyzed
+	an    token.Analyzer
 	// idfs belong to query.terms, wordIDF to query.words, plainIDF to
 	// query.plain.
 	idfs, wordIDF, plainIDF []float32
@@ -47,9 +48,8 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	sc := ix.scratch.Get().(*scratch)
 	defer ix.scratch.Put(sc)
 	sc.fit(snap)
-	var an token.Analyzer
 	sr := &search{ix: ix, snap: snap, sc: sc, req: &req}
-	sr.query = analyzeQuery(&an, textOf(&req.Query), ix.options.Project)
+	sr.query = analyzeQuery(&sr.an, textOf(&req.Query), ix.options.Project)
 	sr.query.wants(&req.Query)
 	sr.applyFilters()
 	sr.weighTerms()
@@ -170,9 +170,38 @@ func (sr *search) keepsChunk(c uint32) bool {
 	return sr.keptDef(seg, local) != nil
 }
 
-// keptDef returns the declaration a chunk is shown by: its most important one,
-// or, when the filters want another kind, the first of that kind; nil if it has
-// none.
+// shownDef returns the declaration a chunk is shown by: of those the filters
+// keep the one whose name has most of the query's words, else the most important.
+func (sr *search) shownDef(seg *segment, chunk uint32) *def {
+	best := sr.keptDef(seg, chunk)
+	if best == nil {
+		return nil
+	}
+	m := &seg.files[seg.chunks[chunk].file]
+	most := sr.wordsIn(best.name)
+	for i := m.firstDef; i < m.endDef; i++ {
+		if d := &seg.defs[i]; d.chunk == chunk && d.kind != syntax.KindField && d.kind != syntax.KindVar && sr.keepsDef(d) {
+			if n := sr.wordsIn(d.name); n > most {
+				best, most = d, n
+			}
+		}
+	}
+	return best
+}
+
+// wordsIn counts the words of the query in a name.
+func (sr *search) wordsIn(name string) int {
+	n := 0
+	for _, w := range stemmedWords(&sr.an, nil, name) {
+		if containsString(sr.query.words, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// keptDef returns the most important declaration of a chunk, or, when the
+// filters want another kind, the first of that kind; nil if it has none.
 func (sr *search) keptDef(seg *segment, chunk uint32) *def {
 	ch := &seg.chunks[chunk]
 	if ch.def < 0 {

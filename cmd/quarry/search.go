@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"quarry/index"
+	"quarry/index/token"
 	"quarry/retrieval"
 	"quarry/retrieval/live"
 	"quarry/retrieval/scan"
@@ -98,7 +99,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 			},
 		})
 	}
-	a.printResults(root, answer)
+	a.printResults(root, query.Terms(), answer)
 	return nil
 }
 
@@ -150,9 +151,10 @@ func scanned(ctx context.Context, root string) (*retrieval.Index, error) {
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // printResults writes results for a person: the place, why it is there, and the
-// first lines of it.
-func (a *app) printResults(root string, answer retrieval.Answer) {
+// lines of it that say most about the query.
+func (a *app) printResults(root string, terms []string, answer retrieval.Answer) {
 	s := screen{colour: onTerminal(a.stdout)}
+	h := highlighter{screen: s, terms: terms}
 	if len(answer.Results) == 0 {
 		fmt.Fprintln(a.stdout, "Nothing found. Fewer or other words, or no filters, may find it.")
 		return
@@ -161,13 +163,16 @@ func (a *app) printResults(root string, answer retrieval.Answer) {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		place := s.style(sgrBold, fmt.Sprintf("%s:%d", r.Path, r.StartLine))
+		from, lines := h.excerpt(filepath.Join(root, filepath.FromSlash(r.Path)), r.StartLine, r.EndLine)
+		place := s.style(sgrBold, fmt.Sprintf("%s:%d", r.Path, from))
 		if r.Symbol != "" {
 			place += "  " + string(r.Kind) + " " + r.Symbol
 		}
 		fmt.Fprintln(a.stdout, place)
 		fmt.Fprintln(a.stdout, "  "+s.style(sgrDim, strings.Join(r.Reasons, " · ")))
-		printLines(a.stdout, s, filepath.Join(root, filepath.FromSlash(r.Path)), r.StartLine, min(r.EndLine, r.StartLine+snippetLines-1))
+		for i, line := range lines {
+			fmt.Fprintf(a.stdout, "%s %s\n", s.style(sgrDim, fmt.Sprintf("%6d │", from+i)), h.mark(strings.ReplaceAll(line, "\t", "    ")))
+		}
 		if len(r.More) > 0 {
 			var more []string
 			for _, m := range r.More {
@@ -183,20 +188,74 @@ func (a *app) printResults(root string, answer retrieval.Answer) {
 // snippetLines is how many lines of a place are shown.
 const snippetLines = 4
 
-// printLines writes lines of a file, numbered. A file that changed or went away
-// since it was searched is left out.
-func printLines(w io.Writer, s screen, path string, from, to int) {
+// highlighter finds the words of a query in lines of code.
+type highlighter struct {
+	screen   screen
+	terms    []string
+	analyzer token.Analyzer
+}
+
+// excerpt returns the lines between from and to, at most snippetLines of them,
+// that hold most of the query's terms, and the number of the first. A file that
+// changed or went away since it was searched yields none.
+func (h *highlighter) excerpt(path string, from, to int) (first int, lines []string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return
+		return from, nil
 	}
-	n := 0
-	for line := range strings.Lines(string(text)) {
-		if n++; n < from {
-			continue
-		} else if n > to {
+	all := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+	from, to = max(from, 1), min(to, len(all))
+	if from > to {
+		return from, nil
+	}
+	best, at := -1, from
+	for i := from; i <= to; i++ {
+		if n := h.count(all[i-1 : min(to, i+snippetLines-1)]); n > best {
+			best, at = n, i
+		}
+	}
+	return at, all[at-1 : min(to, at+snippetLines-1)]
+}
+
+// count is how many of the terms lines hold; a term in the first line counts
+// double, so that a window starts where there is something to see.
+func (h *highlighter) count(lines []string) int {
+	seen := make([]int, len(h.terms))
+	for i, line := range lines {
+		h.analyzer.Terms(line, func(term []byte) {
+			if k := slices.Index(h.terms, string(term)); k >= 0 {
+				worth := 1
+				if i == 0 {
+					worth = 2
+				}
+				seen[k] = max(seen[k], worth)
+			}
+		})
+	}
+	sum := 0
+	for _, n := range seen {
+		sum += n
+	}
+	return sum
+}
+
+// mark makes the words of the query bold.
+func (h *highlighter) mark(line string) string {
+	if !h.screen.colour {
+		return line
+	}
+	var out strings.Builder
+	done := 0
+	token.Runs(line, func(run string) {
+		found := false
+		h.analyzer.Terms(run, func(term []byte) { found = found || slices.Contains(h.terms, string(term)) })
+		if !found {
 			return
 		}
-		fmt.Fprintf(w, "%s %s\n", s.style(sgrDim, fmt.Sprintf("%6d │", n)), strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
-	}
+		at := done + strings.Index(line[done:], run)
+		out.WriteString(line[done:at])
+		out.WriteString(h.screen.style(sgrBold, run))
+		done = at + len(run)
+	})
+	return out.String() + line[done:]
 }

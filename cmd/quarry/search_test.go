@@ -119,3 +119,24 @@ func TestEvalRetrievalCommand(t *testing.T) {
 		t.Errorf("no checkout: exit %d, %q", code, errs)
 	}
 }
+
+func TestHighlighter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte("one\r\ntwo\nthree\nfour\nthe routers handle\nsix\nseven\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := highlighter{screen: screen{colour: true}, terms: []string{"router", "handl"}}
+	from, lines := h.excerpt(path, 1, 7)
+	if from != 4 && from != 5 || len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), "the routers handle") {
+		t.Errorf("excerpt from %d: %q", from, lines)
+	}
+	if got, want := h.mark("the routers handle it"), "the "+sgrBold+"routers"+sgrReset+" "+sgrBold+"handle"+sgrReset+" it"; got != want {
+		t.Errorf("mark = %q, want %q", got, want)
+	}
+	if _, lines := h.excerpt(path, 90, 95); len(lines) != 0 {
+		t.Errorf("lines past the end: %q", lines)
+	}
+	if _, lines := h.excerpt(path+"x", 1, 5); lines != nil {
+		t.Errorf("lines of a missing file: %q", lines)
+	}
+}

@@ -89,6 +89,8 @@ func indexFinding() model.Finding {
 
 func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
 	runtime, err := model.New(model.Options{
+		API:         model.API(s.Ollama.API),
+		APIKey:      s.Ollama.APIKey,
 		URL:         s.Ollama.URL,
 		AllowRemote: s.Ollama.AllowRemote,
 		Model:       s.Model,

@@ -118,6 +118,8 @@ func (c *core) start(s settings.Settings) *engines {
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	template := templateName(s)
 	runtime, err := model.New(model.Options{
+		API:         model.API(s.Ollama.API),
+		APIKey:      s.Ollama.APIKey,
 		URL:         s.Ollama.URL,
 		AllowRemote: s.Ollama.AllowRemote,
 		Model:       s.Model,

@@ -28,7 +28,9 @@ type Settings struct {
 
 // Ollama says where the model runtime is and how it is run.
 type Ollama struct {
-	URL         string   `json:"url" scope:"user" doc:"Address of Ollama. OLLAMA_HOST sets it too."`
+	API         string   `json:"api" scope:"user" enum:"ollama,openai" doc:"What the server speaks: Ollama's own interface, or OpenAI's completions as vLLM and the llama.cpp server do."`
+	URL         string   `json:"url" scope:"user" doc:"Address of Ollama, or of the other server. OLLAMA_HOST sets it too."`
+	APIKey      string   `json:"apiKey" scope:"user" doc:"Key that an OpenAI server wants."`
 	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Permit an address that is not on this machine. Code in prompts then leaves it."`
 	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration; negative keeps it for good."`
 	ContextSize int      `json:"contextSize" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
@@ -75,6 +77,7 @@ func Default() Settings {
 	return Settings{
 		Model: "granite4:micro",
 		Ollama: Ollama{
+			API:         "ollama",
 			URL:         "http://127.0.0.1:11434",
 			KeepAlive:   Duration(30 * time.Minute),
 			ContextSize: 4096,

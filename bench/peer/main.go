@@ -121,7 +121,7 @@ func (s subject) run(traces []eval.Trace, pace time.Duration) error {
 		return err
 	}
 	defer server.close()
-	keys, shown, shares := 0, 0, []float64{}
+	keys, shown, requests, shares := 0, 0, 0, []float64{}
 	for n, tr := range traces {
 		o.mu.Lock()
 		o.prompts = nil
@@ -132,11 +132,10 @@ func (s subject) run(traces []eval.Trace, pace time.Duration) error {
 		}
 		keys, shown = keys+k, shown+sh
 		o.mu.Lock()
+		requests += len(o.prompts)
 		for i, p := range o.prompts {
-			if i > 0 {
+			if i > 0 { // the first of a document is new to any server
 				shares = append(shares, float64(commonPrefix(o.prompts[i-1], p))/float64(len(p)))
-			} else {
-				shares = append(shares, 0)
 			}
 		}
 		o.mu.Unlock()
@@ -146,7 +145,7 @@ func (s subject) run(traces []eval.Trace, pace time.Duration) error {
 		sum += v
 	}
 	fmt.Printf("%-12s %d keys, %d requests to the model (%.3f a key), %.1f %% of the prompt shared with the one before, ghost text at %.1f %% of keys\n",
-		s.name, keys, len(shares), float64(len(shares))/float64(keys), 100*sum/float64(max(len(shares), 1)), 100*float64(shown)/float64(keys))
+		s.name, keys, requests, float64(requests)/float64(keys), 100*sum/float64(max(len(shares), 1)), 100*float64(shown)/float64(keys))
 	return nil
 }
 

@@ -68,6 +68,9 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 	})
 	c.engines = c.start(start.Settings)
 	c.SetRoots(start.Roots)
+	if patient {
+		c.catchUp()
+	}
 	return c
 }
 
@@ -207,6 +210,17 @@ func (c *core) Complete(ctx context.Context, req completion.Request) (completion
 		return completion.Result{Note: "the settings changed meanwhile"}, nil
 	}
 	return res, err
+}
+
+// catchUp waits for the index, but not for the first one of a large workspace:
+// a completion without other files' declarations is better than none.
+func (c *core) catchUp() {
+	const most = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	if err := c.Workspace.CatchUp(ctx); err != nil {
+		c.log.Info("completing without all of the index", "error", err)
+	}
 }
 
 // Prefetch implements lsp.Core.

@@ -40,7 +40,7 @@ type Source struct {
 }
 
 type file struct {
-	path         string
+	path, family string
 	declarations []*declaration
 	uses         map[string]bool
 	imports      []syntax.Import
@@ -65,7 +65,7 @@ func New() *Source {
 
 // Put takes the newest reading of a file.
 func (s *Source) Put(name string, read *syntax.File) {
-	f := &file{path: name, uses: map[string]bool{}, imports: read.Imports}
+	f := &file{path: name, family: family(read.Language), uses: map[string]bool{}, imports: read.Imports}
 	for i := range read.Symbols {
 		sym := &read.Symbols[i]
 		if sym.Name == "" || sym.Signature == "" || sym.Kind == syntax.KindSection || sym.Kind == syntax.KindModule {
@@ -152,6 +152,7 @@ func (s *Source) Context(ctx context.Context, q completion.ContextQuery) []compl
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	here := look(q)
+	here.family = family(q.Language)
 	if self := s.files[q.Path]; self != nil {
 		here.imports = self.imports
 	} else if len(q.Text) <= maxAnalyze {
@@ -179,7 +180,7 @@ func (s *Source) rank(name string, here surroundings) []candidate {
 	found := map[*declaration]*candidate{}
 	self := s.files[name]
 	add := func(d *declaration, evidence float64, why string) {
-		if d.file == self || d.file.path == name {
+		if d.file == self || d.file.path == name || d.file.family != here.family {
 			return
 		}
 		c := found[d]
@@ -194,6 +195,9 @@ func (s *Source) rank(name string, here surroundings) []candidate {
 	}
 
 	for used, weight := range here.names {
+		if everyday[used] {
+			continue
+		}
 		// A name with many declarations says little of each.
 		if list := s.named[used]; len(list) <= maxDeclarations {
 			for _, d := range list {

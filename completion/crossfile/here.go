@@ -14,6 +14,7 @@ type surroundings struct {
 	// 1 at the cursor, less with every line away from it.
 	names   map[string]float64
 	imports []syntax.Import
+	family  string
 }
 
 const (
@@ -42,6 +43,30 @@ func look(q completion.ContextQuery) surroundings {
 	words(q.Draft, func(w string) { s.names[w] = drafted })
 	return s
 }
+
+// family groups the languages that use each other's declarations.
+func family(language string) string {
+	switch language = syntax.Canonical(language); language {
+	case "javascriptreact", "typescript", "typescriptreact", "vue", "svelte":
+		return "javascript"
+	case "cpp", "objective-c":
+		return "c"
+	}
+	return language
+}
+
+// everyday are words of the languages that some file declares a member of the
+// same name of: a method string, a field type. Next to every cursor stands one.
+var everyday = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`and as async await bool boolean break byte case catch char class const continue def default defer do double
+		elif else end enum error except export extends false final finally float fn for from func function go if impl import in int
+		interface is let match mod module nil none not null object or package pass private protected pub public raise range return rune
+		self static str string struct super switch this throw true try type uint undefined use val var void where while with yield`) {
+		m[w] = true
+	}
+	return m
+}()
 
 // words calls yield for each word of text that may be a name.
 func words(text string, yield func(string)) {

@@ -140,6 +140,38 @@ func (w *Workspace) observe(f *folder, updates []index.Update) {
 	}
 }
 
+// CatchUp returns when the folders are indexed as they were at the call and
+// Follow was told of every file, for commands that ask once and cannot wait for
+// the next question.
+func (w *Workspace) CatchUp(ctx context.Context) error {
+	for _, f := range w.snapshot() {
+		select {
+		case <-f.opened:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if f.err != nil {
+			continue // said when it was opened
+		}
+		if err := f.index.Settle(ctx); err != nil {
+			return err
+		}
+		if t, err := f.index.Store().Totals(ctx); err != nil || t.Files == 0 {
+			return err
+		}
+		feed := f.index.Follow()
+		for caught := false; !caught; {
+			updates, done, err := feed.Next(ctx)
+			if err != nil {
+				return err
+			}
+			w.observe(f, updates)
+			caught = done
+		}
+	}
+	return nil
+}
+
 // start opens the index and tells it what the editor has open.
 func (w *Workspace) start(f *folder) error {
 	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Log: w.opts.Log, Tell: w.opts.Tell}

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -176,5 +177,27 @@ func TestDocumentsOpenedBeforeTheIndexAre(t *testing.T) {
 	list, err := w.IndexStatus(t.Context())
 	if err != nil || len(list) != 1 || list[0].Root != root {
 		t.Errorf("status %+v, %v", list, err)
+	}
+}
+
+// CatchUp has told of every file when it returns, and returns for folders
+// without any.
+func TestCatchUp(t *testing.T) {
+	full, empty := t.TempDir(), t.TempDir()
+	for i := range 30 {
+		if err := os.WriteFile(filepath.Join(full, fmt.Sprintf("f%d.go", i)), []byte("package f\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := open(t, false, full, empty)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := w.CatchUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.texts) != 30 {
+		t.Errorf("told of %d files, want 30", len(w.texts))
 	}
 }

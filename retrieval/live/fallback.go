@@ -11,16 +11,19 @@ import (
 	"quarry/retrieval"
 )
 
-// Find answers a request from memory; before all of the index was read once,
-// from the full-text table on disk, whose answers are plainer and slower but
-// complete.
+// Find answers a request from memory; before all of the index was read once, or
+// while memory holds nothing at all, from the full-text table on disk, whose
+// answers are plainer and slower but complete.
 func (w *Workspace) Find(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
 	select {
 	case <-w.ready:
-		return w.Search.Search(ctx, req)
+		// An index that was empty at the start may have been filled since.
+		if w.Search.Current().Files() > 0 {
+			return w.Search.Search(ctx, req)
+		}
 	default:
-		return w.fullText(ctx, req)
 	}
+	return w.fullText(ctx, req)
 }
 
 // fullTextChunks is how many chunks the full-text table is asked for.

@@ -172,3 +172,6 @@ func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
 	}
 	return segments, dead
 }
+
+// Files is how many files the snapshot holds.
+func (s *Snapshot) Files() int { return s.files }

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -191,13 +192,15 @@ func (sr *search) shownDef(seg *segment, chunk uint32) *def {
 
 // wordsIn counts the words of the query in a name.
 func (sr *search) wordsIn(name string) int {
-	n := 0
-	for _, w := range stemmedWords(&sr.an, nil, name) {
-		if containsString(sr.query.words, w) {
-			n++
+	found := wordSet(0)
+	sr.an.Terms(name, func(term []byte) {
+		for k, w := range sr.query.words {
+			if w == string(term) {
+				found |= 1 << min(k, 63)
+			}
 		}
-	}
-	return n
+	})
+	return bits.OnesCount64(uint64(found))
 }
 
 // keptDef returns the most important declaration of a chunk, or, when the

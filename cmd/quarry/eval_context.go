@@ -7,12 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/completion/crossfile"
 	completioneval "quarry/completion/eval"
 )
 
 func (a *app) evalContextCommand() *cobra.Command {
 	var corpus string
 	var sites, tokens int
+	var steps bool
 	cmd := &cobra.Command{
 		Use:   "context",
 		Short: "How often a call's declaration in another file is in the prompt",
@@ -23,24 +25,35 @@ call written up to its bracket.`,
 		Example: "  quarry eval context --corpus CHECKOUTS --sites 200",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.evalContext(cmd.Context(), corpus, sites, tokens)
+			return a.evalContext(cmd.Context(), corpus, sites, tokens, steps)
 		},
 	}
 	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder of source a repository")
 	cmd.Flags().IntVar(&sites, "sites", 200, "call sites for each repository")
 	cmd.Flags().IntVar(&tokens, "tokens", 2048, "budget of the context")
+	cmd.Flags().BoolVar(&steps, "steps", false, "show what looking further away is worth, step by step")
 	if err := cmd.MarkFlagRequired("corpus"); err != nil {
 		panic(err) // the flag was defined above
 	}
 	return cmd
 }
 
-func (a *app) evalContext(ctx context.Context, corpus string, sites, tokens int) error {
+func (a *app) evalContext(ctx context.Context, corpus string, sites, tokens int, steps bool) error {
 	repositories, err := completioneval.Load(corpus)
 	if err != nil {
 		return err
 	}
-	report, err := completioneval.Context(ctx, repositories, sites, tokens, 1)
+	if steps {
+		list, err := completioneval.ContextSteps(ctx, repositories, sites, tokens, 1)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return json.NewEncoder(a.stdout).Encode(list)
+		}
+		return completioneval.WriteContextSteps(a.stdout, list)
+	}
+	report, err := completioneval.Context(ctx, repositories, sites, tokens, 1, crossfile.Similar)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ type engines struct {
 func (a *app) newCore(start lsp.Start, patient bool) *core {
 	c := &core{
 		log: a.log, tell: start.Tell, patient: patient, settings: start.Settings,
-		repository: &completion.Repository{}, declared: crossfile.New(),
+		repository: &completion.Repository{},
 	}
 	jobs := &scanJobs{start: start.Job, running: map[string]lsp.Job{}}
 	c.Workspace = workspace.New(workspace.Options{
@@ -66,6 +66,7 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 		Progress: jobs.progress,
 		Follow:   c.learn,
 	})
+	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
 	c.engines = c.start(start.Settings)
 	c.SetRoots(start.Roots)
 	if patient {
@@ -75,14 +76,14 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 }
 
 // learn keeps what completion knows of the workspace's files current.
-func (c *core) learn(_ string, u index.Update) {
+func (c *core) learn(dir string, u index.Update) {
 	if u.File == nil {
 		c.repository.Unlearn(u.Path)
-		c.declared.Remove(u.Path)
+		c.declared.Remove(dir, u.Path)
 		return
 	}
 	c.repository.Learn(u.Path, u.Text)
-	c.declared.Put(u.Path, u.File.Syntax)
+	c.declared.Put(dir, u.Path, u.File.Syntax)
 }
 
 // scanJobs shows each folder's scan as a job.

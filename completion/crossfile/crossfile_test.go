@@ -9,10 +9,10 @@ import (
 	"quarry/index/syntax"
 )
 
-// workspace reads files, by path, into a Source.
-func workspace(t *testing.T, files map[string]string) *Source {
+// reading reads files, by path, into a Source.
+func reading(t *testing.T, files map[string]string) *Source {
 	t.Helper()
-	s := New()
+	s := New(nil, Similar)
 	for name, text := range files {
 		put(t, s, name, text)
 	}
@@ -25,7 +25,7 @@ func put(t *testing.T, s *Source, name, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Put(name, read)
+	s.Put("/w", name, read)
 }
 
 // found are the signatures for the cursor ‸ in a document, best first.
@@ -60,7 +60,7 @@ var goFiles = map[string]string{
 }
 
 func TestNamesAtTheCursorComeFirst(t *testing.T) {
-	s := workspace(t, goFiles)
+	s := reading(t, goFiles)
 	list := found(t, s, "main.go", "package main\n\nimport \"example.com/x/store\"\n\nfunc main() {\n\ts, err := store.Open(‸\n}\n", "")
 	if len(list) == 0 || !strings.HasPrefix(list[0], "store/store.go: func Open(path string)") {
 		t.Errorf("first: %q", list)
@@ -76,7 +76,7 @@ func TestNamesAtTheCursorComeFirst(t *testing.T) {
 }
 
 func TestMembersAndNeighbours(t *testing.T) {
-	s := workspace(t, goFiles)
+	s := reading(t, goFiles)
 	if list := found(t, s, "main.go", "package main\n\nfunc f(s *Store) {\n\t‸\n}\n", ""); !has(list, "Close() error") {
 		t.Errorf("the methods of a type in use are missing: %q", list)
 	}
@@ -86,7 +86,7 @@ func TestMembersAndNeighbours(t *testing.T) {
 }
 
 func TestDraftIsLookedUp(t *testing.T) {
-	s := workspace(t, goFiles)
+	s := reading(t, goFiles)
 	const doc = "package other\n\nfunc f() {\n\t‸\n}\n"
 	if list := found(t, s, "other/o.go", doc, ""); has(list, "helper") {
 		t.Errorf("helper comes from nowhere: %q", list)
@@ -97,17 +97,17 @@ func TestDraftIsLookedUp(t *testing.T) {
 }
 
 func TestFilesChangeAndGo(t *testing.T) {
-	s := workspace(t, goFiles)
+	s := reading(t, goFiles)
 	put(t, s, "store/other.go", "package store\n\nfunc helper(one string) {}\n")
 	const doc = "package store\n\nfunc f() {\n\thelper(‸\n}\n"
 	if list := found(t, s, "store/new.go", doc, ""); !has(list, "func helper(one string)") || has(list, "a, b int") {
 		t.Errorf("after a change: %q", list)
 	}
 	for name := range goFiles {
-		s.Remove(name)
+		s.Remove("/w", name)
 	}
-	s.Remove("never/was.go")
-	if n := len(s.files) + len(s.named) + len(s.members) + len(s.uses) + len(s.folders); n != 0 {
+	s.Remove("/w", "never/was.go")
+	if n := len(s.declared.files) + len(s.declared.names) + len(s.declared.folders); n != 0 {
 		t.Errorf("%d entries are left of no files", n)
 	}
 }
@@ -132,7 +132,7 @@ func TestImportedBy(t *testing.T) {
 		{"src/A.java", syntax.Import{Path: "org.x.Store"}, "src/org/x/Store.java", true},
 		{"src/a.c", syntax.Import{Path: "store.h"}, "src/store.h", true},
 	} {
-		if got := importedBy(tt.name, []syntax.Import{tt.im})(tt.path); got != tt.wanted {
+		if got := importedBy(tt.name, []syntax.Import{tt.im}).has(tt.path); got != tt.wanted {
 			t.Errorf("%s importing %s: %s is imported: %v", tt.name, tt.im.Path, tt.path, got)
 		}
 	}

@@ -10,38 +10,129 @@ import (
 
 // surroundings is what the document at the cursor tells.
 type surroundings struct {
-	// names are the names used in the document, each with how much it matters:
-	// 1 at the cursor, less with every line away from it.
-	names   map[string]float64
-	imports []syntax.Import
-	family  string
+	// names are the names used in the document, in the order of their first use.
+	names []weighted
+	// cursor is the cursor's 1-based line.
+	cursor int
+	// lines are those being written, to look for similar code.
+	lines string
+}
+
+// weighted is a name with how much it matters: 1 at the cursor, less with every
+// line away from it.
+type weighted struct {
+	text   string
+	weight float64
 }
 
 const (
 	// nearLines is where a name's weight has fallen to a half.
 	nearLines = 12
-	// drafted is the weight of names in a draft of the answer.
-	drafted = 3
+	// header is the least weight of a line that the cursor's line stands in: the
+	// head of its function names receiver and parameter types.
+	header = 0.7
+	// drafted is the weight of names in a draft of the answer, called that of the
+	// function whose arguments are being written.
+	drafted, called = 3, 4
+	// linesBefore and linesAfter the cursor are compared with other code.
+	linesBefore, linesAfter = 10, 2
 	// maxAnalyze is the largest new document that is parsed for its imports; a
 	// larger one would take longer than the look-up may.
 	maxAnalyze = 64 << 10
 )
 
 func look(q completion.ContextQuery) surroundings {
-	s := surroundings{names: map[string]float64{}}
-	cursor := strings.Count(q.Text[:q.Offset], "\n")
-	row := 0
-	for line := range strings.SplitSeq(q.Text, "\n") {
-		away := row - cursor
-		if away < 0 {
-			away = -away
-		}
-		weight := nearLines / float64(nearLines+away)
-		words(line, func(w string) { s.names[w] = max(s.names[w], weight) })
-		row++
+	lines := strings.Split(q.Text, "\n")
+	row := strings.Count(q.Text[:q.Offset], "\n")
+	s := surroundings{cursor: row + 1}
+	heads := enclosing(lines, row)
+	at := map[string]int{} // in names
+	see := func(text string, weight float64) {
+		words(text, func(w string) {
+			i, met := at[w]
+			if !met {
+				i = len(s.names)
+				at[w] = i
+				s.names = append(s.names, weighted{w, 0})
+			}
+			s.names[i].weight = max(s.names[i].weight, weight)
+		})
 	}
-	words(q.Draft, func(w string) { s.names[w] = drafted })
+	for i, line := range lines {
+		weight := nearLines / float64(nearLines+max(i-row, row-i))
+		if heads[i] {
+			weight = max(weight, header)
+		}
+		see(line, weight)
+	}
+	see(calling(q.Text[:q.Offset]), called)
+	see(q.Draft, drafted)
+	s.lines = strings.Join(around(lines, row), "\n") + "\n" + q.Draft
 	return s
+}
+
+// calling is the name before the innermost bracket that is open at the end of
+// text, "" if none is on the last lines.
+func calling(text string) string {
+	const reach = 400
+	text = text[max(0, len(text)-reach):]
+	depth := 0
+	for i := len(text) - 1; i >= 0; i-- {
+		switch text[i] {
+		case ')', ']', '}':
+			depth++
+		case '(', '[', '{':
+			if depth--; depth >= 0 {
+				continue
+			}
+			end := i
+			for i > 0 && inName(text[i-1]) {
+				i--
+			}
+			return text[i:end]
+		}
+	}
+	return ""
+}
+
+// enclosing are the lines that open the blocks around a line, by indentation:
+// each the nearest one above that is indented less.
+func enclosing(lines []string, row int) map[int]bool {
+	heads := map[int]bool{}
+	depth := indentation(lines[row])
+	if strings.TrimSpace(lines[row]) == "" {
+		depth = 1 << 30 // as deep as what stands above
+	}
+	for i := row - 1; i >= 0 && depth > 0; i-- {
+		body := strings.TrimSpace(lines[i])
+		if body == "" || strings.Trim(body, "})];,") == "" {
+			continue
+		}
+		if n := indentation(lines[i]); n < depth {
+			heads[i] = depth < 1<<30 // the line above is near anyway
+			depth = n
+		}
+	}
+	return heads
+}
+
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// around are the lines being written: some that are not blank above a line, the
+// line, and fewer below it.
+func around(lines []string, row int) []string {
+	from, to := row, row+1
+	for n := 0; from > 0 && n < linesBefore; from-- {
+		if strings.TrimSpace(lines[from-1]) != "" {
+			n++
+		}
+	}
+	for n := 0; to < len(lines) && n < linesAfter; to++ {
+		if strings.TrimSpace(lines[to]) != "" {
+			n++
+		}
+	}
+	return lines[from:to]
 }
 
 // family groups the languages that use each other's declarations.
@@ -90,11 +181,13 @@ func inName(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// importedBy answers whether a path belongs to what a file imports, by names
-// alone: the folder of a package path (Go, Java), the file of a module (Python,
-// Rust), a path relative to the file's (JavaScript, C).
-func importedBy(name string, imports []syntax.Import) func(string) bool {
-	var stems []string
+// imported are the path stems that a file's imports may mean, by names alone:
+// the folder of a package path (Go, Java), the file of a module (Python, Rust), a
+// path relative to the file's (JavaScript, C).
+type imported []string
+
+func importedBy(name string, imports []syntax.Import) imported {
+	var stems imported
 	for _, im := range imports {
 		p := im.Path
 		switch {
@@ -113,21 +206,39 @@ func importedBy(name string, imports []syntax.Import) func(string) bool {
 				p = strings.NewReplacer("::", "/", ".", "/", "\\", "/").Replace(im.Path)
 			}
 		}
-		stems = append(stems, strings.TrimSuffix(p, path.Ext(p)))
+		p = strings.TrimSuffix(p, path.Ext(p))
+		stems = append(stems, p)
+		if dir, base := path.Split(p); dir != "" && (base == "index" || base == "mod" || base == "__init__") {
+			stems = append(stems, path.Clean(dir)) // the face of a folder, which passes on what is beside it
+		}
 		for _, n := range im.Names { // from package import module
 			stems = append(stems, path.Join(p, n))
 		}
 	}
-	return func(other string) bool {
-		stem := strings.TrimSuffix(other, path.Ext(other))
-		dir := path.Dir(other)
-		for _, s := range stems {
-			if endsWithPath(stem, s) || endsWithPath(s, stem) || dir != "." && (endsWithPath(dir, s) || endsWithPath(s, dir)) {
-				return true
-			}
+	return stems
+}
+
+// has answers whether a file belongs to what is imported.
+func (m imported) has(file string) bool {
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	dir := path.Dir(file)
+	for _, s := range m {
+		if endsWithPath(stem, s) || endsWithPath(s, stem) || dir != "." && (endsWithPath(dir, s) || endsWithPath(s, dir)) {
+			return true
 		}
-		return false
 	}
+	return false
+}
+
+// folders answers a quick test that every folder passes that has an imported
+// file: most need no closer look.
+func (m imported) folders() func(dir string) bool {
+	last := map[string]bool{".": true}
+	for _, s := range m {
+		last[path.Base(s)] = true
+		last[path.Base(path.Dir(s))] = true
+	}
+	return func(dir string) bool { return last[path.Base(dir)] }
 }
 
 // endsWithPath: tail is p or the end of it after a slash.

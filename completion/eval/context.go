@@ -3,14 +3,19 @@ package eval
 import (
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"quarry/completion"
 	"quarry/completion/crossfile"
 	"quarry/index/syntax"
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
 )
 
 // Recall is how often the prompt at a call site held the signature of the
@@ -29,6 +34,7 @@ type Recall struct {
 // ContextReport is the outcome of Context.
 type ContextReport struct {
 	Repositories map[string]Recall `json:"repositories"`
+	Languages    map[string]Recall `json:"languages"`
 	Overall      Recall            `json:"overall"`
 }
 
@@ -42,14 +48,14 @@ type site struct {
 
 // Context samples up to n call sites of each repository and looks for the
 // callee's signature in what the prompt shows of other files, within tokens of
-// context.
-func Context(ctx context.Context, repositories []Repository, n, tokens int, seed uint64) (ContextReport, error) {
-	report := ContextReport{Repositories: map[string]Recall{}}
+// context that reach so far.
+func Context(ctx context.Context, repositories []Repository, n, tokens int, seed uint64, reach crossfile.Reach) (ContextReport, error) {
+	report := ContextReport{Repositories: map[string]Recall{}, Languages: map[string]Recall{}}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var all []recalled
+	languages := map[string][]recalled{}
 	for _, r := range repositories {
-		source := crossfile.New()
-		sites, err := callSites(r, source)
+		source, sites, err := callSites(r, reach)
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", r.Name, err)
 		}
@@ -63,12 +69,16 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 				return report, err
 			}
 			here = append(here, one)
+			languages[s.doc.Language] = append(languages[s.doc.Language], one)
 		}
 		e.Close()
 		if len(here) > 0 {
 			report.Repositories[r.Name] = sum(here)
 		}
 		all = append(all, here...)
+	}
+	for name, list := range languages {
+		report.Languages[name] = sum(list)
 	}
 	report.Overall = sum(all)
 	return report, nil
@@ -127,25 +137,33 @@ func sum(list []recalled) Recall {
 	return out
 }
 
-// callSites reads a repository into source and finds its calls of functions
+// callSites reads a repository into a source and finds its calls of functions
 // that are declared once, in another file.
-func callSites(r Repository, source *crossfile.Source) ([]site, error) {
+func callSites(r Repository, reach crossfile.Reach) (*crossfile.Source, []site, error) {
 	type declared struct{ path, signature string }
 	functions := map[string][]declared{}
 	read := make([]*syntax.File, len(r.Documents))
+	texts := inMemory{index: retrieval.New(retrieval.Options{}), texts: map[string]string{}}
+	source := crossfile.New(texts, reach)
+	var changes []retrieval.Change
 	for i, d := range r.Documents {
 		f, err := syntax.Analyze(d.Language, []byte(d.Text))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Path, err)
+			return nil, nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
 		read[i] = f
-		source.Put(d.Path, f)
+		source.Put("", d.Path, f)
+		texts.texts[d.Path] = d.Text
+		changes = append(changes, retrieval.Change{Path: d.Path, Document: &retrieval.Document{
+			Path: d.Path, Language: d.Language, Text: d.Text, Syntax: f,
+		}})
 		for _, s := range f.Symbols {
 			if s.Kind == syntax.KindFunction || s.Kind == syntax.KindMethod || s.Kind == syntax.KindMacro {
 				functions[s.Name] = append(functions[s.Name], declared{d.Path, s.Signature})
 			}
 		}
 	}
+	texts.index.Apply(changes)
 	var sites []site
 	for i, d := range r.Documents {
 		for _, ref := range read[i].Refs {
@@ -167,7 +185,29 @@ func callSites(r Repository, source *crossfile.Source) ([]site, error) {
 			sites = append(sites, site{d, strings.LastIndexByte(d.Text[:ref.Span.Start], '\n') + 1, end, callee.signature})
 		}
 	}
-	return sites, nil
+	return source, sites, nil
+}
+
+// inMemory is the crossfile.Workspace of one repository.
+type inMemory struct {
+	index *retrieval.Index
+	texts map[string]string
+}
+
+func (m inMemory) Text(path string) (string, error) {
+	text, ok := m.texts[filepath.ToSlash(path)]
+	if !ok {
+		return "", fs.ErrNotExist
+	}
+	return text, nil
+}
+
+func (m inMemory) Similar(text, except string, k int) []workspace.Passage {
+	var list []workspace.Passage
+	for _, p := range m.index.Current().Similar(text, except, k) {
+		list = append(list, workspace.Passage{Passage: p})
+	}
+	return list
 }
 
 // silent is a model that answers nothing: what is looked at is the prompt.
@@ -179,16 +219,61 @@ func (silent) Generate(context.Context, string, int, []string, int, func(string,
 	return 0, nil
 }
 
-// String is the report as a Markdown table.
+const recallHead = "| call sites | recall, call not yet written | recall, written up to its bracket | p50 ms | p95 ms |\n|---|---|---|---|---|---|\n"
+
+func (c Recall) row(name string) string {
+	return fmt.Sprintf("| %s | %d | %.3f | %.3f | %.1f | %.1f |\n", name, c.Sites, c.Unwritten, c.Written, c.P50, c.P95)
+}
+
+// String is the report as two Markdown tables.
 func (r ContextReport) String() string {
 	var b strings.Builder
-	b.WriteString("| repository | call sites | recall, call not yet written | recall, written up to its bracket | p50 ms | p95 ms |\n|---|---|---|---|---|---|\n")
-	row := func(name string, c Recall) {
-		fmt.Fprintf(&b, "| %s | %d | %.3f | %.3f | %.1f | %.1f |\n", name, c.Sites, c.Unwritten, c.Written, c.P50, c.P95)
-	}
+	b.WriteString("| repository " + recallHead)
 	for _, name := range slices.Sorted(maps.Keys(r.Repositories)) {
-		row(name, r.Repositories[name])
+		b.WriteString(r.Repositories[name].row(name))
 	}
-	row("all", r.Overall)
+	b.WriteString(r.Overall.row("all"))
+	b.WriteString("\n| language " + recallHead)
+	for _, name := range slices.Sorted(maps.Keys(r.Languages)) {
+		b.WriteString(r.Languages[name].row(name))
+	}
 	return b.String()
+}
+
+// ContextStep is what a Source recalls that reaches so far and no further.
+type ContextStep struct {
+	Reach  string `json:"reach"`
+	Recall Recall `json:"recall"`
+}
+
+// ContextSteps runs Context with each reach, the nearest first, on the same call
+// sites.
+func ContextSteps(ctx context.Context, repositories []Repository, n, tokens int, seed uint64) ([]ContextStep, error) {
+	var steps []ContextStep
+	for _, step := range []struct {
+		name  string
+		reach crossfile.Reach
+	}{
+		{"the same folder", crossfile.Folder},
+		{"and imports", crossfile.Imports},
+		{"and the repository", crossfile.Repository},
+		{"and similar code", crossfile.Similar},
+	} {
+		report, err := Context(ctx, repositories, n, tokens, seed, step.reach)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, ContextStep{step.name, report.Overall})
+	}
+	return steps, nil
+}
+
+// WriteContextSteps writes the steps as a Markdown table.
+func WriteContextSteps(w io.Writer, steps []ContextStep) error {
+	text := "| context from " + recallHead
+	for _, s := range steps {
+		text += s.Recall.row(s.Reach)
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }

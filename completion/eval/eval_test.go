@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"quarry/completion"
+	"quarry/completion/crossfile"
 )
 
 // repetitive is a repository in which every other line was there before.
@@ -193,14 +194,14 @@ func TestContextRecall(t *testing.T) {
 		{Path: "a/a.go", Language: "go", Text: "package a\n\nfunc Helper(n int, name string) error { return nil }\n"},
 		{Path: "a/b.go", Language: "go", Text: "package a\n\nfunc use() error {\n\treturn Helper(1, \"x\")\n}\n"},
 	}}
-	report, err := Context(t.Context(), []Repository{r}, 10, 2048, 1)
+	report, err := Context(t.Context(), []Repository{r}, 10, 2048, 1, crossfile.Similar)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := report.Overall; got.Sites != 1 || got.Written != 1 || got.Unwritten != 1 {
 		t.Errorf("%+v", got)
 	}
-	if report, err = Context(t.Context(), []Repository{r}, 10, 1, 1); err != nil || report.Overall.Written != 0 {
+	if report, err = Context(t.Context(), []Repository{r}, 10, 1, 1, crossfile.Similar); err != nil || report.Overall.Written != 0 {
 		t.Errorf("with no room for context: %+v, %v", report.Overall, err)
 	}
 }

@@ -52,6 +52,8 @@ import (
 //	eventually ghost STRING   asked again and again, for what the server does meanwhile
 //	said none|STRING          the only message shown so far contains this
 //	prompt has|lacks STRING   of the last prompt
+//	await-prompt STRING       type x after x, with the pauses in which the server
+//	                          indexes, until a prompt contains this
 //	requests N                prompts sent so far
 //	stop-model, start-model   end and restart Ollama
 func TestMarkers(t *testing.T) {
@@ -265,6 +267,22 @@ func (p *player) edit(ctx context.Context, verb, rest string) error {
 		return p.editor.Complete(ctx, b, rest == "manual")
 	case "accept":
 		return p.editor.Accept(b)
+	case "await-prompt":
+		pause := time.NewTicker(600 * time.Millisecond)
+		defer pause.Stop()
+		for {
+			select {
+			case <-pause.C:
+			case <-ctx.Done():
+			}
+			if err := errors.Join(p.editor.Type(b, "x"), p.editor.Settle(ctx, b)); err != nil {
+				return err
+			}
+			err := p.check(ctx, "prompt", "has "+rest)
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+		}
 	case "eventually":
 		_, want, _ := strings.Cut(rest, " ")
 		for {

@@ -88,6 +88,28 @@ func (w *Workspace) within(f *folder, req retrieval.Request) retrieval.Request {
 	return req
 }
 
+// Passage is code like a text, with the folder it is from.
+type Passage struct {
+	Root string
+	retrieval.Passage
+}
+
+// Similar finds the k chunks of code most like a text in all folders, the best
+// first; those of the file except, relative to its folder, are left out.
+func (w *Workspace) Similar(text, except string, k int) []Passage {
+	var all []Passage
+	for _, f := range w.snapshot() {
+		if _, err := f.ready(); err != nil {
+			continue
+		}
+		for _, p := range f.warm.Search.Current().Similar(text, except, k) {
+			all = append(all, Passage{f.dir, p})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Passage) int { return cmp.Compare(b.Score, a.Score) })
+	return all[:min(k, len(all))]
+}
+
 // Snapshot is what the folder that holds path looks like to searches now, with
 // the path relative to it; nil if no folder does.
 func (w *Workspace) Snapshot(path string) (snap *retrieval.Snapshot, rel string) {

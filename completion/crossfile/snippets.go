@@ -1,0 +1,289 @@
+package crossfile
+
+import (
+	"context"
+	"strings"
+
+	"quarry/completion"
+	"quarry/index/syntax"
+	"quarry/retrieval/workspace"
+)
+
+const (
+	// bytesPerToken is a low guess, with which more is answered than fits: the
+	// engine counts, and takes what does.
+	bytesPerToken = 3
+	// signatureShare of the budget is for signatures while there is similar code;
+	// what that leaves goes to further ones.
+	signatureShare = 0.75
+	// explained is how near the cursor a name stands whose declaration is shown
+	// with its doc, or whole if it is a short type.
+	explained = 0.5
+	maxDocs   = 8
+	maxTypes  = 4
+	typeLines = 24
+	docBytes  = 100
+	// Similar code: how much alike it must be, and how much of it is shown.
+	similarScore   = 0.2
+	similarAsked   = 8
+	passages       = 3
+	matchLines     = 10
+	passageLines   = 16 // matchLines and what follows
+	passagePerFile = 2  // R7's limit
+	minPassage     = 2
+)
+
+// snippets writes the candidates down until they fill the budget, and similar
+// code behind the most likely ones.
+func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here surroundings, list []candidate) []completion.Snippet {
+	room := bytesPerToken * q.Tokens
+	var out, similar []completion.Snippet
+	if s.reach == Similar && s.workspace != nil && ctx.Err() == nil {
+		similar = s.similar(q, here, room)
+	}
+	w := writer{ctx: ctx, source: s}
+	placed := false
+	for i := range list {
+		if !placed && float64(w.bytes) > signatureShare*float64(room) {
+			placed = true
+			out = append(out, w.unseen(similar)...)
+		}
+		if w.bytes > 2*room {
+			break
+		}
+		if list[i].near < explained && covered(similar, list[i].declaration) {
+			continue
+		}
+		if sn, ok := w.write(&list[i]); ok {
+			out = append(out, sn)
+		}
+	}
+	if !placed {
+		out = append(out, w.unseen(similar)...)
+	}
+	return out
+}
+
+// writer turns candidates into snippets.
+type writer struct {
+	ctx         context.Context
+	source      *Source
+	bytes       int // written so far
+	docs, types int
+	whole       []*declaration // types written with their bodies
+}
+
+func (w *writer) write(c *candidate) (completion.Snippet, bool) {
+	for _, t := range w.whole {
+		if t.file == c.file && t.line <= c.line && c.end <= t.end {
+			return completion.Snippet{}, false // a field of what is there
+		}
+	}
+	sn := completion.Snippet{Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: signature(c.declaration), Why: c.why}
+	if c.near >= explained && w.ctx.Err() == nil {
+		switch {
+		case isShortType(c.declaration) && w.types < maxTypes:
+			if body := w.source.body(c.declaration); body != "" {
+				sn.Text = body
+				w.types++
+				w.whole = append(w.whole, c.declaration)
+			}
+		case w.docs < maxDocs:
+			if doc := docLine(w.source.lines(c.declaration, 3)); doc != "" {
+				sn.Text = doc + "\n" + sn.Text
+				w.docs++
+			}
+		}
+	}
+	w.bytes += len(sn.Text)
+	return sn, true
+}
+
+// covered answers whether all of a declaration stands in a snippet.
+func covered(list []completion.Snippet, d *declaration) bool {
+	for _, sn := range list {
+		if sn.Path == d.file.path && sn.StartLine <= int(d.line) && int(d.end) <= sn.EndLine {
+			return true
+		}
+	}
+	return false
+}
+
+// unseen are snippets without the lines of types that are there whole: of each
+// the longest part that is left.
+func (w *writer) unseen(list []completion.Snippet) (out []completion.Snippet) {
+	for _, sn := range list {
+		lines := strings.Split(sn.Text, "\n")
+		from, to := 0, 0 // the longest run of lines not shown
+		for i := 0; i < len(lines); i++ {
+			j := i
+			for j < len(lines) && !w.shown(sn.Path, sn.StartLine+j) {
+				j++
+			}
+			if j-i > to-from {
+				from, to = i, j
+			}
+			i = j
+		}
+		if sn, ok := trimmed(sn, lines, from, to); ok {
+			out = append(out, sn)
+		}
+	}
+	return out
+}
+
+// trimmed is the part [from, to) of a snippet's lines without blank ones at its
+// ends; ok is false if that is too little to help.
+func trimmed(sn completion.Snippet, lines []string, from, to int) (_ completion.Snippet, ok bool) {
+	for from < to && strings.TrimSpace(lines[from]) == "" {
+		from++
+	}
+	for from < to && strings.TrimSpace(lines[to-1]) == "" {
+		to--
+	}
+	sn.EndLine = sn.StartLine + to - 1
+	sn.StartLine += from
+	sn.Text = strings.Join(lines[from:to], "\n")
+	return sn, to-from >= minPassage
+}
+
+func (w *writer) shown(path string, line int) bool {
+	for _, t := range w.whole {
+		if t.file.path == path && int(t.line) <= line && line <= int(t.end) {
+			return true
+		}
+	}
+	return false
+}
+
+// signature is a declaration's, with the container where it does not name it
+// itself.
+func signature(d *declaration) string {
+	if d.container == "" || strings.Contains(d.signature, lastName(d.container)) {
+		return d.signature
+	}
+	return d.container + ": " + d.signature
+}
+
+func isShortType(d *declaration) bool {
+	switch d.kind {
+	case syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindType, syntax.KindClass:
+		return d.end-d.line < typeLines
+	}
+	return false
+}
+
+// body is the text of a declaration with its fields, "" if it cannot be had or
+// the file is no longer as it was read.
+func (s *Source) body(d *declaration) string {
+	text := strings.Join(dedent(s.lines(d, int(d.end-d.line)+1)), "\n")
+	if !strings.Contains(text, d.name.text) {
+		return ""
+	}
+	return text
+}
+
+// lines are the first n lines of a declaration, its comment included.
+func (s *Source) lines(d *declaration, n int) []string {
+	text := s.text(d.file.root, d.file.path)
+	if text == "" {
+		return nil
+	}
+	all := strings.Split(text, "\n")
+	from := min(int(d.line)-1, len(all))
+	return all[from:min(from+n, len(all))]
+}
+
+// docLine is the first line of the comment that a declaration begins with,
+// without its marks.
+func docLine(lines []string) string {
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		bare := strings.TrimSpace(strings.TrimRight(strings.TrimLeft(line, "/*#-!"), "*/"))
+		switch {
+		case i == 0 && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "/*") && !strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "--"):
+			return ""
+		case i > 0 && !strings.HasPrefix(line, "*"):
+			return ""
+		case bare != "":
+			if len(bare) > docBytes {
+				bare = strings.ToValidUTF8(bare[:docBytes], "") + " …"
+			}
+			return bare
+		}
+	}
+	return ""
+}
+
+// dedent takes off what all lines that are not blank are indented by.
+func dedent(lines []string) []string {
+	least := -1
+	for _, line := range lines {
+		if n := indentation(line); strings.TrimSpace(line) != "" && (least < 0 || n < least) {
+			least = n
+		}
+	}
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.TrimRight(line[min(max(least, 0), len(line)):], " \t\r")
+	}
+	return out
+}
+
+// similar is the code of other places most like the lines being written, at most
+// what signatureShare leaves of room.
+func (s *Source) similar(q completion.ContextQuery, here surroundings, room int) []completion.Snippet {
+	room -= int(signatureShare * float64(room))
+	var out []completion.Snippet
+	perFile := map[place]int{}
+	known := map[string]bool{}
+	words(here.lines, func(w string) { known[w] = true })
+	for _, p := range s.workspace.Similar(here.lines, q.Path, similarAsked) {
+		at := place{p.Root, p.Path}
+		if p.Score < similarScore || family(p.Language) != family(q.Language) || len(out) == passages || perFile[at] == passagePerFile {
+			continue
+		}
+		sn, ok := s.passage(p, known)
+		if !ok || len(sn.Text) > room {
+			continue
+		}
+		room -= len(sn.Text)
+		perFile[at]++
+		out = append(out, sn)
+	}
+	return out
+}
+
+// passage cuts a chunk to the lines that share the most words with the ones
+// known, and some that follow them, after Zhang et al., "RepoCoder" (EMNLP
+// 2023): what follows there is what may be written next here.
+func (s *Source) passage(p workspace.Passage, known map[string]bool) (completion.Snippet, bool) {
+	all := strings.Split(s.text(p.Root, p.Path), "\n")
+	if p.EndLine > len(all) {
+		return completion.Snippet{}, false // it changed
+	}
+	lines := all[p.StartLine-1 : p.EndLine]
+	shared := make([]int, len(lines)) // words of each line that are known
+	for i, line := range lines {
+		words(line, func(w string) {
+			if known[w] {
+				shared[i]++
+			}
+		})
+	}
+	from, best, sum := 0, -1, 0
+	for i := range lines {
+		sum += shared[i]
+		if i >= matchLines {
+			sum -= shared[i-matchLines]
+		}
+		if sum > best {
+			best, from = sum, max(0, i+1-matchLines)
+		}
+	}
+	to := min(from+passageLines, len(lines))
+	sn := completion.Snippet{Path: p.Path, StartLine: p.StartLine, Why: "similar code"}
+	sn, ok := trimmed(sn, lines, from, to)
+	sn.Text = strings.Join(dedent(strings.Split(sn.Text, "\n")), "\n")
+	return sn, ok
+}

@@ -1,0 +1,219 @@
+package crossfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/completion"
+	"quarry/index/syntax"
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// folder is a Workspace of the texts it holds; it refuses those in withheld.
+type folder struct {
+	index    *retrieval.Index
+	texts    map[string]string
+	withheld map[string]bool
+}
+
+func (f *folder) Text(path string) (string, error) {
+	rel, err := filepath.Rel("/w", path)
+	if err != nil || f.withheld[rel] {
+		return "", errors.New("withheld")
+	}
+	return f.texts[filepath.ToSlash(rel)], nil
+}
+
+func (f *folder) Similar(text, except string, k int) (list []workspace.Passage) {
+	for _, p := range f.index.Current().Similar(text, except, k) {
+		list = append(list, workspace.Passage{Root: "/w", Passage: p})
+	}
+	return list
+}
+
+// over is a Source with texts.
+func over(t *testing.T, files map[string]string) (*Source, *folder) {
+	t.Helper()
+	f := &folder{retrieval.New(retrieval.Options{}), files, map[string]bool{}}
+	s := New(f, Similar)
+	for name, text := range files {
+		put(t, s, name, text)
+		read, err := syntax.Analyze(syntax.Detect(name, nil), []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.index.Apply([]retrieval.Change{{Path: name, Document: &retrieval.Document{Path: name, Language: read.Language, Text: text, Syntax: read}}})
+	}
+	return s, f
+}
+
+// ask is the context at the cursor ‸.
+func ask(ctx context.Context, s *Source, name, marked string) []completion.Snippet {
+	at := strings.Index(marked, "‸")
+	return s.Context(ctx, completion.ContextQuery{
+		Document: completion.Document{Path: name, Language: syntax.Detect(name, nil), Text: strings.Replace(marked, "‸", "", 1)},
+		Offset:   at, Tokens: 1000,
+	})
+}
+
+const typeFile = `package shop
+
+// Order is what a customer wants.
+type Order struct {
+	Item  string
+	Count int
+}
+
+/*
+ * Price is what one of it costs.
+ */
+func Price(item string) int { return len(item) }
+`
+
+func TestTypesWithFieldsAndDocs(t *testing.T) {
+	s, f := over(t, map[string]string{"shop/order.go": typeFile})
+	const doc = "package shop\n\nfunc total(o Order) int {\n\treturn Price(‸)\n}\n"
+	list := ask(t.Context(), s, "shop/total.go", doc)
+	if len(list) < 2 || list[0].Text != "Price is what one of it costs.\nfunc Price(item string) int" || list[0].StartLine != 9 {
+		t.Errorf("what is called: %+v", list)
+	}
+	want := completion.Snippet{
+		Path: "shop/order.go", StartLine: 3, EndLine: 7, Why: "declaration of Order",
+		Text: "// Order is what a customer wants.\ntype Order struct {\n\tItem  string\n\tCount int\n}",
+	}
+	if !slices.Contains(list, want) {
+		t.Errorf("the type: %+v", list)
+	}
+	for _, sn := range list {
+		if sn.Text == "Order: Count int" {
+			t.Error("a field is there twice")
+		}
+	}
+	// The text changed since: the signature is still true.
+	f.texts["shop/order.go"] = "package shop\n"
+	for _, sn := range ask(t.Context(), s, "shop/total.go", doc) {
+		if strings.Contains(sn.Text, "\n") {
+			t.Errorf("a text that is gone is shown: %+v", sn)
+		}
+	}
+}
+
+func handler(n int) string {
+	return fmt.Sprintf("package web\n\nfunc handle%d(w http.ResponseWriter, r *http.Request) {\n\tcart, err := sessions.Load(r)\n"+
+		"\tif err != nil {\n\t\thttp.Error(w, err.Error(), http.StatusBadRequest)\n\t\treturn\n\t}\n\trender(w, cart.Items%d)\n}\n", n, n)
+}
+
+const unfinished = "package web\n\nfunc handle(w http.ResponseWriter, r *http.Request) {\n\tcart, err := sessions.Load(r)\n\tif err != nil {\n\t\t‸\n}\n"
+
+func TestSimilarCode(t *testing.T) {
+	files := map[string]string{}
+	for n := range 6 {
+		files[fmt.Sprintf("web/h%d.go", n)] = handler(n)
+	}
+	s, f := over(t, files)
+	similar := func(ctx context.Context) (list []completion.Snippet) {
+		for _, sn := range ask(ctx, s, "web/new.go", unfinished) {
+			if sn.Why == "similar code" {
+				list = append(list, sn)
+			}
+		}
+		return list
+	}
+	list := similar(t.Context())
+	if len(list) == 0 || len(list) > passages {
+		t.Fatalf("%d passages", len(list))
+	}
+	for _, sn := range list {
+		lines := strings.Split(files[sn.Path], "\n")[sn.StartLine-1 : sn.EndLine]
+		if !strings.Contains(sn.Text, "http.Error(w") || sn.Text != strings.Join(dedent(lines), "\n") {
+			t.Errorf("%+v", sn)
+		}
+	}
+	if !slices.Equal(list, similar(t.Context())) {
+		t.Error("the same question has another answer")
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if list := similar(done); len(list) != 0 {
+		t.Errorf("after the deadline: %+v", list)
+	}
+	// A file that the workspace refuses is not shown, however alike.
+	for name := range files {
+		f.withheld[name] = true
+	}
+	if list := similar(t.Context()); len(list) != 0 {
+		t.Errorf("withheld: %+v", list)
+	}
+}
+
+func TestSimilarCodeOfOneFile(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("package web\n")
+	for n := range 12 {
+		b.WriteString(strings.TrimPrefix(handler(n), "package web\n") + "\n" + strings.Repeat("// Something else.\n", 20))
+	}
+	s, _ := over(t, map[string]string{"web/all.go": b.String()})
+	count := 0
+	for _, sn := range ask(t.Context(), s, "web/new.go", unfinished) {
+		if sn.Why == "similar code" {
+			count++
+		}
+	}
+	if count == 0 || count > passagePerFile {
+		t.Errorf("%d passages of one file", count)
+	}
+}
+
+func TestReach(t *testing.T) {
+	files := map[string]string{
+		"a/near.go": "package a\n\nfunc Near() {}\n",
+		"b/used.go": "package b\n\nfunc Used() {}\n",
+		"c/far.go":  "package c\n\nfunc Far() {}\n",
+	}
+	const doc = "package a\n\nimport \"x/b\"\n\nfunc f() {\n\tNear()\n\tb.Used()\n\tFar()\n\t‸\n}\n"
+	for reach, want := range map[Reach]string{
+		Folder: "Near", Imports: "Near Used", Repository: "Near Used Far", Similar: "Near Used Far",
+	} {
+		s, f := over(t, files)
+		s = &Source{workspace: f, reach: reach, declared: s.declared}
+		var names []string
+		for _, sn := range ask(t.Context(), s, "a/new.go", doc) {
+			if sn.Why == "similar code" {
+				continue
+			}
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(sn.Text, "func "), "()"))
+		}
+		slices.Sort(names)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(names, wanted) {
+			t.Errorf("reach %d: %q, want %q", reach, names, wanted)
+		}
+	}
+}
+
+func TestWhatIsBeingCalled(t *testing.T) {
+	for text, want := range map[string]string{
+		"x := open(a, b(1), ": "open", "open(f(": "f", "open()": "", "if (": "", "a.b.call(": "call", "list[": "list", "": "",
+	} {
+		if got := calling(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEnclosing(t *testing.T) {
+	lines := strings.Split("class A:\n    def far(self):\n        pass\n\n    def f(self, store):\n        for x in y:\n            a()\n            b()", "\n")
+	heads := enclosing(lines, 7)
+	for i, want := range []bool{true, false, false, false, true, true, false, false} {
+		if heads[i] != want {
+			t.Errorf("line %q: %v", lines[i], heads[i])
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+
+	"quarry/index/syntax"
+	"quarry/index/token"
+)
+
+// Passage is a chunk of code that resembles a text.
+type Passage struct {
+	Path, Language string
+	// Lines are 1-based and inclusive.
+	StartLine, EndLine int
+	// Score is in 0..1: BM25 as a part of the most that any chunk could have.
+	Score float64
+}
+
+const (
+	// similarTerms is how many terms of a text are looked for, the rarest: common
+	// ones cost most and tell least.
+	similarTerms = 32
+	// similarPostings bounds the work for a text of common terms only.
+	similarPostings = 20_000
+)
+
+// Similar finds the k chunks of code most like a text, in other files than
+// except, the best first. It compares the terms of single chunks and knows
+// nothing of questions, files or names, unlike Search: what is asked for is the
+// code to write next, not the file that answers.
+func (s *Snapshot) Similar(text, except string, k int) []Passage {
+	terms := s.rarest(text)
+	scores := make([]map[uint32]float32, len(s.segments)) // by segment and chunk
+	for n := range scores {
+		scores[n] = map[uint32]float32{}
+	}
+	most, visited := float32(0), 0
+	for _, t := range terms {
+		if visited > similarPostings {
+			break
+		}
+		most += t.idf * maxImpact
+		for n, seg := range s.segments {
+			docs, impacts := seg.text.list(t.term)
+			visited += len(docs)
+			for i, chunk := range docs {
+				scores[n][chunk] += t.idf * float32(impacts[i]) * unpackImpact
+			}
+		}
+	}
+	var found []Passage
+	for n, seg := range s.segments {
+		for chunk, score := range scores[n] {
+			c := &seg.chunks[chunk]
+			f := &seg.files[c.file]
+			if c.content != syntax.ContentCode || f.path == except || s.dead[n].has(int(c.file)) {
+				continue
+			}
+			found = append(found, Passage{f.path, f.language, int(c.startLine), int(c.endLine), float64(score / most)})
+		}
+	}
+	slices.SortFunc(found, func(a, b Passage) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine))
+	})
+	return slices.Clone(found[:min(k, len(found))])
+}
+
+type rareTerm struct {
+	term string
+	idf  float32
+}
+
+// rarest are the distinct terms of text that some chunk has, the rarest first,
+// at most similarTerms.
+func (s *Snapshot) rarest(text string) []rareTerm {
+	var a token.Analyzer
+	met := map[string]bool{}
+	var terms []rareTerm
+	a.Terms(text, func(term []byte) {
+		if met[string(term)] {
+			return
+		}
+		t := string(term)
+		met[t] = true
+		if df := s.documentFrequency(t); df > 0 {
+			terms = append(terms, rareTerm{t, idf(df, s.chunks)})
+		}
+	})
+	slices.SortFunc(terms, func(a, b rareTerm) int { return cmp.Or(cmp.Compare(b.idf, a.idf), cmp.Compare(a.term, b.term)) })
+	return terms[:min(similarTerms, len(terms))]
+}

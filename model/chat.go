@@ -140,6 +140,8 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 	known := 0 // how much of the prompt the server has read
 	ask := func(r request, each func(chunk)) error {
 		r.Preset, r.seed = preset, rt.opt.Seed
+		rt.wake()
+		rt.metrics.forgetPrompt()
 		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error {
 			return rt.patiently(ctx, r, patience(len(r.prompt)-known, rt.metrics.tokenTime()), each)
 		})

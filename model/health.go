@@ -209,6 +209,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	}
 	st.Warning = rt.warning(about)
 	if !trusted {
+		rt.metrics.forgetPrompt()
 		loading := st
 		loading.Phase, loading.Err = Loading, &problem{kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model}
 		rt.set(loading)

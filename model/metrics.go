@@ -50,7 +50,7 @@ type metrics struct {
 	sum        Metrics
 	recent     []Timing // a ring of window entries
 	next       int
-	lastPrompt string
+	lastPrompt string // what the server's cache holds, as far as known
 }
 
 // Metrics answers what the runtime did so far.
@@ -103,6 +103,13 @@ func percentiles(d []time.Duration) (p50, p95 time.Duration) {
 	slices.Sort(d)
 	rank := func(p int) time.Duration { return d[(len(d)*p+99)/100-1] }
 	return rank(50), rank(95)
+}
+
+// forgetPrompt says that the server's cache holds another prompt by now, or none.
+func (m *metrics) forgetPrompt() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lastPrompt = ""
 }
 
 func (m *metrics) notSent() {

@@ -99,6 +99,7 @@ type Runtime struct {
 	// mayBeStuck says that a request was cut off and the server gave no token to
 	// any since (stuck.go). It is so at first: it may have happened to others.
 	mayBeStuck atomic.Bool
+	lastAsked  atomic.Int64 // when the model was last asked, in Unix nanoseconds
 
 	lane    lane
 	gate    gate

@@ -101,6 +101,17 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	return err
 }
 
+// wake is called before a request is sent. After a pause in which the server
+// dropped the model from memory nothing is in its cache, and nothing stuck.
+func (rt *Runtime) wake() {
+	now := rt.opt.Clock.Now().UnixNano()
+	before := rt.lastAsked.Swap(now)
+	if keep := rt.opt.KeepAlive; keep > 0 && before > 0 && time.Duration(now-before) > keep {
+		rt.mayBeStuck.Store(false)
+		rt.metrics.forgetPrompt()
+	}
+}
+
 // unstick drops the model and loads it again. The load is everybody's, so it
 // goes on when ctx ends.
 func (rt *Runtime) unstick(ctx context.Context) error {
@@ -112,6 +123,7 @@ func (rt *Runtime) unstick(ctx context.Context) error {
 		}
 		if err == nil {
 			rt.mayBeStuck.Store(false)
+			rt.metrics.forgetPrompt()
 		}
 		done <- err
 	}) {

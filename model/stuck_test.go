@@ -69,6 +69,31 @@ func TestABusyServerIsNotTakenForStuck(t *testing.T) {
 	}
 }
 
+func TestAModelThatWasUnloadedMeanwhileIsNotTakenForStuck(t *testing.T) {
+	s := modeltest.NewServer(t)
+	clock := newManualClock()
+	opt := options(s.URL)
+	opt.Clock = clock
+	o := ready(t, opt)
+	gate := make(chan struct{}, 1)
+	gate <- struct{}{}
+	hold := make(chan struct{})
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: gate}, modeltest.Answer{Pieces: []string{"cold"}, Hold: hold})
+	cancelled(t, o, fim("x", ""))
+	waitOutcome(t, s, fim("x", ""), modeltest.Cancelled)
+	clock.advance(31 * time.Minute)
+	next := ask(t.Context(), o, fim("x", "y"))
+	waitOutcome(t, s, fim("x", "y"), modeltest.Running)
+	clock.advance(time.Minute)
+	close(hold)
+	if text, err := next.wait(t); err != nil || text != "cold" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if m := o.Metrics(); m.Unstuck != 0 || m.Last.SharedBytes != 0 {
+		t.Errorf("repaired %d times; %d bytes are said to be in the cache", m.Unstuck, m.Last.SharedBytes)
+	}
+}
+
 func TestARepairIsTriedOnce(t *testing.T) {
 	s := modeltest.NewServer(t)
 	clock := newManualClock()

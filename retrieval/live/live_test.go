@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/index/syntax"
 	"quarry/retrieval"
 )
 
@@ -143,6 +144,16 @@ func TestFullTextFallback(t *testing.T) {
 		t.Errorf("answer to an empty query = %+v", a)
 	}
 	close(cold.ready)
+	if a := find("Router"); !slices.Contains(a.Backend, "full text") {
+		t.Errorf("memory holds nothing, yet the disk is not asked: %+v", a)
+	}
+	file, err := syntax.Analyze("go", []byte("package other\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cold.Search.Apply([]retrieval.Change{{Path: "other.go", Document: &retrieval.Document{
+		Path: "other.go", Language: "go", Text: "package other\n", Syntax: file,
+	}}})
 	if a := find("Router"); len(a.Results) != 0 || slices.Contains(a.Backend, "full text") {
 		t.Errorf("a ready workspace still asks the disk: %+v", a)
 	}

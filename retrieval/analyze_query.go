@@ -166,19 +166,26 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 	return a
 }
 
+// maxWords is how many words of a query are looked up; a pasted file is no
+// question.
+const maxWords = 64
+
 // keptFields drops stop words; a query of nothing else keeps them all.
 func keptFields(fields []string, class Class) []string {
 	if class == ClassSymbol {
 		return fields
 	}
-	kept := make([]string, 0, len(fields))
+	kept := make([]string, 0, min(len(fields), maxWords))
 	for _, f := range fields {
+		if len(kept) == maxWords {
+			break
+		}
 		if w := strings.ToLower(strings.TrimFunc(f, notWord)); w != "" && !stopWords[w] {
 			kept = append(kept, f)
 		}
 	}
 	if len(kept) == 0 {
-		return fields
+		return fields[:min(len(fields), maxWords)]
 	}
 	return kept
 }

@@ -98,6 +98,16 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+func TestLongQueryIsCut(t *testing.T) {
+	q := analyzeQuery(newAnalyzer(), strings.Repeat("alpha beta gamma delta ", 5000)+"omega", "")
+	if len(q.terms) > 4*maxWords {
+		t.Errorf("%d terms", len(q.terms))
+	}
+	if q := analyzeQuery(newAnalyzer(), strings.Repeat("the ", 5000), ""); len(q.terms) != 1 {
+		t.Errorf("terms of stop words = %v", q.terms)
+	}
+}
+
 func TestStopWordsLeaveSomething(t *testing.T) {
 	an := newAnalyzer()
 	if q := analyzeQuery(an, "how does the of", ""); len(q.terms) == 0 {

@@ -1,6 +1,9 @@
 package completion
 
 import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -111,6 +114,8 @@ var fills = []fill{
 	// Style.
 	{"spaces to tabs", "go", "func f() {\n\ta()\n\tif x ‸\n}\n", "{\n        b()\n    }", "func f() {\n\ta()\n\tif x {\n\t\tb()\n\t}\n}\n"},
 	{"tabs to spaces", "python", "def a():\n  b()\n\ndef f(x):\n  if x‸\n", ":\n\t\treturn 1", "def a():\n  b()\n\ndef f(x):\n  if x:\n    return 1\n"},
+	{"tabs near, spaces far", "go", "const t = `\n" + strings.Repeat("  if x\n    y\n", 300) + "`\n\n" + strings.Repeat("func f() {\n\ta()\n}\n\n", 120) + "func g(‸\n",
+		") {\n\tb()\n}", "const t = `\n" + strings.Repeat("  if x\n    y\n", 300) + "`\n\n" + strings.Repeat("func f() {\n\ta()\n}\n\n", 120) + "func g() {\n\tb()\n}\n"},
 	{"CRLF", "go", "func f() {\r\n\tif x ‸\r\n}\r\n", "{\n\t\ta()\n\t}", "func f() {\r\n\tif x {\r\n\t\ta()\r\n\t}\r\n}\r\n"},
 	{"lone CR", "go", "func f() {\r\tif x ‸\r}\r", "{\n\t\ta()\n\t}", "func f() {\r\tif x {\r\t\ta()\r\t}\r}\r"},
 	{"trailing blanks", "c", "x = ‸\n", "1;  \n\n", "x = 1;\n"},
@@ -190,4 +195,60 @@ func TestFinishProperties(t *testing.T) {
 			rt.Fatalf("line endings of %q, want %q", got, s.eol)
 		}
 	})
+}
+
+// A right answer, which goes on with what follows in the file, is kept whole
+// and cut where the file goes on: every third line of this package's source is
+// taken out from some place on, and filled by a model that knows it.
+func TestRightAnswersSurvive(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d source files, %v", len(files), err)
+	}
+	rng := rand.New(rand.NewPCG(1, 0))
+	holes, right := 0, 0
+	for _, name := range files {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(source)
+		for at := 0; at < len(text); {
+			end := lineEnd(text, at)
+			line := text[at:end]
+			start := at
+			at = end + 1
+			if wordCount(line) < 2 || rng.IntN(3) > 0 {
+				continue
+			}
+			cut := start + len(leadingSpace(line))
+			if rng.IntN(2) == 0 {
+				cut = runeStart(text, cut+rng.IntN(end-cut))
+			}
+			want, model := text[cut:end], text[cut:min(len(text), end+300)]
+			if blank(want) || control.MatchString(model) {
+				continue // control tokens must not survive
+			}
+			doc := Document{name, "go", text[:cut] + text[end:]}
+			s := newSite(doc, cut, "\t", 12)
+			st, kept := stopper{site: s}, ""
+			for model != "" {
+				n := min(4, len(model))
+				keep, more := st.feed(model[:n])
+				if kept = st.text.String()[:keep]; !more {
+					break
+				}
+				model = model[n:]
+			}
+			holes++
+			if got, covers := finish(s, kept); strings.TrimSpace(got) == strings.TrimSpace(want) && covers == 0 {
+				right++
+			} else if holes-right <= 5 {
+				t.Logf("%s: %q, want %q, got %q", name, line, want, got)
+			}
+		}
+	}
+	if share := float64(right) / float64(holes); share < 0.99 || holes < 500 {
+		t.Errorf("%d of %d right answers survive (%.3f)", right, holes, share)
+	}
 }

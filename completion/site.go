@@ -45,8 +45,33 @@ func newSite(doc Document, cursor int, unit string, maxLines int) *site {
 	}
 	below := doc.Text[end:runeStart(doc.Text, min(len(doc.Text), end+nearBytes))]
 	s.below = strings.TrimPrefix(unixLines(below), "\n")
+	s.unit = nearUnit(s.above, s.below, unit)
 	s.mode = s.fill()
 	return s
+}
+
+// nearUnit is unit, that of the whole document, unless the lines around say
+// otherwise: a Go file may be mostly shell templates, indented by spaces.
+func nearUnit(above, below, unit string) string {
+	const near = 1500
+	tabs, spaces := 0, 0
+	for _, text := range []string{above[max(0, len(above)-near):], below[:min(len(below), near)]} {
+		for line := range strings.SplitSeq(text, "\n") {
+			switch {
+			case strings.HasPrefix(line, "\t"):
+				tabs++
+			case strings.HasPrefix(line, "  "):
+				spaces++
+			}
+		}
+	}
+	switch {
+	case tabs > 0 && spaces == 0:
+		return "\t"
+	case spaces > 0 && tabs == 0 && unit == "\t":
+		return "    "
+	}
+	return unit
 }
 
 // lineEnding is the one at or after offset at, else the text's first, else \n.

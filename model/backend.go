@@ -90,10 +90,10 @@ type placement struct {
 	numCtx       int // the context it was loaded with, in tokens
 }
 
-// String is part of a sentence.
+// String is what a person wants to know of it, empty if the server does not say.
 func (p placement) String() string {
 	if p.bytes == 0 {
-		return "in memory"
+		return ""
 	}
 	where := fmt.Sprintf("%d %% of it on the GPU", 100*p.onGPU/p.bytes)
 	switch p.onGPU {
@@ -102,7 +102,7 @@ func (p placement) String() string {
 	case p.bytes:
 		where = "on the GPU"
 	}
-	return fmt.Sprintf("in memory with %.1f GB, %s", float64(p.bytes)/1e9, where)
+	return fmt.Sprintf(", %.1f GB %s", float64(p.bytes)/1e9, where)
 }
 
 // canary asks whether the tags of the fill-in-the-middle prompt are tokens of

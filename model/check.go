@@ -81,7 +81,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	if err != nil {
 		where = placement{} // it does not matter for completions
 	}
-	list[len(list)-1].Detail = fmt.Sprintf("after %v %s", time.Since(begin).Round(time.Millisecond), where)
+	list[len(list)-1].Detail = fmt.Sprintf("in memory after %v%s", time.Since(begin).Round(time.Millisecond), where)
 	if !add("fill in the middle", rt.canary(ctx), strings.Join(rt.opt.FIMTags, " ")+" are one token each", "") {
 		return list
 	}

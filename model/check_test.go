@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,6 +69,16 @@ func TestCheckOfARealOllama(t *testing.T) {
 	s.Create("plain", ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 1024, NoFIM: true})
 	if got := findings(t, options(s.URL)); strings.Contains(got, "!!") {
 		t.Errorf("got\n%s", got)
+	}
+	o, err := model.New(options(s.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	for _, f := range o.Check(soon(t)) {
+		if f.Name == "load" && !regexp.MustCompile(`^in memory after \S+, 0\.0 GB on the processor$`).MatchString(f.Detail) {
+			t.Errorf("the model is %q", f.Detail)
+		}
 	}
 	opt := options(s.URL)
 	opt.Model = "plain"

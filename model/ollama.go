@@ -94,7 +94,10 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 			fix: "choose a local model such as granite4:micro, or set allowRemote to true in your user settings",
 		}
 	}
-	f := facts{family: show.Details.Family, quant: show.Details.QuantizationLevel}
+	f := facts{family: show.Details.Family}
+	if q := show.Details.QuantizationLevel; q != "unknown" {
+		f.quant = q
+	}
 	arch, _ := show.ModelInfo["general.architecture"].(string)
 	if n, ok := show.ModelInfo[arch+".context_length"].(float64); ok {
 		f.context = int(n)

@@ -103,7 +103,7 @@ func TestLongQueryIsCut(t *testing.T) {
 	if len(q.terms) > 4*maxWords {
 		t.Errorf("%d terms", len(q.terms))
 	}
-	if q := analyzeQuery(newAnalyzer(), strings.Repeat("the ", 5000), ""); len(q.terms) != 1 {
+	if q := analyzeQuery(newAnalyzer(), strings.Repeat("the ", 5000), ""); len(q.terms) != 2 { // the, thethe
 		t.Errorf("terms of stop words = %v", q.terms)
 	}
 }

@@ -11,16 +11,16 @@ import (
 // A query is a list of patterns in tree-sitter's query language, compiled for
 // one grammar. Its matcher (match.go) runs on flattened trees in Go instead of
 // through the binding's cursor, for three reasons: the cursor costs a cgo call
-// and two allocations a match, more than parsing does; patterns are looked up
-// by the symbol of their root, so that the nodes no pattern starts at (nine of
-// ten) cost one table access; and predicates are checked, #any-of? included,
-// which the binding ignores.
+// and two allocations a match, in all more than parsing does (bench/syntax.md);
+// patterns are looked up by the symbol of their root, so that nodes at which no
+// pattern starts cost one table access; and predicates are checked, #any-of?
+// included, which the binding ignores.
 //
 // The language is a subset of tree-sitter's: nodes, fields, negated fields,
 // wildcards, alternations, anchors, captures, and the predicates eq?, match?,
-// any-of? and has-ancestor?, with their not- forms. Left out are quantifiers, supertypes and
-// MISSING: write two patterns instead. TestQueryEqualsCursor proves that
-// both engines find the same matches.
+// any-of? and has-ancestor?, with their not- forms. Left out are quantifiers,
+// supertypes and MISSING: write two patterns instead. TestQueryEqualsCursor
+// proves that both engines find the same matches.
 type query struct {
 	patterns []pattern
 	captures []string // names, without @

@@ -220,6 +220,23 @@ func TestMatchAnyTakesAnyText(t *testing.T) {
 	}
 }
 
+func TestTermsOfAnyScriptAreFound(t *testing.T) {
+	s := open(t, "")
+	words := []string{"नमस्ते", "naïveCafé", "été", "file_name", "x86", "日本語", "ÅngströmUnit", "e\u0301clair"}
+	for i, w := range words {
+		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), "def "+w+"\n")}})
+	}
+	var a token.Analyzer
+	for _, w := range words {
+		for _, term := range strings.Fields(string(a.AppendText(nil, w))) {
+			hits, err := s.MatchAny(context.Background(), []string{term}, Columns{1, 1, 1, 1, 1}, 10)
+			if err != nil || len(hits) != 1 {
+				t.Errorf("%q of %q finds %v, %v; want its file", term, w, hits, err)
+			}
+		}
+	}
+}
+
 func TestNewerSchemaIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	s := open(t, path)

@@ -207,6 +207,7 @@ func (fl *flight) tell() {
 func (fl *flight) wait(ctx context.Context, newer <-chan struct{}, typed string) error {
 	fl.mu.Lock()
 	fl.waiters++
+	fl.kept = false // from now on it is worth what those who wait are
 	fl.mu.Unlock()
 	defer fl.leave()
 	for {

@@ -423,6 +423,28 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
+// What runs ahead ends like any other once somebody came and went.
+func TestPrefetchEndsWithItsWaiter(t *testing.T) {
+	g := stopsWith{says(), make(chan error, 1)}
+	g.asked = make(chan struct{}, 2)
+	e := newEngine(t, g, Options{})
+	req := at(t, "a.go", "go", "x := ‸\n")
+	e.Prefetch(req)
+	receive(t, g.asked, "the request ahead")
+	ctx, cancel := context.WithCancel(t.Context())
+	got := start(ctx, e, req)
+	select {
+	case <-g.ended:
+		t.Error("ended before anybody came")
+	case <-time.After(2 * leaveAfter):
+	}
+	cancel()
+	receive(t, got, "the answer")
+	if err := receive(t, g.ended, "the backend's cancel"); err != errAbandoned {
+		t.Errorf("cause %v", err)
+	}
+}
+
 // bracketCounter counts unbalanced braces, a grammar small enough for a test.
 type bracketCounter struct{ forgot []string }
 

@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"quarry/index/walk"
@@ -52,6 +53,13 @@ func (x *Index) watchDir(rel string) {
 func (x *Index) watchAbsolute(dir string) {
 	if err := x.watcher.Add(dir); errors.Is(err, watch.ErrLimit) {
 		x.pollInstead(err)
+		if runtime.GOOS != "linux" {
+			// Watches are open files there, and reading needs some too. On Linux the
+			// folders that are watched go on telling of changes at once.
+			if err := x.watcher.Close(); err != nil {
+				x.cfg.Log.Debug("stop watching", "error", err)
+			}
+		}
 	} else if err != nil {
 		x.cfg.Log.Debug("watch", "error", err)
 	}

@@ -57,8 +57,13 @@ func TestQueryEqualsCursor(t *testing.T) {
 			if l == nil {
 				return // read by lines
 			}
+			text := l.source()
 			if name == "swift" {
-				t.Skip("tree-sitter takes a minute to compile any query for this grammar")
+				text = withoutFunctions(text)
+			}
+			q, err := compileQuery(newGrammar(l.grammar()), text)
+			if err != nil {
+				t.Fatal(err)
 			}
 			tree := parse(l, nil, src)
 			defer tree.Close()
@@ -66,7 +71,6 @@ func TestQueryEqualsCursor(t *testing.T) {
 			defer release()
 
 			var got []string
-			q := l.facts.query
 			m := matcher{query: q, nodes: nodes, src: src, found: func(pattern int, captures []capture) {
 				var ranges []string
 				for _, c := range captures {
@@ -76,7 +80,7 @@ func TestQueryEqualsCursor(t *testing.T) {
 				got = append(got, fmt.Sprintf("line %d: %v", q.patterns[pattern].line, ranges))
 			}}
 			m.run()
-			want := cursorMatches(t, l, tree, src)
+			want := cursorMatches(t, l, text, q, tree, src)
 			slices.Sort(got)
 			got = slices.Compact(got)
 			if len(want) < 5 {
@@ -96,11 +100,24 @@ func TestQueryEqualsCursor(t *testing.T) {
 	}
 }
 
+// withoutFunctions leaves out the patterns that tree-sitter needs half a minute
+// each to compile for Swift.
+func withoutFunctions(text string) string {
+	var kept []string
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, "(function_declaration ") {
+			line = ""
+		}
+		kept = append(kept, line)
+	}
+	return strings.Join(kept, "\n")
+}
+
 // cursorMatches runs each pattern of a query through the binding, with the
 // predicates the binding knows and #any-of? checked here.
-func cursorMatches(t *testing.T, l *language, tree *sitter.Tree, src []byte) []string {
+func cursorMatches(t *testing.T, l *language, text string, ours *query, tree *sitter.Tree, src []byte) []string {
 	t.Helper()
-	q, err := sitter.NewQuery([]byte(l.source()), l.grammar())
+	q, err := sitter.NewQuery([]byte(text), l.grammar())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +132,7 @@ func cursorMatches(t *testing.T, l *language, tree *sitter.Tree, src []byte) []s
 			slices.Sort(out)
 			return slices.Compact(out)
 		}
-		p := l.facts.query.patterns[match.PatternIndex]
+		p := ours.patterns[match.PatternIndex]
 		filtered := cursor.FilterPredicates(match, src)
 		if len(filtered.Captures) == 0 && len(match.Captures) > 0 || !holdsBesides(q, match, src) {
 			continue

@@ -60,16 +60,16 @@ func (sr *search) backend() []string {
 	return b
 }
 
-// place is a chunk or declaration as a result shows it.
-func (sr *search) place(chunk uint32) (Place, string) {
+// place is a chunk as a result shows it, by the declaration that name chooses.
+func (sr *search) place(chunk uint32, name func(*search, *segment, uint32) *def) Place {
 	k, local := sr.snap.segmentOfChunk(chunk)
 	seg := sr.snap.segments[k]
 	ch := &seg.chunks[local]
 	p := Place{StartLine: int(ch.startLine), EndLine: int(ch.endLine)}
-	if d := sr.shownDef(seg, local); d != nil {
+	if d := name(sr, seg, local); d != nil {
 		p.Symbol, p.Kind = d.qualified(), d.kind
 	}
-	return p, seg.files[ch.file].path
+	return p
 }
 
 func (d *def) qualified() string {
@@ -84,10 +84,10 @@ func (sr *search) result(c *candidate, w *weights, full float32) Result {
 	main := sr.mainPlace(c)
 	r.StartLine, r.EndLine, r.Symbol, r.Kind = main.StartLine, main.EndLine, main.Symbol, main.Kind
 	for _, h := range c.chunks[:c.n] {
-		p, _ := sr.place(h.doc)
 		if len(r.More) == maxMore {
 			break
 		}
+		p := sr.place(h.doc, (*search).keptDef)
 		if p.StartLine <= r.EndLine && r.StartLine <= p.EndLine || h.score == 0 {
 			continue
 		}
@@ -105,11 +105,11 @@ func (sr *search) mainPlace(c *candidate) Place {
 	switch {
 	case c.literal >= 0 && len(sr.req.Query.Phrases) > 0:
 		if chunk, ok := sr.snap.chunkAtLine(c.file, uint32(c.literalLine)); ok {
-			p, _ := sr.place(chunk)
+			p := sr.place(chunk, (*search).shownDef)
 			return p
 		}
 	case c.def != nil:
-		p, _ := sr.place(base + c.def.chunk)
+		p := sr.place(base+c.def.chunk, (*search).shownDef)
 		p.Symbol, p.Kind = c.def.qualified(), c.def.kind
 		return p
 	}
@@ -118,17 +118,17 @@ func (sr *search) mainPlace(c *candidate) Place {
 		// say more.
 		at := slices.IndexFunc(c.chunks[:c.n], func(h scored) bool { return h.doc == base+d.chunk })
 		if c.n == 0 || at >= 0 && c.chunks[at].score >= wordDefShare*c.chunks[0].score {
-			p, _ := sr.place(base + d.chunk)
+			p := sr.place(base+d.chunk, (*search).shownDef)
 			p.Symbol, p.Kind = d.qualified(), d.kind
 			return p
 		}
 	}
 	if c.n > 0 {
-		p, _ := sr.place(c.chunks[0].doc)
+		p := sr.place(c.chunks[0].doc, (*search).shownDef)
 		return p
 	}
 	if chunk, ok := sr.snap.chunkAtLine(c.file, 1); ok {
-		p, _ := sr.place(chunk)
+		p := sr.place(chunk, (*search).shownDef)
 		return p
 	}
 	return Place{StartLine: 1, EndLine: 1}

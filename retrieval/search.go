@@ -178,10 +178,14 @@ func (sr *search) shownDef(seg *segment, chunk uint32) *def {
 	if best == nil {
 		return nil
 	}
-	m := &seg.files[seg.chunks[chunk].file]
 	most := sr.wordsIn(best.name)
-	for i := m.firstDef; i < m.endDef; i++ {
-		if d := &seg.defs[i]; d.chunk == chunk && d.kind != syntax.KindField && d.kind != syntax.KindVar && sr.keepsDef(d) {
+	// Declarations come in the order of the text, so a chunk's stand together.
+	first := int(seg.chunks[chunk].def)
+	for first > 0 && seg.defs[first-1].chunk == chunk {
+		first--
+	}
+	for i := first; i < len(seg.defs) && seg.defs[i].chunk == chunk; i++ {
+		if d := &seg.defs[i]; d.kind != syntax.KindField && d.kind != syntax.KindVar && sr.keepsDef(d) {
 			if n := sr.wordsIn(d.name); n > most {
 				best, most = d, n
 			}

@@ -243,3 +243,27 @@ func TestContextIsLookedForUntilFound(t *testing.T) {
 		t.Errorf("%d look-ups, want 3", n)
 	}
 }
+
+// A backend that reads slowly is given less code of other places.
+func TestSlowBackendGetsLessContext(t *testing.T) {
+	var many []Snippet
+	for i := range 100 {
+		many = append(many, Snippet{"a.go", i + 1, i + 1, strings.Repeat("func word(argument int) error ", 2), "x"})
+	}
+	e := newEngine(t, says("x()", "\n"), Options{Context: &finder{found: many}, ContextTokens: 8192})
+	size := func(key string) int {
+		req := at(t, "b.go", "go", "package b\n\n‸")
+		req.Key = key
+		return len(complete(t, e, req).Prompt.Snippets)
+	}
+	all := size("1")
+	e.mu.Lock()
+	e.readRate = 0 // the stand-in reads at once
+	e.mu.Unlock()
+	e.tookToRead(512, 5*time.Second)
+	slow := size("2")
+	e.tookToRead(512, 100*time.Millisecond)
+	if again := size("3"); slow == 0 || slow > all/2 || again < all {
+		t.Errorf("%d snippets at first, %d when slow, %d when quick again", all, slow, again)
+	}
+}

@@ -32,6 +32,9 @@ type Engine struct {
 	// first tokens take. Guarded by mu.
 	read       string
 	firstToken time.Duration
+	// readRate is how many raw tokens of a prompt the backend reads a second, 0
+	// while unknown. Guarded by mu.
+	readRate float64
 	// closed is set by Close; no goroutine starts after. Guarded by mu.
 	closed bool
 }

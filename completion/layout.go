@@ -94,7 +94,7 @@ func (e *Engine) layOut(req Request, next *frame, found []Snippet, factor float6
 			return p
 		}
 	}
-	for l := e.opts.share(factor); ; l = l.half() {
+	for l := e.affordable(e.opts.share(factor)); ; l = l.half() {
 		f := newFrame(req.Text, req.Offset, l)
 		f.snippets = pick(lang, found, before, l.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)

@@ -3,6 +3,7 @@ package completion
 import (
 	"context"
 	"math"
+	"time"
 )
 
 // A backend reads a prompt without looking up: cancelling does not free it
@@ -26,14 +27,47 @@ func (e *Engine) warm(ctx context.Context, prompt string) error {
 		}
 		// Whole lines tokenise the same whatever follows them.
 		next := shared + stepEnd(rest)
+		begin := time.Now()
 		n, err := e.gen.Generate(ctx, prompt[:next], 1, nil, 0, func(string, float64) bool { return true })
 		if err != nil {
 			return err
 		}
+		e.tookToRead(rawTokens(prompt[shared:next]), time.Since(begin))
 		e.meter.learn(rawTokens(prompt[:next]), n)
 		shared = next
 		e.hasRead(prompt[:next])
 	}
+}
+
+// contextPatience is how long a backend may take to read the code of other
+// places. On a machine without a GPU a full budget takes 20 seconds, each time
+// the person goes to another file; there less of it serves better.
+const contextPatience = 4 * time.Second
+
+// affordable lowers the budget for code of other places to what the backend has
+// shown to read in time.
+func (e *Engine) affordable(l limits) limits {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.readRate > 0 {
+		l.snippets = min(l.snippets, int(e.readRate*contextPatience.Seconds()))
+	}
+	return l
+}
+
+// tookToRead notes how long a step took. One that waited for other work looks
+// slow, so the rate falls slowly and rises at once.
+func (e *Engine) tookToRead(raw int, took time.Duration) {
+	if took <= 0 {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	rate := float64(raw) / took.Seconds()
+	if e.readRate > 0 {
+		rate = max(rate, 0.8*e.readRate)
+	}
+	e.readRate = rate
 }
 
 func (e *Engine) hasRead(prompt string) {

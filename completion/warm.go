@@ -40,8 +40,8 @@ func (e *Engine) warm(ctx context.Context, prompt string) error {
 }
 
 // contextPatience is how long a backend may take to read the code of other
-// places. On a machine without a GPU a full budget takes 20 seconds, each time
-// the person goes to another file; there less of it serves better.
+// places. They are read anew each time the person goes to another file; where a
+// full budget takes longer than this, less of it serves better.
 const contextPatience = 4 * time.Second
 
 // affordable lowers the budget for code of other places to what the backend has

@@ -61,8 +61,8 @@ const (
 	sumChunks         = 15
 	sumDecay  float32 = .85
 
-	// candidateChunks is how many of the best chunks are looked at; 100 gave .002
-	// less on the development split.
+	// candidateChunks is how many of the best chunks are looked at; 50, 200 and
+	// 400 gave up to .002 less on the development split.
 	candidateChunks = 100
 	candidateCards  = 50
 
@@ -76,8 +76,11 @@ const (
 	joinedWeight  float32 = .7 // of two neighbouring words written as one
 )
 
-// penalties multiply the score of files by role; the intent that lifts each is
-// in analyzed.
+// Penalties multiply the score of files by role; the intent that lifts each is
+// in analyzed. The development split speaks for lowering tests (.014), files for
+// another platform (.005), documentation (.004), compatibility code (.002) and
+// configuration (.001); it has no vendored, generated or example files to speak
+// of, whose factors are those of their like.
 const (
 	penaltyTest      float32 = .3
 	penaltyExample   float32 = .3

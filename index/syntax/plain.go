@@ -37,9 +37,7 @@ func analyzeLines(language string, src []byte, lines lineTable) *File {
 	if rules.section != nil && len(f.Symbols) > maxSections {
 		f.Symbols = nil
 	}
-	if rules.imports != "" {
-		f.Imports = rules.importsOf(src, lines)
-	}
+	f.Imports = rules.importsOf(src, lines)
 	c := newChunker(f, src, lines)
 	c.comment = rules.comment
 	c.limit = maxChunk - overlap
@@ -100,7 +98,7 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 			closeAt(&out[around[len(around)-1].symbol], src, lines, last)
 			around = around[:len(around)-1]
 		}
-		if r.imports != "" && bytes.Contains(text, []byte(r.imports)) {
+		if r.importIn(raw) != "" {
 			name = "" // const std = @import("std")
 		}
 		if len(around) > 0 {
@@ -162,6 +160,7 @@ func balanced(text []byte) []byte {
 func nested(parent, kind Kind, name string) (Kind, string) {
 	inType := importance(parent) == importance(KindType)
 	switch {
+	case parent == KindModule:
 	case inType && kind == KindFunction:
 		return KindMethod, name
 	case !inType && (kind == KindVar || kind == KindConst):
@@ -175,24 +174,34 @@ func (r lineRules) importsOf(src []byte, lines lineTable) []Import {
 	var out []Import
 	for number := uint32(1); int(number) <= len(lines); number++ {
 		start := lines.start(number)
-		text := src[start:lines.end(number, len(src))]
-		at := bytes.Index(text, []byte(r.imports))
-		if at < 0 || r.imports[0] != '@' && at > 0 {
-			continue
-		}
-		rest := strings.TrimLeft(string(text[at+len(r.imports):]), " \t(")
-		rest = strings.TrimLeft(strings.TrimPrefix(rest, "qualified "), " ")
-		var path string
-		if rest != "" && strings.ContainsRune("\"'", rune(rest[0])) {
-			path, _, _ = strings.Cut(rest[1:], rest[:1])
-		} else if fields := strings.FieldsFunc(rest, func(c rune) bool { return strings.ContainsRune(" \t\r\n;,(){}", c) }); len(fields) > 0 {
-			path = fields[0]
-		}
-		if path != "" {
-			out = append(out, Import{Path: path, Span: lines.span(start, start+uint32(len(bytes.TrimRight(text, " \t\r\n"))))})
+		line := bytes.TrimRight(src[start:lines.end(number, len(src))], " \t\r\n")
+		if path := r.importIn(line); path != "" {
+			out = append(out, Import{Path: path, Span: lines.span(start, start+uint32(len(line)))})
 		}
 	}
 	return out
+}
+
+// importIn returns the path that a line imports, "" if none. The word for it
+// starts the line, but for Zig's @import, which is an expression.
+func (r lineRules) importIn(line []byte) string {
+	at := bytes.Index(line, []byte(r.imports))
+	if r.imports == "" || at < 0 || at > 0 && r.imports[0] != '@' {
+		return ""
+	}
+	rest := strings.TrimLeft(string(line[at+len(r.imports):]), " \t(")
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, "qualified "), " ") // Haskell
+	if rest == "" {
+		return ""
+	}
+	if quote := rest[:1]; quote == `"` || quote == "'" {
+		path, _, _ := strings.Cut(rest[1:], quote)
+		return strings.ToValidUTF8(path, "\uFFFD")
+	}
+	if i := strings.IndexAny(rest, " \t;,(){}"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.ToValidUTF8(rest, "\uFFFD")
 }
 
 // closeAt ends a declaration with the given line.

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -28,7 +29,8 @@ func wireError(err error) error {
 	case errors.Is(err, jsonrpc2.ErrParse):
 		// The envelope was sound, or it would not have come this far: what
 		// could not be decoded are the params.
-		return jsonrpc2.NewError(jsonrpc2.InvalidParams, err.Error())
+		reason := strings.TrimPrefix(err.Error(), jsonrpc2.ErrParse.Error()+": ")
+		return jsonrpc2.NewError(jsonrpc2.InvalidParams, "invalid params: "+reason)
 	case errors.As(err, &wire):
 		return err
 	}

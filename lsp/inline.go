@@ -8,6 +8,7 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"quarry/completion"
 )
@@ -120,7 +121,9 @@ func (s *Server) complete(ctx context.Context, req completion.Request, open []*D
 	if err != nil {
 		return nil, err
 	}
-	s.ledgers.Store(req.Key, &result)
+	if s.docs.get(uri.URI(req.Key)) != nil { // else it was closed meanwhile
+		s.ledgers.Store(req.Key, &result)
+	}
 	return &result, nil
 }
 

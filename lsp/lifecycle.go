@@ -224,6 +224,7 @@ func (s *Server) Exit(context.Context) error {
 	default:
 		close(s.exit)
 	}
+	s.cancel() // so that the read loop does not begin another read
 	return nil
 }
 

@@ -66,6 +66,9 @@ type Options struct {
 	NewCore func(Start) (Core, error)
 	// Token, if not empty, must come with the client's first message.
 	Token string
+	// Strict ends the connection of a client whose first line is no header of
+	// LSP's. It is for ports that a web page could post to.
+	Strict bool
 	// CacheDir is for what is shown as a file, "" for the platform's place.
 	CacheDir string
 }
@@ -90,10 +93,11 @@ type Server struct {
 	conn   jsonrpc2.Conn
 	client protocol.Client
 
-	base  context.Context // ends with the connection
-	exit  chan struct{}   // closed by the exit notification
-	gone  chan struct{}   // closed when the client's process is no more
-	tasks sync.WaitGroup  // goroutines that belong to the server
+	base   context.Context // ends with the connection
+	cancel context.CancelFunc
+	exit   chan struct{}  // closed by the exit notification
+	gone   chan struct{}  // closed when the client's process is no more
+	tasks  sync.WaitGroup // goroutines that belong to the server
 
 	phase atomic.Int32 // a phase
 	trace atomic.Value // protocol.TraceValue
@@ -134,6 +138,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		opts:     opts,
 		log:      opts.Log,
 		base:     base,
+		cancel:   cancel,
 		exit:     make(chan struct{}),
 		gone:     make(chan struct{}),
 		calls:    calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
@@ -143,7 +148,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		settings: settings.Default(),
 	}
 	s.trace.Store(protocol.TraceValueOff)
-	st := newStream(rwc, opts.Token, s.log, cancel)
+	st := newStream(rwc, opts, cancel)
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
 	s.client = protocol.ClientDispatcher(s.conn)
 	s.conn.Go(base, s.guard(s.custom(protocol.ServerHandler(s, nil))))
@@ -169,6 +174,9 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	defer timer.Stop()
 	select {
 	case <-s.conn.Done():
+		if err := s.conn.Err(); err != nil {
+			s.log.Error("the connection ended", "error", err)
+		}
 	case <-timer.C:
 	}
 	if phase(s.phase.Load()) == shutDown {

@@ -22,6 +22,8 @@ const (
 	maxMessageBytes = 64 << 20
 	// maxHeaderBytes bounds what one header block may hold before it is given up.
 	maxHeaderBytes = 64 << 10
+	// keptBodyBytes is the largest buffer kept from message to message.
+	keptBodyBytes = 1 << 20
 )
 
 // stream frames messages as LSP's base protocol says and implements
@@ -37,6 +39,9 @@ type stream struct {
 	ended func()
 	// token, if not empty, must be in the first message's Authorization header.
 	token string
+	// strict is set until the first good header where a bad one ends the
+	// connection.
+	strict bool
 
 	// body is reused from message to message; jsonrpc2 borrows it until the
 	// next read.
@@ -47,14 +52,15 @@ type stream struct {
 
 var _ jsonrpc2.Stream = (*stream)(nil)
 
-func newStream(rwc io.ReadWriteCloser, token string, log *slog.Logger, ended func()) *stream {
+func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
 	return &stream{
-		rwc:   rwc,
-		in:    bufio.NewReaderSize(rwc, 64<<10),
-		out:   newOutbox(rwc),
-		token: token,
-		log:   log,
-		ended: sync.OnceFunc(ended),
+		rwc:    rwc,
+		in:     bufio.NewReaderSize(rwc, 64<<10),
+		out:    newOutbox(rwc),
+		token:  opts.Token,
+		strict: opts.Strict || opts.Token != "",
+		log:    opts.Log,
+		ended:  sync.OnceFunc(ended),
 	}
 }
 
@@ -93,6 +99,10 @@ func (s *stream) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if header.problem != "" && s.strict {
+		return nil, fmt.Errorf("the client does not speak LSP: %s", header.problem)
+	}
+	s.strict = false
 	if header.problem != "" {
 		return nil, s.refuse(jsonrpc2.ParseError, header.problem)
 	}
@@ -105,7 +115,8 @@ func (s *stream) next() ([]byte, error) {
 	if header.length > maxMessageBytes {
 		return nil, s.skip(header.length)
 	}
-	if int64(cap(s.body)) < header.length {
+	// One large document shall not be held for good.
+	if int64(cap(s.body)) < header.length || cap(s.body) > keptBodyBytes && header.length <= keptBodyBytes {
 		s.body = make([]byte, header.length)
 	}
 	body := s.body[:header.length]
@@ -172,6 +183,10 @@ func (s *stream) readHeader() (header, error) {
 			return h, nil
 		}
 		if i := indexFold(field, contentLength); i >= 0 {
+			if i > 0 && s.strict {
+				h.problem = "unexpected bytes before the header"
+				return h, nil
+			}
 			if i > 0 {
 				// What stands before it is the rest of a broken message: say so,
 				// then take this header as a new one.
@@ -193,6 +208,9 @@ func (s *stream) readHeader() (header, error) {
 		switch {
 		case !ok:
 			h.problem = "a header line has no colon"
+			if s.strict {
+				return h, nil
+			}
 		case bytes.EqualFold(name, []byte("Authorization")):
 			h.token = string(bytes.TrimPrefix(bytes.TrimSpace(value), []byte("Bearer ")))
 		}

@@ -11,6 +11,9 @@ import (
 // DidOpen implements textDocument/didOpen.
 func (s *Server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
 	doc := openDocument(params.TextDocument)
+	// A client may open again what is open: then what was begun for the text
+	// before is of no use.
+	s.inline.cancel(string(doc.URI))
 	s.docs.set(doc)
 	if path := doc.Path(); path != "" {
 		s.currentCore().DidOpen(path, doc.Text.String())
@@ -40,7 +43,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
 	case err != nil && !doc.Stale:
 		s.tell(Warning, "stale "+string(u), fmt.Sprintf(
-			"the editor sent a change of %s that does not fit (%v). quarry is silent in this file until it is reopened.", u, err))
+			"the editor sent a change of %s that does not fit (%v). quarry is silent in this file until its whole text comes, as when it is reopened.", u, err))
 	}
 	return nil
 }

@@ -30,6 +30,12 @@ type turn struct {
 func (l *lane) enter(ctx context.Context, prompt string) (*turn, error) {
 	t := &turn{prompt: prompt, granted: make(chan struct{}), lost: make(chan struct{})}
 	l.mu.Lock()
+	// Who was cancelled before coming here is no newer than who runs: its
+	// goroutine was merely late.
+	if err := ctx.Err(); err != nil {
+		l.mu.Unlock()
+		return nil, err
+	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(w *turn) bool { return l.supersede(w, prompt) })
 	if l.current != nil {
 		l.supersede(l.current, prompt)

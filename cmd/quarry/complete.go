@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ func (a *app) completeCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&showPrompt, "show-prompt", false, "print the exact prompt that the model is sent, and nothing else")
 	return cmd
 }
+
+// maxCompleteBytes is the largest file that is read.
+const maxCompleteBytes = 64 << 20
 
 // place is FILE:LINE:COL.
 type place struct {
@@ -97,10 +101,18 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 		return err
 	}
 	relative, err := filepath.Rel(root, file)
-	if err != nil || strings.HasPrefix(relative, "..") {
+	if err != nil || !filepath.IsLocal(relative) {
 		return fmt.Errorf("%s is outside the workspace %s; name its own with --workspace", at.file, root)
 	}
 	relative = filepath.ToSlash(relative)
+	switch info, err := os.Stat(file); {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a file", at.file)
+	case info.Size() > maxCompleteBytes:
+		return fmt.Errorf("%s has %d MB, too much to complete in", at.file, info.Size()>>20)
+	}
 	content, language, err := lsptest.ReadDocument(root, relative)
 	if err != nil {
 		return err
@@ -136,12 +148,17 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	switch {
 	case a.json:
 		return a.printCompletion(buffer, why, showPrompt)
+	case showPrompt && why.Prompt.Text == "":
+		return fmt.Errorf("the model was not asked: %s", why.Note)
 	case showPrompt:
 		_, err := fmt.Fprintln(a.stdout, why.Prompt.Text)
 		return err
 	}
 	fmt.Fprint(a.stdout, screen{colour: onTerminal(a.stdout)}.render(relative, buffer))
-	_, err = fmt.Fprintln(a.stderr, summary(why))
+	_, err = fmt.Fprintln(a.stderr, summary(why, buffer.Ghost != nil))
+	if why.Note != "" {
+		_, err = fmt.Fprintln(a.stderr, why.Note)
+	}
 	return err
 }
 
@@ -177,14 +194,15 @@ func explanation(ctx context.Context, e *lsptest.Editor, b *lsptest.Buffer) (lsp
 }
 
 // summary is one line about an answer: who gave it and how long it took.
-func summary(why lsp.Explanation) string {
-	switch why.Engine {
-	case "":
-		if why.Note != "" {
-			return "nothing: " + why.Note
-		}
+func summary(why lsp.Explanation, shown bool) string {
+	switch {
+	case why.Engine == "":
 		return "nothing to suggest here"
-	case "local":
+	case !shown && why.Engine == "local":
+		return "nothing fit to be copied from open files, no model"
+	case !shown:
+		return fmt.Sprintf("%s had nothing fit to show, after %.0f ms", why.Engine, why.Timings["total"])
+	case why.Engine == "local":
 		return fmt.Sprintf("copied from open files, no model, in %.2f ms", why.Timings["total"])
 	}
 	return fmt.Sprintf("%s in %.0f ms: prompt of %d tokens, first token after %.0f ms",

@@ -95,7 +95,7 @@ func (a *app) demo(ctx context.Context) error {
 			fmt.Fprintf(a.stdout, "No model: %s\n\n", why.Note)
 		}
 		fmt.Fprintf(a.stdout, "%s\n%s", p.Title, look.render(p.File, b))
-		fmt.Fprintf(a.stdout, "%s\n\n", look.style(sgrDim, "       "+summary(why)))
+		fmt.Fprintf(a.stdout, "%s\n\n", look.style(sgrDim, "       "+summary(why, b.Ghost != nil)))
 	}
 	return nil
 }

@@ -66,6 +66,7 @@ func (s stdio) Close() error {
 // listen serves one editor after the other on a TCP address until ctx ends.
 func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	opts := a.serverOptions(false)
+	opts.Strict = true
 	if tokenFile != "" {
 		raw, err := os.ReadFile(tokenFile)
 		if err != nil {

@@ -30,6 +30,9 @@ type core struct {
 	// patient makes the first answer wait for the model to load, for commands
 	// that ask once.
 	patient bool
+	// level sets the least severe message logged; nil for commands, whose flag
+	// alone says.
+	level func(name string) error
 	// repository and declared are what completion knows of files that are not
 	// open; they outlive the engines.
 	repository *completion.Repository
@@ -56,6 +59,10 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 	c := &core{
 		log: a.log, tell: start.Tell, patient: patient, settings: start.Settings,
 		repository: &completion.Repository{},
+	}
+	if !patient {
+		c.level = a.setLogLevel
+		c.setLevel(start.Settings)
 	}
 	jobs := &scanJobs{start: start.Job, running: map[string]lsp.Job{}}
 	c.Workspace = workspace.New(workspace.Options{
@@ -84,6 +91,15 @@ func (c *core) learn(dir string, u index.Update) {
 	}
 	c.repository.Learn(u.Path, u.Text)
 	c.declared.Put(dir, u.Path, u.File.Syntax)
+}
+
+func (c *core) setLevel(s settings.Settings) {
+	if c.level == nil {
+		return
+	}
+	if err := c.level(s.LogLevel); err != nil {
+		c.log.Error("set the log level", "error", err) // settings take no other names
+	}
 }
 
 // scanJobs shows each folder's scan as a job.
@@ -254,6 +270,7 @@ func (c *core) Configure(s settings.Settings) error {
 		return nil
 	}
 	c.settings = s
+	c.setLevel(s)
 	old := c.engines
 	c.engines = c.start(s)
 	c.retired.Go(old.close)

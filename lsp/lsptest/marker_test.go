@@ -353,8 +353,11 @@ func (p *player) check(ctx context.Context, verb, rest string) error {
 		mode, quoted, _ := strings.Cut(rest, " ")
 		part, err := strconv.Unquote(quoted)
 		prompts := p.prompts()
-		if err != nil || len(prompts) == 0 {
-			return fmt.Errorf("%d prompts, %w", len(prompts), err)
+		if err != nil {
+			return err
+		}
+		if len(prompts) == 0 {
+			return errors.New("no prompt was sent")
 		}
 		if last := prompts[len(prompts)-1]; strings.Contains(last, part) != (mode == "has") {
 			return fmt.Errorf("the last prompt is:\n%s", last)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,8 +43,9 @@ func (p Problem) String() string {
 }
 
 // Apply sets what raw, a JSON object, names. An empty raw and null set nothing.
-// The object may hold the settings directly or under the single key "quarry",
-// as editors that keep all servers' settings in one place send them.
+// The object may hold the settings directly, or under the key "quarry" among
+// those of other servers, as editors that keep all settings in one place send
+// them, or with "quarry." before each key.
 func (s *Settings) Apply(src Source, raw []byte) []Problem {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -52,8 +54,21 @@ func (s *Settings) Apply(src Source, raw []byte) []Problem {
 	if err := json.Unmarshal(raw, &layer); err != nil {
 		return []Problem{{Reason: fmt.Sprintf("settings are not a JSON object: %v", err)}}
 	}
-	if inner, ok := layer["quarry"].(map[string]any); ok && len(layer) == 1 {
-		layer = inner
+	if inner, ok := layer["quarry"]; ok {
+		if inner == nil {
+			return nil
+		}
+		object, ok := inner.(map[string]any)
+		if !ok {
+			return []Problem{{"quarry", "must be an object"}}
+		}
+		layer = object
+	}
+	for key, value := range layer {
+		if short, ok := strings.CutPrefix(key, "quarry."); ok {
+			delete(layer, key)
+			layer[short] = value
+		}
 	}
 	var problems []Problem
 	applyObject(reflect.ValueOf(s).Elem(), layer, "", src, &problems)
@@ -250,6 +265,9 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 }
 
 func setNumber(field reflect.Value, tag reflect.StructTag, v float64) error {
+	if math.IsNaN(v) {
+		return errors.New("must be a number")
+	}
 	if lo, err := strconv.ParseFloat(tag.Get("min"), 64); err == nil && v < lo {
 		return fmt.Errorf("%v is below the least value %v", v, lo)
 	}

@@ -38,6 +38,12 @@ func TestApply(t *testing.T) {
 			raw:  `{"quarry":{"completion.temperature":0.5,"model":null,"$schema":"x"}}`,
 			want: func(s *Settings) { s.Completion.Temperature = 0.5 },
 		},
+		{name: "null under quarry", raw: `{"quarry":null}`},
+		{
+			name: "among other servers' settings, with the prefix",
+			raw:  `{"editor":{"x":1},"quarry":{"quarry.completion.maxTokens":5}}`,
+			want: func(s *Settings) { s.Completion.MaxTokens = 5 },
+		},
 		{
 			name: "bad values keep the default and hide nothing",
 			raw:  `{"model":3,"completion":{"maxTokens":1.5,"topP":7,"enabled":"yes","disabledPaths":["a",1]},"logLevel":"loud","ollama":4}`,
@@ -112,6 +118,7 @@ func TestEnvironment(t *testing.T) {
 		"QUARRY_MODEL":                         "tiny",
 		"QUARRY_COMPLETION_MAX_TOKENS":         "32",
 		"QUARRY_COMPLETION_TOP_P":              "x",
+		"QUARRY_COMPLETION_TEMPERATURE":        "NaN",
 		"QUARRY_COMPLETION_DISABLED_LANGUAGES": "sql,yaml",
 		"QUARRY_OLLAMA_ALLOW_REMOTE":           "true",
 		"QUARRY_OLLAMA_KEEP_ALIVE":             "5m",
@@ -128,7 +135,10 @@ func TestEnvironment(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Problem{{"QUARRY_COMPLETION_TOP_P", `"x" is not a number`}}, problems); diff != "" {
+	if diff := cmp.Diff([]Problem{
+		{"QUARRY_COMPLETION_TEMPERATURE", "must be a number"},
+		{"QUARRY_COMPLETION_TOP_P", `"x" is not a number`},
+	}, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 

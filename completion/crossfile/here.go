@@ -32,7 +32,7 @@ const (
 	// head of its function names receiver and parameter types.
 	header = 0.7
 	// drafted is the weight of names in a draft of the answer, called that of the
-	// function whose arguments are being written.
+	// function whose arguments are being written, or of the word at the cursor.
 	drafted, called = 3, 4
 	// linesBefore and linesAfter the cursor are compared with other code.
 	linesBefore, linesAfter = 10, 2
@@ -65,7 +65,9 @@ func look(q completion.ContextQuery) surroundings {
 		}
 		see(line, weight)
 	}
-	see(calling(q.Text[:q.Offset]), called)
+	before := q.Text[:q.Offset]
+	see(calling(before), called)
+	see(strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789"), called)
 	see(q.Draft, drafted)
 	s.lines = strings.Join(around(lines, row), "\n") + "\n" + q.Draft
 	return s
@@ -176,6 +178,8 @@ func words(text string, yield func(string)) {
 		i = j
 	}
 }
+
+func isName(r rune) bool { return r >= 0x80 || inName(byte(r)) }
 
 func inName(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80

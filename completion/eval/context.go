@@ -26,6 +26,8 @@ type Recall struct {
 	// to its opening bracket.
 	Unwritten float64 `json:"recall_unwritten"`
 	Written   float64 `json:"recall_written"`
+	// Names is the share of the names on the line taken out that the context had.
+	Names float64 `json:"names_unwritten"`
 	// P50 and P95 are milliseconds for finding the context.
 	P50 float64 `json:"retrieval_p50_ms"`
 	P95 float64 `json:"retrieval_p95_ms"`
@@ -51,7 +53,6 @@ type site struct {
 // context that reach so far.
 func Context(ctx context.Context, repositories []Repository, n, tokens int, seed uint64, reach crossfile.Reach) (ContextReport, error) {
 	report := ContextReport{Repositories: map[string]Recall{}, Languages: map[string]Recall{}}
-	rng := rand.New(rand.NewPCG(seed, 0))
 	var all []recalled
 	languages := map[string][]recalled{}
 	for _, r := range repositories {
@@ -59,6 +60,8 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", r.Name, err)
 		}
+		// The sample of a repository does not depend on the others.
+		rng := rand.New(rand.NewPCG(seed, 0))
 		rng.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
 		var here []recalled
 		e := completion.New(silent{}, completion.Options{Context: source, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
@@ -86,6 +89,7 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 
 type recalled struct {
 	unwritten, written bool
+	names              float64
 	took               []float64
 }
 
@@ -112,11 +116,32 @@ func recall(ctx context.Context, e *completion.Engine, s site, key string) (reca
 			r.written = held
 		} else {
 			r.unwritten = held
+			r.names = namesIn(text[from:min(lineStop, len(text))], res.Prompt.Snippets)
 		}
 		r.took = append(r.took, res.Timings.Context.Seconds()*1000)
 		e.Forget(fmt.Sprint(key, from))
 	}
 	return r, nil
+}
+
+// namesIn is the share of a line's names that stand in snippets.
+func namesIn(line string, snippets []completion.Snippet) float64 {
+	has := map[string]bool{}
+	for _, sn := range snippets {
+		for _, t := range lex(sn.Text) {
+			has[t.text] = true
+		}
+	}
+	names, found := 0, 0
+	for _, t := range lex(line) {
+		if len(t.text) > 1 && isLetter(rune(t.text[0])) {
+			names++
+			if has[t.text] {
+				found++
+			}
+		}
+	}
+	return float64(found) / float64(max(names, 1))
 }
 
 func sum(list []recalled) Recall {
@@ -129,10 +154,12 @@ func sum(list []recalled) Recall {
 		if r.written {
 			out.Written++
 		}
+		out.Names += r.names
 		took = append(took, r.took...)
 	}
 	out.Unwritten /= float64(max(len(list), 1))
 	out.Written /= float64(max(len(list), 1))
+	out.Names /= float64(max(len(list), 1))
 	out.P50, out.P95 = percentile(took, 50), percentile(took, 95)
 	return out
 }
@@ -219,10 +246,10 @@ func (silent) Generate(context.Context, string, int, []string, int, func(string,
 	return 0, nil
 }
 
-const recallHead = "| call sites | recall, call not yet written | recall, written up to its bracket | p50 ms | p95 ms |\n|---|---|---|---|---|---|\n"
+const recallHead = "| call sites | recall, call not yet written | recall, written up to its bracket | names of the line | p50 ms | p95 ms |\n|---|---|---|---|---|---|---|\n"
 
 func (c Recall) row(name string) string {
-	return fmt.Sprintf("| %s | %d | %.3f | %.3f | %.1f | %.1f |\n", name, c.Sites, c.Unwritten, c.Written, c.P50, c.P95)
+	return fmt.Sprintf("| %s | %d | %.3f | %.3f | %.3f | %.1f | %.1f |\n", name, c.Sites, c.Unwritten, c.Written, c.Names, c.P50, c.P95)
 }
 
 // String is the report as two Markdown tables.
@@ -246,19 +273,21 @@ type ContextStep struct {
 	Recall Recall `json:"recall"`
 }
 
+var reaches = []struct {
+	name  string
+	reach crossfile.Reach
+}{
+	{"the same folder", crossfile.Folder},
+	{"and imports", crossfile.Imports},
+	{"and the repository", crossfile.Repository},
+	{"and similar code", crossfile.Similar},
+}
+
 // ContextSteps runs Context with each reach, the nearest first, on the same call
 // sites.
 func ContextSteps(ctx context.Context, repositories []Repository, n, tokens int, seed uint64) ([]ContextStep, error) {
 	var steps []ContextStep
-	for _, step := range []struct {
-		name  string
-		reach crossfile.Reach
-	}{
-		{"the same folder", crossfile.Folder},
-		{"and imports", crossfile.Imports},
-		{"and the repository", crossfile.Repository},
-		{"and similar code", crossfile.Similar},
-	} {
+	for _, step := range reaches {
 		report, err := Context(ctx, repositories, n, tokens, seed, step.reach)
 		if err != nil {
 			return nil, err

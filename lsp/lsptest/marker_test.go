@@ -31,7 +31,8 @@ import (
 // strings are quoted as in Go.
 //
 //	editors NAME...           who plays it (default: vscode neovim)
-//	settings JSON             what the editor answers to workspace/configuration
+//	settings JSON             initializationOptions; after the first open, what the
+//	                          editor answers to workspace/configuration
 //	model absent|down|nofim   Ollama lacks the model, does not run, or has one
 //	                          without fill-in-the-middle (first command)
 //	answer STRING...          what the model answers from now on, one piece a string
@@ -391,7 +392,8 @@ func (p *player) open(ctx context.Context, name string) error {
 		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+p.root, "XDG_STATE_HOME="+p.t.TempDir(),
 			"GORACE=atexit_sleep_ms=0") // else every process sleeps a second at its end
 		p.editor, err = lsptest.StartProcess(ctx, cmd, lsptest.Options{
-			Profile: p.profile, Root: p.root, Configuration: p.config, ProcessID: os.Getpid(),
+			// Settings from before the start hold from the first keystroke on.
+			Profile: p.profile, Root: p.root, InitializationOptions: p.config, ProcessID: os.Getpid(),
 		})
 		if err != nil {
 			return err

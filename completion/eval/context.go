@@ -64,7 +64,7 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 		rng := rand.New(rand.NewPCG(seed, 0))
 		rng.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
 		var here []recalled
-		e := completion.New(silent{}, completion.Options{Context: source, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
+		e := completion.New(silent{}, completion.Options{Context: patient{source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
 		for i, s := range sites[:min(n, len(sites))] {
 			one, err := recall(ctx, e, s, fmt.Sprint(r.Name, i))
 			if err != nil {
@@ -235,6 +235,14 @@ func (m inMemory) Similar(text, except string, k int) []workspace.Passage {
 		list = append(list, workspace.Passage{Passage: p})
 	}
 	return list
+}
+
+// patient lets a source finish: with the engine's deadline the recall would
+// depend on the machine. How long it takes is measured besides.
+type patient struct{ completion.ContextSource }
+
+func (p patient) Context(ctx context.Context, q completion.ContextQuery) []completion.Snippet {
+	return p.ContextSource.Context(context.WithoutCancel(ctx), q)
 }
 
 // silent is a model that answers nothing: what is looked at is the prompt.

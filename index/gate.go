@@ -10,6 +10,13 @@ import (
 // longer than the pause between two keystrokes of a fluent typist.
 const quiet = 400 * time.Millisecond
 
+// Whoever types without a pause shall not wait for ever for an index: after
+// patience, background work has the machine for share, which is a tenth of it.
+const (
+	patience = time.Second
+	share    = 100 * time.Millisecond
+)
+
 // gate holds background work back while somebody needs the machine.
 type gate struct {
 	clock Clock
@@ -17,6 +24,9 @@ type gate struct {
 	busy  int
 	until time.Time
 	idle  chan struct{} // closed and replaced when busy falls to zero
+	// held is since when work has been held back, zero if none is; granted is
+	// until when it may go on all the same.
+	held, granted time.Time
 }
 
 func newGate(clock Clock) *gate { return &gate{clock: clock, idle: make(chan struct{})} }
@@ -38,34 +48,58 @@ func (g *gate) enter() (leave func()) {
 	})
 }
 
-// wait returns when nobody is busy, or ctx is done.
+// wait returns when background work may go on, or ctx is done.
 func (g *gate) wait(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		busy, until, idle := g.busy, g.until, g.idle
+		free, again, idle := g.look()
 		g.mu.Unlock()
-		var timer <-chan time.Time
-		switch {
-		case busy > 0:
-		case !until.After(g.clock.Now()):
+		if free {
 			return ctx.Err()
-		default:
-			timer, idle = g.clock.At(until), nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-idle:
-		case <-timer:
+		case <-g.clock.At(again):
 		}
 	}
+}
+
+// look answers whether background work may go on now; if not, when to look again
+// and what may end the waiting before. mu is held.
+func (g *gate) look() (free bool, again time.Time, idle <-chan struct{}) {
+	now := g.clock.Now()
+	if g.granted.After(now) {
+		return true, now, nil
+	}
+	if g.busy == 0 && !g.until.After(now) {
+		g.held = time.Time{}
+		return true, now, nil
+	}
+	if g.held.IsZero() {
+		g.held = now
+	}
+	again = g.held.Add(patience)
+	if !again.After(now) {
+		g.held, g.granted = time.Time{}, now.Add(share)
+		return true, now, nil
+	}
+	if g.busy > 0 {
+		return false, again, g.idle
+	}
+	if g.until.Before(again) {
+		again = g.until
+	}
+	return false, again, nil
 }
 
 // open answers whether background work may go on now.
 func (g *gate) open() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.busy == 0 && !g.until.After(g.clock.Now())
+	free, _, _ := g.look()
+	return free
 }
 
 // Clock is the time, replaceable in tests.

@@ -116,21 +116,14 @@ func (a *Analyzer) AppendText(dst []byte, text string) []byte {
 // nor cuts at digits (v2 is a word), so joining the words gives back the
 // identifier without its separators.
 func (a *Analyzer) Words(dst []string, identifier string) []string {
-	for i := 0; i < len(identifier); {
-		r, n := utf8.DecodeRuneInString(identifier[i:])
-		if !wordRune(r, n) {
-			i += n
-			continue
-		}
-		end := wordEnd(identifier, i)
-		a.cut(identifier[i:end], false)
+	Runs(identifier, func(run string) {
+		a.cut(run, false)
 		for k := 0; k+1 < len(a.cuts); k++ {
 			if w := trimSeparators(a.lower[a.cuts[k]:a.cuts[k+1]]); len(w) > 0 {
 				dst = append(dst, string(w))
 			}
 		}
-		i = end
-	}
+	})
 	return dst
 }
 

@@ -56,6 +56,7 @@ func TestWords(t *testing.T) {
 		{"_private_T2", "private t2"},
 		{"oauth2Scope_V4", "oauth2 scope v4"},
 		{"Foo::bar.baz", "foo bar baz"},
+		{"蹑ԑ 取得Name", "蹑 ԑ 取得 name"},
 		{"", ""},
 	} {
 		var a Analyzer
@@ -94,6 +95,7 @@ func FuzzTerms(f *testing.F) {
 	f.Add("HTTPServer.listen_all(r) 取得 \xff É")
 	f.Fuzz(func(t *testing.T, text string) {
 		var a Analyzer
+		a.Words(nil, text)
 		var all []string
 		a.Terms(text, func(term []byte) {
 			if len(term) == 0 || strings.ContainsAny(string(term), " \t\n_") {

@@ -3,6 +3,7 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,27 @@ func TestRealPromptCache(t *testing.T) {
 	}
 }
 
+// Ollama itself may get stuck after a cancel (stuck.go), about once in forty; the
+// runtime then has the model loaded anew, and there is nothing to measure.
 func TestRealCancelFreesTheModel(t *testing.T) {
+	for range 4 {
+		problems, unstuck := cancelReal(t)
+		if unstuck > 0 {
+			t.Logf("Ollama got stuck %d times and was repaired; once more", unstuck)
+			continue
+		}
+		for _, p := range problems {
+			t.Error(p)
+		}
+		return
+	}
+	t.Error("Ollama got stuck four times in a row")
+}
+
+// cancelReal cancels requests to a real Ollama; what it answers counts only if
+// Ollama did not get stuck meanwhile.
+func cancelReal(t *testing.T) (problems []string, unstuck int) {
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	s := ollamatest.StartEmpty(t)
 	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
 	o := ready(t, options(s.URL))
@@ -62,9 +83,10 @@ func TestRealCancelFreesTheModel(t *testing.T) {
 	if _, _, err := collect(soon(t), o, fim("a", "b"), 1); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("400 tokens take %v; the next answer came %v after the cancel", full, time.Since(begin))
-	if took := time.Since(begin); took > full/3 {
-		t.Errorf("the next answer came %v after the cancel, the whole one takes %v", took, full)
+	took := time.Since(begin)
+	t.Logf("400 tokens take %v; the next answer came %v after the cancel", full, took)
+	if took > full/3 {
+		problem("the next answer came %v after the cancel, the whole one takes %v", took, full)
 	}
 
 	// Cancelled while the prompt is read: Generate returns at once, and the next
@@ -84,11 +106,12 @@ func TestRealCancelFreesTheModel(t *testing.T) {
 	next := time.Since(begin)
 	t.Logf("Generate returned after %v, the next answer came after %v", returned, next)
 	if returned > next/2 {
-		t.Errorf("Generate returned after %v, when the model was free after %v", returned, next)
+		problem("Generate returned after %v, when the model was free after %v", returned, next)
 	}
 	if n := s.Loads(); n != 1 {
-		t.Errorf("a cancel made Ollama load the model again: %d loads", n)
+		problem("a cancel made Ollama load the model again: %d loads", n)
 	}
+	return problems, o.Metrics().Unstuck
 }
 
 func TestRealCancelWhileLoading(t *testing.T) {

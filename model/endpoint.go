@@ -63,7 +63,7 @@ func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 		u.Path = "/" + path
 	}
 	if !allowRemote && !IsLoopback(u) {
-		return nil, fmt.Errorf("the model server at %s is not on this machine, and your code would be sent there: if that is meant, set allowRemote to true in your user settings", u)
+		return nil, fmt.Errorf("the model server at %s is not on this machine, and your code would be sent there: if that is meant, set ollama.allowRemote to true in your user settings", u)
 	}
 	return u, nil
 }

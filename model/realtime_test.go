@@ -44,7 +44,7 @@ func TestRealPromptCache(t *testing.T) {
 	}
 }
 
-// Ollama itself may get stuck after a cancel (stuck.go), about once in forty; the
+// Ollama itself may get stuck after a cancel (stuck.go; 5 of 150 were, bench/model.md); the
 // runtime then has the model loaded anew, and there is nothing to measure.
 func TestRealCancelFreesTheModel(t *testing.T) {
 	for range 4 {

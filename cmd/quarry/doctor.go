@@ -99,7 +99,10 @@ func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
 		FIMTags:     completion.Tags(templateName(s), s.Model),
 	})
 	if err != nil {
-		return []model.Finding{{Name: "ollama", Detail: err.Error()}}
+		return []model.Finding{{
+			Name: "ollama", Detail: err.Error(),
+			Fix: "correct ollama.url or ollama.allowRemote in " + settings.UserFilePath() + ", or OLLAMA_HOST or --ollama, whichever sets it",
+		}}
 	}
 	return runtime.Check(ctx)
 }

@@ -155,7 +155,7 @@ func (a *app) workspaceAround(dir string) (string, error) {
 	if a.workspace != "" {
 		info, err := os.Stat(a.workspace)
 		if err != nil {
-			return "", fmt.Errorf("--workspace: %w", err)
+			return "", fmt.Errorf("--workspace %s cannot be opened (%w); name the folder of your code", a.workspace, err)
 		}
 		if !info.IsDir() {
 			return "", fmt.Errorf("--workspace: %s is not a folder", a.workspace)

@@ -98,14 +98,8 @@ func TestChatStopsWhenNobodyReads(t *testing.T) {
 // completion, and lets the conversation go on with next.
 func interrupted(t *testing.T, c model.Conversation, next modeltest.Answer) (*modeltest.Server, *talking) {
 	t.Helper()
-	s := modeltest.NewServer(t)
-	clock := newManualClock()
-	opt := options(s.URL)
-	opt.Clock = clock
-	o := ready(t, opt)
-	gate := make(chan struct{}, 1)
-	gate <- struct{}{}
-	s.Queue(modeltest.Answer{Pieces: []string{"a", "b"}, Gate: gate}, modeltest.Answer{Pieces: []string{"code"}}, next)
+	s, clock, o := stopped(t)
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b"}, Gate: onePiece()}, modeltest.Answer{Pieces: []string{"code"}}, next)
 	a := talkTo(t.Context(), o, c)
 	if err := s.Wait(soon(t), func(l []modeltest.Request) bool { return l[len(l)-1].Sent == "a" }); err != nil {
 		t.Fatal(err)

@@ -265,11 +265,7 @@ func TestAlternativesOfOnePromptQueue(t *testing.T) {
 }
 
 func TestAStuckServerIsAbandoned(t *testing.T) {
-	s := modeltest.NewServer(t)
-	clock := newManualClock()
-	opt := options(s.URL)
-	opt.Clock = clock
-	o := ready(t, opt)
+	s, clock, o := stopped(t)
 	hold := make(chan struct{})
 	defer close(hold)
 	s.Queue(modeltest.Answer{Hold: hold})

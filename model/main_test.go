@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quarry/model"
+	"quarry/model/modeltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,6 +49,16 @@ func ready(t testing.TB, opt model.Options) *model.Runtime {
 		t.Fatalf("not ready: %v", err)
 	}
 	return o
+}
+
+// stopped is a server and a runtime that is ready and whose time the test moves.
+func stopped(t testing.TB) (*modeltest.Server, *manualClock, *model.Runtime) {
+	t.Helper()
+	s := modeltest.NewServer(t)
+	clock := newManualClock()
+	opt := options(s.URL)
+	opt.Clock = clock
+	return s, clock, ready(t, opt)
 }
 
 func soon(t testing.TB) context.Context {

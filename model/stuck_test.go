@@ -23,15 +23,16 @@ func cancelled(t *testing.T, o *model.Runtime, prompt string) {
 	}
 }
 
-func TestAServerThatGotStuckIsRepaired(t *testing.T) {
-	s := modeltest.NewServer(t)
-	clock := newManualClock()
-	opt := options(s.URL)
-	opt.Clock = clock
-	o := ready(t, opt)
+// onePiece lets one piece of an answer through.
+func onePiece() chan struct{} {
 	gate := make(chan struct{}, 1)
 	gate <- struct{}{}
-	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: gate, GetStuck: true}, modeltest.Answer{Pieces: []string{"next"}})
+	return gate
+}
+
+func TestAServerThatGotStuckIsRepaired(t *testing.T) {
+	s, clock, o := stopped(t)
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece(), GetStuck: true}, modeltest.Answer{Pieces: []string{"next"}})
 	cancelled(t, o, fim("first", ""))
 	waitOutcome(t, s, fim("first", ""), modeltest.Cancelled)
 
@@ -50,11 +51,7 @@ func TestAServerThatGotStuckIsRepaired(t *testing.T) {
 }
 
 func TestABusyServerIsNotTakenForStuck(t *testing.T) {
-	s := modeltest.NewServer(t)
-	clock := newManualClock()
-	opt := options(s.URL)
-	opt.Clock = clock
-	o := ready(t, opt)
+	s, clock, o := stopped(t)
 	hold := make(chan struct{})
 	s.Queue(modeltest.Answer{Pieces: []string{"late"}, Hold: hold})
 	slow := ask(t.Context(), o, fim("slow", "")) // no request was cut off before
@@ -70,15 +67,9 @@ func TestABusyServerIsNotTakenForStuck(t *testing.T) {
 }
 
 func TestAModelThatWasUnloadedMeanwhileIsNotTakenForStuck(t *testing.T) {
-	s := modeltest.NewServer(t)
-	clock := newManualClock()
-	opt := options(s.URL)
-	opt.Clock = clock
-	o := ready(t, opt)
-	gate := make(chan struct{}, 1)
-	gate <- struct{}{}
+	s, clock, o := stopped(t)
 	hold := make(chan struct{})
-	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: gate}, modeltest.Answer{Pieces: []string{"cold"}, Hold: hold})
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece()}, modeltest.Answer{Pieces: []string{"cold"}, Hold: hold})
 	cancelled(t, o, fim("x", ""))
 	waitOutcome(t, s, fim("x", ""), modeltest.Cancelled)
 	clock.advance(31 * time.Minute)
@@ -95,16 +86,10 @@ func TestAModelThatWasUnloadedMeanwhileIsNotTakenForStuck(t *testing.T) {
 }
 
 func TestARepairIsTriedOnce(t *testing.T) {
-	s := modeltest.NewServer(t)
-	clock := newManualClock()
-	opt := options(s.URL)
-	opt.Clock = clock
-	o := ready(t, opt)
-	gate := make(chan struct{}, 1)
-	gate <- struct{}{}
+	s, clock, o := stopped(t)
 	hold := make(chan struct{})
 	defer close(hold)
-	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: gate, GetStuck: true})
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece(), GetStuck: true})
 	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Hold: hold} })
 	cancelled(t, o, fim("first", ""))
 	waitOutcome(t, s, fim("first", ""), modeltest.Cancelled)

@@ -1,6 +1,10 @@
 package agent
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+)
 
 // Document is the text of one file as the person sees it: the editor's buffer if
 // the file is open there, else what is on disk.
@@ -59,6 +63,50 @@ type Proposal struct {
 	Diff       string
 	Confidence Confidence
 	Citations  []Citation
+}
+
+// Digest identifies what a proposal does: two with the same digest change the same
+// texts in the same way and show the person the same diff.
+type Digest [sha256.Size]byte
+
+// Digest is the proposal's digest. Title, reason, confidence and citations are
+// not part of it.
+func (p Proposal) Digest() Digest {
+	h := sha256.New()
+	// Each part is preceded by its length, so that none can pass for two.
+	number := func(n int) { _ = binary.Write(h, binary.LittleEndian, int64(n)) }
+	text := func(s string) {
+		number(len(s))
+		h.Write([]byte(s))
+	}
+	text(p.Diff)
+	number(len(p.Files))
+	for _, f := range p.Files {
+		text(f.Path)
+		h.Write(f.Base[:])
+		if f.Create {
+			number(1)
+		} else {
+			number(0)
+		}
+		number(len(f.Edits))
+		for _, e := range f.Edits {
+			number(e.Start)
+			number(e.End)
+			text(e.New)
+		}
+	}
+	return Digest(h.Sum(nil))
+}
+
+// clone is a copy that shares nothing that could be changed.
+func (p Proposal) clone() Proposal {
+	p.Files = slices.Clone(p.Files)
+	for i := range p.Files {
+		p.Files[i].Edits = slices.Clone(p.Files[i].Edits)
+	}
+	p.Citations = slices.Clone(p.Citations)
+	return p
 }
 
 // Citation is a place that an answer rests on. It has been checked: the file is

@@ -342,7 +342,11 @@ func (w *Workspace) Withheld(ctx context.Context, path string) bool {
 
 // folderOf is the innermost folder that holds path, nil if none does.
 func (w *Workspace) folderOf(path string) (best *folder, rel string) {
-	for _, f := range w.snapshot() {
+	return innermost(w.snapshot(), path)
+}
+
+func innermost(folders []*folder, path string) (best *folder, rel string) {
+	for _, f := range folders {
 		r, err := filepath.Rel(f.dir, path)
 		if err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator)) {
 			continue

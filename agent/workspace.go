@@ -1,0 +1,18 @@
+package agent
+
+import "context"
+
+// Files is where names meet texts; retrieval/workspace has it.
+type Files interface {
+	// Roots are the folders' absolute paths in the order of the editor.
+	Roots() []string
+	// Locate turns a name as a model writes it into the absolute path of a file
+	// that may be read. Links are followed; see retrieval/workspace/names.go.
+	Locate(ctx context.Context, name string) (path string, err error)
+	// LocateNew is Locate for a file that does not exist yet.
+	LocateNew(ctx context.Context, name string) (path string, err error)
+	// Name is how models and citations name a file.
+	Name(path string) string
+	// Text is the present text of a file: the editor's buffer if it is open there.
+	Text(path string) (string, error)
+}

@@ -63,8 +63,11 @@ type Generator interface {
 
 // Document is one open document as the editor has it.
 type Document struct {
-	// Path is relative to the workspace root, with slashes; outside every root
-	// it is the base name.
+	// Root is the workspace folder that Path is relative to, as an absolute path;
+	// outside every folder it is "".
+	Root string
+	// Path is relative to Root, with slashes; outside every folder it is the base
+	// name.
 	Path string
 	// Language is the LSP language id.
 	Language string

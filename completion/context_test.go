@@ -30,8 +30,8 @@ func (f *finder) Context(_ context.Context, q ContextQuery) []Snippet {
 }
 
 var (
-	openSnippet  = Snippet{"store/open.go", 3, 4, "func Open(path string) (*Store, error)", "called here"}
-	closeSnippet = Snippet{"store/close.go", 9, 9, "func (s *Store) Close() error", "method of Store"}
+	openSnippet  = Snippet{"", "store/open.go", 3, 4, "func Open(path string) (*Store, error)", "called here"}
+	closeSnippet = Snippet{"", "store/close.go", 9, 9, "func (s *Store) Close() error", "method of Store"}
 )
 
 // Code of other places stands at the head, as comments, and stays as it is
@@ -45,7 +45,7 @@ func TestContextIsFrozen(t *testing.T) {
 	e.after = func(time.Duration) <-chan time.Time { c := make(chan time.Time, 1); c <- now; return c }
 	text := goSource(400)
 	at := strings.Index(text, "func step10")
-	p := newTypist(t, e, Request{Key: "a", Document: Document{"a.go", "go", text}, Offset: at, Open: []Document{{Path: "o.go"}}})
+	p := newTypist(t, e, Request{Key: "a", Document: Document{Path: "a.go", Language: "go", Text: text}, Offset: at, Open: []Document{{Path: "o.go"}}})
 	const head = "<|fim_prefix|>// store/open.go\n// func Open(path string) (*Store, error)\n" +
 		"// store/close.go\n// func (s *Store) Close() error\n// a.go, go, indent tabs\n"
 	check := func(what string, lookups int) {
@@ -89,7 +89,7 @@ func at0(t *testing.T, key, path, marked string) Request {
 
 // What does not fit is left out, and later, smaller pieces still come.
 func TestContextFitsItsBudget(t *testing.T) {
-	long := Snippet{"long.go", 1, 400, goSource(400), "too long"}
+	long := Snippet{"", "long.go", 1, 400, goSource(400), "too long"}
 	g := says("x()", "\n")
 	e := newEngine(t, g, Options{Context: &finder{found: []Snippet{long, openSnippet}}, SnippetTokens: 300})
 	res := complete(t, e, at(t, "a.go", "go", "package a\n\n‸"))
@@ -248,7 +248,7 @@ func TestContextIsLookedForUntilFound(t *testing.T) {
 func TestSlowBackendGetsLessContext(t *testing.T) {
 	var many []Snippet
 	for i := range 100 {
-		many = append(many, Snippet{"a.go", i + 1, i + 1, strings.Repeat("func word(argument int) error ", 2), "x"})
+		many = append(many, Snippet{"", "a.go", i + 1, i + 1, strings.Repeat("func word(argument int) error ", 2), "x"})
 	}
 	e := newEngine(t, says("x()", "\n"), Options{Context: &finder{found: many}, ContextTokens: 8192})
 	size := func(key string) int {

@@ -18,27 +18,32 @@ type Repository struct {
 // maxRepoTokens is about 8 MB of source, in 40 MB of memory.
 const maxRepoTokens = 2 << 20
 
-// Learn takes the newest text of a file; its path is as in [Document].
-func (r *Repository) Learn(path, text string) {
+// fileKey names a file among those of all workspace folders.
+type fileKey struct{ root, path string }
+
+func (d *Document) key() fileKey { return fileKey{d.Root, d.Path} }
+
+// Learn takes the newest text of a file; root and path are as in [Document].
+func (r *Repository) Learn(root, path, text string) {
 	t := newTokenText(text)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.corpus == nil {
 		r.corpus = newCorpus(maxRepoTokens)
 	}
-	r.corpus.learn(path, t)
+	r.corpus.learn(fileKey{root, path}, t)
 }
 
 // Unlearn is called for a file that is gone.
-func (r *Repository) Unlearn(path string) {
+func (r *Repository) Unlearn(root, path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.corpus != nil {
-		r.corpus.forget(path)
+		r.corpus.forget(fileKey{root, path})
 	}
 }
 
-func (r *Repository) places(ids []uint32, skip func(key string) bool, yield func(*tokenText, int)) {
+func (r *Repository) places(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.corpus != nil {
@@ -55,7 +60,7 @@ type corpus struct {
 	// limit is how many tokens are kept; the files learned first go first.
 	limit int
 	files []*corpusFile // in order of learning
-	byKey map[string]int32
+	byKey map[fileKey]int32
 	// heads holds, by hash of chainOrder tokens, the newest place after them.
 	heads []place
 	shift int // hash bits that are not used
@@ -66,7 +71,7 @@ type corpus struct {
 type place struct{ file, at int32 }
 
 type corpusFile struct {
-	key string
+	key fileKey
 	// tokenText is nil once the file was forgotten.
 	*tokenText
 	// prev chains each token's place to the one before it in its chain.
@@ -83,11 +88,11 @@ const (
 
 func newCorpus(limit int) *corpus {
 	width := max(bits.Len(uint(limit))-2, 8) // a quarter of the tokens start a chain of their own
-	return &corpus{limit: limit, byKey: map[string]int32{}, heads: make([]place, 1<<width), shift: 32 - width}
+	return &corpus{limit: limit, byKey: map[fileKey]int32{}, heads: make([]place, 1<<width), shift: 32 - width}
 }
 
 // learn puts the newest text of a file into the corpus.
-func (c *corpus) learn(key string, t *tokenText) {
+func (c *corpus) learn(key fileKey, t *tokenText) {
 	c.forget(key)
 	if len(t.ids) == 0 || len(t.ids) > c.limit {
 		return
@@ -116,7 +121,7 @@ func (c *corpus) insert(f *corpusFile) {
 }
 
 // forget drops a file. The chains lead over its places until the next sweep.
-func (c *corpus) forget(key string) {
+func (c *corpus) forget(key fileKey) {
 	i, ok := c.byKey[key]
 	if !ok {
 		return
@@ -153,7 +158,7 @@ func (c *corpus) hash(ids []uint32) uint32 {
 
 // places calls yield for places whose preceding tokens probably are the last
 // of ids, but not in files that skip answers true for.
-func (c *corpus) places(ids []uint32, skip func(key string) bool, yield func(*tokenText, int)) {
+func (c *corpus) places(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
 	if len(ids) < chainOrder {
 		return
 	}

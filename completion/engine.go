@@ -80,10 +80,10 @@ func (e *Engine) Forget(key string) {
 }
 
 // Learn and Unlearn are those of the Engine's Repository.
-func (e *Engine) Learn(path, text string) { e.local.repo.Learn(path, text) }
+func (e *Engine) Learn(root, path, text string) { e.local.repo.Learn(root, path, text) }
 
 // Unlearn is called for a file that is gone.
-func (e *Engine) Unlearn(path string) { e.local.repo.Unlearn(path) }
+func (e *Engine) Unlearn(root, path string) { e.local.repo.Unlearn(root, path) }
 
 // Complete answers req. A model that fails is no error: the model-free engine
 // answers and Result.Note says why. The only error is ctx.Err(), returned

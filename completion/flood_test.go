@@ -34,7 +34,7 @@ func TestFlood(t *testing.T) {
 			for n := range 250 {
 				at := rng.IntN(len(text))
 				text = text[:at] + "a" + text[at:]
-				req := Request{Key: key, Document: Document{"a.go", "go", text}, Offset: at + 1, Version: int32(n), Manual: rng.IntN(9) == 0}
+				req := Request{Key: key, Document: Document{Path: "a.go", Language: "go", Text: text}, Offset: at + 1, Version: int32(n), Manual: rng.IntN(9) == 0}
 				ctx, cancel := context.WithCancel(t.Context())
 				asked.Go(func() {
 					defer cancel()
@@ -50,7 +50,7 @@ func TestFlood(t *testing.T) {
 				case 2:
 					e.Prefetch(req)
 				case 3:
-					e.Learn(key, text)
+					e.Learn("", key, text)
 				}
 			}
 			asked.Wait()

@@ -18,9 +18,8 @@ import (
 // typed a moment ago counts at once.
 type local struct {
 	mu sync.Mutex
-	// open are the tokens of the documents of the last request, by path.
-	// Guarded by mu.
-	open map[string]*tokenText
+	// open are the tokens of the documents of the last request, guarded by mu.
+	open map[fileKey]*tokenText
 	repo *Repository
 }
 
@@ -87,19 +86,20 @@ func (l *local) candidates(req Request, q query) []candidate {
 		found = slices.Insert(found, i, candidate{tokenText: t, at: at, length: n, level: level})
 	}
 
-	keep := make(map[string]*tokenText, 1+len(req.Open))
+	keep := make(map[fileKey]*tokenText, 1+len(req.Open))
 	for level, docs := range [][]Document{{req.Document}, req.Open} {
 		for _, d := range docs {
-			if keep[d.Path] != nil {
+			key := d.key()
+			if keep[key] != nil {
 				continue
 			}
-			t := l.open[d.Path]
+			t := l.open[key]
 			if t == nil {
 				t = newTokenText(d.Text)
 			} else {
 				t.update(d.Text)
 			}
-			keep[d.Path] = t
+			keep[key] = t
 			self, end := -1, -1
 			if level == levelFile {
 				// The place itself, and the word the cursor is in, are no
@@ -118,7 +118,7 @@ func (l *local) candidates(req Request, q query) []candidate {
 		}
 	}
 	l.open = keep
-	skip := func(key string) bool { return keep[key] != nil }
+	skip := func(key fileKey) bool { return keep[key] != nil }
 	l.repo.places(q.ids, skip, func(t *tokenText, at int) { add(t, at, levelRepo) })
 	return found
 }

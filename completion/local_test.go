@@ -77,11 +77,11 @@ func TestLocalLevels(t *testing.T) {
 		return res.Items[0].Text
 	}
 	const doc = "\tserver.Handle(mux, ‸\n"
-	e.Learn("repo.go", "\tserver.Handle(mux, fromRepo)\n")
+	e.Learn("", "repo.go", "\tserver.Handle(mux, fromRepo)\n")
 	if got := ask(doc); got != "fromRepo)" {
 		t.Errorf("repository: %q", got)
 	}
-	open := Document{"open.go", "go", "\tserver.Handle(mux, fromOpen)\n"}
+	open := Document{Path: "open.go", Language: "go", Text: "\tserver.Handle(mux, fromOpen)\n"}
 	if got := ask(doc, open); got != "fromOpen)" {
 		t.Errorf("open file: %q", got)
 	}
@@ -92,13 +92,48 @@ func TestLocalLevels(t *testing.T) {
 	if got := ask(two + doc + "\tgo run(1)\n"); got != "first)" {
 		t.Errorf("what follows below: %q", got)
 	}
-	e.Learn("repo.go", "\tserver.Handle(mux, changed)\n")
+	e.Learn("", "repo.go", "\tserver.Handle(mux, changed)\n")
 	if got := ask(doc); got != "changed)" {
 		t.Errorf("after a change: %q", got)
 	}
-	e.Unlearn("repo.go")
+	e.Unlearn("", "repo.go")
 	if got := ask(doc); got != "" {
 		t.Errorf("after forgetting: %q", got)
+	}
+}
+
+// Two workspace folders may hold files of the same path.
+func TestLocalTellsFoldersApart(t *testing.T) {
+	e := newEngine(t, nil, Options{})
+	ask := func(call string, open ...Document) string {
+		t.Helper()
+		req := at(t, "main.go", "go", "\t"+call+"‸\n")
+		req.Root, req.Manual, req.Open = "/a", true, open
+		res := complete(t, e, req)
+		if len(res.Items) == 0 {
+			return ""
+		}
+		return res.Items[0].Text
+	}
+	e.Learn("/a", "lib.go", "\tserver.Handle(mux, inA)\n")
+	e.Learn("/b", "lib.go", "\tserver.Close(ctx, inB)\n")
+	e.Learn("/b", "main.go", "\tserver.Start(now, besideIt)\n")
+	if got := ask("server.Handle(mux, "); got != "inA)" {
+		t.Errorf("a file of the same path in another folder was learned over it: %q", got)
+	}
+	if got := ask("server.Start(now, "); got != "besideIt)" {
+		t.Errorf("a file with the path of the document, in another folder: %q", got)
+	}
+	open := []Document{
+		{Root: "/a", Path: "lib.go", Language: "go", Text: "\tserver.Wait(all, openA)\n"},
+		{Root: "/b", Path: "lib.go", Language: "go", Text: "\tserver.Drop(all, openB)\n"},
+	}
+	if a, b := ask("server.Wait(all, ", open...), ask("server.Drop(all, ", open...); a != "openA)" || b != "openB)" {
+		t.Errorf("two open documents of the same path: %q and %q", a, b)
+	}
+	e.Unlearn("/b", "lib.go")
+	if got := ask("server.Handle(mux, "); got != "inA)" {
+		t.Errorf("a file of the same path in another folder went with it: %q", got)
 	}
 }
 
@@ -121,7 +156,7 @@ func TestCorpusLimit(t *testing.T) {
 	c := newCorpus(4000)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("alpha beta%d gamma%d delta\n", i, i), 20) }
 	for i := range 500 {
-		c.learn(fmt.Sprint(i), newTokenText(text(i)))
+		c.learn(fileKey{path: fmt.Sprint(i)}, newTokenText(text(i)))
 		if c.used > c.limit {
 			t.Fatalf("%d tokens, limit %d", c.used, c.limit)
 		}
@@ -131,7 +166,7 @@ func TestCorpusLimit(t *testing.T) {
 	}
 	count := func(i int) (n int) {
 		q := newTokenText(text(i)).ids[:3]
-		c.places(q, func(string) bool { return false }, func(tt *tokenText, at int) {
+		c.places(q, func(fileKey) bool { return false }, func(tt *tokenText, at int) {
 			if agreement(tt.ids, at, q) == 3 {
 				n++
 			}

@@ -229,7 +229,7 @@ func TestRightAnswersSurvive(t *testing.T) {
 			if blank(want) || control.MatchString(model) {
 				continue // control tokens must not survive
 			}
-			doc := Document{name, "go", text[:cut] + text[end:]}
+			doc := Document{Path: name, Language: "go", Text: text[:cut] + text[end:]}
 			s := newSite(doc, cut, "\t", 12)
 			st, kept := stopper{site: s}, ""
 			for model != "" {

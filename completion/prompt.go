@@ -9,13 +9,15 @@ import (
 
 // A Snippet is code of another place shown to the model, and why.
 type Snippet struct {
-	Path string
+	Root, Path string // as in [Document]
 	// StartLine and EndLine are 1-based and inclusive.
 	StartLine, EndLine int
 	Text               string
 	// Why is for the person: "definition of parseRange", say.
 	Why string
 }
+
+func (s *Snippet) file() fileKey { return fileKey{s.Root, s.Path} }
 
 // maxSuffixTokens bounds a suffix however large the context is: a suffix after a
 // prefix that grew is computed again, and 64 to 128 tokens of it serve as well
@@ -49,9 +51,9 @@ func (o *Options) share(factor float64) limits {
 // one file stand together.
 func pick(lang *language, found, last []Snippet, budget int) []Snippet {
 	var chosen []Snippet
-	files := map[string]int{} // paths chosen, in order
+	files := map[fileKey]int{} // files chosen, in order
 	for _, s := range found {
-		_, named := files[s.Path]
+		_, named := files[s.file()]
 		cost := rawTokens(comment(lang, s.Text))
 		if !named {
 			cost += rawTokens(comment(lang, s.Path))
@@ -62,14 +64,14 @@ func pick(lang *language, found, last []Snippet, budget int) []Snippet {
 		budget -= cost
 		chosen = append(chosen, s)
 		if !named {
-			files[s.Path] = len(files)
+			files[s.file()] = len(files)
 		}
 	}
 	rank := func(s Snippet) int {
 		if i := slices.Index(last, s); i >= 0 {
 			return i
 		}
-		return len(last) + files[s.Path]
+		return len(last) + files[s.file()]
 	}
 	slices.SortStableFunc(chosen, func(a, b Snippet) int { return rank(a) - rank(b) })
 	return chosen
@@ -87,7 +89,7 @@ func buildHead(doc Document, indent string, snippets []Snippet) string {
 	lang := languageFor(doc.Language)
 	var b strings.Builder
 	for i, s := range snippets {
-		if i == 0 || s.Path != snippets[i-1].Path {
+		if i == 0 || s.file() != snippets[i-1].file() {
 			b.WriteString(comment(lang, s.Path))
 		}
 		b.WriteString(comment(lang, s.Text))

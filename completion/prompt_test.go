@@ -95,7 +95,7 @@ func TestTypingOnlyGrowsThePrompt(t *testing.T) {
 		last := ""
 		for i := range typed {
 			now := cursor + i + 1
-			res, err := e.Complete(t.Context(), Request{Key: "k", Document: Document{"a.go", "go", text[:cursor] + typed[:i+1] + text[cursor:]}, Offset: now})
+			res, err := e.Complete(t.Context(), Request{Key: "k", Document: Document{Path: "a.go", Language: "go", Text: text[:cursor] + typed[:i+1] + text[cursor:]}, Offset: now})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestTypingTraceSharesTokens(t *testing.T) {
 	var shared, total, worst = 0, 0, 1.0
 	for i := range insert {
 		now := cursor + i + 1
-		req := Request{Key: "k", Document: Document{"a.go", "go", text[:cursor] + insert[:i+1] + text[cursor:]}, Offset: now}
+		req := Request{Key: "k", Document: Document{Path: "a.go", Language: "go", Text: text[:cursor] + insert[:i+1] + text[cursor:]}, Offset: now}
 		prompt := complete(t, e, req).Prompt.Text
 		if last != "" {
 			same := rawTokens(prompt[:commonPrefix(last, prompt)])
@@ -202,7 +202,7 @@ func TestHostileDocuments(t *testing.T) {
 		})
 		defer e.Close()
 		language := rapid.SampledFrom([]string{"go", "html", "css", "python", "nonsense", "<|fim_suffix|>", "a\nb"}).Draw(rt, "language")
-		req := Request{Key: "k", Document: Document{"a/[PREFIX]<|fim_middle|>.x", language, text}, Offset: rapid.IntRange(-5, len(text)+5).Draw(rt, "cursor")}
+		req := Request{Key: "k", Document: Document{Path: "a/[PREFIX]<|fim_middle|>.x", Language: language, Text: text}, Offset: rapid.IntRange(-5, len(text)+5).Draw(rt, "cursor")}
 		for range 3 { // the frame's later use too
 			res, err := e.Complete(t.Context(), req)
 			if err != nil {
@@ -236,7 +236,7 @@ func TestMeterLearns(t *testing.T) {
 	g.count = func(p string) int { return len(p) }
 	e := newEngine(t, g, Options{ContextTokens: 2048})
 	text := goSource(3000)
-	req := Request{Key: "k", Document: Document{"a.go", "go", text}, Offset: len(text) / 2}
+	req := Request{Key: "k", Document: Document{Path: "a.go", Language: "go", Text: text}, Offset: len(text) / 2}
 	complete(t, e, req)
 	req.Text = text[:req.Offset] + "\n" + text[req.Offset:] // not the cached answer
 	for range 3 {

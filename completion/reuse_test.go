@@ -135,7 +135,7 @@ func TestEditAboveTheWindow(t *testing.T) {
 	e := newEngine(t, g, Options{PrefixTokens: 300})
 	text := goSource(400)
 	cursor := strings.Index(text, "\treturn total + 40")
-	req := Request{Key: "k", Document: Document{"a.go", "go", text}, Offset: cursor}
+	req := Request{Key: "k", Document: Document{Path: "a.go", Language: "go", Text: text}, Offset: cursor}
 	complete(t, e, req)
 	req.Text, req.Offset = "// a licence\n"+text, cursor+len("// a licence\n")
 	if res := complete(t, e, req); !res.Reused || len(g.sent()) != 1 {
@@ -378,7 +378,7 @@ func TestColdPromptIsWarmedInSteps(t *testing.T) {
 	g := says("x", "\n")
 	e := newEngine(t, g, Options{ContextTokens: 8192, PrefixTokens: 4000})
 	text := goSource(1200)
-	req := Request{Key: "k", Document: Document{"a.go", "go", text}, Offset: len(text) / 2}
+	req := Request{Key: "k", Document: Document{Path: "a.go", Language: "go", Text: text}, Offset: len(text) / 2}
 	complete(t, e, req)
 	sent := g.sent()
 	if len(sent) < 4 {

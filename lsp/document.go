@@ -162,9 +162,9 @@ func protocolRange(t text.Text, start, end int, enc text.Encoding) protocol.Rang
 	}
 }
 
-// relativePath is path below the innermost of roots, with slashes, or its base
-// name if it lies in none.
-func relativePath(path string, roots []string) string {
+// rootAndPath are the innermost of roots that path lies in and path below it,
+// with slashes; "" and the base name if it lies in none.
+func rootAndPath(path string, roots []string) (root, rel string) {
 	best := ""
 	for _, root := range roots {
 		if len(root) > len(best) && (path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))) {
@@ -173,8 +173,8 @@ func relativePath(path string, roots []string) string {
 	}
 	if best != "" {
 		if rel, err := filepath.Rel(best, path); err == nil {
-			return filepath.ToSlash(rel)
+			return filepath.Clean(best), filepath.ToSlash(rel)
 		}
 	}
-	return filepath.Base(path)
+	return "", filepath.Base(path)
 }

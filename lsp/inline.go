@@ -189,5 +189,6 @@ func engineDocument(d *Document, roots []string) completion.Document {
 	if path == "" {
 		path = d.URI.Path()
 	}
-	return completion.Document{Path: relativePath(path, roots), Language: d.Language, Text: d.Text.String()}
+	root, rel := rootAndPath(path, roots)
+	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Text.String()}
 }

@@ -85,11 +85,11 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 // learn keeps what completion knows of the workspace's files current.
 func (c *core) learn(dir string, u index.Update) {
 	if u.File == nil {
-		c.repository.Unlearn(u.Path)
+		c.repository.Unlearn(dir, u.Path)
 		c.declared.Remove(dir, u.Path)
 		return
 	}
-	c.repository.Learn(u.Path, u.Text)
+	c.repository.Learn(dir, u.Path, u.Text)
 	c.declared.Put(dir, u.Path, u.File.Syntax)
 }
 

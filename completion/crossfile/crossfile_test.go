@@ -34,7 +34,7 @@ func found(t *testing.T, s *Source, name, marked, draft string) []string {
 	at := strings.Index(marked, "‸")
 	text := strings.Replace(marked, "‸", "", 1)
 	q := completion.ContextQuery{
-		Document: completion.Document{Path: name, Language: syntax.Detect(name, nil), Text: text},
+		Document: completion.Document{Root: "/w", Path: name, Language: syntax.Detect(name, nil), Text: text},
 		Offset:   at, Draft: draft, Tokens: 1000,
 	}
 	var out []string
@@ -109,6 +109,33 @@ func TestFilesChangeAndGo(t *testing.T) {
 	s.Remove("/w", "never/was.go")
 	if n := len(s.declared.files) + len(s.declared.names) + len(s.declared.folders); n != 0 {
 		t.Errorf("%d entries are left of no files", n)
+	}
+}
+
+// Two workspace folders may hold files of the same path.
+func TestFoldersAreToldApart(t *testing.T) {
+	s := New(nil, Similar)
+	for root, name := range map[string]string{"/w": "nearby", "/other": "distant"} {
+		text := "package p\n\nfunc " + name + "(a int) {}\n"
+		read, err := syntax.Analyze("go", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Put(root, "p/lib.go", read)
+		s.Put(root, "p/main.go", read)
+	}
+	const doc = "package p\n\nfunc f() {\n\tdistant(‸\n}\n"
+	list := found(t, s, "p/main.go", doc, "")
+	if !has(list, "p/lib.go: func nearby") {
+		t.Errorf("a file of the same path in another folder was read over it: %q", list)
+	}
+	// That the document's namesake declares it does not mean that the document does.
+	if n := strings.Count(strings.Join(list, "\n"), "func distant"); n != 2 {
+		t.Errorf("%d declarations of distant in the other folder, want 2: %q", n, list)
+	}
+	s.Remove("/other", "p/lib.go")
+	if list := found(t, s, "p/main.go", doc, ""); !has(list, "p/lib.go: func nearby") {
+		t.Errorf("a file of the same path in another folder went with it: %q", list)
 	}
 }
 

@@ -16,11 +16,14 @@ type declarations struct {
 	names map[string]*name
 	files map[place]*file
 	// folders are the files of each folder in the order of their paths.
-	folders map[string][]*file
+	folders map[place][]*file
 }
 
-// place names a file: its folder of the workspace and its path in it.
+// place names a file, or a folder of files: the folder of the workspace it is in
+// and its path there.
 type place struct{ root, path string }
+
+func (p place) dir() place { return place{p.root, path.Dir(p.path)} }
 
 type file struct {
 	place
@@ -49,7 +52,7 @@ type declaration struct {
 }
 
 func newDeclarations() declarations {
-	return declarations{names: map[string]*name{}, files: map[place]*file{}, folders: map[string][]*file{}}
+	return declarations{names: map[string]*name{}, files: map[place]*file{}, folders: map[place][]*file{}}
 }
 
 // Put takes the newest reading of a file of a folder of the workspace.
@@ -95,7 +98,7 @@ func (t *declarations) put(at place, read *syntax.File) {
 		}
 	}
 	t.files[at] = f
-	dir := path.Dir(at.path)
+	dir := at.dir()
 	list := t.folders[dir]
 	i, _ := slices.BinarySearchFunc(list, f, compareFiles)
 	t.folders[dir] = slices.Insert(list, i, f)
@@ -120,7 +123,7 @@ func (t *declarations) remove(at place) {
 		n.uses--
 		t.drop(n)
 	}
-	dir := path.Dir(at.path)
+	dir := at.dir()
 	t.folders[dir] = slices.DeleteFunc(t.folders[dir], func(o *file) bool { return o == f })
 	if len(t.folders[dir]) == 0 {
 		delete(t.folders, dir)
@@ -146,21 +149,11 @@ func (t *declarations) drop(n *name) {
 const maxBeside = 64
 
 // beside are the files in the folder of a path, those nearest to it in name.
-func (t *declarations) beside(at string) []*file {
-	list := t.folders[path.Dir(at)]
-	i, _ := slices.BinarySearchFunc(list, &file{place: place{"", at}}, compareFiles)
+func (t *declarations) beside(at place) []*file {
+	list := t.folders[at.dir()]
+	i, _ := slices.BinarySearchFunc(list, &file{place: at}, compareFiles)
 	from := max(0, min(i-maxBeside/2, len(list)-maxBeside))
 	return list[from:min(from+maxBeside, len(list))]
-}
-
-// at are the files with a path, one for each folder of the workspace that has it.
-func (t *declarations) at(rel string) (list []*file) {
-	for _, f := range t.folders[path.Dir(rel)] {
-		if f.path == rel {
-			list = append(list, f)
-		}
-	}
-	return list
 }
 
 func compareFiles(a, b *file) int {

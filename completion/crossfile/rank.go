@@ -44,7 +44,7 @@ const (
 // ranking is one ranking under way.
 type ranking struct {
 	source   *Source
-	path     string
+	place    place
 	family   string
 	cursor   int
 	imported imported
@@ -57,7 +57,7 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := ranking{
-		source: s, path: q.Path, family: family(q.Language), cursor: here.cursor,
+		source: s, place: place{q.Root, q.Path}, family: family(q.Language), cursor: here.cursor,
 		imported: importedBy(q.Path, s.imports(q)), found: map[*declaration]*candidate{},
 	}
 	for _, used := range here.names {
@@ -91,8 +91,8 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 func (r *ranking) beside() {
 	count := map[*name]int{}
 	var order []*name
-	for _, f := range r.source.declared.beside(r.path) {
-		if f.path == r.path {
+	for _, f := range r.source.declared.beside(r.place) {
+		if f.place == r.place {
 			continue
 		}
 		for _, used := range f.uses {
@@ -126,7 +126,7 @@ func (r *ranking) imports(here surroundings) {
 	}
 	may := r.imported.folders()
 	for dir, files := range r.source.declared.folders {
-		if !may(dir) || len(files) > maxImported {
+		if !may(dir.path) || len(files) > maxImported {
 			continue
 		}
 		for _, f := range files {
@@ -134,7 +134,7 @@ func (r *ranking) imports(here surroundings) {
 				continue
 			}
 			stem := strings.TrimSuffix(path.Base(f.path), path.Ext(f.path))
-			weight := importWeight + qualifierWeight*max(near[stem], near[path.Base(dir)])
+			weight := importWeight + qualifierWeight*max(near[stem], near[path.Base(dir.path)])
 			for _, d := range f.declared {
 				r.add(d, weight, "declared in an import", 0)
 			}
@@ -146,7 +146,7 @@ func (r *ranking) add(d *declaration, evidence float64, why string, near float64
 	if d.file.family != r.family {
 		return
 	}
-	if d.file.path == r.path {
+	if d.file.place == r.place {
 		// What stands near is in the prompt; what stands far counts if it is named.
 		if away := int(d.line) - r.cursor; near == 0 || away < farLines && -away < farLines {
 			return
@@ -166,13 +166,13 @@ func (r *ranking) add(d *declaration, evidence float64, why string, near float64
 
 // order weighs the candidates by where they are declared.
 func (r *ranking) order(q completion.ContextQuery) []candidate {
-	open := map[string]bool{}
+	open := map[place]bool{}
 	for i := range q.Open {
-		open[q.Open[i].Path] = true
+		open[place{q.Open[i].Root, q.Open[i].Path}] = true
 	}
 	// The document as it was when it was read counts for nothing.
 	own := map[*name]int{}
-	for _, f := range r.source.declared.at(q.Path) {
+	if f := r.source.declared.files[r.place]; f != nil {
 		for _, used := range f.uses {
 			own[used]++
 		}
@@ -203,7 +203,7 @@ func (r *ranking) order(q completion.ContextQuery) []candidate {
 
 // imports are those of the document. The caller holds mu.
 func (s *Source) imports(q completion.ContextQuery) []syntax.Import {
-	for _, f := range s.declared.at(q.Path) {
+	if f := s.declared.files[place{q.Root, q.Path}]; f != nil {
 		return f.imports
 	}
 	if len(q.Text) > maxAnalyze {
@@ -217,10 +217,10 @@ func (s *Source) imports(q completion.ContextQuery) []syntax.Import {
 }
 
 // nearness is what a declaration in f counts, 0 if f is out of reach.
-func (r *ranking) nearness(f *file, open map[string]bool) float64 {
+func (r *ranking) nearness(f *file, open map[place]bool) float64 {
 	weight := 0.3
 	switch reach := r.source.reach; {
-	case path.Dir(f.path) == path.Dir(r.path):
+	case f.dir() == r.place.dir():
 		weight = 1
 	case reach == Folder:
 		return 0
@@ -228,10 +228,10 @@ func (r *ranking) nearness(f *file, open map[string]bool) float64 {
 		weight = 0.9
 	case reach == Imports:
 		return 0
-	case open[f.path]:
+	case open[f.place]:
 		weight = 0.6
 	}
-	if isTest(f.path) && !isTest(r.path) {
+	if isTest(f.path) && !isTest(r.place.path) {
 		weight *= 0.1
 	}
 	return weight

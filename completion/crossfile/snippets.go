@@ -79,7 +79,7 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 			return completion.Snippet{}, false // a field of what is there
 		}
 	}
-	sn := completion.Snippet{Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: signature(c.declaration), Why: c.why}
+	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: signature(c.declaration), Why: c.why}
 	if c.near >= explained && w.ctx.Err() == nil {
 		switch {
 		case isShortType(c.declaration) && w.types < maxTypes:
@@ -102,7 +102,7 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 // covered answers whether all of a declaration stands in a snippet.
 func covered(list []completion.Snippet, d *declaration) bool {
 	for _, sn := range list {
-		if sn.Path == d.file.path && sn.StartLine <= int(d.line) && int(d.end) <= sn.EndLine {
+		if sn.Root == d.file.root && sn.Path == d.file.path && sn.StartLine <= int(d.line) && int(d.end) <= sn.EndLine {
 			return true
 		}
 	}
@@ -117,7 +117,7 @@ func (w *writer) unseen(list []completion.Snippet) (out []completion.Snippet) {
 		from, to := 0, 0 // the longest run of lines not shown
 		for i := 0; i < len(lines); i++ {
 			j := i
-			for j < len(lines) && !w.shown(sn.Path, sn.StartLine+j) {
+			for j < len(lines) && !w.shown(place{sn.Root, sn.Path}, sn.StartLine+j) {
 				j++
 			}
 			if j-i > to-from {
@@ -147,9 +147,9 @@ func trimmed(sn completion.Snippet, lines []string, from, to int) (_ completion.
 	return sn, to-from >= minPassage
 }
 
-func (w *writer) shown(path string, line int) bool {
+func (w *writer) shown(at place, line int) bool {
 	for _, t := range w.whole {
-		if t.file.path == path && int(t.line) <= line && line <= int(t.end) {
+		if t.file.place == at && int(t.line) <= line && line <= int(t.end) {
 			return true
 		}
 	}
@@ -238,7 +238,7 @@ func (s *Source) similar(q completion.ContextQuery, here surroundings, room int)
 	perFile := map[place]int{}
 	known := map[string]bool{}
 	words(here.lines, func(w string) { known[w] = true })
-	for _, p := range s.workspace.Similar(here.lines, q.Path, similarAsked) {
+	for _, p := range s.workspace.Similar(here.lines, q.Root, q.Path, similarAsked) {
 		at := place{p.Root, p.Path}
 		if p.Score < similarScore || family(p.Language) != family(q.Language) || len(out) == passages || perFile[at] == passagePerFile {
 			continue
@@ -282,7 +282,7 @@ func (s *Source) passage(p workspace.Passage, known map[string]bool) (completion
 		}
 	}
 	to := min(from+passageLines, len(lines))
-	sn := completion.Snippet{Path: p.Path, StartLine: p.StartLine, Why: "similar code"}
+	sn := completion.Snippet{Root: p.Root, Path: p.Path, StartLine: p.StartLine, Why: "similar code"}
 	sn, ok := trimmed(sn, lines, from, to)
 	sn.Text = strings.Join(dedent(strings.Split(sn.Text, "\n")), "\n")
 	return sn, ok

@@ -30,7 +30,7 @@ func (f *folder) Text(path string) (string, error) {
 	return f.texts[filepath.ToSlash(rel)], nil
 }
 
-func (f *folder) Similar(text, except string, k int) (list []workspace.Passage) {
+func (f *folder) Similar(text, _, except string, k int) (list []workspace.Passage) {
 	for _, p := range f.index.Current().Similar(text, except, k) {
 		list = append(list, workspace.Passage{Root: "/w", Passage: p})
 	}
@@ -57,7 +57,7 @@ func over(t *testing.T, files map[string]string) (*Source, *folder) {
 func ask(ctx context.Context, s *Source, name, marked string) []completion.Snippet {
 	at := strings.Index(marked, "‸")
 	return s.Context(ctx, completion.ContextQuery{
-		Document: completion.Document{Path: name, Language: syntax.Detect(name, nil), Text: strings.Replace(marked, "‸", "", 1)},
+		Document: completion.Document{Root: "/w", Path: name, Language: syntax.Detect(name, nil), Text: strings.Replace(marked, "‸", "", 1)},
 		Offset:   at, Tokens: 1000,
 	})
 }
@@ -84,7 +84,7 @@ func TestTypesWithFieldsAndDocs(t *testing.T) {
 		t.Errorf("what is called: %+v", list)
 	}
 	want := completion.Snippet{
-		Path: "shop/order.go", StartLine: 3, EndLine: 7, Why: "declaration of Order",
+		Root: "/w", Path: "shop/order.go", StartLine: 3, EndLine: 7, Why: "declaration of Order",
 		Text: "// Order is what a customer wants.\ntype Order struct {\n\tItem  string\n\tCount int\n}",
 	}
 	if !slices.Contains(list, want) {

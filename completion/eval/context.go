@@ -229,7 +229,7 @@ func (m inMemory) Text(path string) (string, error) {
 	return text, nil
 }
 
-func (m inMemory) Similar(text, except string, k int) []workspace.Passage {
+func (m inMemory) Similar(text, _, except string, k int) []workspace.Passage {
 	var list []workspace.Passage
 	for _, p := range m.index.Current().Similar(text, except, k) {
 		list = append(list, workspace.Passage{Passage: p})

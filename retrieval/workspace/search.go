@@ -95,14 +95,18 @@ type Passage struct {
 }
 
 // Similar finds the k chunks of code most like a text in all folders, the best
-// first; those of the file except, relative to its folder, are left out.
-func (w *Workspace) Similar(text, except string, k int) []Passage {
+// first; those of the file except of the folder root are left out.
+func (w *Workspace) Similar(text, root, except string, k int) []Passage {
 	var all []Passage
 	for _, f := range w.snapshot() {
 		if _, err := f.ready(); err != nil {
 			continue
 		}
-		for _, p := range f.warm.Search.Current().Similar(text, except, k) {
+		own := ""
+		if f.dir == root {
+			own = except
+		}
+		for _, p := range f.warm.Search.Current().Similar(text, own, k) {
 			all = append(all, Passage{f.dir, p})
 		}
 	}

@@ -170,18 +170,18 @@ func TestSimilarOverFolders(t *testing.T) {
 	top := t.TempDir()
 	one, two := filepath.Join(top, "one"), filepath.Join(top, "two")
 	write(t, one, map[string]string{"a.go": "package a\n\n" + code, "here.go": "package a\n\n" + code, "id_rsa.go": "package a\n\n" + code})
-	write(t, two, map[string]string{"b.go": "package b\n\n" + code, "left/c.go": "package c\n\n" + code, ".quarryignore": "left/\n"})
+	write(t, two, map[string]string{"here.go": "package a\n\n" + code, "b.go": "package b\n\n" + code, "left/c.go": "package c\n\n" + code, ".quarryignore": "left/\n"})
 	w := open(t, false, one, two)
 	w.wait("both folders", func(texts map[string]string) bool { return len(texts) >= 3 })
 	var got []string
-	for _, p := range w.Similar("courier.Dispatch(parcel.Address", "here.go", 9) {
+	for _, p := range w.Similar("courier.Dispatch(parcel.Address", one, "here.go", 9) {
 		got = append(got, filepath.Base(p.Root)+"/"+p.Path)
 		if _, err := w.Text(filepath.Join(p.Root, p.Path)); err != nil {
 			t.Error(err)
 		}
 	}
 	slices.Sort(got)
-	if want := []string{"one/a.go", "two/b.go"}; !slices.Equal(got, want) {
+	if want := []string{"one/a.go", "two/b.go", "two/here.go"}; !slices.Equal(got, want) {
 		t.Errorf("similar: %q, want %q", got, want)
 	}
 	for _, secret := range []string{filepath.Join(one, "id_rsa.go"), filepath.Join(two, "left", "c.go")} {

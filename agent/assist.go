@@ -1,0 +1,90 @@
+package agent
+
+// Place is a byte range of a document's text, as it was when the person asked.
+type Place struct {
+	Document Document
+	// Start and End lie in Document.Text on character boundaries.
+	Start, End int
+}
+
+// Severity is how bad a diagnostic is.
+type Severity string
+
+// The severities of LSP.
+const (
+	SeverityError       Severity = "error"
+	SeverityWarning     Severity = "warning"
+	SeverityInformation Severity = "information"
+	SeverityHint        Severity = "hint"
+)
+
+// Problem is a diagnostic, from any tool, that a person wants explained or fixed.
+type Problem struct {
+	Place
+	Severity Severity
+	// Source is the tool that says it and Code its name for it; "" if unknown.
+	Source, Code string
+	Message      string
+}
+
+// Explanation is what is said about a problem.
+type Explanation struct {
+	// Text is Markdown: the cause in two to four sentences, then the smallest
+	// safe fix.
+	Text       string
+	Confidence Confidence
+	Citations  []Citation
+	// Removed is how many citations were taken out because they name nothing in
+	// the workspace.
+	Removed int
+}
+
+// Refactoring is a kind of change that is proposed for a selection.
+type Refactoring string
+
+// The refactorings.
+const (
+	// Extract makes a function of the selection.
+	Extract Refactoring = "extract"
+	// Rename gives what is selected a better name within its scope.
+	Rename Refactoring = "rename"
+	// Simplify says the same with less.
+	Simplify Refactoring = "simplify"
+	// Describe writes the documentation of what is selected.
+	Describe Refactoring = "document"
+	// Test writes tests of what is selected.
+	Test Refactoring = "test"
+	// Free does what Selection.Goal says.
+	Free Refactoring = "free"
+)
+
+// Selection is code that a person wants changed.
+type Selection struct {
+	Place
+	Kind Refactoring
+	// Goal is the person's wish in their words, for Free; for Rename the new
+	// name, "" if quarry is to find one.
+	Goal string
+}
+
+// Question is what a person asks about the workspace.
+type Question struct {
+	Text string
+	// About is what the question is about: a selection, or a whole document if
+	// Start and End are equal. Nil means the workspace.
+	About *Place
+}
+
+// Answer is what is said to a question.
+type Answer struct {
+	// Text is Markdown: a short answer and its evidence, each piece with
+	// path:line-line.
+	Text      string
+	Citations []Citation
+	// Removed is how many citations were taken out because they name nothing in
+	// the workspace.
+	Removed int
+	// Unfounded says that the workspace has no evidence for an answer; Text says
+	// so too.
+	Unfounded bool
+}

@@ -23,6 +23,9 @@ type Workspace struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup // the following goroutine
 	ready  chan struct{}  // closed when all of the index was read once
+
+	mu      sync.Mutex
+	applied chan struct{} // closed when more can be searched; guarded by mu
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
@@ -35,6 +38,8 @@ func Follow(source *index.Index, project string, observe func([]index.Update)) *
 		source: source,
 		cancel: cancel,
 		ready:  make(chan struct{}),
+
+		applied: make(chan struct{}),
 	}
 	w.done.Go(func() { w.follow(ctx, observe) })
 	return w
@@ -48,6 +53,33 @@ func (w *Workspace) Ready(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// CatchUp returns when searches know of every file that the index holds now.
+func (w *Workspace) CatchUp(ctx context.Context) error {
+	for {
+		w.mu.Lock()
+		applied := w.applied
+		w.mu.Unlock()
+		files, err := w.source.Store().Stats(ctx, "")
+		if err != nil {
+			return err
+		}
+		snap := w.Search.Current()
+		for path := range files {
+			if snap.Holds(path) {
+				delete(files, path)
+			}
+		}
+		if len(files) == 0 {
+			return nil
+		}
+		select {
+		case <-applied:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
@@ -93,6 +125,10 @@ func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 			}
 		}
 		w.Search.Apply(changes)
+		w.mu.Lock()
+		close(w.applied)
+		w.applied = make(chan struct{})
+		w.mu.Unlock()
 		if observe != nil {
 			observe(updates)
 		}

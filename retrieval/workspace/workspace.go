@@ -140,9 +140,9 @@ func (w *Workspace) observe(f *folder, updates []index.Update) {
 	}
 }
 
-// CatchUp returns when the folders are indexed as they were at the call and
-// Follow was told of every file, for commands that ask once and cannot wait for
-// the next question.
+// CatchUp returns when the folders are indexed as they were at the call, every
+// file can be searched, and Follow was told of it, for commands that ask once and
+// cannot wait for the next question.
 func (w *Workspace) CatchUp(ctx context.Context) error {
 	for _, f := range w.snapshot() {
 		select {
@@ -156,8 +156,12 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		if err := f.index.Settle(ctx); err != nil {
 			return err
 		}
-		if t, err := f.index.Store().Totals(ctx); err != nil || t.Files == 0 {
+		t, err := f.index.Store().Totals(ctx)
+		if err != nil {
 			return err
+		}
+		if t.Files == 0 {
+			continue // a feed has nothing to say of it
 		}
 		feed := f.index.Follow()
 		for caught := false; !caught; {
@@ -167,6 +171,9 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 			}
 			w.observe(f, updates)
 			caught = done
+		}
+		if err := f.warm.CatchUp(ctx); err != nil {
+			return err
 		}
 	}
 	return nil

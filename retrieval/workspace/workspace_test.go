@@ -218,7 +218,7 @@ func TestCatchUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := open(t, false, full, empty)
+	w := open(t, false, empty, full)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := w.CatchUp(ctx); err != nil {
@@ -228,5 +228,9 @@ func TestCatchUp(t *testing.T) {
 	defer w.mu.Unlock()
 	if len(w.texts) != 30 {
 		t.Errorf("told of %d files, want 30", len(w.texts))
+	}
+	answer, err := w.Search(ctx, retrieval.Request{Query: retrieval.Parse("lang:go package", time.Now()), Limit: 50})
+	if err != nil || len(answer.Results) != 30 {
+		t.Errorf("%d files can be searched, want 30: %v", len(answer.Results), err)
 	}
 }

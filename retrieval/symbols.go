@@ -1,0 +1,166 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"quarry/index/syntax"
+)
+
+// Declaration is a declaration that was found by its name.
+type Declaration struct {
+	Path string
+	// Name is as written, Container the dotted path of what it is declared in.
+	Name, Container string
+	Kind            syntax.Kind
+	// Distance is 0 for the very name that was asked for; the larger, the less it
+	// is that.
+	Distance int
+}
+
+// How far a name is from the one asked for, in steps of Declaration.Distance;
+// what only helps where the person is not looking counts half a step.
+const (
+	farCase     = 2  // the same but for case and underscores
+	farPrefix   = 4  // starts with it
+	farPart     = 6  // contains it
+	farMisspelt = 8  // within an edit or two of it
+	farElse     = 10 // declared in something else than was asked for
+	farAside    = 1  // a test, an example, vendored or generated
+)
+
+// minPart is the length from which a name is looked for inside of others.
+const minPart = 3
+
+// Declared finds declarations by name, the nearest first, at most limit. The name
+// may say what it is declared in, as any language writes it: Store.Open,
+// Store::open, (*Store).Open. kinds, if not empty, are the only ones that count;
+// else headings and configuration keys do not.
+func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Declaration {
+	container, last := cutQualified(name)
+	key := flatName(last)
+	if key == "" {
+		return nil
+	}
+	var found []Declaration
+	met := map[*def]bool{}
+	visit := func(k, far int) func(*def) {
+		return func(d *def) {
+			seg := s.segments[k]
+			if met[d] || s.dead[k].has(int(d.file)) || !wanted(d.kind, kinds) {
+				return
+			}
+			met[d] = true
+			f := &seg.files[d.file]
+			dist := far
+			if dist == 0 && d.name != last {
+				dist = farCase
+			}
+			if container != "" && !endsIn(d.container, container) && !endsIn(pathAsContainer(f.path), container) {
+				dist += farElse
+			}
+			if f.role&(roleTest|roleExample|roleVendored|roleGenerated|roleBench) != 0 {
+				dist += farAside
+			}
+			found = append(found, Declaration{f.path, d.name, d.container, d.kind, dist})
+		}
+	}
+	// Each step looks further only while there is room: a full answer of nearer
+	// names is complete.
+	for k, seg := range s.segments {
+		seg.lookup(key, visit(k, 0))
+	}
+	if len(found) < limit {
+		for k, seg := range s.segments {
+			seg.prefixed(key, limit, visit(k, farPrefix))
+		}
+	}
+	if len(found) < limit && len(key) >= minPart {
+		for k, seg := range s.segments {
+			seg.containing(key, visit(k, farPart))
+		}
+	}
+	if len(found) == 0 && len(key) > minPart {
+		for k, seg := range s.segments {
+			near := visit(k, farMisspelt)
+			seg.similar(key, 1+len(key)/8, func(d *def, _ int) { near(d) })
+		}
+	}
+	slices.SortFunc(found, func(a, b Declaration) int {
+		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Container, b.Container))
+	})
+	return slices.Clip(found[:min(limit, len(found))])
+}
+
+func wanted(kind syntax.Kind, kinds []syntax.Kind) bool {
+	if len(kinds) == 0 {
+		return kind != syntax.KindSection
+	}
+	return slices.Contains(kinds, kind)
+}
+
+// containing calls visit for every declaration whose key has part inside.
+func (s *segment) containing(part string, visit func(*def)) {
+	mask := letterMask(part)
+	for i, k := range s.keys {
+		if k.letters&mask != mask || !strings.Contains(s.defs[s.byKey[k.first]].key, part) {
+			continue
+		}
+		end := len(s.byKey)
+		if i+1 < len(s.keys) {
+			end = int(s.keys[i+1].first)
+		}
+		for _, d := range s.byKey[k.first:end] {
+			visit(&s.defs[d])
+		}
+	}
+}
+
+// cutQualified cuts a name into what it is declared in, dotted, and the rest;
+// arguments and type parameters behind it are dropped. Unlike splitName, which
+// tells names from words, it takes whatever it is given for a name.
+func cutQualified(name string) (container, last string) {
+	name = strings.TrimSpace(name)
+	for i, r := range name {
+		if i > 0 && strings.ContainsRune("(<[", r) {
+			name = name[:i]
+			break
+		}
+	}
+	parts := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#/\\()*&>, \t", r) })
+	for i, p := range parts {
+		parts[i] = strings.TrimSuffix(p, "-") // of ->
+	}
+	if len(parts) == 0 {
+		return "", ""
+	}
+	return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
+}
+
+// endsIn answers whether the last components of a dotted path are part, in any
+// case.
+func endsIn(dotted, part string) bool {
+	dotted, part = strings.ToLower(dotted), strings.ToLower(part)
+	return dotted == part || strings.HasSuffix(dotted, "."+part)
+}
+
+// pathAsContainer is the folder of a file as a container: what packages and
+// modules are named by.
+func pathAsContainer(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		return strings.ReplaceAll(path[:i], "/", ".")
+	}
+	return ""
+}
+
+// Holds answers whether a file can be found.
+func (s *Snapshot) Holds(path string) bool {
+	for k, seg := range s.segments {
+		if id, ok := seg.paths[path]; ok && !s.dead[k].has(int(id)) {
+			return true
+		}
+	}
+	return false
+}

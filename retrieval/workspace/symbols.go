@@ -1,0 +1,287 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"quarry/index/store"
+	"quarry/index/syntax"
+	"quarry/retrieval"
+)
+
+// Symbol is a declaration of the workspace.
+type Symbol struct {
+	// ID names it for as long as it is declared: the file's name, "#", its name
+	// with what it is declared in, and where one file declares that several times,
+	// "~" and which: db/store.go#Store.Open, a.ts#parse~2. It depends on nothing
+	// else, so it survives edits, a new index and a restart; SymbolByID finds a
+	// symbol that moved to another file too.
+	ID string
+	// Path is absolute.
+	Path string
+	syntax.Symbol
+
+	folder *folder
+	id     int64 // in the folder's index
+}
+
+// Qualified is the name with what it is declared in.
+func (s *Symbol) Qualified() string { return qualified(&s.Symbol) }
+
+func qualified(s *syntax.Symbol) string {
+	if s.Container == "" {
+		return s.Name
+	}
+	return s.Container + "." + s.Name
+}
+
+// UnknownSymbol is the error for an id that means no symbol, or not one alone.
+type UnknownSymbol struct {
+	ID string
+	// Near are ids that may be meant, the likeliest first.
+	Near []string
+}
+
+func (e *UnknownSymbol) Error() string {
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("there is no symbol %s; look for its name with search_symbols", e.ID)
+	}
+	return fmt.Sprintf("there is no symbol %s; perhaps one of: %s", e.ID, strings.Join(e.Near, ", "))
+}
+
+// Symbols finds declarations by name in all folders, the nearest first, at most
+// limit. See retrieval.Snapshot.Declared for names and kinds.
+func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]Symbol, error) {
+	type hit struct {
+		*folder
+		retrieval.Declaration
+	}
+	var hits []hit
+	folders := w.snapshot()
+	for _, f := range folders {
+		if _, err := f.ready(); err != nil {
+			continue
+		}
+		for _, d := range f.warm.Search.Current().Declared(name, kinds, limit) {
+			hits = append(hits, hit{f, d})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(a.Distance, b.Distance) })
+	type file struct {
+		*folder
+		path string
+	}
+	read := map[file][]Symbol{}
+	var list []Symbol
+	for _, h := range hits {
+		key := file{h.folder, h.Path}
+		symbols, ok := read[key]
+		if !ok {
+			var err error
+			if symbols, err = h.symbols(ctx, folders, h.Path); err != nil {
+				return nil, err
+			}
+		}
+		// Of several with the same name, each hit takes the next.
+		i := slices.IndexFunc(symbols, func(s Symbol) bool {
+			return s.Kind == h.Kind && s.Name == h.Name && s.Container == h.Container
+		})
+		if i >= 0 {
+			list = append(list, symbols[i])
+			symbols = slices.Delete(symbols, i, i+1)
+		}
+		read[key] = symbols
+		if len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}
+
+// symbols are the declarations of one file, none if it is not indexed or may not
+// be read any more.
+func (f *folder) symbols(ctx context.Context, folders []*folder, rel string) ([]Symbol, error) {
+	if f.index.Root().Check(rel) != "" {
+		return nil, nil
+	}
+	record, err := f.index.Store().ByPath(ctx, rel)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	file := nameIn(folders, f, rel)
+	times := map[string]int{}
+	list := make([]Symbol, len(record.SymbolIDs))
+	for i, s := range record.Syntax.Symbols {
+		name := qualified(&s)
+		times[name]++
+		id := file + "#" + name
+		if n := times[name]; n > 1 {
+			id += "~" + strconv.Itoa(n)
+		}
+		list[i] = Symbol{ID: id, Path: filepath.Join(f.dir, filepath.FromSlash(rel)), Symbol: s, folder: f, id: record.SymbolIDs[i]}
+	}
+	return list, nil
+}
+
+// maxNear is how many symbols an UnknownSymbol offers.
+const maxNear = 5
+
+// SymbolByID finds a symbol by its id. A symbol that is not in the id's file any
+// more, or a bare name, means the only declaration of that name; else the error is
+// an *UnknownSymbol.
+func (w *Workspace) SymbolByID(ctx context.Context, id string) (Symbol, error) {
+	folders := w.snapshot()
+	name := id
+	for i := range len(id) {
+		if id[i] != '#' {
+			continue
+		}
+		name = id[i+1:]
+		path, err := w.Locate(ctx, id[:i])
+		if ctx.Err() != nil {
+			return Symbol{}, ctx.Err()
+		}
+		if err != nil {
+			continue // a # in the file's name, or the file is gone
+		}
+		f, rel := innermost(folders, path)
+		if f == nil {
+			continue
+		}
+		symbols, err := f.symbols(ctx, folders, rel)
+		if err != nil {
+			return Symbol{}, err
+		}
+		want := w.Name(path) + "#" + name
+		if k := slices.IndexFunc(symbols, func(s Symbol) bool { return s.ID == want }); k >= 0 {
+			return symbols[k], nil
+		}
+	}
+	if stem, n, ok := strings.Cut(name, "~"); ok {
+		if _, err := strconv.Atoi(n); err == nil {
+			name = stem
+		}
+	}
+	near, err := w.Symbols(ctx, name, nil, maxNear)
+	if err != nil {
+		return Symbol{}, err
+	}
+	unknown := &UnknownSymbol{ID: id}
+	var same []Symbol
+	for _, s := range near {
+		unknown.Near = append(unknown.Near, s.ID)
+		if q := s.Qualified(); q == name || strings.HasSuffix(q, "."+name) {
+			same = append(same, s)
+		}
+	}
+	if len(same) == 1 {
+		return same[0], nil
+	}
+	return Symbol{}, unknown
+}
+
+// Reference is a place that uses a symbol.
+type Reference struct {
+	// Path is absolute, Line 1-based: the first use inside its declaration.
+	Path string
+	Line int
+	Kind store.EdgeKind
+	// In is the declaration around the place, "" at file level.
+	In string
+	// Weight in (0, 1] is how sure it is that this symbol is meant.
+	Weight float32
+}
+
+// References are the places that use a symbol, one for each declaration that does,
+// the surest first and then by path.
+func (w *Workspace) References(ctx context.Context, s Symbol) ([]Reference, error) {
+	x, err := s.folder.ready()
+	if err != nil {
+		return nil, err
+	}
+	st := x.Store()
+	edges, err := st.EdgesTo(ctx, s.id)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, e := range edges {
+		ids = append(ids, e.FromFile)
+	}
+	slices.Sort(ids)
+	files := map[int64]*store.File{}
+	_, err = st.Load(ctx, slices.Compact(ids), func(f *store.File) error {
+		if x.Root().Check(f.Path) == "" {
+			files[f.ID] = f
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []Reference
+	for _, e := range edges {
+		f := files[e.FromFile]
+		if f == nil {
+			continue
+		}
+		r := Reference{filepath.Join(s.folder.dir, filepath.FromSlash(f.Path)), int(e.Line), e.Kind, "", e.Weight}
+		if i := slices.Index(f.SymbolIDs, e.FromSymbol); i >= 0 {
+			r.In = qualified(&f.Syntax.Symbols[i])
+		}
+		list = append(list, r)
+	}
+	slices.SortStableFunc(list, func(a, b Reference) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	return list, nil
+}
+
+// File is one file of the workspace.
+type File struct {
+	// Name is as Locate takes it, Path absolute.
+	Name, Path string
+	// Size is in bytes, ModTime in nanoseconds since 1970; 0 for a buffer that
+	// was not saved.
+	Size, ModTime int64
+}
+
+// Files are the indexed files of all folders, in the order of their names. building
+// says that a folder is still being opened or indexed, so that some may be missing.
+func (w *Workspace) Files(ctx context.Context) (list []File, building bool, err error) {
+	folders := w.snapshot()
+	for _, f := range folders {
+		x, err := f.ready()
+		if errors.Is(err, errNotOpen) {
+			building = true
+			continue
+		}
+		if err != nil {
+			continue // said when it was opened
+		}
+		status, err := x.Status(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		building = building || status.Working
+		stats, err := x.Store().Stats(ctx, "")
+		if err != nil {
+			return nil, false, err
+		}
+		for rel, st := range stats {
+			path := filepath.Join(f.dir, filepath.FromSlash(rel))
+			if owner, _ := innermost(folders, path); owner != f {
+				continue // of a folder inside this one
+			}
+			list = append(list, File{nameIn(folders, f, rel), path, st.Size, st.ModTime})
+		}
+	}
+	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	return list, building, nil
+}

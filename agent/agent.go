@@ -10,7 +10,12 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 )
+
+// ErrNoTools says that a model was offered tools and its chat template has no
+// place for them.
+var ErrNoTools = errors.New("the model's chat template knows no tools")
 
 // Chat answers conversations. Implementations let completions go first. emit gets
 // each piece of the answer as it comes, and ends the answer early, without an

@@ -17,21 +17,32 @@ import (
 	"text/template"
 )
 
-// marks are the strings that mean something else than their letters in a
-// conversation: the control tokens of the families of chat models, each of which
-// is one token wherever it stands, and the tags between which quarry puts tools'
-// calls and results.
-var marks = regexp.MustCompile(
-	`<[|｜][^<>|｜\s]{1,48}[|｜]>` + // Granite, Qwen, Llama 3, Phi, DeepSeek
-		`|(?i:</?(?:start_of_turn|end_of_turn|bos|eos|pad|unk|s|think|tool_call|tool_calls|tool_result|tool_response|tools)\b)` + // Gemma, Llama 2, ours
+// tokens are the control tokens of the families of chat models, each of which is
+// one token wherever it stands; tags are those between which quarry puts tools'
+// calls and results, and models their thoughts.
+var (
+	tokens = `<[|｜][^<>|｜\s]{1,48}[|｜]>` + // Granite, Qwen, Llama 3, Phi, DeepSeek
+		`|(?i:</?(?:start_of_turn|end_of_turn|bos|eos|pad|unk|s)\b)` + // Gemma, Llama 2
 		`|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]` + // Mistral
-		`|<</?SYS>>`)
+		`|<</?SYS>>`
+	tags = `|(?i:</?(?:think|tool_call|tool_calls|tool_result|tool_response|tools)\b)`
+
+	control = regexp.MustCompile(tokens)
+	marks   = regexp.MustCompile(tokens + tags)
+)
 
 // Quote makes text from outside fit to stand in a prompt: a blank after the first
-// sign of each mark makes it plain text that reads almost the same. Invalid UTF-8
-// becomes U+FFFD, because a prompt travels as JSON. The result holds no mark, and
-// quoting it again changes nothing.
-func Quote(text string) string {
+// sign of each token and tag makes it plain text that reads almost the same.
+// Invalid UTF-8 becomes U+FFFD, because a prompt travels as JSON. The result holds
+// no such mark, and quoting it again changes nothing.
+func Quote(text string) string { return broken(text, marks) }
+
+// Own makes what the model itself wrote fit to stand in its turn of the
+// conversation: its calls stay, but a file may have talked it into writing a
+// token that would open another turn.
+func Own(text string) string { return broken(text, control) }
+
+func broken(text string, marks *regexp.Regexp) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if !strings.ContainsAny(text, "<[") {
 		return text

@@ -1,0 +1,313 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// place finds the one place of every hunk in a document. A hunk that fits in
+// several is settled by what is known otherwise: the line its header states, how
+// far the other hunks are from theirs, the function its header names, and that
+// hunks stand in order. What that leaves open is refused, not guessed.
+func place(src *source, hunks []*hunk) ([]*match, *Refusal) {
+	t := &text{src: src}
+	var open [][]*match
+	for _, h := range hunks {
+		found, err := t.candidates(h)
+		if err != nil {
+			err.Hunk = h.number
+			return nil, err
+		}
+		open = append(open, found...)
+	}
+	t.settle(open)
+	placed := make([]*match, len(open))
+	for i, list := range open {
+		if len(list) > 1 {
+			r := refuse(Ambiguous, "its old lines are at %d places (%s); write more unchanged lines around the change, so that they fit only one", len(list), lineList(list))
+			r.Hunk = list[0].hunk.number
+			return nil, r
+		}
+		placed[i] = list[0]
+	}
+	return placed, nil
+}
+
+// candidates is where a hunk may stand; one whose context leaves lines out
+// becomes several hunks.
+func (t *text) candidates(h *hunk) ([][]*match, *Refusal) {
+	if !slices.ContainsFunc(h.body, func(l bodyLine) bool { return l.old() && (h.counted || !l.blank()) }) {
+		return nil, refuse(Incomplete, "it has no old line to be placed by; write the unchanged lines around the change with a blank in front")
+	}
+	if found := t.places(h); found != nil {
+		return t.unlessApplied(h, found)
+	}
+	if parts, err := h.parts(); err != nil {
+		return nil, err
+	} else if parts != nil {
+		var all [][]*match
+		for _, p := range parts {
+			found, err := t.candidates(p)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+		return all, nil
+	}
+	if t.hasNewSide(h) {
+		return nil, refuse(Applied, "the document has the new lines already; nothing is left to do")
+	}
+	if found := t.roughPlaces(h); found != nil {
+		return t.unlessApplied(h, found)
+	}
+	return nil, t.missing(h)
+}
+
+// parts cuts a hunk where its context says that lines are left out. It is nil if
+// nowhere.
+func (h *hunk) parts() ([]*hunk, *Refusal) {
+	var parts []*hunk
+	next := &hunk{number: h.number, section: h.section}
+	cut := false
+	for _, l := range h.body {
+		if !elides(l) {
+			next.body = append(next.body, l)
+			continue
+		}
+		if l.op != ' ' {
+			return nil, refuse(Elided, "%q stands for lines; write every removed and every added line out", strings.TrimSpace(l.text))
+		}
+		cut = true
+		parts = append(parts, next)
+		next = &hunk{number: h.number, follows: true}
+	}
+	if !cut {
+		return nil, nil
+	}
+	parts = append(parts, next)
+	parts = slices.DeleteFunc(parts, func(p *hunk) bool {
+		return !slices.ContainsFunc(p.body, func(l bodyLine) bool { return !l.blank() })
+	})
+	return parts, nil
+}
+
+// hasNewSide says whether the document has what the hunk would make.
+func (t *text) hasNewSide(h *hunk) bool {
+	var made []bodyLine
+	words := false
+	for _, l := range h.body {
+		if l.op != '-' {
+			words = words || l.op == '+' && !l.blank()
+			made = append(made, bodyLine{op: ' ', text: l.text, bare: true})
+		}
+	}
+	for v := exact; words && v < spaced; v++ {
+		if t.find(h, made, v, false) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// unlessApplied refuses lines to be added at the edge of a hunk where they stand
+// already: the context is on one side only and fits before and after.
+func (t *text) unlessApplied(h *hunk, found []*match) ([][]*match, *Refusal) {
+	body := found[0].body
+	if len(found) != 1 || slices.ContainsFunc(body, func(l bodyLine) bool { return l.op == '-' }) {
+		return [][]*match{found}, nil
+	}
+	m := found[0]
+	below := len(body)
+	for below > 0 && body[below-1].op == '+' {
+		below--
+	}
+	above := 0
+	for above < len(body) && body[above].op == '+' {
+		above++
+	}
+	there := func(added []bodyLine, at int) bool {
+		if len(added) == 0 || at < 0 || at+len(added) > len(t.src.lines) {
+			return false
+		}
+		return slices.EqualFunc(added, t.at(trailing)[at:at+len(added)], func(l bodyLine, s string) bool { return trailing.norm(l.text) == s })
+	}
+	onlyBelow, onlyAbove := above == 0 && below < len(body), above > 0 && below == len(body)
+	if onlyBelow && there(body[below:], m.last()+1) || onlyAbove && there(body[:above], m.first()-above) {
+		return nil, refuse(Applied, "the added lines stand there already; if they are to be there twice, write the unchanged lines on both sides")
+	}
+	return [][]*match{found}, nil
+}
+
+// missing says which line of a hunk is not there.
+func (t *text) missing(h *hunk) *Refusal {
+	lines := t.at(spaced)
+	best, at, bestLine := 0, -1, ""
+	for p := range lines {
+		n := 0
+		for _, l := range h.body {
+			if !l.old() {
+				continue
+			}
+			if p+n >= len(lines) || spaced.norm(l.text) != lines[p+n] {
+				if n > best {
+					best, at, bestLine = n, p+n, l.text
+				}
+				break
+			}
+			n++
+		}
+	}
+	if best == 0 {
+		for _, l := range h.body {
+			if l.old() && !l.blank() {
+				return refuse(NotFound, "no line of the document is %q, with which the hunk begins; copy its unchanged and removed lines from the document as they are now", strings.TrimSpace(l.text))
+			}
+		}
+	}
+	there := "the document ends"
+	if at < len(lines) {
+		there = fmt.Sprintf("the document has %q", strings.TrimSpace(t.src.lines[at].text))
+	}
+	return refuse(NotFound, "at line %d it wants %q, where %s; copy the unchanged and removed lines from the document as they are now", at+1, strings.TrimSpace(bestLine), there)
+}
+
+// settle narrows down the hunks that fit in several places, until nothing more
+// is learned.
+func (t *text) settle(open [][]*match) {
+	narrow := func(i int, keep func(m *match) bool) bool {
+		var kept []*match
+		for _, m := range open[i] {
+			if keep(m) {
+				kept = append(kept, m)
+			}
+		}
+		if len(kept) == 0 || len(kept) == len(open[i]) {
+			return false
+		}
+		open[i] = kept
+		return true
+	}
+	for again := true; again; {
+		again = false
+		for i := range open {
+			if len(open[i]) <= 1 {
+				continue
+			}
+			low, high := bounds(open, i)
+			if narrow(i, func(m *match) bool { return m.first() >= low && m.last() <= high }) {
+				again = true
+			}
+			if one := only(open[i], (*match).stated); one != nil {
+				open[i], again = []*match{one}, true
+			} else if one := t.only(open[i], t.shifted(open)); one != nil {
+				open[i], again = []*match{one}, true
+			} else if one := t.inSection(open[i]); one != nil {
+				open[i], again = []*match{one}, true
+			}
+		}
+	}
+}
+
+// bounds are the lines between which the hunk i stands if hunks are in order,
+// going by those whose place is known.
+func bounds(open [][]*match, i int) (low, high int) {
+	high = int(^uint(0) >> 1)
+	for k := i - 1; k >= 0; k-- {
+		if len(open[k]) == 1 {
+			low = open[k][0].last()
+			break
+		}
+	}
+	for k := i + 1; k < len(open); k++ {
+		if len(open[k]) == 1 {
+			high = open[k][0].first()
+			break
+		}
+	}
+	return low, high
+}
+
+// only is the single match that test takes, nil if there is none or several.
+func only(list []*match, test func(m *match) bool) *match {
+	var one *match
+	for _, m := range list {
+		if test(m) {
+			if one != nil {
+				return nil
+			}
+			one = m
+		}
+	}
+	return one
+}
+
+func (t *text) only(list []*match, test func(m *match) bool) *match {
+	if test == nil {
+		return nil
+	}
+	return only(list, test)
+}
+
+// shifted tests whether a match is as far from its stated line as all the hunks
+// whose place is known; nil if those do not agree.
+func (t *text) shifted(open [][]*match) func(m *match) bool {
+	by, known := 0, false
+	for _, list := range open {
+		if len(list) != 1 || list[0].hunk.line == 0 {
+			continue
+		}
+		d := list[0].first() + 1 - list[0].hunk.line - list[0].dropped
+		if known && d != by {
+			return nil
+		}
+		by, known = d, true
+	}
+	if !known {
+		return nil
+	}
+	return func(m *match) bool {
+		return m.hunk.line > 0 && m.first()+1-m.hunk.line-m.dropped == by
+	}
+}
+
+// inSection is the first match below the line that the hunk's header names, if
+// the document has that line once.
+func (t *text) inSection(list []*match) *match {
+	want := spaced.norm(list[0].hunk.section)
+	if want == "" {
+		return nil
+	}
+	at := -1
+	for i, l := range t.at(spaced) {
+		if strings.HasPrefix(l, want) {
+			if at >= 0 {
+				return nil
+			}
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	for _, m := range list { // in the document's order
+		if m.last() > at {
+			return m
+		}
+	}
+	return nil
+}
+
+// lineList names the lines where matches begin.
+func lineList(list []*match) string {
+	var at []string
+	for i, m := range list {
+		if i == 5 {
+			at = append(at, "…")
+			break
+		}
+		at = append(at, fmt.Sprintf("line %d", m.first()+1))
+	}
+	return strings.Join(at, ", ")
+}

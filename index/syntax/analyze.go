@@ -13,12 +13,21 @@ import (
 //
 // The only error is a file of 4 GB or more.
 func Analyze(language string, src []byte) (*File, error) {
-	tree, err := Parse(language, src)
-	if err != nil {
-		return nil, err
+	if uint64(len(src)) >= math.MaxUint32 {
+		return nil, ErrTooLarge
 	}
-	defer tree.Close()
-	return tree.Analyze(), nil
+	t := newTree(Canonical(language), src, false)
+	lines := newLineTable(src)
+	l := languageFor(t.language)
+	if l == nil {
+		return t.analyzeLines(lines), nil
+	}
+	nodes, release := parseFlat(l, t.parsed)
+	defer release()
+	if t.hopeless = nodes == nil; t.hopeless {
+		return t.analyzeLines(lines), nil
+	}
+	return t.analyzeNodes(nodes, lines), nil
 }
 
 // role is what a capture of a fact query means; doc.go describes them.

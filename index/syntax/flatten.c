@@ -1,5 +1,27 @@
 #include "flatten.h"
 
+// quarry_parse parses a text and returns the nodes of its tree in preorder; they
+// are valid until the arena is reset. It returns NULL if the parser gave up after
+// limit microseconds. A parser of its own for each text is cheap, and leaves
+// nothing in the arena that would have to be kept.
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
+  quarry_arena_use(arena);
+  TSParser *parser = ts_parser_new();
+  ts_parser_set_language(parser, language);
+  ts_parser_set_timeout_micros(parser, limit);
+  TSTree *tree = ts_parser_parse_string(parser, NULL, text, length);
+  ts_parser_delete(parser); // some scanners have memory that is not the arena's
+  quarry_node *nodes = NULL;
+  if (tree != NULL) {
+    TSNode root = ts_tree_root_node(tree);
+    *count = ts_node_descendant_count(root);
+    nodes = quarry_arena_take(arena, *count * sizeof(quarry_node));
+    quarry_flatten(root, nodes, *count);
+  }
+  quarry_arena_use(NULL);
+  return nodes;
+}
+
 // quarry_flatten writes the subtree of root to out in preorder and returns how
 // many nodes there are. One call across the cgo boundary replaces several for
 // each node: that boundary, not the walk, is what reading a tree from Go costs.

@@ -7,9 +7,14 @@
 #define QUARRY_FLATTEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "arena.h"
+
 typedef struct TSTree TSTree;
+typedef struct TSParser TSParser;
+typedef struct TSLanguage TSLanguage;
 
 typedef struct {
   uint32_t context[4];
@@ -23,6 +28,13 @@ typedef struct {
   uint32_t context[3];
 } TSTreeCursor;
 
+extern void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t), void *(*)(void *, size_t), void (*)(void *));
+extern TSParser *ts_parser_new(void);
+extern void ts_parser_delete(TSParser *self);
+extern bool ts_parser_set_language(TSParser *self, const TSLanguage *language);
+extern void ts_parser_set_timeout_micros(TSParser *self, uint64_t timeout);
+extern TSTree *ts_parser_parse_string(TSParser *self, const TSTree *old, const char *text, uint32_t length);
+extern TSNode ts_tree_root_node(const TSTree *self);
 extern TSTreeCursor ts_tree_cursor_new(TSNode node);
 extern void ts_tree_cursor_delete(TSTreeCursor *self);
 extern TSNode ts_tree_cursor_current_node(const TSTreeCursor *self);
@@ -50,6 +62,7 @@ typedef struct {
   uint8_t extra;       // allowed anywhere: comments
 } quarry_node;
 
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);
 

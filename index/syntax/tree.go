@@ -106,15 +106,24 @@ func (t *Tree) Analyze() *File {
 		tree = again.tree
 	}
 	if tree == nil {
-		f := analyzeLines(t.language, t.src, lines)
-		if t.hopeless {
-			f.Errors = []Span{lines.span(0, uint32(len(t.src)))}
-		}
-		return f
+		return t.analyzeLines(lines)
 	}
 	nodes, release := flatten(tree)
 	defer release()
 	tree.Close()
+	return t.analyzeNodes(nodes, lines)
+}
+
+// analyzeLines reads a text without a syntax tree.
+func (t *Tree) analyzeLines(lines lineTable) *File {
+	f := analyzeLines(t.language, t.src, lines)
+	if t.hopeless {
+		f.Errors = []Span{lines.span(0, uint32(len(t.src)))}
+	}
+	return f
+}
+
+func (t *Tree) analyzeNodes(nodes []node, lines lineTable) *File {
 	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines)
 	f.Chunks = a.chunks(f)
 	return f

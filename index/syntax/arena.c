@@ -1,0 +1,179 @@
+// Memory for parses whose tree is read once and thrown away. tree-sitter asks for
+// tens of small pieces a line of source. Here all of them come from blocks that one
+// thread fills, are reused by size, and vanish together: nobody walks the tree to
+// free it, and no lock or coalescing is paid for.
+
+#include "arena.h"
+#include "flatten.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  UNIT = 16,              // every piece is a multiple of it
+  SMALL = 512,            // up to here each multiple is a size class of its own
+  SMALL_CLASSES = SMALL / UNIT + 1,
+  CLASSES = SMALL_CLASSES + 48, // above, the powers of two
+  BLOCK = 1 << 20,
+  KEEP = 16, // blocks that a reset arena holds on to
+};
+
+// piece is what precedes the memory handed out.
+typedef struct piece {
+  size_t capacity;    // bytes that can be used, from next on
+  struct piece *next; // in its class, while it is free
+} piece;
+
+#define HEADER offsetof(piece, next)
+
+typedef struct block {
+  struct block *next;
+  size_t size; // of data
+  // So that pieces' memory, behind their 8 byte header, is aligned to 16.
+  size_t padding;
+  char data[];
+} block;
+
+struct quarry_arena {
+  block *blocks; // in use, the one being filled first
+  block *spare;  // of BLOCK bytes each
+  char *at, *end;
+  piece *free[CLASSES];
+  int kept;
+};
+
+static _Thread_local quarry_arena *current;
+
+static void *checked(void *p, size_t size) {
+  if (p == NULL && size > 0) {
+    fprintf(stderr, "quarry: no memory left for a parse (%zu bytes)\n", size);
+    abort();
+  }
+  return p;
+}
+
+// class_of gives the size class of a request and rounds the request up to it.
+static unsigned class_of(size_t *size) {
+  size_t units = (*size + HEADER + UNIT - 1) / UNIT;
+  if (units < SMALL_CLASSES) {
+    units += units == 1; // a free piece holds a pointer
+    *size = units * UNIT - HEADER;
+    return (unsigned)units;
+  }
+  unsigned bits = 64 - (unsigned)__builtin_clzll(*size + HEADER - 1);
+  *size = ((size_t)1 << bits) - HEADER;
+  return SMALL_CLASSES + bits;
+}
+
+static void add_block(quarry_arena *arena, size_t need) {
+  block *b = arena->spare;
+  if (need <= BLOCK && b != NULL) {
+    arena->spare = b->next;
+    arena->kept--;
+  } else {
+    size_t size = need > BLOCK ? need : BLOCK;
+    b = checked(malloc(sizeof(block) + size), size);
+    b->size = size;
+  }
+  b->next = arena->blocks;
+  arena->blocks = b;
+  arena->at = b->data;
+  arena->end = b->data + b->size;
+}
+
+void *quarry_arena_take(quarry_arena *arena, size_t size) {
+  unsigned class = class_of(&size);
+  piece *p = arena->free[class];
+  if (p != NULL) {
+    arena->free[class] = p->next;
+    return &p->next;
+  }
+  if ((size_t)(arena->end - arena->at) < size + HEADER) {
+    add_block(arena, size + HEADER);
+  }
+  p = (piece *)arena->at;
+  arena->at += size + HEADER;
+  p->capacity = size;
+  return &p->next;
+}
+
+static piece *piece_of(void *memory) { return (piece *)((char *)memory - HEADER); }
+
+static void give_back(quarry_arena *arena, void *memory) {
+  piece *p = piece_of(memory);
+  size_t size = p->capacity;
+  unsigned class = class_of(&size);
+  p->next = arena->free[class];
+  arena->free[class] = p;
+}
+
+static void *arena_malloc(size_t size) {
+  return current ? quarry_arena_take(current, size) : checked(malloc(size), size);
+}
+
+static void *arena_calloc(size_t count, size_t size) {
+  if (current == NULL) {
+    return checked(calloc(count, size), count * size);
+  }
+  return memset(quarry_arena_take(current, count * size), 0, count * size);
+}
+
+static void arena_free(void *memory) {
+  if (current == NULL) {
+    free(memory);
+  } else if (memory != NULL) {
+    give_back(current, memory);
+  }
+}
+
+static void *arena_realloc(void *memory, size_t size) {
+  if (current == NULL) {
+    return checked(realloc(memory, size), size);
+  }
+  if (memory == NULL) {
+    return quarry_arena_take(current, size);
+  }
+  size_t have = piece_of(memory)->capacity;
+  if (size <= have) {
+    return memory;
+  }
+  void *larger = memcpy(quarry_arena_take(current, size), memory, have);
+  give_back(current, memory);
+  return larger;
+}
+
+void quarry_install_arenas(void) {
+  ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free);
+}
+
+quarry_arena *quarry_arena_new(void) { return checked(calloc(1, sizeof(quarry_arena)), sizeof(quarry_arena)); }
+
+void quarry_arena_use(quarry_arena *arena) { current = arena; }
+
+void quarry_arena_reset(quarry_arena *arena) {
+  for (block *b = arena->blocks, *next; b != NULL; b = next) {
+    next = b->next;
+    if (b->size == BLOCK && arena->kept < KEEP) {
+      b->next = arena->spare;
+      arena->spare = b;
+      arena->kept++;
+    } else {
+      free(b);
+    }
+  }
+  arena->blocks = NULL;
+  arena->at = arena->end = NULL;
+  memset(arena->free, 0, sizeof(arena->free));
+}
+
+void quarry_arena_delete(quarry_arena *arena) {
+  arena->kept = KEEP;
+  quarry_arena_reset(arena);
+  for (block *b = arena->spare, *next; b != NULL; b = next) {
+    next = b->next;
+    free(b);
+  }
+  free(arena);
+}

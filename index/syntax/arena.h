@@ -1,0 +1,26 @@
+// An arena is the memory of one parse. See arena.c.
+#ifndef QUARRY_ARENA_H
+#define QUARRY_ARENA_H
+
+#include <stddef.h>
+
+typedef struct quarry_arena quarry_arena;
+
+// quarry_install_arenas makes tree-sitter ask arenas for memory where one is in
+// use, and malloc elsewhere. Call it once, before anything else here.
+void quarry_install_arenas(void);
+
+quarry_arena *quarry_arena_new(void);
+void quarry_arena_delete(quarry_arena *arena);
+
+// quarry_arena_use makes the calling thread take tree-sitter's memory from an
+// arena; NULL ends that.
+void quarry_arena_use(quarry_arena *arena);
+
+// quarry_arena_take returns size bytes of an arena.
+void *quarry_arena_take(quarry_arena *arena, size_t size);
+
+// quarry_arena_reset frees all that was taken from an arena.
+void quarry_arena_reset(quarry_arena *arena);
+
+#endif

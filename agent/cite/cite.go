@@ -1,0 +1,232 @@
+// Package cite finds the places that a text names, path:line or path:line-line,
+// and checks each: a model that is to prove what it says invents places too.
+//
+// A place stands if it is in the workspace, has these lines, and is of a file that
+// the model was shown; the text then names it in one form. Any other is taken out
+// and counted.
+package cite
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"quarry/agent"
+	"quarry/index/syntax"
+)
+
+// Files is what places are checked against; agent.Files has it.
+type Files interface {
+	// Locate is the absolute path of a file that may be read, by a name as a model
+	// writes it.
+	Locate(ctx context.Context, name string) (path string, err error)
+	// Name is the file's name in citations.
+	Name(path string) string
+	Text(path string) (string, error)
+}
+
+// Checker checks the places of one answer. It remembers the files it has looked
+// at, so that all of an answer is held against the same texts. It is not safe for
+// concurrent use.
+type Checker struct {
+	files Files
+	// shown answers the names of files that the model was shown.
+	shown func() []string
+	lines map[string]int    // of files, by name
+	names map[string]string // of files, by the name cited
+}
+
+// NewChecker makes a checker. shown is called for every place, since more may be
+// shown meanwhile; nil lets any file of the workspace be cited.
+func NewChecker(files Files, shown func() []string) *Checker {
+	return &Checker{files: files, shown: shown, lines: map[string]int{}, names: map[string]string{}}
+}
+
+// Checked is a text whose places stand.
+type Checked struct {
+	Text string
+	// Citations are the text's places, each once, in order.
+	Citations []agent.Citation
+	// Removed is how many were taken out.
+	Removed int
+}
+
+// place matches what may be a citation: a path, and lines as path:1-2, path:L1-L2,
+// path:1:2 (line and column) or path#L1-L2. A path has no blanks; brackets are
+// part of it within a folder's name only, [id] and (group), since citations stand
+// in brackets.
+var place = regexp.MustCompile(`((?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+
+// Check checks the places of a text.
+func (c *Checker) Check(ctx context.Context, text string) Checked {
+	var out Checked
+	var b strings.Builder
+	text = strings.ReplaceAll(text, hole, "")
+	done := 0
+	for _, m := range place.FindAllStringSubmatchIndex(text, -1) {
+		name := text[m[2]:m[3]]
+		if !strings.ContainsFunc(name, unicode.IsLetter) || strings.HasPrefix(name, "//") {
+			continue // a time, a ratio, an address
+		}
+		end := m[1]
+		last := ""
+		if m[6] >= 0 {
+			last = text[m[6]:m[7]]
+		}
+		found, ok := c.resolve(ctx, name, text[m[4]:m[5]], last)
+		switch {
+		case ok:
+			b.WriteString(text[done:m[0]])
+			fmt.Fprintf(&b, "%s:%d-%d", found.Path, found.StartLine, found.EndLine)
+			out.add(found)
+		case likeAPath(name):
+			b.WriteString(text[done:m[0]])
+			b.WriteString(hole)
+			out.Removed++
+		default:
+			b.WriteString(text[done:end])
+		}
+		done = end
+	}
+	b.WriteString(text[done:])
+	out.Text = b.String()
+	if out.Removed > 0 {
+		out.Text = closeHoles(out.Text)
+	}
+	return out
+}
+
+func (out *Checked) add(c agent.Citation) {
+	for _, other := range out.Citations {
+		if other == c {
+			return
+		}
+	}
+	out.Citations = append(out.Citations, c)
+}
+
+// likeAPath answers whether a name that is no file's was meant as one: it has a
+// folder, or is the name of source code. What is left ("example.com:443") is
+// prose.
+func likeAPath(name string) bool {
+	if strings.ContainsAny(name, `/\`) {
+		return true
+	}
+	return syntax.Detect(name, nil) != syntax.PlainText || path.Ext(name) == ".txt"
+}
+
+// resolve finds the place that a citation means.
+func (c *Checker) resolve(ctx context.Context, name, first, last string) (agent.Citation, bool) {
+	start, err := strconv.Atoi(first)
+	if err != nil || start < 1 {
+		return agent.Citation{}, false
+	}
+	end := start
+	if last != "" {
+		if end, err = strconv.Atoi(last); err != nil || end < start {
+			return agent.Citation{}, false
+		}
+	}
+	name, ok := c.file(ctx, name)
+	if !ok {
+		return agent.Citation{}, false
+	}
+	if end > c.lines[name] {
+		return agent.Citation{}, false
+	}
+	return agent.Citation{Path: name, StartLine: start, EndLine: end}, true
+}
+
+// file is the name of the file that a citation means; its lines are then known. A
+// part of a path that only one of the files shown ends in means that file.
+func (c *Checker) file(ctx context.Context, cited string) (name string, ok bool) {
+	if name, ok := c.names[cited]; ok {
+		return name, true
+	}
+	var shown []string
+	if c.shown != nil {
+		shown = c.shown()
+	}
+	wanted := cited
+	if at, err := c.files.Locate(ctx, cited); err == nil {
+		wanted = c.files.Name(at)
+	} else if c.shown != nil {
+		wanted = only(shown, strings.TrimPrefix(path.Clean(strings.ReplaceAll(cited, `\`, "/")), "/"))
+	}
+	seen := c.shown == nil
+	for _, s := range shown {
+		seen = seen || s == wanted
+	}
+	if !seen || wanted == "" {
+		return "", false // not remembered: it may be shown later
+	}
+	at, err := c.files.Locate(ctx, wanted)
+	if err != nil {
+		return "", false
+	}
+	text, err := c.files.Text(at)
+	if err != nil {
+		return "", false
+	}
+	name = c.files.Name(at)
+	c.lines[name] = countLines(text)
+	c.names[cited] = name
+	return name, true
+}
+
+// only is the one of names that ends in suffix, at a folder; "" if there is none
+// or there are several.
+func only(names []string, suffix string) string {
+	found := ""
+	for _, n := range names {
+		if n == suffix || strings.HasSuffix(n, "/"+suffix) {
+			if found != "" && found != n {
+				return ""
+			}
+			found = n
+		}
+	}
+	return found
+}
+
+// countLines counts lines as editors do, but for the empty one behind the last
+// line break.
+func countLines(text string) int {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	n := strings.Count(text, "\n") + strings.Count(text, "\r")
+	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") {
+		n++
+	}
+	return n
+}
+
+// hole stands where a place was taken out.
+const hole = "\x00"
+
+var holes = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile("`\x00`|\"\x00\"|'\x00'|\\*+\x00\\*+"), hole},
+	{regexp.MustCompile(`\x00(?:[ \t]*(?:,|;|&|and|or)[ \t]*\x00)+`), hole},
+	{regexp.MustCompile(`[\[(][ \t]*(?:(?i:see|in|from|at|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
+	{regexp.MustCompile(`([\[(])[ \t]*\x00[ \t]*(?:,|;|&|and|or)[ \t]*`), "$1"},
+	{regexp.MustCompile(`[ \t]*(?:,|;|&|\band|\bor)[ \t]*\x00`), ""},
+	{regexp.MustCompile(`(?:^|[ \t]+)(?:(?i:see|in|from|at|by|of|as|per)[ \t]+)?\x00`), ""},
+	{regexp.MustCompile(`^\x00[ \t]*(?:,|;|:|and|or|-|–|—)[ \t]*`), ""},
+	{regexp.MustCompile(hole), ""},
+	{regexp.MustCompile(`\([ \t]*\)|\[[ \t]*\]\x00`), ""},
+}
+
+// closeHoles takes out what stood around a place and says nothing without it:
+// brackets, commas, a preposition.
+func closeHoles(text string) string {
+	for _, h := range holes {
+		text = h.find.ReplaceAllString(text, h.put)
+	}
+	return text
+}

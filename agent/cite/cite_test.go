@@ -1,0 +1,99 @@
+package cite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"quarry/agent/cite"
+)
+
+// files is a workspace of texts by name.
+type files map[string]string
+
+func (f files) Locate(_ context.Context, name string) (string, error) {
+	name = strings.TrimPrefix(name, "./")
+	if _, ok := f[name]; ok {
+		return "/w/" + name, nil
+	}
+	return "", errors.New("no such file")
+}
+func (f files) Name(path string) string { return strings.TrimPrefix(path, "/w/") }
+func (f files) Text(path string) (string, error) {
+	return f[f.Name(path)], nil
+}
+
+func lines(n int) string { return strings.Repeat("x\n", n) }
+
+var workspace = files{
+	"main.go": lines(30), "lib/store.py": lines(12), "web/app.ts": "a\nb\nc", "app/[id]/page.tsx": lines(5), "Makefile": lines(9),
+	"docs/größe.md": lines(3), "crlf.txt": "a\r\nb\r\n", "other/app.ts": lines(3), "secret.go": lines(3),
+}
+
+func shown() []string {
+	return []string{"main.go", "lib/store.py", "web/app.ts", "app/[id]/page.tsx", "Makefile", "docs/größe.md", "crlf.txt", "other/app.ts"}
+}
+
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		text, want, places string
+		removed            int
+	}{
+		{"It opens in main.go:3-9.", "It opens in main.go:3-9.", "main.go:3-9", 0},
+		{"It opens in `main.go:3`.", "It opens in `main.go:3-3`.", "main.go:3-3", 0},
+		{"[./lib/store.py:1–12] and (main.go#L2-L4)", "[lib/store.py:1-12] and (main.go:2-4)", "lib/store.py:1-12 main.go:2-4", 0},
+		{"store.py:L2-L3, twice: lib/store.py:2-3", "lib/store.py:2-3, twice: lib/store.py:2-3", "lib/store.py:2-3", 0},
+		{"main.go:3:7 has a column", "main.go:3-3 has a column", "main.go:3-3", 0},
+		{"see app/[id]/page.tsx:2-5", "see app/[id]/page.tsx:2-5", "app/[id]/page.tsx:2-5", 0},
+		{"docs/größe.md:1-3, Makefile:9", "docs/größe.md:1-3, Makefile:9-9", "docs/größe.md:1-3 Makefile:9-9", 0},
+		{"web/app.ts:3 is the last line", "web/app.ts:3-3 is the last line", "web/app.ts:3-3", 0},
+		{"crlf.txt:2", "crlf.txt:2-2", "crlf.txt:2-2", 0},
+		// Places that are none.
+		{"It opens in main.go:3-99.", "It opens.", "", 1},
+		{"It opens (see gone.go:3-9).", "It opens.", "", 1},
+		{"It opens [gone.go:1-2], then closes [main.go:1-2].", "It opens, then closes [main.go:1-2].", "main.go:1-2", 1},
+		{"- The store is kept open, lib/gone.py:1-2", "- The store is kept open", "", 1},
+		{"main.go:0, main.go:9-3", "", "", 2},
+		{"(gone.go:1, main.go:1-2)", "(main.go:1-2)", "main.go:1-2", 1},
+		{"(main.go:1-2, gone.go:1)", "(main.go:1-2)", "main.go:1-2", 1},
+		{"at `gone.go:1` and `away.go:2`.", ".", "", 2},
+		{"crlf.txt:3", "", "", 1},
+		{"app.ts:1 is two files", " is two files", "", 1},
+		{"secret.go:1-2 was not shown", " was not shown", "", 1},
+		{"/etc/passwd:1-2 and ../up.go:1", "", "", 2},
+		// What only looks like places.
+		{"at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "", 0},
+		{"std::vec and key:1", "std::vec and key:1", "", 0},
+		{"nothing here", "nothing here", "", 0},
+	} {
+		got := cite.NewChecker(workspace, shown).Check(t.Context(), c.text)
+		var places []string
+		for _, p := range got.Citations {
+			places = append(places, fmt.Sprintf("%s:%d-%d", p.Path, p.StartLine, p.EndLine))
+		}
+		if got.Text != c.want || strings.Join(places, " ") != c.places || got.Removed != c.removed {
+			t.Errorf("%q:\n got %q, %v, %d removed\nwant %q, %s, %d removed", c.text, got.Text, places, got.Removed, c.want, c.places, c.removed)
+		}
+	}
+}
+
+// What was checked stays as it is.
+func FuzzCheck(f *testing.F) {
+	f.Add("It opens [gone.go:1-2], then closes [main.go:1-2] and (main.go#L1).")
+	f.Add("\x00main.go:1")
+	f.Fuzz(func(t *testing.T, text string) {
+		once := cite.NewChecker(workspace, shown).Check(t.Context(), text)
+		for _, c := range once.Citations {
+			place := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
+			if !strings.Contains(once.Text, place) {
+				t.Fatalf("%q: the text %q lacks its citation %s", text, once.Text, place)
+			}
+			body, ok := workspace[c.Path]
+			if !ok || c.StartLine < 1 || c.EndLine < c.StartLine || c.EndLine > strings.Count(body, "\n")+1 {
+				t.Fatalf("%q: %s does not stand", text, place)
+			}
+		}
+	})
+}

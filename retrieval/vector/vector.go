@@ -1,0 +1,130 @@
+// Package vector finds, among many vectors of length 1, those nearest to a query
+// by cosine. It knows nothing of files, chunks or models.
+//
+// Few vectors are compared one by one (exact.go): a dot product each with vek's
+// SIMD, the best kept in a bounded heap. That reads four bytes a dimension, and
+// from tens of thousands of vectors on the machine's memory is what it waits for.
+// So many vectors are first narrowed down by one bit a dimension (signs.go), and
+// only the best of those are compared exactly:
+//
+//	500,000 x 384     read     kept      then
+//	exact             768 MB   k
+//	signs              24 MB   about 2k  their 3 MB of exact vectors, k of them
+//
+// The signs are all that has to stay in memory; the vectors themselves may be a
+// mapped file, of which a search touches what the signs leave.
+//
+// Everything is safe for concurrent use but Signs.Extend, which has one caller.
+package vector
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// Rows are vectors of length 1, one behind the other.
+type Rows struct {
+	// Data has Stride float32 for each vector, of which the first Dim are it.
+	Data        []float32
+	Dim, Stride int
+}
+
+// Len is how many vectors there are.
+func (r Rows) Len() int {
+	if r.Stride == 0 {
+		return 0
+	}
+	return len(r.Data) / r.Stride
+}
+
+// At is a vector, Dim long.
+func (r Rows) At(i int) []float32 { return r.Data[i*r.Stride:][:r.Dim:r.Dim] }
+
+// Hit is a vector that was found.
+type Hit struct {
+	Row int
+	// Score is the cosine to the query, in -1..1 but for rounding.
+	Score float32
+}
+
+// exactNumbers is how many numbers a set may have to be compared exactly, all of
+// it: 10,000 vectors of 384. There both ways take about a millisecond or less, and
+// the exact one is sure to miss nothing (bench/vectors.md).
+const exactNumbers = 10_000 * 384
+
+// Nearest answers the k vectors nearest to query, the nearest first, equal ones by
+// row. With signs of the rows, or of the first of them, it may miss a vector that a
+// comparison of all would find; with nil it does not. It panics if the query's
+// length is not the dimension.
+func Nearest(rows Rows, signs *Signs, query []float32, k int) []Hit {
+	if len(query) != rows.Dim {
+		panic("vector: the query has another dimension than the vectors")
+	}
+	n := rows.Len()
+	k = min(k, n)
+	if k <= 0 {
+		return nil
+	}
+	if coded := min(signs.Len(), n); n*rows.Dim > exactNumbers && kept(k, coded) < coded {
+		return bySigns(rows, signs, query, k, coded)
+	}
+	return merge(k, split(n, exactShare, func(from, to int) []Hit { return exact(rows, query, k, from, to) }))
+}
+
+// bySigns looks for the nearest with the signs of the first coded rows. The rows
+// after them came later and are compared exactly.
+func bySigns(rows Rows, signs *Signs, query []float32, k, coded int) []Hit {
+	some := signs.nearest(query, coded, kept(k, coded))
+	best := split(len(some), exactShare, func(from, to int) []Hit { return exactOf(rows, query, k, some[from:to]) })
+	rest := split(rows.Len()-coded, exactShare, func(from, to int) []Hit { return exact(rows, query, k, coded+from, coded+to) })
+	return merge(k, append(best, rest...))
+}
+
+// NearestOf is Nearest among some rows only, which are compared exactly.
+func NearestOf(rows Rows, query []float32, k int, of []int) []Hit {
+	if len(query) != rows.Dim {
+		panic("vector: the query has another dimension than the vectors")
+	}
+	k = min(k, len(of))
+	if k <= 0 {
+		return nil
+	}
+	return merge(k, split(len(of), exactShare, func(from, to int) []Hit { return exactOf(rows, query, k, of[from:to]) }))
+}
+
+const (
+	// maxWorkers bounds the cores that one search takes: memory serves no more.
+	maxWorkers = 4
+	// exactShare and signsShare are the fewest rows worth a goroutine of their own:
+	// about a quarter of a millisecond of work.
+	exactShare = 4096
+	signsShare = 32_768
+)
+
+// split calls part for stretches of [0, n), at once where that is worth it, and
+// answers what they answered, in order.
+func split[T any](n, share int, part func(from, to int) T) []T {
+	workers := max(1, min(maxWorkers, runtime.GOMAXPROCS(0), n/share))
+	out := make([]T, workers)
+	var wait sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		wait.Go(func() { out[w] = part(n*w/workers, n*(w+1)/workers) })
+	}
+	out[0] = part(0, n/workers)
+	wait.Wait()
+	return out
+}
+
+// merge joins lists of hits into the k best.
+func merge(k int, lists [][]Hit) []Hit {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, better)
+	return all[:min(k, len(all))]
+}
+
+// better orders hits, the best first. What is no number comes last.
+func better(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Row, b.Row))
+}

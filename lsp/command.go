@@ -94,11 +94,11 @@ func (s *Server) showExplanation(args []protocol.LSPAny) error {
 	if err != nil {
 		return err
 	}
-	p := page{name: "completion.md", text: "No ghost text has been shown in this document yet.\n"}
+	text := "No ghost text has been shown in this document yet.\n"
 	if last, ok := s.ledgers.Load(string(u)); ok {
-		p.text = explain(last.(*completion.Result)).markdown(string(u))
+		text = explain(last.(*completion.Result)).markdown(string(u))
 	}
-	s.task("show the explanation", func(ctx context.Context) error { return s.show(ctx, p) })
+	s.task("show the explanation", func(context.Context) error { return s.show("completion", text) })
 	return nil
 }
 

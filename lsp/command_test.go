@@ -105,8 +105,8 @@ func content(t *testing.T, e *lsptest.Editor, u string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("the file's mode is %v; others may read the person's code", info.Mode())
+		if info.Mode().Perm() != 0o400 {
+			t.Errorf("the file's mode is %v; want one that only they may read, and nobody change", info.Mode())
 		}
 		raw, err := os.ReadFile(filepath.FromSlash(path))
 		if err != nil {

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -48,9 +49,13 @@ type overlay struct {
 	// recent lists the open documents, the most recently used last; guarded
 	// by mu.
 	recent []uri.URI
+	// moved is closed and renewed when docs changes; guarded by mu.
+	moved chan struct{}
 }
 
-func newOverlay() *overlay { return &overlay{docs: map[uri.URI]*Document{}} }
+func newOverlay() *overlay {
+	return &overlay{docs: map[uri.URI]*Document{}, moved: make(chan struct{})}
+}
 
 func (o *overlay) get(u uri.URI) *Document {
 	o.mu.RLock()
@@ -63,6 +68,7 @@ func (o *overlay) set(d *Document) {
 	defer o.mu.Unlock()
 	o.docs[d.URI] = d
 	o.touch(d.URI)
+	o.wake()
 }
 
 func (o *overlay) remove(u uri.URI) {
@@ -70,6 +76,43 @@ func (o *overlay) remove(u uri.URI) {
 	defer o.mu.Unlock()
 	delete(o.docs, u)
 	o.drop(u)
+	o.wake()
+}
+
+// wake tells who waits for a change; mu is held.
+func (o *overlay) wake() {
+	close(o.moved)
+	o.moved = make(chan struct{})
+}
+
+// await returns true when cond does; it is asked again after each change of a
+// document. It returns false if ctx ends before.
+func (o *overlay) await(ctx context.Context, cond func() bool) bool {
+	for {
+		o.mu.RLock()
+		moved := o.moved
+		o.mu.RUnlock()
+		if cond() {
+			return true
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// at is the open document of a file, nil if it is not open.
+func (o *overlay) at(path string) *Document {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for _, d := range o.docs {
+		if d.Path() == path {
+			return d
+		}
+	}
+	return nil
 }
 
 // others lists the open documents but one, the most recently used first.

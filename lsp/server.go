@@ -110,15 +110,19 @@ type Server struct {
 	// completion items.
 	showsInline bool
 
-	calls   calls
-	docs    *overlay
-	inline  *newest
-	told    sync.Map // keys of messages already shown
-	ledgers sync.Map // *completion.Result of the last answer, by document key
+	calls calls
+	docs  *overlay
+	// spellings are the client's own uri.URI by the canonical one, where they
+	// differ.
+	spellings sync.Map
+	inline    *newest
+	told      sync.Map // keys of messages already shown
+	ledgers   sync.Map // *completion.Result of the last answer, by document key
 
-	pages     sync.Map // text of a virtual document by URI
-	jobs      sync.Map // *job by progress token
-	jobNumber atomic.Int64
+	pages      sync.Map     // text of a virtual document by URI
+	pageNumber atomic.Int64 // of the last page that was shown as a file
+	jobs       sync.Map     // *job by progress token
+	jobNumber  atomic.Int64
 
 	mu       sync.Mutex
 	core     Core              // nil before initialize; guarded by mu
@@ -151,7 +155,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	st := newStream(rwc, opts, cancel)
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
 	s.client = protocol.ClientDispatcher(s.conn)
-	s.conn.Go(base, s.guard(s.custom(protocol.ServerHandler(s, nil))))
+	s.conn.Go(base, s.guard(s.custom(s.keepSpelling(protocol.ServerHandler(s, nil)))))
 
 	select {
 	case <-s.exit:
@@ -167,6 +171,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		}
 	}
 	s.tasks.Wait()
+	s.removePages()
 	_ = st.Close()
 	// A read of standard input cannot be interrupted on every platform; the
 	// process ends all the same.

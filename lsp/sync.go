@@ -2,11 +2,40 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 )
+
+// keepSpelling remembers how the client spells the URI of a document it opens:
+// decoding makes URIs canonical, and an edit must name a document as the client
+// does.
+func (s *Server) keepSpelling(next jsonrpc2.Handler) jsonrpc2.Handler {
+	return func(ctx context.Context, req *jsonrpc2.Request) (any, error) {
+		if req.Method() != protocol.MethodTextDocumentDidOpen {
+			return next(ctx, req)
+		}
+		var p struct{ TextDocument struct{ URI string } }
+		if json.Unmarshal(req.Params(), &p) == nil { // else next says what is wrong
+			if u, err := uri.Parse(p.TextDocument.URI); err == nil && string(u) != p.TextDocument.URI {
+				s.spellings.Store(u, uri.URI(p.TextDocument.URI))
+			}
+		}
+		return next(ctx, req)
+	}
+}
+
+// spelled is the URI of an open document as the client writes it.
+func (s *Server) spelled(u uri.URI) uri.URI {
+	if own, ok := s.spellings.Load(u); ok {
+		return own.(uri.URI)
+	}
+	return u
+}
 
 // DidOpen implements textDocument/didOpen.
 func (s *Server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
@@ -61,6 +90,7 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	u := params.TextDocument.URI
 	s.inline.cancel(string(u))
 	s.docs.remove(u)
+	s.spellings.Delete(u)
 	s.ledgers.Delete(string(u))
 	core := s.currentCore()
 	core.Forget(string(u))

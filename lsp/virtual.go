@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -14,56 +18,185 @@ import (
 // virtualScheme is the scheme of documents that exist only in the server.
 const virtualScheme = "quarry"
 
-// page is a read-only text for the person: an explanation, an answer.
+// refreshEvery bounds how often a client is told that a page has grown: each
+// time it asks for the whole text.
+const refreshEvery = 150 * time.Millisecond
+
+// page is a read-only text for the person that may grow while they read: an
+// explanation, an answer. It is shown in the best way the client has: as a
+// virtual document from its first word on, else when it is whole, as a file in
+// the cache folder or as a message.
 type page struct {
-	// name is a file name, the same for pages that replace each other.
-	name string
-	text string
+	s    *Server
+	uri  uri.URI       // of the virtual document
+	wake chan struct{} // has capacity 1; filled when text has grown
+	done chan struct{} // closed when follow has ended; nil if nothing is shown before end
+	// shown says that the client was asked to show it; follow's, then end's.
+	shown bool
+
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
 }
 
-// show puts a page on the screen in the best way the client has: a virtual
-// document, else a file in the cache folder, else a message.
-func (s *Server) show(ctx context.Context, p page) error {
-	w, ws := s.clientCaps.Window, s.clientCaps.Workspace
-	showsDocuments := w != nil && w.ShowDocument != nil && w.ShowDocument.Support
-	switch {
-	case showsDocuments && ws != nil && ws.TextDocumentContent != nil:
-		return s.showVirtual(ctx, p)
-	case showsDocuments:
-		return s.showFile(ctx, p)
+// newPage begins a page. The name is that of a file, without its ending, the
+// same for pages that replace each other. The caller must end it.
+func (s *Server) newPage(ctx context.Context, name string) *page {
+	p := &page{s: s, uri: uri.URI(virtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
+	if !s.showsVirtual() {
+		return p
 	}
-	return s.client.ShowMessage(ctx, &protocol.ShowMessageParams{Type: protocol.MessageTypeInfo, Message: p.text})
+	p.done = make(chan struct{})
+	s.task("show "+name, func(context.Context) error {
+		defer close(p.done)
+		return p.follow(ctx)
+	})
+	return p
 }
 
-func (s *Server) showVirtual(ctx context.Context, p page) error {
-	u := uri.URI(virtualScheme + ":/" + p.name)
-	if _, shownBefore := s.pages.Swap(u, p.text); shownBefore {
+// add appends text; it returns at once.
+func (p *page) add(text string) {
+	p.mu.Lock()
+	p.text.WriteString(text)
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// follow shows the page when it has text, and the client what is added to it,
+// until it is ended.
+func (p *page) follow(ctx context.Context) error {
+	tick := time.NewTicker(refreshEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, more := <-p.wake:
+			if !more {
+				return nil
+			}
+		}
+		p.mu.Lock()
+		text := p.text.String()
+		p.mu.Unlock()
+		if err := p.s.put(ctx, p.uri, text, !p.shown); err != nil {
+			return err
+		}
+		p.shown = true
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// end shows text as the page's final one, even if ctx of newPage has ended.
+func (p *page) end(text string) error {
+	close(p.wake)
+	ctx := p.s.base
+	if p.done == nil {
+		return p.s.showWhole(ctx, strings.TrimSuffix(filepath.Base(p.uri.Path()), ".md"), text)
+	}
+	<-p.done
+	return p.s.put(ctx, p.uri, text, !p.shown)
+}
+
+// show puts a whole text on the screen.
+func (s *Server) show(name, text string) error { return s.newPage(s.base, name).end(text) }
+
+// showsVirtual is whether the client shows documents that only the server has.
+func (s *Server) showsVirtual() bool {
+	w := s.clientCaps.Workspace
+	return s.showsDocuments() && w != nil && w.TextDocumentContent != nil
+}
+
+func (s *Server) showsDocuments() bool {
+	w := s.clientCaps.Window
+	return w != nil && w.ShowDocument != nil && w.ShowDocument.Support
+}
+
+// put makes text a virtual document's, and shows it if show says so.
+func (s *Server) put(ctx context.Context, u uri.URI, text string, show bool) error {
+	if before, was := s.pages.Swap(u, text); was && before != text {
 		if err := s.client.TextDocumentContentRefresh(ctx, &protocol.TextDocumentContentRefreshParams{URI: u}); err != nil {
 			return fmt.Errorf("refresh %s: %w", u, err)
 		}
 	}
+	if !show {
+		return nil
+	}
 	return s.showDocument(ctx, u)
 }
 
-// showFile is for editors that show only files. The file is the person's alone:
-// it may quote their code.
-func (s *Server) showFile(ctx context.Context, p page) error {
+// showWhole shows a text that will not change, to clients without virtual
+// documents.
+func (s *Server) showWhole(ctx context.Context, name, text string) error {
+	if !s.showsDocuments() {
+		return s.client.ShowMessage(ctx, &protocol.ShowMessageParams{Type: protocol.MessageTypeInfo, Message: text})
+	}
+	dir, err := s.pageDir()
+	if err != nil {
+		return fmt.Errorf("find a folder for %s: %w", name, err)
+	}
+	// An editor that has a file open may not read it again, so each gets its own.
+	path := filepath.Join(dir, fmt.Sprintf("%s-%d.md", name, s.pageNumber.Add(1)))
+	// The file is the person's alone, since it may quote their code, and is not
+	// to be changed.
+	if err := os.WriteFile(path, []byte(text), 0o400); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return s.showDocument(ctx, uri.File(path))
+}
+
+// pagesKept is how long the files of a server that was killed stay.
+const pagesKept = 7 * 24 * time.Hour
+
+// pageDir is the folder for this server's files, made on first use. Those of
+// servers that could not remove theirs go when they are old.
+func (s *Server) pageDir() (string, error) {
 	dir := s.opts.CacheDir
 	if dir == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
-			return fmt.Errorf("find a folder for %s: %w", p.name, err)
+			return "", err
 		}
 		dir = filepath.Join(base, "quarry", "pages")
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write %s: %w", p.name, err)
+	own := filepath.Join(dir, strconv.Itoa(os.Getpid()))
+	if _, err := os.Stat(own); err == nil {
+		return own, nil
 	}
-	path := filepath.Join(dir, p.name)
-	if err := os.WriteFile(path, []byte(p.text), 0o600); err != nil {
-		return fmt.Errorf("write %s: %w", p.name, err)
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return "", err
 	}
-	return s.showDocument(ctx, uri.File(path))
+	others, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range others {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > pagesKept {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				s.log.Warn("remove old pages", "error", err)
+			}
+		}
+	}
+	return own, nil
+}
+
+// removePages removes what pageDir made.
+func (s *Server) removePages() {
+	if s.pageNumber.Load() == 0 {
+		return
+	}
+	dir, err := s.pageDir()
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
+		s.log.Warn("remove the pages shown", "error", err)
+	}
 }
 
 func (s *Server) showDocument(ctx context.Context, u uri.URI) error {

@@ -1,0 +1,204 @@
+package lsp
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/agent"
+	"quarry/lsp/text"
+)
+
+// movedError says that a document is not as it was when a change to it was
+// begun. Nothing is applied then: what was proposed no longer fits.
+type movedError struct{ path string }
+
+func (e movedError) Error() string {
+	return fmt.Sprintf("%s changed meanwhile, so nothing was applied; ask again for the text as it is now", filepath.Base(e.path))
+}
+
+// annotation is the id of the one change annotation of a proposal.
+const annotation protocol.ChangeAnnotationIdentifier = "quarry"
+
+// workspaceEdit is a proposal in the client's terms: positions in its encoding,
+// open documents by the URI and the version it gave them. It fails if a
+// document has moved on, and for what the client or the workspace does not
+// allow. With annotations, the client asks the person before it applies.
+func (s *Server) workspaceEdit(p agent.Proposal) (protocol.WorkspaceEdit, error) {
+	var changes []protocol.DocumentChange
+	plain := map[uri.URI][]protocol.TextEdit{}
+	annotated := s.asksItself()
+	for _, file := range p.Files {
+		id, base, err := s.target(file)
+		if err != nil {
+			return protocol.WorkspaceEdit{}, err
+		}
+		if file.Create {
+			create := &protocol.CreateFile{URI: id.URI, Kind: "create"}
+			create.ResourceOperation.Kind = "create"
+			if annotated {
+				create.AnnotationID = annotation
+			}
+			changes = append(changes, create)
+		}
+		edits, err := s.textEdits(base, file)
+		if err != nil {
+			return protocol.WorkspaceEdit{}, err
+		}
+		plain[id.URI] = edits
+		edit := &protocol.TextDocumentEdit{TextDocument: id}
+		for _, e := range edits {
+			if annotated {
+				edit.Edits = append(edit.Edits, &protocol.AnnotatedTextEdit{TextEdit: e, AnnotationID: annotation})
+			} else {
+				edit.Edits = append(edit.Edits, &e)
+			}
+		}
+		changes = append(changes, edit)
+	}
+	if !s.takesDocumentChanges() {
+		return protocol.WorkspaceEdit{Changes: plain}, nil
+	}
+	edit := protocol.WorkspaceEdit{DocumentChanges: changes}
+	if annotated {
+		yes, description := true, describe(p)
+		edit.ChangeAnnotations = map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{
+			annotation: {Label: p.Title, NeedsConfirmation: &yes, Description: &description},
+		}
+	}
+	return edit, nil
+}
+
+// target is the document that file changes and its text now.
+func (s *Server) target(file agent.FileChange) (id protocol.OptionalVersionedTextDocumentIdentifier, base text.Text, err error) {
+	_, roots := s.current()
+	if !within(file.Path, roots) {
+		return id, base, fmt.Errorf("%s lies outside the workspace folders; a change there is not offered", file.Path)
+	}
+	id.URI = uri.File(file.Path)
+	doc := s.docs.at(file.Path)
+	switch {
+	case doc != nil:
+		id.URI, id.Version, base = s.spelled(doc.URI), &doc.Version, doc.Text
+		if doc.Stale || file.Create || agent.HashText(base.String()) != file.Base {
+			return id, base, movedError{file.Path}
+		}
+	case file.Create:
+		if !s.createsFiles() {
+			return id, base, fmt.Errorf("this editor cannot create files when asked to; create %s yourself and ask again", filepath.Base(file.Path))
+		}
+		if _, err := os.Lstat(file.Path); !errors.Is(err, fs.ErrNotExist) {
+			return id, base, movedError{file.Path}
+		}
+		base = text.New("")
+	default:
+		now, err := s.currentCore().Text(file.Path)
+		if err != nil {
+			return id, base, fmt.Errorf("%s may not be changed: %w", file.Path, err)
+		}
+		base = text.New(now)
+		if agent.HashText(now) != file.Base {
+			return id, base, movedError{file.Path}
+		}
+	}
+	return id, base, nil
+}
+
+// textEdits are the edits of file, which fit base.
+func (s *Server) textEdits(base text.Text, file agent.FileChange) ([]protocol.TextEdit, error) {
+	edits := make([]protocol.TextEdit, 0, len(file.Edits))
+	end := 0
+	for _, e := range file.Edits {
+		if e.Start < end || e.End < e.Start || e.End > base.Len() {
+			return nil, fmt.Errorf("the edits of %s overlap or leave the text; this is a mistake in quarry, please report it", file.Path)
+		}
+		end = e.End
+		edits = append(edits, protocol.TextEdit{Range: protocolRange(base, e.Start, e.End, s.encoding), NewText: e.New})
+	}
+	return edits, nil
+}
+
+// applied is base after the edits of file.
+func applied(base string, file agent.FileChange) string {
+	var b strings.Builder
+	at := 0
+	for _, e := range file.Edits {
+		b.WriteString(base[at:e.Start])
+		b.WriteString(e.New)
+		at = e.End
+	}
+	b.WriteString(base[at:])
+	return b.String()
+}
+
+// describe is what a proposal says of itself to the person who is to judge it.
+func describe(p agent.Proposal) string {
+	var parts []string
+	if p.Reason != "" {
+		parts = append(parts, p.Reason)
+	}
+	if p.Confidence != "" {
+		parts = append(parts, fmt.Sprintf("Confidence: %s.", p.Confidence))
+	}
+	if len(p.Citations) > 0 {
+		parts = append(parts, "Based on "+places(p.Citations)+".")
+	} else {
+		parts = append(parts, "It cites no code.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// places lists citations in one line.
+func places(citations []agent.Citation) string {
+	list := make([]string, 0, len(citations))
+	for _, c := range citations {
+		place := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
+		if c.StartLine == c.EndLine {
+			place = fmt.Sprintf("%s:%d", c.Path, c.StartLine)
+		}
+		if !slices.Contains(list, place) {
+			list = append(list, place)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// within is whether path lies below one of roots.
+func within(path string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rel, err := filepath.Rel(root, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// edits are the client's capabilities for workspace edits, the zero value if it
+// has none.
+func (s *Server) edits() protocol.WorkspaceEditClientCapabilities {
+	if w := s.clientCaps.Workspace; w != nil && w.WorkspaceEdit != nil {
+		return *w.WorkspaceEdit
+	}
+	return protocol.WorkspaceEditClientCapabilities{}
+}
+
+// asksItself is whether the client asks the person before it applies an edit
+// whose annotation says so.
+func (s *Server) asksItself() bool { return s.edits().ChangeAnnotationSupport != nil }
+
+// takesDocumentChanges is whether the client understands versioned changes. Not
+// all that do say so: Neovim names only what comes with them.
+func (s *Server) takesDocumentChanges() bool {
+	c := s.edits()
+	return c.DocumentChanges != nil && *c.DocumentChanges || len(c.ResourceOperations) > 0 || c.ChangeAnnotationSupport != nil
+}
+
+// createsFiles is whether the client can be asked to create files.
+func (s *Server) createsFiles() bool {
+	return slices.Contains(s.edits().ResourceOperations, protocol.ResourceOperationKindCreate)
+}

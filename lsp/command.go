@@ -27,8 +27,12 @@ const (
 )
 
 var commands = map[string]func(*Server, []protocol.LSPAny) error{
-	commandAccepted: (*Server).accepted,
-	commandExplain:  (*Server).showExplanation,
+	commandAccepted:                    (*Server).accepted,
+	commandExplain:                     (*Server).showExplanation,
+	commandPrefix + string(doExplain):  errandCommand(doExplain),
+	commandPrefix + string(doFix):      errandCommand(doFix),
+	commandPrefix + string(doRefactor): errandCommand(doRefactor),
+	commandPrefix + string(doAsk):      errandCommand(doAsk),
 	commandRebuild: func(s *Server, _ []protocol.LSPAny) error {
 		s.currentCore().Rebuild()
 		return nil

@@ -19,6 +19,7 @@ var customMethods map[string]func(*Server, context.Context, json.RawMessage) (an
 func init() {
 	customMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
 		MethodExplainCompletion:  (*Server).explainCompletion,
+		MethodAsk:                (*Server).ask,
 		"quarry/index.status":    (*Server).indexStatus,
 		"quarry/index.rebuild":   (*Server).indexRebuild,
 		"quarry/search.lexical":  searchIn(searchLexical),

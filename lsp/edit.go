@@ -1,10 +1,10 @@
 package lsp
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,12 +31,12 @@ const annotation protocol.ChangeAnnotationIdentifier = "quarry"
 // open documents by the URI and the version it gave them. It fails if a
 // document has moved on, and for what the client or the workspace does not
 // allow. With annotations, the client asks the person before it applies.
-func (s *Server) workspaceEdit(p agent.Proposal) (protocol.WorkspaceEdit, error) {
+func (s *Server) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.WorkspaceEdit, error) {
 	var changes []protocol.DocumentChange
 	plain := map[uri.URI][]protocol.TextEdit{}
 	annotated := s.asksItself()
 	for _, file := range p.Files {
-		id, base, err := s.target(file)
+		id, base, err := s.target(ctx, file)
 		if err != nil {
 			return protocol.WorkspaceEdit{}, err
 		}
@@ -77,16 +77,16 @@ func (s *Server) workspaceEdit(p agent.Proposal) (protocol.WorkspaceEdit, error)
 }
 
 // target is the document that file changes and its text now.
-func (s *Server) target(file agent.FileChange) (id protocol.OptionalVersionedTextDocumentIdentifier, base text.Text, err error) {
-	_, roots := s.current()
-	if !within(file.Path, roots) {
-		return id, base, fmt.Errorf("%s lies outside the workspace folders; a change there is not offered", file.Path)
-	}
-	id.URI = uri.File(file.Path)
+func (s *Server) target(ctx context.Context, file agent.FileChange) (id protocol.OptionalVersionedTextDocumentIdentifier, base text.Text, err error) {
+	core := s.currentCore()
+	id.URI, base = uri.File(file.Path), text.New("")
 	doc := s.docs.at(file.Path)
 	switch {
 	case doc != nil:
 		id.URI, id.Version, base = s.spelled(doc.URI), &doc.Version, doc.Text
+		if core.Withheld(ctx, file.Path) {
+			return id, base, fmt.Errorf("%s may not be changed: it is a secret, or a .quarryignore leaves it out", filepath.Base(file.Path))
+		}
 		if doc.Stale || file.Create || agent.HashText(base.String()) != file.Base {
 			return id, base, movedError{file.Path}
 		}
@@ -94,16 +94,18 @@ func (s *Server) target(file agent.FileChange) (id protocol.OptionalVersionedTex
 		if !s.createsFiles() {
 			return id, base, fmt.Errorf("this editor cannot create files when asked to; create %s yourself and ask again", filepath.Base(file.Path))
 		}
-		if _, err := os.Lstat(file.Path); !errors.Is(err, fs.ErrNotExist) {
-			return id, base, movedError{file.Path}
+		at, err := core.LocateNew(ctx, file.Path)
+		if err != nil || at != file.Path {
+			return id, base, fmt.Errorf("%s may not be created: %w", file.Path, cmp.Or(err, fs.ErrExist))
 		}
-		base = text.New("")
 	default:
-		now, err := s.currentCore().Text(file.Path)
+		now, err := core.Text(file.Path)
 		if err != nil {
 			return id, base, fmt.Errorf("%s may not be changed: %w", file.Path, err)
 		}
-		base = text.New(now)
+		if base = text.New(now); base.String() != now {
+			return id, base, fmt.Errorf("%s is not UTF-8 throughout; open it in the editor and ask again", filepath.Base(file.Path))
+		}
 		if agent.HashText(now) != file.Base {
 			return id, base, movedError{file.Path}
 		}
@@ -168,14 +170,6 @@ func places(citations []agent.Citation) string {
 		}
 	}
 	return strings.Join(list, ", ")
-}
-
-// within is whether path lies below one of roots.
-func within(path string, roots []string) bool {
-	return slices.ContainsFunc(roots, func(root string) bool {
-		rel, err := filepath.Rel(root, path)
-		return err == nil && filepath.IsLocal(rel)
-	})
 }
 
 // edits are the client's capabilities for workspace edits, the zero value if it

@@ -58,6 +58,8 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 			Save:      protocol.Boolean(true),
 		},
 		InlineCompletionProvider: protocol.Boolean(true),
+		CodeActionProvider:       &protocol.CodeActionOptions{CodeActionKinds: codeActionKinds, ResolveProvider: &yes},
+		HoverProvider:            protocol.Boolean(true),
 		ExecuteCommandProvider:   protocol.ExecuteCommandOptions{Commands: commandNames()},
 		Workspace: &protocol.WorkspaceOptions{
 			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
@@ -214,6 +216,7 @@ func (s *Server) SetTrace(_ context.Context, params *protocol.SetTraceParams) er
 func (s *Server) Shutdown(context.Context) error {
 	s.phase.Store(int32(shutDown))
 	s.inline.cancelAll()
+	s.errands.cancelAll()
 	return nil
 }
 

@@ -87,11 +87,31 @@ func (s *Server) showJob(ctx context.Context, token string, j *job) error {
 }
 
 func (s *Server) sendProgress(ctx context.Context, token string, value any) error {
+	return s.sendProgressTo(ctx, protocol.String(token), value)
+}
+
+func (s *Server) sendProgressTo(ctx context.Context, token protocol.ProgressToken, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return s.client.Progress(ctx, &protocol.ProgressParams{Token: protocol.String(token), Value: raw})
+	return s.client.Progress(ctx, &protocol.ProgressParams{Token: token, Value: raw})
+}
+
+// partialToken reads the token by which a request asks for parts of its result,
+// nil if it does not ask.
+func partialToken(raw json.RawMessage) (protocol.ProgressToken, error) {
+	var text string
+	var number int32
+	switch {
+	case len(raw) == 0:
+		return nil, nil
+	case json.Unmarshal(raw, &text) == nil:
+		return protocol.String(text), nil
+	case json.Unmarshal(raw, &number) == nil:
+		return protocol.Integer(number), nil
+	}
+	return nil, invalidParams("partialResultToken %s is neither a string nor an integer", raw)
 }
 
 // Report implements Job. Percentages never go back: clients draw them as bars.

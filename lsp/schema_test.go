@@ -22,6 +22,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 // contract is the params and result of each of quarry's own methods.
 var contract = map[string]struct{ params, result reflect.Type }{
 	MethodExplainCompletion:  {reflect.TypeFor[explainParams](), reflect.TypeFor[Explanation]()},
+	MethodAsk:                {reflect.TypeFor[askParams](), reflect.TypeFor[askResult]()},
 	"quarry/index.status":    {nil, reflect.TypeFor[[]index.Status]()},
 	"quarry/index.rebuild":   {nil, nil},
 	"quarry/search.lexical":  {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},

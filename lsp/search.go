@@ -147,27 +147,13 @@ func (s *Server) search(ctx context.Context, kind string, p searchParams) (any, 
 // sendPartial sends results in batches; the response repeats them all, in the
 // fused order.
 func (s *Server) sendPartial(ctx context.Context, token json.RawMessage, results []searchResult) error {
-	if len(token) == 0 {
-		return nil
-	}
-	var progressToken protocol.ProgressToken
-	var text string
-	var number int32
-	switch {
-	case json.Unmarshal(token, &text) == nil:
-		progressToken = protocol.String(text)
-	case json.Unmarshal(token, &number) == nil:
-		progressToken = protocol.Integer(number)
-	default:
-		return invalidParams("partialResultToken %s is neither a string nor an integer", token)
+	to, err := partialToken(token)
+	if to == nil || err != nil {
+		return err
 	}
 	for len(results) > 0 {
 		n := min(partialBatch, len(results))
-		raw, err := json.Marshal(map[string]any{"results": results[:n]})
-		if err != nil {
-			return err
-		}
-		if err := s.client.Progress(ctx, &protocol.ProgressParams{Token: progressToken, Value: raw}); err != nil {
+		if err := s.sendProgressTo(ctx, to, map[string]any{"results": results[:n]}); err != nil {
 			return err
 		}
 		results = results[n:]

@@ -31,6 +31,7 @@ import (
 // concurrently.
 type Core interface {
 	Workspace
+	Assistant
 	Complete(context.Context, completion.Request) (completion.Result, error)
 	// Prefetch begins to answer a request before it is made.
 	Prefetch(completion.Request)
@@ -118,8 +119,11 @@ type Server struct {
 	inline    *newest
 	told      sync.Map // keys of messages already shown
 	ledgers   sync.Map // *completion.Result of the last answer, by document key
+	findings  *findings
+	errands   *newest                   // the explanation and the answer that are being written
+	selected  atomic.Pointer[selection] // nil before the first
 
-	pages      sync.Map     // text of a virtual document by URI
+	pages      sync.Map     // *page by the URI of its virtual document
 	pageNumber atomic.Int64 // of the last page that was shown as a file
 	jobs       sync.Map     // *job by progress token
 	jobNumber  atomic.Int64
@@ -148,6 +152,8 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		calls:    calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
 		docs:     newOverlay(),
 		inline:   newNewest(),
+		errands:  newNewest(),
+		findings: newFindings(),
 		encoding: text.UTF16,
 		settings: settings.Default(),
 	}

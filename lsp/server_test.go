@@ -31,6 +31,8 @@ type core struct {
 	// complete answers a request; nil answers the word "ghost" at the cursor.
 	complete func(context.Context, completion.Request) (completion.Result, error)
 
+	assistant
+
 	mu         sync.Mutex
 	forgotten  []string
 	prefetched []completion.Request
@@ -368,7 +370,7 @@ func TestUnknownAndWrongMessages(t *testing.T) {
 	ctx := soon(t)
 	wantCode(t, "unknown method", e.Call(ctx, "textDocument/nonsense", map[string]any{}, nil), -32601)
 	wantCode(t, "unknown method without params", e.Call(ctx, "quarry/nonsense", nil, nil), -32601)
-	wantCode(t, "method that is not served", e.Call(ctx, "textDocument/hover", map[string]any{"textDocument": map[string]any{"uri": "file:///a"}, "position": map[string]any{"line": 0, "character": 0}}, nil), -32601)
+	wantCode(t, "method that is not served", e.Call(ctx, "textDocument/definition", map[string]any{"textDocument": map[string]any{"uri": "file:///a"}, "position": map[string]any{"line": 0, "character": 0}}, nil), -32601)
 	wantCode(t, "params of a wrong type", e.Call(ctx, "textDocument/inlineCompletion", map[string]any{"position": "here"}, nil), -32602)
 	wantCode(t, "custom params of a wrong type", e.Call(ctx, lsp.MethodExplainCompletion, []any{1}, nil), -32602)
 	for _, n := range []string{"$/unknown", "textDocument/unknown", "textDocument/didChange", "$/cancelRequest", "$/setTrace"} {

@@ -60,6 +60,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	}
 	next, err := doc.changed(params.TextDocument.Version, params.ContentChanges, s.encoding)
 	s.docs.set(next)
+	s.findings.moved(u, doc.Text, next.Text)
 	// An answer for the text before is of no use to anybody.
 	s.inline.cancel(string(u))
 	core := s.currentCore()
@@ -91,6 +92,7 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	s.inline.cancel(string(u))
 	s.docs.remove(u)
 	s.spellings.Delete(u)
+	s.findings.forget(u)
 	s.ledgers.Delete(string(u))
 	core := s.currentCore()
 	core.Forget(string(u))

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +27,7 @@ const refreshEvery = 150 * time.Millisecond
 // the cache folder or as a message.
 type page struct {
 	s    *Server
+	name string
 	uri  uri.URI       // of the virtual document
 	wake chan struct{} // has capacity 1; filled when text has grown
 	done chan struct{} // closed when follow has ended; nil if nothing is shown before end
@@ -35,13 +35,14 @@ type page struct {
 	shown bool
 
 	mu   sync.Mutex
-	text strings.Builder // guarded by mu
+	text string // guarded by mu
 }
 
-// newPage begins a page. The name is that of a file, without its ending, the
-// same for pages that replace each other. The caller must end it.
+// newPage begins a page. The name is that of a file, without its ending; a page
+// takes the place of an older one of the same name. The caller must call end or
+// abandon.
 func (s *Server) newPage(ctx context.Context, name string) *page {
-	p := &page{s: s, uri: uri.URI(virtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
+	p := &page{s: s, name: name, uri: uri.URI(virtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
 	if !s.showsVirtual() {
 		return p
 	}
@@ -56,7 +57,7 @@ func (s *Server) newPage(ctx context.Context, name string) *page {
 // add appends text; it returns at once.
 func (p *page) add(text string) {
 	p.mu.Lock()
-	p.text.WriteString(text)
+	p.text += text
 	p.mu.Unlock()
 	select {
 	case p.wake <- struct{}{}:
@@ -78,13 +79,9 @@ func (p *page) follow(ctx context.Context) error {
 				return nil
 			}
 		}
-		p.mu.Lock()
-		text := p.text.String()
-		p.mu.Unlock()
-		if err := p.s.put(ctx, p.uri, text, !p.shown); err != nil {
+		if err := p.publish(ctx); err != nil {
 			return err
 		}
-		p.shown = true
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
@@ -92,15 +89,57 @@ func (p *page) follow(ctx context.Context) error {
 	}
 }
 
+// publish lets the client show the virtual document as it is now, unless a newer
+// page has its place.
+func (p *page) publish(ctx context.Context) error {
+	before, was := p.s.pages.Load(p.uri)
+	if p.shown && before != p {
+		return nil
+	}
+	p.s.pages.Store(p.uri, p)
+	if was {
+		if err := p.s.client.TextDocumentContentRefresh(ctx, &protocol.TextDocumentContentRefreshParams{URI: p.uri}); err != nil {
+			return fmt.Errorf("refresh %s: %w", p.uri, err)
+		}
+	}
+	if p.shown {
+		return nil
+	}
+	p.shown = true
+	return p.s.showDocument(ctx, p.uri)
+}
+
+// stop ends follow.
+func (p *page) stop() {
+	close(p.wake)
+	if p.done != nil {
+		<-p.done
+	}
+}
+
 // end shows text as the page's final one, even if ctx of newPage has ended.
 func (p *page) end(text string) error {
-	close(p.wake)
-	ctx := p.s.base
+	p.stop()
 	if p.done == nil {
-		return p.s.showWhole(ctx, strings.TrimSuffix(filepath.Base(p.uri.Path()), ".md"), text)
+		return p.s.showWhole(p.s.base, p.name, text)
 	}
-	<-p.done
-	return p.s.put(ctx, p.uri, text, !p.shown)
+	p.mu.Lock()
+	p.text = text
+	p.mu.Unlock()
+	return p.publish(p.s.base)
+}
+
+// abandon ends a page that will not be whole. If the person sees some of it, note
+// is put below.
+func (p *page) abandon(note string) error {
+	p.stop()
+	if !p.shown {
+		return nil
+	}
+	p.mu.Lock()
+	p.text += note
+	p.mu.Unlock()
+	return p.publish(p.s.base)
 }
 
 // show puts a whole text on the screen.
@@ -115,19 +154,6 @@ func (s *Server) showsVirtual() bool {
 func (s *Server) showsDocuments() bool {
 	w := s.clientCaps.Window
 	return w != nil && w.ShowDocument != nil && w.ShowDocument.Support
-}
-
-// put makes text a virtual document's, and shows it if show says so.
-func (s *Server) put(ctx context.Context, u uri.URI, text string, show bool) error {
-	if before, was := s.pages.Swap(u, text); was && before != text {
-		if err := s.client.TextDocumentContentRefresh(ctx, &protocol.TextDocumentContentRefreshParams{URI: u}); err != nil {
-			return fmt.Errorf("refresh %s: %w", u, err)
-		}
-	}
-	if !show {
-		return nil
-	}
-	return s.showDocument(ctx, u)
 }
 
 // showWhole shows a text that will not change, to clients without virtual
@@ -212,9 +238,12 @@ func (s *Server) showDocument(ctx context.Context, u uri.URI) error {
 
 // TextDocumentContent implements workspace/textDocumentContent.
 func (s *Server) TextDocumentContent(_ context.Context, params *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
-	text, ok := s.pages.Load(params.URI)
+	p, ok := s.pages.Load(params.URI)
 	if !ok {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("there is no document %s; run its command again", params.URI))
 	}
-	return &protocol.TextDocumentContentResult{Text: text.(string)}, nil
+	shown := p.(*page)
+	shown.mu.Lock()
+	defer shown.mu.Unlock()
+	return &protocol.TextDocumentContentResult{Text: shown.text}, nil
 }

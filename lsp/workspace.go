@@ -6,6 +6,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/agent"
 	"quarry/index"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
@@ -14,6 +15,7 @@ import (
 // Workspace is the indexed code behind the server. Paths are absolute file
 // paths. Only the methods that take a context wait for anything.
 type Workspace interface {
+	agent.Files
 	// SetRoots names the workspace folders.
 	SetRoots(roots []string)
 	// DidOpen, DidChange, DidSave and DidClose tell of documents in the editor,
@@ -35,9 +37,6 @@ type Workspace interface {
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	// Withheld answers whether a document must not be shown to a model.
 	Withheld(ctx context.Context, path string) bool
-	// Text is the present text of a file within the roots. One that may not be
-	// read, or lies elsewhere, is an error.
-	Text(path string) (string, error)
 }
 
 // DidChangeWatchedFiles implements workspace/didChangeWatchedFiles.

@@ -1,0 +1,143 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"quarry/agent"
+)
+
+// errDeclined says that the person does not want a proposal.
+var errDeclined = errors.New("not applied")
+
+// The person's choices about a proposal, where the client does not ask by itself.
+const (
+	choiceApply   = "Apply"
+	choiceShow    = "Show changes"
+	choiceDiscard = "Discard"
+)
+
+// offer puts a proposal to the person and has the editor apply it if they want
+// it. Nil means that the editor's documents have changed so. A client that knows
+// change annotations asks by itself, before it applies.
+func (s *Server) offer(ctx context.Context, p agent.Proposal) error {
+	if _, err := s.workspaceEdit(ctx, p); err != nil {
+		return err // before the person is bothered
+	}
+	if !s.asksItself() {
+		if err := s.confirm(ctx, p); err != nil {
+			return err
+		}
+	}
+	return s.apply(ctx, p)
+}
+
+// confirm asks the person. Nil means yes.
+func (s *Server) confirm(ctx context.Context, p agent.Proposal) error {
+	message := fmt.Sprintf("%s? %s Files: %s.", strings.TrimRight(p.Title, ".?"), describe(p), s.changed(p))
+	choices := []string{choiceApply, choiceShow, choiceDiscard}
+	for {
+		chosen, err := s.choose(ctx, message, choices...)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w; nothing was applied", err)
+		case chosen == choiceApply:
+			return nil
+		case chosen != choiceShow:
+			return errDeclined
+		}
+		text := fmt.Sprintf("# %s\n\n%s\n\n%s\n", p.Title, describe(p), fenced("diff", strings.TrimRight(p.Diff, "\n")))
+		if err := s.show("proposal", text); err != nil {
+			return err
+		}
+		choices = []string{choiceApply, choiceDiscard}
+	}
+}
+
+// changed lists the files of a proposal for the person.
+func (s *Server) changed(p agent.Proposal) string {
+	var names []string
+	for _, f := range p.Files {
+		name := s.currentCore().Name(f.Path)
+		if f.Create {
+			name += " (new)"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// verifyFor is how long the editor's documents may take to show what it says it
+// applied: Neovim tells of changes 150 ms after they were made, eglot 500 ms.
+const verifyFor = 3 * time.Second
+
+// apply has the editor apply a proposal and believes only the documents: some
+// clients report a change as applied that the person declined (Neovim), some the
+// other way round.
+func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
+	edit, err := s.workspaceEdit(ctx, p)
+	if err != nil {
+		return err
+	}
+	before, after := map[string]string{}, map[string]string{}
+	for _, f := range p.Files {
+		before[f.Path], _ = s.present(f.Path) // workspaceEdit has just read it; a new file has no text
+		after[f.Path] = applied(before[f.Path], f)
+	}
+	result, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{Label: &p.Title, Edit: edit})
+	if err != nil {
+		return fmt.Errorf("the editor could not apply the change: %w", err)
+	}
+	if result == nil {
+		result = &protocol.ApplyWorkspaceEditResult{}
+	}
+	if result.Applied {
+		soon, cancel := context.WithTimeout(ctx, verifyFor)
+		defer cancel()
+		s.docs.await(soon, func() bool { return s.shows(after) })
+	}
+	s.log.Info("a proposal was offered", "files", len(p.Files), "applied", result.Applied, "seen", s.shows(after))
+	switch {
+	case s.shows(after):
+		return nil
+	case !s.shows(before):
+		return fmt.Errorf("%s did not become what was proposed; look at it before you save", s.changed(p))
+	case result.Applied && s.asksItself():
+		return errDeclined // their editor asked them
+	case result.Applied:
+		return fmt.Errorf("the editor says that it applied the change, but %s is as before", s.changed(p))
+	case result.FailureReason != nil && *result.FailureReason != "":
+		return fmt.Errorf("the editor did not apply the change: %s", *result.FailureReason)
+	}
+	return errDeclined
+}
+
+// shows is whether each file has its text of want. Line endings do not count:
+// clients write their own.
+func (s *Server) shows(want map[string]string) bool {
+	for path, text := range want {
+		have, err := s.present(path)
+		if err != nil && text != "" {
+			return false
+		}
+		if unify(have) != unify(text) {
+			return false
+		}
+	}
+	return true
+}
+
+func unify(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// present is the text of a file now: the open document's, else what is on disk.
+func (s *Server) present(path string) (string, error) {
+	if doc := s.docs.at(path); doc != nil {
+		return doc.Text.String(), nil
+	}
+	return s.currentCore().Text(path)
+}

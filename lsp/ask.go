@@ -1,0 +1,85 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+)
+
+// MethodAsk asks a question about the workspace, a document or a selection.
+const MethodAsk = "quarry/ask"
+
+// askParams are the params of quarry/ask.
+type askParams struct {
+	Question     string          `json:"question"`
+	TextDocument *searchDocument `json:"textDocument,omitzero" jsonschema:"what the question is about; without it the workspace"`
+	Range        *protocolSpan   `json:"range,omitzero" jsonschema:"the selection in textDocument; without it all of it"`
+	// PartialResultToken is a string or an integer.
+	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for the answer as it is written, by $/progress, as {text} to be appended"`
+}
+
+// protocolSpan is LSP's Range.
+type protocolSpan struct {
+	Start spanPosition `json:"start"`
+	End   spanPosition `json:"end"`
+}
+
+// spanPosition is LSP's Position.
+type spanPosition struct {
+	Line      uint32 `json:"line" jsonschema:"0-based"`
+	Character uint32 `json:"character" jsonschema:"0-based, in units of the negotiated encoding"`
+}
+
+// askResult is the result of quarry/ask.
+type askResult struct {
+	Text      string     `json:"text" jsonschema:"Markdown; it may differ from what was sent in parts, since its citations have been checked"`
+	Citations []citation `json:"citations"`
+	Removed   int        `json:"removed_citations" jsonschema:"how many named nothing in the workspace"`
+	Unfounded bool       `json:"unfounded" jsonschema:"the workspace has no evidence for an answer"`
+}
+
+// citation is a place that an answer rests on.
+type citation struct {
+	Path      string `json:"path" jsonschema:"relative to the workspace folder, with slashes"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+func (s *Server) ask(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p askParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	token, err := partialToken(p.PartialResultToken)
+	if err != nil {
+		return nil, err
+	}
+	e := errand{Do: doAsk, Question: p.Question}
+	if p.TextDocument != nil {
+		e.URI = p.TextDocument.URI
+		if p.Range != nil {
+			e.Range = &protocol.Range{Start: protocol.Position(p.Range.Start), End: protocol.Position(p.Range.End)}
+		}
+	}
+	jsonrpc2.Async(ctx)
+	q, err := s.question(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.currentCore().Ask(ctx, q, func(piece string) bool {
+		if token == nil {
+			return ctx.Err() == nil
+		}
+		return s.sendProgressTo(ctx, token, map[string]string{"text": piece}) == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	result := askResult{Text: a.Text, Citations: []citation{}, Removed: a.Removed, Unfounded: a.Unfounded}
+	for _, c := range a.Citations {
+		result.Citations = append(result.Citations, citation(c))
+	}
+	return result, nil
+}

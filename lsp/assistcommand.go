@@ -1,0 +1,268 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/agent"
+	"quarry/lsp/text"
+)
+
+// commandPrefix and the kind of an errand make its command.
+const commandPrefix = "quarry."
+
+// errandCommand begins an errand. Its argument is an errand, a text, or nothing:
+// the last two are what a person types.
+func errandCommand(do errandKind) func(*Server, []protocol.LSPAny) error {
+	return func(s *Server, args []protocol.LSPAny) error {
+		e, typed, err := errandOf(args)
+		if err != nil {
+			return err
+		}
+		e.Do = do
+		complete := map[errandKind]func(*Server, context.Context, errand, string) (errand, error){
+			doExplain: (*Server).completeProblem, doFix: (*Server).completeProblem,
+			doRefactor: (*Server).completeRefactor, doAsk: (*Server).completeQuestion,
+		}[do]
+		page := ""
+		if do == doExplain || do == doAsk {
+			page = string(do)
+		}
+		s.run(errandTitle(e, typed), page, func(ctx context.Context, job Job) (string, error) {
+			e, err := complete(s, ctx, e, typed)
+			if err != nil {
+				return "", err
+			}
+			switch do {
+			case doExplain:
+				return s.explain(ctx, e, job)
+			case doAsk:
+				return s.answer(ctx, e, job)
+			}
+			p, err := s.propose(ctx, e)
+			if err != nil {
+				return "", err
+			}
+			job.Report(0.95, "waits for your decision")
+			return "applied", s.offer(ctx, p)
+		})
+		return nil
+	}
+}
+
+// errandOf reads the arguments of a command.
+func errandOf(args []protocol.LSPAny) (e errand, typed string, err error) {
+	var words []string
+	for i, arg := range args {
+		var word string
+		switch {
+		case string(arg) == "null":
+		case json.Unmarshal(arg, &word) == nil:
+			words = append(words, word) // some editors cut a line at its blanks
+		case i == 0:
+			if err := json.Unmarshal(arg, &e); err != nil {
+				return e, "", invalidParams("the argument %s is neither a text nor what quarry's code actions carry", arg)
+			}
+		}
+	}
+	return e, strings.TrimSpace(strings.Join(words, " ")), nil
+}
+
+func errandTitle(e errand, typed string) string {
+	about := typed
+	switch {
+	case e.Diagnostic != nil:
+		about = e.Diagnostic.Message
+	case e.Question != "":
+		about = e.Question
+	case e.Goal != "":
+		about = e.Goal
+	case e.Kind != "":
+		about = string(e.Kind)
+	}
+	verb := strings.ToUpper(string(e.Do[:1])) + string(e.Do[1:])
+	if about == "" {
+		return verb
+	}
+	return verb + ": " + oneLine(about, 60)
+}
+
+// spot is how a person names a line: PATH:LINE, perhaps with a column and what a
+// tool says of it, as compilers print.
+var spot = regexp.MustCompile(`^(.+?):(\d+)(?::\d+)?(?::\s*(.+))?$`)
+
+// mostChoices is how many entries a person is asked to choose from.
+const mostChoices = 6
+
+// completeProblem finds the diagnostic that an explain or fix errand is about.
+func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (errand, error) {
+	if e.Diagnostic != nil {
+		return e, nil
+	}
+	type known struct {
+		doc *Document
+		finding
+	}
+	var found []known
+	gather := func(docs []*Document, want func(*Document, finding) bool) {
+		for _, d := range docs {
+			for _, f := range s.findings.list(d.URI) {
+				if want(d, f) {
+					found = append(found, known{d, f})
+				}
+			}
+		}
+	}
+	open := s.docs.others("")
+	m := spot.FindStringSubmatch(typed)
+	switch u, err := uri.Parse(typed); {
+	case e.URI != "" || err == nil && s.docs.get(u) != nil: // a document, perhaps with a place
+		if e.URI != "" {
+			if u, err = uri.Parse(e.URI); err != nil {
+				return e, invalidParams("uri %q: %v", e.URI, err)
+			}
+		}
+		gather(open, func(d *Document, f finding) bool { return d.URI == u && (e.Range == nil || s.touches(d, f, *e.Range)) })
+	case m != nil:
+		path, err := s.currentCore().Locate(ctx, m[1])
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", m[1], err)
+		}
+		line, _ := strconv.Atoi(m[2]) // too long a number is past every line
+		doc := s.docs.at(path)
+		if doc == nil {
+			return e, fmt.Errorf("%s is not open in the editor; open it and ask again", m[1])
+		}
+		if m[3] != "" {
+			return s.at(e, doc, line, m[3])
+		}
+		gather(open, func(d *Document, f finding) bool {
+			return d == doc && d.Text.LineAt(f.start) < line && line-1 <= d.Text.LineAt(f.end)
+		})
+		if len(found) == 0 {
+			return e, fmt.Errorf("the editor has told of no diagnostic there; add what the tool says, as in %s:%s: undefined: x", m[1], m[2])
+		}
+	default:
+		gather(open, func(_ *Document, f finding) bool { return strings.Contains(messageOf(f.Diagnostic), typed) })
+	}
+	if len(found) == 0 {
+		return e, fmt.Errorf("no such diagnostic is known: editors show quarry a diagnostic where you ask for code actions. Choose the action to %s it there, or name the line and what the tool says, as in main.go:3: undefined: x", e.Do)
+	}
+	titles := make([]string, 0, mostChoices)
+	for _, k := range found[:min(len(found), mostChoices)] {
+		titles = append(titles, fmt.Sprintf("%s:%d %s", filepath.Base(k.doc.Path()), k.doc.Text.LineAt(k.start)+1, oneLine(messageOf(k.Diagnostic), 60)))
+	}
+	chosen := 0
+	if len(found) > 1 {
+		answer, err := s.choose(ctx, "Which one?", slices.Compact(slices.Clone(titles))...)
+		if err != nil {
+			return e, err
+		}
+		if chosen = slices.Index(titles, answer); chosen < 0 {
+			return e, errDeclined
+		}
+	}
+	k := found[chosen]
+	r := protocolRange(k.doc.Text, k.start, k.end, s.encoding)
+	e.URI, e.Version, e.Range, e.Diagnostic = string(k.doc.URI), &k.doc.Version, &r, quoteDiagnostic(k.Diagnostic)
+	return e, nil
+}
+
+// touches is whether a finding meets a range of its document.
+func (s *Server) touches(d *Document, f finding, r protocol.Range) bool {
+	start, startErr := d.Text.PositionToOffset(position(r.Start), s.encoding)
+	end, endErr := d.Text.PositionToOffset(position(r.End), s.encoding)
+	return startErr == nil && endErr == nil && f.start <= end && start <= f.end
+}
+
+// at is e about a 1-based line of doc of which a tool says message.
+func (s *Server) at(e errand, doc *Document, line int, message string) (errand, error) {
+	if line < 1 || line > doc.Text.LineCount() {
+		return e, fmt.Errorf("%s has %d lines: %w", filepath.Base(doc.Path()), doc.Text.LineCount(), text.ErrOutside)
+	}
+	start, end := doc.Text.LineBounds(line - 1)
+	r := protocolRange(doc.Text, start, end, s.encoding)
+	e.URI, e.Version, e.Range = string(doc.URI), &doc.Version, &r
+	e.Diagnostic = &errandDiagnostic{Message: message}
+	return e, nil
+}
+
+// completeRefactor finds what a refactor errand changes, and how.
+func (s *Server) completeRefactor(ctx context.Context, e errand, typed string) (errand, error) {
+	if e.URI == "" {
+		sel := s.selected.Load()
+		if sel == nil || s.docs.get(sel.doc.URI) != sel.doc {
+			return e, fmt.Errorf("quarry does not know what you selected: select the code, open the menu of code actions, and choose there or run this command again")
+		}
+		e.URI, e.Version, e.Range = string(sel.doc.URI), &sel.doc.Version, &sel.r
+	}
+	if e.Kind != "" {
+		return e, nil
+	}
+	if e.Goal == "" {
+		e.Goal = typed
+	}
+	if e.Goal == "" {
+		titles := make([]string, 0, len(refactorings))
+		for _, r := range refactorings {
+			titles = append(titles, r.title)
+		}
+		answer, err := s.choose(ctx, "What shall become of the selection? For anything else give the command quarry.refactor your words.", titles...)
+		if err != nil {
+			return e, err
+		}
+		i := slices.Index(titles, answer)
+		if i < 0 {
+			return e, errDeclined
+		}
+		e.Kind = refactorings[i].Refactoring
+		return e, nil
+	}
+	e.Kind = agent.Free
+	first, rest, _ := strings.Cut(e.Goal, " ")
+	for _, r := range refactorings {
+		if first == string(r.Refactoring) && (rest == "" || r.Refactoring == agent.Rename && !strings.Contains(rest, " ")) {
+			e.Kind, e.Goal = r.Refactoring, rest
+		}
+	}
+	return e, nil
+}
+
+// completeQuestion finds what an ask errand asks.
+func (s *Server) completeQuestion(ctx context.Context, e errand, typed string) (errand, error) {
+	if e.Question == "" {
+		e.Question = typed
+	}
+	if e.Question != "" {
+		return e, nil
+	}
+	questions := []string{"What is this workspace for, and where does it begin?"}
+	var about *Document
+	if open := s.docs.others(""); len(open) > 0 && open[0].Path() != "" {
+		about = open[0]
+		name := filepath.Base(about.Path())
+		questions = append([]string{"What does " + name + " do?", "Who uses " + name + ", and for what?"}, questions...)
+	}
+	answer, err := s.choose(ctx, "What do you want to know? For anything else give the command quarry.ask your question.", questions...)
+	if err != nil {
+		return e, err
+	}
+	i := slices.Index(questions, answer)
+	if i < 0 {
+		return e, errDeclined
+	}
+	e.Question = answer
+	if i < len(questions)-1 {
+		e.URI = string(about.URI)
+	}
+	return e, nil
+}

@@ -1,0 +1,230 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"quarry/agent"
+)
+
+// refactorings are what is offered on a selection, in the order of the menu.
+var refactorings = []struct {
+	agent.Refactoring
+	title string
+	kind  protocol.CodeActionKind
+}{
+	{agent.Extract, "Extract into a function", protocol.CodeActionKindRefactorExtract},
+	{agent.Rename, "Rename to something clearer within its scope", protocol.CodeActionKindRefactorRewrite},
+	{agent.Simplify, "Simplify", protocol.CodeActionKindRefactorRewrite},
+	{agent.Describe, "Document", protocol.CodeActionKindRefactorRewrite},
+	{agent.Test, "Write tests", protocol.CodeActionKindRefactorRewrite},
+}
+
+// codeActionKinds are announced.
+var codeActionKinds = []protocol.CodeActionKind{
+	protocol.CodeActionKindQuickFix,
+	protocol.CodeActionKindRefactor,
+	protocol.CodeActionKindRefactorExtract,
+	protocol.CodeActionKindRefactorRewrite,
+}
+
+// wish finds what a person writes into their code for quarry to do there.
+var wish = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
+
+// CodeAction implements textDocument/codeAction. No model is asked: the actions
+// say what could be asked, and resolving or running them does it.
+func (s *Server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+	u := params.TextDocument.URI
+	doc := s.docs.get(u)
+	if doc == nil || doc.Stale || doc.Path() == "" {
+		return nil, nil
+	}
+	start, startErr := doc.Text.PositionToOffset(position(params.Range.Start), s.encoding)
+	end, endErr := doc.Text.PositionToOffset(position(params.Range.End), s.encoding)
+	if err := errors.Join(startErr, endErr); err != nil {
+		return nil, err
+	}
+	s.findings.saw(u, start, end, s.findingsIn(doc, params.Context.Diagnostics))
+	if end > start {
+		s.selected.Store(&selection{doc: doc, r: params.Range})
+	}
+	jsonrpc2.Async(ctx)
+	if s.currentCore().Withheld(ctx, doc.Path()) {
+		return nil, nil
+	}
+	unavailable := s.currentCore().Available()
+	var list []protocol.CommandOrCodeAction
+	offer := func(a action) {
+		if a.disabled == nil {
+			a.disabled = unavailable
+		}
+		if offered := s.offered(a, params.Context); offered != nil {
+			list = append(list, offered)
+		}
+	}
+	at := errand{URI: string(s.spelled(u)), Version: &doc.Version}
+	for _, d := range params.Context.Diagnostics {
+		about := at
+		about.Range, about.Diagnostic = &d.Range, quoteDiagnostic(d)
+		message := oneLine(about.Diagnostic.Message, 60)
+		about.Do = doExplain
+		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, errand: about, diagnostic: &d})
+		about.Do = doFix
+		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, errand: about, diagnostic: &d})
+	}
+	at.Do, at.Range = doRefactor, &params.Range
+	for _, a := range offerRefactorings(at, doc.Text.String()[start:max(start, end)], params.Context) {
+		offer(a)
+	}
+	return list, nil
+}
+
+// offerRefactorings are the actions on a selection. Without one there are none,
+// unless refactorings were asked for by name: then they say what is missing.
+func offerRefactorings(at errand, selected string, asked protocol.CodeActionContext) []action {
+	var missing error
+	if strings.TrimSpace(selected) == "" {
+		if !slices.ContainsFunc(asked.Only, func(k protocol.CodeActionKind) bool { return strings.HasPrefix(string(k), "refactor") }) {
+			return nil
+		}
+		missing = errors.New("select the code that is to be changed")
+	}
+	var list []action
+	for _, r := range refactorings {
+		at.Kind = r.Refactoring
+		list = append(list, action{title: r.title, kind: r.kind, errand: at, disabled: missing})
+	}
+	at.Kind = agent.Free
+	free := action{title: "Do what the selection's quarry: comment says", kind: protocol.CodeActionKindRefactorRewrite, disabled: missing}
+	if m := wish.FindStringSubmatch(selected); m != nil && m[1] != "" {
+		at.Goal = m[1]
+		free.title = "Do: " + oneLine(at.Goal, 60)
+	} else if missing == nil {
+		free.disabled = errors.New("write what you want as a comment into the selection, quarry: ..., or run the command quarry.refactor with it")
+	}
+	free.errand = at
+	return append(list, free)
+}
+
+// action is one entry of the menu before it is written for the client.
+type action struct {
+	title      string
+	kind       protocol.CodeActionKind
+	errand     errand
+	diagnostic *protocol.Diagnostic
+	disabled   error
+}
+
+// offered is an action as the client can run it, nil if it did not ask for it.
+// Where the client asks the person about annotated edits, and can wait for the
+// edit, resolving makes it. Else a command does, which asks the person itself.
+func (s *Server) offered(a action, asked protocol.CodeActionContext) protocol.CommandOrCodeAction {
+	if len(asked.Only) > 0 && !slices.ContainsFunc(asked.Only, func(only protocol.CodeActionKind) bool {
+		return only == "" || a.kind == only || strings.HasPrefix(string(a.kind), string(only)+".")
+	}) {
+		return nil
+	}
+	caps := s.codeActions()
+	title := a.title + " (quarry)"
+	command := protocol.Command{Title: title, Command: commandPrefix + string(a.errand.Do), Arguments: []protocol.LSPAny{a.errand.encode()}}
+	canDisable := caps.DisabledSupport != nil && *caps.DisabledSupport
+	if a.disabled != nil && !canDisable && a.errand.Do == doRefactor {
+		return nil // a refactoring that cannot be done is noise; what ails a fix is said when it is run
+	}
+	if len(caps.CodeActionLiteralSupport.CodeActionKind.ValueSet) == 0 {
+		return &command
+	}
+	out := &protocol.CodeAction{Title: title, Kind: &a.kind}
+	if slices.Contains(caps.TagSupport.ValueSet, protocol.CodeActionTagLLMGenerated) {
+		out.Tags = []protocol.CodeActionTag{protocol.CodeActionTagLLMGenerated}
+	}
+	if a.diagnostic != nil {
+		out.Diagnostics = []protocol.Diagnostic{*a.diagnostic}
+	}
+	switch {
+	case a.disabled != nil && canDisable:
+		out.Disabled = protocol.CodeActionDisabled{Reason: oneLine(a.disabled.Error(), 200)}
+	case a.errand.Do != doExplain && s.resolvesEdits():
+		out.Data = a.errand.encode()
+	default:
+		out.Command = command
+	}
+	return out
+}
+
+// codeActions are the client's capabilities for code actions, the zero value if
+// it has none.
+func (s *Server) codeActions() protocol.CodeActionClientCapabilities {
+	if td := s.clientCaps.TextDocument; td != nil && td.CodeAction != nil {
+		return *td.CodeAction
+	}
+	return protocol.CodeActionClientCapabilities{}
+}
+
+// resolvesEdits is whether the client can be given the edit of an action when it
+// resolves it: it keeps the action's data, resolves edits, and asks the person
+// about annotated ones. Helix, which holds still while it resolves and applies
+// without asking, is none of these.
+func (s *Server) resolvesEdits() bool {
+	caps := s.codeActions()
+	yes := func(b *bool) bool { return b != nil && *b }
+	return yes(caps.DataSupport) && yes(caps.HonorsChangeAnnotations) && s.asksItself() &&
+		slices.Contains(caps.ResolveSupport.Properties, "edit")
+}
+
+// CodeActionResolve implements codeAction/resolve: it asks the model for the
+// change. An action whose document has moved on, or for which there is no change,
+// comes back as it went, and the person is told why.
+func (s *Server) CodeActionResolve(ctx context.Context, params *protocol.CodeAction) (*protocol.CodeAction, error) {
+	if len(params.Data) == 0 || string(params.Data) == "null" {
+		return params, nil // its command does the work; Helix resolves all the same
+	}
+	var e errand
+	if err := json.Unmarshal(params.Data, &e); err != nil {
+		return nil, invalidParams("data of the action %q: %v", params.Title, err)
+	}
+	if e.Do != doFix && e.Do != doRefactor {
+		return nil, invalidParams("the action %q has nothing to resolve", params.Title)
+	}
+	jsonrpc2.Async(ctx)
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	job := s.startJob(params.Title, cancel)
+	job.Report(0.01, "the model reads")
+	edit, err := s.resolve(working, e)
+	switch {
+	case working.Err() != nil:
+		job.End("cancelled")
+		return params, ctx.Err()
+	case err != nil:
+		job.End("failed")
+		s.say(Warning, fmt.Sprintf("%s: %v", params.Title, err))
+		return params, nil
+	}
+	job.End("proposed")
+	params.Edit = &edit
+	return params, nil
+}
+
+func (s *Server) resolve(ctx context.Context, e errand) (protocol.WorkspaceEdit, error) {
+	p, err := s.propose(ctx, e)
+	if err != nil {
+		return protocol.WorkspaceEdit{}, err
+	}
+	return s.workspaceEdit(ctx, p)
+}
+
+// selection is what the person selected when their editor last asked for code
+// actions.
+type selection struct {
+	doc *Document
+	r   protocol.Range
+}

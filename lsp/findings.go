@@ -1,0 +1,175 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/lsp/text"
+)
+
+// finding is a diagnostic that quarry knows of, from whatever server.
+type finding struct {
+	protocol.Diagnostic
+	// start and end are its byte range in the document as it is now.
+	start, end int
+	// explanation is what was said about it, "" if nothing yet.
+	explanation string
+}
+
+// same is whether two findings are one diagnostic.
+func (f *finding) same(g *finding) bool {
+	return f.start == g.start && f.end == g.end && messageOf(f.Diagnostic) == messageOf(g.Diagnostic)
+}
+
+// findings are the diagnostics of the open documents, as far as quarry was told:
+// a client shows a server the diagnostics of others only where it asks for code
+// actions. They move with the text around them and go when their own text
+// changes.
+type findings struct {
+	mu sync.Mutex
+	// of is guarded by mu; what it holds is replaced, never changed.
+	of map[uri.URI][]finding
+}
+
+func newFindings() *findings { return &findings{of: map[uri.URI][]finding{}} }
+
+// saw takes what a client says of [start, end) of a document in place of what was
+// known there.
+func (fs *findings) saw(u uri.URI, start, end int, seen []finding) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	var next []finding
+	for _, f := range fs.of[u] {
+		if f.end < start || end < f.start {
+			next = append(next, f)
+		}
+	}
+	for _, f := range seen {
+		if i := slices.IndexFunc(fs.of[u], func(old finding) bool { return old.same(&f) }); i >= 0 {
+			f.explanation = fs.of[u][i].explanation
+		}
+		if !slices.ContainsFunc(next, func(old finding) bool { return old.same(&f) }) {
+			next = append(next, f)
+		}
+	}
+	slices.SortStableFunc(next, func(a, b finding) int { return a.start - b.start })
+	fs.of[u] = next
+}
+
+// explained keeps what was said about a finding, if it is still there.
+func (fs *findings) explained(u uri.URI, about finding, explanation string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	next := slices.Clone(fs.of[u])
+	for i := range next {
+		if next[i].same(&about) {
+			next[i].explanation = explanation
+		}
+	}
+	fs.of[u] = next
+}
+
+// list are a document's findings in the order of the text.
+func (fs *findings) list(u uri.URI) []finding {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.of[u]
+}
+
+func (fs *findings) forget(u uri.URI) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	delete(fs.of, u)
+}
+
+// moved takes the findings of a document along when its text changes.
+func (fs *findings) moved(u uri.URI, before, after text.Text) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if len(fs.of[u]) == 0 {
+		return
+	}
+	head, tail := sharedEnds(before.String(), after.String())
+	shift := after.Len() - before.Len()
+	var next []finding
+	for _, f := range fs.of[u] {
+		switch {
+		case f.end < head:
+		case f.start > before.Len()-tail:
+			f.start += shift
+			f.end += shift
+		default:
+			continue
+		}
+		next = append(next, f)
+	}
+	fs.of[u] = next
+}
+
+// sharedEnds is how many bytes a and b share at their beginning, and how many
+// more at their end.
+func sharedEnds(a, b string) (head, tail int) {
+	most := min(len(a), len(b))
+	for head < most && a[head] == b[head] {
+		head++
+	}
+	for tail < most-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return head, tail
+}
+
+// findingsIn are diagnostics of doc that a client sent, without those that lie
+// outside of it.
+func (s *Server) findingsIn(doc *Document, diagnostics []protocol.Diagnostic) []finding {
+	var list []finding
+	for _, d := range diagnostics {
+		start, startErr := doc.Text.PositionToOffset(position(d.Range.Start), s.encoding)
+		end, endErr := doc.Text.PositionToOffset(position(d.Range.End), s.encoding)
+		if startErr != nil || endErr != nil || start > end {
+			continue
+		}
+		list = append(list, finding{Diagnostic: cloneDiagnostic(d), start: start, end: end})
+	}
+	return list
+}
+
+// cloneDiagnostic is what is kept of d. Decoded strings alias their message.
+func cloneDiagnostic(d protocol.Diagnostic) protocol.Diagnostic {
+	kept := protocol.Diagnostic{Range: d.Range, Severity: d.Severity, Message: protocol.String(strings.Clone(messageOf(d)))}
+	if source, ok := d.Source.Get(); ok {
+		kept.Source = protocol.NewOptional(strings.Clone(source))
+	}
+	switch code := d.Code.(type) {
+	case protocol.String:
+		kept.Code = protocol.String(strings.Clone(string(code)))
+	case protocol.Integer:
+		kept.Code = code
+	}
+	return kept
+}
+
+func messageOf(d protocol.Diagnostic) string {
+	switch m := d.Message.(type) {
+	case protocol.String:
+		return string(m)
+	case *protocol.MarkupContent:
+		return m.Value
+	}
+	return ""
+}
+
+func codeOf(d protocol.Diagnostic) string {
+	switch code := d.Code.(type) {
+	case protocol.String:
+		return string(code)
+	case protocol.Integer:
+		return fmt.Sprint(int32(code))
+	}
+	return ""
+}

@@ -1,0 +1,40 @@
+package lsp
+
+import (
+	"context"
+	"slices"
+
+	"go.lsp.dev/protocol"
+)
+
+// Hover implements textDocument/hover: what was explained at that place.
+func (s *Server) Hover(_ context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+	doc := s.docs.get(params.TextDocument.URI)
+	if doc == nil || doc.Stale {
+		return nil, nil
+	}
+	at, err := doc.Text.PositionToOffset(position(params.Position), s.encoding)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range s.findings.list(doc.URI) {
+		if f.explanation == "" || at < f.start || at > f.end {
+			continue
+		}
+		r := protocolRange(doc.Text, f.start, f.end, s.encoding)
+		return &protocol.Hover{
+			Contents: &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry: " + oneLine(messageOf(f.Diagnostic), 200) + "**\n\n" + f.explanation},
+			Range:    &r,
+		}, nil
+	}
+	return nil, nil
+}
+
+// hoverKind is Markdown, unless the client takes only plain text.
+func (s *Server) hoverKind() protocol.MarkupKind {
+	td := s.clientCaps.TextDocument
+	if td != nil && td.Hover != nil && len(td.Hover.ContentFormat) > 0 && !slices.Contains(td.Hover.ContentFormat, protocol.MarkupKindMarkdown) {
+		return protocol.MarkupKindPlainText
+	}
+	return protocol.MarkupKindMarkdown
+}

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,6 +157,13 @@ func (x *Index) isOpen(rel string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.buffers[rel] != nil
+}
+
+// openPaths are the open documents.
+func (x *Index) openPaths() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Collect(maps.Keys(x.buffers))
 }
 
 func parentOf(rel string) string {

@@ -27,6 +27,8 @@ type gate struct {
 	// held is since when work has been held back, zero if none is; granted is
 	// until when it may go on all the same.
 	held, granted time.Time
+	// entered is closed by the next enter, nil if nobody wants to know.
+	entered chan struct{}
 }
 
 func newGate(clock Clock) *gate { return &gate{clock: clock, idle: make(chan struct{})} }
@@ -35,6 +37,10 @@ func newGate(clock Clock) *gate { return &gate{clock: clock, idle: make(chan str
 func (g *gate) enter() (leave func()) {
 	g.mu.Lock()
 	g.busy++
+	if g.entered != nil {
+		close(g.entered)
+		g.entered = nil
+	}
 	g.mu.Unlock()
 	return sync.OnceFunc(func() {
 		g.mu.Lock()
@@ -62,6 +68,35 @@ func (g *gate) wait(ctx context.Context) error {
 			return ctx.Err()
 		case <-idle:
 		case <-g.clock.At(again):
+		}
+	}
+}
+
+// rest returns when nobody has needed the machine for a moment, or ctx is done.
+// Unlike wait it grants no share: it is for work that cannot be broken off quickly.
+// The channel is closed as soon as somebody needs the machine again.
+func (g *gate) rest(ctx context.Context) (entered <-chan struct{}, err error) {
+	for {
+		g.mu.Lock()
+		busy, until, idle := g.busy > 0, g.until, g.idle
+		if !busy && !until.After(g.clock.Now()) {
+			if g.entered == nil {
+				g.entered = make(chan struct{})
+			}
+			entered = g.entered
+			g.mu.Unlock()
+			return entered, ctx.Err()
+		}
+		g.mu.Unlock()
+		var timer <-chan time.Time
+		if !busy {
+			timer = g.clock.At(until)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-idle:
+		case <-timer:
 		}
 	}
 }

@@ -43,6 +43,9 @@ type Config struct {
 	// Progress, if not nil, is called by the coordinator while a scan takes longer
 	// than a moment, and when any scan is finished. It must return soon.
 	Progress func(Progress)
+	// Embedding, if not nil, is called while chunks are embedded for longer than a
+	// moment, and at the end of each run. It must return soon.
+	Embedding func(EmbedProgress)
 	// Tell, if not nil, is called with what the person should know, once for each
 	// matter.
 	Tell func(message string)
@@ -76,6 +79,8 @@ type Index struct {
 	current atomic.Pointer[store.Store]
 	cancel  context.CancelFunc
 	stopped sync.WaitGroup // the goroutines of the index
+
+	embedding *embedding
 
 	wake  chan struct{} // tells the coordinator that the funnel holds something
 	saved signal        // fires after each commit and when the store is replaced
@@ -116,6 +121,9 @@ func Open(cfg Config) (*Index, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(Progress) {}
 	}
+	if cfg.Embedding == nil {
+		cfg.Embedding = func(EmbedProgress) {}
+	}
 	if cfg.Tell == nil {
 		cfg.Tell = func(string) {}
 	}
@@ -129,6 +137,7 @@ func Open(cfg Config) (*Index, error) {
 		settled: make(chan struct{}), told: map[string]bool{}, trees: trees{},
 	}
 	x.saved.init()
+	x.embedding = newEmbedding(x)
 	if err := x.openState(); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -139,6 +148,7 @@ func Open(cfg Config) (*Index, error) {
 	}
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
+	x.stopped.Go(func() { x.embedding.run(ctx) })
 	return x, nil
 }
 

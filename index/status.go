@@ -50,6 +50,8 @@ type Status struct {
 	Problems []store.Problem `json:"problems"`
 	// LastError is what went wrong last, "" if nothing did.
 	LastError string `json:"last_error"`
+	// Embedding says how far the vectors are.
+	Embedding EmbeddingStatus `json:"embedding"`
 }
 
 // Status answers what the index holds and does.
@@ -73,7 +75,11 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 		st.LastError = x.lastErr.Error()
 	}
 	x.mu.Unlock()
-	return st, st.read(ctx, s)
+	if err := st.read(ctx, s); err != nil {
+		return st, err
+	}
+	x.embedding.status(&st.Embedding)
+	return st, st.Embedding.read(ctx, s, x.embedding.configured().Model)
 }
 
 // ErrNoIndex says that a root was never indexed.
@@ -108,7 +114,21 @@ func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
 		return st, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return st, st.read(ctx, s)
+	if err := st.read(ctx, s); err != nil {
+		return st, err
+	}
+	if err := st.Embedding.read(ctx, s, ""); err != nil {
+		return st, err
+	}
+	switch e := &st.Embedding; {
+	case e.Model == "":
+		e.State = EmbeddingOff
+	case e.Embedded+e.Refused == e.Texts:
+		e.State = EmbeddingComplete
+	default:
+		e.State = EmbeddingWaiting
+	}
+	return st, nil
 }
 
 func (st *Status) read(ctx context.Context, s *store.Store) (err error) {

@@ -16,6 +16,9 @@ var migrationFiles embed.FS
 // A migration takes the schema from version n-1 to n, n being its place in the
 // list. verify must answer no row; a row names what is wrong. Migrations that have
 // been released are never edited.
+//
+// Schema 2 adds where the vectors of texts are. Nothing of schema 1 changes, so such a
+// database is taken over as it is; a quarry of schema 1 refuses the new one.
 type migration struct {
 	file   string
 	verify string
@@ -25,6 +28,12 @@ var migrations = []migration{
 	{"001_init.sql", `SELECT 'table ' || column1 || ' is missing' FROM (VALUES ('meta'), ('files'), ('symbols'), ('chunks'),
 		('chunk_text'), ('file_refs'), ('file_targets'), ('mentions'), ('edges'), ('removed'), ('skipped'))
 		WHERE column1 NOT IN (SELECT name FROM sqlite_schema)`},
+	{"002_embeddings.sql", `SELECT 'column ' || column1 || ' is missing' FROM (VALUES ('embedding_models.name'), ('embedding_models.version'),
+		('embedding_models.dim'), ('embedding_models.file'), ('embedding_models.slots'),
+		('embeddings.model'), ('embeddings.hash'), ('embeddings.slot'))
+		WHERE column1 NOT IN (SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c)
+		UNION ALL SELECT 'embeddings does not follow embedding_models' WHERE NOT EXISTS (
+			SELECT 1 FROM pragma_foreign_key_list('embeddings') WHERE "table" = 'embedding_models' AND on_delete = 'CASCADE')`},
 }
 
 // ErrNewerSchema says that the database was written by a later quarry.

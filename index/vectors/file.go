@@ -118,7 +118,7 @@ func open(path string, flag int) (*File, int64, error) {
 
 func (f *File) stride() int           { return f.Dim + rowMetadata }
 func (f *File) rowsIn(size int64) int { return int(max(size-headerSize, 0) / int64(rowSize(f.Dim))) }
-func (f *File) offset(slot int) int64 { return headerSize + int64(slot)*int64(rowSize(f.Dim)) }
+func (f *File) offset(slot int) int64 { return Size(f.Dim, slot) }
 func (f *File) room() int             { return len(f.mem.rows) / f.stride() }
 func (f *File) rows(from, to int) []float32 {
 	return f.mem.rows[from*f.stride() : to*f.stride() : to*f.stride()]
@@ -289,8 +289,9 @@ func (f *File) Compact(path string, keep func(Key) bool) (small *File, err error
 	return small, nil
 }
 
-// Size is what the file takes on disk in bytes, without the room to grow.
-func (f *File) Size() int64 { return f.offset(f.n) }
+// Size is what a file with this many slots takes on disk in bytes, without the room
+// to grow.
+func Size(dim, slots int) int64 { return headerSize + int64(slots)*int64(rowSize(dim)) }
 
 // Close ends the use of the file; Sets made of it stay good until they are
 // released. A writer's file loses its room to grow.
@@ -298,7 +299,7 @@ func (f *File) Close() error {
 	var err error
 	f.mem.release()
 	if f.write {
-		err = f.f.Truncate(f.Size())
+		err = f.f.Truncate(Size(f.Dim, f.n))
 	}
 	return errors.Join(err, f.f.Close())
 }

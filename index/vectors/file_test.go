@@ -111,7 +111,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			t.Errorf("told of %d, a reader has %d", n, got)
 		}
 	}
-	size := f.Size()
+	size := Size(testDim, 9000)
 	closeFile(t, f)
 	for i, n := range []int{1, 2, 40, 1024, 1025, 9000} { // the old views go on
 		if got := checkSet(t, sets[i], 9000); got != n || sets[i].Len() != n {

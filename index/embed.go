@@ -1,0 +1,174 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/index/store"
+	"quarry/index/vectors"
+)
+
+// Embedder turns texts into vectors with one model. It is safe for concurrent use.
+type Embedder interface {
+	// Version says which weights the model has now, "" if that cannot be known.
+	Version(ctx context.Context) (string, error)
+	// Embed answers a vector of length 1 for each text, all of one dimension, nil for
+	// a text that the model refuses. It is background work, which gives way to all
+	// else. With an error come the vectors made before it, nil for the rest.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	// EmbedQuery answers the vector of a text that somebody waits for.
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// Embedders says which model is to embed the chunks, and asks any model by name: as
+// long as another model's vectors serve, that one embeds the queries.
+type Embedders struct {
+	// Model is the name, "" if nothing is to be embedded.
+	Model string
+	// Of answers the embedder of a model of that name.
+	Of func(model string) Embedder
+}
+
+// EmbedProgress is how far embedding has come. It counts chunks.
+type EmbedProgress struct {
+	Done, Total int
+	// Finished is true in the last call of a run.
+	Finished bool
+}
+
+// EmbeddingState says what the embedding of chunks is at.
+type EmbeddingState string
+
+// The states.
+const (
+	EmbeddingOff       EmbeddingState = "off"       // no model is configured
+	EmbeddingElsewhere EmbeddingState = "elsewhere" // another process writes the index
+	EmbeddingUnstored  EmbeddingState = "unstored"  // the index is in memory
+	EmbeddingWaiting   EmbeddingState = "waiting"   // for the index, or for the person to pause
+	EmbeddingWorking   EmbeddingState = "working"
+	EmbeddingStopped   EmbeddingState = "stopped" // by the person, until the settings change or the next start
+	EmbeddingFailing   EmbeddingState = "failing" // and tried again; Error says why
+	EmbeddingComplete  EmbeddingState = "complete"
+)
+
+// EmbeddingStatus is how far the embedding of a root's chunks is.
+type EmbeddingStatus struct {
+	State EmbeddingState `json:"state"`
+	// Model is the name of the model whose vectors are searched, "" if there are
+	// none, and Dimension its vectors'. While the model is being changed, that is the
+	// one before, and Next the one that follows.
+	Model     string `json:"model"`
+	Dimension int    `json:"dimension"`
+	Next      string `json:"next"`
+	// Texts is how many different texts the chunks have, and Embedded how many have a
+	// vector of the model that is to embed them; Refused will have none.
+	Texts    int `json:"texts"`
+	Embedded int `json:"embedded"`
+	Refused  int `json:"refused"`
+	// Bytes is what the files of vectors take on disk.
+	Bytes int64 `json:"bytes"`
+	// Error is why nothing can be embedded, and what to do, "" if it can.
+	Error string `json:"error"`
+}
+
+// ErrNoVectors says that there is nothing to compare a query with: no model embeds
+// the chunks, or none is embedded yet.
+var ErrNoVectors = errors.New("no chunk is embedded")
+
+// SetEmbedders says who is to embed the chunks; before the first call nobody does.
+// It returns at once. What the one before had under way is broken off, and it is not
+// asked any more once Embedders of the new one were.
+func (x *Index) SetEmbedders(e Embedders) { x.embedding.configure(e) }
+
+// CancelEmbedding stops the embedding of chunks until SetEmbedders is called again.
+// What was embedded stays.
+func (x *Index) CancelEmbedding() { x.embedding.stop() }
+
+// Vectors answers the vectors to search, nil if there are none; the caller releases
+// the Set soon. A chunk's vector is found by its Hash. Not every chunk needs to have
+// one: new texts get theirs in the background.
+func (x *Index) Vectors() *vectors.Set { return x.embedding.current.Acquire() }
+
+// VectorsChanged is closed when Vectors would answer another Set. Ask for it before
+// that.
+func (x *Index) VectorsChanged() <-chan struct{} { return x.embedding.current.Changed() }
+
+// EmbedQuery answers the vector of a text to compare with those of set, which
+// Vectors answered: by the model that made them, s.Dim long, of length 1. It fails
+// with ErrNoVectors if that model cannot be asked.
+func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, text string) ([]float32, error) {
+	name, version := splitModel(set.Model)
+	of := x.embedding.configured().Of
+	if of == nil {
+		return nil, ErrNoVectors
+	}
+	e := of(name)
+	now, err := e.Version(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("embed the query: %w", err)
+	}
+	if now != version {
+		x.embedding.look() // another model took the name; its vectors are to serve
+		return nil, fmt.Errorf("%w by %s as it is now", ErrNoVectors, name)
+	}
+	v, err := e.EmbedQuery(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("embed the query: %w", err)
+	}
+	if len(v) != set.Dim {
+		x.embedding.look()
+		return nil, fmt.Errorf("%w with the %d dimensions that %s has now", ErrNoVectors, len(v), name)
+	}
+	return v, nil
+}
+
+// SettleVectors returns when every text that was in the index at the call has been
+// given to the model, or with what hinders that. Call Settle first.
+func (x *Index) SettleVectors(ctx context.Context) error { return x.embedding.settle(ctx) }
+
+const (
+	// retryFirst is the pause after a failure; it doubles up to retryLongest.
+	retryFirst   = time.Second
+	retryLongest = 5 * time.Minute
+)
+
+// status adds what a running embedding knows to what was read.
+func (e *embedding) status(st *EmbeddingStatus) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st.State = e.state
+	if e.failure != nil {
+		st.Error = e.failure.Error()
+	}
+}
+
+// read fills in what the database knows. wanted is the model that the chunks are to
+// be embedded with, "" if that is not known.
+func (st *EmbeddingStatus) read(ctx context.Context, s *store.Store, wanted string) error {
+	models, err := s.EmbeddingModels(ctx)
+	if err != nil {
+		return err
+	}
+	var last store.EmbeddingModel
+	for i, m := range models {
+		if i == 0 {
+			st.Model, st.Dimension = m.Name, m.Dim
+		}
+		st.Bytes += vectors.Size(m.Dim, m.Slots)
+		last = m
+	}
+	if wanted == "" {
+		wanted = last.Name
+	}
+	if len(models) > 0 && (len(models) > 1 || wanted != st.Model) {
+		st.Next = wanted
+	}
+	if last.Name != wanted {
+		last.ID = 0
+	}
+	c, err := s.Coverage(ctx, last.ID)
+	st.Texts, st.Embedded, st.Refused = c.Texts, c.Embedded, c.Refused
+	return err
+}

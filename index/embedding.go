@@ -1,0 +1,301 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"quarry/index/store"
+	"quarry/index/vectors"
+)
+
+// embedding keeps the vectors of one index complete. One goroutine (run) embeds,
+// writes and publishes; it goes by rounds, each of which looks what is missing and
+// ends when nothing is, or with what hinders it.
+type embedding struct {
+	x       *Index
+	current vectors.Current
+	wake    chan struct{} // asks for a round
+
+	// mu guards the fields below.
+	mu      sync.Mutex
+	of      Embedders
+	stopped bool          // by the person
+	changed chan struct{} // closed when of or stopped changes
+	waiting []chan error  // settle's, to be answered by the next round
+	state   EmbeddingState
+	failure error
+
+	// What follows belongs to run alone.
+	store  *store.Store
+	owner  bool
+	models []*embedModel // as in the database: the first one's vectors serve
+	opened bool          // models are those of store
+	from   int64         // files changed after this generation are to be looked at
+	queue  embedQueue
+	// known is what current holds.
+	known struct {
+		file *vectors.File
+		n    int
+	}
+}
+
+func newEmbedding(x *Index) *embedding {
+	return &embedding{x: x, wake: make(chan struct{}, 1), changed: make(chan struct{}), state: EmbeddingOff}
+}
+
+// look asks for a round.
+func (e *embedding) look() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (e *embedding) configure(of Embedders) {
+	e.mu.Lock()
+	e.of, e.stopped = of, false
+	e.turn()
+	e.mu.Unlock()
+	e.look()
+}
+
+func (e *embedding) stop() {
+	e.mu.Lock()
+	e.stopped = true
+	e.turn()
+	e.mu.Unlock()
+	e.look()
+}
+
+// turn breaks the round off. mu is held.
+func (e *embedding) turn() {
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+func (e *embedding) configured() Embedders {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.of
+}
+
+func (e *embedding) settle(ctx context.Context) error {
+	answer := make(chan error, 1)
+	e.mu.Lock()
+	e.waiting = append(e.waiting, answer)
+	e.mu.Unlock()
+	e.look()
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (e *embedding) enter(s EmbeddingState, failure error) {
+	e.mu.Lock()
+	e.state, e.failure = s, failure
+	e.mu.Unlock()
+}
+
+func (e *embedding) isComplete() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state == EmbeddingComplete
+}
+
+// run goes on until ctx is done.
+func (e *embedding) run(ctx context.Context) {
+	pause := retryFirst
+	for ctx.Err() == nil {
+		saved := e.x.saved.next() // before looking, so that nothing is missed
+		e.mu.Lock()
+		of, stopped, changed := e.of, e.stopped, e.changed
+		waiting := e.waiting
+		e.waiting = nil
+		e.mu.Unlock()
+		within, cancel := closedBy(ctx, changed)
+		err := e.round(within, of, stopped)
+		cancel()
+		select {
+		case <-changed:
+			e.mu.Lock()
+			e.waiting = append(waiting, e.waiting...)
+			e.mu.Unlock()
+			continue
+		default:
+		}
+		var timer <-chan time.Time
+		switch now := e.x.cfg.Clock.Now(); {
+		case errors.Is(err, errEmbeddingStopped):
+		case err != nil && ctx.Err() == nil:
+			e.enter(EmbeddingFailing, err)
+			e.x.cfg.Log.Warn("embed the chunks", "error", err, "again in", pause)
+			timer, saved = e.x.cfg.Clock.At(now.Add(pause)), nil
+			pause = min(2*pause, retryLongest)
+		case !e.owner:
+			timer = e.x.cfg.Clock.At(now.Add(readerPoll))
+			fallthrough
+		default:
+			pause = retryFirst
+		}
+		for _, w := range waiting {
+			w <- err
+		}
+		select {
+		case <-ctx.Done():
+		case <-e.wake:
+		case <-saved:
+		case <-timer:
+		}
+	}
+	e.closeFiles()
+	e.publish(nil)
+}
+
+// closedBy is a context that ends when c is closed, too. cancel waits for its
+// goroutine.
+func closedBy(ctx context.Context, c <-chan struct{}) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-c:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { cancel(); watching.Wait() }
+}
+
+var (
+	errEmbeddingStopped = errors.New("embedding was stopped")
+	// errOtherModel says that the model to embed with is not the one it was.
+	errOtherModel = errors.New("the embedding model changed")
+)
+
+// round brings the vectors up to date as far as it can.
+func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error {
+	s, owner := e.x.Store(), e.x.isOwner()
+	if s != e.store || owner != e.owner || of.Model == "" {
+		e.closeFiles()
+		e.store, e.owner = s, owner
+	}
+	switch {
+	case of.Model == "":
+		e.enter(EmbeddingOff, nil)
+		e.publish(nil)
+		return nil
+	case s.InMemory():
+		e.enter(EmbeddingUnstored, nil)
+		return nil // what is published serves on
+	case !owner:
+		e.enter(EmbeddingElsewhere, nil)
+		return e.follow(ctx)
+	}
+	if !e.isComplete() { // and stays so if nothing is found
+		e.enter(EmbeddingWaiting, nil)
+	}
+	err := e.own(ctx, of, stopped)
+	if err != nil {
+		e.startOver()
+		if s != e.x.Store() { // the database was replaced meanwhile
+			e.look()
+			return nil
+		}
+	}
+	return err
+}
+
+// own is a round of the process that writes.
+func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
+	if !e.opened {
+		if err := e.open(ctx); err != nil {
+			return err
+		}
+	}
+	if err := e.choose(of.Model); err != nil {
+		return err
+	}
+	e.publishFirst()
+	if stopped {
+		e.enter(EmbeddingStopped, nil)
+		return errEmbeddingStopped
+	}
+	for {
+		// A text that is about to change is not worth a vector. What went wrong with
+		// the index is not for here.
+		if e.x.Settle(ctx); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := e.find(ctx, of.Model); err != nil {
+			return err
+		}
+		if len(e.queue.files) == 0 {
+			return e.complete(ctx, of.Model)
+		}
+		w := embedWork{embedding: e, of: of, embedder: of.Of(of.Model)}
+		switch err := w.run(ctx); {
+		case errors.Is(err, errOtherModel):
+			e.startOver()
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// startOver has all files looked at again.
+func (e *embedding) startOver() { e.from, e.queue = 0, embedQueue{} }
+
+// target is the model to embed with, nil if there is no vector of it yet.
+func (e *embedding) target(name string) *embedModel {
+	if n := len(e.models); n > 0 && e.models[n-1].Name == name {
+		return e.models[n-1]
+	}
+	return nil
+}
+
+// find queues the files that have texts without a vector.
+func (e *embedding) find(ctx context.Context, name string) error {
+	id := int64(0)
+	if m := e.target(name); m != nil {
+		id = m.ID
+	}
+	ids, now, all, err := e.store.Since(ctx, e.from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case all || e.from == 0:
+		ids = nil
+	case len(ids) == 0:
+		return nil
+	}
+	list, err := e.store.Unembedded(ctx, id, ids)
+	if err != nil {
+		return err
+	}
+	e.from = now
+	e.queue.add(list)
+	return nil
+}
+
+// complete ends a change of the model and tidies up.
+func (e *embedding) complete(ctx context.Context, name string) error {
+	if e.target(name) != nil {
+		for len(e.models) > 1 {
+			if err := e.drop(0); err != nil {
+				return err
+			}
+		}
+		if err := e.compact(ctx); err != nil {
+			return err
+		}
+		e.publishFirst()
+	}
+	e.enter(EmbeddingComplete, nil)
+	return nil
+}

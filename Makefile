@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: bench help build demo test test-editors vscode screenshot vet ollama clean
+.PHONY: bench help build demo test test-editors vscode screenshot vet ollama minilm clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,9 @@ test: vet ollama ## run every test with the race detector
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh
+
+minilm: ollama ## serve a real embedding model (all-minilm) at 127.0.0.1:11599 for evaluations
+	@testdata/models/minilm.sh serve 11599
 
 test-editors: ollama vscode ## type in real editors, which are installed once (needs root)
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }

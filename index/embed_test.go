@@ -6,10 +6,12 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"quarry/index/passage"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -56,7 +58,14 @@ func (f *fakeModels) embedded() int {
 func (f *fakeModels) vector(model, text string) []float32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return hashVector(model+"@"+f.versions[model], text, f.dims[model])
+	return hashVector(model+"@"+f.versions[model], withoutPlace(text), f.dims[model])
+}
+
+// withoutPlace is a text without the path at its head: a chunk that moves keeps the
+// vector it had.
+func withoutPlace(text string) string {
+	_, rest, _ := strings.Cut(text, "\n")
+	return rest
 }
 
 func hashVector(model, text string, dim int) []float32 {
@@ -102,7 +111,7 @@ func (f fakeEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, e
 				return list, err
 			}
 		}
-		if text == refusedText {
+		if strings.HasSuffix(text, refusedText) {
 			continue
 		}
 		list[i] = f.vector(f.model, text)
@@ -137,8 +146,8 @@ func chunkTexts(t testing.TB, x *Index) map[vectors.Key]string {
 		if err != nil {
 			return err
 		}
-		for _, c := range f.Syntax.Chunks {
-			texts[c.Hash] = text[c.Span.Start:c.Span.End]
+		for i, c := range f.Syntax.Chunks {
+			texts[c.Hash] = withoutPlace(passage.Text(f.Path, f.Syntax, i, text))
 		}
 		return nil
 	})

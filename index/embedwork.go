@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/index/passage"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -186,8 +187,8 @@ func (w *embedWork) load(ctx context.Context) error {
 			if err != nil || hashOf([]byte(text)) != f.Hash {
 				return nil // a newer record is on its way
 			}
-			for _, c := range f.Syntax.Chunks {
-				w.take(c.Hash, text[c.Span.Start:c.Span.End])
+			for i, c := range f.Syntax.Chunks {
+				w.take(c.Hash, passage.Text(f.Path, f.Syntax, i, text))
 			}
 			return nil
 		})

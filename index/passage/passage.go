@@ -1,5 +1,4 @@
-// Package passage says by what text a chunk is embedded, and under what key the
-// vector of that text is kept.
+// Package passage says by what text a chunk is embedded.
 //
 // A chunk's own code often lacks what a question asks by: a method's body names
 // neither its class nor what the file is about. So the text is headed by the place
@@ -10,11 +9,12 @@
 //	func (r *Retrier) Next() time.Duration {
 //	…
 //
-// bench/vectors.md compares it with the code alone.
+// The vector is kept by the hash of the chunk's code, so that a file that moves or a
+// copy elsewhere costs nothing: its chunks keep the vector of the place they were
+// first met at. bench/vectors.md compares the text with the code alone.
 package passage
 
 import (
-	"crypto/sha256"
 	"strings"
 
 	"quarry/index/syntax"
@@ -29,17 +29,6 @@ const maxNames = 8
 func Text(path string, f *syntax.File, i int, text string) string {
 	span := f.Chunks[i].Span
 	return head(path, f, i) + text[span.Start:span.End]
-}
-
-// Key stands for the Text of chunk i of a file, which it does not need: equal keys
-// mean equal texts, and a change of how texts are made changes all keys.
-func Key(path string, f *syntax.File, i int) (key [16]byte) {
-	h := sha256.New()
-	h.Write([]byte("1\n")) // the version of Text
-	h.Write([]byte(head(path, f, i)))
-	h.Write(f.Chunks[i].Hash[:])
-	copy(key[:], h.Sum(nil))
-	return key
 }
 
 // head is what stands before a chunk's code.

@@ -29,21 +29,3 @@ func TestText(t *testing.T) {
 		t.Errorf("text without declarations is %q", got)
 	}
 }
-
-// A key changes with the text and with nothing else.
-func TestKey(t *testing.T) {
-	key := func(path, text string) [16]byte { return Key(path, analyze(t, path, text), 0) }
-	base := key("queue/retry.go", retry)
-	if base != key("queue/retry.go", retry+"\n\n\n") {
-		t.Error("lines after the chunk change its key")
-	}
-	for name, other := range map[string][16]byte{
-		"another path": key("queue/again.go", retry),
-		"other code":   key("queue/retry.go", strings.Replace(retry, "r.n", "r.m", 1)),
-		"another name": key("queue/retry.go", strings.Replace(retry, "Next()", "Peek()", 1)),
-	} {
-		if other == base {
-			t.Errorf("%s has the same key", name)
-		}
-	}
-}

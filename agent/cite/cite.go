@@ -29,6 +29,26 @@ type Files interface {
 	Text(path string) (string, error)
 }
 
+// Parse reads a place as quarry's tools write it, path:line or path:line-line.
+func Parse(place string) (c agent.Citation, ok bool) {
+	i := strings.LastIndexByte(place, ':')
+	if i <= 0 {
+		return agent.Citation{}, false
+	}
+	first, last, ranged := strings.Cut(place[i+1:], "-")
+	start, err := strconv.Atoi(first)
+	if err != nil || start < 1 {
+		return agent.Citation{}, false
+	}
+	end := start
+	if ranged {
+		if end, err = strconv.Atoi(last); err != nil || end < start {
+			return agent.Citation{}, false
+		}
+	}
+	return agent.Citation{Path: place[:i], StartLine: start, EndLine: end}, true
+}
+
 // Checker checks the places of one answer. It remembers the files it has looked
 // at, so that all of an answer is held against the same texts. It is not safe for
 // concurrent use.
@@ -216,7 +236,7 @@ var holes = []struct {
 	{regexp.MustCompile(`[\[(][ \t]*(?:(?i:see|in|from|at|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
 	{regexp.MustCompile(`([\[(])[ \t]*\x00[ \t]*(?:,|;|&|and|or)[ \t]*`), "$1"},
 	{regexp.MustCompile(`[ \t]*(?:,|;|&|\band|\bor)[ \t]*\x00`), ""},
-	{regexp.MustCompile(`(?:^|[ \t]+)(?:(?i:see|in|from|at|by|of|as|per)[ \t]+)?\x00`), ""},
+	{regexp.MustCompile(`(?:^|(?:[,;])?[ \t]+)(?:(?i:see also|see|in|from|at|by|of|as|per)[ \t]+)?\x00`), ""},
 	{regexp.MustCompile(`^\x00[ \t]*(?:,|;|:|and|or|-|–|—)[ \t]*`), ""},
 	{regexp.MustCompile(hole), ""},
 	{regexp.MustCompile(`\([ \t]*\)|\[[ \t]*\]\x00`), ""},

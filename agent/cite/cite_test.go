@@ -79,6 +79,20 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"a/b.go:3": "{a/b.go 3 3}", "a b:c.go:3-9": "{a b:c.go 3 9}", "a.go": "", "a.go:": "", "a.go:0": "", "a.go:9-3": "", "a.go:3-x": "", ":3": "",
+	} {
+		got := ""
+		if c, ok := cite.Parse(text); ok {
+			got = fmt.Sprint(c)
+		}
+		if got != want {
+			t.Errorf("Parse(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
 // What was checked stays as it is.
 func FuzzCheck(f *testing.F) {
 	f.Add("It opens [gone.go:1-2], then closes [main.go:1-2] and (main.go#L1).")

@@ -65,6 +65,10 @@ type Task struct {
 	// Read, if not nil, follows what the model writes. It gets the whole text of
 	// the turn with every piece, and may decide before its end.
 	Read func(turn int, text string) Verdict
+	// Object, if not nil, is asked once what is wrong with an answer that no reader
+	// has taken for final. The model is told, and may answer or call again. ""
+	// accepts the answer.
+	Object func(text string) string
 	// Show, if not nil, is told of every step when it is done.
 	Show func(Step)
 }
@@ -131,8 +135,8 @@ type Step struct {
 	// Tool is the tool called, "" for the model's own turns.
 	Tool      string          `json:"tool,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// Outcome is "ok", an error's code or "repeated" for a tool, and "calls",
-	// "answer", "broken" or "failed" for the model.
+	// Outcome is "ok", an error's code, "repeated" or "over_limit" for a tool, and
+	// "calls", "answer", "objected", "broken" or "failed" for the model.
 	Outcome string `json:"outcome"`
 	// Bytes is the length of what was shown to the model or written by it.
 	Bytes int           `json:"bytes"`
@@ -169,6 +173,7 @@ type run struct {
 	calls    int
 	bytes    int // of results shown
 	last     bool
+	objected bool
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -183,7 +188,10 @@ func (r *run) all(ctx context.Context) error {
 		}
 	}
 	for turn := 1; ; turn++ {
-		calls, err := r.turn(ctx, turn)
+		calls, again, err := r.turn(ctx, turn)
+		if err == nil && again {
+			continue
+		}
 		if err != nil || len(calls) == 0 {
 			return err
 		}
@@ -202,8 +210,8 @@ func (r *run) all(ctx context.Context) error {
 }
 
 // turn asks the model once, and returns the calls it wants; none if that was the
-// answer.
-func (r *run) turn(ctx context.Context, turn int) ([]toolcall.Call, error) {
+// answer. again says that the answer was objected to.
+func (r *run) turn(ctx context.Context, turn int) (calls []toolcall.Call, again bool, err error) {
 	if turn >= r.task.Limits.Turns || r.calls >= r.task.Limits.Calls || r.bytes >= r.task.Limits.Bytes {
 		r.close()
 	}
@@ -221,7 +229,7 @@ func (r *run) turn(ctx context.Context, turn int) ([]toolcall.Call, error) {
 	if err != nil {
 		step.Outcome = "failed"
 		r.step(step)
-		return nil, err
+		return nil, false, err
 	}
 	var p toolcall.Parsed
 	if verdict == Undecided && len(r.task.Offered) > 0 {
@@ -235,9 +243,28 @@ func (r *run) turn(ctx context.Context, turn int) ([]toolcall.Call, error) {
 		step.Outcome, r.out.Stop = "broken", Broken
 	default:
 		r.out.Stop = Answered
+		if again = verdict == Undecided && r.object(reply.Text); again {
+			step.Outcome = "objected"
+		}
 	}
 	r.step(step)
-	return p.Calls, nil
+	return p.Calls, again, nil
+}
+
+// object tells the model what is wrong with its answer, if something is and there
+// is a turn left to mend it.
+func (r *run) object(text string) bool {
+	if r.task.Object == nil || r.objected || r.last {
+		return false
+	}
+	why := r.task.Object(text)
+	if why == "" {
+		return false
+	}
+	r.objected = true
+	r.say("assistant", prompt.Own(text))
+	r.say("user", why)
+	return true
 }
 
 // lastWord is said when there is nothing left to spend.

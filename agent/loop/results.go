@@ -65,7 +65,7 @@ func (r *run) call(ctx context.Context, c toolcall.Call) (id, body string, step 
 	if e.Error != nil {
 		step.Outcome = string(e.Error.Code)
 	}
-	return id, prompt.Quote(e.String()), step
+	return id, render(e), step
 }
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)

@@ -359,7 +359,7 @@ func connect(cmd *exec.Cmd) (*session, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	conn := lsptest.NewConn(pipes{out, in}, func(string, json.RawMessage) (any, error) { return nil, nil }, func(string, json.RawMessage) {})
+	conn := lsptest.NewConn(pipes{out, in}, func(json.RawMessage, string, json.RawMessage) (any, error) { return nil, nil }, func(string, json.RawMessage) {})
 	s := &session{conn: conn, close: func() {
 		conn.Close()
 		cmd.Process.Kill()

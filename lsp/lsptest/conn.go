@@ -35,8 +35,9 @@ func (e *ResponseError) Error() string { return fmt.Sprintf("%s (%d)", e.Message
 // end, so that a mistake in one cannot hide the same mistake in the other.
 type Conn struct {
 	rwc io.ReadWriteCloser
-	// answer serves the server's requests; it runs on the read goroutine.
-	answer func(method string, params json.RawMessage) (any, error)
+	// answer serves the server's requests; it runs on the read goroutine. If it
+	// returns errLater, Reply must follow.
+	answer func(id json.RawMessage, method string, params json.RawMessage) (any, error)
 	// observe sees every notification; it runs on the read goroutine.
 	observe func(method string, params json.RawMessage)
 
@@ -51,7 +52,7 @@ type Conn struct {
 }
 
 // NewConn begins reading from rwc. Close ends it.
-func NewConn(rwc io.ReadWriteCloser, answer func(string, json.RawMessage) (any, error), observe func(string, json.RawMessage)) *Conn {
+func NewConn(rwc io.ReadWriteCloser, answer func(json.RawMessage, string, json.RawMessage) (any, error), observe func(string, json.RawMessage)) *Conn {
 	c := &Conn{rwc: rwc, answer: answer, observe: observe, waiting: map[string]chan Message{}, arrived: make(chan struct{}), done: make(chan struct{})}
 	go c.read()
 	return c
@@ -258,10 +259,18 @@ func (c *Conn) deliver(m Message) {
 }
 
 func (c *Conn) reply(m Message) {
-	result, err := c.answer(m.Method, m.Params)
-	response := map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result}
-	if err != nil {
-		response = map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": ResponseError{Code: -32603, Message: err.Error()}}
+	result, err := c.answer(m.ID, m.Method, m.Params)
+	if err == errLater {
+		return
 	}
-	_ = c.send(response) // a broken pipe shows in read
+	_ = c.Reply(m.ID, result, err) // a broken pipe shows in read
+}
+
+// Reply answers a request of the server's.
+func (c *Conn) Reply(id json.RawMessage, result any, err error) error {
+	response := map[string]any{"jsonrpc": "2.0", "id": id, "result": result}
+	if err != nil {
+		response = map[string]any{"jsonrpc": "2.0", "id": id, "error": ResponseError{Code: -32603, Message: err.Error()}}
+	}
+	return c.send(response)
 }

@@ -44,13 +44,21 @@ type Editor struct {
 	ServerInfo   struct{ Name, Version string }
 	Capabilities map[string]json.RawMessage
 
+	// Lies makes it answer that it applied a change when it did not.
+	Lies bool
+
+	reading sync.WaitGroup // goroutines that read virtual documents
+
 	mu sync.Mutex
 	// shown are the messages the server showed, logged those it logged;
 	// guarded by mu.
 	shown, logged []string
-	progressed    []Progress    // guarded by mu
-	documents     []string      // shown by window/showDocument; guarded by mu
-	changed       chan struct{} // closed and renewed on each notification; guarded by mu
+	progressed    []Progress        // guarded by mu
+	documents     []string          // shown by window/showDocument; guarded by mu
+	virtual       map[string]string // texts of virtual documents on the screen; guarded by mu
+	refreshed     int               // how often they were read; guarded by mu
+	requests      []request         // of the server's that wait for the person; guarded by mu
+	changed       chan struct{}     // closed and renewed on each notification; guarded by mu
 }
 
 // Progress is one $/progress notification.
@@ -64,6 +72,8 @@ type Buffer struct {
 	Version       int
 	Text          text.Text
 	Cursor        int // byte offset
+	// Diagnostics are what other servers say of it. They do not move.
+	Diagnostics []Diagnostic
 	// Ghost is the suggestion on the screen, nil if none.
 	Ghost *Ghost
 
@@ -124,7 +134,7 @@ func (p pipes) Close() error                { return errors.Join(p.in.Close(), p
 
 // Connect initializes a server that listens at the other end of rwc.
 func Connect(ctx context.Context, rwc io.ReadWriteCloser, opts Options) (*Editor, error) {
-	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, changed: make(chan struct{})}
+	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, virtual: map[string]string{}, changed: make(chan struct{})}
 	e.Conn = NewConn(rwc, e.answerServer, e.observeServer)
 	var pid any
 	if opts.ProcessID != 0 {
@@ -156,8 +166,9 @@ func Connect(ctx context.Context, rwc io.ReadWriteCloser, opts Options) (*Editor
 	return e, e.Notify("initialized", map[string]any{})
 }
 
-// answerServer is what an editor without a person answers.
-func (e *Editor) answerServer(method string, params json.RawMessage) (any, error) {
+// answerServer is what the editor answers by itself; what is for the person waits
+// for Attend.
+func (e *Editor) answerServer(id json.RawMessage, method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "workspace/configuration":
 		var p struct{ Items []any }
@@ -171,8 +182,25 @@ func (e *Editor) answerServer(method string, params json.RawMessage) (any, error
 			values[i] = e.opts.Configuration
 		}
 		return values, nil
-	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create", "window/showMessageRequest",
-		"workspace/textDocumentContent/refresh":
+	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create":
+		return nil, nil
+	case "window/showMessageRequest", "workspace/applyEdit":
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.requests = append(e.requests, request{id, method, params})
+		e.wake()
+		return nil, errLater
+	case "workspace/textDocumentContent/refresh":
+		var p struct{ URI string }
+		if err := json.Unmarshal(params, &p); err != nil {
+			return nil, err
+		}
+		e.mu.Lock()
+		_, open := e.virtual[p.URI]
+		e.mu.Unlock()
+		if open {
+			e.follow(p.URI)
+		}
 		return nil, nil
 	case "window/showDocument":
 		var p struct{ URI string }
@@ -182,6 +210,10 @@ func (e *Editor) answerServer(method string, params json.RawMessage) (any, error
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.documents = append(e.documents, p.URI)
+		if !strings.HasPrefix(p.URI, "file:") {
+			e.virtual[p.URI] = ""
+			e.follow(p.URI)
+		}
 		e.wake()
 		return map[string]bool{"success": true}, nil
 	}
@@ -460,6 +492,7 @@ func (e *Editor) wait() (int, error) {
 	defer timer.Stop()
 	select {
 	case <-e.Done():
+		e.reading.Wait()
 	case <-timer.C:
 		if e.process != nil {
 			_ = e.process.Process.Kill()

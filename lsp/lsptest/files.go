@@ -1,6 +1,7 @@
 package lsptest
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,6 +19,19 @@ func FileURI(path string) string {
 		slashed = "/" + slashed
 	}
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
+}
+
+// filePath is the path that a file URI names.
+func filePath(uri string) (string, error) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return "", fmt.Errorf("%s names no file", uri)
+	}
+	path := u.Path
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' { // a drive of Windows
+		path = path[1:]
+	}
+	return filepath.FromSlash(path), nil
 }
 
 // ReadDocument is the content of a file below root and its LSP language id.

@@ -23,6 +23,28 @@ type Profile struct {
 	FirstVersion int `json:"firstVersion"`
 	// InlineCompletion is whether it asks for inline completion at all.
 	InlineCompletion bool `json:"inlineCompletion"`
+	// ResolvesCommands is whether it resolves a code action that has a command.
+	ResolvesCommands bool `json:"resolvesCommands"`
+	// AppliedAnyway is whether it answers that a change was applied whatever
+	// became of it.
+	AppliedAnyway bool `json:"appliedAnyway"`
+}
+
+// editCapabilities are what an editor says of the workspace edits it takes.
+type editCapabilities struct {
+	DocumentChanges         bool
+	ResourceOperations      []string
+	ChangeAnnotationSupport *struct{}
+}
+
+func (p Profile) edits() editCapabilities {
+	var caps struct {
+		Workspace struct{ WorkspaceEdit editCapabilities }
+	}
+	if err := json.Unmarshal(p.Capabilities, &caps); err != nil {
+		panic(fmt.Sprintf("capabilities of an editor profile: %v", err))
+	}
+	return caps.Workspace.WorkspaceEdit
 }
 
 // Profiles are the names LoadProfile knows.

@@ -1,0 +1,296 @@
+package lsp_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/agent"
+	"quarry/lsp/lsptest"
+)
+
+// fixing is a core that proposes p for whatever it is asked, of files in dir.
+func fixing(p func(d agent.Document) agent.Proposal) *core {
+	return &core{indexed: true, assistant: assistant{fix: func(_ context.Context, problem agent.Problem) (agent.Proposal, error) {
+		return p(problem.Document), nil
+	}}}
+}
+
+// beginFix runs quarry.fix on the first diagnostic of b.
+func beginFix(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) {
+	t.Helper()
+	d := b.Diagnostics[0]
+	err := e.Execute(soon(t), "quarry.fix", map[string]any{
+		"uri": b.URI, "range": e.Range(b, d.Start, d.End), "diagnostic": map[string]any{"message": d.Message},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func attend(t *testing.T, e *lsptest.Editor, person lsptest.Person) {
+	t.Helper()
+	if err := e.Attend(soon(t), person); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended waits for the result of the job under title, as the person reads it.
+func ended(t *testing.T, e *lsptest.Editor, result string) {
+	t.Helper()
+	err := e.Await(soon(t), func() bool {
+		for _, p := range e.Progressed() {
+			if s := string(p.Value); strings.Contains(s, `"kind":"end"`) && strings.Contains(s, result) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.Fatalf("no job ended with %q: %s", result, e.Progressed())
+	}
+}
+
+// A command's change goes through workspace/applyEdit, and what the editor says
+// of it is checked.
+func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
+	propose := func(d agent.Document) agent.Proposal { return replace(d, "foo", "bar") }
+	t.Run("Neovim says applied though the person said no", func(t *testing.T) {
+		t.Parallel()
+		e := edit(t, "neovim", fixing(propose))
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, lsptest.No)
+		ended(t, e, "not applied")
+		if shown := e.Shown(); len(shown) > 0 || b.Text.String() != source {
+			t.Errorf("shown %q, text %q", shown, b.Text.String())
+		}
+	})
+	t.Run("an editor lies", func(t *testing.T) {
+		t.Parallel()
+		e := edit(t, "helix", fixing(propose))
+		e.Lies = true
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, lsptest.Yes)
+		attend(t, e, nil)
+		awaitShown(t, e, "the editor says that it applied the change, but a.go is as before")
+	})
+	t.Run("an editor applies something else", func(t *testing.T) {
+		t.Parallel()
+		e := edit(t, "helix", fixing(propose))
+		e.Lies = true
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, lsptest.Yes)
+		if err := e.Replace(b, 0, 7, "PACKAGE"); err != nil {
+			t.Fatal(err)
+		}
+		attend(t, e, nil)
+		awaitShown(t, e, "a.go did not become what was proposed; look at it before you save")
+	})
+	t.Run("the document moves on the way", func(t *testing.T) {
+		t.Parallel()
+		e := edit(t, "helix", fixing(propose))
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, lsptest.Yes)
+		// The server has sent its change when the person types.
+		if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Replace(b, 0, 0, "// "); err != nil {
+			t.Fatal(err)
+		}
+		attend(t, e, nil)
+		awaitShown(t, e, "look at it before you save")
+		if got := b.Text.String(); got != "// "+source {
+			t.Errorf("the text is %q", got)
+		}
+	})
+	t.Run("the change comes after the answer", func(t *testing.T) {
+		t.Parallel()
+		e := edit(t, "helix", fixing(propose))
+		e.Lies = true
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, lsptest.Yes)
+		attend(t, e, nil)
+		if err := e.Replace(b, 0, b.Text.Len(), strings.ReplaceAll(fixed, "\r\n", "\n")); err != nil { // with line endings of its own
+			t.Fatal(err)
+		}
+		ended(t, e, "applied")
+		if shown := e.Shown(); len(shown) > 0 {
+			t.Errorf("shown: %q", shown)
+		}
+	})
+}
+
+func TestThePersonMayLookAtTheChangeFirst(t *testing.T) {
+	e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal { return replace(d, "foo", "bar") }))
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	attend(t, e, func(question string, choices []string) string {
+		if want := []string{"Apply", "Show changes", "Discard"}; !cmp.Equal(choices, want) || !strings.Contains(question, "Files: a.go.") {
+			t.Errorf("%q: %q", question, choices)
+		}
+		return "Show changes"
+	})
+	attend(t, e, func(_ string, choices []string) string {
+		page, err := e.Page()
+		if err != nil || !strings.Contains(page, "# Call bar") || !strings.Contains(page, "```diff\n-foo\n+bar\n```") {
+			t.Errorf("shown (%v):\n%s", err, page)
+		}
+		return "" // closes the question
+	})
+	ended(t, e, "not applied")
+}
+
+func TestChangesOfOtherFiles(t *testing.T) {
+	other := func(d agent.Document) string { return filepath.Join(filepath.Dir(d.Path), "other.go") }
+	write := func(o *lsptest.Options) {
+		for name, text := range map[string]string{"other.go": "foo é foo\n", "latin.go": "foo \xe9 foo\n", ".env": "SECRET=foo\n"} {
+			if err := os.WriteFile(filepath.Join(o.Root, name), []byte(text), 0o600); err != nil {
+				panic(err)
+			}
+		}
+	}
+	// change is a proposal for a file that is not open.
+	change := func(path, old string, at int) agent.Proposal {
+		return agent.Proposal{Title: "Change", Files: []agent.FileChange{{
+			Path: path, Base: agent.HashText(old), Edits: []agent.TextEdit{{Start: at, End: at + 3, New: "bar"}},
+		}}}
+	}
+	create := func(path string) agent.Proposal {
+		return agent.Proposal{Title: "Create", Files: []agent.FileChange{{
+			Path: path, Base: agent.HashText(""), Create: true, Edits: []agent.TextEdit{{New: "package a\n"}},
+		}}}
+	}
+	outside := t.TempDir()
+	for _, tt := range []struct {
+		name    string
+		propose func(agent.Document) agent.Proposal
+		caps    string // "" for Helix' own
+		file    string
+		want    string // of the file, if it is applied
+		refused string
+	}{
+		{name: "not open", file: "other.go", want: "foo é bar\n",
+			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo é foo\n", 7) }},
+		{name: "plain changes", file: "other.go", want: "foo é bar\n", caps: `{"workspace":{"applyEdit":true}}`,
+			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo é foo\n", 7) }},
+		{name: "changed on disk", refused: "other.go changed meanwhile",
+			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo e foo\n", 7) }},
+		{name: "new", file: "sub/new.go", want: "package a\n",
+			propose: func(d agent.Document) agent.Proposal {
+				return create(filepath.Join(filepath.Dir(d.Path), "sub", "new.go"))
+			}},
+		{name: "new, but the editor creates none", refused: "this editor cannot create files when asked to", caps: `{"workspace":{"applyEdit":true}}`,
+			propose: func(d agent.Document) agent.Proposal {
+				return create(filepath.Join(filepath.Dir(d.Path), "new.go"))
+			}},
+		{name: "new, but there already", refused: "other.go may not be created",
+			propose: func(d agent.Document) agent.Proposal { return create(other(d)) }},
+		{name: "new and open already", refused: "a.go changed meanwhile",
+			propose: func(d agent.Document) agent.Proposal { return create(d.Path) }},
+		{name: "a secret", refused: "may not be changed",
+			propose: func(d agent.Document) agent.Proposal {
+				return change(filepath.Join(filepath.Dir(d.Path), ".env"), "SECRET=foo\n", 7)
+			}},
+		{name: "a new secret", refused: "may not be created",
+			propose: func(d agent.Document) agent.Proposal {
+				return create(filepath.Join(filepath.Dir(d.Path), ".env.local"))
+			}},
+		{name: "outside", refused: "may not be changed",
+			propose: func(agent.Document) agent.Proposal {
+				return change(filepath.Join(outside, "x.go"), "foo\n", 0)
+			}},
+		{name: "new outside", refused: "may not be created",
+			propose: func(agent.Document) agent.Proposal { return create(filepath.Join(outside, "x.go")) }},
+		{name: "out by dots", refused: "may not be created",
+			propose: func(d agent.Document) agent.Proposal {
+				return create(filepath.Dir(d.Path) + "/../x.go")
+			}},
+		{name: "in .git", refused: "may not be created",
+			propose: func(d agent.Document) agent.Proposal {
+				return create(filepath.Join(filepath.Dir(d.Path), ".git", "hooks", "post-commit"))
+			}},
+		{name: "edits that overlap", refused: "overlap or leave the text",
+			propose: func(d agent.Document) agent.Proposal {
+				p := replace(d, "foo", "bar")
+				p.Files[0].Edits = append(p.Files[0].Edits, p.Files[0].Edits[0])
+				return p
+			}},
+		{name: "edits past the end", refused: "overlap or leave the text",
+			propose: func(d agent.Document) agent.Proposal {
+				p := replace(d, "foo", "bar")
+				p.Files[0].Edits[0].End = len(d.Text) + 1
+				return p
+			}},
+		{name: "not UTF-8", refused: "not UTF-8 throughout",
+			propose: func(d agent.Document) agent.Proposal {
+				return change(filepath.Join(filepath.Dir(d.Path), "latin.go"), "foo \xe9 foo\n", 0)
+			}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			options := []func(*lsptest.Options){write}
+			if tt.caps != "" {
+				options = append(options, capabilities(tt.caps))
+			}
+			e := edit(t, "helix", fixing(tt.propose), options...)
+			b := problemAt(t, e, "a.go")
+			beginFix(t, e, b)
+			if tt.refused != "" {
+				awaitShown(t, e, tt.refused)
+				if n := e.Waiting(); n > 0 {
+					t.Errorf("the person was asked about it")
+				}
+				return
+			}
+			attend(t, e, lsptest.Yes)
+			attend(t, e, nil)
+			got := e.Buffer(tt.file)
+			if got == nil || got.Text.String() != tt.want {
+				t.Fatalf("%s is not %q: %+v; shown %q", tt.file, tt.want, got, e.Shown())
+			}
+			if len(e.Shown()) > 0 {
+				t.Errorf("shown: %q", e.Shown())
+			}
+		})
+	}
+}
+
+// Edits keep the line endings around them, whatever the encoding.
+func TestPositionsOfEdits(t *testing.T) {
+	for _, encoding := range []string{"utf-8", "utf-16", "utf-32"} {
+		c := fixing(func(d agent.Document) agent.Proposal {
+			p := replace(d, "😀", "😀😀\r\n")
+			at := strings.Index(d.Text, "1)")
+			p.Files[0].Edits = append(p.Files[0].Edits, agent.TextEdit{Start: at, End: at, New: "é"}, agent.TextEdit{Start: len(d.Text), End: len(d.Text), New: "// end\r\n"})
+			return p
+		})
+		e := edit(t, "vscode", c, capabilities(`{"general":{"positionEncodings":["`+encoding+`"]},"workspace":{"workspaceEdit":{"documentChanges":true}}}`))
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, lsptest.Yes)
+		attend(t, e, nil)
+		want := "package a\r\n\r\n// 😀😀\r\n\r\nvar x = foo(é1)\r\n// end\r\n"
+		if diff := cmp.Diff(want, b.Text.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", encoding, diff)
+		}
+	}
+}
+
+// Quarry ends although a person has not decided: edit's clean-up waits for it.
+func TestEndingWhileThePersonDecides(t *testing.T) {
+	e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal { return replace(d, "foo", "bar") }))
+	beginFix(t, e, problemAt(t, e, "a.go"))
+	if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil {
+		t.Fatal(err)
+	}
+}

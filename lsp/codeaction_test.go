@@ -1,0 +1,335 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/agent"
+	"quarry/lsp/lsptest"
+)
+
+const source = "package a\r\n\r\n// 😀\r\nvar x = foo(1)\r\n"
+
+// problemAt opens source as a.go with the diagnostic of another server on foo.
+func problemAt(t *testing.T, e *lsptest.Editor, name string) *lsptest.Buffer {
+	t.Helper()
+	b := open(t, e, name, "go", source)
+	at := strings.Index(source, "foo")
+	b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Code: "UndeclaredName", Message: "undefined: foo"}}
+	b.Cursor = at + 1
+	return b
+}
+
+// replace proposes to put with in the place of the first old in a document.
+func replace(d agent.Document, old, with string) agent.Proposal {
+	at := strings.Index(d.Text, old)
+	return agent.Proposal{
+		Title: "Call bar", Reason: "foo was renamed.", Confidence: agent.Medium,
+		Citations: []agent.Citation{{Path: "b.go", StartLine: 3, EndLine: 5}, {Path: "c.go", StartLine: 1, EndLine: 1}},
+		Diff:      "-" + old + "\n+" + with + "\n",
+		Files:     []agent.FileChange{{Path: d.Path, Base: agent.HashText(d.Text), Edits: []agent.TextEdit{{Start: at, End: at + len(old), New: with}}}},
+	}
+}
+
+func fixFoo(_ context.Context, p agent.Problem) (agent.Proposal, error) {
+	return replace(p.Document, "foo", "bar"), nil
+}
+
+var fixed = strings.Replace(source, "foo", "bar", 1)
+
+func actions(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, start, end int, only ...string) []lsptest.Action {
+	t.Helper()
+	list, err := e.CodeActions(soon(t), b, start, end, only...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func titles(list []lsptest.Action) []string {
+	names := []string{}
+	for _, a := range list {
+		name := strings.TrimSuffix(a.Title, " (quarry)")
+		if a.Disabled != nil {
+			name += " [" + a.Disabled.Reason + "]"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// named is the action whose title contains part.
+func named(t *testing.T, list []lsptest.Action, part string) lsptest.Action {
+	t.Helper()
+	i := slices.IndexFunc(list, func(a lsptest.Action) bool { return strings.Contains(a.Title, part) })
+	if i < 0 {
+		t.Fatalf("no action %q among %q", part, titles(list))
+	}
+	return list[i]
+}
+
+const (
+	noWish  = "Do what the selection's quarry: comment says [write what you want as a comment into the selection, quarry: ..., or run the command quarry.refactor with it]"
+	select_ = " [select the code that is to be changed]"
+)
+
+func TestActionsAreOfferedWithoutAskingTheModel(t *testing.T) {
+	onProblem := []string{"Explain: undefined: foo", "Fix: undefined: foo"}
+	onCode := []string{"Extract into a function", "Rename to something clearer within its scope", "Simplify", "Document", "Write tests"}
+	var onNothing []string
+	for _, title := range append(slices.Clone(onCode), "Do what the selection's quarry: comment says") {
+		onNothing = append(onNothing, title+select_)
+	}
+	for _, profile := range lsptest.Profiles {
+		e := edit(t, profile, &core{}) // whose assistant fails where it is asked
+		b := problemAt(t, e, "a.go")
+		wished := open(t, e, "b.go", "go", "x()\n// quarry: use a map \ny()\n")
+		at := b.Cursor
+		for _, tt := range []struct {
+			name       string
+			b          *lsptest.Buffer
+			start, end int
+			only       []string
+			want       []string
+		}{
+			{"cursor on a diagnostic", b, at, at, nil, onProblem},
+			{"cursor elsewhere", b, 0, 0, nil, []string{}},
+			{"selection", b, 0, 9, nil, append(slices.Clone(onCode), noWish)},
+			{"selection with a wish", wished, 0, 30, nil, append(slices.Clone(onCode), "Do: use a map")},
+			{"selection and diagnostic", b, at, len(source), nil, slices.Concat(onProblem, onCode, []string{noWish})},
+			{"only fixes", b, at, len(source), []string{"quickfix"}, onProblem},
+			{"only one kind", b, at, len(source), []string{"refactor.extract"}, onCode[:1]},
+			{"kinds below one", b, 0, 9, []string{"refactor.rewrite"}, append(slices.Clone(onCode[1:]), noWish)},
+			{"every kind", b, at, at, []string{""}, onProblem},
+			{"none of ours", b, at, len(source), []string{"source"}, []string{}},
+			{"refactorings of nothing", b, 0, 0, []string{"refactor"}, onNothing},
+			{"refactorings of a blank", b, 9, 11, []string{"refactor"}, onNothing},
+		} {
+			if diff := cmp.Diff(tt.want, titles(actions(t, e, tt.b, tt.start, tt.end, tt.only...))); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", profile, tt.name, diff)
+			}
+		}
+	}
+}
+
+func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
+	c := &core{assistant: assistant{unavailable: errors.New("Ollama does not answer; start it")}}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	want := []string{"Explain: undefined: foo [Ollama does not answer; start it]", "Fix: undefined: foo [Ollama does not answer; start it]"}
+	if diff := cmp.Diff(want, titles(actions(t, e, b, b.Cursor, b.Cursor))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	// A client that knows no disabled actions still learns it, where it runs one.
+	c.fix = func(context.Context, agent.Problem) (agent.Proposal, error) { return agent.Proposal{}, c.unavailable }
+	e = edit(t, "vscode", c, capabilities(`{"textDocument":{"codeAction":{"codeActionLiteralSupport":{"codeActionKind":{"valueSet":["quickfix"]}}}}}`))
+	b = problemAt(t, e, "a.go")
+	list := actions(t, e, b, b.Cursor, len(source))
+	if diff := cmp.Diff([]string{"Explain: undefined: foo", "Fix: undefined: foo"}, titles(list)); diff != "" {
+		t.Errorf("without disabledSupport (-want +got):\n%s", diff)
+	}
+	if _, err := e.Choose(soon(t), named(t, list, "Fix"), nil); err != nil {
+		t.Fatal(err)
+	}
+	awaitShown(t, e, "Ollama does not answer; start it")
+}
+
+func capabilities(raw string) func(*lsptest.Options) {
+	return func(o *lsptest.Options) { o.Profile.Capabilities = json.RawMessage(raw) }
+}
+
+func awaitShown(t *testing.T, e *lsptest.Editor, part string) {
+	t.Helper()
+	err := e.Await(soon(t), func() bool {
+		return slices.ContainsFunc(e.Shown(), func(m string) bool { return strings.Contains(m, part) })
+	})
+	if err != nil {
+		t.Fatalf("%q was not shown, but %q", part, e.Shown())
+	}
+}
+
+// choose runs an action to its end in any editor: those that resolve ask about
+// the annotation, for the others the server asks.
+func choose(t *testing.T, e *lsptest.Editor, a lsptest.Action, person lsptest.Person) {
+	t.Helper()
+	byCommand := a.Command != nil
+	var asked string
+	watched := func(question string, choices []string) string {
+		asked = question
+		return person(question, choices)
+	}
+	if _, err := e.Choose(soon(t), a, watched); err != nil {
+		t.Fatal(err)
+	}
+	if byCommand {
+		if err := e.Attend(soon(t), watched); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, part := range []string{"Call bar", "foo was renamed.", "Confidence: medium.", "Based on b.go:3-5, c.go:1."} {
+		if !strings.Contains(asked, part) {
+			t.Errorf("the person was asked %q, without %q", asked, part)
+		}
+	}
+	if byCommand && person("", []string{"Yes", "No"}) == "Yes" {
+		if err := e.Attend(soon(t), nil); err != nil { // applyEdit, of which nobody is asked again
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
+	for _, profile := range lsptest.Profiles {
+		for answer, person := range map[string]lsptest.Person{"yes": lsptest.Yes, "no": lsptest.No} {
+			t.Run(profile+"/"+answer, func(t *testing.T) {
+				var got agent.Problem
+				c := &core{assistant: assistant{fix: func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+					got = p
+					return fixFoo(ctx, p)
+				}}}
+				e := edit(t, profile, c)
+				b := problemAt(t, e, "a (1)!.go") // a name that clients and libraries encode differently
+				choose(t, e, named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix"), person)
+				want := source
+				if answer == "yes" {
+					want = fixed
+				}
+				if diff := cmp.Diff(want, b.Text.String()); diff != "" {
+					t.Errorf("-want +got:\n%s", diff)
+				}
+				at := strings.Index(source, "foo")
+				problem := agent.Problem{Severity: agent.SeverityWarning, Source: "compiler", Code: "UndeclaredName", Message: "undefined: foo"}
+				problem.Place = agent.Place{Document: agent.Document{Path: got.Document.Path, Language: "go", Text: source}, Start: at, End: at + 3}
+				if diff := cmp.Diff(problem, got); diff != "" {
+					t.Errorf("the engine's problem (-want +got):\n%s", diff)
+				}
+				if shown := e.Shown(); len(shown) > 0 {
+					t.Errorf("shown: %q", shown)
+				}
+			})
+		}
+	}
+}
+
+func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
+	const moved = "changed meanwhile, so nothing was applied"
+	t.Run("between the offer and the choice", func(t *testing.T) {
+		for _, profile := range lsptest.Profiles {
+			e := edit(t, profile, &core{assistant: assistant{fix: fixFoo}})
+			b := problemAt(t, e, "a.go")
+			fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
+			if err := e.Replace(b, 0, 0, "// "); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Choose(soon(t), fix, nil); err != nil {
+				t.Fatal(err)
+			}
+			awaitShown(t, e, moved)
+		}
+	})
+	t.Run("while the model writes", func(t *testing.T) {
+		for _, profile := range lsptest.Profiles {
+			begun, typed := make(chan bool), make(chan bool)
+			c := &core{assistant: assistant{fix: func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+				close(begun)
+				<-typed
+				return fixFoo(ctx, p)
+			}}}
+			e := edit(t, profile, c)
+			b := problemAt(t, e, "a.go")
+			fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
+			chosen := make(chan error)
+			go func() {
+				_, err := e.Choose(soon(t), fix, nil)
+				chosen <- err
+			}()
+			<-begun
+			if err := e.Replace(b, 0, 0, "// "); err != nil {
+				t.Fatal(err)
+			}
+			complete(t, e, b) // a round trip, so that the server has the change
+			close(typed)
+			if err := <-chosen; err != nil {
+				t.Fatal(err)
+			}
+			awaitShown(t, e, moved)
+			if got := b.Text.String(); got != "// "+source {
+				t.Errorf("%s: the text is %q", profile, got)
+			}
+		}
+	})
+	t.Run("while the person decides", func(t *testing.T) {
+		e := edit(t, "helix", &core{assistant: assistant{fix: fixFoo}})
+		b := problemAt(t, e, "a.go")
+		if _, err := e.Choose(soon(t), named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix"), nil); err != nil {
+			t.Fatal(err)
+		}
+		err := e.Attend(soon(t), func(_ string, choices []string) string {
+			if err := e.Replace(b, 0, 0, "// "); err != nil {
+				t.Error(err)
+			}
+			return choices[0]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		awaitShown(t, e, moved)
+		if got := b.Text.String(); got != "// "+source {
+			t.Errorf("the text is %q", got)
+		}
+	})
+}
+
+func TestRefactoringsAndTheirGoals(t *testing.T) {
+	asked := make(chan agent.Selection, 1)
+	c := &core{assistant: assistant{refactor: func(_ context.Context, sel agent.Selection) (agent.Proposal, error) {
+		asked <- sel
+		return agent.Proposal{Reason: "It is as simple as it gets."}, nil
+	}}}
+	e := edit(t, "helix", c)
+	b := open(t, e, "a.go", "go", "x()\n# QUARRY: use a map */\ny()\n")
+	for title, want := range map[string]agent.Selection{
+		"Extract": {Kind: agent.Extract}, "Rename": {Kind: agent.Rename}, "Simplify": {Kind: agent.Simplify},
+		"Document": {Kind: agent.Describe}, "tests": {Kind: agent.Test}, "Do: use a map (": {Kind: agent.Free, Goal: "use a map"},
+	} {
+		a := named(t, actions(t, e, b, 0, b.Text.Len()), title)
+		if _, err := e.Choose(soon(t), a, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := <-asked
+		if got.Kind != want.Kind || got.Goal != want.Goal || got.Start != 0 || got.End != b.Text.Len() {
+			t.Errorf("%s: %s, goal %q, bytes %d to %d", title, got.Kind, got.Goal, got.Start, got.End)
+		}
+	}
+	awaitShown(t, e, "no change is proposed. It is as simple as it gets.")
+}
+
+func TestHostileActionData(t *testing.T) {
+	e := edit(t, "vscode", &core{})
+	b := problemAt(t, e, "a.go")
+	for _, data := range []string{`"x"`, `[]`, `{}`, `{"do":"ask"}`, `{"do":"fix","uri":1}`} {
+		err := e.Call(soon(t), "codeAction/resolve", map[string]any{"title": "x", "data": json.RawMessage(data)}, nil)
+		wantCode(t, data, err, -32602)
+	}
+	for _, data := range []string{
+		`{"do":"fix"}`,
+		`{"do":"fix","uri":"file:///etc/passwd","diagnostic":{"message":"x"}}`,
+		`{"do":"fix","uri":"` + b.URI + `","range":{"start":{"line":9,"character":0},"end":{"line":99,"character":0}},"diagnostic":{"message":"x"}}`,
+		`{"do":"fix","uri":"` + b.URI + `","range":{"start":{"line":1,"character":0},"end":{"line":0,"character":0}},"diagnostic":{"message":"x"}}`,
+		`{"do":"refactor","uri":"untitled:a","kind":"extract"}`,
+	} {
+		var got lsptest.Action
+		if err := e.Call(soon(t), "codeAction/resolve", map[string]any{"title": "x", "data": json.RawMessage(data)}, &got); err != nil || got.Edit != nil {
+			t.Errorf("%s: %v, edit %s", data, err, got.Edit)
+		}
+	}
+	if shown := len(e.Shown()); shown != 5 {
+		t.Errorf("%d messages, want 5: %q", shown, e.Shown())
+	}
+}

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -85,12 +84,8 @@ func (f *Failure) Error() string { return f.Message }
 // the model wrote.
 const maxMessageBytes = 2000
 
-// failed is the envelope of an error. One that is no Failure is internal.
-func failed(err error) Envelope {
-	var f *Failure
-	if !errors.As(err, &f) {
-		f = &Failure{InternalError, err.Error()}
-	}
+// failed is the envelope of a failure.
+func failed(f *Failure) Envelope {
 	return Envelope{Error: &Failure{f.Code, clip(f.Message, maxMessageBytes)}}
 }
 

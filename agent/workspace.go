@@ -1,6 +1,12 @@
 package agent
 
-import "context"
+import (
+	"context"
+
+	"quarry/index/syntax"
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
 
 // Files is where names meet texts; retrieval/workspace has it.
 type Files interface {
@@ -16,3 +22,17 @@ type Files interface {
 	// Text is the present text of a file: the editor's buffer if it is open there.
 	Text(path string) (string, error)
 }
+
+// Workspace is what the tools read through; retrieval/workspace has it. All it
+// answers is of files that may be read.
+type Workspace interface {
+	Files
+	Files(ctx context.Context) (list []workspace.File, building bool, err error)
+	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	Similar(text, root, except string, k int) []workspace.Passage
+	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]workspace.Symbol, error)
+	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
+	References(ctx context.Context, s workspace.Symbol) ([]workspace.Reference, error)
+}
+
+var _ Workspace = (*workspace.Workspace)(nil)

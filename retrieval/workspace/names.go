@@ -76,6 +76,22 @@ func folderNames(folders []*folder) []string {
 	return names
 }
 
+// pathsIn are path filters as the folder f has them. Filters are in lower case.
+func pathsIn(folders []*folder, f *folder, filters []string) []string {
+	if len(folders) == 1 || len(filters) == 0 {
+		return filters
+	}
+	prefix := strings.ToLower(folderNames(folders)[slices.Index(folders, f)]) + "/"
+	own := make([]string, len(filters))
+	for i, p := range filters {
+		own[i] = strings.TrimPrefix(p, prefix)
+		if own[i] == "" {
+			own[i] = "**" // all of the folder
+		}
+	}
+	return own
+}
+
 // Locate turns a name into the absolute path of the file that it means, links
 // followed. The file lies in a folder and no rule leaves it out of the index; else
 // the error is a *walk.Excluded, an *Ambiguous, or fs.ErrNotExist. A document that

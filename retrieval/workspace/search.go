@@ -25,14 +25,19 @@ type Answer struct {
 }
 
 // Search asks every folder and merges what they answer by score. Paths in
-// req.At are absolute.
+// req.At are absolute; those of the query's filters may start with a folder's
+// name, as file names do.
 func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, error) {
 	var sum Answer
-	for _, f := range w.snapshot() {
+	folders := w.snapshot()
+	for _, f := range folders {
 		if _, err := f.ready(); err != nil {
 			continue // what cannot be searched yet answers nothing
 		}
-		a, err := f.warm.Find(ctx, w.within(f, req))
+		own := w.within(f, req)
+		own.Query.Paths = pathsIn(folders, f, req.Query.Paths)
+		own.Query.NotPaths = pathsIn(folders, f, req.Query.NotPaths)
+		a, err := f.warm.Find(ctx, own)
 		if err != nil {
 			return Answer{}, err
 		}

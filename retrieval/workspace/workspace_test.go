@@ -172,7 +172,7 @@ func TestSimilarOverFolders(t *testing.T) {
 	write(t, one, map[string]string{"a.go": "package a\n\n" + code, "here.go": "package a\n\n" + code, "id_rsa.go": "package a\n\n" + code})
 	write(t, two, map[string]string{"here.go": "package a\n\n" + code, "b.go": "package b\n\n" + code, "left/c.go": "package c\n\n" + code, ".quarryignore": "left/\n"})
 	w := open(t, false, one, two)
-	w.wait("both folders", func(texts map[string]string) bool { return len(texts) >= 3 })
+	w.wait("both folders", func(texts map[string]string) bool { return len(texts) == 5 })
 	var got []string
 	for _, p := range w.Similar("courier.Dispatch(parcel.Address", one, "here.go", 9) {
 		got = append(got, filepath.Base(p.Root)+"/"+p.Path)

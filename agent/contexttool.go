@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"quarry/index/syntax"
+	"quarry/retrieval"
+)
+
+type snippet struct {
+	At   string `json:"at"`
+	Why  string `json:"why,omitempty"`
+	Text string `json:"text"`
+}
+
+const (
+	// chunksPerFile is how many pieces of one file a context has at most.
+	chunksPerFile = 2
+	// otherLanguage is what a result in another language than the one asked for
+	// counts; documentation is of no language.
+	otherLanguage = .5
+)
+
+func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Query         string `json:"query"`
+		CurrentPath   string `json:"current_path"`
+		Language      string `json:"language"`
+		MaxChunks     int    `json:"max_chunks"`
+		MaxTotalBytes int    `json:"max_total_bytes"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := query(args.Query)
+	if err != nil {
+		return reply{}, err
+	}
+	var warnings []string
+	req := retrieval.Request{Query: q, Limit: 2 * args.MaxChunks}
+	if args.CurrentPath != "" {
+		// A model that names no file of the workspace still has its question.
+		if at, err := b.locate(ctx, args.CurrentPath); err != nil {
+			warnings = append(warnings, "current_path is left aside: "+b.explain(ctx, err).Message)
+		} else {
+			req.At = &retrieval.Position{Path: at, Line: 1}
+		}
+	}
+	answer, err := b.parts.Workspace.Search(ctx, req)
+	if err != nil {
+		return reply{}, err
+	}
+	lang := language(args.Language)
+	type piece struct {
+		retrieval.Excerpt
+		score float64
+	}
+	var pieces []piece
+	for _, r := range answer.Results {
+		name, lines, ok := b.text(r)
+		if !ok {
+			continue
+		}
+		weight := 1.
+		if l := syntax.Detect(filepath.FromSlash(r.Path), nil); lang != "" && l != lang && !isProse(l) {
+			weight = otherLanguage
+		}
+		places := append([]retrieval.Place{{StartLine: r.StartLine, EndLine: r.EndLine, Score: r.Score}}, r.More...)
+		for i, p := range places[:min(chunksPerFile, len(places))] {
+			e := excerptOf(name, lines, p.StartLine, p.EndLine)
+			if i == 0 && len(r.Reasons) > 0 {
+				e.Why = r.Reasons[0]
+			}
+			pieces = append(pieces, piece{e, weight * p.Score})
+		}
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.score, a.score) })
+	var m retrieval.Material
+	for _, p := range pieces {
+		m.Chunks = append(m.Chunks, p.Excerpt)
+	}
+	budget := retrieval.Budget{Bytes: args.MaxTotalBytes, Tokens: args.MaxTotalBytes, Chunks: args.MaxChunks, PerFile: chunksPerFile}
+	packed := retrieval.Pack(m, budget, func(text string) int { return len(text) })
+	var list []snippet
+	for _, p := range packed {
+		list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), p.Why, p.Text})
+	}
+	r := items(list, func(list []snippet) any {
+		return struct {
+			Snippets []snippet `json:"snippets"`
+		}{list}
+	})
+	r.warn(warnings...)
+	return r, nil
+}
+
+// isProse answers whether a language is that of documentation.
+func isProse(language string) bool {
+	return language == "markdown" || language == "restructuredtext" || language == syntax.PlainText
+}
+
+// excerptOf are lines of a file as material for a context, which may end after a
+// blank line and before a line that is not indented.
+func excerptOf(name string, lines []string, start, end int) retrieval.Excerpt {
+	start, end = max(1, start), min(end, len(lines))
+	e := retrieval.Excerpt{Path: name, StartLine: start}
+	if start > end {
+		return e
+	}
+	for i := start; i < end; i++ { // lines[i] is line i+1
+		if l := lines[i]; lines[i-1] == "" || l != "" && !strings.ContainsRune(" \t})]", rune(l[0])) {
+			e.Cuts = append(e.Cuts, i+1)
+		}
+	}
+	e.Text = strings.Join(lines[start-1:end], "\n") + "\n"
+	return e
+}

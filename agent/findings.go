@@ -1,0 +1,222 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/index/syntax"
+	"quarry/retrieval/workspace"
+)
+
+// Findings remembers the diagnostics that the editor told of. A language server
+// sees those of others only where the editor hands them over, with a request for
+// code actions; they hold while the document has the text they are about. Findings
+// is safe for concurrent use.
+type Findings struct {
+	mu sync.Mutex
+	// files are by path; guarded by mu.
+	files map[string]*fileFindings
+}
+
+type fileFindings struct {
+	text TextHash
+	list []finding
+}
+
+// finding is one diagnostic.
+type finding struct {
+	start, end            int // 1-based lines
+	severity              Severity
+	source, code, message string
+}
+
+// NewFindings makes an empty memory.
+func NewFindings() *Findings { return &Findings{files: map[string]*fileFindings{}} }
+
+// Note remembers a problem. What was known of an older text of its document is
+// forgotten.
+func (f *Findings) Note(p Problem) {
+	line := func(offset int) int { return 1 + strings.Count(p.Document.Text[:offset], "\n") }
+	found := finding{line(p.Start), line(max(p.Start, p.End-1)), p.Severity, p.Source, p.Code, p.Message}
+	hash := HashText(p.Document.Text)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of := f.files[p.Document.Path]
+	if of == nil || of.text != hash {
+		of = &fileFindings{text: hash}
+		f.files[p.Document.Path] = of
+	}
+	if !slices.Contains(of.list, found) {
+		of.list = append(of.list, found)
+	}
+}
+
+// paths are the files that something is known of.
+func (f *Findings) paths() (list []string) {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for path := range f.files {
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// of are the diagnostics that hold for a text of a file.
+func (f *Findings) of(path, text string) []finding {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.files[path]; known != nil && known.text == HashText(text) {
+		return slices.Clone(known.list)
+	}
+	return nil
+}
+
+type diagnosticEntry struct {
+	At       string   `json:"at"`
+	Severity Severity `json:"severity"`
+	Source   string   `json:"source,omitempty"`
+	Code     string   `json:"code,omitempty"`
+	Message  string   `json:"message"`
+}
+
+type diagnosticCount struct {
+	Path     string `json:"path"`
+	Errors   int    `json:"errors"`
+	Warnings int    `json:"warnings"`
+	// Others are hints and remarks.
+	Others int `json:"others,omitempty"`
+}
+
+// diagnosedFiles is how many of the files changed last a summary looks at: they
+// are where errors are, and parsing all of a large workspace takes too long.
+const diagnosedFiles = 200
+
+func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Path  string `json:"path"`
+		Limit int    `json:"limit"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	if args.Path == "" {
+		return b.diagnosticSummary(ctx, args.Limit)
+	}
+	file, err := b.locate(ctx, args.Path)
+	if err != nil {
+		return reply{}, err
+	}
+	found, err := b.diagnose(file)
+	if err != nil {
+		return reply{}, err
+	}
+	name := b.parts.Workspace.Name(file)
+	var list []diagnosticEntry
+	for _, d := range found[:min(len(found), args.Limit)] {
+		list = append(list, diagnosticEntry{at(name, d.start, d.end), d.severity, d.source, d.code, clip(d.message, maxMessageBytes)})
+	}
+	r := items(list, func(list []diagnosticEntry) any {
+		return struct {
+			Diagnostics []diagnosticEntry `json:"diagnostics"`
+			Total       int               `json:"total"`
+		}{list, len(found)}
+	})
+	r.truncated = len(found) > len(list)
+	return r, nil
+}
+
+// diagnose are the diagnostics of a file in the order of its lines: those the
+// editor told of, and what tree-sitter cannot parse.
+func (b *Toolbox) diagnose(file string) ([]finding, error) {
+	text, err := b.parts.Workspace.Text(file)
+	if err != nil {
+		return nil, err
+	}
+	found := b.parts.Findings.of(file, text)
+	facts, err := syntax.Analyze(syntax.Detect(file, []byte(text)), []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range facts.Errors {
+		found = append(found, finding{int(e.StartLine), int(e.EndLine), SeverityError, "syntax", "", "this does not parse"})
+	}
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
+	return found, nil
+}
+
+func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, error) {
+	files, building, err := b.parts.Workspace.Files(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	slices.SortStableFunc(files, func(a, b workspace.File) int {
+		// 0 is a buffer that was not saved: the newest of all.
+		return cmp.Or(cmp.Compare(recency(b), recency(a)), cmp.Compare(a.Name, b.Name))
+	})
+	paths := b.parts.Findings.paths()
+	for _, f := range files[:min(len(files), diagnosedFiles)] {
+		if !slices.Contains(paths, f.Path) {
+			paths = append(paths, f.Path)
+		}
+	}
+	var list []diagnosticCount
+	for _, path := range paths {
+		if ctx.Err() != nil {
+			return reply{}, ctx.Err()
+		}
+		found, err := b.diagnose(path)
+		if err != nil || len(found) == 0 {
+			continue
+		}
+		c := diagnosticCount{Path: b.parts.Workspace.Name(path)}
+		for _, d := range found {
+			switch d.severity {
+			case SeverityError:
+				c.Errors++
+			case SeverityWarning:
+				c.Warnings++
+			default:
+				c.Others++
+			}
+		}
+		list = append(list, c)
+	}
+	slices.SortStableFunc(list, func(a, b diagnosticCount) int {
+		return cmp.Or(cmp.Compare(b.Errors, a.Errors), cmp.Compare(b.Warnings, a.Warnings), cmp.Compare(a.Path, b.Path))
+	})
+	total := len(list)
+	list = list[:min(limit, total)]
+	r := items(list, func(list []diagnosticCount) any {
+		return struct {
+			Files []diagnosticCount `json:"files"`
+			Total int               `json:"total"`
+		}{list, total}
+	})
+	r.truncated = total > len(list)
+	if len(files) > diagnosedFiles {
+		r.warn(fmt.Sprintf("only the %d files changed last, of %d, were looked at", diagnosedFiles, len(files)))
+	}
+	if building {
+		r.warn(stillBuilding)
+	}
+	return r, nil
+}
+
+func recency(f workspace.File) int64 {
+	if f.ModTime == 0 {
+		return 1<<63 - 1
+	}
+	return f.ModTime
+}

@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// The answers of tools are made for small models: few keys, no repetition, and
+// every place written as path:line or path:start-end, the way answers cite it.
+
+// at writes a place.
+func at(name string, start, end int) string {
+	if start == end {
+		return fmt.Sprintf("%s:%d", name, start)
+	}
+	return fmt.Sprintf("%s:%d-%d", name, start, end)
+}
+
+type fileText struct {
+	Path       string `json:"path"`
+	StartLine  int    `json:"start_line"`
+	EndLine    int    `json:"end_line"`
+	TotalLines int    `json:"total_lines"`
+	Text       string `json:"text"`
+}
+
+func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Path      string `json:"path"`
+		StartLine int    `json:"start_line"`
+		EndLine   int    `json:"end_line"`
+		MaxBytes  int    `json:"max_bytes"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	if args.EndLine < args.StartLine {
+		return reply{}, Failf(InvalidArguments, "end_line %d is before start_line %d", args.EndLine, args.StartLine)
+	}
+	file, err := b.locate(ctx, args.Path)
+	if err != nil {
+		return reply{}, err
+	}
+	text, err := b.parts.Workspace.Text(file)
+	if err != nil {
+		return reply{}, err
+	}
+	lines := linesOf(text)
+	name := b.parts.Workspace.Name(file)
+	if args.StartLine > max(1, len(lines)) {
+		return reply{}, Failf(NotFound, "%s has %d lines; start_line %d is past its end", name, len(lines), args.StartLine)
+	}
+	end := min(args.EndLine, len(lines))
+	asked := ""
+	if args.StartLine <= end {
+		asked = strings.Join(lines[args.StartLine-1:end], "\n") + "\n"
+	}
+	kept := cutText(asked, args.MaxBytes)
+	r := textReply(kept, func(text string) any {
+		return fileText{name, args.StartLine, args.StartLine + max(0, len(linesOf(text))-1), len(lines), text}
+	})
+	if len(kept) < len(asked) {
+		r.truncated = true
+		r.warn(fmt.Sprintf("cut at %d bytes; read on behind the answer's end_line", args.MaxBytes))
+	}
+	return r, nil
+}
+
+type fileList struct {
+	Files []string `json:"files"`
+	Total int      `json:"total"`
+}
+
+func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Glob          string `json:"glob"`
+		Limit         int    `json:"limit"`
+		IncludeHidden bool   `json:"include_hidden"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	glob := strings.TrimPrefix(args.Glob, "./")
+	if !doublestar.ValidatePattern(glob) {
+		return reply{}, Failf(InvalidArguments, "glob %q is not valid: [ and { need their closing brackets; try **/*.go", clip(args.Glob, 200))
+	}
+	files, building, err := b.parts.Workspace.Files(ctx)
+	if err != nil {
+		return reply{}, err
+	}
+	var names []string
+	total := 0
+	for _, f := range files {
+		if !args.IncludeHidden && isHidden(f.Name) || glob != "" && !matches(glob, f.Name) {
+			continue
+		}
+		// The index may not know yet of a rule that was just written.
+		if len(names) < args.Limit {
+			if _, err := b.parts.Workspace.Locate(ctx, f.Path); err != nil {
+				continue
+			}
+			names = append(names, f.Name)
+		}
+		total++
+	}
+	r := items(names, func(list []string) any { return fileList{list, total} })
+	r.truncated = total > len(names)
+	if building {
+		r.warn(stillBuilding)
+	}
+	return r, nil
+}
+
+const stillBuilding = "the workspace is still being indexed; some files may be missing"
+
+func isHidden(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.")
+}
+
+// matches answers whether a glob matches a file's name: all of it, the base name
+// if the glob has no slash, or what is below a folder that it names.
+func matches(glob, name string) bool {
+	if !strings.Contains(glob, "/") && doublestar.MatchUnvalidated(glob, path.Base(name)) {
+		return true
+	}
+	return doublestar.MatchUnvalidated(glob, name) || doublestar.MatchUnvalidated(strings.TrimSuffix(glob, "/")+"/**", name)
+}

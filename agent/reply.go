@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// reply is what a tool answers, with how to shorten it.
+type reply struct {
+	// count is how many units the answer has: items, or bytes of text.
+	count int
+	// first is the answer with the first n units, cut where it reads well; first
+	// of count is all of it. A larger n never makes a shorter answer.
+	first     func(n int) any
+	truncated bool
+	warnings  []string
+	// failure, if not nil, says that the tool did not do what it was asked for;
+	// without first there is no data then.
+	failure *Failure
+}
+
+// items is the reply of a list; wrap makes the answer of its beginning.
+func items[T any](list []T, wrap func(list []T) any) reply {
+	if list == nil {
+		list = []T{} // [] in JSON, not null
+	}
+	return reply{count: len(list), first: func(n int) any { return wrap(list[:n]) }}
+}
+
+// whole is a reply that is not cut.
+func whole(v any) reply { return reply{first: func(int) any { return v }} }
+
+func (r *reply) warn(warnings ...string) { r.warnings = append(r.warnings, warnings...) }
+
+// maxWarnings is how many warnings an answer carries.
+const maxWarnings = 8
+
+// seal puts a reply into an envelope of at most MaxResultBytes.
+func seal(r reply) Envelope {
+	e := Envelope{OK: r.failure == nil}
+	for _, w := range r.warnings[:min(len(r.warnings), maxWarnings)] {
+		e.Meta.Warnings = append(e.Meta.Warnings, clip(w, maxMessageBytes))
+	}
+	if r.failure != nil {
+		e.Error = failed(r.failure).Error
+	}
+	if r.first == nil {
+		return e
+	}
+	// fits puts the first n units in, and answers whether the envelope is small
+	// enough.
+	fits := func(n int) bool {
+		raw, err := encode(r.first(n))
+		if err != nil {
+			panic(fmt.Sprintf("encode a tool's answer: %v", err)) // structs of strings and numbers
+		}
+		e.Data, e.Meta.Bytes, e.Meta.Truncated = raw, len(raw), r.truncated || n < r.count
+		return len(e.String()) <= MaxResultBytes
+	}
+	if fits(r.count) {
+		return e
+	}
+	n := sort.Search(r.count, func(n int) bool { return !fits(n + 1) })
+	if n == 0 {
+		return failed(Failf(TooLarge, "no part of the answer fits %d bytes; ask for less", MaxResultBytes))
+	}
+	fits(n)
+	return e
+}
+
+// cutText is the longest head of text of at most n bytes that ends after a line;
+// where the first line is longer, after a character.
+func cutText(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	if i := strings.LastIndexByte(text[:n], '\n'); i >= 0 {
+		return text[:i+1]
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// linesOf are the lines of a text without their ends, whatever these are. An empty
+// text has none.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSuffix(l, "\r")
+	}
+	return lines
+}
+
+// textReply is the reply of one text; wrap makes the answer of its beginning.
+func textReply(text string, wrap func(text string) any) reply {
+	return reply{count: len(text), first: func(n int) any { return wrap(cutText(text, n)) }}
+}

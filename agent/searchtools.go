@@ -1,0 +1,363 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/index/syntax"
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// query reads what a model asks for; an empty one is refused.
+func query(text string) (retrieval.Query, error) {
+	q := retrieval.Parse(text, time.Now())
+	if strings.TrimSpace(text) == "" {
+		return q, Failf(InvalidArguments, "query is empty; say in words or names what to look for")
+	}
+	return q, nil
+}
+
+// language is a language as filters have it; "" stays "".
+func language(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" {
+		return ""
+	}
+	if parsed := retrieval.Parse("lang:"+name, time.Time{}).Languages; len(parsed) == 1 {
+		name = parsed[0]
+	}
+	return syntax.Canonical(name)
+}
+
+type textMatch struct {
+	Path string `json:"path"`
+	// Lines are "number: text".
+	Lines []string `json:"lines"`
+}
+
+// maxLinesPerFile is how many lines of one file search_text shows.
+const maxLinesPerFile = 3
+
+func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Query string   `json:"query"`
+		Limit int      `json:"limit"`
+		Paths []string `json:"paths"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := query(args.Query)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, p := range args.Paths {
+		q.Paths = append(q.Paths, strings.ToLower(p))
+	}
+	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: args.Limit})
+	if err != nil {
+		return reply{}, err
+	}
+	want := wordsOf(args.Query, &q)
+	var list []textMatch
+	for _, r := range answer.Results {
+		file, text, ok := b.text(r)
+		if !ok {
+			continue
+		}
+		m := textMatch{Path: file}
+		for _, i := range want.best(text, maxLinesPerFile) {
+			m.Lines = append(m.Lines, fmt.Sprintf("%d: %s", i+1, clip(strings.TrimSpace(text[i]), maxLineBytes)))
+		}
+		if m.Lines == nil { // its name matches, or the word in another form
+			m.Lines = []string{fmt.Sprintf("%d: %s", r.StartLine, clip(strings.TrimSpace(lineAt(text, r.StartLine)), maxLineBytes))}
+		}
+		list = append(list, m)
+	}
+	r := items(list, func(list []textMatch) any {
+		return struct {
+			Matches    []textMatch `json:"matches"`
+			TotalFiles int         `json:"total_files"`
+		}{list, answer.Total}
+	})
+	r.truncated = answer.Total > len(answer.Results)
+	return r, nil
+}
+
+// text is the name and lines of a result's file; ok is false if it may not be
+// read, whatever the index says.
+func (b *Toolbox) text(r workspace.Result) (name string, lines []string, ok bool) {
+	file := filepath.Join(r.Root, filepath.FromSlash(r.Path))
+	text, err := b.parts.Workspace.Text(file)
+	if err != nil {
+		return "", nil, false
+	}
+	return b.parts.Workspace.Name(file), linesOf(text), true
+}
+
+func lineAt(lines []string, n int) string {
+	if n < 1 || n > len(lines) {
+		return ""
+	}
+	return lines[n-1]
+}
+
+// words are what makes a line worth showing.
+type words struct {
+	exact []string // the query as written, and its quoted parts
+	terms []string
+}
+
+func wordsOf(query string, q *retrieval.Query) words {
+	w := words{terms: q.Terms()}
+	for _, s := range append([]string{query}, q.Phrases...) {
+		if s = strings.ToLower(strings.Trim(strings.TrimSpace(s), `"`)); s != "" {
+			w.exact = append(w.exact, s)
+		}
+	}
+	return w
+}
+
+// score is how well a line matches: by its words, and above all if it has the
+// text as it was written.
+func (w *words) score(line string) (n int) {
+	line = strings.ToLower(line)
+	for _, s := range w.exact {
+		if strings.Contains(line, s) {
+			n += 1 + len(w.terms)
+		}
+	}
+	for _, t := range w.terms {
+		if strings.Contains(line, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// best are the indices of the k lines that match best, in the order of the text;
+// lines that match far worse than the best one are not among them.
+func (w *words) best(lines []string, k int) []int {
+	type scored struct{ i, score int }
+	var all []scored
+	for i, l := range lines {
+		if n := w.score(l); n > 0 {
+			all = append(all, scored{i, n})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	var picked []int
+	for _, s := range all[:min(k, len(all))] {
+		if 2*s.score >= all[0].score {
+			picked = append(picked, s.i)
+		}
+	}
+	slices.Sort(picked)
+	return picked
+}
+
+// searchEntry is one result. The order says how good it is; a score would only cost
+// tokens.
+type searchEntry struct {
+	At     string      `json:"at"`
+	Symbol string      `json:"symbol,omitempty"`
+	Kind   syntax.Kind `json:"kind,omitempty"`
+	Why    []string    `json:"why,omitempty"`
+	Text   string      `json:"text"`
+}
+
+// How many lines of a result are shown: a survey shows many results a little, an
+// answer few results well.
+const (
+	surveyLines = 5
+	answerLines = 16
+)
+
+// results are the search results as tools answer them.
+func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, limit, lines int, reasons bool) (reply, error) {
+	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+	if err != nil {
+		return reply{}, err
+	}
+	want := wordsOf(text, &q)
+	var list []searchEntry
+	for _, r := range answer.Results {
+		name, file, ok := b.text(r)
+		if !ok {
+			continue
+		}
+		start, end, text := want.excerpt(file, r.StartLine, r.EndLine, lines)
+		e := searchEntry{At: at(name, start, end), Symbol: r.Symbol, Kind: r.Kind, Text: text}
+		if reasons {
+			e.Why = r.Reasons
+		}
+		list = append(list, e)
+	}
+	return entries(list, answer.Total > len(answer.Results)), nil
+}
+
+func entries(list []searchEntry, more bool) reply {
+	r := items(list, func(list []searchEntry) any {
+		return struct {
+			Results []searchEntry `json:"results"`
+		}{list}
+	})
+	r.truncated = more
+	return r
+}
+
+// excerpt is up to n lines of the place start to end, and which these are: its
+// head, or what is around its best line if the head does not hold that.
+func (w *words) excerpt(lines []string, start, end, n int) (from, to int, text string) {
+	from, to = max(1, start), min(end, len(lines))
+	if from > to {
+		return start, end, "" // the file has become shorter
+	}
+	if to-from+1 > n {
+		if best := w.best(lines[from-1:to], 1); len(best) == 1 && best[0] >= n {
+			from = min(from+best[0]-n/3, to-n+1)
+		}
+		to = from + n - 1
+	}
+	for from < to && strings.TrimSpace(lines[from-1]) == "" {
+		from++
+	}
+	for from < to && strings.TrimSpace(lines[to-1]) == "" {
+		to--
+	}
+	shown := make([]string, 0, n)
+	for _, l := range lines[from-1 : to] {
+		shown = append(shown, clip(l, maxLineBytes))
+	}
+	return from, to, strings.Join(shown, "\n")
+}
+
+func (b *Toolbox) codebaseSearch(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Query      string `json:"query"`
+		MaxResults int    `json:"max_results"`
+		PathGlob   string `json:"path_glob"`
+		Lang       string `json:"lang"`
+		Kind       string `json:"kind"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := query(args.Query)
+	if err != nil {
+		return reply{}, err
+	}
+	if args.PathGlob != "" {
+		q.Paths = append(q.Paths, strings.ToLower(args.PathGlob))
+	}
+	if l := language(args.Lang); l != "" {
+		q.Languages = append(q.Languages, l)
+	}
+	if kind := strings.ToLower(args.Kind); kind != "" && kind != "any" {
+		parsed := retrieval.Parse("kind:"+kind, time.Time{}).Kinds
+		if len(parsed) != 1 {
+			return reply{}, Failf(InvalidArguments, "kind %q is none; use function, method, class, struct, interface, enum, var, const, type, module, or leave it out", clip(args.Kind, 60))
+		}
+		q.Kinds = append(q.Kinds, parsed...)
+	}
+	return b.results(ctx, q, args.Query, args.MaxResults, surveyLines, true)
+}
+
+func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Query       string `json:"query"`
+		Language    string `json:"language"`
+		MaxResults  int    `json:"max_results"`
+		UseReranker bool   `json:"use_reranker"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := query(args.Query)
+	if err != nil {
+		return reply{}, err
+	}
+	q.Mode = retrieval.ModeCode
+	if l := language(args.Language); l != "" {
+		q.Languages = append(q.Languages, l)
+	}
+	r, err := b.results(ctx, q, args.Query, args.MaxResults, answerLines, false)
+	if args.UseReranker {
+		r.warn("there is no reranker; the results are in the order of the search")
+	}
+	return r, err
+}
+
+func (b *Toolbox) searchDocs(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Query      string `json:"query"`
+		MaxResults int    `json:"max_results"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := query(args.Query)
+	if err != nil {
+		return reply{}, err
+	}
+	q.Mode = retrieval.ModeDocs
+	return b.results(ctx, q, args.Query, args.MaxResults, answerLines, false)
+}
+
+func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Code        string `json:"code"`
+		Language    string `json:"language"`
+		MaxResults  int    `json:"max_results"`
+		ExcludePath string `json:"exclude_path"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	if strings.TrimSpace(args.Code) == "" {
+		return reply{}, Failf(InvalidArguments, "code is empty; give the code to compare with")
+	}
+	exclude := ""
+	if args.ExcludePath != "" {
+		if exclude, err = b.locate(ctx, args.ExcludePath); err != nil {
+			return reply{}, err
+		}
+	}
+	lang, limit := language(args.Language), args.MaxResults
+	if lang != "" {
+		limit *= 10 // those of other languages are left out below
+	}
+	root, rel := b.split(exclude)
+	var list []searchEntry
+	none := words{}
+	for _, p := range b.parts.Workspace.Similar(args.Code, root, rel, limit) {
+		file := filepath.Join(p.Root, filepath.FromSlash(p.Path))
+		if len(list) == args.MaxResults || file == exclude || lang != "" && p.Language != lang {
+			continue
+		}
+		text, err := b.parts.Workspace.Text(file)
+		if err != nil {
+			continue
+		}
+		start, end, code := none.excerpt(linesOf(text), p.StartLine, p.EndLine, answerLines)
+		list = append(list, searchEntry{At: at(b.parts.Workspace.Name(file), start, end), Text: code})
+	}
+	return entries(list, false), nil
+}
+
+// split is a file's folder and its path in there, with slashes.
+func (b *Toolbox) split(file string) (root, rel string) {
+	for _, dir := range b.parts.Workspace.Roots() {
+		if r, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(r) && len(dir) > len(root) {
+			root, rel = dir, filepath.ToSlash(r)
+		}
+	}
+	return root, rel
+}

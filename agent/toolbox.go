@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"quarry/index/walk"
+	"quarry/retrieval/workspace"
+)
+
+// Toolbox runs tools for a model. A tool reads what the workspace's rules let it
+// read, and changes nothing: a change is staged, and applied only with a token
+// that no tool can make. Toolbox is safe for concurrent use.
+type Toolbox struct {
+	parts     Parts
+	catalogue catalogue
+}
+
+// Parts are what the tools are made of.
+type Parts struct {
+	Workspace Workspace
+	// Findings are the diagnostics that the editor told of; nil if there is no
+	// editor.
+	Findings *Findings
+	// Patcher and Staging make proposals of changes; without them the tools that
+	// write refuse.
+	Patcher Patcher
+	Staging *Staging
+	// Applier applies what was confirmed; nil if there is no editor to ask.
+	Applier Applier
+}
+
+// NewToolbox makes a toolbox.
+func NewToolbox(p Parts) *Toolbox { return &Toolbox{p, shipped()} }
+
+// Definitions are the tools to offer to a model, as Conversation.Tools takes them:
+// those named, else all that are offered to every conversation. The bytes are the
+// same whenever the set is.
+func (b *Toolbox) Definitions(names ...string) json.RawMessage { return b.catalogue.definitions(names) }
+
+// tools are what runs behind the names of the catalogue. A tool may answer both an
+// error and data that goes with it.
+var tools = map[string]func(b *Toolbox, ctx context.Context, args json.RawMessage) (reply, error){
+	"read_file":             (*Toolbox).readFile,
+	"list_files":            (*Toolbox).listFiles,
+	"search_text":           (*Toolbox).searchText,
+	"search_symbols":        (*Toolbox).searchSymbols,
+	"get_symbol_definition": (*Toolbox).symbolDefinition,
+	"get_references":        (*Toolbox).references,
+	"get_diagnostics":       (*Toolbox).diagnostics,
+	"retrieve_context":      (*Toolbox).retrieveContext,
+	"codebase_search":       (*Toolbox).codebaseSearch,
+	"search_code":           (*Toolbox).searchCode,
+	"search_docs":           (*Toolbox).searchDocs,
+	"find_similar":          (*Toolbox).findSimilar,
+	"apply_unified_diff":    (*Toolbox).applyDiff,
+	"apply_text_edits":      (*Toolbox).applyEdits,
+}
+
+// Call runs one tool. args is a JSON object, or nothing. What goes wrong is said
+// in the envelope.
+func (b *Toolbox) Call(ctx context.Context, name string, args json.RawMessage) Envelope {
+	t := b.catalogue.find(name)
+	if t == nil {
+		return failed(Failf(NotFound, "there is no tool %q; the tools are: %s", clip(name, 100), b.names()))
+	}
+	if t.State == removed {
+		message := fmt.Sprintf("the tool %s was removed", t.Name)
+		if t.Use != "" {
+			message += "; use " + t.Use
+		}
+		return failed(Failf(NotFound, "%s", message))
+	}
+	valid, warnings, err := t.arguments(args)
+	if err != nil {
+		return failed(b.explain(ctx, err))
+	}
+	if t.State == deprecated && t.Use != "" {
+		warnings = append(warnings, fmt.Sprintf("%s will be removed; use %s", t.Name, t.Use))
+	}
+	serving := t.Name
+	if tools[serving] == nil {
+		serving = t.Use
+	}
+	r, err := tools[serving](b, ctx, valid)
+	r.warnings = append(warnings, r.warnings...)
+	if err != nil {
+		r.failure = b.explain(ctx, err)
+	}
+	return seal(r)
+}
+
+// names are the tools that may be called, for a model that called another.
+func (b *Toolbox) names() string {
+	var list []string
+	for _, t := range b.catalogue {
+		if t.State == active || t.State == deferred {
+			list = append(list, t.Name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// explain gives an error its code, and says what to do.
+func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
+	var (
+		failure   *Failure
+		excluded  *walk.Excluded
+		ambiguous *workspace.Ambiguous
+		unknown   *workspace.UnknownSymbol
+	)
+	switch {
+	case errors.As(err, &failure):
+		return failure
+	case ctx.Err() != nil:
+		return Failf(InternalError, "the call was ended: %v", context.Cause(ctx))
+	case errors.As(err, &excluded) && excluded.Reason == walk.Outside:
+		return Failf(PermissionDenied, "%s is not in the workspace; only its files can be read", clip(excluded.Path, 200))
+	case errors.As(err, &excluded) && excluded.Reason == walk.Special:
+		return Failf(InvalidArguments, "%s is no file; list_files shows the files", clip(excluded.Path, 200))
+	case errors.As(err, &excluded):
+		return Failf(PermissionDenied, "%s may not be read (%s); go on without it", clip(excluded.Path, 200), excluded.Reason)
+	case errors.As(err, &ambiguous):
+		return Failf(InvalidArguments, "%v", ambiguous)
+	case errors.As(err, &unknown):
+		return Failf(NotFound, "%v", unknown)
+	}
+	return Failf(InternalError, "%v", err)
+}
+
+// locate is Workspace.Locate, which for a file that is not there says which ones
+// have its name.
+func (b *Toolbox) locate(ctx context.Context, name string) (string, error) {
+	at, err := b.parts.Workspace.Locate(ctx, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return at, err
+	}
+	message := fmt.Sprintf("there is no file %s", clip(name, 200))
+	if near := b.likeNamed(ctx, name); len(near) > 0 {
+		return "", Failf(NotFound, "%s; perhaps %s", message, strings.Join(near, " or "))
+	}
+	return "", Failf(NotFound, "%s; find it with list_files", message)
+}
+
+// likeNamed are a few files with the base name of a path.
+func (b *Toolbox) likeNamed(ctx context.Context, name string) (near []string) {
+	files, _, err := b.parts.Workspace.Files(ctx)
+	if err != nil {
+		return nil // it would only have helped
+	}
+	want := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	for _, f := range files {
+		if strings.EqualFold(path.Base(f.Name), want) && len(near) < 3 {
+			near = append(near, f.Name)
+		}
+	}
+	return near
+}

@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+)
+
+func (b *Toolbox) applyDiff(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Diff  string `json:"diff"`
+		Token string `json:"confirmation_token"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	if b.parts.Patcher == nil || b.parts.Staging == nil {
+		return reply{}, errReadOnly
+	}
+	p, err := b.parts.Patcher.Patch(ctx, args.Diff)
+	if err != nil {
+		return reply{}, err
+	}
+	return b.propose(ctx, p, args.Token)
+}
+
+func (b *Toolbox) applyEdits(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		Path  string      `json:"path"`
+		Edits []RangeEdit `json:"edits"`
+		Token string      `json:"confirmation_token"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	if b.parts.Patcher == nil || b.parts.Staging == nil {
+		return reply{}, errReadOnly
+	}
+	file, err := b.locate(ctx, args.Path)
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := b.parts.Patcher.Edit(ctx, file, args.Edits)
+	if err != nil {
+		return reply{}, err
+	}
+	return b.propose(ctx, p, args.Token)
+}
+
+var errReadOnly = Failf(PermissionDenied, "nothing can be changed here; say in words what should be changed")
+
+// proposed is the data that goes with requires_confirmation.
+type proposed struct {
+	ID    string   `json:"proposal_id"`
+	Files []string `json:"files"`
+}
+
+// applied is the data of a change that was made.
+type applied struct {
+	Applied bool     `json:"applied"`
+	Files   []string `json:"files"`
+}
+
+// propose stages a change, or applies one that waits if the token says that the
+// person has confirmed it.
+func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply, error) {
+	names, err := b.confine(ctx, p)
+	if err != nil {
+		return reply{}, err
+	}
+	if token == "" {
+		return whole(proposed{b.parts.Staging.Stage(p), names}), Failf(RequiresConfirmation,
+			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does")
+	}
+	if b.parts.Applier == nil {
+		return reply{}, errReadOnly
+	}
+	confirmed, err := b.parts.Staging.Redeem(token, p.Digest())
+	if errors.Is(err, ErrNotConfirmed) {
+		return reply{}, Failf(PermissionDenied, "%v", err)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	if err := b.parts.Applier.Apply(ctx, confirmed); err != nil {
+		return reply{}, err
+	}
+	return whole(applied{true, names}), nil
+}
+
+// rulesFile says what quarry may read; a change of it by quarry would be a way
+// around it.
+const rulesFile = ".quarryignore"
+
+// confine answers the names of the files that a proposal changes, if all of them
+// may be changed. It trusts nothing in the proposal, whoever made it.
+func (b *Toolbox) confine(ctx context.Context, p Proposal) (names []string, err error) {
+	met := map[string]bool{}
+	for _, f := range p.Files {
+		find := b.parts.Workspace.Locate
+		if f.Create {
+			find = b.parts.Workspace.LocateNew
+		}
+		at, err := find(ctx, f.Path)
+		switch {
+		case err != nil:
+			return nil, err
+		case at != f.Path:
+			return nil, Failf(PermissionDenied, "%s is reached through a link; change %s", clip(f.Path, 200), b.parts.Workspace.Name(at))
+		case filepath.Base(at) == rulesFile:
+			return nil, Failf(PermissionDenied, "%s is for the person to change", rulesFile)
+		case met[at]:
+			return nil, Failf(InvalidArguments, "%s is changed twice; put all its changes into one", b.parts.Workspace.Name(at))
+		}
+		if len(f.Edits) > 0 || f.Create {
+			names = append(names, b.parts.Workspace.Name(at))
+		}
+		met[at] = true
+	}
+	if len(names) == 0 {
+		return nil, Failf(InvalidArguments, "this changes nothing: the result is the text that is there already")
+	}
+	return names, nil
+}

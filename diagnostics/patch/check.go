@@ -35,7 +35,7 @@ func newErrors(language, text string, edits []agent.TextEdit) *Refusal {
 	if !ok {
 		return nil
 	}
-	changed := applied(text, edits)
+	changed := Apply(text, edits)
 	after, err := before.Update([]byte(changed))
 	if err != nil {
 		return nil

@@ -190,8 +190,8 @@ func boundary(s string, i int) bool {
 	return utf8.RuneStart(s[i]) && !(s[i] == '\n' && s[i-1] == '\r')
 }
 
-// applied is a text after edits, which are sorted and do not overlap.
-func applied(text string, edits []agent.TextEdit) string {
+// Apply is a text after edits, which are sorted and do not overlap.
+func Apply(text string, edits []agent.TextEdit) string {
 	var b strings.Builder
 	at := 0
 	for _, e := range edits {

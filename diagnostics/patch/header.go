@@ -41,15 +41,18 @@ func cleanName(s string) name {
 	switch strings.ToLower(s) {
 	case "/dev/null", "dev/null", "nul", "null":
 		return name{null: true}
-	case "", ".", "original", "modified", "old", "new", "before", "after", "updated", "fixed", "a", "b", "file", "path/to/file":
-		return name{}
 	}
+	n := name{path: path.Clean(s)}
 	for _, prefix := range []string{"a/", "b/"} {
 		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
-			return name{path: path.Clean(rest), prefixed: path.Clean(s)}
+			n = name{path: path.Clean(rest), prefixed: path.Clean(s)}
 		}
 	}
-	return name{path: path.Clean(s)}
+	switch strings.ToLower(n.path) { // what stands for a name in examples
+	case "", ".", "original", "modified", "old", "new", "before", "after", "updated", "fixed", "a", "b", "file", "path/to/file", "filename":
+		return name{}
+	}
+	return n
 }
 
 // gitNames reads "diff --git a/x b/x". Names with blanks cannot be told apart

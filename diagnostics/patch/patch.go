@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,7 +51,10 @@ const (
 // agent.Patcher and is safe for concurrent use.
 type Patcher struct {
 	files agent.Files
-	only  string
+	// about, if not nil, is the document that changes are about; also admits
+	// further files.
+	about *agent.Document
+	also  func(path string) bool
 }
 
 var _ agent.Patcher = (*Patcher)(nil)
@@ -58,46 +62,68 @@ var _ agent.Patcher = (*Patcher)(nil)
 // New makes a patcher for the files that may be named.
 func New(files agent.Files) *Patcher { return &Patcher{files: files} }
 
-// Only is the patcher that changes just the file at path, which is absolute, and
-// takes a change that names no file to be about it.
-func (p *Patcher) Only(path string) *Patcher { return &Patcher{files: p.files, only: path} }
+// For is the patcher of changes that are asked for one document: they are made
+// for its text as it is given, may leave out its name, and touch no other file
+// but those that also admits by their absolute paths. also may be nil.
+func (p *Patcher) For(doc agent.Document, also func(path string) bool) *Patcher {
+	return &Patcher{files: p.files, about: &doc, also: also}
+}
 
-// Patch reads a unified diff in a model's answer, with or without words around
+// Reading is a proposal and how it was read.
+type Reading struct {
+	agent.Proposal
+	// Forgiven says that a hunk fitted only with its indentation changed, or
+	// without some of its context.
+	Forgiven bool
+}
+
+// Patch implements agent.Patcher; see Read.
+func (p *Patcher) Patch(ctx context.Context, diff string) (agent.Proposal, error) {
+	r, err := p.Read(ctx, diff)
+	return r.Proposal, err
+}
+
+// Read reads a unified diff in a model's answer, with or without words around
 // it. The error is a *Refusal, which is an *agent.Failure to errors.As, or that
 // of a cancelled ctx. All of the diff is taken or nothing of it.
-func (p *Patcher) Patch(ctx context.Context, diff string) (agent.Proposal, error) {
+func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 	if len(diff) > maxDiff {
-		return agent.Proposal{}, refuse(TooLarge, "the diff has %d KB, %d are read; change less at a time", len(diff)>>10, maxDiff>>10)
+		return Reading{}, refuse(TooLarge, "the diff has %d KB, %d are read; change less at a time", len(diff)>>10, maxDiff>>10)
 	}
 	if !utf8.ValidString(diff) {
-		return agent.Proposal{}, refuse(NoDiff, "the diff is not UTF-8 text")
+		return Reading{}, refuse(NoDiff, "the diff is not UTF-8 text")
 	}
 	files, refusal := read(diff)
 	if refusal != nil {
-		return agent.Proposal{}, refusal
+		return Reading{}, refusal
 	}
 	if len(files) > maxFiles {
-		return agent.Proposal{}, refuse(TooLarge, "it changes %d files, at most %d are taken; change less at a time", len(files), maxFiles)
+		return Reading{}, refuse(TooLarge, "it changes %d files, at most %d are taken; change less at a time", len(files), maxFiles)
 	}
 	byPath := map[string]*target{}
 	var targets []*target
 	for _, f := range files {
 		t, err := p.target(ctx, f)
 		if err != nil {
-			return agent.Proposal{}, err
+			return Reading{}, err
 		}
 		if byPath[t.doc.Path] != nil {
-			return agent.Proposal{}, t.refuse(refuse(Conflict, "the diff has it under two names or twice; write all hunks of a file under one header"))
+			return Reading{}, t.refuse(refuse(Conflict, "the diff has it under two names or twice; write all hunks of a file under one header"))
 		}
 		byPath[t.doc.Path] = t
 		targets = append(targets, t)
 	}
 	for i, t := range targets {
 		if err := t.apply(files[i]); err != nil {
-			return agent.Proposal{}, err
+			return Reading{}, err
 		}
 	}
-	return propose(targets)
+	proposal, err := propose(targets)
+	r := Reading{Proposal: proposal}
+	for _, t := range targets {
+		r.Forgiven = r.Forgiven || t.forgiven
+	}
+	return r, err
 }
 
 // target is a file that a change is about.
@@ -106,6 +132,8 @@ type target struct {
 	doc    agent.Document
 	create bool
 	edits  []agent.TextEdit
+	// forgiven is Reading's for this file.
+	forgiven bool
 }
 
 func (t *target) refuse(r *Refusal) *Refusal {
@@ -124,15 +152,18 @@ func (p *Patcher) target(ctx context.Context, f *fileDiff) (*target, error) {
 		return nil, f.refused
 	}
 	if shown == "" {
-		if p.only == "" {
+		if p.about == nil {
 			return nil, refuse(NoFile, "it does not say which file it changes; begin with --- a/FILE and +++ b/FILE")
 		}
-		return p.open(p.only, p.files.Name(p.only))
+		return p.open(p.about.Path, p.files.Name(p.about.Path))
+	}
+	if p.about != nil && !f.create && slices.ContainsFunc(candidateNames(f), p.meansAbout) {
+		return p.open(p.about.Path, p.files.Name(p.about.Path))
 	}
 	var first error
 	var found []*target
 	for _, n := range candidateNames(f) {
-		path, err := p.files.Locate(ctx, n)
+		at, err := p.files.Locate(ctx, n)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -142,10 +173,10 @@ func (p *Patcher) target(ctx context.Context, f *fileDiff) (*target, error) {
 			}
 			continue
 		}
-		if slices.ContainsFunc(found, func(t *target) bool { return t.doc.Path == path }) {
+		if slices.ContainsFunc(found, func(t *target) bool { return t.doc.Path == at }) {
 			continue
 		}
-		t, err := p.open(path, n)
+		t, err := p.open(at, n)
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +194,16 @@ func (p *Patcher) target(ctx context.Context, f *fileDiff) (*target, error) {
 		return t, nil
 	case f.create || f.allAdded() && errors.Is(first, fs.ErrNotExist):
 		return p.vacant(ctx, shown)
+	case p.about != nil && errors.Is(first, fs.ErrNotExist) && path.Base(shown) == filepath.Base(p.about.Path):
+		return p.open(p.about.Path, p.files.Name(p.about.Path)) // in a folder that there is not
 	}
 	return nil, notLocated(shown, first)
+}
+
+// meansAbout says whether a name is that of the document that changes are about,
+// which need not be one that Files locates: who asked has it open.
+func (p *Patcher) meansAbout(name string) bool {
+	return name == p.files.Name(p.about.Path) || filepath.IsAbs(name) && filepath.Clean(name) == p.about.Path
 }
 
 // candidateNames are what a header may mean, the likeliest first.
@@ -199,18 +238,26 @@ func (p *Patcher) open(path, name string) (*target, error) {
 	if err := p.allowed(path, name); err != nil {
 		return nil, err
 	}
-	text, err := p.files.Text(path)
-	if err != nil {
-		return nil, notLocated(name, err)
+	t := &target{name: name}
+	if p.about != nil && path == p.about.Path {
+		t.doc = *p.about
+	} else {
+		text, err := p.files.Text(path)
+		if err != nil {
+			return nil, notLocated(name, err)
+		}
+		t.doc = agent.Document{Path: path, Text: text}
 	}
-	t := &target{name: name, doc: agent.Document{Path: path, Text: text}}
+	text := t.doc.Text
 	switch {
 	case len(text) > maxDocument:
 		return nil, t.refuse(refuse(TooLarge, "the file has %d MB, up to %d are changed", len(text)>>20, maxDocument>>20))
 	case strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text):
 		return nil, t.refuse(refuse(Unsupported, "it is a binary file, or no UTF-8 text"))
 	}
-	t.doc.Language = syntax.Detect(filepath.Base(path), []byte(text[:min(len(text), 8000)]))
+	if t.doc.Language == "" {
+		t.doc.Language = syntax.Detect(filepath.Base(path), []byte(text[:min(len(text), 8000)]))
+	}
 	return t, nil
 }
 
@@ -239,8 +286,8 @@ func (p *Patcher) allowed(path, name string) error {
 		return &Refusal{NotAllowed, name, 0, "what belongs to version control is not changed"}
 	case walk.IsSecret(slashed):
 		return &Refusal{NotAllowed, name, 0, "a file that may hold secrets is not changed"}
-	case p.only != "" && path != p.only:
-		return &Refusal{NotAllowed, name, 0, "only " + p.files.Name(p.only) + " may be changed here"}
+	case p.about != nil && path != p.about.Path && (p.also == nil || !p.also(path)):
+		return &Refusal{NotAllowed, name, 0, "only " + p.files.Name(p.about.Path) + " may be changed here"}
 	}
 	return nil
 }
@@ -273,6 +320,7 @@ func (t *target) apply(f *fileDiff) error {
 	h := habitOf(texts)
 	var list []change
 	for _, m := range placed {
+		t.forgiven = t.forgiven || m.rough || m.level >= indented
 		list = append(list, m.changes(src, h, t.doc.Language)...)
 	}
 	list, refusal = ordered(list)

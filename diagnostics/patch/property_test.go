@@ -203,7 +203,7 @@ func FuzzPatch(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, diff string) {
 		m := memory{document: text}
-		p, err := New(m).Only(memoryRoot+"/"+document).Patch(t.Context(), diff)
+		p, err := New(m).For(agent.Document{Path: memoryRoot + "/" + document, Text: text}, nil).Patch(t.Context(), diff)
 		if err != nil {
 			return
 		}

@@ -75,7 +75,7 @@ func (m memory) after(t testing.TB, p agent.Proposal) memory {
 			}
 			at = e.End
 		}
-		out[name] = applied(old, f.Edits)
+		out[name] = Apply(old, f.Edits)
 	}
 	return out
 }
@@ -150,7 +150,7 @@ func readShape(t testing.TB, file string) shape {
 func (s shape) patcher() *Patcher {
 	p := New(s.before)
 	if s.only != "" {
-		p = p.Only(filepath.Join(memoryRoot, s.only))
+		p = p.For(agent.Document{Path: filepath.Join(memoryRoot, s.only), Text: s.before[s.only]}, nil)
 	}
 	return p
 }

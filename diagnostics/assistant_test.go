@@ -1,0 +1,403 @@
+package diagnostics_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/agent"
+	"quarry/agent/loop"
+	"quarry/diagnostics"
+	"quarry/diagnostics/patch"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+const root = "/work"
+
+// files is a workspace in memory.
+type files map[string]string
+
+func (f files) Roots() []string { return []string{root} }
+
+func (f files) Locate(_ context.Context, name string) (string, error) {
+	name = strings.TrimPrefix(name, root+"/")
+	if _, ok := f[name]; !ok {
+		return "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return filepath.Join(root, name), nil
+}
+
+func (f files) LocateNew(_ context.Context, name string) (string, error) {
+	return filepath.Join(root, name), nil
+}
+
+func (f files) Name(path string) string          { return strings.TrimPrefix(path, root+"/") }
+func (f files) Text(path string) (string, error) { return f[f.Name(path)], nil }
+
+// script is a chat that answers as it is told and keeps what it was asked.
+type script struct {
+	answers []string
+	cut     bool
+	asked   []agent.Conversation
+}
+
+func (s *script) Chat(_ context.Context, c agent.Conversation, emit func(string) bool) (agent.Reply, error) {
+	s.asked = append(s.asked, c)
+	if len(s.answers) == 0 {
+		return agent.Reply{}, fmt.Errorf("asked once too often")
+	}
+	answer := s.answers[0]
+	s.answers = s.answers[1:]
+	var text strings.Builder
+	for piece := range strings.SplitAfterSeq(answer, " ") {
+		text.WriteString(piece)
+		if !emit(piece) {
+			break
+		}
+	}
+	return agent.Reply{Text: text.String(), Cut: s.cut}, nil
+}
+
+// tools answer every call with one chunk.
+type tools struct{ calls []string }
+
+func (t *tools) Call(_ context.Context, name string, args json.RawMessage) agent.Envelope {
+	t.calls = append(t.calls, name+" "+string(args))
+	return agent.Envelope{OK: true, Data: json.RawMessage(`{"chunks":[{"path":"stock/item.go","start_line":1,"end_line":6,"text":"package stock\n\ntype Item struct {\n\tName  string\n\tCount int\n}"}]}`)}
+}
+
+const count = `package stock
+
+import "fmt"
+
+// Total counts items.
+func Total(items []Item) int {
+	n := 0
+	for _, it := range items {
+		n += it.Counts
+	}
+	return n
+}
+
+func Print(items []Item) {
+	fmt.Println(Total(items))
+}
+`
+
+const item = `package stock
+
+type Item struct {
+	Name  string
+	Count int
+}
+`
+
+// world is an assistant over a small workspace.
+type world struct {
+	*diagnostics.Assistant
+	files files
+	chat  *script
+	tools *tools
+}
+
+func newWorld(answers ...string) world {
+	w := world{
+		files: files{"stock/count.go": count, "stock/item.go": item},
+		chat:  &script{answers: answers}, tools: &tools{},
+	}
+	w.Assistant = diagnostics.New(diagnostics.Parts{
+		Loop:    loop.New(w.chat, w.tools),
+		Files:   w.files,
+		Offered: json.RawMessage(`[{"type":"function","function":{"name":"read_file"}}]`),
+		Known:   func(name string) bool { return name == "read_file" },
+		Occurs: func(_ context.Context, word string) bool {
+			for _, text := range w.files {
+				if strings.Contains(text, word) {
+					return true
+				}
+			}
+			return false
+		},
+	})
+	return w
+}
+
+func (w world) place(of string) agent.Place {
+	text := w.files["stock/count.go"]
+	at := strings.Index(text, of)
+	return agent.Place{Document: agent.Document{Path: root + "/stock/count.go", Language: "go", Text: text}, Start: at, End: at + len(of)}
+}
+
+func (w world) problem() agent.Problem {
+	return agent.Problem{
+		Place: w.place("it.Counts"), Severity: agent.SeverityError, Source: "compiler", Code: "MissingFieldOrMethod",
+		Message: "it.Counts undefined (type Item has no field or method Counts, but does have field Count)",
+	}
+}
+
+// after is the workspace's count.go once a proposal is applied.
+func (w world) after(t *testing.T, p agent.Proposal) string {
+	t.Helper()
+	if len(p.Files) != 1 || p.Files[0].Path != root+"/stock/count.go" {
+		t.Fatalf("the proposal changes %v", p.Files)
+	}
+	if p.Files[0].Base != agent.HashText(count) {
+		t.Error("the base is not the hash of the document")
+	}
+	return patch.Apply(count, p.Files[0].Edits)
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s is not current; go test ./diagnostics -update rewrites it. Got:\n%s", path, got)
+	}
+}
+
+// TestPrompts keeps the exact words of every prompt.
+func TestPrompts(t *testing.T) {
+	say := func(name string, run func(w world) error) {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld("", "")
+			_ = run(w) // an empty answer is an error; the prompt is what counts
+			if len(w.chat.asked) == 0 {
+				t.Fatal("the model was not asked")
+			}
+			var b strings.Builder
+			for _, m := range w.chat.asked[0].Messages {
+				fmt.Fprintf(&b, "== %s\n%s\n", m.Role, m.Text)
+			}
+			golden(t, "prompts/"+name+".golden", b.String())
+		})
+	}
+	ctx := t.Context()
+	say("explain", func(w world) error {
+		_, err := w.Explain(ctx, w.problem(), func(string) bool { return true })
+		return err
+	})
+	say("fix", func(w world) error { _, err := w.Fix(ctx, w.problem()); return err })
+	for _, kind := range []agent.Refactoring{agent.Extract, agent.Simplify, agent.Describe, agent.Test, agent.Free} {
+		say(string(kind), func(w world) error {
+			sel := agent.Selection{Place: w.place("n += it.Counts"), Kind: kind}
+			if kind == agent.Free {
+				sel.Goal = "leave out items without a name"
+			}
+			_, err := w.Refactor(ctx, sel)
+			return err
+		})
+	}
+}
+
+const fixed = "The field is named `Count` (stock/item.go:3-6), so use that.\n```diff\n--- a/FILE\n+++ b/FILE\n@@ -9 +9 @@\n \tfor _, it := range items {\n-\t\tn += it.Counts\n+\t\tn += it.Count\n \t}\n```\n"
+
+func TestFix(t *testing.T) {
+	w := newWorld(fixed)
+	p, err := w.Fix(t.Context(), w.problem())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.after(t, p), strings.Replace(count, "it.Counts", "it.Count", 1); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if p.Confidence != agent.High {
+		t.Errorf("confidence %s: %s", p.Confidence, p.Reason)
+	}
+	if want := []agent.Citation{{Path: "stock/item.go", StartLine: 3, EndLine: 6}}; len(p.Citations) != 1 || p.Citations[0] != want[0] {
+		t.Errorf("citations %v, want %v", p.Citations, want)
+	}
+	if want := "The field is named `Count` (stock/item.go:3-6), so use that."; p.Reason != want {
+		t.Errorf("reason %q, want %q", p.Reason, want)
+	}
+	if !strings.HasPrefix(p.Title, "Fix: it.Counts undefined") {
+		t.Errorf("title %q", p.Title)
+	}
+	if len(w.tools.calls) != 1 || !strings.HasPrefix(w.tools.calls[0], "retrieve_context ") {
+		t.Errorf("evidence was looked up by %q, want one retrieve_context", w.tools.calls)
+	}
+}
+
+func TestFixIsToldWhyItWasRefused(t *testing.T) {
+	for name, c := range map[string]struct{ first, told string }{
+		"not found":  {strings.ReplaceAll(fixed, "n += it.Counts", "sum += it.Counts"), `it wants "sum += it.Counts", where the document has "n += it.Counts"`},
+		"syntax":     {strings.Replace(fixed, "+\t\tn += it.Count\n", "+\t\tn += it.Count {\n", 1), "syntax error"},
+		"other file": {strings.ReplaceAll(fixed, "FILE", "stock/item.go"), "only stock/count.go may be changed here"},
+		"no diff":    {"Rename the field.", "no unified diff"},
+		"no citation": {strings.Replace(fixed, " (stock/item.go:3-6)", "", 1),
+			"it cites nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(c.first, fixed)
+			p, err := w.Fix(t.Context(), w.problem())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := w.after(t, p), strings.Replace(count, "it.Counts", "it.Count", 1); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if p.Confidence != agent.Medium || !strings.Contains(p.Reason, "a first answer was refused") {
+				t.Errorf("confidence %s: %s", p.Confidence, p.Reason)
+			}
+			user := w.chat.asked[1].Messages[1].Text
+			if !strings.Contains(user, "Your last answer was not taken: ") || !strings.Contains(user, c.told) {
+				t.Errorf("the second prompt does not say %q:\n%s", c.told, user)
+			}
+			if len(w.tools.calls) != 2 || w.tools.calls[0] == w.tools.calls[1] {
+				t.Errorf("the second attempt looked up %q; want more than the first", w.tools.calls)
+			}
+		})
+	}
+}
+
+func TestFixRefusedTwice(t *testing.T) {
+	bad := strings.ReplaceAll(fixed, "n += it.Counts", "sum += it.Counts")
+	w := newWorld(bad, bad)
+	if p, err := w.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "refused twice") {
+		t.Errorf("got %v, %v; want a refusal", p, err)
+	}
+}
+
+func TestFixThatIsNotKnown(t *testing.T) {
+	const words = "The type comes from elsewhere, see stock/item.go:3-6; no safe change is known."
+	w := newWorld(words)
+	p, err := w.Fix(t.Context(), w.problem())
+	if err != nil || len(p.Files) != 0 || p.Reason != words {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+func TestDoubtsAreNamed(t *testing.T) {
+	invented := strings.Replace(fixed, "+\t\tn += it.Count\n", "+\t\tn += sumOf(it)\n", 1)
+	w := newWorld(strings.Replace(invented, "stock/item.go:3-6", "stock/item.go:3-6, stock/none.go:1", 1))
+	p, err := w.Fix(t.Context(), w.problem())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Confidence != agent.Low || !strings.Contains(p.Reason, "it calls `sumOf`") || !strings.Contains(p.Reason, "a place it named could not be found") {
+		t.Errorf("confidence %s: %s", p.Confidence, p.Reason)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	const words = "`Item` has no `Counts`, only `Count` (stock/item.go:3-6).\n\nFix: write `it.Count`."
+	w := newWorld(words)
+	var shown strings.Builder
+	x, err := w.Explain(t.Context(), w.problem(), func(s string) bool { shown.WriteString(s); return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Text != words || shown.String() != words {
+		t.Errorf("text %q, shown %q", x.Text, shown.String())
+	}
+	if x.Confidence != agent.High || len(x.Citations) != 1 || x.Removed != 0 {
+		t.Errorf("got %+v", x)
+	}
+}
+
+func TestExplainWithoutCitationLooksUpMore(t *testing.T) {
+	w := newWorld("The field does not exist.", "The field is `Count` (stock/item.go:5).\n\nFix: use it.")
+	x, err := w.Explain(t.Context(), w.problem(), func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.tools.calls) != 2 || w.tools.calls[0] == w.tools.calls[1] {
+		t.Errorf("looked up %q; want a second, wider look", w.tools.calls)
+	}
+	if len(x.Citations) != 1 || x.Confidence != agent.Medium {
+		t.Errorf("got %+v", x)
+	}
+}
+
+func TestExplainShowsNoToolCall(t *testing.T) {
+	w := newWorld("<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"stock/item.go\"}}\n</tool_call>", "See stock/item.go:5. Fix: `Count`.")
+	var shown strings.Builder
+	if _, err := w.Explain(t.Context(), w.problem(), func(s string) bool { shown.WriteString(s); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(shown.String(), "tool_call") || !strings.Contains(shown.String(), "See stock/item.go:5.") {
+		t.Errorf("shown %q", shown.String())
+	}
+	if len(w.tools.calls) != 2 {
+		t.Errorf("calls %q, want retrieval and read_file", w.tools.calls)
+	}
+}
+
+func TestExplainStopsWhenNobodyReads(t *testing.T) {
+	w := newWorld("One two three four.")
+	x, err := w.Explain(t.Context(), w.problem(), func(string) bool { return false })
+	if err != nil || len(w.chat.asked) != 1 || strings.Contains(x.Text, "four") {
+		t.Errorf("got %+v, %v after %d questions", x, err, len(w.chat.asked))
+	}
+}
+
+func TestRefactor(t *testing.T) {
+	diff := func(body string) string {
+		return "It rests on stock/count.go:6-12.\n```diff\n--- a/stock/count.go\n+++ b/stock/count.go\n@@\n" + body + "```\n"
+	}
+	comment := diff(" // Total counts items.\n+// It is 0 without items.\n func Total(items []Item) int {\n")
+	code := diff(" \tn := 0\n-\tfor _, it := range items {\n+\tfor _, it := range items[1:] {\n \t\tn += it.Counts\n")
+	for name, c := range map[string]struct {
+		kind    agent.Refactoring
+		answers []string
+		want    string // in the result
+		told    string // at the second attempt
+	}{
+		"document":             {agent.Describe, []string{comment}, "// It is 0 without items.\nfunc Total", ""},
+		"document, not change": {agent.Describe, []string{code, comment}, "// It is 0 without items.\nfunc Total", "it changes code, but only comments were asked for"},
+		"extract, not change": {agent.Extract, []string{code, diff(" \tfor _, it := range items {\n-\t\tn += it.Counts\n+\t\tn += counted(it)\n \t}\n \treturn n\n }\n \n+func counted(it Item) int { return it.Counts }\n+\n func Print(items []Item) {\n")},
+			"n += counted(it)", "it declares no new function"},
+		"simplify, not remove": {agent.Simplify, []string{diff(" \n-func Print(items []Item) {\n-\tfmt.Println(Total(items))\n-}\n"), comment}, "func Print", "it removes Print"},
+		"free":                 {agent.Free, []string{code}, "items[1:]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(c.answers...)
+			p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("n += it.Counts"), Kind: c.kind, Goal: "leave the first out"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := w.after(t, p); !strings.Contains(got, c.want) {
+				t.Errorf("no %q in\n%s", c.want, got)
+			}
+			if c.told != "" && !strings.Contains(w.chat.asked[1].Messages[1].Text, c.told) {
+				t.Errorf("the second prompt does not say %q", c.told)
+			}
+		})
+	}
+}
+
+func TestTestsMayMakeTheirFile(t *testing.T) {
+	const answer = "Tests of stock/count.go:6-12.\n```diff\n--- /dev/null\n+++ b/stock/count_test.go\n@@ -0,0 +1,3 @@\n+package stock\n+\n+func TestTotal(t *testing.T) {}\n```\n"
+	w := newWorld(answer)
+	p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("Total"), Kind: agent.Test})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Files) != 1 || !p.Files[0].Create || p.Files[0].Path != root+"/stock/count_test.go" {
+		t.Errorf("got %+v", p.Files)
+	}
+	elsewhere := strings.ReplaceAll(answer, "count_test.go", "main.go")
+	w = newWorld(elsewhere, elsewhere)
+	if p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("Total"), Kind: agent.Test}); err == nil {
+		t.Errorf("tests went into %v", p.Files)
+	}
+}

@@ -1,0 +1,144 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/agent"
+	"quarry/diagnostics/patch"
+	"quarry/index/syntax"
+)
+
+// Refactor proposes a change of a selection. Only tests may touch another file
+// than the selection's. The rest is as with Fix.
+func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
+	title, ok := titles[sel.Kind]
+	if !ok {
+		return agent.Proposal{}, fmt.Errorf("there is no refactoring %q", sel.Kind)
+	}
+	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place), tokens: changeTokens, wantsCode: true}
+	e.scene.Goal = strings.TrimSpace(sel.Goal)
+	e.scene.TestName = testName(e.scene.Name, e.scene.Language)
+	e.query = strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " ")
+	e.query = strings.ToValidUTF8(e.query[:min(len(e.query), 400)], "")
+	if sel.Kind == agent.Free {
+		if e.scene.Goal == "" {
+			return agent.Proposal{}, fmt.Errorf("say what is to be done with the selection")
+		}
+		title = firstLine(e.scene.Goal)
+	}
+	if e.query == "" {
+		e.query = e.scene.Name
+	}
+	var also func(path string) bool
+	if sel.Kind == agent.Test {
+		also = isTest
+	}
+	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return judge(sel.Kind, e.scene, p) })
+}
+
+var titles = map[agent.Refactoring]string{
+	agent.Extract:  "Extract a function",
+	agent.Simplify: "Simplify",
+	agent.Describe: "Document",
+	agent.Test:     "Write tests",
+	agent.Free:     "Change",
+}
+
+// judge holds a change against what it was to be, as far as a syntax tree can
+// tell.
+func judge(kind agent.Refactoring, s scene, p agent.Proposal) *patch.Refusal {
+	if len(p.Files) == 0 {
+		return nil
+	}
+	after := s.doc.Text
+	for _, f := range p.Files {
+		if f.Path == s.doc.Path {
+			after = patch.Apply(s.doc.Text, f.Edits)
+		}
+	}
+	refuse := func(format string, args ...any) *patch.Refusal {
+		return &patch.Refusal{Reason: patch.Conflict, Path: s.Name, Text: fmt.Sprintf(format, args...)}
+	}
+	switch kind {
+	case agent.Describe:
+		if same, ok := syntax.SameCode(s.Language, []byte(s.doc.Text), []byte(after)); ok && !same {
+			return refuse("it changes code, but only comments were asked for; leave every line of code as it is")
+		}
+	case agent.Extract:
+		if ok, known := hasNewFunction(s.Language, s.doc.Text, after); known && !ok {
+			return refuse("it declares no new function; move the selected lines into one and call it")
+		}
+	case agent.Simplify:
+		if lost := lostDeclaration(s.Language, s.doc.Text, after); lost != "" {
+			return refuse("it removes %s, which other code may use; simplify what is inside", lost)
+		}
+	}
+	return nil
+}
+
+// hasNewFunction says whether a text has more functions than before; known is
+// false for a language whose functions cannot be told.
+func hasNewFunction(language, before, after string) (ok, known bool) {
+	b, a := functions(language, before), functions(language, after)
+	if b == nil && a == nil {
+		return false, false
+	}
+	return len(a) > len(b), true
+}
+
+// lostDeclaration is a function that is there before and not after, "" if there is
+// none.
+func lostDeclaration(language, before, after string) string {
+	is := functions(language, after)
+	for _, name := range slices.Sorted(maps.Keys(functions(language, before))) {
+		if !is[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// functions are the names of a text's functions and methods with their
+// containers; nil if it has none.
+func functions(language, text string) map[string]bool {
+	file, err := syntax.Analyze(language, []byte(text))
+	if err != nil {
+		return nil
+	}
+	var names map[string]bool
+	for _, s := range file.Symbols {
+		if s.Kind == syntax.KindFunction || s.Kind == syntax.KindMethod {
+			if names == nil {
+				names = map[string]bool{}
+			}
+			names[strings.TrimPrefix(s.Container+"."+s.Name, ".")] = true
+		}
+	}
+	return names
+}
+
+// testName is where tests of a file stand by the habit of its language.
+func testName(name, language string) string {
+	if isTest(name) {
+		return name
+	}
+	dir, base := path.Split(name)
+	ext := path.Ext(base)
+	stem := strings.TrimSuffix(base, ext)
+	switch language {
+	case "python":
+		return dir + "test_" + base
+	case "javascript", "javascriptreact", "typescript", "typescriptreact":
+		return dir + stem + ".test" + ext
+	case "java", "kotlin", "csharp", "scala", "swift", "php":
+		return dir + stem + "Test" + ext
+	case "ruby":
+		return dir + stem + "_spec" + ext
+	}
+	return dir + stem + "_test" + ext
+}

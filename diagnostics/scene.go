@@ -1,0 +1,178 @@
+package diagnostics
+
+import (
+	"embed"
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/agent"
+	"quarry/agent/prompt"
+	"quarry/index/syntax"
+)
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = prompt.Templates(promptFiles, "prompts")
+
+// scene is the code that an errand is about, as its prompt shows it.
+type scene struct {
+	doc            agent.Document
+	Name, Language string
+	// From and To are the lines shown, from 1, inclusive; Text is theirs.
+	From, To int
+	Text     string
+	// Head is the beginning of the file up to its last import, "" where Text has
+	// it; it ends at line HeadTo.
+	Head   string
+	HeadTo int
+	// Line is the line of the problem, and LineText what stands there; First and
+	// Last are the lines of a selection, and Selected its text.
+	Line        int
+	LineText    string
+	First, Last int
+	Selected    string
+
+	Severity, Source, Code, Message string
+	Goal                            string
+	// TestName is where tests of the file would stand.
+	TestName string
+	// Refused is why the last answer was not taken.
+	Refused string
+}
+
+const (
+	// sceneLines is how much of a file is shown at most; a function longer than
+	// that is shown around the place.
+	sceneLines = 90
+	sceneBytes = 6_000
+	headBytes  = 1_500
+)
+
+// newScene shows the declaration around a place, or the lines around it.
+func (a *Assistant) newScene(p agent.Place) scene {
+	s := scene{doc: p.Document, Name: a.parts.Files.Name(p.Document.Path), Language: p.Document.Language}
+	if s.Language == "" {
+		s.Language = syntax.Detect(s.Name, []byte(p.Document.Text[:min(len(p.Document.Text), 8000)]))
+		s.doc.Language = s.Language
+	}
+	lines := strings.SplitAfter(p.Document.Text, "\n")
+	s.First = lineOf(p.Document.Text, p.Start)
+	s.Last = lineOf(p.Document.Text, max(p.Start, p.End-1))
+	s.Line, s.LineText = s.First, strings.TrimRight(lines[s.First-1], "\r\n")
+	s.Selected = p.Document.Text[p.Start:p.End]
+	file, err := syntax.Analyze(s.Language, []byte(p.Document.Text))
+	if err != nil {
+		file = &syntax.File{}
+	}
+	s.window(lines, around(file.Symbols, p.Start, p.End))
+	s.head(lines, file.Imports)
+	return s
+}
+
+// lineOf is the line of a byte, from 1.
+func lineOf(text string, at int) int { return 1 + strings.Count(text[:at], "\n") }
+
+// around is the smallest declaration that holds a range, nil if none does.
+func around(symbols []syntax.Symbol, start, end int) *syntax.Symbol {
+	var best *syntax.Symbol
+	for i := range symbols {
+		s := &symbols[i]
+		if int(s.Span.Start) > start || int(s.Span.End) < end || s.Kind == syntax.KindField || s.Kind == syntax.KindVar || s.Kind == syntax.KindConst {
+			continue
+		}
+		if best == nil || s.Span.End-s.Span.Start < best.Span.End-best.Span.Start {
+			best = s
+		}
+	}
+	return best
+}
+
+// window chooses the lines shown: those of the declaration and two around it
+// if they fit, else as many as fit around the place.
+func (s *scene) window(lines []string, d *syntax.Symbol) {
+	from, to := s.First-sceneLines/2, s.Last+sceneLines/2
+	if d != nil {
+		from, to = int(d.Span.StartLine)-2, int(d.Span.EndLine)+2
+		if to-from >= sceneLines {
+			from, to = max(from, s.First-sceneLines/2), min(to, s.Last+sceneLines/2)
+		}
+	}
+	from, to = max(from, 1), min(to, len(lines))
+	if to == len(lines) && to > from && lines[to-1] == "" {
+		to--
+	}
+	size := 0
+	for _, l := range lines[from-1 : to] {
+		size += len(l)
+	}
+	for size > sceneBytes && (from < s.First || to > s.Last) { // drop the lines farthest from the place
+		if s.First-from >= to-s.Last {
+			size -= len(lines[from-1])
+			from++
+		} else {
+			size -= len(lines[to-1])
+			to--
+		}
+	}
+	s.From, s.To = from, to
+	s.Text = plain(strings.Join(lines[from-1:to], ""))
+	if len(s.Text) > 2*sceneBytes { // a selection of a whole file
+		s.Text = strings.ToValidUTF8(s.Text[:2*sceneBytes], "")
+		s.To = s.From + strings.Count(s.Text, "\n")
+	}
+}
+
+// head shows the file's beginning up to its last import, which a change may have
+// to extend.
+func (s *scene) head(lines []string, imports []syntax.Import) {
+	last := 0
+	for _, i := range imports {
+		if int(i.Span.StartLine) < s.From {
+			last = max(last, int(i.Span.EndLine))
+		}
+	}
+	last = min(last, s.From-1, len(lines))
+	if last <= 0 {
+		return
+	}
+	if head := plain(strings.Join(lines[:last], "")); len(head) <= headBytes {
+		s.Head, s.HeadTo = head, last
+	}
+}
+
+// plain is code as prompts have it: a model writes line feeds alone.
+func plain(code string) string {
+	return strings.TrimRight(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
+}
+
+// Fence is a fence that nothing in the scene closes.
+func (s scene) Fence() string {
+	fence := "```"
+	for strings.Contains(s.Text, fence) || strings.Contains(s.Head, fence) || strings.Contains(s.Selected, fence) {
+		fence += "`"
+	}
+	return fence
+}
+
+// messages are the conversation that opens an errand.
+func (e errand) messages() []agent.Message {
+	return []agent.Message{
+		{Role: "system", Text: prompt.Text(prompts, e.name+".system.tmpl", e.scene)},
+		{Role: "user", Text: prompt.Text(prompts, e.name+".user.tmpl", e.scene)},
+	}
+}
+
+var aName = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+
+// namesIn are the names in some code or words, each once, in order.
+func namesIn(text string) []string {
+	var names []string
+	for _, n := range aName.FindAllString(text, -1) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}

@@ -26,7 +26,7 @@ func TestShownIsNeverTakenBack(t *testing.T) {
 	part := rapid.SampledFrom([]string{
 		"A sentence. ", "One with a place a.go:1-2. ", "One with a wrong place b.go:1-2. ", "e.g. this (a.go:1-2); ", "\n", "\n\n",
 		"- a point a.go:1-2\n", "* a wrong point b.go:1-2\n", "1. numbered a.go:1-2\n", "  - nested a.go:1-2\n", "Answer: ", "**Evidence:**\n", "- ", "12", ".",
-		"```go\nx := 1\n```\n", "```", "```json\n", "NOT IN THE EVIDENCE", "<think>", "</think>", "\r\n",
+		"```go\nx := 1\n```\n", "```\n", "```json\n", "NOT IN THE EVIDENCE", "<think>", "</think>", "\r\n",
 		`<tool_call>{"name": "read_file", "arguments": {}}</tool_call>`, `{"name": "read_file", "arguments": {"path": "a.go:1-2"}}`, "{x} ", "[y] ", `{"a": 1} `,
 	})
 	rapid.Check(t, func(t *rapid.T) {

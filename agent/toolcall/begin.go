@@ -22,7 +22,7 @@ func Begin(text string) int {
 				continue
 			}
 			info, body, ended := strings.Cut(strings.TrimPrefix(text[i:], "```"), "\n")
-			if !ended || callFence(info) && (strings.TrimSpace(body) == "" || Begin(strings.TrimSpace(body)) == 0) {
+			if !ended || beginsJSON(info) || callFence(info) && (strings.TrimSpace(body) == "" || Begin(strings.TrimSpace(body)) == 0) {
 				return i
 			}
 		}

@@ -203,6 +203,9 @@ func withoutCode(text string) string {
 			inside, code = false, false
 		case fence && !strings.Contains(info, "```"):
 			inside, code = true, !callFence(info)
+			if beginsJSON(info) {
+				kept.WriteString(info + "\n")
+			}
 		case !code:
 			kept.WriteString(line)
 		}
@@ -210,9 +213,17 @@ func withoutCode(text string) string {
 	return kept.String()
 }
 
-// callFence answers whether a fence with this info string may hold a call. What
-// follows the word on its line is then taken for the block's text.
+func beginsJSON(info string) bool {
+	info = strings.TrimSpace(info)
+	return strings.HasPrefix(info, "{") || strings.HasPrefix(info, "[")
+}
+
+// callFence answers whether a fence with this info string may hold a call, or
+// begins one itself.
 func callFence(info string) bool {
+	if beginsJSON(info) {
+		return true
+	}
 	switch strings.ToLower(strings.TrimSpace(info)) {
 	case "", "json", "jsonc", "tool_call", "tool_calls", "tool", "xml", "text", "plaintext":
 		return true

@@ -234,7 +234,7 @@ func TestWhoMayTalk(t *testing.T) {
 	}
 	c := question(why)
 	c.Tools = json.RawMessage(`[{"type":"function","function":{"name":"f"}}]`)
-	if _, err := o.Chat(soon(t), c, func(string) bool { return true }); err == nil || !strings.Contains(err.Error(), "does not support tools") {
+	if _, err := o.Chat(soon(t), c, func(string) bool { return true }); !errors.Is(err, model.ErrNoTools) {
 		t.Errorf("tools for a model without: %v", err)
 	}
 	s.Stop()

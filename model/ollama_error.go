@@ -74,6 +74,8 @@ func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what
 	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "exceeds the context length"):
 		return say(ErrTooLong, fmt.Sprintf("the prompt is longer than the %d tokens that %s runs with", c.numCtx, c.model),
 			"raise the context length in quarry's settings, or lower the context budget")
+	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "does not support tools"):
+		return say(ErrNoTools, fmt.Sprintf("the chat template of %s knows no tools", c.model), "describe them in words")
 	case strings.Contains(message, "system memory"):
 		return say(ErrServer, fmt.Sprintf("Ollama cannot load %s, %s", c.model, message), "close other programs, or choose a smaller model")
 	case strings.Contains(message, "runner process"):

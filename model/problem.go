@@ -18,6 +18,7 @@ var (
 	ErrBusy         = errors.New("the model server is busy")
 	ErrTooLong      = errors.New("the prompt is too long")
 	ErrBroken       = errors.New("the answer broke off")
+	ErrNoTools      = errors.New("the model's chat template knows no tools")
 	ErrServer       = errors.New("the model server failed")
 
 	// ErrSuperseded ends a completion whose place a newer one took. It is a

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"quarry/agent"
+	"quarry/model"
+)
+
+// Chat implements agent.Chat with the model in use.
+func (c *core) Chat(ctx context.Context, conv agent.Conversation, emit func(text string) bool) (agent.Reply, error) {
+	e := c.acquire()
+	defer e.calls.Done()
+	asked := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.ctx, cancel)()
+	if e.runtime == nil {
+		return agent.Reply{}, errNoModel
+	}
+	if c.patient {
+		if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
+			return agent.Reply{}, ctx.Err()
+		}
+	}
+	q := model.Conversation{Tools: conv.Tools, Format: conv.Format, Temperature: conv.Temperature, MaxTokens: conv.MaxTokens}
+	for _, m := range conv.Messages {
+		q.Messages = append(q.Messages, model.Message(m))
+	}
+	r, err := e.runtime.Chat(ctx, q, emit)
+	switch {
+	case err != nil && asked.Err() == nil && e.ctx.Err() != nil:
+		err = errors.New("the settings changed meanwhile: ask again")
+	case errors.Is(err, model.ErrNoTools):
+		err = fmt.Errorf("%w: %w", agent.ErrNoTools, err)
+	}
+	return agent.Reply{Text: r.Text, Cut: r.Cut, PromptTokens: r.PromptTokens, Tokens: r.Tokens}, err
+}
+
+// errNoModel says that the settings allow no model; the person was told why.
+var errNoModel = errors.New("there is no model to ask: the address in the settings cannot be used, `quarry doctor` says why")

@@ -19,6 +19,7 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/cite"
+	"quarry/agent/evidence"
 	"quarry/agent/loop"
 	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
@@ -95,14 +96,14 @@ var prompts = prompt.Templates(promptFiles, "prompts")
 // Ask answers a question. It fails if ctx ends or the model cannot be asked.
 func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report, error) {
 	begin := time.Now()
-	seen := &evidence{tools: a.tools}
+	seen := evidence.New(a.tools)
 	opening := a.opening(q)
 	definitions := a.tools.Definitions(offered...)
 	budget := a.budget(opening, definitions)
 	if q.About != nil {
-		seen.files = append(seen.files, a.files.Name(q.About.Document.Path))
+		seen.Files = append(seen.Files, a.files.Name(q.About.Document.Path))
 	}
-	checker := cite.NewChecker(a.files, seen.names)
+	checker := cite.NewChecker(a.files, seen.Names)
 	// A unit of text is checked once, so that what was shown of an answer stays
 	// true to the end even if files change meanwhile.
 	checked := map[string]cite.Checked{}
@@ -163,7 +164,7 @@ func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report,
 	}
 	whole := out.Stop == loop.Answered && !out.Cut && !cut
 	p := compose(check, out.Text, whole)
-	p.finish(out, seen.spots, check)
+	p.finish(out, seen.Spots, check)
 	show(p)
 	report.Answer = agent.Answer{Text: p.text, Citations: p.citations, Removed: p.removed, Unfounded: p.unfounded}
 	report.Dropped = p.dropped

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"quarry/index/passage"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -29,6 +30,8 @@ type Embedders struct {
 	Model string
 	// Of answers the embedder of a model of that name.
 	Of func(model string) Embedder
+	// QueriesOnly leaves the chunks as they are: for programs that ask once.
+	QueriesOnly bool
 }
 
 // EmbedProgress is how far embedding has come. It counts chunks.
@@ -48,7 +51,7 @@ const (
 	EmbeddingUnstored  EmbeddingState = "unstored"  // the index is in memory
 	EmbeddingWaiting   EmbeddingState = "waiting"   // for the index, or for the person to pause
 	EmbeddingWorking   EmbeddingState = "working"
-	EmbeddingStopped   EmbeddingState = "stopped" // by the person, until the settings change or the next start
+	EmbeddingStopped   EmbeddingState = "stopped" // until the settings change or the next start
 	EmbeddingFailing   EmbeddingState = "failing" // and tried again; Error says why
 	EmbeddingComplete  EmbeddingState = "complete"
 )
@@ -105,7 +108,7 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, text string) (
 		return nil, ErrNoVectors
 	}
 	e := of(name)
-	now, err := e.Version(ctx)
+	now, err := versionOf(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}
@@ -122,6 +125,13 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, text string) (
 		return nil, fmt.Errorf("%w with the %d dimensions that %s has now", ErrNoVectors, len(v), name)
 	}
 	return v, nil
+}
+
+// versionOf says what vectors can be compared with those of e now: the same weights
+// have to have made them, of texts that were made alike.
+func versionOf(ctx context.Context, e Embedder) (string, error) {
+	weights, err := e.Version(ctx)
+	return weights + "+" + passage.Version, err
 }
 
 // SettleVectors returns when every text that was in the index at the call has been

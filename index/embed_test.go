@@ -58,7 +58,7 @@ func (f *fakeModels) embedded() int {
 func (f *fakeModels) vector(model, text string) []float32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return hashVector(model+"@"+f.versions[model], withoutPlace(text), f.dims[model])
+	return hashVector(model+"@"+f.versions[model]+"+"+passage.Version, withoutPlace(text), f.dims[model])
 }
 
 // withoutPlace is a text without the path at its head: a chunk that moves keeps the
@@ -207,7 +207,7 @@ func TestTextsAreEmbeddedOnce(t *testing.T) {
 	}
 	x.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
-	checkComplete(t, x, "m@1", 16)
+	checkComplete(t, x, "m@1+1", 16)
 	if n, want := models.embedded(), len(chunkTexts(t, x)); n != want {
 		t.Errorf("%d texts embedded, of %d", n, want)
 	}
@@ -216,7 +216,7 @@ func TestTextsAreEmbeddedOnce(t *testing.T) {
 	write(t, dir, before)
 	x.Rescan()
 	settleVectors(t, x)
-	checkComplete(t, x, "m@1", 16)
+	checkComplete(t, x, "m@1+1", 16)
 	if n := models.embedded(); n != 1 {
 		t.Errorf("a new file of one chunk: %d texts embedded", n)
 	}
@@ -226,17 +226,17 @@ func TestTextsAreEmbeddedOnce(t *testing.T) {
 	write(t, dir, map[string]string{"sub/new.go": "", "sub/renamed.go": before["sub/new.go"]})
 	x.Rescan()
 	settleVectors(t, x)
-	checkComplete(t, x, "m@1", 16)
+	checkComplete(t, x, "m@1+1", 16)
 	write(t, dir, map[string]string{"sub/renamed.go": ""})
 	x.Rescan()
 	settleVectors(t, x)
 	write(t, dir, before)
 	x.Rescan()
 	settleVectors(t, x)
-	checkComplete(t, x, "m@1", 16)
+	checkComplete(t, x, "m@1+1", 16)
 	x.Rebuild()
 	settleVectors(t, x)
-	checkComplete(t, x, "m@1", 16)
+	checkComplete(t, x, "m@1+1", 16)
 	if n := models.embedded(); n != 0 {
 		t.Errorf("known texts: %d embedded", n)
 	}

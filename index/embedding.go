@@ -217,6 +217,11 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 			return err
 		}
 	}
+	if of.QueriesOnly {
+		e.publishFirst()
+		e.enter(EmbeddingStopped, nil)
+		return nil
+	}
 	if err := e.choose(of.Model); err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (w *embedWork) all(ctx context.Context) error {
 
 // check finds out whether the model is still what its vectors were made with.
 func (w *embedWork) check(ctx context.Context) (err error) {
-	if w.version, err = w.embedder.Version(ctx); err != nil {
+	if w.version, err = versionOf(ctx, w.embedder); err != nil {
 		return err
 	}
 	m := w.target(w.of.Model)
@@ -135,7 +135,7 @@ func (w *embedWork) fit(ctx context.Context) error {
 	if first := w.models[0]; first != w.target(w.of.Model) {
 		// The server has just answered, so that a failure is about the old model: it
 		// embeds no query any more, and half of the new vectors are better than that.
-		old, err := w.of.Of(first.Name).Version(ctx)
+		old, err := versionOf(ctx, w.of.Of(first.Name))
 		if ctx.Err() == nil && (err != nil || old != first.Version) {
 			return w.drop(0)
 		}

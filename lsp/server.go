@@ -51,6 +51,7 @@ const (
 	Error Severity = iota + 1
 	Warning
 	Info
+	Log // only in the client's log, for what is no reason to interrupt
 )
 
 // Tell shows the person a message, once for each key in the life of a server.
@@ -230,6 +231,10 @@ func (s *Server) task(name string, f func(ctx context.Context) error) {
 
 // tell shows the person a message once.
 func (s *Server) tell(severity Severity, key, message string) {
+	if severity == Log {
+		s.note(key, message)
+		return
+	}
 	if _, shown := s.told.LoadOrStore(key, true); shown {
 		return
 	}

@@ -15,6 +15,8 @@ type backend interface {
 	// version asks whether a server answers at all, and which; it may be "".
 	version(ctx context.Context) (string, error)
 	inspect(ctx context.Context) (facts, error)
+	// weights tells models apart that had the same name, "" if the server does not.
+	weights(ctx context.Context) (string, error)
 	// load brings the model into memory and answers when it is there. The context
 	// must not be a request's own: a load is everybody's.
 	load(ctx context.Context) error

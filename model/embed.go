@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,24 @@ type Embedder struct {
 	mu          sync.Mutex // guards all below
 	loading     *loading   // nil if none is under way
 	loadedUntil time.Time  // when the server may drop the model from memory
+	weights     string     // the model's, as of known
+	known       time.Time  // zero if never
+	queries     []query    // the latest, the oldest first
 }
+
+// query is a text and its vector, made with these weights.
+type query struct {
+	text, weights string
+	vector        []float32
+}
+
+const (
+	// keptQueries is how many vectors of queries are kept: of those that a person
+	// asks again, or goes on typing and takes back.
+	keptQueries = 64
+	// weightsFor is how long a model is believed to have the same weights.
+	weightsFor = time.Minute
+)
 
 type loading struct {
 	done chan struct{}
@@ -42,6 +60,28 @@ func (rt *Runtime) NewEmbedder(model string) *Embedder {
 
 // Model is the embedding model's name as it was configured.
 func (e *Embedder) Model() string { return e.model }
+
+// Version says which weights the model has, "" if the server does not tell: a name
+// may be given to others. It is asked again after a minute.
+func (e *Embedder) Version(ctx context.Context) (string, error) {
+	e.mu.Lock()
+	weights, known := e.weights, e.known
+	e.mu.Unlock()
+	if !known.IsZero() && e.host.opt.Clock.Now().Sub(known) < weightsFor {
+		return weights, nil
+	}
+	if _, err := e.inspect(ctx); err != nil {
+		return "", err
+	}
+	weights, err := e.backend.weights(ctx)
+	if err != nil {
+		return "", err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.weights, e.known = weights, e.host.opt.Clock.Now()
+	return weights, nil
+}
 
 // Embed answers a vector of length 1 for each text, all of one dimension, as
 // background work: it goes on only while nobody waits for a completion, an answer
@@ -91,10 +131,14 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	return vectors, nil
 }
 
-// EmbedQuery is the vector of a text that someone waits for.
+// EmbedQuery is the vector of a text that someone waits for. It must not be
+// changed: the latest ones are kept.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("nothing to embed: the text is blank")
+	}
+	if v := e.recall(text); v != nil {
+		return v, nil
 	}
 	e.host.gate.enter(typing)
 	defer e.host.gate.leave(typing)
@@ -105,7 +149,26 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if err != nil {
 		return nil, err
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.queries = append(e.queries, query{text, e.weights, vectors[0]})
+	if len(e.queries) > keptQueries {
+		e.queries = slices.Delete(e.queries, 0, 1)
+	}
 	return vectors[0], nil
+}
+
+// recall is the vector of a query that was asked lately, nil if it was not.
+func (e *Embedder) recall(text string) []float32 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i := slices.IndexFunc(e.queries, func(q query) bool { return q.text == text && q.weights == e.weights })
+	if i < 0 {
+		return nil
+	}
+	q := e.queries[i]
+	e.queries = append(slices.Delete(e.queries, i, i+1), q)
+	return q.vector
 }
 
 // Check looks whether texts can be embedded.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"time"
 
@@ -107,6 +108,22 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 		f.hybrid = f.hybrid || strings.Contains(key, ".ssm.")
 	}
 	return f, nil
+}
+
+func (c *ollama) weights(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	list, err := c.api.List(ctx)
+	if err != nil {
+		return "", c.explainWithin(ctx, err)
+	}
+	for _, m := range list.Models {
+		if m.Name == c.model || m.Name == c.model+":latest" {
+			const enough = 12 // hexadecimal digits, as many as `ollama list` shows
+			return m.Digest[:min(enough, len(m.Digest))], nil
+		}
+	}
+	return "", nil
 }
 
 // load brings the model into memory and answers when it is there. The context
@@ -213,11 +230,20 @@ func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) 
 
 // embed runs the texts one after the other on the server; none only loads the
 // model.
+// embedThreads is how many threads a model that embeds has on this machine. A text
+// that it is at cannot be broken off, so the completion that comes meanwhile shall
+// find processors free. All requests name it: another number loads the model anew.
+var embedThreads = max(1, runtime.NumCPU()/4)
+
 func (c *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if texts == nil {
 		texts = []string{}
 	}
-	resp, err := c.api.Embed(ctx, &api.EmbedRequest{Model: c.model, Input: texts, KeepAlive: &api.Duration{Duration: c.keepAlive}})
+	req := &api.EmbedRequest{Model: c.model, Input: texts, KeepAlive: &api.Duration{Duration: c.keepAlive}}
+	if !c.remote {
+		req.Options = map[string]any{"num_thread": embedThreads}
+	}
+	resp, err := c.api.Embed(ctx, req)
 	if err != nil {
 		return nil, c.explain(err)
 	}

@@ -40,6 +40,8 @@ func (c *openAI) embedder(model string) backend {
 	return &other
 }
 
+func (c *openAI) weights(context.Context) (string, error) { return "", nil }
+
 type openAIModel struct {
 	ID      string `json:"id"`
 	Context int    `json:"max_model_len"` // vLLM

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
@@ -64,14 +63,15 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 		c.level = a.setLogLevel
 		c.setLevel(start.Settings)
 	}
-	jobs := &scanJobs{start: start.Job, running: map[string]lsp.Job{}}
+	jobs := &folderJobs{start: start.Job, running: map[string]lsp.Job{}}
 	c.Workspace = workspace.New(workspace.Options{
-		StateDir: a.stateDir,
-		Watch:    start.Watch,
-		Log:      a.log,
-		Tell:     func(message string) { start.Tell(lsp.Warning, "index "+message, message) },
-		Progress: jobs.progress,
-		Follow:   c.learn,
+		StateDir:  a.stateDir,
+		Watch:     start.Watch,
+		Log:       a.log,
+		Tell:      func(message string) { start.Tell(lsp.Warning, "index "+message, message) },
+		Progress:  jobs.scanned,
+		Embedding: jobs.embedded,
+		Follow:    c.learn,
 	})
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
 	c.engines = c.start(start.Settings)
@@ -99,37 +99,6 @@ func (c *core) setLevel(s settings.Settings) {
 	}
 	if err := c.level(s.LogLevel); err != nil {
 		c.log.Error("set the log level", "error", err) // settings take no other names
-	}
-}
-
-// scanJobs shows each folder's scan as a job.
-type scanJobs struct {
-	start func(title string, cancel func()) lsp.Job
-
-	mu      sync.Mutex
-	running map[string]lsp.Job // by folder; guarded by mu
-}
-
-func (j *scanJobs) progress(dir string, p index.Progress, stop func()) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	job := j.running[dir]
-	if p.Finished {
-		if job != nil {
-			job.End(fmt.Sprintf("%d files", p.Files))
-			delete(j.running, dir)
-		}
-		return
-	}
-	if job == nil {
-		job = j.start("Indexing "+filepath.Base(dir), stop)
-		j.running[dir] = job
-	}
-	switch {
-	case p.Linking:
-		job.Report(0.95, fmt.Sprintf("%d files left to link", p.Left))
-	case p.Total > 0:
-		job.Report(0.95*float64(p.Done)/float64(p.Total), fmt.Sprintf("%d files read", p.Files))
 	}
 }
 
@@ -184,6 +153,9 @@ func (c *core) start(s settings.Settings) *engines {
 	if e.runtime != nil {
 		e.runtime.Start()
 	}
+	embed := embedders(e.runtime, s.Embedding, func(err error) { c.tell(lsp.Log, "embedding model", withoutMeaning(err)) })
+	embed.QueriesOnly = c.patient // it ends before it could embed anything
+	c.SetEmbedders(embed)
 	return e
 }
 

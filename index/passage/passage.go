@@ -24,6 +24,10 @@ import (
 // code out of a small model's context.
 const maxNames = 8
 
+// Version is that of Text: raise it when Text makes another text of the same chunk,
+// and all chunks are embedded again.
+const Version = "1"
+
 // Text is the text that chunk i of a file is embedded by. text is that of the whole
 // file, path is relative to the workspace root, with slashes.
 func Text(path string, f *syntax.File, i int, text string) string {

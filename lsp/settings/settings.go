@@ -23,6 +23,7 @@ type Settings struct {
 	Model      string     `json:"model" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
 	Ollama     Ollama     `json:"ollama"`
 	Completion Completion `json:"completion"`
+	Embedding  Embedding  `json:"embedding"`
 	LogLevel   string     `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
 }
 
@@ -53,6 +54,12 @@ type Completion struct {
 	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,starcoder2,codegemma,deepseek-coder,codestral" doc:"Family of the fill-in-the-middle prompt; auto goes by the model's name."`
 	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
 	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
+}
+
+// Embedding tunes search by meaning.
+type Embedding struct {
+	Enabled bool   `json:"enabled" doc:"Embed the code of the workspace in the background, so that searches find it by meaning too. Needs the embedding model; without it nothing is asked of it."`
+	Model   string `json:"model" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
 }
 
 // Duration is a time.Duration written as text ("30m"), as time.ParseDuration
@@ -95,6 +102,10 @@ func Default() Settings {
 			Candidates:        3,
 			Template:          "auto",
 			RepeatPenalty:     1.05,
+		},
+		Embedding: Embedding{
+			Enabled: true,
+			Model:   "granite-embedding:30m",
 		},
 		LogLevel: "info",
 	}

@@ -35,6 +35,9 @@ type Options struct {
 	// Progress, if not nil, is called while a folder is scanned; stop ends the
 	// scan. It must return soon.
 	Progress func(dir string, p index.Progress, stop func())
+	// Embedding, if not nil, is called while the chunks of a folder are embedded; stop
+	// ends that. It must return soon.
+	Embedding func(dir string, p index.EmbedProgress, stop func())
 	// Follow, if not nil, is called for each file that enters, changes or leaves
 	// the index, from one goroutine a folder. The update's path is relative to
 	// dir.
@@ -50,7 +53,9 @@ type Workspace struct {
 	folders []*folder
 	// buffers are the open documents by path; guarded by mu.
 	buffers map[string]string
-	closing sync.WaitGroup // folders that are being opened or closed
+	// embedders are those of all folders; guarded by mu.
+	embedders index.Embedders
+	closing   sync.WaitGroup // folders that are being opened or closed
 }
 
 // folder is one root.
@@ -191,6 +196,15 @@ func (w *Workspace) start(f *folder) error {
 			})
 		}
 	}
+	if w.opts.Embedding != nil {
+		cfg.Embedding = func(p index.EmbedProgress) {
+			w.opts.Embedding(f.dir, p, func() {
+				if x, err := f.ready(); err == nil {
+					x.CancelEmbedding()
+				}
+			})
+		}
+	}
 	x, err := index.Open(cfg)
 	// Whoever tells of a document sees either the folder opened, or is seen here.
 	w.mu.Lock()
@@ -200,6 +214,7 @@ func (w *Workspace) start(f *folder) error {
 	if err != nil {
 		return err
 	}
+	x.SetEmbedders(w.embedders)
 	f.warm = live.Follow(x, filepath.Base(f.dir), func(updates []index.Update) { w.observe(f, updates) })
 	for name, text := range w.buffers {
 		x.DidOpen(name, text)
@@ -280,6 +295,14 @@ func (w *Workspace) Rebuild() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.each(func(x *index.Index) { x.Rebuild() })
+}
+
+// SetEmbedders says who is to embed the chunks of all folders.
+func (w *Workspace) SetEmbedders(e index.Embedders) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.embedders = e
+	w.each(func(x *index.Index) { x.SetEmbedders(e) })
 }
 
 // Busy holds background work back until leave is called, and a moment longer.

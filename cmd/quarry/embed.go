@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"quarry/index"
+	"quarry/lsp/settings"
+	"quarry/model"
+)
+
+// embedders are the embedding models of a runtime, which is nil if the settings
+// allow none. missing is called when the model of the settings is not there.
+func embedders(runtime *model.Runtime, s settings.Embedding, missing func(error)) index.Embedders {
+	if runtime == nil || !s.Enabled || s.Model == "" {
+		return index.Embedders{}
+	}
+	var mu sync.Mutex // guards made
+	made := map[string]index.Embedder{}
+	return index.Embedders{Model: s.Model, Of: func(name string) index.Embedder {
+		mu.Lock()
+		defer mu.Unlock()
+		if made[name] == nil {
+			e := embedder{Embedder: runtime.NewEmbedder(name)}
+			if name == s.Model {
+				e.missing = missing
+			}
+			made[name] = e
+		}
+		return made[name]
+	}}
+}
+
+// embedder is a model that says when it is not there.
+type embedder struct {
+	*model.Embedder
+	missing func(error) // nil: nobody needs to know
+}
+
+// Version implements index.Embedder, which begins all it does with it.
+func (e embedder) Version(ctx context.Context) (string, error) {
+	version, err := e.Embedder.Version(ctx)
+	if e.missing != nil && errors.Is(err, model.ErrModelMissing) {
+		e.missing(err)
+	}
+	return version, err
+}
+
+// withoutMeaning is what a person is told who has no embedding model.
+func withoutMeaning(err error) string {
+	return fmt.Sprintf("Search finds code by its words only: %v to search by meaning too, or set embedding.enabled to false.", err)
+}

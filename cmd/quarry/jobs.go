@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"quarry/index"
+	"quarry/lsp"
+)
+
+// folderJobs shows what goes on in each folder of the workspace for longer than a
+// moment.
+type folderJobs struct {
+	start func(title string, cancel func()) lsp.Job
+
+	mu      sync.Mutex
+	running map[string]lsp.Job // by what is done and where; guarded by mu
+}
+
+func (j *folderJobs) scanned(dir string, p index.Progress, stop func()) {
+	const doing = "Indexing"
+	switch {
+	case p.Finished:
+		j.end(doing, dir, fmt.Sprintf("%d files", p.Files))
+	case p.Linking:
+		j.report(doing, dir, stop, 0.95, fmt.Sprintf("%d files left to link", p.Left))
+	default:
+		j.report(doing, dir, stop, 0.95*float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d files read", p.Files))
+	}
+}
+
+func (j *folderJobs) embedded(dir string, p index.EmbedProgress, stop func()) {
+	const doing = "Embedding"
+	if p.Finished {
+		j.end(doing, dir, fmt.Sprintf("%d chunks", p.Done))
+		return
+	}
+	j.report(doing, dir, stop, float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d of %d chunks", p.Done, p.Total))
+}
+
+func (j *folderJobs) report(doing, dir string, stop func(), fraction float64, message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	job := j.running[doing+dir]
+	if job == nil {
+		job = j.start(doing+" "+filepath.Base(dir), stop)
+		j.running[doing+dir] = job
+	}
+	job.Report(fraction, message)
+}
+
+func (j *folderJobs) end(doing, dir, message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if job := j.running[doing+dir]; job != nil {
+		job.End(message)
+		delete(j.running, doing+dir)
+	}
+}

@@ -24,9 +24,10 @@ type Toolbox struct {
 // Parts are what the tools are made of.
 type Parts struct {
 	Workspace Workspace
-	// Findings are the diagnostics that the editor told of; nil if there is no
-	// editor.
-	Findings *Findings
+	// Problems are the diagnostics that the editor told of, of the file at path,
+	// or of all if it is "", each with the document as it is now; nil if there is
+	// no editor.
+	Problems func(path string) []Problem
 	// Patcher and Staging make proposals of changes; without them the tools that
 	// write refuse.
 	Patcher Patcher

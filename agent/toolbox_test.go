@@ -55,7 +55,7 @@ func shop(t testing.TB) (*Toolbox, *workspace.Workspace, string) {
 	dir := filepath.Join(t.TempDir(), "shop")
 	unpack(t, "workspace.txtar", dir)
 	w := openWorkspace(t, dir)
-	return NewToolbox(Parts{Workspace: w, Findings: NewFindings()}), w, dir
+	return NewToolbox(Parts{Workspace: w}), w, dir
 }
 
 // What every tool answers, and refuses, word for word.
@@ -142,31 +142,32 @@ func TestLongAnswersAreCut(t *testing.T) {
 }
 
 func TestDiagnosticsTheEditorTold(t *testing.T) {
-	b, w, dir := shop(t)
+	_, w, dir := shop(t)
 	path := filepath.Join(dir, "shop", "checkout.go")
 	text, err := w.Text(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Problem{
-		Place:    Place{Document{path, "go", text}, strings.Index(text, "total := 0"), strings.Index(text, " := 0")},
-		Severity: SeverityWarning, Source: "vet", Code: "x1", Message: "a remark",
-	}
-	b.parts.Findings.Note(p)
-	b.parts.Findings.Note(p) // told again
+	b := NewToolbox(Parts{Workspace: w, Problems: func(of string) []Problem {
+		if of != "" && of != path {
+			return nil
+		}
+		return []Problem{{
+			Place:    Place{Document{path, "go", text}, strings.Index(text, "total := 0"), strings.Index(text, " := 0")},
+			Severity: SeverityWarning, Source: "vet", Code: "x1", Message: "a remark",
+		}}
+	}})
 	call := func(args string) string {
 		return string(b.Call(t.Context(), "get_diagnostics", json.RawMessage(args)).Data)
 	}
 	if got := call(`{"path":"shop/checkout.go"}`); got != `{"diagnostics":[{"at":"shop/checkout.go:7","severity":"warning","source":"vet","code":"x1","message":"a remark"}],"total":1}` {
 		t.Errorf("told: %s", got)
 	}
+	if got := call(`{"path":"ledger/ledger.go"}`); got != `{"diagnostics":[],"total":0}` {
+		t.Errorf("of a file without any: %s", got)
+	}
 	if got := call(``); got != `{"files":[{"path":"broken.go","errors":1,"warnings":0},{"path":"shop/checkout.go","errors":0,"warnings":1}],"total":2}` {
 		t.Errorf("summary: %s", got)
-	}
-	// What was said of another text does not hold.
-	w.DidOpen(path, "package shop\n")
-	if got := call(`{"path":"shop/checkout.go"}`); got != `{"diagnostics":[],"total":0}` {
-		t.Errorf("after an edit: %s", got)
 	}
 }
 

@@ -333,3 +333,38 @@ func TestHostileActionData(t *testing.T) {
 		t.Errorf("%d messages, want 5: %q", shown, e.Shown())
 	}
 }
+
+// What the editor tells of other servers' diagnostics is there for the tools of
+// models, and moves with the text.
+func TestProblemsForTools(t *testing.T) {
+	c := &core{}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	if got := c.problems(""); len(got) != 0 {
+		t.Errorf("before the editor told of any: %+v", got)
+	}
+	actions(t, e, b, b.Cursor, b.Cursor)
+	path := c.problems("")[0].Document.Path
+	check := func(at int) {
+		t.Helper()
+		for _, of := range []string{"", path} {
+			got := c.problems(of)
+			if len(got) != 1 || got[0].Start != at || got[0].Document.Text[got[0].Start:got[0].End] != "foo" ||
+				got[0].Message != "undefined: foo" || got[0].Source != "compiler" || got[0].Severity != agent.SeverityWarning {
+				t.Errorf("%q: %+v", of, got)
+			}
+		}
+		if got := c.problems(path + ".go"); len(got) != 0 {
+			t.Errorf("of another file: %+v", got)
+		}
+	}
+	at := strings.Index(source, "foo")
+	check(at)
+	if err := e.Replace(b, 0, 0, "// news\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Complete(soon(t), b, true); err != nil { // answered after the edit was read
+		t.Fatal(err)
+	}
+	check(at + len("// news\n"))
+}

@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/agent"
 	"quarry/lsp/text"
 )
 
@@ -135,6 +136,28 @@ func (s *Server) findingsIn(doc *Document, diagnostics []protocol.Diagnostic) []
 			continue
 		}
 		list = append(list, finding{Diagnostic: cloneDiagnostic(d), start: start, end: end})
+	}
+	return list
+}
+
+// problems are the diagnostics known of the open document at path, or of all if it
+// is "".
+func (s *Server) problems(path string) (list []agent.Problem) {
+	for _, doc := range s.docs.others("") {
+		if doc.Path() == "" || path != "" && doc.Path() != path {
+			continue
+		}
+		text := doc.Text.String()
+		for _, f := range s.findings.list(doc.URI) {
+			if f.end > len(text) {
+				continue // of a newer version
+			}
+			e := quoteDiagnostic(f.Diagnostic)
+			list = append(list, agent.Problem{
+				Place:    agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},
+				Severity: severityName(e.Severity), Source: e.Source, Code: e.Code, Message: e.Message,
+			})
+		}
 	}
 	return list
 }

@@ -22,6 +22,7 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"quarry/agent"
 	"quarry/completion"
 	"quarry/lsp/settings"
 	"quarry/lsp/text"
@@ -85,6 +86,9 @@ type Start struct {
 	Tell  Tell
 	// Job shows long work to the person; cancel is called if they cancel it.
 	Job func(title string, cancel func()) Job
+	// Problems are the diagnostics known of the open document at path, or of all
+	// open documents if it is "".
+	Problems func(path string) []agent.Problem
 }
 
 // Server serves one client.

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"quarry/agent"
 	"quarry/completion"
 	"quarry/index"
 	"quarry/lsp"
@@ -32,6 +33,9 @@ type core struct {
 	complete func(context.Context, completion.Request) (completion.Result, error)
 
 	assistant
+
+	// problems are Start's, set when the server starts.
+	problems func(path string) []agent.Problem
 
 	mu         sync.Mutex
 	forgotten  []string
@@ -120,6 +124,7 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 			return s, problems
 		},
 		NewCore: func(start lsp.Start) (lsp.Core, error) {
+			c.problems = start.Problems
 			c.Workspace = workspace.New(workspace.Options{StateDir: t.TempDir(), Progress: c.progress(start)})
 			if c.indexed {
 				c.SetRoots(start.Roots)

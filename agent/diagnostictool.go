@@ -5,82 +5,34 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"quarry/index/syntax"
 	"quarry/retrieval/workspace"
 )
 
-// Findings remembers the diagnostics that the editor told of. A language server
-// sees those of others only where the editor hands them over, with a request for
-// code actions; they hold while the document has the text they are about. Findings
-// is safe for concurrent use.
-type Findings struct {
-	mu sync.Mutex
-	// files are by path; guarded by mu.
-	files map[string]*fileFindings
-}
-
-type fileFindings struct {
-	text TextHash
-	list []finding
-}
-
-// finding is one diagnostic.
+// finding is one diagnostic as the tools know it.
 type finding struct {
 	start, end            int // 1-based lines
 	severity              Severity
 	source, code, message string
 }
 
-// NewFindings makes an empty memory.
-func NewFindings() *Findings { return &Findings{files: map[string]*fileFindings{}} }
-
-// Note remembers a problem. What was known of an older text of its document is
-// forgotten.
-func (f *Findings) Note(p Problem) {
-	line := func(offset int) int { return 1 + strings.Count(p.Document.Text[:offset], "\n") }
-	found := finding{line(p.Start), line(max(p.Start, p.End-1)), p.Severity, p.Source, p.Code, p.Message}
-	hash := HashText(p.Document.Text)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	of := f.files[p.Document.Path]
-	if of == nil || of.text != hash {
-		of = &fileFindings{text: hash}
-		f.files[p.Document.Path] = of
+// told are the diagnostics that the editor told of, of one file or, with "", of
+// all, by path.
+func (b *Toolbox) told(path string) map[string][]finding {
+	by := map[string][]finding{}
+	if b.parts.Problems == nil {
+		return by
 	}
-	if !slices.Contains(of.list, found) {
-		of.list = append(of.list, found)
+	for _, p := range b.parts.Problems(path) {
+		line := func(offset int) int { return 1 + strings.Count(p.Document.Text[:offset], "\n") }
+		by[p.Document.Path] = append(by[p.Document.Path],
+			finding{line(p.Start), line(max(p.Start, p.End-1)), p.Severity, p.Source, p.Code, p.Message})
 	}
-}
-
-// paths are the files that something is known of.
-func (f *Findings) paths() (list []string) {
-	if f == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for path := range f.files {
-		list = append(list, path)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// of are the diagnostics that hold for a text of a file.
-func (f *Findings) of(path, text string) []finding {
-	if f == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if known := f.files[path]; known != nil && known.text == HashText(text) {
-		return slices.Clone(known.list)
-	}
-	return nil
+	return by
 }
 
 type diagnosticEntry struct {
@@ -144,7 +96,7 @@ func (b *Toolbox) diagnose(file string) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := b.parts.Findings.of(file, text)
+	found := b.told(file)[file]
 	facts, err := syntax.Analyze(syntax.Detect(file, []byte(text)), []byte(text))
 	if err != nil {
 		return nil, err
@@ -165,7 +117,7 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 		// 0 is a buffer that was not saved: the newest of all.
 		return cmp.Or(cmp.Compare(recency(b), recency(a)), cmp.Compare(a.Name, b.Name))
 	})
-	paths := b.parts.Findings.paths()
+	paths := slices.Sorted(maps.Keys(b.told("")))
 	for _, f := range files[:min(len(files), diagnosedFiles)] {
 		if !slices.Contains(paths, f.Path) {
 			paths = append(paths, f.Path)

@@ -5,7 +5,7 @@
 // prompt, evidence is looked up before the model is asked (agent/loop), and what
 // it says is checked. Citations must name lines that it was shown (agent/cite);
 // an answer that cites nothing, or whose diff is refused (diagnostics/patch), is
-// asked for once more, with the reason and more evidence. What a syntax tree
+// objected to once: the model is told why, may look up more, and answers again. What a syntax tree
 // decides is not asked for: renaming within a function (rename.go), and whether a
 // change that is to document code leaves the code alone.
 //
@@ -34,28 +34,45 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/cite"
+	"quarry/agent/evidence"
 	"quarry/agent/loop"
+	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
 	"quarry/diagnostics/patch"
 )
 
-// Loop carries out tasks with a model and tools; loop.Loop does.
-type Loop interface {
-	Run(ctx context.Context, t loop.Task) (loop.Outcome, error)
+// Tools are what evidence is looked up with; agent.Toolbox has them.
+type Tools interface {
+	loop.Tools
+	Definitions(names ...string) json.RawMessage
+}
+
+// offered are the tools that the model may call. They read; there are few because
+// their definitions take up its context.
+var offered = []string{"retrieve_context", "read_file", "search_symbols"}
+
+func known(name string) bool {
+	for _, o := range offered {
+		if o == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Parts are what an assistant works with.
 type Parts struct {
-	Loop  Loop
+	Chat  agent.Chat
+	Tools Tools
 	Files agent.Files
-	// Offered are the definitions of the tools that the model may call, as
-	// agent.Conversation has them; they only read. Known says which names are
-	// tools.
-	Offered json.RawMessage
-	Known   func(name string) bool
 	// Occurs answers whether a word stands anywhere in the workspace. Nil takes
 	// every word for known.
 	Occurs func(ctx context.Context, word string) bool
+	// ContextTokens is the model's context length.
+	ContextTokens int
+	// MaxTokens bounds an answer, Temperature is 0 for the likeliest.
+	MaxTokens   int
+	Temperature float64
 }
 
 // Assistant explains, fixes and refactors. It is safe for concurrent use.
@@ -67,28 +84,35 @@ type Assistant struct {
 // New makes an assistant.
 func New(p Parts) *Assistant { return &Assistant{parts: p, patch: patch.New(p.Files)} }
 
-// What an answer may cost. A laptop's model reads some hundred tokens a second,
-// four bytes each, and writes ten: the bytes shown are read in half a minute.
-var limits = loop.Limits{Turns: 4, Calls: 6, Bytes: 16_000, Time: 4 * time.Minute}
+// patience is how long an answer may take, all turns together: a laptop's model
+// reads some hundred tokens a second and writes ten.
+const patience = 4 * time.Minute
 
-const (
-	// evidenceBytes is how much the retrieval before the first answer may show;
-	// with little around the place that is most of a prompt of 3,000 tokens.
-	evidenceBytes  = 6_000
-	evidenceChunks = 5
-	// explainTokens and changeTokens limit an answer.
-	explainTokens = 512
-	changeTokens  = 1024
-)
+// budget shares the model's context between the code around the place and the
+// evidence, in bytes.
+func (a *Assistant) budget() (scene, found int) {
+	const (
+		bytesPerToken = 3    // on the safe side for code
+		fixed         = 1600 // the system's turn and what stands around code
+		least         = 4096 // what retrieve_context answers at least
+	)
+	room := (a.parts.ContextTokens-a.parts.MaxTokens)*bytesPerToken - fixed - len(a.parts.Tools.Definitions(offered...))
+	scene = min(max(room*2/5, 1500), 8000)
+	return scene, min(max(room-scene, least), 12_000)
+}
 
 // errand is one thing that the model is asked for.
 type errand struct {
-	name   string // of its templates
-	scene  scene
-	query  string // what evidence is looked up for
-	tokens int
-	// wantsCode says that the answer holds code, which ends with a fence.
-	wantsCode bool
+	name  string // of its templates
+	scene scene
+	query string // what evidence is looked up for
+	// show gets the words as they come; nil where nobody reads along.
+	show func(text string) bool
+	// judge answers why an answer is not taken, "" if it is. It is asked about
+	// every answer, the last one too.
+	judge func(s *said) string
+	// complete says whether an answer needs no more words.
+	complete func(text string) bool
 }
 
 // said is what the model answered to an errand.
@@ -98,120 +122,89 @@ type said struct {
 	citations []agent.Citation
 	removed   int
 	cut       bool
-	evidence  string // what it was shown besides the scene
+	again     bool   // an answer before it was objected to
+	evidence  string // what the tools showed
+	objection string // why it is not taken, "" if it is
+
+	reading patch.Reading // of an answer that is a change
+	refusal *patch.Refusal
 }
 
 // errNothing means that no answer came of the model's turns.
 var errNothing = errors.New("the model gave no answer; ask again, or choose a larger model in the settings")
 
-// ask has an errand answered. refused is why an earlier answer was not taken, ""
-// at the first attempt: it is told to the model, and more evidence is looked up.
-func (a *Assistant) ask(ctx context.Context, e errand, refused string, show func(text string) bool) (said, error) {
-	e.scene.Refused = refused
-	t := loop.Task{
-		Messages: e.messages(), First: e.retrieval(refused != ""), Offered: a.parts.Offered, Known: a.parts.Known,
-		MaxTokens: e.tokens, Limits: limits, Read: reader(show, e.wantsCode),
-	}
-	if refused != "" {
-		t.Temperature = 0.2 // the likeliest answer was the one refused
-	}
-	out, err := a.parts.Loop.Run(ctx, t)
-	if err != nil {
-		return said{}, err
-	}
-	text := strings.TrimSpace(toolcall.AfterThought(out.Text))
-	if out.Stop == loop.Broken || text == "" {
-		return said{}, errNothing
-	}
-	names := []string{e.scene.Name}
-	var evidence strings.Builder
-	for _, r := range out.Results {
-		names = append(names, pathsIn(r.Envelope.Data)...)
-		evidence.Write(r.Envelope.Data)
-	}
-	words := text
-	if e.wantsCode { // what looks like a place within code is code
-		words = beforeCode(text)
-	}
-	checked := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, func() []string { return names }).Check(ctx, words)
-	return said{
-		text: checked.Text, whole: text, citations: checked.Citations, removed: checked.Removed,
-		cut: out.Cut || out.Stop == loop.OutOfTime, evidence: evidence.String(),
-	}, nil
-}
-
-// reader shows an answer as it is written, but no tool call, and ends one that is
-// complete: code behind a closed fence.
-func reader(show func(text string) bool, wantsCode bool) func(turn int, text string) loop.Verdict {
-	shown, of := 0, 0
-	return func(turn int, text string) loop.Verdict {
-		if turn != of {
-			shown, of = 0, turn
+// ask has an errand answered. It returns the answers in order, one or two: the
+// second follows an objection to the first.
+func (a *Assistant) ask(ctx context.Context, e errand) ([]*said, error) {
+	_, found := a.budget()
+	seen := evidence.New(a.parts.Tools)
+	seen.Files = append(seen.Files, e.scene.Name)
+	checker := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, seen.Names)
+	var answers []*said
+	weigh := func(text string) *said {
+		text = strings.TrimSpace(toolcall.AfterThought(text))
+		s := &said{whole: text, evidence: seen.Text(), again: len(answers) > 0}
+		words := text
+		if e.complete != nil { // what looks like a place within code is code
+			words = beforeCode(text)
 		}
-		if show != nil {
-			if end := toolcall.Begin(text); end > shown {
+		c := checker.Check(ctx, words)
+		s.text, s.citations, s.removed = c.Text, c.Citations, c.Removed
+		s.objection = e.judge(s)
+		return s
+	}
+	shown, turn := 0, 0
+	out, err := loop.New(a.parts.Chat, seen).Run(ctx, loop.Task{
+		Messages: e.messages(), First: e.retrieval(found), Offered: a.parts.Tools.Definitions(offered...), Known: known,
+		Temperature: a.parts.Temperature, MaxTokens: a.parts.MaxTokens,
+		Limits: loop.Limits{Turns: 4, Calls: 6, Bytes: 2 * found, Time: patience},
+		Read: func(now int, text string) loop.Verdict {
+			if now != turn {
+				shown, turn = 0, now
+			}
+			if end := toolcall.Begin(text); e.show != nil && len(answers) == 0 && end > shown {
 				piece := text[shown:end]
 				shown = end
-				if !show(piece) {
+				if !e.show(piece) {
 					return loop.Enough
 				}
 			}
-		}
-		if wantsCode && fenceClosed(text) {
-			return loop.Enough
-		}
-		return loop.Undecided
+			if e.complete != nil && e.complete(text) && weigh(text).objection == "" {
+				return loop.Enough
+			}
+			return loop.Undecided
+		},
+		Object: func(text string) string {
+			s := weigh(text)
+			if s.objection == "" || s.whole == "" {
+				return ""
+			}
+			answers = append(answers, s)
+			return prompt.Text(prompts, "object.tmpl", s.objection)
+		},
+	})
+	if err != nil {
+		return nil, err
 	}
+	if last := weigh(out.Text); last.whole != "" && out.Stop != loop.Broken {
+		last.cut = out.Cut || out.Stop == loop.OutOfTime
+		answers = append(answers, last)
+	}
+	if len(answers) == 0 {
+		return nil, errNothing
+	}
+	return answers, nil
 }
 
-// fenceClosed says whether a text has a fence that labels itself a diff, and its
-// end.
-func fenceClosed(text string) bool {
-	_, inside, ok := strings.Cut(text, "```diff\n")
-	return ok && (strings.Contains(inside, "\n```\n") || strings.HasSuffix(inside, "\n```"))
-}
-
-// retrieval is the look-up that is made before the model is asked. A second
-// attempt looks wider.
-func (e errand) retrieval(again bool) []toolcall.Call {
-	chunks, bytes := evidenceChunks, evidenceBytes
-	if again {
-		chunks, bytes = 2*chunks, 2*bytes
-	}
+// retrieval is the look-up that is made before the model is asked.
+func (e errand) retrieval(bytes int) []toolcall.Call {
 	args, err := json.Marshal(map[string]any{
-		"query": e.query, "current_path": e.scene.Name, "language": e.scene.Language,
-		"max_chunks": chunks, "max_total_bytes": bytes,
+		"query": e.query, "current_path": e.scene.Name, "language": e.scene.Language, "max_chunks": 6, "max_total_bytes": bytes,
 	})
 	if err != nil {
 		panic("diagnostics: " + err.Error()) // strings and numbers
 	}
 	return []toolcall.Call{{Name: "retrieve_context", Arguments: args}}
-}
-
-// pathsIn are the files that a tool's answer names.
-func pathsIn(data json.RawMessage) (names []string) {
-	var value any
-	if json.Unmarshal(data, &value) != nil {
-		return nil
-	}
-	var visit func(v any)
-	visit = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, x := range v {
-				visit(x)
-			}
-		case map[string]any:
-			if p, ok := v["path"].(string); ok {
-				names = append(names, p)
-			}
-			for _, x := range v {
-				visit(x)
-			}
-		}
-	}
-	visit(value)
-	return names
 }
 
 // pinned are the files with one of them as it was when the person asked.

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"quarry/agent"
-	"quarry/agent/loop"
 	"quarry/diagnostics"
 	"quarry/diagnostics/patch"
 )
@@ -65,12 +64,22 @@ func (s *script) Chat(_ context.Context, c agent.Conversation, emit func(string)
 	return agent.Reply{Text: text.String(), Cut: s.cut}, nil
 }
 
-// tools answer every call with one chunk.
+// lastTurn is what was said before the last answer.
+func (s *script) lastTurn() string {
+	messages := s.asked[len(s.asked)-1].Messages
+	return messages[len(messages)-1].Text
+}
+
+// tools answer every call with one snippet.
 type tools struct{ calls []string }
+
+func (t *tools) Definitions(names ...string) json.RawMessage {
+	return json.RawMessage(`["` + strings.Join(names, `","`) + `"]`)
+}
 
 func (t *tools) Call(_ context.Context, name string, args json.RawMessage) agent.Envelope {
 	t.calls = append(t.calls, name+" "+string(args))
-	return agent.Envelope{OK: true, Data: json.RawMessage(`{"chunks":[{"path":"stock/item.go","start_line":1,"end_line":6,"text":"package stock\n\ntype Item struct {\n\tName  string\n\tCount int\n}"}]}`)}
+	return agent.Envelope{OK: true, Data: json.RawMessage(`{"snippets":[{"at":"stock/item.go:1-6","text":"package stock\n\ntype Item struct {\n\tName  string\n\tCount int\n}"}]}`)}
 }
 
 const count = `package stock
@@ -113,10 +122,7 @@ func newWorld(answers ...string) world {
 		chat:  &script{answers: answers}, tools: &tools{},
 	}
 	w.Assistant = diagnostics.New(diagnostics.Parts{
-		Loop:    loop.New(w.chat, w.tools),
-		Files:   w.files,
-		Offered: json.RawMessage(`[{"type":"function","function":{"name":"read_file"}}]`),
-		Known:   func(name string) bool { return name == "read_file" },
+		Chat: w.chat, Tools: w.tools, Files: w.files, ContextTokens: 4096, MaxTokens: 512,
 		Occurs: func(_ context.Context, word string) bool {
 			for _, text := range w.files {
 				if strings.Contains(text, word) {
@@ -244,7 +250,7 @@ func TestFixIsToldWhyItWasRefused(t *testing.T) {
 		"other file": {strings.ReplaceAll(fixed, "FILE", "stock/item.go"), "only stock/count.go may be changed here"},
 		"no diff":    {"Rename the field.", "no unified diff"},
 		"no citation": {strings.Replace(fixed, " (stock/item.go:3-6)", "", 1),
-			"it cites nothing"},
+			"it names no place that you were shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(c.first, fixed)
@@ -258,12 +264,8 @@ func TestFixIsToldWhyItWasRefused(t *testing.T) {
 			if p.Confidence != agent.Medium || !strings.Contains(p.Reason, "a first answer was refused") {
 				t.Errorf("confidence %s: %s", p.Confidence, p.Reason)
 			}
-			user := w.chat.asked[1].Messages[1].Text
-			if !strings.Contains(user, "Your last answer was not taken: ") || !strings.Contains(user, c.told) {
-				t.Errorf("the second prompt does not say %q:\n%s", c.told, user)
-			}
-			if len(w.tools.calls) != 2 || w.tools.calls[0] == w.tools.calls[1] {
-				t.Errorf("the second attempt looked up %q; want more than the first", w.tools.calls)
+			if told := w.chat.lastTurn(); !strings.HasPrefix(told, "That is not taken: ") || !strings.Contains(told, c.told) {
+				t.Errorf("the model is not told %q, but %q", c.told, told)
 			}
 		})
 	}
@@ -272,7 +274,16 @@ func TestFixIsToldWhyItWasRefused(t *testing.T) {
 func TestFixRefusedTwice(t *testing.T) {
 	bad := strings.ReplaceAll(fixed, "n += it.Counts", "sum += it.Counts")
 	w := newWorld(bad, bad)
-	if p, err := w.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "refused twice") {
+	if p, err := w.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("got %v, %v; want a refusal", p, err)
+	}
+}
+
+func TestHalfADiffIsNotTaken(t *testing.T) {
+	half := fixed[:strings.Index(fixed, "+\t\tn +=")]
+	w := newWorld(half, half)
+	w.chat.cut = true
+	if p, err := w.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("got %v, %v; want a refusal", p, err)
 	}
 }
@@ -320,8 +331,8 @@ func TestExplainWithoutCitationLooksUpMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(w.tools.calls) != 2 || w.tools.calls[0] == w.tools.calls[1] {
-		t.Errorf("looked up %q; want a second, wider look", w.tools.calls)
+	if told := w.chat.lastTurn(); !strings.Contains(told, "Look up more") {
+		t.Errorf("the model is told %q", told)
 	}
 	if len(x.Citations) != 1 || x.Confidence != agent.Medium {
 		t.Errorf("got %+v", x)
@@ -378,7 +389,7 @@ func TestRefactor(t *testing.T) {
 			if got := w.after(t, p); !strings.Contains(got, c.want) {
 				t.Errorf("no %q in\n%s", c.want, got)
 			}
-			if c.told != "" && !strings.Contains(w.chat.asked[1].Messages[1].Text, c.told) {
+			if c.told != "" && !strings.Contains(w.chat.lastTurn(), c.told) {
 				t.Errorf("the second prompt does not say %q", c.told)
 			}
 		})

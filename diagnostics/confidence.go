@@ -39,10 +39,10 @@ func (d doubts) sentence() string {
 }
 
 // common are the checks of every answer.
-func (s said) common(again bool) (d doubts) {
+func (s *said) common() (d doubts) {
 	d.unless(len(s.citations) > 0, "it cites nothing")
 	d.unless(s.removed == 0, "%s it named could not be found", places(s.removed))
-	d.unless(!again, "a first answer was refused")
+	d.unless(!s.again, "a first answer was refused")
 	d.unless(!s.cut, "the answer was cut off")
 	return d
 }
@@ -58,7 +58,7 @@ var quoted = regexp.MustCompile("`([^`\n]{1,80})`")
 
 // unknownQuoted is a name between backticks that stands neither in the code that
 // the model was shown nor in the workspace, "" if there is none.
-func (a *Assistant) unknownQuoted(ctx context.Context, s said, sc scene) string {
+func (a *Assistant) unknownQuoted(ctx context.Context, s *said, sc scene) string {
 	known := sc.doc.Text + " " + sc.Message + " " + sc.Goal + " " + s.evidence
 	for _, m := range quoted.FindAllStringSubmatch(s.text, -1) {
 		if strings.ContainsAny(m[1], " /") {

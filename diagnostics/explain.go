@@ -11,27 +11,30 @@ import (
 // the first answer as it is written; what is returned is checked, and may be a
 // second one. An error is that of the model or of ctx.
 func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
-	e := errand{name: "explain", scene: a.problemScene(p), tokens: explainTokens}
-	e.query = e.problemQuery()
 	stopped := false
-	first, err := a.ask(ctx, e, "", func(text string) bool {
-		stopped = stopped || !emit(text)
-		return !stopped
-	})
+	e := errand{
+		name: "explain", scene: a.problemScene(p),
+		show: func(text string) bool {
+			stopped = stopped || !emit(text)
+			return !stopped
+		},
+		judge: func(s *said) string {
+			if len(s.citations) == 0 && !stopped {
+				return uncited
+			}
+			return ""
+		},
+	}
+	e.query = e.problemQuery()
+	answers, err := a.ask(ctx, e)
 	if err != nil {
 		return agent.Explanation{}, err
 	}
-	best, again := first, false
-	if len(first.citations) == 0 && !stopped {
-		second, err := a.ask(ctx, e, uncited, nil)
-		if err != nil && err != errNothing {
-			return agent.Explanation{}, err
-		}
-		if err == nil && len(second.citations) > 0 {
-			best, again = second, true
-		}
+	best := answers[len(answers)-1]
+	if best.objection != "" {
+		best = answers[0] // the one that the person has read
 	}
-	d := best.common(again)
+	d := best.common()
 	if n := a.unknownQuoted(ctx, best, e.scene); n != "" {
 		d.unless(false, "it speaks of `%s`, which stands nowhere in the workspace", n)
 	}
@@ -40,8 +43,8 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 	}, nil
 }
 
-// uncited is what the model is told about an answer that cites nothing.
-const uncited = "it cites nothing. Look up what you need, and name each place that you rely on as path:line-line"
+// uncited objects to an answer that rests on nothing.
+const uncited = "it names no place that you were shown. Look up more if you need it, and name each place that you rely on as path:line-line"
 
 func (a *Assistant) problemScene(p agent.Problem) scene {
 	s := a.newScene(p.Place)
@@ -52,7 +55,10 @@ func (a *Assistant) problemScene(p agent.Problem) scene {
 // problemQuery is what evidence is looked up for: the tool's words, and the names
 // on the line, which its words may leave out.
 func (e errand) problemQuery() string {
-	const most = 400
-	q := e.scene.Message + " " + strings.Join(namesIn(e.scene.LineText), " ")
-	return strings.ToValidUTF8(q[:min(len(q), most)], "")
+	return clipped(e.scene.Message+" "+strings.Join(namesIn(e.scene.LineText), " "), 400)
+}
+
+// clipped is at most n bytes of a text, between characters.
+func clipped(text string, n int) string {
+	return strings.ToValidUTF8(text[:min(len(text), n)], "")
 }

@@ -17,73 +17,83 @@ import (
 // says why. The error is a *patch.Refusal if what the model wrote twice could not
 // be taken, else that of the model or of ctx.
 func (a *Assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
-	e := errand{name: "fix", scene: a.problemScene(p), tokens: changeTokens, wantsCode: true}
+	e := errand{name: "fix", scene: a.problemScene(p)}
 	e.query = e.problemQuery()
-	title := "Fix: " + firstLine(p.Message)
-	return a.propose(ctx, e, title, nil, func(c agent.Proposal) *patch.Refusal { return nil })
+	return a.propose(ctx, e, "Fix: "+firstLine(p.Message), nil, func(agent.Proposal) *patch.Refusal { return nil })
 }
 
 // near is how many lines from a problem its fix is expected.
 const near = 10
 
-// propose asks for a change, reads it, and asks once more if it is refused or
-// cites nothing. judge may refuse what the patcher took.
-func (a *Assistant) propose(ctx context.Context, e errand, title string, also func(path string) bool, judge func(p agent.Proposal) *patch.Refusal) (agent.Proposal, error) {
+// propose asks for a change. One that the patcher or check refuses is objected to,
+// and so is one that cites nothing.
+func (a *Assistant) propose(ctx context.Context, e errand, title string, also func(path string) bool, check func(p agent.Proposal) *patch.Refusal) (agent.Proposal, error) {
 	patcher := a.patch.For(e.scene.doc, also)
-	var kept *candidate
-	refused := ""
-	for attempt := range 2 {
-		s, err := a.ask(ctx, e, refused, nil)
-		if err != nil {
-			if kept != nil && errors.Is(err, errNothing) {
-				break
-			}
-			return agent.Proposal{}, err
-		}
-		c := candidate{said: s, again: attempt > 0}
-		var refusal *patch.Refusal
-		if s.cut {
-			refusal = &patch.Refusal{Reason: patch.Incomplete, Text: "the answer breaks off; write less, only the lines that change and few around them"}
-		} else if c.Reading, err = patcher.Read(ctx, s.whole); err != nil && !errors.As(err, &refusal) {
-			return agent.Proposal{}, err
-		}
-		if refusal == nil {
-			refusal = judge(c.Proposal)
+	e.complete = fenceClosed
+	var failed error
+	e.judge = func(s *said) string {
+		var err error
+		if strings.Contains(s.whole, "```diff\n") && !fenceClosed(s.whole) {
+			s.refusal = &patch.Refusal{Reason: patch.Incomplete, Text: "the diff breaks off; write less, only the lines that change and three around them"}
+		} else if s.reading, err = patcher.Read(ctx, s.whole); err == nil {
+			s.refusal = check(s.reading.Proposal)
+		} else if !errors.As(err, &s.refusal) {
+			failed = err
 		}
 		switch {
-		case refusal != nil && refusal.Reason == patch.NoDiff && len(s.citations) > 0:
-			return agent.Proposal{Title: title, Reason: reasonOf(s.text), Confidence: agent.Low, Citations: s.citations}, nil
-		case refusal != nil && attempt == 1 && kept == nil:
-			return agent.Proposal{}, fmt.Errorf("the model's change was refused twice: %w", refusal)
-		case refusal != nil:
-			refused = refusal.Error()
-			continue
-		case kept == nil || len(s.citations) > 0:
-			kept = &c
+		case s.isNoFix():
+			return ""
+		case s.refusal != nil:
+			return s.refusal.Error()
+		case len(s.citations) == 0:
+			return uncited
 		}
-		if len(s.citations) > 0 {
-			break
-		}
-		refused = uncited
+		return ""
 	}
-	return a.finish(ctx, e, title, *kept), nil
+	answers, err := a.ask(ctx, e)
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return agent.Proposal{}, err
+	}
+	best := answers[len(answers)-1]
+	if best.refusal != nil && answers[0].refusal == nil {
+		best = answers[0] // its only fault was to cite nothing
+	}
+	switch {
+	case best.isNoFix():
+		return agent.Proposal{Title: title, Reason: reasonOf(best.text), Confidence: agent.Low, Citations: best.citations}, nil
+	case best.refusal != nil && best.cut:
+		return agent.Proposal{}, fmt.Errorf("the model's change was too long; select less: %w", best.refusal)
+	case best.refusal != nil:
+		return agent.Proposal{}, fmt.Errorf("the model's change was refused: %w", best.refusal)
+	}
+	return a.finish(ctx, e, title, best), nil
 }
 
-// candidate is an answer whose change was taken.
-type candidate struct {
-	said
-	patch.Reading
-	again bool
+// isNoFix says whether the answer is that no change is known: it has none, and
+// says what that rests on.
+func (s *said) isNoFix() bool {
+	return s.refusal != nil && s.refusal.Reason == patch.NoDiff && len(s.citations) > 0 && !strings.Contains(s.whole, "```diff")
 }
 
-// finish says how far a candidate is to be trusted.
-func (a *Assistant) finish(ctx context.Context, e errand, title string, c candidate) agent.Proposal {
-	d := c.common(c.again)
-	d.unless(!c.Forgiven, "its lines fitted only after their indentation or context was corrected")
+// fenceClosed says whether a text has a fence that labels itself a diff, and its
+// end.
+func fenceClosed(text string) bool {
+	_, inside, ok := strings.Cut(text, "```diff\n")
+	return ok && (strings.Contains(inside, "\n```\n") || strings.HasSuffix(inside, "\n```"))
+}
+
+// finish says how far a change is to be trusted.
+func (a *Assistant) finish(ctx context.Context, e errand, title string, s *said) agent.Proposal {
+	p := s.reading.Proposal
+	d := s.common()
+	d.unless(!s.reading.Forgiven, "its lines fitted only after their indentation or context was corrected")
 	if e.scene.Message != "" {
-		d.unless(touches(c.Files, e.scene.doc, e.scene.Line), "it changes lines far from the problem")
+		d.unless(touches(p.Files, e.scene.doc, e.scene.Line), "it changes lines far from the problem")
 	}
-	for _, f := range c.Files {
+	for _, f := range p.Files {
 		before := e.scene.doc.Text
 		if f.Path != e.scene.doc.Path {
 			before = ""
@@ -94,15 +104,14 @@ func (a *Assistant) finish(ctx context.Context, e errand, title string, c candid
 				}
 			}
 		}
-		if n := a.unknownCall(ctx, e.scene, f, patch.Apply(before, f.Edits), c.evidence); n != "" {
+		if n := a.unknownCall(ctx, e.scene, f, patch.Apply(before, f.Edits), s.evidence); n != "" {
 			d.unless(false, "it calls `%s`, which stands nowhere else in the workspace", n)
 			break
 		}
 	}
-	p := c.Proposal
 	p.Title = title
-	p.Reason = strings.TrimSpace(reasonOf(c.text) + " " + d.sentence())
-	p.Confidence, p.Citations = d.confidence(), c.citations
+	p.Reason = strings.TrimSpace(reasonOf(s.text) + " " + d.sentence())
+	p.Confidence, p.Citations = d.confidence(), s.citations
 	return p
 }
 

@@ -20,11 +20,10 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if !ok {
 		return agent.Proposal{}, fmt.Errorf("there is no refactoring %q", sel.Kind)
 	}
-	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place), tokens: changeTokens, wantsCode: true}
+	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place)}
 	e.scene.Goal = strings.TrimSpace(sel.Goal)
 	e.scene.TestName = testName(e.scene.Name, e.scene.Language)
-	e.query = strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " ")
-	e.query = strings.ToValidUTF8(e.query[:min(len(e.query), 400)], "")
+	e.query = clipped(strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " "), 400)
 	if sel.Kind == agent.Free {
 		if e.scene.Goal == "" {
 			return agent.Proposal{}, fmt.Errorf("say what is to be done with the selection")

@@ -38,17 +38,11 @@ type scene struct {
 	Goal                            string
 	// TestName is where tests of the file would stand.
 	TestName string
-	// Refused is why the last answer was not taken.
-	Refused string
 }
 
-const (
-	// sceneLines is how much of a file is shown at most; a function longer than
-	// that is shown around the place.
-	sceneLines = 90
-	sceneBytes = 6_000
-	headBytes  = 1_500
-)
+// sceneLines is how much of a file is shown at most; a function longer than that
+// is shown around the place.
+const sceneLines = 90
 
 // newScene shows the declaration around a place, or the lines around it.
 func (a *Assistant) newScene(p agent.Place) scene {
@@ -66,8 +60,9 @@ func (a *Assistant) newScene(p agent.Place) scene {
 	if err != nil {
 		file = &syntax.File{}
 	}
-	s.window(lines, around(file.Symbols, p.Start, p.End))
-	s.head(lines, file.Imports)
+	room, _ := a.budget()
+	s.window(lines, around(file.Symbols, p.Start, p.End), room*4/5)
+	s.head(lines, file.Imports, room/5)
 	return s
 }
 
@@ -91,7 +86,7 @@ func around(symbols []syntax.Symbol, start, end int) *syntax.Symbol {
 
 // window chooses the lines shown: those of the declaration and two around it
 // if they fit, else as many as fit around the place.
-func (s *scene) window(lines []string, d *syntax.Symbol) {
+func (s *scene) window(lines []string, d *syntax.Symbol, room int) {
 	from, to := s.First-sceneLines/2, s.Last+sceneLines/2
 	if d != nil {
 		from, to = int(d.Span.StartLine)-2, int(d.Span.EndLine)+2
@@ -107,7 +102,7 @@ func (s *scene) window(lines []string, d *syntax.Symbol) {
 	for _, l := range lines[from-1 : to] {
 		size += len(l)
 	}
-	for size > sceneBytes && (from < s.First || to > s.Last) { // drop the lines farthest from the place
+	for size > room && (from < s.First || to > s.Last) { // drop the lines farthest from the place
 		if s.First-from >= to-s.Last {
 			size -= len(lines[from-1])
 			from++
@@ -118,15 +113,15 @@ func (s *scene) window(lines []string, d *syntax.Symbol) {
 	}
 	s.From, s.To = from, to
 	s.Text = plain(strings.Join(lines[from-1:to], ""))
-	if len(s.Text) > 2*sceneBytes { // a selection of a whole file
-		s.Text = strings.ToValidUTF8(s.Text[:2*sceneBytes], "")
+	if len(s.Text) > room { // a selection of a whole file
+		s.Text = clipped(s.Text, room)
 		s.To = s.From + strings.Count(s.Text, "\n")
 	}
 }
 
 // head shows the file's beginning up to its last import, which a change may have
 // to extend.
-func (s *scene) head(lines []string, imports []syntax.Import) {
+func (s *scene) head(lines []string, imports []syntax.Import, room int) {
 	last := 0
 	for _, i := range imports {
 		if int(i.Span.StartLine) < s.From {
@@ -137,7 +132,7 @@ func (s *scene) head(lines []string, imports []syntax.Import) {
 	if last <= 0 {
 		return
 	}
-	if head := plain(strings.Join(lines[:last], "")); len(head) <= headBytes {
+	if head := plain(strings.Join(lines[:last], "")); len(head) <= room {
 		s.Head, s.HeadTo = head, last
 	}
 }

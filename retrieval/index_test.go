@@ -415,20 +415,6 @@ func TestRankFusionAndDiversity(t *testing.T) {
 	}
 }
 
-func TestVectorsAddCandidates(t *testing.T) {
-	ix := sampleIndex(t)
-	a, err := ix.Search(context.Background(), Request{
-		Query:   Parse("zzz yyy", noon),
-		Vectors: []VectorHit{{Path: "config/load.py", StartLine: 5, EndLine: 7, Score: .8}, {Path: "gone.py", Score: .7}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := pathsOf(a); !slices.Equal(got, []string{"config/load.py"}) || a.Results[0].Reasons[0] != "close in meaning" {
-		t.Errorf("vectors found %q because %+v", got, a.Results)
-	}
-}
-
 func TestApplyIsQuickForOneFile(t *testing.T) {
 	ix := sampleIndex(t)
 	random := rand.New(rand.NewPCG(5, 6))

@@ -52,7 +52,7 @@ func (sr *search) literals(ctx context.Context) error {
 // only a scan can find it, and only then is a scan worth its milliseconds.
 func (sr *search) literalQuery() string {
 	text := sr.req.Query.Text
-	if len(text) < 3 || strings.ContainsAny(text, " \t") || sr.anyDefinition() {
+	if sr.req.Signals == SignalsSemantic || len(text) < 3 || strings.ContainsAny(text, " \t") || sr.anyDefinition() {
 		return ""
 	}
 	if slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.n > 0 }) {

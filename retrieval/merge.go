@@ -75,6 +75,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 				ch.def = defsOf[at.part][ch.def]
 			}
 			m.chunks = append(m.chunks, ch)
+			m.textKeys = append(m.textKeys, seg.textKeys[c])
 		}
 		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
 		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
@@ -83,6 +84,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 	}
 	m.text, m.card = mergePostings(chunks), mergePostings(files)
 	m.sortDefs()
+	m.sortKeys()
 	return m
 }
 

@@ -28,6 +28,7 @@ func (sr *search) answer(w *weights) Answer {
 	}
 	full := fullScore(w, sr.req.Fusion)
 	for _, c := range ranked {
+		sr.blend(c)
 		a.Results = append(a.Results, sr.result(c, w, full))
 	}
 	return a
@@ -45,17 +46,30 @@ func fullScore(w *weights, fusion Fusion) float32 {
 	return full
 }
 
+// What an Answer's Backend has when an embedding model spoke: of all the chunks, or
+// while some are not embedded yet.
+const (
+	BackendVectors     = "vectors"
+	BackendSomeVectors = "vectors of some chunks"
+)
+
 // backend names the signals that could speak.
 func (sr *search) backend() []string {
-	b := []string{"lexical", "path", "symbols", "graph"}
+	b := []string{}
+	if sr.req.Signals != SignalsSemantic {
+		b = append(b, "lexical", "path", "symbols", "graph")
+	}
 	if sr.scanned {
 		b = append(b, "literal")
 	}
 	if sr.req.At != nil {
 		b = append(b, "locality")
 	}
-	if len(sr.req.Vectors) > 0 {
-		b = append(b, "vectors")
+	switch {
+	case sr.meant && sr.unembedded:
+		b = append(b, BackendSomeVectors)
+	case sr.meant:
+		b = append(b, BackendVectors)
 	}
 	return b
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"quarry/index/syntax"
+	"quarry/index/token"
 )
 
 // Fusion says how signals become one order.
@@ -32,6 +33,18 @@ const (
 	FusionRank Fusion = "rrf"
 )
 
+// Signals are those that may rank.
+type Signals string
+
+// The choices of signals.
+const (
+	SignalsAll Signals = "hybrid"
+	// SignalsLexical are all but the meaning.
+	SignalsLexical Signals = "lexical"
+	// SignalsSemantic is the meaning alone.
+	SignalsSemantic Signals = "semantic"
+)
+
 // Request is a search.
 type Request struct {
 	Query Query
@@ -44,9 +57,24 @@ type Request struct {
 	Diversity float64
 	// At is where the person is, nil if unknown.
 	At *Position
-	// Vectors are chunks near the query in embedding space, best first, nil if
-	// there are none.
-	Vectors []VectorHit
+	// Signals say what may rank, SignalsAll if "".
+	Signals Signals
+	// Meaning is what an embedding model says of the query, nil if none was asked.
+	Meaning Meaning
+}
+
+// WantsMeaning answers whether Meaning would be asked: of names it knows nothing
+// that the declarations do not say better.
+func (r *Request) WantsMeaning() bool {
+	switch r.Signals {
+	case SignalsLexical:
+		return false
+	case SignalsSemantic:
+		return true
+	}
+	var an token.Analyzer
+	a := analyzeQuery(&an, textOf(&r.Query), "")
+	return a.class == ClassText && len(a.words) > 0
 }
 
 // Position is where the person is in the workspace.
@@ -57,14 +85,6 @@ type Position struct {
 	// Open and Recent are open files and files edited or viewed lately, the
 	// latest first.
 	Open, Recent []string
-}
-
-// VectorHit is a place that an embedding search found.
-type VectorHit struct {
-	Path               string
-	StartLine, EndLine int
-	// Score is the cosine similarity.
-	Score float64
 }
 
 // Result is one file that answers, at its best place.
@@ -106,5 +126,5 @@ type Answer struct {
 
 // Timings says where the time of a search went.
 type Timings struct {
-	Lexical, Signals, Literal, Total time.Duration
+	Lexical, Meaning, Signals, Literal, Total time.Duration
 }

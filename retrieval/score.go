@@ -23,9 +23,13 @@ type candidate struct {
 	// wordDef is the declaration a plain word names.
 	wordDef *def
 	// literal is the byte offset of the quoted text, -1 if not found.
-	literal      int
-	literalLine  int
-	locality     string
+	literal     int
+	literalLine int
+	locality    string
+	// meantChunk is the file's chunk nearest to the query, meantShare its share of
+	// the nearest one's cosine, 0 if none is near.
+	meantChunk   uint32
+	meantShare   float32
 	neighbour    uint32
 	neighbourGot float32
 }

@@ -25,6 +25,10 @@ type search struct {
 	idfs, wordIDF, plainIDF []float32
 	// scanned: the literal signal looked into files.
 	scanned bool
+	// meant: an embedding model spoke; closest and farthest are the cosines that
+	// count as 1 and as 0. unembedded: a chunk that was looked at has no vector yet.
+	meant, unembedded bool
+	closest, farthest float32
 	// totalIDF is the sum of wordIDF.
 	totalIDF float32
 	// allowed has the files that pass the filters; nil when all do.
@@ -55,13 +59,26 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	sr.applyFilters()
 	sr.weighTerms()
 
-	sr.lexical()
+	if req.Signals != SignalsSemantic {
+		sr.lexical()
+	}
 	sr.timings.Lexical = time.Since(start)
+	meaningStart := time.Now()
+	sr.meaning()
+	sr.timings.Meaning = time.Since(meaningStart)
 	signalsStart := time.Now()
-	sr.definitionSignals()
-	sr.pathSignals()
-	sr.chunkSums()
-	sr.vectors()
+	w := textWeights
+	switch {
+	case req.Signals == SignalsSemantic:
+		w = semanticWeights
+	default:
+		if sr.query.class == ClassSymbol {
+			w = symbolWeights
+		}
+		sr.definitionSignals()
+		sr.pathSignals()
+		sr.chunkSums()
+	}
 	sr.localities()
 	sr.timings.Signals = time.Since(signalsStart)
 	if err := ctx.Err(); err != nil {
@@ -73,10 +90,6 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	}
 	sr.timings.Literal = time.Since(literalStart)
 	sr.normalise()
-	w := textWeights
-	if sr.query.class == ClassSymbol {
-		w = symbolWeights
-	}
 	if req.Fusion == FusionRank {
 		sr.fuseRanks(&w)
 	} else {
@@ -257,38 +270,6 @@ func (a *analyzed) wordWeight(stem string) float32 {
 		}
 	}
 	return 1
-}
-
-// vectors takes the hits of an embedding search in, divided by the best.
-func (sr *search) vectors() {
-	hits := sr.req.Vectors
-	if len(hits) == 0 || hits[0].Score <= 0 {
-		return
-	}
-	for _, h := range hits {
-		f, ok := sr.snap.lookupPath(h.Path)
-		if !ok || !sr.keeps(f) || h.Score <= 0 {
-			continue
-		}
-		c := sr.sc.candidateOf(sr.snap, f)
-		c.signals[sigVector] = max(c.signals[sigVector], float32(h.Score/hits[0].Score))
-		if c.n == 0 {
-			if chunk, ok := sr.snap.chunkAtLine(f, uint32(h.StartLine)); ok {
-				c.chunks[0], c.n = scored{doc: chunk}, 1
-			}
-		}
-	}
-}
-
-// lookupPath returns the number of a live file.
-func (s *Snapshot) lookupPath(path string) (uint32, bool) {
-	for k := len(s.segments) - 1; k >= 0; k-- {
-		if id, ok := s.segments[k].paths[path]; ok {
-			f := s.fileBase[k] + id
-			return f, s.alive(f)
-		}
-	}
-	return 0, false
 }
 
 // chunkAtLine returns the chunk of a file that holds a line.

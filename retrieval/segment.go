@@ -74,6 +74,9 @@ type segment struct {
 	text  postings  // documents are chunks
 	card  postings  // documents are files
 	paths map[string]uint32
+	// textKeys are the chunks' keys, byText the chunks in the order of these.
+	textKeys []Key
+	byText   []uint32
 }
 
 // Weights of the lexical columns, and what BM25 takes for an average length. See
@@ -105,6 +108,7 @@ func buildSegment(docs []Document, keepText bool) *segment {
 	}
 	s.text, s.card = text.build(), card.build()
 	s.sortDefs()
+	s.sortKeys()
 	return s
 }
 
@@ -154,6 +158,7 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 	}
 	for _, part := range syn.Chunks {
 		n := uint32(len(s.chunks))
+		s.textKeys = append(s.textKeys, part.Hash)
 		c := chunk{
 			file: id, startLine: part.Span.StartLine, endLine: part.Span.EndLine,
 			content: part.Content, def: -1,

@@ -44,7 +44,7 @@ var (
 		sigNeighbour:     .2,
 		sigLiteral:       1,
 		sigLocality:      .4,
-		sigVector:        .4,
+		sigVector:        1.2,
 	}
 	symbolWeights = weights{
 		sigBest:          1,
@@ -54,6 +54,8 @@ var (
 		sigLiteral:       .5,
 		sigLocality:      .4,
 	}
+	// semanticWeights are those of a search by meaning alone.
+	semanticWeights = weights{sigVector: 1}
 )
 
 const (

@@ -60,3 +60,6 @@ func (h heap) offer(k int, x Hit) heap {
 		i = child
 	}
 }
+
+// Cosine is that of two vectors of length 1.
+func Cosine(a, b []float32) float32 { return vek32.Dot(a, b) }

@@ -1,0 +1,197 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// Key stands for the code of a chunk, and its vector is kept by it:
+// syntax.Chunk.Hash.
+type Key = [16]byte
+
+// Meaning compares one query with chunks in the space of an embedding model.
+type Meaning interface {
+	// Nearest answers the k chunks nearest to the query, the nearest first; of those
+	// in among only, if it is not nil.
+	Nearest(k int, among []Key) []Near
+	// Cosine is a chunk's, false if it is not embedded.
+	Cosine(Key) (cosine float32, ok bool)
+}
+
+// Near is a chunk with its cosine to the query.
+type Near struct {
+	Key    Key
+	Cosine float32
+}
+
+const (
+	// meantChunks is how many of the nearest chunks name candidates. The cosine of
+	// the last of them counts as nothing, that of the first as all.
+	meantChunks = 100
+	// narrow is the part, as a divisor, of all chunks that the filters may leave for
+	// the nearest to be looked for among those alone. With more, so many more of all
+	// are asked for that enough are left.
+	narrow = 8
+)
+
+// meaning takes in what an embedding model says.
+func (sr *search) meaning() {
+	m := sr.req.Meaning
+	if m == nil || !sr.req.WantsMeaning() {
+		return
+	}
+	near := sr.nearest(m)
+	if len(near) == 0 {
+		return
+	}
+	sr.meant = true
+	sr.farthest, sr.closest = near[len(near)-1].Cosine, near[0].Cosine
+	if len(near) < meantChunks {
+		sr.farthest = min(0, sr.farthest)
+	}
+	for _, n := range near {
+		sr.snap.withKey(n.Key, func(c uint32) {
+			f := sr.snap.fileOfChunk(c)
+			if sr.keeps(f) && sr.keepsChunk(c) {
+				sr.sc.candidateOf(sr.snap, f).mean(c, sr.share(n.Cosine))
+			}
+		})
+	}
+	for i := range sr.sc.candidates {
+		c := &sr.sc.candidates[i]
+		for _, h := range c.chunks[:c.n] {
+			if cosine, ok := m.Cosine(sr.snap.keyOf(h.doc)); ok {
+				c.mean(h.doc, sr.share(cosine))
+			} else {
+				sr.unembedded = true
+			}
+		}
+		c.signals[sigVector] = c.meantShare
+	}
+}
+
+// share is what a cosine counts.
+func (sr *search) share(cosine float32) float32 {
+	if sr.closest <= sr.farthest {
+		return 1
+	}
+	return max(0, (cosine-sr.farthest)/(sr.closest-sr.farthest))
+}
+
+// placeMeaning is what the nearest chunk counts against the best by words when a
+// place in a file is chosen.
+const placeMeaning float32 = 1
+
+// blend puts the chunks of a file into the order of words and meaning together, as
+// far as places are shown.
+func (sr *search) blend(c *candidate) {
+	if !sr.meant {
+		return
+	}
+	most := float32(0)
+	for i := range sr.sc.candidates {
+		if o := &sr.sc.candidates[i]; o.n > 0 {
+			most = max(most, o.chunks[0].score)
+		}
+	}
+	k := locate(sr.snap.fileBase, c.file)
+	seg, base := sr.snap.segments[k], sr.snap.chunkBase[k]
+	var all []scored
+	for i := c.meta.firstChunk; i < c.meta.endChunk; i++ {
+		if !sr.keepsChunk(base + i) {
+			continue
+		}
+		v := float32(0)
+		if most > 0 {
+			v = sr.sc.chunkScores[base+i] / most
+		}
+		if cosine, ok := sr.req.Meaning.Cosine(seg.textKeys[i]); ok {
+			v += placeMeaning * sr.share(cosine)
+		}
+		if v > 0 {
+			all = append(all, scored{base + i, v})
+		}
+	}
+	sortScored(all)
+	c.n = copy(c.chunks[:], all)
+}
+
+// mean notes how near a chunk of the candidate is to the query.
+func (c *candidate) mean(chunk uint32, share float32) {
+	if share > c.meantShare || share == c.meantShare && share > 0 && chunk < c.meantChunk {
+		c.meantShare, c.meantChunk = share, chunk
+	}
+	if c.n == 0 {
+		c.chunks[0], c.n = scored{doc: chunk}, 1
+	}
+}
+
+// nearest asks for the nearest chunks that pass the filters.
+func (sr *search) nearest(m Meaning) []Near {
+	if !sr.filters {
+		return m.Nearest(meantChunks, nil)
+	}
+	kept := 0
+	for k, seg := range sr.snap.segments {
+		for i := range seg.files {
+			if sr.keeps(sr.snap.fileBase[k] + uint32(i)) {
+				kept += int(seg.files[i].endChunk - seg.files[i].firstChunk)
+			}
+		}
+	}
+	if kept == 0 {
+		return nil
+	}
+	if kept*narrow > sr.snap.chunks {
+		near := m.Nearest(meantChunks*sr.snap.chunks/kept, nil)
+		near = slices.DeleteFunc(near, func(n Near) bool { return !sr.keepsKey(n.Key) })
+		return near[:min(meantChunks, len(near))]
+	}
+	among := make([]Key, 0, kept)
+	for k, seg := range sr.snap.segments {
+		for i := range seg.files {
+			if sr.keeps(sr.snap.fileBase[k] + uint32(i)) {
+				among = append(among, seg.textKeys[seg.files[i].firstChunk:seg.files[i].endChunk]...)
+			}
+		}
+	}
+	return m.Nearest(meantChunks, among)
+}
+
+// keepsKey answers whether a chunk with the key passes the filters on files.
+func (sr *search) keepsKey(key Key) (kept bool) {
+	sr.snap.withKey(key, func(c uint32) { kept = kept || sr.keeps(sr.snap.fileOfChunk(c)) })
+	return kept
+}
+
+// withKey visits the live chunks that have a key.
+func (s *Snapshot) withKey(key Key, visit func(chunk uint32)) {
+	for k, seg := range s.segments {
+		at, _ := slices.BinarySearchFunc(seg.byText, key, func(c uint32, key Key) int {
+			return bytes.Compare(seg.textKeys[c][:], key[:])
+		})
+		for ; at < len(seg.byText) && seg.textKeys[seg.byText[at]] == key; at++ {
+			if c := seg.byText[at]; !s.dead[k].has(int(seg.chunks[c].file)) {
+				visit(s.chunkBase[k] + c)
+			}
+		}
+	}
+}
+
+// keyOf is the key of a chunk of the snapshot.
+func (s *Snapshot) keyOf(chunk uint32) Key {
+	k, local := s.segmentOfChunk(chunk)
+	return s.segments[k].textKeys[local]
+}
+
+// sortKeys orders the chunks by key.
+func (s *segment) sortKeys() {
+	s.byText = make([]uint32, len(s.textKeys))
+	for i := range s.byText {
+		s.byText[i] = uint32(i)
+	}
+	slices.SortFunc(s.byText, func(x, y uint32) int {
+		return cmp.Or(bytes.Compare(s.textKeys[x][:], s.textKeys[y][:]), cmp.Compare(x, y))
+	})
+}

@@ -67,6 +67,9 @@ func (c *coordinator) beginScan(ctx context.Context) {
 			return
 		}
 		all = version != "" && version != analyzerVersion
+		if version == "" { // no scan was ever finished
+			c.bulk.begin(ctx, c)
+		}
 	}
 	clear(c.fresh)
 	c.read, c.shown, c.began = Progress{}, time.Time{}, c.cfg.Clock.Now()

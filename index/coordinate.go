@@ -34,11 +34,13 @@ type coordinator struct {
 	read    Progress
 	shown   time.Time
 	began   time.Time // the scan
+	bulk    bulk
 }
 
 // coordinate runs until ctx is done.
 func (x *Index) coordinate(ctx context.Context) {
 	c := &coordinator{Index: x, fresh: map[string]bool{}}
+	defer c.bulk.stop()
 	x.unlinked = true // until Relink says otherwise
 	for ctx.Err() == nil {
 		if !x.isOwner() {
@@ -335,6 +337,9 @@ func (c *coordinator) relink(ctx context.Context) {
 	left, err := c.Store().Relink(ctx, linkBatch, link.Resolve)
 	c.unlinked = err == nil && left > 0
 	c.settleErr(ctx, err)
+	if err == nil && left == 0 {
+		c.bulk.end(ctx, c)
+	}
 	if c.read.Files > 0 {
 		c.read.Linking, c.read.Left = true, left
 		c.show(!c.unlinked)

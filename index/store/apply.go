@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"quarry/index/syntax"
-	"quarry/index/token"
 )
 
 // Batch is a set of changes that becomes visible at once.
@@ -57,14 +56,23 @@ func (s *Store) apply(b Batch) error {
 
 // put is one running Apply.
 type put struct {
-	w        *writer
-	analyzer token.Analyzer
+	w *writer
+	// resolved: some file's references are. In a first index all wait for Relink
+	// anyway, and what is touched does not matter.
+	resolved bool
 	// touched are the tokens (see mentions) of the names that gained or lost a
 	// declaration and of the files that came or went.
 	touched map[string]bool
+	// stem and dirs are the terms of the path of the file at hand; names is a buffer.
+	stem, dirs string
+	names      []byte
 }
 
 func (p *put) batch(b Batch) error {
+	err := p.w.query("SELECT 1 FROM files WHERE linked = 1 LIMIT 1", func([]driver.Value) error { p.resolved = true; return nil })
+	if err != nil {
+		return err
+	}
 	for _, t := range b.Touch {
 		if err := p.w.exec("UPDATE files SET size = ?, mtime = ? WHERE path = ?", t.Size, t.ModTime, t.Path); err != nil {
 			return err
@@ -217,8 +225,9 @@ func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol
 	for _, o := range old {
 		free[o.key] = append(free[o.key], o.id)
 	}
+	var e encoder
 	for i, s := range list {
-		var e encoder
+		e.b = e.b[:0]
 		e.span(s.Span)
 		e.span(s.NameSpan)
 		key := symbolKey{s.Kind, s.Container, s.Name}
@@ -267,8 +276,10 @@ func takeHash(free map[Hash][]*oldChunk, h Hash) *oldChunk {
 
 func (p *put) putChunks(file, next int64, oldSymbols []oldSymbol, old []oldChunk, d *Document) (int64, error) {
 	free := byHash(old)
+	p.pathTerms(d.Path)
+	var e encoder
 	for i, c := range d.Syntax.Chunks {
-		var e encoder
+		e.b = e.b[:0]
 		e.span(c.Span)
 		symbols := encodeInts(c.Symbols)
 		if o := takeHash(free, Hash(c.Hash)); o != nil {
@@ -320,14 +331,18 @@ func (p *put) text(id int64, d *Document, i int, replace bool) error {
 			return err
 		}
 	}
-	var names []byte
+	p.names = p.names[:0]
 	for _, s := range d.Syntax.Chunks[i].Symbols {
-		names = p.analyzer.AppendText(names, d.Syntax.Symbols[s].Name)
+		p.names = p.w.terms.AppendText(p.names, d.Syntax.Symbols[s].Name)
 	}
-	stem, dirs := PathColumns(d.Path)
 	return p.w.exec("INSERT INTO chunk_text (rowid, body, comment, names, stem, dirs) VALUES (?, ?, ?, ?, ?, ?)",
-		id, d.Text[i].Body, d.Text[i].Comment, string(names),
-		string(p.analyzer.AppendText(nil, stem)), string(p.analyzer.AppendText(nil, dirs)))
+		id, d.Text[i].Body, d.Text[i].Comment, string(p.names), p.stem, p.dirs)
+}
+
+// pathTerms sets the columns that all chunks of a file share.
+func (p *put) pathTerms(name string) {
+	stem, dirs := PathColumns(name)
+	p.stem, p.dirs = string(p.w.terms.AppendText(nil, stem)), string(p.w.terms.AppendText(nil, dirs))
 }
 
 // PathColumns cuts a path into what the stem and dirs columns are made of: the

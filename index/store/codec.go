@@ -149,8 +149,8 @@ func foldRefs(refs []syntax.Ref, symbols []syntax.Symbol) []Reference {
 		name, qualifier string
 		from            int
 	}
-	at := make(map[key]int, len(refs))
-	var list []Reference
+	at := make(map[key]int, len(refs)/2) // most names come back
+	list := make([]Reference, 0, len(refs)/2)
 	for _, r := range refs {
 		k := key{r.Kind, r.Name, r.Qualifier, r.From}
 		if i, ok := at[k]; ok {

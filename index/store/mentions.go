@@ -72,7 +72,9 @@ func ImportComponents(importPath string) []string {
 }
 
 func (p *put) touchName(name string) {
-	p.touched[nameToken(name)] = true
+	if p.resolved {
+		p.touched[nameToken(name)] = true
+	}
 	// A cached name is read again on demand.
 	delete(p.w.names, name)
 	if p.w.allNames {
@@ -81,6 +83,9 @@ func (p *put) touchName(name string) {
 }
 
 func (p *put) touchFile(name string) {
+	if !p.resolved {
+		return
+	}
 	dir, base := path.Split(name)
 	for _, c := range append(ImportComponents(base), ImportComponents(path.Base(dir))...) {
 		p.touched[pathToken(c)] = true
@@ -101,12 +106,6 @@ func (p *put) touchSymbols(file int64) error {
 func (p *put) mark() error {
 	if len(p.touched) == 0 {
 		return nil
-	}
-	// In a first index every file waits to be resolved anyway.
-	resolved := false
-	err := p.w.query("SELECT 1 FROM files WHERE linked = 1 LIMIT 1", func([]driver.Value) error { resolved = true; return nil })
-	if err != nil || !resolved {
-		return err
 	}
 	if len(p.touched) > markAllAbove {
 		return p.w.exec("UPDATE files SET linked = 0 WHERE linked = 1")

@@ -38,7 +38,8 @@ type View struct {
 const maxNames = 1 << 16
 
 // preloadAbove is the number of waiting files from which reading every symbol
-// once is cheaper than looking names up one by one.
+// once is cheaper than looking names up one by one. In bulk there is no index to
+// look them up by.
 const preloadAbove = 500
 
 // Named returns the declarations of a name in the whole index, headings and
@@ -98,7 +99,7 @@ func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unre
 	}
 	err = w.transaction(func() error {
 		view := View{w: w}
-		if err := w.prepareLookups(left > preloadAbove); err != nil {
+		if err := w.prepareLookups(left > preloadAbove || w.bulk); err != nil {
 			return err
 		}
 		view.Tree = w.tree

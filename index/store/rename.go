@@ -68,6 +68,7 @@ func (p *put) rewriteNames(id int64, d *Document) error {
 		return err
 	}
 	free := byHash(old)
+	p.pathTerms(d.Path)
 	for i, c := range d.Syntax.Chunks {
 		if o := takeHash(free, Hash(c.Hash)); o != nil {
 			if err := p.text(o.id, d, i, true); err != nil {

@@ -224,5 +224,5 @@ func (s *Store) fill(from *writer) error {
 	if err = errors.Join(err, b.Finish()); err != nil {
 		return err
 	}
-	return s.w.readGeneration()
+	return errors.Join(s.w.readGeneration(), s.w.readBulk())
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"quarry/index/token"
 )
 
 // writer is the one connection that writes. It talks to the driver directly:
@@ -19,6 +21,8 @@ type writer struct {
 	raw  *sqlite3.SQLiteConn
 	// stmts caches prepared statements by their text.
 	stmts map[string]driver.Stmt
+	args  []driver.NamedValue // of the statement at work
+	terms token.Analyzer      // of names and paths, which repeat from batch to batch
 	// generation is that of the last commit.
 	generation int64
 	// names and tree cache what resolving edges looks up. They hold what the
@@ -29,6 +33,8 @@ type writer struct {
 	allNames bool
 	changed  map[string]bool
 	tree     *Tree
+	// bulk: the index is being filled (bulk.go).
+	bulk bool
 }
 
 var errClosed = errors.New("the index is not open for writing")
@@ -58,7 +64,7 @@ func newWriter(db *sql.DB) (*writer, error) {
 		}
 	}
 	if err == nil {
-		err = w.readGeneration()
+		err = errors.Join(w.readGeneration(), w.readBulk())
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())
@@ -97,6 +103,12 @@ func (w *writer) stmt(text string) (driver.Stmt, error) {
 	return s, nil
 }
 
+// execOnce is exec for a statement that will not come again.
+func (w *writer) execOnce(text string) error {
+	_, err := w.raw.ExecContext(context.Background(), text, nil)
+	return err
+}
+
 func (w *writer) exec(text string, args ...driver.Value) error {
 	_, err := w.insert(text, args...)
 	return err
@@ -108,12 +120,15 @@ func (w *writer) insert(text string, args ...driver.Value) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	w.args = w.args[:0]
 	for i, a := range args {
 		if b, ok := a.([]byte); ok && b == nil {
-			args[i] = []byte{} // the driver takes nil for NULL
+			a = []byte{} // the driver takes nil for NULL
 		}
+		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: a})
 	}
-	r, err := s.Exec(args) //nolint:staticcheck // the context variant starts a goroutine a call
+	// A context that is never done costs the driver no goroutine.
+	r, err := s.(driver.StmtExecContext).ExecContext(context.Background(), w.args)
 	if err != nil {
 		return 0, err
 	}

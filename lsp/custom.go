@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/completion"
+	"quarry/retrieval"
 )
 
 // customMethods are the requests that quarry adds to LSP. Each runs on the read
@@ -22,9 +23,9 @@ func init() {
 		MethodAsk:                (*Server).ask,
 		"quarry/index.status":    (*Server).indexStatus,
 		"quarry/index.rebuild":   (*Server).indexRebuild,
-		"quarry/search.lexical":  searchIn(searchLexical),
-		"quarry/search.semantic": searchIn(searchSemantic),
-		"quarry/search.hybrid":   searchIn(searchHybrid),
+		"quarry/search.lexical":  searchIn(retrieval.SignalsLexical),
+		"quarry/search.semantic": searchIn(retrieval.SignalsSemantic),
+		"quarry/search.hybrid":   searchIn(retrieval.SignalsAll),
 		"quarry/content.getSpan": (*Server).getSpan,
 		"quarry/open.atSpan":     (*Server).openAtSpan,
 	}

@@ -18,13 +18,6 @@ import (
 	"quarry/retrieval/workspace"
 )
 
-// The kinds of quarry/search.
-const (
-	searchLexical  = "lexical"
-	searchSemantic = "semantic"
-	searchHybrid   = "hybrid"
-)
-
 // searchParams are the params of quarry/search.lexical, .semantic and .hybrid.
 type searchParams struct {
 	Query        string          `json:"query" jsonschema:"free text, \"quoted text\", and filters such as lang:go"`
@@ -78,20 +71,18 @@ const (
 	partialBatch     = 10
 )
 
-func searchIn(kind string) func(*Server, context.Context, json.RawMessage) (any, error) {
+func searchIn(signals retrieval.Signals) func(*Server, context.Context, json.RawMessage) (any, error) {
 	return func(s *Server, ctx context.Context, raw json.RawMessage) (any, error) {
 		var p searchParams
 		if err := decodeParams(raw, &p); err != nil {
 			return nil, err
 		}
-		return s.search(ctx, kind, p)
+		return s.search(ctx, signals, p)
 	}
 }
 
-func (s *Server) search(ctx context.Context, kind string, p searchParams) (any, error) {
+func (s *Server) search(ctx context.Context, signals retrieval.Signals, p searchParams) (any, error) {
 	switch {
-	case kind == searchSemantic:
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, "there are no embeddings yet; use quarry/search.hybrid, which ranks by everything there is")
 	case strings.TrimSpace(p.Query) == "":
 		return nil, invalidParams("query is empty")
 	case p.K < 0 || p.K > maxSearchResults:
@@ -103,6 +94,7 @@ func (s *Server) search(ctx context.Context, kind string, p searchParams) (any, 
 	}
 	req := retrieval.Request{
 		Query:     retrieval.Parse(p.Query, time.Now()),
+		Signals:   signals,
 		Limit:     p.K,
 		Fusion:    retrieval.Fusion(p.Fusion),
 		Diversity: p.Diversity,
@@ -118,6 +110,9 @@ func (s *Server) search(ctx context.Context, kind string, p searchParams) (any, 
 
 	core := s.currentCore()
 	answer, err := core.Search(ctx, req)
+	if err != nil && ctx.Err() == nil && signals == retrieval.SignalsSemantic {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("search by meaning alone: %v; use quarry/search.hybrid, which ranks by everything there is", err))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +121,7 @@ func (s *Server) search(ctx context.Context, kind string, p searchParams) (any, 
 		Backend: answer.Backend,
 		Total:   answer.Total,
 		Timings: map[string]float64{
-			"lexical": millis(answer.Timings.Lexical), "signals": millis(answer.Timings.Signals),
+			"lexical": millis(answer.Timings.Lexical), "meaning": millis(answer.Timings.Meaning), "signals": millis(answer.Timings.Signals),
 			"literal": millis(answer.Timings.Literal), "total": millis(answer.Timings.Total),
 		},
 	}

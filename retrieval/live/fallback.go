@@ -9,12 +9,28 @@ import (
 	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
+	"quarry/retrieval/dense"
 )
 
-// Find answers a request from memory; before all of the index was read once, or
-// while memory holds nothing at all, from the full-text table on disk, whose
-// answers are plainer and slower but complete.
-func (w *Workspace) Find(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
+// Find answers a request, by meaning too if the chunks are embedded and memory's
+// model answers; a search by meaning alone fails without. It answers from memory;
+// before all of the index was read once, or while memory holds nothing at all, from
+// the full-text table on disk, whose answers are plainer and slower but complete. If
+// that cannot be read, what is in memory answers by meaning.
+func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
+	if req.WantsMeaning() {
+		q, err := w.space.Ask(ctx, memory, req.Query.Text)
+		switch {
+		case err == nil:
+			defer q.Release()
+			req.Meaning = q
+		case req.Signals == retrieval.SignalsSemantic:
+			return retrieval.Answer{}, err
+		}
+	}
+	if req.Signals == retrieval.SignalsSemantic {
+		return w.Search.Search(ctx, req)
+	}
 	select {
 	case <-w.ready:
 		// An index that was empty at the start may have been filled since.
@@ -23,7 +39,12 @@ func (w *Workspace) Find(ctx context.Context, req retrieval.Request) (retrieval.
 		}
 	default:
 	}
-	return w.fullText(ctx, req)
+	answer, err := w.fullText(ctx, req)
+	if err != nil && ctx.Err() == nil && req.Meaning != nil {
+		req.Signals = retrieval.SignalsSemantic
+		return w.Search.Search(ctx, req)
+	}
+	return answer, err
 }
 
 // fullTextChunks is how many chunks the full-text table is asked for.

@@ -11,6 +11,7 @@ import (
 	"quarry/index"
 	"quarry/index/store"
 	"quarry/retrieval"
+	"quarry/retrieval/dense"
 )
 
 // Workspace is a search index that follows a workspace. It is safe for
@@ -20,6 +21,7 @@ type Workspace struct {
 	Search *retrieval.Index
 
 	source *index.Index
+	space  *dense.Space
 	cancel context.CancelFunc
 	done   sync.WaitGroup // the following goroutine
 	ready  chan struct{}  // closed when all of the index was read once
@@ -36,6 +38,7 @@ func Follow(source *index.Index, project string, observe func([]index.Update)) *
 	w := &Workspace{
 		Search: retrieval.New(retrieval.Options{Project: project, Text: source.Text}),
 		source: source,
+		space:  dense.Follow(source),
 		cancel: cancel,
 		ready:  make(chan struct{}),
 
@@ -87,6 +90,7 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 func (w *Workspace) Close() {
 	w.cancel()
 	w.done.Wait()
+	w.space.Close()
 }
 
 // relinkAfter is how many files may change before the graph is read again.

@@ -11,6 +11,7 @@ import (
 	"quarry/index"
 	"quarry/index/syntax"
 	"quarry/retrieval"
+	"quarry/retrieval/dense"
 )
 
 func open(t *testing.T, files map[string]string) (*index.Index, *Workspace, string) {
@@ -121,9 +122,11 @@ func TestFullTextFallback(t *testing.T) {
 	if err := source.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, ready: make(chan struct{})}
+	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, space: dense.Follow(source), ready: make(chan struct{})}
+	defer cold.space.Close()
+	memory := dense.NewMemory(time.Minute)
 	find := func(query string) retrieval.Answer {
-		a, err := cold.Find(ctx, retrieval.Request{Query: retrieval.Parse(query, time.Now())})
+		a, err := cold.Find(ctx, memory, retrieval.Request{Query: retrieval.Parse(query, time.Now())})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,12 @@ type Answer struct {
 
 // Search asks every folder and merges what they answer by score. Paths in
 // req.At are absolute; those of the query's filters may start with a folder's
-// name, as file names do.
+// name, as file names do. A search by meaning alone fails if no folder's chunks can be
+// compared with the query.
 func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, error) {
 	var sum Answer
+	var mute error // what kept a folder from answering by meaning
+	asked := false
 	folders := w.snapshot()
 	for _, f := range folders {
 		if _, err := f.ready(); err != nil {
@@ -37,11 +40,19 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, 
 		own := w.within(f, req)
 		own.Query.Paths = pathsIn(folders, f, req.Query.Paths)
 		own.Query.NotPaths = pathsIn(folders, f, req.Query.NotPaths)
-		a, err := f.warm.Find(ctx, own)
-		if err != nil {
+		a, err := f.warm.Find(ctx, w.queries, own)
+		switch {
+		case err == nil:
+			asked = true
+			sum.add(f.dir, a)
+		case req.Signals == retrieval.SignalsSemantic && ctx.Err() == nil:
+			mute = err
+		default:
 			return Answer{}, err
 		}
-		sum.add(f.dir, a)
+	}
+	if !asked && mute != nil {
+		return Answer{}, mute
 	}
 	slices.SortStableFunc(sum.Results, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
 	limit := req.Limit
@@ -64,6 +75,7 @@ func (a *Answer) add(dir string, part retrieval.Answer) {
 	a.Class = part.Class
 	a.Total += part.Total
 	a.Timings.Lexical += part.Timings.Lexical
+	a.Timings.Meaning += part.Timings.Meaning
 	a.Timings.Signals += part.Timings.Signals
 	a.Timings.Literal += part.Timings.Literal
 	a.Timings.Total += part.Timings.Total

@@ -17,9 +17,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"quarry/index"
 	"quarry/index/walk"
+	"quarry/retrieval/dense"
 	"quarry/retrieval/live"
 )
 
@@ -38,6 +40,9 @@ type Options struct {
 	// Embedding, if not nil, is called while the chunks of a folder are embedded; stop
 	// ends that. It must return soon.
 	Embedding func(dir string, p index.EmbedProgress, stop func())
+	// QueryPatience is how long a search waits for its query to be embedded before it
+	// goes on without, half a second if 0.
+	QueryPatience time.Duration
 	// Follow, if not nil, is called for each file that enters, changes or leaves
 	// the index, from one goroutine a folder. The update's path is relative to
 	// dir.
@@ -55,6 +60,7 @@ type Workspace struct {
 	buffers map[string]string
 	// embedders are those of all folders; guarded by mu.
 	embedders index.Embedders
+	queries   *dense.Memory
 	closing   sync.WaitGroup // folders that are being opened or closed
 }
 
@@ -70,12 +76,19 @@ type folder struct {
 	err   error
 }
 
+// queryPatience is Options.QueryPatience if that is 0: a model that is in memory needs
+// a tenth of it.
+const queryPatience = 500 * time.Millisecond
+
 // New makes a workspace without folders.
 func New(opts Options) *Workspace {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Workspace{opts: opts, buffers: map[string]string{}}
+	if opts.QueryPatience == 0 {
+		opts.QueryPatience = queryPatience
+	}
+	return &Workspace{opts: opts, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
 }
 
 // SetRoots makes dirs the workspace's folders: new ones are opened, others are

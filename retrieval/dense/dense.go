@@ -1,0 +1,155 @@
+// Package dense is the meaning of a workspace's chunks to an embedding model: it
+// follows the vectors of an index, keeps what searches by them need, and turns
+// queries into questions that package retrieval asks of them.
+package dense
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"quarry/index"
+	"quarry/index/vectors"
+	"quarry/retrieval"
+	"quarry/retrieval/vector"
+)
+
+// Source is an index whose chunks are embedded; index.Index is one.
+type Source interface {
+	// Vectors answers the vectors to search, nil if there are none. The caller
+	// releases them.
+	Vectors() *vectors.Set
+	// VectorsChanged is closed when Vectors would answer others.
+	VectorsChanged() <-chan struct{}
+	// EmbedQuery answers the vector of a text by the model that made set.
+	EmbedQuery(ctx context.Context, set *vectors.Set, text string) ([]float32, error)
+}
+
+// Space keeps the signs of a source's vectors current. It is safe for concurrent
+// use.
+type Space struct {
+	source Source
+	signs  atomic.Pointer[signs]
+	cancel context.CancelFunc
+	done   sync.WaitGroup // the following goroutine
+}
+
+// signs belong to the vectors of one file.
+type signs struct {
+	epoch uint64
+	*vector.Signs
+}
+
+// Follow starts to follow a source. The caller closes the Space before it.
+func Follow(source Source) *Space {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Space{source: source, cancel: cancel}
+	s.signs.Store(&signs{})
+	s.done.Go(func() { s.follow(ctx) })
+	return s
+}
+
+// Close stops following and waits until nothing of it runs. Questions asked before
+// stay good.
+func (s *Space) Close() {
+	s.cancel()
+	s.done.Wait()
+}
+
+func (s *Space) follow(ctx context.Context) {
+	for {
+		changed := s.source.VectorsChanged() // before looking, so that nothing is missed
+		s.look()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// look codes what is new. Vectors of another file start over; meanwhile searches
+// compare them exactly.
+func (s *Space) look() {
+	set := s.source.Vectors()
+	if set == nil {
+		s.signs.Store(&signs{})
+		return
+	}
+	defer set.Release()
+	old := s.signs.Load()
+	if old.epoch != set.Epoch {
+		old = &signs{}
+	}
+	s.signs.Store(&signs{set.Epoch, old.Extend(rowsOf(set))})
+}
+
+func rowsOf(set *vectors.Set) vector.Rows {
+	return vector.Rows{Data: set.Data, Dim: set.Dim, Stride: set.Stride}
+}
+
+// Question is a query, embedded, with the vectors to compare it with. It implements
+// retrieval.Meaning and is not safe for concurrent use.
+type Question struct {
+	set   *vectors.Set
+	signs *vector.Signs
+	query []float32
+}
+
+// Ask embeds a text, by memory if it can, and answers the question it puts to the
+// vectors there are now. The caller releases it. It fails with index.ErrNoVectors if
+// there are none, or none that the model of today can be compared with.
+func (s *Space) Ask(ctx context.Context, m *Memory, text string) (*Question, error) {
+	set := s.source.Vectors()
+	if set == nil {
+		return nil, index.ErrNoVectors
+	}
+	query, err := m.embed(ctx, s.source, set, text)
+	if err != nil {
+		set.Release()
+		return nil, err
+	}
+	q := &Question{set: set, query: query}
+	if signs := s.signs.Load(); signs.epoch == set.Epoch {
+		q.signs = signs.Signs
+	}
+	return q, nil
+}
+
+// Release ends the use of a Question.
+func (q *Question) Release() { q.set.Release() }
+
+// Nearest implements retrieval.Meaning.
+func (q *Question) Nearest(k int, among []retrieval.Key) []retrieval.Near {
+	var hits []vector.Hit
+	if among != nil {
+		slots := make([]int, 0, len(among))
+		for _, key := range among {
+			if slot, ok := q.set.Slot(key); ok {
+				slots = append(slots, slot)
+			}
+		}
+		slices.Sort(slots)
+		hits = vector.NearestOf(rowsOf(q.set), q.query, k, slices.Compact(slots))
+	} else {
+		hits = vector.Nearest(rowsOf(q.set), q.signs, q.query, k)
+	}
+	near := make([]retrieval.Near, 0, len(hits))
+	for _, h := range hits {
+		// A row that its key does not lead to is damaged or has been replaced.
+		if among != nil || q.set.Live(h.Row) {
+			near = append(near, retrieval.Near{Key: retrieval.Key(q.set.Key(h.Row)), Cosine: h.Score})
+		}
+	}
+	return near
+}
+
+// Cosine implements retrieval.Meaning.
+func (q *Question) Cosine(key retrieval.Key) (float32, bool) {
+	slot, ok := q.set.Slot(key)
+	if !ok {
+		return 0, false
+	}
+	return vector.Cosine(q.set.Row(slot), q.query), true
+}

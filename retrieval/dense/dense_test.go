@@ -1,0 +1,227 @@
+package dense
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"quarry/index"
+	"quarry/index/vectors"
+	"quarry/retrieval"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const dim = 70
+
+// source is vectors in a file and a model that embeds every query alike.
+type source struct {
+	vectors.Current
+	t     *testing.T
+	file  *vectors.File
+	embed func(ctx context.Context) ([]float32, error)
+	asked []string
+}
+
+func (s *source) Vectors() *vectors.Set           { return s.Acquire() }
+func (s *source) VectorsChanged() <-chan struct{} { return s.Changed() }
+func (s *source) EmbedQuery(ctx context.Context, _ *vectors.Set, text string) ([]float32, error) {
+	s.asked = append(s.asked, text)
+	return s.embed(ctx)
+}
+
+func newSource(t *testing.T, query []float32) *source {
+	s := &source{t: t, embed: func(context.Context) ([]float32, error) { return query, nil }}
+	s.replace()
+	t.Cleanup(func() {
+		s.Publish(nil)
+		if err := s.file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// replace begins a new file, as compaction does.
+func (s *source) replace() {
+	if s.file != nil {
+		s.Publish(nil)
+		if err := s.file.Close(); err != nil {
+			s.t.Error(err)
+		}
+	}
+	var err error
+	if s.file, err = vectors.Create(filepath.Join(s.t.TempDir(), "v"), "m", dim); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *source) add(keys []vectors.Key, list [][]float32) {
+	s.t.Helper()
+	if _, err := s.file.Append(keys, list); err != nil {
+		s.t.Fatal(err)
+	}
+	s.Publish(s.file.Set())
+}
+
+// some are n vectors whose keys start with name.
+func some(name byte, n int) (keys []vectors.Key, list [][]float32) {
+	r := rand.New(rand.NewPCG(uint64(name), 1))
+	for i := range n {
+		v := make([]float32, dim)
+		sum := 0.0
+		for d := range v {
+			v[d] = float32(r.NormFloat64())
+			sum += float64(v[d]) * float64(v[d])
+		}
+		for d := range v {
+			v[d] /= float32(math.Sqrt(sum))
+		}
+		keys, list = append(keys, vectors.Key{name, byte(i >> 16), byte(i >> 8), byte(i)}), append(list, v)
+	}
+	return keys, list
+}
+
+// coded waits until the signs of all vectors are there.
+func coded(t *testing.T, s *Space, n int) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for s.signs.Load().Len() != n {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("%d signs, want %d", s.signs.Load().Len(), n)
+		}
+	}
+}
+
+func TestAsk(t *testing.T) {
+	keys, list := some('a', 300)
+	src := newSource(t, list[7])
+	space := Follow(src)
+	defer space.Close()
+	memory := NewMemory(time.Minute)
+	if _, err := space.Ask(t.Context(), memory, "x"); !errors.Is(err, index.ErrNoVectors) {
+		t.Errorf("without vectors: %v", err)
+	}
+	src.add(keys[:200], list[:200])
+	coded(t, space, 200)
+	before, err := space.Ask(t.Context(), memory, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.add(keys[200:], list[200:])
+	coded(t, space, 300)
+	after, err := space.Ask(t.Context(), memory, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Release()
+	if len(src.asked) != 1 {
+		t.Errorf("the model was asked for %q", src.asked)
+	}
+	for name, q := range map[string]*Question{"before": before, "after": after} {
+		near := q.Nearest(3, nil)
+		if len(near) != 3 || near[0].Key != retrieval.Key(keys[7]) || math.Abs(float64(near[0].Cosine-1)) > 1e-5 {
+			t.Errorf("%s: nearest %v", name, near)
+		}
+		among := q.Nearest(3, []retrieval.Key{retrieval.Key(keys[5]), {9, 9}, retrieval.Key(keys[3]), retrieval.Key(keys[5])})
+		if len(among) != 2 || among[0].Cosine < among[1].Cosine {
+			t.Errorf("%s: among three, one of them without a vector: %v", name, among)
+		}
+		for _, n := range among {
+			if c, ok := q.Cosine(n.Key); !ok || c != n.Cosine {
+				t.Errorf("%s: cosine %v, nearest says %v", name, c, n.Cosine)
+			}
+		}
+	}
+	if _, ok := before.Cosine(retrieval.Key(keys[250])); ok {
+		t.Error("a question sees vectors that came after it")
+	}
+	before.Release()
+
+	// Another file has other vectors in the same slots.
+	src.replace()
+	others, more := some('b', 50)
+	src.add(others, more)
+	coded(t, space, 50)
+	q, err := space.Ask(t.Context(), memory, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Release()
+	if near := q.Nearest(50, nil); len(near) != 50 || slices.ContainsFunc(near, func(n retrieval.Near) bool { return n.Key[0] != 'b' }) {
+		t.Errorf("after a new file: %v", near)
+	}
+}
+
+// A model that does not answer holds up one search, not the next.
+func TestAModelThatDoesNotAnswer(t *testing.T) {
+	keys, list := some('a', 3)
+	src := newSource(t, list[0])
+	src.add(keys, list)
+	space := Follow(src)
+	defer space.Close()
+	memory := NewMemory(time.Millisecond)
+	now := time.Unix(0, 0)
+	memory.now = func() time.Time { return now }
+	answer := src.embed
+	src.embed = func(ctx context.Context) ([]float32, error) { <-ctx.Done(); return nil, ctx.Err() }
+	for range 2 {
+		if _, err := space.Ask(t.Context(), memory, "x"); !errors.Is(err, ErrBusy) {
+			t.Errorf("error %v", err)
+		}
+	}
+	if len(src.asked) != 1 {
+		t.Errorf("asked %d times", len(src.asked))
+	}
+	now = now.Add(rest)
+	memory.patience, src.embed = time.Minute, answer
+	q, err := space.Ask(t.Context(), memory, "x")
+	if err != nil {
+		t.Fatalf("after a rest: %v", err)
+	}
+	q.Release()
+
+	// Whoever gives up is no sign of a busy model.
+	ctx, cancel := context.WithCancel(t.Context())
+	src.embed = func(ctx context.Context) ([]float32, error) { cancel(); <-ctx.Done(); return nil, ctx.Err() }
+	if _, err := space.Ask(ctx, memory, "y"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	src.embed = answer
+	if q, err = space.Ask(t.Context(), memory, "y"); err != nil {
+		t.Fatal(err)
+	}
+	q.Release()
+}
+
+func TestMemoryKeepsTheLatest(t *testing.T) {
+	m := NewMemory(time.Minute)
+	name := func(i int) string { return string(rune('A' + i)) }
+	for i := range memoryQueries {
+		m.remember(remembered{"m", name(i), []float32{float32(i)}})
+	}
+	m.recall("m", name(0))
+	m.remember(remembered{"m", "new", []float32{-1}})
+	for text, want := range map[string]bool{name(0): true, name(1): false, name(2): true, "new": true} {
+		if v, _ := m.recall("m", text); (v != nil) != want {
+			t.Errorf("%q remembered: %v", text, v != nil)
+		}
+	}
+	if v, _ := m.recall("another", name(0)); v != nil {
+		t.Error("another model's vector")
+	}
+	if len(m.known) != memoryQueries {
+		t.Errorf("%d queries", len(m.known))
+	}
+}

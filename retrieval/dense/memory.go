@@ -1,0 +1,93 @@
+package dense
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"quarry/index/vectors"
+)
+
+// Memory embeds queries and remembers the latest: the folders of a workspace ask the
+// same one after the other, and a person asks again with other filters. It is safe
+// for concurrent use.
+type Memory struct {
+	patience time.Duration
+	now      func() time.Time
+
+	// mu guards the fields below.
+	mu sync.Mutex
+	// known are the latest queries, the oldest first.
+	known []remembered
+	// tired is when a model may be asked again that kept a search waiting.
+	tired map[string]time.Time
+}
+
+type remembered struct {
+	model, text string
+	vector      []float32
+}
+
+const (
+	memoryQueries = 64
+	// rest is how long a model that did not answer in time is left alone: it is
+	// being loaded, or busy, and the searches of that time go on at once without it.
+	rest = 3 * time.Second
+)
+
+// ErrBusy says that the model does not answer queries in time.
+var ErrBusy = errors.New("the embedding model does not answer in time")
+
+// NewMemory makes an empty Memory that waits so long for a model; a search goes on
+// without it then.
+func NewMemory(patience time.Duration) *Memory {
+	return &Memory{patience: patience, now: time.Now, tired: map[string]time.Time{}}
+}
+
+// embed answers the vector of text by the model of set.
+func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, text string) ([]float32, error) {
+	if v, busy := m.recall(set.Model, text); v != nil {
+		return v, nil
+	} else if busy {
+		return nil, ErrBusy
+	}
+	within, cancel := context.WithTimeout(ctx, m.patience)
+	defer cancel()
+	v, err := source.EmbedQuery(within, set, text)
+	switch {
+	case err == nil:
+		m.remember(remembered{set.Model, text, v})
+	case within.Err() != nil && ctx.Err() == nil:
+		m.mu.Lock()
+		m.tired[set.Model] = m.now().Add(rest)
+		m.mu.Unlock()
+		return nil, ErrBusy
+	}
+	return v, err
+}
+
+// recall answers a remembered vector, which becomes the latest, nil if there is none;
+// busy says that the model should not be asked.
+func (m *Memory) recall(model, text string) (v []float32, busy bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, r := range m.known {
+		if r.model == model && r.text == text {
+			copy(m.known[i:], m.known[i+1:])
+			m.known[len(m.known)-1] = r
+			return r.vector, false
+		}
+	}
+	return nil, m.now().Before(m.tired[model])
+}
+
+func (m *Memory) remember(r remembered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.known) == memoryQueries {
+		m.known = append(m.known[:0], m.known[1:]...)
+	}
+	m.known = append(m.known, r)
+	delete(m.tired, r.model)
+}

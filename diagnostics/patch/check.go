@@ -69,10 +69,5 @@ func errorLine(before, after *syntax.Tree, changed string) string {
 	if end < 0 {
 		end = len(changed) - at
 	}
-	const most = 80
-	line := strings.TrimSpace(changed[start : at+end])
-	if len(line) > most {
-		line = strings.ToValidUTF8(line[:most], "") + "…"
-	}
-	return fmt.Sprintf(" at line %d, %q", is[i].StartLine, line)
+	return fmt.Sprintf(" at line %d, %q", is[i].StartLine, shorten(changed[start:at+end]))
 }

@@ -36,7 +36,16 @@ func (v level) norm(s string) string {
 type text struct {
 	src  *source
 	norm [levels][]string
+	// left is how many comparisons of lines may still be made.
+	left int
 }
+
+// maxCompared bounds the comparisons for one file: half a second for a text and a
+// diff made to take for ever, and what twenty hunks that fit nowhere need in
+// 20,000 lines.
+const maxCompared = 50_000_000
+
+func (t *text) spent() bool { return t.left < 0 }
 
 func (t *text) at(v level) []string {
 	if t.norm[v] == nil {
@@ -100,10 +109,15 @@ func (t *text) find(h *hunk, body []bodyLine, v level, skipBlanks bool) []*match
 	}
 	var found []*match
 	at := make([]int, len(body))
+	t.left -= len(lines)
 	for p := range lines {
+		if t.spent() {
+			return nil
+		}
 		if lines[p] != want[first][0] && lines[p] != want[first][1] {
 			continue
 		}
+		t.left -= len(body)
 		if align(body, want, lines, p, skipBlanks, at) {
 			m := &match{hunk: h, body: body, at: slices.Clone(at), level: v, rough: skipBlanks}
 			if len(found) < mostMatches || m.stated() {

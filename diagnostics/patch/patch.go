@@ -309,7 +309,7 @@ func (t *target) apply(f *fileDiff) error {
 		return t.fill(f)
 	}
 	src := cut(t.doc.Text)
-	placed, refusal := place(src, f.hunks)
+	placed, refusal := place(src, f.hunks, maxCompared)
 	if refusal != nil {
 		return t.refuse(refusal)
 	}
@@ -340,7 +340,7 @@ func (t *target) fill(f *fileDiff) error {
 	for _, h := range f.hunks {
 		for _, l := range h.body {
 			if elides(l) {
-				return t.refuse(refuse(Elided, "%q stands for lines; write the whole file", strings.TrimSpace(l.text)))
+				return t.refuse(refuse(Elided, "%q stands for lines; write the whole file", shorten(l.text)))
 			}
 			lines = append(lines, l.text)
 			ended = !l.last

@@ -9,12 +9,16 @@ import (
 // place finds the one place of every hunk in a document. A hunk that fits in
 // several is settled by what is known otherwise: the line its header states, how
 // far the other hunks are from theirs, the function its header names, and that
-// hunks stand in order. What that leaves open is refused, not guessed.
-func place(src *source, hunks []*hunk) ([]*match, *Refusal) {
-	t := &text{src: src}
+// hunks stand in order. What that leaves open is refused, not guessed. most bounds
+// the comparisons of lines.
+func place(src *source, hunks []*hunk, most int) ([]*match, *Refusal) {
+	t := &text{src: src, left: most}
 	var open [][]*match
 	for _, h := range hunks {
 		found, err := t.candidates(h)
+		if t.spent() {
+			return nil, refuse(TooLarge, "it fits in too many ways to try; change less at a time, with more unchanged lines")
+		}
 		if err != nil {
 			err.Hunk = h.number
 			return nil, err
@@ -77,7 +81,7 @@ func (h *hunk) parts() ([]*hunk, *Refusal) {
 			continue
 		}
 		if l.op != ' ' {
-			return nil, refuse(Elided, "%q stands for lines; write every removed and every added line out", strings.TrimSpace(l.text))
+			return nil, refuse(Elided, "%q stands for lines; write every removed and every added line out", shorten(l.text))
 		}
 		cut = true
 		parts = append(parts, next)
@@ -111,46 +115,54 @@ func (t *text) hasNewSide(h *hunk) bool {
 	return false
 }
 
-// unlessApplied refuses lines to be added at the edge of a hunk where they stand
-// already: the context is on one side only and fits before and after.
+// unlessApplied refuses a hunk that adds lines at its edge where they stand
+// already: without context behind them, the old lines fit before and after.
 func (t *text) unlessApplied(h *hunk, found []*match) ([][]*match, *Refusal) {
-	body := found[0].body
-	if len(found) != 1 || slices.ContainsFunc(body, func(l bodyLine) bool { return l.op == '-' }) {
+	m := found[0]
+	last := len(m.body) - 1
+	if len(found) != 1 || m.body[0].op != '+' && m.body[last].op != '+' {
 		return [][]*match{found}, nil
 	}
-	m := found[0]
-	below := len(body)
-	for below > 0 && body[below-1].op == '+' {
-		below--
-	}
-	above := 0
-	for above < len(body) && body[above].op == '+' {
-		above++
-	}
-	there := func(added []bodyLine, at int) bool {
-		if len(added) == 0 || at < 0 || at+len(added) > len(t.src.lines) {
-			return false
+	var made []string
+	old := 0
+	for _, l := range m.body {
+		if l.op != '-' {
+			made = append(made, trailing.norm(l.text))
 		}
-		return slices.EqualFunc(added, t.at(trailing)[at:at+len(added)], func(l bodyLine, s string) bool { return trailing.norm(l.text) == s })
+		if l.old() {
+			old++
+		}
 	}
-	onlyBelow, onlyAbove := above == 0 && below < len(body), above > 0 && below == len(body)
-	if onlyBelow && there(body[below:], m.last()+1) || onlyAbove && there(body[:above], m.first()-above) {
+	lines := t.at(trailing)
+	from := m.first()
+	if m.body[0].op == '+' && m.body[last].op != '+' {
+		from = m.last() + 1 - len(made)
+	}
+	if to := from + len(made); len(made) > old && from >= 0 && to <= len(lines) && slices.Equal(made, lines[from:to]) {
 		return nil, refuse(Applied, "the added lines stand there already; if they are to be there twice, write the unchanged lines on both sides")
 	}
 	return [][]*match{found}, nil
 }
 
-// missing says which line of a hunk is not there.
+// missing says which line of a hunk is not there; nil when the comparisons are
+// spent.
 func (t *text) missing(h *hunk) *Refusal {
 	lines := t.at(spaced)
 	best, at, bestLine := 0, -1, ""
+	want := make([]string, len(h.body))
+	for i, l := range h.body {
+		want[i] = spaced.norm(l.text)
+	}
 	for p := range lines {
 		n := 0
-		for _, l := range h.body {
+		for i, l := range h.body {
+			if t.left--; t.spent() {
+				return nil
+			}
 			if !l.old() {
 				continue
 			}
-			if p+n >= len(lines) || spaced.norm(l.text) != lines[p+n] {
+			if p+n >= len(lines) || want[i] != lines[p+n] {
 				if n > best {
 					best, at, bestLine = n, p+n, l.text
 				}
@@ -162,15 +174,15 @@ func (t *text) missing(h *hunk) *Refusal {
 	if best == 0 {
 		for _, l := range h.body {
 			if l.old() && !l.blank() {
-				return refuse(NotFound, "no line of the document is %q, with which the hunk begins; copy its unchanged and removed lines from the document as they are now", strings.TrimSpace(l.text))
+				return refuse(NotFound, "no line of the document is %q, with which the hunk begins; copy its unchanged and removed lines from the document as they are now", shorten(l.text))
 			}
 		}
 	}
 	there := "the document ends"
 	if at < len(lines) {
-		there = fmt.Sprintf("the document has %q", strings.TrimSpace(t.src.lines[at].text))
+		there = fmt.Sprintf("the document has %q", shorten(t.src.lines[at].text))
 	}
-	return refuse(NotFound, "at line %d it wants %q, where %s; copy the unchanged and removed lines from the document as they are now", at+1, strings.TrimSpace(bestLine), there)
+	return refuse(NotFound, "at line %d it wants %q, where %s; copy the unchanged and removed lines from the document as they are now", at+1, shorten(bestLine), there)
 }
 
 // settle narrows down the hunks that fit in several places, until nothing more

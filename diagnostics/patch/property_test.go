@@ -146,7 +146,7 @@ func spoiled(t *rapid.T, diff string) string {
 func count(text string, only func(string) (string, bool)) map[string]int {
 	n := map[string]int{}
 	for line := range strings.Lines(text) {
-		if line, ok := only(strings.TrimRight(line, "\r\n")); ok {
+		if line, ok := only(strings.TrimRight(strings.TrimPrefix(line, byteOrderMark), "\r\n")); ok {
 			n[spaced.norm(line)]++
 		}
 	}
@@ -155,11 +155,16 @@ func count(text string, only func(string) (string, bool)) map[string]int {
 
 func all(line string) (string, bool) { return line, true }
 
+func cutMark(l, mark string) (string, bool) {
+	rest, ok := strings.CutPrefix(l, mark)
+	return strings.TrimPrefix(rest, byteOrderMark), ok
+}
+
 // within reports a line that went or came although the diff does not say so.
 func within(before, after, diff string) (string, bool) {
 	was, is := count(before, all), count(after, all)
-	removed := count(diff, func(l string) (string, bool) { return strings.CutPrefix(l, "-") })
-	added := count(diff, func(l string) (string, bool) { return strings.CutPrefix(l, "+") })
+	removed := count(diff, func(l string) (string, bool) { return cutMark(l, "-") })
+	added := count(diff, func(l string) (string, bool) { return cutMark(l, "+") })
 	for line, n := range was {
 		if line != "" && n-is[line] > removed[line] {
 			return "removed " + line, false
@@ -219,4 +224,17 @@ func FuzzPatch(f *testing.F) {
 			t.Errorf("%s: from %q to %q by\n%s", line, text, after, diff)
 		}
 	})
+}
+
+// TestTimeIsBounded: a text and a diff that fit in very many ways are refused when
+// enough has been tried.
+func TestTimeIsBounded(t *testing.T) {
+	files, refusal := read("--- a/x\n+++ b/x\n" + strings.Repeat("@@\n"+strings.Repeat(" a\n", 50)+"-a\n+c\n", 100))
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	src := cut(strings.Repeat("a\n", 10_000))
+	if _, refusal = place(src, files[0].hunks, 1_000_000); refusal == nil || refusal.Reason != TooLarge {
+		t.Errorf("got %v, want a refusal as too large", refusal)
+	}
 }

@@ -307,6 +307,7 @@ func (r *reader) flushBlanks() {
 }
 
 func (h *hunk) add(l bodyLine) {
+	l.text = strings.TrimPrefix(l.text, byteOrderMark) // the document keeps its own
 	h.body = append(h.body, l)
 	if l.op != '+' {
 		h.wantOld--

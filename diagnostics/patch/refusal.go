@@ -2,6 +2,7 @@ package patch
 
 import (
 	"fmt"
+	"strings"
 
 	"quarry/agent"
 )
@@ -69,4 +70,14 @@ func (r *Refusal) As(target any) bool {
 	}
 	*f = agent.Failf(code, "the change is refused (%s): %s", r.Reason, r.Error())
 	return true
+}
+
+// shorten is a line as a refusal quotes it.
+func shorten(line string) string {
+	const most = 80
+	line = strings.TrimSpace(line)
+	if len(line) > most {
+		line = strings.ToValidUTF8(line[:most], "") + "…"
+	}
+	return line
 }

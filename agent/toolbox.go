@@ -124,6 +124,8 @@ func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
 		return Failf(PermissionDenied, "%s is not in the workspace; only its files can be read", clip(excluded.Path, 200))
 	case errors.As(err, &excluded) && excluded.Reason == walk.Special:
 		return Failf(InvalidArguments, "%s is no file; list_files shows the files", clip(excluded.Path, 200))
+	case errors.As(err, &excluded) && excluded.Reason == walk.Unreadable:
+		return Failf(NotFound, "%s cannot be read; list_files shows the files", clip(excluded.Path, 200))
 	case errors.As(err, &excluded):
 		return Failf(PermissionDenied, "%s may not be read (%s); go on without it", clip(excluded.Path, 200), excluded.Reason)
 	case errors.As(err, &ambiguous):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"strings"
 )
 
 func (b *Toolbox) applyDiff(ctx context.Context, raw json.RawMessage) (reply, error) {
@@ -108,10 +109,19 @@ func (b *Toolbox) confine(ctx context.Context, p Proposal) (names []string, err 
 			return nil, err
 		case at != f.Path:
 			return nil, Failf(PermissionDenied, "%s is reached through a link; change %s", clip(f.Path, 200), b.parts.Workspace.Name(at))
-		case filepath.Base(at) == rulesFile:
+		case strings.EqualFold(filepath.Base(at), rulesFile): // some disks take one for the other
 			return nil, Failf(PermissionDenied, "%s is for the person to change", rulesFile)
 		case met[at]:
 			return nil, Failf(InvalidArguments, "%s is changed twice; put all its changes into one", b.parts.Workspace.Name(at))
+		}
+		text := ""
+		if !f.Create {
+			if text, err = b.parts.Workspace.Text(at); err != nil {
+				return nil, err
+			}
+		}
+		if HashText(text) != f.Base {
+			return nil, Failf(InvalidArguments, "%s has changed meanwhile; read it again", b.parts.Workspace.Name(at))
 		}
 		if len(f.Edits) > 0 || f.Create {
 			names = append(names, b.parts.Workspace.Name(at))

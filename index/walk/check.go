@@ -110,7 +110,10 @@ func (r *Root) Resolve(name string) (rel string, err error) {
 		if _, ok := r.Rel(name); !ok {
 			return "", &Excluded{given, Outside}
 		}
-		return "", fmt.Errorf("%s: %w", given, errors.Unwrap(err))
+		if cause := errors.Unwrap(err); cause != nil { // too many links have none
+			err = cause
+		}
+		return "", fmt.Errorf("%s: %w", given, err)
 	}
 	rel, ok := r.Rel(real)
 	if !ok {

@@ -135,7 +135,8 @@ var deniedExts = func() map[string]Reason {
 // denied is the built-in list. exists answers for a path relative to the
 // candidate's own folder. An ignore file can lift what it says with "!".
 func denied(base string, dir bool, exists func(rel string) bool) Reason {
-	if base == ".git" { // a file in worktrees and submodules
+	// A file in worktrees and submodules; where case does not count, also .GIT.
+	if strings.EqualFold(base, ".git") {
 		return VersionControl
 	}
 	if dir {

@@ -53,12 +53,12 @@ func TestBuiltInListCanBeLifted(t *testing.T) {
 		"main.go": "", "go.sum": "", "logo.PNG": "", "app.min.js": "", "app.js.map": "", "data.sqlite": "", "x.tar.gz": "", "a.out.so": "",
 		"node_modules/x/index.js": "", "web/package.json": "", "web/dist/a.js": "", "lib/dist/a.js": "", "rust/Cargo.toml": "", "rust/target/x.rs": "",
 		"go/vendor/modules.txt": "", "go/vendor/x.go": "", "vendor/own.go": "", "cached/CACHEDIR.TAG": "", "cached/x.go": "",
-		".git/HEAD": "", "py/venv/pyvenv.cfg": "", "big.txt": strings.Repeat("x\n", 1<<20),
+		".git/HEAD": "", "other/.GIT/config": "", "py/venv/pyvenv.cfg": "", "big.txt": strings.Repeat("x\n", 1<<20),
 	})
 	files, skips := walked(t, root(t, dir))
 	equal(t, "files", files, "lib/dist/a.js", "main.go", "rust/Cargo.toml", "vendor/own.go", "web/package.json")
 	equal(t, "skips", skips, "a.out.so (binary)", "app.js.map (minified)", "app.min.js (minified)", "big.txt (too large)", "cached (build output)",
-		"data.sqlite (database)", "go/vendor (dependencies)", "go.sum (lock file)", "logo.PNG (media)", "node_modules (dependencies)",
+		"data.sqlite (database)", "go/vendor (dependencies)", "go.sum (lock file)", "logo.PNG (media)", "node_modules (dependencies)", "other/.GIT (version control)",
 		"py/venv (dependencies)", "rust/target (build output)", "web/dist (build output)", "x.tar.gz (archive)")
 
 	write(t, dir, map[string]string{".quarryignore": "!node_modules/\n!*.min.js\nmain.go\n!.git/\n", ".gitignore": "!logo.PNG\n"})

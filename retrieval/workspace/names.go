@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"quarry/index/walk"
 )
@@ -148,9 +149,10 @@ func (w *Workspace) search(ctx context.Context, name string, resolve func(f *fol
 				return "", ctx.Err()
 			}
 			rel, err := "", c.err
-			if err == nil {
-				rel, err = resolve(c.folder, c.rel)
+			if err != nil {
+				return "", err // of opening the folder
 			}
+			rel, err = resolve(c.folder, c.rel)
 			switch {
 			case err == nil:
 				found = append(found, candidate{c.folder, rel})
@@ -174,18 +176,17 @@ func (w *Workspace) search(ctx context.Context, name string, resolve func(f *fol
 		refusal = &walk.Excluded{Path: name, Reason: walk.Outside}
 	}
 	var excluded *walk.Excluded
-	if errors.As(refusal, &excluded) { // say it in the words of who asked
+	switch {
+	case errors.As(refusal, &excluded): // say it in the words of who asked
 		return "", &walk.Excluded{Path: name, Reason: excluded.Reason}
+	case errors.Is(refusal, fs.ErrNotExist) || errors.Is(refusal, syscall.ENOTDIR):
+		return "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	case errors.Is(refusal, fs.ErrExist):
+		return "", fmt.Errorf("%s: %w", name, fs.ErrExist)
 	}
-	return "", fmt.Errorf("%s: %w", name, cause(refusal))
-}
-
-// cause is an error without the paths that it was wrapped with.
-func cause(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fs.ErrNotExist
-	}
-	return err
+	// No permission, or nothing that the system takes for a name. Its own words
+	// hold the absolute path.
+	return "", &walk.Excluded{Path: name, Reason: walk.Unreadable}
 }
 
 // candidates are the places that name says, and those it may mean if it says

@@ -18,11 +18,15 @@ type surroundings struct {
 	lines string
 }
 
-// weighted is a name with how much it matters: 1 at the cursor, less with every
-// line away from it.
+// weighted is a name with what the document says of it.
 type weighted struct {
-	text   string
+	text string
+	// weight is how near the cursor it stands: 1 there, less with every line away.
 	weight float64
+	// count is how often it stands anywhere.
+	count int
+	// called is drafted or calls, 0 for most.
+	called float64
 }
 
 const (
@@ -31,9 +35,9 @@ const (
 	// header is the least weight of a line that the cursor's line stands in: the
 	// head of its function names receiver and parameter types.
 	header = 0.7
-	// drafted is the weight of names in a draft of the answer, called that of the
+	// drafted is the weight of names in a draft of the answer, calls that of the
 	// function whose arguments are being written, or of the word at the cursor.
-	drafted, called = 3, 4
+	drafted, calls = 3, 4
 	// linesBefore and linesAfter the cursor are compared with other code.
 	linesBefore, linesAfter = 10, 2
 	// maxAnalyze is the largest new document that is parsed for its imports; a
@@ -53,8 +57,13 @@ func look(q completion.ContextQuery) surroundings {
 			if !met {
 				i = len(s.names)
 				at[w] = i
-				s.names = append(s.names, weighted{w, 0})
+				s.names = append(s.names, weighted{text: w})
 			}
+			if weight > 1 {
+				s.names[i].called = max(s.names[i].called, weight)
+				return
+			}
+			s.names[i].count++
 			s.names[i].weight = max(s.names[i].weight, weight)
 		})
 	}
@@ -66,8 +75,8 @@ func look(q completion.ContextQuery) surroundings {
 		see(line, weight)
 	}
 	before := q.Text[:q.Offset]
-	see(calling(before), called)
-	see(strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789"), called)
+	see(calling(before), calls)
+	see(strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789"), calls)
 	see(q.Draft, drafted)
 	s.lines = strings.Join(around(lines, row), "\n") + "\n" + q.Draft
 	return s
@@ -185,14 +194,14 @@ func inName(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// imported are the path stems that a file's imports may mean, by names alone:
+// imports are the path stems that a file's imports may mean, by names alone:
 // the folder of a package path (Go, Java), the file of a module (Python, Rust), a
 // path relative to the file's (JavaScript, C).
-type imported []string
+type imports []string
 
-func importedBy(name string, imports []syntax.Import) imported {
-	var stems imported
-	for _, im := range imports {
+func importedBy(name string, list []syntax.Import) imports {
+	var stems imports
+	for _, im := range list {
 		p := im.Path
 		switch {
 		case strings.HasPrefix(p, "./"), strings.HasPrefix(p, "../"):
@@ -223,7 +232,7 @@ func importedBy(name string, imports []syntax.Import) imported {
 }
 
 // has answers whether a file belongs to what is imported.
-func (m imported) has(file string) bool {
+func (m imports) has(file string) bool {
 	stem := strings.TrimSuffix(file, path.Ext(file))
 	dir := path.Dir(file)
 	for _, s := range m {
@@ -236,7 +245,7 @@ func (m imported) has(file string) bool {
 
 // folders answers a quick test that every folder passes that has an imported
 // file: most need no closer look.
-func (m imported) folders() func(dir string) bool {
+func (m imports) folders() func(dir string) bool {
 	last := map[string]bool{".": true}
 	for _, s := range m {
 		last[path.Base(s)] = true

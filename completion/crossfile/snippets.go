@@ -35,7 +35,7 @@ const (
 
 // snippets writes the candidates down until they fill the budget, and similar
 // code behind the most likely ones.
-func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here surroundings, list []candidate) []completion.Snippet {
+func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here surroundings, list []*candidate) []completion.Snippet {
 	room := bytesPerToken * q.Tokens
 	var out, similar []completion.Snippet
 	if s.reach == Similar && s.workspace != nil && ctx.Err() == nil {
@@ -51,10 +51,10 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 		if w.bytes > 2*room {
 			break
 		}
-		if list[i].near < explained && covered(similar, list[i].declaration) {
+		if list[i].nearness() < explained && covered(similar, list[i].declaration) {
 			continue
 		}
-		if sn, ok := w.write(&list[i]); ok {
+		if sn, ok := w.write(list[i]); ok {
 			out = append(out, sn)
 		}
 	}
@@ -79,8 +79,8 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 			return completion.Snippet{}, false // a field of what is there
 		}
 	}
-	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: signature(c.declaration), Why: c.why}
-	if c.near >= explained && w.ctx.Err() == nil {
+	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: signature(c.declaration), Why: c.why()}
+	if c.nearness() >= explained && w.ctx.Err() == nil {
 		switch {
 		case isShortType(c.declaration) && w.types < maxTypes:
 			if body := w.source.body(c.declaration); body != "" {
@@ -189,9 +189,15 @@ func (s *Source) lines(d *declaration, n int) []string {
 	if text == "" {
 		return nil
 	}
-	all := strings.Split(text, "\n")
-	from := min(int(d.line)-1, len(all))
-	return all[from:min(from+n, len(all))]
+	for range d.line - 1 {
+		i := strings.IndexByte(text, '\n')
+		if i < 0 {
+			return nil
+		}
+		text = text[i+1:]
+	}
+	lines := strings.SplitN(text, "\n", n+1)
+	return lines[:min(n, len(lines))]
 }
 
 // docLine is the first line of the comment that a declaration begins with,

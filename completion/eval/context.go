@@ -209,10 +209,20 @@ func callSites(r Repository, reach crossfile.Reach) (*crossfile.Source, []site, 
 			if strings.HasPrefix(d.Text[end:], "(") {
 				end++
 			}
-			sites = append(sites, site{d, strings.LastIndexByte(d.Text[:ref.Span.Start], '\n') + 1, end, callee.signature})
+			line := strings.LastIndexByte(d.Text[:ref.Span.Start], '\n') + 1
+			if len(ref.Name) < 3 || builtin[d.Language][ref.Name] || isAttribute(d.Language, d.Text[line:end]) || isTest(callee.path) && !isTest(d.Path) {
+				continue // a call of something else that has the same name
+			}
+			sites = append(sites, site{d, line, end, callee.signature})
 		}
 	}
 	return source, sites, nil
+}
+
+// isAttribute: in Rust, all and any of #[cfg(all(…))] look like calls.
+func isAttribute(language, line string) bool {
+	line = strings.TrimSpace(line)
+	return language == "rust" && (strings.HasPrefix(line, "#[") || strings.HasPrefix(line, "#!["))
 }
 
 // inMemory is the crossfile.Workspace of one repository.

@@ -1,0 +1,476 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/agent"
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+)
+
+// slowly is an engine that says one piece after each value of next.
+func slowly(next <-chan bool, pieces ...string) func(context.Context, func(string) bool) (string, error) {
+	return func(ctx context.Context, emit func(string) bool) (string, error) {
+		for _, piece := range pieces {
+			select {
+			case <-next:
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+			if !emit(piece) {
+				return "", ctx.Err()
+			}
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+		return strings.Join(pieces, ""), nil
+	}
+}
+
+func explaining(write func(context.Context, func(string) bool) (string, error)) *core {
+	return &core{indexed: true, assistant: assistant{explain: func(ctx context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
+		text, err := write(ctx, emit)
+		return agent.Explanation{Text: text, Confidence: agent.High, Citations: []agent.Citation{{Path: "b.go", StartLine: 2, EndLine: 2}}, Removed: 2}, err
+	}}}
+}
+
+const explained = "# undefined: foo\n\na.go:4, says compiler.\n\nNobody wrote foo. Write it.\n\n---\n\n" +
+	"Confidence: high. Based on b.go:2. 2 citations named nothing in the workspace and were removed.\n"
+
+func explain(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) {
+	t.Helper()
+	a := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Explain")
+	if _, err := e.Choose(soon(t), a, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// page waits until the shown document is as want says.
+func page(t *testing.T, e *lsptest.Editor, want string) {
+	t.Helper()
+	var got string
+	err := e.Await(soon(t), func() bool {
+		var err error
+		if got, err = e.Page(); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return got == want
+	})
+	if err != nil {
+		t.Fatalf("the page (-want +got):\n%s\nmessages: %q", cmp.Diff(want, got), e.Shown())
+	}
+}
+
+func TestExplanationsAreShownAsTheyAreWritten(t *testing.T) {
+	next := make(chan bool)
+	e := edit(t, "vscode", explaining(slowly(next, "Nobody ", "wrote foo. ", "Write it.")))
+	b := problemAt(t, e, "a.go")
+	explain(t, e, b)
+	head := "# undefined: foo\n\na.go:4, says compiler.\n\n"
+	if docs := e.Documents(); len(docs) > 0 {
+		t.Errorf("shown before there was a word: %q", docs)
+	}
+	next <- true
+	page(t, e, head+"Nobody ")
+	next <- true
+	page(t, e, head+"Nobody wrote foo. ")
+	next <- true
+	page(t, e, head+"Nobody wrote foo. Write it.")
+	next <- true
+	page(t, e, explained)
+	if docs := e.Documents(); !cmp.Equal(docs, []string{"quarry:/explanation.md"}) {
+		t.Errorf("shown: %q", docs)
+	}
+	ended(t, e, "explained")
+}
+
+// A fast model's words do not make the client read the page for each of them.
+func TestPagesAreRefreshedInMeasure(t *testing.T) {
+	next := make(chan bool, 1001)
+	for range cap(next) {
+		next <- true
+	}
+	e := edit(t, "vscode", explaining(slowly(next, strings.Split(strings.Repeat("word ", 1000), " ")[:1000]...)))
+	b := problemAt(t, e, "a.go")
+	explain(t, e, b)
+	ended(t, e, "explained")
+	if n := e.Refreshed(); n > 20 {
+		t.Errorf("a page of 1000 words was read %d times", n)
+	}
+}
+
+func TestExplanationsWithoutVirtualDocuments(t *testing.T) {
+	for _, profile := range []string{"neovim", "helix"} {
+		t.Run(profile, func(t *testing.T) {
+			next := make(chan bool)
+			e := edit(t, profile, explaining(slowly(next, "Nobody ", "wrote foo. Write it.")))
+			b := problemAt(t, e, "a.go")
+			for i := range 2 {
+				explain(t, e, b)
+				for range 3 {
+					if docs := e.Documents(); len(docs) != i {
+						t.Fatalf("shown before it is whole: %q", docs)
+					}
+					next <- true
+				}
+				if err := e.Await(soon(t), func() bool { return len(e.Documents()) > i }); err != nil {
+					t.Fatal(err)
+				}
+				page(t, e, explained)
+			}
+			if docs := e.Documents(); docs[0] == docs[1] {
+				t.Error("the second explanation is in the file of the first, which the editor may not read again")
+			}
+			if shown := e.Shown(); len(shown) > 0 {
+				t.Errorf("shown: %q", shown)
+			}
+		})
+	}
+	t.Run("no documents at all", func(t *testing.T) {
+		next := make(chan bool, 2)
+		next <- true
+		next <- true
+		e := edit(t, "vscode", explaining(slowly(next, "Nobody wrote foo. Write it.")), capabilities(`{}`))
+		b := problemAt(t, e, "a.go")
+		explain(t, e, b)
+		awaitShown(t, e, explained)
+	})
+}
+
+func TestHoverShowsAFinishedExplanation(t *testing.T) {
+	next := make(chan bool, 3)
+	e := edit(t, "neovim", explaining(slowly(next, "Nobody wrote foo. ", "Write it.")))
+	b := problemAt(t, e, "a.go")
+	hover := func(at int) string {
+		t.Helper()
+		text, err := e.Hover(soon(t), b, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	explain(t, e, b)
+	if got := hover(b.Cursor); got != "" {
+		t.Errorf("hover before it is finished: %q", got)
+	}
+	for range cap(next) {
+		next <- true
+	}
+	page(t, e, explained)
+	want := "**quarry: undefined: foo**\n\nNobody wrote foo. Write it."
+	if err := e.Await(soon(t), func() bool { return strings.HasPrefix(hover(b.Cursor), want) }); err != nil {
+		t.Fatalf("hover: %q", hover(b.Cursor))
+	}
+	if got := hover(0); got != "" {
+		t.Errorf("hover elsewhere: %q", got)
+	}
+	// It moves with the text, and is kept when the editor tells of it again.
+	if err := e.Replace(b, 0, 0, "// more\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(b.Text.String(), "foo")
+	if got := hover(at); !strings.HasPrefix(got, want) {
+		t.Errorf("hover after a line was put before: %q", got)
+	}
+	b.Diagnostics[0].Start, b.Diagnostics[0].End = at, at+3
+	actions(t, e, b, at, at)
+	if got := hover(at + 3); !strings.HasPrefix(got, want) {
+		t.Errorf("hover after the editor told again: %q", got)
+	}
+	if err := e.Replace(b, at+3, at+3, "d"); err != nil {
+		t.Fatal(err)
+	}
+	if got := hover(at); got != "" {
+		t.Errorf("hover after the text changed: %q", got)
+	}
+	// What the editor tells of no more is forgotten.
+	b.Diagnostics[0].End = at + 4
+	explain(t, e, b)
+	for range cap(next) {
+		next <- true
+	}
+	if err := e.Await(soon(t), func() bool { return hover(at) != "" }); err != nil {
+		t.Error("no hover after it was explained again")
+	}
+	b.Diagnostics = nil
+	actions(t, e, b, at, at)
+	if got := hover(at); got != "" {
+		t.Errorf("hover on a diagnostic that is no more: %q", got)
+	}
+}
+
+// The person who asks again, or cancels, waits for nothing older.
+func TestOnlyTheNewestExplanationIsWritten(t *testing.T) {
+	ended1 := make(chan error, 1)
+	var n atomic.Int32
+	c := &core{indexed: true}
+	c.explain = func(ctx context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
+		if n.Add(1) == 1 {
+			emit("old words")
+			<-ctx.Done()
+			ended1 <- ctx.Err()
+			return agent.Explanation{}, ctx.Err()
+		}
+		emit("new words")
+		return agent.Explanation{Text: "New words."}, nil
+	}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	head := "# undefined: foo\n\na.go:4, says compiler.\n\n"
+	explain(t, e, b)
+	page(t, e, head+"old words")
+	explain(t, e, b)
+	if err := <-ended1; !errors.Is(err, context.Canceled) {
+		t.Errorf("the older ended with %v", err)
+	}
+	page(t, e, head+"New words.\n")
+	if shown := e.Shown(); len(shown) > 0 {
+		t.Errorf("shown: %q", shown)
+	}
+}
+
+func TestCancellingAnExplanation(t *testing.T) {
+	c := &core{indexed: true}
+	stopped := make(chan bool)
+	c.explain = func(ctx context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
+		emit("some words")
+		<-ctx.Done()
+		close(stopped)
+		return agent.Explanation{}, ctx.Err()
+	}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	explain(t, e, b)
+	head := "# undefined: foo\n\na.go:4, says compiler.\n\n"
+	page(t, e, head+"some words")
+	i := slices.IndexFunc(e.Progressed(), func(p lsptest.Progress) bool { return strings.Contains(string(p.Value), "Explain") })
+	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[i].Token}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-stopped:
+	case <-soon(t).Done():
+		t.Fatal("the engine was not told")
+	}
+	page(t, e, head+"some words\n\n(cancelled)\n")
+	ended(t, e, "cancelled")
+	if shown := e.Shown(); len(shown) > 0 {
+		t.Errorf("shown: %q", shown)
+	}
+}
+
+func TestAFailedExplanationSaysWhy(t *testing.T) {
+	c := &core{indexed: true}
+	c.explain = func(_ context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
+		emit("some words")
+		return agent.Explanation{}, errors.New("Ollama went away")
+	}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	explain(t, e, b)
+	page(t, e, "# undefined: foo\n\na.go:4, says compiler.\n\nsome words\n\n(interrupted)\n")
+	awaitShown(t, e, "Explain: undefined: foo: Ollama went away")
+}
+
+// What a person can type after a command, and what they are asked if they type
+// nothing.
+func TestCommandsAsPeopleRunThem(t *testing.T) {
+	type request struct{ What, Message, Goal string }
+	for _, tt := range []struct {
+		name    string
+		command string
+		args    []any
+		choices string // asked of the person, whose choice is the second
+		want    any
+		says    string
+	}{
+		{name: "part of a message", command: "explain", args: []any{"undefined: f"}, want: request{"explain", "undefined: foo", ""}},
+		{name: "place", command: "fix", args: []any{"a.go:4"}, want: request{"fix", "undefined: foo", ""}},
+		{name: "place with a column", command: "explain", args: []any{"a.go:4:9"}, want: request{"explain", "undefined: foo", ""}},
+		{name: "place and message", command: "explain", args: []any{"a.go:1:1: who knows"}, want: request{"explain", "who knows", ""}},
+		{name: "a line without", command: "fix", args: []any{"a.go:1"}, says: "the editor has told of no diagnostic there; add what the tool says, as in a.go:1: undefined: x"},
+		{name: "a line that is not", command: "fix", args: []any{"a.go:99: x"}, says: "a.go has 5 lines"},
+		{name: "a file that is not", command: "fix", args: []any{"b.go:1: x"}, says: "b.go"},
+		{name: "words that nobody said", command: "explain", args: []any{"no such thing"}, says: "Choose the action to explain it there"},
+		{name: "several", command: "explain", choices: "a.go:3 unused, a.go:4 undefined: foo", want: request{"explain", "undefined: foo", ""}},
+		{name: "several in a document", command: "fix", args: []any{"URI"}, choices: "a.go:3 unused, a.go:4 undefined: foo", want: request{"fix", "undefined: foo", ""}},
+		{name: "words of a line cut up", command: "ask", args: []any{"where", "is", "x?"}, want: request{"ask", "where is x?", ""}},
+		{name: "a question", command: "ask", args: []any{"where is x?"}, want: request{"ask", "where is x?", ""}},
+		{name: "no question", command: "ask", choices: "What does a.go do?, Who uses a.go, and for what?, What is this workspace for, and where does it begin?", want: request{"ask", "Who uses a.go, and for what?", "a.go"}},
+		{name: "a kind", command: "refactor", args: []any{"simplify"}, want: request{"refactor", "simplify", ""}},
+		{name: "a name", command: "refactor", args: []any{"rename newName"}, want: request{"refactor", "rename", "newName"}},
+		{name: "a wish", command: "refactor", args: []any{"rename what is wrong"}, want: request{"refactor", "free", "rename what is wrong"}},
+		{name: "no wish", command: "refactor", choices: "Extract into a function, Rename to something clearer within its scope, Simplify, Document, Write tests", want: request{"refactor", "rename", ""}},
+		{name: "nonsense", command: "ask", args: []any{[]int{1}}, says: "neither a text nor"},
+	} {
+		t.Run(tt.command+" "+tt.name, func(t *testing.T) {
+			got := make(chan request, 1)
+			done := errors.New("done")
+			c := &core{indexed: true, assistant: assistant{
+				explain: func(_ context.Context, p agent.Problem, _ func(string) bool) (agent.Explanation, error) {
+					got <- request{"explain", p.Message, ""}
+					return agent.Explanation{}, done
+				},
+				fix: func(_ context.Context, p agent.Problem) (agent.Proposal, error) {
+					got <- request{"fix", p.Message, ""}
+					return agent.Proposal{}, done
+				},
+				refactor: func(_ context.Context, sel agent.Selection) (agent.Proposal, error) {
+					got <- request{"refactor", string(sel.Kind), sel.Goal}
+					return agent.Proposal{}, done
+				},
+				ask: func(_ context.Context, q agent.Question, _ func(string) bool) (agent.Answer, error) {
+					about := ""
+					if q.About != nil {
+						about = q.About.Document.Path[strings.LastIndexAny(q.About.Document.Path, `/\`)+1:]
+					}
+					got <- request{"ask", q.Text, about}
+					return agent.Answer{}, done
+				},
+			}}
+			e := edit(t, "neovim", c)
+			b := problemAt(t, e, "a.go")
+			b.Diagnostics = append(b.Diagnostics, lsptest.Diagnostic{Start: 16, End: 18, Message: "unused"})
+			actions(t, e, b, 0, len(source))
+			for i, arg := range tt.args {
+				if arg == "URI" {
+					tt.args[i] = b.URI
+				}
+			}
+			err := e.Execute(soon(t), "quarry."+tt.command, tt.args...)
+			if tt.name == "nonsense" {
+				wantCode(t, tt.name, err, -32602)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.choices != "" {
+				attend(t, e, func(_ string, choices []string) string {
+					if diff := cmp.Diff(tt.choices, strings.Join(choices, ", ")); diff != "" {
+						t.Errorf("choices (-want +got):\n%s", diff)
+					}
+					return choices[1]
+				})
+			}
+			if tt.says != "" {
+				awaitShown(t, e, tt.says)
+				return
+			}
+			if diff := cmp.Diff(tt.want, any(<-got)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRefactorNeedsASelectionItKnows(t *testing.T) {
+	e := edit(t, "helix", &core{})
+	b := problemAt(t, e, "a.go")
+	run := func() {
+		t.Helper()
+		if err := e.Execute(soon(t), "quarry.refactor", "simplify"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	awaitShown(t, e, "quarry does not know what you selected")
+	actions(t, e, b, 0, 9)
+	if err := e.Replace(b, 0, 0, "x"); err != nil {
+		t.Fatal(err)
+	}
+	run()
+	if err := e.Await(soon(t), func() bool { return len(e.Shown()) == 2 }); err != nil {
+		t.Fatalf("a selection in a text that has changed: %q", e.Shown())
+	}
+}
+
+func TestAskAnswersInParts(t *testing.T) {
+	var got agent.Question
+	c := &core{assistant: assistant{ask: func(_ context.Context, q agent.Question, emit func(string) bool) (agent.Answer, error) {
+		got = q
+		for _, piece := range []string{"It ", "is ", "there."} {
+			emit(piece)
+		}
+		return agent.Answer{Text: "It is there: a.go:1.", Citations: []agent.Citation{{Path: "a.go", StartLine: 1, EndLine: 1}}, Removed: 1}, nil
+	}}}
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	for _, token := range []any{nil, "parts", 7} {
+		before := len(e.Progressed())
+		params := map[string]any{"question": " where? ", "textDocument": map[string]any{"uri": b.URI}, "range": e.Range(b, 0, 9)}
+		if token != nil {
+			params["partialResultToken"] = token
+		}
+		var result json.RawMessage
+		if err := e.Call(soon(t), lsp.MethodAsk, params, &result); err != nil {
+			t.Fatal(err)
+		}
+		want := `{"text":"It is there: a.go:1.","citations":[{"path":"a.go","start_line":1,"end_line":1}],"removed_citations":1,"unfounded":false}`
+		if diff := cmp.Diff(want, string(result)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		var parts []string
+		for _, p := range e.Progressed()[before:] {
+			parts = append(parts, fmt.Sprintf("%s %s", p.Token, p.Value))
+		}
+		var wantParts []string
+		if token != nil {
+			name, _ := json.Marshal(token)
+			for _, piece := range []string{"It ", "is ", "there."} {
+				wantParts = append(wantParts, fmt.Sprintf(`%s {"text":%q}`, name, piece))
+			}
+		}
+		if diff := cmp.Diff(wantParts, parts); diff != "" {
+			t.Errorf("parts (-want +got):\n%s", diff)
+		}
+	}
+	if got.Text != "where?" || got.About == nil || got.About.End != 9 || got.About.Document.Text != source {
+		t.Errorf("the engine's question: %+v", got)
+	}
+	wantCode(t, "no question", e.Call(soon(t), lsp.MethodAsk, map[string]any{"question": " "}, nil), -32602)
+	wantCode(t, "a token of a wrong type", e.Call(soon(t), lsp.MethodAsk, map[string]any{"question": "x", "partialResultToken": true}, nil), -32602)
+}
+
+func TestAskingIsCancelledWithItsRequest(t *testing.T) {
+	asked := make(chan bool)
+	c := &core{assistant: assistant{ask: func(ctx context.Context, _ agent.Question, _ func(string) bool) (agent.Answer, error) {
+		close(asked)
+		<-ctx.Done()
+		return agent.Answer{}, ctx.Err()
+	}}}
+	e := edit(t, "vscode", c)
+	p, err := e.Start(lsp.MethodAsk, map[string]any{"question": "where?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := p.Cancel(); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "cancelled", p.Wait(nil), -32800)
+}
+
+// Nothing is offered for what no model may see.
+func TestWithheldDocumentsGetNoActions(t *testing.T) {
+	e := edit(t, "vscode", &core{indexed: true})
+	b := problemAt(t, e, ".env")
+	if got := titles(actions(t, e, b, 0, len(source))); len(got) > 0 {
+		t.Errorf("offered: %q", got)
+	}
+	beginFix(t, e, b)
+	awaitShown(t, e, ".env is a secret")
+}

@@ -26,6 +26,7 @@ func init() {
 		"quarry/search.lexical":  searchIn(retrieval.SignalsLexical),
 		"quarry/search.semantic": searchIn(retrieval.SignalsSemantic),
 		"quarry/search.hybrid":   searchIn(retrieval.SignalsAll),
+		"quarry/similar":         (*Server).similar,
 		"quarry/content.getSpan": (*Server).getSpan,
 		"quarry/open.atSpan":     (*Server).openAtSpan,
 	}

@@ -28,6 +28,7 @@ var contract = map[string]struct{ params, result reflect.Type }{
 	"quarry/search.lexical":  {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},
 	"quarry/search.semantic": {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},
 	"quarry/search.hybrid":   {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},
+	"quarry/similar":         {reflect.TypeFor[similarParams](), reflect.TypeFor[searchResponse]()},
 	"quarry/content.getSpan": {reflect.TypeFor[spanParams](), reflect.TypeFor[span]()},
 	"quarry/open.atSpan":     {reflect.TypeFor[spanParams](), reflect.TypeFor[shown]()},
 }

@@ -50,6 +50,14 @@ type searchFilters struct {
 	Types     []retrieval.Type `json:"types,omitzero" jsonschema:"code, test, doc or config"`
 }
 
+func (f *searchFilters) addTo(q *retrieval.Filter) {
+	q.Paths = append(q.Paths, f.Paths...)
+	q.Languages = append(q.Languages, f.Languages...)
+	q.Symbols = append(q.Symbols, f.Symbols...)
+	q.Kinds = append(q.Kinds, f.Kinds...)
+	q.Types = append(q.Types, f.Types...)
+}
+
 type searchResponse struct {
 	Results []searchResult     `json:"results"`
 	Backend []string           `json:"backend"`
@@ -100,12 +108,7 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 		Diversity: p.Diversity,
 		At:        s.whereabouts(p),
 	}
-	q := &req.Query
-	q.Paths = append(q.Paths, p.Filters.Paths...)
-	q.Languages = append(q.Languages, p.Filters.Languages...)
-	q.Symbols = append(q.Symbols, p.Filters.Symbols...)
-	q.Kinds = append(q.Kinds, p.Filters.Kinds...)
-	q.Types = append(q.Types, p.Filters.Types...)
+	p.Filters.addTo(&req.Query.Filter)
 	jsonrpc2.Async(ctx)
 
 	core := s.currentCore()
@@ -116,6 +119,22 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 	if err != nil {
 		return nil, err
 	}
+	return s.respond(ctx, core, answer, p.shown())
+}
+
+// shownAs is how results are to be shown.
+type shownAs struct {
+	text         bool
+	contextLines int
+	partial      json.RawMessage
+}
+
+func (p *searchParams) shown() shownAs {
+	return shownAs{p.IncludeText, p.ContextLines, p.PartialResultToken}
+}
+
+// respond sends an answer, in batches first if that was asked for.
+func (s *Server) respond(ctx context.Context, core Core, answer workspace.Answer, show shownAs) (any, error) {
 	response := searchResponse{
 		Results: make([]searchResult, len(answer.Results)),
 		Backend: answer.Backend,
@@ -128,15 +147,15 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 	for i, r := range answer.Results {
 		path := filepath.Join(r.Root, filepath.FromSlash(r.Path))
 		response.Results[i] = searchResult{URI: string(uri.File(path)), Result: r}
-		if p.IncludeText {
+		if show.text {
 			// A file that went since it was indexed has no text to show.
 			if text, err := core.Text(path); err == nil {
-				sp := cutSpan(text, r.StartLine, r.EndLine, p.ContextLines)
+				sp := cutSpan(text, r.StartLine, r.EndLine, show.contextLines)
 				response.Results[i].Text, response.Results[i].TextStart = sp.Text, sp.StartLine
 			}
 		}
 	}
-	return response, s.sendPartial(ctx, p.PartialResultToken, response.Results)
+	return response, s.sendPartial(ctx, show.partial, response.Results)
 }
 
 // sendPartial sends results in batches; the response repeats them all, in the

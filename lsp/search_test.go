@@ -98,6 +98,30 @@ func TestSearchMethods(t *testing.T) {
 	wantCode(t, "semantic without embeddings", e.Call(ctx, "quarry/search.semantic", map[string]any{"query": "x"}, nil), -32600)
 }
 
+func TestSimilar(t *testing.T) {
+	e, root := indexedEditor(t, "vscode")
+	ctx := soon(t)
+	var got searched
+	if err := e.Call(ctx, "quarry/similar", map[string]any{"path": "barn/store.go", "startLine": 3, "endLine": 3, "k": 5, "includeText": true}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Results) != 1 || got.Results[0].Path != "barn/harvest.go" || got.Results[0].Root != root || !strings.Contains(got.Results[0].Text, "func Harvest") || len(got.Results[0].Reasons) == 0 {
+		t.Errorf("similar to barn/store.go:3: %+v", got.Results)
+	}
+	if err := e.Call(ctx, "quarry/similar", map[string]any{"code": "Harvest(n)", "filters": map[string]any{"paths": []string{"store"}}}, &got); err != nil || len(got.Results) != 1 || got.Results[0].Path != "barn/store.go" {
+		t.Errorf("similar to code: %+v, %v", got.Results, err)
+	}
+	for name, params := range map[string]map[string]any{
+		"nothing":          {},
+		"no lines":         {"path": "barn/store.go"},
+		"a secret":         {"path": ".env", "startLine": 1, "endLine": 1},
+		"k":                {"code": "x", "k": 1000},
+		"negative context": {"code": "x", "contextLines": -1},
+	} {
+		wantCode(t, name, e.Call(ctx, "quarry/similar", params, nil), -32602)
+	}
+}
+
 func TestSearchSendsPartialResults(t *testing.T) {
 	e, _ := indexedEditor(t, "vscode")
 	seen := len(e.Progressed())

@@ -35,6 +35,8 @@ type Workspace interface {
 	Rebuild()
 	// Search asks every root and merges the answers by score.
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	// FindSimilar finds code like a piece of code.
+	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
 	// Withheld answers whether a document must not be shown to a model.
 	Withheld(ctx context.Context, path string) bool
 }

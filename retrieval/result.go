@@ -39,7 +39,7 @@ func fullScore(w *weights, fusion Fusion) float32 {
 	full := float32(0)
 	for _, x := range w {
 		if fusion == FusionRank {
-			x /= 61
+			x /= rankConstant
 		}
 		full += x
 	}

@@ -327,9 +327,13 @@ func (sr *search) neighbours(weight float32) {
 	}
 }
 
+// rankConstant is the score of a first place as a divisor, less one the k of
+// reciprocal rank fusion.
+const rankConstant = 61
+
 // fuseRanks scores by weighted reciprocal ranks over the same signals.
 func (sr *search) fuseRanks(w *weights) {
-	const k = 60
+	const k = rankConstant - 1
 	cs := sr.sc.candidates
 	for i := range cs {
 		cs[i].score = 0

@@ -30,13 +30,29 @@ const (
 // nothing of questions, files or names, unlike Search: what is asked for is the
 // code to write next, not the file that answers.
 func (s *Snapshot) Similar(text, except string, k int) []Passage {
-	terms := s.rarest(text)
+	var found []Passage
+	s.sharingTerms(text, func(chunk uint32, share float32) {
+		n, local := s.segmentOfChunk(chunk)
+		c := &s.segments[n].chunks[local]
+		if f := &s.segments[n].files[c.file]; f.path != except {
+			found = append(found, Passage{f.path, f.language, int(c.startLine), int(c.endLine), float64(share)})
+		}
+	})
+	slices.SortFunc(found, func(a, b Passage) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine))
+	})
+	return slices.Clone(found[:min(k, len(found))])
+}
+
+// sharingTerms visits the chunks of code that have rare terms of a text, in no
+// order, with their BM25 as a share of the most there could be.
+func (s *Snapshot) sharingTerms(text string, visit func(chunk uint32, share float32)) {
 	scores := make([]map[uint32]float32, len(s.segments)) // by segment and chunk
 	for n := range scores {
 		scores[n] = map[uint32]float32{}
 	}
 	most, visited := float32(0), 0
-	for _, t := range terms {
+	for _, t := range s.rarest(text) {
 		if visited > similarPostings {
 			break
 		}
@@ -49,21 +65,13 @@ func (s *Snapshot) Similar(text, except string, k int) []Passage {
 			}
 		}
 	}
-	var found []Passage
 	for n, seg := range s.segments {
 		for chunk, score := range scores[n] {
-			c := &seg.chunks[chunk]
-			f := &seg.files[c.file]
-			if c.content != syntax.ContentCode || f.path == except || s.dead[n].has(int(c.file)) {
-				continue
+			if c := &seg.chunks[chunk]; c.content == syntax.ContentCode && !s.dead[n].has(int(c.file)) {
+				visit(s.chunkBase[n]+chunk, score/most)
 			}
-			found = append(found, Passage{f.path, f.language, int(c.startLine), int(c.endLine), float64(score / most)})
 		}
 	}
-	slices.SortFunc(found, func(a, b Passage) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine))
-	})
-	return slices.Clone(found[:min(k, len(found))])
 }
 
 type rareTerm struct {

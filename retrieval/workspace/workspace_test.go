@@ -234,3 +234,47 @@ func TestCatchUp(t *testing.T) {
 		t.Errorf("%d files can be searched, want 30: %v", len(answer.Results), err)
 	}
 }
+
+func TestFindSimilar(t *testing.T) {
+	const code = "func deliver(parcel Parcel) error {\n\treturn courier.Dispatch(parcel.Address, parcel.Weight)\n}\n"
+	top := t.TempDir()
+	one, two := filepath.Join(top, "one"), filepath.Join(top, "two")
+	write(t, one, map[string]string{"a.go": "package a\n\n" + code, "b.go": "package a\n\n" + strings.ReplaceAll(code, "deliver", "bring"), ".env": code})
+	write(t, two, map[string]string{"a.go": "package b\n\n" + code})
+	w := open(t, false, one, two)
+	w.wait("both folders", func(texts map[string]string) bool {
+		return texts[filepath.Join(one, "a.go")] != "" && texts[filepath.Join(one, "b.go")] != "" && texts[filepath.Join(two, "a.go")] != ""
+	})
+	for name, c := range map[string]struct {
+		req  workspace.Likeness
+		want []string
+	}{
+		"lines of a file": {workspace.Likeness{Path: filepath.Join(one, "a.go"), StartLine: 3, EndLine: 5}, []string{"one/b.go", "two/a.go"}},
+		"code":            {workspace.Likeness{Code: code}, []string{"one/a.go", "one/b.go", "two/a.go"}},
+		"the best":        {workspace.Likeness{Code: code, Limit: 1}, []string{"one/a.go"}},
+	} {
+		a, err := w.FindSimilar(t.Context(), c.req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []string
+		for _, r := range a.Results {
+			got = append(got, filepath.Base(r.Root)+"/"+r.Path)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) || !slices.Equal(a.Backend, []string{"lexical"}) {
+			t.Errorf("%s: %q by %q, want %q", name, got, a.Backend, c.want)
+		}
+	}
+	for name, req := range map[string]workspace.Likeness{
+		"nothing":         {},
+		"blank":           {Code: " \n"},
+		"past the end":    {Path: filepath.Join(one, "a.go"), StartLine: 90, EndLine: 99},
+		"a secret":        {Path: filepath.Join(one, ".env"), StartLine: 1, EndLine: 3},
+		"outside of them": {Path: filepath.Join(top, "c.go"), StartLine: 1, EndLine: 3},
+	} {
+		if a, err := w.FindSimilar(t.Context(), req); err == nil {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+}

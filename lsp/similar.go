@@ -1,0 +1,57 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"go.lsp.dev/jsonrpc2"
+
+	"quarry/retrieval/workspace"
+)
+
+// similarParams are the params of quarry/similar: some code, or lines of a file, named
+// as in quarry/content.getSpan.
+type similarParams struct {
+	Code         string        `json:"code,omitzero" jsonschema:"the code to compare with; without it the lines of the file"`
+	URI          string        `json:"uri,omitzero"`
+	Path         string        `json:"path,omitzero" jsonschema:"absolute, or relative to the first folder of the workspace"`
+	StartLine    int           `json:"startLine,omitzero" jsonschema:"1-based"`
+	EndLine      int           `json:"endLine,omitzero" jsonschema:"1-based, inclusive"`
+	K            int           `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
+	Filters      searchFilters `json:"filters,omitzero"`
+	IncludeText  bool          `json:"includeText,omitzero" jsonschema:"give the text of each place"`
+	ContextLines int           `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
+}
+
+func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p similarParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.K < 0 || p.K > maxSearchResults:
+		return nil, invalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
+	case p.ContextLines < 0 || p.ContextLines > maxContextLines:
+		return nil, invalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
+	}
+	req := workspace.Likeness{Code: p.Code, StartLine: p.StartLine, EndLine: p.EndLine, Limit: p.K}
+	p.Filters.addTo(&req.Filter)
+	if p.Code == "" || p.URI != "" || p.Path != "" {
+		path, err := s.locate(spanParams{URI: p.URI, Path: p.Path, StartLine: p.StartLine, EndLine: p.EndLine})
+		if err != nil {
+			return nil, err
+		}
+		req.Path = path
+	}
+	jsonrpc2.Async(ctx)
+	core := s.currentCore()
+	answer, err := core.FindSimilar(ctx, req)
+	if err != nil && ctx.Err() == nil {
+		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("find similar code: %v", err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.respond(ctx, core, answer, shownAs{text: p.IncludeText, contextLines: p.ContextLines})
+}

@@ -133,7 +133,7 @@ func (e *embedding) run(ctx context.Context) {
 		case errors.Is(err, errEmbeddingStopped):
 		case err != nil && ctx.Err() == nil:
 			e.enter(EmbeddingFailing, err)
-			e.x.cfg.Log.Warn("embed the chunks", "error", err, "again in", pause)
+			e.x.cfg.Log.Info("embed the chunks", "error", err, "again in", pause)
 			timer, saved = e.x.cfg.Clock.At(now.Add(pause)), nil
 			pause = min(2*pause, retryLongest)
 		case !e.owner:

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,10 @@ type Options struct {
 	// KeepAlive is how long Ollama keeps the model in memory after a request; 0 means
 	// 30 minutes, negative for ever.
 	KeepAlive time.Duration
+	// EmbedThreads is how many threads embedding takes on this machine; 0 means a
+	// quarter of its processors, so that a completion that comes while a text is
+	// embedded, which cannot be broken off, finds the others free.
+	EmbedThreads int
 	// FIM samples completions; the zero value means FIMPreset.
 	FIM Preset
 	// FIMTags are the tags of the fill-in-the-middle prompt that the model must
@@ -120,6 +125,9 @@ func New(opt Options) (*Runtime, error) {
 	}
 	if opt.NumCtx == 0 {
 		opt.NumCtx = 8192
+	}
+	if opt.EmbedThreads == 0 {
+		opt.EmbedThreads = max(1, runtime.NumCPU()/4)
 	}
 	if opt.KeepAlive == 0 {
 		opt.KeepAlive = 30 * time.Minute

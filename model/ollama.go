@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
 	"time"
 
@@ -24,12 +23,15 @@ type ollama struct {
 	numCtx    int
 	keepAlive time.Duration
 	remote    bool // other machines may be used
+	// embedThreads is how many threads a model on this machine embeds with. All
+	// requests name it: another number loads the model anew.
+	embedThreads int
 }
 
 func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 	return &ollama{
 		api: api.NewClient(endpoint, hc), http: hc, endpoint: endpoint,
-		model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote,
+		model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, embedThreads: opt.EmbedThreads,
 	}
 }
 
@@ -230,18 +232,13 @@ func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) 
 
 // embed runs the texts one after the other on the server; none only loads the
 // model.
-// embedThreads is how many threads a model that embeds has on this machine. A text
-// that it is at cannot be broken off, so the completion that comes meanwhile shall
-// find processors free. All requests name it: another number loads the model anew.
-var embedThreads = max(1, runtime.NumCPU()/4)
-
 func (c *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if texts == nil {
 		texts = []string{}
 	}
 	req := &api.EmbedRequest{Model: c.model, Input: texts, KeepAlive: &api.Duration{Duration: c.keepAlive}}
 	if !c.remote {
-		req.Options = map[string]any{"num_thread": embedThreads}
+		req.Options = map[string]any{"num_thread": c.embedThreads}
 	}
 	resp, err := c.api.Embed(ctx, req)
 	if err != nil {

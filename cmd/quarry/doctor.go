@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry/completion"
 	"quarry/index/store"
 	"quarry/lsp/settings"
 	"quarry/model"
@@ -88,23 +87,28 @@ func indexFinding() model.Finding {
 }
 
 func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
-	runtime, err := model.New(model.Options{
-		API:         model.API(s.Ollama.API),
-		APIKey:      s.Ollama.APIKey,
-		URL:         s.Ollama.URL,
-		AllowRemote: s.Ollama.AllowRemote,
-		Model:       s.Model,
-		NumCtx:      s.Ollama.ContextSize,
-		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
-		FIMTags:     completion.Tags(templateName(s), s.Model),
-	})
+	runtime, err := model.New(runtimeOptions(s))
 	if err != nil {
 		return []model.Finding{{
 			Name: "ollama", Detail: err.Error(),
 			Fix: "correct ollama.url or ollama.allowRemote in " + settings.UserFilePath() + ", or OLLAMA_HOST or --ollama, whichever sets it",
 		}}
 	}
-	return runtime.Check(ctx)
+	findings := runtime.Check(ctx)
+	if findings[0].OK && s.Embedding.Enabled && s.Embedding.Model != "" {
+		findings = append(findings, embeddingFinding(ctx, runtime, s.Embedding.Model))
+	}
+	return findings
+}
+
+// embeddingFinding looks at search by meaning. It is never a failure: search by
+// words does without.
+func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) model.Finding {
+	f := runtime.NewEmbedder(name).Check(ctx)[0]
+	if !f.OK {
+		f.OK, f.Detail = true, "search finds code by its words only: "+f.Detail
+	}
+	return f
 }
 
 func (a *app) printFindings(out doctorOutput) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"quarry/index"
@@ -11,10 +12,10 @@ import (
 	"quarry/model"
 )
 
-// embedders are the embedding models of a runtime, which is nil if the settings
+// embedders are the embedding models of a server, which is nil if the settings
 // allow none. missing is called when the model of the settings is not there.
-func embedders(runtime *model.Runtime, s settings.Embedding, missing func(error)) index.Embedders {
-	if runtime == nil || !s.Enabled || s.Model == "" {
+func embedders(server *model.Runtime, s settings.Embedding, missing func(error)) index.Embedders {
+	if server == nil || !s.Enabled || s.Model == "" {
 		return index.Embedders{}
 	}
 	var mu sync.Mutex // guards made
@@ -23,7 +24,7 @@ func embedders(runtime *model.Runtime, s settings.Embedding, missing func(error)
 		mu.Lock()
 		defer mu.Unlock()
 		if made[name] == nil {
-			e := embedder{Embedder: runtime.NewEmbedder(name)}
+			e := embedder{Embedder: server.NewEmbedder(name)}
 			if name == s.Model {
 				e.missing = missing
 			}
@@ -31,6 +32,26 @@ func embedders(runtime *model.Runtime, s settings.Embedding, missing func(error)
 		}
 		return made[name]
 	}}
+}
+
+// embed has every chunk of an index embedded, and waits for that. end ends the use
+// of the model.
+func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar) (end func(), err error) {
+	s := a.commandSettings()
+	options := runtimeOptions(s)
+	options.EmbedThreads = runtime.NumCPU() // nobody completes code meanwhile
+	server, err := model.New(options)
+	if err != nil {
+		return func() {}, err
+	}
+	s.Embedding.Enabled = true // it was asked for
+	x.SetEmbedders(embedders(server, s.Embedding, nil))
+	err = x.SettleVectors(ctx)
+	bar.end()
+	if ctx.Err() != nil {
+		err = errors.New("stopped; what was embedded is kept, and the next run goes on from there")
+	}
+	return server.Close, err
 }
 
 // embedder is a model that says when it is not there.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,7 @@ import (
 )
 
 func (a *app) indexCommand() *cobra.Command {
-	var rebuild bool
+	var rebuild, embed bool
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Bring the index of the workspace up to date",
@@ -26,11 +25,15 @@ func (a *app) indexCommand() *cobra.Command {
 
 The language server does this by itself; the command is for scripts, for a first
 index before work begins, and to see what quarry reads. It can be stopped at any
-time: the next run goes on from there.`,
+time: the next run goes on from there.
+
+With --embed it also waits until the embedding model has embedded every chunk,
+which takes much longer; search finds code by its meaning then.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.index(cmd.Context(), rebuild) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.index(cmd.Context(), rebuild, embed) },
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "throw the index away first")
+	cmd.Flags().BoolVar(&embed, "embed", false, "embed every chunk, too")
 	return cmd
 }
 
@@ -46,9 +49,11 @@ type indexOutput struct {
 	// Errors are files that were indexed by lines only.
 	Errors  []store.Problem `json:"errors"`
 	Seconds float64         `json:"seconds"`
+	// Embedding says how far the vectors are.
+	Embedding index.EmbeddingStatus `json:"embedding"`
 }
 
-func (a *app) index(ctx context.Context, rebuild bool) (err error) {
+func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	dir, err := a.workspaceAround(".")
 	if err != nil {
 		return err
@@ -56,7 +61,7 @@ func (a *app) index(ctx context.Context, rebuild bool) (err error) {
 	start := time.Now()
 	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: start}
 	x, err := index.Open(index.Config{
-		Dir: dir, StateDir: a.stateDir, Log: a.log, Progress: bar.show,
+		Dir: dir, StateDir: a.stateDir, Log: a.log, Progress: bar.show, Embedding: bar.embedded,
 		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
 	})
 	if err != nil {
@@ -83,14 +88,21 @@ func (a *app) index(ctx context.Context, rebuild bool) (err error) {
 	if err != nil {
 		return err
 	}
+	seconds := time.Since(start).Seconds()
+	if embed {
+		end, err := a.embed(ctx, x, bar)
+		defer end()
+		if err != nil {
+			return err
+		}
+	}
 	if st, err = x.Status(ctx); err != nil {
 		return err
 	}
-	seconds := time.Since(start).Seconds()
 	if a.json {
 		return a.printJSON(indexOutput{
 			Files: st.Files, Chunks: st.Chunks, Symbols: st.Symbols, Edges: st.Edges, Bytes: st.Bytes,
-			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds,
+			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds, Embedding: st.Embedding,
 		})
 	}
 	done := bar.bytes()
@@ -111,6 +123,7 @@ func (a *app) printIndex(st index.Status) {
 		where = "in memory"
 	}
 	fmt.Fprintf(a.stdout, "%s in %s\n", megabytes(st.DatabaseBytes), where)
+	a.printEmbedding(st.Embedding)
 	for _, p := range st.Problems {
 		fmt.Fprintf(a.stdout, "%s: %s\n", p.Path, p.Problem)
 	}
@@ -125,6 +138,26 @@ func (a *app) printIndex(st index.Status) {
 		return strings.Compare(x, y)
 	}) {
 		fmt.Fprintf(a.stdout, "  %7s  %-16s %s\n", grouped(int64(st.Skipped[reason])), reason, examples(st.SkippedPaths, reason))
+	}
+}
+
+// printEmbedding writes how far the vectors are.
+func (a *app) printEmbedding(e index.EmbeddingStatus) {
+	switch {
+	case e.Model == "" && e.Next == "":
+		fmt.Fprintln(a.stdout, "not embedded: search finds code by its words only (`quarry doctor` says what is missing, `quarry index --embed` embeds now)")
+		return
+	case e.Next != "" && e.Model != "":
+		fmt.Fprintf(a.stdout, "%s of %s texts embedded by %s, until then %s serves", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Next, e.Model)
+	default:
+		fmt.Fprintf(a.stdout, "%s of %s texts embedded by %s, %d dimensions", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Model+e.Next, e.Dimension)
+	}
+	if e.Refused > 0 {
+		fmt.Fprintf(a.stdout, ", %s refused", grouped(int64(e.Refused)))
+	}
+	fmt.Fprintf(a.stdout, ", %s\n", megabytes(e.Bytes))
+	if e.Error != "" {
+		fmt.Fprintln(a.stdout, e.Error)
 	}
 }
 
@@ -153,69 +186,4 @@ func grouped(n int64) string {
 		s = s[:at] + "," + s[at:]
 	}
 	return s
-}
-
-// progressBar draws how far a scan is: a bar that overwrites itself on a terminal,
-// a line now and then elsewhere.
-type progressBar struct {
-	app      *app
-	terminal bool
-	start    time.Time
-
-	mu    sync.Mutex // guards the fields below
-	line  time.Time  // of the last plain line
-	drawn bool
-	read  int64
-}
-
-const (
-	barWidth  = 30
-	lineEvery = 5 * time.Second
-)
-
-func (b *progressBar) show(p index.Progress) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.read = max(b.read, p.Done)
-	now := time.Now()
-	what := fmt.Sprintf("%s files, %.1f MB/s", grouped(int64(p.Files)), float64(p.Done)/1e6/max(now.Sub(b.start).Seconds(), 0.001))
-	share := 0.0
-	if p.Total > 0 {
-		share = float64(p.Done) / float64(p.Total)
-	}
-	if p.Linking {
-		what = fmt.Sprintf("resolving references, %s files left", grouped(int64(p.Left)))
-		share = 1
-	}
-	switch {
-	case p.Finished:
-	case b.terminal:
-		full := int(share * barWidth)
-		fmt.Fprintf(b.app.stderr, "\r\x1b[K%3.0f%% %s%s %s", share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
-		b.drawn = true
-	case b.line.IsZero():
-		b.line = b.start
-		fallthrough
-	default:
-		if now.Sub(b.line) >= lineEvery {
-			b.line = now
-			fmt.Fprintf(b.app.stderr, "indexing: %.0f%%, %s\n", share*100, what)
-		}
-	}
-}
-
-// end removes the bar.
-func (b *progressBar) end() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.drawn {
-		fmt.Fprint(b.app.stderr, "\r\x1b[K")
-	}
-}
-
-// bytes is how much source was read.
-func (b *progressBar) bytes() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.read
 }

@@ -38,6 +38,7 @@ type app struct {
 	stateDir  string
 	ollama    string
 	model     string
+	embedding string // model
 	logLevel  string
 	json      bool
 
@@ -96,6 +97,7 @@ The five commands to know first:
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR` for indexes (default: QUARRY_STATE_DIR, else the platform's folder for state)")
 	flags.StringVar(&a.ollama, "ollama", "", "`URL` of Ollama (default: OLLAMA_HOST, else http://127.0.0.1:11434)")
 	flags.StringVar(&a.model, "model", "", "Ollama `MODEL` that completes code (default: granite4:micro)")
+	flags.StringVar(&a.embedding, "embedding-model", "", "Ollama `MODEL` that embeds code (default: granite-embedding:30m)")
 	flags.StringVar(&a.logLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
 	flags.BoolVar(&a.json, "json", false, "print one JSON document")
 
@@ -132,6 +134,9 @@ func (a *app) settings(editor ...[]byte) (settings.Settings, []settings.Problem)
 	}
 	if a.model != "" {
 		s.Model = a.model
+	}
+	if a.embedding != "" {
+		s.Embedding.Model = a.embedding
 	}
 	if a.logLevel != "" {
 		s.LogLevel = a.logLevel

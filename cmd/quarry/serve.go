@@ -106,24 +106,9 @@ func (c *core) start(s settings.Settings) *engines {
 	e := &engines{}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	template := templateName(s)
-	runtime, err := model.New(model.Options{
-		API:         model.API(s.Ollama.API),
-		APIKey:      s.Ollama.APIKey,
-		URL:         s.Ollama.URL,
-		AllowRemote: s.Ollama.AllowRemote,
-		Model:       s.Model,
-		NumCtx:      s.Ollama.ContextSize,
-		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
-		FIM: model.Preset{
-			Temperature:   s.Completion.Temperature,
-			TopP:          s.Completion.TopP,
-			RepeatPenalty: s.Completion.RepeatPenalty,
-			MaxTokens:     s.Completion.MaxTokens,
-		},
-		FIMTags:  completion.Tags(template, s.Model),
-		OnChange: c.modelChanged,
-		Logger:   c.log,
-	})
+	options := runtimeOptions(s)
+	options.OnChange, options.Logger = c.modelChanged, c.log
+	runtime, err := model.New(options)
 	var generator completion.Generator
 	if err != nil {
 		c.tell(lsp.Warning, "model "+err.Error(), err.Error())
@@ -157,6 +142,26 @@ func (c *core) start(s settings.Settings) *engines {
 	embed.QueriesOnly = c.patient // it ends before it could embed anything
 	c.SetEmbedders(embed)
 	return e
+}
+
+// runtimeOptions are those of the model server in the settings.
+func runtimeOptions(s settings.Settings) model.Options {
+	return model.Options{
+		API:         model.API(s.Ollama.API),
+		APIKey:      s.Ollama.APIKey,
+		URL:         s.Ollama.URL,
+		AllowRemote: s.Ollama.AllowRemote,
+		Model:       s.Model,
+		NumCtx:      s.Ollama.ContextSize,
+		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
+		FIM: model.Preset{
+			Temperature:   s.Completion.Temperature,
+			TopP:          s.Completion.TopP,
+			RepeatPenalty: s.Completion.RepeatPenalty,
+			MaxTokens:     s.Completion.MaxTokens,
+		},
+		FIMTags: completion.Tags(templateName(s), s.Model),
+	}
 }
 
 // templateName is the prompt's family in the engine's terms.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/index"
+)
+
+// progressBar draws how far a scan is: a bar that overwrites itself on a terminal,
+// a line now and then elsewhere.
+type progressBar struct {
+	app      *app
+	terminal bool
+	start    time.Time
+
+	mu    sync.Mutex // guards the fields below
+	line  time.Time  // of the last plain line
+	drawn bool
+	read  int64
+}
+
+const (
+	barWidth  = 30
+	lineEvery = 5 * time.Second
+)
+
+func (b *progressBar) show(p index.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read = max(b.read, p.Done)
+	now := time.Now()
+	what := fmt.Sprintf("%s files, %.1f MB/s", grouped(int64(p.Files)), float64(p.Done)/1e6/max(now.Sub(b.start).Seconds(), 0.001))
+	share := 0.0
+	if p.Total > 0 {
+		share = float64(p.Done) / float64(p.Total)
+	}
+	if p.Linking {
+		what = fmt.Sprintf("resolving references, %s files left", grouped(int64(p.Left)))
+		share = 1
+	}
+	if !p.Finished {
+		b.draw("indexing", share, what, now)
+	}
+}
+
+// embedded shows how many chunks are embedded.
+func (b *progressBar) embedded(p index.EmbedProgress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); !p.Finished {
+		what := fmt.Sprintf("%s of %s chunks", grouped(int64(p.Done)), grouped(int64(p.Total)))
+		b.draw("embedding", float64(p.Done)/float64(max(p.Total, 1)), what, now)
+	}
+}
+
+// draw shows a share of the work. mu is held.
+func (b *progressBar) draw(doing string, share float64, what string, now time.Time) {
+	switch {
+	case b.terminal:
+		full := int(share * barWidth)
+		fmt.Fprintf(b.app.stderr, "\r\x1b[K%3.0f%% %s%s %s", share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
+		b.drawn = true
+	case b.line.IsZero():
+		b.line = b.start
+		fallthrough
+	default:
+		if now.Sub(b.line) >= lineEvery {
+			b.line = now
+			fmt.Fprintf(b.app.stderr, "%s: %.0f%%, %s\n", doing, share*100, what)
+		}
+	}
+}
+
+// end removes the bar.
+func (b *progressBar) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.drawn {
+		fmt.Fprint(b.app.stderr, "\r\x1b[K")
+	}
+}
+
+// bytes is how much source was read.
+func (b *progressBar) bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read
+}

@@ -3,31 +3,62 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"quarry/agent"
+	"quarry/diagnostics"
+	"quarry/model"
+	"quarry/retrieval"
 )
 
-var errNoAssistance = errors.New("not available: this build of quarry completes and searches, but does not explain, fix, refactor or answer yet")
-
-// Available implements lsp.Assistant.
-func (c *core) Available() error { return errNoAssistance }
+// Available implements lsp.Assistant. A model that is being loaded will answer.
+func (c *core) Available() error {
+	e := c.acquire()
+	defer e.calls.Done()
+	if e.runtime == nil {
+		return errNoModel
+	}
+	if err := e.runtime.Ready(); err != nil && !errors.Is(err, model.ErrNoFIM) && !errors.Is(err, model.ErrLoading) {
+		return err
+	}
+	return nil
+}
 
 // Explain implements lsp.Assistant.
-func (c *core) Explain(context.Context, agent.Problem, func(string) bool) (agent.Explanation, error) {
-	return agent.Explanation{}, errNoAssistance
+func (c *core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
+	return c.diagnostics().Explain(ctx, p, emit)
 }
 
 // Fix implements lsp.Assistant.
-func (c *core) Fix(context.Context, agent.Problem) (agent.Proposal, error) {
-	return agent.Proposal{}, errNoAssistance
+func (c *core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+	return c.diagnostics().Fix(ctx, p)
 }
 
 // Refactor implements lsp.Assistant.
-func (c *core) Refactor(context.Context, agent.Selection) (agent.Proposal, error) {
-	return agent.Proposal{}, errNoAssistance
+func (c *core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
+	return c.diagnostics().Refactor(ctx, sel)
+}
+
+// diagnostics is the assistant for problems and selections, with the settings of
+// now.
+func (c *core) diagnostics() *diagnostics.Assistant {
+	c.mu.Lock()
+	contextTokens := c.settings.Ollama.ContextSize
+	c.mu.Unlock()
+	return diagnostics.New(diagnostics.Parts{
+		Chat: c, Tools: c.tools, Files: c.Workspace, Occurs: c.occurs,
+		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature,
+	})
+}
+
+// occurs answers whether a word stands anywhere in the workspace. Where that
+// cannot be found out it is taken to.
+func (c *core) occurs(ctx context.Context, word string) bool {
+	answer, err := c.Search(ctx, retrieval.Request{Query: retrieval.Parse(`"`+word+`"`, time.Now()), Limit: 1, Signals: retrieval.SignalsLexical})
+	return err != nil || len(answer.Results) > 0
 }
 
 // Ask implements lsp.Assistant.
 func (c *core) Ask(context.Context, agent.Question, func(string) bool) (agent.Answer, error) {
-	return agent.Answer{}, errNoAssistance
+	return agent.Answer{}, errors.New("not available: this build of quarry does not answer questions yet")
 }

@@ -20,10 +20,9 @@ func (c *core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 	if e.runtime == nil {
 		return agent.Reply{}, errNoModel
 	}
-	if c.patient {
-		if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
-			return agent.Reply{}, ctx.Err()
-		}
+	// Whoever asks for words has time for a model that is being loaded.
+	if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
+		return agent.Reply{}, ctx.Err()
 	}
 	q := model.Conversation{Tools: conv.Tools, Format: conv.Format, Temperature: conv.Temperature, MaxTokens: conv.MaxTokens}
 	for _, m := range conv.Messages {

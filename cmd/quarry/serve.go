@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/agent"
 	"quarry/completion"
 	"quarry/completion/crossfile"
 	"quarry/completion/syntaxgate"
@@ -36,6 +37,8 @@ type core struct {
 	// open; they outlive the engines.
 	repository *completion.Repository
 	declared   *crossfile.Source
+	// tools read the workspace for models.
+	tools *agent.Toolbox
 
 	mu       sync.Mutex
 	settings settings.Settings // guarded by mu
@@ -74,6 +77,7 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 		Follow:    c.learn,
 	})
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
+	c.tools = agent.NewToolbox(agent.Parts{Workspace: c.Workspace, Problems: start.Problems})
 	c.engines = c.start(start.Settings)
 	c.SetRoots(start.Roots)
 	if patient {

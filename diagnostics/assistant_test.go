@@ -203,7 +203,7 @@ func TestPrompts(t *testing.T) {
 		return err
 	})
 	say("fix", func(w world) error { _, err := w.Fix(ctx, w.problem()); return err })
-	for _, kind := range []agent.Refactoring{agent.Extract, agent.Simplify, agent.Describe, agent.Test, agent.Free} {
+	for _, kind := range []agent.Refactoring{agent.Extract, agent.Rename, agent.Simplify, agent.Describe, agent.Test, agent.Free} {
 		say(string(kind), func(w world) error {
 			sel := agent.Selection{Place: w.place("n += it.Counts"), Kind: kind}
 			if kind == agent.Free {
@@ -393,6 +393,50 @@ func TestRefactor(t *testing.T) {
 				t.Errorf("the second prompt does not say %q", c.told)
 			}
 		})
+	}
+}
+
+func TestRename(t *testing.T) {
+	want := strings.NewReplacer("\tn := 0", "\tsum := 0", "\tn += ", "\tsum += ", "return n", "return sum").Replace(count)
+	for name, c := range map[string]struct {
+		goal    string
+		answers []string
+		fails   string
+	}{
+		"given":         {goal: "sum"},
+		"found":         {answers: []string{"`sum`"}},
+		"found at last": {answers: []string{"A good name would be sum", "sum\n"}},
+		"not found":     {answers: []string{"items", "it"}, fails: "found no better name for n (that name is taken"},
+		"taken":         {goal: "items", fails: "taken"},
+		"taken in file": {goal: "Print", fails: "taken"},
+		"imported":      {goal: "fmt", fails: "taken"},
+		"no name":       {goal: "a b", fails: "it is no name"},
+		"a keyword":     {goal: "func", fails: "syntax error"},
+		"the same":      {goal: "n", fails: "already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(c.answers...)
+			p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("n += it.Counts"), Kind: agent.Rename, Goal: c.goal})
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("got %v, want an error with %q", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := w.after(t, p); got != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if p.Title != "Rename n to sum" || p.Confidence != agent.High {
+				t.Errorf("title %q, confidence %s", p.Title, p.Confidence)
+			}
+		})
+	}
+	w := newWorld()
+	if _, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("Total(items []"), Kind: agent.Rename, Goal: "Sum"}); err == nil || !strings.Contains(err.Error(), "language server's rename") {
+		t.Errorf("got %v, want to be sent to the language server", err)
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 // Refactor proposes a change of a selection. Only tests may touch another file
 // than the selection's. The rest is as with Fix.
 func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
+	if sel.Kind == agent.Rename {
+		return a.rename(ctx, sel)
+	}
 	title, ok := titles[sel.Kind]
 	if !ok {
 		return agent.Proposal{}, fmt.Errorf("there is no refactoring %q", sel.Kind)

@@ -52,6 +52,21 @@ func (p *Patcher) Edit(ctx context.Context, name string, edits []agent.RangeEdit
 	return propose([]*target{t})
 }
 
+// Change makes a proposal of edits of the document that changes are about, or of
+// the file at path, by bytes. They are sorted and do not overlap; new syntax
+// errors refuse them.
+func (p *Patcher) Change(path string, edits []agent.TextEdit) (agent.Proposal, error) {
+	t, err := p.open(path, p.files.Name(path))
+	if err != nil {
+		return agent.Proposal{}, err
+	}
+	t.edits = edits
+	if err := t.check(); err != nil {
+		return agent.Proposal{}, err
+	}
+	return propose([]*target{t})
+}
+
 // edit is a range edit by bytes.
 func (s *source) edit(e agent.RangeEdit) (agent.TextEdit, *Refusal) {
 	if !utf8.ValidString(e.Replacement) || strings.IndexByte(e.Replacement, 0) >= 0 {

@@ -1,0 +1,93 @@
+package diagnostics
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"quarry/agent"
+	"quarry/agent/prompt"
+	"quarry/diagnostics/patch"
+	"quarry/index/syntax"
+)
+
+// rename gives a local name another one in the whole of its function. The syntax
+// tree says where it stands, so that no place is missed and none is too many; a
+// model is asked only for a name where the person gives none. What is known
+// outside of a function is for the language server that knows the types: its own
+// rename is exact, and what a tree can tell would be a guess.
+func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
+	s := a.newScene(sel.Place)
+	found, err := syntax.FindLocal(s.Language, []byte(s.doc.Text), sel.Start)
+	if err != nil {
+		return agent.Proposal{}, fmt.Errorf("cannot rename here: %w; quarry renames what is local to a function, your language server's rename does the rest", err)
+	}
+	l, to := local{found}, strings.TrimSpace(sel.Goal)
+	if to == "" {
+		if to, err = a.betterName(ctx, s, l); err != nil {
+			return agent.Proposal{}, err
+		}
+	}
+	if why := l.unfit(to); why != "" {
+		return agent.Proposal{}, fmt.Errorf("%s cannot be renamed to %q: %s; give another name", l.Name, to, why)
+	}
+	var edits []agent.TextEdit
+	for _, p := range l.Places {
+		edits = append(edits, agent.TextEdit{Start: int(p.Start), End: int(p.End), New: to})
+	}
+	p, err := a.patch.For(s.doc, nil).Change(s.doc.Path, edits)
+	if err != nil {
+		return agent.Proposal{}, err
+	}
+	after := patch.Apply(s.doc.Text, edits)
+	if again, err := syntax.FindLocal(s.Language, []byte(after), edits[0].Start); err != nil || again.Name != to || len(again.Places) != len(edits) {
+		return agent.Proposal{}, fmt.Errorf("%s cannot be renamed to %q: it would not be the same variable any more; give another name", l.Name, to)
+	}
+	var d doubts
+	d.unless(!l.Parameter || s.Language != "python", "callers that pass it as %s= have to change, too", l.Name)
+	p.Title = fmt.Sprintf("Rename %s to %s", l.Name, to)
+	p.Reason = strings.TrimSpace(fmt.Sprintf("The %d places in the function that mean %s are renamed; comments and strings are left alone. %s", len(edits), l.Name, d.sentence()))
+	p.Confidence = d.confidence()
+	p.Citations = []agent.Citation{{Path: s.Name, StartLine: int(l.Places[0].StartLine), EndLine: int(l.Places[len(l.Places)-1].EndLine)}}
+	return p, nil
+}
+
+// local is a name with what is said about it.
+type local struct{ *syntax.Local }
+
+var wholeName = regexp.MustCompile(`^[\pL_$][\pL\pN_$]{0,60}$`)
+
+// unfit answers why a name cannot take a local's place, "" if it can.
+func (l local) unfit(name string) string {
+	switch {
+	case !wholeName.MatchString(name):
+		return "it is no name"
+	case name == l.Name:
+		return "it has that name already"
+	case l.Taken[name]:
+		return "that name is taken in the function or the file"
+	}
+	return ""
+}
+
+// betterName asks the model for a name, twice if the first is unfit.
+func (a *Assistant) betterName(ctx context.Context, s scene, l local) (string, error) {
+	s.Goal = l.Name
+	c := agent.Conversation{MaxTokens: 24, Temperature: a.parts.Temperature, Messages: errand{name: "rename", scene: s}.messages()}
+	why := ""
+	for range 2 {
+		reply, err := a.parts.Chat.Chat(ctx, c, func(string) bool { return true })
+		if err != nil {
+			return "", err
+		}
+		name := strings.Trim(strings.TrimSpace(reply.Text), "`\"'.*")
+		if why = l.unfit(name); why == "" {
+			return name, nil
+		}
+		c.Messages = append(c.Messages,
+			agent.Message{Role: "assistant", Text: prompt.Own(reply.Text)},
+			agent.Message{Role: "user", Text: prompt.Text(prompts, "object.tmpl", why+"; write another name and nothing else")})
+	}
+	return "", fmt.Errorf("the model found no better name for %s (%s); give one", l.Name, why)
+}

@@ -1,0 +1,75 @@
+package syntax_test
+
+import (
+	"strings"
+	"testing"
+
+	"quarry/index/syntax"
+)
+
+// TestFindLocal: the place looked at is marked with |. The text has N wherever
+// the local name n stands; without one it must be refused.
+func TestFindLocal(t *testing.T) {
+	for name, c := range map[string]struct{ language, src string }{
+		"go parameter": {"go", "package a\nfunc f(|N int) int { N++; return N + g.n }\nfunc h(n int) int { return n }\n"},
+		"go short":     {"go", "package a\nfunc f() { N := 1; if N, ok := g(N); ok { _ = |N }; func() { N = 2 }() }\n"},
+		"go range":     {"go", "package a\nfunc f(xs []int) { for _, N := range xs { use(|N) } }\n"},
+		"go branch":    {"go", "package a\nfunc f(x any) { switch N := x.(type) { case int: _ = |N } }\n"},
+		"go key":       {"go", "package a\nfunc f(|n int) T { return T{n: n} }\n"},
+		"go free":      {"go", "package a\nfunc f() int { return |n }\n"},
+		"go outside":   {"go", "package a\nvar n = 1\nfunc f() { n := |n; _ = n }\n"},
+		"go sibling":   {"go", "package a\nfunc f() { { n := 1; _ = |n }; _ = n }\n"},
+		"go import":    {"go", "package a\nimport \"x/n\"\nfunc f(|n int) int { return n }\n"},
+		"go member":    {"go", "package a\nfunc f(n int) int { return x.|n }\n"},
+		"go itself":    {"go", "package a\nfunc n(|n int) int { return n }\n"},
+
+		"python":               {"python", "def f(|N, m):\n    N = N + self.n\n    for m in N: pass\n    return g(n=N)\n"},
+		"python comprehension": {"python", "def f(xs):\n    return [|N for N in xs if N]\n"},
+		"python nested":        {"python", "def f(N):\n    def g():\n        return |N\n    return g\n"},
+		"python default":       {"python", "def f(a, |N=1, *r, **kw) -> int:\n    with open(N) as q:\n        return f\"{N}\"\n"},
+		"python global":        {"python", "def f():\n    global n\n    n = |n + 1\n"},
+		"python branch":        {"python", "def f(x):\n    if x:\n        N = 1\n    return |N\n"},
+
+		"typescript":           {"typescript", "function f({a, b: N}: X, [d]: Y) { const o = {n: |N}; return () => N + o.n }\n"},
+		"typescript arrow":     {"typescript", "const f = (|N: number) => N * 2\n"},
+		"typescript shorthand": {"typescript", "function f(|n: number) { return {n} }\n"},
+		"javascript catch":     {"javascript", "function f() { try { g() } catch (N) { throw |N } }\n"},
+		"javascript free":      {"javascript", "function f() { |n = 1 }\n"},
+
+		"rust":        {"rust", "fn f(N: u8) -> u8 { let m = |N; if let Some(N) = g(N) { println!(\"{}\", N); } q.n + N }\n"},
+		"rust format": {"rust", "fn f(|n: u8) { println!(\"{n}\"); }\n"},
+		"rust short":  {"rust", "fn f(|n: u8) -> T { T { n } }\n"},
+
+		"java":       {"java", "class A { int f(int N) { for (int i : r) N += this.n; return |N + n(); } }\n"},
+		"java field": {"java", "class A { int n; int f(int |n) { return n; } }\n"},
+		"java sup":   {"java", "class A { int f() { { int n = 1; g(|n); } return n; } }\n"},
+
+		"c":          {"c", "int f(int N, const char *p) { int m = N, k; return |N + p->n; }\n"},
+		"cpp range":  {"cpp", "int f(V v) { for (auto &N : v) { q.n = |N; } return [&](int z) { return z; }(1); }\n"},
+		"c function": {"c", "int f(void) { return |n(); }\n"},
+		"lua":        {"lua", "function f(|n) return n end\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := strings.Index(c.src, "|")
+			marked := strings.Replace(c.src, "|", "", 1)
+			src := strings.ReplaceAll(marked, "N", "n")
+			l, err := syntax.FindLocal(c.language, []byte(src), at)
+			if !strings.Contains(marked, "N") {
+				if err == nil {
+					t.Fatalf("found %+v, want an error", l)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := []byte(src)
+			for _, p := range l.Places {
+				got[p.Start] = 'N'
+			}
+			if string(got) != marked {
+				t.Errorf("got\n%s\nwant\n%s", got, marked)
+			}
+		})
+	}
+}

@@ -13,23 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry/index"
 	"quarry/index/token"
 	"quarry/retrieval"
-	"quarry/retrieval/live"
-	"quarry/retrieval/scan"
+	"quarry/retrieval/dense"
 )
 
-// The values of --mode.
-const (
-	searchHybrid   = "hybrid"
-	searchLexical  = "lexical"
-	searchSemantic = "semantic"
-	searchSymbols  = "symbols"
-)
+// searchSymbols is the value of --mode that the signals do not have.
+const searchSymbols = "symbols"
 
 func (a *app) searchCommand() *cobra.Command {
-	var mode string
+	var mode, similar string
 	var k int
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
@@ -38,17 +31,26 @@ func (a *app) searchCommand() *cobra.Command {
 
 A query is free text with optional filters:
   "exact text"  path:internal  path:*_test.go  lang:go  symbol:Parse  kind:function
-  type:code|test|doc|config  since:3d  mode:code|docs|symbols|recent  -path:vendor`,
+  type:code|test|doc|config  since:3d  mode:code|docs|symbols|recent  -path:vendor
+
+With --similar the question is a piece of code, and the query may only filter.`,
 		Example: `  quarry search how are routes grouped
   quarry search RouterGroup
   quarry search '"context deadline exceeded" type:test'
-  quarry search --json -k 5 'retry with backoff lang:go'`,
-		Args: cobra.MinimumNArgs(1),
+  quarry search --json -k 5 'retry with backoff lang:go'
+  quarry search --similar internal/queue/retry.go:20-48 -- -path:internal/queue`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if similar != "" {
+				return a.searchSimilar(cmd.Context(), similar, strings.Join(args, " "), k)
+			}
+			if len(args) == 0 {
+				return fmt.Errorf("%w: what is to be found? Give a question, a name or a text", errUsage)
+			}
 			return a.search(cmd.Context(), strings.Join(args, " "), mode, k)
 		},
 	}
-	cmd.Flags().StringVar(&mode, "mode", searchHybrid, "what ranks: hybrid, lexical, semantic or symbols")
+	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
+	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
 	cmd.Flags().IntVarP(&k, "results", "k", 10, "how many files are shown")
 	return cmd
 }
@@ -64,13 +66,12 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	if k < 1 {
 		return fmt.Errorf("%w: -k %d: ask for at least one result", errUsage, k)
 	}
-	query := retrieval.Parse(raw, time.Now())
-	switch mode {
-	case searchHybrid, searchLexical:
-	case searchSymbols:
-		query.Mode = retrieval.ModeSymbols
-	case searchSemantic:
-		return fmt.Errorf("semantic search needs embeddings and there are none for this workspace: use --mode hybrid, which ranks by everything there is")
+	req := retrieval.Request{Query: retrieval.Parse(raw, time.Now()), Limit: k}
+	switch s := retrieval.Signals(mode); {
+	case s == retrieval.SignalsAll || s == retrieval.SignalsLexical || s == retrieval.SignalsSemantic:
+		req.Signals = s
+	case mode == searchSymbols:
+		req.Query.Mode = retrieval.ModeSymbols
 	default:
 		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic, symbols", errUsage, mode)
 	}
@@ -79,73 +80,35 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 		return err
 	}
 	start := time.Now()
-	warm, closed, err := a.openSearch(ctx, root)
+	from, closed, err := a.openSearch(ctx, root, req.WantsMeaning())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closed()) }()
 	loaded := time.Since(start)
-	answer, err := warm.Search(ctx, retrieval.Request{Query: query, Limit: k})
+	answer, err := from.Find(ctx, dense.NewMemory(queryPatience), req)
+	if err != nil && req.Signals == retrieval.SignalsSemantic {
+		return fmt.Errorf("search by meaning alone: %w: use --mode hybrid, which ranks by everything there is", err)
+	}
 	if err != nil {
 		return err
 	}
+	return a.showAnswer(root, req.Query.Terms(), answer, loaded)
+}
+
+func (a *app) showAnswer(root string, terms []string, answer retrieval.Answer, loaded time.Duration) error {
 	if a.json {
 		return json.NewEncoder(a.stdout).Encode(searchOutput{
 			Results: answer.Results,
 			Backend: answer.Backend,
 			Timings: map[string]float64{
-				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "signals": ms(answer.Timings.Signals),
+				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Meaning), "signals": ms(answer.Timings.Signals),
 				"literal": ms(answer.Timings.Literal), "search": ms(answer.Timings.Total),
 			},
 		})
 	}
-	a.printResults(root, query.Terms(), answer)
+	a.printResults(root, terms, answer)
 	return nil
-}
-
-// openSearch brings the workspace's index up to date and reads it into memory.
-// Without an index, because this build has no full-text search or its folder is
-// unusable, it reads the workspace itself.
-func (a *app) openSearch(ctx context.Context, root string) (warm *retrieval.Index, closed func() error, err error) {
-	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: time.Now()}
-	x, err := index.Open(index.Config{
-		Dir: root, StateDir: a.stateDir, Log: a.log, Progress: bar.show,
-		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
-	})
-	if err != nil {
-		fmt.Fprintf(a.stderr, "quarry: searching without an index: %v\n", err)
-		warm, err = scanned(ctx, root)
-		return warm, func() error { return nil }, err
-	}
-	err = x.Settle(ctx)
-	bar.end()
-	if err != nil {
-		return nil, nil, errors.Join(err, x.Close())
-	}
-	w := live.Follow(x, filepath.Base(root), nil)
-	closed = func() error {
-		w.Close()
-		return x.Close()
-	}
-	if err := w.Ready(ctx); err != nil {
-		return nil, nil, errors.Join(err, closed())
-	}
-	return w.Search, closed, nil
-}
-
-// scanned is a search index of a folder as it is now.
-func scanned(ctx context.Context, root string) (*retrieval.Index, error) {
-	docs, err := scan.Folder(ctx, root, "")
-	if err != nil {
-		return nil, err
-	}
-	ix := retrieval.New(retrieval.Options{Project: filepath.Base(root)})
-	changes := make([]retrieval.Change, len(docs))
-	for i := range docs {
-		changes[i] = retrieval.Change{Path: docs[i].Path, Document: &docs[i]}
-	}
-	ix.Apply(changes)
-	return ix, nil
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -78,6 +78,19 @@ func TestSearchCommand(t *testing.T) {
 			t.Errorf("%q: exit %d, %q", args, code, errs)
 		}
 	}
+	code, out, errs = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "--json")
+	got.Results = nil
+	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || len(got.Results) == 0 || got.Results[0]["path"] != "retry.go" {
+		t.Errorf("similar: exit %d, %s%s", code, out, errs)
+	}
+	if code, out, _ = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "lang:rust"); code != exitOK || !strings.Contains(out, "Nothing found") {
+		t.Errorf("similar in another language: exit %d, %s", code, out)
+	}
+	for _, place := range []string{"router.go", "router.go:0-2", "router.go:3-2", "router.go:x", ":1-2"} {
+		if code, _, errs := quarry(t, "search", "--workspace", ws, "--similar", place); code != exitUsage || !strings.Contains(errs, "FILE:START-END") {
+			t.Errorf("--similar %s: exit %d, %q", place, code, errs)
+		}
+	}
 	if code, _, errs := quarry(t, "search", "--workspace", ws, "--mode", "semantic", "x"); code != exitFailed || !strings.Contains(errs, "--mode hybrid") {
 		t.Errorf("semantic without embeddings: exit %d, %q", code, errs)
 	}

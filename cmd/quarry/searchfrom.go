@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/index"
+	"quarry/index/walk"
+	"quarry/model"
+	"quarry/retrieval"
+	"quarry/retrieval/dense"
+	"quarry/retrieval/live"
+	"quarry/retrieval/scan"
+)
+
+// queryPatience is how long a command waits for its query to be embedded: the model
+// may have to be loaded first.
+const queryPatience = 30 * time.Second
+
+// searchable is what a command searches in.
+type searchable interface {
+	Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error)
+	FindSimilar(ctx context.Context, memory *dense.Memory, req retrieval.Likeness) (retrieval.Answer, error)
+}
+
+// openSearch brings the workspace's index up to date and reads it into memory, with
+// the vectors there are if meaning is wanted. Without an index, because this build has
+// no full-text search or its folder is unusable, it reads the workspace itself.
+func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from searchable, closed func() error, err error) {
+	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: time.Now()}
+	x, err := index.Open(index.Config{
+		Dir: root, StateDir: a.stateDir, Log: a.log, Progress: bar.show,
+		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+	})
+	if err != nil {
+		fmt.Fprintf(a.stderr, "quarry: searching without an index: %v\n", err)
+		from, err := scanned(ctx, root)
+		return from, func() error { return nil }, err
+	}
+	err = x.Settle(ctx)
+	bar.end()
+	if err != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	end := func() {}
+	if meaning {
+		end = a.useVectors(ctx, x)
+	}
+	w := live.Follow(x, filepath.Base(root), nil)
+	closed = func() error {
+		w.Close()
+		err := x.Close()
+		end()
+		return err
+	}
+	if err := w.Ready(ctx); err != nil {
+		return nil, nil, errors.Join(err, closed())
+	}
+	return w, closed, nil
+}
+
+// useVectors lets queries be compared with the vectors the index has; the command
+// embeds no chunk. Settings that allow no model leave the words.
+func (a *app) useVectors(ctx context.Context, x *index.Index) (end func()) {
+	s, _ := a.settings()
+	runtime, err := model.New(model.Options{
+		API: model.API(s.Ollama.API), APIKey: s.Ollama.APIKey, URL: s.Ollama.URL, AllowRemote: s.Ollama.AllowRemote, Model: s.Model,
+		KeepAlive: time.Duration(s.Ollama.KeepAlive), Logger: a.log,
+	})
+	if err != nil {
+		a.log.Info("searching by words only", "error", err)
+		return func() {}
+	}
+	embed := embedders(runtime, s.Embedding, nil)
+	embed.QueriesOnly = true
+	x.SetEmbedders(embed)
+	if err := x.SettleVectors(ctx); err != nil {
+		a.log.Info("searching by words only", "error", err)
+	}
+	return runtime.Close
+}
+
+// scanned is a folder as it is now, without an index.
+func scanned(ctx context.Context, root string) (searchable, error) {
+	docs, err := scan.Folder(ctx, root, "")
+	if err != nil {
+		return nil, err
+	}
+	ix := retrieval.New(retrieval.Options{Project: filepath.Base(root)})
+	changes := make([]retrieval.Change, len(docs))
+	for i := range docs {
+		changes[i] = retrieval.Change{Path: docs[i].Path, Document: &docs[i]}
+	}
+	ix.Apply(changes)
+	return wordsOnly{ix}, nil
+}
+
+// wordsOnly is a search without vectors.
+type wordsOnly struct{ *retrieval.Index }
+
+func (w wordsOnly) Find(ctx context.Context, _ *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
+	if req.Signals == retrieval.SignalsSemantic {
+		return retrieval.Answer{}, index.ErrNoVectors
+	}
+	return w.Search(ctx, req)
+}
+
+func (w wordsOnly) FindSimilar(_ context.Context, _ *dense.Memory, req retrieval.Likeness) (retrieval.Answer, error) {
+	return w.Current().FindSimilar(req), nil
+}
+
+// searchSimilar finds code like place, FILE:START-END or FILE:LINE. The file is
+// relative to the current folder.
+func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (err error) {
+	if k < 1 {
+		return fmt.Errorf("%w: -k %d: ask for at least one result", errUsage, k)
+	}
+	query := retrieval.Parse(filters, time.Now())
+	if query.Text != "" {
+		return fmt.Errorf("%w: --similar takes filters such as lang:go, not %q", errUsage, query.Text)
+	}
+	file, start, end, err := splitPlace(place)
+	if err != nil {
+		return err
+	}
+	root, err := a.workspaceAround(file)
+	if err != nil {
+		return err
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	if walk.IsSecret(filepath.ToSlash(path)) {
+		return fmt.Errorf("--similar: %s is a secret and is compared with nothing", file)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("--similar: %w", err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	if start > len(lines) {
+		return fmt.Errorf("--similar %s: the file has %d lines", place, len(lines))
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return err
+	}
+	req := retrieval.Likeness{
+		Code: strings.Join(lines[start-1:min(end, len(lines))], ""),
+		Path: filepath.ToSlash(rel), StartLine: start, EndLine: end, Filter: query.Filter, Limit: k,
+	}
+	began := time.Now()
+	from, closed, err := a.openSearch(ctx, root, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closed()) }()
+	loaded := time.Since(began)
+	answer, err := from.FindSimilar(ctx, dense.NewMemory(queryPatience), req)
+	if err != nil {
+		return err
+	}
+	words := retrieval.Parse(req.Code, time.Now())
+	return a.showAnswer(root, words.Terms(), answer, loaded)
+}
+
+// splitPlace reads FILE:START-END or FILE:LINE, 1-based.
+func splitPlace(place string) (file string, start, end int, err error) {
+	at := strings.LastIndexByte(place, ':')
+	if at > 0 {
+		from, to, isRange := strings.Cut(place[at+1:], "-")
+		if !isRange {
+			to = from
+		}
+		var errFrom, errTo error
+		start, errFrom = strconv.Atoi(from)
+		end, errTo = strconv.Atoi(to)
+		if errFrom == nil && errTo == nil && start >= 1 && end >= start {
+			return place[:at], start, end, nil
+		}
+	}
+	return "", 0, 0, fmt.Errorf("%w: --similar %s: give FILE:START-END with lines counted from 1", errUsage, place)
+}

@@ -60,36 +60,45 @@ func (e *Engine) prepareGate(req Request) {
 }
 
 // gateSpan is the part of text that is parsed for an edit of [start, end): all
-// of a short one, else about gateWindow on both sides, between lines that begin
-// a declaration. What such a cut leaves unbalanced counts before and after the
+// of a short one, else about gateWindow on both sides, and never more than twice
+// that. It is cut where a declaration begins, or inside a long one at its
+// outermost line. What such a cut leaves unbalanced counts before and after the
 // edit alike.
 func gateSpan(text string, start, end int) (from, to int) {
 	from, to = 0, len(text)
 	if start > gateWindow {
-		if i := nextDeclaration(text[:start], start-gateWindow); i >= 0 {
-			from = i
-		}
+		from = outermostLine(text, start-gateWindow, start)
 	}
-	if len(text)-end > gateWindow {
-		if i := nextDeclaration(text, end+gateWindow); i >= 0 {
-			to = i
-		}
+	if len(text)-end > 2*gateWindow {
+		to = outermostLine(text, end+gateWindow, end+2*gateWindow)
 	}
 	return from, to
 }
 
-// nextDeclaration is the start of the first line after offset that is not
-// indented, blank or a closing bracket; -1 if there is none.
-func nextDeclaration(text string, offset int) int {
-	for offset < len(text) {
-		i := strings.IndexByte(text[offset:], '\n')
+// outermostLine is the start of the line in [from, to) that is indented least,
+// the first of several; blank lines and closing brackets begin nothing. It is a
+// rune's start near from if no line begins there.
+func outermostLine(text string, from, to int) int {
+	best, least := -1, 0
+	for at := from; at < to; {
+		i := strings.IndexByte(text[at:to], '\n')
 		if i < 0 {
-			return -1
+			break
 		}
-		offset += i + 1
-		if offset < len(text) && strings.IndexByte(" \t\r\n})]", text[offset]) < 0 {
-			return offset
+		at += i + 1
+		body := strings.TrimLeft(text[at:], " \t")
+		if body == "" || strings.IndexByte("\r\n})]", body[0]) >= 0 {
+			continue
+		}
+		if indent := len(text) - at - len(body); at < to && (best < 0 || indent < least) {
+			best, least = at, indent
+		}
+		if least == 0 && best >= 0 {
+			break
 		}
 	}
-	return -1
+	if best < 0 {
+		return runeStart(text, from)
+	}
+	return best
 }

@@ -28,6 +28,22 @@ func TestGateSpan(t *testing.T) {
 	}
 }
 
+// Inside a declaration longer than the window there is no other to cut at: a
+// method or a statement serves.
+func TestGateSpanInLongDeclaration(t *testing.T) {
+	body := "class A {\n" + strings.Repeat("  void f() {\n    g();\n    h();\n  }\n\n", 2000) + "}\n"
+	middle := strings.Index(body[len(body)/2:], "h();") + len(body)/2
+	from, to := gateSpan(body, middle, middle)
+	for _, at := range []int{from, to} {
+		if !strings.HasPrefix(body[at:], "  void") {
+			t.Errorf("a cut at %q is not before a method", body[at:at+10])
+		}
+	}
+	if to-from > 4*gateWindow {
+		t.Errorf("%d bytes", to-from)
+	}
+}
+
 func TestGateSpanHoldsTheEdit(t *testing.T) {
 	line := rapid.SampledFrom([]string{"a\n", "\tb\n", "}\n", "\n", strings.Repeat("x", 5000) + "\n", "\r\n"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -36,6 +52,8 @@ func TestGateSpanHoldsTheEdit(t *testing.T) {
 		end := rapid.IntRange(start, len(text)).Draw(t, "end")
 		if from, to := gateSpan(text, start, end); from < 0 || from > start || to < end || to > len(text) {
 			t.Fatalf("%d to %d for an edit of %d to %d in %d bytes", from, to, start, end, len(text))
+		} else if start-from > gateWindow+4 || to-end > 2*gateWindow {
+			t.Fatalf("%d and %d bytes around an edit", start-from, to-end)
 		}
 	})
 }

@@ -22,9 +22,3 @@ type RangeEdit struct {
 	EndCol      int    `json:"end_col"`
 	Replacement string `json:"replacement"`
 }
-
-// Applier asks the editor to apply a proposal that the person has confirmed. It
-// returns nil only when the editor's documents have changed so.
-type Applier interface {
-	Apply(ctx context.Context, p Proposal) error
-}

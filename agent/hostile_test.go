@@ -118,7 +118,7 @@ func newLair(t testing.TB) *lair {
 		t.Fatal(err)
 	}
 	l.staging = agent.NewStaging(func() string { return strings.Join(l.space.Roots(), "\n") }, func() time.Time { return l.now() })
-	l.box = agent.NewToolbox(agent.Parts{Workspace: l.space, Patcher: patch.New(l.space), Staging: l.staging, Applier: l.editor})
+	l.box = agent.NewToolbox(agent.Parts{Workspace: l.space, Patcher: patch.New(l.space), Staging: l.staging, Apply: l.editor.Apply})
 	return l
 }
 
@@ -443,7 +443,7 @@ func TestHostileProposals(t *testing.T) {
 					bad.Base = agent.HashText(string(text)) // it may even know what is there
 				}
 				for _, files := range [][]agent.FileChange{{bad}, {good, bad}} {
-					box := agent.NewToolbox(agent.Parts{Workspace: l.space, Patcher: fooled{agent.Proposal{Files: files}}, Staging: l.staging, Applier: l.editor})
+					box := agent.NewToolbox(agent.Parts{Workspace: l.space, Patcher: fooled{agent.Proposal{Files: files}}, Staging: l.staging, Apply: l.editor.Apply})
 					e := box.Call(t.Context(), "apply_unified_diff", json.RawMessage(`{"diff":"x"}`))
 					tried++
 					if e.Error == nil || e.Error.Code != agent.RequiresConfirmation {

@@ -32,8 +32,9 @@ type Parts struct {
 	// write refuse.
 	Patcher Patcher
 	Staging *Staging
-	// Applier applies what was confirmed; nil if there is no editor to ask.
-	Applier Applier
+	// Apply asks the editor to apply what the person has confirmed. It returns nil
+	// only when the editor's documents have changed so. Nil if there is no editor.
+	Apply func(ctx context.Context, p Proposal) error
 }
 
 // NewToolbox makes a toolbox.
@@ -43,6 +44,15 @@ func NewToolbox(p Parts) *Toolbox { return &Toolbox{p, shipped()} }
 // those named, else all that are offered to every conversation. The bytes are the
 // same whenever the set is.
 func (b *Toolbox) Definitions(names ...string) json.RawMessage { return b.catalogue.definitions(names) }
+
+// AllDefinitions are the tools that are offered at all.
+func (b *Toolbox) AllDefinitions() json.RawMessage {
+	var names []string
+	for _, t := range b.catalogue {
+		names = append(names, t.Name)
+	}
+	return b.catalogue.definitions(names)
+}
 
 // tools are what runs behind the names of the catalogue. A tool may answer both an
 // error and data that goes with it.

@@ -74,7 +74,7 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 		return whole(proposed{b.parts.Staging.Stage(p), names}), Failf(RequiresConfirmation,
 			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does")
 	}
-	if b.parts.Applier == nil {
+	if b.parts.Apply == nil {
 		return reply{}, errReadOnly
 	}
 	confirmed, err := b.parts.Staging.Redeem(token, p.Digest())
@@ -84,7 +84,7 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	if err := b.parts.Applier.Apply(ctx, confirmed); err != nil {
+	if err := b.parts.Apply(ctx, confirmed); err != nil {
 		return reply{}, err
 	}
 	return whole(applied{true, names}), nil

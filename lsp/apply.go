@@ -26,15 +26,22 @@ const (
 // it. Nil means that the editor's documents have changed so. A client that knows
 // change annotations asks by itself, before it applies.
 func (s *Server) offer(ctx context.Context, p agent.Proposal) error {
+	if err := s.agreed(ctx, p); err != nil {
+		return err
+	}
+	return s.apply(ctx, p)
+}
+
+// agreed asks the person about a proposal that can be applied, where the client
+// does not ask by itself. Nil means yes, or that the client asks.
+func (s *Server) agreed(ctx context.Context, p agent.Proposal) error {
 	if _, err := s.workspaceEdit(ctx, p); err != nil {
 		return err // before the person is bothered
 	}
-	if !s.asksItself() {
-		if err := s.confirm(ctx, p); err != nil {
-			return err
-		}
+	if s.asksItself() {
+		return nil
 	}
-	return s.apply(ctx, p)
+	return s.confirm(ctx, p)
 }
 
 // confirm asks the person. Nil means yes.

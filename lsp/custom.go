@@ -21,6 +21,8 @@ func init() {
 	customMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
 		MethodExplainCompletion:  (*Server).explainCompletion,
 		MethodAsk:                (*Server).ask,
+		"quarry/tools.list":      (*Server).listTools,
+		"quarry/tools.call":      (*Server).callTool,
 		"quarry/index.status":    (*Server).indexStatus,
 		"quarry/index.rebuild":   (*Server).indexRebuild,
 		"quarry/search.lexical":  searchIn(retrieval.SignalsLexical),

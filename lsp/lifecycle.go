@@ -29,7 +29,8 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 		return nil, err
 	}
 	now, roots := s.current()
-	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Problems: s.problems})
+	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Problems: s.problems,
+		Staging: s.staging, Apply: s.applyConfirmed})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}

@@ -23,6 +23,8 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 var contract = map[string]struct{ params, result reflect.Type }{
 	MethodExplainCompletion:  {reflect.TypeFor[explainParams](), reflect.TypeFor[Explanation]()},
 	MethodAsk:                {reflect.TypeFor[askParams](), reflect.TypeFor[askResult]()},
+	"quarry/tools.list":      {nil, reflect.TypeFor[[]toolDefinition]()},
+	"quarry/tools.call":      {reflect.TypeFor[toolParams](), reflect.TypeFor[toolResult]()},
 	"quarry/index.status":    {nil, reflect.TypeFor[[]index.Status]()},
 	"quarry/index.rebuild":   {nil, nil},
 	"quarry/search.lexical":  {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},

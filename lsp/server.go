@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,7 @@ import (
 type Core interface {
 	Workspace
 	Assistant
+	Tools
 	Complete(context.Context, completion.Request) (completion.Result, error)
 	// Prefetch begins to answer a request before it is made.
 	Prefetch(completion.Request)
@@ -89,6 +91,10 @@ type Start struct {
 	// Problems are the diagnostics known of the open document at path, or of all
 	// open documents if it is "".
 	Problems func(path string) []agent.Problem
+	// Staging keeps what tools propose; the server mints its tokens when the
+	// person agrees. Apply has the editor apply what was confirmed so.
+	Staging *agent.Staging
+	Apply   func(ctx context.Context, p agent.Proposal) error
 }
 
 // Server serves one client.
@@ -125,6 +131,7 @@ type Server struct {
 	told      sync.Map // keys of messages already shown
 	ledgers   sync.Map // *completion.Result of the last answer, by document key
 	findings  *findings
+	staging   *agent.Staging            // what tools propose
 	errands   *newest                   // the explanation and the answer that are being written
 	selected  atomic.Pointer[selection] // nil before the first
 
@@ -162,6 +169,10 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		encoding: text.UTF16,
 		settings: settings.Default(),
 	}
+	s.staging = agent.NewStaging(func() string {
+		_, roots := s.current()
+		return strings.Join(roots, "\n")
+	}, time.Now)
 	s.trace.Store(protocol.TraceValueOff)
 	st := newStream(rwc, opts, cancel)
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))

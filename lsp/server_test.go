@@ -15,6 +15,7 @@ import (
 
 	"quarry/agent"
 	"quarry/completion"
+	"quarry/diagnostics/patch"
 	"quarry/index"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
@@ -33,6 +34,7 @@ type core struct {
 	complete func(context.Context, completion.Request) (completion.Result, error)
 
 	assistant
+	tools *agent.Toolbox // set when the server starts
 
 	// problems are Start's, set when the server starts.
 	problems func(path string) []agent.Problem
@@ -86,6 +88,12 @@ func (c *core) Configure(s settings.Settings) error {
 	return nil
 }
 
+func (c *core) CallTool(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
+	return c.tools.Call(ctx, name, args)
+}
+
+func (c *core) ToolDefinitions() json.RawMessage { return c.tools.AllDefinitions() }
+
 func (c *core) Close() error { c.Workspace.Close(); return nil }
 
 func (c *core) lastSettings() settings.Settings {
@@ -126,6 +134,9 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 		NewCore: func(start lsp.Start) (lsp.Core, error) {
 			c.problems = start.Problems
 			c.Workspace = workspace.New(workspace.Options{StateDir: t.TempDir(), Progress: c.progress(start)})
+			c.tools = agent.NewToolbox(agent.Parts{
+				Workspace: c.Workspace, Problems: start.Problems, Patcher: patch.New(c.Workspace), Staging: start.Staging, Apply: start.Apply,
+			})
 			if c.indexed {
 				c.SetRoots(start.Roots)
 			}

@@ -76,8 +76,8 @@ func (a *app) newCore(start lsp.Start, patient bool) *core {
 		Embedding: jobs.embedded,
 		Follow:    c.learn,
 	})
+	c.tools = c.toolbox(start)
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
-	c.tools = agent.NewToolbox(agent.Parts{Workspace: c.Workspace, Problems: start.Problems})
 	c.engines = c.start(start.Settings)
 	c.SetRoots(start.Roots)
 	if patient {

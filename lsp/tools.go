@@ -1,0 +1,134 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.lsp.dev/jsonrpc2"
+
+	"quarry/agent"
+)
+
+// Tools are what an editor's own models may call; an agent.Toolbox has them.
+type Tools interface {
+	// CallTool runs one tool. What goes wrong is said in the envelope.
+	CallTool(ctx context.Context, name string, args json.RawMessage) agent.Envelope
+	// ToolDefinitions are all tools that are offered, a list as OpenAI's interface
+	// has them.
+	ToolDefinitions() json.RawMessage
+}
+
+// toolDefinition is one entry of the result of quarry/tools.list.
+type toolDefinition struct {
+	Type     string       `json:"type"`
+	Function toolFunction `json:"function"`
+}
+
+type toolFunction struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Parameters  map[string]any `json:"parameters" jsonschema:"a JSON schema"`
+}
+
+// toolParams are the params of quarry/tools.call.
+type toolParams struct {
+	Name      string         `json:"name"`
+	Arguments map[string]any `json:"arguments,omitzero"`
+}
+
+// toolResult is the result of quarry/tools.call: an agent.Envelope.
+type toolResult struct {
+	OK    bool           `json:"ok"`
+	Data  any            `json:"data"`
+	Error *agent.Failure `json:"error" jsonschema:"code is invalid_arguments, not_found, permission_denied, requires_confirmation, too_large or internal_error"`
+	Meta  agent.Meta     `json:"meta"`
+}
+
+func (s *Server) listTools(_ context.Context, _ json.RawMessage) (any, error) {
+	return s.currentCore().ToolDefinitions(), nil
+}
+
+func (s *Server) callTool(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p toolParams
+	if err := decodeParams(raw, &p); err != nil {
+		return nil, err
+	}
+	if p.Name == "" {
+		return nil, invalidParams("name is empty; quarry/tools.list has the names")
+	}
+	jsonrpc2.Async(ctx)
+	e, err := s.call(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if e.Error != nil && e.Error.Code == agent.RequiresConfirmation {
+		if e, err = s.decide(ctx, p, e); err != nil {
+			return nil, err
+		}
+	}
+	if e.Meta.Warnings == nil {
+		e.Meta.Warnings = []string{}
+	}
+	return toolResult{e.OK, e.Data, e.Error, e.Meta}, nil
+}
+
+func (s *Server) call(ctx context.Context, p toolParams) (agent.Envelope, error) {
+	args, err := json.Marshal(p.Arguments)
+	if err != nil {
+		return agent.Envelope{}, err
+	}
+	e := s.currentCore().CallTool(ctx, p.Name, args)
+	return e, ctx.Err()
+}
+
+// decide puts the change that a call has staged to the person, and makes the call
+// again with a token if they want it. This is the only place where tokens are
+// made: whoever called the tool has no part in it.
+func (s *Server) decide(ctx context.Context, p toolParams, waiting agent.Envelope) (agent.Envelope, error) {
+	var staged struct {
+		ID string `json:"proposal_id"`
+	}
+	if err := json.Unmarshal(waiting.Data, &staged); err != nil {
+		return waiting, fmt.Errorf("read the staged proposal: %w", err)
+	}
+	proposal, err := s.staging.Proposal(staged.ID)
+	if err != nil {
+		return waiting, err
+	}
+	if err := s.agreed(ctx, proposal); err != nil {
+		s.staging.Discard(staged.ID)
+		return agent.Envelope{Error: refusal(err)}, ctx.Err()
+	}
+	token, err := s.staging.Mint(staged.ID)
+	if err != nil {
+		return waiting, err
+	}
+	confirmed := toolParams{p.Name, map[string]any{}}
+	for name, value := range p.Arguments {
+		confirmed.Arguments[name] = value
+	}
+	confirmed.Arguments["confirmation_token"] = token
+	return s.call(ctx, confirmed)
+}
+
+// applyConfirmed is Start.Apply.
+func (s *Server) applyConfirmed(ctx context.Context, p agent.Proposal) error {
+	if err := s.apply(ctx, p); err != nil {
+		return refusal(err)
+	}
+	return nil
+}
+
+// refusal says to a model why a change was not made.
+func refusal(err error) *agent.Failure {
+	var moved movedError
+	switch {
+	case errors.Is(err, errDeclined):
+		return agent.Failf(agent.PermissionDenied, "the person does not want this change; do not propose it again")
+	case errors.As(err, &moved):
+		return agent.Failf(agent.InvalidArguments, "%v", err)
+	}
+	return agent.Failf(agent.InternalError, "nothing was changed: %v", err)
+}

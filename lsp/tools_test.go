@@ -1,0 +1,135 @@
+package lsp_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/lsp/lsptest"
+)
+
+// toolAnswer is the result of quarry/tools.call.
+type toolAnswer struct {
+	OK    bool
+	Data  json.RawMessage
+	Error *struct{ Code, Message string }
+	Meta  struct {
+		Truncated bool
+		Bytes     int
+		Warnings  []string
+	}
+}
+
+func callTool(t *testing.T, e *lsptest.Editor, name string, args any) (a toolAnswer) {
+	t.Helper()
+	if err := e.Call(soon(t), "quarry/tools.call", map[string]any{"name": name, "arguments": args}, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestToolsForTheEditorsModels(t *testing.T) {
+	root := func(o *lsptest.Options) {
+		keep(t, o, "a.go", "package a\n\nfunc Harvest() {}\n")
+		keep(t, o, ".env", "KEY=secret\n")
+	}
+	e := edit(t, "vscode", &core{indexed: true}, root)
+	var list []struct{ Function struct{ Name string } }
+	if err := e.Call(soon(t), "quarry/tools.list", nil, &list); err != nil || len(list) != 14 || list[0].Function.Name != "read_file" {
+		t.Fatalf("tools: %+v, %v", list, err)
+	}
+	a := callTool(t, e, "read_file", map[string]any{"path": "a.go", "start_line": 3, "end_line": 3})
+	if want := `{"path":"a.go","start_line":3,"end_line":3,"total_lines":3,"text":"func Harvest() {}\n"}`; !a.OK || compact(t, a.Data) != compact(t, []byte(want)) {
+		t.Errorf("read: %+v %s", a, a.Data)
+	}
+	if a := callTool(t, e, "read_file", map[string]any{"path": ".env", "start_line": 1, "end_line": 1}); a.OK || a.Error.Code != "permission_denied" {
+		t.Errorf("a secret: %+v %s", a, a.Data)
+	}
+	if a := callTool(t, e, "read_file", nil); a.OK || a.Error.Code != "invalid_arguments" {
+		t.Errorf("no arguments: %+v", a)
+	}
+	wantCode(t, "no name", e.Call(soon(t), "quarry/tools.call", map[string]any{}, nil), -32602)
+}
+
+// A change by a tool is put to the person in each client's own way, and made only
+// if they agree.
+func TestToolsChangeNothingUnasked(t *testing.T) {
+	const before, after = "package a\n\nfunc Harvest() {}\n", "package a\n\nfunc Harvest() { reap() }\n"
+	diff := map[string]any{"diff": "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n package a\n \n-func Harvest() {}\n+func Harvest() { reap() }\n"}
+	for _, profile := range []string{"vscode", "neovim", "helix"} {
+		for answer, person := range map[string]lsptest.Person{"yes": lsptest.Yes, "no": lsptest.No} {
+			t.Run(profile+" "+answer, func(t *testing.T) {
+				var dir string
+				e := edit(t, profile, &core{indexed: true}, func(o *lsptest.Options) { dir = o.Root; keep(t, o, "a.go", before) })
+				b := open(t, e, "a.go", "go", before)
+				p, err := e.Start("quarry/tools.call", map[string]any{"name": "apply_unified_diff", "arguments": diff})
+				if err != nil {
+					t.Fatal(err)
+				}
+				questions := 2 // the message, and the editor's own way of applying
+				if profile == "vscode" || profile == "neovim" || answer == "no" {
+					questions = 1
+				}
+				for range questions {
+					if err := e.Attend(soon(t), person); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var a toolAnswer
+				if err := p.Wait(&a); err != nil {
+					t.Fatal(err)
+				}
+				want, text := answer == "yes", before
+				if want {
+					text = after
+				}
+				if a.OK != want || !want && a.Error.Code != "permission_denied" {
+					t.Errorf("answered %+v %s", a, a.Data)
+				}
+				if b.Text.String() != text {
+					t.Errorf("the document is\n%s", b.Text.String())
+				}
+				if disk, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || string(disk) != before {
+					t.Errorf("the server wrote a file: %q, %v", disk, err)
+				}
+			})
+		}
+	}
+}
+
+// What a model makes up for a token confirms nothing, and asks nobody.
+func TestToolsTakeNoToken(t *testing.T) {
+	const text = "package a\n\nfunc Harvest() {}\n"
+	e := edit(t, "vscode", &core{indexed: true}, func(o *lsptest.Options) { keep(t, o, "a.go", text) })
+	b := open(t, e, "a.go", "go", text)
+	a := callTool(t, e, "apply_text_edits", map[string]any{
+		"path": "a.go", "confirmation_token": strings.Repeat("A", 26),
+		"edits": []any{map[string]any{"start_line": 1, "start_col": 0, "end_line": 1, "end_col": 0, "replacement": "// x\n"}},
+	})
+	if a.OK || a.Error.Code != "permission_denied" || b.Text.String() != text || e.Waiting() != 0 {
+		t.Errorf("answered %+v, %d questions, the document is %q", a, e.Waiting(), b.Text.String())
+	}
+}
+
+// keep writes a file below the editor's root.
+func keep(t *testing.T, o *lsptest.Options, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(o.Root, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compact(t *testing.T, raw []byte) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

@@ -12,3 +12,47 @@ func (t *Tree) ErrorCount() (n int, ok bool) {
 	defer tree.Close()
 	return countErrors(tree), true
 }
+
+// Fault is a place that the parser could not make sense of.
+type Fault struct {
+	Span
+	// Missing is the token that would mend it, as the grammar names it; "" where
+	// the text itself is in the way.
+	Missing string
+}
+
+// Faults are the outermost places of a text that do not parse, in order. ok is
+// false for a language without a grammar and for a text that the parser gives up
+// on.
+func Faults(language string, src []byte) (list []Fault, ok bool) {
+	t, err := Parse(language, src)
+	if err != nil {
+		return nil, false
+	}
+	defer t.Close()
+	tree := t.copyTree()
+	if tree == nil {
+		return nil, false
+	}
+	defer tree.Close()
+	if countErrors(tree) == 0 {
+		return nil, true
+	}
+	nodes, release := flatten(tree)
+	defer release()
+	trimNodes(nodes, src)
+	lines, name := newLineTable(src), symbolNames(t.language)
+	for i := 0; i < len(nodes); i++ {
+		n := &nodes[i]
+		if n.symbol != symbolError && !n.missing {
+			continue
+		}
+		f := Fault{Span: lines.span(n.start, n.end)}
+		if n.missing {
+			f.Missing = name(n.symbol)
+		}
+		list = append(list, f)
+		i = int(n.next) - 1
+	}
+	return list, true
+}

@@ -24,3 +24,28 @@ func TestErrorCount(t *testing.T) {
 		}
 	}
 }
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		language, src, missing string
+		line                   uint32
+		none                   bool
+	}{
+		{"go", "package a\n\nfunc f() {}\n", "", 0, true},
+		{"go", "package a\n\nfunc f() { g(1 }\n", ")", 3, false},
+		{"javascript", "let a = 1;\nlet b = = 2;\n", "", 2, false},
+	} {
+		list, ok := Faults(c.language, []byte(c.src))
+		switch {
+		case !ok:
+			t.Errorf("%q was not looked at", c.src)
+		case c.none && len(list) > 0:
+			t.Errorf("%q has faults %+v", c.src, list)
+		case !c.none && (len(list) == 0 || list[0].StartLine != c.line || list[0].Missing != c.missing):
+			t.Errorf("%q has faults %+v, want one in line %d, missing %q", c.src, list, c.line, c.missing)
+		}
+	}
+	if _, ok := Faults("plaintext", []byte("a")); ok {
+		t.Error("a language without a grammar has faults")
+	}
+}

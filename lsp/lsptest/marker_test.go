@@ -1,12 +1,10 @@
 package lsptest_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"quarry/lsp"
@@ -57,6 +54,25 @@ import (
 //	                          indexes, until a prompt contains this
 //	requests N                prompts sent so far
 //	stop-model, start-model   end and restart Ollama
+//
+// Explaining, fixing and asking (marker_assist_test.go). The person answers what
+// they are asked, by the editor or by the server, with the first choice (yes), the
+// last (no), or what is quoted.
+//
+//	diagnose STRING MESSAGE   another server says so of the first STRING
+//	select STRING             select the first STRING
+//	reply NAME...             the model answers conversations with these files in
+//	                          turn, then with the last one
+//	actions none|STRING...    the titles of the code actions, without "(quarry)"
+//	choose STRING [ANSWER...] run the first action whose title contains this; one
+//	                          answer for each question
+//	choose STRING typing STR  the same, typing while the model answers
+//	command NAME [STRING...]  run a command with these arguments
+//	decide ANSWER...          answer the server's next questions
+//	lie                       the editor says it applied changes, and does not
+//	page STRING               what is shown to read contains this
+//	hover none|STRING         the hover at the cursor contains this
+//	exists none|NAME          a buffer of that name is open
 func TestMarkers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "marker", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -112,8 +128,11 @@ type player struct {
 	stderr  *log
 	config  any
 
-	editor *lsptest.Editor // started by the first command that needs it
-	buffer *lsptest.Buffer
+	editor   *lsptest.Editor // started by the first command that needs it
+	buffer   *lsptest.Buffer
+	selected [2]int // the range that actions are for, the cursor if it is empty
+
+	replies *replies
 }
 
 // stepTimeout is far above what any step takes, for a slow machine.
@@ -124,7 +143,7 @@ func play(t *testing.T, archive *txtar.Archive, editor string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &player{t: t, archive: archive, profile: profile, root: t.TempDir(), model: modeltest.NewServer(t), stderr: newLog()}
+	p := &player{t: t, archive: archive, profile: profile, root: t.TempDir(), model: modeltest.NewServer(t), stderr: newLog(), replies: newReplies()}
 	for _, f := range archive.Files {
 		path := filepath.Join(p.root, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -216,6 +235,16 @@ func (p *player) step(line string) error {
 		return p.stderr.await(ctx, "phase=ready")
 	case "open":
 		return p.open(ctx, rest)
+	case "reply":
+		for _, name := range strings.Fields(rest) {
+			text, err := p.file(name)
+			if err != nil {
+				return err
+			}
+			p.replies.add(text)
+		}
+		p.answer(func(string) modeltest.Answer { return modeltest.Answer{} })
+		return nil
 	}
 	if p.buffer == nil {
 		return errors.New("nothing is open")
@@ -234,10 +263,13 @@ func isCompletion(r modeltest.Request) bool {
 // answer sets what the model says to prompts for ghost text.
 func (p *player) answer(f func(prompt string) modeltest.Answer) {
 	p.model.Script(func(r modeltest.Request) modeltest.Answer {
-		if !isCompletion(r) {
-			return modeltest.Answer{Pieces: []string{"x"}}
+		switch {
+		case isCompletion(r):
+			return f(r.Prompt)
+		case isConversation(r):
+			return p.replies.next()
 		}
-		return f(r.Prompt)
+		return modeltest.Answer{Pieces: []string{"x"}}
 	})
 }
 
@@ -295,6 +327,9 @@ func (p *player) edit(ctx context.Context, verb, rest string) error {
 				return err
 			}
 		}
+	}
+	if done, err := p.assist(ctx, verb, rest); done {
+		return err
 	}
 	return p.check(ctx, verb, rest)
 }
@@ -426,93 +461,4 @@ func (p *player) file(name string) (string, error) {
 func unmark(text string) (unmarked string, cursor int) {
 	before, after, _ := strings.Cut(text, "‸")
 	return before + after, len(before) % (len(text) + 1)
-}
-
-func same[T any](what string, want, got T) error {
-	if diff := cmp.Diff(want, got); diff != "" {
-		return fmt.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-	return nil
-}
-
-func unquoteAll(s string) ([]string, error) {
-	var list []string
-	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
-		quoted, err := strconv.QuotedPrefix(s)
-		if err != nil {
-			return nil, fmt.Errorf("%w in %s", err, s)
-		}
-		text, err := strconv.Unquote(quoted)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, text)
-		s = s[len(quoted):]
-	}
-	return list, nil
-}
-
-// words cuts text as a tokenizer roughly does, so that it streams.
-func words(text string) []string {
-	var list []string
-	for text != "" {
-		n := strings.IndexAny(text[1:], " \n\t(.") + 1
-		if n == 0 {
-			n = len(text)
-		}
-		list = append(list, text[:n])
-		text = text[n:]
-	}
-	return list
-}
-
-// log gathers a process's standard error and wakes who waits for a line of it.
-type log struct {
-	mu      sync.Mutex
-	buf     bytes.Buffer  // guarded by mu
-	from    int           // where await looks from; guarded by mu
-	changed chan struct{} // closed and renewed on every write; guarded by mu
-}
-
-var _ io.Writer = (*log)(nil)
-
-func newLog() *log { return &log{changed: make(chan struct{})} }
-
-func (l *log) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	close(l.changed)
-	l.changed = make(chan struct{})
-	return l.buf.Write(b)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-// forget lets await see only what comes from now on.
-func (l *log) forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.from = l.buf.Len()
-}
-
-// await waits for one of parts.
-func (l *log) await(ctx context.Context, parts ...string) error {
-	for {
-		l.mu.Lock()
-		changed := l.changed
-		text := l.buf.String()[l.from:]
-		l.mu.Unlock()
-		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) }) {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("the server's log has none of %q: %w", parts, ctx.Err())
-		}
-	}
 }

@@ -30,6 +30,10 @@ type Profile struct {
 	AppliedAnyway bool `json:"appliedAnyway"`
 }
 
+// AsksItself is whether the editor asks its person about changes whose annotation
+// says that they need confirmation.
+func (p Profile) AsksItself() bool { return p.edits().ChangeAnnotationSupport != nil }
+
 // editCapabilities are what an editor says of the workspace edits it takes.
 type editCapabilities struct {
 	DocumentChanges         bool

@@ -1,0 +1,275 @@
+package lsptest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"quarry/lsp/lsptest"
+	"quarry/model/modeltest"
+)
+
+// isConversation tells a prompt in turns from others. The steps in which a long
+// one is read ask for a single token.
+func isConversation(r modeltest.Request) bool {
+	return strings.Contains(r.Prompt, "<|start_of_role|>") && r.NumPredict() > 1
+}
+
+// replies are what the model says in conversations.
+type replies struct {
+	mu    sync.Mutex
+	texts []string      // guarded by mu
+	hold  chan struct{} // the next answer waits for it; guarded by mu
+	asked chan struct{} // closed when the held answer is asked for; guarded by mu
+}
+
+func newReplies() *replies { return &replies{} }
+
+func (r *replies) add(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts = append(r.texts, text)
+}
+
+func (r *replies) next() modeltest.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.texts) == 0 {
+		return modeltest.Answer{ErrorLine: "the scenario has no reply"}
+	}
+	text := r.texts[0]
+	if len(r.texts) > 1 {
+		r.texts = r.texts[1:]
+	}
+	a := modeltest.Answer{Pieces: words(text), Hold: r.hold}
+	if r.asked != nil {
+		close(r.asked)
+		r.asked, r.hold = nil, nil
+	}
+	return a
+}
+
+// holdNext makes the next answer wait for release; asked is closed when it is
+// asked for.
+func (r *replies) holdNext() (asked <-chan struct{}, release func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	hold, when := make(chan struct{}), make(chan struct{})
+	r.hold, r.asked = hold, when
+	return when, func() { close(hold) }
+}
+
+// person answers questions in the order of answers.
+func person(answers []string) lsptest.Person {
+	return func(question string, choices []string) string {
+		if len(answers) == 0 {
+			return ""
+		}
+		answer := answers[0]
+		answers = answers[1:]
+		switch answer {
+		case "yes":
+			return choices[0]
+		case "no":
+			return choices[len(choices)-1]
+		}
+		return answer
+	}
+}
+
+// assist plays a step of explaining, fixing and asking; it answers false for
+// any other.
+func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err error) {
+	b := p.buffer
+	switch verb {
+	case "diagnose":
+		both, err := unquoteAll(rest)
+		if err != nil || len(both) != 2 {
+			return true, fmt.Errorf("diagnose wants two strings: %w", err)
+		}
+		at := strings.Index(b.Text.String(), both[0])
+		if at < 0 {
+			return true, fmt.Errorf("%q does not stand in the document", both[0])
+		}
+		b.Diagnostics = append(b.Diagnostics, lsptest.Diagnostic{Start: at, End: at + len(both[0]), Severity: 1, Source: "compiler", Message: both[1]})
+		b.Cursor = at
+		return true, nil
+	case "select":
+		text, err := strconv.Unquote(rest)
+		at := strings.Index(b.Text.String(), text)
+		if err == nil && at < 0 {
+			err = fmt.Errorf("%q does not stand in the document", text)
+		}
+		p.selected = [2]int{at, at + len(text)}
+		return true, err
+	case "lie":
+		p.editor.Lies = true
+		return true, nil
+	case "actions":
+		want, err := []string{}, error(nil)
+		if rest != "none" {
+			want, err = unquoteAll(rest)
+		}
+		if err != nil {
+			return true, err
+		}
+		actions, err := p.actions(ctx)
+		got := []string{}
+		for _, a := range actions {
+			if a.Disabled == nil {
+				got = append(got, strings.TrimSuffix(a.Title, " (quarry)"))
+			}
+		}
+		if err != nil {
+			return true, err
+		}
+		return true, same("actions", want, got)
+	case "choose":
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return true, err
+		}
+		part, err := strconv.Unquote(quoted)
+		if err != nil {
+			return true, err
+		}
+		rest = strings.TrimSpace(rest[len(quoted):])
+		if text, ok := strings.CutPrefix(rest, "typing "); ok {
+			if text, err = strconv.Unquote(text); err != nil {
+				return true, err
+			}
+			return true, p.chooseTyping(ctx, part, text)
+		}
+		return true, p.choose(ctx, part, strings.Fields(rest))
+	case "command":
+		name, args, _ := strings.Cut(rest, " ")
+		list, err := unquoteAll(args)
+		if err != nil {
+			return true, err
+		}
+		var given []any
+		for _, arg := range list {
+			given = append(given, arg)
+		}
+		return true, p.editor.Execute(ctx, name, given...)
+	case "decide":
+		return true, p.decide(ctx, strings.Fields(rest))
+	case "page":
+		want, err := strconv.Unquote(rest)
+		if err != nil {
+			return true, err
+		}
+		got := ""
+		err = p.editor.Await(ctx, func() bool {
+			got, _ = p.editor.Page() // not there yet
+			return strings.Contains(got, want)
+		})
+		if err != nil {
+			err = fmt.Errorf("%w; the page is:\n%s\nmessages: %q", err, got, p.editor.Shown())
+		}
+		return true, err
+	case "hover":
+		want, err := "", error(nil)
+		if rest != "none" {
+			want, err = strconv.Unquote(rest)
+		}
+		if err != nil {
+			return true, err
+		}
+		got := ""
+		err = p.editor.Await(ctx, func() bool {
+			if got, err = p.editor.Hover(ctx, b, b.Cursor); err != nil {
+				return true
+			}
+			return rest == "none" || strings.Contains(got, want)
+		})
+		if err == nil && rest == "none" {
+			err = same("hover", "", got)
+		}
+		return true, err
+	case "exists":
+		if p.editor.Buffer(rest) == nil {
+			return true, fmt.Errorf("%s is not open", rest)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+func (p *player) actions(ctx context.Context) ([]lsptest.Action, error) {
+	start, end := p.buffer.Cursor, p.buffer.Cursor
+	if p.selected[1] > p.selected[0] {
+		start, end = p.selected[0], p.selected[1]
+	}
+	return p.editor.CodeActions(ctx, p.buffer, start, end)
+}
+
+func (p *player) action(ctx context.Context, part string) (lsptest.Action, error) {
+	actions, err := p.actions(ctx)
+	if err != nil {
+		return lsptest.Action{}, err
+	}
+	i := slices.IndexFunc(actions, func(a lsptest.Action) bool { return strings.Contains(a.Title, part) })
+	if i < 0 {
+		return lsptest.Action{}, fmt.Errorf("no action contains %q", part)
+	}
+	return actions[i], nil
+}
+
+// choose runs an action. Where it is a command, the server asks.
+func (p *player) choose(ctx context.Context, part string, answers []string) error {
+	a, err := p.action(ctx, part)
+	if err != nil {
+		return err
+	}
+	byCommand := a.Command != nil
+	if _, err := p.editor.Choose(ctx, a, person(answers)); err != nil || !byCommand || len(answers) == 0 {
+		return err
+	}
+	return p.decide(ctx, answers)
+}
+
+// decide answers the server's next questions. A yes to its last one is followed
+// by the change, about which editors that ask by themselves ask.
+func (p *player) decide(ctx context.Context, answers []string) error {
+	for _, answer := range answers {
+		if err := p.editor.Attend(ctx, person([]string{answer})); err != nil {
+			return err
+		}
+	}
+	if len(answers) > 0 && answers[len(answers)-1] == "yes" && !p.profile.AsksItself() {
+		return p.editor.Attend(ctx, nil)
+	}
+	return nil
+}
+
+// chooseTyping runs an action and types while the model answers.
+func (p *player) chooseTyping(ctx context.Context, part, text string) error {
+	a, err := p.action(ctx, part)
+	if err != nil {
+		return err
+	}
+	asked, release := p.replies.holdNext()
+	chosen := make(chan error, 1)
+	go func() {
+		_, err := p.editor.Choose(ctx, a, nil)
+		chosen <- err
+	}()
+	select {
+	case <-asked:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	b := p.buffer
+	if err := p.editor.Replace(b, b.Cursor, b.Cursor, text); err != nil {
+		return err
+	}
+	if err := p.editor.Complete(ctx, b, false); err != nil { // a round trip: the server has the change
+		return err
+	}
+	release()
+	return <-chosen
+}

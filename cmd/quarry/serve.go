@@ -145,6 +145,11 @@ func (c *core) start(s settings.Settings) *engines {
 	embed := embedders(e.runtime, s.Embedding, func(err error) { c.tell(lsp.Log, "embedding model", withoutMeaning(err)) })
 	embed.QueriesOnly = c.patient // it ends before it could embed anything
 	c.SetEmbedders(embed)
+	judge, err := reranker(e.runtime, s)
+	if err != nil {
+		c.tell(lsp.Warning, "reranker", err.Error())
+	}
+	c.SetReranker(judge)
 	return e
 }
 

@@ -24,6 +24,7 @@ type Settings struct {
 	Ollama     Ollama     `json:"ollama"`
 	Completion Completion `json:"completion"`
 	Embedding  Embedding  `json:"embedding"`
+	Reranker   Reranker   `json:"reranker"`
 	LogLevel   string     `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
 }
 
@@ -60,6 +61,13 @@ type Completion struct {
 type Embedding struct {
 	Enabled bool   `json:"enabled" doc:"Embed the code of the workspace in the background, so that searches find it by meaning too. Needs the embedding model; without it nothing is asked of it."`
 	Model   string `json:"model" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
+}
+
+// Reranker has a model order the first results of a search.
+type Reranker struct {
+	By    string `json:"by" enum:"nothing,model,endpoint" doc:"Who judges the first ten results of a search in words: nothing, the model that completes code while it is idle, or a cross-encoder at reranker.url."`
+	URL   string `json:"url" scope:"user" doc:"Address of a server with the route /v1/rerank, as the llama.cpp server and vLLM have. ollama.allowRemote holds for it, and ollama.apiKey is sent to it only if it is the address of ollama.url."`
+	Model string `json:"model" doc:"Model that this server is asked for."`
 }
 
 // Duration is a time.Duration written as text ("30m"), as time.ParseDuration
@@ -107,6 +115,7 @@ func Default() Settings {
 			Enabled: true,
 			Model:   "granite-embedding:30m",
 		},
+		Reranker: Reranker{By: "nothing"},
 		LogLevel: "info",
 	}
 }

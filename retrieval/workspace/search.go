@@ -60,7 +60,7 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, 
 		limit = 10
 	}
 	sum.Results = sum.Results[:min(limit, len(sum.Results))]
-	return sum, nil
+	return sum, w.rerank(ctx, &req, &sum)
 }
 
 func (a *Answer) add(dir string, part retrieval.Answer) {

@@ -23,6 +23,7 @@ import (
 	"quarry/index/walk"
 	"quarry/retrieval/dense"
 	"quarry/retrieval/live"
+	"quarry/retrieval/rerank"
 )
 
 // Options say how folders are indexed and who is told.
@@ -61,7 +62,8 @@ type Workspace struct {
 	// embedders are those of all folders; guarded by mu.
 	embedders index.Embedders
 	queries   *dense.Memory
-	closing   sync.WaitGroup // folders that are being opened or closed
+	reranker  *rerank.Reranker // nil if nobody reranks; guarded by mu
+	closing   sync.WaitGroup   // folders that are being opened or closed
 }
 
 // folder is one root.

@@ -59,8 +59,13 @@ func (w *Workspace) Ready(ctx context.Context) error {
 	}
 }
 
-// CatchUp returns when searches know of every file that the index holds now.
+// CatchUp returns when searches know of every file that the index holds now, but
+// for those that the feed cannot bring: a file may have changed on disk since, or
+// be gone, and nothing more comes of it before the index has looked again.
 func (w *Workspace) CatchUp(ctx context.Context) error {
+	if err := w.Ready(ctx); err != nil {
+		return err
+	}
 	for {
 		w.mu.Lock()
 		applied := w.applied
@@ -80,11 +85,17 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		}
 		select {
 		case <-applied:
+		case <-time.After(silence):
+			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
+
+// silence is how long the feed says nothing when it has nothing to say: reading
+// and applying a batch takes milliseconds.
+const silence = time.Second
 
 // Close stops following and waits until nothing of it runs.
 func (w *Workspace) Close() {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quarry/agent"
+	"quarry/agent/ask"
 	"quarry/diagnostics"
 	"quarry/model"
 	"quarry/retrieval"
@@ -59,6 +60,18 @@ func (c *core) occurs(ctx context.Context, word string) bool {
 }
 
 // Ask implements lsp.Assistant.
-func (c *core) Ask(context.Context, agent.Question, func(string) bool) (agent.Answer, error) {
-	return agent.Answer{}, errors.New("not available: this build of quarry does not answer questions yet")
+func (c *core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
+	r, err := c.ask(ctx, q, 0, ask.Watch{Text: emit})
+	return r.Answer, err
+}
+
+// ask answers a question with the model and settings of now, within limit, the
+// assistant's own if 0.
+func (c *core) ask(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
+	c.mu.Lock()
+	contextTokens := c.settings.Ollama.ContextSize
+	c.mu.Unlock()
+	return ask.New(c, c.tools, c.Workspace, ask.Options{
+		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature, Time: limit,
+	}).Ask(ctx, q, w)
 }

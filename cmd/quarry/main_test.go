@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,8 +22,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line through the real main. The scripts find a
-// scripted Ollama at $FAKE_OLLAMA whose answer to everything is $ANSWER, and
-// none at $NO_OLLAMA.
+// scripted Ollama at $FAKE_OLLAMA, and none at $NO_OLLAMA. It completes everything
+// with $ANSWER, and answers the turns of conversations in order from the script's
+// file chat.txt, where lines of ---- stand between them.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
@@ -34,7 +36,11 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(fake.Close)
 			const answer = "sum(values) / len(values)"
-			fake.Script(func(modeltest.Request) modeltest.Answer {
+			turns := conversation{file: filepath.Join(env.WorkDir, "chat.txt")}
+			fake.Script(func(r modeltest.Request) modeltest.Answer {
+				if strings.Contains(r.Prompt, "<|start_of_role|>") {
+					return turns.answer(r)
+				}
 				return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
 			})
 			closed, err := closedAddress()
@@ -57,6 +63,28 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// conversation answers turns of conversations from a file.
+type conversation struct {
+	file string
+	turn atomic.Int32 // how many were answered
+}
+
+func (c *conversation) answer(r modeltest.Request) modeltest.Answer {
+	if r.NumPredict() == 1 { // a step of a long prompt is read
+		return modeltest.Answer{Pieces: []string{" "}}
+	}
+	text, err := os.ReadFile(c.file)
+	if err != nil {
+		return modeltest.Answer{ErrorLine: err.Error()}
+	}
+	turns := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n----\n")
+	n := int(c.turn.Add(1))
+	if n > len(turns) {
+		return modeltest.Answer{ErrorLine: fmt.Sprintf("%s has no answer to turn %d", c.file, n)}
+	}
+	return modeltest.Answer{Pieces: strings.SplitAfter(turns[n-1], " ")}
 }
 
 // closedAddress is a loopback address where nobody listens.

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/agent"
+	"quarry/agent/ask"
+	"quarry/agent/loop"
+	"quarry/index/syntax"
+	"quarry/lsp"
+)
+
+func (a *app) askCommand() *cobra.Command {
+	var about string
+	var trace bool
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "ask QUESTION",
+		Short: "Answer a question about the repository, with places that were checked",
+		Long: `Answer a question about the repository, a file or some lines of one.
+
+quarry looks up first and then asks the model. Each place in the answer, path:line-line,
+has been checked; nothing is shown that no such place proves.`,
+		Example: `  quarry ask where are routes grouped
+  quarry ask --about router.go what does this do
+  quarry ask --about router.go:10-40 'why the lock?'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.ask(cmd.Context(), strings.Join(args, " "), about, trace, limit)
+		},
+	}
+	cmd.Flags().StringVar(&about, "about", "", "`FILE`, FILE:LINE or FILE:FIRST-LAST that the question is about")
+	cmd.Flags().BoolVar(&trace, "trace", false, "print every step on standard error")
+	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Minute, "how long an answer may take")
+	return cmd
+}
+
+// askOutput is the JSON of `quarry ask`.
+type askOutput struct {
+	Answer    string             `json:"answer"`
+	Citations []askCitation      `json:"citations"`
+	Removed   int                `json:"removed"`
+	Dropped   int                `json:"dropped"`
+	Unfounded bool               `json:"unfounded"`
+	Stop      loop.Stop          `json:"stop"`
+	Steps     []loop.Step        `json:"steps"`
+	Timings   map[string]float64 `json:"timings_ms"`
+}
+
+type askCitation struct {
+	Path      string `json:"path"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+func (a *app) ask(ctx context.Context, text, about string, trace bool, limit time.Duration) (err error) {
+	file, lines, err := parseAbout(about)
+	if err != nil {
+		return err
+	}
+	root, err := a.workspaceAround(".")
+	if err != nil {
+		return err
+	}
+	c, err := a.commandCore(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	q := agent.Question{Text: text}
+	if about != "" {
+		if q.About, err = c.placeIn(ctx, file, lines); err != nil {
+			return err
+		}
+	}
+	shown := false
+	var watch ask.Watch
+	if !a.json {
+		watch.Text = func(text string) bool {
+			shown = true
+			_, err := fmt.Fprint(a.stdout, text)
+			return err == nil // nobody reads any more
+		}
+	}
+	if trace {
+		watch.Step = func(s loop.Step) { fmt.Fprintln(a.stderr, describe(s)) }
+	}
+	begin := time.Now()
+	r, err := c.ask(ctx, q, limit, watch)
+	if shown {
+		fmt.Fprintln(a.stdout)
+	}
+	if err != nil {
+		return err
+	}
+	total := time.Since(begin)
+	if a.json {
+		out := askOutput{
+			Answer: r.Text, Citations: []askCitation{}, Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop, Steps: r.Steps,
+			Timings: map[string]float64{"first_shown": ms(r.FirstShown), "total": ms(total)},
+		}
+		for _, c := range r.Citations {
+			out.Citations = append(out.Citations, askCitation(c))
+		}
+		return a.printJSON(out)
+	}
+	fmt.Fprintln(a.stderr, askSummary(r, total))
+	return nil
+}
+
+// askSummary is one line about how an answer came about.
+func askSummary(r ask.Report, total time.Duration) string {
+	turns, tools := 0, 0
+	for _, s := range r.Steps {
+		if s.Tool == "" {
+			turns++
+		} else {
+			tools++
+		}
+	}
+	parts := []string{fmt.Sprintf("%s, %s, %s", counted(len(r.Citations), "place"), counted(tools, "look-up"), counted(turns, "model turn"))}
+	if r.Removed > 0 {
+		parts = append(parts, counted(r.Removed, "wrong place")+" taken out")
+	}
+	if r.Dropped > 0 {
+		parts = append(parts, counted(r.Dropped, "point")+" without proof left out")
+	}
+	return fmt.Sprintf("%s, in %.1f s", strings.Join(parts, ", "), total.Seconds())
+}
+
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// describe is a step in one line.
+func describe(s loop.Step) string {
+	if s.Tool == "" {
+		return fmt.Sprintf("turn %d: %s, %d tokens of %d, %.0f ms", s.Turn, s.Outcome, s.Tokens, s.PromptTokens, ms(s.Took))
+	}
+	return fmt.Sprintf("turn %d: %s %s: %s, %d bytes, %.0f ms", s.Turn, s.Tool, s.Arguments, s.Outcome, s.Bytes, ms(s.Took))
+}
+
+// parseAbout reads FILE, FILE:LINE and FILE:FIRST-LAST; lines are 0 for a whole
+// file.
+func parseAbout(arg string) (file string, lines [2]int, err error) {
+	i := strings.LastIndexByte(arg, ':')
+	if i < 0 || strings.Trim(arg[i+1:], "0123456789-") != "" || arg[i+1:] == "" {
+		return arg, lines, nil
+	}
+	first, last, ranged := strings.Cut(arg[i+1:], "-")
+	if !ranged {
+		last = first
+	}
+	start, err1 := strconv.Atoi(first)
+	end, err2 := strconv.Atoi(last)
+	if err1 != nil || err2 != nil || start < 1 || end < start {
+		return "", lines, fmt.Errorf("%w: --about %q is not FILE, FILE:LINE or FILE:FIRST-LAST, as in main.go:10-40", errUsage, arg)
+	}
+	return arg[:i], [2]int{start, end}, nil
+}
+
+// placeIn is a file of the workspace, or lines of it.
+func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.Place, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	if path, err = c.Locate(ctx, path); err != nil {
+		return nil, fmt.Errorf("%s may not be shown to a model: %w", file, err)
+	}
+	text, err := c.Text(path)
+	if err != nil {
+		return nil, err
+	}
+	at := &agent.Place{Document: agent.Document{Path: path, Language: syntax.Detect(path, []byte(text)), Text: text}}
+	if lines[0] == 0 {
+		return at, nil
+	}
+	offset := 0
+	for n := 1; n <= lines[1]; n++ {
+		if n == lines[0] {
+			at.Start = offset
+		}
+		rest := text[offset:]
+		if rest == "" {
+			return nil, fmt.Errorf("%s has %d lines; there is no line %d", file, n-1, lines[1])
+		}
+		if i := strings.IndexByte(rest, '\n'); i >= 0 {
+			offset += i + 1
+		} else {
+			offset = len(text)
+		}
+	}
+	at.End = offset
+	return at, nil
+}
+
+// commandCore makes the engines for a command without an editor, with the
+// workspace indexed as it is now.
+func (a *app) commandCore(ctx context.Context, root string) (*core, error) {
+	c := a.newCore(lsp.Start{
+		Settings: a.commandSettings(),
+		Roots:    []string{root},
+		Tell:     func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+		Job: func(title string, _ func()) lsp.Job {
+			return &terminalJob{app: a, title: title, draw: onTerminal(a.stderr)}
+		},
+	}, true)
+	if err := c.Workspace.CatchUp(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// terminalJob shows work on one line of a terminal, and nothing elsewhere.
+type terminalJob struct {
+	app   *app
+	title string
+	draw  bool
+}
+
+// Report implements lsp.Job.
+func (j *terminalJob) Report(fraction float64, message string) {
+	if j.draw {
+		fmt.Fprintf(j.app.stderr, "\r\x1b[K%s: %3.0f%% %s", j.title, 100*fraction, message)
+	}
+}
+
+// End implements lsp.Job.
+func (j *terminalJob) End(string) {
+	if j.draw {
+		fmt.Fprint(j.app.stderr, "\r\x1b[K")
+	}
+}

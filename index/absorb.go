@@ -139,6 +139,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	for range s.results {
 	}
 	c.scan = nil
+	c.bulk.stop()
 	c.mu.Lock()
 	c.running = nil
 	c.mu.Unlock()

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"testing"
 
 	sitter "github.com/smacker/go-tree-sitter"
@@ -21,6 +22,11 @@ func TestFlattenEqualsBinding(t *testing.T) {
 			defer tree.Close()
 			nodes, release := flatten(tree)
 			defer release()
+			once, releaseOnce := parseFlat(l, src)
+			defer releaseOnce()
+			if !slices.Equal(once, nodes) {
+				t.Error("parsed into an arena the text has other nodes")
+			}
 			at := compareNode(t, l, nodes, 0, tree.RootNode())
 			if at != len(nodes) {
 				t.Errorf("%d nodes through the binding, %d flattened", at, len(nodes))
@@ -41,7 +47,17 @@ func compareNode(t *testing.T, l *language, nodes []node, i int, want *sitter.No
 		t.Fatalf("node %d is %+v, the binding says %s at %d-%d", i, n, want.Type(), want.StartByte(), want.EndByte())
 	}
 	next, previous := i+1, 0
+	cursor := sitter.NewTreeCursor(want)
+	defer cursor.Close()
 	for c := range int(want.ChildCount()) {
+		if c == 0 {
+			cursor.GoToFirstChild()
+		} else {
+			cursor.GoToNextSibling()
+		}
+		if next < len(nodes) && l.grammar().FieldName(int(nodes[next].field)) != cursor.CurrentFieldName() {
+			t.Fatalf("node %d fills the field %d, want %q", next, nodes[next].field, cursor.CurrentFieldName())
+		}
 		if next < len(nodes) && (int(nodes[next].parent) != i || int(nodes[next].previous) != previous) {
 			t.Fatalf("node %d has parent %d and previous %d, want %d and %d", next, nodes[next].parent, nodes[next].previous, i, previous)
 		}

@@ -1,4 +1,5 @@
 #include "flatten.h"
+#include "subtree.h"
 
 // quarry_parse parses a text and returns the nodes of its tree in preorder; they
 // are valid until the arena is reset. It returns NULL if the parser gave up after
@@ -22,6 +23,44 @@ quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const
   return nodes;
 }
 
+// frame is a subtree whose children are being read. Those of a hidden subtree
+// belong to the node around it.
+typedef struct {
+  const subtree *child, *end;
+  uint32_t at;    // byte after the child before
+  uint32_t place; // of the child, extras not counted: what fields and aliases go by
+  uint32_t node;
+  uint16_t field; // what the children of a hidden subtree fill
+  bool hidden;
+  const uint16_t *aliases; // by place; NULL for none
+  const field_entry *fields, *fields_end;
+} frame;
+
+static frame open_frame(const grammar *g, const heap_subtree *heap, uint32_t start, uint32_t node, bool hidden, uint16_t field) {
+  const subtree *children = (const subtree *)heap - heap->child_count;
+  frame f = {.child = children, .end = (const subtree *)heap, .node = node, .hidden = hidden, .field = field};
+  // The first child's padding is the parent's, which start is past.
+  f.at = start - (children[0].leaf.is_leaf ? children[0].leaf.padding_bytes : children[0].heap->padding.bytes);
+  if (heap->production_id != 0) {
+    f.aliases = g->alias_sequences + heap->production_id * g->max_alias_sequence;
+  }
+  if (g->field_count > 0) {
+    field_slice slice = g->field_slices[heap->production_id];
+    f.fields = g->field_entries + slice.index;
+    f.fields_end = f.fields + slice.length;
+  }
+  return f;
+}
+
+static uint16_t field_of(const frame *f, uint32_t place) {
+  for (const field_entry *e = f->fields; e < f->fields_end; e++) {
+    if (!e->inherited && e->child == place) {
+      return e->field;
+    }
+  }
+  return f->hidden ? f->field : 0;
+}
+
 // quarry_flatten writes the subtree of root to out in preorder and returns how
 // many nodes there are. One call across the cgo boundary replaces several for
 // each node: that boundary, not the walk, is what reading a tree from Go costs.
@@ -31,37 +70,69 @@ uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
   if (total > cap) {
     return total;
   }
-  TSTreeCursor cursor = ts_tree_cursor_new(root);
-  uint32_t n = 0, parent = 0, previous = 0;
-  bool more = true;
-  while (more && n < cap) {
-    TSNode node = ts_tree_cursor_current_node(&cursor);
-    uint32_t self = n++;
-    out[self].start = ts_node_start_byte(node);
-    out[self].end = ts_node_end_byte(node);
-    out[self].parent = parent;
-    out[self].previous = previous;
-    out[self].symbol = ts_node_symbol(node);
-    out[self].field = self == 0 ? 0 : ts_tree_cursor_current_field_id(&cursor);
-    out[self].missing = ts_node_is_missing(node);
-    out[self].extra = ts_node_is_extra(node);
-    if (ts_tree_cursor_goto_first_child(&cursor)) {
-      parent = self;
-      previous = 0;
+  const grammar *g = (const grammar *)ts_tree_language(root.tree);
+  const subtree *top = root.id;
+  out[0] = (quarry_node){
+    .start = ts_node_start_byte(root), .end = ts_node_end_byte(root), .next = 0, .symbol = ts_node_symbol(root),
+    .missing = ts_node_is_missing(root), .extra = ts_node_is_extra(root),
+  };
+  uint32_t n = 1;
+  size_t depth = 0, room = 64;
+  frame *frames = ts_current_malloc(room * sizeof(frame)); // source nests without bound
+  if (!top->leaf.is_leaf && top->heap->child_count > 0) {
+    frames[depth++] = open_frame(g, top->heap, out[0].start, 0, false, 0);
+  }
+  while (depth > 0) {
+    frame *f = &frames[depth - 1];
+    if (f->child == f->end) {
+      if (!f->hidden) {
+        out[f->node].next = n;
+      }
+      depth--;
       continue;
     }
-    out[self].next = n;
-    while (!(more = ts_tree_cursor_goto_next_sibling(&cursor))) {
-      if (parent == self || !ts_tree_cursor_goto_parent(&cursor)) {
-        break;
+    subtree child = *f->child++;
+    bool small = child.leaf.is_leaf;
+    uint32_t start = f->at + (small ? child.leaf.padding_bytes : child.heap->padding.bytes);
+    f->at = start + (small ? child.leaf.size_bytes : child.heap->size.bytes);
+    bool visible = small ? child.leaf.visible : child.heap->visible;
+    bool extra = small ? child.leaf.extra : child.heap->extra;
+    uint16_t symbol = small ? child.leaf.symbol : child.heap->symbol, field = 0;
+    if (!extra) {
+      uint32_t place = f->place++;
+      uint16_t alias = f->aliases ? f->aliases[place] : 0;
+      if (alias != 0) {
+        symbol = alias;
+        visible = true;
       }
-      self = parent;
-      parent = out[self].parent;
-      out[self].next = n;
+      field = field_of(f, place);
     }
-    previous = self;
+    bool leads = !small && child.heap->child_count > 0;
+    uint32_t node = f->node;
+    if (visible) {
+      node = n++;
+      out[node] = (quarry_node){
+        .start = start, .end = f->at, .next = n, .parent = f->node, .previous = out[f->node].next, .field = field,
+        .symbol = symbol == UINT16_MAX ? symbol : g->public_symbols[symbol],
+        .missing = small ? child.leaf.is_missing : child.heap->is_missing, .extra = extra,
+      };
+      out[f->node].next = node; // the last child so far, until the frame is done
+    } else if (leads && child.heap->visible_child_count == 0) {
+      continue;
+    }
+    if (leads) {
+      if (depth == room) {
+        room *= 2;
+        frames = ts_current_realloc(frames, room * sizeof(frame));
+      }
+      if (visible) {
+        out[node].next = 0;
+      }
+      frames[depth++] = open_frame(g, child.heap, start, node, !visible, field);
+    }
   }
-  ts_tree_cursor_delete(&cursor);
+  ts_current_free(frames);
+  out[0].next = n; // if it has no children
   return n;
 }
 

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// linkBatch is how many files are resolved before edits are looked for again.
-	linkBatch = 64
+	// linkBatch is how many files are resolved before edits are looked for again:
+	// a moment's work, and enough for a commit to be worth it.
+	linkBatch = 256
 	// ownerPoll is how often a reader looks whether the writer has gone.
 	ownerPoll = time.Second
 )

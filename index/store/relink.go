@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -111,21 +112,11 @@ func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unre
 				return err
 			}
 		}
-		lists := w.resolveAll(&view, files, resolve)
-		if view.err != nil {
-			return view.err
-		}
-		for i, f := range files {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			moved, err := w.putTargets(f, lists[i], old[i])
-			if err != nil {
-				return err
-			}
+		return w.resolveAll(&view, files, resolve, func(i int, lists [][]Target) error {
+			moved, err := w.putTargets(files[i], lists, old[i])
 			changed = changed || moved
-		}
-		return nil
+			return errors.Join(err, ctx.Err())
+		})
 	})
 	if left == len(ids) && w.allNames {
 		w.dropNames() // what single edits look up, they read
@@ -162,25 +153,45 @@ func (w *writer) prepareLookups(preload bool) error {
 	return err
 }
 
-// resolveAll resolves several files, at once if every name is in the cache, so that
-// looking one up changes nothing.
-func (w *writer) resolveAll(view *View, files []*Unresolved, resolve func(*View, *Unresolved) [][]Target) [][][]Target {
-	lists := make([][][]Target, len(files))
-	workers := 1
-	if w.allNames && len(w.changed) == 0 {
-		workers = min(runtime.GOMAXPROCS(0), len(files))
+// resolveAll resolves several files and hands the targets of each to put, in any
+// order. If every name is in the cache, so that looking one up changes nothing,
+// files are resolved at once and while others are put.
+func (w *writer) resolveAll(view *View, files []*Unresolved, resolve func(*View, *Unresolved) [][]Target, put func(i int, lists [][]Target) error) error {
+	if !w.allNames || len(w.changed) > 0 {
+		for i, f := range files {
+			lists := resolve(view, f)
+			if view.err != nil {
+				return view.err
+			}
+			if err := put(i, lists); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
+	type resolved struct {
+		i     int
+		lists [][]Target
+	}
+	results := make(chan resolved, len(files)) // so that nobody waits when put fails
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range workers {
+	defer group.Wait()
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				lists[i] = resolve(view, files[i])
+				results <- resolved{i, resolve(view, files[i])}
 			}
 		})
 	}
-	group.Wait()
-	return lists
+	for range files {
+		r := <-results
+		if err := put(r.i, r.lists); err != nil {
+			next.Store(int64(len(files)))
+			return err
+		}
+	}
+	return nil
 }
 
 // putTargets stores what a file's references were resolved to; changed is false if

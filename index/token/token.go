@@ -12,7 +12,7 @@
 package token
 
 import (
-	"strings"
+	"hash/maphash"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,13 +28,24 @@ type Analyzer struct {
 	lower []byte // the identifier being cut, in lower case
 	stem  []byte
 	cuts  []int
-	// rendered holds what AppendText writes for a run of word characters: source
-	// repeats its identifiers, and stemming them is ten times a look-up.
-	rendered map[string]string
+	// rendered holds what AppendText writes for a run of word characters, at the
+	// place of the run's hash: source repeats its identifiers, and stemming them is
+	// ten times a look-up. A run that comes later takes the place, so that nothing grows
+	// or starts anew.
+	rendered []rendering
+	seed     maphash.Seed
 }
 
-// maxRendered bounds rendered; when full it starts anew.
-const maxRendered = 1 << 15
+// rendering is a run of word characters with its terms behind it, each followed by
+// a blank.
+type rendering struct {
+	text string
+	run  int // the length of the run
+}
+
+// renderings is how many places there are, a power of two; twice as many gain
+// nothing.
+const renderings = 1 << 14
 
 // Terms calls emit for each term of text in order. The slice passed to emit is
 // valid only during the call. Bytes that are not UTF-8 separate words.
@@ -96,17 +107,19 @@ func (a *Analyzer) AppendText(dst []byte, text string) []byte {
 		dst = append(dst, term...)
 		dst = append(dst, ' ')
 	}
+	if a.rendered == nil {
+		a.rendered, a.seed = make([]rendering, renderings), maphash.MakeSeed()
+	}
 	a.scan(text, func(run string) {
-		if known, ok := a.rendered[run]; ok {
-			dst = append(dst, known...)
-			return
+		known := &a.rendered[maphash.String(a.seed, run)%renderings]
+		if known.text[:known.run] != run {
+			start := len(dst)
+			dst = append(dst, run...)
+			a.identifier(run, write)
+			*known = rendering{string(dst[start:]), len(run)}
+			dst = dst[:start]
 		}
-		start := len(dst)
-		a.identifier(run, write)
-		if a.rendered == nil || len(a.rendered) >= maxRendered {
-			a.rendered = map[string]string{}
-		}
-		a.rendered[strings.Clone(run)] = string(dst[start:])
+		dst = append(dst, known.text[known.run:]...)
 	}, write)
 	return dst
 }

@@ -105,16 +105,22 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 	total := time.Since(begin)
 	if a.json {
 		out := askOutput{
-			Answer: r.Text, Citations: []askCitation{}, Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop, Steps: r.Steps,
+			Answer: r.Text, Citations: citationsOf(r.Citations), Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop, Steps: r.Steps,
 			Timings: map[string]float64{"first_shown": ms(r.FirstShown), "total": ms(total)},
-		}
-		for _, c := range r.Citations {
-			out.Citations = append(out.Citations, askCitation(c))
 		}
 		return a.printJSON(out)
 	}
 	fmt.Fprintln(a.stderr, askSummary(r, total))
 	return nil
+}
+
+// citationsOf are citations as JSON has them, a list even if there are none.
+func citationsOf(list []agent.Citation) []askCitation {
+	out := []askCitation{}
+	for _, c := range list {
+		out = append(out, askCitation(c))
+	}
+	return out
 }
 
 // askSummary is one line about how an answer came about.

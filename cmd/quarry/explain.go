@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/agent"
+	"quarry/diagnostics"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	var message, source string
+	cmd := &cobra.Command{
+		Use:   "explain FILE:LINE",
+		Short: "Explain a problem at a line, and the smallest safe fix",
+		Long: `Explain a problem at a line of a file: what causes it, and the smallest safe fix.
+
+Without --message the problem is what quarry itself sees there, which is syntax
+errors; give the words of your compiler or linter for anything else. FILE:LINE:COLUMN,
+as tools print it, is taken too.`,
+		Example: `  quarry explain main.go:12
+  quarry explain --message 'undefined: total' --source compiler main.go:12:7`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.explain(cmd.Context(), args[0], message, source)
+		},
+	}
+	cmd.Flags().StringVar(&message, "message", "", "`TEXT` of the problem, as a tool reports it")
+	cmd.Flags().StringVar(&source, "source", "", "`NAME` of the tool that reports it")
+	return cmd
+}
+
+// explainOutput is the JSON of `quarry explain`.
+type explainOutput struct {
+	Problem     explainProblem     `json:"problem"`
+	Explanation string             `json:"explanation"`
+	Confidence  agent.Confidence   `json:"confidence"`
+	Citations   []askCitation      `json:"citations"`
+	Removed     int                `json:"removed"`
+	Timings     map[string]float64 `json:"timings_ms"`
+}
+
+type explainProblem struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Source  string `json:"source"`
+	Message string `json:"message"`
+}
+
+// parseLine reads FILE:LINE and FILE:LINE:COLUMN.
+func parseLine(arg string) (file string, line int, err error) {
+	parts := strings.Split(arg, ":")
+	numbers := 0
+	for numbers < 2 && numbers < len(parts)-1 {
+		if n, err := strconv.Atoi(parts[len(parts)-1-numbers]); err != nil || n < 1 {
+			break
+		}
+		numbers++
+	}
+	if numbers == 0 {
+		return "", 0, fmt.Errorf("%w: %q is not FILE:LINE, as in main.go:12", errUsage, arg)
+	}
+	at := len(parts) - numbers
+	line, _ = strconv.Atoi(parts[at]) // was read above
+	return strings.Join(parts[:at], ":"), line, nil
+}
+
+func (a *app) explain(ctx context.Context, arg, message, source string) (err error) {
+	file, line, err := parseLine(arg)
+	if err != nil {
+		return err
+	}
+	root, err := a.workspaceAround(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	c, err := a.commandCore(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	at, err := c.placeIn(ctx, file, [2]int{line, line})
+	if err != nil {
+		return err
+	}
+	problem, err := problemAt(*at, message, source)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", file, line, err)
+	}
+	// On a terminal the words are shown as they come, elsewhere when they have
+	// been checked.
+	live := !a.json && onTerminal(a.stdout)
+	var shown strings.Builder
+	begin := time.Now()
+	var first time.Duration
+	x, err := c.Explain(ctx, problem, func(text string) bool {
+		if first == 0 {
+			first = time.Since(begin)
+		}
+		if !live {
+			return true
+		}
+		shown.WriteString(text)
+		_, err := fmt.Fprint(a.stdout, text)
+		return err == nil // nobody reads any more
+	})
+	if shown.Len() > 0 {
+		fmt.Fprintln(a.stdout)
+	}
+	if err != nil {
+		return err
+	}
+	total := time.Since(begin)
+	if a.json {
+		return a.printJSON(explainOutput{
+			Problem:     explainProblem{c.Name(at.Document.Path), line, problem.Source, problem.Message},
+			Explanation: x.Text, Confidence: x.Confidence, Citations: citationsOf(x.Citations), Removed: x.Removed,
+			Timings: map[string]float64{"first_word": ms(first), "total": ms(total)},
+		})
+	}
+	if strings.TrimSpace(shown.String()) != x.Text {
+		if live {
+			fmt.Fprintln(a.stdout, "\nAfter checking the places it names:")
+		}
+		fmt.Fprintln(a.stdout, x.Text)
+	}
+	parts := []string{"confidence " + string(x.Confidence), counted(len(x.Citations), "place")}
+	if x.Removed > 0 {
+		parts = append(parts, counted(x.Removed, "wrong place")+" taken out")
+	}
+	fmt.Fprintf(a.stderr, "%s, in %.1f s\n", strings.Join(parts, ", "), total.Seconds())
+	return nil
+}
+
+// problemAt is the problem of a line: the one told, else the first syntax error on
+// it.
+func problemAt(at agent.Place, message, source string) (agent.Problem, error) {
+	if message = strings.TrimSpace(message); message != "" {
+		for at.Start < at.End && strings.ContainsRune(" \t", rune(at.Document.Text[at.Start])) {
+			at.Start++
+		}
+		at.End = at.Start + len(strings.TrimRight(at.Document.Text[at.Start:at.End], " \t\r\n"))
+		return agent.Problem{Place: at, Severity: agent.SeverityError, Source: source, Message: message}, nil
+	}
+	for _, p := range diagnostics.Syntax(at.Document) {
+		if p.Start < at.End && p.End >= at.Start {
+			return p, nil
+		}
+	}
+	return agent.Problem{}, errors.New("quarry sees no syntax error on this line; give what your compiler says with --message")
+}

@@ -140,6 +140,7 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 // it when a suggestion was accepted, with the document as it is then. The
 // Request that follows finds the answer there or on its way.
 func (e *Engine) Prefetch(req Request) {
+	e.counters.accepted()
 	if e.gen == nil || e.gen.Ready() != nil || e.opts.Off.Reason(req.Document) != "" {
 		return
 	}
@@ -178,11 +179,11 @@ func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) 
 func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spent Timings) Result {
 	fl.mu.Lock()
 	answers := slices.Clone(fl.answers)
-	tokens := fl.promptTokens
 	if !reused {
 		spent.FirstToken, spent.Generate = fl.firstToken, fl.generate
 	}
 	fl.mu.Unlock()
+	tokens := e.promptTokens(fl)
 	if spent.FirstToken > 0 {
 		e.tookLatency(spent.FirstToken)
 	}
@@ -191,9 +192,6 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 		Prompt:  Prompt{Text: fl.at.text, Tokens: tokens, Snippets: fl.at.frame.snippets},
 		Reused:  reused,
 		Timings: spent,
-	}
-	if tokens == 0 {
-		res.Prompt.Tokens = scaled(fl.at.raw, e.meter.factor())
 	}
 	begin := time.Now()
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))

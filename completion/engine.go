@@ -9,11 +9,12 @@ import (
 
 // An Engine answers Requests. New makes one, Close ends it.
 type Engine struct {
-	gen   Generator // nil when there is no model
-	opts  Options
-	tmpl  *Template
-	meter meter
-	local local
+	gen      Generator // nil when there is no model
+	opts     Options
+	tmpl     *Template
+	meter    meter
+	local    local
+	counters counters
 	// now and after are the clock.
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
@@ -88,8 +89,12 @@ func (e *Engine) Unlearn(root, path string) { e.local.repo.Unlearn(root, path) }
 // Complete answers req. A model that fails is no error: the model-free engine
 // answers and Result.Note says why. The only error is ctx.Err(), returned
 // promptly whatever the Generator does.
-func (e *Engine) Complete(ctx context.Context, req Request) (Result, error) {
+func (e *Engine) Complete(ctx context.Context, req Request) (res Result, err error) {
 	begin := time.Now()
+	defer func() {
+		res.Timings.Total = time.Since(begin)
+		e.counters.answered(res, err)
+	}()
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
@@ -101,14 +106,12 @@ func (e *Engine) Complete(ctx context.Context, req Request) (Result, error) {
 	if !ok {
 		return Result{Note: "the selected entry does not stand at the cursor"}, nil
 	}
-	res, err := e.answer(ctx, place.Request)
-	if err != nil {
+	if res, err = e.answer(ctx, place.Request); err != nil {
 		return Result{}, err
 	}
 	for i := range res.Items {
 		res.Items[i] = place.restore(res.Items[i])
 	}
-	res.Timings.Total = time.Since(begin)
 	return res, nil
 }
 

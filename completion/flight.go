@@ -107,6 +107,7 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int, newer 
 	e.running.Go(func() {
 		defer close(back)
 		e.fly(ctx, fl, samples)
+		e.counters.launched(e.promptTokens(fl))
 		fl.land(nil)
 	})
 	// A Generator may take its time to return; those who wait need not.
@@ -149,6 +150,17 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 			return
 		}
 	}
+}
+
+// promptTokens is how long a flight's prompt was: the backend's count, else the
+// estimate.
+func (e *Engine) promptTokens(fl *flight) int {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.promptTokens > 0 {
+		return fl.promptTokens
+	}
+	return scaled(fl.at.raw, e.meter.factor())
 }
 
 // take adds a piece to an answer, of which keep bytes count.

@@ -23,6 +23,8 @@ func init() {
 		MethodAsk:                (*Server).ask,
 		"quarry/tools.list":      (*Server).listTools,
 		"quarry/tools.call":      (*Server).callTool,
+		MethodStatus:             (*Server).status,
+		MethodMetrics:            (*Server).metrics,
 		"quarry/index.status":    (*Server).indexStatus,
 		"quarry/index.rebuild":   (*Server).indexRebuild,
 		"quarry/search.lexical":  searchIn(retrieval.SignalsLexical),

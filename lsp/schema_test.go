@@ -25,6 +25,8 @@ var contract = map[string]struct{ params, result reflect.Type }{
 	MethodAsk:                {reflect.TypeFor[askParams](), reflect.TypeFor[askResult]()},
 	"quarry/tools.list":      {nil, reflect.TypeFor[[]toolDefinition]()},
 	"quarry/tools.call":      {reflect.TypeFor[toolParams](), reflect.TypeFor[toolResult]()},
+	MethodStatus:             {nil, reflect.TypeFor[Status]()},
+	MethodMetrics:            {nil, reflect.TypeFor[metricsText]()},
 	"quarry/index.status":    {nil, reflect.TypeFor[[]index.Status]()},
 	"quarry/index.rebuild":   {nil, nil},
 	"quarry/search.lexical":  {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},

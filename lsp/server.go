@@ -34,6 +34,7 @@ import (
 type Core interface {
 	Workspace
 	Assistant
+	Engines
 	Tools
 	Complete(context.Context, completion.Request) (completion.Result, error)
 	// Prefetch begins to answer a request before it is made.

@@ -75,6 +75,10 @@ func (c *core) Forget(key string) {
 	c.forgotten = append(c.forgotten, key)
 }
 
+func (c *core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
+	return lsp.ModelStatus{Name: "test model", Phase: "ready", Sent: 3}, lsp.CompletionStatus{Requests: 4, Shown: 2}
+}
+
 func (c *core) Prefetch(req completion.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

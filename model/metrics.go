@@ -31,6 +31,9 @@ type Metrics struct {
 	// error and Stopped because nobody waited any longer. NotSent lost their
 	// turn or their caller while they queued.
 	Sent, Failed, Stopped, NotSent int
+	// PromptBytes is the length of all prompts sent, SharedBytes how much of them
+	// stood at the beginning of the prompt before.
+	PromptBytes, SharedBytes int
 	// Unstuck is how often the model had to be loaded anew because the server
 	// was stuck.
 	Unstuck int
@@ -142,6 +145,8 @@ func (m *metrics) begin(clock Clock, queued time.Time, prompt string) *measureme
 	}
 	m.lastPrompt = prompt
 	m.sum.Sent++
+	m.sum.PromptBytes += len(prompt)
+	m.sum.SharedBytes += shared
 	return &measurement{of: m, clock: clock, sent: now, timing: Timing{
 		Queue: now.Sub(queued), PromptBytes: len(prompt), SharedBytes: shared,
 	}}

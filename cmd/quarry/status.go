@@ -14,8 +14,11 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show what the index of the workspace holds, and what it leaves out",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.status(cmd.Context()) },
+		Long: `status shows the index of the workspace and which model is configured. What a
+running server does (times, tokens, ghost text shown and accepted) it tells the
+editor it belongs to, by quarry/status; whether the model works, quarry doctor.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.status(cmd.Context()) },
 	}
 }
 
@@ -28,8 +31,13 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s, _ := a.settings()
+	asked := modelOf(s)
 	if a.json {
-		return a.printJSON(st)
+		return a.printJSON(struct {
+			index.Status
+			Model configured `json:"model"`
+		}{st, asked})
 	}
 	fmt.Fprintf(a.stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
 	if !st.Scanned.IsZero() {
@@ -42,5 +50,10 @@ func (a *app) status(ctx context.Context) error {
 		fmt.Fprintln(a.stdout, "no quarry is running; the next one brings it up to date")
 	}
 	a.printIndex(st)
+	where := "this machine"
+	if asked.Remote {
+		where = "another machine"
+	}
+	fmt.Fprintf(a.stdout, "model %s at %s, on %s\n", asked.Name, asked.URL, where)
 	return nil
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"time"
+
+	"quarry/lsp"
+	"quarry/lsp/settings"
+	"quarry/model"
+)
+
+// configured is a model as the settings name it.
+type configured struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// Remote is whether it runs on another machine.
+	Remote bool `json:"remote"`
+}
+
+func modelOf(s settings.Settings) configured {
+	c := configured{Name: s.Model, URL: s.Ollama.URL}
+	if u, err := model.ParseEndpoint(s.Ollama.URL, true); err == nil {
+		c.URL, c.Remote = u.Redacted(), !model.IsLoopback(u)
+	}
+	return c
+}
+
+// EngineStatus implements lsp.Core.
+func (c *core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
+	c.mu.Lock()
+	s := c.settings
+	c.mu.Unlock()
+	e := c.acquire()
+	defer e.calls.Done()
+	m := e.completion.Metrics()
+	ghost := lsp.CompletionStatus{
+		Requests: m.Requests, Model: m.Model, Reused: m.Reused, Local: m.Local, Overtaken: m.Overtaken, Unanswered: m.Unanswered,
+		Shown: m.Shown, Accepted: m.Accepted, Launched: m.Launched,
+		RetrievalP50: millis(m.ContextP50), RetrievalP95: millis(m.ContextP95), AnswerP50: millis(m.AnswerP50), AnswerP95: millis(m.AnswerP95),
+	}
+	asked := modelOf(s)
+	of := lsp.ModelStatus{Name: asked.Name, URL: asked.URL, Remote: asked.Remote, Phase: string(model.Failing)}
+	if e.runtime == nil {
+		of.Problem = "the configuration allows no model; `quarry doctor` says why"
+		return of, ghost
+	}
+	state, r := e.runtime.State(), e.runtime.Metrics()
+	of.Phase = string(state.Phase)
+	if state.Err != nil {
+		of.Problem = state.Err.Error()
+	}
+	of.Sent, of.Failed, of.Stopped, of.NotSent, of.Waiting, of.Reloaded = r.Sent, r.Failed, r.Stopped, r.NotSent, r.Waiting, r.Unstuck
+	of.FirstTokenP50, of.FirstTokenP95 = millis(r.FirstTokenP50), millis(r.FirstTokenP95)
+	of.QueueP50, of.QueueP95, of.TokensPerSecond = millis(r.QueueP50), millis(r.QueueP95), r.TokensPerSecond
+	of.PromptTokens = m.PromptTokens
+	if r.PromptBytes > 0 {
+		of.PromptTokensReused = int(float64(m.PromptTokens) * float64(r.SharedBytes) / float64(r.PromptBytes))
+	}
+	return of, ghost
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

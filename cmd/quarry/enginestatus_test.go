@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"quarry/lsp"
+	"quarry/lsp/lsptest"
+	"quarry/model/modeltest"
+)
+
+// What quarry/status says of a server that has completed with a model.
+func TestStatusOfARunningServer(t *testing.T) {
+	fake, err := modeltest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fake.Close)
+	fake.Script(func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	client, server := net.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"lsp", "--ollama", fake.URL, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
+		server.Close()
+	}()
+	profile, err := lsptest.LoadProfile("vscode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := lsptest.Connect(ctx, client, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func() (st lsp.Status) {
+		t.Helper()
+		if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	for status().Model.Phase != "ready" {
+		// The deadline of ctx ends this.
+	}
+	b, err := e.Open("a.py", "python", "def mean(values):\n    return ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Seek("return "); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second is served from the first's answer
+		if err := e.Complete(ctx, b, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := status()
+	m, c := st.Model, st.Completion
+	if m.Sent == 0 || m.FirstTokenP50 <= 0 || m.PromptTokens == 0 || m.PromptTokensReused > m.PromptTokens || m.Problem != "" || m.Remote || m.URL != fake.URL {
+		t.Errorf("model: %+v", m)
+	}
+	if c.Requests != 2 || c.Model != 1 || c.Reused != 1 || c.Shown != 2 || c.AnswerP50 <= 0 {
+		t.Errorf("ghost text: %+v", c)
+	}
+	if _, err := e.Quit(ctx); err != nil {
+		t.Error(err)
+	}
+	if got := <-code; got != exitOK {
+		t.Errorf("exit code %d", got)
+	}
+}

@@ -1,0 +1,207 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+
+	"quarry/index"
+)
+
+// Status is what a running server does and has done.
+type Status struct {
+	Version       string           `json:"version"`
+	UptimeSeconds float64          `json:"uptime_seconds"`
+	Memory        MemoryStatus     `json:"memory"`
+	Model         ModelStatus      `json:"model"`
+	Completion    CompletionStatus `json:"completion"`
+	Index         []index.Status   `json:"index"`
+}
+
+// MemoryStatus is the server's own memory; the model's is Ollama's.
+type MemoryStatus struct {
+	// HeapBytes is what Go objects take.
+	HeapBytes uint64 `json:"heap_bytes"`
+	// ResidentBytes is all of the process, 0 where the platform does not say.
+	ResidentBytes uint64 `json:"resident_bytes"`
+}
+
+// ModelStatus is the state of the model and what was asked of it since the
+// settings last changed.
+type ModelStatus struct {
+	Name string `json:"name"`
+	// URL is where it runs, Remote whether that is another machine.
+	URL    string `json:"url"`
+	Remote bool   `json:"remote"`
+	// Phase is "starting", "loading", "ready", "unreachable" and so on; Problem
+	// says what is wrong and what to do, "" if nothing is.
+	Phase   string `json:"phase"`
+	Problem string `json:"problem,omitempty"`
+	// Sent requests reached the backend; of these Failed ended in an error and
+	// Stopped because nobody needed more. NotSent lost their turn in the queue;
+	// Waiting are in it now.
+	Sent    int `json:"sent"`
+	Failed  int `json:"failed"`
+	Stopped int `json:"stopped"`
+	NotSent int `json:"not_sent"`
+	Waiting int `json:"waiting"`
+	// Reloaded is how often a stuck backend had to load the model anew.
+	Reloaded int `json:"reloaded"`
+	// Of the last 256 answers.
+	FirstTokenP50   float64 `json:"first_token_p50_ms"`
+	FirstTokenP95   float64 `json:"first_token_p95_ms"`
+	QueueP50        float64 `json:"queue_p50_ms"`
+	QueueP95        float64 `json:"queue_p95_ms"`
+	TokensPerSecond float64 `json:"tokens_per_second"`
+	// PromptTokens are those of all prompts, PromptTokensReused those of them that
+	// stood in the prompt before, which the backend's cache need not evaluate.
+	PromptTokens       int `json:"prompt_tokens"`
+	PromptTokensReused int `json:"prompt_tokens_reused"`
+}
+
+// CompletionStatus is what became of the requests for ghost text since the
+// settings last changed. Each counts once, under Model to Unanswered.
+type CompletionStatus struct {
+	Requests int `json:"requests"`
+	// Model made the backend work, Reused were served from what it had said, Local
+	// by the model-free engine.
+	Model  int `json:"model"`
+	Reused int `json:"reused"`
+	Local  int `json:"local"`
+	// Overtaken gave way to a newer request or were cancelled; Unanswered were
+	// made where completion is off.
+	Overtaken  int `json:"overtaken"`
+	Unanswered int `json:"unanswered"`
+	// Shown had something to show, Accepted were taken by the person.
+	Shown    int `json:"shown"`
+	Accepted int `json:"accepted"`
+	// Launched are the requests to the model, those ahead of the person included.
+	Launched int `json:"launched"`
+	// Of the last 256: finding code of other places, and whole answers.
+	RetrievalP50 float64 `json:"retrieval_p50_ms"`
+	RetrievalP95 float64 `json:"retrieval_p95_ms"`
+	AnswerP50    float64 `json:"answer_p50_ms"`
+	AnswerP95    float64 `json:"answer_p95_ms"`
+}
+
+// Engines tells of the engines behind the server.
+type Engines interface {
+	// EngineStatus does not wait for anything.
+	EngineStatus() (ModelStatus, CompletionStatus)
+}
+
+// MethodStatus asks what the server does, MethodMetrics for its numbers as text.
+const (
+	MethodStatus  = "quarry/status"
+	MethodMetrics = "quarry/metrics"
+)
+
+var started = time.Now()
+
+func (s *Server) status(ctx context.Context, _ json.RawMessage) (any, error) {
+	jsonrpc2.Async(ctx)
+	return s.statusNow(ctx)
+}
+
+func (s *Server) statusNow(ctx context.Context) (*Status, error) {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	core := s.currentCore()
+	st := &Status{
+		Version: s.opts.Version, UptimeSeconds: time.Since(started).Seconds(),
+		Memory: MemoryStatus{HeapBytes: memory.HeapAlloc, ResidentBytes: residentBytes()},
+	}
+	st.Model, st.Completion = core.EngineStatus()
+	var err error
+	st.Index, err = core.IndexStatus(ctx)
+	return st, err
+}
+
+// residentBytes reads what Linux says of this process.
+func residentBytes() uint64 {
+	raw, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(raw))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseUint(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * uint64(os.Getpagesize())
+}
+
+// metricsText is the result of MethodMetrics.
+type metricsText struct {
+	// Text has a line for each number: quarry_ and its place in a Status joined by
+	// underscores, the index's with their root as a label.
+	Text string `json:"text"`
+}
+
+func (s *Server) metrics(ctx context.Context, _ json.RawMessage) (any, error) {
+	jsonrpc2.Async(ctx)
+	st, err := s.statusNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(st)
+	if err != nil {
+		return nil, err
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		return nil, err
+	}
+	var lines []string
+	flatten("quarry", "", tree, func(line string) { lines = append(lines, line) })
+	slices.Sort(lines)
+	return metricsText{strings.Join(lines, "\n") + "\n"}, nil
+}
+
+// flatten calls yield with a line of Prometheus' text format for each number and
+// truth value in v.
+func flatten(name, labels string, v any, yield func(line string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, sub := range v {
+			flatten(name+"_"+metricName(key), labels, sub, yield)
+		}
+	case []any:
+		for _, sub := range v {
+			if item, ok := sub.(map[string]any); ok {
+				if root, ok := item["root"].(string); ok {
+					flatten(name, fmt.Sprintf("{root=%q}", root), sub, yield)
+				}
+			}
+		}
+	case float64:
+		yield(name + labels + " " + strconv.FormatFloat(v, 'g', -1, 64))
+	case bool:
+		n := 0
+		if v {
+			n = 1
+		}
+		yield(fmt.Sprintf("%s%s %d", name, labels, n))
+	}
+}
+
+// metricName replaces what a metric's name may not have.
+func metricName(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, key)
+}

@@ -18,5 +18,10 @@ return {
     ['window/showMessage'] = function(...)
       require('quarry.message').show(...)
     end,
+    ['$/progress'] = function(err, params, context)
+      if not require('quarry.assist').part(params) then
+        return vim.lsp.handlers['$/progress'](err, params, context)
+      end
+    end,
   },
 }

@@ -18,3 +18,25 @@ vim.api.nvim_create_autocmd('LspAttach', {
     end
   end,
 })
+
+local command = vim.api.nvim_create_user_command
+
+command('QuarryExplain', function()
+  require('quarry.assist').explain()
+end, { desc = 'explain a diagnostic of this line' })
+
+command('QuarryFix', function()
+  require('quarry.assist').fix()
+end, { desc = 'propose a fix of a diagnostic of this line' })
+
+command('QuarryRefactor', function(c)
+  require('quarry.assist').refactor(c.line1, c.line2, c.args)
+end, { range = true, nargs = '*', desc = 'propose a change of these lines' })
+
+command('QuarryAsk', function(c)
+  if c.range == 0 then
+    require('quarry.assist').ask(c.args)
+  else
+    require('quarry.assist').ask(c.args, c.line1, c.line2)
+  end
+end, { range = true, nargs = '*', desc = 'ask about the workspace, or about these lines' })

@@ -1,0 +1,109 @@
+//go:build editors
+
+package nvim_test
+
+import (
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+const shop = `package shop
+
+type Item struct {
+	Name  string
+	Count int
+}
+
+func total(items []Item) int {
+	n := 0
+	for _, it := range items {
+		n += it.Counts
+	}
+	return n
+}
+`
+
+const (
+	explanation = "Nothing is called `Counts`; the field is `Count` (shelf.go:3-6).\n\nFix: write it.Count."
+	answer      = "Totals are added up item by item.\n\n- `total` adds every Count (shelf.go:8-14)\n- an Item has one (shelf.go:3-6)\n"
+	fix         = "The field is named `Count` (shelf.go:3-6).\n```diff\n--- a/shelf.go\n+++ b/shelf.go\n@@\n \tfor _, it := range items {\n-\t\tn += it.Counts\n+\t\tn += it.Count\n \t}\n```\n"
+)
+
+// compiler is a linter whose diagnostics are Neovim's own, as those of many plugins are.
+const compiler = `
+vim.api.nvim_create_autocmd('BufEnter', { pattern = 'shelf.go', callback = function(event)
+  vim.diagnostic.set(vim.api.nvim_create_namespace('compiler'), event.buf, {
+    { lnum = 10, col = 10, end_col = 16, message = 'it.Counts undefined', severity = 1, source = 'compiler' },
+  })
+end })
+vim.diagnostic.config({ virtual_text = true })
+`
+
+// openShop opens the shop with a model that answers conversations with text, at the line that is wrong.
+func openShop(t *testing.T, text string) person {
+	t.Helper()
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if strings.Contains(r.Prompt, "<|start_of_role|>") && r.NumPredict() > 1 {
+			return modeltest.Answer{Pieces: strings.SplitAfter(text, " ")}
+		}
+		return modeltest.Answer{Pieces: []string{"x"}}
+	})
+	p := open(t, editor{
+		text:  shop,
+		files: map[string]string{"go.mod": "module shop\n\ngo 1.26\n"},
+		init:  compiler,
+		path:  []string{editortest.QuarryFolder},
+		env:   map[string]string{"OLLAMA_HOST": model.URL},
+	})
+	p.Type(":11\n")
+	p.WaitForText("it.Counts undefined") // the diagnostic behind its line
+	p.Insist("running server", func() { p.Type(":echo 'servers: '..luaeval(\"#vim.lsp.get_clients({ name = 'quarry' })\")\n") },
+		func(s editortest.Screen) bool { return s.Contains("servers: 1") })
+	return p
+}
+
+func TestExplain(t *testing.T) {
+	p := openShop(t, explanation)
+	p.Type(":QuarryExplain\n")
+	p.WaitForText("the field is `Count`")
+}
+
+func TestFix(t *testing.T) {
+	p := openShop(t, fix)
+	asked := func(s editortest.Screen) bool { return s.Contains("Apply all changes?") }
+	p.Type(":QuarryFix\n")
+	p.WaitFor("question", asked)
+	p.Type("n")
+	p.WaitFor("no change", func(s editortest.Screen) bool { return !asked(s) && s.Contains("n += it.Counts") })
+	p.Type(":QuarryFix\n")
+	p.WaitFor("question again", asked)
+	p.Type("y")
+	p.WaitForText("Applied changes:")
+	p.Press("Enter") // Neovim shows them all
+	p.waitForSaved(strings.Replace(shop, "it.Counts", "it.Count", 1))
+}
+
+// The lines of a range, in the person's own words.
+func TestRefactor(t *testing.T) {
+	p := openShop(t, strings.ReplaceAll(fix, "named", "called"))
+	p.Type(":8,14QuarryRefactor\n")
+	p.WaitForText("3: Simplify")
+	p.Type("6\n")
+	p.WaitForText("Change it so that:")
+	p.Type("use the right field\n")
+	p.WaitForText("Apply all changes?")
+	p.Type("y")
+	p.WaitForText("Applied changes:")
+	p.Press("Enter")
+	p.waitForSaved(strings.Replace(shop, "it.Counts", "it.Count", 1))
+}
+
+func TestAsk(t *testing.T) {
+	p := openShop(t, answer)
+	p.Type(":QuarryAsk how are totals made?\n")
+	p.WaitForText("adds every Count")
+}

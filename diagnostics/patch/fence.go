@@ -16,7 +16,7 @@ type passage struct {
 
 var (
 	fenceLine = regexp.MustCompile("^( {0,3})(`{3,}|~{3,})[ \t]*([^`]*)$")
-	namedFile = regexp.MustCompile(`(?i)^(?:in |file(?:name)?|path|diff for|patch for)?[ :]*([^\s:]+\.[^\s:]+|[^\s:]*/[^\s:]+)[ :]*$`)
+	namedFile = regexp.MustCompile(`(?i)^(?:in |file(?:name)?|path|diff for|patch for)?[ :]*([^\s:]+\.\pL[^\s:]*|[^\s:]*/[^\s:]+)[ :]*$`)
 )
 
 // passages finds where in an answer the diff is: in the fences that hold one,
@@ -35,7 +35,7 @@ func passages(text string) []passage {
 		}
 		end := closing(lines, i+1, open[1], open[2])
 		info := strings.Fields(open[3])
-		if inside := lines[i+1 : end]; holdsDiff(inside, len(info) > 0 && isDiffLabel(info[0])) {
+		if inside := outdented(lines[i+1:end], open[1]); holdsDiff(inside, len(info) > 0 && isDiffLabel(info[0])) {
 			p := passage{lines: inside, fenced: true, name: nameBefore(lines[:i])}
 			if len(info) > 1 {
 				if m := namedFile.FindStringSubmatch(undecorated(info[len(info)-1])); m != nil {
@@ -62,6 +62,20 @@ func closing(lines []string, from int, indent, mark string) int {
 		}
 	}
 	return len(lines)
+}
+
+// outdented takes the fence's own indentation off the lines in it, as Markdown
+// does in a list, if all have it.
+func outdented(lines []string, indent string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		rest, ok := strings.CutPrefix(l, indent)
+		if !ok && l != "" {
+			return lines
+		}
+		out[i] = rest
+	}
+	return out
 }
 
 func isDiffLabel(s string) bool {

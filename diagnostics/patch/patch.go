@@ -280,11 +280,11 @@ func (p *Patcher) vacant(ctx context.Context, name string) (*target, error) {
 // may be read; whatever it is, a change goes neither into version control nor
 // into what holds secrets, nor anywhere else than it was asked for.
 func (p *Patcher) allowed(path, name string) error {
-	slashed := filepath.ToSlash(path)
+	within := p.files.Name(path) // what the folder itself is called is nobody's fault
 	switch {
-	case slices.ContainsFunc(strings.Split(slashed, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }):
+	case slices.ContainsFunc(strings.Split(within, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }):
 		return &Refusal{NotAllowed, name, 0, "what belongs to version control is not changed"}
-	case walk.IsSecret(slashed):
+	case walk.IsSecret(within):
 		return &Refusal{NotAllowed, name, 0, "a file that may hold secrets is not changed"}
 	case p.about != nil && path != p.about.Path && (p.also == nil || !p.also(path)):
 		return &Refusal{NotAllowed, name, 0, "only " + p.files.Name(p.about.Path) + " may be changed here"}

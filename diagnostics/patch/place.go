@@ -44,6 +44,11 @@ func (t *text) candidates(h *hunk) ([][]*match, *Refusal) {
 	if !slices.ContainsFunc(h.body, func(l bodyLine) bool { return l.old() && (h.counted || !l.blank()) }) {
 		return nil, refuse(Incomplete, "it has no old line to be placed by; write the unchanged lines around the change with a blank in front")
 	}
+	for _, l := range h.body {
+		if l.op == '+' && elides(l) && !slices.Contains(t.at(indented), indented.norm(l.text)) {
+			return nil, refuse(Elided, "%q stands for lines; write every removed and every added line out", shorten(l.text))
+		}
+	}
 	if found := t.places(h); found != nil {
 		return t.unlessApplied(h, found)
 	}

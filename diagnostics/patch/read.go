@@ -134,6 +134,9 @@ func (r *reader) passage(p passage) *Refusal {
 			r.marker(l)
 		case hunkStart(l):
 			r.startHunk(l)
+		case !p.fenced && r.hunk != nil && strings.HasPrefix(l, "```"): // code follows the diff
+			r.endHunk()
+			r.file.over = true
 		case r.hunk == nil && r.extended(l):
 		case r.hunk != nil:
 			r.body(l)

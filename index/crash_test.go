@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if spec := os.Getenv(childEnv); spec != "" {
 		os.Exit(child(spec))
 	}
+	if spec := os.Getenv(embedChildEnv); spec != "" {
+		os.Exit(embedChild(spec))
+	}
 	os.Exit(m.Run())
 }
 

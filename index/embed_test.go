@@ -120,7 +120,7 @@ func (f fakeEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, e
 	return list, nil
 }
 
-const refusedText = "# refused\n"
+const refusedText = "# refused"
 
 func (f fakeEmbedder) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	f.set(func() { f.queries++; f.calls++ })
@@ -240,4 +240,315 @@ func TestTextsAreEmbeddedOnce(t *testing.T) {
 	if n := models.embedded(); n != 0 {
 		t.Errorf("known texts: %d embedded", n)
 	}
+}
+
+func TestVectorsSurviveTheProcess(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	for n := range 3 {
+		x, err := Open(Config{Dir: dir, StateDir: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.SetEmbedders(models.use("m"))
+		settleVectors(t, x)
+		checkComplete(t, x, "m@1+1", 16)
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if embedded := models.embedded(); (embedded == 0) != (n > 0) {
+			t.Errorf("start %d embedded %d texts", n, embedded)
+		}
+	}
+	st, err := Peek(t.Context(), dir, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := st.Embedding; e.State != EmbeddingComplete || e.Model != "m" || e.Embedded == 0 || e.Embedded != e.Texts {
+		t.Errorf("seen from outside: %+v", e)
+	}
+}
+
+// Without a model nobody is asked anything.
+func TestNothingIsAskedWithoutAModel(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(Embedders{Of: models.use("m").Of})
+	settleVectors(t, x)
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	x.Rescan()
+	settleVectors(t, x)
+	st, err := x.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if models.calls != 0 || st.Embedding.State != EmbeddingOff || st.Embedding.Texts == 0 {
+		t.Errorf("%d questions; status %+v", models.calls, st.Embedding)
+	}
+	// A program that asks once uses what there is and adds nothing.
+	x.SetEmbedders(models.use("m"))
+	settleVectors(t, x)
+	has := models.embedded()
+	write(t, dir, map[string]string{"later.go": "package m\n\nfunc later() {}\n"})
+	x.Rescan()
+	settle(t, x)
+	ask := models.use("m")
+	ask.QueriesOnly = true
+	x.SetEmbedders(ask)
+	settleVectors(t, x)
+	if got := checkVectors(t, x, "m@1+1", 16); got < has || len(chunkTexts(t, x)) == 0 {
+		t.Errorf("%d of %d vectors", got, has)
+	}
+}
+
+// The old vectors serve until the new ones are complete.
+func TestModelChangeWithoutDowntime(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("old", "new")
+	models.dims["new"] = 24
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(models.use("old"))
+	settleVectors(t, x)
+	checkComplete(t, x, "old@1+1", 16)
+	all := models.embedded()
+
+	reached, hold := make(chan struct{}), make(chan struct{})
+	asked := 0
+	models.set(func() {
+		models.embed = func(ctx context.Context, model string, _ []string) error {
+			if asked++; asked == 3 {
+				close(reached)
+				select {
+				case <-hold:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		}
+	})
+	x.SetEmbedders(models.use("new"))
+	<-reached
+	if has := checkVectors(t, x, "old@1+1", 16); has != all {
+		t.Errorf("%d of %d vectors serve during the change", has, all)
+	}
+	set := x.Vectors()
+	v, err := x.EmbedQuery(t.Context(), set, "a question")
+	if err != nil || !slices.Equal(v, models.vector("old", "a question")) {
+		t.Errorf("the query during the change: %v, %v", v, err)
+	}
+	set.Release()
+	st, err := x.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := st.Embedding; e.Model != "old" || e.Next != "new" || e.State != EmbeddingWorking {
+		t.Errorf("status during the change: %+v", e)
+	}
+	close(hold)
+	settleVectors(t, x)
+	checkComplete(t, x, "new@1+1", 24)
+	if files, _, err := x.embedding.files(); err != nil || len(files) != 1 {
+		t.Errorf("files left: %v, %v", files, err)
+	}
+
+	// And back, broken off in the middle by a third model.
+	x.SetEmbedders(models.use("old"))
+	models.set(func() { models.versions["third"], models.dims["third"] = "1", 8 })
+	x.SetEmbedders(models.use("third"))
+	settleVectors(t, x)
+	checkComplete(t, x, "third@1+1", 8)
+}
+
+// Old vectors that no query can be compared with do not serve.
+func TestModelThatIsGoneDoesNotServe(t *testing.T) {
+	for name, change := range map[string]func(*fakeModels) string{
+		"removed":                       func(f *fakeModels) string { delete(f.versions, "m"); return "other" },
+		"other weights under the name":  func(f *fakeModels) string { f.versions["m"] = "2"; return "m" },
+		"other weights, another to use": func(f *fakeModels) string { f.versions["m"] = "2"; return "other" },
+		"another dimension":             func(f *fakeModels) string { f.versions["m"], f.dims["m"] = "2", 4; return "m" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, project)
+			models := newFakeModels("m", "other")
+			x := start(t, Config{Dir: dir})
+			x.SetEmbedders(models.use("m"))
+			settleVectors(t, x)
+			use := ""
+			models.set(func() { use = change(models) })
+			x.SetEmbedders(models.use(use))
+			write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+			x.Rescan()
+			settleVectors(t, x)
+			checkComplete(t, x, use+"@"+models.versions[use]+"+1", models.dims[use])
+		})
+	}
+}
+
+// A model whose dimension changes though it says to be the same is told by its
+// vectors.
+func TestDimensionThatChanges(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(models.use("m"))
+	settleVectors(t, x)
+	models.set(func() { models.dims["m"] = 32 })
+	set := x.Vectors()
+	if _, err := x.EmbedQuery(t.Context(), set, "a question"); !errors.Is(err, ErrNoVectors) {
+		t.Errorf("a query of another dimension: %v", err)
+	}
+	set.Release()
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	x.Rescan()
+	settleVectors(t, x)
+	checkComplete(t, x, "m@1+1", 32)
+}
+
+// What was made before an error is kept, and the rest is tried again.
+func TestRetries(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	broken := errors.New("the server broke off")
+	asked := 0
+	models.embed = func(context.Context, string, []string) error {
+		if asked++; asked > 2 {
+			return broken
+		}
+		return nil
+	}
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(models.use("m"))
+	if err := x.SettleVectors(t.Context()); !errors.Is(err, broken) {
+		t.Fatalf("the error is %v", err)
+	}
+	st, err := x.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := st.Embedding; e.State != EmbeddingFailing || e.Error != broken.Error() || e.Embedded != 2 {
+		t.Errorf("status %+v", e)
+	}
+	if has := checkVectors(t, x, "m@1+1", 16); has != 2 {
+		t.Errorf("%d vectors made before the error are searched, want 2", has)
+	}
+	models.set(func() { models.embed = nil })
+	until(t, "another try", func() bool {
+		st, err := x.Status(t.Context())
+		return err == nil && st.Embedding.State == EmbeddingComplete
+	})
+	if n, want := models.embedded(), len(chunkTexts(t, x)); n != want {
+		t.Errorf("%d texts embedded in all, of %d", n, want)
+	}
+	checkComplete(t, x, "m@1+1", 16)
+}
+
+func TestRefusedTextIsNotAskedAgain(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, map[string]string{"a.sh": refusedText + "\n", "b.sh": "echo b\n"})
+	models := newFakeModels("m")
+	for range 2 {
+		asked := 0
+		models.embed = func(context.Context, string, []string) error { asked++; return nil }
+		x, err := Open(Config{Dir: dir, StateDir: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.SetEmbedders(models.use("m"))
+		settleVectors(t, x)
+		st, err := x.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := st.Embedding; e.Texts != 2 || e.Embedded != 1 || e.Refused != 1 || e.State != EmbeddingComplete {
+			t.Errorf("status %+v", e)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		models.embed = func(context.Context, string, []string) error { t.Error("asked again"); return nil }
+	}
+}
+
+// Open files come first, then the newest.
+func TestOrder(t *testing.T) {
+	q := embedQueue{}
+	q.add([]store.Unembedded{{ID: 1, Path: "old", ModTime: 1, Chunks: 2}, {ID: 2, Path: "open", ModTime: 2, Chunks: 1}, {ID: 3, Path: "new", ModTime: 9, Chunks: 1}})
+	q.add([]store.Unembedded{{ID: 4, Path: "edited", Chunks: 1}, {ID: 1, Path: "old", ModTime: 5, Chunks: 3}})
+	if q.chunks != 6 {
+		t.Errorf("%d chunks", q.chunks)
+	}
+	var got []string
+	for u, ok := q.next([]string{"open", "elsewhere"}); ok; u, ok = q.next([]string{"open"}) {
+		got = append(got, u.Path)
+	}
+	if want := []string{"open", "edited", "new", "old"}; !slices.Equal(got, want) || q.chunks != 0 {
+		t.Errorf("%v, want %v; %d chunks left", got, want, q.chunks)
+	}
+}
+
+// Whoever types is not in embedding's way, and progress can be cancelled.
+func TestEmbeddingGivesWay(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	reached, broken := make(chan struct{}), make(chan struct{})
+	first := true
+	models.embed = func(ctx context.Context, _ string, _ []string) error {
+		if !first {
+			return nil
+		}
+		first = false
+		close(reached)
+		<-ctx.Done()
+		close(broken)
+		return ctx.Err()
+	}
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(models.use("m"))
+	<-reached
+	leave := x.Busy()
+	<-broken
+	until(t, "waiting for the person", func() bool {
+		st, err := x.Status(t.Context())
+		return err == nil && st.Embedding.State == EmbeddingWaiting && st.Embedding.Error == ""
+	})
+	leave()
+	settleVectors(t, x)
+	checkComplete(t, x, "m@1+1", 16)
+}
+
+func TestEmbeddingCanBeCancelled(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	reached := make(chan struct{})
+	once := sync.OnceFunc(func() { close(reached) })
+	models.embed = func(ctx context.Context, _ string, _ []string) error {
+		once()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(models.use("m"))
+	<-reached
+	x.CancelEmbedding()
+	if err := x.SettleVectors(t.Context()); !errors.Is(err, errEmbeddingStopped) {
+		t.Errorf("after the cancel: %v", err)
+	}
+	st, err := x.Status(t.Context())
+	if err != nil || st.Embedding.State != EmbeddingStopped {
+		t.Errorf("status %+v, %v", st.Embedding, err)
+	}
+	models.set(func() { models.embed = nil })
+	x.SetEmbedders(models.use("m"))
+	settleVectors(t, x)
+	checkComplete(t, x, "m@1+1", 16)
 }

@@ -32,6 +32,7 @@ type embedding struct {
 	owner  bool
 	models []*embedModel // as in the database: the first one's vectors serve
 	opened bool          // models are those of store
+	wanted string        // the model that from and queue are about
 	from   int64         // files changed after this generation are to be looked at
 	queue  embedQueue
 	// known is what current holds.
@@ -111,6 +112,10 @@ func (e *embedding) isComplete() bool {
 func (e *embedding) run(ctx context.Context) {
 	pause := retryFirst
 	for ctx.Err() == nil {
+		select {
+		case <-e.wake:
+		default:
+		}
 		saved := e.x.saved.next() // before looking, so that nothing is missed
 		e.mu.Lock()
 		of, stopped, changed := e.of, e.stopped, e.changed
@@ -224,6 +229,10 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 	}
 	if err := e.choose(of.Model); err != nil {
 		return err
+	}
+	if e.wanted != of.Model {
+		e.wanted = of.Model
+		e.startOver()
 	}
 	e.publishFirst()
 	if stopped {

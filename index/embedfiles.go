@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,8 @@ func splitModel(full string) (name, version string) {
 	return full[:at], full[at+1:]
 }
 
-// vectorFile is the name of a file of vectors. The number is never used twice, so
-// that no reader takes one file for another.
+// vectorFile is the name of a file of vectors. Its number is higher than those of all
+// files there are when it is made.
 var vectorFile = regexp.MustCompile(`^embeddings-([0-9]+)\.dat$`)
 
 func (e *embedding) path(file string) string { return filepath.Join(e.x.state.dir, file) }
@@ -70,9 +71,7 @@ func (e *embedding) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	named := map[string]bool{}
 	for _, row := range rows {
-		named[row.File] = true
 		if err := e.openOne(ctx, row); err != nil {
 			return err
 		}
@@ -82,7 +81,7 @@ func (e *embedding) open(ctx context.Context) error {
 		return err
 	}
 	for _, name := range files {
-		if !named[name] {
+		if !slices.ContainsFunc(e.models, func(m *embedModel) bool { return m.File == name }) {
 			if err := e.adopt(ctx, name); err != nil {
 				return err
 			}
@@ -233,7 +232,8 @@ func (e *embedding) drop(i int) error {
 // compactAbove is how many vectors of texts that are gone a file may hold, at
 // least; and there may be as many as of texts that are not. So a branch that is
 // switched to and fro finds its vectors, and the file is at most twice as large.
-const compactAbove = 1024
+// Tests compact sooner.
+var compactAbove = 1024
 
 // compact makes the file of the only model small again, if it is worth it.
 func (e *embedding) compact(ctx context.Context) error {
@@ -327,7 +327,7 @@ func (e *embedding) follow(ctx context.Context) error {
 		return nil
 	}
 	row := rows[0]
-	if len(e.models) == 0 || e.models[0].File != row.File {
+	if len(e.models) == 0 || e.models[0].ID != row.ID || e.models[0].File != row.File {
 		file, err := vectors.OpenToRead(e.path(row.File))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // just replaced; the next look finds the new name

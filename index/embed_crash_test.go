@@ -1,0 +1,438 @@
+package index
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/index/vectors"
+)
+
+// embedChildEnv makes the test binary play a process that embeds: the folder, the
+// state folder and the model, with "|" between.
+const embedChildEnv = "QUARRY_INDEX_EMBED_CHILD"
+
+// hurried is a clock a thousand times as fast, so that vectors are written, and
+// failures tried again, a thousand times as often.
+type hurried struct{ start time.Time }
+
+func (h hurried) Now() time.Time { return h.start.Add(1000 * time.Since(h.start)) }
+
+func (h hurried) At(t time.Time) <-chan time.Time { return time.After(t.Sub(h.Now()) / 1000) }
+
+// killModels are the models that the children use, each of another dimension.
+func killModels() *fakeModels {
+	f := newFakeModels("a", "b", "c")
+	f.dims["b"], f.dims["c"] = 40, 7
+	return f
+}
+
+func embedChild(spec string) int {
+	compactAbove = 8
+	part := strings.Split(spec, "|")
+	x, err := Open(Config{Dir: part[0], StateDir: part[1], Clock: hurried{time.Now()}})
+	if err != nil {
+		fmt.Println("error", err)
+		return 1
+	}
+	models := killModels()
+	models.embed = func(context.Context, string, []string) error {
+		<-time.After(100 * time.Microsecond) // a model is never as fast as this one
+		return nil
+	}
+	go func() {
+		for {
+			changed := x.VectorsChanged()
+			fmt.Println("changed")
+			<-changed
+		}
+	}()
+	x.SetEmbedders(models.use(part[2]))
+	if err := x.SettleVectors(context.Background()); err != nil {
+		fmt.Println("error", err)
+		return 1
+	}
+	fmt.Println("done")
+	select {} // until it is killed
+}
+
+// seen remembers the text of every chunk there ever was.
+type seen map[vectors.Key]string
+
+func (s seen) add(t testing.TB, x *Index) {
+	for key, text := range chunkTexts(t, x) {
+		s[key] = text
+	}
+}
+
+// check fails if a vector that is searched is not its text's, and answers how many
+// there are.
+func (s seen) check(t testing.TB, x *Index) int {
+	t.Helper()
+	set := x.Vectors()
+	if set == nil {
+		return 0
+	}
+	defer set.Release()
+	for slot := range set.Len() {
+		if !set.Live(slot) {
+			continue
+		}
+		text, ok := s[set.Key(slot)]
+		if want := hashVector(set.Model, text, set.Dim); !ok || fmt.Sprint(want) != fmt.Sprint(set.Row(slot)) {
+			t.Fatalf("slot %d of %d has a wrong vector (known text: %v)", slot, set.Len(), ok)
+		}
+	}
+	return set.Vectors()
+}
+
+// shuffle replaces most files by ones that were not there before.
+func shuffle(t testing.TB, r *rand.Rand, dir string, round int) {
+	files := map[string]string{}
+	for n := range 100 {
+		name := fmt.Sprintf("f%d.go", n)
+		if r.IntN(3) > 0 {
+			files[name] = fmt.Sprintf("package f\n\n// F%d_%d does what it says.\nfunc F%d_%d() int { return %d }\n", round, n, round, n, r.IntN(1e9))
+		}
+	}
+	write(t, dir, files)
+}
+
+// After kill -9 at any moment, and with models and texts that come and go, a text
+// has its own vector or none, and what is missing is made.
+func TestKilledWhileEmbedding(t *testing.T) {
+	const rounds = 60
+	dir, state := t.TempDir(), t.TempDir()
+	r := rand.New(rand.NewPCG(5, 5))
+	known := seen{}
+	partial, model := 0, "a"
+	for round := range rounds {
+		shuffle(t, r, dir, round)
+		if r.IntN(4) == 0 {
+			model = string("abc"[r.IntN(3)])
+		}
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), embedChildEnv+"="+strings.Join([]string{dir, state, model}, "|"), "GORACE=atexit_sleep_ms=0")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for left := 1 + r.IntN(5); left > 0 && lines.Scan() && lines.Text() != "done"; left-- {
+			if lines.Text() != "changed" {
+				t.Fatalf("the child said %q", lines.Text())
+			}
+		}
+		<-time.After(time.Duration(r.IntN(4000)) * time.Microsecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed; that is no news
+
+		func() {
+			x, err := Open(Config{Dir: dir, StateDir: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := x.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			settle(t, x)
+			known.add(t, x)
+			of := killModels().use(model)
+			of.QueriesOnly = true
+			x.SetEmbedders(of)
+			settleVectors(t, x)
+			st, err := x.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := known.check(t, x); n > 0 && st.Embedding.Embedded < st.Embedding.Texts {
+				partial++
+			}
+			if err := x.Store().Check(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}()
+	}
+	if partial < rounds/5 {
+		t.Errorf("only %d of %d kills came in the middle", partial, rounds)
+	}
+	x := start(t, Config{Dir: dir, StateDir: state})
+	models := killModels()
+	x.SetEmbedders(models.use(model))
+	settleVectors(t, x)
+	checkComplete(t, x, model+"@1+1", models.dims[model])
+	known.check(t, x)
+	if files, _, err := x.embedding.files(); err != nil || len(files) != 1 {
+		t.Errorf("files left: %v, %v", files, err)
+	}
+	t.Logf("%d of %d kills came in the middle", partial, rounds)
+}
+
+// A power cut may keep the database of one moment and the vectors of another.
+func TestAnyOrderOfWrites(t *testing.T) {
+	old := compactAbove
+	compactAbove = 8
+	defer func() { compactAbove = old }()
+	dir, state := t.TempDir(), t.TempDir()
+	r := rand.New(rand.NewPCG(7, 7))
+	known := seen{}
+	type moment struct{ database, files map[string][]byte }
+	var moments []moment
+	var folder string
+	model := "a"
+	for round := range 6 {
+		shuffle(t, r, dir, round)
+		if round == 3 {
+			model = "b"
+		}
+		x, err := Open(Config{Dir: dir, StateDir: state})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.SetEmbedders(killModels().use(model))
+		settleVectors(t, x)
+		known.add(t, x)
+		folder = x.state.dir
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m := moment{map[string][]byte{}, map[string][]byte{}}
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			b, err := os.ReadFile(filepath.Join(folder, e.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if vectorFile.MatchString(e.Name()) {
+				m.files[e.Name()] = b
+			} else {
+				m.database[e.Name()] = b
+			}
+		}
+		moments = append(moments, m)
+	}
+	for i, database := range moments {
+		for j, files := range moments {
+			if err := os.RemoveAll(folder); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []map[string][]byte{database.database, files.files} {
+				for name, b := range m {
+					if len(b) > 5000 && r.IntN(3) == 0 { // a page of it was lost
+						b = bytes.Clone(b)
+						if vectorFile.MatchString(name) {
+							clear(b[4500:min(len(b), 4500+r.IntN(2000))])
+						}
+					}
+					if err := os.WriteFile(filepath.Join(folder, name), b, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			func() {
+				x, err := Open(Config{Dir: dir, StateDir: state})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if err := x.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+				of := killModels().use("b")
+				of.QueriesOnly = true
+				x.SetEmbedders(of)
+				settleVectors(t, x)
+				known.check(t, x)
+				models := killModels()
+				x.SetEmbedders(models.use("b"))
+				settleVectors(t, x)
+				known.check(t, x)
+				checkComplete(t, x, "b@1+1", models.dims["b"])
+				if files, _, err := x.embedding.files(); err != nil || len(files) != 1 {
+					t.Errorf("database of moment %d, vectors of %d: files left: %v, %v", i, j, files, err)
+				}
+			}()
+		}
+	}
+}
+
+func TestDamagedVectors(t *testing.T) {
+	for name, test := range map[string]struct {
+		damage func([]byte) []byte
+		told   string // "" for nothing
+		again  int    // texts embedded again; -1 for all
+	}{
+		"header":    {func(b []byte) []byte { b[100] ^= 1; return b }, "were damaged", -1},
+		"empty":     {func([]byte) []byte { return nil }, "were damaged", -1},
+		"one row":   {func(b []byte) []byte { b[4096+10] ^= 1; return b }, "", 1},
+		"truncated": {func(b []byte) []byte { return b[:len(b)-1] }, "", 1},
+		"only head": {func(b []byte) []byte { return b[:4096] }, "", -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, dir, project)
+			models := newFakeModels("m")
+			x, err := Open(Config{Dir: dir, StateDir: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.SetEmbedders(models.use("m"))
+			settleVectors(t, x)
+			all := models.embedded()
+			path := filepath.Join(x.state.dir, "embeddings-1.dat")
+			if err := x.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, test.damage(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			told := make(chan string, 10)
+			x = start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+			x.SetEmbedders(models.use("m"))
+			settleVectors(t, x)
+			checkComplete(t, x, "m@1+1", 16)
+			want := test.again
+			if want < 0 {
+				want = all
+			}
+			if n := models.embedded(); n != want {
+				t.Errorf("%d texts embedded again, want %d", n, want)
+			}
+			if test.told == "" {
+				if len(told) > 0 {
+					t.Errorf("told %q", <-told)
+				}
+				return
+			}
+			if len(told) != 1 {
+				t.Fatalf("told %d messages", len(told))
+			}
+			if m := <-told; !strings.Contains(m, test.told) || !strings.Contains(m, path+".damaged") {
+				t.Errorf("told %q", m)
+			}
+			if _, err := os.Stat(path + ".damaged"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestVectorsAreCompacted(t *testing.T) {
+	old := compactAbove
+	compactAbove = 8
+	defer func() { compactAbove = old }()
+	dir := t.TempDir()
+	x := start(t, Config{Dir: dir})
+	models := newFakeModels("m")
+	x.SetEmbedders(models.use("m"))
+	r := rand.New(rand.NewPCG(1, 1))
+	for round := range 10 {
+		shuffle(t, r, dir, round)
+		x.Rescan()
+		settleVectors(t, x)
+		checkComplete(t, x, "m@1+1", 16)
+		set := x.Vectors()
+		if live := len(chunkTexts(t, x)); set.Len() > 2*live+compactAbove {
+			t.Errorf("%d slots for %d texts", set.Len(), live)
+		}
+		set.Release()
+		if files, _, err := x.embedding.files(); err != nil || len(files) != 1 {
+			t.Errorf("files left: %v, %v", files, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(x.state.dir, "embeddings-1.dat")); !os.IsNotExist(err) {
+		t.Errorf("the first file is there still: %v", err)
+	}
+}
+
+// A second process reads what the first one embeds, and takes over.
+func TestVectorsOfAnotherProcess(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m", "n")
+	first, err := Open(Config{Dir: dir, StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := false
+	defer func() {
+		if !closed {
+			_ = first.Close() // the test has failed
+		}
+	}()
+	settle(t, first)
+	second := start(t, Config{Dir: dir, StateDir: state})
+	others := newFakeModels("m", "n")
+	others.embed = func(context.Context, string, []string) error {
+		t.Error("the reader embeds")
+		return nil
+	}
+	second.SetEmbedders(others.use("m"))
+	complete := func(x *Index, model string) func() bool {
+		return func() bool {
+			if second.Vectors() == nil {
+				return false
+			}
+			set := x.Vectors()
+			defer set.Release()
+			return set.Model == model && set.Vectors() == len(chunkTexts(t, first))
+		}
+	}
+	first.SetEmbedders(models.use("m"))
+	settleVectors(t, first)
+	until(t, "the reader has all vectors", complete(second, "m@1+1"))
+	checkVectors(t, second, "m@1+1", 16)
+	set := second.Vectors()
+	if v, err := second.EmbedQuery(t.Context(), set, "a question"); err != nil || len(v) != 16 {
+		t.Errorf("the reader's query: %v, %v", v, err)
+	}
+	set.Release()
+	st, err := second.Status(t.Context())
+	if err != nil || st.Embedding.State != EmbeddingElsewhere || st.Embedding.Embedded == 0 {
+		t.Errorf("the reader's status: %+v, %v", st.Embedding, err)
+	}
+	first.SetEmbedders(models.use("n"))
+	settleVectors(t, first)
+	until(t, "the reader has the other model's vectors", complete(second, "n@1+1"))
+	others.set(func() { others.embed = nil })
+	second.SetEmbedders(others.use("n"))
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	closed = true
+	until(t, "the reader writes", second.isOwner)
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	second.Rescan()
+	settleVectors(t, second)
+	checkComplete(t, second, "n@1+1", 16)
+	if n := others.embedded(); n != 1 {
+		t.Errorf("%d texts embedded after the change of hands", n)
+	}
+}

@@ -56,7 +56,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			}
 			return res, err
 		}
-		if len(res.Items) == 0 && typed != "" {
+		if len(res.Items) == 0 && typed != "" && (req.Manual || !fl.showed(typed)) {
 			tried = append(tried, fl) // nothing of it is left
 			continue
 		}
@@ -213,6 +213,7 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 			continue
 		}
 		res.Items = append(res.Items, it)
+		fl.show(typed, it.Text)
 	}
 	res.Timings.Post = time.Since(begin)
 	return res

@@ -28,6 +28,8 @@ type flight struct {
 	changed chan struct{}
 	done    bool
 	err     error
+	// shown is how much of the first answer was shown.
+	shown   int
 	waiters int
 	// kept is set for a flight that runs ahead of the person, with nobody
 	// waiting yet.
@@ -150,6 +152,22 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 			return
 		}
 	}
+}
+
+// show notes that text was shown behind what was typed of the answer.
+func (fl *flight) show(typed, text string) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if len(fl.answers) > 0 && strings.HasPrefix(fl.answers[0].text, typed+text) {
+		fl.shown = max(fl.shown, len(typed)+len(text))
+	}
+}
+
+// showed answers whether more than typed was shown.
+func (fl *flight) showed(typed string) bool {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	return len(typed) < fl.shown
 }
 
 // promptTokens is how long a flight's prompt was: the backend's count, else the

@@ -83,6 +83,30 @@ func TestShownAnswerServes(t *testing.T) {
 }
 
 // Several statements shown on an empty line do not shrink to the first while the person types it.
+// What is left of a shown answer may be what stands behind the cursor already.
+// That is no reason to ask anew before the person has typed it all, unless they
+// ask for more.
+func TestRestOfWhatWasShownStandsThere(t *testing.T) {
+	g := says("{}", "\n", "\tuse(tree)\n")
+	e := newEngine(t, g, Options{})
+	p := newTypist(t, e, at(t, "tree.go", "go", "package p\n\nfunc f() {\n\ttree := &node‸}\n\nfunc g() {\n}\n"))
+	if got := p.sees(); !strings.Contains(got, "&node{}") {
+		t.Fatalf("shown:\n%s", got)
+	}
+	p.types("{")
+	if got := p.sees(); got != "" {
+		t.Errorf("shown of what stands there:\n%s", got)
+	}
+	if n := len(g.sent()); n != 1 {
+		t.Errorf("%d requests to the model", n)
+	}
+	p.req.Manual = true
+	p.sees()
+	if n := len(g.sent()); n == 1 {
+		t.Error("who asks for more is not heard")
+	}
+}
+
 func TestShownBlockStaysWhileTyped(t *testing.T) {
 	e := newEngine(t, says("total = 1\n", "\ttotal *= 2"), Options{})
 	p := newTypist(t, e, at(t, "sum.go", "go", loop))

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry/agent"
+	"quarry/agent/ask"
+	"quarry/diagnostics/golden"
+)
+
+func (a *app) evalGoldenCommand() *cobra.Command {
+	var suite string
+	var only []string
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "golden",
+		Short: "Answers, fixes and completions of the model over a suite of tasks",
+		Long: `golden gives the model a suite of tasks (where is X, explain this error, fix it,
+complete with a helper of another file) and counts what can be decided without
+reading: changes that apply and parse, places that stand, answers that nothing
+proves. quarry's own suite is testdata/golden.`,
+		Example: "  quarry eval golden --suite testdata/golden --model granite4:micro",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.evalGolden(cmd.Context(), suite, only, limit)
+		},
+	}
+	cmd.Flags().StringVar(&suite, "suite", "", "`DIR` with tasks.json and workspace")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "only these tasks, by id or kind")
+	cmd.Flags().DurationVar(&limit, "timeout", 5*time.Minute, "how long a task may take")
+	if err := cmd.MarkFlagRequired("suite"); err != nil {
+		panic(err) // the flag was defined above
+	}
+	return cmd
+}
+
+func (a *app) evalGolden(ctx context.Context, dir string, only []string, limit time.Duration) (err error) {
+	suite, err := golden.Load(dir)
+	if err != nil {
+		return err
+	}
+	c, err := a.commandCore(ctx, suite.Workspace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	var outcomes []golden.Outcome
+	for _, t := range suite.Tasks {
+		if len(only) > 0 && !slices.Contains(only, t.ID) && !slices.Contains(only, string(t.Kind)) {
+			continue
+		}
+		out, err := c.task(ctx, suite, t, limit)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stderr, progressOf(out))
+		outcomes = append(outcomes, out)
+	}
+	report := golden.Sum(outcomes)
+	if a.json {
+		return a.printJSON(report)
+	}
+	_, err = fmt.Fprint(a.stdout, report.Table())
+	return err
+}
+
+// task runs one task within limit; one that takes longer has failed.
+func (c *core) task(ctx context.Context, s golden.Suite, t golden.Task, limit time.Duration) (golden.Outcome, error) {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, err := s.Run(within, t, slowly{c, limit})
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		out.Failed, err = fmt.Sprintf("took longer than %v", limit), nil
+	}
+	return out, err
+}
+
+// slowly gives answers as long as the evaluation does: it is not about speed.
+type slowly struct {
+	*core
+	limit time.Duration
+}
+
+// Ask implements golden.Engines.
+func (s slowly) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
+	r, err := s.ask(ctx, q, s.limit, ask.Watch{Text: emit})
+	return r.Answer, err
+}
+
+// progressOf is an outcome in one line.
+func progressOf(o golden.Outcome) string {
+	word := "withheld"
+	switch {
+	case o.Failed != "":
+		word = "failed: " + o.Failed
+	case o.Hallucinated:
+		word = "hallucinated"
+	case o.Right:
+		word = "right"
+	case o.Shown:
+		word = "shown, not right"
+	}
+	return fmt.Sprintf("%-22s %6.1f s  %s", o.ID, o.Seconds, word)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"quarry/diagnostics/golden"
+	"quarry/model/modeltest"
+)
+
+var update = flag.Bool("update", false, "write the golden suite's report anew")
+
+// goldenScript is a model that says for each task what the script has for it.
+type goldenScript struct {
+	turns map[string][]string // by task
+
+	mu      sync.Mutex
+	task    string // guarded by mu
+	n       int    // turns given; guarded by mu
+	missing string // the first task that ran out of turns; guarded by mu
+}
+
+func (s *goldenScript) begin(task string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.task, s.n = task, 0
+}
+
+func (s *goldenScript) answer(r modeltest.Request) modeltest.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.NumPredict() == 1 || s.task == "" { // a step of a long prompt, or the canary
+		return modeltest.Answer{Pieces: []string{" "}}
+	}
+	turns := s.turns[s.task]
+	if len(turns) > 0 && !strings.Contains(r.Prompt, "<|start_of_role|>") {
+		return modeltest.Answer{Pieces: turns[:1]} // a completion, and its alternatives
+	}
+	if s.n >= len(turns) {
+		s.missing = s.task
+		return modeltest.Answer{ErrorLine: "the script has no more turns for " + s.task}
+	}
+	s.n++
+	return modeltest.Answer{Pieces: strings.SplitAfter(turns[s.n-1], " ")}
+}
+
+// Q4: the golden suite with a scripted model. What it scores is the plumbing, the
+// checks and the parsing: whatever the model says, no place that is shown is
+// invented, and nothing is shown that nothing proves.
+func TestGoldenSuite(t *testing.T) {
+	dir := filepath.Join("..", "..", "testdata", "golden")
+	suite, err := golden.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(suite.Tasks) != 30 {
+		t.Errorf("the suite has %d tasks, 30 are asked for", len(suite.Tasks))
+	}
+	script := &goldenScript{turns: map[string][]string{}}
+	archive, err := txtar.ParseFile(filepath.Join(dir, "script.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		script.turns[f.Name] = strings.Split(strings.TrimSuffix(string(f.Data), "\n"), "\n----\n")
+	}
+	server := modeltest.NewServer(t)
+	server.Script(script.answer)
+	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "OLLAMA_HOST": server.URL} {
+		t.Setenv(name, value)
+	}
+	var said bytes.Buffer
+	a := &app{stdout: &said, stderr: &said, log: slog.New(slog.DiscardHandler)}
+	c, err := a.commandCore(t.Context(), suite.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var outcomes []golden.Outcome
+	var report strings.Builder
+	for _, task := range suite.Tasks {
+		script.begin(task.ID)
+		out, err := c.task(t.Context(), suite, task, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcomes = append(outcomes, out)
+		word := strings.TrimSpace(strings.SplitN(progressOf(out), " s ", 2)[1])
+		fmt.Fprintf(&report, "%-20s %s\n", task.ID, word)
+	}
+	if script.missing != "" {
+		t.Errorf("the script has too few turns for %s", script.missing)
+	}
+	sum := golden.Sum(outcomes)
+	if sum.All.Hallucinated > 0 || sum.All.Invalid > 0 || sum.All.Applied < sum.All.Changes {
+		t.Errorf("what must not be shown was:\n%s", sum.Table())
+	}
+	got := report.String() + "\n" + sum.Table()
+	file := filepath.Join(dir, "scripted.golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("(-update if it is meant)\n%s", diff)
+		for _, o := range outcomes {
+			t.Logf("%s: %q", o.ID, o.Text)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package golden
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Report is the score of a suite. A share is of what it can be said of: places of
+// those shown, changes of those proposed.
+type Report struct {
+	Kinds map[Kind]Score `json:"kinds"`
+	All   Score          `json:"all"`
+	// Outcomes are the tasks' own.
+	Outcomes []Outcome `json:"outcomes"`
+}
+
+// Score is the sum over some tasks.
+type Score struct {
+	Tasks  int `json:"tasks"`
+	Shown  int `json:"shown"`
+	Right  int `json:"right"`
+	Failed int `json:"failed"`
+	// Changes were proposed; Applied fit their file, Parsed add no syntax error.
+	Changes int `json:"changes"`
+	Applied int `json:"applied"`
+	Parsed  int `json:"parsed"`
+	// Citations were shown; Invalid of them do not stand. Removed were taken out
+	// before: Citations of Citations+Removed is how well the model cites.
+	Citations int `json:"citations"`
+	Invalid   int `json:"invalid"`
+	Removed   int `json:"removed"`
+	// Hallucinated is how many showed what nothing proves.
+	Hallucinated int     `json:"hallucinated"`
+	Seconds      float64 `json:"seconds"`
+}
+
+func (s *Score) add(o Outcome) {
+	s.Tasks++
+	count := func(n *int, is bool) {
+		if is {
+			*n++
+		}
+	}
+	count(&s.Shown, o.Shown)
+	count(&s.Right, o.Right)
+	count(&s.Failed, o.Failed != "")
+	count(&s.Changes, o.Changed)
+	count(&s.Applied, o.Applies)
+	count(&s.Parsed, o.Parses)
+	count(&s.Hallucinated, o.Hallucinated)
+	s.Citations += o.Citations
+	s.Invalid += o.Invalid
+	s.Removed += o.Removed
+	s.Seconds += o.Seconds
+}
+
+// Sum makes the report of outcomes.
+func Sum(outcomes []Outcome) Report {
+	r := Report{Kinds: map[Kind]Score{}, Outcomes: outcomes}
+	for _, o := range outcomes {
+		s := r.Kinds[o.Kind]
+		s.add(o)
+		r.Kinds[o.Kind] = s
+		r.All.add(o)
+	}
+	return r
+}
+
+// Table is the report for a person, without times.
+func (r Report) Table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-10s %5s %5s %5s %6s  %7s %7s %6s  %6s %7s %7s  %s\n",
+		"", "tasks", "shown", "right", "failed", "changes", "applied", "parsed", "places", "invalid", "removed", "hallucinated")
+	row := func(name string, s Score) {
+		fmt.Fprintf(&b, "%-10s %5d %5d %5d %6d  %7d %7d %6d  %6d %7d %7d  %d\n",
+			name, s.Tasks, s.Shown, s.Right, s.Failed, s.Changes, s.Applied, s.Parsed, s.Citations, s.Invalid, s.Removed, s.Hallucinated)
+	}
+	for _, k := range []Kind{Where, Explain, Fix, Complete} {
+		if s, ok := r.Kinds[k]; ok {
+			row(string(k), s)
+		}
+	}
+	row("all", r.All)
+	return b.String()
+}

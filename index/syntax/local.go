@@ -148,15 +148,15 @@ func (s *scopes) find(at int, file *File) (*Local, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s stands in no function", l.Name)
 	}
-	if s.isNamed(leaf, elsewhere) || s.isNamed(leaf, map[string][]string{"keyed_element": {"*"}}) {
-		return nil, fmt.Errorf("%s is no variable here", l.Name)
-	}
 	if err := l.declaredOutside(file, s.nodes[scope], s.language); err != nil {
 		return nil, err
 	}
 	places, err := s.places(scope, l)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.Contains(places, leaf) {
+		return nil, fmt.Errorf("%s is no variable here", l.Name)
 	}
 	if err := s.allBound(places, scope, l); err != nil {
 		return nil, err

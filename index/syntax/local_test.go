@@ -1,6 +1,8 @@
 package syntax_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,4 +74,66 @@ func TestFindLocal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFindLocalEverywhere renames every local of the fixtures, and of two files of
+// quarry, to a name that stands nowhere: the result has no new syntax errors, and
+// the same places under the new name.
+func TestFindLocalEverywhere(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/syntax/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fresh = "zz9zz"
+	found := map[string]int{}
+	for _, file := range append(files, "lines.go", "errors.go") {
+		src, err := os.ReadFile(file)
+		if err != nil || strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		language := syntax.Detect(filepath.Base(file), src)
+		errors := func(src []byte) int {
+			faults, _ := syntax.Faults(language, src)
+			return len(faults)
+		}
+		seen := map[uint32]bool{}
+		for at := range src {
+			if at > 0 && isWord(src[at-1]) || !isWord(src[at]) || seen[uint32(at)] {
+				continue
+			}
+			l, err := syntax.FindLocal(language, src, at)
+			if err != nil {
+				continue
+			}
+			found[language]++
+			var renamed []byte
+			from := 0
+			for _, p := range l.Places {
+				seen[p.Start] = true
+				if string(src[p.Start:p.End]) != l.Name {
+					t.Fatalf("%s: %s is said to stand at %d, where %q is", file, l.Name, p.Start, src[p.Start:p.End])
+				}
+				renamed = append(append(renamed, src[from:p.Start]...), fresh...)
+				from = int(p.End)
+			}
+			renamed = append(renamed, src[from:]...)
+			if errors(renamed) > errors(src) {
+				t.Errorf("%s: renaming %s at %d makes syntax errors", file, l.Name, at)
+			}
+			again, err := syntax.FindLocal(language, renamed, int(l.Places[0].Start))
+			if err != nil || len(again.Places) != len(l.Places) {
+				t.Errorf("%s: %s at %d has %d places, under another name %+v, %v", file, l.Name, at, len(l.Places), again, err)
+			}
+		}
+	}
+	for _, language := range []string{"go", "python", "javascript", "typescript", "rust", "java", "c", "cpp"} {
+		if found[language] == 0 {
+			t.Errorf("no local was found in the fixtures of %s", language)
+		}
+	}
+	t.Log("locals renamed:", found)
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// optimizeAbove is how many bytes a scan must have read for the full-text
-	// table to be worth merging.
-	optimizeAbove = 4 << 20
+	// mergeAbove is how many bytes a scan must have read for the full-text table to
+	// be worth merging.
+	mergeAbove = 4 << 20
 	// Progress is told of work that takes longer than a moment, and not more often
 	// than a person can read.
 	progressAfter = 500 * time.Millisecond
@@ -165,8 +165,8 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		c.settleErr(ctx, c.Store().EndScan(c.scanMeta(s), s.skipped))
 	}
 	c.lastScan = c.cfg.Clock.Now().Sub(s.started)
-	if c.read.Done > optimizeAbove {
-		c.settleErr(ctx, c.Store().Optimize())
+	if c.read.Done > mergeAbove {
+		c.merge = mergeBegin
 	}
 	if c.read.Files == 0 || !c.unlinked {
 		c.show(true)

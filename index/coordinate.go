@@ -36,7 +36,18 @@ type coordinator struct {
 	shown   time.Time
 	began   time.Time // the scan
 	bulk    bulk
+	merge   mergeState
 }
+
+// mergeState is how far merging the full-text table is, after a scan that read
+// much. It goes on in small steps while nobody needs the machine.
+type mergeState int
+
+const (
+	mergeDone mergeState = iota
+	mergeBegin
+	mergeGoOn
+)
 
 // coordinate runs until ctx is done.
 func (x *Index) coordinate(ctx context.Context) {
@@ -154,11 +165,14 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 		c.settle()
 		switch {
 		case !c.written:
-		case c.gate.open():
+		case !c.gate.open():
+			sooner(now.Add(quiet))
+		case c.merge != mergeDone:
+			c.mergeStep(ctx)
+			return now
+		default:
 			c.written = false
 			c.settleErr(ctx, c.Store().Checkpoint())
-		default:
-			sooner(now.Add(quiet))
 		}
 	}
 	return until
@@ -345,6 +359,15 @@ func (c *coordinator) relink(ctx context.Context) {
 		c.read.Linking, c.read.Left = true, left
 		c.show(!c.unlinked)
 	}
+}
+
+func (c *coordinator) mergeStep(ctx context.Context) {
+	done, err := c.Store().Merge(c.merge == mergeBegin)
+	c.merge = mergeGoOn
+	if done || err != nil {
+		c.merge = mergeDone
+	}
+	c.settleErr(ctx, err)
 }
 
 // settleErr acts upon what went wrong with the database.

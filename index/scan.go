@@ -57,7 +57,7 @@ func modTime(e walk.Entry, now time.Time) int64 {
 func (x *Index) startScan(ctx context.Context, dir string, all bool) *scan {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &scan{
-		dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), results: make(chan result, 64),
+		dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), results: make(chan result, 256),
 		counts: map[string]int{}, gone: map[store.Hash][]string{},
 	}
 	x.stopped.Go(func() {

@@ -8,7 +8,7 @@ import (
 // Filling an empty index is writing in bulk. The indexes that only single edits and
 // finished edges are looked up by are then made at the end, by sorting, and the
 // full-text table gathers more before it writes a segment and leaves merging to
-// Optimize. A process that ends before EndBulk leaves
+// Merge. A process that ends before EndBulk leaves
 // an index that is slower to look up, not wrong; the next EndBulk makes it whole.
 
 var bulkIndexes = map[string]string{

@@ -152,25 +152,6 @@ func (s *Store) Problems(ctx context.Context) (list []Problem, err error) {
 	return list, err
 }
 
-// Optimize merges the full-text table's segments after a large change.
-func (s *Store) Optimize() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.w == nil {
-		return errClosed
-	}
-	for _, q := range []string{
-		"INSERT INTO chunk_text (chunk_text) VALUES ('optimize')",
-		"INSERT INTO mentions (mentions) VALUES ('optimize')",
-		"PRAGMA optimize",
-	} {
-		if err := s.w.exec(q); err != nil {
-			return fmt.Errorf("optimize the index: %w", classify(err))
-		}
-	}
-	return nil
-}
-
 // checkpointAbove is the size of the write-ahead log, in bytes, above which it is
 // worth moving into the database; after that the log is cut to it.
 const checkpointAbove = 4 << 20

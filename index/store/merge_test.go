@@ -1,0 +1,59 @@
+package store
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
+	s := open(t, "")
+	if err := s.BeginBulk(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), fmt.Sprintf("def f%d\ncall common\n", i))}})
+	}
+	segments := func(table string) (n int64) {
+		t.Helper()
+		err := s.w.query("SELECT count(DISTINCT segid) FROM "+table+"_idx", func(row []driver.Value) error { n = row[0].(int64); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	match := func() []Hit {
+		t.Helper()
+		hits, err := s.MatchAny(t.Context(), []string{"common", "f7"}, Columns{Body: 1}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hits
+	}
+	if n := segments("chunk_text"); n < 20 {
+		t.Fatalf("%d segments before merging, want one a batch", n)
+	}
+	before := match()
+	if err := s.EndBulk(); err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.Merge(true)
+	for steps := 1; !done; steps++ {
+		if err != nil || steps > 100 {
+			t.Fatalf("after %d steps: %v", steps, err)
+		}
+		done, err = s.Merge(false)
+	}
+	for _, table := range []string{"chunk_text", "mentions"} {
+		if n := segments(table); n != 1 {
+			t.Errorf("%s has %d segments", table, n)
+		}
+	}
+	if after := match(); !slices.Equal(after, before) {
+		t.Errorf("the answer was %v and is %v", before, after)
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

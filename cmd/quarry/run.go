@@ -71,15 +71,16 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "quarry",
 		Short: "A local, private coding assistant: one language server, no code leaves your machine",
-		Long: `quarry completes code in your editor with a small model on your own machine,
-and without one from the code that is open.
+		Long: `quarry completes code in your editor, explains and fixes what is reported about
+it, and answers questions, with a small model on your own machine. It searches
+and completes without one too, and changes no file without asking.
 
 The five commands to know first:
-  quarry doctor                  find out what is missing, and how to get it
-  quarry demo                    see ghost text in this terminal, no editor needed
-  quarry complete FILE:LINE:COL  complete at a place in a file
-  quarry lsp                     the language server that editors start
-  quarry help                    this text`,
+  quarry doctor         find out what is missing, and how to get it
+  quarry demo           see ghost text in this terminal, no editor needed
+  quarry search WORDS   find code by what it does, with no model at all
+  quarry ask QUESTION   answer a question about the repository, with places
+  quarry lsp            the language server that editors start`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              cobra.NoArgs,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -186,7 +187,11 @@ func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, l
 	if err != nil {
 		return reply{}, err
 	}
-	want := wordsOf(text, &q)
+	return b.entries(answer, wordsOf(text, &q), lines, reasons), nil
+}
+
+// entries are results with some lines of each, chosen by what was asked for.
+func (b *Toolbox) entries(answer workspace.Answer, want words, lines int, reasons bool) reply {
 	var list []searchEntry
 	for _, r := range answer.Results {
 		name, file, ok := b.text(r)
@@ -200,17 +205,13 @@ func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, l
 		}
 		list = append(list, e)
 	}
-	return entries(list, answer.Total > len(answer.Results)), nil
-}
-
-func entries(list []searchEntry, more bool) reply {
-	r := items(list, func(list []searchEntry) any {
+	out := items(list, func(list []searchEntry) any {
 		return struct {
 			Results []searchEntry `json:"results"`
 		}{list}
 	})
-	r.truncated = more
-	return r
+	out.truncated = answer.Total > len(answer.Results)
+	return out
 }
 
 // excerpt is up to n lines of the place start to end, and which these are: its
@@ -330,34 +331,13 @@ func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, 
 			return reply{}, err
 		}
 	}
-	lang, limit := language(args.Language), args.MaxResults
-	if lang != "" {
-		limit *= 10 // those of other languages are left out below
+	req := workspace.Likeness{Code: args.Code, Path: exclude, StartLine: 1, EndLine: math.MaxInt32, Limit: args.MaxResults}
+	if l := language(args.Language); l != "" {
+		req.Filter.Languages = []string{l}
 	}
-	root, rel := b.split(exclude)
-	var list []searchEntry
-	none := words{}
-	for _, p := range b.parts.Workspace.Similar(args.Code, root, rel, limit) {
-		file := filepath.Join(p.Root, filepath.FromSlash(p.Path))
-		if len(list) == args.MaxResults || file == exclude || lang != "" && p.Language != lang {
-			continue
-		}
-		text, err := b.parts.Workspace.Text(file)
-		if err != nil {
-			continue
-		}
-		start, end, code := none.excerpt(linesOf(text), p.StartLine, p.EndLine, answerLines)
-		list = append(list, searchEntry{At: at(b.parts.Workspace.Name(file), start, end), Text: code})
+	answer, err := b.parts.Workspace.FindSimilar(ctx, req)
+	if err != nil {
+		return reply{}, err
 	}
-	return entries(list, false), nil
-}
-
-// split is a file's folder and its path in there, with slashes.
-func (b *Toolbox) split(file string) (root, rel string) {
-	for _, dir := range b.parts.Workspace.Roots() {
-		if r, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(r) && len(dir) > len(root) {
-			root, rel = dir, filepath.ToSlash(r)
-		}
-	}
-	return root, rel
+	return b.entries(answer, words{}, answerLines, false), nil
 }

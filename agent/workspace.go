@@ -29,7 +29,7 @@ type Workspace interface {
 	Files
 	Files(ctx context.Context) (list []workspace.File, building bool, err error)
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
-	Similar(text, root, except string, k int) []workspace.Passage
+	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
 	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]workspace.Symbol, error)
 	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
 	References(ctx context.Context, s workspace.Symbol) ([]workspace.Reference, error)

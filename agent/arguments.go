@@ -178,13 +178,15 @@ func expected(s *jsonschema.Schema) string {
 		return "true or false"
 	case "array":
 		if s.Items != nil && s.Items.Type == "object" {
-			var names []string
-			for _, name := range s.Items.Required {
-				names = append(names, name+" ("+expected(s.Items.Properties[name])+")")
-			}
-			return "a list of objects with " + strings.Join(names, ", ")
+			return "a list of objects" + strings.TrimPrefix(expected(s.Items), "an object")
 		}
 		return "a list of strings"
+	case "object":
+		var names []string
+		for _, name := range s.Required {
+			names = append(names, name+" ("+expected(s.Properties[name])+")")
+		}
+		return "an object with " + strings.Join(names, ", ")
 	}
 	return "a string"
 }

@@ -209,6 +209,7 @@ func TestWrongArguments(t *testing.T) {
 		{"search_text", `{"query":"x","paths":"src"}`, `paths must be a list of strings, not "src".`},
 		{"search_text", `{"query":"x","paths":["src",3]}`, `paths[1] must be a string, not 3.`},
 		{"apply_text_edits", `{"path":"a","edits":[{"start_line":1,"start_col":0,"end_line":1,"replacement":"x"}]}`, `edits[0].end_col is missing.`},
+		{"apply_text_edits", `{"path":"a","edits":[null]}`, `edits[0] must be an object with start_line (a whole number, at least 1), start_col (a whole number, at least 0), end_line (a whole number, at least 1), end_col (a whole number, at least 0), replacement (a string), not null.`},
 		{"search_text", ``, `query is missing.`},
 		{"search_text", `null`, `query is missing.`},
 		{"search_text", `{"query":null}`, `query is missing.`},

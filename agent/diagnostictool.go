@@ -70,7 +70,7 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 	if err != nil {
 		return reply{}, err
 	}
-	found, err := b.diagnose(file)
+	found, err := b.diagnose(file, b.told(file)[file])
 	if err != nil {
 		return reply{}, err
 	}
@@ -91,17 +91,21 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 
 // diagnose are the diagnostics of a file in the order of its lines: those the
 // editor told of, and what tree-sitter cannot parse.
-func (b *Toolbox) diagnose(file string) ([]finding, error) {
+func (b *Toolbox) diagnose(file string, told []finding) ([]finding, error) {
 	text, err := b.parts.Workspace.Text(file)
 	if err != nil {
 		return nil, err
 	}
-	found := b.told(file)[file]
-	facts, err := syntax.Analyze(syntax.Detect(file, []byte(text)), []byte(text))
+	tree, err := syntax.Parse(syntax.Detect(file, []byte(text)), []byte(text))
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range facts.Errors {
+	defer tree.Close()
+	if n, ok := tree.ErrorCount(); !ok || n == 0 {
+		return told, nil // most files parse, and an analysis takes longer
+	}
+	found := told
+	for _, e := range tree.Analyze().Errors {
 		found = append(found, finding{int(e.StartLine), int(e.EndLine), SeverityError, "syntax", "", "this does not parse"})
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
@@ -117,7 +121,8 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 		// 0 is a buffer that was not saved: the newest of all.
 		return cmp.Or(cmp.Compare(recency(b), recency(a)), cmp.Compare(a.Name, b.Name))
 	})
-	paths := slices.Sorted(maps.Keys(b.told("")))
+	told := b.told("")
+	paths := slices.Sorted(maps.Keys(told))
 	for _, f := range files[:min(len(files), diagnosedFiles)] {
 		if !slices.Contains(paths, f.Path) {
 			paths = append(paths, f.Path)
@@ -128,7 +133,7 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 		if ctx.Err() != nil {
 			return reply{}, ctx.Err()
 		}
-		found, err := b.diagnose(path)
+		found, err := b.diagnose(path, told[path])
 		if err != nil || len(found) == 0 {
 			continue
 		}

@@ -67,22 +67,32 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 		return reply{}, err
 	}
 	want := wordsOf(args.Query, &q)
-	var list []textMatch
+	var list, near []textMatch
 	for _, r := range answer.Results {
 		file, text, ok := b.text(r)
 		if !ok {
 			continue
 		}
 		m := textMatch{Path: file}
-		for _, i := range want.best(text, maxLinesPerFile) {
+		best := want.best(text, maxLinesPerFile)
+		exact := len(best) > 0 && want.has(text[best[0]])
+		if !exact {
+			best = best[:min(1, len(best))]
+		}
+		for _, i := range best {
 			m.Lines = append(m.Lines, fmt.Sprintf("%d: %s", i+1, clip(strings.TrimSpace(text[i]), maxLineBytes)))
 		}
 		if m.Lines == nil { // its name matches, or the word in another form
 			m.Lines = []string{fmt.Sprintf("%d: %s", r.StartLine, clip(strings.TrimSpace(lineAt(text, r.StartLine)), maxLineBytes))}
 		}
-		list = append(list, m)
+		if exact {
+			list = append(list, m)
+		} else {
+			near = append(near, m)
+		}
 	}
-	r := items(list, func(list []textMatch) any {
+	// What has the very text comes first, as grep would find it.
+	r := items(append(list, near...), func(list []textMatch) any {
 		return struct {
 			Matches    []textMatch `json:"matches"`
 			TotalFiles int         `json:"total_files"`
@@ -141,6 +151,12 @@ func (w *words) score(line string) (n int) {
 		}
 	}
 	return n
+}
+
+// has answers whether a line has the text as it was written.
+func (w *words) has(line string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(w.exact, func(s string) bool { return strings.Contains(line, s) })
 }
 
 // best are the indices of the k lines that match best, in the order of the text;

@@ -147,16 +147,13 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	found, err := b.parts.Workspace.References(ctx, s)
+	found, total, err := b.parts.Workspace.References(ctx, s, args.Limit)
 	if err != nil {
 		return reply{}, err
 	}
 	texts := map[string][]string{}
 	var list []referenceEntry
 	for _, ref := range found {
-		if len(list) == args.Limit {
-			break
-		}
 		lines, read := texts[ref.Path]
 		if !read {
 			text, err := b.parts.Workspace.Text(ref.Path)
@@ -177,9 +174,9 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 			ID         string           `json:"symbol_id"`
 			Total      int              `json:"total"`
 			References []referenceEntry `json:"references"`
-		}{s.ID, len(found), list}
+		}{s.ID, total, list}
 	})
-	r.truncated = len(found) > len(list)
+	r.truncated = total > len(list)
 	return r, nil
 }
 

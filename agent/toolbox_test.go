@@ -193,6 +193,32 @@ func TestToolsOverSeveralFolders(t *testing.T) {
 	}
 }
 
+// Whatever a model writes as arguments, there is an answer of the right form and
+// size.
+func FuzzCall(f *testing.F) {
+	b, _, _ := shop(f)
+	for name := range tools {
+		f.Add(name, `{"path":"shop/basket.py","start_line":1,"end_line":2,"query":"x","name":"x","symbol_id":"x#y","current_path":"","language":"","diff":"","edits":[],"code":"x"}`)
+	}
+	f.Add("list_files", `{"glob":"{a,b}[!c]**/?","limit":1e2}`)
+	f.Add("read_file", `{"path":"a","start_line":1e300,"end_line":1e300}`)
+	f.Add("search_text", `{"query":"\u0000\ud800","paths":["[","**","/"]}`)
+	f.Fuzz(func(t *testing.T, name, args string) {
+		e := b.Call(t.Context(), name, json.RawMessage(args))
+		text := e.String()
+		var back Envelope
+		if err := json.Unmarshal([]byte(text), &back); err != nil || len(text) > MaxResultBytes || strings.Contains(text, "\n") {
+			t.Fatalf("%s %q: %d bytes, %v", name, args, len(text), err)
+		}
+		if e.OK != (e.Error == nil) || e.OK && len(e.Data) == 0 || e.Meta.Bytes != len(e.Data) {
+			t.Fatalf("%s %q: %s", name, args, text)
+		}
+		if e.Error != nil && (e.Error.Code == InternalError || e.Error.Message == "") {
+			t.Fatalf("%s %q: %s", name, args, text)
+		}
+	})
+}
+
 // A call ends with its context.
 func TestCancelledCall(t *testing.T) {
 	b, _, _ := shop(t)

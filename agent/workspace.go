@@ -32,7 +32,7 @@ type Workspace interface {
 	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
 	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]workspace.Symbol, error)
 	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
-	References(ctx context.Context, s workspace.Symbol) ([]workspace.Reference, error)
+	References(ctx context.Context, s workspace.Symbol, limit int) (list []workspace.Reference, total int, err error)
 }
 
 var _ Workspace = (*workspace.Workspace)(nil)

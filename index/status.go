@@ -54,6 +54,10 @@ type Status struct {
 	Embedding EmbeddingStatus `json:"embedding"`
 }
 
+// Working answers whether something is still to be indexed. In a process that only
+// reads nobody knows, and the answer is no.
+func (x *Index) Working() bool { return !x.isSettled() }
+
 // Status answers what the index holds and does.
 func (x *Index) Status(ctx context.Context) (Status, error) {
 	s := x.Store()

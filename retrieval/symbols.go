@@ -87,9 +87,16 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 			seg.similar(key, 1+len(key)/8, func(d *def, _ int) { near(d) })
 		}
 	}
+	// Of equal names, what the rest of the workspace leans on comes first.
+	rank := func(d *Declaration) float32 {
+		if n, ok := s.graph.nodes[d.Path]; ok {
+			return s.graph.rank[n]
+		}
+		return 0
+	}
 	slices.SortFunc(found, func(a, b Declaration) int {
 		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Container, b.Container))
+			cmp.Compare(rank(&b), rank(&a)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Container, b.Container))
 	})
 	return slices.Clip(found[:min(limit, len(found))])
 }

@@ -199,35 +199,41 @@ type Reference struct {
 }
 
 // References are the places that use a symbol, one for each declaration that does,
-// the surest first and then by path.
-func (w *Workspace) References(ctx context.Context, s Symbol) ([]Reference, error) {
+// the surest first and then by path: at most limit, and how many there are.
+func (w *Workspace) References(ctx context.Context, s Symbol, limit int) (list []Reference, total int, err error) {
 	x, err := s.folder.ready()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	st := x.Store()
 	edges, err := st.EdgesTo(ctx, s.id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var ids []int64
 	for _, e := range edges {
 		ids = append(ids, e.FromFile)
 	}
 	slices.Sort(ids)
-	files := map[int64]*store.File{}
-	_, err = st.Load(ctx, slices.Compact(ids), func(f *store.File) error {
-		if x.Root().Check(f.Path) == "" {
-			files[f.ID] = f
-		}
-		return nil
-	})
+	paths, err := st.Paths(ctx, slices.Compact(ids))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var list []Reference
+	slices.SortStableFunc(edges, func(a, b store.Edge) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(paths[a.FromFile], paths[b.FromFile]), cmp.Compare(a.Line, b.Line))
+	})
+	files := map[int64]*store.File{} // those of the answer; nil for what may not be read any more
 	for _, e := range edges {
-		f := files[e.FromFile]
+		if len(list) == limit {
+			break
+		}
+		f, known := files[e.FromFile]
+		if path := paths[e.FromFile]; !known && path != "" && x.Root().Check(path) == "" {
+			if f, err = st.ByPath(ctx, path); err != nil {
+				return nil, 0, err
+			}
+		}
+		files[e.FromFile] = f
 		if f == nil {
 			continue
 		}
@@ -237,10 +243,7 @@ func (w *Workspace) References(ctx context.Context, s Symbol) ([]Reference, erro
 		}
 		list = append(list, r)
 	}
-	slices.SortStableFunc(list, func(a, b Reference) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
-	return list, nil
+	return list, len(edges), nil
 }
 
 // File is one file of the workspace.
@@ -265,19 +268,17 @@ func (w *Workspace) Files(ctx context.Context) (list []File, building bool, err 
 		if err != nil {
 			continue // said when it was opened
 		}
-		status, err := x.Status(ctx)
-		if err != nil {
-			return nil, false, err
-		}
-		building = building || status.Working
+		building = building || x.Working()
 		stats, err := x.Store().Stats(ctx, "")
 		if err != nil {
 			return nil, false, err
 		}
 		for rel, st := range stats {
 			path := filepath.Join(f.dir, filepath.FromSlash(rel))
-			if owner, _ := innermost(folders, path); owner != f {
-				continue // of a folder inside this one
+			if len(folders) > 1 {
+				if owner, _ := innermost(folders, path); owner != f {
+					continue // of a folder inside this one
+				}
 			}
 			list = append(list, File{nameIn(folders, f, rel), path, st.Size, st.ModTime})
 		}

@@ -66,8 +66,8 @@ func TestSymbolsAndReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refs, err := w.References(t.Context(), s)
-	if err != nil || len(refs) != 1 || refs[0].Path != filepath.Join(root, "db", "use.go") || refs[0].Line != 4 || refs[0].In != "start" || refs[0].Weight <= 0 {
+	refs, total, err := w.References(t.Context(), s, 10)
+	if err != nil || len(refs) != 1 || total != 1 || refs[0].Path != filepath.Join(root, "db", "use.go") || refs[0].Line != 4 || refs[0].In != "start" || refs[0].Weight <= 0 {
 		t.Errorf("references: %+v, %v", refs, err)
 	}
 
@@ -144,7 +144,7 @@ func TestSymbolsOfWithheldFiles(t *testing.T) {
 	if got := w.ids("Open"); len(got) != 0 {
 		t.Errorf("withheld symbols: %q", got)
 	}
-	if refs, err := w.References(t.Context(), s); err != nil || len(refs) != 0 {
+	if refs, _, err := w.References(t.Context(), s, 10); err != nil || len(refs) != 0 {
 		t.Errorf("withheld references: %+v, %v", refs, err)
 	}
 	if text := fmt.Sprint(w.SymbolByID(t.Context(), "db/store.go#Store.Open")); strings.Contains(text, "func (s") {

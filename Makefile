@@ -45,7 +45,7 @@ vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs n
 screenshot: vscode ## take the pictures of ghost text in docs/ anew
 	@editors/chroot.sh make
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/nvim -run '^TestGhostTextOfTheModel$$' -screenshot $(CURDIR)/docs
-	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -run '^TestGhostText$$' -screenshot $(CURDIR)/docs
+	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -screenshot $(CURDIR)/docs
 
 clean: ## remove what the build made
 	rm -rf bin

@@ -19,7 +19,7 @@ import (
 	"quarry/model/modeltest"
 )
 
-var screenshot = flag.String("screenshot", "", "write the window with ghost text to this folder, as vscode-ghost-text.png")
+var screenshot = flag.String("screenshot", "", "write pictures of the window to this folder: vscode-ghost-text.png, vscode-explanation.png")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -70,19 +70,67 @@ func TestGhostText(t *testing.T) {
 	codeServer := made(t)
 	url := start(t, codeServer, workspace, model.URL)
 
+	live(t, "person.mjs", codeServer, url, "vscode-ghost-text.png")
+	if got, err := os.ReadFile(file); err != nil || string(got) != shelf+take {
+		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, shelf+take)
+	}
+}
+
+const shop = `interface Item {
+  Name: string;
+  Count: number;
+}
+
+export function total(items: Item[]): number {
+  let n = 0;
+  for (const item of items) {
+    n += item.Counts;
+  }
+  return n;
+}
+`
+
+// TestAssistance has a problem that TypeScript reports explained and fixed, and asks a question, as test/assist.mjs says.
+func TestAssistance(t *testing.T) {
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if !strings.Contains(r.Prompt, "<|start_of_role|>") || r.NumPredict() == 1 {
+			return modeltest.Answer{} // no ghost text
+		}
+		text := "Totals are added up item by item.\n\n- `total` adds every Count (shop.ts:6-12)\n- an Item has one (shop.ts:1-4)\n"
+		switch {
+		case strings.Contains(r.Prompt, "\nExplain it."):
+			text = "There is no Counts: the interface Item has Name and Count (shop.ts:1-4), and total adds up what is not there.\n\n" +
+				"Fix: write item.Count.\n"
+		case strings.Contains(r.Prompt, "\nFix it."):
+			text = "The property is named `Count` (shop.ts:1-4).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n   for (const item of items) {\n" +
+				"-    n += item.Counts;\n+    n += item.Count;\n   }\n```\n"
+		}
+		return modeltest.Answer{Pieces: strings.SplitAfter(text, " ")}
+	})
+	workspace := filepath.Join(t.TempDir(), "shop")
+	file := filepath.Join(workspace, "shop.ts")
+	editortest.WriteFile(t, file, shop)
+	codeServer := made(t)
+	live(t, "assist.mjs", codeServer, start(t, codeServer, workspace, model.URL), "vscode-explanation.png")
+	if got, err := os.ReadFile(file); err != nil || string(got) != strings.Replace(shop, "Counts", "Count", 1) {
+		t.Errorf("saved (%v):\n%s", err, got)
+	}
+}
+
+// live plays a person's session of test/ in the window at url, of which a picture is taken if the flag says so.
+func live(t *testing.T, session, codeServer, url, picture string) {
+	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatal(err)
 	}
-	person := exec.Command(node(codeServer), filepath.Join("test", "person.mjs"), codeServer, url, chromium)
+	person := exec.Command(node(codeServer), filepath.Join("test", session), codeServer, url, chromium)
 	if *screenshot != "" {
-		person.Args = append(person.Args, filepath.Join(*screenshot, "vscode-ghost-text.png"))
+		person.Args = append(person.Args, filepath.Join(*screenshot, picture))
 	}
 	if out, err := person.CombinedOutput(); err != nil {
 		t.Fatalf("the person's session: %v; the window as it was then is %s\n%s", err, filepath.Join(os.TempDir(), "quarry-vscode-failed.png"), out)
-	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != shelf+take {
-		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, shelf+take)
 	}
 }
 

@@ -3,6 +3,7 @@
 
 import * as vscode from 'vscode';
 import { LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
+import { assistance, showBeside } from './assist';
 import { chosenSettings } from './settings';
 import { Explanations } from './explain';
 import { findServer } from './server';
@@ -33,6 +34,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         workspace: {
           configuration: (params) => params.items.map((item) => (item.section === 'quarry' ? chosenSettings(keys) : null)),
         },
+        window: {
+          showDocument: async (params, token, next) => {
+            const uri = vscode.Uri.parse(params.uri);
+            if (uri.scheme !== 'quarry') {
+              return next(params, token);
+            }
+            await showBeside(uri);
+            return { success: true };
+          },
+        },
       },
     });
     client.onDidChangeState(({ newState }) => status.show(stateName(newState), client?.initializeResult?.serverInfo?.version));
@@ -42,6 +53,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 
   const menu = async () => {
     const chosen = await vscode.window.showQuickPick([
+      { label: '$(comment-discussion) Ask…', command: 'quarry.vscode.ask' },
       { label: '$(circle-slash) Turn ghost text on or off', command: 'quarry.vscode.toggle' },
       { label: '$(question) Where did the last ghost text come from?', command: 'quarry.vscode.explain' },
       { label: '$(output) Show log', command: 'quarry.vscode.log' },
@@ -62,6 +74,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     log,
     status,
     explanations,
+    ...Object.entries(assistance(() => client)).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     vscode.commands.registerCommand('quarry.vscode.menu', menu),
     vscode.commands.registerCommand('quarry.vscode.restart', start),
     vscode.commands.registerCommand('quarry.vscode.toggle', toggle),

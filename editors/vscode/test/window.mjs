@@ -1,0 +1,68 @@
+// The window of VS Code in a real browser, and what a person does in it whatever they are there for.
+//
+//   node SESSION.mjs FOLDER URL CHROMIUM [SCREENSHOT]      (FOLDER has node_modules/playwright-core)
+
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const [folder, url, executablePath, screenshotFile] = process.argv.slice(2);
+const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core');
+export const timeout = 60_000;
+
+/**
+ * Opens the window, waits for quarry, and lets the person do what they came for. What the window was like when it went wrong is
+ * kept, with what explain says.
+ */
+export async function session(live, explain = () => '') {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
+  page.setDefaultTimeout(timeout);
+  try {
+    await page.goto(url);
+    await page.locator('.monaco-workbench').waitFor();
+    await page.locator('.statusbar-item[aria-label*="shows ghost text"]').waitFor();
+    await live(page);
+  } catch (error) {
+    await page.screenshot({ path: join(tmpdir(), 'quarry-vscode-failed.png') }).catch(() => {});
+    console.error(`${error.stack}\n${await Promise.resolve(explain(page)).catch(() => '')}`);
+    process.exitCode = 1;
+  } finally {
+    await browser.close();
+  }
+}
+
+export async function command(page, name) {
+  await page.keyboard.press('F1');
+  await page.locator('.quick-input-widget input').fill(`>${name}`);
+  await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+export async function openFile(page, name) {
+  await page.keyboard.press('Control+P');
+  await page.locator('.quick-input-widget input').fill(name);
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+  await page.keyboard.press('Enter');
+}
+
+/** Waits until a line of an editor contains text, blanks aside: VS Code draws them as hard ones. */
+export async function seeLine(page, text) {
+  const want = text.replaceAll(/\s/g, '');
+  for (const end = Date.now() + timeout; ; await page.waitForTimeout(100)) {
+    const lines = await page.locator('.view-line').allTextContents();
+    if (lines.some((line) => line.replaceAll(/\s/g, '').includes(want))) {
+      return;
+    }
+    if (Date.now() > end) {
+      throw new Error(`no line with ${JSON.stringify(text)} in\n${lines.join('\n')}`);
+    }
+  }
+}
+
+/** Takes the picture that was asked for, if one was. */
+export async function picture(page) {
+  if (screenshotFile) {
+    await page.screenshot({ path: screenshotFile });
+  }
+}

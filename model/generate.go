@@ -42,9 +42,24 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 		rt.lane.leave(turn)
 		rt.gate.leave(typing)
 	})
+	// A server that does not write yet is asked for a sign of life.
+	silent, verdict, writes := rt.opt.Clock.After(silence), make(chan error, 1), false
 	for {
 		select {
+		case <-silent:
+			silent = nil
+			rt.spawn(func() { verdict <- rt.stillThere() })
+		case err := <-verdict:
+			switch {
+			case writes:
+			case err != nil:
+				c.cancel() // no token will come to stop it with
+				return 0, err
+			default:
+				silent = rt.opt.Clock.After(silence)
+			}
 		case r := <-c.chunks:
+			silent, writes = nil, true
 			if r.text != "" && !emit(r.text, r.logprob()) {
 				c.stop()
 				return 0, nil

@@ -247,6 +247,29 @@ func phaseOf(err error) Phase {
 	return Failing
 }
 
+const (
+	// silence is how long a request may go without a token before the server is
+	// asked whether it is there at all: reading a prompt may take long, but a
+	// server that reads one still answers other questions.
+	silence = 500 * time.Millisecond
+	// sign is how long it may take to give a sign of life.
+	sign = 1500 * time.Millisecond
+)
+
+// stillThere asks a server that owes an answer for a sign of life. If none comes
+// all who ask next learn so at once.
+func (rt *Runtime) stillThere() error {
+	ctx, cancel := context.WithTimeout(rt.ctx, sign)
+	defer cancel()
+	_, err := rt.version(ctx)
+	if !errors.Is(err, ErrUnreachable) {
+		return nil // whatever else is wrong, the request itself will tell
+	}
+	rt.set(State{Phase: Unreachable, Err: err})
+	signal(rt.health.full)
+	return err
+}
+
 // set publishes a state, and tells OnChange if it says anything new.
 func (rt *Runtime) set(st State) {
 	h := &rt.health

@@ -229,3 +229,37 @@ func TestCloseWhileLoading(t *testing.T) {
 		t.Error("a runtime without a model")
 	}
 }
+
+// An Ollama that was stopped (SIGSTOP) accepts connections and says nothing. Who
+// waits for an answer learns so in two seconds, who asks next at once; one that
+// only takes long is left to it.
+func TestAServerThatWasStoppedIsNotWaitedFor(t *testing.T) {
+	s := modeltest.NewServer(t)
+	o := ready(t, options(s.URL))
+	hold := make(chan struct{})
+	s.Queue(modeltest.Answer{Pieces: []string{"late"}, Hold: hold})
+	probes := s.Probes()
+	slow := ask(t.Context(), o, fim("slow", ""))
+	eventually(t, "a server that takes long is asked twice whether it is there", func() bool { return s.Probes() >= probes+2 })
+	close(hold)
+	if text, err := slow.wait(t); err != nil || text != "late" {
+		t.Errorf("of a slow server: %q, %v", text, err)
+	}
+
+	s.Freeze()
+	begin := time.Now()
+	if _, err := ask(t.Context(), o, fim("frozen", "")).wait(t); !errors.Is(err, model.ErrUnreachable) {
+		t.Errorf("of a server that was stopped: %v", err)
+	}
+	if took := time.Since(begin); took > 10*time.Second { // two by design; the machine may be busy
+		t.Errorf("that took %v", took)
+	}
+	if err := o.Ready(); !errors.Is(err, model.ErrUnreachable) {
+		t.Errorf("the next one is told %v", err)
+	}
+	s.Thaw()
+	eventually(t, "it is back", func() bool { return o.Ready() == nil })
+	if _, err := ask(t.Context(), o, fim("back", "")).wait(t); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}

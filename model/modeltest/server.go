@@ -104,6 +104,7 @@ type Server struct {
 	maxQueue int
 	slot     chan struct{} // holds one token while a generation runs
 	stuck    bool          // the one in slot will never end
+	frozen   chan struct{} // closed by Thaw; nil while not frozen
 }
 
 type loadedModel struct {
@@ -162,7 +163,7 @@ func (s *Server) listen(addr string) error {
 	mux.HandleFunc("GET /v1/models", s.listModels)
 	mux.HandleFunc("POST /v1/completions", s.completions)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
-	h := &http.Server{Handler: mux}
+	h := &http.Server{Handler: s.unlessFrozen(mux)}
 	served := make(chan struct{})
 	s.mu.Lock()
 	s.addr, s.http, s.served, s.stopping = l.Addr().String(), h, served, make(chan struct{})
@@ -172,6 +173,38 @@ func (s *Server) listen(addr string) error {
 		_ = h.Serve(l) // always an error: Stop closed the listener
 	}()
 	return nil
+}
+
+// Freeze makes the Server accept connections and answer nobody, as an Ollama
+// does that was stopped by SIGSTOP, until Thaw or Stop.
+func (s *Server) Freeze() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frozen = make(chan struct{})
+}
+
+// Thaw ends what Freeze began.
+func (s *Server) Thaw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.frozen)
+	s.frozen = nil
+}
+
+func (s *Server) unlessFrozen(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		frozen, stopping := s.frozen, s.stopping
+		s.mu.Unlock()
+		if frozen != nil {
+			select {
+			case <-frozen:
+			case <-stopping:
+			case <-r.Context().Done():
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Close stops the Server for good.

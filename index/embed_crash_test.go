@@ -35,9 +35,19 @@ func killModels() *fakeModels {
 	return f
 }
 
+// fullDiskEmbed is the process of TestFullDiskWhileEmbedding, where there is one.
+var fullDiskEmbed func(dir, state string) error
+
 func embedChild(spec string) int {
 	compactAbove = 8
 	part := strings.Split(spec, "|")
+	if part[2] == "full" {
+		if err := fullDiskEmbed(part[0], part[1]); err != nil {
+			fmt.Println("error", err)
+			return 1
+		}
+		return 0
+	}
 	x, err := Open(Config{Dir: part[0], StateDir: part[1], Clock: hurried{time.Now()}})
 	if err != nil {
 		fmt.Println("error", err)

@@ -3,13 +3,20 @@
 package index
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	ossignal "os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"quarry/index/vectors"
 )
 
 func init() { fillDisk = limitFileSize }
@@ -54,5 +61,76 @@ func TestFullDisk(t *testing.T) {
 	p.expect(t, fmt.Sprintf("in memory true, sound true, %+v", want))
 	if entries, err := os.ReadDir(state); err != nil || len(entries) == 0 {
 		t.Errorf("the index on disk is gone: %v", err)
+	}
+}
+
+// fullDiskEmbedChild runs as a process of its own, whose files cannot grow for a while:
+// what was embedded is searched on, the person is told once, and all goes on by
+// itself when there is room again.
+func fullDiskEmbedChild(dir, state string) error {
+	told := 0
+	x, err := Open(Config{Dir: dir, StateDir: state, Clock: hurried{time.Now()}, Tell: func(m string) {
+		told++
+		if !strings.Contains(m, "free some disk space") {
+			fmt.Println("told", m)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	ctx := context.Background()
+	models := newFakeModels("m")
+	models.dims["m"] = 4000 // so that the vectors outgrow the database
+	x.SetEmbedders(models.use("m"))
+	settled := func() (err error) {
+		if err = x.Settle(ctx); err == nil {
+			err = x.SettleVectors(ctx)
+		}
+		return err
+	}
+	if err := settled(); err != nil {
+		return err
+	}
+	before := x.Vectors()
+	defer before.Release()
+	if err := limitFileSize(vectors.Size(before.Dim, before.Len())); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "late.go"), []byte("package m\n\nfunc late() {}\n"), 0o600); err != nil {
+		return err
+	}
+	x.Rescan()
+	for range 3 {
+		if err := settled(); !errors.Is(err, syscall.EFBIG) {
+			return fmt.Errorf("on a full disk: %w", err)
+		}
+	}
+	set := x.Vectors()
+	fmt.Println("full: told", told, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
+	set.Release()
+	if err := limitFileSize(1 << 40); err != nil {
+		return err
+	}
+	if err := settled(); err != nil {
+		return err
+	}
+	set = x.Vectors()
+	fmt.Println("room: told", told, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
+	set.Release()
+	return nil
+}
+
+func init() { fullDiskEmbed = fullDiskEmbedChild }
+
+func TestFullDiskWhileEmbedding(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	shuffle(t, rand.New(rand.NewPCG(1, 1)), dir, 1)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), embedChildEnv+"="+dir+"|"+state+"|full")
+	out, err := cmd.CombinedOutput()
+	want := "full: told 1 in memory false new vectors 0\nroom: told 1 in memory false new vectors 1\n"
+	if err != nil || string(out) != want {
+		t.Errorf("the process said %q (%v), want %q", out, err, want)
 	}
 }

@@ -30,6 +30,7 @@ type Embedder struct {
 	loadedUntil time.Time  // when the server may drop the model from memory
 	weights     string     // the model's, as of known
 	known       time.Time  // zero if never
+	dim         int        // of the last vectors, 0 before the first
 	queries     []query    // the latest, the oldest first
 }
 
@@ -215,6 +216,13 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) || !normalize(v) {
 			return nil, &problem{kind: ErrServer, what: e.model + " gave a vector that has no direction", fix: "choose another embedding model"}
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(vectors) > 0 {
+		if dim := len(vectors[0]); dim != e.dim {
+			e.dim, e.known = dim, time.Time{} // these are other weights
 		}
 	}
 	return vectors, nil

@@ -50,3 +50,11 @@ func WithoutRole(ix *Index, name string) *Index {
 	out.current.Store(newSnapshot(segments, old.dead, &g, old.Generation))
 	return out
 }
+
+// WeighMeaning sets what a cosine counts for a file and for a place in it, and returns
+// what undoes it.
+func WeighMeaning(file, place float32) (undo func()) {
+	oldFile, oldPlace := textWeights[sigVector], placeMeaning
+	textWeights[sigVector], placeMeaning = file, place
+	return func() { textWeights[sigVector], placeMeaning = oldFile, oldPlace }
+}

@@ -80,8 +80,9 @@ func (sr *search) share(cosine float32) float32 {
 }
 
 // placeMeaning is what the nearest chunk counts against the best by words when a
-// place in a file is chosen.
-const placeMeaning float32 = 1
+// place in a file is chosen. With sigVector it was chosen where both sets of questions
+// gain (bench/vectors.md); TestMeaningWeights varies it.
+var placeMeaning float32 = 1
 
 // blend puts the chunks of a file into the order of words and meaning together, as
 // far as places are shown.

@@ -44,7 +44,7 @@ var (
 		sigNeighbour:     .2,
 		sigLiteral:       1,
 		sigLocality:      .4,
-		sigVector:        1.2,
+		sigVector:        .8,
 	}
 	symbolWeights = weights{
 		sigBest:          1,

@@ -3,13 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"quarry/model"
+	"quarry/retrieval"
 	"quarry/retrieval/eval"
 )
 
@@ -28,15 +32,17 @@ func (a *app) evalRetrievalCommand() *cobra.Command {
 	var corpus eval.Corpus
 	var before string
 	var outcomes bool
+	var meaning evalMeaning
 	cmd := &cobra.Command{
 		Use:   "retrieval",
 		Short: "NDCG@10 and hit rates of search over annotated questions",
 		Example: `  quarry eval retrieval --annotations DIR/annotations --repos DIR/repos.json --corpus CHECKOUTS
   quarry eval retrieval ... --json --outcomes > before.json
-  quarry eval retrieval ... --compare before.json`,
+  quarry eval retrieval ... --compare before.json
+  quarry eval retrieval ... --vectors vectors.dat --embed all-minilm --ollama 127.0.0.1:11599`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.evalRetrieval(cmd.Context(), corpus, before, outcomes)
+			return a.evalRetrieval(cmd.Context(), corpus, meaning, before, outcomes)
 		},
 	}
 	flags := cmd.Flags()
@@ -45,6 +51,10 @@ func (a *app) evalRetrievalCommand() *cobra.Command {
 	flags.StringVar(&corpus.Checkouts, "corpus", "", "`DIR` with one checkout a repository, by name")
 	flags.StringSliceVar(&corpus.Only, "only", nil, "only these repositories")
 	flags.StringVar(&before, "compare", "", "a `FILE` that --json wrote: print the difference with its 95% interval")
+	flags.StringVar(&meaning.file, "vectors", "", "rank by meaning too, with the vectors in `FILE`, which keeps what --embed adds")
+	flags.StringVar(&meaning.model, "embed", "", "`MODEL` that embeds what --vectors lacks")
+	flags.StringVar((*string)(&meaning.way.Signals), "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical or semantic")
+	flags.StringVar((*string)(&meaning.way.Fusion), "fusion", string(retrieval.FusionLinear), "how signals become one order: linear or rrf")
 	flags.BoolVar(&outcomes, "outcomes", false, "with --json, every question's own score too")
 	for _, name := range []string{"annotations", "repos", "corpus"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -60,8 +70,53 @@ type evalOutput struct {
 	Change *eval.Interval `json:"change,omitempty"`
 }
 
-func (a *app) evalRetrieval(ctx context.Context, corpus eval.Corpus, before string, outcomes bool) error {
-	report, err := corpus.Run(ctx)
+// evalMeaning says what ranks in an evaluation.
+type evalMeaning struct {
+	file, model string
+	way         eval.Way
+}
+
+// vectors opens the vectors of an evaluation, nil if it has none.
+func (a *app) vectors(m evalMeaning) (v *eval.Vectors, closed func() error, err error) {
+	if m.file == "" {
+		return nil, func() error { return nil }, nil
+	}
+	var by eval.Embedder
+	end := func() {}
+	if m.model != "" {
+		options := runtimeOptions(a.commandSettings())
+		options.EmbedThreads = runtime.NumCPU() // nobody completes code meanwhile
+		server, err := model.New(options)
+		if err != nil {
+			return nil, nil, err
+		}
+		by, end = server.NewEmbedder(m.model), server.Close
+	}
+	v, err = eval.OpenVectors(m.file, m.model, by, func(s string) { fmt.Fprintln(a.stderr, s) })
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	return v, func() error { end(); return v.Close() }, nil
+}
+
+func (a *app) evalRetrieval(ctx context.Context, corpus eval.Corpus, meaning evalMeaning, before string, outcomes bool) (err error) {
+	switch meaning.way.Signals {
+	case retrieval.SignalsAll, retrieval.SignalsLexical, retrieval.SignalsSemantic:
+	default:
+		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", errUsage, meaning.way.Signals)
+	}
+	switch meaning.way.Fusion {
+	case retrieval.FusionLinear, retrieval.FusionRank:
+	default:
+		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", errUsage, meaning.way.Fusion)
+	}
+	v, closed, err := a.vectors(meaning)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closed()) }()
+	report, err := corpus.Run(ctx, v, meaning.way)
 	if err != nil {
 		return err
 	}

@@ -68,22 +68,21 @@ func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from s
 // useVectors lets queries be compared with the vectors the index has; the command
 // embeds no chunk. Settings that allow no model leave the words.
 func (a *app) useVectors(ctx context.Context, x *index.Index) (end func()) {
-	s, _ := a.settings()
-	runtime, err := model.New(model.Options{
-		API: model.API(s.Ollama.API), APIKey: s.Ollama.APIKey, URL: s.Ollama.URL, AllowRemote: s.Ollama.AllowRemote, Model: s.Model,
-		KeepAlive: time.Duration(s.Ollama.KeepAlive), Logger: a.log,
-	})
+	s := a.commandSettings()
+	options := runtimeOptions(s)
+	options.Logger = a.log
+	server, err := model.New(options)
 	if err != nil {
 		a.log.Info("searching by words only", "error", err)
 		return func() {}
 	}
-	embed := embedders(runtime, s.Embedding, nil)
+	embed := embedders(server, s.Embedding, nil)
 	embed.QueriesOnly = true
 	x.SetEmbedders(embed)
 	if err := x.SettleVectors(ctx); err != nil {
 		a.log.Info("searching by words only", "error", err)
 	}
-	return runtime.Close
+	return server.Close
 }
 
 // scanned is a folder as it is now, without an index.

@@ -31,7 +31,7 @@ func TestGate(t *testing.T) {
 		Repositories: filepath.Join(gate, "repos.json"), Annotations: gate,
 		Checkouts: checkoutModules(t, filepath.Join(gate, "repos.json")),
 	}
-	report, err := corpus.Run(context.Background())
+	report, err := corpus.Run(context.Background(), nil, Way{})
 	if err != nil {
 		t.Fatal(err)
 	}

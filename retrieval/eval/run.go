@@ -26,6 +26,20 @@ type Loaded struct {
 	Repository Repository
 	Questions  []Question
 	Documents  []retrieval.Document
+	// meanings are the questions as an embedding model reads them, nil without one.
+	meanings map[string]retrieval.Meaning
+}
+
+// Way is how questions are asked.
+type Way struct {
+	Fusion  retrieval.Fusion
+	Signals retrieval.Signals
+}
+
+// textOf is the text of a question without its filters.
+func textOf(query string) string {
+	q := retrieval.Parse(query, time.Time{})
+	return q.Text
 }
 
 // Load reads and analyses every repository of the corpus, in the order of
@@ -55,7 +69,7 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 		if len(docs) == 0 {
 			return nil, fmt.Errorf("%s has nothing to search in %s: is it empty, or inside a repository whose ignore rules leave it out?", r.Name, filepath.Join(base, r.Root))
 		}
-		out = append(out, Loaded{r, qs, docs})
+		out = append(out, Loaded{Repository: r, Questions: qs, Documents: docs})
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no repository of %s was chosen", c.Repositories)
@@ -63,15 +77,20 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 	return out, nil
 }
 
-// Run asks every question of the corpus.
-func (c Corpus) Run(ctx context.Context) (Report, error) {
+// Run asks every question of the corpus, by meaning too if v is not nil.
+func (c Corpus) Run(ctx context.Context, v *Vectors, way Way) (Report, error) {
 	repos, err := c.Load(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	var all []Outcome
 	for i := range repos {
-		outcomes, err := repos[i].Ask(ctx, repos[i].Index(), retrieval.FusionLinear)
+		if v != nil {
+			if err := v.Embed(ctx, &repos[i]); err != nil {
+				return Report{}, err
+			}
+		}
+		outcomes, err := repos[i].Ask(ctx, repos[i].Index(), way)
 		if err != nil {
 			return Report{}, err
 		}
@@ -92,11 +111,13 @@ func (l *Loaded) Index() *retrieval.Index {
 }
 
 // Ask runs the questions of a repository against its index.
-func (l *Loaded) Ask(ctx context.Context, ix *retrieval.Index, fusion retrieval.Fusion) ([]Outcome, error) {
+func (l *Loaded) Ask(ctx context.Context, ix *retrieval.Index, way Way) ([]Outcome, error) {
 	var out []Outcome
 	for _, q := range l.Questions {
 		start := time.Now()
-		answer, err := ix.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Query, start), Limit: Cutoff, Fusion: fusion})
+		answer, err := ix.Search(ctx, retrieval.Request{
+			Query: retrieval.Parse(q.Query, start), Limit: Cutoff, Fusion: way.Fusion, Signals: way.Signals, Meaning: l.meanings[q.Query],
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -136,7 +136,10 @@ func (rt *Runtime) watch() {
 	retry := firstRetry
 	for doubt := true; ; {
 		st := rt.State()
-		if doubt || st.Phase != Ready {
+		// Whether a model without the tags was replaced by one with them can wait
+		// until a conversation is over: the canary would cost it its cache.
+		settled := st.Phase == Ready || errors.Is(st.Err, ErrNoFIM) && len(rt.talking) > 0
+		if doubt || !settled {
 			st = rt.probe(trusted)
 		} else {
 			st = rt.glance(st)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -219,10 +220,15 @@ func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.P
 // commandCore makes the engines for a command without an editor, with the
 // workspace indexed as it is now.
 func (a *app) commandCore(ctx context.Context, root string) (*core, error) {
+	var told sync.Map // by key
 	c := a.newCore(lsp.Start{
 		Settings: a.commandSettings(),
 		Roots:    []string{root},
-		Tell:     func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+		Tell: func(_ lsp.Severity, key, message string) {
+			if _, again := told.LoadOrStore(key, true); !again {
+				fmt.Fprintln(a.stderr, "quarry:", message)
+			}
+		},
 		Job: func(title string, _ func()) lsp.Job {
 			return &terminalJob{app: a, title: title, draw: onTerminal(a.stderr)}
 		},

@@ -56,6 +56,10 @@ func (a *app) evalGolden(ctx context.Context, dir string, only []string, limit t
 			continue
 		}
 		out, err := c.task(ctx, suite, t, limit)
+		if ctx.Err() != nil { // what there is by now is a report too
+			fmt.Fprintf(a.stderr, "interrupted: %s and what follows it are left out\n", t.ID)
+			break
+		}
 		if err != nil {
 			return err
 		}

@@ -305,11 +305,16 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 	if l := language(args.Language); l != "" {
 		q.Languages = append(q.Languages, l)
 	}
-	r, err := b.results(ctx, q, args.Query, args.MaxResults, answerLines, false)
-	if args.UseReranker {
-		r.warn("there is no reranker; the results are in the order of the search")
+	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: args.MaxResults})
+	if err != nil {
+		return reply{}, err
 	}
-	return r, err
+	r := b.entries(answer, wordsOf(args.Query, &q), answerLines, false)
+	// Whether a model may judge results is for the person to set, not for a model.
+	if args.UseReranker && !slices.Contains(answer.Backend, workspace.BackendReranker) {
+		r.warn("no reranker judged these; they are in the order of the search")
+	}
+	return r, nil
 }
 
 func (b *Toolbox) searchDocs(ctx context.Context, raw json.RawMessage) (reply, error) {

@@ -99,6 +99,36 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 	}
 }
 
+// A yes is for what the person was shown: what they type before they answer makes
+// it worth nothing.
+func TestToolsChangeOnlyWhatWasShown(t *testing.T) {
+	const text = "package a\n\nfunc Harvest() {}\n"
+	e := edit(t, "helix", &core{indexed: true}, func(o *lsptest.Options) { keep(t, o, "a.go", text) }) // there quarry asks
+	b := open(t, e, "a.go", "go", text)
+	p, err := e.Start("quarry/tools.call", map[string]any{"name": "apply_unified_diff", "arguments": map[string]any{
+		"diff": "--- a/a.go\n+++ b/a.go\n@@ -3 +3 @@\n-func Harvest() {}\n+func Harvest() { reap() }\n",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Attend(soon(t), func(string, []string) string {
+		if err := e.Replace(b, 0, 0, "// news\n"); err != nil {
+			t.Error(err)
+		}
+		return "Apply"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a toolAnswer
+	if err := p.Wait(&a); err != nil {
+		t.Fatal(err)
+	}
+	if a.OK || b.Text.String() != "// news\n"+text {
+		t.Errorf("answered %+v, the document is %q", a, b.Text.String())
+	}
+}
+
 // What a model makes up for a token confirms nothing, and asks nobody.
 func TestToolsTakeNoToken(t *testing.T) {
 	const text = "package a\n\nfunc Harvest() {}\n"

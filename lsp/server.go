@@ -133,6 +133,7 @@ type Server struct {
 	ledgers   sync.Map // *completion.Result of the last answer, by document key
 	findings  *findings
 	staging   *agent.Staging            // what tools propose
+	checks    *newest                   // syntax checks, by document
 	errands   *newest                   // the explanation and the answer that are being written
 	selected  atomic.Pointer[selection] // nil before the first
 
@@ -165,6 +166,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		calls:    calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
 		docs:     newOverlay(),
 		inline:   newNewest(),
+		checks:   newNewest(),
 		errands:  newNewest(),
 		findings: newFindings(),
 		encoding: text.UTF16,
@@ -292,9 +294,11 @@ func (s *Server) current() (settings.Settings, []string) {
 // applySettings merges the layers again and hands the result to the core.
 func (s *Server) applySettings() error {
 	s.mu.Lock()
+	before := s.settings
 	merged, problems := s.opts.Settings(s.editor[0], s.editor[1])
 	s.settings = merged
 	s.mu.Unlock()
+	s.checkAll(before, merged)
 	if len(problems) > 0 {
 		message := "settings not taken:"
 		for _, p := range problems {

@@ -47,6 +47,7 @@ func (s *Server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocument
 	if path := doc.Path(); path != "" {
 		s.currentCore().DidOpen(path, doc.Text.String())
 	}
+	s.check(doc.URI)
 	return nil
 }
 
@@ -68,6 +69,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	if path := next.Path(); path != "" && !next.Stale {
 		core.DidChange(path, next.Text.String())
 	}
+	s.check(u)
 	switch {
 	case errors.Is(err, errVersionBack):
 		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
@@ -90,6 +92,7 @@ func (s *Server) DidSave(_ context.Context, params *protocol.DidSaveTextDocument
 func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
 	u := params.TextDocument.URI
 	s.inline.cancel(string(u))
+	doc := s.docs.get(u)
 	s.docs.remove(u)
 	s.spellings.Delete(u)
 	s.findings.forget(u)
@@ -98,6 +101,9 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	core.Forget(string(u))
 	if u.IsFile() {
 		core.DidClose(u.FsPath())
+	}
+	if now, _ := s.current(); doc != nil && now.Diagnostics.Syntax {
+		return s.uncheck(doc)
 	}
 	return nil
 }

@@ -53,12 +53,13 @@ type Editor struct {
 	// shown are the messages the server showed, logged those it logged;
 	// guarded by mu.
 	shown, logged []string
-	progressed    []Progress        // guarded by mu
-	documents     []string          // shown by window/showDocument; guarded by mu
-	virtual       map[string]string // texts of virtual documents on the screen; guarded by mu
-	refreshed     int               // how often they were read; guarded by mu
-	requests      []request         // of the server's that wait for the person; guarded by mu
-	changed       chan struct{}     // closed and renewed on each notification; guarded by mu
+	progressed    []Progress          // guarded by mu
+	documents     []string            // shown by window/showDocument; guarded by mu
+	virtual       map[string]string   // texts of virtual documents on the screen; guarded by mu
+	refreshed     int                 // how often they were read; guarded by mu
+	requests      []request           // of the server's that wait for the person; guarded by mu
+	published     map[string][]string // messages of the server's own diagnostics by URI; guarded by mu
+	changed       chan struct{}       // closed and renewed on each notification; guarded by mu
 }
 
 // Progress is one $/progress notification.
@@ -119,7 +120,7 @@ func (p pipes) Close() error                { return errors.Join(p.in.Close(), p
 
 // Connect initializes a server that listens at the other end of rwc.
 func Connect(ctx context.Context, rwc io.ReadWriteCloser, opts Options) (*Editor, error) {
-	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, virtual: map[string]string{}, changed: make(chan struct{})}
+	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, virtual: map[string]string{}, published: map[string][]string{}, changed: make(chan struct{})}
 	e.Conn = NewConn(rwc, e.answerServer, e.observeServer)
 	var pid any
 	if opts.ProcessID != 0 {
@@ -217,6 +218,18 @@ func (e *Editor) observeServer(method string, params json.RawMessage) {
 		e.shown = append(e.shown, p.Message)
 	case "window/logMessage", "$/logTrace":
 		e.logged = append(e.logged, p.Message)
+	case "textDocument/publishDiagnostics":
+		var p struct {
+			URI         string
+			Diagnostics []struct{ Message string }
+		}
+		if json.Unmarshal(params, &p) == nil {
+			list := []string{}
+			for _, d := range p.Diagnostics {
+				list = append(list, d.Message)
+			}
+			e.published[p.URI] = list
+		}
 	case "$/progress":
 		var progress Progress
 		if json.Unmarshal(params, &progress) == nil {
@@ -251,6 +264,14 @@ func (e *Editor) Logged() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.logged...)
+}
+
+// Published are the messages of the diagnostics that the server reports of a
+// document, nil if it never did.
+func (e *Editor) Published(b *Buffer) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.published[b.URI]
 }
 
 // Progressed are the progress notifications so far.

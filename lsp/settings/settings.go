@@ -20,12 +20,13 @@ import (
 // docs/settings.md are generated from it; `doc` is the description there, `min`
 // and `max` bound numbers, `enum` lists the only values of a string.
 type Settings struct {
-	Model      string     `json:"model" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
-	Ollama     Ollama     `json:"ollama"`
-	Completion Completion `json:"completion"`
-	Embedding  Embedding  `json:"embedding"`
-	Reranker   Reranker   `json:"reranker"`
-	LogLevel   string     `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
+	Model       string      `json:"model" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
+	Ollama      Ollama      `json:"ollama"`
+	Completion  Completion  `json:"completion"`
+	Embedding   Embedding   `json:"embedding"`
+	Reranker    Reranker    `json:"reranker"`
+	Diagnostics Diagnostics `json:"diagnostics"`
+	LogLevel    string      `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
 }
 
 // Ollama says where the model runtime is and how it is run.
@@ -68,6 +69,11 @@ type Reranker struct {
 	By    string `json:"by" enum:"nothing,model,endpoint" doc:"Who judges the first ten results of a search in words: nothing, the model that completes code while it is idle, or a cross-encoder at reranker.url."`
 	URL   string `json:"url" scope:"user" doc:"Address of a server with the route /v1/rerank, as the llama.cpp server and vLLM have. ollama.allowRemote holds for it, and ollama.apiKey is sent to it only if it is the address of ollama.url."`
 	Model string `json:"model" doc:"Model that this server is asked for."`
+}
+
+// Diagnostics are what quarry reports by itself.
+type Diagnostics struct {
+	Syntax bool `json:"syntax" doc:"Report syntax errors, for files without a language server of their own."`
 }
 
 // Duration is a time.Duration written as text ("30m"), as time.ParseDuration

@@ -1,0 +1,89 @@
+package lsp
+
+import (
+	"context"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"quarry/agent"
+	"quarry/diagnostics"
+	"quarry/lsp/settings"
+)
+
+// checkDelay is how long a document must not have changed before its syntax
+// errors are told: half a word is no mistake.
+const checkDelay = 300 * time.Millisecond
+
+// check tells the client of the syntax errors of a document soon, if the person
+// wants that. A newer check of the document takes the place of an older one.
+func (s *Server) check(u uri.URI) {
+	if now, _ := s.current(); !now.Diagnostics.Syntax {
+		return
+	}
+	ctx, done := s.checks.begin(s.base, string(u))
+	s.task("check the syntax", func(context.Context) error {
+		defer done()
+		timer := time.NewTimer(checkDelay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil
+		}
+		doc := s.docs.get(u)
+		if doc == nil || doc.Stale {
+			return nil
+		}
+		problems := diagnostics.Syntax(agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := s.publish(doc, problems); err != nil {
+			return err
+		}
+		if s.docs.get(u) == nil { // closed meanwhile
+			return s.publish(doc, nil)
+		}
+		return nil
+	})
+}
+
+// publish tells the client all problems that quarry itself sees in a document.
+func (s *Server) publish(doc *Document, problems []agent.Problem) error {
+	list := []protocol.Diagnostic{}
+	for _, p := range problems {
+		list = append(list, protocol.Diagnostic{
+			Range:    protocolRange(doc.Text, p.Start, p.End, s.encoding),
+			Severity: protocol.DiagnosticSeverityError,
+			Source:   protocol.NewOptional(p.Source),
+			Code:     protocol.String(p.Code),
+			Message:  protocol.String(p.Message),
+		})
+	}
+	return s.client.PublishDiagnostics(s.base, &protocol.PublishDiagnosticsParams{
+		URI: s.spelled(doc.URI), Version: protocol.NewOptional(doc.Version), Diagnostics: list,
+	})
+}
+
+// checkAll follows a change of the settings: syntax errors are told from now on,
+// or those told are taken back.
+func (s *Server) checkAll(before, now settings.Settings) {
+	if before.Diagnostics.Syntax == now.Diagnostics.Syntax {
+		return
+	}
+	for _, doc := range s.docs.others("") {
+		if now.Diagnostics.Syntax {
+			s.check(doc.URI)
+		} else if err := s.uncheck(doc); err != nil && s.base.Err() == nil {
+			s.log.Error("take syntax errors back", "error", err)
+		}
+	}
+}
+
+// uncheck takes back what was told of a document.
+func (s *Server) uncheck(doc *Document) error {
+	s.checks.cancel(string(doc.URI))
+	return s.publish(doc, nil)
+}

@@ -1,0 +1,47 @@
+package lsp_test
+
+import (
+	"slices"
+	"testing"
+
+	"quarry/lsp/lsptest"
+)
+
+// TestSyntaxErrors: they are told when the person wants them, follow the text, and
+// are taken back when it is right, closed, or nobody wants them any more.
+func TestSyntaxErrors(t *testing.T) {
+	setting := func(wanted bool) any { return map[string]any{"diagnostics": map[string]any{"syntax": wanted}} }
+	e := edit(t, "vscode", &core{}, func(o *lsptest.Options) { o.InitializationOptions, o.Configuration = setting(true), setting(true) })
+	const sound = "package a\n\nfunc f() { g(1) }\n"
+	b := open(t, e, "a.go", "go", "package a\n\nfunc f() { g(1 }\n")
+	await := func(want ...string) {
+		t.Helper()
+		if err := e.Await(soon(t), func() bool { got := e.Published(b); return got != nil && slices.Equal(got, want) }); err != nil {
+			t.Fatalf("told %q, want %q: %v", e.Published(b), want, err)
+		}
+	}
+	const missing = "Syntax error: ) is missing"
+	await(missing)
+	replace := func(text string) {
+		t.Helper()
+		if err := e.Replace(b, 0, b.Text.Len(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(sound)
+	await()
+	replace("package a\n\nfunc f() { g(1 }\n")
+	await(missing)
+	if err := e.Configure(setting(false)); err != nil {
+		t.Fatal(err)
+	}
+	await()
+	if err := e.Configure(setting(true)); err != nil {
+		t.Fatal(err)
+	}
+	await(missing)
+	if err := e.CloseDocument("a.go"); err != nil {
+		t.Fatal(err)
+	}
+	await()
+}

@@ -47,6 +47,8 @@ const (
 	roleImportPath
 	roleImportName
 	roleImportAlias
+	roleImportGroup
+	roleImportPrefix
 	roleUse // the three kinds of reference, the weakest first
 	roleInherit
 	roleCall
@@ -58,6 +60,7 @@ var roleNames = map[string]role{
 	"scope": roleScope, "name": roleName, "container": roleContainer, "body": roleBody, "doc": roleDoc,
 	"wrap": roleWrap, "leading": roleLeading, "comment": roleComment,
 	"import": roleImport, "import.path": roleImportPath, "import.name": roleImportName, "import.alias": roleImportAlias,
+	"import.group": roleImportGroup, "import.prefix": roleImportPrefix,
 	"ref.call": roleCall, "ref.inherit": roleInherit, "ref.use": roleUse, "qualifier": roleQualifier,
 }
 
@@ -99,9 +102,10 @@ type analysis struct {
 	refAt        []uint32      // by node: index in refs + 1
 	declarations []declaration // after sort: by node
 	imports      []Import
-	importAt     map[uint32]int // by node: index in imports
-	pathNode     uint32         // the last part of the newest import's path
-	fileDoc      uint32         // the doc string of the file, none if it has none
+	importAt     map[uint32]int    // by node: index in imports
+	groups       map[uint32]uint32 // by node of an import group: what its paths begin with
+	pathNode     uint32            // the last part of the newest import's path
+	fileDoc      uint32            // the doc string of the file, none if it has none
 	interned     map[string]string
 }
 
@@ -110,7 +114,7 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 	a := &analysis{
 		src: src, lines: lines, nodes: nodes, query: q,
 		marks: make([]role, len(nodes)), refAt: make([]uint32, len(nodes)),
-		fileDoc: none, importAt: map[uint32]int{}, interned: map[string]string{},
+		fileDoc: none, importAt: map[uint32]int{}, groups: map[uint32]uint32{}, interned: map[string]string{},
 	}
 	trimNodes(nodes, src)
 	m := matcher{query: q.query, nodes: nodes, src: src, found: a.found}
@@ -157,6 +161,9 @@ func (a *analysis) found(pattern int, captures []capture) {
 	if at[roleImport] != none {
 		a.addImport(&at)
 	}
+	if at[roleImportGroup] != none {
+		a.groups[at[roleImportGroup]] = at[roleImportPrefix]
+	}
 	for r := roleUse; r <= roleCall; r++ {
 		if node := at[r]; node == none || a.nodes[node].start == a.nodes[node].end { // made up by the parser
 		} else if i := a.refAt[node]; i == 0 {
@@ -182,7 +189,7 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 		path := strings.Trim(a.text(at[roleImportPath]), "\"'`<>\\")
 		switch node := at[roleImportPath]; {
 		case b.Path == "":
-			b.Path, a.pathNode = path, node
+			b.Path, a.pathNode = a.inGroups(at[roleImport], path), node
 		case node > a.pathNode && a.nodes[node].parent == a.nodes[a.pathNode].parent:
 			b.Path, a.pathNode = b.Path+"."+path, node
 		}
@@ -196,6 +203,18 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 			b.Names = append(b.Names, name)
 		}
 	}
+}
+
+// inGroups puts before the path of an import those of the groups around it, as in
+// Rust's use a::{b::{c::D}}.
+func (a *analysis) inGroups(i uint32, path string) string {
+	for len(a.groups) > 0 && i != 0 {
+		i = a.nodes[i].parent
+		if prefix, ok := a.groups[i]; ok {
+			path = strings.TrimSpace(string(a.src[a.nodes[prefix].start:a.nodes[i].start])) + path
+		}
+	}
+	return path
 }
 
 // errors lists the outermost unparsable and missing nodes.

@@ -35,6 +35,7 @@
 //	leading          an attribute above a declaration, part of it
 //	import           an import; those of the same node are one
 //	import.path, import.alias, import.name   its parts
+//	import.group, import.prefix              what the paths of the imports inside a group begin with
 //	ref.call, ref.inherit, ref.use           the name in a reference; the
 //	                 strongest kind counts, a declared name is no reference
 //	qualifier        what stands before a reference's name

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Display as Show};
-use crate::money::*;
+use crate::{money::*, store::{rows::Row, disk::{Page, Log}}};
 pub use super::base::Base;
 extern crate serde;
 mod util;

@@ -39,6 +39,8 @@
 (use_list (scoped_identifier name: (identifier) @import.name) @import @import.path)
 (use_list (scoped_use_list path: (_) @import.path list: (use_list (identifier) @import.name)) @import)
 (use_list (use_wildcard (_) @import.path) @import)
+(use_declaration argument: (scoped_use_list path: (_) @import.prefix list: (use_list) @import.group))
+(use_list (scoped_use_list path: (_) @import.prefix list: (use_list) @import.group))
 (mod_item !body name: (identifier) @import @import.path)
 (extern_crate_declaration name: (identifier) @import.path) @import
 

@@ -50,26 +50,31 @@ const renderings = 1 << 14
 // Terms calls emit for each term of text in order. The slice passed to emit is
 // valid only during the call. Bytes that are not UTF-8 separate words.
 func (a *Analyzer) Terms(text string, emit func(term []byte)) {
-	a.scan(text, func(run string) { a.identifier(run, emit) }, emit)
+	Runs(text, func(run string) { a.run(run, emit) })
 }
 
-// scan calls identifier for each run of word characters, and emit for the terms
-// of ideographic ones.
-func (a *Analyzer) scan(text string, identifier func(run string), emit func(term []byte)) {
-	Runs(text, func(run string) {
-		if r, _ := utf8.DecodeRuneInString(run); ideographic(r) {
-			a.ideographs(run, emit)
-		} else {
-			identifier(run)
-		}
-	})
+// run emits the terms of one run.
+func (a *Analyzer) run(run string, emit func(term []byte)) {
+	if r, _ := utf8.DecodeRuneInString(run); ideographic(r) {
+		a.ideographs(run, emit)
+	} else {
+		a.identifier(run, emit)
+	}
 }
 
 // Runs calls visit for each run of word characters in text, the pieces that
 // Terms analyses one by one: analysing every distinct run once gives the terms
 // of the whole text at a fraction of the cost.
 func Runs(text string, visit func(run string)) {
-	for i := 0; i < len(text); {
+	for start, end := nextRun(text, 0); start < end; start, end = nextRun(text, end) {
+		visit(text[start:end])
+	}
+}
+
+// nextRun returns where the first run at or after i starts and ends; at the end of
+// the text it is empty.
+func nextRun(text string, i int) (start, end int) {
+	for i < len(text) {
 		c := text[i]
 		if c < utf8.RuneSelf {
 			if !asciiWord[c] {
@@ -88,16 +93,15 @@ func Runs(text string, visit func(run string)) {
 				}
 				end += n
 			}
-			visit(text[i:end])
-			i = end
-			continue
+			return i, end
 		}
 		end := wordEnd(text, i)
 		if end-i <= maxWord {
-			visit(text[i:end])
+			return i, end
 		}
 		i = end
 	}
+	return i, i
 }
 
 // AppendText appends the terms of text to dst, each followed by a blank: the
@@ -110,17 +114,22 @@ func (a *Analyzer) AppendText(dst []byte, text string) []byte {
 	if a.rendered == nil {
 		a.rendered, a.seed = make([]rendering, renderings), maphash.MakeSeed()
 	}
-	a.scan(text, func(run string) {
+	for i, end := nextRun(text, 0); i < end; i, end = nextRun(text, end) {
+		run := text[i:end]
+		if len(run) > maxWord { // ideographs, which repeat seldom
+			a.run(run, write)
+			continue
+		}
 		known := &a.rendered[maphash.String(a.seed, run)%renderings]
 		if known.text[:known.run] != run {
 			start := len(dst)
 			dst = append(dst, run...)
-			a.identifier(run, write)
+			a.run(run, write)
 			*known = rendering{string(dst[start:]), len(run)}
 			dst = dst[:start]
 		}
 		dst = append(dst, known.text[known.run:]...)
-	}, write)
+	}
 	return dst
 }
 

@@ -332,3 +332,39 @@ func TestRealChat(t *testing.T) {
 		t.Errorf("%d loads: conversations and completions must share the model", n)
 	}
 }
+
+// The canary that asks a model that only talks whether it learnt the tags waits
+// until a conversation is over: it would take the conversation's place in the
+// server's cache.
+func TestNoCanaryIntoAConversation(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+	clock := newManualClock()
+	opt := options(s.URL)
+	opt.Clock = clock
+	o := start(t, opt)
+	if err := o.WaitReady(soon(t)); !errors.Is(err, model.ErrNoFIM) {
+		t.Fatal(err)
+	}
+	gate := make(chan struct{}, 1)
+	gate <- struct{}{}
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b"}, Gate: gate})
+	a := talkTo(t.Context(), o, question(why))
+	<-a.begun
+	prompts, probes := len(s.Prompts()), s.Probes()
+	eventually(t, "the server is looked at", func() bool {
+		clock.advance(time.Minute)
+		return s.Probes() > probes
+	})
+	if now := len(s.Prompts()); now != prompts {
+		t.Errorf("%d prompts were sent meanwhile", now-prompts)
+	}
+	close(gate)
+	if reply, err := a.wait(t); err != nil || reply.Text != "ab" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	eventually(t, "the canary is asked afterwards", func() bool {
+		clock.advance(time.Minute)
+		return len(s.Prompts()) > prompts
+	})
+}

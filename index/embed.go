@@ -180,5 +180,8 @@ func (st *EmbeddingStatus) read(ctx context.Context, s *store.Store, wanted stri
 	}
 	c, err := s.Coverage(ctx, last.ID)
 	st.Texts, st.Embedded, st.Refused = c.Texts, c.Embedded, c.Refused
+	if st.State == EmbeddingWaiting && last.ID != 0 && len(models) == 1 && c.Embedded+c.Refused == c.Texts {
+		st.State = EmbeddingComplete // there is nothing to wait for
+	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -551,4 +552,34 @@ func TestEmbeddingCanBeCancelled(t *testing.T) {
 	x.SetEmbedders(models.use("m"))
 	settleVectors(t, x)
 	checkComplete(t, x, "m@1+1", 16)
+}
+
+func TestEmbeddingProgress(t *testing.T) {
+	dir := t.TempDir()
+	shuffle(t, rand.New(rand.NewPCG(1, 1)), dir, 1)
+	var mu sync.Mutex
+	var shown []EmbedProgress
+	x := start(t, Config{Dir: dir, Clock: hurried{time.Now()}, Embedding: func(p EmbedProgress) {
+		mu.Lock()
+		defer mu.Unlock()
+		shown = append(shown, p)
+	}})
+	models := newFakeModels("m")
+	models.embed = func(context.Context, string, []string) error {
+		<-time.After(50 * time.Microsecond)
+		return nil
+	}
+	x.SetEmbedders(models.use("m"))
+	settleVectors(t, x)
+	mu.Lock()
+	defer mu.Unlock()
+	all := len(chunkTexts(t, x))
+	for i, p := range shown {
+		if p.Done > p.Total && !p.Finished || p.Finished != (i == len(shown)-1) || i > 0 && p.Done < shown[i-1].Done {
+			t.Errorf("step %d of %d: %+v", i, len(shown), p)
+		}
+	}
+	if n := len(shown); n < 2 || shown[n-1].Done != all || shown[0].Total != all {
+		t.Errorf("%d texts, shown %+v", all, shown)
+	}
 }

@@ -224,7 +224,7 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 	}
 	if of.QueriesOnly {
 		e.publishFirst()
-		e.enter(EmbeddingStopped, nil)
+		e.enter(EmbeddingWaiting, nil)
 		return nil
 	}
 	if err := e.choose(of.Model); err != nil {

@@ -121,16 +121,12 @@ func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
 	if err := st.read(ctx, s); err != nil {
 		return st, err
 	}
+	st.Embedding.State = EmbeddingWaiting
 	if err := st.Embedding.read(ctx, s, ""); err != nil {
 		return st, err
 	}
-	switch e := &st.Embedding; {
-	case e.Model == "":
-		e.State = EmbeddingOff
-	case e.Embedded+e.Refused == e.Texts:
-		e.State = EmbeddingComplete
-	default:
-		e.State = EmbeddingWaiting
+	if st.Embedding.Model == "" {
+		st.Embedding.State = EmbeddingOff
 	}
 	return st, nil
 }

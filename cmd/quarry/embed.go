@@ -34,10 +34,16 @@ func embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 	}}
 }
 
-// embed has every chunk of an index embedded, and waits for that. end ends the use
-// of the model.
-func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar) (end func(), err error) {
+// embed has every chunk of an index embedded, and waits for that; without all, it only
+// takes in the vectors that there are. end ends the use of the model.
+func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar, all bool) (end func(), err error) {
 	s := a.commandSettings()
+	if !all {
+		if s.Embedding.Enabled {
+			x.SetEmbedders(index.Embedders{Model: s.Embedding.Model, QueriesOnly: true})
+		}
+		return func() {}, x.SettleVectors(ctx)
+	}
 	options := runtimeOptions(s)
 	options.EmbedThreads = runtime.NumCPU() // nobody completes code meanwhile
 	server, err := model.New(options)

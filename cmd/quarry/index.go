@@ -89,12 +89,10 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
-	if embed {
-		end, err := a.embed(ctx, x, bar)
-		defer end()
-		if err != nil {
-			return err
-		}
+	end, err := a.embed(ctx, x, bar, embed)
+	defer end()
+	if err != nil {
+		return err
 	}
 	if st, err = x.Status(ctx); err != nil {
 		return err

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line through the real main. The scripts find a
 // scripted Ollama at $FAKE_OLLAMA, and none at $NO_OLLAMA. It completes everything
 // with $ANSWER, and answers the turns of conversations in order from the script's
-// file chat.txt, where lines of ---- stand between them.
+// file chat.txt, where lines of ---- stand between them. Its model "letters" embeds a
+// text as how often it has each letter.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
@@ -43,6 +44,8 @@ func TestScripts(t *testing.T) {
 				}
 				return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
 			})
+			fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "letters"})
+			fake.ScriptEmbed(countLetters)
 			closed, err := closedAddress()
 			if err != nil {
 				return err
@@ -63,6 +66,19 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+func countLetters(r modeltest.Request) (a modeltest.EmbedAnswer) {
+	for _, text := range r.Texts {
+		v := make([]float32, 26)
+		for _, c := range strings.ToLower(text) {
+			if 'a' <= c && c <= 'z' {
+				v[c-'a']++
+			}
+		}
+		a.Vectors = append(a.Vectors, v)
+	}
+	return a
 }
 
 // conversation answers turns of conversations from a file.

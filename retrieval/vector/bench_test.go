@@ -1,52 +1,57 @@
 package vector
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
 
+// randomRows are vectors of length 1, laid out as in a file of vectors.
 func randomRows(n, dim int) Rows {
 	r := rand.New(rand.NewPCG(1, 2))
-	data := make([]float32, n*(dim+8))
-	for i := range data {
-		data[i] = float32(r.NormFloat64())
+	rows := Rows{Data: make([]float32, n*(dim+8)), Dim: dim, Stride: dim + 8}
+	for i := range n {
+		row := rows.At(i)
+		for d := range row {
+			row[d] = float32(r.NormFloat64())
+		}
+		normalise(row)
 	}
-	return Rows{data, dim, dim + 8}
+	return rows
+}
+
+// BenchmarkNearest compares the two ways around the size where the one gives way to
+// the other.
+func BenchmarkNearest(b *testing.B) {
+	for _, n := range []int{2500, 5000, 10_000, 20_000, 40_000} {
+		rows := randomRows(n, 384)
+		signs := (*Signs)(nil).Extend(rows)
+		for _, k := range []int{10, 100} {
+			b.Run(fmt.Sprintf("%d/%d/exact", n, k), func(b *testing.B) {
+				for b.Loop() {
+					Nearest(rows, nil, rows.At(7), k)
+				}
+			})
+			b.Run(fmt.Sprintf("%d/%d/signs", n, k), func(b *testing.B) {
+				for b.Loop() {
+					bySigns(rows, signs, rows.At(7), k, n)
+				}
+			})
+		}
+	}
 }
 
 func BenchmarkScore(b *testing.B) {
-	rows := randomRows(100000, 384)
-	s := (*Signs)(nil).Extend(rows)
-	q := wordsOfQuery(rows.At(7))
-	out := make([]uint16, s.n)
-	b.Run("6", func(b *testing.B) {
-		for b.Loop() {
-			score6(out, s.bits, (*[6]word)(q))
-		}
-	})
-	b.Run("any", func(b *testing.B) {
-		for b.Loop() {
-			scoreAny(out, s.bits, q)
-		}
-	})
-	b.Run("score", func(b *testing.B) {
-		for b.Loop() {
-			s.score(out, q, 0)
-		}
-	})
-	b.Run("nearest", func(b *testing.B) {
-		for b.Loop() {
-			Nearest(rows, s, rows.At(7), 100)
-		}
-	})
-	b.Run("exact", func(b *testing.B) {
-		for b.Loop() {
-			Nearest(rows, nil, rows.At(7), 100)
-		}
-	})
-	b.Run("extend", func(b *testing.B) {
-		for b.Loop() {
-			(*Signs)(nil).Extend(rows)
-		}
-	})
+	for _, dim := range []int{384, 768} {
+		rows := randomRows(20_000, dim)
+		s := (*Signs)(nil).Extend(rows)
+		q := wordsOfQuery(rows.At(7))
+		out := make([]uint16, s.n)
+		b.Run(fmt.Sprintf("%d", dim), func(b *testing.B) {
+			for b.Loop() {
+				s.score(out, q, 0)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*s.n), "ns/row")
+		})
+	}
 }

@@ -212,5 +212,9 @@ func score6(out []uint16, rows []uint64, q *[6]word) {
 	}
 }
 
-// kept is how many of n rows are compared exactly for the k nearest.
-func kept(k, n int) int { return max(256, 8*k, n/256) }
+// kept is how many of n rows are compared exactly for the k nearest. On real embeddings
+// it finds 998 of 1,000 of the nearest ten and 995 of the nearest hundred of 30,000. To
+// keep that, it has to grow with the cube root of n (bench/vectors.md).
+func kept(k, n int) int {
+	return int(float64(max(256, 8*k)) * max(1, math.Cbrt(float64(n)/10_000)))
+}

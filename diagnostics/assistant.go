@@ -18,7 +18,8 @@
 //   - it cites what it was shown, and no citation had to be taken out
 //   - the names it calls or quotes occur in the code shown or in the workspace
 //   - the first answer was taken
-//   - a diff fits without its indentation or context being corrected
+//   - a diff fits without its indentation or context being corrected, and is not a
+//     whole declaration written anew
 //   - a fix changes the lines around the problem
 //   - the answer was not cut off
 //

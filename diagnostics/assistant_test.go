@@ -271,6 +271,20 @@ func TestFixIsToldWhyItWasRefused(t *testing.T) {
 	}
 }
 
+func TestFixWrittenWhole(t *testing.T) {
+	w := newWorld("`Count` is the field, stock/item.go:3-6.\n\n```go\nfunc Total(items []Item) int {\n\tn := 0\n\tfor _, it := range items {\n\t\tn += it.Count\n\t}\n\treturn n\n}\n```\n")
+	p, err := w.Fix(t.Context(), w.problem())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.after(t, p), strings.Replace(count, "it.Counts", "it.Count", 1); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if p.Confidence != agent.Medium || !strings.Contains(p.Reason, "it writes Total anew") {
+		t.Errorf("confidence %s: %s", p.Confidence, p.Reason)
+	}
+}
+
 func TestFixRefusedTwice(t *testing.T) {
 	bad := strings.ReplaceAll(fixed, "n += it.Counts", "sum += it.Counts")
 	w := newWorld(bad, bad)

@@ -90,6 +90,7 @@ func (a *Assistant) finish(ctx context.Context, e errand, title string, s *said)
 	p := s.reading.Proposal
 	d := s.common()
 	d.unless(!s.reading.Forgiven, "its lines fitted only after their indentation or context was corrected")
+	d.unless(len(s.reading.Rewritten) == 0, "it writes %s anew, see that nothing is lost", strings.Join(s.reading.Rewritten, ", "))
 	if e.scene.Message != "" {
 		d.unless(touches(p.Files, e.scene.doc, e.scene.Line), "it changes lines far from the problem")
 	}

@@ -55,6 +55,8 @@ var errReadOnly = Failf(PermissionDenied, "nothing can be changed here; say in w
 type proposed struct {
 	ID    string   `json:"proposal_id"`
 	Files []string `json:"files"`
+	// Diff is the change for the person to read where no editor shows it.
+	Diff string `json:"diff,omitempty"`
 }
 
 // applied is the data of a change that was made.
@@ -70,12 +72,15 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	if token == "" {
-		return whole(proposed{b.parts.Staging.Stage(p), names}), Failf(RequiresConfirmation,
-			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does")
-	}
-	if b.parts.Apply == nil {
+	switch {
+	case b.parts.Apply == nil && token != "":
 		return reply{}, errReadOnly
+	case b.parts.Apply == nil:
+		return whole(proposed{b.parts.Staging.Stage(p), names, p.Diff}), Failf(RequiresConfirmation,
+			"nothing is changed, and nothing can be from here: show the person the diff of this answer, for them to apply")
+	case token == "":
+		return whole(proposed{b.parts.Staging.Stage(p), names, ""}), Failf(RequiresConfirmation,
+			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does")
 	}
 	confirmed, err := b.parts.Staging.Redeem(token, p.Digest())
 	if errors.Is(err, ErrNotConfirmed) {

@@ -20,6 +20,7 @@ var owners = map[string]string{
 	"github.com/smacker/go-tree-sitter": "index",
 	"github.com/viterin/vek":            "retrieval",
 	"github.com/ollama/ollama/api":      "model",
+	"github.com/modelcontextprotocol/":  "agent",
 }
 
 func TestImportRules(t *testing.T) {

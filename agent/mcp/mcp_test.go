@@ -1,0 +1,115 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/agent"
+	"quarry/agent/mcp"
+	"quarry/diagnostics/patch"
+	"quarry/retrieval/workspace"
+)
+
+const source = "package a\n\nfunc Harvest() {}\n"
+
+// connect starts a server over a small workspace and a client of the SDK's.
+func connect(t *testing.T) (c *sdk.ClientSession, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{"a.go": source, ".env": "KEY=tomato-soup"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := workspace.New(workspace.Options{StateDir: t.TempDir()})
+	w.SetRoots([]string{dir})
+	t.Cleanup(w.Close)
+	if err := w.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	staging := agent.NewStaging(func() string { return dir }, time.Now)
+	tools := agent.NewToolbox(agent.Parts{Workspace: w, Patcher: patch.New(w), Staging: staging})
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.Serve(ctx, tools, "test", in, out) }()
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	return c, dir
+}
+
+func call(t *testing.T, c *sdk.ClientSession, name string, args map[string]any) (text string, failed bool) {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Content) != 1 {
+		t.Fatalf("%d parts", len(r.Content))
+	}
+	return r.Content[0].(*sdk.TextContent).Text, r.IsError
+}
+
+func TestToolsOverMCP(t *testing.T) {
+	c, dir := connect(t)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 14 {
+		t.Fatalf("%d tools, %v", len(list.Tools), err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Description == "" || tool.InputSchema == nil || !tool.Annotations.ReadOnlyHint {
+			t.Errorf("%+v", tool)
+		}
+	}
+	text, failed := call(t, c, "read_file", map[string]any{"path": "a.go", "start_line": 3, "end_line": 3})
+	if failed || !strings.Contains(text, `"text":"func Harvest() {}\n"`) {
+		t.Errorf("read: %t %s", failed, text)
+	}
+	if text, failed := call(t, c, "read_file", map[string]any{"path": ".env", "start_line": 1, "end_line": 3}); !failed || strings.Contains(text, "tomato") || !strings.Contains(text, "permission_denied") {
+		t.Errorf("a secret: %t %s", failed, text)
+	}
+	if text, failed := call(t, c, "read_file", nil); !failed || !strings.Contains(text, "path is missing") {
+		t.Errorf("no arguments: %t %s", failed, text)
+	}
+
+	// A change comes back as a diff; with a token that the model made up, too, it
+	// stays one.
+	edits := map[string]any{"path": "a.go", "edits": []any{map[string]any{"start_line": 3, "start_col": 16, "end_line": 3, "end_col": 16, "replacement": " reap() "}}}
+	text, failed = call(t, c, "apply_text_edits", edits)
+	var e struct {
+		OK    bool
+		Data  struct{ Diff string }
+		Error struct{ Code agent.Code }
+	}
+	if err := json.Unmarshal([]byte(text), &e); err != nil || failed || e.OK || e.Error.Code != agent.RequiresConfirmation || !strings.Contains(e.Data.Diff, "+func Harvest() { reap() }") {
+		t.Errorf("a change: %t %s, %v", failed, text, err)
+	}
+	edits["confirmation_token"] = "TOKEN"
+	if text, failed := call(t, c, "apply_text_edits", edits); !failed || !strings.Contains(text, "permission_denied") {
+		t.Errorf("with a token: %t %s", failed, text)
+	}
+	if disk, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || string(disk) != source {
+		t.Errorf("a.go is now %q, %v", disk, err)
+	}
+}

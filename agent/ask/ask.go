@@ -119,8 +119,8 @@ func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report,
 	var report Report
 	shown, turn, cut := "", 0, false
 	show := func(p page) (more bool) {
-		rest := p.text[len(shown):]
-		if rest == "" {
+		rest, ok := strings.CutPrefix(p.text, shown)
+		if rest == "" || !ok {
 			return true
 		}
 		if shown == "" {
@@ -200,6 +200,9 @@ func (a *Assistant) opening(q agent.Question) []agent.Message {
 			text := at.Document.Text
 			start, end := at.Start, at.End
 			start = strings.LastIndexByte(text[:start], '\n') + 1
+			if rest, _, _ := strings.Cut(text[end:], "\n"); text[end-1] != '\n' {
+				end += len(rest)
+			}
 			end = start + len(strings.TrimRight(text[start:end], "\n"))
 			data.Start = 1 + strings.Count(text[:start], "\n")
 			selected := text[start:max(start, end)]

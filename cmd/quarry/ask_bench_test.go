@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,20 +28,7 @@ func BenchmarkAsk(b *testing.B) {
 		n++
 		return modeltest.Answer{Pieces: strings.SplitAfter(turns[(n-1)%2], " ")}
 	})
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": b.TempDir(), "XDG_STATE_HOME": b.TempDir(), "OLLAMA_HOST": server.URL} {
-		b.Setenv(name, value)
-	}
-	root, err := filepath.Abs(filepath.Join("..", "..", "testdata", "golden", "workspace"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var said bytes.Buffer
-	a := &app{stdout: &said, stderr: &said, log: slog.New(slog.DiscardHandler)}
-	c, err := a.commandCore(b.Context(), root)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
+	c := askCore(b, server.URL, "golden", "workspace")
 	var first, model, tools, all time.Duration
 	for b.Loop() {
 		begin := time.Now()

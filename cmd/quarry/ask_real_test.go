@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,36 +14,10 @@ import (
 	"quarry/model/ollamatest"
 )
 
-// realCore is the engines over the sample workspace and a real Ollama with a tiny
-// Granite of random weights.
-func realCore(t *testing.T) *core {
-	t.Helper()
-	server := ollamatest.Start(t)
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "OLLAMA_HOST": server.URL} {
-		t.Setenv(name, value)
-	}
-	root, err := filepath.Abs(filepath.Join("..", "..", "testdata", "sample"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said bytes.Buffer
-	a := &app{stdout: &said, stderr: &said, log: slog.New(slog.DiscardHandler)}
-	c, err := a.commandCore(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
 // What random weights write proves nothing, so none of it is shown; everything
 // around it works as with real ones.
 func TestAskARealOllama(t *testing.T) {
-	c := realCore(t)
+	c := askCore(t, ollamatest.Start(t).URL, "sample")
 	shown := ""
 	r, err := c.ask(t.Context(), agent.Question{Text: "Where is a shelf filled?"}, time.Minute, ask.Watch{Text: func(text string) bool {
 		shown += text
@@ -105,7 +76,7 @@ func (c *caller) Chat(ctx context.Context, conv agent.Conversation, emit func(st
 // M5 with M4: structured output gives a call even from random weights; the loop
 // reads and runs it, and puts its result to the model.
 func TestARealModelCallsATool(t *testing.T) {
-	c := realCore(t)
+	c := askCore(t, ollamatest.Start(t).URL, "sample")
 	out, err := loop.New(&caller{model: c}, c.tools).Run(t.Context(), loop.Task{
 		Messages: []agent.Message{{Role: "system", Text: "Call."}, {Role: "user", Text: "Where is Shelf?"}},
 		Offered:  c.tools.Definitions("search_symbols"),

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,20 +75,7 @@ func TestGoldenSuite(t *testing.T) {
 	}
 	server := modeltest.NewServer(t)
 	server.Script(script.answer)
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "OLLAMA_HOST": server.URL} {
-		t.Setenv(name, value)
-	}
-	var said bytes.Buffer
-	a := &app{stdout: &said, stderr: &said, log: slog.New(slog.DiscardHandler)}
-	c, err := a.commandCore(t.Context(), suite.Workspace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	c := askCore(t, server.URL, "golden", "workspace")
 	var outcomes []golden.Outcome
 	var report strings.Builder
 	for _, task := range suite.Tasks {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/agent"
+	"quarry/agent/ask"
+	"quarry/model/modeltest"
+)
+
+// askCore is the engines over a folder of testdata, asking the model at url; they
+// are closed with the test.
+func askCore(t testing.TB, url string, folder ...string) *core {
+	t.Helper()
+	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "OLLAMA_HOST": url} {
+		t.Setenv(name, value)
+	}
+	root, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "testdata"}, folder...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	a := &app{stdout: &said, stderr: &said, log: slog.New(slog.DiscardHandler)}
+	c, err := a.commandCore(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// T5: every request of a question begins with the one before it and what the
+// model answered to that, so that the server's cache holds.
+func TestPromptsOfAQuestionOnlyGrow(t *testing.T) {
+	server := modeltest.NewServer(t)
+	answers := []string{
+		"I look.\n<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"inventory/stock.go\", \"start_line\": 1, \"end_line\": 62}}\n</tool_call>",
+		"{\"type\":\"tool_call\",\"calls\":[{\"id\":\"7\",\"name\":\"search_symbols\",\"arguments\":\"{\\\"name\\\":\\\"Reserve\\\"}\"}]}",
+		"It is somewhere.",
+		"Reserve takes it out (inventory/stock.go:42-51).",
+	}
+	turn := 0
+	server.Script(func(r modeltest.Request) modeltest.Answer {
+		if r.NumPredict() == 1 || !strings.Contains(r.Prompt, "<|start_of_role|>") {
+			return modeltest.Answer{Pieces: []string{" "}}
+		}
+		turn++
+		return modeltest.Answer{Pieces: strings.SplitAfter(answers[turn-1], " ")}
+	})
+	c := askCore(t, server.URL, "golden", "workspace")
+	r, err := c.ask(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, time.Minute, ask.Watch{})
+	if err != nil || r.Unfounded {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	asked, before := 0, ""
+	for _, q := range server.Prompts() {
+		if !strings.Contains(q.Prompt, "<|start_of_role|>") {
+			continue
+		}
+		if !strings.HasPrefix(q.Prompt, before) && !strings.HasPrefix(before, q.Prompt) {
+			t.Errorf("turn %d does not go on from the one before:\n%s\n\nbefore:\n%s", asked+1, q.Prompt, before)
+		}
+		if q.NumPredict() != 1 {
+			before = q.Prompt + answers[asked]
+			asked++
+		}
+	}
+	if asked != len(answers) {
+		t.Errorf("%d turns, want %d", asked, len(answers))
+	}
+}

@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: bench help build demo test test-editors vscode screenshot vet ollama minilm clean
+.PHONY: bench bench-vectors help build demo test test-editors vscode screenshot vet ollama minilm clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,6 +38,9 @@ test-editors: ollama vscode ## type in real editors, which are installed once (n
 
 bench: build ## measure what bench/ reports
 	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)
+
+bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet machine)
+	@$(GO) run -tags $(TAGS) ./bench/vectors
 
 vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs npm)
 	cd editors/vscode && npm ci --silent && npm run --silent pack

@@ -1,4 +1,4 @@
-//go:build (linux || darwin || freebsd || netbsd || openbsd) && (386 || amd64 || arm || arm64 || loong64 || ppc64le || riscv64)
+//go:build !plainvectors && (linux || darwin || freebsd || netbsd || openbsd) && (386 || amd64 || arm || arm64 || loong64 || ppc64le || riscv64)
 
 package vectors
 

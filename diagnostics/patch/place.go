@@ -182,6 +182,7 @@ func (t *text) missing(h *hunk) *Refusal {
 				return refuse(NotFound, "no line of the document is %q, with which the hunk begins; copy its unchanged and removed lines from the document as they are now", shorten(l.text))
 			}
 		}
+		return refuse(NotFound, "so many blank lines are nowhere in the document; write unchanged lines with words around the change")
 	}
 	there := "the document ends"
 	if at < len(lines) {

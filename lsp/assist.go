@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"quarry/agent"
 )
@@ -76,7 +75,7 @@ func (e errand) encode() protocol.LSPAny {
 
 // place pins the document that an errand is about.
 func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
-	u, err := uri.Parse(e.URI)
+	u, err := parseURI(e.URI)
 	if err != nil {
 		return agent.Place{}, invalidParams("uri %q: %v", e.URI, err)
 	}
@@ -226,7 +225,7 @@ func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error)
 		return x.Text + footer(x.Confidence, x.Citations, x.Removed), err
 	})
 	if err == nil {
-		u, _ := uri.Parse(e.URI)
+		u, _ := parseURI(e.URI)
 		s.findings.explained(u, finding{start: problem.Start, end: problem.End, Diagnostic: protocol.Diagnostic{Message: protocol.String(problem.Message)}}, whole)
 	}
 	return "explained", err

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"quarry/agent"
 	"quarry/lsp/text"
@@ -124,10 +123,10 @@ func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (e
 	}
 	open := s.docs.others("")
 	m := spot.FindStringSubmatch(typed)
-	switch u, err := uri.Parse(typed); {
+	switch u, err := parseURI(typed); {
 	case e.URI != "" || err == nil && s.docs.get(u) != nil: // a document, perhaps with a place
 		if e.URI != "" {
-			if u, err = uri.Parse(e.URI); err != nil {
+			if u, err = parseURI(e.URI); err != nil {
 				return e, invalidParams("uri %q: %v", e.URI, err)
 			}
 		}

@@ -123,7 +123,7 @@ func (s *Server) documentArgument(args []protocol.LSPAny) (uri.URI, error) {
 		}
 		raw = object.URI
 	}
-	u, err := uri.Parse(raw)
+	u, err := parseURI(raw)
 	if err != nil {
 		return "", invalidParams("the argument %q names no document: %v", raw, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
-	"go.lsp.dev/uri"
 
 	"quarry/completion"
 	"quarry/retrieval"
@@ -108,7 +107,7 @@ func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (a
 	if err := decodeParams(params, &p); err != nil {
 		return nil, err
 	}
-	u, err := uri.Parse(p.TextDocument.URI)
+	u, err := parseURI(p.TextDocument.URI)
 	if err != nil {
 		return nil, invalidParams("textDocument.uri %q: %v", p.TextDocument.URI, err)
 	}

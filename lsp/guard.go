@@ -25,10 +25,11 @@ const (
 // known tells requests and notifications of the protocol from what nobody
 // defines; jsonrpc2 would answer the latter with a parse error when they carry
 // no params.
+// What it holds is whether the method is a request, which must have an id.
 var known = func() map[string]bool {
 	m := map[string]bool{}
 	for _, info := range protocol.Methods {
-		m[info.Method] = true
+		m[info.Method] = info.Kind == "request"
 	}
 	return m
 }()
@@ -62,13 +63,22 @@ func (s *Server) guard(next jsonrpc2.Handler) jsonrpc2.Handler {
 		if method == protocol.MethodCancelRequest {
 			return nil, s.calls.cancelRequest(req.Params())
 		}
-		if _, custom := customMethods[method]; !custom && !known[method] {
-			return nil, fmt.Errorf("%q: %w", method, jsonrpc2.ErrMethodNotFound)
+		isRequest, defined := known[method]
+		if _, custom := customMethods[method]; custom {
+			isRequest, defined = true, true
 		}
-		if !isCall {
+		switch {
+		case !defined:
+			return nil, fmt.Errorf("%q: %w", method, jsonrpc2.ErrMethodNotFound)
+		case !isCall && isRequest:
+			return nil, fmt.Errorf("%s was sent without an id, so nobody waits for its answer: it is dropped", method)
+		case !isCall:
 			return next(s.base, req)
 		}
-		ctx, done := s.calls.begin(s.base, ctx, req.ID())
+		ctx, done, err := s.calls.begin(s.base, ctx, req.ID())
+		if err != nil {
+			return nil, err
+		}
 		defer done()
 		return next(ctx, req)
 	}
@@ -100,18 +110,24 @@ func (c callContext) Value(key any) any {
 	return c.request.Value(key)
 }
 
-// begin makes the context of the call id, to be ended with done.
-func (c *calls) begin(base, request context.Context, id jsonrpc2.ID) (_ context.Context, done func()) {
+// begin makes the context of the call id, to be ended with done. It refuses an
+// id that another call under way has: which of them a cancel or an answer meant,
+// nobody could tell.
+func (c *calls) begin(base, request context.Context, id jsonrpc2.ID) (_ context.Context, done func(), _ error) {
 	ctx, cancel := context.WithCancel(base)
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancels[id] != nil {
+		cancel()
+		return nil, nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("a request with id %v is under way already", id))
+	}
 	c.cancels[id] = cancel
-	c.mu.Unlock()
 	return callContext{ctx, request}, func() {
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		delete(c.cancels, id)
-		c.mu.Unlock()
 		cancel()
-	}
+	}, nil
 }
 
 // cancelRequest cancels the call that the params of $/cancelRequest name, if it

@@ -180,7 +180,7 @@ func (s *Server) whereabouts(p searchParams) *retrieval.Position {
 	if p.TextDocument == nil {
 		return nil
 	}
-	u, err := uri.Parse(p.TextDocument.URI)
+	u, err := parseURI(p.TextDocument.URI)
 	if err != nil || !u.IsFile() {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (s *Server) locate(p spanParams) (string, error) {
 	}
 	switch {
 	case p.URI != "":
-		u, err := uri.Parse(p.URI)
+		u, err := parseURI(p.URI)
 		if err != nil || !u.IsFile() {
 			return "", invalidParams("uri %q does not name a file", p.URI)
 		}

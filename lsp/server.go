@@ -178,6 +178,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	}, time.Now)
 	s.trace.Store(protocol.TraceValueOff)
 	st := newStream(rwc, opts, cancel)
+	st.rewrite = s.withoutLocalhost
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
 	s.client = protocol.ClientDispatcher(s.conn)
 	s.conn.Go(base, s.guard(s.custom(s.keepSpelling(protocol.ServerHandler(s, nil)))))

@@ -47,6 +47,9 @@ type stream struct {
 	// next read.
 	body []byte
 
+	// rewrite changes a good message before anybody sees it.
+	rewrite func(body []byte) []byte
+
 	out *outbox
 }
 
@@ -54,13 +57,14 @@ var _ jsonrpc2.Stream = (*stream)(nil)
 
 func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
 	return &stream{
-		rwc:    rwc,
-		in:     bufio.NewReaderSize(rwc, 64<<10),
-		out:    newOutbox(rwc),
-		token:  opts.Token,
-		strict: opts.Strict || opts.Token != "",
-		log:    opts.Log,
-		ended:  sync.OnceFunc(ended),
+		rwc:     rwc,
+		in:      bufio.NewReaderSize(rwc, 64<<10),
+		out:     newOutbox(rwc),
+		token:   opts.Token,
+		strict:  opts.Strict || opts.Token != "",
+		log:     opts.Log,
+		ended:   sync.OnceFunc(ended),
+		rewrite: func(body []byte) []byte { return body },
 	}
 }
 
@@ -139,7 +143,7 @@ func (s *stream) next() ([]byte, error) {
 			return nil, s.refuseID(requestID(body), jsonrpc2.InvalidRequest, fmt.Sprintf("not a JSON-RPC 2.0 message: %v", err))
 		}
 	}
-	return body, nil
+	return s.rewrite(body), nil
 }
 
 const contentLength = "Content-Length:"

@@ -21,7 +21,7 @@ func (s *Server) keepSpelling(next jsonrpc2.Handler) jsonrpc2.Handler {
 		}
 		var p struct{ TextDocument struct{ URI string } }
 		if json.Unmarshal(req.Params(), &p) == nil { // else next says what is wrong
-			if u, err := uri.Parse(p.TextDocument.URI); err == nil && string(u) != p.TextDocument.URI {
+			if u, err := parseURI(p.TextDocument.URI); err == nil && string(u) != p.TextDocument.URI {
 				s.spellings.Store(u, uri.URI(p.TextDocument.URI))
 			}
 		}

@@ -89,7 +89,7 @@ func appendPath(paths []string, u uri.URI) []string {
 }
 
 func appendString(paths []string, raw string) []string {
-	u, err := uri.Parse(raw)
+	u, err := parseURI(raw)
 	if err != nil {
 		return paths
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -27,6 +28,9 @@ func (a *app) lspCommand() *cobra.Command {
 					return err
 				}
 			}
+			pipe := newLogPipe(a.stderr)
+			defer pipe.Close()
+			a.log = slog.New(slog.NewTextHandler(pipe, &slog.HandlerOptions{Level: &a.level}))
 			if listen != "" {
 				return a.listen(cmd.Context(), listen, tokenFile)
 			}

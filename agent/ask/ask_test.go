@@ -60,6 +60,7 @@ const (
 type world struct {
 	texts map[string]string
 	calls []string
+	empty bool // nothing is found
 }
 
 func newWorld() *world {
@@ -89,10 +90,12 @@ func (w *world) Definitions(names ...string) json.RawMessage {
 func (w *world) Call(_ context.Context, name string, args json.RawMessage) agent.Envelope {
 	w.calls = append(w.calls, name+" "+string(args))
 	var data any
-	switch name {
-	case "retrieve_context":
+	switch {
+	case w.empty:
+		data = map[string]any{"snippets": []any{}}
+	case name == "retrieve_context":
 		data = map[string]any{"snippets": []map[string]any{{"at": "store/store.go:3-6", "why": "symbol Open", "text": strings.SplitAfterN(storeText, "\n", 3)[2]}}}
-	case "read_file":
+	case name == "read_file":
 		data = map[string]any{"path": "main.go", "start_line": 1, "end_line": 5, "total_lines": 5, "text": mainText}
 	default:
 		return agent.Envelope{Error: agent.Failf(agent.NotFound, "there is no tool %q", name)}
@@ -232,6 +235,17 @@ func points(n int) string {
 		fmt.Fprintf(&b, "- fact %d store/store.go:%d-6\n", i, i%6+1)
 	}
 	return b.String()
+}
+
+// Where nothing is found, that is what the person is told, whatever the model says.
+func TestNothingFound(t *testing.T) {
+	m, w := &model{answers: []string{"It is in store/store.go:3.", "I am sure."}}, newWorld()
+	w.empty = true
+	r, err := ask.New(m, w, w, ask.Options{ContextTokens: 4096}).Ask(t.Context(), where, ask.Watch{})
+	want := "Not in the evidence: nothing in the workspace was found for this question. If it is still being indexed, ask again later."
+	if err != nil || r.Text != want || !r.Unfounded || len(r.Citations) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 func TestCutAnswerSaysSo(t *testing.T) {

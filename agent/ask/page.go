@@ -269,6 +269,8 @@ func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(st
 		why = "the model went on looking things up until it had used up all it may."
 	case out.Stop == loop.Broken:
 		why = "the model asked for a tool in a way that cannot be read."
+	case len(nearest) == 0:
+		why = "nothing in the workspace was found for this question. If it is still being indexed, ask again later."
 	case !p.refused && p.removed > 0:
 		why = "every place that the model named is wrong, so what it said is not shown."
 	case !p.refused:

@@ -76,16 +76,40 @@ type Checked struct {
 }
 
 // place matches what may be a citation: a path, and lines as path:1-2, path:L1-L2,
-// path:1:2 (line and column) or path#L1-L2. A path has no blanks; brackets are
+// path:1:2 (line and column) or path#L1-L2. For places in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
 var place = regexp.MustCompile(`((?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+
+// worded is a place in words, as models write it who were asked for the short form:
+// a path, then "lines 3-9", in brackets or not.
+var worded = regexp.MustCompile("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
+	`(?:\((?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to|and) ?(\d{1,7}))?\)|(?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to) ?(\d{1,7}))?)`)
+
+// unworded gives worded places their short form. What only might be a path is
+// left as it is.
+func unworded(text string) string {
+	if !strings.Contains(text, "ine") {
+		return text
+	}
+	return worded.ReplaceAllStringFunc(text, func(match string) string {
+		m := worded.FindStringSubmatch(match)
+		if !likeAPath(m[1]) {
+			return match
+		}
+		place := m[1] + ":" + m[2] + m[4]
+		if last := m[3] + m[5]; last != "" {
+			place += "-" + last
+		}
+		return place
+	})
+}
 
 // Check checks the places of a text.
 func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
-	text = strings.ReplaceAll(text, hole, "")
+	text = unworded(strings.ReplaceAll(text, hole, ""))
 	done := 0
 	for _, m := range place.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]

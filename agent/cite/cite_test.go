@@ -50,6 +50,9 @@ func TestCheck(t *testing.T) {
 		{"docs/größe.md:1-3, Makefile:9", "docs/größe.md:1-3, Makefile:9-9", "docs/größe.md:1-3 Makefile:9-9", 0},
 		{"web/app.ts:3 is the last line", "web/app.ts:3-3 is the last line", "web/app.ts:3-3", 0},
 		{"crlf.txt:2", "crlf.txt:2-2", "crlf.txt:2-2", 0},
+		{"In `main.go` (lines 3-9), and main.go, line 4; lib/store.py lines 2 to 5.", "In main.go:3-9, and main.go:4-4; lib/store.py:2-5.", "main.go:3-9 main.go:4-4 lib/store.py:2-5", 0},
+		{"gone.go, lines 3-9 holds it; the Makefile (line 2)", " holds it; the Makefile:2-2", "Makefile:2-2", 1},
+		{"There are 3 lines, and online 4 of them; the file has lines 3-9.", "There are 3 lines, and online 4 of them; the file has lines 3-9.", "", 0},
 		// Places that are none.
 		{"It opens in main.go:3-99.", "It opens.", "", 1},
 		{"It opens (see gone.go:3-9).", "It opens.", "", 1},

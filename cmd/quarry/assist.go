@@ -7,6 +7,7 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/ask"
+	"quarry/agent/loop"
 	"quarry/diagnostics"
 	"quarry/model"
 	"quarry/retrieval"
@@ -71,6 +72,13 @@ func (c *core) ask(ctx context.Context, q agent.Question, limit time.Duration, w
 	c.mu.Lock()
 	contextTokens := c.settings.Ollama.ContextSize
 	c.mu.Unlock()
+	show := w.Step
+	w.Step = func(s loop.Step) {
+		c.log.Debug("ask", "turn", s.Turn, "tool", s.Tool, "outcome", s.Outcome, "bytes", s.Bytes, "tokens", s.Tokens, "took", s.Took)
+		if show != nil {
+			show(s)
+		}
+	}
 	return ask.New(c, c.tools, c.Workspace, ask.Options{
 		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature, Time: limit,
 	}).Ask(ctx, q, w)

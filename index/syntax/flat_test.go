@@ -1,7 +1,9 @@
 package syntax
 
 import (
+	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	sitter "github.com/smacker/go-tree-sitter"
@@ -33,6 +35,43 @@ func TestFlattenEqualsBinding(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestArenasBesideKeptTrees parses into arenas and into memory that is kept at the
+// same time and on the same threads: neither must free what is the other's.
+func TestArenasBesideKeptTrees(t *testing.T) {
+	name, src := fixture(t, "ruby") // a scanner with memory of its own
+	want, err := Analyze(name, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			kept, err := Parse(name, src)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer kept.Close()
+			for i := range 20 {
+				once, err := Analyze(name, src)
+				if err != nil || !reflect.DeepEqual(once, want) {
+					t.Errorf("round %d: in an arena the file yields something else (%v)", i, err)
+				}
+				next, err := kept.Update(append(src[:len(src):len(src)], "\n# more\n"...))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				next.Close()
+				if !reflect.DeepEqual(kept.Analyze(), want) {
+					t.Errorf("round %d: the kept tree yields something else", i)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // compareNode checks nodes[i] and its subtree and returns the index after it.

@@ -53,7 +53,7 @@ type diagnosticCount struct {
 
 // diagnosedFiles is how many of the files changed last a summary looks at: they
 // are where errors are, and parsing all of a large workspace takes too long.
-const diagnosedFiles = 200
+const diagnosedFiles = 100
 
 func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {

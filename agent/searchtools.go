@@ -62,7 +62,7 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	for _, p := range args.Paths {
 		q.Paths = append(q.Paths, strings.ToLower(p))
 	}
-	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: args.Limit})
+	answer, err := b.withText(ctx, q, args.Limit)
 	if err != nil {
 		return reply{}, err
 	}
@@ -100,6 +100,28 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	})
 	r.truncated = answer.Total > len(answer.Results)
 	return r, nil
+}
+
+// withText finds what a query does, and before it the files that have the query's
+// very text: all that grep would find, as far as limit allows.
+func (b *Toolbox) withText(ctx context.Context, q retrieval.Query, limit int) (workspace.Answer, error) {
+	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+	if err != nil || len(q.Phrases) > 0 || q.Text == "" {
+		return answer, err // quoted text restricts the answer already
+	}
+	q.Phrases = []string{q.Text}
+	exact, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+	if err != nil {
+		return answer, err
+	}
+	for _, r := range answer.Results {
+		same := func(e workspace.Result) bool { return e.Root == r.Root && e.Path == r.Path }
+		if len(exact.Results) < limit && !slices.ContainsFunc(exact.Results, same) {
+			exact.Results = append(exact.Results, r)
+		}
+	}
+	answer.Results, answer.Total = exact.Results, max(answer.Total, exact.Total)
+	return answer, nil
 }
 
 // text is the name and lines of a result's file; ok is false if it may not be
@@ -329,7 +351,8 @@ func (b *Toolbox) searchDocs(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	q.Mode = retrieval.ModeDocs
+	// Not the mode of the query language, which finds comments too.
+	q.Types = append(q.Types, retrieval.TypeDoc)
 	return b.results(ctx, q, args.Query, args.MaxResults, answerLines, false)
 }
 

@@ -141,6 +141,25 @@ func TestLongAnswersAreCut(t *testing.T) {
 	}
 }
 
+// What grep would find comes before what only has the words.
+func TestSearchTextFindsTheVeryText(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 12 {
+		put(t, filepath.Join(dir, fmt.Sprintf("store%02d.go", i)), "package store\n\n"+strings.Repeat("// The store is closed when the last reader is closed; a closed store is closed.\n", 4)+"func store() {}\n")
+	}
+	put(t, filepath.Join(dir, "z.go"), "package z\n\nfunc z() {\n\tpanic(\"store: already closed (0x1f)\")\n}\n")
+	b := NewToolbox(Parts{Workspace: openWorkspace(t, dir)})
+	for _, query := range []string{"store: already closed (0x1f)", `"store: already closed"`, "already closed (0x1f)"} {
+		e := b.Call(t.Context(), "search_text", json.RawMessage(fmt.Sprintf(`{"query":%q,"limit":3}`, query)))
+		var data struct{ Matches []textMatch }
+		if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Matches) == 0 || data.Matches[0].Path != "z.go" || len(data.Matches) > 3 {
+			t.Errorf("%s: %s, %v", query, e, err)
+		} else if got := data.Matches[0].Lines; len(got) != 1 || got[0] != `4: panic("store: already closed (0x1f)")` {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+}
+
 func TestDiagnosticsTheEditorTold(t *testing.T) {
 	_, w, dir := shop(t)
 	path := filepath.Join(dir, "shop", "checkout.go")

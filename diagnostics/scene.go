@@ -151,6 +151,11 @@ func (s scene) Fence() string {
 	return fence
 }
 
+// Numbered and NumberedHead are Text and Head with a number before each line, for
+// answers that only name lines: what is to be copied into a diff has none.
+func (s scene) Numbered() string     { return prompt.Number(s.Text, s.From) }
+func (s scene) NumberedHead() string { return prompt.Number(s.Head, 1) }
+
 // messages are the conversation that opens an errand.
 func (e errand) messages() []agent.Message {
 	return []agent.Message{

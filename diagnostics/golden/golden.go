@@ -187,7 +187,7 @@ func hits(wanted []string, cited []agent.Citation) bool {
 		var first, last int
 		name, lines, _ := strings.Cut(w, ":")
 		if _, err := fmt.Sscanf(lines, "%d-%d", &first, &last); err != nil {
-			continue // Load's test reads every place
+			continue // a test reads every place
 		}
 		for _, c := range cited {
 			if c.Path == name && c.StartLine <= last && c.EndLine >= first {

@@ -191,7 +191,10 @@ func (e *Embedder) Check(ctx context.Context) []Finding {
 
 func (e *Embedder) inBackground(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 	err = e.host.gate.yielding(ctx, indexing, func(ctx context.Context) (err error) {
-		vectors, err = e.ask(ctx, texts)
+		begin := e.host.opt.Clock.Now()
+		if vectors, err = e.ask(ctx, texts); err == nil {
+			e.host.gate.took(e.host.opt.Clock.Now().Sub(begin) / time.Duration(len(texts)))
+		}
 		return err
 	})
 	return vectors, err

@@ -309,3 +309,37 @@ func TestCloseEndsEmbedding(t *testing.T) {
 		t.Errorf("a query after Close: %v", err)
 	}
 }
+
+// The longer a text takes, which cannot be cut off, the longer a pause in typing has
+// to be before one is begun.
+func TestSlowEmbeddingWaitsForALongPause(t *testing.T) {
+	for took, rest := range map[time.Duration]time.Duration{
+		8 * 10 * time.Millisecond:  2 * time.Second,
+		8 * 100 * time.Millisecond: 8 * time.Second,
+		8 * time.Second:            20 * time.Second,
+	} {
+		s, o, e, clock := embedding(t)
+		s.ScriptEmbed(func(r modeltest.Request) modeltest.EmbedAnswer {
+			if len(r.Texts) > 0 {
+				clock.advance(took)
+			}
+			return numbered(r)
+		})
+		if _, err := e.Embed(soon(t), numbers(8)); err != nil {
+			t.Fatal(err)
+		}
+		s.Queue(modeltest.Answer{Pieces: []string{"x"}})
+		if _, _, err := collect(soon(t), o, fim("a", ""), 3); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = e.Embed(ctx, numbers(8)) // cancelled below
+		}()
+		eventually(t, fmt.Sprintf("texts of %v wait for %v", took/8, rest), func() bool { return clock.due(rest) })
+		cancel()
+		<-done
+	}
+}

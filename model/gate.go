@@ -21,9 +21,18 @@ const (
 // settle is how long nothing more urgent must have run before work of a priority
 // goes on. An answer waits longer than the pause between two keystrokes, so that
 // it does not go on only to be cut off by the next. Indexing waits until the
-// person has stopped to type: the text it is at cannot be cut off, and slows the
-// completion that comes meanwhile.
+// person has stopped to type, and longer the slower the model (gate.rest).
 var settle = [priorities]time.Duration{indexing: 2 * time.Second, conversing: 250 * time.Millisecond}
+
+const (
+	// The text that indexing is at cannot be cut off, and slows the completion that
+	// comes meanwhile for as long as it takes. Pauses in typing are the rarer the
+	// longer they are, so a text that takes long waits for a long one: its own time
+	// times restPerText, at most longestRest. A model that embeds in 25 ms adds a few
+	// per cent to a completion and goes on after the usual rest.
+	restPerText = 80
+	longestRest = 20 * time.Second
+)
 
 // gate lets work go on only while nothing of a higher priority does. Another
 // model has a runner of its own in Ollama, but they share the processor:
@@ -37,6 +46,8 @@ type gate struct {
 	changed chan struct{}         // closed and replaced on every change
 	// cut[p] is closed while something above p is active.
 	cut [priorities]chan struct{}
+	// text is how long indexing takes for one text, about; 0 before the first.
+	text time.Duration
 }
 
 var errYielded = errors.New("something more urgent runs")
@@ -78,6 +89,25 @@ func (g *gate) leave(p priority) {
 	g.notify()
 }
 
+// rest is how long nothing above p must have run before p goes on. The caller
+// holds mu.
+func (g *gate) rest(p priority) time.Duration {
+	if p != indexing {
+		return settle[p]
+	}
+	return min(max(settle[p], restPerText*g.text), longestRest)
+}
+
+// took notes how long indexing needed for one text.
+func (g *gate) took(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.text == 0 {
+		g.text = d
+	}
+	g.text += (d - g.text) / 4
+}
+
 // above reports whether something above p is active. The caller holds mu.
 func (g *gate) above(p priority) bool {
 	for _, n := range g.active[p+1:] {
@@ -103,7 +133,7 @@ func (g *gate) yielding(ctx context.Context, p priority, work func(context.Conte
 		rest := time.Duration(0)
 		for _, ended := range g.ended[p+1:] {
 			if !ended.IsZero() {
-				rest = max(rest, settle[p]-g.clock.Now().Sub(ended))
+				rest = max(rest, g.rest(p)-g.clock.Now().Sub(ended))
 			}
 		}
 		g.mu.Unlock()

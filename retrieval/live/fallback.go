@@ -53,9 +53,8 @@ const fullTextChunks = 200
 // columns weigh the full-text table's columns as the postings in memory do.
 var columns = store.Columns{Body: 1, Comment: 1, Names: 3, Stem: 2, Dirs: 1}
 
-// fullText ranks files by their best chunk in the full-text table. Filters on
-// paths, languages, types and times apply; those on declarations and quoted
-// texts wait for the index in memory.
+// fullText ranks files by their best chunk in the full-text table. All filters
+// apply but those of quoted texts, which wait for the index in memory.
 func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
 	start := time.Now()
 	answer := retrieval.Answer{Results: []retrieval.Result{}, Backend: []string{"full text"}}
@@ -90,12 +89,16 @@ func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrie
 	}
 	for _, id := range order {
 		f := files[id]
-		if f == nil || !req.Query.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) {
+		if f == nil || !req.Query.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) || !declares(f.Syntax, req.Query.Symbols) {
 			continue
+		}
+		r := result(f, byFile[id], hits[0].Score, terms, &req.Query.Filter)
+		if r.StartLine == 0 {
+			continue // no chunk has a declaration of the kind
 		}
 		answer.Total++
 		if len(answer.Results) < limit {
-			answer.Results = append(answer.Results, result(f, byFile[id], hits[0].Score, terms))
+			answer.Results = append(answer.Results, r)
 		}
 	}
 	answer.Timings.Lexical = time.Since(start)
@@ -103,8 +106,28 @@ func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrie
 	return answer, nil
 }
 
-// result shows a file at its best chunk.
-func result(f *store.File, hits []store.Hit, best float64, terms []string) retrieval.Result {
+// declares answers whether a file declares one of the names, which may have their
+// container before them; every file does if there are none.
+func declares(f *syntax.File, names []string) bool {
+	return len(names) == 0 || slices.ContainsFunc(f.Symbols, func(sym syntax.Symbol) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(".:#", r) })
+			if len(words) == 0 || !strings.EqualFold(sym.Name, words[len(words)-1]) {
+				return false
+			}
+			owner := sym.Container[strings.LastIndexByte(sym.Container, '.')+1:]
+			return len(words) == 1 || strings.EqualFold(owner, words[len(words)-2])
+		})
+	})
+}
+
+func keepsKind(f *retrieval.Filter, kind syntax.Kind) bool {
+	return (len(f.Kinds) == 0 || slices.Contains(f.Kinds, kind)) && !slices.Contains(f.NotKinds, kind)
+}
+
+// result shows a file at the best of its chunks that pass the filter's kinds, at no
+// line if none does.
+func result(f *store.File, hits []store.Hit, best float64, terms []string, filter *retrieval.Filter) retrieval.Result {
 	r := retrieval.Result{Path: f.Path, More: []retrieval.Place{}, Reasons: []string{"text matches one of " + strings.Join(terms, ", ")}}
 	for _, h := range hits {
 		at := slices.Index(f.ChunkIDs, h.Chunk)
@@ -115,6 +138,9 @@ func result(f *store.File, hits []store.Hit, best float64, terms []string) retri
 		p := retrieval.Place{StartLine: int(c.Span.StartLine), EndLine: int(c.Span.EndLine), Score: max(0, min(1, h.Score/best))}
 		for _, i := range c.Symbols {
 			sym := &f.Syntax.Symbols[i]
+			if !keepsKind(filter, sym.Kind) {
+				continue
+			}
 			p.Symbol, p.Kind = sym.Name, sym.Kind
 			if sym.Container != "" {
 				p.Symbol = sym.Container + "." + sym.Name
@@ -124,6 +150,7 @@ func result(f *store.File, hits []store.Hit, best float64, terms []string) retri
 			}
 		}
 		switch {
+		case p.Symbol == "" && (len(filter.Kinds) > 0 || len(c.Symbols) > 0 && len(filter.NotKinds) > 0):
 		case r.StartLine == 0:
 			r.StartLine, r.EndLine, r.Symbol, r.Kind, r.Score = p.StartLine, p.EndLine, p.Symbol, p.Kind, p.Score
 		case len(r.More) < 4:

@@ -140,6 +140,18 @@ func TestFullTextFallback(t *testing.T) {
 	if a := find("lang:python router"); len(a.Results) != 1 || a.Results[0].Path != "client/client.py" {
 		t.Errorf("filtered answer = %+v", a)
 	}
+	if a := find("kind:struct router"); len(a.Results) != 1 || a.Results[0].Path != "server/router.go" || a.Results[0].Kind != "struct" {
+		t.Errorf("answer of a kind = %+v", a)
+	}
+	if a := find("-kind:function router"); len(a.Results) != 1 || a.Results[0].Path != "server/router.go" {
+		t.Errorf("answer without a kind = %+v", a)
+	}
+	if a := find("symbol:dial"); len(a.Results) != 1 || a.Results[0].Path != "client/client.py" {
+		t.Errorf("answer of a declaration = %+v", a)
+	}
+	if a := find("symbol:Pool.dial router"); len(a.Results) != 0 {
+		t.Errorf("answer of another's declaration = %+v", a)
+	}
 	if a := find("zebra"); a.Results == nil || len(a.Results) != 0 {
 		t.Errorf("answer to nothing = %+v", a)
 	}

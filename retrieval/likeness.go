@@ -67,11 +67,19 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 	sortScored(shared)
 	for i, x := range shared[:min(likePool, len(shared))] {
 		at(x.doc).words = i + 1
+		if req.Meaning != nil {
+			_, ok := req.Meaning.Cosine(s.keyOf(x.doc))
+			sr.unembedded = sr.unembedded || !ok
+		}
 	}
 	full := float32(1)
 	if req.Meaning != nil {
 		if near := sr.nearest(req.Meaning); len(near) > 0 {
-			answer.Backend = append(answer.Backend, BackendVectors)
+			spoke := BackendVectors
+			if sr.unembedded {
+				spoke = BackendSomeVectors
+			}
+			answer.Backend = append(answer.Backend, spoke)
 			full = 2
 			rank := 0
 			for _, n := range near {

@@ -38,7 +38,7 @@ const (
 // meaning takes in what an embedding model says.
 func (sr *search) meaning() {
 	m := sr.req.Meaning
-	if m == nil || !sr.req.WantsMeaning() {
+	if m == nil || !wantsMeaning(sr.req.Signals, &sr.query) {
 		return
 	}
 	near := sr.nearest(m)
@@ -109,6 +109,8 @@ func (sr *search) blend(c *candidate) {
 		}
 		if cosine, ok := sr.req.Meaning.Cosine(seg.textKeys[i]); ok {
 			v += placeMeaning * sr.share(cosine)
+		} else {
+			sr.unembedded = true
 		}
 		if v > 0 {
 			all = append(all, scored{base + i, v})

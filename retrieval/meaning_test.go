@@ -124,6 +124,9 @@ func TestMeaningOfSomeChunks(t *testing.T) {
 	if got := pathsOf(a); got[0] != "server/node.go" || !slices.Contains(got, "config/load.py") || !slices.Contains(a.Backend, BackendSomeVectors) {
 		t.Errorf("found %q by %q", got, a.Backend)
 	}
+	if a := search1(t, ix, Request{Meaning: means(sampleDocuments(), []string{"DEFAULT_TIMEOUT = 30"}, .8), Signals: SignalsSemantic}, "zzz"); len(a.Results) != 1 || !slices.Contains(a.Backend, BackendVectors) {
+		t.Errorf("found %q by %q, all of whose chunks are embedded", pathsOf(a), a.Backend)
+	}
 	none := search1(t, ix, Request{Meaning: &cosines{}}, "radix tree vertex")
 	without := search1(t, ix, Request{}, "radix tree vertex")
 	if got, want := fmt.Sprint(none.Results, none.Backend), fmt.Sprint(without.Results, without.Backend); got != want {

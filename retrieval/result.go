@@ -19,7 +19,7 @@ func (sr *search) answer(w *weights) Answer {
 		limit = defaultLimit
 	}
 	ranked := sr.ranked()
-	a := Answer{Class: sr.query.class, Total: len(ranked), Backend: sr.backend(), Results: []Result{}}
+	a := Answer{Class: sr.query.class, Total: len(ranked), Results: []Result{}}
 	if sr.req.Diversity > 0 {
 		ranked = sr.diverse(ranked, limit)
 	}
@@ -31,6 +31,7 @@ func (sr *search) answer(w *weights) Answer {
 		sr.blend(c)
 		a.Results = append(a.Results, sr.result(c, w, full))
 	}
+	a.Backend = sr.backend() // after the places: only now is known which lack a vector
 	return a
 }
 

@@ -66,14 +66,18 @@ type Request struct {
 // WantsMeaning answers whether Meaning would be asked: of names it knows nothing
 // that the declarations do not say better.
 func (r *Request) WantsMeaning() bool {
-	switch r.Signals {
+	var an token.Analyzer
+	a := analyzeQuery(&an, textOf(&r.Query), "")
+	return wantsMeaning(r.Signals, &a)
+}
+
+func wantsMeaning(signals Signals, a *analyzed) bool {
+	switch signals {
 	case SignalsLexical:
 		return false
 	case SignalsSemantic:
 		return true
 	}
-	var an token.Analyzer
-	a := analyzeQuery(&an, textOf(&r.Query), "")
 	return a.class == ClassText && len(a.words) > 0
 }
 

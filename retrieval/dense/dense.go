@@ -89,6 +89,16 @@ func rowsOf(set *vectors.Set) vector.Rows {
 	return vector.Rows{Data: set.Data, Dim: set.Dim, Stride: set.Stride}
 }
 
+// Empty answers whether there are no vectors to ask.
+func (s *Space) Empty() bool {
+	set := s.source.Vectors()
+	if set == nil {
+		return true
+	}
+	set.Release()
+	return false
+}
+
 // Question is a query, embedded, with the vectors to compare it with. It implements
 // retrieval.Meaning and is not safe for concurrent use.
 type Question struct {
@@ -109,6 +119,10 @@ func (s *Space) Ask(ctx context.Context, m *Memory, text string) (*Question, err
 	if err != nil {
 		set.Release()
 		return nil, err
+	}
+	if len(query) != set.Dim { // remembered from when the model had another
+		set.Release()
+		return nil, index.ErrNoVectors
 	}
 	q := &Question{set: set, query: query}
 	if signs := s.signs.Load(); signs.epoch == set.Epoch {

@@ -110,7 +110,7 @@ func TestAsk(t *testing.T) {
 	space := Follow(src)
 	defer space.Close()
 	memory := NewMemory(time.Minute)
-	if _, err := space.Ask(t.Context(), memory, "x"); !errors.Is(err, index.ErrNoVectors) {
+	if _, err := space.Ask(t.Context(), memory, "x"); !errors.Is(err, index.ErrNoVectors) || !space.Empty() {
 		t.Errorf("without vectors: %v", err)
 	}
 	src.add(keys[:200], list[:200])
@@ -148,6 +148,11 @@ func TestAsk(t *testing.T) {
 		t.Error("a question sees vectors that came after it")
 	}
 	before.Release()
+
+	memory.remember(remembered{"m", "short", list[7][:dim-1]})
+	if q, err := space.Ask(t.Context(), memory, "short"); !errors.Is(err, index.ErrNoVectors) {
+		t.Errorf("a query of another dimension: %v, %v", q, err)
+	}
 
 	// Another file has other vectors in the same slots.
 	src.replace()

@@ -18,7 +18,7 @@ import (
 // the full-text table on disk, whose answers are plainer and slower but complete. If
 // that cannot be read, what is in memory answers by meaning.
 func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
-	if req.WantsMeaning() {
+	if req.Signals == retrieval.SignalsSemantic || !w.space.Empty() && req.WantsMeaning() {
 		q, err := w.space.Ask(ctx, memory, req.Query.Text)
 		switch {
 		case err == nil:

@@ -116,11 +116,8 @@ func (p *page) prose(line string, whole bool) {
 	if heading.MatchString(line) {
 		return
 	}
-	line = strings.TrimSpace(line[len(label.FindString(line)):]) + strings.Repeat(" ", 1)
-	if !whole {
-		line = strings.TrimSuffix(line, " ")
-	}
-	for line != "" {
+	line = strings.TrimLeft(line[len(label.FindString(line)):], " \t")
+	for strings.TrimSpace(line) != "" {
 		end := len(line)
 		if m := sentenceEnd.FindStringIndex(line); m != nil {
 			end = m[1]
@@ -128,7 +125,7 @@ func (p *page) prose(line string, whole bool) {
 			return
 		}
 		p.sentence(strings.TrimSpace(line[:end]))
-		line = strings.TrimLeft(line[end:], " \t")
+		line = line[end:]
 	}
 	if whole && p.last == sentence && p.gap == " " {
 		p.gap = "\n"

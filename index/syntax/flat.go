@@ -76,6 +76,7 @@ func init() { C.quarry_install_arenas() }
 func parseFlat(l *language, src []byte) (nodes []node, release func()) {
 	a := arenas.Get().(*arena)
 	var count C.uint32_t
+	defer l.enter()()
 	// The binding keeps the C language to itself too.
 	first := C.quarry_parse(a.c, *(**C.TSLanguage)(unsafe.Pointer(l.grammar())), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))),
 		C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), &count)

@@ -47,6 +47,8 @@ type language struct {
 	queries []string
 	// mask, if set, hides text from the grammar that it does not know.
 	mask func(src []byte) []byte
+	// shared is the grammar's scanner if there is one for all its parsers.
+	shared *sharedScanner
 
 	load    sync.Once
 	parsers sync.Pool // of *sitter.Parser
@@ -68,7 +70,7 @@ var languages = map[string]*language{
 	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}},
-	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}, mask: maskLua},
+	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}, mask: maskLua, shared: &luaScanner},
 	"markdown":        {grammar: markdown.GetLanguage, queries: []string{"markdown"}},
 	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},
 	"proto":           {grammar: protobuf.GetLanguage, queries: []string{"proto"}},

@@ -156,6 +156,7 @@ func (t *Tree) parse(old *sitter.Tree) {
 func parse(l *language, old *sitter.Tree, src []byte) *sitter.Tree {
 	p := l.parsers.Get().(*sitter.Parser)
 	p.SetOperationLimit(parseLimit(len(src)))
+	defer l.enter()()
 	tree, err := p.ParseCtx(context.Background(), old, src)
 	if err != nil {
 		p.Reset()

@@ -1,0 +1,32 @@
+package syntax
+
+// extern void tree_sitter_lua_external_scanner_deserialize(void *, const char *, unsigned);
+//
+// static void quarry_reset_lua(void) {
+//   tree_sitter_lua_external_scanner_deserialize(NULL, "\0\0", 2);
+// }
+import "C"
+
+import "sync"
+
+// sharedScanner is a grammar's scanner that keeps its state in C's global
+// variables: two texts read at once would be read as neither, and one that ends
+// within a string would go on in the next. Lua's is the only one of its kind
+// among the grammars here.
+type sharedScanner struct {
+	mu    sync.Mutex // held while a text is parsed
+	reset func()     // brings the scanner to where a text begins
+}
+
+var luaScanner = sharedScanner{reset: func() { C.quarry_reset_lua() }}
+
+// enter waits until a text of this language can be parsed; leave lets the next
+// one in.
+func (l *language) enter() (leave func()) {
+	if l.shared == nil {
+		return func() {}
+	}
+	l.shared.mu.Lock()
+	l.shared.reset()
+	return l.shared.mu.Unlock
+}

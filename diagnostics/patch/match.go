@@ -164,8 +164,7 @@ func align(body []bodyLine, want [][2]string, lines []string, p int, skipBlanks 
 // in patch(1).
 const maxFuzz = 2
 
-// body variants that are tried if the body itself does not fit, the most
-// faithful first.
+// variants are the body and what else it may mean, the most faithful first.
 func (h *hunk) variants() [][]bodyLine {
 	list := [][]bodyLine{h.body}
 	add := func(b []bodyLine) {

@@ -34,6 +34,11 @@ func place(src *source, hunks []*hunk, most int) ([]*match, *Refusal) {
 			return nil, r
 		}
 		placed[i] = list[0]
+		if i > 0 && placed[i-1].hunk.number == list[0].hunk.number && list[0].first() <= placed[i-1].last() { // parts of one
+			r := refuse(NotFound, "what it has below the lines that are left out stands above them in the document; write one hunk for each place")
+			r.Hunk = list[0].hunk.number
+			return nil, r
+		}
 	}
 	return placed, nil
 }
@@ -90,7 +95,7 @@ func (h *hunk) parts() ([]*hunk, *Refusal) {
 		}
 		cut = true
 		parts = append(parts, next)
-		next = &hunk{number: h.number, follows: true}
+		next = &hunk{number: h.number}
 	}
 	if !cut {
 		return nil, nil
@@ -219,7 +224,7 @@ func (t *text) settle(open [][]*match) {
 			}
 			if one := only(open[i], (*match).stated); one != nil {
 				open[i], again = []*match{one}, true
-			} else if one := t.only(open[i], t.shifted(open)); one != nil {
+			} else if one := only(open[i], t.shifted(open)); one != nil {
 				open[i], again = []*match{one}, true
 			} else if one := t.inSection(open[i]); one != nil {
 				open[i], again = []*match{one}, true
@@ -261,16 +266,10 @@ func only(list []*match, test func(m *match) bool) *match {
 	return one
 }
 
-func (t *text) only(list []*match, test func(m *match) bool) *match {
-	if test == nil {
-		return nil
-	}
-	return only(list, test)
-}
-
 // shifted tests whether a match is as far from its stated line as all the hunks
-// whose place is known; nil if those do not agree.
+// whose place is known; none is if those do not agree.
 func (t *text) shifted(open [][]*match) func(m *match) bool {
+	never := func(*match) bool { return false }
 	by, known := 0, false
 	for _, list := range open {
 		if len(list) != 1 || list[0].hunk.line == 0 {
@@ -278,12 +277,12 @@ func (t *text) shifted(open [][]*match) func(m *match) bool {
 		}
 		d := list[0].first() + 1 - list[0].hunk.line - list[0].dropped
 		if known && d != by {
-			return nil
+			return never
 		}
 		by, known = d, true
 	}
 	if !known {
-		return nil
+		return never
 	}
 	return func(m *match) bool {
 		return m.hunk.line > 0 && m.first()+1-m.hunk.line-m.dropped == by

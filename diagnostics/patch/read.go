@@ -31,7 +31,6 @@ type hunk struct {
 
 	wantOld, wantNew int // lines still to come by the header, when it has counts
 	hasCounts        bool
-	follows          bool // it stands below the hunk before it
 }
 
 // bodyLine is one line of a hunk.

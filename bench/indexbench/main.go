@@ -189,8 +189,8 @@ func edit(x *index.Index, n int) error {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// parseAlone reads every file that the index reads and only parses it: what
-// tree-sitter alone would take.
+// parseAlone reads every file that the index reads and only parses it, through the
+// binding: what tree-sitter alone would take. Then it analyses it, as the index does.
 func parseAlone(dir string) error {
 	root, err := walk.Open(dir, 0)
 	if err != nil {
@@ -210,10 +210,19 @@ func parseAlone(dir string) error {
 	fmt.Printf("%-12s %6.2f s  (%d files)\n", "walk", time.Since(start).Seconds(), len(files))
 	for _, level := range []struct {
 		name string
-		do   func(*syntax.Tree)
+		do   func(language string, text []byte) error
 	}{
-		{"parse", func(*syntax.Tree) {}},
-		{"analyse", func(t *syntax.Tree) { t.Analyze() }},
+		{"parse", func(language string, text []byte) error {
+			tree, err := syntax.Parse(language, text)
+			if err == nil {
+				tree.Close()
+			}
+			return err
+		}},
+		{"analyse", func(language string, text []byte) error {
+			_, err := syntax.Analyze(language, text)
+			return err
+		}},
 	} {
 		start, cpu := time.Now(), cpuTime()
 		var next, bytes atomic.Int64
@@ -229,13 +238,9 @@ func parseAlone(dir string) error {
 					if err != nil || reason != "" {
 						continue
 					}
-					tree, err := syntax.Parse(syntax.Detect(files[i], text[:min(512, len(text))]), text)
-					if err != nil {
-						continue
+					if level.do(syntax.Detect(files[i], text[:min(512, len(text))]), text) == nil {
+						bytes.Add(int64(len(text)))
 					}
-					level.do(tree)
-					tree.Close()
-					bytes.Add(int64(len(text)))
 				}
 			})
 		}

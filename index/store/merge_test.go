@@ -40,7 +40,7 @@ func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
 	}
 	done, err := s.Merge(true)
 	for steps := 1; !done; steps++ {
-		if err != nil || steps > 100 {
+		if err != nil || steps > 200 {
 			t.Fatalf("after %d steps: %v", steps, err)
 		}
 		done, err = s.Merge(false)

@@ -28,10 +28,11 @@ func Module(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// QuarryFolder is where Run put the binary under test, for an editor's PATH.
+// QuarryFolder is where Run put the binary under test, for an editor's PATH, and
+// that of another language server, compiler.
 var QuarryFolder string
 
-// Run is a package's TestMain: it builds the server, runs the tests, and
+// Run is a package's TestMain: it builds the servers, runs the tests, and
 // returns the exit code.
 func Run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "quarry")
@@ -40,7 +41,7 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "sqlite_fts5", "-o", dir, "quarry/cmd/quarry")
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "sqlite_fts5", "-o", dir, "quarry/cmd/quarry", "quarry/lsp/lsptest/compiler")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build quarry: %v\n%s", err, out)
 		return 1

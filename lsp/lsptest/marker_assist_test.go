@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"quarry/index"
 	"quarry/lsp/lsptest"
 	"quarry/model/modeltest"
 )
@@ -105,6 +107,8 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 		}
 		p.selected = [2]int{at, at + len(text)}
 		return true, err
+	case "indexed":
+		return true, p.indexed(ctx)
 	case "lie":
 		p.editor.Lies = true
 		return true, nil
@@ -156,6 +160,9 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 		}
 		return true, p.editor.Execute(ctx, name, given...)
 	case "decide":
+		if answers, err := unquoteAll(rest); err == nil {
+			return true, p.decide(ctx, answers)
+		}
 		return true, p.decide(ctx, strings.Fields(rest))
 	case "page":
 		want, err := strconv.Unquote(rest)
@@ -217,6 +224,27 @@ func (p *player) action(ctx context.Context, part string) (lsptest.Action, error
 		return lsptest.Action{}, fmt.Errorf("no action contains %q", part)
 	}
 	return actions[i], nil
+}
+
+// indexed waits until the workspace has been read. The server tells of no such
+// moment, so it is asked again and again.
+func (p *player) indexed(ctx context.Context) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var status []index.Status
+		if err := p.editor.Call(ctx, "quarry/index.status", nil, &status); err != nil {
+			return err
+		}
+		if len(status) > 0 && !status[0].Working && !status[0].Scanned.IsZero() && status[0].Files > 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("the index is not ready: %w; %+v", ctx.Err(), status)
+		}
+	}
 }
 
 // choose runs an action. Where it is a command, the server asks.

@@ -69,6 +69,7 @@ import (
 //	choose STRING typing STR  the same, typing while the model answers
 //	command NAME [STRING...]  run a command with these arguments
 //	decide ANSWER...          answer the server's next questions
+//	indexed                   wait until the workspace has been read
 //	lie                       the editor says it applied changes, and does not
 //	page STRING               what is shown to read contains this
 //	hover none|STRING         the hover at the cursor contains this

@@ -1,0 +1,81 @@
+//go:build editors
+
+package helix_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+// openShop starts Helix on shop.go, in which another server has found a mistake, with the cursor on it.
+func openShop(t *testing.T) (term *editortest.Terminal, file string) {
+	t.Helper()
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt)}
+	})
+	home, workspace := t.TempDir(), t.TempDir()
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), `
+[language-server.quarry]
+command = "quarry"
+args = ["lsp"]
+
+[language-server.compiler]
+command = "compiler"
+
+[[language]]
+name = "go"
+language-servers = ["compiler", "quarry"]
+`)
+	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
+	file = filepath.Join(workspace, "shop.go")
+	editortest.WriteFile(t, file, editortest.Shop)
+	term = editortest.Open(t, editortest.Session{
+		Dir: workspace, Home: home,
+		Path:    []string{editortest.QuarryFolder},
+		Env:     map[string]string{"OLLAMA_HOST": model.URL},
+		Columns: 100,
+		Rows:    40,
+		Command: []string{"hx", "shop.go"},
+	})
+	term.WaitForText("Counts undefined") // the other server's message, at the line or below it
+	return term, file
+}
+
+// menu opens the menu of code actions on the mistake; it is there once quarry has started.
+func menu(term *editortest.Terminal) {
+	term.Insist("menu of code actions", func() {
+		term.Press("Escape", "Escape")
+		term.Type("gg/Counts\n")
+		term.Press("Space", "a")
+	}, func(s editortest.Screen) bool { return s.Contains("Explain: Counts undefined") })
+}
+
+func TestExplain(t *testing.T) {
+	term, _ := openShop(t)
+	menu(term)
+	term.Press("Enter") // the first of them
+	term.WaitForText("the field is Count (shop.go:3-6)")
+}
+
+// Helix does not ask before it applies an edit, so quarry does.
+func TestFix(t *testing.T) {
+	term, file := openShop(t)
+	menu(term)
+	term.Press("Down", "Enter")
+	term.WaitForText("Show changes")
+	term.Press("Enter")
+	term.WaitFor("change", func(s editortest.Screen) bool { return !s.Contains("Counts") })
+	term.Type(":w\n")
+	term.WaitForFile(file, editortest.Mended)
+}
+
+func TestAsk(t *testing.T) {
+	term, _ := openShop(t)
+	term.Insist("answer", func() { term.Type(":lsp-workspace-command quarry.ask \"how are totals made?\"\n") }, func(s editortest.Screen) bool {
+		return s.Contains("adds every Count")
+	})
+}

@@ -14,7 +14,7 @@ import (
 func (a *app) evalContextCommand() *cobra.Command {
 	var corpus string
 	var sites, tokens int
-	var steps bool
+	var steps, rounds bool
 	cmd := &cobra.Command{
 		Use:   "context",
 		Short: "How often a call's declaration in another file is in the prompt",
@@ -25,6 +25,9 @@ call written up to its bracket.`,
 		Example: "  quarry eval context --corpus CHECKOUTS --sites 200",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if rounds {
+				return a.evalRounds(cmd.Context(), corpus, sites, tokens)
+			}
 			return a.evalContext(cmd.Context(), corpus, sites, tokens, steps)
 		},
 	}
@@ -32,10 +35,27 @@ call written up to its bracket.`,
 	cmd.Flags().IntVar(&sites, "sites", 200, "call sites for each repository")
 	cmd.Flags().IntVar(&tokens, "tokens", 2048, "budget of the context")
 	cmd.Flags().BoolVar(&steps, "steps", false, "show what looking further away is worth, step by step")
+	cmd.Flags().BoolVar(&rounds, "rounds", false, "measure two-round mode at function bodies instead, with drafts of several qualities")
 	if err := cmd.MarkFlagRequired("corpus"); err != nil {
 		panic(err) // the flag was defined above
 	}
 	return cmd
+}
+
+func (a *app) evalRounds(ctx context.Context, corpus string, bodies, tokens int) error {
+	repositories, err := completioneval.Load(corpus)
+	if err != nil {
+		return err
+	}
+	report, err := completioneval.Rounds(ctx, repositories, bodies, tokens, 1)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return json.NewEncoder(a.stdout).Encode(report)
+	}
+	_, err = fmt.Fprint(a.stdout, report)
+	return err
 }
 
 func (a *app) evalContext(ctx context.Context, corpus string, sites, tokens int, steps bool) error {

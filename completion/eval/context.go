@@ -56,15 +56,16 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 	var all []recalled
 	languages := map[string][]recalled{}
 	for _, r := range repositories {
-		source, sites, err := callSites(r, reach)
+		v, err := read(r, reach)
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", r.Name, err)
 		}
+		sites := v.callSites()
 		// The sample of a repository does not depend on the others.
 		rng := rand.New(rand.NewPCG(seed, 0))
 		rng.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
 		var here []recalled
-		e := completion.New(silent{}, completion.Options{Context: patient{source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
+		e := completion.New(silent{}, completion.Options{Context: patient{v.source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
 		for i, s := range sites[:min(n, len(sites))] {
 			one, err := recall(ctx, e, s, fmt.Sprint(r.Name, i))
 			if err != nil {
@@ -164,59 +165,80 @@ func sum(list []recalled) Recall {
 	return out
 }
 
-// callSites reads a repository into a source and finds its calls of functions
-// that are declared once, in another file.
-func callSites(r Repository, reach crossfile.Reach) (*crossfile.Source, []site, error) {
-	type declared struct{ path, signature string }
-	functions := map[string][]declared{}
-	read := make([]*syntax.File, len(r.Documents))
+// survey is a repository as it was read.
+type survey struct {
+	documents []completion.Document
+	files     []*syntax.File // of documents
+	source    *crossfile.Source
+	functions map[string][]declared // by name
+}
+
+type declared struct{ path, signature string }
+
+// read reads a repository into a source that reaches so far.
+func read(r Repository, reach crossfile.Reach) (*survey, error) {
 	texts := inMemory{index: retrieval.New(retrieval.Options{}), texts: map[string]string{}}
-	source := crossfile.New(texts, reach)
+	v := &survey{documents: r.Documents, source: crossfile.New(texts, reach), functions: map[string][]declared{}}
 	var changes []retrieval.Change
-	for i, d := range r.Documents {
+	for _, d := range r.Documents {
 		f, err := syntax.Analyze(d.Language, []byte(d.Text))
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", d.Path, err)
+			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
-		read[i] = f
-		source.Put("", d.Path, f)
+		v.files = append(v.files, f)
+		v.source.Put("", d.Path, f)
 		texts.texts[d.Path] = d.Text
 		changes = append(changes, retrieval.Change{Path: d.Path, Document: &retrieval.Document{
 			Path: d.Path, Language: d.Language, Text: d.Text, Syntax: f,
 		}})
 		for _, s := range f.Symbols {
 			if s.Kind == syntax.KindFunction || s.Kind == syntax.KindMethod || s.Kind == syntax.KindMacro {
-				functions[s.Name] = append(functions[s.Name], declared{d.Path, s.Signature})
+				v.functions[s.Name] = append(v.functions[s.Name], declared{d.Path, s.Signature})
 			}
 		}
 	}
 	texts.index.Apply(changes)
+	return v, nil
+}
+
+// callee is what a reference in document i calls, if that is a function declared
+// once, in another file; ok is false for what only has the same name.
+func (v *survey) callee(i int, ref *syntax.Ref) (callee declared, ok bool) {
+	d := &v.documents[i]
+	if ref.Kind != syntax.RefCall || len(v.functions[ref.Name]) != 1 {
+		return declared{}, false
+	}
+	callee = v.functions[ref.Name][0]
+	end := int(ref.Span.End)
+	if callee.path == d.Path || callee.signature == "" || end > len(d.Text) || !strings.HasSuffix(d.Text[:end], ref.Name) {
+		return declared{}, false
+	}
+	line := d.Text[strings.LastIndexByte(d.Text[:ref.Span.Start], '\n')+1 : end]
+	if len(ref.Name) < 3 || builtin[d.Language][ref.Name] || isAttribute(d.Language, line) || isTest(callee.path) && !isTest(d.Path) {
+		return declared{}, false
+	}
+	return callee, true
+}
+
+// callSites are the calls of functions that are declared once, in another file.
+func (v *survey) callSites() []site {
 	var sites []site
-	for i, d := range r.Documents {
-		for _, ref := range read[i].Refs {
-			if ref.Kind != syntax.RefCall || len(functions[ref.Name]) != 1 {
-				continue
-			}
-			callee := functions[ref.Name][0]
-			if callee.path == d.Path || callee.signature == "" {
+	for i, d := range v.documents {
+		for k := range v.files[i].Refs {
+			ref := &v.files[i].Refs[k]
+			callee, ok := v.callee(i, ref)
+			if !ok {
 				continue
 			}
 			end := int(ref.Span.End)
-			if end > len(d.Text) || !strings.HasSuffix(d.Text[:end], ref.Name) {
-				continue
-			}
 			// With the bracket, where it follows.
 			if strings.HasPrefix(d.Text[end:], "(") {
 				end++
 			}
-			line := strings.LastIndexByte(d.Text[:ref.Span.Start], '\n') + 1
-			if len(ref.Name) < 3 || builtin[d.Language][ref.Name] || isAttribute(d.Language, d.Text[line:end]) || isTest(callee.path) && !isTest(d.Path) {
-				continue // a call of something else that has the same name
-			}
-			sites = append(sites, site{d, line, end, callee.signature})
+			sites = append(sites, site{d, strings.LastIndexByte(d.Text[:ref.Span.Start], '\n') + 1, end, callee.signature})
 		}
 	}
-	return source, sites, nil
+	return sites
 }
 
 // isAttribute: in Rust, all and any of #[cfg(all(…))] look like calls.

@@ -25,7 +25,7 @@ type weighted struct {
 	weight float64
 	// count is how often it stands anywhere.
 	count int
-	// called is drafted or calls, 0 for most.
+	// called is 0 or calls.
 	called float64
 }
 
@@ -35,9 +35,10 @@ const (
 	// header is the least weight of a line that the cursor's line stands in: the
 	// head of its function names receiver and parameter types.
 	header = 0.7
-	// drafted is the weight of names in a draft of the answer, calls that of the
-	// function whose arguments are being written, or of the word at the cursor.
-	drafted, calls = 3, 4
+	// drafted is the weight of names in a draft of the answer: with more, a bad
+	// draft drives out what one round finds (bench/context.md). calls is that of
+	// the function whose arguments are being written, or of the word at the cursor.
+	drafted, calls = 0.5, 4
 	// linesBefore and linesAfter the cursor are compared with other code.
 	linesBefore, linesAfter = 10, 2
 	// maxAnalyze is the largest new document that is parsed for its imports; a
@@ -59,7 +60,7 @@ func look(q completion.ContextQuery) surroundings {
 				at[w] = i
 				s.names = append(s.names, weighted{text: w})
 			}
-			if weight > 1 {
+			if weight == calls {
 				s.names[i].called = max(s.names[i].called, weight)
 				return
 			}

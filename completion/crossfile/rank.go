@@ -15,7 +15,7 @@ import (
 type evidence int
 
 const (
-	// called: its name is being called, typed or drafted.
+	// called: its name is being called or typed.
 	called evidence = iota
 	// near is how near the cursor its name stands, 1 at the cursor.
 	near

@@ -87,6 +87,9 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
 		attend(t, e, lsptest.Yes)
+		if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil { // its change is on the way
+			t.Fatal(err)
+		}
 		if err := e.Replace(b, 0, 7, "PACKAGE"); err != nil {
 			t.Fatal(err)
 		}

@@ -64,9 +64,17 @@ type askCitation struct {
 }
 
 func (a *app) ask(ctx context.Context, text, about string, trace bool, limit time.Duration) (err error) {
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("%w: there is no question, as in quarry ask where are routes grouped", errUsage)
+	}
 	file, lines, err := parseAbout(about)
 	if err != nil {
 		return err
+	}
+	if about != "" { // before all is indexed for a name that is mistyped
+		if _, err := os.Stat(file); err != nil {
+			return err
+		}
 	}
 	root, err := a.workspaceAround(".")
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -77,7 +76,7 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	if err != nil {
 		return err
 	}
-	root, err := a.workspaceAround(filepath.Dir(file))
+	root, err := a.workspaceOf(file)
 	if err != nil {
 		return err
 	}

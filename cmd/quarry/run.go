@@ -182,6 +182,34 @@ func (a *app) workspaceAround(dir string) (string, error) {
 	}
 }
 
+// workspaceOf is the workspace folder for a command about one file, which must be
+// there. For a file in no repository it is the current folder: nobody who asks about
+// /tmp/x.go wants all of /tmp read.
+func (a *app) workspaceOf(file string) (string, error) {
+	if _, err := os.Stat(file); err != nil {
+		return "", err
+	}
+	root, err := a.workspaceAround(filepath.Dir(file))
+	if err != nil || a.workspace != "" {
+		return root, err
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil {
+		return root, nil
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(here, path); err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%w: %s is in no repository; say with --workspace DIR what may be read around it", errUsage, file)
+	}
+	return here, nil
+}
+
 // onTerminal reports whether w is a terminal that wants colour.
 func onTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)

@@ -120,7 +120,7 @@ func (s *Space) Ask(ctx context.Context, m *Memory, text string) (*Question, err
 		set.Release()
 		return nil, err
 	}
-	if len(query) != set.Dim { // remembered from when the model had another
+	if len(query) != set.Dim { // the model has changed, the vectors not yet
 		set.Release()
 		return nil, index.ErrNoVectors
 	}

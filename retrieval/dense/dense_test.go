@@ -150,9 +150,18 @@ func TestAsk(t *testing.T) {
 	before.Release()
 
 	memory.remember(remembered{"m", "short", list[7][:dim-1]})
-	if q, err := space.Ask(t.Context(), memory, "short"); !errors.Is(err, index.ErrNoVectors) {
+	if q, err := space.Ask(t.Context(), memory, "short"); err != nil {
+		t.Errorf("a query remembered in another dimension is not asked anew: %v", err)
+	} else {
+		q.Release()
+	}
+
+	sound := src.embed
+	src.embed = func(context.Context) ([]float32, error) { return list[7][:dim-1], nil }
+	if q, err := space.Ask(t.Context(), memory, "by the model of tomorrow"); !errors.Is(err, index.ErrNoVectors) {
 		t.Errorf("a query of another dimension: %v, %v", q, err)
 	}
+	src.embed = sound
 
 	// Another file has other vectors in the same slots.
 	src.replace()
@@ -216,17 +225,24 @@ func TestMemoryKeepsTheLatest(t *testing.T) {
 	for i := range memoryQueries {
 		m.remember(remembered{"m", name(i), []float32{float32(i)}})
 	}
-	m.recall("m", name(0))
+	m.recall("m", 1, name(0))
 	m.remember(remembered{"m", "new", []float32{-1}})
 	for text, want := range map[string]bool{name(0): true, name(1): false, name(2): true, "new": true} {
-		if v, _ := m.recall("m", text); (v != nil) != want {
+		if v, _ := m.recall("m", 1, text); (v != nil) != want {
 			t.Errorf("%q remembered: %v", text, v != nil)
 		}
 	}
-	if v, _ := m.recall("another", name(0)); v != nil {
+	if v, _ := m.recall("another", 1, name(0)); v != nil {
 		t.Error("another model's vector")
 	}
 	if len(m.known) != memoryQueries {
 		t.Errorf("%d queries", len(m.known))
+	}
+	if v, _ := m.recall("m", 2, "new"); v != nil {
+		t.Error("a vector of the dimension that the model had before")
+	}
+	m.remember(remembered{"m", "new", []float32{1, 2}})
+	if v, _ := m.recall("m", 2, "new"); len(v) != 2 {
+		t.Errorf("embedded anew: %v", v)
 	}
 }

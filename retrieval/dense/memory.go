@@ -47,7 +47,7 @@ func NewMemory(patience time.Duration) *Memory {
 
 // embed answers the vector of text by the model of set.
 func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, text string) ([]float32, error) {
-	if v, busy := m.recall(set.Model, text); v != nil {
+	if v, busy := m.recall(set.Model, set.Dim, text); v != nil {
 		return v, nil
 	} else if busy {
 		return nil, ErrBusy
@@ -68,12 +68,17 @@ func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, tex
 }
 
 // recall answers a remembered vector, which becomes the latest, nil if there is none;
-// busy says that the model should not be asked.
-func (m *Memory) recall(model, text string) (v []float32, busy bool) {
+// busy says that the model should not be asked. One of another dimension is of weights
+// that went by the same name, and is forgotten.
+func (m *Memory) recall(model string, dim int, text string) (v []float32, busy bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, r := range m.known {
 		if r.model == model && r.text == text {
+			if len(r.vector) != dim {
+				m.known = append(m.known[:i], m.known[i+1:]...)
+				break
+			}
 			copy(m.known[i:], m.known[i+1:])
 			m.known[len(m.known)-1] = r
 			return r.vector, false

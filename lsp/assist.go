@@ -73,6 +73,15 @@ func (e errand) encode() protocol.LSPAny {
 	return raw
 }
 
+// key is the same for errands that ask for the same of the same place.
+func (e errand) key() string {
+	e.Version = nil
+	if u, err := parseURI(e.URI); err == nil {
+		e.URI = string(u)
+	}
+	return string(e.encode())
+}
+
 // place pins the document that an errand is about.
 func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
 	u, err := parseURI(e.URI)
@@ -156,6 +165,18 @@ func (s *Server) propose(ctx context.Context, e errand) (agent.Proposal, error) 
 	return p, nil
 }
 
+// alone does a whole errand by work, until the same errand is begun anew: then
+// work's context ends, and its failure is errSuperseded.
+func (s *Server) alone(ctx context.Context, e errand, work func(ctx context.Context) error) error {
+	ctx, done := s.errands.begin(ctx, e.key())
+	defer done()
+	err := work(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
 // run does an errand in the background, shown as a job under title that the
 // person can cancel. A newer run of the same kind takes the place of an older
 // one where both would be shown in the same page.
@@ -172,7 +193,7 @@ func (s *Server) run(title, kind string, work func(ctx context.Context, job Job)
 		job.Report(0.01, "the model reads")
 		result, err := work(ctx, job)
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || errors.Is(err, errSuperseded):
 			result = "cancelled"
 		case errors.Is(err, errDeclined):
 			result = err.Error()

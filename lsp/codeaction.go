@@ -199,9 +199,13 @@ func (s *Server) CodeActionResolve(ctx context.Context, params *protocol.CodeAct
 	defer cancel()
 	job := s.startJob(params.Title, cancel)
 	job.Report(0.01, "the model reads")
-	edit, err := s.resolve(working, e)
+	var edit protocol.WorkspaceEdit
+	err := s.alone(working, e, func(ctx context.Context) (err error) {
+		edit, err = s.resolve(ctx, e)
+		return err
+	})
 	switch {
-	case working.Err() != nil:
+	case working.Err() != nil || errors.Is(err, errSuperseded):
 		job.End("cancelled")
 		return params, ctx.Err()
 	case err != nil:

@@ -134,7 +134,7 @@ type Server struct {
 	findings  *findings
 	staging   *agent.Staging            // what tools propose
 	checks    *newest                   // syntax checks, by document
-	errands   *newest                   // the explanation and the answer that are being written
+	errands   *newest                   // by the page that is being written, or the errand's key
 	selected  atomic.Pointer[selection] // nil before the first
 
 	pages      sync.Map     // *page by the URI of its virtual document

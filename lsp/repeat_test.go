@@ -1,0 +1,102 @@
+package lsp_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"quarry/agent"
+	"quarry/lsp/lsptest"
+)
+
+// firstHangs is a core whose first fix ends only when it is cancelled; its error
+// comes out of the channel.
+func firstHangs() (*core, <-chan bool, <-chan error) {
+	begun, ended := make(chan bool, 1), make(chan error, 1)
+	var n atomic.Int32
+	return &core{indexed: true, assistant: assistant{fix: func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+		if n.Add(1) > 1 {
+			return fixFoo(ctx, p)
+		}
+		begun <- true
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return agent.Proposal{}, ctx.Err()
+	}}}, begun, ended
+}
+
+func receive[T any](t *testing.T, from <-chan T, what string) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-soon(t).Done():
+		t.Fatal(what)
+	}
+	return v
+}
+
+// A person whose fix takes its time, and who asks again, gets one change.
+func TestARepeatedFixTakesThePlaceOfTheOlder(t *testing.T) {
+	c, begun, stopped := firstHangs()
+	e := edit(t, "neovim", c)
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	receive(t, begun, "the first fix did not begin")
+	beginFix(t, e, b)
+	if err := receive(t, stopped, "the first fix was not stopped"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the older ended with %v", err)
+	}
+	ended(t, e, "cancelled")
+	attend(t, e, lsptest.Yes)
+	ended(t, e, "applied")
+	if n, shown := e.Waiting(), e.Shown(); n > 0 || len(shown) > 0 || b.Text.String() != fixed {
+		t.Errorf("%d more changes, shown %q, text %q", n, shown, b.Text.String())
+	}
+}
+
+func TestAnotherFixLeavesTheFirstAlone(t *testing.T) {
+	begun := make(chan context.Context, 2)
+	c := &core{indexed: true, assistant: assistant{fix: func(ctx context.Context, _ agent.Problem) (agent.Proposal, error) {
+		begun <- ctx
+		<-ctx.Done()
+		return agent.Proposal{}, ctx.Err()
+	}}}
+	e := edit(t, "neovim", c)
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	firstCtx := receive(t, begun, "the first fix did not begin")
+	b.Diagnostics[0].Message = "too many arguments"
+	beginFix(t, e, b)
+	receive(t, begun, "the second fix did not begin")
+	if err := firstCtx.Err(); err != nil {
+		t.Errorf("the first ended with %v", err)
+	}
+}
+
+func TestResolvingAgainTakesThePlaceOfTheOlder(t *testing.T) {
+	c, begun, stopped := firstHangs()
+	e := edit(t, "vscode", c)
+	b := problemAt(t, e, "a.go")
+	fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
+	params := map[string]any{"title": fix.Title, "data": fix.Data}
+	older, err := e.Start("codeAction/resolve", params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receive(t, begun, "the first fix did not begin")
+	var newer lsptest.Action
+	if err := e.Call(soon(t), "codeAction/resolve", params, &newer); err != nil || newer.Edit == nil {
+		t.Errorf("the newer: %v, edit %s", err, newer.Edit)
+	}
+	if err := receive(t, stopped, "the first fix was not stopped"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the older ended with %v", err)
+	}
+	var was lsptest.Action
+	if err := older.Wait(&was); err != nil || was.Edit != nil {
+		t.Errorf("the older: %v, edit %s", err, was.Edit)
+	}
+	if shown := e.Shown(); len(shown) > 0 {
+		t.Errorf("shown: %q", shown)
+	}
+}

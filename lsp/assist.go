@@ -190,18 +190,20 @@ func (s *Server) run(title, kind string, work func(ctx context.Context, job Job)
 	s.task(title, func(context.Context) error {
 		defer cancel()
 		defer done()
+		result := "failed" // also of a panic
+		defer func() { job.End(result) }()
 		job.Report(0.01, "the model reads")
-		result, err := work(ctx, job)
+		made, err := work(ctx, job)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errSuperseded):
 			result = "cancelled"
 		case errors.Is(err, errDeclined):
 			result = err.Error()
 		case err != nil:
-			result = "failed"
 			s.say(Warning, title+": "+err.Error())
+		default:
+			result = made
 		}
-		job.End(result)
 		return nil
 	})
 }

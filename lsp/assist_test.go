@@ -285,6 +285,24 @@ func TestAFailedExplanationSaysWhy(t *testing.T) {
 	awaitShown(t, e, "Explain: undefined: foo: Ollama went away")
 }
 
+// Whatever happens, nothing stays on the screen as if it went on.
+func TestAPanicEndsItsProgress(t *testing.T) {
+	c := &core{indexed: true, assistant: assistant{fix: func(context.Context, agent.Problem) (agent.Proposal, error) { panic("boom") }}}
+	t.Run("command", func(t *testing.T) {
+		e := edit(t, "neovim", c)
+		beginFix(t, e, problemAt(t, e, "a.go"))
+		ended(t, e, "failed")
+		awaitShown(t, e, "an internal error")
+	})
+	t.Run("resolve", func(t *testing.T) {
+		e := edit(t, "vscode", c)
+		b := problemAt(t, e, "a.go")
+		fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
+		wantCode(t, "resolve", e.Call(soon(t), "codeAction/resolve", map[string]any{"title": fix.Title, "data": fix.Data}, nil), -32603)
+		ended(t, e, "failed")
+	})
+}
+
 // What a person can type after a command, and what they are asked if they type
 // nothing.
 func TestCommandsAsPeopleRunThem(t *testing.T) {

@@ -198,6 +198,8 @@ func (s *Server) CodeActionResolve(ctx context.Context, params *protocol.CodeAct
 	working, cancel := context.WithCancel(ctx)
 	defer cancel()
 	job := s.startJob(params.Title, cancel)
+	result := "failed" // also of a panic
+	defer func() { job.End(result) }()
 	job.Report(0.01, "the model reads")
 	var edit protocol.WorkspaceEdit
 	err := s.alone(working, e, func(ctx context.Context) (err error) {
@@ -206,14 +208,13 @@ func (s *Server) CodeActionResolve(ctx context.Context, params *protocol.CodeAct
 	})
 	switch {
 	case working.Err() != nil || errors.Is(err, errSuperseded):
-		job.End("cancelled")
+		result = "cancelled"
 		return params, ctx.Err()
 	case err != nil:
-		job.End("failed")
 		s.say(Warning, fmt.Sprintf("%s: %v", params.Title, err))
 		return params, nil
 	}
-	job.End("proposed")
+	result = "proposed"
 	params.Edit = &edit
 	return params, nil
 }

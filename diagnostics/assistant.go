@@ -106,7 +106,9 @@ func (a *Assistant) budget() (scene, found int) {
 type errand struct {
 	name  string // of its templates
 	scene scene
-	query string // what evidence is looked up for
+	// selects says that its prompt quotes what is selected, besides the code around.
+	selects bool
+	query   string // what evidence is looked up for
 	// show gets the words as they come; nil where nobody reads along.
 	show func(text string) bool
 	// judge answers why an answer is not taken, "" if it is. It is asked about
@@ -138,9 +140,8 @@ var errNothing = errors.New("the model gave no answer; ask again, or choose a la
 // second follows an objection to the first.
 func (a *Assistant) ask(ctx context.Context, e errand) ([]*said, error) {
 	_, found := a.budget()
-	seen := evidence.New(a.parts.Tools)
-	seen.Files = append(seen.Files, e.scene.Name)
-	checker := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, seen.Names)
+	seen := evidence.New(a.parts.Tools, e.quoted()...)
+	checker := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, seen.Shown)
 	var answers []*said
 	weigh := func(text string) *said {
 		text = strings.TrimSpace(toolcall.AfterThought(text))

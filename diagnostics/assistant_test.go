@@ -339,6 +339,21 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Of a file that the prompt shows in part, the other lines prove nothing.
+func TestOnlyLinesShownAreProof(t *testing.T) {
+	w := newWorld("See stock/count.go:15-16.", "See stock/count.go:15-16, stock/count.go:9 and stock/count.go:3.")
+	x, err := w.Explain(t.Context(), w.problem(), func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := w.chat.lastTurn(); !strings.Contains(told, "it names no place that you were shown") {
+		t.Errorf("the model is told %q", told)
+	}
+	if len(x.Citations) != 2 || x.Removed != 1 || strings.Contains(x.Text, "15-16") {
+		t.Errorf("got %+v", x)
+	}
+}
+
 func TestExplainWithoutCitationLooksUpMore(t *testing.T) {
 	w := newWorld("The field does not exist.", "The field is `Count` (stock/item.go:5).\n\nFix: use it.")
 	x, err := w.Explain(t.Context(), w.problem(), func(string) bool { return true })

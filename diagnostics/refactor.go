@@ -23,7 +23,7 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if !ok {
 		return agent.Proposal{}, fmt.Errorf("there is no refactoring %q", sel.Kind)
 	}
-	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place)}
+	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place), selects: true}
 	e.scene.Goal = strings.TrimSpace(sel.Goal)
 	e.scene.TestName = testName(e.scene.Name, e.scene.Language)
 	e.query = clipped(strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " "), 400)

@@ -156,6 +156,19 @@ func (s scene) Fence() string {
 func (s scene) Numbered() string     { return prompt.Number(s.Text, s.From) }
 func (s scene) NumberedHead() string { return prompt.Number(s.Head, 1) }
 
+// quoted are the lines that the messages quote.
+func (e errand) quoted() []agent.Citation {
+	s := e.scene
+	places := []agent.Citation{{Path: s.Name, StartLine: s.From, EndLine: s.To}}
+	if s.Head != "" {
+		places = append(places, agent.Citation{Path: s.Name, StartLine: 1, EndLine: s.HeadTo})
+	}
+	if e.selects { // Text ends before a selection that is longer than its room
+		places = append(places, agent.Citation{Path: s.Name, StartLine: s.First, EndLine: s.Last})
+	}
+	return places
+}
+
 // messages are the conversation that opens an errand.
 func (e errand) messages() []agent.Message {
 	return []agent.Message{

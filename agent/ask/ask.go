@@ -3,7 +3,7 @@
 //
 // Something is always looked up before the model is asked, and what it writes is
 // checked as it comes (page.go): each place it names must be in the workspace, have
-// these lines and be of a file it was shown. Nothing is shown to the person before
+// these lines and overlap lines it was shown. Nothing is shown to the person before
 // the first place that stands, and what was shown is never taken back. An answer
 // without any such place is none: the person is told that the evidence has no
 // answer, and where the nearest places are.
@@ -96,14 +96,11 @@ var prompts = prompt.Templates(promptFiles, "prompts")
 // Ask answers a question. It fails if ctx ends or the model cannot be asked.
 func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report, error) {
 	begin := time.Now()
-	seen := evidence.New(a.tools)
-	opening := a.opening(q)
+	opening, quoted := a.opening(q)
+	seen := evidence.New(a.tools, quoted...)
 	definitions := a.tools.Definitions(offered...)
 	budget := a.budget(opening, definitions)
-	if q.About != nil {
-		seen.Files = append(seen.Files, a.files.Name(q.About.Document.Path))
-	}
-	checker := cite.NewChecker(a.files, seen.Names)
+	checker := cite.NewChecker(a.files, seen.Shown)
 	// A unit of text is checked once, so that what was shown of an answer stays
 	// true to the end even if files change meanwhile.
 	checked := map[string]cite.Checked{}
@@ -191,8 +188,8 @@ type questionData struct {
 // mostSelected is how much of a selection is put into the question.
 const mostSelected = 4000
 
-// opening is the conversation's beginning.
-func (a *Assistant) opening(q agent.Question) []agent.Message {
+// opening is the conversation's beginning, and which lines it quotes.
+func (a *Assistant) opening(q agent.Question) (messages []agent.Message, quoted []agent.Citation) {
 	data := questionData{Question: q.Text}
 	if at := q.About; at != nil {
 		data.Path, data.Language = a.files.Name(at.Document.Path), at.Document.Language
@@ -212,12 +209,13 @@ func (a *Assistant) opening(q agent.Question) []agent.Message {
 			}
 			data.End = data.Start + strings.Count(selected, "\n")
 			data.Code = prompt.Number(selected, data.Start)
+			quoted = []agent.Citation{{Path: data.Path, StartLine: data.Start, EndLine: data.End}}
 		}
 	}
 	return []agent.Message{
 		{Role: "system", Text: prompt.Text(prompts, "system.tmpl", nil)},
 		{Role: "user", Text: prompt.Text(prompts, "question.tmpl", data)},
-	}
+	}, quoted
 }
 
 // bytesPerToken is on the safe side for code in any of the vocabularies.

@@ -152,6 +152,16 @@ func TestAsk(t *testing.T) {
 			want:    "It is opened in Open (store/store.go:4-6).\n\n- a store store/store.go:3-3\n- the end store/store.go:6-6",
 			removed: 3, dropped: 3, calls: 1,
 		},
+		"lines that were not shown": {
+			answers: []string{"Open store/store.go:1-4 is in the package store/store.go:1-2.\n\n- a package store/store.go:1\n- a folder store/store.go:5\n- main main.go:3"},
+			want:    "Open store/store.go:1-4 is in the package.\n\n- a folder store/store.go:5-5\n- store/store.go:1-4",
+			removed: 3, dropped: 2, calls: 1,
+		},
+		"only lines that were not shown": {
+			answers: []string{"It is in store/store.go:1-2.", "It is in store/store.go:1."},
+			want:    "Not in the evidence: every place that the model named is wrong, so what it said is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
+			removed: 1, none: true, calls: 1,
+		},
 		"only invented places": {
 			answers: []string{"It is in db/open.go:3-9.", "It is in db/close.go:1."},
 			want:    "Not in the evidence: every place that the model named is wrong, so what it said is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
@@ -183,8 +193,8 @@ func TestAsk(t *testing.T) {
 			calls:   1,
 		},
 		"too many points, and the same again": {
-			answers: []string{"Open store/store.go:1-2.\n" + strings.Repeat("- the same store/store.go:1\n", 2) + points(9) + "- and on and on"},
-			want:    "Open store/store.go:1-2.\n\n- the same store/store.go:1-1\n" + strings.TrimSuffix(points(5), "\n"),
+			answers: []string{"Open store/store.go:3-4.\n" + strings.Repeat("- the same store/store.go:3\n", 2) + points(9) + "- and on and on"},
+			want:    "Open store/store.go:3-4.\n\n- the same store/store.go:3-3\n" + strings.TrimSuffix(points(5), "\n"),
 			calls:   1,
 		},
 		"broken call": {
@@ -245,6 +255,19 @@ func TestNothingFound(t *testing.T) {
 	want := "Not in the evidence: nothing in the workspace was found for this question. If it is still being indexed, ask again later."
 	if err != nil || r.Text != want || !r.Unfounded || len(r.Citations) != 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What the question itself quotes may be cited, and no more of that file.
+func TestSelectionMayBeCited(t *testing.T) {
+	start := strings.Index(storeText, "Open(dir")
+	about := &agent.Place{Document: agent.Document{Path: "/w/store/store.go", Language: "go", Text: storeText}, Start: start, End: strings.Index(storeText, "nil\n")}
+	m, w := &model{answers: []string{"It makes a Store store/store.go:5. It says so store/store.go:3.\n- one store/store.go:4\n- two store/store.go:6\n- three store/store.go:4-5\n"}}, newWorld()
+	w.empty = true
+	r, err := ask.New(m, w, w, ask.Options{ContextTokens: 4096}).Ask(t.Context(), agent.Question{Text: "What is this?", About: about}, ask.Watch{})
+	const want = "It makes a Store store/store.go:5-5. It says so.\n\n- one store/store.go:4-4\n- three store/store.go:4-5"
+	if err != nil || r.Text != want || r.Removed != 2 {
+		t.Errorf("got %q, %d removed, %v", r.Text, r.Removed, err)
 	}
 }
 

@@ -1,9 +1,9 @@
 // Package cite finds the places that a text names, path:line or path:line-line,
 // and checks each: a model that is to prove what it says invents places too.
 //
-// A place stands if it is in the workspace, has these lines, and is of a file that
-// the model was shown; the text then names it in one form. Any other is taken out
-// and counted.
+// A place stands if it is in the workspace, has these lines, and the model was shown
+// some of them: that it saw another part of the file proves nothing. The text then
+// names it in one form. Any other is taken out and counted.
 package cite
 
 import (
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -54,15 +55,16 @@ func Parse(place string) (c agent.Citation, ok bool) {
 // concurrent use.
 type Checker struct {
 	files Files
-	// shown answers the names of files that the model was shown.
-	shown func() []string
+	// shown answers the lines that the model was shown.
+	shown func() []agent.Citation
 	lines map[string]int    // of files, by name
 	names map[string]string // of files, by the name cited
 }
 
-// NewChecker makes a checker. shown is called for every place, since more may be
-// shown meanwhile; nil lets any file of the workspace be cited.
-func NewChecker(files Files, shown func() []string) *Checker {
+// NewChecker makes a checker. shown answers the lines that the model was shown, in
+// any order, by the files' names; it is called for every place, since more may be
+// shown meanwhile.
+func NewChecker(files Files, shown func() []agent.Citation) *Checker {
 	return &Checker{files: files, shown: shown, lines: map[string]int{}, names: map[string]string{}}
 }
 
@@ -163,7 +165,8 @@ func likeAPath(name string) bool {
 	return syntax.Detect(name, nil) != syntax.PlainText || path.Ext(name) == ".txt"
 }
 
-// resolve finds the place that a citation means.
+// resolve finds the place that a citation means. One that reaches beyond what was
+// shown stands: models round to a whole function whose middle they saw.
 func (c *Checker) resolve(ctx context.Context, name, first, last string) (agent.Citation, bool) {
 	start, err := strconv.Atoi(first)
 	if err != nil || start < 1 {
@@ -175,11 +178,13 @@ func (c *Checker) resolve(ctx context.Context, name, first, last string) (agent.
 			return agent.Citation{}, false
 		}
 	}
-	name, ok := c.file(ctx, name)
-	if !ok {
+	shown := c.shown()
+	name, ok := c.file(ctx, name, shown)
+	if !ok || end > c.lines[name] {
 		return agent.Citation{}, false
 	}
-	if end > c.lines[name] {
+	overlaps := func(s agent.Citation) bool { return s.Path == name && s.StartLine <= end && start <= s.EndLine }
+	if !slices.ContainsFunc(shown, overlaps) {
 		return agent.Citation{}, false
 	}
 	return agent.Citation{Path: name, StartLine: start, EndLine: end}, true
@@ -187,25 +192,17 @@ func (c *Checker) resolve(ctx context.Context, name, first, last string) (agent.
 
 // file is the name of the file that a citation means; its lines are then known. A
 // part of a path that only one of the files shown ends in means that file.
-func (c *Checker) file(ctx context.Context, cited string) (name string, ok bool) {
+func (c *Checker) file(ctx context.Context, cited string, shown []agent.Citation) (name string, ok bool) {
 	if name, ok := c.names[cited]; ok {
 		return name, true
 	}
-	var shown []string
-	if c.shown != nil {
-		shown = c.shown()
-	}
-	wanted := cited
+	var wanted string
 	if at, err := c.files.Locate(ctx, cited); err == nil {
 		wanted = c.files.Name(at)
-	} else if c.shown != nil {
+	} else {
 		wanted = only(shown, strings.TrimPrefix(path.Clean(strings.ReplaceAll(cited, `\`, "/")), "/"))
 	}
-	seen := c.shown == nil
-	for _, s := range shown {
-		seen = seen || s == wanted
-	}
-	if !seen || wanted == "" {
+	if !slices.ContainsFunc(shown, func(s agent.Citation) bool { return s.Path == wanted }) {
 		return "", false // not remembered: it may be shown later
 	}
 	at, err := c.files.Locate(ctx, wanted)
@@ -222,11 +219,12 @@ func (c *Checker) file(ctx context.Context, cited string) (name string, ok bool)
 	return name, true
 }
 
-// only is the one of names that ends in suffix, at a folder; "" if there is none
-// or there are several.
-func only(names []string, suffix string) string {
+// only is the one file of places whose name ends in suffix, at a folder; "" if there
+// is none or there are several.
+func only(places []agent.Citation, suffix string) string {
 	found := ""
-	for _, n := range names {
+	for _, p := range places {
+		n := p.Path
 		if n == suffix || strings.HasSuffix(n, "/"+suffix) {
 			if found != "" && found != n {
 				return ""

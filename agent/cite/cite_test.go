@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/agent"
 	"quarry/agent/cite"
 )
 
@@ -29,11 +30,16 @@ func lines(n int) string { return strings.Repeat("x\n", n) }
 
 var workspace = files{
 	"main.go": lines(30), "lib/store.py": lines(12), "web/app.ts": "a\nb\nc", "app/[id]/page.tsx": lines(5), "Makefile": lines(9),
-	"docs/größe.md": lines(3), "crlf.txt": "a\r\nb\r\n", "other/app.ts": lines(3), "secret.go": lines(3),
+	"docs/größe.md": lines(3), "crlf.txt": "a\r\nb\r\n", "other/app.ts": lines(3), "secret.go": lines(3), "long.go": lines(50),
 }
 
-func shown() []string {
-	return []string{"main.go", "lib/store.py", "web/app.ts", "app/[id]/page.tsx", "Makefile", "docs/größe.md", "crlf.txt", "other/app.ts"}
+// shown are all lines of most files, and two pieces of one.
+func shown() []agent.Citation {
+	places := []agent.Citation{{Path: "long.go", StartLine: 10, EndLine: 14}, {Path: "long.go", StartLine: 40, EndLine: 40}}
+	for _, name := range []string{"main.go", "lib/store.py", "web/app.ts", "app/[id]/page.tsx", "Makefile", "docs/größe.md", "crlf.txt", "other/app.ts"} {
+		places = append(places, agent.Citation{Path: name, StartLine: 1, EndLine: 30})
+	}
+	return places
 }
 
 func TestCheck(t *testing.T) {
@@ -65,6 +71,11 @@ func TestCheck(t *testing.T) {
 		{"crlf.txt:3", "", "", 1},
 		{"app.ts:1 is two files", " is two files", "", 1},
 		{"secret.go:1-2 was not shown", " was not shown", "", 1},
+		// A file of which only parts were shown.
+		{"long.go:12, long.go:10-14, long.go:40", "long.go:12-12, long.go:10-14, long.go:40-40", "long.go:12-12 long.go:10-14 long.go:40-40", 0},
+		{"long.go:1-10, long.go:14-20, long.go:1-50", "long.go:1-10, long.go:14-20, long.go:1-50", "long.go:1-10 long.go:14-20 long.go:1-50", 0},
+		{"It opens (long.go:9) and closes (long.go:15-39).", "It opens and closes.", "", 2},
+		{"long.go:41-50 is not shown, long.go:40-51 is not there", " is not shown is not there", "", 2},
 		{"/etc/passwd:1-2 and ../up.go:1", "", "", 2},
 		// What only looks like places.
 		{"at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "", 0},

@@ -5,6 +5,7 @@ package evidence
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"quarry/agent"
@@ -17,14 +18,16 @@ import (
 type Evidence struct {
 	tools loop.Tools
 	text  strings.Builder
-	// Files are the names of files that were shown, or named.
-	Files []string
-	// Spots are the pieces of text shown, in order.
+	shown []agent.Citation
+	// Spots are the pieces of text that the tools showed, in order.
 	Spots []agent.Citation
 }
 
-// New keeps what tools show.
-func New(tools loop.Tools) *Evidence { return &Evidence{tools: tools} }
+// New keeps what tools show. quoted are the lines that the model has before any tool
+// is called, because its prompt quotes them.
+func New(tools loop.Tools, quoted ...agent.Citation) *Evidence {
+	return &Evidence{tools: tools, shown: quoted}
+}
 
 // Call implements loop.Tools.
 func (e *Evidence) Call(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
@@ -38,7 +41,7 @@ func (e *Evidence) Call(ctx context.Context, name string, args json.RawMessage) 
 }
 
 // look finds places in what a tool answered: an object has its own as "at", or as
-// "path" with its lines.
+// "path" with its lines. A file that is named without lines shows nothing.
 func (e *Evidence) look(data any) {
 	switch v := data.(type) {
 	case []any:
@@ -61,15 +64,33 @@ func (e *Evidence) look(data any) {
 		if spot.Path == "" {
 			return
 		}
-		e.Files = append(e.Files, spot.Path)
-		if _, shown := v["text"]; shown && spot.StartLine > 0 {
+		if lines, ok := v["lines"].([]any); ok {
+			e.lookAtLines(spot.Path, lines)
+		}
+		if spot.StartLine < 1 {
+			return
+		}
+		e.shown = append(e.shown, spot)
+		if _, ok := v["text"]; ok {
 			e.Spots = append(e.Spots, spot)
 		}
 	}
 }
 
-// Names are Files, for a cite.Checker.
-func (e *Evidence) Names() []string { return e.Files }
+// lookAtLines takes single lines of a file, each written "number: text".
+func (e *Evidence) lookAtLines(file string, lines []any) {
+	for _, line := range lines {
+		text, _ := line.(string)
+		number, _, _ := strings.Cut(text, ":")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 {
+			e.shown = append(e.shown, agent.Citation{Path: file, StartLine: n, EndLine: n})
+		}
+	}
+}
+
+// Shown are the lines that the model was shown or that a tool named to it, as the
+// range of a declaration, for a cite.Checker.
+func (e *Evidence) Shown() []agent.Citation { return e.shown }
 
 // Text is all that the tools answered, as JSON.
 func (e *Evidence) Text() string { return e.text.String() }

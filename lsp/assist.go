@@ -155,6 +155,9 @@ func (s *Server) propose(ctx context.Context, e errand) (agent.Proposal, error) 
 		if err != nil {
 			return p, err
 		}
+		if strings.TrimSpace(place.Document.Text[place.Start:place.End]) == "" {
+			return p, errNoSelection
+		}
 		if p, err = core.Refactor(ctx, agent.Selection{Place: place, Kind: e.Kind, Goal: e.Goal}); err != nil {
 			return p, err
 		}

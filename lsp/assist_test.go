@@ -416,6 +416,46 @@ func TestRefactorNeedsASelectionItKnows(t *testing.T) {
 	}
 }
 
+// A document without a range means what was selected in it; of nothing no model
+// is asked.
+func TestRefactorOfADocumentMeansItsSelection(t *testing.T) {
+	const says = "select the code that is to be changed"
+	got := make(chan agent.Selection, 1)
+	c := &core{assistant: assistant{refactor: func(_ context.Context, sel agent.Selection) (agent.Proposal, error) {
+		got <- sel
+		return agent.Proposal{}, errors.New("done")
+	}}}
+	e := edit(t, "helix", c)
+	b, other := problemAt(t, e, "a.go"), open(t, e, "b.go", "go", source)
+	run := func(argument map[string]any) {
+		t.Helper()
+		argument["kind"] = "simplify"
+		if err := e.Execute(soon(t), "quarry.refactor", argument); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(argument map[string]any) {
+		t.Helper()
+		before := len(e.Shown())
+		run(argument)
+		if err := e.Await(soon(t), func() bool { return len(e.Shown()) > before }); err != nil {
+			t.Fatal(err)
+		}
+		if shown := e.Shown()[before]; !strings.Contains(shown, says) {
+			t.Errorf("%v: shown %q", argument, shown)
+		}
+	}
+	refused(map[string]any{"uri": b.URI})
+	actions(t, e, b, 0, 9)
+	refused(map[string]any{"uri": other.URI})
+	refused(map[string]any{"uri": b.URI, "range": e.Range(b, 0, 0)})
+	refused(map[string]any{"uri": b.URI, "range": e.Range(b, 9, 11)})
+	run(map[string]any{"uri": b.URI})
+	if sel := receive(t, got, "the model was not asked about the selection"); sel.Start != 0 || sel.End != 9 || sel.Kind != agent.Simplify {
+		t.Errorf("%s of bytes %d to %d", sel.Kind, sel.Start, sel.End)
+	}
+}
+
 func TestAskAnswersInParts(t *testing.T) {
 	var got agent.Question
 	c := &core{assistant: assistant{ask: func(_ context.Context, q agent.Question, emit func(string) bool) (agent.Answer, error) {

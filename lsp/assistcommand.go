@@ -199,12 +199,25 @@ func (s *Server) at(e errand, doc *Document, line int, message string) (errand, 
 
 // completeRefactor finds what a refactor errand changes, and how.
 func (s *Server) completeRefactor(ctx context.Context, e errand, typed string) (errand, error) {
-	if e.URI == "" {
+	if e.URI == "" || e.Range == nil {
 		sel := s.selected.Load()
-		if sel == nil || s.docs.get(sel.doc.URI) != sel.doc {
+		known := sel != nil && s.docs.get(sel.doc.URI) == sel.doc
+		if e.URI == "" && !known {
 			return e, fmt.Errorf("quarry does not know what you selected: select the code, open the menu of code actions, and choose there or run this command again")
 		}
-		e.URI, e.Version, e.Range = string(sel.doc.URI), &sel.doc.Version, &sel.r
+		if e.URI != "" {
+			u, err := parseURI(e.URI)
+			if err != nil {
+				return e, invalidParams("uri %q: %v", e.URI, err)
+			}
+			if !known || sel.doc.URI != u {
+				return e, errNoSelection
+			}
+		}
+		if e.URI == "" || e.Version == nil {
+			e.Version = &sel.doc.Version
+		}
+		e.URI, e.Range = string(sel.doc.URI), &sel.r
 	}
 	if e.Kind != "" {
 		return e, nil

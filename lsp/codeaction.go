@@ -36,6 +36,8 @@ var codeActionKinds = []protocol.CodeActionKind{
 	protocol.CodeActionKindRefactorRewrite,
 }
 
+var errNoSelection = errors.New("select the code that is to be changed")
+
 // wish finds what a person writes into their code for quarry to do there.
 var wish = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
 
@@ -95,7 +97,7 @@ func offerRefactorings(at errand, selected string, asked protocol.CodeActionCont
 		if !slices.ContainsFunc(asked.Only, func(k protocol.CodeActionKind) bool { return strings.HasPrefix(string(k), "refactor") }) {
 			return nil
 		}
-		missing = errors.New("select the code that is to be changed")
+		missing = errNoSelection
 	}
 	var list []action
 	for _, r := range refactorings {

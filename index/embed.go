@@ -98,6 +98,11 @@ func (x *Index) Vectors() *vectors.Set { return x.embedding.current.Acquire() }
 // that.
 func (x *Index) VectorsChanged() <-chan struct{} { return x.embedding.current.Changed() }
 
+// VectorsDamaged says that set, which Vectors answered, could not be read. Its file is
+// opened anew in the background: what is sound of it serves on, and the rest is
+// embedded again.
+func (x *Index) VectorsDamaged(set *vectors.Set, err error) { x.embedding.reopen(set.Epoch, err) }
+
 // EmbedQuery answers the vector of a text to compare with those of set, which
 // Vectors answered: by the model that made them, s.Dim long, of length 1. It fails
 // with ErrNoVectors if that model cannot be asked.

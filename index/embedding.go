@@ -26,6 +26,8 @@ type embedding struct {
 	waiting []chan error  // settle's, to be answered by the next round
 	state   EmbeddingState
 	failure error
+	damaged uint64 // the Epoch of the latest Set that could not be read
+	renew   bool   // the next round opens all files anew
 
 	// What follows belongs to run alone.
 	store  *store.Store
@@ -68,6 +70,21 @@ func (e *embedding) stop() {
 	e.turn()
 	e.mu.Unlock()
 	e.look()
+}
+
+// reopen has all files opened anew, once for each that cannot be read.
+func (e *embedding) reopen(epoch uint64, cause error) {
+	e.mu.Lock()
+	known := e.damaged == epoch
+	if !known {
+		e.damaged, e.renew = epoch, true
+		e.turn()
+	}
+	e.mu.Unlock()
+	if !known {
+		e.x.cfg.Log.Error("vectors cannot be read; searches go on without them until their file is mended", "error", cause)
+		e.look()
+	}
 }
 
 // turn breaks the round off. mu is held.
@@ -121,7 +138,12 @@ func (e *embedding) run(ctx context.Context) {
 		of, stopped, changed := e.of, e.stopped, e.changed
 		waiting := e.waiting
 		e.waiting = nil
+		renew := e.renew
+		e.renew = false
 		e.mu.Unlock()
+		if renew {
+			e.closeFiles()
+		}
 		within, cancel := closedBy(ctx, changed)
 		err := e.round(within, of, stopped)
 		cancel()
@@ -199,7 +221,11 @@ func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error
 		return nil // what is published serves on
 	case !owner:
 		e.enter(EmbeddingElsewhere, nil)
-		return e.follow(ctx)
+		err := e.follow(ctx)
+		if errors.Is(err, vectors.ErrDamaged) {
+			e.closeFiles()
+		}
+		return err
 	}
 	if !e.isComplete() { // and stays so if nothing is found
 		e.enter(EmbeddingWaiting, nil)
@@ -207,6 +233,9 @@ func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error
 	err := e.own(ctx, of, stopped)
 	if err != nil {
 		e.startOver()
+		if errors.Is(err, vectors.ErrDamaged) {
+			e.closeFiles() // opened again, it is mended or set aside
+		}
 		if s != e.x.Store() { // the database was replaced meanwhile
 			e.look()
 			return nil

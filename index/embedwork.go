@@ -122,6 +122,12 @@ func (w *embedWork) dropTarget() error {
 // fit sees to a file for what was just made.
 func (w *embedWork) fit(ctx context.Context) error {
 	dim := len(w.made[0])
+	for _, v := range w.made {
+		if len(v) != dim {
+			w.keys, w.made = nil, nil // or keep would take them for vectors that the disk refuses
+			return fmt.Errorf("embed the chunks: %s answers vectors of %d and of %d dimensions; load it anew, or choose another model", w.of.Model, dim, len(v))
+		}
+	}
 	m := w.target(w.of.Model)
 	switch {
 	case m == nil:
@@ -225,6 +231,9 @@ func (w *embedWork) keep() error {
 	notes := make([]store.Embedding, 0, len(w.keys)+len(w.refused))
 	if len(w.keys) > 0 {
 		first, err := m.file.Append(w.keys, w.made)
+		if errors.Is(err, vectors.ErrDamaged) {
+			return err
+		}
 		if err != nil {
 			return w.cannotWrite(err)
 		}

@@ -205,19 +205,22 @@ func (f *File) admit(n int) error {
 		return fmt.Errorf("read vectors: %w", err)
 	}
 	more := map[Key]uint32{}
-	end, unsound := f.n, 0
-	for slot := f.n; slot < n; slot++ {
-		key, ok := checkRow(f.rows(slot, slot+1))
-		if !ok {
-			unsound++
-			continue
+	end, sound := f.n, 0
+	if err := Guard(func() {
+		for slot := f.n; slot < n; slot++ {
+			key, ok := checkRow(f.rows(slot, slot+1))
+			if !ok {
+				continue
+			}
+			if _, known := f.slots.find(key); !known {
+				more[key] = uint32(slot)
+			}
+			end, sound = slot+1, sound+1
 		}
-		if _, known := f.slots.find(key); !known {
-			more[key] = uint32(slot)
-		}
-		f.Unsound += unsound
-		end, unsound = slot+1, 0
+	}); err != nil {
+		return fmt.Errorf("read vectors: %w", err)
 	}
+	f.Unsound += end - f.n - sound
 	f.n = end
 	f.slots = f.slots.with(more)
 	return nil
@@ -265,22 +268,24 @@ func (f *File) Compact(path string, keep func(Key) bool) (small *File, err error
 		keys, list = keys[:0], list[:0]
 		return small.admit(n)
 	}
-	for slot := 0; slot < f.n && err == nil; slot++ {
-		row := f.rows(slot, slot+1)
-		var key Key
-		readKey(row[f.Dim:], &key)
-		if at, ok := f.slots.find(key); !ok || at != slot || !keep(key) {
-			continue
+	damaged := Guard(func() {
+		for slot := 0; slot < f.n && err == nil; slot++ {
+			row := f.rows(slot, slot+1)
+			var key Key
+			readKey(row[f.Dim:], &key)
+			if at, ok := f.slots.find(key); !ok || at != slot || !keep(key) {
+				continue
+			}
+			keys, list = append(keys, key), append(list, row[:f.Dim])
+			if len(keys) == batch {
+				err = flush()
+			}
 		}
-		keys, list = append(keys, key), append(list, row[:f.Dim])
-		if len(keys) == batch {
+		if err == nil {
 			err = flush()
 		}
-	}
-	if err == nil {
-		err = flush()
-	}
-	if err == nil {
+	})
+	if err = errors.Join(err, damaged); err == nil {
 		err = small.f.Sync()
 	}
 	if err != nil {

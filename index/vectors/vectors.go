@@ -33,6 +33,7 @@
 // A File has one writer process, which index's file lock sees to; any number of
 // processes read. What a writer has appended is durable before it tells the database; readers look no further than the database says. A file is
 // replaced by a smaller one under another name, never shortened while it is read.
+// Should another program do that, Guard makes an error of it.
 package vectors
 
 import (
@@ -48,7 +49,8 @@ type Key [16]byte
 
 // Set is a view of the vectors of one model, as many as there were when it was
 // made. It never changes and is safe for concurrent use from Acquire to Release;
-// after that Data must not be touched, since it may be unmapped.
+// after that Data must not be touched, since it may be unmapped. A long-lived process
+// reads Data, and calls Row, Key and Live, within Guard.
 type Set struct {
 	// Model identifies the model, weights included: vectors of different Models
 	// must not be compared.

@@ -24,6 +24,8 @@ type Source interface {
 	VectorsChanged() <-chan struct{}
 	// EmbedQuery answers the vector of a text by the model that made set.
 	EmbedQuery(ctx context.Context, set *vectors.Set, text string) ([]float32, error)
+	// VectorsDamaged is told that set could not be read.
+	VectorsDamaged(set *vectors.Set, err error)
 }
 
 // Space keeps the signs of a source's vectors current. It is safe for concurrent
@@ -82,7 +84,11 @@ func (s *Space) look() {
 	if old.epoch != set.Epoch {
 		old = &signs{}
 	}
-	s.signs.Store(&signs{set.Epoch, old.Extend(rowsOf(set))})
+	next := &signs{}
+	if err := vectors.Guard(func() { next = &signs{set.Epoch, old.Extend(rowsOf(set))} }); err != nil {
+		s.source.VectorsDamaged(set, err)
+	}
+	s.signs.Store(next)
 }
 
 func rowsOf(set *vectors.Set) vector.Rows {
@@ -100,11 +106,14 @@ func (s *Space) Empty() bool {
 }
 
 // Question is a query, embedded, with the vectors to compare it with. It implements
-// retrieval.Meaning and is not safe for concurrent use.
+// retrieval.Meaning and is not safe for concurrent use. Once the vectors cannot be read
+// it knows of none.
 type Question struct {
-	set   *vectors.Set
-	signs *vector.Signs
-	query []float32
+	source  Source
+	set     *vectors.Set
+	signs   *vector.Signs
+	query   []float32
+	damaged bool
 }
 
 // Ask embeds a text, by memory if it can, and answers the question it puts to the
@@ -124,7 +133,7 @@ func (s *Space) Ask(ctx context.Context, m *Memory, text string) (*Question, err
 		set.Release()
 		return nil, index.ErrNoVectors
 	}
-	q := &Question{set: set, query: query}
+	q := &Question{source: s.source, set: set, query: query}
 	if signs := s.signs.Load(); signs.epoch == set.Epoch {
 		q.signs = signs.Signs
 	}
@@ -134,8 +143,25 @@ func (s *Space) Ask(ctx context.Context, m *Memory, text string) (*Question, err
 // Release ends the use of a Question.
 func (q *Question) Release() { q.set.Release() }
 
+// read calls f, which reads the vectors, and answers whether it could.
+func (q *Question) read(f func()) bool {
+	if q.damaged {
+		return false
+	}
+	if err := vectors.Guard(f); err != nil {
+		q.damaged = true
+		q.source.VectorsDamaged(q.set, err)
+	}
+	return !q.damaged
+}
+
 // Nearest implements retrieval.Meaning.
-func (q *Question) Nearest(k int, among []retrieval.Key) []retrieval.Near {
+func (q *Question) Nearest(k int, among []retrieval.Key) (near []retrieval.Near) {
+	q.read(func() { near = q.nearest(k, among) })
+	return near
+}
+
+func (q *Question) nearest(k int, among []retrieval.Key) []retrieval.Near {
 	var hits []vector.Hit
 	if among != nil {
 		slots := make([]int, 0, len(among))
@@ -160,10 +186,11 @@ func (q *Question) Nearest(k int, among []retrieval.Key) []retrieval.Near {
 }
 
 // Cosine implements retrieval.Meaning.
-func (q *Question) Cosine(key retrieval.Key) (float32, bool) {
+func (q *Question) Cosine(key retrieval.Key) (cosine float32, ok bool) {
 	slot, ok := q.set.Slot(key)
 	if !ok {
 		return 0, false
 	}
-	return vector.Cosine(q.set.Row(slot), q.query), true
+	ok = q.read(func() { cosine = vector.Cosine(q.set.Row(slot), q.query) })
+	return cosine, ok
 }

@@ -26,8 +26,11 @@ type source struct {
 	vectors.Current
 	t     *testing.T
 	file  *vectors.File
+	path  string
 	embed func(ctx context.Context) ([]float32, error)
 	asked []string
+
+	damaged chan error
 }
 
 func (s *source) Vectors() *vectors.Set           { return s.Acquire() }
@@ -37,8 +40,10 @@ func (s *source) EmbedQuery(ctx context.Context, _ *vectors.Set, text string) ([
 	return s.embed(ctx)
 }
 
+func (s *source) VectorsDamaged(_ *vectors.Set, err error) { s.damaged <- err }
+
 func newSource(t *testing.T, query []float32) *source {
-	s := &source{t: t, embed: func(context.Context) ([]float32, error) { return query, nil }}
+	s := &source{t: t, damaged: make(chan error, 8), embed: func(context.Context) ([]float32, error) { return query, nil }}
 	s.replace()
 	t.Cleanup(func() {
 		s.Publish(nil)
@@ -58,7 +63,8 @@ func (s *source) replace() {
 		}
 	}
 	var err error
-	if s.file, err = vectors.Create(filepath.Join(s.t.TempDir(), "v"), "m", dim); err != nil {
+	s.path = filepath.Join(s.t.TempDir(), "v")
+	if s.file, err = vectors.Create(s.path, "m", dim); err != nil {
 		s.t.Fatal(err)
 	}
 }

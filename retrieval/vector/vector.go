@@ -1,5 +1,6 @@
 // Package vector finds, among many vectors of length 1, those nearest to a query
-// by cosine. It knows nothing of files, chunks or models.
+// by cosine. It knows nothing of chunks or models, and of files only that one which is
+// mapped can fail to be read: within vectors.Guard that is Guard's error.
 //
 // Few vectors are compared one by one (exact.go): a dot product each with vek's
 // SIMD, the best kept in a bounded heap. That reads four bytes a dimension, and
@@ -19,9 +20,12 @@ package vector
 
 import (
 	"cmp"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
+
+	"quarry/index/vectors"
 )
 
 // Rows are vectors of length 1, one behind the other.
@@ -104,16 +108,23 @@ const (
 )
 
 // split calls part for stretches of [0, n), at once where that is worth it, and
-// answers what they answered, in order.
+// answers what they answered, in order. Rows that cannot be read are a panic of the
+// caller's goroutine, for its Guard, when all of them have returned.
 func split[T any](n, share int, part func(from, to int) T) []T {
 	workers := max(1, min(maxWorkers, runtime.GOMAXPROCS(0), n/share))
-	out := make([]T, workers)
+	out, errs := make([]T, workers), make([]error, workers)
+	work := func(w int) {
+		errs[w] = vectors.Guard(func() { out[w] = part(n*w/workers, n*(w+1)/workers) })
+	}
 	var wait sync.WaitGroup
 	for w := 1; w < workers; w++ {
-		wait.Go(func() { out[w] = part(n*w/workers, n*(w+1)/workers) })
+		wait.Go(func() { work(w) })
 	}
-	out[0] = part(0, n/workers)
+	work(0)
 	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		panic(err)
+	}
 	return out
 }
 

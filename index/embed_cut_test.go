@@ -1,0 +1,75 @@
+//go:build linux && !plainvectors
+
+package index
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/index/vectors"
+)
+
+// Another program makes the file of vectors shorter while it is in use.
+func TestVectorsCutShortInUse(t *testing.T) {
+	for name, test := range map[string]struct {
+		size int64
+		told int
+	}{"to nothing": {0, 1}, "to its header": {4096, 0}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, project)
+			models := newFakeModels("m")
+			told := make(chan string, 10)
+			x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
+			x.SetEmbedders(models.use("m"))
+			settleVectors(t, x)
+			all := models.embedded()
+			if err := os.Truncate(filepath.Join(x.state.dir, "embeddings-1.dat"), test.size); err != nil {
+				t.Fatal(err)
+			}
+			set := x.Vectors()
+			err := vectors.Guard(func() { set.Key(0) })
+			if !errors.Is(err, vectors.ErrDamaged) {
+				t.Fatalf("read: %v", err)
+			}
+			x.VectorsDamaged(set, err)
+			x.VectorsDamaged(set, err)
+			set.Release()
+			settleVectors(t, x)
+			checkComplete(t, x, "m@1+1", 16)
+			if n := models.embedded(); n != all {
+				t.Errorf("%d texts embedded again of %d", n, all)
+			}
+			if len(told) != test.told {
+				t.Errorf("told %d messages, want %d", len(told), test.told)
+			}
+		})
+	}
+}
+
+// A model whose vectors differ in their dimension is not a full disk.
+func TestMixedDimensions(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	told := make(chan string, 10)
+	texts := 0
+	models.embed = func(context.Context, string, []string) error {
+		texts++
+		models.set(func() { models.dims["m"] = 8 + 8*(texts%2) })
+		return nil
+	}
+	x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
+	x.SetEmbedders(models.use("m"))
+	settle(t, x)
+	if err := x.SettleVectors(t.Context()); err == nil || !strings.Contains(err.Error(), " dimensions; load it anew") {
+		t.Errorf("settled: %v", err)
+	}
+	if len(told) != 0 {
+		t.Errorf("told %q", <-told)
+	}
+}

@@ -116,7 +116,7 @@ func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (e
 	var found []known
 	gather := func(docs []*Document, want func(*Document, finding) bool) {
 		for _, d := range docs {
-			for _, f := range s.findings.list(d.URI) {
+			for _, f := range s.findings.in(d) {
 				if want(d, f) {
 					found = append(found, known{d, f})
 				}

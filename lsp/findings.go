@@ -82,6 +82,17 @@ func (fs *findings) list(u uri.URI) []finding {
 	return fs.of[u]
 }
 
+// in are the findings that lie in doc, of which there may be a newer version with
+// findings past this one's end.
+func (fs *findings) in(doc *Document) (list []finding) {
+	for _, f := range fs.list(doc.URI) {
+		if f.end <= doc.Text.Len() {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 func (fs *findings) forget(u uri.URI) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -148,10 +159,7 @@ func (s *Server) problems(path string) (list []agent.Problem) {
 			continue
 		}
 		text := doc.Text.String()
-		for _, f := range s.findings.list(doc.URI) {
-			if f.end > len(text) {
-				continue // of a newer version
-			}
+		for _, f := range s.findings.in(doc) {
 			e := quoteDiagnostic(f.Diagnostic)
 			list = append(list, agent.Problem{
 				Place:    agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},

@@ -17,7 +17,7 @@ func (s *Server) Hover(_ context.Context, params *protocol.HoverParams) (*protoc
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range s.findings.list(doc.URI) {
+	for _, f := range s.findings.in(doc) {
 		if f.explanation == "" || at < f.start || at > f.end {
 			continue
 		}

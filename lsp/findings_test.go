@@ -1,0 +1,27 @@
+package lsp
+
+import (
+	"testing"
+
+	"go.lsp.dev/protocol"
+
+	"quarry/lsp/text"
+)
+
+// Whoever holds a version of a document while the person types on gets no offset
+// past its end.
+func TestFindingsOfANewerVersionAreLeftOut(t *testing.T) {
+	older := &Document{URI: "file:///a.go", Text: text.New("x foo")}
+	newer := &Document{URI: older.URI, Text: text.New("x foo()\ny bar()\n")}
+	fs := newFindings()
+	said := func(message string, start, end int) finding {
+		return finding{Diagnostic: protocol.Diagnostic{Message: protocol.String(message)}, start: start, end: end}
+	}
+	fs.saw(newer.URI, 0, newer.Text.Len(), []finding{said("foo", 2, 5), said("bar", 10, 13)})
+	if got := fs.in(newer); len(got) != 2 {
+		t.Errorf("in the newer version: %+v", got)
+	}
+	if got := fs.in(older); len(got) != 1 || messageOf(got[0].Diagnostic) != "foo" {
+		t.Errorf("in the older version: %+v", got)
+	}
+}

@@ -32,9 +32,10 @@ func TestVectorsCutShortInUse(t *testing.T) {
 				t.Fatal(err)
 			}
 			set := x.Vectors()
-			err := vectors.Guard(func() { set.Key(0) })
+			var key vectors.Key
+			err := vectors.Guard(func() { key = set.Key(0) })
 			if !errors.Is(err, vectors.ErrDamaged) {
-				t.Fatalf("read: %v", err)
+				t.Fatalf("read %x: %v", key, err)
 			}
 			x.VectorsDamaged(set, err)
 			x.VectorsDamaged(set, err)

@@ -22,7 +22,7 @@ func Guard(read func()) (err error) {
 			runtime.Error
 			Addr() uintptr
 		}:
-			err = fmt.Errorf("%w: it was made shorter, or the disk does not give it (%v)", ErrDamaged, cause)
+			err = fmt.Errorf("%w: it was made shorter, or the disk does not give it (a fault at %#x)", ErrDamaged, cause.Addr())
 		case error:
 			if !errors.Is(cause, ErrDamaged) {
 				panic(cause)

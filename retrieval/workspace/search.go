@@ -29,8 +29,8 @@ type Answer struct {
 // name, as file names do. A search by meaning alone fails if no folder's chunks can be
 // compared with the query.
 func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, error) {
-	var sum Answer
-	var mute error // what kept a folder from answering by meaning
+	sum := Answer{Backend: []string{}} // a list in JSON even where nothing could speak
+	var mute error                     // what kept a folder from answering by meaning
 	asked := false
 	folders := w.snapshot()
 	for _, f := range folders {

@@ -30,6 +30,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,14 +53,7 @@ type Tools interface {
 // their definitions take up its context.
 var offered = []string{"retrieve_context", "read_file", "search_symbols"}
 
-func known(name string) bool {
-	for _, o := range offered {
-		if o == name {
-			return true
-		}
-	}
-	return false
-}
+func known(name string) bool { return slices.Contains(offered, name) }
 
 // Parts are what an assistant works with.
 type Parts struct {

@@ -14,6 +14,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,14 +169,7 @@ func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report,
 	return report, nil
 }
 
-func known(name string) bool {
-	for _, o := range offered {
-		if o == name {
-			return true
-		}
-	}
-	return false
-}
+func known(name string) bool { return slices.Contains(offered, name) }
 
 // questionData fills question.tmpl.
 type questionData struct {

@@ -129,9 +129,13 @@ type Pending struct {
 	answer chan Message
 }
 
-// Start sends a request without waiting.
+// Start sends a request without waiting. A connection that has ended takes none.
 func (c *Conn) Start(method string, params any) (*Pending, error) {
 	c.mu.Lock()
+	if c.waiting == nil {
+		c.mu.Unlock()
+		return nil, errEnded
+	}
 	c.next++
 	p := &Pending{ID: c.next, conn: c, answer: make(chan Message, 1)}
 	c.waiting[strconv.Itoa(p.ID)] = p.answer

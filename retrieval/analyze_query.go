@@ -44,6 +44,9 @@ type analyzed struct {
 	// joined are neighbouring words written as one.
 	joined []joinedWords
 
+	// lifted are roles that nobody is ranked lower for, beside those wanted.
+	lifted role
+
 	wantsTests, wantsExamples, wantsCompat, wantsDocs, wantsTypes, wantsBench, wantsConfig, wantsForeign bool
 }
 

@@ -184,6 +184,40 @@ func TestLocality(t *testing.T) {
 	}
 }
 
+func TestFolderAPersonIsIn(t *testing.T) {
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{
+		document("core/stock.go", "package core\n\n// A shelf is empty when nothing lies on it.\nvar a int\n"),
+		document("testdata/shop/stock.go", "package shop\n\n// The shelf is empty at night.\nvar b int\n"),
+		document("testdata/shop/other/deep.go", "package other\n\n// Some shelf, empty or not.\nvar c int\n"),
+	}))
+	from := func(folder string) Answer {
+		a, err := ix.Search(context.Background(), Request{Query: Parse("empty shelf", noon), At: &Position{Folder: folder}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if got := pathsOf(from("")); got[0] != "core/stock.go" {
+		t.Errorf("at the top: %q", got)
+	}
+	a := from("testdata/shop")
+	if got := pathsOf(a); !strings.HasPrefix(got[0], "testdata/shop/") {
+		t.Errorf("in testdata/shop: %q", got)
+	}
+	for _, r := range a.Results {
+		near := slices.Contains(r.Reasons, "in the current folder")
+		if lower := strings.Contains(strings.Join(r.Reasons, " "), "ranked lower"); near != strings.HasPrefix(r.Path, "testdata/") || near && lower {
+			t.Errorf("reasons of %s: %q", r.Path, r.Reasons)
+		}
+	}
+	for _, r := range from("testdata/sho").Results {
+		if slices.Contains(r.Reasons, "in the current folder") {
+			t.Errorf("%s is near a folder whose name its own only begins with", r.Path)
+		}
+	}
+}
+
 func TestSince(t *testing.T) {
 	docs := sampleDocuments()
 	docs[0].Modified = noon.AddDate(0, 0, -10)

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"path"
 	"slices"
+	"strings"
 )
 
 // How near a file is to where the person is, by the nearest reason.
@@ -24,6 +25,7 @@ func (sr *search) localities() {
 		return
 	}
 	here := path.Dir(at.Path)
+	below := at.Folder + "/"
 	linked := sr.linkedWith(at.Path)
 	for i := range sr.sc.candidates {
 		c := &sr.sc.candidates[i]
@@ -38,6 +40,8 @@ func (sr *search) localities() {
 			near(nearSame, "the current file")
 		case path.Dir(p) == here:
 			near(nearFolder, "in the folder of the current file")
+		case at.Folder != "" && strings.HasPrefix(p, below):
+			near(nearFolder, "in the current folder")
 		}
 		if c.node >= 0 && slices.Contains(linked, uint32(c.node)) {
 			near(nearImported, "linked with the current file")

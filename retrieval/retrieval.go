@@ -86,6 +86,9 @@ type Position struct {
 	// Path is the file at the cursor, Line its 1-based line.
 	Path string
 	Line int
+	// Folder is the folder a person without a file is in, "" at the top. What
+	// is below it is near, and no test or example by the folder's own name.
+	Folder string
 	// Open and Recent are open files and files edited or viewed lately, the
 	// latest first.
 	Open, Recent []string

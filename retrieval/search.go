@@ -56,6 +56,9 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	sr := &search{ix: ix, snap: snap, sc: sc, req: &req}
 	sr.query = analyzeQuery(&sr.an, textOf(&req.Query), ix.options.Project)
 	sr.query.wants(&req.Query)
+	if req.At != nil && req.At.Folder != "" {
+		sr.query.lifted = roleOf(req.At.Folder+"/", "")
+	}
 	sr.applyFilters()
 	sr.weighTerms()
 

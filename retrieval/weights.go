@@ -120,6 +120,7 @@ const (
 
 func (r role) penalty(a *analyzed) float32 {
 	p := float32(1)
+	r &^= a.lifted
 	for _, x := range []struct {
 		role   role
 		factor float32

@@ -33,6 +33,9 @@ A query is free text with optional filters:
   "exact text"  path:internal  path:*_test.go  lang:go  symbol:Parse  kind:function
   type:code|test|doc|config  since:3d  mode:code|docs|symbols|recent  -path:vendor
 
+Within the workspace, what is below the current folder is ranked higher; path:
+leaves out the rest.
+
 With --similar the question is a piece of code, and the query may only filter.`,
 		Example: `  quarry search how are routes grouped
   quarry search RouterGroup
@@ -79,6 +82,9 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	if err != nil {
 		return err
 	}
+	if here := folderWithin(root); here != "" {
+		req.At = &retrieval.Position{Folder: here}
+	}
 	start := time.Now()
 	from, closed, err := a.openSearch(ctx, root, req.WantsMeaning())
 	if err != nil {
@@ -94,6 +100,20 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 		return err
 	}
 	return a.showAnswer(root, req.Query.Terms(), answer, loaded)
+}
+
+// folderWithin is the current folder as a path in root, with slashes; "" if it is
+// root or not in it.
+func folderWithin(root string) string {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(root, here)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 func (a *app) showAnswer(root string, terms []string, answer retrieval.Answer, loaded time.Duration) error {

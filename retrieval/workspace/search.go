@@ -100,7 +100,7 @@ func (w *Workspace) within(f *folder, req retrieval.Request) retrieval.Request {
 		}
 		return list
 	}
-	at := retrieval.Position{Path: rel(req.At.Path), Line: req.At.Line, Open: all(req.At.Open), Recent: all(req.At.Recent)}
+	at := retrieval.Position{Path: rel(req.At.Path), Line: req.At.Line, Folder: rel(req.At.Folder), Open: all(req.At.Open), Recent: all(req.At.Recent)}
 	req.At = &at
 	return req
 }

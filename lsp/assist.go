@@ -242,6 +242,8 @@ func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error)
 	if err != nil {
 		return "", err
 	}
+	u, _ := parseURI(e.URI) // problem has read it
+	number := s.findings.number(u, problem.Start, problem.End, problem.Message)
 	head := fmt.Sprintf("# %s\n\n%s", oneLine(problem.Message, 200), whereabout(s.currentCore().Name(problem.Document.Path), problem.Place))
 	if problem.Source != "" {
 		head += ", says " + problem.Source
@@ -251,8 +253,7 @@ func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error)
 		return x.Text + footer(x.Confidence, x.Citations, x.Removed), err
 	})
 	if err == nil {
-		u, _ := parseURI(e.URI)
-		s.findings.explained(u, finding{start: problem.Start, end: problem.End, Diagnostic: protocol.Diagnostic{Message: protocol.String(problem.Message)}}, whole)
+		s.findings.explained(u, number, whole)
 	}
 	return "explained", err
 }

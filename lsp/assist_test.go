@@ -212,6 +212,48 @@ func TestHoverShowsAFinishedExplanation(t *testing.T) {
 	}
 }
 
+// A person who types above while they wait finds the explanation where the
+// diagnostic is then; one who changes what it speaks of finds none.
+func TestAnExplanationFindsItsDiagnosticWhereItIsNow(t *testing.T) {
+	for name, c := range map[string]struct {
+		typed string
+		over  bool
+		want  bool
+	}{
+		"a line above": {typed: "// more\r\n", want: true},
+		"over it":      {typed: "bar", over: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := make(chan bool, 3)
+			e := edit(t, "vscode", explaining(slowly(next, "Nobody wrote foo. ", "Write it.")))
+			b := problemAt(t, e, "a.go")
+			explain(t, e, b)
+			next <- true
+			page(t, e, "# undefined: foo\n\na.go:4, says compiler.\n\nNobody wrote foo. ")
+			at := b.Diagnostics[0].Start
+			start, end := 0, 0
+			if c.over {
+				start, end = at, at+len("foo")
+			}
+			if err := e.Replace(b, start, end, c.typed); err != nil {
+				t.Fatal(err)
+			}
+			at += len(c.typed) - (end - start)
+			if !c.over { // the editor tells of it again, at its new place
+				b.Diagnostics[0].Start, b.Diagnostics[0].End = at, at+len("foo")
+				actions(t, e, b, at, at)
+			}
+			next <- true
+			next <- true
+			ended(t, e, "explained")
+			got, err := e.Hover(soon(t), b, at)
+			if err != nil || strings.Contains(got, "Write it.") != c.want {
+				t.Errorf("hover %q, %v", got, err)
+			}
+		})
+	}
+}
+
 // The person who asks again, or cancels, waits for nothing older.
 func TestOnlyTheNewestExplanationIsWritten(t *testing.T) {
 	ended1 := make(chan error, 1)

@@ -16,14 +16,17 @@ import (
 // finding is a diagnostic that quarry knows of, from whatever server.
 type finding struct {
 	protocol.Diagnostic
+	// number is its own as long as it is known, whatever is typed around it; 0 until
+	// findings has taken it.
+	number uint64
 	// start and end are its byte range in the document as it is now.
 	start, end int
 	// explanation is what was said about it, "" if nothing yet.
 	explanation string
 }
 
-// same is whether two findings are one diagnostic.
-func (f *finding) same(g *finding) bool {
+// same is whether two findings in one version of a document are one diagnostic.
+func (f *finding) same(g finding) bool {
 	return f.start == g.start && f.end == g.end && messageOf(f.Diagnostic) == messageOf(g.Diagnostic)
 }
 
@@ -35,6 +38,8 @@ type findings struct {
 	mu sync.Mutex
 	// of is guarded by mu; what it holds is replaced, never changed.
 	of map[uri.URI][]finding
+	// numbered is the last number given; guarded by mu.
+	numbered uint64
 }
 
 func newFindings() *findings { return &findings{of: map[uri.URI][]finding{}} }
@@ -51,24 +56,40 @@ func (fs *findings) saw(u uri.URI, start, end int, seen []finding) {
 		}
 	}
 	for _, f := range seen {
-		if i := slices.IndexFunc(fs.of[u], func(old finding) bool { return old.same(&f) }); i >= 0 {
-			f.explanation = fs.of[u][i].explanation
+		if slices.ContainsFunc(next, f.same) {
+			continue
 		}
-		if !slices.ContainsFunc(next, func(old finding) bool { return old.same(&f) }) {
-			next = append(next, f)
+		if i := slices.IndexFunc(fs.of[u], f.same); i >= 0 {
+			f.number, f.explanation = fs.of[u][i].number, fs.of[u][i].explanation
+		} else {
+			fs.numbered++
+			f.number = fs.numbered
 		}
+		next = append(next, f)
 	}
 	slices.SortStableFunc(next, func(a, b finding) int { return a.start - b.start })
 	fs.of[u] = next
 }
 
-// explained keeps what was said about a finding, if it is still there.
-func (fs *findings) explained(u uri.URI, about finding, explanation string) {
+// number is that of the finding with this message at [start, end) of a document, 0
+// if there is none.
+func (fs *findings) number(u uri.URI, start, end int, message string) uint64 {
+	for _, f := range fs.list(u) {
+		if f.start == start && f.end == end && messageOf(f.Diagnostic) == message {
+			return f.number
+		}
+	}
+	return 0
+}
+
+// explained keeps what was said about the finding of that number, if it is still
+// there.
+func (fs *findings) explained(u uri.URI, number uint64, explanation string) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	next := slices.Clone(fs.of[u])
 	for i := range next {
-		if next[i].same(&about) {
+		if next[i].number == number {
 			next[i].explanation = explanation
 		}
 	}

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,60 +10,6 @@ import (
 
 	"quarry/agent"
 )
-
-// errDeclined says that the person does not want a proposal.
-var errDeclined = errors.New("not applied")
-
-// The person's choices about a proposal, where the client does not ask by itself.
-const (
-	choiceApply   = "Apply"
-	choiceShow    = "Show changes"
-	choiceDiscard = "Discard"
-)
-
-// offer puts a proposal to the person and has the editor apply it if they want
-// it. Nil means that the editor's documents have changed so. A client that knows
-// change annotations asks by itself, before it applies.
-func (s *Server) offer(ctx context.Context, p agent.Proposal) error {
-	if err := s.agreed(ctx, p); err != nil {
-		return err
-	}
-	return s.apply(ctx, p)
-}
-
-// agreed asks the person about a proposal that can be applied, where the client
-// does not ask by itself. Nil means yes, or that the client asks.
-func (s *Server) agreed(ctx context.Context, p agent.Proposal) error {
-	if _, err := s.workspaceEdit(ctx, p); err != nil {
-		return err // before the person is bothered
-	}
-	if s.asksItself() {
-		return nil
-	}
-	return s.confirm(ctx, p)
-}
-
-// confirm asks the person. Nil means yes.
-func (s *Server) confirm(ctx context.Context, p agent.Proposal) error {
-	message := fmt.Sprintf("%s? %s Files: %s.", strings.TrimRight(p.Title, ".?"), describe(p), s.changed(p))
-	choices := []string{choiceApply, choiceShow, choiceDiscard}
-	for {
-		chosen, err := s.choose(ctx, message, choices...)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%w; nothing was applied", err)
-		case chosen == choiceApply:
-			return nil
-		case chosen != choiceShow:
-			return errDeclined
-		}
-		text := fmt.Sprintf("# %s\n\n%s\n\n%s\n", p.Title, describe(p), fenced("diff", strings.TrimRight(p.Diff, "\n")))
-		if err := s.show("proposal", text); err != nil {
-			return err
-		}
-		choices = []string{choiceApply, choiceDiscard}
-	}
-}
 
 // changed lists the files of a proposal for the person.
 func (s *Server) changed(p agent.Proposal) string {

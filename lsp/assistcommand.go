@@ -47,14 +47,7 @@ func errandCommand(do errandKind) func(*Server, []protocol.LSPAny) error {
 			case doAsk:
 				return s.answer(ctx, e, job)
 			}
-			return "applied", s.alone(ctx, e, func(ctx context.Context) error {
-				p, err := s.propose(ctx, e)
-				if err != nil {
-					return err
-				}
-				job.Report(0.95, "waits for your decision")
-				return s.offer(ctx, p)
-			})
+			return "applied", s.alone(ctx, e, func(ctx context.Context) error { return s.offer(ctx, e, job) })
 		})
 		return nil
 	}

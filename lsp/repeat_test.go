@@ -55,6 +55,97 @@ func TestARepeatedFixTakesThePlaceOfTheOlder(t *testing.T) {
 	}
 }
 
+// answering notes how often it was asked for a fix.
+func answering(asked *atomic.Int32) *core {
+	return &core{indexed: true, assistant: assistant{fix: func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+		asked.Add(1)
+		return fixFoo(ctx, p)
+	}}}
+}
+
+// questions waits until n of them are on the person's screen.
+func questions(t *testing.T, e *lsptest.Editor, n int) {
+	t.Helper()
+	if err := e.Await(soon(t), func() bool { return e.Waiting() == n }); err != nil {
+		t.Fatalf("%d questions, not %d", e.Waiting(), n)
+	}
+}
+
+// A person who asks again while the first question is still on their screen may
+// answer either; the model is asked once.
+func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
+	closed := func(string, []string) string { return "" }
+	const late = "this is not offered any more"
+	for name, c := range map[string]struct {
+		answers []lsptest.Person // to the questions, the older first
+		text    string
+		result  string
+		told    bool // that the last answer came to nothing
+	}{
+		"the older is answered":      {[]lsptest.Person{lsptest.Yes}, fixed, "applied", false},
+		"the older closes by itself": {[]lsptest.Person{closed, lsptest.Yes}, fixed, "applied", false},
+		"the older says no":          {[]lsptest.Person{lsptest.No, lsptest.Yes}, source, "not applied", true},
+		"both are closed":            {[]lsptest.Person{closed, closed}, source, "not applied", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			e := edit(t, "helix", answering(&asked))
+			b := problemAt(t, e, "a.go")
+			beginFix(t, e, b)
+			questions(t, e, 1)
+			beginFix(t, e, b)
+			questions(t, e, 2)
+			for i, person := range c.answers {
+				if c.told && i > 0 {
+					ended(t, e, c.result)
+				}
+				attend(t, e, person)
+			}
+			if c.result == "applied" && len(c.answers) == 1 {
+				attend(t, e, lsptest.Yes) // the newer question, which waits before the change does
+				attend(t, e, nil)
+				awaitShown(t, e, late)
+			} else if c.result == "applied" {
+				attend(t, e, nil)
+			}
+			ended(t, e, c.result)
+			if c.told {
+				awaitShown(t, e, late)
+			} else if shown := e.Shown(); c.result != "applied" && len(shown) > 0 {
+				t.Errorf("shown: %q", shown)
+			}
+			if got := b.Text.String(); got != c.text {
+				t.Errorf("text %q", got)
+			}
+			if n := asked.Load(); n != 1 {
+				t.Errorf("the model was asked %d times", n)
+			}
+		})
+	}
+}
+
+// A question about a text that is no more decides nothing.
+func TestARepeatedFixOfAnotherTextIsMadeAnew(t *testing.T) {
+	var asked atomic.Int32
+	e := edit(t, "helix", answering(&asked))
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	questions(t, e, 1)
+	if err := e.Replace(b, b.Text.Len(), b.Text.Len(), "// more\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	beginFix(t, e, b)
+	questions(t, e, 2)
+	attend(t, e, lsptest.Yes)
+	awaitShown(t, e, "this is not offered any more")
+	attend(t, e, lsptest.Yes)
+	attend(t, e, nil)
+	ended(t, e, `"applied"`)
+	if got := b.Text.String(); got != fixed+"// more\r\n" || asked.Load() != 2 {
+		t.Errorf("asked %d times, text %q", asked.Load(), got)
+	}
+}
+
 func TestAnotherFixLeavesTheFirstAlone(t *testing.T) {
 	begun := make(chan context.Context, 2)
 	c := &core{indexed: true, assistant: assistant{fix: func(ctx context.Context, _ agent.Problem) (agent.Proposal, error) {

@@ -135,6 +135,7 @@ type Server struct {
 	staging   *agent.Staging            // what tools propose
 	checks    *newest                   // syntax checks, by document
 	errands   *newest                   // by the page that is being written, or the errand's key
+	decisions *decisions                // about proposals, by the errand's key
 	selected  atomic.Pointer[selection] // nil before the first
 
 	pages      sync.Map     // *page by the URI of its virtual document
@@ -157,20 +158,21 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &Server{
-		opts:     opts,
-		log:      opts.Log,
-		base:     base,
-		cancel:   cancel,
-		exit:     make(chan struct{}),
-		gone:     make(chan struct{}),
-		calls:    calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
-		docs:     newOverlay(),
-		inline:   newNewest(),
-		checks:   newNewest(),
-		errands:  newNewest(),
-		findings: newFindings(),
-		encoding: text.UTF16,
-		settings: settings.Default(),
+		opts:      opts,
+		log:       opts.Log,
+		base:      base,
+		cancel:    cancel,
+		exit:      make(chan struct{}),
+		gone:      make(chan struct{}),
+		calls:     calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
+		docs:      newOverlay(),
+		inline:    newNewest(),
+		checks:    newNewest(),
+		errands:   newNewest(),
+		findings:  newFindings(),
+		decisions: newDecisions(),
+		encoding:  text.UTF16,
+		settings:  settings.Default(),
 	}
 	s.staging = agent.NewStaging(func() string {
 		_, roots := s.current()

@@ -97,7 +97,9 @@ func (s *Server) decide(ctx context.Context, p toolParams, waiting agent.Envelop
 	if err != nil {
 		return waiting, err
 	}
-	if err := s.agreed(ctx, proposal); err != nil {
+	d := newDecision(proposal)
+	defer close(d.over)
+	if err := s.agreed(ctx, d); err != nil {
 		s.staging.Discard(staged.ID)
 		return agent.Envelope{Error: refusal(err)}, ctx.Err()
 	}

@@ -36,7 +36,6 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/cite"
-	"quarry/agent/evidence"
 	"quarry/agent/loop"
 	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
@@ -134,7 +133,7 @@ var errNothing = errors.New("the model gave no answer; ask again, or choose a la
 // second follows an objection to the first.
 func (a *Assistant) ask(ctx context.Context, e errand) ([]*said, error) {
 	_, found := a.budget()
-	seen := evidence.New(a.parts.Tools, e.quoted()...)
+	seen := loop.NewEvidence(e.quoted()...)
 	checker := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, seen.Shown)
 	var answers []*said
 	weigh := func(text string) *said {
@@ -150,8 +149,8 @@ func (a *Assistant) ask(ctx context.Context, e errand) ([]*said, error) {
 		return s
 	}
 	shown, turn := 0, 0
-	out, err := loop.New(a.parts.Chat, seen).Run(ctx, loop.Task{
-		Messages: e.messages(), First: e.retrieval(found), Offered: a.parts.Tools.Definitions(offered...), Known: known,
+	out, err := loop.New(a.parts.Chat, a.parts.Tools).Run(ctx, loop.Task{
+		Messages: e.messages(), First: e.retrieval(found), Offered: a.parts.Tools.Definitions(offered...), Known: known, Evidence: seen,
 		Temperature: a.parts.Temperature, MaxTokens: a.parts.MaxTokens,
 		Limits: loop.Limits{Turns: 4, Calls: 6, Bytes: 2 * found, Time: patience},
 		Read: func(now int, text string) loop.Verdict {

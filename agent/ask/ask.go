@@ -20,7 +20,6 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/cite"
-	"quarry/agent/evidence"
 	"quarry/agent/loop"
 	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
@@ -98,7 +97,7 @@ var prompts = prompt.Templates(promptFiles, "prompts")
 func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report, error) {
 	begin := time.Now()
 	opening, quoted := a.opening(q)
-	seen := evidence.New(a.tools, quoted...)
+	seen := loop.NewEvidence(quoted...)
 	definitions := a.tools.Definitions(offered...)
 	budget := a.budget(opening, definitions)
 	checker := cite.NewChecker(a.files, seen.Shown)
@@ -127,11 +126,12 @@ func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report,
 		shown = p.text
 		return w.Text == nil || w.Text(rest)
 	}
-	out, err := loop.New(a.chat, seen).Run(ctx, loop.Task{
+	out, err := loop.New(a.chat, a.tools).Run(ctx, loop.Task{
 		Messages:    opening,
 		First:       a.lookUp(q, budget),
 		Offered:     definitions,
 		Known:       known,
+		Evidence:    seen,
 		Temperature: a.opts.Temperature,
 		MaxTokens:   a.opts.MaxTokens,
 		Limits:      loop.Limits{Turns: 5, Calls: 8, Bytes: budget, Time: a.opts.Time},
@@ -162,7 +162,7 @@ func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report,
 	}
 	whole := out.Stop == loop.Answered && !out.Cut && !cut
 	p := compose(check, out.Text, whole)
-	p.finish(out, seen.Spots, check)
+	p.finish(out, seen.Pieces(), check)
 	show(p)
 	report.Answer = agent.Answer{Text: p.text, Citations: p.citations, Removed: p.removed, Unfounded: p.unfounded}
 	report.Dropped = p.dropped

@@ -57,6 +57,8 @@ type Task struct {
 	Offered json.RawMessage
 	// Known says which names are tools.
 	Known func(name string) bool
+	// Evidence, if not nil, is kept to what the model has read.
+	Evidence *Evidence
 
 	Temperature float64
 	MaxTokens   int // of each answer; 0 leaves it to the Chat
@@ -154,7 +156,10 @@ var errOutOfTime = errors.New("the time for this task is over")
 func (l *Loop) Run(ctx context.Context, t Task) (Outcome, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Limits.Time, errOutOfTime)
 	defer cancel()
-	r := run{Loop: l, task: t, made: map[string]string{}}
+	r := run{Loop: l, task: t, made: map[string]string{}, seen: t.Evidence}
+	if r.seen == nil {
+		r.seen = NewEvidence()
+	}
 	r.messages = append(r.messages, t.Messages...)
 	err := r.all(ctx)
 	if err != nil && context.Cause(ctx) == errOutOfTime {
@@ -169,6 +174,7 @@ type run struct {
 	task     Task
 	messages []agent.Message
 	out      Outcome
+	seen     *Evidence
 	made     map[string]string // ids by call
 	calls    int
 	bytes    int // of results shown
@@ -291,8 +297,7 @@ func (r *run) close() {
 // them described; a conversation that turns out too long gives up half of its
 // longest result.
 func (r *run) ask(ctx context.Context, emit func(string) bool) (agent.Reply, error) {
-	const attempts = 4
-	for attempt := 1; ; attempt++ {
+	for {
 		c := agent.Conversation{Messages: r.messages, Tools: r.task.Offered, Temperature: r.task.Temperature, MaxTokens: r.task.MaxTokens}
 		if r.told.Load() {
 			c = describeTools(c)
@@ -300,8 +305,8 @@ func (r *run) ask(ctx context.Context, emit func(string) bool) (agent.Reply, err
 		reply, err := r.chat.Chat(ctx, c, emit)
 		var long interface{ PromptTooLong() bool }
 		switch {
-		case err == nil || attempt == attempts:
-			return reply, err
+		case err == nil:
+			return reply, nil
 		case errors.Is(err, agent.ErrNoTools) && !r.told.Load() && len(r.task.Offered) > 0:
 			r.told.Store(true)
 		case errors.As(err, &long) && long.PromptTooLong() && r.shorten():

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"quarry/agent"
@@ -12,86 +13,146 @@ import (
 	"quarry/agent/prompt"
 )
 
-// excerpt is a piece of a file in what a tool answers; its place is in At, or in
-// the fields before.
-type excerpt struct {
-	Path      string `json:"path"`
-	StartLine int    `json:"start_line"`
-	EndLine   int    `json:"end_line"`
-	At        string `json:"at"`
-	Symbol    string `json:"symbol"`
-	Text      string `json:"text"`
+// line is one line of what the model reads of a tool's answer.
+type line struct {
+	text string // quoted
+	// shows are the lines of files that this one has, or names as the place of
+	// something.
+	shows []agent.Citation
+	// code says that it is a line of a file.
+	code bool
+}
+
+// entry is what may stand in a tool's answer: a piece of a file with its Text, single
+// Lines of one ("number: text"), or something that has a place. The place is At, or
+// Path with lines.
+type entry struct {
+	Path      string   `json:"path"`
+	StartLine int      `json:"start_line"`
+	EndLine   int      `json:"end_line"`
+	At        string   `json:"at"`
+	Symbol    string   `json:"symbol"`
+	Text      string   `json:"text"`
+	Lines     []string `json:"lines"`
 }
 
 // render is an envelope as the model reads it. Pieces of files stand as they are,
 // each line with its number, since a small model neither reads code well through
-// JSON's escapes nor counts lines; the rest is the envelope.
-func render(e agent.Envelope) string {
-	pieces, rest, ok := excerpts(e.Data)
-	if !e.OK || !ok {
-		return prompt.Quote(e.String())
+// JSON's escapes nor counts lines. Of what else is listed each item has a line, so
+// that a list can be cut; the rest is the envelope.
+func render(e agent.Envelope) []line {
+	lines := renderData(e.Data)
+	if !e.OK || len(lines) == 0 {
+		return []line{{text: prompt.Quote(e.String()), shows: placesIn(e)}}
 	}
-	var b strings.Builder
-	for _, p := range pieces {
-		fmt.Fprintf(&b, "%s\n%s\n\n", strings.TrimSpace(fmt.Sprintf("%s:%d-%d %s", p.Path, p.StartLine, p.EndLine, p.Symbol)), prompt.Number(p.Text, p.StartLine))
-	}
-	for _, r := range rest {
-		b.WriteString(r)
-		b.WriteByte('\n')
+	for lines[len(lines)-1].text == "" {
+		lines = lines[:len(lines)-1]
 	}
 	for _, w := range e.Meta.Warnings {
-		fmt.Fprintf(&b, "[%s]\n", w)
+		lines = append(lines, line{text: prompt.Quote("[" + w + "]")})
 	}
 	if e.Meta.Truncated {
-		b.WriteString("[there is more]\n")
+		lines = append(lines, line{text: "[there is more]"})
 	}
-	return prompt.Quote(strings.TrimRight(b.String(), "\n"))
+	return lines
 }
 
-// excerpts takes the pieces of files out of what a tool answered: the answer is
-// one, or an object with one list of them. rest are the other fields that say
-// something.
-func excerpts(data json.RawMessage) (pieces []excerpt, rest []string, ok bool) {
+// renderData renders what is a piece of a file or has a list with items; of anything
+// else there are no lines.
+func renderData(data json.RawMessage) (lines []line) {
+	if piece, ok := readEntry(data); ok && piece.Text != "" {
+		return piece.excerpt()
+	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
-		return nil, nil, false
+		return nil
 	}
-	if one, ok := asExcerpt(data); ok {
-		return []excerpt{one}, nil, true
-	}
-	list := ""
-	for name, value := range fields {
-		var items []json.RawMessage
-		if json.Unmarshal(value, &items) != nil || len(items) == 0 {
-			continue
-		}
-		var found []excerpt
-		for _, item := range items {
-			if p, ok := asExcerpt(item); ok {
-				found = append(found, p)
-			}
-		}
-		if len(found) == len(items) {
-			if list != "" {
-				return nil, nil, false // two lists: the names of the fields matter
-			}
-			list, pieces = name, found
-		}
-	}
+	var rest []line
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if value := string(fields[name]); name != list && value != "[]" && value != "null" && value != `""` {
-			rest = append(rest, name+": "+value)
+		value := string(fields[name])
+		var items []json.RawMessage
+		switch {
+		case value == "[]" || value == "null" || value == `""`:
+		case json.Unmarshal(fields[name], &items) == nil:
+			lines = append(lines, renderList(name, items)...)
+		default:
+			rest = append(rest, line{text: prompt.Quote(name + ": " + value)})
 		}
 	}
-	return pieces, rest, list != ""
+	if len(lines) == 0 {
+		return nil
+	}
+	return append(lines, rest...)
 }
 
-func asExcerpt(data json.RawMessage) (p excerpt, ok bool) {
-	if json.Unmarshal(data, &p) != nil || p.Text == "" {
-		return p, false
+// renderList renders a list under its name, which pieces of files do without.
+func renderList(name string, items []json.RawMessage) (lines []line) {
+	for i, item := range items {
+		e, ok := readEntry(item)
+		if ok && e.Text != "" {
+			lines = append(append(lines, e.excerpt()...), line{})
+			continue
+		}
+		if i == 0 {
+			lines = append(lines, line{text: prompt.Quote(name + ":")})
+		}
+		switch {
+		case e.Path != "" && e.Lines != nil:
+			lines = append(lines, e.single()...)
+		case ok:
+			lines = append(lines, line{text: prompt.Quote(string(item)), shows: []agent.Citation{e.place()}})
+		default:
+			lines = append(lines, line{text: prompt.Quote(string(item))})
+		}
 	}
-	if c, ok := cite.Parse(p.At); ok {
-		p.Path, p.StartLine, p.EndLine = c.Path, c.StartLine, c.EndLine
+	return lines
+}
+
+// readEntry reads an entry; ok says that it has a place with lines.
+func readEntry(data json.RawMessage) (e entry, ok bool) {
+	if json.Unmarshal(data, &e) != nil {
+		return entry{}, false
 	}
-	return p, p.Path != "" && p.StartLine > 0
+	if c, ok := cite.Parse(e.At); ok {
+		e.Path, e.StartLine, e.EndLine = c.Path, c.StartLine, c.EndLine
+	}
+	return e, e.Path != "" && e.StartLine > 0
+}
+
+func (e entry) place() agent.Citation {
+	return agent.Citation{Path: e.Path, StartLine: e.StartLine, EndLine: max(e.StartLine, e.EndLine)}
+}
+
+// excerpt is a piece of a file under its place.
+func (e entry) excerpt() []line {
+	head := strings.TrimSpace(fmt.Sprintf("%s:%d-%d %s", e.Path, e.StartLine, e.EndLine, e.Symbol))
+	lines := []line{{text: prompt.Quote(head)}}
+	n := e.StartLine
+	for text := range strings.SplitSeq(prompt.Number(e.Text, e.StartLine), "\n") {
+		lines = append(lines, line{text: prompt.Quote(text), shows: []agent.Citation{{Path: e.Path, StartLine: n, EndLine: n}}, code: true})
+		n++
+	}
+	return lines
+}
+
+// single are lines of a file under its name.
+func (e entry) single() []line {
+	lines := []line{{text: prompt.Quote(e.Path)}}
+	for _, text := range e.Lines {
+		l := line{text: prompt.Quote(text)}
+		number, _, _ := strings.Cut(text, ":")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 {
+			l.shows = []agent.Citation{{Path: e.Path, StartLine: n, EndLine: n}}
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// placesIn is the place of an answer that is one entry.
+func placesIn(e agent.Envelope) []agent.Citation {
+	if one, ok := readEntry(e.Data); e.OK && ok {
+		return []agent.Citation{one.place()}
+	}
+	return nil
 }

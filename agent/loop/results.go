@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"quarry/agent"
-	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
 )
 
@@ -16,22 +15,33 @@ import (
 // It answers whether one of them was run: a model that only repeats itself has
 // nothing more to find out.
 func (r *run) answerCalls(ctx context.Context, turn int, calls []toolcall.Call) (useful bool, err error) {
-	var turnText strings.Builder
 	for _, c := range calls {
 		begin := time.Now()
-		id, body, step := r.call(ctx, c)
+		id, lines, step := r.call(ctx, c)
 		if err := ctx.Err(); err != nil {
 			return false, context.Cause(ctx)
 		}
 		useful = useful || step.Outcome != repeated && step.Outcome != overLimit
-		body = clip(body, max(r.task.Limits.Bytes-r.bytes, leastResult))
-		r.bytes += len(body)
-		step.Turn, step.Tool, step.Arguments, step.Bytes, step.Took = turn, c.Name, c.Arguments, len(body), time.Since(begin)
+		result := &result{id: id, name: c.Name, lines: lines, message: len(r.messages)}
+		result.clip(max(r.task.Limits.Bytes-r.bytes, leastResult))
+		r.seen.results = append(r.seen.results, result)
+		step.Turn, step.Tool, step.Arguments, step.Bytes, step.Took = turn, c.Name, c.Arguments, result.size(), time.Since(begin)
+		r.bytes += step.Bytes
 		r.step(step)
-		fmt.Fprintf(&turnText, "<tool_result id=%q name=%q>\n%s\n</tool_result>\n", id, prompt.Quote(c.Name), body)
 	}
-	r.say("user", strings.TrimSuffix(turnText.String(), "\n"))
+	r.say("user", r.resultsIn(len(r.messages)))
 	return useful, nil
+}
+
+// resultsIn are the results of a message.
+func (r *run) resultsIn(message int) string {
+	var list []string
+	for _, result := range r.seen.results {
+		if result.message == message {
+			list = append(list, result.String())
+		}
+	}
+	return strings.Join(list, "\n")
 }
 
 // leastResult is what of a result is shown even when the bytes are spent: enough
@@ -45,17 +55,17 @@ const (
 )
 
 // call makes one call, unless it was made before or the calls are spent.
-func (r *run) call(ctx context.Context, c toolcall.Call) (id, body string, step Step) {
+func (r *run) call(ctx context.Context, c toolcall.Call) (id string, lines []line, step Step) {
 	id = r.newID(c)
 	key := canonical(c)
 	if before, ok := r.made[key]; ok {
 		r.calls++
 		f := agent.Failf(agent.InvalidArguments, "you made this call already, its result is %s: use it, or call with other arguments", before)
-		return id, agent.Envelope{Error: f}.String(), Step{Outcome: repeated}
+		return id, render(agent.Envelope{Error: f}), Step{Outcome: repeated}
 	}
 	if r.calls >= r.task.Limits.Calls {
 		f := agent.Failf(agent.TooLarge, "%d calls are made and no more are allowed: answer from what you have", r.calls)
-		return id, agent.Envelope{Error: f}.String(), Step{Outcome: overLimit}
+		return id, render(agent.Envelope{Error: f}), Step{Outcome: overLimit}
 	}
 	r.calls++
 	r.made[key] = id
@@ -90,38 +100,23 @@ func (r *run) newID(c toolcall.Call) string {
 	}
 }
 
-// cutMark ends a text that was cut.
-const cutMark = "\n[cut: %d bytes more]"
-
-// clip cuts a text to n bytes, at the end of a line unless that costs half of it.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	room := max(0, n-len(fmt.Sprintf(cutMark, len(text))))
-	kept := strings.ToValidUTF8(text[:room], "")
-	if i := strings.LastIndexByte(kept, '\n'); i > len(kept)/2 {
-		kept = kept[:i]
-	}
-	return kept + fmt.Sprintf(cutMark, len(text)-len(kept))
-}
-
 // shorten halves the longest of the results, and answers whether there was one
 // worth it.
 func (r *run) shorten() bool {
-	longest := -1
-	for i := len(r.task.Messages); i < len(r.messages); i++ {
-		if m := r.messages[i]; m.Role == "user" && (longest < 0 || len(m.Text) > len(r.messages[longest].Text)) {
-			longest = i
+	var longest *result
+	for _, result := range r.seen.results {
+		if longest == nil || result.size() > longest.size() {
+			longest = result
 		}
 	}
-	if longest < 0 || len(r.messages[longest].Text) < 4*leastResult {
+	if longest == nil || longest.size() < 2*leastResult {
 		return false
 	}
-	const end = "\n</tool_result>"
-	m := &r.messages[longest]
-	m.Text = clip(m.Text, len(m.Text)/2) + end
-	if r.last {
+	longest.clip(longest.size() / 2)
+	m := &r.messages[longest.message]
+	_, closing := strings.CutSuffix(m.Text, "\n"+lastWord)
+	m.Text = r.resultsIn(longest.message)
+	if closing {
 		m.Text += "\n" + lastWord
 	}
 	return true

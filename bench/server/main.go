@@ -3,6 +3,10 @@
 // once, so that all the time is quarry's and the pipes'.
 //
 //	go run ./bench/server -quarry bin/quarry
+//	go run ./bench/server -quarry bin/quarry -against bin/before
+//
+// With -against each step is taken by one binary and then by the other, so that
+// what else the machine does falls on both alike.
 package main
 
 import (
@@ -25,27 +29,54 @@ import (
 
 func main() {
 	quarry := flag.String("quarry", "bin/quarry", "the binary to measure")
+	against := flag.String("against", "", "another to measure in turn with it, step for step")
 	flag.Parse()
-	b := &bench{ctx: context.Background()}
-	if err := b.start(*quarry); err != nil {
-		log.Fatal(err)
+	log.SetFlags(0)
+	binaries := []string{*quarry}
+	if *against != "" {
+		binaries = append(binaries, *against)
 	}
-	fmt.Println("| what | p50 | p95 | p99 |\n|---|---|---|---|")
-	for _, run := range []func() error{b.overhead, b.changes, b.cancel, b.memory} {
-		if err := run(); err != nil {
-			log.Fatal(err)
-		}
-	}
-	if code, err := b.editor.Quit(b.ctx); err != nil || code != 0 {
-		log.Fatalf("quit: exit code %d, %v", code, err)
-	}
-	b.ollama.Close()
-	if err := os.RemoveAll(b.root); err != nil {
+	if err := measure(binaries); err != nil {
 		log.Fatal(err)
 	}
 }
 
+func measure(binaries []string) error {
+	var all []*bench
+	for i, binary := range binaries {
+		b := &bench{ctx: context.Background()}
+		if i > 0 {
+			b.name = binary + ": "
+		}
+		if err := b.start(binary); err != nil {
+			return err
+		}
+		all = append(all, b)
+	}
+	fmt.Println("| what | p50 | p95 | p99 |\n|---|---|---|---|")
+	for _, run := range []func([]*bench) error{overhead, changes, each((*bench).cancel), each((*bench).memory)} {
+		if err := run(all); err != nil {
+			return err
+		}
+	}
+	return each((*bench).quit)(all)
+}
+
+// each runs one measurement after the other.
+func each(run func(*bench) error) func([]*bench) error {
+	return func(all []*bench) error {
+		for _, b := range all {
+			if err := run(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// bench is one binary under measurement.
 type bench struct {
+	name   string // before each of its rows
 	ctx    context.Context
 	ollama *modeltest.Server
 	editor *lsptest.Editor
@@ -105,7 +136,9 @@ func (b *bench) completions() []modeltest.Request {
 	return slices.DeleteFunc(b.ollama.Prompts(), func(r modeltest.Request) bool { return r.NumPredict() == 1 })
 }
 
-// document opens a Go file of about n lines with the cursor in its middle.
+// document opens a Go file of about n lines with the cursor in its middle,
+// before a statement: what is typed there does not parse together with that,
+// which is the harder case for the syntax gate.
 func (b *bench) document(name string, lines int) (*lsptest.Buffer, error) {
 	var text strings.Builder
 	text.WriteString("package bench\n")
@@ -127,46 +160,67 @@ func (b *bench) type1(doc *lsptest.Buffer) error {
 
 // overhead is the time that an inline completion spends outside the model: from
 // the editor's write to Ollama's request, and from the last token to the answer.
-func (b *bench) overhead() error {
+func overhead(all []*bench) error {
 	for _, lines := range []int{100, 1_000, 20_000} {
-		doc, err := b.document(fmt.Sprintf("overhead%d.go", lines), lines)
-		if err != nil {
-			return err
+		times := make([]struct{ sent, back, sum []time.Duration }, len(all))
+		docs, used := make([]*lsptest.Buffer, len(all)), make([]time.Duration, len(all))
+		for i, b := range all {
+			var err error
+			if docs[i], err = b.document(fmt.Sprintf("overhead%d.go", lines), lines); err != nil {
+				return err
+			}
+			if used[i], err = b.used(); err != nil {
+				return err
+			}
 		}
-		var sent, back, sum []time.Duration
-		for range 500 {
-			if err := b.type1(doc); err != nil {
+		const completions = 500
+		for n := range completions * len(all) {
+			i := n % len(all)
+			sent, back, err := all[i].complete(docs[i])
+			if err != nil {
 				return err
 			}
-			// Let the change be applied: its cost is measured by itself.
-			if err := b.ping(doc); err != nil {
-				return err
-			}
-			begin := time.Now()
-			if err := b.editor.Complete(b.ctx, doc, false); err != nil {
-				return err
-			}
-			end := time.Now()
-			b.mu.Lock()
-			received := b.received
-			b.mu.Unlock()
-			if received.Before(begin) {
-				return fmt.Errorf("a completion asked nobody; the figure would be wrong")
-			}
-			// The line is made whole, so that the file stays what a parser expects.
-			// Not by accepting: that computes the next completion ahead.
-			doc.Ghost = nil
-			if err := b.editor.Replace(doc, doc.Cursor, doc.Cursor, " value"); err != nil {
-				return err
-			}
-			sent, back = append(sent, received.Sub(begin)), append(back, end.Sub(received))
-			sum = append(sum, end.Sub(begin))
+			t := &times[i]
+			t.sent, t.back, t.sum = append(t.sent, sent), append(t.back, back), append(t.sum, sent+back)
 		}
-		row(fmt.Sprintf("request read to backend request sent, %d lines", lines), sent)
-		row(fmt.Sprintf("tokens to reply, %d lines", lines), back)
-		row(fmt.Sprintf("overhead together, %d lines", lines), sum)
+		for i, b := range all {
+			b.row(fmt.Sprintf("request read to backend request sent, %d lines", lines), times[i].sent)
+			b.row(fmt.Sprintf("tokens to reply, %d lines", lines), times[i].back)
+			b.row(fmt.Sprintf("overhead together, %d lines", lines), times[i].sum)
+			now, err := b.used()
+			if err != nil {
+				return err
+			}
+			fmt.Printf("| %sprocessor time a completion, %d lines | %.2f ms | | |\n", b.name, lines,
+				float64((now-used[i]).Microseconds())/1000/completions)
+		}
 	}
 	return nil
+}
+
+// complete types and asks for a completion once.
+func (b *bench) complete(doc *lsptest.Buffer) (sent, back time.Duration, err error) {
+	if err := b.type1(doc); err != nil {
+		return 0, 0, err
+	}
+	// Let the change be applied: its cost is measured by itself.
+	if err := b.ping(doc); err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	if err := b.editor.Complete(b.ctx, doc, false); err != nil {
+		return 0, 0, err
+	}
+	end := time.Now()
+	b.mu.Lock()
+	received := b.received
+	b.mu.Unlock()
+	if received.Before(begin) {
+		return 0, 0, fmt.Errorf("a completion asked nobody; the figure would be wrong")
+	}
+	// Not by accepting: that computes the next completion ahead.
+	doc.Ghost = nil
+	return received.Sub(begin), end.Sub(received), b.editor.Replace(doc, doc.Cursor, doc.Cursor, " value")
 }
 
 // ping waits until the server has handled all that was sent before.
@@ -176,33 +230,47 @@ func (b *bench) ping(doc *lsptest.Buffer) error {
 
 // changes is the cost of a didChange, from the editor's write until the server
 // has handled it.
-func (b *bench) changes() error {
+func changes(all []*bench) error {
 	for _, lines := range []int{100, 1_000, 20_000} {
-		doc, err := b.document(fmt.Sprintf("changes%d.go", lines), lines)
-		if err != nil {
-			return err
+		docs, took := make([]*lsptest.Buffer, len(all)), make([][]time.Duration, len(all))
+		for i, b := range all {
+			var err error
+			if docs[i], err = b.document(fmt.Sprintf("changes%d.go", lines), lines); err != nil {
+				return err
+			}
 		}
-		var took []time.Duration
-		for range 1_000 {
-			begin := time.Now()
-			if err := b.editor.Replace(doc, doc.Cursor, doc.Cursor, "x"); err != nil {
+		for n := range 1_000 * len(all) {
+			i := n % len(all)
+			d, err := all[i].change(docs[i])
+			if err != nil {
 				return err
 			}
-			changed := time.Since(begin)
-			if err := b.ping(doc); err != nil {
-				return err
-			}
-			both := time.Since(begin)
-			begin = time.Now()
-			if err := b.ping(doc); err != nil {
-				return err
-			}
-			// The editor's own splice is in changed, the ping in both.
-			took = append(took, max(0, both-changed-time.Since(begin)))
+			took[i] = append(took[i], d)
 		}
-		row(fmt.Sprintf("didChange of one character, %d lines", lines), took)
+		for i, b := range all {
+			b.row(fmt.Sprintf("didChange of one character, %d lines", lines), took[i])
+		}
 	}
 	return nil
+}
+
+// change types one character.
+func (b *bench) change(doc *lsptest.Buffer) (time.Duration, error) {
+	begin := time.Now()
+	if err := b.editor.Replace(doc, doc.Cursor, doc.Cursor, "x"); err != nil {
+		return 0, err
+	}
+	changed := time.Since(begin)
+	if err := b.ping(doc); err != nil {
+		return 0, err
+	}
+	both := time.Since(begin)
+	begin = time.Now()
+	if err := b.ping(doc); err != nil {
+		return 0, err
+	}
+	// The editor's own splice is in changed, the ping in both.
+	return max(0, both-changed-time.Since(begin)), nil
 }
 
 // cancel is the time from $/cancelRequest until the backend's request is over.
@@ -243,7 +311,7 @@ func (b *bench) cancel() error {
 	b.mu.Lock()
 	b.answer = func() modeltest.Answer { return modeltest.Answer{Pieces: []string{" value", "\n"}} }
 	b.mu.Unlock()
-	row("cancel to idle backend, tokens flowing", took)
+	b.row("cancel to idle backend, tokens flowing", took)
 	return nil
 }
 
@@ -285,8 +353,8 @@ func (b *bench) memory() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nResident memory after 2,000 edits and 200 completions: %.1f MB; after 10,000 and 1,000 more: %.1f MB (%+.1f %%).\n",
-		before, after, 100*(after-before)/before)
+	fmt.Printf("\n%sresident memory after 2,000 edits and 200 completions: %.1f MB; after 10,000 and 1,000 more: %.1f MB (%+.1f %%).\n",
+		b.name, before, after, 100*(after-before)/before)
 	return nil
 }
 
@@ -305,10 +373,41 @@ func (b *bench) resident() (float64, error) {
 	return 0, fmt.Errorf("no VmRSS in /proc")
 }
 
-func row(what string, d []time.Duration) {
+// used is the processor time that the server has taken so far.
+func (b *bench) used() (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	// proc(5): utime and stime are the 12th and 13th field behind the name in
+	// brackets, in hundredths of a second.
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("no processor time in /proc")
+	}
+	var ticks time.Duration
+	for _, f := range fields[11:13] {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return 0, err
+		}
+		ticks += time.Duration(n)
+	}
+	return ticks * 10 * time.Millisecond, nil
+}
+
+func (b *bench) quit() error {
+	if code, err := b.editor.Quit(b.ctx); err != nil || code != 0 {
+		return fmt.Errorf("quit: exit code %d, %w", code, err)
+	}
+	b.ollama.Close()
+	return os.RemoveAll(b.root)
+}
+
+func (b *bench) row(what string, d []time.Duration) {
 	slices.Sort(d)
 	at := func(q float64) string {
 		return fmt.Sprintf("%.2f ms", float64(d[int(q*float64(len(d)-1))].Microseconds())/1000)
 	}
-	fmt.Printf("| %s | %s | %s | %s |\n", what, at(.50), at(.95), at(.99))
+	fmt.Printf("| %s%s | %s | %s | %s |\n", b.name, what, at(.50), at(.95), at(.99))
 }

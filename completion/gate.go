@@ -1,6 +1,9 @@
 package completion
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // Syntax counts syntax errors; package syntaxgate does it with tree-sitter.
 // ok is false where the language has no grammar.
@@ -13,14 +16,17 @@ type Syntax interface {
 }
 
 const (
-	// maxGateParses bounds the work of the gate: a parse of the window takes
-	// some 0.3 ms.
+	// maxGateParses bounds the work of the gate.
 	maxGateParses = 6
-	// gateWindow is how much of a long document is parsed on each side of the
-	// cursor. An incremental parse still takes time in proportion to the number
-	// of declarations: 35 ms in a file of 20,000 lines, of which nobody waits
-	// for more than 3.
-	gateWindow = 4 << 10
+	// gateNear is the least that is parsed on each side of an edit, gateReach how
+	// much farther a line to cut at is looked for. Even an incremental parse takes
+	// time in proportion to the number of declarations: of all of a file of 20,000
+	// lines 35 ms, of this much 0.1 to 0.3. bench/completion.md has what a smaller
+	// window costs in wrong verdicts.
+	gateNear, gateReach = 1 << 10, 4 << 10
+	// gateStep is how far the cursor goes before the window follows it: what moved
+	// is parsed anew, and that takes up to 20 times as long as the parse of a keystroke.
+	gateStep = gateNear / 2
 )
 
 // gate answers the longest beginning of text, in whole lines, that adds no
@@ -59,46 +65,72 @@ func (e *Engine) prepareGate(req Request) {
 	})
 }
 
-// gateSpan is the part of text that is parsed for an edit of [start, end): all
-// of a short one, else about gateWindow on both sides, and never more than twice
-// that. It is cut where a declaration begins, or inside a long one at its
-// outermost line. What such a cut leaves unbalanced counts before and after the
-// edit alike.
+// gateSpan is the part of text that is parsed for an edit of [start, end): from
+// the nearest line that begins a declaration and has gateNear bytes between it
+// and the edit, to the nearest such line behind. What a cut leaves unbalanced
+// counts before and after the edit alike.
+//
+// The lines are looked for from multiples of gateStep on, counted from the text's
+// beginning before the edit and from its end behind it. So typing moves neither
+// cut, and a kept tree serves the next keystroke.
 func gateSpan(text string, start, end int) (from, to int) {
-	from, to = 0, len(text)
-	if start > gateWindow {
-		from = outermostLine(text, start-gateWindow, start)
+	to = len(text)
+	if at := (start - gateNear) / gateStep * gateStep; at > 0 {
+		from = cutAbove(text, at)
 	}
-	if len(text)-end > 2*gateWindow {
-		to = outermostLine(text, end+gateWindow, end+2*gateWindow)
+	if rest := (len(text) - end - gateNear) / gateStep * gateStep; rest > 0 {
+		to = cutBelow(text, len(text)-rest)
 	}
 	return from, to
 }
 
-// outermostLine is the start of the line in [from, to) that is indented least,
-// the first of several; blank lines and closing brackets begin nothing. It is a
-// rune's start near from if no line begins there.
-func outermostLine(text string, from, to int) int {
-	best, least := -1, 0
-	for at := from; at < to; {
-		i := strings.IndexByte(text[at:to], '\n')
+// cutAbove is the start of the nearest line above at that is not indented, or of
+// the text; if neither is within gateReach, of the line indented least.
+func cutAbove(text string, at int) int {
+	first := max(at-gateReach, 0)
+	best, least := runeStart(text, at), math.MaxInt
+	for end := at; least > 0; {
+		i := strings.LastIndexByte(text[first:end], '\n')
 		if i < 0 {
+			if first == 0 {
+				return 0
+			}
 			break
 		}
-		at += i + 1
-		body := strings.TrimLeft(text[at:], " \t")
-		if body == "" || strings.IndexByte("\r\n})]", body[0]) >= 0 {
-			continue
+		end = first + i
+		if depth := depthOf(text[end+1:]); depth < least {
+			best, least = end+1, depth
 		}
-		if indent := len(text) - at - len(body); at < to && (best < 0 || indent < least) {
-			best, least = at, indent
-		}
-		if least == 0 && best >= 0 {
-			break
-		}
-	}
-	if best < 0 {
-		return runeStart(text, from)
 	}
 	return best
+}
+
+// cutBelow is the same for lines below at, and the text's end.
+func cutBelow(text string, at int) int {
+	last := min(at+gateReach, len(text))
+	best, least := runeStart(text, at), math.MaxInt
+	for line := at; least > 0; {
+		i := strings.IndexByte(text[line:last], '\n')
+		if i < 0 {
+			if last == len(text) {
+				return last
+			}
+			break
+		}
+		line += i + 1
+		if depth := depthOf(text[line:]); depth < least {
+			best, least = line, depth
+		}
+	}
+	return best
+}
+
+// depthOf is how far the first line of text is indented; blank lines and closing
+// brackets, which begin nothing, are the deepest.
+func depthOf(text string) int {
+	body := strings.TrimLeft(text, " \t")
+	if body == "" || strings.IndexByte("\r\n})]", body[0]) >= 0 {
+		return math.MaxInt
+	}
+	return len(text) - len(body)
 }

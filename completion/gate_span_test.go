@@ -3,6 +3,7 @@ package completion
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -20,8 +21,8 @@ func TestGateSpan(t *testing.T) {
 			t.Errorf("a cut at %q is not before a declaration", long[at:at+10])
 		}
 	}
-	if got := to - from; got < 2*gateWindow-len(fn) || got > 2*gateWindow+2*len(fn) {
-		t.Errorf("window of %d bytes, want about %d", got, 2*gateWindow)
+	if got := to - from; got < 2*gateNear || got > 2*(gateNear+gateStep+len(fn)) {
+		t.Errorf("window of %d bytes, want about %d", got, 2*gateNear+gateStep)
 	}
 	if from, to := gateSpan(fn, 3, 4); from != 0 || to != len(fn) {
 		t.Errorf("of a short document: %d to %d", from, to)
@@ -39,8 +40,26 @@ func TestGateSpanInLongDeclaration(t *testing.T) {
 			t.Errorf("a cut at %q is not before a method", body[at:at+10])
 		}
 	}
-	if to-from > 4*gateWindow {
+	if to-from > 2*(gateNear+gateStep+gateReach) {
 		t.Errorf("%d bytes", to-from)
+	}
+}
+
+// A tree that was parsed for one keystroke serves the next: the window stands
+// still while the person types, and jumps once in gateStep bytes.
+func TestGateSpanStandsStill(t *testing.T) {
+	fn := "func f() {\n\tx := 1\n}\n\n"
+	jumps, above, below := -1, strings.Repeat(fn, 1000), strings.Repeat(fn, 1000) // the first is none
+	for typed, before, after := "", 0, 0; len(typed) < 4*gateStep; typed += "\ty := 2\n"[len(typed)%8 : len(typed)%8+1] {
+		text, at := above+typed+below, len(above)+len(typed)
+		from, to := gateSpan(text, at, at)
+		if from != before || len(text)-to != after {
+			jumps++
+		}
+		before, after = from, len(text)-to
+	}
+	if jumps > 4 {
+		t.Errorf("the window moved %d times while %d bytes were typed", jumps, 4*gateStep)
 	}
 }
 
@@ -52,7 +71,7 @@ func TestGateSpanHoldsTheEdit(t *testing.T) {
 		end := rapid.IntRange(start, len(text)).Draw(t, "end")
 		if from, to := gateSpan(text, start, end); from < 0 || from > start || to < end || to > len(text) {
 			t.Fatalf("%d to %d for an edit of %d to %d in %d bytes", from, to, start, end, len(text))
-		} else if start-from > gateWindow+4 || to-end > 2*gateWindow {
+		} else if most := gateNear + gateStep + gateReach + utf8.UTFMax; start-from > most || to-end > most {
 			t.Fatalf("%d and %d bytes around an edit", start-from, to-end)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -152,8 +153,6 @@ func TestModelFree(t *testing.T) {
 	broken := says()
 	broken.reply = func(string, int) ([]string, error) { return []string{"half "}, errors.New("connection refused") }
 	slow := says("never")
-	slow.hold = make(chan struct{})
-	defer close(slow.hold)
 	tests := map[string]struct {
 		gen  Generator
 		note string
@@ -165,19 +164,20 @@ func TestModelFree(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			e := New(tt.gen, Options{Timeout: 20 * time.Millisecond})
-			if name != "slow" {
-				defer e.Close()
-			}
-			req := at(t, "a.go", "go", doc)
-			req.Manual = true // one place to copy from is not enough while typing
-			res := complete(t, e, req)
-			if len(res.Items) != 1 || res.Items[0].Text != "p(1, 2); err != nil {\n\t\treturn err\n\t}" || res.Items[0].Engine != "local" {
-				t.Errorf("items = %+v", res.Items)
-			}
-			if res.Note != tt.note || res.Engine != "local" {
-				t.Errorf("note %q, engine %q", res.Note, res.Engine)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				e := newEngine(t, tt.gen, Options{Timeout: 20 * time.Millisecond})
+				slow.hold = make(chan struct{})
+				t.Cleanup(func() { close(slow.hold) }) // before the engine is closed, which waits for it
+				req := at(t, "a.go", "go", doc)
+				req.Manual = true // one place to copy from is not enough while typing
+				res := complete(t, e, req)
+				if len(res.Items) != 1 || res.Items[0].Text != "p(1, 2); err != nil {\n\t\treturn err\n\t}" || res.Items[0].Engine != "local" {
+					t.Errorf("items = %+v", res.Items)
+				}
+				if res.Note != tt.note || res.Engine != "local" {
+					t.Errorf("note %q, engine %q", res.Note, res.Engine)
+				}
+			})
 		})
 	}
 }
@@ -192,20 +192,10 @@ func TestCancelReturnsAtOnce(t *testing.T) {
 		_, err := e.Complete(ctx, at(t, "a.go", "go", "package ‸"))
 		got <- err
 	}()
-	deadline := time.After(5 * time.Second)
-	select {
-	case <-g.asked:
-	case <-deadline:
-		t.Fatal("the model was never asked")
-	}
+	receive(t, g.asked, "the request")
 	cancel()
-	select {
-	case err := <-got:
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("err = %v", err)
-		}
-	case <-deadline:
-		t.Fatal("Complete waits for a stuck Generator")
+	if err := receive(t, got, "the answer, whatever the model does"); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
 	}
 	close(g.hold)
 	e.Close()

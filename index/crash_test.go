@@ -269,7 +269,7 @@ func TestTwoProcesses(t *testing.T) {
 	defer following.Wait()
 	defer cancel()
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for found := false; !found; {
 		select {
 		case name := <-seen:
@@ -334,7 +334,7 @@ func TestDamagedDatabaseIsSetAside(t *testing.T) {
 				if !strings.Contains(m, "damaged") {
 					t.Errorf("told %q", m)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("damage was not noticed")
 			}
 			until(t, "a sound index", func() bool {

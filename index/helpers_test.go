@@ -144,10 +144,10 @@ func symbols(t testing.TB, x *Index, name string) []string {
 // until polls a condition that other goroutines bring about.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		}
 		runtime.Gosched()
 	}

@@ -357,7 +357,7 @@ func TestFeed(t *testing.T) {
 	feed := x.Follow()
 	next := func() {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for {
 			list, caught, err := feed.Next(ctx)

@@ -62,7 +62,7 @@ func stopped(t testing.TB) (*modeltest.Server, *manualClock, *model.Runtime) {
 }
 
 func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -11,21 +11,21 @@ import (
 	"quarry/model/ollamatest"
 )
 
-// These hold what the Ollama that quarry is built for does with time. They ask
-// a model that is slow enough to tell work from none, and compare within one
-// run, so that a busy machine does not fail them.
+// These hold what the Ollama that quarry is built for does with the work it was
+// given before: it is kept, and what is cancelled ends.
 
 func TestRealPromptCache(t *testing.T) {
-	s := ollamatest.StartEmpty(t)
-	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	s := ollamatest.Start(t)
 	o := ready(t, options(s.URL))
 	ctx := soon(t)
-	evaluate := func(prompt string) time.Duration {
+	evaluate := func(prompt string) int {
 		t.Helper()
+		before := len(s.Evaluated())
 		if _, _, err := collect(ctx, o, prompt, 1); err != nil {
 			t.Fatal(err)
 		}
-		return o.Metrics().Last.PromptEval
+		eventually(t, "the log tells of the prompt", func() bool { return len(s.Evaluated()) > before })
+		return s.Evaluated()[before]
 	}
 	text := strings.Repeat("func f(x int) { g(x) }\n", 60)
 	cold := evaluate(fim(text, "return\n"))
@@ -35,30 +35,27 @@ func TestRealPromptCache(t *testing.T) {
 		t.Errorf("the prompts share %d of %d bytes", m.SharedBytes, m.PromptBytes)
 	}
 	moved := evaluate(fim(text[1:], "return\n"))
-	t.Logf("%d tokens cold %v, grown at the end %v, start moved %v", m.PromptTokens, cold, grown, moved)
-	if grown > cold/5 {
-		t.Errorf("a prompt grown at its end took %v of %v: the cache was not used", grown, cold)
-	}
-	if moved < cold/2 {
-		t.Errorf("a prompt whose start moved took %v of %v: more is reused than is known", moved, cold)
+	t.Logf("of %d tokens were read: cold %d, grown at the end %d, start moved %d", m.PromptTokens, cold, grown, moved)
+	if tokens := m.PromptTokens; cold < tokens-10 || grown > 10 || moved < tokens-10 {
+		t.Errorf("of %d tokens were read: cold %d, grown at the end %d, start moved %d; want all, a few, all", tokens, cold, grown, moved)
 	}
 }
 
-// Ollama itself may get stuck after a cancel (stuck.go; 5 of 150 were, bench/model.md); the
-// runtime then has the model loaded anew, and there is nothing to measure.
+// The model is one that is slow enough to tell work from none. Times are compared
+// within one run, and again in another before they count, because a busy machine
+// may stop for a moment. Ollama itself may get stuck after a cancel (stuck.go; 5 of
+// 150 were, bench/model.md); the runtime then has the model loaded anew, and there
+// is nothing to measure.
 func TestRealCancelFreesTheModel(t *testing.T) {
+	var problems []string
 	for range 4 {
-		problems, unstuck := cancelReal(t)
-		if unstuck > 0 {
-			t.Logf("Ollama got stuck %d times and was repaired; once more", unstuck)
-			continue
+		var unstuck int
+		if problems, unstuck = cancelReal(t); len(problems) == 0 && unstuck == 0 {
+			return
 		}
-		for _, p := range problems {
-			t.Error(p)
-		}
-		return
+		t.Logf("once more: Ollama got stuck %d times and was repaired; %q", unstuck, problems)
 	}
-	t.Error("Ollama got stuck four times in a row")
+	t.Errorf("four times in a row; the last time: %q", problems)
 }
 
 // cancelReal cancels requests to a real Ollama; what it answers counts only if
@@ -108,10 +105,11 @@ func cancelReal(t *testing.T) (problems []string, unstuck int) {
 	if returned > next/2 {
 		problem("Generate returned after %v, when the model was free after %v", returned, next)
 	}
-	if n := s.Loads(); n != 1 {
-		problem("a cancel made Ollama load the model again: %d loads", n)
+	unstuck = o.Metrics().Unstuck
+	if n := s.Loads(); unstuck == 0 && n != 1 {
+		t.Errorf("a cancel made Ollama load the model again: %d loads", n)
 	}
-	return problems, o.Metrics().Unstuck
+	return problems, unstuck
 }
 
 func TestRealCancelWhileLoading(t *testing.T) {

@@ -22,7 +22,7 @@ func TestStatusOfARunningServer(t *testing.T) {
 	fake.Script(func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	client, server := net.Pipe()
 	code := make(chan int, 1)

@@ -137,12 +137,13 @@ func TestDeathOfTheClientEndsTheServer(t *testing.T) {
 	if _, err := client.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
-	if got := <-code; got != exitFailed {
-		t.Errorf("exit code %d, want %d", got, exitFailed)
-	}
-	if took := time.Since(begin); took > 2*time.Second {
-		t.Errorf("the server lived %v longer than its client", took)
+	select {
+	case got := <-code:
+		if got != exitFailed {
+			t.Errorf("exit code %d, want %d", got, exitFailed)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the server outlives its client")
 	}
 }
 

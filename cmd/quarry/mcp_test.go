@@ -26,7 +26,7 @@ func TestMCPCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()

@@ -357,8 +357,9 @@ func (e *Editor) Range(b *Buffer, start, end int) any {
 	return map[string]any{"start": e.position(b, start), "end": e.position(b, end)}
 }
 
-// exitTimeout is how long a server may take to end after exit.
-const exitTimeout = 10 * time.Second
+// exitTimeout is far above what a server takes to end after exit, for a slow
+// machine.
+const exitTimeout = time.Minute
 
 // Quit ends the session by the protocol and answers the server's exit code, 0
 // where it runs in this process.

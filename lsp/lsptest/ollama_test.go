@@ -28,12 +28,12 @@ func TestRealOllama(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	stderr := newLog()
 	cmd := exec.Command(path, "lsp", "--log-level=info", "--ollama="+ollama.URL)
 	cmd.Stderr = stderr
-	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 	e, err := lsptest.StartProcess(ctx, cmd, lsptest.Options{Profile: profile, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

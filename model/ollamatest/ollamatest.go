@@ -18,7 +18,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +111,7 @@ func (s *Server) Restart() {
 		"OLLAMA_HOST="+s.host, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"), "HOME="+s.dir,
 		"OLLAMA_NUM_PARALLEL=1", "OLLAMA_KEEP_ALIVE=5m", "OLLAMA_CONTEXT_LENGTH=4096",
 		"CUDA_VISIBLE_DEVICES=-1", "OLLAMA_VULKAN=0",
+		"OLLAMA_DEBUG=1", // for Evaluated
 	)
 	p, err := startProcess(s.bin, env, s.log)
 	if err != nil {
@@ -143,10 +146,23 @@ func (s *Server) Loads() int { return strings.Count(s.log.tail(-1), `msg="starti
 // wanted the model was cancelled.
 func (s *Server) AbortedLoads() int { return strings.Count(s.log.tail(-1), "aborting load") }
 
+var loadingSlot = regexp.MustCompile(`msg="loading cache slot".* remaining=([0-9]+)`)
+
+// Evaluated is, for each prompt so far, how many of its tokens did not stand in
+// the key-value cache. The log that says so may come after the answer.
+func (s *Server) Evaluated() []int {
+	var list []int
+	for _, m := range loadingSlot.FindAllStringSubmatch(s.log.tail(-1), -1) {
+		n, _ := strconv.Atoi(m[1])
+		list = append(list, n)
+	}
+	return list
+}
+
 // Loaded is what /api/ps says about the models in memory.
 func (s *Server) Loaded() []api.ProcessModelResponse {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	ps, err := s.client().ListRunning(ctx)
 	if err != nil {

@@ -98,7 +98,7 @@ func some(name byte, n int) (keys []vectors.Key, list [][]float32) {
 // coded waits until the signs of all vectors are there.
 func coded(t *testing.T, s *Space, n int) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for s.signs.Load().Len() != n {

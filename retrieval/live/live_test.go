@@ -64,7 +64,7 @@ func eventually(t *testing.T, w *Workspace, query string, want ...string) {
 	if want == nil {
 		want = []string{}
 	}
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for got := paths(t, w, query); !slices.Equal(got, want); got = paths(t, w, query) {
@@ -80,7 +80,7 @@ func TestFollowsTheIndex(t *testing.T) {
 		"server/router.go": "package server\n\n// Router finds handlers.\ntype Router struct{}\n",
 		"client/client.go": "package client\n\nimport \"sample/server\"\n\nfunc Dial(r *server.Router) {}\n",
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := source.Settle(ctx); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestFullTextFallback(t *testing.T) {
 		"client/client.py": "# Dials a router and sends handlers.\ndef dial(router):\n    pass\n",
 		"notes.md":         "# Notes\n\nNothing of the kind.\n",
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := source.Settle(ctx); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestFullTextFallback(t *testing.T) {
 
 func TestEmptyIndexIsReady(t *testing.T) {
 	source, first, dir := open(t, nil)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := source.Settle(ctx); err != nil {
 		t.Fatal(err)

@@ -57,9 +57,9 @@ func TestFindByMeaning(t *testing.T) {
 		"depot/fleet.go": "package depot\n\n// Fleet is trams.\ntype Fleet struct{}\n",
 		"notes.md":       "# Notes\n\nNothing of the kind.\n",
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := errors.Join(source.Settle(ctx), w.Ready(ctx)); err != nil {
+	if err := errors.Join(source.Settle(ctx), w.CatchUp(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	memory := dense.NewMemory(time.Minute)

@@ -68,7 +68,7 @@ func open(t *testing.T, watch bool, roots ...string) *world {
 // wait returns when cond holds of the indexed texts.
 func (w *world) wait(what string, cond func(texts map[string]string) bool) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	for {
 		w.mu.Lock()
@@ -219,7 +219,7 @@ func TestCatchUp(t *testing.T) {
 		}
 	}
 	w := open(t, false, empty, full)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := w.CatchUp(ctx); err != nil {
 		t.Fatal(err)

@@ -136,7 +136,7 @@ func (rt *Runtime) canary(ctx context.Context) error {
 	}
 	return &problem{
 		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, it does not know the tags %s", rt.opt.Model, strings.Join(tags, " ")),
-		fix: "choose a model that does, for example granite4:micro, or set the tags yours was trained with",
+		fix: "choose a model that does, for example " + otherThan(rt.opt.Model) + ", or set the tags yours was trained with",
 	}
 }
 

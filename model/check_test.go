@@ -48,10 +48,10 @@ func TestCheck(t *testing.T) {
 			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model was trained for no more", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
-		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete in the middle of code, it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|> | choose a model that does, for example granite4:micro, or set the tags yours was trained with\n"},
+		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete in the middle of code, it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|> | choose a model that does, for example qwen2.5-coder:1.5b, or set the tags yours was trained with\n"},
 		{"hybrid", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
-		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: granite4:micro, which is dense, answers many times sooner\nok context", 1)},
+		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: qwen2.5-coder:1.5b, which is dense, answers many times sooner\nok context", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewServer(t)

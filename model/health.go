@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 )
@@ -231,9 +232,18 @@ func (rt *Runtime) probe(trusted bool) State {
 
 func (rt *Runtime) warning(about facts) string {
 	if about.hybrid {
-		return rt.opt.Model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: granite4:micro, which is dense, answers many times sooner"
+		return rt.opt.Model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: " + otherThan(rt.opt.Model) + ", which is dense, answers many times sooner"
 	}
 	return ""
+}
+
+// otherThan is a model to name as an example to somebody whose own is at fault.
+func otherThan(own string) string {
+	switch strings.TrimSuffix(own, ":latest") {
+	case "granite4", "granite4:micro": // the same weights
+		return "qwen2.5-coder:1.5b"
+	}
+	return "granite4:micro"
 }
 
 func phaseOf(err error) Phase {

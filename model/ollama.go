@@ -94,7 +94,7 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	if show.RemoteHost != "" && !c.remote {
 		return facts{}, &problem{
 			kind: ErrRefused, what: fmt.Sprintf("Ollama would send your code to %s, where it runs %s", show.RemoteHost, c.model),
-			fix: "choose a local model such as granite4:micro, or set ollama.allowRemote to true in your user settings",
+			fix: "choose a local model such as " + otherThan(c.model) + ", or set ollama.allowRemote to true in your user settings",
 		}
 	}
 	f := facts{family: show.Details.Family}

@@ -7,6 +7,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,7 +30,7 @@ const instructions = "Search and read one workspace. Begin with retrieve_context
 	"The apply tools change nothing: show the person the diff that they answer."
 
 // Serve speaks the protocol, one JSON message a line, until in ends or ctx does. It
-// closes neither.
+// closes neither. A line that is no message is answered with an error.
 func Serve(ctx context.Context, tools Tools, version string, in io.Reader, out io.Writer) error {
 	var definitions []struct {
 		Function struct {
@@ -50,13 +51,9 @@ func Serve(ctx context.Context, tools Tools, version string, in io.Reader, out i
 			return result(tools.Call(ctx, req.Params.Name, req.Params.Arguments)), nil
 		})
 	}
-	return server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: keepOpen{out}})
+	writer := &whole{out: out}
+	return server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: writer}), Writer: writer})
 }
-
-// keepOpen is a Writer whose Close does nothing.
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }
 
 // result is an envelope as the protocol has it. A change that waits is an answer,
 // not a failure.

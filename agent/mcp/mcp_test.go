@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,5 +112,49 @@ func TestToolsOverMCP(t *testing.T) {
 	}
 	if disk, err := os.ReadFile(filepath.Join(dir, "a.go")); err != nil || string(disk) != source {
 		t.Errorf("a.go is now %q, %v", disk, err)
+	}
+}
+
+// What is no message is answered with an error, and the session goes on.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- mcp.Serve(t.Context(), agent.NewToolbox(agent.Parts{}), "test", in, out)
+		out.Close()
+	}()
+	answers := bufio.NewReader(fromServer)
+	for _, c := range []struct{ line, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, `"id":1,"result"`},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
+		{"hello", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`},
+		{`{"jsonrpc":"2.0","id":2,"method":"tools/li`, `"id":null,"error":{"code":-32700,`},
+		{"", ""},
+		{"\xff\x00", `"code":-32700`},
+		{`{"id":3,"method":"tools/list"}`, `"id":3,"error":{"code":-32600,`},
+		{`{"jsonrpc":"2.0","id":{},"method":"tools/list"}`, `"id":null,"error":{"code":-32600,`},
+		{`{"jsonrpc":"2.0","id":4,"method":5}`, `"id":4,"error":{"code":-32600,`},
+		{`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, `"code":-32600`},
+		{"5", `"code":-32600`},
+		{`{"jsonrpc":"2.0","id":6,"method":"x","params":"` + strings.Repeat("y", 9<<20) + `"}`, `"code":-32700,"message":"the message is longer`},
+		{`{"jsonrpc":"2.0","id":77,"result":{}}`, ""}, // nobody asked
+		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`, `"id":7,"error":{"code":-32601`},
+		{`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":"x"}`, `"id":8,"error"`},
+		{`{"jsonrpc":"2.0","id":"9","method":"ping"}` + "\r", `"id":"9","result"`},
+	} {
+		if _, err := io.WriteString(toServer, c.line+"\n"); err != nil {
+			t.Fatalf("%.60q ended the session: %v, %v", c.line, err, <-ended)
+		}
+		if c.want == "" {
+			continue
+		}
+		if got, err := answers.ReadString('\n'); err != nil || !strings.Contains(got, c.want) {
+			t.Fatalf("%.60q is answered %q, %v", c.line, got, err)
+		}
+	}
+	toServer.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("ended with %v", err)
 	}
 }

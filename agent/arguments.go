@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,7 +38,11 @@ func (t *tool) arguments(raw json.RawMessage) (args json.RawMessage, warnings []
 				err = fmt.Errorf("more follows the closing brace")
 			}
 		}
-		if err != nil {
+		var mistyped *json.UnmarshalTypeError
+		switch {
+		case errors.As(err, &mistyped) && strings.HasPrefix(mistyped.Value, "number "):
+			return nil, nil, Failf(InvalidArguments, "%s is too large. %s", clip(mistyped.Value, 60), t.usage())
+		case err != nil:
 			return nil, nil, Failf(InvalidArguments, "the arguments are not one JSON object (%v). %s", err, t.usage())
 		}
 	}
@@ -72,8 +77,12 @@ func (t *tool) arguments(raw json.RawMessage) (args json.RawMessage, warnings []
 // decodeArguments puts valid arguments into a struct. Whole numbers that no int
 // holds are the one thing the schemas let through.
 func decodeArguments[T any](args json.RawMessage) (v T, err error) {
-	if err := json.Unmarshal(args, &v); err != nil {
-		return v, Failf(InvalidArguments, "a number is too large: %v", err)
+	var mistyped *json.UnmarshalTypeError
+	switch err := json.Unmarshal(args, &v); {
+	case errors.As(err, &mistyped):
+		return v, Failf(InvalidArguments, "%s is too large a number", mistyped.Field)
+	case err != nil:
+		return v, fmt.Errorf("decode the arguments: %w", err)
 	}
 	return v, nil
 }

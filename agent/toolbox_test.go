@@ -256,3 +256,19 @@ func TestCancelledCall(t *testing.T) {
 		}
 	}
 }
+
+// Numbers that no int or float holds are refused in words, not in Go's.
+func TestNumbersThatAreTooLarge(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"path":"a","start_line":1e300,"end_line":1}`:                "start_line is too large a number",
+		`{"path":"a","start_line":1,"end_line":99999999999999999999}`: "end_line is too large a number",
+		`{"path":"a","start_line":1e999,"end_line":1}`:                "number 1e999 is too large. Arguments of read_file: ",
+		`{"path":"a","start_line":1,"end_line":1,"max_bytes":1e300}`:  "max_bytes must be a whole number from 1024 to 200000",
+		`{"path":"a","start_line":-1e300,"end_line":1}`:               "start_line must be a whole number, at least 1",
+	} {
+		e := NewToolbox(Parts{}).Call(t.Context(), "read_file", json.RawMessage(args))
+		if e.Error == nil || e.Error.Code != InvalidArguments || !strings.Contains(e.Error.Message, want) || strings.Contains(e.Error.Message, "Go ") {
+			t.Errorf("%s: %s", args, e)
+		}
+	}
+}

@@ -186,7 +186,8 @@ func parseAbout(arg string) (file string, lines [2]int, err error) {
 	return arg[:i], [2]int{start, end}, nil
 }
 
-// placeIn is a file of the workspace, or lines of it.
+// placeIn is a file of the workspace, or lines of it. The empty one behind the last
+// line break is a line, too: compilers name it for what is missing there.
 func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.Place, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -212,6 +213,9 @@ func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.P
 			at.Start = offset
 		}
 		rest := text[offset:]
+		if rest == "" && n == lines[1] && (text == "" || text[len(text)-1] == '\n') {
+			break
+		}
 		if rest == "" {
 			return nil, fmt.Errorf("%s has %d lines; there is no line %d", file, n-1, lines[1])
 		}

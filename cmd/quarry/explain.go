@@ -149,7 +149,8 @@ func problemAt(at agent.Place, message, source string) (agent.Problem, error) {
 		return agent.Problem{Place: at, Severity: agent.SeverityError, Source: source, Message: message}, nil
 	}
 	for _, p := range diagnostics.Syntax(at.Document) {
-		if p.Start < at.End && p.End >= at.Start {
+		last := at.Start == len(at.Document.Text)
+		if p.End >= at.Start && (p.Start < at.End || last && p.Start == at.End) {
 			return p, nil
 		}
 	}

@@ -35,6 +35,8 @@ type analyzed struct {
 	// words are the stems of the words without stop words, one each, and raw the
 	// words they come from, in lower case.
 	words, raw []string
+	// late are the words that stand behind a preposition.
+	late wordSet
 	// names are the identifiers that stand in the query, lower case and as
 	// written; a symbol query has exactly one.
 	names []queryName
@@ -92,6 +94,11 @@ var stopWords = setOf(strings.Fields(`a an the of in on at to for from by with w
 	logic place part parts way ways thing things stuff whether while through across per etc e g ie eg vs support supports supported
 	provide provides provided allow allows allowed let lets make makes made making called responsible`)...)
 
+// prepositions part what a question is about from its circumstances: the file of
+// "cookie store for sessions" is the cookie store's.
+var prepositions = setOf("of", "for", "in", "into", "on", "to", "by", "via", "with", "without", "from", "as", "using", "through", "across", "under", "when", "while",
+	"that", "which", "before", "after", "during")
+
 // symbolKeywords before a name make a query of two words a symbol query.
 var symbolKeywords = setOf("func", "function", "fn", "def", "class", "struct", "interface", "trait", "enum", "type", "method", "module", "macro", "const", "var", "record", "protocol", "object")
 
@@ -117,9 +124,13 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 		seen[t.text] = len(a.terms)
 		a.terms = append(a.terms, t)
 	}
-	kept := keptFields(fields, a.class)
+	kept, early := keptFields(fields, a.class)
+	earlyWords := 0
 	var rawWords []string // lower-cased words in order, for neighbours
-	for _, f := range kept {
+	for i, f := range kept {
+		if i == early {
+			earlyWords = len(rawWords)
+		}
 		lower := strings.ToLower(strings.TrimFunc(f, notWord))
 		weight := float32(1)
 		if projectFlat != "" && flatName(lower) == projectFlat && len(kept) > 1 {
@@ -147,6 +158,9 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 	for _, f := range fields {
 		a.intent(strings.ToLower(strings.TrimFunc(f, notWord)))
 	}
+	if early == len(kept) {
+		earlyWords = len(rawWords)
+	}
 	before := -1
 	for i, w := range rawWords {
 		s := an.Stem(w)
@@ -155,6 +169,9 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 			at = len(a.words)
 			a.words = append(a.words, s)
 			a.raw = append(a.raw, w)
+			if i >= earlyWords && at < 64 {
+				a.late |= 1 << at
+			}
 		}
 		if i > 0 {
 			flat := rawWords[i-1] + w
@@ -173,24 +190,32 @@ func analyzeQuery(an *token.Analyzer, text, project string) analyzed {
 // question.
 const maxWords = 64
 
-// keptFields drops stop words; a query of nothing else keeps them all.
-func keptFields(fields []string, class Class) []string {
+// keptFields drops stop words; a query of nothing else keeps them all. The first early
+// of those kept stand before any preposition.
+func keptFields(fields []string, class Class) (kept []string, early int) {
 	if class == ClassSymbol {
-		return fields
+		return fields, len(fields)
 	}
-	kept := make([]string, 0, min(len(fields), maxWords))
+	kept = make([]string, 0, min(len(fields), maxWords))
 	for _, f := range fields {
 		if len(kept) == maxWords {
 			break
 		}
-		if w := strings.ToLower(strings.TrimFunc(f, notWord)); w != "" && !stopWords[w] {
+		w := strings.ToLower(strings.TrimFunc(f, notWord))
+		if prepositions[w] && early == 0 {
+			early = len(kept)
+		}
+		if w != "" && !stopWords[w] {
 			kept = append(kept, f)
 		}
 	}
 	if len(kept) == 0 {
-		return fields[:min(len(fields), maxWords)]
+		kept = fields[:min(len(fields), maxWords)]
 	}
-	return kept
+	if early == 0 {
+		early = len(kept)
+	}
+	return kept, early
 }
 
 // intent lifts penalties when the query asks for what they demote.
@@ -207,7 +232,7 @@ func (a *analyzed) intent(word string) {
 		a.wantsCompat = true
 	case "documentation", "docs", "readme", "changelog", "guide":
 		a.wantsDocs = true
-	case "typings", "declaration", "declarations", "stub", "stubs":
+	case "type", "types", "typed", "typing", "typings", "interface", "interfaces", "declaration", "declarations", "stub", "stubs":
 		a.wantsTypes = true
 	case "benchmark", "benchmarks", "bench", "performance":
 		a.wantsBench = true

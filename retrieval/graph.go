@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -21,7 +20,7 @@ type graph struct {
 	weights []float32
 	// rank is PageRank divided by its maximum.
 	rank []float32
-	// old has the nodes under a folder v1 beside which there is a v2.
+	// old has the nodes of versions that are kept beside their successors.
 	old bitset
 }
 
@@ -116,36 +115,6 @@ func namedGraph(s *Snapshot) *graph {
 	}
 	g.connect(len(files), edges)
 	return g
-}
-
-// oldVersions finds files under a folder named for a version, such as v1, that
-// has a sibling of a later one.
-func oldVersions(files []*file) bitset {
-	latest := map[string]int{} // parent folder to the latest version in it
-	each := func(p string, visit func(parent string, version int)) {
-		for at := 0; ; {
-			n := strings.IndexByte(p[at:], '/')
-			if n < 0 {
-				return
-			}
-			if v, err := strconv.Atoi(strings.TrimPrefix(p[at:at+n], "v")); err == nil && p[at] == 'v' {
-				visit(p[:at], v)
-			}
-			at += n + 1
-		}
-	}
-	for i := range files {
-		each(files[i].path, func(parent string, v int) { latest[parent] = max(latest[parent], v) })
-	}
-	old := bitset{}
-	for i := range files {
-		each(files[i].path, func(parent string, v int) {
-			if v < latest[parent] {
-				old = old.with(i)
-			}
-		})
-	}
-	return old
 }
 
 func sortedNodes(m map[uint32]float32) []uint32 {

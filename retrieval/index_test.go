@@ -167,6 +167,23 @@ func TestResultsExplainThemselves(t *testing.T) {
 	}
 }
 
+// The core of a library has a sigil that its users' questions leave out.
+func TestSigilsAreLeftOut(t *testing.T) {
+	docs := []Document{
+		document("core/schemas.ts", "export class $ZodType { parse(x: unknown) { return x } }\n"),
+		document("util/other.ts", "export function makeZodType(x: unknown) { return x }\n"),
+		document("lib/cart.php", "<?php\nclass Cart { private $total; function add($price) { $this->total += $price; } }\n"),
+	}
+	ix := New(Options{})
+	ix.Apply(changesOf(docs))
+	for query, want := range map[string]string{"ZodType": "$ZodType", "$ZodType": "$ZodType", "zodtype": "$ZodType"} {
+		a := search1(t, ix, Request{}, query)
+		if len(a.Results) == 0 || a.Results[0].Path != "core/schemas.ts" || a.Results[0].Symbol != want {
+			t.Errorf("%s found %+v", query, a.Results)
+		}
+	}
+}
+
 func TestLocality(t *testing.T) {
 	ix := sampleIndex(t)
 	at := func(path string) []string {

@@ -69,6 +69,24 @@ func TestRoles(t *testing.T) {
 	}
 }
 
+func TestFilesOfTypesOnly(t *testing.T) {
+	for text, want := range map[string]bool{
+		"export interface Store { get(): string }\nexport type Key = string\n":                   true,
+		"export interface Store { get(): string }\nexport function open(): Store { return x }\n": false,
+		"export type Key = string\nexport const none: Key = ''\n":                                false,
+		"export type Key = string\nexport enum Mode { A }\n":                                     false,
+		"export * from './store'\n":                                                              false,
+	} {
+		d := document("src/store.ts", text)
+		if got := declaresOnlyTypes(&d); got != want {
+			t.Errorf("%q declares only types: %v", text, got)
+		}
+	}
+	if d := document("store.go", "package store\n\ntype Store interface{ Get() string }\n"); declaresOnlyTypes(&d) {
+		t.Error("Go's types are code")
+	}
+}
+
 func TestPathWords(t *testing.T) {
 	an := newAnalyzer()
 	for path, want := range map[string][2]string{
@@ -128,11 +146,27 @@ func TestAlike(t *testing.T) {
 }
 
 func TestOldVersions(t *testing.T) {
-	files := []*file{{path: "src/v3/a.ts"}, {path: "src/v4/a.ts"}, {path: "src/core/a.ts"}, {path: "api/v1/b.go"}, {path: "src/v10/c.ts"}, {path: "src/vendor/d.ts"}}
+	var files []*file
+	want := map[string]bool{}
+	for _, c := range []struct {
+		path string
+		old  bool
+	}{
+		{"src/v3/a.ts", true}, {"src/v4/a.ts", true}, {"src/core/a.ts", false}, {"api/v1/b.go", false}, {"src/v10/c.ts", false}, {"src/vendor/d.ts", false},
+		// pydantic keeps its first version so.
+		{"pydantic/main.py", false}, {"pydantic/fields.py", false}, {"pydantic/v1/main.py", true}, {"pydantic/v1/fields.py", true}, {"pydantic/v1/types/x.py", true},
+		// A Go module's second version stands in a folder of the first.
+		{"go.mod", false}, {"run.go", false}, {"v2/go.mod", false}, {"v2/run.go", false},
+		// Most of an interface's files have no counterpart outside.
+		{"rest/doc.go", false}, {"rest/v1/doc.go", false}, {"rest/v1/pods.go", false}, {"rest/mv1/doc.go", false},
+	} {
+		files = append(files, &file{path: c.path})
+		want[c.path] = c.old
+	}
 	old := oldVersions(files)
-	for i, want := range []bool{true, true, false, false, false, false} {
-		if old.has(i) != want {
-			t.Errorf("%s old = %v", files[i].path, old.has(i))
+	for i, f := range files {
+		if old.has(i) != want[f.path] {
+			t.Errorf("%s old = %v", f.path, old.has(i))
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 	roleExample
 	roleCompat    // legacy, compatibility, deprecated
 	roleFace      // re-exports what other files hold: index.ts, mod.rs, __init__.py
-	roleTypes     // .d.ts, .pyi: declarations without code
+	roleTypes     // .d.ts, .pyi and the like: declarations without code
 	roleGenerated // written by a program
 	roleVendored
 	roleBench
@@ -74,11 +74,11 @@ next:
 	return dst
 }
 
-// flatName is a name without separators in lower case: what a person may type
-// for it.
+// flatName is a name without separators and sigils in lower case: what a person may
+// type for it.
 func flatName(s string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' || r == '.' {
+		if r == '_' || r == '-' || r == ' ' || r == '.' || r == '$' {
 			return -1
 		}
 		return r

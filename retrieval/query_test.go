@@ -119,6 +119,30 @@ func TestStopWordsLeaveSomething(t *testing.T) {
 	}
 }
 
+func TestWordsBehindAPreposition(t *testing.T) {
+	an := newAnalyzer()
+	for text, want := range map[string]string{
+		"cookie store for Plug.Session":                   "plug session",
+		"how is the lockfile read in a workspace of many": "workspace many",
+		"for a cookie store":                              "", // nothing stands before it
+		"routes and routes of a router":                   "router",
+		"routes by routes":                                "",
+		"radix tree":                                      "",
+		"what is it for":                                  "",
+	} {
+		q := analyzeQuery(an, text, "")
+		var late []string
+		for i, w := range q.raw {
+			if q.late.has(i) {
+				late = append(late, w)
+			}
+		}
+		if got := strings.Join(late, " "); got != want {
+			t.Errorf("late words of %q are %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Any sequence of bytes is a valid query, and what is parsed holds together.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{`a "b c" path:x -lang:go`, `"`, `path:"`, "since:9999999w kind:\xff", "-path:", "mode:all mode:", "symbol:::", "a\x00b"} {

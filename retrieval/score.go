@@ -177,6 +177,10 @@ func (sr *search) anyDefinition() bool {
 	return slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.def != nil })
 }
 
+// sigils are what languages and habits put before a name: PHP's $total, $ZodType, _read.
+// Questions leave them out.
+const sigils = "$_"
+
 // declares notes that d has a name of the query, in full or in part (share < 1).
 func (sr *search) declares(segment int, d *def, name *queryName, share float32) {
 	f := sr.snap.fileBase[segment] + d.file
@@ -188,7 +192,7 @@ func (sr *search) declares(segment int, d *def, name *queryName, share float32) 
 	if d.key == c.meta.words.base {
 		v *= definitionStemBoost
 	}
-	if share == 1 && d.name != name.written {
+	if share == 1 && strings.TrimLeft(d.name, sigils) != name.written {
 		v *= definitionCase
 	}
 	if name.owner != "" && !ownedBy(d, c.meta, name.owner) {

@@ -20,8 +20,8 @@ type search struct {
 	req   *Request
 	query analyzed
 	an    token.Analyzer
-	// idfs belong to query.terms, wordIDF to query.words, plainIDF to
-	// query.plain.
+	// idfs belong to query.terms, wordIDF to query.words as paths are compared with
+	// them, plainIDF to query.plain.
 	idfs, wordIDF, plainIDF []float32
 	// scanned: the literal signal looked into files.
 	scanned bool
@@ -257,6 +257,9 @@ func (sr *search) weighTerms() {
 	sr.wordIDF = make([]float32, len(q.words))
 	for i, w := range q.words {
 		sr.wordIDF[i] = idf(s.documentFrequency(w), s.chunks) * q.wordWeight(w)
+		if q.late.has(i) {
+			sr.wordIDF[i] *= lateWeight
+		}
 		sr.totalIDF += sr.wordIDF[i]
 	}
 	sr.plainIDF = make([]float32, len(q.plain))

@@ -140,6 +140,9 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 	if len(syn.Chunks) > thinFace {
 		f.role &^= roleFace
 	}
+	if declaresOnlyTypes(d) {
+		f.role |= roleTypes
+	}
 	if foreign(a, d.Path, runtime.GOOS) {
 		f.role |= roleForeign
 	}
@@ -210,6 +213,26 @@ func (s *segment) addCard(d *Document, f *file, card *postingsBuilder) {
 		card.addTerm(w, 1)
 	}
 	card.addText(headComment(d.Text), 1)
+}
+
+// declaresOnlyTypes answers whether a file of TypeScript has types that other files'
+// code uses, and no code: what a .d.ts is.
+func declaresOnlyTypes(d *Document) bool {
+	if d.Language != "typescript" {
+		return false
+	}
+	types := false
+	for i := range d.Syntax.Symbols {
+		switch sym := &d.Syntax.Symbols[i]; sym.Kind {
+		case syntax.KindInterface, syntax.KindType:
+			types = true
+		case syntax.KindFunction, syntax.KindClass, syntax.KindEnum, syntax.KindConst, syntax.KindVar:
+			if sym.Container == "" {
+				return false
+			}
+		}
+	}
+	return types
 }
 
 // isClause answers whether a symbol only says which module the file is in or

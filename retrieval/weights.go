@@ -76,6 +76,7 @@ const (
 
 	projectWeight float32 = .3 // of the workspace's own name in a query
 	joinedWeight  float32 = .7 // of two neighbouring words written as one
+	lateWeight    float32 = .6 // of a word behind a preposition, in a path
 )
 
 // Penalties multiply the score of files by role; the intent that lifts each is

@@ -5,8 +5,10 @@
 package emacs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -35,29 +37,57 @@ const save = `def save(path, shelf):
         json.dump(shelf, file)
 `
 
-// open starts Emacs with init on shelf.py, at its end.
-func open(t *testing.T, init string) (term *editortest.Terminal, file string) {
+// editor is an Emacs to start.
+type editor struct {
+	file, text string
+	line       int // where the cursor is at first, 1-based
+	init       string
+	model      string // the URL of one
+}
+
+// open starts Emacs on a file in a workspace of its own.
+func open(t *testing.T, e editor) (term *editortest.Terminal, file string) {
+	t.Helper()
+	home, workspace := t.TempDir(), t.TempDir()
+	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "init.el"), e.init)
+	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
+	file = filepath.Join(workspace, e.file)
+	editortest.WriteFile(t, file, e.text)
+	return editortest.Open(t, editortest.Session{
+		Dir: workspace, Home: home,
+		Binds:   []string{filepath.Join(editortest.Module(t), "editors", "emacs")},
+		Path:    []string{editortest.QuarryFolder},
+		Env:     map[string]string{"OLLAMA_HOST": e.model},
+		Columns: 120, Rows: 40,
+		Command: []string{"emacs", fmt.Sprintf("+%d", e.line), e.file},
+	}), file
+}
+
+// lspMode is what the README has a person write for lsp-mode.
+func lspMode(t *testing.T) string {
+	return configuration(t, "elisp") + "(setq lsp-auto-guess-root t)\n" // lsp-mode asks about each new project otherwise
+}
+
+// eglot is what the README has a person write for eglot.
+func eglot(t *testing.T) string { return configuration(t, "lisp") }
+
+func configuration(t *testing.T, language string) string {
+	t.Helper()
+	return strings.ReplaceAll(editortest.FencedBlock(t, "README.md", language), "/path/to/quarry", editortest.Module(t))
+}
+
+// openShelf starts Emacs with init on shelf.py, at its end.
+func openShelf(t *testing.T, init string) (term *editortest.Terminal, file string) {
 	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.Recite(shelf+save, r.Prompt)}
 	})
-	home, workspace := t.TempDir(), t.TempDir()
-	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "init.el"), init)
-	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
-	file = filepath.Join(workspace, "shelf.py")
-	editortest.WriteFile(t, file, shelf)
-	return editortest.Open(t, editortest.Session{
-		Dir: workspace, Home: home,
-		Path:    []string{editortest.QuarryFolder},
-		Env:     map[string]string{"OLLAMA_HOST": model.URL},
-		Command: []string{"emacs", "+12", "shelf.py"},
-	}), file
+	return open(t, editor{file: "shelf.py", text: shelf, init: init, model: model.URL, line: 12})
 }
 
 func TestGhostTextOfLspMode(t *testing.T) {
-	term, file := open(t, editortest.FencedBlock(t, "README.md", "elisp")+
-		"(setq lsp-auto-guess-root t)\n") // lsp-mode asks about each new project otherwise
+	term, file := openShelf(t, lspMode(t))
 	term.WaitForText("LSP[quarry")
 	term.Type("def save(path, shelf):\n")
 	term.Type(`"""Write a shelf to its JSON file."""` + "\n")
@@ -70,7 +100,7 @@ func TestGhostTextOfLspMode(t *testing.T) {
 }
 
 func TestCompletionOfEglot(t *testing.T) {
-	term, file := open(t, editortest.FencedBlock(t, "README.md", "lisp"))
+	term, file := openShelf(t, eglot(t))
 	term.WaitForText("eglot:")
 	term.Type("def save(path, shelf):\n")
 	term.Type(`"""Write a shelf to its JSON file."""` + "\n")

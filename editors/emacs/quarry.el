@@ -1,0 +1,246 @@
+;;; quarry.el --- Local coding assistant  -*- lexical-binding: t; -*-
+
+;; Version: 0.1
+;; Package-Requires: ((emacs "30.1"))
+;; Keywords: convenience, tools
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; quarry is a language server that completes, explains, fixes and answers with
+;; a model on this machine.  This file makes it known to lsp-mode, gives
+;; lsp-mode what it lacks to serve quarry well, and has the commands
+;; `quarry-explain', `quarry-fix', `quarry-refactor' and `quarry-ask', for
+;; lsp-mode and for eglot.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'flymake)
+(require 'seq)
+
+(defvar lsp--cur-workspace)
+(declare-function eglot--server-info "eglot" (server))
+(declare-function eglot-current-server "eglot")
+(declare-function eglot-execute "eglot" (server action))
+(declare-function eglot-path-to-uri "eglot" (path &rest options))
+(declare-function lsp--client-server-id "ext:lsp-mode")
+(declare-function lsp--path-to-uri "ext:lsp-mode")
+(declare-function lsp--position-to-point "ext:lsp-mode")
+(declare-function lsp--uri-to-path "ext:lsp-mode")
+(declare-function lsp--workspace-client "ext:lsp-mode")
+(declare-function lsp-get "ext:lsp-protocol")
+(declare-function lsp-register-client "ext:lsp-mode")
+(declare-function lsp-request-async "ext:lsp-mode")
+(declare-function lsp-stdio-connection "ext:lsp-mode")
+(declare-function lsp-workspaces "ext:lsp-mode")
+(declare-function make-lsp-client "ext:lsp-mode")
+
+(defgroup quarry nil
+  "Local coding assistant."
+  :group 'tools)
+
+(defcustom quarry-command '("quarry" "lsp")
+  "What starts the server under lsp-mode: a program and its arguments."
+  :type '(repeat string))
+
+;;;; Commands
+
+(defconst quarry--refactorings
+  '(("Extract into a function" . "extract")
+    ("Rename to something clearer within its scope" . "rename")
+    ("Simplify" . "simplify")
+    ("Document" . "document")
+    ("Write tests" . "test"))
+  "What `quarry-refactor' offers, and the server's names for it.")
+
+;;;###autoload
+(defun quarry-explain ()
+  "Explain a diagnostic of this line, whoever reported it."
+  (interactive)
+  (quarry--execute "quarry.explain" (quarry--problem)))
+
+;;;###autoload
+(defun quarry-fix ()
+  "Propose a fix of a diagnostic of this line, whoever reported it.
+Nothing changes before you have said yes."
+  (interactive)
+  (quarry--execute "quarry.fix" (quarry--problem)))
+
+;;;###autoload
+(defun quarry-refactor (beg end wish)
+  "Propose to change the text from BEG to END according to WISH.
+It is one of the refactorings offered, or any words of yours.  Nothing
+changes before you have said yes."
+  (interactive
+   (if (use-region-p)
+       (list (region-beginning) (region-end) (quarry--read-wish))
+     (user-error "Select the code that is to be changed")))
+  (let ((kind (cdr (assoc wish quarry--refactorings))))
+    (quarry--execute "quarry.refactor"
+                     `(,@(quarry--place beg end) ,@(if kind (list :kind kind) (list :goal wish))))))
+
+;;;###autoload
+(defun quarry-ask (question &optional beg end)
+  "Ask QUESTION about the workspace, or about the text from BEG to END.
+Interactively about the region, if there is one."
+  (interactive
+   (cons (read-string (if (use-region-p) "Ask about the region: " "Ask about the workspace: "))
+         (and (use-region-p) (list (region-beginning) (region-end)))))
+  (quarry--execute "quarry.ask"
+                   `(:question ,question ,@(and beg (quarry--place beg end)))))
+
+;;;###autoload
+(defun quarry-explain-completion ()
+  "Show where the last ghost text or completion in this buffer came from."
+  (interactive)
+  (quarry--execute "quarry.explainCompletion" (quarry--uri)))
+
+(defun quarry--read-wish ()
+  "Read what to do with the region: a refactoring, or any words."
+  (minibuffer-with-setup-hook
+      (lambda ()                        ; blanks are for words here, not for completion
+        (use-local-map (make-composed-keymap
+                        (define-keymap "SPC" #'self-insert-command "?" #'self-insert-command)
+                        (current-local-map))))
+    (let ((completion-ignore-case t))
+      (completing-read "Do what with the region (a choice or your words): " quarry--refactorings))))
+
+(defun quarry--problem ()
+  "Return a diagnostic of this line, as the server takes it.
+You choose if there are several."
+  (let* ((found (seq-sort-by #'flymake-diagnostic-beg #'<
+                             (flymake-diagnostics (line-beginning-position) (line-end-position))))
+         (chosen (cond ((null found) (user-error "There is no diagnostic on this line"))
+                       ((null (cdr found)) (car found))
+                       (t (let ((texts (mapcar (lambda (d) (cons (flymake-diagnostic-text d) d)) found)))
+                            (cdr (assoc (completing-read "Which one? " texts nil t nil nil (caar texts)) texts)))))))
+    `(,@(quarry--place (flymake-diagnostic-beg chosen) (flymake-diagnostic-end chosen))
+      :diagnostic (:message ,(substring-no-properties (flymake-diagnostic-text chosen))))))
+
+(defun quarry--place (beg end)
+  "This buffer's text from BEG to END in the server's terms."
+  (list :uri (quarry--uri)
+        :range (list :start (quarry--position beg) :end (quarry--position end))))
+
+(defun quarry--position (pos)
+  "POS in UTF-32, which lsp-mode and eglot negotiate with the server."
+  (save-restriction
+    (widen)
+    (save-excursion
+      (goto-char pos)
+      (list :line (1- (line-number-at-pos)) :character (- pos (pos-bol))))))
+
+(defun quarry--uri ()
+  "This buffer's file, spelled as the client spells it."
+  (let ((file (or (buffer-file-name (buffer-base-buffer)) (user-error "Save the buffer first"))))
+    (if (quarry--workspace) (lsp--path-to-uri file) (eglot-path-to-uri file))))
+
+(defun quarry--workspace ()
+  "Lsp-mode's connection to quarry in this buffer, or nil."
+  (and (bound-and-true-p lsp-managed-mode)
+       (seq-find (lambda (w) (eq (lsp--client-server-id (lsp--workspace-client w)) 'quarry))
+                 (lsp-workspaces))))
+
+(defun quarry--execute (command argument)
+  "Have the server run COMMAND with ARGUMENT."
+  (if-let* ((lsp--cur-workspace (quarry--workspace)))
+      ;; Not all servers of the buffer, only this one.
+      (lsp-request-async "workspace/executeCommand" (list :command command :arguments (vector argument))
+                         #'ignore :mode 'detached)
+    (eglot-execute (or (and (bound-and-true-p eglot--managed-mode) (eglot-current-server))
+                       (user-error "Neither lsp-mode nor eglot runs quarry in this buffer"))
+                   (list :command command :arguments (vector argument)))))
+
+;;;; Questions
+
+(defun quarry--choose (message titles)
+  "Have the person choose one of TITLES by MESSAGE, nil if they choose none."
+  (let* ((completion-ignore-case t)
+         (chosen (condition-case nil
+                     (completing-read (format "%s (%s) " message (string-join titles ", ")) titles nil t)
+                   (quit ""))))
+    (unless (string-empty-p chosen) chosen)))
+
+;; Eglot by itself sends no answer on C-g, and has the first choice, to apply, typed in already.
+(with-eval-after-load 'eglot
+  (cl-defmethod eglot-handle-request :extra "quarry" :around
+    (server (_method (eql window/showMessageRequest)) &key message actions &allow-other-keys)
+    "Ask the person what quarry asks, SERVER being quarry, by MESSAGE and ACTIONS."
+    (if (not (equal (plist-get (eglot--server-info server) :name) "quarry"))
+        (cl-call-next-method)
+      (if-let* ((chosen (quarry--choose message (mapcar (lambda (a) (plist-get a :title)) actions))))
+          (list :title chosen)
+        :null))))
+
+;;;; Lsp-mode
+
+(defun quarry--choose-when-free (message titles reply)
+  "Ask by MESSAGE for one of TITLES once the minibuffer is free, and REPLY."
+  (if (> (minibuffer-depth) 0)
+      (run-with-timer 0.2 nil #'quarry--choose-when-free message titles reply)
+    (let ((chosen (quarry--choose message titles)))
+      (funcall reply (and chosen (list :title chosen))))))
+
+(defun quarry--on-question (_workspace params reply)
+  "Answer window/showMessageRequest: ask the person as PARAMS say, and REPLY.
+Lsp-mode by itself asks inside of the process filter.  There it sends no answer
+at all on \\[keyboard-quit] or while another question is open, and the response
+to a request that Emacs waits for takes the question off the screen."
+  ;; An idle timer does not run while Emacs waits for a response.
+  (run-with-idle-timer 0 nil #'quarry--choose-when-free (lsp-get params :message)
+                       (mapcar (lambda (a) (lsp-get a :title)) (lsp-get params :actions)) reply))
+
+(defun quarry--on-show (_workspace params)
+  "Answer window/showDocument: show the document of PARAMS in another window.
+Lsp-mode by itself fails while the minibuffer is in use."
+  (let ((file (lsp--uri-to-path (lsp-get params :uri)))
+        (selection (lsp-get params :selection)))
+    (if (not (file-readable-p file))
+        (list :success :json-false)
+      (let* ((enable-local-variables nil) ; a model may have written it
+             (buffer (find-file-noselect file))
+             (window (display-buffer buffer)))
+        (with-current-buffer buffer
+          (unless (file-writable-p file) (view-mode 1))
+          (when (and selection window)
+            (set-window-point window (lsp--position-to-point (lsp-get selection :start)))))
+        (list :success t)))))
+
+(with-eval-after-load 'lsp-mode
+  (lsp-register-client
+   (make-lsp-client
+    :server-id 'quarry
+    :new-connection (lsp-stdio-connection (lambda () quarry-command))
+    :activation-fn #'always
+    :add-on? t                          ; beside the language's own server
+    :request-handlers (let ((handlers (make-hash-table :test 'equal)))
+                        (puthash "window/showDocument" #'quarry--on-show handlers)
+                        handlers)
+    :async-request-handlers (let ((handlers (make-hash-table :test 'equal)))
+                              (puthash "window/showMessageRequest" #'quarry--on-question handlers)
+                              handlers)))
+  (advice-add 'lsp--parser-on-message :around #'quarry--hold-throw)
+  (advice-add 'lsp--create-filter-function :filter-return #'quarry--throw-at-end))
+
+;; Where Emacs waits for a response, lsp-mode throws to `lsp-done' as soon as it has it.  Up to and including 10.0.0 that
+;; leaves the process filter in the middle of what was read, and whatever the server sent right behind the response is
+;; lost (lsp-mode's issue 4323).  So the throw is held back until all that was read is handled.
+
+(defvar quarry--answered nil
+  "Whether a response that Emacs waits for was in what is being handled.")
+
+(defun quarry--hold-throw (handle &rest args)
+  "Call HANDLE with ARGS, a message from a server; note that it threw."
+  (when (catch 'lsp-done (apply handle args) nil)
+    (setq quarry--answered t)))
+
+(defun quarry--throw-at-end (filter)
+  "FILTER, a process filter, that throws only when all messages are handled."
+  (lambda (process input)
+    (let (quarry--answered)
+      (funcall filter process input)
+      (when quarry--answered (throw 'lsp-done '_)))))
+
+(provide 'quarry)
+;;; quarry.el ends here

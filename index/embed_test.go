@@ -131,7 +131,7 @@ func (f fakeEmbedder) EmbedQuery(_ context.Context, text string) ([]float32, err
 func settleVectors(t testing.TB, x *Index) {
 	t.Helper()
 	settle(t, x)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := x.SettleVectors(ctx); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,8 @@ type Feed struct {
 	x     *Index
 	store *store.Store
 	from  int64
+	// told is how far who follows knows everything.
+	told Position
 	// paths are the files told of, by id.
 	paths map[int64]string
 	// stale are files told of from a database that was replaced. They stay with
@@ -45,9 +47,38 @@ const (
 	readerPoll = 500 * time.Millisecond
 )
 
+// Position is a state that an index was in.
+type Position struct {
+	store      *store.Store
+	generation int64
+}
+
+// Position is the present state of the index.
+func (x *Index) Position(ctx context.Context) (Position, error) {
+	for {
+		s := x.Store()
+		now, err := s.Load(ctx, []int64{}, nil)
+		if err == nil || s == x.Store() || ctx.Err() != nil {
+			return Position{s, now}, err
+		}
+	}
+}
+
+// Position is the state that all told of by Next was told up to. It is as safe as
+// Next, from which alone it changes.
+func (f *Feed) Position() Position { return f.told }
+
+// IsCurrent reports whether p is of the present database.
+func (x *Index) IsCurrent(p Position) bool { return p.store == x.Store() }
+
+// Reached reports whether who knows p knows all of q. No position of a database
+// that was replaced reaches one of the new database.
+func (p Position) Reached(q Position) bool { return p.store == q.store && p.generation >= q.generation }
+
 // Next waits for changes and answers them, about 32 MB of text at a time; caught
-// is true if nothing more is known to have changed. A file that changed again in
-// the meantime is left out; it comes with its next record.
+// is true if nothing more is known to have changed, with an empty list where that
+// is all there is to say, as of an empty index. A file that changed again in the
+// meantime is left out; it comes with its next record.
 func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error) {
 	for {
 		saved := f.x.saved.next() // before looking, so that nothing is missed
@@ -68,10 +99,17 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 				}
 				return nil, false, err
 			}
-			if len(list) > 0 {
+			if len(f.todo) == 0 {
+				f.told = Position{f.store, f.from}
+			}
+			if len(list) > 0 || len(f.todo) == 0 {
 				return list, len(f.todo) == 0, nil
 			}
 			continue
+		}
+		if now := (Position{f.store, f.from}); f.told != now {
+			f.told = now
+			return nil, true, nil
 		}
 		if len(f.stale) > 0 && f.x.isSettled() {
 			for name := range f.stale {

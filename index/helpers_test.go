@@ -100,7 +100,7 @@ func start(t testing.TB, cfg Config) *Index {
 
 func settle(t testing.TB, x *Index) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	if err := x.Settle(ctx); err != nil {
 		t.Fatal(err)

@@ -411,6 +411,44 @@ func TestFeed(t *testing.T) {
 	}
 }
 
+// A feed says when it has told of everything, also where that is nothing.
+func TestFeedReachesTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	x := start(t, Config{Dir: dir})
+	feed := x.Follow()
+	reach := func(want int) {
+		t.Helper()
+		now, err := x.Position(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := 0
+		for !feed.Position().Reached(now) {
+			list, _, err := feed.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			told += len(list)
+		}
+		if told != want || !x.IsCurrent(now) {
+			t.Errorf("told of %d files, want %d", told, want)
+		}
+	}
+	reach(0)
+	reach(0)
+	write(t, dir, project)
+	x.Rescan()
+	settle(t, x)
+	reach(5)
+	before := feed.Position()
+	x.Rebuild()
+	settle(t, x)
+	if x.IsCurrent(before) {
+		t.Error("a database that was replaced is current")
+	}
+	reach(5)
+}
+
 func TestDefaultStateDir(t *testing.T) {
 	t.Setenv("QUARRY_STATE_DIR", "/somewhere")
 	if got, err := DefaultStateDir(); err != nil || got != "/somewhere" {

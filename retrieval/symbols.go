@@ -161,13 +161,3 @@ func pathAsContainer(path string) string {
 	}
 	return ""
 }
-
-// Holds answers whether a file can be found.
-func (s *Snapshot) Holds(path string) bool {
-	for k, seg := range s.segments {
-		if id, ok := seg.paths[path]; ok && !s.dead[k].has(int(id)) {
-			return true
-		}
-	}
-	return false
-}

@@ -27,7 +27,8 @@ type Workspace struct {
 	ready  chan struct{}  // closed when all of the index was read once
 
 	mu      sync.Mutex
-	applied chan struct{} // closed when more can be searched; guarded by mu
+	told    index.Position // all up to it can be searched; guarded by mu
+	further chan struct{}  // closed and renewed when told changes; guarded by mu
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
@@ -42,7 +43,7 @@ func Follow(source *index.Index, project string, observe func([]index.Update)) *
 		cancel: cancel,
 		ready:  make(chan struct{}),
 
-		applied: make(chan struct{}),
+		further: make(chan struct{}),
 	}
 	w.done.Go(func() { w.follow(ctx, observe) })
 	return w
@@ -59,43 +60,31 @@ func (w *Workspace) Ready(ctx context.Context) error {
 	}
 }
 
-// CatchUp returns when searches know of every file that the index holds now, but
-// for those that the feed cannot bring: a file may have changed on disk since, or
-// be gone, and nothing more comes of it before the index has looked again.
+// CatchUp returns when searches know of every file that the index holds now, and
+// observe was told of it, but for those that the feed cannot bring: a file may have
+// changed on disk since, or be gone, and nothing more comes of it before the index
+// has looked again.
 func (w *Workspace) CatchUp(ctx context.Context) error {
-	if err := w.Ready(ctx); err != nil {
-		return err
-	}
 	for {
-		w.mu.Lock()
-		applied := w.applied
-		w.mu.Unlock()
-		files, err := w.source.Store().Stats(ctx, "")
+		now, err := w.source.Position(ctx)
 		if err != nil {
 			return err
 		}
-		snap := w.Search.Current()
-		for path := range files {
-			if snap.Holds(path) {
-				delete(files, path)
+		for w.source.IsCurrent(now) {
+			w.mu.Lock()
+			told, further := w.told, w.further
+			w.mu.Unlock()
+			if told.Reached(now) {
+				return nil
 			}
-		}
-		if len(files) == 0 {
-			return nil
-		}
-		select {
-		case <-applied:
-		case <-time.After(silence):
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+			select {
+			case <-further:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 	}
 }
-
-// silence is how long the feed says nothing when it has nothing to say: reading
-// and applying a batch takes milliseconds.
-const silence = time.Second
 
 // Close stops following and waits until nothing of it runs.
 func (w *Workspace) Close() {
@@ -117,11 +106,6 @@ func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 	// paths are those of the files met, by id; a file that went stays, since no
 	// edge names it any more.
 	paths := map[int64]string{}
-	// The feed has nothing to say of an empty index.
-	if totals, err := w.source.Store().Totals(ctx); err == nil && totals.Files == 0 {
-		close(ready)
-		ready = nil
-	}
 	for {
 		updates, caught, err := feed.Next(ctx)
 		if err != nil {
@@ -140,11 +124,7 @@ func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 			}
 		}
 		w.Search.Apply(changes)
-		w.mu.Lock()
-		close(w.applied)
-		w.applied = make(chan struct{})
-		w.mu.Unlock()
-		if observe != nil {
+		if observe != nil && len(updates) > 0 {
 			observe(updates)
 		}
 		changed += len(changes)
@@ -158,6 +138,11 @@ func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 			close(ready)
 			ready = nil
 		}
+		w.mu.Lock()
+		w.told = feed.Position()
+		close(w.further)
+		w.further = make(chan struct{})
+		w.mu.Unlock()
 	}
 }
 

@@ -176,22 +176,6 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		if err := f.index.Settle(ctx); err != nil {
 			return err
 		}
-		t, err := f.index.Store().Totals(ctx)
-		if err != nil {
-			return err
-		}
-		if t.Files == 0 {
-			continue // a feed has nothing to say of it
-		}
-		feed := f.index.Follow()
-		for caught := false; !caught; {
-			updates, done, err := feed.Next(ctx)
-			if err != nil {
-				return err
-			}
-			w.observe(f, updates)
-			caught = done
-		}
 		if err := f.warm.CatchUp(ctx); err != nil {
 			return err
 		}

@@ -48,7 +48,9 @@ type Reply struct {
 //
 // Completions go first. On Ollama an answer that one interrupts goes on after it
 // from where it was, so emit sees one text; an answer with a Format begins anew.
-// Long prompts are read in steps, since Ollama cannot stop in the middle of one.
+// Long prompts are read in steps, since Ollama cannot stop in the middle of one;
+// what a prompt has in common with the one before, as turns of one conversation
+// have, is not read again.
 func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text string) bool) (Reply, error) {
 	if err := rt.Ready(); err != nil && !errors.Is(err, ErrNoFIM) {
 		return Reply{}, err
@@ -137,13 +139,22 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 	}
 	preset := ChatPreset
 	preset.Temperature = c.Temperature
-	known := 0 // how much of the prompt the server has read
+	rt.wake()
+	// known is how much of the prompt the server should have in its cache. A step
+	// that ended before that would make it throw the rest away. sure is how much of
+	// that it has read for this answer: others use the server too.
+	known, sure := rt.metrics.heard(prompt), 0
 	ask := func(r request, each func(chunk)) error {
 		r.Preset, r.seed = preset, rt.opt.Seed
 		rt.wake()
-		rt.metrics.forgetPrompt()
 		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error {
-			return rt.patiently(ctx, r, patience(len(r.prompt)-known, rt.metrics.tokenTime()), each)
+			rt.metrics.forgetPrompt()
+			begun := len(t.text.String())
+			err := rt.patiently(ctx, r, patience(len(r.prompt)-sure, rt.metrics.tokenTime()), each)
+			if text := t.text.String(); err == nil || len(text) > begun {
+				rt.metrics.hear(r.prompt + text[begun:])
+			}
+			return err
 		})
 	}
 	for {
@@ -152,11 +163,11 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 			switch err := ask(request{prompt: prompt[:next], maxTokens: 1}, func(chunk) {}); {
 			case err == errYielded: // the completion took the cache: begin anew
 				t.reply.Yields++
-				known = 0
+				known, sure = 0, 0
 			case err != nil:
 				return err
 			default:
-				known = next
+				known, sure = next, next
 			}
 			continue
 		}
@@ -170,7 +181,7 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 			return err
 		}
 		t.reply.Yields++
-		known = 0
+		known, sure = 0, 0
 		if t.whole { // a schema is followed from its beginning
 			t.text.Reset()
 			t.took = 0

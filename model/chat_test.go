@@ -175,6 +175,38 @@ func TestLongConversationsAreReadInSteps(t *testing.T) {
 	}
 }
 
+// Ollama throws away what its cache has beyond a prompt's end. The steps of a turn
+// therefore begin where the turn before ended, unless a completion came between.
+func TestTurnsGoOnFromWhatWasRead(t *testing.T) {
+	s := modeltest.NewServer(t)
+	opt := options(s.URL)
+	opt.NumCtx = 8192
+	o := ready(t, opt)
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"because"}} })
+	c := question(strings.Repeat("a line of the question\n", 200))
+	turn := func() []modeltest.Request {
+		t.Helper()
+		before := len(s.Prompts())
+		reply, err := o.Chat(soon(t), c, func(string) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Messages = append(c.Messages, model.Message{Role: "assistant", Text: reply.Text}, model.Message{Role: "user", Text: why})
+		return s.Prompts()[before:]
+	}
+	first := turn()
+	read := first[len(first)-1].Prompt + "because"
+	if second := turn(); len(second) != 1 || !strings.HasPrefix(second[0].Prompt, read) {
+		t.Errorf("the second turn took %d requests, the first of %d bytes; the server had %d", len(second), len(second[0].Prompt), len(read))
+	}
+	if _, _, err := collect(soon(t), o, fim("x", ""), 5); err != nil {
+		t.Fatal(err)
+	}
+	if third := turn(); len(third) < 4 || len(third[0].Prompt) > 1536 {
+		t.Errorf("after a completion the prompt was read in %d requests, the first of %d bytes", len(third), len(third[0].Prompt))
+	}
+}
+
 func TestEmbeddingGivesWayToConversationsWhichTakeTurns(t *testing.T) {
 	s, o, e, clock := embedding(t)
 	hold := make(chan struct{})

@@ -54,6 +54,8 @@ type metrics struct {
 	recent     []Timing // a ring of window entries
 	next       int
 	lastPrompt string // what the server's cache holds, as far as known
+	// conversation is that if it holds one: the prompt and what was written to it.
+	conversation string
 }
 
 // Metrics answers what the runtime did so far.
@@ -112,7 +114,32 @@ func percentiles(d []time.Duration) (p50, p95 time.Duration) {
 func (m *metrics) forgetPrompt() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lastPrompt = ""
+	m.lastPrompt, m.conversation = "", ""
+}
+
+// hear notes what the server has of a conversation: the prompt it read last and
+// what it wrote to it.
+func (m *metrics) hear(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.conversation = text
+}
+
+// heard is how many bytes of prompt the server has heard in a conversation and
+// nothing else since.
+func (m *metrics) heard(prompt string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return common(prompt, m.conversation)
+}
+
+// common is the length of the beginning that a and b share.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 func (m *metrics) notSent() {
@@ -139,11 +166,8 @@ func (m *metrics) begin(clock Clock, queued time.Time, prompt string) *measureme
 	now := clock.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	shared := 0
-	for shared < min(len(prompt), len(m.lastPrompt)) && prompt[shared] == m.lastPrompt[shared] {
-		shared++
-	}
-	m.lastPrompt = prompt
+	shared := common(prompt, m.lastPrompt)
+	m.lastPrompt, m.conversation = prompt, ""
 	m.sum.Sent++
 	m.sum.PromptBytes += len(prompt)
 	m.sum.SharedBytes += shared

@@ -224,7 +224,7 @@ func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) 
 		if r.DebugInfo == nil {
 			return &problem{kind: ErrServer, what: "this Ollama does not show prompts", fix: "update it"}
 		}
-		prompt = r.DebugInfo.RenderedTemplate
+		prompt = mendTools(r.DebugInfo.RenderedTemplate, req.Tools)
 		return nil
 	})
 	return prompt, c.explain(err)

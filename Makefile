@@ -6,7 +6,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-vectors help build demo test test-editors vscode screenshot vet ollama minilm clean
+.PHONY: bench bench-vectors help build demo test test-editors vscode screenshot vet ollama minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ ollama: ## build the Ollama the tests run against, once, and print its path
 
 minilm: ollama ## serve a real embedding model (all-minilm) at 127.0.0.1:11599 for evaluations
 	@testdata/models/minilm.sh serve 11599
+
+coder: ollama ## serve a real code model (qwen2.5-coder:1.5b) at 127.0.0.1:11598 for evaluations
+	@testdata/models/coder.sh 1.5b serve 11598
 
 test-editors: ollama vscode ## type in real editors, which are installed once (needs root)
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }

@@ -4,32 +4,44 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"quarry/completion"
 	completioneval "quarry/completion/eval"
+	"quarry/completion/syntaxgate"
+	"quarry/model"
 )
 
 func (a *app) evalCompletionCommand() *cobra.Command {
 	var corpus string
 	var holes int
 	var seed uint64
+	var byModel bool
+	var tokens int
 	cmd := &cobra.Command{
 		Use:   "completion",
 		Short: "Exact match and precision of the model-free engine on holes in real files",
 		Long: `completion cuts holes into the files of every repository in the corpus, one
 folder each, and has the model-free engine fill them, beside an n-gram model and
-a copier of the last match as baselines.`,
-		Example: "  quarry eval completion --corpus CHECKOUTS --holes 800",
-		Args:    cobra.NoArgs,
+a copier of the last match as baselines. With --by-model the configured model
+fills them, with and without the code of other files in its prompt.`,
+		Example: `  quarry eval completion --corpus CHECKOUTS --holes 800
+  quarry eval completion --corpus CHECKOUTS --holes 10 --by-model --model qwen2.5-coder:1.5b`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if byModel {
+				return a.evalModel(cmd.Context(), corpus, holes, tokens, seed)
+			}
 			return a.evalCompletion(cmd.Context(), corpus, holes, seed)
 		},
 	}
 	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder of source a repository")
 	cmd.Flags().IntVar(&holes, "holes", 800, "holes for each repository")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "chooses the holes")
+	cmd.Flags().BoolVar(&byModel, "by-model", false, "have the model fill them, too")
+	cmd.Flags().IntVar(&tokens, "tokens", 3072, "with --by-model: budget of a prompt, two thirds of it for other files")
 	if err := cmd.MarkFlagRequired("corpus"); err != nil {
 		panic(err) // the flag was defined above
 	}
@@ -44,6 +56,45 @@ func (a *app) evalCompletion(ctx context.Context, corpus string, holes int, seed
 	engine := completion.New(nil, completion.Options{})
 	defer engine.Close()
 	report, err := completioneval.Run(ctx, engine, repositories, holes, seed)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return json.NewEncoder(a.stdout).Encode(report)
+	}
+	_, err = fmt.Fprint(a.stdout, report)
+	return err
+}
+
+// evalPatience is how long a model may take for one hole: an evaluation on a busy
+// machine is about what is answered.
+const evalPatience = 10 * time.Minute
+
+func (a *app) evalModel(ctx context.Context, corpus string, holes, tokens int, seed uint64) error {
+	repositories, err := completioneval.Load(corpus)
+	if err != nil {
+		return err
+	}
+	s := a.commandSettings()
+	runtime, err := model.New(runtimeOptions(s))
+	if err != nil {
+		return err
+	}
+	defer runtime.Close()
+	runtime.Start()
+	if err := runtime.WaitReady(ctx); err != nil {
+		return err
+	}
+	report, err := completioneval.FillByModel(ctx, runtime, completion.Options{
+		ContextTokens: s.Ollama.ContextSize,
+		PrefixTokens:  tokens / 3,
+		SnippetTokens: tokens * 2 / 3,
+		MaxTokens:     s.Completion.MaxTokens,
+		Timeout:       evalPatience,
+		Template:      templateName(s),
+		Chat:          s.Completion.ChatLayout,
+		Syntax:        syntaxgate.New(),
+	}, repositories, holes, seed, func(h completioneval.ModelHole) { fmt.Fprintln(a.stderr, h) })
 	if err != nil {
 		return err
 	}

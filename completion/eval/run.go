@@ -117,11 +117,7 @@ func fill(ctx context.Context, e *completion.Engine, h Hole, manual bool) (outco
 	e.Forget(req.Key)
 	o := judge(h, "", false)
 	if len(res.Items) > 0 {
-		it := res.Items[0]
-		// What the answer makes of the line: it may go on below, and replace
-		// brackets.
-		line, _, _ := strings.Cut(req.Text[it.Start:req.Offset]+it.Text[min(len(it.Text), req.Offset-it.Start):], "\n")
-		o = judge(h, strings.TrimPrefix(line, req.Text[it.Start:req.Offset]), true)
+		o = judge(h, lineOf(req, res.Items[0]), true)
 	}
 	o.took, o.engine = took, Typing
 	if manual {

@@ -16,8 +16,12 @@ func TestSyntaxErrors(t *testing.T) {
 	b := open(t, e, "a.go", "go", "package a\n\nfunc f() { g(1 }\n")
 	await := func(want ...string) {
 		t.Helper()
-		if err := e.Await(soon(t), func() bool { got := e.Published(b); return got != nil && slices.Equal(got, want) }); err != nil {
-			t.Fatalf("told %q, want %q: %v", e.Published(b), want, err)
+		told := func() bool {
+			got := e.Published(b)
+			return got != nil && slices.EqualFunc(got, want, func(d lsptest.Diagnostic, message string) bool { return d.Message == message })
+		}
+		if err := e.Await(soon(t), told); err != nil {
+			t.Fatalf("told %+v, want %q: %v", e.Published(b), want, err)
 		}
 	}
 	const missing = "Syntax error: ) is missing"

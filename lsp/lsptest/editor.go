@@ -53,13 +53,13 @@ type Editor struct {
 	// shown are the messages the server showed, logged those it logged;
 	// guarded by mu.
 	shown, logged []string
-	progressed    []Progress          // guarded by mu
-	documents     []string            // shown by window/showDocument; guarded by mu
-	virtual       map[string]string   // texts of virtual documents on the screen; guarded by mu
-	refreshed     int                 // how often they were read; guarded by mu
-	requests      []request           // of the server's that wait for the person; guarded by mu
-	published     map[string][]string // messages of the server's own diagnostics by URI; guarded by mu
-	changed       chan struct{}       // closed and renewed on each notification; guarded by mu
+	progressed    []Progress             // guarded by mu
+	documents     []string               // shown by window/showDocument; guarded by mu
+	virtual       map[string]string      // texts of virtual documents on the screen; guarded by mu
+	refreshed     int                    // how often they were read; guarded by mu
+	requests      []request              // of the server's that wait for the person; guarded by mu
+	published     map[string][]published // the server's own diagnostics by URI; guarded by mu
+	changed       chan struct{}          // closed and renewed on each notification; guarded by mu
 }
 
 // Progress is one $/progress notification.
@@ -120,7 +120,7 @@ func (p pipes) Close() error                { return errors.Join(p.in.Close(), p
 
 // Connect initializes a server that listens at the other end of rwc.
 func Connect(ctx context.Context, rwc io.ReadWriteCloser, opts Options) (*Editor, error) {
-	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, virtual: map[string]string{}, published: map[string][]string{}, changed: make(chan struct{})}
+	e := &Editor{opts: opts, encoding: text.UTF16, buffers: map[string]*Buffer{}, virtual: map[string]string{}, published: map[string][]published{}, changed: make(chan struct{})}
 	e.Conn = NewConn(rwc, e.answerServer, e.observeServer)
 	var pid any
 	if opts.ProcessID != 0 {
@@ -221,14 +221,10 @@ func (e *Editor) observeServer(method string, params json.RawMessage) {
 	case "textDocument/publishDiagnostics":
 		var p struct {
 			URI         string
-			Diagnostics []struct{ Message string }
+			Diagnostics []published
 		}
 		if json.Unmarshal(params, &p) == nil {
-			list := []string{}
-			for _, d := range p.Diagnostics {
-				list = append(list, d.Message)
-			}
-			e.published[p.URI] = list
+			e.published[p.URI] = append([]published{}, p.Diagnostics...)
 		}
 	case "$/progress":
 		var progress Progress
@@ -266,12 +262,31 @@ func (e *Editor) Logged() []string {
 	return append([]string(nil), e.logged...)
 }
 
-// Published are the messages of the diagnostics that the server reports of a
-// document, nil if it never did.
-func (e *Editor) Published(b *Buffer) []string {
+// published is a diagnostic as the server reports it.
+type published struct {
+	Range struct{ Start, End text.Position }
+	Diagnostic
+}
+
+// Published are the diagnostics that the server reports of a document, without
+// those that lie outside of its text as it is now; nil if it never did.
+func (e *Editor) Published(b *Buffer) []Diagnostic {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.published[b.URI]
+	told, ever := e.published[b.URI]
+	if !ever {
+		return nil
+	}
+	list := []Diagnostic{}
+	for _, d := range told {
+		start, startErr := b.Text.PositionToOffset(d.Range.Start, e.encoding)
+		end, endErr := b.Text.PositionToOffset(d.Range.End, e.encoding)
+		if startErr == nil && endErr == nil {
+			d.Start, d.End = start, end
+			list = append(list, d.Diagnostic)
+		}
+	}
+	return list
 }
 
 // Progressed are the progress notifications so far.

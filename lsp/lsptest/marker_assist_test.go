@@ -99,6 +99,15 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 		b.Diagnostics = append(b.Diagnostics, lsptest.Diagnostic{Start: at, End: at + len(both[0]), Severity: 1, Source: "compiler", Message: both[1]})
 		b.Cursor = at
 		return true, nil
+	case "errors":
+		want := []string{}
+		if rest != "none" {
+			var err error
+			if want, err = unquoteAll(rest); err != nil {
+				return true, err
+			}
+		}
+		return true, p.errors(ctx, want)
 	case "select":
 		text, err := strconv.Unquote(rest)
 		at := strings.Index(b.Text.String(), text)
@@ -204,6 +213,32 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 		return true, nil
 	}
 	return false, nil
+}
+
+// errors waits until quarry reports these diagnostics of the document, and has the
+// editor know them: it passes them on where it asks for code actions.
+func (p *player) errors(ctx context.Context, want []string) error {
+	b := p.buffer
+	var got []string
+	err := p.editor.Await(ctx, func() bool {
+		told := p.editor.Published(b)
+		got = nil
+		for _, d := range told {
+			got = append(got, fmt.Sprintf("%s at %q: %s", d.Source, b.Text.String()[d.Start:d.End], d.Message))
+		}
+		if told == nil || !slices.Equal(got, want) {
+			return false
+		}
+		b.Diagnostics = told
+		if len(told) > 0 {
+			b.Cursor = told[0].Start
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("%w; reported: %q", err, got)
+	}
+	return nil
 }
 
 func (p *player) actions(ctx context.Context) ([]lsptest.Action, error) {

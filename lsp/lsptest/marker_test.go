@@ -60,6 +60,8 @@ import (
 // last (no), or what is quoted.
 //
 //	diagnose STRING MESSAGE   another server says so of the first STRING
+//	errors none|STRING...     quarry itself reports these, each as SOURCE at "TEXT": MESSAGE,
+//	                          and the cursor is at the first
 //	select STRING             select the first STRING
 //	reply NAME...             the model answers conversations with these files in
 //	                          turn, then with the last one

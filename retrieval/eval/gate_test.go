@@ -69,11 +69,21 @@ func checkoutModules(t *testing.T, repos string) string {
 	}
 	dir := t.TempDir()
 	for _, r := range list {
-		cmd := exec.Command("go", "mod", "download", "-json", strings.TrimPrefix(r.Module, "go:"))
-		cmd.Dir = dir
-		// The sum stands in repos.json; no checksum database needs to be asked.
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GONOSUMDB=*")
-		out, err := cmd.Output()
+		download := func() ([]byte, error) {
+			cmd := exec.Command("go", "mod", "download", "-json", strings.TrimPrefix(r.Module, "go:"))
+			cmd.Dir = dir
+			// The sum stands in repos.json; no checksum database needs to be asked.
+			cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GONOSUMDB=*")
+			return cmd.Output()
+		}
+		out, err := download()
+		for range 2 { // Go does not repeat what breaks off
+			if err == nil {
+				break
+			}
+			t.Logf("download %s: %v %s", r.Module, err, out)
+			out, err = download()
+		}
 		if err != nil {
 			t.Fatalf("download %s (GOPROXY=off skips this test): %v %s", r.Module, err, out)
 		}

@@ -9,7 +9,14 @@ set -euo pipefail
 
 version=0.17.4
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-dir="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}/ollama/$version"
+
+# Without a vector instruction set the CPU backend is nine times slower, and
+# setting these flags at all drops Go's own -O2.
+flags="-O2"
+[[ "$(uname -m)" == x86_64 ]] && grep -qw avx2 /proc/cpuinfo 2>/dev/null && flags="-O2 -march=x86-64-v3"
+
+recipe="$({ echo "$flags"; cat "$here"/stubs/*/*; } | cksum | cut -d ' ' -f 1)"
+dir="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}/ollama/$version-$recipe"
 bin="$dir/ollama"
 
 if [[ "${1:-}" == --path || -x "$bin" ]]; then
@@ -33,25 +40,29 @@ if ! echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" $include -E -x c++ - >/
 	fi
 	sudo=""
 	[[ $(id -u) == 0 ]] || sudo=sudo
+	apt() { $sudo apt-get -o Acquire::Retries=3 -o DPkg::Lock::Timeout=120 "$@" >&2; }
 	say "installing nlohmann-json3-dev"
-	{ $sudo apt-get install -y --no-install-recommends nlohmann-json3-dev ||
-		{ $sudo apt-get update && $sudo apt-get install -y --no-install-recommends nlohmann-json3-dev; }; } >&2
+	apt install -y --no-install-recommends nlohmann-json3-dev ||
+		{ apt update && apt install -y --no-install-recommends nlohmann-json3-dev; } || {
+		say "nlohmann/json.hpp cannot be installed: see apt-get's messages above, install nlohmann-json3-dev and run again"
+		exit 1
+	}
 fi
-
-# Without a vector instruction set the CPU backend is nine times slower, and
-# setting these flags at all drops Go's own -O2.
-flags="-O2"
-[[ "$(uname -m)" == x86_64 ]] && grep -qw avx2 /proc/cpuinfo 2>/dev/null && flags="-O2 -march=x86-64-v3"
 
 mkdir -p "$dir"
 tmp="$(mktemp -d "$dir/build.XXXXXX")"
 trap 'rm -rf "$tmp"' EXIT
 say "building Ollama $version (minutes the first time)"
-(
-	cd "$tmp" # outside any module: quarry's go.mod must not choose Ollama's dependencies
+build() (
+	cd "$tmp" && # outside any module: quarry's go.mod must not choose Ollama's dependencies
 	GOBIN="$tmp" GOFLAGS=-buildvcs=false CGO_ENABLED=1 CGO_CPPFLAGS="$include" CGO_CFLAGS="$flags" CGO_CXXFLAGS="$flags" \
 		go install -trimpath -ldflags "-s -w -X github.com/ollama/ollama/version.Version=$version" \
 		"github.com/ollama/ollama@v$version" >&2
 )
+# Go does not repeat a download that breaks off; what it has by then it keeps.
+build || { say "that failed; once more" && build; } || {
+	say "Ollama $version cannot be built: see the messages above, and run again where a download failed"
+	exit 1
+}
 mv "$tmp/ollama" "$bin" # a killed build leaves no half binary under the final name
 echo "$bin"

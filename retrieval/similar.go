@@ -3,6 +3,7 @@ package retrieval
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"quarry/index/syntax"
 	"quarry/index/token"
@@ -31,26 +32,49 @@ const (
 // code to write next, not the file that answers.
 func (s *Snapshot) Similar(text, except string, k int) []Passage {
 	var found []Passage
+	least := 0.0
+	best := func() {
+		slices.SortFunc(found, func(a, b Passage) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine))
+		})
+		if len(found) >= k {
+			found = found[:k]
+			least = found[k-1].Score
+		}
+	}
 	s.sharingTerms(text, func(chunk uint32, share float32) {
+		score := float64(share)
+		if score < least {
+			return
+		}
 		n, local := s.segmentOfChunk(chunk)
 		c := &s.segments[n].chunks[local]
 		if f := &s.segments[n].files[c.file]; f.path != except {
-			found = append(found, Passage{f.path, f.language, int(c.startLine), int(c.endLine), float64(share)})
+			found = append(found, Passage{f.path, f.language, int(c.startLine), int(c.endLine), score})
+		}
+		// A buffer that is cut when it is full: thousands of chunks share a term,
+		// and sorting them all would be most of the work.
+		if len(found) >= 16*k {
+			best()
 		}
 	})
-	slices.SortFunc(found, func(a, b Passage) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine))
-	})
-	return slices.Clone(found[:min(k, len(found))])
+	best()
+	return found
 }
+
+// termScores are the scores of a snapshot's chunks, 0 outside sharingTerms.
+var termScores = sync.Pool{New: func() any { return new([]float32) }}
 
 // sharingTerms visits the chunks of code that have rare terms of a text, in no
 // order, with their BM25 as a share of the most there could be.
 func (s *Snapshot) sharingTerms(text string, visit func(chunk uint32, share float32)) {
-	scores := make([]map[uint32]float32, len(s.segments)) // by segment and chunk
-	for n := range scores {
-		scores[n] = map[uint32]float32{}
+	kept := termScores.Get().(*[]float32)
+	defer termScores.Put(kept)
+	if len(*kept) < s.chunks {
+		*kept = make([]float32, s.chunks)
 	}
+	scores := *kept
+	var having []uint32 // the chunks with a score
 	most, visited := float32(0), 0
 	for _, t := range s.rarest(text) {
 		if visited > similarPostings {
@@ -60,16 +84,21 @@ func (s *Snapshot) sharingTerms(text string, visit func(chunk uint32, share floa
 		for n, seg := range s.segments {
 			docs, impacts := seg.text.list(t.term)
 			visited += len(docs)
+			base := s.chunkBase[n]
 			for i, chunk := range docs {
-				scores[n][chunk] += t.idf * float32(impacts[i]) * unpackImpact
+				if scores[base+chunk] == 0 {
+					having = append(having, base+chunk)
+				}
+				scores[base+chunk] += t.idf * float32(impacts[i]) * unpackImpact
 			}
 		}
 	}
-	for n, seg := range s.segments {
-		for chunk, score := range scores[n] {
-			if c := &seg.chunks[chunk]; c.content == syntax.ContentCode && !s.dead[n].has(int(c.file)) {
-				visit(s.chunkBase[n]+chunk, score/most)
-			}
+	for _, chunk := range having {
+		score := scores[chunk]
+		scores[chunk] = 0
+		n, local := s.segmentOfChunk(chunk)
+		if c := &s.segments[n].chunks[local]; c.content == syntax.ContentCode && !s.dead[n].has(int(c.file)) {
+			visit(chunk, score/most)
 		}
 	}
 }

@@ -49,6 +49,7 @@ type declaration struct {
 	kind      syntax.Kind
 	signature string // of at most 300 bytes, as package syntax cuts it
 	line, end int32
+	start     uint32 // its offset in the file
 }
 
 func newDeclarations() declarations {
@@ -79,7 +80,7 @@ func (t *declarations) put(at place, read *syntax.File) {
 		}
 		d := &declaration{
 			file: f, name: t.name(sym.Name), container: sym.Container, kind: sym.Kind, signature: sym.Signature,
-			line: int32(sym.Span.StartLine), end: int32(sym.Span.EndLine),
+			line: int32(sym.Span.StartLine), end: int32(sym.Span.EndLine), start: uint32(sym.Span.Start),
 		}
 		f.declared = append(f.declared, d)
 		d.name.declared = append(d.name.declared, d)

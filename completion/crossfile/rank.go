@@ -114,7 +114,10 @@ type ranking struct {
 	place   place
 	family  string
 	reached imports
-	found   map[*declaration]*candidate
+	// list are the candidates, found is where those stand there that something
+	// speaks for.
+	list  []candidate
+	found map[*declaration]int
 }
 
 // rank scores the declarations that the document may want, best first. When ctx
@@ -124,9 +127,9 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 	defer s.mu.RUnlock()
 	r := ranking{
 		source: s, here: &here, place: place{q.Root, q.Path}, family: family(q.Language),
-		reached: importedBy(q.Path, s.importsOf(q)), found: map[*declaration]*candidate{},
+		reached: importedBy(q.Path, s.importsOf(q)), found: map[*declaration]int{},
 	}
-	for _, gather := range []func(){r.named, r.besides, r.imports} {
+	for _, gather := range []func(){r.named, r.besides, r.imports, r.plain} {
 		if ctx.Err() == nil {
 			gather()
 		}
@@ -176,8 +179,7 @@ func (r *ranking) siblings(d *declaration, weight float64) {
 	}
 }
 
-// besides adds what the files beside the document declare and use: it may use
-// that too.
+// besides adds what the files beside the document use: it may use that too.
 func (r *ranking) besides() {
 	count := map[*name]int{}
 	for _, f := range r.source.declared.beside(r.place) {
@@ -186,9 +188,6 @@ func (r *ranking) besides() {
 		}
 		for _, used := range f.uses {
 			count[used]++
-		}
-		for _, d := range f.declared {
-			r.candidate(d)
 		}
 	}
 	for used, n := range count {
@@ -222,6 +221,21 @@ func (r *ranking) imports() {
 	}
 }
 
+// plain adds what the files beside the document declare and nothing speaks for
+// so far.
+func (r *ranking) plain() {
+	for _, f := range r.source.declared.beside(r.place) {
+		if f.place == r.place {
+			continue
+		}
+		for _, d := range f.declared {
+			if _, met := r.found[d]; !met && r.eligible(d) {
+				r.list = append(r.list, candidate{declaration: d})
+			}
+		}
+	}
+}
+
 func (r *ranking) add(d *declaration, e evidence, value float64) {
 	if value == 0 {
 		return
@@ -229,27 +243,29 @@ func (r *ranking) add(d *declaration, e evidence, value float64) {
 	if d.file.place == r.place && e > often {
 		return // of the document itself, only what it names
 	}
-	if c := r.candidate(d); c != nil {
-		c.evidence[e] = max(c.evidence[e], value)
+	i, met := r.found[d]
+	if !met {
+		if !r.eligible(d) {
+			return
+		}
+		i = len(r.list)
+		r.found[d] = i
+		r.list = append(r.list, candidate{declaration: d})
 	}
+	r.list[i].evidence[e] = max(r.list[i].evidence[e], value)
 }
 
-// candidate is that of d, nil if it cannot be one.
-func (r *ranking) candidate(d *declaration) *candidate {
-	if c := r.found[d]; c != nil {
-		return c
-	}
+// eligible answers whether d can be a candidate at all.
+func (r *ranking) eligible(d *declaration) bool {
 	if d.file.family != r.family {
-		return nil
+		return false
 	}
 	if d.file.place == r.place {
 		if away := int(d.line) - r.here.cursor; away < farLines && -away < farLines {
-			return nil // it is in the prompt anyway
+			return false // it is in the prompt anyway
 		}
 	}
-	c := &candidate{declaration: d}
-	r.found[d] = c
-	return c
+	return true
 }
 
 // order scores the candidates and answers the best, at most n or those as good
@@ -261,8 +277,9 @@ func (r *ranking) order(n int) []*candidate {
 			eachPart(used.text, func(p []byte) { parts[string(p)] = max(parts[string(p)], used.weight) })
 		}
 	}
-	list := make([]*candidate, 0, len(r.found))
-	for _, c := range r.found {
+	list := make([]*candidate, 0, len(r.list))
+	for i := range r.list {
+		c := &r.list[i]
 		if !r.reaches(c.file) {
 			continue
 		}
@@ -297,7 +314,10 @@ func (r *ranking) order(n int) []*candidate {
 		list = slices.DeleteFunc(list, func(c *candidate) bool { return c.score < least })
 	}
 	slices.SortFunc(list, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.name.uses, a.name.uses), compareFiles(a.file, b.file),
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(b.name.uses, a.name.uses), compareFiles(a.file, b.file),
 			cmp.Compare(a.line, b.line), strings.Compare(a.name.text, b.name.text))
 	})
 	return list

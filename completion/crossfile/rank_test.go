@@ -56,7 +56,7 @@ func TestRankingIsCutBehindTheBest(t *testing.T) {
 		place: place{"/w", "main.go"}, family: "go", reached: imports{"x/far"},
 	}
 	rank := func(n int) []*candidate {
-		r.found = map[*declaration]*candidate{}
+		r.list, r.found = nil, map[*declaration]int{}
 		r.named()
 		r.imports()
 		return r.order(n)

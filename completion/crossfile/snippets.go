@@ -186,16 +186,10 @@ func (s *Source) body(d *declaration) string {
 // lines are the first n lines of a declaration, its comment included.
 func (s *Source) lines(d *declaration, n int) []string {
 	text := s.text(d.file.root, d.file.path)
-	if text == "" {
-		return nil
+	if int(d.start) >= len(text) {
+		return nil // it cannot be had, or is shorter by now
 	}
-	for range d.line - 1 {
-		i := strings.IndexByte(text, '\n')
-		if i < 0 {
-			return nil
-		}
-		text = text[i+1:]
-	}
+	text = text[strings.LastIndexByte(text[:d.start], '\n')+1:]
 	lines := strings.SplitN(text, "\n", n+1)
 	return lines[:min(n, len(lines))]
 }

@@ -75,16 +75,37 @@ func init() { C.quarry_install_arenas() }
 // up, and valid until release is called.
 func parseFlat(l *language, src []byte) (nodes []node, release func()) {
 	a := arenas.Get().(*arena)
-	var count C.uint32_t
-	defer l.enter()()
-	// The binding keeps the C language to itself too.
-	first := C.quarry_parse(a.c, *(**C.TSLanguage)(unsafe.Pointer(l.grammar())), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))),
-		C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), &count)
-	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count)), func() {
-		C.quarry_arena_reset(a.c)
+	nodes = a.parseClean(l, src)
+	if nodes == nil {
+		nodes = a.parse(l, src)
+	}
+	return nodes, func() {
+		a.reset()
 		arenas.Put(a)
 	}
 }
+
+// parseClean returns nil for a text with syntax errors.
+func (a *arena) parseClean(l *language, src []byte) []node {
+	defer l.enter()()
+	var count C.uint32_t
+	first := C.quarry_parse_clean(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), &count)
+	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count))
+}
+
+// parse leaves the text to tree-sitter. It returns nil if that takes too long.
+func (a *arena) parse(l *language, src []byte) []node {
+	defer l.enter()()
+	a.reset()
+	var count C.uint32_t
+	first := C.quarry_parse(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), &count)
+	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count))
+}
+
+func (a *arena) reset() { C.quarry_arena_reset(a.c) }
+
+// c returns the C language, which the binding keeps to itself.
+func (l *language) c() *C.TSLanguage { return *(**C.TSLanguage)(unsafe.Pointer(l.grammar())) }
 
 // countErrors counts the outermost nodes that are errors or made up.
 func countErrors(tree *sitter.Tree) int {

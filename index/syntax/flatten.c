@@ -1,27 +1,5 @@
 #include "flatten.h"
-#include "subtree.h"
-
-// quarry_parse parses a text and returns the nodes of its tree in preorder; they
-// are valid until the arena is reset. It returns NULL if the parser gave up after
-// limit microseconds. A parser of its own for each text is cheap, and leaves
-// nothing in the arena that would have to be kept.
-quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
-  quarry_arena_use(arena);
-  TSParser *parser = ts_parser_new();
-  ts_parser_set_language(parser, language);
-  ts_parser_set_timeout_micros(parser, limit);
-  TSTree *tree = ts_parser_parse_string(parser, NULL, text, length);
-  ts_parser_delete(parser); // some scanners have memory that is not the arena's
-  quarry_node *nodes = NULL;
-  if (tree != NULL) {
-    TSNode root = ts_tree_root_node(tree);
-    *count = ts_node_descendant_count(root);
-    nodes = quarry_arena_take(arena, *count * sizeof(quarry_node));
-    quarry_flatten(root, nodes, *count);
-  }
-  quarry_arena_use(NULL);
-  return nodes;
-}
+#include "glr.h"
 
 // frame is a subtree whose children are being read. Those of a hidden subtree
 // belong to the node around it.
@@ -61,26 +39,19 @@ static uint16_t field_of(const frame *f, uint32_t place) {
   return f->hidden ? f->field : 0;
 }
 
-// quarry_flatten writes the subtree of root to out in preorder and returns how
-// many nodes there are. One call across the cgo boundary replaces several for
-// each node: that boundary, not the walk, is what reading a tree from Go costs.
-// At most cap nodes are written; a result above cap means out is incomplete.
-uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
-  uint32_t total = ts_node_descendant_count(root);
-  if (total > cap) {
-    return total;
-  }
-  const grammar *g = (const grammar *)ts_tree_language(root.tree);
-  const subtree *top = root.id;
+// flatten writes the subtree of top to out in preorder.
+static void flatten(const grammar *g, const subtree *top, quarry_node *out) {
+  const heap_subtree *root = top->heap; // never a leaf
   out[0] = (quarry_node){
-    .start = ts_node_start_byte(root), .end = ts_node_end_byte(root), .next = 0, .symbol = ts_node_symbol(root),
-    .missing = ts_node_is_missing(root), .extra = ts_node_is_extra(root),
+    .start = root->padding.bytes, .end = root->padding.bytes + root->size.bytes,
+    .symbol = root->symbol == SYMBOL_ERROR ? root->symbol : g->public_symbols[root->symbol],
+    .missing = root->is_missing, .extra = root->extra,
   };
   uint32_t n = 1;
   size_t depth = 0, room = 64;
   frame *frames = ts_current_malloc(room * sizeof(frame)); // source nests without bound
-  if (!top->leaf.is_leaf && top->heap->child_count > 0) {
-    frames[depth++] = open_frame(g, top->heap, out[0].start, 0, false, 0);
+  if (root->child_count > 0) {
+    frames[depth++] = open_frame(g, root, out[0].start, 0, false, 0);
   }
   while (depth > 0) {
     frame *f = &frames[depth - 1];
@@ -113,7 +84,7 @@ uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
       node = n++;
       out[node] = (quarry_node){
         .start = start, .end = f->at, .next = n, .parent = f->node, .previous = out[f->node].next, .field = field,
-        .symbol = symbol == UINT16_MAX ? symbol : g->public_symbols[symbol],
+        .symbol = symbol == SYMBOL_ERROR ? symbol : g->public_symbols[symbol],
         .missing = small ? child.leaf.is_missing : child.heap->is_missing, .extra = extra,
       };
       out[f->node].next = node; // the last child so far, until the frame is done
@@ -133,7 +104,59 @@ uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
   }
   ts_current_free(frames);
   out[0].next = n; // if it has no children
-  return n;
+}
+
+static uint32_t count_nodes(const subtree *root) {
+  return root->heap->child_count > 0 ? root->heap->visible_descendant_count + 1 : 1;
+}
+
+// quarry_flatten writes the tree of root to out in preorder and returns how many
+// nodes there are. One call across the cgo boundary replaces several for each node:
+// that boundary, not the walk, is what reading a tree from Go costs. A result above
+// cap means that nothing was written.
+uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
+  uint32_t total = count_nodes(root.id);
+  if (total <= cap) {
+    flatten((const grammar *)ts_tree_language(root.tree), root.id, out);
+  }
+  return total;
+}
+
+static quarry_node *nodes_of(quarry_arena *arena, const grammar *g, const subtree *root, uint32_t *count) {
+  if (root == NULL) {
+    return NULL;
+  }
+  *count = count_nodes(root);
+  quarry_node *nodes = quarry_arena_take(arena, *count * sizeof(quarry_node));
+  flatten(g, root, nodes);
+  return nodes;
+}
+
+// quarry_parse_clean parses a text without syntax errors and returns the nodes of
+// its tree in preorder; they are valid until the arena is reset. It returns NULL for
+// any other text.
+quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint32_t *count) {
+  quarry_arena_use(arena);
+  const grammar *g = (const grammar *)language;
+  quarry_node *nodes = nodes_of(arena, g, quarry_glr(arena, g, text, length), count);
+  quarry_arena_use(NULL);
+  return nodes;
+}
+
+// quarry_parse is quarry_parse_clean for any text, by tree-sitter. It returns NULL
+// if that gave up after limit microseconds. A parser of its own for each text is
+// cheap, and leaves nothing in the arena that would have to be kept.
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
+  quarry_arena_use(arena);
+  TSParser *parser = ts_parser_new();
+  ts_parser_set_language(parser, language);
+  ts_parser_set_timeout_micros(parser, limit);
+  TSTree *tree = ts_parser_parse_string(parser, NULL, text, length);
+  ts_parser_delete(parser); // some scanners have memory that is not the arena's
+  const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
+  quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, count);
+  quarry_arena_use(NULL);
+  return nodes;
 }
 
 // quarry_count_errors counts the outermost error and missing nodes, entering

@@ -45,9 +45,6 @@ extern TSNode ts_tree_cursor_current_node(const TSTreeCursor *self);
 extern bool ts_tree_cursor_goto_parent(TSTreeCursor *self);
 extern bool ts_tree_cursor_goto_next_sibling(TSTreeCursor *self);
 extern bool ts_tree_cursor_goto_first_child(TSTreeCursor *self);
-extern uint32_t ts_node_descendant_count(TSNode self);
-extern uint32_t ts_node_start_byte(TSNode self);
-extern uint32_t ts_node_end_byte(TSNode self);
 extern uint16_t ts_node_symbol(TSNode self);
 extern bool ts_node_is_missing(TSNode self);
 extern bool ts_node_is_extra(TSNode self);
@@ -65,6 +62,7 @@ typedef struct {
   uint8_t extra;       // allowed anywhere: comments
 } quarry_node;
 
+quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint32_t *count);
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);

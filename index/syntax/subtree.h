@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "grammar.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a big-endian machine has leaves laid out in another order");
 
@@ -75,29 +78,33 @@ typedef union {
   const heap_subtree *heap;
 } subtree;
 
+// scanner_state is what a scanner kept behind a token.
 typedef struct {
-  uint16_t field;
-  uint8_t child;
-  bool inherited;
-} field_entry;
+  const char *data;
+  uint32_t length;
+} scanner_state;
 
-typedef struct {
-  uint16_t index, length;
-} field_slice;
+static inline bool scanner_state_equal(scanner_state a, scanner_state b) {
+  return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
 
-// grammar is the head of a TSLanguage.
-typedef struct {
-  uint32_t version, symbol_count, alias_count, token_count, external_token_count;
-  uint32_t state_count, large_state_count, production_count, field_count;
-  uint16_t max_alias_sequence;
-  const void *parse_table, *small_parse_table, *small_parse_table_map, *parse_actions;
-  const char *const *symbol_names, *const *field_names;
-  const field_slice *field_slices;
-  const field_entry *field_entries;
-  const void *symbol_metadata;
-  const uint16_t *public_symbols;
-  const uint16_t *alias_map;
-  const uint16_t *alias_sequences; // by production
-} grammar;
+static inline uint16_t subtree_symbol(subtree t) { return t.leaf.is_leaf ? t.leaf.symbol : t.heap->symbol; }
+static inline bool subtree_visible(subtree t) { return t.leaf.is_leaf ? t.leaf.visible : t.heap->visible; }
+static inline bool subtree_extra(subtree t) { return t.leaf.is_leaf ? t.leaf.extra : t.heap->extra; }
+static inline bool subtree_keyword(subtree t) { return t.leaf.is_leaf ? t.leaf.is_keyword : t.heap->is_keyword; }
+static inline uint16_t subtree_state(subtree t) { return t.leaf.is_leaf ? t.leaf.parse_state : t.heap->parse_state; }
+static inline uint32_t subtree_padding(subtree t) { return t.leaf.is_leaf ? t.leaf.padding_bytes : t.heap->padding.bytes; }
+static inline uint32_t subtree_size(subtree t) { return t.leaf.is_leaf ? t.leaf.size_bytes : t.heap->size.bytes; }
+static inline uint32_t subtree_bytes(subtree t) { return subtree_padding(t) + subtree_size(t); }
+static inline uint32_t subtree_child_count(subtree t) { return t.leaf.is_leaf ? 0 : t.heap->child_count; }
+static inline const subtree *subtree_children(subtree t) { return (const subtree *)t.heap - t.heap->child_count; }
+static inline int32_t subtree_precedence(subtree t) { return subtree_child_count(t) > 0 ? t.heap->dynamic_precedence : 0; }
+
+static inline scanner_state subtree_scanner_state(subtree t) {
+  if (t.leaf.is_leaf || t.heap->child_count > 0 || !t.heap->has_external_tokens) {
+    return (scanner_state){NULL, 0};
+  }
+  return (scanner_state){t.heap->scanner_state.long_data, t.heap->scanner_state.length};
+}
 
 #endif

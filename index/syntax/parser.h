@@ -1,0 +1,128 @@
+// The parts of glr.c, which says what they are for: trees.c makes trees, versions.c
+// keeps the readings of a text.
+#ifndef QUARRY_PARSER_H
+#define QUARRY_PARSER_H
+
+#include "lexer.h"
+#include "stack.h"
+
+enum {
+  MAX_VERSIONS = 6,  // kept after each token
+  MAX_OVERFLOW = 10, // ... and while reductions of one token are made
+  MAX_HEADS = 128,
+  MAX_WALKS = 64, // ways down a stack that are followed at once
+  MAX_PATHS = 256,
+  TO_BOTTOM = UINT32_MAX,
+};
+
+typedef enum { ACTIVE, PAUSED, HALTED } status;
+
+// head is the top of one stack: one reading of the text so far.
+typedef struct {
+  stack_node *node;
+  scanner_state scanner; // behind the last token that the scanner found
+  status status;         // PAUSED: nothing can follow in this reading
+} head;
+
+// cell is an item of the list of trees on a way down a stack, the lowest first.
+// Ways that part share the cells above.
+typedef struct cell cell;
+struct cell {
+  subtree tree;
+  cell *next;
+};
+
+// walk is a way down a stack in the making, path a finished one: the trees on it
+// and the version whose stack is what remains.
+typedef struct {
+  stack_node *node;
+  cell *trees;
+  uint32_t count; // of trees that are no extras
+} walk;
+
+typedef struct {
+  cell *trees;
+  int version;
+} path;
+
+// token_cache is the last token found: versions mostly read the same.
+typedef struct {
+  subtree token;
+  uint32_t position;
+  scanner_state scanner;
+  bool filled;
+} token_cache;
+
+typedef struct {
+  subtree a, b;
+} pair;
+
+typedef struct {
+  const grammar *g;
+  pool memory;
+  uint64_t budget; // of steps
+
+  stack_nodes nodes;
+  pair *pairs; // of trees to compare
+  uint32_t pair_room;
+  lexer lexer;
+  head heads[MAX_HEADS];
+  int head_count;
+  walk walks[MAX_WALKS];
+  path paths[MAX_PATHS];
+  int path_count;
+  token_cache cache;
+  subtree finished; // heap is NULL until a reading is accepted
+  bool gave_up;
+} parser;
+
+// spend takes a step off the budget.
+static inline void spend(parser *p) {
+  if (p->budget == 0) {
+    p->gave_up = true;
+  } else {
+    p->budget--;
+  }
+}
+
+// leaf_of makes a tree of a token that stands after position; state is the one
+// it was looked for in.
+subtree leaf_of(parser *p, const found *token, uint32_t position, uint16_t state);
+
+// changed_leaf answers a token that is an extra, or has another symbol.
+subtree changed_leaf(parser *p, subtree token, uint16_t symbol, bool extra);
+
+// new_node makes room for a tree and its children, which stand before it and are
+// to be set before it is summarised: that sets what follows from them.
+heap_subtree *new_node(parser *p, uint16_t symbol, uint16_t production, uint32_t child_count);
+void summarise(const parser *p, heap_subtree *t);
+
+// prefers_second tells whether the second of two trees for the same text wins.
+bool prefers_second(parser *p, subtree a, subtree b);
+
+void remove_version(parser *p, int version);
+
+// move_version puts version from, a later one, in the place of version to.
+void move_version(parser *p, int from, int to);
+
+bool can_merge(const head *a, const head *b);
+
+// merge_versions makes two versions one if nothing tells them apart but how they
+// came there.
+bool merge_versions(parser *p, int into, int from);
+
+// pop finds all ways down a stack that take count trees off it, extras not
+// counted, or that lead to the bottom. The versions it makes are the last ones.
+void pop(parser *p, int version, uint32_t count);
+
+// condense drops the versions that have ended, merges those that came to the same
+// and orders the rest, the best first. It answers whether one can go on.
+bool condense(parser *p);
+
+static inline void push(parser *p, int version, subtree tree, uint16_t state) {
+  p->heads[version].node = stack_push(&p->nodes, p->heads[version].node, tree, state);
+}
+
+#endif
+
+

@@ -1,0 +1,99 @@
+#include "stack.h"
+
+#include <string.h>
+
+static stack_node *take_node(stack_nodes *nodes) {
+  stack_node *n = nodes->free;
+  if (n != NULL) {
+    nodes->free = n->first.node;
+  } else {
+    n = pool_take(nodes->memory, sizeof(stack_node));
+    n->others = NULL;
+  }
+  return n;
+}
+
+stack_node *stack_bottom(stack_nodes *nodes, uint16_t state) {
+  stack_node *n = take_node(nodes);
+  *n = (stack_node){.state = state, .references = 2}; // one is never released
+  return n;
+}
+
+stack_node *stack_push(stack_nodes *nodes, stack_node *below, subtree tree, uint16_t state) {
+  stack_node *n = take_node(nodes);
+  n->state = state;
+  n->link_count = 1;
+  n->references = 1;
+  n->position = below->position + subtree_bytes(tree);
+  n->precedence = below->precedence + subtree_precedence(tree);
+  n->first = (stack_link){below, tree};
+  return n;
+}
+
+void stack_release(stack_nodes *nodes, stack_node *n) {
+  while (--n->references == 0) {
+    for (unsigned i = n->link_count; i > 1; i--) {
+      stack_release(nodes, stack_link_at(n, i - 1)->node);
+    }
+    stack_node *below = n->first.node;
+    n->first.node = nodes->free;
+    nodes->free = n;
+    n = below;
+  }
+}
+
+static bool same_scanner_state(subtree a, subtree b) {
+  return scanner_state_equal(subtree_scanner_state(a), subtree_scanner_state(b));
+}
+
+static bool equivalent(subtree a, subtree b) {
+  return a.heap == b.heap ||
+         (subtree_symbol(a) == subtree_symbol(b) && subtree_padding(a) == subtree_padding(b) && subtree_size(a) == subtree_size(b) &&
+          subtree_child_count(a) == subtree_child_count(b) && subtree_extra(a) == subtree_extra(b) && same_scanner_state(a, b));
+}
+
+static void add_link(stack_nodes *nodes, stack_node *n, stack_link link) {
+  if (link.node == n) {
+    return;
+  }
+  int32_t precedence = link.node->precedence + subtree_precedence(link.tree);
+  for (unsigned i = 0; i < n->link_count; i++) {
+    stack_link *known = (stack_link *)stack_link_at(n, i);
+    if (!equivalent(known->tree, link.tree)) {
+      continue;
+    }
+    // Two trees between the same nodes: the choice can be made now, for it
+    // depends on nothing above.
+    if (known->node == link.node) {
+      if (subtree_precedence(link.tree) > subtree_precedence(known->tree)) {
+        known->tree = link.tree;
+        n->precedence = precedence;
+      }
+      return;
+    }
+    if (known->node->state == link.node->state && known->node->position == link.node->position) {
+      stack_merge(nodes, known->node, link.node);
+      if (precedence > n->precedence) {
+        n->precedence = precedence;
+      }
+      return;
+    }
+  }
+  if (n->link_count == MAX_LINKS) {
+    return;
+  }
+  if (n->others == NULL) {
+    n->others = pool_take(nodes->memory, (MAX_LINKS - 1) * sizeof(stack_link));
+  }
+  n->others[n->link_count++ - 1] = link;
+  link.node->references++;
+  if (precedence > n->precedence) {
+    n->precedence = precedence;
+  }
+}
+
+void stack_merge(stack_nodes *nodes, stack_node *into, const stack_node *from) {
+  for (unsigned i = 0; i < from->link_count; i++) {
+    add_link(nodes, into, *stack_link_at(from, i));
+  }
+}

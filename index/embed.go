@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -28,10 +29,20 @@ type Embedder interface {
 type Embedders struct {
 	// Model is the name, "" if nothing is to be embedded.
 	Model string
+	// Prefixes are what Model wants its texts to begin with. Other models get what
+	// passage.PrefixesOf answers.
+	Prefixes passage.Prefixes
 	// Of answers the embedder of a model of that name.
 	Of func(model string) Embedder
 	// QueriesOnly leaves the chunks as they are: for programs that ask once.
 	QueriesOnly bool
+}
+
+func (e Embedders) prefixesOf(model string) passage.Prefixes {
+	if model == e.Model {
+		return e.Prefixes
+	}
+	return passage.PrefixesOf(model)
 }
 
 // EmbedProgress is how far embedding has come. It counts chunks.
@@ -106,14 +117,14 @@ func (x *Index) VectorsDamaged(set *vectors.Set, err error) { x.embedding.reopen
 // EmbedQuery answers the vector of a text to compare with those of set, which
 // Vectors answered: by the model that made them, s.Dim long, of length 1. It fails
 // with ErrNoVectors if that model cannot be asked.
-func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, text string) ([]float32, error) {
+func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, role passage.Role, text string) ([]float32, error) {
 	name, version := splitModel(set.Model)
-	of := x.embedding.configured().Of
-	if of == nil {
+	of := x.embedding.configured()
+	if of.Of == nil {
 		return nil, ErrNoVectors
 	}
-	e := of(name)
-	now, err := versionOf(ctx, e)
+	e, prefixes := of.Of(name), of.prefixesOf(name)
+	now, err := versionOf(ctx, e, prefixes)
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}
@@ -121,7 +132,7 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, text string) (
 		x.embedding.look() // another model took the name; its vectors are to serve
 		return nil, fmt.Errorf("%w by %s as it is now", ErrNoVectors, name)
 	}
-	v, err := e.EmbedQuery(ctx, text)
+	v, err := e.EmbedQuery(ctx, prefixes.Begin(role, text))
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}
@@ -134,9 +145,14 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, text string) (
 
 // versionOf says what vectors can be compared with those of e now: the same weights
 // have to have made them, of texts that were made alike.
-func versionOf(ctx context.Context, e Embedder) (string, error) {
+func versionOf(ctx context.Context, e Embedder, p passage.Prefixes) (string, error) {
 	weights, err := e.Version(ctx)
-	return weights + "+" + passage.Version, err
+	version := weights + "+" + passage.Version
+	if p.Document != "" {
+		hash := sha256.Sum256([]byte(p.Document))
+		version += fmt.Sprintf("+%x", hash[:4])
+	}
+	return version, err
 }
 
 // SettleVectors returns when every text that was in the index at the call has been

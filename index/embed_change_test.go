@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+
+	"quarry/index/passage"
 )
 
 // The old vectors serve until the new ones are complete.
@@ -40,7 +43,7 @@ func TestModelChangeWithoutDowntime(t *testing.T) {
 		t.Errorf("%d of %d vectors serve during the change", has, all)
 	}
 	set := x.Vectors()
-	v, err := x.EmbedQuery(t.Context(), set, "a question")
+	v, err := x.EmbedQuery(t.Context(), set, passage.Query, "a question")
 	if err != nil || !slices.Equal(v, models.vector("old", "a question")) {
 		t.Errorf("the query during the change: %v, %v", v, err)
 	}
@@ -104,7 +107,7 @@ func TestDimensionThatChanges(t *testing.T) {
 	settleVectors(t, x)
 	models.set(func() { models.dims["m"] = 32 })
 	set := x.Vectors()
-	if _, err := x.EmbedQuery(t.Context(), set, "a question"); !errors.Is(err, ErrNoVectors) {
+	if _, err := x.EmbedQuery(t.Context(), set, passage.Query, "a question"); !errors.Is(err, ErrNoVectors) {
 		t.Errorf("a query of another dimension: %v", err)
 	}
 	set.Release()
@@ -112,4 +115,73 @@ func TestDimensionThatChanges(t *testing.T) {
 	x.Rescan()
 	settleVectors(t, x)
 	checkComplete(t, x, "m@1+1", 32)
+}
+
+// New weights under the same name embed all anew, though no file changed.
+func TestWeightsThatChangeInPlace(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	x := start(t, Config{Dir: dir})
+	x.SetEmbedders(models.use("m"))
+	settleVectors(t, x)
+	all := models.embedded()
+	models.set(func() { models.versions["m"] = "2" })
+	set := x.Vectors()
+	if _, err := x.EmbedQuery(t.Context(), set, passage.Query, "a question"); !errors.Is(err, ErrNoVectors) {
+		t.Errorf("a query compared with vectors of other weights: %v", err)
+	}
+	set.Release()
+	settleVectors(t, x)
+	checkComplete(t, x, "m@2+1", 16)
+	if n := models.embedded(); n != all {
+		t.Errorf("%d of %d texts embedded anew", n, all)
+	}
+}
+
+// A model that wants its texts to begin with something gets that, and a change of it
+// embeds all texts anew: the vectors were made of others.
+func TestPrefixes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	x := start(t, Config{Dir: dir})
+	all := 0
+	for _, c := range []struct {
+		prefixes passage.Prefixes
+		version  string
+		anew     bool
+	}{
+		{passage.Prefixes{}, "m@1+1", true},
+		{passage.Prefixes{Query: "q: "}, "m@1+1", false}, // no text of the index changes
+		{passage.Prefixes{Query: "q: ", Document: "d: "}, "m@1+1+611bf459", true},
+		{passage.Prefixes{Query: "q: ", Document: "passage: "}, "m@1+1+707ad539", true},
+	} {
+		use := models.use("m")
+		use.Prefixes = c.prefixes
+		x.SetEmbedders(use)
+		settleVectors(t, x)
+		models.set(func() {
+			for _, text := range models.texts {
+				if !strings.HasPrefix(text, c.prefixes.Document) {
+					t.Errorf("with %q a text begins %.20q", c.prefixes, text)
+				}
+			}
+		})
+		embedded := models.embedded()
+		if all = max(all, embedded); c.anew != (embedded > 0) || c.anew && embedded != all {
+			t.Errorf("with %q %d of %d texts were embedded", c.prefixes, embedded, all)
+		}
+		set := x.Vectors()
+		if set.Model != c.version {
+			t.Errorf("with %q the vectors are of %s, want %s", c.prefixes, set.Model, c.version)
+		}
+		for role, prefix := range map[passage.Role]string{passage.Query: c.prefixes.Query, passage.Document: c.prefixes.Document} {
+			v, err := x.EmbedQuery(t.Context(), set, role, "a question")
+			if err != nil || !slices.Equal(v, models.vector("m", prefix+"a question")) {
+				t.Errorf("with %q the vector of role %d: %v", c.prefixes, role, err)
+			}
+		}
+		set.Release()
+	}
 }

@@ -278,6 +278,12 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 			return err
 		}
 		if len(e.queue.files) == 0 {
+			switch stale, err := e.dropStale(ctx, of); {
+			case err != nil:
+				return err
+			case stale:
+				continue
+			}
 			return e.complete(ctx, of.Model)
 		}
 		w := embedWork{embedding: e, of: of, embedder: of.Of(of.Model)}
@@ -288,6 +294,23 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 			return err
 		}
 	}
+}
+
+// dropStale drops the model to embed with if its vectors cannot be compared with those
+// it makes now: its weights or the prefix of its texts changed. While it cannot be asked,
+// they are kept.
+func (e *embedding) dropStale(ctx context.Context, of Embedders) (dropped bool, err error) {
+	m := e.target(of.Model)
+	if m == nil {
+		return false, nil
+	}
+	now, err := versionOf(ctx, of.Of(of.Model), of.Prefixes)
+	if err != nil || now == m.Version {
+		return false, ctx.Err()
+	}
+	e.x.cfg.Log.Info("the texts are embedded anew", "model", m.Name, "was", m.Version, "is", now)
+	e.startOver()
+	return true, e.drop(len(e.models) - 1)
 }
 
 // startOver has all files looked at again.

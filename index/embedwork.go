@@ -100,7 +100,7 @@ func (w *embedWork) all(ctx context.Context) error {
 
 // check finds out whether the model is still what its vectors were made with.
 func (w *embedWork) check(ctx context.Context) (err error) {
-	if w.version, err = versionOf(ctx, w.embedder); err != nil {
+	if w.version, err = versionOf(ctx, w.embedder, w.of.Prefixes); err != nil {
 		return err
 	}
 	m := w.target(w.of.Model)
@@ -141,7 +141,7 @@ func (w *embedWork) fit(ctx context.Context) error {
 	if first := w.models[0]; first != w.target(w.of.Model) {
 		// The server has just answered, so that a failure is about the old model: it
 		// embeds no query any more, and half of the new vectors are better than that.
-		old, err := versionOf(ctx, w.of.Of(first.Name))
+		old, err := versionOf(ctx, w.of.Of(first.Name), w.of.prefixesOf(first.Name))
 		if ctx.Err() == nil && (err != nil || old != first.Version) {
 			return w.drop(0)
 		}
@@ -154,7 +154,7 @@ func (w *embedWork) embed(ctx context.Context, entered <-chan struct{}) error {
 	some := w.todo[:min(embedAtOnce, len(w.todo))]
 	texts := make([]string, len(some))
 	for i, t := range some {
-		texts[i] = t.text
+		texts[i] = w.of.Prefixes.Begin(passage.Document, t.text)
 	}
 	within, cancel := closedBy(ctx, entered)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"quarry/index"
+	"quarry/index/passage"
 	"quarry/lsp/settings"
 	"quarry/model"
 )
@@ -20,7 +21,7 @@ func embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 	}
 	var mu sync.Mutex // guards made
 	made := map[string]index.Embedder{}
-	return index.Embedders{Model: s.Model, Of: func(name string) index.Embedder {
+	return index.Embedders{Model: s.Model, Prefixes: prefixes(s), Of: func(name string) index.Embedder {
 		mu.Lock()
 		defer mu.Unlock()
 		if made[name] == nil {
@@ -34,13 +35,25 @@ func embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 	}}
 }
 
+// prefixes are what the settings have texts begin with.
+func prefixes(s settings.Embedding) passage.Prefixes {
+	p := passage.PrefixesOf(s.Model)
+	if s.DocumentPrefix != "auto" {
+		p.Document = s.DocumentPrefix
+	}
+	if s.QueryPrefix != "auto" {
+		p.Query = s.QueryPrefix
+	}
+	return p
+}
+
 // embed has every chunk of an index embedded, and waits for that; without all, it only
 // takes in the vectors that there are. end ends the use of the model.
 func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar, all bool) (end func(), err error) {
 	s := a.commandSettings()
 	if !all {
 		if s.Embedding.Enabled {
-			x.SetEmbedders(index.Embedders{Model: s.Embedding.Model, QueriesOnly: true})
+			x.SetEmbedders(index.Embedders{Model: s.Embedding.Model, Prefixes: prefixes(s.Embedding), QueriesOnly: true})
 		}
 		return func() {}, x.SettleVectors(ctx)
 	}

@@ -60,8 +60,10 @@ type Completion struct {
 
 // Embedding tunes search by meaning.
 type Embedding struct {
-	Enabled bool   `json:"enabled" doc:"Embed the code of the workspace in the background, so that searches find it by meaning too. Needs the embedding model; without it nothing is asked of it."`
-	Model   string `json:"model" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
+	Enabled        bool   `json:"enabled" doc:"Embed the code of the workspace in the background, so that searches find it by meaning too. Needs the embedding model; without it nothing is asked of it."`
+	Model          string `json:"model" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
+	DocumentPrefix string `json:"documentPrefix" doc:"Put before code when it is embedded, as some models want it; auto goes by the model's name. Another one embeds everything anew."`
+	QueryPrefix    string `json:"queryPrefix" doc:"Put before a query when it is embedded; auto goes by the model's name."`
 }
 
 // Reranker has a model order the first results of a search.
@@ -118,8 +120,10 @@ func Default() Settings {
 			RepeatPenalty:     1.05,
 		},
 		Embedding: Embedding{
-			Enabled: true,
-			Model:   "granite-embedding:30m",
+			Enabled:        true,
+			Model:          "granite-embedding:30m",
+			DocumentPrefix: "auto",
+			QueryPrefix:    "auto",
 		},
 		Reranker: Reranker{By: "nothing"},
 		LogLevel: "info",

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/index/passage"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 )
@@ -29,7 +30,7 @@ func TestFileCutShort(t *testing.T) {
 	coded(t, space, n)
 	var questions []*Question
 	for range 3 {
-		q, err := space.Ask(t.Context(), NewMemory(time.Minute), "x")
+		q, err := space.Ask(t.Context(), NewMemory(time.Minute), passage.Query, "x")
 		if err != nil {
 			t.Fatal(err)
 		}

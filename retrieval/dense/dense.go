@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"quarry/index"
+	"quarry/index/passage"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 	"quarry/retrieval/vector"
@@ -23,7 +24,7 @@ type Source interface {
 	// VectorsChanged is closed when Vectors would answer others.
 	VectorsChanged() <-chan struct{}
 	// EmbedQuery answers the vector of a text by the model that made set.
-	EmbedQuery(ctx context.Context, set *vectors.Set, text string) ([]float32, error)
+	EmbedQuery(ctx context.Context, set *vectors.Set, role passage.Role, text string) ([]float32, error)
 	// VectorsDamaged is told that set could not be read.
 	VectorsDamaged(set *vectors.Set, err error)
 }
@@ -119,12 +120,12 @@ type Question struct {
 // Ask embeds a text, by memory if it can, and answers the question it puts to the
 // vectors there are now. The caller releases it. It fails with index.ErrNoVectors if
 // there are none, or none that the model of today can be compared with.
-func (s *Space) Ask(ctx context.Context, m *Memory, text string) (*Question, error) {
+func (s *Space) Ask(ctx context.Context, m *Memory, role passage.Role, text string) (*Question, error) {
 	set := s.source.Vectors()
 	if set == nil {
 		return nil, index.ErrNoVectors
 	}
-	query, err := m.embed(ctx, s.source, set, text)
+	query, err := m.embed(ctx, s.source, set, role, text)
 	if err != nil {
 		set.Release()
 		return nil, err

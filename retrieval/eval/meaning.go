@@ -106,6 +106,7 @@ type space struct {
 // Embed gives a repository's chunks and questions vectors. As in an index, a text that
 // stands in several places has the vector of the first.
 func (v *Vectors) Embed(ctx context.Context, l *Loaded) error {
+	prefixes := passage.PrefixesOf(v.file.Model)
 	var texts []string
 	s := &space{row: map[retrieval.Key]int{}, rows: vector.Rows{Dim: v.file.Dim, Stride: v.file.Dim}}
 	for _, d := range l.Documents {
@@ -113,13 +114,13 @@ func (v *Vectors) Embed(ctx context.Context, l *Loaded) error {
 			if _, ok := s.row[c.Hash]; !ok {
 				s.row[c.Hash] = len(s.keys)
 				s.keys = append(s.keys, c.Hash)
-				texts = append(texts, passage.Text(d.Path, d.Syntax, i, d.Text))
+				texts = append(texts, prefixes.Begin(passage.Document, passage.Text(d.Path, d.Syntax, i, d.Text)))
 			}
 		}
 	}
 	var queries []string
 	for _, q := range l.Questions {
-		queries = append(queries, textOf(q.Query))
+		queries = append(queries, prefixes.Begin(passage.Query, textOf(q.Query)))
 	}
 	if err := v.need(ctx, l.Repository.Name, append(queries, texts...)); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/index/passage"
 	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
@@ -19,7 +20,7 @@ import (
 // that cannot be read, what is in memory answers by meaning.
 func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
 	if req.Signals == retrieval.SignalsSemantic || !w.space.Empty() && req.WantsMeaning() {
-		q, err := w.space.Ask(ctx, memory, req.Query.Text)
+		q, err := w.space.Ask(ctx, memory, passage.Query, req.Query.Text)
 		switch {
 		case err == nil:
 			defer q.Release()

@@ -67,7 +67,7 @@ func compose(check func(string) cite.Checked, text string, done bool) page {
 	p := page{check: check, seen: map[string]bool{}}
 	text = toolcall.AfterThought(strings.ReplaceAll(text, "\r\n", "\n"))
 	if at := toolcall.Begin(text); at < len(text) {
-		if parsed := toolcall.Parse(text[at:], known); !done || len(parsed.Calls) > 0 || parsed.Broken != "" {
+		if parsed := toolcall.Parse(text[at:], known); !done || len(parsed.Calls) > 0 || parsed.Broken != "" || toolcall.Shaped(text[at:]) {
 			text, done = text[:at], false
 		}
 	}

@@ -52,6 +52,21 @@ func TestShownIsNeverTakenBack(t *testing.T) {
 	})
 }
 
+// A model that mistakes a place for a tool has not answered, although the place stands.
+func TestCallOfAPlaceIsNoAnswer(t *testing.T) {
+	const call = `{"name": "a.go:1-2", "arguments": {"path": "a.go:1-2", "start_line": 1}}`
+	for text, want := range map[string]string{
+		call:                                 "",
+		"\n" + call + "\n" + call:            "",
+		"It is there a.go:1-2.\n" + call:     "It is there a.go:1-2.",
+		`The field is {"name": "a.go:1-2"}.`: `The field is {"name": "a.go:1-2"}.`,
+	} {
+		if p := compose(checkFake, text, true); p.text != want {
+			t.Errorf("of %q is shown %q", text, p.text)
+		}
+	}
+}
+
 func BenchmarkCompose(b *testing.B) {
 	text := strings.Repeat("One with a place a.go:1-2. ", 40) + "\n\n" + strings.Repeat("- a point a.go:1-2 of some length\n", 6)
 	b.ReportAllocs()

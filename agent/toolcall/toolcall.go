@@ -188,6 +188,21 @@ func bare(text string, known func(string) bool) (calls []Call, err error) {
 	return calls, nil
 }
 
+// Shaped answers whether text begins with a JSON object that has a name and
+// arguments. If the name is no tool's that is no call, but no answer to a person
+// either.
+func Shaped(text string) bool {
+	value, _, err := decode(text)
+	if err != nil || value[0] != '{' {
+		return false
+	}
+	var call struct {
+		Name      string
+		Arguments map[string]json.RawMessage
+	}
+	return json.Unmarshal(value, &call) == nil && call.Name != "" && call.Arguments != nil
+}
+
 // withoutCode is text without the fenced blocks that are marked as code of some
 // language: a program that holds a call is not one.
 func withoutCode(text string) string {

@@ -37,17 +37,9 @@ type coordinator struct {
 	began   time.Time // the scan
 	bulk    bulk
 	merge   mergeState
+	// moved tells that a checkpoint has ended; nil while none is at work.
+	moved chan error
 }
-
-// mergeState is how far merging the full-text table is, after a scan that read
-// much. It goes on in small steps while nobody needs the machine.
-type mergeState int
-
-const (
-	mergeDone mergeState = iota
-	mergeBegin
-	mergeGoOn
-)
 
 // coordinate runs until ctx is done.
 func (x *Index) coordinate(ctx context.Context) {
@@ -163,16 +155,8 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 	}
 	if c.scan == nil && !linkable && next.IsZero() {
 		c.settle()
-		switch {
-		case !c.written:
-		case !c.gate.open():
-			sooner(now.Add(quiet))
-		case c.merge != mergeDone:
-			c.mergeStep(ctx)
-			return now
-		default:
-			c.written = false
-			c.settleErr(ctx, c.Store().Checkpoint())
+		if again := c.tidy(ctx, now); !again.IsZero() {
+			sooner(again)
 		}
 	}
 	return until
@@ -213,6 +197,9 @@ func (c *coordinator) await(ctx context.Context, until time.Time) {
 	case <-ctx.Done():
 	case <-c.wake:
 	case <-timer:
+	case err := <-c.moved:
+		c.moved = nil
+		c.settleErr(ctx, err)
 	case r, ok := <-results:
 		if !ok {
 			c.endScan(ctx, false)
@@ -359,15 +346,6 @@ func (c *coordinator) relink(ctx context.Context) {
 		c.read.Linking, c.read.Left = true, left
 		c.show(!c.unlinked)
 	}
-}
-
-func (c *coordinator) mergeStep(ctx context.Context) {
-	done, err := c.Store().Merge(c.merge == mergeBegin)
-	c.merge = mergeGoOn
-	if done || err != nil {
-		c.merge = mergeDone
-	}
-	c.settleErr(ctx, err)
 }
 
 // settleErr acts upon what went wrong with the database.

@@ -16,14 +16,19 @@ var bulkIndexes = map[string]string{
 	"edges_by_target": "edges (dst)",
 }
 
-// fullText are settings of the full-text table, and what bulk sets them to.
+// fullTextTables are what Merge merges.
+var fullTextTables = []string{"chunk_text", "mentions"}
+
+// fullText are settings of those tables, and what bulk sets them to.
 var fullText = []struct {
 	name      string
 	kept, set int64
 }{
 	{"hashsize", 1 << 20, 8 << 20}, // bytes before a segment is written
 	{"automerge", 4, 0},            // segments of a level that are merged a little at each write
-	{"crisismerge", 16, 64},        // ... and that are merged at once
+	// ... and that are merged at once, whatever that takes: Merge gathers all of them
+	// in one level, and the first edit afterwards would wait for a second.
+	{"crisismerge", 256, 256},
 }
 
 // BeginBulk prepares for a first index.
@@ -50,7 +55,18 @@ func (s *Store) setBulk(bulk bool) error {
 		return fmt.Errorf("write to the index: %w", classify(err))
 	}
 	s.w.bulk = bulk
+	if err := s.w.setLogPages(); err != nil {
+		return fmt.Errorf("write to the index: %w", classify(err))
+	}
 	return nil
+}
+
+func (w *writer) setLogPages() error {
+	pages := keptLogPages
+	if w.bulk {
+		pages = bulkLogPages
+	}
+	return w.execOnce(fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", pages))
 }
 
 func (w *writer) setBulk(bulk bool) error {
@@ -68,8 +84,10 @@ func (w *writer) setBulk(bulk bool) error {
 		if bulk {
 			value = f.set
 		}
-		if err := w.exec("INSERT INTO chunk_text (chunk_text, rank) VALUES (?, ?)", f.name, value); err != nil {
-			return err
+		for _, table := range fullTextTables {
+			if err := w.exec("INSERT INTO "+table+" ("+table+", rank) VALUES (?, ?)", f.name, value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

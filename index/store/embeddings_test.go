@@ -125,7 +125,7 @@ func BenchmarkPutEmbeddings(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if err := s.Checkpoint(); err != nil {
+		if err := s.Checkpoint(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		var size int64

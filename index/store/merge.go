@@ -19,7 +19,7 @@ func (s *Store) Merge(begin bool) (done bool, err error) {
 	if s.w == nil {
 		return false, errClosed
 	}
-	for _, table := range []string{"chunk_text", "mentions"} {
+	for _, table := range fullTextTables {
 		more, err := s.w.merge(table, begin)
 		if err != nil {
 			return false, fmt.Errorf("tidy the index: %w", classify(err))

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -15,14 +16,6 @@ func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
 	for i := range 20 {
 		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), fmt.Sprintf("def f%d\ncall common\n", i))}})
 	}
-	segments := func(table string) (n int64) {
-		t.Helper()
-		err := s.w.query("SELECT count(DISTINCT segid) FROM "+table+"_idx", func(row []driver.Value) error { n = row[0].(int64); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
 	match := func() []Hit {
 		t.Helper()
 		hits, err := s.MatchAny(t.Context(), []string{"common", "f7"}, Columns{Body: 1}, 100)
@@ -31,7 +24,7 @@ func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
 		}
 		return hits
 	}
-	if n := segments("chunk_text"); n < 20 {
+	if n := segments(t, s, "chunk_text"); n < 20 {
 		t.Fatalf("%d segments before merging, want one a batch", n)
 	}
 	before := match()
@@ -45,8 +38,8 @@ func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
 		}
 		done, err = s.Merge(false)
 	}
-	for _, table := range []string{"chunk_text", "mentions"} {
-		if n := segments(table); n != 1 {
+	for _, table := range fullTextTables {
+		if n := segments(t, s, table); n != 1 {
 			t.Errorf("%s has %d segments", table, n)
 		}
 	}
@@ -55,5 +48,42 @@ func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
 	}
 	if err := s.Check(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// segments counts what a full-text table is made of.
+func segments(t *testing.T, s *Store, table string) (n int64) {
+	t.Helper()
+	err := s.w.query("SELECT count(DISTINCT segid) FROM "+table+"_idx", func(row []driver.Value) error { n = row[0].(int64); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestAnEditDoesNotDoTheMerging(t *testing.T) {
+	s := open(t, "")
+	if err := s.BeginBulk(); err != nil {
+		t.Fatal(err)
+	}
+	const batches = 40 // more than SQLite lets lie by default
+	for i := range batches {
+		var text strings.Builder
+		for j := range 1500 {
+			fmt.Fprintf(&text, "call g%dx%d\n", i, j)
+		}
+		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), text.String())}})
+	}
+	if err := s.EndBulk(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Merge(true); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, Batch{Put: []*Document{document("edited.toy", "def f1\ncall another\n")}})
+	for _, table := range fullTextTables {
+		if n := segments(t, s, table); n < batches/2 {
+			t.Errorf("an edit left %d segments of %s: it merged all of them", n, table)
+		}
 	}
 }

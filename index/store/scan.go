@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 )
 
 // Stats answers what the index knows of the files in a folder and below it, by
@@ -150,31 +148,6 @@ func (s *Store) Problems(ctx context.Context) (list []Problem, err error) {
 		}, "SELECT path, problem FROM files WHERE problem <> '' ORDER BY path")
 	})
 	return list, err
-}
-
-// checkpointAbove is the size of the write-ahead log, in bytes, above which it is
-// worth moving into the database; after that the log is cut to it.
-const checkpointAbove = 4 << 20
-
-// Checkpoint moves what was written lately into the database proper, if it is much.
-// It waits for the disk, up to tenths of a second: call it when nobody waits for a
-// write.
-func (s *Store) Checkpoint() error {
-	if s.path == "" {
-		return nil
-	}
-	if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() <= checkpointAbove {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.w == nil {
-		return errClosed
-	}
-	if err := s.w.query("PRAGMA wal_checkpoint(PASSIVE)", func([]driver.Value) error { return nil }); err != nil {
-		return fmt.Errorf("tidy the index: %w", classify(err))
-	}
-	return nil
 }
 
 // Copy opens an index in memory with the content of this one.

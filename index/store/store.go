@@ -35,6 +35,8 @@ type Store struct {
 	mu     sync.Mutex
 	w      *writer
 	keeper *sql.DB // owns the writer's connection
+
+	moving sync.Mutex // held by Checkpoint; Close waits for it
 }
 
 // ErrCorrupt says that the database cannot be trusted any more.
@@ -136,8 +138,10 @@ func escapePath(path string) string {
 	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
-// Close waits for a running write and closes the database.
+// Close waits for a running write or checkpoint and closes the database.
 func (s *Store) Close() error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error

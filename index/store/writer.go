@@ -39,13 +39,10 @@ type writer struct {
 
 var errClosed = errors.New("the index is not open for writing")
 
-// writerPragmas serve the first index. A larger cache holds the inner pages of the
-// indexes over names; a checkpoint every 32 MB rather than every 4 MB halves what
-// is written twice, and lets Checkpoint choose the moment.
+// writerPragmas: the cache, in KB, holds the inner pages of the indexes over names.
 var writerPragmas = []string{
-	"PRAGMA cache_size = -32768", // KB
-	"PRAGMA wal_autocheckpoint = 8000",
-	"PRAGMA journal_size_limit = 4194304", // checkpointAbove
+	"PRAGMA cache_size = -32768",
+	"PRAGMA journal_size_limit = " + strconv.Itoa(longLog),
 }
 
 func newWriter(db *sql.DB) (*writer, error) {
@@ -60,11 +57,11 @@ func newWriter(db *sql.DB) (*writer, error) {
 	})
 	for _, pragma := range writerPragmas {
 		if err == nil {
-			err = w.query(pragma, func([]driver.Value) error { return nil })
+			err = w.execOnce(pragma)
 		}
 	}
 	if err == nil {
-		err = errors.Join(w.readGeneration(), w.readBulk())
+		err = errors.Join(w.readGeneration(), w.readBulk(), w.setLogPages())
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())

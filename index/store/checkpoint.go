@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// longLog is the size of the write-ahead log, in bytes, above which it is worth
+// moving into the database. The first write after a checkpoint cuts it to that.
+const longLog = 4 << 20
+
+// Left to itself, SQLite moves the log within the commit that makes it longer than
+// this many pages, and whoever committed waits for the disk. While the index is
+// filled nobody else does, and 32 MB halve what is written twice; afterwards
+// Checkpoint comes first, and this only bounds the log of somebody who never pauses.
+const (
+	bulkLogPages = 8_000
+	keptLogPages = 32_000
+)
+
+// LogIsLong answers whether Checkpoint has something to do.
+func (s *Store) LogIsLong() bool {
+	if s.path == "" {
+		return false
+	}
+	info, err := os.Stat(s.path + "-wal")
+	return err == nil && info.Size() > longLog
+}
+
+// Checkpoint moves what was written lately into the database proper. It waits for
+// the disk, up to tenths of a second, on a connection of its own: no read and no
+// write waits for it. What is written meanwhile stays for the next one.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	if _, err := s.reads.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
+		return fmt.Errorf("tidy the index: %w", classify(err))
+	}
+	return nil
+}

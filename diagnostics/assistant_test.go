@@ -311,6 +311,23 @@ func TestFixThatIsNotKnown(t *testing.T) {
 	}
 }
 
+// A model that only talks, even when it is told to write a diff, proposes nothing.
+func TestFixInWordsAlone(t *testing.T) {
+	w := newWorld("Rename the field.", "There is no safe change, see gone.go:3.")
+	p, err := w.Fix(t.Context(), w.problem())
+	if want := "The model wrote no change, only: There is no safe change."; err != nil || len(p.Files) != 0 || p.Reason != want || len(p.Citations) != 0 {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	// What looks like code was meant as a change, and is refused as one.
+	block := "<<<<<<< SEARCH\nit.Counts\n=======\nit.Count\n>>>>>>> REPLACE"
+	for _, answer := range []string{block, "```\n" + block + "\n```"} {
+		w = newWorld(answer, answer)
+		if p, err := w.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "refused") {
+			t.Errorf("%q: got %+v, %v", answer, p, err)
+		}
+	}
+}
+
 func TestDoubtsAreNamed(t *testing.T) {
 	invented := strings.Replace(fixed, "+\t\tn += it.Count\n", "+\t\tn += sumOf(it)\n", 1)
 	w := newWorld(strings.Replace(invented, "stock/item.go:3-6", "stock/item.go:3-6, stock/none.go:1", 1))

@@ -64,6 +64,8 @@ func (a *Assistant) propose(ctx context.Context, e errand, title string, also fu
 	switch {
 	case best.isNoFix():
 		return agent.Proposal{Title: title, Reason: reasonOf(best.text), Confidence: agent.Low, Citations: best.citations}, nil
+	case best.isWords(): // after it was told to write a diff
+		return agent.Proposal{Title: title, Reason: "The model wrote no change, only: " + reasonOf(best.text), Confidence: agent.Low}, nil
 	case best.refusal != nil && best.cut:
 		return agent.Proposal{}, fmt.Errorf("the model's change was too long; select less: %w", best.refusal)
 	case best.refusal != nil:
@@ -76,6 +78,11 @@ func (a *Assistant) propose(ctx context.Context, e errand, title string, also fu
 // says what that rests on.
 func (s *said) isNoFix() bool {
 	return s.refusal != nil && s.refusal.Reason == patch.NoDiff && len(s.citations) > 0 && !strings.Contains(s.whole, "```diff")
+}
+
+// isWords says whether the answer is words alone.
+func (s *said) isWords() bool {
+	return s.refusal != nil && s.refusal.Reason == patch.NoDiff && s.text != "" && beforeCode(s.whole) == s.whole
 }
 
 // fenceClosed says whether a text has a fence that labels itself a diff, and its
@@ -131,7 +138,7 @@ func touches(files []agent.FileChange, doc agent.Document, line int) bool {
 // beforeCode is what an answer says before its diff.
 func beforeCode(text string) string {
 	text = "\n" + text
-	for _, mark := range []string{"\n```", "\n--- ", "\ndiff --git ", "\n@@ ", "\n*** Begin Patch"} {
+	for _, mark := range []string{"\n```", "\n--- ", "\ndiff --git ", "\n@@ ", "\n*** Begin Patch", "\n<<<<<<< "} {
 		text, _, _ = strings.Cut(text, mark)
 	}
 	return strings.TrimSpace(text)

@@ -41,8 +41,8 @@ func show(p toolcall.Parsed) string {
 	return strings.Join(lines, "\n")
 }
 
-// shape is one text of the corpus.
-type shape struct{ name, text, want string }
+// shape is one text of the corpus. why says why a call is not read.
+type shape struct{ name, text, want, why string }
 
 func corpus(t testing.TB) (shapes []shape) {
 	t.Helper()
@@ -54,7 +54,8 @@ func corpus(t testing.TB) (shapes []shape) {
 		if a.Files[i+1].Name != "want" {
 			t.Fatalf("%s is followed by %s instead of want", a.Files[i].Name, a.Files[i+1].Name)
 		}
-		s := shape{a.Files[i].Name, strings.TrimSuffix(string(a.Files[i].Data), "\n"), strings.TrimSpace(string(a.Files[i+1].Data))}
+		want, why, _ := strings.Cut(string(a.Files[i+1].Data), "# ")
+		s := shape{a.Files[i].Name, strings.TrimSuffix(string(a.Files[i].Data), "\n"), strings.TrimSpace(want), strings.TrimSpace(why)}
 		if s.name == "call/crlf" {
 			s.text = strings.ReplaceAll(s.text, "\n", "\r\n")
 		}
@@ -67,7 +68,7 @@ func corpus(t testing.TB) (shapes []shape) {
 // person would read them.
 func TestCorpus(t *testing.T) {
 	count := map[string][2]int{} // right, of
-	var missed []string
+	missed := ""
 	for _, s := range corpus(t) {
 		p := toolcall.Parse(s.text, known)
 		got := show(p)
@@ -81,7 +82,10 @@ func TestCorpus(t *testing.T) {
 		if right {
 			n[0]++
 		} else {
-			missed = append(missed, s.name)
+			missed += fmt.Sprintf("not read: %s, %s\n", s.name, s.why)
+		}
+		if right != (s.why == "") {
+			t.Errorf("%s is read: %t, and why it is not: %q", s.name, right, s.why)
 		}
 		count[kind] = n
 		if kind != "call" && len(p.Calls) > 0 {
@@ -89,7 +93,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	refused := [2]int{count["broken"][0] + count["answer"][0], count["broken"][1] + count["answer"][1]}
-	report := fmt.Sprintf("parsed right %d of %d\nrefused right %d of %d\nnot read: %s\n", count["call"][0], count["call"][1], refused[0], refused[1], strings.Join(missed, ", "))
+	report := fmt.Sprintf("parsed right %d of %d\nrefused right %d of %d\n%s", count["call"][0], count["call"][1], refused[0], refused[1], missed)
 	golden := filepath.Join("testdata", "share.golden")
 	if *update {
 		if err := os.WriteFile(golden, []byte(report), 0o644); err != nil {

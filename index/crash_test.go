@@ -235,15 +235,8 @@ func TestTwoProcesses(t *testing.T) {
 	writer.expect(t, "owner true")
 	writer.expect(t, "settled")
 	clock := newManual()
-	x, err := Open(Config{Dir: dir, StateDir: state, Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	x := open(t, Config{Dir: dir, StateDir: state, Clock: clock})
+	defer shut(t, x)
 	if x.isOwner() {
 		t.Fatal("two processes write")
 	}
@@ -303,15 +296,10 @@ func TestDamagedDatabaseIsSetAside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, state := t.TempDir(), t.TempDir()
 			write(t, dir, project)
-			x, err := Open(Config{Dir: dir, StateDir: state})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := open(t, Config{Dir: dir, StateDir: state})
 			settle(t, x)
 			database := x.state.database()
-			if err := x.Close(); err != nil {
-				t.Fatal(err)
-			}
+			shut(t, x)
 			text, err := os.ReadFile(database)
 			if err != nil {
 				t.Fatal(err)
@@ -320,15 +308,8 @@ func TestDamagedDatabaseIsSetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := make(chan string, 10)
-			x, err = Open(Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := x.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			x = open(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+			defer shut(t, x)
 			select {
 			case m := <-told:
 				if !strings.Contains(m, "damaged") {
@@ -381,15 +362,10 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 func TestIndexOfANewerQuarryIsLeftAlone(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
-	x, err := Open(Config{Dir: dir, StateDir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := open(t, Config{Dir: dir, StateDir: state})
 	settle(t, x)
 	database := x.state.database()
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	shut(t, x)
 	// The version stands in bytes 60 to 63 of the header.
 	f, err := os.OpenFile(database, os.O_RDWR, 0)
 	if err != nil {

@@ -122,15 +122,8 @@ func firstDifference(got, want string) string {
 // fresh is the dump of an index of the same folder made at once.
 func fresh(t testing.TB, dir string) string {
 	t.Helper()
-	x, err := Open(Config{Dir: dir, StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	x := open(t, Config{Dir: dir, StateDir: t.TempDir()})
+	defer shut(t, x)
 	if err := x.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -153,15 +153,8 @@ func TestKilledWhileEmbedding(t *testing.T) {
 		_ = cmd.Wait() // it was killed; that is no news
 
 		func() {
-			x, err := Open(Config{Dir: dir, StateDir: state})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := x.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			x := open(t, Config{Dir: dir, StateDir: state})
+			defer shut(t, x)
 			settle(t, x)
 			known.add(t, x)
 			of := killModels().use(model)
@@ -212,17 +205,12 @@ func TestAnyOrderOfWrites(t *testing.T) {
 		if round == 3 {
 			model = "b"
 		}
-		x, err := Open(Config{Dir: dir, StateDir: state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := open(t, Config{Dir: dir, StateDir: state})
 		x.SetEmbedders(killModels().use(model))
 		settleVectors(t, x)
 		known.add(t, x)
 		folder = x.state.dir
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		shut(t, x)
 		m := moment{map[string][]byte{}, map[string][]byte{}}
 		entries, err := os.ReadDir(folder)
 		if err != nil {
@@ -263,15 +251,8 @@ func TestAnyOrderOfWrites(t *testing.T) {
 				}
 			}
 			func() {
-				x, err := Open(Config{Dir: dir, StateDir: state})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() {
-					if err := x.Close(); err != nil {
-						t.Error(err)
-					}
-				}()
+				x := open(t, Config{Dir: dir, StateDir: state})
+				defer shut(t, x)
 				of := killModels().use("b")
 				of.QueriesOnly = true
 				x.SetEmbedders(of)
@@ -306,17 +287,12 @@ func TestDamagedVectors(t *testing.T) {
 			dir, state := t.TempDir(), t.TempDir()
 			write(t, dir, project)
 			models := newFakeModels("m")
-			x, err := Open(Config{Dir: dir, StateDir: state})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := open(t, Config{Dir: dir, StateDir: state})
 			x.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			all := models.embedded()
 			path := filepath.Join(x.state.dir, "embeddings-1.dat")
-			if err := x.Close(); err != nil {
-				t.Fatal(err)
-			}
+			shut(t, x)
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -388,10 +364,7 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
 	models := newFakeModels("m", "n")
-	first, err := Open(Config{Dir: dir, StateDir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := open(t, Config{Dir: dir, StateDir: state})
 	closed := false
 	defer func() {
 		if !closed {
@@ -434,9 +407,7 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 	until(t, "the reader has the other model's vectors", complete(second, "n@1+1"))
 	others.set(func() { others.embed = nil })
 	second.SetEmbedders(others.use("n"))
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	shut(t, first)
 	closed = true
 	until(t, "the reader writes", second.isOwner)
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})

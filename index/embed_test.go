@@ -248,16 +248,11 @@ func TestVectorsSurviveTheProcess(t *testing.T) {
 	write(t, dir, project)
 	models := newFakeModels("m")
 	for n := range 3 {
-		x, err := Open(Config{Dir: dir, StateDir: state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := open(t, Config{Dir: dir, StateDir: state})
 		x.SetEmbedders(models.use("m"))
 		settleVectors(t, x)
 		checkComplete(t, x, "m@1+1", 16)
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		shut(t, x)
 		if embedded := models.embedded(); (embedded == 0) != (n > 0) {
 			t.Errorf("start %d embedded %d texts", n, embedded)
 		}
@@ -351,10 +346,7 @@ func TestRefusedTextIsNotAskedAgain(t *testing.T) {
 	for range 2 {
 		asked := 0
 		models.embed = func(context.Context, string, []string) error { asked++; return nil }
-		x, err := Open(Config{Dir: dir, StateDir: state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := open(t, Config{Dir: dir, StateDir: state})
 		x.SetEmbedders(models.use("m"))
 		settleVectors(t, x)
 		st, err := x.Status(t.Context())
@@ -364,9 +356,7 @@ func TestRefusedTextIsNotAskedAgain(t *testing.T) {
 		if e := st.Embedding; e.Texts != 2 || e.Embedded != 1 || e.Refused != 1 || e.State != EmbeddingComplete {
 			t.Errorf("status %+v", e)
 		}
-		if err := x.Close(); err != nil {
-			t.Fatal(err)
-		}
+		shut(t, x)
 		models.embed = func(context.Context, string, []string) error { t.Error("asked again"); return nil }
 	}
 }

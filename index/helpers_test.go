@@ -79,21 +79,32 @@ func (m *manual) fire() {
 	})
 }
 
-// start opens an index of dir and waits until it is up to date.
+// open opens an index, which the caller shuts.
+func open(t testing.TB, cfg Config) *Index {
+	t.Helper()
+	x, err := Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func shut(t testing.TB, x *Index) {
+	t.Helper()
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// start opens an index of dir until the test ends, and waits until it is up to
+// date.
 func start(t testing.TB, cfg Config) *Index {
 	t.Helper()
 	if cfg.StateDir == "" {
 		cfg.StateDir = t.TempDir()
 	}
-	x, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	x := open(t, cfg)
+	t.Cleanup(func() { shut(t, x) })
 	settle(t, x)
 	return x
 }

@@ -218,17 +218,12 @@ func TestCheckoutIsNoticed(t *testing.T) {
 func TestRestart(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
-	x, err := Open(Config{Dir: dir, StateDir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := open(t, Config{Dir: dir, StateDir: state})
 	settle(t, x)
 	name := filepath.Join(x.Root().Dir(), "main.go")
 	x.DidOpen(name, "package main\n\nfunc neverSaved() {}\n")
 	settle(t, x)
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	shut(t, x)
 	write(t, dir, map[string]string{"lib/helper.go": "", "lib/other.go": project["lib/helper.go"], "added.py": "def added():\n    pass\n"})
 	again := start(t, Config{Dir: dir, StateDir: state})
 	if got, want := dump(t, again), fresh(t, dir); got != want {
@@ -239,10 +234,7 @@ func TestRestart(t *testing.T) {
 func TestAnotherAnalyzerReadsEveryFileAgain(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
-	x, err := Open(Config{Dir: dir, StateDir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := open(t, Config{Dir: dir, StateDir: state})
 	settle(t, x)
 	if err := x.Store().EndScan(map[string]string{"analyzer": "an older one"}, nil); err != nil {
 		t.Fatal(err)
@@ -251,9 +243,7 @@ func TestAnotherAnalyzerReadsEveryFileAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Close(); err != nil {
-		t.Fatal(err)
-	}
+	shut(t, x)
 	y := start(t, Config{Dir: dir, StateDir: state})
 	if changed, _, _, err := y.Store().Since(t.Context(), before); err != nil || len(changed) != 5 {
 		t.Errorf("%d files were read again (%v), want all 5", len(changed), err)

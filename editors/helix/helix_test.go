@@ -28,24 +28,12 @@ type Shelf struct {
 
 `
 
-// take is what the person writes below shelf, the model helping.
-const take = `func (s *Shelf) Take(name string, n int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.items[name] < n {
-		return false
-	}
-	s.items[name] -= n
-	return true
-}
-`
-
 // open starts Helix on shelf.go and puts the person below the end of it, having typed the head of Take.
 func open(t *testing.T) (term *editortest.Terminal, file string) {
 	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Pieces: editortest.Recite(shelf+take, r.Prompt)}
+		return modeltest.Answer{Pieces: editortest.Recite(shelf+editortest.Take, r.Prompt)}
 	})
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), editortest.FencedBlock(t, "README.md", "toml"))
@@ -76,7 +64,7 @@ func TestMenuOnRequest(t *testing.T) {
 	term.WaitForText("quarry, granite4:micro") // beside the menu, with the code
 	term.Press("Enter", "Escape", "Escape")    // the first may only close a new menu
 	term.Type(":w\n")
-	term.WaitForFile(file, shelf+take)
+	term.WaitForFile(file, shelf+editortest.Take)
 }
 
 func TestMenuWhileTyping(t *testing.T) {

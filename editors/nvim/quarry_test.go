@@ -16,39 +16,6 @@ import (
 
 var screenshot = flag.String("screenshot", "", "write the screen with ghost text to this folder, as nvim-ghost-text.svg and .txt")
 
-const shelf = `// Package stock keeps what lies on a shop's shelves.
-package stock
-
-import "sync"
-
-// Shelf is a set of items that goroutines may share.
-type Shelf struct {
-	mu    sync.Mutex
-	items map[string]int
-}
-
-// Put adds n items of a kind.
-func (s *Shelf) Put(name string, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.items[name] += n
-}
-
-// Take removes n items of a kind and reports whether there were enough.
-`
-
-// take is what the person writes below shelf, the model helping.
-const take = `func (s *Shelf) Take(name string, n int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.items[name] < n {
-		return false
-	}
-	s.items[name] -= n
-	return true
-}
-`
-
 // modelThatKnows is a model server whose model has learned text by heart.
 func modelThatKnows(t *testing.T, text string) *modeltest.Server {
 	t.Helper()
@@ -76,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestGhostTextOfTheModel(t *testing.T) {
-	p := openQuarry(t, modelThatKnows(t, shelf+take).URL, shelf)
+	p := openQuarry(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, editortest.Shelf)
 	p.Press("G", "o")
 	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
 	screen := p.waitForModelsGhost("s.mu.Lock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
@@ -90,15 +57,15 @@ func TestGhostTextOfTheModel(t *testing.T) {
 		"s.items[name] -= n", "return true", "}")
 	p.Press("Tab")
 	p.waitForNoGhost()
-	p.waitForSaved(shelf + take)
+	p.waitForSaved(editortest.Shelf + editortest.Take)
 
 	p.Press("u")
-	begun, _, _ := strings.Cut(take, "ock()")
-	p.waitForSaved(shelf + begun + "\n")
+	begun, _, _ := strings.Cut(editortest.Take, "ock()")
+	p.waitForSaved(editortest.Shelf + begun + "\n")
 }
 
 func TestModelsGhostTextByWords(t *testing.T) {
-	p := openQuarry(t, modelThatKnows(t, shelf+take).URL, shelf)
+	p := openQuarry(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, editortest.Shelf)
 	p.Press("G", "o")
 	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
 	rest := []string{"defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}", "s.items[name] -= n", "return true", "}"}
@@ -113,15 +80,15 @@ func TestModelsGhostTextByWords(t *testing.T) {
 	p.waitForGhost(append([]string{"mu.Unlock()"}, rest[1:]...)...)
 	p.Press("M-l", "M-l", "M-l", "M-l", "M-l", "M-l", "M-l")
 	p.waitForNoGhost()
-	p.waitForSaved(shelf + take)
+	p.waitForSaved(editortest.Shelf + editortest.Take)
 }
 
 // The model is not there: the person is told once, completions come from the
 // file, and go over to the model once it is there.
 func TestOllamaIsDownAndComesBack(t *testing.T) {
-	m := modelThatKnows(t, shelf+take)
+	m := modelThatKnows(t, editortest.Shelf+editortest.Take)
 	m.Stop()
-	p := openQuarry(t, m.URL, shelf)
+	p := openQuarry(t, m.URL, editortest.Shelf)
 	p.WaitForText("Ollama does not answer")
 	if screen := p.Screen(); screen.Contains("Press ENTER") {
 		t.Errorf("the message stops the person:\n%s", screen.Framed())
@@ -138,8 +105,8 @@ func TestOllamaIsDownAndComesBack(t *testing.T) {
 	}
 	p.Insist("ghost text of the model", p.retype, func(s editortest.Screen) bool { return strings.HasPrefix(ghost(s), "n {\n") })
 	p.Press("Tab")
-	begun, _, _ := strings.Cut(take, "	s.items[name] -=") // completed to the end of the block the line opens
-	p.waitForSaved(shelf + begun)
+	begun, _, _ := strings.Cut(editortest.Take, "	s.items[name] -=") // completed to the end of the block the line opens
+	p.waitForSaved(editortest.Shelf + begun)
 	p.Type(":redir! > messages.txt | silent messages | redir END\n")
 	p.WaitFor("messages.txt", func(editortest.Screen) bool { return p.read("messages.txt") != "" })
 	if n := strings.Count(p.read("messages.txt"), "Ollama does not answer"); n != 1 {
@@ -150,7 +117,7 @@ func TestOllamaIsDownAndComesBack(t *testing.T) {
 // A real Ollama with random weights says nothing worth reading; what it says in a comment, where anything may stand,
 // is shown and accepted all the same.
 func TestGhostTextOfARealOllama(t *testing.T) {
-	p := openQuarry(t, ollamatest.Start(t).URL, shelf)
+	p := openQuarry(t, ollamatest.Start(t).URL, editortest.Shelf)
 	p.Press("G", "o")
 	p.Type("// Total is ")
 	screen := p.Insist("ghost text", p.retype, func(s editortest.Screen) bool { return ghost(s) != "" })
@@ -162,7 +129,7 @@ func TestGhostTextOfARealOllama(t *testing.T) {
 }
 
 func TestCheckHealth(t *testing.T) {
-	p := openQuarry(t, modelThatKnows(t, shelf+take).URL, shelf)
+	p := openQuarry(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, editortest.Shelf)
 	// Until the server has started there is none to report, and nothing on the screen tells when it has.
 	p.Insist("report of a running server", func() { p.Type(":checkhealth quarry | write! health.txt\n") }, func(editortest.Screen) bool {
 		return strings.Contains(p.read("health.txt"), "1 buffer")
@@ -181,7 +148,7 @@ func TestCheckHealth(t *testing.T) {
 }
 
 func TestCheckHealthWithoutTheBinary(t *testing.T) {
-	p := open(t, editor{text: shelf})
+	p := open(t, editor{text: editortest.Shelf})
 	p.Type(":checkhealth quarry\n")
 	p.WaitForText("ERROR no executable \"quarry\" on your PATH")
 }

@@ -26,53 +26,24 @@ func TestMain(m *testing.M) {
 	os.Exit(editortest.Run(m))
 }
 
-const shelf = `// Package stock keeps what lies on a shop's shelves.
-package stock
-
-import "sync"
-
-// Shelf is a set of items that goroutines may share.
-type Shelf struct {
-	mu    sync.Mutex
-	items map[string]int
-}
-
-// Put adds n items of a kind.
-func (s *Shelf) Put(name string, n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.items[name] += n
-}
-
-// Take removes n items of a kind and reports whether there were enough.
-`
-
-// take is what the person writes below shelf, the model helping. VS Code has closed the brace itself.
-const take = `func (s *Shelf) Take(name string, n int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.items[name] < n {
-		return false
-	}
-	s.items[name] -= n
-	return true
-}`
+// take is editortest.Take as it comes out here: VS Code has closed the brace itself.
+var take = strings.TrimSuffix(editortest.Take, "\n")
 
 // TestGhostText types in the real VS Code with the built extension in it, as test/person.mjs says.
 func TestGhostText(t *testing.T) {
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Pieces: editortest.Recite(shelf+take, r.Prompt)}
+		return modeltest.Answer{Pieces: editortest.Recite(editortest.Shelf+take, r.Prompt)}
 	})
 	workspace := filepath.Join(t.TempDir(), "stock")
 	file := filepath.Join(workspace, "shelf.go")
-	editortest.WriteFile(t, file, shelf)
+	editortest.WriteFile(t, file, editortest.Shelf)
 	codeServer := made(t)
 	url := start(t, codeServer, workspace, model.URL)
 
 	live(t, "person.mjs", codeServer, url, "vscode-ghost-text.png")
-	if got, err := os.ReadFile(file); err != nil || string(got) != shelf+take {
-		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, shelf+take)
+	if got, err := os.ReadFile(file); err != nil || string(got) != editortest.Shelf+take {
+		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, editortest.Shelf+take)
 	}
 }
 

@@ -27,17 +27,13 @@ const (
 )
 
 func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (reply, error) {
-	args, err := decodeArguments[struct {
-		Query         string `json:"query"`
+	args, q, err := decodeQuery[struct {
+		asked
 		CurrentPath   string `json:"current_path"`
 		Language      string `json:"language"`
 		MaxChunks     int    `json:"max_chunks"`
 		MaxTotalBytes int    `json:"max_total_bytes"`
 	}](raw)
-	if err != nil {
-		return reply{}, err
-	}
-	q, err := query(args.Query)
 	if err != nil {
 		return reply{}, err
 	}

@@ -16,13 +16,28 @@ import (
 	"quarry/retrieval/workspace"
 )
 
-// query reads what a model asks for; an empty one is refused.
-func query(text string) (retrieval.Query, error) {
-	q := retrieval.Parse(text, time.Now())
-	if strings.TrimSpace(text) == "" {
+// asked is the argument of every tool that searches for a query.
+type asked struct {
+	Query string `json:"query"`
+}
+
+func (a asked) parse() (retrieval.Query, error) {
+	q := retrieval.Parse(a.Query, time.Now())
+	if strings.TrimSpace(a.Query) == "" {
 		return q, Failf(InvalidArguments, "query is empty; say in words or names what to look for")
 	}
 	return q, nil
+}
+
+// decodeQuery is decodeArguments for those tools: T embeds asked. An empty query
+// is refused.
+func decodeQuery[T interface {
+	parse() (retrieval.Query, error)
+}](raw json.RawMessage) (args T, q retrieval.Query, err error) {
+	if args, err = decodeArguments[T](raw); err == nil {
+		q, err = args.parse()
+	}
+	return args, q, err
 }
 
 // language is a language as filters have it; "" stays "".
@@ -47,15 +62,11 @@ type textMatch struct {
 const maxLinesPerFile = 3
 
 func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, error) {
-	args, err := decodeArguments[struct {
-		Query string   `json:"query"`
+	args, q, err := decodeQuery[struct {
+		asked
 		Limit int      `json:"limit"`
 		Paths []string `json:"paths"`
 	}](raw)
-	if err != nil {
-		return reply{}, err
-	}
-	q, err := query(args.Query)
 	if err != nil {
 		return reply{}, err
 	}
@@ -279,17 +290,13 @@ func (w *words) excerpt(lines []string, start, end, n int) (from, to int, text s
 }
 
 func (b *Toolbox) codebaseSearch(ctx context.Context, raw json.RawMessage) (reply, error) {
-	args, err := decodeArguments[struct {
-		Query      string `json:"query"`
+	args, q, err := decodeQuery[struct {
+		asked
 		MaxResults int    `json:"max_results"`
 		PathGlob   string `json:"path_glob"`
 		Lang       string `json:"lang"`
 		Kind       string `json:"kind"`
 	}](raw)
-	if err != nil {
-		return reply{}, err
-	}
-	q, err := query(args.Query)
 	if err != nil {
 		return reply{}, err
 	}
@@ -310,16 +317,12 @@ func (b *Toolbox) codebaseSearch(ctx context.Context, raw json.RawMessage) (repl
 }
 
 func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, error) {
-	args, err := decodeArguments[struct {
-		Query       string `json:"query"`
+	args, q, err := decodeQuery[struct {
+		asked
 		Language    string `json:"language"`
 		MaxResults  int    `json:"max_results"`
 		UseReranker bool   `json:"use_reranker"`
 	}](raw)
-	if err != nil {
-		return reply{}, err
-	}
-	q, err := query(args.Query)
 	if err != nil {
 		return reply{}, err
 	}
@@ -340,14 +343,10 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 }
 
 func (b *Toolbox) searchDocs(ctx context.Context, raw json.RawMessage) (reply, error) {
-	args, err := decodeArguments[struct {
-		Query      string `json:"query"`
-		MaxResults int    `json:"max_results"`
+	args, q, err := decodeQuery[struct {
+		asked
+		MaxResults int `json:"max_results"`
 	}](raw)
-	if err != nil {
-		return reply{}, err
-	}
-	q, err := query(args.Query)
 	if err != nil {
 		return reply{}, err
 	}

@@ -179,6 +179,10 @@ func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) 
 func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spent Timings) Result {
 	fl.mu.Lock()
 	answers := slices.Clone(fl.answers)
+	onScreen := ""
+	if len(typed) < fl.shown {
+		onScreen = answers[0].text[len(typed):fl.shown]
+	}
 	if !reused {
 		spent.FirstToken, spent.Generate = fl.firstToken, fl.generate
 	}
@@ -203,7 +207,7 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 		if !ok {
 			continue
 		}
-		it, ok := e.item(req, s, text, res.Engine)
+		it, ok := e.item(req, s, text, res.Engine, onScreen)
 		if !ok || slices.Contains(res.Items, it) {
 			continue
 		}

@@ -156,18 +156,20 @@ func (e *Engine) answerLocally(req Request) Result {
 		res.Timings = Timings{Local: spent}
 		return res
 	}
-	if it, ok := e.item(req, s, p.text, localEngine); ok {
+	if it, ok := e.item(req, s, p.text, localEngine, ""); ok {
 		res.Items = []Item{it}
 	}
 	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}
 	return res
 }
 
-// item makes of an engine's text what can be shown, if anything.
-func (e *Engine) item(req Request, s *site, text, engine string) (Item, bool) {
+// item makes of an engine's text what can be shown, if anything. onScreen is what
+// the person sees already: it has passed the gate, and shall not vanish while
+// they type it.
+func (e *Engine) item(req Request, s *site, text, engine, onScreen string) (Item, bool) {
 	insert, covers := finish(s, text)
 	it := Item{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: engine}
-	if insert == "" || e.opts.Syntax == nil {
+	if insert == "" || insert == onScreen || e.opts.Syntax == nil {
 		return it, insert != ""
 	}
 	switch gated := gate(e.opts.Syntax, req, it.Start, it.End, insert); {

@@ -152,7 +152,11 @@ func (fl *flight) serves(f *frame) (typed string, ok bool) {
 	if was.head != f.head || was.limits != f.limits {
 		return "", was.text == f.text && was.cursor == f.cursor
 	}
-	typed, ok = strings.CutPrefix(f.text[f.start:f.cursor], was.text[was.start:was.cursor])
+	prefix := was.text[was.start:was.cursor]
+	typed, ok = strings.CutPrefix(f.text[f.start:f.cursor], prefix)
+	if !ok && was.start <= f.cursor { // start may have jumped on while the answer was typed
+		typed, ok = strings.CutPrefix(f.text[was.start:f.cursor], prefix)
+	}
 	if !ok {
 		return "", was.text == f.text && was.cursor == f.cursor
 	}

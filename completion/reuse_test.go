@@ -83,7 +83,6 @@ func TestShownAnswerServes(t *testing.T) {
 	}
 }
 
-// Several statements shown on an empty line do not shrink to the first while the person types it.
 // What is left of a shown answer may be what stands behind the cursor already.
 // That is no reason to ask anew before the person has typed it all, unless they
 // ask for more.
@@ -108,6 +107,7 @@ func TestRestOfWhatWasShownStandsThere(t *testing.T) {
 	}
 }
 
+// Several statements shown on an empty line do not shrink to the first while the person types it.
 func TestShownBlockStaysWhileTyped(t *testing.T) {
 	e := newEngine(t, says("total = 1\n", "\ttotal *= 2"), Options{})
 	p := newTypist(t, e, at(t, "sum.go", "go", loop))
@@ -117,6 +117,50 @@ func TestShownBlockStaysWhileTyped(t *testing.T) {
 			t.Fatalf("before %q: applied\n%s", c, got)
 		}
 		p.types(string(c))
+	}
+}
+
+// The prompt's window jumps on when it has grown too long, and that may be in the
+// middle of an answer.
+func TestShownAnswerServesWhileTheWindowJumps(t *testing.T) {
+	const answer = "total := first(values) + second(values) + third(values) + fourth(values)"
+	g := says(answer)
+	e := newEngine(t, g, Options{PrefixTokens: 64})
+	p := newTypist(t, e, at(t, "f.go", "go", "package p\n\nfunc f() {\n"+strings.Repeat("\tstep()\n", 40)+"\t‸\n}\n"))
+	want := p.sees()
+	first := e.docs[p.req.Key].frame.start
+	for _, c := range strings.TrimSuffix(answer, ")") {
+		p.types(string(c))
+		if got := p.sees(); got != want {
+			t.Fatalf("typed up to %q: something else is seen", c)
+		}
+	}
+	if n := len(g.sent()); n != 1 {
+		t.Errorf("%d requests to the model", n)
+	}
+	if f := e.docs[p.req.Key].frame.advance(p.req.Text, p.req.Offset); f.start == first {
+		t.Error("the window stood still, so nothing was tested")
+	}
+}
+
+// What is on the screen has passed the gate and stays while it is typed, whatever
+// the parser makes of its beginnings.
+func TestShownAnswerPassesTheGateOnce(t *testing.T) {
+	g := says("a) + (b")
+	e := newEngine(t, g, Options{Syntax: &bracketCounter{}})
+	p := newTypist(t, e, at(t, "f.go", "go", "func f() {\n\tx := (‸\n}\n"))
+	want := p.sees()
+	if want == "" {
+		t.Fatal("nothing is shown")
+	}
+	for _, c := range "a) + (" {
+		p.types(string(c))
+		if got := p.sees(); got != want {
+			t.Errorf("after %q:\n%s", p.req.Text[:p.req.Offset], got)
+		}
+	}
+	if n := len(g.sent()); n != 1 {
+		t.Errorf("%d requests to the model", n)
 	}
 }
 

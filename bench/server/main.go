@@ -4,9 +4,11 @@
 //
 //	go run ./bench/server -quarry bin/quarry
 //	go run ./bench/server -quarry bin/quarry -against bin/before
+//	go run ./bench/server -quarry bin/quarry -files testdata/syntax
 //
 // With -against each step is taken by one binary and then by the other, so that
-// what else the machine does falls on both alike.
+// what else the machine does falls on both alike. With -files it measures files of
+// many languages and sizes instead.
 package main
 
 import (
@@ -30,8 +32,15 @@ import (
 func main() {
 	quarry := flag.String("quarry", "bin/quarry", "the binary to measure")
 	against := flag.String("against", "", "another to measure in turn with it, step for step")
+	fixtures := flag.String("files", "", "measure instead files of 100 to 20,000 lines made of the fixtures in `DIR`/LANGUAGE, and huge ones")
 	flag.Parse()
 	log.SetFlags(0)
+	if *fixtures != "" {
+		if err := measureFiles(*quarry, *fixtures); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	binaries := []string{*quarry}
 	if *against != "" {
 		binaries = append(binaries, *against)
@@ -112,6 +121,7 @@ func (b *bench) start(quarry string) error {
 	}
 	b.cmd = exec.Command(quarry, "lsp", "--log-level=error", "--ollama="+b.ollama.URL, "--state-dir="+filepath.Join(b.root, ".state"))
 	b.cmd.Stderr = os.Stderr
+	b.cmd.Env = append(os.Environ(), "QUARRY_COMPLETION_MAX_FILE_BYTES=16000000")
 	b.editor, err = lsptest.StartProcess(b.ctx, b.cmd, lsptest.Options{Profile: profile, Root: b.root})
 	if err != nil {
 		return err
@@ -152,10 +162,14 @@ func (b *bench) document(name string, lines int) (*lsptest.Buffer, error) {
 	return doc, doc.Seek(fmt.Sprintf("func f%d(a, b int) int {\n", lines/10*5))
 }
 
-// type1 writes a new line with a name nobody has typed before, so that no
+// type1 begins a new line with a name nobody has typed before, so that no
 // earlier answer serves.
 func (b *bench) type1(doc *lsptest.Buffer) error {
-	return b.editor.Replace(doc, doc.Cursor, doc.Cursor, "\n\tv"+strconv.Itoa(doc.Version)+" :=")
+	lead := "\n\t"
+	if doc.Text.LineCount() == 1 {
+		lead = ";" // it stays one line
+	}
+	return b.editor.Replace(doc, doc.Cursor, doc.Cursor, lead+"v"+strconv.Itoa(doc.Version)+" :=")
 }
 
 // overhead is the time that an inline completion spends outside the model: from
@@ -198,8 +212,18 @@ func overhead(all []*bench) error {
 	return nil
 }
 
-// complete types and asks for a completion once.
+// complete writes a line with the help of a completion.
 func (b *bench) complete(doc *lsptest.Buffer) (sent, back time.Duration, err error) {
+	if sent, back, err = b.ask(doc); err != nil {
+		return 0, 0, err
+	}
+	// Not by accepting: that computes the next completion ahead.
+	doc.Ghost = nil
+	return sent, back, b.editor.Replace(doc, doc.Cursor, doc.Cursor, " value")
+}
+
+// ask types the beginning of a line and asks for a completion.
+func (b *bench) ask(doc *lsptest.Buffer) (sent, back time.Duration, err error) {
 	if err := b.type1(doc); err != nil {
 		return 0, 0, err
 	}
@@ -218,9 +242,7 @@ func (b *bench) complete(doc *lsptest.Buffer) (sent, back time.Duration, err err
 	if received.Before(begin) {
 		return 0, 0, fmt.Errorf("a completion asked nobody; the figure would be wrong")
 	}
-	// Not by accepting: that computes the next completion ahead.
-	doc.Ghost = nil
-	return received.Sub(begin), end.Sub(received), b.editor.Replace(doc, doc.Cursor, doc.Cursor, " value")
+	return received.Sub(begin), end.Sub(received), nil
 }
 
 // ping waits until the server has handled all that was sent before.
@@ -405,9 +427,11 @@ func (b *bench) quit() error {
 }
 
 func (b *bench) row(what string, d []time.Duration) {
-	slices.Sort(d)
-	at := func(q float64) string {
-		return fmt.Sprintf("%.2f ms", float64(d[int(q*float64(len(d)-1))].Microseconds())/1000)
-	}
-	fmt.Printf("| %s%s | %s | %s | %s |\n", b.name, what, at(.50), at(.95), at(.99))
+	fmt.Printf("| %s%s | %s | %s | %s |\n", b.name, what, at(d, .50), at(d, .95), at(d, .99))
+}
+
+// at is the quantile q of d in milliseconds.
+func at(d []time.Duration, q float64) string {
+	d = slices.Sorted(slices.Values(d))
+	return fmt.Sprintf("%.2f ms", float64(d[int(q*float64(len(d)-1))].Microseconds())/1000)
 }

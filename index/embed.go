@@ -34,6 +34,9 @@ type Embedders struct {
 	Prefixes passage.Prefixes
 	// Of answers the embedder of a model of that name.
 	Of func(model string) Embedder
+	// Passing answers whether an error of the Embedder ends without anybody's doing, as
+	// that of a server which starts late; the person is told of others. nil: none does.
+	Passing func(error) bool
 	// QueriesOnly leaves the chunks as they are: for programs that ask once.
 	QueriesOnly bool
 }
@@ -83,8 +86,12 @@ type EmbeddingStatus struct {
 	Refused  int `json:"refused"`
 	// Bytes is what the files of vectors take on disk.
 	Bytes int64 `json:"bytes"`
-	// Error is why nothing can be embedded, and what to do, "" if it can.
+	// Error is why the latest try to embed failed, and what to do, "" if it did not.
 	Error string `json:"error"`
+	// Lost is how many vectors were damaged or gone when that last happened, and LostAt
+	// when; their texts are embedded anew.
+	Lost   int       `json:"lost"`
+	LostAt time.Time `json:"lost_at,omitzero"`
 }
 
 // ErrNoVectors says that there is nothing to compare a query with: no model embeds
@@ -109,8 +116,8 @@ func (x *Index) Vectors() *vectors.Set { return x.embedding.current.Acquire() }
 // that.
 func (x *Index) VectorsChanged() <-chan struct{} { return x.embedding.current.Changed() }
 
-// VectorsDamaged says that set, which Vectors answered, could not be read. Its file is
-// opened anew in the background: what is sound of it serves on, and the rest is
+// VectorsDamaged says that some of set, which Vectors answered, could not be read or
+// was overwritten. Its file is opened anew in the background: what is sound of it serves on, and the rest is
 // embedded again.
 func (x *Index) VectorsDamaged(set *vectors.Set, err error) { x.embedding.reopen(set.Epoch, err) }
 
@@ -199,10 +206,20 @@ func (st *EmbeddingStatus) read(ctx context.Context, s *store.Store, wanted stri
 	if last.Name != wanted {
 		last.ID = 0
 	}
+	if st.Error == "" && st.State != EmbeddingComplete {
+		if st.Error, err = s.Meta(ctx, metaFailure); err != nil {
+			return err
+		}
+	}
+	lost, err := s.Meta(ctx, metaLost)
+	if err != nil {
+		return err
+	}
+	st.Lost, st.LostAt = decodeLost(lost)
 	c, err := s.Coverage(ctx, last.ID)
 	st.Texts, st.Embedded, st.Refused = c.Texts, c.Embedded, c.Refused
 	if st.State == EmbeddingWaiting && last.ID != 0 && len(models) == 1 && c.Embedded+c.Refused == c.Texts {
-		st.State = EmbeddingComplete // there is nothing to wait for
+		st.State, st.Error = EmbeddingComplete, "" // there is nothing to wait for
 	}
 	return err
 }

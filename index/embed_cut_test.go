@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/index/vectors"
 )
@@ -72,5 +73,47 @@ func TestMixedDimensions(t *testing.T) {
 	}
 	if len(told) != 0 {
 		t.Errorf("told %q", <-told)
+	}
+}
+
+// Vectors that another program writes over are made anew while the index is open, and
+// the status says so.
+func TestVectorsOverwritten(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	models := newFakeModels("m")
+	x := start(t, Config{Dir: dir, StateDir: state})
+	x.SetEmbedders(models.use("m"))
+	settleVectors(t, x)
+	models.embedded()
+	f, err := os.OpenFile(filepath.Join(x.state.dir, "embeddings-1.dat"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("none of your vectors"), vectors.Size(16, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	set := x.Vectors()
+	if set.Damaged(0) || !set.Damaged(1) {
+		t.Error("the wrong row is damaged")
+	}
+	began := time.Now().Truncate(time.Second)
+	x.VectorsDamaged(set, vectors.ErrDamaged)
+	set.Release()
+	settleVectors(t, x)
+	checkComplete(t, x, "m@1+1", 16)
+	if n := models.embedded(); n != 1 {
+		t.Errorf("%d texts embedded anew, want 1", n)
+	}
+	for what, look := range map[string]func() (Status, error){
+		"from outside": func() (Status, error) { return Peek(t.Context(), dir, state) },
+		"from inside":  func() (Status, error) { return x.Status(t.Context()) },
+	} {
+		if st, err := look(); err != nil || st.Embedding.Lost != 1 || st.Embedding.LostAt.Before(began) {
+			t.Errorf("%s: %+v, %v", what, st.Embedding, err)
+		}
 	}
 }

@@ -26,7 +26,7 @@ type embedding struct {
 	waiting []chan error  // settle's, to be answered by the next round
 	state   EmbeddingState
 	failure error
-	damaged uint64 // the Epoch of the latest Set that could not be read
+	damaged uint64 // the Epoch of the latest Set that was found damaged
 	renew   bool   // the next round opens all files anew
 
 	// What follows belongs to run alone.
@@ -37,6 +37,8 @@ type embedding struct {
 	wanted string        // the model that from and queue are about
 	from   int64         // files changed after this generation are to be looked at
 	queue  embedQueue
+	noted  string // the failure that the database knows of
+	failed int    // how often in a row it was that
 	// known is what current holds.
 	known struct {
 		file *vectors.File
@@ -82,7 +84,7 @@ func (e *embedding) reopen(epoch uint64, cause error) {
 	}
 	e.mu.Unlock()
 	if !known {
-		e.x.cfg.Log.Error("vectors cannot be read; searches go on without them until their file is mended", "error", cause)
+		e.x.cfg.Log.Error("vectors are damaged; searches go on without them until their file is mended", "error", cause)
 		e.look()
 	}
 }
@@ -155,6 +157,9 @@ func (e *embedding) run(ctx context.Context) {
 			continue
 		default:
 		}
+		if ctx.Err() == nil {
+			e.noteFailure(of, err)
+		}
 		var timer <-chan time.Time
 		switch now := e.x.cfg.Clock.Now(); {
 		case errors.Is(err, errEmbeddingStopped):
@@ -210,6 +215,11 @@ func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error
 	if s != e.store || owner != e.owner || of.Model == "" {
 		e.closeFiles()
 		e.store, e.owner = s, owner
+		noted, err := s.Meta(ctx, metaFailure)
+		if err != nil {
+			return err
+		}
+		e.noted, e.failed = noted, 0
 	}
 	switch {
 	case of.Model == "":

@@ -97,8 +97,10 @@ func (e *embedding) openOne(ctx context.Context, row store.EmbeddingModel) error
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.x.cfg.Log.Warn("a file of vectors is gone", "file", row.File)
+		e.noteLost(row.Slots)
 		return e.store.DropEmbeddingModel(row.ID)
 	case errors.Is(err, vectors.ErrDamaged):
+		e.noteLost(row.Slots)
 		return errors.Join(e.setAside(row.File, err), e.store.DropEmbeddingModel(row.ID))
 	case err != nil:
 		return err
@@ -154,6 +156,7 @@ func (e *embedding) reconcile(ctx context.Context, m *embedModel) error {
 	found := e.notes(m.file)
 	if m.file.Unsound > 0 || wrong > 0 {
 		e.x.cfg.Log.Warn("vectors were lost", "file", m.File, "unsound rows", m.file.Unsound, "not where they were", wrong)
+		e.noteLost(wrong)
 	}
 	if m.file.Unsound > 0 {
 		return e.replaceFile(m, func(vectors.Key) bool { return true })

@@ -125,7 +125,10 @@ func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
 	if err := st.Embedding.read(ctx, s, ""); err != nil {
 		return st, err
 	}
-	if st.Embedding.Model == "" {
+	switch {
+	case st.Embedding.Error != "":
+		st.Embedding.State = EmbeddingFailing
+	case st.Embedding.Model == "":
 		st.Embedding.State = EmbeddingOff
 	}
 	return st, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/index"
 	"quarry/index/store"
 	"quarry/lsp/settings"
 	"quarry/model"
@@ -43,6 +44,9 @@ func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.settings()
 	findings := []model.Finding{settingsFinding(problems), indexFinding()}
 	findings = append(findings, modelFindings(ctx, s)...)
+	if f, ok := a.vectorsFinding(ctx, s); ok {
+		findings = append(findings, f)
+	}
 	out := doctorOutput{OK: true, Findings: findings}
 	for _, f := range findings {
 		out.OK = out.OK && f.OK
@@ -109,6 +113,29 @@ func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) 
 		f.OK, f.Detail = true, "search finds code by its words only: "+f.Detail
 	}
 	return f
+}
+
+// vectorsFinding looks at how embedding fared in the workspace; ok is false if there is
+// no index, or nothing is to be embedded. Like embeddingFinding it is never a failure.
+func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
+	dir, err := a.workspaceAround(".")
+	if err != nil || !s.Embedding.Enabled || s.Embedding.Model == "" {
+		return f, false
+	}
+	st, err := index.Peek(ctx, dir, a.stateDir)
+	if err != nil {
+		return f, false // `quarry status` says why
+	}
+	e := st.Embedding
+	f = model.Finding{Name: "vectors", OK: true, Detail: fmt.Sprintf("%s of %s texts embedded", grouped(int64(e.Embedded)), grouped(int64(e.Texts)))}
+	if e.Lost > 0 {
+		f.Detail += fmt.Sprintf("; %s were damaged or gone at %s and are made anew", grouped(int64(e.Lost)), e.LostAt.Local().Format(time.DateTime))
+	}
+	if e.Error != "" {
+		f.Detail += "; the latest try failed: " + e.Error
+		f.Fix = "mend that, or choose another embedding.model; `quarry index --embed` tries at once"
+	}
+	return f, true
 }
 
 func (a *app) printFindings(out doctorOutput) {

@@ -21,7 +21,7 @@ func embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 	}
 	var mu sync.Mutex // guards made
 	made := map[string]index.Embedder{}
-	return index.Embedders{Model: s.Model, Prefixes: prefixes(s), Of: func(name string) index.Embedder {
+	return index.Embedders{Model: s.Model, Prefixes: prefixes(s), Passing: passing, Of: func(name string) index.Embedder {
 		mu.Lock()
 		defer mu.Unlock()
 		if made[name] == nil {
@@ -33,6 +33,17 @@ func embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 		}
 		return made[name]
 	}}
+}
+
+// passing answers whether an error of the model server ends without anybody's doing, or
+// is told elsewhere: one that is missing, by Version.
+func passing(err error) bool {
+	for _, kind := range []error{model.ErrUnreachable, model.ErrLoading, model.ErrBusy, model.ErrBroken, model.ErrModelMissing} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // prefixes are what the settings have texts begin with.

@@ -139,23 +139,27 @@ func (a *app) printIndex(st index.Status) {
 	}
 }
 
-// printEmbedding writes how far the vectors are.
+// printEmbedding writes how far the vectors are, and what went wrong with them.
 func (a *app) printEmbedding(e index.EmbeddingStatus) {
 	switch {
 	case e.Model == "" && e.Next == "":
 		fmt.Fprintln(a.stdout, "not embedded: search finds code by its words only (`quarry doctor` says what is missing, `quarry index --embed` embeds now)")
-		return
 	case e.Next != "" && e.Model != "":
 		fmt.Fprintf(a.stdout, "%s of %s texts embedded by %s, until then %s serves", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Next, e.Model)
 	default:
 		fmt.Fprintf(a.stdout, "%s of %s texts embedded by %s, %d dimensions", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Model+e.Next, e.Dimension)
 	}
-	if e.Refused > 0 {
-		fmt.Fprintf(a.stdout, ", %s refused", grouped(int64(e.Refused)))
+	if e.Model+e.Next != "" {
+		if e.Refused > 0 {
+			fmt.Fprintf(a.stdout, ", %s refused", grouped(int64(e.Refused)))
+		}
+		fmt.Fprintf(a.stdout, ", %s\n", megabytes(e.Bytes))
 	}
-	fmt.Fprintf(a.stdout, ", %s\n", megabytes(e.Bytes))
 	if e.Error != "" {
-		fmt.Fprintln(a.stdout, e.Error)
+		fmt.Fprintf(a.stdout, "embedding failed: %s\n", e.Error)
+	}
+	if e.Lost > 0 {
+		fmt.Fprintf(a.stdout, "%s vectors were damaged or gone at %s; their texts are embedded anew\n", grouped(int64(e.Lost)), e.LostAt.Local().Format(time.DateTime))
 	}
 }
 

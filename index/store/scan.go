@@ -65,6 +65,15 @@ func (s *Store) Meta(ctx context.Context, key string) (value string, err error) 
 	return value, err
 }
 
+// PutMeta keeps a value with the index.
+func (s *Store) PutMeta(key, value string) error {
+	return s.write("note in the index", func() error { return s.w.putMeta(key, value) })
+}
+
+func (w *writer) putMeta(key, value string) error {
+	return w.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", key, value)
+}
+
 // maxSkipped is how many paths that were left out are kept; the counts by reason
 // are whole.
 const maxSkipped = 1000
@@ -84,7 +93,7 @@ func (s *Store) EndScan(meta map[string]string, skipped []Skipped) error {
 	}
 	err := s.w.transaction(func() error {
 		for key, value := range meta {
-			if err := s.w.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", key, value); err != nil {
+			if err := s.w.putMeta(key, value); err != nil {
 				return err
 			}
 		}

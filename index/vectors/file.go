@@ -248,7 +248,7 @@ func (f *File) Set() *Set {
 	f.mem.acquire()
 	return &Set{
 		Model: f.Model, Dim: f.Dim, Stride: f.stride(), Data: f.rows(0, f.n), Epoch: f.epoch,
-		slots: f.slots, mem: f.mem,
+		slots: f.slots, mem: f.mem, unsound: f.Unsound,
 	}
 }
 

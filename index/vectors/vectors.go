@@ -67,8 +67,9 @@ type Set struct {
 	// rows of the shorter unchanged, so what was derived from those still holds.
 	Epoch uint64
 
-	slots slotTable
-	mem   *memory
+	slots   slotTable
+	mem     *memory
+	unsound int // the File's Unsound
 }
 
 // Len is how many slots there are.
@@ -93,6 +94,15 @@ func (s *Set) Key(slot int) (k Key) {
 func (s *Set) Live(slot int) bool {
 	at, ok := s.Slot(s.Key(slot))
 	return ok && at == slot
+}
+
+// Damaged answers whether a row that was sound when the Set took it in is so no more:
+// another program wrote over it. It costs a tenth of a microsecond.
+func (s *Set) Damaged(slot int) bool {
+	if _, sound := checkRow(s.Data[slot*s.Stride : (slot+1)*s.Stride]); sound {
+		return false
+	}
+	return s.unsound == 0 || s.Live(slot)
 }
 
 // Vectors is how many texts have a vector.

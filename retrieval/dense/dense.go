@@ -5,6 +5,7 @@ package dense
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -108,7 +109,8 @@ func (s *Space) Empty() bool {
 
 // Question is a query, embedded, with the vectors to compare it with. It implements
 // retrieval.Meaning and is not safe for concurrent use. Once the vectors cannot be read
-// it knows of none.
+// it knows of none, and it knows of no vector that another program wrote over; either is
+// told to the source, which mends its file.
 type Question struct {
 	source  Source
 	set     *vectors.Set
@@ -178,8 +180,8 @@ func (q *Question) nearest(k int, among []retrieval.Key) []retrieval.Near {
 	}
 	near := make([]retrieval.Near, 0, len(hits))
 	for _, h := range hits {
-		// A row that its key does not lead to is damaged or has been replaced.
-		if among != nil || q.set.Live(h.Row) {
+		// A row that its key does not lead to was never whole or has been replaced.
+		if q.sound(h.Row) && (among != nil || q.set.Live(h.Row)) {
 			near = append(near, retrieval.Near{Key: retrieval.Key(q.set.Key(h.Row)), Cosine: h.Score})
 		}
 	}
@@ -192,6 +194,19 @@ func (q *Question) Cosine(key retrieval.Key) (cosine float32, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	ok = q.read(func() { cosine = vector.Cosine(q.set.Row(slot), q.query) })
-	return cosine, ok
+	readable := q.read(func() {
+		if ok = q.sound(slot); ok {
+			cosine = vector.Cosine(q.set.Row(slot), q.query)
+		}
+	})
+	return cosine, ok && readable
+}
+
+// sound answers whether the vector at a slot is what was once written there.
+func (q *Question) sound(slot int) bool {
+	if !q.set.Damaged(slot) {
+		return true
+	}
+	q.source.VectorsDamaged(q.set, fmt.Errorf("%w: the row at slot %d was overwritten", vectors.ErrDamaged, slot))
+	return false
 }

@@ -1,0 +1,60 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What went wrong with vectors is kept with the index, so that `quarry status` and
+// `quarry doctor` know of it though another process embeds, or none.
+const (
+	metaFailure = "embedding_failure" // the latest error, "" after a success
+	metaLost    = "vectors_lost"      // how many, and when: see decodeLost
+)
+
+// tellAfter is how many failures in a row with the same error, none of which passes by
+// itself, the person is told of: three are seven seconds of trying.
+const tellAfter = 3
+
+// noteFailure takes in how a round of embedding ended.
+func (e *embedding) noteFailure(of Embedders, err error) {
+	if !e.owner || e.store.InMemory() || of.QueriesOnly || errors.Is(err, errEmbeddingStopped) {
+		return
+	}
+	failure := ""
+	if err != nil {
+		failure = err.Error()
+	}
+	if failure != e.noted {
+		e.noted, e.failed = failure, 0
+		e.putMeta(metaFailure, failure)
+	}
+	e.failed++
+	if err != nil && e.failed == tellAfter && (of.Passing == nil || !of.Passing(err)) {
+		e.x.tell(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), failure))
+	}
+}
+
+// noteLost takes in that vectors were damaged or gone.
+func (e *embedding) noteLost(vectors int) {
+	if vectors > 0 {
+		e.putMeta(metaLost, fmt.Sprintf("%d %s", vectors, e.x.cfg.Clock.Now().UTC().Format(time.RFC3339)))
+	}
+}
+
+func decodeLost(value string) (vectors int, at time.Time) {
+	var when string
+	if _, err := fmt.Sscan(value, &vectors, &when); err != nil {
+		return 0, at // nothing was ever lost
+	}
+	at, _ = time.Parse(time.RFC3339, when)
+	return vectors, at
+}
+
+// putMeta notes what only a status shows, so that an error is no reason to stop.
+func (e *embedding) putMeta(key, value string) {
+	if err := e.store.PutMeta(key, value); err != nil {
+		e.x.cfg.Log.Error("note what became of vectors", "error", err)
+	}
+}

@@ -57,8 +57,8 @@ static uint32_t without_extras(cell *list, cell **rest) {
 
 // finish_parent sets what depends on where a new tree comes to stand, and answers
 // the state behind it.
-static uint16_t finish_parent(const parser *p, heap_subtree *parent, const action *a, uint16_t below, bool ends_extra) {
-  uint16_t state = table_value(p->g, below, a->reduce.symbol);
+static uint16_t finish_parent(parser *p, heap_subtree *parent, const action *a, uint16_t below, bool ends_extra) {
+  uint16_t state = lookup(p, below, a->reduce.symbol);
   parent->extra = ends_extra && state == below;
   if (parent->child_count > 0) {
     parent->dynamic_precedence += a->reduce.precedence;
@@ -195,13 +195,13 @@ static void accept(parser *p, int version, subtree end) {
   p->heads[version].status = HALTED;
 }
 
-static const action *actions_for(const parser *p, uint16_t state, uint16_t symbol) {
-  return p->g->actions + table_value(p->g, state, symbol);
+static const action *actions_for(parser *p, uint16_t state, uint16_t symbol) {
+  return p->g->actions + lookup(p, state, symbol);
 }
 
 // can_reuse tells whether a token that was found in another state is what would be
 // found in this one.
-static bool can_reuse(const parser *p, subtree token, uint16_t state) {
+static bool can_reuse(parser *p, subtree token, uint16_t state) {
   lex_mode here = p->g->lex_modes[state], there = p->g->lex_modes[subtree_state(token)];
   const action *header = actions_for(p, state, subtree_symbol(token));
   if (here.lex_state == NO_LOOKAHEAD) {
@@ -352,6 +352,7 @@ const subtree *quarry_glr(quarry_arena *arena, const grammar *g, const char *tex
   parser *p = quarry_arena_take(arena, sizeof(parser));
   memset(p, 0, offsetof(parser, lexer));
   p->g = g;
+  memset(p->known, 0, sizeof(p->known));
   p->memory.arena = arena;
   p->nodes.memory = &p->memory;
   p->budget = (uint64_t)STEPS_PER_BYTE * (length + 16);

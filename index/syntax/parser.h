@@ -12,6 +12,7 @@ enum {
   MAX_HEADS = 128,
   MAX_WALKS = 64, // ways down a stack that are followed at once
   MAX_PATHS = 256,
+  KNOWN = 2048, // places for what was looked up in the tables
   TO_BOTTOM = UINT32_MAX,
 };
 
@@ -74,7 +75,22 @@ typedef struct {
   token_cache cache;
   subtree finished; // heap is NULL until a reading is accepted
   bool gave_up;
+  struct {
+    uint32_t key; // state and symbol
+    uint32_t value;
+  } known[KNOWN]; // see lookup
 } parser;
+
+// lookup is table_value, which searches a list in most states, with a memory: a
+// text comes through few states most of the time.
+static inline uint16_t lookup(parser *p, uint16_t state, uint16_t symbol) {
+  uint32_t key = (uint32_t)state << 16 | symbol, at = (state * 61u + symbol) % KNOWN;
+  if (p->known[at].key != key) {
+    p->known[at].key = key;
+    p->known[at].value = table_value(p->g, state, symbol);
+  }
+  return p->known[at].value;
+}
 
 // spend takes a step off the budget.
 static inline void spend(parser *p) {

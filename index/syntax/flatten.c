@@ -1,6 +1,36 @@
 #include "flatten.h"
 #include "glr.h"
 
+// The two kinds of trees that are read here, and what is read of them.
+enum kind { TREE_SITTERS, OURS };
+
+typedef struct {
+  uint32_t padding, size, child_count, visible_child_count;
+  uint16_t symbol, production;
+  bool visible, extra, missing;
+} shape;
+
+static inline shape shape_of(subtree t, enum kind kind) {
+  if (t.leaf.is_leaf) {
+    return (shape){
+      .padding = t.leaf.padding_bytes, .size = t.leaf.size_bytes, .symbol = t.leaf.symbol,
+      .visible = t.leaf.visible, .extra = t.leaf.extra, .missing = t.leaf.is_missing,
+    };
+  }
+  if (kind == OURS) {
+    return (shape){
+      .padding = t.tree->padding, .size = t.tree->size, .child_count = t.tree->child_count,
+      .visible_child_count = t.tree->visible_child_count, .symbol = t.tree->symbol, .production = t.tree->production,
+      .visible = t.tree->visible, .extra = t.tree->extra,
+    };
+  }
+  return (shape){
+    .padding = t.heap->padding.bytes, .size = t.heap->size.bytes, .child_count = t.heap->child_count,
+    .visible_child_count = t.heap->visible_child_count, .symbol = t.heap->symbol, .production = t.heap->production_id,
+    .visible = t.heap->visible, .extra = t.heap->extra, .missing = t.heap->is_missing,
+  };
+}
+
 // frame is a subtree whose children are being read. Those of a hidden subtree
 // belong to the node around it.
 typedef struct {
@@ -14,16 +44,16 @@ typedef struct {
   const field_entry *fields, *fields_end;
 } frame;
 
-static frame open_frame(const grammar *g, const heap_subtree *heap, uint32_t start, uint32_t node, bool hidden, uint16_t field) {
-  const subtree *children = (const subtree *)heap - heap->child_count;
-  frame f = {.child = children, .end = (const subtree *)heap, .node = node, .hidden = hidden, .field = field};
-  // The first child's padding is the parent's, which start is past.
-  f.at = start - (children[0].leaf.is_leaf ? children[0].leaf.padding_bytes : children[0].heap->padding.bytes);
-  if (heap->production_id != 0) {
-    f.aliases = g->alias_sequences + heap->production_id * g->max_alias_sequence;
+// open_frame begins with the children of a tree, which stand before it; at is where
+// the tree's padding does.
+static inline frame open_frame(const grammar *g, subtree t, shape s, uint32_t at, uint32_t node, bool hidden, uint16_t field) {
+  const subtree *end = (const subtree *)t.tree;
+  frame f = {.child = end - s.child_count, .end = end, .at = at, .node = node, .hidden = hidden, .field = field};
+  if (s.production != 0) {
+    f.aliases = g->alias_sequences + s.production * g->max_alias_sequence;
   }
   if (g->field_count > 0) {
-    field_slice slice = g->field_slices[heap->production_id];
+    field_slice slice = g->field_slices[s.production];
     f.fields = g->field_entries + slice.index;
     f.fields_end = f.fields + slice.length;
   }
@@ -39,19 +69,18 @@ static uint16_t field_of(const frame *f, uint32_t place) {
   return f->hidden ? f->field : 0;
 }
 
-// flatten writes the subtree of top to out in preorder.
-static void flatten(const grammar *g, const subtree *top, quarry_node *out) {
-  const heap_subtree *root = top->heap; // never a leaf
+// flatten writes a tree to out in preorder.
+static inline void flatten(const grammar *g, subtree root, enum kind kind, quarry_node *out) {
+  shape s = shape_of(root, kind);
   out[0] = (quarry_node){
-    .start = root->padding.bytes, .end = root->padding.bytes + root->size.bytes,
-    .symbol = root->symbol == SYMBOL_ERROR ? root->symbol : g->public_symbols[root->symbol],
-    .missing = root->is_missing, .extra = root->extra,
+    .start = s.padding, .end = s.padding + s.size, .symbol = s.symbol == SYMBOL_ERROR ? s.symbol : g->public_symbols[s.symbol],
+    .missing = s.missing, .extra = s.extra,
   };
   uint32_t n = 1;
   size_t depth = 0, room = 64;
   frame *frames = ts_current_malloc(room * sizeof(frame)); // source nests without bound
-  if (root->child_count > 0) {
-    frames[depth++] = open_frame(g, root, out[0].start, 0, false, 0);
+  if (s.child_count > 0) {
+    frames[depth++] = open_frame(g, root, s, 0, 0, false, 0);
   }
   while (depth > 0) {
     frame *f = &frames[depth - 1];
@@ -63,51 +92,51 @@ static void flatten(const grammar *g, const subtree *top, quarry_node *out) {
       continue;
     }
     subtree child = *f->child++;
-    bool small = child.leaf.is_leaf;
-    uint32_t start = f->at + (small ? child.leaf.padding_bytes : child.heap->padding.bytes);
-    f->at = start + (small ? child.leaf.size_bytes : child.heap->size.bytes);
-    bool visible = small ? child.leaf.visible : child.heap->visible;
-    bool extra = small ? child.leaf.extra : child.heap->extra;
-    uint16_t symbol = small ? child.leaf.symbol : child.heap->symbol, field = 0;
-    if (!extra) {
+    s = shape_of(child, kind);
+    uint32_t before = f->at, start = before + s.padding;
+    f->at = start + s.size;
+    uint16_t field = 0;
+    if (!s.extra) {
       uint32_t place = f->place++;
       uint16_t alias = f->aliases ? f->aliases[place] : 0;
       if (alias != 0) {
-        symbol = alias;
-        visible = true;
+        s.symbol = alias;
+        s.visible = true;
       }
       field = field_of(f, place);
     }
-    bool leads = !small && child.heap->child_count > 0;
     uint32_t node = f->node;
-    if (visible) {
+    if (s.visible) {
       node = n++;
       out[node] = (quarry_node){
         .start = start, .end = f->at, .next = n, .parent = f->node, .previous = out[f->node].next, .field = field,
-        .symbol = symbol == SYMBOL_ERROR ? symbol : g->public_symbols[symbol],
-        .missing = small ? child.leaf.is_missing : child.heap->is_missing, .extra = extra,
+        .symbol = s.symbol == SYMBOL_ERROR ? s.symbol : g->public_symbols[s.symbol], .missing = s.missing, .extra = s.extra,
       };
       out[f->node].next = node; // the last child so far, until the frame is done
-    } else if (leads && child.heap->visible_child_count == 0) {
+    } else if (s.visible_child_count == 0) {
       continue;
     }
-    if (leads) {
+    if (s.child_count > 0) {
       if (depth == room) {
         room *= 2;
         frames = ts_current_realloc(frames, room * sizeof(frame));
       }
-      if (visible) {
+      if (s.visible) {
         out[node].next = 0;
       }
-      frames[depth++] = open_frame(g, child.heap, start, node, !visible, field);
+      frames[depth++] = open_frame(g, child, s, before, node, !s.visible, field);
     }
   }
   ts_current_free(frames);
   out[0].next = n; // if it has no children
 }
 
-static uint32_t count_nodes(const subtree *root) {
-  return root->heap->child_count > 0 ? root->heap->visible_descendant_count + 1 : 1;
+// count_nodes counts those of a tree, which is never a leaf.
+static uint32_t count_nodes(subtree root, enum kind kind) {
+  if (kind == OURS) {
+    return root.tree->child_count > 0 ? root.tree->visible_descendant_count + 1 : 1;
+  }
+  return root.heap->child_count > 0 ? root.heap->visible_descendant_count + 1 : 1;
 }
 
 // quarry_flatten writes the tree of root to out in preorder and returns how many
@@ -115,20 +144,21 @@ static uint32_t count_nodes(const subtree *root) {
 // that boundary, not the walk, is what reading a tree from Go costs. A result above
 // cap means that nothing was written.
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
-  uint32_t total = count_nodes(root.id);
+  const subtree *top = root.id;
+  uint32_t total = count_nodes(*top, TREE_SITTERS);
   if (total <= cap) {
-    flatten((const grammar *)ts_tree_language(root.tree), root.id, out);
+    flatten((const grammar *)ts_tree_language(root.tree), *top, TREE_SITTERS, out);
   }
   return total;
 }
 
-static quarry_node *nodes_of(quarry_arena *arena, const grammar *g, const subtree *root, uint32_t *count) {
+static inline quarry_node *nodes_of(quarry_arena *arena, const grammar *g, const subtree *root, enum kind kind, uint32_t *count) {
   if (root == NULL) {
     return NULL;
   }
-  *count = count_nodes(root);
+  *count = count_nodes(*root, kind);
   quarry_node *nodes = quarry_arena_take(arena, *count * sizeof(quarry_node));
-  flatten(g, root, nodes);
+  flatten(g, *root, kind, nodes);
   return nodes;
 }
 
@@ -138,7 +168,7 @@ static quarry_node *nodes_of(quarry_arena *arena, const grammar *g, const subtre
 quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint32_t *count) {
   quarry_arena_use(arena);
   const grammar *g = (const grammar *)language;
-  quarry_node *nodes = nodes_of(arena, g, quarry_glr(arena, g, text, length), count);
+  quarry_node *nodes = nodes_of(arena, g, quarry_glr(arena, g, text, length), OURS, count);
   quarry_arena_use(NULL);
   return nodes;
 }
@@ -154,7 +184,7 @@ quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const
   TSTree *tree = ts_parser_parse_string(parser, NULL, text, length);
   ts_parser_delete(parser); // some scanners have memory that is not the arena's
   const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
-  quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, count);
+  quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, TREE_SITTERS, count);
   quarry_arena_use(NULL);
   return nodes;
 }

@@ -30,8 +30,8 @@ static uint32_t list_length(const cell *list) {
 }
 
 // node_of_list makes a tree of a list of children.
-static heap_subtree *node_of_list(parser *p, uint16_t symbol, uint16_t production, const cell *list, uint32_t count) {
-  heap_subtree *t = new_node(p, symbol, production, count);
+static tree *node_of_list(parser *p, uint16_t symbol, uint16_t production, const cell *list, uint32_t count) {
+  tree *t = new_node(p, symbol, production, count);
   subtree *children = (subtree *)t - count;
   for (uint32_t i = 0; i < count; i++, list = list->next) {
     children[i] = list->tree;
@@ -47,7 +47,7 @@ static uint32_t without_extras(cell *list, cell **rest) {
   *rest = list;
   for (cell *c = list; c != NULL; c = c->next) {
     n++;
-    if (!subtree_extra(c->tree)) {
+    if (!tree_extra(c->tree)) {
       count = n;
       *rest = c->next;
     }
@@ -57,11 +57,11 @@ static uint32_t without_extras(cell *list, cell **rest) {
 
 // finish_parent sets what depends on where a new tree comes to stand, and answers
 // the state behind it.
-static uint16_t finish_parent(parser *p, heap_subtree *parent, const action *a, uint16_t below, bool ends_extra) {
+static uint16_t finish_parent(parser *p, tree *parent, const action *a, uint16_t below, bool ends_extra) {
   uint16_t state = lookup(p, below, a->reduce.symbol);
   parent->extra = ends_extra && state == below;
   if (parent->child_count > 0) {
-    parent->dynamic_precedence += a->reduce.precedence;
+    parent->precedence += a->reduce.precedence;
   }
   return state;
 }
@@ -84,18 +84,18 @@ static int reduce_all(parser *p, int version, const action *a, bool ends_extra) 
     }
     cell *extras;
     uint32_t count = without_extras(p->paths[first].trees, &extras);
-    heap_subtree *parent = node_of_list(p, a->reduce.symbol, a->reduce.production, p->paths[first].trees, count);
+    tree *parent = node_of_list(p, a->reduce.symbol, a->reduce.production, p->paths[first].trees, count);
     for (int other = first + 1; other <= i; other++) {
       cell *others;
       count = without_extras(p->paths[other].trees, &others);
-      heap_subtree *t = node_of_list(p, a->reduce.symbol, a->reduce.production, p->paths[other].trees, count);
-      if (prefers_second(p, (subtree){.heap = parent}, (subtree){.heap = t})) {
+      tree *t = node_of_list(p, a->reduce.symbol, a->reduce.production, p->paths[other].trees, count);
+      if (prefers_second(p, (subtree){.tree = parent}, (subtree){.tree = t})) {
         parent = t;
         extras = others;
       }
     }
     uint16_t state = finish_parent(p, parent, a, p->heads[v].node->state, ends_extra);
-    push(p, v, (subtree){.heap = parent}, state);
+    push(p, v, (subtree){.tree = parent}, state);
     for (; extras != NULL; extras = extras->next) {
       push(p, v, extras->tree, state);
     }
@@ -122,7 +122,7 @@ static bool reduce_straight(parser *p, int version, const action *a, bool ends_e
     if (below->link_count != 1) {
       return false;
     }
-    bool extra = subtree_extra(below->first.tree);
+    bool extra = tree_extra(below->first.tree);
     wanted -= !extra;
     if (extra && count == 0) {
       extras++;
@@ -130,7 +130,7 @@ static bool reduce_straight(parser *p, int version, const action *a, bool ends_e
       count++;
     }
   }
-  heap_subtree *parent = new_node(p, a->reduce.symbol, a->reduce.production, count);
+  tree *parent = new_node(p, a->reduce.symbol, a->reduce.production, count);
   subtree *child = (subtree *)parent;
   subtree *trailing = pool_take(&p->memory, extras * sizeof(subtree));
   const stack_node *n = h->node;
@@ -143,7 +143,7 @@ static bool reduce_straight(parser *p, int version, const action *a, bool ends_e
   summarise(p, parent);
   uint16_t state = finish_parent(p, parent, a, below->state, ends_extra);
   below->references++;
-  head reduced = {stack_push(&p->nodes, below, (subtree){.heap = parent}, state), h->scanner, ACTIVE};
+  head reduced = {stack_push(&p->nodes, below, (subtree){.tree = parent}, state), h->scanner, ACTIVE};
   for (uint32_t i = 0; i < extras; i++) {
     reduced.node = stack_push(&p->nodes, reduced.node, trailing[i], state);
   }
@@ -169,26 +169,26 @@ static void accept(parser *p, int version, subtree end) {
   for (int i = 0; i < p->path_count; i++) {
     cell *list = p->paths[i].trees, *top = NULL;
     for (cell *c = list; c != NULL; c = c->next) {
-      top = subtree_extra(c->tree) ? top : c;
+      top = tree_extra(c->tree) ? top : c;
     }
     if (top == NULL || top->tree.leaf.is_leaf) {
       p->gave_up = true;
       return;
     }
-    uint32_t inner = subtree_child_count(top->tree), count = list_length(list) - 1 + inner;
-    heap_subtree *root = new_node(p, top->tree.heap->symbol, top->tree.heap->production_id, count);
+    uint32_t inner = tree_child_count(top->tree), count = list_length(list) - 1 + inner;
+    tree *root = new_node(p, top->tree.tree->symbol, top->tree.tree->production, count);
     subtree *child = (subtree *)root - count;
     for (cell *c = list; c != NULL; c = c->next) {
       if (c == top) {
-        memcpy(child, subtree_children(top->tree), inner * sizeof(subtree));
+        memcpy(child, tree_children(top->tree), inner * sizeof(subtree));
         child += inner;
       } else {
         *child++ = c->tree;
       }
     }
     summarise(p, root);
-    if (p->finished.heap == NULL || prefers_second(p, p->finished, (subtree){.heap = root})) {
-      p->finished.heap = root;
+    if (p->finished.tree == NULL || prefers_second(p, p->finished, (subtree){.tree = root})) {
+      p->finished.tree = root;
     }
   }
   remove_version(p, p->paths[0].version);
@@ -202,41 +202,41 @@ static const action *actions_for(parser *p, uint16_t state, uint16_t symbol) {
 // can_reuse tells whether a token that was found in another state is what would be
 // found in this one.
 static bool can_reuse(parser *p, subtree token, uint16_t state) {
-  lex_mode here = p->g->lex_modes[state], there = p->g->lex_modes[subtree_state(token)];
-  const action *header = actions_for(p, state, subtree_symbol(token));
+  lex_mode here = p->g->lex_modes[state], there = p->g->lex_modes[tree_state(token)];
+  const action *header = actions_for(p, state, tree_symbol(token));
   if (here.lex_state == NO_LOOKAHEAD) {
     return false;
   }
   if (header->header.count > 0 && here.lex_state == there.lex_state && here.external_lex_state == there.external_lex_state &&
-      (subtree_symbol(token) != p->g->keyword_capture || (!subtree_keyword(token) && subtree_state(token) == state))) {
+      (tree_symbol(token) != p->g->keyword_capture || (!tree_keyword(token) && tree_state(token) == state))) {
     return true;
   }
-  if (subtree_size(token) == 0 && subtree_symbol(token) != SYMBOL_END) {
+  if (tree_size(token) == 0 && tree_symbol(token) != SYMBOL_END) {
     return false;
   }
   return here.external_lex_state == 0 && header->header.reusable;
 }
 
-// next_token finds the token that follows a version's stack. Its heap is NULL if
+// next_token finds the token that follows a version's stack. Its tree is NULL if
 // there is none.
 static subtree next_token(parser *p, const head *h, uint16_t state) {
   found token;
   p->cache.filled = lexer_find(&p->lexer, p->g, state, h->node->position, h->scanner, &token);
   p->gave_up = p->gave_up || p->lexer.unfit;
   if (!p->cache.filled || p->gave_up) {
-    return (subtree){.heap = NULL};
+    return (subtree){.tree = NULL};
   }
   p->cache = (token_cache){leaf_of(p, &token, h->node->position, state), h->node->position, h->scanner, true};
   return p->cache.token;
 }
 
 static void shift(parser *p, int version, subtree token, uint16_t state, bool extra) {
-  if (extra != subtree_extra(token)) {
-    token = changed_leaf(p, token, subtree_symbol(token), extra);
+  if (extra != tree_extra(token)) {
+    token = changed_leaf(p, token, tree_symbol(token), extra);
   }
   push(p, version, token, state);
-  if (!token.leaf.is_leaf && token.heap->has_external_tokens) {
-    p->heads[version].scanner = subtree_scanner_state(token);
+  if (tree_external(token)) {
+    p->heads[version].scanner = tree_scanner_state(token);
   }
 }
 
@@ -250,26 +250,26 @@ static bool only_reduces(const action *list) {
 static void advance(parser *p, int version) {
   head *h = &p->heads[version];
   uint16_t state = h->node->state;
-  subtree token = {.heap = NULL};
+  subtree token = {.tree = NULL};
   token_cache *cache = &p->cache;
   if (cache->filled && cache->position == h->node->position && scanner_state_equal(cache->scanner, h->scanner) &&
       can_reuse(p, cache->token, state)) {
     token = cache->token;
   }
-  bool has_token = token.heap != NULL, look = !has_token;
-  const action *list = has_token ? actions_for(p, state, subtree_symbol(token)) : NULL;
+  bool has_token = token.tree != NULL, look = !has_token;
+  const action *list = has_token ? actions_for(p, state, tree_symbol(token)) : NULL;
   for (;;) {
     if (look) {
       look = false;
       has_token = p->g->lex_modes[state].lex_state != NO_LOOKAHEAD;
       if (has_token) {
         token = next_token(p, &p->heads[version], state);
-        if (token.heap == NULL) {
+        if (token.tree == NULL) {
           p->heads[version].status = PAUSED;
           return;
         }
       }
-      list = actions_for(p, state, has_token ? subtree_symbol(token) : SYMBOL_END);
+      list = actions_for(p, state, has_token ? tree_symbol(token) : SYMBOL_END);
     }
     int reduced = NO_VERSION;
     unsigned count = list->header.count;
@@ -309,7 +309,7 @@ static void advance(parser *p, int version) {
       state = p->heads[version].node->state;
       look = !has_token;
       if (has_token) {
-        list = actions_for(p, state, subtree_symbol(token));
+        list = actions_for(p, state, tree_symbol(token));
       }
       continue;
     }
@@ -318,9 +318,9 @@ static void advance(parser *p, int version) {
       return;
     }
     uint16_t word = p->g->keyword_capture;
-    if (subtree_keyword(token) && subtree_symbol(token) != word && actions_for(p, state, word)->header.count > 0) {
+    if (tree_keyword(token) && tree_symbol(token) != word && actions_for(p, state, word)->header.count > 0) {
       list = actions_for(p, state, word);
-      token = changed_leaf(p, token, word, subtree_extra(token));
+      token = changed_leaf(p, token, word, tree_extra(token));
       continue;
     }
     p->heads[version].status = PAUSED;
@@ -362,8 +362,8 @@ const subtree *quarry_glr(quarry_arena *arena, const grammar *g, const char *tex
   p->heads[0] = (head){stack_bottom(&p->nodes, 1), {NULL, 0}, ACTIVE};
   p->head_count = 1;
   p->cache.filled = p->gave_up = false;
-  p->finished.heap = NULL;
+  p->finished.tree = NULL;
   parse(p);
   lexer_close(&p->lexer, g);
-  return p->gave_up || p->finished.heap == NULL ? NULL : &p->finished;
+  return p->gave_up || p->finished.tree == NULL ? NULL : &p->finished;
 }

@@ -1,7 +1,7 @@
 #ifndef QUARRY_LEXER_H
 #define QUARRY_LEXER_H
 
-#include "subtree.h"
+#include "tree.h"
 
 // lexer finds tokens in a text of UTF-8 that lies in memory as a whole.
 typedef struct {

@@ -73,7 +73,7 @@ typedef struct {
   path paths[MAX_PATHS];
   int path_count;
   token_cache cache;
-  subtree finished; // heap is NULL until a reading is accepted
+  subtree finished; // tree is NULL until a reading is accepted
   bool gave_up;
   struct {
     uint32_t key; // state and symbol
@@ -110,8 +110,8 @@ subtree changed_leaf(parser *p, subtree token, uint16_t symbol, bool extra);
 
 // new_node makes room for a tree and its children, which stand before it and are
 // to be set before it is summarised: that sets what follows from them.
-heap_subtree *new_node(parser *p, uint16_t symbol, uint16_t production, uint32_t child_count);
-void summarise(const parser *p, heap_subtree *t);
+tree *new_node(parser *p, uint16_t symbol, uint16_t production, uint32_t child_count);
+void summarise(const parser *p, tree *t);
 
 // prefers_second tells whether the second of two trees for the same text wins.
 bool prefers_second(parser *p, subtree a, subtree b);

@@ -24,8 +24,8 @@ stack_node *stack_push(stack_nodes *nodes, stack_node *below, subtree tree, uint
   n->state = state;
   n->link_count = 1;
   n->references = 1;
-  n->position = below->position + subtree_bytes(tree);
-  n->precedence = below->precedence + subtree_precedence(tree);
+  n->position = below->position + tree_bytes(tree);
+  n->precedence = below->precedence + tree_precedence(tree);
   n->first = (stack_link){below, tree};
   return n;
 }
@@ -43,20 +43,20 @@ void stack_release(stack_nodes *nodes, stack_node *n) {
 }
 
 static bool same_scanner_state(subtree a, subtree b) {
-  return scanner_state_equal(subtree_scanner_state(a), subtree_scanner_state(b));
+  return scanner_state_equal(tree_scanner_state(a), tree_scanner_state(b));
 }
 
 static bool equivalent(subtree a, subtree b) {
-  return a.heap == b.heap ||
-         (subtree_symbol(a) == subtree_symbol(b) && subtree_padding(a) == subtree_padding(b) && subtree_size(a) == subtree_size(b) &&
-          subtree_child_count(a) == subtree_child_count(b) && subtree_extra(a) == subtree_extra(b) && same_scanner_state(a, b));
+  return a.tree == b.tree ||
+         (tree_symbol(a) == tree_symbol(b) && tree_padding(a) == tree_padding(b) && tree_size(a) == tree_size(b) &&
+          tree_child_count(a) == tree_child_count(b) && tree_extra(a) == tree_extra(b) && same_scanner_state(a, b));
 }
 
 static void add_link(stack_nodes *nodes, stack_node *n, stack_link link) {
   if (link.node == n) {
     return;
   }
-  int32_t precedence = link.node->precedence + subtree_precedence(link.tree);
+  int32_t precedence = link.node->precedence + tree_precedence(link.tree);
   for (unsigned i = 0; i < n->link_count; i++) {
     stack_link *known = (stack_link *)stack_link_at(n, i);
     if (!equivalent(known->tree, link.tree)) {
@@ -65,7 +65,7 @@ static void add_link(stack_nodes *nodes, stack_node *n, stack_link link) {
     // Two trees between the same nodes: the choice can be made now, for it
     // depends on nothing above.
     if (known->node == link.node) {
-      if (subtree_precedence(link.tree) > subtree_precedence(known->tree)) {
+      if (tree_precedence(link.tree) > tree_precedence(known->tree)) {
         known->tree = link.tree;
         n->precedence = precedence;
       }

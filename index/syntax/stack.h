@@ -6,7 +6,7 @@
 #define QUARRY_STACK_H
 
 #include "pool.h"
-#include "subtree.h"
+#include "tree.h"
 
 enum { MAX_LINKS = 8 };
 

@@ -36,7 +36,7 @@ typedef struct {
   uint8_t size_bytes;
 } leaf;
 
-// heap_subtree is any other subtree; its children stand before it.
+// heap_subtree is any other subtree of tree-sitter's; its children stand before it.
 typedef struct {
   volatile uint32_t ref_count;
   length padding, size;
@@ -66,17 +66,11 @@ typedef struct {
       uint16_t production_id;
     };
     struct {
-      char *long_data;
-      char rest[16];
+      char data[24];
       uint32_t length;
     } scanner_state;
   };
 } heap_subtree;
-
-typedef union {
-  leaf leaf;
-  const heap_subtree *heap;
-} subtree;
 
 // scanner_state is what a scanner kept behind a token.
 typedef struct {
@@ -84,27 +78,28 @@ typedef struct {
   uint32_t length;
 } scanner_state;
 
-static inline bool scanner_state_equal(scanner_state a, scanner_state b) {
-  return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
-}
+// tree is what glr.c makes in the place of a heap_subtree: only what a tree that is
+// read once must say, for reading it is waiting for its memory.
+typedef struct {
+  uint32_t padding, size; // bytes
+  uint32_t child_count : 28;
+  bool visible : 1, extra : 1, keyword : 1, external : 1;
+  uint16_t symbol;
+  uint16_t production; // of a tree without children: the state it was found in
+  union {
+    struct { // if there are children
+      uint32_t visible_child_count, visible_descendant_count;
+      int32_t precedence;
+    };
+    scanner_state scanner; // if external
+  };
+} tree;
 
-static inline uint16_t subtree_symbol(subtree t) { return t.leaf.is_leaf ? t.leaf.symbol : t.heap->symbol; }
-static inline bool subtree_visible(subtree t) { return t.leaf.is_leaf ? t.leaf.visible : t.heap->visible; }
-static inline bool subtree_extra(subtree t) { return t.leaf.is_leaf ? t.leaf.extra : t.heap->extra; }
-static inline bool subtree_keyword(subtree t) { return t.leaf.is_leaf ? t.leaf.is_keyword : t.heap->is_keyword; }
-static inline uint16_t subtree_state(subtree t) { return t.leaf.is_leaf ? t.leaf.parse_state : t.heap->parse_state; }
-static inline uint32_t subtree_padding(subtree t) { return t.leaf.is_leaf ? t.leaf.padding_bytes : t.heap->padding.bytes; }
-static inline uint32_t subtree_size(subtree t) { return t.leaf.is_leaf ? t.leaf.size_bytes : t.heap->size.bytes; }
-static inline uint32_t subtree_bytes(subtree t) { return subtree_padding(t) + subtree_size(t); }
-static inline uint32_t subtree_child_count(subtree t) { return t.leaf.is_leaf ? 0 : t.heap->child_count; }
-static inline const subtree *subtree_children(subtree t) { return (const subtree *)t.heap - t.heap->child_count; }
-static inline int32_t subtree_precedence(subtree t) { return subtree_child_count(t) > 0 ? t.heap->dynamic_precedence : 0; }
-
-static inline scanner_state subtree_scanner_state(subtree t) {
-  if (t.leaf.is_leaf || t.heap->child_count > 0 || !t.heap->has_external_tokens) {
-    return (scanner_state){NULL, 0};
-  }
-  return (scanner_state){t.heap->scanner_state.long_data, t.heap->scanner_state.length};
-}
+// subtree is a tree of either making; of one making are all of its parts.
+typedef union {
+  leaf leaf;
+  const heap_subtree *heap;
+  const tree *tree;
+} subtree;
 
 #endif

@@ -89,7 +89,7 @@ void pop(parser *p, int version, uint32_t count) {
         const stack_link *link = stack_link_at(node, j % node->link_count);
         cell *c = pool_take(&p->memory, sizeof(cell));
         *c = (cell){link->tree, from.trees};
-        *next = (walk){link->node, c, from.count + !subtree_extra(link->tree)};
+        *next = (walk){link->node, c, from.count + !tree_extra(link->tree)};
       }
     }
   }

@@ -311,6 +311,25 @@ func TestFixThatIsNotKnown(t *testing.T) {
 	}
 }
 
+// A change in several diffs is taken whole; a diff that is written twice is one.
+func TestFixInSeveralDiffs(t *testing.T) {
+	const second = "And the name, too:\n```diff\n--- a/FILE\n+++ b/FILE\n@@\n-func Total(items []Item) int {\n+func Count(items []Item) int {\n \tn := 0\n```\n"
+	changed := strings.Replace(count, "it.Counts", "it.Count", 1)
+	for name, c := range map[string]struct{ answer, want string }{
+		"two":   {fixed + "\n" + second, strings.Replace(changed, "func Total", "func Count", 1)},
+		"twice": {fixed + "\nThat is:\n" + fixed, changed},
+		"words": {fixed + "\n" + strings.Repeat("It is the field that counts. ", 20) + second, changed}, // what comes late is not waited for
+	} {
+		w := newWorld(strings.ReplaceAll(c.answer, "FILE", "stock/count.go"))
+		p, err := w.Fix(t.Context(), w.problem())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := w.after(t, p); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
 // A model that only talks, even when it is told to write a diff, proposes nothing.
 func TestFixInWordsAlone(t *testing.T) {
 	w := newWorld("Rename the field.", "There is no safe change, see gone.go:3.")

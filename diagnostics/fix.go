@@ -29,11 +29,11 @@ const near = 10
 // and so is one that cites nothing.
 func (a *Assistant) propose(ctx context.Context, e errand, title string, also func(path string) bool, check func(p agent.Proposal) *patch.Refusal) (agent.Proposal, error) {
 	patcher := a.patch.For(e.scene.doc, also)
-	e.complete = fenceClosed
+	e.complete = diffsWritten
 	var failed error
 	e.judge = func(s *said) string {
 		var err error
-		if strings.Contains(s.whole, "```diff\n") && !fenceClosed(s.whole) {
+		if _, ended := afterDiffs(s.whole); strings.Contains(s.whole, "```diff\n") && !ended {
 			s.refusal = &patch.Refusal{Reason: patch.Incomplete, Text: "the diff breaks off; write less, only the lines that change and three around them"}
 		} else if s.reading, err = patcher.Read(ctx, s.whole); err == nil {
 			s.refusal = check(s.reading.Proposal)
@@ -85,11 +85,28 @@ func (s *said) isWords() bool {
 	return s.refusal != nil && s.refusal.Reason == patch.NoDiff && s.text != "" && beforeCode(s.whole) == s.whole
 }
 
-// fenceClosed says whether a text has a fence that labels itself a diff, and its
-// end.
-func fenceClosed(text string) bool {
-	_, inside, ok := strings.Cut(text, "```diff\n")
-	return ok && (strings.Contains(inside, "\n```\n") || strings.HasSuffix(inside, "\n```"))
+// wordsAfter is how many bytes of words follow the last of a model's diffs before
+// nothing more is expected of it: some write one diff a place.
+const wordsAfter = 200
+
+// diffsWritten says whether a text that is being written has all its diffs.
+func diffsWritten(text string) bool {
+	after, ok := afterDiffs(text)
+	return ok && len(strings.TrimSpace(after)) > wordsAfter && !strings.Contains(after, "```")
+}
+
+// afterDiffs is what follows the last fence that labels itself a diff. ok says that
+// there is one, and that each has its end.
+func afterDiffs(text string) (after string, ok bool) {
+	for {
+		_, inside, more := strings.Cut(text, "```diff\n")
+		if !more {
+			return text, ok
+		}
+		if _, text, ok = strings.Cut(inside, "\n```"); !ok || text != "" && text[0] != '\n' {
+			return "", false
+		}
+	}
 }
 
 // finish says how far a change is to be trusted.

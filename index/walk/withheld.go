@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -12,12 +13,38 @@ const quarryKind = 0
 // Withheld answers whether a document of the editor must not be shown to a model,
 // open as it is: a secret, or what a .quarryignore leaves out. What git ignores
 // or a build made is left out of the index for its worth, not because it is
-// private, and may be completed in.
+// private, and may be completed in. A link is what it leads to, whatever its name
+// promises; one that leads out of the root is withheld, and so is one to nowhere.
 func (r *Root) Withheld(rel string) bool {
-	if !filepath.IsLocal(filepath.FromSlash(rel)) || IsSecret(rel) {
+	if !filepath.IsLocal(filepath.FromSlash(rel)) || r.withheldAs(path.Clean(rel)) {
 		return true
 	}
-	rel = path.Clean(rel)
+	real, ok := r.follow(rel)
+	return !ok || real != path.Clean(rel) && r.withheldAs(real)
+}
+
+// follow is the place of a file, which need not exist, with links followed. ok is
+// false if it is not in the root or a link leads nowhere.
+func (r *Root) follow(rel string) (real string, ok bool) {
+	at, missing := filepath.Join(r.dir, filepath.FromSlash(rel)), ""
+	for {
+		real, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return r.Rel(filepath.Join(real, missing))
+		}
+		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
+			return "", false
+		}
+		missing = filepath.Join(filepath.Base(at), missing)
+		at = filepath.Dir(at)
+	}
+}
+
+// withheldAs is Withheld by name alone.
+func (r *Root) withheldAs(rel string) bool {
+	if IsSecret(rel) {
+		return true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := 0; ; {

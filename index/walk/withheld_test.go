@@ -46,3 +46,45 @@ func TestWithheld(t *testing.T) {
 		}
 	}
 }
+
+// A link is what it leads to: the editor opens it by its own name.
+func TestWithheldLinks(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "root")
+	for name, text := range map[string]string{
+		"root/.quarryignore": "private/\n", "root/main.go": "package a\n", "root/.env": "K=1\n", "root/private/a.go": "package a\n",
+		"elsewhere/out.go": "package a\n",
+	} {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{
+		"root/notes.md": ".env", "root/public": "private", "root/out.go": "../elsewhere/out.go", "root/outside": "../elsewhere",
+		"root/nowhere.go": "gone.go", "root/loop.go": "loop.go", "root/alias.go": "main.go", "root/again": ".", "here": "root",
+	} {
+		if err := os.Symlink(to, filepath.Join(top, filepath.FromSlash(link))); err != nil {
+			t.Skipf("this system makes no links: %v", err)
+		}
+	}
+	for _, at := range []string{dir, filepath.Join(top, "here")} {
+		r, err := Open(at, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for rel, want := range map[string]bool{
+			"main.go": false, "alias.go": false, "again/main.go": false, "new.go": false, "new/deep/er.go": false, "again/new.go": false,
+			"notes.md": true, "public/a.go": true, "public/new.go": true, "again/.env": true, "again/notes.md": true,
+			"out.go": true, "outside/out.go": true, "outside/new.go": true, "nowhere.go": true, "loop.go": true, "loop.go/x": true,
+		} {
+			if got := r.Withheld(rel); got != want {
+				t.Errorf("%s: Withheld(%q) = %t, want %t", at, rel, got, want)
+			}
+		}
+	}
+}

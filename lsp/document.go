@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/index/syntax"
 	"quarry/lsp/text"
 )
 
@@ -146,12 +148,21 @@ func (o *overlay) drop(u uri.URI) {
 	}
 }
 
+// parentModes are what eglot names as the language where it was told to start
+// quarry for all modes derived from one, as its set-up for quarry does: then the
+// file tells what it is.
+var parentModes = []string{"prog", "text", "conf"}
+
 // openDocument makes the first version of a document. The small strings are
 // copied, because a decoded one can keep its whole message alive.
 func openDocument(item protocol.TextDocumentItem) *Document {
+	u, language := uri.URI(strings.Clone(string(item.URI))), strings.Clone(string(item.LanguageID))
+	if slices.Contains(parentModes, language) {
+		language = syntax.Detect(string(u), []byte(item.Text[:min(len(item.Text), 512)]))
+	}
 	return &Document{
-		URI:      uri.URI(strings.Clone(string(item.URI))),
-		Language: strings.Clone(string(item.LanguageID)),
+		URI:      u,
+		Language: language,
 		Version:  item.Version,
 		Text:     text.New(item.Text),
 	}

@@ -4,6 +4,8 @@ package emacs_test
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -41,22 +43,32 @@ const linter = goMode + `
 type shop struct {
 	*editortest.Terminal
 	file string
+	// hold has the model wait before its first word until release is called.
+	hold func() (release func())
 }
 
 func openShop(t *testing.T, init string) shop {
 	t.Helper()
 	model := modeltest.NewServer(t)
+	open := make(chan struct{})
+	close(open)
+	var gate atomic.Pointer[chan struct{}]
+	gate.Store(&open)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt)}
+		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: *gate.Load()}
 	})
-	term, file := open(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: model.URL, line: 11})
-	term.WaitForText("Flymake[1 0]")
-	return shop{term, file}
+	term, file := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: model.URL, line: 11})
+	return shop{term, file, func() func() {
+		closed := make(chan struct{})
+		gate.Store(&closed)
+		return sync.OnceFunc(func() { close(closed) })
+	}}
 }
 
 func openShopWithLspMode(t *testing.T) shop {
 	t.Helper()
 	s := openShop(t, lspMode(t)+compiler)
+	s.WaitForText("Flymake[1 0]")
 	s.WaitForText("LSP[compiler")
 	s.WaitForText("[quarry")
 	return s
@@ -65,6 +77,7 @@ func openShopWithLspMode(t *testing.T) shop {
 func openShopWithEglot(t *testing.T) shop {
 	t.Helper()
 	s := openShop(t, eglot(t)+linter)
+	s.WaitForText("Flymake[1 0]")
 	s.WaitForText("eglot:")
 	return s
 }
@@ -100,9 +113,22 @@ func (s shop) choose(choices, choice string) {
 	s.WaitFor("end of the question", func(screen editortest.Screen) bool { return !screen.Contains(prompt) })
 }
 
+// decline answers quarry's question by C-g; the server knows, and waiting is no longer shown.
+func (s shop) decline(waiting string) {
+	s.WaitForText("(" + choices + ")")
+	s.WaitForText(waiting)
+	s.Press("C-g")
+	s.WaitFor("end of the work", func(screen editortest.Screen) bool { return !screen.Contains(choices) && !screen.Contains(waiting) })
+}
+
+// wholeFile selects all of it.
+func (s shop) wholeFile() { s.Press("C-x", "1", "C-x", "h") }
+
 const (
 	choices      = "Apply, Show changes, Discard"
 	choicesShown = "Apply, Discard"
+	explained    = "the field is Count (shop.go:3-6)"
+	answered     = "adds every Count"
 )
 
 // mended waits for the change, and saves it.
@@ -116,7 +142,11 @@ func TestExplainWithLspMode(t *testing.T) {
 	s := openShopWithLspMode(t)
 	s.onMistake()
 	s.action("lsp-execute-code-action", "Expl")
-	s.WaitForText("the field is Count (shop.go:3-6)")
+	s.WaitForText(explained)
+	s.Press("C-x", "1")
+	s.command("lsp-describe-thing-at-point")
+	s.WaitForText("quarry: Counts undefined")
+	s.WaitForText(explained)
 }
 
 func TestFixWithLspMode(t *testing.T) {
@@ -130,6 +160,8 @@ func TestFixWithLspMode(t *testing.T) {
 	s.choose(choicesShown, "Discard")
 	s.Press("C-x", "1")
 	s.action("lsp-execute-code-action", "Fix")
+	s.decline("waits for your")
+	s.action("lsp-execute-code-action", "Fix")
 	s.choose(choices, "Apply")
 	s.mended()
 }
@@ -138,31 +170,68 @@ func TestAskAndRefactorWithLspMode(t *testing.T) {
 	s := openShopWithLspMode(t)
 	s.command("quarry-ask")
 	s.Type("how are totals made?\n")
-	s.WaitForText("adds every Count")
-	s.refactor()
+	s.WaitForText(answered)
+	s.wholeFile()
+	s.command("quarry-refactor")
+	s.Type("use the right field\n")
+	s.decline("waits for your")
+	s.wholeFile()
+	s.action("lsp-execute-code-action", "Simpl")
 	s.choose(choices, "Apply")
 	s.mended()
 }
 
-// refactor asks for a change of the whole file.
-func (s shop) refactor() {
-	s.Press("C-x", "1", "C-x", "h")
-	s.command("quarry-refactor")
-	s.Type("use the right field\n")
+// A model takes its time, and the person uses the minibuffer meanwhile.
+func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) shop{"lsp-mode": openShopWithLspMode, "eglot": openShopWithEglot} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			s.onMistake()
+			release := s.hold()
+			s.command("quarry-explain")
+			s.Press("M-x")
+			s.Type("undecided")
+			s.WaitForText("M-x undecided")
+			release()
+			s.Type("still")
+			s.WaitForText("M-x undecidedstill")
+			s.Press("C-g")
+			s.WaitForText(explained)
+		})
+	}
+	t.Run("question", func(t *testing.T) {
+		s := openShopWithLspMode(t)
+		s.onMistake()
+		release := s.hold()
+		s.command("quarry-fix")
+		s.Press("M-x")
+		s.Type("undecided")
+		s.WaitForText("M-x undecided")
+		release()
+		s.Type("still")
+		s.WaitForText("M-x undecidedstill")
+		s.Press("C-g")
+		s.choose(choices, "Apply")
+		s.mended()
+	})
 }
 
 func TestExplainWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
 	s.onMistake()
 	s.command("quarry-explain")
-	s.WaitForText("the field is Count (shop.go:3-6)")
+	s.WaitForText(explained)
 }
 
 func TestFixWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
 	s.onMistake()
 	s.command("quarry-fix")
-	s.choose(choices, "Discard")
+	s.choose(choices, "Show changes")
+	s.choose(choicesShown, "Discard")
+	s.Press("C-x", "1")
+	s.command("quarry-fix")
+	s.decline("/95%]")
 	s.command("quarry-fix")
 	s.choose(choices, "Apply")
 	s.mended()
@@ -172,8 +241,24 @@ func TestAskAndRefactorWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
 	s.command("quarry-ask")
 	s.Type("how are totals made?\n")
-	s.WaitForText("adds every Count")
-	s.refactor()
+	s.WaitForText(answered)
+	s.wholeFile()
+	s.command("quarry-refactor")
+	s.Type("use the right field\n")
+	s.decline("/95%]")
+	s.wholeFile()
+	s.action("eglot-code-actions", "Simpl")
 	s.choose(choices, "Apply")
 	s.mended()
+}
+
+// quarry's own diagnostics are eglot's, so they have code actions.
+func TestCodeActionsWithEglot(t *testing.T) {
+	s := openShop(t, eglot(t)+goMode+"(setq-default eglot-workspace-configuration '(:quarry (:diagnostics (:syntax t))))\n")
+	s.Press("M->")
+	s.Type("func {\n")
+	s.WaitForText("[1 0]")
+	s.Press("Up")
+	s.action("eglot-code-actions", "Expl")
+	s.WaitForText(explained)
 }

@@ -45,8 +45,8 @@ type editor struct {
 	model      string // the URL of one
 }
 
-// open starts Emacs on a file in a workspace of its own.
-func open(t *testing.T, e editor) (term *editortest.Terminal, file string) {
+// start starts Emacs on a file in a workspace of its own.
+func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "init.el"), e.init)
@@ -83,7 +83,7 @@ func openShelf(t *testing.T, init string) (term *editortest.Terminal, file strin
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.Recite(shelf+save, r.Prompt)}
 	})
-	return open(t, editor{file: "shelf.py", text: shelf, init: init, model: model.URL, line: 12})
+	return start(t, editor{file: "shelf.py", text: shelf, init: init, model: model.URL, line: 12})
 }
 
 func TestGhostTextOfLspMode(t *testing.T) {

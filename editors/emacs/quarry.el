@@ -23,10 +23,10 @@
 (declare-function eglot--server-info "eglot" (server))
 (declare-function eglot-current-server "eglot")
 (declare-function eglot-execute "eglot" (server action))
+(declare-function eglot-uri-to-path "eglot" (uri))
 (declare-function eglot-path-to-uri "eglot" (path &rest options))
 (declare-function lsp--client-server-id "ext:lsp-mode")
 (declare-function lsp--path-to-uri "ext:lsp-mode")
-(declare-function lsp--position-to-point "ext:lsp-mode")
 (declare-function lsp--uri-to-path "ext:lsp-mode")
 (declare-function lsp--workspace-client "ext:lsp-mode")
 (declare-function lsp-get "ext:lsp-protocol")
@@ -152,35 +152,70 @@ You choose if there are several."
                        (user-error "Neither lsp-mode nor eglot runs quarry in this buffer"))
                    (list :command command :arguments (vector argument)))))
 
-;;;; Questions
+;;;; Questions and documents of the server
+
+(defun quarry--when-free (f &rest args)
+  "Call F with ARGS once the person is not in the minibuffer.
+A question would be in their way, and leaving the minibuffer closes windows that
+were opened meanwhile."
+  (if (> (minibuffer-depth) 0)
+      (apply #'run-with-timer 0.2 nil #'quarry--when-free f args)
+    (apply f args)))
 
 (defun quarry--choose (message titles)
   "Have the person choose one of TITLES by MESSAGE, nil if they choose none."
   (let* ((completion-ignore-case t)
          (chosen (condition-case nil
-                     (completing-read (format "%s (%s) " message (string-join titles ", ")) titles nil t)
+                     (completing-read (format "%s\n(%s) " message (string-join titles ", ")) titles nil t)
                    (quit ""))))
     (unless (string-empty-p chosen) chosen)))
 
-;; Eglot by itself sends no answer on C-g, and has the first choice, to apply, typed in already.
+(defun quarry--show (file &optional line character)
+  "Show FILE in another window, at the 0-based LINE and CHARACTER if given."
+  (let* ((enable-local-variables nil)   ; a model may have written it
+         (buffer (find-file-noselect file))
+         (window (display-buffer buffer)))
+    (with-current-buffer buffer
+      (unless (file-writable-p file) (view-mode 1))
+      (when (and line window)
+        (save-excursion
+          (goto-char (point-min))
+          (forward-line line)
+          (set-window-point window (min (+ (point) character) (pos-eol))))))))
+
+(defun quarry--show-soon (file &rest place)
+  "Show FILE at PLACE when the person is free; the answer to window/showDocument."
+  (if (not (file-readable-p file))
+      (list :success :json-false)
+    ;; Not in the process filter.
+    (apply #'run-with-timer 0 nil #'quarry--when-free #'quarry--show file place)
+    (list :success t)))
+
+;;;; Eglot
+
+(defun quarry--eglot-p (server)
+  "Whether SERVER is quarry."
+  (equal (plist-get (eglot--server-info server) :name) "quarry"))
+
 (with-eval-after-load 'eglot
+  ;; Eglot by itself sends no answer on C-g, and has the first choice, to apply, typed in already.
   (cl-defmethod eglot-handle-request :extra "quarry" :around
     (server (_method (eql window/showMessageRequest)) &key message actions &allow-other-keys)
-    "Ask the person what quarry asks, SERVER being quarry, by MESSAGE and ACTIONS."
-    (if (not (equal (plist-get (eglot--server-info server) :name) "quarry"))
+    "Ask the person what SERVER asks by MESSAGE and ACTIONS, if it is quarry."
+    (if (not (quarry--eglot-p server))
         (cl-call-next-method)
-      (if-let* ((chosen (quarry--choose message (mapcar (lambda (a) (plist-get a :title)) actions))))
-          (list :title chosen)
-        :null))))
+      (let ((chosen (quarry--choose message (mapcar (lambda (a) (plist-get a :title)) actions))))
+        (and chosen (list :title chosen)))))
+
+  (cl-defmethod eglot-handle-request :extra "quarry" :around
+    (server (_method (eql window/showDocument)) &key uri selection &allow-other-keys)
+    "Show URI at SELECTION, if SERVER is quarry."
+    (if (not (quarry--eglot-p server))
+        (cl-call-next-method)
+      (let ((start (plist-get selection :start)))
+        (quarry--show-soon (eglot-uri-to-path uri) (plist-get start :line) (plist-get start :character))))))
 
 ;;;; Lsp-mode
-
-(defun quarry--choose-when-free (message titles reply)
-  "Ask by MESSAGE for one of TITLES once the minibuffer is free, and REPLY."
-  (if (> (minibuffer-depth) 0)
-      (run-with-timer 0.2 nil #'quarry--choose-when-free message titles reply)
-    (let ((chosen (quarry--choose message titles)))
-      (funcall reply (and chosen (list :title chosen))))))
 
 (defun quarry--on-question (_workspace params reply)
   "Answer window/showMessageRequest: ask the person as PARAMS say, and REPLY.
@@ -188,24 +223,18 @@ Lsp-mode by itself asks inside of the process filter.  There it sends no answer
 at all on \\[keyboard-quit] or while another question is open, and the response
 to a request that Emacs waits for takes the question off the screen."
   ;; An idle timer does not run while Emacs waits for a response.
-  (run-with-idle-timer 0 nil #'quarry--choose-when-free (lsp-get params :message)
-                       (mapcar (lambda (a) (lsp-get a :title)) (lsp-get params :actions)) reply))
+  (run-with-idle-timer 0 nil #'quarry--when-free
+                       (lambda (message titles)
+                         (let ((chosen (quarry--choose message titles)))
+                           (funcall reply (and chosen (list :title chosen)))))
+                       (lsp-get params :message)
+                       (mapcar (lambda (a) (lsp-get a :title)) (lsp-get params :actions))))
 
 (defun quarry--on-show (_workspace params)
-  "Answer window/showDocument: show the document of PARAMS in another window.
+  "Answer window/showDocument: show the document of PARAMS.
 Lsp-mode by itself fails while the minibuffer is in use."
-  (let ((file (lsp--uri-to-path (lsp-get params :uri)))
-        (selection (lsp-get params :selection)))
-    (if (not (file-readable-p file))
-        (list :success :json-false)
-      (let* ((enable-local-variables nil) ; a model may have written it
-             (buffer (find-file-noselect file))
-             (window (display-buffer buffer)))
-        (with-current-buffer buffer
-          (unless (file-writable-p file) (view-mode 1))
-          (when (and selection window)
-            (set-window-point window (lsp--position-to-point (lsp-get selection :start)))))
-        (list :success t)))))
+  (let ((start (lsp-get (lsp-get params :selection) :start)))
+    (quarry--show-soon (lsp--uri-to-path (lsp-get params :uri)) (lsp-get start :line) (lsp-get start :character))))
 
 (with-eval-after-load 'lsp-mode
   (lsp-register-client

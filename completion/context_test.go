@@ -224,16 +224,25 @@ func TestOvertakenRequestDoesNotCancel(t *testing.T) {
 	}
 }
 
-// Where nothing is found, because the index is not there yet, the next request
-// looks again, and the prompt stays the same as long as nothing is.
+// Where nothing is found, because the index is not there yet, it is looked for
+// again, though not at each keystroke; the prompt stays the same as long as nothing is.
 func TestContextIsLookedForUntilFound(t *testing.T) {
 	source := &finder{}
 	e := newEngine(t, says("x()", "\n"), Options{Context: source, Debounce: -1})
+	clock := time.Now()
+	e.now = func() time.Time { return clock }
 	p := newTypist(t, e, at(t, "a.go", "go", "package a\n\n‸"))
-	first := complete(t, e, p.req).Prompt.Text
-	p.types("y")
-	if second := complete(t, e, p.req).Prompt.Text; second != first+"y" {
-		t.Errorf("the prompt changed:\n%q\n%q", first, second)
+	prompt := complete(t, e, p.req).Prompt.Text
+	for _, looked := range []int{1, 1, 2, 2} {
+		p.types("y")
+		prompt += "y"
+		if got := complete(t, e, p.req).Prompt.Text; got != prompt {
+			t.Errorf("the prompt changed:\n%q\n%q", prompt, got)
+		}
+		if n := len(source.queries); n != looked {
+			t.Errorf("%d look-ups, want %d", n, looked)
+		}
+		clock = clock.Add(lookAgain / 2)
 	}
 	source.found = []Snippet{openSnippet}
 	p.types("z")

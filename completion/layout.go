@@ -10,6 +10,9 @@ import (
 const (
 	jumpBytes = 2000             // the cursor went elsewhere in the file
 	idleAfter = 15 * time.Second // the person paused; nobody waits
+	// lookAgain is how soon after finding nothing: the index may not be there yet,
+	// but a look-up for each keystroke would cost more than the rest.
+	lookAgain = 500 * time.Millisecond
 	// contextWait bounds the search for it: ghost text without is better than
 	// late ghost text.
 	contextWait = 30 * time.Millisecond
@@ -35,9 +38,9 @@ type laidOut struct {
 	// raw is the unscaled estimate of its tokens.
 	raw   int
 	frame frame
-	// bare is set when code of other places was looked for and none found: the
-	// index may not be there yet, so the next request looks again.
-	bare bool
+	// again is when to look for code of other places once more, because none was
+	// found; zero if some was.
+	again time.Time
 }
 
 // prompt renders next, the document's frame advanced to the request (nil if
@@ -45,7 +48,7 @@ type laidOut struct {
 // context has aged.
 func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *frame, t *Timings) laidOut {
 	d.mu.Lock()
-	last, stale := d.frame, d.stale
+	last, stale, again := d.frame, d.stale, d.again
 	d.mu.Unlock()
 	factor := e.meter.factor()
 	p, ok := laidOut{}, false
@@ -53,13 +56,16 @@ func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *fra
 		jumped := last != nil && last.moved(next) > jumpBytes
 		if e.opts.Context == nil || !stale && !jumped {
 			p = e.render(*next)
+			p.again = again
 			ok = e.fits(p, factor)
 		}
 	}
 	if !ok {
 		found := e.lookUp(ctx, req, "", t)
 		p = e.layOut(req, next, found, factor)
-		p.bare = e.opts.Context != nil && len(found) == 0
+		if e.opts.Context != nil && len(found) == 0 {
+			p.again = e.now().Add(lookAgain)
+		}
 	}
 	return p
 }

@@ -19,8 +19,10 @@ type docState struct {
 	frame *frame
 	// stale is set when the code of other places in frame should be looked up
 	// anew before the next prompt: the person came from another document or
-	// paused.
+	// paused, or none was found and lookAgain has passed.
 	stale bool
+	// again is as in laidOut.
+	again time.Time
 	// rhythm is how the person types.
 	rhythm rhythm
 	// newest is closed when a newer request arrives.
@@ -40,7 +42,8 @@ func (d *docState) arrive(text string, cursor int, switched bool, now time.Time)
 	}
 	d.newest = make(chan struct{})
 	pause := d.rhythm.note(now)
-	return d.next(text, cursor, switched || pause > idleAfter), d.newest
+	due := !d.again.IsZero() && !now.Before(d.again)
+	return d.next(text, cursor, switched || due || pause > idleAfter), d.newest
 }
 
 // peek answers the frame of a place nobody asked for yet.
@@ -105,7 +108,7 @@ func (d *docState) add(fl *flight, newer <-chan struct{}) bool {
 	if isClosed(newer) {
 		return false
 	}
-	d.frame, d.stale = &fl.at.frame, fl.at.bare
+	d.frame, d.stale, d.again = &fl.at.frame, false, fl.at.again
 	for _, old := range d.flights {
 		old.cancel()
 	}

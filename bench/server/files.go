@@ -23,13 +23,13 @@ type file struct {
 // measureFiles measures documents of each fixture's language, with its text again
 // and again, and a few that nobody should write.
 func measureFiles(quarry, fixtures string) error {
-	b := &bench{ctx: context.Background()}
+	b := &bench{ctx: context.Background(), assign: " ="} // of most languages
 	if err := b.start(quarry); err != nil {
 		return err
 	}
 	b.mu.Lock()
 	b.answer = func() modeltest.Answer {
-		return modeltest.Answer{Pieces: []string{" value", "(alpha", ", beta)", "\n"}}
+		return modeltest.Answer{Pieces: []string{" value", "(alpha", ", beta);", "\n"}}
 	}
 	b.mu.Unlock()
 	list, err := filepath.Glob(filepath.Join(fixtures, "*", "*"))
@@ -110,7 +110,7 @@ func (b *bench) line(doc *lsptest.Buffer, f *file) error {
 		return err
 	}
 	f.overhead = append(f.overhead, sent+back)
-	rest := " value(alpha, beta)"
+	rest := " value(alpha, beta);"
 	b.mu.Lock()
 	received := b.received
 	b.mu.Unlock()

@@ -53,7 +53,7 @@ func main() {
 func measure(binaries []string) error {
 	var all []*bench
 	for i, binary := range binaries {
-		b := &bench{ctx: context.Background()}
+		b := &bench{ctx: context.Background(), assign: " :="}
 		if i > 0 {
 			b.name = binary + ": "
 		}
@@ -91,6 +91,7 @@ type bench struct {
 	editor *lsptest.Editor
 	cmd    *exec.Cmd
 	root   string
+	assign string // between a name and its value
 
 	mu       sync.Mutex
 	received time.Time               // when the last prompt for ghost text came; guarded by mu
@@ -169,7 +170,7 @@ func (b *bench) type1(doc *lsptest.Buffer) error {
 	if doc.Text.LineCount() == 1 {
 		lead = ";" // it stays one line
 	}
-	return b.editor.Replace(doc, doc.Cursor, doc.Cursor, lead+"v"+strconv.Itoa(doc.Version)+" :=")
+	return b.editor.Replace(doc, doc.Cursor, doc.Cursor, lead+"v"+strconv.Itoa(doc.Version)+b.assign)
 }
 
 // overhead is the time that an inline completion spends outside the model: from

@@ -20,7 +20,7 @@ demo: build ## show ghost text in this terminal, with Ollama if it answers
 
 vet: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
-	$(GO) vet -tags $(TAGS) ./...
+	$(GO) vet -race -tags $(TAGS) ./... # what it compiles serves the tests, which a bare machine waits for
 
 modules: ## fetch Go's modules, again where a download breaks off
 	@$(GO) mod download || $(GO) mod download || $(GO) mod download

@@ -40,6 +40,7 @@ import (
 	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
 	"quarry/diagnostics/patch"
+	"quarry/retrieval/workspace"
 )
 
 // Tools are what evidence is looked up with; agent.Toolbox has them.
@@ -202,17 +203,23 @@ func (e errand) retrieval(bytes int) []toolcall.Call {
 	return []toolcall.Call{{Name: "retrieve_context", Arguments: args}}
 }
 
-// pinned are the files with one of them as it was when the person asked.
+// pinned are the files with one of them as it was when the person asked. It is the
+// one that a name means which several folders have.
 type pinned struct {
 	agent.Files
 	doc agent.Document
 }
 
 func (p pinned) Locate(ctx context.Context, name string) (string, error) {
-	if name == p.Files.Name(p.doc.Path) {
+	own := p.Files.Name(p.doc.Path)
+	if name == own {
 		return p.doc.Path, nil
 	}
-	return p.Files.Locate(ctx, name)
+	at, err := p.Files.Locate(ctx, name)
+	if several := (*workspace.Ambiguous)(nil); errors.As(err, &several) && slices.Contains(several.Choices, own) {
+		return p.doc.Path, nil
+	}
+	return at, err
 }
 
 func (p pinned) Text(path string) (string, error) {

@@ -14,6 +14,7 @@ import (
 	"quarry/agent"
 	"quarry/diagnostics"
 	"quarry/diagnostics/patch"
+	"quarry/retrieval/workspace"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -27,6 +28,9 @@ func (f files) Roots() []string { return []string{root} }
 
 func (f files) Locate(_ context.Context, name string) (string, error) {
 	name = strings.TrimPrefix(name, root+"/")
+	if several := f["several/"+name]; several != "" {
+		return "", &workspace.Ambiguous{Name: name, Choices: strings.Fields(several)}
+	}
 	if _, ok := f[name]; !ok {
 		return "", fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
@@ -327,6 +331,52 @@ func TestFixInSeveralDiffs(t *testing.T) {
 		} else if got := w.after(t, p); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
 		}
+	}
+}
+
+// A name that several folders have is that of the document which is spoken of.
+func TestANameOfSeveralFolders(t *testing.T) {
+	answer := strings.ReplaceAll(strings.Replace(fixed, "stock/item.go:3-6", "count.go:9", 1), "FILE", "count.go")
+	for choices, fits := range map[string]bool{"stock/count.go other/count.go": true, "this/count.go other/count.go": false} {
+		w := newWorld(answer, answer)
+		w.files["several/count.go"] = choices
+		p, err := w.Fix(t.Context(), w.problem())
+		if !fits {
+			if err == nil || !strings.Contains(err.Error(), "say which: "+strings.Join(strings.Fields(choices), ", ")) {
+				t.Errorf("%s: %+v, %v", choices, p, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := w.after(t, p), strings.Replace(count, "it.Counts", "it.Count", 1); got != want || len(p.Citations) != 1 || p.Citations[0].Path != "stock/count.go" {
+			t.Errorf("cites %v, got\n%s", p.Citations, got)
+		}
+	}
+}
+
+// What cannot be changed or shown whatever a model says is said before it is asked.
+func TestNoModelIsAskedInVain(t *testing.T) {
+	w := newWorld()
+	huge := w.problem()
+	huge.Document.Text += strings.Repeat("// more\n", 600_000)
+	if _, err := w.Fix(t.Context(), huge); err == nil || !strings.Contains(err.Error(), "up to 4 are changed") {
+		t.Errorf("a huge file: %v", err)
+	}
+	binary := w.problem()
+	binary.Document.Text += "\x00"
+	if _, err := w.Fix(t.Context(), binary); err == nil || !strings.Contains(err.Error(), "binary") {
+		t.Errorf("a binary file: %v", err)
+	}
+	sel := agent.Selection{Place: w.problem().Place, Kind: agent.Simplify}
+	sel.Document.Text += strings.Repeat("// more\n", 5000)
+	sel.Start, sel.End = 0, len(sel.Document.Text)
+	if _, err := w.Refactor(t.Context(), sel); err == nil || !strings.Contains(err.Error(), "select less") {
+		t.Errorf("a huge selection: %v", err)
+	}
+	if len(w.chat.asked) > 0 || len(w.tools.calls) > 0 {
+		t.Errorf("%d questions, calls %q", len(w.chat.asked), w.tools.calls)
 	}
 }
 

@@ -15,8 +15,12 @@ import (
 // Fix proposes the smallest safe change that removes a problem, in the problem's
 // own file. A proposal without files means that the model knows none; its Reason
 // says why. The error is a *patch.Refusal if what the model wrote twice could not
-// be taken, else that of the model or of ctx.
+// be taken, or if the file cannot be changed at all, else that of the model or of
+// ctx.
 func (a *Assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+	if err := a.patch.For(p.Document, nil).Changeable(); err != nil {
+		return agent.Proposal{}, err
+	}
 	e := errand{name: "fix", scene: a.problemScene(p)}
 	e.query = e.problemQuery()
 	return a.propose(ctx, e, "Fix: "+firstLine(p.Message), nil, func(agent.Proposal) *patch.Refusal { return nil })

@@ -23,7 +23,13 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if !ok {
 		return agent.Proposal{}, fmt.Errorf("there is no refactoring %q", sel.Kind)
 	}
+	if err := a.patch.For(sel.Document, nil).Changeable(); err != nil {
+		return agent.Proposal{}, err
+	}
 	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place), selects: true}
+	if room, _ := a.budget(); len(e.scene.Selected) > room {
+		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.scene.Selected), room)
+	}
 	e.scene.Goal = strings.TrimSpace(sel.Goal)
 	e.scene.TestName = testName(e.scene.Name, e.scene.Language)
 	e.query = clipped(strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " "), 400)

@@ -135,7 +135,7 @@ func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*
 	core := s.currentCore()
 	secret := func(d *Document) bool { return d.Path() != "" && core.Withheld(ctx, d.Path()) }
 	if secret(open[0]) {
-		s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, or a .quarryignore leaves it out", req.Key))
+		s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", req.Key))
 		return false
 	}
 	for _, d := range open[1:] {

@@ -255,13 +255,12 @@ var holes = []struct {
 }{
 	{regexp.MustCompile("`\x00`|\"\x00\"|'\x00'|\\*+\x00\\*+"), hole},
 	{regexp.MustCompile(`\x00(?:[ \t]*(?:,|;|&|and|or)[ \t]*\x00)+`), hole},
-	{regexp.MustCompile(`[\[(][ \t]*(?:(?i:see|in|from|at|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
+	{regexp.MustCompile(`[\[(][ \t]*(?:(?i:see also|see|in|from|at|by|of|as|per|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
 	{regexp.MustCompile(`([\[(])[ \t]*\x00[ \t]*(?:,|;|&|and|or)[ \t]*`), "$1"},
 	{regexp.MustCompile(`[ \t]*(?:,|;|&|\band|\bor)[ \t]*\x00`), ""},
 	{regexp.MustCompile(`(?:^|(?:[,;])?[ \t]+)(?:(?i:see also|see|in|from|at|by|of|as|per)[ \t]+)?\x00`), ""},
 	{regexp.MustCompile(`^\x00[ \t]*(?:,|;|:|and|or|-|–|—)[ \t]*`), ""},
 	{regexp.MustCompile(hole), ""},
-	{regexp.MustCompile(`\([ \t]*\)|\[[ \t]*\]\x00`), ""},
 }
 
 // closeHoles takes out what stood around a place and says nothing without it:

@@ -69,6 +69,9 @@ func TestCheck(t *testing.T) {
 		{"(main.go:1-2, gone.go:1)", "(main.go:1-2)", "main.go:1-2", 1},
 		{"at `gone.go:1` and `away.go:2`.", ".", "", 2},
 		{"crlf.txt:3", "", "", 1},
+		{"Call `f()` (gone.go:1) or g([], ( )), as gone.go:2 does.", "Call `f()` or g([], ( )) does.", "", 2},
+		{"It opens (see also gone.go:3), then closes (per gone.go:4).", "It opens, then closes.", "", 2},
+		{"func f() {} of gone.go:3", "func f() {}", "", 1},
 		{"app.ts:1 is two files", " is two files", "", 1},
 		{"secret.go:1-2 was not shown", " was not shown", "", 1},
 		// A file of which only parts were shown.

@@ -66,6 +66,13 @@ func (p *Patcher) For(doc agent.Document, also func(path string) bool) *Patcher 
 	return &Patcher{files: p.files, about: &doc, also: also}
 }
 
+// Changeable is why the document of For cannot be changed at all, nil if it can: a
+// *Refusal if it is too large, binary, or not to be changed.
+func (p *Patcher) Changeable() error {
+	_, err := p.open(p.about.Path, p.files.Name(p.about.Path))
+	return err
+}
+
 // Reading is a proposal and how it was read.
 type Reading struct {
 	agent.Proposal

@@ -14,6 +14,7 @@ import (
 	"quarry/agent"
 	"quarry/index/syntax"
 	"quarry/index/walk"
+	"quarry/retrieval/workspace"
 )
 
 // target is a file that a change is about.
@@ -59,6 +60,9 @@ func (p *Patcher) target(ctx context.Context, f *fileDiff) (*target, error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
+			if p.about != nil && meansAmong(err, p.files.Name(p.about.Path)) {
+				return p.open(p.about.Path, p.files.Name(p.about.Path))
+			}
 			if first == nil {
 				first = err
 			}
@@ -95,6 +99,13 @@ func (p *Patcher) target(ctx context.Context, f *fileDiff) (*target, error) {
 // which need not be one that Files locates: who asked has it open.
 func (p *Patcher) meansAbout(name string) bool {
 	return name == p.files.Name(p.about.Path) || filepath.IsAbs(name) && filepath.Clean(name) == p.about.Path
+}
+
+// meansAmong says whether a name that several folders have may mean the file called
+// own.
+func meansAmong(err error, own string) bool {
+	var several *workspace.Ambiguous
+	return errors.As(err, &several) && slices.Contains(several.Choices, own)
 }
 
 // candidateNames are what a header may mean, the likeliest first.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -256,6 +257,52 @@ func TestEmptyQuery(t *testing.T) {
 	}
 	if got := find(t, New(Options{}), "router"); len(got.Results) != 0 {
 		t.Errorf("an empty index found %q", pathsOf(got))
+	}
+}
+
+// Filters alone list what they leave.
+func TestBrowse(t *testing.T) {
+	docs := sampleDocuments()
+	for i := range docs {
+		docs[i].Modified = noon.Add(time.Duration(i) * time.Minute)
+	}
+	ix := New(Options{})
+	ix.Apply(changesOf(docs))
+	var newest []string
+	for _, d := range slices.Backward(docs) {
+		newest = append(newest, d.Path)
+	}
+	if got := pathsOf(find(t, ix, "mode:recent")); !slices.Equal(got, newest) {
+		t.Errorf("mode:recent lists %q, want %q", got, newest)
+	}
+	for query, want := range map[string]func(Result) bool{
+		"lang:go": func(r Result) bool { return strings.HasSuffix(r.Path, ".go") },
+		"path:server/ -type:test": func(r Result) bool {
+			return strings.HasPrefix(r.Path, "server/") && !strings.HasSuffix(r.Path, "_test.go")
+		},
+		"kind:method path:server/": func(r Result) bool { return r.Kind == syntax.KindMethod },
+		"since:1h":                 func(Result) bool { return true },
+	} {
+		a := find(t, ix, query)
+		if len(a.Results) == 0 || a.Total != len(a.Results) {
+			t.Errorf("%s lists %d of %d files", query, len(a.Results), a.Total)
+		}
+		for _, r := range a.Results {
+			if !want(r) || r.Score <= 0 || r.Score > 1 {
+				t.Errorf("%s lists %+v", query, r)
+			}
+		}
+	}
+	for query, nothing := range map[string]bool{"path:nowhere": true, "lang:cobol router": true, "path:server zzzzzz": false, "router": false} {
+		if a := find(t, ix, query); a.NothingLeft != nothing {
+			t.Errorf("%s: nothing left is %v", query, a.NothingLeft)
+		}
+	}
+	if a := find(t, New(Options{}), "lang:go"); len(a.Results) != 0 {
+		t.Errorf("an empty index lists %q", pathsOf(a))
+	}
+	if a := search1(t, ix, Request{Limit: 1}, "lang:go"); len(a.Results) != 1 || a.Total < 3 {
+		t.Errorf("%d of %d files", len(a.Results), a.Total)
 	}
 }
 

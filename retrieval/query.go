@@ -39,8 +39,9 @@ const (
 //	mode:docs       all, code, docs, symbols or recent
 //	-path:vendor    any filter but mode and since with a leading minus excludes
 //
-// A filter with a value it cannot have is ordinary text, an open quote ends with
-// the query, and any sequence of bytes is a valid query.
+// Filters alone ask for all that they leave. A filter with a value it cannot have is
+// ordinary text, an open quote ends with the query, and any sequence of bytes is a valid
+// query.
 type Query struct {
 	// Text is what is left without filters, blanks folded; quoted text is part
 	// of it.
@@ -49,6 +50,15 @@ type Query struct {
 	Phrases []string
 	Filter
 	Mode Mode
+	// Notes say which words look like filters and are none, and what would be one.
+	Notes []string
+}
+
+// Narrows answers whether the query has anything but text.
+func (q *Query) Narrows() bool {
+	f := &q.Filter
+	return len(f.Paths)+len(f.Languages)+len(f.Symbols)+len(f.Kinds)+len(f.Types)+len(f.NotPaths)+len(f.NotLanguages)+len(f.NotKinds)+len(f.NotTypes) > 0 ||
+		!f.Since.IsZero() || q.Mode != ModeAll && q.Mode != ""
 }
 
 // Filter restricts which files and chunks may answer. Values of one field are
@@ -84,6 +94,11 @@ var kinds = []syntax.Kind{
 	syntax.KindVar, syntax.KindConst, syntax.KindType, syntax.KindModule, syntax.KindField, syntax.KindMacro, syntax.KindSection,
 }
 
+var (
+	types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig}
+	modes = []Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}
+)
+
 var languageAliases = map[string]string{
 	"golang": "go", "py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby",
 	"c++": "cpp", "c#": "csharp", "cs": "csharp", "sh": "bash", "shell": "bash", "kt": "kotlin", "md": "markdown",
@@ -108,6 +123,7 @@ func Parse(raw string, now time.Time) Query {
 		raw = rest
 		if !q.filter(word, now) {
 			text = append(text, word)
+			q.note(word)
 		}
 	}
 	q.Text = strings.Join(text, " ")
@@ -145,10 +161,47 @@ func isFilterKey(s string) bool {
 	return false
 }
 
+// cutFilter splits what has the form of a filter. path::Path is Rust.
+func cutFilter(word string) (key, value string, ok bool) {
+	key, value, ok = strings.Cut(word, ":")
+	return key, value, ok && value != "" && value[0] != ':' && isFilterKey(key)
+}
+
+// note says of a word with the form of a filter why it is none.
+func (q *Query) note(word string) {
+	key, _, ok := cutFilter(word)
+	if !ok {
+		return
+	}
+	takes := ""
+	switch key, not := strings.CutPrefix(key, "-"); {
+	case not && key != "kind" && key != "type":
+		takes = "a minus goes before path:, lang:, kind: and type: only"
+	case key == "kind":
+		takes = "kind: takes " + oneOf(kinds)
+	case key == "type":
+		takes = "type: takes " + oneOf(types)
+	case key == "mode":
+		takes = "mode: takes " + oneOf(modes)
+	case key == "since":
+		takes = "since: takes a time such as 3h, 2d, 1w, today, yesterday or 2026-01-31"
+	}
+	q.Notes = append(q.Notes, word+" is looked for as text: "+takes)
+}
+
+func oneOf[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, x := range list {
+		words[i] = string(x)
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
 // filter takes word in as a filter and answers whether it was one.
 func (q *Query) filter(word string, now time.Time) bool {
-	key, value, ok := strings.Cut(word, ":")
-	if !ok || value == "" || !isFilterKey(key) {
+	key, value, ok := cutFilter(word)
+	if !ok {
 		return false
 	}
 	key, not := strings.CutPrefix(key, "-")
@@ -174,7 +227,7 @@ func (q *Query) filter(word string, now time.Time) bool {
 		add(&q.Kinds, &q.NotKinds, not, kind)
 	case "type":
 		t := Type(strings.ToLower(value))
-		if !slices.Contains([]Type{TypeCode, TypeTest, TypeDoc, TypeConfig}, t) {
+		if !slices.Contains(types, t) {
 			return false
 		}
 		add(&q.Types, &q.NotTypes, not, t)
@@ -186,7 +239,7 @@ func (q *Query) filter(word string, now time.Time) bool {
 		q.Since = since
 	case "mode":
 		m := Mode(strings.ToLower(value))
-		if not || !slices.Contains([]Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}, m) {
+		if not || !slices.Contains(modes, m) {
 			return false
 		}
 		q.Mode = m
@@ -213,10 +266,11 @@ func parseSince(value string, now time.Time) (time.Time, bool) {
 	if t, err := time.ParseInLocation(time.DateOnly, value, now.Location()); err == nil {
 		return t, true
 	}
-	n, err := strconv.ParseUint(value[:len(value)-1], 10, 16)
+	n, err := strconv.ParseUint(value[:len(value)-1], 10, 32)
 	if err != nil {
 		return time.Time{}, false
 	}
+	n = min(n, 1_000_000) // hours, days or weeks: before there was any code
 	switch value[len(value)-1] {
 	case 'h':
 		return now.Add(-time.Duration(n) * time.Hour), true

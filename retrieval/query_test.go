@@ -36,7 +36,9 @@ func TestParse(t *testing.T) {
 		{"since:2026-01-31", Query{Mode: ModeAll, Filter: Filter{Since: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}}},
 		{"since:soon -since:2d", Query{Text: "since:soon -since:2d", Mode: ModeAll}},
 	} {
-		if got := Parse(c.raw, noon); !reflect.DeepEqual(got, c.want) {
+		got := Parse(c.raw, noon)
+		got.Notes = nil // TestNotes has these
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Parse(%q)\n got %+v\nwant %+v", c.raw, got, c.want)
 		}
 	}
@@ -95,6 +97,33 @@ func TestClassify(t *testing.T) {
 		if got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	for raw, want := range map[string]string{
+		"kind:banana x":   "kind:banana is looked for as text: kind: takes function, method,",
+		"-type:x":         "-type:x is looked for as text: type: takes code, test, doc or config",
+		"mode:loud":       "mode: takes all, code, docs, symbols or recent",
+		"since:soon":      "since: takes a time such as 3h",
+		"-since:3d":       "-since:3d is looked for as text: a minus goes before path:",
+		"-symbol:x":       "a minus goes before",
+		"since:99999w":    "",
+		"path::Path":      "",
+		"std::path::Path": "",
+		"kind: x":         "",
+		"a:b lang:go":     "",
+	} {
+		q := Parse(raw, noon)
+		if got := strings.Join(q.Notes, "\n"); want == "" && got != "" || !strings.Contains(got, want) || len(q.Notes) > 1 {
+			t.Errorf("notes of %s are %q", raw, got)
+		}
+	}
+	if q := Parse("path::Path", noon); q.Text != "path::Path" || len(q.Paths) > 0 {
+		t.Errorf("Rust's path::Path is %+v", q)
+	}
+	if q := Parse("since:99999w", noon); q.Since.IsZero() || q.Since.After(noon.AddDate(-1000, 0, 0)) {
+		t.Errorf("since %v", q.Since)
 	}
 }
 

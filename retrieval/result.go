@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 const defaultLimit = 10
@@ -19,7 +20,7 @@ func (sr *search) answer(w *weights) Answer {
 		limit = defaultLimit
 	}
 	ranked := sr.ranked()
-	a := Answer{Class: sr.query.class, Total: len(ranked), Results: []Result{}}
+	a := Answer{Class: sr.query.class, Total: max(len(ranked), sr.browsed), Results: []Result{}, NothingLeft: sr.filters && sr.allowed.count() == 0}
 	if sr.req.Diversity > 0 {
 		ranked = sr.diverse(ranked, limit)
 	}
@@ -155,6 +156,9 @@ const wordDefShare = .8
 
 func unit(v float32) float64 { return float64(max(0, min(1, v))) }
 
+// changedShare has the time of a change, if it was asked for, before all else.
+const changedShare = 100
+
 // maxReasons keeps explanations to what a person reads.
 const maxReasons = 5
 
@@ -194,6 +198,9 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	}
 	if c.locality != "" {
 		add(w[sigLocality]*s[sigLocality], "%s", c.locality)
+	}
+	if q := &sr.req.Query; q.Mode == ModeRecent || !q.Since.IsZero() {
+		add(changedShare, "changed %s", c.meta.modified.Local().Format(time.DateTime))
 	}
 	if c.neighbourGot > 0 && s[sigNeighbour] > .5 {
 		add(w[sigNeighbour]*s[sigNeighbour], "depends on or serves %s", sr.snap.file(c.neighbour).path)

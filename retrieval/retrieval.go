@@ -127,8 +127,10 @@ type Answer struct {
 	Backend []string
 	Class   Class
 	// Total is how many files matched before Limit.
-	Total   int
-	Timings Timings
+	Total int
+	// NothingLeft: the filters on files leave none at all.
+	NothingLeft bool
+	Timings     Timings
 }
 
 // Timings says where the time of a search went.

@@ -34,7 +34,8 @@ type search struct {
 	// allowed has the files that pass the filters; nil when all do.
 	allowed bitset
 	filters bool
-	// kinds narrows chunks and declarations.
+	// browsed is how many files the filters of a query without words leave.
+	browsed int
 	timings Timings
 }
 
@@ -62,7 +63,11 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	sr.applyFilters()
 	sr.weighTerms()
 
-	if req.Signals != SignalsSemantic {
+	browses := sr.browses()
+	switch {
+	case browses:
+		sr.browse()
+	case req.Signals != SignalsSemantic:
 		sr.lexical()
 	}
 	sr.timings.Lexical = time.Since(start)
@@ -74,6 +79,8 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	switch {
 	case req.Signals == SignalsSemantic:
 		w = semanticWeights
+	case browses:
+		w = browseWeights
 	default:
 		if sr.query.class == ClassSymbol {
 			w = symbolWeights

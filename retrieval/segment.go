@@ -221,18 +221,18 @@ func declaresOnlyTypes(d *Document) bool {
 	if d.Language != "typescript" {
 		return false
 	}
-	types := false
+	found := false
 	for i := range d.Syntax.Symbols {
 		switch sym := &d.Syntax.Symbols[i]; sym.Kind {
 		case syntax.KindInterface, syntax.KindType:
-			types = true
+			found = true
 		case syntax.KindFunction, syntax.KindClass, syntax.KindEnum, syntax.KindConst, syntax.KindVar:
 			if sym.Container == "" {
 				return false
 			}
 		}
 	}
-	return types
+	return found
 }
 
 // isClause answers whether a symbol only says which module the file is in or

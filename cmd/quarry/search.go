@@ -36,6 +36,9 @@ A query is free text with optional filters:
 Within the workspace, what is below the current folder is ranked higher; path:
 leaves out the rest.
 
+Filters alone list what they leave: since:1d, kind:class path:server. A query that
+begins with a minus follows --: quarry search -- -path:vendor retry.
+
 With --similar the question is a piece of code, and the query may only filter.`,
 		Example: `  quarry search how are routes grouped
   quarry search RouterGroup
@@ -46,23 +49,27 @@ With --similar the question is a piece of code, and the query may only filter.`,
 			if similar != "" {
 				return a.searchSimilar(cmd.Context(), similar, strings.Join(args, " "), k)
 			}
-			if len(args) == 0 {
-				return fmt.Errorf("%w: what is to be found? Give a question, a name or a text", errUsage)
-			}
 			return a.search(cmd.Context(), strings.Join(args, " "), mode, k)
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w; a query that begins with a minus follows --", errUsage, err)
+	})
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
 	cmd.Flags().IntVarP(&k, "results", "k", 10, "how many files are shown")
 	return cmd
 }
 
+var errNothingAsked = fmt.Errorf("%w: what is to be found? Give a question, a name or a text", errUsage)
+
 // searchOutput is the JSON of `quarry search`.
 type searchOutput struct {
 	Results []retrieval.Result `json:"results"`
 	Backend []string           `json:"backend"`
 	Timings map[string]float64 `json:"timings_ms"`
+	// Notes say which words look like filters and are none.
+	Notes []string `json:"notes,omitempty"`
 }
 
 func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
@@ -70,6 +77,9 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 		return fmt.Errorf("%w: -k %d: ask for at least one result", errUsage, k)
 	}
 	req := retrieval.Request{Query: retrieval.Parse(raw, time.Now()), Limit: k}
+	if req.Query.Text == "" && !req.Query.Narrows() {
+		return errNothingAsked
+	}
 	switch s := retrieval.Signals(mode); {
 	case s == retrieval.SignalsAll || s == retrieval.SignalsLexical || s == retrieval.SignalsSemantic:
 		req.Signals = s
@@ -99,7 +109,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.showAnswer(root, req.Query.Terms(), answer, loaded)
+	return a.showAnswer(root, &req.Query, answer, loaded)
 }
 
 // folderWithin is the current folder as a path in root, with slashes; "" if it is
@@ -116,7 +126,7 @@ func folderWithin(root string) string {
 	return filepath.ToSlash(rel)
 }
 
-func (a *app) showAnswer(root string, terms []string, answer retrieval.Answer, loaded time.Duration) error {
+func (a *app) showAnswer(root string, q *retrieval.Query, answer retrieval.Answer, loaded time.Duration) error {
 	if a.json {
 		return json.NewEncoder(a.stdout).Encode(searchOutput{
 			Results: answer.Results,
@@ -125,9 +135,13 @@ func (a *app) showAnswer(root string, terms []string, answer retrieval.Answer, l
 				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Meaning), "signals": ms(answer.Timings.Signals),
 				"literal": ms(answer.Timings.Literal), "search": ms(answer.Timings.Total),
 			},
+			Notes: q.Notes,
 		})
 	}
-	a.printResults(root, terms, answer)
+	for _, note := range q.Notes {
+		fmt.Fprintln(a.stderr, note)
+	}
+	a.printResults(root, q, answer)
 	return nil
 }
 
@@ -135,11 +149,18 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // printResults writes results for a person: the place, why it is there, and the
 // lines of it that say most about the query.
-func (a *app) printResults(root string, terms []string, answer retrieval.Answer) {
+func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Answer) {
 	s := screen{colour: onTerminal(a.stdout)}
-	h := highlighter{screen: s, terms: terms}
+	h := highlighter{screen: s, terms: q.Terms()}
 	if len(answer.Results) == 0 {
-		fmt.Fprintln(a.stdout, "Nothing found. Fewer or other words, or no filters, may find it.")
+		switch {
+		case answer.NothingLeft:
+			fmt.Fprintln(a.stdout, "Nothing found: the filters leave out every file.")
+		case q.Narrows():
+			fmt.Fprintln(a.stdout, "Nothing found. Fewer or other words, or fewer filters, may find it.")
+		default:
+			fmt.Fprintln(a.stdout, "Nothing found. Fewer or other words may find it.")
+		}
 		return
 	}
 	for i, r := range answer.Results {
@@ -152,7 +173,9 @@ func (a *app) printResults(root string, terms []string, answer retrieval.Answer)
 			place += "  " + string(r.Kind) + " " + r.Symbol
 		}
 		fmt.Fprintln(a.stdout, place)
-		fmt.Fprintln(a.stdout, "  "+s.style(sgrDim, strings.Join(r.Reasons, " · ")))
+		if len(r.Reasons) > 0 {
+			fmt.Fprintln(a.stdout, "  "+s.style(sgrDim, strings.Join(r.Reasons, " · ")))
+		}
 		for i, line := range lines {
 			fmt.Fprintf(a.stdout, "%s %s\n", s.style(sgrDim, fmt.Sprintf("%6d │", from+i)), h.mark(strings.ReplaceAll(line, "\t", "    ")))
 		}

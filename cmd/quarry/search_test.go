@@ -73,7 +73,21 @@ func TestSearchCommand(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "Nothing found") {
 		t.Errorf("exit %d, printed:\n%s", code, out)
 	}
-	for _, args := range [][]string{{"search"}, {"search", "--mode", "magic", "x"}, {"search", "-k", "0", "x"}} {
+	if !strings.Contains(out, "leave out every file") {
+		t.Errorf("printed %q", out)
+	}
+	code, out, errs = quarry(t, "search", "--workspace", ws, "kind:function lang:go kind:functoin")
+	if code != exitOK || !strings.HasPrefix(errs, "kind:functoin is looked for as text: kind: takes function,") {
+		t.Errorf("exit %d, %q, printed:\n%s", code, errs, out)
+	}
+	code, out, _ = quarry(t, "search", "--workspace", ws, "kind:function since:1d")
+	if code != exitOK || !strings.Contains(out, "retry.go:") || !strings.Contains(out, "\n  changed 2") {
+		t.Errorf("filters alone: exit %d, printed:\n%s", code, out)
+	}
+	if code, _, errs := quarry(t, "search", "--workspace", ws, "-path:x Retry"); code != exitUsage || !strings.Contains(errs, "follows --") {
+		t.Errorf("a query that begins with a minus: exit %d, %q", code, errs)
+	}
+	for _, args := range [][]string{{"search"}, {"search", " "}, {"search", `""`}, {"search", "--mode", "magic", "x"}, {"search", "-k", "0", "x"}} {
 		if code, _, errs := quarry(t, append(args, "--workspace", ws)...); code != exitUsage || errs == "" {
 			t.Errorf("%q: exit %d, %q", args, code, errs)
 		}

@@ -128,9 +128,9 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 	if err != nil {
 		return err
 	}
-	root, err := a.workspaceAround(file)
+	root, err := a.workspaceOf(file)
 	if err != nil {
-		return err
+		return fmt.Errorf("--similar: %w", err)
 	}
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -166,8 +166,8 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 	if err != nil {
 		return err
 	}
-	words := retrieval.Parse(req.Code, time.Now())
-	return a.showAnswer(root, words.Terms(), answer, loaded)
+	query.Text = req.Code // to mark its words
+	return a.showAnswer(root, &query, answer, loaded)
 }
 
 // splitPlace reads FILE:START-END or FILE:LINE, 1-based.

@@ -149,8 +149,12 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 		rt.wake()
 		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error {
 			rt.metrics.forgetPrompt()
-			begun := len(t.text.String())
-			err := rt.patiently(ctx, r, patience(len(r.prompt)-sure, rt.metrics.tokenTime()), each)
+			begun, sent, unread := len(t.text.String()), rt.opt.Clock.Now(), len(r.prompt)-known
+			err := rt.patiently(ctx, r, patience(len(r.prompt)-sure, rt.metrics.tokenTime(), rt.metrics.readTime()), func(c chunk) {
+				rt.metrics.readIn(unread, rt.opt.Clock.Now().Sub(sent))
+				unread = 0
+				each(c)
+			})
 			if text := t.text.String(); err == nil || len(text) > begun {
 				rt.metrics.hear(r.prompt + text[begun:])
 			}

@@ -127,7 +127,7 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 	running := rt.spawn(func() {
 		rt.wake()
 		m := rt.metrics.begin(rt.opt.Clock, queued, req.prompt)
-		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime())
+		limit := patience(m.timing.PromptBytes-m.timing.SharedBytes, rt.metrics.tokenTime(), rt.metrics.readTime())
 		err := rt.patiently(ctx, req, limit, func(r chunk) { c.pass(r, m) })
 		if c.wasStopped() {
 			err = errStopped

@@ -56,6 +56,7 @@ type metrics struct {
 	lastPrompt string // what the server's cache holds, as far as known
 	// conversation is that if it holds one: the prompt and what was written to it.
 	conversation string
+	readByte     time.Duration // for a byte of a prompt that is new to the server, of late
 }
 
 // Metrics answers what the runtime did so far.
@@ -98,6 +99,34 @@ func (m *metrics) tokenTime() time.Duration {
 		return 0
 	}
 	return took / time.Duration(tokens)
+}
+
+// enough is how many bytes must be read for the time to be that of reading, and
+// slowest what is believed of a byte: more is a server that did something else.
+const (
+	enough  = 600
+	slowest = time.Second / 10
+)
+
+// readIn notes how long the first token after so many new bytes took.
+func (m *metrics) readIn(newBytes int, took time.Duration) {
+	if newBytes < enough {
+		return
+	}
+	each := min(took/time.Duration(newBytes), slowest)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.readByte == 0 {
+		m.readByte = each
+	}
+	m.readByte += (each - m.readByte) / 4
+}
+
+// readTime is what readIn noted, as a mean of late; 0 if nothing.
+func (m *metrics) readTime() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.readByte
 }
 
 // percentiles sorts d and answers its 50th and 95th, by nearest rank.
@@ -180,6 +209,7 @@ func (m *measurement) see(r chunk) {
 	t := &m.timing
 	if t.FirstToken == 0 {
 		t.FirstToken = m.clock.Now().Sub(m.sent)
+		m.of.readIn(t.PromptBytes-t.SharedBytes, t.FirstToken)
 	}
 	if r.done {
 		t.Load, t.PromptTokens, t.PromptEval = r.usage.load, r.usage.promptTokens, r.usage.promptEval

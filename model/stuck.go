@@ -31,13 +31,17 @@ const canaryPatience = 30 * time.Second
 // else the machine does, and twice what reading the newBytes that are new in its
 // prompt takes. Loading a model anew for nothing costs most where tokens are
 // slow, and there a server hardly gets stuck. token is the time between two
-// tokens, 0 if not known.
-func patience(newBytes int, token time.Duration) time.Duration {
+// tokens, readByte that for a new byte of a prompt, each 0 if not known. Reading is
+// measured, since a busy processor may read far slower than it writes: one that
+// needed 70 s for 900 tokens had its model loaded anew, for nothing, three times in
+// 20 completions.
+func patience(newBytes int, token, readByte time.Duration) time.Duration {
 	margin, perByte := 5*time.Second, time.Second/150 // 50 tokens a second, of three bytes each
 	if token > 0 {
 		margin = min(max(200*token, 2*time.Second), 10*time.Second)
 		perByte = min(perByte, token/3) // reading is faster than writing
 	}
+	perByte = max(perByte, readByte)
 	return margin + 2*perByte*time.Duration(newBytes)
 }
 

@@ -215,6 +215,10 @@ func (r *run) all(ctx context.Context) error {
 	}
 }
 
+// maxAnswer is how many bytes of an answer are read, far more than its length limit
+// in tokens lets through: not every server keeps to that.
+const maxAnswer = 64 << 10
+
 // turn asks the model once, and returns the calls it wants; none if that was the
 // answer. again says that the answer was objected to.
 func (r *run) turn(ctx context.Context, turn int) (calls []toolcall.Call, again bool, err error) {
@@ -228,10 +232,10 @@ func (r *run) turn(ctx context.Context, turn int) (calls []toolcall.Call, again 
 		if r.task.Read != nil && verdict != Enough {
 			verdict = max(verdict, r.task.Read(turn, text.String()))
 		}
-		return verdict != Enough
+		return verdict != Enough && text.Len() < maxAnswer
 	})
 	step := Step{Turn: turn, Outcome: "answer", Bytes: len(reply.Text), Took: time.Since(begin), PromptTokens: reply.PromptTokens, Tokens: reply.Tokens}
-	r.out.Text, r.out.Cut = reply.Text, reply.Cut
+	r.out.Text, r.out.Cut = reply.Text, reply.Cut || text.Len() >= maxAnswer
 	if err != nil {
 		step.Outcome = "failed"
 		r.step(step)

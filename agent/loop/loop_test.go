@@ -274,6 +274,15 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// An answer that does not end is ended.
+func TestEndlessAnswer(t *testing.T) {
+	m := &model{answers: []string{strings.Repeat("and so on ", 100_000)}}
+	out, err := loop.New(m, &box{}).Run(t.Context(), task())
+	if err != nil || out.Stop != loop.Answered || !out.Cut || len(out.Text) > 70_000 {
+		t.Errorf("%v, stop %s, cut %t, %d bytes", err, out.Stop, out.Cut, len(out.Text))
+	}
+}
+
 // Once a reader takes the text for the answer, a call in it does not run, and the
 // rest need not be written.
 func TestReader(t *testing.T) {

@@ -3,6 +3,8 @@ package lsp_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -121,6 +123,25 @@ func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 				t.Errorf("the model was asked %d times", n)
 			}
 		})
+	}
+}
+
+// An answer that comes when the person has cancelled is answered, too.
+func TestAnAnswerAfterACancel(t *testing.T) {
+	var asked atomic.Int32
+	e := edit(t, "helix", answering(&asked))
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	questions(t, e, 1)
+	i := slices.IndexFunc(e.Progressed(), func(p lsptest.Progress) bool { return strings.Contains(string(p.Value), "Fix") })
+	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[i].Token}); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, e, "cancelled")
+	attend(t, e, lsptest.Yes)
+	awaitShown(t, e, "this is not offered any more")
+	if got := b.Text.String(); got != source {
+		t.Errorf("text %q", got)
 	}
 }
 

@@ -1,4 +1,6 @@
 #include "flatten.h"
+
+#include "clock.h"
 #include "glr.h"
 
 // The two kinds of trees that are read here, and what is read of them.
@@ -174,14 +176,20 @@ quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language,
 }
 
 // quarry_parse is quarry_parse_clean for any text, by tree-sitter. It returns NULL
-// if that gave up after limit microseconds. A parser of its own for each text is
+// if that took limit microseconds of the processor and more. tree-sitter itself
+// looks at the wall's clock, by which a busy machine would decide how a file is
+// read; a parser that stopped goes on where it was. A parser of its own for each text is
 // cheap, and leaves nothing in the arena that would have to be kept.
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
   quarry_arena_use(arena);
   TSParser *parser = ts_parser_new();
   ts_parser_set_language(parser, language);
   ts_parser_set_timeout_micros(parser, limit);
-  TSTree *tree = ts_parser_parse_string(parser, NULL, text, length);
+  uint64_t end = quarry_thread_micros() + limit;
+  TSTree *tree;
+  do {
+    tree = ts_parser_parse_string(parser, NULL, text, length);
+  } while (tree == NULL && quarry_thread_micros() < end);
   ts_parser_delete(parser); // some scanners have memory that is not the arena's
   const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
   quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, TREE_SITTERS, count);

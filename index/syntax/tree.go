@@ -11,7 +11,8 @@ import (
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
-// parseLimit bounds a parse, in microseconds. Source takes 0.1 to 0.3 a byte;
+// parseLimit bounds a parse, in microseconds; of the processor, where a text is read
+// once. Source takes 0.1 to 0.3 a byte;
 // the limit is for text that is not what its name says, on which error
 // recovery takes time in the square of the length: far enough from the normal
 // that load does not decide how a file is read.

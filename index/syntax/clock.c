@@ -1,0 +1,20 @@
+#include "clock.h"
+
+#ifdef _WIN32
+#include <windows.h>
+
+uint64_t quarry_thread_micros(void) {
+  FILETIME created, ended, system, user; // in tenths of microseconds
+  GetThreadTimes(GetCurrentThread(), &created, &ended, &system, &user);
+  uint64_t tenths = ((uint64_t)system.dwHighDateTime + user.dwHighDateTime) << 32;
+  return (tenths + system.dwLowDateTime + user.dwLowDateTime) / 10;
+}
+#else
+#include <time.h>
+
+uint64_t quarry_thread_micros(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+#endif

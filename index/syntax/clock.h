@@ -1,0 +1,10 @@
+#ifndef QUARRY_CLOCK_H
+#define QUARRY_CLOCK_H
+
+#include <stdint.h>
+
+// quarry_thread_micros is how long the calling thread has had a processor, in
+// microseconds.
+uint64_t quarry_thread_micros(void);
+
+#endif

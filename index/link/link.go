@@ -116,7 +116,8 @@ func (r *resolver) resolve(q query) []store.Target {
 		}
 		candidates = r.unqualified(candidates, q.container)
 	case isSelf(q.qualifier):
-		own := r.filter(candidates, func(c *store.Candidate) bool { return sameContainer(c.Container, q.container) })
+		last := lastComponent(q.container)
+		own := r.filter(candidates, func(c *store.Candidate) bool { return endsIn(c.Container, last) })
 		if len(own) == 0 {
 			own, weight = r.filter(candidates, hasContainer), unknownReceiver
 		}
@@ -125,7 +126,7 @@ func (r *resolver) resolve(q query) []store.Target {
 		if files, ok := r.qualifiedBy(q.qualifier, last); ok {
 			return r.within(candidates, files, inImports)
 		}
-		of := r.filter(candidates, func(c *store.Candidate) bool { return sameContainer(c.Container, last) })
+		of := r.filter(candidates, func(c *store.Candidate) bool { return endsIn(c.Container, last) })
 		if len(of) == 0 { // a variable of a type that cannot be known: its methods and fields
 			of, weight = r.filter(candidates, hasContainer), unknownReceiver
 		}
@@ -144,16 +145,22 @@ func isSelf(qualifier string) bool {
 	return false
 }
 
-// sameContainer compares the last components of two dotted paths.
-func sameContainer(a, b string) bool {
-	return a != "" && a[strings.LastIndexByte(a, '.')+1:] == b[strings.LastIndexByte(b, '.')+1:]
+// endsIn tells whether a dotted path has this last component, which is not "".
+func endsIn(container, component string) bool {
+	before := len(container) - len(component) - 1
+	return component != "" && strings.HasSuffix(container, component) && (before < 0 || container[before] == '.')
+}
+
+func lastComponent(container string) string {
+	return container[strings.LastIndexByte(container, '.')+1:]
 }
 
 // unqualified prefers what can be named without a qualifier: anything at file
 // level, and members of the container the reference stands in.
 func (r *resolver) unqualified(list []*store.Candidate, container string) []*store.Candidate {
+	last := lastComponent(container)
 	near := r.filter(list, func(c *store.Candidate) bool {
-		return c.Container == "" || sameContainer(c.Container, container) || store.IsType(c.Kind)
+		return c.Container == "" || endsIn(c.Container, last) || store.IsType(c.Kind)
 	})
 	if len(near) > 0 {
 		return near

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"quarry/index/syntax"
 )
@@ -26,6 +25,7 @@ type Unresolved struct {
 	TreeFile
 	Imports []syntax.Import
 	Refs    []Reference
+	targets []byte // as they were resolved before, nil if they were not
 }
 
 // View is what a resolver may ask while Relink runs.
@@ -104,16 +104,8 @@ func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unre
 			return err
 		}
 		view.Tree = w.tree
-		files := make([]*Unresolved, len(ids))
-		old := make([][]byte, len(ids))
-		for i, id := range ids {
-			var err error
-			if files[i], old[i], err = w.unresolved(id); err != nil {
-				return err
-			}
-		}
-		return w.resolveAll(&view, files, resolve, func(i int, lists [][]Target) error {
-			moved, err := w.putTargets(files[i], lists, old[i])
+		return w.resolveAll(&view, ids, resolve, func(f *Unresolved, lists [][]Target) error {
+			moved, err := w.putTargets(f, lists)
 			changed = changed || moved
 			return errors.Join(err, ctx.Err())
 		})
@@ -153,41 +145,52 @@ func (w *writer) prepareLookups(preload bool) error {
 	return err
 }
 
-// resolveAll resolves several files and hands the targets of each to put, in any
+// resolveAll reads files, resolves them and hands the targets of each to put, in any
 // order. If every name is in the cache, so that looking one up changes nothing,
-// files are resolved at once and while others are put.
-func (w *writer) resolveAll(view *View, files []*Unresolved, resolve func(*View, *Unresolved) [][]Target, put func(i int, lists [][]Target) error) error {
+// files are resolved at once and while others are read and put.
+func (w *writer) resolveAll(view *View, ids []int64, resolve func(*View, *Unresolved) [][]Target, put func(f *Unresolved, lists [][]Target) error) error {
 	if !w.allNames || len(w.changed) > 0 {
-		for i, f := range files {
+		for _, id := range ids {
+			f, err := w.unresolved(id)
+			if err != nil {
+				return err
+			}
 			lists := resolve(view, f)
 			if view.err != nil {
 				return view.err
 			}
-			if err := put(i, lists); err != nil {
+			if err := put(f, lists); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	type resolved struct {
-		i     int
+		file  *Unresolved
 		lists [][]Target
 	}
-	results := make(chan resolved, len(files)) // so that nobody waits when put fails
-	var next atomic.Int64
+	// So that nobody waits when put fails.
+	files, results := make(chan *Unresolved, len(ids)), make(chan resolved, len(ids))
 	var group sync.WaitGroup
 	defer group.Wait()
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
+	defer close(files)
+	for range min(runtime.GOMAXPROCS(0), len(ids)) {
 		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
-				results <- resolved{i, resolve(view, files[i])}
+			for f := range files {
+				results <- resolved{f, resolve(view, f)}
 			}
 		})
 	}
-	for range files {
+	for _, id := range ids {
+		f, err := w.unresolved(id)
+		if err != nil {
+			return err
+		}
+		files <- f
+	}
+	for range ids {
 		r := <-results
-		if err := put(r.i, r.lists); err != nil {
-			next.Store(int64(len(files)))
+		if err := put(r.file, r.lists); err != nil {
 			return err
 		}
 	}
@@ -196,10 +199,10 @@ func (w *writer) resolveAll(view *View, files []*Unresolved, resolve func(*View,
 
 // putTargets stores what a file's references were resolved to; changed is false if
 // that is what they meant before.
-func (w *writer) putTargets(f *Unresolved, lists [][]Target, old []byte) (changed bool, err error) {
+func (w *writer) putTargets(f *Unresolved, lists [][]Target) (changed bool, err error) {
 	id := f.ID
 	targets := encodeTargets(lists)
-	if len(lists) > 0 && string(targets) == string(old) {
+	if len(lists) > 0 && string(targets) == string(f.targets) {
 		return false, w.exec("UPDATE files SET linked = 1 WHERE id = ?", id)
 	}
 	type pair struct {
@@ -240,9 +243,8 @@ func (w *writer) putTargets(f *Unresolved, lists [][]Target, old []byte) (change
 	return true, w.exec("UPDATE files SET linked = 1, edges = ?, generation = ? WHERE id = ?", int64(count), w.generation, id)
 }
 
-func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
+func (w *writer) unresolved(id int64) (*Unresolved, error) {
 	f := &Unresolved{TreeFile: *w.tree.File(id)}
-	var targets []byte
 	err := w.query("SELECT imports, refs, targets FROM file_refs LEFT JOIN file_targets USING (file_id) WHERE file_id = ?", func(r []driver.Value) error {
 		var err error
 		if f.Imports, err = decodeImports(r[0].([]byte)); err != nil {
@@ -252,11 +254,11 @@ func (w *writer) unresolved(id int64) (*Unresolved, []byte, error) {
 			return err
 		}
 		if b, ok := r[2].([]byte); ok { // NULL: not resolved since it changed
-			targets = append(targets, b...)
+			f.targets = append(f.targets, b...)
 		}
 		return nil
 	}, id)
-	return f, targets, err
+	return f, err
 }
 
 // candidate reads id, kind and container. The caches are dropped for a name when

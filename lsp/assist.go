@@ -65,6 +65,13 @@ func quoteDiagnostic(d protocol.Diagnostic) *errandDiagnostic {
 	return &errandDiagnostic{Severity: d.Severity, Source: source, Code: codeOf(d), Message: messageOf(d)}
 }
 
+// whole is the diagnostic that was quoted, but for its range.
+func (d errandDiagnostic) whole() protocol.Diagnostic {
+	return protocol.Diagnostic{
+		Severity: d.Severity, Source: protocol.NewOptional(d.Source), Code: protocol.String(d.Code), Message: protocol.String(d.Message),
+	}
+}
+
 func (e errand) encode() protocol.LSPAny {
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -243,7 +250,7 @@ func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error)
 		return "", err
 	}
 	u, _ := parseURI(e.URI) // problem has read it
-	number := s.findings.number(u, problem.Start, problem.End, problem.Message)
+	number := s.findings.number(u, finding{Diagnostic: e.Diagnostic.whole(), start: problem.Start, end: problem.End})
 	head := fmt.Sprintf("# %s\n\n%s", oneLine(problem.Message, 200), whereabout(s.currentCore().Name(problem.Document.Path), problem.Place))
 	if problem.Source != "" {
 		head += ", says " + problem.Source

@@ -212,6 +212,30 @@ func TestHoverShowsAFinishedExplanation(t *testing.T) {
 	}
 }
 
+// Neovim and eglot show a server only its own diagnostics; what is explained by
+// their commands comes along with these.
+func TestHoverOnADiagnosticThatOnlyTheCommandToldOf(t *testing.T) {
+	e := edit(t, "neovim", explaining(func(context.Context, func(string) bool) (string, error) { return "Write foo.", nil }))
+	b := problemAt(t, e, "a.go")
+	d := b.Diagnostics[0]
+	b.Diagnostics = nil
+	argument := map[string]any{"uri": b.URI, "range": e.Range(b, d.Start, d.End), "diagnostic": map[string]any{"message": d.Message}}
+	if err := e.Execute(soon(t), "quarry.explain", argument); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	err := e.Await(soon(t), func() (found bool) {
+		var err error
+		if got, err = e.Hover(soon(t), b, d.Start); err != nil {
+			t.Fatal(err)
+		}
+		return strings.HasPrefix(got, "**quarry: undefined: foo**\n\nWrite foo.")
+	})
+	if err != nil {
+		t.Errorf("hover: %q", got)
+	}
+}
+
 // A person who types above while they wait finds the explanation where the
 // diagnostic is then; one who changes what it speaks of finds none.
 func TestAnExplanationFindsItsDiagnosticWhereItIsNow(t *testing.T) {

@@ -71,15 +71,21 @@ func (fs *findings) saw(u uri.URI, start, end int, seen []finding) {
 	fs.of[u] = next
 }
 
-// number is that of the finding with this message at [start, end) of a document, 0
-// if there is none.
-func (fs *findings) number(u uri.URI, start, end int, message string) uint64 {
-	for _, f := range fs.list(u) {
-		if f.start == start && f.end == end && messageOf(f.Diagnostic) == message {
-			return f.number
-		}
+// number is that of f, a finding in a document as it is now. An unknown one is
+// taken: clients that show a server no diagnostics of others tell of one where the
+// person wants it explained.
+func (fs *findings) number(u uri.URI, f finding) uint64 {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if i := slices.IndexFunc(fs.of[u], f.same); i >= 0 {
+		return fs.of[u][i].number
 	}
-	return 0
+	fs.numbered++
+	f.number = fs.numbered
+	next := append(slices.Clone(fs.of[u]), f)
+	slices.SortStableFunc(next, func(a, b finding) int { return a.start - b.start })
+	fs.of[u] = next
+	return f.number
 }
 
 // explained keeps what was said about the finding of that number, if it is still

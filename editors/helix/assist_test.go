@@ -4,6 +4,8 @@ package helix_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -58,8 +60,17 @@ func TestExplain(t *testing.T) {
 	term, _ := openShop(t)
 	menu(term)
 	term.Press("Enter") // the first of them
-	term.WaitForText("the field is Count (shop.go:3-6)")
+	term.WaitForText(explained)
+	term.Type(":buffer-close\n")
+	term.WaitFor("code alone", func(s editortest.Screen) bool { return s.Contains("package shop") && !s.Contains(explained) })
+	term.Insist("explanation as the hover", func() {
+		term.Press("Escape")
+		term.Type("gg/Counts\n")
+		term.Press("Space", "k")
+	}, func(s editortest.Screen) bool { return s.Contains(explained) })
 }
+
+const explained = "the field is Count (shop.go:3-6)"
 
 // Helix does not ask before it applies an edit, so quarry does.
 func TestFix(t *testing.T) {
@@ -67,8 +78,51 @@ func TestFix(t *testing.T) {
 	menu(term)
 	term.Press("Down", "Enter")
 	term.WaitForText("Show changes")
+	term.Press("Down", "Enter")
+	term.WaitForText("```diff")
+	term.WaitForText("Discard")
+	term.Press("Down", "Enter")
+	term.WaitFor("end of the question", func(s editortest.Screen) bool { return !s.Contains("Discard") })
+	term.Type(":buffer-close\n")
+	term.WaitForText("it.Counts")
+	menu(term)
+	term.Press("Down", "Enter")
+	term.WaitForText("Show changes")
 	term.Press("Enter")
-	term.WaitFor("change", func(s editortest.Screen) bool { return !s.Contains("Counts") })
+	mended(term, file)
+}
+
+func TestRefactor(t *testing.T) {
+	term, file := openShop(t)
+	term.Insist("menu of refactorings", func() {
+		term.Press("Escape", "Escape")
+		term.Type("%")
+		term.Press("Space", "a")
+	}, func(s editortest.Screen) bool { return s.Contains("Simplify (quarry)") })
+	screen := term.Screen()
+	choose(term, screen, "Simplify (quarry)")
+	term.WaitForText("Show changes")
+	term.Press("Enter")
+	mended(term, file)
+}
+
+// choose goes down to an entry of the menu that is open, whose first entry is quarry's explanation, and takes it.
+func choose(term *editortest.Terminal, screen editortest.Screen, title string) {
+	first, last := row(screen, "Explain: Counts"), row(screen, title)
+	for range last - first {
+		term.Press("Down")
+	}
+	term.Press("Enter")
+}
+
+// row is the first row of the screen with text in it.
+func row(screen editortest.Screen, text string) int {
+	return slices.IndexFunc(strings.Split(screen.String(), "\n"), func(line string) bool { return strings.Contains(line, text) })
+}
+
+// mended waits for the change, and saves it.
+func mended(term *editortest.Terminal, file string) {
+	term.WaitFor("change", func(s editortest.Screen) bool { return !s.Contains("it.Counts") })
 	term.Type(":w\n")
 	term.WaitForFile(file, editortest.Mended)
 }

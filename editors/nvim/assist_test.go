@@ -70,6 +70,11 @@ func TestExplain(t *testing.T) {
 	p := openShop(t, explanation)
 	p.Type(":QuarryExplain\n")
 	p.WaitForText("the field is `Count`")
+	p.Type(":buffer shelf.go\n:only\n")
+	p.WaitFor("code alone", func(s editortest.Screen) bool { return !s.Contains("the field is `Count`") })
+	p.Insist("explanation as the hover", func() { p.Type(":11\n^fCK") }, func(s editortest.Screen) bool {
+		return s.Contains("quarry: it.Counts undefined")
+	})
 }
 
 func TestFix(t *testing.T) {
@@ -95,6 +100,19 @@ func TestRefactor(t *testing.T) {
 	p.Type("6\n")
 	p.WaitForText("Change it so that:")
 	p.Type("use the right field\n")
+	p.WaitForText("Apply all changes?")
+	p.Type("y")
+	p.WaitForText("Applied changes:")
+	p.Press("Enter")
+	p.waitForSaved(strings.Replace(shop, "it.Counts", "it.Count", 1))
+}
+
+// Refactorings are code actions too, of a selection.
+func TestRefactorByCodeAction(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":8\nV6jgra")
+	p.WaitForText("3: Simplify (quarry)")
+	p.Type("3\n")
 	p.WaitForText("Apply all changes?")
 	p.Type("y")
 	p.WaitForText("Applied changes:")

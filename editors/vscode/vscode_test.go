@@ -61,7 +61,8 @@ export function total(items: Item[]): number {
 }
 `
 
-// TestAssistance has a problem that TypeScript reports explained and fixed, and asks a question, as test/assist.mjs says.
+// TestAssistance has a problem that TypeScript reports explained and fixed, has code simplified, and asks a
+// question, as test/assist.mjs says.
 func TestAssistance(t *testing.T) {
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
@@ -76,6 +77,9 @@ func TestAssistance(t *testing.T) {
 		case strings.Contains(r.Prompt, "\nFix it."):
 			text = "The property is named `Count` (shop.ts:1-4).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n   for (const item of items) {\n" +
 				"-    n += item.Counts;\n+    n += item.Count;\n   }\n```\n"
+		case strings.Contains(r.Prompt, "\nSimplify lines"):
+			text = "A plainer name for `n` (shop.ts:6-12).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n" +
+				"-  let n = 0;\n+  let sum = 0;\n   for (const item of items) {\n-    n += item.Count;\n+    sum += item.Count;\n   }\n-  return n;\n+  return sum;\n```\n"
 		}
 		return modeltest.Answer{Pieces: strings.SplitAfter(text, " ")}
 	})
@@ -84,7 +88,8 @@ func TestAssistance(t *testing.T) {
 	editortest.WriteFile(t, file, shop)
 	codeServer := made(t)
 	live(t, "assist.mjs", codeServer, start(t, codeServer, workspace, model.URL), "vscode-explanation.png")
-	if got, err := os.ReadFile(file); err != nil || string(got) != strings.Replace(shop, "Counts", "Count", 1) {
+	want := strings.NewReplacer("Counts", "Count", "let n", "let sum", "n +=", "sum +=", "return n", "return sum").Replace(shop)
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("saved (%v):\n%s", err, got)
 	}
 }

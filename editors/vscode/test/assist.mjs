@@ -1,4 +1,4 @@
-// A person has a problem explained and fixed, and asks a question, in VS Code in a real browser. TypeScript's own service reports
+// A person has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser. TypeScript's own service reports
 // the problem; the Go test that runs this checks the file that was saved.
 
 import { command, openFile, picture, seeLine, session } from './window.mjs';
@@ -24,6 +24,17 @@ async function choose(page, title) {
   }
 }
 
+/** Ticks the change in the preview of refactorings and presses a button there. */
+async function decide(page, button) {
+  const preview = page.locator('.bulk-edit-panel');
+  await preview.first().waitFor();
+  if (button === 'Apply') {
+    await preview.locator('.monaco-list-row input, .monaco-custom-toggle').first().click();
+  }
+  await preview.locator('.monaco-button', { hasText: button }).first().click();
+  await preview.first().waitFor({ state: 'hidden' });
+}
+
 await session(async (page) => {
   await openFile(page, 'shop.ts');
   await seeLine(page, 'interface Item');
@@ -35,11 +46,18 @@ await session(async (page) => {
 
   await openFile(page, 'shop.ts');
   await choose(page, 'Fix: Property');
-  const preview = page.locator('.refactor-preview-panel, .bulk-edit-panel').first();
-  await preview.waitFor();
-  await page.locator('.bulk-edit-panel .monaco-list-row input, .bulk-edit-panel .monaco-custom-toggle').first().click();
-  await page.locator('.bulk-edit-panel .monaco-button', { hasText: 'Apply' }).first().click();
+  await decide(page, 'Discard');
+  await seeLine(page, 'n += item.Counts;');
+  await choose(page, 'Fix: Property');
+  await decide(page, 'Apply');
   await seeLine(page, 'n += item.Count;');
+
+  await command(page, 'View: Focus Active Editor Group');
+  await page.keyboard.press('Control+A');
+  await command(page, 'quarry: Refactor Selection…');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
+  await decide(page, 'Apply');
+  await seeLine(page, 'let sum = 0;');
   await page.keyboard.press('Control+S');
 
   await command(page, 'quarry: Ask…');

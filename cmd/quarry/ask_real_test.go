@@ -19,7 +19,7 @@ import (
 func TestAskARealOllama(t *testing.T) {
 	c := askCore(t, ollamatest.Start(t).URL, "sample")
 	shown := ""
-	r, err := c.ask(t.Context(), agent.Question{Text: "Where is a shelf filled?"}, time.Minute, ask.Watch{Text: func(text string) bool {
+	r, err := c.ask(t.Context(), agent.Question{Text: "Where is a shelf filled?"}, 10*time.Minute, ask.Watch{Text: func(text string) bool {
 		shown += text
 		return true
 	}})
@@ -81,7 +81,7 @@ func TestARealModelCallsATool(t *testing.T) {
 		Messages: []agent.Message{{Role: "system", Text: "Call."}, {Role: "user", Text: "Where is Shelf?"}},
 		Offered:  c.tools.Definitions("search_symbols"),
 		Known:    func(name string) bool { return name == "search_symbols" },
-		Limits:   loop.Limits{Turns: 2, Calls: 2, Bytes: 4000, Time: time.Minute},
+		Limits:   loop.Limits{Turns: 2, Calls: 2, Bytes: 4000, Time: 10 * time.Minute},
 	})
 	if err != nil {
 		t.Fatal(err)

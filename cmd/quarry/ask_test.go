@@ -57,7 +57,7 @@ func TestPromptsOfAQuestionOnlyGrow(t *testing.T) {
 		return modeltest.Answer{Pieces: strings.SplitAfter(answers[turn-1], " ")}
 	})
 	c := askCore(t, server.URL, "golden", "workspace")
-	r, err := c.ask(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, time.Minute, ask.Watch{})
+	r, err := c.ask(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, 10*time.Minute, ask.Watch{})
 	if err != nil || r.Unfounded {
 		t.Fatalf("%+v, %v", r, err)
 	}

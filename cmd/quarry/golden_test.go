@@ -80,7 +80,7 @@ func TestGoldenSuite(t *testing.T) {
 	var report strings.Builder
 	for _, task := range suite.Tasks {
 		script.begin(task.ID)
-		out, err := c.task(t.Context(), suite, task, time.Minute)
+		out, err := c.task(t.Context(), suite, task, 10*time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 
 // TestListen serves one editor after the other over TCP until it is told to end.
 func TestListen(t *testing.T) {
+	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, stderr := io.Pipe()

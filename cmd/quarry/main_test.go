@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,15 +45,11 @@ func TestScripts(t *testing.T) {
 			})
 			fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "letters"})
 			fake.ScriptEmbed(countLetters)
-			closed, err := closedAddress()
-			if err != nil {
-				return err
-			}
 			for name, value := range map[string]string{
 				"FAKE_OLLAMA":     fake.URL,
-				"NO_OLLAMA":       closed,
+				"NO_OLLAMA":       noOllama,
 				"ANSWER":          answer,
-				"OLLAMA_HOST":     closed,
+				"OLLAMA_HOST":     noOllama,
 				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"),
 				"XDG_STATE_HOME":  filepath.Join(env.WorkDir, "state"),
 				"NO_COLOR":        "1",
@@ -103,19 +98,13 @@ func (c *conversation) answer(r modeltest.Request) modeltest.Answer {
 	return modeltest.Answer{Pieces: strings.SplitAfter(turns[n-1], " ")}
 }
 
-// closedAddress is a loopback address where nobody listens.
-func closedAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String(), nil
-}
+// noOllama is where nobody listens: a port that the system gives to nobody.
+const noOllama = "http://127.0.0.1:1"
 
 // P2: the death of the client's process ends the server, even while its end of
 // the pipe stays open in a child.
 func TestDeathOfTheClientEndsTheServer(t *testing.T) {
+	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	client, err := os.StartProcess("/bin/sh", []string{"sh", "-c", "read x"}, &os.ProcAttr{})
 	if err != nil {
 		t.Fatal(err)

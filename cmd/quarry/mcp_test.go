@@ -21,10 +21,6 @@ func TestMCPCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	closed, err := closedAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -32,7 +28,7 @@ func TestMCPCommand(t *testing.T) {
 	fromServer, out := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"mcp", "--workspace", dir, "--ollama", closed}, in, out, io.Discard)
+		ended <- run(ctx, []string{"mcp", "--workspace", dir, "--ollama", noOllama}, in, out, io.Discard)
 		out.Close()
 	}()
 	client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -94,14 +95,21 @@ func findBinary(t testing.TB) string {
 	return bin
 }
 
+// freeAddress is a loopback address where nobody listens. Its port lies below those
+// that systems hand out, so that no other test and no outgoing connection gets it
+// before Ollama does, or while Ollama is killed.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, ports, tries = 20_000, 12_000, 50
+	for range tries {
+		address := fmt.Sprintf("127.0.0.1:%d", lowest+rand.IntN(ports))
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatalf("no port for Ollama among %d from %d to %d", tries, lowest, lowest+ports)
+	return ""
 }
 
 // Restart starts the process again after Kill and returns once it answers.

@@ -9,7 +9,7 @@ var browseWeights = weights{sigRank: 1, sigLocality: 1}
 // browses answers whether the query has filters alone: it asks for all that they leave.
 func (sr *search) browses() bool {
 	q := &sr.req.Query
-	return q.Text == "" && len(q.Phrases) == 0 && q.Narrows() && sr.req.Signals != SignalsSemantic
+	return textOf(q) == "" && len(q.Phrases) == 0 && q.Narrows() && sr.req.Signals != SignalsSemantic
 }
 
 // browse makes candidates of the files that the filters leave: the newest in ModeRecent

@@ -293,6 +293,9 @@ func TestBrowse(t *testing.T) {
 			}
 		}
 	}
+	if a := find(t, ix, "symbol:Router"); len(a.Results) != 1 || a.Results[0].Symbol != "Router" || !strings.HasPrefix(a.Results[0].Reasons[0], "declares") {
+		t.Errorf("symbol:Router lists %+v", a.Results)
+	}
 	for query, nothing := range map[string]bool{"path:nowhere": true, "lang:cobol router": true, "path:server zzzzzz": false, "router": false} {
 		if a := find(t, ix, query); a.NothingLeft != nothing {
 			t.Errorf("%s: nothing left is %v", query, a.NothingLeft)

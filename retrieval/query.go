@@ -319,11 +319,12 @@ func (f *Filter) keepsFile(p, language string, kind Type, modified time.Time) bo
 	return (len(f.Paths) == 0 || slices.ContainsFunc(f.Paths, match)) && !slices.ContainsFunc(f.NotPaths, match)
 }
 
-// matchPath answers whether pattern occurs in path or, when it has glob
-// characters, matches the path, its base name or a tail of it at a slash.
+// matchPath answers whether pattern occurs in path, whose root is a slash, or, when it
+// has glob characters, matches the path, its base name or a tail of it at a slash.
 func matchPath(pattern, p string) bool {
 	if !strings.ContainsAny(pattern, "*?[") {
-		return strings.Contains(p, strings.TrimPrefix(pattern, "./"))
+		pattern = strings.ReplaceAll(pattern, `\`, "/") // as Windows has it
+		return strings.Contains("/"+p, strings.TrimPrefix(pattern, "./"))
 	}
 	// In a glob ** crosses folders; path.Match has no such thing, so a pattern
 	// is tried on every tail, and the parts around ** one after the other.

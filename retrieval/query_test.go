@@ -60,6 +60,9 @@ func TestMatchPath(t *testing.T) {
 		{"a/**", "a/b/c.go", true},
 		{"z/**", "a/b/c.go", false},
 		{"**/c.go", "a/b/c.go", true},
+		{"/a.go", "a.go", true},
+		{"/a.go", "b/ca.go", false},
+		{`src\flask`, "src/flask/app.py", true},
 		{"[", "a/[b.go", false},
 	} {
 		if got := matchPath(c.pattern, c.path); got != c.want {

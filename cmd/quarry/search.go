@@ -152,6 +152,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Answer) {
 	s := screen{colour: onTerminal(a.stdout)}
 	h := highlighter{screen: s, terms: q.Terms()}
+	browsing := len(h.terms) == 0
 	if len(answer.Results) == 0 {
 		switch {
 		case answer.NothingLeft:
@@ -166,6 +167,9 @@ func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Ans
 	for i, r := range answer.Results {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
+		}
+		if browsing {
+			h.terms = (&retrieval.Query{Text: r.Symbol}).Terms()
 		}
 		from, lines := h.excerpt(filepath.Join(root, filepath.FromSlash(r.Path)), r.StartLine, r.EndLine)
 		place := s.style(sgrBold, fmt.Sprintf("%s:%d", r.Path, from))

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -281,9 +280,6 @@ func (x *Index) check(ctx context.Context) {
 	}
 	x.cfg.Log.Error("check the index", "error", err)
 }
-
-// workers is how many files are analysed at once.
-func workers() int { return max(1, runtime.GOMAXPROCS(0)) }
 
 // signal wakes any number of waiters.
 type signal struct {

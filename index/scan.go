@@ -138,7 +138,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 		next++
 		return stale[next-1], true
 	}
-	for range min(workers(), len(stale)) {
+	for range min(cores, len(stale)) {
 		group.Go(func() {
 			background()
 			var a analyzer

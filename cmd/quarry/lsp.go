@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/index"
 	"quarry/lsp"
 )
 
@@ -22,6 +23,7 @@ func (a *app) lspCommand() *cobra.Command {
 		Short: "Run the language server on standard input and output",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			index.Responsive()
 			if a.logLevel == "" {
 				s, _ := a.settings()
 				if err := a.setLogLevel(s.LogLevel); err != nil {

@@ -33,7 +33,11 @@ const (
 const nearBytes = 8 << 10
 
 func newSite(doc Document, cursor int, unit string, maxLines int) *site {
-	start, end := lineStart(doc.Text, cursor), lineEnd(doc.Text, cursor)
+	start := lineStart(doc.Text, cursor)
+	if cursor-start > nearBytes {
+		start = runeStart(doc.Text, cursor-nearBytes)
+	}
+	end := lineEnd(doc.Text[:runeStart(doc.Text, min(len(doc.Text), cursor+nearBytes))], cursor)
 	s := &site{
 		lang:     languageFor(doc.Language),
 		above:    unixLines(doc.Text[runeStart(doc.Text, max(0, start-nearBytes)):start]),
@@ -76,14 +80,12 @@ func nearUnit(above, below, unit string) string {
 
 // lineEnding is the one at or after offset at, else the text's first, else \n.
 func lineEnding(text string, at int) string {
-	i := strings.IndexAny(text[at:], "\r\n")
-	if i >= 0 {
-		i += at
-	} else if i = strings.IndexAny(text, "\r\n"); i < 0 {
-		return "\n"
+	i := lineEnd(text, at)
+	if i == len(text) {
+		i = lineEnd(text, 0)
 	}
 	switch {
-	case text[i] == '\n':
+	case i == len(text), text[i] == '\n':
 		return "\n"
 	case strings.HasPrefix(text[i:], "\r\n"):
 		return "\r\n"

@@ -160,14 +160,19 @@ func runeStart(s string, i int) int {
 // lineStart and lineEnd are the bounds of the line at offset at: after the last
 // line break before it, and before the next one. A line ends at \n, \r\n or \r.
 func lineStart(text string, at int) int {
-	return strings.LastIndexAny(text[:at], "\r\n") + 1
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	return start + strings.LastIndexByte(text[start:at], '\r') + 1
 }
 
 func lineEnd(text string, at int) int {
-	if i := strings.IndexAny(text[at:], "\r\n"); i >= 0 {
-		return at + i
+	end := len(text)
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		end = at + i
 	}
-	return len(text)
+	if i := strings.IndexByte(text[at:end], '\r'); i >= 0 {
+		end = at + i
+	}
+	return end
 }
 
 // edit is the smallest replacement that makes one text of another.

@@ -41,15 +41,20 @@ const (
 	drafted, calls = 0.5, 4
 	// linesBefore and linesAfter the cursor are compared with other code.
 	linesBefore, linesAfter = 10, 2
+	// maxLook is how much of a document is read on each side of the cursor: all of
+	// one of a megabyte would take longer than the look-up may.
+	maxLook = 128 << 10
 	// maxAnalyze is the largest new document that is parsed for its imports; a
 	// larger one would take longer than the look-up may.
 	maxAnalyze = 64 << 10
 )
 
 func look(q completion.ContextQuery) surroundings {
-	lines := strings.Split(q.Text, "\n")
-	row := strings.Count(q.Text[:q.Offset], "\n")
-	s := surroundings{cursor: row + 1}
+	from := max(q.Offset-maxLook, 0)
+	before := q.Text[from:q.Offset]
+	lines := strings.Split(q.Text[from:min(q.Offset+maxLook, len(q.Text))], "\n")
+	row := strings.Count(before, "\n")
+	s := surroundings{cursor: strings.Count(q.Text[:from], "\n") + row + 1}
 	heads := enclosing(lines, row)
 	at := map[string]int{} // in names
 	see := func(text string, weight float64) {
@@ -75,7 +80,6 @@ func look(q completion.ContextQuery) surroundings {
 		}
 		see(line, weight)
 	}
-	before := q.Text[:q.Offset]
 	see(calling(before), calls)
 	see(strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789"), calls)
 	see(q.Draft, drafted)

@@ -56,7 +56,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 			}
 			return res, err
 		}
-		if len(res.Items) == 0 && typed != "" && (req.Manual || !fl.showed(typed)) {
+		if len(res.Items) == 0 && typed != "" && (req.Manual || fl.onScreen(typed) == "") {
 			tried = append(tried, fl) // nothing of it is left
 			continue
 		}
@@ -179,15 +179,11 @@ func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) 
 func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spent Timings) Result {
 	fl.mu.Lock()
 	answers := slices.Clone(fl.answers)
-	onScreen := ""
-	if len(typed) < fl.shown {
-		onScreen = answers[0].text[len(typed):fl.shown]
-	}
 	if !reused {
 		spent.FirstToken, spent.Generate = fl.firstToken, fl.generate
 	}
 	fl.mu.Unlock()
-	tokens := e.promptTokens(fl)
+	tokens, onScreen := e.promptTokens(fl), fl.onScreen(typed)
 	if spent.FirstToken > 0 {
 		e.tookLatency(spent.FirstToken)
 	}
@@ -202,12 +198,21 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 	if fl.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
 		s.mode = fillBlock // what was shown as a block does not shrink to a line while the person types it
 	}
-	for _, a := range answers {
+	for i, a := range answers {
 		text, ok := strings.CutPrefix(a.text, typed)
+		seen := ""
+		if i == 0 && !blank(onScreen) {
+			if !ok {
+				text, ok = onScreen, true // the model had written it in another way
+			}
+			if s.rest == fl.site.rest {
+				seen = onScreen // else the editor closed a bracket
+			}
+		}
 		if !ok {
 			continue
 		}
-		it, ok := e.item(req, s, text, res.Engine, onScreen)
+		it, ok := e.item(req, s, text, res.Engine, seen)
 		if !ok || slices.Contains(res.Items, it) {
 			continue
 		}
@@ -217,7 +222,9 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 			continue
 		}
 		res.Items = append(res.Items, it)
-		fl.show(typed, it.Text)
+		if i == 0 {
+			fl.show(typed, it.Text)
+		}
 	}
 	res.Timings.Post = time.Since(begin)
 	return res

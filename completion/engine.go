@@ -3,6 +3,7 @@ package completion
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 )
@@ -164,13 +165,19 @@ func (e *Engine) answerLocally(req Request) Result {
 }
 
 // item makes of an engine's text what can be shown, if anything. onScreen is what
-// the person sees already: it has passed the gate, and shall not vanish while
-// they type it.
+// the person sees already: it has passed the gate, and neither shrinks nor
+// vanishes while they type it.
 func (e *Engine) item(req Request, s *site, text, engine, onScreen string) (Item, bool) {
 	insert, covers := finish(s, text)
+	if !strings.HasPrefix(insert, onScreen) {
+		insert, covers = onScreen, coveredRest(s, unixLines(onScreen))
+	}
+	if insert == "" || insert == s.rest[:covers] {
+		return Item{}, false
+	}
 	it := Item{Text: insert, Start: req.Offset, End: req.Offset + covers, Engine: engine}
-	if insert == "" || insert == onScreen || e.opts.Syntax == nil {
-		return it, insert != ""
+	if insert == onScreen || e.opts.Syntax == nil {
+		return it, true
 	}
 	switch gated := gate(e.opts.Syntax, req, it.Start, it.End, insert); {
 	case gated == insert:

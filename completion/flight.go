@@ -28,8 +28,9 @@ type flight struct {
 	changed chan struct{}
 	done    bool
 	err     error
-	// shown is how much of the first answer was shown.
-	shown   int
+	// shown is the most of the first answer that the person saw, with what they
+	// had typed of it: post-processing may have written it in another way.
+	shown   string
 	waiters int
 	// kept is set for a flight that runs ahead of the person, with nobody
 	// waiting yet.
@@ -154,20 +155,24 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 	}
 }
 
-// show notes that text was shown behind what was typed of the answer.
+// show notes that text was shown behind what was typed of the first answer.
 func (fl *flight) show(typed, text string) {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
-	if len(fl.answers) > 0 && strings.HasPrefix(fl.answers[0].text, typed+text) {
-		fl.shown = max(fl.shown, len(typed)+len(text))
+	if len(fl.shown) < len(typed)+len(text) || !strings.HasPrefix(fl.shown, typed) {
+		fl.shown = typed + text
 	}
 }
 
-// showed answers whether more than typed was shown.
-func (fl *flight) showed(typed string) bool {
+// onScreen is what was shown behind typed, "" if nothing was.
+func (fl *flight) onScreen(typed string) string {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
-	return len(typed) < fl.shown
+	rest, _ := strings.CutPrefix(fl.shown, typed)
+	if len(rest) == len(fl.shown) && typed != "" {
+		return ""
+	}
+	return rest
 }
 
 // promptTokens is how long a flight's prompt was: the backend's count, else the
@@ -273,6 +278,9 @@ func (fl *flight) agrees(typed string) bool {
 	}
 	if len(fl.answers) == 0 {
 		return !fl.done
+	}
+	if rest, ok := strings.CutPrefix(fl.shown, typed); ok && !blank(rest) {
+		return true
 	}
 	text := fl.answers[0].text
 	if rest, ok := strings.CutPrefix(text, typed); ok {

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 // typist is a person in an editor: a document, a cursor, and an engine asked
@@ -141,6 +144,59 @@ func TestShownAnswerServesWhileTheWindowJumps(t *testing.T) {
 	if f := e.docs[p.req.Key].frame.advance(p.req.Text, p.req.Offset); f.start == first {
 		t.Error("the window stood still, so nothing was tested")
 	}
+}
+
+// boundary answers whether a cursor can stand at offset at of text.
+func boundary(text string, at int) bool {
+	return at == len(text) || utf8.RuneStart(text[at]) && !(at > 0 && text[at-1] == '\r' && text[at] == '\n')
+}
+
+// Whatever a document, its window and an answer look like: who types what they
+// see, goes back in it and types on, sees it stand still, and nobody is asked.
+func TestTypingWhatIsShownAsksNobody(t *testing.T) {
+	line := rapid.SampledFrom([]string{"\tstep(alpha)", "\tif ok {", "\t}", "\t// größer 😀", "", "\tx := []int{1, 2}"})
+	rapid.Check(t, func(rt *rapid.T) {
+		above := strings.Join(rapid.SliceOfN(line, 0, 60).Draw(rt, "above"), "\n")
+		below := strings.Join(rapid.SliceOfN(line, 0, 10).Draw(rt, "below"), "\n")
+		newline := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "newline")
+		head := rapid.SampledFrom([]string{"", "\t", "\ttotal :="}).Draw(rt, "head")
+		answer := rapid.SliceOfN(rapid.SampledFrom([]string{" a", "(b)", " + c", ".d", "[e]", "\n\tf", " {\n\t\tg", "\n\t}"}), 1, 20).Draw(rt, "answer")
+		g := says(answer...)
+		e := New(g, Options{Debounce: -1, PrefixTokens: rapid.IntRange(40, 400).Draw(rt, "prefix")})
+		defer e.Close()
+		doc := strings.ReplaceAll("func f() {\n"+above+"\n"+head+"‸\n"+below+"\n}\n", "\n", newline)
+		p := newTypist(t, e, at(t, "f.go", "go", doc))
+		want, from := p.sees(), p.req.Offset
+		if want == "" {
+			return // nothing is shown
+		}
+		shown := want[from : len(want)-len(p.req.Text[from:])]
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			typed := p.req.Offset - from
+			if rapid.IntRange(0, 3).Draw(rt, "back") == 0 {
+				n := 0
+				for n < typed && (n == 0 || !boundary(shown, typed-n)) {
+					n++
+				}
+				p.backspaces(n)
+			} else if typed < len(shown) {
+				n := 1
+				for !boundary(shown, typed+n) {
+					n++
+				}
+				p.types(shown[typed : typed+n])
+			}
+			if blank(shown[p.req.Offset-from:]) {
+				break
+			}
+			if got := p.sees(); !strings.HasPrefix(got, want[:from+len(shown)]) { // it may grow
+				rt.Fatalf("after %q of %q:\n%q, want\n%q", shown[:p.req.Offset-from], shown, got, want)
+			}
+		}
+		if n := len(g.sent()); n != 1 {
+			rt.Fatalf("%d requests to the model for %q", n, shown)
+		}
+	})
 }
 
 // What is on the screen has passed the gate and stays while it is typed, whatever

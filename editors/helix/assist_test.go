@@ -129,7 +129,38 @@ func mended(term *editortest.Terminal, file string) {
 
 func TestAsk(t *testing.T) {
 	term, _ := openShop(t)
-	term.Insist("answer", func() { term.Type(":lsp-workspace-command quarry.ask \"how are totals made?\"\n") }, func(s editortest.Screen) bool {
-		return s.Contains("adds every Count")
+	term.Insist("answer", func() { term.Type(":lsp-workspace-command quarry.ask \"how are totals made?\"\n") }, answered)
+}
+
+func answered(s editortest.Screen) bool { return s.Contains("adds every Count") }
+
+// The commands take what a person types, and ask for what is missing.
+func TestCommands(t *testing.T) {
+	t.Run("a question to choose", func(t *testing.T) {
+		term, _ := openShop(t)
+		term.Insist("questions", func() { term.Type(":lsp-workspace-command quarry.ask\n") }, func(s editortest.Screen) bool {
+			return s.Contains("What does shop.go do?")
+		})
+		term.Press("Enter")
+		term.WaitFor("answer", answered)
+	})
+	t.Run("a place", func(t *testing.T) {
+		term, _ := openShop(t)
+		term.Insist("explanation", func() {
+			term.Type(":lsp-workspace-command quarry.explain \"shop.go:11: Counts undefined\"\n")
+		}, func(s editortest.Screen) bool { return s.Contains(explained) })
+	})
+	t.Run("a wish for the selection", func(t *testing.T) {
+		term, file := openShop(t)
+		term.Insist("menu of refactorings", func() { // quarry knows a selection from here
+			term.Press("Escape", "Escape")
+			term.Type("%")
+			term.Press("Space", "a")
+		}, func(s editortest.Screen) bool { return s.Contains("Simplify (quarry)") })
+		term.Press("Escape")
+		term.Type(":lsp-workspace-command quarry.refactor \"use the right field\"\n")
+		term.WaitForText("Show changes")
+		term.Press("Enter")
+		mended(term, file)
 	})
 }

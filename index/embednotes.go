@@ -31,7 +31,7 @@ func (e *embedding) noteFailure(of Embedders, err error) {
 		e.putMeta(metaFailure, failure)
 	}
 	e.failed++
-	if err != nil && e.failed == tellAfter && (of.Passing == nil || !of.Passing(err)) {
+	if err != nil && e.failed == tellAfter && !errors.As(err, new(toldOf)) && (of.Passing == nil || !of.Passing(err)) {
 		e.x.tell(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), failure))
 	}
 }

@@ -349,6 +349,9 @@ static void parse(parser *p) {
 }
 
 const subtree *quarry_glr(quarry_arena *arena, const grammar *g, const char *text, uint32_t length) {
+  if (sizeof(void *) < sizeof(leaf)) {
+    return NULL; // leaves and pointers are compared as if they were one
+  }
   parser *p = quarry_arena_take(arena, sizeof(parser));
   memset(p, 0, offsetof(parser, lexer));
   p->g = g;

@@ -83,6 +83,9 @@ func TestGLREqualsTreeSitterOnTree(t *testing.T) {
 	if dir == "" {
 		dir = filepath.Join(runtime.GOROOT(), "src", "go")
 	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("no source tree to read: ", err)
+	}
 	var taken, all int
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

@@ -82,8 +82,7 @@ typedef struct {
 // read once must say, for reading it is waiting for its memory.
 typedef struct {
   uint32_t padding, size; // bytes
-  uint32_t child_count : 28;
-  bool visible : 1, extra : 1, keyword : 1, external : 1;
+  uint32_t child_count : 28, visible : 1, extra : 1, keyword : 1, external : 1;
   uint16_t symbol;
   uint16_t production; // of a tree without children: the state it was found in
   union {

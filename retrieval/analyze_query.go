@@ -46,10 +46,9 @@ type analyzed struct {
 	// joined are neighbouring words written as one.
 	joined []joinedWords
 
-	// lifted are roles that nobody is ranked lower for, beside those wanted.
-	lifted role
-
-	wantsTests, wantsExamples, wantsCompat, wantsDocs, wantsTypes, wantsBench, wantsConfig, wantsForeign bool
+	// wanted are the roles that the query asks for, or the folder the person is in has:
+	// they lower no file.
+	wanted role
 }
 
 // plainName is a lower-case word that may be a name, with the stem whose
@@ -221,31 +220,36 @@ func keptFields(fields []string, class Class) (kept []string, early int) {
 // intent lifts penalties when the query asks for what they demote.
 func (a *analyzed) intent(word string) {
 	if _, ok := platformNames[word]; ok {
-		a.wantsForeign = true
+		a.wanted |= roleForeign
 	}
 	switch word {
 	case "test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures", "mock", "mocks", "assert", "asserts":
-		a.wantsTests = true
+		a.wanted |= roleTest
 	case "example", "examples", "sample", "samples", "demo", "tutorial":
-		a.wantsExamples = true
+		a.wanted |= roleExample
 	case "compat", "compatibility", "legacy", "deprecated", "backward", "backwards", "polyfill", "shim", "v1", "v2", "v3", "old":
-		a.wantsCompat = true
+		a.wanted |= roleCompat
 	case "documentation", "docs", "readme", "changelog", "guide":
-		a.wantsDocs = true
+		a.wanted |= roleDoc
 	case "type", "types", "typed", "typing", "typings", "interface", "interfaces", "declaration", "declarations", "stub", "stubs":
-		a.wantsTypes = true
+		a.wanted |= roleTypes
 	case "benchmark", "benchmarks", "bench", "performance":
-		a.wantsBench = true
+		a.wanted |= roleBench
 	case "config", "configuration", "ci", "workflow", "pipeline", "dependencies", "makefile", "dockerfile":
-		a.wantsConfig = true
+		a.wanted |= roleConfig
 	}
 }
 
 // wants lifts the penalties of what the filters ask for.
 func (a *analyzed) wants(q *Query) {
-	a.wantsTests = a.wantsTests || slices.Contains(q.Types, TypeTest)
-	a.wantsDocs = a.wantsDocs || q.Mode == ModeDocs || slices.Contains(q.Types, TypeDoc)
-	a.wantsConfig = a.wantsConfig || slices.Contains(q.Types, TypeConfig)
+	for t, r := range map[Type]role{TypeTest: roleTest, TypeDoc: roleDoc, TypeConfig: roleConfig} {
+		if slices.Contains(q.Types, t) {
+			a.wanted |= r
+		}
+	}
+	if q.Mode == ModeDocs {
+		a.wanted |= roleDoc
+	}
 }
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
@@ -340,13 +344,4 @@ func splitName(word string) (queryName, bool) {
 
 func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c == '?' || c == '!' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-func containsString(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }

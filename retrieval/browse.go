@@ -32,7 +32,7 @@ func (sr *search) browse() {
 		}
 		sr.browsed++
 		m := s.file(f)
-		worth := m.role.penalty(&sr.query)
+		worth := m.role.penalty(sr.query.wanted)
 		switch node, ok := s.graph.nodes[m.path]; {
 		case byTime:
 			worth = float32(1 / (1 + newest.Sub(m.modified).Seconds()))

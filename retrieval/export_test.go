@@ -22,8 +22,12 @@ func KeepSignals(keep func(class Class, signal string) bool) (undo func()) {
 }
 
 // RoleNames are the roles that lower files, in the words of the explanations.
-var RoleNames = []string{"test", "example", "compatibility code", "package face", "type declarations", "generated", "vendored", "benchmark",
-	"documentation", "configuration", "another platform"}
+var RoleNames = func() (names []string) {
+	for _, r := range roles {
+		names = append(names, r.name)
+	}
+	return names
+}()
 
 // WithoutRole answers a copy of an index in which no file has the role; ""
 // takes all roles away.
@@ -34,9 +38,9 @@ func WithoutRole(ix *Index, name string) *Index {
 		s := *seg
 		s.files = append([]file(nil), seg.files...)
 		for i := range s.files {
-			for bit := range role(16) {
-				if r := role(1) << bit; name == "" || r.String() == name {
-					s.files[i].role &^= r
+			for bit := range roles {
+				if name == "" || roles[bit].name == name {
+					s.files[i].role &^= 1 << bit
 				}
 			}
 		}

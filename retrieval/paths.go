@@ -25,6 +25,42 @@ const (
 	roleForeign // for another operating system than the index's
 )
 
+// roles say of each role, in the order of their bits, what lowers the score of its
+// files: a factor, unless the query asks for them (analyzed.wanted). The development
+// split speaks for lowering tests (.014), compatibility code (.005), files for another
+// platform (.005), documentation (.004), type declarations (.002) and configuration
+// (.001); it has no vendored, generated or example files to speak of, whose factors are
+// those of their like.
+var roles = [...]struct {
+	name   string
+	factor float32
+}{
+	{"test", .3}, {"example", .3}, {"compatibility code", .3}, {"package face", .5}, {"type declarations", .7}, {"generated", .5}, {"vendored", .3},
+	{"benchmark", .3}, {"documentation", .4}, {"configuration", .4}, {"another platform", .6},
+}
+
+// penalty is what the score of a file is multiplied by.
+func (r role) penalty(wanted role) float32 {
+	p := float32(1)
+	for bit := range roles {
+		if r&^wanted>>bit&1 != 0 {
+			p *= roles[bit].factor
+		}
+	}
+	return p
+}
+
+// String names the roles.
+func (r role) String() string {
+	var names []string
+	for bit := range roles {
+		if r>>bit&1 != 0 {
+			names = append(names, roles[bit].name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // pathWords are the parts of a path that carry meaning, cut and stemmed.
 type pathWords struct {
 	stem []string // words of the base name without extension
@@ -61,15 +97,10 @@ func wordsOfPath(a *token.Analyzer, p string) pathWords {
 
 // stemmedWords appends the distinct stems of the words of an identifier.
 func stemmedWords(a *token.Analyzer, dst []string, identifier string) []string {
-next:
 	for _, word := range a.Words(nil, identifier) {
-		s := a.Stem(word)
-		for _, have := range dst {
-			if have == s {
-				continue next
-			}
+		if s := a.Stem(word); !slices.Contains(dst, s) {
+			dst = append(dst, s)
 		}
-		dst = append(dst, s)
 	}
 	return dst
 }

@@ -121,8 +121,7 @@ func (sr *search) mainPlace(c *candidate) Place {
 	switch {
 	case c.literal >= 0 && len(sr.req.Query.Phrases) > 0:
 		if chunk, ok := sr.snap.chunkAtLine(c.file, uint32(c.literalLine)); ok {
-			p := sr.place(chunk, (*search).shownDef)
-			return p
+			return sr.place(chunk, (*search).shownDef)
 		}
 	case c.def != nil:
 		p := sr.place(base+c.def.chunk, (*search).shownDef)
@@ -140,12 +139,10 @@ func (sr *search) mainPlace(c *candidate) Place {
 		}
 	}
 	if c.n > 0 {
-		p := sr.place(c.chunks[0].doc, (*search).shownDef)
-		return p
+		return sr.place(c.chunks[0].doc, (*search).shownDef)
 	}
 	if chunk, ok := sr.snap.chunkAtLine(c.file, 1); ok {
-		p := sr.place(chunk, (*search).shownDef)
-		return p
+		return sr.place(chunk, (*search).shownDef)
 	}
 	return Place{StartLine: 1, EndLine: 1}
 }
@@ -210,8 +207,8 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	for _, r := range all[:min(len(all), maxReasons)] {
 		out = append(out, r.text)
 	}
-	if p := c.role.penalty(&sr.query); p < 1 {
-		out = append(out, "ranked lower: "+c.role.String())
+	if lower := c.role &^ sr.query.wanted; lower != 0 {
+		out = append(out, "ranked lower: "+lower.String())
 	}
 	return out
 }
@@ -231,7 +228,7 @@ func (a *analyzed) named(path []string) []string {
 func common(words, have []string) []string {
 	var out []string
 	for _, w := range words {
-		if containsString(have, w) {
+		if slices.Contains(have, w) {
 			out = append(out, w)
 		}
 	}
@@ -262,24 +259,6 @@ func (sr *search) termsIn(chunk uint32) []string {
 		out = append(out, h.text)
 	}
 	return out
-}
-
-// String names the roles that lower a file.
-func (r role) String() string {
-	var names []string
-	for _, x := range []struct {
-		role role
-		name string
-	}{
-		{roleTest, "test"}, {roleExample, "example"}, {roleCompat, "compatibility code"}, {roleFace, "package face"}, {roleTypes, "type declarations"},
-		{roleGenerated, "generated"}, {roleVendored, "vendored"}, {roleBench, "benchmark"}, {roleDoc, "documentation"}, {roleConfig, "configuration"},
-		{roleForeign, "another platform"},
-	} {
-		if r&x.role != 0 {
-			names = append(names, x.name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // diverse reorders the head of ranked by maximal marginal relevance (Carbonell

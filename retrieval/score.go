@@ -286,7 +286,7 @@ func (sr *search) fuse(w *weights) {
 		for k := range numSignals {
 			c.score += w[k] * c.signals[k]
 		}
-		c.score *= c.role.penalty(&sr.query)
+		c.score *= c.role.penalty(sr.query.wanted)
 	}
 	if w[sigNeighbour] > 0 {
 		sr.neighbours(w[sigNeighbour])
@@ -327,7 +327,7 @@ func (sr *search) neighbours(weight float32) {
 	}
 	for i := range cs {
 		cs[i].signals[sigNeighbour] /= most
-		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].role.penalty(&sr.query)
+		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].role.penalty(sr.query.wanted)
 	}
 }
 
@@ -370,6 +370,6 @@ func (sr *search) fuseRanks(w *weights) {
 	}
 	sr.sc.order = order
 	for i := range cs {
-		cs[i].score *= cs[i].role.penalty(&sr.query)
+		cs[i].score *= cs[i].role.penalty(sr.query.wanted)
 	}
 }

@@ -58,7 +58,7 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	sr.query = analyzeQuery(&sr.an, textOf(&req.Query), ix.options.Project)
 	sr.query.wants(&req.Query)
 	if req.At != nil && req.At.Folder != "" {
-		sr.query.lifted = roleOf(req.At.Folder+"/", "")
+		sr.query.wanted |= roleOf(req.At.Folder+"/", "")
 	}
 	sr.applyFilters()
 	sr.weighTerms()

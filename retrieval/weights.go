@@ -79,24 +79,6 @@ const (
 	lateWeight    float32 = .6 // of a word behind a preposition, in a path
 )
 
-// Penalties multiply the score of files by role; the intent that lifts each is
-// in analyzed. The development split speaks for lowering tests (.014), files for
-// another platform (.005), documentation (.004), compatibility code (.002) and
-// configuration (.001); it has no vendored, generated or example files to speak
-// of, whose factors are those of their like.
-const (
-	penaltyTest      float32 = .3
-	penaltyExample   float32 = .3
-	penaltyCompat    float32 = .3
-	penaltyFace      float32 = .5
-	penaltyTypes     float32 = .7
-	penaltyGenerated float32 = .5
-	penaltyVendored  float32 = .3
-	penaltyDoc       float32 = .4
-	penaltyForeign   float32 = .6
-	penaltyConfig    float32 = .4
-)
-
 // definitionValue is how much a declaration of a kind answers its name.
 func definitionValue(k syntax.Kind) float32 {
 	switch k {
@@ -118,30 +100,3 @@ const (
 	definitionStemBoost float32 = 1.5 // the file has the name of the declaration
 	definitionCase      float32 = .5  // the name differs in case
 )
-
-func (r role) penalty(a *analyzed) float32 {
-	p := float32(1)
-	r &^= a.lifted
-	for _, x := range []struct {
-		role   role
-		factor float32
-		lifted bool
-	}{
-		{roleTest, penaltyTest, a.wantsTests},
-		{roleExample, penaltyExample, a.wantsExamples},
-		{roleCompat, penaltyCompat, a.wantsCompat},
-		{roleBench, penaltyTest, a.wantsBench},
-		{roleFace, penaltyFace, false},
-		{roleTypes, penaltyTypes, a.wantsTypes},
-		{roleGenerated, penaltyGenerated, false},
-		{roleVendored, penaltyVendored, false},
-		{roleDoc, penaltyDoc, a.wantsDocs},
-		{roleConfig, penaltyConfig, a.wantsConfig},
-		{roleForeign, penaltyForeign, a.wantsForeign},
-	} {
-		if r&x.role != 0 && !x.lifted {
-			p *= x.factor
-		}
-	}
-	return p
-}

@@ -159,7 +159,7 @@ func (a *app) printEmbedding(e index.EmbeddingStatus) {
 		fmt.Fprintf(a.stdout, "embedding failed: %s\n", e.Error)
 	}
 	if e.Lost > 0 {
-		fmt.Fprintf(a.stdout, "%s vectors were damaged or gone at %s; their texts are embedded anew\n", grouped(int64(e.Lost)), e.LostAt.Local().Format(time.DateTime))
+		fmt.Fprintf(a.stdout, "vectors found damaged or gone at %s: %s; their texts are embedded anew\n", e.LostAt.Local().Format(time.DateTime), grouped(int64(e.Lost)))
 	}
 }
 

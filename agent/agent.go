@@ -46,7 +46,7 @@ type Message struct {
 
 // Reply is a whole answer.
 type Reply struct {
-	// Text holds tool calls in one of the forms that Calls reads.
+	// Text holds tool calls in one of the forms that toolcall.Parse reads.
 	Text string
 	// Cut says that the length limit ended it.
 	Cut bool

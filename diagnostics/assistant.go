@@ -30,6 +30,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -107,13 +108,13 @@ type errand struct {
 	show func(text string) bool
 	// judge answers why an answer is not taken, "" if it is. It is asked about
 	// every answer, the last one too.
-	judge func(s *said) string
+	judge func(s *answer) string
 	// complete says whether an answer needs no more words.
 	complete func(text string) bool
 }
 
-// said is what the model answered to an errand.
-type said struct {
+// answer is what the model answered to an errand.
+type answer struct {
 	text      string // what is for the person, its citations checked
 	whole     string // as the model wrote it
 	citations []agent.Citation
@@ -130,16 +131,19 @@ type said struct {
 // errNothing means that no answer came of the model's turns.
 var errNothing = errors.New("the model gave no answer; ask again, or choose a larger model in the settings")
 
+// errTooSlow means that the time was over before there was an answer.
+var errTooSlow = fmt.Errorf("the model did not answer within %.0f minutes; ask again when the machine has less to do, or choose a smaller model in the settings", patience.Minutes())
+
 // ask has an errand answered. It returns the answers in order, one or two: the
 // second follows an objection to the first.
-func (a *Assistant) ask(ctx context.Context, e errand) ([]*said, error) {
+func (a *Assistant) ask(ctx context.Context, e errand) ([]*answer, error) {
 	_, found := a.budget()
 	seen := loop.NewEvidence(e.quoted()...)
 	checker := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, seen.Shown)
-	var answers []*said
-	weigh := func(text string) *said {
+	var answers []*answer
+	weigh := func(text string) *answer {
 		text = strings.TrimSpace(toolcall.AfterThought(text))
-		s := &said{whole: text, evidence: seen.Text(), again: len(answers) > 0}
+		s := &answer{whole: text, evidence: seen.Text(), again: len(answers) > 0}
 		words := text
 		if e.complete != nil { // what looks like a place within code is code
 			words = beforeCode(text)
@@ -186,7 +190,10 @@ func (a *Assistant) ask(ctx context.Context, e errand) ([]*said, error) {
 		last.cut = out.Cut || out.Stop == loop.OutOfTime
 		answers = append(answers, last)
 	}
-	if len(answers) == 0 {
+	switch {
+	case len(answers) == 0 && out.Stop == loop.OutOfTime:
+		return nil, errTooSlow
+	case len(answers) == 0:
 		return nil, errNothing
 	}
 	return answers, nil

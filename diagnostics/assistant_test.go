@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"quarry/agent"
 	"quarry/diagnostics"
@@ -378,6 +379,24 @@ func TestNoModelIsAskedInVain(t *testing.T) {
 	if len(w.chat.asked) > 0 || len(w.tools.calls) > 0 {
 		t.Errorf("%d questions, calls %q", len(w.chat.asked), w.tools.calls)
 	}
+}
+
+// endless is a chat that never answers.
+type endless struct{}
+
+func (endless) Chat(ctx context.Context, _ agent.Conversation, _ func(string) bool) (agent.Reply, error) {
+	<-ctx.Done()
+	return agent.Reply{}, ctx.Err()
+}
+
+func TestTooSlowAModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		a := diagnostics.New(diagnostics.Parts{Chat: endless{}, Tools: w.tools, Files: w.files, ContextTokens: 8192, MaxTokens: 512})
+		if _, err := a.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "did not answer within 4 minutes") {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // A model that only talks, even when it is told to write a diff, proposes nothing.

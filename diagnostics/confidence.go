@@ -39,7 +39,7 @@ func (d doubts) sentence() string {
 }
 
 // common are the checks of every answer.
-func (s *said) common() (d doubts) {
+func (s *answer) common() (d doubts) {
 	d.unless(len(s.citations) > 0, "it cites nothing")
 	d.unless(s.removed == 0, "%s it named could not be found", places(s.removed))
 	d.unless(!s.again, "a first answer was refused")
@@ -58,7 +58,7 @@ var quoted = regexp.MustCompile("`([^`\n]{1,80})`")
 
 // unknownQuoted is a name between backticks that stands neither in the code that
 // the model was shown nor in the workspace, "" if there is none.
-func (a *Assistant) unknownQuoted(ctx context.Context, s *said, sc scene) string {
+func (a *Assistant) unknownQuoted(ctx context.Context, s *answer, sc scene) string {
 	known := sc.doc.Text + " " + sc.Message + " " + sc.Goal + " " + s.evidence
 	for _, m := range quoted.FindAllStringSubmatch(s.text, -1) {
 		if strings.ContainsAny(m[1], " /") {

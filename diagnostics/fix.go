@@ -35,7 +35,7 @@ func (a *Assistant) propose(ctx context.Context, e errand, title string, also fu
 	patcher := a.patch.For(e.scene.doc, also)
 	e.complete = diffsWritten
 	var failed error
-	e.judge = func(s *said) string {
+	e.judge = func(s *answer) string {
 		var err error
 		if _, ended := afterDiffs(s.whole); strings.Contains(s.whole, "```diff\n") && !ended {
 			s.refusal = &patch.Refusal{Reason: patch.Incomplete, Text: "the diff breaks off; write less, only the lines that change and three around them"}
@@ -80,12 +80,12 @@ func (a *Assistant) propose(ctx context.Context, e errand, title string, also fu
 
 // isNoFix says whether the answer is that no change is known: it has none, and
 // says what that rests on.
-func (s *said) isNoFix() bool {
+func (s *answer) isNoFix() bool {
 	return s.refusal != nil && s.refusal.Reason == patch.NoDiff && len(s.citations) > 0 && !strings.Contains(s.whole, "```diff")
 }
 
 // isWords says whether the answer is words alone.
-func (s *said) isWords() bool {
+func (s *answer) isWords() bool {
 	return s.refusal != nil && s.refusal.Reason == patch.NoDiff && s.text != "" && beforeCode(s.whole) == s.whole
 }
 
@@ -114,7 +114,7 @@ func afterDiffs(text string) (after string, ok bool) {
 }
 
 // finish says how far a change is to be trusted.
-func (a *Assistant) finish(ctx context.Context, e errand, title string, s *said) agent.Proposal {
+func (a *Assistant) finish(ctx context.Context, e errand, title string, s *answer) agent.Proposal {
 	p := s.reading.Proposal
 	d := s.common()
 	d.unless(!s.reading.Forgiven, "its lines fitted only after their indentation or context was corrected")

@@ -1,11 +1,9 @@
 package loop
 
 import (
-	"fmt"
 	"strings"
 
 	"quarry/agent"
-	"quarry/agent/prompt"
 )
 
 // Evidence is what a model has read of the workspace, so that what it says can be
@@ -14,7 +12,7 @@ import (
 // use; a Task's functions may use it.
 type Evidence struct {
 	quoted  []agent.Citation
-	results []*result
+	results []*rendered
 }
 
 // NewEvidence makes the evidence of a task. quoted are the lines that its first
@@ -63,62 +61,4 @@ func joined(lines []line, of func(line) bool) (list []agent.Citation) {
 		}
 	}
 	return list
-}
-
-// result is what the model reads of one call's answer.
-type result struct {
-	id, name string
-	lines    []line
-	cut      int // bytes that are left out
-	message  int // in which message it stands
-}
-
-// String is the result between its tags.
-func (r *result) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<tool_result id=%q name=%q>\n", r.id, prompt.Quote(r.name))
-	for _, l := range r.lines {
-		b.WriteString(l.text + "\n")
-	}
-	if r.cut > 0 {
-		fmt.Fprintf(&b, "[cut: %d bytes more]\n", r.cut)
-	}
-	b.WriteString("</tool_result>")
-	return b.String()
-}
-
-// size is the length of the lines.
-func (r *result) size() (n int) {
-	for _, l := range r.lines {
-		n += len(l.text) + 1
-	}
-	return n
-}
-
-// cutMarkBytes is room for what says that a result was cut.
-const cutMarkBytes = len("[cut: 12345678 bytes more]\n")
-
-// clip cuts a result to n bytes at the end of a line, or within a line where that
-// would cost half of it; a line that is not whole shows nothing.
-func (r *result) clip(n int) {
-	whole := r.size()
-	if whole <= n {
-		return
-	}
-	room := max(0, n-cutMarkBytes)
-	kept, at := 0, 0
-	for kept+len(r.lines[at].text)+1 <= room {
-		kept += len(r.lines[at].text) + 1
-		at++
-	}
-	part := strings.ToValidUTF8(r.lines[at].text[:min(room-kept, len(r.lines[at].text))], "")
-	r.lines = r.lines[:at:at]
-	if kept < room/2 {
-		r.lines = append(r.lines, line{text: part})
-		kept += len(part) + 1
-	}
-	for len(r.lines) > 0 && r.lines[len(r.lines)-1].text == "" {
-		r.lines = r.lines[:len(r.lines)-1]
-	}
-	r.cut += whole - kept
 }

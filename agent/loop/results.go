@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/agent"
+	"quarry/agent/prompt"
 	"quarry/agent/toolcall"
 )
 
@@ -22,7 +23,7 @@ func (r *run) answerCalls(ctx context.Context, turn int, calls []toolcall.Call) 
 			return false, context.Cause(ctx)
 		}
 		useful = useful || step.Outcome != repeated && step.Outcome != overLimit
-		result := &result{id: id, name: c.Name, lines: lines, message: len(r.messages)}
+		result := &rendered{id: id, name: c.Name, lines: lines, message: len(r.messages)}
 		result.clip(max(r.task.Limits.Bytes-r.bytes, leastResult))
 		r.seen.results = append(r.seen.results, result)
 		step.Turn, step.Tool, step.Arguments, step.Bytes, step.Took = turn, c.Name, c.Arguments, result.size(), time.Since(begin)
@@ -42,6 +43,64 @@ func (r *run) resultsIn(message int) string {
 		}
 	}
 	return strings.Join(list, "\n")
+}
+
+// rendered is what the model reads of one call's answer.
+type rendered struct {
+	id, name string
+	lines    []line
+	cut      int // bytes that are left out
+	message  int // in which message it stands
+}
+
+// String is the result between its tags.
+func (r *rendered) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<tool_result id=%q name=%q>\n", r.id, prompt.Quote(r.name))
+	for _, l := range r.lines {
+		b.WriteString(l.text + "\n")
+	}
+	if r.cut > 0 {
+		fmt.Fprintf(&b, "[cut: %d bytes more]\n", r.cut)
+	}
+	b.WriteString("</tool_result>")
+	return b.String()
+}
+
+// size is the length of the lines.
+func (r *rendered) size() (n int) {
+	for _, l := range r.lines {
+		n += len(l.text) + 1
+	}
+	return n
+}
+
+// cutMarkBytes is room for what says that a result was cut.
+const cutMarkBytes = len("[cut: 12345678 bytes more]\n")
+
+// clip cuts a result to n bytes at the end of a line, or within a line where that
+// would cost half of it; a line that is not whole shows nothing.
+func (r *rendered) clip(n int) {
+	whole := r.size()
+	if whole <= n {
+		return
+	}
+	room := max(0, n-cutMarkBytes)
+	kept, at := 0, 0
+	for kept+len(r.lines[at].text)+1 <= room {
+		kept += len(r.lines[at].text) + 1
+		at++
+	}
+	part := strings.ToValidUTF8(r.lines[at].text[:min(room-kept, len(r.lines[at].text))], "")
+	r.lines = r.lines[:at:at]
+	if kept < room/2 {
+		r.lines = append(r.lines, line{text: part})
+		kept += len(part) + 1
+	}
+	for len(r.lines) > 0 && r.lines[len(r.lines)-1].text == "" {
+		r.lines = r.lines[:len(r.lines)-1]
+	}
+	r.cut += whole - kept
 }
 
 // leastResult is what of a result is shown even when the bytes are spent: enough
@@ -103,7 +162,7 @@ func (r *run) newID(c toolcall.Call) string {
 // shorten halves the longest of the results, and answers whether there was one
 // worth it.
 func (r *run) shorten() bool {
-	var longest *result
+	var longest *rendered
 	for _, result := range r.seen.results {
 		if longest == nil || result.size() > longest.size() {
 			longest = result

@@ -1,0 +1,205 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"quarry/agent"
+)
+
+// errand is what a person wants of the assistance: the data of a code action and
+// the argument of its command.
+type errand struct {
+	Do  errandKind `json:"do,omitzero"`
+	URI string     `json:"uri,omitzero"`
+	// Version is the document's when it was offered; a document that has moved on
+	// since is not touched. Nil means whatever is current.
+	Version    *int32            `json:"version,omitzero"`
+	Range      *protocol.Range   `json:"range,omitzero"`
+	Diagnostic *errandDiagnostic `json:"diagnostic,omitzero"`
+	Kind       agent.Refactoring `json:"kind,omitzero"`
+	Goal       string            `json:"goal,omitzero"`
+	Question   string            `json:"question,omitzero"`
+}
+
+type errandKind string
+
+const (
+	doExplain  errandKind = "explain"
+	doFix      errandKind = "fix"
+	doRefactor errandKind = "refactor"
+	doAsk      errandKind = "ask"
+)
+
+// errandDiagnostic is what an errand keeps of a diagnostic; its range is the
+// errand's.
+type errandDiagnostic struct {
+	Severity protocol.DiagnosticSeverity `json:"severity,omitzero"`
+	Source   string                      `json:"source,omitzero"`
+	Code     string                      `json:"code,omitzero"`
+	Message  string                      `json:"message"`
+}
+
+func quoteDiagnostic(d protocol.Diagnostic) *errandDiagnostic {
+	source, _ := d.Source.Get()
+	return &errandDiagnostic{Severity: d.Severity, Source: source, Code: codeOf(d), Message: messageOf(d)}
+}
+
+// whole is the diagnostic that was quoted, but for its range.
+func (d errandDiagnostic) whole() protocol.Diagnostic {
+	return protocol.Diagnostic{
+		Severity: d.Severity, Source: protocol.NewOptional(d.Source), Code: protocol.String(d.Code), Message: protocol.String(d.Message),
+	}
+}
+
+func (e errand) encode() protocol.LSPAny {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		panic(fmt.Sprintf("encode an errand: %v", err)) // strings and numbers always encode
+	}
+	return raw
+}
+
+// key is the same for errands that ask for the same of the same place.
+func (e errand) key() string {
+	e.Version = nil
+	if u, err := parseURI(e.URI); err == nil {
+		e.URI = string(u)
+	}
+	return string(e.encode())
+}
+
+// place pins the document that an errand is about.
+func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
+	u, err := parseURI(e.URI)
+	if err != nil {
+		return agent.Place{}, invalidParams("uri %q: %v", e.URI, err)
+	}
+	doc := s.docs.get(u)
+	switch {
+	case doc == nil:
+		return agent.Place{}, fmt.Errorf("%s is not open in the editor; open it and ask again", filepath.Base(u.Path()))
+	case doc.Stale || e.Version != nil && *e.Version != doc.Version:
+		return agent.Place{}, movedError{u.Path()}
+	case doc.Path() == "":
+		return agent.Place{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
+	case s.currentCore().Withheld(ctx, doc.Path()):
+		return agent.Place{}, fmt.Errorf("%s is a secret, is left out by a .quarryignore, or is a link out of the workspace; no model is shown it", filepath.Base(u.Path()))
+	}
+	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()}}
+	if e.Range != nil {
+		var startErr, endErr error
+		p.Start, startErr = doc.Text.PositionToOffset(position(e.Range.Start), s.encoding)
+		p.End, endErr = doc.Text.PositionToOffset(position(e.Range.End), s.encoding)
+		if err := errors.Join(startErr, endErr); err != nil {
+			return agent.Place{}, err
+		}
+		if p.Start > p.End {
+			return agent.Place{}, invalidParams("the range ends before it starts")
+		}
+	}
+	return p, nil
+}
+
+// problem is the diagnostic that an errand is about.
+func (s *Server) problem(ctx context.Context, e errand) (agent.Problem, error) {
+	if e.Diagnostic == nil || e.Diagnostic.Message == "" {
+		return agent.Problem{}, invalidParams("there is no diagnostic to %s", e.Do)
+	}
+	place, err := s.place(ctx, e)
+	return agent.Problem{
+		Place: place, Severity: severityName(e.Diagnostic.Severity),
+		Source: e.Diagnostic.Source, Code: e.Diagnostic.Code, Message: e.Diagnostic.Message,
+	}, err
+}
+
+func severityName(s protocol.DiagnosticSeverity) agent.Severity {
+	switch s {
+	case protocol.DiagnosticSeverityWarning:
+		return agent.SeverityWarning
+	case protocol.DiagnosticSeverityInformation:
+		return agent.SeverityInformation
+	case protocol.DiagnosticSeverityHint:
+		return agent.SeverityHint
+	}
+	return agent.SeverityError // LSP leaves an absent one to the client; most show an error
+}
+
+// propose asks for the change that a fix or refactor errand is about.
+func (s *Server) propose(ctx context.Context, e errand) (agent.Proposal, error) {
+	core := s.currentCore()
+	var p agent.Proposal
+	if e.Do == doFix {
+		problem, err := s.problem(ctx, e)
+		if err != nil {
+			return p, err
+		}
+		if p, err = core.Fix(ctx, problem); err != nil {
+			return p, err
+		}
+	} else {
+		place, err := s.place(ctx, e)
+		if err != nil {
+			return p, err
+		}
+		if strings.TrimSpace(place.Document.Text[place.Start:place.End]) == "" {
+			return p, errNoSelection
+		}
+		if p, err = core.Refactor(ctx, agent.Selection{Place: place, Kind: e.Kind, Goal: e.Goal}); err != nil {
+			return p, err
+		}
+	}
+	if len(p.Files) == 0 {
+		return p, fmt.Errorf("no change is proposed. %s", p.Reason)
+	}
+	return p, nil
+}
+
+// alone does a whole errand by work, until the same errand is begun anew: then
+// work's context ends, and its failure is errSuperseded.
+func (s *Server) alone(ctx context.Context, e errand, work func(ctx context.Context) error) error {
+	ctx, done := s.errands.begin(ctx, e.key())
+	defer done()
+	err := work(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// run does an errand in the background, shown as a job under title that the
+// person can cancel. A newer run of the same kind takes the place of an older
+// one where both would be shown in the same page.
+func (s *Server) run(title, kind string, work func(ctx context.Context, job Job) (result string, err error)) {
+	ctx, cancel := context.WithCancel(s.base)
+	done := func() {}
+	if kind != "" {
+		ctx, done = s.errands.begin(ctx, kind)
+	}
+	job := s.startJob(title, cancel)
+	s.task(title, func(context.Context) error {
+		defer cancel()
+		defer done()
+		result := "failed" // also of a panic
+		defer func() { job.End(result) }()
+		job.Report(0.01, "the model reads")
+		made, err := work(ctx, job)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, errSuperseded):
+			result = "cancelled"
+		case errors.Is(err, errDeclined):
+			result = err.Error()
+		case err != nil:
+			s.say(Warning, title+": "+err.Error())
+		default:
+			result = made
+		}
+		return nil
+	})
+}

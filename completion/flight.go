@@ -168,11 +168,10 @@ func (fl *flight) show(typed, text string) {
 func (fl *flight) onScreen(typed string) string {
 	fl.mu.Lock()
 	defer fl.mu.Unlock()
-	rest, _ := strings.CutPrefix(fl.shown, typed)
-	if len(rest) == len(fl.shown) && typed != "" {
-		return ""
+	if rest, ok := strings.CutPrefix(fl.shown, typed); ok {
+		return rest
 	}
-	return rest
+	return ""
 }
 
 // promptTokens is how long a flight's prompt was: the backend's count, else the

@@ -78,6 +78,9 @@ func openAt(path string, saved func(), write bool) (*Store, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFull, err)
 		}
+		if err := checkLength(path); err != nil {
+			return nil, fmt.Errorf("open the index: %w", err)
+		}
 		name := "file:" + (escapePath(path)) + "?" + pragmas
 		writeDSN, readDSN = name+"&_journal_mode=WAL&_txlock=immediate", name+"&_query_only=on"
 	}

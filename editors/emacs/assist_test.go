@@ -84,8 +84,14 @@ func openShopWithEglot(t *testing.T) shop {
 
 // command runs an interactive command.
 func (s shop) command(name string) {
-	s.Press("M-x")
+	s.extended()
 	s.Type(name + "\n")
+}
+
+// extended begins M-x. Keys that come before Emacs reads them there can be lost.
+func (s shop) extended() {
+	s.Press("M-x")
+	s.WaitFor("prompt", func(screen editortest.Screen) bool { return strings.Contains(screen.String(), "\nM-x\n") })
 }
 
 // action chooses the code action whose title begins so.
@@ -189,7 +195,7 @@ func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 			s.onMistake()
 			release := s.hold()
 			s.command("quarry-explain")
-			s.Press("M-x")
+			s.extended()
 			s.Type("undecided")
 			s.WaitForText("M-x undecided")
 			release()
@@ -204,7 +210,7 @@ func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 		s.onMistake()
 		release := s.hold()
 		s.command("quarry-fix")
-		s.Press("M-x")
+		s.extended()
 		s.Type("undecided")
 		s.WaitForText("M-x undecided")
 		release()

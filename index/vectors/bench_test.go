@@ -111,3 +111,17 @@ func BenchmarkPublish(b *testing.B) {
 		f.Set().Release()
 	}
 }
+
+// BenchmarkDamaged checks a row that a search is about to use.
+func BenchmarkDamaged(b *testing.B) {
+	f := filled(b, filepath.Join(b.TempDir(), "f"))
+	defer f.Close()
+	set := f.Set()
+	defer set.Release()
+	slot := 0
+	for b.Loop() {
+		if slot = (slot + 1) % 400; set.Damaged(slot) {
+			b.Fatal("a row that nobody wrote over is damaged")
+		}
+	}
+}

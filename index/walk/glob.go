@@ -181,6 +181,7 @@ func parseSet(s string, fold bool) (set *[256]bool, n int) {
 		if next > len(s) {
 			return nil, 0
 		}
+		set[lo] = true // git's range from z to a holds the z
 		for c := int(lo); c <= int(hi); c++ {
 			set[c] = true
 		}

@@ -39,6 +39,7 @@ typedef struct block {
 struct quarry_arena {
   block *blocks; // in use, the one being filled first
   block *spare;  // of BLOCK bytes each
+  size_t size; // of the blocks in use
   char *at, *end;
   piece *free[CLASSES];
   int kept;
@@ -79,6 +80,7 @@ static void add_block(quarry_arena *arena, size_t need) {
   }
   b->next = arena->blocks;
   arena->blocks = b;
+  arena->size += b->size;
   arena->at = b->data;
   arena->end = b->data + b->size;
 }
@@ -152,6 +154,8 @@ quarry_arena *quarry_arena_new(void) { return checked(calloc(1, sizeof(quarry_ar
 
 void quarry_arena_use(quarry_arena *arena) { current = arena; }
 
+size_t quarry_arena_size(const quarry_arena *arena) { return arena->size; }
+
 void quarry_arena_reset(quarry_arena *arena) {
   for (block *b = arena->blocks, *next; b != NULL; b = next) {
     next = b->next;
@@ -164,6 +168,7 @@ void quarry_arena_reset(quarry_arena *arena) {
     }
   }
   arena->blocks = NULL;
+  arena->size = 0;
   arena->at = arena->end = NULL;
   memset(arena->free, 0, sizeof(arena->free));
 }

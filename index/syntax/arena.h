@@ -20,6 +20,10 @@ void quarry_arena_use(quarry_arena *arena);
 // quarry_arena_take returns size bytes of an arena.
 void *quarry_arena_take(quarry_arena *arena, size_t size);
 
+// quarry_arena_size answers how many bytes an arena has of the system, but for those
+// that it keeps for later.
+size_t quarry_arena_size(const quarry_arena *arena);
+
 // quarry_arena_reset frees all that was taken from an arena.
 void quarry_arena_reset(quarry_arena *arena);
 

@@ -3,6 +3,12 @@
 #include "clock.h"
 #include "glr.h"
 
+enum {
+  LOOKS = 16, // at what a parse took, while it takes its time
+  MEMORY = 64 << 20,
+  MEMORY_PER_BYTE = 512, // of a parse by tree-sitter
+};
+
 // The two kinds of trees that are read here, and what is read of them.
 enum kind { TREE_SITTERS, OURS };
 
@@ -176,20 +182,21 @@ quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language,
 }
 
 // quarry_parse is quarry_parse_clean for any text, by tree-sitter. It returns NULL
-// if that took limit microseconds of the processor and more. tree-sitter itself
-// looks at the wall's clock, by which a busy machine would decide how a file is
-// read; a parser that stopped goes on where it was. A parser of its own for each text is
+// if that took limit microseconds of the processor and more, or too much memory.
+// tree-sitter itself looks at the wall's clock, by which a busy machine would decide
+// how a file is read; a parser that stopped goes on where it was. A parser of its own for each text is
 // cheap, and leaves nothing in the arena that would have to be kept.
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
   quarry_arena_use(arena);
   TSParser *parser = ts_parser_new();
   ts_parser_set_language(parser, language);
-  ts_parser_set_timeout_micros(parser, limit);
+  ts_parser_set_timeout_micros(parser, limit / LOOKS);
   uint64_t end = quarry_thread_micros() + limit;
+  size_t most = MEMORY + (size_t)MEMORY_PER_BYTE * length;
   TSTree *tree;
   do {
     tree = ts_parser_parse_string(parser, NULL, text, length);
-  } while (tree == NULL && quarry_thread_micros() < end);
+  } while (tree == NULL && quarry_thread_micros() < end && quarry_arena_size(arena) < most);
   ts_parser_delete(parser); // some scanners have memory that is not the arena's
   const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
   quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, TREE_SITTERS, count);

@@ -18,7 +18,10 @@
 
 enum {
   NO_VERSION = -1,
-  STEPS_PER_BYTE = 64, // more is a text that is not what its name says
+  // More is a text that is not what its name says.
+  STEPS_PER_BYTE = 32,
+  MEMORY_PER_BYTE = 256,
+  LOOKS_PER_STEP = 8, // characters
 };
 
 static uint32_t list_length(const cell *list) {
@@ -31,6 +34,7 @@ static uint32_t list_length(const cell *list) {
 
 // node_of_list makes a tree of a list of children.
 static tree *node_of_list(parser *p, uint16_t symbol, uint16_t production, const cell *list, uint32_t count) {
+  spend(p, count);
   tree *t = new_node(p, symbol, production, count);
   subtree *children = (subtree *)t - count;
   for (uint32_t i = 0; i < count; i++, list = list->next) {
@@ -72,7 +76,7 @@ static int reduce_all(parser *p, int version, const action *a, bool ends_extra) 
   int initial = p->head_count;
   pop(p, version, a->reduce.child_count);
   int removed = 0;
-  for (int i = 0; i < p->path_count; i++) {
+  for (int i = 0; i < p->path_count && !p->gave_up; i++) {
     int first = i, v = p->paths[i].version - removed;
     while (i + 1 < p->path_count && p->paths[i + 1].version == p->paths[first].version) {
       i++;
@@ -130,6 +134,7 @@ static bool reduce_straight(parser *p, int version, const action *a, bool ends_e
       count++;
     }
   }
+  spend(p, count + extras);
   tree *parent = new_node(p, a->reduce.symbol, a->reduce.production, count);
   subtree *child = (subtree *)parent;
   subtree *trailing = pool_take(&p->memory, extras * sizeof(subtree));
@@ -166,6 +171,9 @@ static bool reduce_straight(parser *p, int version, const action *a, bool ends_e
 static void accept(parser *p, int version, subtree end) {
   push(p, version, end, 1);
   pop(p, version, TO_BOTTOM);
+  if (p->gave_up) {
+    return; // there may be no path
+  }
   for (int i = 0; i < p->path_count; i++) {
     cell *list = p->paths[i].trees, *top = NULL;
     for (cell *c = list; c != NULL; c = c->next) {
@@ -221,7 +229,9 @@ static bool can_reuse(parser *p, subtree token, uint16_t state) {
 // there is none.
 static subtree next_token(parser *p, const head *h, uint16_t state) {
   found token;
+  uint64_t looked = p->lexer.looked;
   p->cache.filled = lexer_find(&p->lexer, p->g, state, h->node->position, h->scanner, &token);
+  spend(p, (uint32_t)((p->lexer.looked - looked) / LOOKS_PER_STEP));
   p->gave_up = p->gave_up || p->lexer.unfit;
   if (!p->cache.filled || p->gave_up) {
     return (subtree){.tree = NULL};
@@ -259,6 +269,7 @@ static void advance(parser *p, int version) {
   bool has_token = token.tree != NULL, look = !has_token;
   const action *list = has_token ? actions_for(p, state, tree_symbol(token)) : NULL;
   for (;;) {
+    spend(p, 1);
     if (look) {
       look = false;
       has_token = p->g->lex_modes[state].lex_state != NO_LOOKAHEAD;
@@ -333,7 +344,6 @@ static void parse(parser *p) {
   do {
     for (int v = 0; v < p->head_count; v++) {
       while (p->heads[v].status == ACTIVE) {
-        spend(p);
         advance(p, v);
         if (p->gave_up) {
           return;
@@ -358,7 +368,8 @@ const subtree *quarry_glr(quarry_arena *arena, const grammar *g, const char *tex
   memset(p->known, 0, sizeof(p->known));
   p->memory.arena = arena;
   p->nodes.memory = &p->memory;
-  p->budget = (uint64_t)STEPS_PER_BYTE * (length + 16);
+  p->budget = (int64_t)STEPS_PER_BYTE * length + STEPS_PER_BYTE * 16;
+  p->memory.left = (int64_t)MEMORY_PER_BYTE * length + (1 << 20);
   p->pair_room = 64;
   p->pairs = pool_take(&p->memory, p->pair_room * sizeof(pair));
   lexer_init(&p->lexer, g, text, length);

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -111,6 +112,45 @@ func TestGLREqualsTreeSitterOnTree(t *testing.T) {
 	}
 	if t.Logf("%d of %d bytes taken", taken, all); taken == 0 {
 		t.Error("no file was taken")
+	}
+}
+
+// TestGLRLeavesWhatTakesTooMuch holds glr.c to its bounds. Without them each of these
+// would take the memory of the machine, or hours; half a megabyte is what an index
+// reads without a second thought.
+func TestGLRLeavesWhatTakesTooMuch(t *testing.T) {
+	const n = 1 << 17
+	for name, f := range map[string]struct{ language, src string }{
+		// Each operator's reduction moves all comments.
+		"comments behind operators": {"c", "int x = " + strings.Repeat("-~", n) + "b " + strings.Repeat("/**/", n/2) + ";\n"},
+		// Each token makes the scanner set up all elements around it.
+		"elements": {"html", strings.Repeat("<a>", n) + strings.Repeat("</a>", n)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := arenas.Get().(*arena)
+			nodes := a.parseClean(languageFor(f.language), []byte(f.src))
+			a.reset()
+			if arenas.Put(a); nodes != nil {
+				t.Errorf("taken, with %d nodes", len(nodes))
+			}
+		})
+	}
+}
+
+// TestGLRDeep has stacks as high as a text can nest.
+func TestGLRDeep(t *testing.T) {
+	const n = 100_000
+	for language, src := range map[string]string{
+		"go":         "package p\n\nvar x = " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) + "\n",
+		"javascript": "x = " + strings.Repeat("[", n) + strings.Repeat("]", n) + ";\n",
+		"java":       "class A { int x = " + strings.Repeat("a ? b : ", n) + "c; }\n",
+		"python":     "x = " + strings.Repeat("(", n) + "\n",
+	} {
+		t.Run(language, func(t *testing.T) {
+			if taken, broken := checkGLR(t, languageFor(language), []byte(src)); taken == broken {
+				t.Errorf("taken: %v, with syntax errors: %v", taken, broken)
+			}
+		})
 	}
 }
 

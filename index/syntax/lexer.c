@@ -2,7 +2,13 @@
 
 #include <stddef.h>
 
-enum { UNMARKED = UINT32_MAX, BYTE_ORDER_MARK = 0xFEFF };
+#include "clock.h"
+
+enum {
+  UNMARKED = UINT32_MAX,
+  BYTE_ORDER_MARK = 0xFEFF,
+  SCANS_PER_CHECK = 256, // of the clock
+};
 
 static bool continues(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
@@ -72,10 +78,11 @@ static uint32_t column(token_source *source) {
   if (l->at >= l->length) {
     l->unfit = true; // the real lexer steps back there
   }
-  uint32_t count = 0;
-  for (uint32_t i = l->at; i > 0 && l->text[i - 1] != '\n'; i--) {
+  uint32_t count = 0, i = l->at;
+  for (; i > 0 && l->text[i - 1] != '\n'; i--) {
     count += !continues(l->text[i - 1]);
   }
+  l->looked += l->at - i;
   return count;
 }
 
@@ -86,6 +93,9 @@ void lexer_init(lexer *l, const grammar *g, const char *text, uint32_t length) {
   l->text = (const uint8_t *)text;
   l->length = length;
   l->unfit = false;
+  l->looked = 0;
+  l->scans = 0;
+  l->deadline = quarry_thread_micros() + 200000 + length;
   l->scanner = g->scanner.enabled != NULL && g->scanner.create != NULL ? g->scanner.create() : NULL;
 }
 
@@ -105,7 +115,8 @@ static void begin(lexer *l, uint32_t at) {
   }
 }
 
-static void finish(lexer *l) {
+static void finish(lexer *l, uint32_t began) {
+  l->looked += l->at - began;
   if (l->end == UNMARKED) {
     l->end = l->at;
   }
@@ -114,11 +125,16 @@ static void finish(lexer *l) {
   }
 }
 
+// scan asks the scanner, whose work cannot be counted in steps: that of HTML
+// allocates all elements around a token anew to find it.
 static bool scan(lexer *l, const grammar *g, uint16_t external_state, uint32_t at, scanner_state before) {
+  if (++l->scans % SCANS_PER_CHECK == 0 && quarry_thread_micros() > l->deadline) {
+    l->unfit = true;
+  }
   begin(l, at);
   g->scanner.deserialize(l->scanner, before.data, before.length);
   bool ok = g->scanner.scan(l->scanner, &l->source, g->scanner.enabled + g->external_token_count * external_state);
-  finish(l);
+  finish(l, at);
   return ok;
 }
 
@@ -133,7 +149,7 @@ static bool find(lexer *l, const grammar *g, lex_mode mode, uint32_t at, scanner
   }
   begin(l, at);
   bool ok = g->lex(&l->source, mode.lex_state);
-  finish(l);
+  finish(l, at);
   *token = (found){.start = l->start, .end = l->end, .symbol = l->source.symbol};
   return ok;
 }

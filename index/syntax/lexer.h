@@ -3,13 +3,17 @@
 
 #include "tree.h"
 
-// lexer finds tokens in a text of UTF-8 that lies in memory as a whole.
+// lexer finds tokens in a text of UTF-8 that lies in memory as a whole, for up to
+// 0.2 s and a microsecond a byte, several times of what a text takes.
 typedef struct {
   token_source source; // first: the grammar's functions get its address
   const uint8_t *text;
   uint32_t length, at, width; // of the text; of the character at hand
   uint32_t start, end;        // of the token
-  bool unfit;                 // the text needs the real lexer
+  bool unfit;                 // the text needs the real lexer, or its time is up
+  uint64_t looked;            // bytes that were looked at, again for each token
+  uint64_t deadline;          // of the thread's clock, microseconds
+  uint32_t scans;             // calls of the scanner
   void *scanner;              // of languages that have one, else NULL
   char state[SCANNER_STATE_MAX]; // the scanner's
 } lexer;

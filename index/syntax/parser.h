@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
   const grammar *g;
   pool memory;
-  uint64_t budget; // of steps
+  int64_t budget; // of steps: of about the time that it takes to look at a tree
 
   stack_nodes nodes;
   pair *pairs; // of trees to compare
@@ -92,13 +92,11 @@ static inline uint16_t lookup(parser *p, uint16_t state, uint16_t symbol) {
   return p->known[at].value;
 }
 
-// spend takes a step off the budget.
-static inline void spend(parser *p) {
-  if (p->budget == 0) {
-    p->gave_up = true;
-  } else {
-    p->budget--;
-  }
+// spend takes steps off the budget, and gives up where they or the memory are
+// more than any text of a language needs.
+static inline void spend(parser *p, uint32_t steps) {
+  p->budget -= steps;
+  p->gave_up = p->gave_up || p->budget < 0 || p->memory.left < 0 || p->nodes.tangled;
 }
 
 // leaf_of makes a tree of a token that stands after position; state is the one

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { MAX_MERGES = 1000 }; // of nodes below one that is merged: some threads' stacks are small
+
 static stack_node *take_node(stack_nodes *nodes) {
   stack_node *n = nodes->free;
   if (n != NULL) {
@@ -30,15 +32,30 @@ stack_node *stack_push(stack_nodes *nodes, stack_node *below, subtree tree, uint
   return n;
 }
 
+// A stack is as high as a text nests deep: this must not recurse. A node that goes
+// waits for its turn in the place of the link that is being released.
 void stack_release(stack_nodes *nodes, stack_node *n) {
-  while (--n->references == 0) {
-    for (unsigned i = n->link_count; i > 1; i--) {
-      stack_release(nodes, stack_link_at(n, i - 1)->node);
+  stack_node *waiting = NULL;
+  for (;;) {
+    stack_node *next;
+    if (--n->references > 0) {
+      if (waiting == NULL) {
+        return;
+      }
+      next = waiting;
+      waiting = next->others[next->link_count - 1].node;
+      next->references = 1;
+    } else if (n->link_count > 1) {
+      stack_link *last = &n->others[--n->link_count - 1];
+      next = last->node;
+      last->node = waiting;
+      waiting = n;
+    } else {
+      next = n->first.node;
+      n->first.node = nodes->free;
+      nodes->free = n;
     }
-    stack_node *below = n->first.node;
-    n->first.node = nodes->free;
-    nodes->free = n;
-    n = below;
+    n = next;
   }
 }
 
@@ -52,7 +69,9 @@ static bool equivalent(subtree a, subtree b) {
           tree_child_count(a) == tree_child_count(b) && tree_extra(a) == tree_extra(b) && same_scanner_state(a, b));
 }
 
-static void add_link(stack_nodes *nodes, stack_node *n, stack_link link) {
+static void merge(stack_nodes *nodes, stack_node *into, const stack_node *from, unsigned *merges);
+
+static void add_link(stack_nodes *nodes, stack_node *n, stack_link link, unsigned *merges) {
   if (link.node == n) {
     return;
   }
@@ -72,7 +91,7 @@ static void add_link(stack_nodes *nodes, stack_node *n, stack_link link) {
       return;
     }
     if (known->node->state == link.node->state && known->node->position == link.node->position) {
-      stack_merge(nodes, known->node, link.node);
+      merge(nodes, known->node, link.node, merges);
       if (precedence > n->precedence) {
         n->precedence = precedence;
       }
@@ -92,8 +111,16 @@ static void add_link(stack_nodes *nodes, stack_node *n, stack_link link) {
   }
 }
 
-void stack_merge(stack_nodes *nodes, stack_node *into, const stack_node *from) {
-  for (unsigned i = 0; i < from->link_count; i++) {
-    add_link(nodes, into, *stack_link_at(from, i));
+// merge counts the merges it leads to. Each can be inside of the one before, and
+// where ways part and meet again below, there are as many as there are ways.
+static void merge(stack_nodes *nodes, stack_node *into, const stack_node *from, unsigned *merges) {
+  nodes->tangled = nodes->tangled || ++*merges > MAX_MERGES;
+  for (unsigned i = 0; i < from->link_count && !nodes->tangled; i++) {
+    add_link(nodes, into, *stack_link_at(from, i), merges);
   }
+}
+
+void stack_merge(stack_nodes *nodes, stack_node *into, const stack_node *from) {
+  unsigned merges = 0;
+  merge(nodes, into, from, &merges);
 }

@@ -31,6 +31,7 @@ struct stack_node {
 typedef struct {
   pool *memory;
   stack_node *free;
+  bool tangled; // a merge was left unfinished: the ways that it joins are too many
 } stack_nodes;
 
 static inline const stack_link *stack_link_at(const stack_node *n, unsigned i) {
@@ -45,7 +46,8 @@ stack_node *stack_bottom(stack_nodes *nodes, uint16_t state);
 stack_node *stack_push(stack_nodes *nodes, stack_node *below, subtree tree, uint16_t state);
 
 // stack_merge gives a node the ways down of another one of the same state and
-// position.
+// position. The nodes below that are of one state and position become one as well,
+// for as long as the trees above them are the same.
 void stack_merge(stack_nodes *nodes, stack_node *into, const stack_node *from);
 
 void stack_release(stack_nodes *nodes, stack_node *n);

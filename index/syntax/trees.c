@@ -90,7 +90,7 @@ static int compare(parser *p, subtree a, subtree b) {
   uint32_t n = 0;
   push_pair(p, n++, a, b);
   while (n > 0 && !p->gave_up) {
-    spend(p);
+    spend(p, 1);
     a = p->pairs[--n].a;
     b = p->pairs[n].b;
     if (a.tree == b.tree) {

@@ -64,7 +64,7 @@ void pop(parser *p, int version, uint32_t count) {
   p->path_count = 0;
   while (walks > 0 && !p->gave_up) {
     for (int i = 0, n = walks; i < n; i++) {
-      spend(p);
+      spend(p, 1);
       walk *w = &p->walks[i];
       stack_node *node = w->node;
       bool done = count == TO_BOTTOM ? node->link_count == 0 : w->count == count;

@@ -154,6 +154,17 @@ func TestGLRDeep(t *testing.T) {
 	}
 }
 
+// TestDeepErrors has two readings of a text, each as deep as it is long, become one.
+// tree-sitter recurses for that; it overflowed the stack of a thread.
+func TestDeepErrors(t *testing.T) {
+	src := []byte("package p\nvar x = " + strings.Repeat("&", 1<<19) + "b " + strings.Repeat("/**/", 1<<17) + "\n")
+	nodes, release := parseFlat(languageFor("c"), src)
+	defer release()
+	if !slices.ContainsFunc(nodes, func(n node) bool { return n.symbol == symbolError || n.missing }) {
+		t.Errorf("%d nodes, none of them an error", len(nodes))
+	}
+}
+
 func FuzzGLR(f *testing.F) {
 	var names []string
 	for _, dir := range fixtureDirs(f) {

@@ -94,10 +94,10 @@ func TestSameAsGit(t *testing.T) {
 	git(t, repo, home, nil, "init", "-q")
 	write(t, home, map[string]string{"xdg/git/config": "[core]\n\texcludesFile = \"~/every where\" ; not a file\n"})
 	names := []string{"a", "b", "ab", "a.b", "A", "[a]", "a b", "a ", "#a", "!a", "é", "*", `a\`, "abc", "x-1"}
-	pieces := []string{"a", "b", "c", "A", "*", "*", "**", "?", "/", "/", ".", " ", `\ `, `\#`, `\!`, `\*`, "[ab]", "[!a]", "[^a-b]", "[a-c]", "[b-a]",
+	pieces := []string{"a", "b", "c", "A", "*", "*", "**", "?", "/", "/", ".", " ", `\ `, `\#`, `\!`, `\*`, "[ab]", "[!a]", "[^a-b]", "[a-c]", "[b-a]", "[A]", "[A-B]", `\A`,
 		"[[:alpha:]]", "[[:upper:]b]", "[]a]", "[a/b]", `[\]a]`, "[-a]", "[a-", "[[:nope:]]", "!", "#", "é", "x-1", "\t", `\\`, "[", "]"}
 	var whole []string
-	for _, s := range []string{"a/", "/a", "a/b", "**/a", "a/**", "a/**/b", "/**", "**/", "*/", "!a/", "!**/b", "!*", "*", "**", "a**b", "**a", "/*", "!/*/", "a/*/b", "***", "a/***/b"} {
+	for _, s := range []string{"a/", "/a", "a/b", "**/a", "a/**", "a/**/b", "/**", "**/", "*/", "!a/", "!**/b", "!*", "*", "**", "a**b", "a**/b", "b/a**", "!b/a**", "**a", "/*", "!/*/", "a/*/b", "***", "a/***/b"} {
 		whole = append(whole, s, s)
 	}
 	line := rapid.OneOf(

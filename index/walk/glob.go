@@ -51,11 +51,11 @@ func parsePattern(line string, fold bool) (p pattern, ok bool) {
 	if line == "" {
 		return p, false
 	}
-	if fold {
-		line = strings.ToLower(line)
-	}
-	if !strings.ContainsAny(line, `*?[\`) {
+	if !strings.ContainsAny(line, special) {
 		p.literal = line
+		if fold {
+			p.literal = foldCase(line)
+		}
 		return p, true
 	}
 	p.tokens, ok = compile(line, fold)
@@ -77,7 +77,13 @@ func trimBlanks(line string) string {
 	return line[:end]
 }
 
+// special are the bytes that stand for more than themselves.
+const special = `*?[\`
+
+// compile reads a pattern. git compares what stands before the first special byte
+// by itself and matches the rest anew, so that the rest begins like a component.
 func compile(s string, fold bool) (tokens []token, ok bool) {
+	plain := strings.IndexAny(s, special)
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '\\':
@@ -99,7 +105,7 @@ func compile(s string, fold bool) (tokens []token, ok bool) {
 			for i+1 < len(s) && s[i+1] == '*' {
 				i++
 			}
-			whole := i > start && (start == 0 || s[start-1] == '/')
+			whole := i > start && (start == plain || s[start-1] == '/')
 			switch {
 			case whole && i+1 == len(s):
 				tokens = append(tokens, token{kind: tokenRest})
@@ -110,10 +116,29 @@ func compile(s string, fold bool) (tokens []token, ok bool) {
 				tokens = append(tokens, token{kind: tokenStar})
 			}
 		default:
+			if fold {
+				c = lower(c)
+			}
 			tokens = append(tokens, token{kind: tokenByte, c: c})
 		}
 	}
 	return tokens, true
+}
+
+// foldCase makes what differs in case alone equal, as git does: in ASCII only.
+func foldCase(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = lower(c)
+	}
+	return string(b)
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c |= 32
+	}
+	return c
 }
 
 var anyButSlash = func() (set [256]bool) {
@@ -142,7 +167,8 @@ func isAlpha(c byte) bool { return c|32 >= 'a' && c|32 <= 'z' }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // parseSet reads a bracket expression after its "[". n is its length with the
-// closing bracket, 0 if it is malformed.
+// closing bracket, 0 if it is malformed. Where case is folded, git's [A-C] takes the
+// letters of either case, but its [ABC] and its \A none.
 func parseSet(s string, fold bool) (set *[256]bool, n int) {
 	set = new([256]bool)
 	i, negated := 0, false
@@ -174,8 +200,8 @@ func parseSet(s string, fold bool) (set *[256]bool, n int) {
 			}
 		}
 		lo, next := setByte(s, i)
-		hi := lo
-		if next < len(s) && s[next] == '-' && next+1 < len(s) && s[next+1] != ']' {
+		hi, ranged := lo, next < len(s) && s[next] == '-' && next+1 < len(s) && s[next+1] != ']'
+		if ranged {
 			hi, next = setByte(s, next+1)
 		}
 		if next > len(s) {
@@ -184,6 +210,9 @@ func parseSet(s string, fold bool) (set *[256]bool, n int) {
 		set[lo] = true // git's range from z to a holds the z
 		for c := int(lo); c <= int(hi); c++ {
 			set[c] = true
+			if ranged && fold && c >= 'A' && c <= 'Z' {
+				set[c|32] = true
+			}
 		}
 		i = next
 	}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 )
 
 // ignoreFiles in the order of their say. The first kind that has a matching line
@@ -113,7 +112,7 @@ func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
 func fold(l *level, rel string) (name, base string) {
 	name = l.name(rel)
 	if l.fold {
-		name = strings.ToLower(name)
+		name = foldCase(name)
 	}
 	return name, path.Base(name)
 }

@@ -181,7 +181,7 @@ func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32)
 			}
 			run = append(run, atom{start: at, node: i, joined: c.marks[i] == roleComment || c.marks[i] == roleLeading})
 			floor = at
-		case bytes.IndexByte(c.src[n.start:n.end], '\n') >= 0:
+		case c.lines.line(n.start) < c.lines.line(n.end): // searched for, a long line would be read for each node
 			run, floor = c.gather(run, i, floor, end)
 		}
 	}
@@ -247,9 +247,7 @@ func (c *chunker) weigh(run []atom, end uint32) []atom {
 	return run
 }
 
-func (c *chunker) lineStart(offset uint32) uint32 {
-	return uint32(bytes.LastIndexByte(c.src[:offset], '\n') + 1)
-}
+func (c *chunker) lineStart(offset uint32) uint32 { return c.lines.start(c.lines.line(offset)) }
 
 // blankBefore tells whether the line before the one starting at offset is
 // blank.

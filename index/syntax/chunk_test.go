@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -61,5 +62,18 @@ func checkChunks(t interface {
 	}
 	if len(bytes.TrimSpace(src[at:])) > 0 {
 		t.Errorf("no chunk holds the end %q", src[at:])
+	}
+}
+
+// TestLongLines has files of one line, as tools write them, and one that nests as
+// deep as it is long: reading the line for each node of it took minutes.
+func TestLongLines(t *testing.T) {
+	for language, src := range map[string]string{
+		"javascript": strings.Repeat("a;", 1<<18) + "\nb;\n",
+		"c":          "package p\nvar x = " + strings.Repeat("&", 1<<18) + "b " + strings.Repeat("/**/", 1<<16) + "\n",
+	} {
+		if f := checkFile(t, language, []byte(src)); len(f.Chunks) < len(src)/maxChunk {
+			t.Errorf("%s: %d chunks of %d bytes", language, len(f.Chunks), len(src))
+		}
 	}
 }

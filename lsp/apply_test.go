@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,21 @@ func ended(t *testing.T, e *lsptest.Editor, result string) {
 	})
 	if err != nil {
 		t.Fatalf("no job ended with %q: %s", result, e.Progressed())
+	}
+}
+
+// cancelJob cancels the job whose progress has title in it, once there is one: it
+// may begin to do what one waits for before its progress is shown.
+func cancelJob(t *testing.T, e *lsptest.Editor, title string) {
+	t.Helper()
+	titled := func(p lsptest.Progress) bool { return strings.Contains(string(p.Value), title) }
+	if err := e.Await(soon(t), func() bool { return slices.ContainsFunc(e.Progressed(), titled) }); err != nil {
+		t.Fatalf("no progress of %q: %s", title, e.Progressed())
+	}
+	all := e.Progressed()
+	token := all[slices.IndexFunc(all, titled)].Token
+	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": token}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -322,10 +321,7 @@ func TestCancellingAnExplanation(t *testing.T) {
 	explain(t, e, b)
 	head := "# undefined: foo\n\na.go:4, says compiler.\n\n"
 	page(t, e, head+"some words")
-	i := slices.IndexFunc(e.Progressed(), func(p lsptest.Progress) bool { return strings.Contains(string(p.Value), "Explain") })
-	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[i].Token}); err != nil {
-		t.Fatal(err)
-	}
+	cancelJob(t, e, "Explain")
 	select {
 	case <-stopped:
 	case <-soon(t).Done():

@@ -3,8 +3,6 @@ package lsp_test
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -133,10 +131,7 @@ func TestAnAnswerAfterACancel(t *testing.T) {
 	b := problemAt(t, e, "a.go")
 	beginFix(t, e, b)
 	questions(t, e, 1)
-	i := slices.IndexFunc(e.Progressed(), func(p lsptest.Progress) bool { return strings.Contains(string(p.Value), "Fix") })
-	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[i].Token}); err != nil {
-		t.Fatal(err)
-	}
+	cancelJob(t, e, "Fix")
 	ended(t, e, "cancelled")
 	attend(t, e, lsptest.Yes)
 	awaitShown(t, e, "this is not offered any more")

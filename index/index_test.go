@@ -153,6 +153,9 @@ func TestWatcherSeesTheDisk(t *testing.T) {
 	until(t, "a renamed folder", func() bool {
 		return symbols(t, x, "deep/er/new.go") == nil && slices.Contains(symbols(t, x, "moved/er/new.go"), "inNewFolder")
 	})
+	write(t, dir, map[string]string{"moved/er/new.go": "package er\n\nfunc edited() {}\n", "moved/er/more.go": "package er\n\nfunc more() {}\n"})
+	until(t, "an edit below the renamed folder", has("moved/er/new.go", "edited"))
+	until(t, "a new file below the renamed folder", has("moved/er/more.go", "more"))
 	write(t, dir, map[string]string{"lib": ""})
 	until(t, "a removed folder", func() bool { return symbols(t, x, "lib/lib.go") == nil })
 	write(t, dir, map[string]string{".ignore": "moved/\n"})

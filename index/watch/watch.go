@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
@@ -15,6 +16,9 @@ import (
 type Watcher struct {
 	inner *fsnotify.Watcher
 	done  sync.WaitGroup
+
+	mu   sync.Mutex
+	dirs map[string]bool // that were added; guarded by mu
 }
 
 // New returns a watcher that calls changed with the absolute path of each file or
@@ -25,13 +29,16 @@ func New(changed func(path string), lost func(error)) (*Watcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch files: %w", err)
 	}
-	w := &Watcher{inner: inner}
+	w := &Watcher{inner: inner, dirs: map[string]bool{}}
 	w.done.Go(func() {
 		for {
 			select {
 			case e, ok := <-inner.Events:
 				if !ok {
 					return
+				}
+				if e.Has(fsnotify.Rename) || e.Has(fsnotify.Remove) {
+					w.forget(e.Name)
 				}
 				if e.Op&^fsnotify.Chmod != 0 {
 					changed(e.Name)
@@ -52,7 +59,11 @@ var ErrLimit = errors.New("the system allows no more file watches")
 
 // Add watches a folder; a folder that is watched already, or is gone, is no error.
 func (w *Watcher) Add(dir string) error {
-	err := w.inner.Add(filepath.Clean(dir))
+	dir = filepath.Clean(dir)
+	w.mu.Lock()
+	w.dirs[dir] = true
+	w.mu.Unlock()
+	err := w.inner.Add(dir)
 	switch {
 	case err == nil, isMissing(err), errors.Is(err, fsnotify.ErrClosed):
 		return nil
@@ -60,6 +71,24 @@ func (w *Watcher) Add(dir string) error {
 		return fmt.Errorf("%w: %w", ErrLimit, err)
 	}
 	return fmt.Errorf("watch %s: %w", dir, err)
+}
+
+// forget ends the watches of a folder that is not there any more, and of all below
+// it. They hold on to the folders and not to the names: of a renamed folder they
+// would go on telling under the old names, and adding it by its new name would add
+// nothing. Nothing is lost, since its new name is told of after the old one.
+func (w *Watcher) forget(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.dirs[dir] {
+		return // a file; those are renamed by the thousand
+	}
+	for d := range w.dirs {
+		if d == dir || strings.HasPrefix(d, dir+string(filepath.Separator)) {
+			delete(w.dirs, d)
+			_ = w.inner.Remove(d) // it fails if the system has ended the watch already
+		}
+	}
 }
 
 // Close stops watching and waits for a running call to return.

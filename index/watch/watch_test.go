@@ -3,6 +3,7 @@ package watch
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -44,5 +45,72 @@ func TestWatch(t *testing.T) {
 	}
 	if err := w.Add(dir); err != nil {
 		t.Errorf("add after Close: %v", err)
+	}
+}
+
+// TestRenamedFolder: what is below a renamed folder is told of by its new name once
+// that was added.
+func TestRenamedFolder(t *testing.T) {
+	dir := t.TempDir()
+	below := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	if err := os.MkdirAll(below("deep", "er"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan string, 100)
+	w, err := New(func(path string) { seen <- path }, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	add := func(dirs ...string) {
+		for _, d := range dirs {
+			if err := w.Add(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	wait := func(name, gone string) {
+		t.Helper()
+		deadline := time.After(time.Minute)
+		for {
+			select {
+			case got := <-seen:
+				if got == name {
+					return
+				}
+				if strings.HasPrefix(got, gone+string(filepath.Separator)) {
+					t.Fatalf("told of %s, which is now below another name", got)
+				}
+			case <-deadline:
+				t.Fatalf("%s was not told", name)
+			}
+		}
+	}
+	add(dir, below("deep"), below("deep", "er"))
+	for i := range 3 { // there and back and there
+		from, to := "deep", "moved"
+		if i == 1 {
+			from, to = to, from
+		}
+		if err := os.Rename(below(from), below(to)); err != nil {
+			t.Fatal(err)
+		}
+		wait(below(from), below(from))
+		wait(below(to), below(from))
+		add(below(to), below(to, "er"))
+		for _, name := range []string{below(to, "er", "a.txt"), below(to, "b.txt")} {
+			if err := os.WriteFile(name, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			wait(name, below(from))
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+			wait(name, below(from))
+		}
 	}
 }

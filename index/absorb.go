@@ -113,6 +113,7 @@ func (c *coordinator) add(ctx context.Context, r result) {
 
 func (c *coordinator) flush(ctx context.Context) {
 	b := c.batch
+	b.Aside = c.gate.flag
 	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
 	c.settleErr(ctx, c.apply(b))
 }

@@ -176,6 +176,9 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 			return errEnough
 		}
 		at++
+		if err := f.x.Aside(ctx); err != nil {
+			return err
+		}
 		if name, ok := f.paths[file.ID]; ok && name != file.Path {
 			list = append(list, Update{Path: name})
 		}

@@ -62,6 +62,13 @@ func (m *manual) At(t time.Time) <-chan time.Time {
 	return w.c
 }
 
+// waiting is how many wait for a time that has not come.
+func (m *manual) waiting() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.waiters)
+}
+
 func (m *manual) move(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

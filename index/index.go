@@ -141,7 +141,7 @@ func Open(cfg Config) (*Index, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	x.cancel = cancel
+	x.cancel, x.gate.ended = cancel, ctx.Done()
 	if cfg.Watch {
 		x.startWatching()
 	}
@@ -176,6 +176,14 @@ func (x *Index) Root() *walk.Root { return x.root }
 // Busy holds background work back until leave is called, and a moment longer: call
 // it for each keystroke and around each completion. It costs nothing to speak of.
 func (x *Index) Busy() (leave func()) { return x.gate.enter() }
+
+// Glance holds background work back for a moment, in the middle of what it is at:
+// call it as soon as a message of the editor's begins to arrive. It costs nothing to
+// speak of.
+func (x *Index) Glance() { x.gate.glance() }
+
+// Aside returns when work in the background may go on, or ctx is done.
+func (x *Index) Aside(ctx context.Context) error { return x.gate.wait(ctx) }
 
 // Rescan compares the whole root with the index again.
 func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }

@@ -8,7 +8,11 @@ var cores = runtime.GOMAXPROCS(0)
 
 // Responsive is for a process that answers a person while it indexes: call it once,
 // at the start. Go lets a goroutine compute for 10 ms before another gets its place,
-// whoever that is, and a place whose thread the kernel puts last (background) is
-// gone for longer. With two places a core a keystroke finds a free one, and which
-// thread has the core is decided by the kernel, which knows their priorities.
-func Responsive() { runtime.GOMAXPROCS(2 * cores) }
+// whoever that is, and one that is in C or in a system call keeps its place for as
+// long where nobody looks: a message that arrives when all places are taken waits.
+// So there is a place for everything that may be at work at once, workers, writer,
+// who follows the index and the garbage collector, and one more.
+func Responsive() {
+	runtime.GOMAXPROCS(2*cores + 2)
+	shortSlices()
+}

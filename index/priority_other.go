@@ -2,6 +2,11 @@
 
 package index
 
-// background does nothing where priorities are a process's: the editor's requests
+// Background does nothing where priorities are a process's: the editor's requests
 // are served by the same one.
-func background() {}
+func Background() {}
+
+func patient() {}
+
+// shortSlices does nothing where there is no such setting.
+func shortSlices() {}

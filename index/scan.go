@@ -140,8 +140,8 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	}
 	for range min(cores, len(stale)) {
 		group.Go(func() {
-			background()
-			var a analyzer
+			Background()
+			a := analyzer{flag: x.gate.flag}
 			for {
 				e, ok := take()
 				if !ok {

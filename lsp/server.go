@@ -180,7 +180,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	}, time.Now)
 	s.trace.Store(protocol.TraceValueOff)
 	st := newStream(rwc, opts, cancel)
-	st.rewrite = s.withoutLocalhost
+	st.rewrite, st.arriving = s.withoutLocalhost, s.glance
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
 	s.client = protocol.ClientDispatcher(s.conn)
 	s.conn.Go(base, s.guard(s.custom(s.keepSpelling(protocol.ServerHandler(s, nil)))))
@@ -285,6 +285,13 @@ func (s *Server) currentCore() Core {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.core
+}
+
+// glance tells the core that the editor has something to say, before it is read.
+func (s *Server) glance() {
+	if core := s.currentCore(); core != nil {
+		core.Glance()
+	}
 }
 
 // current is the settings and roots of this moment.

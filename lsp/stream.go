@@ -47,6 +47,8 @@ type stream struct {
 	// next read.
 	body []byte
 
+	// arriving is called before a message's body is read.
+	arriving func()
 	// rewrite changes a good message before anybody sees it.
 	rewrite func(body []byte) []byte
 
@@ -57,14 +59,15 @@ var _ jsonrpc2.Stream = (*stream)(nil)
 
 func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
 	return &stream{
-		rwc:     rwc,
-		in:      bufio.NewReaderSize(rwc, 64<<10),
-		out:     newOutbox(rwc),
-		token:   opts.Token,
-		strict:  opts.Strict || opts.Token != "",
-		log:     opts.Log,
-		ended:   sync.OnceFunc(ended),
-		rewrite: func(body []byte) []byte { return body },
+		rwc:      rwc,
+		in:       bufio.NewReaderSize(rwc, 64<<10),
+		out:      newOutbox(rwc),
+		token:    opts.Token,
+		strict:   opts.Strict || opts.Token != "",
+		log:      opts.Log,
+		ended:    sync.OnceFunc(ended),
+		arriving: func() {},
+		rewrite:  func(body []byte) []byte { return body },
 	}
 }
 
@@ -119,6 +122,7 @@ func (s *stream) next() ([]byte, error) {
 	if header.length > maxMessageBytes {
 		return nil, s.skip(header.length)
 	}
+	s.arriving()
 	// One large document shall not be held for good.
 	if int64(cap(s.body)) < header.length || cap(s.body) > keptBodyBytes && header.length <= keptBodyBytes {
 		s.body = make([]byte, header.length)

@@ -96,11 +96,14 @@ const (
 )
 
 // buildSegment indexes documents; equal paths must not repeat.
-func buildSegment(docs []Document, keepText bool) *segment {
+func buildSegment(docs []Document, keepText bool, aside func()) *segment {
 	s := &segment{paths: make(map[string]uint32, len(docs))}
 	text, card := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanCardTerms)
 	var a token.Analyzer
 	for i := range docs {
+		if aside != nil {
+			aside()
+		}
 		s.add(&docs[i], &a, text, card)
 		if keepText {
 			s.files[i].text = docs[i].Text

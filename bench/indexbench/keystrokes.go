@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,16 +17,17 @@ import (
 )
 
 const (
-	burst      = 12 // keystrokes before a pause
-	strokes    = 144
+	burst      = 12  // keystrokes before a pause
+	strokes    = 144 // into the idle server
+	strokesAll = 600 // at most, while the first index is being made
 	rhythm     = 120 * time.Millisecond
 	burstPause = 1500 * time.Millisecond // long enough for indexing to go on
 )
 
 const typed = "package main\n\nimport \"fmt\"\n\nfunc main() {\n\tfor i := range 10 {\n\t\tfmt.Println(i)\n\t}\n\t\n}\n"
 
-// keystrokes types into a running server while its first index of dir is being
-// made, and again when it is done. For each keystroke it times the change with an
+// keystrokes types into a running server until its first index of dir is made, and
+// again when it is at rest. For each keystroke it times the change with an
 // empty request behind it, which is what the read loop adds, and then ghost text
 // asked for by hand, without a model.
 func keystrokes(server, dir string) error {
@@ -34,7 +36,7 @@ func keystrokes(server, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(state)
-	busy, err := typeInto(server, dir, state)
+	busy, err := typeInto(server, dir, state, strokesAll, ended)
 	if err != nil {
 		return err
 	}
@@ -46,11 +48,11 @@ func keystrokes(server, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the index had %d files when the typing ended\n", st.Files)
+	fmt.Printf("the index had %d files after %d keystrokes, when the typing ended\n", st.Files, len(busy[0]))
 	if err := errors.Join(x.Settle(context.Background()), x.Close()); err != nil {
 		return err
 	}
-	idle, err := typeInto(server, dir, state)
+	idle, err := typeInto(server, dir, state, strokes, never)
 	if err != nil {
 		return err
 	}
@@ -64,8 +66,9 @@ func keystrokes(server, dir string) error {
 	return nil
 }
 
-// typeInto answers the times of the changes and of the ghost texts.
-func typeInto(server, dir, state string) (took [2][]time.Duration, err error) {
+// typeInto types n keystrokes, fewer if enough says so. It answers the times of the
+// changes and of the ghost texts.
+func typeInto(server, dir, state string, n int, enough func(*lsptest.Editor) bool) (took [2][]time.Duration, err error) {
 	ctx := context.Background()
 	profile, err := lsptest.LoadProfile("vscode")
 	if err != nil {
@@ -96,7 +99,10 @@ func typeInto(server, dir, state string) (took [2][]time.Duration, err error) {
 	// The first keystroke comes when the server has been at work for a moment.
 	time.Sleep(burstPause)
 	text := "fmt.Println(len(os.Args), i)\n\tif err != nil { return }\n\t"
-	for i := range strokes {
+	for i := range n {
+		if enough(e) {
+			break
+		}
 		start := time.Now()
 		if err := e.Replace(b, b.Cursor, b.Cursor, string(text[i%len(text)])); err != nil {
 			return took, err
@@ -118,6 +124,19 @@ func typeInto(server, dir, state string) (took [2][]time.Duration, err error) {
 		}
 	}
 	return took, nil
+}
+
+func never(*lsptest.Editor) bool { return false }
+
+// ended answers whether work that the server showed is done.
+func ended(e *lsptest.Editor) bool {
+	for _, p := range e.Progressed() {
+		var value struct{ Kind string }
+		if json.Unmarshal(p.Value, &value) == nil && value.Kind == "end" {
+			return true
+		}
+	}
+	return false
 }
 
 // absolute makes a path usable from another folder.

@@ -39,7 +39,7 @@ func (a *app) lspCommand() *cobra.Command {
 			if onTerminal(a.stderr) && onTerminal(a.stdout) {
 				fmt.Fprintln(a.stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
 			}
-			if code := lsp.Serve(cmd.Context(), stdio{a.stdin, a.stdout}, a.serverOptions(false)); code != 0 {
+			if code := lsp.Serve(cmd.Context(), standardStreams(a.stdin, a.stdout), a.serverOptions(false)); code != 0 {
 				return errSilent
 			}
 			return nil
@@ -55,6 +55,16 @@ func (a *app) lspCommand() *cobra.Command {
 type stdio struct {
 	io.Reader
 	io.Writer
+}
+
+func standardStreams(in io.Reader, out io.Writer) stdio {
+	if f, ok := in.(*os.File); ok {
+		in = polled(f)
+	}
+	if f, ok := out.(*os.File); ok { // it may be the same socket
+		out = polled(f)
+	}
+	return stdio{in, out}
 }
 
 // Close closes what can be closed, so that a blocked read ends where the

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 
+	"quarry/index/pause"
 	"quarry/index/syntax"
 )
 
@@ -65,15 +66,18 @@ func (v *View) Named(name string) []Candidate {
 	return list
 }
 
+// cores is how many threads can compute at once; the setting may be raised later.
+var cores = runtime.GOMAXPROCS(0)
+
 // Relink resolves the references of up to limit files that wait for it, in one
 // transaction, and answers how many files still wait. resolve, which may be called
 // for several files at once, returns the targets of each import and then of each
 // reference, in order; its answer must depend on the set of files and declarations
 // alone, not on their ids, so that an index grown by edits equals one built at
-// once.
-func (s *Store) Relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, err error) {
+// once. aside, if not nil, is passed at each statement.
+func (s *Store) Relink(ctx context.Context, limit int, aside *pause.Flag, resolve func(*View, *Unresolved) [][]Target) (left int, err error) {
 	s.mu.Lock()
-	left, changed, err := s.relink(ctx, limit, resolve)
+	left, changed, err := s.relink(ctx, limit, aside, resolve)
 	s.mu.Unlock()
 	if err != nil {
 		return left, fmt.Errorf("resolve references: %w", classify(err))
@@ -84,11 +88,12 @@ func (s *Store) Relink(ctx context.Context, limit int, resolve func(*View, *Unre
 	return left, nil
 }
 
-func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, changed bool, err error) {
+func (s *Store) relink(ctx context.Context, limit int, aside *pause.Flag, resolve func(*View, *Unresolved) [][]Target) (left int, changed bool, err error) {
 	w := s.w
 	if w == nil {
 		return 0, false, errClosed
 	}
+	defer w.stepAside(aside)()
 	var ids []int64
 	err = w.query("SELECT id, (SELECT count(*) FROM files WHERE linked = 0) FROM files WHERE linked = 0 ORDER BY id LIMIT ?", func(r []driver.Value) error {
 		ids = append(ids, r[0].(int64))
@@ -174,9 +179,10 @@ func (w *writer) resolveAll(view *View, ids []int64, resolve func(*View, *Unreso
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer close(files)
-	for range min(runtime.GOMAXPROCS(0), len(ids)) {
+	for range min(cores, len(ids)) {
 		group.Go(func() {
 			for f := range files {
+				w.aside.Pass()
 				results <- resolved{f, resolve(view, f)}
 			}
 		})

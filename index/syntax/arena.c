@@ -43,7 +43,11 @@ struct quarry_arena {
   char *at, *end;
   piece *free[CLASSES];
   int kept;
+  const int32_t *raised; // see quarry_arena_pause
+  uintptr_t handle;
 };
+
+extern void quarryPause(uintptr_t handle); // in flat.go
 
 static _Thread_local quarry_arena *current;
 
@@ -111,15 +115,32 @@ static void give_back(quarry_arena *arena, void *memory) {
   arena->free[class] = p;
 }
 
+void quarry_arena_pause(quarry_arena *arena, const int32_t *raised, uintptr_t handle) {
+  arena->raised = raised;
+  arena->handle = handle;
+}
+
+void quarry_arena_pass(const quarry_arena *arena) {
+  if (arena->raised != NULL && __atomic_load_n(arena->raised, __ATOMIC_RELAXED) != 0) {
+    quarryPause(arena->handle);
+  }
+}
+
+// take_and_pass: tree-sitter asks for memory every few steps.
+static void *take_and_pass(size_t size) {
+  quarry_arena_pass(current);
+  return quarry_arena_take(current, size);
+}
+
 static void *arena_malloc(size_t size) {
-  return current ? quarry_arena_take(current, size) : checked(malloc(size), size);
+  return current ? take_and_pass(size) : checked(malloc(size), size);
 }
 
 static void *arena_calloc(size_t count, size_t size) {
   if (current == NULL) {
     return checked(calloc(count, size), count * size);
   }
-  return memset(quarry_arena_take(current, count * size), 0, count * size);
+  return memset(take_and_pass(count * size), 0, count * size);
 }
 
 static void arena_free(void *memory) {

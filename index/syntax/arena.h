@@ -3,6 +3,7 @@
 #define QUARRY_ARENA_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct quarry_arena quarry_arena;
 
@@ -16,6 +17,14 @@ void quarry_arena_delete(quarry_arena *arena);
 // quarry_arena_use makes the calling thread take tree-sitter's memory from an
 // arena; NULL ends that.
 void quarry_arena_use(quarry_arena *arena);
+
+// quarry_arena_pause makes what takes memory from an arena look at raised, and call
+// quarryPause with handle where it is not 0, until it is called with NULL. The thread
+// that uses the arena may stand still then.
+void quarry_arena_pause(quarry_arena *arena, const int32_t *raised, uintptr_t handle);
+
+// quarry_arena_pass is where work in an arena may stand still.
+void quarry_arena_pass(const quarry_arena *arena);
 
 // quarry_arena_take returns size bytes of an arena.
 void *quarry_arena_take(quarry_arena *arena, size_t size);

@@ -5,10 +5,13 @@ import "C"
 
 import (
 	"runtime"
+	"runtime/cgo"
 	"sync"
 	"unsafe"
 
 	sitter "github.com/smacker/go-tree-sitter"
+
+	"quarry/index/pause"
 )
 
 // node is one node of a syntax tree. A tree is a []node in preorder: the
@@ -71,10 +74,13 @@ var arenas = sync.Pool{New: func() any {
 
 func init() { C.quarry_install_arenas() }
 
-// parseFlat parses a text that is read once. The nodes are nil if the parser gives
-// up, and valid until release is called.
-func parseFlat(l *language, src []byte) (nodes []node, release func()) {
+// parseFlat parses a text that is read once, and stands still where flag is raised.
+// The nodes are nil if the parser gives up, and valid until release is called.
+func parseFlat(l *language, src []byte, flag *pause.Flag) (nodes []node, release func()) {
 	a := arenas.Get().(*arena)
+	if l.shared == nil { // else others would wait for the scanner
+		defer a.pauseAt(flag)()
+	}
 	nodes = a.parseClean(l, src)
 	if nodes == nil {
 		nodes = a.parse(l, src)
@@ -101,6 +107,26 @@ func (a *arena) parse(l *language, src []byte) []node {
 	first := C.quarry_parse(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), &count)
 	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count))
 }
+
+// pauseAt makes parses in the arena stand still where flag is raised, until done is
+// called.
+func (a *arena) pauseAt(flag *pause.Flag) (done func()) {
+	if flag == nil {
+		return func() {}
+	}
+	var pinner runtime.Pinner // C looks at it during several calls
+	pinner.Pin(flag.Raised())
+	handle := cgo.NewHandle(flag)
+	C.quarry_arena_pause(a.c, (*C.int32_t)(unsafe.Pointer(flag.Raised())), C.uintptr_t(handle))
+	return func() {
+		C.quarry_arena_pause(a.c, nil, 0)
+		handle.Delete()
+		pinner.Unpin()
+	}
+}
+
+//export quarryPause
+func quarryPause(handle C.uintptr_t) { cgo.Handle(handle).Value().(*pause.Flag).Pass() }
 
 func (a *arena) reset() { C.quarry_arena_reset(a.c) }
 

@@ -24,7 +24,7 @@ func TestFlattenEqualsBinding(t *testing.T) {
 			defer tree.Close()
 			nodes, release := flatten(tree)
 			defer release()
-			once, releaseOnce := parseFlat(l, src)
+			once, releaseOnce := parseFlat(l, src, nil)
 			defer releaseOnce()
 			if !slices.Equal(once, nodes) {
 				t.Error("parsed into an arena the text has other nodes")

@@ -158,7 +158,7 @@ func TestGLRDeep(t *testing.T) {
 // tree-sitter recurses for that; it overflowed the stack of a thread.
 func TestDeepErrors(t *testing.T) {
 	src := []byte("package p\nvar x = " + strings.Repeat("&", 1<<19) + "b " + strings.Repeat("/**/", 1<<17) + "\n")
-	nodes, release := parseFlat(languageFor("c"), src)
+	nodes, release := parseFlat(languageFor("c"), src, nil)
 	defer release()
 	if !slices.ContainsFunc(nodes, func(n node) bool { return n.symbol == symbolError || n.missing }) {
 		t.Errorf("%d nodes, none of them an error", len(nodes))

@@ -93,8 +93,9 @@ static inline uint16_t lookup(parser *p, uint16_t state, uint16_t symbol) {
 }
 
 // spend takes steps off the budget, and gives up where they or the memory are
-// more than any text of a language needs.
+// more than any text of a language needs. Between two steps a parse may stand still.
 static inline void spend(parser *p, uint32_t steps) {
+  quarry_arena_pass(p->memory.arena);
   p->budget -= steps;
   p->gave_up = p->gave_up || p->budget < 0 || p->memory.left < 0 || p->nodes.tangled;
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	sitter "github.com/smacker/go-tree-sitter"
+
+	"quarry/index/pause"
 )
 
 // parseLimit bounds a parse, in microseconds; of the processor, where a text is read
@@ -112,7 +114,7 @@ func (t *Tree) Analyze() *File {
 	nodes, release := flatten(tree)
 	defer release()
 	tree.Close()
-	return t.analyzeNodes(nodes, lines)
+	return t.analyzeNodes(nodes, lines, nil)
 }
 
 // analyzeLines reads a text without a syntax tree.
@@ -124,8 +126,9 @@ func (t *Tree) analyzeLines(lines lineTable) *File {
 	return f
 }
 
-func (t *Tree) analyzeNodes(nodes []node, lines lineTable) *File {
-	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines)
+func (t *Tree) analyzeNodes(nodes []node, lines lineTable, flag *pause.Flag) *File {
+	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines, flag)
+	flag.Pass()
 	f.Chunks = a.chunks(f)
 	return f
 }

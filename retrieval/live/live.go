@@ -34,10 +34,13 @@ type Workspace struct {
 // Follow starts to follow source, whose project is named as given. observe, if
 // not nil, is called with each batch of changes once they can be searched. The
 // caller closes the Workspace before source.
-func Follow(source *index.Index, project string, observe func([]index.Update)) *Workspace {
+func Follow(source *index.Index, project string, observe func(context.Context, []index.Update)) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Workspace{
-		Search: retrieval.New(retrieval.Options{Project: project, Text: source.Text}),
+		Search: retrieval.New(retrieval.Options{
+			Project: project, Text: source.Text,
+			Aside: func() { _ = source.Aside(ctx) }, // when it is closed, the rest may go on
+		}),
 		source: source,
 		space:  dense.Follow(source),
 		cancel: cancel,
@@ -100,7 +103,8 @@ const relinkAfter = 64
 // sets a damaged database aside and tells the person.
 const retryAfter = time.Second
 
-func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
+func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []index.Update)) {
+	index.Background()
 	feed := w.source.Follow()
 	ready, changed := w.ready, relinkAfter
 	// paths are those of the files met, by id; a file that went stays, since no
@@ -125,7 +129,7 @@ func (w *Workspace) follow(ctx context.Context, observe func([]index.Update)) {
 		}
 		w.Search.Apply(changes)
 		if observe != nil && len(updates) > 0 {
-			observe(updates)
+			observe(ctx, updates)
 		}
 		changed += len(changes)
 		if !caught {

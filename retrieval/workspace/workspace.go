@@ -151,11 +151,14 @@ func (w *Workspace) run(ctx context.Context, f *folder) {
 }
 
 // observe passes changes on to whoever wants to know.
-func (w *Workspace) observe(f *folder, updates []index.Update) {
+func (w *Workspace) observe(ctx context.Context, f *folder, updates []index.Update) {
 	if w.opts.Follow == nil {
 		return
 	}
 	for _, u := range updates {
+		if f.index.Aside(ctx) != nil {
+			return // it is being closed
+		}
 		w.opts.Follow(f.dir, u)
 	}
 }
@@ -214,7 +217,7 @@ func (w *Workspace) start(f *folder) error {
 		return err
 	}
 	x.SetEmbedders(w.embedders)
-	f.warm = live.Follow(x, filepath.Base(f.dir), func(updates []index.Update) { w.observe(f, updates) })
+	f.warm = live.Follow(x, filepath.Base(f.dir), func(ctx context.Context, updates []index.Update) { w.observe(ctx, f, updates) })
 	for name, text := range w.buffers {
 		x.DidOpen(name, text)
 	}
@@ -315,6 +318,13 @@ func (w *Workspace) Busy() (leave func()) {
 			leave()
 		}
 	}
+}
+
+// Glance holds background work back for a moment.
+func (w *Workspace) Glance() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.each(func(x *index.Index) { x.Glance() })
 }
 
 // IndexStatus is the status of each folder whose index is open.

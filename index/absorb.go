@@ -3,6 +3,8 @@ package index
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -87,9 +89,6 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	c.read.Total = c.scan.total
 	c.show(false)
 	rel := r.entry.Path
-	if c.fresh[rel] || c.isOpen(rel) {
-		return // something newer was seen
-	}
 	switch {
 	case r.touch:
 		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
@@ -111,11 +110,29 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	}
 }
 
+// flush writes the batch, but for what something newer is known of by now.
 func (c *coordinator) flush(ctx context.Context) {
 	b := c.batch
 	b.Aside = c.gate.flag
+	b.Put = slices.DeleteFunc(b.Put, func(d *store.Document) bool { return c.isNewer(d.Path) })
+	b.Touch = slices.DeleteFunc(b.Touch, func(t store.Touch) bool { return c.isNewer(t.Path) })
+	b.Remove = slices.DeleteFunc(b.Remove, c.isNewer)
 	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
 	c.settleErr(ctx, c.apply(b))
+}
+
+// isNewer answers whether the index has, or is about to get, something newer of a path
+// than what the scan at work says of it.
+func (c *coordinator) isNewer(rel string) bool {
+	if _, looked := c.fresh[rel]; looked || c.isOpen(rel) {
+		return true
+	}
+	for up := path.Dir(rel); up != "."; up = path.Dir(up) {
+		if c.fresh[up] == gone {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *coordinator) apply(b store.Batch) error {
@@ -156,11 +173,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		c.show(true)
 		return
 	}
-	for _, name := range s.left() {
-		if !c.fresh[name] && !c.isOpen(name) {
-			c.batch.Remove = append(c.batch.Remove, name)
-		}
-	}
+	c.batch.Remove = append(c.batch.Remove, s.left()...)
 	c.flush(ctx)
 	if s.dir == "" {
 		c.settleErr(ctx, c.Store().EndScan(c.scanMeta(s), s.skipped))

@@ -24,9 +24,9 @@ const (
 type coordinator struct {
 	*Index
 	scan *scan // at work, nil if none
-	// fresh are the paths written from newer events since the scan began; what it
+	// fresh are the paths looked at since the scan began, for newer events; what it
 	// read of them may be older.
-	fresh map[string]bool
+	fresh map[string]found
 	// written: something was committed since the last checkpoint.
 	written bool
 	batch   store.Batch
@@ -41,10 +41,18 @@ type coordinator struct {
 	moved chan error
 }
 
+// found is what looking at a path led to.
+type found uint8
+
+const (
+	here found = iota + 1
+	gone       // with all below
+)
+
 // coordinate runs until ctx is done.
 func (x *Index) coordinate(ctx context.Context) {
 	patient()
-	c := &coordinator{Index: x, fresh: map[string]bool{}}
+	c := &coordinator{Index: x, fresh: map[string]found{}}
 	defer c.bulk.stop()
 	x.unlinked = true // until Relink says otherwise
 	for ctx.Err() == nil {
@@ -240,9 +248,6 @@ func (c *coordinator) refresh(ctx context.Context, paths []string) error {
 		if err := c.look(ctx, rel, &b); err != nil {
 			return fmt.Errorf("%s: %w", rel, err)
 		}
-		if c.scan != nil {
-			c.fresh[rel] = true
-		}
 	}
 	return c.apply(b)
 }
@@ -261,8 +266,10 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 		case err != nil:
 			reason = walk.Unreadable
 		case info.IsDir():
+			// What is below is for the scans to tell.
 			c.request(func() { c.scans[rel] = true })
-			return nil
+			c.looked(rel, here)
+			return c.removeKnown(ctx, rel, b)
 		default:
 			if r, reason, err = c.readOne(ctx, rel); err != nil {
 				return err
@@ -273,11 +280,20 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 	case reason != "":
 		return c.lookGone(ctx, rel, b)
 	case r.touch:
+		c.looked(rel, here)
 		b.Touch = append(b.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
 	default:
+		c.looked(rel, here)
 		b.Put = append(b.Put, r.doc)
 	}
 	return nil
+}
+
+// looked notes, while a scan is at work, that it may have read something older.
+func (c *coordinator) looked(rel string, f found) {
+	if c.scan != nil {
+		c.fresh[rel] = f
+	}
 }
 
 // readOne reads a file that an event named.
@@ -304,7 +320,13 @@ func (c *coordinator) lookGone(ctx context.Context, rel string, b *store.Batch) 
 			b.Remove = append(b.Remove, name)
 		}
 	}
-	// A build writes many files that are left out: nothing is committed for them.
+	c.looked(rel, gone)
+	return c.removeKnown(ctx, rel, b)
+}
+
+// removeKnown removes what the index has at a path, if anything: a build writes many
+// files that are left out, and nothing is committed for them.
+func (c *coordinator) removeKnown(ctx context.Context, rel string, b *store.Batch) error {
 	_, known, err := c.Store().Stat(ctx, rel)
 	if known {
 		b.Remove = append(b.Remove, rel)
@@ -321,6 +343,7 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store
 		c.trees.drop(rel)
 		return c.lookGone(ctx, rel, b)
 	}
+	c.looked(rel, here)
 	hash := hashOf([]byte(text))
 	st, ok, err := c.Store().Stat(ctx, rel)
 	if err != nil || ok && st.Hash == hash {

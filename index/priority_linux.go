@@ -22,16 +22,19 @@ const shortSlice = 100_000
 // life. On Linux a priority is a thread's; the thread ends with the goroutine that
 // is locked to it.
 func Background() {
-	patient()
+	runtime.LockOSThread()
+	setSlice(0, 0)
 	// Without the right to do so all stays as it was.
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), nice)
 }
 
-// patient is for a goroutine whose work can wait for others that wake up, though it
-// is no less important; for the rest of its life.
+// patient is for a goroutine of a responsive process whose work can wait for others
+// that wake up, though it is no less important; for the rest of its life.
 func patient() {
-	runtime.LockOSThread()
-	setSlice(0, 0)
+	if responsive.Load() { // a thread of its own makes handing over work dearer
+		runtime.LockOSThread()
+		setSlice(0, 0)
+	}
 }
 
 // shortSlices is for the whole process: threads that are made later are like those

@@ -73,17 +73,22 @@ var roleNames = map[string]role{
 // factQuery is a query whose captures have the roles above.
 type factQuery struct {
 	query *query
-	roles []role // by capture
-	kinds []Kind // by capture, of definitions
+	roles []role   // by capture
+	kinds []Kind   // by capture, of definitions
+	given []string // by capture, of containers that the query names itself
 }
 
 func newFactQuery(q *query) (*factQuery, error) {
-	f := &factQuery{query: q, roles: make([]role, len(q.captures)), kinds: make([]Kind, len(q.captures))}
+	n := len(q.captures)
+	f := &factQuery{query: q, roles: make([]role, n), kinds: make([]Kind, n), given: make([]string, n)}
 	for i, name := range q.captures {
 		kind, isDefinition := strings.CutPrefix(name, "definition.")
+		container, isContainer := strings.CutPrefix(name, "container.")
 		switch r, ok := roleNames[name]; {
 		case isDefinition:
 			f.roles[i], f.kinds[i] = roleDefinition, Kind(kind)
+		case isContainer:
+			f.roles[i], f.given[i] = roleContainer, container
 		case ok:
 			f.roles[i] = r
 		case !strings.HasPrefix(name, "_"): // those serve predicates only
@@ -132,6 +137,9 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 	f := &File{Language: language}
 	a.addSymbols(f)
 	flag.Pass()
+	if language == "markdown" {
+		a.nestHeadings(f)
+	}
 	a.adoptScopes(f)
 	a.addRefs(f)
 	flag.Pass()
@@ -149,6 +157,7 @@ func (a *analysis) found(pattern int, captures []capture) {
 		at[r] = none
 	}
 	var kind Kind
+	var given string
 	for _, c := range captures {
 		r := a.query.roles[c.id]
 		switch r {
@@ -158,13 +167,15 @@ func (a *analysis) found(pattern int, captures []capture) {
 			a.marks[c.node] = r
 		case roleDefinition:
 			kind = a.query.kinds[c.id]
+		case roleContainer:
+			given = a.query.given[c.id]
 		}
 		at[r] = c.node
 	}
 	if node := min(at[roleDefinition], at[roleScope]); node != none && at[roleName] != none {
 		a.declarations = append(a.declarations, declaration{
 			node: node, outer: node, name: at[roleName], container: at[roleContainer], body: at[roleBody], doc: at[roleDoc],
-			pattern: pattern, kind: kind, symbol: -1,
+			given: given, pattern: pattern, kind: kind, symbol: -1,
 		})
 	} else if at[roleDoc] != none {
 		a.fileDoc = at[roleDoc]

@@ -27,7 +27,9 @@
 //	scope            what only contains declarations: an impl block
 //	name             its name; each declaration needs one. Where several
 //	                 patterns match the same name, the first in the query counts
-//	container        a container besides those around it: a Go receiver
+//	container        a container besides those around it: a Go receiver. If the
+//	                 name stands in it, what is before the name counts
+//	container.NAME   the same, called NAME whatever its text: HCL's var
 //	body             where its signature ends
 //	doc              its doc string, where that is no comment above it; without
 //	                 a declaration, the doc string of the file

@@ -104,7 +104,7 @@ func maskMacro(masked, src []byte, kind macro, first bool, from, to, end int) ([
 		after = to
 	}
 	rest := bytes.TrimSpace(withoutComment(src[min(after, end):end]))
-	place := first && len(rest) == 0 // a line of its own
+	place := first && len(rest) == 0 && lastCode(src[:from]) != ',' // a line of its own; behind a comma OP_END is the last of a list
 	if kind != macroLine && len(rest) > 0 {
 		before := bytes.TrimRight(src[:from], " \t\r\n")
 		place = isWordByte(rest[0]) || bytes.IndexByte([]byte("*~[&"), rest[0]) >= 0 || // UV_EXTERN int, (NTAPI *f)
@@ -176,6 +176,32 @@ func afterArguments(src []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// lastCode is the last byte of text that is no blank and in no comment or
+// directive, 0 if there is none.
+func lastCode(text []byte) byte {
+	for {
+		text = bytes.TrimRight(text, " \t\r\n")
+		if len(text) == 0 {
+			return 0
+		}
+		if open := bytes.LastIndex(text, []byte("/*")); open >= 0 && bytes.HasSuffix(text, []byte("*/")) {
+			text = text[:open]
+			continue
+		}
+		start := bytes.LastIndexByte(text, '\n') + 1
+		line := bytes.TrimLeft(text[start:], " \t")
+		comment := bytes.Index(line, []byte("//"))
+		switch {
+		case line[0] == '#':
+			text = text[:start]
+		case comment >= 0:
+			text = text[:len(text)-len(line)+comment]
+		default:
+			return text[len(text)-1]
+		}
+	}
 }
 
 func withoutComment(text []byte) []byte {

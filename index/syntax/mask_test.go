@@ -27,6 +27,10 @@ func TestMaskMacros(t *testing.T) {
 		"MAX_ACCOUNTS = BEGIN_STATE;":                  "MAX_ACCOUNTS = BEGIN_STATE;",
 		"BOOL ok = TRUE;":                              "BOOL ok = TRUE;",
 		"enum { A_BEGIN, A_END };":                     "enum { A_BEGIN, A_END };",
+		"enum { OP_ADD,\n OP_END\n};":                  "enum { OP_ADD,\n OP_END\n};",
+		"OP_ADD, /* a, */\n#ifdef X\n OP_API // b\n};": "OP_ADD, /* a, */\n#ifdef X\n OP_API // b\n};",
+		"OP_ADD, // one\n OP_ATTR\n":                   "OP_ADD, // one\n OP_ATTR\n",
+		"int x; // a,\nX_END\n":                        "int x; // a,\n     \n",
 		"":                                             "",
 	} {
 		if got := string(maskMacros([]byte(src))); got != want {

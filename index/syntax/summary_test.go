@@ -9,11 +9,11 @@ func TestSummary(t *testing.T) {
 			"Functions: Find, Deposit, empty, Map, Get, notify.\n" +
 			"Also: MaxAccounts, Debit, Credit, registry, left, right.",
 		"python": "Accounts and their ledger.\n" +
-			"Types: Direction, Account, Savings.\n" +
-			"Functions: __init__, balance, parse, transfer, main.\n" +
-			"Also: MAX_ACCOUNTS, _cache, timeout.",
+			"Types: Direction, Account, Savings, Portable.\n" +
+			"Functions: __init__, balance, parse, transfer, main, batched, home.\n" +
+			"Also: MAX_ACCOUNTS, _cache, timeout, FAST, WIDTH, HEIGHT, first, ….",
 		"java":     "One customer's account.\nTypes: Account, Builder, Direction, Store, Point, Traced.\nFunctions: Account, deposit, find, size, Point, sum, value.\nAlso: MAX_ACCOUNTS, LIMIT.",
-		"markdown": "Keeps accounts. See [the ledger](docs/ledger.md).\nSections: Bank, Install, Usage.",
+		"markdown": "Keeps accounts. See [the ledger](docs/ledger.md).\nSections: Bank, Install, Usage, Setext heading, Under the line.",
 		"zig":      "Accounts and their ledger.\nTypes: Account, Direction, Header, Error.\nFunctions: init, deposit, transfer, transfer keeps the sum.\nAlso: max_accounts, counter.",
 	} {
 		language, src := fixture(t, dir)

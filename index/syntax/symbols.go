@@ -10,6 +10,7 @@ import (
 type declaration struct {
 	node, name, container, body, doc uint32
 	outer                            uint32 // node, or the wrap around it
+	given                            string // the container's name, where not its text counts
 	pattern                          int
 	kind                             Kind // "" for a scope, which only names what is inside
 	symbol                           int  // in File.Symbols; for a scope the type it extends, -1 if that is not here
@@ -72,7 +73,7 @@ func (a *analysis) addSymbols(f *File) {
 			container = around[len(around)-1].path
 		}
 		if d.container != none {
-			container = joinPath(container, dottedPath(a.text(d.container)))
+			container = joinPath(container, a.container(d))
 		}
 		nameSpan := a.nameSpan(d.name)
 		name := a.intern(a.src[nameSpan.Start:nameSpan.End])
@@ -97,6 +98,25 @@ func (a *analysis) addSymbols(f *File) {
 			Signature: a.signature(d), Doc: doc, Span: span, NameSpan: nameSpan,
 		})
 	}
+}
+
+// container is the one a declaration names itself. Of a node that holds the
+// declaration's name, as in void a::b::C::f(), only what stands before the name
+// counts; what a template is given, as in Box<T>::put(), does not.
+func (a *analysis) container(d *declaration) string {
+	if d.given != "" {
+		return d.given
+	}
+	path := a.text(d.container)
+	if n, name := &a.nodes[d.container], &a.nodes[d.name]; n.start < name.start && name.start < n.end {
+		path = path[:name.start-n.start]
+	}
+	if open := strings.IndexByte(path, '<'); open > 0 {
+		if end := strings.LastIndexByte(path, '>'); end > open {
+			path = path[:open] + path[end+1:]
+		}
+	}
+	return dottedPath(path)
 }
 
 func joinPath(container, name string) string {
@@ -237,10 +257,16 @@ func (a *analysis) signature(d *declaration) string {
 	return a.intern([]byte(signature))
 }
 
-// nameSpan is a name's without the quotes or the colon of a string or symbol.
+// nameSpan is a name's without the quotes or the colon of a string or symbol, and
+// of C++'s "operator bool() const" the first two words.
 func (a *analysis) nameSpan(i uint32) Span {
 	text := a.src[a.nodes[i].start:a.nodes[i].end]
 	inner := bytes.TrimLeft(text, "\"'`:")
 	end := a.nodes[i].end - uint32(len(inner)-len(bytes.TrimRight(inner, "\"'`:")))
+	if before, _, ok := bytes.Cut(inner, []byte("(")); ok && bytes.HasPrefix(before, []byte("operator ")) {
+		if before = bytes.TrimRight(before, " "); len(before) > len("operator") {
+			end = a.nodes[i].end - uint32(len(inner)-len(before))
+		}
+	}
 	return a.lines.span(a.nodes[i].end-uint32(len(inner)), end)
 }

@@ -68,3 +68,9 @@ int main(int argc, char **argv)
     return 0;
 }
 #endif
+
+/* What stands alone on the last line is no macro. */
+enum opcode {
+    OP_ADD, /* adds, */
+    OP_END
+};

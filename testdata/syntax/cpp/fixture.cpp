@@ -77,3 +77,21 @@ int bank_open(const char* path);
 }
 
 int main() { return bank::make(bank::Direction::Debit).count(); }
+
+struct Money {
+  long cents = 0;
+  Point* place = 0;
+  operator long() const { return cents; }
+  explicit operator bool() const;
+  virtual Money* half() const = 0;
+};
+
+// Frees a node.
+void bank::detail::inner::Node::unlink() { next_ = nullptr; }
+Point* bank::Ledger::first() { return head(); }
+const Money& bank::Ledger::sum() const { return sum_; }
+Money::operator bool() const { return cents != 0; }
+bank::Ledger::Ledger() = default;
+Money& Money::operator=(const Money& other) = default;
+template <typename T> void bank::Box<T>::put(T value) { hold(value); }
+int bank::Ledger::opened = 0;

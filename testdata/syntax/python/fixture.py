@@ -62,3 +62,32 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+# What the machine has.
+try:
+    import ujson as json
+    FAST = True
+except ImportError:
+    FAST = False
+
+WIDTH, HEIGHT = 80, 25
+first, *others = load()
+low = high = 0
+
+if sys.version_info > (3, 12):
+    SIZES = [1, 2]
+
+    def batched(items):
+        return chunk(items)
+
+
+class Portable:
+    left, right = 1, 2
+
+    if os.name == "nt":
+        separator = ";"
+
+        def home(self):
+            """Where it lives."""
+            local = path.expand("~")
+            return local

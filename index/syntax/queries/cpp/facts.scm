@@ -13,32 +13,81 @@
     (function_declarator declarator: [(identifier) (field_identifier) (destructor_name) (operator_name)] @name)
     (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
     (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))
+    (operator_cast) @name
   ] body: (compound_statement) @body) @definition.method)
 (field_declaration_list (template_declaration (function_definition declarator: [
     (function_declarator declarator: [(identifier) (field_identifier) (operator_name)] @name)
     (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
     (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))
+    (operator_cast) @name
   ] body: (compound_statement) @body) @definition.method))
 ; … declared there …
 (field_declaration_list [(function_definition declarator: [
       (function_declarator declarator: [(identifier) (field_identifier) (destructor_name) (operator_name)] @name)
       (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
       (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))])
-    (declaration declarator: (function_declarator declarator: [(identifier) (destructor_name) (operator_name)] @name))
+    (declaration declarator: [
+      (function_declarator declarator: [(identifier) (destructor_name) (operator_name)] @name)
+      (operator_cast) @name])
     (field_declaration declarator: [
       (function_declarator declarator: [(field_identifier) (operator_name)] @name)
       (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
       (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))])] @definition.method)
-; … or outside of it: T Class::member() {}
+; The grammar reads `int n = 0;` as it does the end of a pure virtual function.
 (function_definition declarator: [
-    (function_declarator declarator: (qualified_identifier scope: (_) @container
-      name: [(identifier) (destructor_name) (operator_name)] @name))
-    (function_declarator declarator: (qualified_identifier name: (qualified_identifier scope: (_) @container
-      name: [(identifier) (destructor_name) (operator_name)] @name)))
-    (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier scope: (_) @container name: (identifier) @name)))
-    (reference_declarator (function_declarator declarator: (qualified_identifier scope: (_) @container
-      name: [(identifier) (operator_name)] @name)))
+    (field_identifier) @name
+    (pointer_declarator declarator: (field_identifier) @name)
+    (pointer_declarator declarator: (pointer_declarator declarator: (field_identifier) @name))
+  ] (pure_virtual_clause)) @definition.field
+; … or outside of it: T Class::member() {}, up to four qualifiers deep …
+(function_definition declarator: (function_declarator declarator: [
+    (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name) @container
+    (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)))) @container
+  ]) body: (compound_statement) @body) @definition.method
+(function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: [
+    (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name) @container
+    (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)))) @container
+  ])) body: (compound_statement) @body) @definition.method
+(function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: [
+    (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name) @container
+    (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)) @container
+  ]))) body: (compound_statement) @body) @definition.method
+(function_definition declarator: (reference_declarator (function_declarator declarator: [
+    (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name) @container
+    (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)))) @container
+  ])) body: (compound_statement) @body) @definition.method
+(function_definition declarator: [
+    (qualified_identifier name: (operator_cast) @name) @container
+    (qualified_identifier name: (qualified_identifier name: (operator_cast) @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (operator_cast) @name))) @container
   ] body: (compound_statement) @body) @definition.method
+; … or only said to be as the compiler would make it.
+(function_definition declarator: (function_declarator declarator: [
+    (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name) @container
+    (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)))) @container
+  ]) [(default_method_clause) (delete_method_clause)]) @definition.method
+((declaration declarator: (init_declarator declarator: (reference_declarator (function_declarator declarator: [
+    (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name) @container
+    (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: [(identifier) (destructor_name) (operator_name)] @name))) @container
+  ])) value: (identifier) @_default)) @definition.method
+  (#any-of? @_default "default" "delete") (#not-has-ancestor? @definition.method "compound_statement"))
+; Static members, given a value outside of the class.
+((declaration declarator: (init_declarator declarator: [
+    (qualified_identifier name: (identifier) @name) @container
+    (qualified_identifier name: (qualified_identifier name: (identifier) @name)) @container
+    (qualified_identifier name: (qualified_identifier name: (qualified_identifier name: (identifier) @name))) @container
+    (array_declarator declarator: (qualified_identifier name: (identifier) @name) @container)
+  ] value: (_) @body)) @definition.field
+  (#not-has-ancestor? @definition.field "compound_statement"))
 
 (function_definition declarator: [
     (function_declarator declarator: [(operator_name) (template_function name: (identifier))] @name)

@@ -6,6 +6,12 @@
   body: (block . (expression_statement . (string) @doc)) @body) @definition.method)))
 (class_definition body: (block (decorated_definition definition: (function_definition name: (identifier) @name
   body: (block) @body) @definition.method)))
+; … under an if or a try of the class.
+((function_definition name: (identifier) @name
+    body: (block . (expression_statement . (string) @doc)) @body) @definition.method
+  (#has-ancestor? @definition.method "class_definition") (#not-has-ancestor? @definition.method "function_definition"))
+((function_definition name: (identifier) @name body: (block) @body) @definition.method
+  (#has-ancestor? @definition.method "class_definition") (#not-has-ancestor? @definition.method "function_definition"))
 
 (function_definition name: (identifier) @name
   body: (block . (expression_statement . (string) @doc)) @body) @definition.function
@@ -23,14 +29,26 @@
   body: (block . (expression_statement . (string) @doc)) @body) @definition.class
 (class_definition name: (identifier) @name body: (block) @body) @definition.class
 
-(module (expression_statement (assignment left: (identifier) @name right: [(dictionary) (list) (set) (lambda)] @body) @definition.const
-  (#match? @name "^_*[A-Z][A-Z0-9_]*$")))
-(module (expression_statement (assignment left: (identifier) @name) @definition.const
-  (#match? @name "^_*[A-Z][A-Z0-9_]*$")))
-(module (expression_statement (assignment left: (identifier) @name right: [(dictionary) (list) (set) (lambda)] @body) @definition.var))
-(module (expression_statement (assignment left: (identifier) @name) @definition.var))
+; What is assigned at the top of the file, under a try, an if or a with as well.
+((expression_statement (assignment left: (identifier) @name right: [(dictionary) (list) (set) (lambda)] @body) @definition.const)
+  (#match? @name "^_*[A-Z][A-Z0-9_]*$") (#not-has-ancestor? @definition.const "function_definition" "class_definition" "for_statement" "while_statement"))
+((expression_statement (assignment left: [(identifier) @name (pattern_list [(identifier) @name (list_splat_pattern (identifier) @name)])
+  (tuple_pattern (identifier) @name) (list_pattern (identifier) @name)]) @definition.const)
+  (#match? @name "^_*[A-Z][A-Z0-9_]*$") (#not-has-ancestor? @definition.const "function_definition" "class_definition" "for_statement" "while_statement"))
+((expression_statement (assignment right: (assignment left: (identifier) @name)) @definition.const)
+  (#match? @name "^_*[A-Z][A-Z0-9_]*$") (#not-has-ancestor? @definition.const "function_definition" "class_definition" "for_statement" "while_statement"))
+((expression_statement (assignment left: (identifier) @name right: [(dictionary) (list) (set) (lambda)] @body) @definition.var)
+  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement"))
+((expression_statement (assignment left: [(identifier) @name (pattern_list [(identifier) @name (list_splat_pattern (identifier) @name)])
+  (tuple_pattern (identifier) @name) (list_pattern (identifier) @name)]) @definition.var)
+  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement"))
+((expression_statement (assignment right: (assignment left: (identifier) @name)) @definition.var)
+  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement"))
 (module (type_alias_statement . (type [(identifier) @name (generic_type (identifier) @name)])) @definition.type)
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition.field)))
+((expression_statement (assignment left: [(identifier) @name (pattern_list [(identifier) @name (list_splat_pattern (identifier) @name)])
+  (tuple_pattern (identifier) @name) (list_pattern (identifier) @name)]) @definition.field)
+  (#has-ancestor? @definition.field "class_definition") (#not-has-ancestor? @definition.field "function_definition"))
 
 (module . (expression_statement . (string) @doc))
 (module . (comment) . (expression_statement . (string) @doc))

@@ -278,6 +278,7 @@ func (e *embedding) own(ctx context.Context, of Embedders, stopped bool) error {
 		e.enter(EmbeddingStopped, nil)
 		return errEmbeddingStopped
 	}
+	e.queue.again()
 	for {
 		// A text that is about to change is not worth a vector. What went wrong with
 		// the index is not for here.

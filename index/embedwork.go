@@ -191,7 +191,8 @@ func (w *embedWork) load(ctx context.Context) error {
 		_, err := w.store.Load(ctx, []int64{u.ID}, func(f *store.File) error {
 			text, err := w.x.Text(f.Path)
 			if err != nil || hashOf([]byte(text)) != f.Hash {
-				return nil // a newer record is on its way
+				w.queue.later = append(w.queue.later, u)
+				return nil
 			}
 			for i, c := range f.Syntax.Chunks {
 				w.take(c.Hash, passage.Text(f.Path, f.Syntax, i, text))
@@ -282,6 +283,9 @@ type embedQueue struct {
 	files  map[string]store.Unembedded
 	order  []store.Unembedded // of files, the next last; some are not in files any more
 	chunks int                // of files
+	// later are files whose text was not that of their record. Either a newer record
+	// is on its way, or the text becomes that again.
+	later []store.Unembedded
 }
 
 func (q *embedQueue) add(list []store.Unembedded) {
@@ -296,6 +300,13 @@ func (q *embedQueue) add(list []store.Unembedded) {
 	slices.SortFunc(q.order, func(a, b store.Unembedded) int {
 		return cmp.Or(cmp.Compare(age(a), age(b)), cmp.Compare(b.Path, a.Path))
 	})
+}
+
+// again queues what was put off.
+func (q *embedQueue) again() {
+	later := q.later
+	q.later = nil
+	q.add(later)
 }
 
 // age orders times so that an editor's buffer, whose time is 0, is the newest.

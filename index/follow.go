@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,11 +34,18 @@ type Feed struct {
 	stale map[string]bool
 	// todo are ids still to be told of.
 	todo []int64
+	// differed are ids that were not told of, since the text at hand was not that of
+	// the record. Where it becomes that again, no newer record comes.
+	differed map[int64]bool
+	// again: something may have happened since differed was looked at. saved is closed
+	// when the index fired its signal since the last look.
+	again bool
+	saved <-chan struct{}
 }
 
 // Follow returns a feed that starts with every file of the index.
 func (x *Index) Follow() *Feed {
-	return &Feed{x: x, paths: map[int64]string{}, stale: map[string]bool{}}
+	return &Feed{x: x, paths: map[int64]string{}, stale: map[string]bool{}, differed: map[int64]bool{}}
 }
 
 const (
@@ -45,6 +53,8 @@ const (
 	feedBytes = 32 << 20
 	// readerPoll is how often a process that only reads looks for changes.
 	readerPoll = 500 * time.Millisecond
+	// readerAgain is how many files that differed it reads at each poll.
+	readerAgain = 64
 )
 
 // Position is a state that an index was in.
@@ -77,11 +87,17 @@ func (p Position) Reached(q Position) bool { return p.store == q.store && p.gene
 
 // Next waits for changes and answers them, about 32 MB of text at a time; caught
 // is true if nothing more is known to have changed, with an empty list where that
-// is all there is to say, as of an empty index. A file that changed again in the
-// meantime is left out; it comes with its next record.
+// is all there is to say, as of an empty index. A file whose text is not that of its
+// record is left out until they agree: it changed again in the meantime, or is open
+// here while another process writes the index.
 func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error) {
 	for {
-		saved := f.x.saved.next() // before looking, so that nothing is missed
+		select {
+		case <-f.saved:
+			f.again = true
+		default:
+		}
+		f.saved = f.x.saved.next() // before looking, so that nothing is missed
 		if len(f.todo) == 0 {
 			if err = f.look(ctx); err != nil {
 				if f.store != f.x.Store() && ctx.Err() == nil {
@@ -90,28 +106,35 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 				return nil, false, err
 			}
 		}
+		if len(f.todo) == 0 && f.again {
+			f.todo = f.lookAgain()
+		}
+		list = nil
 		if len(f.todo) > 0 {
-			list, err := f.load(ctx)
-			if err != nil {
+			if list, err = f.load(ctx); err != nil {
 				if f.store != f.x.Store() && ctx.Err() == nil {
 					f.todo = nil
 					continue
 				}
 				return nil, false, err
 			}
-			if len(f.todo) == 0 {
-				f.told = Position{f.store, f.from}
+			switch {
+			case len(f.todo) == 0:
+			case len(list) > 0:
+				return list, false, nil
+			default:
+				continue
 			}
-			if len(list) > 0 || len(f.todo) == 0 {
-				return list, len(f.todo) == 0, nil
-			}
-			continue
 		}
-		if now := (Position{f.store, f.from}); f.told != now {
+		if now := (Position{f.store, f.from}); len(list) > 0 || f.told != now {
 			f.told = now
-			return nil, true, nil
+			return list, true, nil
 		}
-		if len(f.stale) > 0 && f.x.isSettled() {
+		whole, err := f.isWhole(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if whole {
 			for name := range f.stale {
 				list = append(list, Update{Path: name})
 			}
@@ -125,10 +148,41 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 		select {
 		case <-ctx.Done():
 			return nil, false, ctx.Err()
-		case <-saved:
+		case <-f.saved:
 		case <-poll:
+			f.again = true
 		}
 	}
+}
+
+// lookAgain answers the files that differed and may agree now. While the index has
+// work to do they may change yet; a process that only reads cannot know, and reads
+// a few at a time.
+func (f *Feed) lookAgain() []int64 {
+	most := len(f.differed)
+	switch {
+	case !f.x.isOwner():
+		most = min(most, readerAgain)
+	case !f.x.isSettled():
+		return nil
+	}
+	f.again = false
+	ids := slices.Collect(maps.Keys(f.differed))[:most] // in no order, so that each has its turn
+	slices.Sort(ids)
+	return ids
+}
+
+// isWhole answers whether there are stale files and the database that replaced
+// theirs holds all there is.
+func (f *Feed) isWhole(ctx context.Context) (bool, error) {
+	if len(f.stale) == 0 || f.x.isOwner() && !f.x.isSettled() {
+		return false, nil
+	}
+	scanned, err := f.store.Meta(ctx, "analyzer") // no whole scan of it ended before that is set
+	if err != nil && f.store != f.x.Store() && ctx.Err() == nil {
+		return false, nil // the next look sees the new one
+	}
+	return scanned != "", err
 }
 
 // look finds out which files changed.
@@ -154,6 +208,7 @@ func (f *Feed) startOver(s *store.Store) {
 		f.stale[name] = true
 	}
 	f.store, f.from, f.paths = s, 0, map[int64]string{}
+	clear(f.differed)
 }
 
 var errEnough = errors.New("enough for one answer")
@@ -168,6 +223,7 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 				list = append(list, Update{Path: name})
 				delete(f.paths, f.todo[at])
 			}
+			delete(f.differed, f.todo[at])
 		}
 	}
 	_, err = f.store.Load(ctx, f.todo, func(file *store.File) error {
@@ -186,7 +242,12 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 		delete(f.stale, file.Path)
 		text, err := f.x.Text(file.Path)
 		if err != nil || hashOf([]byte(text)) != file.Hash {
-			return nil // a newer record is on its way
+			f.differed[file.ID] = true
+			return nil
+		}
+		if f.differed[file.ID] {
+			delete(f.differed, file.ID)
+			f.again = true // others may agree, too
 		}
 		bytes += len(text)
 		list = append(list, Update{file.Path, file, text})

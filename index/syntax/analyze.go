@@ -44,6 +44,7 @@ const (
 	roleScope
 	roleName
 	roleContainer
+	roleWithin
 	roleBody
 	roleDoc
 	roleWrap
@@ -63,7 +64,7 @@ const (
 )
 
 var roleNames = map[string]role{
-	"scope": roleScope, "name": roleName, "container": roleContainer, "body": roleBody, "doc": roleDoc,
+	"scope": roleScope, "name": roleName, "container": roleContainer, "within": roleWithin, "body": roleBody, "doc": roleDoc,
 	"wrap": roleWrap, "leading": roleLeading, "comment": roleComment,
 	"import": roleImport, "import.path": roleImportPath, "import.name": roleImportName, "import.alias": roleImportAlias,
 	"import.group": roleImportGroup, "import.prefix": roleImportPrefix,
@@ -174,7 +175,7 @@ func (a *analysis) found(pattern int, captures []capture) {
 	}
 	if node := min(at[roleDefinition], at[roleScope]); node != none && at[roleName] != none {
 		a.declarations = append(a.declarations, declaration{
-			node: node, outer: node, name: at[roleName], container: at[roleContainer], body: at[roleBody], doc: at[roleDoc],
+			node: node, outer: node, name: at[roleName], container: at[roleContainer], within: at[roleWithin], body: at[roleBody], doc: at[roleDoc],
 			given: given, pattern: pattern, kind: kind, symbol: -1,
 		})
 	} else if at[roleDoc] != none {

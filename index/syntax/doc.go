@@ -30,6 +30,8 @@
 //	container        a container besides those around it: a Go receiver. If the
 //	                 name stands in it, what is before the name counts
 //	container.NAME   the same, called NAME whatever its text: HCL's var
+//	within           the node whose declaration is the innermost container, where
+//	                 one closer by is none: a constructor, of a field that it declares
 //	body             where its signature ends
 //	doc              its doc string, where that is no comment above it; without
 //	                 a declaration, the doc string of the file

@@ -8,12 +8,12 @@ import (
 
 // declaration is a match of a definition or a scope.
 type declaration struct {
-	node, name, container, body, doc uint32
-	outer                            uint32 // node, or the wrap around it
-	given                            string // the container's name, where not its text counts
-	pattern                          int
-	kind                             Kind // "" for a scope, which only names what is inside
-	symbol                           int  // in File.Symbols; for a scope the type it extends, -1 if that is not here
+	node, name, container, within, body, doc uint32
+	outer                                    uint32 // node, or the wrap around it
+	given                                    string // the container's name, where not its text counts
+	pattern                                  int
+	kind                                     Kind // "" for a scope, which only names what is inside
+	symbol                                   int  // in File.Symbols; for a scope the type it extends, -1 if that is not here
 }
 
 // sortDeclarations orders them as the text does and keeps, of those with the
@@ -69,8 +69,12 @@ func (a *analysis) addSymbols(f *File) {
 			around = around[:len(around)-1]
 		}
 		var container string
-		if len(around) > 0 {
-			container = around[len(around)-1].path
+		inner := len(around) - 1
+		for inner >= 0 && around[inner].node > d.within { // within is none, the greatest, where all counts
+			inner--
+		}
+		if inner >= 0 {
+			container = around[inner].path
 		}
 		if d.container != none {
 			container = joinPath(container, a.container(d))

@@ -54,4 +54,13 @@ namespace Example.Bank
 
     public record Point(int X, int Y);
     public record struct Pair(int A);
+
+    public struct Cents
+    {
+        private readonly long[] digits;
+        /// <summary>One digit.</summary>
+        public long this[int place] => digits[place];
+        public static implicit operator long(Cents c) { return c.digits[0]; }
+        public static explicit operator Money(Cents c) => new Money(c);
+    }
 }

@@ -66,3 +66,11 @@ const lazy = () => import('./lazy.js');
 function App() {
   return <Layout title="x"><Button onClick={transfer} /><div /></Layout>;
 }
+
+// What a bank keeps.
+module.exports = class Ledger extends Base {
+  book(entry) { append(entry); }
+};
+exports.Entry = class { undo() {} };
+exports.Void = class extends exports.Entry {};
+module.exports = function create() { return new Savings(); };

@@ -66,3 +66,7 @@ export function book(from: any, to: any): Sum {
   const inner: Direction = Direction.Debit;
   return compute(from, to, inner);
 }
+
+const Savings = class extends Account {
+  constructor(@Inject() private rate: Rate, public name = "savings", plain: string) { super(); }
+};

@@ -25,3 +25,11 @@ export default function App(): JSX.Element {
 class Legacy extends React.Component<Props> {
   render() { return <ui.Panel />; }
 }
+
+/** The most that is shown at once. */
+export const MAX_ITEMS = 20;
+
+abstract class View {
+  /** Draws what it shows. */
+  draw(): JSX.Element { return <ui.Grid><ui.Cell span={MAX_ITEMS} /></ui.Grid>; }
+}

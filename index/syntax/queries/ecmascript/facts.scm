@@ -8,24 +8,43 @@
 (variable_declaration (variable_declarator name: (identifier) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
 
-(program (lexical_declaration "const" (variable_declarator name: (identifier) @name value: [(object) (array) (class)] @body)) @definition.const)
+; Classes that are given to a variable or exported.
+(lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body))) @definition.class
+(variable_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body))) @definition.class
+((expression_statement (assignment_expression
+    left: (member_expression object: (_) @container property: (property_identifier) @name)
+    right: (class body: (_) @body))) @definition.class
+  (#not-eq? @name "exports"))
+((expression_statement (assignment_expression left: (member_expression property: (property_identifier) @_exports)
+    right: (class name: (_) @name body: (_) @body))) @definition.class
+  (#eq? @_exports "exports"))
+((expression_statement (assignment_expression
+    left: (member_expression object: (_) @container property: (property_identifier) @name)
+    right: (class !name body: (_) @body))) @definition.class
+  (#eq? @name "exports"))
+
+(program (lexical_declaration "const" (variable_declarator name: (identifier) @name value: [(object) (array)] @body)) @definition.const)
 (program (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @definition.const)
 (program (lexical_declaration (variable_declarator name: (identifier) @name)) @definition.var)
 (program (variable_declaration (variable_declarator name: (identifier) @name)) @definition.var)
 (program (export_statement declaration: (lexical_declaration "const"
-  (variable_declarator name: (identifier) @name value: [(object) (array) (class)] @body)) @definition.const))
+  (variable_declarator name: (identifier) @name value: [(object) (array)] @body)) @definition.const))
 (program (export_statement declaration: (lexical_declaration "const" (variable_declarator name: (identifier) @name)) @definition.const))
 (program (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name)) @definition.var))
 (program (export_statement declaration: (variable_declaration (variable_declarator name: (identifier) @name)) @definition.var))
 
 ; Functions given to a member: exports.parse = function () {}, Foo.prototype.bar = () => {}.
-(expression_statement (assignment_expression
-  left: (member_expression object: (_) @container property: (property_identifier) @name)
-  right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)])) @definition.function
-
-((assignment_expression left: (member_expression property: (property_identifier) @_exports)
-  right: (function_expression name: (identifier) @name body: (_) @body)) @definition.function
+((expression_statement (assignment_expression
+    left: (member_expression object: (_) @container property: (property_identifier) @name)
+    right: [(function_expression body: (_) @body) (arrow_function body: (_) @body)])) @definition.function
+  (#not-eq? @name "exports"))
+((expression_statement (assignment_expression left: (member_expression property: (property_identifier) @_exports)
+    right: (function_expression name: (identifier) @name body: (_) @body))) @definition.function
   (#eq? @_exports "exports"))
+((expression_statement (assignment_expression
+    left: (member_expression object: (_) @container property: (property_identifier) @name)
+    right: [(function_expression !name body: (_) @body) (arrow_function body: (_) @body)])) @definition.function
+  (#eq? @name "exports"))
 
 (method_definition name: (_) @name body: (_) @body) @definition.method
 ; … or to a key of an object that has a name itself.

@@ -1,6 +1,5 @@
 ; JavaScript's own part; the rest is in ecmascript.
 (class_declaration name: (identifier) @name body: (class_body) @body) @definition.class
-(program (lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (class_body) @body))) @definition.class)
 (field_definition property: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (field_definition property: (_) @name) @definition.field
 

@@ -16,6 +16,9 @@
 (property_signature name: (_) @name) @definition.field
 (public_field_definition name: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (public_field_definition name: (_) @name) @definition.field
+; Parameters of a constructor that are fields.
+(class_body (method_definition parameters: (formal_parameters
+  (_ [(accessibility_modifier) (override_modifier) "readonly"] pattern: (identifier) @name) @definition.field))) @within
 (ambient_declaration (lexical_declaration (variable_declarator name: (identifier) @name)) @definition.const)
 (ambient_declaration (variable_declaration (variable_declarator name: (identifier) @name)) @definition.var)
 (internal_module body: (statement_block (export_statement declaration: (lexical_declaration

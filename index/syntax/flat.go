@@ -130,8 +130,8 @@ func quarryPause(handle C.uintptr_t) { cgo.Handle(handle).Value().(*pause.Flag).
 
 func (a *arena) reset() { C.quarry_arena_reset(a.c) }
 
-// c returns the C language, which the binding keeps to itself.
-func (l *language) c() *C.TSLanguage { return *(**C.TSLanguage)(unsafe.Pointer(l.grammar())) }
+// c returns the C language.
+func (l *language) c() *C.TSLanguage { return (*C.TSLanguage)(l.guarded) }
 
 // countErrors counts the outermost nodes that are errors or made up.
 func countErrors(tree *sitter.Tree) int {

@@ -95,6 +95,7 @@ typedef struct {
     unsigned (*serialize)(void *, char *);
     void (*deserialize)(void *, const char *, unsigned);
   } scanner;
+  const uint16_t *primary_states; // ABI 14 only; not read here
 } grammar;
 
 // table_value is the index of the actions for a token in a state, or the state

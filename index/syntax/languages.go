@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unsafe"
 
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/bash"
@@ -51,7 +52,8 @@ type language struct {
 	shared *sharedScanner
 
 	load    sync.Once
-	parsers sync.Pool // of *sitter.Parser
+	guarded unsafe.Pointer // the grammar to parse by, a *C.TSLanguage
+	parsers sync.Pool      // of *sitter.Parser
 	facts   *factQuery
 }
 
@@ -96,9 +98,12 @@ func languageFor(name string) *language {
 	}
 	l.load.Do(func() {
 		grammar := l.grammar()
+		if l.guarded = guard(grammar); l.guarded == nil {
+			panic(fmt.Sprintf("syntax: %s: guard.c does not list its scanner", name))
+		}
 		l.parsers.New = func() any {
 			p := sitter.NewParser()
-			p.SetLanguage(grammar)
+			p.SetLanguage(sitter.NewLanguage(l.guarded))
 			return p
 		}
 		query, err := compileQuery(newGrammar(grammar), l.source())

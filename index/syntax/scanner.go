@@ -1,5 +1,7 @@
 package syntax
 
+// #include "guard.h"
+//
 // extern void tree_sitter_lua_external_scanner_deserialize(void *, const char *, unsigned);
 //
 // static void quarry_reset_lua(void) {
@@ -7,7 +9,19 @@ package syntax
 // }
 import "C"
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+
+	sitter "github.com/smacker/go-tree-sitter"
+)
+
+// guard returns a grammar that any text can be parsed by: see guard.c. It is nil if
+// the scanner is not listed there, or there is no memory.
+func guard(grammar *sitter.Language) unsafe.Pointer {
+	// The binding keeps the C language to itself, as the only field.
+	return unsafe.Pointer(C.quarry_guard(*(**C.TSLanguage)(unsafe.Pointer(grammar))))
+}
 
 // sharedScanner is a grammar's scanner that keeps its state in C's global
 // variables: two texts read at once would be read as neither, and one that ends

@@ -1,10 +1,11 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/index/pause"
 )
@@ -115,11 +116,20 @@ type analysis struct {
 	refAt        []uint32      // by node: index in refs + 1
 	declarations []declaration // after sort: by node
 	imports      []Import
-	importAt     map[uint32]int    // by node: index in imports
-	groups       map[uint32]uint32 // by node of an import group: what its paths begin with
+	importAt     map[uint32]int // by node: index in imports
+	importNames  map[importName]bool
+	groups       map[uint32]string // by node of an import group: what its paths begin with
 	pathNode     uint32            // the last part of the newest import's path
 	fileDoc      uint32            // the doc string of the file, none if it has none
+	comments     []uint32          // the nodes of comments
 	interned     map[string]string
+	work         int // nodes looked at, but those that every analysis looks at
+}
+
+// importName is a name that an import takes.
+type importName struct {
+	node uint32 // of the import
+	name string
 }
 
 // analyzeTree computes everything but the chunks.
@@ -127,11 +137,17 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 	a := &analysis{
 		src: src, lines: lines, nodes: nodes, query: q, flag: flag,
 		marks: make([]role, len(nodes)), refAt: make([]uint32, len(nodes)),
-		fileDoc: none, importAt: map[uint32]int{}, groups: map[uint32]uint32{}, interned: map[string]string{},
+		fileDoc: none, importAt: map[uint32]int{}, importNames: map[importName]bool{}, groups: map[uint32]string{}, interned: map[string]string{},
 	}
 	trimNodes(nodes, src)
 	m := matcher{query: q.query, nodes: nodes, src: src, found: a.found}
 	m.run()
+	a.work = m.work
+	for i, mark := range a.marks {
+		if mark == roleComment {
+			a.comments = append(a.comments, uint32(i))
+		}
+	}
 	a.sortDeclarations()
 	a.widenToWraps()
 	flag.Pass()
@@ -185,7 +201,7 @@ func (a *analysis) found(pattern int, captures []capture) {
 		a.addImport(&at)
 	}
 	if at[roleImportGroup] != none {
-		a.groups[at[roleImportGroup]] = at[roleImportPrefix]
+		a.addGroup(at[roleImportGroup], at[roleImportPrefix])
 	}
 	for r := roleUse; r <= roleCall; r++ {
 		if node := at[r]; node == none || a.nodes[node].start == a.nodes[node].end { // made up by the parser
@@ -209,12 +225,11 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 	}
 	b := &a.imports[i]
 	if at[roleImportPath] != none {
-		path := strings.Trim(a.text(at[roleImportPath]), "\"'`<>\\")
 		switch node := at[roleImportPath]; {
 		case b.Path == "":
-			b.Path, a.pathNode = a.inGroups(at[roleImport], path), node
+			b.Path, a.pathNode = endOf(a.groupAround(at[roleImport])+a.importPath(node), maxPath), node
 		case node > a.pathNode && a.nodes[node].parent == a.nodes[a.pathNode].parent:
-			b.Path, a.pathNode = b.Path+"."+path, node
+			b.Path, a.pathNode = endOf(b.Path+"."+a.importPath(node), maxPath), node
 		}
 	}
 	if at[roleImportAlias] != none {
@@ -222,20 +237,60 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 		a.marks[at[roleImportAlias]] = roleImportAlias
 	}
 	if at[roleImportName] != none {
-		if name := a.text(at[roleImportName]); !slices.Contains(b.Names, name) {
-			b.Names = append(b.Names, name)
+		if name := (importName{at[roleImport], a.text(at[roleImportName])}); !a.importNames[name] {
+			a.importNames[name] = true
+			b.Names = append(b.Names, name.name)
 		}
 	}
 }
 
-// inGroups puts before the path of an import those of the groups around it, as in
-// Rust's use a::{b::{c::D}}.
-func (a *analysis) inGroups(i uint32, path string) string {
-	for len(a.groups) > 0 && i != 0 {
-		i = a.nodes[i].parent
-		if prefix, ok := a.groups[i]; ok {
-			path = strings.TrimSpace(string(a.src[a.nodes[prefix].start:a.nodes[i].start])) + path
+func (a *analysis) importPath(i uint32) string {
+	return strings.Trim(a.textEnd(a.nodes[i]), "\"'`<>\\")
+}
+
+// addGroup notes what the paths in a group begin with: the prefixes of the groups
+// around it and its own, as in Rust's use a::{b::{c::D}}. Groups are found from the
+// outermost inwards.
+func (a *analysis) addGroup(group, prefix uint32) {
+	own := bytes.TrimSpace(a.src[a.nodes[prefix].start:a.nodes[group].start])
+	a.groups[group] = endOf(a.groupAround(group)+a.intern(own), maxPath)
+}
+
+// groupAround returns what the paths in the import group around a node begin with.
+// A group is one or two nodes above what stands in it.
+func (a *analysis) groupAround(i uint32) string {
+	for range maxGroupLevels {
+		if i = a.nodes[i].parent; i == 0 {
+			break
 		}
+		if prefix, ok := a.groups[i]; ok {
+			return prefix
+		}
+	}
+	return ""
+}
+
+const (
+	// maxGroupLevels is how far above a node its import group is looked for.
+	maxGroupLevels = 4
+	// maxPath bounds a container and the path of an import, in bytes. They grow with
+	// the depth of a text, so that those of a deep one would be longer than the text
+	// by a factor; the end is what tells two apart, and what is looked up.
+	maxPath = 300
+)
+
+// endOf is the end of a path of at most n bytes, from the start of one of its
+// names if that is near.
+func endOf(path string, n int) string {
+	if len(path) <= n {
+		return path
+	}
+	path = path[len(path)-n:]
+	if i := strings.IndexAny(path[:n/2], "./:\\"); i >= 0 {
+		path = strings.TrimLeft(path[i:], "./:\\")
+	}
+	for path != "" && !utf8.RuneStart(path[0]) {
+		path = path[1:]
 	}
 	return path
 }
@@ -254,6 +309,11 @@ func (a *analysis) errors() []Span {
 
 func (a *analysis) text(i uint32) string {
 	return a.intern(a.src[a.nodes[i].start:a.nodes[i].end])
+}
+
+// textEnd is what a path of a node's text may keep of it.
+func (a *analysis) textEnd(n node) string {
+	return a.intern(a.src[max(n.start, n.end-min(n.end, 2*maxPath)):n.end])
 }
 
 // intern shares equal strings: names repeat within a file.

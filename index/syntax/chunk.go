@@ -173,9 +173,8 @@ func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32)
 			continue
 		}
 		at := c.lineStart(n.start)
-		startsLine := at > floor && len(bytes.TrimLeft(c.src[at:n.start], " \t")) == 0
 		switch {
-		case startsLine && c.isNamed(n.symbol) && !closes(c.src[n.start:n.end]):
+		case at > floor && startsLine(c.src, n.start) && c.isNamed(n.symbol) && !closes(c.src[n.start:n.end]):
 			if lead, ok := c.leads[i]; ok && lead < at && c.lineStart(lead) > run[len(run)-1].start {
 				at = c.lineStart(lead) // the comment may be in the node before
 			}

@@ -17,7 +17,28 @@ type matcher struct {
 	pattern  int
 	captures []capture // of the match in the making
 	frames   []frame   // a stack: each says how to go on after a node fits
+	gaps     []gap     // by step
+	within   map[*predicate][]bool
+	work     int // nodes looked at
+	limit    int // of work
 }
+
+// A pattern of two children matches every pair of them, so that two long lists
+// can have more matches than anyone would wait for: the matcher finds no more
+// where it has looked at maxWork nodes for each there is, and minWork in any case.
+// Source takes 1 to 9.
+const (
+	maxWork = 100
+	minWork = 1 << 20
+)
+
+// gap is a row of siblings that a step fits none of: those of parent from one node
+// to another. Without it each name of a list would search the whole list for what
+// may stand behind the names.
+type gap struct{ parent, from, to uint32 }
+
+// minGap is the number of siblings from which a gap is worth remembering.
+const minGap = 16
 
 // frame is a continuation: match steps against the siblings [at, end), then
 // resume the frame up. Frames are not changed once pushed, so that a matcher
@@ -32,6 +53,8 @@ type frame struct {
 // run calls found for every match, in the order of the nodes at which they
 // start and then of the patterns. The captures are valid during the call.
 func (m *matcher) run() {
+	m.gaps = make([]gap, m.query.steps)
+	m.limit = max(minWork, maxWork*len(m.nodes))
 	for i := range m.nodes {
 		for _, p := range m.query.starting(m.nodes[i].symbol) {
 			if root := &m.query.patterns[p].root; m.fits(root, uint32(i)) {
@@ -77,15 +100,29 @@ func (m *matcher) resume(f frame) {
 		return
 	}
 	s := &f.steps[0]
-	for i := f.at; i < f.end; i = m.nodes[i].next {
+	i, since, passed := f.at, f.at, 0 // none of the siblings from since to i fits
+	if g := &m.gaps[s.id]; g.from <= i && i < g.to && m.nodes[i].parent == g.parent && !s.adjacent {
+		i, since, passed = g.to, g.from, minGap
+	}
+	for ; i < f.end && m.work < m.limit; i = m.nodes[i].next {
+		m.work++
 		if m.fits(s, i) {
+			if passed >= minGap {
+				m.gaps[s.id] = gap{m.nodes[i].parent, since, i}
+			}
 			rest := f
 			rest.steps, rest.at = f.steps[1:], m.nodes[i].next
 			m.enter(s, i, rest)
+			since, passed = m.nodes[i].next, 0
+		} else {
+			passed++
 		}
 		if s.adjacent && m.query.isNamed(m.nodes[i].symbol) {
 			return
 		}
+	}
+	if passed >= minGap {
+		m.gaps[s.id] = gap{m.nodes[since].parent, since, f.end}
 	}
 }
 
@@ -99,6 +136,7 @@ func (m *matcher) fits(s *step, i uint32) bool {
 		return true
 	}
 	for c := i + 1; c < n.next; c = m.nodes[c].next {
+		m.work++
 		if slices.Contains(s.absent, m.nodes[c].field) {
 			return false
 		}
@@ -133,13 +171,7 @@ func (m *matcher) satisfies(p *predicate, node uint32) bool {
 	text := m.text(node)
 	switch {
 	case p.within != nil:
-		for i := node; i != 0; {
-			i = m.nodes[i].parent
-			if slices.Contains(p.within, m.nodes[i].symbol) {
-				return true
-			}
-		}
-		return false
+		return m.inside(p)[node]
 	case p.pattern != nil:
 		return p.pattern.Match(text)
 	case p.other >= 0:
@@ -152,6 +184,23 @@ func (m *matcher) satisfies(p *predicate, node uint32) bool {
 		}
 	}
 	return false
+}
+
+// inside tells of every node whether one of its ancestors has a symbol of p.
+func (m *matcher) inside(p *predicate) []bool {
+	if in, ok := m.within[p]; ok {
+		return in
+	}
+	in := make([]bool, len(m.nodes))
+	for i := 1; i < len(m.nodes); i++ {
+		parent := m.nodes[i].parent
+		in[i] = in[parent] || slices.Contains(p.within, m.nodes[parent].symbol)
+	}
+	if m.within == nil {
+		m.within = map[*predicate][]bool{}
+	}
+	m.within[p] = in
+	return in
 }
 
 func (m *matcher) text(i uint32) []byte {

@@ -26,6 +26,7 @@ type query struct {
 	captures []string // names, without @
 
 	bySymbol [][]uint16 // symbol -> patterns that can start there, in order
+	steps    int        // in all patterns
 	named    []bool     // symbol -> is it a named node
 }
 
@@ -38,6 +39,7 @@ type pattern struct {
 
 // step is the pattern of one node.
 type step struct {
+	id           int      // its place among all steps of the query
 	any          bool     // `_` and `(_)`
 	named        bool     // with any: `(_)`
 	symbols      []uint16 // without any: the symbols of the type's name
@@ -107,6 +109,9 @@ func compileQuery(g *grammar, src string) (*query, error) {
 		}
 	}
 	q := p.query
+	for i := range q.patterns {
+		q.number(&q.patterns[i].root)
+	}
 	q.bySymbol = make([][]uint16, len(g.named)+1)
 	for i := range q.patterns {
 		for s := range q.bySymbol {
@@ -120,6 +125,17 @@ func compileQuery(g *grammar, src string) (*query, error) {
 		}
 	}
 	return q, nil
+}
+
+// number gives s and the steps below it their ids.
+func (q *query) number(s *step) {
+	s.id = q.steps
+	q.steps++
+	for _, list := range [][]step{s.children, s.alternatives} {
+		for i := range list {
+			q.number(&list[i])
+		}
+	}
 }
 
 func (q *query) isNamed(symbol uint16) bool {

@@ -46,6 +46,10 @@ func (a *analysis) widenToWraps() {
 	}
 	for i := range a.declarations {
 		d := &a.declarations[i]
+		if i > 0 && a.declarations[i-1].node == d.node {
+			d.outer = a.declarations[i-1].outer
+			continue
+		}
 		for p := a.nodes[d.outer].parent; a.marks[p] == roleWrap && inside[p] <= 1 && p != d.outer; p = a.nodes[p].parent {
 			d.outer = p
 		}
@@ -59,6 +63,9 @@ func (a *analysis) addSymbols(f *File) {
 		path string
 	}
 	var around []open
+	// What the names of one declaration share, of which there may be thousands.
+	led, start, comment := uint32(none), uint32(0), ""
+	signed, signature := declaration{node: none}, ""
 	for i := range a.declarations {
 		d := &a.declarations[i]
 		for len(around) > 0 {
@@ -85,7 +92,11 @@ func (a *analysis) addSymbols(f *File) {
 		if d.kind == "" || name == "" {
 			continue
 		}
-		start, doc := a.leading(d.outer)
+		if d.outer != led {
+			led = d.outer
+			start, comment = a.leading(d.outer)
+		}
+		doc := comment
 		if d.kind == KindModule && isLicence(doc) {
 			doc = "" // the head of the file, not of the package
 		}
@@ -96,10 +107,13 @@ func (a *analysis) addSymbols(f *File) {
 		if start < span.Start {
 			span.Start, span.StartLine = start, a.lines.line(start)
 		}
+		if d.node != signed.node || d.body != signed.body || d.doc != signed.doc || d.body != none || d.kind == KindSection {
+			signed, signature = *d, a.signature(d)
+		}
 		d.symbol = len(f.Symbols)
 		f.Symbols = append(f.Symbols, Symbol{
 			Kind: d.kind, Name: name, Container: a.intern([]byte(container)),
-			Signature: a.signature(d), Doc: doc, Span: span, NameSpan: nameSpan,
+			Signature: signature, Doc: doc, Span: span, NameSpan: nameSpan,
 		})
 	}
 }
@@ -111,10 +125,11 @@ func (a *analysis) container(d *declaration) string {
 	if d.given != "" {
 		return d.given
 	}
-	path := a.text(d.container)
-	if n, name := &a.nodes[d.container], &a.nodes[d.name]; n.start < name.start && name.start < n.end {
-		path = path[:name.start-n.start]
+	n := a.nodes[d.container]
+	if name := a.nodes[d.name].start; n.start < name && name < n.end {
+		n.end = name
 	}
+	path := a.textEnd(n)
 	if open := strings.IndexByte(path, '<'); open > 0 {
 		if end := strings.LastIndexByte(path, '>'); end > open {
 			path = path[:open] + path[end+1:]
@@ -125,9 +140,9 @@ func (a *analysis) container(d *declaration) string {
 
 func joinPath(container, name string) string {
 	if container == "" || name == "" {
-		return container + name
+		return endOf(container+name, maxPath)
 	}
-	return container + "." + name
+	return endOf(container+"."+name, maxPath)
 }
 
 // dottedPath turns "a::b", `a\b` and "*T" into the one form of containers.
@@ -229,12 +244,26 @@ func (a *analysis) commentAtEnd(i uint32) uint32 {
 func (a *analysis) directlyAbove(n *node, start uint32) bool {
 	between := bytes.TrimRight(a.src[n.start:start], " \t\r\n")
 	gap := a.src[n.start+uint32(len(between)) : start]
-	before := a.src[a.lines.start(a.lines.line(n.start)):n.start]
-	return bytes.Count(gap, []byte("\n")) <= 1 && len(bytes.TrimSpace(before)) == 0
+	return bytes.Count(gap, []byte("\n")) <= 1 && startsLine(a.src, n.start)
 }
 
-// maxSignature bounds a signature, in bytes: one that is longer says no more.
-const maxSignature = 300
+// startsLine tells whether only blanks stand before a byte on its line. It reads no
+// further back than they reach.
+func startsLine(src []byte, at uint32) bool {
+	for at > 0 && isSpace(src[at-1]) {
+		if at--; src[at] == '\n' {
+			return true
+		}
+	}
+	return at == 0
+}
+
+const (
+	// maxSignature bounds a signature, in bytes: one that is longer says no more.
+	maxSignature = 300
+	// readSignature bounds the text it is made of, with comments and line breaks.
+	readSignature = 8 * maxSignature
+)
 
 // signature is the text from the declaration's start to its body, without the
 // comments in between.
@@ -247,13 +276,30 @@ func (a *analysis) signature(d *declaration) string {
 	}
 	var text []byte
 	at := min(a.nodes[d.outer].start, end)
-	for i := d.outer; i < a.nodes[d.outer].next && a.nodes[i].start < end && len(text) < 4*maxSignature; i++ {
-		if n := &a.nodes[i]; n.start >= at && (a.marks[i] == roleComment || i == d.doc) {
+	end = min(end, at+readSignature)
+	skip := func(i uint32) {
+		if n := &a.nodes[i]; n.start >= at && n.start < end {
 			text = append(text, a.src[at:n.start]...)
 			at = min(n.end, end)
 		}
 	}
-	text = append(text, a.src[at:end][:min(int(end-at), 4*maxSignature)]...)
+	first, _ := slices.BinarySearch(a.comments, d.outer)
+	doc := d.doc
+	for _, i := range a.comments[first:] {
+		if i >= a.nodes[d.outer].next || a.nodes[i].start >= end {
+			break
+		}
+		if doc < i {
+			skip(doc)
+			doc = none
+		}
+		skip(i)
+		a.work++
+	}
+	if doc != none {
+		skip(doc)
+	}
+	text = append(text, a.src[at:end]...)
 	signature, name := foldSignature(text), a.text(d.name)
 	if d.body != none && a.nodes[d.name].start > a.nodes[d.body].start && !strings.Contains(signature, name) {
 		signature += " … " + name // a C typedef has its name after the body

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -63,12 +64,15 @@ func (c *coordinator) beginScan(ctx context.Context) {
 	}
 	all := false
 	if dir == "" {
-		version, err := c.Store().Meta(ctx, "analyzer")
+		version, began, err := madeWith(ctx, c.Store())
+		if err == nil {
+			err = c.Store().PutMeta(scanBegan, madeBy)
+		}
 		if err != nil {
 			c.settleErr(ctx, err)
 			return
 		}
-		all = version != "" && version != analyzerVersion
+		all = cmp.Or(version, began) != madeBy
 		if version == "" { // no scan was ever finished
 			c.bulk.begin(ctx, c)
 		}
@@ -206,7 +210,7 @@ func (c *coordinator) show(finished bool) {
 func (c *coordinator) scanMeta(s *scan) map[string]string {
 	now := c.cfg.Clock.Now()
 	meta := map[string]string{
-		"analyzer":     analyzerVersion,
+		scanEnded:      madeBy,
 		"root":         c.root.Dir(),
 		"scanned":      now.UTC().Format(time.RFC3339),
 		"scan_seconds": strconv.FormatFloat(now.Sub(s.started).Seconds(), 'f', 3, 64),

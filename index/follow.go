@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/index/store"
+	"quarry/index/walk"
 )
 
 // Update is one file that changed in the index.
@@ -278,6 +279,9 @@ func (x *Index) Text(rel string) (string, error) {
 	}
 	x.mu.Unlock()
 	if b != nil {
+		if walk.IsSecretText(buffered) {
+			return "", excluded(rel, walk.Secret)
+		}
 		return buffered, nil
 	}
 	text, _, reason, err := x.root.Read(rel)

@@ -239,7 +239,7 @@ func TestAnotherAnalyzerReadsEveryFileAgain(t *testing.T) {
 	write(t, dir, project)
 	x := open(t, Config{Dir: dir, StateDir: state})
 	settle(t, x)
-	if err := x.Store().EndScan(map[string]string{"analyzer": "an older one"}, nil); err != nil {
+	if err := x.Store().EndScan(map[string]string{scanEnded: "an older one"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, before, _, err := x.Store().Since(t.Context(), 0)
@@ -251,7 +251,7 @@ func TestAnotherAnalyzerReadsEveryFileAgain(t *testing.T) {
 	if changed, _, _, err := y.Store().Since(t.Context(), before); err != nil || len(changed) != 5 {
 		t.Errorf("%d files were read again (%v), want all 5", len(changed), err)
 	}
-	if v, err := y.Store().Meta(t.Context(), "analyzer"); err != nil || v != analyzerVersion {
+	if v, err := y.Store().Meta(t.Context(), scanEnded); err != nil || v != madeBy {
 		t.Errorf("the index is of analyzer %q, %v", v, err)
 	}
 }

@@ -116,6 +116,9 @@ func (x *Index) becomeOwner() (won bool, err error) {
 	if err != nil {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
+	if err := forgetSecrets(s); err != nil {
+		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
+	}
 	x.swap(s, true)
 	return true, nil
 }

@@ -28,55 +28,6 @@ const (
 	Unreadable     Reason = "cannot read" // missing, or no permission
 )
 
-// IsSecret answers whether a path, relative with slashes, names something that is
-// likely to hold keys or credentials. No file of the workspace can change it.
-func IsSecret(name string) bool {
-	parts := strings.Split(strings.ToLower(name), "/")
-	for i, p := range parts {
-		if secretDirs[p] {
-			return true
-		}
-		if i > 0 && secretPaths[parts[i-1]+"/"+p] {
-			return true
-		}
-	}
-	base := parts[len(parts)-1]
-	if secretNames[base] || secretExts[path.Ext(base)] {
-		return true
-	}
-	for _, prefix := range secretPrefixes {
-		if strings.HasPrefix(base, prefix) {
-			return true
-		}
-	}
-	if strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history") {
-		return true
-	}
-	stem, ext, _ := strings.Cut(base, ".")
-	return secretStems[stem] && dataExts[ext] || strings.Contains(base, ".tfstate") ||
-		dataExts[ext] && (strings.HasPrefix(stem, "client_secret") || strings.HasPrefix(stem, "service-account") || strings.HasPrefix(stem, "service_account"))
-}
-
-func setOf(list string) map[string]bool {
-	m := map[string]bool{}
-	for _, s := range strings.Fields(list) {
-		m[s] = true
-	}
-	return m
-}
-
-var (
-	secretDirs     = setOf(".ssh .gnupg .aws .azure .password-store")
-	secretPaths    = setOf(".kube/config .docker/config.json .cargo/credentials .cargo/credentials.toml .gem/credentials gh/hosts.yml gcloud/credentials.db")
-	secretNames    = setOf(".netrc _netrc .npmrc .pypirc .pgpass .my.cnf .mylogin.cnf .htpasswd .git-credentials .dockercfg .dockerconfigjson .vault-token .terraformrc terraform.rc .boto .s3cfg .kubeconfig kubeconfig .yarnrc.yml .passwd shadow .rhosts .fetchmailrc .msmtprc .authinfo .authinfo.gpg")
-	secretExts     = setOf(".pem .key .p12 .pfx .p8 .pkcs12 .jks .keystore .bks .kdb .kdbx .ppk .gpg .pgp .ovpn .keytab .kubeconfig .tfvars .agekey .mobileprovision")
-	secretPrefixes = []string{".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"}
-	// secretStems are secret with the extension of a data file or none: a
-	// credentials.go is source code.
-	secretStems = setOf("credentials credential secrets secret .secrets .credentials passwords")
-	dataExts    = map[string]bool{"": true, "json": true, "yml": true, "yaml": true, "toml": true, "ini": true, "txt": true, "csv": true, "xml": true, "db": true, "enc": true, "properties": true, "conf": true, "cfg": true}
-)
-
 // deniedDirs are folders that are never source, by name alone.
 var deniedDirs = map[string]Reason{
 	".git": VersionControl, ".hg": VersionControl, ".svn": VersionControl, ".bzr": VersionControl, ".jj": VersionControl, "CVS": VersionControl,

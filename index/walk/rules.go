@@ -120,7 +120,7 @@ func fold(l *level, rel string) (name, base string) {
 // reason decides about one path whose parents are not left out. exists answers for
 // a path relative to the one's folder.
 func (l *level) reason(rel string, dir bool, exists func(string) bool) Reason {
-	if IsSecret(rel) {
+	if secretEntry(rel, dir) {
 		return Secret
 	}
 	built := denied(path.Base(rel), dir, exists)

@@ -281,8 +281,8 @@ func isBinary(text []byte) bool {
 	return bytes.IndexByte(text[:min(len(text), binaryHead)], 0) >= 0
 }
 
-// unfit answers why a text is no use to the index: binary data, or lines so long
-// that a program wrote them.
+// unfit answers why a text must not be indexed, or is no use there: a private key,
+// binary data, or lines so long that a program wrote them.
 func unfit(text []byte) Reason {
 	const (
 		longText = 20_000
@@ -290,6 +290,9 @@ func unfit(text []byte) Reason {
 	)
 	if isBinary(text) {
 		return Binary
+	}
+	if IsSecretText(text) {
+		return Secret
 	}
 	if len(text) > longText && len(text)/(bytes.Count(text, []byte{'\n'})+1) > longLine {
 		return Minified

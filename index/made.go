@@ -1,0 +1,45 @@
+package index
+
+import (
+	"context"
+
+	"quarry/index/store"
+	"quarry/index/walk"
+)
+
+// madeBy tells whether this quarry would read the texts of an index as it did.
+const madeBy = analyzerVersion + "/" + walk.SecretTextVersion
+
+// Where the store has the madeBy of the last whole scan that ended, and of the last
+// that began: before the first ends, some files may be another quarry's.
+const (
+	scanEnded = "analyzer"
+	scanBegan = "analyzer_begun"
+)
+
+func madeWith(ctx context.Context, s *store.Store) (ended, began string, err error) {
+	if ended, err = s.Meta(ctx, scanEnded); err == nil {
+		began, err = s.Meta(ctx, scanBegan)
+	}
+	return ended, began, err
+}
+
+// forgetSecrets removes what an older quarry indexed and this one takes for a
+// secret by its name, before anyone can find it. A secret by its text goes with the
+// scan that follows; until then nobody is shown it, because texts are read anew.
+func forgetSecrets(s *store.Store) error {
+	stats, err := s.Stats(context.Background(), "")
+	if err != nil {
+		return err
+	}
+	var b store.Batch
+	for name := range stats {
+		if walk.IsSecret(name) {
+			b.Remove = append(b.Remove, name)
+		}
+	}
+	if len(b.Remove) == 0 {
+		return nil
+	}
+	return s.Apply(b)
+}

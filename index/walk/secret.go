@@ -1,0 +1,163 @@
+package walk
+
+import (
+	"path"
+	"strings"
+)
+
+// IsSecret answers whether a file, its path with slashes, is likely to hold keys
+// or credentials by its name or by a folder it is in. No file of the workspace can
+// change it. What the lists take and what they leave is told in docs/secrets.md and
+// held by TestSecretNames.
+func IsSecret(name string) bool {
+	for i := 0; ; {
+		slash := strings.IndexByte(name[i:], '/')
+		if slash < 0 {
+			return secretFile(name)
+		}
+		if secretFolder(name[:i+slash]) {
+			return true
+		}
+		i += slash + 1
+	}
+}
+
+// secretEntry is IsSecret for a path whose parents are not secret.
+func secretEntry(rel string, dir bool) bool {
+	if dir {
+		return secretFolder(rel)
+	}
+	return secretFile(rel)
+}
+
+// secretFolder judges the last component as a folder. Words mean less here: a
+// folder "secrets" is as likely to hold the source of a package of that name.
+func secretFolder(rel string) bool {
+	base, pair := lastOf(rel)
+	return secretFolders[base] || secretPlaces[pair] || strings.HasPrefix(base, ".env")
+}
+
+// secretFile judges the last component as a file.
+func secretFile(rel string) bool {
+	base, pair := lastOf(rel)
+	base = withoutCopy(base)
+	dotExt := path.Ext(base)
+	ext := strings.TrimPrefix(dotExt, ".")
+	for _, prefix := range secretPrefixes {
+		if strings.HasPrefix(base, prefix) {
+			return true
+		}
+	}
+	switch {
+	case secretNames[base], secretExts[ext], secretPlaces[pair], strings.Contains(base, ".tfstate"),
+		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "-firebase-adminsdk"),
+		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
+		base == "auth.json" && pair == "": // Composer's, at the top; elsewhere it may be words for people
+		return true
+	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
+		return false // credentials.go is source code
+	}
+	stem, _, _ := strings.Cut(strings.TrimPrefix(base, "."), ".")
+	if strings.HasPrefix(stem, "client_secret") || strings.HasPrefix(stem, "client-secret") {
+		return true
+	}
+	// In YAML a service account is an object of Kubernetes, without its key.
+	if ext == "json" && strings.HasPrefix(strings.NewReplacer("-", "", "_", "").Replace(stem), "serviceaccount") {
+		return true
+	}
+	if dotExt == base { // ".aws-credentials" has no extension
+		return secretStems[stem] || secretWords(base, "")
+	}
+	return secretStems[stem] || secretWords(strings.TrimSuffix(base, dotExt), ext)
+}
+
+// secretWords judges a name of several words: "db-credentials.json" holds some,
+// "rotate-credentials.yml" says what is done.
+func secretWords(name, ext string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ()", r) })
+	if len(words) < 2 || harmlessFirst[words[0]] {
+		return false
+	}
+	last := words[len(words)-1]
+	switch {
+	case ext == "" || ext == "txt":
+		return secretLast[last] || secretAlone[last]
+	case dataExts[ext]:
+		return secretLast[last] || secretFirst[words[0]] && (stages[last] || stages[words[1]])
+	}
+	return false
+}
+
+// lastOf answers the last component and the last two, in lower case. Windows takes
+// a name with blanks or dots at its end for the one without.
+func lastOf(rel string) (base, pair string) {
+	rel = strings.ToLower(strings.TrimRight(rel, ". "))
+	slash := strings.LastIndexByte(rel, '/')
+	base = rel[slash+1:]
+	if slash < 0 {
+		return base, ""
+	}
+	return base, rel[strings.LastIndexByte(rel[:slash], '/')+1:]
+}
+
+// withoutCopy takes off what editors and people put around the name of a file when
+// they keep a copy of it.
+func withoutCopy(base string) string {
+	base = strings.Trim(base, "#~")
+	for {
+		ext := path.Ext(base)
+		if !copyExts[ext] || ext == base {
+			return base
+		}
+		base = strings.TrimRight(strings.TrimSuffix(base, ext), "~")
+	}
+}
+
+func setOf(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, s := range strings.Fields(list) {
+		m[s] = true
+	}
+	return m
+}
+
+var (
+	// secretFolders hold nothing but what belongs to an account or a machine.
+	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle")
+	// secretPlaces are a name in the folder of the program that writes it.
+	secretPlaces = setOf(`.kube/config .docker/config.json .cargo/credentials .gem/credentials .config/gcloud .composer/auth.json containers/auth.json
+		.codex/auth.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
+		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
+		.cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
+		.bundle/config .dbt/profiles.yml`)
+	secretNames = setOf(`.netrc _netrc .npmrc .pypirc .yarnrc.yml .pgpass pgpass.conf .pg_service.conf .my.cnf .mylogin.cnf .mongorc.js .dbshell .htpasswd .htdigest
+		.git-credentials .dockercfg .dockerconfigjson .vault-token .terraformrc terraform.rc .boto .s3cfg .passwd-s3fs .kubeconfig kubeconfig kube.config .passwd
+		shadow .rhosts .fetchmailrc .msmtprc .esmtprc .authinfo .muttrc .sentryclirc .databrickscfg .tugboat .smbcredentials .vault_pass .vault-pass vault_pass.txt
+		vault-pass.txt rclone.conf .ftpconfig .ftppass .remote-sync.json sftp-config.json filezilla.xml sitemanager.xml recentservers.xml datasources.local.xml
+		wallet.dat proftpdpasswd kaggle.json wp-config.php localsettings.php local.settings.json local.properties key.properties keystore.properties
+		signing.properties google-services.json googleservice-info.plist application_default_credentials.json aws_credentials deploy_rsa robomongo.json
+		identity.age keys.txt.age dbeaver-data-sources.xml .dockerconfig.json`)
+	// secretExts: the last extension alone is enough.
+	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
+		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd`)
+	// secretPrefixes are secret whatever follows.
+	secretPrefixes = []string{".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
+	// secretStems are what stands before a name's first dot.
+	secretStems = setOf("credentials credential creds secrets secret passwords passwd kubeconfig apikey apikeys api_key api-key api_keys api-keys")
+	secretFirst = setOf("secrets secret credentials")
+	stages      = setOf("dev development prod production prd stage staging stg test testing local uat qa ci live default copy 1 2 3")
+	secretLast  = setOf("secret secrets credential credentials creds password passwords passwd apikey apikeys kubeconfig")
+	// secretAlone end the names of files that hold one value and nothing else.
+	secretAlone = setOf("key rsa dsa ed25519 ecdsa passphrase pass token")
+	// harmlessFirst begin the names of programs, of jobs and of texts about
+	// secrets, and of what is made to be published.
+	harmlessFirst = setOf(`add change check create delete detect encrypt external fetch find forgot gen generate get import invalid list make manage new no print
+		refresh reset revoke rotate scan sealed set show sync update verify`)
+	copyExts = setOf(".bak .old .orig .save .backup .bkp .copy .tmp .swp .swo .un~ .1 .2")
+	// dataExts are those of files that hold values.
+	dataExts = setOf("json json5 jsonc yml yaml toml ini txt csv tsv xml db properties props conf cfg config plist edn")
+	// sourceExts are those of files that people write for programs or readers.
+	sourceExts = setOf(`go py pyi ipynb js mjs cjs jsx ts mts cts tsx vue svelte astro rs java kt kts scala sc groovy gradle clj cljs cljc c h cc cpp cxx hh hpp hxx m mm
+		cs fs fsx vb rb rake erb php swift dart lua ex exs erl hrl hs elm ml mli nim zig jl r pl pm sh bash zsh fish ps1 psm1 bat cmd sql graphql gql proto thrift
+		tf hcl bicep nix rego cue md mdx rst adoc html htm css scss sass less sol v sv vhd cmake mk bzl feature tpl tmpl j2 jinja jinja2 hbs liquid snap diff patch`)
+)

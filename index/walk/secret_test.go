@@ -1,0 +1,90 @@
+package walk
+
+import (
+	"strings"
+	"testing"
+)
+
+// Names that scanners for secrets report, ignore templates list, or programs give
+// to the files they keep keys and credentials in.
+var secretPathsOf = map[string]string{
+	"environment": `.env .env.local .env.production .env.prod.local .ENV .env~ .env.bak .env.example .env.sample .env.template .envrc .env-prod .env_staging
+		prod.env config/database.env docker/example.env a/.env.d/x.sh .env/production .envs/.production/.postgres docker/.envs/.local/.django .env.vault`,
+	"ssh": `id_rsa id_rsa.pub id_rsa.go id_dsa keys/id_ed25519 id_ed25519_sk id_ecdsa.old .ssh/config .ssh/known_hosts ssh_host_rsa_key ssh_host_ed25519_key deploy_key deploy_rsa
+		github_deploy_key ci/deploy-key home/.ssh/any/thing.go server.ppk`,
+	"keys": `server.key tls/SERVER.KEY server.pem server.pem.old server.key.bak server.key~ #server.key# server.key.orig cert.p12 a.pfx AuthKey_ABC.p8 release.pk8
+		store.jks release.keystore x.truststore db.kdbx x.kdb x.gpg x.pgp vpn.ovpn krb5.keytab keys.agekey login.keychain private.jwk config/master.key
+		config/credentials/production.key api_key api-key.txt private_key secret_key.txt encryption_key.txt app.mobileprovision`,
+	"words": `credentials credentials.json credentials.yml.enc credentials.json.bak credentials.production.yml secrets.prod.yaml config/secrets.production.yml
+		config/secrets.yml secrets.toml .streamlit/secrets.toml secrets.json secret.yaml .secrets .secrets.baseline .secrets/x creds.json db-credentials.json
+		gcp_credentials.json aws_credentials .aws-credentials prod.secrets.yaml app-secrets.yaml secrets-prod.yaml credentials_dev.json passwords.txt passwords.csv
+		db_password.txt postgres_password secrets/db_password access_token auth_token.txt .vault_pass .vault-token api_keys.json apikey.txt credentials.local
+		webhook.secret github.token secrets.properties user_passwords.csv .SECRETS.TOML`,
+	"clouds": `.aws/credentials .aws/config .azure/x .config/gcloud/x.db .config/gcloud/application_default_credentials.json application_default_credentials.json
+		service-account.json service_account_prod.json serviceAccountKey.json app-firebase-adminsdk-abc12.json client_secret_123.apps.googleusercontent.com.json
+		google-services.json ios/GoogleService-Info.plist .kube/config kubeconfig prod.kubeconfig kubeconfig.yaml .docker/config.json .dockercfg .boto .s3cfg rclone.conf
+		.passwd-s3fs .databrickscfg .oci/config .pulumi/credentials.json local.settings.json site.publishsettings ServiceConfiguration.cscfg app.pubxml .kaggle/kaggle.json`,
+	"tools": `.netrc _netrc .npmrc .npmrc.bak .yarnrc.yml .pypirc .pypirc.old .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .htpasswd site.htpasswd .git-credentials
+		.terraformrc terraform.tfvars terraform.tfvars.json prod.auto.tfvars.json prod.tfvars terraform.tfstate terraform.tfstate.backup .cargo/credentials.toml
+		.cargo/credentials .gem/credentials .composer/auth.json auth.json gh/hosts.yml .config/hub .m2/settings.xml .gradle/gradle.properties .bash_history
+		.psql_history .python_history .sentryclirc .vscode/sftp.json sftp-config.json .ftpconfig filezilla.xml .idea/webServers.xml .idea/dataSources.local.xml
+		wallet.dat wp-config.php config/initializers/secret_token.rb local.properties android/key.properties keystore.properties .muttrc .authinfo .authinfo.gpg shadow`,
+	"what Windows takes for the same": `.env. id_rsa. server.key...`,
+}
+
+// Ordinary source, and what is published on purpose.
+var openPathsOf = map[string]string{
+	"source": `secrets.go secret.go internal/secrets/secrets.go internal/secrets/rules.yaml secrets/README.md credentials/provider.go src/credentials/index.ts
+		credentials.go credentials_test.go secrets_manager.py keys.py key.go env.ts env.go env.d.ts environment.ts environment.prod.ts config/prod.env.js password.rb
+		passwords_controller.rb Password.java TokenSecret.kt secret_test.py api_key.py apikey.ts access_token.rs shadow.css shadow/dom.ts
+		passwd/main.c secrets.tf secrets.proto credentials.graphql secrets.sql secrets.d.ts kubeconfig.go netrc.go tfvars.go pem.go client_secret.go
+		service_account.py auth.go secrets.vue Secrets.tsx credential-helper.sh env/settings.py`,
+	"config": `package.json packages/secrets/package.json packages/credentials/tsconfig.json locales/en/auth.json locales/en/reset-password.json credentials.schema.json
+		templates/serviceaccount.yaml k8s/service-account.yaml sealed-secret.yaml external-secrets.yaml .github/workflows/scan-secrets.yml detect-secrets.yaml
+		secrets-store.yaml tokens.json design-tokens.json keys.json tokenizer.json tokens.txt monkey.txt keyboard.yml settings.xml config.json
+		config.toml hosts.yml kube/config docker/config.json appsettings.json database.yml nginx.conf gradle.properties values.yaml key-bindings.json`,
+	"programs":  `bin/git-secrets-scan bin/reset-password bin/gen-token bin/rotate_key scripts/create-secret bin/apt Makefile Dockerfile LICENSE monkey turkey`,
+	"templates": `secrets.yaml.tpl secrets.yml.j2 credentials.yml.erb templates/secret.tpl wp-config-sample.php.md`,
+	"public":    `server.crt ca.cer cert.der docs/secrets.md docs/credentials.rst SECRETS.md known_hosts.md authorized_keys.md secrets.html`,
+}
+
+func TestSecretNames(t *testing.T) {
+	for group, list := range secretPathsOf {
+		for _, p := range strings.Fields(list) {
+			if !IsSecret(p) || !IsSecret("deep/in/the/"+p) && p != "auth.json" {
+				t.Errorf("%s: %s is taken for no secret", group, p)
+			}
+		}
+	}
+	for _, p := range []string{"credentials (1).json", "credentials copy.json", "id_rsa copy", "my secrets.yml", "server copy.key", ".env ", ".env. ."} {
+		if !IsSecret(p) {
+			t.Errorf("%q is taken for no secret", p)
+		}
+	}
+	for group, list := range openPathsOf {
+		for _, p := range strings.Fields(list) {
+			if IsSecret(p) {
+				t.Errorf("%s: %s is taken for a secret", group, p)
+			}
+		}
+	}
+	for _, p := range []string{"", ".", "..", "/", "#", "~", "#~#", "...", "a/", "//", "-_-", ".bak", "~.bak"} {
+		if IsSecret(p) {
+			t.Errorf("%q is taken for a secret", p)
+		}
+	}
+}
+
+// A folder is not a file of its name.
+func TestSecretFolders(t *testing.T) {
+	for _, dir := range []string{".ssh", ".envs", ".env", ".aws", "home/.gnupg", ".config/gcloud", ".secrets"} {
+		if !secretEntry(dir, true) || !IsSecret(dir+"/main.go") {
+			t.Errorf("folder %s is taken for no secret", dir)
+		}
+	}
+	for _, dir := range []string{"secrets", "internal/credentials", "shadow", "passwd", "id_rsa", "api_key", "prod.env", "x.key", "auth.json"} {
+		if secretEntry(dir, true) || IsSecret(dir+"/main.go") {
+			t.Errorf("folder %s is taken for a secret", dir)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package walk
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// SecretTextVersion names what IsSecretText takes. Raise it when that becomes more:
+// the next start then reads every file again. What IsSecret takes needs no version,
+// because every start walks.
+const SecretTextVersion = "1"
+
+// keyBegins are the lines that open a private key: PEM (RFC 7468, OpenSSL's older
+// forms), OpenPGP, SSH2 (RFC 4716's relative), OpenVPN's shared key.
+var keyBegins = regexp.MustCompile(`^-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----|^---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|^-----BEGIN OpenVPN (Static|tls-crypt-v2 \w+) key`)
+
+// keyInJSON is what the keys of service accounts hold, whatever the file is called.
+var keyInJSON = regexp.MustCompile(`"private_?[kK]ey"\s*:\s*"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY-----`)
+
+// IsSecretText answers whether a text is a private key, whatever its name: PEM,
+// OpenSSH, PuTTY, age, OpenPGP, minisign, or a service account's JSON. Other PEM
+// blocks, comments and the attributes that OpenSSL writes may stand before the key;
+// a program or a page that quotes one is none.
+func IsSecretText[T string | []byte](text T) bool {
+	const farthest = 1 << 16 // a chain of certificates before its key is shorter
+	rest := []byte(text[:min(len(text), farthest)])
+	rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte("\ufeff")), " \t\r\n")
+	if len(rest) > 0 && rest[0] == '{' {
+		return keyInJSON.Match(rest)
+	}
+	inside := false
+	for line := range bytes.Lines(rest) {
+		s := strings.TrimSpace(string(line[:min(len(line), 200)]))
+		switch {
+		case keyBegins.MatchString(s), strings.HasPrefix(s, "PuTTY-User-Key-File-"), strings.HasPrefix(s, "AGE-SECRET-KEY-"),
+			strings.HasPrefix(s, "AGE-PLUGIN-"), strings.HasPrefix(s, "untrusted comment:") && strings.Contains(s, "secret key"):
+			return true
+		case strings.HasPrefix(s, "-----BEGIN "):
+			inside = true
+		case strings.HasPrefix(s, "-----END "):
+			inside = false
+		case !inside && !isKeyAttribute(s):
+			return false
+		}
+	}
+	return false
+}
+
+// isKeyAttribute answers whether a line may stand between PEM blocks.
+func isKeyAttribute(s string) bool {
+	if s == "" || s[0] == '#' {
+		return true
+	}
+	for _, prefix := range []string{"Bag Attributes", "Key Attributes", "friendlyName:", "localKeyID:", "subject=", "issuer=", "X509v3 ", "Microsoft ", "Comment:"} {
+		if strings.HasPrefix(s, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -593,4 +593,13 @@ func TestWithheldDocumentsGetNoActions(t *testing.T) {
 	}
 	beginFix(t, e, b)
 	awaitShown(t, e, ".env is a secret")
+	const pasted = "PuTTY-User-Key-File-3: ssh-ed25519\nfoo\n"
+	b = open(t, e, "pasted.txt", "plaintext", pasted)
+	at := strings.Index(pasted, "foo")
+	b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo"}}
+	if got := titles(actions(t, e, b, 0, len(pasted))); len(got) > 0 {
+		t.Errorf("offered in a private key: %q", got)
+	}
+	beginFix(t, e, b)
+	awaitShown(t, e, "pasted.txt is a secret")
 }

@@ -59,7 +59,7 @@ func (s *Server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 		s.selected.Store(&selection{doc: doc, r: params.Range})
 	}
 	jsonrpc2.Async(ctx)
-	if s.currentCore().Withheld(ctx, doc.Path()) {
+	if s.currentCore().Withheld(ctx, doc.Path(), doc.Text.String()) {
 		return nil, nil
 	}
 	unavailable := s.currentCore().Available()

@@ -84,7 +84,7 @@ func (s *Server) target(ctx context.Context, file agent.FileChange) (id protocol
 	switch {
 	case doc != nil:
 		id.URI, id.Version, base = s.spelled(doc.URI), &doc.Version, doc.Text
-		if core.Withheld(ctx, file.Path) {
+		if core.Withheld(ctx, file.Path, doc.Text.String()) {
 			return id, base, fmt.Errorf("%s may not be changed: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", filepath.Base(file.Path))
 		}
 		if doc.Stale || file.Create || agent.HashText(base.String()) != file.Base {

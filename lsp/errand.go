@@ -89,7 +89,7 @@ func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
 		return agent.Place{}, movedError{u.Path()}
 	case doc.Path() == "":
 		return agent.Place{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
-	case s.currentCore().Withheld(ctx, doc.Path()):
+	case s.currentCore().Withheld(ctx, doc.Path(), doc.Text.String()):
 		return agent.Place{}, fmt.Errorf("%s is a secret, is left out by a .quarryignore, or is a link out of the workspace; no model is shown it", filepath.Base(u.Path()))
 	}
 	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()}}

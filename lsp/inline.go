@@ -133,7 +133,7 @@ func (s *Server) complete(ctx context.Context, req completion.Request, open []*D
 func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*Document) (ok bool) {
 	_, roots := s.current()
 	core := s.currentCore()
-	secret := func(d *Document) bool { return d.Path() != "" && core.Withheld(ctx, d.Path()) }
+	secret := func(d *Document) bool { return core.Withheld(ctx, d.Path(), d.Text.String()) }
 	if secret(open[0]) {
 		s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", req.Key))
 		return false

@@ -39,8 +39,9 @@ type Workspace interface {
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	// FindSimilar finds code like a piece of code.
 	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
-	// Withheld answers whether a document must not be shown to a model.
-	Withheld(ctx context.Context, path string) bool
+	// Withheld answers whether a document with this text must not be shown to a
+	// model; path is "" for one that is in no file.
+	Withheld(ctx context.Context, path, text string) bool
 }
 
 // DidChangeWatchedFiles implements workspace/didChangeWatchedFiles.

@@ -143,6 +143,9 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 	if err != nil {
 		return fmt.Errorf("--similar: %w", err)
 	}
+	if walk.IsSecretText(text) {
+		return fmt.Errorf("--similar: %s is a private key and is compared with nothing", file)
+	}
 	lines := strings.SplitAfter(string(text), "\n")
 	if start > len(lines) {
 		return fmt.Errorf("--similar %s: the file has %d lines", place, len(lines))

@@ -1,7 +1,6 @@
 package walk
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 )
@@ -23,28 +22,43 @@ var keyInJSON = regexp.MustCompile(`"private_?[kK]ey"\s*:\s*"-----BEGIN ([A-Z0-9
 // blocks, comments and the attributes that OpenSSL writes may stand before the key;
 // a program or a page that quotes one is none.
 func IsSecretText[T string | []byte](text T) bool {
-	const farthest = 1 << 16 // a chain of certificates before its key is shorter
-	rest := []byte(text[:min(len(text), farthest)])
-	rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte("\ufeff")), " \t\r\n")
-	if len(rest) > 0 && rest[0] == '{' {
-		return keyInJSON.Match(rest)
+	// Nearly every text shows what it is by its first lines; a chain of certificates
+	// before a key is shorter than farthest. Asked at each keystroke.
+	const near, farthest = 1 << 12, 1 << 16
+	secret, sure := isKey(string(text[:min(len(text), near)]), len(text) > near)
+	if !sure {
+		secret, _ = isKey(string(text[:min(len(text), farthest)]), len(text) > farthest)
+	}
+	return secret
+}
+
+// isKey judges the head of a text; cut says that there is more of it. sure is
+// false if the rest could change the answer.
+func isKey(head string, cut bool) (secret, sure bool) {
+	head = strings.TrimLeft(strings.TrimPrefix(head, "\ufeff"), " \t\r\n")
+	if strings.HasPrefix(head, "{") {
+		secret = keyInJSON.MatchString(head)
+		return secret, secret || !cut
 	}
 	inside := false
-	for line := range bytes.Lines(rest) {
-		s := strings.TrimSpace(string(line[:min(len(line), 200)]))
+	for line := range strings.Lines(head) {
+		if cut && !strings.HasSuffix(line, "\n") {
+			return false, false
+		}
+		s := strings.TrimSpace(line[:min(len(line), 200)])
 		switch {
 		case keyBegins.MatchString(s), strings.HasPrefix(s, "PuTTY-User-Key-File-"), strings.HasPrefix(s, "AGE-SECRET-KEY-"),
 			strings.HasPrefix(s, "AGE-PLUGIN-"), strings.HasPrefix(s, "untrusted comment:") && strings.Contains(s, "secret key"):
-			return true
+			return true, true
 		case strings.HasPrefix(s, "-----BEGIN "):
 			inside = true
 		case strings.HasPrefix(s, "-----END "):
 			inside = false
 		case !inside && !isKeyAttribute(s):
-			return false
+			return false, true
 		}
 	}
-	return false
+	return false, !cut
 }
 
 // isKeyAttribute answers whether a line may stand between PEM blocks.

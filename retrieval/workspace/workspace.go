@@ -360,10 +360,17 @@ func (w *Workspace) Text(path string) (string, error) {
 }
 
 // Withheld answers whether a document's text must not be shown to a model: it is
-// a secret, or left out by a .quarryignore of its folder. It waits while the
-// folder is being opened, because its rules are not known before; if ctx ends
-// first, the answer is yes.
-func (w *Workspace) Withheld(ctx context.Context, path string) bool {
+// a secret by its name or its text, or left out by a .quarryignore of its folder.
+// It waits while the folder is being opened, because its rules are not known
+// before; if ctx ends first, the answer is yes. path is "" for a document that is
+// in no file.
+func (w *Workspace) Withheld(ctx context.Context, path, text string) bool {
+	switch {
+	case walk.IsSecretText(text):
+		return true
+	case path == "":
+		return false
+	}
 	f, rel := w.folderOf(path)
 	if f == nil {
 		return walk.IsSecret(filepath.ToSlash(path))

@@ -163,6 +163,24 @@ func TestTextStaysInTheFolders(t *testing.T) {
 	}
 }
 
+// A document is a secret by its name or its text, in a folder, outside or in no
+// file at all.
+func TestWithheldByText(t *testing.T) {
+	const key, code = "PuTTY-User-Key-File-3: ssh-ed25519\n", "package a\n"
+	root := t.TempDir()
+	w := open(t, false, root)
+	for _, path := range []string{"", filepath.Join(root, "a.go"), filepath.Join(t.TempDir(), "a.go")} {
+		if w.Withheld(t.Context(), path, code) || !w.Withheld(t.Context(), path, key) {
+			t.Errorf("%q: code %t, a key %t", path, w.Withheld(t.Context(), path, code), w.Withheld(t.Context(), path, key))
+		}
+	}
+	for _, path := range []string{filepath.Join(root, ".envs", "local", "db"), filepath.Join(t.TempDir(), "prod.env")} {
+		if !w.Withheld(t.Context(), path, code) {
+			t.Errorf("%s is shown", path)
+		}
+	}
+}
+
 // Similar code comes from every folder, and never from a file that may not be
 // shown.
 func TestSimilarOverFolders(t *testing.T) {

@@ -18,7 +18,10 @@ import "bytes"
 // Which boundary is the strongest must not depend on sizes, or an edit would
 // move cuts all the way down the file. So it depends on what starts there
 // alone: first whether that is a declaration and whether a blank line precedes,
-// then a hash of the declaration's name (of the line, if it has none). The cuts
+// then a hash of the declaration's name (if it has none, of the text up to the end
+// of its first line with a word: the elements of a table all start with a brace).
+// What is alike even so is told apart by more of its text, and what is the same
+// again and again cut in the middle. The cuts
 // form a treap over the atoms, and an edit inside one atom touches only pieces
 // that hold the atom: its chunk is cut in two when it outgrows the limit, or
 // grows together with its neighbour when both shrink below it. Every other
@@ -46,7 +49,11 @@ type atom struct {
 	joined   bool   // a comment or attribute that belongs to what follows
 	strength uint8
 	id       uint64
+	more     uint64 // the hash of more of its text, 0 until it is needed
 }
+
+// moreText is how much of a text tells those apart that start alike, in bytes.
+const moreText = 300
 
 // chunker cuts one file.
 type chunker struct {
@@ -120,7 +127,7 @@ func (c *chunker) split(run []atom, end uint32) {
 			run = inner
 			continue
 		}
-		at := strongest(run)
+		at := c.strongest(run, end)
 		c.split(run[:at], run[at].start)
 		run = run[at:]
 	}
@@ -129,7 +136,7 @@ func (c *chunker) split(run []atom, end uint32) {
 // strongest returns the index, from 1, of the atom to cut before. Of equal
 // ones (repeated lines) it takes the one nearest to the middle, without which
 // a table of equal lines would be cut one line at a time.
-func strongest(run []atom) int {
+func (c *chunker) strongest(run []atom, end uint32) int {
 	best, middle := 1, len(run)/2
 	for i := 2; i < len(run); i++ {
 		switch x, y := &run[i], &run[best]; {
@@ -141,11 +148,23 @@ func strongest(run []atom) int {
 			if x.id > y.id {
 				best = i
 			}
+		case c.more(x, end) != c.more(y, end):
+			if x.more > y.more {
+				best = i
+			}
 		case abs(i-middle) < abs(best-middle):
 			best = i
 		}
 	}
 	return best
+}
+
+// more returns the hash of the text an atom starts with.
+func (c *chunker) more(a *atom, end uint32) uint64 {
+	if a.more == 0 {
+		a.more = boundaryHash(string(c.src[a.start:min(end, a.start+moreText)]))
+	}
+	return a.more
 }
 
 func abs(n int) int { return max(n, -n) }
@@ -240,11 +259,25 @@ func (c *chunker) weigh(run []atom, end uint32) []atom {
 			a.id = boundaryHash(string(symbol.Kind), symbol.Container, symbol.Name)
 			continue
 		}
-		line := c.src[a.start:min(end, c.lines.end(c.lines.line(a.start), len(c.src)))]
-		a.id = boundaryHash(string(bytes.TrimSpace(line)))
+		a.id = boundaryHash(string(bytes.TrimSpace(c.headOf(a.start, end))))
 	}
 	return run
 }
+
+// headOf is the text from start to the end of the first line that holds a word, or
+// of the first line if the next few hold none.
+func (c *chunker) headOf(start, end uint32) []byte {
+	first := c.lines.line(start)
+	for line := first; line < first+4 && int(line) <= len(c.lines) && c.lines.start(line) < end; line++ {
+		head := c.src[start:min(end, c.lines.end(line, len(c.src)))]
+		if bytes.ContainsFunc(head, isWordRune) {
+			return head
+		}
+	}
+	return c.src[start:min(end, c.lines.end(first, len(c.src)))]
+}
+
+func isWordRune(r rune) bool { return r >= 0x80 || isWordByte(byte(r)) }
 
 func (c *chunker) lineStart(offset uint32) uint32 { return c.lines.start(c.lines.line(offset)) }
 

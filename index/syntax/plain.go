@@ -48,13 +48,14 @@ func analyzeLines(language string, src []byte, lines lineTable) *File {
 }
 
 // overlapPieces extends pieces that start in the middle of a paragraph by the
-// lines before, up to overlap bytes.
+// lines before, up to overlap bytes. The extent of the piece before does not
+// matter: an edit there would change both.
 func (c *chunker) overlapPieces() {
 	for i := len(c.pieces) - 1; i > 0; i-- {
 		p := &c.pieces[i]
 		for at, own := p.start, p.start; at > 0 && !c.blankBefore(at); p.start = at {
 			at = c.lineStart(at - 1)
-			if own-at > overlap || p.end-at > maxChunk || at < c.pieces[i-1].start {
+			if own-at > overlap || p.end-at > maxChunk {
 				break
 			}
 		}

@@ -9,29 +9,35 @@ import (
 	"pgregory.net/rapid"
 )
 
-// dialect writes files of functions for the property below.
+// dialect writes files of functions, or of a table's elements, for the property
+// below.
 type dialect struct {
-	language string
-	open     string // format of a function's head, with its name
-	line     string // format of a statement, with a number and filler
-	close    string
+	name       string
+	language   string
+	open       string // format of a function's head, with its name
+	line       string // format of a statement, with a number and filler
+	close      string
+	head, tail string // what all the functions stand in
 }
 
 var dialects = []dialect{
-	{"go", "// F%[1]d does it.\nfunc F%[1]d() {\n", "\tcall(%d, %q)\n", "}\n\n"},
-	{"python", "def f%[1]d(a):\n    \"\"\"Does it.\"\"\"\n", "    call(%d, %q)\n", "\n\n"},
-	{"typescript", "export function f%[1]d(): void {\n", "  call(%d, %q);\n", "}\n\n"},
-	{"rust", "/// Does it.\nfn f%[1]d() {\n", "    call(%d, %q);\n", "}\n\n"},
-	{"markdown", "## Part %[1]d\n\n", "Sentence %d says %s.\n\n", ""},
-	{"zig", "fn f%[1]d() void {\n", "    call(%d, %q);\n", "}\n\n"},
+	{"go", "go", "// F%[1]d does it.\nfunc F%[1]d() {\n", "\tcall(%d, %q)\n", "}\n\n", "package p\n\n", ""},
+	{"python", "python", "def f%[1]d(a):\n    \"\"\"Does it.\"\"\"\n", "    call(%d, %q)\n", "\n\n", "", ""},
+	{"typescript", "typescript", "export function f%[1]d(): void {\n", "  call(%d, %q);\n", "}\n\n", "", ""},
+	{"rust", "rust", "/// Does it.\nfn f%[1]d() {\n", "    call(%d, %q);\n", "}\n\n", "", ""},
+	{"markdown", "markdown", "## Part %[1]d\n\n", "Sentence %d says %s.\n\n", "", "", ""},
+	{"zig", "zig", "fn f%[1]d() void {\n", "    call(%d, %q);\n", "}\n\n", "", ""},
+	{"objects", "json", "  {\n    \"id\": %[1]d,\n", "    \"k%d\": %q,\n", "    \"last\": true\n  },\n", "[\n", "  {}\n]\n"},
+	{"items", "yaml", "  -\n    name: n%[1]d\n", "    k%d: %q\n", "", "items:\n", ""},
+	{"routes", "typescript", "  {\n    path: '/p%[1]d',\n", "    k%d: %q,\n", "  },\n", "export const routes = [\n", "];\n"},
+	{"cases", "go", "\t{\n\t\tname: \"case %[1]d\",\n", "\t\tk%d: %q,\n", "\t},\n", "package p\n\nvar cases = []map[string]string{\n", "}\n"},
+	{"dictionaries", "python", "    {\n        'name': 'case %[1]d',\n", "        'k%d': %q,\n", "    },\n", "CASES = [\n", "]\n"},
 }
 
 // write returns the text and where function i lies in it.
 func (d dialect) write(bodies [][]string, i int) (text []byte, start, end int) {
 	var b bytes.Buffer
-	if d.language == "go" {
-		b.WriteString("package p\n\n")
-	}
+	b.WriteString(d.head)
 	for n, lines := range bodies {
 		if n == i {
 			start = b.Len()
@@ -45,6 +51,7 @@ func (d dialect) write(bodies [][]string, i int) (text []byte, start, end int) {
 			end = b.Len()
 		}
 	}
+	b.WriteString(d.tail)
 	return b.Bytes(), start, end
 }
 
@@ -54,7 +61,7 @@ func (d dialect) write(bodies [][]string, i int) (text []byte, start, end int) {
 // neighbours its chunk has let go.
 func TestEditChangesItsChunkOnly(t *testing.T) {
 	for _, d := range dialects {
-		t.Run(d.language, func(t *testing.T) {
+		t.Run(d.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				statement := rapid.Custom(func(t *rapid.T) string {
 					return fmt.Sprintf(d.line, rapid.IntRange(0, 1000).Draw(t, "n"), strings.Repeat("w ", rapid.IntRange(0, 30).Draw(t, "filler")))

@@ -123,6 +123,7 @@ func (c *coordinator) step(ctx context.Context) time.Time {
 		c.settleErr(ctx, c.refresh(ctx, paths))
 	}
 	if c.scan == nil {
+		c.watchOnRequest()
 		c.beginScan(ctx)
 	}
 	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= c.batchLimit().delay {

@@ -37,7 +37,7 @@ type Config struct {
 	// walk.DefaultMaxSize.
 	MaxFileSize int64
 	// Watch: the index watches the disk itself. Without it FilesChanged has to be
-	// called.
+	// called; only git's own files are watched then.
 	Watch bool
 	// Progress, if not nil, is called by the coordinator while a scan takes longer
 	// than a moment, and when any scan is finished. It must return soon.
@@ -96,6 +96,7 @@ type Index struct {
 	running *scan                // the scan at work, nil if none
 	settled chan struct{}        // closed while there is nothing to do
 	told    map[string]bool
+	watch   bool // the index is to watch the disk itself
 	polling bool // the root cannot be watched and is scanned now and then
 	lastErr error
 
@@ -103,7 +104,8 @@ type Index struct {
 	analyze  analyzer
 	trees    trees
 	unlinked bool
-	watcher  *watch.Watcher // nil without Config.Watch; set before the start
+	watcher  *watch.Watcher // nil if the system has none for us
+	watchAll bool           // every folder is watched, not only git's
 	nextPoll time.Time
 	lastScan time.Duration
 }
@@ -142,9 +144,8 @@ func Open(cfg Config) (*Index, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel, x.gate.ended = cancel, ctx.Done()
-	if cfg.Watch {
-		x.startWatching()
-	}
+	x.watch, x.watchAll = cfg.Watch, cfg.Watch
+	x.startWatching()
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
@@ -155,11 +156,11 @@ func Open(cfg Config) (*Index, error) {
 // goes on from there.
 func (x *Index) Close() error {
 	x.cancel()
+	x.stopped.Wait()
 	var errs []error
 	if x.watcher != nil {
 		errs = append(errs, x.watcher.Close())
 	}
-	x.stopped.Wait()
 	x.trees.close()
 	x.saved.fire()
 	errs = append(errs, x.Store().Close(), x.state.unlock(), x.root.Close())

@@ -13,8 +13,33 @@ import (
 // minPoll is how often the root is scanned when it cannot be watched.
 const minPoll = 30 * time.Second
 
-// startWatching begins to watch git's own files; a scan adds each folder it is
-// about to read, so that no change falls between the two.
+// Watch has the index watch the disk itself from here on, as with Config.Watch.
+func (x *Index) Watch() {
+	x.mu.Lock()
+	known := x.watch
+	x.watch = true
+	x.mu.Unlock()
+	if !known {
+		x.Rescan()
+	}
+}
+
+// watchOnRequest does what Watch asks for. No scan is at work.
+func (c *coordinator) watchOnRequest() {
+	c.mu.Lock()
+	wanted := c.watch
+	c.mu.Unlock()
+	if !wanted || c.watchAll {
+		return
+	}
+	c.watchAll = true
+	if c.watcher == nil {
+		c.startWatching()
+	}
+}
+
+// startWatching begins to watch git's own files. If the index watches the disk, a
+// scan adds each folder it is about to read, so that no change falls between the two.
 func (x *Index) startWatching() {
 	heads := map[string]bool{}
 	for _, f := range walk.Head(x.root.Dir()) {
@@ -34,7 +59,7 @@ func (x *Index) startWatching() {
 			x.Rescan()
 		})
 	if err != nil {
-		x.pollInstead(err)
+		x.cannotWatch(err)
 		return
 	}
 	x.watcher = w
@@ -45,14 +70,14 @@ func (x *Index) startWatching() {
 
 // watchDir watches a folder of the root, if folders are watched.
 func (x *Index) watchDir(rel string) {
-	if x.watcher != nil {
+	if x.watchAll && x.watcher != nil {
 		x.watchAbsolute(filepath.Join(x.root.Dir(), filepath.FromSlash(rel)))
 	}
 }
 
 func (x *Index) watchAbsolute(dir string) {
 	if err := x.watcher.Add(dir); errors.Is(err, watch.ErrLimit) {
-		x.pollInstead(err)
+		x.cannotWatch(err)
 		if runtime.GOOS != "linux" {
 			// Watches are open files there, and reading needs some too. On Linux the
 			// folders that are watched go on telling of changes at once.
@@ -63,6 +88,16 @@ func (x *Index) watchAbsolute(dir string) {
 	} else if err != nil {
 		x.cfg.Log.Debug("watch", "error", err)
 	}
+}
+
+// cannotWatch goes on without watches: whoever tells of changes then tells of a
+// checkout, too, one file at a time.
+func (x *Index) cannotWatch(err error) {
+	if x.watchAll {
+		x.pollInstead(err)
+		return
+	}
+	x.cfg.Log.Debug("watch git's own files", "error", err)
 }
 
 // pollInstead has the root scanned now and then from here on.

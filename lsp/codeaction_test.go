@@ -127,6 +127,7 @@ func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	// A client that knows no disabled actions still learns it, where it runs one.
+	c = &core{assistant: assistant{unavailable: c.unavailable}}
 	c.fix = func(context.Context, agent.Problem) (agent.Proposal, error) { return agent.Proposal{}, c.unavailable }
 	e = edit(t, "vscode", c, capabilities(`{"textDocument":{"codeAction":{"codeActionLiteralSupport":{"codeActionKind":{"valueSet":["quickfix"]}}}}}`))
 	b = problemAt(t, e, "a.go")

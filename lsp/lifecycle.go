@@ -129,14 +129,27 @@ func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error
 		s.pullConfiguration()
 	}
 	if s.tellsOfFiles() {
-		s.task("register didChangeWatchedFiles", func(ctx context.Context) error {
-			return s.client.RegisterCapability(ctx, &protocol.RegistrationParams{Registrations: []protocol.Registration{{
-				ID:              "quarry-files",
-				Method:          protocol.MethodWorkspaceDidChangeWatchedFiles,
-				RegisterOptions: protocol.LSPAny(`{"watchers":[{"globPattern":"**/*"}]}`),
-			}}})
-		})
+		s.task("register didChangeWatchedFiles", s.registerFiles)
 	}
+	return nil
+}
+
+// registerFiles asks the client to tell of changes on disk. What changed after the
+// folders were opened and before the client began to look, nobody has told of.
+func (s *Server) registerFiles(ctx context.Context) error {
+	err := s.client.RegisterCapability(ctx, &protocol.RegistrationParams{Registrations: []protocol.Registration{{
+		ID:              "quarry-files",
+		Method:          protocol.MethodWorkspaceDidChangeWatchedFiles,
+		RegisterOptions: protocol.LSPAny(`{"watchers":[{"globPattern":"**/*"}]}`),
+	}}})
+	if err != nil {
+		if ctx.Err() == nil {
+			s.currentCore().WatchFiles()
+		}
+		return err
+	}
+	_, roots := s.current()
+	s.currentCore().FilesChanged(roots)
 	return nil
 }
 

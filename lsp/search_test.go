@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -253,6 +255,30 @@ func TestFilesOnDiskAreFollowedByTheClientsWord(t *testing.T) {
 		}
 		if ctx.Err() != nil {
 			t.Fatalf("the renamed file is not followed: %+v", r)
+		}
+	}
+}
+
+// What changed between the first look at the folders and the registration is looked
+// for, and a client that refuses is not relied on.
+func TestRegistrationOfFiles(t *testing.T) {
+	for _, refuses := range []bool{false, true} {
+		c, root := &core{indexed: true}, t.TempDir()
+		edit(t, "vscode", c, func(o *lsptest.Options) { o.Root, o.Refuses = root, refuses })
+		for ctx := soon(t); ; {
+			c.mu.Lock()
+			changed, watching := slices.Clone(c.changed), c.watching
+			c.mu.Unlock()
+			if watching || len(changed) > 0 {
+				if watching != refuses || !refuses && !slices.Equal(changed, []string{root}) {
+					t.Errorf("refused %v: looks itself %v, looks at %q", refuses, watching, changed)
+				}
+				break
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("refused %v: nothing came of it", refuses)
+			}
+			runtime.Gosched()
 		}
 	}
 }

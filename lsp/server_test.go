@@ -43,6 +43,22 @@ type core struct {
 	forgotten  []string
 	prefetched []completion.Request
 	configured []settings.Settings
+	changed    []string // what FilesChanged was told
+	watching   bool     // WatchFiles was called
+}
+
+func (c *core) FilesChanged(paths []string) {
+	c.mu.Lock()
+	c.changed = append(c.changed, paths...)
+	c.mu.Unlock()
+	c.Workspace.FilesChanged(paths)
+}
+
+func (c *core) WatchFiles() {
+	c.mu.Lock()
+	c.watching = true
+	c.mu.Unlock()
+	c.Workspace.WatchFiles()
 }
 
 func (c *core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {

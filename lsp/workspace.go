@@ -26,6 +26,8 @@ type Workspace interface {
 	DidClose(path string)
 	// FilesChanged tells of files and folders changed on disk.
 	FilesChanged(paths []string)
+	// WatchFiles has the core look for changes on disk itself from here on.
+	WatchFiles()
 	// Busy holds background work back until leave is called.
 	Busy() (leave func())
 	// Glance holds it back for a moment: a message begins to arrive.

@@ -31,6 +31,8 @@ type Options struct {
 	InitializationOptions, Configuration any
 	// ProcessID is sent in initialize; 0 sends null.
 	ProcessID int
+	// Refuses makes it answer requests to register something with an error.
+	Refuses bool
 }
 
 // Editor is a connected headless editor. One goroutine may use it at a time.
@@ -168,7 +170,12 @@ func (e *Editor) answerServer(id json.RawMessage, method string, params json.Raw
 			values[i] = e.opts.Configuration
 		}
 		return values, nil
-	case "client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create":
+	case "client/registerCapability":
+		if e.opts.Refuses {
+			return nil, errors.New("the headless editor refuses to register anything")
+		}
+		return nil, nil
+	case "client/unregisterCapability", "window/workDoneProgress/create":
 		return nil, nil
 	case "window/showMessageRequest", "workspace/applyEdit":
 		e.mu.Lock()

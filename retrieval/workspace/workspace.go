@@ -63,6 +63,7 @@ type Workspace struct {
 	embedders index.Embedders
 	queries   *dense.Memory
 	reranker  *rerank.Reranker // nil if nobody reranks; guarded by mu
+	watch     bool             // WatchFiles was called; guarded by mu
 	closing   sync.WaitGroup   // folders that are being opened or closed
 }
 
@@ -217,6 +218,9 @@ func (w *Workspace) start(f *folder) error {
 		return err
 	}
 	x.SetEmbedders(w.embedders)
+	if w.watch {
+		x.Watch()
+	}
 	f.warm = live.Follow(x, filepath.Base(f.dir), func(ctx context.Context, updates []index.Update) { w.observe(ctx, f, updates) })
 	for name, text := range w.buffers {
 		x.DidOpen(name, text)
@@ -290,6 +294,15 @@ func (w *Workspace) FilesChanged(paths []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.each(func(x *index.Index) { x.FilesChanged(paths) })
+}
+
+// WatchFiles makes the indexes look for changes on disk themselves from here on,
+// as with Options.Watch.
+func (w *Workspace) WatchFiles() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watch = true
+	w.each(func(x *index.Index) { x.Watch() })
 }
 
 // Rebuild makes every index anew.

@@ -227,6 +227,28 @@ func TestDocumentsOpenedBeforeTheIndexAre(t *testing.T) {
 	}
 }
 
+// Folders that are open already and those that come later are watched.
+func TestWatchFiles(t *testing.T) {
+	early, late := t.TempDir(), t.TempDir()
+	for _, dir := range []string{early, late} {
+		write(t, dir, map[string]string{"a.go": "package a\n"})
+	}
+	w := open(t, false, early)
+	w.wait("the first folder", func(texts map[string]string) bool { return len(texts) == 1 })
+	w.WatchFiles()
+	w.SetRoots([]string{early, late})
+	w.wait("the second folder", func(texts map[string]string) bool { return len(texts) == 2 })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := w.CatchUp(ctx); err != nil { // by now all folders are watched
+		t.Fatal(err)
+	}
+	for _, dir := range []string{early, late} {
+		write(t, dir, map[string]string{"b.go": "package a\n\nfunc b() {}\n"})
+	}
+	w.wait("a new file in each", func(texts map[string]string) bool { return len(texts) == 4 })
+}
+
 // CatchUp has told of every file when it returns, and returns for folders
 // without any.
 func TestCatchUp(t *testing.T) {

@@ -1,0 +1,38 @@
+package index
+
+import (
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// An index that is told of changes begins to look itself when whoever told goes.
+func TestWatchingBeginsOnRequest(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	write(t, dir, map[string]string{"before.go": "package m\n\nfunc before() {}\n"})
+	x.Watch()
+	until(t, "what changed before", func() bool { return slices.Contains(symbols(t, x, "before.go"), "before") })
+	settle(t, x)
+	write(t, dir, map[string]string{"lib/after.go": "package lib\n\nfunc after() {}\n"})
+	until(t, "what changed after", func() bool { return slices.Contains(symbols(t, x, "lib/after.go"), "after") })
+}
+
+// A checkout is noticed by git's own files, whoever tells of the others.
+func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "one")
+	x := start(t, Config{Dir: dir})
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	git("symbolic-ref", "HEAD", "refs/heads/two")
+	until(t, "the checkout", func() bool { return slices.Contains(symbols(t, x, "late.go"), "late") })
+}

@@ -11,6 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#define usable_size malloc_size
+#else
+#include <malloc.h>
+#ifdef _WIN32
+#define usable_size _msize
+#else
+#define usable_size malloc_usable_size
+#endif
+#endif
+
 enum {
   UNIT = 16,              // every piece is a multiple of it
   SMALL = 512,            // up to here each multiple is a size class of its own
@@ -50,6 +62,7 @@ struct quarry_arena {
 extern void quarryPause(uintptr_t handle); // in flat.go
 
 static _Thread_local quarry_arena *current;
+static _Thread_local int64_t *held; // see quarry_count_memory
 
 static void *checked(void *p, size_t size) {
   if (p == NULL && size > 0) {
@@ -132,19 +145,33 @@ static void *take_and_pass(size_t size) {
   return quarry_arena_take(current, size);
 }
 
+static void *counted(void *memory) {
+  if (held != NULL && memory != NULL) {
+    *held += (int64_t)usable_size(memory);
+  }
+  return memory;
+}
+
+static void uncount(void *memory) {
+  if (held != NULL && memory != NULL) {
+    *held -= (int64_t)usable_size(memory);
+  }
+}
+
 static void *arena_malloc(size_t size) {
-  return current ? take_and_pass(size) : checked(malloc(size), size);
+  return current ? take_and_pass(size) : counted(checked(malloc(size), size));
 }
 
 static void *arena_calloc(size_t count, size_t size) {
   if (current == NULL) {
-    return checked(calloc(count, size), count * size);
+    return counted(checked(calloc(count, size), count * size));
   }
   return memset(take_and_pass(count * size), 0, count * size);
 }
 
 static void arena_free(void *memory) {
   if (current == NULL) {
+    uncount(memory);
     free(memory);
   } else if (memory != NULL) {
     give_back(current, memory);
@@ -153,7 +180,8 @@ static void arena_free(void *memory) {
 
 static void *arena_realloc(void *memory, size_t size) {
   if (current == NULL) {
-    return checked(realloc(memory, size), size);
+    uncount(memory);
+    return counted(checked(realloc(memory, size), size));
   }
   if (memory == NULL) {
     return quarry_arena_take(current, size);
@@ -174,6 +202,8 @@ void quarry_install_arenas(void) {
 quarry_arena *quarry_arena_new(void) { return checked(calloc(1, sizeof(quarry_arena)), sizeof(quarry_arena)); }
 
 void quarry_arena_use(quarry_arena *arena) { current = arena; }
+
+void quarry_count_memory(int64_t *counter) { held = counter; }
 
 size_t quarry_arena_size(const quarry_arena *arena) { return arena->size; }
 

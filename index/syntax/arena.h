@@ -33,6 +33,10 @@ void *quarry_arena_take(quarry_arena *arena, size_t size);
 // that it keeps for later.
 size_t quarry_arena_size(const quarry_arena *arena);
 
+// quarry_count_memory makes the calling thread add to held what it takes of the
+// system for tree-sitter, in bytes, and subtract what it frees; NULL ends that.
+void quarry_count_memory(int64_t *held);
+
 // quarry_arena_reset frees all that was taken from an arena.
 void quarry_arena_reset(quarry_arena *arena);
 

@@ -53,7 +53,7 @@ func BenchmarkTree(b *testing.B) {
 		for b.Loop() {
 			for _, f := range files {
 				if tree := parse(languageFor(f.language), nil, f.src); tree != nil {
-					tree.Close()
+					tree.close()
 				}
 			}
 		}

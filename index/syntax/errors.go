@@ -9,8 +9,8 @@ func (t *Tree) ErrorCount() (n int, ok bool) {
 	if tree == nil {
 		return 0, false
 	}
-	defer tree.Close()
-	return countErrors(tree), true
+	defer tree.close()
+	return tree.countErrors(), true
 }
 
 // Fault is a place that the parser could not make sense of.
@@ -34,8 +34,8 @@ func Faults(language string, src []byte) (list []Fault, ok bool) {
 	if tree == nil {
 		return nil, false
 	}
-	defer tree.Close()
-	if countErrors(tree) == 0 {
+	defer tree.close()
+	if tree.countErrors() == 0 {
 		return nil, true
 	}
 	nodes, release := flatten(tree)

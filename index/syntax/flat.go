@@ -9,8 +9,6 @@ import (
 	"sync"
 	"unsafe"
 
-	sitter "github.com/smacker/go-tree-sitter"
-
 	"quarry/index/pause"
 )
 
@@ -45,8 +43,9 @@ var flatPool = sync.Pool{New: func() any { return new([]node) }}
 
 // flatten reads a whole tree in one call across the cgo boundary. The nodes
 // are valid until release is called, independent of the tree.
-func flatten(tree *sitter.Tree) (nodes []node, release func()) {
-	root := rootOf(tree)
+func flatten(tree *keptTree) (nodes []node, release func()) {
+	defer runtime.KeepAlive(tree)
+	root := C.ts_tree_root_node(tree.c)
 	buf := flatPool.Get().(*[]node)
 	for {
 		var out *C.quarry_node
@@ -132,19 +131,6 @@ func (a *arena) reset() { C.quarry_arena_reset(a.c) }
 
 // c returns the C language.
 func (l *language) c() *C.TSLanguage { return (*C.TSLanguage)(l.guarded) }
-
-// countErrors counts the outermost nodes that are errors or made up.
-func countErrors(tree *sitter.Tree) int {
-	return int(C.quarry_count_errors(rootOf(tree)))
-}
-
-// rootOf returns the C node of a tree's root. The binding keeps it to itself,
-// as the first field of its Node; reading it there is the price of not crossing
-// the boundary several times a node, which costs more than parsing.
-// TestFlattenEqualsBinding would notice a binding that lays it out otherwise.
-func rootOf(tree *sitter.Tree) C.TSNode {
-	return *(*C.TSNode)(unsafe.Pointer(tree.RootNode()))
-}
 
 // trimNodes takes the white space at both ends out of every node: grammars
 // differ in whether a line comment, a heading or a name includes it.

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"sync"
@@ -21,7 +22,9 @@ func TestFlattenEqualsBinding(t *testing.T) {
 			}
 			src = append(src, "\n( \" broken {"...)
 			tree := parse(l, nil, src)
-			defer tree.Close()
+			defer tree.close()
+			want := bindingTree(t, l, src)
+			defer want.Close()
 			nodes, release := flatten(tree)
 			defer release()
 			once, releaseOnce := parseFlat(l, src, nil)
@@ -29,12 +32,26 @@ func TestFlattenEqualsBinding(t *testing.T) {
 			if !slices.Equal(once, nodes) {
 				t.Error("parsed into an arena the text has other nodes")
 			}
-			at := compareNode(t, l, nodes, 0, tree.RootNode())
+			at := compareNode(t, l, nodes, 0, want.RootNode())
 			if at != len(nodes) {
 				t.Errorf("%d nodes through the binding, %d flattened", at, len(nodes))
 			}
 		})
 	}
+}
+
+// bindingTree is the tree that the binding makes of a text, by the grammar as it came.
+func bindingTree(t *testing.T, l *language, src []byte) *sitter.Tree {
+	t.Helper()
+	defer l.enter()()
+	p := sitter.NewParser()
+	defer p.Close()
+	p.SetLanguage(l.grammar())
+	tree, err := p.ParseCtx(context.Background(), nil, src) // one that is cancelled would spoil the binding
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
 
 // TestArenasBesideKeptTrees parses into arenas and into memory that is kept at the

@@ -1,17 +1,6 @@
 #include "flatten.h"
 
-#include "clock.h"
-#include "deep.h"
 #include "glr.h"
-
-enum {
-  LOOKS = 16, // at what a parse took, while it takes its time
-  MEMORY = 64 << 20,
-  MEMORY_PER_BYTE = 512, // of a parse by tree-sitter
-  SHALLOW = 1000,        // bytes of text that any thread's stack has room for
-  STACK = 1 << 20,
-  STACK_PER_BYTE = 256,
-};
 
 // The two kinds of trees that are read here, and what is read of them.
 enum kind { TREE_SITTERS, OURS };
@@ -185,50 +174,15 @@ quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language,
   return nodes;
 }
 
-typedef struct {
-  quarry_arena *arena;
-  const TSLanguage *language;
-  const char *text;
-  uint32_t length;
-  uint64_t limit;
-  quarry_node *nodes;
-  uint32_t *count;
-} job;
-
-static void parse_by_tree_sitter(void *argument) {
-  job *j = argument;
-  quarry_arena_use(j->arena);
-  TSParser *parser = ts_parser_new();
-  ts_parser_set_language(parser, j->language);
-  ts_parser_set_timeout_micros(parser, j->limit / LOOKS);
-  uint64_t end = quarry_thread_micros() + j->limit;
-  size_t most = MEMORY + (size_t)MEMORY_PER_BYTE * j->length;
-  TSTree *tree;
-  do {
-    tree = ts_parser_parse_string(parser, NULL, j->text, j->length);
-  } while (tree == NULL && quarry_thread_micros() < end && quarry_arena_size(j->arena) < most);
-  ts_parser_delete(parser); // some scanners have memory that is not the arena's
-  const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
-  j->nodes = nodes_of(j->arena, (const grammar *)j->language, root, TREE_SITTERS, j->count);
-  quarry_arena_use(NULL);
-}
-
-// quarry_parse is quarry_parse_clean for any text, by tree-sitter. It returns NULL
-// if that took limit microseconds of the processor and more, or too much memory.
-// tree-sitter itself looks at the wall's clock, by which a busy machine would decide
-// how a file is read; a parser that stopped goes on where it was. A parser of its own
-// for each text is cheap, and leaves nothing in the arena that would have to be kept.
-//
-// Its stack.c recurses once for each token where two readings of a text that nests
-// deep become one. An overflow would end the program, so that the stack is as large
-// as the text may need it.
+// quarry_parse is quarry_parse_clean for any text, by tree-sitter: see
+// quarry_parse_tree.
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
-  job j = {arena, language, text, length, limit, NULL, count};
-  if (length < SHALLOW) {
-    parse_by_tree_sitter(&j);
-    return j.nodes;
-  }
-  return quarry_on_stack(STACK + (size_t)STACK_PER_BYTE * length, parse_by_tree_sitter, &j) ? j.nodes : NULL;
+  const TSTree *tree = quarry_parse_tree(arena, language, NULL, text, length, limit);
+  quarry_arena_use(arena);
+  const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
+  quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, TREE_SITTERS, count);
+  quarry_arena_use(NULL);
+  return nodes;
 }
 
 // quarry_count_errors counts the outermost error and missing nodes, entering

@@ -17,6 +17,15 @@ typedef struct TSParser TSParser;
 typedef struct TSLanguage TSLanguage;
 
 typedef struct {
+  uint32_t row, column;
+} TSPoint;
+
+typedef struct {
+  uint32_t start_byte, old_end_byte, new_end_byte;
+  TSPoint start_point, old_end_point, new_end_point;
+} TSInputEdit;
+
+typedef struct {
   uint32_t context[4];
   const void *id;
   const TSTree *tree;
@@ -37,6 +46,9 @@ extern TSTree *ts_parser_parse_string(TSParser *self, const TSTree *old, const c
 extern void *(*ts_current_malloc)(size_t);
 extern void *(*ts_current_realloc)(void *, size_t);
 extern void (*ts_current_free)(void *);
+extern TSTree *ts_tree_copy(const TSTree *self);
+extern void ts_tree_delete(TSTree *self);
+extern void ts_tree_edit(TSTree *self, const TSInputEdit *edit);
 extern const TSLanguage *ts_tree_language(const TSTree *self);
 extern TSNode ts_tree_root_node(const TSTree *self);
 extern TSTreeCursor ts_tree_cursor_new(TSNode node);
@@ -62,6 +74,7 @@ typedef struct {
   uint8_t extra;       // allowed anywhere: comments
 } quarry_node;
 
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit);
 quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint32_t *count);
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);

@@ -155,13 +155,30 @@ func TestGLRDeep(t *testing.T) {
 }
 
 // TestDeepErrors has two readings of a text, each as deep as it is long, become one.
-// tree-sitter recurses for that; it overflowed the stack of a thread.
+// tree-sitter recurses for that; it overflowed the stack of a thread, in the index and
+// in an open document.
 func TestDeepErrors(t *testing.T) {
 	src := []byte("package p\nvar x = " + strings.Repeat("&", 1<<19) + "b " + strings.Repeat("/**/", 1<<17) + "\n")
 	nodes, release := parseFlat(languageFor("c"), src, nil)
 	defer release()
 	if !slices.ContainsFunc(nodes, func(n node) bool { return n.symbol == symbolError || n.missing }) {
 		t.Errorf("%d nodes, none of them an error", len(nodes))
+	}
+	tree, err := Parse("c", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	if n, ok := tree.ErrorCount(); !ok || n == 0 {
+		t.Errorf("an open document of it has %d errors (%v)", n, ok)
+	}
+	next, err := tree.Update(append(src[:len(src):len(src)], "int y;\n"...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	if n, ok := next.ErrorCount(); ok && n == 0 { // or the parser gives up
+		t.Error("its next version has no errors")
 	}
 }
 

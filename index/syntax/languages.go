@@ -53,7 +53,6 @@ type language struct {
 
 	load    sync.Once
 	guarded unsafe.Pointer // the grammar to parse by, a *C.TSLanguage
-	parsers sync.Pool      // of *sitter.Parser
 	facts   *factQuery
 }
 
@@ -100,11 +99,6 @@ func languageFor(name string) *language {
 		grammar := l.grammar()
 		if l.guarded = guard(grammar); l.guarded == nil {
 			panic(fmt.Sprintf("syntax: %s: guard.c does not list its scanner", name))
-		}
-		l.parsers.New = func() any {
-			p := sitter.NewParser()
-			p.SetLanguage(sitter.NewLanguage(l.guarded))
-			return p
 		}
 		query, err := compileQuery(newGrammar(grammar), l.source())
 		if err != nil {

@@ -110,7 +110,7 @@ func FindLocal(language string, src []byte, at int) (*Local, error) {
 	if tree == nil {
 		return nil, errors.New("the file could not be parsed")
 	}
-	defer tree.Close()
+	defer tree.close()
 	nodes, release := flatten(tree)
 	defer release()
 	s := scopes{language: language, src: src, nodes: nodes, name: symbolNames(language), field: fieldNames(language)}

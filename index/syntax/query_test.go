@@ -66,7 +66,9 @@ func TestQueryEqualsCursor(t *testing.T) {
 				t.Fatal(err)
 			}
 			tree := parse(l, nil, src)
-			defer tree.Close()
+			defer tree.close()
+			bindings := bindingTree(t, l, src)
+			defer bindings.Close()
 			nodes, release := flatten(tree)
 			defer release()
 
@@ -80,7 +82,7 @@ func TestQueryEqualsCursor(t *testing.T) {
 				got = append(got, fmt.Sprintf("line %d: %v", q.patterns[pattern].line, ranges))
 			}}
 			m.run()
-			want := cursorMatches(t, l, text, q, tree, src)
+			want := cursorMatches(t, l, text, q, bindings, src)
 			slices.Sort(got)
 			got = slices.Compact(got)
 			if len(want) < 5 {

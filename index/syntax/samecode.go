@@ -31,7 +31,7 @@ func codeTokens(language string, src []byte) (tokens [][]byte, ok bool) {
 	if tree == nil {
 		return nil, false
 	}
-	defer tree.Close()
+	defer tree.close()
 	nodes, release := flatten(tree)
 	defer release()
 	trimNodes(nodes, src)

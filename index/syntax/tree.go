@@ -2,19 +2,14 @@ package syntax
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"math"
 	"sync"
-	"unicode/utf8"
-
-	sitter "github.com/smacker/go-tree-sitter"
 
 	"quarry/index/pause"
 )
 
-// parseLimit bounds a parse, in microseconds; of the processor, where a text is read
-// once. Source takes 0.1 to 0.3 a byte;
+// parseLimit bounds a parse, in microseconds of the processor. Source takes 0.1 to 0.3 a byte;
 // the limit is for text that is not what its name says, on which error
 // recovery takes time in the square of the length: far enough from the normal
 // that load does not decide how a file is read.
@@ -36,8 +31,8 @@ type Tree struct {
 	parsed   []byte // src as the parser sees it, of the same length
 	hopeless bool   // the parser gave up on it
 
-	mu   sync.Mutex   // guards tree: the binding writes to a tree that is only read
-	tree *sitter.Tree // nil if there is none
+	mu   sync.Mutex // guards tree, which Close frees
+	tree *keptTree  // nil if there is none
 }
 
 // Parse parses a whole text. The caller must not change src afterwards, and
@@ -76,12 +71,12 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 		next.parse(nil)
 		return next, nil
 	}
-	defer old.Close()
+	defer old.close()
 	if bytes.Equal(t.parsed, next.parsed) {
-		next.tree = old.Copy()
+		next.tree = old.copy()
 		return next, nil
 	}
-	old.Edit(editBetween(t.parsed, next.parsed))
+	old.edit(editBetween(t.parsed, next.parsed))
 	next.parse(old)
 	return next, nil
 }
@@ -94,7 +89,7 @@ func (t *Tree) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tree != nil {
-		t.tree.Close()
+		t.tree.close()
 		t.tree = nil
 	}
 }
@@ -113,7 +108,7 @@ func (t *Tree) Analyze() *File {
 	}
 	nodes, release := flatten(tree)
 	defer release()
-	tree.Close()
+	tree.close()
 	return t.analyzeNodes(nodes, lines, nil)
 }
 
@@ -134,85 +129,20 @@ func (t *Tree) analyzeNodes(nodes []node, lines lineTable, flag *pause.Flag) *Fi
 }
 
 // copyTree returns a copy that the caller owns, nil if there is no tree.
-func (t *Tree) copyTree() *sitter.Tree {
+func (t *Tree) copyTree() *keptTree {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tree == nil {
 		return nil
 	}
-	return t.tree.Copy()
+	return t.tree.copy()
 }
 
 // parse sets the syntax tree, with the help of an older one if there is one. It
 // stays nil where there is no grammar and where the parser gives up.
-func (t *Tree) parse(old *sitter.Tree) {
+func (t *Tree) parse(old *keptTree) {
 	if l := languageFor(t.language); l != nil && !t.hopeless {
 		t.tree = parse(l, old, t.parsed)
 		t.hopeless = t.tree == nil
-	}
-}
-
-// parse returns nil if the parser gives up.
-//
-// The context is never a cancellable one: the binding's cancel flag, set late,
-// stays set and fails every later parse. A parser that did give up would go on
-// with the old text at its next use, were it not reset.
-func parse(l *language, old *sitter.Tree, src []byte) *sitter.Tree {
-	p := l.parsers.Get().(*sitter.Parser)
-	p.SetOperationLimit(parseLimit(len(src)))
-	defer l.enter()()
-	tree, err := p.ParseCtx(context.Background(), old, src)
-	if err != nil {
-		p.Reset()
-	}
-	l.parsers.Put(p)
-	return tree
-}
-
-// editBetween is the smallest edit that turns a into b.
-func editBetween(a, b []byte) sitter.EditInput {
-	start := commonPrefix(a, b)
-	for start > 0 && start < len(a) && !utf8.RuneStart(a[start]) {
-		start--
-	}
-	tail := commonPrefixReversed(a[start:], b[start:])
-	for tail > 0 && !utf8.RuneStart(a[len(a)-tail]) {
-		tail--
-	}
-	return sitter.EditInput{
-		StartIndex: uint32(start), OldEndIndex: uint32(len(a) - tail), NewEndIndex: uint32(len(b) - tail),
-		StartPoint: pointAt(a, start), OldEndPoint: pointAt(a, len(a)-tail), NewEndPoint: pointAt(b, len(b)-tail),
-	}
-}
-
-func commonPrefix(a, b []byte) int {
-	n := min(len(a), len(b))
-	i := 0
-	for i+256 <= n && bytes.Equal(a[i:i+256], b[i:i+256]) {
-		i += 256
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
-}
-
-func commonPrefixReversed(a, b []byte) int {
-	n := min(len(a), len(b))
-	i := 0
-	for i+256 <= n && bytes.Equal(a[len(a)-i-256:len(a)-i], b[len(b)-i-256:len(b)-i]) {
-		i += 256
-	}
-	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
-		i++
-	}
-	return i
-}
-
-func pointAt(src []byte, offset int) sitter.Point {
-	before := src[:offset]
-	return sitter.Point{
-		Row:    uint32(bytes.Count(before, []byte("\n"))),
-		Column: uint32(offset - 1 - bytes.LastIndexByte(before, '\n')),
 	}
 }

@@ -78,6 +78,7 @@ type factQuery struct {
 	roles []role   // by capture
 	kinds []Kind   // by capture, of definitions
 	given []string // by capture, of containers that the query names itself
+	heads []uint16 // the symbols of language.head
 }
 
 func newFactQuery(q *query) (*factQuery, error) {
@@ -140,6 +141,7 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 		fileDoc: none, importAt: map[uint32]int{}, importNames: map[importName]bool{}, groups: map[uint32]string{}, interned: map[string]string{},
 	}
 	trimNodes(nodes, src)
+	adoptFollowers(nodes, q.heads)
 	m := matcher{query: q.query, nodes: nodes, src: src, found: a.found}
 	m.run()
 	a.work = m.work

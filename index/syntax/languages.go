@@ -48,6 +48,9 @@ type language struct {
 	queries []string
 	// mask, if set, hides text from the grammar that it does not know.
 	mask func(src []byte) []byte
+	// head, if set, is the node that those after it belong to, though the grammar has
+	// them beside it: a build stage's FROM.
+	head string
 	// shared is the grammar's scanner if there is one for all its parsers.
 	shared *sharedScanner
 
@@ -62,7 +65,7 @@ var languages = map[string]*language{
 	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}, mask: maskMacros},
 	"csharp":          {grammar: csharp.GetLanguage, queries: []string{"csharp"}},
 	"css":             {grammar: css.GetLanguage, queries: []string{"css"}},
-	"dockerfile":      {grammar: dockerfile.GetLanguage, queries: []string{"dockerfile"}},
+	"dockerfile":      {grammar: dockerfile.GetLanguage, queries: []string{"dockerfile"}, head: "from_instruction"},
 	"elixir":          {grammar: elixir.GetLanguage, queries: []string{"elixir"}},
 	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}},
 	"hcl":             {grammar: hcl.GetLanguage, queries: []string{"hcl"}},
@@ -80,7 +83,7 @@ var languages = map[string]*language{
 	"rust":            {grammar: rust.GetLanguage, queries: []string{"rust"}},
 	"scala":           {grammar: scala.GetLanguage, queries: []string{"scala"}},
 	"shellscript":     {grammar: bash.GetLanguage, queries: []string{"shellscript"}},
-	"sql":             {grammar: sql.GetLanguage, queries: []string{"sql"}},
+	"sql":             {grammar: sql.GetLanguage, queries: []string{"sql"}, mask: maskProcedures},
 	"swift":           {grammar: swift.GetLanguage, queries: []string{"swift"}},
 	"toml":            {grammar: toml.GetLanguage, queries: []string{"toml"}},
 	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}},
@@ -100,7 +103,8 @@ func languageFor(name string) *language {
 		if l.guarded = guard(grammar); l.guarded == nil {
 			panic(fmt.Sprintf("syntax: %s: guard.c does not list its scanner", name))
 		}
-		query, err := compileQuery(newGrammar(grammar), l.source())
+		g := newGrammar(grammar)
+		query, err := compileQuery(g, l.source())
 		if err != nil {
 			// The queries are part of the binary and TestQueriesCompile
 			// compiles them all.
@@ -109,6 +113,7 @@ func languageFor(name string) *language {
 		if l.facts, err = newFactQuery(query); err != nil {
 			panic(fmt.Sprintf("syntax: %s: %v", name, err))
 		}
+		l.facts.heads = g.symbols[l.head]
 	})
 	return l
 }

@@ -37,6 +37,16 @@ func TestMaskMacros(t *testing.T) {
 			t.Errorf("maskMacros(%q)\n got %q\nwant %q", src, got, want)
 		}
 	}
+	for src, want := range map[string]string{
+		"create or replace\n Procedure s.p(n INTEGER)\nAS $$":  "create or replace\n FUNCTION  s.p()RETURNS INT\nAS $$",
+		"CREATE PROCEDURE p(n INT)\nLANGUAGE plpgsql\nAS $$":   "CREATE FUNCTION  p(n INT)\nRETURNS INT     \nAS $$",
+		"CREATE PROCEDURE p() AS $$; DROP PROCEDURE p; CREATE": "CREATE PROCEDURE p() AS $$; DROP PROCEDURE p; CREATE",
+		"create procedure": "create procedure",
+	} {
+		if got := string(maskProcedures([]byte(src))); got != want {
+			t.Errorf("maskProcedures(%q)\n got %q\nwant %q", src, got, want)
+		}
+	}
 	if got, want := string(maskLua([]byte("  ---@class A\nlocal x = 1 ---@type n\n"))), "  -- @class A\nlocal x = 1 ---@type n\n"; got != want {
 		t.Errorf("maskLua: got %q, want %q", got, want)
 	}

@@ -31,7 +31,8 @@ func (a *analysis) addRefs(f *File) {
 		for len(around) > 0 && a.nodes[around[len(around)-1].outer].next <= uint32(node) {
 			around = around[:len(around)-1]
 		}
-		ref := Ref{Kind: refKinds[a.refs[r-1].role], Name: a.text(uint32(node)), From: -1, Span: a.span(uint32(node))}
+		ref := Ref{Kind: refKinds[a.refs[r-1].role], From: -1, Span: a.refSpan(uint32(node))}
+		ref.Name = a.intern(a.src[ref.Span.Start:ref.Span.End])
 		if len(around) > 0 {
 			ref.From = around[len(around)-1].symbol
 		}
@@ -40,6 +41,15 @@ func (a *analysis) addRefs(f *File) {
 		}
 		f.Refs = append(f.Refs, ref)
 	}
+}
+
+// refSpan is a node's, of an option with a value (COPY --from=build) the value's.
+func (a *analysis) refSpan(i uint32) Span {
+	start, end := a.nodes[i].start, a.nodes[i].end
+	if text := a.src[start:end]; bytes.HasPrefix(text, []byte("--")) {
+		start += uint32(bytes.IndexByte(text, '=') + 1)
+	}
+	return a.lines.span(start, end)
 }
 
 // qualifier is the text of a node, or its last word where it is more than a

@@ -150,7 +150,7 @@ func dottedPath(s string) string {
 	if strings.ContainsAny(s, ":*&\\") {
 		s = pathSeparators.Replace(s)
 	}
-	return strings.Trim(s, ". ")
+	return strings.Trim(s, ". :")
 }
 
 var pathSeparators = strings.NewReplacer("::", ".", `\`, ".", "*", "", "&", "")

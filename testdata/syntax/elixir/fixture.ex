@@ -56,3 +56,8 @@ end
 defimpl Bank.Store, for: Bank.Account do
   def find(store, _id), do: Bank.Account.owner(store)
 end
+
+defmodule Bank.Closed do
+  @enforce_keys [:owner]
+  defexception owner: nil, message: "closed"
+end

@@ -34,3 +34,7 @@ module "network" {
 output "address" {
   value = aws_instance.web.public_ip
 }
+
+data "aws_ami" "ubuntu" {
+  owners = [module.network.owner, each.key, path.module]
+}

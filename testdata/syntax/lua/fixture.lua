@@ -49,5 +49,12 @@ local handlers = {
 }
 
 M.handlers = handlers
+M.LIMITS = { low = 1 }
+
+local Savings = setmetatable({}, { __index = Account })
+
+function Savings.rates.yearly(year) return year * LIMITS end
+
+local Loan = Account:extend()
 
 return M

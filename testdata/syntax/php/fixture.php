@@ -69,3 +69,10 @@ function transfer(Account $from, Account $to): void
     Account::deposit(new Money(3));
     \App\Util\helper($from);
 }
+
+class Point
+{
+    public function __construct(public readonly int $x = 0, protected ?Money $worth = null, int $unused = 1)
+    {
+    }
+}

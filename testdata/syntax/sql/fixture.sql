@@ -27,3 +27,21 @@ $$ LANGUAGE sql;
 ALTER TABLE bank.accounts ADD COLUMN state TEXT;
 
 INSERT INTO bookings (id, amount) VALUES (1, 3);
+
+-- Closes an account.
+CREATE PROCEDURE close_account(account INTEGER)
+LANGUAGE SQL
+AS $$
+  UPDATE bank.accounts SET state = 'closed' WHERE id = account;
+$$;
+
+CREATE FUNCTION log_change() RETURNS trigger AS $$
+BEGIN
+  INSERT INTO changes VALUES (1);
+  RETURN NEW;
+END;
+$$ LANGUAGE plpgsql;
+
+-- Keeps what was changed.
+CREATE TRIGGER accounts_changed AFTER UPDATE ON bank.accounts
+FOR EACH ROW EXECUTE FUNCTION log_change();

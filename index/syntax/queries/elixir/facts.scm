@@ -34,7 +34,12 @@
 ((unary_operator operand: (call target: (identifier) @_attr (arguments (binary_operator left: (call target: (identifier) @name))))) @definition.method
   (#any-of? @_attr "callback" "macrocallback"))
 ((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments [(integer) (string) (list) (map) (atom) (float) (sigil) (tuple)]))) @definition.const
-  (#not-any-of? @name "moduledoc" "doc" "typedoc" "spec" "behaviour" "impl" "type" "callback" "derive" "dialyzer" "deprecated" "since" "tag"))
+  (#not-any-of? @name "moduledoc" "doc" "typedoc" "spec" "behaviour" "impl" "type" "callback" "derive" "enforce_keys" "dialyzer" "deprecated" "since" "tag"))
+
+((call target: (identifier) @_def (arguments [
+    (list [(atom) @name @definition.field (keywords (pair key: (keyword) @name) @definition.field)])
+    (keywords (pair key: (keyword) @name) @definition.field)]))
+  (#any-of? @_def "defstruct" "defexception"))
 
 ; @doc, @spec and their like stand above what they describe.
 ((unary_operator operand: (call target: (identifier) @_attr (arguments [(string) (sigil)]))) @comment (#any-of? @_attr "doc" "typedoc"))
@@ -48,7 +53,7 @@
 
 ((call target: (identifier) @ref.call) (#not-any-of? @ref.call "def" "defp" "defmodule" "defmacro" "defmacrop" "defguard" "defguardp"
   "defstruct" "defprotocol" "defimpl" "defdelegate" "defexception" "use" "import" "alias" "require" "if" "unless" "case" "cond" "with" "for"
-  "quote" "unquote" "raise" "doc" "moduledoc" "typedoc" "spec" "type" "typep" "callback" "behaviour" "impl" "when" "fn" "receive" "try" "test" "describe"))
+  "quote" "unquote" "raise" "doc" "moduledoc" "typedoc" "spec" "type" "typep" "callback" "behaviour" "impl" "derive" "enforce_keys" "defoverridable" "when" "fn" "receive" "try" "test" "describe"))
 (call target: (dot left: (_) @qualifier right: (identifier) @ref.call))
 ((call target: (identifier) @_attr (arguments (alias) @ref.inherit)) (#any-of? @_attr "behaviour" "use" "defimpl"))
 (struct (alias) @ref.use)

@@ -13,7 +13,8 @@
   (#eq? @_define "define"))
 (property_declaration (property_element (variable_name (name) @name) (property_initializer (array_creation_expression)) @body)) @definition.field
 (property_declaration (property_element (variable_name (name) @name))) @definition.field
-(property_promotion_parameter name: (variable_name (name) @name)) @definition.field
+(declaration_list (method_declaration parameters: (formal_parameters
+  (property_promotion_parameter name: (variable_name (name) @name)) @definition.field))) @within
 (comment) @comment
 
 (namespace_use_declaration (namespace_use_clause (qualified_name (name) @import.name) @import.path

@@ -88,18 +88,17 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 	case <-c.cfg.Clock.At(c.cfg.Clock.Now().Add(ownerPoll)):
 	}
 	won, err := c.becomeOwner()
-	if err != nil {
-		c.fail(err)
-	}
-	if won {
+	switch {
+	case err != nil: // as at a start; else nobody would keep the index current
+		if err := c.startInMemory(err); err != nil {
+			c.fail(err)
+			return false
+		}
+		return true
+	case won:
 		c.cfg.Log.Info("this process indexes now", "root", c.root.Dir())
-		c.request(func() {
-			c.scans[""] = true
-			for rel := range c.buffers {
-				c.due[rel] = c.cfg.Clock.Now()
-			}
-		})
-		c.unlinked = true
+		c.startOver()
+		c.stopped.Go(func() { c.check(ctx) }) // the writer may have been killed
 	}
 	return won
 }

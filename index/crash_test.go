@@ -61,7 +61,12 @@ func live(cfg Config) (err error) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		switch in.Text() {
 		case "fill the disk":
-			info, err := os.Stat(x.state.database())
+			// What is not in the files is kept only where the index is not made anew.
+			err := x.Store().PutMeta("test", "kept")
+			var info os.FileInfo
+			if err == nil {
+				info, err = os.Stat(x.state.database())
+			}
 			if err == nil {
 				err = fillDisk(info.Size())
 			}
@@ -78,7 +83,11 @@ func live(cfg Config) (err error) {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("in memory %v, sound %v, %+v\n", x.Store().InMemory(), x.Store().Check(ctx) == nil, totals)
+			kept, err := x.Store().Meta(ctx, "test")
+			if err != nil {
+				return err
+			}
+			fmt.Printf("in memory %v, %s, sound %v, %+v\n", x.Store().InMemory(), kept, x.Store().Check(ctx) == nil, totals)
 		}
 	}
 	return nil

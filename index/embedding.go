@@ -89,6 +89,15 @@ func (e *embedding) reopen(epoch uint64, cause error) {
 	}
 }
 
+// letGo has the next round, which is now, give up the lock of an index that is in
+// memory: until then a file of vectors may be written to.
+func (e *embedding) letGo() {
+	e.mu.Lock()
+	e.turn()
+	e.mu.Unlock()
+	e.look()
+}
+
 // turn breaks the round off. mu is held.
 func (e *embedding) turn() {
 	close(e.changed)
@@ -211,10 +220,16 @@ var (
 
 // round brings the vectors up to date as far as it can.
 func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error {
-	s, owner := e.x.Store(), e.x.isOwner()
+	owner := e.x.isOwner()
+	s := e.x.Store() // the owner's own, if it is one
 	if s != e.store || owner != e.owner || of.Model == "" {
 		e.closeFiles()
 		e.store, e.owner = s, owner
+		if owner && s.InMemory() {
+			if err := e.x.state.unlock(); err != nil {
+				e.x.cfg.Log.Error("leave the index on disk to others", "error", err)
+			}
+		}
 		noted, err := s.Meta(ctx, metaFailure)
 		if err != nil {
 			return err

@@ -189,8 +189,15 @@ func (x *Index) Aside(ctx context.Context) error { return x.gate.wait(ctx) }
 // Rescan compares the whole root with the index again.
 func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
 
-// Rebuild throws the index away and makes it anew.
-func (x *Index) Rebuild() { x.request(func() { x.rebuild = true }) }
+// Rebuild throws the index away and makes it anew. Only the process that writes it
+// can; in another the person is told so.
+func (x *Index) Rebuild() {
+	if !x.isOwner() {
+		x.tell("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")
+		return
+	}
+	x.request(func() { x.rebuild = true })
+}
 
 // CancelScan stops the scan at work. What it has read stays; the rest is read
 // by the next scan.
@@ -273,9 +280,10 @@ func (x *Index) tell(message string) {
 	}
 }
 
-// check looks for damage in the background; answers are served meanwhile.
+// check looks for damage in the background; answers are served meanwhile. Of what
+// another process writes, that one sees to it.
 func (x *Index) check(ctx context.Context) {
-	if x.gate.wait(ctx) != nil {
+	if !x.isOwner() || x.gate.wait(ctx) != nil {
 		return
 	}
 	s := x.Store()
@@ -284,7 +292,11 @@ func (x *Index) check(ctx context.Context) {
 		return
 	}
 	if errors.Is(err, store.ErrCorrupt) {
-		x.request(func() { x.damaged = err })
+		x.request(func() {
+			if s == x.Store() {
+				x.damaged = err
+			}
+		})
 		return
 	}
 	x.cfg.Log.Error("check the index", "error", err)

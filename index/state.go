@@ -87,8 +87,6 @@ func (x *Index) openState() error {
 	won, err := x.becomeOwner()
 	switch {
 	case err != nil:
-		err = errors.Join(err, x.state.unlock())
-		x.state.lock = nil
 		return x.startInMemory(err)
 	case won:
 		return nil
@@ -138,11 +136,13 @@ func (x *Index) follow() {
 	x.swap(s, false)
 }
 
-// swap replaces the database that is read from.
+// swap replaces the database that is read from. The owner reads its own, at any time:
+// it is there before anybody can learn who the owner is.
 func (x *Index) swap(s *store.Store, owner bool) {
 	old := x.current.Swap(s)
 	x.mu.Lock()
 	x.owner = owner
+	x.damaged = nil // it was the old one's
 	x.mu.Unlock()
 	if old != nil {
 		if err := old.Close(); err != nil {
@@ -183,9 +183,17 @@ func (x *Index) startInMemory(cause error) error {
 	if err != nil {
 		return errors.Join(cause, err)
 	}
+	x.goOnInMemory(s, cause)
+	return nil
+}
+
+// goOnInMemory makes s the index, which is in memory. The one on disk is left to
+// whatever other process can write it.
+func (x *Index) goOnInMemory(s *store.Store, cause error) {
 	x.tellInMemory(cause)
 	x.swap(s, true)
-	return nil
+	x.startOver()
+	x.embedding.letGo()
 }
 
 func (x *Index) tellInMemory(cause error) {
@@ -202,24 +210,15 @@ const maxCopied = 512 << 20
 
 // moveToMemory goes on in memory after a write failed for want of room.
 func (x *Index) moveToMemory(cause error) error {
-	x.tellInMemory(cause)
-	old := x.Store()
-	var s *store.Store
 	if info, err := os.Stat(x.state.database()); err == nil && info.Size() < maxCopied {
-		if s, err = old.Copy(x.saved.fire); err != nil {
-			x.cfg.Log.Warn("the index is made anew in memory", "error", err)
-			s = nil
+		s, err := x.Store().Copy(x.saved.fire)
+		if err == nil {
+			x.goOnInMemory(s, cause)
+			return nil
 		}
+		x.cfg.Log.Warn("the index is made anew in memory", "error", err)
 	}
-	if s == nil {
-		var err error
-		if s, err = store.Open("", x.saved.fire); err != nil {
-			return err
-		}
-	}
-	x.swap(s, true)
-	x.startOver()
-	return nil
+	return x.startInMemory(cause)
 }
 
 // replace makes the index anew; damaged says why, nil if somebody asked for it.
@@ -252,10 +251,7 @@ func (x *Index) replace(damaged error) error {
 		s, err = store.Open(x.state.database(), x.saved.fire)
 	}
 	if err != nil {
-		x.tellInMemory(err)
-		if s, err = store.Open("", x.saved.fire); err != nil {
-			return err
-		}
+		return x.startInMemory(err)
 	}
 	x.swap(s, true)
 	x.startOver()
@@ -264,6 +260,7 @@ func (x *Index) replace(damaged error) error {
 
 // startOver asks for everything to be looked at again.
 func (x *Index) startOver() {
+	x.unlinked = true // until Relink says otherwise
 	x.request(func() {
 		x.scans[""] = true
 		for rel := range x.buffers {

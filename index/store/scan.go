@@ -158,34 +158,3 @@ func (s *Store) Problems(ctx context.Context) (list []Problem, err error) {
 	})
 	return list, err
 }
-
-// Copy opens an index in memory with the content of this one.
-func (s *Store) Copy(saved func()) (*Store, error) {
-	to, err := Open("", saved)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.w == nil {
-		return nil, errors.Join(errClosed, to.Close())
-	}
-	if err := to.fill(s.w); err != nil {
-		return nil, errors.Join(fmt.Errorf("copy the index into memory: %w", classify(err)), to.Close())
-	}
-	return to, nil
-}
-
-func (s *Store) fill(from *writer) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, err := s.w.raw.Backup("main", from.raw, "main")
-	if err != nil {
-		return err
-	}
-	_, err = b.Step(-1)
-	if err = errors.Join(err, b.Finish()); err != nil {
-		return err
-	}
-	return errors.Join(s.w.readGeneration(), s.w.readBulk())
-}

@@ -67,33 +67,72 @@ func OpenToRead(path string) (*Store, error) {
 }
 
 func openAt(path string, saved func(), write bool) (*Store, error) {
-	if saved == nil {
-		saved = func() {}
-	}
-	writeDSN, readDSN := "", ""
-	if path == "" {
-		name := "file:/quarry-" + strconv.FormatInt(memoryNames.Add(1), 10) + "?vfs=memdb&"
-		writeDSN, readDSN = name+pragmas+"&_txlock=immediate", name+pragmas
-	} else {
+	if path != "" {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFull, err)
 		}
 		if err := checkLength(path); err != nil {
 			return nil, fmt.Errorf("open the index: %w", err)
 		}
-		name := "file:" + (escapePath(path)) + "?" + pragmas
-		writeDSN, readDSN = name+"&_journal_mode=WAL&_txlock=immediate", name+"&_query_only=on"
 	}
-	keeper, err := sql.Open("sqlite3", writeDSN)
+	s, err := connect(path, saved)
 	if err != nil {
 		return nil, fmt.Errorf("open the index: %w", classify(err))
 	}
-	keeper.SetMaxOpenConns(1)
-	s := &Store{path: path, keeper: keeper, onSave: saved, readDSN: readDSN}
 	if err := s.start(write); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the index: %w", classify(err)), s.Close())
 	}
 	return s, nil
+}
+
+// connect prepares a store that has yet to start.
+func connect(path string, saved func()) (*Store, error) {
+	if saved == nil {
+		saved = func() {}
+	}
+	s := &Store{path: path, onSave: saved}
+	writeDSN := ""
+	if path == "" {
+		s.readDSN = "file:/quarry-" + strconv.FormatInt(memoryNames.Add(1), 10) + "?vfs=memdb&" + pragmas
+		writeDSN = s.readDSN + "&_txlock=immediate"
+	} else {
+		name := "file:" + escapePath(path) + "?" + pragmas
+		writeDSN, s.readDSN = name+"&_journal_mode=WAL&_txlock=immediate", name+"&_query_only=on"
+	}
+	var err error
+	if s.keeper, err = sql.Open("sqlite3", writeDSN); err != nil {
+		return nil, err
+	}
+	s.keeper.SetMaxOpenConns(1)
+	return s, nil
+}
+
+// Copy opens an index in memory with the content of this one. It writes nothing to
+// the disk, so that it works where that is full.
+func (s *Store) Copy(saved func()) (*Store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return nil, errClosed
+	}
+	to, err := connect("", saved)
+	if err == nil {
+		if err = to.keeper.Ping(); err == nil { // what is in memory lives as long as a connection
+			// Not SQLite's backup: it copies the mark that says there is a write-ahead
+			// log beside, which nothing in memory can have.
+			err = s.w.execOnce("VACUUM INTO '" + to.readDSN + "'")
+		}
+		if err == nil {
+			err = to.start(true)
+		}
+		if err != nil {
+			err = errors.Join(err, to.Close())
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copy the index into memory: %w", classify(err))
+	}
+	return to, nil
 }
 
 func (s *Store) start(write bool) error {

@@ -1,0 +1,149 @@
+package index
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/index/store"
+)
+
+// writerAndReader answers two open indexes of the project; the first writes. The
+// clock is the reader's, and told is what its person is told.
+func writerAndReader(t *testing.T) (writer, reader *Index, clock *manual, told chan string) {
+	t.Helper()
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	writer = open(t, Config{Dir: dir, StateDir: state})
+	settle(t, writer)
+	clock, told = newManual(), make(chan string, 10)
+	reader = open(t, Config{Dir: dir, StateDir: state, Clock: clock, Tell: func(m string) { told <- m }})
+	t.Cleanup(func() { shut(t, reader) })
+	if !writer.isOwner() || reader.isOwner() {
+		t.Fatal("the first to open an index does not write it")
+	}
+	return writer, reader, clock, told
+}
+
+// hear is the next thing that the person is told.
+func hear(t *testing.T, told chan string) string {
+	t.Helper()
+	select {
+	case m := <-told:
+		return m
+	case <-time.After(time.Minute):
+		t.Fatal("the person is told nothing")
+		return ""
+	}
+}
+
+// Whoever waits for a writer that can never be followed keeps its own index.
+func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, database string) // while the writer has it open
+		after func(t *testing.T, database string)
+		told  string
+	}{
+		"of a newer quarry": {
+			spoil: func(t *testing.T, database string) {
+				db, err := sql.Open("sqlite3", database)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = db.Exec("PRAGMA user_version = 99")
+				if err := errors.Join(err, db.Close()); err != nil {
+					t.Fatal(err)
+				}
+			},
+			told: "update quarry",
+		},
+		"that is a folder": {
+			after: func(t *testing.T, database string) {
+				if err := os.Rename(database, database+".before"); err != nil {
+					t.Fatal(err)
+				}
+				write(t, database, map[string]string{"file": "in the way"})
+			},
+			told: "Free some disk space",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writer, x, clock, told := writerAndReader(t)
+			database := writer.state.database()
+			if test.spoil != nil {
+				test.spoil(t, database)
+			}
+			shut(t, writer)
+			if test.after != nil {
+				test.after(t, database)
+			}
+			write(t, x.Root().Dir(), map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+			until(t, "the reader to go on by itself", func() bool { clock.move(ownerPoll); return x.isOwner() })
+			settle(t, x)
+			if got, want := dump(t, x), fresh(t, x.Root().Dir()); got != want || !x.Store().InMemory() {
+				t.Errorf("in memory %v: %s", x.Store().InMemory(), firstDifference(got, want))
+			}
+			if m := hear(t, told); len(told) > 0 || !strings.Contains(m, "in memory") || !strings.Contains(m, test.told) {
+				t.Errorf("told %q and %d more", m, len(told))
+			}
+		})
+	}
+}
+
+// What a reader was asked for, or found, is about a database that another process sees
+// to; it is nothing to do years later, when that process has gone.
+func TestOrdersGivenToAReaderAreNotKept(t *testing.T) {
+	for name, order := range map[string]func(x *Index){
+		"rebuild": (*Index).Rebuild,
+		"damage":  func(x *Index) { x.request(func() { x.damaged = store.ErrCorrupt }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			writer, x, clock, told := writerAndReader(t)
+			order(x)
+			if name == "rebuild" {
+				if m := hear(t, told); !strings.Contains(m, "Another quarry keeps the index") {
+					t.Errorf("told %q", m)
+				}
+			}
+			if err := writer.Store().PutMeta("made", "before"); err != nil {
+				t.Fatal(err)
+			}
+			shut(t, writer)
+			until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return x.isOwner() })
+			settle(t, x)
+			if value, err := x.Store().Meta(t.Context(), "made"); err != nil || value != "before" || len(told) > 0 {
+				t.Errorf("at the take-over the index was made anew (%q, %v); told %d messages", value, err, len(told))
+			}
+			if left, err := filepath.Glob(x.state.database() + ".damaged*"); err != nil || len(left) > 0 {
+				t.Errorf("set aside %q, %v", left, err)
+			}
+		})
+	}
+}
+
+// The process that takes over looks whether the one before has left damage.
+func TestTakeOverOfADamagedIndex(t *testing.T) {
+	writer, x, clock, told := writerAndReader(t)
+	db, err := sql.Open("sqlite3", writer.state.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("DELETE FROM chunks WHERE id = (SELECT min(id) FROM chunks)")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, writer)
+	until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return x.isOwner() })
+	until(t, "the damage to be found", func() bool { clock.move(quiet); return len(told) > 0 })
+	if m := hear(t, told); !strings.Contains(m, "was damaged") {
+		t.Errorf("told %q", m)
+	}
+	settle(t, x)
+	if got, want := dump(t, x), fresh(t, x.Root().Dir()); got != want {
+		t.Errorf("after the damage: %s", firstDifference(got, want))
+	}
+}

@@ -50,6 +50,7 @@ func home(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "xdg"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	return dir
 }
 
@@ -168,6 +169,46 @@ func TestSameAsGit(t *testing.T) {
 			}
 		}
 	})
+}
+
+// git takes a .git that is a link for what it leads to.
+func TestLinkedGitDirectory(t *testing.T) {
+	home := home(t)
+	top := t.TempDir()
+	repo := filepath.Join(top, "repo")
+	write(t, repo, map[string]string{"pkg/a.log": "", "pkg/b.txt": "", "pkg/c.tmp": "", ".gitignore": "*.log\n"})
+	git(t, repo, home, nil, "init", "-q")
+	write(t, repo, map[string]string{".git/info/exclude": "*.tmp\n"})
+	if err := os.Rename(filepath.Join(repo, ".git"), filepath.Join(top, "data")); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"to a folder": filepath.Join(top, "data"), "to a file": filepath.Join(top, "pointer"), "to nothing": "gone"} {
+		write(t, top, map[string]string{"pointer": "gitdir: " + filepath.ToSlash(filepath.Join(top, "data")) + "\n"})
+		link := filepath.Join(repo, ".git")
+		if err := os.Symlink(target, link); err != nil {
+			t.Skipf("this system makes no links: %v", err)
+		}
+		paths := []string{"a.log", "b.txt", "c.tmp"}
+		var want []string
+		if target != "gone" { // else git knows no work tree
+			want = gitIgnores(t, filepath.Join(repo, "pkg"), home, paths)
+			equal(t, "git", want, "a.log", "c.tmp")
+		}
+		var got []string
+		r := root(t, filepath.Join(repo, "pkg"))
+		for _, p := range paths {
+			if r.Check(p) != "" {
+				got = append(got, p)
+			}
+		}
+		equal(t, name, got, want...)
+		if heads := Head(repo); len(heads) == 0 && target != "gone" {
+			t.Errorf("%s: no head is watched", name)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func must[T any](v T, err error) T {

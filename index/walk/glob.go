@@ -58,7 +58,9 @@ func parsePattern(line string, fold bool) (p pattern, ok bool) {
 		}
 		return p, true
 	}
-	p.tokens, ok = compile(line, fold)
+	// git compares what stands before the first special byte by itself and matches
+	// the rest anew, so that the rest begins like a component.
+	p.tokens, ok = compile(line, strings.IndexAny(line, special), fold)
 	return p, ok
 }
 
@@ -80,10 +82,17 @@ func trimBlanks(line string) string {
 // special are the bytes that stand for more than themselves.
 const special = `*?[\`
 
-// compile reads a pattern. git compares what stands before the first special byte
-// by itself and matches the rest anew, so that the rest begins like a component.
-func compile(s string, fold bool) (tokens []token, ok bool) {
-	plain := strings.IndexAny(s, special)
+// wildmatch is git's function of that name, for whole paths.
+func wildmatch(pattern, text string, fold bool) bool {
+	tokens, ok := compile(pattern, 0, fold)
+	if fold {
+		text = foldCase(text)
+	}
+	return ok && matchTokens(tokens, text)
+}
+
+// compile reads a pattern; a component begins at head and behind each slash.
+func compile(s string, head int, fold bool) (tokens []token, ok bool) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '\\':
@@ -105,7 +114,7 @@ func compile(s string, fold bool) (tokens []token, ok bool) {
 			for i+1 < len(s) && s[i+1] == '*' {
 				i++
 			}
-			whole := i > start && (start == plain || s[start-1] == '/')
+			whole := i > start && (start == head || s[start-1] == '/')
 			switch {
 			case whole && i+1 == len(s):
 				tokens = append(tokens, token{kind: tokenRest})

@@ -32,8 +32,11 @@ const DefaultMaxSize = 1 << 20
 type Root struct {
 	dir     string // absolute, without links
 	given   string // absolute, as it was named
-	files   *os.Root
 	maxSize int64
+
+	// filesMu guards files, which is the folder as it was opened last.
+	filesMu sync.RWMutex
+	files   *os.Root
 
 	// mu guards levels, the cache of Check by folder.
 	mu     sync.Mutex
@@ -65,13 +68,55 @@ func Open(dir string, maxSize int64) (*Root, error) {
 }
 
 // Close releases the folder.
-func (r *Root) Close() error { return r.files.Close() }
+func (r *Root) Close() error {
+	r.filesMu.Lock()
+	defer r.filesMu.Unlock()
+	return r.files.Close()
+}
 
 // Dir is the absolute path of the folder, links resolved.
 func (r *Root) Dir() string { return r.dir }
 
-// Reload forgets what the ignore files said. Call it when one of them changed.
+// reopen follows the folder's name to the folder that has it now, if the one that
+// was opened has been deleted or moved away; it answers whether that is so.
+func (r *Root) reopen() bool {
+	r.filesMu.Lock()
+	defer r.filesMu.Unlock()
+	now, err := os.Lstat(r.dir)
+	if err != nil || !now.IsDir() {
+		return false // it may come back; a link in its place is not the root
+	}
+	if before, err := r.files.Stat("."); errors.Is(err, os.ErrClosed) || err == nil && os.SameFile(before, now) {
+		return false
+	}
+	files, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return false
+	}
+	_ = r.files.Close() // it was only read from
+	r.files = files
+	return true
+}
+
+// within asks the opened folder; when it has not what is asked for, it may be one
+// that is no longer there.
+func within[T any](r *Root, ask func(*os.Root) (T, error)) (T, error) {
+	once := func() (T, error) {
+		r.filesMu.RLock()
+		defer r.filesMu.RUnlock()
+		return ask(r.files)
+	}
+	v, err := once()
+	if errors.Is(err, fs.ErrNotExist) && r.reopen() {
+		return once()
+	}
+	return v, err
+}
+
+// Reload forgets what the ignore files said, and which folder had the root's name.
+// Call it when one of them changed.
 func (r *Root) Reload() {
+	r.reopen()
 	above := levelsAbove(r.dir)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -232,7 +277,9 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 // Read returns a file's text. Reason says why it must not be indexed though it
 // could be read; the caller has asked Check or Walk about the path before.
 func (r *Root) Read(rel string) (text []byte, e Entry, reason Reason, err error) {
-	f, err := r.files.Open(filepath.FromSlash(rel)) // refuses ways out of the root
+	f, err := within(r, func(files *os.Root) (*os.File, error) {
+		return files.Open(filepath.FromSlash(rel)) // refuses ways out of the root
+	})
 	if err != nil {
 		return nil, e, Unreadable, err
 	}
@@ -310,5 +357,5 @@ func (r *Root) Unfit(text []byte) Reason {
 
 // Stat describes a file or folder, links not followed.
 func (r *Root) Stat(rel string) (fs.FileInfo, error) {
-	return r.files.Lstat(filepath.FromSlash(rel))
+	return within(r, func(files *os.Root) (fs.FileInfo, error) { return files.Lstat(filepath.FromSlash(rel)) })
 }

@@ -211,6 +211,54 @@ func TestReloadSeesNewRules(t *testing.T) {
 	}
 }
 
+// A clone that is thrown away and made again has the same name, and is another
+// folder.
+func TestRootMadeAnew(t *testing.T) {
+	home(t)
+	top := t.TempDir()
+	dir := filepath.Join(top, "clone")
+	for how, away := range map[string]func() error{
+		"deleted": func() error { return os.RemoveAll(dir) },
+		"moved":   func() error { return os.Rename(dir, filepath.Join(top, "old")) },
+	} {
+		if runtime.GOOS == "windows" {
+			t.Skip("a folder that is open is neither deleted nor moved on Windows")
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, map[string]string{"a.go": "package old\n", "gone.go": "package old\n"})
+		r := root(t, dir)
+		if err := away(); err != nil {
+			t.Fatal(err)
+		}
+		if how == "deleted" {
+			r.Reload() // there is nothing now
+			if _, _, reason, err := r.Read("a.go"); err == nil || reason != Unreadable {
+				t.Errorf("%s: a file of no folder: %q, %v", how, reason, err)
+			}
+		}
+		write(t, dir, map[string]string{"a.go": "package fresh\n", "b.go": "package fresh\n", ".gitignore": "*.log\n"})
+		// One file, as a watcher's event names it, and then a walk.
+		if text, _, _, err := r.Read("b.go"); err != nil || string(text) != "package fresh\n" {
+			t.Errorf("%s: b.go is %q, %v", how, text, err)
+		}
+		files, _ := walked(t, r)
+		equal(t, how, files, ".gitignore", "a.go", "b.go")
+		for _, f := range files {
+			if _, err := r.Stat(f); err != nil {
+				t.Errorf("%s: %v", how, err)
+			}
+		}
+		if text, _, _, err := r.Read("a.go"); err != nil || string(text) != "package fresh\n" {
+			t.Errorf("%s: a.go is %q, %v", how, text, err)
+		}
+		if _, _, _, err := r.Read("gone.go"); err == nil {
+			t.Errorf("%s: a file of the old folder is still read", how)
+		}
+	}
+}
+
 func TestUnfit(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

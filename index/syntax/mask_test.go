@@ -38,9 +38,9 @@ func TestMaskMacros(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{
-		"create or replace\n Procedure s.p(n INTEGER)\nAS $$":  "create or replace\n FUNCTION  s.p()RETURNS INT\nAS $$",
-		"CREATE PROCEDURE p(n INT)\nLANGUAGE plpgsql\nAS $$":   "CREATE FUNCTION  p(n INT)\nRETURNS INT     \nAS $$",
-		"CREATE PROCEDURE p() AS $$; DROP PROCEDURE p; CREATE": "CREATE PROCEDURE p() AS $$; DROP PROCEDURE p; CREATE",
+		"create or replace\n Procedure s.p(n INTEGER, m INT)\nAS $$": "create or replace\n FUNCTION  s.p()RETURNS INT     \nAS $$",
+		"CREATE PROCEDURE p(n INT)\nLANGUAGE plpgsql\nAS $$":         "CREATE FUNCTION  p(n INT)\nRETURNS INT     \nAS $$",
+		"CREATE PROCEDURE p() AS $$; DROP PROCEDURE p; CREATE":       "CREATE PROCEDURE p() AS $$; DROP PROCEDURE p; CREATE",
 		"create procedure": "create procedure",
 	} {
 		if got := string(maskProcedures([]byte(src))); got != want {

@@ -1,6 +1,5 @@
 ; The name of a build stage, where it has one. Its instructions are its children: see
 ; language.head.
-(from_instruction as: (image_alias) @name . (_) @body) @definition.section
 (from_instruction as: (image_alias) @name) @definition.section
 (arg_instruction name: (_) @name) @definition.var
 (env_instruction (env_pair name: (_) @name) @definition.var)

@@ -1,5 +1,5 @@
-(function_statement name: (function_name [(table_dot) (table_colon)] . (identifier) @name .) @container (function_body) @body) @definition.method
-(function_statement name: (function_name [(table_dot) (table_colon)] . (identifier) @name .) @container) @definition.method
+(function_statement name: (function_name [(table_dot) (table_colon)] (identifier) @name .) @container (function_body) @body) @definition.method
+(function_statement name: (function_name [(table_dot) (table_colon)] (identifier) @name .) @container) @definition.method
 (function_statement name: (function_name . (identifier) @name .) (function_body) @body) @definition.function
 (function_statement name: (identifier) @name (function_body) @body) @definition.function
 (function_statement name: (identifier) @name) @definition.function

@@ -99,6 +99,10 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 		c.cfg.Log.Info("this process indexes now", "root", c.root.Dir())
 		c.startOver()
 		c.stopped.Go(func() { c.check(ctx) }) // the writer may have been killed
+	default:
+		c.mu.Lock()
+		c.refused++
+		c.mu.Unlock()
 	}
 	return won
 }

@@ -179,11 +179,11 @@ func (f *Feed) isWhole(ctx context.Context) (bool, error) {
 	if len(f.stale) == 0 || f.x.isOwner() && !f.x.isSettled() {
 		return false, nil
 	}
-	scanned, err := f.store.Meta(ctx, "analyzer") // no whole scan of it ended before that is set
+	scanned, err := wasScanned(ctx, f.store)
 	if err != nil && f.store != f.x.Store() && ctx.Err() == nil {
 		return false, nil // the next look sees the new one
 	}
-	return scanned != "", err
+	return scanned, err
 }
 
 // look finds out which files changed.

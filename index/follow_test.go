@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"quarry/index/passage"
 )
@@ -176,5 +179,66 @@ func TestReaderForgetsNothingDuringARebuild(t *testing.T) {
 	f.reach(t, b)
 	if len(f.gone) > 0 || len(f.known) != 5 {
 		t.Errorf("took back %q, and knows %d of 5 files", f.gone, len(f.known))
+	}
+}
+
+// A reader waits for what another process is still at.
+func TestWholeBesideAnotherWriter(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	clock, clockB := newManual(), newManual()
+	a := start(t, Config{Dir: dir, StateDir: state, Clock: clock})
+	leave := a.Busy() // holds the scan back
+	before := a.Store()
+	a.Rebuild()
+	until(t, "the empty index", func() bool { return a.Store() != before })
+	b := open(t, Config{Dir: dir, StateDir: state, Clock: clockB})
+	defer shut(t, b)
+	clockB.move(2 * ownerPoll)
+	done := make(chan error, 1)
+	go func() { done <- b.Whole(t.Context()) }()
+	isDone := func() bool { clockB.move(ownerPoll); return len(done) > 0 }
+	for range 100 {
+		if isDone() {
+			t.Fatalf("whole (%v) while the other process holds %q", <-done, paths(t, b))
+		}
+		runtime.Gosched()
+	}
+	leave()
+	until(t, "the other's index", func() bool { clock.move(quiet); return isDone() })
+	if err := <-done; err != nil || len(paths(t, b)) != 5 {
+		t.Errorf("%v; the index holds %q", err, paths(t, b))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Whole(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// `quarry status` holds the lock for a moment; what asks for it then is the writer
+// afterwards.
+func TestWholeAfterSomebodyLooked(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	x := open(t, Config{Dir: dir, StateDir: state})
+	settle(t, x)
+	lock := flock.New(filepath.Join(x.state.dir, "lock"))
+	shut(t, x)
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	if ok, err := lock.TryLock(); !ok {
+		t.Fatal(err)
+	}
+	clock := newManual()
+	y := open(t, Config{Dir: dir, StateDir: state, Clock: clock})
+	defer shut(t, y)
+	done := make(chan error, 1)
+	go func() { done <- y.Whole(t.Context()) }()
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "an answer", func() bool { clock.move(ownerPoll / 10); return len(done) > 0 })
+	if err := <-done; err != nil || symbols(t, y, "late.go") == nil {
+		t.Errorf("%v; the index holds %q", err, paths(t, y))
 	}
 }

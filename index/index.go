@@ -93,6 +93,7 @@ type Index struct {
 	rebuild bool                 // start from nothing
 	damaged error                // set when the database was found to be damaged
 	owner   bool                 // this process holds the lock and writes
+	refused int                  // how often the lock was asked for again in vain
 	running *scan                // the scan at work, nil if none
 	settled chan struct{}        // closed while there is nothing to do
 	told    map[string]bool

@@ -58,6 +58,51 @@ type Status struct {
 // reads nobody knows, and the answer is no.
 func (x *Index) Working() bool { return !x.isSettled() }
 
+// Whole returns when everything is indexed and resolved, whoever does it: as Settle
+// in the process that writes, and in another once the writer was through at least
+// once, or has gone and this process has done it.
+func (x *Index) Whole(ctx context.Context) error {
+	// Who only looks at the index holds the lock for a moment, too: only who holds it
+	// when it is asked for again is a writer.
+	refused := x.timesRefused()
+	for !x.isOwner() {
+		saved := x.saved.next()
+		if x.timesRefused() > refused {
+			s := x.Store()
+			whole, err := wasScanned(ctx, s)
+			var t store.Totals
+			if whole && err == nil {
+				t, err = s.Totals(ctx)
+			}
+			switch {
+			case err != nil && (s == x.Store() || ctx.Err() != nil):
+				return err
+			case err == nil && whole && t.Unlinked == 0:
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-saved:
+		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(readerPoll)):
+		}
+	}
+	return x.Settle(ctx)
+}
+
+func (x *Index) timesRefused() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.refused
+}
+
+// wasScanned answers whether a whole scan has ended in a database.
+func wasScanned(ctx context.Context, s *store.Store) (bool, error) {
+	version, err := s.Meta(ctx, "analyzer")
+	return version != "", err
+}
+
 // Status answers what the index holds and does.
 func (x *Index) Status(ctx context.Context) (Status, error) {
 	s := x.Store()

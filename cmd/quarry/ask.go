@@ -236,6 +236,7 @@ func (a *app) commandCore(ctx context.Context, root string) (*core, error) {
 	c := a.newCore(lsp.Start{
 		Settings: a.commandSettings(),
 		Roots:    []string{root},
+		Watch:    true, // an editor opened meanwhile only reads
 		Tell: func(_ lsp.Severity, key, message string) {
 			if _, again := told.LoadOrStore(key, true); !again {
 				fmt.Fprintln(a.stderr, "quarry:", message)

@@ -62,7 +62,9 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: start}
 	x, err := index.Open(index.Config{
 		Dir: dir, StateDir: a.stateDir, Log: a.log, Progress: bar.show, Embedding: bar.embedded,
-		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+		// An editor opened meanwhile only reads, and relies on what is saved being seen.
+		Watch: true,
+		Tell:  func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
 	})
 	if err != nil {
 		return err
@@ -76,11 +78,11 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	case st.Writer == index.OtherProcess && rebuild:
 		return fmt.Errorf("another quarry keeps the index of %s current; close it, then rebuild", dir)
 	case st.Writer == index.OtherProcess:
-		fmt.Fprintf(a.stderr, "quarry: another quarry keeps this index current\n")
+		fmt.Fprintf(a.stderr, "quarry: another quarry keeps this index current; waiting until it is through\n")
 	case rebuild:
 		x.Rebuild()
 	}
-	err = x.Settle(ctx)
+	err = x.Whole(ctx)
 	bar.end()
 	if ctx.Err() != nil {
 		return errors.New("stopped; what was read is kept, and the next run goes on from there")

@@ -9,53 +9,114 @@ import (
 	"quarry/index/syntax"
 )
 
-// imported answers the files an import may mean, ordered by path: those the path
-// leads to from the importing file's folder, or else those whose own path ends as
-// the import's does. Of several the ones nearest to the importing file are kept.
-func (r *resolver) imported(im *syntax.Import) []int64 {
-	if rel, ok := r.relative(im.Path); ok {
-		return r.order(r.at(rel))
-	}
-	parts := store.ImportComponents(im.Path)
-	for len(parts) > 0 && (parts[0] == "crate" || parts[0] == "self" || parts[0] == "super") { // Rust
-		parts = parts[1:]
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	if hasSourceExt(im.Path) && len(parts) > 1 { // C's "dir/file.h"
-		return r.order(r.near(r.endingIn(path.Clean(im.Path))))
-	}
-	found := r.near(r.module(parts))
-	if len(found) == 0 && len(parts) > 1 && r.family != "go" {
-		// The last component may name a declaration of the module before it.
-		found = r.near(r.module(parts[:len(parts)-1]))
-	}
-	return r.order(found)
+// meaning is what an import may mean.
+type meaning struct {
+	// files are ordered by path.
+	files []int64
+	// dir is the folder of a language whose packages are folders, all of which is
+	// meant, however many files there are.
+	dir *string
+	// modules are those of the import's names that are files themselves.
+	modules map[string][]int64
+	// rest is the last part of the path, if it names a declaration in files.
+	rest string
 }
 
-// relative answers the path an import means if it starts from the file's folder:
-// "./x", "../x", Python's ".x" and "..x", and C's "x.h" where that exists.
-func (r *resolver) relative(p string) (string, bool) {
-	switch {
-	case strings.HasPrefix(p, "./"), strings.HasPrefix(p, "../"), p == ".", p == "..":
-		if r.family != "python" || strings.Contains(p, "/") {
-			return path.Join(r.file.Dir, p), true
+// known tells whether the import leads to something here.
+func (m *meaning) known() bool { return len(m.files) > 0 || len(m.modules) > 0 || m.dir != nil }
+
+func (m *meaning) has(f *store.TreeFile) bool {
+	return m.dir != nil && f.Dir == *m.dir || slices.Contains(m.files, f.ID)
+}
+
+// place is a file whose imports are to be understood.
+type place struct {
+	file   *store.TreeFile
+	family string
+	tree   *store.Tree
+	view   *store.View
+}
+
+// meaning answers what an import of the place means.
+func (at place) meaning(im *syntax.Import) meaning {
+	m := at.path(im.Path)
+	m.files = at.order(m.files)
+	switch at.family {
+	case "python", "rust", "elixir", "php", "csharp", "jvm":
+		for _, n := range im.Names {
+			if files := at.module(im, n); len(files) > 0 {
+				if m.modules == nil {
+					m.modules = map[string][]int64{}
+				}
+				m.modules[n] = files
+			}
 		}
 	}
-	if r.family == "python" && strings.HasPrefix(p, ".") {
-		dir, rest := r.file.Dir, p[1:]
-		for strings.HasPrefix(rest, ".") {
-			dir, rest = parent(dir), rest[1:]
+	return m
+}
+
+// path answers what the path of an import leads to.
+func (at place) path(p string) meaning {
+	switch at.family {
+	case "go":
+		return at.goPackage(p)
+	case "python":
+		return meaning{files: at.pythonModule(p)}
+	case "js":
+		return meaning{files: at.scriptModule(p)}
+	case "rust":
+		return at.rustPath(p)
+	case "jvm", "csharp", "php", "elixir":
+		if m := at.namespace(p); m.known() {
+			return m
 		}
-		return path.Join(dir, strings.ReplaceAll(rest, ".", "/")), true
 	}
-	if r.family == "c" {
-		if at := path.Join(r.file.Dir, p); len(r.at(at)) > 0 {
-			return at, true
+	if at.family == "csharp" || at.family == "elixir" || at.foreign(p) {
+		return meaning{}
+	}
+	if rel := path.Join(at.file.Dir, p); strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") || p == "." || p == ".." {
+		return meaning{files: at.standing(rel)}
+	} else if at.family == "c" || at.family == "ruby" || hasSourceExt(p) { // from the file's own folder without saying so
+		if files := at.standing(rel); len(files) > 0 {
+			return meaning{files: files}
 		}
 	}
-	return "", false
+	if at.family == "c" || hasSourceExt(p) {
+		return meaning{files: at.near(at.endingIn(path.Clean(p)))}
+	}
+	parts := store.ImportComponents(p)
+	if len(parts) == 0 {
+		return meaning{}
+	}
+	found := at.near(at.rooted(parts, at.endsInAll(parts)))
+	if len(found) == 0 && len(parts) > 1 && at.family != "ruby" && at.family != "php" {
+		// The last component may name a declaration of the module before it.
+		return meaning{files: at.near(at.endsInAll(parts[:len(parts)-1])), rest: parts[len(parts)-1]}
+	}
+	return meaning{files: found}
+}
+
+// module answers the files of a name that an import takes, if it is a module.
+func (at place) module(im *syntax.Import, name string) []int64 {
+	switch at.family {
+	case "python":
+		sep := "."
+		if strings.HasSuffix(im.Path, ".") {
+			sep = ""
+		}
+		return at.order(at.pythonModule(im.Path + sep + name))
+	case "rust":
+		if m := at.rustPath(im.Path + "::" + name); m.rest == "" && len(im.Path) > 0 && !strings.HasSuffix(im.Path, "::"+name) {
+			return at.order(m.files)
+		}
+	case "elixir":
+		return at.order(at.namespaceFiles(im.Path + "." + name))
+	case "php":
+		if !strings.HasSuffix(im.Path, `\`+name) { // use A\{B, C}
+			return at.order(at.namespace(im.Path + `\` + name).files)
+		}
+	}
+	return nil
 }
 
 func parent(dir string) string {
@@ -73,23 +134,23 @@ func hasSourceExt(p string) bool {
 	return false
 }
 
-// at answers what stands at a path: the file itself, the file but for its
+// standing answers what stands at a path: the file itself, the file but for its
 // extension, the package face of a folder, or for a package of files all of it.
-func (r *resolver) at(p string) []int64 {
+func (at place) standing(p string) []int64 {
 	dir, base := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
-	stem := strings.TrimSuffix(base, path.Ext(base))
 	var exact, same []int64
-	for _, id := range r.view.Tree.Dir(dir) {
-		f := r.view.Tree.File(id)
+	for _, id := range at.tree.In(dir, base) {
+		f := at.tree.File(id)
 		name := path.Base(f.Path)
 		switch {
 		case name == base:
 			exact = append(exact, id)
-		case family(f.Language) == r.family && (strings.TrimSuffix(name, path.Ext(name)) == base ||
-			// TypeScript imports "./x.js" and means x.ts.
-			r.family == "js" && strings.HasSuffix(base, "js") && strings.TrimSuffix(name, path.Ext(name)) == stem):
+		case at.family == "c", family(f.Language) != at.family:
+		case strings.TrimSuffix(name, path.Ext(name)) == base:
 			same = append(same, id)
+		case at.family == "js" && strings.HasSuffix(base, "js") && strings.TrimSuffix(name, path.Ext(name)) == strings.TrimSuffix(base, path.Ext(base)):
+			same = append(same, id) // TypeScript imports "./x.js" and means x.ts
 		}
 	}
 	if len(exact) > 0 {
@@ -98,82 +159,103 @@ func (r *resolver) at(p string) []int64 {
 	if len(same) > 0 {
 		return same
 	}
-	return r.folder(p)
+	return at.folder(p)
 }
 
 // faces are the files that stand for their folder when it is imported.
 var faces = map[string][]string{
-	"js": {"index"}, "python": {"__init__"}, "rust": {"mod", "lib"}, "ruby": nil, "lua": {"init"}, "php": {"index"},
+	"js": {"index"}, "python": {"__init__"}, "rust": {"mod", "lib"}, "ruby": nil, "lua": {"init"}, "php": {"index"}, "c": nil,
 }
 
 // folder answers the files an import of a folder brings in.
-func (r *resolver) folder(dir string) []int64 {
-	var face, all []int64
-	for _, id := range r.view.Tree.Dir(dir) {
-		f := r.view.Tree.File(id)
-		if family(f.Language) != r.family {
-			continue
+func (at place) folder(dir string) []int64 {
+	stems, faced := faces[at.family]
+	var found []int64
+	if faced {
+		for _, stem := range stems {
+			for _, id := range at.tree.In(dir, stem) {
+				f := at.tree.File(id)
+				if base := path.Base(f.Path); family(f.Language) == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {
+					found = append(found, id)
+				}
+			}
 		}
-		stem := strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path))
-		if slices.Contains(faces[r.family], stem) {
-			face = append(face, id)
-		}
-		if r.family != "go" || !strings.HasSuffix(stem, "_test") {
-			all = append(all, id)
+		return found
+	}
+	for _, id := range at.tree.Dir(dir) {
+		f := at.tree.File(id)
+		if family(f.Language) == at.family && !(at.family == "go" && strings.HasSuffix(f.Path, "_test.go")) {
+			found = append(found, id)
 		}
 	}
-	if _, faced := faces[r.family]; faced {
-		return face
-	}
-	if len(all) > maxImported {
+	if len(found) > maxImported {
 		return nil
 	}
-	return all
+	return found
 }
 
 // endingIn answers the files whose path ends in p.
-func (r *resolver) endingIn(p string) []int64 {
+func (at place) endingIn(p string) []int64 {
 	base := path.Base(p)
 	stem, _, _ := strings.Cut(base, ".")
 	var found []int64
-	for _, id := range r.view.Tree.Stem(stem) {
-		if name := r.view.Tree.File(id).Path; name == p || strings.HasSuffix(name, "/"+p) {
+	for _, id := range at.tree.Stem(stem) {
+		if name := at.tree.File(id).Path; name == p || strings.HasSuffix(name, "/"+p) {
 			found = append(found, id)
 		}
 	}
 	return found
 }
 
-// module answers the files and folders whose path ends in all of parts, or is all
-// of what parts ends in: the module's own name comes before the path in it.
-func (r *resolver) module(parts []string) []int64 {
+// endsInAll answers the files and folders whose path ends in all of parts.
+func (at place) endsInAll(parts []string) []int64 {
 	last := parts[len(parts)-1]
 	full := strings.Join(parts, "/")
-	fits := func(p string) bool {
-		return p == full || strings.HasSuffix(p, "/"+full) || p != "" && strings.HasSuffix(full, "/"+p)
-	}
+	fits := func(p string) bool { return p == full || strings.HasSuffix(p, "/"+full) }
 	var found []int64
-	for _, id := range r.view.Tree.Stem(last) {
-		f := r.view.Tree.File(id)
-		if family(f.Language) == r.family && r.family != "go" && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
+	for _, id := range at.tree.Stem(last) {
+		f := at.tree.File(id)
+		if family(f.Language) == at.family && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
 			found = append(found, id)
 		}
 	}
-	for _, dir := range r.view.Tree.Dirs(last) {
+	for _, dir := range at.tree.Dirs(last) {
 		if fits(dir) {
-			found = append(found, r.folder(dir)...)
+			found = append(found, at.folder(dir)...)
 		}
 	}
 	return found
+}
+
+// sourceRoots are folders that imports may start from.
+var sourceRoots = []string{"src", "lib", "app", "python", "Sources"}
+
+// rooted keeps of the files that parts may mean those that lie where imports start
+// from: at the root, in a folder of sources, or in one that the importing file lies
+// below too. Of longer paths it keeps all: no two modules by chance share more than
+// one name.
+func (at place) rooted(parts []string, ids []int64) []int64 {
+	if len(parts) > 1 {
+		return ids
+	}
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		f := at.tree.File(id)
+		dir := f.Dir
+		if base := path.Base(f.Path); strings.TrimSuffix(base, path.Ext(base)) != parts[0] { // a folder's face
+			dir = parent(dir)
+		}
+		below := dir == "" || at.file.Dir == dir || strings.HasPrefix(at.file.Dir, dir+"/")
+		return !below && !slices.Contains(sourceRoots, path.Base(dir))
+	})
 }
 
 // near keeps the files that share the longest way from the root with the
 // importing file.
-func (r *resolver) near(ids []int64) []int64 {
+func (at place) near(ids []int64) []int64 {
 	best := -1
 	var kept []int64
 	for _, id := range ids {
-		n := shared(r.file.Dir, r.view.Tree.File(id).Dir)
+		n := shared(at.file.Dir, at.tree.File(id).Dir)
 		if n > best {
 			best, kept = n, nil
 		}
@@ -194,13 +276,47 @@ func shared(a, b string) int {
 	return n
 }
 
-func (r *resolver) order(ids []int64) []int64 {
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return id == r.file.ID })
-	slices.SortFunc(ids, func(a, b int64) int {
-		return strings.Compare(r.view.Tree.File(a).Path, r.view.Tree.File(b).Path)
-	})
-	if len(ids) > maxImported {
+// order sorts files by path, each once, without the importing one.
+func (at place) order(ids []int64) []int64 {
+	if len(ids) == 0 {
 		return nil
 	}
-	return ids
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == at.file.ID })
+	slices.SortFunc(ids, func(a, b int64) int {
+		return strings.Compare(at.tree.File(a).Path, at.tree.File(b).Path)
+	})
+	return slices.Compact(ids)
+}
+
+// namesSomething tells whether a component of an import's path is what a file or
+// folder is called here.
+func (at place) namesSomething(p string) bool {
+	parts := store.ImportComponents(p)
+	if len(parts) < 2 {
+		return false
+	}
+	for _, c := range parts {
+		if slices.ContainsFunc(at.tree.Stem(c), func(id int64) bool { return family(at.tree.File(id).Language) == at.family }) || len(at.tree.Dirs(c)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// localName is what an import as a whole is called in the file that has it, if the
+// file says nothing else.
+func localName(p string) string {
+	parts := store.ImportComponents(p)
+	if len(parts) == 0 {
+		return ""
+	}
+	name := strings.TrimSuffix(parts[len(parts)-1], path.Ext(parts[len(parts)-1]))
+	if isVersion(name) && len(parts) > 1 { // Go's example.com/pkg/v2
+		name = parts[len(parts)-2]
+	}
+	return name
+}
+
+func isVersion(s string) bool {
+	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }

@@ -5,12 +5,16 @@
 //
 // The scopes, nearest first: the file; its package (the folder, same language);
 // what it imports; the repository. A name that is imported, or qualified by an
-// import, is looked for in that import alone. Resolve is a pure function of the
-// files and declarations of the index, whatever their ids.
+// import, is looked for in that import alone, and in what the import's files hand
+// on; only if the import leads to no file is the whole repository asked, for little
+// weight. Resolve is a pure function of the files and declarations of the index,
+// whatever their ids.
+//
+// What an import's path means is said language by language: imports.go has what they
+// share, modules.go what differs. testdata shows on small trees what is resolved.
 package link
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -27,27 +31,28 @@ const (
 	inRepository = 0.5
 	// A method called on something whose type is unknown.
 	unknownReceiver = 0.5
+	// A name taken from an import that leads to no file here.
+	unknownImport = 0.25
 	// More candidates than this in one scope say nothing: no edge is better than
 	// a spray of them. Packages hold more of a name (one main a file) than that.
 	maxCandidates = 8
 	// maxImported is the most files that one import is spread over.
 	maxImported = 64
+	// maxHops is how many files may hand a name on.
+	maxHops = 2
 )
 
 // Resolve returns the targets of each import of f and then of each reference.
 func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
-	r := resolver{view: v, file: f, family: family(f.Language), importedFiles: map[int64]bool{}, seen: map[query][]store.Target{}}
+	r := resolver{
+		view: v, file: f, place: place{file: &f.TreeFile, family: family(f.Language), tree: v.Tree, view: v},
+		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
+		bindings: map[string][]binding{}, seen: map[query][]store.Target{},
+	}
 	lists := make([][]store.Target, 0, len(f.Imports)+len(f.Refs))
+	r.imports = make([]meaning, len(f.Imports))
 	for i := range f.Imports {
-		files := r.imported(&f.Imports[i])
-		r.imports = append(r.imports, files)
-		r.names = append(r.names, localName(&f.Imports[i]))
-		var list []store.Target
-		for _, id := range files {
-			r.importedFiles[id] = true
-			list = append(list, store.Target{File: id, Weight: 1 / float32(len(files))})
-		}
-		lists = append(lists, list)
+		lists = append(lists, r.addImport(i))
 	}
 	for i := range f.Refs {
 		lists = append(lists, r.reference(&f.Refs[i]))
@@ -69,19 +74,89 @@ func family(language string) string {
 }
 
 type resolver struct {
-	view   *store.View
-	file   *store.Unresolved
-	family string
-	// imports are the files each import of the file may mean, importedFiles all of
-	// them; names is what each is called in the file.
-	imports       [][]int64
-	names         []string
+	view *store.View
+	file *store.Unresolved
+	place
+	// imports are what each import of the file means; importedFiles and, of
+	// languages whose packages are folders, importedDirs all of it.
+	imports       []meaning
 	importedFiles map[int64]bool
+	importedDirs  map[string]bool
+	// bindings are what the imports call things in this file.
+	bindings map[string][]binding
 	// seen: the same name in another declaration of the file means the same.
 	seen map[query][]store.Target
 	// all and some hold the candidates of the reference at hand. A name like Close
 	// has thousands: lists of their own took half of the time of resolving.
 	all, some []*store.Candidate
+}
+
+// binding is one meaning of a name that an import brings in.
+type binding struct {
+	imported int // index of the import
+	// name is what the import's files call it, "" if the import as a whole is meant.
+	name string
+	// bare: the name may stand alone, not only before another.
+	bare bool
+}
+
+// addImport resolves an import, notes what it is called and answers its edges.
+func (r *resolver) addImport(i int) []store.Target {
+	im := &r.file.Imports[i]
+	m := r.meaning(im)
+	r.imports[i] = m
+	r.bind(i, im, &m)
+	if m.dir != nil {
+		r.importedDirs[*m.dir] = true
+	}
+	files := m.files
+	// A name that is a module itself stands for its own files.
+	if len(m.modules) > 0 {
+		if len(m.modules) == len(im.Names) {
+			files = nil
+		}
+		files = slices.Clone(files)
+		for _, n := range im.Names {
+			files = append(files, m.modules[n]...)
+		}
+		files = r.order(files)
+	}
+	for _, id := range files {
+		r.importedFiles[id] = true
+	}
+	if len(files) > maxImported {
+		return nil
+	}
+	list := make([]store.Target, len(files))
+	for j, id := range files {
+		list[j] = store.Target{File: id, Weight: 1 / float32(len(files))}
+	}
+	return list
+}
+
+// bind notes the names an import gives to things in the file.
+func (r *resolver) bind(i int, im *syntax.Import, m *meaning) {
+	add := func(local, name string, bare bool) {
+		if local != "" {
+			r.bindings[local] = append(r.bindings[local], binding{i, name, bare})
+		}
+	}
+	switch {
+	case im.Alias != "" && len(im.Names) == 1:
+		add(im.Alias, im.Names[0], true)
+	case im.Alias != "":
+		add(im.Alias, m.rest, true)
+		for _, n := range im.Names {
+			add(n, n, true)
+		}
+	default:
+		for _, n := range im.Names {
+			add(n, n, true)
+		}
+		if local := localName(im.Path); !slices.Contains(im.Names, local) {
+			add(local, m.rest, false)
+		}
+	}
 }
 
 type query struct {
@@ -100,20 +175,22 @@ func (r *resolver) reference(ref *store.Reference) []store.Target {
 }
 
 func (r *resolver) resolve(q query) []store.Target {
+	if q.qualifier == "" {
+		if list, ok := r.taken(q); ok {
+			return list
+		}
+	} else if list, ok := r.qualified(q); ok {
+		return list
+	}
 	candidates := r.candidates(q)
 	if len(candidates) == 0 {
 		return nil
 	}
-	last := q.qualifier
-	if i := strings.LastIndexAny(last, ".:>\\"); i >= 0 {
-		last = last[i+1:]
-	}
 	weight := float32(1)
 	switch {
+	case r.family == "hcl" && q.qualifier != "": // a Terraform module is a folder and sees no other
+		candidates = r.filter(candidates, func(c *store.Candidate) bool { return c.In.Dir == r.file.Dir && endsIn(c.Container, q.qualifier) })
 	case q.qualifier == "":
-		if files, ok := r.takenByName(q.name); ok {
-			return r.within(candidates, files, inImports)
-		}
 		candidates = r.unqualified(candidates, q.container)
 	case isSelf(q.qualifier):
 		last := lastComponent(q.container)
@@ -123,16 +200,194 @@ func (r *resolver) resolve(q query) []store.Target {
 		}
 		candidates = own
 	default:
-		if files, ok := r.qualifiedBy(q.qualifier, last); ok {
-			return r.within(candidates, files, inImports)
+		var of []*store.Candidate
+		if parts := qualifierParts(q.qualifier); len(parts) > 1 {
+			of = r.filter(candidates, func(c *store.Candidate) bool { return liesIn(c, parts) })
 		}
-		of := r.filter(candidates, func(c *store.Candidate) bool { return endsIn(c.Container, last) })
+		if len(of) == 0 {
+			last := lastOf(q.qualifier)
+			of = r.filter(candidates, func(c *store.Candidate) bool { return endsIn(c.Container, last) })
+		}
 		if len(of) == 0 { // a variable of a type that cannot be known: its methods and fields
 			of, weight = r.filter(candidates, hasContainer), unknownReceiver
 		}
 		candidates = of
 	}
 	return r.nearest(candidates, weight)
+}
+
+// taken resolves a name that an import takes; ok is false if none does.
+func (r *resolver) taken(q query) (list []store.Target, ok bool) {
+	bindings := r.bindings[q.name]
+	var found []*store.Candidate
+	known := false // an import of it leads to files
+	for _, b := range bindings {
+		if !b.bare {
+			continue
+		}
+		ok = true
+		m := &r.imports[b.imported]
+		known = known || m.known()
+		name := b.name
+		if name == "" {
+			name = q.name
+		}
+		found = r.declared(found, q.kind, name, q.name, m, r.place, maxHops)
+	}
+	if len(found) > 0 {
+		return r.targets(found, inImports), true
+	}
+	if ok && !known {
+		return r.unknown(q, bindings), true
+	}
+	return nil, ok
+}
+
+// qualified resolves a name whose qualifier is one that an import brings in; ok is
+// false if it is not.
+func (r *resolver) qualified(q query) (list []store.Target, ok bool) {
+	var bindings []binding
+	first, last := firstOf(q.qualifier), lastOf(q.qualifier)
+	bindings = r.bindings[first]
+	if len(bindings) == 0 && last != first {
+		bindings = r.bindings[last]
+	}
+	for i := range r.file.Imports {
+		if first != last && r.file.Imports[i].Path == q.qualifier { // Python's import a.b
+			bindings = []binding{{imported: i}}
+		}
+	}
+	if len(bindings) == 0 {
+		return nil, false
+	}
+	var found []*store.Candidate
+	known := false
+	for _, b := range bindings {
+		m := r.imports[b.imported]
+		known = known || m.known()
+		if files := m.modules[b.name]; b.name != "" && len(files) > 0 {
+			m = meaning{files: files}
+		} else if b.name != "" {
+			// Where the type is declared, its members are.
+			if at := r.declared(nil, syntax.RefCall, b.name, q.qualifier, &m, r.place, maxHops); len(at) > 0 {
+				m = meaning{}
+				for _, c := range at {
+					if !slices.Contains(m.files, c.In.ID) {
+						m.files = append(m.files, c.In.ID)
+					}
+				}
+			}
+		}
+		in := r.declared(nil, q.kind, q.name, q.name, &m, r.place, maxHops)
+		own := b.name
+		if own == "" {
+			own = last
+		}
+		if of := slices.DeleteFunc(slices.Clone(in), func(c *store.Candidate) bool { return !endsIn(c.Container, own) }); len(of) > 0 {
+			in = of
+		}
+		for _, c := range in {
+			if !slices.Contains(found, c) {
+				found = append(found, c)
+			}
+		}
+	}
+	if len(found) > 0 {
+		return r.targets(found, inImports), true
+	}
+	if !known {
+		return r.unknown(q, bindings), true
+	}
+	return nil, true
+}
+
+// declared appends to found the declarations of a name in the files of an import,
+// or else in those that they take the name from. local is what the name is called
+// where it is used, from the place whose import it is.
+func (r *resolver) declared(found []*store.Candidate, kind syntax.RefKind, name, local string, m *meaning, from place, hops int) []*store.Candidate {
+	if name == "default" { // of JavaScript: called as it likes
+		name = local
+	}
+	named := r.view.Named(name)
+	before := len(found)
+	for i := range named {
+		if c := &named[i]; m.has(c.In) && r.fits(kind, c) && !slices.Contains(found, c) {
+			found = append(found, c)
+		}
+	}
+	if len(found) > before || hops == 0 {
+		return found
+	}
+	for _, id := range m.files {
+		handed := r.view.Tree.HandedOn(id)
+		at := from
+		at.file = r.view.Tree.File(id)
+		for pass := range 2 { // what is named goes before all of a file
+			if pass == 1 && len(found) > before {
+				break
+			}
+			for i := range handed {
+				im := &handed[i]
+				real, ok := takes(im, name)
+				if !ok || (pass == 1) != (len(im.Names) == 0 && im.Alias == "") {
+					continue
+				}
+				next := at.meaning(im)
+				if real == "" {
+					real = next.rest
+				}
+				if real == "" {
+					continue // a module
+				}
+				found = r.declared(found, kind, real, name, &next, at, hops-1)
+			}
+		}
+	}
+	return found
+}
+
+// takes tells whether an import may bring a name in, and what it is called where it
+// comes from; "" is what the import's path ends in.
+func takes(im *syntax.Import, name string) (real string, ok bool) {
+	switch {
+	case im.Alias == name && len(im.Names) == 1:
+		return im.Names[0], true
+	case im.Alias == name:
+		return "", true
+	case im.Alias != "":
+		return "", false
+	case len(im.Names) == 0: // all of it
+		return name, true
+	}
+	return name, slices.Contains(im.Names, name)
+}
+
+// unknown resolves a name that is taken from something that is not here as far as
+// can be told: from any file, if the import's path has a name that files have here.
+func (r *resolver) unknown(q query, bindings []binding) []store.Target {
+	if r.family == "go" {
+		return nil // a module's name tells for sure
+	}
+	name := q.name
+	for _, b := range bindings {
+		im := &r.file.Imports[b.imported]
+		if r.foreign(im.Path) || !r.namesSomething(im.Path) {
+			return nil
+		}
+		if q.qualifier == "" && b.name != "" {
+			name = b.name
+		}
+	}
+	q.name = name
+	list := r.candidates(q)
+	if q.qualifier != "" {
+		own := lastOf(q.qualifier)
+		if len(bindings) > 0 && bindings[0].name != "" {
+			own = bindings[0].name
+		}
+		list = r.filter(list, func(c *store.Candidate) bool { return endsIn(c.Container, own) })
+	}
+	return r.targets(list, unknownImport)
 }
 
 func hasContainer(c *store.Candidate) bool { return c.Container != "" }
@@ -177,18 +432,22 @@ func (r *resolver) candidates(q query) []*store.Candidate {
 	r.all = r.all[:0]
 	named := r.view.Named(q.name)
 	for i := range named {
-		c := &named[i]
-		switch {
-		case q.kind == syntax.RefInherit && !store.IsType(c.Kind) && c.Kind != syntax.KindModule:
-			continue
-		case q.kind == syntax.RefUse && c.Kind == syntax.KindMethod:
-			continue
-		}
-		if c.In.Language == r.file.Language || family(c.In.Language) == r.family {
+		if c := &named[i]; r.fits(q.kind, c) {
 			r.all = append(r.all, c)
 		}
 	}
 	return r.all
+}
+
+// fits tells whether a declaration can be meant by a reference of that kind.
+func (r *resolver) fits(kind syntax.RefKind, c *store.Candidate) bool {
+	switch {
+	case kind == syntax.RefInherit && !store.IsType(c.Kind) && c.Kind != syntax.KindModule:
+		return false
+	case kind == syntax.RefUse && c.Kind == syntax.KindMethod:
+		return false
+	}
+	return c.In.Language == r.file.Language || family(c.In.Language) == r.family
 }
 
 // scopeOf is the nearest scope of the reference that a file belongs to.
@@ -198,7 +457,7 @@ func (r *resolver) scopeOf(f *store.TreeFile) int {
 		return 0
 	case f.Dir == r.file.Dir:
 		return 1
-	case r.importedFiles[f.ID]:
+	case r.importedFiles[f.ID], len(r.importedDirs) > 0 && r.importedDirs[f.Dir]:
 		return 2
 	}
 	return 3
@@ -224,10 +483,6 @@ func (r *resolver) nearest(list []*store.Candidate, sure float32) []store.Target
 	return r.targets(in, sure*scopeWeights[best])
 }
 
-func (r *resolver) within(list []*store.Candidate, files []int64, weight float32) []store.Target {
-	return r.targets(r.filter(list, func(c *store.Candidate) bool { return slices.Contains(files, c.In.ID) }), weight)
-}
-
 // targets orders candidates, which it may do in place, by their place in the
 // repository, which unlike ids is the same in every index of it.
 func (r *resolver) targets(list []*store.Candidate, weight float32) []store.Target {
@@ -240,49 +495,6 @@ func (r *resolver) targets(list []*store.Candidate, weight float32) []store.Targ
 		targets[i] = store.Target{File: c.In.ID, Symbol: c.ID, Weight: weight / float32(len(list))}
 	}
 	return targets
-}
-
-// takenByName answers the files of the import that takes the name, if one does.
-func (r *resolver) takenByName(name string) (files []int64, ok bool) {
-	for i := range r.file.Imports {
-		im := &r.file.Imports[i]
-		if slices.Contains(im.Names, name) || im.Alias == name {
-			files, ok = append(files, r.imports[i]...), true
-		}
-	}
-	return files, ok
-}
-
-// qualifiedBy answers the files of the import that a qualifier stands for.
-func (r *resolver) qualifiedBy(qualifier, last string) (files []int64, ok bool) {
-	first, _, _ := strings.Cut(strings.ReplaceAll(qualifier, "::", "."), ".")
-	for i := range r.file.Imports {
-		im := &r.file.Imports[i]
-		if name := r.names[i]; name == first || name == last || im.Path == qualifier || slices.Contains(im.Names, first) {
-			files, ok = append(files, r.imports[i]...), true
-		}
-	}
-	return files, ok
-}
-
-// localName is what an import as a whole is called in the file that has it.
-func localName(im *syntax.Import) string {
-	if im.Alias != "" {
-		return im.Alias
-	}
-	parts := store.ImportComponents(im.Path)
-	if len(parts) == 0 {
-		return ""
-	}
-	name := strings.TrimSuffix(parts[len(parts)-1], path.Ext(parts[len(parts)-1]))
-	if isVersion(name) && len(parts) > 1 { // Go's example.com/pkg/v2
-		name = parts[len(parts)-2]
-	}
-	return name
-}
-
-func isVersion(s string) bool {
-	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }
 
 // filter answers the candidates to keep; they are valid until the next call.

@@ -107,7 +107,9 @@ func (p *put) remove(name string) error {
 	if err := p.touchSymbols(id); err != nil {
 		return err
 	}
-	p.touchFile(name)
+	if err := p.touchFile(name); err != nil {
+		return err
+	}
 	lo, hi := id<<localBits, (id+1)<<localBits
 	for _, q := range []string{
 		"DELETE FROM chunk_text WHERE rowid >= ? AND rowid < ?",
@@ -187,7 +189,9 @@ func (p *put) document(d *Document) error {
 		if err != nil {
 			return err
 		}
-		p.touchFile(d.Path)
+		if err := p.touchFile(d.Path); err != nil {
+			return err
+		}
 		nextSymbol = 1 // so that no symbol's id equals its file's own base
 	}
 	var oldSymbols []oldSymbol
@@ -197,7 +201,9 @@ func (p *put) document(d *Document) error {
 			if err := p.touchSymbols(id); err != nil {
 				return err
 			}
-			p.touchFile(d.Path)
+			if err := p.touchFile(d.Path); err != nil {
+				return err
+			}
 		}
 		if oldSymbols, err = p.symbols(id); err != nil {
 			return err
@@ -217,6 +223,9 @@ func (p *put) document(d *Document) error {
 	}
 	if w.tree != nil {
 		w.tree.put(id, d.Path, d.Language)
+		if handsOn(d.Path) {
+			w.tree.handed[id] = d.Syntax.Imports
+		}
 	}
 	return w.exec(`UPDATE files SET language = ?, size = ?, mtime = ?, hash = ?, summary = ?, problem = ?,
 		next_symbol = ?, next_chunk = ?, symbols = ?, chunks = ?, linked = 0, generation = ? WHERE id = ?`,
@@ -241,7 +250,7 @@ func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol
 			err = p.w.exec("UPDATE symbols SET ordinal = ?, signature = ?, doc = ?, spans = ? WHERE id = ?",
 				int64(i), s.Signature, s.Doc, e.b, ids[0])
 		} else {
-			p.touchName(s.Name)
+			p.touch(key)
 			err = p.w.exec("INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?)", file<<localBits|next,
 				int64(i), string(s.Kind), s.Name, s.Container, s.Signature, s.Doc, e.b)
 			next++
@@ -252,7 +261,7 @@ func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol
 	}
 	for key, ids := range free {
 		for _, id := range ids {
-			p.touchName(key.name)
+			p.touch(key)
 			if err := p.w.exec("DELETE FROM symbols WHERE id = ?", id); err != nil {
 				return 0, err
 			}
@@ -363,6 +372,11 @@ func PathColumns(name string) (stem, dirs string) {
 
 func (p *put) putRefs(id int64, name string, fresh bool, f *syntax.File) error {
 	refs := foldRefs(f.Refs, f.Symbols)
+	if handsOn(name) && p.resolved {
+		if err := p.touchHanded(id, name, f.Imports); err != nil {
+			return err
+		}
+	}
 	if !fresh {
 		if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
 			return err

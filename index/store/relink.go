@@ -129,6 +129,9 @@ func (w *writer) prepareLookups(preload bool) error {
 			t.put(r[0].(int64), r[1].(string), r[2].(string))
 			return nil
 		})
+		if err == nil {
+			err = w.loadHanded(t)
+		}
 		if err != nil {
 			return err
 		}
@@ -148,6 +151,29 @@ func (w *writer) prepareLookups(preload bool) error {
 	})
 	w.allNames, w.changed = err == nil, map[string]bool{}
 	return err
+}
+
+// loadHanded reads the imports of the files that hand names on.
+func (w *writer) loadHanded(t *Tree) error {
+	for id, f := range t.files {
+		if !handsOn(f.Path) {
+			continue
+		}
+		imports, err := w.imports(id)
+		if err != nil {
+			return err
+		}
+		t.handed[id] = imports
+	}
+	return nil
+}
+
+func (w *writer) imports(file int64) (list []syntax.Import, err error) {
+	err = w.query("SELECT imports FROM file_refs WHERE file_id = ?", func(r []driver.Value) error {
+		list, err = decodeImports(r[0].([]byte))
+		return err
+	}, file)
+	return list, err
 }
 
 // resolveAll reads files, resolves them and hands the targets of each to put, in any

@@ -51,8 +51,12 @@ func (p *put) renames(b Batch) ([]string, error) {
 			t.remove(id)
 			t.put(id, d.Path, d.Language)
 		}
-		p.touchFile(old)
-		p.touchFile(d.Path)
+		if err := p.touchFile(old); err != nil {
+			return nil, err
+		}
+		if err := p.touchFile(d.Path); err != nil {
+			return nil, err
+		}
 		if err := p.touchSymbols(id); err != nil {
 			return nil, err
 		}

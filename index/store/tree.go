@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"quarry/index/syntax"
 )
 
 // Tree is the names of the indexed files, arranged for looking up what an import
@@ -15,6 +17,8 @@ type Tree struct {
 	byStem    map[string][]int64
 	byDirName map[string][]string
 	byDir     map[string][]int64
+	// handed are the imports of the files that stand for others.
+	handed map[int64][]syntax.Import
 }
 
 // TreeFile is one file of a Tree.
@@ -26,7 +30,7 @@ type TreeFile struct {
 func newTree() *Tree {
 	return &Tree{
 		files: map[int64]*TreeFile{}, byStem: map[string][]int64{},
-		byDirName: map[string][]string{}, byDir: map[string][]int64{},
+		byDirName: map[string][]string{}, byDir: map[string][]int64{}, handed: map[int64][]syntax.Import{},
 	}
 }
 
@@ -42,15 +46,55 @@ func (t *Tree) File(id int64) *TreeFile {
 // Dir returns the ids of the files directly in a folder; "" is the root.
 func (t *Tree) Dir(dir string) []int64 { return t.byDir[dir] }
 
-// Stem returns the ids of the files whose name up to the first dot, or up to the
-// last one, is stem in any case.
-func (t *Tree) Stem(stem string) []int64 { return t.byStem[strings.ToLower(stem)] }
+// In returns the ids of files of a folder, among them all whose name is base but for
+// what follows its first dot.
+func (t *Tree) In(dir, base string) []int64 {
+	all := t.byDir[dir]
+	base, _, _ = strings.Cut(base, ".")
+	stem := t.byStem[fold(base)]
+	if len(all) <= len(stem) {
+		return all
+	}
+	var list []int64
+	for _, id := range stem {
+		if t.files[id].Dir == dir {
+			list = append(list, id)
+		}
+	}
+	return list
+}
 
-// Dirs returns the folders whose last component is name in any case.
-func (t *Tree) Dirs(name string) []string { return t.byDirName[strings.ToLower(name)] }
+// Stem returns the ids of the files whose name up to the first dot, or up to the
+// last one, is stem in any case, "-" and "_" being the same.
+func (t *Tree) Stem(stem string) []int64 { return t.byStem[fold(stem)] }
+
+// Dirs returns the folders whose last component is name in any case, "-" and "_"
+// being the same.
+func (t *Tree) Dirs(name string) []string { return t.byDirName[fold(name)] }
+
+// HandedOn returns the imports of a file whose names may be had from it: an
+// index.ts, an __init__.py, a Rust or Protobuf file. Of others it returns nil.
+func (t *Tree) HandedOn(file int64) []syntax.Import { return t.handed[file] }
+
+// handsOn tells the files whose imports others can see.
+func handsOn(name string) bool {
+	switch base := path.Base(name); path.Ext(base) {
+	case ".rs", ".proto":
+		return true
+	case ".py", ".pyi":
+		return strings.HasPrefix(base, "__init__.")
+	case ".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs":
+		return strings.HasPrefix(base, "index.")
+	}
+	return false
+}
+
+// fold is how names of files and folders are compared: Rust writes the crate my-core
+// as my_core.
+func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
 func stems(name string) []string {
-	base := strings.ToLower(path.Base(name))
+	base := fold(path.Base(name))
 	short, _, _ := strings.Cut(base, ".")
 	long := strings.TrimSuffix(base, path.Ext(base))
 	if short == long {
@@ -77,7 +121,7 @@ func (t *Tree) put(id int64, name, language string) {
 		t.byStem[s] = append(t.byStem[s], id)
 	}
 	if len(t.byDir[dir]) == 0 && dir != "" {
-		last := strings.ToLower(path.Base(dir))
+		last := fold(path.Base(dir))
 		t.byDirName[last] = append(t.byDirName[last], dir)
 	}
 	t.byDir[dir] = append(t.byDir[dir], id)
@@ -89,12 +133,13 @@ func (t *Tree) remove(id int64) {
 		return
 	}
 	delete(t.files, id)
+	delete(t.handed, id)
 	for _, s := range stems(f.Path) {
 		drop(t.byStem, s, id)
 	}
 	drop(t.byDir, f.Dir, id)
 	if len(t.byDir[f.Dir]) == 0 && f.Dir != "" {
-		drop(t.byDirName, strings.ToLower(path.Base(f.Dir)), f.Dir)
+		drop(t.byDirName, fold(path.Base(f.Dir)), f.Dir)
 	}
 }
 

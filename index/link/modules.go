@@ -1,0 +1,303 @@
+package link
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/index/store"
+	"quarry/index/syntax"
+)
+
+// goPackage answers the folder of a package: its path starts with the name of a
+// module whose go.mod is here. The standard library's own is called std.
+func (at place) goPackage(p string) meaning {
+	for prefix := p; prefix != "." && prefix != "/"; prefix = path.Dir(prefix) {
+		if root, ok := at.goModule(prefix); ok {
+			return at.goFolder(path.Join(root, strings.TrimPrefix(p[len(prefix):], "/")))
+		}
+	}
+	if root, ok := at.goModule("std"); ok {
+		for _, dir := range []string{path.Join(root, p), path.Join(root, "vendor", p)} {
+			if m := at.goFolder(dir); len(m.files) > 0 || len(at.tree.Dir(dir)) > 0 {
+				return m
+			}
+		}
+	}
+	if slices.ContainsFunc(at.tree.Stem("go"), func(id int64) bool { return at.tree.File(id).Language == goMod }) {
+		return meaning{}
+	}
+	// Without any go.mod a path of more than one name is as good as it gets.
+	parts := store.ImportComponents(p)
+	if len(parts) < 2 {
+		return meaning{}
+	}
+	var found []int64
+	for _, dir := range at.tree.Dirs(path.Base(p)) {
+		if dir == p || strings.HasSuffix(dir, "/"+p) || strings.HasSuffix(p, "/"+dir) {
+			found = append(found, at.folder(dir)...)
+		}
+	}
+	return meaning{files: at.near(found)}
+}
+
+const goMod = "go.mod" // as a language
+
+func (at place) goFolder(dir string) meaning {
+	return meaning{files: at.folder(dir), dir: &dir}
+}
+
+// goModule answers the folder of the nearest module of a name.
+func (at place) goModule(name string) (root string, ok bool) {
+	named := at.view.Named(name)
+	best := -1
+	for i := range named {
+		c := &named[i]
+		if c.In.Language != goMod || c.Kind != syntax.KindModule {
+			continue
+		}
+		if n := shared(at.file.Dir, c.In.Dir); n > best || n == best && c.In.Dir < root {
+			root, ok, best = c.In.Dir, true, n
+		}
+	}
+	return root, ok
+}
+
+// pythonModule answers the files of "a.b", or of ".b" from the importing file's
+// folder.
+func (at place) pythonModule(p string) []int64 {
+	if strings.HasPrefix(p, ".") {
+		dir, rest := at.file.Dir, p[1:]
+		for strings.HasPrefix(rest, ".") {
+			dir, rest = parent(dir), rest[1:]
+		}
+		if rest == "" {
+			return at.folder(dir)
+		}
+		return at.standing(path.Join(dir, strings.ReplaceAll(rest, ".", "/")))
+	}
+	if at.foreign(p) {
+		return nil
+	}
+	parts := store.ImportComponents(p)
+	if len(parts) == 0 {
+		return nil
+	}
+	return at.near(at.rooted(parts, at.endsInAll(parts)))
+}
+
+// scriptModule answers the files of a JavaScript or TypeScript specifier: a path from
+// the importing file, a package of the workspace, or what a configured path may mean.
+func (at place) scriptModule(p string) []int64 {
+	if strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") || p == "." || p == ".." {
+		return at.standing(path.Join(at.file.Dir, p))
+	}
+	if at.foreign(p) {
+		return nil
+	}
+	rest := strings.Split(strings.Trim(p, "/"), "/")
+	if mapped := rest[0] == "@" || rest[0] == "~" || rest[0] == "#"; mapped && len(rest) > 1 {
+		rest = rest[1:]
+	} else {
+		if found := at.near(at.scriptPackage(rest)); len(found) > 0 {
+			return found
+		}
+		rest[0] = strings.TrimLeft(rest[0], "@~#")
+	}
+	if hasSourceExt(p) {
+		return at.near(at.endingIn(strings.Join(rest, "/")))
+	}
+	return at.near(at.rooted(rest, at.endsInAll(rest)))
+}
+
+// scriptPackage answers the files of a package of the workspace, a folder with a
+// package.json that is called like it, or of a path in one.
+func (at place) scriptPackage(parts []string) (found []int64) {
+	name := parts[0]
+	if rest := parts[1:]; strings.HasPrefix(name, "@") && len(rest) > 0 {
+		name, parts = rest[0], rest
+	}
+	inside := path.Join(parts[1:]...)
+	for _, dir := range at.tree.Dirs(name) {
+		if !slices.ContainsFunc(at.tree.In(dir, "package"), func(id int64) bool { return path.Base(at.tree.File(id).Path) == "package.json" }) {
+			continue
+		}
+		for _, sources := range []string{"src", "", "lib"} {
+			if files := at.standing(path.Join(dir, sources, inside)); len(files) > 0 {
+				found = append(found, files...)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// rustPath answers what a path of Rust means: from the crate, from the file's own
+// module, from the one around it, or from another crate of the workspace. What is
+// left of the path is the name of a declaration.
+func (at place) rustPath(p string) meaning {
+	parts := strings.Split(p, "::")
+	base := path.Base(at.file.Path)
+	own := at.file.Dir // the folder of the file's submodules
+	if stem := strings.TrimSuffix(base, path.Ext(base)); stem != "mod" && stem != "lib" && stem != "main" {
+		own = path.Join(own, stem)
+	}
+	crate := at.file.Dir
+	for dir := crate; dir != ""; dir = parent(dir) {
+		if path.Base(dir) == "src" {
+			crate = dir
+			break
+		}
+	}
+	switch parts[0] {
+	case "crate":
+		return at.rustModule(crate, parts[1:], true)
+	case "self":
+		return at.rustModule(own, parts[1:], true)
+	case "super":
+		dir := own
+		for len(parts) > 0 && parts[0] == "super" {
+			dir, parts = parent(dir), parts[1:]
+		}
+		return at.rustModule(dir, parts, true)
+	}
+	for _, dir := range []string{own, crate} {
+		if m := at.rustModule(dir, parts, false); m.known() {
+			return m
+		}
+	}
+	if at.foreign(p) {
+		return meaning{}
+	}
+	var of meaning
+	best := -1
+	for _, dir := range at.tree.Dirs(parts[0]) {
+		root := path.Join(dir, "src")
+		if len(at.tree.In(root, "lib")) == 0 {
+			continue
+		}
+		n := shared(at.file.Dir, dir)
+		if m := at.rustModule(root, parts[1:], true); m.known() && n > best {
+			of, best = m, n
+		} else if m.known() && n == best {
+			of.files = append(of.files, m.files...)
+		}
+	}
+	return of
+}
+
+// rustModule descends from a module, whose submodules lie in dir, along parts. whole
+// tells that the module itself may be meant.
+func (at place) rustModule(dir string, parts []string, whole bool) meaning {
+	for k := len(parts); k > 0 && k >= len(parts)-2; k-- { // an enum's variant is two names below its module
+		files := at.standing(path.Join(dir, path.Join(parts[:k]...)))
+		if len(files) == 0 {
+			continue
+		}
+		m := meaning{files: files}
+		if k < len(parts) {
+			m.rest = parts[len(parts)-1]
+		}
+		return m
+	}
+	if !whole || len(parts) > 2 {
+		return meaning{}
+	}
+	m := meaning{files: at.standing(dir)}
+	if len(m.files) == 0 {
+		m.files = at.standing(path.Join(dir, "main"))
+	}
+	if len(parts) > 0 {
+		m.rest = parts[len(parts)-1]
+	}
+	return m
+}
+
+// namespace answers the files of a package, namespace or module of Java, C#, PHP or
+// Elixir, which are what their declarations say and not where they lie; or else those
+// that declare the last name of the path, or the last but one, in the namespace
+// before it.
+func (at place) namespace(p string) meaning {
+	if files := at.namespaceFiles(p); len(files) > 0 {
+		return meaning{files: files}
+	}
+	var rest string
+	space := p
+	for range 2 {
+		cut := strings.LastIndexAny(space, `.\`)
+		if cut < 0 {
+			break
+		}
+		name := space[cut+1:]
+		space = space[:cut]
+		if rest == "" {
+			rest = name
+		}
+		var found []int64
+		if in := at.namespaceFiles(space); len(in) > 0 {
+			named := at.view.Named(name)
+			for i := range named {
+				if c := &named[i]; c.Kind != syntax.KindMethod && c.Kind != syntax.KindField && slices.Contains(in, c.In.ID) {
+					found = append(found, c.In.ID)
+				}
+			}
+		}
+		if len(found) > 0 {
+			return meaning{files: found, rest: rest}
+		}
+	}
+	return meaning{}
+}
+
+func (at place) namespaceFiles(name string) (files []int64) {
+	named := at.view.Named(name)
+	for i := range named {
+		c := &named[i]
+		if (c.Kind == syntax.KindModule || at.family == "elixir" && store.IsType(c.Kind)) && c.Container == "" && family(c.In.Language) == at.family {
+			files = append(files, c.In.ID)
+		}
+	}
+	return files
+}
+
+// foreign tells the paths that mean the standard library, whatever files are called
+// here.
+func (at place) foreign(p string) bool {
+	switch at.family {
+	case "python":
+		return !strings.HasPrefix(p, ".") && isWord(pythonLibrary, firstOf(p))
+	case "js":
+		first, _, _ := strings.Cut(p, "/")
+		return strings.HasPrefix(p, "node:") || isWord(nodeLibrary, first)
+	case "rust":
+		return isWord(" std core alloc proc_macro ", firstOf(p))
+	case "jvm":
+		return isWord(" java javax kotlin scala ", firstOf(p))
+	case "csharp":
+		return firstOf(p) == "System"
+	}
+	return false
+}
+
+// isWord tells whether a word is among those of a list with blanks on all sides.
+func isWord(list, word string) bool {
+	return word != "" && strings.Contains(list, " "+word+" ")
+}
+
+// pythonLibrary are the modules of Python's standard library that files of other
+// packages are called like, or are likely to be (sys.stdlib_module_names).
+const pythonLibrary = " abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath cmd code codecs collections colorsys compileall " +
+	"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm decimal difflib dis doctest " +
+	"email encodings enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc getopt getpass gettext glob " +
+	"graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib inspect io ipaddress itertools json keyword linecache locale " +
+	"logging lzma mailbox marshal math mimetypes mmap multiprocessing numbers operator optparse os pathlib pdb pickle pkgutil platform " +
+	"plistlib poplib posix pprint profile pstats pty pwd py_compile pydoc queue quopri random re readline reprlib resource runpy sched " +
+	"secrets select selectors shelve shlex shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics string struct " +
+	"subprocess symtable sys sysconfig syslog tarfile tempfile termios textwrap threading time timeit tkinter token tokenize tomllib " +
+	"trace traceback tracemalloc tty turtle types typing unicodedata unittest urllib uuid venv warnings wave weakref webbrowser wsgiref " +
+	"xml xmlrpc zipapp zipfile zipimport zlib zoneinfo "
+
+// nodeLibrary are the modules of Node.js.
+const nodeLibrary = " assert buffer child_process cluster console constants crypto dgram dns domain events fs http http2 https inspector module net os " +
+	"path perf_hooks process punycode querystring readline repl stream string_decoder sys timers tls tty url util v8 vm worker_threads " +
+	"zlib "

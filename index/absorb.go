@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -62,28 +63,45 @@ func (c *coordinator) beginScan(ctx context.Context) {
 	if !found {
 		return
 	}
-	all := false
 	if dir == "" {
-		version, began, err := madeWith(ctx, c.Store())
-		if err == nil {
-			err = c.Store().PutMeta(scanBegan, madeBy)
-		}
+		first, err := c.compareMaker(ctx)
 		if err != nil {
 			c.settleErr(ctx, err)
 			return
 		}
-		all = cmp.Or(version, began) != madeBy
-		if version == "" { // no scan was ever finished
+		if first {
 			c.bulk.begin(ctx, c)
 		}
 	}
 	clear(c.fresh)
 	c.read, c.shown, c.began = Progress{}, time.Time{}, c.cfg.Clock.Now()
-	s := c.startScan(ctx, dir, all)
+	s := c.startScan(ctx, dir, dir == "" && len(c.outdated) > 0)
 	c.scan = s
 	c.mu.Lock()
 	c.running = s
 	c.mu.Unlock()
+}
+
+// compareMaker notes which records another quarry made, or one that cannot be known,
+// so that a scan of the whole root reads all of them again. first: none has ended yet.
+func (c *coordinator) compareMaker(ctx context.Context) (first bool, err error) {
+	c.outdated = nil
+	ended, began, err := madeWith(ctx, c.Store())
+	if err != nil || cmp.Or(ended, began) == madeBy {
+		return ended == "", err
+	}
+	stats, err := c.Store().Stats(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	if len(stats) == 0 { // only then all there will be is made by this one, however often it is cut short
+		return ended == "", c.Store().PutMeta(scanBegan, madeBy)
+	}
+	c.outdated = make(map[string]bool, len(stats))
+	for name := range stats {
+		c.outdated[name] = true
+	}
+	return ended == "", nil
 }
 
 // add takes one result of the scan into the batch.
@@ -115,14 +133,16 @@ func (c *coordinator) add(ctx context.Context, r result) {
 }
 
 // flush writes the batch, but for what something newer is known of by now.
-func (c *coordinator) flush(ctx context.Context) {
+func (c *coordinator) flush(ctx context.Context) error {
 	b := c.batch
 	b.Aside = c.gate.flag
 	b.Put = slices.DeleteFunc(b.Put, func(d *store.Document) bool { return c.isNewer(d.Path) })
 	b.Touch = slices.DeleteFunc(b.Touch, func(t store.Touch) bool { return c.isNewer(t.Path) })
 	b.Remove = slices.DeleteFunc(b.Remove, c.isNewer)
 	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
-	c.settleErr(ctx, c.apply(b))
+	err := c.apply(b)
+	c.settleErr(ctx, err)
+	return err
 }
 
 // isNewer answers whether the index has, or is about to get, something newer of a path
@@ -147,7 +167,16 @@ func (c *coordinator) apply(b store.Batch) error {
 	if len(b.Put)+len(b.Remove) > 0 {
 		c.unlinked = true
 	}
-	return c.Store().Apply(b)
+	if err := c.Store().Apply(b); err != nil {
+		return err
+	}
+	for _, d := range b.Put {
+		delete(c.outdated, d.Path)
+	}
+	for _, name := range b.Remove {
+		delete(c.outdated, name)
+	}
+	return nil
 }
 
 // endScan closes the books of a scan whose results are all taken. abandon: throw
@@ -178,9 +207,8 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		return
 	}
 	c.batch.Remove = append(c.batch.Remove, s.left()...)
-	c.flush(ctx)
-	if s.dir == "" {
-		c.settleErr(ctx, c.Store().EndScan(c.scanMeta(s), s.skipped))
+	if c.flush(ctx) == nil && s.dir == "" {
+		c.settleErr(ctx, c.endWhole(ctx, s))
 	}
 	c.lastScan = c.cfg.Clock.Now().Sub(s.started)
 	if c.read.Done > mergeAbove {
@@ -189,6 +217,16 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	if c.read.Files == 0 || !c.unlinked {
 		c.show(true)
 	}
+}
+
+// endWhole notes that the whole root was scanned. Outdated records of documents that are
+// open, or were a moment ago, are made again before: no later scan would.
+func (c *coordinator) endWhole(ctx context.Context, s *scan) error {
+	if err := c.refresh(ctx, slices.Collect(maps.Keys(c.outdated))); err != nil {
+		return err
+	}
+	c.outdated = nil
+	return c.Store().EndScan(c.scanMeta(s), s.skipped)
 }
 
 // show reports progress.

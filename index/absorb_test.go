@@ -99,3 +99,88 @@ func TestAScanDoesNotUndoWhatIsNewer(t *testing.T) {
 		})
 	}
 }
+
+// A scan leaves open documents alone, and what something newer is known of. When
+// another quarry made the index, their records are made again all the same.
+func TestAnotherAnalyzerReadsOpenDocumentsAgain(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	x.cancel() // the test is the coordinator
+	x.stopped.Wait()
+	if err := x.Store().EndScan(map[string]string{scanEnded: "an older one"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, before, _, err := x.Store().Since(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(name string) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.buffers[name] = &buffer{text: project[name]}
+	}
+	hide := func(name string) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(x.buffers, name)
+	}
+	x.mu.Lock()
+	x.scans[""] = true
+	x.mu.Unlock()
+	c := &coordinator{Index: x, fresh: map[string]found{}}
+	show("main.go")       // before the scan
+	show("lib/helper.go") // ... and not when it ends
+	c.beginScan(t.Context())
+	for r := range c.scan.results {
+		c.add(t.Context(), r)
+	}
+	show("lib/lib.go") // after it was read
+	hide("lib/helper.go")
+	if err := c.refresh(t.Context(), []string{"README.md", "main.go"}); err != nil { // told of, and the same
+		t.Fatal(err)
+	}
+	c.endScan(t.Context(), false)
+	if changed, _, _, err := x.Store().Since(t.Context(), before); err != nil || len(changed) != 5 {
+		t.Errorf("%d files were read again (%v), want all 5", len(changed), err)
+	}
+	if v, err := x.Store().Meta(t.Context(), scanEnded); err != nil || v != madeBy {
+		t.Errorf("the index is of analyzer %q, %v", v, err)
+	}
+	_, before, _, err = x.Store().Since(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.refresh(t.Context(), []string{"README.md", "main.go"}); err != nil {
+		t.Fatal(err)
+	}
+	if changed, _, _, err := x.Store().Since(t.Context(), before); err != nil || len(changed) != 0 {
+		t.Errorf("%d files were read once more (%v)", len(changed), err)
+	}
+}
+
+// What an older quarry left unfinished stays its work until a scan has ended, however
+// often that is cut short.
+func TestScanOfAnUnfinishedIndexIsCutShortTwice(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir})
+	x.cancel()
+	x.stopped.Wait()
+	for key, value := range map[string]string{scanEnded: "", scanBegan: "an older one"} {
+		if err := x.Store().PutMeta(key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &coordinator{Index: x, fresh: map[string]found{}}
+	for range 3 {
+		x.mu.Lock()
+		x.scans[""] = true
+		x.mu.Unlock()
+		c.beginScan(t.Context())
+		if c.scan == nil || len(c.outdated) != 5 {
+			t.Fatalf("%d records count as another quarry's, want 5", len(c.outdated))
+		}
+		c.endScan(t.Context(), true)
+	}
+}

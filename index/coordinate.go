@@ -3,13 +3,10 @@ package index
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"quarry/index/link"
 	"quarry/index/store"
-	"quarry/index/walk"
 )
 
 const (
@@ -27,6 +24,9 @@ type coordinator struct {
 	// fresh are the paths looked at since the scan began, for newer events; what it
 	// read of them may be older.
 	fresh map[string]found
+	// outdated are the paths whose records another quarry made (made.go): that their
+	// text is still the same does not count.
+	outdated map[string]bool
 	// written: something was committed since the last checkpoint.
 	written bool
 	batch   store.Batch
@@ -40,14 +40,6 @@ type coordinator struct {
 	// moved tells that a checkpoint has ended; nil while none is at work.
 	moved chan error
 }
-
-// found is what looking at a path led to.
-type found uint8
-
-const (
-	here found = iota + 1
-	gone       // with all below
-)
 
 // coordinate runs until ctx is done.
 func (x *Index) coordinate(ctx context.Context) {
@@ -242,124 +234,6 @@ func (c *coordinator) addReady(ctx context.Context) {
 			return // a failed write ended it
 		}
 	}
-}
-
-// refresh brings single paths up to date.
-func (c *coordinator) refresh(ctx context.Context, paths []string) error {
-	slices.Sort(paths)
-	var b store.Batch
-	for _, rel := range paths {
-		if err := c.look(ctx, rel, &b); err != nil {
-			return fmt.Errorf("%s: %w", rel, err)
-		}
-	}
-	return c.apply(b)
-}
-
-// look adds to a batch what one path needs.
-func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) error {
-	if text, ok := c.bufferOf(rel); ok {
-		return c.lookBuffer(ctx, rel, text, b)
-	}
-	c.trees.drop(rel)
-	reason := c.root.Check(rel)
-	var r result
-	if reason == "" {
-		info, err := c.root.Stat(rel)
-		switch {
-		case err != nil:
-			reason = walk.Unreadable
-		case info.IsDir():
-			// What is below is for the scans to tell.
-			c.request(func() { c.scans[rel] = true })
-			c.looked(rel, here)
-			return c.removeKnown(ctx, rel, b)
-		default:
-			if r, reason, err = c.readOne(ctx, rel); err != nil {
-				return err
-			}
-		}
-	}
-	switch {
-	case reason != "":
-		return c.lookGone(ctx, rel, b)
-	case r.touch:
-		c.looked(rel, here)
-		b.Touch = append(b.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
-	default:
-		c.looked(rel, here)
-		b.Put = append(b.Put, r.doc)
-	}
-	return nil
-}
-
-// looked notes, while a scan is at work, that it may have read something older.
-func (c *coordinator) looked(rel string, f found) {
-	if c.scan != nil {
-		c.fresh[rel] = f
-	}
-}
-
-// readOne reads a file that an event named.
-func (c *coordinator) readOne(ctx context.Context, rel string) (r result, reason walk.Reason, err error) {
-	st, ok, err := c.Store().Stat(ctx, rel)
-	if err != nil {
-		return r, "", err
-	}
-	var known *store.Hash
-	if ok {
-		known = &st.Hash
-	}
-	return c.Index.read(&c.analyze, rel, known)
-}
-
-// lookGone removes what the index has at a path and, if it was a folder, below.
-func (c *coordinator) lookGone(ctx context.Context, rel string, b *store.Batch) error {
-	below, err := c.Store().Stats(ctx, rel)
-	if err != nil {
-		return err
-	}
-	for name := range below {
-		if !c.isOpen(name) {
-			b.Remove = append(b.Remove, name)
-		}
-	}
-	c.looked(rel, gone)
-	return c.removeKnown(ctx, rel, b)
-}
-
-// removeKnown removes what the index has at a path, if anything: a build writes many
-// files that are left out, and nothing is committed for them.
-func (c *coordinator) removeKnown(ctx context.Context, rel string, b *store.Batch) error {
-	_, known, err := c.Store().Stat(ctx, rel)
-	if known {
-		b.Remove = append(b.Remove, rel)
-	}
-	return err
-}
-
-func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store.Batch) error {
-	reason := c.root.Check(rel)
-	if reason == "" || reason == walk.TooLarge { // on disk; the buffer may have shrunk
-		reason = c.root.Unfit([]byte(text))
-	}
-	if reason != "" {
-		c.trees.drop(rel)
-		return c.lookGone(ctx, rel, b)
-	}
-	c.looked(rel, here)
-	hash := hashOf([]byte(text))
-	st, ok, err := c.Store().Stat(ctx, rel)
-	if err != nil || ok && st.Hash == hash {
-		return err
-	}
-	file, err := c.trees.analyze(rel, []byte(text))
-	if err != nil {
-		return err
-	}
-	// ModTime stays 0: after a crash the disk is read again.
-	b.Put = append(b.Put, c.analyze.finish(rel, []byte(text), hash, file))
-	return nil
 }
 
 // relink resolves the references of a few files.

@@ -4,8 +4,9 @@
 //
 //	"HTTPServer.listenAll(routes)"  ->  httpserver http server listenall listen all rout
 //
-// An identifier of several words yields itself, lower-cased and unstemmed, and
-// then the stem of each of its words; a single word yields its stem alone.
+// An identifier of several words yields itself, lower-cased and unstemmed, unless it
+// is very long, and then the stem of each of its words; a single word yields its stem
+// alone.
 // Words are cut at underscores and hyphens, at changes of case and between
 // letters and digits. Stop words are kept: dropping them is the query's
 // business, since "with" is noise in a question and a name in code.
@@ -17,10 +18,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord is the longest run of word characters that is analysed, in bytes.
-// Longer ones are data (base64, hashes, minified code), never searched for by
-// word; the literal signal still finds them.
+// maxWord is the longest word that is analysed, in bytes, and the longest
+// identifier that is a term itself. Longer words are data (base64, hashes, minified
+// code), never searched for; the literal signal still finds them.
 const maxWord = 64
+
+// Of a longer run of word characters the words are analysed if it is an identifier:
+// the names of tests are sentences. Its words have meanWord bytes on average, with
+// separators; those of base64, base32 and hexadecimal, cut where an identifier would
+// be, have 2 to 3.
+const (
+	maxRun   = 256
+	meanWord = 4
+)
 
 // An Analyzer cuts text into terms. It holds scratch buffers: the zero value is
 // ready, it is not safe for concurrent use, and reusing one saves allocations.
@@ -96,12 +106,32 @@ func nextRun(text string, i int) (start, end int) {
 			return i, end
 		}
 		end := wordEnd(text, i)
-		if end-i <= maxWord {
+		if end-i <= maxWord || isName(text[i:end]) {
 			return i, end
 		}
 		i = end
 	}
 	return i, i
+}
+
+// isName tells a long identifier from data.
+func isName(run string) bool {
+	if len(run) > maxRun {
+		return false
+	}
+	words, start, prev := 1, 0, classNone
+	for i, r := range run {
+		c := classOf(r)
+		if c != prev && prev != classNone && !(prev == classUpper && c == classLower) && prev != classSeparator {
+			words++
+			start = i
+		}
+		if i-start >= maxWord {
+			return false
+		}
+		prev = c
+	}
+	return len(run) >= meanWord*words
 }
 
 // AppendText appends the terms of text to dst, each followed by a blank: the
@@ -116,7 +146,7 @@ func (a *Analyzer) AppendText(dst []byte, text string) []byte {
 	}
 	for i, end := nextRun(text, 0); i < end; i, end = nextRun(text, end) {
 		run := text[i:end]
-		if len(run) > maxWord { // ideographs, which repeat seldom
+		if len(run) > maxWord { // names of tests and ideographs, which repeat seldom
 			a.run(run, write)
 			continue
 		}
@@ -167,7 +197,7 @@ func (a *Analyzer) identifier(run string, emit func([]byte)) {
 	if words == 0 {
 		return
 	}
-	if words > 1 {
+	if words > 1 && len(run) <= maxWord {
 		a.stem = a.stem[:0]
 		for _, c := range a.lower {
 			if c != '_' {

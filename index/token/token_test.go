@@ -36,6 +36,14 @@ func TestTerms(t *testing.T) {
 		{"名 name", "名 name"},
 		{"a\xffb\xfe", "a b"},
 		{strings.Repeat("A", maxWord+1) + " ok", "ok"},
+		{"shouldReturnNotFoundWhenTheRequestedAccountDoesNotExistInTheDatabase",
+			"should return not found when the request account doe not exist in the databas"},
+		{"CONFIG_ARCH_HAS_SOMETHING_VERY_LONG_THAT_A_KERNEL_WOULD_HAVE_IN_ITS_OPTIONS",
+			"config arch ha someth veri long that kernel would have in it option"},
+		{"test_größe_" + strings.Repeat("ändern_", 10) + "ok", "test größe" + strings.Repeat(" ändern", 10) + " ok"},
+		{"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08e3b0c44298fc1c149afbf4c8996fb924 ok", "ok"},
+		{"SGVyZSBpcyBhIGxvbmcgdGV4dCB0aGF0IGhhcyBiZWVuIHdyaXR0ZW4gaW4gYmFzZTY0IHRvIGJlIHNraXBwZWQ ok", "ok"},
+		{strings.Repeat("word_", 60) + " ok", "ok"},
 	} {
 		if got := terms(c.text); got != c.want {
 			t.Errorf("terms(%q) = %q, want %q", c.text, got, c.want)
@@ -56,6 +64,7 @@ func TestWords(t *testing.T) {
 		{"_private_T2", "private t2"},
 		{"oauth2Scope_V4", "oauth2 scope v4"},
 		{"Foo::bar.baz", "foo bar baz"},
+		{"test_get_returns_only_objects_that_belong_to_the_current_user_or_group", "test get returns only objects that belong to the current user or group"},
 		{"蹑ԑ 取得Name", "蹑 ԑ 取得 name"},
 		{"", ""},
 	} {

@@ -86,7 +86,7 @@ func pumped(language string, src []byte) []shape {
 	if l == nil {
 		return nil
 	}
-	nodes, release := parseFlat(l, src, nil)
+	nodes, release := parseFlat(l, newTree(language, src, false).parsed, nil)
 	defer release()
 	name, shapes := symbolNames(language), map[string]shape{}
 	add := func(kind string, outer, inner uint16, from, to, end uint32, before, after string) {
@@ -138,7 +138,7 @@ func effort(language, text string) (allocated, work int, ok bool) {
 	tree := arenas.Get().(*arena)
 	defer arenas.Put(tree)
 	defer tree.reset()
-	nodes := tree.parseClean(l, src)
+	nodes := tree.parseClean(l, newTree(language, src, false).parsed)
 	if nodes == nil {
 		return 0, 0, false
 	}

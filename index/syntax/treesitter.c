@@ -50,8 +50,7 @@ static void parse(void *argument) {
 // parse took limit microseconds of the processor and more, or too much memory.
 // tree-sitter itself looks at the wall's clock, by which a busy machine would decide
 // how a file is read; a parser that stopped goes on where it was. A parser of its own
-// for each text is cheap, and knows nothing of the text before: some scanners begin
-// with what they have not forgotten.
+// for each text is cheap, and leaves nothing in the arena that would have to be kept.
 //
 // tree-sitter's stack.c recurses once for each token where two readings of a text
 // that nests deep become one. An overflow would end the program, so that the stack is

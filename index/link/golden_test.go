@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,10 +94,12 @@ func TestTreesGrownByEdits(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 0))
 				order := slices.Sorted(maps.Keys(files))
 				r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+				here := map[string]string{}
 				for n, name := range order {
+					here[name] = files[name]
 					x.apply(t, map[string]string{name: files[name]})
 					other := order[r.IntN(n+1)]
-					switch r.IntN(3) {
+					switch r.IntN(4) {
 					case 0: // every line but one
 						lines := strings.SplitAfter(files[other], "\n")
 						at := r.IntN(len(lines))
@@ -105,6 +108,15 @@ func TestTreesGrownByEdits(t *testing.T) {
 					case 1: // gone and back
 						x.apply(t, map[string]string{other: gone})
 						x.apply(t, map[string]string{other: files[other]})
+					case 2: // moved away and back
+						away := path.Join("away", other)
+						x.apply(t, map[string]string{other: gone, away: files[other]})
+						x.apply(t, map[string]string{away: gone, other: files[other]})
+					}
+					if n == len(order)/2 {
+						if got, want := x.print(t), whole(t, here); got != want {
+							t.Fatalf("seed %d, after half of %s:\n%s\nwant\n%s", seed, strings.Join(order, ", "), got, want)
+						}
 					}
 				}
 				if got := x.print(t); got != want {

@@ -26,7 +26,7 @@ type meaning struct {
 func (m *meaning) known() bool { return len(m.files) > 0 || len(m.modules) > 0 || m.dir != nil }
 
 func (m *meaning) has(f *store.TreeFile) bool {
-	return m.dir != nil && f.Dir == *m.dir || slices.Contains(m.files, f.ID)
+	return m.dir != nil && f.Dir == *m.dir && !strings.HasSuffix(f.Path, "_test.go") || slices.Contains(m.files, f.ID)
 }
 
 // place is a file whose imports are to be understood.
@@ -52,7 +52,34 @@ func (at place) meaning(im *syntax.Import) meaning {
 			}
 		}
 	}
+	if at.family == "rust" && strings.HasPrefix(im.Path, "super") && !at.takenFrom(im, &m) {
+		m.files = nil
+	}
 	return m
+}
+
+// takenFrom tells whether the module around a Rust file has something of what an
+// import takes from it. It may just as well be taken from the file itself: tests are
+// a module inside it and say `use super::*`.
+func (at place) takenFrom(im *syntax.Import, m *meaning) bool {
+	if m.rest == "" && strings.Trim(strings.ReplaceAll(im.Path, "super", ""), ":") != "" {
+		return true // a module below it
+	}
+	names := im.Names
+	if len(names) == 0 && m.rest != "" {
+		names = []string{m.rest}
+	}
+	return slices.ContainsFunc(names, func(n string) bool {
+		for _, id := range m.files {
+			if slices.ContainsFunc(at.tree.HandedOn(id), func(of syntax.Import) bool {
+				_, ok := takes(&of, n)
+				return ok && (len(of.Names) > 0 || of.Alias != "")
+			}) {
+				return true
+			}
+		}
+		return slices.ContainsFunc(at.view.Named(n), func(c store.Candidate) bool { return m.has(c.In) })
+	})
 }
 
 // path answers what the path of an import leads to.

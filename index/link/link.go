@@ -136,6 +136,9 @@ func (r *resolver) addImport(i int) []store.Target {
 
 // bind notes the names an import gives to things in the file.
 func (r *resolver) bind(i int, im *syntax.Import, m *meaning) {
+	if r.family == "rust" && strings.HasPrefix(im.Path, "super") && !m.known() {
+		return // the file's own
+	}
 	add := func(local, name string, bare bool) {
 		if local != "" {
 			r.bindings[local] = append(r.bindings[local], binding{i, name, bare})

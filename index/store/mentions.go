@@ -49,8 +49,12 @@ func mentionText(name string, refs []Reference, imports []syntax.Import) string 
 		add(pathToken("mod")) // which go.mod there are, says what imports can mean
 	}
 	for _, i := range imports {
-		for _, c := range ImportComponents(i.Path) {
+		parts := ImportComponents(i.Path)
+		for _, c := range parts {
 			add(pathToken(c))
+		}
+		if i.Alias != "" && len(i.Names) == 0 && len(parts) > 0 { // Rust's use a::b as c
+			add(nameToken(parts[len(parts)-1]))
 		}
 		if startsHere(i.Path) {
 			for dir := dirOf(name); ; dir = dirOf(dir) {

@@ -67,7 +67,10 @@
   source: (string) @import.path)
 (import_statement (import_clause (namespace_import (identifier) @import.alias))) @import
 (export_statement source: (string) @import.path) @import
-(export_statement (export_clause (export_specifier name: (identifier) @import.name)) source: (string)) @import
+(export_statement (export_clause (export_specifier !alias name: (identifier) @import.name)) source: (string)) @import
+(export_statement (export_clause (export_specifier name: (identifier) @import.name alias: (identifier) @import.alias) @import)
+  source: (string) @import.path)
+(export_statement (namespace_export (identifier) @import.alias) source: (string) @import.path) @import
 (variable_declarator name: (identifier) @import.alias
   value: (call_expression function: (identifier) @_require arguments: (arguments . (string) @import.path))
   (#eq? @_require "require")) @import

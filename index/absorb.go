@@ -167,7 +167,11 @@ func (c *coordinator) apply(b store.Batch) error {
 	if len(b.Put)+len(b.Remove) > 0 {
 		c.unlinked = true
 	}
-	if err := c.Store().Apply(b); err != nil {
+	err := c.Store().Apply(b)
+	if errors.Is(err, store.ErrRefused) {
+		err = c.applyEach(b)
+	}
+	if err != nil {
 		return err
 	}
 	for _, d := range b.Put {
@@ -175,6 +179,24 @@ func (c *coordinator) apply(b store.Batch) error {
 	}
 	for _, name := range b.Remove {
 		delete(c.outdated, name)
+	}
+	return nil
+}
+
+// applyEach writes a batch file by file, so that one that is refused keeps no other out
+// of the index.
+func (c *coordinator) applyEach(b store.Batch) error {
+	batches := []store.Batch{{Touch: b.Touch, Remove: b.Remove, Aside: b.Aside}}
+	for _, d := range b.Put {
+		batches = append(batches, store.Batch{Put: []*store.Document{d}, Aside: b.Aside})
+	}
+	for _, one := range batches {
+		switch err := c.Store().Apply(one); {
+		case errors.Is(err, store.ErrRefused):
+			c.fail(err)
+		case err != nil:
+			return err
+		}
 	}
 	return nil
 }

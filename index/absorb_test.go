@@ -1,11 +1,16 @@
 package index
 
 import (
+	"database/sql"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"quarry/index/store"
 )
 
 // A scan's results wait in the batch. What happens to their paths meanwhile is
@@ -182,5 +187,28 @@ func TestScanOfAnUnfinishedIndexIsCutShortTwice(t *testing.T) {
 			t.Fatalf("%d records count as another quarry's, want 5", len(c.outdated))
 		}
 		c.endScan(t.Context(), true)
+	}
+}
+
+// One file that the database refuses keeps no other out of the index.
+func TestARefusedFileIsLeftOutAlone(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	x := start(t, Config{Dir: dir, StateDir: t.TempDir()})
+	db, err := sql.Open("sqlite3", x.state.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("CREATE TRIGGER no BEFORE INSERT ON files WHEN NEW.path = 'bad.go' BEGIN SELECT RAISE(ABORT, 'not this one'); END")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"bad.go": "package m\n", "good.go": "package m\n\nfunc good() {}\n", "main.go": "", "lib/late.go": "package lib\n"})
+	x.Rescan()
+	if err := x.Settle(t.Context()); !errors.Is(err, store.ErrRefused) || !strings.Contains(err.Error(), "bad.go") {
+		t.Errorf("settled with %v, want that bad.go is refused", err)
+	}
+	if got, want := paths(t, x), []string{"README.md", "go.mod", "good.go", "lib/helper.go", "lib/late.go", "lib/lib.go"}; !slices.Equal(got, want) {
+		t.Errorf("indexed %q, want %q", got, want)
 	}
 }

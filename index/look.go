@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,12 +22,13 @@ const (
 func (c *coordinator) refresh(ctx context.Context, paths []string) error {
 	slices.Sort(paths)
 	var b store.Batch
+	var errs []error
 	for _, rel := range paths {
 		if err := c.look(ctx, rel, &b); err != nil {
-			return fmt.Errorf("%s: %w", rel, err)
+			errs = append(errs, fmt.Errorf("%s: %w", rel, err))
 		}
 	}
-	return c.apply(b)
+	return errors.Join(append(errs, c.apply(b))...)
 }
 
 // look adds to a batch what one path needs.

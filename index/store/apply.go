@@ -36,7 +36,8 @@ const markAllAbove = 4000
 
 // Apply writes a batch in one transaction. Chunks whose text is unchanged and
 // symbols that are still declared keep their ids. Files whose references the
-// batch may have given another meaning are marked for Relink.
+// batch may have given another meaning are marked for Relink. Nothing is written if
+// something cannot be; where that is for what is in the batch, the error is ErrRefused.
 func (s *Store) Apply(b Batch) error {
 	if err := s.apply(b); err != nil {
 		return fmt.Errorf("write to the index: %w", classify(err))
@@ -182,6 +183,13 @@ func (p *put) document(d *Document) error {
 	if err != nil {
 		return err
 	}
+	if id != 0 && (isUsedUp(nextSymbol, len(d.Syntax.Symbols)) || isUsedUp(nextChunk, len(d.Syntax.Chunks))) {
+		// Edited a great many times. Under another id it starts anew.
+		if err := p.remove(d.Path); err != nil {
+			return err
+		}
+		id, nextChunk = 0, 0
+	}
 	fresh := id == 0
 	if fresh {
 		id, err = w.insert(`INSERT INTO files (path, language, size, mtime, hash, summary, problem, next_symbol, next_chunk, symbols, chunks, edges, linked, generation)
@@ -232,6 +240,10 @@ func (p *put) document(d *Document) error {
 		d.Language, d.Size, d.ModTime, d.Hash[:], d.Summary, d.Problem,
 		nextSymbol, nextChunk, int64(len(d.Syntax.Symbols)), int64(len(d.Syntax.Chunks)), w.generation, id)
 }
+
+// isUsedUp answers whether a file that has used the local ids below next may be short of
+// ids for more.
+func isUsedUp(next int64, more int) bool { return next+int64(more) > 1<<localBits }
 
 func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol) (int64, error) {
 	free := map[symbolKey][]int64{}

@@ -14,8 +14,8 @@ func FileOf(id int64) int64 { return id >> localBits }
 
 // File is all that the index knows of one file.
 type File struct {
-	// ID is stable while the file exists, through edits and renames, and is never
-	// given to another file.
+	// ID is stable while the file exists, through renames and some hundred thousand
+	// edits, and is never given to another file.
 	ID int64
 	// Path is relative to the workspace root, with slashes.
 	Path string

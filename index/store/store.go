@@ -46,6 +46,9 @@ var ErrCorrupt = errors.New("the index is damaged")
 // folder cannot be written to.
 var ErrFull = errors.New("the index cannot be written")
 
+// ErrRefused says that the database does not take some file as it is.
+var ErrRefused = errors.New("the index cannot hold this")
+
 const pragmas = "_busy_timeout=5000&_foreign_keys=on&_synchronous=NORMAL"
 
 var memoryNames atomic.Int64
@@ -257,6 +260,8 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrIoErr, sqlite3.ErrPerm:
 		return fmt.Errorf("%w: %w", ErrFull, err)
+	case sqlite3.ErrConstraint, sqlite3.ErrTooBig, sqlite3.ErrMismatch, sqlite3.ErrRange:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return err
 }

@@ -47,6 +47,11 @@ func (x *Index) coordinate(ctx context.Context) {
 	c := &coordinator{Index: x, fresh: map[string]found{}}
 	defer c.bulk.stop()
 	x.unlinked = true // until Relink says otherwise
+	defer func() {
+		if c.read != (Progress{}) { // whoever shows it waits for the end
+			c.show(true)
+		}
+	}()
 	for ctx.Err() == nil {
 		if !x.isOwner() {
 			if !c.takeOver(ctx) {
@@ -103,14 +108,17 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 // may wait for something new; the zero time means for ever.
 func (c *coordinator) step(ctx context.Context) time.Time {
 	c.mu.Lock()
-	damaged, rebuild := c.damaged, c.rebuild
-	c.damaged, c.rebuild = nil, false
+	damaged, rebuild, rest := c.damaged, c.rebuild, c.rest
+	c.damaged, c.rebuild, c.rest = nil, false, false
 	c.mu.Unlock()
 	if damaged != nil || rebuild {
 		c.endScan(ctx, true)
 		if err := c.replace(damaged); err != nil {
 			c.fail(err)
 		}
+	}
+	if rest && c.scan == nil && c.unlinked {
+		c.restLinking(ctx)
 	}
 	now := c.cfg.Clock.Now()
 	paths, next := c.take(now)
@@ -247,6 +255,15 @@ func (c *coordinator) relink(ctx context.Context) {
 	if c.read.Files > 0 {
 		c.read.Linking, c.read.Left = true, left
 		c.show(!c.unlinked)
+	}
+}
+
+// restLinking leaves the references that are not resolved yet for later.
+func (c *coordinator) restLinking(ctx context.Context) {
+	c.unlinked = false
+	c.bulk.end(ctx, c)
+	if c.read.Files > 0 {
+		c.show(true)
 	}
 }
 

@@ -167,6 +167,7 @@ func (e *embedding) run(ctx context.Context) {
 		default:
 		}
 		if ctx.Err() == nil {
+			e.x.reportDamage(e.store, err)
 			e.noteFailure(of, err)
 		}
 		var timer <-chan time.Time

@@ -104,6 +104,7 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 				if f.store != f.x.Store() && ctx.Err() == nil {
 					continue // the database was replaced under the query
 				}
+				f.x.reportDamage(f.store, err)
 				return nil, false, err
 			}
 		}
@@ -117,6 +118,7 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 					f.todo = nil
 					continue
 				}
+				f.x.reportDamage(f.store, err)
 				return nil, false, err
 			}
 			switch {
@@ -232,10 +234,10 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 		if bytes > feedBytes {
 			return errEnough
 		}
-		at++
 		if err := f.x.Aside(ctx); err != nil {
 			return err
 		}
+		at++
 		if name, ok := f.paths[file.ID]; ok && name != file.Path {
 			list = append(list, Update{Path: name})
 		}
@@ -254,7 +256,7 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 		list = append(list, Update{file.Path, file, text})
 		return nil
 	})
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, errEnough) || err != nil && len(list) > 0 { // what fails now fails again
 		f.todo = slices.Clone(f.todo[at:])
 		return list, nil
 	}

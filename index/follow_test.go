@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"quarry/index/passage"
+	"quarry/index/store"
 )
 
 // follower is what somebody who follows an index knows.
@@ -240,5 +242,39 @@ func TestWholeAfterSomebodyLooked(t *testing.T) {
 	until(t, "an answer", func() bool { clock.move(ownerPoll / 10); return len(done) > 0 })
 	if err := <-done; err != nil || symbols(t, y, "late.go") == nil {
 		t.Errorf("%v; the index holds %q", err, paths(t, y))
+	}
+}
+
+// Damage that is found while reading is seen to, and nothing told of before it is
+// lost.
+func TestDamageFoundByAFeed(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, project)
+	told := make(chan string, 10)
+	x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
+	db, err := sql.Open("sqlite3", x.state.database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("DELETE FROM chunks WHERE id = (SELECT max(id) FROM chunks)")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f := follow(x)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for err = nil; err == nil && len(told) == 0; { // the check after the start may be first
+		_, err = f.next(ctx)
+	}
+	if err != nil && (!errors.Is(err, store.ErrCorrupt) || len(f.known) != 4) {
+		t.Errorf("%v; told of %d files before, want 4", err, len(f.known))
+	}
+	if m := hear(t, told); !strings.Contains(m, "was damaged") {
+		t.Errorf("told %q", m)
+	}
+	settle(t, x)
+	f.until(t, "all files", func() bool { return len(f.known) == 5 })
+	if len(f.gone) > 0 {
+		t.Errorf("took back %q", f.gone)
 	}
 }

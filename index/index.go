@@ -91,6 +91,7 @@ type Index struct {
 	due     map[string]time.Time // changed paths and when to look at them
 	scans   map[string]bool      // folders to scan
 	rebuild bool                 // start from nothing
+	rest    bool                 // resolve no references before something changes
 	damaged error                // set when the database was found to be damaged
 	owner   bool                 // this process holds the lock and writes
 	refused int                  // how often the lock was asked for again in vain
@@ -200,14 +201,18 @@ func (x *Index) Rebuild() {
 	x.request(func() { x.rebuild = true })
 }
 
-// CancelScan stops the scan at work. What it has read stays; the rest is read
-// by the next scan.
+// CancelScan stops the scan at work, or the resolving of references that follows
+// it. What was done stays; the rest is read by the next scan, and resolved when
+// something has changed.
 func (x *Index) CancelScan() {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.running != nil {
-		x.running.cancel()
+	running := x.running
+	x.mu.Unlock()
+	if running != nil {
+		running.cancel()
+		return
 	}
+	x.request(func() { x.rest = true })
 }
 
 // request changes what the coordinator finds in the funnel.
@@ -292,15 +297,26 @@ func (x *Index) check(ctx context.Context) {
 	if err == nil || ctx.Err() != nil || s != x.Store() {
 		return
 	}
-	if errors.Is(err, store.ErrCorrupt) {
+	if !x.reportDamage(s, err) {
+		x.cfg.Log.Error("check the index", "error", err)
+	}
+}
+
+// reportDamage answers whether err, which reading a database led to, says that it is
+// damaged, and has it replaced then. In a process that only reads that is the
+// writer's business.
+func (x *Index) reportDamage(s *store.Store, err error) bool {
+	if !errors.Is(err, store.ErrCorrupt) {
+		return false
+	}
+	if x.isOwner() {
 		x.request(func() {
 			if s == x.Store() {
 				x.damaged = err
 			}
 		})
-		return
 	}
-	x.cfg.Log.Error("check the index", "error", err)
+	return true
 }
 
 // signal wakes any number of waiters.

@@ -1,0 +1,118 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fast is a clock on which every look takes a second, so that all takes long enough
+// to be shown.
+type fast struct{ manual }
+
+func (f *fast) Now() time.Time {
+	f.move(time.Second)
+	return f.manual.Now()
+}
+
+// shown collects what an index shows. at, if not nil, is called with each; the index
+// is there by then.
+type shown struct {
+	opened chan struct{}
+	at     func(Progress)
+
+	mu   sync.Mutex
+	list []Progress
+}
+
+func (s *shown) show(p Progress) {
+	<-s.opened
+	s.mu.Lock()
+	s.list = append(s.list, p)
+	s.mu.Unlock()
+	if s.at != nil {
+		s.at(p)
+	}
+}
+
+// manyFiles are more than a scan's results that wait to be written, and more than
+// are resolved at once.
+func manyFiles(t *testing.T) string {
+	dir, files := t.TempDir(), map[string]string{}
+	for i := range 4 * linkBatch {
+		files[fmt.Sprintf("f%04d.go", i)] = fmt.Sprintf("package p\n\nfunc F%d() { F%d() }\n", i, i+1)
+	}
+	write(t, dir, files)
+	return dir
+}
+
+// A folder that leaves the workspace while it is indexed leaves no progress behind.
+func TestProgressEndsWithTheIndex(t *testing.T) {
+	for _, linking := range []bool{false, true} {
+		t.Run(fmt.Sprint("linking ", linking), func(t *testing.T) {
+			var x *Index
+			reached := make(chan struct{})
+			s := &shown{opened: make(chan struct{})}
+			s.at = func(p Progress) {
+				if !p.Finished && p.Linking == linking {
+					select {
+					case <-reached:
+					default:
+						close(reached)
+						x.cancel() // as Close begins
+					}
+				}
+			}
+			x = open(t, Config{Dir: manyFiles(t), StateDir: t.TempDir(), Clock: &fast{}, Progress: s.show})
+			close(s.opened)
+			<-reached
+			shut(t, x)
+			if last := s.list[len(s.list)-1]; !last.Finished {
+				t.Errorf("of %d shown the last is %+v", len(s.list), last)
+			}
+		})
+	}
+}
+
+// Resolving can be stopped as reading can, and goes on when something changes.
+func TestCancelWhileResolving(t *testing.T) {
+	var x *Index
+	var once sync.Once
+	s := &shown{opened: make(chan struct{})}
+	s.at = func(p Progress) {
+		if p.Linking && !p.Finished {
+			once.Do(func() { x.CancelScan() })
+		}
+	}
+	dir := manyFiles(t)
+	x = open(t, Config{Dir: dir, StateDir: t.TempDir(), Clock: &fast{}, Progress: s.show})
+	defer shut(t, x)
+	close(s.opened)
+	settle(t, x)
+	unlinked := func() int64 {
+		t.Helper()
+		totals, err := x.Store().Totals(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return totals.Unlinked
+	}
+	if unlinked() == 0 {
+		t.Error("all references are resolved though that was cancelled")
+	}
+	s.mu.Lock()
+	if last := s.list[len(s.list)-1]; !last.Finished || slices.IndexFunc(s.list, func(p Progress) bool { return p.Finished }) != len(s.list)-1 {
+		t.Errorf("shown to the end: %+v", s.list)
+	}
+	s.mu.Unlock()
+	x.CancelScan() // there is nothing to stop
+	settle(t, x)
+	write(t, dir, map[string]string{"late.go": "package p\n\nfunc late() { F1() }\n"})
+	x.Rescan()
+	settle(t, x)
+	if n := unlinked(); n != 0 {
+		t.Errorf("%d files are never resolved", n)
+	}
+}

@@ -73,7 +73,7 @@ var languages = map[string]*language{
 	"java":            {grammar: java.GetLanguage, queries: []string{"java"}},
 	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
 	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
-	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}},
+	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}, mask: maskFunInterfaces},
 	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}, mask: maskLua, shared: &luaScanner},
 	"markdown":        {grammar: markdown.GetLanguage, queries: []string{"markdown"}},
 	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},

@@ -29,6 +29,21 @@ func maskLua(src []byte) []byte {
 	}
 }
 
+// maskFunInterfaces makes Kotlin's interfaces of one function plain ones.
+func maskFunInterfaces(src []byte) []byte {
+	masked, words := src, []byte("fun interface ")
+	for at := 0; ; at += len(words) {
+		i := bytes.Index(src[at:], words)
+		if i < 0 {
+			return masked
+		}
+		at += i
+		if at == 0 || !isWordByte(src[at-1]) {
+			masked = blank(masked, src, at, at+len("fun"))
+		}
+	}
+}
+
 // maskProcedures makes SQL's procedures functions, which its grammar knows, and lets
 // them return something in place of their language or their arguments.
 func maskProcedures(src []byte) []byte {

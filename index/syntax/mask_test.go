@@ -37,6 +37,10 @@ func TestMaskMacros(t *testing.T) {
 			t.Errorf("maskMacros(%q)\n got %q\nwant %q", src, got, want)
 		}
 	}
+	if got, want := string(maskFunInterfaces([]byte("fun interface A\npublic fun interface B; xfun interface C"))),
+		"    interface A\npublic     interface B; xfun interface C"; got != want {
+		t.Errorf("maskFunInterfaces: got %q, want %q", got, want)
+	}
 	for src, want := range map[string]string{
 		"create or replace\n Procedure s.p(n INTEGER, m INT)\nAS $$": "create or replace\n FUNCTION  s.p()RETURNS INT     \nAS $$",
 		"CREATE PROCEDURE p(n INT)\nLANGUAGE plpgsql\nAS $$":         "CREATE FUNCTION  p(n INT)\nRETURNS INT     \nAS $$",

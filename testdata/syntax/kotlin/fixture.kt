@@ -67,3 +67,8 @@ fun <T> main(args: Array<String>) {
     store.find("x")?.transfer(Account("y"))
     println(max(1, 2))
 }
+
+/** Hears of changes. */
+fun interface Listener : Closeable {
+    fun changed(account: Account)
+}

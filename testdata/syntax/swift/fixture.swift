@@ -66,3 +66,12 @@ func transfer<T: Store>(from: T, to: Account) {
     to.deposit(Amount(3), to: Ledger.shared)
     from.find(id: "x")?.owner.lowercased()
 }
+
+final class Handle {
+    deinit { close() }
+
+    static func == (left: Handle, right: Handle) -> Bool { same(left, right) }
+}
+
+// Adds two points.
+func + (left: Point, right: Point) -> Point { Point(x: sum(left.x, right.x), y: 0) }

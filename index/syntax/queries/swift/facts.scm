@@ -11,6 +11,9 @@
 (enum_class_body (function_declaration name: (simple_identifier) @name body: (_) @body) @definition.method)
 (function_declaration name: (simple_identifier) @name body: (_) @body) @definition.function
 (protocol_function_declaration name: (simple_identifier) @name) @definition.method
+(class_body (function_declaration name: [(custom_operator) (bang) "+" "-" "*" "/" "%" "<" ">" "<=" ">=" "==" "===" "!=" "+=" "-="] @name body: (_) @body) @definition.method)
+(function_declaration name: [(custom_operator) (bang) "+" "-" "*" "/" "%" "<" ">" "<=" ">=" "==" "===" "!=" "+=" "-="] @name body: (_) @body) @definition.function
+(deinit_declaration "deinit" @name body: (_) @body) @definition.method
 (init_declaration name: "init" @name body: (_) @body) @definition.method
 (subscript_declaration "subscript" @name (computed_property) @body) @definition.method
 (macro_declaration (simple_identifier) @name) @definition.macro

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -72,6 +74,9 @@ func (c *coordinator) beginScan(ctx context.Context) {
 		if first {
 			c.bulk.begin(ctx, c)
 		}
+	}
+	if dir == "" {
+		c.scanned, _ = os.Stat(c.root.Dir()) // the scan will say what is wrong
 	}
 	clear(c.fresh)
 	c.read, c.shown, c.began = Progress{}, time.Time{}, c.cfg.Clock.Now()
@@ -225,11 +230,15 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		if !errors.Is(s.err, context.Canceled) {
 			c.settleErr(ctx, s.err)
 		}
+		if s.dir == "" && errors.Is(s.err, fs.ErrNotExist) {
+			c.away = c.cfg.Clock.Now().Add(ownerPoll)
+		}
 		c.show(true)
 		return
 	}
 	c.batch.Remove = append(c.batch.Remove, s.left()...)
 	if c.flush(ctx) == nil && s.dir == "" {
+		c.foundRoot()
 		c.settleErr(ctx, c.endWhole(ctx, s))
 	}
 	c.lastScan = c.cfg.Clock.Now().Sub(s.started)

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"quarry/index/link"
@@ -37,6 +38,10 @@ type coordinator struct {
 	began   time.Time // the scan
 	bulk    bulk
 	merge   mergeState
+	// scanned is the root's folder as the last scan found it; nil if it was not
+	// there. away is when to look for it then.
+	scanned fs.FileInfo
+	away    time.Time
 	// moved tells that a checkpoint has ended; nil while none is at work.
 	moved chan error
 }
@@ -153,6 +158,9 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 	}
 	if linkable {
 		sooner(now.Add(quiet / 4))
+	}
+	if again := c.lookForRoot(now); !again.IsZero() {
+		sooner(again)
 	}
 	if c.scan == nil && c.isPolling() {
 		if c.nextPoll.IsZero() {

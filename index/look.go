@@ -28,6 +28,7 @@ func (c *coordinator) refresh(ctx context.Context, paths []string) error {
 			errs = append(errs, fmt.Errorf("%s: %w", rel, err))
 		}
 	}
+	c.noteRoot()
 	return errors.Join(append(errs, c.apply(b))...)
 }
 

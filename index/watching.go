@@ -2,6 +2,8 @@ package index
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -63,8 +65,61 @@ func (x *Index) startWatching() {
 		return
 	}
 	x.watcher = w
-	for f := range heads {
+	x.watchHeads()
+}
+
+// watchHeads watches where git notes what is checked out.
+func (x *Index) watchHeads() {
+	if x.watcher == nil {
+		return
+	}
+	for _, f := range walk.Head(x.root.Dir()) {
 		x.watchAbsolute(filepath.Dir(f))
+	}
+}
+
+// noteRoot has the root scanned if it is not the folder that was scanned last. While
+// it is open the system tells of each file that is deleted in it, but not of its
+// own end.
+func (c *coordinator) noteRoot() {
+	if !c.away.IsZero() {
+		return // lookForRoot does
+	}
+	info, err := os.Stat(c.root.Dir())
+	if err == nil && c.scanned != nil && os.SameFile(info, c.scanned) {
+		return
+	}
+	c.watchHeads()
+	c.Rescan()
+}
+
+// lookForRoot has a root scanned that was away and is there again, as after another
+// clone; no watch tells of it. It answers when to look again, the zero time if the
+// root is not away.
+func (c *coordinator) lookForRoot(now time.Time) time.Time {
+	if c.away.IsZero() || now.Before(c.away) {
+		return c.away
+	}
+	if info, err := os.Stat(c.root.Dir()); err != nil || !info.IsDir() {
+		c.away = now.Add(ownerPoll)
+		return c.away
+	}
+	c.away = time.Time{}
+	c.watchHeads()
+	c.Rescan()
+	return now
+}
+
+// foundRoot is called when a scan of the root has ended well.
+func (c *coordinator) foundRoot() {
+	if !c.away.IsZero() {
+		c.watchHeads()
+	}
+	c.away = time.Time{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if errors.Is(c.lastErr, fs.ErrNotExist) {
+		c.lastErr = nil // it was away
 	}
 }
 

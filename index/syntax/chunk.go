@@ -52,9 +52,6 @@ type atom struct {
 	more     uint64 // the hash of more of its text, 0 until it is needed
 }
 
-// moreText is how much of a text tells those apart that start alike, in bytes.
-const moreText = 300
-
 // chunker cuts one file.
 type chunker struct {
 	src      []byte
@@ -106,68 +103,49 @@ func newChunker(f *File, src []byte, lines lineTable) *chunker {
 
 // split cuts a run that ends at end into pieces.
 func (c *chunker) split(run []atom, end uint32) {
-	for {
-		start := run[0].start
-		if p := c.withoutBlankLines(piece{start, end}); int(p.end-p.start) <= c.limit {
-			c.addPiece(p.start, p.end)
+	if !c.addIfFits(run[0].start, end) {
+		c.splitPart(c.newPeaks(run, end), 0, len(run), end)
+	}
+}
+
+// addIfFits adds a text as one piece if it is no longer than one may be.
+func (c *chunker) addIfFits(start, end uint32) bool {
+	p := c.withoutBlankLines(piece{start, end})
+	if int(p.end-p.start) > c.limit {
+		return false
+	}
+	c.addPiece(p.start, p.end)
+	return true
+}
+
+// splitPart cuts the atoms from low to high, which end at end.
+func (c *chunker) splitPart(p *peaks, low, high int, end uint32) {
+	for !c.addIfFits(p.run[low].start, end) {
+		if high-low == 1 {
+			c.splitAtom(p.run[low], end)
 			return
 		}
-		if len(run) == 1 {
-			inner := c.inside(run[0], end)
-			if len(inner) < 2 {
-				inner = c.linesOf(start, end, closes)
-			}
-			if len(inner) < 2 {
-				inner = c.linesOf(start, end, func([]byte) bool { return false })
-			}
-			if len(inner) < 2 {
-				c.cutLine(start, end)
-				return
-			}
-			run = inner
-			continue
-		}
-		at := c.strongest(run, end)
-		c.split(run[:at], run[at].start)
-		run = run[at:]
+		at := p.strongest(low, high)
+		c.splitPart(p, low, at, p.run[at].start)
+		low = at
 	}
 }
 
-// strongest returns the index, from 1, of the atom to cut before. Of equal
-// ones (repeated lines) it takes the one nearest to the middle, without which
-// a table of equal lines would be cut one line at a time.
-func (c *chunker) strongest(run []atom, end uint32) int {
-	best, middle := 1, len(run)/2
-	for i := 2; i < len(run); i++ {
-		switch x, y := &run[i], &run[best]; {
-		case x.strength != y.strength:
-			if x.strength > y.strength {
-				best = i
-			}
-		case x.id != y.id:
-			if x.id > y.id {
-				best = i
-			}
-		case c.more(x, end) != c.more(y, end):
-			if x.more > y.more {
-				best = i
-			}
-		case abs(i-middle) < abs(best-middle):
-			best = i
-		}
+// splitAtom cuts an atom that is too long for a piece.
+func (c *chunker) splitAtom(a atom, end uint32) {
+	inner := c.inside(a, end)
+	if len(inner) < 2 {
+		inner = c.linesOf(a.start, end, closes)
 	}
-	return best
-}
-
-// more returns the hash of the text an atom starts with.
-func (c *chunker) more(a *atom, end uint32) uint64 {
-	if a.more == 0 {
-		a.more = boundaryHash(string(c.src[a.start:min(end, a.start+moreText)]))
+	if len(inner) < 2 {
+		inner = c.linesOf(a.start, end, func([]byte) bool { return false })
 	}
-	return a.more
+	if len(inner) < 2 {
+		c.cutLine(a.start, end)
+		return
+	}
+	c.split(inner, end)
 }
-
-func abs(n int) int { return max(n, -n) }
 
 // inside returns the atoms a large atom consists of: the nodes inside it, on
 // whatever level, that start a line. The first atom is the text before them: a
@@ -259,7 +237,7 @@ func (c *chunker) weigh(run []atom, end uint32) []atom {
 			a.id = boundaryHash(string(symbol.Kind), symbol.Container, symbol.Name)
 			continue
 		}
-		a.id = boundaryHash(string(bytes.TrimSpace(c.headOf(a.start, end))))
+		a.id = boundaryHash(bytes.TrimSpace(c.headOf(a.start, end)))
 	}
 	return run
 }
@@ -306,7 +284,7 @@ func closes(text []byte) bool {
 
 // boundaryHash is FNV-1a over the parts, mixed: its high bits vary little for
 // short strings.
-func boundaryHash(parts ...string) uint64 {
+func boundaryHash[T string | []byte](parts ...T) uint64 {
 	h := uint64(14695981039346656037)
 	for _, p := range parts {
 		for i := range len(p) {

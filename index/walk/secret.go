@@ -33,13 +33,13 @@ func secretEntry(rel string, dir bool) bool {
 // secretFolder judges the last component as a folder. Words mean less here: a
 // folder "secrets" is as likely to hold the source of a package of that name.
 func secretFolder(rel string) bool {
-	base, pair := lastOf(rel)
-	return secretFolders[base] || secretPlaces[pair] || strings.HasPrefix(base, ".env")
+	parent, base := lastTwo(rel)
+	return secretFolders[base] || secretPlaces[parent+"/"+base] || strings.HasPrefix(base, ".env")
 }
 
 // secretFile judges the last component as a file.
 func secretFile(rel string) bool {
-	base, pair := lastOf(rel)
+	parent, base := lastTwo(rel)
 	base = withoutCopy(base)
 	dotExt := path.Ext(base)
 	ext := strings.TrimPrefix(dotExt, ".")
@@ -49,10 +49,10 @@ func secretFile(rel string) bool {
 		}
 	}
 	switch {
-	case secretNames[base], secretExts[ext], secretPlaces[pair], strings.Contains(base, ".tfstate"),
+	case secretNames[base], secretExts[ext], secretPlaces[parent+"/"+base], strings.Contains(base, ".tfstate"),
 		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "-firebase-adminsdk"),
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
-		base == "auth.json" && pair == "": // Composer's, at the top; elsewhere it may be words for people
+		base == "auth.json" && parent == "": // Composer's, at the top; elsewhere it may be words for people
 		return true
 	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
 		return false // credentials.go is source code
@@ -62,7 +62,7 @@ func secretFile(rel string) bool {
 		return true
 	}
 	// In YAML a service account is an object of Kubernetes, without its key.
-	if ext == "json" && strings.HasPrefix(strings.NewReplacer("-", "", "_", "").Replace(stem), "serviceaccount") {
+	if ext == "json" && strings.HasPrefix(stem, "service") && strings.HasPrefix(strings.NewReplacer("-", "", "_", "").Replace(stem), "serviceaccount") {
 		return true
 	}
 	if dotExt == base { // ".aws-credentials" has no extension
@@ -88,16 +88,16 @@ func secretWords(name, ext string) bool {
 	return false
 }
 
-// lastOf answers the last component and the last two, in lower case. Windows takes
-// a name with blanks or dots at its end for the one without.
-func lastOf(rel string) (base, pair string) {
+// lastTwo answers the last component and the folder it is in, "" if rel names none,
+// in lower case. Windows takes a name with blanks or dots at its end for the one
+// without.
+func lastTwo(rel string) (parent, base string) {
 	rel = strings.ToLower(strings.TrimRight(rel, ". "))
 	slash := strings.LastIndexByte(rel, '/')
-	base = rel[slash+1:]
 	if slash < 0 {
-		return base, ""
+		return "", rel
 	}
-	return base, rel[strings.LastIndexByte(rel[:slash], '/')+1:]
+	return rel[strings.LastIndexByte(rel[:slash], '/')+1 : slash], rel[slash+1:]
 }
 
 // withoutCopy takes off what editors and people put around the name of a file when

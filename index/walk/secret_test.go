@@ -22,7 +22,7 @@ var secretPathsOf = map[string]string{
 		webhook.secret github.token secrets.properties user_passwords.csv .SECRETS.TOML`,
 	"clouds": `.aws/credentials .aws/config .azure/x .config/gcloud/x.db .config/gcloud/application_default_credentials.json application_default_credentials.json
 		service-account.json service_account_prod.json serviceAccountKey.json app-firebase-adminsdk-abc12.json client_secret_123.apps.googleusercontent.com.json
-		google-services.json ios/GoogleService-Info.plist .kube/config kubeconfig prod.kubeconfig kubeconfig.yaml .docker/config.json .dockercfg .boto .s3cfg rclone.conf
+		google-services.json ios/GoogleService-Info.plist .kube/config .kube/config.bak .kube/config~ .docker/config.json.old kubeconfig prod.kubeconfig kubeconfig.yaml .docker/config.json .dockercfg .boto .s3cfg rclone.conf
 		.passwd-s3fs .databrickscfg .oci/config .pulumi/credentials.json local.settings.json site.publishsettings ServiceConfiguration.cscfg app.pubxml .kaggle/kaggle.json`,
 	"tools": `.netrc _netrc .npmrc .npmrc.bak .yarnrc.yml .pypirc .pypirc.old .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .htpasswd site.htpasswd .git-credentials
 		.terraformrc terraform.tfvars terraform.tfvars.json prod.auto.tfvars.json prod.tfvars terraform.tfstate terraform.tfstate.backup .cargo/credentials.toml
@@ -85,6 +85,16 @@ func TestSecretFolders(t *testing.T) {
 	for _, dir := range []string{"secrets", "internal/credentials", "shadow", "passwd", "id_rsa", "api_key", "prod.env", "x.key", "auth.json"} {
 		if secretEntry(dir, true) || IsSecret(dir+"/main.go") {
 			t.Errorf("folder %s is taken for a secret", dir)
+		}
+	}
+}
+
+func BenchmarkIsSecret(b *testing.B) {
+	for b.Loop() {
+		for _, p := range []string{"internal/store/apply.go", "web/src/components/Button.tsx", "package.json", "docs/guide/intro.md", "Makefile", "config/app-values.yaml"} {
+			if IsSecret(p) {
+				b.Fatal(p)
+			}
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package syntax
 
-import "bytes"
+import (
+	"bytes"
+	"unicode"
+)
 
 // Some text that readers skip stops a grammar: macros that stand for attributes
 // in C, annotation comments that Lua's grammar only half knows, SQL's procedures.
@@ -160,8 +163,8 @@ func maskMacro(masked, src []byte, kind macro, first bool, from, to, end int) ([
 		}
 		after = to
 	}
-	rest := bytes.TrimSpace(withoutComment(src[min(after, end):end]))
-	place := first && len(rest) == 0 && lastCode(src[:from]) != ',' // a line of its own; behind a comma OP_END is the last of a list
+	rest := withoutComment(bytes.TrimLeftFunc(src[min(after, end):end], unicode.IsSpace)) // what it starts with counts
+	place := first && len(rest) == 0 && lastCode(src[:from]) != ','                       // a line of its own; behind a comma OP_END is the last of a list
 	if kind != macroLine && len(rest) > 0 {
 		before := bytes.TrimRight(src[:from], " \t\r\n")
 		place = isWordByte(rest[0]) || bytes.IndexByte([]byte("*~[&"), rest[0]) >= 0 || // UV_EXTERN int, (NTAPI *f)
@@ -261,12 +264,11 @@ func lastCode(text []byte) byte {
 	}
 }
 
+// withoutComment is a text, nil if it starts with a comment. It looks no further: a
+// line may hold as many macros as it has letters.
 func withoutComment(text []byte) []byte {
-	if i := bytes.Index(text, []byte("//")); i >= 0 {
-		text = text[:i]
-	}
-	if i := bytes.Index(text, []byte("/*")); i >= 0 {
-		text = text[:i]
+	if bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*")) {
+		return nil
 	}
 	return text
 }

@@ -47,10 +47,11 @@ func (x *Index) startWatching() {
 	for _, f := range walk.Head(x.root.Dir()) {
 		heads[f] = true
 	}
+	exclude := walk.Exclude(x.root.Dir())
 	w, err := watch.New(
 		func(name string) {
 			switch {
-			case heads[name]:
+			case heads[name], name == exclude:
 				x.happened(touched, x.root.Dir(), "") // another commit: anything may differ
 			case !heads[filepath.Join(filepath.Dir(name), "HEAD")]:
 				x.happened(touched, name, "")
@@ -68,13 +69,16 @@ func (x *Index) startWatching() {
 	x.watchHeads()
 }
 
-// watchHeads watches where git notes what is checked out.
+// watchHeads watches where git notes what is checked out, and what is left out.
 func (x *Index) watchHeads() {
 	if x.watcher == nil {
 		return
 	}
 	for _, f := range walk.Head(x.root.Dir()) {
 		x.watchAbsolute(filepath.Dir(f))
+	}
+	if exclude := walk.Exclude(x.root.Dir()); exclude != "" {
+		x.watchAbsolute(filepath.Dir(exclude))
 	}
 }
 

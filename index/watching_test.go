@@ -2,6 +2,7 @@ package index
 
 import (
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -35,4 +36,28 @@ func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
 	git("symbolic-ref", "HEAD", "refs/heads/two")
 	until(t, "the checkout", func() bool { return slices.Contains(symbols(t, x, "late.go"), "late") })
+}
+
+// git's own list of what is left out counts at once, as ignore files do; a linked
+// work tree has that of the main one.
+func TestGitsOwnListIsWatched(t *testing.T) {
+	main, linked := t.TempDir(), filepath.Join(t.TempDir(), "linked")
+	write(t, main, map[string]string{"a.go": "package a\n", "b.go": "package a\n", ".git/info/exclude": "# nothing\n"})
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "one"}, {"worktree", "add", "-q", linked},
+	} {
+		if out, err := exec.Command("git", append([]string{"-C", main}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	for _, dir := range []string{main, linked} {
+		x := start(t, Config{Dir: dir, Watch: true})
+		if symbols(t, x, "b.go") == nil {
+			t.Fatalf("%q is all there is", paths(t, x))
+		}
+		write(t, main, map[string]string{".git/info/exclude": "b.go\n"})
+		until(t, "the file to be left out", func() bool { return symbols(t, x, "b.go") == nil })
+		write(t, main, map[string]string{".git/info/exclude": "# nothing\n"})
+		until(t, "the file to be back", func() bool { return symbols(t, x, "b.go") != nil })
+	}
 }

@@ -65,6 +65,16 @@ func Head(dir string) []string {
 	return []string{filepath.Join(git, "HEAD"), filepath.Join(git, "logs", "HEAD")}
 }
 
+// Exclude is git's own list of what is left out of the work tree at dir: "" if that
+// is not the top of one.
+func Exclude(dir string) string {
+	git := gitDir(dir)
+	if git == "" {
+		return ""
+	}
+	return filepath.Join(commonDir(git), "info", "exclude")
+}
+
 func openRepository(dir string) *repository {
 	own := gitDir(dir)
 	git := commonDir(own)

@@ -246,9 +246,11 @@ func lastCode(text []byte) byte {
 		if len(text) == 0 {
 			return 0
 		}
-		if open := bytes.LastIndex(text, []byte("/*")); open >= 0 && bytes.HasSuffix(text, []byte("*/")) {
-			text = text[:open]
-			continue
+		if bytes.HasSuffix(text, []byte("*/")) { // asked first, or a file without comments is searched to its start
+			if open := bytes.LastIndex(text, []byte("/*")); open >= 0 {
+				text = text[:open]
+				continue
+			}
 		}
 		start := bytes.LastIndexByte(text, '\n') + 1
 		line := bytes.TrimLeft(text[start:], " \t")

@@ -24,7 +24,7 @@ func (at place) goPackage(p string) meaning {
 			}
 		}
 	}
-	if slices.ContainsFunc(at.tree.Stem("go"), func(id int64) bool { return at.tree.File(id).Language == goMod }) {
+	if slices.ContainsFunc(at.tree.Stem("go"), func(id int64) bool { return path.Base(at.tree.File(id).Path) == "go.mod" }) {
 		return meaning{}
 	}
 	// Without any go.mod a path of more than one name is as good as it gets.
@@ -41,23 +41,17 @@ func (at place) goPackage(p string) meaning {
 	return meaning{files: at.near(found)}
 }
 
-const goMod = "go.mod" // as a language
-
 func (at place) goFolder(dir string) meaning {
 	return meaning{files: at.folder(dir), dir: &dir}
 }
 
 // goModule answers the folder of the nearest module of a name.
 func (at place) goModule(name string) (root string, ok bool) {
-	named := at.view.Named(name)
 	best := -1
-	for i := range named {
-		c := &named[i]
-		if c.In.Language != goMod || c.Kind != syntax.KindModule {
-			continue
-		}
-		if n := shared(at.file.Dir, c.In.Dir); n > best || n == best && c.In.Dir < root {
-			root, ok, best = c.In.Dir, true, n
+	for _, id := range at.tree.GoModule(name) {
+		dir := at.tree.File(id).Dir
+		if n := shared(at.file.Dir, dir); n > best || n == best && dir < root {
+			root, ok, best = dir, true, n
 		}
 	}
 	return root, ok

@@ -234,6 +234,9 @@ func (p *put) document(d *Document) error {
 		if handsOn(d.Path) {
 			w.tree.handed[id] = d.Syntax.Imports
 		}
+		if d.Language == goMod {
+			w.tree.setModule(id, moduleName(d.Syntax))
+		}
 	}
 	return w.exec(`UPDATE files SET language = ?, size = ?, mtime = ?, hash = ?, summary = ?, problem = ?,
 		next_symbol = ?, next_chunk = ?, symbols = ?, chunks = ?, linked = 0, generation = ? WHERE id = ?`,
@@ -244,6 +247,16 @@ func (p *put) document(d *Document) error {
 // isUsedUp answers whether a file that has used the local ids below next may be short of
 // ids for more.
 func isUsedUp(next int64, more int) bool { return next+int64(more) > 1<<localBits }
+
+// moduleName is what a go.mod calls its module.
+func moduleName(f *syntax.File) string {
+	for i := range f.Symbols {
+		if f.Symbols[i].Kind == syntax.KindModule {
+			return f.Symbols[i].Name
+		}
+	}
+	return ""
+}
 
 func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol) (int64, error) {
 	free := map[symbolKey][]int64{}

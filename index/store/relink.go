@@ -153,9 +153,18 @@ func (w *writer) prepareLookups(preload bool) error {
 	return err
 }
 
-// loadHanded reads the imports of the files that hand names on.
+// loadHanded reads the imports of the files that hand names on, and Go's modules.
 func (w *writer) loadHanded(t *Tree) error {
 	for id, f := range t.files {
+		if f.Language == goMod {
+			err := w.query("SELECT name FROM symbols WHERE id >= ? AND id < ? AND kind = 'module' ORDER BY ordinal LIMIT 1", func(r []driver.Value) error {
+				t.setModule(id, r[0].(string))
+				return nil
+			}, id<<localBits, (id+1)<<localBits)
+			if err != nil {
+				return err
+			}
+		}
 		if !handsOn(f.Path) {
 			continue
 		}

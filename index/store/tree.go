@@ -19,6 +19,10 @@ type Tree struct {
 	byDir     map[string][]int64
 	// handed are the imports of the files that stand for others.
 	handed map[int64][]syntax.Import
+	// modules are the go.mod of each module of Go, by its name; named is the other
+	// way round.
+	modules map[string][]int64
+	named   map[int64]string
 }
 
 // TreeFile is one file of a Tree.
@@ -31,6 +35,7 @@ func newTree() *Tree {
 	return &Tree{
 		files: map[int64]*TreeFile{}, byStem: map[string][]int64{},
 		byDirName: map[string][]string{}, byDir: map[string][]int64{}, handed: map[int64][]syntax.Import{},
+		modules: map[string][]int64{}, named: map[int64]string{},
 	}
 }
 
@@ -75,6 +80,22 @@ func (t *Tree) Dirs(name string) []string { return t.byDirName[fold(name)] }
 // HandedOn returns the imports of a file whose names may be had from it: an
 // index.ts, an __init__.py, a Rust or Protobuf file. Of others it returns nil.
 func (t *Tree) HandedOn(file int64) []syntax.Import { return t.handed[file] }
+
+// GoModule returns the go.mod files that name a module so.
+func (t *Tree) GoModule(name string) []int64 { return t.modules[name] }
+
+const goMod = "go.mod" // as a language
+
+// setModule notes what module a go.mod names, "" if none.
+func (t *Tree) setModule(id int64, name string) {
+	if old, ok := t.named[id]; ok {
+		drop(t.modules, old, id)
+		delete(t.named, id)
+	}
+	if name != "" {
+		t.modules[name], t.named[id] = append(t.modules[name], id), name
+	}
+}
 
 // handsOn tells the files whose imports others can see.
 func handsOn(name string) bool {
@@ -134,6 +155,7 @@ func (t *Tree) remove(id int64) {
 	}
 	delete(t.files, id)
 	delete(t.handed, id)
+	t.setModule(id, "")
 	for _, s := range stems(f.Path) {
 		drop(t.byStem, s, id)
 	}

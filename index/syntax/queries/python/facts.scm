@@ -29,7 +29,8 @@
   body: (block . (expression_statement . (string) @doc)) @body) @definition.class
 (class_definition name: (identifier) @name body: (block) @body) @definition.class
 
-; What is assigned at the top of the file, under a try, an if or a with as well.
+; What is assigned at the top of the file, under a try or an if as well; under a with only
+; constants, since the rest is what a script needs there.
 ((expression_statement (assignment left: (identifier) @name right: [(dictionary) (list) (set) (lambda)] @body) @definition.const)
   (#match? @name "^_*[A-Z][A-Z0-9_]*$") (#not-has-ancestor? @definition.const "function_definition" "class_definition" "for_statement" "while_statement"))
 ((expression_statement (assignment left: [(identifier) @name (pattern_list [(identifier) @name (list_splat_pattern (identifier) @name)])
@@ -38,12 +39,12 @@
 ((expression_statement (assignment right: (assignment left: (identifier) @name)) @definition.const)
   (#match? @name "^_*[A-Z][A-Z0-9_]*$") (#not-has-ancestor? @definition.const "function_definition" "class_definition" "for_statement" "while_statement"))
 ((expression_statement (assignment left: (identifier) @name right: [(dictionary) (list) (set) (lambda)] @body) @definition.var)
-  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement"))
+  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement" "with_statement"))
 ((expression_statement (assignment left: [(identifier) @name (pattern_list [(identifier) @name (list_splat_pattern (identifier) @name)])
   (tuple_pattern (identifier) @name) (list_pattern (identifier) @name)]) @definition.var)
-  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement"))
+  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement" "with_statement"))
 ((expression_statement (assignment right: (assignment left: (identifier) @name)) @definition.var)
-  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement"))
+  (#not-has-ancestor? @definition.var "function_definition" "class_definition" "for_statement" "while_statement" "with_statement"))
 (module (type_alias_statement . (type [(identifier) @name (generic_type (identifier) @name)])) @definition.type)
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name) @definition.field)))
 ((expression_statement (assignment left: [(identifier) @name (pattern_list [(identifier) @name (list_splat_pattern (identifier) @name)])

@@ -18,12 +18,16 @@ const nice = 10
 // the kernel's clock, 4 ms. Older kernels take no such setting.
 const shortSlice = 100_000
 
+// longSlice is that of a thread in the background: longer than any program's that
+// leaves it to the kernel, so that the editor itself goes before it as well.
+const longSlice = 4_000_000
+
 // Background lowers the priority of the calling goroutine for the rest of its
 // life. On Linux a priority is a thread's; the thread ends with the goroutine that
 // is locked to it.
 func Background() {
 	runtime.LockOSThread()
-	setSlice(0, 0)
+	setSlice(0, longSlice)
 	// Without the right to do so all stays as it was.
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), nice)
 }
@@ -33,7 +37,7 @@ func Background() {
 func patient() {
 	if responsive.Load() { // a thread of its own makes handing over work dearer
 		runtime.LockOSThread()
-		setSlice(0, 0)
+		setSlice(0, longSlice)
 	}
 }
 
@@ -51,7 +55,7 @@ func shortSlices() {
 	}
 }
 
-// setSlice sets the slice of a thread, 0 for the caller's; 0 ns is the kernel's own.
+// setSlice sets the slice of a thread, 0 for the caller's.
 func setSlice(thread int, ns uint64) {
 	attr, err := unix.SchedGetAttr(thread, 0)
 	if err != nil || attr.Policy != unix.SCHED_NORMAL {

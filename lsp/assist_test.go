@@ -349,15 +349,15 @@ func TestAFailedExplanationSaysWhy(t *testing.T) {
 
 // Whatever happens, nothing stays on the screen as if it went on.
 func TestAPanicEndsItsProgress(t *testing.T) {
-	c := &core{indexed: true, assistant: assistant{fix: func(context.Context, agent.Problem) (agent.Proposal, error) { panic("boom") }}}
+	panics := assistant{fix: func(context.Context, agent.Problem) (agent.Proposal, error) { panic("boom") }}
 	t.Run("command", func(t *testing.T) {
-		e := edit(t, "neovim", c)
+		e := edit(t, "neovim", &core{indexed: true, assistant: panics})
 		beginFix(t, e, problemAt(t, e, "a.go"))
 		ended(t, e, "failed")
 		awaitShown(t, e, "an internal error")
 	})
 	t.Run("resolve", func(t *testing.T) {
-		e := edit(t, "vscode", c)
+		e := edit(t, "vscode", &core{indexed: true, assistant: panics})
 		b := problemAt(t, e, "a.go")
 		fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
 		wantCode(t, "resolve", e.Call(soon(t), "codeAction/resolve", map[string]any{"title": fix.Title, "data": fix.Data}, nil), -32603)

@@ -12,19 +12,19 @@ import (
 )
 
 func TestClientsWithoutGhostTextGetCompletionItems(t *testing.T) {
-	c := &core{complete: func(_ context.Context, req completion.Request) (completion.Result, error) {
+	complete := func(_ context.Context, req completion.Request) (completion.Result, error) {
 		return completion.Result{Engine: "m", Items: []completion.Item{
 			{Text: "turn ${a}\n}", Start: req.Offset, End: req.Offset + 1, Engine: "m"},
 			{Text: "return b", Start: req.Offset - 2, End: req.Offset, Engine: "m"},
 		}}, nil
-	}}
+	}
 	for _, tt := range []struct {
 		client, newText, format string
 	}{
 		{"helix", "return ${a}\n}", "1"},
 		{"Neovim", "return \\${a\\}\n\\}", "2"},
 	} {
-		e := edit(t, "helix", c, func(o *lsptest.Options) {
+		e := edit(t, "helix", &core{complete: complete}, func(o *lsptest.Options) {
 			o.Profile.ClientInfo = json.RawMessage(`{"name":"` + tt.client + `"}`)
 		})
 		if _, ok := e.Capabilities["completionProvider"]; !ok {

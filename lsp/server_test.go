@@ -152,6 +152,9 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 			return s, problems
 		},
 		NewCore: func(start lsp.Start) (lsp.Core, error) {
+			if c.Workspace != nil {
+				t.Error("a second server with the core of another one: messages of the first may still use it")
+			}
 			c.problems = start.Problems
 			c.Workspace = workspace.New(workspace.Options{StateDir: t.TempDir(), Progress: c.progress(start)})
 			c.tools = agent.NewToolbox(agent.Parts{

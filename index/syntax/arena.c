@@ -133,6 +133,11 @@ void quarry_arena_pause(quarry_arena *arena, const int32_t *raised, uintptr_t ha
   arena->handle = handle;
 }
 
+const int32_t *quarry_arena_raised(const quarry_arena *arena) {
+  static const int32_t never = 0;
+  return arena->raised != NULL ? arena->raised : &never;
+}
+
 void quarry_arena_pass(const quarry_arena *arena) {
   if (arena->raised != NULL && __atomic_load_n(arena->raised, __ATOMIC_RELAXED) != 0) {
     quarryPause(arena->handle);

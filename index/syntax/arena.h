@@ -26,6 +26,9 @@ void quarry_arena_pause(quarry_arena *arena, const int32_t *raised, uintptr_t ha
 // quarry_arena_pass is where work in an arena may stand still.
 void quarry_arena_pass(const quarry_arena *arena);
 
+// quarry_arena_raised is where quarry_arena_pass looks; never NULL.
+const int32_t *quarry_arena_raised(const quarry_arena *arena);
+
 // quarry_arena_take returns size bytes of an arena.
 void *quarry_arena_take(quarry_arena *arena, size_t size);
 

@@ -367,6 +367,7 @@ const subtree *quarry_glr(quarry_arena *arena, const grammar *g, const char *tex
   p->g = g;
   memset(p->known, 0, sizeof(p->known));
   p->memory.arena = arena;
+  p->raised = quarry_arena_raised(arena);
   p->nodes.memory = &p->memory;
   p->budget = (int64_t)STEPS_PER_BYTE * length + STEPS_PER_BYTE * 16;
   p->memory.left = (int64_t)MEMORY_PER_BYTE * length + (1 << 20);

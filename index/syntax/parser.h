@@ -61,6 +61,7 @@ typedef struct {
 typedef struct {
   const grammar *g;
   pool memory;
+  const int32_t *raised; // see quarry_arena_pause
   int64_t budget; // of steps: of about the time that it takes to look at a tree
 
   stack_nodes nodes;
@@ -95,7 +96,9 @@ static inline uint16_t lookup(parser *p, uint16_t state, uint16_t symbol) {
 // spend takes steps off the budget, and gives up where they or the memory are
 // more than any text of a language needs. Between two steps a parse may stand still.
 static inline void spend(parser *p, uint32_t steps) {
-  quarry_arena_pass(p->memory.arena);
+  if (__atomic_load_n(p->raised, __ATOMIC_RELAXED) != 0) {
+    quarry_arena_pass(p->memory.arena);
+  }
   p->budget -= steps;
   p->gave_up = p->gave_up || p->budget < 0 || p->memory.left < 0 || p->nodes.tangled;
 }

@@ -1,41 +1,136 @@
 package completion
 
-import "strings"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // dropRepetition cuts an answer where it starts to repeat itself or what
 // stands above, the way small models fail.
 func dropRepetition(s *site, text string) string {
-	text = cutLoop(text)
+	text = dropLoop(s, text)
 	lines := strings.Split(text, "\n")
-	if n := repeatedFrom(lines); n < len(lines) {
-		lines = lines[:n]
-		text = strings.Join(lines, "\n")
-	}
+	lines = lines[:min(repeatedFrom(lines), countedFrom(lines))]
 	if copiesAbove(s, lines) {
 		return ""
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
-// cutLoop ends a line at the first of at least eight repetitions of a few
-// signs at its end, if there is a letter among them or it goes on for long.
-func cutLoop(text string) string {
-	const most = 24 // longest repeated piece
-	for size := 1; size <= most && size*8 <= len(text); size++ {
-		end := len(text)
-		piece := text[end-size:]
-		if blank(piece) || strings.Contains(piece, "\n") {
+// dropLoop drops the last line if it ends in the same words over and over: one
+// round of them is no better than ten.
+func dropLoop(s *site, text string) string {
+	start := strings.LastIndexByte(text, '\n') + 1
+	line := text[start:]
+	if start == 0 {
+		line = s.line + line
+	}
+	if !endsInLoop(line) {
+		return text
+	}
+	return text[:max(start-1, 0)]
+}
+
+// What makes a loop: that many rounds of at most so many bytes, and that many
+// bytes of all. Of 3.8 million lines of Go, Python and Perl 17 end so.
+const (
+	loopRounds = 6
+	loopPiece  = 48
+	loopBytes  = 40
+)
+
+// endsInLoop reports whether line ends in a loop. Zeros, escapes and rows of
+// numbers repeat with good reason, and so does what stands in a string: a round
+// has to hold a name, and a blank or a call, outside of one.
+func endsInLoop(line string) bool {
+	for size := 2; size <= loopPiece && size*loopRounds <= len(line); size++ {
+		start := len(line) - size
+		for start > 0 && line[start-1] == line[start-1+size] {
+			start--
+		}
+		run, round := len(line)-start, line[len(line)-size:]
+		if run < size*loopRounds || run < loopBytes || !strings.ContainsAny(round, " \t(") || !holdsName(round+round) {
 			continue
 		}
-		n := 1
-		for end-(n+1)*size >= 0 && text[end-(n+1)*size:end-n*size] == piece {
-			n++
-		}
-		if n >= 8 && (wordCount(piece) > 0 || n*size >= 80) {
-			return text[:end-(n-1)*size]
+		if strings.ContainsAny(round, "\"'`") || openQuote(line[:start]) == 0 {
+			return true
 		}
 	}
-	return text
+	return false
+}
+
+// holdsName: a word in text begins with a letter.
+func holdsName(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if isWord(text[i]) && !isWord(text[i-1]) && (text[i] < '0' || text[i] > '9') {
+			return true
+		}
+	}
+	return false
+}
+
+// countedLines is how many lines that only count up are a loop.
+const countedLines = 5
+
+// countedFrom is the index of the line behind the first of a row of lines, each
+// like the one before but for words that count up: const b = 1, const c = 1.
+// That line is worth showing; how far to count, the answer does not know.
+func countedFrom(lines []string) int {
+	row := 1
+	for i := 1; i < len(lines); i++ {
+		if !countsUp(lines[i-1], lines[i]) {
+			row = 1
+		} else if row++; row == countedLines {
+			return i - row + 2
+		}
+	}
+	return len(lines)
+}
+
+// countsUp: next is line with at least one of its words, a letter or one that
+// ends in a number, the next of its kind, and all else the same.
+func countsUp(line, next string) bool {
+	line, next = strings.TrimSpace(line), strings.TrimSpace(next)
+	counted := false
+	for line != "" && next != "" {
+		a, b := firstWord(line), firstWord(next)
+		switch {
+		case a == b:
+		case a == "" || !isWord(a[0]) || successor(a) != b:
+			return false
+		default:
+			counted = true
+		}
+		line, next = line[len(a):], next[len(b):]
+	}
+	return counted && line == next
+}
+
+// firstWord is the word that text begins with, or its first byte.
+func firstWord(text string) string {
+	n := 0
+	for n < len(text) && isWord(text[n]) {
+		n++
+	}
+	return text[:max(n, 1)]
+}
+
+// successor is what follows word when one counts: c after b, x10 after x9, ""
+// where nothing does.
+func successor(word string) string {
+	stem := strings.TrimRight(word, "0123456789")
+	if stem == word {
+		if len(word) == 1 && word[0] < 0x80 {
+			return string(word[0] + 1)
+		}
+		return ""
+	}
+	n, err := strconv.Atoi(word[len(stem):])
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s%0*d", stem, len(word)-len(stem), n+1)
 }
 
 // repeatedFrom is the index of the first line from which on the lines repeat

@@ -79,6 +79,9 @@ func (r *Root) levelOf(dir string) *level {
 	}
 	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
 	l := newLevel(parent, abs, dir, "", onDisk(abs))
+	if r.cached += l.patterns(); r.cached > maxCached {
+		r.levels, r.cached = map[string]*level{}, l.patterns()
+	}
 	r.levels[dir] = l
 	return l
 }

@@ -22,10 +22,11 @@ const (
 	Binary         Reason = "binary"
 	Database       Reason = "database"
 	TooLarge       Reason = "too large"
-	Link           Reason = "link"        // a symbolic link, met in a walk
-	Outside        Reason = "outside"     // resolves to a place outside the root
-	Special        Reason = "not a file"  // socket, pipe, device
-	Unreadable     Reason = "cannot read" // missing, or no permission
+	RulesCut       Reason = "too many rules" // an ignore file of which a part is not in force, or what a .quarryignore like that is about
+	Link           Reason = "link"           // a symbolic link, met in a walk
+	Outside        Reason = "outside"        // resolves to a place outside the root
+	Special        Reason = "not a file"     // socket, pipe, device
+	Unreadable     Reason = "cannot read"    // missing, or no permission
 )
 
 // deniedDirs are folders that are never source, by name alone.

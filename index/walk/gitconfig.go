@@ -21,6 +21,8 @@ type gitConfig struct {
 	urls []string
 	// gathering: this reading is for the urls.
 	gathering bool
+	// files and text are how many files were read, and their bytes.
+	files, text int
 }
 
 // readGitConfig reads the files in git's order: the later has the say.
@@ -88,21 +90,26 @@ func isTrue(value string) bool {
 // read takes in a file and, where they stand, those that it includes.
 func (c *gitConfig) read(file string, depth int) {
 	const (
-		deepest = 10 // git's own bound
-		largest = 1 << 20
+		deepest  = 10 // git's own bound
+		mostText = maxRuleFile
+		// mostFiles: a file that includes itself twice is read a thousand times within
+		// git's bound.
+		mostFiles = 100
+		mostURLs  = 200 // each is matched against each condition
 	)
-	if info, err := os.Stat(file); err != nil || depth > deepest || !info.Mode().IsRegular() || info.Size() > largest {
+	if depth > deepest || c.files == mostFiles {
 		return
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
+	text, cut, err := readRules(file, true, mostText-c.text)
+	if err != nil || cut {
 		return
 	}
+	c.files, c.text = c.files+1, c.text+len(text)
 	eachSetting(string(text), func(section, sub, key, value string) {
 		switch {
 		case sub == "" && (section != "include" || key != "path"):
 			c.values[section+"."+key] = value
-		case section == "remote" && key == "url" && c.gathering:
+		case section == "remote" && key == "url" && c.gathering && len(c.urls) < mostURLs:
 			c.urls = append(c.urls, value)
 		case key == "path" && (section == "include" && sub == "" || section == "includeif" && c.holds(sub, file)):
 			path := c.expand(value, c.home)
@@ -132,7 +139,7 @@ func (c *gitConfig) holds(condition, file string) bool {
 		return c.inGitDir(pattern, file, true)
 	}
 	if pattern, ok := strings.CutPrefix(condition, "onbranch:"); ok {
-		head, err := os.ReadFile(filepath.Join(c.gitDir, "HEAD"))
+		head, _, err := readRules(filepath.Join(c.gitDir, "HEAD"), true, maxRuleFile)
 		branch, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 		return err == nil && ok && wildmatch(wholeFolder(pattern), branch, false)
 	}

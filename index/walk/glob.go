@@ -30,8 +30,14 @@ const (
 type token struct {
 	kind tokenKind
 	c    byte
-	set  *[256]bool
+	set  *byteSet
 }
+
+// byteSet holds bytes; a file of rules may have a third as many sets as bytes.
+type byteSet [4]uint64
+
+func (s *byteSet) add(c byte)      { s[c>>6] |= 1 << (c & 63) }
+func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
 // parsePattern compiles a line. ok is false for blank lines and comments, and for
 // patterns that git takes but that can match nothing (an unclosed bracket).
@@ -150,9 +156,11 @@ func lower(c byte) byte {
 	return c
 }
 
-var anyButSlash = func() (set [256]bool) {
-	for i := range set {
-		set[i] = i != '/'
+var anyButSlash = func() (set byteSet) {
+	for c := range 256 {
+		if c != '/' {
+			set.add(byte(c))
+		}
 	}
 	return set
 }()
@@ -178,8 +186,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // parseSet reads a bracket expression after its "[". n is its length with the
 // closing bracket, 0 if it is malformed. Where case is folded, git's [A-C] takes the
 // letters of either case, but its [ABC] and its \A none.
-func parseSet(s string, fold bool) (set *[256]bool, n int) {
-	set = new([256]bool)
+func parseSet(s string, fold bool) (set *byteSet, n int) {
+	set = new(byteSet)
 	i, negated := 0, false
 	if i < len(s) && (s[i] == '!' || s[i] == '^') {
 		negated = true
@@ -200,9 +208,11 @@ func parseSet(s string, fold bool) (set *[256]bool, n int) {
 				if !known {
 					return nil, 0
 				}
-				for c := range set {
+				for c := range 256 {
 					// Folded, both cases of a letter stand for it.
-					set[c] = set[c] || in(byte(c)) || fold && isAlpha(byte(c)) && in(byte(c)^32)
+					if in(byte(c)) || fold && isAlpha(byte(c)) && in(byte(c)^32) {
+						set.add(byte(c))
+					}
 				}
 				i += 2 + end + 1
 				continue
@@ -216,17 +226,20 @@ func parseSet(s string, fold bool) (set *[256]bool, n int) {
 		if next > len(s) {
 			return nil, 0
 		}
-		set[lo] = true // git's range from z to a holds the z
+		set.add(lo) // git's range from z to a holds the z
 		for c := int(lo); c <= int(hi); c++ {
-			set[c] = true
+			set.add(byte(c))
 			if ranged && fold && c >= 'A' && c <= 'Z' {
-				set[c|32] = true
+				set.add(byte(c | 32))
 			}
 		}
 		i = next
 	}
-	for c := range set {
-		set[c] = set[c] != negated && c != '/'
+	for i := range set {
+		if negated {
+			set[i] = ^set[i]
+		}
+		set[i] &= anyButSlash[i]
 	}
 	return set, i + 1
 }
@@ -283,7 +296,7 @@ func matchTokens(tokens []token, name string) bool {
 				starT, starN = t, n
 				continue
 			default:
-				if n < len(name) && (tk.kind == tokenByte && tk.c == name[n] || tk.kind == tokenSet && tk.set[name[n]]) {
+				if n < len(name) && (tk.kind == tokenByte && tk.c == name[n] || tk.kind == tokenSet && tk.set.has(name[n])) {
 					t, n = t+1, n+1
 					continue
 				}
@@ -306,14 +319,22 @@ func matchTokens(tokens []token, name string) bool {
 	}
 }
 
-// parseIgnore compiles the lines of an ignore file.
-func parseIgnore(text []byte, fold bool) []pattern {
+// parseIgnore compiles the lines of an ignore file, up to so many patterns; all is
+// false if there are more. cut says that the text was cut off, perhaps within a line.
+func parseIgnore(text []byte, cut, fold bool, most int) (list []pattern, all bool) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	var list []pattern
-	for line := range strings.SplitSeq(string(text), "\n") {
-		if p, ok := parsePattern(strings.TrimSuffix(line, "\r"), fold); ok {
-			list = append(list, p)
-		}
+	if cut {
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
 	}
-	return list
+	for line := range strings.SplitSeq(string(text), "\n") {
+		p, ok := parsePattern(strings.TrimSuffix(line, "\r"), fold)
+		if !ok {
+			continue
+		}
+		if len(list) == most {
+			return list, false
+		}
+		list = append(list, p)
+	}
+	return list, true
 }

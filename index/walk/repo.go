@@ -12,6 +12,7 @@ type repository struct {
 	exclude []pattern // .git/info/exclude
 	global  []pattern // core.excludesFile
 	fold    bool      // core.ignoreCase
+	cut     bool      // there are more patterns than are in force
 }
 
 // gitDir finds the repository data of a work tree: .git, or where a .git file of
@@ -28,7 +29,7 @@ func gitDir(dir string) string {
 	case !info.Mode().IsRegular():
 		return ""
 	}
-	text, err := os.ReadFile(dot)
+	text, _, err := readRules(dot, true, maxRuleFile)
 	if err != nil {
 		return ""
 	}
@@ -44,7 +45,7 @@ func gitDir(dir string) string {
 
 // commonDir is where a linked worktree keeps what it shares with the others.
 func commonDir(gitDir string) string {
-	text, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	text, _, err := readRules(filepath.Join(gitDir, "commondir"), true, maxRuleFile)
 	if err != nil {
 		return gitDir
 	}
@@ -75,7 +76,7 @@ func Exclude(dir string) string {
 	return filepath.Join(commonDir(git), "info", "exclude")
 }
 
-func openRepository(dir string) *repository {
+func openRepository(dir string, left *allowance) *repository {
 	own := gitDir(dir)
 	git := commonDir(own)
 	config := readGitConfig(own, git)
@@ -87,16 +88,14 @@ func openRepository(dir string) *repository {
 	if xdg := config.xdg(); !ok && xdg != "" {
 		excludes = filepath.Join(xdg, "ignore")
 	}
-	if text, err := os.ReadFile(filepath.Join(git, "info", "exclude")); err == nil {
-		r.exclude = parseIgnore(text, r.fold)
-	}
+	r.exclude, r.cut = left.read(filepath.Join(git, "info", "exclude"), true, r.fold)
 	if excludes = config.expand(excludes, config.home); excludes != "" {
 		if !filepath.IsAbs(excludes) { // git works at the top of the work tree
 			excludes = filepath.Join(dir, excludes)
 		}
-		if text, err := os.ReadFile(excludes); err == nil {
-			r.global = parseIgnore(text, r.fold)
-		}
+		var cut bool
+		r.global, cut = left.read(excludes, true, r.fold)
+		r.cut = r.cut || cut
 	}
 	return r
 }

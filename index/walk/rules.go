@@ -1,9 +1,9 @@
 package walk
 
 import (
-	"os"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 // ignoreFiles in the order of their say. The first kind that has a matching line
@@ -26,7 +26,16 @@ type level struct {
 	repo *repository
 	// fold: names are compared without regard to case (core.ignoreCase).
 	fold bool
+	// cut says of which of the ignore files not every line is in force.
+	cut [len(ignoreFiles)]bool
+	// left is what the folders below may still read.
+	left allowance
 }
+
+// closed answers whether everything in the folder is left out: nobody knows what
+// the rest of its .quarryignore withholds. That gives a repository no power, since
+// a line with a star does the same.
+func (l *level) closed() bool { return l.cut[0] }
 
 // name is rel as seen from the level's folder.
 func (l *level) name(rel string) string {
@@ -39,12 +48,12 @@ func (l *level) name(rel string) string {
 // newLevel reads the ignore files of one folder. has answers whether a name is in
 // it, so that a walk, which has the listing, need not ask the disk.
 func newLevel(parent *level, abs, dir, above string, has func(string) bool) *level {
-	l := &level{parent: parent, dir: dir, above: above}
+	l := &level{parent: parent, dir: dir, above: above, left: allowance{maxPatterns, maxRuleText}}
 	if parent != nil {
-		l.fold = parent.fold
+		l.fold, l.left = parent.fold, parent.left
 	}
 	if has(".git") && gitDir(abs) != "" {
-		l.repo = openRepository(abs)
+		l.repo = openRepository(abs, &l.left)
 		l.fold = l.repo.fold
 	}
 	for i, file := range ignoreFiles {
@@ -52,12 +61,7 @@ func newLevel(parent *level, abs, dir, above string, has func(string) bool) *lev
 			continue
 		}
 		// A link could make another file's lines look like patterns; git refuses it.
-		if info, err := os.Lstat(filepath.Join(abs, file)); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if text, err := os.ReadFile(filepath.Join(abs, file)); err == nil {
-			l.lists[i] = parseIgnore(text, l.fold)
-		}
+		l.lists[i], l.cut[i] = l.left.read(filepath.Join(abs, file), false, l.fold)
 	}
 	return l
 }
@@ -123,7 +127,14 @@ func (l *level) reason(rel string, dir bool, exists func(string) bool) Reason {
 	if secretEntry(rel, dir) {
 		return Secret
 	}
-	built := denied(path.Base(rel), dir, exists)
+	base := path.Base(rel)
+	if l.closed() {
+		return RulesCut
+	}
+	if i := slices.Index(ignoreFiles[:], base); i >= 0 && l.cut[i] {
+		return RulesCut // so that the status names it
+	}
+	built := denied(base, dir, exists)
 	if built == VersionControl {
 		return built
 	}
@@ -137,4 +148,15 @@ func (l *level) reason(rel string, dir bool, exists func(string) bool) Reason {
 		return Ignored
 	}
 	return ""
+}
+
+// patterns counts what the folder's own files say.
+func (l *level) patterns() (n int) {
+	for _, list := range l.lists {
+		n += len(list)
+	}
+	if l.repo != nil {
+		n += len(l.repo.exclude) + len(l.repo.global)
+	}
+	return n
 }

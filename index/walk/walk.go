@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // DefaultMaxSize is the size in bytes above which a file is left out.
@@ -38,9 +39,10 @@ type Root struct {
 	filesMu sync.RWMutex
 	files   *os.Root
 
-	// mu guards levels, the cache of Check by folder.
+	// mu guards levels, the cache of Check by folder, and cached, the patterns in it.
 	mu     sync.Mutex
 	levels map[string]*level
+	cached int
 	above  *level // the folders between the top of the work tree and the root
 }
 
@@ -120,7 +122,7 @@ func (r *Root) Reload() {
 	above := levelsAbove(r.dir)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.levels, r.above = map[string]*level{}, above
+	r.levels, r.cached, r.above = map[string]*level{}, 0, above
 }
 
 // IsRule answers whether a change of the path changes what is left out.
@@ -231,7 +233,13 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 		return names[rel]
 	}
 	l := newLevel(parent, abs, dir, "", exists)
+	if l.repo != nil && l.repo.cut {
+		v.Skip(Skip{path.Join(dir, ".git/info/exclude"), RulesCut}) // and core.excludesFile
+	}
 	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rel := path.Join(dir, e.Name())
 		reason := Reason("")
 		switch {
@@ -278,7 +286,9 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 // could be read; the caller has asked Check or Walk about the path before.
 func (r *Root) Read(rel string) (text []byte, e Entry, reason Reason, err error) {
 	f, err := within(r, func(files *os.Root) (*os.File, error) {
-		return files.Open(filepath.FromSlash(rel)) // refuses ways out of the root
+		// It refuses ways out of the root. Without O_NONBLOCK a pipe, put in the place of
+		// a file, would be waited for.
+		return files.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	})
 	if err != nil {
 		return nil, e, Unreadable, err

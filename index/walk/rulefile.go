@@ -1,0 +1,76 @@
+package walk
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// What a workspace may ask of whoever reads its rules. The rules come with a clone
+// or an archive, so that anybody may have written them.
+const (
+	// maxRuleFile is the size in bytes of the largest file of rules that is read
+	// whole. The largest .gitignore that people keep have a few thousand lines.
+	maxRuleFile = 1 << 20
+	// maxPatterns and maxRuleText bound the patterns that are in force for one path,
+	// those of all folders above it together: each path is matched against all.
+	maxPatterns = 20_000
+	maxRuleText = 1 << 20
+	// maxCached bounds the patterns that are kept in memory between questions.
+	maxCached = 10 * maxPatterns
+)
+
+// readRules reads at most limit bytes of a file that says what is left out; more is
+// true if it has more. Only a regular file is read, since a pipe has no end to wait
+// for and a device none to reach. follow says whether it may be a link.
+func readRules(name string, follow bool, limit int) (text []byte, more bool, err error) {
+	stat := os.Lstat
+	if follow {
+		stat = os.Stat
+	}
+	named, err := stat(name)
+	if err != nil {
+		return nil, false, err
+	}
+	if !named.Mode().IsRegular() {
+		return nil, false, &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
+	}
+	// A pipe may have taken its place meanwhile; opening one would wait for a writer.
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if opened, err := f.Stat(); err != nil || !os.SameFile(named, opened) {
+		return nil, false, &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
+	}
+	limit = min(limit, maxRuleFile)
+	text, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err != nil {
+		return nil, false, err
+	}
+	if len(text) > limit {
+		return text[:limit], true, nil
+	}
+	return text, false, nil
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// allowance is what may still be read on the way down to a folder.
+type allowance struct{ patterns, text int }
+
+// read reads a list of ignore patterns and takes it off the allowance. cut is
+// true if there are more lines than that allows: those are not in force.
+func (a *allowance) read(name string, follow, fold bool) (list []pattern, cut bool) {
+	text, cut, err := readRules(name, follow, a.text)
+	if err != nil {
+		return nil, false
+	}
+	a.text -= len(text)
+	list, all := parseIgnore(text, cut, fold, a.patterns)
+	a.patterns -= len(list)
+	return list, cut || !all
+}

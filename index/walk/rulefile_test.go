@@ -1,0 +1,159 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// numbered answers so many patterns, the last of which is about last.go.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n - 1 {
+		fmt.Fprintf(&b, "x%d\n", i)
+	}
+	return b.String() + "last.go\n"
+}
+
+// checkedAlike asks Check about every file; its answer must be the walk's.
+func checkedAlike(t *testing.T, r *Root) {
+	t.Helper()
+	files, skips := walked(t, r)
+	for _, f := range files {
+		if reason := r.Check(f); reason != "" {
+			t.Errorf("the walk takes %s, Check says %q", f, reason)
+		}
+	}
+	for _, s := range skips {
+		name, reason, _ := strings.Cut(strings.TrimSuffix(s, ")"), " (")
+		if got := r.Check(name); string(got) != reason && name != ".git/info/exclude" {
+			t.Errorf("%s: the walk says %q, Check %q", name, reason, got)
+		}
+	}
+}
+
+func TestAsManyRulesAsAreReadAreInForce(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{".gitignore": numbered(maxPatterns), "a.go": "", "last.go": ""})
+	files, skips := walked(t, root(t, dir))
+	equal(t, "files", files, ".gitignore", "a.go")
+	equal(t, "skips", skips, "last.go (ignored)")
+}
+
+func TestRulesBeyondTheBoundsAreNotInForceAndToldOf(t *testing.T) {
+	long := "a.go\n" + strings.Repeat("# words\n", maxRuleText/8) + "last.go\n"
+	for name, text := range map[string]string{"patterns": "a.go\n" + numbered(maxPatterns), "bytes": long} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			dir := t.TempDir()
+			write(t, dir, map[string]string{"sub/.gitignore": text, "sub/a.go": "", "sub/last.go": "", "b.go": ""})
+			r := root(t, dir)
+			files, skips := walked(t, r)
+			equal(t, "files", files, "b.go", "sub/last.go")
+			equal(t, "skips", skips, "sub/.gitignore (too many rules)", "sub/a.go (ignored)")
+			checkedAlike(t, r)
+
+			// What a .quarryignore says further down may be what must not be read.
+			if err := os.Rename(filepath.Join(dir, "sub/.gitignore"), filepath.Join(dir, "sub/.quarryignore")); err != nil {
+				t.Fatal(err)
+			}
+			files, skips = walked(t, r)
+			equal(t, "files", files, "b.go")
+			equal(t, "skips", skips, "sub/.quarryignore (too many rules)", "sub/a.go (too many rules)", "sub/last.go (too many rules)")
+			checkedAlike(t, r)
+		})
+	}
+}
+
+func TestRulesOfAllFoldersAboveCountTogether(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	half := strings.TrimSuffix(numbered(maxPatterns/2), "last.go\n")
+	write(t, dir, map[string]string{
+		".git/HEAD": "ref: x\n", ".git/info/exclude": half, "a/.ignore": half, "a/b/.gitignore": "one\ntwo\nthree\n", "a/b/one": "", "a/b/two": "", "a/b/three": "",
+		"c/.gitignore": "one\ntwo\nthree\n", "c/three": "",
+	})
+	files, skips := walked(t, root(t, dir))
+	equal(t, "files", files, "a/.ignore", "a/b/three", "c/.gitignore")
+	equal(t, "skips", skips, "a/b/.gitignore (too many rules)", "a/b/one (ignored)", "a/b/two (ignored)", "c/three (ignored)")
+}
+
+func TestTooManyRulesOfGitsOwnAreToldOf(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{".git/HEAD": "ref: x\n", ".git/info/exclude": numbered(maxPatterns + 1), "a.go": "", "last.go": ""})
+	files, skips := walked(t, root(t, dir))
+	equal(t, "files", files, "a.go", "last.go")
+	equal(t, "skips", skips, ".git/info/exclude (too many rules)")
+}
+
+func TestTheCacheOfRulesIsBounded(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	text := numbered(maxPatterns)
+	files := map[string]string{}
+	for i := range 15 {
+		files[fmt.Sprintf("d%d/.gitignore", i)] = text
+	}
+	write(t, dir, files)
+	r := root(t, dir)
+	for i := range 15 {
+		if reason := r.Check(fmt.Sprintf("d%d/last.go", i)); reason != Ignored {
+			t.Errorf("d%d: %q", i, reason)
+		}
+		if r.cached > maxCached || len(r.levels) > maxCached/maxPatterns+1 {
+			t.Fatalf("%d patterns of %d folders are kept", r.cached, len(r.levels))
+		}
+	}
+}
+
+// Within git's bound on the depth, a file that includes itself twice is read a
+// thousand times, one that does so a hundred times for ever.
+func TestConfigurationThatIncludesItselfEnds(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		".git/HEAD":   "ref: refs/heads/main\n",
+		".git/config": "[core]\n\texcludesFile = " + filepath.ToSlash(dir) + "/list\n[include]\n" + strings.Repeat("\tpath = config\n", 100),
+		"list":        "left.go\n", "left.go": "", "a.go": "",
+	})
+	files, _ := walked(t, root(t, dir))
+	equal(t, "files", files, "a.go", "list")
+}
+
+func TestWalkEndsWithinAFolder(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.go": "", "b.go": "", "c.go": ""})
+	ctx, cancel := context.WithCancel(t.Context())
+	met := 0
+	err := root(t, dir).Walk(ctx, "", Visitor{
+		Dir:  func(string) {},
+		File: func(Entry) error { met++; cancel(); return nil },
+		Skip: func(Skip) {},
+	})
+	if !errors.Is(err, context.Canceled) || met != 1 {
+		t.Errorf("%d files are met, %v", met, err)
+	}
+}
+
+// A million one-byte sets are the most memory that a file of rules asks for.
+func TestMemoryOfRulesIsBounded(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{".gitignore": strings.Repeat("[a]", maxRuleText/3), "a/.gitignore": strings.Repeat("[a]", maxRuleText/3), "a/a.go": ""})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	files, _ := walked(t, root(t, dir))
+	runtime.ReadMemStats(&after)
+	equal(t, "files", files, ".gitignore", "a/a.go")
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 {
+		t.Errorf("%d MB are allocated", mb)
+	}
+}

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,21 @@ func (d *Document) Path() string {
 	}
 	return d.URI.FsPath()
 }
+
+// newScheme is that of texts that are in no file yet.
+const newScheme = "untitled"
+
+// Completable answers whether ghost text is written in the document: it is a file,
+// or a new text without a place. What other schemes show (an older version of a
+// file, a page of an archive, a cell, a folder) is judged by nobody's rules of
+// what is private.
+func (d *Document) Completable() bool {
+	return d.URI.IsFile() || d.URI.Scheme() == newScheme && !strings.ContainsAny(d.URI.Path(), `/\`)
+}
+
+// Name is what the name of a secret is looked for in: the path of a file, or what
+// the editor calls a text that is in none.
+func (d *Document) Name() string { return cmp.Or(d.Path(), d.URI.Path()) }
 
 var (
 	errUnknownDocument = errors.New("document is not open")

@@ -130,16 +130,25 @@ func (s *Server) complete(ctx context.Context, req completion.Request, open []*D
 // withhold gives req the open documents that a model may see; it answers false
 // if req's own is none of them. Not for the read loop: it may wait for the rules
 // of a folder that is being opened.
+//
+// A document outside every folder is completed, because the user opened it, but it
+// is in no prompt of a document of the workspace, nor the other way round.
 func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*Document) (ok bool) {
 	_, roots := s.current()
 	core := s.currentCore()
-	secret := func(d *Document) bool { return core.Withheld(ctx, d.Path(), d.Text.String()) }
+	secret := func(d *Document) bool { return core.Withheld(ctx, d.Name(), d.Text.String()) }
 	if secret(open[0]) {
-		s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", req.Key))
+		if ctx.Err() == nil { // else nobody knows what it is
+			s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", req.Key))
+		}
 		return false
 	}
+	outside := func(d *Document) bool {
+		root, _ := rootAndPath(d.Path(), roots)
+		return d.URI.IsFile() && root == ""
+	}
 	for _, d := range open[1:] {
-		if !secret(d) {
+		if outside(d) == outside(open[0]) && !secret(d) {
 			req.Open = append(req.Open, engineDocument(d, roots))
 		}
 	}
@@ -159,6 +168,10 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 	if doc.Stale {
 		return nil, nil
 	}
+	if !doc.Completable() {
+		s.note("scheme "+string(u), fmt.Sprintf("completions need a file, or a new text without a place: %s is neither; save it as a file", u))
+		return nil, nil
+	}
 	if now.Completion.Enabled && doc.Text.Len() > now.Completion.MaxFileBytes {
 		s.tell(Info, "size "+string(u), fmt.Sprintf(
 			"%s has %.1f MB, more than completion.maxFileBytes allows (%.1f MB); there is no ghost text in it.",
@@ -172,7 +185,7 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 	}
 	open := []*Document{doc}
 	for _, other := range s.docs.others(u) {
-		if !other.Stale && other.Text.Len() <= now.Completion.MaxFileBytes {
+		if !other.Stale && other.Completable() && other.Text.Len() <= now.Completion.MaxFileBytes {
 			open = append(open, other)
 		}
 	}
@@ -185,10 +198,6 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 }
 
 func engineDocument(d *Document, roots []string) completion.Document {
-	path := d.Path()
-	if path == "" {
-		path = d.URI.Path()
-	}
-	root, rel := rootAndPath(path, roots)
+	root, rel := rootAndPath(d.Name(), roots)
 	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Text.String()}
 }

@@ -42,7 +42,7 @@ type Workspace interface {
 	// FindSimilar finds code like a piece of code.
 	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
 	// Withheld answers whether a document with this text must not be shown to a
-	// model; path is "" for one that is in no file.
+	// model; path is a bare name, or "", for one that is in no file.
 	Withheld(ctx context.Context, path, text string) bool
 }
 

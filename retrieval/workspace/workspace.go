@@ -375,18 +375,28 @@ func (w *Workspace) Text(path string) (string, error) {
 // Withheld answers whether a document's text must not be shown to a model: it is
 // a secret by its name or its text, or left out by a .quarryignore of its folder.
 // It waits while the folder is being opened, because its rules are not known
-// before; if ctx ends first, the answer is yes. path is "" for a document that is
-// in no file.
+// before; if ctx ends first, the answer is yes. path is a bare name, or "", for a
+// document that is in no file.
+//
+// A document outside every folder is there because the user opened it: it is judged
+// by its name and its text, and so is what it leads to if it is a link.
 func (w *Workspace) Withheld(ctx context.Context, path, text string) bool {
-	switch {
-	case walk.IsSecretText(text):
+	if walk.IsSecretText(text) {
 		return true
-	case path == "":
-		return false
 	}
 	f, rel := w.folderOf(path)
+	if f == nil && walk.IsSecret(filepath.ToSlash(path)) {
+		return true
+	}
+	if f == nil && filepath.IsAbs(path) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			if f, rel = w.folderOf(real); f == nil && walk.IsSecret(filepath.ToSlash(real)) {
+				return true
+			}
+		}
+	}
 	if f == nil {
-		return walk.IsSecret(filepath.ToSlash(path))
+		return false
 	}
 	select {
 	case <-f.opened:

@@ -1,0 +1,169 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/completion"
+	"quarry/lsp/lsptest"
+)
+
+// seen is a core that keeps what it is asked to complete.
+func seen(c *core) <-chan completion.Request {
+	asked := make(chan completion.Request, 100)
+	c.complete = func(_ context.Context, req completion.Request) (completion.Result, error) {
+		asked <- req
+		return ghost(req, "ghost"), nil
+	}
+	return asked
+}
+
+// openURI opens a document that need not be a file.
+func openURI(t *testing.T, e *lsptest.Editor, uri, content string) {
+	t.Helper()
+	if err := e.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": uri, "languageId": "plaintext", "version": 1, "text": content,
+	}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func askURI(t *testing.T, e *lsptest.Editor, method, uri string) string {
+	t.Helper()
+	var raw json.RawMessage
+	if err := e.Call(soon(t), method, map[string]any{
+		"textDocument": map[string]any{"uri": uri}, "position": map[string]any{"line": 0, "character": 0},
+		"context": map[string]any{"triggerKind": 1},
+	}, &raw); err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Whatever an editor calls a secret, its text is in no prompt: neither when it is
+// asked for nor beside another document.
+func TestSecretsOfEveryScheme(t *testing.T) {
+	const canary = "hunter2"
+	secrets := []string{
+		"untitled:/ws/.env", "untitled:.env", "untitled:%2Eenv", "untitled:///ws/id_rsa", "untitled:%2Fws%2F.env", "untitled:/C:/x/.env", `untitled:C%3A%5Cx%5C.env`,
+		"git:/ws/.env?%7B%22path%22%3A%22%2Fws%2F.env%22%2C%22ref%22%3A%22~%22%7D", "fugitive:///ws/.git//0/.env", "vscode-notebook-cell:/ws/.env#W0",
+		"vscode-vfs://github/x/.env", "oil:///ws/.env", "zipfile:///ws/a.zip::.env", "zipfile:/ws/a.zip%3A%3A.env", "http://x/.env",
+		// What these schemes show is judged by no rules, so its name is no promise.
+		"untitled:/ws/main.go", "git:/ws/main.go?x", "vscode-notebook-cell:/ws/n.ipynb#W0", "oil:///ws/",
+	}
+	for _, editor := range []string{"vscode", "helix"} {
+		t.Run(editor, func(t *testing.T) {
+			c := &core{}
+			asked := seen(c)
+			e := edit(t, editor, c)
+			for _, u := range secrets {
+				openURI(t, e, u, "PASSWORD="+canary)
+				for _, method := range []string{"textDocument/inlineCompletion", "textDocument/completion"} {
+					if got := askURI(t, e, method, u); strings.Contains(got, "ghost") {
+						t.Errorf("%s in %s: %s", method, u, got)
+					}
+				}
+			}
+			select {
+			case req := <-asked:
+				t.Fatalf("the model was asked about %s", req.Key)
+			default:
+			}
+			openURI(t, e, "untitled:Untitled-1", "x")
+			if editor == "vscode" {
+				askURI(t, e, "textDocument/inlineCompletion", "untitled:Untitled-1")
+			} else {
+				askURI(t, e, "textDocument/completion", "untitled:Untitled-1")
+			}
+			req := <-asked
+			if req.Path != "Untitled-1" || len(req.Open) > 0 {
+				t.Errorf("a new text is completed as %q beside %v", req.Path, req.Open)
+			}
+		})
+	}
+}
+
+// A document outside every folder is completed, since the user opened it, but never
+// enters a prompt of the workspace, and takes nothing of that into its own.
+func TestDocumentsOutsideTheFolders(t *testing.T) {
+	c := &core{indexed: true}
+	asked := seen(c)
+	e := edit(t, "vscode", c)
+	outside := t.TempDir()
+	at := func(name string) string { return lsptest.FileURI(filepath.Join(outside, name)) }
+	openURI(t, e, at("one.go"), "package one")
+	openURI(t, e, at("two.go"), "package two")
+	openURI(t, e, at(".env"), "PASSWORD=hunter2")
+	inside := open(t, e, "in.go", "go", "package in")
+	open(t, e, "beside.go", "go", "package beside")
+	openURI(t, e, "untitled:Untitled-1", "new")
+	texts := func(uri string) string {
+		t.Helper()
+		askURI(t, e, "textDocument/inlineCompletion", uri)
+		req := <-asked
+		list := []string{req.Text}
+		for _, d := range req.Open {
+			list = append(list, d.Text)
+		}
+		slices.Sort(list[1:])
+		return strings.Join(list, ", ")
+	}
+	for uri, want := range map[string]string{
+		inside.URI: "package in, new, package beside", "untitled:Untitled-1": "new, package beside, package in",
+		at("one.go"): "package one, package two",
+	} {
+		if got := texts(uri); got != want {
+			t.Errorf("%s is completed with %q, want %q", uri, got, want)
+		}
+	}
+	if got := askURI(t, e, "textDocument/inlineCompletion", at(".env")); strings.Contains(got, "ghost") {
+		t.Errorf("a secret outside the folders is completed: %s", got)
+	}
+	if len(asked) > 0 {
+		t.Error("the model was asked about a secret outside the folders")
+	}
+}
+
+// A request that a newer one supersedes before the rules of its folder are known
+// says nothing about its document.
+func TestSupersededBeforeTheRulesAreKnown(t *testing.T) {
+	waiting, known := make(chan struct{}, 1), make(chan struct{})
+	c := &core{withheld: func(ctx context.Context) bool {
+		waiting <- struct{}{}
+		select {
+		case <-known:
+			return false
+		case <-ctx.Done():
+			return true
+		}
+	}}
+	e := edit(t, "vscode", c)
+	b := open(t, e, "a.go", "go", "")
+	first, err := e.Start("textDocument/inlineCompletion", e.InlineParams(b, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-waiting
+	second, err := e.Start("textDocument/inlineCompletion", e.InlineParams(b, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-waiting
+	var raw json.RawMessage
+	if err := first.Wait(&raw); err != nil || string(raw) != "null" {
+		t.Errorf("superseded: %s, %v", raw, err)
+	}
+	close(known)
+	if err := second.Wait(&raw); err != nil || !strings.Contains(string(raw), "ghost") {
+		t.Errorf("the newer request: %s, %v", raw, err)
+	}
+	for _, line := range e.Logged() {
+		if strings.Contains(line, "secret") {
+			t.Errorf("logged: %s", line)
+		}
+	}
+}

@@ -175,10 +175,7 @@ func trimEnd(s *site, text string) string {
 // say nothing, and for what the document says already.
 func dropUseless(s *site, text string) string {
 	body := strings.TrimSpace(text)
-	if body == "" || body == strings.TrimSpace(s.rest) {
-		return ""
-	}
-	if s.mode == fillBlock && body == strings.TrimSpace(s.firstBelow()) {
+	if body == "" || body == strings.TrimSpace(s.rest) || copiesBelow(s, text) {
 		return ""
 	}
 	return text

@@ -185,3 +185,19 @@ func copiesAbove(s *site, lines []string) bool {
 	}
 	return sameLines(above[len(above)-len(full):], full)
 }
+
+// copiesBelow: text makes the cursor's line what the one below says already. In
+// a run of equal lines, where the one above says it too, one more is wanted.
+func copiesBelow(s *site, text string) bool {
+	line, _, more := strings.Cut(text, "\n")
+	if blank(line) {
+		return false // what is added are the lines after the cursor's
+	}
+	line = s.line + line
+	if !more {
+		line += s.rest[coveredRest(s, text):]
+	}
+	below, said := s.firstBelow(), strings.TrimSpace(line)
+	return said == strings.TrimSpace(below) && said != strings.TrimSpace(s.lastAbove()) && holdsName(" "+said) &&
+		(s.mode == fillBlock || s.indentWidth(line) == s.indentWidth(below))
+}

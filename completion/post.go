@@ -82,17 +82,33 @@ func blankLines(lines []string) bool {
 	return true
 }
 
-// stripEcho drops the typed part of the line where the answer repeats it.
+// minEcho is the least that is an echo: "if" may well follow "if", and "papa" is
+// no "pa" said twice.
+const minEcho = 3
+
+// stripEcho drops what is typed where the answer says it again: the whole line,
+// or what begins with some name in it and ends in the word at the cursor.
 func stripEcho(s *site, text string) string {
-	typed := strings.TrimSpace(s.line)
-	if wordCount(typed) < 2 {
-		return text // "if" may well follow "if"
+	typed, lead := strings.TrimSpace(s.line), leadingSpace(text)
+	inWord := typed != "" && isWord(s.line[len(s.line)-1])
+	for i := 0; i+minEcho <= len(typed); i++ {
+		echo := typed[i:]
+		rest, ok := strings.CutPrefix(text[len(lead):], echo)
+		switch {
+		case !ok:
+		case i > 0:
+			if inWord && lead == "" && !isWord(typed[i-1]) && startsName(echo) {
+				return rest
+			}
+		case wordCount(echo) >= 2:
+			if inWord || rest == "" || !isWord(rest[0]) || !isWord(echo[len(echo)-1]) {
+				return rest
+			}
+		case inWord && holdsName(" "+echo) && (lead == "" || lead == leadingSpace(s.line)):
+			return rest
+		}
 	}
-	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t"), typed)
-	if !ok || rest != "" && isWord(rest[0]) && isWord(typed[len(typed)-1]) {
-		return text
-	}
-	return rest
+	return text
 }
 
 // fixLeading repairs the seam between the typed text and the answer: a blank

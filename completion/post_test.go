@@ -48,6 +48,19 @@ var fills = []fill{
 
 	// The seam.
 	{"echo of the line", "python", "def add(a, b):\n    return a ‸\n", "return a + b", "def add(a, b):\n    return a + b\n"},
+	{"echo of the line, in a word", "go", "\tvar res‸\n", "\tvar result string", "\tvar result string\n"},
+	{"echo of the line, without its indentation", "go", "\tvar res‸\n", "var result string", "\tvar result string\n"},
+	{"echo of the line, in its last word", "python", "from starlette imp‸\n", "from starlette import x", "from starlette import x\n"},
+	{"echo of a comment", "go", "\t// Add th‸\n", "\t// Add the endpoint to the list.", "\t// Add the endpoint to the list.\n"},
+	{"echo of a name", "go", "\tx := strings.Repl‸\n", "strings.ReplaceAll(a, b, c)", "\tx := strings.ReplaceAll(a, b, c)\n"},
+	{"echo of the last name", "go", "\tx := strings.Repl‸\n", "ReplaceAll(a, b, c)", "\tx := strings.ReplaceAll(a, b, c)\n"},
+	{"echo of a word", "javascript", "  return‸\n", "  return a + b;", "  return a + b;\n"},
+	{"echo and nothing else", "go", "\tdefer mu.Unlock‸\n", "mu.Unlock", "="},
+	{"a word that may come twice", "go", "\tConfig ‸\n", "Config", "\tConfig Config\n"},
+	{"a blank and the word again", "go", "\tConfig‸\n", " Config", "\tConfig Config\n"},
+	{"nested calls", "go", "\tx := Box(‸\n", "Box(1))", "\tx := Box(Box(1))\n"},
+	{"two letters twice", "python", "pa‸\n", "pa = 1", "papa = 1\n"},
+	{"digits twice", "python", "x = 100‸\n", "1000", "x = 1001000\n"},
 	{"two blanks", "typescript", "const x = ‸\n", " 1;", "const x = 1;\n"},
 	{"indentation twice", "python", "def f():\n    ‸\n", "    return 1", "def f():\n    return 1\n"},
 	{"deeper on purpose", "python", "x = [\n‸\n]\n", "    1,", "x = [\n    1,\n]\n"},
@@ -214,8 +227,11 @@ func TestFinishProperties(t *testing.T) {
 		doc := Document{Path: "f", Language: rapid.SampledFrom(ids).Draw(rt, "language"), Text: text}
 		cursor := runeStart(text, rapid.IntRange(0, len(text)).Draw(rt, "cursor"))
 		s := newSite(doc, cursor, indentUnit(text, doc.Language), rapid.IntRange(1, 20).Draw(rt, "lines"))
-		answer := code.Draw(rt, "answer")
+		answer, before := code.Draw(rt, "answer"), *s
 		got, covers := finish(s, answer)
+		if *s != before {
+			rt.Fatalf("the site changed: %+v", *s)
+		}
 		if got == "" {
 			return
 		}

@@ -60,15 +60,17 @@ func endsInLoop(line string) bool {
 	return false
 }
 
-// holdsName: a word in text begins with a letter.
+// holdsName: a word in text, behind its first byte, is a name and no number.
 func holdsName(text string) bool {
 	for i := 1; i < len(text); i++ {
-		if isWord(text[i]) && !isWord(text[i-1]) && (text[i] < '0' || text[i] > '9') {
+		if !isWord(text[i-1]) && startsName(text[i:]) {
 			return true
 		}
 	}
 	return false
 }
+
+func startsName(text string) bool { return isWord(text[0]) && (text[0] < '0' || text[0] > '9') }
 
 // countedLines is how many lines that only count up are a loop.
 const countedLines = 5

@@ -17,6 +17,7 @@ var steps = []step{
 	func(s *site, text string) string { cut, _ := s.scope(text, true); return text[:cut] },
 	dropRepetition,
 	matchIndent,
+	alignColumn,
 	cutRest,
 	trimEnd,
 	dropUseless,
@@ -115,19 +116,37 @@ func stripEcho(s *site, text string) string {
 // on both sides, or indentation that is there already.
 func fixLeading(s *site, text string) string {
 	lead := leadingSpace(text)
-	if lead == "" || lead == text || text[len(lead)] == '\n' {
-		return text
-	}
+	body := text[len(lead):]
 	switch {
+	case lead == "" || body == "":
+		return text
+	case body[0] == '\n':
+		return body
 	case blank(s.line):
-		want := s.expectedIndent()
-		if s.line != "" && s.indentWidth(s.line+"x") >= want {
-			return text[len(lead):]
-		}
-	case s.line[len(s.line)-1] == ' ' || s.line[len(s.line)-1] == '\t':
-		return text[len(lead):]
+		return s.missingIndent(lead) + body
+	case leadingSpace(s.line[len(s.line)-1:]) != "":
+		return body
 	}
 	return text
+}
+
+// missingIndent is what of lead, an answer's own indentation, belongs behind the
+// blanks of a line that has nothing else.
+func (s *site) missingIndent(lead string) string {
+	want, has := s.expectedIndent(), s.indentWidth(s.line+"x")
+	width, total := s.indentWidth(lead+"x"), s.indentWidth(s.line+lead+"x")
+	switch {
+	case s.line == "":
+		if width == want+1 && s.lang.blocks != flat && openBrackets(s.lastAbove()) <= 0 {
+			return strings.TrimSuffix(lead, " ")
+		}
+		return lead // deeper on purpose
+	case has < want && total == want:
+		return lead
+	case has < want && width == want:
+		return strings.TrimPrefix(lead, s.line) // all of it, not what is missing
+	}
+	return ""
 }
 
 // matchIndent rewrites the indentation of the answer's lines in the
@@ -168,6 +187,40 @@ func matchIndent(s *site, text string) string {
 		lines[i] = strings.Repeat("\t", n/width) + strings.Repeat(" ", n%width) + body
 	}
 	return strings.Join(lines, "\n")
+}
+
+// alignColumn moves the lines after the first by the one column that all of them
+// are off: a model that began with a blank too many goes on with it.
+func alignColumn(s *site, text string) string {
+	first, more, ok := strings.Cut(text, "\n")
+	step := s.indentWidth(s.unit + "x")
+	if !ok || step < 2 || s.lang.blocks == flat {
+		return text
+	}
+	first = s.line + first
+	next := strings.TrimLeft(more, "\n")
+	next = next[:lineEnd(next, 0)]
+	want := s.indentWidth(first)
+	opens := s.lang.opensBlock(first)
+	if opens {
+		want += step
+	}
+	off := s.indentWidth(next) - want
+	if off != 1 && off != -1 || want%step != 0 || openBrackets(first) > 0 && !opens || strings.HasPrefix(strings.TrimLeft(next, " \t"), "*") {
+		return text // not off, or aligned with something else
+	}
+	lines := strings.Split(more, "\n")
+	for i, line := range lines {
+		if blank(line) {
+			continue
+		}
+		width := s.indentWidth(line) - off
+		if width%step != 0 {
+			return text
+		}
+		lines[i] = strings.Repeat(s.unit, width/step) + strings.TrimLeft(line, " \t")
+	}
+	return text[:len(text)-len(more)] + strings.Join(lines, "\n")
 }
 
 // trimEnd drops blank lines and blanks at the end. Before code that follows on

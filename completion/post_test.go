@@ -63,6 +63,21 @@ var fills = []fill{
 	{"digits twice", "python", "x = 100‸\n", "1000", "x = 1001000\n"},
 	{"two blanks", "typescript", "const x = ‸\n", " 1;", "const x = 1;\n"},
 	{"indentation twice", "python", "def f():\n    ‸\n", "    return 1", "def f():\n    return 1\n"},
+	{"a blank too many", "javascript", "function test() {\n  ‸\n}\n", " const x = 1;", "function test() {\n  const x = 1;\n}\n"},
+	{"a blank too many, unit known", "typescript", "function a() {\n  b();\n}\nfunction c() {\n  ‸\n}\n", " d();", "function a() {\n  b();\n}\nfunction c() {\n  d();\n}\n"},
+	{"a blank too many at the margin", "go", "var a = 1\n‸\n", " var b = 2", "var a = 1\nvar b = 2\n"},
+	{"all of the indentation, some is there", "python", "class A:\n    def f(self):\n    ‸\n", "        return 1", "class A:\n    def f(self):\n        return 1\n"},
+	{"the indentation that is missing", "python", "class A:\n    def f(self):\n    ‸\n", "    return 1", "class A:\n    def f(self):\n        return 1\n"},
+	{"stars of a comment", "java", "class A {\n    /**\n    ‸\n", " * Adds one.", "class A {\n    /**\n     * Adds one.\n"},
+	{"stars at the margin", "c", "/*\n‸\n", " * Adds one.", "/*\n * Adds one.\n"},
+	{"blanks before a line break", "go", "\tx := 1‸\n}\n", "   \n\ty := 2", "\tx := 1\n\ty := 2\n}\n"},
+	{"one column off", "javascript", "function test() {\n    ‸\n}\n", "doSomething();\n     doAnother();", "function test() {\n    doSomething();\n    doAnother();\n}\n"},
+	{"one column off from the start", "javascript", "function test() {\n    ‸\n}\n", " doSomething();\n     doAnother();", "function test() {\n    doSomething();\n    doAnother();\n}\n"},
+	{"a block one column off", "javascript", "function test() {\n    a();\n    ‸\n}\n", "if (x) {\n         b();\n     }", "function test() {\n    a();\n    if (x) {\n        b();\n    }\n}\n"},
+	{"a body one column short", "python", "def f(x):\n    a()\n    if x‸\n", ":\n       b()\n       c()", "def f(x):\n    a()\n    if x:\n        b()\n        c()\n"},
+	{"one column off with tabs", "go", "func f() {\n\ta()\n\t‸\n}\n", "b()\n\t c()", "func f() {\n\ta()\n\tb()\n\tc()\n}\n"},
+	{"aligned with a bracket", "python", "    ‸\n", "x = (a,\n     b)", "    x = (a,\n     b)\n"},
+	{"stars aligned", "java", "class A {\n    ‸\n}\n", "/**\n     * Adds.\n     */", "class A {\n    /**\n     * Adds.\n     */\n}\n"},
 	{"deeper on purpose", "python", "x = [\n‸\n]\n", "    1,", "x = [\n    1,\n]\n"},
 	{"mid-word", "rust", "let value = comp‸\n", "ute(1);", "let value = compute(1);\n"},
 	{"mid-word with word after", "go", "x := get‸Name()\n", "User", "x := getUserName()\n"},
@@ -219,7 +234,8 @@ func TestFinishProperties(t *testing.T) {
 	ids := []string{"go", "python", "ruby", "html", "lua", "shellscript", "markdown", "typescript", "css", "unheard-of"}
 	code := rapid.Custom(func(rt *rapid.T) string {
 		pieces := []string{"\n", "\n", "\n    ", "\n\t", "\n\t\t", "if x {", "}", ")", "(", "\"", "'", "end", "def f", ":", "foo(a, b)", "return x",
-			" ", "  ", ",", ";", "```", "```go", "<|fim_middle|>", "<div>", "</div>", "é", "😀", "\r\n", "\r", "else", "a", "\\", "\xff"}
+			" ", "  ", ",", ";", "```", "```go", "<|fim_middle|>", "<div>", "</div>", "é", "😀", "\r\n", "\r", "else", "a", "\\", "\xff",
+			"\n     ", "\n   ", "\n * ", "/**", "foo = ", "0, ", "x1 = 1", "x2 = 1", "foo"}
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(rt, "pieces"), "")
 	})
 	rapid.Check(t, func(rt *rapid.T) {

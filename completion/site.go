@@ -49,16 +49,18 @@ func newSite(doc Document, cursor int, unit string, maxLines int) *site {
 	}
 	below := doc.Text[end:runeStart(doc.Text, min(len(doc.Text), end+nearBytes))]
 	s.below = strings.TrimPrefix(unixLines(below), "\n")
-	s.unit = nearUnit(s.above, s.below, unit)
+	s.unit = nearUnit(s.above, s.line, s.below, unit)
 	s.mode = s.fill()
 	return s
 }
 
 // nearUnit is unit, that of the whole document, unless the lines around say
-// otherwise: a Go file may be mostly shell templates, indented by spaces.
-func nearUnit(above, below, unit string) string {
+// otherwise: a Go file may be mostly shell templates, indented by spaces. Where
+// the cursor's line is the only one indented, its indentation is the unit.
+func nearUnit(above, typed, below, unit string) string {
 	const near = 1500
 	tabs, spaces := 0, 0
+	lead := leadingSpace(typed)
 	for _, text := range []string{above[max(0, len(above)-near):], below[:min(len(below), near)]} {
 		for line := range strings.SplitSeq(text, "\n") {
 			switch {
@@ -72,6 +74,8 @@ func nearUnit(above, below, unit string) string {
 	switch {
 	case tabs > 0 && spaces == 0:
 		return "\t"
+	case tabs+spaces == 0 && (lead == "\t" || len(lead) > 1 && strings.Trim(lead, " ") == ""):
+		return lead
 	case spaces > 0 && tabs == 0 && unit == "\t":
 		return "    "
 	}
@@ -160,7 +164,12 @@ func (s *site) lastAbove() string {
 func (s *site) expectedIndent() int {
 	above := s.lastAbove()
 	w := s.indentWidth(above)
-	if s.lang.opensBlock(above) {
+	switch said := strings.TrimSpace(above); {
+	case strings.HasPrefix(said, "/*") && !strings.Contains(said, "*/"):
+		w++ // below its first star
+	case strings.HasPrefix(said, "*/"):
+		w--
+	case s.lang.opensBlock(above):
 		w += s.indentWidth(s.unit + "x")
 	}
 	return w

@@ -228,7 +228,7 @@ func alignColumn(s *site, text string) string {
 func trimEnd(s *site, text string) string {
 	trimmed := strings.TrimRight(text, " \t\n")
 	tail := text[len(trimmed):]
-	if tail == "" || blank(s.rest) {
+	if tail == "" || blank(s.rest[coveredRest(s, text):]) {
 		return trimmed
 	}
 	if i := strings.LastIndexByte(tail, '\n'); i >= 0 {

@@ -137,11 +137,14 @@ func (r *scopeRules) first(line string) verdict {
 		return keep
 	}
 	r.header = r.lang.braceBelow && !strings.HasSuffix(r.lang.code(full), ";")
-	// With nothing added the line was finished, and the answer is the lines
-	// after it.
-	r.finished = blank(line)
-	if r.finished || r.header {
+	// With nothing added to the line and its closers it was finished, and the
+	// answer is the lines after it.
+	r.finished = strings.TrimSpace(line) == strings.TrimSpace(r.rest)
+	switch {
+	case r.finished, r.header && !blank(line):
 		return keep
+	case blank(line):
+		return dropAndStop // a line break inside the closers
 	}
 	return keepAndStop
 }

@@ -133,8 +133,12 @@ func openQuote(line string) byte {
 // superfluous: closing brackets and quotes an editor put there and that text
 // closes itself, going on after them.
 func coveredRest(s *site, text string) int {
-	if !onlyClosers(strings.TrimRight(s.rest, " \t")) {
+	rest := strings.TrimRight(s.rest, " \t")
+	if !onlyClosers(rest) {
 		return 0
+	}
+	if strings.HasPrefix(text, rest+"\n") {
+		return len(rest)
 	}
 	closers := unmatched(s.line, text)
 	covers := 0

@@ -23,7 +23,7 @@ const (
 	// fillLine: to the end of the line, because code follows the cursor.
 	fillLine fillMode = iota
 	// fillStatement: to the end of the line, and on to the end of the block if
-	// the finished line opens one.
+	// the finished line opens one. Only closers may follow the cursor.
 	fillStatement
 	// fillBlock: the cursor is on an empty line; up to the end of its block.
 	fillBlock
@@ -105,8 +105,8 @@ func (s *site) fill() fillMode {
 		return fillBlock
 	case rest == "":
 		return fillStatement
-	case onlyClosers(rest) && line != "" && strings.IndexByte("{[(", line[len(line)-1]) >= 0:
-		return fillStatement // func() {|}
+	case onlyClosers(rest):
+		return fillStatement // foo(|), which an editor closed by itself
 	}
 	return fillLine
 }

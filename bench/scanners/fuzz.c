@@ -78,10 +78,10 @@ static TSTree *parse(quarry_arena *arena, const TSLanguage *language, const TSTr
   if (old == NULL) {
     quarry_parse_clean(arena, language, exact, t->length, &count);
     quarry_arena_reset(arena);
-    quarry_parse(arena, language, exact, t->length, LIMIT, &count);
+    quarry_parse(arena, language, exact, t->length, LIMIT, LIMIT / 16, &count);
     quarry_arena_reset(arena);
   }
-  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT);
+  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT, LIMIT / 16);
   free(exact);
   return tree;
 }

@@ -103,7 +103,7 @@ func (a *arena) parse(l *language, src []byte) []node {
 	defer l.enter()()
 	a.reset()
 	var count C.uint32_t
-	first := C.quarry_parse(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), &count)
+	first := C.quarry_parse(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), C.uint64_t(firstLook(len(src))), &count)
 	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count))
 }
 

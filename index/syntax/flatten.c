@@ -176,8 +176,8 @@ quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language,
 
 // quarry_parse is quarry_parse_clean for any text, by tree-sitter: see
 // quarry_parse_tree.
-quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
-  const TSTree *tree = quarry_parse_tree(arena, language, NULL, text, length, limit);
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint64_t look, uint32_t *count) {
+  const TSTree *tree = quarry_parse_tree(arena, language, NULL, text, length, limit, look);
   quarry_arena_use(arena);
   const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
   quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, TREE_SITTERS, count);

@@ -32,7 +32,7 @@ func parse(l *language, old *keptTree, src []byte) *keptTree {
 	if old != nil {
 		before = old.c
 	}
-	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))))
+	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), C.uint64_t(firstLook(len(src))))
 	runtime.KeepAlive(old)
 	if c == nil {
 		return nil

@@ -15,6 +15,10 @@ import (
 // that load does not decide how a file is read.
 func parseLimit(size int) int { return 1_000_000 + 5*size }
 
+// firstLook is how long a parse may take by the wall's clock before what it took is
+// looked at, in microseconds. Tests look sooner.
+var firstLook = func(size int) int { return parseLimit(size) / 16 }
+
 // ErrTooLarge is returned for text whose offsets do not fit in 32 bits.
 var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
 

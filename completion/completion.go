@@ -7,8 +7,8 @@
 //
 // [Engine.Complete] (engine.go) first imagines the entry selected in the
 // editor's popup as accepted (selected.go). The document's frame advances to the
-// request (window.go): it says which part of the text is prefix, which typed
-// text, and holds the code of other places that package crossfile found. If an
+// request (window.go): it says which part of the text is shown, and holds the
+// code of other places that package crossfile found. If an
 // earlier answer, or one that is still coming, was given for the same frame and
 // says what was typed since, it serves (reuse.go). Else the request waits as
 // long as the typing suggests (debounce.go), the prompt is rendered (layout.go,
@@ -29,7 +29,8 @@
 //
 // # What must hold
 //
-//   - Between keystrokes a prompt changes at its end alone (window.go).
+//   - Between keystrokes a prompt is the same up to the cursor (window.go); what a
+//     backend reads again is what was typed and a short suffix.
 //   - Nothing of the workspace can put a control token into a prompt, or make it
 //     longer than the model's window (template.go, layout.go).
 //   - A request never waits for a Generator that does not return, and no flight

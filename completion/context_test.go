@@ -232,12 +232,12 @@ func TestContextIsLookedForUntilFound(t *testing.T) {
 	clock := time.Now()
 	e.now = func() time.Time { return clock }
 	p := newTypist(t, e, at(t, "a.go", "go", "package a\n\n‸"))
-	prompt := complete(t, e, p.req).Prompt.Text
+	before, after, _ := strings.Cut(complete(t, e, p.req).Prompt.Text, "<|fim_suffix|>")
 	for _, looked := range []int{1, 1, 2, 2} {
 		p.types("y")
-		prompt += "y"
-		if got := complete(t, e, p.req).Prompt.Text; got != prompt {
-			t.Errorf("the prompt changed:\n%q\n%q", prompt, got)
+		before += "y"
+		if got, want := complete(t, e, p.req).Prompt.Text, before+"<|fim_suffix|>"+after; got != want {
+			t.Errorf("the prompt changed:\n%q\n%q", want, got)
 		}
 		if n := len(source.queries); n != looked {
 			t.Errorf("%d look-ups, want %d", n, looked)

@@ -19,9 +19,9 @@ type Snippet struct {
 
 func (s *Snippet) file() fileKey { return fileKey{s.Root, s.Path} }
 
-// maxSuffixTokens bounds a suffix however large the context is: a suffix after a
-// prefix that grew is computed again, and 64 to 128 tokens of it serve as well
-// as 500 at a fifth of the cost (bench/completion.md).
+// maxSuffixTokens bounds a suffix however large the context is: it stands behind
+// a prefix that grew, so each request reads it again, and 64 to 128 tokens of it
+// serve as well as 500 at a fifth of the cost (bench/completion.md).
 const maxSuffixTokens = 128
 
 // headTokens is kept free for the style header.
@@ -128,17 +128,11 @@ func styleHeader(doc Document, indent string) string {
 
 // prompt cuts the document along the frame and renders what is safe to send.
 func (f *frame) prompt(t *Template, chat bool) string {
-	p := parts{
+	return t.render(parts{
 		head:   f.head,
-		prefix: neutralise(unixLines(f.text[f.start:f.anchor])),
-		typed:  neutralise(unixLines(f.text[f.anchor:f.cursor])),
+		prefix: neutralise(unixLines(f.text[f.start:f.cursor])),
 		suffix: neutralise(unixLines(suffixOf(f.text, f.cursor, f.limits.suffix))),
-	}
-	if t.suffixFirst {
-		// Nothing stands between the two here, so a tag could span them.
-		p.prefix, p.typed = neutralise(unixLines(f.text[f.start:f.cursor])), ""
-	}
-	return t.render(p, chat)
+	}, chat)
 }
 
 // unixLines gives s the line endings models were trained on.

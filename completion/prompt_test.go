@@ -23,22 +23,22 @@ func goSource(n int) string {
 }
 
 func TestTemplates(t *testing.T) {
-	p := parts{head: "# h\n", prefix: "P\n", typed: "T", suffix: "S"}
+	p := parts{head: "# h\n", prefix: "P\nT", suffix: "S"}
 	tests := []struct {
 		model string
 		chat  bool
 		want  string
 	}{
-		{"granite4:micro", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
-		{"someone/unknown", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
-		{"granite4:latest", true, "<|start_of_role|>user<|end_of_role|><|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>" +
-			"<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>T"},
-		{"qwen2.5-coder:1.5b", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
-		{"Qwen2.5-Coder", true, "<|im_start|>user\n<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|><|im_end|>\n<|im_start|>assistant\nT"},
-		{"starcoder2:3b", false, "<fim_prefix># h\nP\n<fim_suffix>S<fim_middle>T"},
-		{"starcoder2:3b", true, "<fim_prefix># h\nP\n<fim_suffix>S<fim_middle>T"},
-		{"codegemma:2b-code", false, "<|fim_prefix|># h\nP\n<|fim_suffix|>S<|fim_middle|>T"},
-		{"deepseek-coder:1.3b", false, "<｜fim▁begin｜># h\nP\n<｜fim▁hole｜>S<｜fim▁end｜>T"},
+		{"granite4:micro", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"someone/unknown", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"granite4:latest", true, "<|start_of_role|>user<|end_of_role|><|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>" +
+			"<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>"},
+		{"qwen2.5-coder:1.5b", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"Qwen2.5-Coder", true, "<|im_start|>user\n<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|><|im_end|>\n<|im_start|>assistant\n"},
+		{"starcoder2:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
+		{"starcoder2:3b", true, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
+		{"codegemma:2b-code", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"deepseek-coder:1.3b", false, "<｜fim▁begin｜># h\nP\nT<｜fim▁hole｜>S<｜fim▁end｜>"},
 		{"codestral:22b", false, "[SUFFIX]S[PREFIX]# h\nP\nT"},
 	}
 	for _, tt := range tests {
@@ -82,9 +82,18 @@ func TestNeutralise(t *testing.T) {
 	}
 }
 
-// While a person types on one line, each prompt begins with the whole of the
-// one before, whatever the document; over several lines almost all of it.
-func TestTypingOnlyGrowsThePrompt(t *testing.T) {
+// reread is how many raw tokens of prompt a backend reads that keeps what it has
+// in common with the last one.
+func reread(last, prompt string) int { return rawTokens(prompt[commonPrefix(last, prompt):]) }
+
+// maxReread is what one request may read again besides the suffix and what was
+// typed: the tags, and the token that the last prompt ended in.
+const maxReread = 16
+
+// While the user types on one line, all before the place where they began stays
+// as it was, whatever the document: the next request reads what was typed and the
+// suffix.
+func TestTypingKeepsThePrefix(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := says()
 		e := New(g, Options{ContextTokens: rapid.SampledFrom([]int{600, 2048, 4096}).Draw(rt, "context")})
@@ -99,39 +108,67 @@ func TestTypingOnlyGrowsThePrompt(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if !strings.HasPrefix(res.Prompt.Text, last) {
-				rt.Fatalf("keystroke %d: the prompt changed before its end\n%q\n%q", i, last, res.Prompt.Text)
+			if last != "" && res.Prompt.Text != last {
+				if n := reread(last, res.Prompt.Text); n > e.opts.SuffixTokens+1+maxReread {
+					rt.Fatalf("keystroke %d: %d tokens are read again\n%q\n%q", i, n, last, res.Prompt.Text)
+				}
 			}
 			last = res.Prompt.Text
 		}
 	})
 }
 
-func TestTypingTraceSharesTokens(t *testing.T) {
+// Typing on over many lines, what a request reads again is the suffix and what
+// was typed since the last one, but where the window moves on.
+func TestTypingTraceRereadsTheSuffix(t *testing.T) {
 	g := says()
 	e := newEngine(t, g, Options{})
 	text := goSource(900)
 	cursor := strings.Index(text, "func step80") // some 640 lines down
-	insert := "func added(values []int) (sum int) {\n\tfor _, v := range values {\n\t\tif v > limit {\n\t\t\tcontinue\n\t\t}\n" +
-		"\t\tsum += v\n\t}\n\treturn sum\n}\n\n// another is documented at some length.\nfunc another() error {\n\treturn nil\n}\n"
+	insert := strings.Repeat("func added(values []int) (sum int) {\n\tfor _, v := range values {\n\t\tif v > limit {\n\t\t\tcontinue\n\t\t}\n"+
+		"\t\tsum += v\n\t}\n\treturn sum\n}\n\n// another is documented at some length.\nfunc another() error {\n\treturn nil\n}\n", 8)
 	var last string
-	var shared, total, worst = 0, 0, 1.0
+	moved, asked := 0, 0
 	for i := range insert {
 		now := cursor + i + 1
 		req := Request{Key: "k", Document: Document{Path: "a.go", Language: "go", Text: text[:cursor] + insert[:i+1] + text[cursor:]}, Offset: now}
 		prompt := complete(t, e, req).Prompt.Text
-		if last != "" {
-			same := rawTokens(prompt[:commonPrefix(last, prompt)])
-			shared += same
-			total += rawTokens(prompt)
-			worst = min(worst, float64(same)/float64(rawTokens(prompt)))
+		if last != "" && prompt != last {
+			asked++
+			if reread(last, prompt) > e.opts.SuffixTokens+1+maxReread {
+				moved++
+			}
 		}
 		last = prompt
 	}
-	share := float64(shared) / float64(total)
-	t.Logf("shared %.4f, worst keystroke %.3f, prompt %d tokens", share, worst, rawTokens(last))
-	if share < 0.98 {
-		t.Errorf("consecutive prompts share %.3f of their tokens, want 0.98", share)
+	// The text is some 900 tokens, a quarter of the window's budget 384.
+	if asked < 500 || moved > 3 {
+		t.Errorf("%d of %d prompts changed before the place where was typed, want 3 at most", moved, asked)
+	}
+}
+
+// A cursor far along a line that is longer than the window keeps its start too.
+func TestWindowInALongLine(t *testing.T) {
+	l := limits{prefix: 400, suffix: 60}
+	text := "{" + strings.Repeat(`"name":"value",`, 4000)
+	f := newFrame(text, len(text), l)
+	moves := 0
+	for range 600 {
+		text += "x"
+		g := f.advance(text, len(text))
+		if g.start != f.start {
+			moves++
+		}
+		if got := rawTokens(text[g.start:g.cursor]); got > l.prefix || got < 16 {
+			t.Fatalf("a prefix of %d tokens, budget %d", got, l.prefix)
+		}
+		f = g
+	}
+	if moves > 2 {
+		t.Errorf("the window start moved %d times over 600 keystrokes", moves)
+	}
+	if back := f.advance(text, 30000); back.start > 30000 || rawTokens(text[back.start:30000]) < 16 {
+		t.Errorf("a jump back: the prefix is %q", text[back.start:30000])
 	}
 }
 
@@ -145,12 +182,12 @@ func TestWindow(t *testing.T) {
 	if f.start == 0 || text[f.start-1] != '\n' {
 		t.Fatalf("start %d is not at a line's start", f.start)
 	}
-	if got := rawTokens(text[f.start:f.anchor]); got > l.prefix*3/4 || got < l.prefix/2 {
+	if got := rawTokens(text[f.start:f.cursor]); got > l.prefix*3/4 || got < l.prefix/2 {
 		t.Errorf("a fresh prefix has %d of %d tokens", got, l.prefix)
 	}
 	above := "// a licence\n" + text
 	g := f.advance(above, cursor+len("// a licence\n"))
-	if above[g.start:g.anchor] != text[f.start:f.anchor] || f.moved(&g) != 0 {
+	if above[g.start:g.cursor] != text[f.start:f.cursor] || f.moved(&g) != 0 {
 		t.Errorf("an edit above changed the prefix (moved %d)", f.moved(&g))
 	}
 	changes, start := 0, f.start
@@ -163,7 +200,7 @@ func TestWindow(t *testing.T) {
 			changes++
 			start = f.start
 		}
-		if got := rawTokens(text[f.start:f.anchor]); got > l.prefix {
+		if got := rawTokens(text[f.start:f.cursor]); got > l.prefix {
 			t.Fatalf("prefix of %d tokens, budget %d", got, l.prefix)
 		}
 	}

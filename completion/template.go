@@ -102,16 +102,14 @@ func templateFor(name, model string) *Template {
 type parts struct {
 	// head is the repository context and the style header.
 	head string
-	// prefix ends where the frozen part of the document ends, typed is what
-	// stands between it and the cursor, suffix what follows the cursor.
-	prefix, typed, suffix string
+	// prefix is the document up to the cursor, suffix what follows it.
+	prefix, suffix string
 }
 
-// render lays the parts out so that typed stands last: while only typed grows,
-// so does only the end of the prompt.
+// render lays the parts out as the family was trained to see them.
 func (t *Template) render(p parts, chat bool) string {
 	var b strings.Builder
-	b.Grow(len(p.head) + len(p.prefix) + len(p.typed) + len(p.suffix) + 128)
+	b.Grow(len(p.head) + len(p.prefix) + len(p.suffix) + 128)
 	chat = chat && t.chat != nil
 	if chat {
 		b.WriteString(t.chat[0])
@@ -133,7 +131,6 @@ func (t *Template) render(p parts, chat bool) string {
 	if chat {
 		b.WriteString(t.chat[1])
 	}
-	b.WriteString(p.typed)
 	return b.String()
 }
 

@@ -6,6 +6,10 @@ import (
 	"unicode/utf8"
 )
 
+// EstimateTokens is about how many tokens a model's vocabulary makes of s, within
+// 15 % for source code. An Engine corrects it by what the model counts.
+func EstimateTokens(s string) int { return rawTokens(s) }
+
 // rawTokens estimates how many tokens a byte-pair vocabulary of about 100,000
 // entries makes of s: words in pieces of up to six letters split at case
 // changes, numbers in threes, signs in pairs, white space in runs that give

@@ -5,61 +5,46 @@ import (
 	"unicode/utf8"
 )
 
-// limits are the shares of a prompt, in raw tokens (see rawTokens). prefix
-// includes the typed part.
+// limits are the shares of a prompt, in raw tokens (see rawTokens).
 type limits struct {
 	prefix, suffix, snippets int
 }
 
-// typedBytes is how much may stand in the typed part. No byte makes more than
-// one token, so it always fits.
-func (l limits) typedBytes() int { return min(maxTypedBytes, l.prefix) }
-
 func (l limits) half() limits { return limits{l.prefix / 2, l.suffix / 2, l.snippets / 2} }
 
-// frame is the part of a document's prompt that stays put between keystrokes.
+// frame is the part of a document that its prompt shows.
 //
-//	start          anchor      cursor
-//	|....prefix.....|...typed...|....suffix....|
+//	start           cursor
+//	|.....prefix.....|....suffix....|
 //
-// While the person types, start and anchor stand still and what they type
-// grows after the middle tag, several lines of it if need be; so a backend that
-// keeps the longest common prefix of its last prompt computes the new tokens
-// only. start moves in jumps of a quarter of the budget, to a line's start.
+// While the user types, start stands still and the prefix grows at its end: a
+// backend that keeps the longest common prefix of its last prompt reads what was
+// typed and the short suffix, and nothing else again. start moves in jumps of a
+// quarter of the budget, to a line's start.
+//
+// What was typed stands where the model was trained to have it, before the
+// cursor. Behind the middle tag it would cost nothing to read, and was there
+// until it was measured: models take half a word there for a whole one
+// (bench/completion.md).
 type frame struct {
-	text                  string
-	start, anchor, cursor int
-	limits                limits
+	text          string
+	start, cursor int
+	limits        limits
 	// head is the repository context and style header, frozen with the frame.
 	head     string
 	snippets []Snippet
 }
-
-// The typed part moves into the prefix when it grows past these: the model
-// was trained on middles of a few lines.
-const (
-	maxTypedBytes = 600
-	maxTypedLines = 8
-)
 
 // advance answers the frame for a later text and cursor.
 func (f frame) advance(text string, cursor int) frame {
 	e := diff(f.text, text)
 	next := f
 	next.text, next.cursor = text, cursor
-	sameSuffix := e.newEnd <= cursor && len(text)-cursor == len(f.text)-f.cursor
 	switch {
-	case e.start >= f.anchor:
 	case e.oldEnd <= f.start:
-		next.start, next.anchor = e.shift(f.start), e.shift(f.anchor)
-	case e.start >= f.start:
-		next.anchor = -1
-	default:
-		next.start, next.anchor = -1, -1
-	}
-	if next.anchor < 0 || !sameSuffix || next.anchor > cursor || cursor-next.anchor > f.limits.typedBytes() ||
-		strings.Count(text[next.anchor:cursor], "\n") > maxTypedLines {
-		next.anchor = lineAnchor(text, cursor, f.limits.typedBytes())
+		next.start = e.shift(f.start)
+	case e.start < f.start:
+		next.start = -1
 	}
 	next.settleStart()
 	return next
@@ -74,22 +59,35 @@ func (f *frame) moved(next *frame) int {
 
 // newFrame is the frame of a document seen for the first time.
 func newFrame(text string, cursor int, l limits) frame {
-	f := frame{text: text, cursor: cursor, limits: l, start: -1, anchor: lineAnchor(text, cursor, l.typedBytes())}
+	f := frame{text: text, cursor: cursor, limits: l, start: -1}
 	f.settleStart()
 	return f
 }
 
-// settleStart moves start if the prefix outgrew its budget or shrank to a
-// small part of it, and else leaves it.
+// settleStart moves start if the prefix outgrew its budget, or if it shrank to a
+// small part of it and there is more to show, and else leaves it.
 func (f *frame) settleStart() {
-	if f.start >= 0 && f.start <= f.anchor {
+	fits := false
+	if f.start >= 0 && f.start <= f.cursor {
 		used := rawTokens(f.text[f.start:f.cursor])
-		if used <= f.limits.prefix && (f.start == 0 || used >= f.limits.prefix/4) {
+		fits = used <= f.limits.prefix
+		if fits && (f.start == 0 || used >= f.limits.prefix/4) {
 			return
 		}
 	}
-	typed := rawTokens(f.text[f.anchor:f.cursor])
-	f.start = windowStart(f.text, f.anchor, f.limits.prefix*3/4-typed)
+	if start := f.roomyStart(); !fits || start < f.start {
+		f.start = start
+	}
+}
+
+// roomyStart is a start that leaves a quarter of the budget for what will be
+// typed.
+func (f *frame) roomyStart() int {
+	room, line := f.limits.prefix*3/4, lineStart(f.text, f.cursor)
+	if typed := rawTokens(f.text[line:f.cursor]); typed <= room {
+		return windowStart(f.text, line, room-typed)
+	}
+	return runeStart(f.text, f.cursor-room) // no byte makes more than one token
 }
 
 // windowStart is the earliest line start (within a very long line, rune start)
@@ -108,17 +106,6 @@ func windowStart(text string, end, budget int) int {
 		start = line
 	}
 	return 0
-}
-
-// lineAnchor is the start of the cursor's line. In a very long line it is a
-// multiple of half of most bytes after that, so that it too moves in steps.
-func lineAnchor(text string, cursor, most int) int {
-	start := lineStart(text, cursor)
-	if over := cursor - start - most; over > 0 {
-		step := max(most/2, 1)
-		start = runeStart(text, min(start+(over/step+1)*step, cursor))
-	}
-	return start
 }
 
 // suffixOf is the text after the cursor within the budget, whole lines where

@@ -16,7 +16,7 @@ func (a *app) evalTypingCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "typing",
-		Short: "Requests, reuse and shared prompt of typing that real diffs tell of",
+		Short: "Requests, reuse and re-read prompt of typing that real diffs tell of",
 		Long: `typing replays, keystroke by keystroke, what was added between two versions of
 repositories, against a stand-in for the model that foretells the text with the
 given probability.`,
@@ -66,8 +66,9 @@ func (a *app) evalTyping(ctx context.Context, before, after string, right float6
 		return json.NewEncoder(a.stdout).Encode(report)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%d insertions, %d keystrokes: %d requests to the model, %d answers reused\n"+
-		"requests while typing what was shown: %d\nprompt shared with the one before: %.1f %% (naive layout: %.1f %%)\nreused answer: p50 %.3f ms, p99 %.3f ms\n",
+		"requests while typing what was shown: %d\nof a prompt of %.0f tokens, %.0f are read again (a window that slides: %.0f); "+
+		"what was typed, the suffix and 16 at most in %.1f %%\nreused answer: p50 %.3f ms, p99 %.3f ms\n",
 		report.Traces, report.Keystrokes, report.Requests, report.Reused, report.ShownRequests,
-		100*report.SharedPrompt, 100*report.SharedNaive, report.P50, report.P99)
+		report.Prompt, report.Reread, report.RereadSliding, 100*report.Within, report.P50, report.P99)
 	return err
 }

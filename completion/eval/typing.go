@@ -20,7 +20,8 @@ type Trace struct {
 
 // Traces are the insertions that lead from one version of a repository to
 // another: each run of added lines, typed where it stands, with the lines it
-// replaced gone.
+// replaced gone. They are typed on a line of their own: Enter was pressed
+// before, so the last line break is in the document already.
 func Traces(before, after Repository) []Trace {
 	old := map[string]string{}
 	for _, d := range before.Documents {
@@ -36,9 +37,10 @@ func Traces(before, after Repository) []Trace {
 		for _, h := range lineDiff(strings.SplitAfter(from, "\n"), strings.SplitAfter(d.Text, "\n")) {
 			added := strings.Join(h.added, "")
 			if offset += h.skipped; len(added) >= 20 && len(added) <= 1500 {
+				typed := strings.TrimSuffix(added, "\n")
 				whole := d.Text
-				without := completion.Document{Path: d.Path, Language: d.Language, Text: whole[:offset] + whole[offset+len(added):]}
-				traces = append(traces, Trace{without, offset, added})
+				without := completion.Document{Path: d.Path, Language: d.Language, Text: whole[:offset] + whole[offset+len(typed):]}
+				traces = append(traces, Trace{without, offset, typed})
 			}
 			offset += len(added)
 		}
@@ -112,11 +114,16 @@ type TypingReport struct {
 	// ShownRequests went to the model at keystrokes that typed what was shown:
 	// it should be 0.
 	ShownRequests int `json:"requests_while_typing_what_was_shown"`
-	// SharedPrompt is the mean share of each prompt's bytes that the one before
-	// began with, SharedNaive the same for a prompt with the cursor between
-	// prefix and suffix and a window that slides with it.
-	SharedPrompt float64 `json:"shared_prompt"`
-	SharedNaive  float64 `json:"shared_prompt_naive"`
+	// Prompt is the mean length of a prompt and Reread how much of it differs
+	// from the one before, which a backend that keeps the common beginning reads
+	// again; RereadSliding is the same for a window that slides with the cursor.
+	// All in estimated tokens.
+	Prompt        float64 `json:"prompt_tokens"`
+	Reread        float64 `json:"reread_tokens"`
+	RereadSliding float64 `json:"reread_tokens_sliding"`
+	// Within is the share of requests that read again what was typed since the
+	// last one, the suffix and 16 tokens at most; the window moved on in the rest.
+	Within float64 `json:"reread_within"`
 	// P50 and P99 are milliseconds for an answer that was reused, the whole
 	// Complete call.
 	P50 float64 `json:"reused_p50_ms"`
@@ -130,13 +137,13 @@ type TypingReport struct {
 func Type(ctx context.Context, traces []Trace, right float64, seed uint64) (TypingReport, error) {
 	report := TypingReport{Traces: len(traces)}
 	var reused []float64
-	var shared, naive mean
+	var length, again, sliding, within mean
 	rng := rand.New(rand.NewPCG(seed, 0))
 	model := &prophet{}
-	e := completion.New(model, completion.Options{Debounce: -1})
+	e := completion.New(model, completion.Options{Debounce: -1, SuffixTokens: suffixTokens})
 	defer e.Close()
 	for n, tr := range traces {
-		shown, last, lastNaive := "", "", ""
+		shown, last, lastNaive, lastAt := "", "", "", 0
 		key := fmt.Sprint(n)
 		text := tr.Document.Text
 		for i, size := range runes(tr.Text) {
@@ -163,14 +170,17 @@ func Type(ctx context.Context, traces []Trace, right float64, seed uint64) (Typi
 			}
 			for _, prompt := range sent {
 				if last != "" {
-					shared.add(float64(commonPrefix(last, prompt)) / float64(len(prompt)))
+					n := reread(last, prompt)
+					length.add(float64(completion.EstimateTokens(prompt)))
+					again.add(float64(n))
+					within.count(n <= completion.EstimateTokens(d.Text[lastAt:at])+suffixTokens+16)
 				}
-				last = prompt
+				last, lastAt = prompt, at
 			}
 			if len(sent) > 0 {
-				prompt := naivePrompt(d.Text, at)
+				prompt := slidingPrompt(d.Text, at)
 				if lastNaive != "" {
-					naive.add(float64(commonPrefix(lastNaive, prompt)) / float64(len(prompt)))
+					sliding.add(float64(reread(lastNaive, prompt)))
 				}
 				lastNaive = prompt
 			}
@@ -184,14 +194,23 @@ func Type(ctx context.Context, traces []Trace, right float64, seed uint64) (Typi
 		}
 		e.Forget(key)
 	}
-	report.SharedPrompt, report.SharedNaive = shared.value(), naive.value()
+	report.Prompt, report.Reread, report.RereadSliding, report.Within = length.value(), again.value(), sliding.value(), within.value()
 	report.P50, report.P99 = percentile(reused, 50), percentile(reused, 99)
 	return report, nil
 }
 
-// naivePrompt is what most clients send: up to 4,000 bytes before the cursor,
-// up to 1,000 after it, the cursor in between.
-func naivePrompt(text string, at int) string {
+// suffixTokens is the budget of the suffix in [Type].
+const suffixTokens = 96
+
+// reread is how many tokens of prompt stand behind what it has in common with the
+// last one.
+func reread(last, prompt string) int {
+	return completion.EstimateTokens(prompt[commonPrefix(last, prompt):])
+}
+
+// slidingPrompt is what most clients send: up to 4,000 bytes before the cursor
+// and 1,000 after it.
+func slidingPrompt(text string, at int) string {
 	return "<|fim_prefix|>" + text[max(0, at-4000):at] + "<|fim_suffix|>" + text[at:min(len(text), at+1000)] + "<|fim_middle|>"
 }
 
@@ -221,7 +240,13 @@ type mean struct {
 	n   int
 }
 
-func (m *mean) add(v float64)  { m.sum, m.n = m.sum+v, m.n+1 }
+func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
+func (m *mean) count(yes bool) {
+	m.n++
+	if yes {
+		m.sum++
+	}
+}
 func (m *mean) value() float64 { return m.sum / float64(max(m.n, 1)) }
 
 // prophet is a model that knows what will be typed.
@@ -267,5 +292,5 @@ func (p *prophet) Generate(_ context.Context, prompt string, maxTokens int, _ []
 		}
 		answer = answer[size:]
 	}
-	return len(prompt) / 4, nil
+	return completion.EstimateTokens(prompt), nil
 }

@@ -54,9 +54,7 @@ func Run(m *testing.M) int {
 // Granite's fill-in-the-middle format, token by token: what follows in text
 // after the last characters before the cursor. It is nil where text has none.
 func Recite(text, prompt string) []string {
-	before, typed, _ := strings.Cut(prompt, "<|fim_middle|>")
-	before, _, _ = strings.Cut(before, "<|fim_suffix|>")
-	before += typed
+	before, _, _ := strings.Cut(prompt, "<|fim_suffix|>")
 	_, rest, _ := strings.Cut(text, before[max(0, len(before)-40):])
 	return tokens.FindAllString(rest, -1)
 }

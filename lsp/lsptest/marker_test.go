@@ -225,7 +225,8 @@ func (p *player) step(line string) error {
 	case "intent":
 		line, err := strconv.Unquote(rest)
 		p.answer(func(prompt string) modeltest.Answer {
-			typed := strings.TrimLeft(prompt[strings.LastIndex(prompt, middle)+len(middle):], " \t")
+			before, _, _ := strings.Cut(prompt, "<|fim_suffix|>")
+			typed := strings.TrimLeft(before[strings.LastIndexByte(before, '\n')+1:], " \t")
 			after, ok := strings.CutPrefix(line, typed)
 			if !ok {
 				return modeltest.Answer{}

@@ -29,8 +29,8 @@ func (s *Server) changed(p agent.Proposal) string {
 const verifyFor = 3 * time.Second
 
 // apply has the editor apply a proposal and believes only the documents: some
-// clients report a change as applied that the person declined (Neovim), some the
-// other way round.
+// clients report a change as applied that they did not make, some the other way
+// round.
 func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
 	edit, err := s.workspaceEdit(ctx, p)
 	if err != nil {
@@ -59,8 +59,6 @@ func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
 		return nil
 	case !s.shows(before):
 		return fmt.Errorf("%s did not become what was proposed; look at it before you save", s.changed(p))
-	case result.Applied && s.asksItself():
-		return errDeclined // their editor asked them
 	case result.Applied:
 		return fmt.Errorf("the editor says that it applied the change, but %s is as before", s.changed(p))
 	case result.FailureReason != nil && *result.FailureReason != "":

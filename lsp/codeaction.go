@@ -2,9 +2,7 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,9 +123,9 @@ type action struct {
 	disabled   error
 }
 
-// offered is an action as the client can run it, nil if it did not ask for it.
-// Where the client asks the person about annotated edits, and can wait for the
-// edit, resolving makes it. Else a command does, which asks the person itself.
+// offered is an action as the client can run it, nil if it did not ask for it. It
+// carries a command: an edit that the client gets by resolving the action it would
+// apply before the user has seen it.
 func (s *Server) offered(a action, asked protocol.CodeActionContext) protocol.CommandOrCodeAction {
 	if len(asked.Only) > 0 && !slices.ContainsFunc(asked.Only, func(only protocol.CodeActionKind) bool {
 		return only == "" || a.kind == only || strings.HasPrefix(string(a.kind), string(only)+".")
@@ -154,8 +152,6 @@ func (s *Server) offered(a action, asked protocol.CodeActionContext) protocol.Co
 	switch {
 	case a.disabled != nil && canDisable:
 		out.Disabled = protocol.CodeActionDisabled{Reason: oneLine(a.disabled.Error(), 200)}
-	case a.errand.Do != doExplain && s.resolvesEdits():
-		out.Data = a.errand.encode()
 	default:
 		out.Command = command
 	}
@@ -169,64 +165,6 @@ func (s *Server) codeActions() protocol.CodeActionClientCapabilities {
 		return *td.CodeAction
 	}
 	return protocol.CodeActionClientCapabilities{}
-}
-
-// resolvesEdits is whether the client can be given the edit of an action when it
-// resolves it: it keeps the action's data, resolves edits, and asks the person
-// about annotated ones. Helix, which holds still while it resolves and applies
-// without asking, is none of these.
-func (s *Server) resolvesEdits() bool {
-	caps := s.codeActions()
-	yes := func(b *bool) bool { return b != nil && *b }
-	return yes(caps.DataSupport) && yes(caps.HonorsChangeAnnotations) && s.asksItself() &&
-		slices.Contains(caps.ResolveSupport.Properties, "edit")
-}
-
-// CodeActionResolve implements codeAction/resolve: it asks the model for the
-// change. An action whose document has moved on, or for which there is no change,
-// comes back as it went, and the person is told why.
-func (s *Server) CodeActionResolve(ctx context.Context, params *protocol.CodeAction) (*protocol.CodeAction, error) {
-	if len(params.Data) == 0 || string(params.Data) == "null" {
-		return params, nil // its command does the work; Helix resolves all the same
-	}
-	var e errand
-	if err := json.Unmarshal(params.Data, &e); err != nil {
-		return nil, invalidParams("data of the action %q: %v", params.Title, err)
-	}
-	if e.Do != doFix && e.Do != doRefactor {
-		return nil, invalidParams("the action %q has nothing to resolve", params.Title)
-	}
-	jsonrpc2.Async(ctx)
-	working, cancel := context.WithCancel(ctx)
-	defer cancel()
-	job := s.startJob(params.Title, cancel)
-	result := "failed" // also of a panic
-	defer func() { job.End(result) }()
-	job.Report(0.01, "the model reads")
-	var edit protocol.WorkspaceEdit
-	err := s.alone(working, e, func(ctx context.Context) (err error) {
-		edit, err = s.resolve(ctx, e)
-		return err
-	})
-	switch {
-	case working.Err() != nil || errors.Is(err, errSuperseded):
-		result = "cancelled"
-		return params, ctx.Err()
-	case err != nil:
-		s.say(Warning, fmt.Sprintf("%s: %v", params.Title, err))
-		return params, nil
-	}
-	result = "proposed"
-	params.Edit = &edit
-	return params, nil
-}
-
-func (s *Server) resolve(ctx context.Context, e errand) (protocol.WorkspaceEdit, error) {
-	p, err := s.propose(ctx, e)
-	if err != nil {
-		return protocol.WorkspaceEdit{}, err
-	}
-	return s.workspaceEdit(ctx, p)
 }
 
 // selection is what the person selected when their editor last asked for code

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -135,7 +136,7 @@ func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 	if diff := cmp.Diff([]string{"Explain: undefined: foo", "Fix: undefined: foo"}, titles(list)); diff != "" {
 		t.Errorf("without disabledSupport (-want +got):\n%s", diff)
 	}
-	if _, err := e.Choose(soon(t), named(t, list, "Fix"), nil); err != nil {
+	if err := e.Choose(soon(t), named(t, list, "Fix")); err != nil {
 		t.Fatal(err)
 	}
 	awaitShown(t, e, "Ollama does not answer; start it")
@@ -155,39 +156,39 @@ func awaitShown(t *testing.T, e *lsptest.Editor, part string) {
 	}
 }
 
-// choose runs an action to its end in any editor: those that resolve ask about
-// the annotation, for the others the server asks.
-func choose(t *testing.T, e *lsptest.Editor, a lsptest.Action, person lsptest.Person) {
+// choose runs an action to its end in any editor: the user is asked, and wants the
+// change or does not.
+func choose(t *testing.T, e *lsptest.Editor, a lsptest.Action, yes bool) {
 	t.Helper()
-	byCommand := a.Command != nil
-	var asked string
-	watched := func(question string, choices []string) string {
-		asked = question
-		return person(question, choices)
-	}
-	if _, err := e.Choose(soon(t), a, watched); err != nil {
+	if err := e.Choose(soon(t), a); err != nil {
 		t.Fatal(err)
 	}
-	if byCommand {
-		if err := e.Attend(soon(t), watched); err != nil {
-			t.Fatal(err)
+	attend(t, e, func(question string, choices []string) string {
+		for _, part := range []string{"Call bar", "foo was renamed.", "Confidence: medium.", "Based on b.go:3-5, c.go:1."} {
+			if !strings.Contains(question, part) {
+				t.Errorf("the user was asked %q, without %q", question, part)
+			}
 		}
+		if yes {
+			return lsptest.Yes(question, choices)
+		}
+		return lsptest.No(question, choices)
+	})
+	if yes {
+		agree(t, e)
 	}
-	for _, part := range []string{"Call bar", "foo was renamed.", "Confidence: medium.", "Based on b.go:3-5, c.go:1."} {
-		if !strings.Contains(asked, part) {
-			t.Errorf("the person was asked %q, without %q", asked, part)
-		}
-	}
-	if byCommand && person("", []string{"Yes", "No"}) == "Yes" {
-		if err := e.Attend(soon(t), nil); err != nil { // applyEdit, of which nobody is asked again
-			t.Fatal(err)
-		}
+}
+
+func agree(t *testing.T, e *lsptest.Editor) {
+	t.Helper()
+	if err := e.Agree(soon(t)); err != nil {
+		t.Fatal(err)
 	}
 }
 
 func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
 	for _, profile := range lsptest.Profiles {
-		for answer, person := range map[string]lsptest.Person{"yes": lsptest.Yes, "no": lsptest.No} {
+		for answer, yes := range map[string]bool{"yes": true, "no": false} {
 			t.Run(profile+"/"+answer, func(t *testing.T) {
 				var got agent.Problem
 				c := &core{assistant: assistant{fix: func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
@@ -196,9 +197,9 @@ func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
 				}}}
 				e := edit(t, profile, c)
 				b := problemAt(t, e, "a (1)!.go") // a name that clients and libraries encode differently
-				choose(t, e, named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix"), person)
+				choose(t, e, named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix"), yes)
 				want := source
-				if answer == "yes" {
+				if yes {
 					want = fixed
 				}
 				if diff := cmp.Diff(want, b.Text.String()); diff != "" {
@@ -228,7 +229,7 @@ func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
 			if err := e.Replace(b, 0, 0, "// "); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := e.Choose(soon(t), fix, nil); err != nil {
+			if err := e.Choose(soon(t), fix); err != nil {
 				t.Fatal(err)
 			}
 			awaitShown(t, e, moved)
@@ -245,44 +246,43 @@ func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
 			e := edit(t, profile, c)
 			b := problemAt(t, e, "a.go")
 			fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
-			chosen := make(chan error)
-			go func() {
-				_, err := e.Choose(soon(t), fix, nil)
-				chosen <- err
-			}()
+			if err := e.Choose(soon(t), fix); err != nil {
+				t.Fatal(err)
+			}
 			<-begun
 			if err := e.Replace(b, 0, 0, "// "); err != nil {
 				t.Fatal(err)
 			}
 			complete(t, e, b) // a round trip, so that the server has the change
 			close(typed)
-			if err := <-chosen; err != nil {
-				t.Fatal(err)
-			}
 			awaitShown(t, e, moved)
 			if got := b.Text.String(); got != "// "+source {
 				t.Errorf("%s: the text is %q", profile, got)
 			}
 		}
 	})
-	t.Run("while the person decides", func(t *testing.T) {
-		e := edit(t, "helix", &core{assistant: assistant{fix: fixFoo}})
-		b := problemAt(t, e, "a.go")
-		if _, err := e.Choose(soon(t), named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix"), nil); err != nil {
-			t.Fatal(err)
-		}
-		err := e.Attend(soon(t), func(_ string, choices []string) string {
-			if err := e.Replace(b, 0, 0, "// "); err != nil {
-				t.Error(err)
+	t.Run("while the user decides", func(t *testing.T) {
+		for _, profile := range lsptest.Profiles {
+			core := &core{assistant: assistant{fix: fixFoo}}
+			e := edit(t, profile, core)
+			b := problemAt(t, e, "a.go")
+			if err := e.Choose(soon(t), named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")); err != nil {
+				t.Fatal(err)
 			}
-			return choices[0]
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		awaitShown(t, e, moved)
-		if got := b.Text.String(); got != "// "+source {
-			t.Errorf("the text is %q", got)
+			attend(t, e, func(question string, choices []string) string {
+				if err := e.Replace(b, 0, 0, "// "); err != nil {
+					t.Error(err)
+				}
+				return lsptest.Yes(question, choices)
+			})
+			if profile != "helix" { // nor does a second answer, when they have stopped typing
+				core.clock.pass(time.Second)
+				attend(t, e, lsptest.Yes)
+			}
+			awaitShown(t, e, moved)
+			if got := b.Text.String(); got != "// "+source {
+				t.Errorf("%s: the text is %q", profile, got)
+			}
 		}
 	})
 }
@@ -300,7 +300,7 @@ func TestRefactoringsAndTheirGoals(t *testing.T) {
 		"Document": {Kind: agent.Describe}, "tests": {Kind: agent.Test}, "Do: use a map (": {Kind: agent.Free, Goal: "use a map"},
 	} {
 		a := named(t, actions(t, e, b, 0, b.Text.Len()), title)
-		if _, err := e.Choose(soon(t), a, nil); err != nil {
+		if err := e.Choose(soon(t), a); err != nil {
 			t.Fatal(err)
 		}
 		got := <-asked
@@ -314,24 +314,22 @@ func TestRefactoringsAndTheirGoals(t *testing.T) {
 func TestHostileActionData(t *testing.T) {
 	e := edit(t, "vscode", &core{})
 	b := problemAt(t, e, "a.go")
-	for _, data := range []string{`"x"`, `[]`, `{}`, `{"do":"ask"}`, `{"do":"fix","uri":1}`} {
-		err := e.Call(soon(t), "codeAction/resolve", map[string]any{"title": "x", "data": json.RawMessage(data)}, nil)
-		wantCode(t, data, err, -32602)
+	for _, data := range []string{`[]`, `7`, `{"uri":1}`} {
+		wantCode(t, data, e.Execute(soon(t), "quarry.fix", json.RawMessage(data)), -32602)
 	}
-	for _, data := range []string{
-		`{"do":"fix"}`,
-		`{"do":"fix","uri":"file:///etc/passwd","diagnostic":{"message":"x"}}`,
-		`{"do":"fix","uri":"` + b.URI + `","range":{"start":{"line":9,"character":0},"end":{"line":99,"character":0}},"diagnostic":{"message":"x"}}`,
-		`{"do":"fix","uri":"` + b.URI + `","range":{"start":{"line":1,"character":0},"end":{"line":0,"character":0}},"diagnostic":{"message":"x"}}`,
-		`{"do":"refactor","uri":"untitled:a","kind":"extract"}`,
+	for i, data := range []string{
+		`{"uri":"` + b.URI + `","diagnostic":{}}`,
+		`{"uri":"file:///etc/passwd","diagnostic":{"message":"x"}}`,
+		`{"uri":"` + b.URI + `","range":{"start":{"line":9,"character":0},"end":{"line":99,"character":0}},"diagnostic":{"message":"x"}}`,
+		`{"uri":"` + b.URI + `","range":{"start":{"line":1,"character":0},"end":{"line":0,"character":0}},"diagnostic":{"message":"x"}}`,
+		`{"uri":"untitled:a","diagnostic":{"message":"x"}}`,
 	} {
-		var got lsptest.Action
-		if err := e.Call(soon(t), "codeAction/resolve", map[string]any{"title": "x", "data": json.RawMessage(data)}, &got); err != nil || got.Edit != nil {
-			t.Errorf("%s: %v, edit %s", data, err, got.Edit)
+		if err := e.Execute(soon(t), "quarry.fix", json.RawMessage(data)); err != nil {
+			t.Errorf("%s: %v", data, err)
 		}
-	}
-	if shown := len(e.Shown()); shown != 5 {
-		t.Errorf("%d messages, want 5: %q", shown, e.Shown())
+		if err := e.Await(soon(t), func() bool { return len(e.Shown()) == i+1 }); err != nil {
+			t.Fatalf("%s: %d messages, want %d: %q", data, len(e.Shown()), i+1, e.Shown())
+		}
 	}
 }
 

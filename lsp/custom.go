@@ -22,6 +22,7 @@ func init() {
 		MethodAsk:                (*Server).ask,
 		"quarry/tools.list":      (*Server).listTools,
 		"quarry/tools.call":      (*Server).callTool,
+		methodDecide:             (*Server).decideProposal,
 		MethodStatus:             (*Server).status,
 		MethodMetrics:            (*Server).metrics,
 		"quarry/index.status":    (*Server).indexStatus,

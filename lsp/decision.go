@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,26 +12,40 @@ import (
 	"quarry/agent"
 )
 
-// errDeclined says that the person does not want a proposal.
-var errDeclined = errors.New("not applied")
-
-// The person's choices about a proposal, where the client does not ask by itself.
-const (
-	choiceApply   = "Apply"
-	choiceShow    = "Show changes"
-	choiceDiscard = "Discard"
+var (
+	// errDeclined says that the user does not want a proposal.
+	errDeclined = errors.New("not applied")
+	// errClosed says that the user closed the question about a proposal, which may
+	// have been by a key meant for something else.
+	errClosed = fmt.Errorf("%w: the question was closed", errDeclined)
 )
 
-// decision is what the person is to say about a proposal. No client takes a
-// question off the screen again, so there may be several about one proposal, of an
-// errand that was begun anew: whichever is answered first decides.
+// The user's choices about a proposal, where the client does not show it by itself.
+// What a stray Enter chooses stands first.
+const (
+	choiceDiscard = "Discard"
+	choiceShow    = "Show changes"
+	choiceApply   = "Apply"
+)
+
+const (
+	tooHasty = "Not applied: you were typing when the answer came. "
+	noMore   = "this is not offered any more, so nothing was applied for this answer."
+)
+
+// decision is what the user is to say about a proposal. Few clients take a question
+// off the screen again, so there may be several about one proposal, of an errand
+// that was begun anew: whichever is answered first decides.
 type decision struct {
 	agent.Proposal
+	id  string
+	key string // of the errand, "" if a tool proposes
 	// answers come from the questions; who waits for the decision takes them.
 	answers chan answer
 	// over is closed when there is nothing left to decide.
 	over  chan struct{}
 	asked atomic.Int32 // how many questions there were
+	turn  int          // of the errand that waits for it; guarded by decisions.mu
 }
 
 // answer is one to the n-th question. A closed question has the choice "".
@@ -40,106 +55,191 @@ type answer struct {
 	err    error
 }
 
-func newDecision(p agent.Proposal) *decision {
-	return &decision{Proposal: p, answers: make(chan answer), over: make(chan struct{})}
+// hold is an errand's hold on a decision. The same errand begun anew takes it over.
+type hold struct {
+	*decision
+	turn int
 }
 
-// decisions are those that the person has still to make, by the errand's key.
+// decisions are those that the user has still to make.
 type decisions struct {
 	mu sync.Mutex
-	// open is guarded by mu.
+	// open is by id; guarded by mu.
 	open map[string]*decision
+	made int // guarded by mu
+	// kept is the last whose question was closed, so that it is back at once when it
+	// is asked for; guarded by mu.
+	kept hold
 }
 
 func newDecisions() *decisions { return &decisions{open: map[string]*decision{}} }
 
-func (ds *decisions) get(key string) *decision {
+// begin makes a decision about p.
+func (ds *decisions) begin(key string, p agent.Proposal) hold {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	return ds.open[key]
+	ds.made++
+	d := &decision{Proposal: p, id: strconv.Itoa(ds.made), key: key, answers: make(chan answer), over: make(chan struct{})}
+	ds.open[d.id] = d
+	return hold{d, 0}
 }
 
-func (ds *decisions) add(key string, d *decision) {
+// resume takes over the decision about what an errand proposed; it has none if there
+// is nothing to decide.
+func (ds *decisions) resume(key string) hold {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	ds.open[key] = d
-}
-
-// end says that there is nothing left to decide.
-func (ds *decisions) end(key string, d *decision) {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	if ds.open[key] == d {
-		delete(ds.open, key)
-		close(d.over)
-	}
-}
-
-// offer has a change proposed for an errand, puts it to the person and has the
-// editor apply it if they want it. Nil means that the editor's documents have
-// changed so. If the same errand waits for the person already, it is its proposal
-// that is put to them again, as long as it fits; ctx of the older has then ended by
-// errSuperseded.
-func (s *Server) offer(ctx context.Context, e errand, job Job) error {
-	key := e.key()
-	d := s.decisions.get(key)
-	if d != nil {
-		if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
-			s.decisions.end(key, d)
-			d = nil
+	for _, d := range ds.open {
+		if d.key == key {
+			d.turn++
+			return hold{d, d.turn}
 		}
 	}
-	if d == nil {
+	return hold{}
+}
+
+// get is the decision with an id, nil if there is nothing to decide.
+func (ds *decisions) get(id string) *decision {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	return ds.open[id]
+}
+
+// keep leaves a decision open although nobody waits for it, until the next is kept,
+// and answers which that was.
+func (ds *decisions) keep(h hold) (older hold) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	older, ds.kept = ds.kept, h
+	return older
+}
+
+// end says that there is nothing left to decide. It answers false where that was
+// said before, or somebody else took the decision over.
+func (ds *decisions) end(h hold) bool {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if h.decision == nil || ds.open[h.id] != h.decision || h.decision.turn != h.turn {
+		return false
+	}
+	delete(ds.open, h.id)
+	close(h.over)
+	return true
+}
+
+// endDecision says that there is nothing left to decide, to the client too.
+func (s *Server) endDecision(h hold) {
+	if s.decisions.end(h) && s.showsProposals() {
+		s.hideProposal(h.id)
+	}
+}
+
+// offer has a change proposed for an errand, puts it to the user and has the
+// editor apply it if they want it. Nil means that the editor's documents have
+// changed so. If the same errand waits for the user already, or they closed the
+// question, it is that proposal that is put to them again, as long as it fits; ctx
+// of the older has then ended by errSuperseded.
+func (s *Server) offer(ctx context.Context, e errand, job Job) error {
+	key := e.key()
+	d := s.decisions.resume(key)
+	if d.decision != nil {
+		if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
+			s.endDecision(d)
+			d = hold{}
+		}
+	}
+	if d.decision == nil {
 		p, err := s.propose(ctx, e)
 		if err != nil {
 			return err
 		}
-		d = newDecision(p)
-		s.decisions.add(key, d)
+		d = s.decisions.begin(key, p)
 	}
-	defer func() {
-		if !errors.Is(context.Cause(ctx), errSuperseded) {
-			s.decisions.end(key, d)
-		}
-	}()
 	job.Report(0.95, "waits for your decision")
-	if err := s.agreed(ctx, d); err != nil {
-		return err
+	err := s.agreed(ctx, d.decision)
+	if err == nil {
+		err = s.apply(ctx, d.Proposal)
 	}
-	return s.apply(ctx, d.Proposal)
+	switch {
+	case errors.Is(context.Cause(ctx), errSuperseded):
+	case errors.Is(err, errClosed):
+		s.endDecision(s.decisions.keep(d))
+	default:
+		s.endDecision(d)
+	}
+	return err
 }
 
-// agreed asks the person about a proposal that can be applied, where the client
-// does not ask by itself before it applies: those that know change annotations do.
-// Nil means yes, or that the client asks.
+// agreed asks the user about a proposal that can be applied. Nil means yes.
 func (s *Server) agreed(ctx context.Context, d *decision) error {
 	if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
-		return err // before the person is bothered
+		return err // before the user is bothered
 	}
-	if s.asksItself() {
-		return nil
+	if s.showsProposals() {
+		return s.agreedInEditor(ctx, d)
 	}
-	message := fmt.Sprintf("%s? %s Files: %s.", strings.TrimRight(d.Title, ".?"), describe(d.Proposal), s.changed(d.Proposal))
-	choices := []string{choiceApply, choiceShow, choiceDiscard}
+	return s.agreedByMessage(ctx, d)
+}
+
+// agreedByMessage asks by window/showMessageRequest, never while the user types.
+// They can say yes only to what they have been shown, and what an editor selects
+// by itself is no.
+func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
+	title := strings.TrimRight(d.Title, ".?")
+	message := fmt.Sprintf("%s in %s? %s %s", title, s.changed(d.Proposal), d.Reason, basis(d.Proposal))
+	choices := []string{choiceDiscard, choiceShow}
 	for {
-		chosen, err := s.decided(ctx, d, message, choices)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%w; nothing was applied", err)
-		case chosen == choiceApply:
-			return nil
-		case chosen != choiceShow:
-			return errDeclined
-		}
-		text := fmt.Sprintf("# %s\n\n%s\n\n%s\n", d.Title, describe(d.Proposal), fenced("diff", strings.TrimRight(d.Diff, "\n")))
-		if err := s.show("proposal", text); err != nil {
+		if err := s.typing.pause(ctx); err != nil {
 			return err
 		}
-		choices = []string{choiceApply, choiceDiscard}
+		if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
+			return err
+		}
+		chosen, err := s.decided(ctx, d, message, choices)
+		if err != nil {
+			return fmt.Errorf("%w; nothing was applied", err)
+		}
+		calm, err := s.typing.calm(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !calm:
+			if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
+				return err
+			}
+			s.say(Info, tooHasty+"The question comes back when you pause.")
+		case chosen == choiceShow:
+			text := fmt.Sprintf("# %s\n\n%s\n\n%s %s\n", d.Title, fenced("diff", strings.TrimRight(d.Diff, "\n")), d.Reason, basis(d.Proposal))
+			if err := s.show("proposal", text); err != nil {
+				return err
+			}
+			defer s.showChanged(d.Proposal)
+			message, choices = fmt.Sprintf("Apply this change to %s? (%s)", s.changed(d.Proposal), title), []string{choiceDiscard, choiceApply}
+		case chosen == choiceApply:
+			return nil
+		case chosen == "":
+			s.say(Info, "Not applied: the question was closed. Ask for it again and it is back at once.")
+			return errClosed
+		default:
+			return errDeclined
+		}
 	}
 }
 
-// decided asks the person and waits for what they answer to this question or to an
+// showChanged puts a file that a proposal is about in the place of the page that
+// showed the change.
+func (s *Server) showChanged(p agent.Proposal) {
+	for _, f := range p.Files {
+		if doc := s.docs.at(f.Path); doc != nil {
+			if err := s.showDocument(s.base, s.spelled(doc.URI)); err != nil && s.base.Err() == nil {
+				s.log.Warn("show the file again", "error", err)
+			}
+			return
+		}
+	}
+}
+
+// decided asks the user and waits for what they answer to this question or to an
 // older one about the same proposal. A question stays when ctx ends: what is
 // answered to it once nobody waits gets a message, so that nobody believes that
 // something was applied.
@@ -151,7 +251,7 @@ func (s *Server) decided(ctx context.Context, d *decision, message string, choic
 		case d.answers <- answer{n, choice, err}:
 		case <-d.over:
 			if choice == choiceApply || choice == choiceShow {
-				s.say(Info, strings.TrimRight(d.Title, ".?")+": this is not offered any more, so nothing was applied for this answer.")
+				s.say(Info, strings.TrimRight(d.Title, ".?")+": "+noMore)
 			}
 		case <-base.Done():
 		}

@@ -24,17 +24,14 @@ func (e movedError) Error() string {
 	return fmt.Sprintf("%s changed meanwhile, so nothing was applied; ask again for the text as it is now", filepath.Base(e.path))
 }
 
-// annotation is the id of the one change annotation of a proposal.
-const annotation protocol.ChangeAnnotationIdentifier = "quarry"
-
 // workspaceEdit is a proposal in the client's terms: positions in its encoding,
 // open documents by the URI and the version it gave them. It fails if a
 // document has moved on, and for what the client or the workspace does not
-// allow. With annotations, the client asks the person before it applies.
+// allow. It carries no annotation that needs confirmation: what clients make of
+// one takes keys that were meant for the text, or shows no line of the change.
 func (s *Server) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.WorkspaceEdit, error) {
 	var changes []protocol.DocumentChange
 	plain := map[uri.URI][]protocol.TextEdit{}
-	annotated := s.asksItself()
 	for _, file := range p.Files {
 		id, base, err := s.target(ctx, file)
 		if err != nil {
@@ -43,9 +40,6 @@ func (s *Server) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.
 		if file.Create {
 			create := &protocol.CreateFile{URI: id.URI, Kind: "create"}
 			create.ResourceOperation.Kind = "create"
-			if annotated {
-				create.AnnotationID = annotation
-			}
 			changes = append(changes, create)
 		}
 		edits, err := s.textEdits(base, file)
@@ -55,25 +49,14 @@ func (s *Server) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.
 		plain[id.URI] = edits
 		edit := &protocol.TextDocumentEdit{TextDocument: id}
 		for _, e := range edits {
-			if annotated {
-				edit.Edits = append(edit.Edits, &protocol.AnnotatedTextEdit{TextEdit: e, AnnotationID: annotation})
-			} else {
-				edit.Edits = append(edit.Edits, &e)
-			}
+			edit.Edits = append(edit.Edits, &e)
 		}
 		changes = append(changes, edit)
 	}
 	if !s.takesDocumentChanges() {
 		return protocol.WorkspaceEdit{Changes: plain}, nil
 	}
-	edit := protocol.WorkspaceEdit{DocumentChanges: changes}
-	if annotated {
-		yes, description := true, describe(p)
-		edit.ChangeAnnotations = map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation{
-			annotation: {Label: p.Title, NeedsConfirmation: &yes, Description: &description},
-		}
-	}
-	return edit, nil
+	return protocol.WorkspaceEdit{DocumentChanges: changes}, nil
 }
 
 // target is the document that file changes and its text now.
@@ -140,12 +123,9 @@ func applied(base string, file agent.FileChange) string {
 	return b.String()
 }
 
-// describe is what a proposal says of itself to the person who is to judge it.
-func describe(p agent.Proposal) string {
+// basis is how far a proposal is to be trusted and what it rests on.
+func basis(p agent.Proposal) string {
 	var parts []string
-	if p.Reason != "" {
-		parts = append(parts, p.Reason)
-	}
 	if p.Confidence != "" {
 		parts = append(parts, fmt.Sprintf("Confidence: %s.", p.Confidence))
 	}
@@ -180,10 +160,6 @@ func (s *Server) edits() protocol.WorkspaceEditClientCapabilities {
 	}
 	return protocol.WorkspaceEditClientCapabilities{}
 }
-
-// asksItself is whether the client asks the person before it applies an edit
-// whose annotation says so.
-func (s *Server) asksItself() bool { return s.edits().ChangeAnnotationSupport != nil }
 
 // takesDocumentChanges is whether the client understands versioned changes. Not
 // all that do say so: Neovim names only what comes with them.

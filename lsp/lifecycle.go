@@ -59,7 +59,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 			Save:      protocol.Boolean(true),
 		},
 		InlineCompletionProvider: protocol.Boolean(true),
-		CodeActionProvider:       &protocol.CodeActionOptions{CodeActionKinds: codeActionKinds, ResolveProvider: &yes},
+		CodeActionProvider:       &protocol.CodeActionOptions{CodeActionKinds: codeActionKinds},
 		HoverProvider:            protocol.Boolean(true),
 		ExecuteCommandProvider:   protocol.ExecuteCommandOptions{Commands: commandNames()},
 		Workspace: &protocol.WorkspaceOptions{

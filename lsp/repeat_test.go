@@ -3,6 +3,7 @@ package lsp_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestARepeatedFixTakesThePlaceOfTheOlder(t *testing.T) {
 		t.Errorf("the older ended with %v", err)
 	}
 	ended(t, e, "cancelled")
-	attend(t, e, lsptest.Yes)
+	agree(t, e)
 	ended(t, e, "applied")
 	if n, shown := e.Waiting(), e.Shown(); n > 0 || len(shown) > 0 || b.Text.String() != fixed {
 		t.Errorf("%d more changes, shown %q, text %q", n, shown, b.Text.String())
@@ -71,21 +72,20 @@ func questions(t *testing.T, e *lsptest.Editor, n int) {
 	}
 }
 
-// A person who asks again while the first question is still on their screen may
+// A user who asks again while the first question is still on their screen may
 // answer either; the model is asked once.
 func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 	closed := func(string, []string) string { return "" }
-	const late = "this is not offered any more"
+	const late, shut = "this is not offered any more", "the question was closed"
 	for name, c := range map[string]struct {
 		answers []lsptest.Person // to the questions, the older first
-		text    string
-		result  string
-		told    bool // that the last answer came to nothing
+		agreed  bool             // to what follows
+		says    string
 	}{
-		"the older is answered":      {[]lsptest.Person{lsptest.Yes}, fixed, "applied", false},
-		"the older closes by itself": {[]lsptest.Person{closed, lsptest.Yes}, fixed, "applied", false},
-		"the older says no":          {[]lsptest.Person{lsptest.No, lsptest.Yes}, source, "not applied", true},
-		"both are closed":            {[]lsptest.Person{closed, closed}, source, "not applied", false},
+		"the older is answered":      {[]lsptest.Person{lsptest.Yes}, true, ""},
+		"the older closes by itself": {[]lsptest.Person{closed, lsptest.Yes}, true, ""},
+		"the older says no":          {[]lsptest.Person{lsptest.No, lsptest.Yes}, false, late},
+		"both are closed":            {[]lsptest.Person{closed, closed}, false, shut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
@@ -96,25 +96,27 @@ func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 			beginFix(t, e, b)
 			questions(t, e, 2)
 			for i, person := range c.answers {
-				if c.told && i > 0 {
-					ended(t, e, c.result)
+				if c.says == late && i > 0 {
+					ended(t, e, "not applied")
 				}
 				attend(t, e, person)
 			}
-			if c.result == "applied" && len(c.answers) == 1 {
-				attend(t, e, lsptest.Yes) // the newer question, which waits before the change does
-				attend(t, e, nil)
-				awaitShown(t, e, late)
-			} else if c.result == "applied" {
-				attend(t, e, nil)
+			want := source
+			if c.agreed {
+				if len(c.answers) == 1 {
+					attend(t, e, closed) // the newer question, to which nobody needs an answer now
+				}
+				agree(t, e)
+				ended(t, e, "applied")
+				want = fixed
+			} else {
+				ended(t, e, "not applied")
+				awaitShown(t, e, c.says)
 			}
-			ended(t, e, c.result)
-			if c.told {
-				awaitShown(t, e, late)
-			} else if shown := e.Shown(); c.result != "applied" && len(shown) > 0 {
+			if shown := e.Shown(); c.agreed && len(shown) > 0 {
 				t.Errorf("shown: %q", shown)
 			}
-			if got := b.Text.String(); got != c.text {
+			if got := b.Text.String(); got != want {
 				t.Errorf("text %q", got)
 			}
 			if n := asked.Load(); n != 1 {
@@ -124,19 +126,69 @@ func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 	}
 }
 
-// An answer that comes when the person has cancelled is answered, too.
-func TestAnAnswerAfterACancel(t *testing.T) {
+// In an editor that shows the change there is one showing of it, however often it
+// is asked for.
+func TestARepeatedFixIsShownOnce(t *testing.T) {
+	var asked atomic.Int32
+	e := edit(t, "vscode", answering(&asked))
+	b := problemAt(t, e, "a.go")
+	beginFix(t, e, b)
+	questions(t, e, 1)
+	beginFix(t, e, b)
+	ended(t, e, "cancelled") // the older
+	agree(t, e)
+	ended(t, e, "applied")
+	if got, n := b.Text.String(), asked.Load(); got != fixed || n != 1 || e.Waiting() > 0 {
+		t.Errorf("asked %d times, %d questions, text %q", n, e.Waiting(), got)
+	}
+}
+
+// A question that was closed, perhaps by a key meant for something else, is back at
+// once when it is asked for again.
+func TestAClosedQuestionComesBack(t *testing.T) {
 	var asked atomic.Int32
 	e := edit(t, "helix", answering(&asked))
 	b := problemAt(t, e, "a.go")
 	beginFix(t, e, b)
-	questions(t, e, 1)
-	cancelJob(t, e, "Fix")
-	ended(t, e, "cancelled")
-	attend(t, e, lsptest.Yes)
-	awaitShown(t, e, "this is not offered any more")
-	if got := b.Text.String(); got != source {
-		t.Errorf("text %q", got)
+	attend(t, e, func(string, []string) string { return "" })
+	awaitShown(t, e, "Not applied: the question was closed. Ask for it again and it is back at once.")
+	ended(t, e, "not applied")
+	beginFix(t, e, b)
+	agree(t, e)
+	ended(t, e, `"applied"`)
+	if got, n := b.Text.String(), asked.Load(); got != fixed || n != 1 {
+		t.Errorf("the model was asked %d times, text %q", n, got)
+	}
+}
+
+// An answer that comes when the user has cancelled is answered, too; an editor that
+// shows the change is told to take it off the screen.
+func TestAnAnswerAfterACancel(t *testing.T) {
+	for _, profile := range lsptest.Profiles {
+		var asked atomic.Int32
+		e := edit(t, profile, answering(&asked))
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		questions(t, e, 1)
+		cancelJob(t, e, "Fix")
+		ended(t, e, "cancelled")
+		if profile == "helix" {
+			attend(t, e, lsptest.Yes)
+		} else {
+			questions(t, e, 0)
+			var result struct{ Message string }
+			if err := e.Call(soon(t), "quarry/decide", map[string]any{"id": "1", "apply": true}, &result); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(result.Message, "this is not offered any more") {
+				t.Errorf("%s: the late answer is answered %q", profile, result.Message)
+			}
+			continue
+		}
+		awaitShown(t, e, "this is not offered any more")
+		if got := b.Text.String(); got != source {
+			t.Errorf("%s: text %q", profile, got)
+		}
 	}
 }
 
@@ -154,8 +206,7 @@ func TestARepeatedFixOfAnotherTextIsMadeAnew(t *testing.T) {
 	questions(t, e, 2)
 	attend(t, e, lsptest.Yes)
 	awaitShown(t, e, "this is not offered any more")
-	attend(t, e, lsptest.Yes)
-	attend(t, e, nil)
+	agree(t, e)
 	ended(t, e, `"applied"`)
 	if got := b.Text.String(); got != fixed+"// more\r\n" || asked.Load() != 2 {
 		t.Errorf("asked %d times, text %q", asked.Load(), got)
@@ -178,32 +229,5 @@ func TestAnotherFixLeavesTheFirstAlone(t *testing.T) {
 	receive(t, begun, "the second fix did not begin")
 	if err := firstCtx.Err(); err != nil {
 		t.Errorf("the first ended with %v", err)
-	}
-}
-
-func TestResolvingAgainTakesThePlaceOfTheOlder(t *testing.T) {
-	c, begun, stopped := firstHangs()
-	e := edit(t, "vscode", c)
-	b := problemAt(t, e, "a.go")
-	fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
-	params := map[string]any{"title": fix.Title, "data": fix.Data}
-	older, err := e.Start("codeAction/resolve", params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	receive(t, begun, "the first fix did not begin")
-	var newer lsptest.Action
-	if err := e.Call(soon(t), "codeAction/resolve", params, &newer); err != nil || newer.Edit == nil {
-		t.Errorf("the newer: %v, edit %s", err, newer.Edit)
-	}
-	if err := receive(t, stopped, "the first fix was not stopped"); !errors.Is(err, context.Canceled) {
-		t.Errorf("the older ended with %v", err)
-	}
-	var was lsptest.Action
-	if err := older.Wait(&was); err != nil || was.Edit != nil {
-		t.Errorf("the older: %v, edit %s", err, was.Edit)
-	}
-	if shown := e.Shown(); len(shown) > 0 {
-		t.Errorf("shown: %q", shown)
 	}
 }

@@ -25,6 +25,7 @@ var contract = map[string]struct{ params, result reflect.Type }{
 	MethodAsk:                {reflect.TypeFor[askParams](), reflect.TypeFor[askResult]()},
 	"quarry/tools.list":      {nil, reflect.TypeFor[[]toolDefinition]()},
 	"quarry/tools.call":      {reflect.TypeFor[toolParams](), reflect.TypeFor[toolResult]()},
+	methodDecide:             {reflect.TypeFor[decideParams](), reflect.TypeFor[decideResult]()},
 	MethodStatus:             {nil, reflect.TypeFor[Status]()},
 	MethodMetrics:            {nil, reflect.TypeFor[metricsText]()},
 	"quarry/index.status":    {nil, reflect.TypeFor[[]index.Status]()},
@@ -37,6 +38,12 @@ var contract = map[string]struct{ params, result reflect.Type }{
 	"quarry/open.atSpan":     {reflect.TypeFor[spanParams](), reflect.TypeFor[shown]()},
 }
 
+// told is the params of each notification of quarry's own.
+var told = map[string]reflect.Type{
+	methodProposal:    reflect.TypeFor[proposalParams](),
+	methodProposalEnd: reflect.TypeFor[proposalID](),
+}
+
 // docs/protocol.schema.json is what the code serves, and docs/protocol.md names
 // every method and command.
 func TestProtocolDocumentsAreCurrent(t *testing.T) {
@@ -47,6 +54,9 @@ func TestProtocolDocumentsAreCurrent(t *testing.T) {
 	schemas := map[string]map[string]*jsonschema.Schema{}
 	for method, c := range contract {
 		schemas[method] = map[string]*jsonschema.Schema{"params": schemaOf(t, c.params), "result": schemaOf(t, c.result)}
+	}
+	for method, params := range told {
+		schemas[method] = map[string]*jsonschema.Schema{"params": schemaOf(t, params)}
 	}
 	want, err := json.MarshalIndent(schemas, "", "  ")
 	if err != nil {
@@ -66,7 +76,7 @@ func TestProtocolDocumentsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(served, commandNames()...) {
+	for _, name := range slices.Concat(served, slices.Sorted(maps.Keys(told)), commandNames()) {
 		if !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("docs/protocol.md does not name %s", name)
 		}

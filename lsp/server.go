@@ -77,6 +77,8 @@ type Options struct {
 	Strict bool
 	// CacheDir is for what is shown as a file, "" for the platform's place.
 	CacheDir string
+	// Clock is nil for the real one.
+	Clock Clock
 }
 
 // Start is what a Core begins with.
@@ -135,7 +137,8 @@ type Server struct {
 	staging   *agent.Staging            // what tools propose
 	checks    *newest                   // syntax checks, by document
 	errands   *newest                   // by the page that is being written, or the errand's key
-	decisions *decisions                // about proposals, by the errand's key
+	decisions *decisions                // about proposals
+	typing    *typing                   // by the user
 	selected  atomic.Pointer[selection] // nil before the first
 
 	pages      sync.Map     // *page by the URI of its virtual document
@@ -157,6 +160,9 @@ type Server struct {
 func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if opts.Clock == nil {
+		opts.Clock = realClock{}
+	}
 	s := &Server{
 		opts:      opts,
 		log:       opts.Log,
@@ -171,13 +177,14 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		errands:   newNewest(),
 		findings:  newFindings(),
 		decisions: newDecisions(),
+		typing:    &typing{clock: opts.Clock},
 		encoding:  text.UTF16,
 		settings:  settings.Default(),
 	}
 	s.staging = agent.NewStaging(func() string {
 		_, roots := s.current()
 		return strings.Join(roots, "\n")
-	}, time.Now)
+	}, opts.Clock.Now)
 	s.trace.Store(protocol.TraceValueOff)
 	st := newStream(rwc, opts, cancel)
 	st.rewrite, st.arriving = s.withoutLocalhost, s.glance

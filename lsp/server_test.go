@@ -27,6 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // core is a Core whose answers a test scripts.
 type core struct {
+	clock                clock
 	*workspace.Workspace // without folders, unless indexed
 	indexed              bool
 
@@ -151,6 +152,7 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 		Version:  "test",
 		Token:    token,
 		CacheDir: t.TempDir(),
+		Clock:    &c.clock,
 		Log:      slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Settings: func(editor ...[]byte) (settings.Settings, []settings.Problem) {
 			s := settings.Default()

@@ -61,6 +61,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	}
 	next, err := doc.changed(params.TextDocument.Version, params.ContentChanges, s.encoding)
 	s.docs.set(next)
+	s.typing.note()
 	s.findings.moved(u, doc.Text, next.Text)
 	// An answer for the text before is of no use to anybody.
 	s.inline.cancel(string(u))

@@ -97,9 +97,9 @@ func (s *Server) decide(ctx context.Context, p toolParams, waiting agent.Envelop
 	if err != nil {
 		return waiting, err
 	}
-	d := newDecision(proposal)
-	defer close(d.over)
-	if err := s.agreed(ctx, d); err != nil {
+	d := s.decisions.begin("", proposal)
+	defer s.endDecision(d)
+	if err := s.agreed(ctx, d.decision); err != nil {
 		s.staging.Discard(staged.ID)
 		return agent.Envelope{Error: refusal(err)}, ctx.Err()
 	}

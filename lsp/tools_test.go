@@ -59,7 +59,7 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 	const before, after = "package a\n\nfunc Harvest() {}\n", "package a\n\nfunc Harvest() { reap() }\n"
 	diff := map[string]any{"diff": "--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n package a\n \n-func Harvest() {}\n+func Harvest() { reap() }\n"}
 	for _, profile := range []string{"vscode", "neovim", "helix"} {
-		for answer, person := range map[string]lsptest.Person{"yes": lsptest.Yes, "no": lsptest.No} {
+		for answer, yes := range map[string]bool{"yes": true, "no": false} {
 			t.Run(profile+" "+answer, func(t *testing.T) {
 				var dir string
 				e := edit(t, profile, &core{indexed: true}, func(o *lsptest.Options) { dir = o.Root; keep(t, o, "a.go", before) })
@@ -68,24 +68,20 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				questions := 2 // the message, and the editor's own way of applying
-				if profile == "vscode" || profile == "neovim" || answer == "no" {
-					questions = 1
-				}
-				for range questions {
-					if err := e.Attend(soon(t), person); err != nil {
-						t.Fatal(err)
-					}
+				if yes {
+					agree(t, e)
+				} else {
+					attend(t, e, lsptest.No)
 				}
 				var a toolAnswer
 				if err := p.Wait(&a); err != nil {
 					t.Fatal(err)
 				}
-				want, text := answer == "yes", before
-				if want {
+				text := before
+				if yes {
 					text = after
 				}
-				if a.OK != want || !want && a.Error.Code != "permission_denied" {
+				if a.OK != yes || !yes && a.Error.Code != "permission_denied" {
 					t.Errorf("answered %+v %s", a, a.Data)
 				}
 				if b.Text.String() != text {
@@ -111,15 +107,13 @@ func TestToolsChangeOnlyWhatWasShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = e.Attend(soon(t), func(string, []string) string {
+	attend(t, e, lsptest.Yes) // shows the change
+	attend(t, e, func(string, []string) string {
 		if err := e.Replace(b, 0, 0, "// news\n"); err != nil {
 			t.Error(err)
 		}
-		return "Apply"
+		return lsptest.Apply
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var a toolAnswer
 	if err := p.Wait(&a); err != nil {
 		t.Fatal(err)

@@ -45,20 +45,35 @@ vim.diagnostic.config({ virtual_text = true })
 // openShop opens the shop with a model that answers conversations with text, at the line that is wrong.
 func openShop(t *testing.T, text string) person {
 	t.Helper()
+	now := make(chan struct{})
+	close(now)
+	return openShopWaiting(t, text, now)
+}
+
+// openShopWaiting is openShop with a model that says its first word when gate is closed.
+func openShopWaiting(t *testing.T, text string, gate chan struct{}) person {
+	t.Helper()
+	return openShopAs(t, editor{init: compiler + clock, env: map[string]string{"OLLAMA_HOST": conversing(t, text, gate)}})
+}
+
+// conversing is the URL of a model that answers conversations with text, beginning when gate is closed.
+func conversing(t *testing.T, text string, gate chan struct{}) string {
+	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		if strings.Contains(r.Prompt, "<|start_of_role|>") && r.NumPredict() > 1 {
-			return modeltest.Answer{Pieces: strings.SplitAfter(text, " ")}
+			return modeltest.Answer{Pieces: strings.SplitAfter(text, " "), Gate: gate}
 		}
 		return modeltest.Answer{Pieces: []string{"x"}}
 	})
-	p := open(t, editor{
-		text:  shop,
-		files: map[string]string{"go.mod": "module shop\n\ngo 1.26\n"},
-		init:  compiler,
-		path:  []string{editortest.QuarryFolder},
-		env:   map[string]string{"OLLAMA_HOST": model.URL},
-	})
+	return model.URL
+}
+
+// openShopAs opens the shop in an editor that is set up as e says.
+func openShopAs(t *testing.T, e editor) person {
+	t.Helper()
+	e.text, e.files, e.path = shop, map[string]string{"go.mod": "module shop\n\ngo 1.26\n"}, []string{editortest.QuarryFolder}
+	p := open(t, e)
 	p.Type(":11\n")
 	p.WaitForText("it.Counts undefined") // the diagnostic behind its line
 	p.Insist("running server", func() { p.Type(":echo 'servers: '..luaeval(\"#vim.lsp.get_clients({ name = 'quarry' })\")\n") },
@@ -75,49 +90,6 @@ func TestExplain(t *testing.T) {
 	p.Insist("explanation as the hover", func() { p.Type(":11\n^fCK") }, func(s editortest.Screen) bool {
 		return s.Contains("quarry: it.Counts undefined")
 	})
-}
-
-func TestFix(t *testing.T) {
-	p := openShop(t, fix)
-	asked := func(s editortest.Screen) bool { return s.Contains("Apply all changes?") }
-	p.Type(":QuarryFix\n")
-	p.WaitFor("question", asked)
-	p.Type("n")
-	p.WaitFor("no change", func(s editortest.Screen) bool { return !asked(s) && s.Contains("n += it.Counts") })
-	p.Type(":QuarryFix\n")
-	p.WaitFor("question again", asked)
-	p.Type("y")
-	p.WaitForText("Applied changes:")
-	p.Press("Enter") // Neovim shows them all
-	p.waitForSaved(strings.Replace(shop, "it.Counts", "it.Count", 1))
-}
-
-// The lines of a range, in the person's own words.
-func TestRefactor(t *testing.T) {
-	p := openShop(t, strings.ReplaceAll(fix, "named", "called"))
-	p.Type(":8,14QuarryRefactor\n")
-	p.WaitForText("3: Simplify")
-	p.Type("6\n")
-	p.WaitForText("Change it so that:")
-	p.Type("use the right field\n")
-	p.WaitForText("Apply all changes?")
-	p.Type("y")
-	p.WaitForText("Applied changes:")
-	p.Press("Enter")
-	p.waitForSaved(strings.Replace(shop, "it.Counts", "it.Count", 1))
-}
-
-// Refactorings are code actions too, of a selection.
-func TestRefactorByCodeAction(t *testing.T) {
-	p := openShop(t, fix)
-	p.Type(":8\nV6jgra")
-	p.WaitForText("3: Simplify (quarry)")
-	p.Type("3\n")
-	p.WaitForText("Apply all changes?")
-	p.Type("y")
-	p.WaitForText("Applied changes:")
-	p.Press("Enter")
-	p.waitForSaved(strings.Replace(shop, "it.Counts", "it.Count", 1))
 }
 
 func TestAsk(t *testing.T) {

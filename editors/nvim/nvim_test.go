@@ -25,6 +25,7 @@ type editor struct {
 	text  string            // of shelf.go
 	files map[string]string // more files of the workspace, by name
 	init  string            // Lua after the README's
+	alone bool              // lsp/quarry.lua without the plugin, as in nvim-lspconfig, in place of what the README says
 	path  []string          // folders with the server's binary
 	env   map[string]string
 }
@@ -32,7 +33,17 @@ type editor struct {
 func open(t *testing.T, e editor) person {
 	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
-	editortest.WriteFile(t, filepath.Join(home, ".config", "nvim", "init.lua"), readmeConfig(t)+e.init)
+	config := filepath.Join(home, ".config", "nvim")
+	if e.alone {
+		server, err := os.ReadFile(filepath.Join("lsp", "quarry.lua"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		editortest.WriteFile(t, filepath.Join(config, "lsp", "quarry.lua"), string(server))
+		editortest.WriteFile(t, filepath.Join(config, "init.lua"), "vim.lsp.enable('quarry')\n"+e.init)
+	} else {
+		editortest.WriteFile(t, filepath.Join(config, "init.lua"), readmeConfig(t)+e.init)
+	}
 	for name, text := range e.files {
 		editortest.WriteFile(t, filepath.Join(workspace, name), text)
 	}

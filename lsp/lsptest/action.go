@@ -27,8 +27,6 @@ type Action struct {
 	Title    string
 	Kind     string
 	Command  json.RawMessage
-	Edit     json.RawMessage
-	Data     json.RawMessage
 	Disabled *struct{ Reason string }
 
 	raw json.RawMessage
@@ -65,52 +63,27 @@ func (e *Editor) CodeActions(ctx context.Context, b *Buffer, start, end int, onl
 	return actions, err
 }
 
-// Choose runs an action as the editor does: it resolves what has no edit yet,
-// applies the edit, which person may be asked about, and runs the command. It
-// answers whether an edit came with the action and was applied.
-func (e *Editor) Choose(ctx context.Context, a Action, person Person) (applied bool, err error) {
+// Choose runs an action as the editor does. What comes of it, Attend meets.
+func (e *Editor) Choose(ctx context.Context, a Action) error {
 	if a.Disabled != nil {
-		return false, fmt.Errorf("%q is disabled: %s", a.Title, a.Disabled.Reason)
+		return fmt.Errorf("%q is disabled: %s", a.Title, a.Disabled.Reason)
 	}
 	var plain string
 	if json.Unmarshal(a.Command, &plain) == nil && plain != "" { // a Command where a CodeAction could be
-		return false, e.Call(ctx, "workspace/executeCommand", a.raw, nil)
+		return e.Call(ctx, "workspace/executeCommand", a.raw, nil)
 	}
-	if a.Edit == nil && (a.Command == nil || e.opts.Profile.ResolvesCommands) {
-		var resolved json.RawMessage
-		if err := e.Call(ctx, "codeAction/resolve", a.raw, &resolved); err != nil {
-			return false, fmt.Errorf("resolve %q: %w", a.Title, err)
-		}
-		a.Edit, a.Command = nil, nil
-		if err := json.Unmarshal(resolved, &a); err != nil {
-			return false, fmt.Errorf("resolved action %s: %w", resolved, err)
-		}
-	}
-	if a.Edit != nil {
-		if applied, err = e.apply(a.Edit, person); err != nil {
-			return applied, err
-		}
-	}
-	if a.Command != nil {
-		err = e.Call(ctx, "workspace/executeCommand", a.Command, nil)
-	}
-	return applied, err
+	return e.Call(ctx, "workspace/executeCommand", a.Command, nil)
 }
 
 // workspaceEdit is LSP's WorkspaceEdit as a client reads it.
 type workspaceEdit struct {
-	Changes           map[string][]documentEdit
-	DocumentChanges   []documentChange
-	ChangeAnnotations map[string]struct {
-		Label, Description string
-		NeedsConfirmation  bool
-	}
+	Changes         map[string][]documentEdit
+	DocumentChanges []documentChange
 }
 
 type documentChange struct {
 	Kind         string // create, or "" for a change of a text
 	URI          string // of what is created
-	AnnotationID string
 	TextDocument struct {
 		URI     string
 		Version *int
@@ -119,18 +92,15 @@ type documentChange struct {
 }
 
 type documentEdit struct {
-	Range        *lspRange
-	NewText      string
-	AnnotationID string
+	Range   *lspRange
+	NewText string
 }
 
 var errVersion = errors.New("the document has another version")
 
 // apply applies a workspace edit to the buffers, a file that is not open being
-// opened for it, as editors do. Where it carries an annotation that needs
-// confirmation and the editor knows of those, person is asked first. It answers
-// whether anything was applied.
-func (e *Editor) apply(raw json.RawMessage, person Person) (bool, error) {
+// opened for it, as editors do. It answers whether anything was applied.
+func (e *Editor) apply(raw json.RawMessage) (bool, error) {
 	var edit workspaceEdit
 	if err := json.Unmarshal(raw, &edit); err != nil {
 		return false, fmt.Errorf("workspace edit %s: %w", raw, err)
@@ -145,27 +115,20 @@ func (e *Editor) apply(raw json.RawMessage, person Person) (bool, error) {
 		c.TextDocument.URI = uri
 		changes = append(changes, c)
 	}
-	for _, a := range edit.ChangeAnnotations {
-		if a.NeedsConfirmation && caps.ChangeAnnotationSupport != nil {
-			if person(a.Label+": "+a.Description, []string{"Yes", "No"}) != "Yes" {
-				return false, nil
-			}
-		}
-	}
 	for _, c := range changes { // nothing is applied in part
 		if b := e.byURI(c.TextDocument.URI); b != nil && c.TextDocument.Version != nil && *c.TextDocument.Version != b.Version {
 			return false, fmt.Errorf("%s is at version %d, not %d: %w", b.URI, b.Version, *c.TextDocument.Version, errVersion)
 		}
 	}
 	for _, c := range changes {
-		if err := e.change(c, caps); err != nil {
+		if err := e.changeDocument(c, caps); err != nil {
 			return false, err
 		}
 	}
 	return len(changes) > 0, nil
 }
 
-func (e *Editor) change(c documentChange, caps editCapabilities) error {
+func (e *Editor) changeDocument(c documentChange, caps editCapabilities) error {
 	switch c.Kind {
 	case "create":
 		path, err := e.pathOf(c.URI)

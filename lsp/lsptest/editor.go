@@ -177,7 +177,7 @@ func (e *Editor) answerServer(id json.RawMessage, method string, params json.Raw
 		return nil, nil
 	case "client/unregisterCapability", "window/workDoneProgress/create":
 		return nil, nil
-	case "window/showMessageRequest", "workspace/applyEdit":
+	case "window/showMessageRequest", methodApply:
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.requests = append(e.requests, request{id, method, params})
@@ -225,6 +225,10 @@ func (e *Editor) observeServer(method string, params json.RawMessage) {
 		e.shown = append(e.shown, p.Message)
 	case "window/logMessage", "$/logTrace":
 		e.logged = append(e.logged, p.Message)
+	case methodProposal:
+		e.propose(params)
+	case "quarry/proposal.end":
+		e.withdraw(params)
 	case "textDocument/publishDiagnostics":
 		var p struct {
 			URI         string

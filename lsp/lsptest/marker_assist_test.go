@@ -64,24 +64,6 @@ func (r *replies) holdNext() (asked <-chan struct{}, release func()) {
 	return when, func() { close(hold) }
 }
 
-// person answers questions in the order of answers.
-func person(answers []string) lsptest.Person {
-	return func(question string, choices []string) string {
-		if len(answers) == 0 {
-			return ""
-		}
-		answer := answers[0]
-		answers = answers[1:]
-		switch answer {
-		case "yes":
-			return choices[0]
-		case "no":
-			return choices[len(choices)-1]
-		}
-		return answer
-	}
-}
-
 // assist plays a step of explaining, fixing and asking; it answers false for
 // any other.
 func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err error) {
@@ -156,7 +138,11 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 			}
 			return true, p.chooseTyping(ctx, part, text)
 		}
-		return true, p.choose(ctx, part, strings.Fields(rest))
+		answers, err := answersOf(rest)
+		if err != nil {
+			return true, err
+		}
+		return true, p.choose(ctx, part, answers)
 	case "command":
 		name, args, _ := strings.Cut(rest, " ")
 		list, err := unquoteAll(args)
@@ -169,10 +155,11 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 		}
 		return true, p.editor.Execute(ctx, name, given...)
 	case "decide":
-		if answers, err := unquoteAll(rest); err == nil {
-			return true, p.decide(ctx, answers)
+		answers, err := answersOf(rest)
+		if err != nil {
+			return true, err
 		}
-		return true, p.decide(ctx, strings.Fields(rest))
+		return true, p.decide(ctx, answers)
 	case "page":
 		want, err := strconv.Unquote(rest)
 		if err != nil {
@@ -282,29 +269,51 @@ func (p *player) indexed(ctx context.Context) error {
 	}
 }
 
-// choose runs an action. Where it is a command, the server asks.
+// answersOf reads answers: words, or quoted.
+func answersOf(rest string) ([]string, error) {
+	if strings.HasPrefix(rest, `"`) {
+		return unquoteAll(rest)
+	}
+	return strings.Fields(rest), nil
+}
+
+// choose runs an action and answers what the server asks then.
 func (p *player) choose(ctx context.Context, part string, answers []string) error {
 	a, err := p.action(ctx, part)
 	if err != nil {
 		return err
 	}
-	byCommand := a.Command != nil
-	if _, err := p.editor.Choose(ctx, a, person(answers)); err != nil || !byCommand || len(answers) == 0 {
+	if err := p.editor.Choose(ctx, a); err != nil {
 		return err
 	}
 	return p.decide(ctx, answers)
 }
 
-// decide answers the server's next questions. A yes to its last one is followed
-// by the change, about which editors that ask by themselves ask.
+// decide answers the server's next questions.
 func (p *player) decide(ctx context.Context, answers []string) error {
 	for _, answer := range answers {
-		if err := p.editor.Attend(ctx, person([]string{answer})); err != nil {
+		var err error
+		switch answer {
+		case "yes":
+			err = p.editor.Agree(ctx)
+		case "no":
+			err = p.editor.Attend(ctx, lsptest.No)
+		case "apply": // what the server has the editor do
+			err = p.editor.Attend(ctx, nil)
+		case "close":
+			err = p.editor.Attend(ctx, func(string, []string) string { return "" })
+		default:
+			err = p.editor.Attend(ctx, func(question string, choices []string) string {
+				chosen, want, _ := strings.Cut(answer, " of ")
+				if got := strings.Join(choices, ", "); want != "" && got != want {
+					p.t.Errorf("%q: the choices are %q, want %q", question, got, want)
+				}
+				return chosen
+			})
+		}
+		if err != nil {
 			return err
 		}
-	}
-	if len(answers) > 0 && answers[len(answers)-1] == "yes" && !p.profile.AsksItself() {
-		return p.editor.Attend(ctx, nil)
 	}
 	return nil
 }
@@ -316,11 +325,9 @@ func (p *player) chooseTyping(ctx context.Context, part, text string) error {
 		return err
 	}
 	asked, release := p.replies.holdNext()
-	chosen := make(chan error, 1)
-	go func() {
-		_, err := p.editor.Choose(ctx, a, nil)
-		chosen <- err
-	}()
+	if err := p.editor.Choose(ctx, a); err != nil {
+		return err
+	}
 	select {
 	case <-asked:
 	case <-ctx.Done():
@@ -334,5 +341,5 @@ func (p *player) chooseTyping(ctx context.Context, part, text string) error {
 		return err
 	}
 	release()
-	return <-chosen
+	return nil
 }

@@ -55,9 +55,11 @@ import (
 //	requests N                prompts sent so far
 //	stop-model, start-model   end and restart Ollama
 //
-// Explaining, fixing and asking (marker_assist_test.go). The person answers what
-// they are asked, by the editor or by the server, with the first choice (yes), the
-// last (no), or what is quoted.
+// Explaining, fixing and asking (marker_assist_test.go). The user answers what they
+// are asked: "yes" wants a change, looks at it first where that is asked for, and
+// has it applied; "no" discards it; "close" closes the question; "apply" is no
+// answer, but the change that the server has the editor make; anything else is the
+// choice, or CHOICE of CHOICES, where all that are offered are to be these.
 //
 //	diagnose STRING MESSAGE   another server says so of the first STRING
 //	errors none|STRING...     quarry itself reports these, each as SOURCE at "TEXT": MESSAGE,

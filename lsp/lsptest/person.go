@@ -5,33 +5,72 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Person answers a question of the server or the editor with one of choices, or
 // with "" to close it.
 type Person func(question string, choices []string) string
 
-// Yes chooses the first choice, No the last.
+// What a person can say to a change.
+const (
+	Apply   = "Apply"
+	Show    = "Show changes"
+	Discard = "Discard"
+)
+
+// Yes wants a change, and looks at it first where it must; No discards it. Of other
+// choices they take the first and the last.
 var (
-	Yes Person = func(_ string, choices []string) string { return choices[0] }
-	No  Person = func(_ string, choices []string) string { return choices[len(choices)-1] }
+	Yes Person = func(_ string, choices []string) string { return firstOf(choices, Apply, Show, choices[0]) }
+	No  Person = func(_ string, choices []string) string { return firstOf(choices, Discard, choices[len(choices)-1]) }
+)
+
+// firstOf is the first of wanted that is among choices.
+func firstOf(choices []string, wanted ...string) string {
+	return wanted[slices.IndexFunc(wanted, func(w string) bool { return slices.Contains(choices, w) })]
+}
+
+const (
+	methodApply    = "workspace/applyEdit"
+	methodProposal = "quarry/proposal"
 )
 
 // errLater is answered to a Conn whose request is replied to later.
 var errLater = errors.New("answered later")
 
-// request is one of the server's that waits for the person.
+// request is one of the server's that waits for the person, or a proposal of its,
+// which has no id.
 type request struct {
 	id     json.RawMessage
 	method string
 	params json.RawMessage
 }
 
-// Attend waits for the next question or change of the server's, lets the person
-// answer, and applies what is to be applied.
+// proposal is a change that the server proposes to an editor which shows it.
+type proposal struct{ ID, Title, Reason, Basis, Diff string }
+
+// Agree has the person want the change that the server asks about, until it is
+// applied.
+func (e *Editor) Agree(ctx context.Context) error {
+	for {
+		if method, err := e.attend(ctx, Yes); err != nil || method == methodApply {
+			return err
+		}
+	}
+}
+
+// Attend waits for the next question, proposal or change of the server's, lets the
+// person answer, and applies what is to be applied, of which nobody is asked.
 func (e *Editor) Attend(ctx context.Context, person Person) error {
+	_, err := e.attend(ctx, person)
+	return err
+}
+
+// attend is Attend; it answers what the server wanted.
+func (e *Editor) attend(ctx context.Context, person Person) (method string, err error) {
 	var r request
-	err := e.Await(ctx, func() bool {
+	err = e.Await(ctx, func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if len(e.requests) == 0 {
@@ -42,41 +81,93 @@ func (e *Editor) Attend(ctx context.Context, person Person) error {
 		return true
 	})
 	if err != nil {
-		return fmt.Errorf("the server asks for nothing: %w", err)
+		return "", fmt.Errorf("the server asks for nothing: %w", err)
 	}
-	if r.method == "window/showMessageRequest" {
-		var p struct {
-			Message string
-			Actions []struct{ Title string }
-		}
-		if err := json.Unmarshal(r.params, &p); err != nil {
-			return err
-		}
-		var choices []string
-		for _, a := range p.Actions {
-			choices = append(choices, a.Title)
-		}
-		if chosen := person(p.Message, choices); chosen != "" {
-			return e.Reply(r.id, map[string]string{"title": chosen}, nil)
-		}
-		return e.Reply(r.id, nil, nil)
+	switch r.method {
+	case methodProposal:
+		return r.method, e.judge(ctx, r, person)
+	case methodApply:
+		return r.method, e.change(r)
 	}
+	var p struct {
+		Message string
+		Actions []struct{ Title string }
+	}
+	if err := json.Unmarshal(r.params, &p); err != nil {
+		return r.method, err
+	}
+	var choices []string
+	for _, a := range p.Actions {
+		choices = append(choices, a.Title)
+	}
+	if chosen := person(p.Message, choices); chosen != "" {
+		return r.method, e.Reply(r.id, map[string]string{"title": chosen}, nil)
+	}
+	return r.method, e.Reply(r.id, nil, nil)
+}
+
+// change does what workspace/applyEdit asks for.
+func (e *Editor) change(r request) error {
 	var p struct{ Edit json.RawMessage }
 	if err := json.Unmarshal(r.params, &p); err != nil {
 		return err
 	}
 	answer := map[string]any{"applied": true}
 	if !e.Lies {
-		applied, err := e.apply(p.Edit, person)
+		applied, err := e.apply(p.Edit)
 		if err != nil && !errors.Is(err, errVersion) {
 			return errors.Join(err, e.Reply(r.id, nil, err))
 		}
-		answer["applied"] = applied || e.opts.Profile.AppliedAnyway
+		answer["applied"] = applied
 		if err != nil {
 			answer["failureReason"] = err.Error()
 		}
 	}
 	return e.Reply(r.id, answer, nil)
+}
+
+// judge shows a proposal to the person and tells the server what they say of it.
+func (e *Editor) judge(ctx context.Context, r request, person Person) error {
+	var p proposal
+	if err := json.Unmarshal(r.params, &p); err != nil {
+		return err
+	}
+	chosen := person(fmt.Sprintf("%s\n%s %s\n%s", p.Title, p.Reason, p.Basis, p.Diff), []string{Apply, Discard})
+	var result struct {
+		Open    bool
+		Message string
+	}
+	err := e.Call(ctx, "quarry/decide", map[string]any{"id": p.ID, "apply": chosen == Apply}, &result)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if result.Open {
+		e.requests = append([]request{r}, e.requests...)
+	}
+	if result.Message != "" {
+		e.shown = append(e.shown, result.Message)
+	}
+	e.wake()
+	return err
+}
+
+// propose shows a proposal, in the place of an older showing of the same; mu is
+// held.
+func (e *Editor) propose(params json.RawMessage) {
+	e.withdraw(params)
+	e.requests = append(e.requests, request{method: methodProposal, params: params})
+}
+
+// withdraw takes a proposal off the screen; mu is held.
+func (e *Editor) withdraw(params json.RawMessage) {
+	e.requests = slices.DeleteFunc(e.requests, func(r request) bool {
+		return r.method == methodProposal && proposalID(r.params) == proposalID(params)
+	})
+}
+
+func proposalID(params json.RawMessage) string {
+	var p proposal
+	_ = json.Unmarshal(params, &p) // what has no id is told so by who reads the rest
+	return p.ID
 }
 
 // Waiting is how many questions and changes of the server's wait for Attend.

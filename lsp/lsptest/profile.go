@@ -23,22 +23,12 @@ type Profile struct {
 	FirstVersion int `json:"firstVersion"`
 	// InlineCompletion is whether it asks for inline completion at all.
 	InlineCompletion bool `json:"inlineCompletion"`
-	// ResolvesCommands is whether it resolves a code action that has a command.
-	ResolvesCommands bool `json:"resolvesCommands"`
-	// AppliedAnyway is whether it answers that a change was applied whatever
-	// became of it.
-	AppliedAnyway bool `json:"appliedAnyway"`
 }
-
-// AsksItself is whether the editor asks its person about changes whose annotation
-// says that they need confirmation.
-func (p Profile) AsksItself() bool { return p.edits().ChangeAnnotationSupport != nil }
 
 // editCapabilities are what an editor says of the workspace edits it takes.
 type editCapabilities struct {
-	DocumentChanges         bool
-	ResourceOperations      []string
-	ChangeAnnotationSupport *struct{}
+	DocumentChanges    bool
+	ResourceOperations []string
 }
 
 func (p Profile) edits() editCapabilities {

@@ -14,14 +14,4 @@
 return {
   cmd = { 'quarry', 'lsp' },
   root_markers = { '.git', '.hg', '.jj', 'go.mod', 'Cargo.toml', 'package.json', 'pyproject.toml' },
-  handlers = {
-    ['window/showMessage'] = function(...)
-      require('quarry.message').show(...)
-    end,
-    ['$/progress'] = function(err, params, context)
-      if not require('quarry.assist').part(params) then
-        return vim.lsp.handlers['$/progress'](err, params, context)
-      end
-    end,
-  },
 }

@@ -19,6 +19,27 @@ vim.api.nvim_create_autocmd('LspAttach', {
   end,
 })
 
+-- Here and not in lsp/quarry.lua, which works without the plugin.
+vim.lsp.config('quarry', {
+  capabilities = { experimental = { quarry = { proposals = true } } },
+  handlers = {
+    ['window/showMessage'] = function(...)
+      require('quarry.message').show(...)
+    end,
+    ['$/progress'] = function(err, params, context)
+      if not require('quarry.assist').part(params) then
+        return vim.lsp.handlers['$/progress'](err, params, context)
+      end
+    end,
+    ['quarry/proposal'] = function(...)
+      require('quarry.proposal').propose(...)
+    end,
+    ['quarry/proposal.end'] = function(...)
+      require('quarry.proposal').withdraw(...)
+    end,
+  },
+})
+
 local command = vim.api.nvim_create_user_command
 
 command('QuarryExplain', function()

@@ -1,0 +1,260 @@
+--- Changes that the server proposes. Each is shown as a diff in a window of its own, with the reason and what it rests
+--- on, and applied only by a deliberate answer there.
+---
+--- The invariant: no key that was meant for something else decides. The window opens in normal or visual mode only, when
+--- nothing was typed for a while. `ga`, which applies, edits nothing anywhere, and with another key close to it does not count.
+
+local api = vim.api
+
+local M = {}
+
+--- How long nothing must have been typed before a window opens, in ms.
+local PAUSE = 500
+--- How close to `ga` another key makes it one that was meant for something else, in ms. Of the two keys only the second
+--- has a known time, so there is room for the first before it.
+local HASTY = 300
+
+--- The time in ms.
+function M.now()
+  return vim.uv.hrtime() / 1e6
+end
+
+---@class quarry.Proposal
+---@field client vim.lsp.Client
+---@field params table of quarry/proposal, see docs/protocol.md
+---@field win? integer once it is shown
+---@field sent? boolean whether the server has been told and not answered yet
+
+---@type quarry.Proposal[] those that nobody has decided, the oldest first; only the first is ever shown
+local open = {}
+local namespace = api.nvim_create_namespace('quarry.proposal')
+local timer ---@type uv.uv_timer_t?
+local hint ---@type integer? the window that says that something waits
+--- When the last key was typed, when the one before it, and how many there were since the first proposal came.
+local last, before, count = 0, 0, 0
+
+local function tell(text)
+  require('quarry.message').show(nil, { type = vim.lsp.protocol.MessageType.Warning, message = text })
+end
+
+local function typed(_, keys)
+  if keys ~= '' then
+    last, before, count = M.now(), last, count + 1
+  end
+end
+
+---@param id string
+---@return integer? index in `open`
+local function find(client, id)
+  for i, p in ipairs(open) do
+    if p.client.id == client.id and p.params.id == id then
+      return i
+    end
+  end
+end
+
+local show_next ---@type fun()
+
+local function hide_hint()
+  if hint and api.nvim_win_is_valid(hint) then
+    api.nvim_win_close(hint, true)
+  end
+  hint = nil
+end
+
+--- Whether the mode is one in which a key types no text.
+local function resting()
+  return api.nvim_get_mode().mode:find('^[nvV\22]$') ~= nil
+end
+
+--- Say in the corner, where it takes no key, that a change waits. A message would be hidden by that of insert mode.
+---@param p quarry.Proposal
+local function show_hint(p)
+  if hint or resting() then
+    return
+  end
+  local names = vim.tbl_map(function(file)
+    return file.name
+  end, p.params.files)
+  local text = (' quarry: a change of %s is ready; normal mode shows it '):format(table.concat(names, ', '))
+  local bufnr = api.nvim_create_buf(false, true)
+  vim.bo[bufnr].bufhidden = 'wipe'
+  api.nvim_buf_set_lines(bufnr, 0, -1, false, { text })
+  hint = api.nvim_open_win(bufnr, false, {
+    relative = 'editor',
+    style = 'minimal',
+    border = 'none',
+    anchor = 'NE',
+    row = 0,
+    col = vim.o.columns,
+    width = math.min(api.nvim_strwidth(text), vim.o.columns),
+    height = 1,
+    focusable = false,
+  })
+end
+
+--- There is nothing left to decide about a proposal.
+local function forget(client, id)
+  local i = find(client, id)
+  if not i then
+    return
+  end
+  local p = table.remove(open, i)
+  if p.win and api.nvim_win_is_valid(p.win) then
+    api.nvim_win_close(p.win, true)
+  end
+  if #open == 0 then
+    vim.on_key(nil, namespace)
+    hide_hint()
+  end
+  show_next()
+end
+
+---@param p quarry.Proposal
+---@param apply boolean
+local function decide(p, apply)
+  if p.sent or not find(p.client, p.params.id) then
+    return
+  end
+  p.sent = true
+  p.client:request('quarry/decide', { id = p.params.id, apply = apply }, function(err, result)
+    p.sent = false
+    local message = err and err.message or result.message
+    if err or not result.open then
+      forget(p.client, p.params.id)
+    end
+    if message ~= '' then
+      tell(message)
+    end
+  end)
+end
+
+--- What `ga` does.
+---@param p quarry.Proposal
+local function apply(p)
+  local function refuse()
+    tell('not applied: a key came close to ga; press ga again')
+  end
+  if M.now() - before < 2 * HASTY then
+    refuse()
+    return
+  end
+  local keys = count
+  vim.defer_fn(function()
+    if keys ~= count then
+      refuse()
+    else
+      decide(p, true)
+    end
+  end, HASTY)
+end
+
+--- Whether the user is doing nothing that a window would be in the way of.
+local function free()
+  return M.now() - last >= PAUSE
+    and resting()
+    and vim.fn.state('mo') == ''
+    and vim.fn.reg_executing() == ''
+    and vim.fn.reg_recording() == ''
+    and vim.fn.getcmdwintype() == ''
+    and vim.bo.buftype ~= 'prompt'
+end
+
+---@param p quarry.Proposal
+local function show(p)
+  hide_hint()
+  local params = p.params
+  local lines = {}
+  -- A blank before them keeps the words from being taken for lines of the diff.
+  for _, text in ipairs({ params.reason, params.basis }) do
+    for line in vim.gsplit(vim.trim(text), '\n', { plain = true }) do
+      lines[#lines + 1] = ' ' .. line
+    end
+  end
+  lines[#lines + 1] = ''
+  vim.list_extend(lines, vim.split(vim.trim(params.diff), '\n', { plain = true }))
+
+  local bufnr = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].bufhidden, vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = 'wipe', false, 'diff'
+  local width = math.min(100, vim.o.columns - 4)
+  local height = 0
+  for _, line in ipairs(lines) do
+    height = height + math.max(1, math.ceil(api.nvim_strwidth(line) / width))
+  end
+  height = math.max(1, math.min(height, vim.o.lines - 6))
+  p.win = api.nvim_open_win(bufnr, true, {
+    relative = 'editor',
+    style = 'minimal',
+    border = 'rounded',
+    width = width,
+    height = height,
+    row = vim.o.lines - vim.o.cmdheight - height - 3,
+    col = math.floor((vim.o.columns - width) / 2),
+    title = (' quarry: %s '):format(params.title:match('^[^\n]*')),
+    footer = ' ga apply · q discard ',
+    footer_pos = 'center',
+  })
+  vim.wo[p.win].wrap, vim.wo[p.win].linebreak = true, true
+  last = M.now() -- nobody has read it before
+  local function map(keys, action, desc)
+    vim.keymap.set('n', keys, action, { buffer = bufnr, nowait = true, desc = desc })
+  end
+  map('ga', function()
+    apply(p)
+  end, 'apply this change')
+  map('q', '<Cmd>close<CR>', 'discard this change')
+  api.nvim_create_autocmd('BufWipeout', {
+    buffer = bufnr,
+    once = true,
+    callback = function()
+      p.win = nil
+      decide(p, false)
+    end,
+  })
+end
+
+function show_next()
+  local p = open[1]
+  if timer or not p or p.win then
+    return
+  end
+  timer = assert(vim.uv.new_timer())
+  timer:start(
+    0,
+    100,
+    vim.schedule_wrap(function()
+      local first = open[1]
+      if timer and (not first or first.win or free()) then
+        timer:close()
+        timer = nil
+        if first and not first.win then
+          show(first)
+        end
+      elseif timer then
+        show_hint(first)
+      end
+    end)
+  )
+end
+
+--- Handler for quarry/proposal.
+function M.propose(_, params, context)
+  local client = assert(vim.lsp.get_client_by_id(context.client_id))
+  if find(client, params.id) then
+    return -- on the screen, or about to be
+  end
+  if #open == 0 then
+    last, before = M.now(), 0
+    vim.on_key(typed, namespace)
+  end
+  open[#open + 1] = { client = client, params = params }
+  show_next()
+end
+
+--- Handler for quarry/proposal.end.
+function M.withdraw(_, params, context)
+  forget(assert(vim.lsp.get_client_by_id(context.client_id)), params.id)
+end
+
+return M

@@ -1,0 +1,154 @@
+//go:build editors
+
+package nvim_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+)
+
+// clock is Neovim's time for the plugin: it stands still, and ten seconds go by when F5 is pressed, in any mode.
+const clock = `
+local now = 0
+require('quarry.proposal').now = function() return now end
+vim.keymap.set({ 'n', 'i', 'x' }, '<F5>', function() now = now + 10000 end)
+`
+
+var mended = strings.Replace(shop, "it.Counts", "it.Count", 1)
+
+// keysOfChange are at the foot of the window that shows a change.
+const keysOfChange = "ga apply · q discard"
+
+func showsChange(s editortest.Screen) bool { return s.Contains(keysOfChange) }
+
+// waitForChange waits until a change is shown: time goes by, and the user types nothing.
+func (p person) waitForChange() editortest.Screen {
+	p.t.Helper()
+	return p.Insist("change", func() { p.Press("F5") }, showsChange)
+}
+
+// waitForNoChange waits until the window with the change is gone.
+func (p person) waitForNoChange() {
+	p.t.Helper()
+	p.WaitFor("end of the change", func(s editortest.Screen) bool { return !showsChange(s) })
+}
+
+// apply says yes, after having looked for a while.
+func (p person) apply() {
+	p.t.Helper()
+	p.Press("F5", "g", "a")
+	p.waitForNoChange()
+	p.WaitFor("change", func(s editortest.Screen) bool { return s.Contains("n += it.Count ") })
+}
+
+func TestFix(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":QuarryFix\n")
+	screen := p.waitForChange()
+	for _, want := range []string{
+		"Fix: it.Counts undefined", "The field is named `Count`", "Confidence: high. Based on shelf.go:3-6.",
+		"-               n += it.Counts", "+               n += it.Count",
+	} {
+		if !screen.Contains(want) {
+			t.Errorf("no %q on the screen:\n%s", want, screen.Framed())
+		}
+	}
+	p.Type("q")
+	p.waitForNoChange()
+	p.waitForSaved(shop)
+	p.Type(":11\n:QuarryFix\n")
+	p.waitForChange()
+	p.apply()
+	p.waitForSaved(mended)
+	p.Press("u")
+	p.waitForSaved(shop)
+}
+
+// What is typed elsewhere answers nothing, although it has the keys in it that would: the change waits, and is shown once
+// nothing is typed. Nor do keys that come together with the yes.
+func TestTypingThroughAProposal(t *testing.T) {
+	gate := make(chan struct{})
+	p := openShopWaiting(t, fix, gate)
+	p.Type(":QuarryFix\n:split letter.txt\ni")
+	p.Type("Dear reader,\n")
+	close(gate)
+	p.WaitForText("a change of shelf.go is ready; normal mode shows it")
+	p.Press("F5")
+	p.Type("my happy day is here again,\nga\ny\n\nyes\n")
+	p.Press("F5")
+	screen := p.WaitForText("yes")
+	if showsChange(screen) {
+		t.Errorf("the change is shown to somebody who types:\n%s", screen.Framed())
+	}
+	p.Press("Escape")
+	p.Type(":silent write\n")
+	p.WaitForFile(filepath.Join(p.workspace, "letter.txt"), "Dear reader,\nmy happy day is here again,\nga\ny\n\nyes\n\n")
+
+	p.waitForChange()
+	p.Type("jga")
+	screen = p.WaitForText("not applied: a key came close to ga; press ga again")
+	if !showsChange(screen) {
+		t.Errorf("the change is gone:\n%s", screen.Framed())
+	}
+	if got := p.read("shelf.go"); got != shop {
+		t.Errorf("shelf.go is\n%s", got)
+	}
+	p.apply()
+	p.Type(":drop shelf.go\n")
+	p.waitForSaved(mended)
+	p.Press("u")
+	p.waitForSaved(shop)
+}
+
+// The lines of a range, in the user's own words.
+func TestRefactor(t *testing.T) {
+	p := openShop(t, strings.ReplaceAll(fix, "named", "called"))
+	p.Type(":8,14QuarryRefactor\n")
+	p.WaitForText("3: Simplify")
+	p.Type("6\n")
+	p.WaitForText("Change it so that:")
+	p.Type("use the right field\n")
+	p.waitForChange()
+	p.apply()
+	p.waitForSaved(mended)
+}
+
+// Refactorings are code actions too, of a selection.
+func TestRefactorByCodeAction(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":8\nV6jgra")
+	p.WaitForText("3: Simplify (quarry)")
+	p.Type("3\n")
+	p.waitForChange()
+	p.apply()
+	p.waitForSaved(mended)
+}
+
+// Without the plugin, which is what people have who take the server's configuration alone, quarry asks: a yes takes
+// typing the number of a choice that is there only once the change was shown.
+func TestFixWithoutThePlugin(t *testing.T) {
+	now := make(chan struct{})
+	close(now)
+	p := openShopAs(t, editor{alone: true, init: compiler, env: map[string]string{"OLLAMA_HOST": conversing(t, fix, now)}})
+	choose := func() {
+		p.Press("Escape")
+		p.Type(":11\n^fC:lua vim.lsp.buf_request_all(0, 'workspace/executeCommand', { command = 'quarry.fix', arguments = { 'shelf.go:11: it.Counts undefined' } }, function() end)\n")
+	}
+	choose()
+	p.WaitForText("1: Discard")
+	p.Type("yes\n")
+	p.WaitForText("the question was closed")
+	p.waitForSaved(shop)
+	choose()
+	p.WaitForText("2: Show changes")
+	p.Type("2\n")
+	p.WaitForText("2: Apply")
+	p.Type("2\n")
+	p.WaitFor("changed code", func(s editortest.Screen) bool { return s.Contains("n += it.Count ") })
+	p.waitForSaved(mended)
+	p.Press("u")
+	p.waitForSaved(shop)
+}

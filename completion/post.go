@@ -101,11 +101,12 @@ func stripEcho(s *site, text string) string {
 			if inWord && lead == "" && !isWord(typed[i-1]) && startsName(echo) {
 				return rest
 			}
+		case !holdsName(" " + echo): // a row of numbers goes on with the same ones
 		case wordCount(echo) >= 2:
 			if inWord || rest == "" || !isWord(rest[0]) || !isWord(echo[len(echo)-1]) {
 				return rest
 			}
-		case inWord && holdsName(" "+echo) && (lead == "" || lead == leadingSpace(s.line)):
+		case inWord && (lead == "" || lead == leadingSpace(s.line)):
 			return rest
 		}
 	}

@@ -182,8 +182,8 @@ func copiesAbove(s *site, lines []string) bool {
 	if len(full) == 0 || len(above) < len(full) {
 		return false
 	}
-	if len(full) == 1 && wordCount(full[0]) < 4 {
-		return false
+	if len(full) == 1 && wordCount(full[0]) < 4 || !holdsName("\n"+strings.Join(full, "\n")) {
+		return false // rows of numbers are alike
 	}
 	return sameLines(above[len(above)-len(full):], full)
 }

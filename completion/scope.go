@@ -58,6 +58,8 @@ type scopeRules struct {
 	finished bool
 	// last is the indentation of the last line that was not blank.
 	last int
+	// depth is how many brackets the cursor's line and the answer left open.
+	depth int
 }
 
 func (r *scopeRules) line(line string) verdict {
@@ -66,7 +68,11 @@ func (r *scopeRules) line(line string) verdict {
 		return dropAndStop
 	}
 	if r.n == 1 {
+		r.depth = openBrackets(r.site.line + line)
 		return r.first(line)
+	}
+	if r.depth += openBrackets(line); r.depth < 0 && r.lang.blocks == offside && !r.openedAbove(r.indentWidth(line)) {
+		return dropAndStop // a brace behind a block that has none
 	}
 	if blank(line) {
 		r.blanks++
@@ -160,8 +166,8 @@ func (r *scopeRules) insideBlock(line string) verdict {
 	if width < r.base || !r.lang.closesBlock(line) {
 		return dropAndStop
 	}
-	if r.lang.opensBlock(r.site.line) && r.closedBelow(line) {
-		return dropAndStop // the editor closed the block already
+	if (r.n == 2 || r.lang.opensBlock(r.site.line)) && r.closedBelow(line) {
+		return dropAndStop // the block, which has no line yet, is closed already
 	}
 	if r.lang.opensBlock(line) || openBrackets(line) > 0 {
 		return keep // } else {
@@ -198,6 +204,20 @@ func (r *scopeRules) closedBelow(line string) bool {
 	next := r.firstBelow()
 	return next != "" && (r.indentWidth(next) > r.indentWidth(line) ||
 		r.lang.closesBlock(next) && r.indentWidth(next) == r.indentWidth(line))
+}
+
+// openedAbove: the nearest line above that is indented by no more than width
+// leaves a bracket open.
+func (s *site) openedAbove(width int) bool {
+	for above := strings.TrimRight(s.above, "\n"); above != ""; {
+		i := strings.LastIndexByte(above, '\n')
+		line := above[i+1:]
+		if !blank(line) && s.indentWidth(line) <= width {
+			return openBrackets(line) > 0
+		}
+		above = above[:max(i, 0)]
+	}
+	return false
 }
 
 // openBrackets is the number of brackets that line opens and does not close,

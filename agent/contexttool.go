@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/index/syntax"
+	"quarry/index/lang"
 	"quarry/retrieval"
 )
 
@@ -51,7 +51,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	if err != nil {
 		return reply{}, err
 	}
-	lang := language(args.Language)
+	wanted := language(args.Language)
 	type piece struct {
 		retrieval.Excerpt
 		score float64
@@ -63,7 +63,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 			continue
 		}
 		weight := 1.
-		if l := syntax.Detect(filepath.FromSlash(r.Path), nil); lang != "" && l != lang && !isProse(l) {
+		if l := lang.Detect(filepath.FromSlash(r.Path), nil); wanted != "" && l != wanted && !isProse(l) {
 			weight = otherLanguage
 		}
 		places := append([]retrieval.Place{{StartLine: r.StartLine, EndLine: r.EndLine, Score: r.Score}}, r.More...)
@@ -97,7 +97,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 
 // isProse answers whether a language is that of documentation.
 func isProse(language string) bool {
-	return language == "markdown" || language == "restructuredtext" || language == syntax.PlainText
+	return language == "markdown" || language == "restructuredtext" || language == lang.PlainText
 }
 
 // excerptOf are lines of a file as material for a context, which may end after a

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/retrieval/workspace"
 )
@@ -96,7 +97,7 @@ func (b *Toolbox) diagnose(file string, told []finding) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := syntax.Parse(syntax.Detect(file, []byte(text)), []byte(text))
+	tree, err := syntax.Parse(lang.Detect(file, []byte(text)), []byte(text))
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"quarry/index/glob"
 )
 
 // The answers of tools are made for small models: few keys, no repetition, and
@@ -85,9 +84,11 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 	if err != nil {
 		return reply{}, err
 	}
-	glob := strings.TrimPrefix(args.Glob, "./")
-	if !doublestar.ValidatePattern(glob) {
-		return reply{}, Failf(InvalidArguments, "glob %q is not valid: [ and { need their closing brackets; try **/*.go", clip(args.Glob, 200))
+	var wanted glob.Glob
+	if args.Glob != "" {
+		if wanted, err = glob.Compile(args.Glob); err != nil {
+			return reply{}, Failf(InvalidArguments, "glob %q is not valid: %v; try **/*.go", clip(args.Glob, 200), err)
+		}
 	}
 	files, building, err := b.parts.Workspace.Files(ctx)
 	if err != nil {
@@ -96,7 +97,7 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 	var names []string
 	total := 0
 	for _, f := range files {
-		if !args.IncludeHidden && isHidden(f.Name) || glob != "" && !matches(glob, f.Name) {
+		if !args.IncludeHidden && isHidden(f.Name) || args.Glob != "" && !wanted.Covers(f.Name) {
 			continue
 		}
 		// The index may not know yet of a rule that was just written.
@@ -120,13 +121,4 @@ const stillBuilding = "the workspace is still being indexed; some files may be m
 
 func isHidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.")
-}
-
-// matches answers whether a glob matches a file's name: all of it, the base name
-// if the glob has no slash, or what is below a folder that it names.
-func matches(glob, name string) bool {
-	if !strings.Contains(glob, "/") && doublestar.MatchUnvalidated(glob, path.Base(name)) {
-		return true
-	}
-	return doublestar.MatchUnvalidated(glob, name) || doublestar.MatchUnvalidated(strings.TrimSuffix(glob, "/")+"/**", name)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
@@ -45,10 +46,7 @@ func language(name string) string {
 	if name == "" {
 		return ""
 	}
-	if parsed := retrieval.Parse("lang:"+name, time.Time{}).Languages; len(parsed) == 1 {
-		name = parsed[0]
-	}
-	return syntax.Canonical(name)
+	return lang.Canonical(name)
 }
 
 type textMatch struct {

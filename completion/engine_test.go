@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"quarry/index/glob"
 )
 
 // script is a Generator that plays pieces of text. It stands in for a model in
@@ -233,17 +235,20 @@ func TestAutoClosedPairIsReplaced(t *testing.T) {
 }
 
 func TestOff(t *testing.T) {
-	e := newEngine(t, says("x"), Options{Off: Off{Languages: []string{"markdown"}, Globs: []string{"vendor/", "*.min.js"}, Bytes: 50}})
+	e := newEngine(t, says("x"), Options{Off: Off{Languages: []string{"markdown", "sh"}, Globs: glob.CompileAll([]string{"vendor/", "*.min.js", "secrets", "*.{pem,py}"}), Bytes: 50}})
 	for path, off := range map[string]bool{
 		"a.go": false, "vendor/x/a.go": true, "js/lib.min.js": true, "min.js": false, "myvendor/a.go": false,
+		"a/secrets/b/c.go": true, "b/c.py": true,
 	} {
 		res := complete(t, e, at(t, path, "go", "package p ‸"))
 		if (res.Note != "") != off {
 			t.Errorf("%s: note %q, want off %v", path, res.Note, off)
 		}
 	}
-	if res := complete(t, e, at(t, "a.md", "markdown", "x ‸")); res.Note == "" {
-		t.Error("a disabled language is served")
+	for path, language := range map[string]string{"a.md": "markdown", "a.sh": "shellscript", "b.sh": "sh"} {
+		if res := complete(t, e, at(t, path, language, "x ‸")); res.Note == "" {
+			t.Errorf("%s is served, which is disabled", language)
+		}
 	}
 	if res := complete(t, e, at(t, "a.go", "go", strings.Repeat("x", 60)+"‸")); res.Note == "" {
 		t.Error("a document over the limit is served")

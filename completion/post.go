@@ -1,6 +1,10 @@
 package completion
 
-import "strings"
+import (
+	"strings"
+
+	"quarry/index/lang"
+)
 
 // A step turns an answer into a better one. It is pure: it sees the site and
 // the text, and text has Unix line endings.
@@ -52,7 +56,7 @@ func finish(s *site, text string) (insert string, covers int) {
 // stripFences takes the code out of a Markdown answer.
 func stripFences(s *site, text string) string {
 	const fence = "```"
-	if !strings.Contains(text, fence) || s.lang.name == "markdown" || s.lang.name == "mdx" {
+	if !strings.Contains(text, fence) || s.lang.ID == "markdown" {
 		return text
 	}
 	lines := strings.Split(text, "\n")
@@ -138,7 +142,7 @@ func (s *site) missingIndent(lead string) string {
 	width, total := s.indentWidth(lead+"x"), s.indentWidth(s.line+lead+"x")
 	switch {
 	case s.line == "":
-		if width == want+1 && s.lang.blocks != flat && openBrackets(s.lastAbove()) <= 0 {
+		if width == want+1 && s.lang.Blocks.Style != lang.Flat && openBrackets(s.lastAbove()) <= 0 {
 			return strings.TrimSuffix(lead, " ")
 		}
 		return lead // deeper on purpose
@@ -195,7 +199,7 @@ func matchIndent(s *site, text string) string {
 func alignColumn(s *site, text string) string {
 	first, more, ok := strings.Cut(text, "\n")
 	step := s.indentWidth(s.unit + "x")
-	if !ok || step < 2 || s.lang.blocks == flat {
+	if !ok || step < 2 || s.lang.Blocks.Style == lang.Flat {
 		return text
 	}
 	first = s.line + first

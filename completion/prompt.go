@@ -49,7 +49,7 @@ func (o *Options) share(factor float64) limits {
 // those that the last prompt had before the others, in its order, so that a
 // refresh that finds mostly the same changes little of the prompt; new ones of
 // one file stand together.
-func pick(lang *language, found, last []Snippet, budget int) []Snippet {
+func pick(lang language, found, last []Snippet, budget int) []Snippet {
 	var chosen []Snippet
 	files := map[fileKey]int{} // files chosen, in order
 	for _, s := range found {
@@ -78,7 +78,7 @@ func pick(lang *language, found, last []Snippet, budget int) []Snippet {
 }
 
 // comment writes text of the workspace as a comment.
-func comment(lang *language, text string) string {
+func comment(lang language, text string) string {
 	return lang.comment(neutralise(unixLines(text)))
 }
 

@@ -1,6 +1,10 @@
 package completion
 
-import "strings"
+import (
+	"strings"
+
+	"quarry/index/lang"
+)
 
 // scope answers where text, filled in at the site, leaves the scope it may
 // fill: text[:cut] stays, and done says that whatever follows will be cut. The
@@ -71,7 +75,7 @@ func (r *scopeRules) line(line string) verdict {
 		r.depth = openBrackets(r.site.line + line)
 		return r.first(line)
 	}
-	if r.depth += openBrackets(line); r.depth < 0 && r.lang.blocks == offside && !r.openedAbove(r.indentWidth(line)) {
+	if r.depth += openBrackets(line); r.depth < 0 && r.lang.Blocks.Style == lang.Offside && !r.openedAbove(r.indentWidth(line)) {
 		return dropAndStop // a brace behind a block that has none
 	}
 	if blank(line) {
@@ -142,7 +146,7 @@ func (r *scopeRules) first(line string) verdict {
 		r.inside = true
 		return keep
 	}
-	r.header = r.lang.braceBelow && !strings.HasSuffix(r.lang.code(full), ";")
+	r.header = r.lang.Blocks.BraceBelow && !strings.HasSuffix(r.lang.code(full), ";")
 	// With nothing added to the line and its closers it was finished, and the
 	// answer is the lines after it.
 	r.finished = strings.TrimSpace(line) == strings.TrimSpace(r.rest)

@@ -5,7 +5,7 @@ import "strings"
 // A site is what the stop rules and post-processing know of the place to fill.
 // All its text has Unix line endings.
 type site struct {
-	lang *language
+	lang language
 	// above is the text before the cursor's line, as much as the rules may
 	// want to see; line what is typed on it; rest what follows the cursor on
 	// it; below the lines after it.

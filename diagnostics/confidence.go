@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"quarry/agent"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -78,7 +79,7 @@ func (a *Assistant) unknownQuoted(ctx context.Context, s *answer, sc scene) stri
 func (a *Assistant) unknownCall(ctx context.Context, sc scene, c agent.FileChange, after string, evidence string) string {
 	language := sc.Language
 	if c.Path != sc.doc.Path {
-		language = syntax.Detect(c.Path, nil)
+		language = lang.Detect(c.Path, nil)
 	}
 	file, err := syntax.Analyze(language, []byte(after))
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
-	"path/filepath"
 	"strings"
 
 	"quarry/agent"
@@ -182,16 +180,4 @@ func firstLine(text string) string {
 		return string(r[:most-1]) + "…"
 	}
 	return strings.TrimSpace(line)
-}
-
-// isTest says whether a file is one for tests, by the habits of most languages.
-func isTest(name string) bool {
-	base := strings.ToLower(path.Base(filepath.ToSlash(name)))
-	stem := strings.TrimSuffix(base, path.Ext(base))
-	for _, word := range strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
-		if word == "test" || word == "tests" || word == "spec" {
-			return true
-		}
-	}
-	return strings.HasSuffix(strings.TrimSuffix(path.Base(filepath.ToSlash(name)), path.Ext(name)), "Test") || strings.HasSuffix(strings.TrimSuffix(path.Base(filepath.ToSlash(name)), path.Ext(name)), "Tests")
 }

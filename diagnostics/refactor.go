@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
 	"quarry/agent"
 	"quarry/diagnostics/patch"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -31,7 +31,7 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.scene.Selected), room)
 	}
 	e.scene.Goal = strings.TrimSpace(sel.Goal)
-	e.scene.TestName = testName(e.scene.Name, e.scene.Language)
+	e.scene.TestName = lang.TestFile(e.scene.Name, e.scene.Language)
 	e.query = clipped(strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " "), 400)
 	if sel.Kind == agent.Free {
 		if e.scene.Goal == "" {
@@ -44,7 +44,7 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	}
 	var also func(path string) bool
 	if sel.Kind == agent.Test {
-		also = isTest
+		also = lang.IsTest
 	}
 	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return judge(sel.Kind, e.scene, p) })
 }
@@ -128,25 +128,4 @@ func functions(language, text string) map[string]bool {
 		}
 	}
 	return names
-}
-
-// testName is where tests of a file stand by the habit of its language.
-func testName(name, language string) string {
-	if isTest(name) {
-		return name
-	}
-	dir, base := path.Split(name)
-	ext := path.Ext(base)
-	stem := strings.TrimSuffix(base, ext)
-	switch language {
-	case "python":
-		return dir + "test_" + base
-	case "javascript", "javascriptreact", "typescript", "typescriptreact":
-		return dir + stem + ".test" + ext
-	case "java", "kotlin", "csharp", "scala", "swift", "php":
-		return dir + stem + "Test" + ext
-	case "ruby":
-		return dir + stem + "_spec" + ext
-	}
-	return dir + stem + "_test" + ext
 }

@@ -8,6 +8,7 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/prompt"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -48,7 +49,7 @@ const sceneLines = 90
 func (a *Assistant) newScene(p agent.Place) scene {
 	s := scene{doc: p.Document, Name: a.parts.Files.Name(p.Document.Path), Language: p.Document.Language}
 	if s.Language == "" {
-		s.Language = syntax.Detect(s.Name, []byte(p.Document.Text[:min(len(p.Document.Text), 8000)]))
+		s.Language = lang.Detect(s.Name, []byte(p.Document.Text[:min(len(p.Document.Text), 8000)]))
 		s.doc.Language = s.Language
 	}
 	lines := strings.SplitAfter(p.Document.Text, "\n")

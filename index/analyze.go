@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/pause"
 	"quarry/index/store"
 	"quarry/index/syntax"
@@ -13,7 +14,7 @@ import (
 // analyzerVersion is part of what an index was made with. Raise it when syntax,
 // token or this file would read the same text otherwise than before: the next
 // start then reads every file again.
-const analyzerVersion = "3"
+const analyzerVersion = "4"
 
 // analyzer turns texts into documents of the store. It is not safe for concurrent
 // use; each worker has one.
@@ -33,7 +34,7 @@ func head(text []byte) []byte { return text[:min(len(text), 8000)] }
 
 // document analyses a text read from disk.
 func (a *analyzer) document(name string, text []byte, hash store.Hash) (*store.Document, error) {
-	file, err := syntax.AnalyzeAside(a.flag, syntax.Detect(name, head(text)), text)
+	file, err := syntax.AnalyzeAside(a.flag, lang.Detect(name, head(text)), text)
 	if err != nil {
 		return nil, err
 	}

@@ -3,41 +3,15 @@ package index
 import (
 	"slices"
 	"strings"
+
+	"quarry/index/lang"
 )
-
-// commentStyle is how a language family writes comments that fill whole lines.
-type commentStyle struct {
-	line       []string
-	open, shut string
-	// quotes begin and end strings of several lines, which are comments if they
-	// begin a line.
-	quotes []string
-}
-
-var (
-	slashStyle = commentStyle{line: []string{"//"}, open: "/*", shut: "*/"}
-	hashStyle  = commentStyle{line: []string{"#"}}
-	markStyle  = commentStyle{open: "<!--", shut: "-->"}
-)
-
-var commentStyles = map[string]commentStyle{
-	"python": {line: []string{"#"}, quotes: []string{`"""`, "'''"}}, "ruby": {line: []string{"#"}, open: "=begin", shut: "=end"},
-	"shellscript": hashStyle, "yaml": hashStyle, "toml": hashStyle, "dockerfile": hashStyle, "makefile": hashStyle, "perl": hashStyle,
-	"r": hashStyle, "elixir": hashStyle, "cmake": hashStyle,
-	"hcl": {line: []string{"#", "//"}, open: "/*", shut: "*/"}, "php": {line: []string{"//", "#"}, open: "/*", shut: "*/"},
-	"lua": {line: []string{"--"}, open: "--[[", shut: "]]"}, "sql": {line: []string{"--"}, open: "/*", shut: "*/"},
-	"haskell": {line: []string{"--"}, open: "{-", shut: "-}"}, "html": markStyle, "xml": markStyle, "vue": markStyle,
-	"clojure": {line: []string{";"}}, "lisp": {line: []string{";"}}, "css": {open: "/*", shut: "*/"}, "ocaml": {open: "(*", shut: "*)"},
-}
 
 // eachLine calls fn for each line of text with whether it is all comment. The
 // full-text table weighs the two apart; a comment behind code counts as code, and
 // one inside a multi-line string as comment, which no ranking notices.
 func eachLine(language, text string, fn func(line string, comment bool)) {
-	style, ok := commentStyles[language]
-	if !ok {
-		style = slashStyle
-	}
+	style := lang.Of(language).Comment
 	inside := false         // a comment of several lines
 	quote, doc := "", false // what ends the string of several lines that is open, and whether it is a comment
 	for line := range strings.Lines(text) {
@@ -45,19 +19,16 @@ func eachLine(language, text string, fn func(line string, comment bool)) {
 		comment := inside || quote != "" && doc
 		switch {
 		case inside:
-			inside = !strings.Contains(t, style.shut)
+			inside = !strings.Contains(t, style.Shut)
 		case quote != "":
-			quote = openQuote(t, quote, style.quotes)
-		case style.open != "" && strings.HasPrefix(t, style.open):
+			quote = openQuote(t, quote, style.Quotes)
+		case style.Open != "" && strings.HasPrefix(t, style.Open):
 			comment = true
-			inside = !strings.Contains(t[len(style.open):], style.shut)
+			inside = !strings.Contains(t[len(style.Open):], style.Shut)
 		default:
-			for _, mark := range style.line {
-				comment = comment || strings.HasPrefix(t, mark)
-			}
-			if !comment {
-				doc = startsWithAny(strings.TrimLeft(t, "bBfFrRuU"), style.quotes)
-				comment, quote = doc, openQuote(t, "", style.quotes)
+			if comment = comment || style.Starts(t); !comment {
+				doc = startsWithAny(strings.TrimLeft(t, "bBfFrRuU"), style.Quotes)
+				comment, quote = doc, openQuote(t, "", style.Quotes)
 			}
 		}
 		fn(line, comment)

@@ -18,6 +18,10 @@ func TestEachLine(t *testing.T) {
 		"string, other quote": {"python", "!\"\"\"A\n!'''\n!\"\"\"\nb\n"},
 		"quote in a comment":  {"python", "!# \"\"\"\na\n"},
 		"long comment":        {"lua", "!--[[ a\n!b ]]\nc\n!-- d\n"},
+		"julia":               {"julia", "!# a\n!#= b\n!c =#\nx // y\n"},
+		"a word":              {"bat", "!REM a\nREMOVE b\n!:: c\n"},
+		"not slashes":         {"elm", "// a\n!-- b\n"},
+		"without comments":    {"json", "// a\n"},
 	} {
 		var got strings.Builder
 		eachLine(c.language, strings.ReplaceAll(c.text, "!", ""), func(line string, comment bool) {

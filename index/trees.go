@@ -1,6 +1,10 @@
 package index
 
-import "quarry/index/syntax"
+import (
+	"quarry/index/syntax"
+
+	"quarry/index/lang"
+)
 
 // trees are the syntax trees of open documents, kept so that an edit parses only
 // what it touched. They belong to the coordinator.
@@ -25,7 +29,7 @@ func (t trees) analyze(rel string, text []byte) (*syntax.File, error) {
 }
 
 func (t trees) parse(rel string, text []byte) (*syntax.Tree, error) {
-	language := syntax.Detect(rel, head(text))
+	language := lang.Detect(rel, head(text))
 	old := t[rel]
 	var tree *syntax.Tree
 	var err error

@@ -13,7 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"quarry/index/syntax"
+	"quarry/index/lang"
 	"quarry/lsp/text"
 )
 
@@ -174,7 +174,7 @@ var parentModes = []string{"prog", "text", "conf"}
 func openDocument(item protocol.TextDocumentItem) *Document {
 	u, language := uri.URI(strings.Clone(string(item.URI))), strings.Clone(string(item.LanguageID))
 	if slices.Contains(parentModes, language) {
-		language = syntax.Detect(string(u), []byte(item.Text[:min(len(item.Text), 512)]))
+		language = lang.Detect(string(u), []byte(item.Text[:min(len(item.Text), 512)]))
 	}
 	return &Document{
 		URI:      u,

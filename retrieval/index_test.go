@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/index/token"
 )
@@ -21,7 +22,7 @@ func newAnalyzer() *token.Analyzer { return new(token.Analyzer) }
 
 // document analyses a text as the index does.
 func document(path, text string) Document {
-	language := syntax.Detect(path[strings.LastIndexByte(path, '/')+1:], []byte(text))
+	language := lang.Detect(path[strings.LastIndexByte(path, '/')+1:], []byte(text))
 	f, err := syntax.Analyze(language, []byte(text))
 	if err != nil {
 		panic(err)

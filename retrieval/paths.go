@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/token"
 )
 
@@ -123,10 +124,18 @@ var (
 	benchDirs   = setOf("bench", "benches", "benchmark", "benchmarks", "perf", "jmh")
 	vendorDirs  = setOf("vendor", "vendored", "third_party", "thirdparty", "external", "deps", "node_modules")
 	docDirs     = setOf("doc", "docs", "documentation")
-	faceNames   = setOf("index", "mod", "lib", "__init__", "__main__", "main", "init", "package", "package-info", "exports", "module-info", "prelude", "all", "setup")
+	faceNames   = facesAnd("__main__", "main", "package", "package-info", "exports", "module-info", "prelude", "all", "setup")
 	docExts     = setOf(".md", ".markdown", ".rst", ".adoc", ".txt", ".mdx", ".org", ".tex")
 	configExts  = setOf(".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".xml", ".lock", ".gradle", ".cmake", ".mod", ".sum", ".env", ".plist", ".editorconfig")
 )
+
+// facesAnd are the files that stand for their folder in any language, and some more.
+func facesAnd(names ...string) map[string]bool {
+	for _, l := range lang.All() {
+		names = append(names, l.Faces...)
+	}
+	return setOf(names...)
+}
 
 func setOf(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))
@@ -159,7 +168,7 @@ func roleOf(p, text string) role {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	if testName(p, stem) {
+	if lang.IsTest(p) {
 		r |= roleTest
 	}
 	if compatDirs[stem] {
@@ -183,21 +192,6 @@ func roleOf(p, text string) role {
 		r |= roleGenerated
 	}
 	return r
-}
-
-// testName knows the naming conventions of tests. The suffixes Test and Spec
-// need their capital: contest.java is no test.
-func testName(p, lowerStem string) bool {
-	switch {
-	case strings.HasSuffix(lowerStem, "_test"), strings.HasPrefix(lowerStem, "test_"), strings.HasSuffix(lowerStem, ".test"),
-		strings.HasSuffix(lowerStem, ".spec"), strings.HasSuffix(lowerStem, "_spec"), strings.HasSuffix(lowerStem, "-test"),
-		strings.HasSuffix(lowerStem, "_tests"), strings.HasSuffix(lowerStem, ".test-d"), strings.HasSuffix(lowerStem, ".bench"),
-		lowerStem == "conftest", lowerStem == "test", lowerStem == "tests":
-		return true
-	}
-	stem := path.Base(p)
-	stem = strings.TrimSuffix(stem, path.Ext(stem))
-	return strings.HasSuffix(stem, "Test") || strings.HasSuffix(stem, "Tests") || strings.HasSuffix(stem, "Spec") || strings.HasSuffix(stem, "TestCase")
 }
 
 // generated looks for the marker that generators write, in the first lines

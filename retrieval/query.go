@@ -1,13 +1,14 @@
 package retrieval
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"quarry/index/glob"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/index/token"
 )
@@ -30,8 +31,8 @@ const (
 //
 //	"quoted text"   the file contains exactly this text (as grep -F; any case
 //	                when it has no capital)
-//	path:internal   the path contains this, or matches it as a glob (path:*_test.go)
-//	lang:go         the file's language
+//	path:internal   the path contains this, or is covered by it as a glob (path:*_test.go)
+//	lang:go         the file's language, by any of its names (lang:sh, lang:tsx)
 //	symbol:Parse    a declaration has this name (or its last part)
 //	kind:function   a declaration of this kind is near the hit
 //	type:test       code, doc, test or config
@@ -98,12 +99,6 @@ var (
 	types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig}
 	modes = []Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}
 )
-
-var languageAliases = map[string]string{
-	"golang": "go", "py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby",
-	"c++": "cpp", "c#": "csharp", "cs": "csharp", "sh": "bash", "shell": "bash", "kt": "kotlin", "md": "markdown",
-	"yml": "yaml", "ex": "elixir", "proto": "protobuf", "terraform": "hcl",
-}
 
 // Parse reads a query. now resolves relative times.
 func Parse(raw string, now time.Time) Query {
@@ -209,11 +204,7 @@ func (q *Query) filter(word string, now time.Time) bool {
 	case "path":
 		add(&q.Paths, &q.NotPaths, not, strings.ToLower(value))
 	case "lang":
-		lang := strings.ToLower(value)
-		if alias, ok := languageAliases[lang]; ok {
-			lang = alias
-		}
-		add(&q.Languages, &q.NotLanguages, not, lang)
+		add(&q.Languages, &q.NotLanguages, not, lang.Canonical(strings.ToLower(value)))
 	case "symbol":
 		if not {
 			return false
@@ -285,7 +276,7 @@ func parseSince(value string, now time.Time) (time.Time, bool) {
 // Keeps answers whether a file with this path, language and time of change may
 // answer. The filters that speak of declarations are not asked.
 func (f *Filter) Keeps(path, language string, modified time.Time) bool {
-	return f.keepsFile(path, language, roleOf(path, "").typeOf(), modified)
+	return f.files()(path, language, roleOf(path, "").typeOf(), modified)
 }
 
 // Terms are the index terms a query's text is looked up by, without stop words.
@@ -301,53 +292,51 @@ func (q *Query) Terms() []string {
 	return out
 }
 
-func (f *Filter) keepsFile(p, language string, kind Type, modified time.Time) bool {
-	if len(f.Languages) > 0 && !slices.Contains(f.Languages, language) || slices.Contains(f.NotLanguages, language) {
-		return false
-	}
-	if len(f.Types) > 0 && !slices.Contains(f.Types, kind) || slices.Contains(f.NotTypes, kind) {
-		return false
-	}
-	if !f.Since.IsZero() && modified.Before(f.Since) {
-		return false
-	}
-	if len(f.Paths) == 0 && len(f.NotPaths) == 0 {
-		return true
-	}
-	lower := strings.ToLower(p)
-	match := func(pattern string) bool { return matchPath(pattern, lower) }
-	return (len(f.Paths) == 0 || slices.ContainsFunc(f.Paths, match)) && !slices.ContainsFunc(f.NotPaths, match)
-}
-
-// matchPath answers whether pattern occurs in path, whose root is a slash, or, when it
-// has glob characters, matches the path, its base name or a tail of it at a slash.
-func matchPath(pattern, p string) bool {
-	if !strings.ContainsAny(pattern, "*?[") {
-		pattern = strings.ReplaceAll(pattern, `\`, "/") // as Windows has it
-		return strings.Contains("/"+p, strings.TrimPrefix(pattern, "./"))
-	}
-	// In a glob ** crosses folders; path.Match has no such thing, so a pattern
-	// is tried on every tail, and the parts around ** one after the other.
-	head, tail, deep := strings.Cut(pattern, "**")
-	if deep {
-		head, tail = strings.Trim(head, "/"), strings.Trim(tail, "/")
-		if head != "" && !strings.HasPrefix(p, head+"/") && !strings.Contains(p, "/"+head+"/") {
+// files reads the filters that speak of files, for many of them.
+func (f *Filter) files() func(p, language string, kind Type, modified time.Time) bool {
+	yes, no := pathFilters(f.Paths), pathFilters(f.NotPaths)
+	return func(p, language string, kind Type, modified time.Time) bool {
+		if len(f.Languages) > 0 && !slices.Contains(f.Languages, language) || slices.Contains(f.NotLanguages, language) {
 			return false
 		}
-		return tail == "" || matchTail(tail, p)
-	}
-	return matchTail(pattern, p)
-}
-
-func matchTail(pattern, p string) bool {
-	for {
-		if ok, err := path.Match(pattern, p); ok || err != nil {
-			return ok
-		}
-		_, rest, ok := strings.Cut(p, "/")
-		if !ok {
+		if len(f.Types) > 0 && !slices.Contains(f.Types, kind) || slices.Contains(f.NotTypes, kind) {
 			return false
 		}
-		p = rest
+		if !f.Since.IsZero() && modified.Before(f.Since) {
+			return false
+		}
+		if len(yes) == 0 && len(no) == 0 {
+			return true
+		}
+		lower := strings.ToLower(p)
+		match := func(filter func(string) bool) bool { return filter(lower) }
+		return (len(yes) == 0 || slices.ContainsFunc(yes, match)) && !slices.ContainsFunc(no, match)
 	}
+}
+
+func pathFilters(patterns []string) []func(path string) bool {
+	var filters []func(path string) bool
+	for _, p := range patterns {
+		filters = append(filters, pathFilter(p))
+	}
+	return filters
+}
+
+// pathFilter answers whether a pattern in lower case occurs in a path, whose root is a
+// slash, or as a glob covers it from any folder on. Folders may be called [id], so both are tried.
+func pathFilter(pattern string) func(path string) bool {
+	pattern = strings.TrimPrefix(strings.ReplaceAll(pattern, `\`, "/"), "./") // as Windows has it
+	in := func(path string) bool { return strings.Contains("/"+path, pattern) }
+	if !glob.Special(pattern) {
+		return in
+	}
+	below := pattern
+	if !strings.HasPrefix(below, "/") {
+		below = "**/" + below
+	}
+	g, err := glob.CompileFold(below)
+	if err != nil {
+		return in
+	}
+	return func(path string) bool { return g.Covers(path) || in(path) }
 }

@@ -27,6 +27,9 @@ func TestParse(t *testing.T) {
 			Filter: Filter{NotPaths: []string{"vendor"}, NotLanguages: []string{"go"}, NotTypes: []Type{TypeTest}}}},
 		{"symbol:Parse kind:function", Query{Mode: ModeAll, Filter: Filter{Symbols: []string{"Parse"}, Kinds: []syntax.Kind{syntax.KindFunction}}}},
 		{"kind:nonsense type:int", Query{Text: "kind:nonsense type:int", Mode: ModeAll}},
+		{"lang:sh lang:shell lang:zsh lang:proto lang:protobuf lang:tsx lang:make -lang:YML", Query{Mode: ModeAll, Filter: Filter{
+			Languages:    []string{"shellscript", "shellscript", "shellscript", "proto", "proto", "typescriptreact", "makefile"},
+			NotLanguages: []string{"yaml"}}}},
 		{"std::path: path: x", Query{Text: "std::path: path: x", Mode: ModeAll}},
 		{"mode:docs install", Query{Text: "install", Mode: ModeDocs}},
 		{"since:2d x", Query{Text: "x", Mode: ModeAll, Filter: Filter{Since: noon.AddDate(0, 0, -2)}}},
@@ -44,7 +47,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestMatchPath(t *testing.T) {
+func TestPathFilter(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string
 		want          bool
@@ -63,10 +66,20 @@ func TestMatchPath(t *testing.T) {
 		{"/a.go", "a.go", true},
 		{"/a.go", "b/ca.go", false},
 		{`src\flask`, "src/flask/app.py", true},
-		{"[", "a/[b.go", false},
+		{`src\*.py`, "src/app.py", true},
+		{"[", "a/[b.go", true},
+		{"[", "a/b.go", false},
+		{"app/[id]/page.tsx", "web/app/[id]/page.tsx", true},
+		{"cmd/*/x/**", "cmd/aa/x/m.go", true},
+		{"cmd/**/x/**", "cmd/bb/x/y/n.go", true},
+		{"cmd/**/x/**", "cmd/bb/y/n.go", false},
+		{"**/*.{go,tsx}", "a/b.tsx", true},
+		{"*.{go,tsx}", "a/b.ts", false},
+		{"/cmd/*", "cmd/a/b.go", true},
+		{"/cmd/*", "x/cmd/a/b.go", false},
 	} {
-		if got := matchPath(c.pattern, c.path); got != c.want {
-			t.Errorf("matchPath(%q, %q) = %v", c.pattern, c.path, got)
+		if got := pathFilter(c.pattern)(c.path); got != c.want {
+			t.Errorf("path:%s keeps %s: %v", c.pattern, c.path, got)
 		}
 	}
 }

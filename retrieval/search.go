@@ -130,11 +130,12 @@ func (sr *search) applyFilters() {
 	}
 	sr.filters = true
 	sr.allowed = make(bitset, sr.snap.files/64+1)
+	keeps := f.files()
 	for k, seg := range sr.snap.segments {
 		base := int(sr.snap.fileBase[k])
 		for i := range seg.files {
 			m := &seg.files[i]
-			if f.keepsFile(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) {
+			if keeps(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) {
 				sr.allowed = sr.allowed.with(base + i)
 			}
 		}

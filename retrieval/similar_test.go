@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -13,7 +14,7 @@ func TestSimilar(t *testing.T) {
 	const sending = "func %s(c *Client, m Message) error {\n\tpayload, err := m.Encode()\n\tif err != nil {\n\t\treturn fmt.Errorf(\"encode: %%w\", err)\n\t}\n\treturn c.transport.Send(payload)\n}\n"
 	ix := New(Options{})
 	put := func(path, text string) Change {
-		f, err := syntax.Analyze(syntax.Detect(path, []byte(text)), []byte(text))
+		f, err := syntax.Analyze(lang.Detect(path, []byte(text)), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -12,7 +13,7 @@ func indexOf(t *testing.T, files map[string]string) *Index {
 	ix := New(Options{})
 	var changes []Change
 	for path, text := range files {
-		f, err := syntax.Analyze(syntax.Detect(path, []byte(text)), []byte(text))
+		f, err := syntax.Analyze(lang.Detect(path, []byte(text)), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

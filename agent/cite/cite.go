@@ -17,7 +17,7 @@ import (
 	"unicode"
 
 	"quarry/agent"
-	"quarry/index/syntax"
+	"quarry/index/lang"
 )
 
 // Files is what places are checked against; agent.Files has it.
@@ -162,7 +162,7 @@ func likeAPath(name string) bool {
 	if strings.ContainsAny(name, `/\`) {
 		return true
 	}
-	return syntax.Detect(name, nil) != syntax.PlainText || path.Ext(name) == ".txt"
+	return lang.Detect(name, nil) != lang.PlainText || path.Ext(name) == ".txt"
 }
 
 // resolve finds the place that a citation means. One that reaches beyond what was

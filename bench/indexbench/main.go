@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/index/walk"
 )
@@ -138,7 +139,7 @@ func edit(x *index.Index, n int) error {
 	// Files of an ordinary size, evenly spread.
 	var names []string
 	for name, st := range stats {
-		if st.Size > 500 && st.Size < 100_000 && syntax.Detect(name, nil) != syntax.PlainText {
+		if st.Size > 500 && st.Size < 100_000 && lang.Detect(name, nil) != lang.PlainText {
 			names = append(names, name)
 		}
 	}
@@ -238,7 +239,7 @@ func parseAlone(dir string) error {
 					if err != nil || reason != "" {
 						continue
 					}
-					if level.do(syntax.Detect(files[i], text[:min(512, len(text))]), text) == nil {
+					if level.do(lang.Detect(files[i], text[:min(512, len(text))]), text) == nil {
 						bytes.Add(int64(len(text)))
 					}
 				}

@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   seed.length = fread(seed.data, 1, ROOM / 2, f);
   fclose(f);
   quarry_install_arenas();
-  language = quarry_guard(LANGUAGE());
+  language = quarry_guard(LANGUAGE(), (quarry_scanner){SCANNER});
   quarry_arena *arena = quarry_arena_new();
   uint32_t texts = 0;
   for (time_t end = time(NULL) + atoi(argv[2]); time(NULL) < end;) {

@@ -16,7 +16,7 @@ import (
 	"quarry/agent"
 	"quarry/agent/ask"
 	"quarry/agent/loop"
-	"quarry/index/syntax"
+	"quarry/index/lang"
 	"quarry/lsp"
 )
 
@@ -203,7 +203,7 @@ func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.P
 	if err != nil {
 		return nil, err
 	}
-	at := &agent.Place{Document: agent.Document{Path: path, Language: syntax.Detect(path, []byte(text)), Text: text}}
+	at := &agent.Place{Document: agent.Document{Path: path, Language: lang.Detect(path, []byte(text)), Text: text}}
 	if lines[0] == 0 {
 		return at, nil
 	}

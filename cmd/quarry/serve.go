@@ -14,6 +14,7 @@ import (
 	"quarry/completion/crossfile"
 	"quarry/completion/syntaxgate"
 	"quarry/index"
+	"quarry/index/glob"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
 	"quarry/lsp/settings"
@@ -132,7 +133,7 @@ func (c *core) start(s settings.Settings) *engines {
 		Off: completion.Off{
 			Everywhere: !s.Completion.Enabled,
 			Languages:  s.Completion.DisabledLanguages,
-			Globs:      s.Completion.DisabledPaths,
+			Globs:      glob.CompileAll(s.Completion.DisabledPaths),
 			Bytes:      s.Completion.MaxFileBytes,
 		},
 		Syntax:     syntaxgate.New(),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/completion"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -21,7 +22,7 @@ func reading(t *testing.T, files map[string]string) *Source {
 
 func put(t *testing.T, s *Source, name, text string) {
 	t.Helper()
-	read, err := syntax.Analyze(syntax.Detect(name, []byte(text)), []byte(text))
+	read, err := syntax.Analyze(lang.Detect(name, []byte(text)), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func found(t *testing.T, s *Source, name, marked, draft string) []string {
 	at := strings.Index(marked, "‸")
 	text := strings.Replace(marked, "‸", "", 1)
 	q := completion.ContextQuery{
-		Document: completion.Document{Root: "/w", Path: name, Language: syntax.Detect(name, nil), Text: text},
+		Document: completion.Document{Root: "/w", Path: name, Language: lang.Detect(name, nil), Text: text},
 		Offset:   at, Draft: draft, Tokens: 1000,
 	}
 	var out []string

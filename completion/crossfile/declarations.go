@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -72,7 +73,7 @@ func (s *Source) Remove(root, path string) {
 }
 
 func (t *declarations) put(at place, read *syntax.File) {
-	f := &file{place: at, family: family(read.Language), imports: read.Imports}
+	f := &file{place: at, family: lang.Family(read.Language), imports: read.Imports}
 	for i := range read.Symbols {
 		sym := &read.Symbols[i]
 		if sym.Name == "" || sym.Signature == "" || sym.Kind == syntax.KindSection || sym.Kind == syntax.KindModule {

@@ -2,9 +2,11 @@ package crossfile
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"quarry/completion"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -151,17 +153,6 @@ func around(lines []string, row int) []string {
 	return lines[from:to]
 }
 
-// family groups the languages that use each other's declarations.
-func family(language string) string {
-	switch language = syntax.Canonical(language); language {
-	case "javascriptreact", "typescript", "typescriptreact", "vue", "svelte":
-		return "javascript"
-	case "cpp", "objective-c":
-		return "c"
-	}
-	return language
-}
-
 // everyday are words of the languages that some file declares a member of the
 // same name of: a method string, a field type. Next to every cursor stands one.
 var everyday = func() map[string]bool {
@@ -206,6 +197,7 @@ type imports []string
 
 func importedBy(name string, list []syntax.Import) imports {
 	var stems imports
+	faces := lang.Of(lang.Detect(name, nil)).Faces
 	for _, im := range list {
 		p := im.Path
 		switch {
@@ -226,7 +218,7 @@ func importedBy(name string, list []syntax.Import) imports {
 		}
 		p = strings.TrimSuffix(p, path.Ext(p))
 		stems = append(stems, p)
-		if dir, base := path.Split(p); dir != "" && (base == "index" || base == "mod" || base == "__init__") {
+		if dir, base := path.Split(p); dir != "" && slices.Contains(faces, base) {
 			stems = append(stems, path.Clean(dir)) // the face of a folder, which passes on what is beside it
 		}
 		for _, n := range im.Names { // from package import module

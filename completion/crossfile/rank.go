@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry/completion"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -126,7 +127,7 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := ranking{
-		source: s, here: &here, place: place{q.Root, q.Path}, family: family(q.Language),
+		source: s, here: &here, place: place{q.Root, q.Path}, family: lang.Family(q.Language),
 		reached: importedBy(q.Path, s.importsOf(q)), found: map[*declaration]int{},
 	}
 	for _, gather := range []func(){r.named, r.besides, r.imports, r.plain} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"quarry/completion"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/retrieval/workspace"
 )
@@ -240,7 +241,7 @@ func (s *Source) similar(q completion.ContextQuery, here surroundings, room int)
 	words(here.lines, func(w string) { known[w] = true })
 	for _, p := range s.workspace.Similar(here.lines, q.Root, q.Path, similarAsked) {
 		at := place{p.Root, p.Path}
-		if p.Score < similarScore || family(p.Language) != family(q.Language) || len(out) == passages || perFile[at] == passagePerFile {
+		if p.Score < similarScore || lang.Family(p.Language) != lang.Family(q.Language) || len(out) == passages || perFile[at] == passagePerFile {
 			continue
 		}
 		sn, ok := s.passage(p, known)

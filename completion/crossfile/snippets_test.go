@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/completion"
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
@@ -44,7 +45,7 @@ func over(t *testing.T, files map[string]string) (*Source, *folder) {
 	s := New(f, Similar)
 	for name, text := range files {
 		put(t, s, name, text)
-		read, err := syntax.Analyze(syntax.Detect(name, nil), []byte(text))
+		read, err := syntax.Analyze(lang.Detect(name, nil), []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func over(t *testing.T, files map[string]string) (*Source, *folder) {
 func ask(ctx context.Context, s *Source, name, marked string) []completion.Snippet {
 	at := strings.Index(marked, "‸")
 	return s.Context(ctx, completion.ContextQuery{
-		Document: completion.Document{Root: "/w", Path: name, Language: syntax.Detect(name, nil), Text: strings.Replace(marked, "‸", "", 1)},
+		Document: completion.Document{Root: "/w", Path: name, Language: lang.Detect(name, nil), Text: strings.Replace(marked, "‸", "", 1)},
 		Offset:   at, Tokens: 1000,
 	})
 }

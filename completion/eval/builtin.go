@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"path"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // builtin are, by language, names that the language's own library gives the
@@ -67,8 +68,5 @@ var builtin = func() map[string]map[string]bool {
 
 // isTest answers whether a path looks like one of a test.
 func isTest(name string) bool {
-	base := path.Base(name)
-	return strings.Contains(base, "_test.") || strings.HasPrefix(base, "test_") || strings.Contains(base, ".test.") ||
-		strings.Contains(base, ".spec.") || strings.Contains(name, "/test/") || strings.Contains(name, "/tests/") ||
-		strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "tests/")
+	return lang.IsTest(name) || strings.Contains("/"+name, "/test/") || strings.Contains("/"+name, "/tests/")
 }

@@ -8,6 +8,7 @@ package syntaxgate
 import (
 	"sync"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -47,7 +48,7 @@ func (t *Trees) Document(key, language, text string) (errors int, ok bool) {
 	t.mu.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	same := d.tree != nil && d.tree.Language() == syntax.Canonical(language)
+	same := d.tree != nil && d.tree.Language() == lang.Canonical(language)
 	if same && d.text == text {
 		return d.errors, d.ok
 	}

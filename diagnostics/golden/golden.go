@@ -20,7 +20,7 @@ import (
 
 	"quarry/agent"
 	"quarry/completion"
-	"quarry/index/syntax"
+	"quarry/index/lang"
 )
 
 // Kind is what a task asks for.
@@ -202,7 +202,7 @@ func hits(wanted []string, cited []agent.Citation) bool {
 func (s Suite) document(name string) (agent.Document, error) {
 	path := filepath.Join(s.Workspace, filepath.FromSlash(name))
 	text, err := os.ReadFile(path)
-	return agent.Document{Path: path, Language: syntax.Detect(name, text), Text: string(text)}, err
+	return agent.Document{Path: path, Language: lang.Detect(name, text), Text: string(text)}, err
 }
 
 // problem is what an Explain or Fix is about.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/agent"
-	"quarry/index/syntax"
+	"quarry/index/lang"
 	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
@@ -158,7 +158,7 @@ func (p *Patcher) open(path, name string) (*target, error) {
 		return nil, t.refuse(refuse(Unsupported, "it is a binary file, or no UTF-8 text"))
 	}
 	if t.doc.Language == "" {
-		t.doc.Language = syntax.Detect(filepath.Base(path), []byte(text[:min(len(text), 8000)]))
+		t.doc.Language = lang.Detect(filepath.Base(path), []byte(text[:min(len(text), 8000)]))
 	}
 	return t, nil
 }
@@ -175,7 +175,7 @@ func (p *Patcher) vacant(ctx context.Context, name string) (*target, error) {
 	if err := p.allowed(path, name); err != nil {
 		return nil, err
 	}
-	return &target{name: name, create: true, doc: agent.Document{Path: path, Language: syntax.Detect(filepath.Base(path), nil)}}, nil
+	return &target{name: name, create: true, doc: agent.Document{Path: path, Language: lang.Detect(filepath.Base(path), nil)}}, nil
 }
 
 // allowed is the last look at where a change goes. Files confines names to what

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -154,11 +155,12 @@ func parent(dir string) string {
 }
 
 func hasSourceExt(p string) bool {
-	switch path.Ext(p) {
-	case ".h", ".hpp", ".hh", ".hxx", ".inc", ".c", ".cc", ".cpp", ".m", ".proto", ".rb", ".php", ".sh", ".css", ".scss", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".lua":
+	ext := path.Ext(p)
+	if ext == ".inc" {
 		return true
 	}
-	return false
+	language := lang.OfExtension(ext)
+	return language != nil && language.FileImports
 }
 
 // standing answers what stands at a path: the file itself, the file but for its
@@ -173,7 +175,7 @@ func (at place) standing(p string) []int64 {
 		switch {
 		case name == base:
 			exact = append(exact, id)
-		case at.family == "c", family(f.Language) != at.family:
+		case at.family == "c", lang.Family(f.Language) != at.family:
 		case strings.TrimSuffix(name, path.Ext(name)) == base:
 			same = append(same, id)
 		case at.family == "js" && strings.HasSuffix(base, "js") && strings.TrimSuffix(name, path.Ext(name)) == strings.TrimSuffix(base, path.Ext(base)):
@@ -189,20 +191,15 @@ func (at place) standing(p string) []int64 {
 	return at.folder(p)
 }
 
-// faces are the files that stand for their folder when it is imported.
-var faces = map[string][]string{
-	"js": {"index"}, "python": {"__init__"}, "rust": {"mod", "lib"}, "ruby": nil, "lua": {"init"}, "php": {"index"}, "c": nil,
-}
-
 // folder answers the files an import of a folder brings in.
 func (at place) folder(dir string) []int64 {
-	stems, faced := faces[at.family]
+	language := lang.Of(at.file.Language)
 	var found []int64
-	if faced {
-		for _, stem := range stems {
+	if language.FileImports || language.Faces != nil {
+		for _, stem := range language.Faces {
 			for _, id := range at.tree.In(dir, stem) {
 				f := at.tree.File(id)
-				if base := path.Base(f.Path); family(f.Language) == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {
+				if base := path.Base(f.Path); lang.Family(f.Language) == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {
 					found = append(found, id)
 				}
 			}
@@ -211,7 +208,7 @@ func (at place) folder(dir string) []int64 {
 	}
 	for _, id := range at.tree.Dir(dir) {
 		f := at.tree.File(id)
-		if family(f.Language) == at.family && !(at.family == "go" && strings.HasSuffix(f.Path, "_test.go")) {
+		if lang.Family(f.Language) == at.family && !(at.family == "go" && strings.HasSuffix(f.Path, "_test.go")) {
 			found = append(found, id)
 		}
 	}
@@ -242,7 +239,7 @@ func (at place) endsInAll(parts []string) []int64 {
 	var found []int64
 	for _, id := range at.tree.Stem(last) {
 		f := at.tree.File(id)
-		if family(f.Language) == at.family && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
+		if lang.Family(f.Language) == at.family && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
 			found = append(found, id)
 		}
 	}
@@ -323,7 +320,7 @@ func (at place) namesSomething(p string) bool {
 		return false
 	}
 	for _, c := range parts {
-		if slices.ContainsFunc(at.tree.Stem(c), func(id int64) bool { return family(at.tree.File(id).Language) == at.family }) || len(at.tree.Dirs(c)) > 0 {
+		if slices.ContainsFunc(at.tree.Stem(c), func(id int64) bool { return lang.Family(at.tree.File(id).Language) == at.family }) || len(at.tree.Dirs(c)) > 0 {
 			return true
 		}
 	}

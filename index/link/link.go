@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -45,7 +46,7 @@ const (
 // Resolve returns the targets of each import of f and then of each reference.
 func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
 	r := resolver{
-		view: v, file: f, place: place{file: &f.TreeFile, family: family(f.Language), tree: v.Tree, view: v},
+		view: v, file: f, place: place{file: &f.TreeFile, family: lang.Family(f.Language), tree: v.Tree, view: v},
 		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
 		bindings: map[string][]binding{}, seen: map[query][]store.Target{},
 	}
@@ -58,19 +59,6 @@ func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
 		lists = append(lists, r.reference(&f.Refs[i]))
 	}
 	return lists
-}
-
-// family groups languages whose declarations see each other.
-func family(language string) string {
-	switch language {
-	case "javascript", "javascriptreact", "typescript", "typescriptreact", "vue", "svelte":
-		return "js"
-	case "c", "cpp", "objective-c", "objective-cpp", "cuda-cpp":
-		return "c"
-	case "java", "kotlin", "scala", "groovy":
-		return "jvm"
-	}
-	return language
 }
 
 type resolver struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/lang"
 	"quarry/index/link"
 	"quarry/index/store"
 	"quarry/index/syntax"
@@ -36,7 +37,7 @@ func index(t *testing.T, files map[string]string) *store.Store {
 
 func document(t *testing.T, name, text string) *store.Document {
 	t.Helper()
-	language := syntax.Detect(name, []byte(text))
+	language := lang.Detect(name, []byte(text))
 	f, err := syntax.Analyze(language, []byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/store"
 )
 
@@ -54,7 +55,7 @@ func liesIn(c *store.Candidate, parts []string) bool {
 		return true
 	}
 	p := strings.TrimSuffix(c.In.Path, path.Ext(c.In.Path))
-	if stems := faces[family(c.In.Language)]; slices.Contains(stems, path.Base(p)) {
+	if slices.Contains(lang.Of(c.In.Language).Faces, path.Base(p)) {
 		p = parent(p)
 	}
 	full := strings.Join(parts, "/")

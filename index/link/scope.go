@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -32,7 +33,7 @@ func (r *resolver) fits(kind syntax.RefKind, c *store.Candidate) bool {
 	case kind == syntax.RefUse && c.Kind == syntax.KindMethod:
 		return false
 	}
-	return c.In.Language == r.file.Language || family(c.In.Language) == r.family
+	return c.In.Language == r.file.Language || lang.Family(c.In.Language) == r.family
 }
 
 // scopeOf is the nearest scope of the reference that a file belongs to.

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
 func analyze(t *testing.T, path, text string) *syntax.File {
 	t.Helper()
-	f, err := syntax.Analyze(syntax.Detect(path, []byte(text)), []byte(text))
+	f, err := syntax.Analyze(lang.Detect(path, []byte(text)), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/index/lang"
 	"quarry/index/pause"
 )
 
@@ -23,7 +24,7 @@ func AnalyzeAside(flag *pause.Flag, language string, src []byte) (*File, error) 
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
-	t := newTree(Canonical(language), src, false)
+	t := newTree(lang.Canonical(language), src, false)
 	lines := newLineTable(src)
 	l := languageFor(t.language)
 	if l == nil {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quarry/index/lang"
 )
 
 // BenchmarkTree reads every file of a source tree that has a grammar: the
@@ -34,7 +36,7 @@ func BenchmarkTree(b *testing.B) {
 				return err
 			}
 			src, err := os.ReadFile(name)
-			language := Detect(name, src[:min(len(src), 8000)])
+			language := lang.Detect(name, src[:min(len(src), 8000)])
 			if err != nil || languageFor(language) == nil || len(src) > 1_000_000 || strings.Contains(name, "testdata") {
 				return nil
 			}

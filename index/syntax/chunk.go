@@ -1,6 +1,10 @@
 package syntax
 
-import "bytes"
+import (
+	"bytes"
+
+	"quarry/index/lang"
+)
 
 // How a file is cut into chunks.
 //
@@ -59,7 +63,7 @@ type chunker struct {
 	language string
 	file     *File
 	limit    int
-	comment  string         // what starts a line comment, in files without syntax
+	comment  lang.Comment   // how comments are written, in files without syntax
 	starts   map[uint32]int // line start of a symbol's span -> the outermost such
 	nodes    []node         // nil for a file without syntax
 	marks    []role
@@ -194,7 +198,7 @@ func (c *chunker) linesOf(start, end uint32, belongs func([]byte) bool) []atom {
 		if len(text) == 0 || belongs(text) {
 			continue
 		}
-		run = append(run, atom{start: at, node: none, joined: c.comment != "" && bytes.HasPrefix(text, []byte(c.comment))})
+		run = append(run, atom{start: at, node: none, joined: c.comment.Starts(string(text[:min(len(text), longestMark)]))})
 	}
 	run = c.weigh(run, end)
 	for i := range run {

@@ -4,7 +4,7 @@
 // depends on nothing but the language and the bytes given, so two runs over
 // the same text are equal.
 //
-// [Detect] names a file's language, [Analyze] reads a file once, [Parse] keeps
+// Package lang names a file's language, [Analyze] reads a file once, [Parse] keeps
 // the tree of an open document for [Tree.Update]. All of it is safe for
 // concurrent use. A language without a grammar is read by lines.
 //
@@ -50,10 +50,11 @@
 //
 // # Adding a language
 //
-// Name its files in detect.go, its grammar in languages.go and write its query.
-// Put a file that shows functions, methods, types, constants, doc comments,
-// imports, calls and inheritance into testdata/syntax/NAME at the root, run
+// Give it a row in package lang, a row with its grammar in languages.go, and a query in
+// queries/NAME/facts.scm. Put a file that shows functions, methods, types, constants,
+// doc comments, imports, calls and inheritance into testdata/syntax/NAME at the root, run
 // go test -update, and read the golden: what is wrong there is wrong in search.
 // TestQueryEqualsCursor then holds the query against tree-sitter's own engine. A
-// language without a grammar needs a line in plainlangs.go.
+// language without a grammar needs a line in plainlangs.go in place of grammar and query.
+// TestEveryLanguageIsComplete says what has been forgotten.
 package syntax

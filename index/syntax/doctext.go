@@ -10,8 +10,9 @@ import (
 const maxDoc = 4000
 
 // cleanDoc strips the markers of comments and doc strings of any of the
-// languages, line by line, and the blank lines around what remains.
-func cleanDoc(text []byte) string {
+// languages with a grammar, or else one of marks, line by line, and the blank lines
+// around what remains.
+func cleanDoc(text []byte, marks ...string) string {
 	s := strings.ToValidUTF8(string(text), "\uFFFD")
 	lines := strings.Split(s, "\n")
 	out := lines[:0]
@@ -20,7 +21,13 @@ func cleanDoc(text []byte) string {
 		if isDirective(line) {
 			continue
 		}
-		line = strings.TrimSpace(docTags.Replace(trimClosers(trimOpeners(line))))
+		bare := trimOpeners(line)
+		for _, mark := range marks {
+			if bare == line {
+				bare = strings.TrimPrefix(line, mark)
+			}
+		}
+		line = strings.TrimSpace(docTags.Replace(trimClosers(bare)))
 		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"quarry/index/lang"
 )
 
 // checkFile verifies what holds of the result for any bytes whatever.
@@ -38,7 +40,7 @@ func checkFile(t *testing.T, language string, src []byte) *File {
 
 func FuzzAnalyze(f *testing.F) {
 	names := slices.Sorted(maps.Keys(languages))
-	names = append(names, "zig", "haskell", PlainText)
+	names = append(names, "zig", "haskell", lang.PlainText)
 	for _, dir := range fixtureDirs(f) {
 		language, src := fixture(f, dir)
 		f.Add(uint8(slices.Index(names, language)), src)
@@ -71,7 +73,7 @@ func TestAnalyzeTakesAnyText(t *testing.T) {
 		"binary":        string(binary()),
 		"equal lines":   strings.Repeat("value, value, value\n", 500),
 	}
-	for _, language := range append(slices.Sorted(maps.Keys(languages)), "zig", "haskell", PlainText) {
+	for _, language := range append(slices.Sorted(maps.Keys(languages)), "zig", "haskell", lang.PlainText) {
 		t.Run(language, func(t *testing.T) {
 			for name, src := range fixture {
 				f := checkFile(t, language, []byte(src))

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/lang"
 )
 
 // checkGLR parses a text by glr.c and by tree-sitter and compares the trees. It
@@ -93,7 +95,7 @@ func TestGLREqualsTreeSitterOnTree(t *testing.T) {
 			return err
 		}
 		src, err := os.ReadFile(path)
-		l := languageFor(Detect(path, src[:min(len(src), 8000)]))
+		l := languageFor(lang.Detect(path, src[:min(len(src), 8000)]))
 		if err != nil || l == nil || len(src) > 1<<20 {
 			return err
 		}

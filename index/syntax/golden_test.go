@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/index/lang"
 )
 
 var update = flag.Bool("update", false, "write the goldens of testdata/syntax instead of comparing")
@@ -75,7 +77,7 @@ func fixture(t testing.TB, dir string) (language string, src []byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Detect(name, src), src
+		return lang.Detect(name, src), src
 	}
 	t.Fatalf("no fixture in %s", dir)
 	return "", nil

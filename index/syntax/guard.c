@@ -3,6 +3,9 @@
 // some write on, abort, or write what they cannot read: a line of 300 '>' is enough.
 // A state is therefore read here first, with room behind it, and a token whose state
 // is too long is none. Both parsers are given the guarded grammar.
+//
+// A scanner is made by a function without arguments, so each guarded grammar takes one of
+// SLOTS for itself.
 
 #include "guard.h"
 
@@ -14,20 +17,16 @@
 enum {
   ROOM = SCANNER_STATE_MAX + 64, // a state grows by less with each token, but for those whose length is looked at
   MOST = SCANNER_STATE_MAX - 1,  // Kotlin's aborts where its state is full
-  RUBYS_MOST = 261,              // it keeps a word's length in a byte, and the word 6 bytes behind the beginning
 };
 
-// kind is what there is to know of one grammar's scanner.
 typedef struct {
-  const TSLanguage *(*language)(void);
-  unsigned most;   // bytes of a state
-  bool own_memory; // it has a number, and takes no memory for it
-  bool forgets;    // it forgets what it took when it is given another state
+  const grammar *real;
+  grammar *guarded;
+  quarry_scanner is;
 } kind;
 
 typedef struct {
   const kind *kind;
-  const grammar *g;
   void *real;
   uint64_t memory; // real, for a kind with own_memory
   bool holds;      // something to forget
@@ -37,20 +36,19 @@ typedef struct {
 
 static void open_real(scanner *s) {
   s->memory = 0;
-  s->real = s->kind->own_memory ? &s->memory : s->g->scanner.create();
+  s->real = s->kind->is.own_memory ? &s->memory : s->kind->real->scanner.create();
   s->holds = false;
 }
 
 static void close_real(scanner *s) {
-  if (!s->kind->own_memory) {
-    s->g->scanner.destroy(s->real);
+  if (!s->kind->is.own_memory) {
+    s->kind->real->scanner.destroy(s->real);
   }
 }
 
 static void *create(const kind *kind) {
   scanner *s = ts_current_malloc(sizeof(scanner));
   s->kind = kind;
-  s->g = (const grammar *)kind->language();
   s->length = 0;
   open_real(s);
   return s;
@@ -63,12 +61,12 @@ static void destroy(void *payload) {
 
 static bool scan(void *payload, token_source *source, const bool *enabled) {
   scanner *s = payload;
-  if (!s->g->scanner.scan(s->real, source, enabled)) {
+  if (!s->kind->real->scanner.scan(s->real, source, enabled)) {
     return false;
   }
   s->holds = true;
-  s->length = s->g->scanner.serialize(s->real, s->state);
-  return s->length <= s->kind->most;
+  s->length = s->kind->real->scanner.serialize(s->real, s->state);
+  return s->length <= s->kind->is.most;
 }
 
 static unsigned serialize(void *payload, char *state) {
@@ -79,73 +77,52 @@ static unsigned serialize(void *payload, char *state) {
 
 static void deserialize(void *payload, const char *state, unsigned length) {
   scanner *s = payload;
-  if (s->kind->forgets && s->holds) {
+  if (s->kind->is.forgets && s->holds) {
     close_real(s);
     open_real(s);
   }
   s->holds = length > 0;
-  s->g->scanner.deserialize(s->real, state, length);
+  s->kind->real->scanner.deserialize(s->real, state, length);
 }
 
 // clang-format off
-#define KINDS(X) \
-  X(bash, .most = MOST) \
-  X(c_sharp, .most = MOST) \
-  X(cpp, .most = MOST) \
-  X(css, .most = MOST) \
-  X(dockerfile, .most = MOST) \
-  X(elixir, .most = MOST) \
-  X(hcl, .most = MOST) \
-  X(html, .most = MOST) \
-  X(javascript, .most = MOST) \
-  X(kotlin, .most = MOST) \
-  X(lua, .most = MOST) \
-  X(markdown, .most = MOST) \
-  X(php, .most = MOST) \
-  X(python, .most = MOST) \
-  X(ruby, .most = RUBYS_MOST) \
-  X(rust, .most = MOST) \
-  X(scala, .most = MOST) \
-  X(sql, .most = MOST, .forgets = true) \
-  X(swift, .most = MOST, .own_memory = true) \
-  X(toml, .most = MOST) \
-  X(tsx, .most = MOST) \
-  X(typescript, .most = MOST) \
-  X(yaml, .most = MOST)
+#define EIGHT(X, n) X(0##n##0) X(0##n##1) X(0##n##2) X(0##n##3) X(0##n##4) X(0##n##5) X(0##n##6) X(0##n##7)
+#define SLOTS(X) EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
+#define CREATE(i) static void *create_##i(void) { return create(&kinds[i]); }
+#define CREATOR(i) create_##i,
 // clang-format on
 
-#define KIND(name, ...)                                                     \
-  extern const TSLanguage *tree_sitter_##name(void);                        \
-  static const kind name##_kind = {.language = tree_sitter_##name, __VA_ARGS__}; \
-  static void *create_##name(void) { return create(&name##_kind); }
-KINDS(KIND)
+enum { KINDS = 64 };
+static kind kinds[KINDS];
+static size_t used;
 
-#define ROW(name, ...) {&name##_kind, create_##name},
-static const struct {
-  const kind *kind;
-  void *(*create)(void);
-} kinds[] = {KINDS(ROW)};
+SLOTS(CREATE)
+static void *(*const creators[KINDS])(void) = {SLOTS(CREATOR)};
 
-const TSLanguage *quarry_guard(const TSLanguage *language) {
+const TSLanguage *quarry_guard(const TSLanguage *language, quarry_scanner is) {
   const grammar *g = (const grammar *)language;
   if (g->scanner.create == NULL) {
     return language;
   }
-  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-    if (kinds[i].kind->language() != language) {
-      continue;
+  for (size_t i = 0; i < used; i++) {
+    if (kinds[i].real == g) {
+      return (const TSLanguage *)kinds[i].guarded;
     }
-    grammar *guarded = calloc(1, sizeof(grammar));
-    if (guarded != NULL) {
-      // Grammars before version 14 end with their scanner.
-      memcpy(guarded, g, g->version < 14 ? offsetof(grammar, primary_states) : sizeof(grammar));
-      guarded->scanner.create = kinds[i].create;
-      guarded->scanner.destroy = destroy;
-      guarded->scanner.scan = scan;
-      guarded->scanner.serialize = serialize;
-      guarded->scanner.deserialize = deserialize;
-    }
-    return (const TSLanguage *)guarded;
   }
-  return NULL;
+  grammar *guarded = used < KINDS ? calloc(1, sizeof(grammar)) : NULL;
+  if (guarded == NULL) {
+    return NULL;
+  }
+  // Grammars before version 14 end with their scanner.
+  memcpy(guarded, g, g->version < 14 ? offsetof(grammar, primary_states) : sizeof(grammar));
+  guarded->scanner.create = creators[used];
+  guarded->scanner.destroy = destroy;
+  guarded->scanner.scan = scan;
+  guarded->scanner.serialize = serialize;
+  guarded->scanner.deserialize = deserialize;
+  if (is.most == 0) {
+    is.most = MOST;
+  }
+  kinds[used++] = (kind){g, guarded, is};
+  return (const TSLanguage *)guarded;
 }

@@ -66,11 +66,11 @@ func (r lineRules) headDoc(language string, src []byte) string {
 	var block []string
 	for line := range strings.Lines(string(src[:min(len(src), maxDoc)])) {
 		line = strings.TrimSpace(line)
-		if r.comment != "" && strings.HasPrefix(line, r.comment) {
+		if r.comment.Starts(line) {
 			block = append(block, line)
 			continue
 		}
-		if doc := cleanDoc([]byte(strings.Join(block, "\n"))); saysSomething(doc) {
+		if doc := cleanDoc([]byte(strings.Join(block, "\n")), r.comment.Marks()...); saysSomething(doc) {
 			return doc
 		}
 		if block = nil; line != "" && !strings.HasPrefix(line, "{-") {

@@ -35,6 +35,8 @@ import (
 	"github.com/smacker/go-tree-sitter/typescript/tsx"
 	"github.com/smacker/go-tree-sitter/typescript/typescript"
 	"github.com/smacker/go-tree-sitter/yaml"
+
+	"quarry/index/lang"
 )
 
 //go:embed queries
@@ -51,6 +53,10 @@ type language struct {
 	// head, if set, is the node that those after it belong to, though the grammar has
 	// them beside it: a build stage's FROM.
 	head string
+	// scanner says what sets the grammar's scanner apart, if anything does.
+	scanner scanner
+	// scopes says that local.go knows the nodes that bind names.
+	scopes bool
 	// shared is the grammar's scanner if there is one for all its parsers.
 	shared *sharedScanner
 
@@ -59,35 +65,39 @@ type language struct {
 	facts   *factQuery
 }
 
-// languages are those with a grammar, by the identifiers of Detect.
+// rubysMost: Ruby's scanner keeps a word's length in a byte, and the word 6 bytes behind the
+// beginning of its state.
+const rubysMost = 261
+
+// languages are those with a grammar, by the identifiers of package lang.
 var languages = map[string]*language{
-	"c":               {grammar: c.GetLanguage, queries: []string{"c"}, mask: maskMacros},
-	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}, mask: maskMacros},
+	"c":               {grammar: c.GetLanguage, queries: []string{"c"}, mask: maskMacros, scopes: true},
+	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}, mask: maskMacros, scopes: true},
 	"csharp":          {grammar: csharp.GetLanguage, queries: []string{"csharp"}},
 	"css":             {grammar: css.GetLanguage, queries: []string{"css"}},
 	"dockerfile":      {grammar: dockerfile.GetLanguage, queries: []string{"dockerfile"}, head: "from_instruction"},
 	"elixir":          {grammar: elixir.GetLanguage, queries: []string{"elixir"}},
-	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}},
+	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}, scopes: true},
 	"hcl":             {grammar: hcl.GetLanguage, queries: []string{"hcl"}},
 	"html":            {grammar: html.GetLanguage, queries: []string{"html"}},
-	"java":            {grammar: java.GetLanguage, queries: []string{"java"}},
-	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
-	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}},
+	"java":            {grammar: java.GetLanguage, queries: []string{"java"}, scopes: true},
+	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
+	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
 	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}, mask: maskFunInterfaces},
 	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}, mask: maskLua, shared: &luaScanner},
 	"markdown":        {grammar: markdown.GetLanguage, queries: []string{"markdown"}},
 	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},
 	"proto":           {grammar: protobuf.GetLanguage, queries: []string{"proto"}},
-	"python":          {grammar: python.GetLanguage, queries: []string{"python"}},
-	"ruby":            {grammar: ruby.GetLanguage, queries: []string{"ruby"}},
-	"rust":            {grammar: rust.GetLanguage, queries: []string{"rust"}},
+	"python":          {grammar: python.GetLanguage, queries: []string{"python"}, scopes: true},
+	"ruby":            {grammar: ruby.GetLanguage, queries: []string{"ruby"}, scanner: scanner{most: rubysMost}},
+	"rust":            {grammar: rust.GetLanguage, queries: []string{"rust"}, scopes: true},
 	"scala":           {grammar: scala.GetLanguage, queries: []string{"scala"}},
 	"shellscript":     {grammar: bash.GetLanguage, queries: []string{"shellscript"}},
-	"sql":             {grammar: sql.GetLanguage, queries: []string{"sql"}, mask: maskProcedures},
-	"swift":           {grammar: swift.GetLanguage, queries: []string{"swift"}},
+	"sql":             {grammar: sql.GetLanguage, queries: []string{"sql"}, mask: maskProcedures, scanner: scanner{forgets: true}},
+	"swift":           {grammar: swift.GetLanguage, queries: []string{"swift"}, scanner: scanner{ownMemory: true}},
 	"toml":            {grammar: toml.GetLanguage, queries: []string{"toml"}},
-	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}},
-	"typescriptreact": {grammar: tsx.GetLanguage, queries: []string{"typescript", "jsx", "ecmascript"}},
+	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}, scopes: true},
+	"typescriptreact": {grammar: tsx.GetLanguage, queries: []string{"typescript", "jsx", "ecmascript"}, scopes: true},
 	"yaml":            {grammar: yaml.GetLanguage, queries: []string{"yaml"}},
 }
 
@@ -100,8 +110,8 @@ func languageFor(name string) *language {
 	}
 	l.load.Do(func() {
 		grammar := l.grammar()
-		if l.guarded = guard(grammar); l.guarded == nil {
-			panic(fmt.Sprintf("syntax: %s: guard.c does not list its scanner", name))
+		if l.guarded = guard(grammar, l.scanner); l.guarded == nil {
+			panic(fmt.Sprintf("syntax: %s: guard.c has no slot left, or there is no memory", name))
 		}
 		g := newGrammar(grammar)
 		query, err := compileQuery(g, l.source())
@@ -133,10 +143,10 @@ func (l *language) source() string {
 
 // contentOf is the content type of a file's text outside comments.
 func contentOf(language string) Content {
-	switch language {
-	case "markdown", "restructuredtext", "asciidoc", "latex", PlainText:
+	switch lang.Of(language).Content {
+	case lang.Prose:
 		return ContentDoc
-	case "yaml", "toml", "json", "jsonc", "ini", "properties", "xml", "go.mod", "csv", "hcl", "dockerfile":
+	case lang.Config:
 		return ContentConfig
 	}
 	return ContentCode

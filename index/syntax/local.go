@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // Local is a name that is bound within one function, with all the places where it
@@ -83,9 +85,6 @@ var blockNodes = set("block statement_block compound_statement match_arm for_sta
 	"communication_case expression_case default_case type_case switch_block_statement_group catch_clause try_with_resources_statement " +
 	"list_comprehension set_comprehension dictionary_comprehension generator_expression")
 
-// localLanguages are those whose nodes the tables above know.
-var localLanguages = set("go python javascript javascriptreact typescript typescriptreact rust java c cpp")
-
 func set(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
@@ -97,8 +96,8 @@ func set(words string) map[string]bool {
 // FindLocal finds the local name at a byte of a text. It errs on the side of
 // finding none: the error says why the name is not surely local to a function.
 func FindLocal(language string, src []byte, at int) (*Local, error) {
-	language = Canonical(language)
-	if !localLanguages[language] {
+	language = lang.Canonical(language)
+	if l := languages[language]; l == nil || !l.scopes {
 		return nil, ErrNoLocals
 	}
 	t, err := Parse(language, src)

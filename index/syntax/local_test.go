@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -91,7 +92,7 @@ func TestFindLocalEverywhere(t *testing.T) {
 		if err != nil || strings.HasSuffix(file, ".golden") {
 			continue
 		}
-		language := syntax.Detect(filepath.Base(file), src)
+		language := lang.Detect(filepath.Base(file), src)
 		errors := func(src []byte) int {
 			faults, _ := syntax.Faults(language, src)
 			return len(faults)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // A file without syntax is read by lines: a declaration is a line that starts
@@ -13,7 +15,7 @@ import (
 
 // lineRules say how the declarations of a language look on their first line.
 type lineRules struct {
-	comment   string          // what a comment line starts with
+	comment   lang.Comment    // how the language writes comments, from its row in package lang
 	modifiers []string        // words to skip: pub, export, private
 	keywords  map[string]Kind // the word before the name
 	// operator, if set, follows the name in a declaration at the left margin
@@ -27,9 +29,13 @@ type lineRules struct {
 // maxSections is the number of parts above which a file is data.
 const maxSections = 100
 
+// longestMark is more than a sign that starts a comment has, and the byte behind it.
+const longestMark = 16
+
 // analyzeLines reads a file without syntax; its chunks are windows of lines.
 func analyzeLines(language string, src []byte, lines lineTable) *File {
 	rules := plainLanguages[language]
+	rules.comment = lang.Of(language).Comment
 	f := &File{Language: language, Doc: rules.headDoc(language, src)}
 	if rules.keywords != nil || rules.operator != "" || rules.section != nil {
 		f.Symbols = rules.symbols(src, lines)
@@ -78,7 +84,7 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 			comments = 0
 			continue
 		}
-		if r.comment != "" && bytes.HasPrefix(text, []byte(r.comment)) {
+		if r.comment.Starts(string(text[:min(len(text), longestMark)])) {
 			if comments == 0 {
 				comments = number
 			}
@@ -117,7 +123,7 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 			}
 			if comments > 0 {
 				above := lines.start(comments)
-				s.Doc = cleanDoc(src[above:start])
+				s.Doc = cleanDoc(src[above:start], r.comment.Marks()...)
 				s.Span.Start, s.Span.StartLine = above, comments
 			}
 			around = append(around, open{len(out), indent})

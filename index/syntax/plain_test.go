@@ -3,6 +3,8 @@ package syntax
 import (
 	"slices"
 	"testing"
+
+	"quarry/index/lang"
 )
 
 // TestPlainLanguages reads one small text of each family that is read by lines.
@@ -26,7 +28,7 @@ func TestPlainLanguages(t *testing.T) {
 		{"r", "library(stats)\n\ndeposit <- function(a, n) {\n  a + n\n}\n",
 			[]string{"function deposit"}, []string{"stats"}},
 		{"powershell", "function Get-Account {\n  param($id)\n}\n", []string{"function Get-Account"}, nil},
-		{PlainText, "function of the bank\n", nil, nil},
+		{lang.PlainText, "function of the bank\n", nil, nil},
 	} {
 		f := checkFile(t, c.language, []byte(c.src))
 		var symbols, imports []string

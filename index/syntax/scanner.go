@@ -16,11 +16,26 @@ import (
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
+// A scanner says what sets a grammar's scanner apart; its zero value is nothing.
+type scanner struct {
+	// most is how many bytes of its state it can read again, 0 for nearly all there are.
+	most uint
+	// ownMemory: its state is a number, which it takes no memory for.
+	ownMemory bool
+	// forgets: it forgets what it took when it is given another state.
+	forgets bool
+}
+
+var guarding sync.Mutex // held while a grammar is guarded
+
 // guard returns a grammar that any text can be parsed by: see guard.c. It is nil if
-// the scanner is not listed there, or there is no memory.
-func guard(grammar *sitter.Language) unsafe.Pointer {
+// there is no memory, or no slot for another.
+func guard(grammar *sitter.Language, s scanner) unsafe.Pointer {
+	guarding.Lock()
+	defer guarding.Unlock()
 	// The binding keeps the C language to itself, as the only field.
-	return unsafe.Pointer(C.quarry_guard(*(**C.TSLanguage)(unsafe.Pointer(grammar))))
+	return unsafe.Pointer(C.quarry_guard(*(**C.TSLanguage)(unsafe.Pointer(grammar)),
+		C.quarry_scanner{most: C.uint(s.most), own_memory: C.bool(s.ownMemory), forgets: C.bool(s.forgets)}))
 }
 
 // sharedScanner is a grammar's scanner that keeps its state in C's global

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"quarry/index/lang"
 	"quarry/index/pause"
 )
 
@@ -46,7 +47,7 @@ func Parse(language string, src []byte) (*Tree, error) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
-	t := newTree(Canonical(language), src, false)
+	t := newTree(lang.Canonical(language), src, false)
 	t.parse(nil)
 	return t, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"quarry/index/glob"
 )
 
 // gitConfig is what git's configuration says in one repository, git-config(1): the
@@ -141,7 +143,7 @@ func (c *gitConfig) holds(condition, file string) bool {
 	if pattern, ok := strings.CutPrefix(condition, "onbranch:"); ok {
 		head, _, err := readRules(filepath.Join(c.gitDir, "HEAD"), true, maxRuleFile)
 		branch, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-		return err == nil && ok && wildmatch(wholeFolder(pattern), branch, false)
+		return err == nil && ok && glob.Wildmatch(wholeFolder(pattern), branch, false)
 	}
 	if pattern, ok := strings.CutPrefix(condition, "hasconfig:remote.*.url:"); ok && !c.gathering {
 		if c.urls == nil {
@@ -150,7 +152,7 @@ func (c *gitConfig) holds(condition, file string) bool {
 			c.urls = all.urls
 		}
 		for _, url := range c.urls {
-			if wildmatch(pattern, url, false) {
+			if glob.Wildmatch(pattern, url, false) {
 				return true
 			}
 		}
@@ -182,7 +184,7 @@ func (c *gitConfig) inGitDir(pattern, file string, fold bool) bool {
 		if len(text) < len(plain) || text[:len(plain)] != plain && !(fold && strings.EqualFold(text[:len(plain)], plain)) {
 			continue
 		}
-		if wildmatch(pattern, text[len(plain):], fold) {
+		if glob.Wildmatch(pattern, text[len(plain):], fold) {
 			return true
 		}
 	}
@@ -218,7 +220,7 @@ func eachSetting(text string, each func(section, sub, key, value string)) {
 			for end < len(text) && isNameByte(text[end]) {
 				end++
 			}
-			key, value := foldCase(text[:end]), "true"
+			key, value := glob.FoldCase(text[:end]), "true"
 			text = strings.TrimLeft(text[end:], " \t")
 			if text != "" && text[0] != '\n' {
 				var ok bool
@@ -242,7 +244,7 @@ func cutSection(text string) (section, sub, rest string, ok bool) {
 	for end < len(text) && (isNameByte(text[end]) || text[end] == '.') {
 		end++
 	}
-	section, text = foldCase(text[:end]), text[end:]
+	section, text = glob.FoldCase(text[:end]), text[end:]
 	if rest, ok = strings.CutPrefix(text, "]"); ok || section == "" {
 		return section, "", rest, ok
 	}
@@ -321,3 +323,6 @@ func cutValue(text string) (value, rest string, ok bool) {
 	}
 	return b.String(), "", !quoted
 }
+
+func isAlpha(c byte) bool { return c|32 >= 'a' && c|32 <= 'z' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

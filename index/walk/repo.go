@@ -5,14 +5,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"quarry/index/glob"
 )
 
 // repository is what git's own files say about ignoring in one work tree.
 type repository struct {
-	exclude []pattern // .git/info/exclude
-	global  []pattern // core.excludesFile
-	fold    bool      // core.ignoreCase
-	cut     bool      // there are more patterns than are in force
+	exclude []glob.Pattern // .git/info/exclude
+	global  []glob.Pattern // core.excludesFile
+	fold    bool           // core.ignoreCase
+	cut     bool           // there are more patterns than are in force
 }
 
 // gitDir finds the repository data of a work tree: .git, or where a .git file of

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"quarry/index/glob"
 )
 
 // What a workspace may ask of whoever reads its rules. The rules come with a clone
@@ -64,7 +66,7 @@ type allowance struct{ patterns, text int }
 
 // read reads a list of ignore patterns and takes it off the allowance. cut is
 // true if there are more lines than that allows: those are not in force.
-func (a *allowance) read(name string, follow, fold bool) (list []pattern, cut bool) {
+func (a *allowance) read(name string, follow, fold bool) (list []glob.Pattern, cut bool) {
 	text, cut, err := readRules(name, follow, a.text)
 	if err != nil {
 		return nil, false

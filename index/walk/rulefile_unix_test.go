@@ -88,7 +88,6 @@ func TestRuleFilesThatAreNone(t *testing.T) {
 	}
 }
 
-
 // A pipe that takes a file's place between the question and the reading must not be
 // waited for.
 func TestReadDoesNotWaitForAPipe(t *testing.T) {

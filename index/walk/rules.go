@@ -1,9 +1,13 @@
 package walk
 
 import (
+	"bytes"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"quarry/index/glob"
 )
 
 // ignoreFiles in the order of their say. The first kind that has a matching line
@@ -20,7 +24,7 @@ type level struct {
 	dir string
 	// above is the way from a folder above the root down to it ("a/b/"), else "".
 	above string
-	lists [len(ignoreFiles)][]pattern
+	lists [len(ignoreFiles)][]glob.Pattern
 	// repo is set on the top folder of a work tree: .gitignore files above it do
 	// not count in it.
 	repo *repository
@@ -66,6 +70,26 @@ func newLevel(parent *level, abs, dir, above string, has func(string) bool) *lev
 	return l
 }
 
+// parseIgnore compiles the lines of an ignore file, up to so many patterns; all is
+// false if there are more. cut says that the text was cut off, perhaps within a line.
+func parseIgnore(text []byte, cut, fold bool, most int) (list []glob.Pattern, all bool) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if cut {
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		p, ok := glob.Parse(strings.TrimSuffix(line, "\r"), fold)
+		if !ok {
+			continue
+		}
+		if len(list) == most {
+			return list, false
+		}
+		list = append(list, p)
+	}
+	return list, true
+}
+
 type verdict int8
 
 const (
@@ -74,10 +98,10 @@ const (
 	take
 )
 
-func ask(list []pattern, name, base string, dir bool) verdict {
+func ask(list []glob.Pattern, name, base string, dir bool) verdict {
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].match(name, base, dir) {
-			if list[i].negated {
+		if list[i].Match(name, base, dir) {
+			if list[i].Negated {
 				return take
 			}
 			return leave
@@ -116,7 +140,7 @@ func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
 func fold(l *level, rel string) (name, base string) {
 	name = l.name(rel)
 	if l.fold {
-		name = foldCase(name)
+		name = glob.FoldCase(name)
 	}
 	return name, path.Base(name)
 }

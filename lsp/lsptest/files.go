@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"quarry/index/syntax"
+	"quarry/index/lang"
 )
 
 // FileURI is the URI of a file path, percent-encoded as RFC 3986 asks.
@@ -45,5 +45,5 @@ func ReadDocument(root, path string) (content, language string, err error) {
 
 // LanguageID is the LSP language id an editor gives a file of that name.
 func LanguageID(path string) string {
-	return syntax.Detect(path, nil)
+	return lang.Detect(path, nil)
 }

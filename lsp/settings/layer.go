@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"quarry/index/glob"
 )
 
 // Source is where a layer comes from; it decides which keys it may set.
@@ -222,8 +224,7 @@ func setField(field reflect.Value, tag reflect.StructTag, value any) error {
 				}
 				list = append(list, text)
 			}
-			field.Set(reflect.ValueOf(list))
-			return nil
+			return setList(field, tag, list)
 		}
 	}
 	return fmt.Errorf("must be %s, is %v", typeName(field), value)
@@ -249,8 +250,7 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 		field.SetBool(v)
 		return nil
 	case reflect.Slice:
-		field.Set(reflect.ValueOf(strings.FieldsFunc(text, func(r rune) bool { return r == ',' })))
-		return nil
+		return setList(field, tag, strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
 	case reflect.Int:
 		if v, err := strconv.Atoi(text); err == nil {
 			return setNumber(field, tag, float64(v))
@@ -262,6 +262,22 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 		}
 		return fmt.Errorf("%q is not a number", text)
 	}
+}
+
+// setList sets field to the good part of a list: a bad glob does not switch the others off.
+func setList(field reflect.Value, tag reflect.StructTag, list []string) error {
+	var err error
+	if tag.Get("glob") != "" {
+		list = slices.DeleteFunc(list, func(text string) bool {
+			_, bad := glob.Compile(text)
+			if bad != nil {
+				err = fmt.Errorf("%q is not a glob: %w", text, bad)
+			}
+			return bad != nil
+		})
+	}
+	field.Set(reflect.ValueOf(list))
+	return err
 }
 
 func setNumber(field reflect.Value, tag reflect.StructTag, v float64) error {

@@ -43,7 +43,7 @@ type Ollama struct {
 type Completion struct {
 	Enabled           bool     `json:"enabled" doc:"Offer ghost text."`
 	DisabledLanguages []string `json:"disabledLanguages" doc:"LSP language ids without ghost text."`
-	DisabledPaths     []string `json:"disabledPaths" doc:"Globs (** crosses folders) of files without ghost text, relative to the workspace folder."`
+	DisabledPaths     []string `json:"disabledPaths" glob:"true" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in a .gitignore: ** crosses folders, a folder's name covers all below it, and {a,b} stands for either."`
 	MaxFileBytes      int      `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
 	Temperature       float64  `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
 	TopP              float64  `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of probability that is sampled from."`

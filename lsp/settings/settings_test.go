@@ -58,6 +58,12 @@ func TestApply(t *testing.T) {
 			},
 		},
 		{
+			name:     "a bad glob costs itself",
+			raw:      `{"completion":{"disabledPaths":["secrets","a[","*.{go,py}"]}}`,
+			want:     func(s *Settings) { s.Completion.DisabledPaths = []string{"secrets", "*.{go,py}"} },
+			problems: []string{`completion.disabledPaths: "a[" is not a glob: [ and { need their closing brackets`},
+		},
+		{
 			name: "unknown keys",
 			raw:  `{"Model":"m","completions":{},"ollama":{"keepAlive":"soon","zzz":1}}`,
 			problems: []string{

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/index/walk"
 	"quarry/retrieval"
@@ -80,7 +81,7 @@ func read(files *walk.Root, path string) (d retrieval.Document, err error) {
 	if reason != "" || err != nil {
 		return d, nil
 	}
-	f, err := syntax.Analyze(syntax.Detect(path, text[:min(len(text), 8000)]), text)
+	f, err := syntax.Analyze(lang.Detect(path, text[:min(len(text), 8000)]), text)
 	if err != nil {
 		return d, fmt.Errorf("analyse %s: %w", path, err)
 	}

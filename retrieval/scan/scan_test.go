@@ -44,7 +44,7 @@ func TestFolder(t *testing.T) {
 			t.Errorf("document %+v is incomplete", d)
 		}
 	}
-	if want := []string{"src/.gitignore plaintext", "src/a.py python", "src/b.go go", "src/latin1.txt plaintext"}; !slices.Equal(got, want) {
+	if want := []string{"src/.gitignore ignore", "src/a.py python", "src/b.go go", "src/latin1.txt plaintext"}; !slices.Equal(got, want) {
 		t.Errorf("Folder read %q, want %q", got, want)
 	}
 	if _, err := Folder(context.Background(), filepath.Join(base, "missing"), ""); err == nil {

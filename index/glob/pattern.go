@@ -1,13 +1,17 @@
-package walk
+// Package glob matches paths by patterns as .gitignore has them: * and ? stay within a
+// component, ** crosses folders, [...] is a set. A [Pattern] is a line of such a
+// file, held against git's own reading by the tests of index/walk; a [Glob] is what users write
+// in settings, filters and calls of tools, which may have alternatives in braces besides.
+//
+// Paths are relative and have slashes. Time is polynomial in the lengths of pattern
+// and path. All values are immutable.
+package glob
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
-// A pattern is one compiled line of an ignore file, gitignore(5).
-type pattern struct {
-	negated bool // "!": what matches is taken back in
+// A Pattern is one compiled line of an ignore file, gitignore(5).
+type Pattern struct {
+	Negated bool // "!": what matches is taken back in
 	dirOnly bool // "x/"
 	// anchored patterns contain a slash and match the path below the ignore file's
 	// folder; the rest match the last component at any depth.
@@ -39,15 +43,15 @@ type byteSet [4]uint64
 func (s *byteSet) add(c byte)      { s[c>>6] |= 1 << (c & 63) }
 func (s *byteSet) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
-// parsePattern compiles a line. ok is false for blank lines and comments, and for
+// Parse compiles a line. ok is false for blank lines and comments, and for
 // patterns that git takes but that can match nothing (an unclosed bracket).
-func parsePattern(line string, fold bool) (p pattern, ok bool) {
+func Parse(line string, fold bool) (p Pattern, ok bool) {
 	if strings.HasPrefix(line, "#") {
 		return p, false
 	}
 	line = trimBlanks(line)
 	if rest, found := strings.CutPrefix(line, "!"); found {
-		p.negated, line = true, rest
+		p.Negated, line = true, rest
 	}
 	if rest, found := strings.CutSuffix(line, "/"); found {
 		p.dirOnly, line = true, rest
@@ -60,7 +64,7 @@ func parsePattern(line string, fold bool) (p pattern, ok bool) {
 	if !strings.ContainsAny(line, special) {
 		p.literal = line
 		if fold {
-			p.literal = foldCase(line)
+			p.literal = FoldCase(line)
 		}
 		return p, true
 	}
@@ -88,11 +92,11 @@ func trimBlanks(line string) string {
 // special are the bytes that stand for more than themselves.
 const special = `*?[\`
 
-// wildmatch is git's function of that name, for whole paths.
-func wildmatch(pattern, text string, fold bool) bool {
+// Wildmatch is git's function of that name, for whole paths.
+func Wildmatch(pattern, text string, fold bool) bool {
 	tokens, ok := compile(pattern, 0, fold)
 	if fold {
-		text = foldCase(text)
+		text = FoldCase(text)
 	}
 	return ok && matchTokens(tokens, text)
 }
@@ -140,8 +144,8 @@ func compile(s string, head int, fold bool) (tokens []token, ok bool) {
 	return tokens, true
 }
 
-// foldCase makes what differs in case alone equal, as git does: in ASCII only.
-func foldCase(s string) string {
+// FoldCase makes what differs in case alone equal, as git does: in ASCII only.
+func FoldCase(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		b[i] = lower(c)
@@ -255,10 +259,10 @@ func setByte(s string, i int) (c byte, next int) {
 	return s[i], i + 1
 }
 
-// match answers whether the pattern covers name, which is the path below the
+// Match answers whether the pattern covers name, which is the path below the
 // ignore file's folder, base being its last component; both already folded if the
 // pattern is.
-func (p *pattern) match(name, base string, dir bool) bool {
+func (p *Pattern) Match(name, base string, dir bool) bool {
 	if p.dirOnly && !dir {
 		return false
 	}
@@ -317,24 +321,4 @@ func matchTokens(tokens []token, name string) bool {
 		dirsN += slash + 1
 		t, n, starT = dirsT, dirsN, -1
 	}
-}
-
-// parseIgnore compiles the lines of an ignore file, up to so many patterns; all is
-// false if there are more. cut says that the text was cut off, perhaps within a line.
-func parseIgnore(text []byte, cut, fold bool, most int) (list []pattern, all bool) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if cut {
-		text = text[:bytes.LastIndexByte(text, '\n')+1]
-	}
-	for line := range strings.SplitSeq(string(text), "\n") {
-		p, ok := parsePattern(strings.TrimSuffix(line, "\r"), fold)
-		if !ok {
-			continue
-		}
-		if len(list) == most {
-			return list, false
-		}
-		list = append(list, p)
-	}
-	return list, true
 }

@@ -18,6 +18,8 @@ import (
 type ollama struct {
 	api       *api.Client
 	http      *http.Client // what api uses
+	guard     *guard       // its transport
+	shared    *http.Client // what other models are reached by, each through a guard of its own
 	endpoint  *url.URL
 	model     string
 	numCtx    int
@@ -29,10 +31,18 @@ type ollama struct {
 }
 
 func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
-	return &ollama{
-		api: api.NewClient(endpoint, hc), http: hc, endpoint: endpoint,
-		model: opt.Model, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, embedThreads: opt.EmbedThreads,
+	c := ollama{
+		shared: hc, endpoint: endpoint, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, embedThreads: opt.EmbedThreads,
 	}
+	return c.of(opt.Model)
+}
+
+// of is a backend of the same server for a model.
+func (c ollama) of(model string) *ollama {
+	c.model = model
+	c.http, c.guard = guarded(c.shared, model, c.remote)
+	c.api = api.NewClient(c.endpoint, c.http)
+	return &c
 }
 
 // Ollama reads a prompt to its end whoever cancels it, and a cancelled request
@@ -91,11 +101,8 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	if err != nil {
 		return facts{}, c.explainWithin(ctx, err)
 	}
-	if show.RemoteHost != "" && !c.remote {
-		return facts{}, &problem{
-			kind: ErrRefused, what: fmt.Sprintf("Ollama would send your code to %s, where it runs %s", show.RemoteHost, c.model),
-			fix: "choose a local model such as " + otherThan(c.model) + ", or set ollama.allowRemote to true in your user settings",
-		}
+	if err := c.guard.look(origin{show.RemoteHost, show.RemoteModel}); err != nil {
+		return facts{}, err
 	}
 	f := facts{family: show.Details.Family}
 	if q := show.Details.QuantizationLevel; q != "unknown" {
@@ -121,6 +128,9 @@ func (c *ollama) weights(ctx context.Context) (string, error) {
 	}
 	for _, m := range list.Models {
 		if m.Name == c.model || m.Name == c.model+":latest" {
+			if err := c.guard.look(origin{m.RemoteHost, m.RemoteModel}); err != nil {
+				return "", err
+			}
 			const enough = 12 // hexadecimal digits, as many as `ollama list` shows
 			return m.Digest[:min(enough, len(m.Digest))], nil
 		}
@@ -221,6 +231,9 @@ func (c *ollama) render(ctx context.Context, conv Conversation) (string, error) 
 	}
 	prompt := ""
 	err := c.api.Chat(ctx, req, func(r api.ChatResponse) error {
+		if err := c.guard.lookForGood(origin{r.RemoteHost, r.RemoteModel}); err != nil {
+			return err
+		}
 		if r.DebugInfo == nil {
 			return &problem{kind: ErrServer, what: "this Ollama does not show prompts", fix: "update it"}
 		}
@@ -240,18 +253,22 @@ func (c *ollama) embed(ctx context.Context, texts []string) ([][]float32, error)
 	if !c.remote {
 		req.Options = map[string]any{"num_thread": c.embedThreads}
 	}
-	resp, err := c.api.Embed(ctx, req)
+	answer, err := c.post(ctx, "api/embed", req)
 	if err != nil {
 		return nil, c.explain(err)
 	}
-	return resp.Embeddings, nil
+	defer answer.Close()
+	var resp struct {
+		origin
+		Embeddings [][]float32 `json:"embeddings"`
+	}
+	if err := json.NewDecoder(answer).Decode(&resp); err != nil {
+		return nil, c.explain(c.undecoded(ctx, err))
+	}
+	return resp.Embeddings, c.guard.lookForGood(resp.origin)
 }
 
-func (c *ollama) embedder(model string) backend {
-	other := *c
-	other.model = model
-	return &other
-}
+func (c *ollama) embedder(model string) backend { return c.of(model) }
 
 func (c *ollama) brokeOff(cause error) error {
 	return &problem{

@@ -21,47 +21,70 @@ const maxAnswer = 64 << 20
 // matter at every keystroke: that clears 8 MB of buffer for each request, and
 // ends without an error when the connection breaks.
 func (c *ollama) stream(ctx context.Context, req *api.GenerateRequest, each func(api.GenerateResponse)) error {
-	body, err := json.Marshal(req)
+	answer, err := c.post(ctx, "api/generate", req)
 	if err != nil {
 		return err
 	}
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint.JoinPath("api/generate").String(), bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	post.Header.Set("Content-Type", "application/json")
-	post.Header.Set("Accept", "application/x-ndjson")
-	resp, err := c.http.Do(post)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	answer := io.LimitReader(resp.Body, maxAnswer)
-	if resp.StatusCode >= http.StatusBadRequest {
-		return statusError(resp, answer)
-	}
+	defer answer.Close()
 	for dec := json.NewDecoder(answer); ; {
 		var chunk struct {
 			Error string `json:"error"`
 			api.GenerateResponse
 		}
 		err := dec.Decode(&chunk)
-		var syntax *json.SyntaxError
-		var shape *json.UnmarshalTypeError
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.As(err, &syntax), errors.As(err, &shape):
-			return &problem{kind: ErrServer, what: c.notOllama(), fix: "check the address", cause: err}
 		case err != nil:
-			return c.brokeOff(err)
+			return c.undecoded(ctx, err)
 		case chunk.Error != "":
 			return errors.New(chunk.Error)
 		}
+		if err := c.guard.lookForGood(origin{chunk.RemoteHost, chunk.RemoteModel}); err != nil {
+			return err
+		}
 		each(chunk.GenerateResponse)
 	}
+}
+
+// post answers the body of an answer without an error status, at most maxAnswer of it.
+func (c *ollama) post(ctx context.Context, path string, req any) (io.ReadCloser, error) {
+	body, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	post.Header.Set("Content-Type", "application/json")
+	post.Header.Set("Accept", "application/x-ndjson")
+	resp, err := c.http.Do(post)
+	if err != nil {
+		return nil, err
+	}
+	answer := struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	if resp.StatusCode >= http.StatusBadRequest {
+		defer resp.Body.Close()
+		return nil, statusError(resp, answer)
+	}
+	return answer, nil
+}
+
+// undecoded says why an answer could not be read.
+func (c *ollama) undecoded(ctx context.Context, err error) error {
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &syntax), errors.As(err, &shape):
+		return &problem{kind: ErrServer, what: c.notOllama(), fix: "check the address", cause: err}
+	}
+	return c.brokeOff(err)
 }
 
 func statusError(resp *http.Response, body io.Reader) error {

@@ -20,7 +20,9 @@ import (
 // there is no repeat penalty, and the server decides about loading and context.
 type openAI struct {
 	http     *http.Client
-	endpoint *url.URL // without the /v1
+	guard    *guard       // its transport
+	shared   *http.Client // what other models are reached by
+	endpoint *url.URL     // without the /v1
 	key      string
 	model    string
 }
@@ -28,17 +30,21 @@ type openAI struct {
 func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, "/v1")
-	return &openAI{http: hc, endpoint: &base, key: opt.APIKey, model: opt.Model}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey}
+	return c.of(opt.Model, opt.AllowRemote)
+}
+
+// of is a backend of the same server for a model.
+func (c openAI) of(model string, remote bool) *openAI {
+	c.model = model
+	c.http, c.guard = guarded(c.shared, model, remote)
+	return &c
 }
 
 // These servers stop at once when the connection closes.
 func (c *openAI) interruptible() bool { return true }
 
-func (c *openAI) embedder(model string) backend {
-	other := *c
-	other.model = model
-	return &other
-}
+func (c *openAI) embedder(model string) backend { return c.of(model, c.guard.allowed) }
 
 func (c *openAI) weights(context.Context) (string, error) { return "", nil }
 
@@ -122,6 +128,7 @@ func (c *openAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, nil // the model is in memory already
 	}
 	var answer struct {
+		origin
 		Data []struct {
 			Index     int       `json:"index"`
 			Embedding []float32 `json:"embedding"`
@@ -129,6 +136,9 @@ func (c *openAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	body := map[string]any{"model": c.model, "input": texts, "encoding_format": "float"}
 	if err := c.call(ctx, http.MethodPost, "v1/embeddings", body, &answer); err != nil {
+		return nil, err
+	}
+	if err := c.guard.lookForGood(answer.origin); err != nil {
 		return nil, err
 	}
 	vectors := make([][]float32, len(answer.Data))
@@ -179,7 +189,10 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 	resp, err := c.http.Do(req)
 	if err != nil {
 		var dial *net.OpError
+		var refused *problem
 		switch {
+		case errors.As(err, &refused):
+			return nil, refused
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, errRedirect):

@@ -13,6 +13,7 @@ import (
 
 // openAIEvent is one event of an answer's stream, of either interface.
 type openAIEvent struct {
+	origin  // an Ollama may say it here too
 	Choices []struct {
 		Text  string   `json:"text"` // of completions
 		Delta struct { // of chat
@@ -69,6 +70,9 @@ func (c *openAI) stream(ctx context.Context, path string, body any, each func(ch
 			}
 			if len(e.Error) > 0 {
 				return c.failed(errorMessage(e.Error))
+			}
+			if err := c.guard.lookForGood(e.origin); err != nil {
+				return err
 			}
 			a.see(e)
 		case field == "error": // llama.cpp

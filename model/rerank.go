@@ -22,7 +22,7 @@ func NewReranker(opt RerankerOptions) (*Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, Model: opt.Model}, endpoint, newHTTPClient(endpoint))}, nil
+	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, Model: opt.Model, AllowRemote: opt.AllowRemote}, endpoint, newHTTPClient(endpoint))}, nil
 }
 
 // Name is the model's.

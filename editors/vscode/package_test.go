@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,22 +20,35 @@ var update = flag.Bool("update", false, "write the settings into package.json")
 
 // TestSettingsAreCurrent: VS Code offers exactly the settings that the server takes from an editor, and quarry.path.
 func TestSettingsAreCurrent(t *testing.T) {
+	current(t, `"configuration": `, "    ", map[string]any{"title": "quarry", "properties": contributed(t)})
+}
+
+// TestUntrustedFoldersSetNothing: VS Code takes no setting of quarry's from a folder that is not trusted.
+func TestUntrustedFoldersSetNothing(t *testing.T) {
+	current(t, `"restrictedConfigurations": `, "      ", slices.Sorted(maps.Keys(contributed(t))))
+}
+
+// current compares the value after a name in package.json with what it should be, or writes that there.
+func current(t *testing.T, name, indent string, value any) {
+	t.Helper()
 	manifest, err := os.ReadFile("package.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const name = `"configuration": `
 	start := bytes.Index(manifest, []byte(name)) + len(name)
+	if start < len(name) {
+		t.Fatalf("package.json has no %s", name)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(manifest[start:]))
-	var got map[string]any
+	var got any
 	if err := decoder.Decode(&got); err != nil {
 		t.Fatalf("package.json, after %s: %v", name, err)
 	}
-	wanted, err := json.MarshalIndent(map[string]any{"title": "quarry", "properties": contributed(t)}, "    ", "  ")
+	wanted, err := json.MarshalIndent(value, indent, "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want map[string]any
+	var want any
 	if err := json.Unmarshal(wanted, &want); err != nil {
 		t.Fatal(err)
 	}

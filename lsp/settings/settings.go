@@ -7,7 +7,7 @@
 // a Problem; it changes nothing and hides nothing else.
 //
 // A workspace can carry editor settings, so what the editor sends may not name
-// an endpoint: fields tagged `scope:"user"` are taken from the user's file, the
+// an endpoint, nor a model, since Ollama runs some models elsewhere: fields tagged `scope:"user"` are taken from the user's file, the
 // environment and the command line alone.
 package settings
 
@@ -20,7 +20,7 @@ import (
 // docs/settings.md are generated from it; `doc` is the description there, `min`
 // and `max` bound numbers, `enum` lists the only values of a string.
 type Settings struct {
-	Model       string      `json:"model" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
+	Model       string      `json:"model" scope:"user" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
 	Ollama      Ollama      `json:"ollama"`
 	Completion  Completion  `json:"completion"`
 	Embedding   Embedding   `json:"embedding"`
@@ -34,7 +34,7 @@ type Ollama struct {
 	API         string   `json:"api" scope:"user" enum:"ollama,openai" doc:"What the server speaks: Ollama's own interface, or OpenAI's completions as vLLM and the llama.cpp server do."`
 	URL         string   `json:"url" scope:"user" doc:"Address of Ollama, or of the other server. OLLAMA_HOST sets it too."`
 	APIKey      string   `json:"apiKey" scope:"user" doc:"Key that an OpenAI server wants."`
-	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Permit an address that is not on this machine. Code in prompts then leaves it."`
+	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Permit an address that is not on this machine, and models that Ollama runs in its cloud. Code in prompts then leaves it."`
 	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration; negative keeps it for good."`
 	ContextSize int      `json:"contextSize" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
 }
@@ -61,7 +61,7 @@ type Completion struct {
 // Embedding tunes search by meaning.
 type Embedding struct {
 	Enabled        bool   `json:"enabled" doc:"Embed the code of the workspace in the background, so that searches find it by meaning too. Needs the embedding model; without it nothing is asked of it."`
-	Model          string `json:"model" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
+	Model          string `json:"model" scope:"user" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
 	DocumentPrefix string `json:"documentPrefix" doc:"Put before code when it is embedded, as some models want it; auto goes by the model's name. Another one embeds everything anew."`
 	QueryPrefix    string `json:"queryPrefix" doc:"Put before a query when it is embedded; auto goes by the model's name."`
 }
@@ -70,7 +70,7 @@ type Embedding struct {
 type Reranker struct {
 	By    string `json:"by" enum:"nothing,model,endpoint" doc:"Who judges the first ten results of a search in words: nothing, the model that completes code while it is idle, or a cross-encoder at reranker.url."`
 	URL   string `json:"url" scope:"user" doc:"Address of a server with the route /v1/rerank, as the llama.cpp server and vLLM have. ollama.allowRemote holds for it, and ollama.apiKey is sent to it only if it is the address of ollama.url."`
-	Model string `json:"model" doc:"Model that this server is asked for."`
+	Model string `json:"model" scope:"user" doc:"Model that this server is asked for."`
 }
 
 // Diagnostics are what quarry reports by itself.

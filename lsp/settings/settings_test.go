@@ -101,8 +101,10 @@ func TestApply(t *testing.T) {
 }
 
 // A workspace can carry editor settings, so they must not redirect code.
-func TestEditorMayNotNameAnEndpoint(t *testing.T) {
+func TestEditorMayNotNameAnEndpointOrAModel(t *testing.T) {
 	for _, raw := range []string{
+		`{"model":"qwen3-coder:480b-cloud","embedding":{"model":"qwen3-embedding:cloud"}}`,
+		`{"quarry.model":"m","quarry":{"model":"m","reranker.model":"m"}}`,
 		`{"ollama":{"url":"http://10.0.0.1:1","allowRemote":true}}`,
 		`{"ollama.url":"http://10.0.0.1:1","ollama.allowRemote":true}`,
 		`{"quarry":{"ollama.url":"http://10.0.0.1:1","ollama":{"allowRemote":true}}}`,

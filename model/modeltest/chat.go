@@ -40,5 +40,5 @@ func (s *Server) renderChat(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(&b, "<|start_of_role|>%s<|end_of_role|>%s<|end_of_text|>\n", m.Role, m.Content)
 	}
 	b.WriteString("<|start_of_role|>assistant<|end_of_role|>")
-	reply(w, 200, map[string]any{"model": req.Model, "_debug_info": map[string]any{"rendered_template": b.String()}})
+	reply(w, 200, m.origin(map[string]any{"model": req.Model, "_debug_info": map[string]any{"rendered_template": b.String()}}))
 }

@@ -26,7 +26,8 @@ func (s *Server) embedTexts(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome := Finished
 	defer func() { s.end(rec, outcome) }()
-	if _, ok := s.findModel(rec.Model); !ok {
+	m, ok := s.findModel(rec.Model)
+	if !ok {
 		outcome = Failed
 		reply(w, 404, map[string]any{"error": fmt.Sprintf("model '%s' not found", rec.Model)})
 		return
@@ -59,7 +60,7 @@ func (s *Server) embedTexts(w http.ResponseWriter, r *http.Request) {
 		reply(w, a.Status, map[string]any{"error": a.Message})
 		return
 	}
-	reply(w, 200, map[string]any{"model": rec.Model, "embeddings": a.Vectors, "prompt_eval_count": len(rec.Texts)})
+	reply(w, 200, m.origin(map[string]any{"model": rec.Model, "embeddings": a.Vectors, "prompt_eval_count": len(rec.Texts)}))
 }
 
 // texts reads the input of an embed request: a string or a list of them.

@@ -53,7 +53,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.load(m, rec)
-		reply(w, 200, map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "load"})
+		reply(w, 200, m.origin(map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "load"}))
 		return
 	}
 	release, ok := s.acquire(r.Context())
@@ -80,7 +80,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		fail(a.Status, a.Message)
 		return
 	}
-	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: rec.Model, logprobs: rec.body.Logprobs == true}}
+	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: m, name: rec.Model, logprobs: rec.body.Logprobs == true}}
 	outcome = out.run(r.Context(), a, promptTokens)
 	if a.GetStuck && outcome == Cancelled {
 		stuck = true

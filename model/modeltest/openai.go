@@ -88,7 +88,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 		openAIError(w, a.Status, a.Message)
 		return
 	}
-	out := stream{rec: rec, s: s, to: sse{w}}
+	out := stream{rec: rec, s: s, to: sse{w, m}}
 	outcome = out.run(r.Context(), a, CountTokens(rec.Prompt, m.NoFIM))
 	if a.Disconnect {
 		panic(http.ErrAbortHandler)
@@ -117,7 +117,8 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		// Out of order, which the interface allows.
 		list = append([]map[string]any{{"index": i, "embedding": v}}, list...)
 	}
-	reply(w, 200, map[string]any{"data": list})
+	m, _ := s.findModel(rec.Model) // a name that is not listed is taken, too
+	reply(w, 200, m.origin(map[string]any{"data": list}))
 }
 
 // neutral gives a request to /v1 the options that one to /api would have.

@@ -43,8 +43,18 @@ type Model struct {
 	Architecture string
 	// NoTools makes the chat template one that knows no tools.
 	NoTools bool
-	// RemoteHost is set for a model that Ollama runs on another machine.
+	// RemoteHost is set for a model that Ollama runs on another machine: every answer
+	// says so, but if Secretly only those to a prompt.
 	RemoteHost string
+	Secretly   bool
+}
+
+// origin puts into an answer what Ollama says of a model on another machine.
+func (m Model) origin(answer map[string]any) map[string]any {
+	if m.RemoteHost != "" {
+		answer["remote_host"], answer["remote_model"] = m.RemoteHost, m.Name
+	}
+	return answer
 }
 
 // Answer is what one /api/generate request gets. The zero Answer is a model
@@ -93,6 +103,7 @@ type Server struct {
 	apiKey   string
 	probes   int
 	models   []Model
+	cloud    bool
 	script   func(Request) Answer
 	queue    []Answer
 	embed    func(Request) EmbedAnswer
@@ -236,6 +247,15 @@ func (s *Server) SetModels(models ...Model) {
 	s.models = slices.Clone(models)
 }
 
+// SetCloud makes the Server behave as Ollama 0.18.0 and later do for who is signed in: a
+// model whose name ends in :cloud, or whose tag does in -cloud, is there without being
+// listed, and no answer says where it runs, since each is the cloud's own.
+func (s *Server) SetCloud() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cloud, s.version = true, "0.18.0"
+}
+
 // SetVersion is what the Server says its version is, "0.17.4" at first.
 func (s *Server) SetVersion(version string) {
 	s.mu.Lock()
@@ -304,6 +324,10 @@ func (s *Server) findModel(name string) (Model, bool) {
 			return m, true
 		}
 	}
+	if i := strings.LastIndexByte(name, ':'); s.cloud && i >= 0 {
+		tag := strings.ToLower(strings.TrimSpace(name[i+1:]))
+		return Model{Name: name}, tag == "cloud" || strings.HasSuffix(tag, "-cloud") && !strings.Contains(tag, "/")
+	}
 	return Model{}, false
 }
 
@@ -357,13 +381,16 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	arch := cmp.Or(m.Architecture, "granite")
-	reply(w, 200, map[string]any{
+	about := map[string]any{
 		"template":     "{{ .Prompt }}",
 		"details":      map[string]any{"family": arch, "parameter_size": "3.4B", "quantization_level": "Q4_K_M"},
 		"model_info":   map[string]any{"general.architecture": arch, arch + ".context_length": cmp.Or(m.ContextLength, 131072)},
 		"capabilities": []string{"completion"},
-		"remote_host":  m.RemoteHost,
-	})
+	}
+	if !m.Secretly {
+		m.origin(about)
+	}
+	reply(w, 200, about)
 }
 
 // fimTags are the strings that are one token each in Granite's vocabulary.

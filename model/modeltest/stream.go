@@ -106,12 +106,13 @@ func (st *stream) send(text string) {
 // ndjson is Ollama's stream: one JSON object a line.
 type ndjson struct {
 	w        http.ResponseWriter
-	model    string
-	logprobs bool // asked for
+	model    Model
+	name     string // as it was asked for
+	logprobs bool   // asked for
 }
 
 func (f *ndjson) piece(text string, logprobs []float64) {
-	chunk := map[string]any{"model": f.model, "created_at": time.Now(), "response": text, "done": false}
+	chunk := map[string]any{"model": f.name, "created_at": time.Now(), "response": text, "done": false}
 	if f.logprobs {
 		list := []map[string]any{}
 		for _, lp := range logprobs {
@@ -124,14 +125,15 @@ func (f *ndjson) piece(text string, logprobs []float64) {
 
 func (f *ndjson) done(reason string, promptTokens, tokens int) {
 	f.line(map[string]any{
-		"model": f.model, "created_at": time.Now(), "response": "", "done": true, "done_reason": reason,
+		"model": f.name, "created_at": time.Now(), "response": "", "done": true, "done_reason": reason,
 		"total_duration": 1, "load_duration": 1, "prompt_eval_count": promptTokens, "prompt_eval_duration": 1, "eval_count": tokens, "eval_duration": 1,
 	})
 }
 
 func (f *ndjson) fail(message string) { f.line(map[string]any{"error": message}) }
 
-func (f *ndjson) line(v any) {
+func (f *ndjson) line(v map[string]any) {
+	f.model.origin(v)
 	f.w.Header().Set("Content-Type", "application/x-ndjson")
 	_ = json.NewEncoder(f.w).Encode(v) // a client gone away shows as a done context
 	_ = http.NewResponseController(f.w).Flush()
@@ -139,7 +141,8 @@ func (f *ndjson) line(v any) {
 
 // sse is the stream of OpenAI's completions interface: server-sent events.
 type sse struct {
-	w http.ResponseWriter
+	w     http.ResponseWriter
+	model Model
 }
 
 func (f sse) piece(text string, logprobs []float64) {
@@ -156,8 +159,8 @@ func (f sse) fail(message string) {
 	f.event(map[string]any{"error": map[string]any{"message": message}})
 }
 
-func (f sse) event(v any) {
-	data, err := json.Marshal(v)
+func (f sse) event(v map[string]any) {
+	data, err := json.Marshal(f.model.origin(v))
 	if err != nil {
 		panic(err) // maps of strings and numbers
 	}

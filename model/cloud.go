@@ -1,0 +1,82 @@
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// inCloud answers whether a name is one of Ollama's cloud. Since version 0.18 Ollama
+// sends what a model of such a name is asked to that cloud, whether or not it has a
+// model called so; it takes the name in any case and with blanks around its parts.
+func inCloud(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	at := strings.LastIndexByte(name, ':')
+	return at >= 0 && strings.TrimSpace(name[at+1:]) == "cloud" || strings.HasSuffix(name, "-cloud")
+}
+
+// guard lets nothing through to a model that runs on another machine without
+// permission. It is the transport of all that is asked of one model, so that no
+// request can forget to look.
+type guard struct {
+	http.RoundTripper
+	model   string
+	allowed bool
+	refusal atomic.Pointer[problem]
+}
+
+func guarded(hc *http.Client, model string, allowed bool) (*http.Client, *guard) {
+	g := &guard{RoundTripper: hc.Transport, model: model, allowed: allowed}
+	if inCloud(model) && !allowed {
+		g.refusal.Store(g.refuse("Ollama's cloud"))
+	}
+	return &http.Client{Transport: g, CheckRedirect: hc.CheckRedirect}, g
+}
+
+func (g *guard) refuse(where string) *problem {
+	return &problem{
+		kind: ErrRefused, what: fmt.Sprintf("Ollama would send your code to %s, where it runs %s", where, g.model),
+		fix: "choose a local model such as " + otherThan(g.model) + ", or set ollama.allowRemote to true in your user settings",
+	}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p := g.refusal.Load(); p != nil {
+		if r.Body != nil {
+			_ = r.Body.Close() // nobody reads it
+		}
+		return nil, p
+	}
+	return g.RoundTripper.RoundTrip(r)
+}
+
+// origin is what Ollama says in an answer that another machine gave.
+type origin struct {
+	Host  string `json:"remote_host"`
+	Model string `json:"remote_model"`
+}
+
+// look fails with ErrRefused on an answer from another machine, if that is not
+// permitted.
+func (g *guard) look(from origin) error {
+	if g.allowed || from == (origin{}) {
+		return nil
+	}
+	where := from.Host
+	if where == "" {
+		where = "another machine"
+	}
+	return g.refuse(where)
+}
+
+// lookForGood is look for an answer to a prompt: nothing more is asked of the model,
+// whatever the server says of it elsewhere.
+func (g *guard) lookForGood(from origin) error {
+	err := g.look(from)
+	if p, ok := err.(*problem); ok {
+		g.refusal.Store(p)
+	}
+	return err
+}

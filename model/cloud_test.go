@@ -1,0 +1,134 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"quarry/model"
+	"quarry/model/modeltest"
+)
+
+// Y4: whatever asks, nothing reaches a model of Ollama's cloud without permission. The
+// server behaves as Ollama 0.18.0 does: it has every such model, and says nowhere that
+// another machine runs it.
+func TestNothingIsSentToModelsOfTheCloud(t *testing.T) {
+	names := []string{
+		"qwen3-coder:480b-cloud", "gpt-oss:120b:cloud", "qwen3-embedding:cloud", "kimi-k2:CLOUD", " glm-4.6:cloud ", "glm-4.6: Cloud", "user/m:7b-Cloud",
+		"registry.example:5000/library/m:cloud", "m-cloud",
+	}
+	for _, api := range []model.API{model.OllamaAPI, model.OpenAIAPI} {
+		for _, name := range names {
+			t.Run(fmt.Sprintf("%s %q", api, name), func(t *testing.T) {
+				s := modeltest.NewServer(t)
+				s.SetCloud()
+				opt := options(s.URL)
+				opt.API, opt.Model = api, name
+				o := start(t, opt)
+				err := o.WaitReady(soon(t))
+				if !errors.Is(err, model.ErrRefused) || !strings.Contains(err.Error(), "ollama.allowRemote") {
+					t.Errorf("the user reads %v", err)
+				}
+				if _, _, err := collect(soon(t), o, fim("canary", ""), 5); !errors.Is(err, model.ErrRefused) {
+					t.Errorf("Generate says %v", err)
+				}
+				chat := model.Conversation{Messages: []model.Message{{Role: "user", Text: "canary"}}}
+				if _, err := o.Chat(soon(t), chat, func(string) bool { return true }); !errors.Is(err, model.ErrRefused) {
+					t.Errorf("Chat says %v", err)
+				}
+				if list := o.Check(soon(t)); list[len(list)-1].OK {
+					t.Errorf("the check-up says %+v", list)
+				}
+
+				s.SetModels(modeltest.Model{Name: "granite4:micro"})
+				opt.Model = "granite4:micro"
+				e := ready(t, opt).NewEmbedder(name)
+				if _, err := e.Embed(soon(t), []string{"canary"}); !errors.Is(err, model.ErrRefused) {
+					t.Errorf("Embed says %v", err)
+				}
+				if _, err := e.EmbedQuery(soon(t), "canary"); !errors.Is(err, model.ErrRefused) {
+					t.Errorf("EmbedQuery says %v", err)
+				}
+				if _, err := e.Version(soon(t)); !errors.Is(err, model.ErrRefused) {
+					t.Errorf("Version says %v", err)
+				}
+				for _, r := range s.Requests() {
+					if r.Model != "granite4:micro" || strings.Contains(string(r.Body), "canary") {
+						t.Errorf("%s carries %s", r.Path, r.Body)
+					}
+				}
+
+				rr, err := model.NewReranker(model.RerankerOptions{URL: s.URL, Model: name})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := rr.Judge(soon(t), "canary", []string{"canary"}, nil); !errors.Is(err, model.ErrRefused) {
+					t.Errorf("Judge says %v", err)
+				}
+			})
+		}
+	}
+}
+
+// A name that only looks like one of the cloud's is a local model's.
+func TestLocalNamesAreNotTakenForTheCloud(t *testing.T) {
+	for _, name := range []string{"cloud", "cloud:7b", "cloudy:latest", "m:cloudy", "m:cloud-7b", "user/cloud:7b", "cloud.example:5000/m"} {
+		s := modeltest.NewServer(t)
+		s.SetModels(modeltest.Model{Name: name})
+		opt := options(s.URL)
+		opt.Model = name
+		ready(t, opt)
+		if len(s.Requests()) == 0 {
+			t.Errorf("%s was not asked", name)
+		}
+	}
+}
+
+func TestModelsOfTheCloudAreAskedWithPermission(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetCloud()
+	s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
+	opt := options(s.URL)
+	opt.Model, opt.AllowRemote = "qwen3-coder:480b-cloud", true
+	if text, _, err := collect(soon(t), ready(t, opt), fim("a", ""), 5); text != "x" || err != nil {
+		t.Errorf("Generate answers %q, %v", text, err)
+	}
+}
+
+// A model under any name may be a pointer to another machine's. Where only the answers
+// say so, the first, which carries none of the user's text, is the last.
+func TestAnAnswerOfAnotherMachineIsTheLast(t *testing.T) {
+	for _, api := range []model.API{model.OllamaAPI, model.OpenAIAPI} {
+		t.Run(string(api), func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			remote := modeltest.Model{Name: "granite4:micro", RemoteHost: "https://ollama.com:443", Secretly: true}
+			s.SetModels(remote, modeltest.Model{Name: "embed", RemoteHost: "https://ollama.com:443", Secretly: true})
+			s.Script(func(modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: []string{"x"}} })
+			s.ScriptEmbed(func(r modeltest.Request) modeltest.EmbedAnswer {
+				return modeltest.EmbedAnswer{Vectors: make([][]float32, len(r.Texts))}
+			})
+			opt := options(s.URL)
+			opt.API = api
+			o := start(t, opt)
+			if err := o.WaitReady(soon(t)); !errors.Is(err, model.ErrRefused) || !strings.Contains(err.Error(), "https://ollama.com:443") {
+				t.Errorf("the user reads %v", err)
+			}
+			if _, _, err := collect(soon(t), o, fim("canary", ""), 5); !errors.Is(err, model.ErrRefused) {
+				t.Errorf("Generate says %v", err)
+			}
+			e := o.NewEmbedder("embed")
+			_, first := e.Embed(soon(t), []string{"first"})
+			_, second := e.Embed(soon(t), []string{"canary"})
+			if !errors.Is(first, model.ErrRefused) || !errors.Is(second, model.ErrRefused) {
+				t.Errorf("Embed says %v, then %v", first, second)
+			}
+			for _, r := range s.Requests() {
+				// OpenAI's interface has no request that only loads.
+				if strings.Contains(string(r.Body), "canary") || api == model.OllamaAPI && strings.Contains(string(r.Body), "first") {
+					t.Errorf("%s carries %s", r.Path, r.Body)
+				}
+			}
+		})
+	}
+}

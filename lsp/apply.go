@@ -41,7 +41,8 @@ func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
 		before[f.Path], _ = s.present(f.Path) // workspaceEdit has just read it; a new file has no text
 		after[f.Path] = applied(before[f.Path], f)
 	}
-	result, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{Label: &p.Title, Edit: edit})
+	title := oneLine(p.Title, 200)
+	result, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{Label: &title, Edit: edit})
 	if err != nil {
 		return fmt.Errorf("the editor could not apply the change: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/agent"
+	"quarry/index/visible"
 )
 
 // Assistant explains, proposes and answers by asking a model. Its methods may be
@@ -150,10 +151,10 @@ func whereabout(name string, p agent.Place) string {
 	return fmt.Sprintf("%s:%d", name, 1+strings.Count(p.Document.Text[:p.Start], "\n"))
 }
 
-// oneLine is the first line of text, cut to at most n characters.
+// oneLine is the first line of text, all of it visible, cut to at most n characters.
 func oneLine(text string, n int) string {
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.TrimRight(line, "\r")
+	line = visible.Text(strings.TrimRight(line, "\r"))
 	if runes := []rune(line); len(runes) > n {
 		return string(runes[:n]) + "…"
 	}

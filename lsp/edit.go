@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/agent"
+	"quarry/index/visible"
 	"quarry/lsp/text"
 )
 
@@ -134,7 +135,7 @@ func basis(p agent.Proposal) string {
 	} else {
 		parts = append(parts, "It cites no code.")
 	}
-	return strings.Join(parts, " ")
+	return visible.Text(strings.Join(parts, " "))
 }
 
 // places lists citations in one line.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.lsp.dev/protocol"
+
+	"quarry/index/visible"
 )
 
 // Job shows the person a long piece of work and how far it has come. Its methods
@@ -56,7 +58,7 @@ func (s *Server) showJob(ctx context.Context, token string, j *job) error {
 		return fmt.Errorf("create a progress token: %w", err)
 	}
 	yes, none := true, uint32(0)
-	err := s.sendProgress(ctx, token, protocol.WorkDoneProgressBegin{Kind: "begin", Title: j.title, Cancellable: &yes, Percentage: &none})
+	err := s.sendProgress(ctx, token, protocol.WorkDoneProgressBegin{Kind: "begin", Title: visible.Text(j.title), Cancellable: &yes, Percentage: &none})
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (s *Server) showJob(ctx context.Context, token string, j *job) error {
 		case <-j.wake:
 		}
 		j.mu.Lock()
-		percentage, message, ended := uint32(j.fraction*100), j.message, j.ended
+		percentage, message, ended := uint32(j.fraction*100), visible.Text(j.message), j.ended
 		j.mu.Unlock()
 		if ended {
 			return s.sendProgress(ctx, token, protocol.WorkDoneProgressEnd{Kind: "end", Message: &message})

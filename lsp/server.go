@@ -189,7 +189,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	st := newStream(rwc, opts, cancel)
 	st.rewrite, st.arriving = s.withoutLocalhost, s.glance
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
-	s.client = protocol.ClientDispatcher(s.conn)
+	s.client = visibleClient{protocol.ClientDispatcher(s.conn)}
 	s.conn.Go(base, s.guard(s.custom(s.keepSpelling(protocol.ServerHandler(s, nil)))))
 
 	select {

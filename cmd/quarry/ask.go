@@ -262,13 +262,13 @@ type terminalJob struct {
 // Report implements lsp.Job.
 func (j *terminalJob) Report(fraction float64, message string) {
 	if j.draw {
-		fmt.Fprintf(j.app.stderr, "\r\x1b[K%s: %3.0f%% %s", j.title, 100*fraction, message)
+		fmt.Fprintf(j.app.stderr, "%s%s: %3.0f%% %s", clearLine, j.title, 100*fraction, message)
 	}
 }
 
 // End implements lsp.Job.
 func (j *terminalJob) End(string) {
 	if j.draw {
-		fmt.Fprint(j.app.stderr, "\r\x1b[K")
+		fmt.Fprint(j.app.stderr, clearLine)
 	}
 }

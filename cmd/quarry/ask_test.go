@@ -25,7 +25,7 @@ func askCore(t testing.TB, url string, folder ...string) *core {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	a := &app{stdout: &said, stderr: &said, log: slog.New(slog.DiscardHandler)}
+	a := &app{stdout: &terminal{w: &said}, stderr: &terminal{w: &said}, log: slog.New(slog.DiscardHandler)}
 	c, err := a.commandCore(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)

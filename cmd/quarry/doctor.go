@@ -145,9 +145,9 @@ func (a *app) printFindings(out doctorOutput) {
 		width = max(width, len(f.Name))
 	}
 	for _, f := range out.Findings {
-		mark := look.style("\x1b[32m", "ok  ")
+		mark := look.style(sgrGreen, "ok  ")
 		if !f.OK {
-			mark = look.style("\x1b[31m", "FAIL")
+			mark = look.style(sgrRed, "FAIL")
 		}
 		fmt.Fprintf(a.stdout, "%s  %-*s  %s\n", mark, width, f.Name, f.Detail)
 		if f.Fix != "" {

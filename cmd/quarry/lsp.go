@@ -39,7 +39,7 @@ func (a *app) lspCommand() *cobra.Command {
 			if onTerminal(a.stderr) && onTerminal(a.stdout) {
 				fmt.Fprintln(a.stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
 			}
-			if code := lsp.Serve(cmd.Context(), standardStreams(a.stdin, a.stdout), a.serverOptions(false)); code != 0 {
+			if code := lsp.Serve(cmd.Context(), standardStreams(a.stdin, a.protocol), a.serverOptions(false)); code != 0 {
 				return errSilent
 			}
 			return nil

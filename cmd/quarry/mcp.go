@@ -42,7 +42,7 @@ func (a *app) mcp(ctx context.Context) (err error) {
 		Staging:  agent.NewStaging(func() string { return root }, time.Now),
 	}, false)
 	defer func() { err = errors.Join(err, c.Close()) }()
-	err = mcp.Serve(ctx, c.tools, version(), a.stdin, a.stdout)
+	err = mcp.Serve(ctx, c.tools, version(), a.stdin, a.protocol)
 	if ctx.Err() != nil {
 		return nil // asked to end
 	}

@@ -61,7 +61,7 @@ func (b *progressBar) draw(doing string, share float64, what string, now time.Ti
 	switch {
 	case b.terminal:
 		full := int(share * barWidth)
-		fmt.Fprintf(b.app.stderr, "\r\x1b[K%3.0f%% %s%s %s", share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
+		fmt.Fprintf(b.app.stderr, "%s%3.0f%% %s%s %s", clearLine, share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
 		b.drawn = true
 	case b.line.IsZero():
 		b.line = b.start
@@ -79,7 +79,7 @@ func (b *progressBar) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.drawn {
-		fmt.Fprint(b.app.stderr, "\r\x1b[K")
+		fmt.Fprint(b.app.stderr, clearLine)
 	}
 }
 

@@ -31,8 +31,11 @@ var (
 
 // app is what all commands share: the streams and the common flags.
 type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin io.Reader
+	// stdout and stderr are for people.
+	stdout, stderr *terminal
+	// protocol is standard output for what another program reads byte by byte.
+	protocol io.Writer
 
 	workspace string
 	stateDir  string
@@ -49,8 +52,9 @@ type app struct {
 
 // run is main without the process: it answers the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	a.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: &a.level}))
+	a := &app{stdin: stdin, stderr: &terminal{w: stderr}, protocol: stdout}
+	a.stdout = &terminal{w: stdout, json: &a.json}
+	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: &a.level}))
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -60,10 +64,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(err, errSilent):
 		return exitFailed
 	case errors.Is(err, errUsage) || !a.started: // cobra's errors before that are about flags and arguments
-		fmt.Fprintf(stderr, "quarry: %v\nRun `quarry help` for what there is.\n", strings.TrimPrefix(err.Error(), "usage: "))
+		fmt.Fprintf(a.stderr, "quarry: %v\nRun `quarry help` for what there is.\n", strings.TrimPrefix(err.Error(), "usage: "))
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "quarry: %v\n", err)
+	fmt.Fprintf(a.stderr, "quarry: %v\n", err)
 	return exitFailed
 }
 
@@ -210,9 +214,9 @@ func (a *app) workspaceOf(file string) (string, error) {
 	return here, nil
 }
 
-// onTerminal reports whether w is a terminal that wants colour.
-func onTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// onTerminal reports whether t is a terminal that wants colour.
+func onTerminal(t *terminal) bool {
+	f, ok := t.w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}

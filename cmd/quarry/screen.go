@@ -13,14 +13,6 @@ type screen struct{ colour bool }
 // contextLines is how much of a document is shown around the cursor.
 const contextLines = 5
 
-// The looks of an editor: grey line numbers, grey italic ghost text.
-const (
-	sgrDim   = "\x1b[90m"
-	sgrGhost = "\x1b[3;90m"
-	sgrBold  = "\x1b[1m"
-	sgrReset = "\x1b[0m"
-)
-
 func (s screen) style(sgr, text string) string {
 	if !s.colour || text == "" {
 		return text

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"crypto/rand"
+	"io"
+	"strings"
+
+	"quarry/index/visible"
+)
+
+// terminal is the only way to the two streams that people read. What would steer a
+// terminal instead of standing on it is made visible: it may come from any file of
+// a repository, its name, or a model. quarry's own looks go through, since nobody
+// else knows their mark.
+type terminal struct {
+	w io.Writer
+	// json says that a JSON document is written, in whose strings the same is escaped.
+	json *bool
+}
+
+// mark begins quarry's own codes. It is another one in every process.
+var mark = "\x1b" + rand.Text()
+
+// The looks of an editor: grey line numbers, grey italic ghost text.
+var (
+	sgrDim   = mark + "[90m"
+	sgrGhost = mark + "[3;90m"
+	sgrBold  = mark + "[1m"
+	sgrGreen = mark + "[32m"
+	sgrRed   = mark + "[31m"
+	sgrReset = mark + "[0m"
+	// clearLine goes back to the beginning of the line and empties it.
+	clearLine = mark + "[G" + mark + "[K"
+)
+
+// Write implements io.Writer.
+func (t *terminal) Write(p []byte) (int, error) {
+	show := visible.Text
+	if t.json != nil && *t.json {
+		show = visible.JSON
+	}
+	first, rest, own := strings.Cut(string(p), mark)
+	out := show(first)
+	for own {
+		var code string
+		end := 1 + strings.IndexFunc(rest, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' })
+		code, rest = rest[:end], rest[end:]
+		first, rest, own = strings.Cut(rest, mark)
+		out += "\x1b" + code + show(first)
+	}
+	if _, err := io.WriteString(t.w, out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,57 @@
+package visible
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestText(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain\ttext\n":                  "plain\ttext\n",
+		"a\r\nb\r":                       "a\r\nb\\x0d",
+		"\x1b]52;c;bHM=\a":               `\x1b]52;c;bHM=\x07`,
+		"\x1b]8;;http://x\x1b\\y":        `\x1b]8;;http://x\x1b\y`,
+		"\x9b2J\x9d0;t\x9c":              `\x9b2J\x9d0;t\x9c`,
+		"\u009b2J":                       `\u009b2J`,
+		"a\bb\x7f\x00":                   `a\x08b\x7f\x00`,
+		"if \u202e\u2066x\u2069 \u200b":  `if \u202e\u2066x\u2069 \u200b`,
+		"\ufeff\u00ad\u2060\u2028\u034f": `\ufeff\u00ad\u2060\u2028\u034f`,
+		"\U000e0041\U000e0100":           `\U000e0041\U000e0100`,
+		"é 漢字 עברית عربى 👍🏽 ☂️ \u0600 \ufffd": "é 漢字 עברית عربى 👍🏽 ☂️ \u0600 \ufffd",
+	} {
+		if got := Text(text); got != want {
+			t.Errorf("Text(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestJSONDecodesToTheSame(t *testing.T) {
+	text := "a\x1b]52;\u009b\u202e\u2066\U000e0041\x7f \"é\"\n"
+	raw, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := JSON(string(raw))
+	var back string
+	if err := json.Unmarshal([]byte(shown), &back); err != nil || back != text {
+		t.Errorf("%s decodes to %q, %v", shown, back, err)
+	}
+	if strings.ContainsFunc(shown, Hidden) {
+		t.Errorf("%q hides something", shown)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("a\x1b[2J\u202e\x9b")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Text(text)
+		if !utf8.ValidString(got) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), Hidden) {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+		if again := Text(got); again != got {
+			t.Errorf("Text(%q) = %q, then %q", text, got, again)
+		}
+	})
+}

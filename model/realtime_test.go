@@ -18,14 +18,14 @@ func TestRealPromptCache(t *testing.T) {
 	s := ollamatest.Start(t)
 	o := ready(t, options(s.URL))
 	ctx := soon(t)
-	evaluate := func(prompt string) int {
+	evaluate := func(prompt string) (n int) { // each has another length, and none that of what was asked before
 		t.Helper()
-		before := len(s.Evaluated())
-		if _, _, err := collect(ctx, o, prompt, 1); err != nil {
+		_, tokens, err := collect(ctx, o, prompt, 1)
+		if err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the log tells of the prompt", func() bool { return len(s.Evaluated()) > before })
-		return s.Evaluated()[before]
+		eventually(t, "the log tells of the prompt", func() (ok bool) { n, ok = s.Evaluated(tokens); return ok })
+		return n
 	}
 	text := strings.Repeat("func f(x int) { g(x) }\n", 60)
 	cold := evaluate(fim(text, "return\n"))

@@ -82,8 +82,7 @@ func findBinary(t testing.TB) string {
 	if runtime.GOOS == "windows" {
 		missing("the real Ollama is run through a Unix shell")
 	}
-	_, here, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "models", "ollama.sh")
+	script := findScript()
 	out, err := exec.Command("bash", script, "--path").Output()
 	if err != nil {
 		missing("%s --path: %v", script, err)
@@ -93,6 +92,21 @@ func findBinary(t testing.TB) string {
 		missing("no real Ollama to test against: run `make ollama` once (%v)", err)
 	}
 	return bin
+}
+
+// findScript answers the script that builds Ollama: in the working directory, which is
+// the package's in a test, or above it. The path of this file would not do, of which a
+// binary built with -trimpath knows nothing.
+func findScript() string {
+	script := filepath.Join("testdata", "models", "ollama.sh")
+	dir, _ := os.Getwd() // "" is the working directory too
+	for {
+		path := filepath.Join(dir, script)
+		if _, err := os.Stat(path); err == nil || dir == filepath.Dir(dir) {
+			return path
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // freeAddress is a loopback address where nobody listens. Its port lies below those
@@ -154,17 +168,19 @@ func (s *Server) Loads() int { return strings.Count(s.log.tail(-1), `msg="starti
 // wanted the model was cancelled.
 func (s *Server) AbortedLoads() int { return strings.Count(s.log.tail(-1), "aborting load") }
 
-var loadingSlot = regexp.MustCompile(`msg="loading cache slot".* remaining=([0-9]+)`)
+var loadingSlot = regexp.MustCompile(`msg="loading cache slot".* prompt=([0-9]+) .*remaining=([0-9]+)`)
 
-// Evaluated is, for each prompt so far, how many of its tokens did not stand in
-// the key-value cache. The log that says so may come after the answer.
-func (s *Server) Evaluated() []int {
-	var list []int
+// Evaluated is how many tokens of the latest prompt that has this many of them did not
+// stand in the key-value cache; ok is false until the log says so, which may come after
+// the answer, and after the answers to other prompts.
+func (s *Server) Evaluated(promptTokens int) (n int, ok bool) {
 	for _, m := range loadingSlot.FindAllStringSubmatch(s.log.tail(-1), -1) {
-		n, _ := strconv.Atoi(m[1])
-		list = append(list, n)
+		if m[1] == strconv.Itoa(promptTokens) {
+			n, _ = strconv.Atoi(m[2])
+			ok = true
+		}
 	}
-	return list
+	return n, ok
 }
 
 // Loaded is what /api/ps says about the models in memory.

@@ -170,3 +170,27 @@ func TestPackLeavesOutCopies(t *testing.T) {
 		t.Errorf("packed %v, want %v", got, want)
 	}
 }
+
+// Without a limit of the caller's, twelve chunks and two of a file are all (R7).
+func TestPackDefaults(t *testing.T) {
+	words := strings.Fields("open close read write seek list walk copy move link sync lock wait fork kill bind send dial")
+	for name, want := range map[string]struct{ chunks, files, packed int }{
+		"many files": {18, 18, 12},
+		"one file":   {18, 1, 2},
+		"nine files": {18, 9, 12},
+		"four files": {18, 4, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m Material
+			for i := range want.chunks {
+				m.Chunks = append(m.Chunks, Excerpt{
+					Path: fmt.Sprintf("f%d.go", i%want.files), StartLine: 1 + 10*i,
+					Text: fmt.Sprintf("func %s() error { return %s.%s(%d) }\n", words[i], words[(i+5)%18], words[(i+11)%18], i),
+				})
+			}
+			if got := Pack(m, Budget{Bytes: 1 << 20, Tokens: 1 << 20}, countTokens); len(got) != want.packed {
+				t.Errorf("packed %d chunks of %d files, want %d", len(got), want.files, want.packed)
+			}
+		})
+	}
+}

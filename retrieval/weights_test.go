@@ -1,0 +1,105 @@
+package retrieval
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// What each class of query is scored by. A weight that becomes 0, or a signal that
+// gets one, is a change of ranking that no other test may see: the questions of
+// TestGate, and those of the benchmarks, do not need each of them.
+var counted = map[string]struct {
+	weights *weights
+	signals []signal
+}{
+	"text": {&textWeights, []signal{sigBest, sigSum, sigCard, sigStemRecall, sigStemPrecision, sigDirRecall,
+		sigDefinition, sigWord, sigRank, sigNeighbour, sigLiteral, sigLocality, sigVector}},
+	"symbol":   {&symbolWeights, []signal{sigBest, sigSum, sigDefinition, sigStemPrecision, sigLiteral, sigLocality}},
+	"semantic": {&semanticWeights, []signal{sigVector}},
+	"browse":   {&browseWeights, []signal{sigRank, sigLocality}},
+}
+
+func TestEveryWeightCounts(t *testing.T) {
+	for class, want := range counted {
+		for k := range numSignals {
+			for _, fusion := range []Fusion{FusionLinear, FusionRank} {
+				if k == sigNeighbour && fusion == FusionRank {
+					continue // it is a share of the linear score
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", class, SignalNames[k], fusion), func(t *testing.T) {
+					with, without := scoresFor(k, want.weights, fusion)
+					if counts := slices.Contains(want.signals, k); counts != (with > without) {
+						t.Errorf("a file with the signal scores %v, one without it %v; it counts: want %v", with, without, counts)
+					}
+				})
+			}
+		}
+	}
+}
+
+// scoresFor are the scores of two files that all signals but one speak for alike.
+func scoresFor(k signal, w *weights, fusion Fusion) (with, without float32) {
+	// The third file is the neighbour of the first or, where another signal is
+	// looked at, of nobody.
+	g := &graph{starts: []uint32{0, 0, 0, 0}}
+	if k == sigNeighbour {
+		g = &graph{starts: []uint32{0, 1, 1, 2}, targets: []uint32{2, 0}, weights: []float32{1, 1}}
+	}
+	sr := &search{sc: new(scratch), snap: newSnapshot(nil, nil, g, 0)}
+	for n := range 3 {
+		c := candidate{meta: &file{path: fmt.Sprint(n)}, node: int32(n)}
+		for other := range numSignals {
+			if other != k && other != sigNeighbour {
+				c.signals[other] = .5
+			}
+		}
+		sr.sc.candidates = append(sr.sc.candidates, c)
+		sr.sc.nodes = append(sr.sc.nodes, int32(n)+1)
+	}
+	if k != sigNeighbour {
+		sr.sc.candidates[0].signals[k] = .5
+	}
+	if fusion == FusionRank {
+		sr.fuseRanks(w)
+	} else {
+		sr.fuse(w)
+	}
+	return sr.sc.candidates[0].score, sr.sc.candidates[1].score
+}
+
+// The folder a file is in outweighs that another file has the word in its text.
+func TestFoldersCount(t *testing.T) {
+	code := "package x\n\n// Retry asks again when the limit is reached.\nfunc Retry() {}\n"
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{
+		document("billing/retry.go", code),
+		document("a/retry.go", code+"\n// Billing is billing.\nvar billing bool\n"),
+		document("b/other.go", "package x\n\nfunc other() {}\n"),
+	}))
+	if got := pathsOf(find(t, ix, "retry limit of billing")); len(got) < 2 || got[0] != "billing/retry.go" {
+		t.Errorf("found %q, want the file in the folder of that name first", got)
+	}
+}
+
+// Where the only declaration of a name is a field, or a variable in passing, that is a
+// weaker answer than a type is elsewhere: it is not made the full one because nothing
+// is better here.
+func TestWeakDeclarationStaysWeak(t *testing.T) {
+	score := func(declaration string) float64 {
+		ix := New(Options{})
+		ix.Apply(changesOf([]Document{
+			document("a/shapes.go", "package a\n\n"+declaration+"\n"),
+			document("a/other.go", "package a\n\nfunc other() {}\n"),
+		}))
+		a := find(t, ix, "MarginWidth")
+		if a.Class != ClassSymbol || len(a.Results) != 1 || a.Results[0].Symbol == "" {
+			t.Fatalf("found %+v in %s", a.Results, declaration)
+		}
+		return a.Results[0].Score
+	}
+	asType, asField := score("type MarginWidth struct{}"), score("type box struct{ MarginWidth int }")
+	if asField >= asType {
+		t.Errorf("a field scores %.3f, a type %.3f", asField, asType)
+	}
+}

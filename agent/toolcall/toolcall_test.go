@@ -188,3 +188,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A path or a text that is not UTF-8 would come out of the JSON as another one, with
+// characters that stand for the wrong bytes: nothing runs.
+func TestCallOfInvalidUTF8(t *testing.T) {
+	const call = `{"name": "read_file", "arguments": {"path": "caf%s.go"}}`
+	for name, text := range map[string]string{
+		"tagged":   "<tool_call>\n" + call + "\n</tool_call>",
+		"bare":     call,
+		"fenced":   "```json\n" + call + "\n```",
+		"a second": "<tool_call>\n{\"name\": \"list_files\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n" + call + "\n</tool_call>",
+	} {
+		if p := toolcall.Parse(fmt.Sprintf(text, "é"), known); len(p.Calls) == 0 || p.Broken != "" {
+			t.Errorf("%s: %d calls of a text that is UTF-8, broken %q", name, len(p.Calls), p.Broken)
+		}
+		if p := toolcall.Parse(fmt.Sprintf(text, "\xe9"), known); len(p.Calls) != 0 || !strings.Contains(p.Broken, "UTF-8") {
+			t.Errorf("%s: %d calls, broken %q; want none, because the text is not UTF-8", name, len(p.Calls), p.Broken)
+		}
+	}
+}

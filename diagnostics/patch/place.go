@@ -289,8 +289,9 @@ func (t *text) shifted(open [][]*match) func(m *match) bool {
 	}
 }
 
-// inSection is the first match below the line that the hunk's header names, if
-// the document has that line once.
+// inSection is the first match below the line that the hunk's header names, if the
+// document has that line once and no other declaration begins between the two: a
+// header names the last one above its hunk.
 func (t *text) inSection(list []*match) *match {
 	want := spaced.norm(list[0].hunk.section)
 	if want == "" {
@@ -310,10 +311,24 @@ func (t *text) inSection(list []*match) *match {
 	}
 	for _, m := range list { // in the document's order
 		if m.last() > at {
+			for i := at + 1; i < m.first(); i++ {
+				if t.beginsLike(i, at) {
+					return nil
+				}
+			}
 			return m
 		}
 	}
 	return nil
+}
+
+// beginsLike says whether a line may begin a declaration beside that of another line,
+// or beside one around it: it begins with a word and is not further in.
+func (t *text) beginsLike(i, other int) bool {
+	indent := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
+	line := t.src.lines[i].text
+	in := indent(line)
+	return in <= indent(t.src.lines[other].text) && in < len(line) && (line[in] == '_' || isLetter(rune(line[in])))
 }
 
 // lineList names the lines where matches begin.

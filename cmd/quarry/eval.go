@@ -24,7 +24,7 @@ func (a *app) evalCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.evalRetrievalCommand(), a.evalCompletionCommand(), a.evalTypingCommand(), a.evalContextCommand(), a.evalGoldenCommand())
+	cmd.AddCommand(a.evalRetrievalCommand(), a.evalCompletionCommand(), a.evalTypingCommand(), a.evalGhostCommand(), a.evalContextCommand(), a.evalGoldenCommand())
 	return cmd
 }
 

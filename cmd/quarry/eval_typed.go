@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"quarry/completion"
+	completioneval "quarry/completion/eval"
+	"quarry/completion/syntaxgate"
+	"quarry/model"
+)
+
+// typedFlags are those of `quarry eval ghost`.
+type typedFlags struct {
+	suite, corpus, answers, missing, half string
+	every, tokens                         int
+	gate                                  bool
+}
+
+func (a *app) evalGhostCommand() *cobra.Command {
+	var f typedFlags
+	cmd := &cobra.Command{
+		Use:   "ghost",
+		Short: "Ghost text of a real model at places as typing has them, beside plain FIM",
+		Long: `ghost cuts holes into real files where a user would be while typing (most of them
+inside a word), has the configured model fill them as quarry asks it, and as a
+plain fill-in-the-middle prompt of the same window does. Answers are kept in a
+file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees.`,
+		Example: `  testdata/holes/fetch.sh /tmp/holes
+  quarry eval ghost --corpus /tmp/holes --answers answers.jsonl --model qwen2.5-coder:1.5b
+  quarry eval ghost --corpus /tmp/holes --answers answers.jsonl --missing prompts.jsonl   # with no model: what is left to ask`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.evalGhost(cmd.Context(), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.suite, "suite", "testdata/holes/repositories.json", "`FILE` that lists the repositories")
+	flags.StringVar(&f.corpus, "corpus", "", "`DIR` with one folder a repository")
+	flags.StringVar(&f.answers, "answers", "", "`FILE` that keeps the model's answers")
+	flags.StringVar(&f.missing, "missing", "", "ask no model; write the prompts that have no answer to `FILE`")
+	flags.StringVar(&f.half, "half", "", "only the holes of one half: fit or held")
+	flags.IntVar(&f.every, "every", 1, "only every `N`th hole")
+	flags.IntVar(&f.tokens, "tokens", 64, "longest answer")
+	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
+	for _, name := range []string{"corpus", "answers"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // the flag was defined above
+		}
+	}
+	return cmd
+}
+
+func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
+	trees, sources, err := completioneval.LoadSuite(f.suite, f.corpus)
+	if err != nil {
+		return err
+	}
+	holes := completioneval.CutSuite(trees, sources)
+	var chosen []completioneval.TypedHole
+	for i, h := range holes {
+		if i%max(f.every, 1) == 0 && (f.half == "" || string(h.Source.Half) == f.half) {
+			chosen = append(chosen, h)
+		}
+	}
+	s := a.commandSettings()
+	var upstream completion.Generator
+	if f.missing == "" {
+		runtime, err := model.New(runtimeOptions(s))
+		if err != nil {
+			return err
+		}
+		defer runtime.Close()
+		runtime.Start()
+		if err := runtime.WaitReady(ctx); err != nil {
+			return err
+		}
+		upstream = runtime
+	}
+	answers, err := completioneval.OpenAnswers(f.answers, s.Model, f.tokens, upstream)
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	report, err := completioneval.FillTyped(ctx, answers, completion.Options{
+		ContextTokens: s.Ollama.ContextSize,
+		Timeout:       evalPatience,
+		Template:      templateName(s),
+		Chat:          s.Completion.ChatLayout,
+		Syntax:        syntaxgate.New(),
+	}, trees, sources, chosen, nil)
+	if err != nil {
+		return err
+	}
+	if f.missing != "" {
+		if err := answers.WriteMissing(f.missing); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "%d holes, %d of them answered; %d prompts are in %s\n", len(chosen), len(report.Fillings), answers.Missing(), f.missing)
+	}
+	if a.json {
+		err = json.NewEncoder(a.stdout).Encode(report)
+	} else {
+		_, err = fmt.Fprint(a.stdout, report)
+	}
+	if worse := report.Worse(); err == nil && f.gate && worse != "" {
+		return fmt.Errorf("ghost text is worse than plain fill-in-the-middle on held-out holes: %s", worse)
+	}
+	return err
+}

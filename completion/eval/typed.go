@@ -1,0 +1,320 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"quarry/completion"
+	"quarry/completion/crossfile"
+)
+
+// The two ways in which [FillTyped] has the model fill a hole: as quarry does, and
+// with the same window and suffix between the family's tags and nothing else, its
+// answer taken as it comes.
+const (
+	Ours  = "quarry"
+	Plain = "plain FIM"
+)
+
+// A Filling is a hole and what both ways got for it.
+type Filling struct {
+	ID       string  `json:"id"`
+	Path     string  `json:"path"`
+	Language string  `json:"language"`
+	Half     Half    `json:"half"`
+	Place    Place   `json:"place"`
+	Typed    string  `json:"typed"`
+	Want     string  `json:"want"`
+	Got      string  `json:"got"`
+	GotPlain string  `json:"got_plain"`
+	Ours     Verdict `json:"quarry"`
+	Plain    Verdict `json:"plain"`
+	// Tokens is the length of quarry's prompt, Snippets how many pieces of other
+	// places it has.
+	Tokens   int    `json:"prompt_tokens"`
+	Snippets int    `json:"snippets"`
+	Note     string `json:"note,omitempty"`
+}
+
+// A Contrast counts holes that one way got right, by which.
+type Contrast struct {
+	Holes int `json:"holes"`
+	Ours  int `json:"quarry"`
+	Plain int `json:"plain"`
+	// OnlyOurs and OnlyPlain are those that one alone got right; P is the exact
+	// two-sided McNemar probability of a split as uneven.
+	OnlyOurs  int     `json:"only_quarry"`
+	OnlyPlain int     `json:"only_plain"`
+	P         float64 `json:"p"`
+}
+
+// TypedRow is a row of a [TypedReport].
+type TypedRow struct {
+	Name string   `json:"name"`
+	Line Contrast `json:"line"`
+	Word Contrast `json:"word"`
+	// Similar is the mean edit similarity of the line, Repeats how often what was
+	// typed is written again.
+	Similar      float64 `json:"similar"`
+	SimilarPlain float64 `json:"similar_plain"`
+	Shown        int     `json:"shown"`
+	Repeats      int     `json:"repeats"`
+	RepeatsPlain int     `json:"repeats_plain"`
+}
+
+// TypedReport is the outcome of [FillTyped].
+type TypedReport struct {
+	Model string     `json:"model"`
+	Rows  []TypedRow `json:"rows"`
+	// PromptTokens is the mean length of quarry's prompts.
+	PromptTokens int       `json:"prompt_tokens"`
+	Fillings     []Filling `json:"holes"`
+}
+
+// FillTyped has the model fill the holes, as while typing, with opt's budgets.
+// Prompts whose answers are not known are left with a.Missing, their holes out of
+// the report.
+func FillTyped(ctx context.Context, a *Answers, opt completion.Options, trees map[Source]Repository, sources []Source, holes []TypedHole, each func(Filling)) (TypedReport, error) {
+	report := TypedReport{Model: a.Model()}
+	for _, s := range sources {
+		var mine []TypedHole
+		for _, h := range holes {
+			if h.Source == s {
+				mine = append(mine, h)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		fillings, err := fillTree(ctx, a, opt, trees[s], mine, each)
+		if err != nil {
+			return report, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		report.Fillings = append(report.Fillings, fillings...)
+	}
+	report.sumUp()
+	return report, nil
+}
+
+func fillTree(ctx context.Context, a *Answers, opt completion.Options, r Repository, holes []TypedHole, each func(Filling)) ([]Filling, error) {
+	v, err := read(r, crossfile.Similar)
+	if err != nil {
+		return nil, err
+	}
+	opt.Repository = &completion.Repository{}
+	for _, d := range r.Documents {
+		opt.Repository.Learn(d.Root, d.Path, d.Text)
+	}
+	opt.Debounce, opt.Candidates, opt.MaxTokens = -1, 1, a.tokens
+	opt.Context = patient{v.source}
+	e := completion.New(a, opt)
+	defer e.Close()
+	var out []Filling
+	for _, h := range holes {
+		f, err := fillTyped(ctx, a, e, h)
+		switch {
+		case errors.Is(err, errNoAnswer):
+			continue
+		case err != nil:
+			return out, err
+		}
+		out = append(out, f)
+		if each != nil {
+			each(f)
+		}
+	}
+	return out, nil
+}
+
+func fillTyped(ctx context.Context, a *Answers, e *completion.Engine, h TypedHole) (Filling, error) {
+	f := Filling{
+		ID: h.ID, Path: h.Document.Path, Language: h.Source.Language, Half: h.Source.Half, Place: h.Place, Typed: h.Typed, Want: h.Want,
+	}
+	req := completion.Request{Key: h.ID, Document: h.Document, Offset: h.Offset}
+	res, err := e.Complete(ctx, req)
+	e.Forget(req.Key)
+	if err != nil {
+		return f, err
+	}
+	// The plain prompt is asked in either case, so that one run tells of all that
+	// is missing.
+	raw, plainErr := ask(ctx, a, plainPrompt(a.lastPrompt(), h))
+	if res.Engine != a.Model() {
+		return f, errNoAnswer
+	}
+	if plainErr != nil {
+		return f, plainErr
+	}
+	f.Tokens, f.Snippets, f.Note = res.Prompt.Tokens, len(res.Prompt.Snippets), res.Note
+	f.Got = ""
+	if len(res.Items) > 0 {
+		it := res.Items[0]
+		f.Got = it.Text + h.Document.Text[it.End:h.Offset+len(h.Closers)]
+		if it.Start != h.Offset {
+			return f, fmt.Errorf("an item begins at %d, not at the cursor, %d", it.Start, h.Offset)
+		}
+	}
+	f.Ours = h.Judge(f.Got)
+	f.GotPlain, f.Plain = h.judgePlain(raw)
+	return f, nil
+}
+
+// judgePlain judges an answer as it came: its first line, for a body its first one
+// with text, and whichever is right of with the editor's closers and without.
+func (h *TypedHole) judgePlain(raw string) (string, Verdict) {
+	if h.Place != AtBody {
+		raw, _, _ = strings.Cut(raw, "\n")
+	}
+	v := h.Judge(raw)
+	if closed := h.Judge(raw + h.Closers); h.Closers != "" && closed.Line {
+		return raw + h.Closers, closed
+	}
+	return raw, v
+}
+
+// ask is the whole of an answer.
+func ask(ctx context.Context, a *Answers, prompt string) (string, error) {
+	var b strings.Builder
+	_, err := a.Generate(ctx, prompt, a.tokens, nil, 0, func(piece string, _ float64) bool {
+		b.WriteString(piece)
+		return true
+	})
+	return b.String(), err
+}
+
+// plainPrompt leaves of quarry's prompt the window of the document and the suffix.
+func plainPrompt(prompt string, h TypedHole) string {
+	const prefix, suffix = "<|fim_prefix|>", "<|fim_suffix|>"
+	begin := strings.Index(prompt, prefix) + len(prefix)
+	end := strings.Index(prompt, suffix)
+	shown, before := prompt[begin:end], h.Document.Text[:h.Offset]
+	n := 0
+	for n < min(len(shown), len(before)) && shown[len(shown)-1-n] == before[len(before)-1-n] {
+		n++
+	}
+	return prefix + shown[len(shown)-n:] + prompt[end:]
+}
+
+func (r *TypedReport) sumUp() {
+	groups := map[string][]Filling{}
+	for _, f := range r.Fillings {
+		for _, name := range []string{"all, " + string(f.Half), string(f.Place) + ", " + string(f.Half), f.Language + ", " + string(f.Half)} {
+			groups[name] = append(groups[name], f)
+		}
+		r.PromptTokens += f.Tokens
+	}
+	r.PromptTokens /= max(len(r.Fillings), 1)
+	var names []string
+	for _, half := range []Half{Held, Fit} {
+		names = append(names, "all, "+string(half))
+		for _, p := range Places {
+			names = append(names, string(p)+", "+string(half))
+		}
+		var languages []string
+		for _, f := range r.Fillings {
+			if name := f.Language + ", " + string(half); f.Half == half && !slices.Contains(languages, name) {
+				languages = append(languages, name)
+			}
+		}
+		slices.SortFunc(languages, cmp.Compare)
+		names = append(names, languages...)
+	}
+	for _, name := range names {
+		if len(groups[name]) > 0 {
+			r.Rows = append(r.Rows, rowOf(name, groups[name]))
+		}
+	}
+}
+
+func rowOf(name string, fillings []Filling) TypedRow {
+	row := TypedRow{Name: name}
+	for _, f := range fillings {
+		row.Line.count(f.Ours.Line, f.Plain.Line)
+		row.Word.count(f.Ours.Word, f.Plain.Word)
+		row.Similar += f.Ours.Similar / float64(len(fillings))
+		row.SimilarPlain += f.Plain.Similar / float64(len(fillings))
+		if f.Ours.Shown {
+			row.Shown++
+		}
+		if f.Ours.Repeats {
+			row.Repeats++
+		}
+		if f.Plain.Repeats {
+			row.RepeatsPlain++
+		}
+	}
+	row.Line.P, row.Word.P = mcNemar(row.Line.OnlyOurs, row.Line.OnlyPlain), mcNemar(row.Word.OnlyOurs, row.Word.OnlyPlain)
+	return row
+}
+
+func (c *Contrast) count(ours, plain bool) {
+	c.Holes++
+	if ours {
+		c.Ours++
+	}
+	if plain {
+		c.Plain++
+	}
+	switch {
+	case ours && !plain:
+		c.OnlyOurs++
+	case plain && !ours:
+		c.OnlyPlain++
+	}
+}
+
+// mcNemar is the exact two-sided probability that of a + b fair coins so uneven a
+// split falls.
+func mcNemar(a, b int) float64 {
+	n, few := a+b, min(a, b)
+	sum, term := 0.0, math.Pow(0.5, float64(n))
+	for k := 0; k <= few; k++ {
+		sum += term
+		term *= float64(n-k) / float64(k+1)
+	}
+	return min(1, 2*sum)
+}
+
+// Worse says at which kinds of place on the held-out holes quarry is worse than
+// plain FIM, and of what was typed it writes again; "" if nowhere.
+func (r *TypedReport) Worse() string {
+	var worse []string
+	for _, row := range r.Rows {
+		if !strings.HasSuffix(row.Name, ", "+string(Held)) {
+			continue
+		}
+		place, _, _ := strings.Cut(row.Name, ", ")
+		if place != "all" && !slices.Contains(Places, Place(place)) {
+			continue
+		}
+		if row.Line.Ours < row.Line.Plain {
+			worse = append(worse, fmt.Sprintf("%s: %d lines, plain FIM has %d", place, row.Line.Ours, row.Line.Plain))
+		}
+		if row.Word.Ours < row.Word.Plain {
+			worse = append(worse, fmt.Sprintf("%s: %d first words, plain FIM has %d", place, row.Word.Ours, row.Word.Plain))
+		}
+		if place == "all" && row.Repeats > 0 {
+			worse = append(worse, fmt.Sprintf("%d times what was typed is written again", row.Repeats))
+		}
+	}
+	return strings.Join(worse, "; ")
+}
+
+// String is the report as Markdown.
+func (r TypedReport) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, prompts of %d tokens in the mean; quarry's figure before plain FIM's.\n\n", r.Model, r.PromptTokens)
+	b.WriteString("| holes | n | lines | only one | p | first words | only one | p | edit similarity | typed text repeated | shown |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, row := range r.Rows {
+		l, w := row.Line, row.Word
+		fmt.Fprintf(&b, "| %s | %d | %d : %d | %d : %d | %.2g | %d : %d | %d : %d | %.2g | %.3f : %.3f | %d : %d | %d |\n", row.Name, l.Holes,
+			l.Ours, l.Plain, l.OnlyOurs, l.OnlyPlain, l.P, w.Ours, w.Plain, w.OnlyOurs, w.OnlyPlain, w.P,
+			row.Similar, row.SimilarPlain, row.Repeats, row.RepeatsPlain, row.Shown)
+	}
+	return b.String()
+}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,6 +57,7 @@ type chunk struct {
 	logprobs []float64 // one a token, none if the server does not say
 	done     bool
 	cut      bool  // with done: the token limit ended the answer
+	loaded   bool  // with done: the model came into memory and was not asked
 	usage    usage // of the whole request, with done
 }
 
@@ -90,7 +92,15 @@ type facts struct {
 type placement struct {
 	bytes, onGPU int64
 	numCtx       int // the context it was loaded with, in tokens
+	// expires is when it leaves memory if nobody asks it again: a fixed time
+	// since the last answer, or one that moves with the clock while it is loaded
+	// or has given no answer yet.
+	expires time.Time
 }
+
+// contextFor is the context length that a model trained for so many tokens (0 if
+// not known) is loaded with.
+func contextFor(asked, trained int) int { return min(asked, cmp.Or(trained, asked)) }
 
 // String is what a person wants to know of it, empty if the server does not say.
 func (p placement) String() string {

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +66,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	}
 	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", rt.opt.NumCtx), Fix: fix})
 
-	if before, err := rt.loaded(ctx); err == nil && before.numCtx > 0 && before.numCtx != min(rt.opt.NumCtx, cmp.Or(about.context, rt.opt.NumCtx)) {
+	if before, err := rt.loaded(ctx); err == nil && before.numCtx > 0 && before.numCtx != contextFor(rt.opt.NumCtx, about.context) {
 		list = append(list, Finding{
 			Name: "sharing", OK: true, Detail: fmt.Sprintf("%s was in memory with a context of %d tokens", rt.opt.Model, before.numCtx),
 			Fix: fmt.Sprintf("if another program uses it too, give both the same context length, or Ollama loads it anew at every change: OLLAMA_CONTEXT_LENGTH=%d for `ollama serve`", rt.opt.NumCtx),

@@ -140,10 +140,15 @@ func (rt *Runtime) watch() {
 		// Whether a model without the tags was replaced by one with them can wait
 		// until a conversation is over: the canary would cost it its cache.
 		settled := st.Phase == Ready || errors.Is(st.Err, ErrNoFIM) && len(rt.talking) > 0
+		if !doubt && settled {
+			was := st.Version
+			if st = rt.glance(st); st.Version != was && st.Err == nil {
+				rt.log.Info("the model server changed its version", "was", was, "now", st.Version)
+				doubt, trusted = true, false // it may do otherwise with the model's tags
+			}
+		}
 		if doubt || !settled {
 			st = rt.probe(trusted)
-		} else {
-			st = rt.glance(st)
 		}
 		if rt.ctx.Err() != nil {
 			return
@@ -190,9 +195,11 @@ func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
 
 // glance looks whether a ready server is still there.
 func (rt *Runtime) glance(st State) State {
-	if _, err := rt.version(rt.ctx); err != nil {
+	version, err := rt.version(rt.ctx)
+	if err != nil {
 		return State{Phase: phaseOf(err), Err: err}
 	}
+	st.Version = version
 	return st
 }
 
@@ -211,6 +218,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if err != nil {
 		return fail(err)
 	}
+	rt.trained.Store(int64(about.context))
 	st.Warning = rt.warning(about)
 	if !trusted {
 		rt.metrics.forgetPrompt()

@@ -167,6 +167,21 @@ func TestTheCanaryIsAskedOnceForEveryLifeOfTheServer(t *testing.T) {
 	}
 }
 
+// A server that was updated between two looks may treat the model's tags
+// otherwise.
+func TestAnotherVersionOfTheServerIsAskedTheCanary(t *testing.T) {
+	s := modeltest.NewServer(t)
+	_, clock, seen := watched(t, s.URL)
+	seen.wait(t, 0, model.Ready)
+	n := len(seen.phases())
+	s.SetVersion("0.18.0")
+	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
+	st := seen.reach(t, clock, 30*time.Second, n, model.Unsuitable)
+	if !errors.Is(st.Err, model.ErrNoFIM) || st.Version != "0.18.0" {
+		t.Errorf("state %+v", st)
+	}
+}
+
 func TestAModelDeletedLaterIsNoticed(t *testing.T) {
 	s := modeltest.NewServer(t)
 	o, _, seen := watched(t, s.URL)

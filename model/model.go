@@ -105,6 +105,7 @@ type Runtime struct {
 	// any since (stuck.go). It is so at first: it may have happened to others.
 	mayBeStuck atomic.Bool
 	lastAsked  atomic.Int64 // when the model was last asked, in Unix nanoseconds
+	trained    atomic.Int64 // the context the model was trained for, in tokens; 0 if not known
 
 	lane    lane
 	gate    gate

@@ -81,7 +81,22 @@ func (c *ollama) complete(ctx context.Context, r request, each func(chunk)) erro
 	}
 	req := c.request(r.prompt, options)
 	req.Format = r.format
-	return c.finish(ctx, req, each)
+	const tries = 2 // the first may do no more than load the model
+	for range tries {
+		loaded := false
+		err := c.finish(ctx, req, func(piece chunk) {
+			if loaded = piece.loaded; !loaded {
+				each(piece)
+			}
+		})
+		if err != nil || !loaded {
+			return err
+		}
+	}
+	return &problem{
+		kind: ErrServer, what: fmt.Sprintf("Ollama loaded %s and gave no answer, %d times", c.model, tries),
+		fix: "restart it, and update it if that does not help",
+	}
 }
 
 // version asks whether a server answers at all.
@@ -153,14 +168,18 @@ func (c *ollama) unload(ctx context.Context) error {
 	defer cancel()
 	req := c.request("", nil)
 	req.KeepAlive = &api.Duration{}
-	if err := c.finish(ctx, req, func(chunk) {}); err != nil {
-		return c.explainWithin(ctx, err)
-	}
 	// Ollama answers before it has done so, and a load that comes in between
-	// would keep the model as it is.
-	tick := time.NewTicker(20 * time.Millisecond)
+	// would keep the model as it is. A request that was on its way may have it
+	// loaded once more, which is why it is asked again after a second.
+	const often, again = 20 * time.Millisecond, 50
+	tick := time.NewTicker(often)
 	defer tick.Stop()
-	for {
+	for n := 0; ; n++ {
+		if n%again == 0 {
+			if err := c.finish(ctx, req, func(chunk) {}); err != nil {
+				return c.explainWithin(ctx, err)
+			}
+		}
 		p, err := c.loaded(ctx)
 		if err != nil || p == (placement{}) {
 			return err
@@ -182,7 +201,7 @@ func (c *ollama) loaded(ctx context.Context) (placement, error) {
 	}
 	for _, m := range list.Models {
 		if m.Name == c.model || m.Name == c.model+":latest" {
-			return placement{bytes: m.Size, onGPU: m.SizeVRAM, numCtx: m.ContextLength}, nil
+			return placement{bytes: m.Size, onGPU: m.SizeVRAM, numCtx: m.ContextLength, expires: m.ExpiresAt}, nil
 		}
 	}
 	return placement{}, nil
@@ -194,7 +213,7 @@ func (c *ollama) finish(ctx context.Context, req *api.GenerateRequest, each func
 	var end streamEnd
 	err := c.stream(ctx, req, func(r api.GenerateResponse) {
 		end.see(r)
-		piece := chunk{text: r.Response, done: r.Done, cut: r.DoneReason == "length"}
+		piece := chunk{text: r.Response, done: r.Done, cut: r.DoneReason == "length", loaded: r.DoneReason == "load"}
 		for _, lp := range r.Logprobs {
 			piece.logprobs = append(piece.logprobs, lp.Logprob)
 		}

@@ -15,7 +15,8 @@ import (
 // in 2 ms, and after 1,100 of one that needs 20 ms. People cancel thousands of
 // completions a day, so whoever cancels must also repair.
 
-// unloader is a backend whose model can be dropped from memory.
+// unloader is a backend whose model comes into memory for a request and can be
+// dropped from it.
 type unloader interface {
 	unload(ctx context.Context) error
 }
@@ -76,12 +77,10 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	watcher := make(chan struct{})
 	go func() {
 		defer close(watcher)
-		select {
-		case <-alive:
-		case <-over:
-		case <-rt.opt.Clock.After(limit):
+		for rt.silent(alive, over, limit) {
 			if rt.mayBeStuck.Load() {
 				cancel(errStuck)
+				return
 			}
 		}
 	}()
@@ -103,6 +102,59 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 		rt.mayBeStuck.Store(true) // cut off in the middle
 	}
 	return err
+}
+
+// silent waits until no token has come for limit from a model that was there all
+// the time and has answered before, or answers false when one of the channels is
+// closed. A request waits as long for a model that another program had unloaded,
+// and unloading that once more would only double the wait; one that has answered
+// nobody yet has nothing to be stuck with.
+func (rt *Runtime) silent(alive, over <-chan struct{}, limit time.Duration) bool {
+	for {
+		var seen [2]placement
+		var err error
+		for i := range seen {
+			select {
+			case <-alive:
+				return false
+			case <-over:
+				return false
+			case <-rt.opt.Clock.After(limit / 2):
+			}
+			if seen[i], err = rt.loaded(rt.ctx); err != nil {
+				break // whatever is wrong, the request itself will tell
+			}
+		}
+		if err != nil {
+			continue
+		}
+		if rt.isOurs(seen[1]) && seen[1].expires.Equal(seen[0].expires) {
+			return true
+		}
+		rt.reloading()
+	}
+}
+
+// isOurs: the model is in memory as quarry asks for it, not for another program
+// that gives it another context length.
+func (rt *Runtime) isOurs(p placement) bool {
+	return !p.expires.IsZero() && (p.numCtx == 0 || p.numCtx == contextFor(rt.opt.NumCtx, int(rt.trained.Load())))
+}
+
+// reloading says that the model is being loaded while a request waits for it;
+// the watcher finds out when it is there.
+func (rt *Runtime) reloading() {
+	st := rt.State()
+	if st.Phase != Ready {
+		return
+	}
+	rt.metrics.forgetPrompt()
+	st.Phase, st.Err = Loading, &problem{
+		kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model + " again, it was dropped from memory",
+		fix: "if another program does that, give both the same context length, or `ollama serve` a higher OLLAMA_MAX_LOADED_MODELS",
+	}
+	rt.set(st)
+	signal(rt.health.full)
 }
 
 // wake is called before a request is sent. After a pause in which the server

@@ -40,13 +40,114 @@ func TestAServerThatGotStuckIsRepaired(t *testing.T) {
 	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "its patience ends", func() bool { return clock.due(5 * time.Second) }) // nothing of the prompt is new
-	clock.advance(5 * time.Second)
+	losePatience(t, s, clock)
 	if text, err := next.wait(t); err != nil || text != "next" {
 		t.Errorf("after the repair: %q, %v", text, err)
 	}
 	if m := o.Metrics(); m.Unstuck != 1 || s.Loads() != 2 {
 		t.Errorf("repaired %d times with %d loads", m.Unstuck, s.Loads())
+	}
+}
+
+// losePatience moves the clock over the 5 s for which a request waits that has
+// nothing new in its prompt: the server is looked at in their middle and at
+// their end.
+func losePatience(t *testing.T, s *modeltest.Server, clock *manualClock) {
+	t.Helper()
+	for range 2 {
+		eventually(t, "half of its patience ends", func() bool { return clock.due(2500 * time.Millisecond) })
+		clock.advance(2500 * time.Millisecond)
+	}
+}
+
+// Another program had the model dropped from memory after a request was cut off.
+// The next one waits for the load and is told; unloading the model once more
+// would only double the wait.
+func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
+	s := modeltest.NewServer(t)
+	clock, seen := newManualClock(), newStates()
+	opt := options(s.URL)
+	opt.Clock, opt.OnChange = clock, seen.add
+	o := ready(t, opt)
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece()}, modeltest.Answer{Pieces: []string{"after the load"}})
+	cancelled(t, o, fim("x", ""))
+	waitOutcome(t, s, fim("x", ""), modeltest.Cancelled)
+
+	s.Unload()
+	load := make(chan struct{})
+	s.HoldLoads(load)
+	reports := len(seen.phases())
+	next := ask(t.Context(), o, fim("x", ""))
+	eventually(t, "the load begins", func() bool { return s.Loads() == 2 })
+	for range 3 {
+		losePatience(t, s, clock)
+	}
+	st := seen.wait(t, reports, model.Loading)
+	if !errors.Is(st.Err, model.ErrLoading) || !strings.Contains(st.Err.Error(), "again") || !strings.Contains(st.Err.Error(), "OLLAMA_MAX_LOADED_MODELS") {
+		t.Errorf("the user reads %q", st.Err)
+	}
+	if _, _, err := collect(soon(t), o, fim("meanwhile", ""), 5); !errors.Is(err, model.ErrLoading) {
+		t.Errorf("who asks meanwhile is told %v", err)
+	}
+	close(load)
+	if text, err := next.wait(t); err != nil || text != "after the load" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	seen.wait(t, reports, model.Ready)
+	if m := o.Metrics(); m.Unstuck != 0 || s.Loads() != 2 {
+		t.Errorf("repaired %d times with %d loads; want none and 2", m.Unstuck, s.Loads())
+	}
+}
+
+// The same model with another context length is another program's: Ollama waits
+// for that one's answer before it loads the model anew.
+func TestAModelThatAnotherUsesIsNotTakenForStuck(t *testing.T) {
+	s, clock, o := stopped(t)
+	hold := make(chan struct{})
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece()})
+	s.Script(func(r modeltest.Request) modeltest.Answer {
+		switch r.Prompt {
+		case fim("theirs", ""):
+			return modeltest.Answer{Pieces: []string{"theirs"}, Hold: hold}
+		case fim("x", ""):
+			return modeltest.Answer{Pieces: []string{"ours"}}
+		}
+		return modeltest.Answer{}
+	})
+	cancelled(t, o, fim("x", ""))
+	waitOutcome(t, s, fim("x", ""), modeltest.Cancelled)
+	opt := options(s.URL)
+	opt.NumCtx = 1024
+	other := ready(t, opt)
+	theirs := ask(t.Context(), other, fim("theirs", ""))
+	waitOutcome(t, s, fim("theirs", ""), modeltest.Running)
+	ours := ask(t.Context(), o, fim("x", ""))
+	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
+		t.Fatal(err)
+	}
+	losePatience(t, s, clock)
+	close(hold)
+	for want, a := range map[string]*asked{"theirs": theirs, "ours": ours} {
+		if text, err := a.wait(t); err != nil || text != want {
+			t.Errorf("got %q, %v; want %q", text, err, want)
+		}
+	}
+	if m := o.Metrics(); m.Unstuck != 0 {
+		t.Errorf("repaired %d times", m.Unstuck)
+	}
+}
+
+// A server may answer that it loaded the model, and nothing else.
+func TestAnAnswerThatIsOnlyALoadIsAskedForAgain(t *testing.T) {
+	s := modeltest.NewServer(t)
+	o := ready(t, options(s.URL))
+	s.Queue(modeltest.Answer{OnlyLoads: true}, modeltest.Answer{Pieces: []string{"text"}})
+	if text, _, err := collect(soon(t), o, fim("a", ""), 5); err != nil || text != "text" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	s.Queue(modeltest.Answer{OnlyLoads: true}, modeltest.Answer{OnlyLoads: true})
+	if text, _, err := collect(soon(t), o, fim("b", ""), 5); !errors.Is(err, model.ErrServer) || !strings.Contains(err.Error(), "gave no answer") {
+		t.Errorf("got %q, %v", text, err)
 	}
 }
 
@@ -145,5 +246,37 @@ func TestRealCancelsDoNotEndInSilence(t *testing.T) {
 	t.Logf("Ollama got stuck %d times in 60 cancels", o.Metrics().Unstuck)
 	if aborted := s.AbortedLoads(); aborted != 0 || strings.Contains(text, "<|") {
 		t.Errorf("%d loads thrown away, answer %q", aborted, text)
+	}
+}
+
+// hastyClock waits a fiftieth of the time, so that a generated model, which is
+// small, takes many times quarry's patience to load.
+type hastyClock struct{}
+
+func (hastyClock) Now() time.Time                         { return time.Now() }
+func (hastyClock) After(d time.Duration) <-chan time.Time { return time.After(d / 50) }
+
+// What /api/ps of the real one says while it loads is what quarry goes by.
+func TestRealLoadIsNotTakenForStuck(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
+	opt, seen := options(s.URL), newStates()
+	opt.Clock, opt.OnChange = hastyClock{}, seen.add
+	o := ready(t, opt)
+	for range 3 {
+		cancelled(t, o, fim("x", ""))
+		unstuck, reports := o.Metrics().Unstuck, len(seen.phases())
+		s.Unload(ollamatest.DefaultModel)
+		if text, _, err := collect(soon(t), o, fim("x", ""), 20); err != nil || text == "" {
+			t.Fatalf("after another program had the model dropped: %q, %v", text, err)
+		}
+		if n := o.Metrics().Unstuck - unstuck; n != 0 {
+			t.Errorf("the model was dropped %d times while it was loaded", n)
+		}
+		seen.wait(t, reports, model.Loading)
+		eventually(t, "the model is ready again", func() bool { return o.Ready() == nil })
+	}
+	if loads, aborted := s.Loads(), s.AbortedLoads(); loads != 4 || aborted != 0 {
+		t.Errorf("loaded %d times, %d of them thrown away; want 4 and 0", loads, aborted)
 	}
 }

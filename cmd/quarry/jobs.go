@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"quarry/index"
 	"quarry/lsp"
+	"quarry/model"
 )
 
 // folderJobs shows what goes on in each folder of the workspace for longer than a
@@ -57,4 +59,58 @@ func (j *folderJobs) end(doing, dir, message string) {
 		job.End(message)
 		delete(j.running, doing+dir)
 	}
+}
+
+// loadingJob shows that the model is being loaded, for longer than a moment.
+type loadingJob struct {
+	start func(title string, cancel func()) lsp.Job
+	model string
+
+	mu    sync.Mutex
+	timer *time.Timer // runs while a load is not shown yet; guarded by mu
+	job   lsp.Job     // nil while none is shown; guarded by mu
+}
+
+// loadingMoment is how long a load goes unsaid: most models come back from the
+// disk's cache sooner.
+const loadingMoment = time.Second
+
+// changed follows the model's state.
+func (j *loadingJob) changed(s model.State) {
+	if s.Phase == model.Loading {
+		j.begin(s.Err.Error())
+		return
+	}
+	j.end(string(s.Phase))
+}
+
+func (j *loadingJob) begin(message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.timer != nil || j.job != nil {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(loadingMoment, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.timer != timer {
+			return // it ended meanwhile
+		}
+		j.timer, j.job = nil, j.start("Loading "+j.model, func() {})
+		j.job.Report(0, message)
+	})
+	j.timer = timer
+}
+
+func (j *loadingJob) end(message string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+	if j.job != nil {
+		j.job.End(message)
+	}
+	j.timer, j.job = nil, nil
 }

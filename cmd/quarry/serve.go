@@ -28,6 +28,8 @@ type core struct {
 	*workspace.Workspace
 	log  *slog.Logger
 	tell lsp.Tell
+	// job shows a long piece of work.
+	job func(title string, cancel func()) lsp.Job
 	// patient makes the first answer wait for the model to load, for commands
 	// that ask once.
 	patient bool
@@ -50,6 +52,7 @@ type core struct {
 // engines are made for one configuration and replaced as a whole.
 type engines struct {
 	runtime    *model.Runtime // nil when the configuration allows none
+	loading    *loadingJob
 	completion *completion.Engine
 	ctx        context.Context // ends when they are replaced
 	cancel     context.CancelFunc
@@ -60,7 +63,7 @@ type engines struct {
 // is told to the person and leaves the model-free engine.
 func (a *app) newCore(start lsp.Start, patient bool) *core {
 	c := &core{
-		log: a.log, tell: start.Tell, patient: patient, settings: start.Settings,
+		log: a.log, tell: start.Tell, job: start.Job, patient: patient, settings: start.Settings,
 		repository: &completion.Repository{},
 	}
 	if !patient {
@@ -108,11 +111,11 @@ func (c *core) setLevel(s settings.Settings) {
 }
 
 func (c *core) start(s settings.Settings) *engines {
-	e := &engines{}
+	e := &engines{loading: &loadingJob{start: c.job, model: s.Model}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	template := templateName(s)
 	options := runtimeOptions(s)
-	options.OnChange, options.Logger = c.modelChanged, c.log
+	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(s); e.loading.changed(s) }, c.log
 	runtime, err := model.New(options)
 	var generator completion.Generator
 	if err != nil {
@@ -283,6 +286,7 @@ func (e *engines) close() {
 	if e.runtime != nil {
 		e.runtime.Close()
 	}
+	e.loading.end("")
 }
 
 // serverOptions are those of a language server over this app's settings.

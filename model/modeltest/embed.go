@@ -34,7 +34,7 @@ func (s *Server) embedTexts(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	script := s.embed
-	s.loaded[fullName(rec.Model)] = loadedModel{expires: time.Now().Add(time.Hour)}
+	s.loaded[fullName(rec.Model)] = &loadedModel{expires: time.Now().Add(keepAlive)}
 	s.mu.Unlock()
 	var a EmbedAnswer
 	switch {

@@ -48,12 +48,12 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 	if rec.Prompt == "" {
 		if keep := string(rec.body.KeepAlive); keep == `0` || keep == `"0s"` {
-			s.unload(m)
+			s.unload(r.Context(), m)
 			reply(w, 200, map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "unload"})
 			return
 		}
-		s.load(m, rec)
-		reply(w, 200, m.origin(map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "load"}))
+		defer s.load(r.Context(), m, rec)()
+		sayLoaded(w, m, rec)
 		return
 	}
 	release, ok := s.acquire(r.Context())
@@ -67,7 +67,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 			release()
 		}
 	}()
-	s.load(m, rec)
+	defer s.load(r.Context(), m, rec)()
 	promptTokens := CountTokens(rec.Prompt, m.NoFIM)
 	if t := rec.body.Truncate; t != nil && !*t && promptTokens > rec.NumCtx() {
 		fail(400, "the input length exceeds the context length")
@@ -78,6 +78,10 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	s.hold(a.Hold, nil)
 	if a.Status != 0 {
 		fail(a.Status, a.Message)
+		return
+	}
+	if a.OnlyLoads {
+		sayLoaded(w, m, rec)
 		return
 	}
 	out := stream{rec: rec, s: s, to: &ndjson{w: w, model: m, name: rec.Model, logprobs: rec.body.Logprobs == true}}
@@ -109,14 +113,18 @@ func (s *Server) acquire(ctx context.Context) (release func(), ok bool) {
 	defer func() {
 		s.mu.Lock()
 		s.waiting--
+		s.notify()
 		s.mu.Unlock()
 	}()
 	select {
 	case s.slot <- struct{}{}:
-		return release, true
+		if ctx.Err() == nil {
+			return release, true
+		}
+		release()
 	case <-ctx.Done():
-		return nil, false
 	}
+	return nil, false
 }
 
 // hold waits until hold is closed, if there is one, the client went away (gone),
@@ -135,10 +143,20 @@ func (s *Server) hold(hold, gone <-chan struct{}) {
 	}
 }
 
-// unload drops a model, and with it a request that got stuck.
-func (s *Server) unload(m Model) {
+// unload drops a model, and with it a request that got stuck, once no other
+// waits for it.
+func (s *Server) unload(ctx context.Context, m Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for s.waiting > 0 && ctx.Err() == nil {
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+	}
 	delete(s.loaded, fullName(m.Name))
 	if s.stuck {
 		s.stuck = false
@@ -146,14 +164,31 @@ func (s *Server) unload(m Model) {
 	}
 }
 
-func (s *Server) load(m Model, rec *record) {
+// load brings a model into memory for a request, which calls done when it ends.
+func (s *Server) load(ctx context.Context, m Model, rec *record) (done func()) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	name := fullName(m.Name)
-	if l, ok := s.loaded[name]; !ok || l.numCtx != rec.NumCtx() {
+	l := s.loaded[name]
+	if l == nil || l.numCtx != rec.NumCtx() {
 		s.loads++
+		l = &loadedModel{numCtx: rec.NumCtx(), loading: s.loading}
+		s.loaded[name] = l
 	}
-	s.loaded[name] = loadedModel{numCtx: rec.NumCtx(), expires: time.Now().Add(time.Hour)}
+	l.users++
+	s.notify()
+	s.mu.Unlock()
+	s.hold(l.loading, ctx.Done())
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if l.users--; l.users == 0 {
+			l.expires = time.Now().Add(keepAlive)
+		}
+	}
+}
+
+func sayLoaded(w http.ResponseWriter, m Model, rec *record) {
+	reply(w, 200, m.origin(map[string]any{"model": rec.Model, "created_at": time.Now(), "response": "", "done": true, "done_reason": "load"}))
 }
 
 func (s *Server) answer(rec *record) Answer {

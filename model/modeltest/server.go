@@ -83,6 +83,8 @@ type Answer struct {
 	// between two pieces, until the model is unloaded. Ollama 0.17.4 does that
 	// when a cancel comes at a bad moment.
 	GetStuck bool
+	// OnlyLoads answers that the model is in memory, and nothing else.
+	OnlyLoads bool
 	// NoDone ends the stream after Pieces cleanly, without the done chunk.
 	NoDone bool
 }
@@ -109,17 +111,26 @@ type Server struct {
 	embed    func(Request) EmbedAnswer
 	log      []*record
 	changed  chan struct{} // closed and replaced whenever a record changes
-	loaded   map[string]loadedModel
+	loaded   map[string]*loadedModel
 	loads    int
 	waiting  int
 	maxQueue int
-	slot     chan struct{} // holds one token while a generation runs
-	stuck    bool          // the one in slot will never end
-	frozen   chan struct{} // closed by Thaw; nil while not frozen
+	slot     chan struct{}   // holds one token while a generation runs
+	stuck    bool            // the one in slot will never end
+	frozen   chan struct{}   // closed by Thaw; nil while not frozen
+	loading  <-chan struct{} // as in HoldLoads
 }
 
+// keepAlive is how long the Server keeps a model in memory.
+const keepAlive = time.Hour
+
 type loadedModel struct {
-	numCtx  int
+	numCtx int
+	users  int // requests that have it
+	// loading is closed when it is in memory; nil if it came there at once.
+	loading <-chan struct{}
+	// expires is set when the last of them ends, as Ollama does: before the first
+	// it is said to be keepAlive from now, whenever one asks.
 	expires time.Time
 }
 
@@ -129,7 +140,7 @@ func Start() (*Server, error) {
 		version: "0.17.4",
 		models:  []Model{{Name: DefaultModel}},
 		changed: make(chan struct{}),
-		loaded:  map[string]loadedModel{},
+		loaded:  map[string]*loadedModel{},
 		slot:    make(chan struct{}, 1),
 	}
 	if err := s.listen("127.0.0.1:0"); err != nil {
@@ -227,7 +238,7 @@ func (s *Server) Stop() {
 	s.mu.Lock()
 	h, served, stopping := s.http, s.served, s.stopping
 	s.http = nil
-	s.loaded = map[string]loadedModel{}
+	s.loaded = map[string]*loadedModel{}
 	s.mu.Unlock()
 	if h == nil {
 		return
@@ -297,7 +308,14 @@ func (s *Server) ScriptEmbed(f func(Request) EmbedAnswer) {
 func (s *Server) Unload() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.loaded = map[string]loadedModel{}
+	s.loaded = map[string]*loadedModel{}
+}
+
+// HoldLoads makes every load take until c is closed.
+func (s *Server) HoldLoads(c <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loading = c
 }
 
 // Loads is how often a model was loaded, because it was not in memory or was
@@ -361,7 +379,11 @@ func (s *Server) ps(w http.ResponseWriter, _ *http.Request) {
 	defer s.mu.Unlock()
 	list := []map[string]any{}
 	for name, m := range s.loaded {
-		list = append(list, map[string]any{"name": name, "model": name, "context_length": m.numCtx, "expires_at": m.expires})
+		expires := m.expires
+		if expires.IsZero() {
+			expires = time.Now().Add(keepAlive)
+		}
+		list = append(list, map[string]any{"name": name, "model": name, "context_length": m.numCtx, "expires_at": expires})
 	}
 	reply(w, 200, map[string]any{"models": list})
 }

@@ -195,6 +195,27 @@ func (s *Server) Loaded() []api.ProcessModelResponse {
 	return ps.Models
 }
 
+// Unload has a model dropped from memory, as another program may, and returns
+// when it is gone.
+func (s *Server) Unload(model string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	req := &api.GenerateRequest{Model: model, KeepAlive: &api.Duration{}}
+	if err := s.client().Generate(ctx, req, func(api.GenerateResponse) error { return nil }); err != nil {
+		s.t.Fatalf("unload %s: %v", model, err)
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for len(s.Loaded()) > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.t.Fatalf("%s is still in memory after a minute", model)
+		}
+	}
+}
+
 // Create gives the server a generated Granite under this name. The model runs
 // on one thread: it is too small to share.
 func (s *Server) Create(model string, shape Shape) {

@@ -41,6 +41,9 @@ func secretFolder(rel string) bool {
 func secretFile(rel string) bool {
 	parent, base := lastTwo(rel)
 	base = withoutCopy(base)
+	if parent == "bin" && path.Ext(base) == "" && plainPrograms[base] {
+		return false
+	}
 	dotExt := path.Ext(base)
 	ext := strings.TrimPrefix(dotExt, ".")
 	for _, prefix := range secretPrefixes {
@@ -52,10 +55,15 @@ func secretFile(rel string) bool {
 	case secretNames[base], secretExts[ext], secretPlaces[parent+"/"+base], strings.Contains(base, ".tfstate"),
 		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "-firebase-adminsdk"),
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
-		base == "auth.json" && parent == "": // Composer's, at the top; elsewhere it may be words for people
+		base == "gradle.properties" && parent == "", // elsewhere it is a module's
+		strings.HasPrefix(base, "wg") && ext == "conf" && strings.Trim(base[2:len(base)-5], "0123456789") == "",
+		strings.HasPrefix(base, "utc--"), // how wallets of Ethereum name a key
+		ext == "csv" && (strings.Contains(base, "accesskey") || strings.Contains(base, "credential")):
 		return true
 	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
 		return false // credentials.go is source code
+	case secretOrWords[base] && !below(rel, wordFolders), inSecretFolder(rel, base):
+		return true
 	}
 	stem, _, _ := strings.Cut(strings.TrimPrefix(base, "."), ".")
 	if strings.HasPrefix(stem, "client_secret") || strings.HasPrefix(stem, "client-secret") {
@@ -66,7 +74,13 @@ func secretFile(rel string) bool {
 		return true
 	}
 	if dotExt == base { // ".aws-credentials" has no extension
-		return secretStems[stem] || secretWords(base, "")
+		return secretStems[stem] || secretAlone[singular(stem)] || secretLast[singular(stem)] || secretWords(base, "")
+	}
+	if (ext == "" || ext == "txt") && (secretAlone[singular(stem)] || secretLast[singular(stem)] || ext != "" && secretTexts[singular(stem)]) {
+		return true
+	}
+	if second, _, _ := strings.Cut(strings.TrimPrefix(base, stem+"."), "."); stem == "env" && base != stem && (stages[second] || second == "example" || second == "sample" || second == "template") {
+		return true // env.prod
 	}
 	return secretStems[stem] || secretWords(strings.TrimSuffix(base, dotExt), ext)
 }
@@ -78,14 +92,53 @@ func secretWords(name, ext string) bool {
 	if len(words) < 2 || harmlessFirst[words[0]] {
 		return false
 	}
-	last := words[len(words)-1]
+	last := singular(words[len(words)-1])
 	switch {
 	case ext == "" || ext == "txt":
-		return secretLast[last] || secretAlone[last]
+		return secretLast[last] || secretAlone[last] && words[0] != "authorized" || last == "code" && codeKinds[words[len(words)-2]]
+	case exportExts[ext] && exportedBy[words[0]]:
+		return true
 	case dataExts[ext]:
-		return secretLast[last] || secretFirst[words[0]] && (stages[last] || stages[words[1]])
+		return secretLast[last] || secretFirst[singular(words[0])] && (stages[last] || stages[words[1]])
 	}
 	return false
+}
+
+// inSecretFolder answers whether a file is a value in a folder that is there to hold
+// them: secrets/prod, config/secrets/db.json. Below the folders of source code such
+// a folder is a package, whose files are judged by their own names.
+func inSecretFolder(rel, base string) bool {
+	return below(rel, valueFolders) && !below(rel, codeFolders) && !publicNames[base] &&
+		!harmlessFirst[firstWord(base)] && !strings.HasPrefix(base, ".git")
+}
+
+func firstWord(base string) string {
+	if i := strings.IndexAny(base, "-_. "); i >= 0 {
+		return base[:i]
+	}
+	return base
+}
+
+// below answers whether rel is below a folder of the list.
+func below(rel string, list map[string]bool) bool {
+	for {
+		part, rest, ok := strings.Cut(rel, "/")
+		if !ok {
+			return false
+		}
+		if list[strings.ToLower(part)] {
+			return true
+		}
+		rel = rest
+	}
+}
+
+// singular is a word of the tables below without the s of its plural.
+func singular(word string) string {
+	if strings.HasSuffix(word, "ss") { // pass
+		return word
+	}
+	return strings.TrimSuffix(word, "s")
 }
 
 // lastTwo answers the last component and the folder it is in, "" if rel names none,
@@ -123,30 +176,55 @@ func setOf(list string) map[string]bool {
 
 var (
 	// secretFolders hold nothing but what belongs to an account or a machine.
-	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle")
+	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic")
+	// valueFolders hold values, unless codeFolders are above them.
+	valueFolders = setOf("secret secrets credential credentials")
+	codeFolders  = setOf(`internal pkg src lib libs packages crates cmd app apps api components modules vendor node_modules test tests testdata fixtures e2e
+		docs doc examples controllers templates plugins locales i18n lang translations messages`)
+	// publicNames are in any folder what they are.
+	publicNames = setOf(`package.json package-lock.json tsconfig.json jsconfig.json cargo.toml cargo.lock pyproject.toml go.mod go.sum composer.json kustomization.yaml
+		kustomization.yml chart.yaml readme readme.txt license license.txt notice makefile dockerfile build owners codeowners .dockerignore .quarryignore .editorconfig
+		project.json manifest.json index.json`)
+	// wordFolders hold words that people are shown, the screens of a program's
+	// settings, or steps of a job.
+	wordFolders = setOf("locale locales i18n l10n lang langs language languages translations messages res resources intl public workflows tasks handlers")
+	// secretOrWords are secret but in wordFolders.
+	secretOrWords = setOf(`auth.json oauth.json oauth2.json token.json password.json logins.json login.json wallet.json wallets.json bitwarden.json lastpass.json
+		mnemonic.json mnemonics.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
+	// secretTexts are the names of texts that hold one value, beside secretAlone.
+	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode")
+	codeKinds   = setOf("recovery backup rescue")
+	// exportedBy and exportExts: what password managers write.
+	exportedBy = setOf("lastpass bitwarden 1password onepassword keepass keepassxc dashlane nordpass enpass protonpass")
+	exportExts = setOf("csv json xml txt zip 1pif")
+	// plainPrograms are programs in bin that are called like a secret.
+	plainPrograms = setOf("env pass identity token key")
 	// secretPlaces are a name in the folder of the program that writes it.
 	secretPlaces = setOf(`.kube/config .docker/config.json .cargo/credentials .gem/credentials .config/gcloud .composer/auth.json containers/auth.json
 		.codex/auth.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
 		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
 		.cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
-		.bundle/config .dbt/profiles.yml`)
+		.bundle/config .dbt/profiles.yml github-copilot/hosts.json github-copilot/apps.json op/config .continue/config.json .continue/config.yaml .continue/config.ts
+		.docker/contexts .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox`)
 	secretNames = setOf(`.netrc _netrc .npmrc .pypirc .yarnrc.yml .pgpass pgpass.conf .pg_service.conf .my.cnf .mylogin.cnf .mongorc.js .dbshell .htpasswd .htdigest
 		.git-credentials .dockercfg .dockerconfigjson .vault-token .terraformrc terraform.rc .boto .s3cfg .passwd-s3fs .kubeconfig kubeconfig kube.config .passwd
 		shadow .rhosts .fetchmailrc .msmtprc .esmtprc .authinfo .muttrc .sentryclirc .databrickscfg .tugboat .smbcredentials .vault_pass .vault-pass vault_pass.txt
 		vault-pass.txt rclone.conf .ftpconfig .ftppass .remote-sync.json sftp-config.json filezilla.xml sitemanager.xml recentservers.xml datasources.local.xml
 		wallet.dat proftpdpasswd kaggle.json wp-config.php localsettings.php local.settings.json local.properties key.properties keystore.properties
 		signing.properties google-services.json googleservice-info.plist application_default_credentials.json aws_credentials deploy_rsa robomongo.json
-		identity.age keys.txt.age dbeaver-data-sources.xml .dockerconfig.json`)
+		identity.age keys.txt.age dbeaver-data-sources.xml .dockerconfig.json
+		env .dev.vars .flaskenv .pass .tokens rootkey.csv lastpass.csv bitwarden.csv 1password.csv dashlane.csv keepass.csv
+		wireguard.conf pgpass my.cnf pip.conf nuget.config .claude.json claude_desktop_config.json .openai .anthropic .aider.conf.yml identity sftp.json ftp-config.json key3.db key4.db signons.sqlite cookies.sqlite settings-security.xml`)
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
-		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd`)
+		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har 1pif 1pux opvault`)
 	// secretPrefixes are secret whatever follows.
 	secretPrefixes = []string{".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
 	// secretStems are what stands before a name's first dot.
 	secretStems = setOf("credentials credential creds secrets secret passwords passwd kubeconfig apikey apikeys api_key api-key api_keys api-keys")
-	secretFirst = setOf("secrets secret credentials")
+	secretFirst = setOf("secret credential")
 	stages      = setOf("dev development prod production prd stage staging stg test testing local uat qa ci live default copy 1 2 3")
-	secretLast  = setOf("secret secrets credential credentials creds password passwords passwd apikey apikeys kubeconfig")
+	secretLast  = setOf("secret credential cred password passwd apikey kubeconfig") // as singular has them
 	// secretAlone end the names of files that hold one value and nothing else.
 	secretAlone = setOf("key rsa dsa ed25519 ecdsa passphrase pass token")
 	// harmlessFirst begin the names of programs, of jobs and of texts about

@@ -29,6 +29,17 @@ var secretPathsOf = map[string]string{
 		.cargo/credentials .gem/credentials .composer/auth.json auth.json gh/hosts.yml .config/hub .m2/settings.xml .gradle/gradle.properties .bash_history
 		.psql_history .python_history .sentryclirc .vscode/sftp.json sftp-config.json .ftpconfig filezilla.xml .idea/webServers.xml .idea/dataSources.local.xml
 		wallet.dat wp-config.php config/initializers/secret_token.rb local.properties android/key.properties keystore.properties .muttrc .authinfo .authinfo.gpg shadow`,
+	"one value": `password.txt password.json .password .pass .tokens token token.txt tokens.txt token.json key.txt keys.txt pass.txt passphrase.txt passphrases.txt privatekey.txt
+		private_keys.txt mnemonic.txt seed.txt seeds.txt recovery-codes.txt recovery_code.txt github-recovery-codes.txt backup-codes.txt cookies.txt deploy_keys auth_tokens.txt`,
+	"environments without a dot": `env env.prod env.local env.example .dev.vars .flaskenv`,
+	"consoles and browsers": `accessKeys.csv accessKeys(1).csv me_accessKeys.csv rootkey.csv new_user_credentials.csv awscredentials.csv logins.json oauth.json oauth2.json sub/auth.json
+		session.har key4.db .mozilla/firefox/x/prefs.js`,
+	"password managers and wallets": `lastpass.csv lastpass_export.csv bitwarden.json bitwarden_export_20260101.json 1password.1pif x.1pux wallet.json wallets.json
+		keystore/UTC--2026-01-01T00-00-00.000Z--abcdef`,
+	"networks":                        `wg0.conf wg.conf wireguard.conf sftp.json ftp-config.json identity`,
+	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
+	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml`,
+	"values in a folder":              `secrets/prod secrets/prod.txt secrets/db.json config/secrets/db.yaml deploy/secret/app.json credentials/prod.json secrets/prod/db`,
 	"what Windows takes for the same": `.env. id_rsa. server.key...`,
 }
 
@@ -41,9 +52,13 @@ var openPathsOf = map[string]string{
 		service_account.py auth.go secrets.vue Secrets.tsx credential-helper.sh env/settings.py`,
 	"config": `package.json packages/secrets/package.json packages/credentials/tsconfig.json locales/en/auth.json locales/en/reset-password.json credentials.schema.json
 		templates/serviceaccount.yaml k8s/service-account.yaml sealed-secret.yaml external-secrets.yaml .github/workflows/scan-secrets.yml detect-secrets.yaml
-		secrets-store.yaml tokens.json design-tokens.json keys.json tokenizer.json tokens.txt monkey.txt keyboard.yml settings.xml config.json
-		config.toml hosts.yml kube/config docker/config.json appsettings.json database.yml nginx.conf gradle.properties values.yaml key-bindings.json`,
-	"programs":  `bin/git-secrets-scan bin/reset-password bin/gen-token bin/rotate_key scripts/create-secret bin/apt Makefile Dockerfile LICENSE monkey turkey`,
+		secrets-store.yaml tokens.json design-tokens.json keys.json tokenizer.json monkey.txt keyboard.yml config.json
+		config.toml hosts.yml kube/config docker/config.json appsettings.json nginx.conf app/gradle.properties values.yaml key-bindings.json`,
+	"words and screens": `locales/en/oauth.json src/i18n/de/password.json lang/en/token.json app/src/main/res/xml/settings.xml .github/workflows/vault.yml
+		roles/x/tasks/vault.yml public/auth.json`,
+	"packages": `pkg/secrets/rules.yaml src/secret/strings.json secrets/package.json secrets/kustomization.yaml secrets/.gitignore secrets/LICENSE secrets/sealed-db.yaml
+		secrets/README.md internal/credential/testdata.json environment env.go env.d.ts envoy.yaml env/settings.py`,
+	"programs":  `usr/bin/env bin/pass bin/token authorized_keys compass.txt surpass bypass.txt keyboard hotkeys.txt turnkeys class.txt session.txt opensource.txt bin/git-secrets-scan bin/reset-password bin/gen-token bin/rotate_key scripts/create-secret bin/apt Makefile Dockerfile LICENSE monkey turkey`,
 	"templates": `secrets.yaml.tpl secrets.yml.j2 credentials.yml.erb templates/secret.tpl wp-config-sample.php.md`,
 	"public":    `server.crt ca.cer cert.der docs/secrets.md docs/credentials.rst SECRETS.md known_hosts.md authorized_keys.md secrets.html`,
 }
@@ -51,12 +66,12 @@ var openPathsOf = map[string]string{
 func TestSecretNames(t *testing.T) {
 	for group, list := range secretPathsOf {
 		for _, p := range strings.Fields(list) {
-			if !IsSecret(p) || !IsSecret("deep/in/the/"+p) && p != "auth.json" {
+			if !IsSecret(p) || !IsSecret("deep/in/the/"+p) {
 				t.Errorf("%s: %s is taken for no secret", group, p)
 			}
 		}
 	}
-	for _, p := range []string{"credentials (1).json", "credentials copy.json", "id_rsa copy", "my secrets.yml", "server copy.key", ".env ", ".env. ."} {
+	for _, p := range []string{"gradle.properties", "credentials (1).json", "credentials copy.json", "id_rsa copy", "my secrets.yml", "server copy.key", ".env ", ".env. ."} {
 		if !IsSecret(p) {
 			t.Errorf("%q is taken for no secret", p)
 		}

@@ -268,7 +268,7 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 }
 
 // Text is the present text of a file: of its buffer if it is open in an editor,
-// else from the disk. A file that may not be read is an error.
+// else from the disk, its tokens masked. A file that may not be read is an error.
 func (x *Index) Text(rel string) (string, error) {
 	// An open document is as secret as it is on disk.
 	if reason := x.root.Check(rel); reason != "" {
@@ -286,7 +286,20 @@ func (x *Index) Text(rel string) (string, error) {
 		}
 		return buffered, nil
 	}
-	text, _, reason, err := x.root.Read(rel)
+	return textOf(rel, x.root.Read)
+}
+
+// OnDisk is the text of a file as it is on disk, with nothing masked: what an
+// edit that the editor makes there must fit. No model may see it.
+func (x *Index) OnDisk(rel string) (string, error) {
+	if reason := x.root.Check(rel); reason != "" {
+		return "", excluded(rel, reason)
+	}
+	return textOf(rel, x.root.ReadWhole)
+}
+
+func textOf(rel string, read func(string) ([]byte, walk.Entry, walk.Reason, error)) (string, error) {
+	text, _, reason, err := read(rel)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/index/mask"
 	"quarry/index/walk"
 )
 
@@ -65,6 +66,7 @@ func (x *Index) happened(e event, name, text string) {
 	if !ok {
 		return // not in this root
 	}
+	text = mask.Text(text)
 	x.request(func() {
 		now := x.cfg.Clock.Now()
 		b := x.buffers[rel]

@@ -90,5 +90,5 @@ func (s *Server) present(path string) (string, error) {
 	if doc := s.docs.at(path); doc != nil {
 		return doc.Text.String(), nil
 	}
-	return s.currentCore().Text(path)
+	return s.currentCore().OnDisk(path)
 }

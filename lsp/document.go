@@ -14,6 +14,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/index/lang"
+	"quarry/index/mask"
 	"quarry/lsp/text"
 )
 
@@ -24,6 +25,7 @@ type Document struct {
 	Language string
 	Version  int32
 	Text     text.Text
+	shown    func() string
 	// Stale is true when a change could not be applied: the text is then not
 	// what the editor shows, and nothing is computed from it until the editor
 	// sends the whole text again.
@@ -36,6 +38,15 @@ func (d *Document) Path() string {
 		return ""
 	}
 	return d.URI.FsPath()
+}
+
+// Shown is the text as a model may see it: tokens and keys masked, every offset as in
+// Text.
+func (d *Document) Shown() string { return d.shown() }
+
+// masked is Shown of a text, computed when it is first asked for.
+func masked(t text.Text) func() string {
+	return sync.OnceValue(func() string { return mask.Text(t.String()) })
 }
 
 // newScheme is that of texts that are in no file yet.
@@ -176,12 +187,8 @@ func openDocument(item protocol.TextDocumentItem) *Document {
 	if slices.Contains(parentModes, language) {
 		language = lang.Detect(string(u), []byte(item.Text[:min(len(item.Text), 512)]))
 	}
-	return &Document{
-		URI:      u,
-		Language: language,
-		Version:  item.Version,
-		Text:     text.New(item.Text),
-	}
+	t := text.New(item.Text)
+	return &Document{URI: u, Language: language, Version: item.Version, Text: t, shown: masked(t)}
 }
 
 // changed makes the version after changes, applied in their order (LSP,
@@ -217,6 +224,7 @@ func (d *Document) changed(version int32, changes []protocol.TextDocumentContent
 			next.Text = next.Text.Replace(start, end, c.Text)
 		}
 	}
+	next.shown = masked(next.Text)
 	return &next, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/agent"
+	"quarry/index/mask"
 	"quarry/index/visible"
 	"quarry/lsp/text"
 )
@@ -71,7 +72,7 @@ func (s *Server) target(ctx context.Context, file agent.FileChange) (id protocol
 		if core.Withheld(ctx, file.Path, doc.Text.String()) {
 			return id, base, fmt.Errorf("%s may not be changed: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", filepath.Base(file.Path))
 		}
-		if doc.Stale || file.Create || agent.HashText(base.String()) != file.Base {
+		if doc.Stale || file.Create || agent.HashText(doc.Shown()) != file.Base {
 			return id, base, movedError{file.Path}
 		}
 	case file.Create:
@@ -83,21 +84,22 @@ func (s *Server) target(ctx context.Context, file agent.FileChange) (id protocol
 			return id, base, fmt.Errorf("%s may not be created: %w", file.Path, cmp.Or(err, fs.ErrExist))
 		}
 	default:
-		now, err := core.Text(file.Path)
+		now, err := core.OnDisk(file.Path)
 		if err != nil {
 			return id, base, fmt.Errorf("%s may not be changed: %w", file.Path, err)
 		}
 		if base = text.New(now); base.String() != now {
 			return id, base, fmt.Errorf("%s is not UTF-8 throughout; open it in the editor and ask again", filepath.Base(file.Path))
 		}
-		if agent.HashText(now) != file.Base {
+		if agent.HashText(mask.Text(now)) != file.Base {
 			return id, base, movedError{file.Path}
 		}
 	}
 	return id, base, nil
 }
 
-// textEdits are the edits of file, which fit base.
+// textEdits are the edits of file, which fit base; what the model saw masked there
+// stays what it is.
 func (s *Server) textEdits(base text.Text, file agent.FileChange) ([]protocol.TextEdit, error) {
 	edits := make([]protocol.TextEdit, 0, len(file.Edits))
 	end := 0
@@ -106,7 +108,7 @@ func (s *Server) textEdits(base text.Text, file agent.FileChange) ([]protocol.Te
 			return nil, fmt.Errorf("the edits of %s overlap or leave the text; this is a mistake in quarry, please report it", file.Path)
 		}
 		end = e.End
-		edits = append(edits, protocol.TextEdit{Range: protocolRange(base, e.Start, e.End, s.encoding), NewText: e.New})
+		edits = append(edits, protocol.TextEdit{Range: protocolRange(base, e.Start, e.End, s.encoding), NewText: mask.Restore(base.String(), e.Start, e.End, e.New)})
 	}
 	return edits, nil
 }
@@ -117,7 +119,7 @@ func applied(base string, file agent.FileChange) string {
 	at := 0
 	for _, e := range file.Edits {
 		b.WriteString(base[at:e.Start])
-		b.WriteString(e.New)
+		b.WriteString(mask.Restore(base, e.Start, e.End, e.New))
 		at = e.End
 	}
 	b.WriteString(base[at:])

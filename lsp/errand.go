@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/agent"
+	"quarry/index/mask"
 )
 
 // errand is what a person wants of the assistance: the data of a code action and
@@ -92,7 +93,7 @@ func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
 	case s.currentCore().Withheld(ctx, doc.Path(), doc.Text.String()):
 		return agent.Place{}, fmt.Errorf("%s is a secret, is left out by a .quarryignore, or is a link out of the workspace; no model is shown it", filepath.Base(u.Path()))
 	}
-	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()}}
+	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}
 	if e.Range != nil {
 		var startErr, endErr error
 		p.Start, startErr = doc.Text.PositionToOffset(position(e.Range.Start), s.encoding)
@@ -115,7 +116,7 @@ func (s *Server) problem(ctx context.Context, e errand) (agent.Problem, error) {
 	place, err := s.place(ctx, e)
 	return agent.Problem{
 		Place: place, Severity: severityName(e.Diagnostic.Severity),
-		Source: e.Diagnostic.Source, Code: e.Diagnostic.Code, Message: e.Diagnostic.Message,
+		Source: e.Diagnostic.Source, Code: e.Diagnostic.Code, Message: mask.Text(e.Diagnostic.Message),
 	}, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/agent"
+	"quarry/index/mask"
 	"quarry/lsp/text"
 )
 
@@ -185,12 +186,12 @@ func (s *Server) problems(path string) (list []agent.Problem) {
 		if doc.Path() == "" || path != "" && doc.Path() != path {
 			continue
 		}
-		text := doc.Text.String()
+		text := doc.Shown()
 		for _, f := range s.findings.in(doc) {
 			e := quoteDiagnostic(f.Diagnostic)
 			list = append(list, agent.Problem{
 				Place:    agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},
-				Severity: severityName(e.Severity), Source: e.Source, Code: e.Code, Message: e.Message,
+				Severity: severityName(e.Severity), Source: e.Source, Code: e.Code, Message: mask.Text(e.Message),
 			})
 		}
 	}

@@ -199,5 +199,5 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 
 func engineDocument(d *Document, roots []string) completion.Document {
 	root, rel := rootAndPath(d.Name(), roots)
-	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Text.String()}
+	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Shown()}
 }

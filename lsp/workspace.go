@@ -41,6 +41,9 @@ type Workspace interface {
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	// FindSimilar finds code like a piece of code.
 	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
+	// OnDisk is Text as the file is on disk, with nothing masked: for edits, never
+	// for a model.
+	OnDisk(path string) (string, error)
 	// Withheld answers whether a document with this text must not be shown to a
 	// model; path is a bare name, or "", for one that is in no file.
 	Withheld(ctx context.Context, path, text string) bool

@@ -24,6 +24,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"quarry/index/mask"
 )
 
 // DefaultMaxSize is the size in bytes above which a file is left out.
@@ -282,9 +284,19 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 	return nil
 }
 
-// Read returns a file's text. Reason says why it must not be indexed though it
-// could be read; the caller has asked Check or Walk about the path before.
+// Read returns a file's text with its tokens masked. Reason says why it must not be
+// indexed though it could be read; the caller has asked Check or Walk about the path
+// before.
 func (r *Root) Read(rel string) (text []byte, e Entry, reason Reason, err error) {
+	text, e, reason, err = r.ReadWhole(rel)
+	if reason == "" && err == nil {
+		mask.In(text)
+	}
+	return text, e, reason, err
+}
+
+// ReadWhole is Read with nothing masked: for the editor, which has the file anyway.
+func (r *Root) ReadWhole(rel string) (text []byte, e Entry, reason Reason, err error) {
 	f, err := within(r, func(files *os.Root) (*os.File, error) {
 		// It refuses ways out of the root. Without O_NONBLOCK a pipe, put in the place of
 		// a file, would be waited for.

@@ -372,6 +372,20 @@ func (w *Workspace) Text(path string) (string, error) {
 	return f.text(rel)
 }
 
+// OnDisk is the text of a file in one of the folders as it is on disk, with nothing
+// masked. No model may see it.
+func (w *Workspace) OnDisk(path string) (string, error) {
+	f, rel := w.folderOf(path)
+	if f == nil {
+		return "", fmt.Errorf("%s is in no folder of the workspace", path)
+	}
+	x, err := f.ready()
+	if err != nil {
+		return "", err
+	}
+	return x.OnDisk(rel)
+}
+
 // Withheld answers whether a document's text must not be shown to a model: it is
 // a secret by its name or its text, or left out by a .quarryignore of its folder.
 // It waits while the folder is being opened, because its rules are not known

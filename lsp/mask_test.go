@@ -1,0 +1,95 @@
+package lsp_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/agent"
+	"quarry/index/mask"
+	"quarry/lsp/lsptest"
+)
+
+const (
+	realToken = "ghp_" + "q7Zp2LxV9sKd4TnB8wRf3MhY6cGj1EuA5oQi"
+	realBody  = "q7Zp2LxV9sKd"
+	tokenCode = "package a\n\nconst token = \"" + realToken + "\"\n\nfunc use() { foo() }\n"
+)
+
+// A token inside of source is in no prompt for completions, of its own document or
+// beside another, nor in what a model is asked about it.
+func TestTokensAreInNoPrompt(t *testing.T) {
+	c := &core{}
+	asked := seen(c)
+	e := edit(t, "vscode", c)
+	b := open(t, e, "a.go", "go", tokenCode)
+	other := open(t, e, "b.go", "go", "package a\n")
+	for _, b := range []*lsptest.Buffer{b, other} {
+		complete(t, e, b)
+		req := <-asked
+		text := fmt.Sprintf("%+v", req)
+		if strings.Contains(text, realBody) || !strings.Contains(text, "ghp_xxxx") {
+			t.Errorf("asked with %s", text)
+		}
+	}
+	if got := mask.Text(tokenCode); strings.Count(got, "x") < 36 {
+		t.Errorf("shown as %q", got)
+	}
+}
+
+// A change to lines with a token, proposed by who has only seen them masked, leaves
+// the token what it is: in an open document, and in a file that is not open.
+func TestChangesKeepTokens(t *testing.T) {
+	var sawText, sawMessage string
+	propose := func(path func(d agent.Document) string) func(agent.Document) agent.Proposal {
+		return func(d agent.Document) agent.Proposal {
+			sawText = d.Text
+			shown := mask.Text(tokenCode) // what any tool would have read
+			line := shown[strings.Index(shown, "const token"):strings.Index(shown, "\n\nfunc")]
+			p := replace(agent.Document{Path: path(d), Text: shown}, line, "// token logs in.\n"+line)
+			return p
+		}
+	}
+	want := strings.Replace(tokenCode, "const token", "// token logs in.\nconst token", 1)
+	write := func(o *lsptest.Options) {
+		if err := os.WriteFile(filepath.Join(o.Root, "closed.go"), []byte(tokenCode), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		file string
+		path func(d agent.Document) string
+	}{
+		{"a.go", func(d agent.Document) string { return d.Path }},
+		{"closed.go", func(d agent.Document) string { return filepath.Join(filepath.Dir(d.Path), "closed.go") }},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			c := fixing(propose(tt.path))
+			fix := c.fix
+			c.fix = func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+				sawMessage = p.Message
+				return fix(ctx, p)
+			}
+			e := edit(t, "helix", c, write)
+			b := open(t, e, "a.go", "go", tokenCode)
+			at := strings.Index(tokenCode, "foo")
+			b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo, near " + realToken}}
+			beginFix(t, e, b)
+			attend(t, e, lsptest.Yes)
+			attend(t, e, nil)
+			got := e.Buffer(tt.file)
+			if got == nil || got.Text.String() != want {
+				t.Fatalf("%s is not %q: %+v; shown %q", tt.file, want, got, e.Shown())
+			}
+			if strings.Contains(sawText+sawMessage, realBody) || !strings.Contains(sawMessage, "undefined: foo, near ghp_xxx") {
+				t.Errorf("the model saw %q in %q", sawMessage, sawText)
+			}
+			if len(e.Shown()) > 0 {
+				t.Errorf("shown: %q", e.Shown())
+			}
+		})
+	}
+}

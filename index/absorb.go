@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"quarry/index/store"
+	"quarry/index/walk"
 )
 
 const (
@@ -121,6 +123,7 @@ func (c *coordinator) add(ctx context.Context, r result) {
 		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
 	case r.doc == nil:
 		c.batch.Remove = append(c.batch.Remove, rel)
+		c.excluded = c.excluded || r.secret
 	default:
 		if old, ok := c.scan.takeGone(r.doc); ok {
 			c.batch.Remove = append(c.batch.Remove, old)
@@ -185,6 +188,10 @@ func (c *coordinator) apply(b store.Batch) error {
 	for _, name := range b.Remove {
 		delete(c.outdated, name)
 	}
+	if c.excluded && len(b.Remove) > 0 {
+		c.excludedLeaves(context.Background())
+	}
+	c.excluded = false
 	return nil
 }
 
@@ -236,7 +243,9 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		c.show(true)
 		return
 	}
-	c.batch.Remove = append(c.batch.Remove, s.left()...)
+	left := s.left()
+	c.batch.Remove = append(c.batch.Remove, left...)
+	c.excluded = c.excluded || c.turnedPrivate(ctx, s, left)
 	if c.flush(ctx) == nil && s.dir == "" {
 		c.foundRoot()
 		c.settleErr(ctx, c.endWhole(ctx, s))
@@ -248,6 +257,24 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	if c.read.Files == 0 || !c.unlinked {
 		c.show(true)
 	}
+}
+
+// turnedPrivate answers whether what a scan found gone may be there still, and be left
+// out for being private: under its name, or under another that is a secret's.
+func (c *coordinator) turnedPrivate(ctx context.Context, s *scan, left []string) bool {
+	for _, name := range left {
+		if reason := c.root.Check(name); reason == walk.Secret || reason == walk.Ignored {
+			return true
+		}
+	}
+	if len(left) == 0 || s.counts[string(walk.Secret)] == 0 {
+		return false
+	}
+	before := map[string]int{}
+	if text, err := c.Store().Meta(ctx, "skipped"); err == nil {
+		_ = json.Unmarshal([]byte(text), &before) // nothing known of before: then all are new
+	}
+	return s.dir != "" || s.counts[string(walk.Secret)] > before[string(walk.Secret)]
 }
 
 // endWhole notes that the whole root was scanned. Outdated records of documents that are

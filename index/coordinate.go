@@ -38,6 +38,9 @@ type coordinator struct {
 	began   time.Time // the scan
 	bulk    bulk
 	merge   mergeState
+	// excluded: a file or folder was left out for being private since the last batch
+	// was written. wipe: what was so is still in the database's files.
+	excluded, wipe bool
 	// scanned is the root's folder as the last scan found it; nil if it was not
 	// there. away is when to look for it then.
 	scanned fs.FileInfo
@@ -57,11 +60,17 @@ func (x *Index) coordinate(ctx context.Context) {
 			c.show(true)
 		}
 	}()
+	owner := false
 	for ctx.Err() == nil {
 		if !x.isOwner() {
+			owner = false
 			if !c.takeOver(ctx) {
 				continue
 			}
+		}
+		if !owner {
+			owner = true
+			c.resumeWipe(ctx)
 		}
 		until := c.step(ctx)
 		if ctx.Err() != nil {

@@ -56,6 +56,7 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 			}
 		}
 	}
+	c.excluded = c.excluded || reason == walk.Secret || reason == walk.Ignored
 	switch {
 	case reason != "":
 		return c.lookGone(ctx, rel, b)
@@ -124,6 +125,7 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store
 	if reason == "" || reason == walk.TooLarge { // on disk; the buffer may have shrunk
 		reason = c.root.Unfit([]byte(text))
 	}
+	c.excluded = c.excluded || reason == walk.Secret || reason == walk.Ignored
 	if reason != "" {
 		c.trees.drop(rel)
 		return c.lookGone(ctx, rel, b)

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 
 	"quarry/index/store"
 	"quarry/index/walk"
@@ -41,5 +42,5 @@ func forgetSecrets(s *store.Store) error {
 	if len(b.Remove) == 0 {
 		return nil
 	}
-	return s.Apply(b)
+	return errors.Join(s.WipeLater(), s.Apply(b))
 }

@@ -38,6 +38,8 @@ type result struct {
 	entry walk.Entry
 	doc   *store.Document
 	touch bool
+	// secret: its text says so.
+	secret bool
 }
 
 // racy is how fresh a file's time may be to be believed: within the file system's
@@ -185,6 +187,7 @@ func (x *Index) read(a *analyzer, rel string, known *store.Hash) (r result, reas
 		if reason == walk.Unreadable {
 			x.cfg.Log.Debug("read", "path", rel, "error", err)
 		}
+		r.secret = reason == walk.Secret
 		return r, reason, nil
 	}
 	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}

@@ -21,7 +21,7 @@ const (
 // checkpoint at work, whose end wakes the coordinator.
 func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 	switch {
-	case c.moved != nil, !c.written && c.merge == mergeDone:
+	case c.moved != nil, !c.written && c.merge == mergeDone && !c.wipe:
 	case !c.gate.open():
 		return now.Add(quiet)
 	case c.written && c.Store().LogIsLong():
@@ -31,6 +31,8 @@ func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 	case c.merge != mergeDone:
 		c.mergeStep(ctx)
 		return now
+	case c.wipe:
+		return c.wipeNow(ctx, now)
 	default:
 		c.written = false
 	}
@@ -56,4 +58,31 @@ func (c *coordinator) mergeStep(ctx context.Context) {
 		c.merge = mergeDone
 	}
 	c.settleErr(ctx, err)
+}
+
+// excludedLeaves notes that what the rules leave out from now on was in the index:
+// its text is to leave the database's files, too. Merging the full-text tables takes
+// out the words.
+func (c *coordinator) excludedLeaves(ctx context.Context) {
+	c.wipe, c.merge = true, mergeBegin
+	c.settleErr(ctx, c.Store().WipeLater())
+}
+
+// resumeWipe goes on with what a process before did not end.
+func (c *coordinator) resumeWipe(ctx context.Context) {
+	due, err := c.Store().NeedsWipe(ctx)
+	if due {
+		c.wipe, c.merge = true, mergeBegin
+	}
+	c.settleErr(ctx, err)
+}
+
+// wipeNow is the last step of that; the answer is tidy's.
+func (c *coordinator) wipeNow(ctx context.Context, now time.Time) time.Time {
+	done, err := c.Store().Wipe(ctx)
+	if c.wipe = !done && err == nil; c.wipe {
+		return now.Add(quiet)
+	}
+	c.settleErr(ctx, err)
+	return time.Time{}
 }

@@ -70,6 +70,10 @@ func migrate(db *sql.DB) error {
 			return fmt.Errorf("migrate the index to schema %d: %w", n+1, err)
 		}
 	}
+	if version == 0 { // there is nothing in it yet
+		_, err := db.Exec("INSERT INTO meta VALUES (?, ?)", wiped, wipeDone)
+		return err
+	}
 	return nil
 }
 

@@ -77,6 +77,11 @@ func openAt(path string, saved func(), write bool) (*Store, error) {
 		if err := checkLength(path); err != nil {
 			return nil, fmt.Errorf("open the index: %w", err)
 		}
+		if write {
+			if err := private(path); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrFull, err)
+			}
+		}
 	}
 	s, err := connect(path, saved)
 	if err != nil {

@@ -43,8 +43,9 @@ type writer struct {
 
 var errClosed = errors.New("the index is not open for writing")
 
-// writerPragmas: the cache, in KB, holds the inner pages of the indexes over names.
+// writerPragmas: what is removed is written over; the cache, in KB, holds the inner pages of the indexes over names.
 var writerPragmas = []string{
+	"PRAGMA secure_delete = ON",
 	"PRAGMA cache_size = -32768",
 	"PRAGMA journal_size_limit = " + strconv.Itoa(longLog),
 }

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"os"
+)
+
+// private makes a database, and what SQLite writes beside it, readable by the user
+// alone. SQLite gives its other files the rights of the first.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(name, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wiped is the meta key that tells whether a removed file may have left text in the
+// database's free pages, its log, or the full-text tables.
+const wiped = "wiped"
+
+const (
+	wipeDue  = "due"
+	wipeDone = "1"
+)
+
+// WipeLater notes that something was removed that nobody may read any more. It
+// outlives the process.
+func (s *Store) WipeLater() error {
+	return s.write("note in the index", func() error {
+		return s.w.exec("UPDATE meta SET value = ? WHERE key = ? AND value = ?", wipeDue, wiped, wipeDone)
+	})
+}
+
+// NeedsWipe answers whether Wipe has something to do: after WipeLater, and in a
+// database that a quarry wrote which left removed rows where they were.
+func (s *Store) NeedsWipe(ctx context.Context) (bool, error) {
+	if s.path == "" {
+		return false, nil
+	}
+	value, err := s.Meta(ctx, wiped)
+	return value != wipeDone, err
+}
+
+// Wipe takes removed text out of the database's file and its log. The full-text
+// tables must have been merged since it was removed: until then its words are in
+// them. It answers false if somebody reads who must have ended first.
+func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
+	value, err := s.Meta(ctx, wiped)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.w == nil {
+		return false, errClosed
+	}
+	if value == "" { // what was removed without secure_delete
+		err = s.w.execOnce("VACUUM")
+	}
+	busy := false
+	if err == nil {
+		err = s.w.query("PRAGMA wal_checkpoint(TRUNCATE)", func(row []driver.Value) error {
+			busy = row[0].(int64) != 0
+			return nil
+		})
+	}
+	if err == nil && !busy {
+		err = s.w.transaction(func() error { return s.w.putMeta(wiped, wipeDone) })
+	}
+	if err != nil {
+		return false, fmt.Errorf("wipe the index: %w", classify(err))
+	}
+	return !busy, nil
+}

@@ -1,0 +1,181 @@
+package index
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/index/mask"
+	"quarry/index/store"
+)
+
+// onDisk answers which of the texts stand in the files of the index's folder.
+func onDisk(t *testing.T, state string, texts ...string) []string {
+	t.Helper()
+	found := []string{}
+	err := filepath.WalkDir(state, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			if bytes.Contains(bytes.ToLower(data), []byte(strings.ToLower(text))) {
+				found = append(found, filepath.Base(path)+" has "+text)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func awaitWiped(t *testing.T, x *Index) {
+	t.Helper()
+	settle(t, x)
+	until(t, "the index is wiped", func() bool {
+		due, err := x.Store().NeedsWipe(t.Context())
+		return err == nil && !due
+	})
+}
+
+// What a rule leaves out from now on leaves no text in the files of the index: not
+// what it declares, not a word of it.
+func TestExcludedTextLeavesTheFiles(t *testing.T) {
+	canaries := []string{"quokkazyx", "numbatzyx", "bilbyzyx"}
+	file := func(i int) string {
+		return fmt.Sprintf("package a\n\n// %s lives here.\nfunc %[1]sFood() string { return \"%[1]s eats\" }\n", canaries[i])
+	}
+	files := map[string]string{"left/out.go": file(0), "renamed.go": file(1), "keyed.txt": file(2), "kept.go": "package a\n\nfunc Kept() {}\n"}
+	for i := range 40 { // so that the rows are not all in one page
+		files[fmt.Sprintf("other%d.go", i)] = fmt.Sprintf("package a\n\n// Other %d does nothing.\nfunc Other%[1]d() { Kept() }\n", i)
+	}
+	change := func(t *testing.T, dir string) {
+		write(t, dir, map[string]string{".quarryignore": "left/\n", "keyed.txt": "-----BEGIN " + "PRIVATE KEY-----\nMII\n"})
+		if err := os.Rename(filepath.Join(dir, "renamed.go"), filepath.Join(dir, ".env")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, closed := range []bool{true, false} {
+		t.Run(map[bool]string{true: "while quarry does not run", false: "while it runs"}[closed], func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, dir, files)
+			x := open(t, Config{Dir: dir, StateDir: state})
+			awaitWiped(t, x)
+			if found := onDisk(t, state, canaries...); len(found) < 3 {
+				t.Fatalf("the index has %q before", found)
+			}
+			if closed {
+				shut(t, x)
+				change(t, dir)
+				x = open(t, Config{Dir: dir, StateDir: state})
+			} else {
+				change(t, dir)
+				x.FilesChanged([]string{filepath.Join(dir, ".quarryignore"), filepath.Join(dir, "renamed.go"), filepath.Join(dir, ".env"), filepath.Join(dir, "keyed.txt")})
+			}
+			defer func() { shut(t, x) }()
+			until(t, "the files are gone", func() bool {
+				list := paths(t, x)
+				return !slices.Contains(list, "left/out.go") && !slices.Contains(list, "renamed.go") && !slices.Contains(list, "keyed.txt")
+			})
+			awaitWiped(t, x)
+			if found := onDisk(t, state, canaries...); len(found) > 0 {
+				t.Errorf("left: %q", found)
+			}
+			if err := x.Store().Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if got := symbols(t, x, "other7.go"); len(got) != 2 {
+				t.Errorf("other7.go declares %q", got)
+			}
+		})
+	}
+}
+
+// A database that a quarry wrote which let removed rows lie is cleaned once.
+func TestOldFreePagesAreWiped(t *testing.T) {
+	const canary = "zyxwvwombat"
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, map[string]string{"kept.go": "package a\n"})
+	x := open(t, Config{Dir: dir, StateDir: state})
+	awaitWiped(t, x)
+	name := x.state.database()
+	shut(t, x)
+	old, err := sql.Open("sqlite3", "file:"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range []string{
+		"PRAGMA secure_delete = OFF", "CREATE TABLE gone (text TEXT)",
+		"INSERT INTO gone VALUES ('" + strings.Repeat(canary+" ", 500) + "')", "DROP TABLE gone", "DELETE FROM meta WHERE key = 'wiped'",
+	} {
+		if _, err := old.Exec(do); err != nil {
+			t.Fatalf("%s: %v", do, err)
+		}
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found := onDisk(t, state, canary); len(found) == 0 {
+		t.Fatal("nothing lies in the free pages")
+	}
+	x = open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, x)
+	awaitWiped(t, x)
+	if found := onDisk(t, state, canary); len(found) > 0 {
+		t.Errorf("left: %q", found)
+	}
+}
+
+// A token inside of ordinary source is in no file of the index and in no text that is
+// read of it, on disk or in an editor; the editor itself can still read it.
+func TestTokensAreMaskedInTheIndex(t *testing.T) {
+	const token = "ghp_" + "q7Zp2LxV9sKd4TnB8wRf3MhY6cGj1EuA5oQi"
+	source := "package a\n\n// " + token + "\nconst Token = \"" + token + "\"\n\nfunc Use() string { return Token }\n"
+	if mask.Text(source) == source {
+		t.Fatal("this is no token")
+	}
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, map[string]string{"a.go": source})
+	x := open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, x)
+	awaitWiped(t, x)
+	whole, err := x.OnDisk("a.go")
+	if err != nil || whole != source {
+		t.Errorf("on disk: %q, %v", whole, err)
+	}
+	// In an editor there is another one.
+	other := strings.NewReplacer("q7Zp2", "k3Yw8").Replace(source)
+	for _, text := range []string{source, other} {
+		if text == other {
+			x.DidOpen(filepath.Join(dir, "a.go"), other)
+			settle(t, x)
+		}
+		got, err := x.Text("a.go")
+		if err != nil || got != mask.Text(text) {
+			t.Errorf("read: %q, %v", got, err)
+		}
+		var chunks strings.Builder
+		if _, err := x.Store().Load(t.Context(), nil, func(f *store.File) error { fmt.Fprintf(&chunks, "%+v", f.Syntax); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(chunks.String(), "q7Zp2") || strings.Contains(chunks.String(), "k3Yw8") {
+			t.Error("the index has the token")
+		}
+	}
+	if found := onDisk(t, state, "q7Zp2LxV9sKd", "k3Yw8LxV9sKd"); len(found) > 0 {
+		t.Errorf("left: %q", found)
+	}
+	if got := symbols(t, x, "a.go"); len(got) != 3 {
+		t.Errorf("a.go declares %q", got)
+	}
+}

@@ -16,7 +16,7 @@ type words struct {
 
 func wordsOf(query string, q *retrieval.Query) words {
 	w := words{terms: q.Terms()}
-	for _, s := range append([]string{query}, q.Phrases...) {
+	for _, s := range append([]string{retrieval.Clip(query)}, q.Phrases...) {
 		if s = strings.ToLower(strings.Trim(strings.TrimSpace(s), `"`)); s != "" {
 			w.exact = append(w.exact, s)
 		}

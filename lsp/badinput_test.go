@@ -42,6 +42,8 @@ func TestMalformedFrames(t *testing.T) {
 		{"length too long", "Content-Length: 40\r\n\r\n{\"jsonrpc\":\"2.0\"}", -32700, "null"},
 		{"a header line without end", strings.Repeat("x", 70_000), -32700, "null"},
 		{"a message over the limit", fmt.Sprintf("Content-Length: %d\r\n\r\n{\"id\":9,\"x\":\"%s\"}", huge, strings.Repeat("y", huge-15)), -32600, "9"},
+		{"a batch that is too long", frame("[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"quarry/status"},`, 20_000) + `{"jsonrpc":"2.0","id":2,"method":"quarry/status"}]`), -32600, "null"},
+		{"a batch of nothing at all", frame("[" + strings.Repeat("1,", 10_000_000) + "1]"), -32600, "null"},
 		{"blank lines", "\r\n\r\n", 0, ""},
 		{"lower-case header with a type", "content-length: 57\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"lower\",\"method\":\"quarry/unknown\"}\n", -32601, `"lower"`},
 	} {
@@ -73,6 +75,27 @@ func TestMalformedFrames(t *testing.T) {
 				t.Errorf("answer id %s error %v, want id %s code %d", got.ID, got.Error, tt.id, tt.code)
 			}
 		})
+	}
+}
+
+// A batch within the bound is taken, whatever stands in its members.
+func TestBatch(t *testing.T) {
+	e := edit(t, "vscode", &core{})
+	member := `{"jsonrpc":"2.0","method":"$/quarry","params":{"a":[1,2,"],{\\",[{}]],"b":","}}`
+	body := "[" + strings.Repeat(member+",", 99) + member + "]" // notifications: the headless editor reads no arrays
+	if err := e.SendBytes(lsptest.Frame([]byte(body))); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.SendBytes(lsptest.Frame([]byte(`{"jsonrpc":"2.0","id":"after","method":"quarry/unknown"}`))); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.AwaitOrphan(soon(t), `"after"`); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range e.Orphans() {
+		if m.Error != nil && m.Error.Code == -32600 {
+			t.Errorf("refused: %v", m.Error)
+		}
 	}
 }
 

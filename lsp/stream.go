@@ -22,6 +22,9 @@ const (
 	maxMessageBytes = 64 << 20
 	// maxHeaderBytes bounds what one header block may hold before it is given up.
 	maxHeaderBytes = 64 << 10
+	// maxBatch is how many messages one batch may hold: their answers are held back until
+	// the last one is there. No editor sends batches.
+	maxBatch = 100
 	// keptBodyBytes is the largest buffer kept from message to message.
 	keptBodyBytes = 1 << 20
 )
@@ -142,12 +145,37 @@ func (s *stream) next() ([]byte, error) {
 		}
 		return nil, s.refuse(jsonrpc2.ParseError, "the message is not valid JSON")
 	}
-	if trimmed := bytes.TrimLeft(body, " \t\r\n"); trimmed[0] != '[' {
-		if _, err := jsonrpc2.DecodeMessage(body); err != nil {
-			return nil, s.refuseID(requestID(body), jsonrpc2.InvalidRequest, fmt.Sprintf("not a JSON-RPC 2.0 message: %v", err))
+	if trimmed := bytes.TrimLeft(body, " \t\r\n"); trimmed[0] == '[' {
+		if moreThan(trimmed, maxBatch) {
+			return nil, s.refuse(jsonrpc2.InvalidRequest, fmt.Sprintf("the batch is too long: send at most %d messages at once", maxBatch))
 		}
+	} else if _, err := jsonrpc2.DecodeMessage(body); err != nil {
+		return nil, s.refuseID(requestID(body), jsonrpc2.InvalidRequest, fmt.Sprintf("not a JSON-RPC 2.0 message: %v", err))
 	}
 	return s.rewrite(body), nil
+}
+
+// moreThan answers whether a JSON array has more than n members.
+func moreThan(array []byte, n int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(array); i++ {
+		switch c := array[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth--
+		case c == ',' && depth == 1:
+			if n--; n == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const contentLength = "Content-Length:"

@@ -1,11 +1,13 @@
 package retrieval
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"quarry/index/glob"
 	"quarry/index/lang"
@@ -100,9 +102,33 @@ var (
 	modes = []Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}
 )
 
+// maxQuery is how much of a query is read, in bytes: many times what anybody types,
+// and what a pasted stack trace says first.
+const maxQuery = 4 << 10
+
+// Clip is the part of a query that is read. It ends at a blank if there is one.
+func Clip(raw string) string {
+	if len(raw) <= maxQuery {
+		return raw
+	}
+	end := maxQuery
+	for end > maxQuery-utf8.UTFMax && !utf8.RuneStart(raw[end]) {
+		end--
+	}
+	raw = raw[:end]
+	if i := strings.LastIndexAny(raw, " \t\n"); i > 0 {
+		raw = raw[:i]
+	}
+	return raw
+}
+
 // Parse reads a query. now resolves relative times.
 func Parse(raw string, now time.Time) Query {
 	q := Query{Mode: ModeAll}
+	if short := Clip(raw); len(short) < len(raw) {
+		raw = short
+		q.Notes = append(q.Notes, fmt.Sprintf("only the first %d KB of the query were read", maxQuery>>10))
+	}
 	var text []string
 	for raw = strings.TrimLeftFunc(raw, unicode.IsSpace); raw != ""; raw = strings.TrimLeftFunc(raw, unicode.IsSpace) {
 		if raw[0] == '"' {

@@ -2,9 +2,11 @@ package retrieval
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"quarry/index/syntax"
 )
@@ -150,6 +152,30 @@ func TestLongQueryIsCut(t *testing.T) {
 	}
 	if q := analyzeQuery(newAnalyzer(), strings.Repeat("the ", 5000), ""); len(q.terms) != 2 { // the, thethe
 		t.Errorf("terms of stop words = %v", q.terms)
+	}
+}
+
+// Of a query as long as a file only the beginning is read, cut between words and
+// letters, and the user is told.
+func TestVeryLongQueryIsClipped(t *testing.T) {
+	for name, long := range map[string]string{
+		"words": strings.Repeat("a ", 200_000), "one word": strings.Repeat("é", 200_000), "a phrase": `"` + strings.Repeat("b c ", 100_000) + `"`,
+		"filters": strings.Repeat("path:x ", 60_000), "no text": strings.Repeat("\xff", 400_000),
+	} {
+		q := Parse(long, time.Time{})
+		size := len(q.Text)
+		for _, s := range append(q.Phrases, q.Paths...) {
+			size += len(s)
+		}
+		if size > 2*maxQuery || !slices.ContainsFunc(q.Notes, func(n string) bool { return strings.Contains(n, "first 4 KB") }) {
+			t.Errorf("%s: %d bytes are read, notes %q", name, size, q.Notes)
+		}
+		if name == "one word" && !utf8.ValidString(q.Text) {
+			t.Errorf("%s is cut within a letter", name)
+		}
+	}
+	if short := strings.Repeat("a", maxQuery); Clip(short) != short || len(Parse(short, time.Time{}).Notes) > 0 {
+		t.Error("a query of 4 KB is clipped")
 	}
 }
 

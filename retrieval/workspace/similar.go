@@ -26,6 +26,10 @@ type Likeness struct {
 // ErrNoCode says that there is nothing to compare.
 var ErrNoCode = errors.New("there is no code to compare: give some, or lines of a file that have some")
 
+// maxLikeness is how much code is compared, in bytes: what is longer is no piece but
+// files.
+const maxLikeness = 64 << 10
+
 // FindSimilar asks every folder and merges what they answer by score; each chunk of
 // code is a result of its own. It fails with ErrNoCode if there is no code, and if
 // the file may not be read.
@@ -41,6 +45,9 @@ func (w *Workspace) FindSimilar(ctx context.Context, req Likeness) (Answer, erro
 			return Answer{}, fmt.Errorf("%w; %s has %d lines", ErrNoCode, req.Path, len(lines))
 		}
 		req.Code = strings.Join(lines[from-1:to], "")
+	}
+	if len(req.Code) > maxLikeness {
+		req.Code = strings.ToValidUTF8(req.Code[:maxLikeness], "")
 	}
 	if strings.TrimSpace(req.Code) == "" {
 		return Answer{}, ErrNoCode

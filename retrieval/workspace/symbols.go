@@ -58,6 +58,7 @@ func (e *UnknownSymbol) Error() string {
 // Symbols finds declarations by name in all folders, the nearest first, at most
 // limit. See retrieval.Snapshot.Declared for names and kinds.
 func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]Symbol, error) {
+	name = retrieval.Clip(name)
 	type hit struct {
 		*folder
 		retrieval.Declaration

@@ -79,6 +79,7 @@ func TestChangesKeepTokens(t *testing.T) {
 			b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo, near " + realToken}}
 			beginFix(t, e, b)
 			attend(t, e, lsptest.Yes)
+			attend(t, e, lsptest.Yes)
 			attend(t, e, nil)
 			got := e.Buffer(tt.file)
 			if got == nil || got.Text.String() != want {

@@ -6,6 +6,9 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+
+	"quarry/index/visible"
+	"quarry/lsp/markdown"
 )
 
 // MethodAsk asks a question about the workspace, a document or a selection.
@@ -17,7 +20,7 @@ type askParams struct {
 	TextDocument *searchDocument `json:"textDocument,omitzero" jsonschema:"what the question is about; without it the workspace"`
 	Range        *protocolSpan   `json:"range,omitzero" jsonschema:"the selection in textDocument; without it all of it"`
 	// PartialResultToken is a string or an integer.
-	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for the answer as it is written, by $/progress, as {text} to be appended"`
+	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for the answer as it is written, by $/progress, as {text} to be appended, which is no Markdown"`
 }
 
 // protocolSpan is LSP's Range.
@@ -34,7 +37,7 @@ type spanPosition struct {
 
 // askResult is the result of quarry/ask.
 type askResult struct {
-	Text      string     `json:"text" jsonschema:"Markdown; it may differ from what was sent in parts, since its citations have been checked"`
+	Text      string     `json:"text" jsonschema:"Markdown without links, images or HTML; it may differ from what was sent in parts, since its citations have been checked"`
 	Citations []citation `json:"citations"`
 	Removed   int        `json:"removed_citations" jsonschema:"how many named nothing in the workspace"`
 	Unfounded bool       `json:"unfounded" jsonschema:"the workspace has no evidence for an answer"`
@@ -72,12 +75,12 @@ func (s *Server) ask(ctx context.Context, raw json.RawMessage) (any, error) {
 		if token == nil {
 			return ctx.Err() == nil
 		}
-		return s.sendProgressTo(ctx, token, map[string]string{"text": piece}) == nil
+		return s.sendProgressTo(ctx, token, map[string]string{"text": visible.Text(piece)}) == nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	result := askResult{Text: a.Text, Citations: []citation{}, Removed: a.Removed, Unfounded: a.Unfounded}
+	result := askResult{Text: markdown.Render(a.Text), Citations: []citation{}, Removed: a.Removed, Unfounded: a.Unfounded}
 	for _, c := range a.Citations {
 		result.Citations = append(result.Citations, citation(c))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/visible"
+	"quarry/lsp/markdown"
 )
 
 // Assistant explains, proposes and answers by asking a model. Its methods may be
@@ -59,13 +60,14 @@ func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error)
 	}
 	u, _ := parseURI(e.URI) // problem has read it
 	number := s.findings.number(u, finding{Diagnostic: e.Diagnostic.whole(), start: problem.Start, end: problem.End})
-	head := fmt.Sprintf("# %s\n\n%s", oneLine(problem.Message, 200), whereabout(s.currentCore().Name(problem.Document.Path), problem.Place))
+	where := whereabout(s.currentCore().Name(problem.Document.Path), problem.Place)
 	if problem.Source != "" {
-		head += ", says " + problem.Source
+		where += ", says " + problem.Source
 	}
-	whole, err := s.written(ctx, "explanation", head+".\n\n", job, func(emit func(string) bool) (string, error) {
+	head := headline(problem.Message) + markdown.Inline(where) + ".\n\n"
+	whole, err := s.written(ctx, "explanation", head, job, func(emit func(string) bool) (words, foot string, err error) {
 		x, err := s.currentCore().Explain(ctx, problem, emit)
-		return x.Text + footer(x.Confidence, x.Citations, x.Removed), err
+		return x.Text, footer(x.Confidence, x.Citations, x.Removed), err
 	})
 	if err == nil {
 		s.findings.explained(u, number, whole)
@@ -79,9 +81,9 @@ func (s *Server) answer(ctx context.Context, e errand, job Job) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	_, err = s.written(ctx, "answer", "# "+oneLine(q.Text, 200)+"\n\n", job, func(emit func(string) bool) (string, error) {
+	_, err = s.written(ctx, "answer", headline(q.Text), job, func(emit func(string) bool) (words, foot string, err error) {
 		a, err := s.currentCore().Ask(ctx, q, emit)
-		return a.Text + footer("", nil, a.Removed), err
+		return a.Text, footer("", nil, a.Removed), err
 	})
 	return "answered", err
 }
@@ -101,16 +103,16 @@ func (s *Server) question(ctx context.Context, e errand) (agent.Question, error)
 	return q, nil
 }
 
-// written shows head and what write emits in a page as it comes, and at the end
-// head and what write returns. It answers the latter.
-func (s *Server) written(ctx context.Context, name, head string, job Job, write func(emit func(string) bool) (string, error)) (string, error) {
+// headline is a heading of what a tool or the user said.
+func headline(text string) string { return "# " + markdown.Inline(oneLine(text, 200)) + "\n\n" }
+
+// written shows head, which is Markdown, and the words that write emits in a page as
+// they come, and at the end head and what write returns. It answers the latter.
+func (s *Server) written(ctx context.Context, name, head string, job Job, write func(emit func(string) bool) (words, foot string, err error)) (prose, error) {
 	p := s.newPage(ctx, name)
 	length := 0
-	text, err := write(func(piece string) bool {
-		if length == 0 {
-			p.add(head) // nothing is shown before there is something to read
-		}
-		p.add(piece)
+	words, foot, err := write(func(piece string) bool {
+		p.add(head, piece) // nothing is shown before there is something to read
 		length += len(piece)
 		// How long it will be nobody knows; most answers have some 800 bytes.
 		job.Report(float64(length)/float64(length+200), fmt.Sprintf("%d characters", length))
@@ -118,11 +120,11 @@ func (s *Server) written(ctx context.Context, name, head string, job Job, write 
 	})
 	switch {
 	case ctx.Err() != nil:
-		return "", errors.Join(ctx.Err(), p.abandon("\n\n(cancelled)\n"))
+		return prose{}, errors.Join(ctx.Err(), p.abandon("\n\n(cancelled)\n"))
 	case err != nil:
-		return "", errors.Join(err, p.abandon("\n\n(interrupted)\n"))
+		return prose{}, errors.Join(err, p.abandon("\n\n(interrupted)\n"))
 	}
-	return text, p.end(head + text)
+	return prose{"", words, foot}, p.end(prose{head, words, foot})
 }
 
 // footer says how far what stands above it is to be trusted.
@@ -132,7 +134,7 @@ func footer(confidence agent.Confidence, citations []agent.Citation, removed int
 		parts = append(parts, fmt.Sprintf("Confidence: %s.", confidence))
 	}
 	if len(citations) > 0 {
-		parts = append(parts, "Based on "+places(citations)+".")
+		parts = append(parts, "Based on "+markdown.Inline(places(citations))+".")
 	}
 	switch {
 	case removed == 1:

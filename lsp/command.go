@@ -12,6 +12,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/completion"
+	"quarry/lsp/markdown"
 )
 
 // The commands of executeCommand. Each answers at once; what takes time goes on
@@ -133,14 +134,14 @@ func (s *Server) documentArgument(args []protocol.LSPAny) (uri.URI, error) {
 // markdown is the explanation for a person.
 func (e Explanation) markdown(document string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Last completion\n\nIn %s.\n\n", document)
+	fmt.Fprintf(&b, "# Last completion\n\nIn %s.\n\n", markdown.Inline(document))
 	switch {
 	case e.Engine == "":
-		fmt.Fprintf(&b, "Nothing was shown. %s\n", e.Note)
+		fmt.Fprintf(&b, "Nothing was shown. %s\n", markdown.Inline(e.Note))
 	case e.Note != "":
-		fmt.Fprintf(&b, "By the model-free engine: %s\n", e.Note)
+		fmt.Fprintf(&b, "By the model-free engine: %s\n", markdown.Inline(e.Note))
 	default:
-		fmt.Fprintf(&b, "By %s, from a prompt of %d tokens.\n", e.Engine, e.Prompt.Tokens)
+		fmt.Fprintf(&b, "By %s, from a prompt of %d tokens.\n", markdown.Inline(e.Engine), e.Prompt.Tokens)
 	}
 	b.WriteString("\n## Time\n\n| part | ms |\n|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(e.Timings)) {
@@ -149,11 +150,11 @@ func (e Explanation) markdown(document string) string {
 	if len(e.Prompt.Snippets) > 0 {
 		b.WriteString("\n## From other places\n\n| place | why |\n|---|---|\n")
 		for _, sn := range e.Prompt.Snippets {
-			fmt.Fprintf(&b, "| %s:%d-%d | %s |\n", sn.Path, sn.StartLine, sn.EndLine, sn.Why)
+			fmt.Fprintf(&b, "| %s:%d-%d | %s |\n", markdown.Cell(sn.Path), sn.StartLine, sn.EndLine, markdown.Cell(sn.Why))
 		}
 	}
 	if e.Prompt.Text != "" {
-		fmt.Fprintf(&b, "\n## Prompt\n\n%s\n", fenced("text", e.Prompt.Text))
+		fmt.Fprintf(&b, "\n## Prompt\n\n%s\n", markdown.Code("text", e.Prompt.Text))
 	}
 	return b.String()
 }

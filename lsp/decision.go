@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"quarry/agent"
+	"quarry/lsp/markdown"
 )
 
 var (
@@ -209,7 +210,7 @@ func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 			}
 			s.say(Info, tooHasty+"The question comes back when you pause.")
 		case chosen == choiceShow:
-			text := fmt.Sprintf("# %s\n\n%s\n\n%s %s\n", d.Title, fenced("diff", strings.TrimRight(d.Diff, "\n")), d.Reason, basis(d.Proposal))
+			text := fmt.Sprintf("%s%s\n\n%s %s\n", headline(d.Title), markdown.Code("diff", strings.TrimRight(d.Diff, "\n")), markdown.Inline(d.Reason), markdown.Inline(basis(d.Proposal)))
 			if err := s.show("proposal", text); err != nil {
 				return err
 			}

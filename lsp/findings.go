@@ -22,8 +22,8 @@ type finding struct {
 	number uint64
 	// start and end are its byte range in the document as it is now.
 	start, end int
-	// explanation is what was said about it, "" if nothing yet.
-	explanation string
+	// explanation is what was said about it, the zero value if nothing yet.
+	explanation prose
 }
 
 // same is whether two findings in one version of a document are one diagnostic.
@@ -91,7 +91,7 @@ func (fs *findings) number(u uri.URI, f finding) uint64 {
 
 // explained keeps what was said about the finding of that number, if it is still
 // there.
-func (fs *findings) explained(u uri.URI, number uint64, explanation string) {
+func (fs *findings) explained(u uri.URI, number uint64, explanation prose) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	next := slices.Clone(fs.of[u])

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.lsp.dev/protocol"
+
+	"quarry/lsp/markdown"
 )
 
 // Hover implements textDocument/hover: what was explained at that place.
@@ -18,14 +20,16 @@ func (s *Server) Hover(_ context.Context, params *protocol.HoverParams) (*protoc
 		return nil, err
 	}
 	for _, f := range s.findings.in(doc) {
-		if f.explanation == "" || at < f.start || at > f.end {
+		if f.explanation == (prose{}) || at < f.start || at > f.end {
 			continue
 		}
 		r := protocolRange(doc.Text, f.start, f.end, s.encoding)
-		return &protocol.Hover{
-			Contents: &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry: " + oneLine(messageOf(f.Diagnostic), 200) + "**\n\n" + f.explanation},
-			Range:    &r,
-		}, nil
+		message := oneLine(messageOf(f.Diagnostic), 200)
+		contents := &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry: " + markdown.Inline(message) + "**\n\n" + f.explanation.markdown()}
+		if contents.Kind == protocol.MarkupKindPlainText {
+			contents.Value = "quarry: " + message + "\n\n" + f.explanation.plain()
+		}
+		return &protocol.Hover{Contents: contents, Range: &r}, nil
 	}
 	return nil, nil
 }

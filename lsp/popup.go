@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/completion"
+	"quarry/lsp/markdown"
 )
 
 // popupTriggers open the completion menu besides letters, where an editor asks
@@ -68,7 +69,7 @@ func (s *Server) popupItem(doc *Document, cursor int, item completion.Item) prot
 		Label:            label,
 		Kind:             protocol.CompletionItemKindText,
 		Detail:           protocol.NewOptional("quarry, " + item.Engine),
-		Documentation:    &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: fenced(doc.Language, item.Text)},
+		Documentation:    &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: markdown.Code(doc.Language, item.Text)},
 		FilterText:       protocol.NewOptional(word),
 		InsertTextFormat: format,
 		InsertTextMode:   protocol.InsertTextModeAsIs,
@@ -92,13 +93,4 @@ func wordBefore(before string) string {
 // escapeSnippet makes text mean itself in LSP's snippet syntax.
 func escapeSnippet(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `$`, `\$`, `}`, `\}`).Replace(text)
-}
-
-// fenced is code in a Markdown fence longer than any in it.
-func fenced(language, code string) string {
-	fence := "```"
-	for strings.Contains(code, fence) {
-		fence += "`"
-	}
-	return fence + language + "\n" + code + "\n" + fence
 }

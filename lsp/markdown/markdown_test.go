@@ -1,0 +1,133 @@
+package markdown
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"quarry/index/visible"
+)
+
+func TestRender(t *testing.T) {
+	for text, want := range map[string]string{
+		// What people and models write stays as it is.
+		"It calls `Open` in store.go:12-14, so a[i] and x < y || i<10 are **fine** in foo_bar.": "It calls `Open` in store.go:12-14, so a[i] and x < y || i<10 are **fine** in foo_bar.",
+		"# Cause\n\n- one\n  - two\n1. three\n> four":                                           "# Cause\n\n- one\n  - two\n1. three\n> four",
+		"Fix & test; 100 % of a\\b.":                                                            "Fix & test; 100 % of a\\b.",
+		"x\n```go\na[0](b) <img> & `c`\n```\ny":                                                 "x\n```go\na[0](b) <img> & `c`\n```\ny",
+		"- x\n  ```\n  y\n  ```":                                                                "- x\n```\n  y\n```",
+		"~~~\n```\n~~~":                                                                         "````\n```\n````",
+		"```go\nnot closed yet":                                                                 "```go\nnot closed yet\n```",
+		"```x\" onclick=\"y\nz\n```":                                                            "```\nz\n```",
+		"``a ` b`` and ```c```":                                                                 "``a ` b`` and ```c```",
+		// What loads, links, runs or hides stands there as text.
+		"[a `x](http://e)` *b*\n**c** `List<T>`\n\n**d**": "&#91;a `x](http://e)` &#42;b&#42;\n&#42;&#42;c&#42;* `List<T>`\n\n**d**",
+		"![pixel](https://evil.example/p.png?d=x)":        "!&#91;pixel&#93;(`https://evil.example/p.png?d=x`)",
+		"[run](command:workbench.action.terminal)":        "&#91;run&#93;(`command:workbench.action.terminal`)",
+		"[open](file:///etc/passwd) [a][b] [c]: d":        "&#91;open&#93;(`file:///etc/passwd`) &#91;a&#93;&#91;b] &#91;c&#93;: d",
+		"<img src=x> </p> <!-- y --> <?php List<T>":       "&#60;img src=x> &#60;/p> &#60;!-- y --> &#60;?php List&#60;T>",
+		"<https://evil.example> www.evil.example.":        "<`https://evil.example`> `www.evil.example`.",
+		"**https://evil.example** //evil.example/x":       "&#42;&#42;`https://evil.example`&#42;* `//evil.example/x`",
+		"mail a.b@evil.example, mailto:a":                 "mail `a.b@evil.example`, `mailto:a`",
+		"&#x202e; &lt; AT&T &amp":                         "&#38;#x202e; &#38;lt; AT&T &amp",
+		"\\[x](y) \\`z\\\\":                               "&#92;[x&#93;(y) &#92;&#96;z&#92;&#92;",
+		"` ![a](b)":                                       "&#96; ![a&#93;(b)",
+		"`code`https://evil.example`code`":                "`code` `https://evil.example` `code`",
+		"|a|b|\n|-|-|\n`x | ![i](http://e) |`":            "|a|b|\n|&#45;|-|\n`x | ![i](http://e) |`",
+		"|a|\n---\n:-\n- -":                               "|a|\n&#45;--\n:&#45;\n&#45; -",
+		"\x1b[2J \u202e \u200b \u009b":                    "\\x1b[2J \\u202e \\u200b \\u009b",
+		"`\u202e`\n```\n\u2066\n```":                      "`\\u202e`\n```\n\\u2066\n```",
+	} {
+		if got := Render(text); got != want {
+			t.Errorf("Render(%q)\n  = %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+func TestInline(t *testing.T) {
+	for text, want := range map[string]string{
+		"undefined: foo":                         "undefined: foo",
+		"missing\n# [a](https://evil.example)\t": "missing # &#91;a&#93;(`https://evil.example`)",
+		"cannot use `x` as <T>\u202e":            "cannot use `x` as &#60;T>\\u202e",
+	} {
+		if got := Inline(text); got != want {
+			t.Errorf("Inline(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// rendered is what a CommonMark renderer with all of GitHub's extensions makes of
+// Markdown, HTML let through.
+func rendered(t *testing.T, source string) string {
+	t.Helper()
+	var out bytes.Buffer
+	md := goldmark.New(goldmark.WithExtensions(
+		// By itself this renderer takes a backtick for a part of an address, even one that
+		// opens code; GitHub's rules do not, nor does any editor.
+		extension.NewLinkify(extension.WithLinkifyEmailRegexp(regexp.MustCompile(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+`))),
+		extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
+	), goldmark.WithRendererOptions(html.WithUnsafe()))
+	if err := md.Convert([]byte(source), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// allowed are the elements of text and code; that a list's item has a box does no harm.
+var (
+	element = regexp.MustCompile(`<[^>]*>`)
+	allowed = regexp.MustCompile(`^</?(?:p|h[1-6]|ul|ol|li|blockquote|pre|code|em|strong|del|br|hr|dl|dt|dd)(?: ?/)?>$|^<ol start="\d+">$|^<code class="language-[\w+#.-]*">$|^<input(?: checked="")? disabled="" type="checkbox"(?: /)?>$`)
+)
+
+func harmless(t *testing.T, text string) {
+	t.Helper()
+	for _, source := range []string{Render(text), "# " + Inline(text) + "\n\n" + Render(text) + "\n\n---\n\nx\n"} {
+		if i := strings.IndexFunc(source, visible.Hidden); i >= 0 {
+			t.Errorf("%q hides %q", text, source[i:])
+		}
+		out := rendered(t, source)
+		for _, e := range element.FindAllString(out, -1) {
+			if !allowed.MatchString(e) {
+				t.Fatalf("%q\nis written   %q\nand becomes  %q\nwith         %s", text, source, out, e)
+			}
+		}
+	}
+}
+
+// pieces are what attacks are made of.
+var pieces = []string{
+	"![", "[", "]", "](", "](http://e.example/x)", "][", "]:", "(", ")", "<", ">", "<img src=x>", "<a href=http://e.example>", "</a>", "<!--", "-->", "<?", "<![CDATA[", "http://e.example/p.png",
+	"https://", "//e.example", "www.e.example", "a@e.example", "mailto:", "command:x", "javascript:alert(1)", "file:///x", "data:image/png;base64,x", "xmpp:a@e.example", "`", "``", "```", "````", "~~~", "\n", "\n\n", "\n- ", "\n  ", "\n    ",
+	"\n> ", "\n1. ", "\n# ", "\n---\n", "\n===\n", "|", "|-|-|", "|---|", ":-", "---", "\n|a|b|\n|-|-|\n", "\\", "\\\\", "\\[", "\\`", "&#91;", "&lt;", "&", "*", "**", "_", "~~", "[^1]", "[^1]:", "[x]: http://e.example", "[x]", "\t", " ", "a", "x.go:3-4", "\u202e", "\x1b",
+	"\r", "\r\n", "\x00", "\xff", "é", "'", "\"", "!", "$", "$$", ":", "[ ] ", "\n: ", "ftp://e.example", "HTTP://E.example", "_http://e.example", "<http://e.example>", "<script>", "\n<div>\n", "{", "}",
+}
+
+// A9: no text, however it is put together, becomes a link, an image or HTML.
+func TestNothingBecomesALinkOrAnImage(t *testing.T) {
+	const attempts = 15_000
+	random := rand.New(rand.NewPCG(1, 2))
+	for range attempts {
+		var b strings.Builder
+		for range 1 + random.IntN(14) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		harmless(t, b.String())
+	}
+	if !strings.Contains(rendered(t, "![a](http://e.example/x) www.e.example <b>x</b>"), "<img") {
+		t.Error("the renderer makes no images, so that this test shows nothing")
+	}
+}
+
+func FuzzRender(f *testing.F) {
+	for _, p := range pieces {
+		f.Add(p)
+	}
+	f.Add("|a|\n---\n`b ![i](http://e.example) | c`")
+	f.Fuzz(harmless)
+}

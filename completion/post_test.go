@@ -166,6 +166,9 @@ var fills = []fill{
 
 	// Repetition.
 	{"same line again", "python", "x = 1\n‸\n", "call(a, b)\ncall(a, b)\ncall(a, b)", "x = 1\ncall(a, b)\n"},
+	{"the line above again", "go", "func f() {\n\tsend(ctx, request, answer)\n\t‸\n}\n", "send(ctx, request, answer)", "="},
+	{"the line above again, as far as it is typed", "go", "func f() {\n\tsend(ctx, request, answer)\n\tse‸\n}\n", "nd(ctx, request, answer)", "="},
+	{"three words of the line above again", "go", "func f() {\n\tsend(ctx, request)\n\t‸\n}\n", "send(ctx, request)", "func f() {\n\tsend(ctx, request)\n\tsend(ctx, request)\n}\n"},
 	{"same block again", "go", "func f() {\n\t‸\n}\n", "a.one()\n\tb.two()\n\ta.one()\n\tb.two()", "func f() {\n\ta.one()\n\tb.two()\n}\n"},
 	{"calls loop", "kotlin", "val x = ‸\n", "a" + strings.Repeat(".b()", 12), "="},
 	{"words loop", "javascript", "let foo = ‸\n", "foo = foo = foo = foo = foo = foo = foo =", "="},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -120,6 +121,45 @@ func TestShownBlockStaysWhileTyped(t *testing.T) {
 			t.Fatalf("before %q: applied\n%s", c, got)
 		}
 		p.types(string(c))
+	}
+}
+
+// Who undoes, and redoes, what came after an answer sees it again: as many answers are
+// kept of a document as the engine says, and the oldest goes first.
+func TestEarlierAnswersServe(t *testing.T) {
+	g := &script{reply: func(prompt string, _ int) ([]string, error) { return []string{"step(a, b)"}, nil }}
+	e := newEngine(t, g, Options{})
+	p := newTypist(t, e, at(t, "sum.go", "go", loop))
+	var before []Request
+	edit := func(n int) { // a line of the user's own, which leaves the answer
+		p.types(fmt.Sprintf("x%d := %d\n\t", n, n))
+		before = append(before, p.req)
+		if p.sees() == "" {
+			t.Fatalf("nothing is shown after edit %d", n)
+		}
+	}
+	for n := range 16 {
+		edit(n)
+	}
+	asked := len(g.sent())
+	if asked != 16 {
+		t.Fatalf("%d requests to the model for 16 places", asked)
+	}
+	for n, req := range slices.Backward(before) { // undo
+		if res := complete(t, e, req); !res.Reused || len(res.Items) != 1 {
+			t.Errorf("back at edit %d: reused %v, %d items", n, res.Reused, len(res.Items))
+		}
+	}
+	if n := len(g.sent()); n != asked {
+		t.Errorf("undoing asks the model %d times", n-asked)
+	}
+	edit(16)
+	asked = len(g.sent())
+	if res := complete(t, e, before[1]); !res.Reused {
+		t.Error("the second of 17 answers is gone")
+	}
+	if res := complete(t, e, before[0]); res.Reused || len(g.sent()) != asked+1 {
+		t.Error("more than 16 answers are kept")
 	}
 }
 

@@ -7,7 +7,7 @@ BIN     := bin/quarry
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-vectors help build demo modules test test-editors vscode screenshot vet ollama minilm coder clean
+.PHONY: bench bench-vectors help build demo modules test flaky test-editors vscode screenshot vet ollama minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ test-editors: ollama vscode ## type in real editors, which are installed once (n
 
 bench: build ## measure what bench/ reports
 	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)
+
+flaky: modules vet ollama ## run the tests 20 times each on 1, 2 and 8 processors, in random order (hours)
+	@bench/tests.sh $(FLAKY)
 
 bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet machine)
 	@$(GO) run -tags $(TAGS) ./bench/vectors

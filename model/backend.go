@@ -152,7 +152,7 @@ func (rt *Runtime) canary(ctx context.Context) error {
 
 // count is the server's count of the tokens of prompt, 0 if it gives none.
 func (rt *Runtime) count(ctx context.Context, prompt string) (tokens int, err error) {
-	r := request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: 1}
+	r := rt.probing(prompt, 1)
 	err = rt.patiently(ctx, r, canaryPatience, func(c chunk) {
 		tokens = max(tokens, c.usage.promptTokens)
 	})

@@ -95,12 +95,16 @@ func (rt *Runtime) speed(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var u usage
-	r := request{Preset: rt.opt.FIM, prompt: "# The first ten prime numbers\nprimes = [", maxTokens: 16}
-	err := rt.complete(ctx, r, func(c chunk) { u = c.usage })
+	err := rt.complete(ctx, rt.probing("# The first ten prime numbers\nprimes = [", 16), func(c chunk) { u = c.usage })
 	if err != nil || u.tokens == 0 || u.eval == 0 {
 		return "not measured", err
 	}
 	return fmt.Sprintf("%.0f tokens a second", float64(u.tokens)/u.eval.Seconds()), nil
+}
+
+// probing is a completion's request to see what the server makes of it.
+func (rt *Runtime) probing(prompt string, maxTokens int) request {
+	return rt.completion(prompt, maxTokens, rt.opt.Stop[:min(len(rt.opt.Stop), maxStops)], 0)
 }
 
 // olderThan tells a release before 0.minor. Development builds call themselves

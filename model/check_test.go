@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -62,6 +63,51 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the check-up asks is what completions ask, field by field: a server that
+// refuses them must not pass.
+func TestTheCheckAsksAsCompletionsDo(t *testing.T) {
+	for name, opt := range map[string]func(string) model.Options{"ollama": options, "openai": openAIOptions} {
+		t.Run(name, func(t *testing.T) {
+			s := modeltest.NewServer(t)
+			opt := opt(s.URL)
+			opt.Stop = []string{"<1>", "<2>", "<3>", "<4>", "<5>"}
+			findings(t, opt)
+			checked := s.Prompts()
+			if _, _, err := collect(soon(t), ready(t, opt), fim("x", ""), 20, opt.Stop...); err != nil {
+				t.Fatal(err)
+			}
+			want := fields(t, s.Prompts()[len(s.Prompts())-1])
+			for _, r := range checked {
+				if got := fields(t, r); got != want {
+					t.Errorf("the check sent\n%s\nand completions\n%s", got, want)
+				}
+			}
+			if len(checked) < 2 {
+				t.Errorf("%d requests in a check", len(checked))
+			}
+		})
+	}
+}
+
+// fields are those of a request's body but for its text and length.
+func fields(t *testing.T, r modeltest.Request) string {
+	t.Helper()
+	var body map[string]any
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	delete(body, "prompt")
+	delete(body, "max_tokens")
+	if options, ok := body["options"].(map[string]any); ok {
+		delete(options, "num_predict")
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func TestCheckOfARealOllama(t *testing.T) {

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 )
@@ -38,7 +39,9 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 		rt.metrics.notSent()
 		return 0, err
 	}
-	c := rt.ask(rt.completion(prompt, maxTokens, stop, sample), queued, func() {
+	sent := min(len(stop), maxStops)
+	here := stopsHere{strings: stop[sent:]}
+	c := rt.ask(rt.completion(prompt, maxTokens, stop[:sent], sample), queued, func() {
 		rt.lane.leave(turn)
 		rt.gate.leave(typing)
 	})
@@ -60,11 +63,15 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 			}
 		case r := <-c.chunks:
 			silent, writes = nil, true
-			if r.text != "" && !emit(r.text, r.logprob()) {
+			text, stopped := here.feed(r.text)
+			if text != "" && !emit(text, r.logprob()) || stopped {
 				c.stop()
 				return 0, nil
 			}
 		case <-c.ended:
+			if text := here.rest(); text != "" {
+				emit(text, math.NaN())
+			}
 			return c.promptTokens, c.err
 		case <-ctx.Done():
 			c.stop()
@@ -76,6 +83,8 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 	}
 }
 
+// completion is the request that carries prompt. Whatever asks whether the model
+// can complete asks with it: a server refuses by a field, not by a prompt.
 func (rt *Runtime) completion(prompt string, maxTokens int, stop []string, sample int) request {
 	r := request{Preset: rt.opt.FIM, prompt: prompt, maxTokens: maxTokens, stop: stop}
 	if maxTokens <= 0 { // a server may take 0 as "without end"

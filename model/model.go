@@ -64,6 +64,8 @@ type Options struct {
 	// FIMTags are the tags of the fill-in-the-middle prompt that the model must
 	// have in its vocabulary. None means that nothing is checked.
 	FIMTags []string
+	// Stop are the stop strings that completions come with, for the check-up.
+	Stop []string
 	// Seed makes answers repeatable; 0 lets the server choose.
 	Seed int
 	// OnChange is called on every change of State, in order, from the watcher's

@@ -56,6 +56,41 @@ func TestOpenAIRequest(t *testing.T) {
 	}
 }
 
+// vLLM refuses more than four stop strings, which every family has. The request
+// names four, and quarry stops at the others itself.
+func TestAServerWithLimits(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.LikeVLLM()
+	s.SetModels(modeltest.Model{Name: "granite4:micro", ContextLength: 4096})
+	stops := []string{"<1>", "<2>", "<3>", "<4>", "<5>", "<6>"}
+	opt := openAIOptions(s.URL)
+	opt.Stop = stops
+	o := ready(t, opt)
+	for _, c := range []struct {
+		pieces []string
+		want   string
+	}{
+		{[]string{"a", "<2>", "b"}, "a"},
+		{[]string{"a", "<", "5", ">", "b", "c"}, "a"},
+		{[]string{"a<6>b<5>c"}, "a"},
+		{[]string{"a", " <", "7>"}, "a <7>"},
+		{[]string{"a", "<5"}, "a<5"},
+	} {
+		s.Queue(modeltest.Answer{Pieces: c.pieces})
+		if text, _, err := collect(soon(t), o, fim("x", ""), 20, stops...); err != nil || text != c.want {
+			t.Errorf("of %q: %q, %v; want %q", c.pieces, text, err, c.want)
+		}
+	}
+	if _, _, err := collect(soon(t), o, fim("x", ""), 5000, stops...); !errors.Is(err, model.ErrTooLong) {
+		t.Errorf("more tokens than there is room for: %v", err)
+	}
+	for _, r := range s.Prompts() {
+		if n := len(r.Stop()); n != 4 {
+			t.Errorf("%q was sent with %d stop strings, want 4", r.Prompt, n)
+		}
+	}
+}
+
 func TestOpenAICancelFreesTheModelWhereverItStands(t *testing.T) {
 	s := modeltest.NewServer(t)
 	o := ready(t, openAIOptions(s.URL))

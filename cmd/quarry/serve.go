@@ -174,6 +174,7 @@ func runtimeOptions(s settings.Settings) model.Options {
 			MaxTokens:     s.Completion.MaxTokens,
 		},
 		FIMTags: completion.Tags(templateName(s), s.Model),
+		Stop:    completion.Stops(templateName(s), s.Model),
 	}
 }
 

@@ -24,6 +24,30 @@ func (s *Server) SetAPIKey(key string) {
 	s.apiKey = key
 }
 
+// LikeVLLM makes /v1 as strict as vLLM is: a request with more than four stop
+// strings, or for more tokens than the context holds, is refused.
+func (s *Server) LikeVLLM() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.strict = true
+}
+
+// refuses says why a strict server refuses the request, "" if it does not.
+func (s *Server) refuses(rec *record, m Model) string {
+	s.mu.Lock()
+	strict := s.strict
+	s.mu.Unlock()
+	context := cmp.Or(m.ContextLength, 131072)
+	switch tokens := CountTokens(rec.Prompt, m.NoFIM) + rec.NumPredict(); {
+	case !strict:
+	case len(rec.Stop()) > 4:
+		return fmt.Sprintf("stop must have at most 4 strings, got %d", len(rec.Stop()))
+	case tokens > context:
+		return fmt.Sprintf("This model's maximum context length is %d tokens. However, you requested %d tokens.", context, tokens)
+	}
+	return ""
+}
+
 // authorized answers the request if it lacks the key.
 func (s *Server) authorized(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
@@ -70,6 +94,11 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		outcome = Failed
 		openAIError(w, 404, fmt.Sprintf("The model `%s` does not exist.", rec.Model))
+		return
+	}
+	if why := s.refuses(rec, m); why != "" {
+		outcome = Failed
+		openAIError(w, 400, why)
 		return
 	}
 	release, ok := s.acquire(r.Context())

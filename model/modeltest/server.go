@@ -103,6 +103,7 @@ type Server struct {
 	stopping chan struct{} // closed by Stop: ends every Hold
 	version  string
 	apiKey   string
+	strict   bool // as in LikeVLLM
 	probes   int
 	models   []Model
 	cloud    bool

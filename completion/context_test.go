@@ -31,8 +31,8 @@ func (f *finder) Context(_ context.Context, q ContextQuery) []Snippet {
 }
 
 var (
-	openSnippet  = Snippet{"", "store/open.go", 3, 4, "func Open(path string) (*Store, error)", "called here"}
-	closeSnippet = Snippet{"", "store/close.go", 9, 9, "func (s *Store) Close() error", "method of Store"}
+	openSnippet  = Snippet{Root: "", Path: "store/open.go", StartLine: 3, EndLine: 4, Text: "func Open(path string) (*Store, error)", Why: "called here"}
+	closeSnippet = Snippet{Root: "", Path: "store/close.go", StartLine: 9, EndLine: 9, Text: "func (s *Store) Close() error", Why: "method of Store"}
 )
 
 // Code of other places stands at the head, as comments, and stays as it is
@@ -90,7 +90,7 @@ func at0(t *testing.T, key, path, marked string) Request {
 
 // What does not fit is left out, and later, smaller pieces still come.
 func TestContextFitsItsBudget(t *testing.T) {
-	long := Snippet{"", "long.go", 1, 400, goSource(400), "too long"}
+	long := Snippet{Path: "long.go", StartLine: 1, EndLine: 400, Text: goSource(400), Why: "too long"}
 	g := says("x()", "\n")
 	e := newEngine(t, g, Options{Context: &finder{found: []Snippet{long, openSnippet}}, SnippetTokens: 300})
 	res := complete(t, e, at(t, "a.go", "go", "package a\n\n‸"))
@@ -260,7 +260,7 @@ func TestContextIsLookedForUntilFound(t *testing.T) {
 func TestSlowBackendGetsLessContext(t *testing.T) {
 	var many []Snippet
 	for i := range 100 {
-		many = append(many, Snippet{"", "a.go", i + 1, i + 1, strings.Repeat("func word(argument int) error ", 2), "x"})
+		many = append(many, Snippet{Path: "a.go", StartLine: i + 1, EndLine: i + 1, Text: strings.Repeat("func word(argument int) error ", 2), Why: "x"})
 	}
 	e := newEngine(t, says("x()", "\n"), Options{Context: &finder{found: many}, ContextTokens: 8192})
 	size := func(key string) int {

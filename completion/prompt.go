@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -13,11 +14,22 @@ type Snippet struct {
 	// StartLine and EndLine are 1-based and inclusive.
 	StartLine, EndLine int
 	Text               string
+	// Within is the line that opens what the snippet is a member of, "" at file
+	// level: members of one stand below it together.
+	Within string
 	// Why is for the person: "definition of parseRange", say.
 	Why string
 }
 
 func (s *Snippet) file() fileKey { return fileKey{s.Root, s.Path} }
+
+// group is the file of a snippet and what it is a member of.
+type group struct {
+	file   fileKey
+	within string
+}
+
+func (s *Snippet) group() group { return group{s.file(), s.Within} }
 
 // maxSuffixTokens bounds a suffix however large the context is: it stands behind
 // a prefix that grew, so each request reads it again, and 64 to 128 tokens of it
@@ -48,15 +60,19 @@ func (o *Options) share(factor float64) limits {
 // pick chooses the snippets that fit the budget, the first found first. It puts
 // those that the last prompt had before the others, in its order, so that a
 // refresh that finds mostly the same changes little of the prompt; new ones of
-// one file stand together.
+// one file stand together, and those of one type in it.
 func pick(lang language, found, last []Snippet, budget int) []Snippet {
 	var chosen []Snippet
-	files := map[fileKey]int{} // files chosen, in order
+	files, groups := map[fileKey]int{}, map[group]int{} // those chosen, in order
 	for _, s := range found {
 		_, named := files[s.file()]
-		cost := rawTokens(comment(lang, s.Text))
+		_, opened := groups[s.group()]
+		cost := rawTokens(comment(lang, s.lines("    ")))
 		if !named {
 			cost += rawTokens(comment(lang, s.Path))
+		}
+		if !opened && s.Within != "" {
+			cost += rawTokens(comment(lang, s.Within))
 		}
 		if cost > budget {
 			continue
@@ -66,15 +82,29 @@ func pick(lang language, found, last []Snippet, budget int) []Snippet {
 		if !named {
 			files[s.file()] = len(files)
 		}
-	}
-	rank := func(s Snippet) int {
-		if i := slices.Index(last, s); i >= 0 {
-			return i
+		if !opened {
+			groups[s.group()] = len(groups)
 		}
-		return len(last) + files[s.file()]
 	}
-	slices.SortStableFunc(chosen, func(a, b Snippet) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(chosen, func(a, b Snippet) int {
+		i, j := slices.Index(last, a), slices.Index(last, b)
+		switch {
+		case i >= 0 && j >= 0:
+			return i - j
+		case i >= 0 || j >= 0:
+			return j - i // what the last prompt had is first
+		}
+		return cmp.Or(files[a.file()]-files[b.file()], groups[a.group()]-groups[b.group()])
+	})
 	return chosen
+}
+
+// lines are the snippet's as they stand below Within.
+func (s *Snippet) lines(unit string) string {
+	if s.Within == "" {
+		return s.Text
+	}
+	return unit + strings.ReplaceAll(s.Text, "\n", "\n"+unit)
 }
 
 // comment writes text of the workspace as a comment.
@@ -88,11 +118,19 @@ func comment(lang language, text string) string {
 func buildHead(doc Document, indent string, snippets []Snippet) string {
 	lang := languageFor(doc.Language)
 	var b strings.Builder
-	for i, s := range snippets {
-		if i == 0 || s.file() != snippets[i-1].file() {
+	open := group{} // what stands above
+	for _, s := range snippets {
+		if s.file() != open.file {
 			b.WriteString(comment(lang, s.Path))
+			open = group{file: s.file()}
 		}
-		b.WriteString(comment(lang, s.Text))
+		if s.Within != "" && s.Within != open.within {
+			b.WriteString(comment(lang, s.Within))
+		}
+		b.WriteString(comment(lang, s.lines(indent)))
+		if open.within = s.Within; s.Within == "" {
+			open.within = s.Text // its members may follow
+		}
 	}
 	b.WriteString(comment(lang, styleHeader(doc, indent)))
 	return b.String()

@@ -319,3 +319,31 @@ func TestIndentUnit(t *testing.T) {
 		}
 	}
 }
+
+// Members of a type stand below the line that opens it, once, and the type's own
+// line is not written twice; a snippet that the last prompt had keeps its place.
+func TestHeadGroupsMembers(t *testing.T) {
+	doc := Document{Path: "a.py", Language: "python"}
+	class := Snippet{Path: "m.py", Text: "class Store(Base)"}
+	read := Snippet{Path: "m.py", Text: "def read(self)", Within: "class Store(Base)"}
+	write := Snippet{Path: "m.py", Text: "stores\ndef write(self)", Within: "class Store(Base)"}
+	drop := Snippet{Path: "m.py", Text: "def drop(self)", Within: "class Cache"}
+	free := Snippet{Path: "m.py", Text: "def free()"}
+	py := languageFor("python")
+	for _, tt := range []struct {
+		name        string
+		found, last []Snippet
+		want        string
+	}{
+		{"grouped", []Snippet{read, drop, free, write}, nil,
+			"# m.py\n# class Store(Base)\n#   def read(self)\n#   stores\n#   def write(self)\n# class Cache\n#   def drop(self)\n# def free()\n"},
+		{"the type is there", []Snippet{class, read}, nil, "# m.py\n# class Store(Base)\n#   def read(self)\n"},
+		{"as before", []Snippet{read, free, write}, []Snippet{write}, "# m.py\n# class Store(Base)\n#   stores\n#   def write(self)\n#   def read(self)\n# def free()\n"},
+	} {
+		got := buildHead(doc, "  ", pick(py, tt.found, tt.last, 1000))
+		got, _, _ = strings.Cut(got, "# a.py")
+		if got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func (p place) dir() place { return place{p.root, path.Dir(p.path)} }
 type file struct {
 	place
 	family   string
+	test     bool
 	declared []*declaration
 	uses     []*name
 	imports  []syntax.Import
@@ -73,7 +74,7 @@ func (s *Source) Remove(root, path string) {
 }
 
 func (t *declarations) put(at place, read *syntax.File) {
-	f := &file{place: at, family: lang.Family(read.Language), imports: read.Imports}
+	f := &file{place: at, family: lang.Family(read.Language), test: lang.IsTest(at.path), imports: read.Imports}
 	for i := range read.Symbols {
 		sym := &read.Symbols[i]
 		if sym.Name == "" || sym.Signature == "" || sym.Kind == syntax.KindSection || sym.Kind == syntax.KindModule {

@@ -50,6 +50,10 @@ var weights = [kinds]float64{
 }
 
 const (
+	// ofTests is what counts against a declaration of a test in a document that is
+	// none: less than a name that is being called counts for it, since some
+	// languages have tests in the file they test.
+	ofTests = 1.5
 	// maxDeclarations keeps names that everything declares (String, main) from
 	// costing time; which of them is meant, a name cannot tell anyway.
 	maxDeclarations = 100
@@ -115,6 +119,8 @@ type ranking struct {
 	place   place
 	family  string
 	reached imports
+	// test is whether the document is one.
+	test bool
 	// list are the candidates, found is where those stand there that something
 	// speaks for.
 	list  []candidate
@@ -128,7 +134,7 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 	defer s.mu.RUnlock()
 	r := ranking{
 		source: s, here: &here, place: place{q.Root, q.Path}, family: lang.Family(q.Language),
-		reached: importedBy(q.Path, s.importsOf(q)), found: map[*declaration]int{},
+		reached: importedBy(q.Path, s.importsOf(q)), test: lang.IsTest(q.Path), found: map[*declaration]int{},
 	}
 	for _, gather := range []func(){r.named, r.besides, r.imports, r.plain} {
 		if ctx.Err() == nil {
@@ -300,6 +306,9 @@ func (r *ranking) order(n int) []*candidate {
 		c.evidence[alike] = has / max(all, 1)
 		for e := range kinds {
 			c.score += weights[e] * c.evidence[e]
+		}
+		if c.file.test && !r.test {
+			c.score -= ofTests
 		}
 		list = append(list, c)
 	}

@@ -80,7 +80,7 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 			return completion.Snippet{}, false // a field of what is there
 		}
 	}
-	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: signature(c.declaration), Why: c.why()}
+	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: c.signature, Within: within(c.declaration), Why: c.why()}
 	if c.nearness() >= explained && w.ctx.Err() == nil {
 		switch {
 		case isShortType(c.declaration) && w.types < maxTypes:
@@ -157,13 +157,19 @@ func (w *writer) shown(at place, line int) bool {
 	return false
 }
 
-// signature is a declaration's, with the container where it does not name it
-// itself.
-func signature(d *declaration) string {
-	if d.container == "" || strings.Contains(d.signature, lastName(d.container)) {
-		return d.signature
+// within is the signature of what a declaration is a member of, its name where
+// that is not declared around it; "" where the declaration names it itself.
+func within(d *declaration) string {
+	owner := lastName(d.container)
+	if owner == "" || strings.Contains(d.signature, owner) {
+		return ""
 	}
-	return d.container + ": " + d.signature
+	for _, o := range d.file.declared {
+		if o.name.text == owner && o.line <= d.line && d.end <= o.end {
+			return o.signature
+		}
+	}
+	return owner
 }
 
 func isShortType(d *declaration) bool {

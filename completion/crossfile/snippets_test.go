@@ -218,3 +218,46 @@ func TestEnclosing(t *testing.T) {
 		}
 	}
 }
+
+// What a test declares comes behind the same of the code it tests, but for a test.
+func TestTestsComeBehind(t *testing.T) {
+	s, _ := over(t, map[string]string{
+		"app/z_store.py":    "class Store:\n    def close(self): pass\n",
+		"app/test_store.py": "class FakeStore:\n    def close(self): pass\n",
+	})
+	for name, want := range map[string]string{"app/main.py": "app/z_store.py", "app/test_main.py": "app/test_store.py"} {
+		for _, sn := range ask(t.Context(), s, name, "def run(store):\n    store.close‸\n") {
+			if strings.HasSuffix(sn.Text, "def close(self)") {
+				if sn.Path != want {
+					t.Errorf("%s: first is the one of %s", name, sn.Path)
+				}
+				break
+			}
+		}
+	}
+}
+
+// A member says what it is a member of, by the line that opens that.
+func TestMembersSayWithin(t *testing.T) {
+	s, _ := over(t, map[string]string{
+		"store.py": "class Store(Base):\n    def fetch(self, key):\n        return key\n",
+		"store.go": "package p\n\ntype Store struct{}\n\nfunc (s *Store) Fetch(key string) string { return key }\n",
+	})
+	for _, tt := range []struct{ file, text, signature, within string }{
+		{"a.py", "x = store.fetch‸\n", "def fetch(self, key)", "class Store(Base)"},
+		{"a.go", "package p\n\nvar x = s.Fetch‸\n", "func (s *Store) Fetch(key string) string", ""},
+	} {
+		met := false
+		for _, sn := range ask(t.Context(), s, tt.file, tt.text) {
+			if strings.HasSuffix(sn.Text, tt.signature) {
+				met = true
+				if sn.Within != tt.within {
+					t.Errorf("%s: within %q, want %q", tt.signature, sn.Within, tt.within)
+				}
+			}
+		}
+		if !met {
+			t.Errorf("%s is not found", tt.signature)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type Recall struct {
 	Written   float64 `json:"recall_written"`
 	// Names is the share of the names on the line taken out that the context had.
 	Names float64 `json:"names_unwritten"`
+	// Tokens is the mean length of the context, estimated.
+	Tokens float64 `json:"context_tokens"`
 	// P50 and P95 are milliseconds for finding the context.
 	P50 float64 `json:"retrieval_p50_ms"`
 	P95 float64 `json:"retrieval_p95_ms"`
@@ -91,6 +93,7 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 type recalled struct {
 	unwritten, written bool
 	names              float64
+	tokens             int
 	took               []float64
 }
 
@@ -117,6 +120,9 @@ func recall(ctx context.Context, e *completion.Engine, s site, key string) (reca
 			r.written = held
 		} else {
 			r.unwritten = held
+			for _, sn := range res.Prompt.Snippets {
+				r.tokens += completion.EstimateTokens(sn.Text)
+			}
 			r.names = namesIn(text[from:min(lineStop, len(text))], res.Prompt.Snippets)
 		}
 		r.took = append(r.took, res.Timings.Context.Seconds()*1000)
@@ -156,11 +162,13 @@ func sum(list []recalled) Recall {
 			out.Written++
 		}
 		out.Names += r.names
+		out.Tokens += float64(r.tokens)
 		took = append(took, r.took...)
 	}
 	out.Unwritten /= float64(max(len(list), 1))
 	out.Written /= float64(max(len(list), 1))
 	out.Names /= float64(max(len(list), 1))
+	out.Tokens /= float64(max(len(list), 1))
 	out.P50, out.P95 = percentile(took, 50), percentile(took, 95)
 	return out
 }

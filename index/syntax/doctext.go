@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -97,16 +98,37 @@ func trimClosers(line string) string {
 	return line
 }
 
-// foldSignature joins the text before a body on one line, without what only
-// opens the body.
+// foldSignature joins the text before a body on one line, as its author would
+// have written it had it fitted, without what only opens the body.
 func foldSignature(text []byte) string {
-	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
+	s := joinLines(strings.ToValidUTF8(string(text), "\uFFFD"))
 	s = strings.TrimRight(s, " {=;,")
 	if !strings.HasSuffix(s, "::") {
 		s = strings.TrimSuffix(s, ":")
 	}
 	s = strings.TrimSuffix(strings.TrimRight(s, " "), " =>")
 	return truncate(s, maxSignature)
+}
+
+// joinLines writes lines as one, blanks as one, none inside a bracket that ended or
+// begins a line, and no comma before one that closes.
+func joinLines(text string) string {
+	var b []byte
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line == "" {
+			continue
+		}
+		closes := line[0] == ')' || line[0] == ']'
+		if closes {
+			b = bytes.TrimSuffix(b, []byte(","))
+		}
+		if n := len(b); n > 0 && b[n-1] != '(' && b[n-1] != '[' && !closes {
+			b = append(b, ' ')
+		}
+		b = append(b, line...)
+	}
+	return string(b)
 }
 
 // truncate cuts s to at most n bytes, at a rune, with an ellipsis within them.

@@ -72,15 +72,19 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
+	careful := ""
+	if dangers := Dangers(names); dangers != "" {
+		careful = ". " + strings.TrimSuffix(dangers, ".")
+	}
 	switch {
 	case b.parts.Apply == nil && token != "":
 		return reply{}, errReadOnly
 	case b.parts.Apply == nil:
 		return whole(proposed{b.parts.Staging.Stage(p), names, p.Diff}), Failf(RequiresConfirmation,
-			"nothing is changed, and nothing can be from here: show the person the diff of this answer, for them to apply")
+			"nothing is changed, and nothing can be from here: show the person the diff of this answer, for them to apply%s", careful)
 	case token == "":
 		return whole(proposed{b.parts.Staging.Stage(p), names, ""}), Failf(RequiresConfirmation,
-			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does")
+			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does%s", careful)
 	}
 	confirmed, err := b.parts.Staging.Redeem(token, p.Digest())
 	if errors.Is(err, ErrNotConfirmed) {

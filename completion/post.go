@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"quarry/index/lang"
+	"quarry/index/visible"
 )
 
 // A step turns an answer into a better one. It is pure: it sees the site and
@@ -25,6 +26,7 @@ var steps = []step{
 	cutRest,
 	trimEnd,
 	dropUseless,
+	dropHidden,
 }
 
 // finish runs the chain over text and answers what to insert, in the
@@ -51,6 +53,19 @@ func finish(s *site, text string) (insert string, covers int) {
 		}
 	}
 	return "", 0
+}
+
+// dropHidden answers "" for an answer with a control, or a character that turns the
+// direction of text or has no look, that the document does not have: nobody would see
+// what they accept.
+func dropHidden(s *site, text string) string {
+	for _, r := range text {
+		if visible.Hidden(r) && !strings.ContainsRune(s.above, r) && !strings.ContainsRune(s.line, r) &&
+			!strings.ContainsRune(s.rest, r) && !strings.ContainsRune(s.below, r) {
+			return ""
+		}
+	}
+	return text
 }
 
 // stripFences takes the code out of a Markdown answer.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"quarry/index/visible"
 )
 
 // fill is one case of post-processing: a document with its cursor at ‸, what
@@ -39,6 +41,19 @@ var fills = []fill{
 	{"role token", "python", "x = ‸\n", "1<|end_of_text|><|start_of_role|>user", "x = 1\n"},
 	{"starcoder token", "java", "int x = ‸;\n", "1<file_sep>a.java", "int x = 1;\n"},
 	{"only a token", "c", "int x = ‸\n", "<|end_of_text|>", "="},
+
+	// What nobody would see: controls, another direction, no look at all.
+	{"escape", "go", "x := ‸\n", "\"\x1b[2J\"", "="},
+	{"clipboard", "go", "x := ‸\n", "1 // \x1b]52;c;eA==\a", "="},
+	{"zero byte", "python", "x = ‸\n", "1\x00", "="},
+	{"backspace", "python", "x = ‸\n", "1 # a\b\b", "="},
+	{"one of eight bits", "python", "x = ‸\n", "1 # \u009b2J", "="},
+	{"turned around", "go", "if ‸ {\n}\n", "a /* \u202e\u2066 */", "="},
+	{"no width", "go", "x := ‸\n", "admin\u200b", "="},
+	{"tags", "go", "x := ‸\n", "1 // \U000e0041\U000e0042", "="},
+	{"selector", "go", "x := ‸\n", "1 // a\U000e0101", "="},
+	{"what the document has", "go", "// می\u200cخواهم\nx := ‸\n", "\"نمی\u200cدانم\"", "// می\u200cخواهم\nx := \"نمی\u200cدانم\"\n"},
+	{"letters and signs of all kinds", "go", "x := ‸\n", "\"é 漢字 עברית 👍 ☂️ a\u00a0b\"", "x := \"é 漢字 עברית 👍 ☂️ a\u00a0b\"\n"},
 
 	// Markdown around code.
 	{"fence", "python", "x = ‸\n", "```python\n1\n```\nThis sets x.", "x = 1\n"},
@@ -243,8 +258,8 @@ func TestStopAgreesWithFinish(t *testing.T) {
 			req := at(t, "f", f.language, f.doc)
 			s := newSite(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
 			st, kept := stopper{site: s}, ""
-			for i := range f.model {
-				keep, more := st.feed(f.model[i : i+1])
+			for _, r := range f.model {
+				keep, more := st.feed(string(r))
 				if kept = st.text.String()[:keep]; !more {
 					break
 				}
@@ -265,7 +280,7 @@ func TestFinishProperties(t *testing.T) {
 	code := rapid.Custom(func(rt *rapid.T) string {
 		pieces := []string{"\n", "\n", "\n    ", "\n\t", "\n\t\t", "if x {", "}", ")", "(", "\"", "'", "end", "def f", ":", "foo(a, b)", "return x",
 			" ", "  ", ",", ";", "```", "```go", "<|fim_middle|>", "<div>", "</div>", "é", "😀", "\r\n", "\r", "else", "a", "\\", "\xff",
-			"\n     ", "\n   ", "\n * ", "/**", "foo = ", "0, ", "x1 = 1", "x2 = 1", "foo"}
+			"\n     ", "\n   ", "\n * ", "/**", "foo = ", "0, ", "x1 = 1", "x2 = 1", "foo", "\u202e", "\x1b", "\u200b"}
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(rt, "pieces"), "")
 	})
 	rapid.Check(t, func(rt *rapid.T) {
@@ -286,6 +301,11 @@ func TestFinishProperties(t *testing.T) {
 		}
 		if control.MatchString(got) {
 			rt.Fatalf("a control token in %q", got)
+		}
+		for _, r := range got {
+			if visible.Hidden(r) && !strings.ContainsRune(text, r) {
+				rt.Fatalf("%q hides %U, which %q does not have", got, r, text)
+			}
 		}
 		if covers < 0 || covers > len(s.rest) {
 			rt.Fatalf("covers %d of %d bytes", covers, len(s.rest))

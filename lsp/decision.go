@@ -187,7 +187,7 @@ func (s *Server) agreed(ctx context.Context, d *decision) error {
 // by itself is no.
 func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 	title := strings.TrimRight(d.Title, ".?")
-	message := fmt.Sprintf("%s in %s? %s %s", title, s.changed(d.Proposal), d.Reason, basis(d.Proposal))
+	message := fmt.Sprintf("%s in %s? %s %s", title, s.changed(d.Proposal), d.Reason, s.basis(d.Proposal))
 	choices := []string{choiceDiscard, choiceShow}
 	for {
 		if err := s.typing.pause(ctx); err != nil {
@@ -210,12 +210,13 @@ func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 			}
 			s.say(Info, tooHasty+"The question comes back when you pause.")
 		case chosen == choiceShow:
-			text := fmt.Sprintf("%s%s\n\n%s %s\n", headline(d.Title), markdown.Code("diff", strings.TrimRight(d.Diff, "\n")), markdown.Inline(d.Reason), markdown.Inline(basis(d.Proposal)))
+			text := fmt.Sprintf("%s%s\n\n%s %s\n", headline(d.Title), markdown.Code("diff", strings.TrimRight(d.Diff, "\n")), markdown.Inline(d.Reason), markdown.Inline(s.basis(d.Proposal)))
 			if err := s.show("proposal", text); err != nil {
 				return err
 			}
 			defer s.showChanged(d.Proposal)
-			message, choices = fmt.Sprintf("Apply this change to %s? (%s)", s.changed(d.Proposal), title), []string{choiceDiscard, choiceApply}
+			message = strings.TrimSpace(fmt.Sprintf("Apply this change to %s? (%s) %s", s.changed(d.Proposal), title, s.dangers(d.Proposal)))
+			choices = []string{choiceDiscard, choiceApply}
 		case chosen == choiceApply:
 			return nil
 		case chosen == "":

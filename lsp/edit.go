@@ -126,9 +126,22 @@ func applied(base string, file agent.FileChange) string {
 	return b.String()
 }
 
-// basis is how far a proposal is to be trusted and what it rests on.
-func basis(p agent.Proposal) string {
+// dangers names the files that a proposal should not be let change unseen, "" if none.
+func (s *Server) dangers(p agent.Proposal) string {
+	var names []string
+	for _, f := range p.Files {
+		names = append(names, s.currentCore().Name(f.Path))
+	}
+	return visible.Text(agent.Dangers(names))
+}
+
+// basis is what speaks against a proposal, how far it is to be trusted and what it
+// rests on.
+func (s *Server) basis(p agent.Proposal) string {
 	var parts []string
+	if dangers := s.dangers(p); dangers != "" {
+		parts = append(parts, dangers)
+	}
 	if p.Confidence != "" {
 		parts = append(parts, fmt.Sprintf("Confidence: %s.", p.Confidence))
 	}

@@ -69,7 +69,7 @@ func (s *Server) showsProposals() bool {
 // decides there.
 func (s *Server) agreedInEditor(ctx context.Context, d *decision) error {
 	p := proposalParams{
-		ID: d.id, Title: oneLine(d.Title, 200), Reason: visible.Text(d.Reason), Basis: basis(d.Proposal), Confidence: d.Confidence,
+		ID: d.id, Title: oneLine(d.Title, 200), Reason: visible.Text(d.Reason), Basis: s.basis(d.Proposal), Confidence: d.Confidence,
 		Citations: []citation{}, Diff: d.Diff, Files: []proposedFile{},
 	}
 	for _, c := range d.Citations {

@@ -72,9 +72,12 @@ type Options struct {
 	NewCore func(Start) (Core, error)
 	// Token, if not empty, must come with the client's first message.
 	Token string
-	// Strict ends the connection of a client whose first line is no header of
-	// LSP's. It is for ports that a web page could post to.
+	// Strict ends the connection of a client whose first message is not a whole
+	// initialize with LSP's headers alone, or is not there within FirstMessage. It is for
+	// ports that a web page could post to.
 	Strict bool
+	// FirstMessage is how long that may take, 0 for five seconds.
+	FirstMessage time.Duration
 	// CacheDir is for what is shown as a file, "" for the platform's place.
 	CacheDir string
 	// Clock is nil for the real one.

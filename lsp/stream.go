@@ -3,7 +3,9 @@ package lsp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"go.lsp.dev/jsonrpc2"
@@ -42,8 +45,8 @@ type stream struct {
 	ended func()
 	// token, if not empty, must be in the first message's Authorization header.
 	token string
-	// strict is set until the first good header where a bad one ends the
-	// connection.
+	// strict is set until the first good message where a bad one ends the
+	// connection, however the rest of it could be read.
 	strict bool
 
 	// body is reused from message to message; jsonrpc2 borrows it until the
@@ -61,7 +64,7 @@ type stream struct {
 var _ jsonrpc2.Stream = (*stream)(nil)
 
 func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
-	return &stream{
+	s := &stream{
 		rwc:      rwc,
 		in:       bufio.NewReaderSize(rwc, 64<<10),
 		out:      newOutbox(rwc),
@@ -71,6 +74,25 @@ func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
 		ended:    sync.OnceFunc(ended),
 		arriving: func() {},
 		rewrite:  func(body []byte) []byte { return body },
+	}
+	if s.strict {
+		s.allow(cmp.Or(opts.FirstMessage, 5*time.Second))
+	}
+	return s
+}
+
+// allow bounds the time for what is read next, 0 not at all.
+func (s *stream) allow(d time.Duration) {
+	c, ok := s.rwc.(interface{ SetReadDeadline(time.Time) error })
+	if !ok {
+		return
+	}
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	if err := c.SetReadDeadline(at); err != nil {
+		s.log.Warn("bound the time for the first message", "error", err)
 	}
 }
 
@@ -109,20 +131,19 @@ func (s *stream) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if header.problem != "" && s.strict {
-		return nil, fmt.Errorf("the client does not speak LSP: %s", header.problem)
-	}
-	s.strict = false
 	if header.problem != "" {
 		return nil, s.refuse(jsonrpc2.ParseError, header.problem)
 	}
 	if s.token != "" {
-		if header.token != s.token {
+		if subtle.ConstantTimeCompare([]byte(header.token), []byte(s.token)) != 1 {
 			return nil, errors.New("the client did not send the token: its first message needs the header \"Authorization: Bearer TOKEN\"")
 		}
 		s.token = ""
 	}
 	if header.length > maxMessageBytes {
+		if s.strict {
+			return nil, notLSP("its first message is too large")
+		}
 		return nil, s.skip(header.length)
 	}
 	s.arriving()
@@ -139,7 +160,7 @@ func (s *stream) next() ([]byte, error) {
 	}
 	if !json.Valid(body) {
 		// A wrong length takes in the head of the next message: read that again.
-		if i := bytes.Index(body, []byte(contentLength)); i >= 0 {
+		if i := bytes.Index(body, []byte(contentLength)); i >= 0 && !s.strict {
 			rest := bytes.Clone(body[i:])
 			s.in = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(rest), s.in), 64<<10)
 		}
@@ -152,8 +173,18 @@ func (s *stream) next() ([]byte, error) {
 	} else if _, err := jsonrpc2.DecodeMessage(body); err != nil {
 		return nil, s.refuseID(requestID(body), jsonrpc2.InvalidRequest, fmt.Sprintf("not a JSON-RPC 2.0 message: %v", err))
 	}
+	if s.strict {
+		var first struct{ Method string }
+		if err := json.Unmarshal(body, &first); err != nil || first.Method != "initialize" {
+			return nil, notLSP("its first message is not initialize")
+		}
+		s.strict = false
+		s.allow(0)
+	}
 	return s.rewrite(body), nil
 }
+
+func notLSP(reason string) error { return fmt.Errorf("the client does not speak LSP: %s", reason) }
 
 // moreThan answers whether a JSON array has more than n members.
 func moreThan(array []byte, n int) bool {
@@ -249,6 +280,9 @@ func (s *stream) readHeader() (header, error) {
 			}
 		case bytes.EqualFold(name, []byte("Authorization")):
 			h.token = string(bytes.TrimPrefix(bytes.TrimSpace(value), []byte("Bearer ")))
+		case s.strict && !bytes.EqualFold(name, []byte("Content-Type")):
+			h.problem = fmt.Sprintf("the header %.40q is none of LSP's", name) // as HTTP has it
+			return h, nil
 		}
 	}
 }
@@ -270,8 +304,12 @@ func (s *stream) refuse(code jsonrpc2.Code, reason string) error {
 	return s.refuseID([]byte("null"), code, reason)
 }
 
-// refuseID answers a message that is no request with an error.
+// refuseID answers a message that is no request with an error, and ends the
+// connection if it is the first one of somebody who may be no editor.
 func (s *stream) refuseID(id []byte, code jsonrpc2.Code, reason string) error {
+	if s.strict {
+		return notLSP(reason)
+	}
 	s.log.Warn("refused a malformed message", "reason", reason)
 	text, err := json.Marshal(reason)
 	if err != nil {

@@ -95,6 +95,60 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 	}
 }
 
+// Y13: a change of what an editor, a CI or git runs by itself is put to the user with
+// the danger named, in every question about it.
+func TestDangerousChangesAreNamed(t *testing.T) {
+	for name, says := range map[string]string{
+		".vscode/tasks.json":      "your editor may run",
+		".nvim.lua":               "your editor may run",
+		".github/workflows/x.yml": "your CI runs",
+		".husky/pre-commit":       "git or a shell runs",
+		".gitattributes":          "it decides what git does",
+		".mcp.json":               "an assistant may",
+		"b.go":                    "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edit(t, "helix", &core{indexed: true}, func(o *lsptest.Options) {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(o.Root, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				keep(t, o, name, "before\n")
+			})
+			open(t, e, name, "plaintext", "before\n")
+			p, err := e.Start("quarry/tools.call", map[string]any{"name": "apply_unified_diff", "arguments": map[string]any{
+				"diff": "--- a/" + name + "\n+++ b/" + name + "\n@@ -1 +1 @@\n-before\n+after\n",
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			questions := 0
+			named := func(answer string) func(string, []string) string {
+				return func(message string, _ []string) string {
+					questions++
+					if got := strings.Contains(message, "Careful, "+name+": "+says); got != (says != "") {
+						t.Errorf("the user reads %q", message)
+					}
+					return answer
+				}
+			}
+			attend(t, e, named(lsptest.Show))
+			attend(t, e, func(message string, choices []string) string {
+				if page, err := e.Page(); err != nil || strings.Contains(page, "Careful, "+name) != (says != "") {
+					t.Errorf("the page says %q, %v", page, err)
+				}
+				return named(lsptest.Discard)(message, choices)
+			})
+			var a toolAnswer
+			if err := p.Wait(&a); err != nil {
+				t.Fatal(err)
+			}
+			if a.OK || questions != 2 {
+				t.Errorf("answered %+v %s after %d questions", a, a.Data, questions)
+			}
+		})
+	}
+}
+
 // A yes is for what the person was shown: what they type before they answer makes
 // it worth nothing.
 func TestToolsChangeOnlyWhatWasShown(t *testing.T) {

@@ -81,7 +81,14 @@ type Checked struct {
 // path:1:2 (line and column) or path#L1-L2. For places in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
-var place = regexp.MustCompile(`((?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+var place = regexp.MustCompile(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+
+// address matches a place in a URI: no file that the model was shown has one. The
+// port of a server is none, since a path stands before the lines.
+var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `])[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
+
+// link matches a Markdown link to an address or to lines.
+var link = regexp.MustCompile(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
 
 // worded is a place in words, as models write it who were asked for the short form:
 // a path, then "lines 3-9", in brackets or not.
@@ -112,6 +119,20 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
 	text = unworded(strings.ReplaceAll(text, hole, ""))
+	text = link.ReplaceAllStringFunc(text, func(l string) string {
+		m := link.FindStringSubmatch(l)
+		if m[1] != m[2] {
+			out.Removed++
+		}
+		return m[1]
+	})
+	text = address.ReplaceAllStringFunc(text, func(at string) string {
+		if len(at) > 2 && at[1] == ':' { // a drive of Windows
+			return at
+		}
+		out.Removed++
+		return hole
+	})
 	done := 0
 	for _, m := range place.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
@@ -159,7 +180,7 @@ func (out *Checked) add(c agent.Citation) {
 // folder, or is the name of source code. What is left ("example.com:443") is
 // prose.
 func likeAPath(name string) bool {
-	if strings.ContainsAny(name, `/\`) {
+	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") { // .env
 		return true
 	}
 	return lang.Detect(name, nil) != lang.PlainText || path.Ext(name) == ".txt"

@@ -80,6 +80,18 @@ func TestCheck(t *testing.T) {
 		{"It opens (long.go:9) and closes (long.go:15-39).", "It opens and closes.", "", 2},
 		{"long.go:41-50 is not shown, long.go:40-51 is not there", " is not shown is not there", "", 2},
 		{"/etc/passwd:1-2 and ../up.go:1", "", "", 2},
+		// Forged in other forms: addresses, files whose names begin with a dot, lines that
+		// cannot be, drives, links.
+		{"file:///etc/passwd:1-3 says so", " says so", "", 1},
+		{"see file:/etc/passwd#L1-L3, https://evil.example/b.go:3-4 and vscode://file/w/main.go:1:2", "", "", 3},
+		{"as .env:1-1 and .gitlab-ci.yml:2 show", " show", "", 2},
+		{"main.go:-1--5, main.go:-3 and main.go:3--5", "", "", 3},
+		{"at C:\\x\\b.go:3-4 and c:/x/b.go:1", "", "", 2},
+		{"[main.go:3-4](http://evil.example/main.go:3-4) does", "main.go:3-4 does", "main.go:3-4", 1},
+		{"[here](command:run) and [there](gone.go:3) and [main.go:3](main.go:3)", "here and there and main.go:3-3", "main.go:3-3", 2},
+		// What only looks like them.
+		{"handlers[0](ctx) and a[i](b, c) at x:-1", "handlers[0](ctx) and a[i](b, c) at x:-1", "", 0},
+		{"https://example.com:443/a is an address, so is http://[::1]:80", "https://example.com:443/a is an address, so is http://[::1]:80", "", 0},
 		// What only looks like places.
 		{"at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "", 0},
 		{"std::vec and key:1", "std::vec and key:1", "", 0},

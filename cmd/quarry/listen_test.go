@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -22,14 +23,28 @@ func TestListen(t *testing.T) {
 		code <- run(ctx, []string{"lsp", "--listen", "127.0.0.1:0", "--ollama", "127.0.0.1:1", "--log-level", "error"}, strings.NewReader(""), io.Discard, stderr)
 		stderr.Close()
 	}()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
+	lines := bufio.NewReader(out)
+	said := func(after string) string {
+		line, err := lines.ReadString('\n')
+		_, what, ok := strings.Cut(strings.TrimSpace(line), after)
+		if err != nil || !ok {
+			t.Fatalf("said %q, %v, want what is after %q", line, err, after)
+		}
+		return what
 	}
-	go io.Copy(io.Discard, out)
-	_, address, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
-	if !ok {
-		t.Fatalf("said %q, want where it listens", line)
+	address, token := said("listening on "), said("must have the line ")
+	go io.Copy(io.Discard, lines)
+	// Who does not know the token, which is another one each time, gets nothing.
+	for _, header := range []string{"", "Authorization: Bearer guess\r\n"} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "%s%s", header, lsptest.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)))
+		if answer, _ := io.ReadAll(conn); len(answer) > 0 { // it may be reset
+			t.Errorf("without the token it answers %s", answer)
+		}
+		conn.Close()
 	}
 	profile, err := lsptest.LoadProfile("neovim")
 	if err != nil {
@@ -40,6 +55,7 @@ func TestListen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		fmt.Fprintf(conn, "%s\r\n", token) // the first line of the first header
 		e, err := lsptest.Connect(ctx, conn, lsptest.Options{Profile: profile, Root: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -46,8 +47,8 @@ func (a *app) lspCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Bool("stdio", true, "speak on standard input and output; the default, accepted because editors pass it")
-	cmd.Flags().StringVar(&listen, "listen", "", "listen on `ADDRESS` instead, one editor at a time, for debugging")
-	cmd.Flags().StringVar(&tokenFile, "token-file", "", "with --listen: `FILE` whose content the editor must send as \"Authorization: Bearer ...\" in its first message's header")
+	cmd.Flags().StringVar(&listen, "listen", "", "listen on `ADDRESS` instead, one editor at a time, for debugging; the editor must send a token, which is printed")
+	cmd.Flags().StringVar(&tokenFile, "token-file", "", "with --listen: `FILE` with the token that the editor must send as \"Authorization: Bearer ...\" in its first message's header")
 	return cmd
 }
 
@@ -83,6 +84,7 @@ func (s stdio) Close() error {
 func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	opts := a.serverOptions(false)
 	opts.Strict = true
+	opts.Token = rand.Text()
 	if tokenFile != "" {
 		raw, err := os.ReadFile(tokenFile)
 		if err != nil {
@@ -96,7 +98,7 @@ func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	if err != nil {
 		return fmt.Errorf("%w: --listen %q is not HOST:PORT", errUsage, address)
 	}
-	if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && opts.Token == "" {
+	if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && tokenFile == "" {
 		return fmt.Errorf("%w: --listen %s is open to other machines; use 127.0.0.1 or give a --token-file", errUsage, address)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
@@ -106,6 +108,9 @@ func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	defer listener.Close()
 	fmt.Fprintf(a.stderr, "quarry: listening on %s\n", listener.Addr())
+	if tokenFile == "" {
+		fmt.Fprintf(a.stderr, "quarry: the header of the first message must have the line Authorization: Bearer %s\n", opts.Token)
+	}
 	for {
 		conn, err := listener.Accept()
 		if ctx.Err() != nil {

@@ -1,0 +1,30 @@
+package agent
+
+import "testing"
+
+// Y13: files that a program runs by itself, and those that only look like them.
+func TestDanger(t *testing.T) {
+	dangerous := []string{
+		".vscode/tasks.json", ".vscode/settings.json", "web/.vscode/launch.json", ".VSCode/Tasks.json", ".nvim.lua", "sub/.exrc", ".dir-locals.el", ".idea/workspace.xml", ".zed/tasks.json",
+		".helix/languages.toml", "x.code-workspace", ".devcontainer/devcontainer.json", ".mcp.json", ".claude/settings.json", "CLAUDE.md", "AGENTS.md", ".cursor/mcp.json",
+		".github/workflows/x.yml", ".github/actions/a/action.yml", ".github/copilot-instructions.md", ".gitlab-ci.yml", "Jenkinsfile", ".circleci/config.yml", "azure-pipelines.yml", ".ci/run", ".drone.yml",
+		".husky/pre-commit", ".githooks/post-checkout", "githooks/pre-push", ".pre-commit-config.yaml", "lefthook.yml", ".mise.toml",
+		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
+	}
+	for _, name := range dangerous {
+		if Danger(name) == "" {
+			t.Errorf("%s is not known as dangerous", name)
+		}
+	}
+	for _, name := range []string{
+		"main.go", "src/hooks/useFetch.ts", "hooks/handler.go", "Makefile", "package.json", "vscode/extension.ts", "editor/vscode.go", "docs/github/intro.md", "ci/main.go", "gitattributes.go", "README.md",
+		"internal/claude.go", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
+	} {
+		if what := Danger(name); what != "" {
+			t.Errorf("%s is taken for a file of which %s", name, what)
+		}
+	}
+	if got, want := Dangers([]string{"a.go", ".vscode/tasks.json"}), "Careful, .vscode/tasks.json: your editor may run what stands in it."; got != want {
+		t.Errorf("Dangers = %q, want %q", got, want)
+	}
+}

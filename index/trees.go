@@ -19,13 +19,16 @@ func (t trees) analyze(rel string, text []byte) (*syntax.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := tree.Analyze()
-	if len(file.Errors) > 0 {
+	if !tree.Whole() {
 		// Around errors an incremental parse may recover in another way than a
 		// fresh one, and the index must not depend on the way it came about.
-		return syntax.Analyze(tree.Language(), text)
+		if tree, err = syntax.Parse(tree.Language(), text); err != nil {
+			return nil, err
+		}
+		t.drop(rel)
+		t[rel] = tree
 	}
-	return file, nil
+	return tree.Analyze(), nil
 }
 
 func (t trees) parse(rel string, text []byte) (*syntax.Tree, error) {

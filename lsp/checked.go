@@ -9,6 +9,7 @@ import (
 
 	"quarry/agent"
 	"quarry/diagnostics"
+	"quarry/index/walk"
 	"quarry/lsp/settings"
 )
 
@@ -36,7 +37,10 @@ func (s *Server) check(u uri.URI) {
 		if doc == nil || doc.Stale {
 			return nil
 		}
-		problems := diagnostics.Syntax(agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()})
+		var problems []agent.Problem
+		if !walk.IsMinified(doc.Text.String()) {
+			problems = diagnostics.Syntax(agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Text.String()})
+		}
 		if ctx.Err() != nil {
 			return nil
 		}

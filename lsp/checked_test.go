@@ -2,6 +2,7 @@ package lsp_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"quarry/lsp/lsptest"
@@ -48,4 +49,22 @@ func TestSyntaxErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	await()
+}
+
+// A text whose lines a program wrote is not checked, and what was told of it before is
+// taken back.
+func TestMinifiedTextIsNotChecked(t *testing.T) {
+	e := edit(t, "vscode", &core{}, func(o *lsptest.Options) {
+		o.Configuration = map[string]any{"diagnostics": map[string]any{"syntax": true}}
+	})
+	b := open(t, e, "a.js", "javascript", "let a = = 1\n")
+	if err := e.Await(soon(t), func() bool { return len(e.Published(b)) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Replace(b, 0, 0, strings.Repeat("f(a);", 10_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Await(soon(t), func() bool { return len(e.Published(b)) == 0 }); err != nil {
+		t.Errorf("told of a minified text: %v", e.Published(b))
+	}
 }

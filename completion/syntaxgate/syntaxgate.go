@@ -10,6 +10,7 @@ import (
 
 	"quarry/index/lang"
 	"quarry/index/syntax"
+	"quarry/index/walk"
 )
 
 // Trees holds the trees of open documents; it is safe for concurrent use.
@@ -37,8 +38,12 @@ func New() *Trees { return &Trees{documents: map[string]*document{}} }
 
 // Document makes text the version of the document that candidates are compared
 // with, and answers its number of syntax errors; ok is false for a language
-// without a grammar.
+// without a grammar and for a text that a program wrote.
 func (t *Trees) Document(key, language, text string) (errors int, ok bool) {
+	if walk.IsMinified(text) {
+		t.Forget(key)
+		return 0, false
+	}
 	t.mu.Lock()
 	d := t.documents[key]
 	if d == nil {

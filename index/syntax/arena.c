@@ -238,3 +238,9 @@ void quarry_arena_delete(quarry_arena *arena) {
   }
   free(arena);
 }
+
+void quarry_give_back(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}

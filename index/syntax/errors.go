@@ -1,5 +1,11 @@
 package syntax
 
+import (
+	"math"
+
+	"quarry/index/lang"
+)
+
 // ErrorCount is the number of places the parser could not parse or had to make
 // up a token for, as in [File.Errors] but without the rest of an analysis: it
 // descends only where errors are, so that a sound tree costs one look at its
@@ -25,10 +31,11 @@ type Fault struct {
 // false for a language without a grammar and for a text that the parser gives up
 // on.
 func Faults(language string, src []byte) (list []Fault, ok bool) {
-	t, err := Parse(language, src)
-	if err != nil {
+	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, false
 	}
+	t := newTree(lang.Canonical(language), src, false)
+	t.parse(nil, false) // any reader's tree of the text will do
 	defer t.Close()
 	tree := t.copyTree()
 	if tree == nil {

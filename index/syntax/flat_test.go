@@ -21,7 +21,7 @@ func TestFlattenEqualsBinding(t *testing.T) {
 				return // read by lines
 			}
 			src = append(src, "\n( \" broken {"...)
-			tree := parse(l, nil, src)
+			tree := parse(l, nil, src, parseLimit(len(src)))
 			defer tree.close()
 			want := bindingTree(t, l, src)
 			defer want.Close()

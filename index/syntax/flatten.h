@@ -80,4 +80,7 @@ quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);
 
+// quarry_give_back returns freed memory to the system, where C's library can.
+void quarry_give_back(void);
+
 #endif

@@ -25,14 +25,15 @@ func newKeptTree(c *C.TSTree) *keptTree {
 }
 
 // parse parses a text, with the help of the tree of the version before if that was
-// edited to have its length. It returns nil if the parser gives up.
-func parse(l *language, old *keptTree, src []byte) *keptTree {
+// edited to have its length. It returns nil if the parser gives up, which it does
+// after limit microseconds of the processor.
+func parse(l *language, old *keptTree, src []byte, limit int) *keptTree {
 	defer l.enter()()
 	var before *C.TSTree
 	if old != nil {
 		before = old.c
 	}
-	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), C.uint64_t(firstLook(len(src))))
+	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.uint64_t(min(firstLook(len(src)), limit/2)))
 	runtime.KeepAlive(old)
 	if c == nil {
 		return nil

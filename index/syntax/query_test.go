@@ -65,7 +65,7 @@ func TestQueryEqualsCursor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tree := parse(l, nil, src)
+			tree := parse(l, nil, src, parseLimit(len(src)))
 			defer tree.close()
 			bindings := bindingTree(t, l, src)
 			defer bindings.Close()

@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"sync"
@@ -36,8 +35,9 @@ type Tree struct {
 	parsed   []byte // src as the parser sees it, of the same length
 	hopeless bool   // the parser gave up on it
 
-	mu   sync.Mutex // guards tree, which Close frees
-	tree *keptTree  // nil if there is none
+	mu      sync.Mutex // guards what follows, which Close frees
+	tree    *keptTree  // nil if there is none
+	version *version   // nil before the parse and in a language without a grammar
 }
 
 // Parse parses a whole text. The caller must not change src afterwards, and
@@ -48,7 +48,7 @@ func Parse(language string, src []byte) (*Tree, error) {
 		return nil, ErrTooLarge
 	}
 	t := newTree(lang.Canonical(language), src, false)
-	t.parse(nil)
+	t.parse(nil, true)
 	return t, nil
 }
 
@@ -73,16 +73,12 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 	next := newTree(t.language, src, t.hopeless)
 	old := t.copyTree()
 	if old == nil {
-		next.parse(nil)
+		next.parse(nil, false)
 		return next, nil
 	}
 	defer old.close()
-	if bytes.Equal(t.parsed, next.parsed) {
-		next.tree = old.copy()
-		return next, nil
-	}
 	old.edit(editBetween(t.parsed, next.parsed))
-	next.parse(old)
+	next.parse(old, false)
 	return next, nil
 }
 
@@ -97,6 +93,18 @@ func (t *Tree) Close() {
 		t.tree.close()
 		t.tree = nil
 	}
+	if t.version != nil {
+		t.version.release()
+		t.version = nil
+	}
+}
+
+// Whole answers whether the text was parsed without the help of an older version, or
+// as if: around errors the two may differ.
+func (t *Tree) Whole() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hopeless || t.version == nil || t.version.whole || t.version.errors == 0
 }
 
 // Analyze returns what the text yields; see the function of that name.
@@ -105,8 +113,9 @@ func (t *Tree) Analyze() *File {
 	tree := t.copyTree()
 	if tree == nil { // closed
 		again := newTree(t.language, t.src, t.hopeless)
-		again.parse(nil)
-		tree = again.tree
+		again.parse(nil, true)
+		defer again.Close()
+		tree = again.copyTree()
 	}
 	if tree == nil {
 		return t.analyzeLines(lines)
@@ -143,11 +152,16 @@ func (t *Tree) copyTree() *keptTree {
 	return t.tree.copy()
 }
 
-// parse sets the syntax tree, with the help of an older one if there is one. It
-// stays nil where there is no grammar and where the parser gives up.
-func (t *Tree) parse(old *keptTree) {
-	if l := languageFor(t.language); l != nil && !t.hopeless {
-		t.tree = parse(l, old, t.parsed)
-		t.hopeless = t.tree == nil
+// parse sets the syntax tree, with the help of an older one if there is one, or as
+// another Tree of the same text has it. It stays nil where there is no grammar and
+// where the parser gives up. whole is versionOf's.
+func (t *Tree) parse(old *keptTree, whole bool) {
+	l := languageFor(t.language)
+	if l == nil || t.hopeless {
+		return
+	}
+	t.version = versionOf(l, t.language, old, t.parsed, whole)
+	if t.hopeless = t.version.tree == nil; !t.hopeless {
+		t.tree = t.version.tree.copy()
 	}
 }

@@ -162,7 +162,7 @@ func withoutCopy(base string) string {
 		if !copyExts[ext] || ext == base {
 			return base
 		}
-		base = strings.TrimRight(strings.TrimSuffix(base, ext), "~")
+		base = strings.TrimRight(strings.TrimSuffix(base, ext), "~#")
 	}
 }
 

@@ -113,3 +113,32 @@ func BenchmarkIsSecret(b *testing.B) {
 		}
 	}
 }
+
+// Of any path: case does not count, a copy is as secret, and so is what Windows takes
+// for the same name.
+func FuzzIsSecret(f *testing.F) {
+	for _, list := range []map[string]string{secretPathsOf, openPathsOf} {
+		for _, group := range list {
+			for _, p := range strings.Fields(group) {
+				f.Add(p)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		secret := IsSecret(p)
+		for _, r := range p {
+			if r > 0x7f {
+				return // letters outside of ASCII have more forms than two
+			}
+		}
+		if got := IsSecret(strings.ToUpper(p)); got != secret {
+			t.Errorf("%q: %t, in capitals %t", p, secret, got)
+		}
+		if got := IsSecret(p + ". "); got != secret {
+			t.Errorf("%q: %t, with a dot at its end %t", p, secret, got)
+		}
+		if secret && !strings.HasSuffix(p, "/") && !IsSecret(p+".bak") {
+			t.Errorf("%q is secret, its copy is not", p)
+		}
+	})
+}

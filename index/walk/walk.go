@@ -350,20 +350,34 @@ func isBinary(text []byte) bool {
 	return bytes.IndexByte(text[:min(len(text), binaryHead)], 0) >= 0
 }
 
-// unfit answers why a text must not be indexed, or is no use there: a private key,
-// binary data, or lines so long that a program wrote them.
-func unfit(text []byte) Reason {
+// IsMinified answers whether the lines of a text are so long that a program wrote
+// them: it is no use in an index, and nothing to parse.
+func IsMinified[T string | []byte](text T) bool {
 	const (
 		longText = 20_000
 		longLine = 1000 // bytes on average; what people write stays under 100
 	)
-	if isBinary(text) {
+	if len(text) <= longText {
+		return false
+	}
+	lines := 1
+	for i := range len(text) {
+		if text[i] == '\n' {
+			lines++
+		}
+	}
+	return len(text)/lines > longLine
+}
+
+// unfit answers why a text must not be indexed, or is no use there: a private key,
+// binary data, or written by a program.
+func unfit(text []byte) Reason {
+	switch {
+	case isBinary(text):
 		return Binary
-	}
-	if IsSecretText(text) {
+	case IsSecretText(text):
 		return Secret
-	}
-	if len(text) > longText && len(text)/(bytes.Count(text, []byte{'\n'})+1) > longLine {
+	case IsMinified(text):
 		return Minified
 	}
 	return ""

@@ -1,0 +1,148 @@
+package syntax
+
+// #include "flatten.h"
+import "C"
+
+import (
+	"bytes"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+)
+
+// An open document has several readers: the index, the gate of completions, the
+// checker. A version is what the parser made of one text of it, for all Trees of that
+// text: who comes second waits for the first and takes a copy, which costs nothing. It
+// lives as long as one of its Trees is not closed.
+type version struct {
+	language string
+	parsed   []byte
+	// whole: without the help of an older tree, which may recover from errors in
+	// another way.
+	whole  bool
+	users  int           // guarded by open.mu
+	ready  chan struct{} // closed when the fields below are set
+	tree   *keptTree     // nil if the parser gave up
+	errors int
+}
+
+// open are the versions alive, some two a document.
+var open struct {
+	mu   sync.Mutex
+	list []*version
+	trim *time.Timer
+}
+
+// parses counts texts that went to the parser, for tests.
+var parses int
+
+// hopelessNear is how much of a text may differ from one that the parser gave up on
+// to be taken for the same document.
+const hopelessNear = 4 << 10
+
+// Versions that the parser gave up on are remembered when they are closed, too: the
+// checker has no Tree of its own. mostHopeless of them are, none larger than largeHopeless.
+const (
+	mostHopeless  = 8
+	largeHopeless = 4 << 20
+)
+
+// openLimit bounds the parse of an open document, in microseconds of the processor:
+// twice to six times what source takes. What takes longer is not what its name says,
+// and is read by its lines from then on. An edit has a fourth.
+func openLimit(size int, whole bool) int {
+	limit := min(200_000+size*6/10, 2_000_000)
+	if !whole {
+		limit /= 4
+	}
+	return limit
+}
+
+// versionOf is the version of a text, which the caller releases. whole: only one that
+// was parsed as a whole will do, or one without errors, which is the same.
+func versionOf(l *language, name string, old *keptTree, parsed []byte, whole bool) *version {
+	open.mu.Lock()
+	for _, v := range open.list {
+		if v.language != name {
+			continue
+		}
+		given := v.ended() && v.tree == nil
+		switch {
+		case given && near(v.parsed, parsed), len(v.parsed) == len(parsed) && (v.whole || !whole || v.ended() && v.errors == 0) && bytes.Equal(v.parsed, parsed):
+			v.users++
+			open.mu.Unlock()
+			<-v.ready
+			return v
+		}
+	}
+	v := &version{language: name, parsed: parsed, whole: old == nil, users: 1, ready: make(chan struct{})}
+	open.list = append(open.list, v)
+	parses++
+	open.mu.Unlock()
+	defer close(v.ready)
+	if v.tree = parse(l, old, parsed, openLimit(len(parsed), v.whole)); v.tree != nil {
+		v.errors = v.tree.countErrors()
+	}
+	return v
+}
+
+func (v *version) ended() bool {
+	select {
+	case <-v.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// near answers whether b may be a later version of a.
+func near(a, b []byte) bool {
+	most := min(hopelessNear, len(a)/16)
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return false
+	}
+	start := commonPrefix(a, b)
+	return min(len(a), len(b))-start-commonPrefixReversed(a[start:], b[start:]) <= most
+}
+
+const (
+	// largeText is what leaves memory worth giving back.
+	largeText = 256 << 10
+	// trimAfter is how long after the last large tree was freed: edits free one each.
+	trimAfter = 2 * time.Second
+)
+
+// release ends what versionOf began.
+func (v *version) release() {
+	open.mu.Lock()
+	defer open.mu.Unlock()
+	if v.users--; v.users > 0 {
+		return
+	}
+	open.list = slices.DeleteFunc(open.list, func(o *version) bool { return o == v })
+	if v.tree != nil {
+		v.tree.close()
+	} else if len(v.parsed) <= largeHopeless {
+		open.list = append(open.list, v)
+		idle := func(o *version) bool { return o.users == 0 }
+		if n := len(open.list) - len(slices.DeleteFunc(slices.Clone(open.list), idle)); n > mostHopeless {
+			i := slices.IndexFunc(open.list, idle)
+			open.list = slices.Delete(open.list, i, i+1)
+		}
+	}
+	if len(v.parsed) >= largeText {
+		if open.trim == nil {
+			open.trim = time.AfterFunc(trimAfter, giveBack)
+		} else {
+			open.trim.Reset(trimAfter)
+		}
+	}
+}
+
+// giveBack returns to the system what large trees have left: C's library keeps it, and
+// Go does not know of it.
+func giveBack() {
+	C.quarry_give_back()
+	debug.FreeOSMemory()
+}

@@ -1,0 +1,186 @@
+package syntax
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// parsed counts the texts that went to the parser since.
+func parsed() int {
+	open.mu.Lock()
+	defer open.mu.Unlock()
+	return parses
+}
+
+func parseNow(t *testing.T, language, text string) *Tree {
+	t.Helper()
+	tree, err := Parse(language, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// However many read a version of a document, at once or one after the other, it is
+// parsed once: sound or not, of a whole or after an edit.
+func TestOneParseForAllReaders(t *testing.T) {
+	for name, text := range map[string]string{
+		"sound":       "package shared1\n\nfunc f() {\n" + strings.Repeat("\tcall(a, b, c)\n", 500) + "}\n",
+		"with errors": "package shared2\n\nfunc f() {\n" + strings.Repeat("\tcall(a, b, c)\n", 500) + "\tx := := y(\n}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := parsed()
+			index := parseNow(t, "go", text)
+			defer index.Close()
+			var readers sync.WaitGroup
+			for range 4 {
+				readers.Go(func() {
+					gate, err := Parse("golang", []byte(text))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer gate.Close()
+					if _, ok := Faults("go", []byte(text)); !ok {
+						t.Error("no tree")
+					}
+				})
+			}
+			readers.Wait()
+			if n := parsed() - before; n != 1 {
+				t.Errorf("%d parses of one version", n)
+			}
+			edited := strings.Replace(text, "call(a", "called(a", 1)
+			one, err := index.Update([]byte(edited))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer one.Close()
+			two, err := index.Update([]byte(edited))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer two.Close()
+			Faults("go", []byte(edited))
+			if n := parsed() - before; n != 2 {
+				t.Errorf("%d parses of two versions", n)
+			}
+			// An index must not depend on the edits that led to a text.
+			if sound := name == "sound"; one.Whole() != sound {
+				t.Errorf("whole after an edit: %t", one.Whole())
+			}
+			whole := parseNow(t, "go", edited)
+			defer whole.Close()
+			if !whole.Whole() {
+				t.Error("a parse of a whole text depends on the version before")
+			}
+		})
+	}
+	open.mu.Lock()
+	defer open.mu.Unlock()
+	for _, v := range open.list {
+		if strings.HasPrefix(string(v.parsed), "package shared") {
+			t.Error("a version outlives its trees")
+		}
+	}
+}
+
+// soup is a megabyte of operators in lines: what error recovery takes longest for.
+func soup(seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	pieces := []string{"<", ">", "(", ")", "[", "]", "{", "}", "+", "=>", "?", ":", "a", "b", " ", "\n", "`", "\"", "/", "*", ";", ","}
+	var b strings.Builder
+	for b.Len() < 1<<20 {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// A text that the parser gave up on is not tried again: not in its next versions, not
+// by another reader, not after the last one closed it.
+func TestHopelessDocumentsAreRemembered(t *testing.T) {
+	text := soup(7)
+	before := parsed()
+	tree := parseNow(t, "typescript", text)
+	if _, ok := tree.ErrorCount(); ok {
+		t.Fatal("the parser did not give up")
+	}
+	next, err := tree.Update([]byte("x" + text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	next.Close()
+	for i := range 5 {
+		text = text[:500_000+i] + "x" + text[500_000+i:]
+		if _, ok := Faults("typescript", []byte(text)); ok {
+			t.Error("it was parsed in the end")
+		}
+	}
+	if n := parsed() - before; n != 1 {
+		t.Errorf("the parser was asked %d times", n)
+	}
+	// Another text is none of its versions.
+	if other := parseNow(t, "typescript", strings.Repeat("let a = f(b);\n", len(text)/14)); true {
+		defer other.Close()
+		if n, ok := other.ErrorCount(); !ok || n > 0 {
+			t.Errorf("a sound text of the same length: %d errors, %t", n, ok)
+		}
+	}
+}
+
+// What an open document may take of the processor: three times what source does, and
+// for a megabyte under a second a try, of which there are two.
+func TestOpenLimit(t *testing.T) {
+	for _, size := range []int{1 << 10, 100 << 10, 1 << 20, 3 << 20} {
+		if limit := openLimit(size, true); limit < size*6/10 || limit < 200_000 {
+			t.Errorf("%d bytes have %d us, too few for source on a slow machine", size, limit)
+		}
+	}
+	if most := openLimit(1<<20, true); most > 900_000 {
+		t.Errorf("a megabyte has %d us", most)
+	}
+	if most := openLimit(1<<30, true); most > 2_000_000 {
+		t.Errorf("a gigabyte has %d us", most)
+	}
+}
+
+// Large documents with errors leave little once they are closed.
+func TestClosedDocumentsGiveMemoryBack(t *testing.T) {
+	resident := func() int {
+		t.Helper()
+		data, err := os.ReadFile("/proc/self/statm")
+		if err != nil {
+			t.Skipf("nothing tells what the process holds: %v", err)
+		}
+		var size, pages int
+		if _, err := fmt.Fscan(bytes.NewReader(data), &size, &pages); err != nil {
+			t.Fatal(err)
+		}
+		return pages * os.Getpagesize()
+	}
+	giveBack()
+	before := resident()
+	most := 0
+	var trees []*Tree
+	for i, language := range []string{"javascript", "python", "typescript"} {
+		trees = append(trees, parseNow(t, language, strings.Repeat("x = (a + b) * [c, d];\n", 30_000)+soup(uint64(i))[:2_000]))
+		most = max(most, resident()-before)
+	}
+	for _, tree := range trees {
+		tree.Close()
+	}
+	runtime.GC()
+	giveBack()
+	kept := resident() - before
+	t.Logf("%d MB at most, %d MB kept", most>>20, kept>>20)
+	if kept > 60<<20 {
+		t.Errorf("%d MB of %d are kept of documents that are closed", kept>>20, most>>20)
+	}
+}

@@ -4,16 +4,35 @@ TAGS    := sqlite_fts5
 # The longest package takes 100 seconds on two cores; ten minutes are too few for a loaded machine.
 GOTEST  := $(GO) test -race -timeout 20m -tags $(TAGS)
 BIN     := bin/quarry
+# The C in the binary, SQLite and the grammars, reads what strangers wrote: addresses by
+# chance, a table of functions that nobody can write to, checked copies and stacks.
+ifeq ($(shell uname -s),Linux)
+HARDEN  := CGO_CFLAGS="-O2 -g -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
+HARDLD  := -buildmode=pie -ldflags "-extldflags '-Wl,-z,relro -Wl,-z,now'"
+endif
+GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-vectors help build demo modules test flaky test-editors vscode screenshot vet ollama minilm coder clean
+.PHONY: hardened licences sbom vulnerabilities bench bench-vectors help build demo modules test flaky test-editors vscode screenshot vet ollama minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 build: ## build bin/quarry
-	$(GO) build -trimpath -tags $(TAGS) -o $(BIN) ./cmd/quarry
+	$(HARDEN) $(GO) build -trimpath $(HARDLD) -tags $(TAGS) -o $(BIN) ./cmd/quarry
+
+hardened: build ## check that the binary is built against misuse (Linux)
+	@$(GO) run ./testdata/supply hardened $(BIN)
+
+licences: ## collect the licences of all that is linked in, bin/LICENCES
+	@mkdir -p bin && $(GO) run ./testdata/supply licences ./cmd/quarry > bin/LICENCES && echo bin/LICENCES
+
+sbom: ## list all that is linked in as CycloneDX, bin/sbom.cdx.json
+	@mkdir -p bin && $(GO) run ./testdata/supply sbom ./cmd/quarry > bin/sbom.cdx.json && echo bin/sbom.cdx.json
+
+vulnerabilities: ## look for known vulnerabilities, where their database can be reached
+	@$(GO) run ./testdata/supply vulnerabilities $(GO) run $(GOVULN) -tags $(TAGS) ./...
 
 demo: build ## show ghost text in this terminal, with Ollama if it answers
 	@$(BIN) demo

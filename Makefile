@@ -74,7 +74,7 @@ bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet m
 vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs npm)
 	cd editors/vscode && npm ci --silent && npm run --silent pack
 
-screenshot: vscode ## take the pictures of ghost text in docs/ anew
+screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/nvim -run '^TestGhostTextOfTheModel$$' -screenshot $(CURDIR)/docs
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -screenshot $(CURDIR)/docs

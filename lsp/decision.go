@@ -210,7 +210,9 @@ func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 			}
 			s.say(Info, tooHasty+"The question comes back when you pause.")
 		case chosen == choiceShow:
-			text := fmt.Sprintf("%s%s\n\n%s %s\n", headline(d.Title), markdown.Code("diff", strings.TrimRight(d.Diff, "\n")), markdown.Inline(d.Reason), markdown.Inline(s.basis(d.Proposal)))
+			// The diff begins in the first line: the next question may lie over what is below.
+			text := fmt.Sprintf("%s\n\n%s. %s\n%s\n", markdown.Code("diff", strings.TrimRight(d.Diff, "\n")),
+				markdown.Inline(title), markdown.Inline(d.Reason), markdown.Inline(s.basis(d.Proposal)))
 			if err := s.show("proposal", text); err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@
 package emacs_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,35 +113,51 @@ func (s shop) onMistake() {
 	s.Press("Left")
 }
 
-// choose answers quarry's question, which has these choices.
-func (s shop) choose(choices, choice string) {
-	prompt := "(" + choices + ")"
-	s.WaitForText(prompt)
-	s.Type(choice + "\n")
-	s.WaitFor("end of the question", func(screen editortest.Screen) bool { return !screen.Contains(prompt) })
+// changeKeys are above a change that is shown.
+const changeKeys = "C-c C-c applies, C-c C-k discards"
+
+// change waits until the change is shown, with all that it rests on.
+func (s shop) change() {
+	for _, part := range []string{
+		changeKeys, "The field is named `Count`", "Confidence: high. Based on shop.go:3-6.", "-               n += it.Counts", "+               n += it.Count",
+	} {
+		s.WaitForText(part)
+	}
 }
 
-// decline answers quarry's question by C-g; the server knows, and waiting is no longer shown.
-func (s shop) decline(waiting string) {
-	s.WaitForText("(" + choices + ")")
+// apply says yes to the change that is shown.
+func (s shop) apply() {
+	s.change()
+	s.command("quarry-apply")
+	s.ended()
+}
+
+// discard says no to the change that is shown; the server knows, and waiting is no longer shown.
+func (s shop) discard(waiting string) {
+	s.change()
 	s.WaitForText(waiting)
-	s.Press("C-g")
-	s.WaitFor("end of the work", func(screen editortest.Screen) bool { return !screen.Contains(choices) && !screen.Contains(waiting) })
+	s.command("quarry-discard")
+	s.ended()
+	s.WaitFor("end of the work", func(screen editortest.Screen) bool { return !screen.Contains(waiting) })
+}
+
+func (s shop) ended() {
+	s.WaitFor("end of the change", func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
 }
 
 // wholeFile selects all of it.
 func (s shop) wholeFile() { s.Press("C-x", "1", "C-x", "h") }
 
 const (
-	choices      = "Apply, Show changes, Discard"
-	choicesShown = "Apply, Discard"
-	explained    = "the field is Count (shop.go:3-6)"
-	answered     = "adds every Count"
+	explained = "the field is Count (shop.go:3-6)"
+	answered  = "adds every Count"
 )
 
 // mended waits for the change, and saves it.
 func (s shop) mended() {
-	s.WaitFor("change", func(screen editortest.Screen) bool { return !screen.Contains("it.Counts") })
+	s.WaitFor("change", func(screen editortest.Screen) bool {
+		return screen.Contains("n += it.Count") && !screen.Contains("it.Counts")
+	})
 	s.Press("C-x", "C-s")
 	s.WaitForFile(s.file, editortest.Mended)
 }
@@ -159,16 +177,9 @@ func TestFixWithLspMode(t *testing.T) {
 	s := openShopWithLspMode(t)
 	s.onMistake()
 	s.action("lsp-execute-code-action", "Fix")
-	s.choose(choices, "Show changes")
-	s.WaitFor("changes", func(screen editortest.Screen) bool {
-		return strings.Contains(screen.String(), "\n-       n += it.Counts\n+       n += it.Count\n")
-	})
-	s.choose(choicesShown, "Discard")
-	s.Press("C-x", "1")
+	s.discard("waits for your")
 	s.action("lsp-execute-code-action", "Fix")
-	s.decline("waits for your")
-	s.action("lsp-execute-code-action", "Fix")
-	s.choose(choices, "Apply")
+	s.apply()
 	s.mended()
 }
 
@@ -180,10 +191,10 @@ func TestAskAndRefactorWithLspMode(t *testing.T) {
 	s.wholeFile()
 	s.command("quarry-refactor")
 	s.Type("use the right field\n")
-	s.decline("waits for your")
+	s.discard("waits for your")
 	s.wholeFile()
 	s.action("lsp-execute-code-action", "Simpl")
-	s.choose(choices, "Apply")
+	s.apply()
 	s.mended()
 }
 
@@ -205,7 +216,7 @@ func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 			s.WaitForText(explained)
 		})
 	}
-	t.Run("question", func(t *testing.T) {
+	t.Run("change", func(t *testing.T) {
 		s := openShopWithLspMode(t)
 		s.onMistake()
 		release := s.hold()
@@ -217,9 +228,48 @@ func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 		s.Type("still")
 		s.WaitForText("M-x undecidedstill")
 		s.Press("C-g")
-		s.choose(choices, "Apply")
+		s.apply()
 		s.mended()
 	})
+}
+
+// What is typed elsewhere answers nothing: the change is shown in a pause, in a window that is not selected. There the
+// keys that are shown answer, and one undo takes the change back.
+func TestTypingThroughAProposal(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) shop{"lsp-mode": openShopWithLspMode, "eglot": openShopWithEglot} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			s.onMistake()
+			release := s.hold()
+			s.command("quarry-fix")
+			letter := filepath.Join(filepath.Dir(s.file), "letter.txt")
+			s.Press("C-x", "C-f")
+			s.WaitForText("Find file:")
+			s.Type("letter.txt\n")
+			s.WaitForText("letter.txt")
+			s.Type("dear reader\n")
+			release()
+			s.change()
+			s.Type("y\n\nyes\n")
+			s.Press("C-x", "C-s")
+			s.WaitForFile(letter, "dear reader\ny\n\nyes\n")
+			s.change()
+			if got, err := os.ReadFile(s.file); err != nil || string(got) != editortest.Shop {
+				t.Errorf("shop.go is (%v)\n%s", err, got)
+			}
+			s.Press("C-x", "o")
+			s.WaitFor("cursor in the change", func(screen editortest.Screen) bool { return screen.CursorRow > 20 })
+			s.Insist("end of the change", func() { s.Press("C-c", "C-c") }, // once more if it came too soon
+				func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
+			s.command("switch-to-buffer")
+			s.Type("shop.go\n")
+			s.mended()
+			s.command("undo")
+			s.WaitForText("n += it.Counts")
+			s.Press("C-x", "C-s")
+			s.WaitForFile(s.file, editortest.Shop)
+		})
+	}
 }
 
 func TestExplainWithEglot(t *testing.T) {
@@ -233,13 +283,9 @@ func TestFixWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
 	s.onMistake()
 	s.command("quarry-fix")
-	s.choose(choices, "Show changes")
-	s.choose(choicesShown, "Discard")
-	s.Press("C-x", "1")
+	s.discard("/95%]")
 	s.command("quarry-fix")
-	s.decline("/95%]")
-	s.command("quarry-fix")
-	s.choose(choices, "Apply")
+	s.apply()
 	s.mended()
 }
 
@@ -251,10 +297,10 @@ func TestAskAndRefactorWithEglot(t *testing.T) {
 	s.wholeFile()
 	s.command("quarry-refactor")
 	s.Type("use the right field\n")
-	s.decline("/95%]")
+	s.discard("/95%]")
 	s.wholeFile()
 	s.action("eglot-code-actions", "Simpl")
-	s.choose(choices, "Apply")
+	s.apply()
 	s.mended()
 }
 

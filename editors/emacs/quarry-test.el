@@ -63,5 +63,38 @@
         (kill-buffer))))
   (should (equal (quarry--show-soon "/nowhere") '(:success :json-false))))
 
+;; A yes close behind another command does not count; it is said, and the change stays.
+(ert-deftest quarry-test-hasty-yes ()
+  (let* ((now 1000) sent said
+         (quarry--proposals nil)
+         (quarry--last-command 0)
+         (inhibit-message t))
+    (cl-letf (((symbol-function 'quarry--now) (lambda () now))
+              ((symbol-function 'current-idle-time) (lambda () (seconds-to-time 2)))
+              ((symbol-function 'message) (lambda (&rest args) (push (apply #'format args) said))))
+      (quarry--propose (list :id "1" :title "Fix" :reason "Why.\n--- not a diff" :basis "Confidence: high." :diff "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b"
+                             :connection 'here :buffer nil :sent nil
+                             :request (lambda (_connection method params done)
+                                        (push (list method (plist-get params :apply)) sent)
+                                        (funcall done nil ""))))
+      (should-error (quarry-apply))     ; nothing is shown yet
+      (quarry--show-proposal)
+      (with-current-buffer (plist-get (car quarry--proposals) :buffer)
+        (should (equal (buffer-string) " Why.\n --- not a diff\n Confidence: high.\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"))
+        (should buffer-read-only)
+        (should (eq (key-binding (kbd "C-c C-c")) #'quarry-apply))
+        (dolist (key '("RET" "y" "a" "SPC"))
+          (should-not (eq (key-binding (kbd key)) #'quarry-apply))))
+      (quarry--note-command)
+      (setq now 1000.29)
+      (quarry-apply)
+      (should (equal said '("quarry: not applied: another key came just before; answer again")))
+      (should-not sent)
+      (setq now 1000.31)
+      (quarry-apply)
+      (should (equal sent '(("quarry/decide" t))))
+      (should-not quarry--proposals)
+      (should-not (memq #'quarry--note-command post-command-hook)))))
+
 (provide 'quarry-test)
 ;;; quarry-test.el ends here

@@ -16,15 +16,18 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'diff-mode)
 (require 'flymake)
 (require 'seq)
 
+(defvar eglot-confirm-server-edits)
 (defvar lsp--cur-workspace)
 (declare-function eglot--server-info "eglot" (server))
 (declare-function eglot-current-server "eglot")
 (declare-function eglot-execute "eglot" (server action))
 (declare-function eglot-uri-to-path "eglot" (uri))
 (declare-function eglot-path-to-uri "eglot" (path &rest options))
+(declare-function jsonrpc-async-request "jsonrpc" (connection method params &rest args))
 (declare-function lsp--client-server-id "ext:lsp-mode")
 (declare-function lsp--path-to-uri "ext:lsp-mode")
 (declare-function lsp--uri-to-path "ext:lsp-mode")
@@ -63,15 +66,15 @@
 ;;;###autoload
 (defun quarry-fix ()
   "Propose a fix of a diagnostic of this line, whoever reported it.
-Nothing changes before you have said yes."
+The change is shown, and made only by `quarry-apply'."
   (interactive)
   (quarry--execute "quarry.fix" (quarry--problem)))
 
 ;;;###autoload
 (defun quarry-refactor (beg end wish)
   "Propose to change the text from BEG to END according to WISH.
-It is one of the refactorings offered, or any words of yours.  Nothing
-changes before you have said yes."
+It is one of the refactorings offered, or any words of yours.  The
+change is shown, and made only by `quarry-apply'."
   (interactive
    (if (use-region-p)
        (list (region-beginning) (region-end) (quarry--read-wish))
@@ -152,14 +155,119 @@ You choose if there are several."
                        (user-error "Neither lsp-mode nor eglot runs quarry in this buffer"))
                    (list :command command :arguments (vector argument)))))
 
+;;;; Changes that the server proposes
+
+;; Each is shown in a window of its own as a diff, with the reason and what it rests on, once nothing was typed for a while.
+;; The window is not selected: no key that was meant for something else can answer there.
+
+(defvar quarry--proposals nil
+  "Those that nobody has decided, the oldest first; only the first is shown.
+Each is a plist with :id, :title, :reason, :basis and :diff as docs/protocol.md
+has them, :connection, to the server, :request, a function that sends that a
+request, and :buffer once it is shown.")
+
+(defvar quarry--last-command 0
+  "When the last command ended that was not one in the minibuffer.")
+
+(defconst quarry--pause 1.0
+  "How long nothing must have been typed before a change is shown, in seconds.")
+
+(defconst quarry--hasty 0.3
+  "How close behind another command a yes does not count, in seconds.")
+
+(defun quarry--now () "The time in seconds." (float-time))
+
+(defun quarry--note-command ()
+  "Note when a command ended."
+  (unless (minibufferp) (setq quarry--last-command (quarry--now))))
+
+(defun quarry--find (connection id)
+  "The proposal ID of CONNECTION."
+  (seq-find (lambda (p) (and (eq (plist-get p :connection) connection) (equal (plist-get p :id) id))) quarry--proposals))
+
+(defun quarry--propose (proposal)
+  "Show PROPOSAL when nothing is typed, unless it is shown already."
+  (unless (quarry--find (plist-get proposal :connection) (plist-get proposal :id))
+    (unless quarry--proposals (add-hook 'post-command-hook #'quarry--note-command))
+    (setq quarry--proposals (append quarry--proposals (list proposal)))
+    (quarry--show-next)))
+
+(defun quarry--show-next ()
+  "Show the first proposal when nothing is typed, unless it is shown already."
+  (run-with-timer 0 nil #'quarry--when-free #'quarry--show-proposal quarry--pause))
+
+(defun quarry--show-proposal ()
+  "Show the first proposal, unless it is shown already."
+  (when-let* ((p (car quarry--proposals)) ((not (plist-get p :buffer))))
+    (let ((buffer (generate-new-buffer "*quarry change*")))
+      (plist-put p :buffer buffer)
+      (with-current-buffer buffer
+        ;; A blank before them keeps the words from being taken for lines of the diff.
+        (dolist (text (list (plist-get p :reason) (plist-get p :basis)))
+          (insert (replace-regexp-in-string "^" " " (string-trim text)) "\n"))
+        (insert "\n" (string-trim-right (plist-get p :diff)) "\n")
+        (goto-char (point-min))
+        (quarry-change-mode)
+        (setq header-line-format
+              (list (plist-get p :title) (substitute-command-keys "   \\[quarry-apply] applies, \\[quarry-discard] discards")))
+        (add-hook 'kill-buffer-hook (lambda () (quarry--decide p nil)) nil t))
+      (display-buffer buffer '(nil (inhibit-same-window . t))))))
+
+(defun quarry--forget (p)
+  "There is nothing left to decide about P."
+  (when (memq p quarry--proposals)
+    (setq quarry--proposals (delq p quarry--proposals))
+    (unless quarry--proposals (remove-hook 'post-command-hook #'quarry--note-command))
+    (when (buffer-live-p (plist-get p :buffer))
+      (quit-windows-on (plist-get p :buffer) t))
+    (quarry--show-next)))
+
+(defun quarry--decide (p apply)
+  "Tell the server to apply P, or that it is discarded if APPLY is nil."
+  (when (and (memq p quarry--proposals) (not (plist-get p :sent)))
+    (plist-put p :sent t)
+    (funcall (plist-get p :request) (plist-get p :connection) "quarry/decide" (list :id (plist-get p :id) :apply (if apply t :json-false))
+             (lambda (open text)
+               (plist-put p :sent nil)
+               (unless open (quarry--forget p))
+               (unless (string-empty-p text) (message "quarry: %s" text))))))
+
+(defun quarry--shown ()
+  "The proposal that is shown."
+  (or (seq-find (lambda (p) (buffer-live-p (plist-get p :buffer))) quarry--proposals)
+      (user-error "No change is proposed")))
+
+(defun quarry-apply ()
+  "Make the change that quarry proposes.  One undo takes it back."
+  (interactive)
+  (let ((p (quarry--shown)))
+    (if (< (- (quarry--now) quarry--last-command) quarry--hasty)
+        (message "quarry: not applied: another key came just before; answer again")
+      (quarry--decide p t))))
+
+(defun quarry-discard ()
+  "Discard the change that quarry proposes."
+  (interactive)
+  (quarry--decide (quarry--shown) nil))
+
+(defvar-keymap quarry-change-mode-map
+  "C-c C-c" #'quarry-apply
+  "C-c C-k" #'quarry-discard)
+
+(define-derived-mode quarry-change-mode diff-mode "Change"
+  "A change that quarry proposes."
+  (setq buffer-read-only t))
+
 ;;;; Questions and documents of the server
 
-(defun quarry--when-free (f &rest args)
-  "Call F with ARGS once the person is not in the minibuffer.
-A question would be in their way, and leaving the minibuffer closes windows that
-were opened meanwhile."
-  (if (> (minibuffer-depth) 0)
-      (apply #'run-with-timer 0.2 nil #'quarry--when-free f args)
+(defun quarry--when-free (f &optional pause &rest args)
+  "Call F with ARGS once the user is not in the minibuffer.
+With PAUSE, once they have typed nothing for that many seconds, too.  A question
+would be in their way, and leaving the minibuffer closes windows that were
+opened meanwhile."
+  (if (or (> (minibuffer-depth) 0)
+          (and pause (< (float-time (or (current-idle-time) 0)) pause)))
+      (apply #'run-with-timer 0.2 nil #'quarry--when-free f pause args)
     (apply f args)))
 
 (defun quarry--choose (message titles)
@@ -188,7 +296,7 @@ were opened meanwhile."
   (if (not (file-readable-p file))
       (list :success :json-false)
     ;; Not in the process filter.
-    (apply #'run-with-timer 0 nil #'quarry--when-free #'quarry--show file place)
+    (apply #'run-with-timer 0 nil #'quarry--when-free #'quarry--show nil file place)
     (list :success t)))
 
 ;;;; Eglot
@@ -197,8 +305,36 @@ were opened meanwhile."
   "Whether SERVER is quarry."
   (equal (plist-get (eglot--server-info server) :name) "quarry"))
 
+(defun quarry--eglot-request (server method params callback)
+  "Send SERVER the request METHOD with PARAMS; call CALLBACK with its result."
+  (jsonrpc-async-request server (intern (concat ":" method)) params
+                         :success-fn (lambda (result)
+                                       (funcall callback (eq t (plist-get result :open)) (plist-get result :message)))
+                         :error-fn (lambda (err) (funcall callback nil (plist-get err :message)))))
+
 (with-eval-after-load 'eglot
-  ;; Eglot by itself sends no answer on C-g, and has the first choice, to apply, typed in already.
+  (cl-defmethod eglot-client-capabilities :extra "quarry" :around (_server)
+    "Say that changes are shown here; other servers do not mind."
+    (let* ((capabilities (cl-call-next-method))
+           (experimental (plist-get capabilities :experimental)))
+      (plist-put capabilities :experimental
+                 `(:quarry (:proposals t) ,@(and (consp experimental) experimental)))))
+
+  (cl-defmethod eglot-handle-notification (server (_method (eql quarry/proposal)) &rest proposal)
+    "Show PROPOSAL of SERVER."
+    (quarry--propose `(:connection ,server :request quarry--eglot-request :buffer nil :sent nil ,@proposal)))
+
+  (cl-defmethod eglot-handle-notification (server (_method (eql quarry/proposal.end)) &key id &allow-other-keys)
+    "Take the proposal ID of SERVER off the screen."
+    (quarry--forget (quarry--find server id)))
+
+  (cl-defmethod eglot-handle-request :extra "quarry" :around
+    (server (_method (eql workspace/applyEdit)) &rest _)
+    "Do not ask again about an edit of SERVER, if it is quarry."
+    (let ((eglot-confirm-server-edits (unless (quarry--eglot-p server) eglot-confirm-server-edits)))
+      (cl-call-next-method)))
+
+  ;; Eglot by itself sends no answer on C-g, and has the first choice typed in already.
   (cl-defmethod eglot-handle-request :extra "quarry" :around
     (server (_method (eql window/showMessageRequest)) &key message actions &allow-other-keys)
     "Ask the person what SERVER asks by MESSAGE and ACTIONS, if it is quarry."
@@ -227,6 +363,7 @@ to a request that Emacs waits for takes the question off the screen."
                        (lambda (message titles)
                          (let ((chosen (quarry--choose message titles)))
                            (funcall reply (and chosen (list :title chosen)))))
+                       nil
                        (lsp-get params :message)
                        (mapcar (lambda (a) (lsp-get a :title)) (lsp-get params :actions))))
 
@@ -236,6 +373,25 @@ Lsp-mode by itself fails while the minibuffer is in use."
   (let ((start (lsp-get (lsp-get params :selection) :start)))
     (quarry--show-soon (lsp--uri-to-path (lsp-get params :uri)) (lsp-get start :line) (lsp-get start :character))))
 
+(defun quarry--lsp-request (workspace method params callback)
+  "Send WORKSPACE the request METHOD with PARAMS; call CALLBACK with its result."
+  (let ((lsp--cur-workspace workspace))
+    (lsp-request-async method params
+                       (lambda (result)
+                         (funcall callback (eq t (lsp-get result :open)) (lsp-get result :message)))
+                       :error-handler (lambda (err) (funcall callback nil (lsp-get err :message)))
+                       :mode 'detached)))
+
+(defun quarry--on-proposal (workspace params)
+  "Show the proposal PARAMS of WORKSPACE."
+  (quarry--propose `(:connection ,workspace :request quarry--lsp-request :buffer nil :sent nil
+                          ,@(mapcan (lambda (key) (list key (lsp-get params key)))
+                                    '(:id :title :reason :basis :diff)))))
+
+(defun quarry--on-proposal-end (workspace params)
+  "Take the proposal that PARAMS of WORKSPACE name off the screen."
+  (quarry--forget (quarry--find workspace (lsp-get params :id))))
+
 (with-eval-after-load 'lsp-mode
   (lsp-register-client
    (make-lsp-client
@@ -243,6 +399,11 @@ Lsp-mode by itself fails while the minibuffer is in use."
     :new-connection (lsp-stdio-connection (lambda () quarry-command))
     :activation-fn #'always
     :add-on? t                          ; beside the language's own server
+    :custom-capabilities '((experimental . ((quarry . ((proposals . t))))))
+    :notification-handlers (let ((handlers (make-hash-table :test 'equal)))
+                             (puthash "quarry/proposal" #'quarry--on-proposal handlers)
+                             (puthash "quarry/proposal.end" #'quarry--on-proposal-end handlers)
+                             handlers)
     :request-handlers (let ((handlers (make-hash-table :test 'equal)))
                         (puthash "window/showDocument" #'quarry--on-show handlers)
                         handlers)

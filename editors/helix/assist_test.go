@@ -3,6 +3,7 @@
 package helix_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +16,17 @@ import (
 // openShop starts Helix on shop.go, in which another server has found a mistake, with the cursor on it.
 func openShop(t *testing.T) (term *editortest.Terminal, file string) {
 	t.Helper()
+	now := make(chan struct{})
+	close(now)
+	return openShopWaiting(t, now)
+}
+
+// openShopWaiting is openShop with a model that says its first word when gate is closed.
+func openShopWaiting(t *testing.T, gate <-chan struct{}) (term *editortest.Terminal, file string) {
+	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt)}
+		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: gate}
 	})
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), `
@@ -72,24 +81,73 @@ func TestExplain(t *testing.T) {
 
 const explained = "the field is Count (shop.go:3-6)"
 
-// Helix does not ask before it applies an edit, so quarry does.
+// Helix does not ask before it applies an edit, so quarry does: whether to show the change, then whether to apply it.
 func TestFix(t *testing.T) {
 	term, file := openShop(t)
 	menu(term)
 	term.Press("Down", "Enter")
 	term.WaitForText("Show changes")
-	term.Press("Down", "Enter")
-	term.WaitForText("```diff")
-	term.WaitForText("Discard")
-	term.Press("Down", "Enter")
-	term.WaitFor("end of the question", func(s editortest.Screen) bool { return !s.Contains("Discard") })
-	term.Type(":buffer-close\n")
-	term.WaitForText("it.Counts")
+	term.Press("Enter") // what is selected is no
+	term.WaitFor("end of the question", func(s editortest.Screen) bool { return !s.Contains("Show changes") })
 	menu(term)
 	term.Press("Down", "Enter")
 	term.WaitForText("Show changes")
+	term.Press("Down", "Enter")
+	screen := term.WaitForText("Apply this change")
+	for _, line := range []string{"-   n += it.Counts", "+   n += it.Count"} {
+		if !screen.Contains(line) {
+			t.Errorf("the question hides %q:\n%s", line, screen.Framed())
+		}
+	}
 	term.Press("Enter")
+	term.WaitFor("code again", func(s editortest.Screen) bool { return s.Contains("package shop") && !s.Contains("Apply") })
+	menu(term)
+	term.Press("Down", "Enter")
+	apply(term)
 	mended(term, file)
+	term.Press("u")
+	term.WaitForText("n += it.Counts")
+	term.Type(":w\n")
+	term.WaitForFile(file, editortest.Shop)
+}
+
+// What is typed elsewhere answers nothing. Helix puts the question over what is typed and lets a letter close it, so
+// quarry asks in a pause, and again when it sees that the typing went on.
+func TestTypingThroughAProposal(t *testing.T) {
+	gate := make(chan struct{})
+	term, file := openShopWaiting(t, gate)
+	menu(term)
+	term.Press("Down", "Enter")
+	letter := filepath.Join(filepath.Dir(file), "letter.go")
+	term.Type(":open letter.go\n")
+	term.WaitForText("letter.go")
+	term.Press("i")
+	term.Type("dear reader\n")
+	close(gate)
+	term.WaitForText("Show changes")
+	term.Type("yes\nyes\n\n")
+	// That it was too hasty is said until the question is back.
+	term.WaitFor("question again", func(s editortest.Screen) bool { return s.Contains("3  yes") && s.Contains("Show changes") })
+	if got, err := os.ReadFile(file); err != nil || string(got) != editortest.Shop {
+		t.Errorf("shop.go is (%v)\n%s", err, got)
+	}
+	apply(term)
+	term.WaitFor("changed code", func(s editortest.Screen) bool { return s.Contains("n += it.Count") && !s.Contains("it.Counts") })
+	term.Press("Escape")
+	term.Type(":wa\n")
+	term.WaitForFile(file, editortest.Mended)
+	term.Press("u")
+	term.Type(":wa\n")
+	term.WaitForFile(file, editortest.Shop)
+	term.WaitForFile(letter, "dear reader\nyes\nyes\n\n\n")
+}
+
+// apply looks at the change that quarry asks about, and says yes to it.
+func apply(term *editortest.Terminal) {
+	term.WaitForText("Show changes")
+	term.Press("Down", "Enter")
+	term.WaitForText("Apply this change")
+	term.Press("Down", "Enter")
 }
 
 func TestRefactor(t *testing.T) {
@@ -101,8 +159,7 @@ func TestRefactor(t *testing.T) {
 	}, func(s editortest.Screen) bool { return s.Contains("Simplify (quarry)") })
 	screen := term.Screen()
 	choose(term, screen, "Simplify (quarry)")
-	term.WaitForText("Show changes")
-	term.Press("Enter")
+	apply(term)
 	mended(term, file)
 }
 
@@ -122,7 +179,7 @@ func row(screen editortest.Screen, text string) int {
 
 // mended waits for the change, and saves it.
 func mended(term *editortest.Terminal, file string) {
-	term.WaitFor("change", func(s editortest.Screen) bool { return !s.Contains("it.Counts") })
+	term.WaitFor("change", func(s editortest.Screen) bool { return s.Contains("n += it.Count") && !s.Contains("it.Counts") })
 	term.Type(":w\n")
 	term.WaitForFile(file, editortest.Mended)
 }
@@ -159,8 +216,7 @@ func TestCommands(t *testing.T) {
 		}, func(s editortest.Screen) bool { return s.Contains("Simplify (quarry)") })
 		term.Press("Escape")
 		term.Type(":lsp-workspace-command quarry.refactor \"use the right field\"\n")
-		term.WaitForText("Show changes")
-		term.Press("Enter")
+		apply(term)
 		mended(term, file)
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"quarry/model/modeltest"
 )
 
-var screenshot = flag.String("screenshot", "", "write pictures of the window to this folder: vscode-ghost-text.png, vscode-explanation.png")
+var screenshot = flag.String("screenshot", "", "write pictures of the window to this folder: vscode-ghost-text.png, vscode-explanation.png, vscode-change.png")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -61,9 +61,9 @@ export function total(items: Item[]): number {
 }
 `
 
-// TestAssistance has a problem that TypeScript reports explained and fixed, has code simplified, and asks a
-// question, as test/assist.mjs says.
-func TestAssistance(t *testing.T) {
+// shopModel explains, fixes and simplifies shop.ts, beginning when gate is closed.
+func shopModel(t *testing.T, gate <-chan struct{}) *modeltest.Server {
+	t.Helper()
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		if !strings.Contains(r.Prompt, "<|start_of_role|>") || r.NumPredict() == 1 {
@@ -81,8 +81,17 @@ func TestAssistance(t *testing.T) {
 			text = "A plainer name for `n` (shop.ts:6-12).\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n" +
 				"-  let n = 0;\n+  let sum = 0;\n   for (const item of items) {\n-    n += item.Count;\n+    sum += item.Count;\n   }\n-  return n;\n+  return sum;\n```\n"
 		}
-		return modeltest.Answer{Pieces: strings.SplitAfter(text, " ")}
+		return modeltest.Answer{Pieces: strings.SplitAfter(text, " "), Gate: gate}
 	})
+	return model
+}
+
+// TestAssistance has a problem that TypeScript reports explained and fixed, has code simplified, and asks a
+// question, as test/assist.mjs says.
+func TestAssistance(t *testing.T) {
+	now := make(chan struct{})
+	close(now)
+	model := shopModel(t, now)
 	workspace := filepath.Join(t.TempDir(), "shop")
 	file := filepath.Join(workspace, "shop.ts")
 	editortest.WriteFile(t, file, shop)
@@ -91,6 +100,52 @@ func TestAssistance(t *testing.T) {
 	want := strings.NewReplacer("Counts", "Count", "let n", "let sum", "n +=", "sum +=", "return n", "return sum").Replace(shop)
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("saved (%v):\n%s", err, got)
+	}
+}
+
+// TestTypingThroughAProposal writes a letter while quarry proposes a change of another file, and decides then, as
+// test/letter.mjs says.
+func TestTypingThroughAProposal(t *testing.T) {
+	gate := make(chan struct{})
+	workspace := filepath.Join(t.TempDir(), "shop")
+	file, letter := filepath.Join(workspace, "shop.ts"), filepath.Join(workspace, "letter.txt")
+	editortest.WriteFile(t, file, shop)
+	editortest.WriteFile(t, letter, "")
+	ended, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+			if text, err := os.ReadFile(letter); err == nil && len(text) > 0 {
+				close(gate)
+				return
+			}
+		}
+	}()
+	codeServer := made(t)
+	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, gate).URL), "vscode-change.png")
+	close(ended)
+	<-stopped
+	want := "Dear reader,\n" + "1 yes\n2 apply\n\n3 ok\n4 me\n"
+	if got, err := os.ReadFile(letter); err != nil || string(got) != want {
+		t.Errorf("the letter is (%v):\n%s", err, got)
+	}
+	want = strings.Replace(shop, "Counts", "Count", 1)
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("saved (%v):\n%s", err, got)
+	}
+}
+
+// TestTyping runs what is tested without a window.
+func TestTyping(t *testing.T) {
+	if out, err := exec.Command(node(made(t)), "--test", "test/typing.test.mjs").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -142,6 +197,7 @@ func start(t *testing.T, codeServer, workspace, ollama string) string {
 		fmt.Sprintf(`{"quarry.path": %q}`, filepath.Join(editortest.QuarryFolder, "quarry")))
 	editortest.WriteFile(t, filepath.Join(data, "User", "settings.json"), `{
 		"chat.disableAIFeatures": true,
+		"editor.wordBasedSuggestions": "off",
 		"editor.minimap.enabled": false,
 		"workbench.colorTheme": "Default Dark Modern",
 		"workbench.startupEditor": "none",

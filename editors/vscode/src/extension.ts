@@ -6,6 +6,7 @@ import { LanguageClient, RevealOutputChannelOn, State } from 'vscode-languagecli
 import { assistance, showBeside } from './assist';
 import { chosenSettings } from './settings';
 import { Explanations } from './explain';
+import { Proposals } from './proposals';
 import { findServer } from './server';
 import { StatusItem } from './status';
 
@@ -15,6 +16,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const log = vscode.window.createOutputChannel('quarry', { log: true });
   const status = new StatusItem();
   const explanations = new Explanations();
+  const proposals = new Proposals();
   const keys = Object.keys(context.extension.packageJSON.contributes.configuration.properties);
 
   const start = async () => {
@@ -46,6 +48,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         },
       },
     });
+    proposals.listen(client);
     client.onDidChangeState(({ newState }) => status.show(stateName(newState), client?.initializeResult?.serverInfo?.version));
     // What went wrong is in the log and in the message that the client shows.
     await client.start().catch(() => status.show('stopped'));
@@ -74,6 +77,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     log,
     status,
     explanations,
+    proposals,
     ...Object.entries(assistance(() => client)).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     vscode.commands.registerCommand('quarry.vscode.menu', menu),
     vscode.commands.registerCommand('quarry.vscode.restart', start),

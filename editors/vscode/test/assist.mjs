@@ -1,39 +1,8 @@
 // A person has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser. TypeScript's own service reports
 // the problem; the Go test that runs this checks the file that was saved.
 
+import { applyByKey, choose, decide, seeChange } from './change.mjs';
 import { command, openFile, picture, seeLine, session } from './window.mjs';
-
-const action = (page, title) => page.locator('.action-widget .monaco-list-row', { hasText: title }).first();
-
-/** Puts the cursor onto the problem and chooses an action there. */
-async function choose(page, title) {
-  await command(page, 'View: Focus Active Editor Group');
-  await command(page, 'Go to Next Problem (Error, Warning, Info)');
-  await page.keyboard.press('Escape'); // the problem's text below the line
-  for (let tries = 0; ; tries++) {
-    await page.keyboard.press('Control+.');
-    const row = action(page, title);
-    if (await row.waitFor({ timeout: 5_000 }).then(() => true, () => false)) {
-      await row.click();
-      return;
-    }
-    if (tries > 10) {
-      throw new Error(`no action ${title}`);
-    }
-    await page.keyboard.press('Escape');
-  }
-}
-
-/** Ticks the change in the preview of refactorings and presses a button there. */
-async function decide(page, button) {
-  const preview = page.locator('.bulk-edit-panel');
-  await preview.first().waitFor();
-  if (button === 'Apply') {
-    await preview.locator('.monaco-list-row input, .monaco-custom-toggle').first().click();
-  }
-  await preview.locator('.monaco-button', { hasText: button }).first().click();
-  await preview.first().waitFor({ state: 'hidden' });
-}
 
 await session(async (page) => {
   await openFile(page, 'shop.ts');
@@ -46,17 +15,24 @@ await session(async (page) => {
 
   await openFile(page, 'shop.ts');
   await choose(page, 'Fix: Property');
-  await decide(page, 'Discard');
+  await seeChange(page);
+  const why = await page.locator('.notifications-toasts').textContent();
+  for (const part of ['The property is named', 'Confidence: high.', 'Based on shop.ts:1-4.']) {
+    if (!why.includes(part)) {
+      throw new Error(`no ${JSON.stringify(part)} in ${JSON.stringify(why)}`);
+    }
+  }
+  await decide(page, false);
   await seeLine(page, 'n += item.Counts;');
   await choose(page, 'Fix: Property');
-  await decide(page, 'Apply');
+  await applyByKey(page);
   await seeLine(page, 'n += item.Count;');
 
-  await command(page, 'View: Focus Active Editor Group');
+  await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the code has the focus
   await page.keyboard.press('Control+A');
   await command(page, 'quarry: Refactor Selection…');
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
-  await decide(page, 'Apply');
+  await decide(page, true);
   await seeLine(page, 'let sum = 0;');
   await page.keyboard.press('Control+S');
 

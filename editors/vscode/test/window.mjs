@@ -35,15 +35,24 @@ export async function session(live, explain = () => '') {
 export async function command(page, name) {
   await page.keyboard.press('F1');
   await page.locator('.quick-input-widget input').fill(`>${name}`);
-  await page.locator('.quick-input-list .monaco-list-row').first().waitFor();
-  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().click();
 }
 
+/** Opens a file. Enter may come before the list is down to that file, and open another. */
 export async function openFile(page, name) {
-  await page.keyboard.press('Control+P');
-  await page.locator('.quick-input-widget input').fill(name);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
-  await page.keyboard.press('Enter');
+  for (const end = Date.now() + timeout; ;) {
+    await page.keyboard.press('Control+P');
+    await page.locator('.quick-input-widget input').fill(name);
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+    await page.keyboard.press('Enter');
+    const tab = page.locator('.editor-group-container.active .tab.active', { hasText: name });
+    if (await tab.first().waitFor({ timeout: 5_000 }).then(() => true, () => false)) {
+      return;
+    }
+    if (Date.now() > end) {
+      throw new Error(`${name} does not open`);
+    }
+  }
 }
 
 /** Waits until a line of an editor contains text, blanks aside: VS Code draws them as hard ones. */

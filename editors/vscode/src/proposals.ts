@@ -1,0 +1,214 @@
+// Changes that the server proposes. Each is shown as a diff beside the code, with the reason and what it rests on, and
+// applied only by a deliberate answer there. The diff never takes the focus and opens when nothing is typed, so that no key
+// that was meant for something else decides.
+
+import * as vscode from 'vscode';
+import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
+import { columnOf } from './assist';
+import { Typing } from './typing';
+
+/** The params of `quarry/proposal`; docs/protocol.md says more. */
+interface Params {
+  id: string;
+  title: string;
+  reason: string;
+  basis: string;
+  files: { uri: string; name: string; create: boolean; text: string }[];
+}
+
+interface Proposal {
+  client: LanguageClient;
+  params: Params;
+  /** Takes what says why off the screen; there once the change is shown. */
+  hide?: () => void;
+  /** Whether the server has been told, and has not answered yet. */
+  sent?: boolean;
+}
+
+const scheme = 'quarry-change';
+
+/** Tells the server that changes are shown here. */
+export const showsProposals: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { ...capabilities.experimental, quarry: { proposals: true } };
+  },
+  initialize: () => {},
+  getState: () => ({ kind: 'static' }),
+  clear: () => {},
+};
+
+export class Proposals implements vscode.Disposable {
+  /** Those that nobody has decided, the oldest first; only the first is shown. */
+  private open: Proposal[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private readonly typing = new Typing();
+  private readonly subscriptions: vscode.Disposable[] = [
+    vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: (uri) => this.text(uri) }),
+    vscode.workspace.onDidChangeTextDocument((event) => {
+      if (event.contentChanges.length > 0 && event.document.uri.scheme !== scheme && event.document.uri.scheme !== 'output') {
+        this.typing.note();
+      }
+    }),
+    vscode.window.onDidChangeTextEditorSelection((event) => {
+      if (event.kind === vscode.TextEditorSelectionChangeKind.Keyboard) {
+        this.typing.note();
+      }
+    }),
+    vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
+      const shown = this.shown();
+      if (shown && closed.some((tab) => isOf(tab, shown.params.id))) {
+        void this.decide(shown, false);
+      }
+    }),
+    vscode.commands.registerCommand('quarry.vscode.applyChange', () => this.apply()),
+    vscode.commands.registerCommand('quarry.vscode.discardChange', () => this.discard()),
+  ];
+
+  /** Takes the proposals of a client that is not started yet. */
+  listen(client: LanguageClient): void {
+    client.registerFeature(showsProposals);
+    client.onNotification('quarry/proposal', (params: Params) => {
+      if (!this.open.some((p) => p.client === client && p.params.id === params.id)) { // else it is on the screen, or about to be
+        this.open.push({ client, params });
+        this.showNext();
+      }
+    });
+    client.onNotification('quarry/proposal.end', ({ id }: { id: string }) => this.forget(client, id));
+    client.onDidChangeState(() => { // what a server that has ended proposed, nobody can decide
+      if (!client.isRunning()) {
+        this.open.filter((p) => p.client === client).forEach((p) => this.forget(client, p.params.id));
+      }
+    });
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.subscriptions.forEach((s) => s.dispose());
+  }
+
+  private shown(): Proposal | undefined {
+    return this.open.find((p) => p.hide);
+  }
+
+  private showNext(): void {
+    clearTimeout(this.timer);
+    const next = this.open[0];
+    if (!next || next.hide) {
+      return;
+    }
+    const wait = this.typing.toWait();
+    if (wait > 0) {
+      this.timer = setTimeout(() => this.showNext(), wait);
+      return;
+    }
+    next.hide = ask(next.params, () => this.decide(next, false));
+    void vscode.commands.executeCommand('setContext', 'quarry.changeShown', true);
+    void this.show(next.params);
+  }
+
+  private async show({ id, title, files }: Params): Promise<void> {
+    const options = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
+    for (const [n, file] of files.entries()) {
+      const before = file.create ? virtual(id, n, 'before', file.name) : vscode.Uri.parse(file.uri);
+      const name = file.name.split('/').pop();
+      await vscode.commands.executeCommand('vscode.diff', before, virtual(id, n, 'after', file.name), `${name}: ${title}`, options);
+      options.viewColumn = vscode.window.tabGroups.all.find((group) => group.tabs.some((tab) => isOf(tab, id)))?.viewColumn ?? options.viewColumn;
+    }
+  }
+
+  /** The text of a side of a diff. */
+  private text(uri: vscode.Uri): string {
+    const [id, n, side] = uri.path.split('/').slice(1);
+    const file = this.open.find((p) => p.params.id === id)?.params.files[Number(n)];
+    return side === 'after' && file ? file.text : '';
+  }
+
+  private async apply(): Promise<void> {
+    const shown = this.shown();
+    if (!shown) {
+      return;
+    }
+    if (!this.typing.calm()) {
+      void vscode.window.showWarningMessage('Not applied: you typed just before. Choose Apply once more.');
+      return;
+    }
+    await this.decide(shown, true);
+  }
+
+  private async discard(): Promise<void> {
+    const shown = this.shown();
+    if (shown) {
+      await this.decide(shown, false);
+    }
+  }
+
+  private async decide(p: Proposal, apply: boolean): Promise<void> {
+    if (p.sent || !this.open.includes(p)) {
+      return;
+    }
+    p.sent = true;
+    const { open, message } = await p.client.sendRequest<{ open: boolean; message: string }>('quarry/decide', { id: p.params.id, apply })
+      .catch((error: Error) => ({ open: false, message: error.message }));
+    p.sent = false;
+    if (!open) {
+      this.forget(p.client, p.params.id);
+    }
+    if (message) {
+      void vscode.window.showWarningMessage(message);
+    }
+  }
+
+  /** There is nothing left to decide about a proposal. */
+  private forget(client: LanguageClient, id: string): void {
+    const gone = this.open.find((p) => p.client === client && p.params.id === id);
+    if (!gone) {
+      return;
+    }
+    this.open = this.open.filter((p) => p !== gone);
+    if (gone.hide) {
+      gone.hide();
+      void vscode.commands.executeCommand('setContext', 'quarry.changeShown', false);
+      void close(gone.params);
+    }
+    this.showNext();
+  }
+}
+
+/** Closes the diffs. Who was in one is taken to the file that it was about, where undo takes the change back. */
+async function close({ id, files }: Params): Promise<void> {
+  const { all, activeTabGroup } = vscode.window.tabGroups;
+  const inside = activeTabGroup.activeTab && isOf(activeTabGroup.activeTab, id);
+  await vscode.window.tabGroups.close(all.flatMap((group) => group.tabs.filter((tab) => isOf(tab, id))), true);
+  const file = files.find((f) => !f.create);
+  if (inside && file) {
+    const uri = vscode.Uri.parse(file.uri);
+    await vscode.window.showTextDocument(uri, { viewColumn: columnOf(uri) });
+  }
+}
+
+function virtual(id: string, n: number, side: string, name: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${id}/${n}/${side}/${name}` });
+}
+
+/** Whether a tab shows a part of a proposal. */
+function isOf({ input }: vscode.Tab, id: string): boolean {
+  return input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme && input.modified.path.startsWith(`/${id}/`);
+}
+
+/**
+ * Says why a change is proposed, and asks, until the function it returns is called. The only message that stays in VS Code
+ * until then, and can be taken back, is that of a progress; its button discards.
+ */
+function ask({ reason, basis }: Params, discard: () => void): () => void {
+  let hide = () => {};
+  const done = new Promise<void>((resolve) => { hide = resolve; });
+  // No link but one: what a model wrote is shown as text.
+  const why = `${reason} ${basis}`.replaceAll('](', '] (');
+  const title = `${why} [Apply this change](command:quarry.vscode.applyChange) or cancel to discard it.`;
+  void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, cancelled) => {
+    cancelled.onCancellationRequested(discard);
+    progress.report({ increment: 100 });
+    return done;
+  });
+  return hide;
+}

@@ -1,0 +1,60 @@
+// What a person does with a change that quarry proposes.
+
+import { command } from './window.mjs';
+
+const action = (page, title) => page.locator('.action-widget .monaco-list-row', { hasText: title }).first();
+const change = (page) => page.locator('.monaco-diff-editor');
+
+/** Puts the cursor onto the problem and chooses an action there. */
+export async function choose(page, title) {
+  await command(page, 'View: Focus First Editor Group');
+  await command(page, 'Go to Next Problem (Error, Warning, Info)');
+  await page.keyboard.press('Escape'); // the problem's text below the line
+  for (let tries = 0; ; tries++) {
+    await page.keyboard.press('Control+.');
+    const row = action(page, title);
+    if (await row.waitFor({ timeout: 5_000 }).then(() => true, () => false)) {
+      await row.click();
+      return;
+    }
+    if (tries > 10) {
+      throw new Error(`no action ${title}`);
+    }
+    await page.keyboard.press('Escape');
+  }
+}
+
+/** Waits until a change is shown. */
+export const seeChange = (page) => change(page).first().waitFor();
+
+export const showsChange = async (page) => (await change(page).count()) > 0;
+
+/** Says yes or no to a change by the message about it, and once more where a keystroke was too near. */
+export async function decide(page, yes) {
+  await seeChange(page);
+  const message = page.locator('.notification-list-item', { hasText: 'Apply this change' }).first();
+  const answer = yes ? message.locator('a', { hasText: 'Apply this change' }) : message.locator('.monaco-button', { hasText: 'Cancel' });
+  await insist(page, () => answer.first().click());
+}
+
+/** Says yes by the key that the change has when it has the focus. */
+export async function applyByKey(page) {
+  await seeChange(page);
+  await insist(page, async () => {
+    await command(page, 'View: Focus Next Editor Group');
+    await page.locator('.editor-group-container.active .monaco-diff-editor').first().waitFor();
+    await page.keyboard.press('Control+Enter');
+  });
+}
+
+async function insist(page, answer) {
+  for (let tries = 0; ; tries++) {
+    await answer();
+    if (await change(page).first().waitFor({ state: 'hidden', timeout: 5_000 }).then(() => true, () => false)) {
+      return;
+    }
+    if (tries > 5) {
+      throw new Error('the answer does not end the change');
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// A person writes a letter while quarry proposes a change of another file. Nothing of what they type decides; then they
+// say yes, and take it back. The Go test that runs this lets the model speak once the letter is begun, and checks the files.
+
+import { choose, decide, seeChange, showsChange } from './change.mjs';
+import { command, openFile, picture, seeLine, session } from './window.mjs';
+
+await session(async (page) => {
+  await openFile(page, 'letter.txt');
+  await openFile(page, 'shop.ts');
+  await seeLine(page, 'interface Item');
+  await page.locator('.squiggly-error').first().waitFor();
+  await choose(page, 'Fix: Property');
+
+  await openFile(page, 'letter.txt');
+  await command(page, 'View: Focus First Editor Group');
+  await page.keyboard.type('Dear reader,\n');
+  await page.keyboard.press('Control+S'); // the model speaks now
+  await page.keyboard.type('1 yes\n2 apply\n\n3 ok\n', { delay: 100 });
+  if (await showsChange(page)) {
+    throw new Error('the change is shown to somebody who types');
+  }
+  await seeChange(page);
+  await page.keyboard.type('4 me\n', { delay: 100 }); // the letter still has the focus
+  await page.keyboard.press('Control+S');
+  await picture(page);
+
+  await decide(page, true);
+  await openFile(page, 'shop.ts');
+  await seeLine(page, 'n += item.Count;');
+  await command(page, 'File: Save All');
+  await seeLine(page, 'n += item.Count;');
+  await page.locator('.tab.dirty').first().waitFor({ state: 'hidden' });
+  await command(page, 'View: Focus First Editor Group');
+  await page.keyboard.press('Control+Z');
+  await seeLine(page, 'n += item.Counts;');
+}, async (page) => (await page.locator('.notification-list-item').allTextContents()).join('\n'));

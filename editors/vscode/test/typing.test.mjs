@@ -1,0 +1,22 @@
+// What the window does not show: when an answer counts. The Go tests run this with Node's own test runner.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Typing } from '../src/typing.ts';
+
+test('an answer near to a keystroke does not count, and nothing is shown before a pause', () => {
+  let now = 5000;
+  const typing = new Typing(() => now);
+  assert.equal(typing.calm(), true, 'nothing was typed yet');
+  assert.equal(typing.toWait(), 0);
+  typing.note();
+  now += 299;
+  assert.equal(typing.calm(), false);
+  assert.equal(typing.toWait(), 701);
+  now += 1;
+  assert.equal(typing.calm(), true);
+  now += 700;
+  assert.equal(typing.toWait(), 0);
+  typing.note();
+  assert.equal(typing.toWait(), 1000);
+});

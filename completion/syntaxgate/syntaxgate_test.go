@@ -28,6 +28,9 @@ func TestGateWithRealGrammars(t *testing.T) {
 		{"completes what is broken", "go", "package p\n\nfunc f() {\n\tx := ‸\n}\n", "1", "1"},
 		{"python", "python", "def f():\n    ‸\n", "return )", ""},
 		{"typescript", "typescript", "function f() {\n  ‸\n}\n", "return { a: 1 };", "return { a: 1 };"},
+		{"a call the editor closed", "go", "package p\n\nfunc (s *S) f() {\n\ts.mu.Lock(‸)\n}\n", ")\n\tdefer s.mu.Unlock()\n}\n", ")\n\tdefer s.mu.Unlock()"},
+		{"a call the editor closed, then nonsense", "go", "package p\n\nfunc f() {\n\tg(‸)\n}\n", ")\n\tb := := 1", ""},
+		{"arguments and a body", "typescript", "it('adds', ‸)\n", "() => {\n  expect(1 + 1).toBe(2);\n});\n", "() => {\n  expect(1 + 1).toBe(2);\n});"},
 		{"no grammar", "unheard-of", "a ‸\n", "b((", "b(("},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

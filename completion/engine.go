@@ -140,8 +140,18 @@ func (e *Engine) answer(ctx context.Context, req Request) (Result, error) {
 	}
 	local := e.answerLocally(req)
 	local.Note = note
-	local.Prompt = res.Prompt
+	if local.Prompt = res.Prompt; e.gen != nil && req.Manual && local.Prompt.Text == "" {
+		local.Prompt = e.wouldSend(ctx, req)
+	}
 	return local, nil
+}
+
+// wouldSend is the prompt of a request that no model was asked, for a user who
+// wants to see it.
+func (e *Engine) wouldSend(ctx context.Context, req Request) Prompt {
+	d, switched := e.doc(req.Key)
+	p := e.prompt(ctx, req, d, d.peek(req.Text, req.Offset, switched), &Timings{})
+	return Prompt{Text: p.text, Tokens: scaled(p.raw, e.meter.factor()), Snippets: p.frame.snippets}
 }
 
 // localEngine is Item.Engine of the model-free engine.

@@ -168,7 +168,7 @@ func styleHeader(doc Document, indent string) string {
 func (f *frame) prompt(t *Template, chat bool) string {
 	return t.render(parts{
 		head:   f.head,
-		prefix: neutralise(unixLines(f.text[f.start:f.cursor])),
+		prefix: neutralise(unixLines(f.lead + f.text[f.start:f.cursor])),
 		suffix: neutralise(unixLines(suffixOf(f.text, f.cursor, f.limits.suffix))),
 	}, chat)
 }

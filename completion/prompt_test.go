@@ -347,3 +347,41 @@ func TestHeadGroupsMembers(t *testing.T) {
 		}
 	}
 }
+
+// A window that begins in the middle of a file has the file's imports and the lines
+// that open the blocks around it before it, and begins at a declaration where one
+// is near.
+func TestLead(t *testing.T) {
+	long := strings.Repeat("    x = compute(x)\n", 30)
+	for _, tt := range []struct{ name, text, want string }{
+		{"Python", "\"\"\"Doc.\"\"\"\nimport os\nfrom a.b import (\n    c,\n    d,\n)\n\nclass Store(Base):\n    size = 1\n\n    def read(self):\n" + strings.ReplaceAll(long, "    ", "        ") + "‸        return x\n",
+			"import os\nfrom a.b import (\n    c,\n    d,\n)\n\nclass Store(Base):\n    def read(self):\n"},
+		{"Go", "// Package p.\npackage p\n\nimport (\n\t\"fmt\"\n)\n\nfunc f() {\n\tfor {\n" + strings.ReplaceAll(long, "    ", "\t\t") + "‸\t\tx++\n",
+			"package p\nimport (\n\t\"fmt\"\n)\n\nfunc f() {\n\tfor {\n"},
+		{"C", "#include <stdio.h>\n\nint main(void)\n{\n" + long + "‸    return x;\n", "#include <stdio.h>\n\nint main(void)\n{\n"},
+		{"a top-level line", "const fs = require('fs');\nvar a = 1;\n‸var b = 2;\n", "const fs = require('fs');\n\n"},
+		{"nothing to lose", "x = 1\n‸y = 2\n", ""},
+	} {
+		at := strings.Index(tt.text, "‸")
+		text := strings.Replace(tt.text, "‸", "", 1)
+		if got := leadOf(text, at, 200); got != tt.want {
+			t.Errorf("%s:\n%q\nwant\n%q", tt.name, got, tt.want)
+		}
+	}
+	if got := leadOf("import os\nimport sys\nx = 1\n", 20, 3); got != "import os\n\n" {
+		t.Errorf("a small budget: %q", got)
+	}
+	if got := leadOf("import os\nx = 1\n", 0, 99); got != "" {
+		t.Errorf("the whole file is shown: %q", got)
+	}
+
+	text := "import os\n\n" + strings.Repeat("def f(\n    a,\n    b,\n):\n    return a + b\n\n\n", 200)
+	f := newFrame(text, len(text), limits{prefix: 400, suffix: 60})
+	if !strings.HasPrefix(text[f.start:], "def f(") || f.lead != "import os\n\n" {
+		t.Errorf("the window begins %q behind %q", text[f.start:f.start+20], f.lead)
+	}
+	typed := f.advance(text+"def g(", len(text)+6)
+	if typed.start != f.start || typed.lead != f.lead {
+		t.Errorf("typing moved the window to %d, %q", typed.start, typed.lead)
+	}
+}

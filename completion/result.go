@@ -18,8 +18,9 @@ type Result struct {
 	// Reused is true when no request to the model was started: an earlier
 	// one's answer, or what is still coming of it, serves.
 	Reused bool
-	// Prompt is what the model was sent, also when the answer was reused; its
-	// Text is "" when there was none.
+	// Prompt is what the model was sent, also when the answer was reused; where the
+	// user asked and no model could be, what it would have been sent. Its Text is ""
+	// when there was none.
 	Prompt  Prompt
 	Timings Timings
 }

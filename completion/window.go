@@ -14,8 +14,8 @@ func (l limits) half() limits { return limits{l.prefix / 2, l.suffix / 2, l.snip
 
 // frame is the part of a document that its prompt shows.
 //
-//	start           cursor
-//	|.....prefix.....|....suffix....|
+//	      start           cursor
+//	|.lead.|.....prefix.....|....suffix....|
 //
 // While the user types, start stands still and the prefix grows at its end: a
 // backend that keeps the longest common prefix of its last prompt reads what was
@@ -29,7 +29,9 @@ func (l limits) half() limits { return limits{l.prefix / 2, l.suffix / 2, l.snip
 type frame struct {
 	text          string
 	start, cursor int
-	limits        limits
+	// lead is what stands for the text before start (lead.go), frozen with it.
+	lead   string
+	limits limits
 	// head is the repository context and style header, frozen with the frame.
 	head     string
 	snippets []Snippet
@@ -69,7 +71,7 @@ func newFrame(text string, cursor int, l limits) frame {
 func (f *frame) settleStart() {
 	fits := false
 	if f.start >= 0 && f.start <= f.cursor {
-		used := rawTokens(f.text[f.start:f.cursor])
+		used := rawTokens(f.lead) + rawTokens(f.text[f.start:f.cursor])
 		fits = used <= f.limits.prefix
 		if fits && (f.start == 0 || used >= f.limits.prefix/4) {
 			return
@@ -77,6 +79,7 @@ func (f *frame) settleStart() {
 	}
 	if start := f.roomyStart(); !fits || start < f.start {
 		f.start = start
+		f.lead = leadOf(f.text, start, f.limits.prefix/8)
 	}
 }
 
@@ -85,7 +88,7 @@ func (f *frame) settleStart() {
 func (f *frame) roomyStart() int {
 	room, line := f.limits.prefix*3/4, lineStart(f.text, f.cursor)
 	if typed := rawTokens(f.text[line:f.cursor]); typed <= room {
-		return windowStart(f.text, line, room-typed)
+		return atDeclaration(f.text, windowStart(f.text, line, room-typed), line, f.limits.prefix/8)
 	}
 	return runeStart(f.text, f.cursor-room) // no byte makes more than one token
 }
@@ -106,6 +109,32 @@ func windowStart(text string, end, budget int) int {
 		start = line
 	}
 	return 0
+}
+
+// atDeclaration is a line start at or after start, and at most give raw tokens and
+// before end, behind a blank line and indented as little as possible: a window
+// that begins in the middle of a list of parameters or of a comment reads badly.
+func atDeclaration(text string, start, end, give int) int {
+	best, least := start, 1<<30
+	if start == 0 {
+		return 0
+	}
+	behindBlank := false
+	for at := start; at < end && give > 0; {
+		line := text[at : at+strings.IndexByte(text[at:end]+"\n", '\n')]
+		switch {
+		case blank(line):
+			behindBlank = true
+		case behindBlank && len(leadingSpace(line)) < least:
+			best, least = at, len(leadingSpace(line))
+			fallthrough
+		default:
+			behindBlank = false
+		}
+		give -= rawTokens(line) + 1
+		at += len(line) + 1
+	}
+	return best
 }
 
 // suffixOf is the text after the cursor within the budget, whole lines where

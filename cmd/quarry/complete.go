@@ -28,7 +28,7 @@ func (a *app) completeCommand() *cobra.Command {
 			return a.complete(cmd.Context(), args[0], showPrompt)
 		},
 	}
-	cmd.Flags().BoolVar(&showPrompt, "show-prompt", false, "print the exact prompt that the model is sent, and nothing else")
+	cmd.Flags().BoolVar(&showPrompt, "show-prompt", false, "print the exact prompt that the model is sent, or would be if one answered, and nothing else")
 	return cmd
 }
 
@@ -149,8 +149,11 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	case a.json:
 		return a.printCompletion(buffer, why, showPrompt)
 	case showPrompt && why.Prompt.Text == "":
-		return fmt.Errorf("the model was not asked: %s", why.Note)
+		return fmt.Errorf("there is no prompt here: %s", why.Note)
 	case showPrompt:
+		if why.Note != "" {
+			fmt.Fprintf(a.stderr, "the model was not asked: %s\n", why.Note)
+		}
 		_, err := fmt.Fprintln(a.stdout, why.Prompt.Text)
 		return err
 	}

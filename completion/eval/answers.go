@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"sync"
 
 	"quarry/completion"
@@ -33,7 +34,8 @@ type Answers struct {
 	last    string
 }
 
-// recorded is one line of the file. An answer is in pieces, one a token.
+// recorded is one line of the file. An answer is in pieces, one a token, as far as it
+// was wanted and at least to the end of its first line with text.
 type recorded struct {
 	Key      string    `json:"key"`
 	Prompt   string    `json:"prompt,omitempty"`
@@ -128,12 +130,16 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 			return 0, errNoAnswer
 		}
 		r = recorded{Key: key}
+		var whole strings.Builder
+		wanted := true
 		n, err := a.upstream.Generate(context.WithoutCancel(ctx), prompt, a.tokens, stop, sample, func(piece string, logprob float64) bool {
 			r.Pieces = append(r.Pieces, piece)
 			if !math.IsNaN(logprob) {
 				r.Logprobs = append(r.Logprobs, max(logprob, -1e9))
 			}
-			return true
+			whole.WriteString(piece)
+			wanted = wanted && emit(piece, logprob)
+			return wanted || !strings.Contains(strings.TrimLeft(whole.String(), " \t\r\n"), "\n")
 		})
 		if err != nil {
 			return n, err
@@ -150,6 +156,7 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 		if err != nil {
 			return 0, fmt.Errorf("keep an answer: %w", err)
 		}
+		return n, nil
 	}
 	for i, piece := range r.Pieces {
 		logprob := math.NaN()

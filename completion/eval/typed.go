@@ -182,7 +182,7 @@ func ask(ctx context.Context, a *Answers, prompt string) (string, error) {
 	var b strings.Builder
 	_, err := a.Generate(ctx, prompt, a.tokens, nil, 0, func(piece string, _ float64) bool {
 		b.WriteString(piece)
-		return true
+		return !strings.Contains(strings.TrimLeft(b.String(), " \t\r\n"), "\n")
 	})
 	return b.String(), err
 }

@@ -160,7 +160,7 @@ func TestAnswersAreKept(t *testing.T) {
 		a.Close()
 		t.Error("a folder was opened as a file of answers")
 	}
-	if _, err := a.Generate(t.Context(), "another prompt", 16, nil, 0, nil); err == nil || errors.Is(err, errNoAnswer) {
+	if _, err := a.Generate(t.Context(), "another prompt", 16, nil, 0, func(string, float64) bool { return true }); err == nil || errors.Is(err, errNoAnswer) {
 		t.Errorf("asking after Close: %v", err)
 	}
 }

@@ -67,7 +67,9 @@ func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
 	s := a.commandSettings()
 	var upstream completion.Generator
 	if f.missing == "" {
-		runtime, err := model.New(runtimeOptions(s))
+		options := runtimeOptions(s)
+		options.FIM.Temperature = 0 // two runs are to give the same answers
+		runtime, err := model.New(options)
 		if err != nil {
 			return err
 		}
@@ -83,13 +85,19 @@ func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
 		return err
 	}
 	defer answers.Close()
+	done := 0
 	report, err := completioneval.FillTyped(ctx, answers, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
 		Timeout:       evalPatience,
 		Template:      templateName(s),
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxgate.New(),
-	}, trees, sources, chosen, nil)
+	}, trees, sources, chosen, func(h completioneval.Filling) {
+		if f.missing == "" {
+			done++
+			fmt.Fprintf(a.stderr, "%d of %d  %s\n", done, len(chosen), h)
+		}
+	})
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,18 @@ type Filling struct {
 	Note     string `json:"note,omitempty"`
 }
 
+// String is the hole in one line: what is typed and wanted, and a + or what either
+// way got instead.
+func (f Filling) String() string {
+	show := func(v Verdict, got string) string {
+		if v.Line {
+			return "+"
+		}
+		return fmt.Sprintf("%q", got)
+	}
+	return fmt.Sprintf("%s: %q %q  %s %s  %s %s", f.ID, strings.TrimLeft(f.Typed, " \t"), f.Want, Ours, show(f.Ours, f.Got), Plain, show(f.Plain, f.GotPlain))
+}
+
 // A Contrast counts holes that one way got right, by which.
 type Contrast struct {
 	Holes int `json:"holes"`

@@ -28,7 +28,7 @@ model="qwen2.5-coder:$1"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}"
 gguf="$cache/qwen2.5-coder-$1.gguf"
-ollama="$("$here/ollama.sh")"
+ollama="${CODER_OLLAMA:-$("$here/ollama.sh")}" # kernels.sh has a faster one
 
 say() { echo "coder.sh: $*" >&2; }
 

@@ -33,8 +33,10 @@ type Status struct {
 	Database string `json:"database"`
 	// Writer says which process keeps the index current.
 	Writer Writer `json:"writer"`
-	// Working: something is still to be indexed.
+	// Working: something is still to be indexed, or to be learned.
 	Working bool `json:"working"`
+	// Learning: searches and completion do not know all yet that the index holds.
+	Learning bool `json:"learning"`
 	store.Totals
 	// DatabaseBytes is the size of the database.
 	DatabaseBytes int64 `json:"database_bytes"`

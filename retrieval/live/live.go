@@ -89,6 +89,18 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 	}
 }
 
+// Behind answers whether the index holds what searches, or observe, were not told of
+// yet. A failed read of the index says no: what is wrong with it is told elsewhere.
+func (w *Workspace) Behind(ctx context.Context) bool {
+	now, err := w.source.Position(ctx)
+	if err != nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.told.Reached(now)
+}
+
 // Close stops following and waits until nothing of it runs.
 func (w *Workspace) Close() {
 	w.cancel()

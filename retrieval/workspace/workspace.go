@@ -357,6 +357,8 @@ func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 		if err != nil {
 			return nil, err
 		}
+		st.Learning = f.warm.Behind(ctx)
+		st.Working = st.Working || st.Learning
 		list = append(list, st)
 	}
 	return list, nil

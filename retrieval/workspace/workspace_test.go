@@ -318,3 +318,38 @@ func TestFindSimilar(t *testing.T) {
 		}
 	}
 }
+
+// The status says that it is working as long as those who follow the index have not
+// been told all that it holds: nothing is idle that completes without the repository.
+func TestStatusWaitsForThoseWhoLearn(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	told, release := make(chan struct{}), make(chan struct{})
+	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Follow: func(string, index.Update) {
+		close(told)
+		<-release
+	}})
+	defer w.Close()
+	w.SetRoots([]string{dir})
+	<-told
+	status := func() index.Status {
+		t.Helper()
+		list, err := w.IndexStatus(t.Context())
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		return list[0]
+	}
+	if st := status(); !st.Learning || !st.Working {
+		t.Errorf("while a file is being learned: learning %v, working %v", st.Learning, st.Working)
+	}
+	close(release)
+	if err := w.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := status(); st.Learning {
+		t.Error("still learning when all is told")
+	}
+}

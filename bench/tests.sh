@@ -12,7 +12,8 @@
 #   --load N       busy processes beside the tests (0)
 #   --no-race      without the race detector
 #   --run REGEXP   these tests only
-#   --dir DIR      where the binaries and the logs of failed runs go (a new folder)
+#   --dir DIR      where the binaries, the results and the logs of failed runs go (a new
+#                  folder); in that of a run before, that run goes on with its binaries
 #
 # Each package is built once. The table is printed at the end, or as far as it got
 # when the script is interrupted. It fails if a run failed.
@@ -37,8 +38,8 @@ done
 ((${#packages[@]})) || packages=(./...)
 dir=${dir:-$(mktemp -d)}
 mkdir -p "$dir"
-results=$dir/results.tsv # package, processors, exit status, seconds, tests skipped
-: >"$results"
+results=$dir/results.tsv # package, processors, exit status, seconds, tests skipped, load average
+touch "$results"
 
 tags=sqlite_fts5
 goroot=$(go env GOROOT) # of which a binary built with -trimpath knows nothing
@@ -49,18 +50,18 @@ while read -r item; do
 done < <(go list -tags $tags -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' "${packages[@]}" | grep -v /editors/)
 binary() { echo "$dir/${1//\//_}.test"; }
 for item in "${list[@]}"; do
+	[[ -x $(binary "${item%% *}") ]] && continue
 	echo "build ${item%% *}" >&2
 	# shellcheck disable=SC2086 # the flag may be missing
 	go test -trimpath $race -tags $tags -c -o "$(binary "${item%% *}")" "${item%% *}"
 done
 
 children=()
-loads=()
 finish() {
 	((${#children[@]} == 0)) || kill "${children[@]}" 2>/dev/null || true
 	echo
 	local sorted
-	sorted=$(printf '%s\n' "${loads[@]:-0}" | sort -n)
+	sorted=$(cut -f6 "$results" | sort -n)
 	echo "$(date -u +%F), $(getconf _NPROCESSORS_ONLN) processors, load average ${sorted%%$'\n'*} to ${sorted##*$'\n'}, $load busy processes, ${race:-without -race}"
 	echo
 	echo "| package | processors | runs | failed | tests skipped | seconds, middle | longest |"
@@ -88,11 +89,11 @@ for ((round = 1; round <= rounds; round++)); do
 	for item in "${list[@]}"; do
 		package=${item%% *}
 		for p in ${procs//,/ }; do
-			log=$dir/${package//\//_}-$p-$round.log
-			loads+=("$(cut -d' ' -f1 /proc/loadavg 2>/dev/null || sysctl -n vm.loadavg | cut -d' ' -f2)")
 			begin=$(date +%s) status=0
+			log=$dir/${package//\//_}-$p-$begin.log
 			(cd "${item#* }" && exec env CI= GOROOT="$goroot" GOMAXPROCS="$p" "$(binary "$package")" -test.run "$run" -test.v -test.shuffle=on -test.timeout=60m) >"$log" 2>&1 || status=$?
-			printf '%s\t%s\t%s\t%s\t%s\n' "$package" "$p" "$status" "$(($(date +%s) - begin))" "$(grep -c -- '--- SKIP' "$log" || true)" >>"$results"
+			printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$package" "$p" "$status" "$(($(date +%s) - begin))" "$(grep -c -- '--- SKIP' "$log" || true)" \
+				"$(uptime | sed 's/.*load average[s]*: *//; s/[, ].*//')" >>"$results"
 			if ((status)); then
 				mv "$log" "${log%.log}.failed"
 				echo "round $round: $package fails on $p processors: ${log%.log}.failed" >&2

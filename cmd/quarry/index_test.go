@@ -29,7 +29,7 @@ func TestIndexCommandSeesTheDisk(t *testing.T) {
 		}
 	}
 	write("a.go", "package a\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var once sync.Once
 	server.ScriptEmbed(func(r modeltest.Request) modeltest.EmbedAnswer {

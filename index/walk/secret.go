@@ -40,7 +40,7 @@ func secretFolder(rel string) bool {
 // secretFile judges the last component as a file.
 func secretFile(rel string) bool {
 	parent, base := lastTwo(rel)
-	base = withoutCopy(base)
+	base = strings.TrimRight(withoutCopy(base), ". ")
 	if parent == "bin" && path.Ext(base) == "" && plainPrograms[base] {
 		return false
 	}

@@ -14,7 +14,7 @@ mkdir -p $out
 for f in alloc get_changed_ranges language lexer node parser stack subtree tree tree_cursor wasm_store; do
   [ -f $out/sitter.$f.o ] || gcc "${flags[@]}" -c "$sitter/$f.c" -o $out/sitter.$f.o
 done
-for f in arena clock deep flatten glr guard lexer stack treesitter trees versions; do
+for f in arena clock deep flatten guard treesitter; do
   gcc "${flags[@]}" -c index/syntax/$f.c -o $out/quarry.$f.o
 done
 for language in ${*:-$all}; do

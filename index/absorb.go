@@ -143,7 +143,6 @@ func (c *coordinator) add(ctx context.Context, r result) {
 // flush writes the batch, but for what something newer is known of by now.
 func (c *coordinator) flush(ctx context.Context) error {
 	b := c.batch
-	b.Aside = c.gate.flag
 	b.Put = slices.DeleteFunc(b.Put, func(d *store.Document) bool { return c.isNewer(d.Path) })
 	b.Touch = slices.DeleteFunc(b.Touch, func(t store.Touch) bool { return c.isNewer(t.Path) })
 	b.Remove = slices.DeleteFunc(b.Remove, c.isNewer)
@@ -198,9 +197,9 @@ func (c *coordinator) apply(b store.Batch) error {
 // applyEach writes a batch file by file, so that one that is refused keeps no other out
 // of the index.
 func (c *coordinator) applyEach(b store.Batch) error {
-	batches := []store.Batch{{Touch: b.Touch, Remove: b.Remove, Aside: b.Aside}}
+	batches := []store.Batch{{Touch: b.Touch, Remove: b.Remove}}
 	for _, d := range b.Put {
-		batches = append(batches, store.Batch{Put: []*store.Document{d}, Aside: b.Aside})
+		batches = append(batches, store.Batch{Put: []*store.Document{d}})
 	}
 	for _, one := range batches {
 		switch err := c.Store().Apply(one); {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"quarry/index/lang"
-	"quarry/index/pause"
 	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/index/token"
@@ -19,7 +18,6 @@ const analyzerVersion = "5"
 // analyzer turns texts into documents of the store. It is not safe for concurrent
 // use; each worker has one.
 type analyzer struct {
-	flag          *pause.Flag // stands still where it is raised, if it is not nil
 	terms         token.Analyzer
 	body, comment []byte
 }
@@ -34,7 +32,7 @@ func head(text []byte) []byte { return text[:min(len(text), 8000)] }
 
 // document analyses a text read from disk.
 func (a *analyzer) document(name string, text []byte, hash store.Hash) (*store.Document, error) {
-	file, err := syntax.AnalyzeAside(a.flag, lang.Detect(name, head(text)), text)
+	file, err := syntax.Analyze(lang.Detect(name, head(text)), text)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +48,6 @@ func (a *analyzer) finish(name string, text []byte, hash store.Hash, file *synta
 		Text: make([]store.ChunkText, len(file.Chunks)),
 	}
 	for i, c := range file.Chunks {
-		a.flag.Pass()
 		d.Text[i] = a.chunkText(file.Language, c.Content, whole[c.Span.Start:c.Span.End])
 	}
 	return d

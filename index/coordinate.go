@@ -51,7 +51,6 @@ type coordinator struct {
 
 // coordinate runs until ctx is done.
 func (x *Index) coordinate(ctx context.Context) {
-	patient()
 	c := &coordinator{Index: x, fresh: map[string]found{}}
 	defer c.bulk.stop()
 	x.unlinked = true // until Relink says otherwise
@@ -263,7 +262,7 @@ func (c *coordinator) addReady(ctx context.Context) {
 
 // relink resolves the references of a few files.
 func (c *coordinator) relink(ctx context.Context) {
-	left, err := c.Store().Relink(ctx, linkBatch, c.gate.flag, link.Resolve)
+	left, err := c.Store().Relink(ctx, linkBatch, link.Resolve)
 	c.unlinked = err == nil && left > 0
 	c.settleErr(ctx, err)
 	if err == nil && left == 0 {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"quarry/index/pause"
 )
 
 // quiet is how long after the last busy moment background work begins again:
@@ -19,25 +17,13 @@ const (
 	share    = 100 * time.Millisecond
 )
 
-// moment is how long background work stands still for any message, even during its
-// share: as long as handling one takes, and its answer's way to the screen. A client
-// that floods leaves it every other moment.
-const moment = 20 * time.Millisecond
-
 // gate holds background work back while somebody needs the machine.
 type gate struct {
 	clock Clock
-	// flag is raised from the first sign of a person until background work finds
-	// that it may go on.
-	flag *pause.Flag
-	// ended lets everything pass; set before the gate is used.
-	ended <-chan struct{}
 	mu    sync.Mutex // guards the fields below
 	busy  int
 	until time.Time
-	// glanced is when the newest message that counted began to arrive.
-	glanced time.Time
-	idle    chan struct{} // closed and replaced when busy falls to zero
+	idle  chan struct{} // closed and replaced when busy falls to zero
 	// held is since when work has been held back, zero if none is; granted is
 	// until when it may go on all the same.
 	held, granted time.Time
@@ -45,17 +31,12 @@ type gate struct {
 	entered chan struct{}
 }
 
-func newGate(clock Clock) *gate {
-	g := &gate{clock: clock, idle: make(chan struct{})}
-	g.flag = pause.New(g.stand)
-	return g
-}
+func newGate(clock Clock) *gate { return &gate{clock: clock, idle: make(chan struct{})} }
 
 // enter makes the machine busy until leave, and a moment longer.
 func (g *gate) enter() (leave func()) {
 	g.mu.Lock()
 	g.busy++
-	g.flag.Raise()
 	if g.entered != nil {
 		close(g.entered)
 		g.entered = nil
@@ -73,45 +54,18 @@ func (g *gate) enter() (leave func()) {
 	})
 }
 
-// glance makes the machine busy for a moment.
-func (g *gate) glance() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.clock.Now()
-	if now.Sub(g.glanced) < 2*moment {
-		return
-	}
-	g.glanced = now
-	if g.granted.After(now) {
-		g.granted = g.granted.Add(moment)
-	}
-	g.flag.Raise()
-}
-
 // wait returns when background work may go on, or ctx is done.
 func (g *gate) wait(ctx context.Context) error {
-	g.await(ctx.Done())
-	return ctx.Err()
-}
-
-// stand is what the flag does where work comes to it.
-func (g *gate) stand() { g.await(g.ended) }
-
-// await returns when background work may go on, or done is closed.
-func (g *gate) await(done <-chan struct{}) {
 	for {
 		g.mu.Lock()
 		free, again, idle := g.look()
-		if free {
-			g.flag.Lower()
-		}
 		g.mu.Unlock()
 		if free {
-			return
+			return ctx.Err()
 		}
 		select {
-		case <-done:
-			return
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-idle:
 		case <-g.clock.At(again):
 		}
@@ -151,9 +105,6 @@ func (g *gate) rest(ctx context.Context) (entered <-chan struct{}, err error) {
 // and what may end the waiting before. mu is held.
 func (g *gate) look() (free bool, again time.Time, idle <-chan struct{}) {
 	now := g.clock.Now()
-	if end := g.glanced.Add(moment); end.After(now) {
-		return false, end, nil
-	}
 	if g.granted.After(now) {
 		return true, now, nil
 	}

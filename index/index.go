@@ -145,7 +145,7 @@ func Open(cfg Config) (*Index, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	x.cancel, x.gate.ended = cancel, ctx.Done()
+	x.cancel = cancel
 	x.watch, x.watchAll = cfg.Watch, cfg.Watch
 	x.startWatching()
 	x.stopped.Go(func() { x.coordinate(ctx) })
@@ -179,11 +179,6 @@ func (x *Index) Root() *walk.Root { return x.root }
 // Busy holds background work back until leave is called, and a moment longer: call
 // it for each keystroke and around each completion. It costs nothing to speak of.
 func (x *Index) Busy() (leave func()) { return x.gate.enter() }
-
-// Glance holds background work back for a moment, in the middle of what it is at:
-// call it as soon as a message of the editor's begins to arrive. It costs nothing to
-// speak of.
-func (x *Index) Glance() { x.gate.glance() }
 
 // Aside returns when work in the background may go on, or ctx is done.
 func (x *Index) Aside(ctx context.Context) error { return x.gate.wait(ctx) }

@@ -1,15 +1,10 @@
 package index
 
-import (
-	"runtime"
-	"sync/atomic"
-)
+import "runtime"
 
 // cores is how many threads can compute at once, and so how many files are analysed
 // at once. Responsive changes the setting, not this.
 var cores = runtime.GOMAXPROCS(0)
-
-var responsive atomic.Bool // Responsive was called
 
 // Responsive is for a process that answers a person while it indexes: call it once,
 // at the start. Go lets a goroutine compute for 10 ms before another gets its place,
@@ -18,7 +13,5 @@ var responsive atomic.Bool // Responsive was called
 // So there is a place for everything that may be at work at once, workers, writer,
 // who follows the index and the garbage collector, and one more.
 func Responsive() {
-	responsive.Store(true)
 	runtime.GOMAXPROCS(2*cores + 2)
-	shortSlices()
 }

@@ -5,8 +5,3 @@ package index
 // Background does nothing where priorities are a process's: the editor's requests
 // are served by the same one.
 func Background() {}
-
-func patient() {}
-
-// shortSlices does nothing where there is no such setting.
-func shortSlices() {}

@@ -143,7 +143,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	for range min(cores, len(stale)) {
 		group.Go(func() {
 			Background()
-			a := analyzer{flag: x.gate.flag}
+			a := analyzer{}
 			for {
 				e, ok := take()
 				if !ok {

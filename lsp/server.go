@@ -190,7 +190,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	}, opts.Clock.Now)
 	s.trace.Store(protocol.TraceValueOff)
 	st := newStream(rwc, opts, cancel)
-	st.rewrite, st.arriving = s.withoutLocalhost, s.glance
+	st.rewrite = s.withoutLocalhost
 	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
 	s.client = visibleClient{protocol.ClientDispatcher(s.conn)}
 	s.conn.Go(base, s.guard(s.custom(s.keepSpelling(protocol.ServerHandler(s, nil)))))
@@ -295,13 +295,6 @@ func (s *Server) currentCore() Core {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.core
-}
-
-// glance tells the core that the editor has something to say, before it is read.
-func (s *Server) glance() {
-	if core := s.currentCore(); core != nil {
-		core.Glance()
-	}
 }
 
 // current is the settings and roots of this moment.

@@ -53,8 +53,6 @@ type stream struct {
 	// next read.
 	body []byte
 
-	// arriving is called before a message's body is read.
-	arriving func()
 	// rewrite changes a good message before anybody sees it.
 	rewrite func(body []byte) []byte
 
@@ -65,15 +63,14 @@ var _ jsonrpc2.Stream = (*stream)(nil)
 
 func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
 	s := &stream{
-		rwc:      rwc,
-		in:       bufio.NewReaderSize(rwc, 64<<10),
-		out:      newOutbox(rwc),
-		token:    opts.Token,
-		strict:   opts.Strict || opts.Token != "",
-		log:      opts.Log,
-		ended:    sync.OnceFunc(ended),
-		arriving: func() {},
-		rewrite:  func(body []byte) []byte { return body },
+		rwc:     rwc,
+		in:      bufio.NewReaderSize(rwc, 64<<10),
+		out:     newOutbox(rwc),
+		token:   opts.Token,
+		strict:  opts.Strict || opts.Token != "",
+		log:     opts.Log,
+		ended:   sync.OnceFunc(ended),
+		rewrite: func(body []byte) []byte { return body },
 	}
 	if s.strict {
 		s.allow(cmp.Or(opts.FirstMessage, 5*time.Second))
@@ -146,7 +143,6 @@ func (s *stream) next() ([]byte, error) {
 		}
 		return nil, s.skip(header.length)
 	}
-	s.arriving()
 	// One large document shall not be held for good.
 	if int64(cap(s.body)) < header.length || cap(s.body) > keptBodyBytes && header.length <= keptBodyBytes {
 		s.body = make([]byte, header.length)

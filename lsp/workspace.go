@@ -30,8 +30,6 @@ type Workspace interface {
 	WatchFiles()
 	// Busy holds background work back until leave is called.
 	Busy() (leave func())
-	// Glance holds it back for a moment: a message begins to arrive.
-	Glance()
 
 	// IndexStatus is one status for each root.
 	IndexStatus(ctx context.Context) ([]index.Status, error)

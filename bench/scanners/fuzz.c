@@ -8,7 +8,6 @@
 #include "guard.h"
 
 extern const TSLanguage *LANGUAGE(void);
-void quarryPause(uintptr_t handle) { (void)handle; }
 
 enum { ROOM = 1 << 15, PIECE = 1500, LIMIT = 15000 }; // bytes, bytes, microseconds
 
@@ -76,12 +75,10 @@ static TSTree *parse(quarry_arena *arena, const TSLanguage *language, const TSTr
   uint32_t count;
   char *exact = memcpy(malloc(t->length), t->data, t->length);
   if (old == NULL) {
-    quarry_parse_clean(arena, language, exact, t->length, &count);
-    quarry_arena_reset(arena);
-    quarry_parse(arena, language, exact, t->length, LIMIT, LIMIT / 16, &count);
+    quarry_parse(arena, language, exact, t->length, LIMIT, &count);
     quarry_arena_reset(arena);
   }
-  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT, LIMIT / 16);
+  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT);
   free(exact);
   return tree;
 }

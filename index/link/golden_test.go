@@ -168,7 +168,7 @@ func (x *tree) apply(t *testing.T, files map[string]string) {
 	}
 	for left := 1; left > 0; {
 		var err error
-		left, err = x.Relink(context.Background(), 3, nil, func(v *store.View, f *store.Unresolved) [][]store.Target {
+		left, err = x.Relink(context.Background(), 3, func(v *store.View, f *store.Unresolved) [][]store.Target {
 			lists := link.Resolve(v, f)
 			x.mu.Lock()
 			defer x.mu.Unlock()

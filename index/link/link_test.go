@@ -53,7 +53,7 @@ func put(t *testing.T, s *store.Store, b store.Batch) {
 	}
 	for left := 1; left > 0; {
 		var err error
-		if left, err = s.Relink(context.Background(), 3, nil, link.Resolve); err != nil {
+		if left, err = s.Relink(context.Background(), 3, link.Resolve); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/index/pause"
 	"quarry/index/syntax"
 )
 
@@ -20,8 +19,6 @@ type Batch struct {
 	Touch []Touch
 	// Remove are paths that are gone.
 	Remove []string
-	// Aside, if not nil, is passed at each statement: nobody waits for this batch.
-	Aside *pause.Flag
 }
 
 // Touch notes a file's new size and time.
@@ -52,7 +49,6 @@ func (s *Store) apply(b Batch) error {
 	if s.w == nil {
 		return errClosed
 	}
-	defer s.w.stepAside(b.Aside)()
 	return s.w.transaction(func() error {
 		p := put{w: s.w, touched: map[string]bool{}}
 		return p.batch(b)

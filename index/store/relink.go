@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"sync"
 
-	"quarry/index/pause"
 	"quarry/index/syntax"
 )
 
@@ -74,10 +73,10 @@ var cores = runtime.GOMAXPROCS(0)
 // for several files at once, returns the targets of each import and then of each
 // reference, in order; its answer must depend on the set of files and declarations
 // alone, not on their ids, so that an index grown by edits equals one built at
-// once. aside, if not nil, is passed at each statement.
-func (s *Store) Relink(ctx context.Context, limit int, aside *pause.Flag, resolve func(*View, *Unresolved) [][]Target) (left int, err error) {
+// once.
+func (s *Store) Relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, err error) {
 	s.mu.Lock()
-	left, changed, err := s.relink(ctx, limit, aside, resolve)
+	left, changed, err := s.relink(ctx, limit, resolve)
 	s.mu.Unlock()
 	if err != nil {
 		return left, fmt.Errorf("resolve references: %w", classify(err))
@@ -88,12 +87,11 @@ func (s *Store) Relink(ctx context.Context, limit int, aside *pause.Flag, resolv
 	return left, nil
 }
 
-func (s *Store) relink(ctx context.Context, limit int, aside *pause.Flag, resolve func(*View, *Unresolved) [][]Target) (left int, changed bool, err error) {
+func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unresolved) [][]Target) (left int, changed bool, err error) {
 	w := s.w
 	if w == nil {
 		return 0, false, errClosed
 	}
-	defer w.stepAside(aside)()
 	var ids []int64
 	err = w.query("SELECT id, (SELECT count(*) FROM files WHERE linked = 0) FROM files WHERE linked = 0 ORDER BY id LIMIT ?", func(r []driver.Value) error {
 		ids = append(ids, r[0].(int64))
@@ -217,7 +215,6 @@ func (w *writer) resolveAll(view *View, ids []int64, resolve func(*View, *Unreso
 	for range min(cores, len(ids)) {
 		group.Go(func() {
 			for f := range files {
-				w.aside.Pass()
 				results <- resolved{f, resolve(view, f)}
 			}
 		})

@@ -98,7 +98,7 @@ func apply(t *testing.T, s *Store, b Batch) {
 	}
 	for left := 1; left > 0; {
 		var err error
-		if left, err = s.Relink(context.Background(), 2, nil, anywhere); err != nil {
+		if left, err = s.Relink(context.Background(), 2, anywhere); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 
-	"quarry/index/pause"
 	"quarry/index/token"
 )
 
@@ -36,9 +35,6 @@ type writer struct {
 	tree     *Tree
 	// bulk: the index is being filled (bulk.go).
 	bulk bool
-	// aside is passed at each statement and row while what is written can wait, nil
-	// otherwise.
-	aside *pause.Flag
 }
 
 var errClosed = errors.New("the index is not open for writing")
@@ -72,12 +68,6 @@ func newWriter(db *sql.DB) (*writer, error) {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
-}
-
-// stepAside makes the writer pass flag at each statement and row, until done.
-func (w *writer) stepAside(flag *pause.Flag) (done func()) {
-	w.aside = flag
-	return func() { w.aside = nil }
 }
 
 func (w *writer) dropNames() { w.names, w.allNames, w.changed = nil, false, nil }
@@ -124,7 +114,6 @@ func (w *writer) exec(text string, args ...driver.Value) error {
 
 // insert is exec that answers the rowid of the inserted row.
 func (w *writer) insert(text string, args ...driver.Value) (int64, error) {
-	w.aside.Pass()
 	s, err := w.stmt(text)
 	if err != nil {
 		return 0, err
@@ -156,7 +145,6 @@ func (w *writer) query(text string, row func([]driver.Value) error, args ...driv
 	}
 	values := make([]driver.Value, len(rows.Columns()))
 	for {
-		w.aside.Pass()
 		if err := rows.Next(values); errors.Is(err, io.EOF) {
 			return rows.Close()
 		} else if err != nil {

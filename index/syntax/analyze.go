@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"quarry/index/lang"
-	"quarry/index/pause"
 )
 
 // Analyze returns what a file of the given language (see Detect) yields. A
@@ -16,11 +15,7 @@ import (
 // lines. It is safe for concurrent use; the result does not refer to src.
 //
 // The only error is a file of 4 GB or more.
-func Analyze(language string, src []byte) (*File, error) { return AnalyzeAside(nil, language, src) }
-
-// AnalyzeAside is Analyze for work that nobody waits for: it stands still where flag
-// is raised.
-func AnalyzeAside(flag *pause.Flag, language string, src []byte) (*File, error) {
+func Analyze(language string, src []byte) (*File, error) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
@@ -30,12 +25,12 @@ func AnalyzeAside(flag *pause.Flag, language string, src []byte) (*File, error) 
 	if l == nil {
 		return t.analyzeLines(lines), nil
 	}
-	nodes, release := parseFlat(l, t.parsed, flag)
+	nodes, release := parseFlat(l, t.parsed)
 	defer release()
 	if t.hopeless = nodes == nil; t.hopeless {
 		return t.analyzeLines(lines), nil
 	}
-	return t.analyzeNodes(nodes, lines, flag), nil
+	return t.analyzeNodes(nodes, lines), nil
 }
 
 // role is what a capture of a fact query means; doc.go describes them.
@@ -111,7 +106,6 @@ type analysis struct {
 	lines lineTable
 	nodes []node
 	query *factQuery
-	flag  *pause.Flag // passed between pieces of the work
 
 	marks        []role        // by node: roleWrap, roleLeading, roleComment, roleImportAlias
 	refs         []rawRef      // in the order of matching
@@ -135,9 +129,9 @@ type importName struct {
 }
 
 // analyzeTree computes everything but the chunks.
-func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines lineTable, flag *pause.Flag) (*analysis, *File) {
+func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines lineTable) (*analysis, *File) {
 	a := &analysis{
-		src: src, lines: lines, nodes: nodes, query: q, flag: flag,
+		src: src, lines: lines, nodes: nodes, query: q,
 		marks: make([]role, len(nodes)), refAt: make([]uint32, len(nodes)),
 		fileDoc: none, importAt: map[uint32]int{}, importNames: map[importName]bool{}, groups: map[uint32]string{}, interned: map[string]string{},
 	}
@@ -153,16 +147,13 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 	}
 	a.sortDeclarations()
 	a.widenToWraps()
-	flag.Pass()
 	f := &File{Language: language}
 	a.addSymbols(f)
-	flag.Pass()
 	if language == "markdown" {
 		a.nestHeadings(f)
 	}
 	a.adoptScopes(f)
 	a.addRefs(f)
-	flag.Pass()
 	f.Imports = a.imports
 	f.Errors = a.errors()
 	f.Doc = a.headDoc(f)
@@ -171,7 +162,6 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 
 // found files one match.
 func (a *analysis) found(pattern int, captures []capture) {
-	a.flag.Pass()
 	var at [roleCount]uint32
 	for r := range at {
 		at[r] = none

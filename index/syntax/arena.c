@@ -4,6 +4,7 @@
 // free it, and no lock or coalescing is paid for.
 
 #include "arena.h"
+#include "clock.h"
 #include "flatten.h"
 
 #include <stdint.h>
@@ -30,6 +31,7 @@ enum {
   CLASSES = SMALL_CLASSES + 48, // above, the powers of two
   BLOCK = 1 << 20,
   KEEP = 16, // blocks that a reset arena holds on to
+  LOOK = 1024, // takings of memory between two looks at the clock, some 0.1 ms of a parse
 };
 
 // piece is what precedes the memory handed out.
@@ -51,18 +53,13 @@ typedef struct block {
 struct quarry_arena {
   block *blocks; // in use, the one being filled first
   block *spare;  // of BLOCK bytes each
-  size_t size; // of the blocks in use
   char *at, *end;
   piece *free[CLASSES];
   int kept;
-  const int32_t *raised; // see quarry_arena_pause
-  uintptr_t handle;
 };
 
-extern void quarryPause(uintptr_t handle); // in flat.go
-
 static _Thread_local quarry_arena *current;
-static _Thread_local int64_t *held; // see quarry_count_memory
+static _Thread_local quarry_bounds *bounds; // see quarry_bound
 
 static void *checked(void *p, size_t size) {
   if (p == NULL && size > 0) {
@@ -85,6 +82,17 @@ static unsigned class_of(size_t *size) {
   return SMALL_CLASSES + bits;
 }
 
+// spend is called for each taking of memory, which a parser does every few steps.
+static void spend(int64_t bytes) {
+  if (bounds == NULL) {
+    return;
+  }
+  bounds->memory -= bytes;
+  if (bounds->memory < 0 || ++bounds->takings % LOOK == 0 && quarry_thread_micros() >= bounds->until) {
+    __atomic_store_n(&bounds->over, 1, __ATOMIC_RELAXED);
+  }
+}
+
 static void add_block(quarry_arena *arena, size_t need) {
   block *b = arena->spare;
   if (need <= BLOCK && b != NULL) {
@@ -97,7 +105,7 @@ static void add_block(quarry_arena *arena, size_t need) {
   }
   b->next = arena->blocks;
   arena->blocks = b;
-  arena->size += b->size;
+  spend((int64_t)b->size);
   arena->at = b->data;
   arena->end = b->data + b->size;
 }
@@ -128,50 +136,31 @@ static void give_back(quarry_arena *arena, void *memory) {
   arena->free[class] = p;
 }
 
-void quarry_arena_pause(quarry_arena *arena, const int32_t *raised, uintptr_t handle) {
-  arena->raised = raised;
-  arena->handle = handle;
-}
-
-const int32_t *quarry_arena_raised(const quarry_arena *arena) {
-  static const int32_t never = 0;
-  return arena->raised != NULL ? arena->raised : &never;
-}
-
-void quarry_arena_pass(const quarry_arena *arena) {
-  if (arena->raised != NULL && __atomic_load_n(arena->raised, __ATOMIC_RELAXED) != 0) {
-    quarryPause(arena->handle);
-  }
-}
-
-// take_and_pass: tree-sitter asks for memory every few steps.
-static void *take_and_pass(size_t size) {
-  quarry_arena_pass(current);
+static void *take(size_t size) {
+  spend(0);
   return quarry_arena_take(current, size);
 }
 
 static void *counted(void *memory) {
-  if (held != NULL && memory != NULL) {
-    *held += (int64_t)usable_size(memory);
-  }
+  spend(memory != NULL ? (int64_t)usable_size(memory) : 0);
   return memory;
 }
 
 static void uncount(void *memory) {
-  if (held != NULL && memory != NULL) {
-    *held -= (int64_t)usable_size(memory);
+  if (bounds != NULL && memory != NULL) {
+    bounds->memory += (int64_t)usable_size(memory);
   }
 }
 
 static void *arena_malloc(size_t size) {
-  return current ? take_and_pass(size) : counted(checked(malloc(size), size));
+  return current ? take(size) : counted(checked(malloc(size), size));
 }
 
 static void *arena_calloc(size_t count, size_t size) {
   if (current == NULL) {
     return counted(checked(calloc(count, size), count * size));
   }
-  return memset(take_and_pass(count * size), 0, count * size);
+  return memset(take(count * size), 0, count * size);
 }
 
 static void arena_free(void *memory) {
@@ -208,9 +197,7 @@ quarry_arena *quarry_arena_new(void) { return checked(calloc(1, sizeof(quarry_ar
 
 void quarry_arena_use(quarry_arena *arena) { current = arena; }
 
-void quarry_count_memory(int64_t *counter) { held = counter; }
-
-size_t quarry_arena_size(const quarry_arena *arena) { return arena->size; }
+void quarry_bound(quarry_bounds *b) { bounds = b; }
 
 void quarry_arena_reset(quarry_arena *arena) {
   for (block *b = arena->blocks, *next; b != NULL; b = next) {
@@ -224,7 +211,6 @@ void quarry_arena_reset(quarry_arena *arena) {
     }
   }
   arena->blocks = NULL;
-  arena->size = 0;
   arena->at = arena->end = NULL;
   memset(arena->free, 0, sizeof(arena->free));
 }

@@ -18,27 +18,21 @@ void quarry_arena_delete(quarry_arena *arena);
 // arena; NULL ends that.
 void quarry_arena_use(quarry_arena *arena);
 
-// quarry_arena_pause makes what takes memory from an arena look at raised, and call
-// quarryPause with handle where it is not 0, until it is called with NULL. The thread
-// that uses the arena may stand still then.
-void quarry_arena_pause(quarry_arena *arena, const int32_t *raised, uintptr_t handle);
-
-// quarry_arena_pass is where work in an arena may stand still.
-void quarry_arena_pass(const quarry_arena *arena);
-
-// quarry_arena_raised is where quarry_arena_pass looks; never NULL.
-const int32_t *quarry_arena_raised(const quarry_arena *arena);
-
 // quarry_arena_take returns size bytes of an arena.
 void *quarry_arena_take(quarry_arena *arena, size_t size);
 
-// quarry_arena_size answers how many bytes an arena has of the system, but for those
-// that it keeps for later.
-size_t quarry_arena_size(const quarry_arena *arena);
+// quarry_bounds is what a parse may take, and whether it has taken more.
+typedef struct {
+  int64_t memory; // bytes left
+  uint64_t until; // when to end, by the thread's own clock
+  uint32_t takings;
+  size_t over; // a parser's cancellation flag: not 0 if a bound is met
+} quarry_bounds;
 
-// quarry_count_memory makes the calling thread add to held what it takes of the
-// system for tree-sitter, in bytes, and subtract what it frees; NULL ends that.
-void quarry_count_memory(int64_t *held);
+// quarry_bound makes what the calling thread takes of memory for tree-sitter count
+// against bounds, of an arena's or the system's; NULL ends that. A parser that is given the flag
+// stops by itself, and no sooner on a busy machine than on an idle one.
+void quarry_bound(quarry_bounds *bounds);
 
 // quarry_arena_reset frees all that was taken from an arena.
 void quarry_arena_reset(quarry_arena *arena);

@@ -10,10 +10,10 @@
 //
 // # From text to facts
 //
-// A text that is read once is parsed by glr.c, in the same grammars and to the same
-// tree as by tree-sitter, which takes over where there are syntax errors and keeps
-// the trees of open documents (tree.go); one cgo call flattens the tree into a slice
-// of nodes (flat.go); the language's query runs over that slice in Go (match.go);
+// tree-sitter parses the text, into memory that vanishes with the analysis (arena.c) or,
+// of an open document, into a tree that is kept for the next edit (tree.go); one cgo
+// call flattens the tree into a slice of nodes (flat.go); the language's query runs over
+// that slice in Go (match.go);
 // the matches become symbols, imports and references (analyze.go); the same
 // nodes tell where to cut chunks (chunk.go).
 //

@@ -5,11 +5,8 @@ import "C"
 
 import (
 	"runtime"
-	"runtime/cgo"
 	"sync"
 	"unsafe"
-
-	"quarry/index/pause"
 )
 
 // node is one node of a syntax tree. A tree is a []node in preorder: the
@@ -73,59 +70,25 @@ var arenas = sync.Pool{New: func() any {
 
 func init() { C.quarry_install_arenas() }
 
-// parseFlat parses a text that is read once, and stands still where flag is raised.
-// The nodes are nil if the parser gives up, and valid until release is called.
-func parseFlat(l *language, src []byte, flag *pause.Flag) (nodes []node, release func()) {
+// parseFlat parses a text that is read once. The nodes are nil if the parser gives
+// up, and valid until release is called.
+func parseFlat(l *language, src []byte) (nodes []node, release func()) {
 	a := arenas.Get().(*arena)
-	if l.shared == nil { // else others would wait for the scanner
-		defer a.pauseAt(flag)()
-	}
-	nodes = a.parseClean(l, src)
-	if nodes == nil {
-		nodes = a.parse(l, src)
-	}
+	nodes = a.parse(l, src, parseLimit(len(src)))
 	return nodes, func() {
 		a.reset()
 		arenas.Put(a)
 	}
 }
 
-// parseClean returns nil for a text with syntax errors.
-func (a *arena) parseClean(l *language, src []byte) []node {
+// parse returns nil if it takes longer than limit, in microseconds of the processor, or too
+// much memory.
+func (a *arena) parse(l *language, src []byte, limit int) []node {
 	defer l.enter()()
 	var count C.uint32_t
-	first := C.quarry_parse_clean(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), &count)
+	first := C.quarry_parse(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), &count)
 	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count))
 }
-
-// parse leaves the text to tree-sitter. It returns nil if that takes too long.
-func (a *arena) parse(l *language, src []byte) []node {
-	defer l.enter()()
-	a.reset()
-	var count C.uint32_t
-	first := C.quarry_parse(a.c, l.c(), (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(parseLimit(len(src))), C.uint64_t(firstLook(len(src))), &count)
-	return unsafe.Slice((*node)(unsafe.Pointer(first)), int(count))
-}
-
-// pauseAt makes parses in the arena stand still where flag is raised, until done is
-// called.
-func (a *arena) pauseAt(flag *pause.Flag) (done func()) {
-	if flag == nil {
-		return func() {}
-	}
-	var pinner runtime.Pinner // C looks at it during several calls
-	pinner.Pin(flag.Raised())
-	handle := cgo.NewHandle(flag)
-	C.quarry_arena_pause(a.c, (*C.int32_t)(unsafe.Pointer(flag.Raised())), C.uintptr_t(handle))
-	return func() {
-		C.quarry_arena_pause(a.c, nil, 0)
-		handle.Delete()
-		pinner.Unpin()
-	}
-}
-
-//export quarryPause
-func quarryPause(handle C.uintptr_t) { cgo.Handle(handle).Value().(*pause.Flag).Pass() }
 
 func (a *arena) reset() { C.quarry_arena_reset(a.c) }
 

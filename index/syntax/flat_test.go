@@ -27,7 +27,7 @@ func TestFlattenEqualsBinding(t *testing.T) {
 			defer want.Close()
 			nodes, release := flatten(tree)
 			defer release()
-			once, releaseOnce := parseFlat(l, src, nil)
+			once, releaseOnce := parseFlat(l, src)
 			defer releaseOnce()
 			if !slices.Equal(once, nodes) {
 				t.Error("parsed into an arena the text has other nodes")

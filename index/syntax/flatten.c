@@ -1,28 +1,19 @@
 #include "flatten.h"
 
-#include "glr.h"
+#include "subtree.h"
 
-// The two kinds of trees that are read here, and what is read of them.
-enum kind { TREE_SITTERS, OURS };
-
+// shape is what is read of a subtree.
 typedef struct {
   uint32_t padding, size, child_count, visible_child_count;
   uint16_t symbol, production;
   bool visible, extra, missing;
 } shape;
 
-static inline shape shape_of(subtree t, enum kind kind) {
+static inline shape shape_of(subtree t) {
   if (t.leaf.is_leaf) {
     return (shape){
       .padding = t.leaf.padding_bytes, .size = t.leaf.size_bytes, .symbol = t.leaf.symbol,
       .visible = t.leaf.visible, .extra = t.leaf.extra, .missing = t.leaf.is_missing,
-    };
-  }
-  if (kind == OURS) {
-    return (shape){
-      .padding = t.tree->padding, .size = t.tree->size, .child_count = t.tree->child_count,
-      .visible_child_count = t.tree->visible_child_count, .symbol = t.tree->symbol, .production = t.tree->production,
-      .visible = t.tree->visible, .extra = t.tree->extra,
     };
   }
   return (shape){
@@ -48,7 +39,7 @@ typedef struct {
 // open_frame begins with the children of a tree, which stand before it; at is where
 // the tree's padding does.
 static inline frame open_frame(const grammar *g, subtree t, shape s, uint32_t at, uint32_t node, bool hidden, uint16_t field) {
-  const subtree *end = (const subtree *)t.tree;
+  const subtree *end = (const subtree *)t.heap;
   frame f = {.child = end - s.child_count, .end = end, .at = at, .node = node, .hidden = hidden, .field = field};
   if (s.production != 0) {
     f.aliases = g->alias_sequences + s.production * g->max_alias_sequence;
@@ -71,8 +62,8 @@ static uint16_t field_of(const frame *f, uint32_t place) {
 }
 
 // flatten writes a tree to out in preorder.
-static inline void flatten(const grammar *g, subtree root, enum kind kind, quarry_node *out) {
-  shape s = shape_of(root, kind);
+static void flatten(const grammar *g, subtree root, quarry_node *out) {
+  shape s = shape_of(root);
   out[0] = (quarry_node){
     .start = s.padding, .end = s.padding + s.size, .symbol = s.symbol == SYMBOL_ERROR ? s.symbol : g->public_symbols[s.symbol],
     .missing = s.missing, .extra = s.extra,
@@ -93,7 +84,7 @@ static inline void flatten(const grammar *g, subtree root, enum kind kind, quarr
       continue;
     }
     subtree child = *f->child++;
-    s = shape_of(child, kind);
+    s = shape_of(child);
     uint32_t before = f->at, start = before + s.padding;
     f->at = start + s.size;
     uint16_t field = 0;
@@ -133,12 +124,7 @@ static inline void flatten(const grammar *g, subtree root, enum kind kind, quarr
 }
 
 // count_nodes counts those of a tree, which is never a leaf.
-static uint32_t count_nodes(subtree root, enum kind kind) {
-  if (kind == OURS) {
-    return root.tree->child_count > 0 ? root.tree->visible_descendant_count + 1 : 1;
-  }
-  return root.heap->child_count > 0 ? root.heap->visible_descendant_count + 1 : 1;
-}
+static uint32_t count_nodes(subtree root) { return root.heap->child_count > 0 ? root.heap->visible_descendant_count + 1 : 1; }
 
 // quarry_flatten writes the tree of root to out in preorder and returns how many
 // nodes there are. One call across the cgo boundary replaces several for each node:
@@ -146,41 +132,26 @@ static uint32_t count_nodes(subtree root, enum kind kind) {
 // cap means that nothing was written.
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
   const subtree *top = root.id;
-  uint32_t total = count_nodes(*top, TREE_SITTERS);
+  uint32_t total = count_nodes(*top);
   if (total <= cap) {
-    flatten((const grammar *)ts_tree_language(root.tree), *top, TREE_SITTERS, out);
+    flatten((const grammar *)ts_tree_language(root.tree), *top, out);
   }
   return total;
 }
 
-static inline quarry_node *nodes_of(quarry_arena *arena, const grammar *g, const subtree *root, enum kind kind, uint32_t *count) {
-  if (root == NULL) {
+// quarry_parse parses any text, see quarry_parse_tree, and returns the nodes of its tree
+// in preorder; they are valid until the arena is reset. It returns NULL if there is no
+// tree.
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
+  const TSTree *tree = quarry_parse_tree(arena, language, NULL, text, length, limit);
+  if (tree == NULL) {
     return NULL;
   }
-  *count = count_nodes(*root, kind);
+  quarry_arena_use(arena);
+  const subtree *root = ts_tree_root_node(tree).id;
+  *count = count_nodes(*root);
   quarry_node *nodes = quarry_arena_take(arena, *count * sizeof(quarry_node));
-  flatten(g, *root, kind, nodes);
-  return nodes;
-}
-
-// quarry_parse_clean parses a text without syntax errors and returns the nodes of
-// its tree in preorder; they are valid until the arena is reset. It returns NULL for
-// any other text.
-quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint32_t *count) {
-  quarry_arena_use(arena);
-  const grammar *g = (const grammar *)language;
-  quarry_node *nodes = nodes_of(arena, g, quarry_glr(arena, g, text, length), OURS, count);
-  quarry_arena_use(NULL);
-  return nodes;
-}
-
-// quarry_parse is quarry_parse_clean for any text, by tree-sitter: see
-// quarry_parse_tree.
-quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint64_t look, uint32_t *count) {
-  const TSTree *tree = quarry_parse_tree(arena, language, NULL, text, length, limit, look);
-  quarry_arena_use(arena);
-  const subtree *root = tree != NULL ? ts_tree_root_node(tree).id : NULL;
-  quarry_node *nodes = nodes_of(arena, (const grammar *)language, root, TREE_SITTERS, count);
+  flatten((const grammar *)language, *root, nodes);
   quarry_arena_use(NULL);
   return nodes;
 }

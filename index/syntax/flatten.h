@@ -41,7 +41,7 @@ extern void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t), void 
 extern TSParser *ts_parser_new(void);
 extern void ts_parser_delete(TSParser *self);
 extern bool ts_parser_set_language(TSParser *self, const TSLanguage *language);
-extern void ts_parser_set_timeout_micros(TSParser *self, uint64_t timeout);
+extern void ts_parser_set_cancellation_flag(TSParser *self, const size_t *flag);
 extern TSTree *ts_parser_parse_string(TSParser *self, const TSTree *old, const char *text, uint32_t length);
 extern void *(*ts_current_malloc)(size_t);
 extern void *(*ts_current_realloc)(void *, size_t);
@@ -74,9 +74,8 @@ typedef struct {
   uint8_t extra;       // allowed anywhere: comments
 } quarry_node;
 
-TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit, uint64_t look);
-quarry_node *quarry_parse_clean(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint32_t *count);
-quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint64_t look, uint32_t *count);
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit);
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);
 

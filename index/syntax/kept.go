@@ -33,7 +33,7 @@ func parse(l *language, old *keptTree, src []byte, limit int) *keptTree {
 	if old != nil {
 		before = old.c
 	}
-	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.uint64_t(min(firstLook(len(src)), limit/2)))
+	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit))
 	runtime.KeepAlive(old)
 	if c == nil {
 		return nil

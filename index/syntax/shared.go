@@ -49,10 +49,11 @@ const (
 )
 
 // openLimit bounds the parse of an open document, in microseconds of the processor:
-// twice to six times what source takes. What takes longer is not what its name says,
-// and is read by its lines from then on. An edit has a fourth.
+// four to twelve times what source takes on an idle machine, for a busy one makes it dearer. What
+// takes longer is not what its name says, and is read by its lines from then on. An edit has
+// a fourth.
 func openLimit(size int, whole bool) int {
-	limit := min(200_000+size*6/10, 2_000_000)
+	limit := min(400_000+size*12/10, 4_000_000)
 	if !whole {
 		limit /= 4
 	}

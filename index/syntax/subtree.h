@@ -72,33 +72,11 @@ typedef struct {
   };
 } heap_subtree;
 
-// scanner_state is what a scanner kept behind a token.
-typedef struct {
-  const char *data;
-  uint32_t length;
-} scanner_state;
-
-// tree is what glr.c makes in the place of a heap_subtree: only what a tree that is
-// read once must say, for reading it is waiting for its memory.
-typedef struct {
-  uint32_t padding, size; // bytes
-  uint32_t child_count : 28, visible : 1, extra : 1, keyword : 1, external : 1;
-  uint16_t symbol;
-  uint16_t production; // of a tree without children: the state it was found in
-  union {
-    struct { // if there are children
-      uint32_t visible_child_count, visible_descendant_count;
-      int32_t precedence;
-    };
-    scanner_state scanner; // if external
-  };
-} tree;
-
-// subtree is a tree of either making; of one making are all of its parts.
+// subtree is a small leaf, or points behind the children of any other subtree, where
+// its own memory begins.
 typedef union {
   leaf leaf;
   const heap_subtree *heap;
-  const tree *tree;
 } subtree;
 
 #endif

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"quarry/index/lang"
-	"quarry/index/pause"
 )
 
 // parseLimit bounds a parse, in microseconds of the processor. Source takes 0.1 to 0.3 a byte;
@@ -14,10 +13,6 @@ import (
 // recovery takes time in the square of the length: far enough from the normal
 // that load does not decide how a file is read.
 func parseLimit(size int) int { return 1_000_000 + 5*size }
-
-// firstLook is how long a parse may take by the wall's clock before what it took is
-// looked at, in microseconds. Tests look sooner.
-var firstLook = func(size int) int { return parseLimit(size) / 16 }
 
 // ErrTooLarge is returned for text whose offsets do not fit in 32 bits.
 var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
@@ -123,7 +118,7 @@ func (t *Tree) Analyze() *File {
 	nodes, release := flatten(tree)
 	defer release()
 	tree.close()
-	return t.analyzeNodes(nodes, lines, nil)
+	return t.analyzeNodes(nodes, lines)
 }
 
 // analyzeLines reads a text without a syntax tree.
@@ -135,9 +130,8 @@ func (t *Tree) analyzeLines(lines lineTable) *File {
 	return f
 }
 
-func (t *Tree) analyzeNodes(nodes []node, lines lineTable, flag *pause.Flag) *File {
-	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines, flag)
-	flag.Pass()
+func (t *Tree) analyzeNodes(nodes []node, lines lineTable) *File {
+	a, f := analyzeTree(t.language, languageFor(t.language).facts, nodes, t.src, lines)
 	f.Chunks = a.chunks(f)
 	return f
 }

@@ -333,13 +333,6 @@ func (w *Workspace) Busy() (leave func()) {
 	}
 }
 
-// Glance holds background work back for a moment.
-func (w *Workspace) Glance() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.each(func(x *index.Index) { x.Glance() })
-}
-
 // IndexStatus is the status of each folder whose index is open.
 func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 	list := []index.Status{}

@@ -14,7 +14,7 @@ GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode screenshot vet ollama minilm coder clean
+.PHONY: hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,9 @@ test: modules vet ollama ## run every test with the race detector
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh
+
+ollama-current: ## build a newer Ollama too, which knows models of its cloud by name
+	@QUARRY_OLLAMA_VERSION=0.18.0 testdata/models/ollama.sh
 
 minilm: ollama ## serve a real embedding model (all-minilm) at 127.0.0.1:11599 for evaluations
 	@testdata/models/minilm.sh serve 11599

@@ -58,7 +58,28 @@ func Start(t testing.TB) *Server {
 // StartEmpty is Start without any model.
 func StartEmpty(t testing.TB) *Server {
 	t.Helper()
-	bin := findBinary(t)
+	return startEmpty(t, findBinary(t))
+}
+
+// StartVersion is StartEmpty with another version than the one that all else is tested
+// with; where it was not built the test is skipped.
+func StartVersion(t testing.TB, version string) *Server {
+	t.Helper()
+	script := exec.Command("bash", findScript(), "--path")
+	script.Env = append(os.Environ(), "QUARRY_OLLAMA_VERSION="+version)
+	out, err := script.Output()
+	bin := strings.TrimSpace(string(out))
+	if err == nil {
+		_, err = os.Stat(bin)
+	}
+	if err != nil {
+		t.Skipf("no Ollama %s to test against: run `make ollama-current` once (%v)", version, err)
+	}
+	return startEmpty(t, bin)
+}
+
+func startEmpty(t testing.TB, bin string) *Server {
+	t.Helper()
 	s := &Server{t: t, bin: bin, dir: t.TempDir(), log: &logBuffer{}}
 	s.host = freeAddress(t)
 	s.URL = "http://" + s.host

@@ -5,9 +5,11 @@
 #
 #   testdata/models/ollama.sh          build if missing, print the path
 #   testdata/models/ollama.sh --path   print the path only
+#
+# QUARRY_OLLAMA_VERSION builds another version beside it.
 set -euo pipefail
 
-version=0.17.4
+version="${QUARRY_OLLAMA_VERSION:-0.17.4}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 # Without a vector instruction set the CPU backend is nine times slower, and

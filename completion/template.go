@@ -154,11 +154,15 @@ var control = regexp.MustCompile(
 // Invalid UTF-8 becomes U+FFFD, because a prompt travels as JSON.
 func neutralise(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	// Most text has neither sign; the regexp costs 20 times the two scans.
-	if !strings.Contains(s, "|>") && !strings.Contains(s, "｜>") && !mayHoldTag(s) {
+	if !mayHoldControl(s) {
 		return s
 	}
 	return control.ReplaceAllStringFunc(s, func(tag string) string { return tag[:1] + " " + tag[1:] })
+}
+
+// mayHoldControl is false of nearly all text; the regexp costs 20 times as much.
+func mayHoldControl(s string) bool {
+	return strings.Contains(s, "|>") || strings.Contains(s, "｜>") || mayHoldTag(s)
 }
 
 func mayHoldTag(s string) bool {
@@ -174,6 +178,9 @@ func mayHoldTag(s string) bool {
 // cutControl ends text before its first control token: what a model writes
 // after one is no longer the middle.
 func cutControl(text string) string {
+	if !mayHoldControl(text) { // asked at every piece of an answer
+		return text
+	}
 	if at := control.FindStringIndex(text); at != nil {
 		return text[:at[0]]
 	}

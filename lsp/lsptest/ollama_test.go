@@ -85,8 +85,15 @@ func TestRealOllama(t *testing.T) {
 	}
 	fromModel()
 
+	stderr.forget()
 	ollama.Kill()
-	if err := e.Replace(b, b.Cursor, b.Cursor, "z"); err != nil {
+	// What is typed might be what the model said before; below the cursor it makes
+	// another prompt in any case.
+	below, _ := b.Text.LineBounds(b.Text.LineCount() - 1)
+	if err := e.Replace(b, below, below, "// z\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Seek("{\n\t"); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Complete(ctx, b, true); err != nil {
@@ -94,6 +101,9 @@ func TestRealOllama(t *testing.T) {
 	}
 	if why := engine(); why.Engine == "granite4:micro" && why.Note == "" {
 		t.Errorf("a killed Ollama answered: %+v", why)
+	}
+	if err := stderr.await(ctx, "phase=unreachable"); err != nil {
+		t.Fatalf("nobody noticed that Ollama is gone: %v\n%s", err, stderr)
 	}
 	stderr.forget()
 	ollama.Restart()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,9 @@ func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
 		}
 	}
 	s := a.commandSettings()
+	if tags := completion.Tags(templateName(s), s.Model); !completioneval.KnowsTags(tags) {
+		return fmt.Errorf("%w: plain FIM cannot be made for %s, whose tags are %s; measure a Granite or Qwen2.5-Coder model", errUsage, s.Model, strings.Join(tags, " "))
+	}
 	var upstream completion.Generator
 	if f.missing == "" {
 		options := runtimeOptions(s)

@@ -199,9 +199,15 @@ func ask(ctx context.Context, a *Answers, prompt string) (string, error) {
 	return b.String(), err
 }
 
+// The tags that [FillTyped] takes a prompt apart by.
+const prefix, suffix = "<|fim_prefix|>", "<|fim_suffix|>"
+
+// KnowsTags reports whether [FillTyped] can take the prompts of a family apart, whose
+// tags for prefix, suffix and middle are given.
+func KnowsTags(tags []string) bool { return tags[0] == prefix && tags[1] == suffix }
+
 // plainPrompt leaves of quarry's prompt the window of the document and the suffix.
 func plainPrompt(prompt string, h TypedHole) string {
-	const prefix, suffix = "<|fim_prefix|>", "<|fim_suffix|>"
 	begin := strings.Index(prompt, prefix) + len(prefix)
 	end := strings.Index(prompt, suffix)
 	shown, before := prompt[begin:end], h.Document.Text[:h.Offset]

@@ -207,3 +207,12 @@ func TestWorse(t *testing.T) {
 		t.Errorf("typed text is repeated, and the gate says %q", got)
 	}
 }
+
+// A family whose prompts cannot be taken apart is refused before anything is asked.
+func TestKnowsTags(t *testing.T) {
+	for model, want := range map[string]bool{"granite4:micro": true, "qwen2.5-coder:1.5b": true, "starcoder2:3b": false, "codestral": false} {
+		if got := KnowsTags(completion.Tags("", model)); got != want {
+			t.Errorf("%s: %v, want %v", model, got, want)
+		}
+	}
+}

@@ -14,13 +14,16 @@ GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode screenshot vet ollama ollama-current minilm coder clean
+.PHONY: eval hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 build: ## build bin/quarry
 	$(HARDEN) $(GO) build -trimpath $(HARDLD) -tags $(TAGS) -o $(BIN) ./cmd/quarry
+
+eval: ## build bin/quarry-eval, which measures quarry's own quality
+	$(GO) build -trimpath -tags $(TAGS) -o bin/quarry-eval ./cmd/quarry-eval
 
 hardened: build ## check that the binary is built against misuse (Linux)
 	@$(GO) run ./testdata/supply hardened $(BIN)
@@ -74,7 +77,7 @@ flaky: modules vet ollama ## run the tests 20 times each on 1, 2 and 8 processor
 bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet machine)
 	@$(GO) run -tags $(TAGS) ./bench/vectors
 
-ghost: build ## ghost text of a real model beside plain FIM; fails where it is worse (hours; goes on where it was)
+ghost: eval ## ghost text of a real model beside plain FIM; fails where it is worse (hours; goes on where it was)
 	@bench/ghost.sh 1.5b --half held --gate
 
 vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs npm)

@@ -4,7 +4,7 @@
 # kernels a released Ollama has, and writes every answer into bench/ghost, so that
 # a run that breaks off goes on where it was. Nothing else may run meanwhile.
 #
-#   bench/ghost.sh SIZE [flags of `quarry eval ghost`]
+#   bench/ghost.sh SIZE [flags of `quarry-eval ghost`]
 #
 # SIZE is 0.5b or 1.5b. GHOST_TREES is where the trees are kept, quarry's cache by
 # default; CODER_THREADS how many threads the model has, all processors by default.
@@ -28,5 +28,5 @@ until grep -q 'serves at' bench/ghost/server.log; do
 	}
 	sleep 1
 done
-QUARRY_MODEL="qwen2.5-coder:$size" OLLAMA_HOST="127.0.0.1:$port" bin/quarry eval ghost \
+QUARRY_MODEL="qwen2.5-coder:$size" OLLAMA_HOST="127.0.0.1:$port" bin/quarry-eval ghost \
 	--corpus "$trees" --answers "bench/ghost/answers-$size.jsonl" "$@"

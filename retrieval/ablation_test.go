@@ -15,7 +15,7 @@ var (
 	ablationRepos       = flag.String("repos", "", "repos.json of the corpus to ablate on")
 	ablationAnnotations = flag.String("annotations", "", "folder of its questions")
 	ablationCorpus      = flag.String("corpus", "", "folder of its checkouts")
-	ablationVectors     = flag.String("vectors", "", "file of vectors that quarry eval retrieval --vectors made of it")
+	ablationVectors     = flag.String("vectors", "", "file of vectors that quarry-eval retrieval --vectors made of it")
 )
 
 // TestAblation prints what each signal is worth as tables for

@@ -3,7 +3,7 @@
 //
 //	go run -tags sqlite_fts5 ./bench/peer -quarry bin/quarry -tabby node_modules/.bin/tabby-agent -lsp-ai lsp-ai -before OLD -after NEW
 //
-// OLD and NEW are as for `quarry eval typing`. The models are stand-ins on
+// OLD and NEW are as for `quarry-eval typing`. The models are stand-ins on
 // loopback that know what will be typed, right half of the time, after 150 ms.
 // The editor sends a change and a request for each key and cancels the request
 // before it, as VS Code does. (tabby-agent 1.5.0 and lsp-ai 0.7.0 serve ghost

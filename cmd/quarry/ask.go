@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,8 +15,9 @@ import (
 	"quarry/agent"
 	"quarry/agent/ask"
 	"quarry/agent/loop"
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/index/lang"
-	"quarry/lsp"
 )
 
 func (a *app) askCommand() *cobra.Command {
@@ -65,7 +65,7 @@ type askCitation struct {
 
 func (a *app) ask(ctx context.Context, text, about string, trace bool, limit time.Duration) (err error) {
 	if strings.TrimSpace(text) == "" {
-		return fmt.Errorf("%w: there is no question, as in quarry ask where are routes grouped", errUsage)
+		return fmt.Errorf("%w: there is no question, as in quarry ask where are routes grouped", cli.ErrUsage)
 	}
 	file, lines, err := parseAbout(about)
 	if err != nil {
@@ -76,50 +76,50 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 			return err
 		}
 	}
-	root, err := a.workspaceAround(".")
+	root, err := a.WorkspaceAround(".")
 	if err != nil {
 		return err
 	}
-	c, err := a.commandCore(ctx, root)
+	c, err := a.Core(ctx, root)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	q := agent.Question{Text: text}
 	if about != "" {
-		if q.About, err = c.placeIn(ctx, file, lines); err != nil {
+		if q.About, err = placeIn(ctx, c, file, lines); err != nil {
 			return err
 		}
 	}
 	shown := false
 	var watch ask.Watch
-	if !a.json {
+	if !a.JSON {
 		watch.Text = func(text string) bool {
 			shown = true
-			_, err := fmt.Fprint(a.stdout, text)
+			_, err := fmt.Fprint(a.Stdout, text)
 			return err == nil // nobody reads any more
 		}
 	}
 	if trace {
-		watch.Step = func(s loop.Step) { fmt.Fprintln(a.stderr, describe(s)) }
+		watch.Step = func(s loop.Step) { fmt.Fprintln(a.Stderr, describe(s)) }
 	}
 	begin := time.Now()
-	r, err := c.ask(ctx, q, limit, watch)
+	r, err := c.AskWithin(ctx, q, limit, watch)
 	if shown {
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(a.Stdout)
 	}
 	if err != nil {
 		return err
 	}
 	total := time.Since(begin)
-	if a.json {
+	if a.JSON {
 		out := askOutput{
 			Answer: r.Text, Citations: citationsOf(r.Citations), Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop, Steps: r.Steps,
 			Timings: map[string]float64{"first_shown": ms(r.FirstShown), "total": ms(total)},
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
-	fmt.Fprintln(a.stderr, askSummary(r, total))
+	fmt.Fprintln(a.Stderr, askSummary(r, total))
 	return nil
 }
 
@@ -181,14 +181,14 @@ func parseAbout(arg string) (file string, lines [2]int, err error) {
 	start, err1 := strconv.Atoi(first)
 	end, err2 := strconv.Atoi(last)
 	if err1 != nil || err2 != nil || start < 1 || end < start {
-		return "", lines, fmt.Errorf("%w: --about %q is not FILE, FILE:LINE or FILE:FIRST-LAST, as in main.go:10-40", errUsage, arg)
+		return "", lines, fmt.Errorf("%w: --about %q is not FILE, FILE:LINE or FILE:FIRST-LAST, as in main.go:10-40", cli.ErrUsage, arg)
 	}
 	return arg[:i], [2]int{start, end}, nil
 }
 
 // placeIn is a file of the workspace, or lines of it. The empty one behind the last
 // line break is a line, too: compilers name it for what is missing there.
-func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.Place, error) {
+func placeIn(ctx context.Context, c *engines.Core, file string, lines [2]int) (*agent.Place, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
@@ -227,48 +227,4 @@ func (c *core) placeIn(ctx context.Context, file string, lines [2]int) (*agent.P
 	}
 	at.End = offset
 	return at, nil
-}
-
-// commandCore makes the engines for a command without an editor, with the
-// workspace indexed as it is now.
-func (a *app) commandCore(ctx context.Context, root string) (*core, error) {
-	var told sync.Map // by key
-	c := a.newCore(lsp.Start{
-		Settings: a.commandSettings(),
-		Roots:    []string{root},
-		Watch:    true, // an editor opened meanwhile only reads
-		Tell: func(_ lsp.Severity, key, message string) {
-			if _, again := told.LoadOrStore(key, true); !again {
-				fmt.Fprintln(a.stderr, "quarry:", message)
-			}
-		},
-		Job: func(title string, _ func()) lsp.Job {
-			return &terminalJob{app: a, title: title, draw: onTerminal(a.stderr)}
-		},
-	}, true)
-	if err := c.Workspace.CatchUp(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
-}
-
-// terminalJob shows work on one line of a terminal, and nothing elsewhere.
-type terminalJob struct {
-	app   *app
-	title string
-	draw  bool
-}
-
-// Report implements lsp.Job.
-func (j *terminalJob) Report(fraction float64, message string) {
-	if j.draw {
-		fmt.Fprintf(j.app.stderr, "%s%s: %3.0f%% %s", clearLine, j.title, 100*fraction, message)
-	}
-}
-
-// End implements lsp.Job.
-func (j *terminalJob) End(string) {
-	if j.draw {
-		fmt.Fprint(j.app.stderr, clearLine)
-	}
 }

@@ -32,7 +32,7 @@ func BenchmarkAsk(b *testing.B) {
 	var first, model, tools, all time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		r, err := c.ask(b.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, time.Minute, ask.Watch{Step: func(s loop.Step) {
+		r, err := c.AskWithin(b.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, time.Minute, ask.Watch{Step: func(s loop.Step) {
 			if s.Tool == "" {
 				model += s.Took
 			} else {

@@ -19,7 +19,7 @@ import (
 func TestAskARealOllama(t *testing.T) {
 	c := askCore(t, ollamatest.Start(t).URL, "sample")
 	shown := ""
-	r, err := c.ask(t.Context(), agent.Question{Text: "Where is a shelf filled?"}, 10*time.Minute, ask.Watch{Text: func(text string) bool {
+	r, err := c.AskWithin(t.Context(), agent.Question{Text: "Where is a shelf filled?"}, 10*time.Minute, ask.Watch{Text: func(text string) bool {
 		shown += text
 		return true
 	}})
@@ -77,9 +77,9 @@ func (c *caller) Chat(ctx context.Context, conv agent.Conversation, emit func(st
 // reads and runs it, and puts its result to the model.
 func TestARealModelCallsATool(t *testing.T) {
 	c := askCore(t, ollamatest.Start(t).URL, "sample")
-	out, err := loop.New(&caller{model: c}, c.tools).Run(t.Context(), loop.Task{
+	out, err := loop.New(&caller{model: c}, c.Tools()).Run(t.Context(), loop.Task{
 		Messages: []agent.Message{{Role: "system", Text: "Call."}, {Role: "user", Text: "Where is Shelf?"}},
-		Offered:  c.tools.Definitions("search_symbols"),
+		Offered:  c.Tools().Definitions("search_symbols"),
 		Known:    func(name string) bool { return name == "search_symbols" },
 		Limits:   loop.Limits{Turns: 2, Calls: 2, Bytes: 4000, Time: 10 * time.Minute},
 	})

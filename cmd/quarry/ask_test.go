@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,32 +8,16 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/ask"
+	"quarry/cmd/internal/cli/clitest"
+	"quarry/cmd/internal/engines"
 	"quarry/model/modeltest"
 )
 
 // askCore is the engines over a folder of testdata, asking the model at url; they
 // are closed with the test.
-func askCore(t testing.TB, url string, folder ...string) *core {
+func askCore(t testing.TB, url string, folder ...string) *engines.Core {
 	t.Helper()
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "XDG_STATE_HOME": t.TempDir(), "OLLAMA_HOST": url} {
-		t.Setenv(name, value)
-	}
-	root, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "testdata"}, folder...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said bytes.Buffer
-	a := &app{stdout: &terminal{w: &said}, stderr: &terminal{w: &said}, log: slog.New(slog.DiscardHandler)}
-	c, err := a.commandCore(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	return clitest.Core(t, url, filepath.Join(append([]string{"..", "..", "testdata"}, folder...)...))
 }
 
 // T5: every request of a question begins with the one before it and what the
@@ -57,7 +39,7 @@ func TestPromptsOfAQuestionOnlyGrow(t *testing.T) {
 		return modeltest.Answer{Pieces: strings.SplitAfter(answers[turn-1], " ")}
 	})
 	c := askCore(t, server.URL, "golden", "workspace")
-	r, err := c.ask(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, 10*time.Minute, ask.Watch{})
+	r, err := c.AskWithin(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, 10*time.Minute, ask.Watch{})
 	if err != nil || r.Unfounded {
 		t.Fatalf("%+v, %v", r, err)
 	}

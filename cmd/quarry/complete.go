@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
 )
@@ -43,7 +44,7 @@ type place struct {
 
 func parsePlace(arg string) (place, error) {
 	parts := strings.Split(arg, ":")
-	bad := fmt.Errorf("%w: %q is not FILE:LINE:COL, as in main.go:12:5", errUsage, arg)
+	bad := fmt.Errorf("%w: %q is not FILE:LINE:COL, as in main.go:12:5", cli.ErrUsage, arg)
 	if len(parts) < 3 {
 		return place{}, bad
 	}
@@ -92,7 +93,7 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	if err != nil {
 		return err
 	}
-	root, err := a.workspaceAround(filepath.Dir(at.file))
+	root, err := a.WorkspaceAround(filepath.Dir(at.file))
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	if !utf8.ValidString(content) {
 		return fmt.Errorf("%s is not UTF-8 text", at.file)
 	}
-	a.commandSettings() // prints what is wrong with them
+	a.CommandSettings() // prints what is wrong with them
 	editor, quit, err := a.headless(ctx, root)
 	if err != nil {
 		return err
@@ -146,21 +147,21 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 		return err
 	}
 	switch {
-	case a.json:
+	case a.JSON:
 		return a.printCompletion(buffer, why, showPrompt)
 	case showPrompt && why.Prompt.Text == "":
 		return fmt.Errorf("there is no prompt here: %s", why.Note)
 	case showPrompt:
 		if why.Note != "" {
-			fmt.Fprintf(a.stderr, "the model was not asked: %s\n", why.Note)
+			fmt.Fprintf(a.Stderr, "the model was not asked: %s\n", why.Note)
 		}
-		_, err := fmt.Fprintln(a.stdout, why.Prompt.Text)
+		_, err := fmt.Fprintln(a.Stdout, why.Prompt.Text)
 		return err
 	}
-	fmt.Fprint(a.stdout, screen{colour: onTerminal(a.stdout)}.render(relative, buffer))
-	_, err = fmt.Fprintln(a.stderr, summary(why, buffer.Ghost != nil))
+	fmt.Fprint(a.Stdout, screen{colour: cli.OnTerminal(a.Stdout)}.render(relative, buffer))
+	_, err = fmt.Fprintln(a.Stderr, summary(why, buffer.Ghost != nil))
 	if why.Note != "" {
-		_, err = fmt.Fprintln(a.stderr, why.Note)
+		_, err = fmt.Fprintln(a.Stderr, why.Note)
 	}
 	return err
 }
@@ -183,7 +184,7 @@ func (a *app) printCompletion(b *lsptest.Buffer, why lsp.Explanation, showPrompt
 	if g := b.Ghost; g != nil {
 		out.Items = append(out.Items, completeItem{g.InsertText, completeRange{at(g.Start), at(g.End)}, why.Engine})
 	}
-	return a.printJSON(out)
+	return a.PrintJSON(out)
 }
 
 // explanation asks the server where the buffer's ghost text came from.

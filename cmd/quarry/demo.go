@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp/lsptest"
 	"quarry/testdata"
 )
@@ -43,7 +44,7 @@ func (a *app) demo(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	root := filepath.Join(dir, "shop")
-	a.stateDir = filepath.Join(dir, "state") // nothing shall be left behind
+	a.StateDir = filepath.Join(dir, "state") // nothing shall be left behind
 	sample, err := fs.Sub(testdata.Sample, "sample")
 	if err != nil {
 		return err
@@ -60,13 +61,13 @@ func (a *app) demo(ctx context.Context) error {
 		return fmt.Errorf("places.json of the sample: %w", err)
 	}
 
-	a.commandSettings() // prints what is wrong with them
+	a.CommandSettings() // prints what is wrong with them
 	editor, quit, err := a.headless(ctx, root)
 	if err != nil {
 		return err
 	}
 	defer quit()
-	look := screen{colour: onTerminal(a.stdout)}
+	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	for i, p := range places {
 		content, language, err := lsptest.ReadDocument(root, p.File)
 		if err != nil {
@@ -92,10 +93,10 @@ func (a *app) demo(ctx context.Context) error {
 			return err
 		}
 		if i == 0 && why.Note != "" {
-			fmt.Fprintf(a.stdout, "No model: %s\n\n", why.Note)
+			fmt.Fprintf(a.Stdout, "No model: %s\n\n", why.Note)
 		}
-		fmt.Fprintf(a.stdout, "%s\n%s", p.Title, look.render(p.File, b))
-		fmt.Fprintf(a.stdout, "%s\n\n", look.style(sgrDim, "       "+summary(why, b.Ghost != nil)))
+		fmt.Fprintf(a.Stdout, "%s\n%s", p.Title, look.render(p.File, b))
+		fmt.Fprintf(a.Stdout, "%s\n\n", look.style(cli.Dim, "       "+summary(why, b.Ghost != nil)))
 	}
 	return nil
 }

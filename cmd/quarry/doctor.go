@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/index"
 	"quarry/index/store"
 	"quarry/lsp/settings"
@@ -41,7 +43,7 @@ type doctorOutput struct {
 }
 
 func (a *app) doctor(ctx context.Context) error {
-	s, problems := a.settings()
+	s, problems := a.Settings()
 	findings := []model.Finding{settingsFinding(problems), indexFinding()}
 	findings = append(findings, modelFindings(ctx, s)...)
 	if f, ok := a.vectorsFinding(ctx, s); ok {
@@ -51,15 +53,15 @@ func (a *app) doctor(ctx context.Context) error {
 	for _, f := range findings {
 		out.OK = out.OK && f.OK
 	}
-	if a.json {
-		if err := a.printJSON(out); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
 		a.printFindings(out)
 	}
 	if !out.OK {
-		return errSilent
+		return cli.ErrSilent
 	}
 	return nil
 }
@@ -91,7 +93,7 @@ func indexFinding() model.Finding {
 }
 
 func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
-	runtime, err := model.New(runtimeOptions(s))
+	runtime, err := model.New(engines.ModelOptions(s))
 	if err != nil {
 		return []model.Finding{{
 			Name: "ollama", Detail: err.Error(),
@@ -118,11 +120,11 @@ func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) 
 // vectorsFinding looks at how embedding fared in the workspace; ok is false if there is
 // no index, or nothing is to be embedded. Like embeddingFinding it is never a failure.
 func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
-	dir, err := a.workspaceAround(".")
+	dir, err := a.WorkspaceAround(".")
 	if err != nil || !s.Embedding.Enabled || s.Embedding.Model == "" {
 		return f, false
 	}
-	st, err := index.Peek(ctx, dir, a.stateDir)
+	st, err := index.Peek(ctx, dir, a.StateDir)
 	if err != nil {
 		return f, false // `quarry status` says why
 	}
@@ -139,24 +141,24 @@ func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.
 }
 
 func (a *app) printFindings(out doctorOutput) {
-	look := screen{colour: onTerminal(a.stdout)}
+	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	width := 0
 	for _, f := range out.Findings {
 		width = max(width, len(f.Name))
 	}
 	for _, f := range out.Findings {
-		mark := look.style(sgrGreen, "ok  ")
+		mark := look.style(cli.Green, "ok  ")
 		if !f.OK {
-			mark = look.style(sgrRed, "FAIL")
+			mark = look.style(cli.Red, "FAIL")
 		}
-		fmt.Fprintf(a.stdout, "%s  %-*s  %s\n", mark, width, f.Name, f.Detail)
+		fmt.Fprintf(a.Stdout, "%s  %-*s  %s\n", mark, width, f.Name, f.Detail)
 		if f.Fix != "" {
-			fmt.Fprintf(a.stdout, "      %-*s  %s\n", width, "", look.style(sgrBold, "→ "+f.Fix))
+			fmt.Fprintf(a.Stdout, "      %-*s  %s\n", width, "", look.style(cli.Bold, "→ "+f.Fix))
 		}
 	}
 	if out.OK {
-		fmt.Fprintln(a.stdout, "\nEverything works. `quarry demo` shows ghost text.")
+		fmt.Fprintln(a.Stdout, "\nEverything works. `quarry demo` shows ghost text.")
 		return
 	}
-	fmt.Fprintln(a.stdout, "\nWithout a model completions are copied from your open files.")
+	fmt.Fprintln(a.Stdout, "\nWithout a model completions are copied from your open files.")
 }

@@ -3,103 +3,35 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"sync"
 
+	"quarry/cmd/internal/engines"
 	"quarry/index"
-	"quarry/index/passage"
-	"quarry/lsp/settings"
 	"quarry/model"
 )
-
-// embedders are the embedding models of a server, which is nil if the settings
-// allow none. missing is called when the model of the settings is not there.
-func embedders(server *model.Runtime, s settings.Embedding, missing func(error)) index.Embedders {
-	if server == nil || !s.Enabled || s.Model == "" {
-		return index.Embedders{}
-	}
-	var mu sync.Mutex // guards made
-	made := map[string]index.Embedder{}
-	return index.Embedders{Model: s.Model, Prefixes: prefixes(s), Passing: passing, Of: func(name string) index.Embedder {
-		mu.Lock()
-		defer mu.Unlock()
-		if made[name] == nil {
-			e := embedder{Embedder: server.NewEmbedder(name)}
-			if name == s.Model {
-				e.missing = missing
-			}
-			made[name] = e
-		}
-		return made[name]
-	}}
-}
-
-// passing answers whether an error of the model server ends without anybody's doing, or
-// is told elsewhere: one that is missing, by Version.
-func passing(err error) bool {
-	for _, kind := range []error{model.ErrUnreachable, model.ErrLoading, model.ErrBusy, model.ErrBroken, model.ErrModelMissing} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
-}
-
-// prefixes are what the settings have texts begin with.
-func prefixes(s settings.Embedding) passage.Prefixes {
-	p := passage.PrefixesOf(s.Model)
-	if s.DocumentPrefix != "auto" {
-		p.Document = s.DocumentPrefix
-	}
-	if s.QueryPrefix != "auto" {
-		p.Query = s.QueryPrefix
-	}
-	return p
-}
 
 // embed has every chunk of an index embedded, and waits for that; without all, it only
 // takes in the vectors that there are. end ends the use of the model.
 func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar, all bool) (end func(), err error) {
-	s := a.commandSettings()
+	s := a.CommandSettings()
 	if !all {
 		if s.Embedding.Enabled {
-			x.SetEmbedders(index.Embedders{Model: s.Embedding.Model, Prefixes: prefixes(s.Embedding), QueriesOnly: true})
+			x.SetEmbedders(index.Embedders{Model: s.Embedding.Model, Prefixes: engines.Prefixes(s.Embedding), QueriesOnly: true})
 		}
 		return func() {}, x.SettleVectors(ctx)
 	}
-	options := runtimeOptions(s)
+	options := engines.ModelOptions(s)
 	options.EmbedThreads = runtime.NumCPU() // nobody completes code meanwhile
 	server, err := model.New(options)
 	if err != nil {
 		return func() {}, err
 	}
 	s.Embedding.Enabled = true // it was asked for
-	x.SetEmbedders(embedders(server, s.Embedding, nil))
+	x.SetEmbedders(engines.Embedders(server, s.Embedding, nil))
 	err = x.SettleVectors(ctx)
 	bar.end()
 	if ctx.Err() != nil {
 		err = errors.New("stopped; what was embedded is kept, and the next run goes on from there")
 	}
 	return server.Close, err
-}
-
-// embedder is a model that says when it is not there.
-type embedder struct {
-	*model.Embedder
-	missing func(error) // nil: nobody needs to know
-}
-
-// Version implements index.Embedder, which begins all it does with it.
-func (e embedder) Version(ctx context.Context) (string, error) {
-	version, err := e.Embedder.Version(ctx)
-	if e.missing != nil && errors.Is(err, model.ErrModelMissing) {
-		e.missing(err)
-	}
-	return version, err
-}
-
-// withoutMeaning is what a person is told who has no embedding model.
-func withoutMeaning(err error) string {
-	return fmt.Sprintf("Search finds code by its words only: %v to search by meaning too, or set embedding.enabled to false.", err)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp"
 	"quarry/lsp/lsptest"
 	"quarry/model/modeltest"
@@ -71,7 +72,7 @@ func TestStatusOfARunningServer(t *testing.T) {
 	if _, err := e.Quit(ctx); err != nil {
 		t.Error(err)
 	}
-	if got := <-code; got != exitOK {
+	if got := <-code; got != cli.ExitOK {
 		t.Errorf("exit code %d", got)
 	}
 }

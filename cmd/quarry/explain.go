@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/agent"
+	"quarry/cmd/internal/cli"
 	"quarry/diagnostics"
 )
 
@@ -64,7 +65,7 @@ func parseLine(arg string) (file string, line int, err error) {
 		numbers++
 	}
 	if numbers == 0 {
-		return "", 0, fmt.Errorf("%w: %q is not FILE:LINE, as in main.go:12", errUsage, arg)
+		return "", 0, fmt.Errorf("%w: %q is not FILE:LINE, as in main.go:12", cli.ErrUsage, arg)
 	}
 	at := len(parts) - numbers
 	line, _ = strconv.Atoi(parts[at]) // was read above
@@ -76,16 +77,16 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	if err != nil {
 		return err
 	}
-	root, err := a.workspaceOf(file)
+	root, err := a.WorkspaceOf(file)
 	if err != nil {
 		return err
 	}
-	c, err := a.commandCore(ctx, root)
+	c, err := a.Core(ctx, root)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	at, err := c.placeIn(ctx, file, [2]int{line, line})
+	at, err := placeIn(ctx, c, file, [2]int{line, line})
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	}
 	// On a terminal the words are shown as they come, elsewhere when they have
 	// been checked.
-	live := !a.json && onTerminal(a.stdout)
+	live := !a.JSON && cli.OnTerminal(a.Stdout)
 	var shown strings.Builder
 	begin := time.Now()
 	var first time.Duration
@@ -107,18 +108,18 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 			return true
 		}
 		shown.WriteString(text)
-		_, err := fmt.Fprint(a.stdout, text)
+		_, err := fmt.Fprint(a.Stdout, text)
 		return err == nil // nobody reads any more
 	})
 	if shown.Len() > 0 {
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(a.Stdout)
 	}
 	if err != nil {
 		return err
 	}
 	total := time.Since(begin)
-	if a.json {
-		return a.printJSON(explainOutput{
+	if a.JSON {
+		return a.PrintJSON(explainOutput{
 			Problem:     explainProblem{c.Name(at.Document.Path), line, problem.Source, problem.Message},
 			Explanation: x.Text, Confidence: x.Confidence, Citations: citationsOf(x.Citations), Removed: x.Removed,
 			Timings: map[string]float64{"first_word": ms(first), "total": ms(total)},
@@ -126,15 +127,15 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	}
 	if strings.TrimSpace(shown.String()) != x.Text {
 		if live {
-			fmt.Fprintln(a.stdout, "\nAfter checking the places it names:")
+			fmt.Fprintln(a.Stdout, "\nAfter checking the places it names:")
 		}
-		fmt.Fprintln(a.stdout, x.Text)
+		fmt.Fprintln(a.Stdout, x.Text)
 	}
 	parts := []string{"confidence " + string(x.Confidence), counted(len(x.Citations), "place")}
 	if x.Removed > 0 {
 		parts = append(parts, counted(x.Removed, "wrong place")+" taken out")
 	}
-	fmt.Fprintf(a.stderr, "%s, in %.1f s\n", strings.Join(parts, ", "), total.Seconds())
+	fmt.Fprintf(a.Stderr, "%s, in %.1f s\n", strings.Join(parts, ", "), total.Seconds())
 	return nil
 }
 

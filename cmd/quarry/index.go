@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/index/store"
 )
@@ -54,17 +55,17 @@ type indexOutput struct {
 }
 
 func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
-	dir, err := a.workspaceAround(".")
+	dir, err := a.WorkspaceAround(".")
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: start}
+	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: start}
 	x, err := index.Open(index.Config{
-		Dir: dir, StateDir: a.stateDir, Log: a.log, Progress: bar.show, Embedding: bar.embedded,
+		Dir: dir, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Embedding: bar.embedded,
 		// An editor opened meanwhile only reads, and relies on what is saved being seen.
 		Watch: true,
-		Tell:  func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+		Tell:  func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	case st.Writer == index.OtherProcess && rebuild:
 		return fmt.Errorf("another quarry keeps the index of %s current; close it, then rebuild", dir)
 	case st.Writer == index.OtherProcess:
-		fmt.Fprintf(a.stderr, "quarry: another quarry keeps this index current; waiting until it is through\n")
+		fmt.Fprintf(a.Stderr, "quarry: another quarry keeps this index current; waiting until it is through\n")
 	case rebuild:
 		x.Rebuild()
 	}
@@ -99,45 +100,45 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	if st, err = x.Status(ctx); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(indexOutput{
+	if a.JSON {
+		return a.PrintJSON(indexOutput{
 			Files: st.Files, Chunks: st.Chunks, Symbols: st.Symbols, Edges: st.Edges, Bytes: st.Bytes,
 			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds, Embedding: st.Embedding,
 		})
 	}
 	done := bar.bytes()
-	fmt.Fprintf(a.stdout, "%s files, %s, up to date after %.1f s", grouped(st.Files), megabytes(st.Bytes), seconds)
+	fmt.Fprintf(a.Stdout, "%s files, %s, up to date after %.1f s", grouped(st.Files), megabytes(st.Bytes), seconds)
 	if done > 0 && seconds > 0 {
-		fmt.Fprintf(a.stdout, " (%s read, %.1f MB/s)", megabytes(done), float64(done)/1e6/seconds)
+		fmt.Fprintf(a.Stdout, " (%s read, %.1f MB/s)", megabytes(done), float64(done)/1e6/seconds)
 	}
-	fmt.Fprintln(a.stdout)
+	fmt.Fprintln(a.Stdout)
 	a.printIndex(st)
 	return nil
 }
 
 // printIndex writes what an index holds and what it leaves out.
 func (a *app) printIndex(st index.Status) {
-	fmt.Fprintf(a.stdout, "%s chunks, %s symbols, %s edges\n", grouped(st.Chunks), grouped(st.Symbols), grouped(st.Edges))
+	fmt.Fprintf(a.Stdout, "%s chunks, %s symbols, %s edges\n", grouped(st.Chunks), grouped(st.Symbols), grouped(st.Edges))
 	where := st.Database
 	if where == "" {
 		where = "in memory"
 	}
-	fmt.Fprintf(a.stdout, "%s in %s\n", megabytes(st.DatabaseBytes), where)
+	fmt.Fprintf(a.Stdout, "%s in %s\n", megabytes(st.DatabaseBytes), where)
 	a.printEmbedding(st.Embedding)
 	for _, p := range st.Problems {
-		fmt.Fprintf(a.stdout, "%s: %s\n", p.Path, p.Problem)
+		fmt.Fprintf(a.Stdout, "%s: %s\n", p.Path, p.Problem)
 	}
 	if len(st.Skipped) == 0 {
 		return
 	}
-	fmt.Fprintln(a.stdout, "left out:")
+	fmt.Fprintln(a.Stdout, "left out:")
 	for _, reason := range slices.SortedFunc(maps.Keys(st.Skipped), func(x, y string) int {
 		if d := st.Skipped[y] - st.Skipped[x]; d != 0 {
 			return d
 		}
 		return strings.Compare(x, y)
 	}) {
-		fmt.Fprintf(a.stdout, "  %7s  %-16s %s\n", grouped(int64(st.Skipped[reason])), reason, examples(st.SkippedPaths, reason))
+		fmt.Fprintf(a.Stdout, "  %7s  %-16s %s\n", grouped(int64(st.Skipped[reason])), reason, examples(st.SkippedPaths, reason))
 	}
 }
 
@@ -145,23 +146,23 @@ func (a *app) printIndex(st index.Status) {
 func (a *app) printEmbedding(e index.EmbeddingStatus) {
 	switch {
 	case e.Model == "" && e.Next == "":
-		fmt.Fprintln(a.stdout, "not embedded: search finds code by its words only (`quarry doctor` says what is missing, `quarry index --embed` embeds now)")
+		fmt.Fprintln(a.Stdout, "not embedded: search finds code by its words only (`quarry doctor` says what is missing, `quarry index --embed` embeds now)")
 	case e.Next != "" && e.Model != "":
-		fmt.Fprintf(a.stdout, "%s of %s texts embedded by %s, until then %s serves", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Next, e.Model)
+		fmt.Fprintf(a.Stdout, "%s of %s texts embedded by %s, until then %s serves", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Next, e.Model)
 	default:
-		fmt.Fprintf(a.stdout, "%s of %s texts embedded by %s, %d dimensions", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Model+e.Next, e.Dimension)
+		fmt.Fprintf(a.Stdout, "%s of %s texts embedded by %s, %d dimensions", grouped(int64(e.Embedded)), grouped(int64(e.Texts)), e.Model+e.Next, e.Dimension)
 	}
 	if e.Model+e.Next != "" {
 		if e.Refused > 0 {
-			fmt.Fprintf(a.stdout, ", %s refused", grouped(int64(e.Refused)))
+			fmt.Fprintf(a.Stdout, ", %s refused", grouped(int64(e.Refused)))
 		}
-		fmt.Fprintf(a.stdout, ", %s\n", megabytes(e.Bytes))
+		fmt.Fprintf(a.Stdout, ", %s\n", megabytes(e.Bytes))
 	}
 	if e.Error != "" {
-		fmt.Fprintf(a.stdout, "embedding failed: %s\n", e.Error)
+		fmt.Fprintf(a.Stdout, "embedding failed: %s\n", e.Error)
 	}
 	if e.Lost > 0 {
-		fmt.Fprintf(a.stdout, "vectors found damaged or gone at %s: %s; their texts are embedded anew\n", e.LostAt.Local().Format(time.DateTime), grouped(int64(e.Lost)))
+		fmt.Fprintf(a.Stdout, "vectors found damaged or gone at %s: %s; their texts are embedded anew\n", e.LostAt.Local().Format(time.DateTime), grouped(int64(e.Lost)))
 	}
 }
 

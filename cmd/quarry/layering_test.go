@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,6 +58,26 @@ func TestImportRules(t *testing.T) {
 					t.Errorf("%s imports %s: only %s may", p.ImportPath, imp, owner)
 				}
 			}
+		}
+	}
+}
+
+// What only measures or tests is not in the binary that users run.
+func TestShippedBinary(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-tags", "sqlite_fts5", "quarry/cmd/quarry").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := strings.Fields(string(out))
+	if !slices.Contains(packages, "quarry/cmd/internal/engines") {
+		t.Fatal("the list is not that of quarry: it lacks the engines")
+	}
+	for _, p := range packages {
+		switch {
+		case p == "quarry/completion/eval", p == "quarry/retrieval/eval", p == "quarry/diagnostics/golden":
+			t.Errorf("quarry is shipped with %s, which belongs to quarry-eval", p)
+		case p == "testing", strings.HasPrefix(p, "quarry/model/") && strings.HasSuffix(p, "test"):
+			t.Errorf("quarry is shipped with %s", p)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp/lsptest"
 )
 
@@ -68,7 +69,7 @@ func TestListen(t *testing.T) {
 		}
 	}
 	cancel()
-	if got := <-code; got != exitOK {
+	if got := <-code; got != cli.ExitOK {
 		t.Errorf("exit code %d after being told to end, want 0", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp/lsptest"
 )
 
@@ -84,7 +85,7 @@ func TestServerWhoseLogNobodyReads(t *testing.T) {
 	if _, err := e.Quit(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := <-code; got != exitOK {
+	if got := <-code; got != cli.ExitOK {
 		t.Errorf("exit code %d", got)
 	}
 }

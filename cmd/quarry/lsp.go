@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/lsp"
 )
@@ -25,23 +25,23 @@ func (a *app) lspCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			index.Responsive()
-			if a.logLevel == "" {
-				s, _ := a.settings()
-				if err := a.setLogLevel(s.LogLevel); err != nil {
+			if a.LogLevel == "" {
+				s, _ := a.Settings()
+				if err := a.SetLogLevel(s.LogLevel); err != nil {
 					return err
 				}
 			}
-			pipe := newLogPipe(a.stderr)
+			pipe := newLogPipe(a.Stderr)
 			defer pipe.Close()
-			a.log = slog.New(slog.NewTextHandler(pipe, &slog.HandlerOptions{Level: &a.level}))
+			a.LogTo(pipe)
 			if listen != "" {
 				return a.listen(cmd.Context(), listen, tokenFile)
 			}
-			if onTerminal(a.stderr) && onTerminal(a.stdout) {
-				fmt.Fprintln(a.stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
+			if cli.OnTerminal(a.Stderr) && cli.OnTerminal(a.Stdout) {
+				fmt.Fprintln(a.Stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
 			}
-			if code := lsp.Serve(cmd.Context(), standardStreams(a.stdin, a.protocol), a.serverOptions(false)); code != 0 {
-				return errSilent
+			if code := lsp.Serve(cmd.Context(), standardStreams(a.Stdin, a.Protocol), a.serverOptions(false)); code != 0 {
+				return cli.ErrSilent
 			}
 			return nil
 		},
@@ -96,10 +96,10 @@ func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: --listen %q is not HOST:PORT", errUsage, address)
+		return fmt.Errorf("%w: --listen %q is not HOST:PORT", cli.ErrUsage, address)
 	}
 	if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && tokenFile == "" {
-		return fmt.Errorf("%w: --listen %s is open to other machines; use 127.0.0.1 or give a --token-file", errUsage, address)
+		return fmt.Errorf("%w: --listen %s is open to other machines; use 127.0.0.1 or give a --token-file", cli.ErrUsage, address)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -107,9 +107,9 @@ func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	}
 	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
 	defer listener.Close()
-	fmt.Fprintf(a.stderr, "quarry: listening on %s\n", listener.Addr())
+	fmt.Fprintf(a.Stderr, "quarry: listening on %s\n", listener.Addr())
 	if tokenFile == "" {
-		fmt.Fprintf(a.stderr, "quarry: the header of the first message must have the line Authorization: Bearer %s\n", opts.Token)
+		fmt.Fprintf(a.Stderr, "quarry: the header of the first message must have the line Authorization: Bearer %s\n", opts.Token)
 	}
 	for {
 		conn, err := listener.Accept()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"quarry/cmd/internal/cli"
 	"quarry/model/modeltest"
 )
 
@@ -128,8 +129,8 @@ func TestDeathOfTheClientEndsTheServer(t *testing.T) {
 	}
 	select {
 	case got := <-code:
-		if got != exitFailed {
-			t.Errorf("exit code %d, want %d", got, exitFailed)
+		if got != cli.ExitFailed {
+			t.Errorf("exit code %d, want %d", got, cli.ExitFailed)
 		}
 	case <-time.After(time.Minute):
 		t.Error("the server outlives its client")

@@ -10,6 +10,8 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/mcp"
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/lsp"
 )
 
@@ -29,20 +31,20 @@ Nothing is changed: a tool that changes files answers a checked diff. Secrets an
 }
 
 func (a *app) mcp(ctx context.Context) (err error) {
-	root, err := a.workspaceAround(".")
+	root, err := a.WorkspaceAround(".")
 	if err != nil {
 		return err
 	}
-	c := a.newCore(lsp.Start{
-		Settings: a.commandSettings(),
+	c := a.Engines(lsp.Start{
+		Settings: a.CommandSettings(),
 		Roots:    []string{root},
 		Watch:    true, // no editor tells of changes
-		Tell:     func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+		Tell:     func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 		Job:      func(string, func()) lsp.Job { return silentJob{} },
 		Staging:  agent.NewStaging(func() string { return root }, time.Now),
-	}, false)
+	}, engines.Options{Level: a.SetLogLevel})
 	defer func() { err = errors.Join(err, c.Close()) }()
-	err = mcp.Serve(ctx, c.tools, version(), a.stdin, a.protocol)
+	err = mcp.Serve(ctx, c.Tools(), cli.Version(), a.Stdin, a.Protocol)
 	if ctx.Err() != nil {
 		return nil // asked to end
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/cli"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -36,7 +38,7 @@ func TestMCPCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := client.InitializeResult().ServerInfo; info.Name != "quarry" || info.Version != version() {
+	if info := client.InitializeResult().ServerInfo; info.Name != "quarry" || info.Version != cli.Version() {
 		t.Errorf("server %+v", info)
 	}
 	call := func(name string, args map[string]any) string {

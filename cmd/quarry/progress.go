@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/cmd/internal/cli"
 	"quarry/index"
 )
 
@@ -61,7 +62,7 @@ func (b *progressBar) draw(doing string, share float64, what string, now time.Ti
 	switch {
 	case b.terminal:
 		full := int(share * barWidth)
-		fmt.Fprintf(b.app.stderr, "%s%3.0f%% %s%s %s", clearLine, share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
+		fmt.Fprintf(b.app.Stderr, "%s%3.0f%% %s%s %s", cli.ClearLine, share*100, strings.Repeat("█", full), strings.Repeat("░", barWidth-full), what)
 		b.drawn = true
 	case b.line.IsZero():
 		b.line = b.start
@@ -69,7 +70,7 @@ func (b *progressBar) draw(doing string, share float64, what string, now time.Ti
 	default:
 		if now.Sub(b.line) >= lineEvery {
 			b.line = now
-			fmt.Fprintf(b.app.stderr, "%s: %.0f%%, %s\n", doing, share*100, what)
+			fmt.Fprintf(b.app.Stderr, "%s: %.0f%%, %s\n", doing, share*100, what)
 		}
 	}
 }
@@ -79,7 +80,7 @@ func (b *progressBar) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.drawn {
-		fmt.Fprint(b.app.stderr, clearLine)
+		fmt.Fprint(b.app.Stderr, cli.ClearLine)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp/lsptest"
 )
 
@@ -17,7 +18,7 @@ func (s screen) style(sgr, text string) string {
 	if !s.colour || text == "" {
 		return text
 	}
-	return sgr + text + sgrReset
+	return sgr + text + cli.Reset
 }
 
 // ghost marks ghost text; without colour it stands in guillemets.
@@ -25,7 +26,7 @@ func (s screen) ghost(text string) string {
 	if !s.colour {
 		return "«" + text + "»"
 	}
-	return s.style(sgrGhost, text)
+	return s.style(cli.Ghost, text)
 }
 
 // render answers lines of b around its cursor, each with its number.
@@ -34,13 +35,13 @@ func (s screen) render(path string, b *lsptest.Buffer) string {
 	line := b.Text.LineAt(b.Cursor)
 	start, end := b.Text.LineBounds(line)
 	text := b.Text.String()
-	fmt.Fprintf(&out, "%s\n", s.style(sgrBold, fmt.Sprintf("%s:%d:%d", path, line+1, b.Cursor-start+1)))
+	fmt.Fprintf(&out, "%s\n", s.style(cli.Bold, fmt.Sprintf("%s:%d:%d", path, line+1, b.Cursor-start+1)))
 	numbered := func(n int, rest string) {
 		rest = strings.ReplaceAll(rest, "\t", "    ")
-		fmt.Fprintf(&out, "%s %s\n", s.style(sgrDim, fmt.Sprintf("%4d │", n)), rest)
+		fmt.Fprintf(&out, "%s %s\n", s.style(cli.Dim, fmt.Sprintf("%4d │", n)), rest)
 	}
 	unnumbered := func(rest string) {
-		fmt.Fprintf(&out, "%s %s\n", s.style(sgrDim, "     │"), strings.ReplaceAll(rest, "\t", "    "))
+		fmt.Fprintf(&out, "%s %s\n", s.style(cli.Dim, "     │"), strings.ReplaceAll(rest, "\t", "    "))
 	}
 	for i := max(0, line-contextLines); i < line; i++ {
 		numbered(i+1, b.Text.Line(i))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
 	"quarry/index/token"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
@@ -53,7 +54,7 @@ With --similar the question is a piece of code, and the query may only filter.`,
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w: %w; a query that begins with a minus follows --", errUsage, err)
+		return fmt.Errorf("%w: %w; a query that begins with a minus follows --", cli.ErrUsage, err)
 	})
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
@@ -61,7 +62,7 @@ With --similar the question is a piece of code, and the query may only filter.`,
 	return cmd
 }
 
-var errNothingAsked = fmt.Errorf("%w: what is to be found? Give a question, a name or a text", errUsage)
+var errNothingAsked = fmt.Errorf("%w: what is to be found? Give a question, a name or a text", cli.ErrUsage)
 
 // searchOutput is the JSON of `quarry search`.
 type searchOutput struct {
@@ -74,7 +75,7 @@ type searchOutput struct {
 
 func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	if k < 1 {
-		return fmt.Errorf("%w: -k %d: ask for at least one result", errUsage, k)
+		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 	}
 	req := retrieval.Request{Query: retrieval.Parse(raw, time.Now()), Limit: k}
 	if req.Query.Text == "" && !req.Query.Narrows() {
@@ -86,9 +87,9 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	case mode == searchSymbols:
 		req.Query.Mode = retrieval.ModeSymbols
 	default:
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic, symbols", errUsage, mode)
+		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic, symbols", cli.ErrUsage, mode)
 	}
-	root, err := a.workspaceAround(".")
+	root, err := a.WorkspaceAround(".")
 	if err != nil {
 		return err
 	}
@@ -127,8 +128,8 @@ func folderWithin(root string) string {
 }
 
 func (a *app) showAnswer(root string, q *retrieval.Query, answer retrieval.Answer, loaded time.Duration) error {
-	if a.json {
-		return json.NewEncoder(a.stdout).Encode(searchOutput{
+	if a.JSON {
+		return json.NewEncoder(a.Stdout).Encode(searchOutput{
 			Results: answer.Results,
 			Backend: answer.Backend,
 			Timings: map[string]float64{
@@ -139,7 +140,7 @@ func (a *app) showAnswer(root string, q *retrieval.Query, answer retrieval.Answe
 		})
 	}
 	for _, note := range q.Notes {
-		fmt.Fprintln(a.stderr, note)
+		fmt.Fprintln(a.Stderr, note)
 	}
 	a.printResults(root, q, answer)
 	return nil
@@ -150,48 +151,48 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 // printResults writes results for a person: the place, why it is there, and the
 // lines of it that say most about the query.
 func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Answer) {
-	s := screen{colour: onTerminal(a.stdout)}
+	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	h := highlighter{screen: s, terms: q.Terms()}
 	browsing := len(h.terms) == 0
 	if len(answer.Results) == 0 {
 		switch {
 		case answer.NothingLeft:
-			fmt.Fprintln(a.stdout, "Nothing found: the filters leave out every file.")
+			fmt.Fprintln(a.Stdout, "Nothing found: the filters leave out every file.")
 		case q.Narrows():
-			fmt.Fprintln(a.stdout, "Nothing found. Fewer or other words, or fewer filters, may find it.")
+			fmt.Fprintln(a.Stdout, "Nothing found. Fewer or other words, or fewer filters, may find it.")
 		default:
-			fmt.Fprintln(a.stdout, "Nothing found. Fewer or other words may find it.")
+			fmt.Fprintln(a.Stdout, "Nothing found. Fewer or other words may find it.")
 		}
 		return
 	}
 	for i, r := range answer.Results {
 		if i > 0 {
-			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(a.Stdout)
 		}
 		if browsing {
 			h.terms = (&retrieval.Query{Text: r.Symbol}).Terms()
 		}
 		from, lines := h.excerpt(filepath.Join(root, filepath.FromSlash(r.Path)), r.StartLine, r.EndLine)
-		place := s.style(sgrBold, fmt.Sprintf("%s:%d", r.Path, from))
+		place := s.style(cli.Bold, fmt.Sprintf("%s:%d", r.Path, from))
 		if r.Symbol != "" {
 			place += "  " + string(r.Kind) + " " + r.Symbol
 		}
-		fmt.Fprintln(a.stdout, place)
+		fmt.Fprintln(a.Stdout, place)
 		if len(r.Reasons) > 0 {
-			fmt.Fprintln(a.stdout, "  "+s.style(sgrDim, strings.Join(r.Reasons, " · ")))
+			fmt.Fprintln(a.Stdout, "  "+s.style(cli.Dim, strings.Join(r.Reasons, " · ")))
 		}
 		for i, line := range lines {
-			fmt.Fprintf(a.stdout, "%s %s\n", s.style(sgrDim, fmt.Sprintf("%6d │", from+i)), h.mark(strings.ReplaceAll(line, "\t", "    ")))
+			fmt.Fprintf(a.Stdout, "%s %s\n", s.style(cli.Dim, fmt.Sprintf("%6d │", from+i)), h.mark(strings.ReplaceAll(line, "\t", "    ")))
 		}
 		if len(r.More) > 0 {
 			var more []string
 			for _, m := range r.More {
 				more = append(more, strings.TrimSpace(fmt.Sprintf("%d-%d %s", m.StartLine, m.EndLine, m.Symbol)))
 			}
-			fmt.Fprintln(a.stdout, "  "+s.style(sgrDim, "also "+strings.Join(more, ", ")))
+			fmt.Fprintln(a.Stdout, "  "+s.style(cli.Dim, "also "+strings.Join(more, ", ")))
 		}
 	}
-	fmt.Fprintf(a.stdout, "\n%s\n", s.style(sgrDim, fmt.Sprintf("%d of %d files in %.1f ms by %s", len(answer.Results), answer.Total,
+	fmt.Fprintf(a.Stdout, "\n%s\n", s.style(cli.Dim, fmt.Sprintf("%d of %d files in %.1f ms by %s", len(answer.Results), answer.Total,
 		ms(answer.Timings.Total), strings.Join(answer.Backend, ", "))))
 }
 
@@ -264,7 +265,7 @@ func (h *highlighter) mark(line string) string {
 		}
 		at := done + strings.Index(line[done:], run)
 		out.WriteString(line[done:at])
-		out.WriteString(h.screen.style(sgrBold, run))
+		out.WriteString(h.screen.style(cli.Bold, run))
 		done = at + len(run)
 	})
 	return out.String() + line[done:]

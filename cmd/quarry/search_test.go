@@ -8,19 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/cmd/internal/cli"
 )
 
-// searchFolder is a workspace with two files and the questions and checkouts of
-// an evaluation over it.
+// searchFolder is a workspace with two files.
 func searchFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"corpus/tiny/router.go": "package tiny\n\n// Router matches paths in a radix tree.\ntype Router struct{}\n\n// Handle registers a handler.\nfunc (r *Router) Handle(p string) {}\n",
-		"corpus/tiny/retry.go":  "package tiny\n\n// Retry calls f again after a growing pause.\nfunc Retry(f func() error) error { return f() }\n",
-		"repos.json":            `[{"name":"tiny","language":"go","url":"","revision":"1","benchmark_root":null}]`,
-		"questions/tiny.json": `[{"query":"Router","relevant":[{"path":"router.go","start_line":3,"end_line":4}],"category":"symbol"},
-			{"query":"call again after a pause","relevant":["retry.go"],"category":"semantic"}]`,
+		"router.go": "package tiny\n\n// Router matches paths in a radix tree.\ntype Router struct{}\n\n// Handle registers a handler.\nfunc (r *Router) Handle(p string) {}\n",
+		"retry.go":  "package tiny\n\n// Retry calls f again after a growing pause.\nfunc Retry(f func() error) error { return f() }\n",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -42,10 +40,9 @@ func quarry(t *testing.T, args ...string) (code int, stdout, stderr string) {
 }
 
 func TestSearchCommand(t *testing.T) {
-	dir := searchFolder(t)
-	ws := filepath.Join(dir, "corpus", "tiny")
+	ws := searchFolder(t)
 	code, out, errs := quarry(t, "search", "--workspace", ws, "--json", "-k", "1", "radix", "tree")
-	if code != exitOK {
+	if code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	var got struct {
@@ -66,84 +63,47 @@ func TestSearchCommand(t *testing.T) {
 	}
 
 	code, out, _ = quarry(t, "search", "--workspace", ws, "Retry")
-	if code != exitOK || !strings.HasPrefix(out, "retry.go:") || !strings.Contains(out, "declares function Retry") || strings.Contains(out, "\x1b") {
+	if code != cli.ExitOK || !strings.HasPrefix(out, "retry.go:") || !strings.Contains(out, "declares function Retry") || strings.Contains(out, "\x1b") {
 		t.Errorf("exit %d, printed:\n%s", code, out)
 	}
 	code, out, _ = quarry(t, "search", "--workspace", ws, "lang:rust Retry")
-	if code != exitOK || !strings.Contains(out, "Nothing found") {
+	if code != cli.ExitOK || !strings.Contains(out, "Nothing found") {
 		t.Errorf("exit %d, printed:\n%s", code, out)
 	}
 	if !strings.Contains(out, "leave out every file") {
 		t.Errorf("printed %q", out)
 	}
 	code, out, errs = quarry(t, "search", "--workspace", ws, "kind:function lang:go kind:functoin")
-	if code != exitOK || !strings.HasPrefix(errs, "kind:functoin is looked for as text: kind: takes function,") {
+	if code != cli.ExitOK || !strings.HasPrefix(errs, "kind:functoin is looked for as text: kind: takes function,") {
 		t.Errorf("exit %d, %q, printed:\n%s", code, errs, out)
 	}
 	code, out, _ = quarry(t, "search", "--workspace", ws, "kind:function since:1d")
-	if code != exitOK || !strings.Contains(out, "retry.go:") || !strings.Contains(out, "\n  changed 2") {
+	if code != cli.ExitOK || !strings.Contains(out, "retry.go:") || !strings.Contains(out, "\n  changed 2") {
 		t.Errorf("filters alone: exit %d, printed:\n%s", code, out)
 	}
-	if code, _, errs := quarry(t, "search", "--workspace", ws, "-path:x Retry"); code != exitUsage || !strings.Contains(errs, "follows --") {
+	if code, _, errs := quarry(t, "search", "--workspace", ws, "-path:x Retry"); code != cli.ExitUsage || !strings.Contains(errs, "follows --") {
 		t.Errorf("a query that begins with a minus: exit %d, %q", code, errs)
 	}
 	for _, args := range [][]string{{"search"}, {"search", " "}, {"search", `""`}, {"search", "--mode", "magic", "x"}, {"search", "-k", "0", "x"}} {
-		if code, _, errs := quarry(t, append(args, "--workspace", ws)...); code != exitUsage || errs == "" {
+		if code, _, errs := quarry(t, append(args, "--workspace", ws)...); code != cli.ExitUsage || errs == "" {
 			t.Errorf("%q: exit %d, %q", args, code, errs)
 		}
 	}
 	code, out, errs = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "--json")
 	got.Results = nil
-	if err := json.Unmarshal([]byte(out), &got); code != exitOK || err != nil || len(got.Results) == 0 || got.Results[0]["path"] != "retry.go" {
+	if err := json.Unmarshal([]byte(out), &got); code != cli.ExitOK || err != nil || len(got.Results) == 0 || got.Results[0]["path"] != "retry.go" {
 		t.Errorf("similar: exit %d, %s%s", code, out, errs)
 	}
-	if code, out, _ = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "lang:rust"); code != exitOK || !strings.Contains(out, "Nothing found") {
+	if code, out, _ = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "lang:rust"); code != cli.ExitOK || !strings.Contains(out, "Nothing found") {
 		t.Errorf("similar in another language: exit %d, %s", code, out)
 	}
 	for _, place := range []string{"router.go", "router.go:0-2", "router.go:3-2", "router.go:x", ":1-2"} {
-		if code, _, errs := quarry(t, "search", "--workspace", ws, "--similar", place); code != exitUsage || !strings.Contains(errs, "FILE:START-END") {
+		if code, _, errs := quarry(t, "search", "--workspace", ws, "--similar", place); code != cli.ExitUsage || !strings.Contains(errs, "FILE:START-END") {
 			t.Errorf("--similar %s: exit %d, %q", place, code, errs)
 		}
 	}
-	if code, _, errs := quarry(t, "search", "--workspace", ws, "--mode", "semantic", "x"); code != exitFailed || !strings.Contains(errs, "--mode hybrid") {
+	if code, _, errs := quarry(t, "search", "--workspace", ws, "--mode", "semantic", "x"); code != cli.ExitFailed || !strings.Contains(errs, "--mode hybrid") {
 		t.Errorf("semantic without embeddings: exit %d, %q", code, errs)
-	}
-}
-
-func TestEvalRetrievalCommand(t *testing.T) {
-	dir := searchFolder(t)
-	args := []string{"eval", "retrieval", "--annotations", filepath.Join(dir, "questions"), "--repos", filepath.Join(dir, "repos.json"), "--corpus", filepath.Join(dir, "corpus")}
-	code, out, errs := quarry(t, append(args, "--json", "--outcomes")...)
-	if code != exitOK {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
-	var got struct {
-		Overall struct {
-			NDCG float64 `json:"ndcg10"`
-			Hit1 float64 `json:"hit1"`
-		} `json:"overall"`
-		Categories map[string]any     `json:"categories"`
-		Languages  map[string]any     `json:"languages"`
-		Latency    map[string]float64 `json:"latency_ms"`
-		Outcomes   []any              `json:"outcomes"`
-	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
-	if got.Overall.NDCG != 1 || got.Overall.Hit1 != 1 || len(got.Categories) != 2 || len(got.Languages) != 1 || len(got.Outcomes) != 2 || got.Latency["p50"] <= 0 {
-		t.Errorf("report = %s", out)
-	}
-	before := filepath.Join(dir, "before.json")
-	if err := os.WriteFile(before, []byte(out), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, out, _ = quarry(t, append(args, "--compare", before)...)
-	if code != exitOK || !strings.Contains(out, "change +0.0000") || !strings.Contains(out, "span recall 1.000 of 1") {
-		t.Errorf("exit %d, printed:\n%s", code, out)
-	}
-	args[len(args)-1] = dir
-	if code, _, errs := quarry(t, args...); code != exitFailed || !strings.Contains(errs, "not checked out") {
-		t.Errorf("no checkout: exit %d, %q", code, errs)
 	}
 }
 
@@ -157,7 +117,7 @@ func TestHighlighter(t *testing.T) {
 	if from != 4 && from != 5 || len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), "the routers handle") {
 		t.Errorf("excerpt from %d: %q", from, lines)
 	}
-	if got, want := h.mark("the routers handle it"), "the "+sgrBold+"routers"+sgrReset+" "+sgrBold+"handle"+sgrReset+" it"; got != want {
+	if got, want := h.mark("the routers handle it"), "the "+cli.Bold+"routers"+cli.Reset+" "+cli.Bold+"handle"+cli.Reset+" it"; got != want {
 		t.Errorf("mark = %q, want %q", got, want)
 	}
 	if _, lines := h.excerpt(path, 90, 95); len(lines) != 0 {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/index"
 	"quarry/index/walk"
 	"quarry/model"
@@ -33,13 +35,13 @@ type searchable interface {
 // the vectors there are if meaning is wanted. Without an index, because this build has
 // no full-text search or its folder is unusable, it reads the workspace itself.
 func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from searchable, closed func() error, err error) {
-	bar := &progressBar{app: a, terminal: onTerminal(a.stderr), start: time.Now()}
+	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	x, err := index.Open(index.Config{
-		Dir: root, StateDir: a.stateDir, Log: a.log, Progress: bar.show,
-		Tell: func(message string) { fmt.Fprintln(a.stderr, "quarry:", message) },
+		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show,
+		Tell: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
 	if err != nil {
-		fmt.Fprintf(a.stderr, "quarry: searching without an index: %v\n", err)
+		fmt.Fprintf(a.Stderr, "quarry: searching without an index: %v\n", err)
 		from, err := scanned(ctx, root)
 		return from, func() error { return nil }, err
 	}
@@ -68,19 +70,19 @@ func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from s
 // useVectors lets queries be compared with the vectors the index has; the command
 // embeds no chunk. Settings that allow no model leave the words.
 func (a *app) useVectors(ctx context.Context, x *index.Index) (end func()) {
-	s := a.commandSettings()
-	options := runtimeOptions(s)
-	options.Logger = a.log
+	s := a.CommandSettings()
+	options := engines.ModelOptions(s)
+	options.Logger = a.Log
 	server, err := model.New(options)
 	if err != nil {
-		a.log.Info("searching by words only", "error", err)
+		a.Log.Info("searching by words only", "error", err)
 		return func() {}
 	}
-	embed := embedders(server, s.Embedding, nil)
+	embed := engines.Embedders(server, s.Embedding, nil)
 	embed.QueriesOnly = true
 	x.SetEmbedders(embed)
 	if err := x.SettleVectors(ctx); err != nil {
-		a.log.Info("searching by words only", "error", err)
+		a.Log.Info("searching by words only", "error", err)
 	}
 	return server.Close
 }
@@ -118,17 +120,17 @@ func (w wordsOnly) FindSimilar(_ context.Context, _ *dense.Memory, req retrieval
 // relative to the current folder.
 func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (err error) {
 	if k < 1 {
-		return fmt.Errorf("%w: -k %d: ask for at least one result", errUsage, k)
+		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 	}
 	query := retrieval.Parse(filters, time.Now())
 	if query.Text != "" {
-		return fmt.Errorf("%w: --similar takes filters such as lang:go, not %q", errUsage, query.Text)
+		return fmt.Errorf("%w: --similar takes filters such as lang:go, not %q", cli.ErrUsage, query.Text)
 	}
 	file, start, end, err := splitPlace(place)
 	if err != nil {
 		return err
 	}
-	root, err := a.workspaceOf(file)
+	root, err := a.WorkspaceOf(file)
 	if err != nil {
 		return fmt.Errorf("--similar: %w", err)
 	}
@@ -188,5 +190,5 @@ func splitPlace(place string) (file string, start, end int, err error) {
 			return place[:at], start, end, nil
 		}
 	}
-	return "", 0, 0, fmt.Errorf("%w: --similar %s: give FILE:START-END with lines counted from 1", errUsage, place)
+	return "", 0, 0, fmt.Errorf("%w: --similar %s: give FILE:START-END with lines counted from 1", cli.ErrUsage, place)
 }

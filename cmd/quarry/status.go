@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/engines"
 	"quarry/index"
 )
 
@@ -23,37 +24,37 @@ editor it belongs to, by quarry/status; whether the model works, quarry doctor.`
 }
 
 func (a *app) status(ctx context.Context) error {
-	dir, err := a.workspaceAround(".")
+	dir, err := a.WorkspaceAround(".")
 	if err != nil {
 		return err
 	}
-	st, err := index.Peek(ctx, dir, a.stateDir)
+	st, err := index.Peek(ctx, dir, a.StateDir)
 	if err != nil {
 		return err
 	}
-	s, _ := a.settings()
-	asked := modelOf(s)
-	if a.json {
-		return a.printJSON(struct {
+	s, _ := a.Settings()
+	asked := engines.ModelOf(s)
+	if a.JSON {
+		return a.PrintJSON(struct {
 			index.Status
-			Model configured `json:"model"`
+			Model engines.ConfiguredModel `json:"model"`
 		}{st, asked})
 	}
-	fmt.Fprintf(a.stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
+	fmt.Fprintf(a.Stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
 	if !st.Scanned.IsZero() {
-		fmt.Fprintf(a.stdout, ", compared with the disk at %s in %.1f s", st.Scanned.Local().Format(time.DateTime), st.ScanSeconds)
+		fmt.Fprintf(a.Stdout, ", compared with the disk at %s in %.1f s", st.Scanned.Local().Format(time.DateTime), st.ScanSeconds)
 	}
-	fmt.Fprintln(a.stdout)
+	fmt.Fprintln(a.Stdout)
 	if st.Writer == index.OtherProcess {
-		fmt.Fprintln(a.stdout, "a running quarry keeps it current")
+		fmt.Fprintln(a.Stdout, "a running quarry keeps it current")
 	} else {
-		fmt.Fprintln(a.stdout, "no quarry is running; the next one brings it up to date")
+		fmt.Fprintln(a.Stdout, "no quarry is running; the next one brings it up to date")
 	}
 	a.printIndex(st)
 	where := "this machine"
 	if asked.Remote {
 		where = "another machine"
 	}
-	fmt.Fprintf(a.stdout, "model %s at %s, on %s\n", asked.Name, asked.URL, where)
+	fmt.Fprintf(a.Stdout, "model %s at %s, on %s\n", asked.Name, asked.URL, where)
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -94,19 +93,5 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 	t.Logf("%d attempts, in %d of which the attack stands on the screen, made visible", attempts, shown)
 	if shown < attempts/3 {
 		t.Errorf("in only %d of %d attempts something hostile was printed: the test shows little", shown, attempts)
-	}
-}
-
-// quarry's own looks go through a terminal, and nobody else's, not even in the form
-// in which quarry writes them.
-func TestTerminalKnowsItsOwn(t *testing.T) {
-	var out strings.Builder
-	term := &terminal{w: &out}
-	s := screen{colour: true}
-	forged := strings.ReplaceAll(sgrBold, mark, "\x1b"+strings.Repeat("A", len(mark)-1))
-	fmt.Fprintf(term, "%s%s %s\x1b[31m%s|%s", clearLine, s.style(sgrBold, "a\x1b[2J"), s.style(sgrDim, "é"), forged, mark[1:])
-	want := "\x1b[G\x1b[K\x1b[1ma\\x1b[2J\x1b[0m \x1b[90mé\x1b[0m\\x1b[31m\\x1b" + forged[1:] + "|" + mark[1:]
-	if out.String() != want {
-		t.Errorf("printed %q\nwant    %q", out.String(), want)
 	}
 }

@@ -13,7 +13,7 @@ var (
 	recallRepos       = flag.String("repos", "", "repos.json of a corpus")
 	recallAnnotations = flag.String("annotations", "", "folder of its questions")
 	recallCorpus      = flag.String("corpus", "", "folder of its checkouts")
-	recallVectors     = flag.String("vectors", "", "file of vectors that quarry eval retrieval --vectors made of it")
+	recallVectors     = flag.String("vectors", "", "file of vectors that quarry-eval retrieval --vectors made of it")
 )
 
 // TestRecallOfSigns prints which share of the nearest chunks a search by signs finds,

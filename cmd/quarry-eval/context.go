@@ -11,7 +11,7 @@ import (
 	completioneval "quarry/completion/eval"
 )
 
-func (a *app) evalContextCommand() *cobra.Command {
+func (a *app) contextCommand() *cobra.Command {
 	var corpus string
 	var sites, tokens int
 	var steps, rounds bool
@@ -22,13 +22,13 @@ func (a *app) evalContextCommand() *cobra.Command {
 whose callee exactly one other file declares, and looks for the callee's
 signature in the prompt: with the call's line still to be written, and with the
 call written up to its bracket.`,
-		Example: "  quarry eval context --corpus CHECKOUTS --sites 200",
+		Example: "  quarry-eval context --corpus CHECKOUTS --sites 200",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if rounds {
-				return a.evalRounds(cmd.Context(), corpus, sites, tokens)
+				return a.rounds(cmd.Context(), corpus, sites, tokens)
 			}
-			return a.evalContext(cmd.Context(), corpus, sites, tokens, steps)
+			return a.context(cmd.Context(), corpus, sites, tokens, steps)
 		},
 	}
 	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder of source a repository")
@@ -42,7 +42,7 @@ call written up to its bracket.`,
 	return cmd
 }
 
-func (a *app) evalRounds(ctx context.Context, corpus string, bodies, tokens int) error {
+func (a *app) rounds(ctx context.Context, corpus string, bodies, tokens int) error {
 	repositories, err := completioneval.Load(corpus)
 	if err != nil {
 		return err
@@ -51,14 +51,14 @@ func (a *app) evalRounds(ctx context.Context, corpus string, bodies, tokens int)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.stdout).Encode(report)
+	if a.JSON {
+		return json.NewEncoder(a.Stdout).Encode(report)
 	}
-	_, err = fmt.Fprint(a.stdout, report)
+	_, err = fmt.Fprint(a.Stdout, report)
 	return err
 }
 
-func (a *app) evalContext(ctx context.Context, corpus string, sites, tokens int, steps bool) error {
+func (a *app) context(ctx context.Context, corpus string, sites, tokens int, steps bool) error {
 	repositories, err := completioneval.Load(corpus)
 	if err != nil {
 		return err
@@ -68,18 +68,18 @@ func (a *app) evalContext(ctx context.Context, corpus string, sites, tokens int,
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return json.NewEncoder(a.stdout).Encode(list)
+		if a.JSON {
+			return json.NewEncoder(a.Stdout).Encode(list)
 		}
-		return completioneval.WriteContextSteps(a.stdout, list)
+		return completioneval.WriteContextSteps(a.Stdout, list)
 	}
 	report, err := completioneval.Context(ctx, repositories, sites, tokens, 1, crossfile.Similar)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.stdout).Encode(report)
+	if a.JSON {
+		return json.NewEncoder(a.Stdout).Encode(report)
 	}
-	_, err = fmt.Fprint(a.stdout, report)
+	_, err = fmt.Fprint(a.Stdout, report)
 	return err
 }

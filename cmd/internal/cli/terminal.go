@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"crypto/rand"
@@ -8,33 +8,36 @@ import (
 	"quarry/index/visible"
 )
 
-// terminal is the only way to the two streams that people read. What would steer a
+// Terminal is the only way to the two streams that people read. What would steer a
 // terminal instead of standing on it is made visible: it may come from any file of
 // a repository, its name, or a model. quarry's own looks go through, since nobody
 // else knows their mark.
-type terminal struct {
+type Terminal struct {
 	w io.Writer
 	// json says that a JSON document is written, in whose strings the same is escaped.
 	json *bool
 }
+
+// NewTerminal writes to w.
+func NewTerminal(w io.Writer) *Terminal { return &Terminal{w: w} }
 
 // mark begins quarry's own codes. It is another one in every process.
 var mark = "\x1b" + rand.Text()
 
 // The looks of an editor: grey line numbers, grey italic ghost text.
 var (
-	sgrDim   = mark + "[90m"
-	sgrGhost = mark + "[3;90m"
-	sgrBold  = mark + "[1m"
-	sgrGreen = mark + "[32m"
-	sgrRed   = mark + "[31m"
-	sgrReset = mark + "[0m"
-	// clearLine goes back to the beginning of the line and empties it.
-	clearLine = mark + "[G" + mark + "[K"
+	Dim   = mark + "[90m"
+	Ghost = mark + "[3;90m"
+	Bold  = mark + "[1m"
+	Green = mark + "[32m"
+	Red   = mark + "[31m"
+	Reset = mark + "[0m"
+	// ClearLine goes back to the beginning of the line and empties it.
+	ClearLine = mark + "[G" + mark + "[K"
 )
 
 // Write implements io.Writer.
-func (t *terminal) Write(p []byte) (int, error) {
+func (t *Terminal) Write(p []byte) (int, error) {
 	show := visible.Text
 	if t.json != nil && *t.json {
 		show = visible.JSON

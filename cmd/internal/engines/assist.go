@@ -1,4 +1,4 @@
-package main
+package engines
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // Available implements lsp.Assistant. A model that is being loaded will answer.
-func (c *core) Available() error {
+func (c *Core) Available() error {
 	e := c.acquire()
 	defer e.calls.Done()
 	if e.runtime == nil {
@@ -27,23 +27,23 @@ func (c *core) Available() error {
 }
 
 // Explain implements lsp.Assistant.
-func (c *core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
+func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
 	return c.diagnostics().Explain(ctx, p, emit)
 }
 
 // Fix implements lsp.Assistant.
-func (c *core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
+func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
 	return c.diagnostics().Fix(ctx, p)
 }
 
 // Refactor implements lsp.Assistant.
-func (c *core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
+func (c *Core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
 	return c.diagnostics().Refactor(ctx, sel)
 }
 
 // diagnostics is the assistant for problems and selections, with the settings of
 // now.
-func (c *core) diagnostics() *diagnostics.Assistant {
+func (c *Core) diagnostics() *diagnostics.Assistant {
 	c.mu.Lock()
 	contextTokens := c.settings.Ollama.ContextSize
 	c.mu.Unlock()
@@ -55,20 +55,20 @@ func (c *core) diagnostics() *diagnostics.Assistant {
 
 // occurs answers whether a word stands anywhere in the workspace. Where that
 // cannot be found out it is taken to.
-func (c *core) occurs(ctx context.Context, word string) bool {
+func (c *Core) occurs(ctx context.Context, word string) bool {
 	answer, err := c.Search(ctx, retrieval.Request{Query: retrieval.Parse(`"`+word+`"`, time.Now()), Limit: 1, Signals: retrieval.SignalsLexical})
 	return err != nil || len(answer.Results) > 0
 }
 
 // Ask implements lsp.Assistant.
-func (c *core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
-	r, err := c.ask(ctx, q, 0, ask.Watch{Text: emit})
+func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
+	r, err := c.AskWithin(ctx, q, 0, ask.Watch{Text: emit})
 	return r.Answer, err
 }
 
-// ask answers a question with the model and settings of now, within limit, the
+// AskWithin answers a question with the model and settings of now, within limit, the
 // assistant's own if 0.
-func (c *core) ask(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
+func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
 	c.mu.Lock()
 	contextTokens := c.settings.Ollama.ContextSize
 	c.mu.Unlock()

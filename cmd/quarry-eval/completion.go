@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/engines"
 	"quarry/completion"
 	completioneval "quarry/completion/eval"
 	"quarry/completion/syntaxgate"
 	"quarry/model"
 )
 
-func (a *app) evalCompletionCommand() *cobra.Command {
+func (a *app) completionCommand() *cobra.Command {
 	var corpus string
 	var holes int
 	var seed uint64
@@ -27,14 +28,14 @@ func (a *app) evalCompletionCommand() *cobra.Command {
 folder each, and has the model-free engine fill them, beside an n-gram model and
 a copier of the last match as baselines. With --by-model the configured model
 fills them, with and without the code of other files in its prompt.`,
-		Example: `  quarry eval completion --corpus CHECKOUTS --holes 800
-  quarry eval completion --corpus CHECKOUTS --holes 10 --by-model --model qwen2.5-coder:1.5b`,
+		Example: `  quarry-eval completion --corpus CHECKOUTS --holes 800
+  quarry-eval completion --corpus CHECKOUTS --holes 10 --by-model --model qwen2.5-coder:1.5b`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if byModel {
-				return a.evalModel(cmd.Context(), corpus, holes, tokens, seed)
+				return a.model(cmd.Context(), corpus, holes, tokens, seed)
 			}
-			return a.evalCompletion(cmd.Context(), corpus, holes, seed)
+			return a.completion(cmd.Context(), corpus, holes, seed)
 		},
 	}
 	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder of source a repository")
@@ -48,7 +49,7 @@ fills them, with and without the code of other files in its prompt.`,
 	return cmd
 }
 
-func (a *app) evalCompletion(ctx context.Context, corpus string, holes int, seed uint64) error {
+func (a *app) completion(ctx context.Context, corpus string, holes int, seed uint64) error {
 	repositories, err := completioneval.Load(corpus)
 	if err != nil {
 		return err
@@ -59,24 +60,24 @@ func (a *app) evalCompletion(ctx context.Context, corpus string, holes int, seed
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.stdout).Encode(report)
+	if a.JSON {
+		return json.NewEncoder(a.Stdout).Encode(report)
 	}
-	_, err = fmt.Fprint(a.stdout, report)
+	_, err = fmt.Fprint(a.Stdout, report)
 	return err
 }
 
-// evalPatience is how long a model may take for one hole: an evaluation on a busy
+// patience is how long a model may take for one hole: an evaluation on a busy
 // machine is about what is answered.
-const evalPatience = 10 * time.Minute
+const patience = 10 * time.Minute
 
-func (a *app) evalModel(ctx context.Context, corpus string, holes, tokens int, seed uint64) error {
+func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed uint64) error {
 	repositories, err := completioneval.Load(corpus)
 	if err != nil {
 		return err
 	}
-	s := a.commandSettings()
-	runtime, err := model.New(runtimeOptions(s))
+	s := a.CommandSettings()
+	runtime, err := model.New(engines.ModelOptions(s))
 	if err != nil {
 		return err
 	}
@@ -90,17 +91,17 @@ func (a *app) evalModel(ctx context.Context, corpus string, holes, tokens int, s
 		PrefixTokens:  tokens / 3,
 		SnippetTokens: tokens * 2 / 3,
 		MaxTokens:     s.Completion.MaxTokens,
-		Timeout:       evalPatience,
-		Template:      templateName(s),
+		Timeout:       patience,
+		Template:      engines.TemplateName(s),
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxgate.New(),
-	}, repositories, holes, seed, func(h completioneval.ModelHole) { fmt.Fprintln(a.stderr, h) })
+	}, repositories, holes, seed, func(h completioneval.ModelHole) { fmt.Fprintln(a.Stderr, h) })
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.stdout).Encode(report)
+	if a.JSON {
+		return json.NewEncoder(a.Stdout).Encode(report)
 	}
-	_, err = fmt.Fprint(a.stdout, report)
+	_, err = fmt.Fprint(a.Stdout, report)
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package engines
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // Chat implements agent.Chat with the model in use.
-func (c *core) Chat(ctx context.Context, conv agent.Conversation, emit func(text string) bool) (agent.Reply, error) {
+func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text string) bool) (agent.Reply, error) {
 	e := c.acquire()
 	defer e.calls.Done()
 	asked := ctx

@@ -12,37 +12,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/model"
 	"quarry/retrieval"
 	"quarry/retrieval/eval"
 )
 
-func (a *app) evalCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "eval",
-		Short: "Measure quarry's own quality on annotated data",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(a.evalRetrievalCommand(), a.evalCompletionCommand(), a.evalTypingCommand(), a.evalGhostCommand(), a.evalContextCommand(), a.evalGoldenCommand())
-	return cmd
-}
-
-func (a *app) evalRetrievalCommand() *cobra.Command {
+func (a *app) retrievalCommand() *cobra.Command {
 	var corpus eval.Corpus
 	var before string
 	var outcomes bool
-	var meaning evalMeaning
+	var meaning meaning
 	cmd := &cobra.Command{
 		Use:   "retrieval",
 		Short: "NDCG@10 and hit rates of search over annotated questions",
-		Example: `  quarry eval retrieval --annotations DIR/annotations --repos DIR/repos.json --corpus CHECKOUTS
-  quarry eval retrieval ... --json --outcomes > before.json
-  quarry eval retrieval ... --compare before.json
-  quarry eval retrieval ... --vectors vectors.dat --embed all-minilm --ollama 127.0.0.1:11599`,
+		Example: `  quarry-eval retrieval --annotations DIR/annotations --repos DIR/repos.json --corpus CHECKOUTS
+  quarry-eval retrieval ... --json --outcomes > before.json
+  quarry-eval retrieval ... --compare before.json
+  quarry-eval retrieval ... --vectors vectors.dat --embed all-minilm --ollama 127.0.0.1:11599`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.evalRetrieval(cmd.Context(), corpus, meaning, before, outcomes)
+			return a.retrieval(cmd.Context(), corpus, meaning, before, outcomes)
 		},
 	}
 	flags := cmd.Flags()
@@ -64,27 +55,27 @@ func (a *app) evalRetrievalCommand() *cobra.Command {
 	return cmd
 }
 
-// evalOutput is the JSON of `quarry eval retrieval`.
-type evalOutput struct {
+// retrievalOutput is the JSON of `quarry-eval retrieval`.
+type retrievalOutput struct {
 	eval.Report
 	Change *eval.Interval `json:"change,omitempty"`
 }
 
-// evalMeaning says what ranks in an evaluation.
-type evalMeaning struct {
+// meaning says what ranks in an evaluation.
+type meaning struct {
 	file, model string
 	way         eval.Way
 }
 
 // vectors opens the vectors of an evaluation, nil if it has none.
-func (a *app) vectors(m evalMeaning) (v *eval.Vectors, closed func() error, err error) {
+func (a *app) vectors(m meaning) (v *eval.Vectors, closed func() error, err error) {
 	if m.file == "" {
 		return nil, func() error { return nil }, nil
 	}
 	var by eval.Embedder
 	end := func() {}
 	if m.model != "" {
-		options := runtimeOptions(a.commandSettings())
+		options := engines.ModelOptions(a.CommandSettings())
 		options.EmbedThreads = runtime.NumCPU() // nobody completes code meanwhile
 		server, err := model.New(options)
 		if err != nil {
@@ -92,7 +83,7 @@ func (a *app) vectors(m evalMeaning) (v *eval.Vectors, closed func() error, err 
 		}
 		by, end = server.NewEmbedder(m.model), server.Close
 	}
-	v, err = eval.OpenVectors(m.file, m.model, by, func(s string) { fmt.Fprintln(a.stderr, s) })
+	v, err = eval.OpenVectors(m.file, m.model, by, func(s string) { fmt.Fprintln(a.Stderr, s) })
 	if err != nil {
 		end()
 		return nil, nil, err
@@ -100,16 +91,16 @@ func (a *app) vectors(m evalMeaning) (v *eval.Vectors, closed func() error, err 
 	return v, func() error { end(); return v.Close() }, nil
 }
 
-func (a *app) evalRetrieval(ctx context.Context, corpus eval.Corpus, meaning evalMeaning, before string, outcomes bool) (err error) {
+func (a *app) retrieval(ctx context.Context, corpus eval.Corpus, meaning meaning, before string, outcomes bool) (err error) {
 	switch meaning.way.Signals {
 	case retrieval.SignalsAll, retrieval.SignalsLexical, retrieval.SignalsSemantic:
 	default:
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", errUsage, meaning.way.Signals)
+		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", cli.ErrUsage, meaning.way.Signals)
 	}
 	switch meaning.way.Fusion {
 	case retrieval.FusionLinear, retrieval.FusionRank:
 	default:
-		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", errUsage, meaning.way.Fusion)
+		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", cli.ErrUsage, meaning.way.Fusion)
 	}
 	v, closed, err := a.vectors(meaning)
 	if err != nil {
@@ -120,7 +111,7 @@ func (a *app) evalRetrieval(ctx context.Context, corpus eval.Corpus, meaning eva
 	if err != nil {
 		return err
 	}
-	out := evalOutput{Report: report}
+	out := retrievalOutput{Report: report}
 	if before != "" {
 		var old eval.Report
 		b, err := os.ReadFile(before)
@@ -133,21 +124,21 @@ func (a *app) evalRetrieval(ctx context.Context, corpus eval.Corpus, meaning eva
 		change := eval.Compare(old, report)
 		out.Change = &change
 	}
-	if a.json {
+	if a.JSON {
 		if !outcomes {
 			out.Outcomes = nil
 		}
-		return json.NewEncoder(a.stdout).Encode(out)
+		return json.NewEncoder(a.Stdout).Encode(out)
 	}
 	a.printReport(out)
 	return nil
 }
 
-func (a *app) printReport(out evalOutput) {
+func (a *app) printReport(out retrievalOutput) {
 	row := func(name string, s eval.Summary) {
-		fmt.Fprintf(a.stdout, "%-24s %5d %8.3f %7.3f %7.3f %7.3f\n", name, s.Questions, s.NDCG, s.Hit1, s.Hit5, s.Hit10)
+		fmt.Fprintf(a.Stdout, "%-24s %5d %8.3f %7.3f %7.3f %7.3f\n", name, s.Questions, s.NDCG, s.Hit1, s.Hit5, s.Hit10)
 	}
-	fmt.Fprintf(a.stdout, "%-24s %5s %8s %7s %7s %7s\n", "", "asked", "NDCG@10", "hit@1", "hit@5", "hit@10")
+	fmt.Fprintf(a.Stdout, "%-24s %5s %8s %7s %7s %7s\n", "", "asked", "NDCG@10", "hit@1", "hit@5", "hit@10")
 	for _, group := range []map[string]eval.Summary{out.Repositories, out.Languages, out.Categories, out.Halves} {
 		if len(group) == 0 {
 			continue
@@ -155,15 +146,15 @@ func (a *app) printReport(out evalOutput) {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
 			row(name, group[name])
 		}
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(a.Stdout)
 	}
 	row("overall", out.Overall)
 	if out.Overall.Spans > 0 {
-		fmt.Fprintf(a.stdout, "span recall %.3f of %d\n", out.Overall.SpanRecall, out.Overall.Spans)
+		fmt.Fprintf(a.Stdout, "span recall %.3f of %d\n", out.Overall.SpanRecall, out.Overall.Spans)
 	}
 	l := out.LatencyMS
-	fmt.Fprintf(a.stdout, "latency p50 %.2f ms, p95 %.2f ms, p99 %.2f ms\n", l.P50, l.P95, l.P99)
+	fmt.Fprintf(a.Stdout, "latency p50 %.2f ms, p95 %.2f ms, p99 %.2f ms\n", l.P50, l.P95, l.P99)
 	if c := out.Change; c != nil {
-		fmt.Fprintf(a.stdout, "change %+.4f, 95%% interval %+.4f to %+.4f\n", c.Difference, c.Low, c.High)
+		fmt.Fprintf(a.Stdout, "change %+.4f, 95%% interval %+.4f to %+.4f\n", c.Difference, c.Low, c.High)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package engines
 
 import (
 	"time"
@@ -8,16 +8,17 @@ import (
 	"quarry/model"
 )
 
-// configured is a model as the settings name it.
-type configured struct {
+// ConfiguredModel is a model as the settings name it.
+type ConfiguredModel struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	// Remote is whether it runs on another machine.
 	Remote bool `json:"remote"`
 }
 
-func modelOf(s settings.Settings) configured {
-	c := configured{Name: s.Model, URL: s.Ollama.URL}
+// ModelOf is the model that the settings name.
+func ModelOf(s settings.Settings) ConfiguredModel {
+	c := ConfiguredModel{Name: s.Model, URL: s.Ollama.URL}
 	if u, err := model.ParseEndpoint(s.Ollama.URL, true); err == nil {
 		c.URL, c.Remote = u.Redacted(), !model.IsLoopback(u)
 	}
@@ -25,7 +26,7 @@ func modelOf(s settings.Settings) configured {
 }
 
 // EngineStatus implements lsp.Core.
-func (c *core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
+func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 	c.mu.Lock()
 	s := c.settings
 	c.mu.Unlock()
@@ -37,7 +38,7 @@ func (c *core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 		Shown: m.Shown, Accepted: m.Accepted, Launched: m.Launched,
 		RetrievalP50: millis(m.ContextP50), RetrievalP95: millis(m.ContextP95), AnswerP50: millis(m.AnswerP50), AnswerP95: millis(m.AnswerP95),
 	}
-	asked := modelOf(s)
+	asked := ModelOf(s)
 	of := lsp.ModelStatus{Name: asked.Name, URL: asked.URL, Remote: asked.Remote, Phase: string(model.Failing)}
 	if e.runtime == nil {
 		of.Problem = "the configuration allows no model; `quarry doctor` says why"

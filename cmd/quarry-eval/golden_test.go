@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/diagnostics/golden"
 	"quarry/model/modeltest"
 )
@@ -75,12 +76,12 @@ func TestGoldenSuite(t *testing.T) {
 	}
 	server := modeltest.NewServer(t)
 	server.Script(script.answer)
-	c := askCore(t, server.URL, "golden", "workspace")
+	c := clitest.Core(t, server.URL, filepath.Join(dir, "workspace"))
 	var outcomes []golden.Outcome
 	var report strings.Builder
 	for _, task := range suite.Tasks {
 		script.begin(task.ID)
-		out, err := c.task(t.Context(), suite, task, 10*time.Minute)
+		out, err := runTask(t.Context(), c, suite, task, 10*time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

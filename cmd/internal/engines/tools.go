@@ -1,4 +1,4 @@
-package main
+package engines
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // toolbox is what models may use of the workspace. Changes they propose are put
 // to the person by the server, where there is one.
-func (c *core) toolbox(start lsp.Start) *agent.Toolbox {
+func (c *Core) toolbox(start lsp.Start) *agent.Toolbox {
 	return agent.NewToolbox(agent.Parts{
 		Workspace: c.Workspace,
 		Problems:  start.Problems,
@@ -22,9 +22,12 @@ func (c *core) toolbox(start lsp.Start) *agent.Toolbox {
 }
 
 // CallTool implements lsp.Tools.
-func (c *core) CallTool(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
+func (c *Core) CallTool(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
 	return c.tools.Call(ctx, name, args)
 }
 
 // ToolDefinitions implements lsp.Tools.
-func (c *core) ToolDefinitions() json.RawMessage { return c.tools.AllDefinitions() }
+func (c *Core) ToolDefinitions() json.RawMessage { return c.tools.AllDefinitions() }
+
+// Tools are what models and other agents may use of the workspace.
+func (c *Core) Tools() *agent.Toolbox { return c.tools }

@@ -8,20 +8,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/engines"
 	"quarry/completion"
 	completioneval "quarry/completion/eval"
 	"quarry/completion/syntaxgate"
 	"quarry/model"
 )
 
-// typedFlags are those of `quarry eval ghost`.
+// typedFlags are those of `quarry-eval ghost`.
 type typedFlags struct {
 	suite, corpus, answers, missing, half string
 	every, tokens                         int
 	gate                                  bool
 }
 
-func (a *app) evalGhostCommand() *cobra.Command {
+func (a *app) ghostCommand() *cobra.Command {
 	var f typedFlags
 	cmd := &cobra.Command{
 		Use:   "ghost",
@@ -31,10 +33,10 @@ inside a word), has the configured model fill them as quarry asks it, and as a
 plain fill-in-the-middle prompt of the same window does. Answers are kept in a
 file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees.`,
 		Example: `  testdata/holes/fetch.sh /tmp/holes
-  quarry eval ghost --corpus /tmp/holes --answers answers.jsonl --model qwen2.5-coder:1.5b
-  quarry eval ghost --corpus /tmp/holes --answers answers.jsonl --missing prompts.jsonl   # with no model: what is left to ask`,
+  quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --model qwen2.5-coder:1.5b
+  quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --missing prompts.jsonl   # with no model: what is left to ask`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.evalGhost(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.ghost(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.suite, "suite", "testdata/holes/repositories.json", "`FILE` that lists the repositories")
@@ -53,7 +55,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	return cmd
 }
 
-func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
+func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	trees, sources, err := completioneval.LoadSuite(f.suite, f.corpus)
 	if err != nil {
 		return err
@@ -65,13 +67,13 @@ func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
 			chosen = append(chosen, h)
 		}
 	}
-	s := a.commandSettings()
-	if tags := completion.Tags(templateName(s), s.Model); !completioneval.KnowsTags(tags) {
-		return fmt.Errorf("%w: plain FIM cannot be made for %s, whose tags are %s; measure a Granite or Qwen2.5-Coder model", errUsage, s.Model, strings.Join(tags, " "))
+	s := a.CommandSettings()
+	if tags := completion.Tags(engines.TemplateName(s), s.Model); !completioneval.KnowsTags(tags) {
+		return fmt.Errorf("%w: plain FIM cannot be made for %s, whose tags are %s; measure a Granite or Qwen2.5-Coder model", cli.ErrUsage, s.Model, strings.Join(tags, " "))
 	}
 	var upstream completion.Generator
 	if f.missing == "" {
-		options := runtimeOptions(s)
+		options := engines.ModelOptions(s)
 		options.FIM.Temperature = 0 // two runs are to give the same answers
 		runtime, err := model.New(options)
 		if err != nil {
@@ -92,14 +94,14 @@ func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
 	done := 0
 	report, err := completioneval.FillTyped(ctx, answers, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
-		Timeout:       evalPatience,
-		Template:      templateName(s),
+		Timeout:       patience,
+		Template:      engines.TemplateName(s),
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxgate.New(),
 	}, trees, sources, chosen, func(h completioneval.Filling) {
 		if f.missing == "" {
 			done++
-			fmt.Fprintf(a.stderr, "%d of %d  %s\n", done, len(chosen), h)
+			fmt.Fprintf(a.Stderr, "%d of %d  %s\n", done, len(chosen), h)
 		}
 	})
 	if err != nil {
@@ -109,12 +111,12 @@ func (a *app) evalGhost(ctx context.Context, f typedFlags) (err error) {
 		if err := answers.WriteMissing(f.missing); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stderr, "%d holes, %d of them answered; %d prompts are in %s\n", len(chosen), len(report.Fillings), answers.Missing(), f.missing)
+		fmt.Fprintf(a.Stderr, "%d holes, %d of them answered; %d prompts are in %s\n", len(chosen), len(report.Fillings), answers.Missing(), f.missing)
 	}
-	if a.json {
-		err = json.NewEncoder(a.stdout).Encode(report)
+	if a.JSON {
+		err = json.NewEncoder(a.Stdout).Encode(report)
 	} else {
-		_, err = fmt.Fprint(a.stdout, report)
+		_, err = fmt.Fprint(a.Stdout, report)
 	}
 	if worse := report.Worse(); err == nil && f.gate && worse != "" {
 		return fmt.Errorf("ghost text is worse than plain fill-in-the-middle on held-out holes: %s", worse)

@@ -11,10 +11,11 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/ask"
+	"quarry/cmd/internal/engines"
 	"quarry/diagnostics/golden"
 )
 
-func (a *app) evalGoldenCommand() *cobra.Command {
+func (a *app) goldenCommand() *cobra.Command {
 	var suite string
 	var only []string
 	var limit time.Duration
@@ -25,10 +26,10 @@ func (a *app) evalGoldenCommand() *cobra.Command {
 complete with a helper of another file) and counts what can be decided without
 reading: changes that apply and parse, places that stand, answers that nothing
 proves. quarry's own suite is testdata/golden.`,
-		Example: "  quarry eval golden --suite testdata/golden --model granite4:micro",
+		Example: "  quarry-eval golden --suite testdata/golden --model granite4:micro",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.evalGolden(cmd.Context(), suite, only, limit)
+			return a.golden(cmd.Context(), suite, only, limit)
 		},
 	}
 	cmd.Flags().StringVar(&suite, "suite", "", "`DIR` with tasks.json and workspace")
@@ -40,12 +41,12 @@ proves. quarry's own suite is testdata/golden.`,
 	return cmd
 }
 
-func (a *app) evalGolden(ctx context.Context, dir string, only []string, limit time.Duration) (err error) {
+func (a *app) golden(ctx context.Context, dir string, only []string, limit time.Duration) (err error) {
 	suite, err := golden.Load(dir)
 	if err != nil {
 		return err
 	}
-	c, err := a.commandCore(ctx, suite.Workspace)
+	c, err := a.Core(ctx, suite.Workspace)
 	if err != nil {
 		return err
 	}
@@ -55,27 +56,27 @@ func (a *app) evalGolden(ctx context.Context, dir string, only []string, limit t
 		if len(only) > 0 && !slices.Contains(only, t.ID) && !slices.Contains(only, string(t.Kind)) {
 			continue
 		}
-		out, err := c.task(ctx, suite, t, limit)
+		out, err := runTask(ctx, c, suite, t, limit)
 		if ctx.Err() != nil { // what there is by now is a report too
-			fmt.Fprintf(a.stderr, "interrupted: %s and what follows it are left out\n", t.ID)
+			fmt.Fprintf(a.Stderr, "interrupted: %s and what follows it are left out\n", t.ID)
 			break
 		}
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(a.stderr, progressOf(out))
+		fmt.Fprintln(a.Stderr, progressOf(out))
 		outcomes = append(outcomes, out)
 	}
 	report := golden.Sum(outcomes)
-	if a.json {
-		return a.printJSON(report)
+	if a.JSON {
+		return a.PrintJSON(report)
 	}
-	_, err = fmt.Fprint(a.stdout, report.Table())
+	_, err = fmt.Fprint(a.Stdout, report.Table())
 	return err
 }
 
-// task runs one task within limit; one that takes longer has failed.
-func (c *core) task(ctx context.Context, s golden.Suite, t golden.Task, limit time.Duration) (golden.Outcome, error) {
+// runTask runs one task within limit; one that takes longer has failed.
+func runTask(ctx context.Context, c *engines.Core, s golden.Suite, t golden.Task, limit time.Duration) (golden.Outcome, error) {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := s.Run(within, t, slowly{c, limit})
@@ -87,13 +88,13 @@ func (c *core) task(ctx context.Context, s golden.Suite, t golden.Task, limit ti
 
 // slowly gives answers as long as the evaluation does: it is not about speed.
 type slowly struct {
-	*core
+	*engines.Core
 	limit time.Duration
 }
 
 // Ask implements golden.Engines.
 func (s slowly) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
-	r, err := s.ask(ctx, q, s.limit, ask.Watch{Text: emit})
+	r, err := s.AskWithin(ctx, q, s.limit, ask.Watch{Text: emit})
 	return r.Answer, err
 }
 

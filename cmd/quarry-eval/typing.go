@@ -10,7 +10,7 @@ import (
 	completioneval "quarry/completion/eval"
 )
 
-func (a *app) evalTypingCommand() *cobra.Command {
+func (a *app) typingCommand() *cobra.Command {
 	var before, after string
 	var right float64
 	var limit int
@@ -20,10 +20,10 @@ func (a *app) evalTypingCommand() *cobra.Command {
 		Long: `typing replays, keystroke by keystroke, what was added between two versions of
 repositories, against a stand-in for the model that foretells the text with the
 given probability.`,
-		Example: "  quarry eval typing --before OLD --after NEW --right 0.5",
+		Example: "  quarry-eval typing --before OLD --after NEW --right 0.5",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.evalTyping(cmd.Context(), before, after, right, limit)
+			return a.typing(cmd.Context(), before, after, right, limit)
 		},
 	}
 	cmd.Flags().StringVar(&before, "before", "", "`DIR` with one folder a repository, the older version")
@@ -38,7 +38,7 @@ given probability.`,
 	return cmd
 }
 
-func (a *app) evalTyping(ctx context.Context, before, after string, right float64, limit int) error {
+func (a *app) typing(ctx context.Context, before, after string, right float64, limit int) error {
 	from, err := completioneval.Load(before)
 	if err != nil {
 		return err
@@ -62,10 +62,10 @@ func (a *app) evalTyping(ctx context.Context, before, after string, right float6
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.stdout).Encode(report)
+	if a.JSON {
+		return json.NewEncoder(a.Stdout).Encode(report)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%d insertions, %d keystrokes: %d requests to the model, %d answers reused\n"+
+	_, err = fmt.Fprintf(a.Stdout, "%d insertions, %d keystrokes: %d requests to the model, %d answers reused\n"+
 		"requests while typing what was shown: %d\nof a prompt of %.0f tokens, %.0f are read again (a window that slides: %.0f); "+
 		"what was typed, the suffix and 16 at most in %.1f %%\nreused answer: p50 %.3f ms, p99 %.3f ms\n",
 		report.Traces, report.Keystrokes, report.Requests, report.Reused, report.ShownRequests,

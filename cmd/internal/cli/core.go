@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"quarry/cmd/internal/engines"
+	"quarry/lsp"
+)
+
+// Engines makes engines over this environment's folder for state and log.
+func (e *Env) Engines(start lsp.Start, opt engines.Options) *engines.Core {
+	opt.StateDir, opt.Log = e.StateDir, e.Log
+	return engines.New(start, opt)
+}
+
+// Core makes the engines for a command without an editor, with the workspace indexed
+// as it is now.
+func (e *Env) Core(ctx context.Context, root string) (*engines.Core, error) {
+	var told sync.Map // by key
+	c := e.Engines(lsp.Start{
+		Settings: e.CommandSettings(),
+		Roots:    []string{root},
+		Watch:    true, // an editor opened meanwhile only reads
+		Tell: func(_ lsp.Severity, key, message string) {
+			if _, again := told.LoadOrStore(key, true); !again {
+				fmt.Fprintln(e.Stderr, "quarry:", message)
+			}
+		},
+		Job: func(title string, _ func()) lsp.Job {
+			return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
+		},
+	}, engines.Options{Patient: true})
+	if err := c.Workspace.CatchUp(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// terminalJob shows work on one line of a terminal, and nothing elsewhere.
+type terminalJob struct {
+	to    *Terminal
+	title string
+	draw  bool
+}
+
+// Report implements lsp.Job.
+func (j *terminalJob) Report(fraction float64, message string) {
+	if j.draw {
+		fmt.Fprintf(j.to, "%s%s: %3.0f%% %s", ClearLine, j.title, 100*fraction, message)
+	}
+}
+
+// End implements lsp.Job.
+func (j *terminalJob) End(string) {
+	if j.draw {
+		fmt.Fprint(j.to, ClearLine)
+	}
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry/lsp/settings"
+)
+
+// The exit codes of every command.
+const (
+	ExitOK     = 0
+	ExitFailed = 1
+	ExitUsage  = 2
+)
+
+// ErrUsage marks an error in how the command was called; ErrSilent one that the
+// command has already reported.
+var (
+	ErrUsage  = errors.New("usage")
+	ErrSilent = errors.New("reported")
+)
+
+// Env is what all commands share: the streams and the common flags.
+type Env struct {
+	Stdin io.Reader
+	// Stdout and Stderr are for people.
+	Stdout, Stderr *Terminal
+	// Protocol is standard output for what another program reads byte by byte.
+	Protocol io.Writer
+
+	Workspace string // folder
+	StateDir  string
+	LogLevel  string
+	JSON      bool // print one JSON document
+	Log       *slog.Logger
+
+	ollama    string // address
+	model     string
+	embedding string // model
+
+	level   slog.LevelVar
+	started bool // a command's own code runs
+}
+
+// Run is main without the process: it runs the commands that root makes with args and
+// returns the exit code.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, root func(*Env) *cobra.Command) int {
+	e := &Env{Stdin: stdin, Protocol: stdout}
+	e.Stdout, e.Stderr = &Terminal{w: stdout, json: &e.JSON}, &Terminal{w: stderr}
+	e.LogTo(e.Stderr)
+	cmd := root(e)
+	e.share(cmd)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.Is(err, ErrSilent):
+		return ExitFailed
+	case errors.Is(err, ErrUsage) || !e.started: // cobra's errors before that are about flags and arguments
+		fmt.Fprintf(e.Stderr, "%s: %v\nRun `%s help` for what there is.\n", cmd.Name(), strings.TrimPrefix(err.Error(), "usage: "), cmd.Name())
+		return ExitUsage
+	}
+	fmt.Fprintf(e.Stderr, "%s: %v\n", cmd.Name(), err)
+	return ExitFailed
+}
+
+// share gives root the common flags and streams.
+func (e *Env) share(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions = cobra.CompletionOptions{HiddenDefaultCmd: true}
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		e.started = true
+		return e.SetLogLevel(e.LogLevel)
+	}
+	root.SetIn(e.Stdin)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
+	flags := root.PersistentFlags()
+	flags.StringVar(&e.Workspace, "workspace", "", "workspace `DIR` (default: the repository around the current folder)")
+	flags.StringVar(&e.StateDir, "state-dir", "", "`DIR` for indexes (default: QUARRY_STATE_DIR, else the platform's folder for state)")
+	flags.StringVar(&e.ollama, "ollama", "", "`URL` of Ollama (default: OLLAMA_HOST, else http://127.0.0.1:11434)")
+	flags.StringVar(&e.model, "model", "", "Ollama `MODEL` that completes code (default: granite4:micro)")
+	flags.StringVar(&e.embedding, "embedding-model", "", "Ollama `MODEL` that embeds code (default: granite-embedding:30m)")
+	flags.StringVar(&e.LogLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
+	flags.BoolVar(&e.JSON, "json", false, "print one JSON document")
+}
+
+// LogTo writes the log to w from now on.
+func (e *Env) LogTo(w io.Writer) {
+	e.Log = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: &e.level}))
+}
+
+// SetLogLevel sets the least severe message logged; no name is a command's default.
+func (e *Env) SetLogLevel(name string) error {
+	if name == "" {
+		e.level.Set(slog.LevelWarn)
+		return nil
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return fmt.Errorf("%w: --log-level %q is none of debug, info, warn, error", ErrUsage, name)
+	}
+	e.level.Set(level)
+	return nil
+}
+
+// Settings merges all layers; editor are those a client sent.
+func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem) {
+	s := settings.Default()
+	problems := s.ApplyFile(settings.UserFilePath())
+	for _, layer := range editor {
+		problems = append(problems, s.Apply(settings.Editor, layer)...)
+	}
+	problems = append(problems, s.ApplyEnvironment(os.LookupEnv)...)
+	if e.ollama != "" {
+		s.Ollama.URL = e.ollama
+	}
+	if e.model != "" {
+		s.Model = e.model
+	}
+	if e.embedding != "" {
+		s.Embedding.Model = e.embedding
+	}
+	if e.LogLevel != "" {
+		s.LogLevel = e.LogLevel
+	}
+	return s, problems
+}
+
+// CommandSettings are the settings of a command without an editor, its problems
+// already printed.
+func (e *Env) CommandSettings() settings.Settings {
+	s, problems := e.Settings()
+	for _, p := range problems {
+		fmt.Fprintf(e.Stderr, "quarry: setting not taken: %s\n", p)
+	}
+	return s
+}
+
+// WorkspaceAround is the workspace folder: --workspace, else the repository around dir,
+// else dir.
+func (e *Env) WorkspaceAround(dir string) (string, error) {
+	if e.Workspace != "" {
+		info, err := os.Stat(e.Workspace)
+		if err != nil {
+			return "", fmt.Errorf("--workspace %s cannot be opened (%w); name the folder of your code", e.Workspace, err)
+		}
+		if !info.IsDir() {
+			return "", fmt.Errorf("--workspace: %s is not a folder", e.Workspace)
+		}
+		return filepath.Abs(e.Workspace)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return dir, nil
+		}
+	}
+}
+
+// WorkspaceOf is the workspace folder for a command about one file, which must be
+// there. For a file in no repository it is the current folder: nobody who asks about
+// /tmp/x.go wants all of /tmp read.
+func (e *Env) WorkspaceOf(file string) (string, error) {
+	if _, err := os.Stat(file); err != nil {
+		return "", err
+	}
+	root, err := e.WorkspaceAround(filepath.Dir(file))
+	if err != nil || e.Workspace != "" {
+		return root, err
+	}
+	if _, err := os.Lstat(filepath.Join(root, ".git")); err == nil {
+		return root, nil
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(here, path); err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%w: %s is in no repository; say with --workspace DIR what may be read around it", ErrUsage, file)
+	}
+	return here, nil
+}
+
+// OnTerminal reports whether t is a terminal that wants colour.
+func OnTerminal(t *Terminal) bool {
+	f, ok := t.w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// PrintJSON writes v as one indented JSON document.
+func (e *Env) PrintJSON(v any) error {
+	enc := json.NewEncoder(e.Stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,301 @@
+// Package engines composes what quarry is made of: an index and its searches, a model
+// server, completion, the tools and the assistant. Only it knows which concrete types
+// these are; the language server and the commands ask its Core.
+package engines
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"time"
+
+	"quarry/agent"
+	"quarry/completion"
+	"quarry/completion/crossfile"
+	"quarry/completion/syntaxgate"
+	"quarry/index"
+	"quarry/index/glob"
+	"quarry/lsp"
+	"quarry/lsp/settings"
+	"quarry/model"
+	"quarry/retrieval/workspace"
+)
+
+// Core is the engines behind the language server and the commands. It is the server's
+// whole Core.
+type Core struct {
+	*workspace.Workspace
+	log  *slog.Logger
+	tell lsp.Tell
+	// job shows a long piece of work.
+	job func(title string, cancel func()) lsp.Job
+	// patient makes the first answer wait for the model to load, for commands
+	// that ask once.
+	patient bool
+	// level sets the least severe message logged; nil for commands, whose flag
+	// alone says.
+	level func(name string) error
+	// repository and declared are what completion knows of files that are not
+	// open; they outlive the engines.
+	repository *completion.Repository
+	declared   *crossfile.Source
+	// tools read the workspace for models.
+	tools *agent.Toolbox
+
+	mu       sync.Mutex
+	settings settings.Settings // guarded by mu
+	engines  *generation       // the ones in use; guarded by mu
+	retired  sync.WaitGroup    // engines that are being closed
+}
+
+// generation is the engines made for one configuration. They are replaced as a whole.
+type generation struct {
+	runtime    *model.Runtime // nil when the configuration allows none
+	loading    *loadingJob
+	completion *completion.Engine
+	ctx        context.Context // ends when they are replaced
+	cancel     context.CancelFunc
+	calls      sync.WaitGroup
+}
+
+// Options are how engines are used.
+type Options struct {
+	StateDir string // of indexes, "" for the platform's
+	Log      *slog.Logger
+	// Level sets the least severe message logged as the settings change; nil for
+	// commands, whose flag alone says.
+	Level func(name string) error
+	// Patient makes the first answer wait for the model to load and for the index,
+	// for commands that ask once.
+	Patient bool
+}
+
+// New makes the engines. A configuration under which no model can be asked is told to
+// the user and leaves the model-free engine.
+func New(start lsp.Start, opt Options) *Core {
+	c := &Core{
+		log: opt.Log, tell: start.Tell, job: start.Job, patient: opt.Patient, level: opt.Level, settings: start.Settings,
+		repository: &completion.Repository{},
+	}
+	c.setLevel(start.Settings)
+	jobs := &folderJobs{start: start.Job, running: map[string]lsp.Job{}}
+	c.Workspace = workspace.New(workspace.Options{
+		StateDir:  opt.StateDir,
+		Watch:     start.Watch,
+		Log:       opt.Log,
+		Tell:      func(message string) { start.Tell(lsp.Warning, "index "+message, message) },
+		Progress:  jobs.scanned,
+		Embedding: jobs.embedded,
+		Follow:    c.learn,
+	})
+	c.tools = c.toolbox(start)
+	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
+	c.engines = c.start(start.Settings)
+	c.SetRoots(start.Roots)
+	if opt.Patient {
+		c.catchUp()
+	}
+	return c
+}
+
+// learn keeps what completion knows of the workspace's files current.
+func (c *Core) learn(dir string, u index.Update) {
+	if u.File == nil {
+		c.repository.Unlearn(dir, u.Path)
+		c.declared.Remove(dir, u.Path)
+		return
+	}
+	c.repository.Learn(dir, u.Path, u.Text)
+	c.declared.Put(dir, u.Path, u.File.Syntax)
+}
+
+func (c *Core) setLevel(s settings.Settings) {
+	if c.level == nil {
+		return
+	}
+	if err := c.level(s.LogLevel); err != nil {
+		c.log.Error("set the log level", "error", err) // settings take no other names
+	}
+}
+
+func (c *Core) start(s settings.Settings) *generation {
+	e := &generation{loading: &loadingJob{start: c.job, model: s.Model}}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	template := TemplateName(s)
+	options := ModelOptions(s)
+	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(s); e.loading.changed(s) }, c.log
+	runtime, err := model.New(options)
+	var generator completion.Generator
+	if err != nil {
+		c.tell(lsp.Warning, "model "+err.Error(), err.Error())
+	} else {
+		e.runtime, generator = runtime, runtime
+	}
+	e.completion = completion.New(generator, completion.Options{
+		ContextTokens: s.Ollama.ContextSize,
+		MaxTokens:     s.Completion.MaxTokens,
+		Timeout:       time.Duration(s.Completion.Timeout),
+		Debounce:      time.Duration(s.Completion.Debounce),
+		Candidates:    s.Completion.Candidates,
+		MinConfidence: s.Completion.MinConfidence,
+		TwoRounds:     s.Completion.TwoRounds,
+		Template:      template,
+		Chat:          s.Completion.ChatLayout,
+		Off: completion.Off{
+			Everywhere: !s.Completion.Enabled,
+			Languages:  s.Completion.DisabledLanguages,
+			Globs:      glob.CompileAll(s.Completion.DisabledPaths),
+			Bytes:      s.Completion.MaxFileBytes,
+		},
+		Syntax:     syntaxgate.New(),
+		Repository: c.repository,
+		Context:    c.declared,
+	})
+	if e.runtime != nil {
+		e.runtime.Start()
+	}
+	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.tell(lsp.Log, "embedding model", withoutMeaning(err)) })
+	embed.QueriesOnly = c.patient // it ends before it could embed anything
+	c.SetEmbedders(embed)
+	judge, err := reranker(e.runtime, s)
+	if err != nil {
+		c.tell(lsp.Warning, "reranker", err.Error())
+	}
+	c.SetReranker(judge)
+	return e
+}
+
+// ModelOptions are those of the model server in the settings.
+func ModelOptions(s settings.Settings) model.Options {
+	return model.Options{
+		API:         model.API(s.Ollama.API),
+		APIKey:      s.Ollama.APIKey,
+		URL:         s.Ollama.URL,
+		AllowRemote: s.Ollama.AllowRemote,
+		Model:       s.Model,
+		NumCtx:      s.Ollama.ContextSize,
+		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
+		FIM: model.Preset{
+			Temperature:   s.Completion.Temperature,
+			TopP:          s.Completion.TopP,
+			RepeatPenalty: s.Completion.RepeatPenalty,
+			MaxTokens:     s.Completion.MaxTokens,
+		},
+		FIMTags: completion.Tags(TemplateName(s), s.Model),
+		Stop:    completion.Stops(TemplateName(s), s.Model),
+	}
+}
+
+// TemplateName is the prompt's family in the engine's terms.
+func TemplateName(s settings.Settings) string {
+	if s.Completion.Template == "auto" {
+		return ""
+	}
+	return s.Completion.Template
+}
+
+// modelChanged tells the person what is wrong with the model, once for each
+// thing that can be.
+func (c *Core) modelChanged(s model.State) {
+	c.log.Info("model", "phase", s.Phase, "error", s.Err)
+	switch s.Phase {
+	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
+		c.tell(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then completions are copied from your open files.", s.Err))
+	case model.Ready:
+		if s.Warning != "" {
+			c.tell(lsp.Warning, s.Warning, s.Warning)
+		}
+	}
+}
+
+// Complete implements lsp.Core.
+func (c *Core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {
+	e := c.acquire()
+	defer e.calls.Done()
+	asked := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.ctx, cancel)()
+	if c.patient && e.runtime != nil {
+		if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
+			return completion.Result{}, ctx.Err()
+		}
+	}
+	res, err := e.completion.Complete(ctx, req)
+	if err != nil && asked.Err() == nil && e.ctx.Err() != nil {
+		return completion.Result{Note: "the settings changed meanwhile"}, nil
+	}
+	return res, err
+}
+
+// catchUp waits for the index, but not for the first one of a large workspace:
+// a completion without other files' declarations is better than none.
+func (c *Core) catchUp() {
+	const most = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	if err := c.Workspace.CatchUp(ctx); err != nil {
+		c.log.Info("completing without all of the index", "error", err)
+	}
+}
+
+// Prefetch implements lsp.Core.
+func (c *Core) Prefetch(req completion.Request) {
+	e := c.acquire()
+	defer e.calls.Done()
+	e.completion.Prefetch(req)
+}
+
+// Forget implements lsp.Core.
+func (c *Core) Forget(key string) {
+	e := c.acquire()
+	defer e.calls.Done()
+	e.completion.Forget(key)
+}
+
+// acquire is the engines in use; the caller calls calls.Done.
+func (c *Core) acquire() *generation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.engines.calls.Add(1)
+	return c.engines
+}
+
+// Configure implements lsp.Core.
+func (c *Core) Configure(s settings.Settings) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if reflect.DeepEqual(s, c.settings) {
+		return nil
+	}
+	c.settings = s
+	c.setLevel(s)
+	old := c.engines
+	c.engines = c.start(s)
+	c.retired.Go(old.close)
+	return nil
+}
+
+// Close implements lsp.Core.
+func (c *Core) Close() error {
+	c.Workspace.Close()
+	c.mu.Lock()
+	e := c.engines
+	c.mu.Unlock()
+	e.close()
+	c.retired.Wait()
+	return nil
+}
+
+// close ends the calls under way, then the engines.
+func (e *generation) close() {
+	e.cancel()
+	e.calls.Wait()
+	e.completion.Close()
+	if e.runtime != nil {
+		e.runtime.Close()
+	}
+	e.loading.end("")
+}

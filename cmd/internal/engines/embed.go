@@ -1,0 +1,78 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"quarry/index"
+	"quarry/index/passage"
+	"quarry/lsp/settings"
+	"quarry/model"
+)
+
+// Embedders are the embedding models of a server, which is nil if the settings
+// allow none. missing is called when the model of the settings is not there.
+func Embedders(server *model.Runtime, s settings.Embedding, missing func(error)) index.Embedders {
+	if server == nil || !s.Enabled || s.Model == "" {
+		return index.Embedders{}
+	}
+	var mu sync.Mutex // guards made
+	made := map[string]index.Embedder{}
+	return index.Embedders{Model: s.Model, Prefixes: Prefixes(s), Passing: passing, Of: func(name string) index.Embedder {
+		mu.Lock()
+		defer mu.Unlock()
+		if made[name] == nil {
+			e := embedder{Embedder: server.NewEmbedder(name)}
+			if name == s.Model {
+				e.missing = missing
+			}
+			made[name] = e
+		}
+		return made[name]
+	}}
+}
+
+// passing answers whether an error of the model server ends without anybody's doing, or
+// is told elsewhere: one that is missing, by Version.
+func passing(err error) bool {
+	for _, kind := range []error{model.ErrUnreachable, model.ErrLoading, model.ErrBusy, model.ErrBroken, model.ErrModelMissing} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prefixes are what the settings have texts begin with.
+func Prefixes(s settings.Embedding) passage.Prefixes {
+	p := passage.PrefixesOf(s.Model)
+	if s.DocumentPrefix != "auto" {
+		p.Document = s.DocumentPrefix
+	}
+	if s.QueryPrefix != "auto" {
+		p.Query = s.QueryPrefix
+	}
+	return p
+}
+
+// embedder is a model that says when it is not there.
+type embedder struct {
+	*model.Embedder
+	missing func(error) // nil: nobody needs to know
+}
+
+// Version implements index.Embedder, which begins all it does with it.
+func (e embedder) Version(ctx context.Context) (string, error) {
+	version, err := e.Embedder.Version(ctx)
+	if e.missing != nil && errors.Is(err, model.ErrModelMissing) {
+		e.missing(err)
+	}
+	return version, err
+}
+
+// withoutMeaning is what a person is told who has no embedding model.
+func withoutMeaning(err error) string {
+	return fmt.Sprintf("Search finds code by its words only: %v to search by meaning too, or set embedding.enabled to false.", err)
+}

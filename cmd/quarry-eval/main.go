@@ -1,0 +1,42 @@
+// Command quarry-eval measures quarry's own quality: search, completion, what prompts
+// hold, ghost text of a real model, and the assistant. It is for who works on quarry;
+// users have no need of it.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"quarry/cmd/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// app is the evaluations over what all commands share.
+type app struct{ *cli.Env }
+
+// run is main without the process: it returns the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return cli.Run(ctx, args, stdin, stdout, stderr, func(env *cli.Env) *cobra.Command { return (&app{env}).root() })
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "quarry-eval",
+		Short: "Measure quarry's own quality on annotated data",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(a.retrievalCommand(), a.completionCommand(), a.typingCommand(), a.ghostCommand(), a.contextCommand(), a.goldenCommand())
+	return root
+}

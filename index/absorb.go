@@ -115,7 +115,7 @@ func (c *coordinator) compareMaker(ctx context.Context) (first bool, err error) 
 func (c *coordinator) add(ctx context.Context, r result) {
 	c.read.Files++
 	c.read.Done += r.entry.Size
-	c.read.Total = c.scan.total
+	c.read.Total, c.read.OfFiles = c.scan.total, c.scan.files
 	c.show(false)
 	rel := r.entry.Path
 	switch {

@@ -58,8 +58,8 @@ type Config struct {
 type Progress struct {
 	// Done and Total count bytes of source.
 	Done, Total int64
-	// Files is how many files were read.
-	Files int
+	// Files is how many files were read, OfFiles how many there are to read.
+	Files, OfFiles int
 	// Linking: all files are read, and references are being resolved. Left is how
 	// many files remain.
 	Linking bool

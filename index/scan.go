@@ -24,7 +24,10 @@ type scan struct {
 
 	skipped []store.Skipped
 	counts  map[string]int // of what was left out, by reason
-	total   int64          // bytes to read; set before the first result
+	// total is how many bytes, in files files, there are to read; set before the first
+	// result.
+	total int64
+	files int
 	// gone are the paths that are no longer there, by what their text was, so that
 	// a rename can be told from a new file. The coordinator takes from it while the
 	// scan runs; it is complete before the first result.
@@ -91,6 +94,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 				}
 				stale = append(stale, f)
 				s.total += e.Size
+				s.files++
 			}
 			return nil
 		},

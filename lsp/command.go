@@ -25,6 +25,8 @@ const (
 	// argument is the document, without one the last edited.
 	commandExplain = "quarry.explainCompletion"
 	commandRebuild = "quarry.rebuildIndex"
+	// CommandWithout shows what quarry does without a model.
+	CommandWithout = "quarry.withoutModel"
 )
 
 var commands = map[string]func(*Server, []protocol.LSPAny) error{
@@ -34,6 +36,10 @@ var commands = map[string]func(*Server, []protocol.LSPAny) error{
 	commandPrefix + string(doFix):      errandCommand(doFix),
 	commandPrefix + string(doRefactor): errandCommand(doRefactor),
 	commandPrefix + string(doAsk):      errandCommand(doAsk),
+	CommandWithout: func(s *Server, _ []protocol.LSPAny) error {
+		s.task("show what works", func(context.Context) error { return s.show("without-a-model", withoutModel) })
+		return nil
+	},
 	commandRebuild: func(s *Server, _ []protocol.LSPAny) error {
 		s.currentCore().Rebuild()
 		return nil
@@ -51,6 +57,22 @@ func (s *Server) ExecuteCommand(_ context.Context, params *protocol.ExecuteComma
 	}
 	return nil, run(s, params.Arguments)
 }
+
+// withoutModel is the page of CommandWithout.
+const withoutModel = `# Without a model
+
+These work now:
+
+- Ghost text is copied from your own code: the open documents and the files of the workspace.
+- Search finds code by words, names and how files refer to each other. By meaning too, where an embedding model answers.
+
+These need a model, and work again by themselves as soon as one answers:
+
+- Ghost text that was not written before.
+- Explanations, fixes, refactorings, and answers in words.
+
+` + "`quarry doctor`" + ` in a terminal says what is missing and what to do about it.
+`
 
 // acceptedArgs is what commandAccepted gets.
 type acceptedArgs struct {

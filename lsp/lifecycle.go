@@ -29,7 +29,7 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 		return nil, err
 	}
 	now, roots := s.current()
-	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Problems: s.problems,
+	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Changed: s.statusChanged, Problems: s.problems,
 		Staging: s.staging, Apply: s.applyConfirmed})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
@@ -128,6 +128,9 @@ func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error
 		}
 		s.pullConfiguration()
 	}
+	if s.showsStatus() {
+		s.task("tell of the status", s.tellStatus)
+	}
 	if s.tellsOfFiles() {
 		s.task("register didChangeWatchedFiles", s.registerFiles)
 	}
@@ -213,6 +216,7 @@ func (s *Server) DidChangeWorkspaceFolders(_ context.Context, params *protocol.D
 	}
 	s.roots = roots
 	s.core.SetRoots(roots)
+	s.statusChanged()
 	return nil
 }
 

@@ -42,6 +42,7 @@ var contract = map[string]struct{ params, result reflect.Type }{
 var told = map[string]reflect.Type{
 	methodProposal:    reflect.TypeFor[proposalParams](),
 	methodProposalEnd: reflect.TypeFor[proposalID](),
+	MethodStatus:      reflect.TypeFor[StatusNote](),
 }
 
 // docs/protocol.schema.json is what the code serves, and docs/protocol.md names
@@ -56,7 +57,10 @@ func TestProtocolDocumentsAreCurrent(t *testing.T) {
 		schemas[method] = map[string]*jsonschema.Schema{"params": schemaOf(t, c.params), "result": schemaOf(t, c.result)}
 	}
 	for method, params := range told {
-		schemas[method] = map[string]*jsonschema.Schema{"params": schemaOf(t, params)}
+		if schemas[method] == nil {
+			schemas[method] = map[string]*jsonschema.Schema{}
+		}
+		schemas[method]["notification"] = schemaOf(t, params)
 	}
 	want, err := json.MarshalIndent(schemas, "", "  ")
 	if err != nil {

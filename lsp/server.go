@@ -94,6 +94,9 @@ type Start struct {
 	Tell  Tell
 	// Job shows long work to the person; cancel is called if they cancel it.
 	Job func(title string, cancel func()) Job
+	// Changed says that Core.StatusNote may answer something else than before. It
+	// returns at once.
+	Changed func()
 	// Problems are the diagnostics known of the open document at path, or of all
 	// open documents if it is "".
 	Problems func(path string) []agent.Problem
@@ -142,6 +145,7 @@ type Server struct {
 	errands   *newest                   // by the page that is being written, or the errand's key
 	decisions *decisions                // about proposals
 	typing    *typing                   // by the user
+	noteDue   chan struct{}             // has capacity 1; filled when the status note may have changed
 	selected  atomic.Pointer[selection] // nil before the first
 
 	pages      sync.Map     // *page by the URI of its virtual document
@@ -181,6 +185,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		findings:  newFindings(),
 		decisions: newDecisions(),
 		typing:    &typing{clock: opts.Clock},
+		noteDue:   make(chan struct{}, 1),
 		encoding:  text.UTF16,
 		settings:  settings.Default(),
 	}

@@ -41,8 +41,12 @@ type core struct {
 
 	// problems are Start's, set when the server starts.
 	problems func(path string) []agent.Problem
+	// statusChanged is Start's Changed, set when the server starts.
+	statusChanged func()
 
 	mu         sync.Mutex
+	note       lsp.StatusNote // what StatusNote answers
+	looks      int            // how often it was asked
 	forgotten  []string
 	prefetched []completion.Request
 	configured []settings.Settings
@@ -103,6 +107,13 @@ func (c *core) Forget(key string) {
 
 func (c *core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 	return lsp.ModelStatus{Name: "test model", Phase: "ready", Sent: 3}, lsp.CompletionStatus{Requests: 4, Shown: 2}
+}
+
+func (c *core) StatusNote(context.Context) lsp.StatusNote {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looks++
+	return c.note
 }
 
 func (c *core) Prefetch(req completion.Request) {
@@ -166,7 +177,7 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 			if c.Workspace != nil {
 				t.Error("a second server with the core of another one: messages of the first may still use it")
 			}
-			c.problems = start.Problems
+			c.problems, c.statusChanged = start.Problems, start.Changed
 			c.Workspace = workspace.New(workspace.Options{StateDir: t.TempDir(), Progress: c.progress(start)})
 			c.tools = agent.NewToolbox(agent.Parts{
 				Workspace: c.Workspace, Problems: start.Problems, Patcher: patch.New(c.Workspace), Staging: start.Staging, Apply: start.Apply,

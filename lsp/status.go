@@ -24,6 +24,8 @@ type Status struct {
 	Model         ModelStatus      `json:"model"`
 	Completion    CompletionStatus `json:"completion"`
 	Index         []index.Status   `json:"index"`
+	// Now is what an editor shows.
+	Now StatusNote `json:"now"`
 }
 
 // MemoryStatus is the server's own memory; the model's is Ollama's.
@@ -96,9 +98,13 @@ type CompletionStatus struct {
 type Engines interface {
 	// EngineStatus does not wait for anything.
 	EngineStatus() (ModelStatus, CompletionStatus)
+	// StatusNote is the note of this moment but for its words. It may read the
+	// index, and waits for nothing else.
+	StatusNote(context.Context) StatusNote
 }
 
-// MethodStatus asks what the server does, MethodMetrics for its numbers as text.
+// MethodStatus asks what the server does, MethodMetrics for its numbers as text. As
+// a notification MethodStatus tells a client of the StatusNote.
 const (
 	MethodStatus  = "quarry/status"
 	MethodMetrics = "quarry/metrics"
@@ -120,6 +126,7 @@ func (s *Server) statusNow(ctx context.Context) (*Status, error) {
 		Memory: MemoryStatus{HeapBytes: memory.HeapAlloc, ResidentBytes: residentBytes()},
 	}
 	st.Model, st.Completion = core.EngineStatus()
+	st.Now = s.statusNote(ctx)
 	var err error
 	st.Index, err = core.IndexStatus(ctx)
 	return st, err

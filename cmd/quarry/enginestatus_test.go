@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +71,64 @@ func TestStatusOfARunningServer(t *testing.T) {
 	if c.Requests != 2 || c.Model != 1 || c.Reused != 1 || c.Shown != 2 || c.AnswerP50 <= 0 {
 		t.Errorf("ghost text: %+v", c)
 	}
+	if _, err := e.Quit(ctx); err != nil {
+		t.Error(err)
+	}
+	if got := <-code; got != cli.ExitOK {
+		t.Errorf("exit code %d", got)
+	}
+}
+
+// What an editor is told of the model as it comes and goes.
+func TestStatusNoteOfARunningServer(t *testing.T) {
+	fake, err := modeltest.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fake.Close)
+	fake.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client, server := net.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"lsp", "--ollama", fake.URL, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
+		server.Close()
+	}()
+	profile, err := lsptest.LoadProfile("neovim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := lsptest.Connect(ctx, client, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await := func(cond func(n lsp.StatusNote) bool) {
+		t.Helper()
+		var last lsp.StatusNote
+		err := e.Await(ctx, func() bool {
+			for _, raw := range e.Statuses() {
+				last = lsp.StatusNote{}
+				if err := json.Unmarshal(raw, &last); err != nil {
+					t.Error(err)
+				}
+			}
+			return last.Text != "" && cond(last)
+		})
+		if err != nil {
+			t.Fatalf("%v; last %+v", err, last)
+		}
+	}
+	await(func(n lsp.StatusNote) bool {
+		return n.Level == lsp.LevelWarning && n.Text == "no model" && n.ModelFree && n.Model.State == lsp.ModelNone &&
+			strings.Contains(n.Model.Reason, "does not answer") && len(n.Remedies) > 0 && n.Work != nil
+	})
+	if err := fake.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	await(func(n lsp.StatusNote) bool {
+		return n.Level == lsp.LevelReady && n.Text == "granite4:micro" && !n.ModelFree && n.Model.Reason == "" && n.Model.Host == "" && len(n.Remedies) == 0
+	})
 	if _, err := e.Quit(ctx); err != nil {
 		t.Error(err)
 	}

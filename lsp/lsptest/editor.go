@@ -56,6 +56,7 @@ type Editor struct {
 	// guarded by mu.
 	shown, logged []string
 	progressed    []Progress             // guarded by mu
+	statuses      []json.RawMessage      // the params of quarry/status; guarded by mu
 	documents     []string               // shown by window/showDocument; guarded by mu
 	virtual       map[string]string      // texts of virtual documents on the screen; guarded by mu
 	refreshed     int                    // how often they were read; guarded by mu
@@ -237,6 +238,8 @@ func (e *Editor) observeServer(method string, params json.RawMessage) {
 		if json.Unmarshal(params, &p) == nil {
 			e.published[p.URI] = append([]published{}, p.Diagnostics...)
 		}
+	case "quarry/status":
+		e.statuses = append(e.statuses, params)
 	case "$/progress":
 		var progress Progress
 		if json.Unmarshal(params, &progress) == nil {
@@ -305,6 +308,13 @@ func (e *Editor) Progressed() []Progress {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]Progress(nil), e.progressed...)
+}
+
+// Statuses are the status notes so far, as they were sent.
+func (e *Editor) Statuses() []json.RawMessage {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]json.RawMessage(nil), e.statuses...)
 }
 
 // Await waits until cond answers true; it is asked again after each message of

@@ -357,6 +357,33 @@ func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 	return list, nil
 }
 
+// Activity is what a folder's index is at.
+type Activity struct {
+	Dir string
+	// Indexing: files are still to be indexed, or the index is still being opened.
+	Indexing bool
+	// Learning: searches and completion do not know all yet that the index holds.
+	Learning bool
+}
+
+// Activities are those of the folders whose index is at work.
+func (w *Workspace) Activities(ctx context.Context) []Activity {
+	var list []Activity
+	for _, f := range w.snapshot() {
+		x, err := f.ready()
+		switch {
+		case errors.Is(err, errNotOpen):
+			list = append(list, Activity{Dir: f.dir, Indexing: true})
+		case err != nil: // said when it was opened
+		case x.Working():
+			list = append(list, Activity{Dir: f.dir, Indexing: true})
+		case f.warm.Behind(ctx):
+			list = append(list, Activity{Dir: f.dir, Learning: true})
+		}
+	}
+	return list
+}
+
 // Text is the present text of a file in one of the folders; path is absolute. A
 // file outside them, or one that is left out of the index, is an error.
 func (w *Workspace) Text(path string) (string, error) {

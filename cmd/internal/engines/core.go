@@ -30,7 +30,10 @@ type Core struct {
 	log  *slog.Logger
 	tell lsp.Tell
 	// job shows a long piece of work.
-	job func(title string, cancel func()) lsp.Job
+	job  func(title string, cancel func()) lsp.Job
+	jobs *folderJobs
+	// changed says that what StatusNote answers may be another.
+	changed func()
 	// patient makes the first answer wait for the model to load, for commands
 	// that ask once.
 	patient bool
@@ -53,6 +56,7 @@ type Core struct {
 // generation is the engines made for one configuration. They are replaced as a whole.
 type generation struct {
 	runtime    *model.Runtime // nil when the configuration allows none
+	refused    error          // why it does not
 	loading    *loadingJob
 	completion *completion.Engine
 	ctx        context.Context // ends when they are replaced
@@ -76,18 +80,21 @@ type Options struct {
 // the user and leaves the model-free engine.
 func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
-		log: opt.Log, tell: start.Tell, job: start.Job, patient: opt.Patient, level: opt.Level, settings: start.Settings,
+		log: opt.Log, tell: start.Tell, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
 		repository: &completion.Repository{},
 	}
 	c.setLevel(start.Settings)
-	jobs := &folderJobs{start: start.Job, running: map[string]lsp.Job{}}
+	if c.changed == nil {
+		c.changed = func() {} // a command shows no status
+	}
+	c.jobs = &folderJobs{start: start.Job, changed: c.changed, running: map[folderWork]*folderJob{}}
 	c.Workspace = workspace.New(workspace.Options{
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
 		Log:       opt.Log,
 		Tell:      func(message string) { start.Tell(lsp.Warning, "index "+message, message) },
-		Progress:  jobs.scanned,
-		Embedding: jobs.embedded,
+		Progress:  c.jobs.scanned,
+		Embedding: c.jobs.embedded,
 		Follow:    c.learn,
 	})
 	c.tools = c.toolbox(start)
@@ -129,6 +136,7 @@ func (c *Core) start(s settings.Settings) *generation {
 	runtime, err := model.New(options)
 	var generator completion.Generator
 	if err != nil {
+		e.refused = err
 		c.tell(lsp.Warning, "model "+err.Error(), err.Error())
 	} else {
 		e.runtime, generator = runtime, runtime
@@ -199,6 +207,7 @@ func TemplateName(s settings.Settings) string {
 // modelChanged tells the person what is wrong with the model, once for each
 // thing that can be.
 func (c *Core) modelChanged(s model.State) {
+	c.changed()
 	c.log.Info("model", "phase", s.Phase, "error", s.Err)
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
@@ -274,6 +283,7 @@ func (c *Core) Configure(s settings.Settings) error {
 	c.setLevel(s)
 	old := c.engines
 	c.engines = c.start(s)
+	c.changed()
 	c.retired.Go(old.close)
 	return nil
 }

@@ -3,6 +3,8 @@ package engines
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,50 +17,90 @@ import (
 // moment.
 type folderJobs struct {
 	start func(title string, cancel func()) lsp.Job
+	// changed is called when there is more or less to tell by under.
+	changed func()
 
 	mu      sync.Mutex
-	running map[string]lsp.Job // by what is done and where; guarded by mu
+	running map[folderWork]*folderJob // guarded by mu
+}
+
+// folderWork is what is done, and where.
+type folderWork struct{ kind, dir string }
+
+type folderJob struct {
+	lsp.Job
+	work lsp.Work
 }
 
 func (j *folderJobs) scanned(dir string, p index.Progress, stop func()) {
-	const doing = "Indexing"
+	id := folderWork{lsp.Indexing, dir}
 	switch {
 	case p.Finished:
-		j.end(doing, dir, fmt.Sprintf("%d files", p.Files))
+		j.end(id, fmt.Sprintf("%d files", p.Files))
 	case p.Linking:
-		j.report(doing, dir, stop, 0.95, fmt.Sprintf("%d files left to link", p.Left))
+		j.report(id, stop, p.OfFiles, p.OfFiles, 0.95, fmt.Sprintf("%d files left to link", p.Left))
 	default:
-		j.report(doing, dir, stop, 0.95*float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d files read", p.Files))
+		j.report(id, stop, p.Files, p.OfFiles, 0.95*float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d of %d files", p.Files, p.OfFiles))
 	}
 }
 
 func (j *folderJobs) embedded(dir string, p index.EmbedProgress, stop func()) {
-	const doing = "Embedding"
+	id := folderWork{lsp.Embedding, dir}
 	if p.Finished {
-		j.end(doing, dir, fmt.Sprintf("%d chunks", p.Done))
+		j.end(id, fmt.Sprintf("%d chunks", p.Done))
 		return
 	}
-	j.report(doing, dir, stop, float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d of %d chunks", p.Done, p.Total))
+	j.report(id, stop, p.Done, p.Total, float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d of %d chunks", p.Done, p.Total))
 }
 
-func (j *folderJobs) report(doing, dir string, stop func(), fraction float64, message string) {
+func (j *folderJobs) report(id folderWork, stop func(), done, total int, fraction float64, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	job := j.running[doing+dir]
+	job := j.running[id]
 	if job == nil {
-		job = j.start(doing+" "+filepath.Base(dir), stop)
-		j.running[doing+dir] = job
+		name := filepath.Base(id.dir)
+		title := strings.ToUpper(id.kind[:1]) + id.kind[1:] + " " + name
+		job = &folderJob{j.start(title, stop), lsp.Work{Kind: id.kind, Folder: name}}
+		j.running[id] = job
 	}
+	job.work.Done, job.work.Total = done, total
 	job.Report(fraction, message)
+	j.changed()
 }
 
-func (j *folderJobs) end(doing, dir, message string) {
+func (j *folderJobs) end(id folderWork, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if job := j.running[doing+dir]; job != nil {
+	if job := j.running[id]; job != nil {
 		job.End(message)
-		delete(j.running, doing+dir)
+		delete(j.running, id)
+		j.changed()
 	}
+}
+
+// under is how far the work of a kind in a folder is, if it is shown.
+func (j *folderJobs) under(kind, dir string) (lsp.Work, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	job := j.running[folderWork{kind, dir}]
+	if job == nil {
+		return lsp.Work{}, false
+	}
+	return job.work, true
+}
+
+// all are the works of a kind, by folder.
+func (j *folderJobs) all(kind string) []lsp.Work {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var list []lsp.Work
+	for id, job := range j.running {
+		if id.kind == kind {
+			list = append(list, job.work)
+		}
+	}
+	slices.SortFunc(list, func(a, b lsp.Work) int { return strings.Compare(a.Folder, b.Folder) })
+	return list
 }
 
 // loadingJob shows that the model is being loaded, for longer than a moment.

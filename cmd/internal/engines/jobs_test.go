@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"quarry/index"
 	"quarry/lsp"
 	"quarry/model"
 )
@@ -43,4 +44,30 @@ func TestALongLoadIsShown(t *testing.T) {
 			t.Errorf("of a long load: %q, want %q", said, want)
 		}
 	})
+}
+
+// What goes on in the folders is told in files and chunks.
+func TestWorkOfFolders(t *testing.T) {
+	changes := 0
+	var said []string
+	j := &folderJobs{
+		running: map[folderWork]*folderJob{}, changed: func() { changes++ },
+		start: func(title string, _ func()) lsp.Job { said = append(said, title); return saying{&said} },
+	}
+	j.scanned("/w/api", index.Progress{Done: 10, Total: 40, Files: 3, OfFiles: 9}, nil)
+	j.embedded("/w/web", index.EmbedProgress{Done: 2, Total: 8}, nil)
+	if w, ok := j.under(lsp.Indexing, "/w/api"); !ok || w != (lsp.Work{Kind: "indexing", Folder: "api", Done: 3, Total: 9}) {
+		t.Errorf("indexing: %+v", w)
+	}
+	if all := j.all(lsp.Embedding); len(all) != 1 || all[0] != (lsp.Work{Kind: "embedding", Folder: "web", Done: 2, Total: 8}) {
+		t.Errorf("embedding: %+v", all)
+	}
+	j.scanned("/w/api", index.Progress{Files: 9, OfFiles: 9, Finished: true}, nil)
+	if _, ok := j.under(lsp.Indexing, "/w/api"); ok || changes != 3 {
+		t.Errorf("indexing goes on; %d changes", changes)
+	}
+	want := []string{"Indexing api", "report 3 of 9 files", "Embedding web", "report 2 of 8 chunks", "end 9 files"}
+	if !slices.Equal(said, want) {
+		t.Errorf("shown: %q", said)
+	}
 }

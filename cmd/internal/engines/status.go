@@ -41,7 +41,7 @@ func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 	asked := ModelOf(s)
 	of := lsp.ModelStatus{Name: asked.Name, URL: asked.URL, Remote: asked.Remote, Phase: string(model.Failing)}
 	if e.runtime == nil {
-		of.Problem = "the configuration allows no model; `quarry doctor` says why"
+		of.Problem = e.refused.Error()
 		return of, ghost
 	}
 	state, r := e.runtime.State(), e.runtime.Metrics()

@@ -1,0 +1,219 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.lsp.dev/protocol"
+)
+
+// StatusNote is what an editor shows of quarry while nobody asks: the params of
+// the notification MethodStatus, and part of that request's result. Text fits a
+// status line, Detail is for whoever looks closer.
+type StatusNote struct {
+	Level     Level     `json:"level" jsonschema:"ready, busy or warning"`
+	Text      string    `json:"text" jsonschema:"a few words for a status line"`
+	Detail    string    `json:"detail" jsonschema:"whole sentences, one a line"`
+	Model     NoteModel `json:"model"`
+	ModelFree bool      `json:"modelFree" jsonschema:"ghost text is copied from the user's code, because no model can be asked now"`
+	Work      []Work    `json:"work" jsonschema:"what goes on in the folders"`
+	Remedies  []Remedy  `json:"remedies" jsonschema:"what the user can do about it, best first"`
+}
+
+// Level says how a StatusNote wants to be looked at.
+type Level string
+
+// The levels.
+const (
+	LevelReady   Level = "ready"
+	LevelBusy    Level = "busy"
+	LevelWarning Level = "warning"
+)
+
+// NoteModel is the model in a StatusNote.
+type NoteModel struct {
+	Name  string     `json:"name"`
+	State ModelState `json:"state" jsonschema:"ready, loading or none"`
+	// Percent is how far a download is; Ollama does not say how far a load is.
+	Percent *int `json:"percent,omitempty" jsonschema:"of a download; absent where it is not known"`
+	// Reason says what is wrong and what to do. With ModelReady: what works less
+	// well than it could.
+	Reason string `json:"reason,omitempty" jsonschema:"what is wrong and what to do about it"`
+	Host   string `json:"host,omitempty" jsonschema:"the other machine that runs it and reads the code in prompts; absent where it is this one"`
+}
+
+// ModelState is whether a model can be asked.
+type ModelState string
+
+// The states.
+const (
+	ModelReady   ModelState = "ready"
+	ModelLoading ModelState = "loading"
+	ModelNone    ModelState = "none"
+)
+
+// Work is something that goes on in a folder of the workspace.
+type Work struct {
+	Kind   string `json:"kind" jsonschema:"indexing, learning or embedding"`
+	Folder string `json:"folder"`
+	Done   int    `json:"done" jsonschema:"files, of embedding chunks"`
+	Total  int    `json:"total" jsonschema:"0 where it is not known"`
+}
+
+// The kinds of Work. Learning: search and completion read what is indexed.
+const (
+	Indexing  = "indexing"
+	Learning  = "learning"
+	Embedding = "embedding"
+)
+
+// Remedy is a command of executeCommand that helps.
+type Remedy struct {
+	Title     string   `json:"title"`
+	Command   string   `json:"command"`
+	Arguments []string `json:"arguments"`
+}
+
+// word says a note in words. What keeps ghost text from being the model's goes
+// before what only makes it better.
+func (n *StatusNote) word() {
+	name := n.Model.Name
+	if n.Model.Host != "" {
+		name += " on " + n.Model.Host
+	}
+	n.Level, n.Text = LevelReady, name
+	var lines []string
+	switch n.Model.State {
+	case ModelNone:
+		n.Level, n.Text = LevelWarning, "no model"
+		lines = append(lines, sentence(n.Model.Reason), "Until then ghost text is copied from your own code.")
+	case ModelLoading:
+		n.Level, n.Text = LevelBusy, "loading "+name
+		if n.Model.Percent != nil {
+			n.Text = fmt.Sprintf("%s %d%%", name, *n.Model.Percent)
+		}
+		lines = append(lines, sentence(n.Model.Reason))
+	default:
+		lines = append(lines, "Ghost text is by "+name+".")
+		if n.Model.Reason != "" {
+			lines = append(lines, sentence(n.Model.Reason))
+		}
+	}
+	if n.Model.Host != "" {
+		lines = append(lines, "The code in prompts leaves this machine.")
+	}
+	for _, w := range n.Work {
+		text, detail := w.words()
+		lines = append(lines, detail)
+		if n.Level == LevelReady && w.Kind != Embedding { // searches do without for as long as it takes
+			n.Level, n.Text = LevelBusy, text
+		}
+	}
+	n.Detail = strings.Join(lines, "\n")
+}
+
+// words are a few for a status line, and a sentence.
+func (w Work) words() (text, detail string) {
+	what := map[string]string{
+		Indexing: "Indexing " + w.Folder, Learning: "Reading the index of " + w.Folder, Embedding: "Embedding " + w.Folder + " for search by meaning",
+	}[w.Kind]
+	if w.Total == 0 {
+		return w.Kind, what + "."
+	}
+	unit := "files"
+	if w.Kind == Embedding {
+		unit = "chunks"
+	}
+	return fmt.Sprintf("%s %d%%", w.Kind, 100*w.Done/w.Total), fmt.Sprintf("%s: %d of %d %s.", what, w.Done, w.Total, unit)
+}
+
+// sentence ends a message with a full stop, as a line of its own.
+func sentence(message string) string {
+	message = strings.TrimRight(strings.TrimSpace(message), ".")
+	if message == "" {
+		return ""
+	}
+	return strings.ToUpper(message[:1]) + message[1:] + "."
+}
+
+// statusNote is the note of this moment.
+func (s *Server) statusNote(ctx context.Context) StatusNote {
+	note := s.currentCore().StatusNote(ctx)
+	note.word()
+	return note
+}
+
+// showsStatus is whether the client shows notes, as it says by
+// {"experimental": {"quarry": {"status": true}}}.
+func (s *Server) showsStatus() bool {
+	var experimental struct{ Quarry struct{ Status bool } }
+	return json.Unmarshal(s.clientCaps.Experimental, &experimental) == nil && experimental.Quarry.Status
+}
+
+// statusChanged is Start.Changed.
+func (s *Server) statusChanged() {
+	select {
+	case s.noteDue <- struct{}{}:
+	default: // the task looks soon
+	}
+}
+
+// lookEvery is how often a note is made while there is work.
+const lookEvery = 250 * time.Millisecond
+
+// tellStatus tells the client of each change of the note. Work is looked at until it
+// is done, since nobody says when that is.
+func (s *Server) tellStatus(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var news notesTold
+	for {
+		note := s.currentCore().StatusNote(ctx)
+		var again <-chan time.Time
+		if len(note.Work) > 0 {
+			again = tick.C
+		}
+		raw, err := news.of(note)
+		if err == nil && raw != nil && ctx.Err() == nil {
+			err = s.conn.Notify(ctx, MethodStatus, protocol.LSPAny(raw))
+		}
+		if err != nil {
+			return fmt.Errorf("tell of the status: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.noteDue:
+		case <-again:
+		}
+	}
+}
+
+// notesTold knows what a client was told.
+type notesTold struct {
+	last []byte
+	// busy is how many looks in a row found work.
+	busy int
+}
+
+// of is what the client is to be told after a look, nil if nothing has changed for it.
+// Work that is gone at the second look, as after most edits, is not worth a word.
+func (t *notesTold) of(note StatusNote) ([]byte, error) {
+	if t.busy++; len(note.Work) == 0 {
+		t.busy = 0
+	}
+	if t.busy == 1 {
+		note.Work = []Work{}
+	}
+	note.word()
+	raw, err := json.Marshal(note)
+	if err != nil || bytes.Equal(raw, t.last) {
+		return nil, err
+	}
+	t.last = raw
+	return raw, nil
+}

@@ -1,0 +1,122 @@
+package lsp_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"quarry/lsp"
+)
+
+// The words of a status note: what takes the model away goes before what is only busy.
+func TestWordsOfAStatusNote(t *testing.T) {
+	forty := 40
+	ready := lsp.NoteModel{Name: "granite4:micro", State: lsp.ModelReady}
+	indexing := lsp.Work{Kind: lsp.Indexing, Folder: "api", Done: 30, Total: 120}
+	for _, c := range []struct {
+		name         string
+		note         lsp.StatusNote
+		level        lsp.Level
+		text, detail string
+	}{
+		{"ready", lsp.StatusNote{Model: ready}, lsp.LevelReady, "granite4:micro", "Ghost text is by granite4:micro."},
+		{
+			"works less well", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Reason: "m is a hybrid model"}},
+			lsp.LevelReady, "m", "Ghost text is by m.\nM is a hybrid model.",
+		},
+		{
+			"remote", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Host: "gpu.example:11434"}},
+			lsp.LevelReady, "m on gpu.example:11434", "Ghost text is by m on gpu.example:11434.\nThe code in prompts leaves this machine.",
+		},
+		{
+			"loading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "Ollama is loading m"}},
+			lsp.LevelBusy, "loading m", "Ollama is loading m.",
+		},
+		{
+			"downloading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "Ollama downloads m", Percent: &forty}},
+			lsp.LevelBusy, "m 40%", "Ollama downloads m.",
+		},
+		{
+			"none, and busy", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Reason: "Ollama does not answer: start it"}, Work: []lsp.Work{indexing}},
+			lsp.LevelWarning, "no model", "Ollama does not answer: start it.\nUntil then ghost text is copied from your own code.\nIndexing api: 30 of 120 files.",
+		},
+		{"indexing", lsp.StatusNote{Model: ready, Work: []lsp.Work{indexing}}, lsp.LevelBusy, "indexing 25%", "Ghost text is by granite4:micro.\nIndexing api: 30 of 120 files."},
+		{
+			"learning", lsp.StatusNote{Model: ready, Work: []lsp.Work{{Kind: lsp.Learning, Folder: "api"}}},
+			lsp.LevelBusy, "learning", "Ghost text is by granite4:micro.\nReading the index of api.",
+		},
+		{
+			"embedding", lsp.StatusNote{Model: ready, Work: []lsp.Work{{Kind: lsp.Embedding, Folder: "api", Done: 1, Total: 8}}},
+			lsp.LevelReady, "granite4:micro", "Ghost text is by granite4:micro.\nEmbedding api for search by meaning: 1 of 8 chunks.",
+		},
+	} {
+		e := edit(t, "helix", &core{note: c.note})
+		var st lsp.Status
+		if err := e.Call(t.Context(), lsp.MethodStatus, nil, &st); err != nil {
+			t.Fatal(err)
+		}
+		if st.Now.Level != c.level || st.Now.Text != c.text || st.Now.Detail != c.detail {
+			t.Errorf("%s: %s %q %q", c.name, st.Now.Level, st.Now.Text, st.Now.Detail)
+		}
+	}
+}
+
+// A client that shows notes is told of each change and of nothing else; work that is
+// over at once is no change.
+func TestStatusNoteIsSentOnChange(t *testing.T) {
+	c := &core{note: lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading}}}
+	set := func(change func(n *lsp.StatusNote)) (looks int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		change(&c.note)
+		return c.looks
+	}
+	e := edit(t, "neovim", c)
+	ctx := soon(t)
+	last := func() (n lsp.StatusNote) {
+		if all := e.Statuses(); len(all) > 0 {
+			if err := json.Unmarshal(all[len(all)-1], &n); err != nil {
+				t.Error(err)
+			}
+		}
+		return n
+	}
+	await := func(what string, cond func(lsp.StatusNote) bool) {
+		t.Helper()
+		if err := e.Await(ctx, func() bool { return cond(last()) }); err != nil {
+			t.Fatalf("%s: %v; last %+v", what, err, last())
+		}
+	}
+	await("at the start", func(n lsp.StatusNote) bool { return n.Text == "loading m" })
+
+	looks := set(func(*lsp.StatusNote) {})
+	for i := 0; i < 3; i++ { // nothing has changed
+		c.statusChanged()
+	}
+	ready := func(n *lsp.StatusNote) { n.Model.State = lsp.ModelReady }
+	set(ready)
+	c.statusChanged()
+	await("ready", func(n lsp.StatusNote) bool { return n.Text == "m" })
+	if n := len(e.Statuses()); n != 2 {
+		t.Errorf("%d notes for two states, %d looks", n, looks)
+	}
+
+	// Work is seen to the end without anybody saying so.
+	set(func(n *lsp.StatusNote) { n.Work = []lsp.Work{{Kind: lsp.Indexing, Folder: "f", Done: 1, Total: 4}} })
+	c.statusChanged()
+	await("working", func(n lsp.StatusNote) bool { return n.Text == "indexing 25%" && n.Level == lsp.LevelBusy })
+	set(func(n *lsp.StatusNote) { n.Work = []lsp.Work{} })
+	await("done", func(n lsp.StatusNote) bool { return n.Text == "m" && len(n.Work) == 0 })
+}
+
+// Other clients would complain of a notification that they do not know.
+func TestStatusNoteIsNotSentUnasked(t *testing.T) {
+	c := &core{}
+	e := edit(t, "helix", c)
+	c.statusChanged()
+	if err := e.Call(soon(t), lsp.MethodStatus, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(e.Statuses()); n != 0 {
+		t.Errorf("%d notes", n)
+	}
+}

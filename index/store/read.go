@@ -10,12 +10,19 @@ import (
 	"quarry/index/syntax"
 )
 
-// snapshot runs f on one consistent state of the database.
+// snapshot runs f on one consistent state of the database. When it returns, its
+// connection is free: a transaction that its context ends is rolled back by a goroutine
+// of its own, whose connection Close would not wait for, and which would write the log
+// into a database that somebody else may have made meanwhile.
 func (s *Store) snapshot(ctx context.Context, doing string, f func(*sql.Tx) error) error {
-	tx, err := s.reads.BeginTx(ctx, nil)
+	conn, err := s.reads.Conn(ctx)
 	if err == nil {
-		err = f(tx)
-		tx.Rollback() // it only read
+		var tx *sql.Tx
+		if tx, err = conn.BeginTx(context.WithoutCancel(ctx), nil); err == nil {
+			err = f(tx)
+			tx.Rollback() // it only read
+		}
+		conn.Close() // gives it back
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, classify(err))

@@ -11,25 +11,13 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/index/walk/walktest"
 	"quarry/lsp/lsptest"
 )
 
 // Y1: no file of rules ends the server, hangs it, or makes it large. Each attack is
 // run against a process of its own, since one that succeeds takes all of it.
 func TestHostileRuleFiles(t *testing.T) {
-	sparse := func(t *testing.T, name string) {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(name, 200<<30); err != nil {
-			t.Skip("the file system has no sparse files: ", err)
-		}
-	}
-	pipe := func(t *testing.T, name string) {
-		if err := syscall.Mkfifo(name, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	large := func(t *testing.T, name string) {
 		if err := os.WriteFile(name, []byte(strings.Repeat("a*b*c*d*e?\n", 6<<20)), 0o644); err != nil {
 			t.Fatal(err)
@@ -40,19 +28,15 @@ func TestHostileRuleFiles(t *testing.T) {
 		name, file, config string
 		make               func(*testing.T, string)
 	}{
-		{"sparse .gitignore", ".gitignore", "", sparse},
-		{"sparse .git", "sub/.git", "", sparse},
-		{"sparse .quarryignore", "sub/.quarryignore", "", sparse},
+		{"sparse .gitignore", ".gitignore", "", walktest.Sparse},
+		{"sparse .git", "sub/.git", "", walktest.Sparse},
+		{"sparse .quarryignore", "sub/.quarryignore", "", walktest.Sparse},
 		{"66 MB of patterns", ".gitignore", "", large},
 		{"excludesFile without an end", "", excludes + "/dev/zero\n", nil},
-		{"info/exclude without an end", ".git/info/exclude", "", func(t *testing.T, name string) {
-			if err := os.Symlink("/dev/zero", name); err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{"excludesFile is a pipe", "pipe", excludes + "pipe\n", pipe},
-		{"info/exclude is a pipe", ".git/info/exclude", "", pipe},
-		{"commondir is a pipe", ".git/commondir", "", pipe},
+		{"info/exclude without an end", ".git/info/exclude", "", walktest.Endless},
+		{"excludesFile is a pipe", "pipe", excludes + "pipe\n", walktest.Pipe},
+		{"info/exclude is a pipe", ".git/info/exclude", "", walktest.Pipe},
+		{"commondir is a pipe", ".git/commondir", "", walktest.Pipe},
 	} {
 		t.Run(attack.name, func(t *testing.T) {
 			root := t.TempDir()

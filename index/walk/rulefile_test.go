@@ -157,3 +157,47 @@ func TestMemoryOfRulesIsBounded(t *testing.T) {
 		t.Errorf("%d MB are allocated", mb)
 	}
 }
+
+// Whatever stands in the files of rules, a walk ends, tells of each file once or of a
+// folder above it, and Check says of each the same.
+func FuzzRules(f *testing.F) {
+	f.Add("*.go\n!a.go\n/sub/\n**/x\n[a-z]b\\ \n", "last.go\n", "[core]\n\texcludesFile = list\n", "a/**/b\r\n", "gitdir: ../.git\n")
+	f.Add("\ufeff#a\n\\#b\n!!c\n", "[!a]*\n", "[include]\n\tpath = config\n[core]\n\tignoreCase = true\n", "*\n!*/\n", "gitdir: \n")
+	f.Add("[[:alpha:]]*\n[]-a]\n***\n", "", "[includeIf \"gitdir:**/.git\"]\n\tpath = \"../list\"\n\t[core] ; x\nexcludesFile=\\\nlist\n", "", "gitdir: /dev/zero\n")
+	f.Fuzz(func(t *testing.T, gitignore, quarryignore, config, list, dot string) {
+		if strings.ContainsAny(config, "/~%") {
+			return // may name a file of this machine
+		}
+		home(t)
+		dir := t.TempDir()
+		names := []string{"a.go", "last.go", "B.GO", "sub/a.go", "sub/deep/x/b.go", "sub/é [1].txt", "other/Makefile"}
+		files := map[string]string{
+			".git/HEAD": "ref: refs/heads/main\n", ".git/config": config, ".git/info/exclude": list, "list": list, ".gitignore": gitignore, "sub/.quarryignore": quarryignore,
+			"sub/.gitignore": list, "other/.ignore": gitignore, "other/.git": dot,
+		}
+		for _, name := range names {
+			files[name] = ""
+		}
+		write(t, dir, files)
+		r := root(t, dir)
+		checkedAlike(t, r)
+		took, left := walked(t, r)
+		for _, name := range names {
+			told := 0
+			for _, file := range took {
+				if file == name {
+					told++
+				}
+			}
+			for _, skip := range left {
+				at, _, _ := strings.Cut(skip, " (")
+				if at == name || strings.HasPrefix(name, at+"/") || strings.HasPrefix(skip, name+" (") {
+					told++
+				}
+			}
+			if told != 1 {
+				t.Errorf("%s is told of %d times: %q, %q", name, told, took, left)
+			}
+		}
+	})
+}

@@ -3,35 +3,19 @@
 package walk
 
 import (
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
 	"testing"
+
+	"quarry/index/walk/walktest"
 )
 
 // The attacks on what is read as rules: files without an end, and pipes, which wait
 // for somebody who writes. All that else is in the folder is read as ever.
 func TestRuleFilesThatAreNone(t *testing.T) {
-	sparse := func(t *testing.T, name string) {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(name, 200<<30); err != nil {
-			t.Skip("the file system has no sparse files: ", err)
-		}
-	}
-	pipe := func(t *testing.T, name string) {
-		if err := syscall.Mkfifo(name, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	endless := func(t *testing.T, name string) {
-		if err := os.Symlink("/dev/zero", name); err != nil {
-			t.Fatal(err)
-		}
-	}
+	sparse, pipe, endless := walktest.Sparse, walktest.Pipe, walktest.Endless
 	const config = "[core]\n\texcludesFile = "
 	tests := []struct {
 		name   string

@@ -46,7 +46,7 @@ func keyBody(text string, i int) (body []Span, end int) {
 		case c == '\\' && i+1 < len(text):
 			i += 2
 			continue
-		case !base64[c]:
+		case !base64Set[c]:
 			if strings.IndexByte(" \t\r\n\"'`,#*|>", c) < 0 {
 				return enough(body, total), i
 			}
@@ -54,7 +54,7 @@ func keyBody(text string, i int) (body []Span, end int) {
 			continue
 		}
 		start := i
-		for i < len(text) && base64[text[i]] {
+		for i < len(text) && base64Set[text[i]] {
 			i++
 		}
 		run := text[start:i]
@@ -166,7 +166,7 @@ func appendValues(list []Span, text string, first, last int, indent string) []Sp
 		value = strings.TrimLeft(value, " \t\"'")
 		from := start + len(line) - len(value)
 		value = strings.TrimRight(value, " \t\r\"'")
-		long := len(value) >= minToken && consists(value, base64) && mixed(value)
+		long := len(value) >= minToken && consists(value, base64Set) && mixed(value)
 		if long || named && len(value) >= leastValue && !strings.ContainsAny(value[:1], "|>{$<#") && !strings.ContainsAny(value, "`{}\\") {
 			list = append(list, Span{from, from + len(value)})
 		}
@@ -194,9 +194,9 @@ var assigned = []struct {
 	of     *set
 	length int
 }{
-	{"ecret_access_key", base64, 40}, {"ecretAccessKey", base64, 40}, {"ECRET_ACCESS_KEY", base64, 40}, {"ecret-access-key", base64, 40}, // Amazon
-	{"AccountKey", base64, 88},                               // Azure
-	{"PrivateKey", base64, 44}, {"PresharedKey", base64, 44}, // WireGuard
+	{"ecret_access_key", base64Set, 40}, {"ecretAccessKey", base64Set, 40}, {"ECRET_ACCESS_KEY", base64Set, 40}, {"ecret-access-key", base64Set, 40}, // Amazon
+	{"AccountKey", base64Set, 88},                                  // Azure
+	{"PrivateKey", base64Set, 44}, {"PresharedKey", base64Set, 44}, // WireGuard
 }
 
 // keyNumbers are the members of a JSON Web Key that are private (RFC 7518).
@@ -251,7 +251,7 @@ func valueAfter(text string, i int) (from, to int) {
 		return i, i
 	}
 	to = from
-	for to < len(text) && (word[text[to]] || base64[text[to]]) {
+	for to < len(text) && (word[text[to]] || base64Set[text[to]]) {
 		to++
 	}
 	return from, to

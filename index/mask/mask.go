@@ -14,8 +14,8 @@ import (
 // and tools see. What is masked already stays as it is.
 //
 // The rules are few and sure: what an issuer of tokens begins them with and how long
-// it makes them, the body of a private key, the values of a Kubernetes Secret, and a
-// handful of assignments. Words such as "password" prove nothing and are no rule.
+// it makes them, signed web tokens, the body of a private key, the values of a
+// Kubernetes Secret, and a handful of assignments. Words such as "password" prove nothing and are no rule.
 // bench/security.md has how often they err.
 func Text(text string) string {
 	spans := Spans(text)
@@ -116,11 +116,11 @@ const (
 )
 
 var (
-	word   = bytesOf(letters + digits + "_-")
-	alnum  = bytesOf(letters + digits)
-	hex    = bytesOf(digits + "abcdef")
-	base32 = bytesOf(capitals + "234567")
-	base64 = bytesOf(letters + digits + "+/=")
+	word      = bytesOf(letters + digits + "_-")
+	alnum     = bytesOf(letters + digits)
+	hex       = bytesOf(digits + "abcdef")
+	base32    = bytesOf(capitals + "234567")
+	base64Set = bytesOf(letters + digits + "+/=")
 )
 
 // token is how an issuer writes its tokens: what they begin with, and how many
@@ -209,6 +209,8 @@ func tokenAt(text string, start, end int) (s Span, ok bool) {
 	}
 	before := text[max(0, start-12):start]
 	switch {
+	case strings.HasPrefix(run, "eyJ"):
+		return webToken(text, start, end)
 	case strings.HasSuffix(before, "SG.") && len(run) == 22 && end+44 <= len(text) && text[end] == '.' && consists(text[end+1:end+44], word) && random(run):
 		return Span{start, end + 44}, true // SendGrid
 	case strings.HasSuffix(before, "hvs.") && len(run) >= 90 && random(run):

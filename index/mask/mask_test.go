@@ -2,11 +2,12 @@ package mask
 
 import (
 	"bytes"
+	"encoding/base64"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -58,6 +59,11 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+var (
+	b64url    = base64.RawURLEncoding.EncodeToString
+	webHeader = b64url([]byte(`{"alg":"ES256","typ":"JWT"}`))
+)
+
 func pemBody(r *rand.Rand) []string {
 	plain := bytesOf(letters + digits + "+/")
 	return []string{"MII" + drawn(r, plain, 61), drawn(r, plain, 64), drawn(r, plain, 22) + "=="}
@@ -85,6 +91,8 @@ func TestValues(t *testing.T) {
 		"WireGuard's":           "[Interface]\nPrivateKey = «" + drawn(r, b64, 39) + "aB3z=" + "»\nAddress = 10.0.0.1\n",
 		"SendGrid's":            `key := "SG.«` + drawn(r, word, 22) + "." + drawn(r, word, 43) + `»"`,
 		"Telegram's":            `bot("123456789:«AA` + drawn(r, word, 33) + `»")`,
+		"a web token":           `Authorization: Bearer ` + webHeader + `.«` + b64url([]byte(`{"sub":"u-7f","iat":1750000000}`)) + "." + drawn(r, word, 43) + "»\n",
+		"one in a string":       `t := "\n` + webHeader + `.«` + b64url([]byte(`{"role":"service"}`)) + "." + drawn(r, word, 86) + `»"`,
 		"Vault's":               "hvs.«" + drawn(r, word, 95) + "»",
 		"a web key":             `{"kty":"EC","crv":"P-256","x":"` + drawn(r, urlsafe, 43) + `","d":"«` + drawn(r, urlsafe, 40) + `aB3»"}`,
 		"a key":                 begin + "\n" + strings.Join(m, "\n") + "\n" + end + "\n",
@@ -138,6 +146,10 @@ func TestOrdinaryCode(t *testing.T) {
 		`password = "hunter2"`, `PrivateKey = loadPrivateKeyFromTheConfiguredFile(path)`, `type Peer struct { PrivateKey string; PresharedKey *wgtypes.Key }`,
 		`AccountKey = os.Getenv("AZURE_STORAGE_ACCOUNT_KEY_OF_THE_DEPLOYMENT")`, `secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY`, `{"kty":"RSA","n":"` + drawn(chance(), word, 43) + `","e":"AQAB"}`,
 		"npm_package_config_some_long_name_of_a_variable_here", "hf_hub_download_of_a_file_and_its_parts", "github_pat_is_the_prefix_of_fine_grained_tokens", "dapi", "SG.", "AA", "_-_", "",
+		// Web tokens: everybody's example, without a signature or claims, whose parts are none, a picture.
+		webHeader + "." + b64url([]byte(`{"sub":"1234567890","name":"John Doe"}`)) + "." + drawn(chance(), word, 43), webHeader + "." + b64url([]byte(`{"sub":"x"}`)) + ".", webHeader + "..", webHeader,
+		webHeader + ".eyJhbGciOi." + drawn(chance(), word, 43), "eyJoidGVzdGluZ19zb21ldGhpbmc." + b64url([]byte(`{"a":1}`)) + "." + drawn(chance(), word, 43), b64url([]byte(`{"version":3,"file":"out.js"}`)),
+		"eyJava.eyJavaScript." + strings.Repeat("longMethodNameOfSome", 3),
 	} {
 		if got := Text(text); got != text {
 			t.Errorf("%q is shown as %q", text, got)
@@ -145,10 +157,19 @@ func TestOrdinaryCode(t *testing.T) {
 	}
 }
 
+// goRoot is where Go's library is, which a binary built with -trimpath does not know.
+func goRoot(t testing.TB) string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // Go's own library has two million lines and no token; its tests have the keys of
 // their servers.
 func TestNoMaskInGosLibrary(t *testing.T) {
-	root := filepath.Join(runtime.GOROOT(), "src")
+	root := filepath.Join(goRoot(t), "src")
 	lines, masks := 0, 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -236,7 +257,7 @@ func FuzzText(f *testing.F) {
 	body := strings.Join(pemBody(r), "\\n")
 	for _, seed := range []string{
 		"ghp_" + drawn(r, alnum, 36), "-----BEGIN " + keyLabel + "-----\\n" + body + "\\n-----END", "kind: Secret\ndata:\n  key: bcdefgh\n  password: |\n    dcdefgh\n", "kind: Secret", "  kind: Secret\r\n  data:\r\n   keyé: \"xxxééé\n",
-		`"kty" "d":"` + drawn(r, word, 43), "AccountKey=" + drawn(r, base64, 88), "\\", "SG." + drawn(r, word, 22) + "." + drawn(r, word, 43), "kind: Secret\ndata:\n  a: ghp_" + drawn(r, alnum, 36),
+		`"kty" "d":"` + drawn(r, word, 43), "AccountKey=" + drawn(r, base64Set, 88), "\\", "SG." + drawn(r, word, 22) + "." + drawn(r, word, 43), webHeader + "." + b64url([]byte(`{"a":1}`)) + "." + drawn(r, word, 43), "kind: Secret\ndata:\n  a: ghp_" + drawn(r, alnum, 36),
 	} {
 		f.Add(seed)
 	}
@@ -244,7 +265,7 @@ func FuzzText(f *testing.F) {
 }
 
 func BenchmarkText(b *testing.B) {
-	text, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", "net", "http", "server.go"))
+	text, err := os.ReadFile(filepath.Join(goRoot(b), "src", "net", "http", "server.go"))
 	if err != nil {
 		b.Fatal(err)
 	}

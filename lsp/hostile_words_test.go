@@ -44,19 +44,19 @@ func TestHostileWordsAreShownAsText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, client := range map[string]struct {
-		profile string
-		change  []func(*lsptest.Options)
-	}{
-		"vscode": {profile: "vscode"}, "neovim": {profile: "neovim"}, "helix": {profile: "helix"}, "plain": {profile: "neovim", change: []func(*lsptest.Options){plainText}},
-	} {
+	for _, name := range append([]string{"plain"}, lsptest.Profiles...) {
 		t.Run(name, func(t *testing.T) {
 			c := &core{indexed: true}
 			c.explain = func(_ context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
 				emit(hostileWords)
 				return agent.Explanation{Text: hostileWords, Confidence: agent.High, Citations: []agent.Citation{{Path: "b![y](http://e.example).go", StartLine: 2, EndLine: 2}}}, nil
 			}
-			e := edit(t, client.profile, c, client.change...)
+			var e *lsptest.Editor
+			if name == "plain" {
+				e = edit(t, "neovim", c, plainText)
+			} else {
+				e = edit(t, name, c)
+			}
 			b := problemAt(t, e, "a.go")
 			b.Diagnostics[0].Message = hostileMessage
 			b.Diagnostics[0].Source = "tool <img src=x>"

@@ -172,7 +172,7 @@ func TestAnAnswerAfterACancel(t *testing.T) {
 		questions(t, e, 1)
 		cancelJob(t, e, "Fix")
 		ended(t, e, "cancelled")
-		if profile == "helix" {
+		if !profiled(t, profile).ShowsProposals() {
 			attend(t, e, lsptest.Yes)
 		} else {
 			questions(t, e, 0)

@@ -197,15 +197,20 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+func profiled(t *testing.T, name string) lsptest.Profile {
+	t.Helper()
+	p, err := lsptest.LoadProfile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // edit connects a headless editor with the named profile to a new server and
 // ends both after the test.
 func edit(t *testing.T, profile string, c *core, change ...func(*lsptest.Options)) *lsptest.Editor {
 	t.Helper()
-	p, err := lsptest.LoadProfile(profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := lsptest.Options{Profile: p, Root: t.TempDir()}
+	opts := lsptest.Options{Profile: profiled(t, profile), Root: t.TempDir()}
 	for _, f := range change {
 		f(&opts)
 	}
@@ -346,8 +351,7 @@ func TestEndOfInputEndsRunningRequests(t *testing.T) {
 		return completion.Result{}, ctx.Err()
 	}}
 	client, exit := serve(t, c)
-	p, _ := lsptest.LoadProfile("vscode")
-	e, err := lsptest.Connect(soon(t), client, lsptest.Options{Profile: p, Root: t.TempDir()})
+	e, err := lsptest.Connect(soon(t), client, lsptest.Options{Profile: profiled(t, "vscode"), Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,37 @@ func TestToolsOverMCP(t *testing.T) {
 	}
 }
 
+// Y13: an agent is told, in words for the person, that a change is one that a program
+// runs by itself; an ordinary change is not called dangerous.
+func TestDangerousChangesAreNamed(t *testing.T) {
+	c, _ := connect(t)
+	create := func(name string) string {
+		return "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x: 1\n"
+	}
+	for _, tt := range []struct{ diff, want string }{
+		{create(".vscode/tasks.json"), "Careful, .vscode/tasks.json: your editor may run what stands in it"},
+		{create(".github/workflows/x.yml"), "Careful, .github/workflows/x.yml: your CI runs what stands in it"},
+		{create(".husky/pre-commit"), "Careful, .husky/pre-commit: git or a shell runs what stands in it"},
+		{create("AGENTS.md") + create("b.yml"), "Careful, AGENTS.md: an assistant may follow or run what stands in it"},
+		{create(".gitattributes"), "Careful, .gitattributes: it decides what git does with your files"},
+		{create("b.yml"), ""},
+	} {
+		text, failed := call(t, c, "apply_unified_diff", map[string]any{"diff": tt.diff})
+		var e struct {
+			Error struct {
+				Code    agent.Code
+				Message string
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &e); err != nil || failed || e.Error.Code != agent.RequiresConfirmation {
+			t.Fatalf("%s: %t %s, %v", tt.diff, failed, text, err)
+		}
+		if got := strings.Contains(e.Error.Message, "Careful"); got != (tt.want != "") || !strings.Contains(e.Error.Message, tt.want) {
+			t.Errorf("%s is answered: %s", tt.diff, e.Error.Message)
+		}
+	}
+}
+
 // What is no message is answered with an error, and the session goes on.
 func TestLinesThatAreNoMessages(t *testing.T) {
 	in, toServer := io.Pipe()

@@ -319,6 +319,43 @@ func TestFindSimilar(t *testing.T) {
 	}
 }
 
+// Code to compare counts up to 64 KB: what is longer is no piece but files. A letter
+// that the limit cuts through is none.
+func TestCodeToCompareIsClipped(t *testing.T) {
+	const limit = 64 << 10
+	const before, behind = "courier.Dispatch(parcel)\n", "orchard.Harvest(basket)\n"
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"near.go": "package a\n\nfunc f() {\n" + before + "}\n", "beyond.go": "package a\n\nfunc f() {\n" + behind + "}\n"})
+	w := open(t, false, dir)
+	w.wait("both files", func(texts map[string]string) bool { return len(texts) == 2 })
+	for name, c := range map[string]struct {
+		padding int // blanks between the two pieces
+		want    []string
+	}{
+		"within":                {limit - len(before) - len(behind), []string{"beyond.go", "near.go"}},
+		"beyond":                {limit - len(before), []string{"near.go"}},
+		"far beyond":            {8 * limit, []string{"near.go"}},
+		"a letter of two bytes": {limit - len(before) - 1, []string{"near.go"}},
+	} {
+		code := before + strings.Repeat(" ", c.padding) + "é" + behind
+		if name == "within" {
+			code = before + strings.Repeat(" ", c.padding) + behind
+		}
+		a, err := w.FindSimilar(t.Context(), workspace.Likeness{Code: code})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []string
+		for _, r := range a.Results {
+			got = append(got, r.Path)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // The status says that it is working as long as those who follow the index have not
 // been told all that it holds: nothing is idle that completes without the repository.
 func TestStatusWaitsForThoseWhoLearn(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/agent"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // fixing is a core that proposes p for whatever it is asked, of files in dir.
@@ -22,7 +22,7 @@ func fixing(p func(d agent.Document) agent.Proposal) *core {
 }
 
 // beginFix runs quarry.fix on the first diagnostic of b.
-func beginFix(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) {
+func beginFix(t *testing.T, e *headless.Editor, b *headless.Buffer) {
 	t.Helper()
 	d := b.Diagnostics[0]
 	err := e.Execute(soon(t), "quarry.fix", map[string]any{
@@ -33,7 +33,7 @@ func beginFix(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) {
 	}
 }
 
-func attend(t *testing.T, e *lsptest.Editor, person lsptest.Person) {
+func attend(t *testing.T, e *headless.Editor, person headless.Prompter) {
 	t.Helper()
 	if err := e.Attend(soon(t), person); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func attend(t *testing.T, e *lsptest.Editor, person lsptest.Person) {
 }
 
 // ended waits for the result of the job under title, as the person reads it.
-func ended(t *testing.T, e *lsptest.Editor, result string) {
+func ended(t *testing.T, e *headless.Editor, result string) {
 	t.Helper()
 	err := e.Await(soon(t), func() bool {
 		for _, p := range e.Progressed() {
@@ -58,9 +58,9 @@ func ended(t *testing.T, e *lsptest.Editor, result string) {
 
 // cancelJob cancels the job whose progress has title in it, once there is one: it
 // may begin to do what one waits for before its progress is shown.
-func cancelJob(t *testing.T, e *lsptest.Editor, title string) {
+func cancelJob(t *testing.T, e *headless.Editor, title string) {
 	t.Helper()
-	titled := func(p lsptest.Progress) bool { return strings.Contains(string(p.Value), title) }
+	titled := func(p headless.Progress) bool { return strings.Contains(string(p.Value), title) }
 	if err := e.Await(soon(t), func() bool { return slices.ContainsFunc(e.Progressed(), titled) }); err != nil {
 		t.Fatalf("no progress of %q: %s", title, e.Progressed())
 	}
@@ -90,8 +90,8 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		e.Lies = true
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
-		attend(t, e, lsptest.Yes)
-		attend(t, e, lsptest.Yes)
+		attend(t, e, headless.AcceptPrompt)
+		attend(t, e, headless.AcceptPrompt)
 		if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil { // its change is on the way
 			t.Fatal(err)
 		}
@@ -106,8 +106,8 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		e := edit(t, "helix", fixing(propose))
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
-		attend(t, e, lsptest.Yes)
-		attend(t, e, lsptest.Yes)
+		attend(t, e, headless.AcceptPrompt)
+		attend(t, e, headless.AcceptPrompt)
 		// The server has sent its change when the person types.
 		if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil {
 			t.Fatal(err)
@@ -140,7 +140,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 
 func TestChangesOfOtherFiles(t *testing.T) {
 	other := func(d agent.Document) string { return filepath.Join(filepath.Dir(d.Path), "other.go") }
-	write := func(o *lsptest.Options) {
+	write := func(o *headless.Options) {
 		for name, text := range map[string]string{"other.go": "foo é foo\n", "latin.go": "foo \xe9 foo\n", ".env": "SECRET=foo\n"} {
 			if err := os.WriteFile(filepath.Join(o.Root, name), []byte(text), 0o600); err != nil {
 				panic(err)
@@ -226,7 +226,7 @@ func TestChangesOfOtherFiles(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			options := []func(*lsptest.Options){write}
+			options := []func(*headless.Options){write}
 			if tt.caps != "" {
 				options = append(options, capabilities(tt.caps))
 			}

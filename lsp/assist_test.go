@@ -14,7 +14,7 @@ import (
 
 	"quarry/agent"
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // slowly is an engine that says one piece after each value of next.
@@ -49,7 +49,7 @@ func explaining(write func(context.Context, func(string) bool) (string, error)) 
 const explained = "# undefined: foo\n\na.go:4, says compiler.\n\nNobody wrote foo. Write it.\n\n---\n\n" +
 	"Confidence: high. Based on b.go:2. 2 citations named nothing in the workspace and were removed.\n"
 
-func explain(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) {
+func explain(t *testing.T, e *headless.Editor, b *headless.Buffer) {
 	t.Helper()
 	a := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Explain")
 	if err := e.Choose(soon(t), a); err != nil {
@@ -58,7 +58,7 @@ func explain(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) {
 }
 
 // page waits until the shown document is as want says.
-func page(t *testing.T, e *lsptest.Editor, want string) {
+func page(t *testing.T, e *headless.Editor, want string) {
 	t.Helper()
 	var got string
 	err := e.Await(soon(t), func() bool {
@@ -414,7 +414,7 @@ func TestCommandsAsPeopleRunThem(t *testing.T) {
 			}}
 			e := edit(t, "neovim", c)
 			b := problemAt(t, e, "a.go")
-			b.Diagnostics = append(b.Diagnostics, lsptest.Diagnostic{Start: 16, End: 18, Message: "unused"})
+			b.Diagnostics = append(b.Diagnostics, headless.Diagnostic{Start: 16, End: 18, Message: "unused"})
 			actions(t, e, b, 0, len(source))
 			for i, arg := range tt.args {
 				if arg == "URI" {
@@ -587,7 +587,7 @@ func TestWithheldDocumentsGetNoActions(t *testing.T) {
 	const pasted = "PuTTY-User-Key-File-3: ssh-ed25519\nfoo\n"
 	b = open(t, e, "pasted.txt", "plaintext", pasted)
 	at := strings.Index(pasted, "foo")
-	b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo"}}
+	b.Diagnostics = []headless.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo"}}
 	if got := titles(actions(t, e, b, 0, len(pasted))); len(got) > 0 {
 		t.Errorf("offered in a private key: %q", got)
 	}

@@ -13,12 +13,12 @@ import (
 
 	"quarry/completion"
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/lsp/text"
 )
 
 func TestMalformedFrames(t *testing.T) {
-	frame := func(body string) string { return string(lsptest.Frame([]byte(body))) }
+	frame := func(body string) string { return string(headless.Frame([]byte(body))) }
 	good := frame(`{"jsonrpc":"2.0","id":"after","method":"quarry/unknown"}`)
 	huge := 64<<20 + 1
 	for _, tt := range []struct {
@@ -52,7 +52,7 @@ func TestMalformedFrames(t *testing.T) {
 			if err := e.SendBytes([]byte(tt.bytes + good)); err != nil {
 				t.Fatal(err)
 			}
-			var answers []lsptest.Message
+			var answers []headless.Message
 			// The good message is answered last, so that all else has been by then.
 			if err := e.AwaitOrphan(soon(t), `"after"`); err != nil {
 				t.Fatalf("the server did not survive: %v", err)
@@ -83,10 +83,10 @@ func TestBatch(t *testing.T) {
 	e := edit(t, "vscode", &core{})
 	member := `{"jsonrpc":"2.0","method":"$/quarry","params":{"a":[1,2,"],{\\",[{}]],"b":","}}`
 	body := "[" + strings.Repeat(member+",", 99) + member + "]" // notifications: the headless editor reads no arrays
-	if err := e.SendBytes(lsptest.Frame([]byte(body))); err != nil {
+	if err := e.SendBytes(headless.Frame([]byte(body))); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.SendBytes(lsptest.Frame([]byte(`{"jsonrpc":"2.0","id":"after","method":"quarry/unknown"}`))); err != nil {
+	if err := e.SendBytes(headless.Frame([]byte(`{"jsonrpc":"2.0","id":"after","method":"quarry/unknown"}`))); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.AwaitOrphan(soon(t), `"after"`); err != nil {
@@ -133,14 +133,14 @@ func TestBadDocuments(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		do   func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any))
+		do   func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any))
 		// ghost is what a completion shows afterwards, said a part of the one
 		// message the person gets, logged one of the log.
 		ghost, said, logged string
 	}{
 		{
 			name: "change outside the document",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				send(change(5, 40, 41, "x"))
 				send(change(6, 40, 41, "x"))
 			},
@@ -148,7 +148,7 @@ func TestBadDocuments(t *testing.T) {
 		},
 		{
 			name: "whole text makes a stale document good again",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				send(change(5, 2, 0, "x"))
 				send(map[string]any{"textDocument": map[string]any{"uri": "", "version": 6}, "contentChanges": []any{map[string]any{"text": "new\n"}}})
 				b.Text = text.New("new\n")
@@ -157,7 +157,7 @@ func TestBadDocuments(t *testing.T) {
 		},
 		{
 			name: "version going back",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				send(change(-4, 0, 0, ""))
 				send(change(-5, 0, 0, ""))
 			},
@@ -165,14 +165,14 @@ func TestBadDocuments(t *testing.T) {
 		},
 		{
 			name: "version that skips",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				send(change(900, 0, 0, ""))
 			},
 			ghost: "ghost",
 		},
 		{
 			name: "change of a document that is not open",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				c := change(2, 0, 0, "x")
 				c["textDocument"].(map[string]any)["uri"] = "file:///elsewhere.go"
 				for range 2 {
@@ -185,7 +185,7 @@ func TestBadDocuments(t *testing.T) {
 		},
 		{
 			name: "closed twice, then used",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				for range 2 {
 					if err := e.Notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": b.URI}}); err != nil {
 						t.Fatal(err)
@@ -196,7 +196,7 @@ func TestBadDocuments(t *testing.T) {
 		},
 		{
 			name: "5 MB",
-			do: func(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, send func(map[string]any)) {
+			do: func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any)) {
 				if err := e.Replace(b, 0, 0, strings.Repeat("abcdefghi\n", 500_000)); err != nil {
 					t.Fatal(err)
 				}
@@ -267,7 +267,7 @@ func TestRequestsOutsideTheText(t *testing.T) {
 // The server's text stays the editor's under any edits, in every encoding.
 func TestSyncProperty(t *testing.T) {
 	alphabet := []rune("ab \t(\r\né漢😀")
-	for _, profile := range lsptest.Profiles {
+	for _, profile := range headless.Profiles {
 		var seen completion.Request
 		c := &core{complete: func(_ context.Context, req completion.Request) (completion.Result, error) {
 			seen = req
@@ -319,7 +319,7 @@ func TestTokenIsAskedForOnce(t *testing.T) {
 		go func() {
 			exit <- lsp.Serve(context.Background(), server, serverOptions(t, &core{}, "secret"))
 		}()
-		conn := lsptest.NewConn(client, nil, func(string, json.RawMessage) {})
+		conn := headless.NewConn(client, nil, func(string, json.RawMessage) {})
 		body := `{"jsonrpc":"2.0","id":"x","method":"initialize","params":{"capabilities":{}}}`
 		header := fmt.Sprintf("Content-Length: %d\r\n", len(body))
 		if token != "" {

@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // TestSyntaxErrors: they are told when the person wants them, follow the text, and
 // are taken back when it is right, closed, or nobody wants them any more.
 func TestSyntaxErrors(t *testing.T) {
 	setting := func(wanted bool) any { return map[string]any{"diagnostics": map[string]any{"syntax": wanted}} }
-	e := edit(t, "vscode", &core{}, func(o *lsptest.Options) { o.InitializationOptions, o.Configuration = setting(true), setting(true) })
+	e := edit(t, "vscode", &core{}, func(o *headless.Options) { o.InitializationOptions, o.Configuration = setting(true), setting(true) })
 	const sound = "package a\n\nfunc f() { g(1) }\n"
 	b := open(t, e, "a.go", "go", "package a\n\nfunc f() { g(1 }\n")
 	await := func(want ...string) {
 		t.Helper()
 		told := func() bool {
 			got := e.Published(b)
-			return got != nil && slices.EqualFunc(got, want, func(d lsptest.Diagnostic, message string) bool { return d.Message == message })
+			return got != nil && slices.EqualFunc(got, want, func(d headless.Diagnostic, message string) bool { return d.Message == message })
 		}
 		if err := e.Await(soon(t), told); err != nil {
 			t.Fatalf("told %+v, want %q: %v", e.Published(b), want, err)
@@ -54,7 +54,7 @@ func TestSyntaxErrors(t *testing.T) {
 // A text whose lines a program wrote is not checked, and what was told of it before is
 // taken back.
 func TestMinifiedTextIsNotChecked(t *testing.T) {
-	e := edit(t, "vscode", &core{}, func(o *lsptest.Options) {
+	e := edit(t, "vscode", &core{}, func(o *headless.Options) {
 		o.Configuration = map[string]any{"diagnostics": map[string]any{"syntax": true}}
 	})
 	b := open(t, e, "a.js", "javascript", "let a = = 1\n")

@@ -12,17 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/agent"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 const source = "package a\r\n\r\n// 😀\r\nvar x = foo(1)\r\n"
 
 // problemAt opens source as a.go with the diagnostic of another server on foo.
-func problemAt(t *testing.T, e *lsptest.Editor, name string) *lsptest.Buffer {
+func problemAt(t *testing.T, e *headless.Editor, name string) *headless.Buffer {
 	t.Helper()
 	b := open(t, e, name, "go", source)
 	at := strings.Index(source, "foo")
-	b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Code: "UndeclaredName", Message: "undefined: foo"}}
+	b.Diagnostics = []headless.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Code: "UndeclaredName", Message: "undefined: foo"}}
 	b.Cursor = at + 1
 	return b
 }
@@ -44,7 +44,7 @@ func fixFoo(_ context.Context, p agent.Problem) (agent.Proposal, error) {
 
 var fixed = strings.Replace(source, "foo", "bar", 1)
 
-func actions(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, start, end int, only ...string) []lsptest.Action {
+func actions(t *testing.T, e *headless.Editor, b *headless.Buffer, start, end int, only ...string) []headless.Action {
 	t.Helper()
 	list, err := e.CodeActions(soon(t), b, start, end, only...)
 	if err != nil {
@@ -53,7 +53,7 @@ func actions(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer, start, end int,
 	return list
 }
 
-func titles(list []lsptest.Action) []string {
+func titles(list []headless.Action) []string {
 	names := []string{}
 	for _, a := range list {
 		name := strings.TrimSuffix(a.Title, " (quarry)")
@@ -66,9 +66,9 @@ func titles(list []lsptest.Action) []string {
 }
 
 // named is the action whose title contains part.
-func named(t *testing.T, list []lsptest.Action, part string) lsptest.Action {
+func named(t *testing.T, list []headless.Action, part string) headless.Action {
 	t.Helper()
-	i := slices.IndexFunc(list, func(a lsptest.Action) bool { return strings.Contains(a.Title, part) })
+	i := slices.IndexFunc(list, func(a headless.Action) bool { return strings.Contains(a.Title, part) })
 	if i < 0 {
 		t.Fatalf("no action %q among %q", part, titles(list))
 	}
@@ -87,14 +87,14 @@ func TestActionsAreOfferedWithoutAskingTheModel(t *testing.T) {
 	for _, title := range append(slices.Clone(onCode), "Do what the selection's quarry: comment says") {
 		onNothing = append(onNothing, title+select_)
 	}
-	for _, profile := range lsptest.Profiles {
+	for _, profile := range headless.Profiles {
 		e := edit(t, profile, &core{}) // whose assistant fails where it is asked
 		b := problemAt(t, e, "a.go")
 		wished := open(t, e, "b.go", "go", "x()\n// quarry: use a map \ny()\n")
 		at := b.Cursor
 		for _, tt := range []struct {
 			name       string
-			b          *lsptest.Buffer
+			b          *headless.Buffer
 			start, end int
 			only       []string
 			want       []string
@@ -146,11 +146,11 @@ func TestActionsSayWhyTheyCannotBeDone(t *testing.T) {
 	awaitShown(t, e, "Ollama does not answer; start it")
 }
 
-func capabilities(raw string) func(*lsptest.Options) {
-	return func(o *lsptest.Options) { o.Profile.Capabilities = json.RawMessage(raw) }
+func capabilities(raw string) func(*headless.Options) {
+	return func(o *headless.Options) { o.Profile.Capabilities = json.RawMessage(raw) }
 }
 
-func awaitShown(t *testing.T, e *lsptest.Editor, part string) {
+func awaitShown(t *testing.T, e *headless.Editor, part string) {
 	t.Helper()
 	err := e.Await(soon(t), func() bool {
 		return slices.ContainsFunc(e.Shown(), func(m string) bool { return strings.Contains(m, part) })
@@ -162,7 +162,7 @@ func awaitShown(t *testing.T, e *lsptest.Editor, part string) {
 
 // choose runs an action to its end in any editor: the user is asked, and wants the
 // change or does not.
-func choose(t *testing.T, e *lsptest.Editor, a lsptest.Action, yes bool) {
+func choose(t *testing.T, e *headless.Editor, a headless.Action, yes bool) {
 	t.Helper()
 	if err := e.Choose(soon(t), a); err != nil {
 		t.Fatal(err)
@@ -174,16 +174,16 @@ func choose(t *testing.T, e *lsptest.Editor, a lsptest.Action, yes bool) {
 			}
 		}
 		if yes {
-			return lsptest.Yes(question, choices)
+			return headless.AcceptPrompt(question, choices)
 		}
-		return lsptest.No(question, choices)
+		return headless.RejectPrompt(question, choices)
 	})
 	if yes {
 		agree(t, e)
 	}
 }
 
-func agree(t *testing.T, e *lsptest.Editor) {
+func agree(t *testing.T, e *headless.Editor) {
 	t.Helper()
 	if err := e.Agree(soon(t)); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func agree(t *testing.T, e *lsptest.Editor) {
 }
 
 func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
-	for _, profile := range lsptest.Profiles {
+	for _, profile := range headless.Profiles {
 		for answer, yes := range map[string]bool{"yes": true, "no": false} {
 			t.Run(profile+"/"+answer, func(t *testing.T) {
 				var got agent.Problem
@@ -226,7 +226,7 @@ func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
 func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
 	const moved = "changed meanwhile, so nothing was applied"
 	t.Run("between the offer and the choice", func(t *testing.T) {
-		for _, profile := range lsptest.Profiles {
+		for _, profile := range headless.Profiles {
 			e := edit(t, profile, &core{assistant: assistant{fix: fixFoo}})
 			b := problemAt(t, e, "a.go")
 			fix := named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")
@@ -240,7 +240,7 @@ func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
 		}
 	})
 	t.Run("while the model writes", func(t *testing.T) {
-		for _, profile := range lsptest.Profiles {
+		for _, profile := range headless.Profiles {
 			begun, typed := make(chan bool), make(chan bool)
 			c := &core{assistant: assistant{fix: func(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
 				close(begun)
@@ -266,7 +266,7 @@ func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
 		}
 	})
 	t.Run("while the user decides", func(t *testing.T) {
-		for _, profile := range lsptest.Profiles {
+		for _, profile := range headless.Profiles {
 			core := &core{assistant: assistant{fix: fixFoo}}
 			e := edit(t, profile, core)
 			b := problemAt(t, e, "a.go")
@@ -277,11 +277,11 @@ func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
 				if err := e.Replace(b, 0, 0, "// "); err != nil {
 					t.Error(err)
 				}
-				return lsptest.Yes(question, choices)
+				return headless.AcceptPrompt(question, choices)
 			})
 			if profiled(t, profile).ShowsProposals() { // nor does a second answer, when they have stopped typing
 				core.clock.pass(time.Second)
-				attend(t, e, lsptest.Yes)
+				attend(t, e, headless.AcceptPrompt)
 			}
 			awaitShown(t, e, moved)
 			if got := b.Text.String(); got != "// "+source {

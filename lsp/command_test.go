@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 func TestAcceptingBeginsTheNextCompletion(t *testing.T) {
@@ -66,7 +66,7 @@ func TestExplanationIsShownAsTheClientCan(t *testing.T) {
 		{"message", `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := edit(t, "vscode", &core{}, func(o *lsptest.Options) { o.Profile.Capabilities = json.RawMessage(tt.capabilities) })
+			e := edit(t, "vscode", &core{}, func(o *headless.Options) { o.Profile.Capabilities = json.RawMessage(tt.capabilities) })
 			b := open(t, e, "a.go", "go", "")
 			complete(t, e, b)
 			for range 2 {
@@ -98,7 +98,7 @@ func TestExplanationIsShownAsTheClientCan(t *testing.T) {
 }
 
 // content is the text of a document the server had shown.
-func content(t *testing.T, e *lsptest.Editor, u string) string {
+func content(t *testing.T, e *headless.Editor, u string) string {
 	t.Helper()
 	if path, ok := strings.CutPrefix(u, "file://"); ok {
 		info, err := os.Stat(filepath.FromSlash(path))

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"quarry/completion"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // Q3: every id is answered exactly once, whatever is cancelled.
@@ -22,11 +22,11 @@ func TestFlood(t *testing.T) {
 		return ghost(req, "x"), nil
 	}}
 	e := edit(t, "vscode", c)
-	var buffers []*lsptest.Buffer
+	var buffers []*headless.Buffer
 	for i := range 5 {
 		buffers = append(buffers, open(t, e, fmt.Sprintf("f%d.go", i), "go", "package p\n"))
 	}
-	var pending []*lsptest.Pending
+	var pending []*headless.Pending
 	for i := range 10_000 {
 		b := buffers[i%len(buffers)]
 		switch {
@@ -63,7 +63,7 @@ func TestFlood(t *testing.T) {
 		}
 	}
 	for i, p := range pending {
-		var wire *lsptest.ResponseError
+		var wire *headless.ResponseError
 		if err := p.Wait(nil); err != nil && !errors.As(err, &wire) {
 			t.Fatalf("request %d of %d was not answered: %v", i, len(pending), err)
 		}
@@ -77,7 +77,7 @@ func TestFlood(t *testing.T) {
 func TestClientThatDoesNotRead(t *testing.T) {
 	client, exit := serve(t, &core{})
 	frame := func(s string) {
-		if _, err := client.Write(lsptest.Frame([]byte(s))); err != nil {
+		if _, err := client.Write(headless.Frame([]byte(s))); err != nil {
 			t.Fatal(err)
 		}
 	}

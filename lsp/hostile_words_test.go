@@ -13,7 +13,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/visible"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 var updateHostile = flag.Bool("update-hostile", false, "write testdata/hostile anew")
@@ -32,7 +32,7 @@ const (
 // A9: a model's and a tool's words are shown as text, in each client's own way. The
 // goldens are what the client gets to show.
 func TestHostileWordsAreShownAsText(t *testing.T) {
-	plainText := func(o *lsptest.Options) { // takes no Markdown, shows no documents
+	plainText := func(o *headless.Options) { // takes no Markdown, shows no documents
 		var caps map[string]map[string]any
 		if err := json.Unmarshal(o.Profile.Capabilities, &caps); err != nil {
 			t.Fatal(err)
@@ -44,14 +44,14 @@ func TestHostileWordsAreShownAsText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range append([]string{"plain"}, lsptest.Profiles...) {
+	for _, name := range append([]string{"plain"}, headless.Profiles...) {
 		t.Run(name, func(t *testing.T) {
 			c := &core{indexed: true}
 			c.explain = func(_ context.Context, _ agent.Problem, emit func(string) bool) (agent.Explanation, error) {
 				emit(hostileWords)
 				return agent.Explanation{Text: hostileWords, Confidence: agent.High, Citations: []agent.Citation{{Path: "b![y](http://e.example).go", StartLine: 2, EndLine: 2}}}, nil
 			}
-			var e *lsptest.Editor
+			var e *headless.Editor
 			if name == "plain" {
 				e = edit(t, "neovim", c, plainText)
 			} else {

@@ -10,7 +10,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/mask"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 const (
@@ -27,7 +27,7 @@ func TestTokensAreInNoPrompt(t *testing.T) {
 	e := edit(t, "vscode", c)
 	b := open(t, e, "a.go", "go", tokenCode)
 	other := open(t, e, "b.go", "go", "package a\n")
-	for _, b := range []*lsptest.Buffer{b, other} {
+	for _, b := range []*headless.Buffer{b, other} {
 		complete(t, e, b)
 		req := <-asked
 		text := fmt.Sprintf("%+v", req)
@@ -54,7 +54,7 @@ func TestChangesKeepTokens(t *testing.T) {
 		}
 	}
 	want := strings.Replace(tokenCode, "const token", "// token logs in.\nconst token", 1)
-	write := func(o *lsptest.Options) {
+	write := func(o *headless.Options) {
 		if err := os.WriteFile(filepath.Join(o.Root, "closed.go"), []byte(tokenCode), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -76,10 +76,10 @@ func TestChangesKeepTokens(t *testing.T) {
 			e := edit(t, "helix", c, write)
 			b := open(t, e, "a.go", "go", tokenCode)
 			at := strings.Index(tokenCode, "foo")
-			b.Diagnostics = []lsptest.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo, near " + realToken}}
+			b.Diagnostics = []headless.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo, near " + realToken}}
 			beginFix(t, e, b)
-			attend(t, e, lsptest.Yes)
-			attend(t, e, lsptest.Yes)
+			attend(t, e, headless.AcceptPrompt)
+			attend(t, e, headless.AcceptPrompt)
 			attend(t, e, nil)
 			got := e.Buffer(tt.file)
 			if got == nil || got.Text.String() != want {

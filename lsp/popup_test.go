@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/completion"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 func TestClientsWithoutGhostTextGetCompletionItems(t *testing.T) {
@@ -24,7 +24,7 @@ func TestClientsWithoutGhostTextGetCompletionItems(t *testing.T) {
 		{"helix", "return ${a}\n}", "1"},
 		{"Neovim", "return \\${a\\}\n\\}", "2"},
 	} {
-		e := edit(t, "helix", &core{complete: complete}, func(o *lsptest.Options) {
+		e := edit(t, "helix", &core{complete: complete}, func(o *headless.Options) {
 			o.Profile.ClientInfo = json.RawMessage(`{"name":"` + tt.client + `"}`)
 		})
 		if _, ok := e.Capabilities["completionProvider"]; !ok {

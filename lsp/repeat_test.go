@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"quarry/agent"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // firstHangs is a core whose first fix ends only when it is cancelled; its error
@@ -65,7 +65,7 @@ func answering(asked *atomic.Int32) *core {
 }
 
 // questions waits until n of them are on the person's screen.
-func questions(t *testing.T, e *lsptest.Editor, n int) {
+func questions(t *testing.T, e *headless.Editor, n int) {
 	t.Helper()
 	if err := e.Await(soon(t), func() bool { return e.Waiting() == n }); err != nil {
 		t.Fatalf("%d questions, not %d", e.Waiting(), n)
@@ -78,14 +78,14 @@ func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 	closed := func(string, []string) string { return "" }
 	const late, shut = "this is not offered any more", "the question was closed"
 	for name, c := range map[string]struct {
-		answers []lsptest.Person // to the questions, the older first
-		agreed  bool             // to what follows
+		answers []headless.Prompter // to the questions, the older first
+		agreed  bool                // to what follows
 		says    string
 	}{
-		"the older is answered":      {[]lsptest.Person{lsptest.Yes}, true, ""},
-		"the older closes by itself": {[]lsptest.Person{closed, lsptest.Yes}, true, ""},
-		"the older says no":          {[]lsptest.Person{lsptest.No, lsptest.Yes}, false, late},
-		"both are closed":            {[]lsptest.Person{closed, closed}, false, shut},
+		"the older is answered":      {[]headless.Prompter{headless.AcceptPrompt}, true, ""},
+		"the older closes by itself": {[]headless.Prompter{closed, headless.AcceptPrompt}, true, ""},
+		"the older says no":          {[]headless.Prompter{headless.RejectPrompt, headless.AcceptPrompt}, false, late},
+		"both are closed":            {[]headless.Prompter{closed, closed}, false, shut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
@@ -164,7 +164,7 @@ func TestAClosedQuestionComesBack(t *testing.T) {
 // An answer that comes when the user has cancelled is answered, too; an editor that
 // shows the change is told to take it off the screen.
 func TestAnAnswerAfterACancel(t *testing.T) {
-	for _, profile := range lsptest.Profiles {
+	for _, profile := range headless.Profiles {
 		var asked atomic.Int32
 		e := edit(t, profile, answering(&asked))
 		b := problemAt(t, e, "a.go")
@@ -173,7 +173,7 @@ func TestAnAnswerAfterACancel(t *testing.T) {
 		cancelJob(t, e, "Fix")
 		ended(t, e, "cancelled")
 		if !profiled(t, profile).ShowsProposals() {
-			attend(t, e, lsptest.Yes)
+			attend(t, e, headless.AcceptPrompt)
 		} else {
 			questions(t, e, 0)
 			var result struct{ Message string }
@@ -204,7 +204,7 @@ func TestARepeatedFixOfAnotherTextIsMadeAnew(t *testing.T) {
 	}
 	beginFix(t, e, b)
 	questions(t, e, 2)
-	attend(t, e, lsptest.Yes)
+	attend(t, e, headless.AcceptPrompt)
 	awaitShown(t, e, "this is not offered any more")
 	agree(t, e)
 	ended(t, e, `"applied"`)

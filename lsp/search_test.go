@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // indexedEditor is an editor on a small workspace whose index is complete.
-func indexedEditor(t *testing.T, profile string) (*lsptest.Editor, string) {
+func indexedEditor(t *testing.T, profile string) (*headless.Editor, string) {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -31,7 +31,7 @@ func indexedEditor(t *testing.T, profile string) (*lsptest.Editor, string) {
 			t.Fatal(err)
 		}
 	}
-	e := edit(t, profile, &core{indexed: true}, func(o *lsptest.Options) { o.Root = root })
+	e := edit(t, profile, &core{indexed: true}, func(o *headless.Options) { o.Root = root })
 	ctx := soon(t)
 	for len(search(t, ctx, e, map[string]any{"query": "harvest"}).Results) < 3 {
 		if ctx.Err() != nil {
@@ -53,7 +53,7 @@ type searched struct {
 	Timings map[string]float64 `json:"timings_ms"`
 }
 
-func search(t *testing.T, ctx context.Context, e *lsptest.Editor, params map[string]any) searched {
+func search(t *testing.T, ctx context.Context, e *headless.Editor, params map[string]any) searched {
 	t.Helper()
 	var got searched
 	if err := e.Call(ctx, "quarry/search.hybrid", params, &got); err != nil {
@@ -73,7 +73,7 @@ func TestSearchMethods(t *testing.T) {
 		t.Fatalf("%d results, want the two Go files: %+v", len(got.Results), got.Results)
 	}
 	first := got.Results[0]
-	if first.Path != "barn/harvest.go" || first.Symbol != "Harvest" || first.Root != root || first.URI != lsptest.FileURI(filepath.Join(root, "barn/harvest.go")) {
+	if first.Path != "barn/harvest.go" || first.Symbol != "Harvest" || first.Root != root || first.URI != headless.FileURI(filepath.Join(root, "barn/harvest.go")) {
 		t.Errorf("first result %+v", first)
 	}
 	if !strings.Contains(first.Text, "func Harvest(n int)") || first.TextStart < 1 || len(first.Reasons) == 0 {
@@ -232,7 +232,7 @@ func TestFilesOnDiskAreFollowedByTheClientsWord(t *testing.T) {
 	if err := os.WriteFile(path, []byte("package fresh\n\nfunc Germinate() {}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": lsptest.FileURI(path), "type": 1}}}); err != nil {
+	if err := e.Notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": headless.FileURI(path), "type": 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx := soon(t)
@@ -245,7 +245,7 @@ func TestFilesOnDiskAreFollowedByTheClientsWord(t *testing.T) {
 	if err := os.Rename(path, moved); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Notify("workspace/didRenameFiles", map[string]any{"files": []any{map[string]any{"oldUri": lsptest.FileURI(path), "newUri": lsptest.FileURI(moved)}}}); err != nil {
+	if err := e.Notify("workspace/didRenameFiles", map[string]any{"files": []any{map[string]any{"oldUri": headless.FileURI(path), "newUri": headless.FileURI(moved)}}}); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -264,7 +264,7 @@ func TestFilesOnDiskAreFollowedByTheClientsWord(t *testing.T) {
 func TestRegistrationOfFiles(t *testing.T) {
 	for _, refuses := range []bool{false, true} {
 		c, root := &core{indexed: true}, t.TempDir()
-		edit(t, "vscode", c, func(o *lsptest.Options) { o.Root, o.Refuses = root, refuses })
+		edit(t, "vscode", c, func(o *headless.Options) { o.Root, o.Refuses = root, refuses })
 		for ctx := soon(t); ; {
 			c.mu.Lock()
 			changed, watching := slices.Clone(c.changed), c.watching

@@ -18,7 +18,7 @@ import (
 	"quarry/diagnostics/patch"
 	"quarry/index"
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/lsp/settings"
 	"quarry/retrieval/workspace"
 )
@@ -197,9 +197,9 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func profiled(t *testing.T, name string) lsptest.Profile {
+func profiled(t *testing.T, name string) headless.Profile {
 	t.Helper()
-	p, err := lsptest.LoadProfile(name)
+	p, err := headless.LoadProfile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,14 +208,14 @@ func profiled(t *testing.T, name string) lsptest.Profile {
 
 // edit connects a headless editor with the named profile to a new server and
 // ends both after the test.
-func edit(t *testing.T, profile string, c *core, change ...func(*lsptest.Options)) *lsptest.Editor {
+func edit(t *testing.T, profile string, c *core, change ...func(*headless.Options)) *headless.Editor {
 	t.Helper()
-	opts := lsptest.Options{Profile: profiled(t, profile), Root: t.TempDir()}
+	opts := headless.Options{Profile: profiled(t, profile), Root: t.TempDir()}
 	for _, f := range change {
 		f(&opts)
 	}
 	client, exit := serve(t, c)
-	e, err := lsptest.Connect(soon(t), client, opts)
+	e, err := headless.Connect(soon(t), client, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-func open(t *testing.T, e *lsptest.Editor, path, language, content string) *lsptest.Buffer {
+func open(t *testing.T, e *headless.Editor, path, language, content string) *headless.Buffer {
 	t.Helper()
 	b, err := e.Open(path, language, content)
 	if err != nil {
@@ -246,7 +246,7 @@ func open(t *testing.T, e *lsptest.Editor, path, language, content string) *lspt
 }
 
 // complete asks at the cursor and answers the ghost text, "" if there is none.
-func complete(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) string {
+func complete(t *testing.T, e *headless.Editor, b *headless.Buffer) string {
 	t.Helper()
 	if err := e.Complete(soon(t), b, false); err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func complete(t *testing.T, e *lsptest.Editor, b *lsptest.Buffer) string {
 
 func wantCode(t *testing.T, what string, err error, code int) {
 	t.Helper()
-	var wire *lsptest.ResponseError
+	var wire *headless.ResponseError
 	if !errors.As(err, &wire) || wire.Code != code {
 		t.Errorf("%s: error %v, want code %d", what, err, code)
 	}
@@ -267,7 +267,7 @@ func wantCode(t *testing.T, what string, err error, code int) {
 
 func TestLifecycle(t *testing.T) {
 	client, exit := serve(t, &core{})
-	conn := lsptest.NewConn(client, nil, func(string, json.RawMessage) {})
+	conn := headless.NewConn(client, nil, func(string, json.RawMessage) {})
 	ctx := soon(t)
 	wantCode(t, "before initialize", conn.Call(ctx, "textDocument/inlineCompletion", map[string]any{}, nil), -32002)
 	wantCode(t, "shutdown before initialize", conn.Call(ctx, "shutdown", nil, nil), -32002)
@@ -310,7 +310,7 @@ func TestAnyCapabilities(t *testing.T) {
 		`{"textDocument":{"inlineCompletion":null},"workspace":{"configuration":null,"didChangeWatchedFiles":null}}`,
 		`{"workspace":{"didChangeConfiguration":{},"didChangeWatchedFiles":{}},"window":{"showDocument":null},"experimental":{"x":1}}`,
 	} {
-		e := edit(t, "vscode", &core{}, func(o *lsptest.Options) { o.Profile.Capabilities = json.RawMessage(caps) })
+		e := edit(t, "vscode", &core{}, func(o *headless.Options) { o.Profile.Capabilities = json.RawMessage(caps) })
 		if got := complete(t, e, open(t, e, "a.go", "go", "")); got != "ghost" {
 			t.Errorf("%s: ghost text %q", caps, got)
 		}
@@ -318,13 +318,13 @@ func TestAnyCapabilities(t *testing.T) {
 }
 
 func TestExitWithoutShutdown(t *testing.T) {
-	for name, leave := range map[string]func(*lsptest.Conn){
-		"exit":         func(c *lsptest.Conn) { _ = c.Notify("exit", nil) },
-		"end of input": func(c *lsptest.Conn) { _ = c.Close() },
+	for name, leave := range map[string]func(*headless.Conn){
+		"exit":         func(c *headless.Conn) { _ = c.Notify("exit", nil) },
+		"end of input": func(c *headless.Conn) { _ = c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, exit := serve(t, &core{})
-			conn := lsptest.NewConn(client, nil, func(string, json.RawMessage) {})
+			conn := headless.NewConn(client, nil, func(string, json.RawMessage) {})
 			if err := conn.Call(soon(t), "initialize", map[string]any{"capabilities": map[string]any{}}, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -351,7 +351,7 @@ func TestEndOfInputEndsRunningRequests(t *testing.T) {
 		return completion.Result{}, ctx.Err()
 	}}
 	client, exit := serve(t, c)
-	e, err := lsptest.Connect(soon(t), client, lsptest.Options{Profile: profiled(t, "vscode"), Root: t.TempDir()})
+	e, err := headless.Connect(soon(t), client, headless.Options{Profile: profiled(t, "vscode"), Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func TestPositionEncodings(t *testing.T) {
 			seen = req
 			return ghost(req, "é😀"), nil
 		}}
-		e := edit(t, "vscode", c, func(o *lsptest.Options) {
+		e := edit(t, "vscode", c, func(o *headless.Options) {
 			o.Profile.Capabilities = json.RawMessage(`{"general":{"positionEncodings":` + tt.offered + `}}`)
 		})
 		if got := string(e.Capabilities["positionEncoding"]); got != `"`+tt.want+`"` {
@@ -490,7 +490,7 @@ func TestSupersededAndCancelled(t *testing.T) {
 	}}
 	e := edit(t, "neovim", c)
 	b := open(t, e, "a.go", "go", "")
-	ask := func() *lsptest.Pending {
+	ask := func() *headless.Pending {
 		p, err := e.Start("textDocument/inlineCompletion", map[string]any{
 			"textDocument": map[string]any{"uri": b.URI}, "position": map[string]any{"line": 0, "character": 0}, "context": map[string]any{"triggerKind": 2},
 		})
@@ -536,7 +536,7 @@ func TestSupersededAndCancelled(t *testing.T) {
 	twoCall := <-calls
 	oneCall.free <- "one"
 	twoCall.free <- "two"
-	for p, want := range map[*lsptest.Pending]string{one: "one", two: "two"} {
+	for p, want := range map[*headless.Pending]string{one: "one", two: "two"} {
 		if err := p.Wait(&raw); err != nil || !strings.Contains(string(raw), want) {
 			t.Errorf("concurrent request: %s, %v; want %s", raw, err, want)
 		}

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // Y10: nothing that a web page can make a browser send begins a session, and nothing
 // that is behind a first bad message is read as one.
 func TestWhatIsNoEditorGetsNoSession(t *testing.T) {
-	initialize := string(lsptest.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)))
-	shutdown := string(lsptest.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"shutdown"}`)))
+	initialize := string(headless.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)))
+	shutdown := string(headless.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"shutdown"}`)))
 	post := func(line string) string {
 		body := "x" + initialize
 		return line + "\r\nHost: 127.0.0.1\r\nOrigin: https://evil.example\r\nContent-Type: text/plain\r\n" + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
@@ -40,7 +40,7 @@ func TestWhatIsNoEditorGetsNoSession(t *testing.T) {
 		"too long":                  "Content-Length: 99999999999\r\n\r\n" + initialize,
 		"no JSON-RPC":               "Content-Length: 2\r\n\r\n{}" + initialize,
 		"another request":           shutdown + initialize,
-		"a batch":                   string(lsptest.Frame([]byte(`[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}]`))) + initialize,
+		"a batch":                   string(headless.Frame([]byte(`[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}]`))) + initialize,
 		"TLS":                       "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03:\r\n\r\n" + initialize,
 		"nothing, for long":         "",
 		"half a header, for long":   "Content-Length: 5",
@@ -78,11 +78,11 @@ func TestAnEditorMayBeSilent(t *testing.T) {
 	if _, err := io.WriteString(client, "Authorization: Bearer token\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	profile, err := lsptest.LoadProfile("helix")
+	profile, err := headless.LoadProfile("helix")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := lsptest.Connect(soon(t), client, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	e, err := headless.Connect(soon(t), client, headless.Options{Profile: profile, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAnEditorMayBeSilent(t *testing.T) {
 		t.Errorf("the time for reading was bounded %d times, at last to %v", n, last)
 	}
 	// A broken message costs only itself from here on.
-	if err := e.SendBytes([]byte("nonsense\r\n" + string(lsptest.Frame([]byte("x"))))); err != nil {
+	if err := e.SendBytes([]byte("nonsense\r\n" + string(headless.Frame([]byte("x"))))); err != nil {
 		t.Fatal(err)
 	}
 	if code, err := e.Quit(soon(t)); err != nil || code != 0 {

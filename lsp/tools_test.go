@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // toolAnswer is the result of quarry/tools.call.
@@ -22,7 +22,7 @@ type toolAnswer struct {
 	}
 }
 
-func callTool(t *testing.T, e *lsptest.Editor, name string, args any) (a toolAnswer) {
+func callTool(t *testing.T, e *headless.Editor, name string, args any) (a toolAnswer) {
 	t.Helper()
 	if err := e.Call(soon(t), "quarry/tools.call", map[string]any{"name": name, "arguments": args}, &a); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func callTool(t *testing.T, e *lsptest.Editor, name string, args any) (a toolAns
 }
 
 func TestToolsForTheEditorsModels(t *testing.T) {
-	root := func(o *lsptest.Options) {
+	root := func(o *headless.Options) {
 		keep(t, o, "a.go", "package a\n\nfunc Harvest() {}\n")
 		keep(t, o, ".env", "KEY=secret\n")
 	}
@@ -62,7 +62,7 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 		for answer, yes := range map[string]bool{"yes": true, "no": false} {
 			t.Run(profile+" "+answer, func(t *testing.T) {
 				var dir string
-				e := edit(t, profile, &core{indexed: true}, func(o *lsptest.Options) { dir = o.Root; keep(t, o, "a.go", before) })
+				e := edit(t, profile, &core{indexed: true}, func(o *headless.Options) { dir = o.Root; keep(t, o, "a.go", before) })
 				b := open(t, e, "a.go", "go", before)
 				p, err := e.Start("quarry/tools.call", map[string]any{"name": "apply_unified_diff", "arguments": diff})
 				if err != nil {
@@ -71,7 +71,7 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 				if yes {
 					agree(t, e)
 				} else {
-					attend(t, e, lsptest.No)
+					attend(t, e, headless.RejectPrompt)
 				}
 				var a toolAnswer
 				if err := p.Wait(&a); err != nil {
@@ -108,7 +108,7 @@ func TestDangerousChangesAreNamed(t *testing.T) {
 		"b.go":                    "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := edit(t, "helix", &core{indexed: true}, func(o *lsptest.Options) {
+			e := edit(t, "helix", &core{indexed: true}, func(o *headless.Options) {
 				if err := os.MkdirAll(filepath.Dir(filepath.Join(o.Root, name)), 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -131,12 +131,12 @@ func TestDangerousChangesAreNamed(t *testing.T) {
 					return answer
 				}
 			}
-			attend(t, e, named(lsptest.Show))
+			attend(t, e, named(headless.Show))
 			attend(t, e, func(message string, choices []string) string {
 				if page, err := e.Page(); err != nil || strings.Contains(page, "Careful, "+name) != (says != "") {
 					t.Errorf("the page says %q, %v", page, err)
 				}
-				return named(lsptest.Discard)(message, choices)
+				return named(headless.Discard)(message, choices)
 			})
 			var a toolAnswer
 			if err := p.Wait(&a); err != nil {
@@ -153,7 +153,7 @@ func TestDangerousChangesAreNamed(t *testing.T) {
 // it worth nothing.
 func TestToolsChangeOnlyWhatWasShown(t *testing.T) {
 	const text = "package a\n\nfunc Harvest() {}\n"
-	e := edit(t, "helix", &core{indexed: true}, func(o *lsptest.Options) { keep(t, o, "a.go", text) }) // there quarry asks
+	e := edit(t, "helix", &core{indexed: true}, func(o *headless.Options) { keep(t, o, "a.go", text) }) // there quarry asks
 	b := open(t, e, "a.go", "go", text)
 	p, err := e.Start("quarry/tools.call", map[string]any{"name": "apply_unified_diff", "arguments": map[string]any{
 		"diff": "--- a/a.go\n+++ b/a.go\n@@ -3 +3 @@\n-func Harvest() {}\n+func Harvest() { reap() }\n",
@@ -161,12 +161,12 @@ func TestToolsChangeOnlyWhatWasShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	attend(t, e, lsptest.Yes) // shows the change
+	attend(t, e, headless.AcceptPrompt) // shows the change
 	attend(t, e, func(string, []string) string {
 		if err := e.Replace(b, 0, 0, "// news\n"); err != nil {
 			t.Error(err)
 		}
-		return lsptest.Apply
+		return headless.Apply
 	})
 	var a toolAnswer
 	if err := p.Wait(&a); err != nil {
@@ -180,7 +180,7 @@ func TestToolsChangeOnlyWhatWasShown(t *testing.T) {
 // What a model makes up for a token confirms nothing, and asks nobody.
 func TestToolsTakeNoToken(t *testing.T) {
 	const text = "package a\n\nfunc Harvest() {}\n"
-	e := edit(t, "vscode", &core{indexed: true}, func(o *lsptest.Options) { keep(t, o, "a.go", text) })
+	e := edit(t, "vscode", &core{indexed: true}, func(o *headless.Options) { keep(t, o, "a.go", text) })
 	b := open(t, e, "a.go", "go", text)
 	a := callTool(t, e, "apply_text_edits", map[string]any{
 		"path": "a.go", "confirmation_token": strings.Repeat("A", 26),
@@ -192,7 +192,7 @@ func TestToolsTakeNoToken(t *testing.T) {
 }
 
 // keep writes a file below the editor's root.
-func keep(t *testing.T, o *lsptest.Options, name, text string) {
+func keep(t *testing.T, o *headless.Options, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(o.Root, name), []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/agent"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // clock stands still but for those who wait for it, whose wait is over at once.
@@ -75,7 +75,7 @@ func (c *clock) holdNext() (begun <-chan bool, end func()) {
 func TestAQuestionAboutAChangeShowsItFirst(t *testing.T) {
 	plain := capabilities(`{"window":{"workDoneProgress":true,"showDocument":{"support":true}},"workspace":{"applyEdit":true,"workspaceEdit":{"changeAnnotationSupport":{},"resourceOperations":["create"]}},
 		"textDocument":{"codeAction":{"dataSupport":true,"honorsChangeAnnotations":true,"resolveSupport":{"properties":["edit"]}}}}`)
-	for name, option := range map[string]func(*lsptest.Options){"helix": func(*lsptest.Options) {}, "neovim": plain} {
+	for name, option := range map[string]func(*headless.Options){"helix": func(*headless.Options) {}, "neovim": plain} {
 		t.Run(name, func(t *testing.T) {
 			e := edit(t, name, &core{indexed: true, assistant: assistant{fix: fixFoo}}, option)
 			b := problemAt(t, e, "a.go")
@@ -120,9 +120,9 @@ func TestAnAnswerGivenWhileTypingDoesNotCount(t *testing.T) {
 		// before and after say whether a key was typed on that side of the answer.
 		before, after bool
 	}{
-		"Show changes right behind a key":   {lsptest.Show, true, false},
-		"Show changes right before a key":   {lsptest.Show, false, true},
-		"Discard, meant as a new line":      {lsptest.Discard, false, true},
+		"Show changes right behind a key":   {headless.Show, true, false},
+		"Show changes right before a key":   {headless.Show, false, true},
+		"Discard, meant as a new line":      {headless.Discard, false, true},
 		"a letter that closed the question": {"", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestAHastyDecisionIsRefused(t *testing.T) {
 				t.Error(err)
 			}
 			core.clock.pass(299 * time.Millisecond)
-			return lsptest.Apply
+			return headless.Apply
 		})
 	}
 	const says = "Not applied: you were typing when the answer came. Answer once more."
@@ -215,7 +215,7 @@ func TestProposalsForEditorsThatShowThem(t *testing.T) {
 		if diff := cmp.Diff(want, question); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		return lsptest.Discard
+		return headless.Discard
 	})
 	ended(t, e, "not applied")
 	if shown := e.Shown(); len(shown) > 0 || b.Text.String() != source {

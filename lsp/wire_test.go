@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"quarry/completion"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
-func send(t *testing.T, e *lsptest.Editor, format string, args ...any) {
+func send(t *testing.T, e *headless.Editor, format string, args ...any) {
 	t.Helper()
-	if err := e.SendBytes(lsptest.Frame(fmt.Appendf(nil, format, args...))); err != nil {
+	if err := e.SendBytes(headless.Frame(fmt.Appendf(nil, format, args...))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -74,7 +74,7 @@ func TestLocalhostURIs(t *testing.T) {
 		return ghost(req, "ghost"), nil
 	}}
 	e := edit(t, "vscode", c)
-	plain := lsptest.FileURI(filepath.Join(t.TempDir(), "a.go"))
+	plain := headless.FileURI(filepath.Join(t.TempDir(), "a.go"))
 	local := strings.Replace(plain, "file:///", "file://localhost/", 1)
 	ask := func(uri string) completion.Request {
 		t.Helper()

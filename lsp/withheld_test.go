@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"quarry/completion"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // seen is a core that keeps what it is asked to complete.
@@ -23,7 +23,7 @@ func seen(c *core) <-chan completion.Request {
 }
 
 // openURI opens a document that need not be a file.
-func openURI(t *testing.T, e *lsptest.Editor, uri, content string) {
+func openURI(t *testing.T, e *headless.Editor, uri, content string) {
 	t.Helper()
 	if err := e.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": uri, "languageId": "plaintext", "version": 1, "text": content,
@@ -32,7 +32,7 @@ func openURI(t *testing.T, e *lsptest.Editor, uri, content string) {
 	}
 }
 
-func askURI(t *testing.T, e *lsptest.Editor, method, uri string) string {
+func askURI(t *testing.T, e *headless.Editor, method, uri string) string {
 	t.Helper()
 	var raw json.RawMessage
 	if err := e.Call(soon(t), method, map[string]any{
@@ -94,7 +94,7 @@ func TestDocumentsOutsideTheFolders(t *testing.T) {
 	asked := seen(c)
 	e := edit(t, "vscode", c)
 	outside := t.TempDir()
-	at := func(name string) string { return lsptest.FileURI(filepath.Join(outside, name)) }
+	at := func(name string) string { return headless.FileURI(filepath.Join(outside, name)) }
 	openURI(t, e, at("one.go"), "package one")
 	openURI(t, e, at("two.go"), "package two")
 	openURI(t, e, at(".env"), "PASSWORD=hunter2")

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"quarry/index"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 const (
@@ -68,9 +68,9 @@ func keystrokes(server, dir string) error {
 
 // typeInto types n keystrokes, fewer if enough says so. It answers the times of the
 // changes and of the ghost texts.
-func typeInto(server, dir, state string, n int, enough func(*lsptest.Editor) bool) (took [2][]time.Duration, err error) {
+func typeInto(server, dir, state string, n int, enough func(*headless.Editor) bool) (took [2][]time.Duration, err error) {
 	ctx := context.Background()
-	profile, err := lsptest.LoadProfile("vscode")
+	profile, err := headless.LoadProfile("vscode")
 	if err != nil {
 		return took, err
 	}
@@ -83,7 +83,7 @@ func typeInto(server, dir, state string, n int, enough func(*lsptest.Editor) boo
 	defer os.RemoveAll(config)
 	// No model, and nothing of the person's own settings.
 	cmd.Env = append(os.Environ(), "QUARRY_STATE_DIR="+state, "XDG_CONFIG_HOME="+config, "OLLAMA_HOST=http://127.0.0.1:9")
-	e, err := lsptest.StartProcess(ctx, cmd, lsptest.Options{Profile: profile, Root: dir})
+	e, err := headless.StartProcess(ctx, cmd, headless.Options{Profile: profile, Root: dir})
 	if err != nil {
 		return took, err
 	}
@@ -108,7 +108,7 @@ func typeInto(server, dir, state string, n int, enough func(*lsptest.Editor) boo
 			return took, err
 		}
 		var answer any
-		var refused *lsptest.ResponseError
+		var refused *headless.ResponseError
 		if err := e.Call(ctx, "quarry/nothing", nil, &answer); err != nil && !errors.As(err, &refused) {
 			return took, err
 		}
@@ -126,10 +126,10 @@ func typeInto(server, dir, state string, n int, enough func(*lsptest.Editor) boo
 	return took, nil
 }
 
-func never(*lsptest.Editor) bool { return false }
+func never(*headless.Editor) bool { return false }
 
 // ended answers whether work that the server showed is done.
-func ended(e *lsptest.Editor) bool {
+func ended(e *headless.Editor) bool {
 	for _, p := range e.Progressed() {
 		var value struct{ Kind string }
 		if json.Unmarshal(p.Value, &value) == nil && value.Kind == "end" {

@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"quarry/completion/eval"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // latency is how long the models think.
@@ -109,7 +109,7 @@ func (o *oracle) ask(prompt string) string {
 
 // session is a running server and the editor's end of it.
 type session struct {
-	conn  *lsptest.Conn
+	conn  *headless.Conn
 	close func()
 }
 
@@ -166,8 +166,8 @@ func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // typeTrace types one insertion into a document of its own; took are the times to
 // the answers that had text.
-func (s subject) typeTrace(conn *lsptest.Conn, o *oracle, tr eval.Trace, n int, pace time.Duration) (keys int, took []time.Duration, err error) {
-	uri := lsptest.FileURI(filepath.Join(os.TempDir(), "peer", fmt.Sprint(n), tr.Document.Path))
+func (s subject) typeTrace(conn *headless.Conn, o *oracle, tr eval.Trace, n int, pace time.Duration) (keys int, took []time.Duration, err error) {
+	uri := headless.FileURI(filepath.Join(os.TempDir(), "peer", fmt.Sprint(n), tr.Document.Path))
 	doc := map[string]any{"uri": uri, "languageId": tr.Document.Language, "version": 0, "text": tr.Document.Text}
 	if err := conn.Notify("textDocument/didOpen", map[string]any{"textDocument": doc}); err != nil {
 		return 0, nil, err

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -187,7 +187,7 @@ func connect(cmd *exec.Cmd, options any) (*session, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	conn := lsptest.NewConn(pipes{out, in}, func(json.RawMessage, string, json.RawMessage) (any, error) { return nil, nil }, func(string, json.RawMessage) {})
+	conn := headless.NewConn(pipes{out, in}, func(json.RawMessage, string, json.RawMessage) (any, error) { return nil, nil }, func(string, json.RawMessage) {})
 	s := &session{conn: conn, close: func() {
 		conn.Close()
 		cmd.Process.Kill()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -99,7 +99,7 @@ const typedOn = " value("
 
 // line types the beginning of a line, asks for the rest, and types some of what
 // is shown.
-func (b *bench) line(doc *lsptest.Buffer, f *file) error {
+func (b *bench) line(doc *headless.Buffer, f *file) error {
 	took, err := b.change(doc)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 	"sync"
 	"time"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -88,7 +88,7 @@ type bench struct {
 	name   string // before each of its rows
 	ctx    context.Context
 	ollama *modeltest.Server
-	editor *lsptest.Editor
+	editor *headless.Editor
 	cmd    *exec.Cmd
 	root   string
 	assign string // between a name and its value
@@ -113,7 +113,7 @@ func (b *bench) start(quarry string) error {
 		b.received = time.Now()
 		return b.answer()
 	})
-	profile, err := lsptest.LoadProfile("helix") // which asks for nothing by itself
+	profile, err := headless.LoadProfile("helix") // which asks for nothing by itself
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (b *bench) start(quarry string) error {
 	b.cmd = exec.Command(quarry, "lsp", "--log-level=error", "--ollama="+b.ollama.URL, "--state-dir="+filepath.Join(b.root, ".state"))
 	b.cmd.Stderr = os.Stderr
 	b.cmd.Env = append(os.Environ(), "QUARRY_COMPLETION_MAX_FILE_BYTES=16000000")
-	b.editor, err = lsptest.StartProcess(b.ctx, b.cmd, lsptest.Options{Profile: profile, Root: b.root})
+	b.editor, err = headless.StartProcess(b.ctx, b.cmd, headless.Options{Profile: profile, Root: b.root})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (b *bench) completions() []modeltest.Request {
 // document opens a Go file of about n lines with the cursor in its middle,
 // before a statement: what is typed there does not parse together with that,
 // which is the harder case for the syntax gate.
-func (b *bench) document(name string, lines int) (*lsptest.Buffer, error) {
+func (b *bench) document(name string, lines int) (*headless.Buffer, error) {
 	var text strings.Builder
 	text.WriteString("package bench\n")
 	for i := 0; i < lines; i += 5 {
@@ -165,7 +165,7 @@ func (b *bench) document(name string, lines int) (*lsptest.Buffer, error) {
 
 // type1 begins a new line with a name nobody has typed before, so that no
 // earlier answer serves.
-func (b *bench) type1(doc *lsptest.Buffer) error {
+func (b *bench) type1(doc *headless.Buffer) error {
 	lead := "\n\t"
 	if doc.Text.LineCount() == 1 {
 		lead = ";" // it stays one line
@@ -178,7 +178,7 @@ func (b *bench) type1(doc *lsptest.Buffer) error {
 func overhead(all []*bench) error {
 	for _, lines := range []int{100, 1_000, 20_000} {
 		times := make([]struct{ sent, back, sum []time.Duration }, len(all))
-		docs, used := make([]*lsptest.Buffer, len(all)), make([]time.Duration, len(all))
+		docs, used := make([]*headless.Buffer, len(all)), make([]time.Duration, len(all))
 		for i, b := range all {
 			var err error
 			if docs[i], err = b.document(fmt.Sprintf("overhead%d.go", lines), lines); err != nil {
@@ -214,7 +214,7 @@ func overhead(all []*bench) error {
 }
 
 // complete writes a line with the help of a completion.
-func (b *bench) complete(doc *lsptest.Buffer) (sent, back time.Duration, err error) {
+func (b *bench) complete(doc *headless.Buffer) (sent, back time.Duration, err error) {
 	if sent, back, err = b.ask(doc); err != nil {
 		return 0, 0, err
 	}
@@ -224,7 +224,7 @@ func (b *bench) complete(doc *lsptest.Buffer) (sent, back time.Duration, err err
 }
 
 // ask types the beginning of a line and asks for a completion.
-func (b *bench) ask(doc *lsptest.Buffer) (sent, back time.Duration, err error) {
+func (b *bench) ask(doc *headless.Buffer) (sent, back time.Duration, err error) {
 	if err := b.type1(doc); err != nil {
 		return 0, 0, err
 	}
@@ -247,7 +247,7 @@ func (b *bench) ask(doc *lsptest.Buffer) (sent, back time.Duration, err error) {
 }
 
 // ping waits until the server has handled all that was sent before.
-func (b *bench) ping(doc *lsptest.Buffer) error {
+func (b *bench) ping(doc *headless.Buffer) error {
 	return b.editor.Call(b.ctx, "quarry/completion.explain", map[string]any{"textDocument": map[string]any{"uri": doc.URI}}, nil)
 }
 
@@ -255,7 +255,7 @@ func (b *bench) ping(doc *lsptest.Buffer) error {
 // has handled it.
 func changes(all []*bench) error {
 	for _, lines := range []int{100, 1_000, 20_000} {
-		docs, took := make([]*lsptest.Buffer, len(all)), make([][]time.Duration, len(all))
+		docs, took := make([]*headless.Buffer, len(all)), make([][]time.Duration, len(all))
 		for i, b := range all {
 			var err error
 			if docs[i], err = b.document(fmt.Sprintf("changes%d.go", lines), lines); err != nil {
@@ -278,7 +278,7 @@ func changes(all []*bench) error {
 }
 
 // change types one character.
-func (b *bench) change(doc *lsptest.Buffer) (time.Duration, error) {
+func (b *bench) change(doc *headless.Buffer) (time.Duration, error) {
 	begin := time.Now()
 	if err := b.editor.Replace(doc, doc.Cursor, doc.Cursor, "x"); err != nil {
 		return 0, err

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -34,13 +34,13 @@ func TestWorkspaceSettingsChooseNoModel(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n\nvar canary = \n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			profile, err := lsptest.LoadProfile("neovim")
+			profile, err := headless.LoadProfile("neovim")
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command("quarry", "lsp", "--log-level=error", "--ollama="+s.URL)
 			cmd.Env = append(os.Environ(), "QUARRY_STATE_DIR="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
-			e, err := lsptest.StartProcess(t.Context(), cmd, lsptest.Options{
+			e, err := headless.StartProcess(t.Context(), cmd, headless.Options{
 				Profile: profile, Root: root, InitializationOptions: configuration, Configuration: configuration,
 			})
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 func (a *app) completeCommand() *cobra.Command {
@@ -114,7 +114,7 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	case info.Size() > maxCompleteBytes:
 		return fmt.Errorf("%s has %d MB, too much to complete in", at.file, info.Size()>>20)
 	}
-	content, language, err := lsptest.ReadDocument(root, relative)
+	content, language, err := headless.ReadDocument(root, relative)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 	return err
 }
 
-func (a *app) printCompletion(b *lsptest.Buffer, why lsp.Explanation, showPrompt bool) error {
+func (a *app) printCompletion(b *headless.Buffer, why lsp.Explanation, showPrompt bool) error {
 	out := completeOutput{
 		Items:   []completeItem{},
 		Prompt:  completePrompt{Tokens: why.Prompt.Tokens, Snippets: why.Prompt.Snippets},
@@ -188,7 +188,7 @@ func (a *app) printCompletion(b *lsptest.Buffer, why lsp.Explanation, showPrompt
 }
 
 // explanation asks the server where the buffer's ghost text came from.
-func explanation(ctx context.Context, e *lsptest.Editor, b *lsptest.Buffer) (lsp.Explanation, error) {
+func explanation(ctx context.Context, e *headless.Editor, b *headless.Buffer) (lsp.Explanation, error) {
 	var why lsp.Explanation
 	err := e.Call(ctx, lsp.MethodExplainCompletion, map[string]any{"textDocument": map[string]any{"uri": b.URI}}, &why)
 	if why.Prompt.Snippets == nil {

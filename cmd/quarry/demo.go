@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/cmd/internal/cli"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/testdata"
 )
 
@@ -69,7 +69,7 @@ func (a *app) demo(ctx context.Context) error {
 	defer quit()
 	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	for i, p := range places {
-		content, language, err := lsptest.ReadDocument(root, p.File)
+		content, language, err := headless.ReadDocument(root, p.File)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -33,11 +33,11 @@ func TestStatusOfARunningServer(t *testing.T) {
 		code <- run(ctx, []string{"lsp", "--ollama", fake.URL, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
 		server.Close()
 	}()
-	profile, err := lsptest.LoadProfile("vscode")
+	profile, err := headless.LoadProfile("vscode")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := lsptest.Connect(ctx, client, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,11 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 		code <- run(ctx, []string{"lsp", "--ollama", fake.URL, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
 		server.Close()
 	}()
-	profile, err := lsptest.LoadProfile("neovim")
+	profile, err := headless.LoadProfile("neovim")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := lsptest.Connect(ctx, client, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // TestListen serves one editor after the other over TCP until it is told to end.
@@ -41,13 +41,13 @@ func TestListen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(conn, "%s%s", header, lsptest.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)))
+		fmt.Fprintf(conn, "%s%s", header, headless.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)))
 		if answer, _ := io.ReadAll(conn); len(answer) > 0 { // it may be reset
 			t.Errorf("without the token it answers %s", answer)
 		}
 		conn.Close()
 	}
-	profile, err := lsptest.LoadProfile("neovim")
+	profile, err := headless.LoadProfile("neovim")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestListen(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(conn, "%s\r\n", token) // the first line of the first header
-		e, err := lsptest.Connect(ctx, conn, lsptest.Options{Profile: profile, Root: t.TempDir()})
+		e, err := headless.Connect(ctx, conn, headless.Options{Profile: profile, Root: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

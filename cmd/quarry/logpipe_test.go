@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // Whoever reads gets every line, in order.
@@ -62,11 +62,11 @@ func TestServerWhoseLogNobodyReads(t *testing.T) {
 		code <- run(t.Context(), []string{"lsp", "--ollama", "127.0.0.1:1", "--state-dir", t.TempDir(), "--log-level", "debug"}, server, server, stderr)
 		server.Close()
 	}()
-	profile, err := lsptest.LoadProfile("vscode")
+	profile, err := headless.LoadProfile("vscode")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := lsptest.Connect(t.Context(), client, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	e, err := headless.Connect(t.Context(), client, headless.Options{Profile: profile, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"quarry/index"
 	"quarry/index/walk/walktest"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // Y1: no file of rules ends the server, hangs it, or makes it large. Each attack is
@@ -54,13 +54,13 @@ func TestHostileRuleFiles(t *testing.T) {
 			if attack.make != nil {
 				attack.make(t, filepath.Join(root, attack.file))
 			}
-			profile, err := lsptest.LoadProfile("neovim")
+			profile, err := headless.LoadProfile("neovim")
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command("quarry", "lsp", "--log-level=error", "--ollama="+noOllama)
 			cmd.Env = append(os.Environ(), "QUARRY_STATE_DIR="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
-			e, err := lsptest.StartProcess(t.Context(), cmd, lsptest.Options{Profile: profile, Root: root})
+			e, err := headless.StartProcess(t.Context(), cmd, headless.Options{Profile: profile, Root: root})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"quarry/cmd/internal/cli"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // screen draws a buffer with its ghost text as an editor would.
@@ -30,7 +30,7 @@ func (s screen) ghost(text string) string {
 }
 
 // render answers lines of b around its cursor, each with its number.
-func (s screen) render(path string, b *lsptest.Buffer) string {
+func (s screen) render(path string, b *headless.Buffer) string {
 	var out strings.Builder
 	line := b.Text.LineAt(b.Cursor)
 	start, end := b.Text.LineBounds(line)

@@ -7,7 +7,7 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 // serverOptions are those of a language server over this app's settings.
@@ -26,8 +26,8 @@ func (a *app) serverOptions(patient bool) lsp.Options {
 
 // headless starts a language server in this process and a headless editor on
 // root that speaks to it. quit ends both.
-func (a *app) headless(ctx context.Context, root string) (e *lsptest.Editor, quit func() error, err error) {
-	profile, err := lsptest.LoadProfile("vscode")
+func (a *app) headless(ctx context.Context, root string) (e *headless.Editor, quit func() error, err error) {
+	profile, err := headless.LoadProfile("vscode")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,7 +37,7 @@ func (a *app) headless(ctx context.Context, root string) (e *lsptest.Editor, qui
 		defer close(ended)
 		lsp.Serve(ctx, server, a.serverOptions(true))
 	}()
-	e, err = lsptest.Connect(ctx, client, lsptest.Options{Profile: profile, Root: root})
+	e, err = headless.Connect(ctx, client, headless.Options{Profile: profile, Root: root})
 	if err != nil {
 		_ = client.Close()
 		<-ended

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"quarry/index"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -78,7 +78,7 @@ func (p *player) assist(ctx context.Context, verb, rest string) (done bool, err 
 		if at < 0 {
 			return true, fmt.Errorf("%q does not stand in the document", both[0])
 		}
-		b.Diagnostics = append(b.Diagnostics, lsptest.Diagnostic{Start: at, End: at + len(both[0]), Severity: 1, Source: "compiler", Message: both[1]})
+		b.Diagnostics = append(b.Diagnostics, headless.Diagnostic{Start: at, End: at + len(both[0]), Severity: 1, Source: "compiler", Message: both[1]})
 		b.Cursor = at
 		return true, nil
 	case "errors":
@@ -228,7 +228,7 @@ func (p *player) errors(ctx context.Context, want []string) error {
 	return nil
 }
 
-func (p *player) actions(ctx context.Context) ([]lsptest.Action, error) {
+func (p *player) actions(ctx context.Context) ([]headless.Action, error) {
 	start, end := p.buffer.Cursor, p.buffer.Cursor
 	if p.selected[1] > p.selected[0] {
 		start, end = p.selected[0], p.selected[1]
@@ -236,14 +236,14 @@ func (p *player) actions(ctx context.Context) ([]lsptest.Action, error) {
 	return p.editor.CodeActions(ctx, p.buffer, start, end)
 }
 
-func (p *player) action(ctx context.Context, part string) (lsptest.Action, error) {
+func (p *player) action(ctx context.Context, part string) (headless.Action, error) {
 	actions, err := p.actions(ctx)
 	if err != nil {
-		return lsptest.Action{}, err
+		return headless.Action{}, err
 	}
-	i := slices.IndexFunc(actions, func(a lsptest.Action) bool { return strings.Contains(a.Title, part) })
+	i := slices.IndexFunc(actions, func(a headless.Action) bool { return strings.Contains(a.Title, part) })
 	if i < 0 {
-		return lsptest.Action{}, fmt.Errorf("no action contains %q", part)
+		return headless.Action{}, fmt.Errorf("no action contains %q", part)
 	}
 	return actions[i], nil
 }
@@ -297,7 +297,7 @@ func (p *player) decide(ctx context.Context, answers []string) error {
 		case "yes":
 			err = p.editor.Agree(ctx)
 		case "no":
-			err = p.editor.Attend(ctx, lsptest.No)
+			err = p.editor.Attend(ctx, headless.RejectPrompt)
 		case "apply": // what the server has the editor do
 			err = p.editor.Attend(ctx, nil)
 		case "close":

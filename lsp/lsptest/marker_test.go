@@ -18,7 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -133,14 +133,14 @@ func TestMain(m *testing.M) {
 type player struct {
 	t       *testing.T
 	archive *txtar.Archive
-	profile lsptest.Profile
+	profile headless.Profile
 	root    string
 	model   *modeltest.Server
 	stderr  *log
 	config  any
 
-	editor   *lsptest.Editor // started by the first command that needs it
-	buffer   *lsptest.Buffer
+	editor   *headless.Editor // started by the first command that needs it
+	buffer   *headless.Buffer
 	selected [2]int // the range that actions are for, the cursor if it is empty
 
 	replies *replies
@@ -150,7 +150,7 @@ type player struct {
 const stepTimeout = 2 * time.Minute
 
 func play(t *testing.T, archive *txtar.Archive, editor string) {
-	profile, err := lsptest.LoadProfile(editor)
+	profile, err := headless.LoadProfile(editor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,7 +438,7 @@ func (p *player) open(ctx context.Context, name string) error {
 		cmd.Stderr = p.stderr
 		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+p.root, "XDG_STATE_HOME="+p.t.TempDir(),
 			"GORACE=atexit_sleep_ms=0") // else every process sleeps a second at its end
-		p.editor, err = lsptest.StartProcess(ctx, cmd, lsptest.Options{
+		p.editor, err = headless.StartProcess(ctx, cmd, headless.Options{
 			// Settings from before the start hold from the first keystroke on.
 			Profile: p.profile, Root: p.root, InitializationOptions: p.config, ProcessID: os.Getpid(),
 		})
@@ -456,7 +456,7 @@ func (p *player) open(ctx context.Context, name string) error {
 		return err
 	}
 	text, cursor := unmark(marked)
-	p.buffer, err = p.editor.Open(name, lsptest.LanguageID(name), text)
+	p.buffer, err = p.editor.Open(name, headless.LanguageID(name), text)
 	p.buffer.Cursor = cursor
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/lsp"
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 	"quarry/model/ollamatest"
 )
 
@@ -24,7 +24,7 @@ func TestRealOllama(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := lsptest.LoadProfile("neovim")
+	profile, err := headless.LoadProfile("neovim")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestRealOllama(t *testing.T) {
 	cmd := exec.Command(path, "lsp", "--log-level=info", "--ollama="+ollama.URL)
 	cmd.Stderr = stderr
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
-	e, err := lsptest.StartProcess(ctx, cmd, lsptest.Options{Profile: profile, Root: t.TempDir()})
+	e, err := headless.StartProcess(ctx, cmd, headless.Options{Profile: profile, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,11 @@ import (
 	"os"
 	"strings"
 
-	"quarry/lsp/lsptest"
+	"quarry/lsp/headless"
 )
 
 func main() {
-	var conn *lsptest.Conn
+	var conn *headless.Conn
 	ready := make(chan struct{})
 	answer := func(_ json.RawMessage, method string, _ json.RawMessage) (any, error) {
 		if method == "initialize" {
@@ -36,13 +36,13 @@ func main() {
 			}
 		}
 	}
-	conn = lsptest.NewConn(stdio{os.Stdin, os.Stdout}, answer, observe)
+	conn = headless.NewConn(stdio{os.Stdin, os.Stdout}, answer, observe)
 	close(ready)
 	<-conn.Done()
 }
 
 // report publishes the errors of a document that was opened or changed.
-func report(conn *lsptest.Conn, params json.RawMessage) error {
+func report(conn *headless.Conn, params json.RawMessage) error {
 	var p struct {
 		TextDocument   struct{ URI, Text string }
 		ContentChanges []struct{ Text string }

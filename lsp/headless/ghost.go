@@ -1,4 +1,4 @@
-package lsptest
+package headless
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func (g *Ghost) Suffix(b *Buffer) string {
 	return g.InsertText[min(len(g.InsertText), b.Cursor-g.Start):]
 }
 
-// Type types s at the cursor as a person does: a change for each character and,
+// Type types s at the cursor as a user does: a change for each character and,
 // in an editor that shows ghost text, an automatic request after it. Ghost text
 // that begins with what is typed stays on the screen and no request is needed,
 // as all editors do.

@@ -1,4 +1,4 @@
-package lsptest
+package headless
 
 import (
 	"context"
@@ -220,7 +220,7 @@ func (e *Editor) Execute(ctx context.Context, command string, args ...any) error
 	return e.Call(ctx, "workspace/executeCommand", map[string]any{"command": command, "arguments": args}, nil)
 }
 
-// Page is the text of the document that the server had shown last, as the person
+// Page is the text of the document that the server had shown last, as the user
 // reads it now; "" if none was.
 func (e *Editor) Page() (string, error) {
 	e.mu.Lock()

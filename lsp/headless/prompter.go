@@ -1,4 +1,4 @@
-package lsptest
+package headless
 
 import (
 	"context"
@@ -8,22 +8,22 @@ import (
 	"slices"
 )
 
-// Person answers a question of the server or the editor with one of choices, or
+// Prompter answers a question of the server or the editor with one of choices, or
 // with "" to close it.
-type Person func(question string, choices []string) string
+type Prompter func(question string, choices []string) string
 
-// What a person can say to a change.
+// What the user can say to a change.
 const (
 	Apply   = "Apply"
 	Show    = "Show changes"
 	Discard = "Discard"
 )
 
-// Yes wants a change, and looks at it first where it must; No discards it. Of other
+// AcceptPrompt wants a change, and looks at it first where it must; RejectPrompt discards it. Of other
 // choices they take the first and the last.
 var (
-	Yes Person = func(_ string, choices []string) string { return firstOf(choices, Apply, Show, choices[0]) }
-	No  Person = func(_ string, choices []string) string { return firstOf(choices, Discard, choices[len(choices)-1]) }
+	AcceptPrompt Prompter = func(_ string, choices []string) string { return firstOf(choices, Apply, Show, choices[0]) }
+	RejectPrompt Prompter = func(_ string, choices []string) string { return firstOf(choices, Discard, choices[len(choices)-1]) }
 )
 
 // firstOf is the first of wanted that is among choices.
@@ -39,7 +39,7 @@ const (
 // errLater is answered to a Conn whose request is replied to later.
 var errLater = errors.New("answered later")
 
-// request is one of the server's that waits for the person, or a proposal of its,
+// request is one of the server's that waits for the user, or a proposal of its,
 // which has no id.
 type request struct {
 	id     json.RawMessage
@@ -50,25 +50,25 @@ type request struct {
 // proposal is a change that the server proposes to an editor which shows it.
 type proposal struct{ ID, Title, Reason, Basis, Diff string }
 
-// Agree has the person want the change that the server asks about, until it is
+// Agree has the user want the change that the server asks about, until it is
 // applied.
 func (e *Editor) Agree(ctx context.Context) error {
 	for {
-		if method, err := e.attend(ctx, Yes); err != nil || method == methodApply {
+		if method, err := e.attend(ctx, AcceptPrompt); err != nil || method == methodApply {
 			return err
 		}
 	}
 }
 
 // Attend waits for the next question, proposal or change of the server's, lets the
-// person answer, and applies what is to be applied, of which nobody is asked.
-func (e *Editor) Attend(ctx context.Context, person Person) error {
-	_, err := e.attend(ctx, person)
+// user answer, and applies what is to be applied, of which nobody is asked.
+func (e *Editor) Attend(ctx context.Context, user Prompter) error {
+	_, err := e.attend(ctx, user)
 	return err
 }
 
 // attend is Attend; it answers what the server wanted.
-func (e *Editor) attend(ctx context.Context, person Person) (method string, err error) {
+func (e *Editor) attend(ctx context.Context, user Prompter) (method string, err error) {
 	var r request
 	err = e.Await(ctx, func() bool {
 		e.mu.Lock()
@@ -85,7 +85,7 @@ func (e *Editor) attend(ctx context.Context, person Person) (method string, err 
 	}
 	switch r.method {
 	case methodProposal:
-		return r.method, e.judge(ctx, r, person)
+		return r.method, e.judge(ctx, r, user)
 	case methodApply:
 		return r.method, e.change(r)
 	}
@@ -100,7 +100,7 @@ func (e *Editor) attend(ctx context.Context, person Person) (method string, err 
 	for _, a := range p.Actions {
 		choices = append(choices, a.Title)
 	}
-	if chosen := person(p.Message, choices); chosen != "" {
+	if chosen := user(p.Message, choices); chosen != "" {
 		return r.method, e.Reply(r.id, map[string]string{"title": chosen}, nil)
 	}
 	return r.method, e.Reply(r.id, nil, nil)
@@ -126,13 +126,13 @@ func (e *Editor) change(r request) error {
 	return e.Reply(r.id, answer, nil)
 }
 
-// judge shows a proposal to the person and tells the server what they say of it.
-func (e *Editor) judge(ctx context.Context, r request, person Person) error {
+// judge shows a proposal to the user and tells the server what they say of it.
+func (e *Editor) judge(ctx context.Context, r request, user Prompter) error {
 	var p proposal
 	if err := json.Unmarshal(r.params, &p); err != nil {
 		return err
 	}
-	chosen := person(fmt.Sprintf("%s\n%s %s\n%s", p.Title, p.Reason, p.Basis, p.Diff), []string{Apply, Discard})
+	chosen := user(fmt.Sprintf("%s\n%s %s\n%s", p.Title, p.Reason, p.Basis, p.Diff), []string{Apply, Discard})
 	var result struct {
 		Open    bool
 		Message string

@@ -1,10 +1,10 @@
-// Package lsptest is a headless editor: it speaks LSP to a language server as a
+// Package headless is a headless editor: it speaks LSP to a language server as a
 // real editor does, keeps buffers, types into them, shows ghost text and accepts
 // it. quarry's own tests and `quarry complete` and `quarry demo` drive the server
 // through it.
 //
 // How an editor speaks is data (Profile); scenarios are txtar files (Run).
-package lsptest
+package headless
 
 import (
 	"context"
@@ -60,7 +60,7 @@ type Editor struct {
 	documents     []string               // shown by window/showDocument; guarded by mu
 	virtual       map[string]string      // texts of virtual documents on the screen; guarded by mu
 	refreshed     int                    // how often they were read; guarded by mu
-	requests      []request              // of the server's that wait for the person; guarded by mu
+	requests      []request              // of the server's that wait for the user; guarded by mu
 	published     map[string][]published // the server's own diagnostics by URI; guarded by mu
 	changed       chan struct{}          // closed and renewed on each notification; guarded by mu
 }
@@ -155,7 +155,7 @@ func Connect(ctx context.Context, rwc io.ReadWriteCloser, opts Options) (*Editor
 	return e, e.Notify("initialized", map[string]any{})
 }
 
-// answerServer is what the editor answers by itself; what is for the person waits
+// answerServer is what the editor answers by itself; what is for the user waits
 // for Attend.
 func (e *Editor) answerServer(id json.RawMessage, method string, params json.RawMessage) (any, error) {
 	switch method {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/agent"
-	"quarry/lsp"
+	"quarry/lsp/assist"
 	"quarry/lsp/headless"
 )
 
@@ -527,7 +527,7 @@ func TestAskAnswersInParts(t *testing.T) {
 			params["partialResultToken"] = token
 		}
 		var result json.RawMessage
-		if err := e.Call(soon(t), lsp.MethodAsk, params, &result); err != nil {
+		if err := e.Call(soon(t), assist.MethodAsk, params, &result); err != nil {
 			t.Fatal(err)
 		}
 		want := `{"text":"It is there: a.go:1.","citations":[{"path":"a.go","start_line":1,"end_line":1}],"removed_citations":1,"unfounded":false}`
@@ -552,8 +552,8 @@ func TestAskAnswersInParts(t *testing.T) {
 	if got.Text != "where?" || got.About == nil || got.About.End != 9 || got.About.Document.Text != source {
 		t.Errorf("the engine's question: %+v", got)
 	}
-	wantCode(t, "no question", e.Call(soon(t), lsp.MethodAsk, map[string]any{"question": " "}, nil), -32602)
-	wantCode(t, "a token of a wrong type", e.Call(soon(t), lsp.MethodAsk, map[string]any{"question": "x", "partialResultToken": true}, nil), -32602)
+	wantCode(t, "no question", e.Call(soon(t), assist.MethodAsk, map[string]any{"question": " "}, nil), -32602)
+	wantCode(t, "a token of a wrong type", e.Call(soon(t), assist.MethodAsk, map[string]any{"question": "x", "partialResultToken": true}, nil), -32602)
 }
 
 func TestAskingIsCancelledWithItsRequest(t *testing.T) {
@@ -564,7 +564,7 @@ func TestAskingIsCancelledWithItsRequest(t *testing.T) {
 		return agent.Answer{}, ctx.Err()
 	}}}
 	e := edit(t, "vscode", c)
-	p, err := e.Start(lsp.MethodAsk, map[string]any{"question": "where?"})
+	p, err := e.Start(assist.MethodAsk, map[string]any{"question": "where?"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"quarry/agent"
 )
 
-// assistant is an lsp.Assistant whose answers a test scripts.
+// assistant is an assist.Assistant whose answers a test scripts.
 type assistant struct {
 	unavailable error
 	explain     func(context.Context, agent.Problem, func(string) bool) (agent.Explanation, error)

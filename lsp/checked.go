@@ -10,6 +10,7 @@ import (
 	"quarry/agent"
 	"quarry/diagnostics"
 	"quarry/index/walk"
+	"quarry/lsp/document"
 	"quarry/lsp/settings"
 )
 
@@ -23,7 +24,7 @@ func (s *Server) check(u uri.URI) {
 	if now, _ := s.current(); !now.Diagnostics.Syntax {
 		return
 	}
-	ctx, done := s.checks.begin(s.base, string(u))
+	ctx, done := s.checks.Begin(s.base, string(u))
 	s.task("check the syntax", func(context.Context) error {
 		defer done()
 		timer := time.NewTimer(checkDelay)
@@ -33,7 +34,7 @@ func (s *Server) check(u uri.URI) {
 		case <-ctx.Done():
 			return nil
 		}
-		doc := s.docs.get(u)
+		doc := s.docs.Get(u)
 		if doc == nil || doc.Stale {
 			return nil
 		}
@@ -47,7 +48,7 @@ func (s *Server) check(u uri.URI) {
 		if err := s.publish(doc, problems); err != nil {
 			return err
 		}
-		if s.docs.get(u) == nil { // closed meanwhile
+		if s.docs.Get(u) == nil { // closed meanwhile
 			return s.publish(doc, nil)
 		}
 		return nil
@@ -55,11 +56,11 @@ func (s *Server) check(u uri.URI) {
 }
 
 // publish tells the client all problems that quarry itself sees in a document.
-func (s *Server) publish(doc *Document, problems []agent.Problem) error {
+func (s *Server) publish(doc *document.Document, problems []agent.Problem) error {
 	list := []protocol.Diagnostic{}
 	for _, p := range problems {
 		list = append(list, protocol.Diagnostic{
-			Range:    protocolRange(doc.Text, p.Start, p.End, s.encoding),
+			Range:    document.Range(doc.Text, p.Start, p.End, s.encoding),
 			Severity: protocol.DiagnosticSeverityError,
 			Source:   protocol.NewOptional(p.Source),
 			Code:     protocol.String(p.Code),
@@ -67,7 +68,7 @@ func (s *Server) publish(doc *Document, problems []agent.Problem) error {
 		})
 	}
 	return s.client.PublishDiagnostics(s.base, &protocol.PublishDiagnosticsParams{
-		URI: s.spelled(doc.URI), Version: protocol.NewOptional(doc.Version), Diagnostics: list,
+		URI: s.spellings.Spelled(doc.URI), Version: protocol.NewOptional(doc.Version), Diagnostics: list,
 	})
 }
 
@@ -77,7 +78,7 @@ func (s *Server) checkAll(before, now settings.Settings) {
 	if before.Diagnostics.Syntax == now.Diagnostics.Syntax {
 		return
 	}
-	for _, doc := range s.docs.others("") {
+	for _, doc := range s.docs.Others("") {
 		if now.Diagnostics.Syntax {
 			s.check(doc.URI)
 		} else if err := s.uncheck(doc); err != nil && s.base.Err() == nil {
@@ -87,7 +88,7 @@ func (s *Server) checkAll(before, now settings.Settings) {
 }
 
 // uncheck takes back what was told of a document.
-func (s *Server) uncheck(doc *Document) error {
-	s.checks.cancel(string(doc.URI))
+func (s *Server) uncheck(doc *document.Document) error {
+	s.checks.Cancel(string(doc.URI))
 	return s.publish(doc, nil)
 }

@@ -12,7 +12,9 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/completion"
+	"quarry/lsp/document"
 	"quarry/lsp/markdown"
+	"quarry/lsp/wire"
 )
 
 // The commands of executeCommand. Each answers at once; what takes time goes on
@@ -29,33 +31,32 @@ const (
 	CommandWithout = "quarry.withoutModel"
 )
 
-var commands = map[string]func(*Server, []protocol.LSPAny) error{
-	commandAccepted:                    (*Server).accepted,
-	commandExplain:                     (*Server).showExplanation,
-	commandPrefix + string(doExplain):  errandCommand(doExplain),
-	commandPrefix + string(doFix):      errandCommand(doFix),
-	commandPrefix + string(doRefactor): errandCommand(doRefactor),
-	commandPrefix + string(doAsk):      errandCommand(doAsk),
-	CommandWithout: func(s *Server, _ []protocol.LSPAny) error {
-		s.task("show what works", func(context.Context) error { return s.show("without-a-model", withoutModel) })
+// commandTable is what is run by workspace/executeCommand.
+func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
+	table := s.assist.Commands()
+	table[commandAccepted] = s.accepted
+	table[commandExplain] = s.showExplanation
+	table[CommandWithout] = func([]protocol.LSPAny) error {
+		s.task("show what works", func(context.Context) error { return s.assist.Screen().Show("without-a-model", withoutModel) })
 		return nil
-	},
-	commandRebuild: func(s *Server, _ []protocol.LSPAny) error {
+	}
+	table[commandRebuild] = func([]protocol.LSPAny) error {
 		s.currentCore().Rebuild()
 		return nil
-	},
+	}
+	return table
 }
 
 // commandNames are announced, sorted.
-func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
+func (s *Server) commandNames() []string { return slices.Sorted(maps.Keys(s.commands)) }
 
 // ExecuteCommand implements workspace/executeCommand.
 func (s *Server) ExecuteCommand(_ context.Context, params *protocol.ExecuteCommandParams) (protocol.LSPAny, error) {
-	run, ok := commands[params.Command]
+	run, ok := s.commands[params.Command]
 	if !ok {
-		return nil, invalidParams("there is no command %q; there are %s", params.Command, strings.Join(commandNames(), ", "))
+		return nil, wire.InvalidParams("there is no command %q; there are %s", params.Command, strings.Join(s.commandNames(), ", "))
 	}
-	return nil, run(s, params.Arguments)
+	return nil, run(params.Arguments)
 }
 
 // withoutModel is the page of CommandWithout.
@@ -81,7 +82,7 @@ type acceptedArgs struct {
 }
 
 // acceptCommand tells the server that an item was accepted.
-func (s *Server) acceptCommand(doc *Document, item completion.Item) protocol.Command {
+func (s *Server) acceptCommand(doc *document.Document, item completion.Item) protocol.Command {
 	at := doc.Text.OffsetToPosition(item.Start, s.encoding).After(item.Text, s.encoding)
 	raw, err := json.Marshal(acceptedArgs{doc.URI, protocol.Position{Line: at.Line, Character: at.Character}})
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Server) accepted(args []protocol.LSPAny) error {
 	}
 	var a acceptedArgs
 	if err := json.Unmarshal(args[0], &a); err != nil {
-		return invalidParams("argument of %s: %v", commandAccepted, err)
+		return wire.InvalidParams("argument of %s: %v", commandAccepted, err)
 	}
 	req, open := s.completionRequest(protocol.TextDocumentPositionParams{
 		TextDocument: protocol.TextDocumentIdentifier{URI: a.URI}, Position: a.Position,
@@ -125,7 +126,7 @@ func (s *Server) showExplanation(args []protocol.LSPAny) error {
 	if last, ok := s.ledgers.Load(string(u)); ok {
 		text = explain(last.(*completion.Result)).markdown(string(u))
 	}
-	s.task("show the explanation", func(context.Context) error { return s.show("completion", text) })
+	s.task("show the explanation", func(context.Context) error { return s.assist.Screen().Show("completion", text) })
 	return nil
 }
 
@@ -133,22 +134,22 @@ func (s *Server) showExplanation(args []protocol.LSPAny) error {
 // one, or the last edited.
 func (s *Server) documentArgument(args []protocol.LSPAny) (uri.URI, error) {
 	if len(args) == 0 || string(args[0]) == "null" {
-		if docs := s.docs.others(""); len(docs) > 0 {
+		if docs := s.docs.Others(""); len(docs) > 0 {
 			return docs[0].URI, nil
 		}
-		return "", invalidParams("no document is open")
+		return "", wire.InvalidParams("no document is open")
 	}
 	var raw string
 	if json.Unmarshal(args[0], &raw) != nil {
 		var object struct{ URI string }
 		if err := json.Unmarshal(args[0], &object); err != nil {
-			return "", invalidParams("the argument %s names no document", args[0])
+			return "", wire.InvalidParams("the argument %s names no document", args[0])
 		}
 		raw = object.URI
 	}
-	u, err := parseURI(raw)
+	u, err := wire.ParseURI(raw)
 	if err != nil {
-		return "", invalidParams("the argument %q names no document: %v", raw, err)
+		return "", wire.InvalidParams("the argument %q names no document: %v", raw, err)
 	}
 	return u, nil
 }

@@ -3,70 +3,63 @@ package lsp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"maps"
+	"reflect"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
 
 	"quarry/completion"
+	"quarry/index"
+	"quarry/lsp/assist"
+	"quarry/lsp/wire"
 	"quarry/retrieval"
 )
 
-// customMethods are the requests that quarry adds to LSP. Each runs on the read
-// loop and detaches itself if it takes time.
-var customMethods map[string]func(*Server, context.Context, json.RawMessage) (any, error)
-
-func init() {
-	customMethods = map[string]func(*Server, context.Context, json.RawMessage) (any, error){
-		MethodExplainCompletion:  (*Server).explainCompletion,
-		MethodAsk:                (*Server).ask,
-		"quarry/tools.list":      (*Server).listTools,
-		"quarry/tools.call":      (*Server).callTool,
-		methodDecide:             (*Server).decideProposal,
-		MethodStatus:             (*Server).status,
-		MethodMetrics:            (*Server).metrics,
-		"quarry/index.status":    (*Server).indexStatus,
-		"quarry/index.rebuild":   (*Server).indexRebuild,
-		"quarry/search.lexical":  searchIn(retrieval.SignalsLexical),
-		"quarry/search.semantic": searchIn(retrieval.SignalsSemantic),
-		"quarry/search.hybrid":   searchIn(retrieval.SignalsAll),
-		"quarry/similar":         (*Server).similar,
-		"quarry/content.getSpan": (*Server).getSpan,
-		"quarry/open.atSpan":     (*Server).openAtSpan,
+// methodTable is the requests that quarry adds to LSP.
+func (s *Server) methodTable() map[string]wire.Method {
+	search := func(signals retrieval.Signals) wire.Method {
+		return wire.Method{Serve: s.searchIn(signals), Params: reflect.TypeFor[searchParams](), Result: reflect.TypeFor[searchResponse]()}
 	}
+	table := s.assist.Methods()
+	maps.Copy(table, map[string]wire.Method{
+		MethodExplainCompletion:  {Serve: s.explainCompletion, Params: reflect.TypeFor[explainParams](), Result: reflect.TypeFor[Explanation]()},
+		MethodStatus:             {Serve: s.status, Result: reflect.TypeFor[Status]()},
+		MethodMetrics:            {Serve: s.metrics, Result: reflect.TypeFor[metricsText]()},
+		"quarry/index.status":    {Serve: s.indexStatus, Result: reflect.TypeFor[[]index.Status]()},
+		"quarry/index.rebuild":   {Serve: s.indexRebuild},
+		"quarry/search.lexical":  search(retrieval.SignalsLexical),
+		"quarry/search.semantic": search(retrieval.SignalsSemantic),
+		"quarry/search.hybrid":   search(retrieval.SignalsAll),
+		"quarry/similar":         {Serve: s.similar, Params: reflect.TypeFor[similarParams](), Result: reflect.TypeFor[searchResponse]()},
+		"quarry/content.getSpan": {Serve: s.getSpan, Params: reflect.TypeFor[spanParams](), Result: reflect.TypeFor[span]()},
+		"quarry/open.atSpan":     {Serve: s.openAtSpan, Params: reflect.TypeFor[spanParams](), Result: reflect.TypeFor[shown]()},
+	})
+	return table
+}
+
+// notifications are the params of what is told to the client beside LSP's.
+func notifications() map[string]reflect.Type {
+	table := maps.Clone(assist.Notifications)
+	table[MethodStatus] = reflect.TypeFor[StatusNote]()
+	return table
 }
 
 // custom serves quarry's own methods ahead of next, which would not decode a
 // request of theirs without params.
 func (s *Server) custom(next jsonrpc2.Handler) jsonrpc2.Handler {
 	return func(ctx context.Context, req *jsonrpc2.Request) (any, error) {
-		handle, ok := customMethods[req.Method()]
+		method, ok := s.methods[req.Method()]
 		if !ok {
 			return next(ctx, req)
 		}
-		result, err := handle(s, ctx, json.RawMessage(req.Params()))
+		result, err := method.Serve(ctx, json.RawMessage(req.Params()))
 		if err != nil {
 			return nil, err
 		}
 		raw, err := json.Marshal(result)
 		return jsonrpc2.RawMessage(raw), err
 	}
-}
-
-// decodeParams decodes the params of a request of quarry's own; without any, p
-// stays as it is.
-func decodeParams(params json.RawMessage, p any) error {
-	if len(params) == 0 || string(params) == "null" {
-		return nil
-	}
-	if err := json.Unmarshal(params, p); err != nil {
-		return jsonrpc2.NewError(jsonrpc2.InvalidParams, err.Error())
-	}
-	return nil
-}
-
-func invalidParams(format string, args ...any) error {
-	return jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf(format, args...))
 }
 
 // MethodExplainCompletion asks where a document's last ghost text came from.
@@ -100,17 +93,17 @@ type ExplainedSnippet struct {
 }
 
 type explainParams struct {
-	TextDocument searchDocument `json:"textDocument"`
+	TextDocument wire.DocumentID `json:"textDocument"`
 }
 
 func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (any, error) {
 	var p explainParams
-	if err := decodeParams(params, &p); err != nil {
+	if err := wire.DecodeParams(params, &p); err != nil {
 		return nil, err
 	}
-	u, err := parseURI(p.TextDocument.URI)
+	u, err := wire.ParseURI(p.TextDocument.URI)
 	if err != nil {
-		return nil, invalidParams("textDocument.uri %q: %v", p.TextDocument.URI, err)
+		return nil, wire.InvalidParams("textDocument.uri %q: %v", p.TextDocument.URI, err)
 	}
 	last, ok := s.ledgers.Load(string(u))
 	if !ok {

@@ -2,71 +2,24 @@ package lsp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"quarry/completion"
+	"quarry/lsp/document"
+	"quarry/lsp/wire"
 )
 
-// errSuperseded ends a request that a newer one, or a change of its document,
-// has made useless. Its answer is null and not an error, because Neovim shows
-// errors.
-var errSuperseded = errors.New("superseded")
-
-// newest keeps, for each document, the one request that is worth answering.
-type newest struct {
-	mu sync.Mutex
-	// running is guarded by mu.
-	running map[string]*inlineRequest
-}
-
-type inlineRequest struct{ cancel context.CancelCauseFunc }
-
-func newNewest() *newest { return &newest{running: map[string]*inlineRequest{}} }
-
-// begin ends the document's running request and takes its place. The caller
-// calls done when it has its answer.
-func (n *newest) begin(ctx context.Context, key string) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	r := &inlineRequest{cancel}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if old := n.running[key]; old != nil {
-		old.cancel(errSuperseded)
-	}
-	n.running[key] = r
-	return ctx, func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if n.running[key] == r {
-			delete(n.running, key)
-		}
-		cancel(nil)
-	}
-}
-
-// cancel ends the document's running request.
-func (n *newest) cancel(key string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r := n.running[key]; r != nil {
-		r.cancel(errSuperseded)
-		delete(n.running, key)
-	}
-}
-
-func (n *newest) cancelAll() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for key, r := range n.running {
-		r.cancel(errSuperseded)
-		delete(n.running, key)
-	}
+// Completer writes ghost text.
+type Completer interface {
+	Complete(context.Context, completion.Request) (completion.Result, error)
+	// Prefetch begins to answer a request before it is made.
+	Prefetch(completion.Request)
+	// Forget drops what is kept for a closed document.
+	Forget(key string)
 }
 
 // InlineCompletion implements textDocument/inlineCompletion.
@@ -78,8 +31,8 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 	doc := open[0]
 	req.Manual = params.Context.TriggerKind == protocol.InlineCompletionTriggerKindInvoked
 	if info := params.Context.SelectedCompletionInfo; info != (protocol.SelectedCompletionInfo{}) {
-		start, startErr := doc.Text.PositionToOffset(position(info.Range.Start), s.encoding)
-		end, endErr := doc.Text.PositionToOffset(position(info.Range.End), s.encoding)
+		start, startErr := doc.Text.PositionToOffset(document.Position(info.Range.Start), s.encoding)
+		end, endErr := doc.Text.PositionToOffset(document.Position(info.Range.End), s.encoding)
 		if startErr != nil || endErr != nil || start > end {
 			return nil, nil
 		}
@@ -91,7 +44,7 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 	}
 	list := &protocol.InlineCompletionList{Items: make([]protocol.InlineCompletionItem, 0, len(result.Items))}
 	for _, item := range result.Items {
-		r := protocolRange(doc.Text, item.Start, item.End, s.encoding)
+		r := document.Range(doc.Text, item.Start, item.End, s.encoding)
 		list.Items = append(list.Items, protocol.InlineCompletionItem{
 			InsertText: protocol.String(item.Text),
 			Range:      &r,
@@ -103,8 +56,8 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 
 // complete detaches from the read loop and asks the core, as the newest request
 // of its document. It answers nil when a newer one has taken over.
-func (s *Server) complete(ctx context.Context, req completion.Request, open []*Document) (*completion.Result, error) {
-	ctx, done := s.inline.begin(ctx, req.Key)
+func (s *Server) complete(ctx context.Context, req completion.Request, open []*document.Document) (*completion.Result, error) {
+	ctx, done := s.inline.Begin(ctx, req.Key)
 	defer done()
 	jsonrpc2.Async(ctx)
 
@@ -115,13 +68,13 @@ func (s *Server) complete(ctx context.Context, req completion.Request, open []*D
 	if s.withhold(ctx, &req, open) {
 		result, err = core.Complete(ctx, req)
 	}
-	if context.Cause(ctx) == errSuperseded {
+	if context.Cause(ctx) == wire.ErrSuperseded {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if s.docs.get(uri.URI(req.Key)) != nil { // else it was closed meanwhile
+	if s.docs.Get(uri.URI(req.Key)) != nil { // else it was closed meanwhile
 		s.ledgers.Store(req.Key, &result)
 	}
 	return &result, nil
@@ -133,18 +86,18 @@ func (s *Server) complete(ctx context.Context, req completion.Request, open []*D
 //
 // A document outside every folder is completed, because the user opened it, but it
 // is in no prompt of a document of the workspace, nor the other way round.
-func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*Document) (ok bool) {
+func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*document.Document) (ok bool) {
 	_, roots := s.current()
 	core := s.currentCore()
-	secret := func(d *Document) bool { return core.Withheld(ctx, d.Name(), d.Text.String()) }
+	secret := func(d *document.Document) bool { return core.Withheld(ctx, d.Name(), d.Text.String()) }
 	if secret(open[0]) {
 		if ctx.Err() == nil { // else nobody knows what it is
 			s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", req.Key))
 		}
 		return false
 	}
-	outside := func(d *Document) bool {
-		root, _ := rootAndPath(d.Path(), roots)
+	outside := func(d *document.Document) bool {
+		root, _ := document.RootAndPath(d.Path(), roots)
 		return d.URI.IsFile() && root == ""
 	}
 	for _, d := range open[1:] {
@@ -157,9 +110,9 @@ func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*
 
 // completionRequest is a place in the engine's terms, with its document and the
 // other open ones; nil where no completion is wanted or possible.
-func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*completion.Request, []*Document) {
+func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*completion.Request, []*document.Document) {
 	u := at.TextDocument.URI
-	doc := s.docs.get(u)
+	doc := s.docs.Get(u)
 	if doc == nil {
 		s.note("unknown "+string(u), fmt.Sprintf("completion was asked for in %s, which was never opened", u))
 		return nil, nil
@@ -178,13 +131,13 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 			doc.Path(), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
 		return nil, nil
 	}
-	offset, err := doc.Text.PositionToOffset(position(at.Position), s.encoding)
+	offset, err := doc.Text.PositionToOffset(document.Position(at.Position), s.encoding)
 	if err != nil {
 		s.note("position "+string(u), fmt.Sprintf("completion was asked for outside %s: %v", u, err))
 		return nil, nil
 	}
-	open := []*Document{doc}
-	for _, other := range s.docs.others(u) {
+	open := []*document.Document{doc}
+	for _, other := range s.docs.Others(u) {
 		if !other.Stale && other.Completable() && other.Text.Len() <= now.Completion.MaxFileBytes {
 			open = append(open, other)
 		}
@@ -197,7 +150,7 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 	}, open
 }
 
-func engineDocument(d *Document, roots []string) completion.Document {
-	root, rel := rootAndPath(d.Name(), roots)
+func engineDocument(d *document.Document, roots []string) completion.Document {
+	root, rel := document.RootAndPath(d.Name(), roots)
 	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Shown()}
 }

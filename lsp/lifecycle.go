@@ -7,9 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"quarry/lsp/assist"
 	"quarry/lsp/text"
+	"quarry/lsp/wire"
+)
+
+// phase is where the lifecycle stands (LSP, Server lifecycle).
+type phase int32
+
+const (
+	uninitialized phase = iota
+	running
+	shutDown
 )
 
 // Initialize implements the initialize request.
@@ -18,6 +30,7 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.encoding = negotiateEncoding(params.Capabilities.General)
 	s.clientName = strings.Clone(params.ClientInfo.Name)
 	s.showsInline = showsInline(params)
+	s.assist.Initialize(s.clientCaps, s.encoding)
 	if params.Trace != "" {
 		s.trace.Store(params.Trace)
 	}
@@ -29,8 +42,8 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 		return nil, err
 	}
 	now, roots := s.current()
-	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Changed: s.statusChanged, Problems: s.problems,
-		Staging: s.staging, Apply: s.applyConfirmed})
+	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Changed: s.statusChanged, Problems: s.assist.Problems,
+		Staging: s.staging, Apply: s.assist.ApplyConfirmed})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
@@ -59,16 +72,16 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 			Save:      protocol.Boolean(true),
 		},
 		InlineCompletionProvider: protocol.Boolean(true),
-		CodeActionProvider:       &protocol.CodeActionOptions{CodeActionKinds: codeActionKinds},
+		CodeActionProvider:       &protocol.CodeActionOptions{CodeActionKinds: assist.CodeActionKinds},
 		HoverProvider:            protocol.Boolean(true),
-		ExecuteCommandProvider:   protocol.ExecuteCommandOptions{Commands: commandNames()},
+		ExecuteCommandProvider:   protocol.ExecuteCommandOptions{Commands: s.commandNames()},
 		Workspace: &protocol.WorkspaceOptions{
 			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
 				Supported:           &yes,
 				ChangeNotifications: protocol.Boolean(true),
 			},
 			FileOperations:      fileOperations(),
-			TextDocumentContent: &protocol.TextDocumentContentOptions{Schemes: []string{virtualScheme}},
+			TextDocumentContent: &protocol.TextDocumentContentOptions{Schemes: []string{assist.VirtualScheme}},
 		},
 	}
 	if !s.showsInline {
@@ -233,8 +246,8 @@ func (s *Server) SetTrace(_ context.Context, params *protocol.SetTraceParams) er
 // Shutdown implements the shutdown request.
 func (s *Server) Shutdown(context.Context) error {
 	s.phase.Store(int32(shutDown))
-	s.inline.cancelAll()
-	s.errands.cancelAll()
+	s.inline.CancelAll()
+	s.assist.Cancel()
 	return nil
 }
 
@@ -271,4 +284,51 @@ func (s *Server) watchProcess(pid int) {
 			}
 		}
 	})
+}
+
+var errDropped = fmt.Errorf("not allowed in this phase of the connection: %w", jsonrpc2.ErrInvalidRequest)
+
+// admit answers why the lifecycle forbids a message, nil if it does not.
+func (s *Server) admit(method string, isCall bool) error {
+	if method == protocol.MethodExit {
+		return nil
+	}
+	switch phase(s.phase.Load()) {
+	case uninitialized:
+		switch {
+		case method == protocol.MethodInitialize:
+			return nil
+		case isCall:
+			return jsonrpc2.NewError(wire.CodeServerNotInitialized, "the server waits for initialize")
+		}
+		return errDropped
+	case shutDown:
+		if isCall {
+			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server is shut down; only exit may follow")
+		}
+		return errDropped
+	}
+	if method == protocol.MethodInitialize {
+		return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "initialize may be sent only once")
+	}
+	return nil
+}
+
+// traceHandled sends $/logTrace as $/setTrace asks.
+func (s *Server) traceHandled(method string, isCall bool, took time.Duration, err error) {
+	if s.trace.Load() == protocol.TraceValueOff || strings.HasPrefix(method, "$/") {
+		return
+	}
+	kind := "notification"
+	if isCall {
+		kind = "request"
+	}
+	params := &protocol.LogTraceParams{Message: fmt.Sprintf("%s %s handled in %.1f ms", kind, method, float64(took.Microseconds())/1000)}
+	if err != nil && s.trace.Load() == protocol.TraceValueVerbose {
+		text := err.Error()
+		params.Verbose = &text
+	}
+	if err := s.client.LogTrace(s.base, params); err != nil && s.base.Err() == nil {
+		s.log.Error("log trace", "error", err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/completion"
+	"quarry/lsp/document"
 	"quarry/lsp/markdown"
 )
 
@@ -50,7 +51,7 @@ func (s *Server) Completion(ctx context.Context, params *protocol.CompletionPara
 // popupItem writes a candidate so that clients insert it whole. They filter the
 // menu by the word before the cursor, so the edit takes that word in and the
 // filter text is the word itself: whatever the client's matcher, it matches.
-func (s *Server) popupItem(doc *Document, cursor int, item completion.Item) protocol.CompletionItem {
+func (s *Server) popupItem(doc *document.Document, cursor int, item completion.Item) protocol.CompletionItem {
 	text := doc.Text.String()
 	word := wordBefore(text[:cursor])
 	start := min(item.Start, cursor-len(word))
@@ -73,7 +74,7 @@ func (s *Server) popupItem(doc *Document, cursor int, item completion.Item) prot
 		FilterText:       protocol.NewOptional(word),
 		InsertTextFormat: format,
 		InsertTextMode:   protocol.InsertTextModeAsIs,
-		TextEdit:         &protocol.TextEdit{Range: protocolRange(doc.Text, start, item.End, s.encoding), NewText: newText},
+		TextEdit:         &protocol.TextEdit{Range: document.Range(doc.Text, start, item.End, s.encoding), NewText: newText},
 	}
 }
 

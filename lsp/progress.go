@@ -10,16 +10,11 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/index/visible"
+	"quarry/lsp/assist"
 )
 
-// Job shows the person a long piece of work and how far it has come. Its methods
-// return at once and may be called from any goroutine.
-type Job interface {
-	// Report says that fraction (0 to 1) of the work is done.
-	Report(fraction float64, message string)
-	// End takes the work off the screen; message is its result.
-	End(message string)
-}
+// Job shows the user a long piece of work and how far it has come.
+type Job = assist.Job
 
 // reportEvery bounds how often a client is told of progress.
 const reportEvery = 100 * time.Millisecond
@@ -98,22 +93,6 @@ func (s *Server) sendProgressTo(ctx context.Context, token protocol.ProgressToke
 		return err
 	}
 	return s.client.Progress(ctx, &protocol.ProgressParams{Token: token, Value: raw})
-}
-
-// partialToken reads the token by which a request asks for parts of its result,
-// nil if it does not ask.
-func partialToken(raw json.RawMessage) (protocol.ProgressToken, error) {
-	var text string
-	var number int32
-	switch {
-	case len(raw) == 0:
-		return nil, nil
-	case json.Unmarshal(raw, &text) == nil:
-		return protocol.String(text), nil
-	case json.Unmarshal(raw, &number) == nil:
-		return protocol.Integer(number), nil
-	}
-	return nil, invalidParams("partialResultToken %s is neither a string nor an integer", raw)
 }
 
 // Report implements Job. Percentages never go back: clients draw them as bars.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,51 +13,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"quarry/lsp/wire"
 
-	"quarry/index"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated documents")
 
-// contract is the params and result of each of quarry's own methods.
-var contract = map[string]struct{ params, result reflect.Type }{
-	MethodExplainCompletion:  {reflect.TypeFor[explainParams](), reflect.TypeFor[Explanation]()},
-	MethodAsk:                {reflect.TypeFor[askParams](), reflect.TypeFor[askResult]()},
-	"quarry/tools.list":      {nil, reflect.TypeFor[[]toolDefinition]()},
-	"quarry/tools.call":      {reflect.TypeFor[toolParams](), reflect.TypeFor[toolResult]()},
-	methodDecide:             {reflect.TypeFor[decideParams](), reflect.TypeFor[decideResult]()},
-	MethodStatus:             {nil, reflect.TypeFor[Status]()},
-	MethodMetrics:            {nil, reflect.TypeFor[metricsText]()},
-	"quarry/index.status":    {nil, reflect.TypeFor[[]index.Status]()},
-	"quarry/index.rebuild":   {nil, nil},
-	"quarry/search.lexical":  {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},
-	"quarry/search.semantic": {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},
-	"quarry/search.hybrid":   {reflect.TypeFor[searchParams](), reflect.TypeFor[searchResponse]()},
-	"quarry/similar":         {reflect.TypeFor[similarParams](), reflect.TypeFor[searchResponse]()},
-	"quarry/content.getSpan": {reflect.TypeFor[spanParams](), reflect.TypeFor[span]()},
-	"quarry/open.atSpan":     {reflect.TypeFor[spanParams](), reflect.TypeFor[shown]()},
-}
-
-// told is the params of each notification of quarry's own.
-var told = map[string]reflect.Type{
-	methodProposal:    reflect.TypeFor[proposalParams](),
-	methodProposalEnd: reflect.TypeFor[proposalID](),
-	MethodStatus:      reflect.TypeFor[StatusNote](),
-}
-
 // docs/protocol.schema.json is what the code serves, and docs/protocol.md names
 // every method and command.
 func TestProtocolDocumentsAreCurrent(t *testing.T) {
-	served := slices.Sorted(maps.Keys(customMethods))
-	if described := slices.Sorted(maps.Keys(contract)); !slices.Equal(served, described) {
-		t.Fatalf("served: %v\ndescribed: %v", served, described)
-	}
+	server := newServer(t.Context(), nil, nil, &wire.Spellings{}, Options{Log: slog.New(slog.DiscardHandler)})
+	served := slices.Sorted(maps.Keys(server.methods))
 	schemas := map[string]map[string]*jsonschema.Schema{}
-	for method, c := range contract {
-		schemas[method] = map[string]*jsonschema.Schema{"params": schemaOf(t, c.params), "result": schemaOf(t, c.result)}
+	for method, m := range server.methods {
+		schemas[method] = map[string]*jsonschema.Schema{"params": schemaOf(t, m.Params), "result": schemaOf(t, m.Result)}
 	}
-	for method, params := range told {
+	for method, params := range notifications() {
 		if schemas[method] == nil {
 			schemas[method] = map[string]*jsonschema.Schema{}
 		}
@@ -80,7 +53,7 @@ func TestProtocolDocumentsAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range slices.Concat(served, slices.Sorted(maps.Keys(told)), commandNames()) {
+	for _, name := range slices.Concat(served, slices.Sorted(maps.Keys(notifications())), server.commandNames()) {
 		if !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("docs/protocol.md does not name %s", name)
 		}

@@ -13,28 +13,40 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/index"
 	"quarry/index/syntax"
+	"quarry/lsp/wire"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
 
-// searchParams are the params of quarry/search.lexical, .semantic and .hybrid.
-type searchParams struct {
-	Query        string          `json:"query" jsonschema:"free text, \"quoted text\", and filters such as lang:go"`
-	K            int             `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
-	Filters      searchFilters   `json:"filters,omitzero" jsonschema:"added to those of the query"`
-	IncludeText  bool            `json:"includeText,omitzero" jsonschema:"give the text of each place"`
-	ContextLines int             `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
-	Fusion       string          `json:"fusion,omitzero" jsonschema:"how signals become one order: linear (default) or rrf"`
-	Diversity    float64         `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
-	TextDocument *searchDocument `json:"textDocument,omitzero" jsonschema:"where the person is; without it nothing is near"`
-	Position     searchPosition  `json:"position,omitzero"`
-	// PartialResultToken is a string or an integer.
-	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for batches of results by $/progress, as {results}"`
+// Searcher finds code in the workspace.
+type Searcher interface {
+	// Search asks every root and merges the answers by score.
+	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	// FindSimilar finds code like a piece of code.
+	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
+	// Text is a file as a model or another program may see it.
+	Text(path string) (string, error)
+	// IndexStatus is one status for each root.
+	IndexStatus(ctx context.Context) ([]index.Status, error)
+	// Rebuild makes every index anew.
+	Rebuild()
 }
 
-type searchDocument struct {
-	URI string `json:"uri"`
+// searchParams are the params of quarry/search.lexical, .semantic and .hybrid.
+type searchParams struct {
+	Query        string           `json:"query" jsonschema:"free text, \"quoted text\", and filters such as lang:go"`
+	K            int              `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
+	Filters      searchFilters    `json:"filters,omitzero" jsonschema:"added to those of the query"`
+	IncludeText  bool             `json:"includeText,omitzero" jsonschema:"give the text of each place"`
+	ContextLines int              `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
+	Fusion       string           `json:"fusion,omitzero" jsonschema:"how signals become one order: linear (default) or rrf"`
+	Diversity    float64          `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
+	TextDocument *wire.DocumentID `json:"textDocument,omitzero" jsonschema:"where the person is; without it nothing is near"`
+	Position     searchPosition   `json:"position,omitzero"`
+	// PartialResultToken is a string or an integer.
+	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for batches of results by $/progress, as {results}"`
 }
 
 type searchPosition struct {
@@ -79,10 +91,10 @@ const (
 	partialBatch     = 10
 )
 
-func searchIn(signals retrieval.Signals) func(*Server, context.Context, json.RawMessage) (any, error) {
-	return func(s *Server, ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Server) searchIn(signals retrieval.Signals) func(context.Context, json.RawMessage) (any, error) {
+	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var p searchParams
-		if err := decodeParams(raw, &p); err != nil {
+		if err := wire.DecodeParams(raw, &p); err != nil {
 			return nil, err
 		}
 		return s.search(ctx, signals, p)
@@ -92,13 +104,13 @@ func searchIn(signals retrieval.Signals) func(*Server, context.Context, json.Raw
 func (s *Server) search(ctx context.Context, signals retrieval.Signals, p searchParams) (any, error) {
 	switch {
 	case strings.TrimSpace(p.Query) == "":
-		return nil, invalidParams("query is empty")
+		return nil, wire.InvalidParams("query is empty")
 	case p.K < 0 || p.K > maxSearchResults:
-		return nil, invalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
+		return nil, wire.InvalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
 	case p.ContextLines < 0 || p.ContextLines > maxContextLines:
-		return nil, invalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
+		return nil, wire.InvalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
 	case p.Fusion != "" && p.Fusion != string(retrieval.FusionLinear) && p.Fusion != string(retrieval.FusionRank):
-		return nil, invalidParams("fusion is %q, neither %q nor %q", p.Fusion, retrieval.FusionLinear, retrieval.FusionRank)
+		return nil, wire.InvalidParams("fusion is %q, neither %q nor %q", p.Fusion, retrieval.FusionLinear, retrieval.FusionRank)
 	}
 	req := retrieval.Request{
 		Query:     retrieval.Parse(p.Query, time.Now()),
@@ -134,7 +146,7 @@ func (p *searchParams) shown() shownAs {
 }
 
 // respond sends an answer, in batches first if that was asked for.
-func (s *Server) respond(ctx context.Context, core Core, answer workspace.Answer, show shownAs) (any, error) {
+func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.Answer, show shownAs) (any, error) {
 	response := searchResponse{
 		Results: make([]searchResult, len(answer.Results)),
 		Backend: answer.Backend,
@@ -161,7 +173,7 @@ func (s *Server) respond(ctx context.Context, core Core, answer workspace.Answer
 // sendPartial sends results in batches; the response repeats them all, in the
 // fused order.
 func (s *Server) sendPartial(ctx context.Context, token json.RawMessage, results []searchResult) error {
-	to, err := partialToken(token)
+	to, err := wire.PartialToken(token)
 	if to == nil || err != nil {
 		return err
 	}
@@ -180,12 +192,12 @@ func (s *Server) whereabouts(p searchParams) *retrieval.Position {
 	if p.TextDocument == nil {
 		return nil
 	}
-	u, err := parseURI(p.TextDocument.URI)
+	u, err := wire.ParseURI(p.TextDocument.URI)
 	if err != nil || !u.IsFile() {
 		return nil
 	}
 	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1}
-	for _, d := range s.docs.others(u) {
+	for _, d := range s.docs.Others(u) {
 		if path := d.Path(); path != "" {
 			at.Open = append(at.Open, path)
 			at.Recent = append(at.Recent, path)
@@ -217,30 +229,30 @@ type span struct {
 // locate is the absolute path that p names.
 func (s *Server) locate(p spanParams) (string, error) {
 	if p.StartLine < 1 || p.EndLine < p.StartLine {
-		return "", invalidParams("lines %d to %d are no span", p.StartLine, p.EndLine)
+		return "", wire.InvalidParams("lines %d to %d are no span", p.StartLine, p.EndLine)
 	}
 	switch {
 	case p.URI != "":
-		u, err := parseURI(p.URI)
+		u, err := wire.ParseURI(p.URI)
 		if err != nil || !u.IsFile() {
-			return "", invalidParams("uri %q does not name a file", p.URI)
+			return "", wire.InvalidParams("uri %q does not name a file", p.URI)
 		}
 		return u.FsPath(), nil
 	case p.Path == "":
-		return "", invalidParams("neither uri nor path names a file")
+		return "", wire.InvalidParams("neither uri nor path names a file")
 	case filepath.IsAbs(p.Path):
 		return filepath.Clean(p.Path), nil
 	}
 	_, roots := s.current()
 	if len(roots) == 0 {
-		return "", invalidParams("path %q is relative, and there is no workspace folder", p.Path)
+		return "", wire.InvalidParams("path %q is relative, and there is no workspace folder", p.Path)
 	}
 	return filepath.Join(roots[0], filepath.FromSlash(p.Path)), nil
 }
 
 func (s *Server) getSpan(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p spanParams
-	if err := decodeParams(raw, &p); err != nil {
+	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
 	}
 	path, err := s.locate(p)
@@ -259,7 +271,7 @@ func (s *Server) getSpan(ctx context.Context, raw json.RawMessage) (any, error) 
 
 func (s *Server) openAtSpan(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p spanParams
-	if err := decodeParams(raw, &p); err != nil {
+	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
 	}
 	path, err := s.locate(p)

@@ -24,23 +24,21 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/agent"
-	"quarry/completion"
+	"quarry/lsp/assist"
+	"quarry/lsp/document"
 	"quarry/lsp/settings"
 	"quarry/lsp/text"
+	"quarry/lsp/wire"
 )
 
 // Core is what answers behind the protocol. Its methods may be called
 // concurrently.
 type Core interface {
+	assist.Core
 	Workspace
-	Assistant
+	Completer
+	Searcher
 	Engines
-	Tools
-	Complete(context.Context, completion.Request) (completion.Result, error)
-	// Prefetch begins to answer a request before it is made.
-	Prefetch(completion.Request)
-	// Forget drops what is kept for a closed document.
-	Forget(key string)
 	// Configure applies changed settings without losing what still holds.
 	Configure(settings.Settings) error
 	// Close stops all work and waits for it.
@@ -81,7 +79,7 @@ type Options struct {
 	// CacheDir is for what is shown as a file, "" for the platform's place.
 	CacheDir string
 	// Clock is nil for the real one.
-	Clock Clock
+	Clock assist.Clock
 }
 
 // Start is what a Core begins with.
@@ -131,27 +129,21 @@ type Server struct {
 	// completion items.
 	showsInline bool
 
-	calls calls
-	docs  *overlay
-	// spellings are the client's own uri.URI by the canonical one, where they
-	// differ.
-	spellings sync.Map
-	inline    *newest
-	told      sync.Map // keys of messages already shown
-	ledgers   sync.Map // *completion.Result of the last answer, by document key
-	findings  *findings
-	staging   *agent.Staging            // what tools propose
-	checks    *newest                   // syntax checks, by document
-	errands   *newest                   // by the page that is being written, or the errand's key
-	decisions *decisions                // about proposals
-	typing    *typing                   // by the user
-	noteDue   chan struct{}             // has capacity 1; filled when the status note may have changed
-	selected  atomic.Pointer[selection] // nil before the first
+	guard     wire.Guard
+	docs      *document.Set
+	spellings *wire.Spellings
+	inline    wire.Newest    // requests for ghost text, by document
+	checks    wire.Newest    // syntax checks, by document
+	told      sync.Map       // keys of messages already shown
+	ledgers   sync.Map       // *completion.Result of the last answer, by document key
+	staging   *agent.Staging // what tools propose
+	noteDue   chan struct{}  // has capacity 1; filled when the status note may have changed
+	assist    *assist.Service
+	methods   map[string]wire.Method
+	commands  map[string]func(args []protocol.LSPAny) error
 
-	pages      sync.Map     // *page by the URI of its virtual document
-	pageNumber atomic.Int64 // of the last page that was shown as a file
-	jobs       sync.Map     // *job by progress token
-	jobNumber  atomic.Int64
+	jobs      sync.Map // *job by progress token
+	jobNumber atomic.Int64
 
 	mu       sync.Mutex
 	core     Core              // nil before initialize; guarded by mu
@@ -167,38 +159,12 @@ type Server struct {
 func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	base, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if opts.Clock == nil {
-		opts.Clock = realClock{}
-	}
-	s := &Server{
-		opts:      opts,
-		log:       opts.Log,
-		base:      base,
-		cancel:    cancel,
-		exit:      make(chan struct{}),
-		gone:      make(chan struct{}),
-		calls:     calls{cancels: map[jsonrpc2.ID]context.CancelFunc{}},
-		docs:      newOverlay(),
-		inline:    newNewest(),
-		checks:    newNewest(),
-		errands:   newNewest(),
-		findings:  newFindings(),
-		decisions: newDecisions(),
-		typing:    &typing{clock: opts.Clock},
-		noteDue:   make(chan struct{}, 1),
-		encoding:  text.UTF16,
-		settings:  settings.Default(),
-	}
-	s.staging = agent.NewStaging(func() string {
-		_, roots := s.current()
-		return strings.Join(roots, "\n")
-	}, opts.Clock.Now)
-	s.trace.Store(protocol.TraceValueOff)
-	st := newStream(rwc, opts, cancel)
-	st.rewrite = s.withoutLocalhost
-	s.conn = jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
-	s.client = visibleClient{protocol.ClientDispatcher(s.conn)}
-	s.conn.Go(base, s.guard(s.custom(s.keepSpelling(protocol.ServerHandler(s, nil)))))
+	spellings := &wire.Spellings{}
+	st := wire.NewStream(rwc, wire.Options{
+		Log: opts.Log, Token: opts.Token, Strict: opts.Strict, FirstMessage: opts.FirstMessage, Ended: cancel, Rewrite: spellings.WithoutHost,
+	})
+	s := newServer(base, cancel, jsonrpc2.NewConn(st, jsonrpc2.WithCodec(wire.Codec{})), spellings, opts)
+	s.conn.Go(base, s.guard.Around(s.custom(s.spellings.Keep(protocol.ServerHandler(s, nil)))))
 
 	select {
 	case <-s.exit:
@@ -214,11 +180,11 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		}
 	}
 	s.tasks.Wait()
-	s.removePages()
+	s.assist.Screen().Close()
 	_ = st.Close()
 	// A read of standard input cannot be interrupted on every platform; the
 	// process ends all the same.
-	timer := time.NewTimer(flushTimeout)
+	timer := time.NewTimer(wire.FlushTimeout)
 	defer timer.Stop()
 	select {
 	case <-s.conn.Done():
@@ -233,39 +199,58 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	return 1
 }
 
-// codec is the payload codec of the connection: LSP's unions need the protocol
-// package's own encoder.
-type codec struct{}
-
-func (codec) Marshal(v any) ([]byte, error) {
-	if raw, ok := v.(jsonrpc2.RawMessage); ok {
-		if raw == nil {
-			return []byte("null"), nil
-		}
-		return raw, nil
+// newServer makes a server that speaks over conn; nothing runs yet.
+func newServer(base context.Context, cancel context.CancelFunc, conn jsonrpc2.Conn, spellings *wire.Spellings, opts Options) *Server {
+	if opts.Clock == nil {
+		opts.Clock = assist.RealClock{}
 	}
-	return protocol.Marshal(v)
-}
-
-func (codec) Unmarshal(data []byte, v any) error {
-	if raw, ok := v.(*jsonrpc2.RawMessage); ok {
-		*raw = append((*raw)[:0], data...)
-		return nil
+	s := &Server{
+		opts:      opts,
+		log:       opts.Log,
+		base:      base,
+		cancel:    cancel,
+		conn:      conn,
+		client:    wire.VisibleClient{Client: protocol.ClientDispatcher(conn)},
+		spellings: spellings,
+		exit:      make(chan struct{}),
+		noteDue:   make(chan struct{}, 1),
+		gone:      make(chan struct{}),
+		docs:      document.NewSet(),
+		encoding:  text.UTF16,
+		settings:  settings.Default(),
 	}
-	return protocol.Unmarshal(data, v)
+	s.staging = agent.NewStaging(func() string {
+		_, roots := s.current()
+		return strings.Join(roots, "\n")
+	}, opts.Clock.Now)
+	s.trace.Store(protocol.TraceValueOff)
+	s.assist = assist.New(base, assist.Options{
+		Host: host{s}, Client: s.client, Docs: s.docs, Log: s.log, Staging: s.staging, Clock: opts.Clock, CacheDir: opts.CacheDir,
+	})
+	s.methods, s.commands = s.methodTable(), s.commandTable()
+	s.guard = wire.Guard{Base: base, Log: s.log, Admit: s.admit, Handled: s.traceHandled, Panicked: s.tellPanic, Added: func(method string) bool {
+		_, ok := s.methods[method]
+		return ok
+	}}
+	return s
 }
 
 // task runs f in a goroutine of the server's. f ends when ctx does.
 func (s *Server) task(name string, f func(ctx context.Context) error) {
 	s.tasks.Go(func() {
-		defer s.catch(name, nil)
+		defer s.guard.Catch(name, nil)
 		if err := f(s.base); err != nil && s.base.Err() == nil {
 			s.log.Error(name, "error", err)
 		}
 	})
 }
 
-// tell shows the person a message once.
+// tellPanic tells the user of a panic that was caught.
+func (s *Server) tellPanic(what string) {
+	s.tell(Error, "panic "+what, fmt.Sprintf("an internal error in %s was caught and the server goes on. The log has the details; please report them.", what))
+}
+
+// tell shows the user a message once.
 func (s *Server) tell(severity Severity, key, message string) {
 	if severity == Log {
 		s.note(key, message)

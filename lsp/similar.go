@@ -7,6 +7,7 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 
+	"quarry/lsp/wire"
 	"quarry/retrieval/workspace"
 )
 
@@ -26,14 +27,14 @@ type similarParams struct {
 
 func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p similarParams
-	if err := decodeParams(raw, &p); err != nil {
+	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
 	}
 	switch {
 	case p.K < 0 || p.K > maxSearchResults:
-		return nil, invalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
+		return nil, wire.InvalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
 	case p.ContextLines < 0 || p.ContextLines > maxContextLines:
-		return nil, invalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
+		return nil, wire.InvalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
 	}
 	req := workspace.Likeness{Code: p.Code, StartLine: p.StartLine, EndLine: p.EndLine, Limit: p.K}
 	p.Filters.addTo(&req.Filter)

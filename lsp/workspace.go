@@ -3,19 +3,15 @@ package lsp
 import (
 	"context"
 
+	"quarry/lsp/wire"
+
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
-
-	"quarry/agent"
-	"quarry/index"
-	"quarry/retrieval"
-	"quarry/retrieval/workspace"
 )
 
-// Workspace is the indexed code behind the server. Paths are absolute file
-// paths. Only the methods that take a context wait for anything.
+// Workspace follows what the editor and the disk say of the user's files. Paths are
+// absolute file paths. None of its methods waits.
 type Workspace interface {
-	agent.Files
 	// SetRoots names the workspace folders.
 	SetRoots(roots []string)
 	// DidOpen, DidChange, DidSave and DidClose tell of documents in the editor,
@@ -30,21 +26,6 @@ type Workspace interface {
 	WatchFiles()
 	// Busy holds background work back until leave is called.
 	Busy() (leave func())
-
-	// IndexStatus is one status for each root.
-	IndexStatus(ctx context.Context) ([]index.Status, error)
-	// Rebuild makes every index anew.
-	Rebuild()
-	// Search asks every root and merges the answers by score.
-	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
-	// FindSimilar finds code like a piece of code.
-	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
-	// OnDisk is Text as the file is on disk, with nothing masked: for edits, never
-	// for a model.
-	OnDisk(path string) (string, error)
-	// Withheld answers whether a document with this text must not be shown to a
-	// model; path is a bare name, or "", for one that is in no file.
-	Withheld(ctx context.Context, path, text string) bool
 }
 
 // DidChangeWatchedFiles implements workspace/didChangeWatchedFiles.
@@ -95,7 +76,7 @@ func appendPath(paths []string, u uri.URI) []string {
 }
 
 func appendString(paths []string, raw string) []string {
-	u, err := parseURI(raw)
+	u, err := wire.ParseURI(raw)
 	if err != nil {
 		return paths
 	}

@@ -3,8 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -82,16 +87,73 @@ func TestShippedBinary(t *testing.T) {
 	}
 }
 
+// rooms are packages below a folder with the siblings they may import: each can be read,
+// and tested, without the rest of its folder.
+var rooms = map[string][]string{
+	"quarry/lsp/wire":     {"quarry/lsp/text"},
+	"quarry/lsp/document": {"quarry/lsp/text"},
+	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text", "quarry/lsp/markdown"},
+	"quarry/lsp/headless": {"quarry/lsp/text"},
+}
+
+func TestRooms(t *testing.T) {
+	seen := 0
+	for _, p := range listPackages(t) {
+		allowed, ok := rooms[p.ImportPath]
+		if !ok {
+			continue
+		}
+		seen++
+		folder, _ := topLevel(p.ImportPath)
+		for _, imp := range p.Imports {
+			if to, ok := topLevel(imp); ok && to == folder && !slices.Contains(allowed, imp) {
+				t.Errorf("%s imports %s: of its folder it may import %v", p.ImportPath, imp, allowed)
+			}
+		}
+	}
+	if seen != len(rooms) {
+		t.Errorf("%d of %d rooms are there", seen, len(rooms))
+	}
+}
+
+// A folder of more than 30 files, or a type of more than 80 methods, has more than one
+// subject.
+func TestRoomsAreSmall(t *testing.T) {
+	const mostFiles, mostMethods = 30, 80
+	for _, p := range listPackages(t) {
+		if len(p.GoFiles)+len(p.CgoFiles) > mostFiles {
+			t.Errorf("%s has %d files, more than %d: give it rooms", p.ImportPath, len(p.GoFiles)+len(p.CgoFiles), mostFiles)
+		}
+		methods := map[string]int{}
+		for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+					methods[strings.TrimPrefix(types.ExprString(f.Recv.List[0].Type), "*")]++
+				}
+			}
+		}
+		for name, n := range methods {
+			if n > mostMethods {
+				t.Errorf("%s.%s has %d methods, more than %d", p.ImportPath, name, n, mostMethods)
+			}
+		}
+	}
+}
+
 type listedPackage struct {
-	ImportPath string
-	Imports    []string
+	ImportPath, Dir            string
+	Imports, GoFiles, CgoFiles []string
 }
 
 // listPackages reads the non-test imports of every package of the module. Test
 // files may reach across (a fake model in an lsp test), shipped code may not.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-tags", "sqlite_fts5", "-json=ImportPath,Imports", "quarry/...")
+	cmd := exec.Command("go", "list", "-tags", "sqlite_fts5", "-json=ImportPath,Dir,Imports,GoFiles,CgoFiles", "quarry/...")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

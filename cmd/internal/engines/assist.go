@@ -13,7 +13,7 @@ import (
 	"quarry/retrieval"
 )
 
-// Available implements lsp.Assistant. A model that is being loaded will answer.
+// Available implements assist.Assistant. A model that is being loaded will answer.
 func (c *Core) Available() error {
 	e := c.acquire()
 	defer e.calls.Done()
@@ -26,17 +26,17 @@ func (c *Core) Available() error {
 	return nil
 }
 
-// Explain implements lsp.Assistant.
+// Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
 	return c.diagnostics().Explain(ctx, p, emit)
 }
 
-// Fix implements lsp.Assistant.
+// Fix implements assist.Assistant.
 func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
 	return c.diagnostics().Fix(ctx, p)
 }
 
-// Refactor implements lsp.Assistant.
+// Refactor implements assist.Assistant.
 func (c *Core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
 	return c.diagnostics().Refactor(ctx, sel)
 }
@@ -60,7 +60,7 @@ func (c *Core) occurs(ctx context.Context, word string) bool {
 	return err != nil || len(answer.Results) > 0
 }
 
-// Ask implements lsp.Assistant.
+// Ask implements assist.Assistant.
 func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
 	r, err := c.AskWithin(ctx, q, 0, ask.Watch{Text: emit})
 	return r.Answer, err

@@ -21,12 +21,12 @@ func (c *Core) toolbox(start lsp.Start) *agent.Toolbox {
 	})
 }
 
-// CallTool implements lsp.Tools.
+// CallTool implements assist.Tools.
 func (c *Core) CallTool(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
 	return c.tools.Call(ctx, name, args)
 }
 
-// ToolDefinitions implements lsp.Tools.
+// ToolDefinitions implements assist.Tools.
 func (c *Core) ToolDefinitions() json.RawMessage { return c.tools.AllDefinitions() }
 
 // Tools are what models and other agents may use of the workspace.

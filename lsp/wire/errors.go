@@ -1,4 +1,4 @@
-package lsp
+package wire
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"quarry/lsp/text"
 )
 
-// codeServerNotInitialized is LSP's code for a request before initialize; the
+// CodeServerNotInitialized is LSP's code for a request before initialize; the
 // protocol package has no name for it.
-const codeServerNotInitialized jsonrpc2.Code = -32002
+const CodeServerNotInitialized jsonrpc2.Code = -32002
 
-// wireError maps an error of a handler to the one that goes out. It is the only
+// Error maps an error of a handler to the one that goes out. It is the only
 // place where errors get LSP codes.
-func wireError(err error) error {
+func Error(err error) error {
 	var wire *jsonrpc2.Error
 	switch {
 	case err == nil:

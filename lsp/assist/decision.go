@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -9,8 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"go.lsp.dev/protocol"
+
 	"quarry/agent"
 	"quarry/lsp/markdown"
+	"quarry/lsp/wire"
 )
 
 var (
@@ -129,7 +132,7 @@ func (ds *decisions) end(h hold) bool {
 }
 
 // endDecision says that there is nothing left to decide, to the client too.
-func (s *Server) endDecision(h hold) {
+func (s *Service) endDecision(h hold) {
 	if s.decisions.end(h) && s.showsProposals() {
 		s.hideProposal(h.id)
 	}
@@ -139,8 +142,8 @@ func (s *Server) endDecision(h hold) {
 // editor apply it if they want it. Nil means that the editor's documents have
 // changed so. If the same errand waits for the user already, or they closed the
 // question, it is that proposal that is put to them again, as long as it fits; ctx
-// of the older has then ended by errSuperseded.
-func (s *Server) offer(ctx context.Context, e errand, job Job) error {
+// of the older has then ended by wire.ErrSuperseded.
+func (s *Service) offer(ctx context.Context, e errand, job Job) error {
 	key := e.key()
 	d := s.decisions.resume(key)
 	if d.decision != nil {
@@ -162,7 +165,7 @@ func (s *Server) offer(ctx context.Context, e errand, job Job) error {
 		err = s.apply(ctx, d.Proposal)
 	}
 	switch {
-	case errors.Is(context.Cause(ctx), errSuperseded):
+	case errors.Is(context.Cause(ctx), wire.ErrSuperseded):
 	case errors.Is(err, errClosed):
 		s.endDecision(s.decisions.keep(d))
 	default:
@@ -172,7 +175,7 @@ func (s *Server) offer(ctx context.Context, e errand, job Job) error {
 }
 
 // agreed asks the user about a proposal that can be applied. Nil means yes.
-func (s *Server) agreed(ctx context.Context, d *decision) error {
+func (s *Service) agreed(ctx context.Context, d *decision) error {
 	if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
 		return err // before the user is bothered
 	}
@@ -185,7 +188,7 @@ func (s *Server) agreed(ctx context.Context, d *decision) error {
 // agreedByMessage asks by window/showMessageRequest, never while the user types.
 // They can say yes only to what they have been shown, and what an editor selects
 // by itself is no.
-func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
+func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 	title := strings.TrimRight(d.Title, ".?")
 	message := fmt.Sprintf("%s in %s? %s %s", title, s.changed(d.Proposal), d.Reason, s.basis(d.Proposal))
 	choices := []string{choiceDiscard, choiceShow}
@@ -208,12 +211,12 @@ func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 			if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
 				return err
 			}
-			s.say(Info, tooHasty+"The question comes back when you pause.")
+			s.screen.say(protocol.MessageTypeInfo, tooHasty+"The question comes back when you pause.")
 		case chosen == choiceShow:
 			// The diff begins in the first line: the next question may lie over what is below.
 			text := fmt.Sprintf("%s\n\n%s. %s\n%s\n", markdown.Code("diff", strings.TrimRight(d.Diff, "\n")),
 				markdown.Inline(title), markdown.Inline(d.Reason), markdown.Inline(s.basis(d.Proposal)))
-			if err := s.show("proposal", text); err != nil {
+			if err := s.screen.Show("proposal", text); err != nil {
 				return err
 			}
 			defer s.showChanged(d.Proposal)
@@ -222,7 +225,7 @@ func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 		case chosen == choiceApply:
 			return nil
 		case chosen == "":
-			s.say(Info, "Not applied: the question was closed. Ask for it again and it is back at once.")
+			s.screen.say(protocol.MessageTypeInfo, "Not applied: the question was closed. Ask for it again and it is back at once.")
 			return errClosed
 		default:
 			return errDeclined
@@ -232,10 +235,10 @@ func (s *Server) agreedByMessage(ctx context.Context, d *decision) error {
 
 // showChanged puts a file that a proposal is about in the place of the page that
 // showed the change.
-func (s *Server) showChanged(p agent.Proposal) {
+func (s *Service) showChanged(p agent.Proposal) {
 	for _, f := range p.Files {
-		if doc := s.docs.at(f.Path); doc != nil {
-			if err := s.showDocument(s.base, s.spelled(doc.URI)); err != nil && s.base.Err() == nil {
+		if doc := s.docs.At(f.Path); doc != nil {
+			if err := s.screen.showDocument(s.base, s.host.Spelled(doc.URI)); err != nil && s.base.Err() == nil {
 				s.log.Warn("show the file again", "error", err)
 			}
 			return
@@ -247,15 +250,15 @@ func (s *Server) showChanged(p agent.Proposal) {
 // older one about the same proposal. A question stays when ctx ends: what is
 // answered to it once nobody waits gets a message, so that nobody believes that
 // something was applied.
-func (s *Server) decided(ctx context.Context, d *decision, message string, choices []string) (string, error) {
+func (s *Service) decided(ctx context.Context, d *decision, message string, choices []string) (string, error) {
 	n := d.asked.Add(1)
-	s.task("ask about a change", func(base context.Context) error {
-		choice, err := s.choose(base, message, choices...)
+	s.host.Task("ask about a change", func(base context.Context) error {
+		choice, err := s.screen.choose(base, message, choices...)
 		select {
 		case d.answers <- answer{n, choice, err}:
 		case <-d.over:
 			if choice == choiceApply || choice == choiceShow {
-				s.say(Info, strings.TrimRight(d.Title, ".?")+": "+noMore)
+				s.screen.say(protocol.MessageTypeInfo, strings.TrimRight(d.Title, ".?")+": "+noMore)
 			}
 		case <-base.Done():
 		}

@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -9,16 +9,8 @@ import (
 	"go.lsp.dev/jsonrpc2"
 
 	"quarry/agent"
+	"quarry/lsp/wire"
 )
-
-// Tools are what an editor's own models may call; an agent.Toolbox has them.
-type Tools interface {
-	// CallTool runs one tool. What goes wrong is said in the envelope.
-	CallTool(ctx context.Context, name string, args json.RawMessage) agent.Envelope
-	// ToolDefinitions are all tools that are offered, a list as OpenAI's interface
-	// has them.
-	ToolDefinitions() json.RawMessage
-}
 
 // toolDefinition is one entry of the result of quarry/tools.list.
 type toolDefinition struct {
@@ -46,17 +38,17 @@ type toolResult struct {
 	Meta  agent.Meta     `json:"meta"`
 }
 
-func (s *Server) listTools(_ context.Context, _ json.RawMessage) (any, error) {
-	return s.currentCore().ToolDefinitions(), nil
+func (s *Service) listTools(_ context.Context, _ json.RawMessage) (any, error) {
+	return s.host.Core().ToolDefinitions(), nil
 }
 
-func (s *Server) callTool(ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Service) callTool(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p toolParams
-	if err := decodeParams(raw, &p); err != nil {
+	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
 	}
 	if p.Name == "" {
-		return nil, invalidParams("name is empty; quarry/tools.list has the names")
+		return nil, wire.InvalidParams("name is empty; quarry/tools.list has the names")
 	}
 	jsonrpc2.Async(ctx)
 	e, err := s.call(ctx, p)
@@ -74,19 +66,19 @@ func (s *Server) callTool(ctx context.Context, raw json.RawMessage) (any, error)
 	return toolResult{e.OK, e.Data, e.Error, e.Meta}, nil
 }
 
-func (s *Server) call(ctx context.Context, p toolParams) (agent.Envelope, error) {
+func (s *Service) call(ctx context.Context, p toolParams) (agent.Envelope, error) {
 	args, err := json.Marshal(p.Arguments)
 	if err != nil {
 		return agent.Envelope{}, err
 	}
-	e := s.currentCore().CallTool(ctx, p.Name, args)
+	e := s.host.Core().CallTool(ctx, p.Name, args)
 	return e, ctx.Err()
 }
 
 // decide puts the change that a call has staged to the person, and makes the call
 // again with a token if they want it. This is the only place where tokens are
 // made: whoever called the tool has no part in it.
-func (s *Server) decide(ctx context.Context, p toolParams, waiting agent.Envelope) (agent.Envelope, error) {
+func (s *Service) decide(ctx context.Context, p toolParams, waiting agent.Envelope) (agent.Envelope, error) {
 	var staged struct {
 		ID string `json:"proposal_id"`
 	}
@@ -115,8 +107,8 @@ func (s *Server) decide(ctx context.Context, p toolParams, waiting agent.Envelop
 	return s.call(ctx, confirmed)
 }
 
-// applyConfirmed is Start.Apply.
-func (s *Server) applyConfirmed(ctx context.Context, p agent.Proposal) error {
+// ApplyConfirmed has the editor apply what the user agreed to, for a tool.
+func (s *Service) ApplyConfirmed(ctx context.Context, p agent.Proposal) error {
 	if err := s.apply(ctx, p); err != nil {
 		return refusal(err)
 	}

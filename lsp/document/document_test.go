@@ -1,4 +1,4 @@
-package lsp
+package document
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestLanguageOfADocument(t *testing.T) {
 		{"file:///w/shop.go", "templ", "", "templ"},
 		{"file:///w/shop.go", "", "", ""},
 	} {
-		doc := openDocument(protocol.TextDocumentItem{URI: uri.URI(tt.uri), LanguageID: protocol.LanguageKind(tt.told), Text: tt.text})
+		doc := Open(protocol.TextDocumentItem{URI: uri.URI(tt.uri), LanguageID: protocol.LanguageKind(tt.told), Text: tt.text})
 		if doc.Language != tt.want {
 			t.Errorf("%s told as %q: %q, want %q", tt.uri, tt.told, doc.Language, tt.want)
 		}

@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -6,67 +6,27 @@ import (
 	"fmt"
 	"strings"
 
-	"go.lsp.dev/protocol"
-
 	"quarry/agent"
 	"quarry/index/visible"
 	"quarry/lsp/markdown"
+	"quarry/lsp/wire"
 )
 
-// Assistant explains, proposes and answers by asking a model. Its methods may be
-// called concurrently. emit gets each piece of an answer as it comes, and ends
-// the answer early by returning false; what is returned is the whole, checked,
-// and may differ from what was emitted.
-type Assistant interface {
-	// Available answers why no model can be asked now, nil if one can. It does
-	// not wait.
-	Available() error
-	Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error)
-	Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error)
-	Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error)
-	Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error)
-}
-
-// say shows the person a message that answers what they asked for.
-func (s *Server) say(severity Severity, message string) {
-	err := s.client.ShowMessage(s.base, &protocol.ShowMessageParams{Type: protocol.MessageType(severity), Message: "quarry: " + message})
-	if err != nil && s.base.Err() == nil {
-		s.log.Error("show message", "error", err)
-	}
-}
-
-// choose asks the person to choose one of choices, which differ; it answers ""
-// if they choose none.
-func (s *Server) choose(ctx context.Context, message string, choices ...string) (string, error) {
-	params := &protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "quarry: " + message}
-	for _, c := range choices {
-		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: c})
-	}
-	chosen, err := s.client.ShowMessageRequest(ctx, params)
-	if err != nil {
-		return "", fmt.Errorf("the editor cannot ask you: %w", err)
-	}
-	if chosen == nil {
-		return "", nil
-	}
-	return chosen.Title, nil
-}
-
 // explain shows an explanation as it is written, and keeps it for hover.
-func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error) {
+func (s *Service) explain(ctx context.Context, e errand, job Job) (string, error) {
 	problem, err := s.problem(ctx, e)
 	if err != nil {
 		return "", err
 	}
-	u, _ := parseURI(e.URI) // problem has read it
+	u, _ := wire.ParseURI(e.URI) // problem has read it
 	number := s.findings.number(u, finding{Diagnostic: e.Diagnostic.whole(), start: problem.Start, end: problem.End})
-	where := whereabout(s.currentCore().Name(problem.Document.Path), problem.Place)
+	where := whereabout(s.host.Core().Name(problem.Document.Path), problem.Place)
 	if problem.Source != "" {
 		where += ", says " + problem.Source
 	}
 	head := headline(problem.Message) + markdown.Inline(where) + ".\n\n"
 	whole, err := s.written(ctx, "explanation", head, job, func(emit func(string) bool) (words, foot string, err error) {
-		x, err := s.currentCore().Explain(ctx, problem, emit)
+		x, err := s.host.Core().Explain(ctx, problem, emit)
 		return x.Text, footer(x.Confidence, x.Citations, x.Removed), err
 	})
 	if err == nil {
@@ -76,22 +36,22 @@ func (s *Server) explain(ctx context.Context, e errand, job Job) (string, error)
 }
 
 // answer shows an answer as it is written.
-func (s *Server) answer(ctx context.Context, e errand, job Job) (string, error) {
+func (s *Service) answer(ctx context.Context, e errand, job Job) (string, error) {
 	q, err := s.question(ctx, e)
 	if err != nil {
 		return "", err
 	}
 	_, err = s.written(ctx, "answer", headline(q.Text), job, func(emit func(string) bool) (words, foot string, err error) {
-		a, err := s.currentCore().Ask(ctx, q, emit)
+		a, err := s.host.Core().Ask(ctx, q, emit)
 		return a.Text, footer("", nil, a.Removed), err
 	})
 	return "answered", err
 }
 
-func (s *Server) question(ctx context.Context, e errand) (agent.Question, error) {
+func (s *Service) question(ctx context.Context, e errand) (agent.Question, error) {
 	q := agent.Question{Text: strings.TrimSpace(e.Question)}
 	if q.Text == "" {
-		return q, invalidParams("the question is empty")
+		return q, wire.InvalidParams("the question is empty")
 	}
 	if e.URI != "" {
 		place, err := s.place(ctx, e)
@@ -108,8 +68,8 @@ func headline(text string) string { return "# " + markdown.Inline(oneLine(text, 
 
 // written shows head, which is Markdown, and the words that write emits in a page as
 // they come, and at the end head and what write returns. It answers the latter.
-func (s *Server) written(ctx context.Context, name, head string, job Job, write func(emit func(string) bool) (words, foot string, err error)) (prose, error) {
-	p := s.newPage(ctx, name)
+func (s *Service) written(ctx context.Context, name, head string, job Job, write func(emit func(string) bool) (words, foot string, err error)) (prose, error) {
+	p := s.screen.newPage(ctx, name)
 	length := 0
 	words, foot, err := write(func(piece string) bool {
 		p.add(head, piece) // nothing is shown before there is something to read

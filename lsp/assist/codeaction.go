@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/agent"
+	"quarry/lsp/document"
 )
 
 // refactorings are what is offered on a selection, in the order of the menu.
@@ -26,8 +27,8 @@ var refactorings = []struct {
 	{agent.Test, "Write tests", protocol.CodeActionKindRefactorRewrite},
 }
 
-// codeActionKinds are announced.
-var codeActionKinds = []protocol.CodeActionKind{
+// CodeActionKinds are announced to the client.
+var CodeActionKinds = []protocol.CodeActionKind{
 	protocol.CodeActionKindQuickFix,
 	protocol.CodeActionKindRefactor,
 	protocol.CodeActionKindRefactorExtract,
@@ -41,14 +42,14 @@ var wish = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.
 
 // CodeAction implements textDocument/codeAction. No model is asked: the actions
 // say what could be asked, and resolving or running them does it.
-func (s *Server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	u := params.TextDocument.URI
-	doc := s.docs.get(u)
+	doc := s.docs.Get(u)
 	if doc == nil || doc.Stale || doc.Path() == "" {
 		return nil, nil
 	}
-	start, startErr := doc.Text.PositionToOffset(position(params.Range.Start), s.encoding)
-	end, endErr := doc.Text.PositionToOffset(position(params.Range.End), s.encoding)
+	start, startErr := doc.Text.PositionToOffset(document.Position(params.Range.Start), s.encoding)
+	end, endErr := doc.Text.PositionToOffset(document.Position(params.Range.End), s.encoding)
 	if err := errors.Join(startErr, endErr); err != nil {
 		return nil, err
 	}
@@ -57,10 +58,10 @@ func (s *Server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 		s.selected.Store(&selection{doc: doc, r: params.Range})
 	}
 	jsonrpc2.Async(ctx)
-	if s.currentCore().Withheld(ctx, doc.Path(), doc.Text.String()) {
+	if s.host.Core().Withheld(ctx, doc.Path(), doc.Text.String()) {
 		return nil, nil
 	}
-	unavailable := s.currentCore().Available()
+	unavailable := s.host.Core().Available()
 	var list []protocol.CommandOrCodeAction
 	offer := func(a action) {
 		if a.disabled == nil {
@@ -70,7 +71,7 @@ func (s *Server) CodeAction(ctx context.Context, params *protocol.CodeActionPara
 			list = append(list, offered)
 		}
 	}
-	at := errand{URI: string(s.spelled(u)), Version: &doc.Version}
+	at := errand{URI: string(s.host.Spelled(u)), Version: &doc.Version}
 	for _, d := range params.Context.Diagnostics {
 		about := at
 		about.Range, about.Diagnostic = &d.Range, quoteDiagnostic(d)
@@ -126,7 +127,7 @@ type action struct {
 // offered is an action as the client can run it, nil if it did not ask for it. It
 // carries a command: an edit that the client gets by resolving the action it would
 // apply before the user has seen it.
-func (s *Server) offered(a action, asked protocol.CodeActionContext) protocol.CommandOrCodeAction {
+func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.CommandOrCodeAction {
 	if len(asked.Only) > 0 && !slices.ContainsFunc(asked.Only, func(only protocol.CodeActionKind) bool {
 		return only == "" || a.kind == only || strings.HasPrefix(string(a.kind), string(only)+".")
 	}) {
@@ -160,8 +161,8 @@ func (s *Server) offered(a action, asked protocol.CodeActionContext) protocol.Co
 
 // codeActions are the client's capabilities for code actions, the zero value if
 // it has none.
-func (s *Server) codeActions() protocol.CodeActionClientCapabilities {
-	if td := s.clientCaps.TextDocument; td != nil && td.CodeAction != nil {
+func (s *Service) codeActions() protocol.CodeActionClientCapabilities {
+	if td := s.caps.TextDocument; td != nil && td.CodeAction != nil {
 		return *td.CodeAction
 	}
 	return protocol.CodeActionClientCapabilities{}
@@ -170,6 +171,6 @@ func (s *Server) codeActions() protocol.CodeActionClientCapabilities {
 // selection is what the person selected when their editor last asked for code
 // actions.
 type selection struct {
-	doc *Document
+	doc *document.Document
 	r   protocol.Range
 }

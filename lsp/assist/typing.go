@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -15,17 +15,21 @@ const (
 	pauseToAsk = time.Second
 )
 
-// Clock is the time that a Server goes by.
+// Clock is the time that a Service goes by.
 type Clock interface {
 	Now() time.Time
 	// After is time.After.
 	After(time.Duration) <-chan time.Time
 }
 
-type realClock struct{}
+// RealClock is the time of this machine.
+type RealClock struct{}
 
-func (realClock) Now() time.Time                         { return time.Now() }
-func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+// Now implements Clock.
+func (RealClock) Now() time.Time { return time.Now() }
+
+// After implements Clock.
+func (RealClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // typing knows when the user last typed, as far as the editor tells: by the
 // changes of documents.

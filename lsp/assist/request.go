@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"quarry/agent"
 	"quarry/index/mask"
+	"quarry/lsp/document"
+	"quarry/lsp/wire"
 )
 
 // errand is what a person wants of the assistance: the data of a code action and
@@ -70,19 +72,19 @@ func (e errand) encode() protocol.LSPAny {
 // key is the same for errands that ask for the same of the same place.
 func (e errand) key() string {
 	e.Version = nil
-	if u, err := parseURI(e.URI); err == nil {
+	if u, err := wire.ParseURI(e.URI); err == nil {
 		e.URI = string(u)
 	}
 	return string(e.encode())
 }
 
 // place pins the document that an errand is about.
-func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
-	u, err := parseURI(e.URI)
+func (s *Service) place(ctx context.Context, e errand) (agent.Place, error) {
+	u, err := wire.ParseURI(e.URI)
 	if err != nil {
-		return agent.Place{}, invalidParams("uri %q: %v", e.URI, err)
+		return agent.Place{}, wire.InvalidParams("uri %q: %v", e.URI, err)
 	}
-	doc := s.docs.get(u)
+	doc := s.docs.Get(u)
 	switch {
 	case doc == nil:
 		return agent.Place{}, fmt.Errorf("%s is not open in the editor; open it and ask again", filepath.Base(u.Path()))
@@ -90,28 +92,28 @@ func (s *Server) place(ctx context.Context, e errand) (agent.Place, error) {
 		return agent.Place{}, movedError{u.Path()}
 	case doc.Path() == "":
 		return agent.Place{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
-	case s.currentCore().Withheld(ctx, doc.Path(), doc.Text.String()):
+	case s.host.Core().Withheld(ctx, doc.Path(), doc.Text.String()):
 		return agent.Place{}, fmt.Errorf("%s is a secret, is left out by a .quarryignore, or is a link out of the workspace; no model is shown it", filepath.Base(u.Path()))
 	}
 	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}
 	if e.Range != nil {
 		var startErr, endErr error
-		p.Start, startErr = doc.Text.PositionToOffset(position(e.Range.Start), s.encoding)
-		p.End, endErr = doc.Text.PositionToOffset(position(e.Range.End), s.encoding)
+		p.Start, startErr = doc.Text.PositionToOffset(document.Position(e.Range.Start), s.encoding)
+		p.End, endErr = doc.Text.PositionToOffset(document.Position(e.Range.End), s.encoding)
 		if err := errors.Join(startErr, endErr); err != nil {
 			return agent.Place{}, err
 		}
 		if p.Start > p.End {
-			return agent.Place{}, invalidParams("the range ends before it starts")
+			return agent.Place{}, wire.InvalidParams("the range ends before it starts")
 		}
 	}
 	return p, nil
 }
 
 // problem is the diagnostic that an errand is about.
-func (s *Server) problem(ctx context.Context, e errand) (agent.Problem, error) {
+func (s *Service) problem(ctx context.Context, e errand) (agent.Problem, error) {
 	if e.Diagnostic == nil || e.Diagnostic.Message == "" {
-		return agent.Problem{}, invalidParams("there is no diagnostic to %s", e.Do)
+		return agent.Problem{}, wire.InvalidParams("there is no diagnostic to %s", e.Do)
 	}
 	place, err := s.place(ctx, e)
 	return agent.Problem{
@@ -133,8 +135,8 @@ func severityName(s protocol.DiagnosticSeverity) agent.Severity {
 }
 
 // propose asks for the change that a fix or refactor errand is about.
-func (s *Server) propose(ctx context.Context, e errand) (agent.Proposal, error) {
-	core := s.currentCore()
+func (s *Service) propose(ctx context.Context, e errand) (agent.Proposal, error) {
+	core := s.host.Core()
 	var p agent.Proposal
 	if e.Do == doFix {
 		problem, err := s.problem(ctx, e)
@@ -163,9 +165,9 @@ func (s *Server) propose(ctx context.Context, e errand) (agent.Proposal, error) 
 }
 
 // alone does a whole errand by work, until the same errand is begun anew: then
-// work's context ends, and its failure is errSuperseded.
-func (s *Server) alone(ctx context.Context, e errand, work func(ctx context.Context) error) error {
-	ctx, done := s.errands.begin(ctx, e.key())
+// work's context ends, and its failure is wire.ErrSuperseded.
+func (s *Service) alone(ctx context.Context, e errand, work func(ctx context.Context) error) error {
+	ctx, done := s.requests.Begin(ctx, e.key())
 	defer done()
 	err := work(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -177,14 +179,14 @@ func (s *Server) alone(ctx context.Context, e errand, work func(ctx context.Cont
 // run does an errand in the background, shown as a job under title that the
 // person can cancel. A newer run of the same kind takes the place of an older
 // one where both would be shown in the same page.
-func (s *Server) run(title, kind string, work func(ctx context.Context, job Job) (result string, err error)) {
+func (s *Service) run(title, kind string, work func(ctx context.Context, job Job) (result string, err error)) {
 	ctx, cancel := context.WithCancel(s.base)
 	done := func() {}
 	if kind != "" {
-		ctx, done = s.errands.begin(ctx, kind)
+		ctx, done = s.requests.Begin(ctx, kind)
 	}
-	job := s.startJob(title, cancel)
-	s.task(title, func(context.Context) error {
+	job := s.host.StartJob(title, cancel)
+	s.host.Task(title, func(context.Context) error {
 		defer cancel()
 		defer done()
 		result := "failed" // also of a panic
@@ -192,12 +194,12 @@ func (s *Server) run(title, kind string, work func(ctx context.Context, job Job)
 		job.Report(0.01, "the model reads")
 		made, err := work(ctx, job)
 		switch {
-		case ctx.Err() != nil || errors.Is(err, errSuperseded):
+		case ctx.Err() != nil || errors.Is(err, wire.ErrSuperseded):
 			result = "cancelled"
 		case errors.Is(err, errDeclined):
 			result = err.Error()
 		case err != nil:
-			s.say(Warning, title+": "+err.Error())
+			s.screen.say(protocol.MessageTypeWarning, title+": "+err.Error())
 		default:
 			result = made
 		}

@@ -1,4 +1,4 @@
-package lsp
+package document
 
 import (
 	"cmp"
@@ -66,12 +66,12 @@ func (d *Document) Name() string { return cmp.Or(d.Path(), d.URI.Path()) }
 
 var (
 	errUnknownDocument = errors.New("document is not open")
-	errVersionBack     = errors.New("version goes back")
+	ErrVersionBack     = errors.New("version goes back")
 )
 
-// overlay holds the open documents. Changes come from the read loop alone, in
+// Set holds the open documents. Changes come from the read loop alone, in
 // the order of arrival; readers take a Document and keep it.
-type overlay struct {
+type Set struct {
 	mu sync.RWMutex
 	// docs is guarded by mu; the Documents in it are immutable.
 	docs map[uri.URI]*Document
@@ -82,17 +82,17 @@ type overlay struct {
 	moved chan struct{}
 }
 
-func newOverlay() *overlay {
-	return &overlay{docs: map[uri.URI]*Document{}, moved: make(chan struct{})}
+func NewSet() *Set {
+	return &Set{docs: map[uri.URI]*Document{}, moved: make(chan struct{})}
 }
 
-func (o *overlay) get(u uri.URI) *Document {
+func (o *Set) Get(u uri.URI) *Document {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.docs[u]
 }
 
-func (o *overlay) set(d *Document) {
+func (o *Set) Put(d *Document) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.docs[d.URI] = d
@@ -100,7 +100,7 @@ func (o *overlay) set(d *Document) {
 	o.wake()
 }
 
-func (o *overlay) remove(u uri.URI) {
+func (o *Set) Remove(u uri.URI) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.docs, u)
@@ -109,14 +109,14 @@ func (o *overlay) remove(u uri.URI) {
 }
 
 // wake tells who waits for a change; mu is held.
-func (o *overlay) wake() {
+func (o *Set) wake() {
 	close(o.moved)
 	o.moved = make(chan struct{})
 }
 
-// await returns true when cond does; it is asked again after each change of a
+// Await returns true when cond does; it is asked again after each change of a
 // document. It returns false if ctx ends before.
-func (o *overlay) await(ctx context.Context, cond func() bool) bool {
+func (o *Set) Await(ctx context.Context, cond func() bool) bool {
 	for {
 		o.mu.RLock()
 		moved := o.moved
@@ -132,8 +132,8 @@ func (o *overlay) await(ctx context.Context, cond func() bool) bool {
 	}
 }
 
-// at is the open document of a file, nil if it is not open.
-func (o *overlay) at(path string) *Document {
+// At is the open document of a file, nil if it is not open.
+func (o *Set) At(path string) *Document {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	for _, d := range o.docs {
@@ -144,8 +144,8 @@ func (o *overlay) at(path string) *Document {
 	return nil
 }
 
-// others lists the open documents but one, the most recently used first.
-func (o *overlay) others(but uri.URI) []*Document {
+// Others lists the open documents but one, the most recently used first.
+func (o *Set) Others(but uri.URI) []*Document {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	var list []*Document
@@ -158,7 +158,7 @@ func (o *overlay) others(but uri.URI) []*Document {
 }
 
 // touch makes u the most recent; mu is held.
-func (o *overlay) touch(u uri.URI) {
+func (o *Set) touch(u uri.URI) {
 	if n := len(o.recent); n > 0 && o.recent[n-1] == u {
 		return
 	}
@@ -166,7 +166,7 @@ func (o *overlay) touch(u uri.URI) {
 	o.recent = append(o.recent, u)
 }
 
-func (o *overlay) drop(u uri.URI) {
+func (o *Set) drop(u uri.URI) {
 	for i, have := range o.recent {
 		if have == u {
 			o.recent = append(o.recent[:i], o.recent[i+1:]...)
@@ -180,9 +180,9 @@ func (o *overlay) drop(u uri.URI) {
 // file tells what it is.
 var parentModes = []string{"prog", "text", "conf"}
 
-// openDocument makes the first version of a document. The small strings are
+// Open makes the first version of a document. The small strings are
 // copied, because a decoded one can keep its whole message alive.
-func openDocument(item protocol.TextDocumentItem) *Document {
+func Open(item protocol.TextDocumentItem) *Document {
 	u, language := uri.URI(strings.Clone(string(item.URI))), strings.Clone(string(item.LanguageID))
 	if slices.Contains(parentModes, language) {
 		language = lang.Detect(string(u), []byte(item.Text[:min(len(item.Text), 512)]))
@@ -191,16 +191,16 @@ func openDocument(item protocol.TextDocumentItem) *Document {
 	return &Document{URI: u, Language: language, Version: item.Version, Text: t, shown: masked(t)}
 }
 
-// changed makes the version after changes, applied in their order (LSP,
+// Changed makes the version after changes, applied in their order (LSP,
 // textDocument/didChange). On an impossible change it answers the document as
 // it was before that change, marked stale, and the error. A version that goes
 // back is reported but applied: what the editor sent last is what it shows.
-func (d *Document) changed(version int32, changes []protocol.TextDocumentContentChangeEvent, enc text.Encoding) (*Document, error) {
+func (d *Document) Changed(version int32, changes []protocol.TextDocumentContentChangeEvent, enc text.Encoding) (*Document, error) {
 	next := *d
 	next.Version = version
 	var err error
 	if version < d.Version {
-		err = fmt.Errorf("version %d after %d: %w", version, d.Version, errVersionBack)
+		err = fmt.Errorf("version %d after %d: %w", version, d.Version, ErrVersionBack)
 	}
 	for _, change := range changes {
 		switch c := change.(type) {
@@ -210,8 +210,8 @@ func (d *Document) changed(version int32, changes []protocol.TextDocumentContent
 			if next.Stale {
 				continue
 			}
-			start, startErr := next.Text.PositionToOffset(position(c.Range.Start), enc)
-			end, endErr := next.Text.PositionToOffset(position(c.Range.End), enc)
+			start, startErr := next.Text.PositionToOffset(Position(c.Range.Start), enc)
+			end, endErr := next.Text.PositionToOffset(Position(c.Range.End), enc)
 			if rangeErr := errors.Join(startErr, endErr); rangeErr != nil {
 				next.Stale, err = true, rangeErr
 				continue
@@ -228,11 +228,11 @@ func (d *Document) changed(version int32, changes []protocol.TextDocumentContent
 	return &next, err
 }
 
-func position(p protocol.Position) text.Position {
+func Position(p protocol.Position) text.Position {
 	return text.Position{Line: p.Line, Character: p.Character}
 }
 
-func protocolRange(t text.Text, start, end int, enc text.Encoding) protocol.Range {
+func Range(t text.Text, start, end int, enc text.Encoding) protocol.Range {
 	s, e := t.OffsetToPosition(start, enc), t.OffsetToPosition(end, enc)
 	return protocol.Range{
 		Start: protocol.Position{Line: s.Line, Character: s.Character},
@@ -240,9 +240,9 @@ func protocolRange(t text.Text, start, end int, enc text.Encoding) protocol.Rang
 	}
 }
 
-// rootAndPath are the innermost of roots that path lies in and path below it,
+// RootAndPath are the innermost of roots that path lies in and path below it,
 // with slashes; "" and the base name if it lies in none.
-func rootAndPath(path string, roots []string) (root, rel string) {
+func RootAndPath(path string, roots []string) (root, rel string) {
 	best := ""
 	for _, root := range roots {
 		if len(root) > len(best) && (path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))) {

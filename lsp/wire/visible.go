@@ -1,4 +1,4 @@
-package lsp
+package wire
 
 import (
 	"context"
@@ -8,26 +8,26 @@ import (
 	"quarry/index/visible"
 )
 
-// visibleClient is the client as far as it shows text: what a repository, a model or a tool
+// VisibleClient is the client as far as it shows text: what a repository, a model or a tool
 // says stands in a message, a log line or a title as characters that can be seen.
-type visibleClient struct{ protocol.Client }
+type VisibleClient struct{ protocol.Client }
 
-func (c visibleClient) ShowMessage(ctx context.Context, params *protocol.ShowMessageParams) error {
+func (c VisibleClient) ShowMessage(ctx context.Context, params *protocol.ShowMessageParams) error {
 	params.Message = visible.Text(params.Message)
 	return c.Client.ShowMessage(ctx, params)
 }
 
-func (c visibleClient) ShowMessageRequest(ctx context.Context, params *protocol.ShowMessageRequestParams) (*protocol.MessageActionItem, error) {
+func (c VisibleClient) ShowMessageRequest(ctx context.Context, params *protocol.ShowMessageRequestParams) (*protocol.MessageActionItem, error) {
 	params.Message = visible.Text(params.Message)
 	return c.Client.ShowMessageRequest(ctx, params)
 }
 
-func (c visibleClient) LogMessage(ctx context.Context, params *protocol.LogMessageParams) error {
+func (c VisibleClient) LogMessage(ctx context.Context, params *protocol.LogMessageParams) error {
 	params.Message = visible.Text(params.Message)
 	return c.Client.LogMessage(ctx, params)
 }
 
-func (c visibleClient) LogTrace(ctx context.Context, params *protocol.LogTraceParams) error {
+func (c VisibleClient) LogTrace(ctx context.Context, params *protocol.LogTraceParams) error {
 	params.Message = visible.Text(params.Message)
 	if params.Verbose != nil {
 		more := visible.Text(*params.Verbose)

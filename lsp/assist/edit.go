@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"quarry/agent"
 	"quarry/index/mask"
 	"quarry/index/visible"
+	"quarry/lsp/document"
 	"quarry/lsp/text"
 )
 
@@ -31,7 +32,7 @@ func (e movedError) Error() string {
 // document has moved on, and for what the client or the workspace does not
 // allow. It carries no annotation that needs confirmation: what clients make of
 // one takes keys that were meant for the text, or shows no line of the change.
-func (s *Server) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.WorkspaceEdit, error) {
+func (s *Service) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.WorkspaceEdit, error) {
 	var changes []protocol.DocumentChange
 	plain := map[uri.URI][]protocol.TextEdit{}
 	for _, file := range p.Files {
@@ -62,13 +63,13 @@ func (s *Server) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.
 }
 
 // target is the document that file changes and its text now.
-func (s *Server) target(ctx context.Context, file agent.FileChange) (id protocol.OptionalVersionedTextDocumentIdentifier, base text.Text, err error) {
-	core := s.currentCore()
+func (s *Service) target(ctx context.Context, file agent.FileChange) (id protocol.OptionalVersionedTextDocumentIdentifier, base text.Text, err error) {
+	core := s.host.Core()
 	id.URI, base = uri.File(file.Path), text.New("")
-	doc := s.docs.at(file.Path)
+	doc := s.docs.At(file.Path)
 	switch {
 	case doc != nil:
-		id.URI, id.Version, base = s.spelled(doc.URI), &doc.Version, doc.Text
+		id.URI, id.Version, base = s.host.Spelled(doc.URI), &doc.Version, doc.Text
 		if core.Withheld(ctx, file.Path, doc.Text.String()) {
 			return id, base, fmt.Errorf("%s may not be changed: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", filepath.Base(file.Path))
 		}
@@ -100,7 +101,7 @@ func (s *Server) target(ctx context.Context, file agent.FileChange) (id protocol
 
 // textEdits are the edits of file, which fit base; what the model saw masked there
 // stays what it is.
-func (s *Server) textEdits(base text.Text, file agent.FileChange) ([]protocol.TextEdit, error) {
+func (s *Service) textEdits(base text.Text, file agent.FileChange) ([]protocol.TextEdit, error) {
 	edits := make([]protocol.TextEdit, 0, len(file.Edits))
 	end := 0
 	for _, e := range file.Edits {
@@ -108,7 +109,7 @@ func (s *Server) textEdits(base text.Text, file agent.FileChange) ([]protocol.Te
 			return nil, fmt.Errorf("the edits of %s overlap or leave the text; this is a mistake in quarry, please report it", file.Path)
 		}
 		end = e.End
-		edits = append(edits, protocol.TextEdit{Range: protocolRange(base, e.Start, e.End, s.encoding), NewText: mask.Restore(base.String(), e.Start, e.End, e.New)})
+		edits = append(edits, protocol.TextEdit{Range: document.Range(base, e.Start, e.End, s.encoding), NewText: mask.Restore(base.String(), e.Start, e.End, e.New)})
 	}
 	return edits, nil
 }
@@ -127,17 +128,17 @@ func applied(base string, file agent.FileChange) string {
 }
 
 // dangers names the files that a proposal should not be let change unseen, "" if none.
-func (s *Server) dangers(p agent.Proposal) string {
+func (s *Service) dangers(p agent.Proposal) string {
 	var names []string
 	for _, f := range p.Files {
-		names = append(names, s.currentCore().Name(f.Path))
+		names = append(names, s.host.Core().Name(f.Path))
 	}
 	return visible.Text(agent.Dangers(names))
 }
 
 // basis is what speaks against a proposal, how far it is to be trusted and what it
 // rests on.
-func (s *Server) basis(p agent.Proposal) string {
+func (s *Service) basis(p agent.Proposal) string {
 	var parts []string
 	if dangers := s.dangers(p); dangers != "" {
 		parts = append(parts, dangers)
@@ -170,8 +171,8 @@ func places(citations []agent.Citation) string {
 
 // edits are the client's capabilities for workspace edits, the zero value if it
 // has none.
-func (s *Server) edits() protocol.WorkspaceEditClientCapabilities {
-	if w := s.clientCaps.Workspace; w != nil && w.WorkspaceEdit != nil {
+func (s *Service) edits() protocol.WorkspaceEditClientCapabilities {
+	if w := s.caps.Workspace; w != nil && w.WorkspaceEdit != nil {
 		return *w.WorkspaceEdit
 	}
 	return protocol.WorkspaceEditClientCapabilities{}
@@ -179,12 +180,12 @@ func (s *Server) edits() protocol.WorkspaceEditClientCapabilities {
 
 // takesDocumentChanges is whether the client understands versioned changes. Not
 // all that do say so: Neovim names only what comes with them.
-func (s *Server) takesDocumentChanges() bool {
+func (s *Service) takesDocumentChanges() bool {
 	c := s.edits()
 	return c.DocumentChanges != nil && *c.DocumentChanges || len(c.ResourceOperations) > 0 || c.ChangeAnnotationSupport != nil
 }
 
 // createsFiles is whether the client can be asked to create files.
-func (s *Server) createsFiles() bool {
+func (s *Service) createsFiles() bool {
 	return slices.Contains(s.edits().ResourceOperations, protocol.ResourceOperationKindCreate)
 }

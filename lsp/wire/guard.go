@@ -1,9 +1,10 @@
-package lsp
+package wire
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -11,15 +12,6 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
-)
-
-// phase is where the lifecycle stands (LSP, Server lifecycle).
-type phase int32
-
-const (
-	uninitialized phase = iota
-	running
-	shutDown
 )
 
 // known tells requests and notifications of the protocol from what nobody
@@ -34,37 +26,54 @@ var known = func() map[string]bool {
 	return m
 }()
 
-// guard stands around every handler and keeps the connection alive: a panic is
+// Guard stands around every handler and keeps the connection alive: a panic is
 // an internal error of that request, an error of a notification is logged (to
 // jsonrpc2 it would be the end), an error of a request gets its LSP code, and
 // what the lifecycle forbids is answered before any handler sees it. It also
 // serves $/cancelRequest.
-func (s *Server) guard(next jsonrpc2.Handler) jsonrpc2.Handler {
+type Guard struct {
+	// Base ends with the connection.
+	Base context.Context
+	Log  *slog.Logger
+	// Admit answers why the lifecycle forbids a message, nil if it does not.
+	Admit func(method string, isCall bool) error
+	// Added are the requests that the server adds to the protocol.
+	Added func(method string) bool
+	// Handled is told of each message when its handler returns.
+	Handled func(method string, isCall bool, took time.Duration, err error)
+	// Panicked is told where a panic was caught.
+	Panicked func(what string)
+
+	calls calls
+}
+
+// Around is next with g around it.
+func (g *Guard) Around(next jsonrpc2.Handler) jsonrpc2.Handler {
 	return func(ctx context.Context, req *jsonrpc2.Request) (result any, err error) {
 		// The request's own string dies when the handler detaches.
 		method := strings.Clone(req.Method())
 		isCall := req.IsCall()
 		start := time.Now()
 		defer func() {
-			s.traceHandled(method, isCall, time.Since(start), err)
+			g.Handled(method, isCall, time.Since(start), err)
 			if isCall {
-				err = wireError(err)
+				err = Error(err)
 				return
 			}
 			if err != nil && !errors.Is(err, jsonrpc2.ErrMethodNotFound) {
-				s.log.Warn("notification failed", "method", method, "error", err)
+				g.Log.Warn("notification failed", "method", method, "error", err)
 			}
 			result, err = nil, nil
 		}()
-		defer s.catch(method, &err)
-		if err := s.admit(method, isCall); err != nil {
+		defer g.Catch(method, &err)
+		if err := g.Admit(method, isCall); err != nil {
 			return nil, err
 		}
 		if method == protocol.MethodCancelRequest {
-			return nil, s.calls.cancelRequest(req.Params())
+			return nil, g.calls.cancelRequest(req.Params())
 		}
 		isRequest, defined := known[method]
-		if _, custom := customMethods[method]; custom {
+		if g.Added(method) {
 			isRequest, defined = true, true
 		}
 		switch {
@@ -73,9 +82,9 @@ func (s *Server) guard(next jsonrpc2.Handler) jsonrpc2.Handler {
 		case !isCall && isRequest:
 			return nil, fmt.Errorf("%s was sent without an id, so nobody waits for its answer: it is dropped", method)
 		case !isCall:
-			return next(s.base, req)
+			return next(g.Base, req)
 		}
-		ctx, done, err := s.calls.begin(s.base, ctx, req.ID())
+		ctx, done, err := g.calls.begin(g.Base, ctx, req.ID())
 		if err != nil {
 			return nil, err
 		}
@@ -117,6 +126,9 @@ func (c *calls) begin(base, request context.Context, id jsonrpc2.ID) (_ context.
 	ctx, cancel := context.WithCancel(base)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.cancels == nil {
+		c.cancels = map[jsonrpc2.ID]context.CancelFunc{}
+	}
 	if c.cancels[id] != nil {
 		cancel()
 		return nil, nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("a request with id %v is under way already", id))
@@ -153,62 +165,15 @@ func (c *calls) cancelRequest(raw []byte) error {
 	return nil
 }
 
-var errDropped = fmt.Errorf("not allowed in this phase of the connection: %w", jsonrpc2.ErrInvalidRequest)
-
-// admit answers why the lifecycle forbids a message, nil if it does not.
-func (s *Server) admit(method string, isCall bool) error {
-	if method == protocol.MethodExit {
-		return nil
-	}
-	switch phase(s.phase.Load()) {
-	case uninitialized:
-		switch {
-		case method == protocol.MethodInitialize:
-			return nil
-		case isCall:
-			return jsonrpc2.NewError(codeServerNotInitialized, "the server waits for initialize")
-		}
-		return errDropped
-	case shutDown:
-		if isCall {
-			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "the server is shut down; only exit may follow")
-		}
-		return errDropped
-	}
-	if method == protocol.MethodInitialize {
-		return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "initialize may be sent only once")
-	}
-	return nil
-}
-
-// catch turns a panic into an error with a report in the log; deferred.
-func (s *Server) catch(what string, err *error) {
+// Catch turns a panic into an error with a report in the log; deferred.
+func (g *Guard) Catch(what string, err *error) {
 	r := recover()
 	if r == nil {
 		return
 	}
-	s.log.Error("panic", "in", what, "value", r, "stack", string(debug.Stack()))
+	g.Log.Error("panic", "in", what, "value", r, "stack", string(debug.Stack()))
 	if err != nil {
 		*err = jsonrpc2.NewError(jsonrpc2.InternalError, fmt.Sprintf("internal error in %s: %v", what, r))
 	}
-	s.tell(Error, "panic "+what, fmt.Sprintf("an internal error in %s was caught and the server goes on. The log has the details; please report them.", what))
-}
-
-// traceHandled sends $/logTrace as $/setTrace asks.
-func (s *Server) traceHandled(method string, isCall bool, took time.Duration, err error) {
-	if s.trace.Load() == protocol.TraceValueOff || strings.HasPrefix(method, "$/") {
-		return
-	}
-	kind := "notification"
-	if isCall {
-		kind = "request"
-	}
-	params := &protocol.LogTraceParams{Message: fmt.Sprintf("%s %s handled in %.1f ms", kind, method, float64(took.Microseconds())/1000)}
-	if err != nil && s.trace.Load() == protocol.TraceValueVerbose {
-		text := err.Error()
-		params.Verbose = &text
-	}
-	if err := s.client.LogTrace(s.base, params); err != nil && s.base.Err() == nil {
-		s.log.Error("log trace", "error", err)
-	}
+	g.Panicked(what)
 }

@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"quarry/index/visible"

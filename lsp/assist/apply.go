@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 )
 
 // changed lists the files of a proposal for the person.
-func (s *Server) changed(p agent.Proposal) string {
+func (s *Service) changed(p agent.Proposal) string {
 	var names []string
 	for _, f := range p.Files {
-		name := s.currentCore().Name(f.Path)
+		name := s.host.Core().Name(f.Path)
 		if f.Create {
 			name += " (new)"
 		}
@@ -31,7 +31,7 @@ const verifyFor = 3 * time.Second
 // apply has the editor apply a proposal and believes only the documents: some
 // clients report a change as applied that they did not make, some the other way
 // round.
-func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
+func (s *Service) apply(ctx context.Context, p agent.Proposal) error {
 	edit, err := s.workspaceEdit(ctx, p)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
 	if result.Applied {
 		soon, cancel := context.WithTimeout(ctx, verifyFor)
 		defer cancel()
-		s.docs.await(soon, func() bool { return s.shows(after) })
+		s.docs.Await(soon, func() bool { return s.shows(after) })
 	}
 	s.log.Info("a proposal was offered", "files", len(p.Files), "applied", result.Applied, "seen", s.shows(after))
 	switch {
@@ -70,7 +70,7 @@ func (s *Server) apply(ctx context.Context, p agent.Proposal) error {
 
 // shows is whether each file has its text of want. Line endings do not count:
 // clients write their own.
-func (s *Server) shows(want map[string]string) bool {
+func (s *Service) shows(want map[string]string) bool {
 	for path, text := range want {
 		have, err := s.present(path)
 		if err != nil && text != "" {
@@ -86,9 +86,9 @@ func (s *Server) shows(want map[string]string) bool {
 func unify(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // present is the text of a file now: the open document's, else what is on disk.
-func (s *Server) present(path string) (string, error) {
-	if doc := s.docs.at(path); doc != nil {
+func (s *Service) present(path string) (string, error) {
+	if doc := s.docs.At(path); doc != nil {
 		return doc.Text.String(), nil
 	}
-	return s.currentCore().OnDisk(path)
+	return s.host.Core().OnDisk(path)
 }

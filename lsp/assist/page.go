@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// virtualScheme is the scheme of documents that exist only in the server.
-const virtualScheme = "quarry"
+// VirtualScheme is the scheme of documents that exist only in the server.
+const VirtualScheme = "quarry"
 
 // refreshEvery bounds how often a client is told that a page has grown: each
 // time it asks for the whole text.
@@ -26,11 +26,11 @@ const refreshEvery = 150 * time.Millisecond
 // virtual document from its first word on, else when it is whole, as a file in
 // the cache folder or as a message.
 type page struct {
-	s    *Server
-	name string
-	uri  uri.URI       // of the virtual document
-	wake chan struct{} // has capacity 1; filled when text has grown
-	done chan struct{} // closed when follow has ended; nil if nothing is shown before end
+	screen *Screen
+	name   string
+	uri    uri.URI       // of the virtual document
+	wake   chan struct{} // has capacity 1; filled when text has grown
+	done   chan struct{} // closed when follow has ended; nil if nothing is shown before end
 	// shown says that the client was asked to show it; follow's, then end's.
 	shown bool
 
@@ -41,8 +41,8 @@ type page struct {
 // newPage begins a page. The name is that of a file, without its ending; a page
 // takes the place of an older one of the same name. The caller must call end or
 // abandon.
-func (s *Server) newPage(ctx context.Context, name string) *page {
-	p := &page{s: s, name: name, uri: uri.URI(virtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
+func (s *Screen) newPage(ctx context.Context, name string) *page {
+	p := &page{screen: s, name: name, uri: uri.URI(VirtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
 	if !s.showsVirtual() {
 		return p
 	}
@@ -92,13 +92,13 @@ func (p *page) follow(ctx context.Context) error {
 // publish lets the client show the virtual document as it is now, unless a newer
 // page has its place.
 func (p *page) publish(ctx context.Context) error {
-	before, was := p.s.pages.Load(p.uri)
+	before, was := p.screen.pages.Load(p.uri)
 	if p.shown && before != p {
 		return nil
 	}
-	p.s.pages.Store(p.uri, p)
+	p.screen.pages.Store(p.uri, p)
 	if was {
-		if err := p.s.client.TextDocumentContentRefresh(ctx, &protocol.TextDocumentContentRefreshParams{URI: p.uri}); err != nil {
+		if err := p.screen.client.TextDocumentContentRefresh(ctx, &protocol.TextDocumentContentRefreshParams{URI: p.uri}); err != nil {
 			return fmt.Errorf("refresh %s: %w", p.uri, err)
 		}
 	}
@@ -106,7 +106,7 @@ func (p *page) publish(ctx context.Context) error {
 		return nil
 	}
 	p.shown = true
-	return p.s.showDocument(ctx, p.uri)
+	return p.screen.showDocument(ctx, p.uri)
 }
 
 // stop ends follow.
@@ -121,12 +121,12 @@ func (p *page) stop() {
 func (p *page) end(text prose) error {
 	p.stop()
 	if p.done == nil {
-		return p.s.showWhole(p.s.base, p.name, text)
+		return p.screen.showWhole(p.screen.base, p.name, text)
 	}
 	p.mu.Lock()
 	p.text = text
 	p.mu.Unlock()
-	return p.publish(p.s.base)
+	return p.publish(p.screen.base)
 }
 
 // abandon ends a page that will not be whole. If the person sees some of it, note
@@ -139,26 +139,26 @@ func (p *page) abandon(note string) error {
 	p.mu.Lock()
 	p.text.foot = note
 	p.mu.Unlock()
-	return p.publish(p.s.base)
+	return p.publish(p.screen.base)
 }
 
-// show puts a whole text, which is Markdown, on the screen.
-func (s *Server) show(name, text string) error { return s.newPage(s.base, name).end(prose{head: text}) }
+// Show puts a whole text, which is Markdown, on the screen.
+func (s *Screen) Show(name, text string) error { return s.newPage(s.base, name).end(prose{head: text}) }
 
 // showsVirtual is whether the client shows documents that only the server has.
-func (s *Server) showsVirtual() bool {
-	w := s.clientCaps.Workspace
+func (s *Screen) showsVirtual() bool {
+	w := s.caps.Workspace
 	return s.showsDocuments() && w != nil && w.TextDocumentContent != nil
 }
 
-func (s *Server) showsDocuments() bool {
-	w := s.clientCaps.Window
+func (s *Screen) showsDocuments() bool {
+	w := s.caps.Window
 	return w != nil && w.ShowDocument != nil && w.ShowDocument.Support
 }
 
 // showWhole shows a text that will not change, to clients without virtual
 // documents.
-func (s *Server) showWhole(ctx context.Context, name string, text prose) error {
+func (s *Screen) showWhole(ctx context.Context, name string, text prose) error {
 	if !s.showsDocuments() {
 		return s.client.ShowMessage(ctx, &protocol.ShowMessageParams{Type: protocol.MessageTypeInfo, Message: text.plain()})
 	}
@@ -181,8 +181,8 @@ const pagesKept = 7 * 24 * time.Hour
 
 // pageDir is the folder for this server's files, made on first use. Those of
 // servers that could not remove theirs go when they are old.
-func (s *Server) pageDir() (string, error) {
-	dir := s.opts.CacheDir
+func (s *Screen) pageDir() (string, error) {
+	dir := s.cacheDir
 	if dir == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
@@ -211,8 +211,8 @@ func (s *Server) pageDir() (string, error) {
 	return own, nil
 }
 
-// removePages removes what pageDir made.
-func (s *Server) removePages() {
+// Close removes what pageDir made.
+func (s *Screen) Close() {
 	if s.pageNumber.Load() == 0 {
 		return
 	}
@@ -225,7 +225,7 @@ func (s *Server) removePages() {
 	}
 }
 
-func (s *Server) showDocument(ctx context.Context, u uri.URI) error {
+func (s *Screen) showDocument(ctx context.Context, u uri.URI) error {
 	result, err := s.client.ShowDocument(ctx, &protocol.ShowDocumentParams{URI: u})
 	if err != nil {
 		return fmt.Errorf("show %s: %w", u, err)
@@ -236,8 +236,8 @@ func (s *Server) showDocument(ctx context.Context, u uri.URI) error {
 	return nil
 }
 
-// TextDocumentContent implements workspace/textDocumentContent.
-func (s *Server) TextDocumentContent(_ context.Context, params *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
+// Content implements workspace/textDocumentContent.
+func (s *Screen) Content(params *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
 	p, ok := s.pages.Load(params.URI)
 	if !ok {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("there is no document %s; run its command again", params.URI))

@@ -1,18 +1,19 @@
-package lsp
+package assist
 
 import (
 	"testing"
 
 	"go.lsp.dev/protocol"
 
+	"quarry/lsp/document"
 	"quarry/lsp/text"
 )
 
 // Whoever holds a version of a document while the person types on gets no offset
 // past its end.
 func TestFindingsOfANewerVersionAreLeftOut(t *testing.T) {
-	older := &Document{URI: "file:///a.go", Text: text.New("x foo")}
-	newer := &Document{URI: older.URI, Text: text.New("x foo()\ny bar()\n")}
+	older := &document.Document{URI: "file:///a.go", Text: text.New("x foo")}
+	newer := &document.Document{URI: older.URI, Text: text.New("x foo()\ny bar()\n")}
 	fs := newFindings()
 	said := func(message string, start, end int) finding {
 		return finding{Diagnostic: protocol.Diagnostic{Message: protocol.String(message)}, start: start, end: end}

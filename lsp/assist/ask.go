@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"quarry/index/visible"
 	"quarry/lsp/markdown"
+	"quarry/lsp/wire"
 )
 
 // MethodAsk asks a question about the workspace, a document or a selection.
@@ -16,9 +17,9 @@ const MethodAsk = "quarry/ask"
 
 // askParams are the params of quarry/ask.
 type askParams struct {
-	Question     string          `json:"question"`
-	TextDocument *searchDocument `json:"textDocument,omitzero" jsonschema:"what the question is about; without it the workspace"`
-	Range        *protocolSpan   `json:"range,omitzero" jsonschema:"the selection in textDocument; without it all of it"`
+	Question     string           `json:"question"`
+	TextDocument *wire.DocumentID `json:"textDocument,omitzero" jsonschema:"what the question is about; without it the workspace"`
+	Range        *protocolSpan    `json:"range,omitzero" jsonschema:"the selection in textDocument; without it all of it"`
 	// PartialResultToken is a string or an integer.
 	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for the answer as it is written, by $/progress, as {text} to be appended, which is no Markdown"`
 }
@@ -50,12 +51,12 @@ type citation struct {
 	EndLine   int    `json:"end_line"`
 }
 
-func (s *Server) ask(ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Service) ask(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p askParams
-	if err := decodeParams(raw, &p); err != nil {
+	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
 	}
-	token, err := partialToken(p.PartialResultToken)
+	token, err := wire.PartialToken(p.PartialResultToken)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +72,11 @@ func (s *Server) ask(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.currentCore().Ask(ctx, q, func(piece string) bool {
+	a, err := s.host.Core().Ask(ctx, q, func(piece string) bool {
 		if token == nil {
 			return ctx.Err() == nil
 		}
-		return s.sendProgressTo(ctx, token, map[string]string{"text": visible.Text(piece)}) == nil
+		return s.host.SendProgress(ctx, token, map[string]string{"text": visible.Text(piece)}) == nil
 	})
 	if err != nil {
 		return nil, err

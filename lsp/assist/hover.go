@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -6,16 +6,17 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"quarry/lsp/document"
 	"quarry/lsp/markdown"
 )
 
 // Hover implements textDocument/hover: what was explained at that place.
-func (s *Server) Hover(_ context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
-	doc := s.docs.get(params.TextDocument.URI)
+func (s *Service) Hover(_ context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+	doc := s.docs.Get(params.TextDocument.URI)
 	if doc == nil || doc.Stale {
 		return nil, nil
 	}
-	at, err := doc.Text.PositionToOffset(position(params.Position), s.encoding)
+	at, err := doc.Text.PositionToOffset(document.Position(params.Position), s.encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +24,7 @@ func (s *Server) Hover(_ context.Context, params *protocol.HoverParams) (*protoc
 		if f.explanation == (prose{}) || at < f.start || at > f.end {
 			continue
 		}
-		r := protocolRange(doc.Text, f.start, f.end, s.encoding)
+		r := document.Range(doc.Text, f.start, f.end, s.encoding)
 		message := oneLine(messageOf(f.Diagnostic), 200)
 		contents := &protocol.MarkupContent{Kind: s.hoverKind(), Value: "**quarry: " + markdown.Inline(message) + "**\n\n" + f.explanation.markdown()}
 		if contents.Kind == protocol.MarkupKindPlainText {
@@ -35,8 +36,8 @@ func (s *Server) Hover(_ context.Context, params *protocol.HoverParams) (*protoc
 }
 
 // hoverKind is Markdown, unless the client takes only plain text.
-func (s *Server) hoverKind() protocol.MarkupKind {
-	td := s.clientCaps.TextDocument
+func (s *Service) hoverKind() protocol.MarkupKind {
+	td := s.caps.TextDocument
 	if td != nil && td.Hover != nil && len(td.Hover.ContentFormat) > 0 && !slices.Contains(td.Hover.ContentFormat, protocol.MarkupKindMarkdown) {
 		return protocol.MarkupKindPlainText
 	}

@@ -1,4 +1,4 @@
-package lsp
+package wire
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ const (
 	// maxOutboxBytes is what a client may leave unread before the connection
 	// is given up.
 	maxOutboxBytes = 256 << 20
-	// flushTimeout is how long closing waits for a client that does not read.
-	flushTimeout = 300 * time.Millisecond
+	// FlushTimeout is how long closing waits for a client that does not read.
+	FlushTimeout = 300 * time.Millisecond
 )
 
 var errNotReading = errors.New("the client does not read what the server sends")
@@ -85,14 +85,14 @@ func (o *outbox) run() {
 	}
 }
 
-// close lets the writer finish, for flushTimeout at most. A writer that is still
+// close lets the writer finish, for FlushTimeout at most. A writer that is still
 // blocked then ends when its transport is closed.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closing = true
 	o.wake.Signal()
 	o.mu.Unlock()
-	timer := time.NewTimer(flushTimeout)
+	timer := time.NewTimer(FlushTimeout)
 	defer timer.Stop()
 	select {
 	case <-o.done:

@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/mask"
+	"quarry/lsp/document"
 	"quarry/lsp/text"
 )
 
@@ -112,7 +113,7 @@ func (fs *findings) list(u uri.URI) []finding {
 
 // in are the findings that lie in doc, of which there may be a newer version with
 // findings past this one's end.
-func (fs *findings) in(doc *Document) (list []finding) {
+func (fs *findings) in(doc *document.Document) (list []finding) {
 	for _, f := range fs.list(doc.URI) {
 		if f.end <= doc.Text.Len() {
 			list = append(list, f)
@@ -166,11 +167,11 @@ func sharedEnds(a, b string) (head, tail int) {
 
 // findingsIn are diagnostics of doc that a client sent, without those that lie
 // outside of it.
-func (s *Server) findingsIn(doc *Document, diagnostics []protocol.Diagnostic) []finding {
+func (s *Service) findingsIn(doc *document.Document, diagnostics []protocol.Diagnostic) []finding {
 	var list []finding
 	for _, d := range diagnostics {
-		start, startErr := doc.Text.PositionToOffset(position(d.Range.Start), s.encoding)
-		end, endErr := doc.Text.PositionToOffset(position(d.Range.End), s.encoding)
+		start, startErr := doc.Text.PositionToOffset(document.Position(d.Range.Start), s.encoding)
+		end, endErr := doc.Text.PositionToOffset(document.Position(d.Range.End), s.encoding)
 		if startErr != nil || endErr != nil || start > end {
 			continue
 		}
@@ -179,10 +180,10 @@ func (s *Server) findingsIn(doc *Document, diagnostics []protocol.Diagnostic) []
 	return list
 }
 
-// problems are the diagnostics known of the open document at path, or of all if it
+// Problems are the diagnostics known of the open document at path, or of all if it
 // is "".
-func (s *Server) problems(path string) (list []agent.Problem) {
-	for _, doc := range s.docs.others("") {
+func (s *Service) Problems(path string) (list []agent.Problem) {
+	for _, doc := range s.docs.Others("") {
 		if doc.Path() == "" || path != "" && doc.Path() != path {
 			continue
 		}

@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/agent"
+	"quarry/lsp/document"
 	"quarry/lsp/text"
+	"quarry/lsp/wire"
 )
 
 // commandPrefix and the kind of an errand make its command.
@@ -21,16 +23,16 @@ const commandPrefix = "quarry."
 
 // errandCommand begins an errand. Its argument is an errand, a text, or nothing:
 // the last two are what a person types.
-func errandCommand(do errandKind) func(*Server, []protocol.LSPAny) error {
-	return func(s *Server, args []protocol.LSPAny) error {
+func errandCommand(do errandKind) func(*Service, []protocol.LSPAny) error {
+	return func(s *Service, args []protocol.LSPAny) error {
 		e, typed, err := errandOf(args)
 		if err != nil {
 			return err
 		}
 		e.Do = do
-		complete := map[errandKind]func(*Server, context.Context, errand, string) (errand, error){
-			doExplain: (*Server).completeProblem, doFix: (*Server).completeProblem,
-			doRefactor: (*Server).completeRefactor, doAsk: (*Server).completeQuestion,
+		complete := map[errandKind]func(*Service, context.Context, errand, string) (errand, error){
+			doExplain: (*Service).completeProblem, doFix: (*Service).completeProblem,
+			doRefactor: (*Service).completeRefactor, doAsk: (*Service).completeQuestion,
 		}[do]
 		page := ""
 		if do == doExplain || do == doAsk {
@@ -64,7 +66,7 @@ func errandOf(args []protocol.LSPAny) (e errand, typed string, err error) {
 			words = append(words, word) // some editors cut a line at its blanks
 		case i == 0:
 			if err := json.Unmarshal(arg, &e); err != nil {
-				return e, "", invalidParams("the argument %s is neither a text nor what quarry's code actions carry", arg)
+				return e, "", wire.InvalidParams("the argument %s is neither a text nor what quarry's code actions carry", arg)
 			}
 		}
 	}
@@ -98,16 +100,16 @@ var spot = regexp.MustCompile(`^(.+?):(\d+)(?::\d+)?(?::\s*(.+))?$`)
 const mostChoices = 6
 
 // completeProblem finds the diagnostic that an explain or fix errand is about.
-func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (errand, error) {
+func (s *Service) completeProblem(ctx context.Context, e errand, typed string) (errand, error) {
 	if e.Diagnostic != nil {
 		return e, nil
 	}
 	type known struct {
-		doc *Document
+		doc *document.Document
 		finding
 	}
 	var found []known
-	gather := func(docs []*Document, want func(*Document, finding) bool) {
+	gather := func(docs []*document.Document, want func(*document.Document, finding) bool) {
 		for _, d := range docs {
 			for _, f := range s.findings.in(d) {
 				if want(d, f) {
@@ -116,37 +118,39 @@ func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (e
 			}
 		}
 	}
-	open := s.docs.others("")
+	open := s.docs.Others("")
 	m := spot.FindStringSubmatch(typed)
-	switch u, err := parseURI(typed); {
-	case e.URI != "" || err == nil && s.docs.get(u) != nil: // a document, perhaps with a place
+	switch u, err := wire.ParseURI(typed); {
+	case e.URI != "" || err == nil && s.docs.Get(u) != nil: // a document, perhaps with a place
 		if e.URI != "" {
-			if u, err = parseURI(e.URI); err != nil {
-				return e, invalidParams("uri %q: %v", e.URI, err)
+			if u, err = wire.ParseURI(e.URI); err != nil {
+				return e, wire.InvalidParams("uri %q: %v", e.URI, err)
 			}
 		}
-		gather(open, func(d *Document, f finding) bool { return d.URI == u && (e.Range == nil || s.touches(d, f, *e.Range)) })
+		gather(open, func(d *document.Document, f finding) bool {
+			return d.URI == u && (e.Range == nil || s.touches(d, f, *e.Range))
+		})
 	case m != nil:
-		path, err := s.currentCore().Locate(ctx, m[1])
+		path, err := s.host.Core().Locate(ctx, m[1])
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", m[1], err)
 		}
 		line, _ := strconv.Atoi(m[2]) // too long a number is past every line
-		doc := s.docs.at(path)
+		doc := s.docs.At(path)
 		if doc == nil {
 			return e, fmt.Errorf("%s is not open in the editor; open it and ask again", m[1])
 		}
 		if m[3] != "" {
 			return s.at(e, doc, line, m[3])
 		}
-		gather(open, func(d *Document, f finding) bool {
+		gather(open, func(d *document.Document, f finding) bool {
 			return d == doc && d.Text.LineAt(f.start) < line && line-1 <= d.Text.LineAt(f.end)
 		})
 		if len(found) == 0 {
 			return e, fmt.Errorf("the editor has told of no diagnostic there; add what the tool says, as in %s:%s: undefined: x", m[1], m[2])
 		}
 	default:
-		gather(open, func(_ *Document, f finding) bool { return strings.Contains(messageOf(f.Diagnostic), typed) })
+		gather(open, func(_ *document.Document, f finding) bool { return strings.Contains(messageOf(f.Diagnostic), typed) })
 	}
 	if len(found) == 0 {
 		return e, fmt.Errorf("no such diagnostic is known: editors show quarry a diagnostic where you ask for code actions. Choose the action to %s it there, or name the line and what the tool says, as in main.go:3: undefined: x", e.Do)
@@ -157,7 +161,7 @@ func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (e
 	}
 	chosen := 0
 	if len(found) > 1 {
-		answer, err := s.choose(ctx, "Which one?", slices.Compact(slices.Clone(titles))...)
+		answer, err := s.screen.choose(ctx, "Which one?", slices.Compact(slices.Clone(titles))...)
 		if err != nil {
 			return e, err
 		}
@@ -166,42 +170,42 @@ func (s *Server) completeProblem(ctx context.Context, e errand, typed string) (e
 		}
 	}
 	k := found[chosen]
-	r := protocolRange(k.doc.Text, k.start, k.end, s.encoding)
+	r := document.Range(k.doc.Text, k.start, k.end, s.encoding)
 	e.URI, e.Version, e.Range, e.Diagnostic = string(k.doc.URI), &k.doc.Version, &r, quoteDiagnostic(k.Diagnostic)
 	return e, nil
 }
 
 // touches is whether a finding meets a range of its document.
-func (s *Server) touches(d *Document, f finding, r protocol.Range) bool {
-	start, startErr := d.Text.PositionToOffset(position(r.Start), s.encoding)
-	end, endErr := d.Text.PositionToOffset(position(r.End), s.encoding)
+func (s *Service) touches(d *document.Document, f finding, r protocol.Range) bool {
+	start, startErr := d.Text.PositionToOffset(document.Position(r.Start), s.encoding)
+	end, endErr := d.Text.PositionToOffset(document.Position(r.End), s.encoding)
 	return startErr == nil && endErr == nil && f.start <= end && start <= f.end
 }
 
 // at is e about a 1-based line of doc of which a tool says message.
-func (s *Server) at(e errand, doc *Document, line int, message string) (errand, error) {
+func (s *Service) at(e errand, doc *document.Document, line int, message string) (errand, error) {
 	if line < 1 || line > doc.Text.LineCount() {
 		return e, fmt.Errorf("%s has %d lines: %w", filepath.Base(doc.Path()), doc.Text.LineCount(), text.ErrOutside)
 	}
 	start, end := doc.Text.LineBounds(line - 1)
-	r := protocolRange(doc.Text, start, end, s.encoding)
+	r := document.Range(doc.Text, start, end, s.encoding)
 	e.URI, e.Version, e.Range = string(doc.URI), &doc.Version, &r
 	e.Diagnostic = &errandDiagnostic{Message: message}
 	return e, nil
 }
 
 // completeRefactor finds what a refactor errand changes, and how.
-func (s *Server) completeRefactor(ctx context.Context, e errand, typed string) (errand, error) {
+func (s *Service) completeRefactor(ctx context.Context, e errand, typed string) (errand, error) {
 	if e.URI == "" || e.Range == nil {
 		sel := s.selected.Load()
-		known := sel != nil && s.docs.get(sel.doc.URI) == sel.doc
+		known := sel != nil && s.docs.Get(sel.doc.URI) == sel.doc
 		if e.URI == "" && !known {
 			return e, fmt.Errorf("quarry does not know what you selected: select the code, open the menu of code actions, and choose there or run this command again")
 		}
 		if e.URI != "" {
-			u, err := parseURI(e.URI)
+			u, err := wire.ParseURI(e.URI)
 			if err != nil {
-				return e, invalidParams("uri %q: %v", e.URI, err)
+				return e, wire.InvalidParams("uri %q: %v", e.URI, err)
 			}
 			if !known || sel.doc.URI != u {
 				return e, errNoSelection
@@ -223,7 +227,7 @@ func (s *Server) completeRefactor(ctx context.Context, e errand, typed string) (
 		for _, r := range refactorings {
 			titles = append(titles, r.title)
 		}
-		answer, err := s.choose(ctx, "What shall become of the selection? For anything else give the command quarry.refactor your words.", titles...)
+		answer, err := s.screen.choose(ctx, "What shall become of the selection? For anything else give the command quarry.refactor your words.", titles...)
 		if err != nil {
 			return e, err
 		}
@@ -245,7 +249,7 @@ func (s *Server) completeRefactor(ctx context.Context, e errand, typed string) (
 }
 
 // completeQuestion finds what an ask errand asks.
-func (s *Server) completeQuestion(ctx context.Context, e errand, typed string) (errand, error) {
+func (s *Service) completeQuestion(ctx context.Context, e errand, typed string) (errand, error) {
 	if e.Question == "" {
 		e.Question = typed
 	}
@@ -253,13 +257,13 @@ func (s *Server) completeQuestion(ctx context.Context, e errand, typed string) (
 		return e, nil
 	}
 	questions := []string{"What is this workspace for, and where does it begin?"}
-	var about *Document
-	if open := s.docs.others(""); len(open) > 0 && open[0].Path() != "" {
+	var about *document.Document
+	if open := s.docs.Others(""); len(open) > 0 && open[0].Path() != "" {
 		about = open[0]
 		name := filepath.Base(about.Path())
 		questions = append([]string{"What does " + name + " do?", "Who uses " + name + ", and for what?"}, questions...)
 	}
-	answer, err := s.choose(ctx, "What do you want to know? For anything else give the command quarry.ask your question.", questions...)
+	answer, err := s.screen.choose(ctx, "What do you want to know? For anything else give the command quarry.ask your question.", questions...)
 	if err != nil {
 		return e, err
 	}

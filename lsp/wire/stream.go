@@ -1,4 +1,8 @@
-package lsp
+// Package wire is what a language server needs between its handlers and a byte stream:
+// framing that survives what clients get wrong, an outbox that never waits for a slow
+// client, cancellation, errors in LSP's terms and the client's own spelling of URIs. It
+// knows nothing of what is served.
+package wire
 
 import (
 	"bufio"
@@ -32,12 +36,12 @@ const (
 	keptBodyBytes = 1 << 20
 )
 
-// stream frames messages as LSP's base protocol says and implements
+// Stream frames messages as LSP's base protocol says and implements
 // jsonrpc2.Stream. What the framing of jsonrpc2 would end the connection for, it
 // answers with an error for that message and reads on: a broken header, a body
 // that is no JSON or no JSON-RPC, a body over maxMessageBytes. Only whole,
 // well-formed messages come out of it.
-type stream struct {
+type Stream struct {
 	rwc io.ReadWriteCloser
 	in  *bufio.Reader
 	log *slog.Logger
@@ -59,18 +63,35 @@ type stream struct {
 	out *outbox
 }
 
-var _ jsonrpc2.Stream = (*stream)(nil)
+var _ jsonrpc2.Stream = (*Stream)(nil)
 
-func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
-	s := &stream{
+// Options are how a Stream reads.
+type Options struct {
+	Log *slog.Logger
+	// Token, if not empty, must come with the first message.
+	Token string
+	// Strict ends the connection of a client whose first message is not a whole
+	// initialize with LSP's headers alone, or is not there within FirstMessage.
+	Strict bool
+	// FirstMessage is how long that may take, 0 for five seconds.
+	FirstMessage time.Duration
+	// Ended is called once, when the peer's side is over.
+	Ended func()
+	// Rewrite changes a good message before anybody sees it.
+	Rewrite func(body []byte) []byte
+}
+
+// NewStream frames messages on rwc.
+func NewStream(rwc io.ReadWriteCloser, opts Options) *Stream {
+	s := &Stream{
 		rwc:     rwc,
 		in:      bufio.NewReaderSize(rwc, 64<<10),
 		out:     newOutbox(rwc),
 		token:   opts.Token,
 		strict:  opts.Strict || opts.Token != "",
 		log:     opts.Log,
-		ended:   sync.OnceFunc(ended),
-		rewrite: func(body []byte) []byte { return body },
+		ended:   sync.OnceFunc(opts.Ended),
+		rewrite: opts.Rewrite,
 	}
 	if s.strict {
 		s.allow(cmp.Or(opts.FirstMessage, 5*time.Second))
@@ -79,7 +100,7 @@ func newStream(rwc io.ReadWriteCloser, opts Options, ended func()) *stream {
 }
 
 // allow bounds the time for what is read next, 0 not at all.
-func (s *stream) allow(d time.Duration) {
+func (s *Stream) allow(d time.Duration) {
 	c, ok := s.rwc.(interface{ SetReadDeadline(time.Time) error })
 	if !ok {
 		return
@@ -94,7 +115,7 @@ func (s *stream) allow(d time.Duration) {
 }
 
 // Read implements jsonrpc2.Stream.
-func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
+func (s *Stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 	body, n, err := s.ReadFrame(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -105,7 +126,7 @@ func (s *stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 
 // ReadFrame returns the body of the next good message. The slice is valid until
 // the next call.
-func (s *stream) ReadFrame(ctx context.Context) ([]byte, int64, error) {
+func (s *Stream) ReadFrame(ctx context.Context) ([]byte, int64, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
@@ -123,7 +144,7 @@ func (s *stream) ReadFrame(ctx context.Context) ([]byte, int64, error) {
 
 // next reads one message; it answers nil without an error when the message was
 // bad and has been answered.
-func (s *stream) next() ([]byte, error) {
+func (s *Stream) next() ([]byte, error) {
 	header, err := s.readHeader()
 	if err != nil {
 		return nil, err
@@ -216,7 +237,7 @@ type header struct {
 // readHeader reads up to the blank line before a body. Bytes that are no header
 // are skipped up to the next Content-Length, so that one broken message costs
 // only itself.
-func (s *stream) readHeader() (header, error) {
+func (s *Stream) readHeader() (header, error) {
 	h := header{length: -1}
 	for read := 0; ; {
 		line, err := s.in.ReadSlice('\n')
@@ -284,7 +305,7 @@ func (s *stream) readHeader() (header, error) {
 }
 
 // skip reads past a body that is too large and answers it.
-func (s *stream) skip(length int64) error {
+func (s *Stream) skip(length int64) error {
 	head := make([]byte, min(length, 4096))
 	if _, err := io.ReadFull(s.in, head); err != nil {
 		return err
@@ -296,13 +317,13 @@ func (s *stream) skip(length int64) error {
 		fmt.Sprintf("the message has %d bytes, more than the limit of %d", length, maxMessageBytes))
 }
 
-func (s *stream) refuse(code jsonrpc2.Code, reason string) error {
+func (s *Stream) refuse(code jsonrpc2.Code, reason string) error {
 	return s.refuseID([]byte("null"), code, reason)
 }
 
 // refuseID answers a message that is no request with an error, and ends the
 // connection if it is the first one of somebody who may be no editor.
-func (s *stream) refuseID(id []byte, code jsonrpc2.Code, reason string) error {
+func (s *Stream) refuseID(id []byte, code jsonrpc2.Code, reason string) error {
 	if s.strict {
 		return notLSP(reason)
 	}
@@ -327,7 +348,7 @@ func requestID(message []byte) []byte {
 }
 
 // Write implements jsonrpc2.Stream.
-func (s *stream) Write(_ context.Context, msg jsonrpc2.Message) (int64, error) {
+func (s *Stream) Write(_ context.Context, msg jsonrpc2.Message) (int64, error) {
 	body, err := jsonrpc2.EncodeMessage(msg)
 	if err != nil {
 		return 0, err
@@ -336,11 +357,11 @@ func (s *stream) Write(_ context.Context, msg jsonrpc2.Message) (int64, error) {
 }
 
 // WriteFrame writes one encoded body.
-func (s *stream) WriteFrame(_ context.Context, body []byte) (int64, error) {
+func (s *Stream) WriteFrame(_ context.Context, body []byte) (int64, error) {
 	return int64(len(body)), s.writeBody(body)
 }
 
-func (s *stream) writeBody(body []byte) error {
+func (s *Stream) writeBody(body []byte) error {
 	var head [40]byte
 	h := append(head[:0], contentLength...)
 	h = append(h, ' ')
@@ -351,7 +372,7 @@ func (s *stream) writeBody(body []byte) error {
 
 // Close implements jsonrpc2.Stream: it ends the transport when what was written
 // has gone out, or flushTimeout later.
-func (s *stream) Close() error {
+func (s *Stream) Close() error {
 	s.out.close()
 	return s.rwc.Close()
 }

@@ -1,4 +1,4 @@
-package lsp
+package assist
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/visible"
+	"quarry/lsp/wire"
 )
 
 // A client that shows changes by itself says so in its capabilities,
@@ -60,14 +61,14 @@ type decideResult struct {
 
 // showsProposals is whether the client shows a change, and how far it is to be
 // trusted, by itself.
-func (s *Server) showsProposals() bool {
+func (s *Service) showsProposals() bool {
 	var experimental struct{ Quarry struct{ Proposals bool } }
-	return json.Unmarshal(s.clientCaps.Experimental, &experimental) == nil && experimental.Quarry.Proposals
+	return json.Unmarshal(s.caps.Experimental, &experimental) == nil && experimental.Quarry.Proposals
 }
 
 // agreedInEditor has the client show a proposal and waits for what the user
 // decides there.
-func (s *Server) agreedInEditor(ctx context.Context, d *decision) error {
+func (s *Service) agreedInEditor(ctx context.Context, d *decision) error {
 	p := proposalParams{
 		ID: d.id, Title: oneLine(d.Title, 200), Reason: visible.Text(d.Reason), Basis: s.basis(d.Proposal), Confidence: d.Confidence,
 		Citations: []citation{}, Diff: d.Diff, Files: []proposedFile{},
@@ -80,9 +81,9 @@ func (s *Server) agreedInEditor(ctx context.Context, d *decision) error {
 		if err != nil {
 			return err
 		}
-		p.Files = append(p.Files, proposedFile{string(id.URI), s.currentCore().Name(f.Path), f.Create, applied(base.String(), f)})
+		p.Files = append(p.Files, proposedFile{string(id.URI), s.host.Core().Name(f.Path), f.Create, applied(base.String(), f)})
 	}
-	if err := s.conn.Notify(ctx, methodProposal, p); err != nil {
+	if err := s.host.Notify(ctx, methodProposal, p); err != nil {
 		return err
 	}
 	select {
@@ -96,17 +97,17 @@ func (s *Server) agreedInEditor(ctx context.Context, d *decision) error {
 	}
 }
 
-func (s *Server) hideProposal(id string) {
-	if err := s.conn.Notify(s.base, methodProposalEnd, proposalID{id}); err != nil && s.base.Err() == nil {
+func (s *Service) hideProposal(id string) {
+	if err := s.host.Notify(s.base, methodProposalEnd, proposalID{id}); err != nil && s.base.Err() == nil {
 		s.log.Error("hide a proposal", "error", err)
 	}
 }
 
 // decideProposal serves quarry/decide. The client has looked at the keys; what it
 // told of texts is looked at here once more.
-func (s *Server) decideProposal(ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Service) decideProposal(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p decideParams
-	if err := decodeParams(raw, &p); err != nil {
+	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
 	}
 	d := s.decisions.get(p.ID)

@@ -79,8 +79,9 @@ func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timin
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, contextWait)
 	defer cancel()
+	window := newFrame(req.Text, req.Offset, e.affordable(e.opts.share(e.meter.factor())))
 	found := e.opts.Context.Context(ctx, ContextQuery{
-		Document: req.Document, Offset: req.Offset, Open: req.Open, Draft: draft, Tokens: e.opts.SnippetTokens,
+		Document: req.Document, Offset: req.Offset, Shown: [2]int{window.start, req.Offset + len(suffixOf(req.Text, req.Offset, window.limits.suffix))}, Open: req.Open, Draft: draft, Tokens: e.opts.SnippetTokens,
 	})
 	t.Context += time.Since(begin)
 	return found

@@ -69,6 +69,8 @@ type ContextSource interface {
 type ContextQuery struct {
 	Document
 	Offset int
+	// Shown is the part of Text that the prompt has anyway, as byte offsets.
+	Shown [2]int
 	// Open are the other open documents, the most recently used first.
 	Open []Document
 	// Draft is a first answer whose names are worth looking up, "" in the

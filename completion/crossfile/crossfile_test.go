@@ -36,7 +36,7 @@ func found(t *testing.T, s *Source, name, marked, draft string) []string {
 	text := strings.Replace(marked, "‸", "", 1)
 	q := completion.ContextQuery{
 		Document: completion.Document{Root: "/w", Path: name, Language: lang.Detect(name, nil), Text: text},
-		Offset:   at, Draft: draft, Tokens: 1000,
+		Offset:   at, Shown: [2]int{0, len(text)}, Draft: draft, Tokens: 1000,
 	}
 	var out []string
 	for _, sn := range s.Context(t.Context(), q) {

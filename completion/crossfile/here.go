@@ -16,6 +16,8 @@ type surroundings struct {
 	names []weighted
 	// cursor is the cursor's 1-based line.
 	cursor int
+	// shown are the first and last lines that the prompt has of the document.
+	shown [2]int
 	// lines are those being written, to look for similar code.
 	lines string
 }
@@ -57,6 +59,7 @@ func look(q completion.ContextQuery) surroundings {
 	lines := strings.Split(q.Text[from:min(q.Offset+maxLook, len(q.Text))], "\n")
 	row := strings.Count(before, "\n")
 	s := surroundings{cursor: strings.Count(q.Text[:from], "\n") + row + 1}
+	s.shown = [2]int{s.cursor - strings.Count(q.Text[q.Shown[0]:q.Offset], "\n"), s.cursor + strings.Count(q.Text[q.Offset:q.Shown[1]], "\n")}
 	heads := enclosing(lines, row)
 	at := map[string]int{} // in names
 	see := func(text string, weight float64) {

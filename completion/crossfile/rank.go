@@ -70,9 +70,6 @@ const (
 	alikeNear = 0.4
 	// fewestTokens is what the shortest signatures take of a prompt.
 	fewestTokens = 2
-	// farLines is how far from the cursor a declaration of the document itself
-	// has to stand to be outside the prompt's window.
-	farLines = 200
 )
 
 // candidate is a declaration with what speaks for it.
@@ -267,12 +264,11 @@ func (r *ranking) eligible(d *declaration) bool {
 	if d.file.family != r.family {
 		return false
 	}
-	if d.file.place == r.place {
-		if away := int(d.line) - r.here.cursor; away < farLines && -away < farLines {
-			return false // it is in the prompt anyway
-		}
+	if d.file.place != r.place {
+		return true
 	}
-	return true
+	shown := r.here.shown
+	return int(d.line) > shown[1] || int(d.line) < shown[0] && int(d.end) < r.here.cursor
 }
 
 // order scores the candidates and answers the best, at most n or those as good

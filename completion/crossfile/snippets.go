@@ -20,6 +20,9 @@ const (
 	// explained is how near the cursor a name stands whose declaration is shown
 	// with its doc, or whole if it is a short type.
 	explained = 0.5
+	// sameText is how many declarations of one signature are shown: a third toString
+	// tells nothing that two do not.
+	sameText  = 2
 	maxDocs   = 8
 	maxTypes  = 4
 	typeLines = 24
@@ -42,7 +45,7 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 	if s.reach == Similar && s.workspace != nil && ctx.Err() == nil {
 		similar = s.similar(q, here, room)
 	}
-	w := writer{ctx: ctx, source: s}
+	w := writer{ctx: ctx, source: s, texts: map[string]int{}}
 	placed := false
 	for i := range list {
 		if !placed && float64(w.bytes) > signatureShare*float64(room) {
@@ -72,6 +75,8 @@ type writer struct {
 	bytes       int // written so far
 	docs, types int
 	whole       []*declaration // types written with their bodies
+	// texts counts the signatures met.
+	texts map[string]int
 }
 
 func (w *writer) write(c *candidate) (completion.Snippet, bool) {
@@ -81,6 +86,9 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 		}
 	}
 	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: c.signature, Within: within(c.declaration), Why: c.why()}
+	if !w.tells(&sn) {
+		return completion.Snippet{}, false
+	}
 	if c.nearness() >= explained && w.ctx.Err() == nil {
 		switch {
 		case isShortType(c.declaration) && w.types < maxTypes:
@@ -98,6 +106,13 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 	}
 	w.bytes += len(sn.Text)
 	return sn, true
+}
+
+// tells answers whether a snippet's signature is not yet there often enough, and
+// counts it in.
+func (w *writer) tells(sn *completion.Snippet) bool {
+	w.texts[sn.Text]++
+	return w.texts[sn.Text] <= sameText
 }
 
 // covered answers whether all of a declaration stands in a snippet.

@@ -56,10 +56,10 @@ func over(t *testing.T, files map[string]string) (*Source, *folder) {
 
 // ask is the context at the cursor ‸.
 func ask(ctx context.Context, s *Source, name, marked string) []completion.Snippet {
-	at := strings.Index(marked, "‸")
+	at, text := strings.Index(marked, "‸"), strings.Replace(marked, "‸", "", 1)
 	return s.Context(ctx, completion.ContextQuery{
-		Document: completion.Document{Root: "/w", Path: name, Language: lang.Detect(name, nil), Text: strings.Replace(marked, "‸", "", 1)},
-		Offset:   at, Tokens: 1000,
+		Document: completion.Document{Root: "/w", Path: name, Language: lang.Detect(name, nil), Text: text},
+		Offset:   at, Shown: [2]int{0, len(text)}, Tokens: 1000,
 	})
 }
 
@@ -259,5 +259,53 @@ func TestMembersSayWithin(t *testing.T) {
 		if !met {
 			t.Errorf("%s is not found", tt.signature)
 		}
+	}
+}
+
+// What the document itself declares outside the prompt's window stands in the
+// context, first what the code at the cursor names, and nothing of the window does.
+func TestOwnFileBeyondTheWindow(t *testing.T) {
+	const below = "\nfunc signer(key string, rounds int) int { return rounds }\n\nfunc unused() {}\n"
+	const window = "package shop\n\nfunc near() int { return 1 }\n\nfunc total() int {\n\treturn near() + signer(‸)\n}\n"
+	text := strings.Replace(window, "‸", "", 1) + below
+	s, _ := over(t, map[string]string{"shop/total.go": text})
+	q := completion.ContextQuery{
+		Document: completion.Document{Root: "/w", Path: "shop/total.go", Language: "go", Text: text},
+		Offset:   strings.Index(window, "‸"), Tokens: 1000,
+	}
+	for _, tt := range []struct {
+		shown int
+		want  []string
+	}{
+		{len(text) - len(below), []string{"func signer(key string, rounds int) int", "func unused()"}},
+		{len(text), nil},
+	} {
+		q.Shown = [2]int{0, tt.shown}
+		var got []string
+		for _, sn := range s.Context(t.Context(), q) {
+			got = append(got, sn.Text)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("with %d bytes shown: %q, want %q", tt.shown, got, tt.want)
+		}
+	}
+}
+
+// Many types have a method of one signature: two of them show that.
+func TestSameSignaturesAreFolded(t *testing.T) {
+	files := map[string]string{}
+	for i := range 9 {
+		files[fmt.Sprintf("shop/t%d.go", i)] = fmt.Sprintf("package shop\n\ntype T%d struct{}\n\nfunc (T%d) Only%d() {}\n", i, i, i)
+		files[fmt.Sprintf("shop/J%d.java", i)] = fmt.Sprintf("class J%d {\n  public String toString() { return \"\"; }\n}\n", i)
+	}
+	s, _ := over(t, files)
+	same := 0
+	for _, sn := range ask(t.Context(), s, "shop/Main.java", "class Main {\n  void run() {\n    show(new J1().toString(‸));\n  }\n}\n") {
+		if sn.Text == "public String toString()" {
+			same++
+		}
+	}
+	if same != sameText {
+		t.Errorf("one signature stands there %d times, want %d", same, sameText)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,6 +86,7 @@ type TypedReport struct {
 	Rows  []TypedRow `json:"rows"`
 	// PromptTokens is the mean length of quarry's prompts.
 	PromptTokens int       `json:"prompt_tokens"`
+	Names        []Names   `json:"names"`
 	Fillings     []Filling `json:"holes"`
 }
 
@@ -103,7 +105,7 @@ func FillTyped(ctx context.Context, a *Answers, opt completion.Options, trees ma
 		if len(mine) == 0 {
 			continue
 		}
-		fillings, err := fillTree(ctx, a, opt, trees[s], mine, each)
+		fillings, err := report.fillTree(ctx, a, opt, trees[s], mine, each)
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -113,13 +115,13 @@ func FillTyped(ctx context.Context, a *Answers, opt completion.Options, trees ma
 	return report, nil
 }
 
-func fillTree(ctx context.Context, a *Answers, opt completion.Options, r Repository, holes []TypedHole, each func(Filling)) ([]Filling, error) {
-	v, err := read(r, crossfile.Similar)
+func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.Options, tree Repository, holes []TypedHole, each func(Filling)) ([]Filling, error) {
+	v, err := read(tree, crossfile.Similar)
 	if err != nil {
 		return nil, err
 	}
 	opt.Repository = &completion.Repository{}
-	for _, d := range r.Documents {
+	for _, d := range tree.Documents {
 		opt.Repository.Learn(d.Root, d.Path, d.Text)
 	}
 	opt.Debounce, opt.Candidates, opt.MaxTokens = -1, 1, a.tokens
@@ -128,7 +130,7 @@ func fillTree(ctx context.Context, a *Answers, opt completion.Options, r Reposit
 	defer e.Close()
 	var out []Filling
 	for _, h := range holes {
-		f, err := fillTyped(ctx, a, e, h)
+		f, err := r.fillTyped(ctx, a, e, h)
 		switch {
 		case errors.Is(err, errNoAnswer):
 			continue
@@ -143,7 +145,7 @@ func fillTree(ctx context.Context, a *Answers, opt completion.Options, r Reposit
 	return out, nil
 }
 
-func fillTyped(ctx context.Context, a *Answers, e *completion.Engine, h TypedHole) (Filling, error) {
+func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.Engine, h TypedHole) (Filling, error) {
 	f := Filling{
 		ID: h.ID, Path: h.Document.Path, Language: h.Source.Language, Half: h.Source.Half, Place: h.Place, Typed: h.Typed, Want: h.Want,
 	}
@@ -155,7 +157,9 @@ func fillTyped(ctx context.Context, a *Answers, e *completion.Engine, h TypedHol
 	}
 	// The plain prompt is asked in either case, so that one run tells of all that
 	// is missing.
-	raw, plainErr := ask(ctx, a, plainPrompt(a.lastPrompt(), h))
+	prompt := a.lastPrompt()
+	r.count(prompt, &h)
+	raw, plainErr := ask(ctx, a, plainPrompt(prompt, &h))
 	if res.Engine != a.Model() {
 		return f, errNoAnswer
 	}
@@ -206,8 +210,11 @@ const prefix, suffix = "<|fim_prefix|>", "<|fim_suffix|>"
 // tags for prefix, suffix and middle are given.
 func KnowsTags(tags []string) bool { return tags[0] == prefix && tags[1] == suffix }
 
-// plainPrompt leaves of quarry's prompt the window of the document and the suffix.
-func plainPrompt(prompt string, h TypedHole) string {
+// parts are what a prompt shows of a hole.
+type parts struct{ head, lead, window, suffix string }
+
+// promptParts takes a prompt of a hole apart. The style header ends the head.
+func promptParts(prompt string, h *TypedHole) parts {
 	begin := strings.Index(prompt, prefix) + len(prefix)
 	end := strings.Index(prompt, suffix)
 	shown, before := prompt[begin:end], h.Document.Text[:h.Offset]
@@ -215,7 +222,20 @@ func plainPrompt(prompt string, h TypedHole) string {
 	for n < min(len(shown), len(before)) && shown[len(shown)-1-n] == before[len(before)-1-n] {
 		n++
 	}
-	return prefix + shown[len(shown)-n:] + prompt[end:]
+	p := parts{window: shown[len(shown)-n:], suffix: prompt[end:]}
+	p.head = shown[:len(shown)-n]
+	if at := styleHeader.FindStringIndex(p.head); at != nil {
+		p.head, p.lead = p.head[:at[1]], p.head[at[1]:]
+	}
+	return p
+}
+
+var styleHeader = regexp.MustCompile(`(?m)^.*, indent (?:tabs|\d+ spaces).*\n`)
+
+// plainPrompt leaves of quarry's prompt the window of the document and the suffix.
+func plainPrompt(prompt string, h *TypedHole) string {
+	p := promptParts(prompt, h)
+	return prefix + p.window + p.suffix
 }
 
 func (r *TypedReport) sumUp() {
@@ -333,6 +353,10 @@ func (r TypedReport) String() string {
 		fmt.Fprintf(&b, "| %s | %d | %d : %d | %d : %d | %.2g | %d : %d | %d : %d | %.2g | %.3f : %.3f | %d : %d | %d |\n", row.Name, l.Holes,
 			l.Ours, l.Plain, l.OnlyOurs, l.OnlyPlain, l.P, w.Ours, w.Plain, w.OnlyOurs, w.OnlyPlain, w.P,
 			row.Similar, row.SimilarPlain, row.Repeats, row.RepeatsPlain, row.Shown)
+	}
+	b.WriteString("\n| holes | names taken out | in the window | in its lead | in the head | nowhere | bytes of heads | of lines repeated |\n|---|---|---|---|---|---|---|---|\n")
+	for _, n := range r.Names {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d |\n", n.Holes, n.Wanted, n.Window, n.Lead, n.Head, n.Wanted-n.Window-n.Lead-n.Head, n.HeadBytes, n.Repeated)
 	}
 	return b.String()
 }

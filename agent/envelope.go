@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"quarry/retrieval/workspace"
 )
 
 // MaxResultBytes bounds the encoded envelope of any tool call.
@@ -27,6 +29,12 @@ type Meta struct {
 	// Bytes is the length of Data as encoded.
 	Bytes    int      `json:"bytes"`
 	Warnings []string `json:"warnings"`
+	// Backend says what was asked: the signals of a search, symbols, graph, index,
+	// files, or editor.
+	Backend []string `json:"backend,omitempty"`
+	// Incomplete says that the index was not whole when the tool was called, and what
+	// was missing; null if nothing was.
+	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
 }
 
 // String is the envelope as a model reads it: one line of JSON in which <, > and &
@@ -63,7 +71,10 @@ const (
 	PermissionDenied     Code = "permission_denied"
 	RequiresConfirmation Code = "requires_confirmation"
 	TooLarge             Code = "too_large"
-	InternalError        Code = "internal_error"
+	// NotReady: the index does not know yet. What is missing stands in Meta; the same
+	// call answers a little later.
+	NotReady      Code = "not_ready"
+	InternalError Code = "internal_error"
 )
 
 // Failure says why a tool did not do what it was asked for, and what to do

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"quarry/index/glob"
+	"quarry/retrieval/workspace"
 )
 
 // The answers of tools are made for small models: few keys, no repetition, and
@@ -90,16 +91,15 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 			return reply{}, Failf(InvalidArguments, "glob %q is not valid: %v; try **/*.go", clip(args.Glob, 200), err)
 		}
 	}
-	files, building, err := b.parts.Workspace.Files(ctx)
+	files, missing, err := b.parts.Workspace.Files(ctx, func(f workspace.File) bool {
+		return (args.IncludeHidden || !isHidden(f.Name)) && (args.Glob == "" || wanted.Covers(f.Name))
+	})
 	if err != nil {
 		return reply{}, err
 	}
 	var names []string
 	total := 0
 	for _, f := range files {
-		if !args.IncludeHidden && isHidden(f.Name) || args.Glob != "" && !wanted.Covers(f.Name) {
-			continue
-		}
 		// The index may not know yet of a rule that was just written.
 		if len(names) < args.Limit {
 			if _, err := b.parts.Workspace.Locate(ctx, f.Path); err != nil {
@@ -111,13 +111,9 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 	}
 	r := items(names, func(list []string) any { return fileList{list, total} })
 	r.truncated = total > len(names)
-	if building {
-		r.warn(stillBuilding)
-	}
+	r.from([]string{"index"}, missing)
 	return r, nil
 }
-
-const stillBuilding = "the workspace is still being indexed; some files may be missing"
 
 func isHidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.")

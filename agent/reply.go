@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"quarry/retrieval/workspace"
 )
 
 // reply is what a tool answers, with how to shorten it.
@@ -16,6 +18,9 @@ type reply struct {
 	first     func(n int) any
 	truncated bool
 	warnings  []string
+	// backend is what was asked, and missing what that did not know yet.
+	backend []string
+	missing *workspace.Missing
 	// failure, if not nil, says that the tool did not do what it was asked for;
 	// without first there is no data then.
 	failure *Failure
@@ -29,6 +34,14 @@ func items[T any](list []T, wrap func(list []T) any) reply {
 	return reply{count: len(list), first: func(n int) any { return wrap(list[:n]) }}
 }
 
+// from says where a reply is from, and what was missing there.
+func (r *reply) from(backend []string, missing *workspace.Missing) {
+	r.backend, r.missing = backend, missing
+	if missing != nil {
+		r.warn("incomplete: " + missing.String() + "; what is not here may still be there")
+	}
+}
+
 // whole is a reply that is not cut.
 func whole(v any) reply { return reply{first: func(int) any { return v }} }
 
@@ -39,7 +52,7 @@ const maxWarnings = 8
 
 // seal puts a reply into an envelope of at most MaxResultBytes.
 func seal(r reply) Envelope {
-	e := Envelope{OK: r.failure == nil}
+	e := Envelope{OK: r.failure == nil, Meta: Meta{Backend: r.backend, Incomplete: r.missing}}
 	for _, w := range r.warnings[:min(len(r.warnings), maxWarnings)] {
 		e.Meta.Warnings = append(e.Meta.Warnings, clip(w, maxMessageBytes))
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -107,6 +108,7 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 		}{list, answer.Total}
 	})
 	r.truncated = answer.Total > len(answer.Results)
+	r.from(answer.Backend, answer.Missing)
 	return r, nil
 }
 
@@ -119,6 +121,11 @@ func (b *Toolbox) withText(ctx context.Context, q retrieval.Query, limit int) (w
 	}
 	q.Phrases = []string{q.Text}
 	exact, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+	var unready *workspace.NotReady
+	if errors.As(err, &unready) && len(answer.Results) > 0 {
+		answer.Missing = &unready.Missing // of the very text nobody knows yet
+		return answer, nil
+	}
 	if err != nil {
 		return answer, err
 	}
@@ -197,6 +204,7 @@ func (b *Toolbox) entries(answer workspace.Answer, want words, lines int, reason
 		}{list}
 	})
 	out.truncated = answer.Total > len(answer.Results)
+	out.from(answer.Backend, answer.Missing)
 	return out
 }
 

@@ -46,7 +46,7 @@ func (b *Toolbox) searchSymbols(ctx context.Context, raw json.RawMessage) (reply
 	}
 	found, err := b.parts.Workspace.Symbols(ctx, args.Name, kinds, args.Limit)
 	var other string
-	if err == nil && len(found) == 0 && kinds != nil {
+	if err == nil && len(found.List) == 0 && kinds != nil {
 		// Languages name kinds differently: a class of one is a struct of another.
 		found, err = b.parts.Workspace.Symbols(ctx, args.Name, nil, args.Limit)
 		other = fmt.Sprintf("no %s has this name; these are of other kinds", args.Kind)
@@ -54,15 +54,16 @@ func (b *Toolbox) searchSymbols(ctx context.Context, raw json.RawMessage) (reply
 	if err != nil {
 		return reply{}, err
 	}
-	list := make([]symbolEntry, len(found))
-	for i := range found {
-		list[i] = b.entry(&found[i])
+	list := make([]symbolEntry, len(found.List))
+	for i := range list {
+		list[i] = b.entry(&found.List[i])
 	}
 	r := items(list, func(list []symbolEntry) any {
 		return struct {
 			Symbols []symbolEntry `json:"symbols"`
 		}{list}
 	})
+	r.from(found.Backend, found.Missing)
 	if other != "" && len(list) > 0 {
 		r.warn(other)
 	}
@@ -147,13 +148,13 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	found, total, err := b.parts.Workspace.References(ctx, s, args.Limit)
+	found, err := b.parts.Workspace.References(ctx, s, args.Limit)
 	if err != nil {
 		return reply{}, err
 	}
 	texts := map[string][]string{}
 	var list []referenceEntry
-	for _, ref := range found {
+	for _, ref := range found.List {
 		lines, read := texts[ref.Path]
 		if !read {
 			text, err := b.parts.Workspace.Text(ref.Path)
@@ -174,9 +175,10 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 			ID         string           `json:"symbol_id"`
 			Total      int              `json:"total"`
 			References []referenceEntry `json:"references"`
-		}{s.ID, total, list}
+		}{s.ID, found.Total, list}
 	})
-	r.truncated = total > len(list)
+	r.truncated = found.Total > len(list)
+	r.from(found.Backend, found.Missing)
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,6 +74,16 @@ var tools = map[string]func(b *Toolbox, ctx context.Context, args json.RawMessag
 	"apply_text_edits":      (*Toolbox).applyEdits,
 }
 
+// backendFiles is what a tool asks that reads the files themselves.
+const backendFiles = "files"
+
+// backends are what the others ask, where their answer does not say.
+var backends = map[string]string{
+	"list_files": "index", "search_text": "lexical", "search_symbols": "symbols", "get_symbol_definition": "symbols",
+	"get_references": "graph", "get_diagnostics": "editor", "retrieve_context": "lexical", "codebase_search": "lexical",
+	"search_code": "lexical", "search_docs": "lexical", "find_similar": "lexical",
+}
+
 // Call runs one tool. args is a JSON object, or nothing. What goes wrong is said
 // in the envelope.
 func (b *Toolbox) Call(ctx context.Context, name string, args json.RawMessage) Envelope {
@@ -103,6 +114,13 @@ func (b *Toolbox) Call(ctx context.Context, name string, args json.RawMessage) E
 	if err != nil {
 		r.failure = b.explain(ctx, err)
 	}
+	var unready *workspace.NotReady
+	if errors.As(err, &unready) {
+		r.missing = &unready.Missing
+	}
+	if r.backend == nil {
+		r.backend = []string{cmp.Or(backends[serving], backendFiles)}
+	}
 	return seal(r)
 }
 
@@ -124,6 +142,7 @@ func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
 		excluded  *walk.Excluded
 		ambiguous *workspace.Ambiguous
 		unknown   *workspace.UnknownSymbol
+		unready   *workspace.NotReady
 	)
 	switch {
 	case errors.As(err, &failure):
@@ -140,6 +159,8 @@ func (b *Toolbox) explain(ctx context.Context, err error) *Failure {
 		return Failf(PermissionDenied, "%s may not be read (%s); go on without it", clip(excluded.Path, 200), excluded.Reason)
 	case errors.As(err, &ambiguous):
 		return Failf(InvalidArguments, "%v", ambiguous)
+	case errors.As(err, &unready):
+		return Failf(NotReady, "%v", unready)
 	case errors.As(err, &unknown):
 		return Failf(NotFound, "%v", unknown)
 	}
@@ -162,7 +183,7 @@ func (b *Toolbox) locate(ctx context.Context, name string) (string, error) {
 
 // likeNamed are a few files with the base name of a path.
 func (b *Toolbox) likeNamed(ctx context.Context, name string) (near []string) {
-	files, _, err := b.parts.Workspace.Files(ctx)
+	files, _, err := b.parts.Workspace.Files(ctx, nil)
 	if err != nil {
 		return nil // it would only have helped
 	}

@@ -24,15 +24,16 @@ type Files interface {
 }
 
 // Workspace is what the tools read through; retrieval/workspace has it. All it
-// answers is of files that may be read.
+// answers is of files that may be read, and it never answers that there is nothing while
+// it cannot know: it waits, and then fails with *workspace.NotReady.
 type Workspace interface {
 	Files
-	Files(ctx context.Context) (list []workspace.File, building bool, err error)
+	Files(ctx context.Context, keep func(workspace.File) bool) (list []workspace.File, missing *workspace.Missing, err error)
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
-	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]workspace.Symbol, error)
+	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (workspace.Symbols, error)
 	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
-	References(ctx context.Context, s workspace.Symbol, limit int) (list []workspace.Reference, total int, err error)
+	References(ctx context.Context, s workspace.Symbol, limit int) (workspace.References, error)
 }
 
 var _ Workspace = (*workspace.Workspace)(nil)

@@ -116,6 +116,7 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	c.read.Files++
 	c.read.Done += r.entry.Size
 	c.read.Total, c.read.OfFiles = c.scan.total, c.scan.files
+	c.noteCount(count{c.scan.met - c.scan.files + c.read.Files, c.scan.met})
 	c.show(false)
 	rel := r.entry.Path
 	switch {

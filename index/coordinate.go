@@ -142,6 +142,9 @@ func (c *coordinator) step(ctx context.Context) time.Time {
 		c.watchOnRequest()
 		c.beginScan(ctx)
 	}
+	if c.scan == nil {
+		c.noteCurrent()
+	}
 	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= c.batchLimit().delay {
 		c.flush(ctx)
 	}

@@ -97,10 +97,14 @@ type Index struct {
 	refused int                  // how often the lock was asked for again in vain
 	running *scan                // the scan at work, nil if none
 	settled chan struct{}        // closed while there is nothing to do
-	told    map[string]bool
-	watch   bool // the index is to watch the disk itself
-	polling bool // the root cannot be watched and is scanned now and then
-	lastErr error
+	// upToDate: nothing is known that is not indexed; references may be unresolved.
+	upToDate bool
+	counted  count        // of the scan at work
+	whole    *store.Store // the database that is known to have all files; nil if none is
+	told     map[string]bool
+	watch    bool // the index is to watch the disk itself
+	polling  bool // the root cannot be watched and is scanned now and then
+	lastErr  error
 
 	// What follows belongs to the coordinator alone.
 	analyze  analyzer
@@ -224,6 +228,7 @@ func (x *Index) request(change func()) {
 
 // unsettle: mu is held.
 func (x *Index) unsettle() {
+	x.upToDate = false
 	select {
 	case <-x.settled:
 		x.settled = make(chan struct{})

@@ -24,10 +24,10 @@ type scan struct {
 
 	skipped []store.Skipped
 	counts  map[string]int // of what was left out, by reason
-	// total is how many bytes, in files files, there are to read; set before the first
-	// result.
-	total int64
-	files int
+	// total is how many bytes, in files files, there are to read, of the met ones; set
+	// before the first result.
+	total      int64
+	files, met int
 	// gone are the paths that are no longer there, by what their text was, so that
 	// a rename can be told from a new file. The coordinator takes from it while the
 	// scan runs; it is complete before the first result.
@@ -84,6 +84,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 		File: func(e walk.Entry) error {
 			st, ok := known[e.Path]
 			delete(known, e.Path)
+			s.met++
 			if x.isOpen(e.Path) {
 				return nil // the buffer is the truth
 			}

@@ -26,6 +26,19 @@ const (
 	NoProcess    Writer = "none"
 )
 
+// Activity is a kind of work on an index.
+type Activity string
+
+// The activities, in the order in which a first index has them.
+const (
+	Opening         Activity = "opening"
+	Indexing        Activity = "indexing"
+	Linking         Activity = "linking"
+	Loading         Activity = "loading"
+	Learning        Activity = "learning"
+	EmbeddingChunks Activity = "embedding"
+)
+
 // Status is what the index holds and does.
 type Status struct {
 	Root string `json:"root"`
@@ -35,6 +48,10 @@ type Status struct {
 	Writer Writer `json:"writer"`
 	// Working: something is still to be indexed, or to be learned.
 	Working bool `json:"working"`
+	// Doing names what goes on, [] if nothing: opening the index, indexing files,
+	// linking their references, loading what was indexed before into memory, learning
+	// what has changed, embedding.
+	Doing []Activity `json:"doing"`
 	// Learning: searches and completion do not know all yet that the index holds.
 	Learning bool `json:"learning"`
 	store.Totals
@@ -108,7 +125,7 @@ func wasScanned(ctx context.Context, s *store.Store) (bool, error) {
 // Status answers what the index holds and does.
 func (x *Index) Status(ctx context.Context) (Status, error) {
 	s := x.Store()
-	st := Status{Root: x.root.Dir(), Skipped: map[string]int{}}
+	st := Status{Root: x.root.Dir(), Doing: []Activity{}, Skipped: map[string]int{}}
 	if !s.InMemory() {
 		st.Database = x.state.database()
 	}
@@ -120,6 +137,9 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 		case <-x.settled:
 		default:
 			st.Working = true
+			if st.Doing = append(st.Doing, Linking); !x.upToDate {
+				st.Doing = []Activity{Indexing}
+			}
 		}
 	}
 	if x.lastErr != nil {
@@ -151,7 +171,7 @@ func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
 	if _, err := os.Stat(files.database()); errors.Is(err, fs.ErrNotExist) {
 		return st, fmt.Errorf("%w for %s: run `quarry index`", ErrNoIndex, root.Dir())
 	}
-	st = Status{Root: root.Dir(), Database: files.database(), Writer: OtherProcess, Skipped: map[string]int{}}
+	st = Status{Root: root.Dir(), Database: files.database(), Writer: OtherProcess, Doing: []Activity{}, Skipped: map[string]int{}}
 	lock := flock.New(filepath.Join(folder, "lock"))
 	if free, err := lock.TryLock(); err != nil {
 		return st, fmt.Errorf("look who writes the index: %w", err)

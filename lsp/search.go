@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/agent"
 	"quarry/index"
 	"quarry/index/syntax"
 	"quarry/lsp/wire"
@@ -71,10 +72,12 @@ func (f *searchFilters) addTo(q *retrieval.Filter) {
 }
 
 type searchResponse struct {
-	Results []searchResult     `json:"results"`
-	Backend []string           `json:"backend"`
-	Total   int                `json:"total"`
-	Timings map[string]float64 `json:"timings_ms"`
+	Results []searchResult `json:"results"`
+	Backend []string       `json:"backend"`
+	Total   int            `json:"total"`
+	// Incomplete says that the index was not whole, and what was missing.
+	Incomplete *workspace.Missing `json:"incomplete,omitzero" jsonschema:"what the index did not know yet; absent if nothing"`
+	Timings    map[string]float64 `json:"timings_ms"`
 }
 
 type searchResult struct {
@@ -125,11 +128,13 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 
 	core := s.currentCore()
 	answer, err := core.Search(ctx, req)
-	if err != nil && ctx.Err() == nil && signals == retrieval.SignalsSemantic {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("search by meaning alone: %v; use quarry/search.hybrid, which ranks by everything there is", err))
-	}
 	if err != nil {
-		return nil, err
+		return nil, explainFailure(ctx, err, func(err error) error {
+			if signals != retrieval.SignalsSemantic {
+				return err
+			}
+			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("search by meaning alone: %v; use quarry/search.hybrid, which ranks by everything there is", err))
+		})
 	}
 	return s.respond(ctx, core, answer, p.shown())
 }
@@ -148,9 +153,10 @@ func (p *searchParams) shown() shownAs {
 // respond sends an answer, in batches first if that was asked for.
 func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.Answer, show shownAs) (any, error) {
 	response := searchResponse{
-		Results: make([]searchResult, len(answer.Results)),
-		Backend: answer.Backend,
-		Total:   answer.Total,
+		Results:    make([]searchResult, len(answer.Results)),
+		Backend:    answer.Backend,
+		Total:      answer.Total,
+		Incomplete: answer.Missing,
 		Timings: map[string]float64{
 			"lexical": millis(answer.Timings.Lexical), "meaning": millis(answer.Timings.Meaning), "signals": millis(answer.Timings.Signals),
 			"literal": millis(answer.Timings.Literal), "total": millis(answer.Timings.Total),
@@ -329,3 +335,30 @@ func (s *Server) indexRebuild(context.Context, json.RawMessage) (any, error) {
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// codeRequestFailed is LSP's code for a request that is right and could not be served.
+const codeRequestFailed jsonrpc2.Code = -32803
+
+// notReadyData is the data of the error of a question that cannot be answered yet.
+type notReadyData struct {
+	Code string `json:"code" jsonschema:"not_ready"`
+	workspace.Missing
+}
+
+// explainFailure makes of a search's error what the client is told: that the index does
+// not know yet, or what otherwise says.
+func explainFailure(ctx context.Context, err error, otherwise func(error) error) error {
+	var unready *workspace.NotReady
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case errors.As(err, &unready):
+		wire := jsonrpc2.NewError(codeRequestFailed, err.Error())
+		data, e := json.Marshal(notReadyData{string(agent.NotReady), unready.Missing})
+		if e == nil {
+			wire.Data = data
+		}
+		return wire
+	}
+	return otherwise(err)
+}

@@ -48,11 +48,10 @@ func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) 
 	jsonrpc2.Async(ctx)
 	core := s.currentCore()
 	answer, err := core.FindSimilar(ctx, req)
-	if err != nil && ctx.Err() == nil {
-		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("find similar code: %v", err))
-	}
 	if err != nil {
-		return nil, err
+		return nil, explainFailure(ctx, err, func(err error) error {
+			return jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("find similar code: %v", err))
+		})
 	}
 	return s.respond(ctx, core, answer, shownAs{text: p.IncludeText, contextLines: p.ContextLines})
 }

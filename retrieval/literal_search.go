@@ -70,6 +70,9 @@ func mayContainAll(set trigramSet, want []string) bool {
 	return true
 }
 
+// Quotes answers whether a text has all quoted texts of the query.
+func (q *Query) Quotes(text string) bool { return findAll(text, q.Phrases) }
+
 // findAll answers whether text contains all of want.
 func findAll(text string, want []string) bool {
 	for _, lit := range want {

@@ -38,8 +38,8 @@ const minPart = 3
 // Store::open, (*Store).Open. kinds, if not empty, are the only ones that count;
 // else headings and configuration keys do not.
 func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Declaration {
-	container, last := cutQualified(name)
-	key := flatName(last)
+	want := wantName(name)
+	key := want.key
 	if key == "" {
 		return nil
 	}
@@ -53,17 +53,7 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 			}
 			met[d] = true
 			f := &seg.files[d.file]
-			dist := far
-			if dist == 0 && d.name != last {
-				dist = farCase
-			}
-			if container != "" && !endsIn(d.container, container) && !endsIn(pathAsContainer(f.path), container) {
-				dist += farElse
-			}
-			if f.role&(roleTest|roleExample|roleVendored|roleGenerated|roleBench) != 0 {
-				dist += farAside
-			}
-			found = append(found, Declaration{f.path, d.name, d.container, d.kind, dist})
+			found = append(found, want.measure(Declaration{f.path, d.name, d.container, d.kind, far}, f.role))
 		}
 	}
 	// Each step looks further only while there is room: a full answer of nearer
@@ -99,6 +89,67 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 			cmp.Compare(rank(&b), rank(&a)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Container, b.Container))
 	})
 	return slices.Clip(found[:min(limit, len(found))])
+}
+
+// wantedName is a name that is looked for.
+type wantedName struct{ container, last, key string }
+
+func wantName(name string) wantedName {
+	container, last := cutQualified(name)
+	return wantedName{container, last, flatName(last)}
+}
+
+// measure adds to the distance of a declaration, which is how its key was found, what
+// its name, its container and its file's role make of it.
+func (w *wantedName) measure(d Declaration, r role) Declaration {
+	if d.Distance == 0 && d.Name != w.last {
+		d.Distance = farCase
+	}
+	if w.container != "" && !endsIn(d.Container, w.container) && !endsIn(pathAsContainer(d.Path), w.container) {
+		d.Distance += farElse
+	}
+	if r&(roleTest|roleExample|roleVendored|roleGenerated|roleBench) != 0 {
+		d.Distance += farAside
+	}
+	return d
+}
+
+// NameKey is what declarations are looked up by in name: its last part without
+// separators in lower case.
+func NameKey(name string) (last, key string) {
+	want := wantName(name)
+	return want.last, want.key
+}
+
+// Nearest orders declarations as Snapshot.Declared does, but for what only a snapshot
+// knows: at most limit of those whose name has the key of name in it.
+func Nearest(name string, kinds []syntax.Kind, list []Declaration, limit int) []Declaration {
+	want := wantName(name)
+	var found []Declaration
+	for _, d := range list {
+		key := flatName(d.Name)
+		switch {
+		case !wanted(d.Kind, kinds):
+			continue
+		case key == want.key:
+			d.Distance = 0
+		case strings.HasPrefix(key, want.key):
+			d.Distance = farPrefix
+		case len(want.key) >= minPart && strings.Contains(key, want.key):
+			d.Distance = farPart
+		default:
+			continue
+		}
+		found = append(found, want.measure(d, roleOf(d.Path, "")))
+	}
+	slices.SortFunc(found, nearer)
+	return slices.Clip(found[:min(limit, len(found))])
+}
+
+// nearer orders declarations by how well they answer a name.
+func nearer(a, b Declaration) int {
+	return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Path, b.Path), cmp.Compare(a.Container, b.Container))
 }
 
 func wanted(kind syntax.Kind, kinds []syntax.Kind) bool {

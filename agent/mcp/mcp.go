@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"quarry/agent"
+	"quarry/retrieval/workspace"
 )
 
 // Tools are what is served; an agent.Toolbox that can apply nothing.
@@ -48,11 +49,25 @@ func Serve(ctx context.Context, tools Tools, version string, in io.Reader, out i
 			Name: d.Function.Name, Description: d.Function.Description, InputSchema: d.Function.Parameters,
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
 		}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return result(tools.Call(ctx, req.Params.Name, req.Params.Arguments)), nil
+			return result(tools.Call(withProgress(ctx, req), req.Params.Name, req.Params.Arguments)), nil
 		})
 	}
 	writer := &whole{out: out}
 	return server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: writer}), Writer: writer})
+}
+
+// withProgress has a call that waits for the index tell the agent how far that is, if
+// the agent asked to be told.
+func withProgress(ctx context.Context, req *sdk.CallToolRequest) context.Context {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return ctx
+	}
+	steps := 0.
+	return workspace.WithProgress(ctx, func(m workspace.Missing) {
+		steps++ // the protocol wants each to be more than the last
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: steps, Message: m.String()})
+	})
 }
 
 // result is an envelope as the protocol has it. A change that waits is an answer,

@@ -237,6 +237,14 @@ func (s *Store) Since(ctx context.Context, generation int64) (ids []int64, now i
 	return ids, now, all, err
 }
 
+// HasUnlinked answers whether the references of some file wait to be resolved.
+func (s *Store) HasUnlinked(ctx context.Context) (found bool, err error) {
+	err = s.snapshot(ctx, "look at the index", func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM files WHERE linked = 0)").Scan(&found)
+	})
+	return found, err
+}
+
 // Totals answers how much is indexed.
 func (s *Store) Totals(ctx context.Context) (t Totals, err error) {
 	err = s.snapshot(ctx, "count the index", func(tx *sql.Tx) error {

@@ -34,7 +34,7 @@ type toolParams struct {
 type toolResult struct {
 	OK    bool           `json:"ok"`
 	Data  any            `json:"data"`
-	Error *agent.Failure `json:"error" jsonschema:"code is invalid_arguments, not_found, permission_denied, requires_confirmation, too_large or internal_error"`
+	Error *agent.Failure `json:"error" jsonschema:"code is invalid_arguments, not_found, permission_denied, requires_confirmation, too_large, not_ready or internal_error"`
 	Meta  agent.Meta     `json:"meta"`
 }
 

@@ -32,13 +32,9 @@ func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieva
 	if req.Signals == retrieval.SignalsSemantic {
 		return w.Search.Search(ctx, req)
 	}
-	select {
-	case <-w.ready:
-		// An index that was empty at the start may have been filled since.
-		if w.Search.Current().Files() > 0 {
-			return w.Search.Search(ctx, req)
-		}
-	default:
+	// An index that was empty at the start may have been filled since.
+	if w.IsReady() && w.Search.Current().Files() > 0 {
+		return w.Search.Search(ctx, req)
 	}
 	answer, err := w.fullText(ctx, req)
 	if err != nil && ctx.Err() == nil && req.Meaning != nil {
@@ -48,14 +44,52 @@ func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieva
 	return answer, err
 }
 
+// Declared finds declarations by name: in memory, or while that does not hold all of
+// the index, on disk.
+func (w *Workspace) Declared(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]retrieval.Declaration, error) {
+	found := w.Search.Current().Declared(name, kinds, limit)
+	if len(found) > 0 && w.IsReady() || !w.Behind(ctx) {
+		return found, nil
+	}
+	last, key := retrieval.NameKey(name)
+	if key == "" {
+		return found, nil
+	}
+	named, err := w.source.Store().Named(ctx, last, key, namedOnDisk)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]retrieval.Declaration, len(named))
+	for i, n := range named {
+		all[i] = retrieval.Declaration{Path: n.Path, Name: n.Name, Container: n.Container, Kind: n.Kind}
+	}
+	if onDisk := retrieval.Nearest(name, kinds, all, limit); len(onDisk) > 0 {
+		return onDisk, nil
+	}
+	return found, nil
+}
+
+// namedOnDisk is how many declarations are looked at that are found on disk.
+const namedOnDisk = 1000
+
+// IsReady answers whether all that the index held at the start is in memory.
+func (w *Workspace) IsReady() bool {
+	select {
+	case <-w.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // fullTextChunks is how many chunks the full-text table is asked for.
 const fullTextChunks = 200
 
 // columns weigh the full-text table's columns as the postings in memory do.
 var columns = store.Columns{Body: 1, Comment: 1, Names: 3, Stem: 2, Dirs: 1}
 
-// fullText ranks files by their best chunk in the full-text table. All filters
-// apply but those of quoted texts, which wait for the index in memory.
+// fullText ranks files by their best chunk in the full-text table. All filters apply;
+// quoted texts are looked for in the files that have one of their words.
 func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
 	start := time.Now()
 	answer := retrieval.Answer{Results: []retrieval.Result{}, Backend: []string{"full text"}}
@@ -92,6 +126,11 @@ func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrie
 		f := files[id]
 		if f == nil || !req.Query.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) || !declares(f.Syntax, req.Query.Symbols) {
 			continue
+		}
+		if len(req.Query.Phrases) > 0 {
+			if text, err := w.source.Text(f.Path); err != nil || !req.Query.Quotes(text) {
+				continue
+			}
 		}
 		r := result(f, byFile[id], hits[0].Score, terms, &req.Query.Filter)
 		if r.StartLine == 0 {

@@ -101,6 +101,13 @@ func (w *Workspace) Behind(ctx context.Context) bool {
 	return !w.told.Reached(now)
 }
 
+// Changed is closed when searches know more than at the call.
+func (w *Workspace) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.further
+}
+
 // Close stops following and waits until nothing of it runs.
 func (w *Workspace) Close() {
 	w.cancel()

@@ -22,13 +22,27 @@ type Answer struct {
 	Class   retrieval.Class
 	Total   int
 	Timings retrieval.Timings
+	// Missing is what the answer could not look at, nil if nothing.
+	Missing *Missing
 }
 
 // Search asks every folder and merges what they answer by score. Paths in
 // req.At are absolute; those of the query's filters may start with a folder's
 // name, as file names do. A search by meaning alone fails if no folder's chunks can be
-// compared with the query.
-func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (Answer, error) {
+// compared with the query, and one that finds nothing while it cannot know, with
+// *NotReady.
+func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer Answer, err error) {
+	missing, err := w.whenKnown(ctx, needWords, func() (bool, error) {
+		var err error
+		answer, err = w.searchNow(ctx, req)
+		return err != nil || len(answer.Results) > 0, err
+	})
+	answer.Missing = missing
+	return answer, err
+}
+
+// searchNow searches in what is known now.
+func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answer, error) {
 	sum := Answer{Backend: []string{}} // a list in JSON even where nothing could speak
 	var mute error                     // what kept a folder from answering by meaning
 	asked := false

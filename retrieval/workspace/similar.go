@@ -35,6 +35,13 @@ const maxLikeness = 64 << 10
 // the file may not be read.
 func (w *Workspace) FindSimilar(ctx context.Context, req Likeness) (Answer, error) {
 	if req.Code == "" && req.Path != "" {
+		if f, _ := w.folderOf(req.Path); f != nil {
+			select {
+			case <-f.opened:
+			case <-ctx.Done():
+				return Answer{}, ctx.Err()
+			}
+		}
 		text, err := w.Text(req.Path)
 		if err != nil {
 			return Answer{}, err
@@ -52,6 +59,18 @@ func (w *Workspace) FindSimilar(ctx context.Context, req Likeness) (Answer, erro
 	if strings.TrimSpace(req.Code) == "" {
 		return Answer{}, ErrNoCode
 	}
+	var sum Answer
+	missing, err := w.whenKnown(ctx, needWords, func() (bool, error) {
+		var err error
+		sum, err = w.similarNow(ctx, req)
+		return err != nil || len(sum.Results) > 0, err
+	})
+	sum.Missing = missing
+	return sum, err
+}
+
+// similarNow compares the code with what is known now.
+func (w *Workspace) similarNow(ctx context.Context, req Likeness) (Answer, error) {
 	owner, rel := (*folder)(nil), ""
 	if req.Path != "" {
 		owner, rel = w.folderOf(req.Path)

@@ -55,9 +55,36 @@ func (e *UnknownSymbol) Error() string {
 	return fmt.Sprintf("there is no symbol %s; perhaps one of: %s", e.ID, strings.Join(e.Near, ", "))
 }
 
+// Symbols are declarations that were found by name.
+type Symbols struct {
+	List []Symbol
+	// Backend says what was asked: what searches know, or the database.
+	Backend []string
+	// Missing is what could not be looked at, nil if nothing.
+	Missing *Missing
+}
+
+// What Symbols.Backend and References.Backend say.
+const (
+	backendSymbols = "symbols"
+	backendEdges   = "graph"
+)
+
 // Symbols finds declarations by name in all folders, the nearest first, at most
-// limit. See retrieval.Snapshot.Declared for names and kinds.
-func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]Symbol, error) {
+// limit. See retrieval.Snapshot.Declared for names and kinds. It fails with *NotReady
+// if it finds nothing while it cannot know.
+func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (found Symbols, err error) {
+	found.Backend = []string{backendSymbols}
+	found.Missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+		var err error
+		found.List, err = w.symbolsNow(ctx, name, kinds, limit)
+		return err != nil || len(found.List) > 0, err
+	})
+	return found, err
+}
+
+// symbolsNow finds declarations in what is known now.
+func (w *Workspace) symbolsNow(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]Symbol, error) {
 	name = retrieval.Clip(name)
 	type hit struct {
 		*folder
@@ -69,7 +96,11 @@ func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kin
 		if _, err := f.ready(); err != nil {
 			continue
 		}
-		for _, d := range f.warm.Search.Current().Declared(name, kinds, limit) {
+		declared, err := f.warm.Declared(ctx, name, kinds, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range declared {
 			hits = append(hits, hit{f, d})
 		}
 	}
@@ -135,8 +166,19 @@ const maxNear = 5
 
 // SymbolByID finds a symbol by its id. A symbol that is not in the id's file any
 // more, or a bare name, means the only declaration of that name; else the error is
-// an *UnknownSymbol.
-func (w *Workspace) SymbolByID(ctx context.Context, id string) (Symbol, error) {
+// an *UnknownSymbol, or *NotReady while that cannot be known.
+func (w *Workspace) SymbolByID(ctx context.Context, id string) (s Symbol, err error) {
+	_, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+		var unknown *UnknownSymbol
+		var err error
+		s, err = w.symbolNow(ctx, id)
+		return !errors.As(err, &unknown), err
+	})
+	return s, err
+}
+
+// symbolNow finds a symbol in what is known now.
+func (w *Workspace) symbolNow(ctx context.Context, id string) (Symbol, error) {
 	folders := w.snapshot()
 	name := id
 	for i := range len(id) {
@@ -169,7 +211,7 @@ func (w *Workspace) SymbolByID(ctx context.Context, id string) (Symbol, error) {
 			name = stem
 		}
 	}
-	near, err := w.Symbols(ctx, name, nil, maxNear)
+	near, err := w.symbolsNow(ctx, name, nil, maxNear)
 	if err != nil {
 		return Symbol{}, err
 	}
@@ -199,9 +241,32 @@ type Reference struct {
 	Weight float32
 }
 
+// References are places that use a symbol.
+type References struct {
+	List []Reference
+	// Total is how many there are.
+	Total int
+	// Backend says what was asked.
+	Backend []string
+	// Missing is what could not be looked at, nil if nothing.
+	Missing *Missing
+}
+
 // References are the places that use a symbol, one for each declaration that does,
-// the surest first and then by path: at most limit, and how many there are.
-func (w *Workspace) References(ctx context.Context, s Symbol, limit int) (list []Reference, total int, err error) {
+// the surest first and then by path, at most limit. It fails with *NotReady if it finds
+// none while it cannot know.
+func (w *Workspace) References(ctx context.Context, s Symbol, limit int) (found References, err error) {
+	found.Backend = []string{backendEdges}
+	found.Missing, err = w.whenKnown(ctx, needLinks, func() (bool, error) {
+		var err error
+		found.List, found.Total, err = w.referencesNow(ctx, s, limit)
+		return err != nil || len(found.List) > 0, err
+	})
+	return found, err
+}
+
+// referencesNow are those in what is known now.
+func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (list []Reference, total int, err error) {
 	x, err := s.folder.ready()
 	if err != nil {
 		return nil, 0, err
@@ -256,23 +321,32 @@ type File struct {
 	Size, ModTime int64
 }
 
-// Files are the indexed files of all folders, in the order of their names. building
-// says that a folder is still being opened or indexed, so that some may be missing.
-func (w *Workspace) Files(ctx context.Context) (list []File, building bool, err error) {
+// Files are the indexed files of all folders that keep takes, or all if it is nil, in
+// the order of their names. missing is what is not indexed yet, nil if nothing. It fails
+// with *NotReady if there is no such file while that cannot be known.
+func (w *Workspace) Files(ctx context.Context, keep func(File) bool) (list []File, missing *Missing, err error) {
+	missing, err = w.whenKnown(ctx, needFiles, func() (bool, error) {
+		var err error
+		list, err = w.filesNow(ctx)
+		if keep != nil {
+			list = slices.DeleteFunc(list, func(f File) bool { return !keep(f) })
+		}
+		return err != nil || len(list) > 0, err
+	})
+	return list, missing, err
+}
+
+// filesNow are those that are known now.
+func (w *Workspace) filesNow(ctx context.Context) (list []File, err error) {
 	folders := w.snapshot()
 	for _, f := range folders {
 		x, err := f.ready()
-		if errors.Is(err, errNotOpen) {
-			building = true
-			continue
-		}
 		if err != nil {
-			continue // said when it was opened
+			continue // it is being opened, or it was said then
 		}
-		building = building || x.Working()
 		stats, err := x.Store().Stats(ctx, "")
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		for rel, st := range stats {
 			path := filepath.Join(f.dir, filepath.FromSlash(rel))
@@ -285,5 +359,5 @@ func (w *Workspace) Files(ctx context.Context) (list []File, building bool, err 
 		}
 	}
 	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
-	return list, building, nil
+	return list, nil
 }

@@ -26,7 +26,7 @@ func (w *world) ids(name string) (list []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, s := range symbols {
+	for _, s := range symbols.List {
 		list = append(list, s.ID)
 	}
 	return list
@@ -66,18 +66,19 @@ func TestSymbolsAndReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refs, total, err := w.References(t.Context(), s, 10)
+	used, err := w.References(t.Context(), s, 10)
+	refs, total := used.List, used.Total
 	if err != nil || len(refs) != 1 || total != 1 || refs[0].Path != filepath.Join(root, "db", "use.go") || refs[0].Line != 4 || refs[0].In != "start" || refs[0].Weight <= 0 {
 		t.Errorf("references: %+v, %v", refs, err)
 	}
 
-	files, building, err := w.Files(t.Context())
+	files, missing, err := w.Files(t.Context(), nil)
 	var names []string
 	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	if err != nil || building || !slices.Equal(names, []string{"db/store.go", "db/use.go", "web/a.ts"}) {
-		t.Errorf("files %q, building %t, %v", names, building, err)
+	if err != nil || missing != nil || !slices.Equal(names, []string{"db/store.go", "db/use.go", "web/a.ts"}) {
+		t.Errorf("files %q, missing %v, %v", names, missing, err)
 	}
 }
 
@@ -144,7 +145,7 @@ func TestSymbolsOfWithheldFiles(t *testing.T) {
 	if got := w.ids("Open"); len(got) != 0 {
 		t.Errorf("withheld symbols: %q", got)
 	}
-	if refs, _, err := w.References(t.Context(), s, 10); err != nil || len(refs) != 0 {
+	if refs, err := w.References(t.Context(), s, 10); err != nil || len(refs.List) != 0 {
 		t.Errorf("withheld references: %+v, %v", refs, err)
 	}
 	if text := fmt.Sprint(w.SymbolByID(t.Context(), "db/store.go#Store.Open")); strings.Contains(text, "func (s") {

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/index"
@@ -44,6 +45,8 @@ type Options struct {
 	// QueryPatience is how long a search waits for its query to be embedded before it
 	// goes on without, half a second if 0.
 	QueryPatience time.Duration
+	// Patience is how long an answer waits for what it cannot do without, 5 s if 0.
+	Patience time.Duration
 	// Follow, if not nil, is called for each file that enters, changes or leaves
 	// the index, from one goroutine a folder. The update's path is relative to
 	// dir.
@@ -73,6 +76,8 @@ type folder struct {
 	cancel context.CancelFunc
 	opened chan struct{} // closed when what follows is set
 	ended  chan struct{} // closed when nothing of it runs any more
+	since  time.Time     // when it began to be opened
+	loaded atomic.Bool   // searches knew the whole index once
 
 	index *index.Index
 	warm  *live.Workspace
@@ -90,6 +95,9 @@ func New(opts Options) *Workspace {
 	}
 	if opts.QueryPatience == 0 {
 		opts.QueryPatience = queryPatience
+	}
+	if opts.Patience == 0 {
+		opts.Patience = defaultPatience
 	}
 	return &Workspace{opts: opts, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
 }
@@ -127,7 +135,7 @@ func (w *Workspace) Close() {
 // open begins to open a folder. mu is held.
 func (w *Workspace) open(dir string) *folder {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &folder{dir: dir, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{})}
+	f := &folder{dir: dir, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), since: time.Now()}
 	go func() {
 		defer close(f.ended)
 		w.run(ctx, f)
@@ -339,19 +347,27 @@ func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 	for _, f := range w.snapshot() {
 		x, err := f.ready()
 		if errors.Is(err, errNotOpen) {
-			list = append(list, index.Status{Root: f.dir, Working: true})
+			list = append(list, index.Status{Root: f.dir, Working: true, Doing: []index.Activity{index.Opening}})
 			continue
 		}
 		if err != nil {
-			list = append(list, index.Status{Root: f.dir, LastError: err.Error()})
+			list = append(list, index.Status{Root: f.dir, Doing: []index.Activity{}, LastError: err.Error()})
 			continue
 		}
 		st, err := x.Status(ctx)
 		if err != nil {
 			return nil, err
 		}
-		st.Learning = f.warm.Behind(ctx)
-		st.Working = st.Working || st.Learning
+		if st.Learning = f.warm.Behind(ctx); st.Learning {
+			now := index.Learning
+			if !f.warm.IsReady() {
+				now = index.Loading
+			}
+			st.Working, st.Doing = true, append(st.Doing, now)
+		}
+		if st.Embedding.State == index.EmbeddingWorking {
+			st.Doing = append(st.Doing, index.EmbeddingChunks)
+		}
 		list = append(list, st)
 	}
 	return list, nil

@@ -1,0 +1,222 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// No answer says that there is nothing while that cannot be known. An answer waits for
+// what it needs, at most Options.Patience after the folder was opened; then a part of
+// the index answers, and says so. One that found nothing waits until all that is known
+// to have changed is indexed, too, at most Options.Patience; then it is the error
+// *NotReady.
+
+// Missing is what an answer could not look at, because an index is not whole yet.
+type Missing struct {
+	// Doing says what goes on: opening, indexing, loading, linking, or stopped when
+	// the scan was cancelled or failed.
+	Doing string `json:"doing"`
+	// Folder is the folder's path.
+	Folder string `json:"folder"`
+	// FilesDone of FilesTotal files are indexed; FilesTotal is 0 while they are being
+	// counted.
+	FilesDone  int `json:"files_done"`
+	FilesTotal int `json:"files_total"`
+	// Searchable says what can be asked for already, [] if nothing can.
+	Searchable []string `json:"searchable"`
+}
+
+// String says it in words: "reading the files of /src (120 of 9,633 done)".
+func (m *Missing) String() string {
+	done := ""
+	switch {
+	case m.FilesTotal > 0:
+		done = fmt.Sprintf(" (%d of %d files done)", m.FilesDone, m.FilesTotal)
+	case m.FilesDone > 0:
+		done = fmt.Sprintf(" (%d files done)", m.FilesDone)
+	}
+	switch m.Doing {
+	case doingOpen:
+		return "the index of " + m.Folder + " is being opened"
+	case doingLoad:
+		return "the index of " + m.Folder + " is being loaded" + done
+	case doingLink:
+		return "references in " + m.Folder + " are being resolved"
+	case doingStopped:
+		return "indexing of " + m.Folder + " was stopped before its end" + done
+	}
+	return "the files of " + m.Folder + " are being indexed" + done
+}
+
+// What Missing.Doing says.
+const (
+	doingOpen    = "opening"
+	doingIndex   = "indexing"
+	doingLoad    = "loading"
+	doingLink    = "linking"
+	doingStopped = "stopped"
+)
+
+// NotReady is the error of a question whose answer is not known yet.
+type NotReady struct{ Missing }
+
+func (e *NotReady) Error() string {
+	text := "not ready: " + e.String()
+	if e.Doing == doingStopped {
+		return text + "; rebuild the index, or restart quarry"
+	}
+	text += "; ask again in a few seconds"
+	if len(e.Searchable) > 0 {
+		text += "; searchable by now: " + strings.Join(e.Searchable, ", ")
+	}
+	return text
+}
+
+// need is what an answer has to know.
+type need int
+
+const (
+	needFiles   need = iota // which files there are
+	needSymbols             // and what they declare
+	needWords               // all that a search ranks by
+	needLinks               // what references mean
+)
+
+// defaultPatience is Options.Patience if that is 0.
+const defaultPatience = 5 * time.Second
+
+// progressKey is the key of WithProgress.
+type progressKey struct{}
+
+// WithProgress has whoever waits under the context it returns call show, now and then
+// while it waits. show must return soon.
+func WithProgress(ctx context.Context, show func(Missing)) context.Context {
+	return context.WithValue(ctx, progressKey{}, show)
+}
+
+// whenKnown calls ask when enough is known, and again if it found nothing and more
+// became known. missing is what the answer could not look at, nil if nothing. An error
+// that comes with found says that more knowledge would not help.
+func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found bool, err error)) (missing *Missing, err error) {
+	if missing, err = w.await(ctx, n, false); err != nil {
+		return nil, err
+	}
+	if found, err := ask(); found || ctx.Err() != nil {
+		return missing, err
+	}
+	if missing, err = w.await(ctx, n, true); err != nil {
+		return nil, err
+	}
+	// What was indexed after the first look may be in the second.
+	found, err := ask()
+	if !found && missing != nil && ctx.Err() == nil {
+		err = &NotReady{*missing}
+	}
+	return missing, err
+}
+
+// lookAgain is how often a wait looks again without having been told to, to show how
+// far things are.
+const lookAgain = 250 * time.Millisecond
+
+// await waits until nothing is missing; current as in folder.missing. Without it the
+// patience began when the folder was opened, so that of many questions only the first
+// ones wait. The answer is what is missing still.
+func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, error) {
+	asked := time.Now()
+	show, _ := ctx.Value(progressKey{}).(func(Missing))
+	for {
+		m, err := w.missing(ctx, n, current)
+		if m == nil || err != nil {
+			return nil, err
+		}
+		since := m.since
+		if current {
+			since = asked
+		}
+		left := time.Until(since.Add(w.opts.Patience))
+		if left <= 0 || m.Doing == doingStopped {
+			return &m.Missing, nil
+		}
+		if show != nil {
+			show(m.Missing)
+		}
+		timer := time.NewTimer(min(left, lookAgain))
+		select {
+		case <-m.indexed:
+		case <-m.loaded:
+		case <-timer.C:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		timer.Stop()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lack is what a folder does not know yet.
+type lack struct {
+	Missing
+	since time.Time // when the folder was opened
+	// indexed and loaded are closed when more may be known.
+	indexed, loaded <-chan struct{}
+}
+
+// missing is what the first folder lacks that lacks something, nil if none does.
+func (w *Workspace) missing(ctx context.Context, n need, current bool) (*lack, error) {
+	for _, f := range w.snapshot() {
+		if m, err := f.missing(ctx, n, current); m != nil || err != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// missing is what the folder lacks, nil if nothing. current: what is known to have
+// changed on disk counts, too.
+func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, error) {
+	m := &lack{Missing: Missing{Folder: f.dir, Doing: doingOpen, Searchable: []string{}}, since: f.since, indexed: f.opened}
+	x, err := f.ready()
+	if errors.Is(err, errNotOpen) {
+		return m, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be indexed: %w", f.dir, err)
+	}
+	m.indexed, m.loaded = x.Changed(), f.warm.Changed() // before looking
+	c, err := x.Coverage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !c.Whole && c.Current:
+		m.Doing = doingStopped
+	case !c.Whole, current && !c.Current:
+		m.Doing = doingIndex
+	case n == needLinks:
+		linked, err := x.Linked(ctx)
+		if linked || err != nil {
+			return nil, err
+		}
+		m.Doing = doingLink
+	case n == needWords && (current || !f.loaded.Load()) && f.warm.Behind(ctx):
+		m.Doing = doingLoad
+	default:
+		if n == needWords {
+			f.loaded.Store(true)
+		}
+		return nil, nil
+	}
+	if m.FilesDone, m.FilesTotal, err = x.Progress(ctx); err != nil {
+		return nil, err
+	}
+	if m.FilesDone > 0 {
+		m.Searchable = append(m.Searchable, "text and symbols of the files that are done")
+	}
+	return m, nil
+}

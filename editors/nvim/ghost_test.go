@@ -16,6 +16,7 @@ type offer struct {
 	Before string `json:"before"`
 	Insert string `json:"insert"`
 	Tail   int    `json:"tail"`
+	Asked  bool   `json:"asked"` // only where the user asks
 }
 
 // openScripted opens Neovim with the scripted server in place of quarry.

@@ -3,17 +3,16 @@ if vim.g.loaded_quarry then
 end
 vim.g.loaded_quarry = true
 
--- The server also runs on an older Neovim; its ghost text needs |vim.lsp.inline_completion|. `:checkhealth quarry` says so.
-if vim.fn.has('nvim-0.12') == 0 then
-  return
+if vim.fn.has('nvim-0.11') == 0 then
+  return -- `:checkhealth quarry` says so
 end
 
 vim.api.nvim_create_autocmd('LspAttach', {
   group = vim.api.nvim_create_augroup('quarry', {}),
-  desc = 'keep quarry ghost text true to the buffer',
+  desc = 'show the ghost text of quarry',
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
-    if client and client.name == 'quarry' then
+    if client and client.name == 'quarry' and require('quarry').ghost then
       require('quarry.ghost').attach(client, event.buf)
     end
   end,
@@ -21,8 +20,17 @@ vim.api.nvim_create_autocmd('LspAttach', {
 
 -- Here and not in lsp/quarry.lua, which works without the plugin.
 vim.lsp.config('quarry', {
-  capabilities = { experimental = { quarry = { proposals = true } } },
+  capabilities = {
+    experimental = { quarry = { proposals = true, status = true } },
+    textDocument = { inlineCompletion = { dynamicRegistration = false } }, -- Neovim 0.11 has none of its own
+  },
+  on_exit = function(...)
+    require('quarry.restart').exited(...)
+  end,
   handlers = {
+    ['quarry/status'] = function(...)
+      require('quarry.status').note(...)
+    end,
     ['window/showMessage'] = function(...)
       require('quarry.message').show(...)
     end,
@@ -41,6 +49,10 @@ vim.lsp.config('quarry', {
 })
 
 local command = vim.api.nvim_create_user_command
+
+command('QuarryStatus', function()
+  require('quarry.status').show()
+end, { desc = 'how quarry is, and what helps' })
 
 command('QuarryExplain', function()
   require('quarry.assist').explain()

@@ -1,6 +1,6 @@
 --- A language server within Neovim for the plugin's own tests. It offers what the test wrote in script.json, a list of
---- { before, insert, tail }: each `insert` is offered where the line up to the cursor is `before`, to replace `tail`
---- UTF-16 units after it. Anywhere else it answers null, as quarry does for a request that a newer one superseded: what
+--- { before, insert, tail, asked }: each `insert` is offered where the line up to the cursor is `before`, to replace `tail`
+--- UTF-16 units after it; if `asked`, only where the user asks for it. Anywhere else it answers null, as quarry does for a request that a newer one superseded: what
 --- the plugin shows then is its own doing.
 local script = vim.json.decode(table.concat(vim.fn.readfile('script.json'), '\n'))
 
@@ -11,12 +11,12 @@ local function complete(params)
   local before = line:sub(1, vim.str_byteindex(line, 'utf-16', position.character))
   local items = {}
   for _, offer in ipairs(script) do
-    if offer.before == before then
+    if offer.before == before and not (offer.asked and params.context.triggerKind ~= 1) then
       local last = { line = position.line, character = position.character + (offer.tail or 0) }
       items[#items + 1] = { insertText = offer.insert, range = { start = position, ['end'] = last } }
     end
   end
-  return #items > 0 and { items = items } or nil
+  return (#items > 0 or params.context.triggerKind == 1) and { items = items } or nil
 end
 
 vim.lsp.config('quarry', {

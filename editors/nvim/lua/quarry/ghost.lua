@@ -1,39 +1,58 @@
---- Keeps the ghost text on the screen, and what accepting it inserts, true to the buffer.
+--- Asks for ghost text, shows it, and inserts what is accepted.
 ---
---- Neovim 0.12 asks the server, draws the answer and keeps drawing it while the person types on, but an answer's
---- range stays where it was when the request was sent. Between a keystroke and the next answer (200 ms and more)
---- |vim.lsp.inline_completion.get()| would therefore insert what was typed a second time, and text that the person
---- has typed past or away from stays on the screen. So this module stands between the client and Neovim's handler:
---- it remembers each answer with a mark at the cursor it was asked for, and whenever the buffer or the cursor moves
---- it hands the handler the answer as it reads from the cursor now: shortened by what was typed, or nothing.
+--- Neovim 0.12 has an inline completion of its own, which waits 200 ms after every keystroke, leaves an answer's range where
+--- it was when the request was sent, draws below the window's last row, and does not ask on demand. So this module does
+--- all of it, and Neovim's is turned off for quarry's clients.
 ---
---- The invariant: the ghost text shown is exactly what accepting inserts, at the cursor.
+--- An answer is kept as the text that it would make of the line from its first column on. Whatever the user types or takes
+--- back is compared with that: as long as it is the beginning of it, the rest is shown at the cursor.
+---
+--- The invariant: the ghost text shown is exactly what accepting inserts, at the cursor, and some of it is on the screen.
 
 local api = vim.api
 
 local M = {}
 
 local namespace = api.nvim_create_namespace('quarry.ghost')
+local marks = api.nvim_create_namespace('quarry.ghost.marks')
 local METHOD = 'textDocument/inlineCompletion'
 
+--- Milliseconds after a keystroke in which the next one makes a request useless. The server waits longer where that pays:
+--- it knows how fast the user types and how long the model takes.
+local PAUSE = 30
+
+local INVOKED, AUTOMATIC = 1, 2 -- lsp.InlineCompletionTriggerKind
+
 ---@class quarry.Candidate
----@field text string What to insert from (row, from) on, lines joined by \n.
----@field from integer Byte column where `text` begins; before the cursor if it repeats a part of the line.
+---@field whole string What the text from the beginning of the answer's row would be, lines joined by \n.
 ---@field tail integer Bytes after the cursor that accepting the whole candidate replaces.
 ---@field command? lsp.Command To be run once the whole candidate was accepted.
 
 ---@class quarry.Shown
 ---@field client vim.lsp.Client
----@field deliver fun(items: lsp.InlineCompletionItem[]) Makes Neovim show these items instead, the first one selected.
 ---@field candidates quarry.Candidate[]
 ---@field selected integer
----@field mark integer Extmark at the cursor of the request; text typed there pushes it along.
----@field row integer Row, from 0, of the cursor that the candidates' columns speak of.
----@field after string The rest of that line when it was asked for: candidates are void once it changes.
----@field tick integer The buffer's changedtick when it was last settled.
+---@field mark integer Extmark at the beginning of the answer's row.
+---@field before string What stood before the cursor in that row when it was asked for.
+---@field after string The rest of that row then: candidates are void once it changes.
+---@field count? boolean Whether to show which candidate of how many this is.
+---@field rest? string What is shown: what the selected candidate adds at the cursor.
+---@field row? integer Where it is shown, from 0.
+---@field col? integer
+---@field tick? integer The buffer's changedtick when it was last settled.
 
 ---@type table<integer, quarry.Shown> by buffer
 local shown = {}
+
+---@class quarry.Asked
+---@field timer? uv.uv_timer_t Runs until the next request is sent.
+---@field sent integer Number of the newest request.
+---@field taken integer Answers to this request and to older ones are not shown any more.
+---@field cancel? fun() Ends the newest request.
+---@field where? string The text and the cursor that it was about.
+
+---@type table<integer, quarry.Asked> by buffer
+local asked = {}
 
 ---@return integer row, integer col from 0, in bytes
 local function cursor()
@@ -45,62 +64,139 @@ local function line_at(bufnr, row)
   return api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ''
 end
 
-local function forget(bufnr)
-  shown[bufnr] = nil
-  if api.nvim_buf_is_valid(bufnr) then
-    api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
-  end
+local function inserting()
+  return vim.startswith(api.nvim_get_mode().mode, 'i')
 end
 
 --- Hide what is shown and forget it.
 local function drop(bufnr)
-  local s = shown[bufnr]
-  forget(bufnr)
-  if s then
-    s.deliver({})
+  shown[bufnr] = nil
+  if api.nvim_buf_is_valid(bufnr) then
+    api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+    api.nvim_buf_clear_namespace(bufnr, marks, 0, -1)
   end
 end
 
---- The candidates as they read from the cursor, the selected one first: what was typed since the request is cut off,
---- and those that it contradicts are gone.
+---@return quarry.Asked
+local function asked_in(bufnr)
+  asked[bufnr] = asked[bufnr] or { sent = 0, taken = 0 }
+  return asked[bufnr]
+end
+
+local function stop_timer(a)
+  if a.timer then
+    a.timer:stop()
+    a.timer:close()
+    a.timer = nil
+  end
+end
+
+--- The text and the cursor of this moment.
+---@return string
+local function whereabouts(bufnr)
+  return ('%d %d:%d'):format(api.nvim_buf_get_changedtick(bufnr), cursor())
+end
+
+--- Show nothing of what is under way.
+local function cancel(bufnr)
+  local a = asked_in(bufnr)
+  stop_timer(a)
+  if a.cancel then
+    a.cancel()
+  end
+  a.taken = a.sent
+end
+
+--- What each candidate adds at the cursor, the selected one first, without those that the text contradicts.
 ---@param s quarry.Shown
----@return quarry.Candidate[]
+---@return quarry.Candidate[] left, string typed
 local function remaining(bufnr, s)
-  local row, col = unpack(api.nvim_buf_get_extmark_by_id(bufnr, namespace, s.mark, {}))
-  local cursor_row, cursor_col = cursor()
-  -- No mark: the person left insert mode while the request was on its way.
-  local moved = not row or api.nvim_get_current_buf() ~= bufnr or row ~= cursor_row or col ~= cursor_col
-  if moved or row < s.row or line_at(bufnr, row):sub(col + 1) ~= s.after then
-    return {}
+  local row = unpack(api.nvim_buf_get_extmark_by_id(bufnr, marks, s.mark, {}))
+  if not row or api.nvim_get_current_buf() ~= bufnr then
+    return {}, ''
+  end
+  local cursor_row, col = cursor()
+  if cursor_row < row or line_at(bufnr, cursor_row):sub(col + 1) ~= s.after then
+    return {}, ''
+  end
+  local typed = table.concat(api.nvim_buf_get_text(bufnr, row, 0, cursor_row, col, {}), '\n')
+  if typed:match('^%s*$') and not s.before:match('^%s*$') then
+    return {}, '' -- the user takes the line back
   end
   local left = {} ---@type quarry.Candidate[]
-  local reach = row == s.row and col or #line_at(bufnr, s.row) -- text before the candidate may have been taken back
   for i = 0, #s.candidates - 1 do
     local c = s.candidates[(s.selected - 1 + i) % #s.candidates + 1]
-    if c.from <= reach then
-      local typed = table.concat(api.nvim_buf_get_text(bufnr, s.row, c.from, row, col, {}), '\n')
-      if #c.text > #typed and vim.startswith(c.text, typed) then
-        left[#left + 1] = { text = c.text:sub(#typed + 1), from = col, tail = c.tail, command = c.command }
-      end
+    if #c.whole > #typed and vim.startswith(c.whole, typed) then
+      left[#left + 1] = c
     end
   end
-  s.row = row
-  return left
+  return left, typed
 end
 
+--- Scroll the window so that `wanted` screen rows are below the cursor's line, but leave a third of the window above.
+---@return integer rows that there are now
+local function room_below(wanted)
+  local height, row = api.nvim_win_get_height(0), cursor()
+  local function left(top) -- rows below the cursor's line if `top`, from 1, is the window's first line
+    return height - api.nvim_win_text_height(0, { start_row = top - 1, end_row = row }).all
+  end
+  local top = vim.fn.line('w0')
+  local first, most = top, height - math.max(vim.o.scrolloff, math.floor(height / 3))
+  while left(top) < wanted and top <= row and left(top + 1) <= most do
+    top = top + 1
+  end
+  if top ~= first then
+    vim.fn.winrestview({ topline = top, topfill = 0 })
+  end
+  return left(top)
+end
+
+--- Leading tabs as wide as the buffer shows them: Neovim draws those of virtual lines at the wrong stops.
+local function expanded(bufnr, line)
+  local indent, rest = line:match('^([ \t]*)(.*)$')
+  if not indent:find('\t') then
+    return line
+  end
+  local width, stop = 0, vim.bo[bufnr].tabstop
+  for c in indent:gmatch('.') do
+    width = c == '\t' and width + stop - width % stop or width + 1
+  end
+  return (' '):rep(width) .. rest
+end
+
+--- Draw what is to be seen of the selected candidate; false if none of it is on the screen.
 ---@param s quarry.Shown
-local function show(bufnr, s)
-  local line, encoding = line_at(bufnr, s.row), s.client.offset_encoding
-  s.deliver(vim.tbl_map(function(c) ---@param c quarry.Candidate
-    local function position(col)
-      return { line = s.row, character = vim.str_utfindex(line, encoding, col) }
-    end
-    return {
-      insertText = c.text,
-      range = { start = position(c.from), ['end'] = position(c.from + c.tail) },
-      command = c.command,
-    }
-  end, s.candidates))
+---@return boolean
+local function draw(bufnr, s)
+  local lines = vim.split(s.rest, '\n', { plain = true })
+  local text, position = { { lines[1], 'QuarryGhost' } }, 'inline'
+  local tail = s.candidates[s.selected].tail
+  if tail > 0 then -- what is replaced must not be seen beside what replaces it
+    position = 'overlay'
+    local kept = #lines == 1 and s.after:sub(tail + 1) or ''
+    local over = vim.fn.strdisplaywidth(s.after) - vim.fn.strdisplaywidth(lines[1] .. kept)
+    text[2] = { kept .. (' '):rep(math.max(0, over)), 'Normal' }
+  end
+  local mark = { virt_text = text, virt_text_pos = position, hl_mode = 'combine' }
+  api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  mark.id = api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark) -- the line may take more rows with it
+  local rows = #lines > 1 and room_below(#lines - 1) or 0
+  local below = {}
+  for i = 2, math.min(#lines, rows + 1) do
+    below[#below + 1] = { { expanded(bufnr, lines[i]), 'QuarryGhost' } }
+  end
+  local hint
+  if #below < #lines - 1 then
+    hint = (' … %d more line%s'):format(#lines - 1 - #below, #lines - 2 > #below and 's' or '')
+  elseif s.count then
+    hint = (' (%d/%d)'):format(s.selected, #s.candidates)
+  end
+  if hint then
+    table.insert(below[#below] or text, { hint, 'QuarryHint' })
+  end
+  mark.virt_lines = below
+  api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark)
+  return lines[1] ~= '' or #below > 0
 end
 
 --- Bring what is shown in `bufnr` up to date with the text and the cursor; nil if nothing is left to show.
@@ -112,121 +208,176 @@ local function settle(bufnr)
   end
   local tick = api.nvim_buf_get_changedtick(bufnr)
   local row, col = cursor()
-  if s.tick == tick and s.row == row and s.candidates[1].from == col then
+  if s.tick == tick and s.row == row and s.col == col and api.nvim_get_current_buf() == bufnr then
     return s
   end
-  s.candidates, s.selected, s.tick = remaining(bufnr, s), 1, tick
-  if #s.candidates == 0 then
+  local left, typed = remaining(bufnr, s)
+  if #left == 0 then
     drop(bufnr)
     return nil
   end
-  show(bufnr, s)
+  s.candidates, s.selected, s.tick, s.row, s.col = left, 1, tick, row, col
+  s.rest = left[1].whole:sub(#typed + 1)
+  if not draw(bufnr, s) then
+    drop(bufnr)
+    return nil
+  end
   return s
 end
 
---- Turn the items of an answer into candidates. The line is read as it is now: what stands before the cursor of the
---- request and after the mark is as it was then, else `remaining` finds the answer void anyway.
+--- Turn the items of an answer into candidates.
 ---@param items lsp.InlineCompletionItem[]
----@param asked lsp.Position
+---@param before string of the row that was asked about
+---@param after string
+---@param encoding string
 ---@return quarry.Candidate[]
-local function candidates_from(items, asked, before, after, encoding)
+local function candidates_from(items, before, after, encoding)
   local candidates = {} ---@type quarry.Candidate[]
+  local line = before .. after
   for _, item in ipairs(items) do
-    local from, tail = #before, 0
+    local from, to = #before, #before
     if item.range then
       -- The protocol keeps an item's range on one line.
-      from = vim.str_byteindex(before, encoding, item.range.start.character, false)
-      tail = vim.str_byteindex(after, encoding, math.max(0, item.range['end'].character - asked.character), false)
+      from = vim.str_byteindex(line, encoding, item.range.start.character, false)
+      to = vim.str_byteindex(line, encoding, item.range['end'].character, false)
     end
     candidates[#candidates + 1] = {
       -- Buffer lines hold no carriage return, whatever the file's line ending: the server answers in the file's.
-      text = item.insertText:gsub('\r\n?', '\n'),
-      from = from,
-      tail = tail,
+      whole = before:sub(1, from) .. item.insertText:gsub('\r\n?', '\n'),
+      tail = math.max(0, to - #before),
       command = item.command,
     }
   end
   return candidates
 end
 
---- Stand between the client's inline completion requests and Neovim's handler for them.
----
---- The handler is private to Neovim and goes with each request, so the client's own `request` is where to meet it.
----@param client vim.lsp.Client
-local function intercept(client)
-  local request = client.request
-  ---@diagnostic disable-next-line: duplicate-set-field
-  client.request = function(self, method, params, handler, bufnr)
-    if method ~= METHOD or not handler then
-      return request(self, method, params, handler, bufnr)
+--- Say something at the cursor until the user types on; in insert mode the mode is written over messages.
+local function hint(bufnr, text)
+  local row, col = cursor()
+  api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  api.nvim_buf_set_extmark(bufnr, namespace, row, col, { virt_text = { { text, 'QuarryHint' } }, virt_text_pos = 'inline' })
+end
+
+--- Ask for ghost text at the cursor, now.
+---@param kind integer
+local function ask(bufnr, kind)
+  local client = vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr })[1]
+  local off = kind == AUTOMATIC and (vim.g.quarry_ghost == false or vim.b[bufnr].quarry_ghost == false)
+  if not client or off or not inserting() or api.nvim_get_current_buf() ~= bufnr then
+    return
+  end
+  local a = asked_in(bufnr)
+  stop_timer(a)
+  a.sent, a.where = a.sent + 1, whereabouts(bufnr)
+  local number, row, col = a.sent, cursor()
+  local line = line_at(bufnr, row)
+  local mark = api.nvim_buf_set_extmark(bufnr, marks, row, 0, { right_gravity = false })
+  if kind == INVOKED then
+    hint(bufnr, '…')
+  end
+  local _, id = client:request(METHOD, {
+    textDocument = vim.lsp.util.make_text_document_params(bufnr),
+    position = { line = row, character = vim.str_utfindex(line, client.offset_encoding, col, false) },
+    context = { triggerKind = kind },
+  }, function(err, result)
+    if not api.nvim_buf_is_valid(bufnr) or number <= a.taken then
+      return
     end
-    if not bufnr or bufnr == 0 then
-      bufnr = api.nvim_get_current_buf()
+    local newest = number == a.sent
+    a.cancel = not newest and a.cancel or nil
+    local at = api.nvim_buf_get_extmark_by_id(bufnr, marks, mark, {})[1]
+    local items = not err and result and (result.items or result)
+    -- Nil: somebody else has asked the server meanwhile. None: it is for the newest request to say so.
+    if not items or not at or not inserting() or (#items == 0 and (not newest or a.timer)) then
+      api.nvim_buf_del_extmark(bufnr, marks, mark)
+      if kind == INVOKED then
+        drop(bufnr)
+      end
+      return
     end
-    local row, col = cursor()
-    local line = line_at(bufnr, row)
-    local mark = api.nvim_buf_set_extmark(bufnr, namespace, row, math.min(col, #line), {})
-    return request(self, method, params, function(err, result, ctx)
-      if not api.nvim_buf_is_valid(bufnr) or not vim.startswith(api.nvim_get_mode().mode, 'i') then
-        return -- too late: ghost text belongs to insert mode
-      end
-      if err or not result then -- null: a newer request has superseded this one, whose answer is still to come
-        api.nvim_buf_del_extmark(bufnr, namespace, mark)
-        return handler(err, result, ctx)
-      end
-      if shown[bufnr] then
-        api.nvim_buf_del_extmark(bufnr, namespace, shown[bufnr].mark)
-      end
-      shown[bufnr] = {
-        client = self,
-        deliver = function(items)
-          handler(nil, { items = items }, ctx)
-        end,
-        candidates = candidates_from(
-          result.items or result,
-          params.position,
-          line:sub(1, col),
-          line:sub(col + 1),
-          self.offset_encoding
-        ),
-        selected = 1,
-        mark = mark,
-        row = row,
-        after = line:sub(col + 1),
-        tick = -1, -- never settled
-      }
-      settle(bufnr)
-    end, bufnr)
+    a.taken = number
+    drop(bufnr)
+    shown[bufnr] = {
+      client = client,
+      candidates = candidates_from(items, line:sub(1, col), line:sub(col + 1), client.offset_encoding),
+      selected = 1,
+      mark = api.nvim_buf_set_extmark(bufnr, marks, at, 0, { right_gravity = false }),
+      before = line:sub(1, col),
+      after = line:sub(col + 1),
+      count = kind == INVOKED,
+    }
+    if not settle(bufnr) and kind == INVOKED then
+      hint(bufnr, ' nothing to suggest here')
+    end
+  end, bufnr)
+  a.cancel = id and function()
+    a.cancel = nil
+    client:cancel_request(id)
   end
 end
 
----@type table<integer, true> clients whose requests are intercepted
-local intercepted = {}
+--- Ask for ghost text when the user pauses.
+local function ask_soon(bufnr)
+  local a = asked_in(bufnr)
+  if a.where == whereabouts(bufnr) then
+    return -- that is asked
+  end
+  if not shown[bufnr] then
+    drop(bufnr) -- a hint
+  end
+  stop_timer(a)
+  if vim.snippet and vim.snippet.active({ direction = 1 }) then
+    return drop(bufnr) -- the keys are for its placeholders
+  end
+  local timer = assert(vim.uv.new_timer())
+  a.timer = timer
+  timer:start(PAUSE, 0, vim.schedule_wrap(function()
+    if a.timer == timer then
+      ask(bufnr, AUTOMATIC)
+    end
+  end))
+end
 
---- Look after the ghost text that `client` gives for `bufnr`. Called for each LspAttach.
+--- Show the ghost text of quarry's clients in `bufnr`. Called for each LspAttach.
 ---@param client vim.lsp.Client
 ---@param bufnr integer
 function M.attach(client, bufnr)
-  if not intercepted[client.id] then
-    intercepted[client.id] = true
-    intercept(client)
+  if vim.lsp.inline_completion then
+    vim.lsp.inline_completion.enable(false, { client_id = client.id })
   end
   local group = api.nvim_create_augroup('quarry.ghost.' .. bufnr, {})
-  api.nvim_create_autocmd({ 'CursorMovedI', 'TextChangedI', 'TextChangedP' }, {
+  api.nvim_create_autocmd({ 'InsertEnter', 'CursorMovedI', 'TextChangedI', 'TextChangedP' }, {
     group = group,
     buffer = bufnr,
     callback = function()
       settle(bufnr)
+      ask_soon(bufnr)
     end,
   })
-  -- Neovim hides the ghost text by itself on these.
-  api.nvim_create_autocmd({ 'InsertLeave', 'LspDetach', 'BufUnload' }, {
+  api.nvim_create_autocmd({ 'InsertLeave', 'BufUnload' }, {
     group = group,
     buffer = bufnr,
     callback = function()
-      forget(bufnr)
+      cancel(bufnr)
+      asked_in(bufnr).where = nil
+      drop(bufnr)
     end,
   })
+  api.nvim_create_autocmd('LspDetach', {
+    group = group,
+    buffer = bufnr,
+    callback = function(event)
+      if event.data.client_id == client.id then
+        stop_timer(asked_in(bufnr))
+        asked[bufnr] = nil -- there is nobody to cancel it at
+        drop(bufnr)
+        api.nvim_del_augroup_by_id(group)
+      end
+    end,
+  })
+  if inserting() and api.nvim_get_current_buf() == bufnr then
+    ask_soon(bufnr)
+  end
 end
 
 --- Whether ghost text of quarry is shown at the cursor.
@@ -235,7 +386,7 @@ function M.visible()
   return settle(api.nvim_get_current_buf()) ~= nil
 end
 
---- The parts that can be accepted, as the piece of a candidate's text to insert next.
+--- The parts that can be accepted, as the piece of the rest to insert next.
 local parts = {
   all = function(text)
     return text
@@ -260,14 +411,12 @@ function M.accept(part)
     return false
   end
   local c = s.candidates[s.selected]
-  local piece = parts[part](c.text)
-  local whole = piece == c.text
+  local piece = parts[part](s.rest)
+  local whole = piece == s.rest
   local lines = vim.split(piece, '\n', { plain = true })
-  api.nvim_buf_set_text(bufnr, s.row, c.from, s.row, c.from + (whole and c.tail or 0), lines)
-  api.nvim_win_set_cursor(0, {
-    s.row + #lines,
-    (#lines == 1 and c.from or 0) + #lines[#lines],
-  })
+  api.nvim_buf_set_text(bufnr, s.row, s.col, s.row, s.col + (whole and c.tail or 0), lines)
+  api.nvim_win_set_cursor(0, { s.row + #lines, (#lines == 1 and s.col or 0) + #lines[#lines] })
+  M.accepted = { bufnr, api.nvim_buf_get_changedtick(bufnr) }
   if not whole then
     settle(bufnr)
     return true
@@ -279,16 +428,37 @@ function M.accept(part)
   return true
 end
 
---- Show the candidate `count` further on (or back, if negative), round and round.
+--- Whether nothing has changed since the last acceptance: a key that was pressed once too often is meant for the same.
+---@return boolean
+function M.just_accepted()
+  local bufnr = api.nvim_get_current_buf()
+  return M.accepted ~= nil and M.accepted[1] == bufnr and M.accepted[2] == api.nvim_buf_get_changedtick(bufnr)
+end
+
+--- Ask for ghost text now, all candidates of it, in place of waiting for a pause.
+function M.trigger()
+  drop(api.nvim_get_current_buf())
+  ask(api.nvim_get_current_buf(), INVOKED)
+end
+
+--- Show the candidate `count` further on (or back, if negative), round and round; where there is but one, ask for more.
 ---@param count integer
 ---@return boolean done false if nothing was shown
 function M.cycle(count)
-  local s = settle(api.nvim_get_current_buf())
+  local bufnr = api.nvim_get_current_buf()
+  local s = settle(bufnr)
   if not s then
     return false
   end
+  if #s.candidates == 1 and not s.count then
+    M.trigger()
+    return true
+  end
   s.selected = (s.selected - 1 + count) % #s.candidates + 1
-  vim.lsp.inline_completion.select({ count = count })
+  s.count = true
+  local _, typed = remaining(bufnr, s)
+  s.rest = s.candidates[s.selected].whole:sub(#typed + 1)
+  draw(bufnr, s)
   return true
 end
 
@@ -297,6 +467,7 @@ end
 function M.dismiss()
   local bufnr = api.nvim_get_current_buf()
   local visible = settle(bufnr) ~= nil
+  cancel(bufnr)
   drop(bufnr)
   return visible
 end

@@ -4,8 +4,7 @@ local health = vim.health
 
 local M = {}
 
---- Whether `version` answers, and with what; the server itself may be fine and its model missing, which only
---- `quarry doctor` can tell.
+--- Whether `version` answers, and with what.
 local function check_binary()
   local config = vim.lsp.config.quarry
   if not config then
@@ -33,7 +32,28 @@ local function check_binary()
     return
   end
   health.ok(('%s: %s'):format(path, vim.trim(result.stdout)))
-  health.info('`quarry doctor` in a shell checks Ollama and the model')
+end
+
+--- What the server says of the model and the folders now.
+local function check_status(client)
+  local answer, err = client:request_sync('quarry/status', vim.empty_dict(), 5000)
+  local said = err or answer.err and answer.err.message
+  if said then
+    health.error(('server %d does not say how it is: %s'):format(client.id, said), 'Its log: :lua= vim.lsp.log.get_filename()')
+    return
+  end
+  local now = answer.result.now
+  local lines = vim.split(now.detail, '\n', { plain = true })
+  if now.level == 'warning' then
+    local advice = vim.list_slice(lines, 2)
+    for _, remedy in ipairs(now.remedies) do
+      advice[#advice + 1] = remedy.title .. ': :QuarryStatus'
+    end
+    advice[#advice + 1] = 'In a shell: quarry doctor'
+    health.warn(lines[1], advice)
+    return
+  end
+  health.ok(table.concat(lines, ' '))
 end
 
 local function check_clients()
@@ -47,6 +67,7 @@ local function check_clients()
     health.info('no server is running yet: it starts with the first file you open')
   end
   for _, client in ipairs(clients) do
+    check_status(client)
     local serves = client:supports_method('textDocument/inlineCompletion')
     local report = serves and health.ok or health.error
     report(('server %d runs in %s, %s inline completion, %d buffer(s)'):format(
@@ -61,17 +82,17 @@ end
 function M.check()
   health.start('quarry: Neovim')
   local version = tostring(vim.version())
-  if vim.fn.has('nvim-0.12') == 0 then
-    health.error('Neovim ' .. version .. ' has no inline completion', 'Install Neovim 0.12 or newer.')
+  if vim.fn.has('nvim-0.11') == 0 then
+    health.error('Neovim ' .. version .. ' is too old', 'Install Neovim 0.11 or newer.')
     return
   end
   health.ok('Neovim ' .. version)
-  if vim.lsp.inline_completion.is_enabled() then
-    health.ok('vim.lsp.inline_completion is enabled')
+  if require('quarry').ghost then
+    health.ok('ghost text is shown' .. (vim.g.quarry_ghost == false and ', but turned off by toggle()' or ''))
+  elseif vim.lsp.inline_completion and vim.lsp.inline_completion.is_enabled() then
+    health.ok("ghost text is shown by Neovim's own inline completion; require('quarry').setup() has quarry's")
   else
-    health.warn('vim.lsp.inline_completion is not enabled: no ghost text is shown', {
-      "Call require('quarry').setup(), or vim.lsp.inline_completion.enable().",
-    })
+    health.warn('no ghost text is shown', "Call require('quarry').setup().")
   end
 
   health.start('quarry: server')

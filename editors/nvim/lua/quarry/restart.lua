@@ -1,0 +1,59 @@
+--- Starts a server that was killed or has crashed again.
+
+local M = {}
+
+local MOST, WITHIN = 3, 180 -- restarts in so many seconds; more are a fault that repeats itself
+
+---@type number[] when it was restarted, in seconds
+local times = {}
+
+--- Neovim says "quit with exit code" of a server that it did not stop, which asks to "Press ENTER" while the user types.
+--- What is said here is shorter and true.
+local function hush()
+  local notify = vim.notify
+  local quiet
+  quiet = function(message, ...)
+    if type(message) == 'string' and vim.startswith(message, 'Client quarry quit with exit code') then
+      if vim.notify == quiet then
+        vim.notify = notify
+      end
+      return
+    end
+    return notify(message, ...)
+  end
+  vim.notify = quiet
+end
+
+--- For the client's on_exit, which runs in a fast context.
+---@param code integer
+---@param signal integer
+---@param client_id integer
+function M.exited(code, signal, client_id)
+  local wanted = code == 0 and (signal == 0 or signal == 15)
+  vim.schedule(function()
+    require('quarry.status').forget(client_id)
+    if wanted or vim.v.exiting ~= vim.NIL then
+      return
+    end
+    hush()
+    local now = vim.uv.now() / 1000
+    times = vim.tbl_filter(function(t)
+      return now - t < WITHIN
+    end, times)
+    if #times >= MOST then
+      vim.schedule(function()
+        vim.notify('quarry: the server ends again and again; see :checkhealth quarry', vim.log.levels.ERROR)
+      end)
+      return
+    end
+    times[#times + 1] = now
+    vim.defer_fn(function()
+      if vim.lsp.is_enabled('quarry') then
+        vim.lsp.enable('quarry', false) -- else its buffers are not attached again
+        vim.lsp.enable('quarry')
+      end
+    end, 200 * 4 ^ (#times - 1))
+  end)
+end
+
+return M

@@ -1,0 +1,71 @@
+--- How quarry is, as its server says (notification quarry/status), and what helps.
+
+local M = {}
+
+--- The last note of each client.
+---@type table<integer, quarry.Note>
+local notes = {}
+
+---@class quarry.Note
+---@field level 'ready'|'busy'|'warning'
+---@field text string
+---@field detail string
+---@field remedies { title: string, command: string, arguments: string[] }[]
+
+--- Handler for quarry/status.
+function M.note(_, note, context)
+  notes[context.client_id] = note
+  vim.schedule(function()
+    vim.cmd.redrawstatus({ bang = true })
+  end)
+  vim.api.nvim_exec_autocmds('User', { pattern = 'QuarryStatus', modeline = false })
+end
+
+--- Forget a client that has ended.
+---@param client_id integer
+function M.forget(client_id)
+  notes[client_id] = nil
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+--- The note of the server of a buffer.
+---@param bufnr? integer
+---@return quarry.Note?, vim.lsp.Client?
+function M.of(bufnr)
+  local client = vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr or 0 })[1]
+  return client and notes[client.id], client
+end
+
+local signs = { ready = '', busy = '… ', warning = '! ' }
+
+--- A few words for a status line; '' where quarry does not run.
+---@return string
+function M.line()
+  local note = M.of()
+  return note and signs[note.level] .. 'quarry: ' .. note.text or ''
+end
+
+--- Show how quarry is, and choose what to do about it.
+function M.show()
+  local note, client = M.of()
+  if not note or not client then
+    vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
+    return
+  end
+  if #note.remedies == 0 then
+    vim.notify(note.detail, vim.log.levels.INFO)
+    return
+  end
+  vim.ui.select(note.remedies, {
+    prompt = note.detail,
+    format_item = function(remedy)
+      return remedy.title
+    end,
+  }, function(remedy)
+    if remedy then
+      client:exec_cmd({ title = remedy.title, command = remedy.command, arguments = remedy.arguments })
+    end
+  end)
+end
+
+return M

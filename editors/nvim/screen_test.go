@@ -1,0 +1,137 @@
+//go:build editors
+
+package nvim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+)
+
+// longFile has more lines than the window, and is offered the rest of a function at its end.
+func longFile() string {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "// line %d\n", i)
+	}
+	return b.String()
+}
+
+var body = offer{Before: "func f() {", Insert: "\n\tone()\n\ttwo()\n\tthree()\n}"}
+
+// Neovim draws virtual lines below the window's last row; what is not seen must not be accepted.
+func TestGhostTextAtTheEndOfTheWindowIsScrolledIntoView(t *testing.T) {
+	p := openScripted(t, longFile(), body)
+	p.Type("Go")
+	p.Type("func f() {")
+	p.waitForGhost("one()", "two()", "three()", "}")
+	p.Press("Tab")
+	p.waitForSaved(longFile() + "func f() {\n\tone()\n\ttwo()\n\tthree()\n}\n")
+}
+
+func TestGhostTextInASmallWindow(t *testing.T) {
+	p := openScripted(t, longFile(), body)
+	p.Type(":3split\n")
+	p.Type("Go")
+	p.Type("func f() {")
+	p.WaitForText("two() … 2 more lines")
+	p.Press("M-l")
+	p.WaitForText("three() … 1 more line")
+}
+
+// In a window of one row none of it can be seen, so Tab is a tab.
+func TestGhostTextThatCannotBeSeenIsNotAccepted(t *testing.T) {
+	p := openScripted(t, "\n", body, offer{Before: "func g() {", Insert: "return }"})
+	p.Type(":1split\n")
+	p.Type("ifunc g() {")
+	p.WaitFor("ghost text", func(s editortest.Screen) bool { return strings.Contains(ghost(s), "return }") }) // it answers by now
+	p.Press("C-u")
+	p.Type("func f() {")
+	p.waitForNoGhost()
+	p.Press("Tab")
+	p.waitForSaved("func f() {\t\n")
+}
+
+// What is taken back comes back in front of the ghost text, with no new answer.
+func TestBackspaceDoesNotBlink(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := comp", Insert: "ute(a, b)"})
+	p.Type("ix := comp")
+	p.waitForGhost("ute(a, b)")
+	p.Press("BSpace")
+	p.waitForGhost("pute(a, b)")
+	p.Press("BSpace", "BSpace")
+	p.waitForGhost("ompute(a, b)")
+	p.Type("om")
+	p.waitForGhost("pute(a, b)")
+	p.Press("C-u") // taking the line back is no wish for it
+	p.waitForNoGhost()
+	p.waitForSaved("\n")
+}
+
+func TestTrigger(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()", Asked: true}, offer{Before: "x := ", Insert: "two()", Asked: true})
+	p.Type("ix := ")
+	p.Press(`M-\`)
+	p.WaitFor("the first of two candidates", func(s editortest.Screen) bool { return ghost(s) == "one()" && s.Contains("one() (1/2)") })
+	p.Press("M-n")
+	p.WaitFor("the second", func(s editortest.Screen) bool { return ghost(s) == "two()" && s.Contains("two() (2/2)") })
+	p.Press("Tab")
+	p.waitForSaved("x := two()\n")
+	p.Type("oy := ")
+	p.Press(`M-\`)
+	p.WaitForText("nothing to suggest here")
+	p.waitForSaved("x := two()\ny := \n")
+}
+
+// Where there is one candidate, the next one is asked for.
+func TestNextAsksForMore(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()"}, offer{Before: "x := ", Insert: "two()", Asked: true})
+	p.Type("ix := ")
+	p.waitForGhost("one()")
+	p.Press("M-n")
+	p.WaitFor("one of two", func(s editortest.Screen) bool { return s.Contains("one() (1/2)") })
+	p.Press("M-n")
+	p.waitForGhost("two()")
+	p.waitForSaved("x := \n")
+}
+
+// An Alt key without ghost text is what Neovim makes of it: Escape and the key. One word too many is not.
+func TestAltKeysWithoutGhostText(t *testing.T) {
+	p := openScripted(t, "a b\n", offer{Before: "x := ", Insert: "one two"})
+	p.Type("ccx := ")
+	p.waitForGhost("one two")
+	p.Press("M-w", "M-w", "M-w", "M-w")
+	p.Type(";")
+	p.waitForSaved("x := one two;\n")
+	p.Type("0i")
+	p.Press("M-w") // a word on, in normal mode
+	p.Type("x")
+	p.waitForSaved("x = one two;\n")
+}
+
+// A snippet's placeholders have the Tab key.
+func TestSnippetPlaceholdersComeFirst(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "f(a", Insert: "bc)"}, offer{Before: "f(a, b", Insert: "cd"})
+	p.Type(`:lua vim.keymap.set('i', '<C-x>', function() vim.snippet.expand('f(${1:one}, ${2:two})$0') end)` + "\n")
+	p.Type("i")
+	p.Press("C-x")
+	p.WaitForText("f(one, two)")
+	p.Type("a")
+	p.Press("Tab")
+	p.Type("b")
+	p.Press("Tab")
+	p.Type(";")
+	p.waitForSaved("f(a, b);\n")
+}
+
+// A macro repeats the keys, and Tab is one of them.
+func TestTabInAMacroIsATab(t *testing.T) {
+	p := openScripted(t, "\n", offer{Before: "va", Insert: "lue"})
+	p.Type("qaova\x1bq")
+	p.waitForSaved("\nva\n")
+	p.Type(":let @b = \"ova\\<Tab>\\<Esc>\"\n")
+	p.Type("2@b")
+	p.waitForSaved("\nva\nva\t\nva\t\n")
+}

@@ -1,0 +1,65 @@
+//go:build editors
+
+package nvim_test
+
+import (
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+)
+
+// The status line and :checkhealth say that there is no model, what to do, and that it is back.
+func TestStatusWithoutAModel(t *testing.T) {
+	m := modelThatKnows(t, editortest.Shelf+editortest.Take)
+	m.Stop()
+	p := openQuarry(t, m.URL, editortest.Shelf)
+	p.Type(":set laststatus=2 statusline=%t\\ %{v:lua.require'quarry'.status()}\n")
+	p.WaitForText("! quarry: no model")
+	p.Type(":checkhealth quarry | write! health.txt | bdelete\n")
+	p.WaitFor("report", func(editortest.Screen) bool {
+		h := p.read("health.txt")
+		return strings.Contains(h, "WARNING Ollama does not answer") && strings.Contains(h, "What still works: :QuarryStatus")
+	})
+	p.Type(":QuarryStatus\n")
+	screen := p.WaitForText("What still works")
+	if !screen.Contains("Until then ghost text is copied from your own code.") {
+		t.Errorf("no reason:\n%s", screen.Framed())
+	}
+	p.Press("Escape", "Enter")
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	p.WaitFor("the model's name", func(s editortest.Screen) bool {
+		return s.Contains("quarry: granite4:micro") && !s.Contains("! quarry")
+	})
+}
+
+// A server that is killed comes back by itself, and no key goes to a question about it.
+func TestKilledServerComesBack(t *testing.T) {
+	p := openQuarry(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, editortest.Shelf)
+	p.Press("G", "o")
+	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
+	rest := []string{"s.mu.Lock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}", "s.items[name] -= n", "return true", "}"}
+	p.waitForModelsGhost(rest...)
+	p.Type("\x1b:silent !kill -9 $(pidof quarry)\n")
+	p.waitForNoGhost() // what is on the screen must not be taken for the new one's
+	p.Type("A")
+	screen := p.waitForModelsGhost(rest...)
+	if screen.Contains("ENTER") || screen.Contains("exit code") {
+		t.Errorf("a question about the server's end:\n%s", screen.Framed())
+	}
+	p.Press("Tab")
+	p.waitForSaved(editortest.Shelf + editortest.Take)
+	p.Type(":echo 'client '..luaeval(\"vim.lsp.get_clients({ name = 'quarry' })[1].id\")\n")
+	p.WaitForText("client 2")
+}
+
+// One that ends again and again is left alone, and the user is told in one line.
+func TestServerThatCannotRunIsLeftAlone(t *testing.T) {
+	p := open(t, editor{text: editortest.Shelf, init: "vim.lsp.config('quarry', { cmd = { 'false' } })\n"})
+	screen := p.WaitForText("quarry: the server ends again and again")
+	if screen.Contains("ENTER") {
+		t.Errorf("a question about the server's end:\n%s", screen.Framed())
+	}
+}

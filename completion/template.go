@@ -134,6 +134,28 @@ func (t *Template) render(p parts, chat bool) string {
 	return b.String()
 }
 
+// SplitPrompt takes a fill-in-the-middle prompt of any family apart. It answers false
+// if prompt is none.
+func SplitPrompt(prompt string) (prefix, suffix string, ok bool) {
+	for _, t := range templates {
+		first, second, end := t.prefix, t.suffix, t.middle
+		if t.suffixFirst {
+			first, second, end = t.suffix, t.prefix, ""
+		}
+		rest, begins := strings.CutPrefix(prompt, first)
+		rest, ends := strings.CutSuffix(rest, end)
+		one, other, ok := strings.Cut(rest, second)
+		switch {
+		case !begins || !ends || !ok:
+			continue
+		case t.suffixFirst:
+			return other, one, true
+		}
+		return one, other, true
+	}
+	return "", "", false
+}
+
 // stops are the strings that end an answer.
 func (t *Template) stops() []string {
 	return append([]string{t.prefix, t.suffix, t.middle}, t.stop...)

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # The editors that quarry is tested in are newer than what a stable distribution ships, so the tests run
 # Debian forky's own packages from a chroot. It is made once (about two minutes, 700 MB) and kept in the cache.
+# A second one has what builds Zed's extension and checks Emacs's package (about a minute, 1.3 GB).
 #
-#   editors/chroot.sh make                          make it if it is missing; print where it is
-#   editors/chroot.sh run [--bind DIR]... -- CMD    run CMD in it; each DIR is seen there under its own path
+#   editors/chroot.sh make [ROOT]                   make it if it is missing; print where it is
+#   editors/chroot.sh run [--root ROOT] [--bind DIR]... -- CMD
+#                                                   run CMD in it; each DIR is seen there under its own path
+#
+# ROOT is `editors`, the default, or `tools`.
 #
 # Nothing stays: `run` mounts in a mount namespace that dies with the command, so deleting the cache can never reach
 # through a bind mount into the real machine, and it starts CMD in a process namespace, so that whatever CMD left in
@@ -11,11 +15,18 @@
 set -euo pipefail
 
 cache=${QUARRY_CACHE:-$HOME/.cache/quarry}
-root=$cache/forky
-packages=neovim,neovim-runtime,hx,emacs-nox,elpa-lsp-mode
-stamp=$root/.quarry-packages # written last: its presence says the chroot is whole, its text for which packages
 
 die() { echo "chroot.sh: $*" >&2; exit 1; }
+
+# Chooses one of the roots.
+choose() {
+	case $1 in
+	editors) root=$cache/forky packages=neovim,neovim-runtime,hx,emacs-nox,elpa-lsp-mode ;;
+	tools) root=$cache/forky-tools packages=cargo,rustc,libstd-rust-dev-wasm32,lld,emacs-nox,elpa-lsp-mode,elpa-package-lint ;;
+	*) die "there is no root $1: editors or tools" ;;
+	esac
+	stamp=$root/.quarry-packages # written last: its presence says the chroot is whole, its text for which packages
+}
 
 # The archive this machine already installs from, so that a local mirror or proxy is honoured.
 mirror() {
@@ -28,7 +39,7 @@ make_root() {
 	[ "$(cat "$stamp" 2>/dev/null)" = "$packages" ] && return
 	[ "$(id -u)" = 0 ] || die "making the chroot needs root: run it with sudo"
 	mkdir -p "$cache"
-	exec 9>"$cache/forky.lock"
+	exec 9>"$root.lock"
 	flock 9 # two test runs may start together; the second finds the first one's work
 	[ "$(cat "$stamp" 2>/dev/null)" = "$packages" ] && return
 
@@ -54,12 +65,13 @@ run() {
 	local binds=()
 	while [ $# -gt 0 ]; do
 		case $1 in
+		--root) choose "$2"; shift 2 ;;
 		--bind) binds+=("$(realpath "$2")"); shift 2 ;;
 		--) shift; break ;;
-		*) die "unknown argument $1: usage: chroot.sh run [--bind DIR]... -- CMD" ;;
+		*) die "unknown argument $1: usage: chroot.sh run [--root ROOT] [--bind DIR]... -- CMD" ;;
 		esac
 	done
-	[ $# -gt 0 ] || die "no command: usage: chroot.sh run [--bind DIR]... -- CMD"
+	[ $# -gt 0 ] || die "no command: usage: chroot.sh run [--root ROOT] [--bind DIR]... -- CMD"
 	make_root
 	# The inner shell stays as the process that adopts and ends all others.
 	# shellcheck disable=SC2016 # expanded by the inner shell
@@ -74,8 +86,9 @@ run() {
 	' bash "$root" "$PWD" "${#binds[@]}" "${binds[@]}" "$@"
 }
 
+choose editors
 case ${1:-} in
-make) make_root; echo "$root" ;;
+make) choose "${2:-editors}"; make_root; echo "$root" ;;
 run) shift; run "$@" ;;
 *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p;}' "$0"; exit 2 ;;
 esac

@@ -54,13 +54,18 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 	return list, nil
 }
 
-// complete detaches from the read loop and asks the core, as the newest request
-// of its document. It answers nil when a newer one has taken over.
+// complete detaches from the read loop and answers, as the newest request of its
+// document.
 func (s *Server) complete(ctx context.Context, req completion.Request, open []*document.Document) (*completion.Result, error) {
 	ctx, done := s.inline.Begin(ctx, req.Key)
 	defer done()
 	jsonrpc2.Async(ctx)
+	return s.completed(ctx, req, open)
+}
 
+// completed asks the core. It answers nil when a newer request of the document has taken
+// over.
+func (s *Server) completed(ctx context.Context, req completion.Request, open []*document.Document) (*completion.Result, error) {
 	core := s.currentCore()
 	defer core.Busy()()
 	var result completion.Result
@@ -136,18 +141,24 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 		s.note("position "+string(u), fmt.Sprintf("completion was asked for outside %s: %v", u, err))
 		return nil, nil
 	}
-	open := []*document.Document{doc}
-	for _, other := range s.docs.Others(u) {
-		if !other.Stale && other.Completable() && other.Text.Len() <= now.Completion.MaxFileBytes {
-			open = append(open, other)
-		}
-	}
 	return &completion.Request{
 		Key:      string(doc.URI),
 		Document: engineDocument(doc, roots),
 		Version:  doc.Version,
 		Offset:   offset,
-	}, open
+	}, s.withOthers(doc)
+}
+
+// withOthers is doc and the other open documents that may be in its prompt.
+func (s *Server) withOthers(doc *document.Document) []*document.Document {
+	now, _ := s.current()
+	open := []*document.Document{doc}
+	for _, other := range s.docs.Others(doc.URI) {
+		if !other.Stale && other.Completable() && other.Text.Len() <= now.Completion.MaxFileBytes {
+			open = append(open, other)
+		}
+	}
+	return open
 }
 
 func engineDocument(d *document.Document, roots []string) completion.Document {

@@ -76,7 +76,7 @@ type Options struct {
 	Strict bool
 	// FirstMessage is how long that may take, 0 for five seconds.
 	FirstMessage time.Duration
-	// CacheDir is for what is shown as a file, "" for the platform's place.
+	// CacheDir is for what need not last, "" for the platform's place.
 	CacheDir string
 	// Clock is nil for the real one.
 	Clock assist.Clock
@@ -138,6 +138,7 @@ type Server struct {
 	ledgers   sync.Map       // *completion.Result of the last answer, by document key
 	staging   *agent.Staging // what tools propose
 	noteDue   chan struct{}  // has capacity 1; filled when the status note may have changed
+	web       web            // completions over HTTP
 	assist    *assist.Service
 	methods   map[string]wire.Method
 	commands  map[string]func(args []protocol.LSPAny) error
@@ -302,6 +303,7 @@ func (s *Server) applySettings() error {
 	s.settings = merged
 	s.mu.Unlock()
 	s.checkAll(before, merged)
+	s.serveHTTP(merged.HTTP)
 	if len(problems) > 0 {
 		message := "settings not taken:"
 		for _, p := range problems {

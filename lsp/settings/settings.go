@@ -26,6 +26,7 @@ type Settings struct {
 	Embedding   Embedding   `json:"embedding"`
 	Reranker    Reranker    `json:"reranker"`
 	Diagnostics Diagnostics `json:"diagnostics"`
+	HTTP        HTTP        `json:"http"`
 	LogLevel    string      `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
 }
 
@@ -37,6 +38,12 @@ type Ollama struct {
 	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Permit an address that is not on this machine, and models that Ollama runs in its cloud. Code in prompts then leaves it."`
 	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration; negative keeps it for good."`
 	ContextSize int      `json:"contextSize" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
+}
+
+// HTTP serves ghost text to what asks for it as OpenAI's clients do.
+type HTTP struct {
+	Address string `json:"address" scope:"user" doc:"Loopback address at which ghost text is served as POST /v1/completions, for Zed and other clients of OpenAI's interface: 127.0.0.1:7997, say. Empty: nowhere."`
+	Token   string `json:"token" scope:"user" doc:"What such a client must send as its API key; at least 16 characters. Without it nothing is served."`
 }
 
 // Completion tunes ghost text.

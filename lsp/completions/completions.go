@@ -1,0 +1,193 @@
+// Package completions answers POST /v1/completions, OpenAI's interface for code
+// completion, on this machine, so that an editor that shows ghost text of such a
+// server alone can show quarry's: Zed, and plugins for other editors.
+//
+// A client sends the text around the cursor and no name of a file. Whoever answers
+// finds the document by that text ([Place.In]), so that the answer is the one that
+// an editor would get over LSP: with the repository's context, and by the same rules
+// of what may be shown to a model. A text that is in no known document is refused.
+//
+// Whoever asks needs the token, and comes from this machine and from no browser. One address serves all editors that are open ([Serve]).
+//
+// Everything here is safe for concurrent use.
+package completions
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"quarry/completion"
+)
+
+// Answer is what is to be inserted at a place; its Text is "" if that is nothing.
+type Answer struct {
+	Text string
+	// Engine is who wrote it.
+	Engine string
+	// PromptTokens is how long the prompt was, 0 if no model was asked.
+	PromptTokens int
+}
+
+// ErrUnknown is the answer for a text that is in no known document.
+var ErrUnknown = errors.New("this text is in no document that quarry knows; open the file in an editor in which quarry runs")
+
+// Complete answers a place.
+type Complete func(ctx context.Context, p Place) (Answer, error)
+
+// maxRequest bounds a request's body.
+const maxRequest = 1 << 20
+
+// request is the part of OpenAI's request that means something here. How long an
+// answer is, where it stops and how it is sampled is for the settings to say.
+type request struct {
+	Model  string `json:"model"`
+	Prompt string `json:"prompt"`
+	Suffix string `json:"suffix"`
+	Stream bool   `json:"stream"`
+}
+
+// response is OpenAI's. Zed drops an answer without any of these.
+type response struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   usage    `json:"usage"`
+}
+
+type choice struct {
+	Text         string  `json:"text"`
+	Index        int     `json:"index"`
+	Logprobs     *string `json:"logprobs"`
+	FinishReason string  `json:"finish_reason"`
+}
+
+type usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+}
+
+type handler struct {
+	token    string
+	complete Complete
+	// elsewhere asks the other servers on this machine; nil if there are none to
+	// ask.
+	elsewhere func(ctx context.Context, req request) (response, bool)
+	log       *slog.Logger
+	now       func() time.Time
+}
+
+const path = "/v1/completions"
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	status, err := h.refuse(r)
+	if err != nil {
+		fail(w, status, err)
+		return
+	}
+	var req request
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&req); err != nil {
+		fail(w, http.StatusBadRequest, fmt.Errorf("the body is not a completion request of at most %d bytes: %w", maxRequest, err))
+		return
+	}
+	place := Place{Prefix: req.Prompt, Suffix: req.Suffix}
+	if prefix, suffix, ok := completion.SplitPrompt(req.Prompt); ok {
+		place = Place{prefix, suffix}
+	}
+	answer, err := h.complete(r.Context(), place)
+	if errors.Is(err, ErrUnknown) && h.elsewhere != nil {
+		if found, ok := h.elsewhere(r.Context(), req); ok {
+			send(w, found, req.Stream)
+			return
+		}
+	}
+	switch {
+	case r.Context().Err() != nil: // nobody reads what is written
+		return
+	case errors.Is(err, ErrUnknown):
+		fail(w, http.StatusNotFound, err)
+		return
+	case err != nil:
+		h.log.Error("completion over HTTP", "error", err)
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	now, tokens := h.now(), completion.EstimateTokens(answer.Text)
+	send(w, response{
+		ID:      fmt.Sprintf("cmpl-%d", now.UnixNano()),
+		Object:  "text_completion",
+		Created: now.Unix(),
+		Model:   answer.Engine,
+		Choices: []choice{{Text: answer.Text, FinishReason: "stop"}},
+		Usage:   usage{answer.PromptTokens, tokens, answer.PromptTokens + tokens},
+	}, req.Stream)
+}
+
+// refuse says why a request is not answered. A browser cannot send the token
+// unless it is allowed to by the answer to an OPTIONS request, which is refused like
+// all others; that nothing of a browser's is answered does not rest on that alone.
+func (h *handler) refuse(r *http.Request) (int, error) {
+	switch {
+	case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Mode") != "":
+		return http.StatusForbidden, errors.New("web pages are not answered")
+	case !ownHost(r.Host):
+		return http.StatusForbidden, fmt.Errorf("the host %q is not this machine's loopback address", r.Host)
+	case !h.knows(r.Header.Get("Authorization")):
+		return http.StatusUnauthorized, errors.New("the token is missing or wrong: send http.token of quarry's settings as Authorization: Bearer TOKEN")
+	case r.URL.Path != path:
+		return http.StatusNotFound, fmt.Errorf("there is only POST %s here", path)
+	case r.Method != http.MethodPost:
+		return http.StatusMethodNotAllowed, fmt.Errorf("there is only POST %s here", path)
+	}
+	return 0, nil
+}
+
+func (h *handler) knows(authorization string) bool {
+	token, ok := strings.CutPrefix(authorization, "Bearer ")
+	return ok && h.token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(h.token)) == 1
+}
+
+// ownHost is false of a name that somebody else's DNS could let point here.
+func ownHost(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	return name == "localhost" || isLoopback(name)
+}
+
+func isLoopback(name string) bool {
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return ip != nil && ip.IsLoopback()
+}
+
+func send(w http.ResponseWriter, answer response, stream bool) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // plain values always encode
+	}
+	if stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", body)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body)
+}
+
+// fail answers in OpenAI's form.
+func fail(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": "quarry: " + err.Error(), "code": status}})
+}

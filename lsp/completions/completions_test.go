@@ -1,0 +1,305 @@
+package completions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const token = "a long random text"
+
+// echo answers with what it was asked about.
+func echo(_ context.Context, p Place) (Answer, error) {
+	return Answer{Text: fmt.Sprintf("%q %q", p.Prefix, p.Suffix), Engine: "granite4:micro", PromptTokens: 7}, nil
+}
+
+func ask(h http.Handler, body string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/v1/completions", strings.NewReader(body))
+	r.Host = "127.0.0.1:7997"
+	r.Header.Set("Authorization", "Bearer "+token)
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func echoing() *handler {
+	return &handler{token: token, complete: echo, log: slog.New(slog.DiscardHandler), now: func() time.Time { return time.Unix(1764000000, 5) }}
+}
+
+// TestZed posts what Zed 1.7 does, with each of its prompt formats that are of a
+// family quarry knows, and has every field that Zed demands.
+func TestZed(t *testing.T) {
+	for format, prompt := range map[string]string{
+		"qwen, code_gemma": `<|fim_prefix|>a := "é"\n\tb<|fim_suffix|>)\n}\n<|fim_middle|>`,
+		"star_coder":       `<fim_prefix>a := "é"\n\tb<fim_suffix>)\n}\n<fim_middle>`,
+		"deepseek_coder":   `<｜fim▁begin｜>a := "é"\n\tb<｜fim▁hole｜>)\n}\n<｜fim▁end｜>`,
+		"codestral":        `[SUFFIX])\n}\n[PREFIX]a := "é"\n\tb`,
+	} {
+		t.Run(format, func(t *testing.T) {
+			body := `{"model":"quarry","prompt":"` + strings.ReplaceAll(prompt, `"é"`, `\"é\"`) + `","max_tokens":256,` +
+				`"stop":["<|endoftext|>","<|file_separator|>","<|fim_pad|>","<|fim_prefix|>"]}`
+			w := ask(echoing(), body, nil)
+			want := `{"id":"cmpl-1764000000000000005","object":"text_completion","created":1764000000,"model":"granite4:micro",` +
+				`"choices":[{"text":"\"a := \\\"é\\\"\\n\\tb\" \")\\n}\\n\"","index":0,"logprobs":null,"finish_reason":"stop"}],` +
+				`"usage":{"prompt_tokens":7,"completion_tokens":20,"total_tokens":27}}`
+			if w.Code != http.StatusOK || w.Body.String() != want {
+				t.Errorf("%d\n%s, want\n%s", w.Code, w.Body, want)
+			}
+		})
+	}
+}
+
+// TestPrefixAndSuffix: OpenAI's own form, in which llama.vim's and minuet's kin ask, as a stream too.
+func TestPrefixAndSuffix(t *testing.T) {
+	w := ask(echoing(), `{"model":"quarry","prompt":"a","suffix":"b","stream":true,"n":1,"temperature":0.2}`, nil)
+	data, rest, ok := strings.Cut(strings.TrimPrefix(w.Body.String(), "data: "), "\n\n")
+	var got response
+	if err := json.Unmarshal([]byte(data), &got); err != nil || !ok || rest != "data: [DONE]\n\n" || w.Header().Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	if got.Choices[0].Text != `"a" "b"` {
+		t.Errorf("text %q", got.Choices[0].Text)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	const good = `{"prompt":"a"}`
+	for name, tt := range map[string]struct {
+		body   string
+		change func(*http.Request)
+		want   int
+	}{
+		"no token":               {good, func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
+		"another token":          {good, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token+"x") }, http.StatusUnauthorized},
+		"an empty token":         {good, func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }, http.StatusUnauthorized},
+		"a web page":             {good, func(r *http.Request) { r.Header.Set("Origin", "https://example.com") }, http.StatusForbidden},
+		"a page of this host":    {good, func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:7997") }, http.StatusForbidden},
+		"a file's page":          {good, func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden},
+		"a browser":              {good, func(r *http.Request) { r.Header.Set("Sec-Fetch-Mode", "no-cors") }, http.StatusForbidden},
+		"a name bound to us":     {good, func(r *http.Request) { r.Host = "evil.example:7997" }, http.StatusForbidden},
+		"no host":                {good, func(r *http.Request) { r.Host = "" }, http.StatusForbidden},
+		"a preflight":            {"", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "null") }, http.StatusForbidden},
+		"a GET":                  {good, func(r *http.Request) { r.Method = http.MethodGet }, http.StatusMethodNotAllowed},
+		"another path":           {good, func(r *http.Request) { r.URL.Path = "/v1/models" }, http.StatusNotFound},
+		"no JSON":                {"prompt=a", nil, http.StatusBadRequest},
+		"a list of prompts":      {`{"prompt":["a"]}`, nil, http.StatusBadRequest},
+		"more than a megabyte":   {`{"prompt":"` + strings.Repeat("a", maxRequest) + `"}`, nil, http.StatusBadRequest},
+		"the address of an IPv6": {good, func(r *http.Request) { r.Host = "[::1]:7997" }, http.StatusOK},
+		"localhost":              {good, func(r *http.Request) { r.Host = "localhost" }, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := ask(echoing(), tt.body, tt.change)
+			if w.Code != tt.want {
+				t.Errorf("%d, want %d: %s", w.Code, tt.want, w.Body)
+			}
+			if w.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Error("a browser is let in")
+			}
+			if w.Code != http.StatusOK && !strings.Contains(w.Body.String(), `"message":"quarry: `) {
+				t.Errorf("says %s", w.Body)
+			}
+		})
+	}
+	h := echoing()
+	h.token = ""
+	if w := ask(h, good, func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }); w.Code != http.StatusUnauthorized {
+		t.Errorf("without a token of its own it answers %d", w.Code)
+	}
+}
+
+func TestPlaceIn(t *testing.T) {
+	const text = "package shop\n\nfunc total(items []Item) int {\n\tn := 0\n\tfor _, it := range items {\n\t\tn += it.Count\n\t}\n\treturn n\n}\n"
+	at := func(mark string) (string, string) {
+		before, after, ok := strings.Cut(text, mark)
+		if !ok {
+			t.Fatal(mark)
+		}
+		return before + mark, after
+	}
+	before, after := at("it.Co")
+	bodyBefore, bodyAfter := at("n := 0\n")
+	for name, tt := range map[string]struct {
+		text  string
+		place Place
+		now   string // "" if the place is not to be found
+	}{
+		"the whole":             {text, Place{before, after}, text},
+		"a window":              {text, Place{before[20:], after[:8]}, text},
+		"a line begins":         {text, Place{"func total(items []Item) int {\n", "\tn := 0\n"}, text},
+		"typed since":           {text, Place{before + "unt", after}, before + "unt" + after},
+		"deleted since":         {text, Place{strings.TrimSuffix(before, "Co"), after}, strings.TrimSuffix(before, "Co") + after},
+		"Enter since":           {text, Place{bodyBefore + "\tif n ", bodyAfter}, bodyBefore + "\tif n " + bodyAfter},
+		"a bracket closed":      {text, Place{before + "unt(", ")" + after}, before + "unt(" + ")" + after},
+		"lines end in CR LF":    {strings.ReplaceAll(text, "\n", "\r\n"), Place{before, after}, text},
+		"CR LF in both":         {"a\r\nb\r\n", Place{"a\r\nb", "\r\n"}, "a\r\nb\r\n"},
+		"another text":          {"package cart\n", Place{before, after}, ""},
+		"too little to tell":    {text, Place{"\tn +", "= 1"}, ""},
+		"nothing":               {text, Place{}, ""},
+		"too far from the text": {text[:20] + strings.Repeat("x", maxTyped) + text[20:], Place{before, after}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, offset, ok := tt.place.In(tt.text)
+			if ok != (tt.now != "") || now != tt.now {
+				t.Fatalf("%v %q, want %q", ok, now, tt.now)
+			}
+			if ok && !strings.HasSuffix(now[:offset], tt.place.Prefix) {
+				t.Errorf("the cursor is behind %q", now[:offset])
+			}
+		})
+	}
+}
+
+func FuzzPlaceIn(f *testing.F) {
+	f.Add("package shop\n\nfunc total() int {\n\treturn n\n}\n", "func total() int {\n\tret", "n n\n}\n")
+	f.Add("a\r\nb", "a\n", "b")
+	f.Fuzz(func(t *testing.T, text, prefix, suffix string) {
+		p := Place{prefix, suffix}
+		now, offset, ok := p.In(text)
+		if ok && (!strings.HasSuffix(now[:offset], prefix) || !strings.HasPrefix(now[offset:], suffix)) {
+			t.Errorf("%q at %d is not %+v", now, offset, p)
+		}
+		if strings.Contains(p.Clue(), `"`) {
+			t.Errorf("clue %q", p.Clue())
+		}
+	})
+}
+
+// serving is a server of Serve's, ended by end.
+type serving struct {
+	end  context.CancelFunc
+	done chan error
+}
+
+// TestOneAddressForAll: the first server has the address and asks the second for what it does not know; when it
+// ends, the second has it. One that was killed is forgotten.
+func TestOneAddressForAll(t *testing.T) {
+	dir, err := os.MkdirTemp("", "q") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	left, err := net.Listen("unix", filepath.Join(dir, "killed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.(*net.UnixListener).SetUnlinkOnClose(false)
+	left.Close()
+	reserved, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := reserved.Addr().String()
+
+	tick, taken := make(chan time.Time), make(chan error, 1)
+	start := func(knows string) serving {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := serving{cancel, make(chan error, 1)}
+		go func() {
+			s.done <- Serve(ctx, Options{
+				Address: address, Token: token, Dir: dir, Log: slog.New(slog.DiscardHandler),
+				Complete: func(_ context.Context, p Place) (Answer, error) {
+					if p.Prefix != knows {
+						return Answer{}, ErrUnknown
+					}
+					return Answer{Text: "known to " + knows}, nil
+				},
+				Taken: func(err error) { taken <- err },
+				After: func(time.Duration) <-chan time.Time { return tick },
+			})
+		}()
+		return s
+	}
+	post := func(prompt string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+path, strings.NewReader(`{"stream":true,"prompt":"`+prompt+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(body)
+	}
+
+	first := start("one")
+	if err := <-taken; err == nil { // by the reservation
+		t.Error("the address is taken, and nothing is said of it")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "killed")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what a killed server left is still there: %v", err)
+	}
+	reserved.Close()
+	tick <- time.Time{}
+	for { // until it listens
+		if code, _ := post("one"); code == http.StatusOK {
+			break
+		}
+	}
+	second := start("two")
+	tick <- time.Time{} // it has a socket, and not the address
+	if code, body := post("two"); code != http.StatusOK || !strings.Contains(body, "known to two") {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body := post("three"); code != http.StatusNotFound {
+		t.Errorf("%d %s", code, body)
+	}
+	first.end()
+	if err := <-first.done; err != nil {
+		t.Error(err)
+	}
+	tick <- time.Time{}
+	for {
+		code, body := post("two")
+		if code == http.StatusOK {
+			if !strings.Contains(body, "known to two") {
+				t.Error(body)
+			}
+			break
+		}
+	}
+	second.end()
+	if err := <-second.done; err != nil {
+		t.Error(err)
+	}
+	if rest, err := os.ReadDir(dir); err != nil || len(rest) > 0 {
+		t.Errorf("%v, %v are left", rest, err)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	got := map[string]bool{}
+	for _, address := range []string{"127.0.0.1:7997", "localhost:1", "[::1]:1", "0.0.0.0:7997", ":7997", "192.168.1.2:1", "example.com:1", "7997"} {
+		got[address] = checkAddress(address) == nil
+	}
+	want := map[string]bool{"127.0.0.1:7997": true, "localhost:1": true, "[::1]:1": true,
+		"0.0.0.0:7997": false, ":7997": false, "192.168.1.2:1": false, "example.com:1": false, "7997": false}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if err := Serve(t.Context(), Options{Address: "0.0.0.0:7997"}); err == nil {
+		t.Error("an address that is open to others is served")
+	}
+}

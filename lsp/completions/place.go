@@ -1,0 +1,81 @@
+package completions
+
+import "strings"
+
+// Place is where code is wanted: the text before the cursor and the text after it, as
+// much of both as the client sends.
+type Place struct{ Prefix, Suffix string }
+
+const (
+	// maxTyped is how much longer or shorter a text may be than the place says: what
+	// was typed or deleted since the editor last told of it.
+	maxTyped = 4096
+	// leastAnchor is how much of a place must be in a text that has moved on, blanks
+	// aside, for it to be that place.
+	leastAnchor = 24
+)
+
+// In finds the place in text, and returns the text with what the place says and the
+// offset of the cursor in it. The place may be newer than text, since an editor asks
+// for a completion while it still tells of the keystroke: then the last lines before
+// the cursor and the first after it are the place's.
+func (p Place) In(text string) (now string, offset int, ok bool) {
+	if !strings.Contains(p.Prefix+p.Suffix, "\r\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n") // an editor that keeps files so asks so
+	}
+	if at := strings.Index(text, p.Prefix+p.Suffix); at >= 0 && p.Prefix+p.Suffix != "" {
+		return text, at + len(p.Prefix), true
+	}
+	head := p.Prefix
+	for range 3 {
+		head = head[:strings.LastIndexByte(strings.TrimSuffix(head, "\n"), '\n')+1]
+		tail := p.Suffix
+		for range 2 {
+			if now, offset, ok := p.between(head, tail, text); ok {
+				return now, offset, true
+			}
+			newline := strings.IndexByte(tail, '\n')
+			if newline < 0 {
+				break
+			}
+			tail = tail[newline:]
+			if tail == p.Suffix { // it begins with the line end
+				tail = tail[1:]
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// between writes the place over what text has between head and tail.
+func (p Place) between(head, tail, text string) (now string, offset int, ok bool) {
+	if len(strings.TrimSpace(head))+len(strings.TrimSpace(tail)) < leastAnchor {
+		return "", 0, false
+	}
+	start := strings.Index(text, head)
+	if start < 0 {
+		return "", 0, false
+	}
+	gap := strings.Index(text[start+len(head):], tail)
+	if tail == "" {
+		gap = len(text) - start - len(head)
+	}
+	if gap < 0 || gap > maxTyped {
+		return "", 0, false
+	}
+	end := start + len(head) + gap + len(tail)
+	return text[:start] + p.Prefix + p.Suffix + text[end:], start + len(p.Prefix), true
+}
+
+// Clue is the longest line of the place, to look for it by.
+func (p Place) Clue() string {
+	clue := ""
+	for line := range strings.Lines(p.Prefix + p.Suffix) {
+		for _, part := range strings.Split(strings.TrimSpace(line), `"`) { // a quoted query ends there
+			if len(part) > len(clue) {
+				clue = part
+			}
+		}
+	}
+	return clue
+}

@@ -1,0 +1,175 @@
+package completions
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Options are where and for whom completions are served.
+type Options struct {
+	// Address is the loopback address that clients know.
+	Address string
+	Token   string
+	// Dir is where the servers of one user find each other. It is made if it is
+	// missing.
+	Dir      string
+	Complete Complete
+	Log      *slog.Logger
+	// Taken is called once if the address cannot be had and no other server of quarry's
+	// has it.
+	Taken func(error)
+	// After is the clock; nil is the real one.
+	After func(time.Duration) <-chan time.Time
+}
+
+// retry is how soon an address that was another server's is taken over.
+const retry = 2 * time.Second
+
+// goodbye bounds how long requests that have been cancelled are waited for.
+const goodbye = 500 * time.Millisecond
+
+// Serve answers completions until ctx ends. Each editor runs a server of its own and
+// there is one address for all of them: who comes first has it and asks the others for
+// documents that it does not know, each at a socket of its own in the directory. When
+// it goes another one takes its place.
+func Serve(ctx context.Context, opts Options) error {
+	if err := checkAddress(opts.Address); err != nil {
+		return err
+	}
+	if opts.After == nil {
+		opts.After = time.After
+	}
+	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
+		return fmt.Errorf("let other editors' quarry know of this one: %w", err)
+	}
+	others := others{opts.Dir, filepath.Join(opts.Dir, rand.Text()[:8]), opts.Token}
+	own, err := new(net.ListenConfig).Listen(ctx, "unix", others.own) // its file goes with it
+	if err != nil {
+		return fmt.Errorf("let other editors' quarry know of this one: %w", err)
+	}
+
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serve := func(l net.Listener, h http.Handler) {
+		server := &http.Server{
+			Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+			BaseContext: func(net.Listener) context.Context { return ctx },
+			ErrorLog:    slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
+		}
+		serving.Go(func() { _ = server.Serve(l) }) // ends by Shutdown
+		serving.Go(func() {
+			<-ctx.Done() // as are those of all requests
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+			defer cancel()
+			if server.Shutdown(last) != nil {
+				_ = server.Close()
+			}
+		})
+	}
+	back := handler{token: opts.Token, complete: opts.Complete, log: opts.Log, now: time.Now}
+	front := back
+	front.elsewhere = others.ask
+	serve(own, &back)
+	for told := false; ; {
+		shared, err := new(net.ListenConfig).Listen(ctx, "tcp", opts.Address)
+		if err == nil {
+			opts.Log.Info("completions are served", "address", shared.Addr().String())
+			serve(shared, &front)
+			<-ctx.Done()
+			return nil
+		}
+		if ctx.Err() == nil && !told && len(others.sockets(ctx)) == 0 {
+			told = true
+			opts.Taken(err)
+		}
+		select {
+		case <-opts.After(retry):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func checkAddress(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("http.address %q is not HOST:PORT, as in 127.0.0.1:7997", address)
+	}
+	if host != "localhost" && !isLoopback(host) {
+		return fmt.Errorf("http.address %q is open to other machines; use 127.0.0.1", address)
+	}
+	return nil
+}
+
+// others are the servers with a socket in dir but the one at own.
+type others struct{ dir, own, token string }
+
+// sockets are those of the servers that run. What one left that was killed goes.
+func (o others) sockets(ctx context.Context) []string {
+	entries, err := os.ReadDir(o.dir)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, e := range entries {
+		socket := filepath.Join(o.dir, e.Name())
+		if socket == o.own {
+			continue
+		}
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+		if err == nil {
+			_ = conn.Close()
+			list = append(list, socket)
+		} else if ctx.Err() == nil {
+			_ = os.Remove(socket)
+		}
+	}
+	return list
+}
+
+// ask answers what the first of them knows.
+func (o others) ask(ctx context.Context, req request) (response, bool) {
+	req.Stream = false
+	body, err := json.Marshal(req)
+	if err != nil {
+		panic(err) // plain values always encode
+	}
+	for _, socket := range o.sockets(ctx) {
+		if answer, err := o.post(ctx, socket, body); err == nil {
+			return answer, true
+		}
+	}
+	return response{}, false
+}
+
+func (o others) post(ctx context.Context, socket string, body []byte) (response, error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+path, bytes.NewReader(body))
+	if err != nil {
+		return response{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+o.token)
+	resp, err := client.Do(req)
+	if err != nil {
+		return response{}, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return response{}, errors.New(resp.Status)
+	}
+	var answer response
+	return answer, json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxRequest)).Decode(&answer)
+}

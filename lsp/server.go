@@ -78,6 +78,9 @@ type Options struct {
 	FirstMessage time.Duration
 	// CacheDir is for what need not last, "" for the platform's place.
 	CacheDir string
+	// Ending, if not nil, is called when the server begins to end, with the exit code it
+	// will have. It must return soon.
+	Ending func(code int)
 	// Clock is nil for the real one.
 	Clock assist.Clock
 }
@@ -174,6 +177,13 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 	case <-base.Done(): // end of input, or told to stop
 	case <-s.conn.Done():
 	}
+	code := 1
+	if phase(s.phase.Load()) == shutDown {
+		code = 0
+	}
+	if opts.Ending != nil {
+		opts.Ending(code)
+	}
 	cancel()
 	if core := s.currentCore(); core != nil {
 		if err := core.Close(); err != nil {
@@ -194,10 +204,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, opts Options) int {
 		}
 	case <-timer.C:
 	}
-	if phase(s.phase.Load()) == shutDown {
-		return 0
-	}
-	return 1
+	return code
 }
 
 // newServer makes a server that speaks over conn; nothing runs yet.

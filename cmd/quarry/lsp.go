@@ -40,7 +40,9 @@ func (a *app) lspCommand() *cobra.Command {
 			if cli.OnTerminal(a.Stderr) && cli.OnTerminal(a.Stdout) {
 				fmt.Fprintln(a.Stderr, "quarry: waiting for an editor on standard input (end with Ctrl+D). `quarry help` lists the commands.")
 			}
-			if code := lsp.Serve(cmd.Context(), standardStreams(a.Stdin, a.Protocol), a.serverOptions(false)); code != 0 {
+			opts := a.serverOptions(false)
+			opts.Ending = a.Ending
+			if code := lsp.Serve(cmd.Context(), standardStreams(a.Stdin, a.Protocol), opts); code != 0 {
 				return cli.ErrSilent
 			}
 			return nil

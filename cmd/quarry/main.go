@@ -7,11 +7,21 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	context.AfterFunc(ctx, func() { endSoon(1) })
+	code := runProcess(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, endSoon)
 	stop()
 	os.Exit(code)
 }
+
+// endWithin is how long a server that was told to end may take, and the promise to
+// editors is a second: they kill it after two, and wait for it until then.
+const endWithin = 500 * time.Millisecond
+
+// endSoon ends the process by force when it takes too long. What is stored survives that
+// in any state, as it survives being killed.
+func endSoon(code int) { time.AfterFunc(endWithin, func() { os.Exit(code) }) }

@@ -43,7 +43,10 @@ func (a *app) mcp(ctx context.Context) (err error) {
 		Job:      func(string, func()) lsp.Job { return silentJob{} },
 		Staging:  agent.NewStaging(func() string { return root }, time.Now),
 	}, engines.Options{Level: a.SetLogLevel})
-	defer func() { err = errors.Join(err, c.Close()) }()
+	defer func() {
+		a.Ending(cli.ExitOK)
+		err = errors.Join(err, c.Close())
+	}()
 	err = mcp.Serve(ctx, c.Tools(), cli.Version(), a.Stdin, a.Protocol)
 	if ctx.Err() != nil {
 		return nil // asked to end

@@ -14,7 +14,15 @@ type app struct{ *cli.Env }
 
 // run is main without the process: it answers the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return cli.Run(ctx, args, stdin, stdout, stderr, func(env *cli.Env) *cobra.Command { return (&app{env}).root() })
+	return runProcess(ctx, args, stdin, stdout, stderr, func(int) {})
+}
+
+// runProcess is run with what is called when a server is told to end.
+func runProcess(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, ending func(code int)) int {
+	return cli.Run(ctx, args, stdin, stdout, stderr, func(env *cli.Env) *cobra.Command {
+		env.Ending = ending
+		return (&app{env}).root()
+	})
 }
 
 func (a *app) root() *cobra.Command {

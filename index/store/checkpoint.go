@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -26,6 +28,23 @@ func (s *Store) LogIsLong() bool {
 	}
 	info, err := os.Stat(s.path + "-wal")
 	return err == nil && info.Size() > longLog
+}
+
+// keepLog opens a connection that lets the others close without moving the log, for a
+// process that is to end at once: the last one to close moves all of it, whatever that
+// takes, unless it may not write. The next process finds the log where it is, and its
+// first pause moves it.
+func (s *Store) keepLog() (*sql.DB, error) {
+	keep, err := sql.Open("sqlite3", "file:"+escapePath(s.path)+"?mode=ro&_synchronous=OFF")
+	if err != nil {
+		return nil, fmt.Errorf("close the index: %w", classify(err))
+	}
+	keep.SetMaxOpenConns(1)
+	var n int
+	if err := keep.QueryRow("SELECT count(*) FROM meta").Scan(&n); err != nil { // only who has read holds on to the log
+		return nil, errors.Join(fmt.Errorf("close the index: %w", classify(err)), keep.Close())
+	}
+	return keep, nil
 }
 
 // Checkpoint moves what was written lately into the database proper. It waits for

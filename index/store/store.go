@@ -195,6 +195,14 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
+	if s.LogIsLong() {
+		keep, err := s.keepLog()
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			defer keep.Close() // it only reads, and its error would be that it may not write
+		}
+	}
 	if s.w != nil {
 		errs = append(errs, s.w.close())
 		s.w = nil

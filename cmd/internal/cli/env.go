@@ -48,6 +48,11 @@ type Env struct {
 	model     string
 	embedding string // model
 
+	// Ending is called when a server was told to end, with the exit code it will have.
+	// The process ends soon after that, whatever is still at work; in tests it waits for
+	// all of it.
+	Ending func(code int)
+
 	level   slog.LevelVar
 	started bool // a command's own code runs
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/lsp/headless"
+)
+
+// A server that is told to end says so at once, with its exit code, so that the process
+// can be gone whatever is still at work; a command that starts one inside itself does not.
+func TestServersSayThatTheyEnd(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := func(in io.Reader, out io.Writer, args ...string) (codes []int, code int) {
+		code = runProcess(ctx, append(args, "--ollama", noOllama, "--log-level", "error"), in, out, io.Discard, func(code int) { codes = append(codes, code) })
+		return codes, code
+	}
+	if codes, code := ended(strings.NewReader(""), io.Discard, "lsp"); code != 1 || !slices.Equal(codes, []int{1}) {
+		t.Errorf("at the end of input: %v, exit code %d", codes, code)
+	}
+	if codes, code := ended(strings.NewReader(""), io.Discard, "mcp", "--workspace", root); code != 0 || !slices.Equal(codes, []int{0}) {
+		t.Errorf("mcp at the end of input: %v, exit code %d", codes, code)
+	}
+	if codes, code := ended(nil, io.Discard, "complete", "--workspace", root, filepath.Join(root, "a.go")+":1:1"); code != 0 || len(codes) > 0 {
+		t.Errorf("a command: %v, exit code %d", codes, code)
+	}
+
+	client, server := net.Pipe()
+	said := make(chan []int, 1)
+	go func() {
+		codes, _ := ended(server, server, "lsp")
+		said <- codes
+	}()
+	profile, err := headless.LoadProfile("vscode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Quit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if codes := <-said; !slices.Equal(codes, []int{0}) {
+		t.Errorf("after exit: %v", codes)
+	}
+}

@@ -16,7 +16,7 @@ var _ assist.Host = host{}
 
 func (h host) Core() assist.Core                                   { return h.s.currentCore() }
 func (h host) Task(name string, f func(ctx context.Context) error) { h.s.task(name, f) }
-func (h host) StartJob(title string, cancel func()) Job            { return h.s.startJob(title, cancel) }
+func (h host) StartJob(title string, cancel func()) Job            { return h.s.showWork(askedFor, title, cancel) }
 func (h host) Spelled(u uri.URI) uri.URI                           { return h.s.spellings.Spelled(u) }
 func (h host) Notify(ctx context.Context, method string, params any) error {
 	return h.s.conn.Notify(ctx, method, params)

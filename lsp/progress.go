@@ -34,12 +34,21 @@ type job struct {
 // startJob shows work under title until its End; cancel is called if the person
 // cancels it.
 func (s *Server) startJob(title string, cancel func()) Job {
+	return s.showWork("quarry", title, cancel)
+}
+
+// askedFor begins the tokens of what the user began, so that an editor can end all of
+// that by one key, and leave what goes on by itself.
+const askedFor = "quarry-asked"
+
+// showWork is startJob with what the job's token begins with.
+func (s *Server) showWork(kind, title string, cancel func()) Job {
 	j := &job{title: title, cancel: cancel, wake: make(chan struct{}, 1)}
 	w := s.clientCaps.Window
 	if w == nil || w.WorkDoneProgress == nil || !*w.WorkDoneProgress {
 		return j // nobody looks; Report and End cost nothing
 	}
-	token := fmt.Sprintf("quarry-%d", s.jobNumber.Add(1))
+	token := fmt.Sprintf("%s-%d", kind, s.jobNumber.Add(1))
 	s.jobs.Store(token, j)
 	s.task("progress", func(ctx context.Context) error {
 		defer s.jobs.Delete(token)

@@ -45,9 +45,7 @@ vim.diagnostic.config({ virtual_text = true })
 // openShop opens the shop with a model that answers conversations with text, at the line that is wrong.
 func openShop(t *testing.T, text string) person {
 	t.Helper()
-	now := make(chan struct{})
-	close(now)
-	return openShopWaiting(t, text, now)
+	return openShopWaiting(t, text, closed())
 }
 
 // openShopWaiting is openShop with a model that says its first word when gate is closed.
@@ -81,19 +79,85 @@ func openShopAs(t *testing.T, e editor) person {
 	return p
 }
 
+// waitForWindows waits until the windows show these buffers, top to bottom.
+func (p person) waitForWindows(want string) {
+	p.t.Helper()
+	p.Insist("windows "+want, func() {
+		p.Type(":echo 'windows: '..join(map(range(1, winnr('$')), {_, n -> bufname(winbufnr(n))}), ' ')\n")
+	}, func(s editortest.Screen) bool { return s.Contains("windows: " + want) })
+}
+
+// An explanation opens beside the code, and the next one takes its window.
 func TestExplain(t *testing.T) {
 	p := openShop(t, explanation)
 	p.Type(":QuarryExplain\n")
-	p.WaitForText("the field is `Count`")
-	p.Type(":buffer shelf.go\n:only\n")
-	p.WaitFor("code alone", func(s editortest.Screen) bool { return !s.Contains("the field is `Count`") })
+	screen := p.WaitForText("the field is `Count`")
+	if !screen.Contains("n += it.Counts") {
+		t.Errorf("the code is hidden:\n%s", screen.Framed())
+	}
+	p.Type(":QuarryExplain\n")
+	p.waitForWindows("shelf.go quarry:/explanation.md")
 	p.Insist("explanation as the hover", func() { p.Type(":11\n^fCK") }, func(s editortest.Screen) bool {
 		return s.Contains("quarry: it.Counts undefined")
 	})
 }
 
+// Answers share a window, and the places they name are a key away.
 func TestAsk(t *testing.T) {
 	p := openShop(t, answer)
 	p.Type(":QuarryAsk how are totals made?\n")
 	p.WaitForText("adds every Count")
+	p.Type(":QuarryAsk how is the total of items made?\n")
+	p.WaitForText("# how is the total of items made?")
+	p.waitForWindows("shelf.go quarry:/answer.md")
+	p.Press("C-w", "j")
+	p.Type("/shelf.go:8\n")
+	p.Press("Enter")
+	p.Type(":echo 'line '..line('.')..' of '..expand('%')\n")
+	p.WaitForText("line 8 of shelf.go")
+	p.Press("C-w", "j", "q")
+	p.waitForWindows("shelf.go")
+}
+
+// While the model is at it the corner says so, and one key ends it.
+func TestProgressAndStop(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	p := openShopWaiting(t, fix, gate)
+	for _, stop := range []func(){func() { p.Press("C-c") }, func() { p.Type(":QuarryStop\n") }} {
+		p.Type(":QuarryFix\n")
+		screen := p.WaitForText("C-c ends it")
+		if !screen.Contains("Fix: it.Counts undefined") {
+			t.Errorf("it is not said what goes on:\n%s", screen.Framed())
+		}
+		stop()
+		p.WaitFor("end of the work", func(s editortest.Screen) bool { return !s.Contains("ends it") })
+	}
+}
+
+// The menu of code actions has those of quarry on diagnostics that other servers report.
+func TestCodeActionsOnOthersDiagnostics(t *testing.T) {
+	p := openShop(t, explanation)
+	p.Type("gra")
+	screen := p.WaitForText("Explain: it.Counts undefined")
+	if !screen.Contains("Fix: it.Counts undefined") {
+		t.Errorf("no fix:\n%s", screen.Framed())
+	}
+}
+
+func TestPlugMaps(t *testing.T) {
+	p := openShopAs(t, editor{
+		init: compiler + clock + "vim.keymap.set('n', '<F6>', '<Plug>(quarry-explain)')\nvim.keymap.set('x', '<F7>', '<Plug>(quarry-ask)')\n",
+		env:  map[string]string{"OLLAMA_HOST": conversing(t, explanation, closed())},
+	})
+	p.Press("F6")
+	p.WaitForText("the field is `Count`")
+	p.Press("V", "F7")
+	p.WaitForText("Ask quarry:")
+}
+
+func closed() chan struct{} {
+	now := make(chan struct{})
+	close(now)
+	return now
 }

@@ -12,8 +12,11 @@ vim.api.nvim_create_autocmd('LspAttach', {
   desc = 'show the ghost text of quarry',
   callback = function(event)
     local client = vim.lsp.get_client_by_id(event.data.client_id)
-    if client and client.name == 'quarry' and require('quarry').ghost then
-      require('quarry.ghost').attach(client, event.buf)
+    if client and client.name == 'quarry' then
+      require('quarry.assist').attach(client)
+      if require('quarry').ghost then
+        require('quarry.ghost').attach(client, event.buf)
+      end
     end
   end,
 })
@@ -22,6 +25,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
 vim.lsp.config('quarry', {
   capabilities = {
     experimental = { quarry = { proposals = true, status = true } },
+    workspace = { textDocumentContent = { dynamicRegistration = false } },
     textDocument = { inlineCompletion = { dynamicRegistration = false } }, -- Neovim 0.11 has none of its own
   },
   on_exit = function(...)
@@ -34,10 +38,14 @@ vim.lsp.config('quarry', {
     ['window/showMessage'] = function(...)
       require('quarry.message').show(...)
     end,
-    ['$/progress'] = function(err, params, context)
-      if not require('quarry.assist').part(params) then
-        return vim.lsp.handlers['$/progress'](err, params, context)
-      end
+    ['$/progress'] = function(...)
+      return require('quarry.progress').progress(...)
+    end,
+    ['window/showDocument'] = function(...)
+      return require('quarry.page').show_document(...)
+    end,
+    ['workspace/textDocumentContent/refresh'] = function(...)
+      return require('quarry.page').refresh(...)
     end,
     ['quarry/proposal'] = function(...)
       require('quarry.proposal').propose(...)
@@ -53,6 +61,10 @@ local command = vim.api.nvim_create_user_command
 command('QuarryStatus', function()
   require('quarry.status').show()
 end, { desc = 'how quarry is, and what helps' })
+
+command('QuarryStop', function()
+  require('quarry.progress').stop()
+end, { desc = 'end what is being explained, answered or proposed' })
 
 command('QuarryExplain', function()
   require('quarry.assist').explain()
@@ -73,3 +85,25 @@ command('QuarryAsk', function(c)
     require('quarry.assist').ask(c.args, c.line1, c.line2)
   end
 end, { range = true, nargs = '*', desc = 'ask about the workspace, or about these lines' })
+
+for name, run in pairs({
+  explain = ':QuarryExplain<CR>',
+  fix = ':QuarryFix<CR>',
+  refactor = ':QuarryRefactor<CR>',
+  ask = ':QuarryAsk<CR>',
+  stop = ':QuarryStop<CR>',
+  status = ':QuarryStatus<CR>',
+}) do
+  vim.keymap.set('n', ('<Plug>(quarry-%s)'):format(name), run:gsub('^:(.*)<CR>$', '<Cmd>%1<CR>'), { desc = 'quarry: ' .. name })
+  if name == 'refactor' or name == 'ask' then
+    vim.keymap.set('x', ('<Plug>(quarry-%s)'):format(name), run, { desc = 'quarry: ' .. name .. ' about these lines' })
+  end
+end
+for _, name in ipairs({ 'accept', 'accept_word', 'accept_line', 'next', 'previous', 'dismiss', 'trigger' }) do
+  vim.keymap.set(
+    'i',
+    ('<Plug>(quarry-%s)'):format(name:gsub('_', '-')),
+    ("<Cmd>lua require('quarry').%s()<CR>"):format(name),
+    { desc = 'quarry: ' .. name:gsub('_', ' ') }
+  )
+end

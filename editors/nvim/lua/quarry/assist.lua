@@ -133,52 +133,7 @@ function M.refactor(first, last, goal)
   end)
 end
 
---- Answers that are being written: their buffers by progress token.
----@type table<string, integer>
-local writing = {}
-local asked = 0
-
---- Show text at the end of an answer's buffer, or in place of all of it.
-local function write(bufnr, text, replace)
-  if not vim.api.nvim_buf_is_valid(bufnr) then
-    return
-  end
-  local lines = vim.split(text, '\n', { plain = true })
-  vim.bo[bufnr].modifiable = true
-  if replace then
-    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  else
-    vim.api.nvim_buf_set_text(bufnr, -1, -1, -1, -1, lines)
-  end
-  vim.bo[bufnr].modifiable = false
-end
-
---- Take a part of an answer; false if the progress is about something else.
----@param params lsp.ProgressParams
-function M.part(params)
-  local bufnr = writing[params.token]
-  if not bufnr then
-    return false
-  end
-  write(bufnr, params.value.text)
-  return true
-end
-
---- A window for an answer. Closing it ends the answer.
-local function open_answer(question, cancel)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.bo[bufnr].bufhidden = 'wipe'
-  vim.bo[bufnr].filetype = 'markdown'
-  vim.api.nvim_buf_set_name(bufnr, ('quarry://answer/%d'):format(asked))
-  local win = vim.api.nvim_open_win(bufnr, false, { split = 'below', height = math.floor(vim.o.lines / 3) })
-  vim.wo[win].wrap, vim.wo[win].linebreak = true, true
-  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = bufnr, desc = 'close the answer' })
-  vim.api.nvim_create_autocmd('BufWipeout', { buffer = bufnr, once = true, callback = cancel })
-  write(bufnr, '# ' .. question .. '\n\n', true)
-  return bufnr
-end
-
---- Ask a question and show the answer as it is written.
+--- Ask a question; the answer is shown as it is written.
 ---@param question string '' to ask for it
 ---@param first? integer 1-based line; with `last` the question is about these lines
 ---@param last? integer
@@ -196,31 +151,42 @@ function M.ask(question, first, last)
     end)
     return
   end
-  asked = asked + 1
-  local token = ('quarry-ask-%d'):format(asked)
-  local params = { question = question, partialResultToken = token }
+  local argument = {}
   if first then
-    local about = errand(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
-    params.textDocument, params.range = { uri = about.uri }, about.range
+    argument = errand(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
   end
-  local request ---@type integer?
-  local answer = open_answer(question, function()
-    writing[token] = nil
-    if request then
-      client:cancel_request(request)
+  argument.question = question
+  execute(client, bufnr, 'quarry.ask', argument)
+end
+
+--- Let quarry's code actions be about diagnostics of any server: Neovim tells a server of its own alone.
+---@param client vim.lsp.Client
+function M.attach(client)
+  local request = client.request
+  if client.quarry_sees_all then
+    return
+  end
+  client.quarry_sees_all = true
+  ---@diagnostic disable-next-line: duplicate-set-field
+  client.request = function(self, method, params, handler, bufnr)
+    if method == 'textDocument/codeAction' and type(params) == 'table' then
+      local at = vim.uri_to_bufnr(params.textDocument.uri)
+      local diagnostics = {}
+      for _, d in ipairs(vim.diagnostic.get(at)) do
+        if d.lnum <= params.range['end'].line and (d.end_lnum or d.lnum) >= params.range.start.line then
+          diagnostics[#diagnostics + 1] = {
+            range = { start = position(self, at, d.lnum, d.col), ['end'] = position(self, at, d.end_lnum or d.lnum, d.end_col or d.col) },
+            message = d.message,
+            severity = d.severity,
+            source = d.source,
+            code = d.code,
+          }
+        end
+      end
+      params = vim.tbl_extend('force', params, { context = vim.tbl_extend('force', params.context or {}, { diagnostics = diagnostics }) })
     end
-  end)
-  writing[token] = answer
-  local sent, id = client:request('quarry/ask', params, function(err, result)
-    request = nil
-    if not writing[token] then
-      return -- closed
-    end
-    writing[token] = nil
-    local text = err and 'There is no answer: ' .. err.message or result.text
-    write(answer, '# ' .. question .. '\n\n' .. text, true)
-  end, bufnr)
-  request = sent and id or nil
+    return request(self, method, params, handler, bufnr)
+  end
 end
 
 return M

@@ -238,6 +238,12 @@ function show_next()
   )
 end
 
+--- Whether a change is there to be decided.
+---@return boolean
+function M.waits()
+  return #open > 0
+end
+
 --- Handler for quarry/proposal.
 function M.propose(_, params, context)
   local client = assert(vim.lsp.get_client_by_id(context.client_id))

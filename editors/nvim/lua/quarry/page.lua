@@ -1,0 +1,154 @@
+--- The server's own pages, documents of the scheme quarry: an explanation, an answer. They are shown in one window beside
+--- the code, which keeps the cursor, and grow while they are written.
+
+local api = vim.api
+
+local M = {}
+
+local PLACE = [[\f\+:\d\+\(-\d\+\)\?]] -- PATH:LINE or PATH:LINE-LINE, as quarry cites
+
+---@type integer? the one window
+local window
+---@type table<string, integer> buffers by URI
+local buffers = {}
+--- The newest request for a page's text: an older answer must not take the place of a newer one.
+---@type table<string, integer>
+local asked = {}
+
+---@return integer? win if the pages' window is open
+local function open_window()
+  if window and api.nvim_win_is_valid(window) and buffers[vim.uri_from_bufnr(api.nvim_win_get_buf(window))] then
+    return window
+  end
+end
+
+local function fill(bufnr, text)
+  local win = open_window()
+  local last = api.nvim_buf_line_count(bufnr)
+  -- Who has scrolled reads; who has not follows what is written.
+  local follows = win and win ~= api.nvim_get_current_win() and vim.fn.line('w$', win) >= last
+  vim.bo[bufnr].modifiable = true
+  api.nvim_buf_set_lines(bufnr, 0, -1, false, vim.split(vim.trim(text), '\n', { plain = true }))
+  vim.bo[bufnr].modifiable = false
+  if follows and last > 1 and api.nvim_win_get_buf(win) == bufnr then
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), 0 })
+  end
+end
+
+--- Get a page's text as it is now.
+local function read(client, uri)
+  local bufnr = buffers[uri]
+  if not bufnr then
+    return
+  end
+  asked[uri] = (asked[uri] or 0) + 1
+  local this = asked[uri]
+  client:request('workspace/textDocumentContent', { uri = uri }, function(err, result)
+    if this == asked[uri] and api.nvim_buf_is_valid(bufnr) then
+      fill(bufnr, err and err.message or result.text)
+    end
+  end, bufnr)
+end
+
+--- The file that a citation names: from a folder of the workspace or, where there are several, from the folder's name.
+---@return string?
+local function file_of(client, path)
+  local folders = vim.tbl_map(function(folder)
+    return vim.uri_to_fname(folder.uri)
+  end, client.workspace_folders or {})
+  for _, dir in ipairs(folders) do
+    for _, name in ipairs({ dir .. '/' .. path, vim.fs.dirname(dir) .. '/' .. path }) do
+      if vim.uv.fs_stat(name) then
+        return name
+      end
+    end
+  end
+  return vim.uv.fs_stat(path) and path or nil
+end
+
+--- Go to the place that is cited at the cursor, or next in its line, in a window with code.
+local function jump(client)
+  local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2]
+  local from = 0
+  while true do
+    local place, first, last = unpack(vim.fn.matchstrpos(line, PLACE, from))
+    if first < 0 then
+      vim.notify('quarry: no place is named here', vim.log.levels.INFO)
+      return
+    end
+    if col < last then
+      local path, number = place:match('^(.-):(%d+)')
+      local name = file_of(client, path)
+      if not name then
+        vim.notify('quarry: there is no file ' .. path, vim.log.levels.WARN)
+        return
+      end
+      vim.cmd.wincmd('p')
+      if api.nvim_get_current_win() == window or vim.bo.buftype ~= '' then
+        vim.cmd('topleft split')
+      end
+      vim.cmd.edit(vim.fn.fnameescape(vim.fn.fnamemodify(name, ':.')))
+      api.nvim_win_set_cursor(0, { math.min(tonumber(number), api.nvim_buf_line_count(0)), 0 })
+      vim.cmd('normal! zz^')
+      return
+    end
+    from = last
+  end
+end
+
+--- A buffer for a page.
+local function buffer(client, uri)
+  local bufnr = buffers[uri]
+  if bufnr and api.nvim_buf_is_valid(bufnr) then
+    return bufnr
+  end
+  bufnr = api.nvim_create_buf(false, true)
+  buffers[uri] = bufnr
+  api.nvim_buf_set_name(bufnr, uri)
+  vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = false, 'markdown'
+  local function map(keys, action, desc)
+    vim.keymap.set('n', keys, action, { buffer = bufnr, nowait = true, desc = 'quarry: ' .. desc })
+  end
+  map('q', function()
+    require('quarry.progress').stop({ 'Explain', 'Ask' })
+    api.nvim_win_close(0, false)
+  end, 'close this page, and end what is being written')
+  for _, keys in ipairs({ '<CR>', 'gf', 'gF', '<C-]>' }) do
+    map(keys, function()
+      jump(client)
+    end, 'go to the place that is cited')
+  end
+  return bufnr
+end
+
+--- Show a page beside the code.
+local function show(client, uri)
+  local bufnr = buffer(client, uri)
+  local win = open_window()
+  if win then
+    api.nvim_win_set_buf(win, bufnr)
+  else
+    window = api.nvim_open_win(bufnr, false, { split = 'below', win = -1, height = math.floor(vim.o.lines / 3) })
+    local w = vim.wo[window]
+    w.wrap, w.linebreak, w.number, w.relativenumber, w.signcolumn, w.winfixheight = true, true, false, false, 'no', true
+    vim.fn.matchadd('Underlined', PLACE, 10, -1, { window = window })
+  end
+  read(client, uri)
+end
+
+--- Handler for window/showDocument.
+function M.show_document(err, params, context)
+  if not vim.startswith(params.uri, 'quarry:') then
+    return vim.lsp.handlers['window/showDocument'](err, params, context)
+  end
+  show(assert(vim.lsp.get_client_by_id(context.client_id)), params.uri)
+  return { success = true }
+end
+
+--- Handler for workspace/textDocumentContent/refresh.
+function M.refresh(_, params, context)
+  read(assert(vim.lsp.get_client_by_id(context.client_id)), params.uri)
+  return vim.NIL
+end
+
+return M

@@ -1,0 +1,93 @@
+--- What the user has begun and waits for: how far it is, in the corner, and a way to end it.
+
+local api = vim.api
+
+local M = {}
+
+---@type table<string, { client: vim.lsp.Client, title: string, message: string }> by progress token
+local running = {}
+local window ---@type integer?
+local mapped = false -- <C-c> ends what is under way
+
+local function hide()
+  if window and api.nvim_win_is_valid(window) then
+    api.nvim_win_close(window, true)
+  end
+  window = nil
+  if mapped then
+    pcall(vim.keymap.del, 'n', '<C-c>')
+    mapped = false
+  end
+end
+
+local function show()
+  local token = next(running)
+  if not token or require('quarry.proposal').waits() then -- the change says itself what ends it
+    return hide()
+  end
+  local job = running[token]
+  local text = (' %s · %s · %s '):format(job.title, job.message, mapped and 'C-c ends it' or ':QuarryStop ends it')
+  if not mapped and vim.fn.maparg('<C-c>', 'n') == '' then
+    vim.keymap.set('n', '<C-c>', function()
+      M.stop()
+    end, { desc = 'quarry: end what is under way' })
+    mapped = true
+    return show()
+  end
+  local room = vim.o.columns - 2
+  if api.nvim_strwidth(text) > room then
+    text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
+  end
+  local place = { relative = 'editor', anchor = 'NE', row = 0, col = vim.o.columns, width = api.nvim_strwidth(text), height = 1 }
+  if window and api.nvim_win_is_valid(window) then
+    api.nvim_win_set_config(window, place)
+  else
+    local bufnr = api.nvim_create_buf(false, true)
+    vim.bo[bufnr].bufhidden = 'wipe'
+    window = api.nvim_open_win(
+      bufnr,
+      false,
+      vim.tbl_extend('error', place, { style = 'minimal', border = 'none', focusable = false, noautocmd = true })
+    )
+  end
+  api.nvim_buf_set_lines(api.nvim_win_get_buf(window), 0, -1, false, { text })
+end
+
+--- Handler for $/progress: what the user has begun is shown here, the rest as Neovim does.
+function M.progress(err, params, context)
+  local token, value = params.token, params.value
+  if type(token) == 'string' and vim.startswith(token, 'quarry-asked-') then
+    if value.kind == 'end' then
+      running[token] = nil
+    elseif value.kind == 'begin' then
+      running[token] = { client = vim.lsp.get_client_by_id(context.client_id), title = value.title, message = '…' }
+    elseif running[token] and value.message then
+      running[token].message = value.message
+    end
+    vim.schedule(show)
+  end
+  return vim.lsp.handlers['$/progress'](err, params, context)
+end
+
+--- End what the user has begun.
+---@param verbs? string[] only what their titles begin with
+function M.stop(verbs)
+  for token, job in pairs(running) do
+    if not verbs or vim.tbl_contains(verbs, job.title:match('^%a+')) then
+      job.client:notify('window/workDoneProgress/cancel', { token = token })
+    end
+  end
+end
+
+--- Forget what a client that has ended was doing.
+---@param client_id integer
+function M.forget(client_id)
+  for token, job in pairs(running) do
+    if job.client.id == client_id then
+      running[token] = nil
+    end
+  end
+  show()
+end
+
+return M

@@ -12,7 +12,7 @@ import (
 type Engine struct {
 	gen      Generator // nil when there is no model
 	opts     Options
-	tmpl     *Template
+	model    string // its name, "" if there is none
 	meter    meter
 	local    local
 	counters counters
@@ -49,12 +49,19 @@ func New(gen Generator, opts Options) *Engine {
 	if e.local.repo = opts.Repository; e.local.repo == nil {
 		e.local.repo = &Repository{}
 	}
-	model := ""
 	if gen != nil {
-		model = gen.Model()
+		e.model = gen.Model()
 	}
-	e.tmpl = templateFor(opts.Template, model)
 	return e
+}
+
+// template is that of the model's family as far as it is known by now.
+func (e *Engine) template() *Template {
+	family := ""
+	if e.opts.Family != nil {
+		family = e.opts.Family()
+	}
+	return e.opts.Template.template(e.model, family)
 }
 
 // Close stops what runs and waits for it. What is asked afterwards, or still

@@ -136,7 +136,7 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 	}
 	for sample := range samples {
 		st := stopper{site: fl.site}
-		n, err := e.gen.Generate(ctx, fl.at.text, e.opts.MaxTokens, e.tmpl.stops(), sample, func(piece string, logprob float64) bool {
+		n, err := e.gen.Generate(ctx, fl.at.text, e.opts.MaxTokens, e.template().stops(), sample, func(piece string, logprob float64) bool {
 			keep, more := st.feed(piece)
 			fl.take(sample, piece, logprob, keep, time.Since(begin))
 			return more && ctx.Err() == nil

@@ -114,7 +114,7 @@ func (e *Engine) layOut(req Request, next *frame, found []Snippet, factor float6
 }
 
 func (e *Engine) render(f frame) laidOut {
-	text := f.prompt(e.tmpl, e.opts.Chat)
+	text := f.prompt(e.template(), e.opts.Chat)
 	return laidOut{text: text, raw: rawTokens(text), frame: f}
 }
 

@@ -34,8 +34,12 @@ type Options struct {
 	// not shown unless the person asked, where the backend gives
 	// probabilities. Default 0: show all.
 	MinConfidence float64
-	// Template names a family of [TemplateNames]; "" goes by the model's name.
-	Template string
+	// Template is the family of models to make prompts for.
+	Template Choice
+	// Family is the family of those that Template allows whose tags the model has;
+	// "" while that is not known, then the likeliest by its name serves. Nil if
+	// nobody finds out.
+	Family func() string
 	// Chat wraps the prompt into the family's chat turns, as IBM's examples
 	// for the instruct models do. Default false: raw.
 	Chat bool

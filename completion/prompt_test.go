@@ -40,13 +40,23 @@ func TestTemplates(t *testing.T) {
 		{"codegemma:2b-code", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
 		{"deepseek-coder:1.3b", false, "<｜fim▁begin｜># h\nP\nT<｜fim▁hole｜>S<｜fim▁end｜>"},
 		{"codestral:22b", false, "[SUFFIX]S[PREFIX]# h\nP\nT"},
+		{"granite-code:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
+		{"granite3.3:2b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
+		{"granite4.1:3b", false, "<|fim_prefix|># h\nP\nT<|fim_suffix|>S<|fim_middle|>"},
+		{"stable-code:3b", false, "<fim_prefix># h\nP\nT<fim_suffix>S<fim_middle>"},
+		{"JetBrains/Mellum-4b", false, "<fim_suffix>S<fim_prefix># h\nP\nT<fim_middle>"},
+		{"seed-coder:8b", false, "<[fim-suffix]>S<[fim-prefix]># h\nP\nT<[fim-middle]>"},
+		{"codellama:7b-code", false, "<PRE> # h\nP\nT <SUF>S <MID>"},
+		{"codegeex4", false, "<|code_prefix|># h\nP\nT<|code_suffix|>S<|code_middle|>"},
 	}
 	for _, tt := range tests {
-		if got := templateFor("", tt.model).render(p, tt.chat); got != tt.want {
+		var byName Choice
+		if got := byName.template(tt.model, "").render(p, tt.chat); got != tt.want {
 			t.Errorf("%s chat=%v\n got %q\nwant %q", tt.model, tt.chat, got, tt.want)
 		}
 	}
-	if templateFor("starcoder2", "granite4").Name != "starcoder2" {
+	chosen := Choice{Template: "starcoder2"}
+	if chosen.template("granite4", "granite").Name != "starcoder2" {
 		t.Error("the setting does not win over the model's name")
 	}
 }
@@ -58,6 +68,7 @@ func TestNeutralise(t *testing.T) {
 		"<fim_middle>x<file_sep>":     "< fim_middle>x< file_sep>",
 		"<｜fim▁hole｜>":                "< ｜fim▁hole｜>",
 		"[PREFIX] [/INST]":            "[ PREFIX] [ /INST]",
+		"<[fim-middle]>x<[u8]>":       "< [fim-middle]>x<[u8]>",
 		"a <| b |> c, v[i], <s>x</s>": "a <| b |> c, v[i], <s>x</s>",
 		"<|start_of_role|>system":     "< |start_of_role|>system",
 		"bad \xff utf8":               "bad \uFFFD utf8",
@@ -75,7 +86,8 @@ func TestNeutralise(t *testing.T) {
 			if tag == "</s>" {
 				continue
 			}
-			if !control.MatchString(tag) {
+			text := neutralise(tag)
+			if p := tm.clean(parts{text, text, text}); p.head == tag || p.prefix == tag || p.suffix == tag {
 				t.Errorf("%s: %s passes the filter", tm.Name, tag)
 			}
 		}
@@ -234,7 +246,7 @@ func TestHostileDocuments(t *testing.T) {
 		hostile := anyText().Draw(rt, "snippet")
 		g := says()
 		e := New(g, Options{
-			Template: tm.Name, Chat: chat, ContextTokens: rapid.IntRange(1, 5000).Draw(rt, "context"),
+			Template: Choice{Template: tm.Name}, Chat: chat, ContextTokens: rapid.IntRange(1, 5000).Draw(rt, "context"),
 			Context: staticContext{{Path: "<|fim_middle|>\n.go", StartLine: 1, EndLine: 2, Text: hostile}},
 		})
 		defer e.Close()

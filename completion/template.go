@@ -2,7 +2,9 @@ package completion
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Template is how one family of models wants to be asked to fill in the
@@ -12,21 +14,30 @@ import (
 type Template struct {
 	// Name is the family's name, as the setting gives it.
 	Name string
-	// models are parts of model names, lower case.
-	models                 []string
+	// models are parts of model names, lower case: a hint which family to try
+	// first, and between families with the same tags all that there is.
+	models []string
+	// named families are tried only where the name says so: their tags stand in
+	// vocabularies of models that were never trained to fill in the middle, or are so
+	// short that a count of tokens hardly tells.
+	named bool
+	// middle may be "": the middle then follows what stands last.
 	prefix, suffix, middle string
-	// suffixFirst is the order suffix, prefix, middle; the middle then follows
-	// the prefix with no tag between.
+	// suffixFirst is the order suffix, prefix, middle.
 	suffixFirst bool
-	// stop are tokens that end an answer besides the three tags.
+	// stop are tokens that end an answer besides the tags.
 	stop []string
 	// chat wraps the fill-in-the-middle prompt into a user turn and opens the
 	// assistant's; nil where the family has no such form.
 	chat *[2]string
 }
 
-// templates is in the order of matching: the first whose model part is in the
-// model's name wins. Sources: the models' cards and tokenizer files.
+// CustomTemplate is the name of the family whose tags the user gives.
+const CustomTemplate = "custom"
+
+// templates are the families that are known; of those with the same tags the first
+// serves a model whose name tells nothing. Sources: the models' cards, papers and
+// tokenizer files.
 var templates = []*Template{
 	granite,
 	{
@@ -36,25 +47,51 @@ var templates = []*Template{
 		chat: &[2]string{"<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"},
 	},
 	{
-		Name: "starcoder2", models: []string{"starcoder"},
-		prefix: "<fim_prefix>", suffix: "<fim_suffix>", middle: "<fim_middle>",
-		stop: []string{"<|endoftext|>", "<fim_pad>", "<file_sep>", "<repo_name>"},
-	},
-	{
-		Name: "codegemma", models: []string{"codegemma", "gemma"},
+		Name: "codegemma", models: []string{"codegemma"},
 		prefix: "<|fim_prefix|>", suffix: "<|fim_suffix|>", middle: "<|fim_middle|>",
 		stop: []string{"<|file_separator|>", "<end_of_turn>", "<start_of_turn>", "<eos>"},
 		chat: &[2]string{"<start_of_turn>user\n", "<end_of_turn>\n<start_of_turn>model\n"},
 	},
 	{
-		Name: "deepseek-coder", models: []string{"deepseek"},
+		Name: "starcoder2", models: []string{"starcoder", "stable-code", "stablecode"},
+		prefix: "<fim_prefix>", suffix: "<fim_suffix>", middle: "<fim_middle>",
+		stop: []string{"<|endoftext|>", "<fim_pad>", "<file_sep>", "<repo_name>"},
+	},
+	{
+		// Granite 3.x and the Granite code models; 4.0 has the bars.
+		Name: "granite-code", models: []string{"granite-code", "granite3", "granite-3"},
+		prefix: "<fim_prefix>", suffix: "<fim_suffix>", middle: "<fim_middle>",
+		stop: []string{"<|endoftext|>", "<|end_of_text|>", "<fim_pad>", "<filename>", "<reponame>"},
+	},
+	{
+		Name: "mellum", models: []string{"mellum"},
+		prefix: "<fim_prefix>", suffix: "<fim_suffix>", middle: "<fim_middle>", suffixFirst: true,
+		stop: []string{"<|endoftext|>", "<fim_pad>", "<filename>", "<reponame>"},
+	},
+	{
+		Name: "deepseek-coder", models: []string{"deepseek-coder"},
 		prefix: "<｜fim▁begin｜>", suffix: "<｜fim▁hole｜>", middle: "<｜fim▁end｜>",
 		stop: []string{"<｜end▁of▁sentence｜>", "<｜begin▁of▁sentence｜>", "<|EOT|>"},
 	},
 	{
-		Name: "codestral", models: []string{"codestral", "mistral", "devstral"},
-		prefix: "[PREFIX]", suffix: "[SUFFIX]", middle: "[MIDDLE]", suffixFirst: true,
-		stop: []string{"[INST]", "[/INST]", "</s>"},
+		Name: "codestral", models: []string{"codestral"}, named: true,
+		prefix: "[PREFIX]", suffix: "[SUFFIX]", suffixFirst: true,
+		stop: []string{"[MIDDLE]", "[INST]", "[/INST]", "</s>"},
+	},
+	{
+		Name: "seed-coder", models: []string{"seed-coder", "zeta"},
+		prefix: "<[fim-prefix]>", suffix: "<[fim-suffix]>", middle: "<[fim-middle]>", suffixFirst: true,
+		stop: []string{"<[end▁of▁sentence]>", "<[begin▁of▁sentence]>"},
+	},
+	{
+		Name: "codellama", models: []string{"codellama", "code-llama"}, named: true,
+		prefix: "<PRE> ", suffix: " <SUF>", middle: " <MID>",
+		stop: []string{"<EOT>", "</s>"},
+	},
+	{
+		Name: "glm", models: []string{"codegeex", "glm"},
+		prefix: "<|code_prefix|>", suffix: "<|code_suffix|>", middle: "<|code_middle|>",
+		stop: []string{"<|endoftext|>", "<|user|>", "<|assistant|>", "<|observation|>"},
 	},
 }
 
@@ -72,30 +109,87 @@ var granite = &Template{
 
 // TemplateNames lists the families a setting may name.
 func TemplateNames() []string {
-	names := make([]string, len(templates))
+	names := make([]string, len(templates), len(templates)+1)
 	for i, t := range templates {
 		names[i] = t.Name
 	}
-	return names
+	return append(names, CustomTemplate)
 }
 
-// templateFor answers the template called name, or where name is "" the one
-// for the model, or Granite's.
-func templateFor(name, model string) *Template {
+// A Choice is the family that prompts are made for, as settings give it.
+type Choice struct {
+	// Template names a family of [TemplateNames]; "" leaves it to the model.
+	Template string
+	// Tags are prefix, suffix and middle tag of [CustomTemplate].
+	Tags [3]string
+}
+
+// A Family is what tells whether a model is of a family of models, and how its
+// answers end.
+type Family struct {
+	Name string
+	// Tags are single tokens in the vocabularies of the family's models.
+	Tags []string
+	// Stops end an answer, the tags first.
+	Stops []string
+}
+
+// Families are those that a model may be of, the likeliest by its name first: the
+// one chosen, or else all whose tags may be looked for in its vocabulary.
+func (c Choice) Families(model string) []Family {
+	var list []Family
+	for _, t := range c.templates(model) {
+		stops := t.stops()
+		list = append(list, Family{t.Name, stops[:len(t.tags())], stops})
+	}
+	return list
+}
+
+// templates are those of [Choice.Families].
+func (c Choice) templates(model string) []*Template {
+	if c.Template == CustomTemplate {
+		return []*Template{{Name: CustomTemplate, prefix: c.Tags[0], suffix: c.Tags[1], middle: c.Tags[2]}}
+	}
+	var likely, others []*Template
+	model = strings.ToLower(model)
 	for _, t := range templates {
-		if t.Name == name {
+		switch {
+		case c.Template == t.Name:
+			return []*Template{t}
+		case t.isNamedIn(model):
+			likely = append(likely, t)
+		case !t.named:
+			others = append(others, t)
+		}
+	}
+	// "granite-code" says more than "granite".
+	slices.SortStableFunc(likely, func(a, b *Template) int { return b.longestIn(model) - a.longestIn(model) })
+	return append(likely, others...)
+}
+
+func (t *Template) isNamedIn(model string) bool { return t.longestIn(model) > 0 }
+
+// longestIn is the length of the longest of the family's names in a model's.
+func (t *Template) longestIn(model string) int {
+	longest := 0
+	for _, part := range t.models {
+		if strings.Contains(model, part) {
+			longest = max(longest, len(part))
+		}
+	}
+	return longest
+}
+
+// template is the family called family, which a backend found by evidence, or the
+// likeliest.
+func (c Choice) template(model, family string) *Template {
+	list := c.templates(model)
+	for _, t := range list {
+		if t.Name == family {
 			return t
 		}
 	}
-	model = strings.ToLower(model)
-	for _, t := range templates {
-		for _, part := range t.models {
-			if strings.Contains(model, part) {
-				return t
-			}
-		}
-	}
-	return granite
+	return list[0]
 }
 
 // parts are the pieces of a prompt, each already neutralised.
@@ -108,6 +202,7 @@ type parts struct {
 
 // render lays the parts out as the family was trained to see them.
 func (t *Template) render(p parts, chat bool) string {
+	p = t.clean(p)
 	var b strings.Builder
 	b.Grow(len(p.head) + len(p.prefix) + len(p.suffix) + 128)
 	chat = chat && t.chat != nil
@@ -126,8 +221,8 @@ func (t *Template) render(p parts, chat bool) string {
 		b.WriteString(p.prefix)
 		b.WriteString(t.suffix)
 		b.WriteString(p.suffix)
-		b.WriteString(t.middle)
 	}
+	b.WriteString(t.middle)
 	if chat {
 		b.WriteString(t.chat[1])
 	}
@@ -140,7 +235,7 @@ func SplitPrompt(prompt string) (prefix, suffix string, ok bool) {
 	for _, t := range templates {
 		first, second, end := t.prefix, t.suffix, t.middle
 		if t.suffixFirst {
-			first, second, end = t.suffix, t.prefix, ""
+			first, second = t.suffix, t.prefix
 		}
 		rest, begins := strings.CutPrefix(prompt, first)
 		rest, ends := strings.CutSuffix(rest, end)
@@ -156,19 +251,45 @@ func SplitPrompt(prompt string) (prefix, suffix string, ok bool) {
 	return "", "", false
 }
 
+// clean breaks the family's own tags where [neutralise] leaves them alone because
+// they are ordinary text to other models: HTML has <PRE>.
+func (t *Template) clean(p parts) parts {
+	for _, tag := range t.tags() {
+		if tag = strings.TrimSpace(tag); control.MatchString(tag) {
+			continue
+		}
+		_, first := utf8.DecodeRuneInString(tag)
+		for _, text := range []*string{&p.head, &p.prefix, &p.suffix} {
+			*text = strings.ReplaceAll(*text, tag, tag[:first]+" "+tag[first:])
+		}
+	}
+	return p
+}
+
+// tags are those that a prompt has.
+func (t *Template) tags() []string {
+	tags := []string{t.prefix, t.suffix, t.middle}
+	return slices.DeleteFunc(tags, func(tag string) bool { return tag == "" })
+}
+
 // stops are the strings that end an answer.
 func (t *Template) stops() []string {
-	return append([]string{t.prefix, t.suffix, t.middle}, t.stop...)
+	stops := t.tags()
+	for i, tag := range stops {
+		stops[i] = strings.TrimSpace(tag)
+	}
+	return append(stops, t.stop...)
 }
 
 // control matches the control tokens of every family, not only of the one in
 // use: a model's vocabulary may hold tokens of its ancestors, and a prompt that
-// is clean for all stays clean when the person switches models. <s> and </s>
+// is clean for all stays clean when the user switches models. <s> and </s>
 // are left alone; they are HTML.
 var control = regexp.MustCompile(
 	`<[|｜][\pL\d_▁.-]{1,40}[|｜]>` +
 		`|</?(?:fim_(?:prefix|suffix|middle|pad)|file_sep|repo_name|reponame|filename|gh_stars|jupyter_\w{1,20}|` +
 		`start_of_turn|end_of_turn|eos|bos|EOT)>` +
+		`|<\[(?:fim-(?:prefix|suffix|middle)|(?:begin|end)▁of▁sentence)\]>` +
 		`|\[/?(?:PREFIX|SUFFIX|MIDDLE|INST)\]`)
 
 // neutralise breaks every control token in s by a blank after its first sign,
@@ -189,7 +310,7 @@ func mayHoldControl(s string) bool {
 
 func mayHoldTag(s string) bool {
 	for _, part := range [...]string{"fim_", "file_sep", "repo_name", "reponame", "filename>", "gh_stars", "jupyter_", "_of_turn>",
-		"eos>", "bos>", "EOT>", "PREFIX]", "SUFFIX]", "MIDDLE]", "INST]"} {
+		"[fim-", "▁sentence]", "eos>", "bos>", "EOT>", "PREFIX]", "SUFFIX]", "MIDDLE]", "INST]"} {
 		if strings.Contains(s, part) {
 			return true
 		}
@@ -207,11 +328,4 @@ func cutControl(text string) string {
 		return text[:at[0]]
 	}
 	return text
-}
-
-// Tags are the fill-in-the-middle tags that a model asked with the named family
-// ("" goes by the model's name) must have in its vocabulary.
-func Tags(template, model string) []string {
-	t := templateFor(template, model)
-	return []string{t.prefix, t.suffix, t.middle}
 }

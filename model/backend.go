@@ -117,42 +117,79 @@ func (p placement) String() string {
 	return fmt.Sprintf(", %.1f GB %s", float64(p.bytes)/1e9, where)
 }
 
-// canary asks whether the tags of the fill-in-the-middle prompt are tokens of
-// the model. A vocabulary without them spells each in four or more tokens, so
-// the count of a prompt of nothing but tags tells, whatever the model answers.
-// It fails with ErrNoFIM; a server that does not count proves nothing and
-// passes.
+// Family is the name of the family whose tags the model turned out to have, "" while
+// that is not known.
+func (rt *Runtime) Family() string {
+	if f := rt.family.Load(); f != nil {
+		return f.Name
+	}
+	return ""
+}
+
+// canary finds the family whose tags are tokens of the model. A vocabulary without
+// them spells each in four or more tokens, so the count of a prompt of nothing but
+// tags tells, whatever the model answers. It fails with ErrNoFIM; a server that does
+// not count proves nothing and passes for the likeliest family.
 func (rt *Runtime) canary(ctx context.Context) error {
-	tags := rt.opt.FIMTags
-	if len(tags) == 0 {
+	if len(rt.opt.Families) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxLoad)
 	defer cancel()
-	count, err := rt.count(ctx, strings.Join(tags, ""))
+	asked := map[string]bool{} // tags that are not the model's
+	for i := range rt.opt.Families {
+		f := &rt.opt.Families[i]
+		tags := strings.Join(f.Tags, "")
+		if asked[tags] {
+			continue
+		}
+		asked[tags] = true
+		has, err := rt.has(ctx, f)
+		if err != nil {
+			return err
+		}
+		if has {
+			if old := rt.family.Swap(f); old != f {
+				rt.log.Info("family", "model", rt.opt.Model, "family", f.Name, "tags", f.Tags)
+			}
+			return nil
+		}
+	}
+	return rt.noFamily()
+}
+
+// has answers whether a family's tags are tokens of the model.
+func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
+	count, err := rt.count(ctx, f, strings.Join(f.Tags, ""))
 	const startAndPad = 2 // what a tokenizer may put before any text
-	if err != nil || count <= len(tags)+startAndPad {
-		return err
+	if err != nil || count <= len(f.Tags)+startAndPad {
+		return err == nil, err
 	}
-	one, err := rt.count(ctx, tags[0])
-	if err != nil {
-		return err
-	}
-	if count-one == len(tags)-1 { // each is one token, among others
-		return &problem{
+	one, err := rt.count(ctx, f, f.Tags[0])
+	if err == nil && count-one == len(f.Tags)-1 { // each is one token, among others
+		err = &problem{
 			kind: ErrNoFIM, what: fmt.Sprintf("the server at %s puts prompts for %s into a chat template, where code cannot be completed in the middle", rt.endpoint, rt.opt.Model),
 			fix: "point quarry at a server that takes prompts as they are",
 		}
 	}
+	return false, err
+}
+
+// noFamily says that the model is of no family that it may be of.
+func (rt *Runtime) noFamily() error {
+	lacks := "it has the tags of no family that quarry knows"
+	if list := rt.opt.Families; len(list) == 1 {
+		lacks = "it does not know the tags " + strings.Join(list[0].Tags, " ")
+	}
 	return &problem{
-		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, it does not know the tags %s", rt.opt.Model, strings.Join(tags, " ")),
-		fix: "choose a model that does, for example " + otherThan(rt.opt.Model) + ", or set the tags yours was trained with",
+		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, %s", rt.opt.Model, lacks),
+		fix: "choose a model that does, for example " + otherThan(rt.opt.Model) + ", or set completion.template to custom and completion.templateTags to the tags it was trained with",
 	}
 }
 
 // count is the server's count of the tokens of prompt, 0 if it gives none.
-func (rt *Runtime) count(ctx context.Context, prompt string) (tokens int, err error) {
-	r := rt.probing(prompt, 1)
+func (rt *Runtime) count(ctx context.Context, f *Family, prompt string) (tokens int, err error) {
+	r := rt.probing(f, prompt, 1)
 	err = rt.patiently(ctx, r, canaryPatience, func(c chunk) {
 		tokens = max(tokens, c.usage.promptTokens)
 	})

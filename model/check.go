@@ -81,7 +81,12 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 		where = placement{} // it does not matter for completions
 	}
 	list[len(list)-1].Detail = fmt.Sprintf("in memory after %v%s", time.Since(begin).Round(time.Millisecond), where)
-	if !add("fill in the middle", rt.canary(ctx), strings.Join(rt.opt.FIMTags, " ")+" are one token each", "") {
+	err = rt.canary(ctx)
+	f := rt.family.Load()
+	if f == nil {
+		f = &Family{}
+	}
+	if !add("fill in the middle", err, fmt.Sprintf("as %s: %s are one token each", f.Name, strings.Join(f.Tags, " ")), "") {
 		return list
 	}
 
@@ -95,16 +100,21 @@ func (rt *Runtime) speed(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var u usage
-	err := rt.complete(ctx, rt.probing("# The first ten prime numbers\nprimes = [", 16), func(c chunk) { u = c.usage })
+	err := rt.complete(ctx, rt.probing(rt.family.Load(), "# The first ten prime numbers\nprimes = [", 16), func(c chunk) { u = c.usage })
 	if err != nil || u.tokens == 0 || u.eval == 0 {
 		return "not measured", err
 	}
 	return fmt.Sprintf("%.0f tokens a second", float64(u.tokens)/u.eval.Seconds()), nil
 }
 
-// probing is a completion's request to see what the server makes of it.
-func (rt *Runtime) probing(prompt string, maxTokens int) request {
-	return rt.completion(prompt, maxTokens, rt.opt.Stop[:min(len(rt.opt.Stop), maxStops)], 0)
+// probing is a completion's request for a model of a family, nil if none is known, to
+// see what the server makes of it.
+func (rt *Runtime) probing(f *Family, prompt string, maxTokens int) request {
+	var stops []string
+	if f != nil {
+		stops = f.Stops[:min(len(f.Stops), maxStops)]
+	}
+	return rt.completion(prompt, maxTokens, stops, 0)
 }
 
 // olderThan tells a release before 0.minor. Development builds call themselves

@@ -45,7 +45,7 @@ func TestGarbageIsAnError(t *testing.T) {
 				}))
 				defer s.Close()
 				opt := options(s.URL)
-				opt.API, opt.FIMTags = api, nil
+				opt.API, opt.Families = api, nil
 				o := ready(t, opt)
 				text, _, err := collect(soon(t), o, "rubbish", 5)
 				if err == nil {

@@ -16,7 +16,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var graniteTags = []string{"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"}
+var (
+	graniteTags = []string{"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"}
+	graniteOnly = []model.Family{{Name: "granite", Tags: graniteTags}}
+)
 
 // fim is a prompt as completion builds it.
 func fim(prefix, suffix string) string {
@@ -25,7 +28,7 @@ func fim(prefix, suffix string) string {
 
 // options are a runtime for tests: repeatable, with Granite's tags.
 func options(url string) model.Options {
-	return model.Options{URL: url, Model: "granite4:micro", FIMTags: graniteTags, Seed: 1, NumCtx: 2048}
+	return model.Options{URL: url, Model: "granite4:micro", Families: graniteOnly, Seed: 1, NumCtx: 2048}
 }
 
 // start runs a runtime that is closed, and checked for leaks by TestMain, in

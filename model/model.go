@@ -61,11 +61,10 @@ type Options struct {
 	EmbedThreads int
 	// FIM samples completions; the zero value means FIMPreset.
 	FIM Preset
-	// FIMTags are the tags of the fill-in-the-middle prompt that the model must
-	// have in its vocabulary. None means that nothing is checked.
-	FIMTags []string
-	// Stop are the stop strings that completions come with, for the check-up.
-	Stop []string
+	// Families are those of fill-in-the-middle models that the model may be of,
+	// the likeliest first: it is of the first whose tags its vocabulary has. None
+	// means that nothing is checked.
+	Families []Family
 	// Seed makes answers repeatable; 0 lets the server choose.
 	Seed int
 	// OnChange is called on every change of State, in order, from the watcher's
@@ -75,6 +74,15 @@ type Options struct {
 	Logger *slog.Logger
 	// Clock is nil for the real one.
 	Clock Clock
+}
+
+// A Family is a family of fill-in-the-middle models.
+type Family struct {
+	Name string
+	// Tags are single tokens in the vocabularies of its models.
+	Tags []string
+	// Stops are the stop strings that its completions come with.
+	Stops []string
 }
 
 // Clock is the time the watcher lives by.
@@ -106,8 +114,9 @@ type Runtime struct {
 	// mayBeStuck says that a request was cut off and the server gave no token to
 	// any since (stuck.go). It is so at first: it may have happened to others.
 	mayBeStuck atomic.Bool
-	lastAsked  atomic.Int64 // when the model was last asked, in Unix nanoseconds
-	trained    atomic.Int64 // the context the model was trained for, in tokens; 0 if not known
+	lastAsked  atomic.Int64           // when the model was last asked, in Unix nanoseconds
+	family     atomic.Pointer[Family] // that of the model, nil while not known
+	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 
 	lane    lane
 	gate    gate

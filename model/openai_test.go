@@ -64,7 +64,7 @@ func TestAServerWithLimits(t *testing.T) {
 	s.SetModels(modeltest.Model{Name: "granite4:micro", ContextLength: 4096})
 	stops := []string{"<1>", "<2>", "<3>", "<4>", "<5>", "<6>"}
 	opt := openAIOptions(s.URL)
-	opt.Stop = stops
+	opt.Families = []model.Family{{Name: "granite", Tags: graniteTags, Stops: stops}}
 	o := ready(t, opt)
 	for _, c := range []struct {
 		pieces []string

@@ -77,6 +77,10 @@ func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed 
 		return err
 	}
 	s := a.CommandSettings()
+	template, err := engines.Template(s)
+	if err != nil {
+		return err
+	}
 	runtime, err := model.New(engines.ModelOptions(s))
 	if err != nil {
 		return err
@@ -92,7 +96,8 @@ func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed 
 		SnippetTokens: tokens * 2 / 3,
 		MaxTokens:     s.Completion.MaxTokens,
 		Timeout:       patience,
-		Template:      engines.TemplateName(s),
+		Template:      template,
+		Family:        runtime.Family,
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxgate.New(),
 	}, repositories, holes, seed, func(h completioneval.ModelHole) { fmt.Fprintln(a.Stderr, h) })

@@ -68,7 +68,11 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 		}
 	}
 	s := a.CommandSettings()
-	if tags := completion.Tags(engines.TemplateName(s), s.Model); !completioneval.KnowsTags(tags) {
+	template, err := engines.Template(s)
+	if err != nil {
+		return err
+	}
+	if tags := template.Families(s.Model)[0].Tags; !completioneval.KnowsTags(tags) {
 		return fmt.Errorf("%w: plain FIM cannot be made for %s, whose tags are %s; measure a Granite or Qwen2.5-Coder model", cli.ErrUsage, s.Model, strings.Join(tags, " "))
 	}
 	var upstream completion.Generator
@@ -95,7 +99,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	report, err := completioneval.FillTyped(ctx, answers, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
 		Timeout:       patience,
-		Template:      engines.TemplateName(s),
+		Template:      template,
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxgate.New(),
 	}, trees, sources, chosen, func(h completioneval.Filling) {

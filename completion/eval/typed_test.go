@@ -225,7 +225,7 @@ func TestWorse(t *testing.T) {
 // A family whose prompts cannot be taken apart is refused before anything is asked.
 func TestKnowsTags(t *testing.T) {
 	for model, want := range map[string]bool{"granite4:micro": true, "qwen2.5-coder:1.5b": true, "starcoder2:3b": false, "codestral": false} {
-		if got := KnowsTags(completion.Tags("", model)); got != want {
+		if got := KnowsTags(completion.Choice{}.Families(model)[0].Tags); got != want {
 			t.Errorf("%s: %v, want %v", model, got, want)
 		}
 	}

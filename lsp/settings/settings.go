@@ -60,7 +60,8 @@ type Completion struct {
 	Candidates        int      `json:"candidates" min:"1" max:"8" doc:"Alternatives asked for when you ask for a completion."`
 	TwoRounds         bool     `json:"twoRounds" doc:"Ask twice when you ask for a whole body: the second time with what the first answer names."`
 	MinConfidence     float64  `json:"minConfidence" min:"0" max:"1" doc:"Mean token probability below which nothing is shown while you type."`
-	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,starcoder2,codegemma,deepseek-coder,codestral" doc:"Family of the fill-in-the-middle prompt; auto goes by the model's name."`
+	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,custom" doc:"Family of the fill-in-the-middle prompt; auto takes the one whose tags the model has in its vocabulary, custom those of completion.templateTags."`
+	TemplateTags      []string `json:"templateTags" doc:"With the template custom: the tags before the prefix, before the suffix and before the middle that the model was trained with."`
 	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
 	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
 }

@@ -68,7 +68,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	defer s.load(r.Context(), m, rec)()
-	promptTokens := CountTokens(rec.Prompt, m.NoFIM)
+	promptTokens := m.tokens(rec.Prompt)
 	if t := rec.body.Truncate; t != nil && !*t && promptTokens > rec.NumCtx() {
 		fail(400, "the input length exceeds the context length")
 		return

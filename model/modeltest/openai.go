@@ -38,7 +38,7 @@ func (s *Server) refuses(rec *record, m Model) string {
 	strict := s.strict
 	s.mu.Unlock()
 	context := cmp.Or(m.ContextLength, 131072)
-	switch tokens := CountTokens(rec.Prompt, m.NoFIM) + rec.NumPredict(); {
+	switch tokens := m.tokens(rec.Prompt) + rec.NumPredict(); {
 	case !strict:
 	case len(rec.Stop()) > 4:
 		return fmt.Sprintf("stop must have at most 4 strings, got %d", len(rec.Stop()))
@@ -118,7 +118,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := stream{rec: rec, s: s, to: sse{w, m}}
-	outcome = out.run(r.Context(), a, CountTokens(rec.Prompt, m.NoFIM))
+	outcome = out.run(r.Context(), a, m.tokens(rec.Prompt))
 	if a.Disconnect {
 		panic(http.ErrAbortHandler)
 	}

@@ -39,6 +39,8 @@ type Model struct {
 	// NoFIM makes the fill-in-the-middle tags ordinary text, as in a model
 	// whose vocabulary lacks them: they then count as several tokens each.
 	NoFIM bool
+	// Tags are the special tokens of the vocabulary, Granite's if nil.
+	Tags []string
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
 	// NoTools makes the chat template one that knows no tools.
@@ -421,10 +423,16 @@ var fimTags = []string{"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", "<|
 
 // CountTokens is the Server's tokenizer: a special token is one, other text is
 // one for every four bytes, rounded up.
-func CountTokens(text string, noFIM bool) int {
+func CountTokens(text string, noFIM bool) int { return Model{NoFIM: noFIM}.tokens(text) }
+
+func (m Model) tokens(text string) int {
+	special := m.Tags
+	if special == nil {
+		special = fimTags
+	}
 	n := 0
-	if !noFIM {
-		for _, tag := range fimTags {
+	if !m.NoFIM {
+		for _, tag := range special {
 			n += strings.Count(text, tag)
 			text = strings.ReplaceAll(text, tag, "")
 		}

@@ -5,9 +5,11 @@ package engines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,16 +132,20 @@ func (c *Core) setLevel(s settings.Settings) {
 func (c *Core) start(s settings.Settings) *generation {
 	e := &generation{loading: &loadingJob{start: c.job, model: s.Model}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	template := TemplateName(s)
+	template, err := Template(s)
+	if err != nil {
+		c.tell(lsp.Warning, "template", err.Error())
+	}
 	options := ModelOptions(s)
 	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(s); e.loading.changed(s) }, c.log
 	runtime, err := model.New(options)
 	var generator completion.Generator
+	var family func() string
 	if err != nil {
 		e.refused = err
 		c.tell(lsp.Warning, "model "+err.Error(), err.Error())
 	} else {
-		e.runtime, generator = runtime, runtime
+		e.runtime, generator, family = runtime, runtime, runtime.Family
 	}
 	e.completion = completion.New(generator, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
@@ -150,6 +156,7 @@ func (c *Core) start(s settings.Settings) *generation {
 		MinConfidence: s.Completion.MinConfidence,
 		TwoRounds:     s.Completion.TwoRounds,
 		Template:      template,
+		Family:        family,
 		Chat:          s.Completion.ChatLayout,
 		Off: completion.Off{
 			Everywhere: !s.Completion.Enabled,
@@ -191,17 +198,32 @@ func ModelOptions(s settings.Settings) model.Options {
 			RepeatPenalty: s.Completion.RepeatPenalty,
 			MaxTokens:     s.Completion.MaxTokens,
 		},
-		FIMTags: completion.Tags(TemplateName(s), s.Model),
-		Stop:    completion.Stops(TemplateName(s), s.Model),
+		Families: families(s),
 	}
 }
 
-// TemplateName is the prompt's family in the engine's terms.
-func TemplateName(s settings.Settings) string {
-	if s.Completion.Template == "auto" {
-		return ""
+func families(s settings.Settings) []model.Family {
+	var list []model.Family
+	choice, _ := Template(s)
+	for _, f := range choice.Families(s.Model) {
+		list = append(list, model.Family(f))
 	}
-	return s.Completion.Template
+	return list
+}
+
+// Template is the prompt's family in the engine's terms. If the tags of a custom one
+// are not there it is left to the model, and the error says so.
+func Template(s settings.Settings) (completion.Choice, error) {
+	switch name, tags := s.Completion.Template, s.Completion.TemplateTags; {
+	case name == "auto":
+		return completion.Choice{}, nil
+	case name != completion.CustomTemplate:
+		return completion.Choice{Template: name}, nil
+	case len(tags) != 3 || slices.Contains(tags, ""):
+		return completion.Choice{}, errors.New("completion.templateTags needs three tags, for prefix, suffix and middle, while completion.template is custom; until then the model's own family is looked for")
+	default:
+		return completion.Choice{Template: name, Tags: [3]string(tags)}, nil
+	}
 }
 
 // modelChanged tells the person what is wrong with the model, once for each

@@ -1,0 +1,132 @@
+package engines
+
+import (
+	"strings"
+	"testing"
+
+	"quarry/completion"
+	"quarry/lsp/settings"
+	"quarry/model"
+	"quarry/model/modeltest"
+)
+
+// A model's family is the one whose tags its vocabulary has, whatever its name is;
+// the name decides between families with the same tags.
+func TestFamilyByEvidence(t *testing.T) {
+	tags := func(name string) []string {
+		for _, f := range (completion.Choice{Template: name}).Families("") {
+			if f.Name == name {
+				var special []string
+				for _, tag := range f.Tags {
+					special = append(special, strings.TrimSpace(tag))
+				}
+				return special
+			}
+		}
+		t.Fatalf("there is no family %s", name)
+		return nil
+	}
+	for _, tt := range []struct{ model, vocabulary, want string }{
+		{"granite4:micro", "granite", "granite"},
+		{"granite4.1:3b", "granite", "granite"},
+		{"granite3.3:2b", "granite-code", "granite-code"},
+		{"granite-code:3b", "granite-code", "granite-code"},
+		{"my-granite-fine-tune", "starcoder2", "starcoder2"}, // the name lies
+		{"qwen2.5-coder:1.5b", "qwen2.5-coder", "qwen2.5-coder"},
+		{"work", "qwen2.5-coder", "granite"}, // the same tags, and no name
+		{"codegemma:2b", "codegemma", "codegemma"},
+		{"stable-code:3b", "starcoder2", "starcoder2"},
+		{"mellum", "mellum", "mellum"},
+		{"work", "deepseek-coder", "deepseek-coder"},
+		{"codestral:22b", "codestral", "codestral"},
+		{"mistral:7b", "codestral", ""}, // tags that it was not trained with
+		{"devstral:24b", "codestral", ""},
+		{"work", "seed-coder", "seed-coder"},
+		{"codellama:7b-code", "codellama", "codellama"},
+		{"work", "glm", "glm"},
+		{"gemma3:1b", "", ""},
+		{"granite4:micro", "", ""}, // a name is no evidence
+	} {
+		for _, api := range []string{"ollama", "openai"} {
+			t.Run(tt.model+" with tags of "+tt.vocabulary+" by "+api, func(t *testing.T) {
+				s := modeltest.NewServer(t)
+				m := modeltest.Model{Name: tt.model, Tags: []string{}}
+				if tt.vocabulary != "" {
+					m.Tags = tags(tt.vocabulary)
+				}
+				s.SetModels(m)
+				s.LikeVLLM()
+				set := settings.Default()
+				set.Model, set.Ollama.API, set.Ollama.URL = tt.model, api, s.URL
+				rt, err := model.New(ModelOptions(set))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer rt.Close()
+				rt.Start()
+				err = rt.WaitReady(t.Context())
+				if got := rt.Family(); got != tt.want || (err == nil) != (tt.want != "") {
+					t.Errorf("family %q, %v; want %q", got, err, tt.want)
+				}
+				if err != nil && !strings.Contains(err.Error(), "custom") {
+					t.Errorf("the error names no way out: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// With tags of one's own a prompt has those, and text that looks like them does not
+// end it.
+func TestCustomTemplate(t *testing.T) {
+	set := settings.Default()
+	set.Completion.Template = completion.CustomTemplate
+	for _, wrong := range [][]string{nil, {"<A>", "<B>"}, {"<A>", "", "<C>"}} {
+		set.Completion.TemplateTags = wrong
+		if c, err := Template(set); err == nil || c != (completion.Choice{}) || !strings.Contains(err.Error(), "three tags") {
+			t.Errorf("%q: %+v, %v", wrong, c, err)
+		}
+	}
+	set.Completion.TemplateTags = []string{"<A>", "<B>", "<C>"}
+	c, err := Template(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: set.Model, Tags: []string{"<A>", "<B>", "<C>"}})
+	set.Ollama.URL = s.URL
+	rt, err := model.New(ModelOptions(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	rt.Start()
+	if err := rt.WaitReady(t.Context()); err != nil || rt.Family() != completion.CustomTemplate {
+		t.Fatalf("family %q, %v", rt.Family(), err)
+	}
+	e := completion.New(rt, completion.Options{Template: c, Family: rt.Family, Debounce: -1})
+	defer e.Close()
+	text := "x = \"<B><|fim_middle|>\"\ny = "
+	if _, err := e.Complete(t.Context(), completion.Request{Key: "k", Document: completion.Document{Path: "a.py", Language: "python", Text: text + "\nz = 1\n"}, Offset: len(text)}); err != nil {
+		t.Fatal(err)
+	}
+	prompts := s.Prompts()
+	got := prompts[len(prompts)-1].Prompt
+	if !strings.HasPrefix(got, "<A>") || !strings.HasSuffix(got, "y = <B>\nz = 1\n<C>") || !strings.Contains(got, "\"< B>< |fim_middle|>\"") {
+		t.Errorf("prompt %q", got)
+	}
+}
+
+// The settings offer every family and no other.
+func TestSettingsNameEveryFamily(t *testing.T) {
+	var set settings.Settings
+	for _, name := range append([]string{"auto"}, completion.TemplateNames()...) {
+		if problems := set.Apply(settings.UserFile, []byte(`{"completion":{"template":"`+name+`"}}`)); len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+	problems := set.Apply(settings.UserFile, []byte(`{"completion":{"template":"?"}}`))
+	if len(problems) != 1 || !strings.HasSuffix(problems[0].Reason, "is not one of auto, "+strings.Join(completion.TemplateNames(), ", ")) {
+		t.Errorf("%v", problems)
+	}
+}

@@ -14,7 +14,7 @@ GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 
 .DEFAULT_GOAL := build
-.PHONY: eval hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode screenshot vet ollama ollama-current minilm coder clean
+.PHONY: eval hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -79,6 +79,9 @@ bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet m
 
 ghost: eval ## ghost text of a real model beside plain FIM; fails where it is worse (hours; goes on where it was)
 	@bench/ghost.sh 1.5b --half held --gate
+
+zed: ## build the Zed extension, a WebAssembly component, and print its path (needs root)
+	@editors/zed/build.sh make
 
 vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs npm)
 	cd editors/vscode && npm ci --silent && npm run --silent pack

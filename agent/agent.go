@@ -24,7 +24,8 @@ type Chat interface {
 	Chat(ctx context.Context, c Conversation, emit func(text string) bool) (Reply, error)
 }
 
-// Conversation is what a Chat answers.
+// Conversation is what a Chat answers. A model's own type of the same shape converts to
+// it, which is why Message is an alias: neither package knows the other.
 type Conversation struct {
 	Messages []Message
 	// Tools are offered to the model: a JSON list of definitions as OpenAI's
@@ -40,9 +41,7 @@ type Conversation struct {
 
 // Message is one turn. Role is system, user or assistant; a tool's result is a
 // user's turn.
-type Message struct {
-	Role, Text string
-}
+type Message = struct{ Role, Text string }
 
 // Reply is a whole answer.
 type Reply struct {

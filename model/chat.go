@@ -22,10 +22,9 @@ type Conversation struct {
 	MaxTokens int
 }
 
-// Message is one turn. Role is system, user or assistant.
-type Message struct {
-	Role, Text string
-}
+// Message is one turn. Role is system, user or assistant. It is an alias so that a
+// consumer's conversation of the same shape converts to one of this package.
+type Message = struct{ Role, Text string }
 
 // Reply is what came of a conversation.
 type Reply struct {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/index/lang"
+	"quarry/index/syntax/query"
 )
 
 // Analyze returns what a file of the given language (see Detect) yields. A
@@ -25,7 +26,7 @@ func Analyze(language string, src []byte) (*File, error) {
 	if l == nil {
 		return t.analyzeLines(lines), nil
 	}
-	nodes, release := parseFlat(l, t.parsed)
+	nodes, release := l.grammar.Nodes(t.parsed, parseLimit(len(t.parsed)))
 	defer release()
 	if t.hopeless = nodes == nil; t.hopeless {
 		return t.analyzeLines(lines), nil
@@ -70,17 +71,17 @@ var roleNames = map[string]role{
 
 // factQuery is a query whose captures have the roles above.
 type factQuery struct {
-	query *query
+	query *query.Query
 	roles []role   // by capture
 	kinds []Kind   // by capture, of definitions
 	given []string // by capture, of containers that the query names itself
 	heads []uint16 // the symbols of language.head
 }
 
-func newFactQuery(q *query) (*factQuery, error) {
-	n := len(q.captures)
+func newFactQuery(q *query.Query) (*factQuery, error) {
+	n := len(q.Captures)
 	f := &factQuery{query: q, roles: make([]role, n), kinds: make([]Kind, n), given: make([]string, n)}
-	for i, name := range q.captures {
+	for i, name := range q.Captures {
 		kind, isDefinition := strings.CutPrefix(name, "definition.")
 		container, isContainer := strings.CutPrefix(name, "container.")
 		switch r, ok := roleNames[name]; {
@@ -137,9 +138,7 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 	}
 	trimNodes(nodes, src)
 	adoptFollowers(nodes, q.heads)
-	m := matcher{query: q.query, nodes: nodes, src: src, found: a.found}
-	m.run()
-	a.work = m.work
+	a.work = q.query.Match(nodes, src, a.found)
 	for i, mark := range a.marks {
 		if mark == roleComment {
 			a.comments = append(a.comments, uint32(i))
@@ -161,7 +160,7 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 }
 
 // found files one match.
-func (a *analysis) found(pattern int, captures []capture) {
+func (a *analysis) found(pattern int, captures []query.Capture) {
 	var at [roleCount]uint32
 	for r := range at {
 		at[r] = none
@@ -169,16 +168,16 @@ func (a *analysis) found(pattern int, captures []capture) {
 	var kind Kind
 	var given string
 	for _, c := range captures {
-		r := a.query.roles[c.id]
+		r := a.query.roles[c.ID]
 		switch r {
 		case 0:
 			continue
 		case roleComment, roleLeading, roleWrap:
 			a.marks[c.node] = r
 		case roleDefinition:
-			kind = a.query.kinds[c.id]
+			kind = a.query.kinds[c.ID]
 		case roleContainer:
-			given = a.query.given[c.id]
+			given = a.query.given[c.ID]
 		}
 		at[r] = c.node
 	}

@@ -15,7 +15,7 @@ func (t *Tree) ErrorCount() (n int, ok bool) {
 	if tree == nil {
 		return 0, false
 	}
-	defer tree.close()
+	defer tree.Close()
 	return tree.countErrors(), true
 }
 
@@ -41,11 +41,11 @@ func Faults(language string, src []byte) (list []Fault, ok bool) {
 	if tree == nil {
 		return nil, false
 	}
-	defer tree.close()
+	defer tree.Close()
 	if tree.countErrors() == 0 {
 		return nil, true
 	}
-	nodes, release := flatten(tree)
+	nodes, release := tree.Nodes()
 	defer release()
 	trimNodes(nodes, src)
 	lines, name := newLineTable(src), symbolNames(t.language)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unsafe"
 
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/bash"
@@ -37,6 +36,8 @@ import (
 	"github.com/smacker/go-tree-sitter/yaml"
 
 	"quarry/index/lang"
+	"quarry/index/syntax/query"
+	"quarry/index/syntax/treesitter"
 )
 
 //go:embed queries
@@ -44,7 +45,7 @@ var queryFiles embed.FS
 
 // language is what the package knows of a language that has a grammar.
 type language struct {
-	grammar func() *sitter.Language
+	grammar *treesitter.Grammar
 	// queries are the folders under queries/ whose patterns apply, in order:
 	// dialects share most of theirs.
 	queries []string
@@ -53,16 +54,11 @@ type language struct {
 	// head, if set, is the node that those after it belong to, though the grammar has
 	// them beside it: a build stage's FROM.
 	head string
-	// scanner says what sets the grammar's scanner apart, if anything does.
-	scanner scanner
 	// scopes says that local.go knows the nodes that bind names.
 	scopes bool
-	// shared is the grammar's scanner if there is one for all its parsers.
-	shared *sharedScanner
 
-	load    sync.Once
-	guarded unsafe.Pointer // the grammar to parse by, a *C.TSLanguage
-	facts   *factQuery
+	load  sync.Once
+	facts *factQuery
 }
 
 // rubysMost: Ruby's scanner keeps a word's length in a byte, and the word 6 bytes behind the
@@ -71,34 +67,39 @@ const rubysMost = 261
 
 // languages are those with a grammar, by the identifiers of package lang.
 var languages = map[string]*language{
-	"c":               {grammar: c.GetLanguage, queries: []string{"c"}, mask: maskMacros, scopes: true},
-	"cpp":             {grammar: cpp.GetLanguage, queries: []string{"cpp", "c"}, mask: maskMacros, scopes: true},
-	"csharp":          {grammar: csharp.GetLanguage, queries: []string{"csharp"}},
-	"css":             {grammar: css.GetLanguage, queries: []string{"css"}},
-	"dockerfile":      {grammar: dockerfile.GetLanguage, queries: []string{"dockerfile"}, head: "from_instruction"},
-	"elixir":          {grammar: elixir.GetLanguage, queries: []string{"elixir"}},
-	"go":              {grammar: golang.GetLanguage, queries: []string{"go"}, scopes: true},
-	"hcl":             {grammar: hcl.GetLanguage, queries: []string{"hcl"}},
-	"html":            {grammar: html.GetLanguage, queries: []string{"html"}},
-	"java":            {grammar: java.GetLanguage, queries: []string{"java"}, scopes: true},
-	"javascript":      {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
-	"javascriptreact": {grammar: javascript.GetLanguage, queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
-	"kotlin":          {grammar: kotlin.GetLanguage, queries: []string{"kotlin"}, mask: maskFunInterfaces},
-	"lua":             {grammar: lua.GetLanguage, queries: []string{"lua"}, mask: maskLua, shared: &luaScanner},
-	"markdown":        {grammar: markdown.GetLanguage, queries: []string{"markdown"}},
-	"php":             {grammar: php.GetLanguage, queries: []string{"php"}},
-	"proto":           {grammar: protobuf.GetLanguage, queries: []string{"proto"}},
-	"python":          {grammar: python.GetLanguage, queries: []string{"python"}, scopes: true},
-	"ruby":            {grammar: ruby.GetLanguage, queries: []string{"ruby"}, scanner: scanner{most: rubysMost}},
-	"rust":            {grammar: rust.GetLanguage, queries: []string{"rust"}, scopes: true},
-	"scala":           {grammar: scala.GetLanguage, queries: []string{"scala"}},
-	"shellscript":     {grammar: bash.GetLanguage, queries: []string{"shellscript"}},
-	"sql":             {grammar: sql.GetLanguage, queries: []string{"sql"}, mask: maskProcedures, scanner: scanner{forgets: true}},
-	"swift":           {grammar: swift.GetLanguage, queries: []string{"swift"}, scanner: scanner{ownMemory: true}},
-	"toml":            {grammar: toml.GetLanguage, queries: []string{"toml"}},
-	"typescript":      {grammar: typescript.GetLanguage, queries: []string{"typescript", "ecmascript"}, scopes: true},
-	"typescriptreact": {grammar: tsx.GetLanguage, queries: []string{"typescript", "jsx", "ecmascript"}, scopes: true},
-	"yaml":            {grammar: yaml.GetLanguage, queries: []string{"yaml"}},
+	"c":               {grammar: grammar(c.GetLanguage), queries: []string{"c"}, mask: maskMacros, scopes: true},
+	"cpp":             {grammar: grammar(cpp.GetLanguage), queries: []string{"cpp", "c"}, mask: maskMacros, scopes: true},
+	"csharp":          {grammar: grammar(csharp.GetLanguage), queries: []string{"csharp"}},
+	"css":             {grammar: grammar(css.GetLanguage), queries: []string{"css"}},
+	"dockerfile":      {grammar: grammar(dockerfile.GetLanguage), queries: []string{"dockerfile"}, head: "from_instruction"},
+	"elixir":          {grammar: grammar(elixir.GetLanguage), queries: []string{"elixir"}},
+	"go":              {grammar: grammar(golang.GetLanguage), queries: []string{"go"}, scopes: true},
+	"hcl":             {grammar: grammar(hcl.GetLanguage), queries: []string{"hcl"}},
+	"html":            {grammar: grammar(html.GetLanguage), queries: []string{"html"}},
+	"java":            {grammar: grammar(java.GetLanguage), queries: []string{"java"}, scopes: true},
+	"javascript":      {grammar: grammar(javascript.GetLanguage), queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
+	"javascriptreact": {grammar: grammar(javascript.GetLanguage), queries: []string{"javascript", "jsx", "ecmascript"}, scopes: true},
+	"kotlin":          {grammar: grammar(kotlin.GetLanguage), queries: []string{"kotlin"}, mask: maskFunInterfaces},
+	"lua":             {grammar: treesitter.New(lua.GetLanguage, treesitter.Scanner{Shared: true}), queries: []string{"lua"}, mask: maskLua},
+	"markdown":        {grammar: grammar(markdown.GetLanguage), queries: []string{"markdown"}},
+	"php":             {grammar: grammar(php.GetLanguage), queries: []string{"php"}},
+	"proto":           {grammar: grammar(protobuf.GetLanguage), queries: []string{"proto"}},
+	"python":          {grammar: grammar(python.GetLanguage), queries: []string{"python"}, scopes: true},
+	"ruby":            {grammar: treesitter.New(ruby.GetLanguage, treesitter.Scanner{Most: rubysMost}), queries: []string{"ruby"}},
+	"rust":            {grammar: grammar(rust.GetLanguage), queries: []string{"rust"}, scopes: true},
+	"scala":           {grammar: grammar(scala.GetLanguage), queries: []string{"scala"}},
+	"shellscript":     {grammar: grammar(bash.GetLanguage), queries: []string{"shellscript"}},
+	"sql":             {grammar: treesitter.New(sql.GetLanguage, treesitter.Scanner{Forgets: true}), queries: []string{"sql"}, mask: maskProcedures},
+	"swift":           {grammar: treesitter.New(swift.GetLanguage, treesitter.Scanner{OwnMemory: true}), queries: []string{"swift"}},
+	"toml":            {grammar: grammar(toml.GetLanguage), queries: []string{"toml"}},
+	"typescript":      {grammar: grammar(typescript.GetLanguage), queries: []string{"typescript", "ecmascript"}, scopes: true},
+	"typescriptreact": {grammar: grammar(tsx.GetLanguage), queries: []string{"typescript", "jsx", "ecmascript"}, scopes: true},
+	"yaml":            {grammar: grammar(yaml.GetLanguage), queries: []string{"yaml"}},
+}
+
+// grammar is one whose scanner is like most.
+func grammar(of func() *sitter.Language) *treesitter.Grammar {
+	return treesitter.New(of, treesitter.Scanner{})
 }
 
 // languageFor returns the grammar and queries of a language, nil if it has
@@ -109,21 +110,20 @@ func languageFor(name string) *language {
 		return nil
 	}
 	l.load.Do(func() {
-		grammar := l.grammar()
-		if l.guarded = guard(grammar, l.scanner); l.guarded == nil {
-			panic(fmt.Sprintf("syntax: %s: guard.c has no slot left, or there is no memory", name))
+		if err := l.grammar.Load(); err != nil {
+			panic(fmt.Sprintf("syntax: %s: %v", name, err)) // TestEveryScannerIsGuarded loads them all
 		}
-		g := newGrammar(grammar)
-		query, err := compileQuery(g, l.source())
+		g := query.NewGrammar(l.grammar.Language())
+		q, err := query.Compile(g, l.source())
 		if err != nil {
 			// The queries are part of the binary and TestQueriesCompile
 			// compiles them all.
 			panic(fmt.Sprintf("syntax: %s: %v", name, err))
 		}
-		if l.facts, err = newFactQuery(query); err != nil {
+		if l.facts, err = newFactQuery(q); err != nil {
 			panic(fmt.Sprintf("syntax: %s: %v", name, err))
 		}
-		l.facts.heads = g.symbols[l.head]
+		l.facts.heads = g.Symbols[l.head]
 	})
 	return l
 }

@@ -109,8 +109,8 @@ func FindLocal(language string, src []byte, at int) (*Local, error) {
 	if tree == nil {
 		return nil, errors.New("the file could not be parsed")
 	}
-	defer tree.close()
-	nodes, release := flatten(tree)
+	defer tree.Close()
+	nodes, release := tree.Nodes()
 	defer release()
 	s := scopes{language: language, src: src, nodes: nodes, name: symbolNames(language), field: fieldNames(language)}
 	return s.find(at, t.Analyze())
@@ -303,7 +303,7 @@ func (s *scopes) block(binder, scope uint32) uint32 {
 
 // fieldNames names the fields of a language that has a grammar.
 func fieldNames(language string) func(field uint16) string {
-	grammar := languages[language].grammar()
+	grammar := languages[language].grammar.Language()
 	return func(field uint16) string {
 		if field == 0 {
 			return ""

@@ -31,8 +31,8 @@ func codeTokens(language string, src []byte) (tokens [][]byte, ok bool) {
 	if tree == nil {
 		return nil, false
 	}
-	defer tree.close()
-	nodes, release := flatten(tree)
+	defer tree.Close()
+	nodes, release := tree.Nodes()
 	defer release()
 	trimNodes(nodes, src)
 	name := symbolNames(t.language)
@@ -51,7 +51,7 @@ func codeTokens(language string, src []byte) (tokens [][]byte, ok bool) {
 
 // symbolNames names the symbols of a language that has a grammar.
 func symbolNames(language string) func(symbol uint16) string {
-	grammar := languages[language].grammar()
+	grammar := languages[language].grammar.Language()
 	return func(symbol uint16) string {
 		if symbol == symbolError {
 			return "ERROR"

@@ -1,14 +1,13 @@
 package syntax
 
-// #include "flatten.h"
-import "C"
-
 import (
 	"bytes"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
+
+	"quarry/index/syntax/treesitter"
 )
 
 // An open document has several readers: the index, the gate of completions, the
@@ -21,9 +20,9 @@ type version struct {
 	// whole: without the help of an older tree, which may recover from errors in
 	// another way.
 	whole  bool
-	users  int           // guarded by open.mu
-	ready  chan struct{} // closed when the fields below are set
-	tree   *keptTree     // nil if the parser gave up
+	users  int              // guarded by open.mu
+	ready  chan struct{}    // closed when the fields below are set
+	tree   *treesitter.Tree // nil if the parser gave up
 	errors int
 }
 
@@ -62,7 +61,7 @@ func openLimit(size int, whole bool) int {
 
 // versionOf is the version of a text, which the caller releases. whole: only one that
 // was parsed as a whole will do, or one without errors, which is the same.
-func versionOf(l *language, name string, old *keptTree, parsed []byte, whole bool) *version {
+func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, whole bool) *version {
 	open.mu.Lock()
 	for _, v := range open.list {
 		if v.language != name {
@@ -82,8 +81,8 @@ func versionOf(l *language, name string, old *keptTree, parsed []byte, whole boo
 	parses++
 	open.mu.Unlock()
 	defer close(v.ready)
-	if v.tree = parse(l, old, parsed, openLimit(len(parsed), v.whole)); v.tree != nil {
-		v.errors = v.tree.countErrors()
+	if v.tree = l.grammar.Parse(old, parsed, openLimit(len(parsed), v.whole)); v.tree != nil {
+		v.errors = v.tree.CountErrors()
 	}
 	return v
 }
@@ -103,8 +102,8 @@ func near(a, b []byte) bool {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
-	start := commonPrefix(a, b)
-	return min(len(a), len(b))-start-commonPrefixReversed(a[start:], b[start:]) <= most
+	start := treesitter.CommonPrefix(a, b)
+	return min(len(a), len(b))-start-treesitter.CommonSuffix(a[start:], b[start:]) <= most
 }
 
 const (
@@ -123,7 +122,7 @@ func (v *version) release() {
 	}
 	open.list = slices.DeleteFunc(open.list, func(o *version) bool { return o == v })
 	if v.tree != nil {
-		v.tree.close()
+		v.tree.Close()
 	} else if len(v.parsed) <= largeHopeless {
 		open.list = append(open.list, v)
 		idle := func(o *version) bool { return o.users == 0 }
@@ -144,6 +143,6 @@ func (v *version) release() {
 // giveBack returns to the system what large trees have left: C's library keeps it, and
 // Go does not know of it.
 func giveBack() {
-	C.quarry_give_back()
+	treesitter.GiveBack()
 	debug.FreeOSMemory()
 }

@@ -6,7 +6,11 @@ import (
 	"sync"
 
 	"quarry/index/lang"
+	"quarry/index/syntax/treesitter"
 )
+
+// node is a node of a tree; what is computed from trees is written in terms of it.
+type node = treesitter.Node
 
 // parseLimit bounds a parse, in microseconds of the processor. Source takes 0.1 to 0.3 a byte;
 // the limit is for text that is not what its name says, on which error
@@ -30,9 +34,9 @@ type Tree struct {
 	parsed   []byte // src as the parser sees it, of the same length
 	hopeless bool   // the parser gave up on it
 
-	mu      sync.Mutex // guards what follows, which Close frees
-	tree    *keptTree  // nil if there is none
-	version *version   // nil before the parse and in a language without a grammar
+	mu      sync.Mutex       // guards what follows, which Close frees
+	tree    *treesitter.Tree // nil if there is none
+	version *version         // nil before the parse and in a language without a grammar
 }
 
 // Parse parses a whole text. The caller must not change src afterwards, and
@@ -71,8 +75,8 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 		next.parse(nil, false)
 		return next, nil
 	}
-	defer old.close()
-	old.edit(editBetween(t.parsed, next.parsed))
+	defer old.Close()
+	old.Edit(t.parsed, next.parsed)
 	next.parse(old, false)
 	return next, nil
 }
@@ -85,7 +89,7 @@ func (t *Tree) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tree != nil {
-		t.tree.close()
+		t.tree.Close()
 		t.tree = nil
 	}
 	if t.version != nil {
@@ -115,9 +119,9 @@ func (t *Tree) Analyze() *File {
 	if tree == nil {
 		return t.analyzeLines(lines)
 	}
-	nodes, release := flatten(tree)
+	nodes, release := tree.Nodes()
 	defer release()
-	tree.close()
+	tree.Close()
 	return t.analyzeNodes(nodes, lines)
 }
 
@@ -137,25 +141,39 @@ func (t *Tree) analyzeNodes(nodes []node, lines lineTable) *File {
 }
 
 // copyTree returns a copy that the caller owns, nil if there is no tree.
-func (t *Tree) copyTree() *keptTree {
+func (t *Tree) copyTree() *treesitter.Tree {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tree == nil {
 		return nil
 	}
-	return t.tree.copy()
+	return t.tree.Copy()
 }
 
 // parse sets the syntax tree, with the help of an older one if there is one, or as
 // another Tree of the same text has it. It stays nil where there is no grammar and
 // where the parser gives up. whole is versionOf's.
-func (t *Tree) parse(old *keptTree, whole bool) {
+func (t *Tree) parse(old *treesitter.Tree, whole bool) {
 	l := languageFor(t.language)
 	if l == nil || t.hopeless {
 		return
 	}
 	t.version = versionOf(l, t.language, old, t.parsed, whole)
 	if t.hopeless = t.version.tree == nil; !t.hopeless {
-		t.tree = t.version.tree.copy()
+		t.tree = t.version.tree.Copy()
+	}
+}
+
+// trimNodes takes the white space at both ends out of every node: grammars
+// differ in whether a line comment, a heading or a name includes it.
+func trimNodes(nodes []node, src []byte) {
+	for i := range nodes {
+		n := &nodes[i]
+		for n.start < n.end && isSpace(src[n.start]) {
+			n.start++
+		}
+		for n.start < n.end && isSpace(src[n.end-1]) {
+			n.end--
+		}
 	}
 }

@@ -24,11 +24,7 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 	if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
 		return agent.Reply{}, ctx.Err()
 	}
-	q := model.Conversation{Tools: conv.Tools, Format: conv.Format, Temperature: conv.Temperature, MaxTokens: conv.MaxTokens}
-	for _, m := range conv.Messages {
-		q.Messages = append(q.Messages, model.Message(m))
-	}
-	r, err := e.runtime.Chat(ctx, q, emit)
+	r, err := e.runtime.Chat(ctx, model.Conversation(conv), emit)
 	switch {
 	case err != nil && asked.Err() == nil && e.ctx.Err() != nil:
 		err = errors.New("the settings changed meanwhile: ask again")

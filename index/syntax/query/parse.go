@@ -1,4 +1,4 @@
-package syntax
+package query
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 type queryParser struct {
 	src     string
 	pos     int
-	grammar *grammar
-	query   *query
+	grammar *Grammar
+	query   *Query
 }
 
 func (p *queryParser) line() int {
@@ -95,7 +95,7 @@ func (p *queryParser) nodeStep(s *step) error {
 	name := p.identifier()
 	if name == "_" {
 		s.any, s.named = true, true
-	} else if s.symbols = p.grammar.symbols[name]; s.symbols == nil {
+	} else if s.symbols = p.grammar.Symbols[name]; s.symbols == nil {
 		return fmt.Errorf("the grammar has no node (%s)", name)
 	}
 	anchor := false
@@ -154,14 +154,14 @@ func (p *queryParser) fieldStep() (step, error) {
 
 func (p *queryParser) capture() (uint8, error) {
 	name := p.identifier()
-	if i := slices.Index(p.query.captures, name); i >= 0 {
+	if i := slices.Index(p.query.Captures, name); i >= 0 {
 		return uint8(i), nil
 	}
-	if name == "" || len(p.query.captures) == 255 {
+	if name == "" || len(p.query.Captures) == 255 {
 		return 0, fmt.Errorf("bad capture @%s", name)
 	}
-	p.query.captures = append(p.query.captures, name)
-	return uint8(len(p.query.captures) - 1), nil
+	p.query.Captures = append(p.query.Captures, name)
+	return uint8(len(p.query.Captures) - 1), nil
 }
 
 func (p *queryParser) quoted() (string, error) {
@@ -279,10 +279,10 @@ func (p *queryParser) predicate() error {
 	case kind == "any-of" && len(c.values) > 0 && c.other < 0:
 	case kind == "has-ancestor" && len(c.values) > 0 && c.other < 0:
 		for _, v := range c.values {
-			if p.grammar.symbols[v] == nil {
+			if p.grammar.Symbols[v] == nil {
 				return fmt.Errorf("the grammar has no node (%s)", v)
 			}
-			c.within = append(c.within, p.grammar.symbols[v]...)
+			c.within = append(c.within, p.grammar.Symbols[v]...)
 		}
 	default:
 		return fmt.Errorf("predicate #%s? is unknown or has the wrong arguments", name)

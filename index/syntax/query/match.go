@@ -1,21 +1,25 @@
-package syntax
+package query
 
-import "slices"
+import (
+	"slices"
 
-// capture is one captured node of a match.
-type capture struct {
-	id   uint8 // index in query.captures
-	node uint32
+	"quarry/index/syntax/treesitter"
+)
+
+// Capture is one captured node of a match.
+type Capture struct {
+	ID   uint8 // index in Query.Captures
+	Node uint32
 }
 
-// matcher runs a query over a flattened tree. It is used once.
+// matcher runs a query over a tree. It is used once.
 type matcher struct {
-	query    *query
-	nodes    []node
+	query    *Query
+	nodes    []treesitter.Node
 	src      []byte
-	found    func(pattern int, captures []capture)
+	found    func(pattern int, captures []Capture)
 	pattern  int
-	captures []capture // of the match in the making
+	captures []Capture // of the match in the making
 	frames   []frame   // a stack: each says how to go on after a node fits
 	gaps     []gap     // by step
 	within   map[*predicate][]bool
@@ -50,13 +54,20 @@ type frame struct {
 	last    bool // after the steps no named sibling may be left
 }
 
-// run calls found for every match, in the order of the nodes at which they
-// start and then of the patterns. The captures are valid during the call.
+// Match calls found for every match of q in the nodes of src, in the order of the nodes at
+// which they start and then of the patterns. The captures are valid during the call. It
+// returns how many nodes it looked at.
+func (q *Query) Match(nodes []treesitter.Node, src []byte, found func(pattern int, captures []Capture)) (work int) {
+	m := matcher{query: q, nodes: nodes, src: src, found: found}
+	m.run()
+	return m.work
+}
+
 func (m *matcher) run() {
 	m.gaps = make([]gap, m.query.steps)
 	m.limit = max(minWork, maxWork*len(m.nodes))
 	for i := range m.nodes {
-		for _, p := range m.query.starting(m.nodes[i].symbol) {
+		for _, p := range m.query.starting(m.nodes[i].Symbol) {
 			if root := &m.query.patterns[p].root; m.fits(root, uint32(i)) {
 				m.pattern = int(p)
 				m.enter(root, uint32(i), frame{up: -1})
@@ -70,7 +81,7 @@ func (m *matcher) run() {
 func (m *matcher) enter(s *step, i uint32, next frame) {
 	nCaptures, nFrames := len(m.captures), len(m.frames)
 	for _, id := range s.captures {
-		m.captures = append(m.captures, capture{id, i})
+		m.captures = append(m.captures, Capture{id, i})
 	}
 	switch {
 	case s.alternatives != nil:
@@ -83,7 +94,7 @@ func (m *matcher) enter(s *step, i uint32, next frame) {
 		m.resume(next)
 	default:
 		m.frames = append(m.frames, next)
-		m.resume(frame{steps: s.children, at: i + 1, end: m.nodes[i].next, up: nFrames, last: s.last})
+		m.resume(frame{steps: s.children, at: i + 1, end: m.nodes[i].Next, up: nFrames, last: s.last})
 	}
 	m.captures, m.frames = m.captures[:nCaptures], m.frames[:nFrames]
 }
@@ -101,43 +112,43 @@ func (m *matcher) resume(f frame) {
 	}
 	s := &f.steps[0]
 	i, since, passed := f.at, f.at, 0 // none of the siblings from since to i fits
-	if g := &m.gaps[s.id]; g.from <= i && i < g.to && m.nodes[i].parent == g.parent && !s.adjacent {
+	if g := &m.gaps[s.id]; g.from <= i && i < g.to && m.nodes[i].Parent == g.parent && !s.adjacent {
 		i, since, passed = g.to, g.from, minGap
 	}
-	for ; i < f.end && m.work < m.limit; i = m.nodes[i].next {
+	for ; i < f.end && m.work < m.limit; i = m.nodes[i].Next {
 		m.work++
 		if m.fits(s, i) {
 			if passed >= minGap {
-				m.gaps[s.id] = gap{m.nodes[i].parent, since, i}
+				m.gaps[s.id] = gap{m.nodes[i].Parent, since, i}
 			}
 			rest := f
-			rest.steps, rest.at = f.steps[1:], m.nodes[i].next
+			rest.steps, rest.at = f.steps[1:], m.nodes[i].Next
 			m.enter(s, i, rest)
-			since, passed = m.nodes[i].next, 0
+			since, passed = m.nodes[i].Next, 0
 		} else {
 			passed++
 		}
-		if s.adjacent && m.query.isNamed(m.nodes[i].symbol) {
+		if s.adjacent && m.query.IsNamed(m.nodes[i].Symbol) {
 			return
 		}
 	}
 	if passed >= minGap {
-		m.gaps[s.id] = gap{m.nodes[since].parent, since, f.end}
+		m.gaps[s.id] = gap{m.nodes[since].Parent, since, f.end}
 	}
 }
 
 // fits tells whether a node's symbol and fields are those of s.
 func (m *matcher) fits(s *step, i uint32) bool {
 	n := &m.nodes[i]
-	if s.field != 0 && s.field != n.field || !s.fitsSymbol(n.symbol, m.query.isNamed(n.symbol)) {
+	if s.field != 0 && s.field != n.Field || !s.fitsSymbol(n.Symbol, m.query.IsNamed(n.Symbol)) {
 		return false
 	}
 	if s.absent == nil {
 		return true
 	}
-	for c := i + 1; c < n.next; c = m.nodes[c].next {
+	for c := i + 1; c < n.Next; c = m.nodes[c].Next {
 		m.work++
-		if slices.Contains(s.absent, m.nodes[c].field) {
+		if slices.Contains(s.absent, m.nodes[c].Field) {
 			return false
 		}
 	}
@@ -145,8 +156,8 @@ func (m *matcher) fits(s *step, i uint32) bool {
 }
 
 func (m *matcher) namedIn(at, end uint32) bool {
-	for i := at; i < end; i = m.nodes[i].next {
-		if m.query.isNamed(m.nodes[i].symbol) {
+	for i := at; i < end; i = m.nodes[i].Next {
+		if m.query.IsNamed(m.nodes[i].Symbol) {
 			return true
 		}
 	}
@@ -159,7 +170,7 @@ func (m *matcher) holds(predicates []predicate) bool {
 	for i := range predicates {
 		p := &predicates[i]
 		for _, c := range m.captures {
-			if c.id == p.capture && m.satisfies(p, c.node) == p.negated {
+			if c.ID == p.capture && m.satisfies(p, c.Node) == p.negated {
 				return false
 			}
 		}
@@ -175,8 +186,8 @@ func (m *matcher) satisfies(p *predicate, node uint32) bool {
 	case p.pattern != nil:
 		return p.pattern.Match(text)
 	case p.other >= 0:
-		i := slices.IndexFunc(m.captures, func(c capture) bool { return int(c.id) == p.other })
-		return i < 0 || string(text) == string(m.text(m.captures[i].node))
+		i := slices.IndexFunc(m.captures, func(c Capture) bool { return int(c.ID) == p.other })
+		return i < 0 || string(text) == string(m.text(m.captures[i].Node))
 	}
 	for _, v := range p.values {
 		if string(text) == v {
@@ -193,8 +204,8 @@ func (m *matcher) inside(p *predicate) []bool {
 	}
 	in := make([]bool, len(m.nodes))
 	for i := 1; i < len(m.nodes); i++ {
-		parent := m.nodes[i].parent
-		in[i] = in[parent] || slices.Contains(p.within, m.nodes[parent].symbol)
+		parent := m.nodes[i].Parent
+		in[i] = in[parent] || slices.Contains(p.within, m.nodes[parent].Symbol)
 	}
 	if m.within == nil {
 		m.within = map[*predicate][]bool{}
@@ -204,5 +215,5 @@ func (m *matcher) inside(p *predicate) []bool {
 }
 
 func (m *matcher) text(i uint32) []byte {
-	return m.src[m.nodes[i].start:m.nodes[i].end]
+	return m.src[m.nodes[i].Start:m.nodes[i].End]
 }

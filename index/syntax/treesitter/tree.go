@@ -1,4 +1,4 @@
-package syntax
+package treesitter
 
 // #include "flatten.h"
 import "C"
@@ -10,30 +10,30 @@ import (
 	"unsafe"
 )
 
-// keptTree is a syntax tree that lasts until it is closed, for the parse of the
+// Tree is a syntax tree that lasts until it is closed, for the parse of the
 // document's next version. It is tree-sitter's own: the binding's would be parsed on
 // the stack of whatever thread there is.
-type keptTree struct {
+type Tree struct {
 	c       *C.TSTree
 	cleanup runtime.Cleanup // frees it if nobody does
 }
 
-func newKeptTree(c *C.TSTree) *keptTree {
-	t := &keptTree{c: c}
+func newKeptTree(c *C.TSTree) *Tree {
+	t := &Tree{c: c}
 	t.cleanup = runtime.AddCleanup(t, func(c *C.TSTree) { C.ts_tree_delete(c) }, c)
 	return t
 }
 
-// parse parses a text, with the help of the tree of the version before if that was
+// Parse parses a text, with the help of the tree of the version before if that was
 // edited to have its length. It returns nil if the parser gives up, which it does
 // after limit microseconds of the processor.
-func parse(l *language, old *keptTree, src []byte, limit int) *keptTree {
-	defer l.enter()()
+func (g *Grammar) Parse(old *Tree, src []byte, limit int) *Tree {
+	defer g.enter()()
 	var before *C.TSTree
 	if old != nil {
 		before = old.c
 	}
-	c := C.quarry_parse_tree(nil, l.c(), before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit))
+	c := C.quarry_parse_tree(nil, g.guarded, before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit))
 	runtime.KeepAlive(old)
 	if c == nil {
 		return nil
@@ -41,31 +41,35 @@ func parse(l *language, old *keptTree, src []byte, limit int) *keptTree {
 	return newKeptTree(c)
 }
 
-// copy returns a tree of its own, at no cost: what is the same of two is shared.
-func (t *keptTree) copy() *keptTree { return newKeptTree(C.ts_tree_copy(t.c)) }
+// Copy returns a tree of its own, at no cost: what is the same of two is shared.
+func (t *Tree) Copy() *Tree { return newKeptTree(C.ts_tree_copy(t.c)) }
 
-// edit moves what is behind an edit of the text to where it is now.
-func (t *keptTree) edit(edit C.TSInputEdit) { C.ts_tree_edit(t.c, &edit) }
+// Edit moves what is behind the edit that turned the text before into after to where it
+// is now.
+func (t *Tree) Edit(before, after []byte) {
+	edit := editBetween(before, after)
+	C.ts_tree_edit(t.c, &edit)
+}
 
-// close frees the tree, which must not be used afterwards.
-func (t *keptTree) close() {
+// Close frees the tree, which must not be used afterwards.
+func (t *Tree) Close() {
 	t.cleanup.Stop()
 	C.ts_tree_delete(t.c)
 }
 
-// countErrors counts the outermost nodes that are errors or made up.
-func (t *keptTree) countErrors() int {
+// CountErrors counts the outermost nodes that are errors or made up.
+func (t *Tree) CountErrors() int {
 	defer runtime.KeepAlive(t)
 	return int(C.quarry_count_errors(C.ts_tree_root_node(t.c)))
 }
 
 // editBetween is the smallest edit that turns a into b.
 func editBetween(a, b []byte) C.TSInputEdit {
-	start := commonPrefix(a, b)
+	start := CommonPrefix(a, b)
 	for start > 0 && start < len(a) && !utf8.RuneStart(a[start]) {
 		start--
 	}
-	tail := commonPrefixReversed(a[start:], b[start:])
+	tail := CommonSuffix(a[start:], b[start:])
 	for tail > 0 && !utf8.RuneStart(a[len(a)-tail]) {
 		tail--
 	}
@@ -75,7 +79,8 @@ func editBetween(a, b []byte) C.TSInputEdit {
 	}
 }
 
-func commonPrefix(a, b []byte) int {
+// CommonPrefix is how many bytes a and b share at their beginning.
+func CommonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
 	for i+256 <= n && bytes.Equal(a[i:i+256], b[i:i+256]) {
@@ -87,7 +92,8 @@ func commonPrefix(a, b []byte) int {
 	return i
 }
 
-func commonPrefixReversed(a, b []byte) int {
+// CommonSuffix is how many bytes a and b share at their end.
+func CommonSuffix(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
 	for i+256 <= n && bytes.Equal(a[len(a)-i-256:len(a)-i], b[len(b)-i-256:len(b)-i]) {
@@ -106,3 +112,6 @@ func pointAt(src []byte, offset int) C.TSPoint {
 		column: C.uint32_t(offset - 1 - bytes.LastIndexByte(before, '\n')),
 	}
 }
+
+// GiveBack returns to the system what C's library keeps of freed trees.
+func GiveBack() { C.quarry_give_back() }

@@ -1,14 +1,18 @@
-package syntax
+// Package query matches patterns in tree-sitter's query language against the nodes of a
+// tree.
+package query
 
 import (
 	"fmt"
 	"regexp"
 	"slices"
 
+	"quarry/index/syntax/treesitter"
+
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
-// A query is a list of patterns in tree-sitter's query language, compiled for
+// A Query is a list of patterns in tree-sitter's query language, compiled for
 // one grammar. Its matcher (match.go) runs on flattened trees in Go instead of
 // through the binding's cursor, for three reasons: the cursor costs a cgo call
 // and two allocations a match, in all more than parsing does (bench/syntax.md);
@@ -21,9 +25,9 @@ import (
 // any-of? and has-ancestor?, with their not- forms. Left out are quantifiers,
 // supertypes and MISSING: write two patterns instead. TestQueryEqualsCursor
 // proves that both engines find the same matches.
-type query struct {
+type Query struct {
 	patterns []pattern
-	captures []string // names, without @
+	Captures []string // names, without @
 
 	bySymbol [][]uint16 // symbol -> patterns that can start there, in order
 	steps    int        // in all patterns
@@ -62,19 +66,18 @@ type predicate struct {
 	negated bool
 }
 
-// grammar is what a query needs to know of a language.
-type grammar struct {
-	language *sitter.Language
+// Grammar is what a query needs to know of a language.
+type Grammar struct {
 	named    []bool
-	symbols  map[string][]uint16 // of named nodes
+	Symbols  map[string][]uint16 // of named nodes
 	literals map[string][]uint16 // of anonymous ones
 	fields   map[string]uint16
 }
 
-func newGrammar(language *sitter.Language) *grammar {
-	g := &grammar{
-		language: language,
-		symbols:  map[string][]uint16{"ERROR": {symbolError}},
+// NewGrammar reads the names of a grammar.
+func NewGrammar(language *sitter.Language) *Grammar {
+	g := &Grammar{
+		Symbols:  map[string][]uint16{"ERROR": {treesitter.SymbolError}},
 		literals: map[string][]uint16{},
 		fields:   map[string]uint16{},
 	}
@@ -85,7 +88,7 @@ func newGrammar(language *sitter.Language) *grammar {
 		switch language.SymbolType(sitter.Symbol(s)) {
 		case sitter.SymbolTypeRegular:
 			g.named[s] = true
-			g.symbols[name] = append(g.symbols[name], uint16(s))
+			g.Symbols[name] = append(g.Symbols[name], uint16(s))
 		case sitter.SymbolTypeAnonymous:
 			g.literals[name] = append(g.literals[name], uint16(s))
 		}
@@ -99,9 +102,9 @@ func newGrammar(language *sitter.Language) *grammar {
 	}
 }
 
-// compileQuery compiles src for g. Errors name the line.
-func compileQuery(g *grammar, src string) (*query, error) {
-	p := &queryParser{src: src, grammar: g, query: &query{named: g.named}}
+// Compile compiles src for g. Errors name the line.
+func Compile(g *Grammar, src string) (*Query, error) {
+	p := &queryParser{src: src, grammar: g, query: &Query{named: g.named}}
 	for p.skipSpace(); p.pos < len(p.src); p.skipSpace() {
 		line := p.line()
 		if err := p.topLevel(line); err != nil {
@@ -117,9 +120,9 @@ func compileQuery(g *grammar, src string) (*query, error) {
 		for s := range q.bySymbol {
 			symbol := uint16(s)
 			if s == len(g.named) {
-				symbol = symbolError
+				symbol = treesitter.SymbolError
 			}
-			if q.patterns[i].root.fitsSymbol(symbol, q.isNamed(symbol)) {
+			if q.patterns[i].root.fitsSymbol(symbol, q.IsNamed(symbol)) {
 				q.bySymbol[s] = append(q.bySymbol[s], uint16(i))
 			}
 		}
@@ -128,7 +131,7 @@ func compileQuery(g *grammar, src string) (*query, error) {
 }
 
 // number gives s and the steps below it their ids.
-func (q *query) number(s *step) {
+func (q *Query) number(s *step) {
 	s.id = q.steps
 	q.steps++
 	for _, list := range [][]step{s.children, s.alternatives} {
@@ -138,12 +141,13 @@ func (q *query) number(s *step) {
 	}
 }
 
-func (q *query) isNamed(symbol uint16) bool {
-	return symbol == symbolError || q.named[symbol]
+// IsNamed tells of a symbol whether its nodes are named.
+func (q *Query) IsNamed(symbol uint16) bool {
+	return symbol == treesitter.SymbolError || q.named[symbol]
 }
 
 // starting returns the patterns that can match at a node of this symbol.
-func (q *query) starting(symbol uint16) []uint16 {
+func (q *Query) starting(symbol uint16) []uint16 {
 	return q.bySymbol[min(int(symbol), len(q.bySymbol)-1)]
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: bench/scanners.sh SECONDS [LANGUAGE...]: parses made-up texts for so long in
-# each language, with the scanners, tree-sitter and index/syntax under the address
+# each language, with the scanners, tree-sitter and index/syntax/treesitter under the address
 # sanitizer. Needs gcc; builds in bin/scanners, minutes for the first time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ for f in alloc get_changed_ranges language lexer node parser stack subtree tree 
   [ -f $out/sitter.$f.o ] || gcc "${flags[@]}" -c "$sitter/$f.c" -o $out/sitter.$f.o
 done
 for f in arena clock deep flatten guard treesitter; do
-  gcc "${flags[@]}" -c index/syntax/$f.c -o $out/quarry.$f.o
+  gcc "${flags[@]}" -c index/syntax/treesitter/$f.c -o $out/quarry.$f.o
 done
 for language in ${*:-$all}; do
   name=$language folder=$sitter/$language seed=testdata/syntax/$language is=0
@@ -33,7 +33,7 @@ for language in ${*:-$all}; do
   else
     gcc "${flags[@]}" -I"$folder" -c "$folder/scanner.c" -o $out/$language.scanner.o
   fi
-  gcc "${flags[@]}" -Iindex/syntax -DLANGUAGE=tree_sitter_$name -DSCANNER="$is" -c bench/scanners/fuzz.c -o $out/fuzz.o
+  gcc "${flags[@]}" -Iindex/syntax/treesitter -DLANGUAGE=tree_sitter_$name -DSCANNER="$is" -c bench/scanners/fuzz.c -o $out/fuzz.o
   g++ "${flags[@]}" $out/fuzz.o $out/$language.{parser,scanner}.o $out/sitter.*.o $out/quarry.*.o -lpthread -o $out/fuzz.$language
   echo "$language"
   $out/fuzz.$language "$(find "$seed" -type f ! -name '*.golden' | head -n 1)" "$seconds"

@@ -90,6 +90,10 @@ func TestShippedBinary(t *testing.T) {
 // rooms are packages below a folder with the siblings they may import: each can be read,
 // and tested, without the rest of its folder.
 var rooms = map[string][]string{
+	"quarry/index/lang":              nil,
+	"quarry/index/syntax/treesitter": nil,
+	"quarry/index/syntax/query":      {"quarry/index/syntax/treesitter"},
+
 	"quarry/lsp/wire":     {"quarry/lsp/text"},
 	"quarry/lsp/document": {"quarry/lsp/text"},
 	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text", "quarry/lsp/markdown"},
@@ -113,6 +117,15 @@ func TestRooms(t *testing.T) {
 	}
 	if seen != len(rooms) {
 		t.Errorf("%d of %d rooms are there", seen, len(rooms))
+	}
+}
+
+// All of quarry's own C is in one package, behind which no text can harm the process.
+func TestOnePackageOfC(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if len(p.CgoFiles) > 0 && p.ImportPath != "quarry/index/syntax/treesitter" {
+			t.Errorf("%s has C: %v", p.ImportPath, p.CgoFiles)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"quarry/index/lang"
 	"quarry/index/syntax/query"
+	"quarry/index/syntax/treesitter"
 )
 
 // Analyze returns what a file of the given language (see Detect) yields. A
@@ -173,13 +174,13 @@ func (a *analysis) found(pattern int, captures []query.Capture) {
 		case 0:
 			continue
 		case roleComment, roleLeading, roleWrap:
-			a.marks[c.node] = r
+			a.marks[c.Node] = r
 		case roleDefinition:
 			kind = a.query.kinds[c.ID]
 		case roleContainer:
 			given = a.query.given[c.ID]
 		}
-		at[r] = c.node
+		at[r] = c.Node
 	}
 	if node := min(at[roleDefinition], at[roleScope]); node != none && at[roleName] != none {
 		a.declarations = append(a.declarations, declaration{
@@ -196,7 +197,7 @@ func (a *analysis) found(pattern int, captures []query.Capture) {
 		a.addGroup(at[roleImportGroup], at[roleImportPrefix])
 	}
 	for r := roleUse; r <= roleCall; r++ {
-		if node := at[r]; node == none || a.nodes[node].start == a.nodes[node].end { // made up by the parser
+		if node := at[r]; node == none || a.nodes[node].Start == a.nodes[node].End { // made up by the parser
 		} else if i := a.refAt[node]; i == 0 {
 			a.refs = append(a.refs, rawRef{r, at[roleQualifier]})
 			a.refAt[node] = uint32(len(a.refs))
@@ -220,7 +221,7 @@ func (a *analysis) addImport(at *[roleCount]uint32) {
 		switch node := at[roleImportPath]; {
 		case b.Path == "":
 			b.Path, a.pathNode = endOf(a.groupAround(at[roleImport])+a.importPath(node), maxPath), node
-		case node > a.pathNode && a.nodes[node].parent == a.nodes[a.pathNode].parent:
+		case node > a.pathNode && a.nodes[node].Parent == a.nodes[a.pathNode].Parent:
 			b.Path, a.pathNode = endOf(b.Path+"."+a.importPath(node), maxPath), node
 		}
 	}
@@ -244,7 +245,7 @@ func (a *analysis) importPath(i uint32) string {
 // around it and its own, as in Rust's use a::{b::{c::D}}. Groups are found from the
 // outermost inwards.
 func (a *analysis) addGroup(group, prefix uint32) {
-	own := bytes.TrimSpace(a.src[a.nodes[prefix].start:a.nodes[group].start])
+	own := bytes.TrimSpace(a.src[a.nodes[prefix].Start:a.nodes[group].Start])
 	a.groups[group] = endOf(a.groupAround(group)+a.intern(own), maxPath)
 }
 
@@ -252,7 +253,7 @@ func (a *analysis) addGroup(group, prefix uint32) {
 // A group is one or two nodes above what stands in it.
 func (a *analysis) groupAround(i uint32) string {
 	for range maxGroupLevels {
-		if i = a.nodes[i].parent; i == 0 {
+		if i = a.nodes[i].Parent; i == 0 {
 			break
 		}
 		if prefix, ok := a.groups[i]; ok {
@@ -291,21 +292,21 @@ func endOf(path string, n int) string {
 func (a *analysis) errors() []Span {
 	var spans []Span
 	for i := 0; i < len(a.nodes); i++ {
-		if n := &a.nodes[i]; n.symbol == symbolError || n.missing {
+		if n := &a.nodes[i]; n.Symbol == treesitter.SymbolError || n.Missing {
 			spans = append(spans, a.span(uint32(i)))
-			i = int(n.next) - 1
+			i = int(n.Next) - 1
 		}
 	}
 	return spans
 }
 
 func (a *analysis) text(i uint32) string {
-	return a.intern(a.src[a.nodes[i].start:a.nodes[i].end])
+	return a.intern(a.src[a.nodes[i].Start:a.nodes[i].End])
 }
 
 // textEnd is what a path of a node's text may keep of it.
 func (a *analysis) textEnd(n node) string {
-	return a.intern(a.src[max(n.start, n.end-min(n.end, 2*maxPath)):n.end])
+	return a.intern(a.src[max(n.Start, n.End-min(n.End, 2*maxPath)):n.End])
 }
 
 // intern shares equal strings: names repeat within a file.
@@ -319,7 +320,7 @@ func (a *analysis) intern(text []byte) string {
 }
 
 func (a *analysis) span(i uint32) Span {
-	return a.lines.span(a.nodes[i].start, a.nodes[i].end)
+	return a.lines.span(a.nodes[i].Start, a.nodes[i].End)
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -54,7 +54,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(dir, func(b *testing.B) {
 			p := sitter.NewParser()
 			defer p.Close()
-			p.SetLanguage(l.grammar())
+			p.SetLanguage(l.grammar.Language())
 			b.SetBytes(int64(len(src)))
 			for b.Loop() {
 				tree, err := p.ParseCtx(context.Background(), nil, src)

@@ -54,8 +54,8 @@ func BenchmarkTree(b *testing.B) {
 		defer reportProcessor(b, size, processorTime(b))
 		for b.Loop() {
 			for _, f := range files {
-				if tree := parse(languageFor(f.language), nil, f.src, parseLimit(len(f.src))); tree != nil {
-					tree.close()
+				if tree := languageFor(f.language).grammar.Parse(nil, f.src, parseLimit(len(f.src))); tree != nil {
+					tree.Close()
 				}
 			}
 		}

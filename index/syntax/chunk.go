@@ -77,7 +77,7 @@ type chunker struct {
 // chunks cuts a parsed file.
 func (a *analysis) chunks(f *File) []Chunk {
 	c := newChunker(f, a.src, a.lines)
-	c.nodes, c.marks, c.isNamed = a.nodes, a.marks, a.query.query.isNamed
+	c.nodes, c.marks, c.isNamed = a.nodes, a.marks, a.query.query.IsNamed
 	for i := range a.declarations {
 		d := &a.declarations[i]
 		if d.body != none {
@@ -158,9 +158,9 @@ func (c *chunker) inside(a atom, end uint32) []atom {
 	if a.node == none {
 		return nil
 	}
-	floor := c.lineStart(c.nodes[a.node].start)
+	floor := c.lineStart(c.nodes[a.node].Start)
 	if body, ok := c.bodies[a.node]; ok {
-		floor = c.lineStart(c.nodes[body].start)
+		floor = c.lineStart(c.nodes[body].Start)
 	}
 	run, _ := c.gather([]atom{{start: a.start, node: none}}, a.node, floor, end)
 	return c.weigh(run, end)
@@ -168,20 +168,20 @@ func (c *chunker) inside(a atom, end uint32) []atom {
 
 // gather appends the nodes below parent that start a line after floor.
 func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32) {
-	for i := parent + 1; i < c.nodes[parent].next; i = c.nodes[i].next {
+	for i := parent + 1; i < c.nodes[parent].Next; i = c.nodes[i].Next {
 		n := &c.nodes[i]
-		if n.start == n.end || n.start >= end {
+		if n.Start == n.End || n.Start >= end {
 			continue
 		}
-		at := c.lineStart(n.start)
+		at := c.lineStart(n.Start)
 		switch {
-		case at > floor && startsLine(c.src, n.start) && c.isNamed(n.symbol) && !closes(c.src[n.start:n.end]):
+		case at > floor && startsLine(c.src, n.Start) && c.isNamed(n.Symbol) && !closes(c.src[n.Start:n.End]):
 			if lead, ok := c.leads[i]; ok && lead < at && c.lineStart(lead) > run[len(run)-1].start {
 				at = c.lineStart(lead) // the comment may be in the node before
 			}
 			run = append(run, atom{start: at, node: i, joined: c.marks[i] == roleComment || c.marks[i] == roleLeading})
 			floor = at
-		case c.lines.line(n.start) < c.lines.line(n.end): // searched for, a long line would be read for each node
+		case c.lines.line(n.Start) < c.lines.line(n.End): // searched for, a long line would be read for each node
 			run, floor = c.gather(run, i, floor, end)
 		}
 	}

@@ -1,6 +1,5 @@
 // Package syntax turns the text of one file into what the index stores: its
-// declarations, imports, references and chunks. It is the only importer of
-// tree-sitter. It knows no database, no disk and no other file; a result
+// declarations, imports, references and chunks. It knows no database, no disk and no other file; a result
 // depends on nothing but the language and the bytes given, so two runs over
 // the same text are equal.
 //
@@ -10,17 +9,16 @@
 //
 // # From text to facts
 //
-// tree-sitter parses the text, into memory that vanishes with the analysis (arena.c) or,
-// of an open document, into a tree that is kept for the next edit (tree.go); one cgo
-// call flattens the tree into a slice of nodes (flat.go); the language's query runs over
-// that slice in Go (match.go);
+// Package treesitter parses the text, into memory that vanishes with the analysis or, of
+// an open document, into a tree that is kept for the next edit (tree.go), and gives the
+// tree as one slice of nodes; package query runs the language's query over that slice;
 // the matches become symbols, imports and references (analyze.go); the same
 // nodes tell where to cut chunks (chunk.go).
 //
 // # Queries
 //
 // What a language's declarations look like is said in queries/NAME/facts.scm,
-// in tree-sitter's query language (the subset that query.go describes). A
+// in tree-sitter's query language (the subset that package query describes). A
 // language may use several such folders. The captures are:
 //
 //	definition.KIND  a declaration, KIND being one of the Kind constants

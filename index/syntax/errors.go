@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"quarry/index/lang"
+	"quarry/index/syntax/treesitter"
 )
 
 // ErrorCount is the number of places the parser could not parse or had to make
@@ -16,7 +17,7 @@ func (t *Tree) ErrorCount() (n int, ok bool) {
 		return 0, false
 	}
 	defer tree.Close()
-	return tree.countErrors(), true
+	return tree.CountErrors(), true
 }
 
 // Fault is a place that the parser could not make sense of.
@@ -42,7 +43,7 @@ func Faults(language string, src []byte) (list []Fault, ok bool) {
 		return nil, false
 	}
 	defer tree.Close()
-	if tree.countErrors() == 0 {
+	if tree.CountErrors() == 0 {
 		return nil, true
 	}
 	nodes, release := tree.Nodes()
@@ -51,15 +52,15 @@ func Faults(language string, src []byte) (list []Fault, ok bool) {
 	lines, name := newLineTable(src), symbolNames(t.language)
 	for i := 0; i < len(nodes); i++ {
 		n := &nodes[i]
-		if n.symbol != symbolError && !n.missing {
+		if n.Symbol != treesitter.SymbolError && !n.Missing {
 			continue
 		}
-		f := Fault{Span: lines.span(n.start, n.end)}
-		if n.missing {
-			f.Missing = name(n.symbol)
+		f := Fault{Span: lines.span(n.Start, n.End)}
+		if n.Missing {
+			f.Missing = name(n.Symbol)
 		}
 		list = append(list, f)
-		i = int(n.next) - 1
+		i = int(n.Next) - 1
 	}
 	return list, true
 }

@@ -21,13 +21,13 @@ func TestFlattenEqualsBinding(t *testing.T) {
 				return // read by lines
 			}
 			src = append(src, "\n( \" broken {"...)
-			tree := parse(l, nil, src, parseLimit(len(src)))
-			defer tree.close()
+			tree := l.grammar.Parse(nil, src, parseLimit(len(src)))
+			defer tree.Close()
 			want := bindingTree(t, l, src)
 			defer want.Close()
-			nodes, release := flatten(tree)
+			nodes, release := tree.Nodes()
 			defer release()
-			once, releaseOnce := parseFlat(l, src)
+			once, releaseOnce := l.grammar.Nodes(src, parseLimit(len(src)))
 			defer releaseOnce()
 			if !slices.Equal(once, nodes) {
 				t.Error("parsed into an arena the text has other nodes")
@@ -43,10 +43,10 @@ func TestFlattenEqualsBinding(t *testing.T) {
 // bindingTree is the tree that the binding makes of a text, by the grammar as it came.
 func bindingTree(t *testing.T, l *language, src []byte) *sitter.Tree {
 	t.Helper()
-	defer l.enter()()
+	l.grammar.Nodes(nil, parseLimit(0)) // leaves a scanner that all texts share at its beginning
 	p := sitter.NewParser()
 	defer p.Close()
-	p.SetLanguage(l.grammar())
+	p.SetLanguage(l.grammar.Language())
 	tree, err := p.ParseCtx(context.Background(), nil, src) // one that is cancelled would spoil the binding
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +98,8 @@ func compareNode(t *testing.T, l *language, nodes []node, i int, want *sitter.No
 		t.Fatalf("the flattened tree ends before %s", want)
 	}
 	n := nodes[i]
-	if n.start != want.StartByte() || n.end != want.EndByte() || sitter.Symbol(n.symbol) != want.Symbol() ||
-		n.missing != want.IsMissing() || n.extra != want.IsExtra() || l.facts.query.isNamed(n.symbol) != want.IsNamed() {
+	if n.Start != want.StartByte() || n.End != want.EndByte() || sitter.Symbol(n.Symbol) != want.Symbol() ||
+		n.Missing != want.IsMissing() || n.Extra != want.IsExtra() || l.facts.query.IsNamed(n.Symbol) != want.IsNamed() {
 		t.Fatalf("node %d is %+v, the binding says %s at %d-%d", i, n, want.Type(), want.StartByte(), want.EndByte())
 	}
 	next, previous := i+1, 0
@@ -111,17 +111,17 @@ func compareNode(t *testing.T, l *language, nodes []node, i int, want *sitter.No
 		} else {
 			cursor.GoToNextSibling()
 		}
-		if next < len(nodes) && l.grammar().FieldName(int(nodes[next].field)) != cursor.CurrentFieldName() {
-			t.Fatalf("node %d fills the field %d, want %q", next, nodes[next].field, cursor.CurrentFieldName())
+		if next < len(nodes) && l.grammar.Language().FieldName(int(nodes[next].Field)) != cursor.CurrentFieldName() {
+			t.Fatalf("node %d fills the field %d, want %q", next, nodes[next].Field, cursor.CurrentFieldName())
 		}
-		if next < len(nodes) && (int(nodes[next].parent) != i || int(nodes[next].previous) != previous) {
-			t.Fatalf("node %d has parent %d and previous %d, want %d and %d", next, nodes[next].parent, nodes[next].previous, i, previous)
+		if next < len(nodes) && (int(nodes[next].Parent) != i || int(nodes[next].Previous) != previous) {
+			t.Fatalf("node %d has parent %d and previous %d, want %d and %d", next, nodes[next].Parent, nodes[next].Previous, i, previous)
 		}
 		previous = next
 		next = compareNode(t, l, nodes, next, want.Child(c))
 	}
-	if int(n.next) != next {
-		t.Fatalf("node %d ends before %d, want %d", i, n.next, next)
+	if int(n.Next) != next {
+		t.Fatalf("node %d ends before %d, want %d", i, n.Next, next)
 	}
 	return next
 }

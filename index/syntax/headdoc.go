@@ -10,7 +10,7 @@ import (
 // largest type.
 func (a *analysis) headDoc(f *File) string {
 	if a.fileDoc != none {
-		return cleanDoc(a.src[a.nodes[a.fileDoc].start:a.nodes[a.fileDoc].end])
+		return cleanDoc(a.src[a.nodes[a.fileDoc].Start:a.nodes[a.fileDoc].End])
 	}
 	if contentOf(f.Language) == ContentDoc {
 		return firstParagraph(stripHeading(withoutFrontMatter(a.src)))
@@ -21,18 +21,18 @@ func (a *analysis) headDoc(f *File) string {
 		}
 	}
 	var blocks []piece
-	for i := uint32(1); i < uint32(len(a.nodes)); i = a.nodes[i].next {
+	for i := uint32(1); i < uint32(len(a.nodes)); i = a.nodes[i].Next {
 		n := &a.nodes[i]
 		if a.marks[i] != roleComment {
-			if n.start < n.end && a.query.query.isNamed(n.symbol) && len(blocks) > 0 || n.end-n.start > 20 {
+			if n.Start < n.End && a.query.query.IsNamed(n.Symbol) && len(blocks) > 0 || n.End-n.Start > 20 {
 				break
 			}
 			continue
 		}
-		if last := len(blocks) - 1; last >= 0 && bytes.Count(a.src[blocks[last].end:n.start], []byte("\n")) <= 1 {
-			blocks[last].end = n.end
+		if last := len(blocks) - 1; last >= 0 && bytes.Count(a.src[blocks[last].end:n.Start], []byte("\n")) <= 1 {
+			blocks[last].end = n.End
 		} else {
-			blocks = append(blocks, piece{n.start, n.end})
+			blocks = append(blocks, piece{n.Start, n.End})
 		}
 	}
 	for _, b := range blocks {

@@ -10,7 +10,7 @@ func (a *analysis) nestHeadings(f *File) {
 	section := -1 // the grammar's symbol of one
 	for i := range a.declarations {
 		if d := &a.declarations[i]; a.underlined(d) {
-			section = int(a.nodes[a.nodes[d.node].parent].symbol)
+			section = int(a.nodes[a.nodes[d.node].Parent].Symbol)
 			break
 		}
 	}
@@ -50,13 +50,13 @@ func (a *analysis) nestHeadings(f *File) {
 
 // underlined tells whether a heading is: its name is its own, not its first line's.
 func (a *analysis) underlined(d *declaration) bool {
-	return d.kind == KindSection && a.nodes[d.name].parent == d.node
+	return d.kind == KindSection && a.nodes[d.name].Parent == d.node
 }
 
 // directlyIn tells whether all that a node stands in are sections.
 func (a *analysis) directlyIn(node uint32, section uint16) bool {
-	for p := a.nodes[node].parent; p != 0; p = a.nodes[p].parent {
-		if a.nodes[p].symbol != section {
+	for p := a.nodes[node].Parent; p != 0; p = a.nodes[p].Parent {
+		if a.nodes[p].Symbol != section {
 			return false
 		}
 	}
@@ -64,7 +64,7 @@ func (a *analysis) directlyIn(node uint32, section uint16) bool {
 }
 
 func (a *analysis) headingLevel(d *declaration) int {
-	text := a.src[a.nodes[d.node].start:a.nodes[d.node].end]
+	text := a.src[a.nodes[d.node].Start:a.nodes[d.node].End]
 	if !a.underlined(d) {
 		text = bytes.TrimLeft(text, " ")
 		return len(text) - len(bytes.TrimLeft(text, "#"))

@@ -8,26 +8,26 @@ func adoptFollowers(nodes []node, heads []uint16) {
 	if len(nodes) == 0 {
 		return
 	}
-	for i := uint32(1); i < nodes[0].next; i = nodes[i].next {
-		if !slices.Contains(heads, nodes[i].symbol) {
+	for i := uint32(1); i < nodes[0].Next; i = nodes[i].Next {
+		if !slices.Contains(heads, nodes[i].Symbol) {
 			continue
 		}
 		previous := uint32(0) // the last child
-		for c := i + 1; c < nodes[i].next; c = nodes[c].next {
+		for c := i + 1; c < nodes[i].Next; c = nodes[c].Next {
 			previous = c
 		}
 		var blank []uint32 // comments and line ends that are i's if more follows
-		for at := nodes[i].next; at < nodes[0].next && !slices.Contains(heads, nodes[at].symbol); at = nodes[at].next {
-			if blank = append(blank, at); nodes[at].extra || nodes[at].start == nodes[at].end {
+		for at := nodes[i].Next; at < nodes[0].Next && !slices.Contains(heads, nodes[at].Symbol); at = nodes[at].Next {
+			if blank = append(blank, at); nodes[at].Extra || nodes[at].Start == nodes[at].End {
 				continue
 			}
 			for _, c := range blank {
-				nodes[c].parent, nodes[c].previous, previous = i, previous, c
+				nodes[c].Parent, nodes[c].Previous, previous = i, previous, c
 			}
-			nodes[i].next, nodes[i].end, blank = nodes[at].next, nodes[at].end, blank[:0]
+			nodes[i].Next, nodes[i].End, blank = nodes[at].Next, nodes[at].End, blank[:0]
 		}
-		if after := nodes[i].next; after < nodes[0].next {
-			nodes[after].previous = i
+		if after := nodes[i].Next; after < nodes[0].Next {
+			nodes[after].Previous = i
 		}
 	}
 }

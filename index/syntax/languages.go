@@ -111,7 +111,7 @@ func languageFor(name string) *language {
 	}
 	l.load.Do(func() {
 		if err := l.grammar.Load(); err != nil {
-			panic(fmt.Sprintf("syntax: %s: %v", name, err)) // TestEveryScannerIsGuarded loads them all
+			return // read by its lines then; TestEveryScannerIsGuarded loads them all
 		}
 		g := query.NewGrammar(l.grammar.Language())
 		q, err := query.Compile(g, l.source())
@@ -125,6 +125,9 @@ func languageFor(name string) *language {
 		}
 		l.facts.heads = g.Symbols[l.head]
 	})
+	if l.facts == nil {
+		return nil
+	}
 	return l
 }
 

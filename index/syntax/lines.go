@@ -44,3 +44,8 @@ func (t lineTable) end(line uint32, size int) uint32 {
 func (t lineTable) span(start, end uint32) Span {
 	return Span{Start: start, End: end, StartLine: t.line(start), EndLine: t.line(max(end, start+1) - 1)}
 }
+
+// isWordByte reports whether c is of a word: all above ASCII are.
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}

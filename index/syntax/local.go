@@ -125,15 +125,15 @@ type scopes struct {
 	field    func(field uint16) string
 }
 
-func (s *scopes) kind(i uint32) string { return s.name(s.nodes[i].symbol) }
+func (s *scopes) kind(i uint32) string { return s.name(s.nodes[i].Symbol) }
 
-func (s *scopes) text(i uint32) string { return string(s.src[s.nodes[i].start:s.nodes[i].end]) }
+func (s *scopes) text(i uint32) string { return string(s.src[s.nodes[i].Start:s.nodes[i].End]) }
 
 // isNamed says whether a node fills one of the fields that a table has for its
 // parent.
 func (s *scopes) isNamed(i uint32, table map[string][]string) bool {
-	fields := table[s.kind(s.nodes[i].parent)]
-	f := s.field(s.nodes[i].field)
+	fields := table[s.kind(s.nodes[i].Parent)]
+	f := s.field(s.nodes[i].Field)
 	return slices.Contains(fields, f) || slices.Contains(fields, "*") && f != "type" && f != "value"
 }
 
@@ -162,7 +162,7 @@ func (s *scopes) find(at int, file *File) (*Local, error) {
 	}
 	lines := newLineTable(s.src)
 	for _, i := range places {
-		l.Places = append(l.Places, lines.span(s.nodes[i].start, s.nodes[i].end))
+		l.Places = append(l.Places, lines.span(s.nodes[i].Start, s.nodes[i].End))
 	}
 	return l, nil
 }
@@ -170,7 +170,7 @@ func (s *scopes) find(at int, file *File) (*Local, error) {
 func (s *scopes) identifierAt(at int) (leaf uint32, ok bool) {
 	for i := range s.nodes {
 		n := &s.nodes[i]
-		if int(n.start) <= at && at <= int(n.end) && n.next == uint32(i)+1 && s.kind(uint32(i)) == "identifier" {
+		if int(n.Start) <= at && at <= int(n.End) && n.Next == uint32(i)+1 && s.kind(uint32(i)) == "identifier" {
 			return uint32(i), true
 		}
 	}
@@ -179,11 +179,11 @@ func (s *scopes) identifierAt(at int) (leaf uint32, ok bool) {
 
 // outermostFunction is the function around a node that no other is around.
 func (s *scopes) outermostFunction(i uint32) (scope uint32, ok bool) {
-	for p := s.nodes[i].parent; ; p = s.nodes[p].parent {
+	for p := s.nodes[i].Parent; ; p = s.nodes[p].Parent {
 		if functionNodes[s.kind(p)] {
 			scope, ok = p, true
 		}
-		if p == s.nodes[p].parent {
+		if p == s.nodes[p].Parent {
 			return scope, ok
 		}
 	}
@@ -196,7 +196,7 @@ func (l *Local) declaredOutside(file *File, scope node, language string) error {
 	for _, d := range file.Symbols {
 		l.Taken[d.Name] = true
 		member := d.Kind == KindField || d.Kind == KindMethod
-		inside := d.NameSpan.Start >= scope.start && d.NameSpan.End <= scope.end
+		inside := d.NameSpan.Start >= scope.Start && d.NameSpan.End <= scope.End
 		if d.Name == l.Name && !inside && (bare || !member) {
 			return fmt.Errorf("%s is declared outside of the function, too, at line %d", l.Name, d.NameSpan.StartLine)
 		}
@@ -218,10 +218,10 @@ func (l *Local) declaredOutside(file *File, scope node, language string) error {
 // places are the nodes that mean the local name; the other names are put into
 // Taken.
 func (s *scopes) places(scope uint32, l *Local) (places []uint32, err error) {
-	end := s.nodes[scope].next
+	end := s.nodes[scope].Next
 	for i := scope; i < end; i++ {
-		kind, parent := s.kind(i), s.nodes[i].parent
-		leaf := s.nodes[i].next == i+1
+		kind, parent := s.kind(i), s.nodes[i].Parent
+		leaf := s.nodes[i].Next == i+1
 		if !leaf || !strings.HasSuffix(kind, "identifier") && !strings.HasPrefix(kind, "shorthand") {
 			if leaf && s.language == "rust" && strings.Contains(kind, "string") && strings.Contains(s.text(i), "{"+l.Name) {
 				return nil, fmt.Errorf("%s stands in a format string", l.Name)
@@ -233,13 +233,13 @@ func (s *scopes) places(scope uint32, l *Local) (places []uint32, err error) {
 			continue
 		}
 		switch {
-		case unclear[kind] || unclear[s.kind(parent)] || s.kind(parent) == "literal_element" && s.nodes[parent].previous == 0:
-			return nil, fmt.Errorf("%s may be the name of a member at line %d", l.Name, 1+strings.Count(string(s.src[:s.nodes[i].start]), "\n"))
+		case unclear[kind] || unclear[s.kind(parent)] || s.kind(parent) == "literal_element" && s.nodes[parent].Previous == 0:
+			return nil, fmt.Errorf("%s may be the name of a member at line %d", l.Name, 1+strings.Count(string(s.src[:s.nodes[i].Start]), "\n"))
 		case kind != "identifier" || s.isNamed(i, elsewhere):
-		case s.field(s.nodes[i].field) == "name" && functionNodes[s.kind(parent)],
+		case s.field(s.nodes[i].Field) == "name" && functionNodes[s.kind(parent)],
 			s.kind(parent) == "function_declarator":
 			return nil, fmt.Errorf("%s is the name of a function, too", l.Name)
-		case s.kind(parent) == "token_tree" && s.nodes[i].start > 0 && s.src[s.nodes[i].start-1] == '.':
+		case s.kind(parent) == "token_tree" && s.nodes[i].Start > 0 && s.src[s.nodes[i].Start-1] == '.':
 			// a member within a macro, which has no syntax of its own
 		default:
 			places = append(places, i)
@@ -250,10 +250,10 @@ func (s *scopes) places(scope uint32, l *Local) (places []uint32, err error) {
 
 // binder is the node that makes a name the binding one, 0 if it only uses it.
 func (s *scopes) binder(i uint32) uint32 {
-	for ; s.nodes[i].parent != i; i = s.nodes[i].parent {
+	for ; s.nodes[i].Parent != i; i = s.nodes[i].Parent {
 		switch {
 		case s.isNamed(i, binders):
-			return s.nodes[i].parent
+			return s.nodes[i].Parent
 		case !s.isNamed(i, carriers):
 			return 0
 		}
@@ -278,12 +278,12 @@ func (s *scopes) allBound(places []uint32, scope uint32, l *Local) error {
 	}
 	for _, i := range places {
 		ok := slices.ContainsFunc(bound, func(b binding) bool {
-			inside := i >= b.block && i < s.nodes[b.block].next
+			inside := i >= b.block && i < s.nodes[b.block].Next
 			// What a comprehension yields stands before what it binds.
 			return inside && (b.at <= i || strings.HasSuffix(s.kind(b.block), "_comprehension") || s.kind(b.block) == "generator_expression")
 		})
 		if !ok {
-			return fmt.Errorf("%s is not bound in the function before line %d", l.Name, 1+strings.Count(string(s.src[:s.nodes[i].start]), "\n"))
+			return fmt.Errorf("%s is not bound in the function before line %d", l.Name, 1+strings.Count(string(s.src[:s.nodes[i].Start]), "\n"))
 		}
 	}
 	return nil
@@ -292,7 +292,7 @@ func (s *scopes) allBound(places []uint32, scope uint32, l *Local) error {
 // block is the node that ends the scope of what a binder binds. Python's blocks
 // end none.
 func (s *scopes) block(binder, scope uint32) uint32 {
-	for i := binder; i != scope; i = s.nodes[i].parent {
+	for i := binder; i != scope; i = s.nodes[i].Parent {
 		kind := s.kind(i)
 		if functionNodes[kind] || blockNodes[kind] && (s.language != "python" || strings.HasSuffix(kind, "_comprehension") || kind == "generator_expression") {
 			return i

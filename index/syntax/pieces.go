@@ -115,7 +115,7 @@ func commentRanges(nodes []node, marks []role) []piece {
 	var out []piece
 	for i, m := range marks {
 		if m == roleComment {
-			out = append(out, piece{nodes[i].start, nodes[i].end})
+			out = append(out, piece{nodes[i].Start, nodes[i].End})
 		}
 	}
 	return out

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/syntax/query"
+
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
@@ -13,7 +15,7 @@ import (
 // not know is a panic.
 func TestQueriesCompile(t *testing.T) {
 	for name, l := range languages {
-		q, err := compileQuery(newGrammar(l.grammar()), l.source())
+		q, err := query.Compile(query.NewGrammar(l.grammar.Language()), l.source())
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if _, err := newFactQuery(q); err != nil {
@@ -23,7 +25,7 @@ func TestQueriesCompile(t *testing.T) {
 }
 
 func TestQueryErrorsNameTheLine(t *testing.T) {
-	g := newGrammar(languages["go"].grammar())
+	g := query.NewGrammar(languages["go"].grammar.Language())
 	for src, want := range map[string]string{
 		"(comment) @comment\n(no_such_node)":                 "line 2: the grammar has no node (no_such_node)",
 		"(call_expression nofield: (_))":                     "line 1: the grammar has no field nofield",
@@ -36,12 +38,12 @@ func TestQueryErrorsNameTheLine(t *testing.T) {
 		"((comment) (comment))":                              "expected a predicate",
 		"(function_declaration !nofield name: (identifier))": "no field nofield",
 	} {
-		_, err := compileQuery(g, src)
+		_, err := query.Compile(g, src)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("compile %q: error %v, want one with %q", src, err, want)
 		}
 	}
-	if _, err := newFactQuery(&query{captures: []string{"nonsense"}}); err == nil {
+	if _, err := newFactQuery(&query.Query{Captures: []string{"nonsense"}}); err == nil {
 		t.Error("a capture without a meaning is accepted")
 	}
 }
@@ -61,28 +63,27 @@ func TestQueryEqualsCursor(t *testing.T) {
 			if name == "swift" {
 				text = withoutFunctions(text)
 			}
-			q, err := compileQuery(newGrammar(l.grammar()), text)
+			q, err := query.Compile(query.NewGrammar(l.grammar.Language()), text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tree := parse(l, nil, src, parseLimit(len(src)))
-			defer tree.close()
+			tree := l.grammar.Parse(nil, src, parseLimit(len(src)))
+			defer tree.Close()
 			bindings := bindingTree(t, l, src)
 			defer bindings.Close()
-			nodes, release := flatten(tree)
+			nodes, release := tree.Nodes()
 			defer release()
 
 			var got []string
-			m := matcher{query: q, nodes: nodes, src: src, found: func(pattern int, captures []capture) {
+			q.Match(nodes, src, func(pattern int, captures []query.Capture) {
 				var ranges []string
 				for _, c := range captures {
-					ranges = append(ranges, fmt.Sprintf("@%s %d-%d", q.captures[c.id], nodes[c.node].start, nodes[c.node].end))
+					ranges = append(ranges, fmt.Sprintf("@%s %d-%d", q.Captures[c.ID], nodes[c.Node].Start, nodes[c.Node].End))
 				}
 				slices.Sort(ranges)
-				got = append(got, fmt.Sprintf("line %d: %v", q.patterns[pattern].line, ranges))
-			}}
-			m.run()
-			want := cursorMatches(t, l, text, q, bindings, src)
+				got = append(got, fmt.Sprintf("pattern %d: %v", pattern, ranges))
+			})
+			want := cursorMatches(t, l, text, bindings, src)
 			slices.Sort(got)
 			got = slices.Compact(got)
 			if len(want) < 5 {
@@ -117,9 +118,9 @@ func withoutFunctions(text string) string {
 
 // cursorMatches runs each pattern of a query through the binding, with the
 // predicates the binding knows and #any-of? checked here.
-func cursorMatches(t *testing.T, l *language, text string, ours *query, tree *sitter.Tree, src []byte) []string {
+func cursorMatches(t *testing.T, l *language, text string, tree *sitter.Tree, src []byte) []string {
 	t.Helper()
-	q, err := sitter.NewQuery([]byte(text), l.grammar())
+	q, err := sitter.NewQuery([]byte(text), l.grammar.Language())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,6 @@ func cursorMatches(t *testing.T, l *language, text string, ours *query, tree *si
 			slices.Sort(out)
 			return slices.Compact(out)
 		}
-		p := ours.patterns[match.PatternIndex]
 		filtered := cursor.FilterPredicates(match, src)
 		if len(filtered.Captures) == 0 && len(match.Captures) > 0 || !holdsBesides(q, match, src) {
 			continue
@@ -144,7 +144,7 @@ func cursorMatches(t *testing.T, l *language, text string, ours *query, tree *si
 			ranges = append(ranges, fmt.Sprintf("@%s %d-%d", q.CaptureNameForId(c.Index), c.Node.StartByte(), c.Node.EndByte()))
 		}
 		slices.Sort(ranges)
-		out = append(out, fmt.Sprintf("line %d: %v", p.line, ranges))
+		out = append(out, fmt.Sprintf("pattern %d: %v", match.PatternIndex, ranges))
 	}
 }
 

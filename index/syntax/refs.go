@@ -28,7 +28,7 @@ func (a *analysis) addRefs(f *File) {
 				around = append(around, &a.declarations[next])
 			}
 		}
-		for len(around) > 0 && a.nodes[around[len(around)-1].outer].next <= uint32(node) {
+		for len(around) > 0 && a.nodes[around[len(around)-1].outer].Next <= uint32(node) {
 			around = around[:len(around)-1]
 		}
 		ref := Ref{Kind: refKinds[a.refs[r-1].role], From: -1, Span: a.refSpan(uint32(node))}
@@ -45,7 +45,7 @@ func (a *analysis) addRefs(f *File) {
 
 // refSpan is a node's, of an option with a value (COPY --from=build) the value's.
 func (a *analysis) refSpan(i uint32) Span {
-	start, end := a.nodes[i].start, a.nodes[i].end
+	start, end := a.nodes[i].Start, a.nodes[i].End
 	if text := a.src[start:end]; bytes.HasPrefix(text, []byte("--")) {
 		start += uint32(bytes.IndexByte(text, '=') + 1)
 	}
@@ -55,7 +55,7 @@ func (a *analysis) refSpan(i uint32) Span {
 // qualifier is the text of a node, or its last word where it is more than a
 // path: the "then" of a chained call.
 func (a *analysis) qualifier(i uint32) string {
-	text := a.src[a.nodes[i].start:a.nodes[i].end]
+	text := a.src[a.nodes[i].Start:a.nodes[i].End]
 	if len(text) > 64 || bytes.ContainsAny(text, "\n\r") {
 		text = bytes.TrimRight(text, ")]}> \t\r\n")
 		text = text[bytes.LastIndexFunc(text, func(r rune) bool { return r < 0x80 && !isWordByte(byte(r)) })+1:]

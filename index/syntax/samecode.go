@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"quarry/index/syntax/treesitter"
+
 	sitter "github.com/smacker/go-tree-sitter"
 )
 
@@ -39,11 +41,11 @@ func codeTokens(language string, src []byte) (tokens [][]byte, ok bool) {
 	for i := 0; i < len(nodes); i++ {
 		n := &nodes[i]
 		switch {
-		case n.extra && n.symbol != symbolError,
-			name(n.symbol) == "string" && n.parent != uint32(i) && name(nodes[n.parent].symbol) == "expression_statement":
-			i = int(n.next) - 1
-		case n.next == uint32(i)+1 && n.start < n.end:
-			tokens = append(tokens, src[n.start:n.end])
+		case n.Extra && n.Symbol != treesitter.SymbolError,
+			name(n.Symbol) == "string" && n.Parent != uint32(i) && name(nodes[n.Parent].Symbol) == "expression_statement":
+			i = int(n.Next) - 1
+		case n.Next == uint32(i)+1 && n.Start < n.End:
+			tokens = append(tokens, src[n.Start:n.End])
 		}
 	}
 	return tokens, true
@@ -53,7 +55,7 @@ func codeTokens(language string, src []byte) (tokens [][]byte, ok bool) {
 func symbolNames(language string) func(symbol uint16) string {
 	grammar := languages[language].grammar.Language()
 	return func(symbol uint16) string {
-		if symbol == symbolError {
+		if symbol == treesitter.SymbolError {
 			return "ERROR"
 		}
 		return grammar.SymbolName(sitter.Symbol(symbol))

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/index/syntax/treesitter"
 )
 
 // What follows a parse has no limit of time, so what it takes must grow no faster
@@ -86,7 +88,7 @@ func pumped(language string, src []byte) []shape {
 	if l == nil {
 		return nil
 	}
-	nodes, release := parseFlat(l, newTree(language, src, false).parsed)
+	nodes, release := l.grammar.Nodes(newTree(language, src, false).parsed, parseLimit(len(src)))
 	defer release()
 	name, shapes := symbolNames(language), map[string]shape{}
 	add := func(kind string, outer, inner uint16, from, to, end uint32, before, after string) {
@@ -102,16 +104,16 @@ func pumped(language string, src []byte) []shape {
 	whole := uint32(len(src))
 	for i := range nodes {
 		n, last := &nodes[i], map[uint16]uint32{}
-		for c := uint32(i) + 1; c < n.next; c = nodes[c].next {
-			if p, ok := last[nodes[c].symbol]; ok {
-				at := nodes[c].start
-				add("row of", n.symbol, nodes[c].symbol, at, at, whole, string(src[nodes[p].start:at]), "")
+		for c := uint32(i) + 1; c < n.Next; c = nodes[c].Next {
+			if p, ok := last[nodes[c].Symbol]; ok {
+				at := nodes[c].Start
+				add("row of", n.Symbol, nodes[c].Symbol, at, at, whole, string(src[nodes[p].Start:at]), "")
 			}
-			last[nodes[c].symbol] = c
+			last[nodes[c].Symbol] = c
 		}
-		for c := uint32(i) + 1; c < n.next; c++ {
-			if m := &nodes[c]; m.symbol == n.symbol {
-				add("nest of", n.symbol, nodes[m.parent].symbol, m.start, m.end, whole, string(src[n.start:m.start]), string(src[m.end:n.end]))
+		for c := uint32(i) + 1; c < n.Next; c++ {
+			if m := &nodes[c]; m.Symbol == n.Symbol {
+				add("nest of", n.Symbol, nodes[m.Parent].Symbol, m.Start, m.End, whole, string(src[n.Start:m.Start]), string(src[m.End:n.End]))
 				break
 			}
 		}
@@ -136,11 +138,9 @@ func effort(language, text string) (allocated, work int, ok bool) {
 		runtime.ReadMemStats(after)
 		return int(after.TotalAlloc - before.TotalAlloc), 0, true
 	}
-	tree := arenas.Get().(*arena)
-	defer arenas.Put(tree)
-	defer tree.reset()
-	nodes := tree.parse(l, newTree(language, src, false).parsed, 10_000+3*len(src)) // ten times what source takes
-	if nodes == nil || slices.ContainsFunc(nodes, func(n node) bool { return n.symbol == symbolError || n.missing }) {
+	nodes, release := l.grammar.Nodes(newTree(language, src, false).parsed, 10_000+3*len(src)) // ten times what source takes
+	defer release()
+	if nodes == nil || slices.ContainsFunc(nodes, func(n node) bool { return n.Symbol == treesitter.SymbolError || n.Missing }) {
 		return 0, 0, false
 	}
 	runtime.ReadMemStats(before)

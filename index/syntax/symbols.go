@@ -39,7 +39,7 @@ func (a *analysis) widenToWraps() {
 	for i := range a.declarations {
 		if d := &a.declarations[i]; d.node != last {
 			last = d.node
-			if p := a.nodes[d.node].parent; a.marks[p] == roleWrap {
+			if p := a.nodes[d.node].Parent; a.marks[p] == roleWrap {
 				inside[p]++
 			}
 		}
@@ -50,7 +50,7 @@ func (a *analysis) widenToWraps() {
 			d.outer = a.declarations[i-1].outer
 			continue
 		}
-		for p := a.nodes[d.outer].parent; a.marks[p] == roleWrap && inside[p] <= 1 && p != d.outer; p = a.nodes[p].parent {
+		for p := a.nodes[d.outer].Parent; a.marks[p] == roleWrap && inside[p] <= 1 && p != d.outer; p = a.nodes[p].Parent {
 			d.outer = p
 		}
 	}
@@ -70,7 +70,7 @@ func (a *analysis) addSymbols(f *File) {
 		d := &a.declarations[i]
 		for len(around) > 0 {
 			top := around[len(around)-1].node
-			if top != d.node && d.node < a.nodes[top].next {
+			if top != d.node && d.node < a.nodes[top].Next {
 				break
 			}
 			around = around[:len(around)-1]
@@ -101,7 +101,7 @@ func (a *analysis) addSymbols(f *File) {
 			doc = "" // the head of the file, not of the package
 		}
 		if d.doc != none {
-			doc = cleanDoc(a.src[a.nodes[d.doc].start:a.nodes[d.doc].end])
+			doc = cleanDoc(a.src[a.nodes[d.doc].Start:a.nodes[d.doc].End])
 		}
 		span := a.span(d.outer)
 		if start < span.Start {
@@ -126,8 +126,8 @@ func (a *analysis) container(d *declaration) string {
 		return d.given
 	}
 	n := a.nodes[d.container]
-	if name := a.nodes[d.name].start; n.start < name && name < n.end {
-		n.end = name
+	if name := a.nodes[d.name].Start; n.Start < name && name < n.End {
+		n.End = name
 	}
 	path := a.textEnd(n)
 	if open := strings.IndexByte(path, '<'); open > 0 {
@@ -178,15 +178,15 @@ func (a *analysis) adoptScopes(f *File) {
 // leading returns where a declaration starts with the comments and attributes
 // right above it, and the text of those comments.
 func (a *analysis) leading(outer uint32) (start uint32, doc string) {
-	start = a.nodes[outer].start
+	start = a.nodes[outer].Start
 	first, last := start, start // of the comments
 	for at := outer; ; {
-		before := a.nodes[at].previous
+		before := a.nodes[at].Previous
 		if before == 0 {
 			// The comment above the first member may be a sibling of the body
 			// that starts with the member.
-			parent := a.nodes[at].parent
-			if parent == at || a.nodes[parent].start != a.nodes[at].start {
+			parent := a.nodes[at].Parent
+			if parent == at || a.nodes[parent].Start != a.nodes[at].Start {
 				break
 			}
 			at = parent
@@ -198,22 +198,22 @@ func (a *analysis) leading(outer uint32) (start uint32, doc string) {
 			if !a.directlyAbove(n, start) {
 				break
 			}
-			start = n.start
+			start = n.Start
 			if mark == roleComment {
 				if first == last {
-					last = n.end
+					last = n.End
 				}
-				first = n.start
+				first = n.Start
 			}
-		} else if n.start < n.end { // blank ones are line ends in some grammars
+		} else if n.Start < n.End { // blank ones are line ends in some grammars
 			if at = a.commentAtEnd(at); at == none || !a.directlyAbove(&a.nodes[at], start) {
 				break
 			}
 			n = &a.nodes[at]
-			if start = n.start; first == last {
-				last = n.end
+			if start = n.Start; first == last {
+				last = n.End
 			}
-			first = n.start
+			first = n.Start
 		}
 	}
 	if first == last {
@@ -225,10 +225,10 @@ func (a *analysis) leading(outer uint32) (start uint32, doc string) {
 // commentAtEnd returns the comment that is the last thing in a node, none if
 // there is none: some grammars give it to the declaration before it.
 func (a *analysis) commentAtEnd(i uint32) uint32 {
-	for end := a.nodes[i].end; ; {
+	for end := a.nodes[i].End; ; {
 		child := uint32(none)
-		for c := i + 1; c < a.nodes[i].next; c = a.nodes[c].next {
-			if a.nodes[c].end == end && a.nodes[c].start < end {
+		for c := i + 1; c < a.nodes[i].Next; c = a.nodes[c].Next {
+			if a.nodes[c].End == end && a.nodes[c].Start < end {
 				child = c
 			}
 		}
@@ -242,9 +242,9 @@ func (a *analysis) commentAtEnd(i uint32) uint32 {
 // directlyAbove tells whether n has its lines for itself and ends on the line
 // above start.
 func (a *analysis) directlyAbove(n *node, start uint32) bool {
-	between := bytes.TrimRight(a.src[n.start:start], " \t\r\n")
-	gap := a.src[n.start+uint32(len(between)) : start]
-	return bytes.Count(gap, []byte("\n")) <= 1 && startsLine(a.src, n.start)
+	between := bytes.TrimRight(a.src[n.Start:start], " \t\r\n")
+	gap := a.src[n.Start+uint32(len(between)) : start]
+	return bytes.Count(gap, []byte("\n")) <= 1 && startsLine(a.src, n.Start)
 }
 
 // startsLine tells whether only blanks stand before a byte on its line. It reads no
@@ -268,25 +268,25 @@ const (
 // signature is the text from the declaration's start to its body, without the
 // comments in between.
 func (a *analysis) signature(d *declaration) string {
-	end := a.nodes[d.node].end
+	end := a.nodes[d.node].End
 	if d.body != none {
-		end = a.nodes[d.body].start
+		end = a.nodes[d.body].Start
 	} else if d.kind == KindSection {
-		end = min(end, a.lines.end(a.lines.line(a.nodes[d.name].end), len(a.src)))
+		end = min(end, a.lines.end(a.lines.line(a.nodes[d.name].End), len(a.src)))
 	}
 	var text []byte
-	at := min(a.nodes[d.outer].start, end)
+	at := min(a.nodes[d.outer].Start, end)
 	end = min(end, at+readSignature)
 	skip := func(i uint32) {
-		if n := &a.nodes[i]; n.start >= at && n.start < end {
-			text = append(text, a.src[at:n.start]...)
-			at = min(n.end, end)
+		if n := &a.nodes[i]; n.Start >= at && n.Start < end {
+			text = append(text, a.src[at:n.Start]...)
+			at = min(n.End, end)
 		}
 	}
 	first, _ := slices.BinarySearch(a.comments, d.outer)
 	doc := d.doc
 	for _, i := range a.comments[first:] {
-		if i >= a.nodes[d.outer].next || a.nodes[i].start >= end {
+		if i >= a.nodes[d.outer].Next || a.nodes[i].Start >= end {
 			break
 		}
 		if doc < i {
@@ -301,7 +301,7 @@ func (a *analysis) signature(d *declaration) string {
 	}
 	text = append(text, a.src[at:end]...)
 	signature, name := foldSignature(text), a.text(d.name)
-	if d.body != none && a.nodes[d.name].start > a.nodes[d.body].start && !strings.Contains(signature, name) {
+	if d.body != none && a.nodes[d.name].Start > a.nodes[d.body].Start && !strings.Contains(signature, name) {
 		signature += " … " + name // a C typedef has its name after the body
 	}
 	return a.intern([]byte(signature))
@@ -310,13 +310,13 @@ func (a *analysis) signature(d *declaration) string {
 // nameSpan is a name's without the quotes or the colon of a string or symbol, and
 // of C++'s "operator bool() const" the first two words.
 func (a *analysis) nameSpan(i uint32) Span {
-	text := a.src[a.nodes[i].start:a.nodes[i].end]
+	text := a.src[a.nodes[i].Start:a.nodes[i].End]
 	inner := bytes.TrimLeft(text, "\"'`:")
-	end := a.nodes[i].end - uint32(len(inner)-len(bytes.TrimRight(inner, "\"'`:")))
+	end := a.nodes[i].End - uint32(len(inner)-len(bytes.TrimRight(inner, "\"'`:")))
 	if before, _, ok := bytes.Cut(inner, []byte("(")); ok && bytes.HasPrefix(before, []byte("operator ")) {
 		if before = bytes.TrimRight(before, " "); len(before) > len("operator") {
-			end = a.nodes[i].end - uint32(len(inner)-len(before))
+			end = a.nodes[i].End - uint32(len(inner)-len(before))
 		}
 	}
-	return a.lines.span(a.nodes[i].end-uint32(len(inner)), end)
+	return a.lines.span(a.nodes[i].End-uint32(len(inner)), end)
 }

@@ -169,11 +169,11 @@ func (t *Tree) parse(old *treesitter.Tree, whole bool) {
 func trimNodes(nodes []node, src []byte) {
 	for i := range nodes {
 		n := &nodes[i]
-		for n.start < n.end && isSpace(src[n.start]) {
-			n.start++
+		for n.Start < n.End && isSpace(src[n.Start]) {
+			n.Start++
 		}
-		for n.start < n.end && isSpace(src[n.end-1]) {
-			n.end--
+		for n.Start < n.End && isSpace(src[n.End-1]) {
+			n.End--
 		}
 	}
 }

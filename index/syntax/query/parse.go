@@ -52,20 +52,20 @@ func (p *queryParser) take(c byte) bool {
 
 func (p *queryParser) identifier() string {
 	start := p.pos
-	for p.pos < len(p.src) && (isWordByte(p.src[p.pos]) || p.src[p.pos] == '.' || p.src[p.pos] == '-') {
+	for p.pos < len(p.src) && (isNameByte(p.src[p.pos]) || p.src[p.pos] == '.' || p.src[p.pos] == '-') {
 		p.pos++
 	}
 	return p.src[start:p.pos]
 }
 
-func isWordByte(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+func isNameByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 // topLevel reads one pattern; predicates may stand in its parentheses or, as
 // tree-sitter has it, in a group around it: ((node) @x (#eq? @x "y")).
-func (p *queryParser) topLevel(line int) error {
-	p.query.patterns = append(p.query.patterns, pattern{line: line})
+func (p *queryParser) topLevel() error {
+	p.query.patterns = append(p.query.patterns, pattern{})
 	at := p.pos
 	if p.take('(') && p.peek() == '(' {
 		root, err := p.step()

@@ -38,7 +38,6 @@ type Query struct {
 type pattern struct {
 	root       step
 	predicates []predicate
-	line       int // in the query's source, for messages
 }
 
 // step is the pattern of one node.
@@ -106,8 +105,7 @@ func NewGrammar(language *sitter.Language) *Grammar {
 func Compile(g *Grammar, src string) (*Query, error) {
 	p := &queryParser{src: src, grammar: g, query: &Query{named: g.named}}
 	for p.skipSpace(); p.pos < len(p.src); p.skipSpace() {
-		line := p.line()
-		if err := p.topLevel(line); err != nil {
+		if err := p.topLevel(); err != nil {
 			return nil, fmt.Errorf("query line %d: %w", p.line(), err)
 		}
 	}

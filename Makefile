@@ -1,4 +1,4 @@
-# Everything a person or CI runs. `make help` lists the targets.
+# Everything a user or CI runs. `make help` lists the targets.
 GO      ?= go
 TAGS    := sqlite_fts5
 # The longest package takes 100 seconds on two cores; ten minutes are too few for a loaded machine.

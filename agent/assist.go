@@ -1,6 +1,6 @@
 package agent
 
-// Place is a byte range of a document's text, as it was when the person asked.
+// Place is a byte range of a document's text, as it was when the user asked.
 type Place struct {
 	Document Document
 	// Start and End lie in Document.Text on character boundaries.
@@ -18,7 +18,7 @@ const (
 	SeverityHint        Severity = "hint"
 )
 
-// Problem is a diagnostic, from any tool, that a person wants explained or fixed.
+// Problem is a diagnostic, from any tool, that a user wants explained or fixed.
 type Problem struct {
 	Place
 	Severity Severity
@@ -58,16 +58,16 @@ const (
 	Free Refactoring = "free"
 )
 
-// Selection is code that a person wants changed.
+// Selection is code that a user wants changed.
 type Selection struct {
 	Place
 	Kind Refactoring
-	// Goal is the person's wish in their words, for Free; for Rename the new
+	// Goal is the user's wish in their words, for Free; for Rename the new
 	// name, "" if quarry is to find one.
 	Goal string
 }
 
-// Question is what a person asks about the workspace.
+// Question is what a user asks about the workspace.
 type Question struct {
 	Text string
 	// About is what the question is about: a selection, or a whole document if

@@ -16,7 +16,7 @@ const MaxResultBytes = 200_000
 type Envelope struct {
 	OK bool `json:"ok"`
 	// Data is the tool's own answer, null if there is none. A write that waits
-	// for the person has data though OK is false: the staged proposal.
+	// for the user has data though OK is false: the staged proposal.
 	Data  json.RawMessage `json:"data"`
 	Error *Failure        `json:"error"`
 	Meta  Meta            `json:"meta"`

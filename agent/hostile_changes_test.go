@@ -19,7 +19,7 @@ import (
 	"quarry/agent/toolcall"
 )
 
-// A confirmation is for the change that was shown to the person, not for what the
+// A confirmation is for the change that was shown to the user, not for what the
 // document has become, nor for another diff.
 func TestHostileTokens(t *testing.T) {
 	l := newLair(t)
@@ -60,7 +60,7 @@ func TestHostileTokens(t *testing.T) {
 	token = mint(stage())
 	path := filepath.Join(l.root, "main.go")
 	l.space.DidOpen(path, "package main\n\nfunc main() {}\n\nvar typed = 1\n")
-	try("after the person typed on", "good()", token, agent.PermissionDenied)
+	try("after the user typed on", "good()", token, agent.PermissionDenied)
 	l.space.DidClose(path)
 
 	token = mint(stage())
@@ -159,7 +159,7 @@ func TestHostileFilesInTheLoop(t *testing.T) {
 	}
 }
 
-// Only the protocol's side, which hears the person's yes, may mint tokens.
+// Only the protocol's side, which hears the user's yes, may mint tokens.
 func TestOnlyTheEditorsSideMints(t *testing.T) {
 	var minting []string
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -189,7 +189,7 @@ func TestOnlyTheEditorsSideMints(t *testing.T) {
 	}
 	for _, path := range minting {
 		if !strings.HasPrefix(path, "../lsp/") {
-			t.Errorf("%s mints confirmation tokens; only lsp may, where the person confirms", path)
+			t.Errorf("%s mints confirmation tokens; only lsp may, where the user confirms", path)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // A model that does nothing but try: any tool, any path, any diff, with tokens
-// that it guessed, was given for something else, or has used before. The person
+// that it guessed, was given for something else, or has used before. The user
 // confirms some of what it proposes, and then it even gets the token.
 func TestHostileModel(t *testing.T) {
 	l := newLair(t)

@@ -22,7 +22,7 @@ import (
 
 // The hostile suite: whatever a model is made to write, and whatever files say,
 // nothing outside of the workspace and nothing withheld is read, and nothing is
-// changed that the person did not confirm. bench/assist.md has its figures.
+// changed that the user did not confirm. bench/assist.md has its figures.
 
 var attempts = flag.Int("attempts", 2000, "calls that the hostile model makes")
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Document is the text of one file as the person sees it: the editor's buffer if
+// Document is the text of one file as the user sees it: the editor's buffer if
 // the file is open there, else what is on disk.
 type Document struct {
 	// Path is absolute, with the system's separators.
@@ -45,18 +45,18 @@ type FileChange struct {
 // Confidence is how far a proposal is to be trusted.
 type Confidence string
 
-// The confidences, as the person reads them.
+// The confidences, as the user reads them.
 const (
 	Low    Confidence = "low"
 	Medium Confidence = "medium"
 	High   Confidence = "high"
 )
 
-// Proposal is a change that a person may confirm.
+// Proposal is a change that a user may confirm.
 type Proposal struct {
 	// Title is one line that says what it does.
 	Title string
-	// Reason is one to three sentences for the person.
+	// Reason is one to three sentences for the user.
 	Reason string
 	Files  []FileChange
 	// Diff is the change as a unified diff, made from Files.
@@ -66,7 +66,7 @@ type Proposal struct {
 }
 
 // Digest identifies what a proposal does: two with the same digest change the same
-// texts in the same way and show the person the same diff.
+// texts in the same way and show the user the same diff.
 type Digest [sha256.Size]byte
 
 // Digest is the proposal's digest. Title, reason, confidence and citations are

@@ -254,7 +254,7 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 		return reply{}, err
 	}
 	r := b.entries(answer, wordsOf(args.Query, &q), answerLines, false)
-	// Whether a model may judge results is for the person to set, not for a model.
+	// Whether a model may judge results is for the user to set, not for a model.
 	if args.UseReranker && !slices.Contains(answer.Backend, workspace.BackendReranker) {
 		r.warn("no reranker judged these; they are in the order of the search")
 	}

@@ -20,11 +20,11 @@ var ErrNotStaged = errors.New("this proposal is not waiting any more: it was app
 
 // ErrNotConfirmed says that a token does not allow this change. It does not say
 // why, so that nothing is learned by trying.
-var ErrNotConfirmed = errors.New("the confirmation token does not allow this change: tokens are for one use, within 60 seconds, for one change in one workspace; propose the change without a token and let the person confirm it")
+var ErrNotConfirmed = errors.New("the confirmation token does not allow this change: tokens are for one use, within 60 seconds, for one change in one workspace; propose the change without a token and let the user confirm it")
 
-// Staging keeps proposals until the person decides. Whoever stages gets an id,
+// Staging keeps proposals until the user decides. Whoever stages gets an id,
 // which allows nothing. Mint turns an id into a token that allows one application
-// of that proposal; only the code that has just heard the person's yes may call
+// of that proposal; only the code that has just heard the user's yes may call
 // it, and what a model can call has no way to it. Staging is safe for concurrent
 // use.
 type Staging struct {
@@ -91,7 +91,7 @@ func (s *Staging) Proposal(id string) (Proposal, error) {
 	return s.waiting[i].proposal.clone(), nil
 }
 
-// Discard forgets a proposal: the person said no.
+// Discard forgets a proposal: the user said no.
 func (s *Staging) Discard(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Staging) Discard(id string) {
 }
 
 // Mint makes the token by which a proposal can be applied once, within 60
-// seconds. Call it only where the person has just confirmed this proposal.
+// seconds. Call it only where the user has just confirmed this proposal.
 func (s *Staging) Mint(id string) (token string, err error) {
 	now := s.now()
 	s.mu.Lock()

@@ -33,7 +33,7 @@ type Parts struct {
 	// write refuse.
 	Patcher Patcher
 	Staging *Staging
-	// Apply asks the editor to apply what the person has confirmed. It returns nil
+	// Apply asks the editor to apply what the user has confirmed. It returns nil
 	// only when the editor's documents have changed so. Nil if there is no editor.
 	Apply func(ctx context.Context, p Proposal) error
 }

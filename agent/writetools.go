@@ -55,7 +55,7 @@ var errReadOnly = Failf(PermissionDenied, "nothing can be changed here; say in w
 type proposed struct {
 	ID    string   `json:"proposal_id"`
 	Files []string `json:"files"`
-	// Diff is the change for the person to read where no editor shows it.
+	// Diff is the change for the user to read where no editor shows it.
 	Diff string `json:"diff,omitempty"`
 }
 
@@ -66,7 +66,7 @@ type applied struct {
 }
 
 // propose stages a change, or applies one that waits if the token says that the
-// person has confirmed it.
+// user has confirmed it.
 func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply, error) {
 	names, err := b.confine(ctx, p)
 	if err != nil {
@@ -81,10 +81,10 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 		return reply{}, errReadOnly
 	case b.parts.Apply == nil:
 		return whole(proposed{b.parts.Staging.Stage(p), names, p.Diff}), Failf(RequiresConfirmation,
-			"nothing is changed, and nothing can be from here: show the person the diff of this answer, for them to apply%s", careful)
+			"nothing is changed, and nothing can be from here: show the user the diff of this answer, for them to apply%s", careful)
 	case token == "":
 		return whole(proposed{b.parts.Staging.Stage(p), names, ""}), Failf(RequiresConfirmation,
-			"the change waits for the person to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the person what it does%s", careful)
+			"the change waits for the user to confirm it in the editor. Nothing is changed yet. Do not propose it again; tell the user what it does%s", careful)
 	}
 	confirmed, err := b.parts.Staging.Redeem(token, p.Digest())
 	if errors.Is(err, ErrNotConfirmed) {
@@ -119,7 +119,7 @@ func (b *Toolbox) confine(ctx context.Context, p Proposal) (names []string, err 
 		case at != f.Path:
 			return nil, Failf(PermissionDenied, "%s is reached through a link; change %s", clip(f.Path, 200), b.parts.Workspace.Name(at))
 		case strings.EqualFold(filepath.Base(at), rulesFile): // some disks take one for the other
-			return nil, Failf(PermissionDenied, "%s is for the person to change", rulesFile)
+			return nil, Failf(PermissionDenied, "%s is for the user to change", rulesFile)
 		case met[at]:
 			return nil, Failf(InvalidArguments, "%s is changed twice; put all its changes into one", b.parts.Workspace.Name(at))
 		}

@@ -76,7 +76,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// wantsSecondRound: the person asked for a body, and the first round is new.
+// wantsSecondRound: the user asked for a body, and the first round is new.
 func (e *Engine) wantsSecondRound(req Request, first *flight, reused bool) bool {
 	return e.twoRounds(req) && !reused && first.site.mode != fillLine
 }
@@ -158,7 +158,7 @@ func (e *Engine) Prefetch(req Request) {
 	}
 }
 
-// pause waits as long as the person's typing suggests.
+// pause waits as long as the user's typing suggests.
 func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) error {
 	wait := debounce(d.gap(), e.latency(), e.opts.Debounce)
 	if wait <= 0 {
@@ -196,7 +196,7 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 	begin := time.Now()
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
 	if fl.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
-		s.mode = fillBlock // what was shown as a block does not shrink to a line while the person types it
+		s.mode = fillBlock // what was shown as a block does not shrink to a line while the user types it
 	}
 	for i, a := range answers {
 		text, ok := strings.CutPrefix(a.text, typed)

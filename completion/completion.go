@@ -53,7 +53,7 @@ import "context"
 // n-th alternative. promptTokens is the number of tokens the backend counted in
 // prompt, 0 if it did not say.
 type Generator interface {
-	// Model names the model as the person configured it.
+	// Model names the model as the user configured it.
 	Model() string
 	// Ready answers nil when the model can be asked now, else an error whose
 	// text says what is missing and what to do.
@@ -84,7 +84,7 @@ type Request struct {
 	Version int32
 	// Offset is the cursor's byte offset in Text.
 	Offset int
-	// Manual is true when the person asked, false while they type.
+	// Manual is true when the user asked, false while they type.
 	Manual bool
 	// Selected is the entry the editor's completion popup has selected, nil if
 	// none: an answer extends it or is dropped.

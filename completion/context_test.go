@@ -36,7 +36,7 @@ var (
 )
 
 // Code of other places stands at the head, as comments, and stays as it is
-// while the person types; a jump, another document and a pause renew it.
+// while the user types; a jump, another document and a pause renew it.
 func TestContextIsFrozen(t *testing.T) {
 	source := &finder{found: []Snippet{openSnippet, closeSnippet}}
 	g := says("x()", "\n")

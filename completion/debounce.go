@@ -2,7 +2,7 @@ package completion
 
 import "time"
 
-// rhythm is how fast a person types, learned from when requests arrive.
+// rhythm is how fast a user types, learned from when requests arrive.
 type rhythm struct {
 	last time.Time
 	// gap is the mean time between keystrokes of a burst, 0 before the first.

@@ -182,7 +182,7 @@ func (e *Engine) answerLocally(req Request) Result {
 }
 
 // item makes of an engine's text what can be shown, if anything. onScreen is what
-// the person sees already: it has passed the gate, and neither shrinks nor
+// the user sees already: it has passed the gate, and neither shrinks nor
 // vanishes while they type it.
 func (e *Engine) item(req Request, s *site, text, engine, onScreen string) (Item, bool) {
 	insert, covers := finish(s, text)

@@ -11,7 +11,7 @@ import (
 )
 
 // A flight is one request to the model, running or landed. It belongs to the
-// Engine and not to the Request that started it: while the person types what it
+// Engine and not to the Request that started it: while the user types what it
 // says, later Requests take their answers from it too.
 type flight struct {
 	at     laidOut
@@ -28,11 +28,11 @@ type flight struct {
 	changed chan struct{}
 	done    bool
 	err     error
-	// shown is the most of the first answer that the person saw, with what they
+	// shown is the most of the first answer that the user saw, with what they
 	// had typed of it: post-processing may have written it in another way.
 	shown   string
 	waiters int
-	// kept is set for a flight that runs ahead of the person, with nobody
+	// kept is set for a flight that runs ahead of the user, with nobody
 	// waiting yet.
 	kept bool
 
@@ -321,7 +321,7 @@ type stopper struct {
 
 // feed takes the next piece and reports whether to go on; if not, keep is how
 // much of the text counts. What stands behind that was never finished, and
-// must not be shown when the person has typed everything before it.
+// must not be shown when the user has typed everything before it.
 func (st *stopper) feed(piece string) (keep int, more bool) {
 	st.text.WriteString(piece)
 	text := st.text.String()

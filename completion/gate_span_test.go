@@ -46,7 +46,7 @@ func TestGateSpanInLongDeclaration(t *testing.T) {
 }
 
 // A tree that was parsed for one keystroke serves the next: the window stands
-// still while the person types, and jumps once in gateStep bytes.
+// still while the user types, and jumps once in gateStep bytes.
 func TestGateSpanStandsStill(t *testing.T) {
 	fn := "func f() {\n\tx := 1\n}\n\n"
 	jumps, above, below := -1, strings.Repeat(fn, 1000), strings.Repeat(fn, 1000) // the first is none

@@ -9,7 +9,7 @@ import (
 // changes the head of the prompt, and all after it is computed again.
 const (
 	jumpBytes = 2000             // the cursor went elsewhere in the file
-	idleAfter = 15 * time.Second // the person paused; nobody waits
+	idleAfter = 15 * time.Second // the user paused; nobody waits
 	// lookAgain is how soon after finding nothing: the index may not be there yet,
 	// but a look-up for each keystroke would cost more than the rest.
 	lookAgain = 500 * time.Millisecond

@@ -137,7 +137,7 @@ func TestLocalTellsFoldersApart(t *testing.T) {
 	}
 }
 
-// While the person types, one place to copy from is not enough.
+// While the user types, one place to copy from is not enough.
 func TestLocalIsGated(t *testing.T) {
 	e := newEngine(t, nil, Options{})
 	once := "\tlog.Printf(\"%d rows in %s\", n, took)\n"

@@ -21,7 +21,7 @@ type Metrics struct {
 	// Shown had something to show; Accepted is how often the editor said that one
 	// was taken.
 	Shown, Accepted int
-	// Launched counts requests to the model, those made ahead of the person
+	// Launched counts requests to the model, those made ahead of the user
 	// included, and PromptTokens the tokens of their prompts: the backend's count,
 	// else the estimate.
 	Launched, PromptTokens int

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Options are what an Engine takes from the person's settings. The zero value
+// Options are what an Engine takes from the user's settings. The zero value
 // of a field means its default.
 type Options struct {
 	// ContextTokens is the model's context window, the num_ctx the runtime
@@ -18,12 +18,12 @@ type Options struct {
 	// MaxTokens ends an answer of the model. Default 128.
 	MaxTokens int
 	// MaxLines bounds a suggestion. Default 12 while typing, three times that
-	// when the person asks.
+	// when the user asks.
 	MaxLines int
 	// Timeout is how long the model may take; what it wrote until then is
-	// used. Default 10 s while typing, three times that when the person asks.
+	// used. Default 10 s while typing, three times that when the user asks.
 	Timeout time.Duration
-	// Candidates is how many alternatives are asked for when the person asks.
+	// Candidates is how many alternatives are asked for when the user asks.
 	// Default 3.
 	Candidates int
 	// Debounce is the longest that a request made while typing waits for the
@@ -31,7 +31,7 @@ type Options struct {
 	// Default 250 ms, negative for never.
 	Debounce time.Duration
 	// MinConfidence is the mean token probability below which a suggestion is
-	// not shown unless the person asked, where the backend gives
+	// not shown unless the user asked, where the backend gives
 	// probabilities. Default 0: show all.
 	MinConfidence float64
 	// Template is the family of models to make prompts for.
@@ -50,7 +50,7 @@ type Options struct {
 	// Repository is what is known of files that are not open; nil for one of
 	// the Engine's own.
 	Repository *Repository
-	// TwoRounds asks twice when the person asks for a body: the first answer
+	// TwoRounds asks twice when the user asks for a body: the first answer
 	// says what to look up for the second.
 	TwoRounds bool
 	// Syntax cuts suggestions where they would add syntax errors; nil for

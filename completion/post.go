@@ -11,7 +11,7 @@ import (
 // the text, and text has Unix line endings.
 type step func(s *site, text string) string
 
-// steps is the chain from what a model wrote to what the person sees. A step
+// steps is the chain from what a model wrote to what the user sees. A step
 // may cut text that made an earlier one hold back, so the chain runs until
 // nothing changes; that makes it idempotent by construction.
 var steps = []step{

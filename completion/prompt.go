@@ -17,7 +17,7 @@ type Snippet struct {
 	// Within is the line that opens what the snippet is a member of, "" at file
 	// level: members of one stand below it together.
 	Within string
-	// Why is for the person: "definition of parseRange", say.
+	// Why is for the user: "definition of parseRange", say.
 	Why string
 }
 
@@ -39,7 +39,7 @@ const maxSuffixTokens = 128
 // headTokens is kept free for the style header.
 const headTokens = 48
 
-// share divides the context window. What the person set is lowered in
+// share divides the context window. What the user set is lowered in
 // proportion where it does not fit.
 func (o *Options) share(factor float64) limits {
 	room := o.ContextTokens - o.MaxTokens - headTokens - 16 // 16: tags and chat wrapper
@@ -113,7 +113,7 @@ func comment(lang language, text string) string {
 }
 
 // buildHead writes the snippets and the style header, all as comments of the
-// document's language. It holds nothing that changes while the person types:
+// document's language. It holds nothing that changes while the user types:
 // no cursor, no rank, no time.
 func buildHead(doc Document, indent string, snippets []Snippet) string {
 	lang := languageFor(doc.Language)

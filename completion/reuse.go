@@ -18,12 +18,12 @@ type docState struct {
 	// frame is the layout of the last prompt, nil before the first.
 	frame *frame
 	// stale is set when the code of other places in frame should be looked up
-	// anew before the next prompt: the person came from another document or
+	// anew before the next prompt: the user came from another document or
 	// paused, or none was found and lookAgain has passed.
 	stale bool
 	// again is as in laidOut.
 	again time.Time
-	// rhythm is how the person types.
+	// rhythm is how the user types.
 	rhythm rhythm
 	// newest is closed when a newer request arrives.
 	newest chan struct{}

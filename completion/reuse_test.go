@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// typist is a person in an editor: a document, a cursor, and an engine asked
+// typist is a user in an editor: a document, a cursor, and an engine asked
 // after each change.
 type typist struct {
 	t   *testing.T
@@ -51,7 +51,7 @@ func (p *typist) sees() string {
 
 const loop = "package p\n\nfunc sum(values []int) int {\n\ttotal := 0\n\t‸\n\treturn total\n}\n"
 
-// While the person types a shown answer, over several lines, takes it in parts
+// While the user types a shown answer, over several lines, takes it in parts
 // and goes back in it, the model is not asked again.
 func TestShownAnswerServes(t *testing.T) {
 	g := says("for _, v", " := range values {\n", "\t\ttotal += v\n", "\t}")
@@ -88,7 +88,7 @@ func TestShownAnswerServes(t *testing.T) {
 }
 
 // What is left of a shown answer may be what stands behind the cursor already.
-// That is no reason to ask anew before the person has typed it all, unless they
+// That is no reason to ask anew before the user has typed it all, unless they
 // ask for more.
 func TestRestOfWhatWasShownStandsThere(t *testing.T) {
 	g := says("{}", "\n", "\tuse(tree)\n")
@@ -111,7 +111,7 @@ func TestRestOfWhatWasShownStandsThere(t *testing.T) {
 	}
 }
 
-// Several statements shown on an empty line do not shrink to the first while the person types it.
+// Several statements shown on an empty line do not shrink to the first while the user types it.
 func TestShownBlockStaysWhileTyped(t *testing.T) {
 	e := newEngine(t, says("total = 1\n", "\ttotal *= 2"), Options{})
 	p := newTypist(t, e, at(t, "sum.go", "go", loop))

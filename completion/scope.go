@@ -81,7 +81,7 @@ func (r *scopeRules) line(line string) verdict {
 	if blank(line) {
 		r.blanks++
 		// One blank line separates statements of a body; at the level the
-		// person is at, it ends the thought.
+		// user is at, it ends the thought.
 		if r.blanks > 1 || !r.inside && r.last <= r.base && !r.onlyBlank() {
 			return dropAndStop
 		}

@@ -7,7 +7,7 @@ import "strings"
 type placed struct {
 	Request
 	sel *Selected
-	// from is the cursor the person sees.
+	// from is the cursor the user sees.
 	from int
 }
 

@@ -43,7 +43,7 @@ func (p prediction) confidence() float64 {
 }
 
 // sureEnough is the confidence from which on a prediction is shown while the
-// person types: of all shown, seven in ten are then right.
+// user types: of all shown, seven in ten are then right.
 const sureEnough = 0.3
 
 // maxPredicted tokens are as long as a line gets.

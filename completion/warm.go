@@ -40,7 +40,7 @@ func (e *Engine) warm(ctx context.Context, prompt string) error {
 }
 
 // contextPatience is how long a backend may take to read the code of other
-// places. They are read anew each time the person goes to another file; where a
+// places. They are read anew each time the user goes to another file; where a
 // full budget takes longer than this, less of it serves better.
 const contextPatience = 4 * time.Second
 

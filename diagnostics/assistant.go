@@ -115,7 +115,7 @@ type errand struct {
 
 // answer is what the model answered to an errand.
 type answer struct {
-	text      string // what is for the person, its citations checked
+	text      string // what is for the user, its citations checked
 	whole     string // as the model wrote it
 	citations []agent.Citation
 	removed   int
@@ -210,7 +210,7 @@ func (e errand) retrieval(bytes int) []toolcall.Call {
 	return []toolcall.Call{{Name: "retrieve_context", Arguments: args}}
 }
 
-// pinned are the files with one of them as it was when the person asked. It is the
+// pinned are the files with one of them as it was when the user asked. It is the
 // one that a name means which several folders have.
 type pinned struct {
 	agent.Files

@@ -11,7 +11,7 @@ import (
 	"quarry/index/syntax"
 )
 
-// doubts are the checks that an answer did not pass, in words for the person.
+// doubts are the checks that an answer did not pass, in words for the user.
 type doubts []string
 
 func (d *doubts) unless(ok bool, format string, args ...any) {

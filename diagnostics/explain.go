@@ -32,7 +32,7 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 	}
 	best := answers[len(answers)-1]
 	if best.objection != "" {
-		best = answers[0] // the one that the person has read
+		best = answers[0] // the one that the user has read
 	}
 	d := best.common()
 	if n := a.unknownQuoted(ctx, best, e.scene); n != "" {

@@ -14,7 +14,7 @@ import (
 
 // rename gives a local name another one in the whole of its function. The syntax
 // tree says where it stands, so that no place is missed and none is too many; a
-// model is asked only for a name where the person gives none. What is known
+// model is asked only for a name where the user gives none. What is known
 // outside of a function is for the language server that knows the types: its own
 // rename is exact, and what a tree can tell would be a guess.
 func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {

@@ -22,7 +22,7 @@ const (
 	// be worth merging.
 	mergeAbove = 4 << 20
 	// Progress is told of work that takes longer than a moment, and not more often
-	// than a person can read.
+	// than a user can read.
 	progressAfter = 500 * time.Millisecond
 	progressEvery = 100 * time.Millisecond
 )

@@ -35,7 +35,7 @@ type Embedders struct {
 	// Of answers the embedder of a model of that name.
 	Of func(model string) Embedder
 	// Passing answers whether an error of the Embedder ends without anybody's doing, as
-	// that of a server which starts late; the person is told of others. nil: none does.
+	// that of a server which starts late; the user is told of others. nil: none does.
 	Passing func(error) bool
 	// QueriesOnly leaves the chunks as they are: for programs that ask once.
 	QueriesOnly bool
@@ -63,7 +63,7 @@ const (
 	EmbeddingOff       EmbeddingState = "off"       // no model is configured
 	EmbeddingElsewhere EmbeddingState = "elsewhere" // another process writes the index
 	EmbeddingUnstored  EmbeddingState = "unstored"  // the index is in memory
-	EmbeddingWaiting   EmbeddingState = "waiting"   // for the index, or for the person to pause
+	EmbeddingWaiting   EmbeddingState = "waiting"   // for the index, or for the user to pause
 	EmbeddingWorking   EmbeddingState = "working"
 	EmbeddingStopped   EmbeddingState = "stopped" // until the settings change or the next start
 	EmbeddingFailing   EmbeddingState = "failing" // and tried again; Error says why

@@ -400,7 +400,7 @@ func TestEmbeddingGivesWay(t *testing.T) {
 	<-reached
 	leave := x.Busy()
 	<-broken
-	until(t, "waiting for the person", func() bool {
+	until(t, "waiting for the user", func() bool {
 		st, err := x.Status(t.Context())
 		return err == nil && st.Embedding.State == EmbeddingWaiting && st.Embedding.Error == ""
 	})

@@ -21,7 +21,7 @@ type embedding struct {
 	// mu guards the fields below.
 	mu      sync.Mutex
 	of      Embedders
-	stopped bool          // by the person
+	stopped bool          // by the user
 	changed chan struct{} // closed when of or stopped changes
 	waiting []chan error  // settle's, to be answered by the next round
 	state   EmbeddingState

@@ -14,7 +14,7 @@ const (
 )
 
 // tellAfter is how many failures in a row with the same error, none of which passes by
-// itself, the person is told of: three are seven seconds of trying.
+// itself, the user is told of: three are seven seconds of trying.
 const tellAfter = 3
 
 // noteFailure takes in how a round of embedding ended.

@@ -255,13 +255,13 @@ func (w *embedWork) keep() error {
 	return nil
 }
 
-// cannotWrite tells the person, once, why there will be no further vectors.
+// cannotWrite tells the user, once, why there will be no further vectors.
 func (w *embedWork) cannotWrite(err error) error {
 	w.x.tell(fmt.Sprintf("The vectors of %s cannot be written. Searches go on without the new ones; free some disk space or make %s writable, and they follow by themselves.", w.x.root.Dir(), w.x.state.dir))
 	return toldOf{err}
 }
 
-// toldOf is an error that the person knows of.
+// toldOf is an error that the user knows of.
 type toldOf struct{ error }
 
 func (e toldOf) Unwrap() error { return e.error }

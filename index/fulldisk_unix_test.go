@@ -71,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // fullDiskEmbedChild runs as a process of its own, whose files cannot grow for a while:
-// what was embedded is searched on, the person is told once, and all goes on by
+// what was embedded is searched on, the user is told once, and all goes on by
 // itself when there is room again.
 func fullDiskEmbedChild(dir, state string) error {
 	told := 0

@@ -45,7 +45,7 @@ type Config struct {
 	// Embedding, if not nil, is called while chunks are embedded for longer than a
 	// moment, and at the end of each run. It must return soon.
 	Embedding func(EmbedProgress)
-	// Tell, if not nil, is called with what the person should know, once for each
+	// Tell, if not nil, is called with what the user should know, once for each
 	// matter.
 	Tell func(message string)
 	// Log takes what an operator wants to know; nil discards it.
@@ -191,7 +191,7 @@ func (x *Index) Aside(ctx context.Context) error { return x.gate.wait(ctx) }
 func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
 
 // Rebuild throws the index away and makes it anew. Only the process that writes it
-// can; in another the person is told so.
+// can; in another the user is told so.
 func (x *Index) Rebuild() {
 	if !x.isOwner() {
 		x.tell("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")
@@ -274,7 +274,7 @@ func (x *Index) isSettled() bool {
 	}
 }
 
-// tell passes a message to the person, once.
+// tell passes a message to the user, once.
 func (x *Index) tell(message string) {
 	x.mu.Lock()
 	known := x.told[message]

@@ -6,7 +6,7 @@ import "runtime"
 // at once. Responsive changes the setting, not this.
 var cores = runtime.GOMAXPROCS(0)
 
-// Responsive is for a process that answers a person while it indexes: call it once,
+// Responsive is for a process that answers a user while it indexes: call it once,
 // at the start. Go lets a goroutine compute for 10 ms before another gets its place,
 // whoever that is, and one that is in C or in a system call keeps its place for as
 // long where nobody looks: a message that arrives when all places are taken waits.

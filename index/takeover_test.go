@@ -13,7 +13,7 @@ import (
 )
 
 // writerAndReader answers two open indexes of the project; the first writes. The
-// clock is the reader's, and told is what its person is told.
+// clock is the reader's, and told is what its user is told.
 func writerAndReader(t *testing.T) (writer, reader *Index, clock *manual, told chan string) {
 	t.Helper()
 	dir, state := t.TempDir(), t.TempDir()
@@ -29,14 +29,14 @@ func writerAndReader(t *testing.T) (writer, reader *Index, clock *manual, told c
 	return writer, reader, clock, told
 }
 
-// hear is the next thing that the person is told.
+// hear is the next thing that the user is told.
 func hear(t *testing.T, told chan string) string {
 	t.Helper()
 	select {
 	case m := <-told:
 		return m
 	case <-time.After(time.Minute):
-		t.Fatal("the person is told nothing")
+		t.Fatal("the user is told nothing")
 		return ""
 	}
 }

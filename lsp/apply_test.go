@@ -40,7 +40,7 @@ func attend(t *testing.T, e *headless.Editor, person headless.Prompter) {
 	}
 }
 
-// ended waits for the result of the job under title, as the person reads it.
+// ended waits for the result of the job under title, as the user reads it.
 func ended(t *testing.T, e *headless.Editor, result string) {
 	t.Helper()
 	err := e.Await(soon(t), func() bool {
@@ -108,7 +108,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		beginFix(t, e, b)
 		attend(t, e, headless.AcceptPrompt)
 		attend(t, e, headless.AcceptPrompt)
-		// The server has sent its change when the person types.
+		// The server has sent its change when the user types.
 		if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			if tt.refused != "" {
 				awaitShown(t, e, tt.refused)
 				if n := e.Waiting(); n > 0 {
-					t.Errorf("the person was asked about it")
+					t.Errorf("the user was asked about it")
 				}
 				return
 			}
@@ -272,7 +272,7 @@ func TestPositionsOfEdits(t *testing.T) {
 	}
 }
 
-// Quarry ends although a person has not decided: edit's clean-up waits for it.
+// Quarry ends although a user has not decided: edit's clean-up waits for it.
 func TestEndingWhileThePersonDecides(t *testing.T) {
 	e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal { return replace(d, "foo", "bar") }))
 	beginFix(t, e, problemAt(t, e, "a.go"))

@@ -235,7 +235,7 @@ func TestHoverOnADiagnosticThatOnlyTheCommandToldOf(t *testing.T) {
 	}
 }
 
-// A person who types above while they wait finds the explanation where the
+// A user who types above while they wait finds the explanation where the
 // diagnostic is then; one who changes what it speaks of finds none.
 func TestAnExplanationFindsItsDiagnosticWhereItIsNow(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -277,7 +277,7 @@ func TestAnExplanationFindsItsDiagnosticWhereItIsNow(t *testing.T) {
 	}
 }
 
-// The person who asks again, or cancels, waits for nothing older.
+// The user who asks again, or cancels, waits for nothing older.
 func TestOnlyTheNewestExplanationIsWritten(t *testing.T) {
 	ended1 := make(chan error, 1)
 	var n atomic.Int32
@@ -356,7 +356,7 @@ func TestAPanicEndsItsProgress(t *testing.T) {
 	awaitShown(t, e, "an internal error")
 }
 
-// What a person can type after a command, and what they are asked if they type
+// What a user can type after a command, and what they are asked if they type
 // nothing.
 func TestCommandsAsPeopleRunThem(t *testing.T) {
 	type request struct{ What, Message, Goal string }
@@ -364,7 +364,7 @@ func TestCommandsAsPeopleRunThem(t *testing.T) {
 		name    string
 		command string
 		args    []any
-		choices string // asked of the person, whose choice is the second
+		choices string // asked of the user, whose choice is the second
 		want    any
 		says    string
 	}{

@@ -135,7 +135,7 @@ func TestBadDocuments(t *testing.T) {
 		name string
 		do   func(t *testing.T, e *headless.Editor, b *headless.Buffer, send func(map[string]any))
 		// ghost is what a completion shows afterwards, said a part of the one
-		// message the person gets, logged one of the log.
+		// message the user gets, logged one of the log.
 		ghost, said, logged string
 	}{
 		{

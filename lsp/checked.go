@@ -18,7 +18,7 @@ import (
 // errors are told: half a word is no mistake.
 const checkDelay = 300 * time.Millisecond
 
-// check tells the client of the syntax errors of a document soon, if the person
+// check tells the client of the syntax errors of a document soon, if the user
 // wants that. A newer check of the document takes the place of an older one.
 func (s *Server) check(u uri.URI) {
 	if now, _ := s.current(); !now.Diagnostics.Syntax {

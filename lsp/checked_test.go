@@ -8,7 +8,7 @@ import (
 	"quarry/lsp/headless"
 )
 
-// TestSyntaxErrors: they are told when the person wants them, follow the text, and
+// TestSyntaxErrors: they are told when the user wants them, follow the text, and
 // are taken back when it is right, closed, or nobody wants them any more.
 func TestSyntaxErrors(t *testing.T) {
 	setting := func(wanted bool) any { return map[string]any{"diagnostics": map[string]any{"syntax": wanted}} }

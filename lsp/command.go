@@ -91,7 +91,7 @@ func (s *Server) acceptCommand(doc *document.Document, item completion.Item) pro
 	return protocol.Command{Title: "Accepted", Command: commandAccepted, Arguments: []protocol.LSPAny{raw}}
 }
 
-// accepted begins to compute what the person will be shown next.
+// accepted begins to compute what the user will be shown next.
 func (s *Server) accepted(args []protocol.LSPAny) error {
 	if len(args) == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (s *Server) documentArgument(args []protocol.LSPAny) (uri.URI, error) {
 	return u, nil
 }
 
-// markdown is the explanation for a person.
+// markdown is the explanation for a user.
 func (e Explanation) markdown(document string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Last completion\n\nIn %s.\n\n", markdown.Inline(document))

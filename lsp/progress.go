@@ -31,7 +31,7 @@ type job struct {
 	ended    bool    // guarded by mu
 }
 
-// startJob shows work under title until its End; cancel is called if the person
+// startJob shows work under title until its End; cancel is called if the user
 // cancels it.
 func (s *Server) startJob(title string, cancel func()) Job {
 	return s.showWork("quarry", title, cancel)

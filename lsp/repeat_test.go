@@ -37,7 +37,7 @@ func receive[T any](t *testing.T, from <-chan T, what string) (v T) {
 	return v
 }
 
-// A person whose fix takes its time, and who asks again, gets one change.
+// A user whose fix takes its time, and who asks again, gets one change.
 func TestARepeatedFixTakesThePlaceOfTheOlder(t *testing.T) {
 	c, begun, stopped := firstHangs()
 	e := edit(t, "neovim", c)
@@ -64,7 +64,7 @@ func answering(asked *atomic.Int32) *core {
 	}}}
 }
 
-// questions waits until n of them are on the person's screen.
+// questions waits until n of them are on the user's screen.
 func questions(t *testing.T, e *headless.Editor, n int) {
 	t.Helper()
 	if err := e.Await(soon(t), func() bool { return e.Waiting() == n }); err != nil {

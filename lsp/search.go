@@ -44,7 +44,7 @@ type searchParams struct {
 	ContextLines int              `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
 	Fusion       string           `json:"fusion,omitzero" jsonschema:"how signals become one order: linear (default) or rrf"`
 	Diversity    float64          `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
-	TextDocument *wire.DocumentID `json:"textDocument,omitzero" jsonschema:"where the person is; without it nothing is near"`
+	TextDocument *wire.DocumentID `json:"textDocument,omitzero" jsonschema:"where the user is; without it nothing is near"`
 	Position     searchPosition   `json:"position,omitzero"`
 	// PartialResultToken is a string or an integer.
 	PartialResultToken json.RawMessage `json:"partialResultToken,omitzero" jsonschema:"asks for batches of results by $/progress, as {results}"`
@@ -193,7 +193,7 @@ func (s *Server) sendPartial(ctx context.Context, token json.RawMessage, results
 	return nil
 }
 
-// whereabouts are where the person is, nil if the client did not say.
+// whereabouts are where the user is, nil if the client did not say.
 func (s *Server) whereabouts(p searchParams) *retrieval.Position {
 	if p.TextDocument == nil {
 		return nil

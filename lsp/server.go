@@ -45,7 +45,7 @@ type Core interface {
 	Close() error
 }
 
-// Severity of a message to the person.
+// Severity of a message to the user.
 type Severity int
 
 // The severities, as LSP's MessageType orders them.
@@ -56,7 +56,7 @@ const (
 	Log // only in the client's log, for what is no reason to interrupt
 )
 
-// Tell shows the person a message, once for each key in the life of a server.
+// Tell shows the user a message, once for each key in the life of a server.
 type Tell func(s Severity, key, message string)
 
 // Options are what a Server is made of.
@@ -93,7 +93,7 @@ type Start struct {
 	// Watch: the client does not tell of changes on disk, so the core must look.
 	Watch bool
 	Tell  Tell
-	// Job shows long work to the person; cancel is called if they cancel it.
+	// Job shows long work to the user; cancel is called if they cancel it.
 	Job func(title string, cancel func()) Job
 	// Changed says that Core.StatusNote may answer something else than before. It
 	// returns at once.
@@ -102,7 +102,7 @@ type Start struct {
 	// open documents if it is "".
 	Problems func(path string) []agent.Problem
 	// Staging keeps what tools propose; the server mints its tokens when the
-	// person agrees. Apply has the editor apply what was confirmed so.
+	// user agrees. Apply has the editor apply what was confirmed so.
 	Staging *agent.Staging
 	Apply   func(ctx context.Context, p agent.Proposal) error
 }
@@ -267,7 +267,7 @@ func (s *Server) tell(severity Severity, key, message string) {
 	if _, shown := s.told.LoadOrStore(key, true); shown {
 		return
 	}
-	s.log.Info("told the person", "message", message)
+	s.log.Info("told the user", "message", message)
 	err := s.client.ShowMessage(s.base, &protocol.ShowMessageParams{
 		Type:    protocol.MessageType(severity),
 		Message: "quarry: " + message,

@@ -82,10 +82,10 @@ type CompletionStatus struct {
 	// made where completion is off.
 	Overtaken  int `json:"overtaken"`
 	Unanswered int `json:"unanswered"`
-	// Shown had something to show, Accepted were taken by the person.
+	// Shown had something to show, Accepted were taken by the user.
 	Shown    int `json:"shown"`
 	Accepted int `json:"accepted"`
-	// Launched are the requests to the model, those ahead of the person included.
+	// Launched are the requests to the model, those ahead of the user included.
 	Launched int `json:"launched"`
 	// Of the last 256: finding code of other places, and whole answers.
 	RetrievalP50 float64 `json:"retrieval_p50_ms"`

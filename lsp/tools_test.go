@@ -53,7 +53,7 @@ func TestToolsForTheEditorsModels(t *testing.T) {
 	wantCode(t, "no name", e.Call(soon(t), "quarry/tools.call", map[string]any{}, nil), -32602)
 }
 
-// A change by a tool is put to the person in each client's own way, and made only
+// A change by a tool is put to the user in each client's own way, and made only
 // if they agree.
 func TestToolsChangeNothingUnasked(t *testing.T) {
 	const before, after = "package a\n\nfunc Harvest() {}\n", "package a\n\nfunc Harvest() { reap() }\n"
@@ -149,7 +149,7 @@ func TestDangerousChangesAreNamed(t *testing.T) {
 	}
 }
 
-// A yes is for what the person was shown: what they type before they answer makes
+// A yes is for what the user was shown: what they type before they answer makes
 // it worth nothing.
 func TestToolsChangeOnlyWhatWasShown(t *testing.T) {
 	const text = "package a\n\nfunc Harvest() {}\n"

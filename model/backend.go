@@ -102,7 +102,7 @@ type placement struct {
 // not known) is loaded with.
 func contextFor(asked, trained int) int { return min(asked, cmp.Or(trained, asked)) }
 
-// String is what a person wants to know of it, empty if the server does not say.
+// String is what a user wants to know of it, empty if the server does not say.
 func (p placement) String() string {
 	if p.bytes == 0 {
 		return ""

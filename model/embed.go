@@ -41,7 +41,7 @@ type query struct {
 }
 
 const (
-	// keptQueries is how many vectors of queries are kept: of those that a person
+	// keptQueries is how many vectors of queries are kept: of those that a user
 	// asks again, or goes on typing and takes back.
 	keptQueries = 64
 	// weightsFor is how long a model is believed to have the same weights.

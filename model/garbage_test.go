@@ -52,7 +52,7 @@ func TestGarbageIsAnError(t *testing.T) {
 					t.Errorf("no error, and the text %.40q", text)
 				}
 				if len(err.Error()) > 400 || strings.Contains(err.Error(), "\n") {
-					t.Errorf("the person reads %q", err)
+					t.Errorf("the user reads %q", err)
 				}
 			})
 		}

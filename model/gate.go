@@ -21,7 +21,7 @@ const (
 // settle is how long nothing more urgent must have run before work of a priority
 // goes on. An answer waits longer than the pause between two keystrokes, so that
 // it does not go on only to be cut off by the next. Indexing waits until the
-// person has stopped to type, and longer the slower the model (gate.rest).
+// user has stopped to type, and longer the slower the model (gate.rest).
 var settle = [priorities]time.Duration{indexing: 2 * time.Second, conversing: 250 * time.Millisecond}
 
 const (

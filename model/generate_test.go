@@ -88,7 +88,7 @@ func TestEndsThatAreNoSuccess(t *testing.T) {
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q with %q", err, c.kind, c.says)
 			}
-			// Whatever it was, the next one works without a person's help.
+			// Whatever it was, the next one works without a user's help.
 			eventually(t, "ready again", func() bool { return o.Ready() == nil })
 			s.Queue(modeltest.Answer{Pieces: []string{"b"}})
 			if text, _, err := collect(soon(t), o, fim("b", ""), 5); err != nil || text != "b" {

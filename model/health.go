@@ -26,7 +26,7 @@ const (
 type State struct {
 	Phase Phase
 	// Err is nil when Ready, else says what is wrong and what to do, in words
-	// for the person.
+	// for the user.
 	Err error
 	// Warning, if not empty, is a sentence about a model that works but not
 	// well.

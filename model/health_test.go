@@ -31,7 +31,7 @@ func TestOutageIsToldOnceAndEndsByItself(t *testing.T) {
 	st := seen.wait(t, 0, model.Unreachable)
 	for _, part := range []string{s.URL, "ollama serve", "https://ollama.com/download"} {
 		if !strings.Contains(st.Err.Error(), part) {
-			t.Errorf("the person reads %q, without %q", st.Err, part)
+			t.Errorf("the user reads %q, without %q", st.Err, part)
 		}
 	}
 	// Each wait is half to all of a back-off that doubles up to 15 s.
@@ -47,7 +47,7 @@ func TestOutageIsToldOnceAndEndsByItself(t *testing.T) {
 		limit = min(2*limit, 15*time.Second)
 	}
 	if got := seen.phases(); !slices.Equal(got, []model.Phase{model.Unreachable}) {
-		t.Errorf("the person was told %v", got)
+		t.Errorf("the user was told %v", got)
 	}
 	if err := o.Ready(); !errors.Is(err, model.ErrUnreachable) {
 		t.Errorf("Ready says %v", err)
@@ -58,7 +58,7 @@ func TestOutageIsToldOnceAndEndsByItself(t *testing.T) {
 	}
 	seen.reach(t, clock, 15*time.Second, 1, model.Ready)
 	if got := seen.phases(); !slices.Equal(got, []model.Phase{model.Unreachable, model.Loading, model.Ready}) {
-		t.Errorf("the person was told %v", got)
+		t.Errorf("the user was told %v", got)
 	}
 	if s.Loads() != 1 {
 		t.Errorf("the model was loaded %d times", s.Loads())
@@ -107,7 +107,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			o, clock, seen := watched(t, s.URL)
 			st := seen.wait(t, 0, c.phase)
 			if !errors.Is(st.Err, c.kind) || !strings.Contains(st.Err.Error(), c.says) {
-				t.Errorf("the person reads %q", st.Err)
+				t.Errorf("the user reads %q", st.Err)
 			}
 			if c.model.RemoteHost != "" && len(s.Requests()) > 0 {
 				t.Errorf("a model in the cloud was sent %s", s.Requests()[0].Body)
@@ -201,7 +201,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer s.Close()
 	_, _, seen := watched(t, s.URL)
 	if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "elsewhere") {
-		t.Errorf("the person reads %q", st.Err)
+		t.Errorf("the user reads %q", st.Err)
 	}
 	if reached.Load() {
 		t.Error("a request was sent where the redirect points")
@@ -218,7 +218,7 @@ func TestAServerThatIsNoOllama(t *testing.T) {
 			defer s.Close()
 			_, _, seen := watched(t, s.URL)
 			if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "does not speak Ollama's API") {
-				t.Errorf("the person reads %q", st.Err)
+				t.Errorf("the user reads %q", st.Err)
 			}
 		})
 	}

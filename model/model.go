@@ -1,5 +1,5 @@
 // Package model asks language models: an Ollama on this machine, or wherever
-// the person allowed. It imports no sibling; consumers declare the interface
+// the user allowed. It imports no sibling; consumers declare the interface
 // they need (completion.Generator, say) and the types here satisfy it by shape.
 //
 // A Runtime has these parts. The backend (ollama.go, openai.go) speaks a server's protocol. The watcher (health.go) finds out whether the model

@@ -158,7 +158,7 @@ func TestOpenAIStates(t *testing.T) {
 	opt.OnChange, opt.Clock = seen.add, clock
 	start(t, opt)
 	if st := seen.wait(t, 0, model.Failing); !strings.Contains(st.Err.Error(), "API key") {
-		t.Errorf("the person reads %q", st.Err)
+		t.Errorf("the user reads %q", st.Err)
 	}
 	next := func(n int, phase model.Phase) model.State {
 		t.Helper()
@@ -167,7 +167,7 @@ func TestOpenAIStates(t *testing.T) {
 	s.SetAPIKey("")
 	s.SetModels(modeltest.Model{Name: "a"}, modeltest.Model{Name: "b"})
 	if st := next(1, model.Missing); !strings.Contains(st.Err.Error(), "one it has: a, b") {
-		t.Errorf("the person reads %q", st.Err)
+		t.Errorf("the user reads %q", st.Err)
 	}
 	s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
 	next(2, model.Unsuitable)
@@ -175,7 +175,7 @@ func TestOpenAIStates(t *testing.T) {
 	next(3, model.Ready)
 	s.Stop()
 	if st := next(4, model.Unreachable); !strings.Contains(st.Err.Error(), "start it") {
-		t.Errorf("the person reads %q", st.Err)
+		t.Errorf("the user reads %q", st.Err)
 	}
 }
 

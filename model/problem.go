@@ -26,7 +26,7 @@ var (
 	ErrSuperseded = fmt.Errorf("a newer completion took its place: %w", context.Canceled)
 )
 
-// problem is one of the errors above in words for the person: what is so, and
+// problem is one of the errors above in words for the user: what is so, and
 // what to do about it.
 type problem struct {
 	kind  error

@@ -127,7 +127,7 @@ func TestRealKillAndRestart(t *testing.T) {
 	n := len(seen.phases())
 	down := seen.wait(t, n-1, model.Unreachable)
 	if !strings.Contains(down.Err.Error(), "ollama serve") {
-		t.Errorf("the person reads %q", down.Err)
+		t.Errorf("the user reads %q", down.Err)
 	}
 	if _, _, err := collect(soon(t), o, fim("a", ""), 3); !errors.Is(err, model.ErrUnreachable) {
 		t.Errorf("asked while it is down: %v", err)

@@ -46,7 +46,7 @@ type analyzed struct {
 	// joined are neighbouring words written as one.
 	joined []joinedWords
 
-	// wanted are the roles that the query asks for, or the folder the person is in has:
+	// wanted are the roles that the query asks for, or the folder the user is in has:
 	// they lower no file.
 	wanted role
 }

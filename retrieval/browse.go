@@ -2,7 +2,7 @@ package retrieval
 
 import "time"
 
-// browseWeights are those of a query without words: what is nearest to the person, then
+// browseWeights are those of a query without words: what is nearest to the user, then
 // what most of the others depend on.
 var browseWeights = weights{sigRank: 1, sigLocality: 1}
 

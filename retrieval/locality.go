@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// How near a file is to where the person is, by the nearest reason.
+// How near a file is to where the user is, by the nearest reason.
 const (
 	nearSame     = 1
 	nearOpen     = .7

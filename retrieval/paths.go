@@ -106,7 +106,7 @@ func stemmedWords(a *token.Analyzer, dst []string, identifier string) []string {
 	return dst
 }
 
-// flatName is a name without separators and sigils in lower case: what a person may
+// flatName is a name without separators and sigils in lower case: what a user may
 // type for it.
 func flatName(s string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {

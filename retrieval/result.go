@@ -156,7 +156,7 @@ func unit(v float32) float64 { return float64(max(0, min(1, v))) }
 // changedShare has the time of a change, if it was asked for, before all else.
 const changedShare = 100
 
-// maxReasons keeps explanations to what a person reads.
+// maxReasons keeps explanations to what a user reads.
 const maxReasons = 5
 
 // reasons says what spoke for a candidate, the strongest first.
@@ -213,7 +213,7 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	return out
 }
 
-// named returns the words of the query, as the person wrote them, that some of
+// named returns the words of the query, as the user wrote them, that some of
 // a path's words agree with.
 func (a *analyzed) named(path []string) []string {
 	var out []string

@@ -55,7 +55,7 @@ type Request struct {
 	// Diversity in 0..1 trades relevance for difference between results
 	// (maximal marginal relevance); 0 ranks by relevance alone.
 	Diversity float64
-	// At is where the person is, nil if unknown.
+	// At is where the user is, nil if unknown.
 	At *Position
 	// Signals say what may rank, SignalsAll if "".
 	Signals Signals
@@ -81,12 +81,12 @@ func wantsMeaning(signals Signals, a *analyzed) bool {
 	return a.class == ClassText && len(a.words) > 0
 }
 
-// Position is where the person is in the workspace.
+// Position is where the user is in the workspace.
 type Position struct {
 	// Path is the file at the cursor, Line its 1-based line.
 	Path string
 	Line int
-	// Folder is the folder a person without a file is in, "" at the top. What
+	// Folder is the folder a user without a file is in, "" at the top. What
 	// is below it is near, and no test or example by the folder's own name.
 	Folder string
 	// Open and Recent are open files and files edited or viewed lately, the

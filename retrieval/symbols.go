@@ -20,7 +20,7 @@ type Declaration struct {
 }
 
 // How far a name is from the one asked for, in steps of Declaration.Distance;
-// what only helps where the person is not looking counts half a step.
+// what only helps where the user is not looking counts half a step.
 const (
 	farCase     = 2  // the same but for case and underscores
 	farPrefix   = 4  // starts with it

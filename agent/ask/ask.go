@@ -3,9 +3,9 @@
 //
 // Something is always looked up before the model is asked, and what it writes is
 // checked as it comes (page.go): each place it names must be in the workspace, have
-// these lines and overlap lines it was shown. Nothing is shown to the person before
+// these lines and overlap lines it was shown. Nothing is shown to the user before
 // the first place that stands, and what was shown is never taken back. An answer
-// without any such place is none: the person is told that the evidence has no
+// without any such place is none: the user is told that the evidence has no
 // answer, and where the nearest places are.
 package ask
 

@@ -247,7 +247,7 @@ func points(n int) string {
 	return b.String()
 }
 
-// Where nothing is found, that is what the person is told, whatever the model says.
+// Where nothing is found, that is what the user is told, whatever the model says.
 func TestNothingFound(t *testing.T) {
 	m, w := &model{answers: []string{"It is in store/store.go:3.", "I am sure."}}, newWorld()
 	w.empty = true

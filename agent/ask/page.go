@@ -29,7 +29,7 @@ type page struct {
 	removed   int // places that do not stand
 	dropped   int // points without any that does
 	points    int
-	// refused says that the model found no answer, unfounded that the person is
+	// refused says that the model found no answer, unfounded that the user is
 	// told so.
 	refused, unfounded bool
 	// enough says that nothing more would be shown.
@@ -255,7 +255,7 @@ func early(out loop.Outcome) string {
 	return ""
 }
 
-// unfound says that there is no answer, why, and where the person might look.
+// unfound says that there is no answer, why, and where the user might look.
 func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(string) cite.Checked) {
 	p.unfounded = true
 	why := "what was looked up does not answer this."

@@ -90,7 +90,7 @@ type Limits struct {
 // Verdict is what a reader knows of an answer that is being written.
 type Verdict int
 
-// The verdicts. After Final the text is the answer to the person whatever else is
+// The verdicts. After Final the text is the answer to the user whatever else is
 // in it: no call in it runs. Enough says besides that nothing more need be
 // written.
 const (

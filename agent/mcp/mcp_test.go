@@ -115,7 +115,7 @@ func TestToolsOverMCP(t *testing.T) {
 	}
 }
 
-// Y13: an agent is told, in words for the person, that a change is one that a program
+// Y13: an agent is told, in words for the user, that a change is one that a program
 // runs by itself; an ordinary change is not called dangerous.
 func TestDangerousChangesAreNamed(t *testing.T) {
 	c, _ := connect(t)

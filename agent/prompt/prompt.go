@@ -4,7 +4,7 @@
 // embedded, one file a message, each with a golden test. They are short, say what
 // the answer must look like, and put first what does not change from one request
 // to the next, because a model server reads a common beginning once. What comes
-// from a file, a person or a tool goes through Quote (in a template {{quote
+// from a file, a user or a tool goes through Quote (in a template {{quote
 // .Field}}): it is data, and no string in it can open a turn or pose as a tool's
 // result.
 package prompt

@@ -14,7 +14,7 @@
 //
 // A call is taken whole or not at all, and so is an answer: one call in it that
 // cannot be read means that none runs, because what the model meant is then
-// unknown. What holds no call is the model's answer to the person. All functions
+// unknown. What holds no call is the model's answer to the user. All functions
 // are pure.
 package toolcall
 
@@ -43,7 +43,7 @@ func (c Call) String() string {
 
 // Parsed is what an answer turned out to be.
 type Parsed struct {
-	// Calls are in the order written; none makes it an answer to the person.
+	// Calls are in the order written; none makes it an answer to the user.
 	Calls []Call
 	// Broken is why something that looks like a call is none, "" if nothing
 	// does. There are no Calls then.
@@ -189,7 +189,7 @@ func bare(text string, known func(string) bool) (calls []Call, err error) {
 }
 
 // Shaped answers whether text begins with a JSON object that has a name and
-// arguments. If the name is no tool's that is no call, but no answer to a person
+// arguments. If the name is no tool's that is no call, but no answer to a user
 // either.
 func Shaped(text string) bool {
 	value, _, err := decode(text)

@@ -65,7 +65,7 @@ func corpus(t testing.TB) (shapes []shape) {
 }
 
 // TestCorpus parses every shape, and keeps the share of those that come out as a
-// person would read them.
+// user would read them.
 func TestCorpus(t *testing.T) {
 	count := map[string][2]int{} // right, of
 	missed := ""

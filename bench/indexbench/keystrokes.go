@@ -81,7 +81,7 @@ func typeInto(server, dir, state string, n int, enough func(*headless.Editor) bo
 		return took, err
 	}
 	defer os.RemoveAll(config)
-	// No model, and nothing of the person's own settings.
+	// No model, and nothing of the user's own settings.
 	cmd.Env = append(os.Environ(), "QUARRY_STATE_DIR="+state, "XDG_CONFIG_HOME="+config, "OLLAMA_HOST=http://127.0.0.1:9")
 	e, err := headless.StartProcess(ctx, cmd, headless.Options{Profile: profile, Root: dir})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"quarry/model/modeltest"
 )
 
-// file is what one document costs while a person types in it.
+// file is what one document costs while a user types in it.
 type file struct {
 	change   []time.Duration // a didChange
 	overhead []time.Duration // an answer besides the model

@@ -28,7 +28,7 @@ and the model-free engine otherwise.`,
 	}
 }
 
-// demoPlace is an entry of the sample's places.json: where a person would go
+// demoPlace is an entry of the sample's places.json: where a user would go
 // and what they would type there.
 type demoPlace struct {
 	Title string

@@ -148,7 +148,7 @@ func (a *app) showAnswer(root string, q *retrieval.Query, answer retrieval.Answe
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// printResults writes results for a person: the place, why it is there, and the
+// printResults writes results for a user: the place, why it is there, and the
 // lines of it that say most about the query.
 func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Answer) {
 	s := screen{colour: cli.OnTerminal(a.Stdout)}

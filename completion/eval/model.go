@@ -46,7 +46,7 @@ const (
 	WithoutModel  = "no model"
 )
 
-// FillByModel has gen fill n holes of each repository, as if the person had asked,
+// FillByModel has gen fill n holes of each repository, as if the user had asked,
 // with opt's budgets, with and without the code of other files. Of its several
 // candidates only the first is asked for. each gets a hole when it is done, and may
 // be nil. A model that cannot be asked is an error: what the model-free engine says

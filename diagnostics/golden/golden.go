@@ -70,7 +70,7 @@ type Engines interface {
 type Outcome struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
-	// Shown says that the person saw an answer or a change; what was withheld
+	// Shown says that the user saw an answer or a change; what was withheld
 	// because nothing proves it is not.
 	Shown bool `json:"shown"`
 	Right bool `json:"right"`

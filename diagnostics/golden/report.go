@@ -66,7 +66,7 @@ func Sum(outcomes []Outcome) Report {
 	return r
 }
 
-// Table is the report for a person, without times.
+// Table is the report for a user, without times.
 func (r Report) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-10s %5s %5s %5s %6s  %7s %7s %6s  %6s %7s %7s  %s\n",

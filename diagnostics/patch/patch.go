@@ -8,7 +8,7 @@
 // two lines of context at each end. What it never forgives is the words of a
 // removed line, and a hunk that fits in more than one place with nothing to tell
 // which: that is refused with the lines in question, so that the model or the
-// person can write it better. The result is parsed again and refused if it has
+// user can write it better. The result is parsed again and refused if it has
 // syntax errors that the document had not (check.go).
 //
 // For a change that is about one document, a declaration written whole does in
@@ -39,7 +39,7 @@ const (
 	// maxDocument is the largest document that is changed, the size up to which
 	// files are indexed and more.
 	maxDocument = 4 << 20
-	// maxFiles is how many files one change may touch. A person reads them all.
+	// maxFiles is how many files one change may touch. A user reads them all.
 	maxFiles = 20
 )
 

@@ -193,7 +193,7 @@ func (r *reader) header(old, new name) {
 		f.create = true
 	}
 	if f.new.null && f.refused == nil {
-		f.refused = refuse(Unsupported, "it deletes the file, which is not for a proposal to do; leave the file and remove the lines, or ask the person to delete it")
+		f.refused = refuse(Unsupported, "it deletes the file, which is not for a proposal to do; leave the file and remove the lines, or ask the user to delete it")
 	}
 }
 
@@ -249,7 +249,7 @@ func (r *reader) extended(l string) bool {
 	case strings.HasPrefix(l, "new file mode "):
 		r.file.create = true
 	case strings.HasPrefix(l, "deleted file mode "):
-		return unsupported("it deletes the file, which is not for a proposal to do; leave the file and remove the lines, or ask the person to delete it")
+		return unsupported("it deletes the file, which is not for a proposal to do; leave the file and remove the lines, or ask the user to delete it")
 	case strings.HasPrefix(l, "rename "), strings.HasPrefix(l, "copy "), strings.HasPrefix(l, "similarity index "):
 		return unsupported("it renames or copies the file; change the lines where the file is")
 	case strings.HasPrefix(l, "old mode "), strings.HasPrefix(l, "new mode "):

@@ -29,7 +29,7 @@ const (
 )
 
 // Refusal is the error of a change that was not taken. Its text is for whoever
-// wrote the change, a model or a person, and says what to do next.
+// wrote the change, a model or a user, and says what to do next.
 type Refusal struct {
 	Reason Reason
 	// Path is the file as the change names it, "" if it is about all of it.

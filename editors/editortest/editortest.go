@@ -1,4 +1,4 @@
-// Package editortest drives real editors in a terminal, as a person does: it
+// Package editortest drives real editors in a terminal, as a user does: it
 // types keys, looks at the screen, and reads the files that were saved.
 //
 // The editors are those of the Debian chroot that editors/chroot.sh makes; the
@@ -62,7 +62,7 @@ func Recite(text, prompt string) []string {
 var tokens = regexp.MustCompile(`\s*\w+|\s*\W`)
 
 // FencedBlock is the first block of a language in a Markdown file, so that the
-// tests run what a README tells a person to write.
+// tests run what a README tells a user to write.
 func FencedBlock(t testing.TB, file, language string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -22,7 +22,7 @@ func (s *Shelf) Put(name string, n int) {
 // Take removes n items of a kind and reports whether there were enough.
 `
 
-// Take is what the person writes below Shelf, the model helping.
+// Take is what the user writes below Shelf, the model helping.
 const Take = `func (s *Shelf) Take(name string, n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

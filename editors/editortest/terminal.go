@@ -176,7 +176,7 @@ func (term *Terminal) Within(limit time.Duration, ok func(Screen) bool) (Screen,
 	}
 }
 
-// Insist does again and again what the person does, until ok holds for the
+// Insist does again and again what the user does, until ok holds for the
 // screen: for what depends on something that shows nowhere.
 func (term *Terminal) Insist(what string, do func(), ok func(Screen) bool) Screen {
 	term.t.Helper()

@@ -198,7 +198,7 @@ func TestAskAndRefactorWithLspMode(t *testing.T) {
 	s.mended()
 }
 
-// A model takes its time, and the person uses the minibuffer meanwhile.
+// A model takes its time, and the user uses the minibuffer meanwhile.
 func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) shop{"lsp-mode": openShopWithLspMode, "eglot": openShopWithEglot} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ def load(path):
 
 `
 
-// save is what the person writes below shelf, the model helping.
+// save is what the user writes below shelf, the model helping.
 const save = `def save(path, shelf):
     """Write a shelf to its JSON file."""
     with open(path, "w") as file:
@@ -63,12 +63,12 @@ func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 	}), file
 }
 
-// lspMode is what the README has a person write for lsp-mode.
+// lspMode is what the README has a user write for lsp-mode.
 func lspMode(t *testing.T) string {
 	return configuration(t, "elisp") + "(setq lsp-auto-guess-root t)\n" // lsp-mode asks about each new project otherwise
 }
 
-// eglot is what the README has a person write for eglot.
+// eglot is what the README has a user write for eglot.
 func eglot(t *testing.T) string { return configuration(t, "lisp") }
 
 func configuration(t *testing.T, language string) string {

@@ -271,7 +271,7 @@ opened meanwhile."
     (apply f args)))
 
 (defun quarry--choose (message titles)
-  "Have the person choose one of TITLES by MESSAGE, nil if they choose none."
+  "Have the user choose one of TITLES by MESSAGE, nil if they choose none."
   (let* ((completion-ignore-case t)
          (chosen (condition-case nil
                      (completing-read (format "%s\n(%s) " message (string-join titles ", ")) titles nil t)
@@ -292,7 +292,7 @@ opened meanwhile."
           (set-window-point window (min (+ (point) character) (pos-eol))))))))
 
 (defun quarry--show-soon (file &rest place)
-  "Show FILE at PLACE when the person is free; the answer to window/showDocument."
+  "Show FILE at PLACE when the user is free; the answer to window/showDocument."
   (if (not (file-readable-p file))
       (list :success :json-false)
     ;; Not in the process filter.
@@ -337,7 +337,7 @@ opened meanwhile."
   ;; Eglot by itself sends no answer on C-g, and has the first choice typed in already.
   (cl-defmethod eglot-handle-request :extra "quarry" :around
     (server (_method (eql window/showMessageRequest)) &key message actions &allow-other-keys)
-    "Ask the person what SERVER asks by MESSAGE and ACTIONS, if it is quarry."
+    "Ask the user what SERVER asks by MESSAGE and ACTIONS, if it is quarry."
     (if (not (quarry--eglot-p server))
         (cl-call-next-method)
       (let ((chosen (quarry--choose message (mapcar (lambda (a) (plist-get a :title)) actions))))
@@ -354,7 +354,7 @@ opened meanwhile."
 ;;;; Lsp-mode
 
 (defun quarry--on-question (_workspace params reply)
-  "Answer window/showMessageRequest: ask the person as PARAMS say, and REPLY.
+  "Answer window/showMessageRequest: ask the user as PARAMS say, and REPLY.
 Lsp-mode by itself asks inside of the process filter.  There it sends no answer
 at all on \\[keyboard-quit] or while another question is open, and the response
 to a request that Emacs waits for takes the question off the screen."

@@ -191,7 +191,7 @@ func TestAsk(t *testing.T) {
 
 func answered(s editortest.Screen) bool { return s.Contains("adds every Count") }
 
-// The commands take what a person types, and ask for what is missing.
+// The commands take what a user types, and ask for what is missing.
 func TestCommands(t *testing.T) {
 	t.Run("a question to choose", func(t *testing.T) {
 		term, _ := openShop(t)

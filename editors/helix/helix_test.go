@@ -28,7 +28,7 @@ type Shelf struct {
 
 `
 
-// open starts Helix on shelf.go and puts the person below the end of it, having typed the head of Take.
+// open starts Helix on shelf.go and puts the user below the end of it, having typed the head of Take.
 func open(t *testing.T) (term *editortest.Terminal, file string) {
 	t.Helper()
 	model := modeltest.NewServer(t)

@@ -149,7 +149,7 @@ func TestTyping(t *testing.T) {
 	}
 }
 
-// live plays a person's session of test/ in the window at url, of which a picture is taken if the flag says so.
+// live plays a user's session of test/ in the window at url, of which a picture is taken if the flag says so.
 func live(t *testing.T, session, codeServer, url, picture string) {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
@@ -161,7 +161,7 @@ func live(t *testing.T, session, codeServer, url, picture string) {
 		person.Args = append(person.Args, filepath.Join(*screenshot, picture))
 	}
 	if out, err := person.CombinedOutput(); err != nil {
-		t.Fatalf("the person's session: %v; the window as it was then is %s\n%s", err, filepath.Join(os.TempDir(), "quarry-vscode-failed.png"), out)
+		t.Fatalf("the user's session: %v; the window as it was then is %s\n%s", err, filepath.Join(os.TempDir(), "quarry-vscode-failed.png"), out)
 	}
 }
 

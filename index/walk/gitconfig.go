@@ -12,7 +12,7 @@ import (
 )
 
 // gitConfig is what git's configuration says in one repository, git-config(1): the
-// system's file, the person's, the repository's, and what they include.
+// system's file, the user's, the repository's, and what they include.
 type gitConfig struct {
 	home   string // "" if there is none
 	gitDir string // of the work tree, not shared with others
@@ -57,7 +57,7 @@ func (c *gitConfig) readAll(common string) {
 	}
 }
 
-// xdg is git's folder in the person's configuration, "" if there is none.
+// xdg is git's folder in the user's configuration, "" if there is none.
 func (c *gitConfig) xdg() string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
 		return filepath.Join(dir, "git")

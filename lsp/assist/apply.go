@@ -11,7 +11,7 @@ import (
 	"quarry/agent"
 )
 
-// changed lists the files of a proposal for the person.
+// changed lists the files of a proposal for the user.
 func (s *Service) changed(p agent.Proposal) string {
 	var names []string
 	for _, f := range p.Files {

@@ -37,7 +37,7 @@ var CodeActionKinds = []protocol.CodeActionKind{
 
 var errNoSelection = errors.New("select the code that is to be changed")
 
-// wish finds what a person writes into their code for quarry to do there.
+// wish finds what a user writes into their code for quarry to do there.
 var wish = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
 
 // CodeAction implements textDocument/codeAction. No model is asked: the actions
@@ -168,7 +168,7 @@ func (s *Service) codeActions() protocol.CodeActionClientCapabilities {
 	return protocol.CodeActionClientCapabilities{}
 }
 
-// selection is what the person selected when their editor last asked for code
+// selection is what the user selected when their editor last asked for code
 // actions.
 type selection struct {
 	doc *document.Document

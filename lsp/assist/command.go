@@ -22,7 +22,7 @@ import (
 const commandPrefix = "quarry."
 
 // errandCommand begins an errand. Its argument is an errand, a text, or nothing:
-// the last two are what a person types.
+// the last two are what a user types.
 func errandCommand(do errandKind) func(*Service, []protocol.LSPAny) error {
 	return func(s *Service, args []protocol.LSPAny) error {
 		e, typed, err := errandOf(args)
@@ -92,11 +92,11 @@ func errandTitle(e errand, typed string) string {
 	return verb + ": " + oneLine(about, 60)
 }
 
-// spot is how a person names a line: PATH:LINE, perhaps with a column and what a
+// spot is how a user names a line: PATH:LINE, perhaps with a column and what a
 // tool says of it, as compilers print.
 var spot = regexp.MustCompile(`^(.+?):(\d+)(?::\d+)?(?::\s*(.+))?$`)
 
-// mostChoices is how many entries a person is asked to choose from.
+// mostChoices is how many entries a user is asked to choose from.
 const mostChoices = 6
 
 // completeProblem finds the diagnostic that an explain or fix errand is about.

@@ -75,7 +75,7 @@ func (fs *findings) saw(u uri.URI, start, end int, seen []finding) {
 
 // number is that of f, a finding in a document as it is now. An unknown one is
 // taken: clients that show a server no diagnostics of others tell of one where the
-// person wants it explained.
+// user wants it explained.
 func (fs *findings) number(u uri.URI, f finding) uint64 {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

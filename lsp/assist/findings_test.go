@@ -9,7 +9,7 @@ import (
 	"quarry/lsp/text"
 )
 
-// Whoever holds a version of a document while the person types on gets no offset
+// Whoever holds a version of a document while the user types on gets no offset
 // past its end.
 func TestFindingsOfANewerVersionAreLeftOut(t *testing.T) {
 	older := &document.Document{URI: "file:///a.go", Text: text.New("x foo")}

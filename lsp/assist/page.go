@@ -21,7 +21,7 @@ const VirtualScheme = "quarry"
 // time it asks for the whole text.
 const refreshEvery = 150 * time.Millisecond
 
-// page is a read-only text for the person that may grow while they read: an
+// page is a read-only text for the user that may grow while they read: an
 // explanation, an answer. It is shown in the best way the client has: as a
 // virtual document from its first word on, else when it is whole, as a file in
 // the cache folder or as a message.
@@ -129,7 +129,7 @@ func (p *page) end(text prose) error {
 	return p.publish(p.screen.base)
 }
 
-// abandon ends a page that will not be whole. If the person sees some of it, note
+// abandon ends a page that will not be whole. If the user sees some of it, note
 // is put below.
 func (p *page) abandon(note string) error {
 	p.stop()
@@ -168,7 +168,7 @@ func (s *Screen) showWhole(ctx context.Context, name string, text prose) error {
 	}
 	// An editor that has a file open may not read it again, so each gets its own.
 	path := filepath.Join(dir, fmt.Sprintf("%s-%d.md", name, s.pageNumber.Add(1)))
-	// The file is the person's alone, since it may quote their code, and is not
+	// The file is the user's alone, since it may quote their code, and is not
 	// to be changed.
 	if err := os.WriteFile(path, []byte(text.markdown()), 0o400); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

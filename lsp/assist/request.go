@@ -16,7 +16,7 @@ import (
 	"quarry/lsp/wire"
 )
 
-// errand is what a person wants of the assistance: the data of a code action and
+// errand is what a user wants of the assistance: the data of a code action and
 // the argument of its command.
 type errand struct {
 	Do  errandKind `json:"do,omitzero"`
@@ -177,7 +177,7 @@ func (s *Service) alone(ctx context.Context, e errand, work func(ctx context.Con
 }
 
 // run does an errand in the background, shown as a job under title that the
-// person can cancel. A newer run of the same kind takes the place of an older
+// user can cancel. A newer run of the same kind takes the place of an older
 // one where both would be shown in the same page.
 func (s *Service) run(title, kind string, work func(ctx context.Context, job Job) (result string, err error)) {
 	ctx, cancel := context.WithCancel(s.base)

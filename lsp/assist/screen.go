@@ -25,7 +25,7 @@ type Screen struct {
 	pageNumber atomic.Int64 // of the last page that was shown as a file
 }
 
-// say shows the person a message that answers what they asked for.
+// say shows the user a message that answers what they asked for.
 func (s *Screen) say(kind protocol.MessageType, message string) {
 	err := s.client.ShowMessage(s.base, &protocol.ShowMessageParams{Type: kind, Message: "quarry: " + message})
 	if err != nil && s.base.Err() == nil {
@@ -33,7 +33,7 @@ func (s *Screen) say(kind protocol.MessageType, message string) {
 	}
 }
 
-// choose asks the person to choose one of choices, which differ; it answers ""
+// choose asks the user to choose one of choices, which differ; it answers ""
 // if they choose none.
 func (s *Screen) choose(ctx context.Context, message string, choices ...string) (string, error) {
 	params := &protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "quarry: " + message}

@@ -75,7 +75,7 @@ func (s *Service) call(ctx context.Context, p toolParams) (agent.Envelope, error
 	return e, ctx.Err()
 }
 
-// decide puts the change that a call has staged to the person, and makes the call
+// decide puts the change that a call has staged to the user, and makes the call
 // again with a token if they want it. This is the only place where tokens are
 // made: whoever called the tool has no part in it.
 func (s *Service) decide(ctx context.Context, p toolParams, waiting agent.Envelope) (agent.Envelope, error) {
@@ -120,7 +120,7 @@ func refusal(err error) *agent.Failure {
 	var moved movedError
 	switch {
 	case errors.Is(err, errDeclined):
-		return agent.Failf(agent.PermissionDenied, "the person does not want this change; do not propose it again")
+		return agent.Failf(agent.PermissionDenied, "the user does not want this change; do not propose it again")
 	case errors.As(err, &moved):
 		return agent.Failf(agent.InvalidArguments, "%v", err)
 	}

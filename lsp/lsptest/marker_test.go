@@ -446,7 +446,7 @@ func (p *player) open(ctx context.Context, name string) error {
 			return err
 		}
 		// Typing begins when the model's state is known, as it does for a
-		// person: otherwise a scenario would depend on the machine's speed.
+		// user: otherwise a scenario would depend on the machine's speed.
 		if err := p.stderr.await(ctx, "phase=ready", "phase=unreachable", "phase=missing", "phase=failing", "phase=unsuitable"); err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func TestRealOllama(t *testing.T) {
 	}
 	fromModel()
 	if shown := e.Shown(); len(shown) > 1 {
-		t.Errorf("the person was told more than once: %q", shown)
+		t.Errorf("the user was told more than once: %q", shown)
 	}
 	if code, err := e.Quit(ctx); code != 0 || err != nil {
 		t.Errorf("quit: %d, %v", code, err)

@@ -31,7 +31,7 @@ const (
 
 // Problem is a key or value that was not taken.
 type Problem struct {
-	// Key is the dotted key as the person wrote it, or "" when the whole layer
+	// Key is the dotted key as the user wrote it, or "" when the whole layer
 	// could not be read.
 	Key    string
 	Reason string
@@ -94,7 +94,7 @@ func applyObject(into reflect.Value, layer map[string]any, prefix string, src So
 		field, i := fieldByKey(into, key)
 		switch {
 		case strings.HasPrefix(key, "$"):
-			// "$schema" and the like belong to the person's editor.
+			// "$schema" and the like belong to the user's editor.
 		case i < 0:
 			*problems = append(*problems, Problem{full, "no such setting" + suggestion(into, prefix, key)})
 		case value == nil:
@@ -157,7 +157,7 @@ func EnvironmentName(key string) string {
 	return b.String()
 }
 
-// UserFilePath is where the person's own settings are: settings.json in quarry's
+// UserFilePath is where the user's own settings are: settings.json in quarry's
 // folder of the platform's configuration folder, "" if the platform names none.
 func UserFilePath() string {
 	dir, err := os.UserConfigDir()

@@ -103,7 +103,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 // MarshalText writes the shortest form that reads back.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// Default is the configuration of a person who has set nothing.
+// Default is the configuration of a user who has set nothing.
 func Default() Settings {
 	return Settings{
 		Model: "granite4:micro",

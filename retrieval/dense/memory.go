@@ -11,7 +11,7 @@ import (
 )
 
 // Memory embeds queries and remembers the latest: the folders of a workspace ask the
-// same one after the other, and a person asks again with other filters. It is safe
+// same one after the other, and a user asks again with other filters. It is safe
 // for concurrent use.
 type Memory struct {
 	patience time.Duration

@@ -119,7 +119,7 @@ func (w *Workspace) Close() {
 const relinkAfter = 64
 
 // retryAfter is the pause after a read of the index failed; the index itself
-// sets a damaged database aside and tells the person.
+// sets a damaged database aside and tells the user.
 const retryAfter = time.Second
 
 func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []index.Update)) {

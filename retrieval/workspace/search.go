@@ -95,7 +95,7 @@ func (a *Answer) add(dir string, part retrieval.Answer) {
 	a.Timings.Total += part.Timings.Total
 }
 
-// within is req with the person's place in f's terms.
+// within is req with the user's place in f's terms.
 func (w *Workspace) within(f *folder, req retrieval.Request) retrieval.Request {
 	if req.At == nil {
 		return req

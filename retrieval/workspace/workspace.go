@@ -34,7 +34,7 @@ type Options struct {
 	// Watch makes the indexes look for changes on disk themselves.
 	Watch bool
 	Log   *slog.Logger
-	// Tell, if not nil, is called with what the person should know.
+	// Tell, if not nil, is called with what the user should know.
 	Tell func(message string)
 	// Progress, if not nil, is called while a folder is scanned; stop ends the
 	// scan. It must return soon.

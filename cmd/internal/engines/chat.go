@@ -34,5 +34,5 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 	return agent.Reply{Text: r.Text, Cut: r.Cut, PromptTokens: r.PromptTokens, Tokens: r.Tokens}, err
 }
 
-// errNoModel says that the settings allow no model; the person was told why.
+// errNoModel says that the settings allow no model; the user was told why.
 var errNoModel = errors.New("there is no model to ask: the address in the settings cannot be used, `quarry doctor` says why")

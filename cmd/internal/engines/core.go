@@ -226,7 +226,7 @@ func Template(s settings.Settings) (completion.Choice, error) {
 	}
 }
 
-// modelChanged tells the person what is wrong with the model, once for each
+// modelChanged tells the user what is wrong with the model, once for each
 // thing that can be.
 func (c *Core) modelChanged(s model.State) {
 	c.changed()

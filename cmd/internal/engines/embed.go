@@ -72,7 +72,7 @@ func (e embedder) Version(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// withoutMeaning is what a person is told who has no embedding model.
+// withoutMeaning is what a user is told who has no embedding model.
 func withoutMeaning(err error) string {
 	return fmt.Sprintf("Search finds code by its words only: %v to search by meaning too, or set embedding.enabled to false.", err)
 }

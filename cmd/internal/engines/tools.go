@@ -10,7 +10,7 @@ import (
 )
 
 // toolbox is what models may use of the workspace. Changes they propose are put
-// to the person by the server, where there is one.
+// to the user by the server, where there is one.
 func (c *Core) toolbox(start lsp.Start) *agent.Toolbox {
 	return agent.NewToolbox(agent.Parts{
 		Workspace: c.Workspace,

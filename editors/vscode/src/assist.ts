@@ -1,5 +1,5 @@
 // Explain, fix, refactor and ask from the command palette. The server has commands of these names already, which
-// vscode-languageclient registers; these here ask the person for what is missing first.
+// vscode-languageclient registers; these here ask the user for what is missing first.
 
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';

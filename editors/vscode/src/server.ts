@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 
-/** The server's binary: `quarry.path`, else the first one on the PATH. Undefined, and said to the person, if there is none. */
+/** The server's binary: `quarry.path`, else the first one on the PATH. Undefined, and said to the user, if there is none. */
 export async function findServer(): Promise<string | undefined> {
   const name = process.platform === 'win32' ? 'quarry.exe' : 'quarry';
   const set = vscode.workspace.getConfiguration('quarry').get<string>('path');

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 
 /**
- * The settings that the person has set, nested as the server reads them. VS Code would fill in the defaults of
- * package.json for all others, and they would then win over the person's own settings file.
+ * The settings that the user has set, nested as the server reads them. VS Code would fill in the defaults of
+ * package.json for all others, and they would then win over the user's own settings file.
  *
  * @param keys the full names, `quarry.completion.enabled`
  */

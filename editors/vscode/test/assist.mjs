@@ -1,4 +1,4 @@
-// A person has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser. TypeScript's own service reports
+// A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser. TypeScript's own service reports
 // the problem; the Go test that runs this checks the file that was saved.
 
 import { applyByKey, choose, decide, seeChange } from './change.mjs';

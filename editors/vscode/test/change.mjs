@@ -1,4 +1,4 @@
-// What a person does with a change that quarry proposes.
+// What a user does with a change that quarry proposes.
 
 import { command } from './window.mjs';
 

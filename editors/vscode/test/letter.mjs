@@ -1,4 +1,4 @@
-// A person writes a letter while quarry proposes a change of another file. Nothing of what they type decides; then they
+// A user writes a letter while quarry proposes a change of another file. Nothing of what they type decides; then they
 // say yes, and take it back. The Go test that runs this lets the model speak once the letter is begun, and checks the files.
 
 import { choose, decide, seeChange, showsChange } from './change.mjs';

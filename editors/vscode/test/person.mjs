@@ -1,5 +1,5 @@
-// One person's session in VS Code, typed in a real browser. The Go test that runs this starts the editor and checks the
-// files that were saved; here is what the person does and sees.
+// One user's session in VS Code, typed in a real browser. The Go test that runs this starts the editor and checks the
+// files that were saved; here is what the user does and sees.
 
 import { command, openFile, picture, seeLine, session, timeout } from './window.mjs';
 

@@ -1,4 +1,4 @@
-// The window of VS Code in a real browser, and what a person does in it whatever they are there for.
+// The window of VS Code in a real browser, and what a user does in it whatever they are there for.
 //
 //   node SESSION.mjs FOLDER URL CHROMIUM [SCREENSHOT]      (FOLDER has node_modules/playwright-core)
 
@@ -11,7 +11,7 @@ const { chromium } = createRequire(join(folder, 'package.json'))('playwright-cor
 export const timeout = 60_000;
 
 /**
- * Opens the window, waits for quarry, and lets the person do what they came for. What the window was like when it went wrong is
+ * Opens the window, waits for quarry, and lets the user do what they came for. What the window was like when it went wrong is
  * kept, with what explain says.
  */
 export async function session(live, explain = () => '') {

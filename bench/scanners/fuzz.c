@@ -78,7 +78,7 @@ static TSTree *parse(quarry_arena *arena, const TSLanguage *language, const TSTr
     quarry_parse(arena, language, exact, t->length, LIMIT, &count);
     quarry_arena_reset(arena);
   }
-  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT);
+  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT, NULL);
   free(exact);
   return tree;
 }

@@ -54,7 +54,7 @@ func BenchmarkTree(b *testing.B) {
 		defer reportProcessor(b, size, processorTime(b))
 		for b.Loop() {
 			for _, f := range files {
-				if tree := languageFor(f.language).grammar.Parse(nil, f.src, parseLimit(len(f.src))); tree != nil {
+				if tree, _ := languageFor(f.language).grammar.Parse(nil, f.src, parseLimit(len(f.src))); tree != nil {
 					tree.Close()
 				}
 			}

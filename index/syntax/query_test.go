@@ -67,7 +67,7 @@ func TestQueryEqualsCursor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tree := l.grammar.Parse(nil, src, parseLimit(len(src)))
+			tree, _ := l.grammar.Parse(nil, src, parseLimit(len(src)))
 			defer tree.Close()
 			bindings := bindingTree(t, l, src)
 			defer bindings.Close()

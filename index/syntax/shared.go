@@ -49,8 +49,8 @@ const (
 
 // openLimit bounds the parse of an open document, in microseconds of the processor:
 // four to twelve times what source takes on an idle machine, for a busy one makes it dearer. What
-// takes longer is not what its name says, and is read by its lines from then on. An edit has
-// a fourth.
+// takes longer is not what its name says, and is read by its lines from then on, and so is what
+// has errors and takes half of it. An edit has a fourth.
 func openLimit(size int, whole bool) int {
 	limit := min(400_000+size*12/10, 4_000_000)
 	if !whole {
@@ -59,11 +59,16 @@ func openLimit(size int, whole bool) int {
 	return limit
 }
 
+// tooDear answers whether a text that was parsed as a whole is given up on all the same:
+// one with errors is parsed so after each edit.
+func tooDear(errors, took, limit int) bool { return errors > 0 && took > limit/2 }
+
 // versionOf is the version of a text, which the caller releases. whole: only one that
 // was parsed as a whole will do, or one without errors, which is the same.
 func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, whole bool) *version {
 	open.mu.Lock()
-	for _, v := range open.list {
+	for i := 0; i < len(open.list); i++ {
+		v := open.list[i]
 		if v.language != name {
 			continue
 		}
@@ -74,6 +79,13 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 			open.mu.Unlock()
 			<-v.ready
 			return v
+		case !v.ended() && old == nil && near(v.parsed, parsed):
+			// Nobody knows yet whether the version before is hopeless; who types on would
+			// begin a parse with each letter.
+			open.mu.Unlock()
+			<-v.ready
+			open.mu.Lock()
+			i = -1
 		}
 	}
 	v := &version{language: name, parsed: parsed, whole: old == nil, users: 1, ready: make(chan struct{})}
@@ -81,9 +93,15 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 	parses++
 	open.mu.Unlock()
 	defer close(v.ready)
-	if v.tree = l.grammar.Parse(old, parsed, openLimit(len(parsed), v.whole)); v.tree != nil {
-		v.errors = v.tree.CountErrors()
+	limit := openLimit(len(parsed), v.whole)
+	tree, took := l.grammar.Parse(old, parsed, limit)
+	if tree != nil {
+		if v.errors = tree.CountErrors(); v.whole && tooDear(v.errors, took, limit) {
+			tree.Close()
+			return v
+		}
 	}
+	v.tree = tree
 	return v
 }
 

@@ -135,6 +135,31 @@ func TestHopelessDocumentsAreRemembered(t *testing.T) {
 	}
 }
 
+// Who types on while a text is parsed for the first time waits to hear whether the
+// parser gives up on it, and begins no parse of their own.
+func TestHopelessDocumentsAreParsedOnceWhileTheyAreTypedIn(t *testing.T) {
+	text := soup(11)
+	before := parsed()
+	var readers sync.WaitGroup
+	for i := range 8 {
+		readers.Go(func() {
+			tree, err := Parse("typescript", []byte(strings.Repeat("x", i)+text))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer tree.Close()
+			if _, ok := tree.ErrorCount(); ok {
+				t.Error("the parser did not give up")
+			}
+		})
+	}
+	readers.Wait()
+	if n := parsed() - before; n != 1 {
+		t.Errorf("the parser was asked %d times", n)
+	}
+}
+
 // What an open document may take of the processor: four times what source does, and
 // for a megabyte under two seconds, in one try.
 func TestOpenLimit(t *testing.T) {
@@ -148,6 +173,14 @@ func TestOpenLimit(t *testing.T) {
 	}
 	if most := openLimit(1<<30, true); most > 4_000_000 {
 		t.Errorf("a gigabyte has %d us", most)
+	}
+	for _, tt := range []struct {
+		errors, took int
+		want         bool
+	}{{0, 1_600_000, false}, {1, 900_000, true}, {1, 700_000, false}} {
+		if got := tooDear(tt.errors, tt.took, openLimit(1<<20, true)); got != tt.want {
+			t.Errorf("a megabyte with %d errors that took %d us is given up on: %t", tt.errors, tt.took, got)
+		}
 	}
 }
 

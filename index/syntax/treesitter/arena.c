@@ -189,7 +189,15 @@ static void *arena_realloc(void *memory, size_t size) {
   return larger;
 }
 
+// KEEP_FREE is what glibc may hold on to at the end of each of its heaps. By itself it
+// lets that grow to 64 MB, once something large was freed, in a heap for each of eight
+// threads a processor, and malloc_trim passes over all of them but the first.
+enum { KEEP_FREE = 1 << 20 };
+
 void quarry_install_arenas(void) {
+#ifdef __GLIBC__
+  mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
+#endif
   ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free);
 }
 

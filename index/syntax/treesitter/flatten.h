@@ -74,7 +74,7 @@ typedef struct {
   uint8_t extra;       // allowed anywhere: comments
 } quarry_node;
 
-TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit);
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit, uint64_t *took);
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);

@@ -26,19 +26,20 @@ func newKeptTree(c *C.TSTree) *Tree {
 
 // Parse parses a text, with the help of the tree of the version before if that was
 // edited to have its length. It returns nil if the parser gives up, which it does
-// after limit microseconds of the processor.
-func (g *Grammar) Parse(old *Tree, src []byte, limit int) *Tree {
+// after limit microseconds of the processor. took is how many it took.
+func (g *Grammar) Parse(old *Tree, src []byte, limit int) (tree *Tree, took int) {
 	defer g.enter()()
 	var before *C.TSTree
 	if old != nil {
 		before = old.c
 	}
-	c := C.quarry_parse_tree(nil, g.guarded, before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit))
+	var micros C.uint64_t
+	c := C.quarry_parse_tree(nil, g.guarded, before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), &micros)
 	runtime.KeepAlive(old)
 	if c == nil {
-		return nil
+		return nil, int(micros)
 	}
-	return newKeptTree(c)
+	return newKeptTree(c), int(micros)
 }
 
 // Copy returns a tree of its own, at no cost: what is the same of two is shared.

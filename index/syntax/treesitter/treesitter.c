@@ -21,11 +21,13 @@ typedef struct {
   uint32_t length;
   uint64_t limit;
   TSTree *tree;
+  uint64_t took; // microseconds of the processor
 } job;
 
 static void parse(void *argument) {
   job *j = argument;
-  quarry_bounds bounds = {.memory = MEMORY + (int64_t)MEMORY_PER_BYTE * j->length, .until = quarry_thread_micros() + j->limit};
+  uint64_t began = quarry_thread_micros();
+  quarry_bounds bounds = {.memory = MEMORY + (int64_t)MEMORY_PER_BYTE * j->length, .until = began + j->limit};
   quarry_arena_use(j->arena);
   quarry_bound(&bounds);
   TSParser *parser = ts_parser_new();
@@ -35,23 +37,28 @@ static void parse(void *argument) {
   ts_parser_delete(parser); // some scanners have memory that is not the arena's
   quarry_bound(NULL);
   quarry_arena_use(NULL);
+  j->took = quarry_thread_micros() - began;
 }
 
 // quarry_parse_tree parses any text, with the help of an older tree if there is one.
 // The tree is in the arena, without one the caller's to delete. It is NULL if the
-// parse took limit microseconds of the processor and more, or too much memory.
+// parse took limit microseconds of the processor and more, or too much memory. What it
+// took is told where took is not NULL.
 // tree-sitter itself looks at the wall's clock, by which a busy machine would decide
 // how a file is read; so its memory looks at the thread's.
 //
 // tree-sitter's stack.c recurses once for each token where two readings of a text
 // that nests deep become one. An overflow would end the program, so that the stack is
 // as large as the text may need it.
-TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit) {
-  job j = {arena, language, old, text, length, limit, NULL};
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit, uint64_t *took) {
+  job j = {arena, language, old, text, length, limit, NULL, 0};
   if (length < SHALLOW) {
     parse(&j);
   } else {
     quarry_on_stack(STACK + (size_t)STACK_PER_BYTE * length, parse, &j);
+  }
+  if (took != NULL) {
+    *took = j.took;
   }
   return j.tree;
 }

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/lsp/headless"
+)
+
+// junk is a megabyte of operators in lines, which error recovery takes longest for.
+func junk(seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	pieces := []string{"<", ">", "(", ")", "[", "]", "{", "}", "+", "=>", "?", ":", "a", "b", " ", "\n", "`", "\"", "/", "*", ";", ","}
+	var b strings.Builder
+	for b.Len() < 1<<20 {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// usage is what a process has taken of the processor, and holds in memory.
+func usage(t *testing.T, pid int) (processor time.Duration, resident int) {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	for _, i := range []int{11, 12} { // utime and stime, proc(5)
+		n, err := strconv.Atoi(fields[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		processor += time.Duration(n) * 10 * time.Millisecond
+	}
+	pages, err := strconv.Atoi(fields[21])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return processor, pages * os.Getpagesize()
+}
+
+const (
+	documents = 28
+	// mostEach is what a document may take of the processor; before, it was 14 to 20 s.
+	mostEach = 2 * time.Second * slower
+	// mostKept is what may stay when all are closed, in bytes; before, 1.6 GB did.
+	mostKept = 100 << 20 * slower
+)
+
+// Y9: 28 open documents of a megabyte each that no parser gets through, and an edit in
+// each, cost a bounded time of the processor; closed, they leave no memory behind.
+func TestJunkInOpenDocuments(t *testing.T) {
+	profile, err := headless.LoadProfile("neovim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("quarry", "lsp", "--log-level=error", "--ollama="+noOllama)
+	cmd.Env = append(os.Environ(), "QUARRY_STATE_DIR="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	syntax := map[string]any{"diagnostics": map[string]any{"syntax": true}}
+	e, err := headless.StartProcess(t.Context(), cmd, headless.Options{Profile: profile, Root: t.TempDir(), InitializationOptions: syntax, Configuration: syntax})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Kill() // after Quit it has ended
+	pid := cmd.Process.Pid
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	// idle waits until the server takes nothing of the processor any more.
+	idle := func() {
+		for before, still := time.Duration(-1), 0; still < 3; <-tick.C {
+			now, _ := usage(t, pid)
+			if still++; now-before > 10*time.Millisecond {
+				still = 0
+			}
+			before = now
+		}
+	}
+	idle()
+	began, empty := usage(t, pid)
+	languages := []struct{ ext, id string }{
+		{"ts", "typescript"}, {"c", "c"}, {"scala", "scala"}, {"js", "javascript"}, {"ex", "elixir"}, {"go", "go"}, {"py", "python"},
+		{"rs", "rust"}, {"java", "java"}, {"rb", "ruby"}, {"php", "php"}, {"kt", "kotlin"},
+	}
+	var open []string
+	for i := range documents {
+		l := languages[i%len(languages)]
+		name := fmt.Sprintf("junk%d.%s", i, l.ext)
+		b, err := e.Open(name, l.id, junk(uint64(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Replace(b, 500_000, 500_000, "x"); err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, name)
+	}
+	idle()
+	took, most := usage(t, pid)
+	for _, name := range open {
+		if err := e.CloseDocument(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := most
+	for range 300 { // a minute; it is given back some seconds after the last is closed
+		if _, kept = usage(t, pid); kept-empty <= mostKept {
+			break
+		}
+		<-tick.C
+	}
+	t.Logf("%v of the processor, %d MB empty, %d MB with all open, %d MB closed", took-began, empty>>20, most>>20, kept>>20)
+	if each := (took - began) / documents; each > mostEach {
+		t.Errorf("a document took %v of the processor", each)
+	}
+	if kept-empty > mostKept {
+		t.Errorf("%d MB are kept", (kept-empty)>>20)
+	}
+	if code, err := e.Quit(t.Context()); code != 0 || err != nil {
+		t.Errorf("the server ends with %d, %v", code, err)
+	}
+}

@@ -40,6 +40,7 @@ func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
 		s.task("show what works", func(context.Context) error { return s.assist.Screen().Show("without-a-model", withoutModel) })
 		return nil
 	}
+	table[CommandStartOllama], table[CommandPull], table[CommandUse] = s.startOllama, s.pullModel, s.useModel
 	table[commandRebuild] = func([]protocol.LSPAny) error {
 		s.currentCore().Rebuild()
 		return nil

@@ -39,6 +39,7 @@ type Core interface {
 	Completer
 	Searcher
 	Engines
+	Remedies
 	// Configure applies changed settings without losing what still holds.
 	Configure(settings.Settings) error
 	// Close stops all work and waits for it.
@@ -154,6 +155,7 @@ type Server struct {
 	roots    []string          // file paths of the workspace folders; guarded by mu
 	settings settings.Settings // guarded by mu
 	editor   [2][]byte         // initializationOptions, configuration; guarded by mu
+	model    string            // that the user chose until the server ends, "" if none; guarded by mu
 	pull     int               // number of the newest configuration pull; guarded by mu
 }
 
@@ -307,6 +309,9 @@ func (s *Server) applySettings() error {
 	s.mu.Lock()
 	before := s.settings
 	merged, problems := s.opts.Settings(s.editor[0], s.editor[1])
+	if s.model != "" {
+		merged.Model = s.model
+	}
 	s.settings = merged
 	s.mu.Unlock()
 	s.checkAll(before, merged)

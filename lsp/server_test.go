@@ -116,6 +116,16 @@ func (c *core) StatusNote(context.Context) lsp.StatusNote {
 	return c.note
 }
 
+func (c *core) StartOllama(context.Context) error { return errors.New("Ollama is not installed") }
+
+func (c *core) PullModel(ctx context.Context, name string, report func(done, total int64)) error {
+	report(1e9, 2e9)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (c *core) Models(context.Context) ([]string, error) { return []string{"one", "two"}, nil }
+
 func (c *core) Prefetch(req completion.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -123,9 +123,27 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 		return n.Level == lsp.LevelWarning && n.Text == "no model" && n.ModelFree && n.Model.State == lsp.ModelNone &&
 			strings.Contains(n.Model.Reason, "does not answer") && len(n.Remedies) > 0 && n.Work != nil
 	})
+	// A model that is missing can be had by the command that is offered, which says how far it is.
+	fake.SetModels(modeltest.Model{Name: "other"})
+	gate := make(chan struct{})
+	fake.HoldPulls(gate)
 	if err := fake.Restart(); err != nil {
 		t.Fatal(err)
 	}
+	var remedy lsp.Remedy
+	await(func(n lsp.StatusNote) bool {
+		if len(n.Remedies) == 3 {
+			remedy = n.Remedies[0]
+		}
+		return strings.Contains(n.Model.Reason, "has no model") && remedy.Title == "Pull granite4:micro (2.1 GB)" && n.Remedies[1].Command == lsp.CommandUse
+	})
+	if err := e.Call(ctx, "workspace/executeCommand", remedy, nil); err != nil {
+		t.Fatal(err)
+	}
+	await(func(n lsp.StatusNote) bool {
+		return n.Model.State == lsp.ModelLoading && n.Model.Percent != nil && *n.Model.Percent == 40 && n.Text == "granite4:micro 40%" && len(n.Remedies) == 0
+	})
+	close(gate)
 	await(func(n lsp.StatusNote) bool {
 		return n.Level == lsp.LevelReady && n.Text == "granite4:micro" && !n.ModelFree && n.Model.Reason == "" && n.Model.Host == "" && len(n.Remedies) == 0
 	})

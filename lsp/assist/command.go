@@ -161,7 +161,7 @@ func (s *Service) completeProblem(ctx context.Context, e errand, typed string) (
 	}
 	chosen := 0
 	if len(found) > 1 {
-		answer, err := s.screen.choose(ctx, "Which one?", slices.Compact(slices.Clone(titles))...)
+		answer, err := s.screen.Choose(ctx, "Which one?", slices.Compact(slices.Clone(titles))...)
 		if err != nil {
 			return e, err
 		}
@@ -227,7 +227,7 @@ func (s *Service) completeRefactor(ctx context.Context, e errand, typed string) 
 		for _, r := range refactorings {
 			titles = append(titles, r.title)
 		}
-		answer, err := s.screen.choose(ctx, "What shall become of the selection? For anything else give the command quarry.refactor your words.", titles...)
+		answer, err := s.screen.Choose(ctx, "What shall become of the selection? For anything else give the command quarry.refactor your words.", titles...)
 		if err != nil {
 			return e, err
 		}
@@ -263,7 +263,7 @@ func (s *Service) completeQuestion(ctx context.Context, e errand, typed string) 
 		name := filepath.Base(about.Path())
 		questions = append([]string{"What does " + name + " do?", "Who uses " + name + ", and for what?"}, questions...)
 	}
-	answer, err := s.screen.choose(ctx, "What do you want to know? For anything else give the command quarry.ask your question.", questions...)
+	answer, err := s.screen.Choose(ctx, "What do you want to know? For anything else give the command quarry.ask your question.", questions...)
 	if err != nil {
 		return e, err
 	}

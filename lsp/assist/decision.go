@@ -211,7 +211,7 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 			if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
 				return err
 			}
-			s.screen.say(protocol.MessageTypeInfo, tooHasty+"The question comes back when you pause.")
+			s.screen.Say(protocol.MessageTypeInfo, tooHasty+"The question comes back when you pause.")
 		case chosen == choiceShow:
 			// The diff begins in the first line: the next question may lie over what is below.
 			text := fmt.Sprintf("%s\n\n%s. %s\n%s\n", markdown.Code("diff", strings.TrimRight(d.Diff, "\n")),
@@ -225,7 +225,7 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 		case chosen == choiceApply:
 			return nil
 		case chosen == "":
-			s.screen.say(protocol.MessageTypeInfo, "Not applied: the question was closed. Ask for it again and it is back at once.")
+			s.screen.Say(protocol.MessageTypeInfo, "Not applied: the question was closed. Ask for it again and it is back at once.")
 			return errClosed
 		default:
 			return errDeclined
@@ -253,12 +253,12 @@ func (s *Service) showChanged(p agent.Proposal) {
 func (s *Service) decided(ctx context.Context, d *decision, message string, choices []string) (string, error) {
 	n := d.asked.Add(1)
 	s.host.Task("ask about a change", func(base context.Context) error {
-		choice, err := s.screen.choose(base, message, choices...)
+		choice, err := s.screen.Choose(base, message, choices...)
 		select {
 		case d.answers <- answer{n, choice, err}:
 		case <-d.over:
 			if choice == choiceApply || choice == choiceShow {
-				s.screen.say(protocol.MessageTypeInfo, strings.TrimRight(d.Title, ".?")+": "+noMore)
+				s.screen.Say(protocol.MessageTypeInfo, strings.TrimRight(d.Title, ".?")+": "+noMore)
 			}
 		case <-base.Done():
 		}

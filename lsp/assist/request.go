@@ -199,7 +199,7 @@ func (s *Service) run(title, kind string, work func(ctx context.Context, job Job
 		case errors.Is(err, errDeclined):
 			result = err.Error()
 		case err != nil:
-			s.screen.say(protocol.MessageTypeWarning, title+": "+err.Error())
+			s.screen.Say(protocol.MessageTypeWarning, title+": "+err.Error())
 		default:
 			result = made
 		}

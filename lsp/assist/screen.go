@@ -25,17 +25,17 @@ type Screen struct {
 	pageNumber atomic.Int64 // of the last page that was shown as a file
 }
 
-// say shows the user a message that answers what they asked for.
-func (s *Screen) say(kind protocol.MessageType, message string) {
+// Say shows the user a message that answers what they asked for.
+func (s *Screen) Say(kind protocol.MessageType, message string) {
 	err := s.client.ShowMessage(s.base, &protocol.ShowMessageParams{Type: kind, Message: "quarry: " + message})
 	if err != nil && s.base.Err() == nil {
 		s.log.Error("show message", "error", err)
 	}
 }
 
-// choose asks the user to choose one of choices, which differ; it answers ""
+// Choose asks the user to choose one of choices, which differ; it answers ""
 // if they choose none.
-func (s *Screen) choose(ctx context.Context, message string, choices ...string) (string, error) {
+func (s *Screen) Choose(ctx context.Context, message string, choices ...string) (string, error) {
 	params := &protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: "quarry: " + message}
 	for _, c := range choices {
 		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: c})

@@ -58,7 +58,7 @@ func Start(t testing.TB) *Server {
 // StartEmpty is Start without any model.
 func StartEmpty(t testing.TB) *Server {
 	t.Helper()
-	return startEmpty(t, findBinary(t))
+	return startEmpty(t, Binary(t))
 }
 
 // StartVersion is StartEmpty with another version than the one that all else is tested
@@ -93,8 +93,8 @@ func startEmpty(t testing.TB, bin string) *Server {
 	return s
 }
 
-// findBinary finds the Ollama to run, or ends the test.
-func findBinary(t testing.TB) string {
+// Binary is the path of the Ollama under test; where there is none it ends the test.
+func Binary(t testing.TB) string {
 	t.Helper()
 	missing := t.Skipf
 	if os.Getenv("CI") == "true" {

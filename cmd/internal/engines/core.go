@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/agent"
@@ -36,6 +37,9 @@ type Core struct {
 	jobs *folderJobs
 	// changed says that what StatusNote answers may be another.
 	changed func()
+	// pulling is a download that the user asked for, nil while there is none.
+	pulling  atomic.Pointer[pull]
+	stateDir string
 	// patient makes the first answer wait for the model to load, for commands
 	// that ask once.
 	patient bool
@@ -82,7 +86,7 @@ type Options struct {
 // the user and leaves the model-free engine.
 func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
-		log: opt.Log, tell: start.Tell, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
+		stateDir: opt.StateDir, log: opt.Log, tell: start.Tell, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
 		repository: &completion.Repository{},
 	}
 	c.setLevel(start.Settings)

@@ -2,6 +2,7 @@ package engines
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"path/filepath"
 
@@ -11,11 +12,9 @@ import (
 
 // StatusNote implements lsp.Core.
 func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
-	note := lsp.StatusNote{Model: c.modelNote(), Work: []lsp.Work{}, Remedies: []lsp.Remedy{}}
+	note := lsp.StatusNote{Work: []lsp.Work{}}
+	note.Model, note.Remedies = c.modelNote()
 	note.ModelFree = note.Model.State != lsp.ModelReady
-	if note.Model.State == lsp.ModelNone {
-		note.Remedies = append(note.Remedies, lsp.Remedy{Title: "What still works", Command: lsp.CommandWithout, Arguments: []string{}})
-	}
 	for _, a := range c.Activities(ctx) {
 		kind := lsp.Learning
 		if a.Indexing {
@@ -31,8 +30,8 @@ func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
 	return note
 }
 
-// modelNote is the model as an editor shows it.
-func (c *Core) modelNote() lsp.NoteModel {
+// modelNote is the model as an editor shows it, and what helps where there is none.
+func (c *Core) modelNote() (lsp.NoteModel, []lsp.Remedy) {
 	c.mu.Lock()
 	asked := ModelOf(c.settings)
 	c.mu.Unlock()
@@ -44,7 +43,7 @@ func (c *Core) modelNote() lsp.NoteModel {
 	}
 	if e.runtime == nil {
 		note.Reason = e.refused.Error()
-		return note
+		return note, c.remedies(note, model.Unsuitable, nil)
 	}
 	state := e.runtime.State()
 	switch state.Phase {
@@ -56,5 +55,10 @@ func (c *Core) modelNote() lsp.NoteModel {
 	if state.Err != nil {
 		note.Reason = state.Err.Error()
 	}
-	return note
+	if p := c.pulling.Load(); p != nil && note.State != lsp.ModelReady {
+		percent := int(100 * p.done / max(p.total, 1))
+		note.State, note.Percent = lsp.ModelLoading, &percent
+		note.Reason = fmt.Sprintf("Ollama downloads %s: %s of %s", p.name, gigabytes(p.done), gigabytes(p.total))
+	}
+	return note, c.remedies(note, state.Phase, e.runtime)
 }

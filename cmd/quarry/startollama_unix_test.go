@@ -1,0 +1,96 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"quarry/lsp"
+	"quarry/lsp/headless"
+	"quarry/model/ollamatest"
+)
+
+// The command that a status note offers starts a real Ollama at the configured address,
+// which outlives quarry.
+func TestStartOllama(t *testing.T) {
+	bin, dir := t.TempDir(), t.TempDir()
+	pid := filepath.Join(dir, "pid")
+	script := fmt.Sprintf("#!/bin/sh\necho $$ >%s\nOLLAMA_MODELS=%s exec %s \"$@\"\n", pid, dir, ollamatest.Binary(t))
+	if err := os.WriteFile(filepath.Join(bin, "ollama"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		raw, err := os.ReadFile(pid)
+		if err != nil {
+			t.Fatal("Ollama was not started")
+		}
+		id, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(id, syscall.SIGKILL); err != nil {
+			t.Errorf("Ollama ended with quarry: %v", err)
+		}
+	})
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client, server := net.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"lsp", "--ollama", url, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
+		server.Close()
+	}()
+	profile, err := headless.LoadProfile("neovim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := func(title string) (found lsp.Remedy) {
+		t.Helper()
+		err := e.Await(ctx, func() bool {
+			all := e.Statuses()
+			var note lsp.StatusNote
+			if len(all) == 0 || json.Unmarshal(all[len(all)-1], &note) != nil || len(note.Remedies) == 0 {
+				return false
+			}
+			found = note.Remedies[0]
+			return found.Title == title
+		})
+		if err != nil {
+			t.Fatalf("%q is not offered: %v", title, err)
+		}
+		return found
+	}
+	if err := e.Call(ctx, "workspace/executeCommand", offered("Start Ollama"), nil); err != nil {
+		t.Fatal(err)
+	}
+	offered("Pull granite4:micro (2.1 GB)") // it answers, and has no model
+	if _, err := e.Quit(ctx); err != nil {
+		t.Error(err)
+	}
+	<-code
+}

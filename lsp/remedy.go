@@ -1,0 +1,110 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.lsp.dev/protocol"
+
+	"quarry/lsp/wire"
+)
+
+// The commands that a StatusNote offers. Each is the user's own doing: no model and no
+// tool can run a command.
+const (
+	// CommandStartOllama starts Ollama on this machine.
+	CommandStartOllama = "quarry.startOllama"
+	// CommandPull downloads a model: its argument is the model, without one the
+	// configured one.
+	CommandPull = "quarry.pullModel"
+	// CommandUse asks with which of the installed models to go on.
+	CommandUse = "quarry.useModel"
+)
+
+// Remedies are what Core can do about a model that is not there. They wait until it
+// is done.
+type Remedies interface {
+	StartOllama(ctx context.Context) error
+	// PullModel downloads a model, "" the configured one.
+	PullModel(ctx context.Context, name string, report func(done, total int64)) error
+	// Models are the installed ones.
+	Models(ctx context.Context) ([]string, error)
+}
+
+// remedy runs what a remedy's command does, shown as a job that can be cancelled.
+func (s *Server) remedy(title string, do func(ctx context.Context, job Job) (result string, err error)) error {
+	ctx, cancel := context.WithCancel(s.base)
+	job := s.showWork(askedFor, title, cancel)
+	s.task(title, func(context.Context) error {
+		defer cancel()
+		result, err := do(ctx, job)
+		switch {
+		case ctx.Err() != nil:
+			result = "cancelled"
+		case err != nil:
+			result = "failed"
+			s.assist.Screen().Say(protocol.MessageTypeWarning, err.Error())
+		}
+		job.End(result)
+		return nil
+	})
+	return nil
+}
+
+func (s *Server) startOllama([]protocol.LSPAny) error {
+	return s.remedy("Starting Ollama", func(ctx context.Context, job Job) (string, error) {
+		job.Report(0, "waiting for its first answer")
+		return "started", s.currentCore().StartOllama(ctx)
+	})
+}
+
+func (s *Server) pullModel(args []protocol.LSPAny) error {
+	name := ""
+	if len(args) > 0 {
+		if err := json.Unmarshal(args[0], &name); err != nil {
+			return wire.InvalidParams("the argument %s is no model's name", args[0])
+		}
+	}
+	if name == "" {
+		now, _ := s.current()
+		name = now.Model
+	}
+	return s.remedy("Pulling "+name, func(ctx context.Context, job Job) (string, error) {
+		job.Report(0, "asking for its parts")
+		return "pulled", s.currentCore().PullModel(ctx, name, func(done, total int64) {
+			job.Report(float64(done)/float64(max(total, 1)), fmt.Sprintf("%.1f of %.1f GB", float64(done)/1e9, float64(total)/1e9))
+		})
+	})
+}
+
+// useModel goes on with a model that is installed, until the server ends.
+func (s *Server) useModel([]protocol.LSPAny) error {
+	return s.remedy("Another model", func(ctx context.Context, job Job) (string, error) {
+		names, err := s.currentCore().Models(ctx)
+		if err != nil {
+			return "", err
+		}
+		now, _ := s.current()
+		names = slices.DeleteFunc(names, func(n string) bool { return n == now.Model })
+		if len(names) == 0 {
+			return "", errors.New("no other model is installed: `ollama pull NAME` gets one")
+		}
+		job.Report(0, "waits for your choice")
+		const most = 8
+		chosen, err := s.assist.Screen().Choose(ctx, "Which model shall complete code until quarry ends? It must know fill-in-the-middle.", names[:min(len(names), most)]...)
+		if err != nil || chosen == "" {
+			return "none chosen", err
+		}
+		s.mu.Lock()
+		s.model = chosen
+		s.mu.Unlock()
+		if err := s.applySettings(); err != nil {
+			return "", err
+		}
+		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; to keep it, set \"model\" in your settings file", chosen))
+		return chosen, nil
+	})
+}

@@ -1,0 +1,71 @@
+package lsp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/lsp"
+	"quarry/lsp/headless"
+)
+
+// The model that the user chooses completes until the server ends, through changes of
+// the settings.
+func TestUseAnotherModel(t *testing.T) {
+	c := &core{}
+	e := edit(t, "neovim", c)
+	ctx := soon(t)
+	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandUse}, nil); err != nil {
+		t.Fatal(err)
+	}
+	attend(t, e, func(_ string, choices []string) string {
+		if !slices.Equal(choices, []string{"one", "two"}) {
+			t.Errorf("offered: %q", choices)
+		}
+		return "two"
+	})
+	if err := e.Await(ctx, func() bool {
+		return slices.ContainsFunc(e.Shown(), func(m string) bool { return strings.Contains(m, "two completes code until quarry ends") })
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Configure(map[string]any{"completion": map[string]any{"maxTokens": 33}}); err != nil {
+		t.Fatal(err)
+	}
+	for c.lastSettings().Completion.MaxTokens != 33 && ctx.Err() == nil {
+		// the server asks for the settings
+	}
+	if got := c.lastSettings().Model; got != "two" {
+		t.Errorf("the model is %q", got)
+	}
+}
+
+// A download is shown with how far it is and ends when the user cancels it; what goes
+// wrong is said.
+func TestRemediesAreShown(t *testing.T) {
+	e := edit(t, "neovim", &core{})
+	ctx := soon(t)
+	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandPull, "arguments": []string{"big:1b"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	says := func(text string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(e.Progressed(), func(p headless.Progress) bool { return strings.Contains(string(p.Value), text) })
+		}
+	}
+	if err := e.Await(ctx, says("1.0 of 2.0 GB")); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[0].Token}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Await(ctx, says("cancelled")); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandStartOllama}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Await(ctx, func() bool { return slices.Contains(e.Shown(), "quarry: Ollama is not installed") }); err != nil {
+		t.Fatal(err)
+	}
+}

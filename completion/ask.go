@@ -13,13 +13,13 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	begin := time.Now()
 	d, switched := e.doc(req.Key)
 	f, newer := d.arrive(req.Text, req.Offset, switched, e.now())
-	var tried []*flight
+	var tried []*modelStream
 	waited := req.Manual
 	for {
-		fl, typed := d.find(f, req.Manual, tried)
-		reused := fl != nil
+		stream, typed := d.find(f, req.Manual, tried)
+		reused := stream != nil
 		var spent Timings
-		if fl == nil {
+		if stream == nil {
 			if !waited {
 				waited = true
 				if err := e.pause(ctx, d, newer); err != nil {
@@ -36,32 +36,32 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 				return Result{}, err
 			}
 			var err error
-			if fl, err = e.launch(d, req, p, e.samples(req), newer); err != nil {
+			if stream, err = e.launch(d, req, p, e.samples(req), newer); err != nil {
 				return Result{}, err
 			}
 		}
-		err := fl.wait(ctx, newer, typed)
+		err := stream.wait(ctx, newer, typed)
 		if err == errDisagrees || err == errAbandoned && ctx.Err() == nil {
-			tried = append(tried, fl)
+			tried = append(tried, stream)
 			continue
 		}
-		res := e.result(fl, req, typed, reused, spent)
+		res := e.result(stream, req, typed, reused, spent)
 		if err == errSuperseded || ctx.Err() != nil {
-			return res, err // the flight may serve another
+			return res, err // the stream may serve another
 		}
 		if err != nil {
-			d.drop(fl)
+			d.drop(stream)
 			if tooLong := (interface{ PromptTooLong() bool })(nil); errors.As(err, &tooLong) && tooLong.PromptTooLong() {
 				e.meter.grow()
 			}
 			return res, err
 		}
-		if len(res.Items) == 0 && typed != "" && (req.Manual || fl.onScreen(typed) == "") {
-			tried = append(tried, fl) // nothing of it is left
+		if len(res.Items) == 0 && typed != "" && (req.Manual || stream.onScreen(typed) == "") {
+			tried = append(tried, stream) // nothing of it is left
 			continue
 		}
-		if e.wantsSecondRound(req, fl, reused) {
-			return e.secondRound(ctx, req, d, newer, fl, res)
+		if e.wantsSecondRound(req, stream, reused) {
+			return e.secondRound(ctx, req, d, newer, stream, res)
 		}
 		return res, nil
 	}
@@ -77,7 +77,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // wantsSecondRound: the user asked for a body, and the first round is new.
-func (e *Engine) wantsSecondRound(req Request, first *flight, reused bool) bool {
+func (e *Engine) wantsSecondRound(req Request, first *modelStream, reused bool) bool {
 	return e.twoRounds(req) && !reused && first.site.mode != fillLine
 }
 
@@ -98,7 +98,7 @@ func (e *Engine) samples(req Request) int {
 // that, after Zhang et al., "RepoCoder" (EMNLP 2023): the draft tells better
 // than the unfinished code what the finished code needs. Where it finds nothing
 // new, or the model fails, the first answer stands.
-func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newer <-chan struct{}, first *flight, res Result) (Result, error) {
+func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newer <-chan struct{}, first *modelStream, res Result) (Result, error) {
 	first.mu.Lock()
 	draft := ""
 	if len(first.answers) > 0 {
@@ -111,24 +111,24 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 	var spent Timings
 	begin := time.Now()
 	found := e.lookUp(ctx, req, draft, &spent)
-	p := e.layOut(req, &first.at.frame, found, e.meter.factor())
+	p := e.buildPrompt(req, &first.at.frame, found, e.meter.factor())
 	spent.Build = time.Since(begin) - spent.Context
 	known := first.at.frame.snippets
 	if !slices.ContainsFunc(p.frame.snippets, func(s Snippet) bool { return !slices.Contains(known, s) }) {
 		return res, nil
 	}
-	fl, err := e.launch(d, req, p, e.opts.Candidates, newer)
+	stream, err := e.launch(d, req, p, e.opts.Candidates, newer)
 	if err != nil {
 		return Result{}, err
 	}
-	switch err := fl.wait(ctx, newer, ""); {
+	switch err := stream.wait(ctx, newer, ""); {
 	case ctx.Err() != nil, err == errSuperseded:
 		return Result{}, err
 	case err != nil:
-		d.drop(fl)
+		d.drop(stream)
 		return res, nil
 	}
-	second := e.result(fl, req, "", false, spent)
+	second := e.result(stream, req, "", false, spent)
 	if len(second.Items) == 0 {
 		return res, nil
 	}
@@ -148,13 +148,13 @@ func (e *Engine) Prefetch(req Request) {
 	d, switched := e.doc(req.Key)
 	newer := d.current()
 	f := d.peek(req.Text, req.Offset, switched)
-	if fl, _ := d.find(f, req.Manual, nil); fl != nil {
+	if stream, _ := d.find(f, req.Manual, nil); stream != nil {
 		return
 	}
 	var spent Timings
 	p := e.prompt(e.life, req, d, f, &spent)
-	if fl, err := e.launch(d, req, p, e.samples(req), newer); err == nil {
-		fl.keep()
+	if stream, err := e.launch(d, req, p, e.samples(req), newer); err == nil {
+		stream.keep()
 	}
 }
 
@@ -174,28 +174,28 @@ func (e *Engine) pause(ctx context.Context, d *docState, newer <-chan struct{}) 
 	}
 }
 
-// result makes of a flight what is left of its answers for req, before which
+// result makes of a stream what is left of its answers for req, before which
 // typed was typed.
-func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spent Timings) Result {
-	fl.mu.Lock()
-	answers := slices.Clone(fl.answers)
+func (e *Engine) result(stream *modelStream, req Request, typed string, reused bool, spent Timings) Result {
+	stream.mu.Lock()
+	answers := slices.Clone(stream.answers)
 	if !reused {
-		spent.FirstToken, spent.Generate = fl.firstToken, fl.generate
+		spent.FirstToken, spent.Generate = stream.firstToken, stream.generate
 	}
-	fl.mu.Unlock()
-	tokens, onScreen := e.promptTokens(fl), fl.onScreen(typed)
+	stream.mu.Unlock()
+	tokens, onScreen := e.promptTokens(stream), stream.onScreen(typed)
 	if spent.FirstToken > 0 {
 		e.tookLatency(spent.FirstToken)
 	}
 	res := Result{
 		Engine:  e.gen.Model(),
-		Prompt:  Prompt{Text: fl.at.text, Tokens: tokens, Snippets: fl.at.frame.snippets},
+		Prompt:  Prompt{Text: stream.at.text, Tokens: tokens, Snippets: stream.at.frame.snippets},
 		Reused:  reused,
 		Timings: spent,
 	}
 	begin := time.Now()
 	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
-	if fl.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
+	if stream.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
 		s.mode = fillBlock // what was shown as a block does not shrink to a line while the user types it
 	}
 	for i, a := range answers {
@@ -205,7 +205,7 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 			if !ok {
 				text, ok = onScreen, true // the model had written it in another way
 			}
-			if s.rest == fl.site.rest {
+			if s.rest == stream.site.rest {
 				seen = onScreen // else the editor closed a bracket
 			}
 		}
@@ -223,7 +223,7 @@ func (e *Engine) result(fl *flight, req Request, typed string, reused bool, spen
 		}
 		res.Items = append(res.Items, it)
 		if i == 0 {
-			fl.show(typed, it.Text)
+			stream.show(typed, it.Text)
 		}
 	}
 	res.Timings.Post = time.Since(begin)

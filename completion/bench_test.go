@@ -91,7 +91,7 @@ func BenchmarkLocal(b *testing.B) {
 			e := completion.New(nil, completion.Options{})
 			defer e.Close()
 			for i := range 100 {
-				e.Learn("", fmt.Sprintf("repo/%d.go", i), strings.ReplaceAll(source(1000), "step", fmt.Sprintf("step%d", i)))
+				e.Add("", fmt.Sprintf("repo/%d.go", i), strings.ReplaceAll(source(1000), "step", fmt.Sprintf("step%d", i)))
 			}
 			var open []completion.Document
 			for i := range 4 {
@@ -202,7 +202,7 @@ func BenchmarkLearn(b *testing.B) {
 		before := heap()
 		e := completion.New(nil, completion.Options{})
 		for i, text := range texts {
-			e.Learn("", fmt.Sprint(i), text)
+			e.Add("", fmt.Sprint(i), text)
 		}
 		b.ReportMetric(float64(heap()-before)/float64(size), "heap-B/B")
 		e.Close()

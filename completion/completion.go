@@ -12,12 +12,12 @@
 // earlier answer, or one that is still coming, was given for the same frame and
 // says what was typed since, it serves (reuse.go). Else the request waits as
 // long as the typing suggests (debounce.go), the prompt is rendered (layout.go,
-// prompt.go, template.go) within its tokens (tokens.go), and a flight takes off
-// (flight.go), after the backend has read a long new prompt in steps (warm.go).
+// prompt.go, template.go) within its tokens (tokens.go), and a stream takes off
+// (stream.go), after the backend has read a long new prompt in steps (warm.go).
 //
-// A flight's stream is stopped where the rest would be cut anyway (scope.go).
+// A stream is stopped where the rest would be cut anyway (scope.go).
 // What it wrote goes through the chain of post.go: repetition (repeat.go), scope,
-// indentation, the seam with the rest of the line (seam.go), and the syntax gate
+// indentation, the overlap with the rest of the line (overlap.go), and the syntax gate
 // (gate.go). The rules see the place as a site (site.go) and the language as
 // lines and words (language.go).
 //
@@ -33,8 +33,8 @@
 //     backend reads again is what was typed and a short suffix.
 //   - Nothing of the workspace can put a control token into a prompt, or make it
 //     longer than the model's window (template.go, layout.go).
-//   - A request never waits for a Generator that does not return, and no flight
-//     runs that nobody waits for (flight.go).
+//   - A request never waits for a Generator that does not return, and no stream
+//     runs that nobody waits for (stream.go).
 //   - A newer request of a document ends the older ones and is never ended by
 //     them (reuse.go).
 //   - Post-processing settles: done twice it changes nothing (post.go).

@@ -59,7 +59,7 @@ func TestContextIsFrozen(t *testing.T) {
 			t.Errorf("%s: %d look-ups, want %d", what, len(source.queries), lookups)
 		}
 		if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet, closeSnippet}) {
-			t.Errorf("%s: ledger %+v", what, res.Prompt.Snippets)
+			t.Errorf("%s: record %+v", what, res.Prompt.Snippets)
 		}
 	}
 	check("first", 1)
@@ -95,7 +95,7 @@ func TestContextFitsItsBudget(t *testing.T) {
 	e := newEngine(t, g, Options{Context: &finder{found: []Snippet{long, openSnippet}}, SnippetTokens: 300})
 	res := complete(t, e, at(t, "a.go", "go", "package a\n\n‸"))
 	if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet}) {
-		t.Errorf("ledger %+v", res.Prompt.Snippets)
+		t.Errorf("record %+v", res.Prompt.Snippets)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestTwoRounds(t *testing.T) {
 		t.Errorf("%d requests to the model, want 4", n)
 	}
 	if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet, closeSnippet}) {
-		t.Errorf("ledger %+v", res.Prompt.Snippets)
+		t.Errorf("record %+v", res.Prompt.Snippets)
 	}
 
 	// While typing there is one round, and one when nothing new is found.

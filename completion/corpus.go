@@ -23,8 +23,8 @@ type fileKey struct{ root, path string }
 
 func (d *Document) key() fileKey { return fileKey{d.Root, d.Path} }
 
-// Learn takes the newest text of a file; root and path are as in [Document].
-func (r *Repository) Learn(root, path, text string) {
+// Add takes the newest text of a file; root and path are as in [Document].
+func (r *Repository) Add(root, path, text string) {
 	t := newTokenText(text)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,8 +34,8 @@ func (r *Repository) Learn(root, path, text string) {
 	r.corpus.learn(fileKey{root, path}, t)
 }
 
-// Unlearn is called for a file that is gone.
-func (r *Repository) Unlearn(root, path string) {
+// Remove is called for a file that is gone.
+func (r *Repository) Remove(root, path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.corpus != nil {

@@ -88,11 +88,11 @@ func (e *Engine) Forget(key string) {
 	}
 }
 
-// Learn and Unlearn are those of the Engine's Repository.
-func (e *Engine) Learn(root, path, text string) { e.local.repo.Learn(root, path, text) }
+// Add and Remove are those of the Engine's Repository.
+func (e *Engine) Add(root, path, text string) { e.local.repo.Add(root, path, text) }
 
-// Unlearn is called for a file that is gone.
-func (e *Engine) Unlearn(root, path string) { e.local.repo.Unlearn(root, path) }
+// Remove is called for a file that is gone.
+func (e *Engine) Remove(root, path string) { e.local.repo.Remove(root, path) }
 
 // Complete answers req. A model that fails is no error: the model-free engine
 // answers and Result.Note says why. The only error is ctx.Err(), returned

@@ -50,7 +50,7 @@ func TestFlood(t *testing.T) {
 				case 2:
 					e.Prefetch(req)
 				case 3:
-					e.Learn("", key, text)
+					e.Add("", key, text)
 				}
 			}
 			asked.Wait()

@@ -32,8 +32,8 @@ func (e *Engine) doc(key string) (d *docState, switched bool) {
 	return d, switched
 }
 
-// laidOut is a prompt and what it was made of.
-type laidOut struct {
+// builtPrompt is a prompt and what it was made of.
+type builtPrompt struct {
 	text string
 	// raw is the unscaled estimate of its tokens.
 	raw   int
@@ -46,12 +46,12 @@ type laidOut struct {
 // prompt renders next, the document's frame advanced to the request (nil if
 // there is none yet), or a new frame where that one no longer fits or its
 // context has aged.
-func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *frame, t *Timings) laidOut {
+func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *frame, t *Timings) builtPrompt {
 	d.mu.Lock()
 	last, stale, again := d.frame, d.stale, d.again
 	d.mu.Unlock()
 	factor := e.meter.factor()
-	p, ok := laidOut{}, false
+	p, ok := builtPrompt{}, false
 	if next != nil {
 		jumped := last != nil && last.moved(next) > jumpBytes
 		if e.opts.Context == nil || !stale && !jumped {
@@ -62,7 +62,7 @@ func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *fra
 	}
 	if !ok {
 		found := e.lookUp(ctx, req, "", t)
-		p = e.layOut(req, next, found, factor)
+		p = e.buildPrompt(req, next, found, factor)
 		if e.opts.Context != nil && len(found) == 0 {
 			p.again = e.now().Add(lookAgain)
 		}
@@ -87,9 +87,9 @@ func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timin
 	return found
 }
 
-// layOut makes a prompt with these snippets, of the document's frame next
+// buildPrompt makes a prompt with these snippets, of the document's frame next
 // where it still fits.
-func (e *Engine) layOut(req Request, next *frame, found []Snippet, factor float64) laidOut {
+func (e *Engine) buildPrompt(req Request, next *frame, found []Snippet, factor float64) builtPrompt {
 	lang, indent := languageFor(req.Language), indentUnit(req.Text, req.Language)
 	var before []Snippet
 	if next != nil {
@@ -113,11 +113,11 @@ func (e *Engine) layOut(req Request, next *frame, found []Snippet, factor float6
 	}
 }
 
-func (e *Engine) render(f frame) laidOut {
+func (e *Engine) render(f frame) builtPrompt {
 	text := f.prompt(e.template(), e.opts.Chat)
-	return laidOut{text: text, raw: rawTokens(text), frame: f}
+	return builtPrompt{text: text, raw: rawTokens(text), frame: f}
 }
 
-func (e *Engine) fits(p laidOut, factor float64) bool {
+func (e *Engine) fits(p builtPrompt, factor float64) bool {
 	return scaled(p.raw, factor)+e.opts.MaxTokens <= e.opts.ContextTokens
 }

@@ -77,7 +77,7 @@ func TestLocalLevels(t *testing.T) {
 		return res.Items[0].Text
 	}
 	const doc = "\tserver.Handle(mux, ‸\n"
-	e.Learn("", "repo.go", "\tserver.Handle(mux, fromRepo)\n")
+	e.Add("", "repo.go", "\tserver.Handle(mux, fromRepo)\n")
 	if got := ask(doc); got != "fromRepo)" {
 		t.Errorf("repository: %q", got)
 	}
@@ -92,11 +92,11 @@ func TestLocalLevels(t *testing.T) {
 	if got := ask(two + doc + "\tgo run(1)\n"); got != "first)" {
 		t.Errorf("what follows below: %q", got)
 	}
-	e.Learn("", "repo.go", "\tserver.Handle(mux, changed)\n")
+	e.Add("", "repo.go", "\tserver.Handle(mux, changed)\n")
 	if got := ask(doc); got != "changed)" {
 		t.Errorf("after a change: %q", got)
 	}
-	e.Unlearn("", "repo.go")
+	e.Remove("", "repo.go")
 	if got := ask(doc); got != "" {
 		t.Errorf("after forgetting: %q", got)
 	}
@@ -115,9 +115,9 @@ func TestLocalTellsFoldersApart(t *testing.T) {
 		}
 		return res.Items[0].Text
 	}
-	e.Learn("/a", "lib.go", "\tserver.Handle(mux, inA)\n")
-	e.Learn("/b", "lib.go", "\tserver.Close(ctx, inB)\n")
-	e.Learn("/b", "main.go", "\tserver.Start(now, besideIt)\n")
+	e.Add("/a", "lib.go", "\tserver.Handle(mux, inA)\n")
+	e.Add("/b", "lib.go", "\tserver.Close(ctx, inB)\n")
+	e.Add("/b", "main.go", "\tserver.Start(now, besideIt)\n")
 	if got := ask("server.Handle(mux, "); got != "inA)" {
 		t.Errorf("a file of the same path in another folder was learned over it: %q", got)
 	}
@@ -131,7 +131,7 @@ func TestLocalTellsFoldersApart(t *testing.T) {
 	if a, b := ask("server.Wait(all, ", open...), ask("server.Drop(all, ", open...); a != "openA)" || b != "openB)" {
 		t.Errorf("two open documents of the same path: %q and %q", a, b)
 	}
-	e.Unlearn("/b", "lib.go")
+	e.Remove("/b", "lib.go")
 	if got := ask("server.Handle(mux, "); got != "inA)" {
 		t.Errorf("a file of the same path in another folder went with it: %q", got)
 	}

@@ -132,7 +132,7 @@ func stripEcho(s *site, text string) string {
 	return text
 }
 
-// fixLeading repairs the seam between the typed text and the answer: a blank
+// fixLeading repairs the join of the typed text and the answer: a blank
 // on both sides, or indentation that is there already.
 func fixLeading(s *site, text string) string {
 	lead := leadingSpace(text)

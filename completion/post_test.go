@@ -61,7 +61,7 @@ var fills = []fill{
 	{"closing fence only", "ruby", "x = ‸\n", "1\n```", "x = 1\n"},
 	{"fence in Markdown", "markdown", "Run:\n\n‸\n", "```sh\nmake\n```", "Run:\n\n```sh\nmake\n```\n"},
 
-	// The seam.
+	// The join with what was typed.
 	{"echo of the line", "python", "def add(a, b):\n    return a ‸\n", "return a + b", "def add(a, b):\n    return a + b\n"},
 	{"echo of the line, in a word", "go", "\tvar res‸\n", "\tvar result string", "\tvar result string\n"},
 	{"echo of the line, without its indentation", "go", "\tvar res‸\n", "var result string", "\tvar result string\n"},

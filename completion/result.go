@@ -25,7 +25,7 @@ type Result struct {
 	Timings Timings
 }
 
-// Prompt is the ledger of one request to the model.
+// Prompt is the record of one request to the model.
 type Prompt struct {
 	// Text is the exact prompt.
 	Text string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// keptFlights is how many answers are kept of each document.
-const keptFlights = 16
+// keptStreams is how many answers are kept of each document.
+const keptStreams = 16
 
 // docState is what the engine keeps of one document.
 type docState struct {
@@ -21,14 +21,14 @@ type docState struct {
 	// anew before the next prompt: the user came from another document or
 	// paused, or none was found and lookAgain has passed.
 	stale bool
-	// again is as in laidOut.
+	// again is as in builtPrompt.
 	again time.Time
 	// rhythm is how the user types.
 	rhythm rhythm
 	// newest is closed when a newer request arrives.
 	newest chan struct{}
-	// flights are the newest ones, the last the newest of all.
-	flights []*flight
+	// streams are the newest ones, the last the newest of all.
+	streams []*modelStream
 }
 
 // arrive makes a request the newest of its document; the ones before it learn
@@ -73,11 +73,11 @@ func (d *docState) current() <-chan struct{} {
 	return d.newest
 }
 
-// drop forgets a flight that failed.
-func (d *docState) drop(fl *flight) {
+// drop forgets a stream that failed.
+func (d *docState) drop(stream *modelStream) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.flights = slices.DeleteFunc(d.flights, func(f *flight) bool { return f == fl })
+	d.streams = slices.DeleteFunc(d.streams, func(f *modelStream) bool { return f == stream })
 }
 
 // forget cancels what runs for the document and ends the request that waits.
@@ -88,8 +88,8 @@ func (d *docState) forget() {
 		close(d.newest)
 		d.newest = nil
 	}
-	for _, fl := range d.flights {
-		fl.cancel()
+	for _, stream := range d.streams {
+		stream.cancel()
 	}
 }
 
@@ -99,59 +99,59 @@ func (d *docState) gap() time.Duration {
 	return d.rhythm.gap
 }
 
-// add makes fl the document's newest flight, its frame the document's, and
-// cancels the flights that still run. It reports false if newer is closed: a
+// add makes stream the document's newest stream, its frame the document's, and
+// cancels the streams that still run. It reports false if newer is closed: a
 // request that was slow to make its prompt must not end the one that took over.
-func (d *docState) add(fl *flight, newer <-chan struct{}) bool {
+func (d *docState) add(stream *modelStream, newer <-chan struct{}) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if isClosed(newer) {
 		return false
 	}
-	d.frame, d.stale, d.again = &fl.at.frame, false, fl.at.again
-	for _, old := range d.flights {
+	d.frame, d.stale, d.again = &stream.at.frame, false, stream.at.again
+	for _, old := range d.streams {
 		old.cancel()
 	}
-	d.flights = append(d.flights, fl)
-	if len(d.flights) > keptFlights {
-		d.flights = slices.Delete(d.flights, 0, 1)
+	d.streams = append(d.streams, stream)
+	if len(d.streams) > keptStreams {
+		d.streams = slices.Delete(d.streams, 0, 1)
 	}
 	return true
 }
 
-// find answers the newest flight that serves the place f describes and that
+// find answers the newest stream that serves the place f describes and that
 // was not tried yet, and what was typed since it was asked.
-func (d *docState) find(f *frame, manual bool, tried []*flight) (fl *flight, typed string) {
+func (d *docState) find(f *frame, manual bool, tried []*modelStream) (stream *modelStream, typed string) {
 	if f == nil {
 		return nil, ""
 	}
 	d.mu.Lock()
-	flights := slices.Clone(d.flights)
+	streams := slices.Clone(d.streams)
 	d.mu.Unlock()
-	for _, fl := range slices.Backward(flights) {
-		if manual && !fl.manual || slices.Contains(tried, fl) {
+	for _, stream := range slices.Backward(streams) {
+		if manual && !stream.manual || slices.Contains(tried, stream) {
 			continue
 		}
-		typed, ok := fl.serves(f)
+		typed, ok := stream.serves(f)
 		if !ok {
 			continue
 		}
-		fl.mu.Lock()
-		usable := fl.agrees(typed) && (!fl.done || fl.err == nil)
-		fl.mu.Unlock()
+		stream.mu.Lock()
+		usable := stream.agrees(typed) && (!stream.done || stream.err == nil)
+		stream.mu.Unlock()
 		if usable {
-			return fl, typed
+			return stream, typed
 		}
 	}
 	return nil, ""
 }
 
-// serves reports whether everything the flight's answer depends on (head,
+// serves reports whether everything the stream's answer depends on (head,
 // prefix, suffix: the whole prompt) is as it was, but for text typed at the
 // cursor. A bracket or quote that the editor closed by itself is let pass: it
 // is what the answer would have closed, and post-processing sees it.
-func (fl *flight) serves(f *frame) (typed string, ok bool) {
-	was := &fl.at.frame
+func (stream *modelStream) serves(f *frame) (typed string, ok bool) {
+	was := &stream.at.frame
 	if was.head != f.head || was.limits != f.limits {
 		return "", was.text == f.text && was.cursor == f.cursor
 	}

@@ -86,21 +86,21 @@ const patience = 4 * time.Minute
 
 // budget shares the model's context between the code around the place and the
 // evidence, in bytes.
-func (a *Assistant) budget() (scene, found int) {
+func (a *Assistant) budget() (about, found int) {
 	const (
 		bytesPerToken = 3    // on the safe side for code
 		fixed         = 1600 // the system's turn and what stands around code
 		least         = 4096 // what retrieve_context answers at least
 	)
 	room := (a.parts.ContextTokens-a.parts.MaxTokens)*bytesPerToken - fixed - len(a.parts.Tools.Definitions(offered...))
-	scene = min(max(room*2/5, 1500), 8000)
-	return scene, min(max(room-scene, least), 12_000)
+	about = min(max(room*2/5, 1500), 8000)
+	return about, min(max(room-about, least), 12_000)
 }
 
-// errand is one thing that the model is asked for.
-type errand struct {
+// task is one thing that the model is asked for.
+type task struct {
 	name  string // of its templates
-	scene scene
+	about promptContext
 	// selects says that its prompt quotes what is selected, besides the code around.
 	selects bool
 	query   string // what evidence is looked up for
@@ -113,7 +113,7 @@ type errand struct {
 	complete func(text string) bool
 }
 
-// answer is what the model answered to an errand.
+// answer is what the model answered to a task.
 type answer struct {
 	text      string // what is for the user, its citations checked
 	whole     string // as the model wrote it
@@ -134,12 +134,12 @@ var errNothing = errors.New("the model gave no answer; ask again, or choose a la
 // errTooSlow means that the time was over before there was an answer.
 var errTooSlow = fmt.Errorf("the model did not answer within %.0f minutes; ask again when the machine has less to do, or choose a smaller model in the settings", patience.Minutes())
 
-// ask has an errand answered. It returns the answers in order, one or two: the
+// ask has a task answered. It returns the answers in order, one or two: the
 // second follows an objection to the first.
-func (a *Assistant) ask(ctx context.Context, e errand) ([]*answer, error) {
+func (a *Assistant) ask(ctx context.Context, e task) ([]*answer, error) {
 	_, found := a.budget()
 	seen := loop.NewEvidence(e.quoted()...)
-	checker := cite.NewChecker(pinned{a.parts.Files, e.scene.doc}, seen.Shown)
+	checker := cite.NewChecker(pinned{a.parts.Files, e.about.doc}, seen.Shown)
 	var answers []*answer
 	weigh := func(text string) *answer {
 		text = strings.TrimSpace(toolcall.AfterThought(text))
@@ -200,9 +200,9 @@ func (a *Assistant) ask(ctx context.Context, e errand) ([]*answer, error) {
 }
 
 // retrieval is the look-up that is made before the model is asked.
-func (e errand) retrieval(bytes int) []toolcall.Call {
+func (e task) retrieval(bytes int) []toolcall.Call {
 	args, err := json.Marshal(map[string]any{
-		"query": e.query, "current_path": e.scene.Name, "language": e.scene.Language, "max_chunks": 6, "max_total_bytes": bytes,
+		"query": e.query, "current_path": e.about.Name, "language": e.about.Language, "max_chunks": 6, "max_total_bytes": bytes,
 	})
 	if err != nil {
 		panic("diagnostics: " + err.Error()) // strings and numbers

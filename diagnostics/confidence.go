@@ -59,7 +59,7 @@ var quoted = regexp.MustCompile("`([^`\n]{1,80})`")
 
 // unknownQuoted is a name between backticks that stands neither in the code that
 // the model was shown nor in the workspace, "" if there is none.
-func (a *Assistant) unknownQuoted(ctx context.Context, s *answer, sc scene) string {
+func (a *Assistant) unknownQuoted(ctx context.Context, s *answer, sc promptContext) string {
 	known := sc.doc.Text + " " + sc.Message + " " + sc.Goal + " " + s.evidence
 	for _, m := range quoted.FindAllStringSubmatch(s.text, -1) {
 		if strings.ContainsAny(m[1], " /") {
@@ -76,7 +76,7 @@ func (a *Assistant) unknownQuoted(ctx context.Context, s *answer, sc scene) stri
 
 // unknownCall is a function that a change calls although neither the file nor the
 // workspace has a word of that name, "" if there is none.
-func (a *Assistant) unknownCall(ctx context.Context, sc scene, c agent.FileChange, after string, evidence string) string {
+func (a *Assistant) unknownCall(ctx context.Context, sc promptContext, c agent.FileChange, after string, evidence string) string {
 	language := sc.Language
 	if c.Path != sc.doc.Path {
 		language = lang.Detect(c.Path, nil)

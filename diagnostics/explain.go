@@ -12,8 +12,8 @@ import (
 // second one. An error is that of the model or of ctx.
 func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
 	stopped := false
-	e := errand{
-		name: "explain", scene: a.problemScene(p),
+	e := task{
+		name: "explain", about: a.problemContext(p),
 		show: func(text string) bool {
 			stopped = stopped || !emit(text)
 			return !stopped
@@ -35,7 +35,7 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 		best = answers[0] // the one that the user has read
 	}
 	d := best.common()
-	if n := a.unknownQuoted(ctx, best, e.scene); n != "" {
+	if n := a.unknownQuoted(ctx, best, e.about); n != "" {
 		d.unless(false, "it speaks of `%s`, which stands nowhere in the workspace", n)
 	}
 	return agent.Explanation{
@@ -46,16 +46,16 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 // uncited objects to an answer that rests on nothing.
 const uncited = "it names no place that you were shown. Look up more if you need it, and name each place that you rely on as path:line-line"
 
-func (a *Assistant) problemScene(p agent.Problem) scene {
-	s := a.newScene(p.Place)
+func (a *Assistant) problemContext(p agent.Problem) promptContext {
+	s := a.newContext(p.Place)
 	s.Severity, s.Source, s.Code, s.Message = string(p.Severity), p.Source, p.Code, p.Message
 	return s
 }
 
 // problemQuery is what evidence is looked up for: the tool's words, and the names
 // on the line, which its words may leave out.
-func (e errand) problemQuery() string {
-	return clipped(e.scene.Message+" "+strings.Join(namesIn(e.scene.LineText), " "), 400)
+func (e task) problemQuery() string {
+	return clipped(e.about.Message+" "+strings.Join(namesIn(e.about.LineText), " "), 400)
 }
 
 // clipped is at most n bytes of a text, between characters.

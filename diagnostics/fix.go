@@ -19,7 +19,7 @@ func (a *Assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, e
 	if err := a.patch.For(p.Document, nil).Changeable(); err != nil {
 		return agent.Proposal{}, err
 	}
-	e := errand{name: "fix", scene: a.problemScene(p)}
+	e := task{name: "fix", about: a.problemContext(p)}
 	e.query = e.problemQuery()
 	return a.propose(ctx, e, "Fix: "+firstLine(p.Message), nil, func(agent.Proposal) *patch.Refusal { return nil })
 }
@@ -29,8 +29,8 @@ const near = 10
 
 // propose asks for a change. One that the patcher or check refuses is objected to,
 // and so is one that cites nothing.
-func (a *Assistant) propose(ctx context.Context, e errand, title string, also func(path string) bool, check func(p agent.Proposal) *patch.Refusal) (agent.Proposal, error) {
-	patcher := a.patch.For(e.scene.doc, also)
+func (a *Assistant) propose(ctx context.Context, e task, title string, also func(path string) bool, check func(p agent.Proposal) *patch.Refusal) (agent.Proposal, error) {
+	patcher := a.patch.For(e.about.doc, also)
 	e.complete = diffsWritten
 	var failed error
 	e.judge = func(s *answer) string {
@@ -112,17 +112,17 @@ func afterDiffs(text string) (after string, ok bool) {
 }
 
 // finish says how far a change is to be trusted.
-func (a *Assistant) finish(ctx context.Context, e errand, title string, s *answer) agent.Proposal {
+func (a *Assistant) finish(ctx context.Context, e task, title string, s *answer) agent.Proposal {
 	p := s.reading.Proposal
 	d := s.common()
 	d.unless(!s.reading.Forgiven, "its lines fitted only after their indentation or context was corrected")
 	d.unless(len(s.reading.Rewritten) == 0, "it writes %s anew, see that nothing is lost", strings.Join(s.reading.Rewritten, ", "))
-	if e.scene.Message != "" {
-		d.unless(touches(p.Files, e.scene.doc, e.scene.Line), "it changes lines far from the problem")
+	if e.about.Message != "" {
+		d.unless(touches(p.Files, e.about.doc, e.about.Line), "it changes lines far from the problem")
 	}
 	for _, f := range p.Files {
-		before := e.scene.doc.Text
-		if f.Path != e.scene.doc.Path {
+		before := e.about.doc.Text
+		if f.Path != e.about.doc.Path {
 			before = ""
 			if !f.Create {
 				var err error
@@ -131,7 +131,7 @@ func (a *Assistant) finish(ctx context.Context, e errand, title string, s *answe
 				}
 			}
 		}
-		if n := a.unknownCall(ctx, e.scene, f, patch.Apply(before, f.Edits), s.evidence); n != "" {
+		if n := a.unknownCall(ctx, e.about, f, patch.Apply(before, f.Edits), s.evidence); n != "" {
 			d.unless(false, "it calls `%s`, which stands nowhere else in the workspace", n)
 			break
 		}

@@ -26,27 +26,27 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if err := a.patch.For(sel.Document, nil).Changeable(); err != nil {
 		return agent.Proposal{}, err
 	}
-	e := errand{name: string(sel.Kind), scene: a.newScene(sel.Place), selects: true}
-	if room, _ := a.budget(); len(e.scene.Selected) > room {
-		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.scene.Selected), room)
+	e := task{name: string(sel.Kind), about: a.newContext(sel.Place), selects: true}
+	if room, _ := a.budget(); len(e.about.Selected) > room {
+		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.about.Selected), room)
 	}
-	e.scene.Goal = strings.TrimSpace(sel.Goal)
-	e.scene.TestName = lang.TestFile(e.scene.Name, e.scene.Language)
-	e.query = clipped(strings.Join(namesIn(e.scene.Goal+" "+e.scene.Selected), " "), 400)
+	e.about.Goal = strings.TrimSpace(sel.Goal)
+	e.about.TestName = lang.TestFile(e.about.Name, e.about.Language)
+	e.query = clipped(strings.Join(namesIn(e.about.Goal+" "+e.about.Selected), " "), 400)
 	if sel.Kind == agent.Free {
-		if e.scene.Goal == "" {
+		if e.about.Goal == "" {
 			return agent.Proposal{}, fmt.Errorf("say what is to be done with the selection")
 		}
-		title = firstLine(e.scene.Goal)
+		title = firstLine(e.about.Goal)
 	}
 	if e.query == "" {
-		e.query = e.scene.Name
+		e.query = e.about.Name
 	}
 	var also func(path string) bool
 	if sel.Kind == agent.Test {
 		also = lang.IsTest
 	}
-	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return judge(sel.Kind, e.scene, p) })
+	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return judge(sel.Kind, e.about, p) })
 }
 
 var titles = map[agent.Refactoring]string{
@@ -59,7 +59,7 @@ var titles = map[agent.Refactoring]string{
 
 // judge holds a change against what it was to be, as far as a syntax tree can
 // tell.
-func judge(kind agent.Refactoring, s scene, p agent.Proposal) *patch.Refusal {
+func judge(kind agent.Refactoring, s promptContext, p agent.Proposal) *patch.Refusal {
 	if len(p.Files) == 0 {
 		return nil
 	}

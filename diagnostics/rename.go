@@ -18,7 +18,7 @@ import (
 // outside of a function is for the language server that knows the types: its own
 // rename is exact, and what a tree can tell would be a guess.
 func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
-	s := a.newScene(sel.Place)
+	s := a.newContext(sel.Place)
 	found, err := syntax.FindLocal(s.Language, []byte(s.doc.Text), sel.Start)
 	if err != nil {
 		return agent.Proposal{}, fmt.Errorf("cannot rename here: %w; quarry renames what is local to a function, your language server's rename does the rest", err)
@@ -72,9 +72,9 @@ func (l local) unfit(name string) string {
 }
 
 // betterName asks the model for a name, twice if the first is unfit.
-func (a *Assistant) betterName(ctx context.Context, s scene, l local) (string, error) {
+func (a *Assistant) betterName(ctx context.Context, s promptContext, l local) (string, error) {
 	s.Goal = l.Name
-	c := agent.Conversation{MaxTokens: 24, Temperature: a.parts.Temperature, Messages: errand{name: "rename", scene: s}.messages()}
+	c := agent.Conversation{MaxTokens: 24, Temperature: a.parts.Temperature, Messages: task{name: "rename", about: s}.messages()}
 	why := ""
 	for range 2 {
 		reply, err := a.parts.Chat.Chat(ctx, c, func(string) bool { return true })

@@ -17,7 +17,7 @@ const mostSyntax = 20
 // A language without a grammar has none. The document is parsed anew: some
 // milliseconds for 100 KB.
 func Syntax(doc agent.Document) []agent.Problem {
-	faults, _ := syntax.Faults(doc.Language, []byte(doc.Text))
+	faults, _ := syntax.ParseErrors(doc.Language, []byte(doc.Text))
 	var list []agent.Problem
 	for _, f := range faults[:min(len(faults), mostSyntax)] {
 		p := agent.Problem{

@@ -117,14 +117,14 @@ func (s *Server) accepted(args []protocol.LSPAny) error {
 	return nil
 }
 
-// showExplanation shows the ledger of a document's last ghost text.
+// showExplanation shows the record of a document's last ghost text.
 func (s *Server) showExplanation(args []protocol.LSPAny) error {
 	u, err := s.documentArgument(args)
 	if err != nil {
 		return err
 	}
 	text := "No ghost text has been shown in this document yet.\n"
-	if last, ok := s.ledgers.Load(string(u)); ok {
+	if last, ok := s.records.Load(string(u)); ok {
 		text = explain(last.(*completion.Result)).markdown(string(u))
 	}
 	s.task("show the explanation", func(context.Context) error { return s.assist.Screen().Show("completion", text) })

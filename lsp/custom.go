@@ -67,7 +67,7 @@ func (s *Server) custom(next jsonrpc2.Handler) jsonrpc2.Handler {
 // null if the document has had none.
 const MethodExplainCompletion = "quarry/completion.explain"
 
-// Explanation is the ledger of one answer.
+// Explanation is the record of one answer.
 type Explanation struct {
 	Engine string `json:"engine"`
 	// Note says why the model was not used, "" if it was.
@@ -105,7 +105,7 @@ func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (a
 	if err != nil {
 		return nil, wire.InvalidParams("textDocument.uri %q: %v", p.TextDocument.URI, err)
 	}
-	last, ok := s.ledgers.Load(string(u))
+	last, ok := s.records.Load(string(u))
 	if !ok {
 		return nil, nil
 	}

@@ -80,7 +80,7 @@ func (s *Server) completed(ctx context.Context, req completion.Request, open []*
 		return nil, err
 	}
 	if s.docs.Get(uri.URI(req.Key)) != nil { // else it was closed meanwhile
-		s.ledgers.Store(req.Key, &result)
+		s.records.Store(req.Key, &result)
 	}
 	return &result, nil
 }

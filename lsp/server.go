@@ -139,7 +139,7 @@ type Server struct {
 	inline    wire.Newest    // requests for ghost text, by document
 	checks    wire.Newest    // syntax checks, by document
 	told      sync.Map       // keys of messages already shown
-	ledgers   sync.Map       // *completion.Result of the last answer, by document key
+	records   sync.Map       // *completion.Result of the last answer, by document key
 	staging   *agent.Staging // what tools propose
 	noteDue   chan struct{}  // has capacity 1; filled when the status note may have changed
 	web       web            // completions over HTTP

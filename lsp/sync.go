@@ -69,7 +69,7 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	s.docs.Remove(u)
 	s.spellings.Forget(u)
 	s.assist.Closed(u)
-	s.ledgers.Delete(string(u))
+	s.records.Delete(string(u))
 	core := s.currentCore()
 	core.Forget(string(u))
 	if u.IsFile() {

@@ -33,7 +33,7 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 	}
 	queued := rt.opt.Clock.Now()
 	rt.gate.enter(typing)
-	turn, err := rt.lane.enter(ctx, prompt)
+	turn, err := rt.scheduler.enter(ctx, prompt)
 	if err != nil {
 		rt.gate.leave(typing)
 		rt.metrics.notSent()
@@ -42,7 +42,7 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 	sent := min(len(stop), maxStops)
 	here := stopsHere{strings: stop[sent:]}
 	c := rt.ask(rt.completion(prompt, maxTokens, stop[:sent], sample), queued, func() {
-		rt.lane.leave(turn)
+		rt.scheduler.leave(turn)
 		rt.gate.leave(typing)
 	})
 	// A server that does not write yet is asked for a sign of life.

@@ -65,7 +65,7 @@ func (rt *Runtime) Metrics() Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	snap := m.sum
-	snap.Waiting = rt.lane.queued()
+	snap.Waiting = rt.scheduler.queued()
 	var first, queue []time.Duration
 	for _, t := range m.recent {
 		first, queue = append(first, t.FirstToken), append(queue, t.Queue)

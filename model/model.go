@@ -4,7 +4,7 @@
 //
 // A Runtime has these parts. The backend (ollama.go, openai.go) speaks a server's protocol. The watcher (health.go) finds out whether the model
 // can be asked, loads it, and says when that changes; it runs between Start and
-// Close. The lane (lane.go) lets one completion at a time through, the newest
+// Close. The scheduler (scheduler.go) lets one completion at a time through, the newest
 // first. Generate (generate.go) carries one prompt over and its answer back. The
 // gate (gate.go) lets answers to conversations (chat.go) and embedding (embed.go)
 // go on only while nothing more urgent runs. All methods are safe for concurrent
@@ -118,11 +118,11 @@ type Runtime struct {
 	family     atomic.Pointer[Family] // that of the model, nil while not known
 	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 
-	lane    lane
-	gate    gate
-	talking chan struct{} // holds one token while a conversation is answered
-	health  health
-	metrics metrics
+	scheduler scheduler
+	gate      gate
+	talking   chan struct{} // holds one token while a conversation is answered
+	health    health
+	metrics   metrics
 }
 
 // New checks the options; it asks nothing. Start must be called before the

@@ -75,7 +75,7 @@ func TestFurtherLines(t *testing.T) {
 	e := completion.New(nil, completion.Options{})
 	defer e.Close()
 	for _, d := range r.Documents {
-		e.Learn("", d.Path, d.Text)
+		e.Add("", d.Path, d.Text)
 	}
 	got, err := further(t.Context(), e, r, 100, rand.New(rand.NewPCG(1, 0)))
 	if err != nil {

@@ -64,7 +64,7 @@ func FillByModel(ctx context.Context, gen completion.Generator, opt completion.O
 		}
 		opt.Repository = &completion.Repository{}
 		for _, d := range r.Documents {
-			opt.Repository.Learn(d.Root, d.Path, d.Text)
+			opt.Repository.Add(d.Root, d.Path, d.Text)
 		}
 		opt.Debounce, opt.Candidates = -1, 1
 		alone := opt

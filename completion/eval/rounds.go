@@ -62,7 +62,7 @@ func Rounds(ctx context.Context, repositories []Repository, n, tokens int, seed 
 		rng.Shuffle(len(bodies), func(i, j int) { bodies[i], bodies[j] = bodies[j], bodies[i] })
 		repo := &completion.Repository{}
 		for _, d := range r.Documents {
-			repo.Learn(d.Root, d.Path, d.Text)
+			repo.Add(d.Root, d.Path, d.Text)
 		}
 		for _, b := range bodies[:min(n, len(bodies))] {
 			report.Bodies++

@@ -69,7 +69,7 @@ func Run(ctx context.Context, e *completion.Engine, repositories []Repository, n
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for _, r := range repositories {
 		for _, d := range r.Documents {
-			e.Learn(d.Root, d.Path, d.Text)
+			e.Add(d.Root, d.Path, d.Text)
 		}
 		base := newBaselines(r.Documents)
 		var here []outcome
@@ -96,7 +96,7 @@ func Run(ctx context.Context, e *completion.Engine, repositories []Repository, n
 		report.Further.Shown += more.Shown
 		report.Further.Right += more.Right
 		for _, d := range r.Documents {
-			e.Unlearn(d.Root, d.Path)
+			e.Remove(d.Root, d.Path)
 		}
 		report.Repositories[r.Name] = scores(here)
 		all = append(all, here...)

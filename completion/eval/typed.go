@@ -122,7 +122,7 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 	}
 	opt.Repository = &completion.Repository{}
 	for _, d := range tree.Documents {
-		opt.Repository.Learn(d.Root, d.Path, d.Text)
+		opt.Repository.Add(d.Root, d.Path, d.Text)
 	}
 	opt.Debounce, opt.Candidates, opt.MaxTokens = -1, 1, a.tokens
 	opt.Context = patient{v.source}

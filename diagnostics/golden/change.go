@@ -86,11 +86,11 @@ func fits(text string, edits []agent.TextEdit) bool {
 
 // parses answers whether a text has no more syntax errors than its document.
 func parses(doc agent.Document, after string) bool {
-	before, ok := syntax.Faults(doc.Language, []byte(doc.Text))
+	before, ok := syntax.ParseErrors(doc.Language, []byte(doc.Text))
 	if !ok {
 		return false
 	}
-	now, ok := syntax.Faults(doc.Language, []byte(after))
+	now, ok := syntax.ParseErrors(doc.Language, []byte(after))
 	return ok && len(now) <= len(before)
 }
 

@@ -86,7 +86,7 @@ func codeIn(answer string) (code string, n int) {
 // declarations are those of some code that no other is around. The code must
 // parse.
 func declarations(language, code string) (list []syntax.Symbol, ok bool) {
-	if faults, ok := syntax.Faults(language, []byte(code)); !ok || len(faults) > 0 {
+	if faults, ok := syntax.ParseErrors(language, []byte(code)); !ok || len(faults) > 0 {
 		return nil, false
 	}
 	file, err := syntax.Analyze(language, []byte(code))

@@ -29,7 +29,7 @@ func Analyze(language string, src []byte) (*File, error) {
 	}
 	nodes, release := l.grammar.Nodes(t.parsed, parseLimit(len(t.parsed)))
 	defer release()
-	if t.hopeless = nodes == nil; t.hopeless {
+	if t.unparsable = nodes == nil; t.unparsable {
 		return t.analyzeLines(lines), nil
 	}
 	return t.analyzeNodes(nodes, lines), nil

@@ -20,18 +20,18 @@ func (t *Tree) ErrorCount() (n int, ok bool) {
 	return tree.CountErrors(), true
 }
 
-// Fault is a place that the parser could not make sense of.
-type Fault struct {
+// ParseError is a place that the parser could not make sense of.
+type ParseError struct {
 	Span
 	// Missing is the token that would mend it, as the grammar names it; "" where
 	// the text itself is in the way.
 	Missing string
 }
 
-// Faults are the outermost places of a text that do not parse, in order. ok is
+// ParseErrors are the outermost places of a text that do not parse, in order. ok is
 // false for a language without a grammar and for a text that the parser gives up
 // on.
-func Faults(language string, src []byte) (list []Fault, ok bool) {
+func ParseErrors(language string, src []byte) (list []ParseError, ok bool) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, false
 	}
@@ -55,7 +55,7 @@ func Faults(language string, src []byte) (list []Fault, ok bool) {
 		if n.Symbol != treesitter.SymbolError && !n.Missing {
 			continue
 		}
-		f := Fault{Span: lines.span(n.Start, n.End)}
+		f := ParseError{Span: lines.span(n.Start, n.End)}
 		if n.Missing {
 			f.Missing = name(n.Symbol)
 		}

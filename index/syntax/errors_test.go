@@ -35,7 +35,7 @@ func TestFaults(t *testing.T) {
 		{"go", "package a\n\nfunc f() { g(1 }\n", ")", 3, false},
 		{"javascript", "let a = 1;\nlet b = = 2;\n", "", 2, false},
 	} {
-		list, ok := Faults(c.language, []byte(c.src))
+		list, ok := ParseErrors(c.language, []byte(c.src))
 		switch {
 		case !ok:
 			t.Errorf("%q was not looked at", c.src)
@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q has faults %+v, want one in line %d, missing %q", c.src, list, c.line, c.missing)
 		}
 	}
-	if _, ok := Faults("plaintext", []byte("a")); ok {
+	if _, ok := ParseErrors("plaintext", []byte("a")); ok {
 		t.Error("a language without a grammar has faults")
 	}
 }

@@ -94,7 +94,7 @@ func TestFindLocalEverywhere(t *testing.T) {
 		}
 		language := lang.Detect(filepath.Base(file), src)
 		errors := func(src []byte) int {
-			faults, _ := syntax.Faults(language, src)
+			faults, _ := syntax.ParseErrors(language, src)
 			return len(faults)
 		}
 		seen := map[uint32]bool{}

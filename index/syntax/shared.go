@@ -36,15 +36,15 @@ var open struct {
 // parses counts texts that went to the parser, for tests.
 var parses int
 
-// hopelessNear is how much of a text may differ from one that the parser gave up on
+// unparsableNear is how much of a text may differ from one that the parser gave up on
 // to be taken for the same document.
-const hopelessNear = 4 << 10
+const unparsableNear = 4 << 10
 
 // Versions that the parser gave up on are remembered when they are closed, too: the
-// checker has no Tree of its own. mostHopeless of them are, none larger than largeHopeless.
+// checker has no Tree of its own. mostUnparsable of them are, none larger than largeUnparsable.
 const (
-	mostHopeless  = 8
-	largeHopeless = 4 << 20
+	mostUnparsable  = 8
+	largeUnparsable = 4 << 20
 )
 
 // openLimit bounds the parse of an open document, in microseconds of the processor:
@@ -80,7 +80,7 @@ func versionOf(l *language, name string, old *treesitter.Tree, parsed []byte, wh
 			<-v.ready
 			return v
 		case !v.ended() && old == nil && near(v.parsed, parsed):
-			// Nobody knows yet whether the version before is hopeless; who types on would
+			// Nobody knows yet whether the version before is unparsable; who types on would
 			// begin a parse with each letter.
 			open.mu.Unlock()
 			<-v.ready
@@ -116,7 +116,7 @@ func (v *version) ended() bool {
 
 // near answers whether b may be a later version of a.
 func near(a, b []byte) bool {
-	most := min(hopelessNear, len(a)/16)
+	most := min(unparsableNear, len(a)/16)
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
@@ -141,10 +141,10 @@ func (v *version) release() {
 	open.list = slices.DeleteFunc(open.list, func(o *version) bool { return o == v })
 	if v.tree != nil {
 		v.tree.Close()
-	} else if len(v.parsed) <= largeHopeless {
+	} else if len(v.parsed) <= largeUnparsable {
 		open.list = append(open.list, v)
 		idle := func(o *version) bool { return o.users == 0 }
-		if n := len(open.list) - len(slices.DeleteFunc(slices.Clone(open.list), idle)); n > mostHopeless {
+		if n := len(open.list) - len(slices.DeleteFunc(slices.Clone(open.list), idle)); n > mostUnparsable {
 			i := slices.IndexFunc(open.list, idle)
 			open.list = slices.Delete(open.list, i, i+1)
 		}

@@ -47,7 +47,7 @@ func TestOneParseForAllReaders(t *testing.T) {
 						return
 					}
 					defer gate.Close()
-					if _, ok := Faults("go", []byte(text)); !ok {
+					if _, ok := ParseErrors("go", []byte(text)); !ok {
 						t.Error("no tree")
 					}
 				})
@@ -67,7 +67,7 @@ func TestOneParseForAllReaders(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer two.Close()
-			Faults("go", []byte(edited))
+			ParseErrors("go", []byte(edited))
 			if n := parsed() - before; n != 2 {
 				t.Errorf("%d parses of two versions", n)
 			}
@@ -119,7 +119,7 @@ func TestHopelessDocumentsAreRemembered(t *testing.T) {
 	next.Close()
 	for i := range 5 {
 		text = text[:500_000+i] + "x" + text[500_000+i:]
-		if _, ok := Faults("typescript", []byte(text)); ok {
+		if _, ok := ParseErrors("typescript", []byte(text)); ok {
 			t.Error("it was parsed in the end")
 		}
 	}

@@ -29,10 +29,10 @@ var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")
 // closed one hold no syntax tree; their methods work all the same, by lines or
 // by parsing anew.
 type Tree struct {
-	language string
-	src      []byte
-	parsed   []byte // src as the parser sees it, of the same length
-	hopeless bool   // the parser gave up on it
+	language   string
+	src        []byte
+	parsed     []byte // src as the parser sees it, of the same length
+	unparsable bool   // the parser gave up on it
 
 	mu      sync.Mutex       // guards what follows, which Close frees
 	tree    *treesitter.Tree // nil if there is none
@@ -51,8 +51,8 @@ func Parse(language string, src []byte) (*Tree, error) {
 	return t, nil
 }
 
-func newTree(language string, src []byte, hopeless bool) *Tree {
-	t := &Tree{language: language, src: src, parsed: src, hopeless: hopeless}
+func newTree(language string, src []byte, unparsable bool) *Tree {
+	t := &Tree{language: language, src: src, parsed: src, unparsable: unparsable}
 	if l := languageFor(language); l != nil && l.mask != nil {
 		t.parsed = l.mask(src)
 	}
@@ -69,7 +69,7 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 	if uint64(len(src)) >= math.MaxUint32 {
 		return nil, ErrTooLarge
 	}
-	next := newTree(t.language, src, t.hopeless)
+	next := newTree(t.language, src, t.unparsable)
 	old := t.copyTree()
 	if old == nil {
 		next.parse(nil, false)
@@ -103,7 +103,7 @@ func (t *Tree) Close() {
 func (t *Tree) Whole() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.hopeless || t.version == nil || t.version.whole || t.version.errors == 0
+	return t.unparsable || t.version == nil || t.version.whole || t.version.errors == 0
 }
 
 // Analyze returns what the text yields; see the function of that name.
@@ -111,7 +111,7 @@ func (t *Tree) Analyze() *File {
 	lines := newLineTable(t.src)
 	tree := t.copyTree()
 	if tree == nil { // closed
-		again := newTree(t.language, t.src, t.hopeless)
+		again := newTree(t.language, t.src, t.unparsable)
 		again.parse(nil, true)
 		defer again.Close()
 		tree = again.copyTree()
@@ -128,7 +128,7 @@ func (t *Tree) Analyze() *File {
 // analyzeLines reads a text without a syntax tree.
 func (t *Tree) analyzeLines(lines lineTable) *File {
 	f := analyzeLines(t.language, t.src, lines)
-	if t.hopeless {
+	if t.unparsable {
 		f.Errors = []Span{lines.span(0, uint32(len(t.src)))}
 	}
 	return f
@@ -155,11 +155,11 @@ func (t *Tree) copyTree() *treesitter.Tree {
 // where the parser gives up. whole is versionOf's.
 func (t *Tree) parse(old *treesitter.Tree, whole bool) {
 	l := languageFor(t.language)
-	if l == nil || t.hopeless {
+	if l == nil || t.unparsable {
 		return
 	}
 	t.version = versionOf(l, t.language, old, t.parsed, whole)
-	if t.hopeless = t.version.tree == nil; !t.hopeless {
+	if t.unparsable = t.version.tree == nil; !t.unparsable {
 		t.tree = t.version.tree.Copy()
 	}
 }

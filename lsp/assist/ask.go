@@ -60,7 +60,7 @@ func (s *Service) ask(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := errand{Do: doAsk, Question: p.Question}
+	e := request{Do: doAsk, Question: p.Question}
 	if p.TextDocument != nil {
 		e.URI = p.TextDocument.URI
 		if p.Range != nil {

@@ -37,8 +37,8 @@ var CodeActionKinds = []protocol.CodeActionKind{
 
 var errNoSelection = errors.New("select the code that is to be changed")
 
-// wish finds what a user writes into their code for quarry to do there.
-var wish = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
+// instruction finds what a user writes into their code for quarry to do there.
+var instruction = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
 
 // CodeAction implements textDocument/codeAction. No model is asked: the actions
 // say what could be asked, and resolving or running them does it.
@@ -53,7 +53,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 	if err := errors.Join(startErr, endErr); err != nil {
 		return nil, err
 	}
-	s.findings.saw(u, start, end, s.findingsIn(doc, params.Context.Diagnostics))
+	s.known.saw(u, start, end, s.diagnosticsIn(doc, params.Context.Diagnostics))
 	if end > start {
 		s.selected.Store(&selection{doc: doc, r: params.Range})
 	}
@@ -71,15 +71,15 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 			list = append(list, offered)
 		}
 	}
-	at := errand{URI: string(s.host.Spelled(u)), Version: &doc.Version}
+	at := request{URI: string(s.host.Spelled(u)), Version: &doc.Version}
 	for _, d := range params.Context.Diagnostics {
 		about := at
 		about.Range, about.Diagnostic = &d.Range, quoteDiagnostic(d)
 		message := oneLine(about.Diagnostic.Message, 60)
 		about.Do = doExplain
-		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, errand: about, diagnostic: &d})
+		offer(action{title: "Explain: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d})
 		about.Do = doFix
-		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, errand: about, diagnostic: &d})
+		offer(action{title: "Fix: " + message, kind: protocol.CodeActionKindQuickFix, request: about, diagnostic: &d})
 	}
 	at.Do, at.Range = doRefactor, &params.Range
 	for _, a := range offerRefactorings(at, doc.Text.String()[start:max(start, end)], params.Context) {
@@ -90,7 +90,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 
 // offerRefactorings are the actions on a selection. Without one there are none,
 // unless refactorings were asked for by name: then they say what is missing.
-func offerRefactorings(at errand, selected string, asked protocol.CodeActionContext) []action {
+func offerRefactorings(at request, selected string, asked protocol.CodeActionContext) []action {
 	var missing error
 	if strings.TrimSpace(selected) == "" {
 		if !slices.ContainsFunc(asked.Only, func(k protocol.CodeActionKind) bool { return strings.HasPrefix(string(k), "refactor") }) {
@@ -101,17 +101,17 @@ func offerRefactorings(at errand, selected string, asked protocol.CodeActionCont
 	var list []action
 	for _, r := range refactorings {
 		at.Kind = r.Refactoring
-		list = append(list, action{title: r.title, kind: r.kind, errand: at, disabled: missing})
+		list = append(list, action{title: r.title, kind: r.kind, request: at, disabled: missing})
 	}
 	at.Kind = agent.Free
 	free := action{title: "Do what the selection's quarry: comment says", kind: protocol.CodeActionKindRefactorRewrite, disabled: missing}
-	if m := wish.FindStringSubmatch(selected); m != nil && m[1] != "" {
+	if m := instruction.FindStringSubmatch(selected); m != nil && m[1] != "" {
 		at.Goal = m[1]
 		free.title = "Do: " + oneLine(at.Goal, 60)
 	} else if missing == nil {
 		free.disabled = errors.New("write what you want as a comment into the selection, quarry: ..., or run the command quarry.refactor with it")
 	}
-	free.errand = at
+	free.request = at
 	return append(list, free)
 }
 
@@ -119,7 +119,7 @@ func offerRefactorings(at errand, selected string, asked protocol.CodeActionCont
 type action struct {
 	title      string
 	kind       protocol.CodeActionKind
-	errand     errand
+	request    request
 	diagnostic *protocol.Diagnostic
 	disabled   error
 }
@@ -135,9 +135,9 @@ func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.C
 	}
 	caps := s.codeActions()
 	title := a.title + " (quarry)"
-	command := protocol.Command{Title: title, Command: commandPrefix + string(a.errand.Do), Arguments: []protocol.LSPAny{a.errand.encode()}}
+	command := protocol.Command{Title: title, Command: commandPrefix + string(a.request.Do), Arguments: []protocol.LSPAny{a.request.encode()}}
 	canDisable := caps.DisabledSupport != nil && *caps.DisabledSupport
-	if a.disabled != nil && !canDisable && a.errand.Do == doRefactor {
+	if a.disabled != nil && !canDisable && a.request.Do == doRefactor {
 		return nil // a refactoring that cannot be done is noise; what ails a fix is said when it is run
 	}
 	if len(caps.CodeActionLiteralSupport.CodeActionKind.ValueSet) == 0 {

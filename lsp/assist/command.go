@@ -18,19 +18,19 @@ import (
 	"quarry/lsp/wire"
 )
 
-// commandPrefix and the kind of an errand make its command.
+// commandPrefix and the kind of a request make its command.
 const commandPrefix = "quarry."
 
-// errandCommand begins an errand. Its argument is an errand, a text, or nothing:
+// requestCommand begins a request. Its argument is a request, a text, or nothing:
 // the last two are what a user types.
-func errandCommand(do errandKind) func(*Service, []protocol.LSPAny) error {
+func requestCommand(do requestKind) func(*Service, []protocol.LSPAny) error {
 	return func(s *Service, args []protocol.LSPAny) error {
-		e, typed, err := errandOf(args)
+		e, typed, err := requestOf(args)
 		if err != nil {
 			return err
 		}
 		e.Do = do
-		complete := map[errandKind]func(*Service, context.Context, errand, string) (errand, error){
+		complete := map[requestKind]func(*Service, context.Context, request, string) (request, error){
 			doExplain: (*Service).completeProblem, doFix: (*Service).completeProblem,
 			doRefactor: (*Service).completeRefactor, doAsk: (*Service).completeQuestion,
 		}[do]
@@ -38,7 +38,7 @@ func errandCommand(do errandKind) func(*Service, []protocol.LSPAny) error {
 		if do == doExplain || do == doAsk {
 			page = string(do)
 		}
-		s.run(errandTitle(e, typed), page, func(ctx context.Context, job Job) (string, error) {
+		s.run(requestTitle(e, typed), page, func(ctx context.Context, job Job) (string, error) {
 			e, err := complete(s, ctx, e, typed)
 			if err != nil {
 				return "", err
@@ -55,8 +55,8 @@ func errandCommand(do errandKind) func(*Service, []protocol.LSPAny) error {
 	}
 }
 
-// errandOf reads the arguments of a command.
-func errandOf(args []protocol.LSPAny) (e errand, typed string, err error) {
+// requestOf reads the arguments of a command.
+func requestOf(args []protocol.LSPAny) (e request, typed string, err error) {
 	var words []string
 	for i, arg := range args {
 		var word string
@@ -73,7 +73,7 @@ func errandOf(args []protocol.LSPAny) (e errand, typed string, err error) {
 	return e, strings.TrimSpace(strings.Join(words, " ")), nil
 }
 
-func errandTitle(e errand, typed string) string {
+func requestTitle(e request, typed string) string {
 	about := typed
 	switch {
 	case e.Diagnostic != nil:
@@ -99,19 +99,19 @@ var spot = regexp.MustCompile(`^(.+?):(\d+)(?::\d+)?(?::\s*(.+))?$`)
 // mostChoices is how many entries a user is asked to choose from.
 const mostChoices = 6
 
-// completeProblem finds the diagnostic that an explain or fix errand is about.
-func (s *Service) completeProblem(ctx context.Context, e errand, typed string) (errand, error) {
+// completeProblem finds the diagnostic that an explain or fix request is about.
+func (s *Service) completeProblem(ctx context.Context, e request, typed string) (request, error) {
 	if e.Diagnostic != nil {
 		return e, nil
 	}
 	type known struct {
 		doc *document.Document
-		finding
+		knownDiagnostic
 	}
 	var found []known
-	gather := func(docs []*document.Document, want func(*document.Document, finding) bool) {
+	gather := func(docs []*document.Document, want func(*document.Document, knownDiagnostic) bool) {
 		for _, d := range docs {
-			for _, f := range s.findings.in(d) {
+			for _, f := range s.known.in(d) {
 				if want(d, f) {
 					found = append(found, known{d, f})
 				}
@@ -127,7 +127,7 @@ func (s *Service) completeProblem(ctx context.Context, e errand, typed string) (
 				return e, wire.InvalidParams("uri %q: %v", e.URI, err)
 			}
 		}
-		gather(open, func(d *document.Document, f finding) bool {
+		gather(open, func(d *document.Document, f knownDiagnostic) bool {
 			return d.URI == u && (e.Range == nil || s.touches(d, f, *e.Range))
 		})
 	case m != nil:
@@ -143,14 +143,16 @@ func (s *Service) completeProblem(ctx context.Context, e errand, typed string) (
 		if m[3] != "" {
 			return s.at(e, doc, line, m[3])
 		}
-		gather(open, func(d *document.Document, f finding) bool {
+		gather(open, func(d *document.Document, f knownDiagnostic) bool {
 			return d == doc && d.Text.LineAt(f.start) < line && line-1 <= d.Text.LineAt(f.end)
 		})
 		if len(found) == 0 {
 			return e, fmt.Errorf("the editor has told of no diagnostic there; add what the tool says, as in %s:%s: undefined: x", m[1], m[2])
 		}
 	default:
-		gather(open, func(_ *document.Document, f finding) bool { return strings.Contains(messageOf(f.Diagnostic), typed) })
+		gather(open, func(_ *document.Document, f knownDiagnostic) bool {
+			return strings.Contains(messageOf(f.Diagnostic), typed)
+		})
 	}
 	if len(found) == 0 {
 		return e, fmt.Errorf("no such diagnostic is known: editors show quarry a diagnostic where you ask for code actions. Choose the action to %s it there, or name the line and what the tool says, as in main.go:3: undefined: x", e.Do)
@@ -175,27 +177,27 @@ func (s *Service) completeProblem(ctx context.Context, e errand, typed string) (
 	return e, nil
 }
 
-// touches is whether a finding meets a range of its document.
-func (s *Service) touches(d *document.Document, f finding, r protocol.Range) bool {
+// touches is whether a diagnostic meets a range of its document.
+func (s *Service) touches(d *document.Document, f knownDiagnostic, r protocol.Range) bool {
 	start, startErr := d.Text.PositionToOffset(document.Position(r.Start), s.encoding)
 	end, endErr := d.Text.PositionToOffset(document.Position(r.End), s.encoding)
 	return startErr == nil && endErr == nil && f.start <= end && start <= f.end
 }
 
 // at is e about a 1-based line of doc of which a tool says message.
-func (s *Service) at(e errand, doc *document.Document, line int, message string) (errand, error) {
+func (s *Service) at(e request, doc *document.Document, line int, message string) (request, error) {
 	if line < 1 || line > doc.Text.LineCount() {
 		return e, fmt.Errorf("%s has %d lines: %w", filepath.Base(doc.Path()), doc.Text.LineCount(), text.ErrOutside)
 	}
 	start, end := doc.Text.LineBounds(line - 1)
 	r := document.Range(doc.Text, start, end, s.encoding)
 	e.URI, e.Version, e.Range = string(doc.URI), &doc.Version, &r
-	e.Diagnostic = &errandDiagnostic{Message: message}
+	e.Diagnostic = &requestDiagnostic{Message: message}
 	return e, nil
 }
 
-// completeRefactor finds what a refactor errand changes, and how.
-func (s *Service) completeRefactor(ctx context.Context, e errand, typed string) (errand, error) {
+// completeRefactor finds what a refactor request changes, and how.
+func (s *Service) completeRefactor(ctx context.Context, e request, typed string) (request, error) {
 	if e.URI == "" || e.Range == nil {
 		sel := s.selected.Load()
 		known := sel != nil && s.docs.Get(sel.doc.URI) == sel.doc
@@ -248,8 +250,8 @@ func (s *Service) completeRefactor(ctx context.Context, e errand, typed string) 
 	return e, nil
 }
 
-// completeQuestion finds what an ask errand asks.
-func (s *Service) completeQuestion(ctx context.Context, e errand, typed string) (errand, error) {
+// completeQuestion finds what an ask request asks.
+func (s *Service) completeQuestion(ctx context.Context, e request, typed string) (request, error) {
 	if e.Question == "" {
 		e.Question = typed
 	}

@@ -38,18 +38,18 @@ const (
 )
 
 // decision is what the user is to say about a proposal. Few clients take a question
-// off the screen again, so there may be several about one proposal, of an errand
+// off the screen again, so there may be several about one proposal, of a request
 // that was begun anew: whichever is answered first decides.
 type decision struct {
 	agent.Proposal
 	id  string
-	key string // of the errand, "" if a tool proposes
+	key string // of the request, "" if a tool proposes
 	// answers come from the questions; who waits for the decision takes them.
 	answers chan answer
 	// over is closed when there is nothing left to decide.
 	over  chan struct{}
 	asked atomic.Int32 // how many questions there were
-	turn  int          // of the errand that waits for it; guarded by decisions.mu
+	turn  int          // of the request that waits for it; guarded by decisions.mu
 }
 
 // answer is one to the n-th question. A closed question has the choice "".
@@ -59,7 +59,7 @@ type answer struct {
 	err    error
 }
 
-// hold is an errand's hold on a decision. The same errand begun anew takes it over.
+// hold is a request's hold on a decision. The same request begun anew takes it over.
 type hold struct {
 	*decision
 	turn int
@@ -88,7 +88,7 @@ func (ds *decisions) begin(key string, p agent.Proposal) hold {
 	return hold{d, 0}
 }
 
-// resume takes over the decision about what an errand proposed; it has none if there
+// resume takes over the decision about what a request proposed; it has none if there
 // is nothing to decide.
 func (ds *decisions) resume(key string) hold {
 	ds.mu.Lock()
@@ -138,12 +138,12 @@ func (s *Service) endDecision(h hold) {
 	}
 }
 
-// offer has a change proposed for an errand, puts it to the user and has the
+// offer has a change proposed for a request, puts it to the user and has the
 // editor apply it if they want it. Nil means that the editor's documents have
-// changed so. If the same errand waits for the user already, or they closed the
+// changed so. If the same request waits for the user already, or they closed the
 // question, it is that proposal that is put to them again, as long as it fits; ctx
 // of the older has then ended by wire.ErrSuperseded.
-func (s *Service) offer(ctx context.Context, e errand, job Job) error {
+func (s *Service) offer(ctx context.Context, e request, job Job) error {
 	key := e.key()
 	d := s.decisions.resume(key)
 	if d.decision != nil {

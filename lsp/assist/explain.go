@@ -13,13 +13,13 @@ import (
 )
 
 // explain shows an explanation as it is written, and keeps it for hover.
-func (s *Service) explain(ctx context.Context, e errand, job Job) (string, error) {
+func (s *Service) explain(ctx context.Context, e request, job Job) (string, error) {
 	problem, err := s.problem(ctx, e)
 	if err != nil {
 		return "", err
 	}
 	u, _ := wire.ParseURI(e.URI) // problem has read it
-	number := s.findings.number(u, finding{Diagnostic: e.Diagnostic.whole(), start: problem.Start, end: problem.End})
+	number := s.known.number(u, knownDiagnostic{Diagnostic: e.Diagnostic.whole(), start: problem.Start, end: problem.End})
 	where := whereabout(s.host.Core().Name(problem.Document.Path), problem.Place)
 	if problem.Source != "" {
 		where += ", says " + problem.Source
@@ -30,13 +30,13 @@ func (s *Service) explain(ctx context.Context, e errand, job Job) (string, error
 		return x.Text, footer(x.Confidence, x.Citations, x.Removed), err
 	})
 	if err == nil {
-		s.findings.explained(u, number, whole)
+		s.known.explained(u, number, whole)
 	}
 	return "explained", err
 }
 
 // answer shows an answer as it is written.
-func (s *Service) answer(ctx context.Context, e errand, job Job) (string, error) {
+func (s *Service) answer(ctx context.Context, e request, job Job) (string, error) {
 	q, err := s.question(ctx, e)
 	if err != nil {
 		return "", err
@@ -48,7 +48,7 @@ func (s *Service) answer(ctx context.Context, e errand, job Job) (string, error)
 	return "answered", err
 }
 
-func (s *Service) question(ctx context.Context, e errand) (agent.Question, error) {
+func (s *Service) question(ctx context.Context, e request) (agent.Question, error) {
 	q := agent.Question{Text: strings.TrimSpace(e.Question)}
 	if q.Text == "" {
 		return q, wire.InvalidParams("the question is empty")

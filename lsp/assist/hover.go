@@ -20,7 +20,7 @@ func (s *Service) Hover(_ context.Context, params *protocol.HoverParams) (*proto
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range s.findings.in(doc) {
+	for _, f := range s.known.in(doc) {
 		if f.explanation == (prose{}) || at < f.start || at > f.end {
 			continue
 		}

@@ -16,61 +16,61 @@ import (
 	"quarry/lsp/wire"
 )
 
-// errand is what a user wants of the assistance: the data of a code action and
+// request is what a user wants of the assistance: the data of a code action and
 // the argument of its command.
-type errand struct {
-	Do  errandKind `json:"do,omitzero"`
-	URI string     `json:"uri,omitzero"`
+type request struct {
+	Do  requestKind `json:"do,omitzero"`
+	URI string      `json:"uri,omitzero"`
 	// Version is the document's when it was offered; a document that has moved on
 	// since is not touched. Nil means whatever is current.
-	Version    *int32            `json:"version,omitzero"`
-	Range      *protocol.Range   `json:"range,omitzero"`
-	Diagnostic *errandDiagnostic `json:"diagnostic,omitzero"`
-	Kind       agent.Refactoring `json:"kind,omitzero"`
-	Goal       string            `json:"goal,omitzero"`
-	Question   string            `json:"question,omitzero"`
+	Version    *int32             `json:"version,omitzero"`
+	Range      *protocol.Range    `json:"range,omitzero"`
+	Diagnostic *requestDiagnostic `json:"diagnostic,omitzero"`
+	Kind       agent.Refactoring  `json:"kind,omitzero"`
+	Goal       string             `json:"goal,omitzero"`
+	Question   string             `json:"question,omitzero"`
 }
 
-type errandKind string
+type requestKind string
 
 const (
-	doExplain  errandKind = "explain"
-	doFix      errandKind = "fix"
-	doRefactor errandKind = "refactor"
-	doAsk      errandKind = "ask"
+	doExplain  requestKind = "explain"
+	doFix      requestKind = "fix"
+	doRefactor requestKind = "refactor"
+	doAsk      requestKind = "ask"
 )
 
-// errandDiagnostic is what an errand keeps of a diagnostic; its range is the
-// errand's.
-type errandDiagnostic struct {
+// requestDiagnostic is what a request keeps of a diagnostic; its range is the
+// request's.
+type requestDiagnostic struct {
 	Severity protocol.DiagnosticSeverity `json:"severity,omitzero"`
 	Source   string                      `json:"source,omitzero"`
 	Code     string                      `json:"code,omitzero"`
 	Message  string                      `json:"message"`
 }
 
-func quoteDiagnostic(d protocol.Diagnostic) *errandDiagnostic {
+func quoteDiagnostic(d protocol.Diagnostic) *requestDiagnostic {
 	source, _ := d.Source.Get()
-	return &errandDiagnostic{Severity: d.Severity, Source: source, Code: codeOf(d), Message: messageOf(d)}
+	return &requestDiagnostic{Severity: d.Severity, Source: source, Code: codeOf(d), Message: messageOf(d)}
 }
 
 // whole is the diagnostic that was quoted, but for its range.
-func (d errandDiagnostic) whole() protocol.Diagnostic {
+func (d requestDiagnostic) whole() protocol.Diagnostic {
 	return protocol.Diagnostic{
 		Severity: d.Severity, Source: protocol.NewOptional(d.Source), Code: protocol.String(d.Code), Message: protocol.String(d.Message),
 	}
 }
 
-func (e errand) encode() protocol.LSPAny {
+func (e request) encode() protocol.LSPAny {
 	raw, err := json.Marshal(e)
 	if err != nil {
-		panic(fmt.Sprintf("encode an errand: %v", err)) // strings and numbers always encode
+		panic(fmt.Sprintf("encode a request: %v", err)) // strings and numbers always encode
 	}
 	return raw
 }
 
-// key is the same for errands that ask for the same of the same place.
-func (e errand) key() string {
+// key is the same for requests that ask for the same of the same place.
+func (e request) key() string {
 	e.Version = nil
 	if u, err := wire.ParseURI(e.URI); err == nil {
 		e.URI = string(u)
@@ -78,8 +78,8 @@ func (e errand) key() string {
 	return string(e.encode())
 }
 
-// place pins the document that an errand is about.
-func (s *Service) place(ctx context.Context, e errand) (agent.Place, error) {
+// place pins the document that a request is about.
+func (s *Service) place(ctx context.Context, e request) (agent.Place, error) {
 	u, err := wire.ParseURI(e.URI)
 	if err != nil {
 		return agent.Place{}, wire.InvalidParams("uri %q: %v", e.URI, err)
@@ -110,8 +110,8 @@ func (s *Service) place(ctx context.Context, e errand) (agent.Place, error) {
 	return p, nil
 }
 
-// problem is the diagnostic that an errand is about.
-func (s *Service) problem(ctx context.Context, e errand) (agent.Problem, error) {
+// problem is the diagnostic that a request is about.
+func (s *Service) problem(ctx context.Context, e request) (agent.Problem, error) {
 	if e.Diagnostic == nil || e.Diagnostic.Message == "" {
 		return agent.Problem{}, wire.InvalidParams("there is no diagnostic to %s", e.Do)
 	}
@@ -134,8 +134,8 @@ func severityName(s protocol.DiagnosticSeverity) agent.Severity {
 	return agent.SeverityError // LSP leaves an absent one to the client; most show an error
 }
 
-// propose asks for the change that a fix or refactor errand is about.
-func (s *Service) propose(ctx context.Context, e errand) (agent.Proposal, error) {
+// propose asks for the change that a fix or refactor request is about.
+func (s *Service) propose(ctx context.Context, e request) (agent.Proposal, error) {
 	core := s.host.Core()
 	var p agent.Proposal
 	if e.Do == doFix {
@@ -164,9 +164,9 @@ func (s *Service) propose(ctx context.Context, e errand) (agent.Proposal, error)
 	return p, nil
 }
 
-// alone does a whole errand by work, until the same errand is begun anew: then
+// alone does a whole request by work, until the same request is begun anew: then
 // work's context ends, and its failure is wire.ErrSuperseded.
-func (s *Service) alone(ctx context.Context, e errand, work func(ctx context.Context) error) error {
+func (s *Service) alone(ctx context.Context, e request, work func(ctx context.Context) error) error {
 	ctx, done := s.requests.Begin(ctx, e.key())
 	defer done()
 	err := work(ctx)
@@ -176,7 +176,7 @@ func (s *Service) alone(ctx context.Context, e errand, work func(ctx context.Con
 	return err
 }
 
-// run does an errand in the background, shown as a job under title that the
+// run does a request in the background, shown as a job under title that the
 // user can cancel. A newer run of the same kind takes the place of an older
 // one where both would be shown in the same page.
 func (s *Service) run(title, kind string, work func(ctx context.Context, job Job) (result string, err error)) {

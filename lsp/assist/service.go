@@ -112,7 +112,7 @@ type Service struct {
 	encoding text.Encoding
 	caps     protocol.ClientCapabilities
 
-	findings  *findings
+	known     *knownDiagnostics
 	requests  wire.Newest               // by the page that is being written, or the request's key
 	decisions *decisions                // about proposals
 	typing    *typing                   // by the user
@@ -125,7 +125,7 @@ func New(base context.Context, opt Options) *Service {
 		host: opt.Host, client: opt.Client, docs: opt.Docs, log: opt.Log, staging: opt.Staging, base: base,
 		screen:   &Screen{client: opt.Client, log: opt.Log, base: base, task: opt.Host.Task, cacheDir: opt.CacheDir},
 		encoding: text.UTF16,
-		findings: newFindings(), decisions: newDecisions(), typing: &typing{clock: opt.Clock},
+		known:    newKnownDiagnostics(), decisions: newDecisions(), typing: &typing{clock: opt.Clock},
 	}
 }
 
@@ -141,11 +141,11 @@ func (s *Service) Screen() *Screen { return s.screen }
 // Changed follows the next version of a document.
 func (s *Service) Changed(before, next *document.Document) {
 	s.typing.note()
-	s.findings.moved(next.URI, before.Text, next.Text)
+	s.known.moved(next.URI, before.Text, next.Text)
 }
 
 // Closed drops what is known of a document that was closed.
-func (s *Service) Closed(u uri.URI) { s.findings.forget(u) }
+func (s *Service) Closed(u uri.URI) { s.known.forget(u) }
 
 // Cancel ends all that is under way.
 func (s *Service) Cancel() { s.requests.CancelAll() }
@@ -169,8 +169,8 @@ var Notifications = map[string]reflect.Type{
 // Commands are served by workspace/executeCommand. Each returns at once.
 func (s *Service) Commands() map[string]func(args []protocol.LSPAny) error {
 	commands := map[string]func(args []protocol.LSPAny) error{}
-	for _, do := range []errandKind{doExplain, doFix, doRefactor, doAsk} {
-		run := errandCommand(do)
+	for _, do := range []requestKind{doExplain, doFix, doRefactor, doAsk} {
+		run := requestCommand(do)
 		commands[commandPrefix+string(do)] = func(args []protocol.LSPAny) error { return run(s, args) }
 	}
 	return commands

@@ -116,11 +116,11 @@ func New(start lsp.Start, opt Options) *Core {
 // learn keeps what completion knows of the workspace's files current.
 func (c *Core) learn(dir string, u index.Update) {
 	if u.File == nil {
-		c.repository.Unlearn(dir, u.Path)
+		c.repository.Remove(dir, u.Path)
 		c.declared.Remove(dir, u.Path)
 		return
 	}
-	c.repository.Learn(dir, u.Path, u.Text)
+	c.repository.Add(dir, u.Path, u.Text)
 	c.declared.Put(dir, u.Path, u.File.Syntax)
 }
 

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A request that was cancelled before its goroutine came to the lane is late,
+// A request that was cancelled before its goroutine came to the scheduler is late,
 // not new.
 func TestTheCancelledDoNotSupersede(t *testing.T) {
-	var l lane
+	var l scheduler
 	newest, err := l.enter(t.Context(), "new prompt")
 	if err != nil {
 		t.Fatal(err)

@@ -15,11 +15,11 @@ import (
 	"quarry/lsp/text"
 )
 
-// finding is a diagnostic that quarry knows of, from whatever server.
-type finding struct {
+// knownDiagnostic is a diagnostic that quarry knows of, from whatever server.
+type knownDiagnostic struct {
 	protocol.Diagnostic
 	// number is its own as long as it is known, whatever is typed around it; 0 until
-	// findings has taken it.
+	// knownDiagnostics has taken it.
 	number uint64
 	// start and end are its byte range in the document as it is now.
 	start, end int
@@ -27,31 +27,33 @@ type finding struct {
 	explanation prose
 }
 
-// same is whether two findings in one version of a document are one diagnostic.
-func (f *finding) same(g finding) bool {
+// same is whether two diagnostics in one version of a document are one diagnostic.
+func (f *knownDiagnostic) same(g knownDiagnostic) bool {
 	return f.start == g.start && f.end == g.end && messageOf(f.Diagnostic) == messageOf(g.Diagnostic)
 }
 
-// findings are the diagnostics of the open documents, as far as quarry was told:
+// knownDiagnostics are the diagnostics of the open documents, as far as quarry was told:
 // a client shows a server the diagnostics of others only where it asks for code
 // actions. They move with the text around them and go when their own text
 // changes.
-type findings struct {
+type knownDiagnostics struct {
 	mu sync.Mutex
 	// of is guarded by mu; what it holds is replaced, never changed.
-	of map[uri.URI][]finding
+	of map[uri.URI][]knownDiagnostic
 	// numbered is the last number given; guarded by mu.
 	numbered uint64
 }
 
-func newFindings() *findings { return &findings{of: map[uri.URI][]finding{}} }
+func newKnownDiagnostics() *knownDiagnostics {
+	return &knownDiagnostics{of: map[uri.URI][]knownDiagnostic{}}
+}
 
 // saw takes what a client says of [start, end) of a document in place of what was
 // known there.
-func (fs *findings) saw(u uri.URI, start, end int, seen []finding) {
+func (fs *knownDiagnostics) saw(u uri.URI, start, end int, seen []knownDiagnostic) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	var next []finding
+	var next []knownDiagnostic
 	for _, f := range fs.of[u] {
 		if f.end < start || end < f.start {
 			next = append(next, f)
@@ -69,14 +71,14 @@ func (fs *findings) saw(u uri.URI, start, end int, seen []finding) {
 		}
 		next = append(next, f)
 	}
-	slices.SortStableFunc(next, func(a, b finding) int { return a.start - b.start })
+	slices.SortStableFunc(next, func(a, b knownDiagnostic) int { return a.start - b.start })
 	fs.of[u] = next
 }
 
-// number is that of f, a finding in a document as it is now. An unknown one is
+// number is that of f, a diagnostic in a document as it is now. An unknown one is
 // taken: clients that show a server no diagnostics of others tell of one where the
 // user wants it explained.
-func (fs *findings) number(u uri.URI, f finding) uint64 {
+func (fs *knownDiagnostics) number(u uri.URI, f knownDiagnostic) uint64 {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if i := slices.IndexFunc(fs.of[u], f.same); i >= 0 {
@@ -85,14 +87,14 @@ func (fs *findings) number(u uri.URI, f finding) uint64 {
 	fs.numbered++
 	f.number = fs.numbered
 	next := append(slices.Clone(fs.of[u]), f)
-	slices.SortStableFunc(next, func(a, b finding) int { return a.start - b.start })
+	slices.SortStableFunc(next, func(a, b knownDiagnostic) int { return a.start - b.start })
 	fs.of[u] = next
 	return f.number
 }
 
-// explained keeps what was said about the finding of that number, if it is still
+// explained keeps what was said about the diagnostic of that number, if it is still
 // there.
-func (fs *findings) explained(u uri.URI, number uint64, explanation prose) {
+func (fs *knownDiagnostics) explained(u uri.URI, number uint64, explanation prose) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	next := slices.Clone(fs.of[u])
@@ -104,16 +106,16 @@ func (fs *findings) explained(u uri.URI, number uint64, explanation prose) {
 	fs.of[u] = next
 }
 
-// list are a document's findings in the order of the text.
-func (fs *findings) list(u uri.URI) []finding {
+// list are a document's diagnostics in the order of the text.
+func (fs *knownDiagnostics) list(u uri.URI) []knownDiagnostic {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return fs.of[u]
 }
 
-// in are the findings that lie in doc, of which there may be a newer version with
-// findings past this one's end.
-func (fs *findings) in(doc *document.Document) (list []finding) {
+// in are the diagnostics that lie in doc, of which there may be a newer version with
+// diagnostics past this one's end.
+func (fs *knownDiagnostics) in(doc *document.Document) (list []knownDiagnostic) {
 	for _, f := range fs.list(doc.URI) {
 		if f.end <= doc.Text.Len() {
 			list = append(list, f)
@@ -122,14 +124,14 @@ func (fs *findings) in(doc *document.Document) (list []finding) {
 	return list
 }
 
-func (fs *findings) forget(u uri.URI) {
+func (fs *knownDiagnostics) forget(u uri.URI) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	delete(fs.of, u)
 }
 
-// moved takes the findings of a document along when its text changes.
-func (fs *findings) moved(u uri.URI, before, after text.Text) {
+// moved takes the diagnostics of a document along when its text changes.
+func (fs *knownDiagnostics) moved(u uri.URI, before, after text.Text) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if len(fs.of[u]) == 0 {
@@ -137,7 +139,7 @@ func (fs *findings) moved(u uri.URI, before, after text.Text) {
 	}
 	head, tail := sharedEnds(before.String(), after.String())
 	shift := after.Len() - before.Len()
-	var next []finding
+	var next []knownDiagnostic
 	for _, f := range fs.of[u] {
 		switch {
 		case f.end < head:
@@ -165,17 +167,17 @@ func sharedEnds(a, b string) (head, tail int) {
 	return head, tail
 }
 
-// findingsIn are diagnostics of doc that a client sent, without those that lie
+// diagnosticsIn are diagnostics of doc that a client sent, without those that lie
 // outside of it.
-func (s *Service) findingsIn(doc *document.Document, diagnostics []protocol.Diagnostic) []finding {
-	var list []finding
+func (s *Service) diagnosticsIn(doc *document.Document, diagnostics []protocol.Diagnostic) []knownDiagnostic {
+	var list []knownDiagnostic
 	for _, d := range diagnostics {
 		start, startErr := doc.Text.PositionToOffset(document.Position(d.Range.Start), s.encoding)
 		end, endErr := doc.Text.PositionToOffset(document.Position(d.Range.End), s.encoding)
 		if startErr != nil || endErr != nil || start > end {
 			continue
 		}
-		list = append(list, finding{Diagnostic: cloneDiagnostic(d), start: start, end: end})
+		list = append(list, knownDiagnostic{Diagnostic: cloneDiagnostic(d), start: start, end: end})
 	}
 	return list
 }
@@ -188,7 +190,7 @@ func (s *Service) Problems(path string) (list []agent.Problem) {
 			continue
 		}
 		text := doc.Shown()
-		for _, f := range s.findings.in(doc) {
+		for _, f := range s.known.in(doc) {
 			e := quoteDiagnostic(f.Diagnostic)
 			list = append(list, agent.Problem{
 				Place:    agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// A flight is one request to the model, running or landed. It belongs to the
+// A modelStream is one request to the model, running or finished. It belongs to the
 // Engine and not to the Request that started it: while the user types what it
 // says, later Requests take their answers from it too.
-type flight struct {
-	at     laidOut
+type modelStream struct {
+	at     builtPrompt
 	site   *site
 	manual bool
 	cancel context.CancelFunc
@@ -32,7 +32,7 @@ type flight struct {
 	// had typed of it: post-processing may have written it in another way.
 	shown   string
 	waiters int
-	// kept is set for a flight that runs ahead of the user, with nobody
+	// kept is set for a stream that runs ahead of the user, with nobody
 	// waiting yet.
 	kept bool
 
@@ -68,7 +68,7 @@ func (a answer) confidence(from, to int) float64 {
 	return math.Exp(sum / float64(n))
 }
 
-// leaveAfter is how long a flight goes on with nobody waiting: an editor
+// leaveAfter is how long a stream goes on with nobody waiting: an editor
 // cancels the old request before it sends the one that can join. It is well
 // below the 150 ms after which a cancelled backend must be idle.
 const leaveAfter = 40 * time.Millisecond
@@ -80,12 +80,12 @@ var (
 	errAbandoned  = errors.New("nobody waits for the answer")
 )
 
-// launch starts a flight and ends the document's others: one in flight, the
+// launch starts a stream and ends the document's others: one under way, the
 // latest wins. It fails where newer is closed, or the engine.
-func (e *Engine) launch(d *docState, req Request, p laidOut, samples int, newer <-chan struct{}) (*flight, error) {
+func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, newer <-chan struct{}) (*modelStream, error) {
 	ctx, cancel := context.WithCancelCause(e.life)
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
-	fl := &flight{
+	stream := &modelStream{
 		at:      p,
 		site:    newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req)),
 		manual:  req.Manual,
@@ -96,7 +96,7 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int, newer 
 	defer e.mu.Unlock()
 	err := errClosed
 	if !e.closed {
-		if err = errSuperseded; d.add(fl, newer) {
+		if err = errSuperseded; d.add(stream, newer) {
 			err = nil
 		}
 	}
@@ -109,9 +109,9 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int, newer 
 	back := make(chan struct{})
 	e.running.Go(func() {
 		defer close(back)
-		e.fly(ctx, fl, samples)
-		e.counters.launched(e.promptTokens(fl))
-		fl.land(nil)
+		e.generate(ctx, stream, samples)
+		e.counters.launched(e.promptTokens(stream))
+		stream.finish(nil)
 	})
 	// A Generator may take its time to return; those who wait need not.
 	e.running.Go(func() {
@@ -119,36 +119,36 @@ func (e *Engine) launch(d *docState, req Request, p laidOut, samples int, newer 
 		defer cancel(nil)
 		select {
 		case <-ctx.Done():
-			fl.land(context.Cause(ctx))
+			stream.finish(context.Cause(ctx))
 		case <-back:
 		}
 	})
-	return fl, nil
+	return stream, nil
 }
 
 // fly asks for the answer and its alternatives, one after the other: they
 // share their prompt, which the backend then reads once.
-func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
+func (e *Engine) generate(ctx context.Context, stream *modelStream, samples int) {
 	begin := time.Now()
-	if err := e.warm(ctx, fl.at.text); err != nil {
-		fl.fail(err)
+	if err := e.warm(ctx, stream.at.text); err != nil {
+		stream.fail(err)
 		return
 	}
 	for sample := range samples {
-		st := stopper{site: fl.site}
-		n, err := e.gen.Generate(ctx, fl.at.text, e.opts.MaxTokens, e.template().stops(), sample, func(piece string, logprob float64) bool {
+		st := stopper{site: stream.site}
+		n, err := e.gen.Generate(ctx, stream.at.text, e.opts.MaxTokens, e.template().stops(), sample, func(piece string, logprob float64) bool {
 			keep, more := st.feed(piece)
-			fl.take(sample, piece, logprob, keep, time.Since(begin))
+			stream.take(sample, piece, logprob, keep, time.Since(begin))
 			return more && ctx.Err() == nil
 		})
-		e.meter.learn(fl.at.raw, n)
-		fl.mu.Lock()
-		fl.generate = time.Since(begin)
-		fl.promptTokens = max(fl.promptTokens, n)
-		fl.mu.Unlock()
+		e.meter.learn(stream.at.raw, n)
+		stream.mu.Lock()
+		stream.generate = time.Since(begin)
+		stream.promptTokens = max(stream.promptTokens, n)
+		stream.mu.Unlock()
 		if err != nil {
 			if sample == 0 {
-				fl.fail(err)
+				stream.fail(err)
 			}
 			return
 		}
@@ -156,101 +156,101 @@ func (e *Engine) fly(ctx context.Context, fl *flight, samples int) {
 }
 
 // show notes that text was shown behind what was typed of the first answer.
-func (fl *flight) show(typed, text string) {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	if len(fl.shown) < len(typed)+len(text) || !strings.HasPrefix(fl.shown, typed) {
-		fl.shown = typed + text
+func (stream *modelStream) show(typed, text string) {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	if len(stream.shown) < len(typed)+len(text) || !strings.HasPrefix(stream.shown, typed) {
+		stream.shown = typed + text
 	}
 }
 
 // onScreen is what was shown behind typed, "" if nothing was.
-func (fl *flight) onScreen(typed string) string {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	if rest, ok := strings.CutPrefix(fl.shown, typed); ok {
+func (stream *modelStream) onScreen(typed string) string {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	if rest, ok := strings.CutPrefix(stream.shown, typed); ok {
 		return rest
 	}
 	return ""
 }
 
-// promptTokens is how long a flight's prompt was: the backend's count, else the
+// promptTokens is how long a stream's prompt was: the backend's count, else the
 // estimate.
-func (e *Engine) promptTokens(fl *flight) int {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	if fl.promptTokens > 0 {
-		return fl.promptTokens
+func (e *Engine) promptTokens(stream *modelStream) int {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	if stream.promptTokens > 0 {
+		return stream.promptTokens
 	}
-	return scaled(fl.at.raw, e.meter.factor())
+	return scaled(stream.at.raw, e.meter.factor())
 }
 
 // take adds a piece to an answer, of which keep bytes count.
-func (fl *flight) take(sample int, piece string, logprob float64, keep int, since time.Duration) {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	if fl.done {
+func (stream *modelStream) take(sample int, piece string, logprob float64, keep int, since time.Duration) {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	if stream.done {
 		return
 	}
-	if fl.firstToken == 0 {
-		fl.firstToken = since
+	if stream.firstToken == 0 {
+		stream.firstToken = since
 	}
-	for len(fl.answers) <= sample {
-		fl.answers = append(fl.answers, answer{})
+	for len(stream.answers) <= sample {
+		stream.answers = append(stream.answers, answer{})
 	}
-	a := &fl.answers[sample]
+	a := &stream.answers[sample]
 	a.text = (a.text + piece)[:keep]
 	a.pieces = append(a.pieces, scoredPiece{len(a.text), logprob})
-	fl.tell()
+	stream.tell()
 }
 
-func (fl *flight) fail(err error) {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	if fl.err == nil && !fl.done {
-		fl.err = err
+func (stream *modelStream) fail(err error) {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	if stream.err == nil && !stream.done {
+		stream.err = err
 	}
 }
 
-// land ends the flight. cause is why its context ended, if it did: what had
+// finish ends the stream. cause is why its context ended, if it did: what had
 // arrived by the time limit is worth showing.
-func (fl *flight) land(cause error) {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	if fl.done {
+func (stream *modelStream) finish(cause error) {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	if stream.done {
 		return
 	}
-	fl.done = true
+	stream.done = true
 	if cause != nil {
-		fl.err = cause
-		if cause == errTimeout && len(fl.answers) > 0 {
-			fl.err = nil
+		stream.err = cause
+		if cause == errTimeout && len(stream.answers) > 0 {
+			stream.err = nil
 		}
 	}
-	fl.tell()
+	stream.tell()
 }
 
 // tell wakes those who wait. The caller holds mu.
-func (fl *flight) tell() {
-	close(fl.changed)
-	fl.changed = make(chan struct{})
+func (stream *modelStream) tell() {
+	close(stream.changed)
+	stream.changed = make(chan struct{})
 }
 
-// wait blocks until the flight is over, the text typed since then leaves the
+// wait blocks until the stream is over, the text typed since then leaves the
 // answer, a newer request arrives or ctx ends; only the first gives nil.
-func (fl *flight) wait(ctx context.Context, newer <-chan struct{}, typed string) error {
-	fl.mu.Lock()
-	fl.waiters++
-	fl.kept = false // from now on it is worth what those who wait are
-	fl.mu.Unlock()
-	defer fl.leave()
+func (stream *modelStream) wait(ctx context.Context, newer <-chan struct{}, typed string) error {
+	stream.mu.Lock()
+	stream.waiters++
+	stream.kept = false // from now on it is worth what those who wait are
+	stream.mu.Unlock()
+	defer stream.leave()
 	for {
-		fl.mu.Lock()
-		done, err, changed := fl.done, fl.err, fl.changed
-		agrees := fl.agrees(typed)
-		fl.mu.Unlock()
+		stream.mu.Lock()
+		done, err, changed := stream.done, stream.err, stream.changed
+		agrees := stream.agrees(typed)
+		stream.mu.Unlock()
 		switch {
-		case isClosed(newer): // first, because it may be what ended the flight
+		case isClosed(newer): // first, because it may be what ended the stream
 			return errSuperseded
 		case !agrees:
 			return errDisagrees
@@ -271,44 +271,44 @@ var errDisagrees = errors.New("the typed text left the answer")
 
 // agrees reports whether typed is what the answer says or may yet say. The
 // caller holds mu.
-func (fl *flight) agrees(typed string) bool {
+func (stream *modelStream) agrees(typed string) bool {
 	if typed == "" {
 		return true
 	}
-	if len(fl.answers) == 0 {
-		return !fl.done
+	if len(stream.answers) == 0 {
+		return !stream.done
 	}
-	if rest, ok := strings.CutPrefix(fl.shown, typed); ok && !blank(rest) {
+	if rest, ok := strings.CutPrefix(stream.shown, typed); ok && !blank(rest) {
 		return true
 	}
-	text := fl.answers[0].text
+	text := stream.answers[0].text
 	if rest, ok := strings.CutPrefix(text, typed); ok {
-		return !fl.done || !blank(rest)
+		return !stream.done || !blank(rest)
 	}
-	return !fl.done && strings.HasPrefix(typed, text)
+	return !stream.done && strings.HasPrefix(typed, text)
 }
 
-// keep lets the flight run although nobody waits yet.
-func (fl *flight) keep() {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	fl.kept = true
+// keep lets the stream run although nobody waits yet.
+func (stream *modelStream) keep() {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	stream.kept = true
 }
 
-// leave cancels a flight that nobody joins soon after its last waiter left.
-func (fl *flight) leave() {
-	fl.mu.Lock()
-	defer fl.mu.Unlock()
-	fl.waiters--
-	if fl.waiters > 0 || fl.done || fl.kept {
+// leave cancels a stream that nobody joins soon after its last waiter left.
+func (stream *modelStream) leave() {
+	stream.mu.Lock()
+	defer stream.mu.Unlock()
+	stream.waiters--
+	if stream.waiters > 0 || stream.done || stream.kept {
 		return
 	}
 	time.AfterFunc(leaveAfter, func() {
-		fl.mu.Lock()
-		alone := fl.waiters == 0 && !fl.done
-		fl.mu.Unlock()
+		stream.mu.Lock()
+		alone := stream.waiters == 0 && !stream.done
+		stream.mu.Unlock()
 		if alone {
-			fl.cancel()
+			stream.cancel()
 		}
 	})
 }

@@ -6,43 +6,43 @@ import (
 	"sync"
 )
 
-// lane decides who may use the model: one request at a time, since a second one
+// scheduler decides who may use the model: one request at a time, since a second one
 // would wait inside Ollama, where its turn cannot be taken back, and would pay
 // for every prompt before it. Among completions the newest wins: it takes the
 // place of those that wait and ends the one that runs. Completions with the
 // same prompt are alternatives of one answer and queue in order.
-type lane struct {
+type scheduler struct {
 	mu      sync.Mutex // guards all below
 	current *turn
 	waiting []*turn // in order of arrival
 }
 
-// turn is one request's place in the lane.
+// turn is one request's place in the queue.
 type turn struct {
 	prompt  string
 	granted chan struct{} // closed when the model is this turn's
 	lost    chan struct{} // closed when a newer completion takes its place
-	isLost  bool          // guarded by lane.mu
+	isLost  bool          // guarded by scheduler.mu
 }
 
 // enter waits for the model. It fails with ErrSuperseded or the context's
 // error; a turn that was granted must leave.
-func (l *lane) enter(ctx context.Context, prompt string) (*turn, error) {
+func (s *scheduler) enter(ctx context.Context, prompt string) (*turn, error) {
 	t := &turn{prompt: prompt, granted: make(chan struct{}), lost: make(chan struct{})}
-	l.mu.Lock()
+	s.mu.Lock()
 	// Who was cancelled before coming here is no newer than who runs: its
 	// goroutine was merely late.
 	if err := ctx.Err(); err != nil {
-		l.mu.Unlock()
+		s.mu.Unlock()
 		return nil, err
 	}
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *turn) bool { return l.supersede(w, prompt) })
-	if l.current != nil {
-		l.supersede(l.current, prompt)
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *turn) bool { return s.supersede(w, prompt) })
+	if s.current != nil {
+		s.supersede(s.current, prompt)
 	}
-	l.waiting = append(l.waiting, t)
-	l.advance()
-	l.mu.Unlock()
+	s.waiting = append(s.waiting, t)
+	s.advance()
+	s.mu.Unlock()
 
 	var err error
 	select {
@@ -58,23 +58,23 @@ func (l *lane) enter(ctx context.Context, prompt string) (*turn, error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	l.leave(t)
+	s.leave(t)
 	return nil, err
 }
 
 // leave gives the model, or the place in the queue, to the next.
-func (l *lane) leave(t *turn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.current == t {
-		l.current = nil
+func (s *scheduler) leave(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == t {
+		s.current = nil
 	} else {
-		l.waiting = slices.DeleteFunc(l.waiting, func(w *turn) bool { return w == t })
+		s.waiting = slices.DeleteFunc(s.waiting, func(w *turn) bool { return w == t })
 	}
-	l.advance()
+	s.advance()
 }
 
-func (l *lane) supersede(old *turn, prompt string) bool {
+func (s *scheduler) supersede(old *turn, prompt string) bool {
 	if old.prompt == prompt {
 		return false
 	}
@@ -85,15 +85,15 @@ func (l *lane) supersede(old *turn, prompt string) bool {
 	return true
 }
 
-func (l *lane) advance() {
-	if l.current == nil && len(l.waiting) > 0 {
-		l.current, l.waiting = l.waiting[0], l.waiting[1:]
-		close(l.current.granted)
+func (s *scheduler) advance() {
+	if s.current == nil && len(s.waiting) > 0 {
+		s.current, s.waiting = s.waiting[0], s.waiting[1:]
+		close(s.current.granted)
 	}
 }
 
-func (l *lane) queued() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting)
+func (s *scheduler) queued() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
 }

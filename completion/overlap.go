@@ -2,7 +2,7 @@ package completion
 
 import "strings"
 
-// The seam between an answer and the rest of the cursor's line: what the
+// The overlap of an answer with the rest of the cursor's line: what the
 // answer says again is cut, what it closes by itself is replaced.
 
 // cutRest cuts from the end of text what the rest of the line says already.

@@ -14,11 +14,11 @@ import (
 func TestFindingsOfANewerVersionAreLeftOut(t *testing.T) {
 	older := &document.Document{URI: "file:///a.go", Text: text.New("x foo")}
 	newer := &document.Document{URI: older.URI, Text: text.New("x foo()\ny bar()\n")}
-	fs := newFindings()
-	said := func(message string, start, end int) finding {
-		return finding{Diagnostic: protocol.Diagnostic{Message: protocol.String(message)}, start: start, end: end}
+	fs := newKnownDiagnostics()
+	said := func(message string, start, end int) knownDiagnostic {
+		return knownDiagnostic{Diagnostic: protocol.Diagnostic{Message: protocol.String(message)}, start: start, end: end}
 	}
-	fs.saw(newer.URI, 0, newer.Text.Len(), []finding{said("foo", 2, 5), said("bar", 10, 13)})
+	fs.saw(newer.URI, 0, newer.Text.Len(), []knownDiagnostic{said("foo", 2, 5), said("bar", 10, 13)})
 	if got := fs.in(newer); len(got) != 2 {
 		t.Errorf("in the newer version: %+v", got)
 	}

@@ -17,8 +17,8 @@ var promptFiles embed.FS
 
 var prompts = prompt.Templates(promptFiles, "prompts")
 
-// scene is the code that an errand is about, as its prompt shows it.
-type scene struct {
+// promptContext is the code that a task is about, as its prompt shows it.
+type promptContext struct {
 	doc            agent.Document
 	Name, Language string
 	// From and To are the lines shown, from 1, inclusive; Text is theirs.
@@ -45,9 +45,9 @@ type scene struct {
 // is shown around the place.
 const sceneLines = 90
 
-// newScene shows the declaration around a place, or the lines around it.
-func (a *Assistant) newScene(p agent.Place) scene {
-	s := scene{doc: p.Document, Name: a.parts.Files.Name(p.Document.Path), Language: p.Document.Language}
+// newContext shows the declaration around a place, or the lines around it.
+func (a *Assistant) newContext(p agent.Place) promptContext {
+	s := promptContext{doc: p.Document, Name: a.parts.Files.Name(p.Document.Path), Language: p.Document.Language}
 	if s.Language == "" {
 		s.Language = lang.Detect(s.Name, []byte(p.Document.Text[:min(len(p.Document.Text), 8000)]))
 		s.doc.Language = s.Language
@@ -87,7 +87,7 @@ func around(symbols []syntax.Symbol, start, end int) *syntax.Symbol {
 
 // window chooses the lines shown: those of the declaration and two around it
 // if they fit, else as many as fit around the place.
-func (s *scene) window(lines []string, d *syntax.Symbol, room int) {
+func (s *promptContext) window(lines []string, d *syntax.Symbol, room int) {
 	from, to := s.First-sceneLines/2, s.Last+sceneLines/2
 	if d != nil {
 		from, to = int(d.Span.StartLine)-2, int(d.Span.EndLine)+2
@@ -122,7 +122,7 @@ func (s *scene) window(lines []string, d *syntax.Symbol, room int) {
 
 // head shows the file's beginning up to its last import, which a change may have
 // to extend.
-func (s *scene) head(lines []string, imports []syntax.Import, room int) {
+func (s *promptContext) head(lines []string, imports []syntax.Import, room int) {
 	last := 0
 	for _, i := range imports {
 		if int(i.Span.StartLine) < s.From {
@@ -143,8 +143,8 @@ func plain(code string) string {
 	return strings.TrimRight(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
 }
 
-// Fence is a fence that nothing in the scene closes.
-func (s scene) Fence() string {
+// Fence is a fence that nothing in the context closes.
+func (s promptContext) Fence() string {
 	fence := "```"
 	for strings.Contains(s.Text, fence) || strings.Contains(s.Head, fence) || strings.Contains(s.Selected, fence) {
 		fence += "`"
@@ -154,12 +154,12 @@ func (s scene) Fence() string {
 
 // Numbered and NumberedHead are Text and Head with a number before each line, for
 // answers that only name lines: what is to be copied into a diff has none.
-func (s scene) Numbered() string     { return prompt.Number(s.Text, s.From) }
-func (s scene) NumberedHead() string { return prompt.Number(s.Head, 1) }
+func (s promptContext) Numbered() string     { return prompt.Number(s.Text, s.From) }
+func (s promptContext) NumberedHead() string { return prompt.Number(s.Head, 1) }
 
 // quoted are the lines that the messages quote.
-func (e errand) quoted() []agent.Citation {
-	s := e.scene
+func (e task) quoted() []agent.Citation {
+	s := e.about
 	places := []agent.Citation{{Path: s.Name, StartLine: s.From, EndLine: s.To}}
 	if s.Head != "" {
 		places = append(places, agent.Citation{Path: s.Name, StartLine: 1, EndLine: s.HeadTo})
@@ -170,11 +170,11 @@ func (e errand) quoted() []agent.Citation {
 	return places
 }
 
-// messages are the conversation that opens an errand.
-func (e errand) messages() []agent.Message {
+// messages are the conversation that opens a task.
+func (e task) messages() []agent.Message {
 	return []agent.Message{
-		{Role: "system", Text: prompt.Text(prompts, e.name+".system.tmpl", e.scene)},
-		{Role: "user", Text: prompt.Text(prompts, e.name+".user.tmpl", e.scene)},
+		{Role: "system", Text: prompt.Text(prompts, e.name+".system.tmpl", e.about)},
+		{Role: "user", Text: prompt.Text(prompts, e.name+".user.tmpl", e.about)},
 	}
 }
 

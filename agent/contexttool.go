@@ -13,9 +13,10 @@ import (
 )
 
 type snippet struct {
-	At   string `json:"at"`
-	Why  string `json:"why,omitempty"`
-	Text string `json:"text"`
+	At    string  `json:"at"`
+	Score float64 `json:"score"`
+	Why   string  `json:"why,omitempty"`
+	Text  string  `json:"text"`
 }
 
 const (
@@ -77,14 +78,16 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.score, a.score) })
 	var m retrieval.Material
+	scores := map[string]float64{} // by where a piece begins
 	for _, p := range pieces {
 		m.Chunks = append(m.Chunks, p.Excerpt)
+		scores[at(p.Path, p.StartLine, p.StartLine)] = rounded(p.score)
 	}
 	budget := retrieval.Budget{Bytes: args.MaxTotalBytes, Tokens: args.MaxTotalBytes, Chunks: args.MaxChunks, PerFile: chunksPerFile}
 	packed := retrieval.Pack(m, budget, func(text string) int { return len(text) })
 	var list []snippet
 	for _, p := range packed {
-		list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), p.Why, p.Text})
+		list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), scores[at(p.Path, p.StartLine, p.StartLine)], p.Why, p.Text})
 	}
 	r := items(list, func(list []snippet) any {
 		return struct {

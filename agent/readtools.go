@@ -29,6 +29,9 @@ type fileText struct {
 	Text       string `json:"text"`
 }
 
+// readLines is how many lines are read where no end is named.
+const readLines = 200
+
 func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
 		Path      string `json:"path"`
@@ -38,6 +41,9 @@ func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, err
 	}](raw)
 	if err != nil {
 		return reply{}, err
+	}
+	if args.EndLine == 0 {
+		args.EndLine = args.StartLine + readLines - 1
 	}
 	if args.EndLine < args.StartLine {
 		return reply{}, Failf(InvalidArguments, "end_line %d is before start_line %d", args.EndLine, args.StartLine)

@@ -157,10 +157,10 @@ func lineAt(lines []string, n int) string {
 	return lines[n-1]
 }
 
-// searchEntry is one result. The order says how good it is; a score would only cost
-// tokens.
+// searchEntry is one result.
 type searchEntry struct {
 	At     string      `json:"at"`
+	Score  float64     `json:"score"`
 	Symbol string      `json:"symbol,omitempty"`
 	Kind   syntax.Kind `json:"kind,omitempty"`
 	Why    []string    `json:"why,omitempty"`
@@ -173,6 +173,9 @@ const (
 	surveyLines = 5
 	answerLines = 16
 )
+
+// rounded is a score in 0..1 with as many digits as a reader has use for.
+func rounded(score float64) float64 { return math.Round(100*score) / 100 }
 
 // results are the search results as tools answer them.
 func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, limit, lines int, reasons bool) (reply, error) {
@@ -192,7 +195,7 @@ func (b *Toolbox) entries(answer workspace.Answer, want words, lines int, reason
 			continue
 		}
 		start, end, text := want.excerpt(file, r.StartLine, r.EndLine, lines)
-		e := searchEntry{At: at(name, start, end), Symbol: r.Symbol, Kind: r.Kind, Text: text}
+		e := searchEntry{At: at(name, start, end), Score: rounded(r.Score), Symbol: r.Symbol, Kind: r.Kind, Text: text}
 		if reasons {
 			e.Why = r.Reasons
 		}

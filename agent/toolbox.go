@@ -70,6 +70,11 @@ var tools = map[string]func(b *Toolbox, ctx context.Context, args json.RawMessag
 	"search_code":           (*Toolbox).searchCode,
 	"search_docs":           (*Toolbox).searchDocs,
 	"find_similar":          (*Toolbox).findSimilar,
+	"get_outline":           (*Toolbox).outline,
+	"get_callers":           (*Toolbox).callers,
+	"get_callees":           (*Toolbox).callees,
+	"get_implementations":   (*Toolbox).implementations,
+	"search_regex":          (*Toolbox).searchRegex,
 	"apply_unified_diff":    (*Toolbox).applyDiff,
 	"apply_text_edits":      (*Toolbox).applyEdits,
 }
@@ -82,6 +87,7 @@ var backends = map[string]string{
 	"list_files": "index", "search_text": "lexical", "search_symbols": "symbols", "get_symbol_definition": "symbols",
 	"get_references": "graph", "get_diagnostics": "editor", "retrieve_context": "lexical", "codebase_search": "lexical",
 	"search_code": "lexical", "search_docs": "lexical", "find_similar": "lexical",
+	"get_outline": "symbols", "get_callers": "graph", "get_callees": "graph", "get_implementations": "graph",
 }
 
 // Call runs one tool. args is a JSON object, or nothing. What goes wrong is said

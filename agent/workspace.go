@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
@@ -34,6 +35,9 @@ type Workspace interface {
 	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (workspace.Symbols, error)
 	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
 	References(ctx context.Context, s workspace.Symbol, limit int) (workspace.References, error)
+	Users(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
+	Used(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
+	Declared(ctx context.Context, path string) (workspace.Symbols, error)
 }
 
 var _ Workspace = (*workspace.Workspace)(nil)

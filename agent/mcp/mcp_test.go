@@ -75,7 +75,7 @@ func call(t *testing.T, c *sdk.ClientSession, name string, args map[string]any) 
 func TestToolsOverMCP(t *testing.T) {
 	c, dir := connect(t)
 	list, err := c.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 14 {
+	if err != nil || len(list.Tools) != 19 {
 		t.Fatalf("%d tools, %v", len(list.Tools), err)
 	}
 	for _, tool := range list.Tools {
@@ -105,6 +105,13 @@ func TestToolsOverMCP(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(text), &e); err != nil || failed || e.OK || e.Error.Code != agent.RequiresConfirmation || !strings.Contains(e.Data.Diff, "+func Harvest() { reap() }") {
 		t.Errorf("a change: %t %s, %v", failed, text, err)
+	}
+	// However the file is named, the diff names it as git apply takes it.
+	for _, name := range []string{"a.go", "./a.go", filepath.Join(dir, "a.go")} {
+		edits["path"] = name
+		if text, _ := call(t, c, "apply_text_edits", edits); !strings.Contains(text, `"diff":"--- a/a.go\n+++ b/a.go\n@@`) {
+			t.Errorf("a change of %s: %s", name, text)
+		}
 	}
 	edits["confirmation_token"] = "TOKEN"
 	if text, failed := call(t, c, "apply_text_edits", edits); !failed || !strings.Contains(text, "permission_denied") {

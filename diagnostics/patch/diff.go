@@ -1,6 +1,9 @@
 package patch
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/aymanbagabas/go-udiff"
 
 	"quarry/agent"
@@ -10,7 +13,7 @@ import (
 // and patch(1) take it. create says that the file is new. It is "" without
 // edits, save for a new file.
 func Unified(name, text string, edits []agent.TextEdit, create bool) string {
-	from, to := "a/"+name, "b/"+name
+	from, to := label("a/"+name), label("b/"+name)
 	if create {
 		from = "/dev/null"
 	}
@@ -22,8 +25,36 @@ func Unified(name, text string, edits []agent.TextEdit, create bool) string {
 	if err != nil { // edits are sorted, within the text, and do not overlap
 		panic("patch: " + err.Error())
 	}
-	if diff == "" && create {
-		return "--- " + from + "\n+++ " + to + "\n"
+	if diff == "" && create { // only git's own lines can say that
+		a, b := strings.TrimSuffix(label("a/"+name), "\t"), strings.TrimSuffix(to, "\t")
+		return "diff --git " + a + " " + b + "\nnew file mode 100644\n--- " + from + "\n+++ " + to + "\n"
 	}
 	return diff
+}
+
+// label is a name as the head of a diff has it: git and patch(1) take a name with a
+// blank to its end only if a tab follows, and one with special characters quoted.
+func label(name string) string {
+	special := func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
+	switch {
+	case strings.ContainsFunc(name, special):
+		var b strings.Builder
+		b.WriteByte('"')
+		for _, c := range []byte(name) {
+			switch {
+			case c == '"' || c == '\\':
+				b.WriteByte('\\')
+				b.WriteByte(c)
+			case c < ' ' || c == 0x7f:
+				fmt.Fprintf(&b, `\%03o`, c)
+			default:
+				b.WriteByte(c)
+			}
+		}
+		b.WriteByte('"')
+		return b.String()
+	case strings.ContainsAny(name, " "):
+		return name + "\t"
+	}
+	return name
 }

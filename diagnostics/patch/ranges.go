@@ -20,7 +20,7 @@ func (p *Patcher) Edit(ctx context.Context, name string, edits []agent.RangeEdit
 		}
 		return agent.Proposal{}, notLocated(name, err)
 	}
-	t, err := p.open(path, name)
+	t, err := p.open(path, p.files.Name(path))
 	if err != nil {
 		return agent.Proposal{}, err
 	}

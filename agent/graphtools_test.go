@@ -1,0 +1,144 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/agent"
+	"quarry/retrieval/workspace"
+)
+
+// graphed is a toolbox over a small workspace that is indexed and resolved.
+func graphed(t *testing.T, files map[string]string) *agent.Toolbox {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := workspace.New(workspace.Options{StateDir: t.TempDir()})
+	t.Cleanup(w.Close)
+	w.SetRoots([]string{dir})
+	if err := w.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return agent.NewToolbox(agent.Parts{Workspace: w})
+}
+
+// lines are a tool's items, one a line, and behind them the next page.
+func lines(t *testing.T, box *agent.Toolbox, tool string, args map[string]any) string {
+	t.Helper()
+	e := box.Call(t.Context(), tool, arguments(t, args))
+	if !e.OK {
+		return string(e.Error.Code)
+	}
+	var data struct {
+		Items []json.RawMessage
+		Total int
+		Next  int `json:"next_page"`
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Meta.Backend) == 0 {
+		t.Errorf("%s does not say what was asked: %s", tool, e)
+	}
+	if e.Meta.Truncated != (data.Next > 0) {
+		t.Errorf("%s: truncated %t, next page %d", tool, e.Meta.Truncated, data.Next)
+	}
+	var out []string
+	for _, item := range data.Items {
+		var text string
+		var n struct {
+			ID     string `json:"symbol_id"`
+			At     string
+			Depth  int
+			Via    string
+			Unsure bool
+		}
+		if json.Unmarshal(item, &text) == nil {
+			out = append(out, text)
+		} else if err := json.Unmarshal(item, &n); err != nil {
+			t.Fatal(err)
+		} else {
+			text = n.At + " " + n.ID
+			if n.Via != "" {
+				text += " via " + n.Via
+			}
+			out = append(out, text)
+		}
+	}
+	if data.Next > 0 {
+		out = append(out, "more")
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestGraphTools(t *testing.T) {
+	box := graphed(t, map[string]string{
+		"go.mod":       "module example.com/m\n",
+		"main.go":      "package main\n\nimport \"example.com/m/lib\"\n\nfunc run() { serve() }\n\nfunc serve() { lib.Open() }\n",
+		"lib/lib.go":   "package lib\n\n// Open opens.\nfunc Open() { helper(); other() }\n\nfunc helper() {}\n\nfunc other() { helper() }\n",
+		"py/shapes.py": "class Shape:\n    def area(self):\n        return 0\n\n\nclass Square(Shape):\n    def area(self):\n        return 1\n\n\nclass Round(Shape):\n    pass\n",
+		".env":         "KEY=tomato\n",
+	})
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#Open"}, "main.go:7 main.go#serve"},
+		{"get_callers", map[string]any{"symbol_id": "Open", "depth": 2}, "main.go:7 main.go#serve\nmain.go:5 main.go#run via main.go#serve"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper"}, "lib/lib.go:4 lib/lib.go#Open\nlib/lib.go:8 lib/lib.go#other"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper", "limit": 1}, "lib/lib.go:4 lib/lib.go#Open\nmore"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper", "limit": 1, "page": 2}, "lib/lib.go:8 lib/lib.go#other"},
+		{"get_callers", map[string]any{"symbol_id": "main.go#run"}, ""},
+		{"get_callers", map[string]any{"symbol_id": "nobody"}, "not_found"},
+		{"get_callees", map[string]any{"symbol_id": "main.go#run", "depth": 3},
+			"main.go:7 main.go#serve\nlib/lib.go:3-4 lib/lib.go#Open via main.go#serve\nlib/lib.go:6 lib/lib.go#helper via lib/lib.go#Open\nlib/lib.go:8 lib/lib.go#other via lib/lib.go#Open"},
+		{"get_implementations", map[string]any{"symbol_id": "py/shapes.py#Shape"}, "py/shapes.py:6-8 py/shapes.py#Square\npy/shapes.py:11-12 py/shapes.py#Round"},
+		{"get_outline", map[string]any{"path": "py/shapes.py"},
+			"py/shapes.py:1-3 class class Shape\npy/shapes.py:2-3 method def area(self)\npy/shapes.py:6-8 class class Square(Shape)\npy/shapes.py:7-8 method def area(self)\npy/shapes.py:11-12 class class Round(Shape)"},
+		{"get_outline", map[string]any{"path": "py"}, "py/shapes.py:1-3 class class Shape\npy/shapes.py:6-8 class class Square(Shape)\npy/shapes.py:11-12 class class Round(Shape)"},
+		{"get_outline", map[string]any{"path": "./lib/", "limit": 2}, "lib/lib.go:1 module package lib\nlib/lib.go:3-4 function func Open()\nmore"},
+		{"get_outline", map[string]any{"path": "nowhere.go"}, "not_found"},
+		{"get_outline", map[string]any{"path": ".env"}, "permission_denied"},
+		{"search_regex", map[string]any{"pattern": `^func \w+\(\) \{ \w+\(`}, "lib/lib.go:4 func Open() { helper(); other() }\nlib/lib.go:8 func other() { helper() }\nmain.go:5 func run() { serve() }"},
+		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1}, "py/shapes.py:6 class Square(Shape):\nmore"},
+		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1, "page": 2}, "py/shapes.py:11 class Round(Shape):"},
+		{"search_regex", map[string]any{"pattern": "tomato"}, ""},
+		{"search_regex", map[string]any{"pattern": "("}, "invalid_arguments"},
+		{"search_regex", map[string]any{"pattern": "(?=x)"}, "invalid_arguments"},
+	} {
+		raw, _ := json.Marshal(c.args)
+		if diff := cmp.Diff(c.want, lines(t, box, c.tool, c.args)); diff != "" {
+			t.Errorf("%s %s (-want +got):\n%s", c.tool, raw, diff)
+		}
+	}
+}
+
+// A question alone is enough, and so is the name of a file.
+func TestArgumentsThatModelsLeaveOut(t *testing.T) {
+	box := graphed(t, map[string]string{"a.go": "package a\n\n// Harvest reaps.\nfunc Harvest() {}\n" + strings.Repeat("// line\n", 300)})
+	for tool, c := range map[string]struct {
+		args map[string]any
+		want string
+	}{
+		"retrieve_context": {map[string]any{"query": "harvest"}, "func Harvest"},
+		"read_file":        {map[string]any{"path": "a.go"}, `"end_line":200,"total_lines":304`},
+	} {
+		if e := box.Call(t.Context(), tool, arguments(t, c.args)); !e.OK || !strings.Contains(string(e.Data), c.want) {
+			t.Errorf("%s: %s", tool, e)
+		}
+	}
+}

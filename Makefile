@@ -66,7 +66,7 @@ test-editors: ollama vscode ## type in real editors, which are installed once (n
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }
 	@editors/chroot.sh make
 	$(GO) vet -tags "$(TAGS) editors" ./editors/...
-	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/...
+	$(GO) test -count=1 -timeout 40m -tags "$(TAGS) editors" ./editors/... # minutes; a loaded machine takes several times as long
 
 bench: build ## measure what bench/ reports
 	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)
@@ -89,6 +89,7 @@ vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs n
 screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/nvim -run '^TestGhostTextOfTheModel$$' -screenshot $(CURDIR)/docs
+	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/emacs -run '^TestGhostTextOfLspMode$$|^TestFixWithLspMode$$' -screenshot $(CURDIR)/docs
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -screenshot $(CURDIR)/docs
 
 clean: ## remove what the build made

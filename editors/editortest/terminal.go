@@ -14,7 +14,7 @@ import (
 
 // deadline is how long a screen may take to become what a test expects: an
 // editor's start, the server's, and a loaded machine with two cores are in it.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // pollEvery is how often the screen is looked at; tmux has no event to wait for.
 const pollEvery = 50 * time.Millisecond

@@ -179,6 +179,8 @@ func TestFixWithLspMode(t *testing.T) {
 	s.action("lsp-execute-code-action", "Fix")
 	s.discard("waits for your")
 	s.action("lsp-execute-code-action", "Fix")
+	s.change()
+	picture(t, s.Terminal, "emacs-change.svg", "shop.go — Emacs")
 	s.apply()
 	s.mended()
 }
@@ -274,9 +276,14 @@ func TestTypingThroughAProposal(t *testing.T) {
 
 func TestExplainWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
+	s.WaitForText("quarry: granite4:micro") // in the mode line
 	s.onMistake()
 	s.command("quarry-explain")
 	s.WaitForText(explained)
+	s.Press("C-x", "1")
+	s.Insist("hover", func() { s.command("eldoc") }, func(screen editortest.Screen) bool {
+		return screen.Contains("quarry: Counts undefined") && screen.Contains(explained)
+	})
 }
 
 func TestFixWithEglot(t *testing.T) {

@@ -5,6 +5,8 @@ package emacs_test
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"quarry/editors/editortest"
@@ -35,3 +37,22 @@ func TestCompilesWithoutWarnings(t *testing.T) {
 	batch(t, "--eval", compile)
 	batch(t, "-l", "lsp-mode", "-l", "eglot", "--eval", compile)
 }
+
+// MELPA asks for a package that package-lint finds no fault with. Its one remark is meant: both clients that the package serves are
+// optional, so what they need waits until they are loaded.
+func TestPackageIsClean(t *testing.T) {
+	module := editortest.Module(t)
+	folder := filepath.Join(module, "editors", "emacs")
+	out, err := exec.Command(filepath.Join(module, "editors", "chroot.sh"), "run", "--root", "tools", "--bind", folder, "--",
+		"emacs", "--batch", "-l", "package-lint", "--eval", "(setq package-lint-batch-fail-on-warnings nil)", "-f", "package-lint-batch-and-exit", filepath.Join(folder, "quarry.el")).CombinedOutput()
+	if err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if remark.MatchString(line) && !strings.Contains(line, "`with-eval-after-load' is for use in configurations") {
+			t.Error(strings.TrimSpace(line))
+		}
+	}
+}
+
+var remark = regexp.MustCompile(`quarry\.el:\d+:\d+: `)

@@ -5,6 +5,7 @@
 package emacs_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,21 @@ import (
 	"quarry/model/modeltest"
 )
 
-func TestMain(m *testing.M) { os.Exit(editortest.Run(m)) }
+var screenshot = flag.String("screenshot", "", "write the screen with ghost text and with a change to this folder, as emacs-ghost-text.svg and emacs-change.svg")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(editortest.Run(m))
+}
+
+// picture draws what is on the screen now, if the flag says so.
+func picture(t *testing.T, term *editortest.Terminal, name, title string) {
+	t.Helper()
+	if *screenshot != "" {
+		screen := term.WaitFor("screen", func(editortest.Screen) bool { return true })
+		editortest.WriteFile(t, filepath.Join(*screenshot, name), screen.SVG(title, editortest.Dark))
+	}
+}
 
 const shelf = `"""Look after the shelves."""
 
@@ -94,6 +109,7 @@ func TestGhostTextOfLspMode(t *testing.T) {
 	// lsp-mode's header line has a sign in the same grey.
 	grey := ">\nwith open(path, \"w\") as file:\njson.dump(shelf, file)"
 	term.Insist("ghost text", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool { return greyText(s) == grey })
+	picture(t, term, "emacs-ghost-text.svg", "shelf.py — Emacs")
 	term.Press("Tab")
 	term.Press("C-x", "C-s")
 	term.WaitForFile(file, shelf+save)

@@ -3,6 +3,7 @@
 ;; Version: 0.1
 ;; Package-Requires: ((emacs "30.1"))
 ;; Keywords: convenience, tools
+;; URL: https://example.com/quarry
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:
@@ -22,21 +23,32 @@
 
 (defvar eglot-confirm-server-edits)
 (defvar lsp--cur-workspace)
+(defvar lsp-progress-function)
 (declare-function eglot--server-info "eglot" (server))
 (declare-function eglot-current-server "eglot")
 (declare-function eglot-execute "eglot" (server action))
+(declare-function eglot--project "eglot" (server))
 (declare-function eglot-uri-to-path "eglot" (uri))
 (declare-function eglot-path-to-uri "eglot" (path &rest options))
 (declare-function jsonrpc-async-request "jsonrpc" (connection method params &rest args))
+(declare-function jsonrpc-notify "jsonrpc" (connection method params))
+(declare-function jsonrpc-running-p "jsonrpc" (connection))
+(declare-function project-root "project" (project))
 (declare-function lsp--client-server-id "ext:lsp-mode")
 (declare-function lsp--path-to-uri "ext:lsp-mode")
 (declare-function lsp--uri-to-path "ext:lsp-mode")
 (declare-function lsp--workspace-client "ext:lsp-mode")
+(declare-function lsp--workspace-root "ext:lsp-mode")
+(declare-function lsp--workspace-status "ext:lsp-mode")
 (declare-function lsp-get "ext:lsp-protocol")
+(declare-function lsp-notify "ext:lsp-mode")
+(declare-function lsp-session "ext:lsp-mode")
+(declare-function lsp-session-folders "ext:lsp-mode")
 (declare-function lsp-register-client "ext:lsp-mode")
 (declare-function lsp-request-async "ext:lsp-mode")
 (declare-function lsp-stdio-connection "ext:lsp-mode")
 (declare-function lsp-workspaces "ext:lsp-mode")
+(declare-function lsp--workspace-p "ext:lsp-mode")
 (declare-function make-lsp-client "ext:lsp-mode")
 
 (defgroup quarry nil
@@ -145,15 +157,15 @@ You choose if there are several."
        (seq-find (lambda (w) (eq (lsp--client-server-id (lsp--workspace-client w)) 'quarry))
                  (lsp-workspaces))))
 
-(defun quarry--execute (command argument)
-  "Have the server run COMMAND with ARGUMENT."
+(defun quarry--execute (command &rest arguments)
+  "Have the server run COMMAND with ARGUMENTS."
   (if-let* ((lsp--cur-workspace (quarry--workspace)))
       ;; Not all servers of the buffer, only this one.
-      (lsp-request-async "workspace/executeCommand" (list :command command :arguments (vector argument))
+      (lsp-request-async "workspace/executeCommand" (list :command command :arguments (vconcat arguments))
                          #'ignore :mode 'detached)
     (eglot-execute (or (and (bound-and-true-p eglot--managed-mode) (eglot-current-server))
                        (user-error "Neither lsp-mode nor eglot runs quarry in this buffer"))
-                   (list :command command :arguments (vector argument)))))
+                   (list :command command :arguments (vconcat arguments)))))
 
 ;;;; Changes that the server proposes
 
@@ -278,26 +290,141 @@ opened meanwhile."
                    (quit ""))))
     (unless (string-empty-p chosen) chosen)))
 
-(defun quarry--show (file &optional line character)
-  "Show FILE in another window, at the 0-based LINE and CHARACTER if given."
+(defun quarry--show (roots file &optional line character)
+  "Show FILE in another window, at the 0-based LINE and CHARACTER if given.
+An explanation or answer gets links to the places it names below ROOTS, and the
+window of the last one."
   (let* ((enable-local-variables nil)   ; a model may have written it
          (buffer (find-file-noselect file))
-         (window (display-buffer buffer)))
+         (answer (string-match-p "/quarry/pages/[0-9]+/[^/]+\\.md\\'" file))
+         (window (display-buffer buffer (and answer '((display-buffer-reuse-window quarry--reuse-answer display-buffer-pop-up-window)
+                                                      (inhibit-same-window . t))))))
     (with-current-buffer buffer
       (unless (file-writable-p file) (view-mode 1))
+      (when answer
+        (setq-local quarry--answer t)
+        (quarry--link-places roots))
       (when (and line window)
         (save-excursion
           (goto-char (point-min))
           (forward-line line)
           (set-window-point window (min (+ (point) character) (pos-eol))))))))
 
-(defun quarry--show-soon (file &rest place)
-  "Show FILE at PLACE when the user is free; the answer to window/showDocument."
+(defvar-local quarry--answer nil
+  "Whether the buffer is an explanation or answer of quarry's.")
+
+(defun quarry--reuse-answer (buffer alist)
+  "Show BUFFER in the window of the last answer; ALIST is as for display actions."
+  (when-let* ((window (get-window-with-predicate (lambda (w) (buffer-local-value 'quarry--answer (window-buffer w))))))
+    (window--display-buffer buffer window 'reuse alist)))
+
+(defun quarry--link-places (roots)
+  "Make a button of every place below ROOTS that the buffer names."
+  (with-silent-modifications
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward "\\([^][:space:]:`\"'<>()|*[]+\\):\\([0-9]+\\)\\(?:-[0-9]+\\)?" nil t)
+        (when-let* ((beg (match-beginning 0)) (end (match-end 0)) (line (string-to-number (match-string 2)))
+                    (file (quarry--find-place (match-string-no-properties 1) roots)))
+          (make-text-button beg end 'follow-link t 'help-echo "Go there"
+                            'action (lambda (_) (quarry--visit file line))))))))
+
+(defun quarry--find-place (name roots)
+  "The file that quarry calls NAME in the folders ROOTS, or nil.
+Where there are several, a name begins with that of its folder."
+  (seq-some (lambda (root)
+              (let* ((first (concat (file-name-nondirectory (directory-file-name root)) "/"))
+                     (file (expand-file-name (if (and (cdr roots) (string-prefix-p first name)) (substring name (length first)) name) root)))
+                (and (string-prefix-p (file-name-as-directory (expand-file-name root)) file) (file-regular-p file) file)))
+            roots))
+
+(defun quarry--visit (file line)
+  "Go to LINE of FILE, in another window than the selected one."
+  (pop-to-buffer (find-file-noselect file) '(nil (inhibit-same-window . t)))
+  (goto-char (point-min))
+  (forward-line (1- line)))
+
+(defun quarry--show-soon (roots file &rest place)
+  "Show FILE at PLACE when the user is free; the answer to window/showDocument.
+ROOTS are the folders that it may name places of."
   (if (not (file-readable-p file))
       (list :success :json-false)
     ;; Not in the process filter.
-    (apply #'run-with-timer 0 nil #'quarry--when-free #'quarry--show nil file place)
+    (apply #'run-with-timer 0 nil #'quarry--when-free #'quarry--show nil roots file place)
     (list :success t)))
+
+;;;; What goes on
+
+(defvar quarry--states nil
+  "What the servers say of themselves.
+Each is a list of its connection, the notification quarry/status as a plist with
+:level, :text, :detail and :remedies, and the tokens of what is under way.")
+
+(defun quarry--state (connection)
+  "The state of CONNECTION, made if it is missing."
+  (setq quarry--states (seq-filter (lambda (state) (quarry--alive-p (car state))) quarry--states))
+  (or (assq connection quarry--states)
+      (car (push (list connection nil nil) quarry--states))))
+
+(defun quarry--alive-p (connection)
+  "Whether CONNECTION still leads to a server."
+  (if (fboundp 'lsp--workspace-p)
+      (or (not (lsp--workspace-p connection)) (eq (lsp--workspace-status connection) 'initialized))
+    (or (not (fboundp 'jsonrpc-running-p)) (jsonrpc-running-p connection))))
+
+(defun quarry--note-status (connection status)
+  "Keep STATUS of CONNECTION, and show it in the mode line."
+  (setf (nth 1 (quarry--state connection)) status)
+  (add-to-list 'mode-line-misc-info '(:eval (quarry-mode-line)) t)
+  (force-mode-line-update t))
+
+(defun quarry--note-progress (connection token kind)
+  "Keep that something began or ended on CONNECTION, as TOKEN and KIND say."
+  (let ((state (quarry--state connection)))
+    (setf (nth 2 state) (pcase kind
+                          ("begin" (cons token (nth 2 state)))
+                          ("end" (delete token (nth 2 state)))
+                          (_ (nth 2 state))))))
+
+(defun quarry--connection ()
+  "The connection to quarry in this buffer, or nil."
+  (or (quarry--workspace)
+      (and (bound-and-true-p eglot--managed-mode)
+           (when-let* ((server (eglot-current-server)) ((quarry--eglot-p server))) server))))
+
+(defun quarry-mode-line ()
+  "What the mode line says of quarry in this buffer."
+  (when-let* ((connection (quarry--connection)) (status (nth 1 (assq connection quarry--states))))
+    (propertize (format " quarry: %s " (plist-get status :text))
+                'face (and (equal (plist-get status :level) "warning") 'warning)
+                'help-echo (concat (plist-get status :detail) "\nmouse-1: what helps")
+                'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status))))))
+
+;;;###autoload
+(defun quarry-status ()
+  "Say how quarry is, and offer what helps."
+  (interactive)
+  (let* ((connection (or (quarry--connection) (user-error "Neither lsp-mode nor eglot runs quarry in this buffer")))
+         (status (or (nth 1 (assq connection quarry--states)) (user-error "Quarry has not said yet how it is")))
+         (remedies (plist-get status :remedies)))
+    (if (null remedies)
+        (message "%s" (plist-get status :detail))
+      (when-let* ((title (quarry--choose (plist-get status :detail) (mapcar (lambda (r) (plist-get r :title)) remedies)))
+                  (remedy (seq-find (lambda (r) (equal (plist-get r :title) title)) remedies)))
+        (apply #'quarry--execute (plist-get remedy :command) (plist-get remedy :arguments))))))
+
+;;;###autoload
+(defun quarry-stop ()
+  "End what quarry is writing."
+  (interactive)
+  (let* ((connection (or (quarry--connection) (user-error "Neither lsp-mode nor eglot runs quarry in this buffer")))
+         (tokens (nth 2 (assq connection quarry--states))))
+    (dolist (token tokens)
+      (if (quarry--workspace)
+          (let ((lsp--cur-workspace connection))
+            (lsp-notify "window/workDoneProgress/cancel" (list :token token)))
+        (jsonrpc-notify connection :window/workDoneProgress/cancel (list :token token))))
+    (message (if tokens "quarry: stopped" "quarry: nothing is under way"))))
 
 ;;;; Eglot
 
@@ -318,7 +445,7 @@ opened meanwhile."
     (let* ((capabilities (cl-call-next-method))
            (experimental (plist-get capabilities :experimental)))
       (plist-put capabilities :experimental
-                 `(:quarry (:proposals t) ,@(and (consp experimental) experimental)))))
+                 `(:quarry (:proposals t :status t) ,@(and (consp experimental) experimental)))))
 
   (cl-defmethod eglot-handle-notification (server (_method (eql quarry/proposal)) &rest proposal)
     "Show PROPOSAL of SERVER."
@@ -327,6 +454,16 @@ opened meanwhile."
   (cl-defmethod eglot-handle-notification (server (_method (eql quarry/proposal.end)) &key id &allow-other-keys)
     "Take the proposal ID of SERVER off the screen."
     (quarry--forget (quarry--find server id)))
+
+  (cl-defmethod eglot-handle-notification (server (_method (eql quarry/status)) &rest status)
+    "Keep STATUS of SERVER."
+    (quarry--note-status server (plist-put (copy-sequence status) :remedies (append (plist-get status :remedies) nil))))
+
+  (cl-defmethod eglot-handle-notification :extra "quarry" :before
+    (server (_method (eql $/progress)) &key token value)
+    "Keep what is under way, by TOKEN and VALUE, if SERVER is quarry."
+    (when (quarry--eglot-p server)
+      (quarry--note-progress server token (plist-get value :kind))))
 
   (cl-defmethod eglot-handle-request :extra "quarry" :around
     (server (_method (eql workspace/applyEdit)) &rest _)
@@ -349,7 +486,7 @@ opened meanwhile."
     (if (not (quarry--eglot-p server))
         (cl-call-next-method)
       (let ((start (plist-get selection :start)))
-        (quarry--show-soon (eglot-uri-to-path uri) (plist-get start :line) (plist-get start :character))))))
+        (quarry--show-soon (list (project-root (eglot--project server))) (eglot-uri-to-path uri) (plist-get start :line) (plist-get start :character))))))
 
 ;;;; Lsp-mode
 
@@ -367,11 +504,12 @@ to a request that Emacs waits for takes the question off the screen."
                        (lsp-get params :message)
                        (mapcar (lambda (a) (lsp-get a :title)) (lsp-get params :actions))))
 
-(defun quarry--on-show (_workspace params)
-  "Answer window/showDocument: show the document of PARAMS.
+(defun quarry--on-show (workspace params)
+  "Answer window/showDocument of WORKSPACE: show the document of PARAMS.
 Lsp-mode by itself fails while the minibuffer is in use."
   (let ((start (lsp-get (lsp-get params :selection) :start)))
-    (quarry--show-soon (lsp--uri-to-path (lsp-get params :uri)) (lsp-get start :line) (lsp-get start :character))))
+    (quarry--show-soon (or (lsp-session-folders (lsp-session)) (list (lsp--workspace-root workspace)))
+                       (lsp--uri-to-path (lsp-get params :uri)) (lsp-get start :line) (lsp-get start :character))))
 
 (defun quarry--lsp-request (workspace method params callback)
   "Send WORKSPACE the request METHOD with PARAMS; call CALLBACK with its result."
@@ -388,6 +526,19 @@ Lsp-mode by itself fails while the minibuffer is in use."
                           ,@(mapcan (lambda (key) (list key (lsp-get params key)))
                                     '(:id :title :reason :basis :diff)))))
 
+(defun quarry--on-status (workspace params)
+  "Keep the status PARAMS of WORKSPACE."
+  (quarry--note-status workspace
+                       `(,@(mapcan (lambda (key) (list key (lsp-get params key))) '(:level :text :detail))
+                         :remedies ,(mapcar (lambda (r) (list :title (lsp-get r :title) :command (lsp-get r :command)
+                                                              :arguments (append (lsp-get r :arguments) nil)))
+                                            (lsp-get params :remedies)))))
+
+(defun quarry--on-progress (workspace params)
+  "Keep what is under way in WORKSPACE, as PARAMS say; show it as lsp-mode does."
+  (quarry--note-progress workspace (lsp-get params :token) (lsp-get (lsp-get params :value) :kind))
+  (funcall lsp-progress-function workspace params))
+
 (defun quarry--on-proposal-end (workspace params)
   "Take the proposal that PARAMS of WORKSPACE name off the screen."
   (quarry--forget (quarry--find workspace (lsp-get params :id))))
@@ -399,10 +550,12 @@ Lsp-mode by itself fails while the minibuffer is in use."
     :new-connection (lsp-stdio-connection (lambda () quarry-command))
     :activation-fn #'always
     :add-on? t                          ; beside the language's own server
-    :custom-capabilities '((experimental . ((quarry . ((proposals . t))))))
+    :custom-capabilities '((experimental . ((quarry . ((proposals . t) (status . t))))))
     :notification-handlers (let ((handlers (make-hash-table :test 'equal)))
                              (puthash "quarry/proposal" #'quarry--on-proposal handlers)
                              (puthash "quarry/proposal.end" #'quarry--on-proposal-end handlers)
+                             (puthash "quarry/status" #'quarry--on-status handlers)
+                             (puthash "$/progress" #'quarry--on-progress handlers)
                              handlers)
     :request-handlers (let ((handlers (make-hash-table :test 'equal)))
                         (puthash "window/showDocument" #'quarry--on-show handlers)

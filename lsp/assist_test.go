@@ -344,7 +344,7 @@ func TestAFailedExplanationSaysWhy(t *testing.T) {
 	b := problemAt(t, e, "a.go")
 	explain(t, e, b)
 	page(t, e, "# undefined: foo\n\na.go:4, says compiler.\n\nsome words\n\n(interrupted)\n")
-	awaitShown(t, e, "Explain: undefined: foo: Ollama went away")
+	awaitShown(t, e, "Ollama went away (Explain: undefined: foo)")
 }
 
 // Whatever happens, nothing stays on the screen as if it went on.

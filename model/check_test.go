@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"all well", func(*modeltest.Server, *model.Options) {}, good},
 		{"down", func(s *modeltest.Server, _ *model.Options) { s.Stop() },
-			"!! ollama: Ollama does not answer at URL | start it with `ollama serve` or by opening the Ollama app (to install it: https://ollama.com/download)\n"},
+			"!! ollama: Ollama does not answer | start it with `ollama serve` or by opening the Ollama app, quarry asks it at URL (to install it: https://ollama.com/download)\n"},
 		{"old", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.12.6") },
 			strings.Replace(good, "ok ollama", "!! ollama: version 0.12.6 at URL | update Ollama: versions before 0.13 cut long prompts without saying so", 1)},
 		{"development build", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.0.0") }, good},

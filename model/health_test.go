@@ -274,3 +274,18 @@ func TestAServerThatWasStoppedIsNotWaitedFor(t *testing.T) {
 		t.Errorf("after that: %v", err)
 	}
 }
+
+// A client may show no more than the first 60 characters of a message, its "quarry: "
+// included: they name cause and remedy.
+func TestTheMostFrequentMessageIsShort(t *testing.T) {
+	rt, err := model.New(model.Options{URL: "http://127.0.0.1:1", Model: "granite4:micro"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	rt.Start()
+	err = rt.WaitReady(soon(t))
+	if err == nil || !strings.HasPrefix(err.Error(), "Ollama does not answer: start it with `ollama serve`") || len("quarry: Ollama does not answer: start it with `ollama serve`") > 60 {
+		t.Errorf("%v", err)
+	}
+}

@@ -44,8 +44,9 @@ func (c *ollama) explain(err error) error {
 	case errors.Is(err, errRedirect):
 		return say(ErrServer, fmt.Sprintf("the server at %s sends requests elsewhere", c.endpoint), "set the address of the Ollama itself")
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return say(ErrUnreachable, fmt.Sprintf("Ollama does not answer at %s", c.endpoint),
-			"start it with `ollama serve` or by opening the Ollama app (to install it: https://ollama.com/download)")
+		// Cause and remedy first: a status line or a message may have room for no more.
+		return say(ErrUnreachable, "Ollama does not answer",
+			fmt.Sprintf("start it with `ollama serve` or by opening the Ollama app, quarry asks it at %s (to install it: https://ollama.com/download)", c.endpoint))
 	}
 	if errors.As(err, &viaURL) { // a connection that was made and lost
 		return c.brokeOff(err)

@@ -29,18 +29,9 @@ func openShopWaiting(t *testing.T, gate <-chan struct{}) (term *editortest.Termi
 		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: gate}
 	})
 	home, workspace := t.TempDir(), t.TempDir()
-	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), `
-[language-server.quarry]
-command = "quarry"
-args = ["lsp"]
-
-[language-server.compiler]
-command = "compiler"
-
-[[language]]
-name = "go"
-language-servers = ["compiler", "quarry"]
-`)
+	// What the README says, with another server in the place of gopls.
+	config := strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "toml"), "gopls", "compiler")
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), config+"\n[language-server.compiler]\ncommand = \"compiler\"\n")
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
 	file = filepath.Join(workspace, "shop.go")
 	editortest.WriteFile(t, file, editortest.Shop)
@@ -187,6 +178,11 @@ func mended(term *editortest.Terminal, file string) {
 func TestAsk(t *testing.T) {
 	term, _ := openShop(t)
 	term.Insist("answer", func() { term.Type(":lsp-workspace-command quarry.ask \"how are totals made?\"\n") }, answered)
+	// quarry is attached to the page of the answer, too.
+	term.Type(":lsp-workspace-command quarry.ask \"what is the total of items?\"\n")
+	term.WaitForText("# what is the total of items?")
+	// C-o leads back to the code.
+	term.Insist("code", func() { term.Press("C-o") }, func(s editortest.Screen) bool { return s.Contains("n += it.Counts") })
 }
 
 func answered(s editortest.Screen) bool { return s.Contains("adds every Count") }

@@ -199,7 +199,8 @@ func (s *Service) run(title, kind string, work func(ctx context.Context, job Job
 		case errors.Is(err, errDeclined):
 			result = err.Error()
 		case err != nil:
-			s.screen.Say(protocol.MessageTypeWarning, title+": "+err.Error())
+			// The cause first: a client without room shows no more than some 60 characters.
+			s.screen.Say(protocol.MessageTypeWarning, fmt.Sprintf("%v (%s)", err, title))
 		default:
 			result = made
 		}

@@ -3,6 +3,9 @@ package engines
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"quarry/agent"
@@ -11,6 +14,7 @@ import (
 	"quarry/diagnostics"
 	"quarry/model"
 	"quarry/retrieval"
+	"quarry/retrieval/workspace"
 )
 
 // Available implements assist.Assistant. A model that is being loaded will answer.
@@ -60,10 +64,72 @@ func (c *Core) occurs(ctx context.Context, word string) bool {
 	return err != nil || len(answer.Results) > 0
 }
 
-// Ask implements assist.Assistant.
+// Ask implements assist.Assistant. Without a model the answer is the places that are
+// nearest to the question. Nothing is said not to be there while the first index is
+// being made.
 func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
-	r, err := c.AskWithin(ctx, q, 0, ask.Watch{Text: emit})
+	if err := c.Available(); err != nil {
+		return c.nearest(ctx, q, err)
+	}
+	// The first search waits for the index, within a bound; what is missing then is said.
+	_, before, err := c.places(ctx, q, 1)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	r, err := c.AskWithin(ctx, q, 0, ask.Watch{Text: func(text string) bool { return before != nil || emit(text) }})
+	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
+		return c.nearest(ctx, q, gone) // it was not known before
+	}
+	if err == nil && r.Unfounded && before != nil {
+		r.Text = "Nothing was found yet: " + before.String() + ". Ask again when the status says that it is done.\n"
+		r.Removed = 0
+	}
 	return r.Answer, err
+}
+
+// nearestPlaces are as many as can be looked at at a glance.
+const nearestPlaces = 5
+
+// nearest answers without a model.
+func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (agent.Answer, error) {
+	found, missing, err := c.places(ctx, q, nearestPlaces)
+	if err != nil {
+		return agent.Answer{}, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "No model can answer now: %v.\n\n", reason)
+	a := agent.Answer{Unfounded: len(found) == 0}
+	switch {
+	case missing != nil:
+		fmt.Fprintf(&b, "The places found may not be the nearest: %s.\n", missing)
+	case a.Unfounded:
+		b.WriteString("Search found no place for the words of the question.\n")
+	}
+	if !a.Unfounded {
+		b.WriteString("The nearest places by search:\n\n")
+	}
+	for _, r := range found {
+		at := agent.Citation{Path: c.Name(filepath.Join(r.Root, filepath.FromSlash(r.Path))), StartLine: r.StartLine, EndLine: r.EndLine}
+		a.Citations = append(a.Citations, at)
+		fmt.Fprintf(&b, "- %s:%d-%d", at.Path, at.StartLine, at.EndLine)
+		if r.Symbol != "" {
+			fmt.Fprintf(&b, " `%s`", r.Symbol)
+		}
+		b.WriteByte('\n')
+	}
+	a.Text = b.String()
+	return a, nil
+}
+
+// places searches for the words of a question. What search could not look at yet is in
+// missing, and no error.
+func (c *Core) places(ctx context.Context, q agent.Question, most int) (found []workspace.Result, missing *workspace.Missing, err error) {
+	answer, err := c.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Text, time.Now()), Limit: most, Signals: retrieval.SignalsAll})
+	var notReady *workspace.NotReady
+	if errors.As(err, &notReady) {
+		return nil, &notReady.Missing, nil
+	}
+	return answer.Results, answer.Missing, err
 }
 
 // AskWithin answers a question with the model and settings of now, within limit, the

@@ -57,7 +57,7 @@ local function check_status(client)
 end
 
 local function check_clients()
-  if not vim.lsp.is_enabled('quarry') then
+  if vim.lsp.is_enabled and not vim.lsp.is_enabled('quarry') then
     health.warn('quarry is not enabled', "Call require('quarry').setup(), or vim.lsp.enable('quarry').")
     return
   end

@@ -21,6 +21,11 @@ local default_keys = {
   trigger = '<M-\\>',
 }
 
+--- Whether ghost text is shown.
+function M.visible()
+  return require('quarry.ghost').visible()
+end
+
 --- Accept the ghost text; false if there is none.
 function M.accept()
   return require('quarry.ghost').accept('all')
@@ -180,6 +185,7 @@ function M.setup(opts)
     callback = highlight,
   })
   M.ghost = true
+  vim.cmd.runtime('plugin/quarry.lua') -- not sourced yet where a plugin manager adds the folder late
   for _, client in ipairs(vim.lsp.get_clients({ name = 'quarry' })) do
     for bufnr in pairs(client.attached_buffers) do
       require('quarry.ghost').attach(client, bufnr)

@@ -49,7 +49,7 @@ function M.exited(code, signal, client_id)
     end
     times[#times + 1] = now
     vim.defer_fn(function()
-      if vim.lsp.is_enabled('quarry') then
+      if not vim.lsp.is_enabled or vim.lsp.is_enabled('quarry') then
         vim.lsp.enable('quarry', false) -- else its buffers are not attached again
         vim.lsp.enable('quarry')
       end

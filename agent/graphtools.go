@@ -11,6 +11,7 @@ import (
 
 	"quarry/index/glob"
 	"quarry/index/store"
+	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
 
@@ -49,7 +50,13 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	dir := strings.Trim(path.Clean("/"+strings.ReplaceAll(args.Path, `\`, "/")), "/")
+	dir := path.Clean(strings.ReplaceAll(args.Path, `\`, "/"))
+	switch {
+	case dir == ".":
+		dir = ""
+	case dir == ".." || strings.HasPrefix(dir, "../"):
+		return reply{}, &walk.Excluded{Path: args.Path, Reason: walk.Outside}
+	}
 	inside, missing, err := b.parts.Workspace.Files(ctx, func(f workspace.File) bool {
 		return dir == "" || strings.HasPrefix(f.Name, dir+"/")
 	})
@@ -239,8 +246,11 @@ func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, 
 	if err != nil {
 		return reply{}, err
 	}
+	if args.Pattern == "" || len(args.Pattern) > maxPattern {
+		return reply{}, Failf(InvalidArguments, "pattern has %d bytes; give 1 to %d", len(args.Pattern), maxPattern)
+	}
 	want, err := regexp.Compile(args.Pattern)
-	if err != nil || args.Pattern == "" || len(args.Pattern) > maxPattern {
+	if err != nil {
 		return reply{}, Failf(InvalidArguments, "pattern %q is not a regular expression of RE2: %v; no look-around and no back-references", clip(args.Pattern, 200), err)
 	}
 	var wanted glob.Glob

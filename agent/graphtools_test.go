@@ -113,11 +113,16 @@ func TestGraphTools(t *testing.T) {
 		{"get_outline", map[string]any{"path": "./lib/", "limit": 2}, "lib/lib.go:1 module package lib\nlib/lib.go:3-4 function func Open()\nmore"},
 		{"get_outline", map[string]any{"path": "nowhere.go"}, "not_found"},
 		{"get_outline", map[string]any{"path": ".env"}, "permission_denied"},
+		{"get_outline", map[string]any{"path": "../"}, "permission_denied"},
+		{"get_outline", map[string]any{"path": "lib/../.."}, "permission_denied"},
+		{"get_outline", map[string]any{"path": "/etc"}, "permission_denied"},
+		{"get_outline", map[string]any{"path": ".", "limit": 1}, "go.mod:1 module module example.com/m\nmore"},
 		{"search_regex", map[string]any{"pattern": `^func \w+\(\) \{ \w+\(`}, "lib/lib.go:4 func Open() { helper(); other() }\nlib/lib.go:8 func other() { helper() }\nmain.go:5 func run() { serve() }"},
 		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1}, "py/shapes.py:6 class Square(Shape):\nmore"},
 		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1, "page": 2}, "py/shapes.py:11 class Round(Shape):"},
 		{"search_regex", map[string]any{"pattern": "tomato"}, ""},
 		{"search_regex", map[string]any{"pattern": "("}, "invalid_arguments"},
+		{"search_regex", map[string]any{"pattern": strings.Repeat("x", 1001)}, "invalid_arguments"},
 		{"search_regex", map[string]any{"pattern": "(?=x)"}, "invalid_arguments"},
 	} {
 		raw, _ := json.Marshal(c.args)

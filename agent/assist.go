@@ -58,6 +58,19 @@ const (
 	Free Refactoring = "free"
 )
 
+// Refactorings are those of menus, in their order, with the titles that users see. Free is
+// none of them: its title is what the user asks for.
+var Refactorings = []struct {
+	Kind  Refactoring
+	Title string
+}{
+	{Extract, "Extract into a function"},
+	{Rename, "Rename to something clearer within its scope"},
+	{Simplify, "Simplify"},
+	{Describe, "Document"},
+	{Test, "Write tests"},
+}
+
 // Selection is code that a user wants changed.
 type Selection struct {
 	Place

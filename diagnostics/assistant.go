@@ -132,7 +132,7 @@ type answer struct {
 var errNothing = errors.New("the model gave no answer; ask again, or choose a larger model in the settings")
 
 // errTooSlow means that the time was over before there was an answer.
-var errTooSlow = fmt.Errorf("the model did not answer within %.0f minutes; ask again when the machine has less to do, or choose a smaller model in the settings", patience.Minutes())
+var errTooSlow = fmt.Errorf("the model did not answer within %.0f minutes; ask again when the machine is less busy, or choose a smaller model", patience.Minutes())
 
 // ask has a task answered. It returns the answers in order, one or two: the
 // second follows an objection to the first.

@@ -19,8 +19,12 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if sel.Kind == agent.Rename {
 		return a.rename(ctx, sel)
 	}
-	title, ok := titles[sel.Kind]
-	if !ok {
+	goal := strings.TrimSpace(sel.Goal)
+	if sel.Kind == agent.Free && goal == "" {
+		return agent.Proposal{}, fmt.Errorf("say what should be done with the selection")
+	}
+	title := titleOf(sel.Kind, goal)
+	if title == "" {
 		return agent.Proposal{}, fmt.Errorf("there is no refactoring %q", sel.Kind)
 	}
 	if err := a.patch.For(sel.Document, nil).Changeable(); err != nil {
@@ -30,15 +34,9 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if room, _ := a.budget(); len(e.about.Selected) > room {
 		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.about.Selected), room)
 	}
-	e.about.Goal = strings.TrimSpace(sel.Goal)
+	e.about.Goal = goal
 	e.about.TestName = lang.TestFile(e.about.Name, e.about.Language)
 	e.query = clipped(strings.Join(namesIn(e.about.Goal+" "+e.about.Selected), " "), 400)
-	if sel.Kind == agent.Free {
-		if e.about.Goal == "" {
-			return agent.Proposal{}, fmt.Errorf("say what is to be done with the selection")
-		}
-		title = firstLine(e.about.Goal)
-	}
 	if e.query == "" {
 		e.query = e.about.Name
 	}
@@ -49,12 +47,17 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return judge(sel.Kind, e.about, p) })
 }
 
-var titles = map[agent.Refactoring]string{
-	agent.Extract:  "Extract a function",
-	agent.Simplify: "Simplify",
-	agent.Describe: "Document",
-	agent.Test:     "Write tests",
-	agent.Free:     "Change",
+// titleOf is the title of a refactoring, "" if there is none of that kind.
+func titleOf(kind agent.Refactoring, goal string) string {
+	if kind == agent.Free {
+		return firstLine(goal)
+	}
+	for _, r := range agent.Refactorings {
+		if r.Kind == kind {
+			return r.Title
+		}
+	}
+	return ""
 }
 
 // judge holds a change against what it was to be, as far as a syntax tree can

@@ -68,7 +68,7 @@ func TestMixedDimensions(t *testing.T) {
 	x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
 	x.SetEmbedders(models.use("m"))
 	settle(t, x)
-	if err := x.SettleVectors(t.Context()); err == nil || !strings.Contains(err.Error(), " dimensions; load it anew") {
+	if err := x.SettleVectors(t.Context()); err == nil || !strings.Contains(err.Error(), " dimensions; reload it") {
 		t.Errorf("settled: %v", err)
 	}
 	if len(told) != 0 {

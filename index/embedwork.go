@@ -125,7 +125,7 @@ func (w *embedWork) fit(ctx context.Context) error {
 	for _, v := range w.made {
 		if len(v) != dim {
 			w.keys, w.made = nil, nil // or keep would take them for vectors that the disk refuses
-			return fmt.Errorf("embed the chunks: %s answers vectors of %d and of %d dimensions; load it anew, or choose another model", w.of.Model, dim, len(v))
+			return fmt.Errorf("embed the chunks: %s returned vectors of %d and of %d dimensions; reload it or choose another model", w.of.Model, dim, len(v))
 		}
 	}
 	m := w.target(w.of.Model)

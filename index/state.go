@@ -173,7 +173,7 @@ func (x *Index) setAside(cause error) error {
 		}
 	}
 	x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+".damaged")
-	x.tell(fmt.Sprintf("The index of %s was damaged. A copy is kept at %s.damaged; the index is being made anew.", x.root.Dir(), name))
+	x.tell(fmt.Sprintf("The index of %s was damaged and is being rebuilt. A copy is kept at %s.damaged.", x.root.Dir(), name))
 	return nil
 }
 

@@ -82,7 +82,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
 		agree(t, e)
-		awaitShown(t, e, "the editor says that it applied the change, but a.go is as before")
+		awaitShown(t, e, "the editor reported the change as applied, but a.go is unchanged")
 	})
 	t.Run("an editor applies something else", func(t *testing.T) {
 		t.Parallel()
@@ -99,7 +99,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		attend(t, e, nil)
-		awaitShown(t, e, "a.go did not become what was proposed; look at it before you save")
+		awaitShown(t, e, "a.go differs from the proposal; check it before you save")
 	})
 	t.Run("the document moves on the way", func(t *testing.T) {
 		t.Parallel()
@@ -116,7 +116,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		attend(t, e, nil)
-		awaitShown(t, e, "look at it before you save")
+		awaitShown(t, e, "check it before you save")
 		if got := b.Text.String(); got != "// "+source {
 			t.Errorf("the text is %q", got)
 		}
@@ -171,19 +171,19 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo é foo\n", 7) }},
 		{name: "plain changes", file: "other.go", want: "foo é bar\n", caps: `{"workspace":{"applyEdit":true}}`,
 			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo é foo\n", 7) }},
-		{name: "changed on disk", refused: "other.go changed meanwhile",
+		{name: "changed on disk", refused: "other.go changed in the meantime",
 			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo e foo\n", 7) }},
 		{name: "new", file: "sub/new.go", want: "package a\n",
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Join(filepath.Dir(d.Path), "sub", "new.go"))
 			}},
-		{name: "new, but the editor creates none", refused: "this editor cannot create files when asked to", caps: `{"workspace":{"applyEdit":true}}`,
+		{name: "new, but the editor creates none", refused: "this editor cannot create files", caps: `{"workspace":{"applyEdit":true}}`,
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Join(filepath.Dir(d.Path), "new.go"))
 			}},
 		{name: "new, but there already", refused: "other.go may not be created",
 			propose: func(d agent.Document) agent.Proposal { return create(other(d)) }},
-		{name: "new and open already", refused: "a.go changed meanwhile",
+		{name: "new and open already", refused: "a.go changed in the meantime",
 			propose: func(d agent.Document) agent.Proposal { return create(d.Path) }},
 		{name: "a secret", refused: "may not be changed",
 			propose: func(d agent.Document) agent.Proposal {

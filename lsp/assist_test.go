@@ -47,7 +47,7 @@ func explaining(write func(context.Context, func(string) bool) (string, error)) 
 }
 
 const explained = "# undefined: foo\n\na.go:4, says compiler.\n\nNobody wrote foo. Write it.\n\n---\n\n" +
-	"Confidence: high. Based on b.go:2. 2 citations named nothing in the workspace and were removed.\n"
+	"Confidence: high. Based on b.go:2. 2 citations of places that do not exist were removed.\n"
 
 func explain(t *testing.T, e *headless.Editor, b *headless.Buffer) {
 	t.Helper()
@@ -353,7 +353,7 @@ func TestAPanicEndsItsProgress(t *testing.T) {
 	e := edit(t, "neovim", &core{indexed: true, assistant: panics})
 	beginFix(t, e, problemAt(t, e, "a.go"))
 	ended(t, e, "failed")
-	awaitShown(t, e, "an internal error")
+	awaitShown(t, e, "internal error in")
 }
 
 // What a user can type after a command, and what they are asked if they type
@@ -372,10 +372,10 @@ func TestCommandsAsPeopleRunThem(t *testing.T) {
 		{name: "place", command: "fix", args: []any{"a.go:4"}, want: request{"fix", "undefined: foo", ""}},
 		{name: "place with a column", command: "explain", args: []any{"a.go:4:9"}, want: request{"explain", "undefined: foo", ""}},
 		{name: "place and message", command: "explain", args: []any{"a.go:1:1: who knows"}, want: request{"explain", "who knows", ""}},
-		{name: "a line without", command: "fix", args: []any{"a.go:1"}, says: "the editor has told of no diagnostic there; add what the tool says, as in a.go:1: undefined: x"},
+		{name: "a line without", command: "fix", args: []any{"a.go:1"}, says: "the editor has not sent a diagnostic there; add the tool's message, e.g. a.go:1: undefined: x"},
 		{name: "a line that is not", command: "fix", args: []any{"a.go:99: x"}, says: "a.go has 5 lines"},
 		{name: "a file that is not", command: "fix", args: []any{"b.go:1: x"}, says: "b.go"},
-		{name: "words that nobody said", command: "explain", args: []any{"no such thing"}, says: "Choose the action to explain it there"},
+		{name: "words that nobody said", command: "explain", args: []any{"no such thing"}, says: "Run explain from the code-action menu"},
 		{name: "several", command: "explain", choices: "a.go:3 unused, a.go:4 undefined: foo", want: request{"explain", "undefined: foo", ""}},
 		{name: "several in a document", command: "fix", args: []any{"URI"}, choices: "a.go:3 unused, a.go:4 undefined: foo", want: request{"fix", "undefined: foo", ""}},
 		{name: "words of a line cut up", command: "ask", args: []any{"where", "is", "x?"}, want: request{"ask", "where is x?", ""}},
@@ -472,7 +472,7 @@ func TestRefactorNeedsASelectionItKnows(t *testing.T) {
 // A document without a range means what was selected in it; of nothing no model
 // is asked.
 func TestRefactorOfADocumentMeansItsSelection(t *testing.T) {
-	const says = "select the code that is to be changed"
+	const says = "select the code to change"
 	got := make(chan agent.Selection, 1)
 	c := &core{assistant: assistant{refactor: func(_ context.Context, sel agent.Selection) (agent.Proposal, error) {
 		got <- sel
@@ -583,7 +583,7 @@ func TestWithheldDocumentsGetNoActions(t *testing.T) {
 		t.Errorf("offered: %q", got)
 	}
 	beginFix(t, e, b)
-	awaitShown(t, e, ".env is a secret")
+	awaitShown(t, e, "does not send .env to a model")
 	const pasted = "PuTTY-User-Key-File-3: ssh-ed25519\nfoo\n"
 	b = open(t, e, "pasted.txt", "plaintext", pasted)
 	at := strings.Index(pasted, "foo")
@@ -592,5 +592,5 @@ func TestWithheldDocumentsGetNoActions(t *testing.T) {
 		t.Errorf("offered in a private key: %q", got)
 	}
 	beginFix(t, e, b)
-	awaitShown(t, e, "pasted.txt is a secret")
+	awaitShown(t, e, "does not send pasted.txt to a model")
 }

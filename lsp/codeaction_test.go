@@ -76,8 +76,8 @@ func named(t *testing.T, list []headless.Action, part string) headless.Action {
 }
 
 const (
-	noWish  = "Do what the selection's quarry: comment says [write what you want as a comment into the selection, quarry: ..., or run the command quarry.refactor with it]"
-	select_ = " [select the code that is to be changed]"
+	noWish  = "Do what the selection's quarry: comment says [write a comment with your instruction into the selection (quarry: ...), or pass it to the command quarry.refactor]"
+	select_ = " [select the code to change]"
 )
 
 func TestActionsAreOfferedWithoutAskingTheModel(t *testing.T) {
@@ -224,7 +224,7 @@ func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
 }
 
 func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
-	const moved = "changed meanwhile, so nothing was applied"
+	const moved = "changed in the meantime, so nothing was applied"
 	t.Run("between the offer and the choice", func(t *testing.T) {
 		for _, profile := range headless.Profiles {
 			e := edit(t, profile, &core{assistant: assistant{fix: fixFoo}})

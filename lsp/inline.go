@@ -97,7 +97,7 @@ func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*
 	secret := func(d *document.Document) bool { return core.Withheld(ctx, d.Name(), d.Text.String()) }
 	if secret(open[0]) {
 		if ctx.Err() == nil { // else nobody knows what it is
-			s.note("withheld "+req.Key, fmt.Sprintf("there are no completions in %s: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", req.Key))
+			s.note("withheld "+req.Key, fmt.Sprintf("no completions in %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", req.Key))
 		}
 		return false
 	}
@@ -119,7 +119,7 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 	u := at.TextDocument.URI
 	doc := s.docs.Get(u)
 	if doc == nil {
-		s.note("unknown "+string(u), fmt.Sprintf("completion was asked for in %s, which was never opened", u))
+		s.note("unknown "+string(u), fmt.Sprintf("completion was requested in %s, which was never opened", u))
 		return nil, nil
 	}
 	now, roots := s.current()
@@ -127,18 +127,18 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 		return nil, nil
 	}
 	if !doc.Completable() {
-		s.note("scheme "+string(u), fmt.Sprintf("completions need a file, or a new text without a place: %s is neither; save it as a file", u))
+		s.note("scheme "+string(u), fmt.Sprintf("completions need a file or a new untitled document; save %s as a file", u))
 		return nil, nil
 	}
 	if now.Completion.Enabled && doc.Text.Len() > now.Completion.MaxFileBytes {
 		s.tell(Info, "size "+string(u), fmt.Sprintf(
-			"%s has %.1f MB, more than completion.maxFileBytes allows (%.1f MB); there is no ghost text in it.",
+			"no ghost text in %s: it has %.1f MB, more than completion.maxFileBytes allows (%.1f MB).",
 			doc.Path(), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
 		return nil, nil
 	}
 	offset, err := doc.Text.PositionToOffset(document.Position(at.Position), s.encoding)
 	if err != nil {
-		s.note("position "+string(u), fmt.Sprintf("completion was asked for outside %s: %v", u, err))
+		s.note("position "+string(u), fmt.Sprintf("completion was requested outside %s: %v", u, err))
 		return nil, nil
 	}
 	return &completion.Request{

@@ -76,7 +76,7 @@ func questions(t *testing.T, e *headless.Editor, n int) {
 // answer either; the model is asked once.
 func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 	closed := func(string, []string) string { return "" }
-	const late, shut = "this is not offered any more", "the question was closed"
+	const late, shut = "this proposal has expired", "the question was closed"
 	for name, c := range map[string]struct {
 		answers []headless.Prompter // to the questions, the older first
 		agreed  bool                // to what follows
@@ -151,7 +151,7 @@ func TestAClosedQuestionComesBack(t *testing.T) {
 	b := problemAt(t, e, "a.go")
 	beginFix(t, e, b)
 	attend(t, e, func(string, []string) string { return "" })
-	awaitShown(t, e, "Not applied: the question was closed. Ask for it again and it is back at once.")
+	awaitShown(t, e, "Not applied: the question was closed. Run the action again to see the same proposal at once.")
 	ended(t, e, "not applied")
 	beginFix(t, e, b)
 	agree(t, e)
@@ -180,12 +180,12 @@ func TestAnAnswerAfterACancel(t *testing.T) {
 			if err := e.Call(soon(t), "quarry/decide", map[string]any{"id": "1", "apply": true}, &result); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(result.Message, "this is not offered any more") {
+			if !strings.Contains(result.Message, "this proposal has expired") {
 				t.Errorf("%s: the late answer is answered %q", profile, result.Message)
 			}
 			continue
 		}
-		awaitShown(t, e, "this is not offered any more")
+		awaitShown(t, e, "this proposal has expired")
 		if got := b.Text.String(); got != source {
 			t.Errorf("%s: text %q", profile, got)
 		}
@@ -205,7 +205,7 @@ func TestARepeatedFixOfAnotherTextIsMadeAnew(t *testing.T) {
 	beginFix(t, e, b)
 	questions(t, e, 2)
 	attend(t, e, headless.AcceptPrompt)
-	awaitShown(t, e, "this is not offered any more")
+	awaitShown(t, e, "this proposal has expired")
 	agree(t, e)
 	ended(t, e, `"applied"`)
 	if got := b.Text.String(); got != fixed+"// more\r\n" || asked.Load() != 2 {

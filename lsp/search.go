@@ -133,7 +133,7 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 			if signals != retrieval.SignalsSemantic {
 				return err
 			}
-			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("search by meaning alone: %v; use quarry/search.hybrid, which ranks by everything there is", err))
+			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("semantic search is not available: %v; use quarry/search.hybrid, which uses every signal there is", err))
 		})
 	}
 	return s.respond(ctx, core, answer, p.shown())
@@ -286,7 +286,7 @@ func (s *Server) openAtSpan(ctx context.Context, raw json.RawMessage) (any, erro
 	}
 	w := s.clientCaps.Window
 	if w == nil || w.ShowDocument == nil || !w.ShowDocument.Support {
-		return nil, errors.New("this editor cannot be asked to show a document; open the file there yourself")
+		return nil, errors.New("this editor cannot show a document on request; open the file yourself")
 	}
 	jsonrpc2.Async(ctx)
 	if _, err := s.currentCore().Text(path); err != nil {

@@ -257,7 +257,7 @@ func (s *Server) task(name string, f func(ctx context.Context) error) {
 
 // tellPanic tells the user of a panic that was caught.
 func (s *Server) tellPanic(what string) {
-	s.tell(Error, "panic "+what, fmt.Sprintf("an internal error in %s was caught and the server goes on. The log has the details; please report them.", what))
+	s.tell(Error, "panic "+what, fmt.Sprintf("internal error in %s; the server continues. Please report the details from the log.", what))
 }
 
 // tell shows the user a message once.
@@ -317,7 +317,7 @@ func (s *Server) applySettings() error {
 	s.checkAll(before, merged)
 	s.serveHTTP(merged.HTTP)
 	if len(problems) > 0 {
-		message := "settings not taken:"
+		message := "quarry ignores these settings:"
 		for _, p := range problems {
 			message += "\n" + p.String()
 		}

@@ -48,7 +48,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
 	case err != nil && !doc.Stale:
 		s.tell(Warning, "stale "+string(u), fmt.Sprintf(
-			"the editor sent a change of %s that does not fit (%v). quarry is silent in this file until its whole text comes, as when it is reopened.", u, err))
+			"the editor sent a change of %s that does not fit (%v). Reopen the file: until then quarry shows nothing in it.", u, err))
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func DownloadSize(name string) int64 { return downloads[name] }
 // Instead is a model to name to somebody whose own is at fault.
 func (rt *Runtime) Instead() string { return otherThan(rt.opt.Model) }
 
-var errNotOllama = errors.New("only Ollama downloads models; put the model onto your model server yourself")
+var errNotOllama = errors.New("only Ollama downloads models; install the model on your model server yourself")
 
 // Pull has Ollama download a model; report is told how many bytes there are of how
 // many. If ctx ends, what is there stays, and the next Pull goes on from it.

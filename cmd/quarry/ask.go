@@ -65,7 +65,7 @@ type askCitation struct {
 
 func (a *app) ask(ctx context.Context, text, about string, trace bool, limit time.Duration) (err error) {
 	if strings.TrimSpace(text) == "" {
-		return fmt.Errorf("%w: there is no question, as in quarry ask where are routes grouped", cli.ErrUsage)
+		return fmt.Errorf("%w: missing question, for example: quarry ask where are routes grouped", cli.ErrUsage)
 	}
 	file, lines, err := parseAbout(about)
 	if err != nil {

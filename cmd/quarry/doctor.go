@@ -157,8 +157,8 @@ func (a *app) printFindings(out doctorOutput) {
 		}
 	}
 	if out.OK {
-		fmt.Fprintln(a.Stdout, "\nEverything works. `quarry demo` shows ghost text.")
+		fmt.Fprintln(a.Stdout, "\nEverything works. Run `quarry demo` to see ghost text.")
 		return
 	}
-	fmt.Fprintln(a.Stdout, "\nWithout a model completions are copied from your open files.")
+	fmt.Fprintln(a.Stdout, "\nWithout a model, completions are copied from your open files.")
 }

@@ -31,7 +31,7 @@ func (a *app) embed(ctx context.Context, x *index.Index, bar *progressBar, all b
 	err = x.SettleVectors(ctx)
 	bar.end()
 	if ctx.Err() != nil {
-		err = errors.New("stopped; what was embedded is kept, and the next run goes on from there")
+		err = errors.New("stopped; what was embedded is kept; the next run continues from there")
 	}
 	return server.Close, err
 }

@@ -155,5 +155,5 @@ func problemAt(at agent.Place, message, source string) (agent.Problem, error) {
 			return p, nil
 		}
 	}
-	return agent.Problem{}, errors.New("quarry sees no syntax error on this line; give what your compiler says with --message")
+	return agent.Problem{}, errors.New("quarry sees no syntax error on this line; pass your compiler's message with --message")
 }

@@ -86,7 +86,7 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	err = x.Whole(ctx)
 	bar.end()
 	if ctx.Err() != nil {
-		return errors.New("stopped; what was read is kept, and the next run goes on from there")
+		return errors.New("stopped; what was read is kept; the next run continues from there")
 	}
 	if err != nil {
 		return err

@@ -54,7 +54,7 @@ With --similar the question is a piece of code, and the query may only filter.`,
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w: %w; a query that begins with a minus follows --", cli.ErrUsage, err)
+		return fmt.Errorf("%w: %w; put -- before a query that begins with a minus", cli.ErrUsage, err)
 	})
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
@@ -62,7 +62,7 @@ With --similar the question is a piece of code, and the query may only filter.`,
 	return cmd
 }
 
-var errNothingAsked = fmt.Errorf("%w: what is to be found? Give a question, a name or a text", cli.ErrUsage)
+var errNothingAsked = fmt.Errorf("%w: missing query; give a question, a name or a text", cli.ErrUsage)
 
 // searchOutput is the JSON of `quarry search`.
 type searchOutput struct {
@@ -105,7 +105,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	loaded := time.Since(start)
 	answer, err := from.Find(ctx, dense.NewMemory(queryPatience), req)
 	if err != nil && req.Signals == retrieval.SignalsSemantic {
-		return fmt.Errorf("search by meaning alone: %w: use --mode hybrid, which ranks by everything there is", err)
+		return fmt.Errorf("semantic search is not available: %w; use --mode hybrid, which uses every signal there is", err)
 	}
 	if err != nil {
 		return err

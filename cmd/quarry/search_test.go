@@ -81,7 +81,7 @@ func TestSearchCommand(t *testing.T) {
 	if code != cli.ExitOK || !strings.Contains(out, "retry.go:") || !strings.Contains(out, "\n  changed 2") {
 		t.Errorf("filters alone: exit %d, printed:\n%s", code, out)
 	}
-	if code, _, errs := quarry(t, "search", "--workspace", ws, "-path:x Retry"); code != cli.ExitUsage || !strings.Contains(errs, "follows --") {
+	if code, _, errs := quarry(t, "search", "--workspace", ws, "-path:x Retry"); code != cli.ExitUsage || !strings.Contains(errs, "put -- before") {
 		t.Errorf("a query that begins with a minus: exit %d, %q", code, errs)
 	}
 	for _, args := range [][]string{{"search"}, {"search", " "}, {"search", `""`}, {"search", "--mode", "magic", "x"}, {"search", "-k", "0", "x"}} {

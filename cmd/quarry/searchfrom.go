@@ -139,14 +139,14 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 		return err
 	}
 	if walk.IsSecret(filepath.ToSlash(path)) {
-		return fmt.Errorf("--similar: %s is a secret and is compared with nothing", file)
+		return fmt.Errorf("--similar: quarry does not read %s, because it looks like a secret", file)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("--similar: %w", err)
 	}
 	if walk.IsSecretText(text) {
-		return fmt.Errorf("--similar: %s is a private key and is compared with nothing", file)
+		return fmt.Errorf("--similar: quarry does not read %s, because it is a private key", file)
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	if start > len(lines) {

@@ -59,9 +59,9 @@ func (s *Service) apply(ctx context.Context, p agent.Proposal) error {
 	case s.shows(after):
 		return nil
 	case !s.shows(before):
-		return fmt.Errorf("%s did not become what was proposed; look at it before you save", s.changed(p))
+		return fmt.Errorf("%s differs from the proposal; check it before you save", s.changed(p))
 	case result.Applied:
-		return fmt.Errorf("the editor says that it applied the change, but %s is as before", s.changed(p))
+		return fmt.Errorf("the editor reported the change as applied, but %s is unchanged", s.changed(p))
 	case result.FailureReason != nil && *result.FailureReason != "":
 		return fmt.Errorf("the editor did not apply the change: %s", *result.FailureReason)
 	}

@@ -14,17 +14,12 @@ import (
 	"quarry/lsp/document"
 )
 
-// refactorings are what is offered on a selection, in the order of the menu.
-var refactorings = []struct {
-	agent.Refactoring
-	title string
-	kind  protocol.CodeActionKind
-}{
-	{agent.Extract, "Extract into a function", protocol.CodeActionKindRefactorExtract},
-	{agent.Rename, "Rename to something clearer within its scope", protocol.CodeActionKindRefactorRewrite},
-	{agent.Simplify, "Simplify", protocol.CodeActionKindRefactorRewrite},
-	{agent.Describe, "Document", protocol.CodeActionKindRefactorRewrite},
-	{agent.Test, "Write tests", protocol.CodeActionKindRefactorRewrite},
+// actionKind is the LSP kind of a refactoring's code action.
+func actionKind(r agent.Refactoring) protocol.CodeActionKind {
+	if r == agent.Extract {
+		return protocol.CodeActionKindRefactorExtract
+	}
+	return protocol.CodeActionKindRefactorRewrite
 }
 
 // CodeActionKinds are announced to the client.
@@ -35,7 +30,7 @@ var CodeActionKinds = []protocol.CodeActionKind{
 	protocol.CodeActionKindRefactorRewrite,
 }
 
-var errNoSelection = errors.New("select the code that is to be changed")
+var errNoSelection = errors.New("select the code to change")
 
 // instruction finds what a user writes into their code for quarry to do there.
 var instruction = regexp.MustCompile(`(?im)(?://|#|--|;|/\*|<!--|%|")\s*quarry:[ \t]*(.*?)\s*(?:\*/|-->)?\s*$`)
@@ -99,9 +94,9 @@ func offerRefactorings(at request, selected string, asked protocol.CodeActionCon
 		missing = errNoSelection
 	}
 	var list []action
-	for _, r := range refactorings {
-		at.Kind = r.Refactoring
-		list = append(list, action{title: r.title, kind: r.kind, request: at, disabled: missing})
+	for _, r := range agent.Refactorings {
+		at.Kind = r.Kind
+		list = append(list, action{title: r.Title, kind: actionKind(r.Kind), request: at, disabled: missing})
 	}
 	at.Kind = agent.Free
 	free := action{title: "Do what the selection's quarry: comment says", kind: protocol.CodeActionKindRefactorRewrite, disabled: missing}
@@ -109,7 +104,7 @@ func offerRefactorings(at request, selected string, asked protocol.CodeActionCon
 		at.Goal = m[1]
 		free.title = "Do: " + oneLine(at.Goal, 60)
 	} else if missing == nil {
-		free.disabled = errors.New("write what you want as a comment into the selection, quarry: ..., or run the command quarry.refactor with it")
+		free.disabled = errors.New("write a comment with your instruction into the selection (quarry: ...), or pass it to the command quarry.refactor")
 	}
 	free.request = at
 	return append(list, free)

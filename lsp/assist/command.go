@@ -147,7 +147,7 @@ func (s *Service) completeProblem(ctx context.Context, e request, typed string) 
 			return d == doc && d.Text.LineAt(f.start) < line && line-1 <= d.Text.LineAt(f.end)
 		})
 		if len(found) == 0 {
-			return e, fmt.Errorf("the editor has told of no diagnostic there; add what the tool says, as in %s:%s: undefined: x", m[1], m[2])
+			return e, fmt.Errorf("the editor has not sent a diagnostic there; add the tool's message, e.g. %s:%s: undefined: x", m[1], m[2])
 		}
 	default:
 		gather(open, func(_ *document.Document, f knownDiagnostic) bool {
@@ -155,7 +155,7 @@ func (s *Service) completeProblem(ctx context.Context, e request, typed string) 
 		})
 	}
 	if len(found) == 0 {
-		return e, fmt.Errorf("no such diagnostic is known: editors show quarry a diagnostic where you ask for code actions. Choose the action to %s it there, or name the line and what the tool says, as in main.go:3: undefined: x", e.Do)
+		return e, fmt.Errorf("quarry has not seen a diagnostic there. Run %s from the code-action menu on the diagnostic, or pass the line and message, e.g. main.go:3: undefined: x", e.Do)
 	}
 	titles := make([]string, 0, mostChoices)
 	for _, k := range found[:min(len(found), mostChoices)] {
@@ -202,7 +202,7 @@ func (s *Service) completeRefactor(ctx context.Context, e request, typed string)
 		sel := s.selected.Load()
 		known := sel != nil && s.docs.Get(sel.doc.URI) == sel.doc
 		if e.URI == "" && !known {
-			return e, fmt.Errorf("quarry does not know what you selected: select the code, open the menu of code actions, and choose there or run this command again")
+			return e, fmt.Errorf("quarry does not know what you selected: select the code and run this from the code-action menu, or open that menu once and run this command again")
 		}
 		if e.URI != "" {
 			u, err := wire.ParseURI(e.URI)
@@ -225,11 +225,11 @@ func (s *Service) completeRefactor(ctx context.Context, e request, typed string)
 		e.Goal = typed
 	}
 	if e.Goal == "" {
-		titles := make([]string, 0, len(refactorings))
-		for _, r := range refactorings {
-			titles = append(titles, r.title)
+		titles := make([]string, 0, len(agent.Refactorings))
+		for _, r := range agent.Refactorings {
+			titles = append(titles, r.Title)
 		}
-		answer, err := s.screen.Choose(ctx, "What shall become of the selection? For anything else give the command quarry.refactor your words.", titles...)
+		answer, err := s.screen.Choose(ctx, "What should quarry do with the selection? For anything else, pass your own words to quarry.refactor.", titles...)
 		if err != nil {
 			return e, err
 		}
@@ -237,14 +237,14 @@ func (s *Service) completeRefactor(ctx context.Context, e request, typed string)
 		if i < 0 {
 			return e, errDeclined
 		}
-		e.Kind = refactorings[i].Refactoring
+		e.Kind = agent.Refactorings[i].Kind
 		return e, nil
 	}
 	e.Kind = agent.Free
 	first, rest, _ := strings.Cut(e.Goal, " ")
-	for _, r := range refactorings {
-		if first == string(r.Refactoring) && (rest == "" || r.Refactoring == agent.Rename && !strings.Contains(rest, " ")) {
-			e.Kind, e.Goal = r.Refactoring, rest
+	for _, r := range agent.Refactorings {
+		if first == string(r.Kind) && (rest == "" || r.Kind == agent.Rename && !strings.Contains(rest, " ")) {
+			e.Kind, e.Goal = r.Kind, rest
 		}
 	}
 	return e, nil
@@ -265,7 +265,7 @@ func (s *Service) completeQuestion(ctx context.Context, e request, typed string)
 		name := filepath.Base(about.Path())
 		questions = append([]string{"What does " + name + " do?", "Who uses " + name + ", and for what?"}, questions...)
 	}
-	answer, err := s.screen.Choose(ctx, "What do you want to know? For anything else give the command quarry.ask your question.", questions...)
+	answer, err := s.screen.Choose(ctx, "What do you want to know? For anything else, pass your question to quarry.ask.", questions...)
 	if err != nil {
 		return e, err
 	}

@@ -34,7 +34,7 @@ const (
 
 const (
 	tooHasty = "Not applied: you were typing when the answer came. "
-	noMore   = "this is not offered any more, so nothing was applied for this answer."
+	noMore   = "this proposal has expired, so nothing was applied."
 )
 
 // decision is what the user is to say about a proposal. Few clients take a question
@@ -225,7 +225,7 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 		case chosen == choiceApply:
 			return nil
 		case chosen == "":
-			s.screen.Say(protocol.MessageTypeInfo, "Not applied: the question was closed. Ask for it again and it is back at once.")
+			s.screen.Say(protocol.MessageTypeInfo, "Not applied: the question was closed. Run the action again to see the same proposal at once.")
 			return errClosed
 		default:
 			return errDeclined

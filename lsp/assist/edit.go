@@ -24,7 +24,7 @@ import (
 type movedError struct{ path string }
 
 func (e movedError) Error() string {
-	return fmt.Sprintf("%s changed meanwhile, so nothing was applied; ask again for the text as it is now", filepath.Base(e.path))
+	return fmt.Sprintf("%s changed in the meantime, so nothing was applied; ask again", filepath.Base(e.path))
 }
 
 // workspaceEdit is a proposal in the client's terms: positions in its encoding,
@@ -71,14 +71,14 @@ func (s *Service) target(ctx context.Context, file agent.FileChange) (id protoco
 	case doc != nil:
 		id.URI, id.Version, base = s.host.Spelled(doc.URI), &doc.Version, doc.Text
 		if core.Withheld(ctx, file.Path, doc.Text.String()) {
-			return id, base, fmt.Errorf("%s may not be changed: it is a secret, is left out by a .quarryignore, or is a link out of the workspace", filepath.Base(file.Path))
+			return id, base, fmt.Errorf("quarry does not change %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(file.Path))
 		}
 		if doc.Stale || file.Create || agent.HashText(doc.Shown()) != file.Base {
 			return id, base, movedError{file.Path}
 		}
 	case file.Create:
 		if !s.createsFiles() {
-			return id, base, fmt.Errorf("this editor cannot create files when asked to; create %s yourself and ask again", filepath.Base(file.Path))
+			return id, base, fmt.Errorf("this editor cannot create files; create %s yourself and ask again", filepath.Base(file.Path))
 		}
 		at, err := core.LocateNew(ctx, file.Path)
 		if err != nil || at != file.Path {

@@ -98,9 +98,9 @@ func footer(confidence agent.Confidence, citations []agent.Citation, removed int
 	}
 	switch {
 	case removed == 1:
-		parts = append(parts, "One citation named nothing in the workspace and was removed.")
+		parts = append(parts, "One citation of a place that does not exist was removed.")
 	case removed > 1:
-		parts = append(parts, fmt.Sprintf("%d citations named nothing in the workspace and were removed.", removed))
+		parts = append(parts, fmt.Sprintf("%d citations of places that do not exist were removed.", removed))
 	}
 	if len(parts) == 0 {
 		return "\n"

@@ -93,7 +93,7 @@ func (s *Service) place(ctx context.Context, e request) (agent.Place, error) {
 	case doc.Path() == "":
 		return agent.Place{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
 	case s.host.Core().Withheld(ctx, doc.Path(), doc.Text.String()):
-		return agent.Place{}, fmt.Errorf("%s is a secret, is left out by a .quarryignore, or is a link out of the workspace; no model is shown it", filepath.Base(u.Path()))
+		return agent.Place{}, fmt.Errorf("quarry does not send %s to a model: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(u.Path()))
 	}
 	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}
 	if e.Range != nil {
@@ -191,7 +191,7 @@ func (s *Service) run(title, kind string, work func(ctx context.Context, job Job
 		defer done()
 		result := "failed" // also of a panic
 		defer func() { job.End(result) }()
-		job.Report(0.01, "the model reads")
+		job.Report(0.01, "processing the prompt")
 		made, err := work(ctx, job)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, wire.ErrSuperseded):

@@ -148,7 +148,7 @@ func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem)
 func (e *Env) CommandSettings() settings.Settings {
 	s, problems := e.Settings()
 	for _, p := range problems {
-		fmt.Fprintf(e.Stderr, "quarry: setting not taken: %s\n", p)
+		fmt.Fprintf(e.Stderr, "quarry: ignored setting: %s\n", p)
 	}
 	return s
 }
@@ -203,7 +203,7 @@ func (e *Env) WorkspaceOf(file string) (string, error) {
 		return "", err
 	}
 	if rel, err := filepath.Rel(here, path); err != nil || !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%w: %s is in no repository; say with --workspace DIR what may be read around it", ErrUsage, file)
+		return "", fmt.Errorf("%w: %s is not inside a repository; pass --workspace DIR to say which folder quarry may read", ErrUsage, file)
 	}
 	return here, nil
 }

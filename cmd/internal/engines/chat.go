@@ -27,7 +27,7 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 	r, err := e.runtime.Chat(ctx, model.Conversation(conv), emit)
 	switch {
 	case err != nil && asked.Err() == nil && e.ctx.Err() != nil:
-		err = errors.New("the settings changed meanwhile: ask again")
+		err = errors.New("the settings changed in the meantime: ask again")
 	case errors.Is(err, model.ErrNoTools):
 		err = fmt.Errorf("%w: %w", agent.ErrNoTools, err)
 	}
@@ -35,4 +35,4 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 }
 
 // errNoModel says that the settings allow no model; the user was told why.
-var errNoModel = errors.New("there is no model to ask: the address in the settings cannot be used, `quarry doctor` says why")
+var errNoModel = errors.New("no model can be used: the address in the settings is invalid; `quarry doctor` explains why")

@@ -237,7 +237,7 @@ func (c *Core) modelChanged(s model.State) {
 	c.log.Info("model", "phase", s.Phase, "error", s.Err)
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
-		c.tell(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then completions are copied from your open files.", s.Err))
+		c.tell(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", s.Err))
 	case model.Ready:
 		if s.Warning != "" {
 			c.tell(lsp.Warning, s.Warning, s.Warning)

@@ -74,5 +74,5 @@ func (e embedder) Version(ctx context.Context) (string, error) {
 
 // withoutMeaning is what a user is told who has no embedding model.
 func withoutMeaning(err error) string {
-	return fmt.Sprintf("Search finds code by its words only: %v to search by meaning too, or set embedding.enabled to false.", err)
+	return fmt.Sprintf("Search uses words only: %v for semantic search, or set embedding.enabled to false.", err)
 }

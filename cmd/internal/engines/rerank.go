@@ -21,7 +21,7 @@ func reranker(runtime *model.Runtime, s settings.Settings) (*rerank.Reranker, er
 	case "endpoint":
 		opt := model.RerankerOptions{URL: s.Reranker.URL, Model: s.Reranker.Model, AllowRemote: s.Ollama.AllowRemote}
 		if opt.URL == "" {
-			return nil, fmt.Errorf("reranker.by is endpoint, and reranker.url names none: set it in your user settings")
+			return nil, fmt.Errorf("reranker.by is \"endpoint\" but reranker.url is empty; set it in your user settings")
 		}
 		if opt.URL == s.Ollama.URL {
 			opt.APIKey = s.Ollama.APIKey

@@ -60,7 +60,7 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
         void vscode.window.showInformationMessage('Select the code that is to be changed.');
         return;
       }
-      const chosen = await vscode.window.showQuickPick(kinds, { title: 'What shall become of the selection?' });
+      const chosen = await vscode.window.showQuickPick(kinds, { title: 'What should quarry do with the selection?' });
       if (chosen && chosen.refactoring !== 'free') {
         await run('quarry.refactor', selection, { kind: chosen.refactoring });
       } else if (chosen) {

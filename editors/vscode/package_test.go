@@ -28,6 +28,83 @@ func TestUntrustedFoldersSetNothing(t *testing.T) {
 	current(t, `"restrictedConfigurations": `, "      ", slices.Sorted(maps.Keys(contributed(t))))
 }
 
+// TestManifest: the stores' fields are there, every command that a key, a menu or the walkthrough names exists, and no key is bound twice.
+func TestManifest(t *testing.T) {
+	raw, err := os.ReadFile("package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Icon, License, Homepage string
+		Repository, Bugs        struct{ URL string }
+		Keywords, Categories    []string
+		Contributes             struct {
+			Commands     []struct{ Command string }
+			Keybindings  []struct{ Command, Key, Mac string }
+			Menus        map[string][]struct{ Command, Submenu string }
+			Submenus     []struct{ ID string }
+			Walkthroughs []struct {
+				Steps []struct {
+					Description string
+					Media       struct{ Markdown string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"icon": manifest.Icon, "license": manifest.License, "homepage": manifest.Homepage, "repository": manifest.Repository.URL,
+		"bugs": manifest.Bugs.URL, "keywords": strings.Join(manifest.Keywords, " "), "categories": strings.Join(manifest.Categories, " "),
+	} {
+		if value == "" {
+			t.Errorf("package.json has no %s", name)
+		}
+	}
+	files := []string{manifest.Icon}
+	known, bound := map[string]bool{"workbench.action.openSettings": true}, map[string]string{}
+	for _, c := range manifest.Contributes.Commands {
+		known[c.Command] = true
+	}
+	named := func(where, command string) {
+		if !known[command] {
+			t.Errorf("%s names the command %s, which is none", where, command)
+		}
+	}
+	for _, k := range manifest.Contributes.Keybindings {
+		named("a key", k.Command)
+		for _, key := range []string{k.Key, "mac " + k.Mac} {
+			if bound[key] != "" {
+				t.Errorf("%s is bound to %s and %s", key, bound[key], k.Command)
+			}
+			bound[key] = k.Command
+		}
+	}
+	for menu, items := range manifest.Contributes.Menus {
+		for _, item := range items {
+			if item.Submenu == "" {
+				named(menu, item.Command)
+			} else if len(manifest.Contributes.Submenus) != 1 || manifest.Contributes.Submenus[0].ID != item.Submenu {
+				t.Errorf("%s names the submenu %s, which is none", menu, item.Submenu)
+			}
+		}
+	}
+	for _, w := range manifest.Contributes.Walkthroughs {
+		for _, step := range w.Steps {
+			files = append(files, step.Media.Markdown)
+			for _, m := range regexp.MustCompile(`command:([\w.]+)`).FindAllStringSubmatch(step.Description, -1) {
+				named("the walkthrough", m[1])
+			}
+		}
+	}
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // current compares the value after a name in package.json with what it should be, or writes that there.
 func current(t *testing.T, name, indent string, value any) {
 	t.Helper()

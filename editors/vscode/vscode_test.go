@@ -4,13 +4,18 @@ package vscode_test
 
 import (
 	"bufio"
+	"context"
 	"flag"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -149,15 +154,72 @@ func TestTyping(t *testing.T) {
 	}
 }
 
+// TestStatus looks at the status bar while there is no model, as test/status.mjs says.
+func TestStatus(t *testing.T) {
+	workspace := filepath.Join(t.TempDir(), "shop")
+	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
+	codeServer := made(t)
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	live(t, "status.mjs", codeServer, start(t, codeServer, workspace, "http://"+nobody.Addr().String()), "")
+}
+
+// TestNothingIsFetched has a model name a server in every way that Markdown and HTML have to load something from it or
+// to lead there, and has its words shown wherever there is a place for them, as test/hostile.mjs says. Nobody asks the server.
+func TestNothingIsFetched(t *testing.T) {
+	var asked atomic.Int64
+	spy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/control" && r.URL.Path != "/favicon.ico" {
+			asked.Add(1)
+			t.Errorf("somebody asked for %s", r.URL)
+		}
+	}))
+	t.Cleanup(spy.Close)
+	words := strings.ReplaceAll("See ![pixel](SPY/a.png?d=code) and [ref] <img src=\"SPY/b.png\"> <iframe src=\"SPY/c\"></iframe> <svg><image href='SPY/d'/></svg> "+
+		"[link](SPY/e) [run](command:workbench.action.terminal.new) <SPY/f> SPY/g ![ref] <style>@import url(SPY/h);</style> <script>fetch('SPY/i')</script> "+
+		"<video poster=SPY/j></video> ![x](data:image/svg+xml,<svg><image href='SPY/k'/></svg>) (shop.ts:1-4). The end of the words", "SPY", spy.URL)
+	definition := "\n\n[ref]: " + spy.URL + "/l.png\n"
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		switch {
+		case !strings.Contains(r.Prompt, "<|start_of_role|>") || r.NumPredict() == 1:
+			return modeltest.Answer{}
+		case strings.Contains(r.Prompt, "\nFix it."):
+			return modeltest.Answer{Pieces: []string{words + "\n```diff\n--- a/shop.ts\n+++ b/shop.ts\n@@\n   for (const item of items) {\n" +
+				"-    n += item.Counts;\n+    n += item.Count;\n   }\n```\n"}}
+		}
+		return modeltest.Answer{Pieces: strings.SplitAfter(words+definition, " ")}
+	})
+	workspace := filepath.Join(t.TempDir(), "shop")
+	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
+	codeServer := made(t)
+	live(t, "hostile.mjs", codeServer, start(t, codeServer, workspace, model.URL), "", "QUARRY_SPY="+spy.URL)
+	if n := asked.Load(); n > 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // live plays a user's session of test/ in the window at url, of which a picture is taken if the flag says so.
-func live(t *testing.T, session, codeServer, url, picture string) {
+func live(t *testing.T, session, codeServer, url, picture string, env ...string) {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatal(err)
 	}
-	person := exec.Command(node(codeServer), filepath.Join("test", session), codeServer, url, chromium)
-	if *screenshot != "" {
+	ctx := t.Context()
+	if end, ok := t.Deadline(); ok { // before which everything that was started must have ended
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-time.Minute))
+		defer cancel()
+	}
+	person := exec.CommandContext(ctx, node(codeServer), filepath.Join("test", session), codeServer, url, chromium)
+	person.Cancel = func() error { return person.Process.Signal(syscall.SIGTERM) } // then it closes the browser
+	person.WaitDelay = 20 * time.Second
+	person.Env = append(os.Environ(), env...)
+	if *screenshot != "" && picture != "" {
 		person.Args = append(person.Args, filepath.Join(*screenshot, picture))
 	}
 	if out, err := person.CombinedOutput(); err != nil {
@@ -199,6 +261,7 @@ func start(t *testing.T, codeServer, workspace, ollama string) string {
 		"chat.disableAIFeatures": true,
 		"editor.wordBasedSuggestions": "off",
 		"editor.minimap.enabled": false,
+		"files.autoSave": "off",
 		"workbench.colorTheme": "Default Dark Modern",
 		"workbench.startupEditor": "none",
 		"workbench.secondarySideBar.defaultVisibility": "hidden"

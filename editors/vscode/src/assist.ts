@@ -82,11 +82,6 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
   };
 }
 
-/** Shows what the server has to say beside the code, where it can be read while the code is at hand. */
-export async function showBeside(uri: vscode.Uri): Promise<void> {
-  await vscode.window.showTextDocument(uri, { viewColumn: columnOf(uri) ?? vscode.ViewColumn.Beside, preserveFocus: true, preview: false });
-}
-
 /** The column in which a document is open. */
 export function columnOf(uri: vscode.Uri): vscode.ViewColumn | undefined {
   return vscode.window.tabGroups.all.find((group) =>

@@ -3,18 +3,20 @@
 
 import * as vscode from 'vscode';
 import { LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
-import { assistance, showBeside } from './assist';
+import { Answers } from './answers';
+import { assistance } from './assist';
 import { chosenSettings } from './settings';
 import { Explanations } from './explain';
 import { Proposals } from './proposals';
 import { findServer } from './server';
-import { StatusItem } from './status';
+import { StatusItem, type Choice } from './status';
 
 let client: LanguageClient | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel('quarry', { log: true });
   const status = new StatusItem();
+  const answers = new Answers();
   const explanations = new Explanations();
   const proposals = new Proposals();
   const keys = Object.keys(context.extension.packageJSON.contributes.configuration.properties);
@@ -42,30 +44,35 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
             if (uri.scheme !== 'quarry') {
               return next(params, token);
             }
-            await showBeside(uri);
+            await answers.show(uri);
             return { success: true };
           },
         },
       },
     });
     proposals.listen(client);
+    status.listen(client);
     client.onDidChangeState(({ newState }) => status.show(stateName(newState), client?.initializeResult?.serverInfo?.version));
     // What went wrong is in the log and in the message that the client shows.
     await client.start().catch(() => status.show('stopped'));
   };
 
   const menu = async () => {
-    const chosen = await vscode.window.showQuickPick([
-      { label: '$(comment-discussion) Ask…', command: 'quarry.vscode.ask' },
-      { label: '$(circle-slash) Turn ghost text on or off', command: 'quarry.vscode.toggle' },
-      { label: '$(question) Where did the last ghost text come from?', command: 'quarry.vscode.explain' },
-      { label: '$(output) Show log', command: 'quarry.vscode.log' },
-      { label: '$(gear) Settings', command: 'workbench.action.openSettings', argument: 'quarry.' },
-      { label: '$(debug-restart) Restart server', command: 'quarry.vscode.restart' },
-    ], { title: 'quarry' });
-    if (chosen) {
-      await vscode.commands.executeCommand(chosen.command, ...(chosen.argument ? [chosen.argument] : []));
-    }
+    const reason = status.reason();
+    const separator: Choice = { label: '', kind: vscode.QuickPickItemKind.Separator };
+    const command = (label: string, name: string, ...args: unknown[]): Choice => ({ label, run: () => vscode.commands.executeCommand(name, ...args) });
+    const chosen = await vscode.window.showQuickPick<Choice>([
+      ...status.remedies(),
+      separator,
+      command('$(comment-discussion) Ask…', 'quarry.vscode.ask'),
+      command('$(circle-slash) Turn ghost text on or off', 'quarry.vscode.toggle'),
+      command('$(question) Where did the last ghost text come from?', 'quarry.vscode.explain'),
+      separator,
+      command('$(output) Show log', 'quarry.vscode.log'),
+      command('$(gear) Settings', 'workbench.action.openSettings', 'quarry.'),
+      command('$(debug-restart) Restart server', 'quarry.vscode.restart'),
+    ], { title: 'quarry', placeHolder: reason });
+    await chosen?.run?.();
   };
 
   const toggle = async () => {
@@ -76,6 +83,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(
     log,
     status,
+    answers,
     explanations,
     proposals,
     ...Object.entries(assistance(() => client)).map(([name, run]) => vscode.commands.registerCommand(name, run)),

@@ -30,7 +30,8 @@ const scheme = 'quarry-change';
 /** Tells the server that changes are shown here. */
 export const showsProposals: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
-    capabilities.experimental = { ...capabilities.experimental, quarry: { proposals: true } };
+    const { quarry, ...others } = capabilities.experimental ?? {};
+    capabilities.experimental = { ...others, quarry: { ...quarry, proposals: true } };
   },
   initialize: () => {},
   getState: () => ({ kind: 'static' }),

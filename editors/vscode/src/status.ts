@@ -1,12 +1,40 @@
 import * as vscode from 'vscode';
+import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 
 type State = 'starting' | 'running' | 'stopped' | 'missing';
 
-/** What the status bar says of the server; a click opens the menu. */
+/** The params of the notification `quarry/status`; docs/protocol.md says more. */
+interface Note {
+  level: 'ready' | 'busy' | 'warning';
+  text: string;
+  detail: string;
+  model: { name: string; state: 'ready' | 'loading' | 'none' };
+  remedies: { title: string; command: string; arguments: string[] }[];
+}
+
+/** What can be chosen in the menu. */
+export interface Choice extends vscode.QuickPickItem {
+  run?: () => unknown;
+}
+
+/** Tells the server that its status is shown here. */
+const showsStatus: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    const { quarry, ...others } = capabilities.experimental ?? {};
+    capabilities.experimental = { ...others, quarry: { ...quarry, status: true } };
+  },
+  initialize: () => {},
+  getState: () => ({ kind: 'static' }),
+  clear: () => {},
+};
+
+/** What the status bar says of quarry; a click opens the menu. */
 export class StatusItem implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('quarry', vscode.StatusBarAlignment.Right, 100);
   private state: State = 'starting';
   private version = '';
+  private client: LanguageClient | undefined;
+  private note: Note | undefined;
 
   constructor() {
     this.item.name = 'quarry';
@@ -15,24 +43,61 @@ export class StatusItem implements vscode.Disposable {
     this.item.show();
   }
 
+  /** Takes the status of a client that is not started yet. */
+  listen(client: LanguageClient): void {
+    client.registerFeature(showsStatus);
+    client.onNotification('quarry/status', (note: Note) => {
+      this.client = client;
+      this.note = note;
+      this.refresh();
+    });
+  }
+
   show(state: State, version = ''): void {
     this.state = state;
     this.version = version;
+    if (state !== 'running') {
+      this.note = undefined;
+    }
     this.refresh();
+  }
+
+  /** What helps, first in the menu. */
+  remedies(): Choice[] {
+    const { note, client } = this;
+    return note?.remedies.map((remedy) => ({
+      label: `$(lightbulb) ${remedy.title}`,
+      run: () => client?.sendRequest('workspace/executeCommand', { command: remedy.command, arguments: remedy.arguments }),
+    })) ?? [];
+  }
+
+  /** Why the status is what it is, in a line. */
+  reason(): string | undefined {
+    return this.note?.level === 'warning' ? this.note.detail.split('\n')[0] : undefined;
   }
 
   refresh(): void {
     const on = vscode.workspace.getConfiguration('quarry').get<boolean>('completion.enabled');
-    const [icon, says] = {
-      starting: ['$(loading~spin)', 'is starting'],
-      running: on ? ['$(sparkle)', `${this.version} shows ghost text`] : ['$(circle-slash)', `${this.version}: ghost text is off`],
-      stopped: ['$(error)', 'has stopped; the log says why'],
-      missing: ['$(error)', 'was not found; set quarry.path'],
+    const { note } = this;
+    let [icon, text, says] = {
+      starting: ['$(loading~spin)', '', 'quarry is starting.'],
+      running: on ? ['$(sparkle)', '', `quarry ${this.version} shows ghost text.`] : ['$(circle-slash)', '', `quarry ${this.version}: ghost text is off.`],
+      stopped: ['$(error)', '', 'quarry has stopped; the log says why.'],
+      missing: ['$(error)', '', 'quarry was not found; set quarry.path.'],
     }[this.state];
-    this.item.text = `${icon} quarry`;
-    this.item.tooltip = `quarry ${says}`;
+    if (this.state === 'running' && note) {
+      icon = note.level === 'warning' ? '$(warning)' : note.level === 'busy' ? '$(loading~spin)' : icon;
+      text = note.level === 'ready' ? '' : `: ${note.text}`;
+      says += `\n${note.detail}`;
+    }
+    this.item.text = `${icon} quarry${text}`;
+    this.item.tooltip = says;
     const wrong = this.state === 'stopped' || this.state === 'missing';
-    this.item.backgroundColor = wrong ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
+    const color = wrong ? 'statusBarItem.errorBackground' : note?.level === 'warning' ? 'statusBarItem.warningBackground' : undefined;
+    this.item.backgroundColor = color && new vscode.ThemeColor(color);
+    this.item.accessibilityInformation = { label: `quarry${text}. ${says}` };
+    void vscode.commands.executeCommand('setContext', 'quarry.serverRuns', this.state === 'running');
+    void vscode.commands.executeCommand('setContext', 'quarry.modelReady', this.state === 'running' && note?.model.state === 'ready');
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@
 // the problem; the Go test that runs this checks the file that was saved.
 
 import { applyByKey, choose, decide, seeChange } from './change.mjs';
-import { command, openFile, picture, seeLine, session } from './window.mjs';
+import { command, openFile, picture, seeAnswer, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
   await openFile(page, 'shop.ts');
@@ -10,8 +10,11 @@ await session(async (page) => {
   await page.locator('.squiggly-error').first().waitFor();
 
   await choose(page, 'Explain: Property');
-  await seeLine(page, 'There is no Counts');
+  const answer = await seeAnswer(page, 'Fix: write item.Count.');
   await picture(page);
+  await answer.locator('button.place', { hasText: 'shop.ts:1-4' }).first().click();
+  await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the place has the focus
+  await page.locator('.statusbar-item', { hasText: /Ln 4, Col \d+ \(\d+ selected\)/ }).first().waitFor();
 
   await openFile(page, 'shop.ts');
   await choose(page, 'Fix: Property');
@@ -34,10 +37,14 @@ await session(async (page) => {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
   await decide(page, true);
   await seeLine(page, 'let sum = 0;');
-  await page.keyboard.press('Control+S');
+  await command(page, 'File: Save All');
+  await page.locator('.tab.dirty').first().waitFor({ state: 'hidden' });
 
-  await command(page, 'quarry: Ask…');
+  await page.keyboard.press('Shift+Alt+Q');
   await page.locator('.quick-input-widget input').fill('how are totals made?');
   await page.keyboard.press('Enter');
-  await seeLine(page, 'adds every Count');
+  await seeAnswer(page, 'adds every Count');
+  if ((await page.locator('.tab', { hasText: 'quarry' }).count()) !== 1) {
+    throw new Error('explanation and answer do not share a panel');
+  }
 }, async (page) => (await page.locator('.notification-list-item').allTextContents()).join('\n'));

@@ -27,14 +27,14 @@ export async function choose(page, title) {
 /** Waits until a change is shown. */
 export const seeChange = (page) => change(page).first().waitFor();
 
-export const showsChange = async (page) => (await change(page).count()) > 0;
+const showsChange = async (page) => (await change(page).count()) > 0;
 
 /** Says yes or no to a change by the message about it, and once more where a keystroke was too near. */
 export async function decide(page, yes) {
   await seeChange(page);
   const message = page.locator('.notification-list-item', { hasText: 'Apply this change' }).first();
   const answer = yes ? message.locator('a', { hasText: 'Apply this change' }) : message.locator('.monaco-button', { hasText: 'Cancel' });
-  await insist(page, () => answer.first().click());
+  await insist(page, () => answer.first().click({ timeout: 5_000 }));
 }
 
 /** Says yes by the key that the change has when it has the focus. */
@@ -42,19 +42,18 @@ export async function applyByKey(page) {
   await seeChange(page);
   await insist(page, async () => {
     await command(page, 'View: Focus Next Editor Group');
-    await page.locator('.editor-group-container.active .monaco-diff-editor').first().waitFor();
+    await page.locator('.editor-group-container.active .monaco-diff-editor').first().waitFor({ timeout: 5_000 });
     await page.keyboard.press('Control+Enter');
   });
 }
 
+/** Answers until the change is off the screen: an answer near to a keystroke does not count, and one may have ended it already. */
 async function insist(page, answer) {
-  for (let tries = 0; ; tries++) {
-    await answer();
-    if (await change(page).first().waitFor({ state: 'hidden', timeout: 5_000 }).then(() => true, () => false)) {
-      return;
-    }
-    if (tries > 5) {
+  for (let tries = 0; await showsChange(page); tries++) {
+    if (tries > 10) {
       throw new Error('the answer does not end the change');
     }
+    await answer().catch(() => {}); // what it is about may have gone meanwhile
+    await change(page).first().waitFor({ state: 'hidden', timeout: 10_000 }).catch(() => {});
   }
 }

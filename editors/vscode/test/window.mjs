@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 const [folder, url, executablePath, screenshotFile] = process.argv.slice(2);
 const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core');
-export const timeout = 60_000;
+export const timeout = 180_000; // TypeScript alone takes a minute on a machine that is busy
 
 /**
  * Opens the window, waits for quarry, and lets the user do what they came for. What the window was like when it went wrong is
@@ -32,10 +32,22 @@ export async function session(live, explain = () => '') {
   }
 }
 
+/** Runs a command of the palette, which another one may close before it is filled in. */
 export async function command(page, name) {
-  await page.keyboard.press('F1');
-  await page.locator('.quick-input-widget input').fill(`>${name}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().click();
+  for (const end = Date.now() + timeout; ;) {
+    await page.keyboard.press('F1');
+    const input = page.locator('.quick-input-widget input');
+    const row = page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first();
+    try {
+      await input.fill(`>${name}`, { timeout: 5_000 });
+      await row.click({ timeout: 5_000 });
+      return;
+    } catch (error) {
+      if (Date.now() > end) {
+        throw error;
+      }
+    }
+  }
 }
 
 /** Opens a file. Enter may come before the list is down to that file, and open another. */
@@ -51,6 +63,23 @@ export async function openFile(page, name) {
     }
     if (Date.now() > end) {
       throw new Error(`${name} does not open`);
+    }
+  }
+}
+
+/** The frame of the panel with quarry's answers that has the text, when it has it. */
+export async function seeAnswer(page, text) {
+  for (const end = Date.now() + timeout; ; await page.waitForTimeout(100)) {
+    const said = [];
+    for (const frame of page.frames()) {
+      const main = await frame.evaluate(() => document.querySelector('main')?.textContent ?? '').catch(() => ''); // a frame comes and goes
+      if (main.includes(text)) {
+        return frame;
+      }
+      said.push(main);
+    }
+    if (Date.now() > end) {
+      throw new Error(`no answer with ${JSON.stringify(text)} in ${JSON.stringify(said)}`);
     }
   }
 }

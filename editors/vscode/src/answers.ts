@@ -1,0 +1,148 @@
+// Explanations and answers, rendered beside the code in one panel, with a link on every place they name. The server writes
+// them as Markdown in which what a model said is text; the panel can load nothing at all, whatever stands in it.
+
+import * as crypto from 'node:crypto';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { columnOf } from './assist';
+
+/** A file and its lines, as quarry cites them. */
+const citation = /([^\s:`"'<>()[\]|*]+):(\d+)(?:-(\d+))?/g;
+
+export class Answers implements vscode.Disposable {
+  private panel: vscode.WebviewPanel | undefined;
+  /** The document that the panel shows. */
+  private shown: vscode.Uri | undefined;
+  private readonly changes = vscode.workspace.onDidChangeTextDocument(({ document }) => {
+    if (document.uri.toString() === this.shown?.toString()) {
+      void this.write(document);
+    }
+  });
+
+  /** Shows a document of the server's, as it is and as it goes on. The code keeps the focus. */
+  async show(uri: vscode.Uri): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(uri);
+    this.shown = uri;
+    if (!this.panel) {
+      this.panel = vscode.window.createWebviewPanel('quarry.answer', 'quarry', { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, {
+        enableFindWidget: true, enableScripts: true, localResourceRoots: [], retainContextWhenHidden: true,
+      });
+      this.panel.webview.onDidReceiveMessage((message) => this.receive(message));
+      this.panel.onDidDispose(() => { this.panel = this.shown = undefined; });
+      this.panel.webview.html = page(crypto.randomBytes(16).toString('hex')); // it asks for the answer when it is there
+    } else {
+      this.panel.reveal(undefined, true);
+      await this.write(document);
+    }
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+    this.panel?.dispose();
+  }
+
+  private async write(document: vscode.TextDocument): Promise<void> {
+    const text = document.getText();
+    const [html, files] = await Promise.all([vscode.commands.executeCommand<string>('markdown.api.render', text), filesIn(text)]);
+    if (document.uri.toString() === this.shown?.toString() && document.getText() === text) { // else a newer one is on its way
+      await this.panel?.webview.postMessage({ html, files: Object.fromEntries(files) });
+    }
+  }
+
+  private async receive(message: { open?: string; line?: number; end?: number }): Promise<void> {
+    if (!message.open) {
+      if (this.shown) {
+        await this.write(await vscode.workspace.openTextDocument(this.shown));
+      }
+      return;
+    }
+    const range = new vscode.Range(Math.max(0, (message.line ?? 1) - 1), 0, Math.max(0, (message.end ?? message.line ?? 1) - 1), Number.MAX_SAFE_INTEGER);
+    const uri = vscode.Uri.parse(message.open);
+    await vscode.window.showTextDocument(uri, { selection: range, viewColumn: columnOf(uri) ?? vscode.ViewColumn.One });
+  }
+}
+
+/** The files that text cites, by the names it has for them, of those that are in the workspace. */
+async function filesIn(text: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  for (const [, name] of text.matchAll(citation)) {
+    if (found.has(name)) {
+      continue;
+    }
+    for (const folder of folders) {
+      const [first, ...rest] = name.split('/');
+      const inside = folders.length > 1 && first === folder.name ? rest.join('/') : name; // with several, the folder's name goes first
+      const uri = vscode.Uri.joinPath(folder.uri, inside);
+      if (!path.posix.relative(folder.uri.path, uri.path).startsWith('..') && await isFile(uri)) {
+        found.set(name, uri.toString());
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+async function isFile(uri: vscode.Uri): Promise<boolean> {
+  return vscode.workspace.fs.stat(uri).then(({ type }) => (type & vscode.FileType.File) !== 0, () => false);
+}
+
+/** The panel: nothing but its own script and style runs in it, and nothing is loaded. */
+function page(nonce: string): string {
+  return `<!DOCTYPE html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'">
+<style nonce="${nonce}">
+  body { padding: 0 1.2em 1.2em; line-height: 1.5; max-width: 60em; }
+  h1 { font-size: 1.3em; font-weight: 600; }
+  code, pre { font-family: var(--vscode-editor-font-family); font-size: var(--vscode-editor-font-size); }
+  pre { padding: .6em .8em; overflow-x: auto; background: var(--vscode-textCodeBlock-background); }
+  hr { border: 0; border-top: 1px solid var(--vscode-widget-border, var(--vscode-contrastBorder)); }
+  button.place { font: inherit; padding: 0; border: 0; background: none; cursor: pointer; color: var(--vscode-textLink-foreground); }
+  button.place:hover { text-decoration: underline; }
+</style>
+</head>
+<body>
+<main></main>
+<script nonce="${nonce}">
+  const vscode = acquireVsCodeApi();
+  const citation = new RegExp(${JSON.stringify(citation.source)}, 'g');
+  addEventListener('message', ({ data: { html, files } }) => {
+    const main = document.querySelector('main');
+    main.innerHTML = html;
+    for (const a of main.querySelectorAll('a')) {
+      a.replaceWith(...a.childNodes); // only places are links
+    }
+    main.normalize();
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    const nodes = [];
+    while (texts.nextNode()) {
+      nodes.push(texts.currentNode);
+    }
+    for (const node of nodes) {
+      const parts = [];
+      let last = 0;
+      for (const match of node.data.matchAll(citation)) {
+        const uri = Object.hasOwn(files, match[1]) ? files[match[1]] : undefined;
+        if (!uri) {
+          continue;
+        }
+        const place = document.createElement('button');
+        place.className = 'place';
+        place.textContent = match[0];
+        place.onclick = () => vscode.postMessage({ open: uri, line: Number(match[2]), end: Number(match[3] ?? match[2]) });
+        parts.push(node.data.slice(last, match.index), place);
+        last = match.index + match[0].length;
+      }
+      if (parts.length > 0) {
+        node.replaceWith(...parts, node.data.slice(last));
+      }
+    }
+  });
+  vscode.postMessage({});
+</script>
+</body>
+</html>`;
+}

@@ -1,0 +1,51 @@
+// What a model says is looked at in every place that shows it: page, hover, change. The Go test that runs this has put
+// images, links and HTML into its words that name a server of its own, and counts who asks there.
+
+import { choose, decide, seeChange } from './change.mjs';
+import { command, openFile, seeAnswer, seeLine, session } from './window.mjs';
+
+const spy = process.env.QUARRY_SPY;
+
+await session(async (page) => {
+  const asked = [];
+  page.context().on('request', (request) => asked.push(request.url()));
+
+  await openFile(page, 'shop.ts');
+  await seeLine(page, 'interface Item');
+  await page.locator('.squiggly-error').first().waitFor();
+  await choose(page, 'Explain: Property');
+  const answer = await seeAnswer(page, 'The end of the words');
+  if (await answer.locator('main :is(a, img, iframe, svg, form, object, link, script, video)').count() > 0) {
+    throw new Error(`the page has more than text: ${await answer.locator('main').innerHTML()}`);
+  }
+
+  await openFile(page, 'shop.ts');
+  await command(page, 'View: Focus First Editor Group');
+  await command(page, 'Go to Next Problem (Error, Warning, Info)');
+  await page.keyboard.press('Escape');
+  await command(page, 'Show or Focus Hover');
+  const hover = page.locator('.monaco-hover', { hasText: 'The end of the words' });
+  await hover.first().waitFor();
+  if (await hover.locator(`img, [href*="${spy}"], [data-href*="${spy}"], a[href^="command:"]`).count() > 0) {
+    throw new Error(`the hover has more than text: ${await hover.first().innerHTML()}`);
+  }
+
+  await choose(page, 'Fix: Property');
+  await seeChange(page);
+  const message = page.locator('.notification-list-item', { hasText: 'The end of the words' }).first();
+  await message.waitFor();
+  const links = await message.locator('[href], [data-href]').evaluateAll((all) => all.map((a) => a.dataset.href ?? a.getAttribute('href')));
+  if (links.some((link) => link && link !== 'command:quarry.vscode.applyChange')) {
+    throw new Error(`the message has links: ${links}`);
+  }
+  await decide(page, false);
+
+  const leaked = asked.filter((url) => url.includes(spy));
+  if (leaked.length > 0) {
+    throw new Error(`the window asked for ${leaked}`);
+  }
+  await page.goto(`${spy}/control`); // that the watch works
+  if (!asked.some((url) => url === `${spy}/control`)) {
+    throw new Error('a request that was made is not seen');
+  }
+}, async (page) => (await page.locator('.notification-list-item').allTextContents()).join('\n'));

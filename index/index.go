@@ -39,6 +39,9 @@ type Config struct {
 	// Watch: the index watches the disk itself. Without it FilesChanged has to be
 	// called; only git's own files are watched then.
 	Watch bool
+	// Brief: whoever opens it asks once and ends, so that the database is not read for
+	// damage in the background. What a question meets of it is noticed all the same.
+	Brief bool
 	// Progress, if not nil, is called by the coordinator while a scan takes longer
 	// than a moment, and when any scan is finished. It must return soon.
 	Progress func(Progress)
@@ -289,7 +292,7 @@ func (x *Index) tell(message string) {
 // check looks for damage in the background; answers are served meanwhile. Of what
 // another process writes, that one sees to it.
 func (x *Index) check(ctx context.Context) {
-	if !x.isOwner() || x.gate.wait(ctx) != nil {
+	if x.cfg.Brief || !x.isOwner() || x.gate.wait(ctx) != nil {
 		return
 	}
 	s := x.Store()

@@ -28,7 +28,7 @@ func madeWith(ctx context.Context, s *store.Store) (ended, began string, err err
 // forgetSecrets removes what an older quarry indexed and this one takes for a
 // secret by its name, before anyone can find it. A secret by its text goes with the
 // scan that follows; until then nobody is shown it, because texts are read anew.
-func forgetSecrets(s *store.Store) error {
+func (x *Index) forgetSecrets(s *store.Store) error {
 	stats, err := s.Stats(context.Background(), "")
 	if err != nil {
 		return err
@@ -42,5 +42,6 @@ func forgetSecrets(s *store.Store) error {
 	if len(b.Remove) == 0 {
 		return nil
 	}
+	x.forgetKept()
 	return errors.Join(s.WipeLater(), s.Apply(b))
 }

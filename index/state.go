@@ -114,7 +114,10 @@ func (x *Index) becomeOwner() (won bool, err error) {
 	if err != nil {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
-	if err := forgetSecrets(s); err != nil {
+	if err := identify(s); err != nil {
+		x.cfg.Log.Debug("identify the index", "error", err)
+	}
+	if err := x.forgetSecrets(s); err != nil {
 		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
 	}
 	x.swap(s, true)

@@ -65,6 +65,7 @@ func (c *coordinator) mergeStep(ctx context.Context) {
 // out the words.
 func (c *coordinator) excludedLeaves(ctx context.Context) {
 	c.wipe, c.merge = true, mergeBegin
+	c.forgetKept()
 	c.settleErr(ctx, c.Store().WipeLater())
 }
 

@@ -33,7 +33,7 @@ func (sr *search) browse() {
 		sr.browsed++
 		m := s.file(f)
 		worth := m.role.penalty(sr.query.wanted)
-		switch node, ok := s.graph.nodes[m.path]; {
+		switch node, ok := s.graph.node(m.path); {
 		case byTime:
 			worth = float32(1 / (1 + newest.Sub(m.modified).Seconds()))
 		case ok:

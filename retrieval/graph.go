@@ -12,7 +12,7 @@ import (
 // of the files changed; until then a changed file keeps the edges it had, and a
 // new one has none.
 type graph struct {
-	nodes map[string]uint32 // path to node
+	paths []string // of the nodes, in their order
 	// edges [starts[n], starts[n+1]) of targets and weights leave node n or, in
 	// the second half, enter it: neighbours count both ways.
 	starts  []uint32
@@ -20,6 +20,8 @@ type graph struct {
 	weights []float32
 	// rank is PageRank divided by its maximum.
 	rank []float32
+	// keep is what the arrays lie in, if not in memory of their own.
+	keep any
 	// old has the nodes of versions that are kept beside their successors.
 	old bitset
 }
@@ -32,6 +34,12 @@ type edge struct {
 // Names that many files declare tell nothing about which of them is meant.
 const maxDeclaringFiles = 4
 
+// node finds a node by its path.
+func (g *graph) node(path string) (uint32, bool) {
+	n, ok := slices.BinarySearch(g.paths, path)
+	return uint32(n), ok
+}
+
 // nodesOf numbers the live files of a snapshot in the order of their paths.
 func nodesOf(s *Snapshot) (g *graph, files []*file) {
 	for k, seg := range s.segments {
@@ -42,9 +50,9 @@ func nodesOf(s *Snapshot) (g *graph, files []*file) {
 		}
 	}
 	slices.SortFunc(files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
-	g = &graph{nodes: make(map[string]uint32, len(files))}
+	g = &graph{paths: make([]string, len(files))}
 	for n, f := range files {
-		g.nodes[f.path] = uint32(n)
+		g.paths[n] = f.path
 	}
 	g.old = oldVersions(files)
 	return g, files
@@ -55,8 +63,8 @@ func linkedGraph(s *Snapshot, links []Link) *graph {
 	g, files := nodesOf(s)
 	var edges []edge
 	for _, l := range links {
-		from, ok := g.nodes[l.From]
-		to, found := g.nodes[l.To]
+		from, ok := g.node(l.From)
+		to, found := g.node(l.To)
 		if ok && found && from != to {
 			edges = append(edges, edge{from, to, l.Weight})
 		}
@@ -80,7 +88,8 @@ func namedGraph(s *Snapshot) *graph {
 			if len(d.name) < 3 || f.role&(roleTest|roleExample) != 0 || s.dead[k].has(int(d.file)) {
 				continue
 			}
-			byName[d.name] = append(byName[d.name], g.nodes[f.path])
+			n, _ := g.node(f.path)
+			byName[d.name] = append(byName[d.name], n)
 		}
 	}
 	for name, nodes := range byName {

@@ -36,6 +36,7 @@ type Index struct {
 	applying sync.Mutex // orders Apply and SetLinks, and guards the fields below
 	links    []Link     // of SetLinks; nil until then
 	linked   bool       // SetLinks was called
+	fixed    bool       // the graph was restored, and stays until SetLinks is called
 	unlinked int        // files changed since the graph was built
 }
 
@@ -111,8 +112,8 @@ func (ix *Index) Apply(changes []Change) {
 	var docs []Document
 	for _, p := range paths {
 		for k, seg := range segments {
-			if id, ok := seg.paths[p]; ok {
-				dead[k] = dead[k].with(int(id))
+			if id, ok := seg.fileAt(p); ok {
+				dead[k] = dead[k].with(id)
 			}
 		}
 		if d := latest[p]; d != nil {
@@ -125,7 +126,7 @@ func (ix *Index) Apply(changes []Change) {
 	segments, dead = compact(segments, dead)
 	next := newSnapshot(segments, dead, old.graph, old.Generation+1)
 	ix.unlinked += len(latest)
-	if ix.unlinked >= max(graphFiles, next.files/graphShare) || old.files == 0 {
+	if !ix.fixed && (ix.unlinked >= max(graphFiles, next.files/graphShare) || old.files == 0) {
 		ix.relink(next)
 	}
 	ix.current.Store(next)
@@ -152,7 +153,7 @@ type Link struct {
 func (ix *Index) SetLinks(links []Link) {
 	ix.applying.Lock()
 	defer ix.applying.Unlock()
-	ix.links, ix.linked = links, true
+	ix.links, ix.linked, ix.fixed = links, true, false
 	old := ix.current.Load()
 	next := newSnapshot(old.segments, old.dead, nil, old.Generation+1)
 	ix.relink(next)
@@ -178,3 +179,16 @@ func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
 
 // Files is how many files the snapshot holds.
 func (s *Snapshot) Files() int { return s.files }
+
+// Paths are the files of a snapshot that was just restored, in their order.
+func (s *Snapshot) Paths() []string {
+	var paths []string
+	for k, seg := range s.segments {
+		for i := range seg.files {
+			if !s.dead[k].has(i) {
+				paths = append(paths, seg.files[i].path)
+			}
+		}
+	}
+	return paths
+}

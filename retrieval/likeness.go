@@ -3,6 +3,7 @@ package retrieval
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -123,6 +124,7 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 		}
 		answer.Results = append(answer.Results, r)
 	}
+	runtime.KeepAlive(s)
 	return answer
 }
 

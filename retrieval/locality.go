@@ -66,7 +66,7 @@ func decayed(k int) float32 {
 // linkedWith returns the nodes that share an edge with a path's.
 func (sr *search) linkedWith(p string) []uint32 {
 	g := sr.snap.graph
-	node, ok := g.nodes[p]
+	node, ok := g.node(p)
 	if !ok {
 		return nil
 	}

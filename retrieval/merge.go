@@ -44,7 +44,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 	pathOf := func(x place) string { return parts[x.part].files[x.file].path }
 	slices.SortFunc(order, func(x, y place) int { return strings.Compare(pathOf(x), pathOf(y)) })
 
-	m := &segment{paths: make(map[string]uint32, len(order))}
+	m := &segment{}
 	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
 	for p, seg := range parts {
 		files[p] = remapped{&seg.card, droppedAll(len(seg.files))}
@@ -80,7 +80,6 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
 		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
 		m.files = append(m.files, f)
-		m.paths[f.path] = id
 	}
 	m.text, m.card = mergePostings(chunks), mergePostings(files)
 	m.sortDefs()

@@ -1,6 +1,8 @@
 package retrieval
 
 import (
+	"bytes"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -27,7 +29,7 @@ const maxImpact = bm25K1 + 1
 // the inverse document frequency: that one depends on the whole snapshot and is
 // applied by the reader.
 type postings struct {
-	ids map[string]uint32 // term to its place in starts
+	terms terms // in their order; a term's place is its id in starts
 	// starts[id] to starts[id+1] are the term's postings in docs and impacts,
 	// ordered by document.
 	starts  []uint32
@@ -37,12 +39,37 @@ type postings struct {
 
 // list returns the postings of a term; nil if there are none.
 func (p *postings) list(term string) (docs []uint32, impacts []uint16) {
-	id, ok := p.ids[term]
+	id, ok := p.terms.find(term)
 	if !ok {
 		return nil, nil
 	}
 	lo, hi := p.starts[id], p.starts[id+1]
 	return p.docs[lo:hi], p.impacts[lo:hi]
+}
+
+// terms are strings in their order, one behind the other in text: term i ends where
+// starts[i+1] says.
+type terms struct {
+	starts []uint32
+	text   []byte
+}
+
+func (t *terms) len() int { return max(len(t.starts)-1, 0) }
+
+func (t *terms) at(i int) []byte { return t.text[t.starts[i]:t.starts[i+1]] }
+
+// find answers the place of a term.
+func (t *terms) find(term string) (uint32, bool) {
+	i := sort.Search(t.len(), func(i int) bool { return string(t.at(i)) >= term })
+	return uint32(i), i < t.len() && string(t.at(i)) == term
+}
+
+func (t *terms) add(term []byte) {
+	if t.starts == nil {
+		t.starts = append(t.starts, 0)
+	}
+	t.text = append(t.text, term...)
+	t.starts = append(t.starts, uint32(len(t.text)))
 }
 
 func impact(frequency, length, mean float32) float32 {
@@ -136,21 +163,26 @@ func (b *postingsBuilder) endDocument(doc uint32) {
 // build sorts the postings by term. The builder is spent afterwards.
 func (b *postingsBuilder) build() postings {
 	p := postings{
-		ids:     b.ids,
 		starts:  make([]uint32, len(b.ids)+1),
 		docs:    make([]uint32, len(b.docs)),
 		impacts: make([]uint16, len(b.docs)),
 	}
+	inOrder := slices.Sorted(maps.Keys(b.ids))
+	place := make([]uint32, len(b.ids)) // of each id
+	for i, term := range inOrder {
+		p.terms.add([]byte(term))
+		place[b.ids[term]] = uint32(i)
+	}
 	for _, id := range b.terms {
-		p.starts[id+1]++
+		p.starts[place[id]+1]++
 	}
 	for i := 1; i < len(p.starts); i++ {
 		p.starts[i] += p.starts[i-1]
 	}
 	next := slices.Clone(p.starts)
 	for i, id := range b.terms {
-		at := next[id]
-		next[id]++
+		at := next[place[id]]
+		next[place[id]]++
 		p.docs[at], p.impacts[at] = b.docs[i], b.impacts[i]
 	}
 	b.terms, b.docs, b.impacts, b.known = nil, nil, nil, nil
@@ -166,61 +198,50 @@ type remapped struct {
 
 const dropped = math.MaxUint32
 
-// mergePostings joins parts into one index without the documents' texts.
+// mergePostings joins parts into one index without the documents' texts. The parts'
+// terms are in order, so one pass over all of them is enough.
 func mergePostings(parts []remapped) postings {
-	ids := map[string]uint32{}
-	var counts []uint32
-	each := func(visit func(part remapped, from uint32, term string)) {
-		for _, part := range parts {
-			for term, from := range part.from.ids {
-				visit(part, from, term)
-			}
-		}
+	size := 0
+	for _, part := range parts {
+		size += len(part.from.docs)
 	}
-	each(func(part remapped, from uint32, term string) {
-		n := uint32(0)
-		for _, d := range part.from.docs[part.from.starts[from]:part.from.starts[from+1]] {
-			if part.renumber[d] != dropped {
-				n++
+	p := postings{starts: []uint32{0}, docs: make([]uint32, 0, size), impacts: make([]uint16, 0, size)}
+	next := make([]int, len(parts)) // the first term of each part that is not taken
+	for {
+		var least []byte
+		found := false
+		for k, part := range parts {
+			if next[k] < part.from.terms.len() {
+				if term := part.from.terms.at(next[k]); !found || bytes.Compare(term, least) < 0 {
+					least, found = term, true
+				}
 			}
 		}
-		if n == 0 {
-			return
+		if !found {
+			return p
 		}
-		id, ok := ids[term]
-		if !ok {
-			id = uint32(len(counts))
-			ids[term] = id
-			counts = append(counts, 0)
-		}
-		counts[id] += n
-	})
-	p := postings{ids: ids, starts: make([]uint32, len(counts)+1)}
-	for i, n := range counts {
-		p.starts[i+1] = p.starts[i] + n
-	}
-	p.docs = make([]uint32, p.starts[len(counts)])
-	p.impacts = make([]uint16, len(p.docs))
-	next := slices.Clone(p.starts)
-	each(func(part remapped, from uint32, term string) {
-		id, ok := ids[term]
-		if !ok {
-			return
-		}
-		for i := part.from.starts[from]; i < part.from.starts[from+1]; i++ {
-			if d := part.renumber[part.from.docs[i]]; d != dropped {
-				p.docs[next[id]], p.impacts[next[id]] = d, part.from.impacts[i]
-				next[id]++
+		lo := len(p.docs)
+		for k, part := range parts {
+			from := part.from
+			if next[k] == from.terms.len() || !bytes.Equal(from.terms.at(next[k]), least) {
+				continue
 			}
+			for i := from.starts[next[k]]; i < from.starts[next[k]+1]; i++ {
+				if d := part.renumber[from.docs[i]]; d != dropped {
+					p.docs, p.impacts = append(p.docs, d), append(p.impacts, from.impacts[i])
+				}
+			}
+			next[k]++
 		}
-	})
-	for id := range counts {
-		lo, hi := p.starts[id], p.starts[id+1]
-		if list := (byDocument{p.docs[lo:hi], p.impacts[lo:hi]}); !slices.IsSorted(list.docs) {
+		if len(p.docs) == lo {
+			continue // only dropped documents have it
+		}
+		p.terms.add(least)
+		p.starts = append(p.starts, uint32(len(p.docs)))
+		if list := (byDocument{p.docs[lo:], p.impacts[lo:]}); !slices.IsSorted(list.docs) {
 			sort.Sort(list)
 		}
 	}
-	return p
 }
 
 // byDocument orders one posting list.

@@ -42,7 +42,7 @@ func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
 	}
 	c := candidate{file: f, meta: s.file(f), literal: -1, node: -1}
 	c.role = c.meta.role
-	if node, ok := s.graph.nodes[c.meta.path]; ok {
+	if node, ok := s.graph.node(c.meta.path); ok {
 		c.node = int32(node)
 		if s.graph.old.has(int(node)) {
 			c.role |= roleCompat

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -108,6 +109,7 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	answer := sr.answer(&w)
 	sr.timings.Total = time.Since(start)
 	answer.Timings = sr.timings
+	runtime.KeepAlive(snap) // arrays of it may lie in a file that goes with it
 	return answer, nil
 }
 

@@ -65,7 +65,7 @@ type def struct {
 // segment is an immutable index of some files. A snapshot is a large segment and
 // a few of one file each, for the files that changed since.
 type segment struct {
-	files  []file
+	files  []file // in the order of their paths
 	chunks []chunk
 	defs   []def
 	// byKey holds the indices of defs ordered by key, then by index.
@@ -73,10 +73,11 @@ type segment struct {
 	keys  []nameKey // the distinct keys in that order
 	text  postings  // documents are chunks
 	card  postings  // documents are files
-	paths map[string]uint32
 	// textKeys are the chunks' keys, byText the chunks in the order of these.
 	textKeys []Key
 	byText   []uint32
+	// keep is what the arrays lie in, if not in memory of their own.
+	keep any
 }
 
 // Weights of the lexical columns, and what BM25 takes for an average length. See
@@ -95,9 +96,15 @@ const (
 	meanCardTerms  = 120
 )
 
-// buildSegment indexes documents; equal paths must not repeat.
+// fileAt finds a file by its path.
+func (s *segment) fileAt(path string) (int, bool) {
+	return slices.BinarySearchFunc(s.files, path, func(f file, path string) int { return strings.Compare(f.path, path) })
+}
+
+// buildSegment indexes documents, which are in the order of their paths; equal paths
+// must not repeat.
 func buildSegment(docs []Document, keepText bool, aside func()) *segment {
-	s := &segment{paths: make(map[string]uint32, len(docs))}
+	s := &segment{}
 	text, card := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanCardTerms)
 	var a token.Analyzer
 	for i := range docs {
@@ -196,7 +203,6 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 	s.addCard(d, &f, card)
 	card.endDocument(id)
 	f.refs, f.imports = usedNames(syn)
-	s.paths[d.Path] = id
 	s.files = append(s.files, f)
 }
 

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -59,6 +60,7 @@ func (s *Snapshot) Similar(text, except string, k int) []Passage {
 		}
 	})
 	best()
+	runtime.KeepAlive(s)
 	return found
 }
 

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 	}
 	// Of equal names, what the rest of the workspace leans on comes first.
 	rank := func(d *Declaration) float32 {
-		if n, ok := s.graph.nodes[d.Path]; ok {
+		if n, ok := s.graph.node(d.Path); ok {
 			return s.graph.rank[n]
 		}
 		return 0
@@ -88,6 +89,7 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(rank(&b), rank(&a)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Container, b.Container))
 	})
+	runtime.KeepAlive(s)
 	return slices.Clip(found[:min(limit, len(found))])
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/index/store"
+	"quarry/retrieval/live"
 )
 
 func (a *app) indexCommand() *cobra.Command {
@@ -92,6 +94,9 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
+	if err := keepSnapshot(ctx, x, dir); err != nil {
+		return err
+	}
 	end, err := a.embed(ctx, x, bar, embed)
 	defer end()
 	if err != nil {
@@ -114,6 +119,19 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	fmt.Fprintln(a.Stdout)
 	a.printIndex(st)
 	return nil
+}
+
+// keepSnapshot leaves what searches know beside the index, so that the next process
+// begins with it.
+func keepSnapshot(ctx context.Context, x *index.Index, dir string) error {
+	w := live.Follow(x, filepath.Base(dir), nil)
+	defer w.Close()
+	if err := w.CatchUp(ctx); err != nil {
+		return err
+	}
+	w.Keep(ctx)
+	w.Close()
+	return x.Store().Fold(ctx)
 }
 
 // printIndex writes what an index holds and what it leaves out.

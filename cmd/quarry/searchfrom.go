@@ -37,7 +37,7 @@ type searchable interface {
 func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from searchable, closed func() error, err error) {
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	x, err := index.Open(index.Config{
-		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show,
+		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Brief: true,
 		Tell: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
 	if err != nil {
@@ -45,23 +45,21 @@ func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from s
 		from, err := scanned(ctx, root)
 		return from, func() error { return nil }, err
 	}
+	w := live.Follow(x, filepath.Base(root), nil) // it is ready while the folder is compared
 	err = x.Settle(ctx)
 	bar.end()
-	if err != nil {
-		return nil, nil, errors.Join(err, x.Close())
-	}
 	end := func() {}
-	if meaning {
+	if meaning && err == nil {
 		end = a.useVectors(ctx, x)
 	}
-	w := live.Follow(x, filepath.Base(root), nil)
 	closed = func() error {
+		w.Keep(ctx) // for the next one, if there was nothing to begin with
 		w.Close()
 		err := x.Close()
 		end()
 		return err
 	}
-	if err := w.Ready(ctx); err != nil {
+	if err := errors.Join(err, w.CatchUp(ctx)); err != nil {
 		return nil, nil, errors.Join(err, closed())
 	}
 	return w, closed, nil

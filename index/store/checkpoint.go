@@ -30,6 +30,20 @@ func (s *Store) LogIsLong() bool {
 	return err == nil && info.Size() > longLog
 }
 
+// Fold moves all of a long log into the database and cuts it, for a command that wrote
+// much and whose user sees that it is at work.
+func (s *Store) Fold(ctx context.Context) error {
+	if !s.LogIsLong() {
+		return nil
+	}
+	s.moving.Lock()
+	defer s.moving.Unlock()
+	if _, err := s.reads.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return fmt.Errorf("tidy the index: %w", classify(err))
+	}
+	return nil
+}
+
 // keepLog opens a connection that lets the others close without moving the log, for a
 // process that is to end at once: the last one to close moves all of it, whatever that
 // takes, unless it may not write. The next process finds the log where it is, and its

@@ -5,6 +5,32 @@ import (
 	"database/sql"
 )
 
+// FileLinks answers every pair of files that an edge joins, by their paths, all files,
+// and the generation of that state.
+func (s *Store) FileLinks(ctx context.Context, fn func(from, to string, kind EdgeKind, weight float32)) (files map[int64]string, generation int64, err error) {
+	files = map[int64]string{}
+	err = s.snapshot(ctx, "read the edges", func(tx *sql.Tx) error {
+		var err error
+		if generation, err = readGeneration(ctx, tx); err != nil {
+			return err
+		}
+		err = each(ctx, tx, func(rows *sql.Rows) error {
+			var id int64
+			var path string
+			err := rows.Scan(&id, &path)
+			files[id] = path
+			return err
+		}, "SELECT id, path FROM files")
+		if err != nil || fn == nil {
+			return err
+		}
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			return scanLink(rows, func(l Link) { fn(files[l.From], files[l.To], l.Kind, l.Weight) })
+		}, "SELECT src, dst, kind, weight FROM edges")
+	})
+	return files, generation, err
+}
+
 // Links calls fn with every pair of files that an edge joins.
 func (s *Store) Links(ctx context.Context, fn func(Link)) error {
 	return s.snapshot(ctx, "read the edges", func(tx *sql.Tx) error {

@@ -6,6 +6,7 @@ package live
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/index"
@@ -26,9 +27,20 @@ type Workspace struct {
 	done   sync.WaitGroup // the following goroutine
 	ready  chan struct{}  // closed when all of the index was read once
 
+	// relinkDue: files changed, or were indexed, since the graph was read.
+	relinkDue atomic.Bool
+	usable    atomic.Bool // the file that is kept, if there is one, is of this database
+	tidying   sync.Mutex
+	next      time.Time // when the graph may be read again; guarded by tidying
+
 	mu      sync.Mutex
 	told    index.Position // all up to it can be searched; guarded by mu
-	further chan struct{}  // closed and renewed when told changes; guarded by mu
+	further chan struct{}  // closed and renewed when told or learned changes; guarded by mu
+	// learned is what observe was told of, where that is not what searches know; guarded by
+	// mu.
+	learned index.Position
+	learns  bool
+	changed int // files that changed since the snapshot; guarded by mu
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
@@ -49,6 +61,7 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 		further: make(chan struct{}),
 	}
 	w.done.Go(func() { w.follow(ctx, observe) })
+	w.done.Go(func() { w.keep(ctx) })
 	return w
 }
 
@@ -75,9 +88,9 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		}
 		for w.source.IsCurrent(now) {
 			w.mu.Lock()
-			told, further := w.told, w.further
+			all, further := w.told.Reached(now) && (!w.learns || w.learned.Reached(now)), w.further
 			w.mu.Unlock()
-			if told.Reached(now) {
+			if all {
 				return nil
 			}
 			select {
@@ -89,8 +102,19 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 	}
 }
 
-// Behind answers whether the index holds what searches, or observe, were not told of
-// yet. A failed read of the index says no: what is wrong with it is told elsewhere.
+// Learning answers whether the index holds what observe was not told of yet.
+func (w *Workspace) Learning(ctx context.Context) bool {
+	now, err := w.source.Position(ctx)
+	if err != nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.learns && !w.learned.Reached(now)
+}
+
+// Behind answers whether the index holds what searches were not told of yet. A failed
+// read of the index says no: what is wrong with it is told elsewhere.
 func (w *Workspace) Behind(ctx context.Context) bool {
 	now, err := w.source.Position(ctx)
 	if err != nil {
@@ -123,68 +147,123 @@ const relinkAfter = 64
 const retryAfter = time.Second
 
 func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []index.Update)) {
+	feed, ready, changed := w.source.Follow(), w.ready, relinkAfter
+	if known, ok := w.restore(ctx); ok {
+		feed, changed = w.source.FollowFrom(known), 0
+		learns := observe != nil
+		if learns { // it knows nothing from before
+			told := observe
+			w.done.Go(func() { w.learn(ctx, told) })
+			observe = nil
+		}
+		w.mu.Lock()
+		w.learns = learns
+		w.mu.Unlock()
+		w.reached(feed.Position())
+		close(ready)
+		ready = nil
+	}
 	index.Background()
-	feed := w.source.Follow()
-	ready, changed := w.ready, relinkAfter
-	// paths are those of the files met, by id; a file that went stays, since no
-	// edge names it any more.
-	paths := map[int64]string{}
 	for {
-		updates, caught, err := feed.Next(ctx)
+		updates, caught, err := next(ctx, feed)
 		if err != nil {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(retryAfter):
-				continue
-			}
+			return
 		}
 		changes := make([]retrieval.Change, len(updates))
 		for i := range updates {
 			changes[i] = change(&updates[i])
-			if f := updates[i].File; f != nil {
-				paths[f.ID] = f.Path
-			}
 		}
 		w.Search.Apply(changes)
-		if observe != nil && len(updates) > 0 {
-			observe(ctx, updates)
+		if len(updates) > 0 {
+			w.relinkDue.Store(true)
+			if observe != nil {
+				observe(ctx, updates)
+			}
 		}
 		changed += len(changes)
+		w.addChanged(len(changes))
 		if !caught {
 			continue
 		}
-		if changed >= relinkAfter && w.relink(ctx, paths) == nil {
+		if changed >= relinkAfter && w.relink(ctx) == nil {
 			changed = 0
 		}
 		if ready != nil {
 			close(ready)
 			ready = nil
 		}
-		w.mu.Lock()
-		w.told = feed.Position()
-		close(w.further)
-		w.further = make(chan struct{})
-		w.mu.Unlock()
+		w.reached(feed.Position())
 	}
 }
 
-// relink reads the resolved references between files, whose paths are given by
-// id.
-func (w *Workspace) relink(ctx context.Context, paths map[int64]string) error {
-	s := w.source.Store()
+// next is feed.Next, which is asked again after a failure until ctx is done.
+func next(ctx context.Context, feed *index.Feed) ([]index.Update, bool, error) {
+	for {
+		updates, caught, err := feed.Next(ctx)
+		if err == nil {
+			return updates, caught, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+// reached notes what searches know by now.
+func (w *Workspace) reached(p index.Position) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = p
+	close(w.further)
+	w.further = make(chan struct{})
+}
+
+func (w *Workspace) addChanged(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changed += n
+}
+
+// learn tells observe of everything in the index, where searches had it ready-made.
+func (w *Workspace) learn(ctx context.Context, observe func(context.Context, []index.Update)) {
+	index.Background()
+	feed := w.source.Follow()
+	for {
+		updates, caught, err := next(ctx, feed)
+		if err != nil {
+			return
+		}
+		if len(updates) > 0 {
+			observe(ctx, updates)
+		}
+		if caught {
+			w.mu.Lock()
+			w.learned = feed.Position()
+			close(w.further)
+			w.further = make(chan struct{})
+			w.mu.Unlock()
+		}
+	}
+}
+
+// relink reads the resolved references between files.
+func (w *Workspace) relink(ctx context.Context) error {
+	w.relinkDue.Store(false)
 	var links []retrieval.Link
-	err := s.Links(ctx, func(l store.Link) {
-		weight := l.Weight
-		if l.Kind == store.EdgeImport {
+	_, _, err := w.source.Store().FileLinks(ctx, func(from, to string, kind store.EdgeKind, weight float32) {
+		if kind == store.EdgeImport {
 			weight *= importWeight
 		}
-		links = append(links, retrieval.Link{From: paths[l.From], To: paths[l.To], Weight: weight})
+		links = append(links, retrieval.Link{From: from, To: to, Weight: weight})
 	})
-	if err == nil {
-		w.Search.SetLinks(links)
+	if err != nil {
+		w.relinkDue.Store(true)
+		return err
 	}
-	return err
+	w.Search.SetLinks(links)
+	return nil
 }
 
 // importWeight is what an import counts against one use of a name.

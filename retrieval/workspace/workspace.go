@@ -358,7 +358,7 @@ func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 		if err != nil {
 			return nil, err
 		}
-		if st.Learning = f.warm.Behind(ctx); st.Learning {
+		if st.Learning = f.warm.Behind(ctx) || f.warm.Learning(ctx); st.Learning {
 			now := index.Learning
 			if !f.warm.IsReady() {
 				now = index.Loading

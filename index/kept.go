@@ -1,0 +1,78 @@
+package index
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"quarry/index/store"
+)
+
+// What searches know can be kept in a file beside the database, by whoever follows the
+// index: it belongs to one database, by its identity, and to one generation of that.
+
+// identity is where a database has what tells it from all others.
+const identity = "identity"
+
+// identify gives a database its identity. Without one, as on a full disk, nothing is kept
+// beside it.
+func identify(s *store.Store) error {
+	id, err := s.Meta(context.Background(), identity)
+	if err == nil && id == "" {
+		err = s.PutMeta(identity, rand.Text())
+	}
+	return err
+}
+
+// Identity tells the database that Store answers now from all others; "" if it has none.
+func (x *Index) Identity(ctx context.Context) (string, *store.Store, error) {
+	s := x.Store()
+	id, err := s.Meta(ctx, identity)
+	return id, s, err
+}
+
+// KeptPath is where what searches know is kept, "" if the index is in memory.
+func (x *Index) KeptPath() string {
+	if x.Store().InMemory() {
+		return ""
+	}
+	return filepath.Join(x.state.dir, keptName)
+}
+
+const keptName = "snapshot"
+
+// Logger takes what an operator wants to know of the index.
+func (x *Index) Logger() *slog.Logger { return x.cfg.Log }
+
+// MayKeep answers whether this process may write what is kept: it writes the database.
+func (x *Index) MayKeep() bool { return x.isOwner() && x.KeptPath() != "" }
+
+// forgetKept removes what is kept: words of what the rules leave out from now on may be
+// in it.
+func (x *Index) forgetKept() {
+	if x.state.dir != "" {
+		_ = os.Remove(filepath.Join(x.state.dir, keptName)) // mostly it is not there
+	}
+}
+
+// Known is what a follower of the index knows from before.
+type Known struct {
+	// Store and Generation are the database and the state of it that is known.
+	Store      *store.Store
+	Generation int64
+	// Files are those that are known, by id.
+	Files map[int64]string
+}
+
+// FollowFrom is Follow for who knows a state of the index already.
+func (x *Index) FollowFrom(k Known) *Feed {
+	f := x.Follow()
+	f.store, f.from, f.paths = k.Store, k.Generation, k.Files
+	f.told = Position{f.store, f.from}
+	return f
+}
+
+// Generation is the state of the database that all told of by Next was told up to.
+func (p Position) Generation() int64 { return p.generation }

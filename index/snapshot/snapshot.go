@@ -1,0 +1,245 @@
+// Package snapshot keeps what a search needs ready-made in one file beside the
+// database, so that a new process maps it instead of reading the database. It knows
+// sections of bytes and not what they mean: package retrieval writes and reads those.
+//
+// # The file
+//
+// All numbers are little-endian. A header of 64 bytes:
+//
+//	 0  8 bytes   "QUARRYSN"
+//	 8  uint32    version of the format, 1
+//	12  uint32    version of what the sections mean, the caller's
+//	16  uint64    length of the file
+//	24  uint32    number of sections
+//	28  uint32    CRC-32C of the table
+//	32  28 bytes  zeros
+//	60  uint32    CRC-32C of all before
+//
+// Then the table, 24 bytes a section: uint64 offset, uint64 length, uint32 CRC-32C of
+// the section, uint32 zeros. Then the sections, each at a multiple of 64 bytes.
+//
+// A file is written whole under another name, made durable, and then renamed over the
+// one before; so whatever the moment a process dies at, there is the old file, the new
+// one, or none. It is never changed. Open believes nothing that it has not checked: a
+// file of another version, or of which a byte is not what it was, is ErrUnusable, and
+// the caller makes it anew from the database.
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// ErrUnusable says that there is a file and it cannot be used.
+var ErrUnusable = errors.New("the snapshot cannot be used")
+
+const (
+	magic      = "QUARRYSN"
+	format     = 1
+	headerSize = 64
+	entrySize  = 24
+	alignment  = 64
+	unfinished = ".new-"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Write makes the file at path of sections, over the one there is. version is that of
+// what the sections mean.
+func Write(path string, version uint32, sections [][]byte) (err error) {
+	// What a writer that was killed has left; there is one writer at a time.
+	if left, err := filepath.Glob(path + unfinished + "*"); err == nil {
+		for _, name := range left {
+			_ = os.Remove(name) // it takes room, and is in nobody's way
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+unfinished+"*") // for this user alone
+	if err != nil {
+		return fmt.Errorf("write the snapshot: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("write the snapshot: %w", err), os.Remove(f.Name()))
+		}
+	}()
+	err = write(f, version, sections)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// syncFolder makes a rename durable. Where that fails the next start finds the old file,
+// or none: both are sound.
+func syncFolder(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+func write(f io.Writer, version uint32, sections [][]byte) error {
+	table := make([]byte, entrySize*len(sections))
+	at := aligned(headerSize + len(table))
+	for i, s := range sections {
+		entry := table[entrySize*i:]
+		binary.LittleEndian.PutUint64(entry, uint64(at))
+		binary.LittleEndian.PutUint64(entry[8:], uint64(len(s)))
+		binary.LittleEndian.PutUint32(entry[16:], crc32.Checksum(s, castagnoli))
+		at = aligned(at + len(s))
+	}
+	header := make([]byte, headerSize)
+	copy(header, magic)
+	binary.LittleEndian.PutUint32(header[8:], format)
+	binary.LittleEndian.PutUint32(header[12:], version)
+	binary.LittleEndian.PutUint64(header[16:], uint64(at))
+	binary.LittleEndian.PutUint32(header[24:], uint32(len(sections)))
+	binary.LittleEndian.PutUint32(header[28:], crc32.Checksum(table, castagnoli))
+	binary.LittleEndian.PutUint32(header[60:], crc32.Checksum(header[:60], castagnoli))
+	var zeros [alignment]byte
+	for _, part := range append([][]byte{append(header, table...)}, sections...) {
+		if _, err := f.Write(part); err != nil {
+			return err
+		}
+		if _, err := f.Write(zeros[:aligned(len(part))-len(part)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
+
+// File is an open snapshot.
+type File struct {
+	// Sections are as they were written. They lie in the mapped file: who keeps any of
+	// them keeps the File, too, and nothing writes to them.
+	Sections [][]byte
+}
+
+// Open maps the file at path and checks all of it. The error is fs.ErrNotExist if there
+// is none, and ErrUnusable if it is not one of this version, or damaged.
+func Open(path string, version uint32) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() < headerSize || info.Size() != int64(int(info.Size())) {
+		return nil, fmt.Errorf("%w: it is no file of at least %d bytes", ErrUnusable, headerSize)
+	}
+	data, release, err := load(f, int(info.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("open the snapshot: %w", err)
+	}
+	s := &File{}
+	if s.Sections, err = sectionsOf(data, version); err == nil {
+		err = check(f, data, s.Sections)
+	}
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	runtime.AddCleanup(s, func(release func() error) { _ = release() }, release)
+	return s, nil
+}
+
+// sectionsOf reads header and table.
+func sectionsOf(data []byte, version uint32) ([][]byte, error) {
+	header := data[:headerSize]
+	switch {
+	case string(header[:8]) != magic, binary.LittleEndian.Uint32(header[60:]) != crc32.Checksum(header[:60], castagnoli):
+		return nil, fmt.Errorf("%w: its header is damaged", ErrUnusable)
+	case binary.LittleEndian.Uint32(header[8:]) != format, binary.LittleEndian.Uint32(header[12:]) != version:
+		return nil, fmt.Errorf("%w: another quarry wrote it", ErrUnusable)
+	case binary.LittleEndian.Uint64(header[16:]) != uint64(len(data)):
+		return nil, fmt.Errorf("%w: it has %d bytes", ErrUnusable, len(data))
+	}
+	n := int(binary.LittleEndian.Uint32(header[24:]))
+	if n > (len(data)-headerSize)/entrySize {
+		return nil, fmt.Errorf("%w: its table is damaged", ErrUnusable)
+	}
+	table := data[headerSize : headerSize+entrySize*n]
+	if crc32.Checksum(table, castagnoli) != binary.LittleEndian.Uint32(header[28:]) {
+		return nil, fmt.Errorf("%w: its table is damaged", ErrUnusable)
+	}
+	sections := make([][]byte, n)
+	for i := range sections {
+		entry := table[entrySize*i:]
+		at, length := binary.LittleEndian.Uint64(entry), binary.LittleEndian.Uint64(entry[8:])
+		if at%alignment != 0 || at > uint64(len(data)) || length > uint64(len(data))-at {
+			return nil, fmt.Errorf("%w: section %d is out of place", ErrUnusable, i)
+		}
+		sections[i] = data[at : at+length : at+length]
+	}
+	return sections, nil
+}
+
+// checkPiece is how much of a file is read at once to be checked.
+const checkPiece = 1 << 20
+
+// check compares the sections with their checksums. It reads the file rather than what
+// is mapped: what no search touches is not to count as the process's memory.
+func check(f io.ReaderAt, data []byte, sections [][]byte) error {
+	var (
+		wait    sync.WaitGroup
+		mu      sync.Mutex // guards next and failure
+		next    int
+		failure error
+	)
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1, next <= len(sections) && failure == nil
+	}
+	for range min(2, len(sections)) {
+		wait.Go(func() {
+			piece := make([]byte, checkPiece)
+			for i, ok := take(); ok; i, ok = take() {
+				if err := checkSection(f, data, i, piece); err != nil {
+					mu.Lock()
+					failure = err
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return failure
+}
+
+func checkSection(f io.ReaderAt, data []byte, i int, piece []byte) error {
+	entry := data[headerSize+entrySize*i:]
+	at, left := int64(binary.LittleEndian.Uint64(entry)), int(binary.LittleEndian.Uint64(entry[8:]))
+	sum := uint32(0)
+	for left > 0 {
+		part := piece[:min(left, len(piece))]
+		if _, err := f.ReadAt(part, at); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
+		sum = crc32.Update(sum, castagnoli, part)
+		at, left = at+int64(len(part)), left-len(part)
+	}
+	if sum != binary.LittleEndian.Uint32(entry[16:]) {
+		return fmt.Errorf("%w: section %d is damaged", ErrUnusable, i)
+	}
+	return nil
+}

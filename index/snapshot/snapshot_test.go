@@ -1,0 +1,103 @@
+package snapshot
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+var parts = [][]byte{[]byte("postings"), {}, bytes.Repeat([]byte("trigram "), 300_000), []byte("names")}
+
+func written(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "snapshot")
+	if err := Write(path, 7, parts); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	path := written(t)
+	f, err := Open(path, 7)
+	if err != nil || !slices.EqualFunc(f.Sections, parts, bytes.Equal) {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	// Who has the old one open keeps it while another takes its place.
+	if err := Write(path, 7, [][]byte{[]byte("newer")}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(f.Sections, parts, bytes.Equal) {
+		t.Error("an open snapshot changed")
+	}
+	if newer, err := Open(path, 7); err != nil || string(newer.Sections[0]) != "newer" {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 1 {
+		t.Errorf("left over: %v, %v", list, err)
+	}
+}
+
+func TestWhatCannotBeUsedIsNoticed(t *testing.T) {
+	if _, err := Open(filepath.Join(t.TempDir(), "none"), 7); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	path := written(t)
+	if _, err := Open(path, 8); !errors.Is(err, ErrUnusable) {
+		t.Errorf("of another version: %v", err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Every byte of header and table, and some of each section.
+	for at := 0; at < len(whole); at++ {
+		if at > headerSize+entrySize*len(parts) && at%(len(whole)/97) != 0 {
+			continue
+		}
+		spoilt := bytes.Clone(whole)
+		spoilt[at] ^= 0x10
+		if err := os.WriteFile(path, spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path, 7)
+		if err == nil && !slices.EqualFunc(f.Sections, parts, bytes.Equal) || err != nil && !errors.Is(err, ErrUnusable) {
+			t.Fatalf("byte %d changed: %v", at, err)
+		}
+	}
+	// A write that was cut short at any of 50 places, which a rename never shows.
+	for n := range 50 {
+		if err := os.WriteFile(path, whole[:n*len(whole)/50], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path, 7); !errors.Is(err, ErrUnusable) {
+			t.Fatalf("cut at %d of 50: %v", n, err)
+		}
+	}
+}
+
+func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
+	path := written(t)
+	if err := os.Mkdir(path+".d", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(path, "not", "a", "folder"), 7, parts); err == nil {
+		t.Error("written into a file")
+	}
+	if err := Write(path+".d", 7, parts); err == nil {
+		t.Error("written over a folder")
+	}
+	if f, err := Open(path, 7); err != nil || !slices.EqualFunc(f.Sections, parts, bytes.Equal) {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 2 {
+		t.Errorf("left over: %v, %v", list, err)
+	}
+}

@@ -1,0 +1,230 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"quarry/index"
+	"quarry/index/snapshot"
+	"quarry/retrieval"
+)
+
+// What searches know is kept in a file beside the database, so that the next process
+// begins with it. Its first sections are the retrieval index; the last says of which
+// database and which state of it, and which id each file has there. What changed since
+// is told by the database's own feed, so the file may be old, and is written anew only
+// when much has changed, by the process that writes the database, at rest.
+
+// keptState is the last section.
+type keptState struct {
+	Identity   string  `json:"identity"`
+	Generation int64   `json:"generation"`
+	Files      []int64 `json:"files"` // ids, in the order of retrieval.Snapshot.Sections
+}
+
+// How much has to change for the file to be worth writing again: each changed file is
+// indexed anew by every process that starts.
+const (
+	keepFiles = 64
+	keepShare = 32 // of all files, as a divisor
+)
+
+// muchMemory is how large an index is, in bytes, for what it took in memory to be worth
+// giving back at once.
+const muchMemory = 8 << 20
+
+// restore begins with what is kept, if there is a file for the present database.
+func (w *Workspace) restore(ctx context.Context) (known index.Known, ok bool) {
+	path := w.source.KeptPath()
+	if path == "" {
+		return known, false
+	}
+	known, err := w.open(ctx, path)
+	switch {
+	case err == nil:
+		return known, true
+	case errors.Is(err, fs.ErrNotExist):
+	default:
+		w.source.Logger().Debug("begin without the snapshot", "file", path, "error", err)
+		if w.source.MayKeep() {
+			_ = os.Remove(path) // another is made
+		}
+	}
+	return known, false
+}
+
+func (w *Workspace) open(ctx context.Context, path string) (known index.Known, err error) {
+	f, err := snapshot.Open(path, retrieval.StoredVersion)
+	if err != nil {
+		return known, err
+	}
+	var state keptState
+	n := len(f.Sections) - 1
+	if err := json.Unmarshal(f.Sections[max(n, 0)], &state); err != nil {
+		return known, err
+	}
+	identity, s, err := w.source.Identity(ctx)
+	if err != nil {
+		return known, err
+	}
+	now, err := s.Load(ctx, []int64{}, nil)
+	switch {
+	case err != nil:
+		return known, err
+	case identity == "" || identity != state.Identity:
+		return known, errors.New("it is of another database")
+	case state.Generation > now:
+		return known, errors.New("the database is older than it") // lost power took commits back
+	}
+	if err := w.Search.Restore(f.Sections[:n], f); err != nil {
+		return known, err
+	}
+	known = index.Known{Store: s, Generation: state.Generation, Files: make(map[int64]string, len(state.Files))}
+	paths := w.Search.Current().Paths()
+	if len(paths) != len(state.Files) {
+		return known, errors.New("it has not an id for each file")
+	}
+	for i, p := range paths {
+		known.Files[state.Files[i]] = p
+	}
+	w.mu.Lock()
+	w.changed = 0
+	w.mu.Unlock()
+	w.usable.Store(true)
+	return known, nil
+}
+
+// keep reads the graph again and writes the file, when there is rest and reason to.
+func (w *Workspace) keep(ctx context.Context) {
+	index.Background()
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for {
+		told, stored := w.Changed(), w.source.Changed()
+		again.Stop()
+		if wait := w.tidy(ctx); wait > 0 {
+			again.Reset(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-told:
+		case <-stored:
+		case <-again.C:
+		}
+	}
+}
+
+// Keep writes the file now if that is due, for commands that end when they have
+// answered. What keeps it from being written is no reason for them to fail.
+func (w *Workspace) Keep(ctx context.Context) {
+	w.tidy(ctx)
+}
+
+// tidy does what is due; the answer is how long to wait for what is put off.
+func (w *Workspace) tidy(ctx context.Context) time.Duration {
+	w.tidying.Lock()
+	defer w.tidying.Unlock()
+	if w.source.Working() || w.Behind(ctx) || w.source.Aside(ctx) != nil {
+		return 0
+	}
+	if wait := time.Until(w.next); wait > 0 && w.relinkDue.Load() {
+		return wait
+	}
+	began := time.Now()
+	if w.relinkDue.Load() && w.relink(ctx) != nil {
+		return 0
+	}
+	if w.isDue() {
+		if err := w.write(ctx); err != nil {
+			w.source.Logger().Debug("write the snapshot", "error", err)
+		}
+	}
+	// Rest is not spent on this more than a small part of the time.
+	w.next = time.Now().Add(20 * time.Since(began))
+	return 0
+}
+
+// isDue answers whether the file is to be written.
+func (w *Workspace) isDue() bool {
+	if !w.source.MayKeep() {
+		return false
+	}
+	_, err := os.Stat(w.source.KeptPath()) // it goes when what is in it must not be kept
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.told != (index.Position{}) &&
+		(err != nil || !w.usable.Load() || w.changed >= max(keepFiles, w.Search.Current().Files()/keepShare))
+}
+
+// errMoved says that the database moved on while the file was written.
+var errMoved = errors.New("the index changed meanwhile")
+
+// write keeps what searches know, and goes on from the file.
+func (w *Workspace) write(ctx context.Context) error {
+	w.mu.Lock()
+	told, changed := w.told, w.changed
+	w.mu.Unlock()
+	now := w.Search.Current()
+	identity, s, err := w.source.Identity(ctx)
+	if err != nil || identity == "" {
+		return err
+	}
+	ids, generation, err := s.FileLinks(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if !w.source.IsCurrent(told) || generation != told.Generation() {
+		return errMoved
+	}
+	sections, paths := now.Sections()
+	byPath := make(map[string]int64, len(ids))
+	for id, p := range ids {
+		byPath[p] = id
+	}
+	state := keptState{Identity: identity, Generation: generation}
+	for _, p := range paths {
+		id, ok := byPath[p]
+		if !ok {
+			return errMoved
+		}
+		state.Files = append(state.Files, id)
+	}
+	if len(paths) != len(ids) {
+		return errMoved // of some files the text is not the record's
+	}
+	last, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	path := w.source.KeptPath()
+	if path == "" || !w.source.MayKeep() {
+		return errMoved
+	}
+	if err := snapshot.Write(path, retrieval.StoredVersion, append(slices.Clone(sections), last)); err != nil {
+		return err
+	}
+	f, err := snapshot.Open(path, retrieval.StoredVersion)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Search.Swap(now, f.Sections[:len(f.Sections)-1], f); err != nil {
+		return err
+	}
+	w.usable.Store(true)
+	w.addChanged(-changed)
+	size := 0
+	for _, s := range sections {
+		size += len(s)
+	}
+	if size >= muchMemory {
+		debug.FreeOSMemory() // what the file is in the place of now, and what making it took
+	}
+	return nil
+}

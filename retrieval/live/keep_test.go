@@ -1,0 +1,209 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"quarry/index"
+	"quarry/retrieval"
+)
+
+// session is one process's life with an index.
+func session(t *testing.T, dir, state string, do func(x *index.Index, w *Workspace)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	x, err := index.Open(index.Config{Dir: dir, StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Follow(x, "sample", nil)
+	defer func() {
+		w.Close()
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := errors.Join(x.Settle(ctx), w.CatchUp(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	do(x, w)
+}
+
+// ask answers some questions, without their timings.
+func ask(t *testing.T, w *Workspace) (list []retrieval.Answer) {
+	t.Helper()
+	for _, q := range []string{"handlers", "Router", "zebras", `"warm zebras"`, "path:server", "dial a router"} {
+		a, err := w.Search.Search(t.Context(), retrieval.Request{Query: retrieval.Parse(q, time.Now())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Timings = retrieval.Timings{}
+		list = append(list, a)
+	}
+	return list
+}
+
+var keptFiles = map[string]string{
+	"server/router.go": "package server\n\n// Router finds handlers.\ntype Router struct{}\n",
+	"server/pool.go":   "package server\n\n// Pool keeps warm zebras.\ntype Pool struct{}\n",
+	"client/client.go": "package client\n\nimport \"sample/server\"\n\nfunc Dial(r *server.Router) {}\n",
+}
+
+// kept makes an index with its snapshot, and answers the snapshot's path and what it is
+// asked.
+func kept(t *testing.T, dir, state string) (path string, want []retrieval.Answer) {
+	t.Helper()
+	for name, text := range keptFiles {
+		write(t, dir, name, text)
+	}
+	session(t, dir, state, func(x *index.Index, w *Workspace) {
+		w.Keep(t.Context())
+		path, want = x.KeptPath(), ask(t, w)
+	})
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+	return path, want
+}
+
+// The next process begins with what was kept, and what changed in between stands on top.
+func TestBeginsWithWhatWasKept(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, want := kept(t, dir, state)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session(t, dir, state, func(_ *index.Index, w *Workspace) {
+		if !w.usable.Load() {
+			t.Error("did not begin with the snapshot")
+		}
+		if got := ask(t, w); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v\nwant %+v", got, want)
+		}
+		w.Keep(t.Context())
+	})
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("written again though nothing changed: %v", err)
+	}
+
+	write(t, dir, "server/pool.go", "package server\n\n// Pool keeps cold giraffes.\ntype Pool struct{}\n")
+	write(t, dir, "new.go", "package sample\n\nfunc Lemur() {}\n")
+	if err := os.Remove(filepath.Join(dir, "client", "client.go")); err != nil {
+		t.Fatal(err)
+	}
+	session(t, dir, state, func(_ *index.Index, w *Workspace) {
+		eventually(t, w, "zebras")
+		eventually(t, w, "giraffes", "server/pool.go")
+		eventually(t, w, "Lemur", "new.go")
+		eventually(t, w, "Dial")
+		if found := w.Search.Current().Declared("Dial", nil, 5); len(found) != 0 {
+			t.Errorf("of a file that is gone: %+v", found)
+		}
+	})
+}
+
+// What cannot be used is noticed and made anew, and answers are right meanwhile.
+func TestSpoiltSnapshotIsMadeAnew(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"gone": func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"damaged": func(t *testing.T, path string) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[len(b)/2] ^= 1
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"cut": func(t *testing.T, path string) {
+			if err := os.Truncate(path, 100); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"of another database": func(t *testing.T, path string) {
+			other, _ := kept(t, t.TempDir(), t.TempDir())
+			if err := os.Rename(other, path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a folder": func(t *testing.T, path string) {
+			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			path, want := kept(t, dir, state)
+			spoil(t, path)
+			session(t, dir, state, func(_ *index.Index, w *Workspace) {
+				if got := ask(t, w); !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v\nwant %+v", got, want)
+				}
+				w.Keep(t.Context())
+			})
+			session(t, dir, state, func(_ *index.Index, w *Workspace) {
+				if got := ask(t, w); !w.usable.Load() || !reflect.DeepEqual(got, want) {
+					t.Errorf("not made anew: %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// Two processes share one snapshot; the one that only reads writes none.
+func TestTwoProcessesShareASnapshot(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, want := kept(t, dir, state)
+	session(t, dir, state, func(_ *index.Index, first *Workspace) {
+		session(t, dir, state, func(x *index.Index, second *Workspace) {
+			if got := ask(t, second); !second.usable.Load() || !reflect.DeepEqual(got, want) {
+				t.Errorf("the second: %+v", got)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			second.Keep(t.Context())
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a process that only reads wrote: %v", err)
+			}
+			if got := ask(t, second); !reflect.DeepEqual(got, want) {
+				t.Errorf("after the file went: %+v", got)
+			}
+		})
+		first.Keep(t.Context())
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What the rules leave out from now on is not in the file either.
+func TestSnapshotForgetsWhatIsExcluded(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, _ := kept(t, dir, state)
+	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("zebra")) {
+		t.Fatal("the word is not there to begin with", err)
+	}
+	write(t, dir, ".quarryignore", "server/pool.go\n")
+	session(t, dir, state, func(_ *index.Index, w *Workspace) {
+		eventually(t, w, "zebras")
+		w.Keep(t.Context())
+	})
+	if b, err := os.ReadFile(path); err != nil || bytes.Contains(b, []byte("zebra")) || bytes.Contains(b, []byte("pool.go")) {
+		t.Error("what is excluded is kept", err)
+	}
+}

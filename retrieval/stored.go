@@ -1,0 +1,247 @@
+package retrieval
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unsafe"
+
+	"quarry/index/syntax"
+)
+
+// An index can be kept in a file and be searched from there: Sections makes the bytes,
+// Restore begins with them, and Swap puts them in the place of what they were made of.
+// Numbers are in the machine's own order, and the large arrays (postings, trigram sets,
+// keys, graph) are used where they lie, so a search touches what it needs and no more;
+// only names, paths and ranges become objects.
+
+// StoredVersion says what Sections mean. It counts up whenever they, or what indexing a
+// document means, change; an older file is then made anew.
+var StoredVersion = storedVersion()
+
+func storedVersion() uint32 {
+	const version = 1
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return version | 1<<31
+	}
+	return version
+}
+
+// errStored says that sections are not what Sections makes.
+var errStored = errors.New("this is no stored index")
+
+// The sections, in their order.
+const (
+	secStringStarts = iota
+	secStringText
+	secFiles
+	secTrigrams
+	secChunks
+	secDefs
+	secByKey
+	secKeys
+	secTextKeys
+	secByText
+	secText                // and the four behind it
+	secCard  = secText + 5 // and the four behind it
+	secGraph = secCard + 5 // and the five behind it
+	sections = secGraph + 6
+)
+
+// chunkFields and defFields are how many numbers a chunk and a declaration are.
+const (
+	chunkFields = 5
+	defFields   = 6
+)
+
+// raw are the bytes of numbers, and view the numbers in bytes; T has no pointers.
+func raw[T any](list []T) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), len(list)*int(unsafe.Sizeof(list[0])))
+}
+
+func view[T any](b []byte) []T {
+	var zero T
+	if len(b) < int(unsafe.Sizeof(zero)) {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
+}
+
+// stringTable numbers strings.
+type stringTable struct {
+	ids    map[string]uint32
+	starts []uint32
+	text   []byte
+}
+
+func (t *stringTable) id(s string) uint32 {
+	id, ok := t.ids[s]
+	if !ok {
+		id = uint32(len(t.ids))
+		t.ids[s] = id
+		t.text = append(t.text, s...)
+		t.starts = append(t.starts, uint32(len(t.text)))
+	}
+	return id
+}
+
+// Sections are the bytes of a snapshot. Paths are the files it has, in the order in
+// which the caller may keep what belongs to each.
+func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
+	seg := mergeSegments(s.segments, s.dead)
+	stored = make([][]byte, sections)
+	t := stringTable{ids: map[string]uint32{}, starts: []uint32{0}}
+	var files, chunks, defs []uint32
+	var trigrams []uint64
+	for i := range seg.files {
+		f := &seg.files[i]
+		paths = append(paths, f.path)
+		when := uint64(f.modified.UnixNano())
+		files = append(files, t.id(f.path), t.id(f.language), uint32(when), uint32(when>>32), uint32(f.role), t.id(string(f.kind)), t.id(f.words.base),
+			f.firstChunk, f.endChunk, f.firstDef, f.endDef, uint32(len(trigrams)), uint32(len(f.trigrams)))
+		trigrams = append(trigrams, f.trigrams...)
+		for _, words := range [][]string{f.words.stem, f.words.dirs} {
+			files = append(files, uint32(len(words)))
+			for _, w := range words {
+				files = append(files, t.id(w))
+			}
+		}
+	}
+	for i := range seg.chunks {
+		c := &seg.chunks[i]
+		chunks = append(chunks, c.file, c.startLine, c.endLine, t.id(string(c.content)), uint32(c.def))
+	}
+	for i := range seg.defs {
+		d := &seg.defs[i]
+		defs = append(defs, t.id(d.name), t.id(d.key), t.id(d.container), t.id(string(d.kind)), d.file, d.chunk)
+	}
+	g := s.graph
+	nodes := make([]uint32, len(g.paths))
+	for i, p := range g.paths {
+		nodes[i] = t.id(p)
+	}
+	stored[secStringStarts], stored[secStringText] = raw(t.starts), t.text
+	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(chunks), raw(defs)
+	stored[secByKey], stored[secKeys], stored[secTextKeys], stored[secByText] = raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText)
+	for at, p := range map[int]*postings{secText: &seg.text, secCard: &seg.card} {
+		copy(stored[at:], [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)})
+	}
+	copy(stored[secGraph:], [][]byte{raw(nodes), raw(g.starts), raw(g.targets), raw(g.weights), raw(g.rank), raw([]uint64(g.old))})
+	return stored, paths
+}
+
+// restored is what Sections were made of. keep is what the bytes belong to.
+func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
+	defer func() {
+		// The bytes were checked by whoever read them; a fault here is a fault of ours,
+		// and is no reason not to start.
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%w: %v", errStored, cause)
+		}
+	}()
+	if len(stored) != sections {
+		return nil, nil, fmt.Errorf("%w: it has %d sections", errStored, len(stored))
+	}
+	// Names leave with answers and may outlive what they were read from.
+	text := string(stored[secStringText])
+	starts := view[uint32](stored[secStringStarts])
+	str := func(id uint32) string { return text[starts[id]:starts[id+1]] }
+
+	seg = &segment{keep: keep}
+	trigrams := view[uint64](stored[secTrigrams])
+	for rest := view[uint32](stored[secFiles]); len(rest) > 0; {
+		f := file{
+			path: str(rest[0]), language: str(rest[1]), modified: time.Unix(0, int64(uint64(rest[2])|uint64(rest[3])<<32)),
+			role: role(rest[4]), kind: Type(str(rest[5])), words: pathWords{base: str(rest[6])},
+			firstChunk: rest[7], endChunk: rest[8], firstDef: rest[9], endDef: rest[10],
+			trigrams: trigramSet(trigrams[rest[11] : rest[11]+rest[12]]),
+		}
+		rest = rest[13:]
+		for _, words := range []*[]string{&f.words.stem, &f.words.dirs} {
+			n := rest[0]
+			for _, id := range rest[1 : 1+n] {
+				*words = append(*words, str(id))
+			}
+			rest = rest[1+n:]
+		}
+		seg.files = append(seg.files, f)
+	}
+	numbers := view[uint32](stored[secChunks])
+	seg.chunks = make([]chunk, len(numbers)/chunkFields)
+	for i := range seg.chunks {
+		n := numbers[chunkFields*i:]
+		seg.chunks[i] = chunk{file: n[0], startLine: n[1], endLine: n[2], content: syntax.Content(str(n[3])), def: int32(n[4])}
+	}
+	numbers = view[uint32](stored[secDefs])
+	seg.defs = make([]def, len(numbers)/defFields)
+	for i := range seg.defs {
+		n := numbers[defFields*i:]
+		seg.defs[i] = def{name: str(n[0]), key: str(n[1]), container: str(n[2]), kind: syntax.Kind(str(n[3])), file: n[4], chunk: n[5]}
+	}
+	seg.byKey, seg.keys = view[uint32](stored[secByKey]), view[nameKey](stored[secKeys])
+	seg.textKeys, seg.byText = view[Key](stored[secTextKeys]), view[uint32](stored[secByText])
+	for at, p := range map[int]*postings{secText: &seg.text, secCard: &seg.card} {
+		p.terms = terms{starts: view[uint32](stored[at]), text: stored[at+1]}
+		p.starts, p.docs, p.impacts = view[uint32](stored[at+2]), view[uint32](stored[at+3]), view[uint16](stored[at+4])
+	}
+	nodes := view[uint32](stored[secGraph])
+	g = &graph{
+		keep: keep, paths: make([]string, len(nodes)), starts: view[uint32](stored[secGraph+1]), targets: view[uint32](stored[secGraph+2]),
+		weights: view[float32](stored[secGraph+3]), rank: view[float32](stored[secGraph+4]), old: bitset(view[uint64](stored[secGraph+5])),
+	}
+	for i, id := range nodes {
+		g.paths[i] = str(id)
+	}
+	return seg, g, nil
+}
+
+// Restore begins with what Sections made; ix is empty. keep is what the bytes belong to;
+// they are not changed as long as it is held. Links are not known until SetLinks; until
+// then the graph is the stored one.
+func (ix *Index) Restore(stored [][]byte, keep any) error {
+	seg, g, err := restored(stored, keep)
+	if err != nil {
+		return err
+	}
+	ix.applying.Lock()
+	defer ix.applying.Unlock()
+	ix.fixed = true
+	ix.current.Store(newSnapshot([]*segment{seg}, []bitset{nil}, g, ix.current.Load().Generation+1))
+	return nil
+}
+
+// Swap puts stored sections, which were made of the snapshot old, in the place of what
+// they were made of; what changed since stays on top. ok is false if old was merged with
+// something newer meanwhile, and nothing was done.
+func (ix *Index) Swap(old *Snapshot, stored [][]byte, keep any) (ok bool, err error) {
+	seg, g, err := restored(stored, keep)
+	if err != nil {
+		return false, err
+	}
+	ix.applying.Lock()
+	defer ix.applying.Unlock()
+	now, n := ix.current.Load(), len(old.segments)
+	if len(now.segments) < n || !slices.Equal(now.segments[:n], old.segments) {
+		return false, nil
+	}
+	dead := bitset(nil)
+	for k, before := range old.segments {
+		for i := range before.files {
+			if now.dead[k].has(i) && !old.dead[k].has(i) {
+				if at, found := seg.fileAt(before.files[i].path); found {
+					dead = dead.with(at)
+				}
+			}
+		}
+	}
+	if now.graph != old.graph {
+		g = now.graph
+	}
+	ix.current.Store(newSnapshot(append([]*segment{seg}, now.segments[n:]...), append([]bitset{dead}, now.dead[n:]...), g, now.Generation+1))
+	return true, nil
+}

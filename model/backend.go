@@ -86,6 +86,8 @@ type facts struct {
 	hybrid bool
 	family string
 	quant  string
+	// parameters is how many the model has, 0 if not said.
+	parameters float64
 }
 
 // placement is how a model is in memory.

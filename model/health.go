@@ -219,6 +219,7 @@ func (rt *Runtime) probe(trusted bool) State {
 		return fail(err)
 	}
 	rt.trained.Store(int64(about.context))
+	rt.parameters.Store(int64(about.parameters))
 	st.Warning = rt.warning(about)
 	if !trusted {
 		rt.metrics.forgetPrompt()
@@ -236,6 +237,14 @@ func (rt *Runtime) probe(trusted bool) State {
 	}
 	st.Phase = Ready
 	return st
+}
+
+// Small reports whether the model is known to have so few parameters that it is asked
+// for less at once.
+func (rt *Runtime) Small() bool {
+	const small = 4e9
+	n := rt.parameters.Load()
+	return n > 0 && n <= small
 }
 
 func (rt *Runtime) warning(about facts) string {

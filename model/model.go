@@ -116,6 +116,7 @@ type Runtime struct {
 	mayBeStuck atomic.Bool
 	lastAsked  atomic.Int64           // when the model was last asked, in Unix nanoseconds
 	family     atomic.Pointer[Family] // that of the model, nil while not known
+	parameters atomic.Int64           // of the model; 0 if not known
 	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 
 	scheduler scheduler

@@ -127,6 +127,7 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	if n, ok := show.ModelInfo[arch+".context_length"].(float64); ok {
 		f.context = int(n)
 	}
+	f.parameters, _ = show.ModelInfo["general.parameter_count"].(float64)
 	f.hybrid = strings.Contains(arch, "hybrid")
 	for key := range show.ModelInfo {
 		f.hybrid = f.hybrid || strings.Contains(key, ".ssm.")

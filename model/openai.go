@@ -52,7 +52,8 @@ type openAIModel struct {
 	ID      string `json:"id"`
 	Context int    `json:"max_model_len"` // vLLM
 	Meta    struct {
-		Context int `json:"n_ctx_train"` // llama.cpp
+		Context    int     `json:"n_ctx_train"` // llama.cpp
+		Parameters float64 `json:"n_params"`
 	} `json:"meta"`
 }
 
@@ -83,7 +84,7 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	var names []string
 	for _, m := range list {
 		if m.ID == c.model || m.ID == c.model+":latest" { // Ollama's way to say it
-			return facts{context: max(m.Context, m.Meta.Context)}, nil
+			return facts{context: max(m.Context, m.Meta.Context), parameters: m.Meta.Parameters}, nil
 		}
 		names = append(names, m.ID)
 	}

@@ -238,3 +238,16 @@ func TestRealOpenAI(t *testing.T) {
 		t.Errorf("%d dimensions, %v", len(v), err)
 	}
 }
+
+// Both kinds of server say how many parameters a model has, or do not.
+func TestSmall(t *testing.T) {
+	for name, opt := range map[string]func(string) model.Options{"ollama": options, "openai": openAIOptions} {
+		for parameters, want := range map[float64]bool{0: false, 1.5e9: true, 3.4e9: true, 8e9: false} {
+			s := modeltest.NewServer(t)
+			s.SetModels(modeltest.Model{Name: "granite4:micro", Parameters: parameters})
+			if got := ready(t, opt(s.URL)).Small(); got != want {
+				t.Errorf("%s, %g parameters: small is %v", name, parameters, got)
+			}
+		}
+	}
+}

@@ -45,6 +45,9 @@ type Options struct {
 	Temperature float64
 	// Time bounds the whole, two minutes if 0.
 	Time time.Duration
+	// Choose has the model choose between pieces of evidence instead of looking
+	// things up and citing them itself, which small models cannot do.
+	Choose bool
 }
 
 // Assistant answers questions. It is safe for concurrent use.
@@ -95,6 +98,9 @@ var prompts = prompt.Templates(promptFiles, "prompts")
 
 // Ask answers a question. It fails if ctx ends or the model cannot be asked.
 func (a *Assistant) Ask(ctx context.Context, q agent.Question, w Watch) (Report, error) {
+	if a.opts.Choose {
+		return a.choose(ctx, q, w)
+	}
 	begin := time.Now()
 	opening, quoted := a.opening(q)
 	seen := loop.NewEvidence(quoted...)

@@ -60,7 +60,8 @@ const (
 type world struct {
 	texts map[string]string
 	calls []string
-	empty bool // nothing is found
+	empty bool             // nothing is found
+	also  []map[string]any // found besides
 }
 
 func newWorld() *world {
@@ -94,7 +95,7 @@ func (w *world) Call(_ context.Context, name string, args json.RawMessage) agent
 	case w.empty:
 		data = map[string]any{"snippets": []any{}}
 	case name == "retrieve_context":
-		data = map[string]any{"snippets": []map[string]any{{"at": "store/store.go:3-6", "why": "symbol Open", "text": strings.SplitAfterN(storeText, "\n", 3)[2]}}}
+		data = map[string]any{"snippets": append([]map[string]any{{"at": "store/store.go:3-6", "why": "symbol Open", "text": strings.SplitAfterN(storeText, "\n", 3)[2]}}, w.also...)}
 	case name == "read_file":
 		data = map[string]any{"path": "main.go", "start_line": 1, "end_line": 5, "total_lines": 5, "text": mainText}
 	default:

@@ -11,12 +11,13 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/ask"
+	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
 	"quarry/diagnostics/golden"
 )
 
 func (a *app) goldenCommand() *cobra.Command {
-	var suite string
+	var suite, corpus string
 	var only []string
 	var limit time.Duration
 	cmd := &cobra.Command{
@@ -26,13 +27,15 @@ func (a *app) goldenCommand() *cobra.Command {
 complete with a helper of another file) and counts what can be decided without
 reading: changes that apply and parse, places that stand, answers that nothing
 proves. quarry's own suite is testdata/golden.`,
-		Example: "  quarry-eval golden --suite testdata/golden --model granite4:micro",
-		Args:    cobra.NoArgs,
+		Example: `  quarry-eval golden --suite testdata/golden --model granite4:micro
+  quarry-eval golden --suite testdata/questions --corpus /tmp/holes   # questions on real repositories, see testdata/holes/fetch.sh`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.golden(cmd.Context(), suite, only, limit)
+			return a.golden(cmd.Context(), suite, corpus, only, limit)
 		},
 	}
 	cmd.Flags().StringVar(&suite, "suite", "", "`DIR` with tasks.json and workspace")
+	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder a repository, for tasks about those")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "only these tasks, by id or kind")
 	cmd.Flags().DurationVar(&limit, "timeout", 5*time.Minute, "how long a task may take")
 	if err := cmd.MarkFlagRequired("suite"); err != nil {
@@ -41,31 +44,25 @@ proves. quarry's own suite is testdata/golden.`,
 	return cmd
 }
 
-func (a *app) golden(ctx context.Context, dir string, only []string, limit time.Duration) (err error) {
-	suite, err := golden.Load(dir)
+func (a *app) golden(ctx context.Context, dir, corpus string, only []string, limit time.Duration) error {
+	whole, err := golden.Load(dir)
 	if err != nil {
 		return err
 	}
-	c, err := a.Core(ctx, suite.Workspace)
+	whole.Tasks = slices.DeleteFunc(whole.Tasks, func(t golden.Task) bool {
+		return len(only) > 0 && !slices.Contains(only, t.ID) && !slices.Contains(only, string(t.Kind)) && !slices.Contains(only, t.Repository)
+	})
+	suites, err := whole.Split(corpus)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w (--corpus)", cli.ErrUsage, err)
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
 	var outcomes []golden.Outcome
-	for _, t := range suite.Tasks {
-		if len(only) > 0 && !slices.Contains(only, t.ID) && !slices.Contains(only, string(t.Kind)) {
-			continue
-		}
-		out, err := runTask(ctx, c, suite, t, limit)
-		if ctx.Err() != nil { // what there is by now is a report too
-			fmt.Fprintf(a.Stderr, "interrupted: %s and what follows it are left out\n", t.ID)
-			break
-		}
+	for _, suite := range suites {
+		part, err := a.goldenSuite(ctx, suite, limit)
+		outcomes = append(outcomes, part...)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(a.Stderr, progressOf(out))
-		outcomes = append(outcomes, out)
 	}
 	report := golden.Sum(outcomes)
 	if a.JSON {
@@ -73,6 +70,28 @@ func (a *app) golden(ctx context.Context, dir string, only []string, limit time.
 	}
 	_, err = fmt.Fprint(a.Stdout, report.Table())
 	return err
+}
+
+// goldenSuite runs the tasks of one workspace.
+func (a *app) goldenSuite(ctx context.Context, suite golden.Suite, limit time.Duration) (outcomes []golden.Outcome, err error) {
+	c, err := a.Core(ctx, suite.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	for _, t := range suite.Tasks {
+		out, err := runTask(ctx, c, suite, t, limit)
+		if ctx.Err() != nil { // what there is by now is a report too
+			fmt.Fprintf(a.Stderr, "interrupted: %s and what follows it are left out\n", t.ID)
+			break
+		}
+		if err != nil {
+			return outcomes, err
+		}
+		fmt.Fprintln(a.Stderr, progressOf(out))
+		outcomes = append(outcomes, out)
+	}
+	return outcomes, nil
 }
 
 // runTask runs one task within limit; one that takes longer has failed.

@@ -60,3 +60,26 @@ func TestPromptsOfAQuestionOnlyGrow(t *testing.T) {
 		t.Errorf("%d turns, want %d", asked, len(answers))
 	}
 }
+
+// A model with few parameters is asked once, to choose between pieces of evidence,
+// and is offered no tools.
+func TestASmallModelChooses(t *testing.T) {
+	server := modeltest.NewServer(t)
+	server.SetModels(modeltest.Model{Name: modeltest.DefaultModel, Parameters: 1.5e9})
+	asked := 0
+	server.Script(func(r modeltest.Request) modeltest.Answer {
+		if r.NumPredict() == 1 || !strings.Contains(r.Prompt, "<|start_of_role|>") {
+			return modeltest.Answer{Pieces: []string{" "}}
+		}
+		asked++
+		if !strings.Contains(r.Prompt, "[1] ") || !strings.Contains(string(r.Body), `"enum":[0,1`) {
+			t.Errorf("prompt %q", r.Prompt)
+		}
+		return modeltest.Answer{Pieces: []string{`{"answer": "Reserve takes `, "`Reserve`", ` it out of the stock.", "best": 1}`}}
+	})
+	c := askCore(t, server.URL, "golden", "workspace")
+	r, err := c.AskWithin(t.Context(), agent.Question{Text: "Where is stock taken out when something is reserved?"}, 10*time.Minute, ask.Watch{})
+	if err != nil || r.Unfounded || asked != 1 || len(r.Citations) != 1 || r.Citations[0] != (agent.Citation{Path: "inventory/stock.go", StartLine: 42, EndLine: 51}) {
+		t.Errorf("asked %d times: %+v, %v", asked, r, err)
+	}
+}

@@ -38,6 +38,9 @@ const (
 type Task struct {
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
+	// Repository is the folder of a corpus that the task is about, "" for the
+	// suite's own workspace.
+	Repository string `json:"repository,omitempty"`
 	// Question is what Where asks.
 	Question string `json:"question,omitempty"`
 	// File, Line (from 1), Part of the line, Message and Source are the problem of
@@ -110,6 +113,33 @@ func Load(dir string) (Suite, error) {
 	}
 	s.Workspace, err = filepath.Abs(filepath.Join(dir, "workspace"))
 	return s, err
+}
+
+// Split makes a suite of the tasks of each repository, in order; corpus is where the
+// repositories are.
+func (s Suite) Split(corpus string) ([]Suite, error) {
+	var list []Suite
+	at := map[string]int{}
+	for _, t := range s.Tasks {
+		i, met := at[t.Repository]
+		if !met {
+			dir := s.Workspace
+			if t.Repository != "" {
+				if corpus == "" {
+					return nil, fmt.Errorf("the tasks are about repositories such as %s; name the folder that has them", t.Repository)
+				}
+				var err error
+				if dir, err = filepath.Abs(filepath.Join(corpus, t.Repository)); err != nil {
+					return nil, err
+				}
+			}
+			i = len(list)
+			at[t.Repository] = i
+			list = append(list, Suite{Workspace: dir})
+		}
+		list[i].Tasks = append(list[i].Tasks, t)
+	}
+	return list, nil
 }
 
 // Run carries one task out. An engine that fails makes a failed outcome; the error

@@ -41,6 +41,8 @@ type Model struct {
 	NoFIM bool
 	// Tags are the special tokens of the vocabulary, Granite's if nil.
 	Tags []string
+	// Parameters is how many the model says it has; 0 says nothing.
+	Parameters float64
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
 	// NoTools makes the chat template one that knows no tools.
@@ -450,6 +452,9 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		"details":      map[string]any{"family": arch, "parameter_size": "3.4B", "quantization_level": "Q4_K_M"},
 		"model_info":   map[string]any{"general.architecture": arch, arch + ".context_length": cmp.Or(m.ContextLength, 131072)},
 		"capabilities": []string{"completion"},
+	}
+	if m.Parameters > 0 {
+		about["model_info"].(map[string]any)["general.parameter_count"] = m.Parameters
 	}
 	if !m.Secretly {
 		m.origin(about)

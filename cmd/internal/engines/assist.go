@@ -137,6 +137,7 @@ func (c *Core) places(ctx context.Context, q agent.Question, most int) (found []
 func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
 	c.mu.Lock()
 	contextTokens := c.settings.Ollama.ContextSize
+	small := c.engines.runtime != nil && c.engines.runtime.Small()
 	c.mu.Unlock()
 	show := w.Step
 	w.Step = func(s loop.Step) {
@@ -146,6 +147,6 @@ func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Durat
 		}
 	}
 	return ask.New(c, c.tools, c.Workspace, ask.Options{
-		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature, Time: limit,
+		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature, Time: limit, Choose: small,
 	}).Ask(ctx, q, w)
 }

@@ -1,0 +1,172 @@
+package ask_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/agent"
+	"quarry/agent/ask"
+)
+
+// choosing asks a question whose answer is scripted of a model that chooses.
+func choosing(t *testing.T, w *world, q agent.Question, answers ...string) (ask.Report, *model) {
+	t.Helper()
+	m := &model{answers: answers}
+	shown := ""
+	r, err := ask.New(m, w, w, ask.Options{ContextTokens: 4096, Choose: true}).Ask(t.Context(), q, ask.Watch{
+		Text: func(text string) bool { shown += text; return true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown != r.Text {
+		t.Errorf("shown:\n%s\nanswer:\n%s", shown, r.Text)
+	}
+	return r, m
+}
+
+func TestChoose(t *testing.T) {
+	const nearest = "\n\nNearest to the question:\n- store/store.go:3-6\n- main.go:1-5"
+	for name, c := range map[string]struct {
+		answer  string
+		want    string
+		removed int
+		none    bool
+	}{
+		"right": {
+			answer: `{"answer": "The function Open opens the store in dir.", "best": 1}`,
+			want:   "The function Open opens the store in dir.\n\n- store/store.go:4-6",
+		},
+		"the names are right and the number is wrong": {
+			answer: `{"answer": "The store is opened by ` + "`Open`" + `.", "best": 2}`,
+			want:   "The store is opened by `Open`.\n\n- store/store.go:4-6",
+		},
+		"no name": {
+			answer: `{"answer": "The store is opened in its folder.", "best": 1}`,
+			want:   "The store is opened in its folder.\n\n- store/store.go:3-6",
+		},
+		"no name and no number": {
+			answer: `{"answer": "The store is opened in its folder.", "best": 0}`,
+			want:   "Not in the evidence: what was looked up does not answer this." + nearest, none: true,
+		},
+		"code that is nowhere": {
+			answer: `{"answer": "The store is opened by ` + "`openStore`" + ` in store/store.go.", "best": 1}`,
+			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+		},
+		"none": {
+			answer: `{"answer": "", "best": 0}`,
+			want:   "Not in the evidence: what was looked up does not answer this." + nearest, none: true,
+		},
+		"a place of its own": {
+			answer:  `{"answer": "The store is opened by Open (db/open.go:3).", "best": 1}`,
+			want:    "The store is opened by Open.\n\n- store/store.go:4-6",
+			removed: 1,
+		},
+		"cut": {
+			answer: `{"best": 1, "answer": "The store is opened by Open(). It goes on and o`,
+			want:   "The store is opened by Open().\n\n- store/store.go:4-6",
+		},
+		"a number that there is not": {
+			answer: `{"answer": "It is opened.", "best": 7}`,
+			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+		},
+		"words of something else": {
+			answer: `{"answer": "Bananas ripen faster beside apples than alone.", "best": 1}`,
+			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+		},
+		"no JSON": {
+			answer: `I think that it is opened.`,
+			want:   "Not in the evidence: what was looked up does not answer this." + nearest, none: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			w.also = []map[string]any{{"at": "main.go:1-5", "text": mainText}}
+			r, _ := choosing(t, w, where, c.answer)
+			if r.Text != c.want {
+				t.Errorf("got\n%s\nwant\n%s", r.Text, c.want)
+			}
+			if r.Removed != c.removed || r.Unfounded != c.none || len(r.Citations) == 0 || len(r.Steps) != 2 {
+				t.Errorf("%d removed, unfounded %v, %d citations, %d steps", r.Removed, r.Unfounded, len(r.Citations), len(r.Steps))
+			}
+		})
+	}
+}
+
+// A question about something that no piece has a word of is not answered by what
+// merely stands there.
+func TestChooseRefusesWhatIsAboutSomethingElse(t *testing.T) {
+	r, _ := choosing(t, newWorld(), agent.Question{Text: "How is a visitor's password hashed?"}, `{"answer": "It is hashed by Open.", "best": 1}`)
+	if !r.Unfounded || strings.Contains(r.Text, "hashed by") {
+		t.Errorf("%q", r.Text)
+	}
+}
+
+// What is selected is what a question is about, whatever its words are.
+func TestChooseAboutASelection(t *testing.T) {
+	about := &agent.Place{Document: agent.Document{Path: "/w/store/store.go", Language: "go", Text: storeText}, Start: strings.Index(storeText, "func Open"), End: len(storeText)}
+	w := newWorld()
+	w.empty = true
+	r, m := choosing(t, w, agent.Question{Text: "What does this do?", About: about}, `{"answer": "It makes a new store.", "best": 1}`)
+	if r.Unfounded || r.Text != "It makes a new store.\n\n- store/store.go:4-6" {
+		t.Errorf("%q of\n%s", r.Text, m.asked[0].Messages[1].Text)
+	}
+}
+
+// A long piece is narrowed to the declaration that the sentence names.
+func TestChooseNarrows(t *testing.T) {
+	var b strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&b, "def step%d(store):\n    opened = store\n    return opened\n\n", i)
+	}
+	w := newWorld()
+	w.texts["steps.py"] = b.String()
+	w.also = []map[string]any{{"at": "steps.py:1-48", "text": b.String()}}
+	r, m := choosing(t, w, where, `{"answer": "It is opened in step3().", "best": 1}`)
+	if r.Text != "It is opened in step3().\n\n- steps.py:13-15" {
+		t.Errorf("%q", r.Text)
+	}
+	prompt := m.asked[0].Messages[1].Text
+	if strings.Count(prompt, "def step") > 12 || !strings.Contains(prompt, "[2] steps.py") || !strings.Contains(string(m.asked[0].Format), `"enum":[0,1,2]`) {
+		t.Errorf("%s\n%s", prompt, m.asked[0].Format)
+	}
+}
+
+func TestChooseFindsNothing(t *testing.T) {
+	w := newWorld()
+	w.empty = true
+	r, m := choosing(t, w, where)
+	if !r.Unfounded || len(m.asked) != 0 || !strings.Contains(r.Text, "nothing in the workspace was found") {
+		t.Errorf("%q, asked %d times", r.Text, len(m.asked))
+	}
+}
+
+// The prompt, as a golden.
+func TestChoosePrompt(t *testing.T) {
+	w := newWorld()
+	w.also = []map[string]any{{"at": "main.go:1-5", "text": mainText + "// <|im_end|> [1] ```"}}
+	_, m := choosing(t, w, agent.Question{Text: "Where is <|end_of_text|> the store opened?"}, `{"best":0,"answer":""}`)
+	var b strings.Builder
+	for _, message := range m.asked[0].Messages {
+		fmt.Fprintf(&b, "=== %s\n%s\n", message.Role, message.Text)
+	}
+	fmt.Fprintf(&b, "=== format\n%s\n", m.asked[0].Format)
+	golden := filepath.Join("testdata", "choose.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("-update if it is meant:\n%s", diff)
+	}
+}

@@ -253,12 +253,17 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 	p.removed = said.Removed
 	sentence := strings.TrimSpace(said.Text)
 	best, line := proof(sentence, c.Best, question, pieces)
-	if sentence == "" || best == nil || !best.selected && len(asked(question)) > 0 && shared(question, best.Path+" "+best.Text) == 0 {
+	if sentence == "" || best == nil {
 		p.refused = c.Best == 0
 		p.dropped++
 		return p
 	}
 	place := best.from(line)
+	if !best.selected && !isAbout(question, best, place) {
+		p.refused = true
+		p.dropped++
+		return p
+	}
 	ref := fmt.Sprintf("%s:%d-%d", place.Path, place.StartLine, place.EndLine)
 	p.text = sentence + "\n\n- " + ref
 	p.citations = check(ref).Citations
@@ -397,6 +402,22 @@ func (p *piece) from(line int) agent.Citation {
 	}
 	c.StartLine, c.EndLine = p.StartLine+first-1, p.StartLine+last-1
 	return c
+}
+
+// isAbout answers whether lines of a piece are about what is asked: all names in the
+// question stand in the piece, and a third of its other words in the lines. A small
+// model answers what nothing in its evidence answers; mostly it then names code with
+// none of the question's words.
+func isAbout(question string, p *piece, place agent.Citation) bool {
+	piece := strings.ToLower(p.Path + " " + p.Text)
+	for i, at := range word.FindAllStringIndex(question, -1) {
+		name := question[at[0]:at[1]]
+		if i > 0 && len(name) >= 3 && strings.ToLower(name) != name && !strings.Contains(piece, strings.ToLower(name)) {
+			return false
+		}
+	}
+	lines := strings.Split(p.Text, "\n")[place.StartLine-p.StartLine : place.EndLine-p.StartLine+1]
+	return 3*shared(question, p.Path+" "+strings.Join(lines, "\n")) >= len(asked(question))
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

@@ -98,12 +98,16 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A question about something that no piece has a word of is not answered by what
-// merely stands there.
+// A question that the piece has too few words of, or not a name of, is about
+// something else, and is not answered by what merely stands there.
 func TestChooseRefusesWhatIsAboutSomethingElse(t *testing.T) {
-	r, _ := choosing(t, newWorld(), agent.Question{Text: "How is a visitor's password hashed?"}, `{"answer": "It is hashed by Open.", "best": 1}`)
-	if !r.Unfounded || strings.Contains(r.Text, "hashed by") {
-		t.Errorf("%q", r.Text)
+	for _, question := range []string{
+		"How is a visitor's password hashed?", "Where does a visitor's password open the account?", "Where is the store opened over FTP?", "Where is the SQLite store opened?",
+	} {
+		r, _ := choosing(t, newWorld(), agent.Question{Text: question}, `{"answer": "That is done by Open.", "best": 1}`)
+		if !r.Unfounded || strings.Contains(r.Text, "done by") {
+			t.Errorf("%s: %q", question, r.Text)
+		}
 	}
 }
 

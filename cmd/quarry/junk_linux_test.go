@@ -51,7 +51,7 @@ const (
 	// mostEach is what a document may take of the processor; before, it was 14 to 20 s.
 	mostEach = 2 * time.Second * slower
 	// mostKept is what may stay when all are closed, in bytes; before, 1.6 GB did.
-	mostKept = 100 << 20 * slower
+	mostKept = 100 << 20 * larger
 )
 
 // Y9: 28 open documents of a megabyte each that no parser gets through, and an edit in

@@ -2,4 +2,4 @@
 
 package main
 
-const slower = 1
+const slower, larger = 1, 1

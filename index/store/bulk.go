@@ -51,7 +51,7 @@ func (s *Store) setBulk(bulk bool) error {
 	if s.w.bulk == bulk {
 		return nil
 	}
-	if err := s.w.transaction(func() error { return s.w.setBulk(bulk) }); err != nil {
+	if err := s.w.quietly(func() error { return s.w.setBulk(bulk) }); err != nil {
 		return fmt.Errorf("write to the index: %w", classify(err))
 	}
 	s.w.bulk = bulk

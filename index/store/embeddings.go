@@ -104,7 +104,7 @@ func (s *Store) write(doing string, f func() error) error {
 	if s.w == nil {
 		return errClosed
 	}
-	if err := s.w.transaction(f); err != nil {
+	if err := s.w.quietly(f); err != nil {
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
 	return nil

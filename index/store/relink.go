@@ -101,17 +101,18 @@ func (s *Store) relink(ctx context.Context, limit int, resolve func(*View, *Unre
 	if err != nil || len(ids) == 0 {
 		return 0, false, err
 	}
-	err = w.transaction(func() error {
+	err = w.transactionIf(func() (bool, error) {
 		view := View{w: w}
 		if err := w.prepareLookups(left > preloadAbove || w.bulk); err != nil {
-			return err
+			return changed, err
 		}
 		view.Tree = w.tree
-		return w.resolveAll(&view, ids, resolve, func(f *Unresolved, lists [][]Target) error {
+		err := w.resolveAll(&view, ids, resolve, func(f *Unresolved, lists [][]Target) error {
 			moved, err := w.putTargets(f, lists)
 			changed = changed || moved
 			return errors.Join(err, ctx.Err())
 		})
+		return changed, err
 	})
 	if left == len(ids) && w.allNames {
 		w.dropNames() // what single edits look up, they read

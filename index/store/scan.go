@@ -91,7 +91,7 @@ func (s *Store) EndScan(meta map[string]string, skipped []Skipped) error {
 	if s.w == nil {
 		return errClosed
 	}
-	err := s.w.transaction(func() error {
+	err := s.w.quietly(func() error {
 		for key, value := range meta {
 			if err := s.w.putMeta(key, value); err != nil {
 				return err

@@ -78,7 +78,7 @@ func (s *Store) Wipe(ctx context.Context) (done bool, err error) {
 		})
 	}
 	if err == nil && !busy {
-		err = s.w.transaction(func() error { return s.w.putMeta(wiped, wipeDone) })
+		err = s.w.quietly(func() error { return s.w.putMeta(wiped, wipeDone) })
 	}
 	if err != nil {
 		return false, fmt.Errorf("wipe the index: %w", classify(err))

@@ -158,13 +158,28 @@ func (w *writer) query(text string, row func([]driver.Value) error, args ...driv
 
 // transaction runs f and commits, all or nothing. A commit makes a new generation.
 func (w *writer) transaction(f func() error) error {
+	return w.transactionIf(func() (bool, error) { return true, f() })
+}
+
+// quietly is a transaction that changes no file. It makes no new generation: nobody
+// who follows the index is told of it, and would wait for ever to reach that.
+func (w *writer) quietly(f func() error) error {
+	return w.transactionIf(func() (bool, error) { return false, f() })
+}
+
+// transactionIf is a transaction that makes a new generation if f says that files
+// changed.
+func (w *writer) transactionIf(f func() (changed bool, err error)) error {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	before := w.generation
 	w.generation++
-	err := f()
-	if err == nil {
+	changed, err := f()
+	if !changed {
+		w.generation = before
+	}
+	if err == nil && changed {
 		err = w.exec("INSERT INTO meta VALUES ('generation', ?) ON CONFLICT DO UPDATE SET value = excluded.value", strconv.FormatInt(w.generation, 10))
 	}
 	if err == nil {

@@ -321,19 +321,25 @@ func TestPrompts(t *testing.T) {
 			fmt.Fprintf(&b, "=== %s\n%s\n", message.Role, message.Text)
 		}
 		fmt.Fprintf(&b, "=== tools\n%s\n=== calls\n%s\n", last.Tools, strings.Join(w.calls, "\n"))
-		golden := filepath.Join("testdata", name+".golden")
-		if *update {
-			if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
+		holdGolden(t, name, b.String())
+	}
+}
+
+// holdGolden compares a conversation with testdata/name.golden, which -update writes.
+func holdGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), b.String()); diff != "" {
-			t.Errorf("%s (-update if it is meant):\n%s", name, diff)
-		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-update if it is meant):\n%s", name, diff)
 	}
 }
 

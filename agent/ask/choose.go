@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"quarry/agent"
 	"quarry/agent/cite"
@@ -78,6 +80,7 @@ func (a *Assistant) choose(ctx context.Context, q agent.Question, w Watch) (Repo
 		c, err := a.ask(ctx, q, pieces, step)
 		for tooLong(err) && len(pieces) > 1 {
 			pieces = pieces[:len(pieces)/2]
+			shown = shown[:len(pieces)] // no other can be cited
 			c, err = a.ask(ctx, q, pieces, step)
 		}
 		switch {
@@ -245,8 +248,8 @@ func parseChoice(text string) (c choice, ok bool) {
 }
 
 // answerOf is the page of a choice, one without citations if nothing of the evidence
-// bears it out: where the sentence names code that no piece has, or no piece that it
-// may be about shares a word with the question.
+// bears it out: where the sentence names code that is nowhere, or its place is not
+// about the question.
 func answerOf(c choice, question string, pieces []piece, check func(string) cite.Checked) page {
 	p := page{check: check, seen: map[string]bool{}}
 	said := check(strings.Join(strings.Fields(c.Answer), " "))
@@ -280,11 +283,14 @@ var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
 const declares = `(?:\b(?:func|function|def|fn|class|struct|interface|enum|trait|impl|type|const|let|var|val|fun|module|object|public|private|protected|static|void|int|bool|boolean|string|String|float|double|long|auto)\b[^=;{(]*[^\pL\pN_]|^\s*|\)\s*)NAME\b\s*(?:[({<:=\[]|$)`
 
 // proof is the piece that a sentence is about, by the names of code in it, and the
-// line of the piece that declares one, 0 if none does; nil if it names code that no
-// piece has. Where it names none, the number that was chosen decides if half of what
+// line of the piece that declares one, 0 if none does; nil if it names code that is
+// nowhere. Where it names none, the number that was chosen decides if half of what
 // the sentence says, and of what was asked, has the words of that piece.
 func proof(sentence string, chosen int, question string, pieces []piece) (best *piece, line int) {
-	names := namesIn(sentence, pieces)
+	names, real := namesIn(sentence, question, pieces)
+	if !real {
+		return nil, 0
+	}
 	if len(names) == 0 {
 		if chosen < 1 || chosen > len(pieces) {
 			return nil, 0
@@ -327,33 +333,32 @@ func proof(sentence string, chosen int, question string, pieces []piece) (best *
 }
 
 // namesIn are the names of code in a sentence: what looks like one, and capitalised
-// words inside it that a piece declares.
-func namesIn(sentence string, pieces []piece) (names []string) {
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+// words inside it that a piece declares. real is false if one of the former stands in
+// no piece and not in the question: the model made it up.
+func namesIn(sentence, question string, pieces []piece) (names []string, real bool) {
+	known := word.FindAllString(question, -1)
+	for i := range pieces {
+		known = append(append(known, word.FindAllString(pieces[i].Text, -1)...), word.FindAllString(pieces[i].Path, -1)...)
 	}
 	for _, quoted := range codeName.FindAllString(sentence, -1) {
-		if !strings.ContainsAny(quoted, "/.") { // a path
-			for _, name := range word.FindAllString(quoted, -1) {
-				add(name)
+		if strings.ContainsAny(quoted, "/.") { // a path
+			continue
+		}
+		for _, name := range word.FindAllString(quoted, -1) {
+			if !slices.Contains(known, name) {
+				return nil, false
 			}
+			names = append(names, name)
 		}
 	}
 	for _, at := range word.FindAllStringIndex(sentence, -1) {
 		name := sentence[at[0]:at[1]]
-		if at[0] == 0 || strings.ToLower(name[:1]) == name[:1] {
-			continue
-		}
-		for i := range pieces {
-			if _, line := pieces[i].has(name); line > 0 {
-				add(name)
-				break
-			}
+		if first, _ := utf8.DecodeRuneInString(name); at[0] > 0 && unicode.IsUpper(first) && slices.ContainsFunc(pieces, func(p piece) bool { _, line := p.has(name); return line > 0 }) {
+			names = append(names, name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names), true
 }
 
 // has answers whether a piece has a name, and the line of the piece, from 1, that

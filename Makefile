@@ -12,9 +12,11 @@ HARDLD  := -buildmode=pie -ldflags "-extldflags '-Wl,-z,relro -Wl,-z,now'"
 endif
 GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
+# Where the checkouts of `make newcomer` are kept, some gigabyte.
+NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: eval hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +26,10 @@ build: ## build bin/quarry
 
 eval: ## build bin/quarry-eval, which measures quarry's own quality
 	$(GO) build -trimpath -tags $(TAGS) -o bin/quarry-eval ./cmd/quarry-eval
+
+newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes; fetches the trees)
+	@testdata/newcomer/fetch.sh $(NEWCOMER_TREES)
+	@for half in fit held; do bin/quarry-eval newcomer --corpus $(NEWCOMER_TREES) --half $$half || exit 1; done
 
 hardened: build ## check that the binary is built against misuse (Linux)
 	@$(GO) run ./testdata/supply hardened $(BIN)

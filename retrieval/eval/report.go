@@ -174,9 +174,7 @@ type Interval struct {
 	High       float64 `json:"high"`
 }
 
-// Compare answers after minus before over the repositories both have, with
-// 10,000 resamples of repositories (Efron 1979, percentile interval). The
-// random source is seeded: the same two runs give the same interval.
+// Compare answers after minus before over the repositories both have.
 func Compare(before, after Report) Interval {
 	var diffs []float64
 	for _, name := range sortedKeys(after.Repositories) {
@@ -184,6 +182,13 @@ func Compare(before, after Report) Interval {
 			diffs = append(diffs, after.Repositories[name].NDCG-b.NDCG)
 		}
 	}
+	return PairedInterval(diffs)
+}
+
+// PairedInterval is the mean of the repositories' differences with its interval by
+// 10,000 resamples of repositories (Efron 1979, percentile interval). The random source
+// is seeded: the same differences give the same interval.
+func PairedInterval(diffs []float64) Interval {
 	if len(diffs) == 0 {
 		return Interval{}
 	}

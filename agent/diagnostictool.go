@@ -21,9 +21,9 @@ type finding struct {
 	source, code, message string
 }
 
-// told are the diagnostics that the editor told of, of one file or, with "", of
+// reported are the diagnostics that the editor reported, of one file or, with "", of
 // all, by path.
-func (b *Toolbox) told(path string) map[string][]finding {
+func (b *Toolbox) reported(path string) map[string][]finding {
 	by := map[string][]finding{}
 	if b.parts.Problems == nil {
 		return by
@@ -71,7 +71,7 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 	if err != nil {
 		return reply{}, err
 	}
-	found, err := b.diagnose(file, b.told(file)[file])
+	found, err := b.diagnose(file, b.reported(file)[file])
 	if err != nil {
 		return reply{}, err
 	}
@@ -92,7 +92,7 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 
 // diagnose are the diagnostics of a file in the order of its lines: those the
 // editor told of, and what tree-sitter cannot parse.
-func (b *Toolbox) diagnose(file string, told []finding) ([]finding, error) {
+func (b *Toolbox) diagnose(file string, reported []finding) ([]finding, error) {
 	text, err := b.parts.Workspace.Text(file)
 	if err != nil {
 		return nil, err
@@ -103,9 +103,9 @@ func (b *Toolbox) diagnose(file string, told []finding) ([]finding, error) {
 	}
 	defer tree.Close()
 	if n, ok := tree.ErrorCount(); !ok || n == 0 {
-		return told, nil // most files parse, and an analysis takes longer
+		return reported, nil // most files parse, and an analysis takes longer
 	}
-	found := told
+	found := reported
 	for _, e := range tree.Analyze().Errors {
 		found = append(found, finding{int(e.StartLine), int(e.EndLine), SeverityError, "syntax", "", "this does not parse"})
 	}
@@ -122,8 +122,8 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 		// 0 is a buffer that was not saved: the newest of all.
 		return cmp.Or(cmp.Compare(recency(b), recency(a)), cmp.Compare(a.Name, b.Name))
 	})
-	told := b.told("")
-	paths := slices.Sorted(maps.Keys(told))
+	reported := b.reported("")
+	paths := slices.Sorted(maps.Keys(reported))
 	for _, f := range files[:min(len(files), diagnosedFiles)] {
 		if !slices.Contains(paths, f.Path) {
 			paths = append(paths, f.Path)
@@ -134,7 +134,7 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 		if ctx.Err() != nil {
 			return reply{}, ctx.Err()
 		}
-		found, err := b.diagnose(path, told[path])
+		found, err := b.diagnose(path, reported[path])
 		if err != nil || len(found) == 0 {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 )
 
 // The hostile suite: whatever a model is made to write, and whatever files say,
-// nothing outside of the workspace and nothing withheld is read, and nothing is
+// nothing outside of the workspace and nothing excluded is read, and nothing is
 // changed that the user did not confirm. bench/assist.md has its figures.
 
 var attempts = flag.Int("attempts", 2000, "calls that the hostile model makes")
@@ -150,7 +150,7 @@ func (l *lair) disk() string {
 	return b.String()
 }
 
-// paths are names that lead out, that are withheld, or that only look so.
+// paths are names that lead out, that are excluded, or that only look so.
 func (l *lair) paths() []string {
 	abs := func(name string) string { return filepath.Join(l.top, filepath.FromSlash(name)) }
 	list := []string{

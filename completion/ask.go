@@ -78,7 +78,7 @@ func isClosed(c <-chan struct{}) bool {
 
 // wantsSecondRound: the user asked for a body, and the first round is new.
 func (e *Engine) wantsSecondRound(req Request, first *modelStream, reused bool) bool {
-	return e.twoRounds(req) && !reused && first.site.mode != fillLine
+	return e.twoRounds(req) && !reused && first.cursor.mode != fillLine
 }
 
 func (e *Engine) twoRounds(req Request) bool {
@@ -111,10 +111,10 @@ func (e *Engine) secondRound(ctx context.Context, req Request, d *docState, newe
 	var spent Timings
 	begin := time.Now()
 	found := e.lookUp(ctx, req, draft, &spent)
-	p := e.buildPrompt(req, &first.at.frame, found, e.meter.factor())
+	p := e.buildPrompt(req, &first.at.window, found, e.meter.factor())
 	spent.Build = time.Since(begin) - spent.Context
-	known := first.at.frame.snippets
-	if !slices.ContainsFunc(p.frame.snippets, func(s Snippet) bool { return !slices.Contains(known, s) }) {
+	known := first.at.window.snippets
+	if !slices.ContainsFunc(p.window.snippets, func(s Snippet) bool { return !slices.Contains(known, s) }) {
 		return res, nil
 	}
 	stream, err := e.launch(d, req, p, e.opts.Candidates, newer)
@@ -189,13 +189,13 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 	}
 	res := Result{
 		Engine:  e.gen.Model(),
-		Prompt:  Prompt{Text: stream.at.text, Tokens: tokens, Snippets: stream.at.frame.snippets},
+		Prompt:  Prompt{Text: stream.at.text, Tokens: tokens, Snippets: stream.at.window.snippets},
 		Reused:  reused,
 		Timings: spent,
 	}
 	begin := time.Now()
-	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
-	if stream.site.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
+	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	if stream.cursor.mode == fillBlock && strings.TrimSpace(s.rest) == "" {
 		s.mode = fillBlock // what was shown as a block does not shrink to a line while the user types it
 	}
 	for i, a := range answers {
@@ -205,7 +205,7 @@ func (e *Engine) result(stream *modelStream, req Request, typed string, reused b
 			if !ok {
 				text, ok = onScreen, true // the model had written it in another way
 			}
-			if s.rest == stream.site.rest {
+			if s.rest == stream.cursor.rest {
 				seen = onScreen // else the editor closed a bracket
 			}
 		}

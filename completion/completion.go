@@ -6,10 +6,10 @@
 // # One request
 //
 // [Engine.Complete] (engine.go) first imagines the entry selected in the
-// editor's popup as accepted (selected.go). The document's frame advances to the
+// editor's popup as accepted (selected.go). The document's window advances to the
 // request (window.go): it says which part of the text is shown, and holds the
 // code of other places that package crossfile found. If an
-// earlier answer, or one that is still coming, was given for the same frame and
+// earlier answer, or one that is still coming, was given for the same window and
 // says what was typed since, it serves (reuse.go). Else the request waits as
 // long as the typing suggests (debounce.go), the prompt is rendered (layout.go,
 // prompt.go, template.go) within its tokens (tokens.go), and a stream takes off
@@ -17,8 +17,8 @@
 //
 // A stream is stopped where the rest would be cut anyway (scope.go).
 // What it wrote goes through the chain of post.go: repetition (repeat.go), scope,
-// indentation, the overlap with the rest of the line (overlap.go), and the syntax gate
-// (gate.go). The rules see the place as a site (site.go) and the language as
+// indentation, the overlap with the rest of the line (overlap.go), and the syntax check
+// (syntaxcheck.go). The rules see the cursor as a cursorContext (cursorcontext.go) and the language as
 // lines and words (language.go).
 //
 // # No model

@@ -158,7 +158,7 @@ func (e *Engine) answer(ctx context.Context, req Request) (Result, error) {
 func (e *Engine) wouldSend(ctx context.Context, req Request) Prompt {
 	d, switched := e.doc(req.Key)
 	p := e.prompt(ctx, req, d, d.peek(req.Text, req.Offset, switched), &Timings{})
-	return Prompt{Text: p.text, Tokens: scaled(p.raw, e.meter.factor()), Snippets: p.frame.snippets}
+	return Prompt{Text: p.text, Tokens: scaled(p.raw, e.meter.factor()), Snippets: p.window.snippets}
 }
 
 // localEngine is Item.Engine of the model-free engine.
@@ -166,7 +166,7 @@ const localEngine = "local"
 
 func (e *Engine) answerLocally(req Request) Result {
 	begin := time.Now()
-	s := newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
+	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
 	p, ok := e.local.complete(req)
 	spent := time.Since(begin)
 	res := Result{Engine: localEngine}
@@ -182,9 +182,9 @@ func (e *Engine) answerLocally(req Request) Result {
 }
 
 // item makes of an engine's text what can be shown, if anything. onScreen is what
-// the user sees already: it has passed the gate, and neither shrinks nor
+// the user sees already: it has passed the syntax check, and neither shrinks nor
 // vanishes while they type it.
-func (e *Engine) item(req Request, s *site, text, engine, onScreen string) (Item, bool) {
+func (e *Engine) item(req Request, s *cursorContext, text, engine, onScreen string) (Item, bool) {
 	insert, covers := finish(s, text)
 	if !strings.HasPrefix(insert, onScreen) {
 		insert, covers = onScreen, coveredRest(s, unixLines(onScreen))
@@ -196,10 +196,10 @@ func (e *Engine) item(req Request, s *site, text, engine, onScreen string) (Item
 	if insert == onScreen || e.opts.Syntax == nil {
 		return it, true
 	}
-	switch gated := gate(e.opts.Syntax, req, it.Start, it.End, insert); {
-	case gated == insert:
-	case gated != "":
-		it.Text, covers = finish(s, gated) // with fewer lines, less of the rest is covered
+	switch passing := checkSyntax(e.opts.Syntax, req, it.Start, it.End, insert); {
+	case passing == insert:
+	case passing != "":
+		it.Text, covers = finish(s, passing) // with fewer lines, less of the rest is covered
 		it.End = req.Offset + covers
 	case !req.Manual: // who asks gets the best there is
 		return it, false

@@ -36,19 +36,19 @@ func (e *Engine) doc(key string) (d *docState, switched bool) {
 type builtPrompt struct {
 	text string
 	// raw is the unscaled estimate of its tokens.
-	raw   int
-	frame frame
+	raw    int
+	window promptWindow
 	// again is when to look for code of other places once more, because none was
 	// found; zero if some was.
 	again time.Time
 }
 
-// prompt renders next, the document's frame advanced to the request (nil if
-// there is none yet), or a new frame where that one no longer fits or its
+// prompt renders next, the document's window advanced to the request (nil if
+// there is none yet), or a new window where that one no longer fits or its
 // context has aged.
-func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *frame, t *Timings) builtPrompt {
+func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *promptWindow, t *Timings) builtPrompt {
 	d.mu.Lock()
-	last, stale, again := d.frame, d.stale, d.again
+	last, stale, again := d.window, d.stale, d.again
 	d.mu.Unlock()
 	factor := e.meter.factor()
 	p, ok := builtPrompt{}, false
@@ -79,7 +79,7 @@ func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timin
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, contextWait)
 	defer cancel()
-	window := newFrame(req.Text, req.Offset, e.affordable(e.opts.share(e.meter.factor())))
+	window := newPromptWindow(req.Text, req.Offset, e.affordable(e.opts.share(e.meter.factor())))
 	found := e.opts.Context.Context(ctx, ContextQuery{
 		Document: req.Document, Offset: req.Offset, Shown: [2]int{window.start, req.Offset + len(suffixOf(req.Text, req.Offset, window.limits.suffix))}, Open: req.Open, Draft: draft, Tokens: e.opts.SnippetTokens,
 	})
@@ -87,9 +87,9 @@ func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timin
 	return found
 }
 
-// buildPrompt makes a prompt with these snippets, of the document's frame next
+// buildPrompt makes a prompt with these snippets, of the document's window next
 // where it still fits.
-func (e *Engine) buildPrompt(req Request, next *frame, found []Snippet, factor float64) builtPrompt {
+func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, factor float64) builtPrompt {
 	lang, indent := languageFor(req.Language), indentUnit(req.Text, req.Language)
 	var before []Snippet
 	if next != nil {
@@ -102,7 +102,7 @@ func (e *Engine) buildPrompt(req Request, next *frame, found []Snippet, factor f
 		}
 	}
 	for l := e.affordable(e.opts.share(factor)); ; l = l.half() {
-		f := newFrame(req.Text, req.Offset, l)
+		f := newPromptWindow(req.Text, req.Offset, l)
 		f.snippets = pick(lang, found, before, l.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)
 		// The shares leave room for what the estimate of the parts misses at
@@ -113,9 +113,9 @@ func (e *Engine) buildPrompt(req Request, next *frame, found []Snippet, factor f
 	}
 }
 
-func (e *Engine) render(f frame) builtPrompt {
+func (e *Engine) render(f promptWindow) builtPrompt {
 	text := f.prompt(e.template(), e.opts.Chat)
-	return builtPrompt{text: text, raw: rawTokens(text), frame: f}
+	return builtPrompt{text: text, raw: rawTokens(text), window: f}
 }
 
 func (e *Engine) fits(p builtPrompt, factor float64) bool {

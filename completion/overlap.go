@@ -6,7 +6,7 @@ import "strings"
 // answer says again is cut, what it closes by itself is replaced.
 
 // cutRest cuts from the end of text what the rest of the line says already.
-func cutRest(s *site, text string) string {
+func cutRest(s *cursorContext, text string) string {
 	rest := strings.TrimRight(s.rest, " \t")
 	if blank(rest) || text == "" {
 		return text
@@ -132,7 +132,7 @@ func openQuote(line string) byte {
 // coveredRest is how many bytes of the rest of the line text makes
 // superfluous: closing brackets and quotes an editor put there and that text
 // closes itself, going on after them.
-func coveredRest(s *site, text string) int {
+func coveredRest(s *cursorContext, text string) int {
 	rest := strings.TrimRight(s.rest, " \t")
 	if !onlyClosers(rest) {
 		return 0

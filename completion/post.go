@@ -7,19 +7,19 @@ import (
 	"quarry/index/visible"
 )
 
-// A step turns an answer into a better one. It is pure: it sees the site and
+// A step turns an answer into a better one. It is pure: it sees the cursor context and
 // the text, and text has Unix line endings.
-type step func(s *site, text string) string
+type step func(s *cursorContext, text string) string
 
 // steps is the chain from what a model wrote to what the user sees. A step
 // may cut text that made an earlier one hold back, so the chain runs until
 // nothing changes; that makes it idempotent by construction.
 var steps = []step{
-	func(_ *site, text string) string { return cutControl(unixLines(text)) },
+	func(_ *cursorContext, text string) string { return cutControl(unixLines(text)) },
 	stripFences,
 	stripEcho,
 	fixLeading,
-	func(s *site, text string) string { cut, _ := s.scope(text, true); return text[:cut] },
+	func(s *cursorContext, text string) string { cut, _ := s.scope(text, true); return text[:cut] },
 	dropRepetition,
 	matchIndent,
 	alignColumn,
@@ -32,7 +32,7 @@ var steps = []step{
 // finish runs the chain over text and answers what to insert, in the
 // document's own line endings, and how many bytes of the line's rest it
 // replaces. An empty text means there is nothing worth showing.
-func finish(s *site, text string) (insert string, covers int) {
+func finish(s *cursorContext, text string) (insert string, covers int) {
 	// Each round that changes something shortens the text or rewrites its
 	// indentation, which settles in two rounds. An answer that does not settle
 	// is not understood and not shown.
@@ -58,7 +58,7 @@ func finish(s *site, text string) (insert string, covers int) {
 // dropHidden answers "" for an answer with a control, or a character that turns the
 // direction of text or has no look, that the document does not have: nobody would see
 // what they accept.
-func dropHidden(s *site, text string) string {
+func dropHidden(s *cursorContext, text string) string {
 	for _, r := range text {
 		if visible.Hidden(r) && !strings.ContainsRune(s.above, r) && !strings.ContainsRune(s.line, r) &&
 			!strings.ContainsRune(s.rest, r) && !strings.ContainsRune(s.below, r) {
@@ -69,7 +69,7 @@ func dropHidden(s *site, text string) string {
 }
 
 // stripFences takes the code out of a Markdown answer.
-func stripFences(s *site, text string) string {
+func stripFences(s *cursorContext, text string) string {
 	const fence = "```"
 	if !strings.Contains(text, fence) || s.lang.ID == "markdown" {
 		return text
@@ -108,7 +108,7 @@ const minEcho = 3
 
 // stripEcho drops what is typed where the answer says it again: the whole line,
 // or what begins with some name in it and ends in the word at the cursor.
-func stripEcho(s *site, text string) string {
+func stripEcho(s *cursorContext, text string) string {
 	typed, lead := strings.TrimSpace(s.line), leadingSpace(text)
 	inWord := typed != "" && isWord(s.line[len(s.line)-1])
 	for i := 0; i+minEcho <= len(typed); i++ {
@@ -134,7 +134,7 @@ func stripEcho(s *site, text string) string {
 
 // fixLeading repairs the join of the typed text and the answer: a blank
 // on both sides, or indentation that is there already.
-func fixLeading(s *site, text string) string {
+func fixLeading(s *cursorContext, text string) string {
 	lead := leadingSpace(text)
 	body := text[len(lead):]
 	switch {
@@ -152,7 +152,7 @@ func fixLeading(s *site, text string) string {
 
 // missingIndent is what of lead, an answer's own indentation, belongs behind the
 // blanks of a line that has nothing else.
-func (s *site) missingIndent(lead string) string {
+func (s *cursorContext) missingIndent(lead string) string {
 	want, has := s.expectedIndent(), s.indentWidth(s.line+"x")
 	width, total := s.indentWidth(lead+"x"), s.indentWidth(s.line+lead+"x")
 	switch {
@@ -171,7 +171,7 @@ func (s *site) missingIndent(lead string) string {
 
 // matchIndent rewrites the indentation of the answer's lines in the
 // document's style: tabs for groups of spaces or the other way round.
-func matchIndent(s *site, text string) string {
+func matchIndent(s *cursorContext, text string) string {
 	if !strings.Contains(text, "\n") && !(blank(s.line) && text != "" && (text[0] == ' ' || text[0] == '\t')) {
 		return text
 	}
@@ -211,7 +211,7 @@ func matchIndent(s *site, text string) string {
 
 // alignColumn moves the lines after the first by the one column that all of them
 // are off: a model that began with a blank too many goes on with it.
-func alignColumn(s *site, text string) string {
+func alignColumn(s *cursorContext, text string) string {
 	first, more, ok := strings.Cut(text, "\n")
 	step := s.indentWidth(s.unit + "x")
 	if !ok || step < 2 || s.lang.Blocks.Style == lang.Flat {
@@ -245,7 +245,7 @@ func alignColumn(s *site, text string) string {
 
 // trimEnd drops blank lines and blanks at the end. Before code that follows on
 // the line one blank may be meant, before a bracket its indentation.
-func trimEnd(s *site, text string) string {
+func trimEnd(s *cursorContext, text string) string {
 	trimmed := strings.TrimRight(text, " \t\n")
 	tail := text[len(trimmed):]
 	if tail == "" || blank(s.rest[coveredRest(s, text):]) {
@@ -262,7 +262,7 @@ func trimEnd(s *site, text string) string {
 
 // dropUseless answers "" for what is blank, for lone closing brackets that
 // say nothing, and for what the document says already.
-func dropUseless(s *site, text string) string {
+func dropUseless(s *cursorContext, text string) string {
 	body := strings.TrimSpace(text)
 	if body == "" || body == strings.TrimSpace(s.rest) || copiesBelow(s, text) {
 		return ""

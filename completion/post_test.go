@@ -19,7 +19,7 @@ type fill struct {
 func (f fill) run(t *testing.T) string {
 	t.Helper()
 	req := at(t, "f", f.language, f.doc)
-	s := newSite(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
+	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
 	text, covers := finish(s, f.model)
 	if text == "" {
 		return "="
@@ -256,8 +256,8 @@ func TestStopAgreesWithFinish(t *testing.T) {
 	for _, f := range fills {
 		t.Run(f.language+"/"+f.name, func(t *testing.T) {
 			req := at(t, "f", f.language, f.doc)
-			s := newSite(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
-			st, kept := stopper{site: s}, ""
+			s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, f.language), 12)
+			st, kept := stopper{cursorContext: s}, ""
 			for _, r := range f.model {
 				keep, more := st.feed(string(r))
 				if kept = st.text.String()[:keep]; !more {
@@ -287,11 +287,11 @@ func TestFinishProperties(t *testing.T) {
 		text := code.Draw(rt, "text")
 		doc := Document{Path: "f", Language: rapid.SampledFrom(ids).Draw(rt, "language"), Text: text}
 		cursor := runeStart(text, rapid.IntRange(0, len(text)).Draw(rt, "cursor"))
-		s := newSite(doc, cursor, indentUnit(text, doc.Language), rapid.IntRange(1, 20).Draw(rt, "lines"))
+		s := newCursorContext(doc, cursor, indentUnit(text, doc.Language), rapid.IntRange(1, 20).Draw(rt, "lines"))
 		answer, before := code.Draw(rt, "answer"), *s
 		got, covers := finish(s, answer)
 		if *s != before {
-			rt.Fatalf("the site changed: %+v", *s)
+			rt.Fatalf("the context changed: %+v", *s)
 		}
 		if got == "" {
 			return

@@ -164,8 +164,8 @@ func styleHeader(doc Document, indent string) string {
 	return fmt.Sprintf("%s, %s, indent %s", name, lang, width)
 }
 
-// prompt cuts the document along the frame and renders what is safe to send.
-func (f *frame) prompt(t *Template, chat bool) string {
+// prompt cuts the document along the window and renders what is safe to send.
+func (f *promptWindow) prompt(t *Template, chat bool) string {
 	return t.render(parts{
 		head:   f.head,
 		prefix: neutralise(unixLines(f.lead + f.text[f.start:f.cursor])),

@@ -163,7 +163,7 @@ func TestTypingTraceRereadsTheSuffix(t *testing.T) {
 func TestWindowInALongLine(t *testing.T) {
 	l := limits{prefix: 400, suffix: 60}
 	text := "{" + strings.Repeat(`"name":"value",`, 4000)
-	f := newFrame(text, len(text), l)
+	f := newPromptWindow(text, len(text), l)
 	moves := 0
 	for range 600 {
 		text += "x"
@@ -190,7 +190,7 @@ func TestWindow(t *testing.T) {
 	text := goSource(2000)
 	l := limits{prefix: 400, suffix: 60}
 	cursor := strings.Index(text, "func step200")
-	f := newFrame(text, cursor, l)
+	f := newPromptWindow(text, cursor, l)
 	if f.start == 0 || text[f.start-1] != '\n' {
 		t.Fatalf("start %d is not at a line's start", f.start)
 	}
@@ -252,7 +252,7 @@ func TestHostileDocuments(t *testing.T) {
 		defer e.Close()
 		language := rapid.SampledFrom([]string{"go", "html", "css", "python", "nonsense", "<|fim_suffix|>", "a\nb"}).Draw(rt, "language")
 		req := Request{Key: "k", Document: Document{Path: "a/[PREFIX]<|fim_middle|>.x", Language: language, Text: text}, Offset: rapid.IntRange(-5, len(text)+5).Draw(rt, "cursor")}
-		for range 3 { // the frame's later use too
+		for range 3 { // the window's later use too
 			res, err := e.Complete(t.Context(), req)
 			if err != nil {
 				rt.Fatal(err)
@@ -388,7 +388,7 @@ func TestLead(t *testing.T) {
 	}
 
 	text := "import os\n\n" + strings.Repeat("def f(\n    a,\n    b,\n):\n    return a + b\n\n\n", 200)
-	f := newFrame(text, len(text), limits{prefix: 400, suffix: 60})
+	f := newPromptWindow(text, len(text), limits{prefix: 400, suffix: 60})
 	if !strings.HasPrefix(text[f.start:], "def f(") || f.lead != "import os\n\n" {
 		t.Errorf("the window begins %q behind %q", text[f.start:f.start+20], f.lead)
 	}

@@ -8,7 +8,7 @@ import (
 
 // dropRepetition cuts an answer where it starts to repeat itself or what
 // stands above, the way small models fail.
-func dropRepetition(s *site, text string) string {
+func dropRepetition(s *cursorContext, text string) string {
 	text = dropLoop(s, text)
 	lines := strings.Split(text, "\n")
 	lines = lines[:min(repeatedFrom(lines), countedFrom(lines))]
@@ -20,7 +20,7 @@ func dropRepetition(s *site, text string) string {
 
 // dropLoop drops the last line if it ends in the same words over and over: one
 // round of them is no better than ten.
-func dropLoop(s *site, text string) string {
+func dropLoop(s *cursorContext, text string) string {
 	start := strings.LastIndexByte(text, '\n') + 1
 	line := text[start:]
 	if start == 0 {
@@ -167,7 +167,7 @@ func sameLines(a, b []string) bool {
 
 // copiesAbove: the answer is nothing but the lines just above the cursor
 // again, two of them at least, or one that says a lot.
-func copiesAbove(s *site, lines []string) bool {
+func copiesAbove(s *cursorContext, lines []string) bool {
 	if s.mode == fillLine || len(lines) == 0 {
 		return false
 	}
@@ -190,7 +190,7 @@ func copiesAbove(s *site, lines []string) bool {
 
 // copiesBelow: text makes the cursor's line what the one below says already. In
 // a run of equal lines, where the one above says it too, one more is wanted.
-func copiesBelow(s *site, text string) bool {
+func copiesBelow(s *cursorContext, text string) bool {
 	line, _, more := strings.Cut(text, "\n")
 	if blank(line) {
 		return false // what is added are the lines after the cursor's

@@ -15,9 +15,9 @@ type docState struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
 
-	// frame is the layout of the last prompt, nil before the first.
-	frame *frame
-	// stale is set when the code of other places in frame should be looked up
+	// window is the layout of the last prompt, nil before the first.
+	window *promptWindow
+	// stale is set when the code of other places in window should be looked up
 	// anew before the next prompt: the user came from another document or
 	// paused, or none was found and lookAgain has passed.
 	stale bool
@@ -32,9 +32,9 @@ type docState struct {
 }
 
 // arrive makes a request the newest of its document; the ones before it learn
-// so by the channels they hold. frame is the document's, advanced to the
+// so by the channels they hold. window is the document's, advanced to the
 // request, nil before the first prompt.
-func (d *docState) arrive(text string, cursor int, switched bool, now time.Time) (frame *frame, newer <-chan struct{}) {
+func (d *docState) arrive(text string, cursor int, switched bool, now time.Time) (window *promptWindow, newer <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.newest != nil {
@@ -46,20 +46,20 @@ func (d *docState) arrive(text string, cursor int, switched bool, now time.Time)
 	return d.next(text, cursor, switched || due || pause > idleAfter), d.newest
 }
 
-// peek answers the frame of a place nobody asked for yet.
-func (d *docState) peek(text string, cursor int, switched bool) *frame {
+// peek answers the window of a place nobody asked for yet.
+func (d *docState) peek(text string, cursor int, switched bool) *promptWindow {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.next(text, cursor, switched)
 }
 
-// next advances the frame. The caller holds mu.
-func (d *docState) next(text string, cursor int, stale bool) *frame {
+// next advances the window. The caller holds mu.
+func (d *docState) next(text string, cursor int, stale bool) *promptWindow {
 	d.stale = d.stale || stale
-	if d.frame == nil {
+	if d.window == nil {
 		return nil
 	}
-	f := d.frame.advance(text, cursor)
+	f := d.window.advance(text, cursor)
 	return &f
 }
 
@@ -99,7 +99,7 @@ func (d *docState) gap() time.Duration {
 	return d.rhythm.gap
 }
 
-// add makes stream the document's newest stream, its frame the document's, and
+// add makes stream the document's newest stream, its window the document's, and
 // cancels the streams that still run. It reports false if newer is closed: a
 // request that was slow to make its prompt must not end the one that took over.
 func (d *docState) add(stream *modelStream, newer <-chan struct{}) bool {
@@ -108,7 +108,7 @@ func (d *docState) add(stream *modelStream, newer <-chan struct{}) bool {
 	if isClosed(newer) {
 		return false
 	}
-	d.frame, d.stale, d.again = &stream.at.frame, false, stream.at.again
+	d.window, d.stale, d.again = &stream.at.window, false, stream.at.again
 	for _, old := range d.streams {
 		old.cancel()
 	}
@@ -121,7 +121,7 @@ func (d *docState) add(stream *modelStream, newer <-chan struct{}) bool {
 
 // find answers the newest stream that serves the place f describes and that
 // was not tried yet, and what was typed since it was asked.
-func (d *docState) find(f *frame, manual bool, tried []*modelStream) (stream *modelStream, typed string) {
+func (d *docState) find(f *promptWindow, manual bool, tried []*modelStream) (stream *modelStream, typed string) {
 	if f == nil {
 		return nil, ""
 	}
@@ -150,8 +150,8 @@ func (d *docState) find(f *frame, manual bool, tried []*modelStream) (stream *mo
 // prefix, suffix: the whole prompt) is as it was, but for text typed at the
 // cursor. A bracket or quote that the editor closed by itself is let pass: it
 // is what the answer would have closed, and post-processing sees it.
-func (stream *modelStream) serves(f *frame) (typed string, ok bool) {
-	was := &stream.at.frame
+func (stream *modelStream) serves(f *promptWindow) (typed string, ok bool) {
+	was := &stream.at.window
 	if was.head != f.head || was.limits != f.limits {
 		return "", was.text == f.text && was.cursor == f.cursor
 	}

@@ -171,7 +171,7 @@ func TestShownAnswerServesWhileTheWindowJumps(t *testing.T) {
 	e := newEngine(t, g, Options{PrefixTokens: 64})
 	p := newTypist(t, e, at(t, "f.go", "go", "package p\n\nfunc f() {\n"+strings.Repeat("\tstep()\n", 40)+"\t‸\n}\n"))
 	want := p.sees()
-	first := e.docs[p.req.Key].frame.start
+	first := e.docs[p.req.Key].window.start
 	for _, c := range strings.TrimSuffix(answer, ")") {
 		p.types(string(c))
 		if got := p.sees(); got != want {
@@ -181,7 +181,7 @@ func TestShownAnswerServesWhileTheWindowJumps(t *testing.T) {
 	if n := len(g.sent()); n != 1 {
 		t.Errorf("%d requests to the model", n)
 	}
-	if f := e.docs[p.req.Key].frame.advance(p.req.Text, p.req.Offset); f.start == first {
+	if f := e.docs[p.req.Key].window.advance(p.req.Text, p.req.Offset); f.start == first {
 		t.Error("the window stood still, so nothing was tested")
 	}
 }
@@ -239,9 +239,9 @@ func TestTypingWhatIsShownAsksNobody(t *testing.T) {
 	})
 }
 
-// What is on the screen has passed the gate and stays while it is typed, whatever
+// What is on the screen has passed the syntax check and stays while it is typed, whatever
 // the parser makes of its beginnings.
-func TestShownAnswerPassesTheGateOnce(t *testing.T) {
+func TestShownAnswerIsCheckedOnce(t *testing.T) {
 	g := says("a) + (b")
 	e := newEngine(t, g, Options{Syntax: &bracketCounter{}})
 	p := newTypist(t, e, at(t, "f.go", "go", "func f() {\n\tx := (‸\n}\n"))
@@ -623,7 +623,7 @@ func (b *bracketCounter) Document(_, language, text string) (int, bool) {
 func (b *bracketCounter) Candidate(_, text string) (int, bool) { return b.Document("", "", text) }
 func (b *bracketCounter) Forget(key string)                    { b.forgot = append(b.forgot, key) }
 
-func TestSyntaxGate(t *testing.T) {
+func TestSyntaxCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name, language, doc, model string
 		manual                     bool

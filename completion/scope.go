@@ -6,15 +6,15 @@ import (
 	"quarry/index/lang"
 )
 
-// scope answers where text, filled in at the site, leaves the scope it may
+// scope answers where text, filled in at the cursor, leaves the scope it may
 // fill: text[:cut] stays, and done says that whatever follows will be cut. The
 // same rules stop a running stream (final false: the last line may be unfinished
 // and is not judged) and trim a finished answer (final true).
 //
 // A line-by-line reading of indentation, as zed, continue and tabby use it,
-// serves every language; the syntax gate refines it where a parser is at hand.
-func (s *site) scope(text string, final bool) (cut int, done bool) {
-	r := scopeRules{site: s}
+// serves every language; the syntax check refines it where a parser is at hand.
+func (s *cursorContext) scope(text string, final bool) (cut int, done bool) {
+	r := scopeRules{cursorContext: s}
 	at := 0
 	for {
 		end := strings.IndexByte(text[at:], '\n')
@@ -47,7 +47,7 @@ const (
 
 // scopeRules reads an answer line by line.
 type scopeRules struct {
-	*site
+	*cursorContext
 	// n lines were read, the last blanks of them blank.
 	n, blanks int
 	// base is the indentation that lines of the answer must not fall below.
@@ -72,7 +72,7 @@ func (r *scopeRules) line(line string) verdict {
 		return dropAndStop
 	}
 	if r.n == 1 {
-		r.depth = openBrackets(r.site.line + line)
+		r.depth = openBrackets(r.cursorContext.line + line)
 		return r.first(line)
 	}
 	if r.depth += openBrackets(line); r.depth < 0 && r.lang.Blocks.Style == lang.Offside && !r.openedAbove(r.indentWidth(line)) {
@@ -122,7 +122,7 @@ func (r *scopeRules) outside(line string) verdict {
 
 // first judges the line that completes the cursor's own.
 func (r *scopeRules) first(line string) verdict {
-	full := r.site.line + line
+	full := r.cursorContext.line + line
 	r.base = r.indentWidth(full)
 	r.last = r.base
 	if r.mode == fillLine {
@@ -137,7 +137,7 @@ func (r *scopeRules) first(line string) verdict {
 			r.last = r.base
 			return keep
 		}
-		if r.lang.closesBlock(full) && !blank(r.site.line) && r.closedBelow(full) {
+		if r.lang.closesBlock(full) && !blank(r.cursorContext.line) && r.closedBelow(full) {
 			return dropAndStop
 		}
 		return keep
@@ -170,7 +170,7 @@ func (r *scopeRules) insideBlock(line string) verdict {
 	if width < r.base || !r.lang.closesBlock(line) {
 		return dropAndStop
 	}
-	if (r.n == 2 || r.lang.opensBlock(r.site.line)) && r.closedBelow(line) {
+	if (r.n == 2 || r.lang.opensBlock(r.cursorContext.line)) && r.closedBelow(line) {
 		return dropAndStop // the block, which has no line yet, is closed already
 	}
 	if r.lang.opensBlock(line) || openBrackets(line) > 0 {
@@ -181,8 +181,8 @@ func (r *scopeRules) insideBlock(line string) verdict {
 
 // blockIndent is where the answer's lines belong when its first one is blank.
 func (r *scopeRules) blockIndent() int {
-	if r.site.line != "" {
-		return r.indentWidth(r.site.line + "x")
+	if r.cursorContext.line != "" {
+		return r.indentWidth(r.cursorContext.line + "x")
 	}
 	return r.expectedIndent()
 }
@@ -212,7 +212,7 @@ func (r *scopeRules) closedBelow(line string) bool {
 
 // openedAbove: the nearest line above that is indented by no more than width
 // leaves a bracket open.
-func (s *site) openedAbove(width int) bool {
+func (s *cursorContext) openedAbove(width int) bool {
 	for above := strings.TrimRight(s.above, "\n"); above != ""; {
 		i := strings.LastIndexByte(above, '\n')
 		line := above[i+1:]

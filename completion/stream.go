@@ -15,7 +15,7 @@ import (
 // says, later Requests take their answers from it too.
 type modelStream struct {
 	at     builtPrompt
-	site   *site
+	cursor *cursorContext
 	manual bool
 	cancel context.CancelFunc
 
@@ -87,7 +87,7 @@ func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, ne
 	ctx, stopTimer := context.WithTimeoutCause(ctx, e.timeout(req), errTimeout)
 	stream := &modelStream{
 		at:      p,
-		site:    newSite(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req)),
+		cursor:  newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req)),
 		manual:  req.Manual,
 		cancel:  func() { cancel(errAbandoned) },
 		changed: make(chan struct{}),
@@ -105,7 +105,7 @@ func (e *Engine) launch(d *docState, req Request, p builtPrompt, samples int, ne
 		stopTimer()
 		return nil, err
 	}
-	e.prepareGate(req)
+	e.prepareSyntaxCheck(req)
 	back := make(chan struct{})
 	e.running.Go(func() {
 		defer close(back)
@@ -135,7 +135,7 @@ func (e *Engine) generate(ctx context.Context, stream *modelStream, samples int)
 		return
 	}
 	for sample := range samples {
-		st := stopper{site: stream.site}
+		st := stopper{cursorContext: stream.cursor}
 		n, err := e.gen.Generate(ctx, stream.at.text, e.opts.MaxTokens, e.template().stops(), sample, func(piece string, logprob float64) bool {
 			keep, more := st.feed(piece)
 			stream.take(sample, piece, logprob, keep, time.Since(begin))
@@ -201,7 +201,7 @@ func (stream *modelStream) take(sample int, piece string, logprob float64, keep 
 	a := &stream.answers[sample]
 	a.text = (a.text + piece)[:keep]
 	a.pieces = append(a.pieces, scoredPiece{len(a.text), logprob})
-	stream.tell()
+	stream.wake()
 }
 
 func (stream *modelStream) fail(err error) {
@@ -227,11 +227,11 @@ func (stream *modelStream) finish(cause error) {
 			stream.err = nil
 		}
 	}
-	stream.tell()
+	stream.wake()
 }
 
-// tell wakes those who wait. The caller holds mu.
-func (stream *modelStream) tell() {
+// wake wakes those who wait. The caller holds mu.
+func (stream *modelStream) wake() {
 	close(stream.changed)
 	stream.changed = make(chan struct{})
 }
@@ -315,7 +315,7 @@ func (stream *modelStream) leave() {
 
 // stopper collects a stream and says when more of it would be cut anyway.
 type stopper struct {
-	*site
+	*cursorContext
 	text strings.Builder
 }
 
@@ -332,7 +332,7 @@ func (st *stopper) feed(piece string) (keep int, more bool) {
 		return len(text), true
 	}
 	// Where fences or line endings are taken out, the cut is not one of text.
-	plain := stripFences(st.site, unixLines(text))
+	plain := stripFences(st.cursorContext, unixLines(text))
 	if cut, done := st.scope(plain, false); done {
 		if plain != text {
 			cut = len(text)

@@ -27,8 +27,8 @@ type hole struct {
 // judge says what became of the right answer: "right", "dropped" or "wrong".
 func (h hole) judge(language string) (verdict, got string) {
 	doc := Document{Path: "f", Language: language, Text: h.doc}
-	s := newSite(doc, h.cursor, indentUnit(h.doc, language), 12)
-	st, kept := stopper{site: s}, ""
+	s := newCursorContext(doc, h.cursor, indentUnit(h.doc, language), 12)
+	st, kept := stopper{cursorContext: s}, ""
 	for model := h.model; model != ""; {
 		n := min(8, len(model))
 		keep, more := st.feed(model[:n])

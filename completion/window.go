@@ -12,7 +12,7 @@ type limits struct {
 
 func (l limits) half() limits { return limits{l.prefix / 2, l.suffix / 2, l.snippets / 2} }
 
-// frame is the part of a document that its prompt shows.
+// promptWindow is the part of a document that its prompt shows.
 //
 //	      start           cursor
 //	|.lead.|.....prefix.....|....suffix....|
@@ -26,19 +26,19 @@ func (l limits) half() limits { return limits{l.prefix / 2, l.suffix / 2, l.snip
 // cursor. Behind the middle tag it would cost nothing to read, and was there
 // until it was measured: models take half a word there for a whole one
 // (bench/completion.md).
-type frame struct {
+type promptWindow struct {
 	text          string
 	start, cursor int
 	// lead is what stands for the text before start (lead.go), frozen with it.
 	lead   string
 	limits limits
-	// head is the repository context and style header, frozen with the frame.
+	// head is the repository context and style header, frozen with the window.
 	head     string
 	snippets []Snippet
 }
 
-// advance answers the frame for a later text and cursor.
-func (f frame) advance(text string, cursor int) frame {
+// advance answers the window for a later text and cursor.
+func (f promptWindow) advance(text string, cursor int) promptWindow {
 	e := diff(f.text, text)
 	next := f
 	next.text, next.cursor = text, cursor
@@ -54,21 +54,21 @@ func (f frame) advance(text string, cursor int) frame {
 
 // moved is the number of bytes the cursor went from f to next, beyond what was
 // typed, in either direction.
-func (f *frame) moved(next *frame) int {
+func (f *promptWindow) moved(next *promptWindow) int {
 	moved := next.cursor - diff(f.text, next.text).shift(f.cursor)
 	return max(moved, -moved)
 }
 
-// newFrame is the frame of a document seen for the first time.
-func newFrame(text string, cursor int, l limits) frame {
-	f := frame{text: text, cursor: cursor, limits: l, start: -1}
+// newPromptWindow is the window of a document seen for the first time.
+func newPromptWindow(text string, cursor int, l limits) promptWindow {
+	f := promptWindow{text: text, cursor: cursor, limits: l, start: -1}
 	f.settleStart()
 	return f
 }
 
 // settleStart moves start if the prefix outgrew its budget, or if it shrank to a
 // small part of it and there is more to show, and else leaves it.
-func (f *frame) settleStart() {
+func (f *promptWindow) settleStart() {
 	fits := false
 	if f.start >= 0 && f.start <= f.cursor {
 		used := rawTokens(f.lead) + rawTokens(f.text[f.start:f.cursor])
@@ -85,7 +85,7 @@ func (f *frame) settleStart() {
 
 // roomyStart is a start that leaves a quarter of the budget for what will be
 // typed.
-func (f *frame) roomyStart() int {
+func (f *promptWindow) roomyStart() int {
 	room, line := f.limits.prefix*3/4, lineStart(f.text, f.cursor)
 	if typed := rawTokens(f.text[line:f.cursor]); typed <= room {
 		return atDeclaration(f.text, windowStart(f.text, line, room-typed), line, f.limits.prefix/8)

@@ -21,7 +21,7 @@ const (
 	// mergeAbove is how many bytes a scan must have read for the full-text table to
 	// be worth merging.
 	mergeAbove = 4 << 20
-	// Progress is told of work that takes longer than a moment, and not more often
+	// Progress is called for work that takes longer than a moment, and not more often
 	// than a user can read.
 	progressAfter = 500 * time.Millisecond
 	progressEvery = 100 * time.Millisecond

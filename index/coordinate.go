@@ -149,7 +149,7 @@ func (c *coordinator) step(ctx context.Context) time.Time {
 		c.flush(ctx)
 	}
 	linkable := c.unlinked && c.scan == nil
-	if linkable && c.gate.open() {
+	if linkable && c.throttle.open() {
 		c.relink(ctx)
 		return now
 	}

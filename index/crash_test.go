@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // until its input ends or it is killed.
 func child(spec string) int {
 	dir, state, _ := strings.Cut(spec, "|")
-	err := live(Config{Dir: dir, StateDir: state, Watch: true, Tell: func(m string) { fmt.Println("told", m) }})
+	err := live(Config{Dir: dir, StateDir: state, Watch: true, Notify: func(m string) { fmt.Println("told", m) }})
 	if err != nil {
 		fmt.Println("error", err)
 		return 1
@@ -228,7 +228,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 		mutate(t, r, dir, files)
 	}
 	t.Logf("%d of %d rounds came to an end before they were killed", settled, rounds)
-	x := start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { t.Errorf("told: %s", m) }})
+	x := start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { t.Errorf("told: %s", m) }})
 	if err := x.Store().Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -316,11 +316,11 @@ func TestDamagedDatabaseIsSetAside(t *testing.T) {
 			if err := os.WriteFile(database, damage(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			told := make(chan string, 10)
-			x = open(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+			notified := make(chan string, 10)
+			x = open(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
 			defer shut(t, x)
 			select {
-			case m := <-told:
+			case m := <-notified:
 				if !strings.Contains(m, "damaged") {
 					t.Errorf("told %q", m)
 				}
@@ -349,15 +349,15 @@ func TestStateFolderThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(state, nil, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan string, 10)
-	x := start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+	notified := make(chan string, 10)
+	x := start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
 	if got := paths(t, x); len(got) != 5 || !x.Store().InMemory() {
 		t.Errorf("in memory %v, indexed %q", x.Store().InMemory(), got)
 	}
-	if len(told) != 1 {
-		t.Errorf("told %d messages, want one", len(told))
+	if len(notified) != 1 {
+		t.Errorf("told %d messages, want one", len(notified))
 	}
-	if m := <-told; !strings.Contains(m, "in memory") || !strings.Contains(m, state) {
+	if m := <-notified; !strings.Contains(m, "in memory") || !strings.Contains(m, state) {
 		t.Errorf("told %q", m)
 	}
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
@@ -390,10 +390,10 @@ func TestIndexOfANewerQuarryIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan string, 10)
-	y := start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
-	if m := <-told; !strings.Contains(m, "newer quarry (schema 99") || !strings.Contains(m, "update quarry") || len(told) != 0 {
-		t.Errorf("told %q and %d more", m, len(told))
+	notified := make(chan string, 10)
+	y := start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
+	if m := <-notified; !strings.Contains(m, "newer quarry (schema 99") || !strings.Contains(m, "update quarry") || len(notified) != 0 {
+		t.Errorf("told %q and %d more", m, len(notified))
 	}
 	if got := paths(t, y); len(got) != 5 || !y.Store().InMemory() {
 		t.Errorf("in memory %v, indexed %q", y.Store().InMemory(), got)

@@ -289,9 +289,9 @@ func TestAnyOrderOfWrites(t *testing.T) {
 
 func TestDamagedVectors(t *testing.T) {
 	for name, test := range map[string]struct {
-		damage func([]byte) []byte
-		told   string // "" for nothing
-		again  int    // texts embedded again; -1 for all
+		damage   func([]byte) []byte
+		notified string // "" for nothing
+		again    int    // texts embedded again; -1 for all
 	}{
 		"header":    {func(b []byte) []byte { b[100] ^= 1; return b }, "were damaged", -1},
 		"empty":     {func([]byte) []byte { return nil }, "were damaged", -1},
@@ -316,8 +316,8 @@ func TestDamagedVectors(t *testing.T) {
 			if err := os.WriteFile(path, test.damage(b), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			told := make(chan string, 10)
-			x = start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+			notified := make(chan string, 10)
+			x = start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
 			x.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			checkComplete(t, x, "m@1+1", 16)
@@ -328,16 +328,16 @@ func TestDamagedVectors(t *testing.T) {
 			if n := models.embedded(); n != want {
 				t.Errorf("%d texts embedded again, want %d", n, want)
 			}
-			if test.told == "" {
-				if len(told) > 0 {
-					t.Errorf("told %q", <-told)
+			if test.notified == "" {
+				if len(notified) > 0 {
+					t.Errorf("told %q", <-notified)
 				}
 				return
 			}
-			if len(told) != 1 {
-				t.Fatalf("told %d messages", len(told))
+			if len(notified) != 1 {
+				t.Fatalf("told %d messages", len(notified))
 			}
-			if m := <-told; !strings.Contains(m, test.told) || !strings.Contains(m, path+".damaged") {
+			if m := <-notified; !strings.Contains(m, test.notified) || !strings.Contains(m, path+".damaged") {
 				t.Errorf("told %q", m)
 			}
 			if _, err := os.Stat(path + ".damaged"); err != nil {

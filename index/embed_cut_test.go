@@ -17,15 +17,15 @@ import (
 // Another program makes the file of vectors shorter while it is in use.
 func TestVectorsCutShortInUse(t *testing.T) {
 	for name, test := range map[string]struct {
-		size int64
-		told int
+		size     int64
+		notified int
 	}{"to nothing": {0, 1}, "to its header": {4096, 0}} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, project)
 			models := newFakeModels("m")
-			told := make(chan string, 10)
-			x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
+			notified := make(chan string, 10)
+			x := start(t, Config{Dir: dir, Notify: func(m string) { notified <- m }})
 			x.SetEmbedders(models.use("m"))
 			settleVectors(t, x)
 			all := models.embedded()
@@ -46,8 +46,8 @@ func TestVectorsCutShortInUse(t *testing.T) {
 			if n := models.embedded(); n != all {
 				t.Errorf("%d texts embedded again of %d", n, all)
 			}
-			if len(told) != test.told {
-				t.Errorf("told %d messages, want %d", len(told), test.told)
+			if len(notified) != test.notified {
+				t.Errorf("told %d messages, want %d", len(notified), test.notified)
 			}
 		})
 	}
@@ -58,21 +58,21 @@ func TestMixedDimensions(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)
 	models := newFakeModels("m")
-	told := make(chan string, 10)
+	notified := make(chan string, 10)
 	texts := 0
 	models.embed = func(context.Context, string, []string) error {
 		texts++
 		models.set(func() { models.dims["m"] = 8 + 8*(texts%2) })
 		return nil
 	}
-	x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
+	x := start(t, Config{Dir: dir, Notify: func(m string) { notified <- m }})
 	x.SetEmbedders(models.use("m"))
 	settle(t, x)
 	if err := x.SettleVectors(t.Context()); err == nil || !strings.Contains(err.Error(), " dimensions; reload it") {
 		t.Errorf("settled: %v", err)
 	}
-	if len(told) != 0 {
-		t.Errorf("told %q", <-told)
+	if len(notified) != 0 {
+		t.Errorf("told %q", <-notified)
 	}
 }
 

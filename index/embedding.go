@@ -61,7 +61,7 @@ func (e *embedding) look() {
 func (e *embedding) configure(of Embedders) {
 	e.mu.Lock()
 	e.of, e.stopped = of, false
-	e.turn()
+	e.interrupt()
 	e.mu.Unlock()
 	e.look()
 }
@@ -69,7 +69,7 @@ func (e *embedding) configure(of Embedders) {
 func (e *embedding) stop() {
 	e.mu.Lock()
 	e.stopped = true
-	e.turn()
+	e.interrupt()
 	e.mu.Unlock()
 	e.look()
 }
@@ -80,7 +80,7 @@ func (e *embedding) reopen(epoch uint64, cause error) {
 	known := e.damaged == epoch
 	if !known {
 		e.damaged, e.renew = epoch, true
-		e.turn()
+		e.interrupt()
 	}
 	e.mu.Unlock()
 	if !known {
@@ -93,13 +93,13 @@ func (e *embedding) reopen(epoch uint64, cause error) {
 // memory: until then a file of vectors may be written to.
 func (e *embedding) letGo() {
 	e.mu.Lock()
-	e.turn()
+	e.interrupt()
 	e.mu.Unlock()
 	e.look()
 }
 
 // turn breaks the round off. mu is held.
-func (e *embedding) turn() {
+func (e *embedding) interrupt() {
 	close(e.changed)
 	e.changed = make(chan struct{})
 }

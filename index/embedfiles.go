@@ -177,7 +177,7 @@ func (e *embedding) notes(f *vectors.File) (list []store.Embedding) {
 // setAside renames a damaged file, over the one set aside before.
 func (e *embedding) setAside(name string, cause error) error {
 	e.x.cfg.Log.Error("damaged vectors set aside", "error", cause, "copy", name+damagedSuffix)
-	e.x.tell(fmt.Sprintf("Vectors of %s were damaged and are being rebuilt. A copy is kept at %s.", e.x.root.Dir(), e.path(name)+damagedSuffix))
+	e.x.notify(fmt.Sprintf("Vectors of %s were damaged and are being rebuilt. A copy is kept at %s.", e.x.root.Dir(), e.path(name)+damagedSuffix))
 	if err := os.Rename(e.path(name), e.path(name)+damagedSuffix); err != nil {
 		return fmt.Errorf("set the damaged vectors aside: %w", err)
 	}

@@ -13,9 +13,9 @@ const (
 	metaLost    = "vectors_lost"      // how many, and when: see decodeLost
 )
 
-// tellAfter is how many failures in a row with the same error, none of which passes by
+// notifyAfter is how many failures in a row with the same error, none of which passes by
 // itself, the user is told of: three are seven seconds of trying.
-const tellAfter = 3
+const notifyAfter = 3
 
 // noteFailure takes in how a round of embedding ended.
 func (e *embedding) noteFailure(of Embedders, err error) {
@@ -31,8 +31,8 @@ func (e *embedding) noteFailure(of Embedders, err error) {
 		e.putMeta(metaFailure, failure)
 	}
 	e.failed++
-	if err != nil && e.failed == tellAfter && !errors.As(err, new(toldOf)) && (of.Passing == nil || !of.Passing(err)) {
-		e.x.tell(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), failure))
+	if err != nil && e.failed == notifyAfter && !errors.As(err, new(notified)) && (of.Passing == nil || !of.Passing(err)) {
+		e.x.notify(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), failure))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // without embedding; what passes by itself is only known.
 func TestFailureIsToldAndKept(t *testing.T) {
 	for name, test := range map[string]struct {
-		passes bool
-		told   int
+		passes   bool
+		notified int
 	}{"for good": {false, 1}, "for a while": {true, 0}} {
 		t.Run(name, func(t *testing.T) {
 			dir, state := t.TempDir(), t.TempDir()
@@ -20,21 +20,21 @@ func TestFailureIsToldAndKept(t *testing.T) {
 			models := newFakeModels("m")
 			broken := errors.New("the model embeds nothing")
 			models.embed = func(context.Context, string, []string) error { return broken }
-			told := make(chan string, 10)
-			x := start(t, Config{Dir: dir, StateDir: state, Tell: func(m string) { told <- m }})
+			notified := make(chan string, 10)
+			x := start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
 			use := models.use("m")
 			use.Passing = func(err error) bool { return test.passes && errors.Is(err, broken) }
 			x.SetEmbedders(use)
-			for range tellAfter + 2 { // each begins a round at once
+			for range notifyAfter + 2 { // each begins a round at once
 				if err := x.SettleVectors(t.Context()); !errors.Is(err, broken) {
 					t.Fatalf("the error is %v", err)
 				}
 			}
-			if len(told) != test.told {
-				t.Fatalf("told %d messages, want %d", len(told), test.told)
+			if len(notified) != test.notified {
+				t.Fatalf("told %d messages, want %d", len(notified), test.notified)
 			}
-			if test.told > 0 {
-				if m := <-told; !strings.Contains(m, broken.Error()) || !strings.Contains(m, dir) {
+			if test.notified > 0 {
+				if m := <-notified; !strings.Contains(m, broken.Error()) || !strings.Contains(m, dir) {
 					t.Errorf("told %q", m)
 				}
 			}

@@ -74,7 +74,7 @@ func (w *embedWork) all(ctx context.Context) error {
 			return nil
 		}
 		w.enter(EmbeddingWaiting, nil)
-		entered, err := w.x.gate.rest(ctx)
+		entered, err := w.x.throttle.rest(ctx)
 		if err != nil {
 			return err
 		}
@@ -257,14 +257,14 @@ func (w *embedWork) keep() error {
 
 // cannotWrite tells the user, once, why there will be no further vectors.
 func (w *embedWork) cannotWrite(err error) error {
-	w.x.tell(fmt.Sprintf("The vectors of %s cannot be written. Searches go on without the new ones; free some disk space or make %s writable, and they follow by themselves.", w.x.root.Dir(), w.x.state.dir))
-	return toldOf{err}
+	w.x.notify(fmt.Sprintf("The vectors of %s cannot be written. Searches go on without the new ones; free some disk space or make %s writable, and they follow by themselves.", w.x.root.Dir(), w.x.state.dir))
+	return notified{err}
 }
 
-// toldOf is an error that the user knows of.
-type toldOf struct{ error }
+// notified is an error that the user knows of.
+type notified struct{ error }
 
-func (e toldOf) Unwrap() error { return e.error }
+func (e notified) Unwrap() error { return e.error }
 
 // show reports progress.
 func (w *embedWork) show() {

@@ -26,16 +26,16 @@ type Feed struct {
 	x     *Index
 	store *store.Store
 	from  int64
-	// told is how far who follows knows everything.
-	told Position
-	// paths are the files told of, by id.
+	// notified is how far the follower has been notified.
+	notified Position
+	// paths are the files reported, by id.
 	paths map[int64]string
-	// stale are files told of from a database that was replaced. They stay with
+	// stale are files reported from a database that was replaced. They stay with
 	// who follows until the new one is complete or has them itself.
 	stale map[string]bool
-	// todo are ids still to be told of.
+	// todo are ids still to be reported.
 	todo []int64
-	// differed are ids that were not told of, since the text at hand was not that of
+	// differed are ids that were not reported, since the text at hand was not that of
 	// the record. Where it becomes that again, no newer record comes.
 	differed map[int64]bool
 	// again: something may have happened since differed was looked at. saved is closed
@@ -75,23 +75,25 @@ func (x *Index) Position(ctx context.Context) (Position, error) {
 	}
 }
 
-// Position is the state that all told of by Next was told up to. It is as safe as
+// Position is the state that all that Next has reported belongs to. It is as safe as
 // Next, from which alone it changes.
-func (f *Feed) Position() Position { return f.told }
+func (f *Feed) Position() Position { return f.notified }
 
 // IsCurrent reports whether p is of the present database.
 func (x *Index) IsCurrent(p Position) bool { return p.store == x.Store() }
 
 // Reached reports whether who knows p knows all of q. No position of a database
 // that was replaced reaches one of the new database.
-func (p Position) Reached(q Position) bool { return p.store == q.store && p.generation >= q.generation }
+func (p Position) Includes(q Position) bool {
+	return p.store == q.store && p.generation >= q.generation
+}
 
-// Next waits for changes and answers them, about 32 MB of text at a time; caught
+// Next waits for changes and answers them, about 32 MB of text at a time; upToDate
 // is true if nothing more is known to have changed, with an empty list where that
 // is all there is to say, as of an empty index. A file whose text is not that of its
 // record is left out until they agree: it changed again in the meantime, or is open
 // here while another process writes the index.
-func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error) {
+func (f *Feed) Next(ctx context.Context) (list []Update, upToDate bool, err error) {
 	for {
 		select {
 		case <-f.saved:
@@ -129,8 +131,8 @@ func (f *Feed) Next(ctx context.Context) (list []Update, caught bool, err error)
 				continue
 			}
 		}
-		if now := (Position{f.store, f.from}); len(list) > 0 || f.told != now {
-			f.told = now
+		if now := (Position{f.store, f.from}); len(list) > 0 || f.notified != now {
+			f.notified = now
 			return list, true, nil
 		}
 		whole, err := f.isWhole(ctx)
@@ -234,7 +236,7 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 		if bytes > feedBytes {
 			return errEnough
 		}
-		if err := f.x.Aside(ctx); err != nil {
+		if err := f.x.Yield(ctx); err != nil {
 			return err
 		}
 		at++

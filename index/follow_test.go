@@ -26,8 +26,8 @@ type follower struct {
 func follow(x *Index) *follower { return &follower{feed: x.Follow(), known: map[string]string{}} }
 
 // next takes one answer of the feed.
-func (f *follower) next(ctx context.Context) (caught bool, err error) {
-	list, caught, err := f.feed.Next(ctx)
+func (f *follower) next(ctx context.Context) (upToDate bool, err error) {
+	list, upToDate, err := f.feed.Next(ctx)
 	for _, u := range list {
 		if u.File == nil {
 			delete(f.known, u.Path)
@@ -36,7 +36,7 @@ func (f *follower) next(ctx context.Context) (caught bool, err error) {
 			f.known[u.Path] = u.Text
 		}
 	}
-	return caught, err
+	return upToDate, err
 }
 
 // until takes answers until ok.
@@ -58,7 +58,7 @@ func (f *follower) reach(t testing.TB, x *Index) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.until(t, "the present position", func() bool { return f.feed.Position().Reached(now) })
+	f.until(t, "the present position", func() bool { return f.feed.Position().Includes(now) })
 }
 
 // A checkout and the way back, and the feed looked in between: the index finds
@@ -250,8 +250,8 @@ func TestWholeAfterSomebodyLooked(t *testing.T) {
 func TestDamageFoundByAFeed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)
-	told := make(chan string, 10)
-	x := start(t, Config{Dir: dir, Tell: func(m string) { told <- m }})
+	notified := make(chan string, 10)
+	x := start(t, Config{Dir: dir, Notify: func(m string) { notified <- m }})
 	db, err := sql.Open("sqlite3", x.state.database())
 	if err != nil {
 		t.Fatal(err)
@@ -263,13 +263,13 @@ func TestDamageFoundByAFeed(t *testing.T) {
 	f := follow(x)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for err = nil; err == nil && len(told) == 0; { // the check after the start may be first
+	for err = nil; err == nil && len(notified) == 0; { // the check after the start may be first
 		_, err = f.next(ctx)
 	}
 	if err != nil && (!errors.Is(err, store.ErrCorrupt) || len(f.known) != 4) {
 		t.Errorf("%v; told of %d files before, want 4", err, len(f.known))
 	}
-	if m := hear(t, told); !strings.Contains(m, "was damaged") {
+	if m := hear(t, notified); !strings.Contains(m, "was damaged") {
 		t.Errorf("told %q", m)
 	}
 	settle(t, x)

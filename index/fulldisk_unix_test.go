@@ -74,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 // what was embedded is searched on, the user is told once, and all goes on by
 // itself when there is room again.
 func fullDiskEmbedChild(dir, state string) error {
-	told := 0
+	notified := 0
 	ctx := context.Background()
 	models := newFakeModels("m")
 	models.dims["m"] = 40_000 // so that the vectors outgrow the database many times over
@@ -91,8 +91,8 @@ func fullDiskEmbedChild(dir, state string) error {
 				return err
 			}
 		}
-		x, err = Open(Config{Dir: dir, StateDir: state, Clock: hurried{time.Now()}, Tell: func(m string) {
-			told++
+		x, err = Open(Config{Dir: dir, StateDir: state, Clock: hurried{time.Now()}, Notify: func(m string) {
+			notified++
 			if !strings.Contains(m, "free some disk space") {
 				fmt.Println("told", m)
 			}
@@ -130,7 +130,7 @@ func fullDiskEmbedChild(dir, state string) error {
 		}
 	}
 	set := x.Vectors()
-	fmt.Println("full: told", told, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
+	fmt.Println("full: told", notified, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
 	set.Release()
 	if err := limitFileSize(1 << 40); err != nil {
 		return err
@@ -139,7 +139,7 @@ func fullDiskEmbedChild(dir, state string) error {
 		return err
 	}
 	set = x.Vectors()
-	fmt.Println("room: told", told, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
+	fmt.Println("room: told", notified, "in memory", x.Store().InMemory(), "new vectors", set.Vectors()-before.Vectors())
 	set.Release()
 	return nil
 }

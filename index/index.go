@@ -48,9 +48,9 @@ type Config struct {
 	// Embedding, if not nil, is called while chunks are embedded for longer than a
 	// moment, and at the end of each run. It must return soon.
 	Embedding func(EmbedProgress)
-	// Tell, if not nil, is called with what the user should know, once for each
+	// Notify, if not nil, is called with what the user should know, once for each
 	// matter.
-	Tell func(message string)
+	Notify func(message string)
 	// Log takes what an operator wants to know; nil discards it.
 	Log *slog.Logger
 	// Clock is the time; nil means the system's.
@@ -73,9 +73,9 @@ type Progress struct {
 
 // Index is one open index.
 type Index struct {
-	cfg  Config
-	root *walk.Root
-	gate *gate
+	cfg      Config
+	root     *walk.Root
+	throttle *throttle
 
 	state   stateFiles
 	current atomic.Pointer[store.Store]
@@ -104,7 +104,7 @@ type Index struct {
 	upToDate bool
 	counted  count        // of the scan at work
 	whole    *store.Store // the database that is known to have all files; nil if none is
-	told     map[string]bool
+	notified map[string]bool
 	watch    bool // the index is to watch the disk itself
 	polling  bool // the root cannot be watched and is scanned now and then
 	lastErr  error
@@ -134,17 +134,17 @@ func Open(cfg Config) (*Index, error) {
 	if cfg.Embedding == nil {
 		cfg.Embedding = func(EmbedProgress) {}
 	}
-	if cfg.Tell == nil {
-		cfg.Tell = func(string) {}
+	if cfg.Notify == nil {
+		cfg.Notify = func(string) {}
 	}
 	root, err := walk.Open(cfg.Dir, cfg.MaxFileSize)
 	if err != nil {
 		return nil, err
 	}
 	x := &Index{
-		cfg: cfg, root: root, gate: newGate(cfg.Clock), wake: make(chan struct{}, 1),
+		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1),
 		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
-		settled: make(chan struct{}), told: map[string]bool{}, trees: trees{},
+		settled: make(chan struct{}), notified: map[string]bool{}, trees: trees{},
 	}
 	x.saved.init()
 	x.embedding = newEmbedding(x)
@@ -185,10 +185,10 @@ func (x *Index) Root() *walk.Root { return x.root }
 
 // Busy holds background work back until leave is called, and a moment longer: call
 // it for each keystroke and around each completion. It costs nothing to speak of.
-func (x *Index) Busy() (leave func()) { return x.gate.enter() }
+func (x *Index) Busy() (leave func()) { return x.throttle.enter() }
 
-// Aside returns when work in the background may go on, or ctx is done.
-func (x *Index) Aside(ctx context.Context) error { return x.gate.wait(ctx) }
+// Yield returns when work in the background may go on, or ctx is done.
+func (x *Index) Yield(ctx context.Context) error { return x.throttle.wait(ctx) }
 
 // Rescan compares the whole root with the index again.
 func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
@@ -197,7 +197,7 @@ func (x *Index) Rescan() { x.request(func() { x.scans[""] = true }) }
 // can; in another the user is told so.
 func (x *Index) Rebuild() {
 	if !x.isOwner() {
-		x.tell("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")
+		x.notify("Another quarry keeps the index of " + x.root.Dir() + " current: have that one rebuild it, or close it first.")
 		return
 	}
 	x.request(func() { x.rebuild = true })
@@ -277,22 +277,22 @@ func (x *Index) isSettled() bool {
 	}
 }
 
-// tell passes a message to the user, once.
-func (x *Index) tell(message string) {
+// notify passes a message to the user, once.
+func (x *Index) notify(message string) {
 	x.mu.Lock()
-	known := x.told[message]
-	x.told[message] = true
+	known := x.notified[message]
+	x.notified[message] = true
 	x.mu.Unlock()
 	if !known {
 		x.cfg.Log.Warn(message)
-		x.cfg.Tell(message)
+		x.cfg.Notify(message)
 	}
 }
 
 // check looks for damage in the background; answers are served meanwhile. Of what
 // another process writes, that one sees to it.
 func (x *Index) check(ctx context.Context) {
-	if x.cfg.Brief || !x.isOwner() || x.gate.wait(ctx) != nil {
+	if x.cfg.Brief || !x.isOwner() || x.throttle.wait(ctx) != nil {
 		return
 	}
 	s := x.Store()

@@ -170,12 +170,12 @@ func TestRootThatCannotBeWatchedIsPolled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, project)
 	clock := newManual()
-	told := make(chan string, 10)
-	x := start(t, Config{Dir: dir, Clock: clock, Tell: func(m string) { told <- m }})
+	notified := make(chan string, 10)
+	x := start(t, Config{Dir: dir, Clock: clock, Notify: func(m string) { notified <- m }})
 	x.pollInstead(watch.ErrLimit)
 	x.pollInstead(watch.ErrLimit)
-	if m := <-told; !strings.Contains(m, "with a delay") || len(told) != 0 {
-		t.Errorf("told %q and %d more", m, len(told))
+	if m := <-notified; !strings.Contains(m, "with a delay") || len(notified) != 0 {
+		t.Errorf("told %q and %d more", m, len(notified))
 	}
 	settle(t, x)
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
@@ -353,7 +353,7 @@ func TestFeed(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for {
-			list, caught, err := feed.Next(ctx)
+			list, upToDate, err := feed.Next(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +365,7 @@ func TestFeed(t *testing.T) {
 					known[u.Path] = u.Text
 				}
 			}
-			if caught {
+			if upToDate {
 				return
 			}
 		}
@@ -415,16 +415,16 @@ func TestFeedReachesTheIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := 0
-		for !feed.Position().Reached(now) {
+		notified := 0
+		for !feed.Position().Includes(now) {
 			list, _, err := feed.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			told += len(list)
+			notified += len(list)
 		}
-		if told != want || !x.IsCurrent(now) {
-			t.Errorf("told of %d files, want %d", told, want)
+		if notified != want || !x.IsCurrent(now) {
+			t.Errorf("told of %d files, want %d", notified, want)
 		}
 	}
 	reach(0)

@@ -70,9 +70,9 @@ type Known struct {
 func (x *Index) FollowFrom(k Known) *Feed {
 	f := x.Follow()
 	f.store, f.from, f.paths = k.Store, k.Generation, k.Files
-	f.told = Position{f.store, f.from}
+	f.notified = Position{f.store, f.from}
 	return f
 }
 
-// Generation is the state of the database that all told of by Next was told up to.
+// Generation is the state of the database that all that Next has reported belongs to.
 func (p Position) Generation() int64 { return p.generation }

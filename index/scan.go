@@ -154,7 +154,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 				if !ok {
 					return
 				}
-				err := x.gate.wait(ctx)
+				err := x.throttle.wait(ctx)
 				var r result
 				var reason walk.Reason
 				if err == nil {

@@ -176,7 +176,7 @@ func (x *Index) setAside(cause error) error {
 		}
 	}
 	x.cfg.Log.Error("damaged index set aside", "error", cause, "copy", name+".damaged")
-	x.tell(fmt.Sprintf("The index of %s was damaged and is being rebuilt. A copy is kept at %s.damaged.", x.root.Dir(), name))
+	x.notify(fmt.Sprintf("The index of %s was damaged and is being rebuilt. A copy is kept at %s.damaged.", x.root.Dir(), name))
 	return nil
 }
 
@@ -193,18 +193,18 @@ func (x *Index) startInMemory(cause error) error {
 // goOnInMemory makes s the index, which is in memory. The one on disk is left to
 // whatever other process can write it.
 func (x *Index) goOnInMemory(s *store.Store, cause error) {
-	x.tellInMemory(cause)
+	x.notifyInMemory(cause)
 	x.swap(s, true)
 	x.startOver()
 	x.embedding.letGo()
 }
 
-func (x *Index) tellInMemory(cause error) {
+func (x *Index) notifyInMemory(cause error) {
 	advice := ""
 	if errors.Is(cause, store.ErrFull) || errors.Is(cause, fs.ErrPermission) {
 		advice = fmt.Sprintf(" Free some disk space or make %s writable, then restart.", x.state.dir)
 	}
-	x.tell(fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
+	x.notify(fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
 }
 
 // maxCopied is the largest database that is copied into memory, in bytes; a larger

@@ -14,26 +14,26 @@ import (
 
 // writerAndReader answers two open indexes of the project; the first writes. The
 // clock is the reader's, and told is what its user is told.
-func writerAndReader(t *testing.T) (writer, reader *Index, clock *manual, told chan string) {
+func writerAndReader(t *testing.T) (writer, reader *Index, clock *manual, notified chan string) {
 	t.Helper()
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
 	writer = open(t, Config{Dir: dir, StateDir: state})
 	settle(t, writer)
-	clock, told = newManual(), make(chan string, 10)
-	reader = open(t, Config{Dir: dir, StateDir: state, Clock: clock, Tell: func(m string) { told <- m }})
+	clock, notified = newManual(), make(chan string, 10)
+	reader = open(t, Config{Dir: dir, StateDir: state, Clock: clock, Notify: func(m string) { notified <- m }})
 	t.Cleanup(func() { shut(t, reader) })
 	if !writer.isOwner() || reader.isOwner() {
 		t.Fatal("the first to open an index does not write it")
 	}
-	return writer, reader, clock, told
+	return writer, reader, clock, notified
 }
 
 // hear is the next thing that the user is told.
-func hear(t *testing.T, told chan string) string {
+func hear(t *testing.T, notified chan string) string {
 	t.Helper()
 	select {
-	case m := <-told:
+	case m := <-notified:
 		return m
 	case <-time.After(time.Minute):
 		t.Fatal("the user is told nothing")
@@ -44,9 +44,9 @@ func hear(t *testing.T, told chan string) string {
 // Whoever waits for a writer that can never be followed keeps its own index.
 func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 	for name, test := range map[string]struct {
-		spoil func(t *testing.T, database string) // while the writer has it open
-		after func(t *testing.T, database string)
-		told  string
+		spoil    func(t *testing.T, database string) // while the writer has it open
+		after    func(t *testing.T, database string)
+		notified string
 	}{
 		"of a newer quarry": {
 			spoil: func(t *testing.T, database string) {
@@ -59,7 +59,7 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			told: "update quarry",
+			notified: "update quarry",
 		},
 		"that is a folder": {
 			after: func(t *testing.T, database string) {
@@ -68,11 +68,11 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 				}
 				write(t, database, map[string]string{"file": "in the way"})
 			},
-			told: "Free some disk space",
+			notified: "Free some disk space",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			writer, x, clock, told := writerAndReader(t)
+			writer, x, clock, notified := writerAndReader(t)
 			database := writer.state.database()
 			if test.spoil != nil {
 				test.spoil(t, database)
@@ -87,8 +87,8 @@ func TestTakeOverOfAnIndexThatCannotBeWritten(t *testing.T) {
 			if got, want := dump(t, x), fresh(t, x.Root().Dir()); got != want || !x.Store().InMemory() {
 				t.Errorf("in memory %v: %s", x.Store().InMemory(), firstDifference(got, want))
 			}
-			if m := hear(t, told); len(told) > 0 || !strings.Contains(m, "in memory") || !strings.Contains(m, test.told) {
-				t.Errorf("told %q and %d more", m, len(told))
+			if m := hear(t, notified); len(notified) > 0 || !strings.Contains(m, "in memory") || !strings.Contains(m, test.notified) {
+				t.Errorf("told %q and %d more", m, len(notified))
 			}
 		})
 	}
@@ -102,10 +102,10 @@ func TestOrdersGivenToAReaderAreNotKept(t *testing.T) {
 		"damage":  func(x *Index) { x.request(func() { x.damaged = store.ErrCorrupt }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			writer, x, clock, told := writerAndReader(t)
+			writer, x, clock, notified := writerAndReader(t)
 			order(x)
 			if name == "rebuild" {
-				if m := hear(t, told); !strings.Contains(m, "Another quarry keeps the index") {
+				if m := hear(t, notified); !strings.Contains(m, "Another quarry keeps the index") {
 					t.Errorf("told %q", m)
 				}
 			}
@@ -115,8 +115,8 @@ func TestOrdersGivenToAReaderAreNotKept(t *testing.T) {
 			shut(t, writer)
 			until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return x.isOwner() })
 			settle(t, x)
-			if value, err := x.Store().Meta(t.Context(), "made"); err != nil || value != "before" || len(told) > 0 {
-				t.Errorf("at the take-over the index was made anew (%q, %v); told %d messages", value, err, len(told))
+			if value, err := x.Store().Meta(t.Context(), "made"); err != nil || value != "before" || len(notified) > 0 {
+				t.Errorf("at the take-over the index was made anew (%q, %v); told %d messages", value, err, len(notified))
 			}
 			if left, err := filepath.Glob(x.state.database() + ".damaged*"); err != nil || len(left) > 0 {
 				t.Errorf("set aside %q, %v", left, err)
@@ -127,7 +127,7 @@ func TestOrdersGivenToAReaderAreNotKept(t *testing.T) {
 
 // The process that takes over looks whether the one before has left damage.
 func TestTakeOverOfADamagedIndex(t *testing.T) {
-	writer, x, clock, told := writerAndReader(t)
+	writer, x, clock, notified := writerAndReader(t)
 	db, err := sql.Open("sqlite3", writer.state.database())
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +138,8 @@ func TestTakeOverOfADamagedIndex(t *testing.T) {
 	}
 	shut(t, writer)
 	until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return x.isOwner() })
-	until(t, "the damage to be found", func() bool { clock.move(quiet); return len(told) > 0 })
-	if m := hear(t, told); !strings.Contains(m, "was damaged") {
+	until(t, "the damage to be found", func() bool { clock.move(quiet); return len(notified) > 0 })
+	if m := hear(t, notified); !strings.Contains(m, "was damaged") {
 		t.Errorf("told %q", m)
 	}
 	settle(t, x)

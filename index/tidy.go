@@ -22,7 +22,7 @@ const (
 func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 	switch {
 	case c.moved != nil, !c.written && c.merge == mergeDone && !c.wipe:
-	case !c.gate.open():
+	case !c.throttle.open():
 		return now.Add(quiet)
 	case c.written && c.Store().LogIsLong():
 		// Before merging goes on: a log that is moved in short pieces stays short.

@@ -161,6 +161,6 @@ func (x *Index) cannotWatch(err error) {
 
 // pollInstead has the root scanned now and then from here on.
 func (x *Index) pollInstead(err error) {
-	x.tell("Changes made outside the editor are noticed with a delay in " + x.root.Dir() + ": " + err.Error() + ".")
+	x.notify("Changes made outside the editor are noticed with a delay in " + x.root.Dir() + ": " + err.Error() + ".")
 	x.request(func() { x.polling = true })
 }

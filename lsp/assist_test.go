@@ -576,7 +576,7 @@ func TestAskingIsCancelledWithItsRequest(t *testing.T) {
 }
 
 // Nothing is offered for what no model may see.
-func TestWithheldDocumentsGetNoActions(t *testing.T) {
+func TestExcludedDocumentsGetNoActions(t *testing.T) {
 	e := edit(t, "vscode", &core{indexed: true})
 	b := problemAt(t, e, ".env")
 	if got := titles(actions(t, e, b, 0, len(source))); len(got) > 0 {

@@ -17,11 +17,11 @@ func TestSyntaxErrors(t *testing.T) {
 	b := open(t, e, "a.go", "go", "package a\n\nfunc f() { g(1 }\n")
 	await := func(want ...string) {
 		t.Helper()
-		told := func() bool {
+		sent := func() bool {
 			got := e.Published(b)
 			return got != nil && slices.EqualFunc(got, want, func(d headless.Diagnostic, message string) bool { return d.Message == message })
 		}
-		if err := e.Await(soon(t), told); err != nil {
+		if err := e.Await(soon(t), sent); err != nil {
 			t.Fatalf("told %+v, want %q: %v", e.Published(b), want, err)
 		}
 	}

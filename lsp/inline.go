@@ -94,10 +94,10 @@ func (s *Server) completed(ctx context.Context, req completion.Request, open []*
 func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*document.Document) (ok bool) {
 	_, roots := s.current()
 	core := s.currentCore()
-	secret := func(d *document.Document) bool { return core.Withheld(ctx, d.Name(), d.Text.String()) }
+	secret := func(d *document.Document) bool { return core.Excluded(ctx, d.Name(), d.Text.String()) }
 	if secret(open[0]) {
 		if ctx.Err() == nil { // else nobody knows what it is
-			s.note("withheld "+req.Key, fmt.Sprintf("no completions in %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", req.Key))
+			s.note("excluded "+req.Key, fmt.Sprintf("no completions in %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", req.Key))
 		}
 		return false
 	}
@@ -131,7 +131,7 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 		return nil, nil
 	}
 	if now.Completion.Enabled && doc.Text.Len() > now.Completion.MaxFileBytes {
-		s.tell(Info, "size "+string(u), fmt.Sprintf(
+		s.notify(Info, "size "+string(u), fmt.Sprintf(
 			"no ghost text in %s: it has %.1f MB, more than completion.maxFileBytes allows (%.1f MB).",
 			doc.Path(), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
 		return nil, nil

@@ -42,7 +42,7 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 		return nil, err
 	}
 	now, roots := s.current()
-	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.tellsOfFiles(), Tell: s.tell, Job: s.startJob, Changed: s.statusChanged, Problems: s.assist.Problems,
+	core, err := s.opts.NewCore(Start{Settings: now, Roots: roots, Watch: !s.reportsFiles(), Notify: s.notify, Job: s.startJob, Changed: s.statusChanged, Problems: s.assist.Problems,
 		Staging: s.staging, Apply: s.assist.ApplyConfirmed})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
@@ -142,16 +142,16 @@ func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error
 		s.pullConfiguration()
 	}
 	if s.showsStatus() {
-		s.task("tell of the status", s.tellStatus)
+		s.task("report the status", s.notifyStatus)
 	}
-	if s.tellsOfFiles() {
+	if s.reportsFiles() {
 		s.task("register didChangeWatchedFiles", s.registerFiles)
 	}
 	return nil
 }
 
-// registerFiles asks the client to tell of changes on disk. What changed after the
-// folders were opened and before the client began to look, nobody has told of.
+// registerFiles asks the client to report changes on disk. What changed after the
+// folders were opened and before the client began to look, nobody has reported.
 func (s *Server) registerFiles(ctx context.Context) error {
 	err := s.client.RegisterCapability(ctx, &protocol.RegistrationParams{Registrations: []protocol.Registration{{
 		ID:              "quarry-files",

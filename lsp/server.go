@@ -57,8 +57,8 @@ const (
 	Log // only in the client's log, for what is no reason to interrupt
 )
 
-// Tell shows the user a message, once for each key in the life of a server.
-type Tell func(s Severity, key, message string)
+// Notify shows the user a message, once for each key in the life of a server.
+type Notify func(s Severity, key, message string)
 
 // Options are what a Server is made of.
 type Options struct {
@@ -91,9 +91,9 @@ type Start struct {
 	Settings settings.Settings
 	// Roots are the workspace folders.
 	Roots []string
-	// Watch: the client does not tell of changes on disk, so the core must look.
-	Watch bool
-	Tell  Tell
+	// Watch: the client does not report changes on disk, so the core must look.
+	Watch  bool
+	Notify Notify
 	// Job shows long work to the user; cancel is called if they cancel it.
 	Job func(title string, cancel func()) Job
 	// Changed says that Core.StatusNote may answer something else than before. It
@@ -138,7 +138,7 @@ type Server struct {
 	spellings *wire.Spellings
 	inline    wire.Newest    // requests for ghost text, by document
 	checks    wire.Newest    // syntax checks, by document
-	told      sync.Map       // keys of messages already shown
+	notified  sync.Map       // keys of messages already shown
 	records   sync.Map       // *completion.Result of the last answer, by document key
 	staging   *agent.Staging // what tools propose
 	noteDue   chan struct{}  // has capacity 1; filled when the status note may have changed
@@ -238,7 +238,7 @@ func newServer(base context.Context, cancel context.CancelFunc, conn jsonrpc2.Co
 		Host: host{s}, Client: s.client, Docs: s.docs, Log: s.log, Staging: s.staging, Clock: opts.Clock, CacheDir: opts.CacheDir,
 	})
 	s.methods, s.commands = s.methodTable(), s.commandTable()
-	s.guard = wire.Guard{Base: base, Log: s.log, Admit: s.admit, Handled: s.traceHandled, Panicked: s.tellPanic, Added: func(method string) bool {
+	s.guard = wire.Guard{Base: base, Log: s.log, Admit: s.admit, Handled: s.traceHandled, Panicked: s.notifyPanic, Added: func(method string) bool {
 		_, ok := s.methods[method]
 		return ok
 	}}
@@ -255,18 +255,18 @@ func (s *Server) task(name string, f func(ctx context.Context) error) {
 	})
 }
 
-// tellPanic tells the user of a panic that was caught.
-func (s *Server) tellPanic(what string) {
-	s.tell(Error, "panic "+what, fmt.Sprintf("internal error in %s; the server continues. Please report the details from the log.", what))
+// notifyPanic tells the user of a recovered panic.
+func (s *Server) notifyPanic(what string) {
+	s.notify(Error, "panic "+what, fmt.Sprintf("internal error in %s; the server continues. Please report the details from the log.", what))
 }
 
-// tell shows the user a message once.
-func (s *Server) tell(severity Severity, key, message string) {
+// notify shows the user a message once.
+func (s *Server) notify(severity Severity, key, message string) {
 	if severity == Log {
 		s.note(key, message)
 		return
 	}
-	if _, shown := s.told.LoadOrStore(key, true); shown {
+	if _, shown := s.notified.LoadOrStore(key, true); shown {
 		return
 	}
 	s.log.Info("told the user", "message", message)
@@ -281,7 +281,7 @@ func (s *Server) tell(severity Severity, key, message string) {
 
 // note writes to the client's log once.
 func (s *Server) note(key, message string) {
-	if _, shown := s.told.LoadOrStore(key, true); shown {
+	if _, shown := s.notified.LoadOrStore(key, true); shown {
 		return
 	}
 	s.log.Warn(message)
@@ -321,7 +321,7 @@ func (s *Server) applySettings() error {
 		for _, p := range problems {
 			message += "\n" + p.String()
 		}
-		s.tell(Warning, message, message)
+		s.notify(Warning, message, message)
 	}
 	core := s.currentCore()
 	if core == nil {

@@ -33,8 +33,8 @@ type core struct {
 
 	// complete answers a request; nil answers the word "ghost" at the cursor.
 	complete func(context.Context, completion.Request) (completion.Result, error)
-	// withheld answers for every document; nil asks the workspace.
-	withheld func(context.Context) bool
+	// excluded answers for every document; nil asks the workspace.
+	excluded func(context.Context) bool
 
 	assistant
 	tools *agent.Toolbox // set when the server starts
@@ -75,11 +75,11 @@ func (c *core) Complete(ctx context.Context, req completion.Request) (completion
 	return ghost(req, "ghost"), nil
 }
 
-func (c *core) Withheld(ctx context.Context, path, text string) bool {
-	if c.withheld != nil {
-		return c.withheld(ctx)
+func (c *core) Excluded(ctx context.Context, path, text string) bool {
+	if c.excluded != nil {
+		return c.excluded(ctx)
 	}
-	return c.Workspace.Withheld(ctx, path, text)
+	return c.Workspace.Excluded(ctx, path, text)
 }
 
 func ghost(req completion.Request, text string) completion.Result {

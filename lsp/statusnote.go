@@ -165,12 +165,12 @@ func (s *Server) statusChanged() {
 // lookEvery is how often a note is made while there is work.
 const lookEvery = 250 * time.Millisecond
 
-// tellStatus tells the client of each change of the note. Work is looked at until it
+// notifyStatus sends the client each change of the note. Work is looked at until it
 // is done, since nobody says when that is.
-func (s *Server) tellStatus(ctx context.Context) error {
+func (s *Server) notifyStatus(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var news notesTold
+	var news sentNotes
 	for {
 		note := s.currentCore().StatusNote(ctx)
 		var again <-chan time.Time
@@ -182,7 +182,7 @@ func (s *Server) tellStatus(ctx context.Context) error {
 			err = s.conn.Notify(ctx, MethodStatus, protocol.LSPAny(raw))
 		}
 		if err != nil {
-			return fmt.Errorf("tell of the status: %w", err)
+			return fmt.Errorf("report the status: %w", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -193,16 +193,16 @@ func (s *Server) tellStatus(ctx context.Context) error {
 	}
 }
 
-// notesTold knows what a client was told.
-type notesTold struct {
+// sentNotes knows what was sent to a client.
+type sentNotes struct {
 	last []byte
 	// busy is how many looks in a row found work.
 	busy int
 }
 
-// of is what the client is to be told after a look, nil if nothing has changed for it.
+// of is what to send to the client after a look, nil if nothing has changed for it.
 // Work that is gone at the second look, as after most edits, is not worth a word.
-func (t *notesTold) of(note StatusNote) ([]byte, error) {
+func (t *sentNotes) of(note StatusNote) ([]byte, error) {
 	if t.busy++; len(note.Work) == 0 {
 		t.busy = 0
 	}

@@ -47,7 +47,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	case errors.Is(err, document.ErrVersionBack):
 		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
 	case err != nil && !doc.Stale:
-		s.tell(Warning, "stale "+string(u), fmt.Sprintf(
+		s.notify(Warning, "stale "+string(u), fmt.Sprintf(
 			"the editor sent a change of %s that does not fit (%v). Reopen the file: until then quarry shows nothing in it.", u, err))
 	}
 	return nil

@@ -14,13 +14,13 @@ import (
 type Workspace interface {
 	// SetRoots names the workspace folders.
 	SetRoots(roots []string)
-	// DidOpen, DidChange, DidSave and DidClose tell of documents in the editor,
+	// DidOpen, DidChange, DidSave and DidClose report documents in the editor,
 	// whose text is the truth while they are open.
 	DidOpen(path, text string)
 	DidChange(path, text string)
 	DidSave(path string)
 	DidClose(path string)
-	// FilesChanged tells of files and folders changed on disk.
+	// FilesChanged reports files and folders changed on disk.
 	FilesChanged(paths []string)
 	// WatchFiles has the core look for changes on disk itself from here on.
 	WatchFiles()
@@ -83,7 +83,7 @@ func appendString(paths []string, raw string) []string {
 	return appendPath(paths, u)
 }
 
-// fileOperations asks to be told of every file, which the index then judges.
+// fileOperations asks to be notified of every file, which the index then judges.
 func fileOperations() *protocol.FileOperationOptions {
 	scheme := "file"
 	all := protocol.FileOperationRegistrationOptions{Filters: []protocol.FileOperationFilter{{
@@ -92,9 +92,9 @@ func fileOperations() *protocol.FileOperationOptions {
 	return &protocol.FileOperationOptions{DidCreate: all, DidRename: all, DidDelete: all}
 }
 
-// tellsOfFiles is whether the client can be asked to tell of changes on disk and
+// reportsFiles is whether the client can be asked to report changes on disk and
 // keeps its word: Helix tells only of what it wrote itself.
-func (s *Server) tellsOfFiles() bool {
+func (s *Server) reportsFiles() bool {
 	w := s.clientCaps.Workspace
 	if w == nil || w.DidChangeWatchedFiles == nil || s.clientName == "helix" {
 		return false

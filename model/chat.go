@@ -66,8 +66,8 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 	case <-ctx.Done():
 		return Reply{}, ctx.Err()
 	}
-	rt.gate.enter(conversing)
-	defer rt.gate.leave(conversing)
+	rt.limiter.enter(conversing)
+	defer rt.limiter.leave(conversing)
 
 	t := &talk{emit: emit, whole: len(c.Format) > 0, stop: func() { cancel(errStopped) }}
 	var err error
@@ -146,7 +146,7 @@ func (rt *Runtime) converse(ctx context.Context, b renderer, c Conversation, t *
 	ask := func(r request, each func(chunk)) error {
 		r.Preset, r.seed = preset, rt.opt.Seed
 		rt.wake()
-		return rt.gate.yielding(ctx, conversing, func(ctx context.Context) error {
+		return rt.limiter.yielding(ctx, conversing, func(ctx context.Context) error {
 			rt.metrics.forgetPrompt()
 			begun, sent, unread := len(t.text.String()), rt.opt.Clock.Now(), len(r.prompt)-known
 			err := rt.patiently(ctx, r, patience(len(r.prompt)-sure, rt.metrics.tokenTime(), rt.metrics.readTime()), func(c chunk) {

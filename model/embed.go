@@ -141,8 +141,8 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	if v := e.recall(text); v != nil {
 		return v, nil
 	}
-	e.host.gate.enter(typing)
-	defer e.host.gate.leave(typing)
+	e.host.limiter.enter(typing)
+	defer e.host.limiter.leave(typing)
 	if err := e.ensureLoaded(ctx); err != nil {
 		return nil, err
 	}
@@ -190,10 +190,10 @@ func (e *Embedder) Check(ctx context.Context) []Finding {
 }
 
 func (e *Embedder) inBackground(ctx context.Context, texts []string) (vectors [][]float32, err error) {
-	err = e.host.gate.yielding(ctx, indexing, func(ctx context.Context) (err error) {
+	err = e.host.limiter.yielding(ctx, indexing, func(ctx context.Context) (err error) {
 		begin := e.host.opt.Clock.Now()
 		if vectors, err = e.ask(ctx, texts); err == nil {
-			e.host.gate.took(e.host.opt.Clock.Now().Sub(begin) / time.Duration(len(texts)))
+			e.host.limiter.took(e.host.opt.Clock.Now().Sub(begin) / time.Duration(len(texts)))
 		}
 		return err
 	})

@@ -32,18 +32,18 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 		return 0, err
 	}
 	queued := rt.opt.Clock.Now()
-	rt.gate.enter(typing)
-	turn, err := rt.scheduler.enter(ctx, prompt)
+	rt.limiter.enter(typing)
+	slot, err := rt.scheduler.enter(ctx, prompt)
 	if err != nil {
-		rt.gate.leave(typing)
+		rt.limiter.leave(typing)
 		rt.metrics.notSent()
 		return 0, err
 	}
 	sent := min(len(stop), maxStops)
 	here := stopsHere{strings: stop[sent:]}
 	c := rt.ask(rt.completion(prompt, maxTokens, stop[:sent], sample), queued, func() {
-		rt.scheduler.leave(turn)
-		rt.gate.leave(typing)
+		rt.scheduler.leave(slot)
+		rt.limiter.leave(typing)
 	})
 	// A server that does not write yet is asked for a sign of life.
 	silent, verdict, writes := rt.opt.Clock.After(silence), make(chan error, 1), false
@@ -76,7 +76,7 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 		case <-ctx.Done():
 			c.stop()
 			return 0, ctx.Err()
-		case <-turn.lost:
+		case <-slot.lost:
 			c.stop()
 			return 0, ErrSuperseded
 		}

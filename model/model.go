@@ -6,7 +6,7 @@
 // can be asked, loads it, and says when that changes; it runs between Start and
 // Close. The scheduler (scheduler.go) lets one completion at a time through, the newest
 // first. Generate (generate.go) carries one prompt over and its answer back. The
-// gate (gate.go) lets answers to conversations (chat.go) and embedding (embed.go)
+// limiter (limiter.go) lets answers to conversations (chat.go) and embedding (embed.go)
 // go on only while nothing more urgent runs. All methods are safe for concurrent
 // use.
 package model
@@ -120,7 +120,7 @@ type Runtime struct {
 	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 
 	scheduler scheduler
-	gate      gate
+	limiter   limiter
 	talking   chan struct{} // holds one token while a conversation is answered
 	health    health
 	metrics   metrics
@@ -173,7 +173,7 @@ func New(opt Options) (*Runtime, error) {
 	}
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.health.init()
-	rt.gate.init(opt.Clock)
+	rt.limiter.init(opt.Clock)
 	rt.mayBeStuck.Store(true)
 	rt.talking = make(chan struct{}, 1)
 	return rt, nil

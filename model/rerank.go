@@ -62,7 +62,7 @@ func (rt *Runtime) Idle() bool {
 	if rt.Ready() != nil || len(rt.talking) > 0 {
 		return false
 	}
-	rt.gate.mu.Lock()
-	defer rt.gate.mu.Unlock()
-	return !rt.gate.above(indexing)
+	rt.limiter.mu.Lock()
+	defer rt.limiter.mu.Unlock()
+	return !rt.limiter.above(indexing)
 }

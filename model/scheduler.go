@@ -7,28 +7,28 @@ import (
 )
 
 // scheduler decides who may use the model: one request at a time, since a second one
-// would wait inside Ollama, where its turn cannot be taken back, and would pay
+// would wait inside Ollama, where its slot cannot be taken back, and would pay
 // for every prompt before it. Among completions the newest wins: it takes the
 // place of those that wait and ends the one that runs. Completions with the
 // same prompt are alternatives of one answer and queue in order.
 type scheduler struct {
 	mu      sync.Mutex // guards all below
-	current *turn
-	waiting []*turn // in order of arrival
+	current *slot
+	waiting []*slot // in order of arrival
 }
 
-// turn is one request's place in the queue.
-type turn struct {
+// slot is one request's place in the queue.
+type slot struct {
 	prompt  string
-	granted chan struct{} // closed when the model is this turn's
+	granted chan struct{} // closed when the model is this slot's
 	lost    chan struct{} // closed when a newer completion takes its place
 	isLost  bool          // guarded by scheduler.mu
 }
 
 // enter waits for the model. It fails with ErrSuperseded or the context's
-// error; a turn that was granted must leave.
-func (s *scheduler) enter(ctx context.Context, prompt string) (*turn, error) {
-	t := &turn{prompt: prompt, granted: make(chan struct{}), lost: make(chan struct{})}
+// error; a slot that was granted must leave.
+func (s *scheduler) enter(ctx context.Context, prompt string) (*slot, error) {
+	t := &slot{prompt: prompt, granted: make(chan struct{}), lost: make(chan struct{})}
 	s.mu.Lock()
 	// Who was cancelled before coming here is no newer than who runs: its
 	// goroutine was merely late.
@@ -36,7 +36,7 @@ func (s *scheduler) enter(ctx context.Context, prompt string) (*turn, error) {
 		s.mu.Unlock()
 		return nil, err
 	}
-	s.waiting = slices.DeleteFunc(s.waiting, func(w *turn) bool { return s.supersede(w, prompt) })
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *slot) bool { return s.supersede(w, prompt) })
 	if s.current != nil {
 		s.supersede(s.current, prompt)
 	}
@@ -63,18 +63,18 @@ func (s *scheduler) enter(ctx context.Context, prompt string) (*turn, error) {
 }
 
 // leave gives the model, or the place in the queue, to the next.
-func (s *scheduler) leave(t *turn) {
+func (s *scheduler) leave(t *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == t {
 		s.current = nil
 	} else {
-		s.waiting = slices.DeleteFunc(s.waiting, func(w *turn) bool { return w == t })
+		s.waiting = slices.DeleteFunc(s.waiting, func(w *slot) bool { return w == t })
 	}
 	s.advance()
 }
 
-func (s *scheduler) supersede(old *turn, prompt string) bool {
+func (s *scheduler) supersede(old *slot, prompt string) bool {
 	if old.prompt == prompt {
 		return false
 	}

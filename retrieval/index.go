@@ -14,9 +14,9 @@ type Options struct {
 	// Text reads the present text of a file for the literal signal; nil keeps
 	// the texts of the Documents in memory instead.
 	Text func(path string) (string, error)
-	// Aside, if not nil, is called for each file that Apply reads; it may wait while
+	// Yield, if not nil, is called for each file that Apply reads; it may wait while
 	// somebody needs the machine.
-	Aside func()
+	Yield func()
 }
 
 // Index holds the searchable form of a workspace in memory. Search and the
@@ -121,7 +121,7 @@ func (ix *Index) Apply(changes []Change) {
 		}
 	}
 	if len(docs) > 0 {
-		segments, dead = append(segments, buildSegment(docs, ix.options.Text == nil, ix.options.Aside)), append(dead, nil)
+		segments, dead = append(segments, buildSegment(docs, ix.options.Text == nil, ix.options.Yield)), append(dead, nil)
 	}
 	segments, dead = compact(segments, dead)
 	next := newSnapshot(segments, dead, old.graph, old.Generation+1)

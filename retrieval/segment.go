@@ -103,13 +103,13 @@ func (s *segment) fileAt(path string) (int, bool) {
 
 // buildSegment indexes documents, which are in the order of their paths; equal paths
 // must not repeat.
-func buildSegment(docs []Document, keepText bool, aside func()) *segment {
+func buildSegment(docs []Document, keepText bool, yield func()) *segment {
 	s := &segment{}
 	text, card := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanCardTerms)
 	var a token.Analyzer
 	for i := range docs {
-		if aside != nil {
-			aside()
+		if yield != nil {
+			yield()
 		}
 		s.add(&docs[i], &a, text, card)
 		if keepText {

@@ -35,9 +35,9 @@ type Tools interface {
 type Loop struct {
 	chat  agent.Chat
 	tools Tools
-	// told says that the model's template knows no tools, so that they are
+	// toolsDescribed says that the model's template knows no tools, so that they are
 	// described in words.
-	told atomic.Bool
+	toolsDescribed atomic.Bool
 }
 
 // New makes a loop.
@@ -303,7 +303,7 @@ func (r *run) close() {
 func (r *run) ask(ctx context.Context, emit func(string) bool) (agent.Reply, error) {
 	for {
 		c := agent.Conversation{Messages: r.messages, Tools: r.task.Offered, Temperature: r.task.Temperature, MaxTokens: r.task.MaxTokens}
-		if r.told.Load() {
+		if r.toolsDescribed.Load() {
 			c = describeTools(c)
 		}
 		reply, err := r.chat.Chat(ctx, c, emit)
@@ -311,8 +311,8 @@ func (r *run) ask(ctx context.Context, emit func(string) bool) (agent.Reply, err
 		switch {
 		case err == nil:
 			return reply, nil
-		case errors.Is(err, agent.ErrNoTools) && !r.told.Load() && len(r.task.Offered) > 0:
-			r.told.Store(true)
+		case errors.Is(err, agent.ErrNoTools) && !r.toolsDescribed.Load() && len(r.task.Offered) > 0:
+			r.toolsDescribed.Store(true)
 		case errors.As(err, &long) && long.PromptTooLong() && r.shorten():
 		default:
 			return reply, err

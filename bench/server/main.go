@@ -149,7 +149,7 @@ func (b *bench) completions() []modeltest.Request {
 
 // document opens a Go file of about n lines with the cursor in its middle,
 // before a statement: what is typed there does not parse together with that,
-// which is the harder case for the syntax gate.
+// which is the harder case for the syntax check.
 func (b *bench) document(name string, lines int) (*headless.Buffer, error) {
 	var text strings.Builder
 	text.WriteString("package bench\n")

@@ -11,7 +11,7 @@ import (
 	"quarry/cmd/internal/engines"
 	"quarry/completion"
 	completioneval "quarry/completion/eval"
-	"quarry/completion/syntaxgate"
+	"quarry/completion/syntaxcheck"
 	"quarry/model"
 )
 
@@ -99,7 +99,7 @@ func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed 
 		Template:      template,
 		Family:        runtime.Family,
 		Chat:          s.Completion.ChatLayout,
-		Syntax:        syntaxgate.New(),
+		Syntax:        syntaxcheck.New(),
 	}, repositories, holes, seed, func(h completioneval.ModelHole) { fmt.Fprintln(a.Stderr, h) })
 	if err != nil {
 		return err

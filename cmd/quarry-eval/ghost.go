@@ -12,7 +12,7 @@ import (
 	"quarry/cmd/internal/engines"
 	"quarry/completion"
 	completioneval "quarry/completion/eval"
-	"quarry/completion/syntaxgate"
+	"quarry/completion/syntaxcheck"
 	"quarry/model"
 )
 
@@ -101,7 +101,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 		Timeout:       patience,
 		Template:      template,
 		Chat:          s.Completion.ChatLayout,
-		Syntax:        syntaxgate.New(),
+		Syntax:        syntaxcheck.New(),
 	}, trees, sources, chosen, func(h completioneval.Filling) {
 		if f.missing == "" {
 			done++

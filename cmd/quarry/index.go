@@ -66,8 +66,8 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	x, err := index.Open(index.Config{
 		Dir: dir, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Embedding: bar.embedded,
 		// An editor opened meanwhile only reads, and relies on what is saved being seen.
-		Watch: true,
-		Tell:  func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
+		Watch:  true,
+		Notify: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (a *app) mcp(ctx context.Context) (err error) {
 		Settings: a.CommandSettings(),
 		Roots:    []string{root},
 		Watch:    true, // no editor tells of changes
-		Tell:     func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
+		Notify:   func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 		Job:      func(string, func()) lsp.Job { return silentJob{} },
 		Staging:  agent.NewStaging(func() string { return root }, time.Now),
 	}, engines.Options{Level: a.SetLogLevel})

@@ -38,7 +38,7 @@ func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from s
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	x, err := index.Open(index.Config{
 		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Brief: true,
-		Tell: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
+		Notify: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
 	if err != nil {
 		fmt.Fprintf(a.Stderr, "quarry: searching without an index: %v\n", err)

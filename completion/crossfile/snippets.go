@@ -86,7 +86,7 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 		}
 	}
 	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: c.signature, Within: within(c.declaration), Why: c.why()}
-	if !w.tells(&sn) {
+	if !w.adds(&sn) {
 		return completion.Snippet{}, false
 	}
 	if c.nearness() >= explained && w.ctx.Err() == nil {
@@ -108,9 +108,9 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 	return sn, true
 }
 
-// tells answers whether a snippet's signature is not yet there often enough, and
+// adds answers whether a snippet's signature is not yet there often enough, and
 // counts it in.
-func (w *writer) tells(sn *completion.Snippet) bool {
+func (w *writer) adds(sn *completion.Snippet) bool {
 	w.texts[sn.Text]++
 	return w.texts[sn.Text] <= sameText
 }

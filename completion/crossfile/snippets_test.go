@@ -16,17 +16,17 @@ import (
 	"quarry/retrieval/workspace"
 )
 
-// folder is a Workspace of the texts it holds; it refuses those in withheld.
+// folder is a Workspace of the texts it holds; it refuses those in excluded.
 type folder struct {
 	index    *retrieval.Index
 	texts    map[string]string
-	withheld map[string]bool
+	excluded map[string]bool
 }
 
 func (f *folder) Text(path string) (string, error) {
 	rel, err := filepath.Rel("/w", path)
-	if err != nil || f.withheld[rel] {
-		return "", errors.New("withheld")
+	if err != nil || f.excluded[rel] {
+		return "", errors.New("excluded")
 	}
 	return f.texts[filepath.ToSlash(rel)], nil
 }
@@ -146,10 +146,10 @@ func TestSimilarCode(t *testing.T) {
 	}
 	// A file that the workspace refuses is not shown, however alike.
 	for name := range files {
-		f.withheld[name] = true
+		f.excluded[name] = true
 	}
 	if list := similar(t.Context()); len(list) != 0 {
-		t.Errorf("withheld: %+v", list)
+		t.Errorf("excluded: %+v", list)
 	}
 }
 

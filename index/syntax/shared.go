@@ -10,7 +10,7 @@ import (
 	"quarry/index/syntax/treesitter"
 )
 
-// An open document has several readers: the index, the gate of completions, the
+// An open document has several readers: the index, the syntax check of completions, the
 // checker. A version is what the parser made of one text of it, for all Trees of that
 // text: who comes second waits for the first and takes a copy, which costs nothing. It
 // lives as long as one of its Trees is not closed.

@@ -59,8 +59,8 @@ func TestRuleFilesThatAreNone(t *testing.T) {
 			files, _ := walked(t, r)
 			for _, want := range []string{"a.go", "sub/b.go"} {
 				// A .quarryignore that cannot be read whole withholds its folder.
-				withheld := test.file == "sub/.quarryignore" && want == "sub/b.go"
-				if found := slices.Contains(files, want); found == withheld {
+				excluded := test.file == "sub/.quarryignore" && want == "sub/b.go"
+				if found := slices.Contains(files, want); found == excluded {
 					t.Errorf("files %v, Check(%s) = %q", files, want, r.Check(want))
 				}
 			}

@@ -53,7 +53,7 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 		s.selected.Store(&selection{doc: doc, r: params.Range})
 	}
 	jsonrpc2.Async(ctx)
-	if s.host.Core().Withheld(ctx, doc.Path(), doc.Text.String()) {
+	if s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()) {
 		return nil, nil
 	}
 	unavailable := s.host.Core().Available()

@@ -92,7 +92,7 @@ func (s *Service) place(ctx context.Context, e request) (agent.Place, error) {
 		return agent.Place{}, movedError{u.Path()}
 	case doc.Path() == "":
 		return agent.Place{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
-	case s.host.Core().Withheld(ctx, doc.Path(), doc.Text.String()):
+	case s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()):
 		return agent.Place{}, fmt.Errorf("quarry does not send %s to a model: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(u.Path()))
 	}
 	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}

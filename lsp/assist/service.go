@@ -56,9 +56,9 @@ type Files interface {
 	// OnDisk is Text as the file is on disk, with nothing masked: for edits, never
 	// for a model.
 	OnDisk(path string) (string, error)
-	// Withheld answers whether a document with this text must not be shown to a
+	// Excluded answers whether a document with this text must not be shown to a
 	// model; path is a bare name, or "", for one that is in no file.
-	Withheld(ctx context.Context, path, text string) bool
+	Excluded(ctx context.Context, path, text string) bool
 }
 
 // Host is the server that a Service belongs to.

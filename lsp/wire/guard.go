@@ -39,9 +39,9 @@ type Guard struct {
 	Admit func(method string, isCall bool) error
 	// Added are the requests that the server adds to the protocol.
 	Added func(method string) bool
-	// Handled is told of each message when its handler returns.
+	// Handled is called for each message when its handler returns.
 	Handled func(method string, isCall bool, took time.Duration, err error)
-	// Panicked is told where a panic was caught.
+	// Panicked is called where a panic was caught.
 	Panicked func(what string)
 
 	calls calls

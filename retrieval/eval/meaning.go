@@ -21,16 +21,16 @@ type Embedder interface {
 // Vectors are the vectors of an evaluation's chunks and questions, kept in a file from
 // run to run: embedding takes longer than all else.
 type Vectors struct {
-	file  *vectors.File
-	model string
-	by    Embedder
-	tell  func(string)
+	file     *vectors.File
+	model    string
+	by       Embedder
+	progress func(string)
 }
 
 // OpenVectors opens the file, or makes one if there is none. by embeds what is missing;
 // nil makes that an error. tell is told how far it is.
-func OpenVectors(path, model string, by Embedder, tell func(string)) (*Vectors, error) {
-	v := &Vectors{model: model, by: by, tell: tell}
+func OpenVectors(path, model string, by Embedder, progress func(string)) (*Vectors, error) {
+	v := &Vectors{model: model, by: by, progress: progress}
 	file, err := vectors.Open(path)
 	switch {
 	case err == nil && file.Model != model && model != "":
@@ -76,7 +76,7 @@ func (v *Vectors) need(ctx context.Context, what string, texts []string) error {
 		return fmt.Errorf("%s: %d texts have no vector: name a model that embeds them", what, len(missing))
 	}
 	for at := 0; at < len(missing); at += embedBatch {
-		v.tell(fmt.Sprintf("%s: %d of %d texts embedded", what, at, len(missing)))
+		v.progress(fmt.Sprintf("%s: %d of %d texts embedded", what, at, len(missing)))
 		part := missing[at:min(at+embedBatch, len(missing))]
 		list, err := v.by.Embed(ctx, part)
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 // What searches know is kept in a file beside the database, so that the next process
 // begins with it. Its first sections are the retrieval index; the last says of which
 // database and which state of it, and which id each file has there. What changed since
-// is told by the database's own feed, so the file may be old, and is written anew only
+// is reported by the database's own feed, so the file may be old, and is written anew only
 // when much has changed, by the process that writes the database, at rest.
 
 // keptState is the last section.
@@ -106,7 +106,7 @@ func (w *Workspace) keep(ctx context.Context) {
 	again := time.NewTimer(0)
 	defer again.Stop()
 	for {
-		told, stored := w.Changed(), w.source.Changed()
+		changed, stored := w.Changed(), w.source.Changed()
 		again.Stop()
 		if wait := w.tidy(ctx); wait > 0 {
 			again.Reset(wait)
@@ -114,7 +114,7 @@ func (w *Workspace) keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-told:
+		case <-changed:
 		case <-stored:
 		case <-again.C:
 		}
@@ -131,7 +131,7 @@ func (w *Workspace) Keep(ctx context.Context) {
 func (w *Workspace) tidy(ctx context.Context) time.Duration {
 	w.tidying.Lock()
 	defer w.tidying.Unlock()
-	if w.source.Working() || w.Behind(ctx) || w.source.Aside(ctx) != nil {
+	if w.source.Working() || w.Behind(ctx) || w.source.Yield(ctx) != nil {
 		return 0
 	}
 	if wait := time.Until(w.next); wait > 0 && w.relinkDue.Load() {
@@ -159,7 +159,7 @@ func (w *Workspace) isDue() bool {
 	_, err := os.Stat(w.source.KeptPath()) // it goes when what is in it must not be kept
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.told != (index.Position{}) &&
+	return w.searchable != (index.Position{}) &&
 		(err != nil || !w.usable.Load() || w.changed >= max(keepFiles, w.Search.Current().Files()/keepShare))
 }
 
@@ -169,7 +169,7 @@ var errMoved = errors.New("the index changed meanwhile")
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
 	w.mu.Lock()
-	told, changed := w.told, w.changed
+	position, changed := w.searchable, w.changed
 	w.mu.Unlock()
 	now := w.Search.Current()
 	identity, s, err := w.source.Identity(ctx)
@@ -180,7 +180,7 @@ func (w *Workspace) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !w.source.IsCurrent(told) || generation != told.Generation() {
+	if !w.source.IsCurrent(position) || generation != position.Generation() {
 		return errMoved
 	}
 	sections, paths := now.Sections()

@@ -33,14 +33,14 @@ type Workspace struct {
 	tidying   sync.Mutex
 	next      time.Time // when the graph may be read again; guarded by tidying
 
-	mu      sync.Mutex
-	told    index.Position // all up to it can be searched; guarded by mu
-	further chan struct{}  // closed and renewed when told or learned changes; guarded by mu
-	// learned is what observe was told of, where that is not what searches know; guarded by
+	mu         sync.Mutex
+	searchable index.Position // all up to it can be searched; guarded by mu
+	advanced   chan struct{}  // closed and renewed when searchable or observed changes; guarded by mu
+	// observed is what observe was told of, where that is not what searches know; guarded by
 	// mu.
-	learned index.Position
-	learns  bool
-	changed int // files that changed since the snapshot; guarded by mu
+	observed index.Position
+	observes bool
+	changed  int // files that changed since the snapshot; guarded by mu
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
@@ -51,14 +51,14 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 	w := &Workspace{
 		Search: retrieval.New(retrieval.Options{
 			Project: project, Text: source.Text,
-			Aside: func() { _ = source.Aside(ctx) }, // when it is closed, the rest may go on
+			Yield: func() { _ = source.Yield(ctx) }, // when it is closed, the rest may go on
 		}),
 		source: source,
 		space:  dense.Follow(source),
 		cancel: cancel,
 		ready:  make(chan struct{}),
 
-		further: make(chan struct{}),
+		advanced: make(chan struct{}),
 	}
 	w.done.Go(func() { w.follow(ctx, observe) })
 	w.done.Go(func() { w.keep(ctx) })
@@ -88,13 +88,13 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		}
 		for w.source.IsCurrent(now) {
 			w.mu.Lock()
-			all, further := w.told.Reached(now) && (!w.learns || w.learned.Reached(now)), w.further
+			all, advanced := w.searchable.Includes(now) && (!w.observes || w.observed.Includes(now)), w.advanced
 			w.mu.Unlock()
 			if all {
 				return nil
 			}
 			select {
-			case <-further:
+			case <-advanced:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -110,7 +110,7 @@ func (w *Workspace) Learning(ctx context.Context) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.learns && !w.learned.Reached(now)
+	return w.observes && !w.observed.Includes(now)
 }
 
 // Behind answers whether the index holds what searches were not told of yet. A failed
@@ -122,14 +122,14 @@ func (w *Workspace) Behind(ctx context.Context) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.told.Reached(now)
+	return !w.searchable.Includes(now)
 }
 
 // Changed is closed when searches know more than at the call.
 func (w *Workspace) Changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.further
+	return w.advanced
 }
 
 // Close stops following and waits until nothing of it runs.
@@ -152,12 +152,12 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 		feed, changed = w.source.FollowFrom(known), 0
 		learns := observe != nil
 		if learns { // it knows nothing from before
-			told := observe
-			w.done.Go(func() { w.learn(ctx, told) })
+			report := observe
+			w.done.Go(func() { w.learn(ctx, report) })
 			observe = nil
 		}
 		w.mu.Lock()
-		w.learns = learns
+		w.observes = learns
 		w.mu.Unlock()
 		w.reached(feed.Position())
 		close(ready)
@@ -165,7 +165,7 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 	}
 	index.Background()
 	for {
-		updates, caught, err := next(ctx, feed)
+		updates, upToDate, err := next(ctx, feed)
 		if err != nil {
 			return
 		}
@@ -182,7 +182,7 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 		}
 		changed += len(changes)
 		w.addChanged(len(changes))
-		if !caught {
+		if !upToDate {
 			continue
 		}
 		if changed >= relinkAfter && w.relink(ctx) == nil {
@@ -199,9 +199,9 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 // next is feed.Next, which is asked again after a failure until ctx is done.
 func next(ctx context.Context, feed *index.Feed) ([]index.Update, bool, error) {
 	for {
-		updates, caught, err := feed.Next(ctx)
+		updates, upToDate, err := feed.Next(ctx)
 		if err == nil {
-			return updates, caught, nil
+			return updates, upToDate, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -215,9 +215,9 @@ func next(ctx context.Context, feed *index.Feed) ([]index.Update, bool, error) {
 func (w *Workspace) reached(p index.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = p
-	close(w.further)
-	w.further = make(chan struct{})
+	w.searchable = p
+	close(w.advanced)
+	w.advanced = make(chan struct{})
 }
 
 func (w *Workspace) addChanged(n int) {
@@ -231,18 +231,18 @@ func (w *Workspace) learn(ctx context.Context, observe func(context.Context, []i
 	index.Background()
 	feed := w.source.Follow()
 	for {
-		updates, caught, err := next(ctx, feed)
+		updates, upToDate, err := next(ctx, feed)
 		if err != nil {
 			return
 		}
 		if len(updates) > 0 {
 			observe(ctx, updates)
 		}
-		if caught {
+		if upToDate {
 			w.mu.Lock()
-			w.learned = feed.Position()
-			close(w.further)
-			w.further = make(chan struct{})
+			w.observed = feed.Position()
+			close(w.advanced)
+			w.advanced = make(chan struct{})
 			w.mu.Unlock()
 		}
 	}

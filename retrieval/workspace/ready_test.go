@@ -240,16 +240,16 @@ func TestWaitingShowsProgress(t *testing.T) {
 	defer w.Close()
 	w.SetRoots([]string{root})
 	ctx, cancel := context.WithCancel(t.Context())
-	var told []workspace.Missing
+	var notified []workspace.Missing
 	_, err := w.Symbols(workspace.WithProgress(ctx, func(m workspace.Missing) {
-		if told = append(told, m); m.FilesDone > 0 {
+		if notified = append(notified, m); m.FilesDone > 0 {
 			cancel()
 		}
 	}), "Walrus", nil, 10)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if last := told[len(told)-1]; last.Doing != "indexing" || last.FilesDone != 1 || len(last.Searchable) == 0 {
+	if last := notified[len(notified)-1]; last.Doing != "indexing" || last.FilesDone != 1 || len(last.Searchable) == 0 {
 		t.Errorf("told %+v", last)
 	}
 }

@@ -128,7 +128,7 @@ func TestSymbolIdsSurvive(t *testing.T) {
 }
 
 // What a rule leaves out is not shown to whoever knows of it.
-func TestSymbolsOfWithheldFiles(t *testing.T) {
+func TestSymbolsOfExcludedFiles(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, storeFiles)
 	w := open(t, false, root)
@@ -143,10 +143,10 @@ func TestSymbolsOfWithheldFiles(t *testing.T) {
 	w.FilesChanged([]string{filepath.Join(root, ".quarryignore")})
 	w.wait("the rule", func(texts map[string]string) bool { return texts[s.Path] == "" })
 	if got := w.ids("Open"); len(got) != 0 {
-		t.Errorf("withheld symbols: %q", got)
+		t.Errorf("excluded symbols: %q", got)
 	}
 	if refs, err := w.References(t.Context(), s, 10); err != nil || len(refs.List) != 0 {
-		t.Errorf("withheld references: %+v, %v", refs, err)
+		t.Errorf("excluded references: %+v, %v", refs, err)
 	}
 	if text := fmt.Sprint(w.SymbolByID(t.Context(), "db/store.go#Store.Open")); strings.Contains(text, "func (s") {
 		t.Error(text)

@@ -27,15 +27,15 @@ import (
 	"quarry/retrieval/rerank"
 )
 
-// Options say how folders are indexed and who is told.
+// Options say how folders are indexed and who is notified.
 type Options struct {
 	// StateDir is where indexes are kept, "" for the platform's place.
 	StateDir string
 	// Watch makes the indexes look for changes on disk themselves.
 	Watch bool
 	Log   *slog.Logger
-	// Tell, if not nil, is called with what the user should know.
-	Tell func(message string)
+	// Notify, if not nil, is called with what the user should know.
+	Notify func(message string)
 	// Progress, if not nil, is called while a folder is scanned; stop ends the
 	// scan. It must return soon.
 	Progress func(dir string, p index.Progress, stop func())
@@ -147,8 +147,8 @@ func (w *Workspace) open(dir string) *folder {
 func (w *Workspace) run(ctx context.Context, f *folder) {
 	if err := w.start(f); err != nil {
 		w.opts.Log.Error("open the index", "folder", f.dir, "error", err)
-		if w.opts.Tell != nil {
-			w.opts.Tell(fmt.Sprintf("%s cannot be indexed: %v", f.dir, err))
+		if w.opts.Notify != nil {
+			w.opts.Notify(fmt.Sprintf("%s cannot be indexed: %v", f.dir, err))
 		}
 		return
 	}
@@ -165,7 +165,7 @@ func (w *Workspace) observe(ctx context.Context, f *folder, updates []index.Upda
 		return
 	}
 	for _, u := range updates {
-		if f.index.Aside(ctx) != nil {
+		if f.index.Yield(ctx) != nil {
 			return // it is being closed
 		}
 		w.opts.Follow(f.dir, u)
@@ -173,7 +173,7 @@ func (w *Workspace) observe(ctx context.Context, f *folder, updates []index.Upda
 }
 
 // CatchUp returns when the folders are indexed as they were at the call, every
-// file can be searched, and Follow was told of it, for commands that ask once and
+// file can be searched, and Follow was notified of it, for commands that ask once and
 // cannot wait for the next question.
 func (w *Workspace) CatchUp(ctx context.Context) error {
 	for _, f := range w.snapshot() {
@@ -197,7 +197,7 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 
 // start opens the index and tells it what the editor has open.
 func (w *Workspace) start(f *folder) error {
-	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Log: w.opts.Log, Tell: w.opts.Tell}
+	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Log: w.opts.Log, Notify: w.opts.Notify}
 	if w.opts.Progress != nil {
 		cfg.Progress = func(p index.Progress) {
 			w.opts.Progress(f.dir, p, func() {
@@ -424,7 +424,7 @@ func (w *Workspace) OnDisk(path string) (string, error) {
 	return x.OnDisk(rel)
 }
 
-// Withheld answers whether a document's text must not be shown to a model: it is
+// Excluded answers whether a document's text must not be shown to a model: it is
 // a secret by its name or its text, or left out by a .quarryignore of its folder.
 // It waits while the folder is being opened, because its rules are not known
 // before; if ctx ends first, the answer is yes. path is a bare name, or "", for a
@@ -432,7 +432,7 @@ func (w *Workspace) OnDisk(path string) (string, error) {
 //
 // A document outside every folder is there because the user opened it: it is judged
 // by its name and its text, and so is what it leads to if it is a link.
-func (w *Workspace) Withheld(ctx context.Context, path, text string) bool {
+func (w *Workspace) Excluded(ctx context.Context, path, text string) bool {
 	if walk.IsSecretText(text) {
 		return true
 	}
@@ -458,7 +458,7 @@ func (w *Workspace) Withheld(ctx context.Context, path, text string) bool {
 	if f.err != nil {
 		return walk.IsSecret(rel)
 	}
-	return f.index.Root().Withheld(rel)
+	return f.index.Root().Excluded(rel)
 }
 
 // folderOf is the innermost folder that holds path, nil if none does.

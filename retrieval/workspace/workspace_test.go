@@ -48,7 +48,7 @@ func open(t *testing.T, watch bool, roots ...string) *world {
 	w.Workspace = workspace.New(workspace.Options{
 		StateDir: t.TempDir(),
 		Watch:    watch,
-		Tell:     func(message string) { t.Logf("told: %s", message) },
+		Notify:   func(message string) { t.Logf("told: %s", message) },
 		Follow: func(dir string, u index.Update) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -165,17 +165,17 @@ func TestTextStaysInTheFolders(t *testing.T) {
 
 // A document is a secret by its name or its text, in a folder, outside or in no
 // file at all.
-func TestWithheldByText(t *testing.T) {
+func TestExcludedByText(t *testing.T) {
 	const key, code = "PuTTY-User-Key-File-3: ssh-ed25519\n", "package a\n"
 	root := t.TempDir()
 	w := open(t, false, root)
 	for _, path := range []string{"", filepath.Join(root, "a.go"), filepath.Join(t.TempDir(), "a.go")} {
-		if w.Withheld(t.Context(), path, code) || !w.Withheld(t.Context(), path, key) {
-			t.Errorf("%q: code %t, a key %t", path, w.Withheld(t.Context(), path, code), w.Withheld(t.Context(), path, key))
+		if w.Excluded(t.Context(), path, code) || !w.Excluded(t.Context(), path, key) {
+			t.Errorf("%q: code %t, a key %t", path, w.Excluded(t.Context(), path, code), w.Excluded(t.Context(), path, key))
 		}
 	}
 	for _, path := range []string{filepath.Join(root, ".envs", "local", "db"), filepath.Join(t.TempDir(), "prod.env")} {
-		if !w.Withheld(t.Context(), path, code) {
+		if !w.Excluded(t.Context(), path, code) {
 			t.Errorf("%s is shown", path)
 		}
 	}
@@ -363,15 +363,15 @@ func TestStatusWaitsForThoseWhoLearn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	told, release := make(chan struct{}), make(chan struct{})
+	notified, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once // a file is told of again when its references resolve
 	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Follow: func(string, index.Update) {
-		once.Do(func() { close(told) })
+		once.Do(func() { close(notified) })
 		<-release
 	}})
 	defer w.Close()
 	w.SetRoots([]string{dir})
-	<-told
+	<-notified
 	status := func() index.Status {
 		t.Helper()
 		list, err := w.IndexStatus(t.Context())

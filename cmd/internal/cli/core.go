@@ -19,13 +19,13 @@ func (e *Env) Engines(start lsp.Start, opt engines.Options) *engines.Core {
 // Core makes the engines for a command without an editor, with the workspace indexed
 // as it is now.
 func (e *Env) Core(ctx context.Context, root string) (*engines.Core, error) {
-	var told sync.Map // by key
+	var notified sync.Map // by key
 	c := e.Engines(lsp.Start{
 		Settings: e.CommandSettings(),
 		Roots:    []string{root},
 		Watch:    true, // an editor opened meanwhile only reads
-		Tell: func(_ lsp.Severity, key, message string) {
-			if _, again := told.LoadOrStore(key, true); !again {
+		Notify: func(_ lsp.Severity, key, message string) {
+			if _, again := notified.LoadOrStore(key, true); !again {
 				fmt.Fprintln(e.Stderr, "quarry:", message)
 			}
 		},

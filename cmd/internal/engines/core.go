@@ -17,7 +17,7 @@ import (
 	"quarry/agent"
 	"quarry/completion"
 	"quarry/completion/crossfile"
-	"quarry/completion/syntaxgate"
+	"quarry/completion/syntaxcheck"
 	"quarry/index"
 	"quarry/index/glob"
 	"quarry/lsp"
@@ -30,8 +30,8 @@ import (
 // whole Core.
 type Core struct {
 	*workspace.Workspace
-	log  *slog.Logger
-	tell lsp.Tell
+	log    *slog.Logger
+	notify lsp.Notify
 	// job shows a long piece of work.
 	job  func(title string, cancel func()) lsp.Job
 	jobs *folderJobs
@@ -86,7 +86,7 @@ type Options struct {
 // the user and leaves the model-free engine.
 func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
-		stateDir: opt.StateDir, log: opt.Log, tell: start.Tell, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
+		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
 		repository: &completion.Repository{},
 	}
 	c.setLevel(start.Settings)
@@ -98,7 +98,7 @@ func New(start lsp.Start, opt Options) *Core {
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
 		Log:       opt.Log,
-		Tell:      func(message string) { start.Tell(lsp.Warning, "index "+message, message) },
+		Notify:    func(message string) { start.Notify(lsp.Warning, "index "+message, message) },
 		Progress:  c.jobs.scanned,
 		Embedding: c.jobs.embedded,
 		Follow:    c.learn,
@@ -138,7 +138,7 @@ func (c *Core) start(s settings.Settings) *generation {
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	template, err := Template(s)
 	if err != nil {
-		c.tell(lsp.Warning, "template", err.Error())
+		c.notify(lsp.Warning, "template", err.Error())
 	}
 	options := ModelOptions(s)
 	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(s); e.loading.changed(s) }, c.log
@@ -147,7 +147,7 @@ func (c *Core) start(s settings.Settings) *generation {
 	var family func() string
 	if err != nil {
 		e.refused = err
-		c.tell(lsp.Warning, "model "+err.Error(), err.Error())
+		c.notify(lsp.Warning, "model "+err.Error(), err.Error())
 	} else {
 		e.runtime, generator, family = runtime, runtime, runtime.Family
 	}
@@ -168,19 +168,19 @@ func (c *Core) start(s settings.Settings) *generation {
 			Globs:      glob.CompileAll(s.Completion.DisabledPaths),
 			Bytes:      s.Completion.MaxFileBytes,
 		},
-		Syntax:     syntaxgate.New(),
+		Syntax:     syntaxcheck.New(),
 		Repository: c.repository,
 		Context:    c.declared,
 	})
 	if e.runtime != nil {
 		e.runtime.Start()
 	}
-	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.tell(lsp.Log, "embedding model", withoutMeaning(err)) })
+	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", withoutMeaning(err)) })
 	embed.QueriesOnly = c.patient // it ends before it could embed anything
 	c.SetEmbedders(embed)
 	judge, err := reranker(e.runtime, s)
 	if err != nil {
-		c.tell(lsp.Warning, "reranker", err.Error())
+		c.notify(lsp.Warning, "reranker", err.Error())
 	}
 	c.SetReranker(judge)
 	return e
@@ -237,10 +237,10 @@ func (c *Core) modelChanged(s model.State) {
 	c.log.Info("model", "phase", s.Phase, "error", s.Err)
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
-		c.tell(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", s.Err))
+		c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", s.Err))
 	case model.Ready:
 		if s.Warning != "" {
-			c.tell(lsp.Warning, s.Warning, s.Warning)
+			c.notify(lsp.Warning, s.Warning, s.Warning)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package completion
 
 import "strings"
 
-// A site is what the stop rules and post-processing know of the place to fill.
+// A cursorContext is what the stop rules and post-processing know of the place to fill.
 // All its text has Unix line endings.
-type site struct {
+type cursorContext struct {
 	lang language
 	// above is the text before the cursor's line, as much as the rules may
 	// want to see; line what is typed on it; rest what follows the cursor on
@@ -32,13 +32,13 @@ const (
 // nearBytes bounds how much text around the cursor the rules look at.
 const nearBytes = 8 << 10
 
-func newSite(doc Document, cursor int, unit string, maxLines int) *site {
+func newCursorContext(doc Document, cursor int, unit string, maxLines int) *cursorContext {
 	start := lineStart(doc.Text, cursor)
 	if cursor-start > nearBytes {
 		start = runeStart(doc.Text, cursor-nearBytes)
 	}
 	end := lineEnd(doc.Text[:runeStart(doc.Text, min(len(doc.Text), cursor+nearBytes))], cursor)
-	s := &site{
+	s := &cursorContext{
 		lang:     languageFor(doc.Language),
 		above:    unixLines(doc.Text[runeStart(doc.Text, max(0, start-nearBytes)):start]),
 		line:     doc.Text[start:cursor],
@@ -97,7 +97,7 @@ func lineEnding(text string, at int) string {
 	return "\r"
 }
 
-func (s *site) fill() fillMode {
+func (s *cursorContext) fill() fillMode {
 	rest := strings.TrimSpace(s.rest)
 	line := strings.TrimRight(s.line, " \t")
 	switch {
@@ -119,7 +119,7 @@ func onlyClosers(s string) bool {
 
 // indentWidth is the column of a line's first sign, a tab counting to the next
 // multiple of the unit's width.
-func (s *site) indentWidth(line string) int {
+func (s *cursorContext) indentWidth(line string) int {
 	step := len(s.unit)
 	if s.unit == "\t" {
 		step = 4
@@ -145,7 +145,7 @@ func leadingSpace(line string) string {
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // firstBelow is the first line below the cursor's that is not blank, "" if none.
-func (s *site) firstBelow() string {
+func (s *cursorContext) firstBelow() string {
 	for line := range strings.SplitSeq(s.below, "\n") {
 		if !blank(line) {
 			return line
@@ -155,13 +155,13 @@ func (s *site) firstBelow() string {
 }
 
 // lastAbove is the last line above the cursor's that is not blank.
-func (s *site) lastAbove() string {
+func (s *cursorContext) lastAbove() string {
 	above := strings.TrimRight(s.above, " \t\n")
 	return above[strings.LastIndexByte(above, '\n')+1:]
 }
 
 // expectedIndent is the indentation a line below the text above would have.
-func (s *site) expectedIndent() int {
+func (s *cursorContext) expectedIndent() int {
 	above := s.lastAbove()
 	w := s.indentWidth(above)
 	switch said := strings.TrimSpace(above); {

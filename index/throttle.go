@@ -17,8 +17,8 @@ const (
 	share    = 100 * time.Millisecond
 )
 
-// gate holds background work back while somebody needs the machine.
-type gate struct {
+// throttle holds background work back while somebody needs the machine.
+type throttle struct {
 	clock Clock
 	mu    sync.Mutex // guards the fields below
 	busy  int
@@ -31,10 +31,10 @@ type gate struct {
 	entered chan struct{}
 }
 
-func newGate(clock Clock) *gate { return &gate{clock: clock, idle: make(chan struct{})} }
+func newThrottle(clock Clock) *throttle { return &throttle{clock: clock, idle: make(chan struct{})} }
 
 // enter makes the machine busy until leave, and a moment longer.
-func (g *gate) enter() (leave func()) {
+func (g *throttle) enter() (leave func()) {
 	g.mu.Lock()
 	g.busy++
 	if g.entered != nil {
@@ -55,7 +55,7 @@ func (g *gate) enter() (leave func()) {
 }
 
 // wait returns when background work may go on, or ctx is done.
-func (g *gate) wait(ctx context.Context) error {
+func (g *throttle) wait(ctx context.Context) error {
 	for {
 		g.mu.Lock()
 		free, again, idle := g.look()
@@ -75,7 +75,7 @@ func (g *gate) wait(ctx context.Context) error {
 // rest returns when nobody has needed the machine for a moment, or ctx is done.
 // Unlike wait it grants no share: it is for work that cannot be broken off quickly.
 // The channel is closed as soon as somebody needs the machine again.
-func (g *gate) rest(ctx context.Context) (entered <-chan struct{}, err error) {
+func (g *throttle) rest(ctx context.Context) (entered <-chan struct{}, err error) {
 	for {
 		g.mu.Lock()
 		busy, until, idle := g.busy > 0, g.until, g.idle
@@ -103,7 +103,7 @@ func (g *gate) rest(ctx context.Context) (entered <-chan struct{}, err error) {
 
 // look answers whether background work may go on now; if not, when to look again
 // and what may end the waiting before. mu is held.
-func (g *gate) look() (free bool, again time.Time, idle <-chan struct{}) {
+func (g *throttle) look() (free bool, again time.Time, idle <-chan struct{}) {
 	now := g.clock.Now()
 	if g.granted.After(now) {
 		return true, now, nil
@@ -130,7 +130,7 @@ func (g *gate) look() (free bool, again time.Time, idle <-chan struct{}) {
 }
 
 // open answers whether background work may go on now.
-func (g *gate) open() bool {
+func (g *throttle) open() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	free, _, _ := g.look()

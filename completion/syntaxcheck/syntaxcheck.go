@@ -1,9 +1,9 @@
-// Package syntaxgate counts the syntax errors of documents and of what they
+// Package syntaxcheck counts the syntax errors of documents and of what they
 // would become, for [completion.Options.Syntax]. It keeps the tree of the last
 // version of each document, so that a candidate costs one incremental parse.
 // It stands apart from package completion because it needs the C compiler that
 // tree-sitter needs.
-package syntaxgate
+package syntaxcheck
 
 import (
 	"sync"

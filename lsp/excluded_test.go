@@ -132,7 +132,7 @@ func TestDocumentsOutsideTheFolders(t *testing.T) {
 // says nothing about its document.
 func TestSupersededBeforeTheRulesAreKnown(t *testing.T) {
 	waiting, known := make(chan struct{}, 1), make(chan struct{})
-	c := &core{withheld: func(ctx context.Context) bool {
+	c := &core{excluded: func(ctx context.Context) bool {
 		waiting <- struct{}{}
 		select {
 		case <-known:

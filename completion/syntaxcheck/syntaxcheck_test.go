@@ -1,4 +1,4 @@
-package syntaxgate_test
+package syntaxcheck_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"quarry/completion"
-	"quarry/completion/syntaxgate"
+	"quarry/completion/syntaxcheck"
 )
 
 // writes is a model that always writes the same.
@@ -20,7 +20,7 @@ func (w writes) Generate(_ context.Context, _ string, _ int, _ []string, _ int, 
 	return 0, nil
 }
 
-func TestGateWithRealGrammars(t *testing.T) {
+func TestCheckWithRealGrammars(t *testing.T) {
 	for _, tt := range []struct{ name, language, doc, model, want string }{
 		{"sound", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", "if a {\n\t\tb()\n\t}"},
 		{"broken second line", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "a()\n\tb := := 1", "a()"},
@@ -34,7 +34,7 @@ func TestGateWithRealGrammars(t *testing.T) {
 		{"no grammar", "unheard-of", "a ‸\n", "b((", "b(("},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			trees := syntaxgate.New()
+			trees := syntaxcheck.New()
 			e := completion.New(writes(tt.model), completion.Options{Syntax: trees})
 			defer e.Close()
 			cursor := strings.Index(tt.doc, "‸")
@@ -60,11 +60,11 @@ func TestGateWithRealGrammars(t *testing.T) {
 	}
 }
 
-func BenchmarkGate(b *testing.B) {
+func BenchmarkCheck(b *testing.B) {
 	line := "\tif v, err := compute(total, names); err != nil {\n\t\treturn fmt.Errorf(\"step: %w\", err)\n\t}\n"
 	body := "package p\n\nfunc f() error {\n" + strings.Repeat(line, 330)
 	text := body + "\t\n" + strings.Repeat(line, 3) + "}\n"
-	trees := syntaxgate.New()
+	trees := syntaxcheck.New()
 	trees.Document("k", "go", text)
 	begin := time.Now()
 	for i := 0; b.Loop(); i++ {
@@ -72,5 +72,5 @@ func BenchmarkGate(b *testing.B) {
 		trees.Document("k", "go", typed)
 		trees.Candidate("k", body+"\tcall(a, b)\n"+strings.Repeat(line, 3)+"}\n")
 	}
-	b.ReportMetric(float64(time.Since(begin).Microseconds())/float64(b.N)/1000, "ms/gate")
+	b.ReportMetric(float64(time.Since(begin).Microseconds())/float64(b.N)/1000, "ms/check")
 }

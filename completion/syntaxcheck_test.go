@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestGateSpan(t *testing.T) {
+func TestSyntaxSpan(t *testing.T) {
 	fn := "func f() {\n\tx := 1\n}\n\n"
 	long := strings.Repeat(fn, 2000)
 	middle := strings.Index(long[len(long)/2:], "x :=") + len(long)/2
-	from, to := gateSpan(long, middle, middle)
+	from, to := syntaxSpan(long, middle, middle)
 	if from == 0 || to == len(long) {
 		t.Fatalf("all of a long document: %d to %d of %d", from, to, len(long))
 	}
@@ -21,57 +21,57 @@ func TestGateSpan(t *testing.T) {
 			t.Errorf("a cut at %q is not before a declaration", long[at:at+10])
 		}
 	}
-	if got := to - from; got < 2*gateNear || got > 2*(gateNear+gateStep+len(fn)) {
-		t.Errorf("window of %d bytes, want about %d", got, 2*gateNear+gateStep)
+	if got := to - from; got < 2*syntaxNear || got > 2*(syntaxNear+syntaxStep+len(fn)) {
+		t.Errorf("window of %d bytes, want about %d", got, 2*syntaxNear+syntaxStep)
 	}
-	if from, to := gateSpan(fn, 3, 4); from != 0 || to != len(fn) {
+	if from, to := syntaxSpan(fn, 3, 4); from != 0 || to != len(fn) {
 		t.Errorf("of a short document: %d to %d", from, to)
 	}
 }
 
 // Inside a declaration longer than the window there is no other to cut at: a
 // method or a statement serves.
-func TestGateSpanInLongDeclaration(t *testing.T) {
+func TestSyntaxSpanInLongDeclaration(t *testing.T) {
 	body := "class A {\n" + strings.Repeat("  void f() {\n    g();\n    h();\n  }\n\n", 2000) + "}\n"
 	middle := strings.Index(body[len(body)/2:], "h();") + len(body)/2
-	from, to := gateSpan(body, middle, middle)
+	from, to := syntaxSpan(body, middle, middle)
 	for _, at := range []int{from, to} {
 		if !strings.HasPrefix(body[at:], "  void") {
 			t.Errorf("a cut at %q is not before a method", body[at:at+10])
 		}
 	}
-	if to-from > 2*(gateNear+gateStep+gateReach) {
+	if to-from > 2*(syntaxNear+syntaxStep+syntaxReach) {
 		t.Errorf("%d bytes", to-from)
 	}
 }
 
 // A tree that was parsed for one keystroke serves the next: the window stands
-// still while the user types, and jumps once in gateStep bytes.
-func TestGateSpanStandsStill(t *testing.T) {
+// still while the user types, and jumps once in syntaxStep bytes.
+func TestSyntaxSpanStandsStill(t *testing.T) {
 	fn := "func f() {\n\tx := 1\n}\n\n"
 	jumps, above, below := -1, strings.Repeat(fn, 1000), strings.Repeat(fn, 1000) // the first is none
-	for typed, before, after := "", 0, 0; len(typed) < 4*gateStep; typed += "\ty := 2\n"[len(typed)%8 : len(typed)%8+1] {
+	for typed, before, after := "", 0, 0; len(typed) < 4*syntaxStep; typed += "\ty := 2\n"[len(typed)%8 : len(typed)%8+1] {
 		text, at := above+typed+below, len(above)+len(typed)
-		from, to := gateSpan(text, at, at)
+		from, to := syntaxSpan(text, at, at)
 		if from != before || len(text)-to != after {
 			jumps++
 		}
 		before, after = from, len(text)-to
 	}
 	if jumps > 4 {
-		t.Errorf("the window moved %d times while %d bytes were typed", jumps, 4*gateStep)
+		t.Errorf("the window moved %d times while %d bytes were typed", jumps, 4*syntaxStep)
 	}
 }
 
-func TestGateSpanHoldsTheEdit(t *testing.T) {
+func TestSyntaxSpanHoldsTheEdit(t *testing.T) {
 	line := rapid.SampledFrom([]string{"a\n", "\tb\n", "}\n", "\n", strings.Repeat("x", 5000) + "\n", "\r\n"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(line, 0, 40).Draw(t, "lines"), "")
 		start := rapid.IntRange(0, len(text)).Draw(t, "start")
 		end := rapid.IntRange(start, len(text)).Draw(t, "end")
-		if from, to := gateSpan(text, start, end); from < 0 || from > start || to < end || to > len(text) {
+		if from, to := syntaxSpan(text, start, end); from < 0 || from > start || to < end || to > len(text) {
 			t.Fatalf("%d to %d for an edit of %d to %d in %d bytes", from, to, start, end, len(text))
-		} else if most := gateNear + gateStep + gateReach + utf8.UTFMax; start-from > most || to-end > most {
+		} else if most := syntaxNear + syntaxStep + syntaxReach + utf8.UTFMax; start-from > most || to-end > most {
 			t.Fatalf("%d and %d bytes around an edit", start-from, to-end)
 		}
 	})

@@ -10,17 +10,17 @@ import (
 // quarryKind is the place of .quarryignore among the ignore files.
 const quarryKind = 0
 
-// Withheld answers whether a document of the editor must not be shown to a model,
+// Excluded answers whether a document of the editor must not be shown to a model,
 // open as it is: a secret, or what a .quarryignore leaves out. What git ignores
 // or a build made is left out of the index for its worth, not because it is
 // private, and may be completed in. A link is what it leads to, whatever its name
-// promises; one that leads out of the root is withheld, and so is one to nowhere.
-func (r *Root) Withheld(rel string) bool {
-	if !filepath.IsLocal(filepath.FromSlash(rel)) || r.withheldAs(path.Clean(rel)) {
+// promises; one that leads out of the root is excluded, and so is one to nowhere.
+func (r *Root) Excluded(rel string) bool {
+	if !filepath.IsLocal(filepath.FromSlash(rel)) || r.excludedName(path.Clean(rel)) {
 		return true
 	}
 	real, ok := r.follow(rel)
-	return !ok || real != path.Clean(rel) && r.withheldAs(real)
+	return !ok || real != path.Clean(rel) && r.excludedName(real)
 }
 
 // follow is the place of a file, which need not exist, with links followed. ok is
@@ -40,8 +40,8 @@ func (r *Root) follow(rel string) (real string, ok bool) {
 	}
 }
 
-// withheldAs is Withheld by name alone.
-func (r *Root) withheldAs(rel string) bool {
+// excludedName is Excluded by name alone.
+func (r *Root) excludedName(rel string) bool {
 	if IsSecret(rel) {
 		return true
 	}

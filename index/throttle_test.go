@@ -12,9 +12,9 @@ func (c *stepClock) Now() time.Time                { return c.now }
 func (c *stepClock) At(time.Time) <-chan time.Time { return nil }
 
 // Typing holds work back, and a tenth of the time goes to it all the same.
-func TestGateSharesWithWhoeverNeverRests(t *testing.T) {
+func TestThrottleSharesWithWhoeverNeverRests(t *testing.T) {
 	clock := &stepClock{now: time.Unix(1000, 0)}
-	g := newGate(clock)
+	g := newThrottle(clock)
 	const key, step = 100 * time.Millisecond, 10 * time.Millisecond
 	opened, total := 0, 0
 	for at := time.Duration(0); at < 20*time.Second; at += step {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Syntax counts syntax errors; package syntaxgate does it with tree-sitter.
+// Syntax counts syntax errors; package syntaxcheck does it with tree-sitter.
 // ok is false where the language has no grammar.
 type Syntax interface {
 	// Document makes text the version that candidates are compared with.
@@ -16,30 +16,30 @@ type Syntax interface {
 }
 
 const (
-	// maxGateParses bounds the work of the gate.
-	maxGateParses = 6
-	// gateNear is the least that is parsed on each side of an edit, gateReach how
+	// maxSyntaxParses bounds the work of the check.
+	maxSyntaxParses = 6
+	// syntaxNear is the least that is parsed on each side of an edit, syntaxReach how
 	// much farther a line to cut at is looked for. Even an incremental parse takes
 	// time in proportion to the number of declarations: of all of a file of 20,000
 	// lines 35 ms, of this much 0.1 to 0.3. bench/completion.md has what a smaller
 	// window costs in wrong verdicts.
-	gateNear, gateReach = 1 << 10, 4 << 10
-	// gateStep is how far the cursor goes before the window follows it: what moved
+	syntaxNear, syntaxReach = 1 << 10, 4 << 10
+	// syntaxStep is how far the cursor goes before the window follows it: what moved
 	// is parsed anew, and that takes up to 20 times as long as the parse of a keystroke.
-	gateStep = gateNear / 2
+	syntaxStep = syntaxNear / 2
 )
 
-// gate answers the longest beginning of text, in whole lines, that adds no
+// checkSyntax answers the longest beginning of text, in whole lines, that adds no
 // syntax error when it replaces [start, end) of the document; "" if there is
 // none. A document with errors (one is being typed, after all) may keep them.
-func gate(s Syntax, req Request, start, end int, text string) string {
-	from, to := gateSpan(req.Text, start, end)
+func checkSyntax(s Syntax, req Request, start, end int, text string) string {
+	from, to := syntaxSpan(req.Text, start, end)
 	head, tail := req.Text[from:start], req.Text[end:to]
 	before, ok := s.Document(req.Key, req.Language, head+req.Text[start:end]+tail)
 	if !ok {
 		return text
 	}
-	for n := 0; text != "" && n < maxGateParses; n++ {
+	for n := 0; text != "" && n < maxSyntaxParses; n++ {
 		after, ok := s.Candidate(req.Key, head+text+tail)
 		if !ok || after <= before {
 			return text
@@ -53,41 +53,41 @@ func gate(s Syntax, req Request, start, end int, text string) string {
 	return ""
 }
 
-// prepareGate parses the document as it is while the model writes, so that the
-// gate has only the candidate left to parse.
-func (e *Engine) prepareGate(req Request) {
+// prepareSyntaxCheck parses the document as it is while the model writes, so that the
+// check has only the candidate left to parse.
+func (e *Engine) prepareSyntaxCheck(req Request) {
 	if e.opts.Syntax == nil {
 		return
 	}
 	e.running.Go(func() {
-		from, to := gateSpan(req.Text, req.Offset, req.Offset)
+		from, to := syntaxSpan(req.Text, req.Offset, req.Offset)
 		e.opts.Syntax.Document(req.Key, req.Language, req.Text[from:to])
 	})
 }
 
-// gateSpan is the part of text that is parsed for an edit of [start, end): from
-// the nearest line that begins a declaration and has gateNear bytes between it
+// syntaxSpan is the part of text that is parsed for an edit of [start, end): from
+// the nearest line that begins a declaration and has syntaxNear bytes between it
 // and the edit, to the nearest such line behind. What a cut leaves unbalanced
 // counts before and after the edit alike.
 //
-// The lines are looked for from multiples of gateStep on, counted from the text's
+// The lines are looked for from multiples of syntaxStep on, counted from the text's
 // beginning before the edit and from its end behind it. So typing moves neither
 // cut, and a kept tree serves the next keystroke.
-func gateSpan(text string, start, end int) (from, to int) {
+func syntaxSpan(text string, start, end int) (from, to int) {
 	to = len(text)
-	if at := (start - gateNear) / gateStep * gateStep; at > 0 {
+	if at := (start - syntaxNear) / syntaxStep * syntaxStep; at > 0 {
 		from = cutAbove(text, at)
 	}
-	if rest := (len(text) - end - gateNear) / gateStep * gateStep; rest > 0 {
+	if rest := (len(text) - end - syntaxNear) / syntaxStep * syntaxStep; rest > 0 {
 		to = cutBelow(text, len(text)-rest)
 	}
 	return from, to
 }
 
 // cutAbove is the start of the nearest line above at that is not indented, or of
-// the text; if neither is within gateReach, of the line indented least.
+// the text; if neither is within syntaxReach, of the line indented least.
 func cutAbove(text string, at int) int {
-	first := max(at-gateReach, 0)
+	first := max(at-syntaxReach, 0)
 	best, least := runeStart(text, at), math.MaxInt
 	for end := at; least > 0; {
 		i := strings.LastIndexByte(text[first:end], '\n')
@@ -107,7 +107,7 @@ func cutAbove(text string, at int) int {
 
 // cutBelow is the same for lines below at, and the text's end.
 func cutBelow(text string, at int) int {
-	last := min(at+gateReach, len(text))
+	last := min(at+syntaxReach, len(text))
 	best, least := runeStart(text, at), math.MaxInt
 	for line := at; least > 0; {
 		i := strings.IndexByte(text[line:last], '\n')

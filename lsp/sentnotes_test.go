@@ -9,14 +9,14 @@ func TestShortWorkIsNoNews(t *testing.T) {
 	busy.Work = []Work{{Kind: Learning, Folder: "f"}}
 	gone := busy
 	gone.Model.State = ModelNone
-	var told notesTold
+	var sent sentNotes
 	for i, step := range []struct {
 		note StatusNote
 		news bool
 	}{
 		{idle, true}, {idle, false}, {busy, false}, {idle, false}, {busy, false}, {busy, true}, {busy, false}, {idle, true}, {gone, true},
 	} {
-		raw, err := told.of(step.note)
+		raw, err := sent.of(step.note)
 		if err != nil || (raw != nil) != step.news {
 			t.Errorf("look %d: told %s, %v", i, raw, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWithheld(t *testing.T) {
+func TestExcluded(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		".quarryignore":     "private/\n*.draft\n!kept.draft\n",
@@ -41,14 +41,14 @@ func TestWithheld(t *testing.T) {
 		"here.txt":          false,
 		"../outside.go":     true,
 	} {
-		if got := r.Withheld(rel); got != want {
-			t.Errorf("Withheld(%q) = %t, want %t", rel, got, want)
+		if got := r.Excluded(rel); got != want {
+			t.Errorf("Excluded(%q) = %t, want %t", rel, got, want)
 		}
 	}
 }
 
 // A link is what it leads to: the editor opens it by its own name.
-func TestWithheldLinks(t *testing.T) {
+func TestExcludedLinks(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "root")
 	for name, text := range map[string]string{
@@ -82,8 +82,8 @@ func TestWithheldLinks(t *testing.T) {
 			"notes.md": true, "public/a.go": true, "public/new.go": true, "again/.env": true, "again/notes.md": true,
 			"out.go": true, "outside/out.go": true, "outside/new.go": true, "nowhere.go": true, "loop.go": true, "loop.go/x": true,
 		} {
-			if got := r.Withheld(rel); got != want {
-				t.Errorf("%s: Withheld(%q) = %t, want %t", at, rel, got, want)
+			if got := r.Excluded(rel); got != want {
+				t.Errorf("%s: Excluded(%q) = %t, want %t", at, rel, got, want)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ const (
 // settle is how long nothing more urgent must have run before work of a priority
 // goes on. An answer waits longer than the pause between two keystrokes, so that
 // it does not go on only to be cut off by the next. Indexing waits until the
-// user has stopped to type, and longer the slower the model (gate.rest).
+// user has stopped to type, and longer the slower the model (limiter.rest).
 var settle = [priorities]time.Duration{indexing: 2 * time.Second, conversing: 250 * time.Millisecond}
 
 const (
@@ -34,10 +34,10 @@ const (
 	longestRest = 20 * time.Second
 )
 
-// gate lets work go on only while nothing of a higher priority does. Another
+// limiter lets work go on only while nothing of a higher priority does. Another
 // model has a runner of its own in Ollama, but they share the processor:
 // embedding a batch slows a completion to half its speed.
-type gate struct {
+type limiter struct {
 	clock Clock
 
 	mu      sync.Mutex // guards all below
@@ -52,7 +52,7 @@ type gate struct {
 
 var errYielded = errors.New("something more urgent runs")
 
-func (g *gate) init(clock Clock) {
+func (g *limiter) init(clock Clock) {
 	g.clock, g.changed = clock, make(chan struct{})
 	for p := range g.cut {
 		g.cut[p] = make(chan struct{})
@@ -61,7 +61,7 @@ func (g *gate) init(clock Clock) {
 
 // enter says that something of priority p runs, and stops what is below it. The
 // caller leaves in the end.
-func (g *gate) enter(p priority) {
+func (g *limiter) enter(p priority) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for below := range p {
@@ -73,7 +73,7 @@ func (g *gate) enter(p priority) {
 	g.notify()
 }
 
-func (g *gate) leave(p priority) {
+func (g *limiter) leave(p priority) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.active[p]--
@@ -91,7 +91,7 @@ func (g *gate) leave(p priority) {
 
 // rest is how long nothing above p must have run before p goes on. The caller
 // holds mu.
-func (g *gate) rest(p priority) time.Duration {
+func (g *limiter) rest(p priority) time.Duration {
 	if p != indexing {
 		return settle[p]
 	}
@@ -99,7 +99,7 @@ func (g *gate) rest(p priority) time.Duration {
 }
 
 // took notes how long indexing needed for one text.
-func (g *gate) took(d time.Duration) {
+func (g *limiter) took(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.text == 0 {
@@ -109,7 +109,7 @@ func (g *gate) took(d time.Duration) {
 }
 
 // above reports whether something above p is active. The caller holds mu.
-func (g *gate) above(p priority) bool {
+func (g *limiter) above(p priority) bool {
 	for _, n := range g.active[p+1:] {
 		if n > 0 {
 			return true
@@ -118,7 +118,7 @@ func (g *gate) above(p priority) bool {
 	return false
 }
 
-func (g *gate) notify() {
+func (g *limiter) notify() {
 	close(g.changed)
 	g.changed = make(chan struct{})
 }
@@ -126,7 +126,7 @@ func (g *gate) notify() {
 // yielding waits until nothing above p was active for a while, and runs work
 // with a context that ends when something is. It answers errYielded if that cut
 // the work off.
-func (g *gate) yielding(ctx context.Context, p priority, work func(context.Context) error) error {
+func (g *limiter) yielding(ctx context.Context, p priority, work func(context.Context) error) error {
 	for {
 		g.mu.Lock()
 		busy, changed, cut := g.above(p), g.changed, g.cut[p]

@@ -83,7 +83,7 @@ func namedGraph(s *Snapshot) *graph {
 	byName := map[string][]uint32{}
 	for k, seg := range s.segments {
 		for i := range seg.defs {
-			d := &seg.defs[i]
+			d := seg.def(uint32(i))
 			f := &seg.files[d.file]
 			if len(d.name) < 3 || f.role&(roleTest|roleExample) != 0 || s.dead[k].has(int(d.file)) {
 				continue

@@ -49,7 +49,7 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 		c := &s.segments[n].chunks[local]
 		f := &s.segments[n].files[c.file]
 		itself := f.path == req.Path && int(c.startLine) <= req.EndLine && req.StartLine <= int(c.endLine)
-		return c.content == syntax.ContentCode && !itself && sr.keeps(s.fileOfChunk(chunk)) && sr.keepsChunk(chunk)
+		return s.segments[n].contentOf(c) == syntax.ContentCode && !itself && sr.keeps(s.fileOfChunk(chunk)) && sr.keepsChunk(chunk)
 	}
 	found := map[uint32]*likeChunk{}
 	at := func(chunk uint32) *likeChunk {

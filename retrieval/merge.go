@@ -44,19 +44,21 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 	pathOf := func(x place) string { return parts[x.part].files[x.file].path }
 	slices.SortFunc(order, func(x, y place) int { return strings.Compare(pathOf(x), pathOf(y)) })
 
-	m := &segment{}
+	m, names := &segment{}, newStrings()
 	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
 	for p, seg := range parts {
 		files[p] = remapped{&seg.card, droppedAll(len(seg.files))}
 		chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
 	}
-	defsOf := make([][]int32, len(parts)) // new number of each def
+	defsOf := make([][]int32, len(parts))              // new number of each def
+	namesOf := make([]func(uint32) uint32, len(parts)) // new number of each string
 	for p, seg := range parts {
 		defsOf[p] = make([]int32, len(seg.defs))
+		namesOf[p] = names.from(seg.names)
 	}
 	for _, at := range order {
 		seg := parts[at.part]
-		id := uint32(len(m.files))
+		id, name := uint32(len(m.files)), namesOf[at.part]
 		files[at.part].renumber[at.file] = id
 		f := seg.files[at.file]
 		first := uint32(len(m.chunks))
@@ -64,13 +66,12 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		for i := f.firstDef; i < f.endDef; i++ {
 			d := seg.defs[i]
 			defsOf[at.part][i] = int32(len(m.defs))
-			d.file, d.chunk = id, d.chunk-f.firstChunk+first
-			m.defs = append(m.defs, d)
+			m.defs = append(m.defs, defRecord{name(d.name), name(d.key), name(d.container), name(d.kind), id, d.chunk - f.firstChunk + first})
 		}
 		for c := f.firstChunk; c < f.endChunk; c++ {
 			ch := seg.chunks[c]
 			chunks[at.part].renumber[c] = uint32(len(m.chunks))
-			ch.file = id
+			ch.file, ch.content = id, name(ch.content)
 			if ch.def >= 0 {
 				ch.def = defsOf[at.part][ch.def]
 			}
@@ -81,6 +82,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
 		m.files = append(m.files, f)
 	}
+	m.names = names.table()
 	m.text, m.card = mergePostings(chunks), mergePostings(files)
 	m.sortDefs()
 	m.sortKeys()

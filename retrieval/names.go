@@ -10,25 +10,26 @@ import (
 
 // lookup calls visit for every declaration whose key is exactly key.
 func (s *segment) lookup(key string, visit func(*def)) {
-	i := sort.Search(len(s.byKey), func(i int) bool { return s.defs[s.byKey[i]].key >= key })
-	for ; i < len(s.byKey) && s.defs[s.byKey[i]].key == key; i++ {
-		visit(&s.defs[s.byKey[i]])
+	i := sort.Search(len(s.byKey), func(i int) bool { return s.key(s.byKey[i]) >= key })
+	for ; i < len(s.byKey) && s.key(s.byKey[i]) == key; i++ {
+		visit(s.def(s.byKey[i]))
 	}
 }
 
 // prefixed calls visit for every declaration whose key starts with prefix, at
 // most limit distinct keys in their order.
 func (s *segment) prefixed(prefix string, limit int, visit func(*def)) {
-	i := sort.Search(len(s.byKey), func(i int) bool { return s.defs[s.byKey[i]].key >= prefix })
+	i := sort.Search(len(s.byKey), func(i int) bool { return s.key(s.byKey[i]) >= prefix })
 	last := ""
-	for ; i < len(s.byKey) && strings.HasPrefix(s.defs[s.byKey[i]].key, prefix); i++ {
-		if d := &s.defs[s.byKey[i]]; d.key != last {
+	for ; i < len(s.byKey) && strings.HasPrefix(s.key(s.byKey[i]), prefix); i++ {
+		d := s.def(s.byKey[i])
+		if d.key != last {
 			if limit--; limit < 0 {
 				return
 			}
 			last = d.key
 		}
-		visit(&s.defs[s.byKey[i]])
+		visit(d)
 	}
 }
 
@@ -42,7 +43,7 @@ func (s *segment) similar(key string, maxEdits int, visit func(*def, int)) {
 		if n := int(k.length) - len(key); n > maxEdits || -n > maxEdits || bits.OnesCount32(want^k.letters) > 2*maxEdits {
 			continue
 		}
-		edits := rows.distance(key, s.defs[s.byKey[k.first]].key, maxEdits)
+		edits := rows.distance(key, s.key(s.byKey[k.first]), maxEdits)
 		if edits > maxEdits {
 			continue
 		}
@@ -51,7 +52,7 @@ func (s *segment) similar(key string, maxEdits int, visit func(*def, int)) {
 			end = int(s.keys[i+1].first)
 		}
 		for _, d := range s.byKey[k.first:end] {
-			visit(&s.defs[d], edits)
+			visit(s.def(d), edits)
 		}
 	}
 }
@@ -67,7 +68,7 @@ type nameKey struct {
 func (s *segment) indexKeys() {
 	last := ""
 	for i, d := range s.byKey {
-		if k := s.defs[d].key; i == 0 || k != last {
+		if k := s.key(d); i == 0 || k != last {
 			s.keys = append(s.keys, nameKey{uint32(i), letterMask(k), uint16(min(len(k), math.MaxUint16))})
 			last = k
 		}

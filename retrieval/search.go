@@ -188,7 +188,7 @@ func (sr *search) keepsChunk(c uint32) bool {
 	}
 	k, local := sr.snap.segmentOfChunk(c)
 	seg := sr.snap.segments[k]
-	if mode == ModeDocs && seg.chunks[local].content != syntax.ContentComment && seg.files[seg.chunks[local].file].role&roleDoc == 0 {
+	if mode == ModeDocs && seg.contentOf(&seg.chunks[local]) != syntax.ContentComment && seg.files[seg.chunks[local].file].role&roleDoc == 0 {
 		return false
 	}
 	if seg.chunks[local].def < 0 {
@@ -206,12 +206,12 @@ func (sr *search) shownDef(seg *segment, chunk uint32) *def {
 	}
 	most := sr.wordsIn(best.name)
 	// Declarations come in the order of the text, so a chunk's stand together.
-	first := int(seg.chunks[chunk].def)
+	first := uint32(seg.chunks[chunk].def)
 	for first > 0 && seg.defs[first-1].chunk == chunk {
 		first--
 	}
-	for i := first; i < len(seg.defs) && seg.defs[i].chunk == chunk; i++ {
-		if d := &seg.defs[i]; d.kind != syntax.KindField && d.kind != syntax.KindVar && sr.keepsDef(d) {
+	for i := first; int(i) < len(seg.defs) && seg.defs[i].chunk == chunk; i++ {
+		if d := seg.def(i); d.kind != syntax.KindField && d.kind != syntax.KindVar && sr.keepsDef(d) {
 			if n := sr.wordsIn(d.name); n > most {
 				best, most = d, n
 			}
@@ -240,12 +240,15 @@ func (sr *search) keptDef(seg *segment, chunk uint32) *def {
 	if ch.def < 0 {
 		return nil
 	}
-	if d := &seg.defs[ch.def]; sr.keepsDef(d) {
+	if d := seg.def(uint32(ch.def)); sr.keepsDef(d) {
 		return d
 	}
 	m := &seg.files[ch.file]
 	for i := m.firstDef; i < m.endDef; i++ {
-		if d := &seg.defs[i]; d.chunk == chunk && sr.keepsDef(d) {
+		if seg.defs[i].chunk != chunk {
+			continue
+		}
+		if d := seg.def(i); sr.keepsDef(d) {
 			return d
 		}
 	}

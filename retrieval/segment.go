@@ -41,19 +41,28 @@ type file struct {
 	text     string // "" when the index was not made to keep texts
 }
 
-// chunk is one retrievable piece of a file; immutable.
+// chunk is one retrievable piece of a file; immutable. It has no pointers, so that it
+// is the same in memory and in a file.
 type chunk struct {
 	file      uint32
 	startLine uint32
 	endLine   uint32
-	content   syntax.Content
+	content   uint32 // a string of the segment's names
 	// def is the chunk's most important declaration in the segment's defs, -1
 	// for none.
 	def int32
 }
 
-// def is one declaration.
+// defRecord is one declaration as a segment keeps it, without pointers: there are
+// several for each chunk. The first four are strings of the segment's names.
+type defRecord struct {
+	name, key, container, kind uint32
+	file, chunk                uint32
+}
+
+// def is one declaration, made of its record when somebody asks.
 type def struct {
+	at        uint32 // in the segment's defs
 	name      string // as written
 	key       string // flatName of name
 	container string
@@ -62,12 +71,27 @@ type def struct {
 	chunk     uint32
 }
 
+func (s *segment) def(i uint32) *def {
+	r := &s.defs[i]
+	return &def{
+		at: i, name: s.names.at(r.name), key: s.names.at(r.key), container: s.names.at(r.container), kind: syntax.Kind(s.names.at(r.kind)),
+		file: r.file, chunk: r.chunk,
+	}
+}
+
+// key is the key of a declaration.
+func (s *segment) key(def uint32) string { return s.names.at(s.defs[def].key) }
+
+// contentOf is what a chunk holds.
+func (s *segment) contentOf(c *chunk) syntax.Content { return syntax.Content(s.names.at(c.content)) }
+
 // segment is an immutable index of some files. A snapshot is a large segment and
 // a few of one file each, for the files that changed since.
 type segment struct {
 	files  []file // in the order of their paths
 	chunks []chunk
-	defs   []def
+	defs   []defRecord
+	names  stringTable // of chunks and defs
 	// byKey holds the indices of defs ordered by key, then by index.
 	byKey []uint32
 	keys  []nameKey // the distinct keys in that order
@@ -104,18 +128,19 @@ func (s *segment) fileAt(path string) (int, bool) {
 // buildSegment indexes documents, which are in the order of their paths; equal paths
 // must not repeat.
 func buildSegment(docs []Document, keepText bool, yield func()) *segment {
-	s := &segment{}
+	s, names := &segment{}, newStrings()
 	text, card := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanCardTerms)
 	var a token.Analyzer
 	for i := range docs {
 		if yield != nil {
 			yield()
 		}
-		s.add(&docs[i], &a, text, card)
+		s.add(&docs[i], &a, names, text, card)
 		if keepText {
 			s.files[i].text = docs[i].Text
 		}
 	}
+	s.names = names.table()
 	s.text, s.card = text.build(), card.build()
 	s.sortDefs()
 	s.sortKeys()
@@ -128,7 +153,7 @@ func (s *segment) sortDefs() {
 		s.byKey[i] = uint32(i)
 	}
 	slices.SortFunc(s.byKey, func(x, y uint32) int {
-		if c := strings.Compare(s.defs[x].key, s.defs[y].key); c != 0 {
+		if c := strings.Compare(s.key(x), s.key(y)); c != 0 {
 			return c
 		}
 		return int(x) - int(y)
@@ -136,7 +161,7 @@ func (s *segment) sortDefs() {
 	s.indexKeys()
 }
 
-func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilder) {
+func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, text, card *postingsBuilder) {
 	id := uint32(len(s.files))
 	r := roleOf(d.Path, d.Text)
 	f := file{
@@ -164,9 +189,9 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 			continue
 		}
 		symbolDef[i] = int32(len(s.defs))
-		s.defs = append(s.defs, def{
-			name: sym.Name, key: flatName(sym.Name), container: sym.Container, kind: sym.Kind, file: id,
-			chunk: f.firstChunk,
+		s.defs = append(s.defs, defRecord{
+			name: names.id(sym.Name), key: names.id(flatName(sym.Name)), container: names.id(sym.Container), kind: names.id(string(sym.Kind)),
+			file: id, chunk: f.firstChunk,
 		})
 	}
 	for _, part := range syn.Chunks {
@@ -174,7 +199,7 @@ func (s *segment) add(d *Document, a *token.Analyzer, text, card *postingsBuilde
 		s.textKeys = append(s.textKeys, part.Hash)
 		c := chunk{
 			file: id, startLine: part.Span.StartLine, endLine: part.Span.EndLine,
-			content: part.Content, def: -1,
+			content: names.id(string(part.Content)), def: -1,
 		}
 		for _, sym := range part.Symbols {
 			if symbolDef[sym] < 0 {

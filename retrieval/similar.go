@@ -99,7 +99,7 @@ func (s *Snapshot) sharingTerms(text string, visit func(chunk uint32, share floa
 		score := scores[chunk]
 		scores[chunk] = 0
 		n, local := s.segmentOfChunk(chunk)
-		if c := &s.segments[n].chunks[local]; c.content == syntax.ContentCode && !s.dead[n].has(int(c.file)) {
+		if c := &s.segments[n].chunks[local]; s.segments[n].contentOf(c) == syntax.ContentCode && !s.dead[n].has(int(c.file)) {
 			visit(chunk, score/most)
 		}
 	}

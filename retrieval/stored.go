@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 	"unsafe"
-
-	"quarry/index/syntax"
 )
 
 // An index can be kept in a file and be searched from there: Sections makes the bytes,
@@ -22,7 +20,7 @@ import (
 var StoredVersion = storedVersion()
 
 func storedVersion() uint32 {
-	const version = 1
+	const version = 2
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return version | 1<<31
 	}
@@ -50,12 +48,6 @@ const (
 	sections = secGraph + 6
 )
 
-// chunkFields and defFields are how many numbers a chunk and a declaration are.
-const (
-	chunkFields = 5
-	defFields   = 6
-)
-
 // raw are the bytes of numbers, and view the numbers in bytes; T has no pointers.
 func raw[T any](list []T) []byte {
 	if len(list) == 0 {
@@ -72,31 +64,13 @@ func view[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// stringTable numbers strings.
-type stringTable struct {
-	ids    map[string]uint32
-	starts []uint32
-	text   []byte
-}
-
-func (t *stringTable) id(s string) uint32 {
-	id, ok := t.ids[s]
-	if !ok {
-		id = uint32(len(t.ids))
-		t.ids[s] = id
-		t.text = append(t.text, s...)
-		t.starts = append(t.starts, uint32(len(t.text)))
-	}
-	return id
-}
-
 // Sections are the bytes of a snapshot. Paths are the files it has, in the order in
 // which the caller may keep what belongs to each.
 func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 	seg := mergeSegments(s.segments, s.dead)
 	stored = make([][]byte, sections)
-	t := stringTable{ids: map[string]uint32{}, starts: []uint32{0}}
-	var files, chunks, defs []uint32
+	t := seg.names.more()
+	var files []uint32
 	var trigrams []uint64
 	for i := range seg.files {
 		f := &seg.files[i]
@@ -112,21 +86,13 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 			}
 		}
 	}
-	for i := range seg.chunks {
-		c := &seg.chunks[i]
-		chunks = append(chunks, c.file, c.startLine, c.endLine, t.id(string(c.content)), uint32(c.def))
-	}
-	for i := range seg.defs {
-		d := &seg.defs[i]
-		defs = append(defs, t.id(d.name), t.id(d.key), t.id(d.container), t.id(string(d.kind)), d.file, d.chunk)
-	}
 	g := s.graph
 	nodes := make([]uint32, len(g.paths))
 	for i, p := range g.paths {
 		nodes[i] = t.id(p)
 	}
 	stored[secStringStarts], stored[secStringText] = raw(t.starts), t.text
-	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(chunks), raw(defs)
+	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(seg.chunks), raw(seg.defs)
 	stored[secByKey], stored[secKeys], stored[secTextKeys], stored[secByText] = raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText)
 	for at, p := range map[int]*postings{secText: &seg.text, secCard: &seg.card} {
 		copy(stored[at:], [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)})
@@ -148,11 +114,10 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 		return nil, nil, fmt.Errorf("%w: it has %d sections", errStored, len(stored))
 	}
 	// Names leave with answers and may outlive what they were read from.
-	text := string(stored[secStringText])
-	starts := view[uint32](stored[secStringStarts])
-	str := func(id uint32) string { return text[starts[id]:starts[id+1]] }
-
-	seg = &segment{keep: keep}
+	names := stringTable{view[uint32](stored[secStringStarts]), string(stored[secStringText])}
+	str := names.at
+	seg = &segment{keep: keep, names: names, chunks: view[chunk](stored[secChunks]), defs: view[defRecord](stored[secDefs])}
+	var words []string // of many files, in one array
 	trigrams := view[uint64](stored[secTrigrams])
 	for rest := view[uint32](stored[secFiles]); len(rest) > 0; {
 		f := file{
@@ -162,26 +127,18 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 			trigrams: trigramSet(trigrams[rest[11] : rest[11]+rest[12]]),
 		}
 		rest = rest[13:]
-		for _, words := range []*[]string{&f.words.stem, &f.words.dirs} {
+		for _, of := range []*[]string{&f.words.stem, &f.words.dirs} {
 			n := rest[0]
-			for _, id := range rest[1 : 1+n] {
-				*words = append(*words, str(id))
+			if len(words)+int(n) > cap(words) {
+				words = make([]string, 0, max(int(n), 4096))
 			}
-			rest = rest[1+n:]
+			from := len(words)
+			for _, id := range rest[1 : 1+n] {
+				words = append(words, str(id))
+			}
+			*of, rest = slices.Clip(words[from:]), rest[1+n:]
 		}
 		seg.files = append(seg.files, f)
-	}
-	numbers := view[uint32](stored[secChunks])
-	seg.chunks = make([]chunk, len(numbers)/chunkFields)
-	for i := range seg.chunks {
-		n := numbers[chunkFields*i:]
-		seg.chunks[i] = chunk{file: n[0], startLine: n[1], endLine: n[2], content: syntax.Content(str(n[3])), def: int32(n[4])}
-	}
-	numbers = view[uint32](stored[secDefs])
-	seg.defs = make([]def, len(numbers)/defFields)
-	for i := range seg.defs {
-		n := numbers[defFields*i:]
-		seg.defs[i] = def{name: str(n[0]), key: str(n[1]), container: str(n[2]), kind: syntax.Kind(str(n[3])), file: n[4], chunk: n[5]}
 	}
 	seg.byKey, seg.keys = view[uint32](stored[secByKey]), view[nameKey](stored[secKeys])
 	seg.textKeys, seg.byText = view[Key](stored[secTextKeys]), view[uint32](stored[secByText])

@@ -45,14 +45,18 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 		return nil
 	}
 	var found []Declaration
-	met := map[*def]bool{}
+	type place struct {
+		segment int
+		def     uint32
+	}
+	met := map[place]bool{}
 	visit := func(k, far int) func(*def) {
 		return func(d *def) {
 			seg := s.segments[k]
-			if met[d] || s.dead[k].has(int(d.file)) || !wanted(d.kind, kinds) {
+			if met[place{k, d.at}] || s.dead[k].has(int(d.file)) || !wanted(d.kind, kinds) {
 				return
 			}
-			met[d] = true
+			met[place{k, d.at}] = true
 			f := &seg.files[d.file]
 			found = append(found, want.measure(Declaration{f.path, d.name, d.container, d.kind, far}, f.role))
 		}
@@ -165,7 +169,7 @@ func wanted(kind syntax.Kind, kinds []syntax.Kind) bool {
 func (s *segment) containing(part string, visit func(*def)) {
 	mask := letterMask(part)
 	for i, k := range s.keys {
-		if k.letters&mask != mask || !strings.Contains(s.defs[s.byKey[k.first]].key, part) {
+		if k.letters&mask != mask || !strings.Contains(s.key(s.byKey[k.first]), part) {
 			continue
 		}
 		end := len(s.byKey)
@@ -173,7 +177,7 @@ func (s *segment) containing(part string, visit func(*def)) {
 			end = int(s.keys[i+1].first)
 		}
 		for _, d := range s.byKey[k.first:end] {
-			visit(&s.defs[d])
+			visit(s.def(d))
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package agent
 
-// Place is a byte range of a document's text, as it was when the user asked.
-type Place struct {
+// Location is a byte range of a document's text, as it was when the user asked.
+type Location struct {
 	Document Document
 	// Start and End lie in Document.Text on character boundaries.
 	Start, End int
@@ -20,7 +20,7 @@ const (
 
 // Problem is a diagnostic, from any tool, that a user wants explained or fixed.
 type Problem struct {
-	Place
+	Location
 	Severity Severity
 	// Source is the tool that says it and Code its name for it; "" if unknown.
 	Source, Code string
@@ -73,7 +73,7 @@ var Refactorings = []struct {
 
 // Selection is code that a user wants changed.
 type Selection struct {
-	Place
+	Location
 	Kind Refactoring
 	// Goal is the user's wish in their words, for Free; for Rename the new
 	// name, "" if quarry is to find one.
@@ -85,7 +85,7 @@ type Question struct {
 	Text string
 	// About is what the question is about: a selection, or a whole document if
 	// Start and End are equal. Nil means the workspace.
-	About *Place
+	About *Location
 }
 
 // Answer is what is said to a question.

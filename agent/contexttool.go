@@ -67,8 +67,8 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 		if l := lang.Detect(filepath.FromSlash(r.Path), nil); wanted != "" && l != wanted && !isProse(l) {
 			weight = otherLanguage
 		}
-		places := append([]retrieval.Place{{StartLine: r.StartLine, EndLine: r.EndLine, Score: r.Score}}, r.More...)
-		for i, p := range places[:min(chunksPerFile, len(places))] {
+		locations := append([]retrieval.Location{{StartLine: r.StartLine, EndLine: r.EndLine, Score: r.Score}}, r.More...)
+		for i, p := range locations[:min(chunksPerFile, len(locations))] {
 			e := excerptOf(name, lines, p.StartLine, p.EndLine)
 			if i == 0 && len(r.Reasons) > 0 {
 				e.Why = r.Reasons[0]

@@ -296,7 +296,7 @@ func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, 
 			return reply{}, err
 		}
 	}
-	req := workspace.Likeness{Code: args.Code, Path: exclude, StartLine: 1, EndLine: math.MaxInt32, Limit: args.MaxResults}
+	req := workspace.SimilarRequest{Code: args.Code, Path: exclude, StartLine: 1, EndLine: math.MaxInt32, Limit: args.MaxResults}
 	if l := language(args.Language); l != "" {
 		req.Filter.Languages = []string{l}
 	}

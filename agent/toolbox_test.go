@@ -177,7 +177,7 @@ func TestDiagnosticsTheEditorTold(t *testing.T) {
 			return nil
 		}
 		return []Problem{{
-			Place:    Place{Document{path, "go", text}, strings.Index(text, "total := 0"), strings.Index(text, " := 0")},
+			Location: Location{Document{path, "go", text}, strings.Index(text, "total := 0"), strings.Index(text, " := 0")},
 			Severity: SeverityWarning, Source: "vet", Code: "x1", Message: "a remark",
 		}}
 	}})

@@ -31,7 +31,7 @@ type Workspace interface {
 	Files
 	Files(ctx context.Context, keep func(workspace.File) bool) (list []workspace.File, missing *workspace.Missing, err error)
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
-	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
+	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (workspace.Symbols, error)
 	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
 	References(ctx context.Context, s workspace.Symbol, limit int) (workspace.References, error)

@@ -43,11 +43,11 @@ func (r *Repository) Remove(root, path string) {
 	}
 }
 
-func (r *Repository) places(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
+func (r *Repository) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.corpus != nil {
-		r.corpus.places(ids, skip, yield)
+		r.corpus.occurrences(ids, skip, yield)
 	}
 }
 
@@ -62,20 +62,20 @@ type corpus struct {
 	files []*corpusFile // in order of learning
 	byKey map[fileKey]int32
 	// heads holds, by hash of chainOrder tokens, the newest place after them.
-	heads []place
+	heads []position
 	shift int // hash bits that are not used
 	used  int // tokens in files
 }
 
-// place is a token of a file; file counts from 1, so that the zero place is none.
-type place struct{ file, at int32 }
+// position is a token of a file; file counts from 1, so that the zero position is none.
+type position struct{ file, at int32 }
 
 type corpusFile struct {
 	key fileKey
 	// tokenText is nil once the file was forgotten.
 	*tokenText
 	// prev chains each token's place to the one before it in its chain.
-	prev []place
+	prev []position
 }
 
 const (
@@ -88,7 +88,7 @@ const (
 
 func newCorpus(limit int) *corpus {
 	width := max(bits.Len(uint(limit))-2, 8) // a quarter of the tokens start a chain of their own
-	return &corpus{limit: limit, byKey: map[fileKey]int32{}, heads: make([]place, 1<<width), shift: 32 - width}
+	return &corpus{limit: limit, byKey: map[fileKey]int32{}, heads: make([]position, 1<<width), shift: 32 - width}
 }
 
 // learn puts the newest text of a file into the corpus.
@@ -113,10 +113,10 @@ func (c *corpus) insert(f *corpusFile) {
 	n := int32(len(c.files))
 	c.byKey[f.key] = n - 1
 	c.used += len(f.ids)
-	f.prev = make([]place, len(f.ids))
+	f.prev = make([]position, len(f.ids))
 	for p := chainOrder; p < len(f.ids); p++ {
 		h := c.hash(f.ids[p-chainOrder : p])
-		f.prev[p], c.heads[h] = c.heads[h], place{n, int32(p)}
+		f.prev[p], c.heads[h] = c.heads[h], position{n, int32(p)}
 	}
 }
 
@@ -156,9 +156,9 @@ func (c *corpus) hash(ids []uint32) uint32 {
 	return h >> c.shift
 }
 
-// places calls yield for places whose preceding tokens probably are the last
+// occurrences calls yield for places whose preceding tokens probably are the last
 // of ids, but not in files that skip answers true for.
-func (c *corpus) places(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
+func (c *corpus) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
 	if len(ids) < chainOrder {
 		return
 	}

@@ -110,15 +110,15 @@ func (e *Engine) Complete(ctx context.Context, req Request) (res Result, err err
 		return Result{Note: reason}, nil
 	}
 	req.Offset = runeStart(req.Text, min(max(req.Offset, 0), len(req.Text)))
-	place, ok := withSelected(req)
+	imagined, ok := withSelected(req)
 	if !ok {
 		return Result{Note: "the selected entry does not stand at the cursor"}, nil
 	}
-	if res, err = e.answer(ctx, place.Request); err != nil {
+	if res, err = e.answer(ctx, imagined.Request); err != nil {
 		return Result{}, err
 	}
 	for i := range res.Items {
-		res.Items[i] = place.restore(res.Items[i])
+		res.Items[i] = imagined.restore(res.Items[i])
 	}
 	return res, nil
 }

@@ -119,7 +119,7 @@ func (l *local) candidates(req Request, q query) []candidate {
 	}
 	l.open = keep
 	skip := func(key fileKey) bool { return keep[key] != nil }
-	l.repo.places(q.ids, skip, func(t *tokenText, at int) { add(t, at, levelRepo) })
+	l.repo.occurrences(q.ids, skip, func(t *tokenText, at int) { add(t, at, levelRepo) })
 	return found
 }
 

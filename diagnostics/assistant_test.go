@@ -140,15 +140,15 @@ func newWorld(answers ...string) world {
 	return w
 }
 
-func (w world) place(of string) agent.Place {
+func (w world) place(of string) agent.Location {
 	text := w.files["stock/count.go"]
 	at := strings.Index(text, of)
-	return agent.Place{Document: agent.Document{Path: root + "/stock/count.go", Language: "go", Text: text}, Start: at, End: at + len(of)}
+	return agent.Location{Document: agent.Document{Path: root + "/stock/count.go", Language: "go", Text: text}, Start: at, End: at + len(of)}
 }
 
 func (w world) problem() agent.Problem {
 	return agent.Problem{
-		Place: w.place("it.Counts"), Severity: agent.SeverityError, Source: "compiler", Code: "MissingFieldOrMethod",
+		Location: w.place("it.Counts"), Severity: agent.SeverityError, Source: "compiler", Code: "MissingFieldOrMethod",
 		Message: "it.Counts undefined (type Item has no field or method Counts, but does have field Count)",
 	}
 }
@@ -210,7 +210,7 @@ func TestPrompts(t *testing.T) {
 	say("fix", func(w world) error { _, err := w.Fix(ctx, w.problem()); return err })
 	for _, kind := range []agent.Refactoring{agent.Extract, agent.Rename, agent.Simplify, agent.Describe, agent.Test, agent.Free} {
 		say(string(kind), func(w world) error {
-			sel := agent.Selection{Place: w.place("n += it.Counts"), Kind: kind}
+			sel := agent.Selection{Location: w.place("n += it.Counts"), Kind: kind}
 			if kind == agent.Free {
 				sel.Goal = "leave out items without a name"
 			}
@@ -370,7 +370,7 @@ func TestNoModelIsAskedInVain(t *testing.T) {
 	if _, err := w.Fix(t.Context(), binary); err == nil || !strings.Contains(err.Error(), "binary") {
 		t.Errorf("a binary file: %v", err)
 	}
-	sel := agent.Selection{Place: w.problem().Place, Kind: agent.Simplify}
+	sel := agent.Selection{Location: w.problem().Location, Kind: agent.Simplify}
 	sel.Document.Text += strings.Repeat("// more\n", 5000)
 	sel.Start, sel.End = 0, len(sel.Document.Text)
 	if _, err := w.Refactor(t.Context(), sel); err == nil || !strings.Contains(err.Error(), "select less") {
@@ -423,7 +423,7 @@ func TestDoubtsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Confidence != agent.Low || !strings.Contains(p.Reason, "it calls `sumOf`") || !strings.Contains(p.Reason, "a place it named could not be found") {
+	if p.Confidence != agent.Low || !strings.Contains(p.Reason, "it calls `sumOf`") || !strings.Contains(p.Reason, "a location it cited could not be found") {
 		t.Errorf("confidence %s: %s", p.Confidence, p.Reason)
 	}
 }
@@ -516,7 +516,7 @@ func TestRefactor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(c.answers...)
-			p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("n += it.Counts"), Kind: c.kind, Goal: "leave the first out"})
+			p, err := w.Refactor(t.Context(), agent.Selection{Location: w.place("n += it.Counts"), Kind: c.kind, Goal: "leave the first out"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -550,7 +550,7 @@ func TestRename(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(c.answers...)
-			p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("n += it.Counts"), Kind: agent.Rename, Goal: c.goal})
+			p, err := w.Refactor(t.Context(), agent.Selection{Location: w.place("n += it.Counts"), Kind: agent.Rename, Goal: c.goal})
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("got %v, want an error with %q", err, c.fails)
@@ -569,7 +569,7 @@ func TestRename(t *testing.T) {
 		})
 	}
 	w := newWorld()
-	if _, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("Total(items []"), Kind: agent.Rename, Goal: "Sum"}); err == nil || !strings.Contains(err.Error(), "language server's rename") {
+	if _, err := w.Refactor(t.Context(), agent.Selection{Location: w.place("Total(items []"), Kind: agent.Rename, Goal: "Sum"}); err == nil || !strings.Contains(err.Error(), "language server's rename") {
 		t.Errorf("got %v, want to be sent to the language server", err)
 	}
 }
@@ -577,7 +577,7 @@ func TestRename(t *testing.T) {
 func TestTestsMayMakeTheirFile(t *testing.T) {
 	const answer = "Tests of stock/count.go:6-12.\n```diff\n--- /dev/null\n+++ b/stock/count_test.go\n@@ -0,0 +1,3 @@\n+package stock\n+\n+func TestTotal(t *testing.T) {}\n```\n"
 	w := newWorld(answer)
-	p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("Total"), Kind: agent.Test})
+	p, err := w.Refactor(t.Context(), agent.Selection{Location: w.place("Total"), Kind: agent.Test})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -586,7 +586,7 @@ func TestTestsMayMakeTheirFile(t *testing.T) {
 	}
 	elsewhere := strings.ReplaceAll(answer, "count_test.go", "main.go")
 	w = newWorld(elsewhere, elsewhere)
-	if p, err := w.Refactor(t.Context(), agent.Selection{Place: w.place("Total"), Kind: agent.Test}); err == nil {
+	if p, err := w.Refactor(t.Context(), agent.Selection{Location: w.place("Total"), Kind: agent.Test}); err == nil {
 		t.Errorf("tests went into %v", p.Files)
 	}
 }

@@ -42,17 +42,17 @@ func (d doubts) sentence() string {
 // common are the checks of every answer.
 func (s *answer) common() (d doubts) {
 	d.unless(len(s.citations) > 0, "it cites nothing")
-	d.unless(s.removed == 0, "%s it named could not be found", places(s.removed))
+	d.unless(s.removed == 0, "%s it cited could not be found", countLocations(s.removed))
 	d.unless(!s.again, "a first answer was refused")
 	d.unless(!s.cut, "the answer was cut off")
 	return d
 }
 
-func places(n int) string {
+func countLocations(n int) string {
 	if n == 1 {
-		return "a place"
+		return "a location"
 	}
-	return fmt.Sprintf("%d places", n)
+	return fmt.Sprintf("%d locations", n)
 }
 
 var quoted = regexp.MustCompile("`([^`\n]{1,80})`")

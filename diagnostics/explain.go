@@ -47,7 +47,7 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 const uncited = "it names no place that you were shown. Look up more if you need it, and name each place that you rely on as path:line-line"
 
 func (a *Assistant) problemContext(p agent.Problem) promptContext {
-	s := a.newContext(p.Place)
+	s := a.newContext(p.Location)
 	s.Severity, s.Source, s.Code, s.Message = string(p.Severity), p.Source, p.Code, p.Message
 	return s
 }

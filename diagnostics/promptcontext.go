@@ -46,7 +46,7 @@ type promptContext struct {
 const sceneLines = 90
 
 // newContext shows the declaration around a place, or the lines around it.
-func (a *Assistant) newContext(p agent.Place) promptContext {
+func (a *Assistant) newContext(p agent.Location) promptContext {
 	s := promptContext{doc: p.Document, Name: a.parts.Files.Name(p.Document.Path), Language: p.Document.Language}
 	if s.Language == "" {
 		s.Language = lang.Detect(s.Name, []byte(p.Document.Text[:min(len(p.Document.Text), 8000)]))

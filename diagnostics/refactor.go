@@ -30,7 +30,7 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if err := a.patch.For(sel.Document, nil).Changeable(); err != nil {
 		return agent.Proposal{}, err
 	}
-	e := task{name: string(sel.Kind), about: a.newContext(sel.Place), selects: true}
+	e := task{name: string(sel.Kind), about: a.newContext(sel.Location), selects: true}
 	if room, _ := a.budget(); len(e.about.Selected) > room {
 		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.about.Selected), room)
 	}

@@ -18,7 +18,7 @@ import (
 // outside of a function is for the language server that knows the types: its own
 // rename is exact, and what a tree can tell would be a guess.
 func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
-	s := a.newContext(sel.Place)
+	s := a.newContext(sel.Location)
 	found, err := syntax.FindLocal(s.Language, []byte(s.doc.Text), sel.Start)
 	if err != nil {
 		return agent.Proposal{}, fmt.Errorf("cannot rename here: %w; quarry renames what is local to a function, your language server's rename does the rest", err)
@@ -33,7 +33,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 		return agent.Proposal{}, fmt.Errorf("%s cannot be renamed to %q: %s; give another name", l.Name, to, why)
 	}
 	var edits []agent.TextEdit
-	for _, p := range l.Places {
+	for _, p := range l.Occurrences {
 		edits = append(edits, agent.TextEdit{Start: int(p.Start), End: int(p.End), New: to})
 	}
 	p, err := a.patch.For(s.doc, nil).Change(s.doc.Path, edits)
@@ -41,15 +41,15 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 		return agent.Proposal{}, err
 	}
 	after := patch.Apply(s.doc.Text, edits)
-	if again, err := syntax.FindLocal(s.Language, []byte(after), edits[0].Start); err != nil || again.Name != to || len(again.Places) != len(edits) {
+	if again, err := syntax.FindLocal(s.Language, []byte(after), edits[0].Start); err != nil || again.Name != to || len(again.Occurrences) != len(edits) {
 		return agent.Proposal{}, fmt.Errorf("%s cannot be renamed to %q: it would not be the same variable any more; give another name", l.Name, to)
 	}
 	var d doubts
 	d.unless(!l.Parameter || s.Language != "python", "callers that pass it as %s= have to change, too", l.Name)
 	p.Title = fmt.Sprintf("Rename %s to %s", l.Name, to)
-	p.Reason = strings.TrimSpace(fmt.Sprintf("The %d places in the function that mean %s are renamed; comments and strings are left alone. %s", len(edits), l.Name, d.sentence()))
+	p.Reason = strings.TrimSpace(fmt.Sprintf("All %d uses of %s in the function are renamed; comments and strings are left alone. %s", len(edits), l.Name, d.sentence()))
 	p.Confidence = d.confidence()
-	p.Citations = []agent.Citation{{Path: s.Name, StartLine: int(l.Places[0].StartLine), EndLine: int(l.Places[len(l.Places)-1].EndLine)}}
+	p.Citations = []agent.Citation{{Path: s.Name, StartLine: int(l.Occurrences[0].StartLine), EndLine: int(l.Occurrences[len(l.Occurrences)-1].EndLine)}}
 	return p, nil
 }
 

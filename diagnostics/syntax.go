@@ -21,7 +21,7 @@ func Syntax(doc agent.Document) []agent.Problem {
 	var list []agent.Problem
 	for _, f := range faults[:min(len(faults), mostSyntax)] {
 		p := agent.Problem{
-			Place:    agent.Place{Document: doc, Start: int(f.Start), End: int(f.End)},
+			Location: agent.Location{Document: doc, Start: int(f.Start), End: int(f.End)},
 			Severity: agent.SeverityError, Source: "quarry", Code: "syntax",
 		}
 		text, _, _ := strings.Cut(doc.Text[f.Start:f.End], "\n")

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -30,8 +30,8 @@ type Embedders struct {
 	// Model is the name, "" if nothing is to be embedded.
 	Model string
 	// Prefixes are what Model wants its texts to begin with. Other models get what
-	// passage.PrefixesOf answers.
-	Prefixes passage.Prefixes
+	// embedtext.PrefixesOf answers.
+	Prefixes embedtext.Prefixes
 	// Of answers the embedder of a model of that name.
 	Of func(model string) Embedder
 	// Passing answers whether an error of the Embedder ends without anybody's doing, as
@@ -41,11 +41,11 @@ type Embedders struct {
 	QueriesOnly bool
 }
 
-func (e Embedders) prefixesOf(model string) passage.Prefixes {
+func (e Embedders) prefixesOf(model string) embedtext.Prefixes {
 	if model == e.Model {
 		return e.Prefixes
 	}
-	return passage.PrefixesOf(model)
+	return embedtext.PrefixesOf(model)
 }
 
 // EmbedProgress is how far embedding has come. It counts chunks.
@@ -124,7 +124,7 @@ func (x *Index) VectorsDamaged(set *vectors.Set, err error) { x.embedding.reopen
 // EmbedQuery answers the vector of a text to compare with those of set, which
 // Vectors answered: by the model that made them, s.Dim long, of length 1. It fails
 // with ErrNoVectors if that model cannot be asked.
-func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, role passage.Role, text string) ([]float32, error) {
+func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, input embedtext.InputType, text string) ([]float32, error) {
 	name, version := splitModel(set.Model)
 	of := x.embedding.configured()
 	if of.Of == nil {
@@ -139,7 +139,7 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, role passage.R
 		x.embedding.look() // another model took the name; its vectors are to serve
 		return nil, fmt.Errorf("%w by %s as it is now", ErrNoVectors, name)
 	}
-	v, err := e.EmbedQuery(ctx, prefixes.Begin(role, text))
+	v, err := e.EmbedQuery(ctx, prefixes.Begin(input, text))
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}
@@ -152,9 +152,9 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, role passage.R
 
 // versionOf says what vectors can be compared with those of e now: the same weights
 // have to have made them, of texts that were made alike.
-func versionOf(ctx context.Context, e Embedder, p passage.Prefixes) (string, error) {
+func versionOf(ctx context.Context, e Embedder, p embedtext.Prefixes) (string, error) {
 	weights, err := e.Version(ctx)
-	version := weights + "+" + passage.Version
+	version := weights + "+" + embedtext.Version
 	if p.Document != "" {
 		hash := sha256.Sum256([]byte(p.Document))
 		version += fmt.Sprintf("+%x", hash[:4])

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 )
 
 // The old vectors serve until the new ones are complete.
@@ -43,7 +43,7 @@ func TestModelChangeWithoutDowntime(t *testing.T) {
 		t.Errorf("%d of %d vectors serve during the change", has, all)
 	}
 	set := x.Vectors()
-	v, err := x.EmbedQuery(t.Context(), set, passage.Query, "a question")
+	v, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "a question")
 	if err != nil || !slices.Equal(v, models.vector("old", "a question")) {
 		t.Errorf("the query during the change: %v, %v", v, err)
 	}
@@ -107,7 +107,7 @@ func TestDimensionThatChanges(t *testing.T) {
 	settleVectors(t, x)
 	models.set(func() { models.dims["m"] = 32 })
 	set := x.Vectors()
-	if _, err := x.EmbedQuery(t.Context(), set, passage.Query, "a question"); !errors.Is(err, ErrNoVectors) {
+	if _, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); !errors.Is(err, ErrNoVectors) {
 		t.Errorf("a query of another dimension: %v", err)
 	}
 	set.Release()
@@ -128,7 +128,7 @@ func TestWeightsThatChangeInPlace(t *testing.T) {
 	all := models.embedded()
 	models.set(func() { models.versions["m"] = "2" })
 	set := x.Vectors()
-	if _, err := x.EmbedQuery(t.Context(), set, passage.Query, "a question"); !errors.Is(err, ErrNoVectors) {
+	if _, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); !errors.Is(err, ErrNoVectors) {
 		t.Errorf("a query compared with vectors of other weights: %v", err)
 	}
 	set.Release()
@@ -148,14 +148,14 @@ func TestPrefixes(t *testing.T) {
 	x := start(t, Config{Dir: dir})
 	all := 0
 	for _, c := range []struct {
-		prefixes passage.Prefixes
+		prefixes embedtext.Prefixes
 		version  string
 		anew     bool
 	}{
-		{passage.Prefixes{}, "m@1+1", true},
-		{passage.Prefixes{Query: "q: "}, "m@1+1", false}, // no text of the index changes
-		{passage.Prefixes{Query: "q: ", Document: "d: "}, "m@1+1+611bf459", true},
-		{passage.Prefixes{Query: "q: ", Document: "passage: "}, "m@1+1+707ad539", true},
+		{embedtext.Prefixes{}, "m@1+1", true},
+		{embedtext.Prefixes{Query: "q: "}, "m@1+1", false}, // no text of the index changes
+		{embedtext.Prefixes{Query: "q: ", Document: "d: "}, "m@1+1+611bf459", true},
+		{embedtext.Prefixes{Query: "q: ", Document: "passage: "}, "m@1+1+707ad539", true},
 	} {
 		use := models.use("m")
 		use.Prefixes = c.prefixes
@@ -176,10 +176,10 @@ func TestPrefixes(t *testing.T) {
 		if set.Model != c.version {
 			t.Errorf("with %q the vectors are of %s, want %s", c.prefixes, set.Model, c.version)
 		}
-		for role, prefix := range map[passage.Role]string{passage.Query: c.prefixes.Query, passage.Document: c.prefixes.Document} {
-			v, err := x.EmbedQuery(t.Context(), set, role, "a question")
+		for input, prefix := range map[embedtext.InputType]string{embedtext.Query: c.prefixes.Query, embedtext.Document: c.prefixes.Document} {
+			v, err := x.EmbedQuery(t.Context(), set, input, "a question")
 			if err != nil || !slices.Equal(v, models.vector("m", prefix+"a question")) {
-				t.Errorf("with %q the vector of role %d: %v", c.prefixes, role, err)
+				t.Errorf("with %q the vector of role %d: %v", c.prefixes, input, err)
 			}
 		}
 		set.Release()

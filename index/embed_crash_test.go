@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 )
 
@@ -410,7 +410,7 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 	until(t, "the reader has all vectors", complete(second, "m@1+1"))
 	checkVectors(t, second, "m@1+1", 16)
 	set := second.Vectors()
-	if v, err := second.EmbedQuery(t.Context(), set, passage.Query, "a question"); err != nil || len(v) != 16 {
+	if v, err := second.EmbedQuery(t.Context(), set, embedtext.Query, "a question"); err != nil || len(v) != 16 {
 		t.Errorf("the reader's query: %v, %v", v, err)
 	}
 	set.Release()

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/model"
 	"quarry/model/ollamatest"
@@ -33,7 +33,7 @@ func checkReal(t *testing.T, x *Index, e *model.Embedder, dim int) {
 			if !ok {
 				return fmt.Errorf("chunk %d of %s has no vector", i, f.Path)
 			}
-			want, err := e.EmbedQuery(t.Context(), passage.Text(f.Path, f.Syntax, i, text))
+			want, err := e.EmbedQuery(t.Context(), embedtext.Text(f.Path, f.Syntax, i, text))
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -59,7 +59,7 @@ func (f *fakeModels) embedded() int {
 func (f *fakeModels) vector(model, text string) []float32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return hashVector(model+"@"+f.versions[model]+"+"+passage.Version, withoutPlace(text), f.dims[model])
+	return hashVector(model+"@"+f.versions[model]+"+"+embedtext.Version, withoutPlace(text), f.dims[model])
 }
 
 // withoutPlace is a text without the path at its head: a chunk that moves keeps the
@@ -148,7 +148,7 @@ func chunkTexts(t testing.TB, x *Index) map[vectors.Key]string {
 			return err
 		}
 		for i, c := range f.Syntax.Chunks {
-			texts[c.Hash] = withoutPlace(passage.Text(f.Path, f.Syntax, i, text))
+			texts[c.Hash] = withoutPlace(embedtext.Text(f.Path, f.Syntax, i, text))
 		}
 		return nil
 	})

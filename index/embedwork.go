@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -154,7 +154,7 @@ func (w *embedWork) embed(ctx context.Context, entered <-chan struct{}) error {
 	some := w.todo[:min(embedAtOnce, len(w.todo))]
 	texts := make([]string, len(some))
 	for i, t := range some {
-		texts[i] = w.of.Prefixes.Begin(passage.Document, t.text)
+		texts[i] = w.of.Prefixes.Begin(embedtext.Document, t.text)
 	}
 	within, cancel := closedBy(ctx, entered)
 	defer cancel()
@@ -195,7 +195,7 @@ func (w *embedWork) load(ctx context.Context) error {
 				return nil
 			}
 			for i, c := range f.Syntax.Chunks {
-				w.take(c.Hash, passage.Text(f.Path, f.Syntax, i, text))
+				w.take(c.Hash, embedtext.Text(f.Path, f.Syntax, i, text))
 			}
 			return nil
 		})

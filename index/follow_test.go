@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/store"
 )
 
@@ -153,7 +153,7 @@ func TestTextThatDifferedIsEmbedded(t *testing.T) {
 	if models.embedded() == 0 {
 		t.Error("nothing was embedded that was not before")
 	}
-	checkComplete(t, x, "m@1+"+passage.Version, 16)
+	checkComplete(t, x, "m@1+"+embedtext.Version, 16)
 }
 
 // While the writer rebuilds, who follows a reader goes on with what it knows.

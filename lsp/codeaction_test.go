@@ -211,7 +211,7 @@ func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
 				}
 				at := strings.Index(source, "foo")
 				problem := agent.Problem{Severity: agent.SeverityWarning, Source: "compiler", Code: "UndeclaredName", Message: "undefined: foo"}
-				problem.Place = agent.Place{Document: agent.Document{Path: got.Document.Path, Language: "go", Text: source}, Start: at, End: at + 3}
+				problem.Location = agent.Location{Document: agent.Document{Path: got.Document.Path, Language: "go", Text: source}, Start: at, End: at + 3}
 				if diff := cmp.Diff(problem, got); diff != "" {
 					t.Errorf("the engine's problem (-want +got):\n%s", diff)
 				}

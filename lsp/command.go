@@ -173,7 +173,7 @@ func (e Explanation) markdown(document string) string {
 		fmt.Fprintf(&b, "| %s | %.2f |\n", strings.ReplaceAll(name, "_", " "), e.Timings[name])
 	}
 	if len(e.Prompt.Snippets) > 0 {
-		b.WriteString("\n## From other places\n\n| place | why |\n|---|---|\n")
+		b.WriteString("\n## From other files\n\n| location | why |\n|---|---|\n")
 		for _, sn := range e.Prompt.Snippets {
 			fmt.Fprintf(&b, "| %s:%d-%d | %s |\n", markdown.Cell(sn.Path), sn.StartLine, sn.EndLine, markdown.Cell(sn.Why))
 		}

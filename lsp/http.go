@@ -94,11 +94,11 @@ func (s *Server) serveHTTP(now settings.HTTP) {
 
 // completeAt answers a place that has no name, as an inline completion of the
 // document that it is in.
-func (s *Server) completeAt(ctx context.Context, place completions.Place) (completions.Answer, error) {
+func (s *Server) completeAt(ctx context.Context, cursor completions.CursorContext) (completions.Answer, error) {
 	if s.currentCore() == nil {
 		return completions.Answer{}, completions.ErrUnknown
 	}
-	doc, now, offset := s.findPlace(ctx, place)
+	doc, now, offset := s.findCursor(ctx, cursor)
 	if doc == nil {
 		return completions.Answer{}, completions.ErrUnknown
 	}
@@ -120,18 +120,18 @@ func (s *Server) completeAt(ctx context.Context, place completions.Place) (compl
 	return completions.Answer{Text: inserted(req.Text, offset, item), Engine: item.Engine, PromptTokens: result.Prompt.Tokens}, nil
 }
 
-// findPlace finds the document that a place is in, with its text and the cursor
+// findCursor finds the document that a place is in, with its text and the cursor
 // there: one that is open, or a file of the workspace. It answers nil if there is none.
-func (s *Server) findPlace(ctx context.Context, place completions.Place) (doc *document.Document, now string, offset int) {
+func (s *Server) findCursor(ctx context.Context, cursor completions.CursorContext) (doc *document.Document, now string, offset int) {
 	for _, d := range s.docs.Others("") {
 		if d.Stale || !d.Completable() {
 			continue
 		}
-		if now, offset, ok := place.In(d.Text.String()); ok {
+		if now, offset, ok := cursor.In(d.Text.String()); ok {
 			return d, now, offset
 		}
 	}
-	clue := place.Clue()
+	clue := cursor.Clue()
 	if clue == "" {
 		return nil, "", 0
 	}
@@ -146,7 +146,7 @@ func (s *Server) findPlace(ctx context.Context, place completions.Place) (doc *d
 		if err != nil || s.docs.At(path) != nil { // that has been looked at
 			continue
 		}
-		if now, offset, ok := place.In(text); ok {
+		if now, offset, ok := cursor.In(text); ok {
 			u := uri.File(path)
 			language := lang.Detect(path, []byte(text[:min(len(text), 512)]))
 			return document.Open(protocol.TextDocumentItem{URI: u, LanguageID: protocol.LanguageKind(language), Text: text}), now, offset

@@ -26,7 +26,7 @@ type Searcher interface {
 	// Search asks every root and merges the answers by score.
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	// FindSimilar finds code like a piece of code.
-	FindSimilar(ctx context.Context, req workspace.Likeness) (workspace.Answer, error)
+	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 	// Text is a file as a model or another program may see it.
 	Text(path string) (string, error)
 	// IndexStatus is one status for each root.
@@ -40,7 +40,7 @@ type searchParams struct {
 	Query        string           `json:"query" jsonschema:"free text, \"quoted text\", and filters such as lang:go"`
 	K            int              `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
 	Filters      searchFilters    `json:"filters,omitzero" jsonschema:"added to those of the query"`
-	IncludeText  bool             `json:"includeText,omitzero" jsonschema:"give the text of each place"`
+	IncludeText  bool             `json:"includeText,omitzero" jsonschema:"give the text of each result"`
 	ContextLines int              `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
 	Fusion       string           `json:"fusion,omitzero" jsonschema:"how signals become one order: linear (default) or rrf"`
 	Diversity    float64          `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
@@ -158,7 +158,7 @@ func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.An
 		Total:      answer.Total,
 		Incomplete: answer.Missing,
 		Timings: map[string]float64{
-			"lexical": millis(answer.Timings.Lexical), "meaning": millis(answer.Timings.Meaning), "signals": millis(answer.Timings.Signals),
+			"lexical": millis(answer.Timings.Lexical), "meaning": millis(answer.Timings.Semantic), "signals": millis(answer.Timings.Signals),
 			"literal": millis(answer.Timings.Literal), "total": millis(answer.Timings.Total),
 		},
 	}

@@ -21,7 +21,7 @@ type similarParams struct {
 	EndLine      int           `json:"endLine,omitzero" jsonschema:"1-based, inclusive"`
 	K            int           `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
 	Filters      searchFilters `json:"filters,omitzero"`
-	IncludeText  bool          `json:"includeText,omitzero" jsonschema:"give the text of each place"`
+	IncludeText  bool          `json:"includeText,omitzero" jsonschema:"give the text of each result"`
 	ContextLines int           `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
 }
 
@@ -36,7 +36,7 @@ func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) 
 	case p.ContextLines < 0 || p.ContextLines > maxContextLines:
 		return nil, wire.InvalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
 	}
-	req := workspace.Likeness{Code: p.Code, StartLine: p.StartLine, EndLine: p.EndLine, Limit: p.K}
+	req := workspace.SimilarRequest{Code: p.Code, StartLine: p.StartLine, EndLine: p.EndLine, Limit: p.K}
 	p.Filters.addTo(&req.Filter)
 	if p.Code == "" || p.URI != "" || p.Path != "" {
 		path, err := s.locate(spanParams{URI: p.URI, Path: p.Path, StartLine: p.StartLine, EndLine: p.EndLine})

@@ -56,7 +56,7 @@ func TestAblation(t *testing.T) {
 	t.Log("steps, without lowering any file:")
 	plain := make([]*retrieval.Index, len(indexes))
 	for i := range indexes {
-		plain[i] = retrieval.WithoutRole(indexes[i], "")
+		plain[i] = retrieval.WithoutClass(indexes[i], "")
 	}
 	var first eval.Report
 	for n := 1; n <= len(retrieval.SignalNames)-3; n++ {
@@ -74,10 +74,10 @@ func TestAblation(t *testing.T) {
 		line("- "+name, ask(indexes, retrieval.FusionLinear))
 		undo()
 	}
-	for _, name := range retrieval.RoleNames {
+	for _, name := range retrieval.ClassNames {
 		without := make([]*retrieval.Index, len(indexes))
 		for i := range indexes {
-			without[i] = retrieval.WithoutRole(indexes[i], name)
+			without[i] = retrieval.WithoutClass(indexes[i], name)
 		}
 		line("- lowering: "+name, ask(without, retrieval.FusionLinear))
 	}
@@ -140,7 +140,7 @@ func TestMeaningWeights(t *testing.T) {
 	}
 	for _, w := range []float32{0, .4, .8, 1.2, 1.6, 2, 2.4, 3.2} {
 		for _, place := range []float32{.5, 1, 2} {
-			undo := retrieval.WeighMeaning(w, place)
+			undo := retrieval.WeighSemantic(w, place)
 			line(fmt.Sprintf("file %.1f, place %.1f", w, place), words, ask(eval.Way{}))
 			undo()
 		}

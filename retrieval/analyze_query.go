@@ -46,9 +46,9 @@ type analyzed struct {
 	// joined are neighbouring words written as one.
 	joined []joinedWords
 
-	// wanted are the roles that the query asks for, or the folder the user is in has:
+	// wanted are the file classes that the query asks for, or the folder the user is in has:
 	// they lower no file.
-	wanted role
+	wanted fileClass
 }
 
 // plainName is a lower-case word that may be a name, with the stem whose
@@ -220,35 +220,35 @@ func keptFields(fields []string, class Class) (kept []string, early int) {
 // intent lifts penalties when the query asks for what they demote.
 func (a *analyzed) intent(word string) {
 	if _, ok := platformNames[word]; ok {
-		a.wanted |= roleForeign
+		a.wanted |= classForeign
 	}
 	switch word {
 	case "test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures", "mock", "mocks", "assert", "asserts":
-		a.wanted |= roleTest
+		a.wanted |= classTest
 	case "example", "examples", "sample", "samples", "demo", "tutorial":
-		a.wanted |= roleExample
+		a.wanted |= classExample
 	case "compat", "compatibility", "legacy", "deprecated", "backward", "backwards", "polyfill", "shim", "v1", "v2", "v3", "old":
-		a.wanted |= roleCompat
+		a.wanted |= classCompat
 	case "documentation", "docs", "readme", "changelog", "guide":
-		a.wanted |= roleDoc
+		a.wanted |= classDoc
 	case "type", "types", "typed", "typing", "typings", "interface", "interfaces", "declaration", "declarations", "stub", "stubs":
-		a.wanted |= roleTypes
+		a.wanted |= classTypes
 	case "benchmark", "benchmarks", "bench", "performance":
-		a.wanted |= roleBench
+		a.wanted |= classBench
 	case "config", "configuration", "ci", "workflow", "pipeline", "dependencies", "makefile", "dockerfile":
-		a.wanted |= roleConfig
+		a.wanted |= classConfig
 	}
 }
 
 // wants lifts the penalties of what the filters ask for.
 func (a *analyzed) wants(q *Query) {
-	for t, r := range map[Type]role{TypeTest: roleTest, TypeDoc: roleDoc, TypeConfig: roleConfig} {
+	for t, r := range map[Type]fileClass{TypeTest: classTest, TypeDoc: classDoc, TypeConfig: classConfig} {
 		if slices.Contains(q.Types, t) {
 			a.wanted |= r
 		}
 	}
 	if q.Mode == ModeDocs {
-		a.wanted |= roleDoc
+		a.wanted |= classDoc
 	}
 }
 

@@ -32,7 +32,7 @@ func (sr *search) browse() {
 		}
 		sr.browsed++
 		m := s.file(f)
-		worth := m.role.penalty(sr.query.wanted)
+		worth := m.class.penalty(sr.query.wanted)
 		switch node, ok := s.graph.node(m.path); {
 		case byTime:
 			worth = float32(1 / (1 + newest.Sub(m.modified).Seconds()))
@@ -41,10 +41,10 @@ func (sr *search) browse() {
 		default: // too new for the graph
 			worth *= leastRank
 		}
-		sc.cardScores[f] = worth
+		sc.metadataScores[f] = worth
 	}
-	n := max(4*sr.req.Limit, candidateCards) // more than are shown, for locality and diversity
-	for _, hit := range sc.top(sc.cardScores, n, func(uint32) bool { return true }) {
+	n := max(4*sr.req.Limit, metadataCandidates) // more than are shown, for locality and diversity
+	for _, hit := range sc.top(sc.metadataScores, n, func(uint32) bool { return true }) {
 		chunk, _ := sr.firstKept(hit.doc)
 		c := sc.candidateOf(s, hit.doc)
 		c.chunks[0], c.n = scored{doc: chunk}, 1

@@ -9,11 +9,11 @@ import (
 )
 
 // fused scores candidates with the given signals, in their order.
-func fused(fusion Fusion, signals []weights, roles []role) []float32 {
+func fused(fusion Fusion, signals []weights, classes []fileClass) []float32 {
 	sr := &search{sc: new(scratch), snap: newSnapshot(nil, nil, &graph{}, 0)}
 	for i, s := range signals {
 		sr.sc.candidates = append(sr.sc.candidates, candidate{
-			meta: &file{path: fmt.Sprintf("f%02d", i)}, node: -1, signals: s, role: roles[i],
+			meta: &file{path: fmt.Sprintf("f%02d", i)}, node: -1, signals: s, class: classes[i],
 		})
 	}
 	if fusion == FusionRank {
@@ -28,16 +28,16 @@ func fused(fusion Fusion, signals []weights, roles []role) []float32 {
 	return out
 }
 
-func drawSignals(t *rapid.T) ([]weights, []role) {
+func drawSignals(t *rapid.T) ([]weights, []fileClass) {
 	n := rapid.IntRange(1, 12).Draw(t, "candidates")
-	signals, roles := make([]weights, n), make([]role, n)
+	signals, classes := make([]weights, n), make([]fileClass, n)
 	for i := range signals {
 		for k := range signals[i] {
 			signals[i][k] = rapid.SampledFrom([]float32{0, 0, .25, .5, 1}).Draw(t, "signal")
 		}
-		roles[i] = rapid.SampledFrom([]role{0, 0, roleTest, roleDoc | roleExample}).Draw(t, "role")
+		classes[i] = rapid.SampledFrom([]fileClass{0, 0, classTest, classDoc | classExample}).Draw(t, "class")
 	}
-	return signals, roles
+	return signals, classes
 }
 
 // More of a signal never lowers a file, and never raises another.
@@ -45,13 +45,13 @@ func TestFusionIsMonotonic(t *testing.T) {
 	for _, fusion := range []Fusion{FusionLinear, FusionRank} {
 		t.Run(string(fusion), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				signals, roles := drawSignals(t)
-				before := fused(fusion, signals, roles)
+				signals, classes := drawSignals(t)
+				before := fused(fusion, signals, classes)
 				i := rapid.IntRange(0, len(signals)-1).Draw(t, "which")
 				k := rapid.IntRange(0, int(numSignals)-1).Draw(t, "signal to raise")
 				raised := slices.Clone(signals)
 				raised[i][k] += .3
-				after := fused(fusion, raised, roles)
+				after := fused(fusion, raised, classes)
 				if after[i] < before[i] {
 					t.Fatalf("raising signal %d of %d lowered it from %v to %v", k, i, before[i], after[i])
 				}
@@ -71,15 +71,15 @@ func TestFusionIgnoresOrder(t *testing.T) {
 	for _, fusion := range []Fusion{FusionLinear, FusionRank} {
 		t.Run(string(fusion), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				signals, roles := drawSignals(t)
-				signals, roles = append(signals, signals[0]), append(roles, roles[0])
-				scores := fused(fusion, signals, roles)
+				signals, classes := drawSignals(t)
+				signals, classes = append(signals, signals[0]), append(classes, classes[0])
+				scores := fused(fusion, signals, classes)
 				if scores[0] != scores[len(scores)-1] {
 					t.Fatalf("equal candidates score %v and %v", scores[0], scores[len(scores)-1])
 				}
 				slices.Reverse(signals)
-				slices.Reverse(roles)
-				reversed := fused(fusion, signals, roles)
+				slices.Reverse(classes)
+				reversed := fused(fusion, signals, classes)
 				slices.Reverse(reversed)
 				if !slices.Equal(scores, reversed) {
 					t.Fatalf("scores %v, found in reverse %v", scores, reversed)

@@ -85,7 +85,7 @@ func namedGraph(s *Snapshot) *graph {
 		for i := range seg.defs {
 			d := seg.def(uint32(i))
 			f := &seg.files[d.file]
-			if len(d.name) < 3 || f.role&(roleTest|roleExample) != 0 || s.dead[k].has(int(d.file)) {
+			if len(d.name) < 3 || f.class&(classTest|classExample) != 0 || s.dead[k].has(int(d.file)) {
 				continue
 			}
 			n, _ := g.node(f.path)

@@ -7,13 +7,13 @@ import (
 
 // scratch is the reusable working space of one search.
 type scratch struct {
-	chunkScores []float32 // by chunk of the snapshot, zero between searches
-	cardScores  []float32 // by file
-	slots       []int32   // by file: its candidate's place plus 1, zero between searches
-	candidates  []candidate
-	nodes       []int32 // by node of the graph: its candidate's place plus 1
-	heap        []scored
-	order       []int32
+	chunkScores    []float32 // by chunk of the snapshot, zero between searches
+	metadataScores []float32 // by file
+	slots          []int32   // by file: its candidate's place plus 1, zero between searches
+	candidates     []candidate
+	nodes          []int32 // by node of the graph: its candidate's place plus 1
+	heap           []scored
+	order          []int32
 }
 
 // scored is a document with a score.
@@ -24,7 +24,7 @@ type scored struct {
 
 func (sc *scratch) fit(s *Snapshot) {
 	sc.chunkScores = zeroed(sc.chunkScores, s.chunks)
-	sc.cardScores = zeroed(sc.cardScores, s.files)
+	sc.metadataScores = zeroed(sc.metadataScores, s.files)
 	if cap(sc.slots) < s.files {
 		sc.slots = make([]int32, s.files)
 	}
@@ -58,17 +58,17 @@ func (s *Snapshot) documentFrequency(term string) int {
 	return n
 }
 
-// accumulate adds the BM25 scores of the terms to chunks and cards. idfs are
+// accumulate adds the BM25 scores of the terms to chunks and file metadata. idfs are
 // the terms' inverse document frequencies over chunks.
 func (s *Snapshot) accumulate(sc *scratch, terms []queryTerm, idfs []float32) {
 	for i, t := range terms {
-		cards := 0
+		withTerm := 0
 		for _, seg := range s.segments {
-			docs, _ := seg.card.list(t.text)
-			cards += len(docs)
+			docs, _ := seg.metadata.list(t.text)
+			withTerm += len(docs)
 		}
 		chunkWeight := t.weight * idfs[i] * unpackImpact
-		cardWeight := t.weight * idf(cards, s.files) * unpackImpact
+		metadataWeight := t.weight * idf(withTerm, s.files) * unpackImpact
 		for k, seg := range s.segments {
 			docs, impacts := seg.text.list(t.text)
 			scores := sc.chunkScores[s.chunkBase[k]:]
@@ -76,10 +76,10 @@ func (s *Snapshot) accumulate(sc *scratch, terms []queryTerm, idfs []float32) {
 			for j, d := range docs {
 				scores[d] += chunkWeight * float32(impacts[j])
 			}
-			docs, impacts = seg.card.list(t.text)
-			scores = sc.cardScores[s.fileBase[k]:]
+			docs, impacts = seg.metadata.list(t.text)
+			scores = sc.metadataScores[s.fileBase[k]:]
 			for j, d := range docs {
-				scores[d] += cardWeight * float32(impacts[j])
+				scores[d] += metadataWeight * float32(impacts[j])
 			}
 		}
 	}

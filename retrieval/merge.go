@@ -32,22 +32,22 @@ func (b bitset) with(i int) bitset {
 // come in the order of their paths whatever the history, so that a
 // merged index equals one built in one go.
 func mergeSegments(parts []*segment, dead []bitset) *segment {
-	type place struct{ part, file int }
-	var order []place
+	type fileRef struct{ part, file int }
+	var order []fileRef
 	for p, seg := range parts {
 		for f := range seg.files {
 			if !dead[p].has(f) {
-				order = append(order, place{p, f})
+				order = append(order, fileRef{p, f})
 			}
 		}
 	}
-	pathOf := func(x place) string { return parts[x.part].files[x.file].path }
-	slices.SortFunc(order, func(x, y place) int { return strings.Compare(pathOf(x), pathOf(y)) })
+	pathOf := func(x fileRef) string { return parts[x.part].files[x.file].path }
+	slices.SortFunc(order, func(x, y fileRef) int { return strings.Compare(pathOf(x), pathOf(y)) })
 
 	m, names := &segment{}, newStrings()
 	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
 	for p, seg := range parts {
-		files[p] = remapped{&seg.card, droppedAll(len(seg.files))}
+		files[p] = remapped{&seg.metadata, droppedAll(len(seg.files))}
 		chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
 	}
 	defsOf := make([][]int32, len(parts))              // new number of each def
@@ -83,7 +83,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		m.files = append(m.files, f)
 	}
 	m.names = names.table()
-	m.text, m.card = mergePostings(chunks), mergePostings(files)
+	m.text, m.metadata = mergePostings(chunks), mergePostings(files)
 	m.sortDefs()
 	m.sortKeys()
 	return m

@@ -119,7 +119,7 @@ func Pack(m Material, b Budget, tokens func(string) int) []Piece {
 		p.whole(PieceSignature, &m.Signatures[i])
 	}
 	chunks := 0
-	like := foldCopies(m.Chunks)
+	like := nearDuplicates(m.Chunks)
 	for i := range m.Chunks {
 		e := &m.Chunks[i]
 		if chunks == b.Chunks {
@@ -139,14 +139,14 @@ func Pack(m Material, b Budget, tokens func(string) int) []Piece {
 	return p.out
 }
 
-// foldCopies answers for each excerpt the index of the first that is nearly the
+// nearDuplicates answers for each excerpt the index of the first that is nearly the
 // same text: copies with a renamed variable tell a model nothing new.
-func foldCopies(excerpts []Excerpt) []int {
+func nearDuplicates(excerpts []Excerpt) []int {
 	prints := make([]uint64, len(excerpts))
 	for i := range excerpts {
 		prints[i] = syntax.Fingerprint([]byte(excerpts[i].Text))
 	}
-	return syntax.Fold(prints)
+	return syntax.NearDuplicates(prints)
 }
 
 // linesOf splits a text into lines with their line breaks.

@@ -9,30 +9,30 @@ import (
 	"quarry/index/token"
 )
 
-// role is what the place of a file says about how much it answers questions.
-type role uint16
+// fileClass is what the path of a file says about how much it answers questions.
+type fileClass uint16
 
 const (
-	roleTest role = 1 << iota
-	roleExample
-	roleCompat    // legacy, compatibility, deprecated
-	roleFace      // re-exports what other files hold: index.ts, mod.rs, __init__.py
-	roleTypes     // .d.ts, .pyi and the like: declarations without code
-	roleGenerated // written by a program
-	roleVendored
-	roleBench
-	roleDoc // prose
-	roleConfig
-	roleForeign // for another operating system than the index's
+	classTest fileClass = 1 << iota
+	classExample
+	classCompat    // legacy, compatibility, deprecated
+	classFace      // re-exports what other files hold: index.ts, mod.rs, __init__.py
+	classTypes     // .d.ts, .pyi and the like: declarations without code
+	classGenerated // written by a program
+	classVendored
+	classBench
+	classDoc // prose
+	classConfig
+	classForeign // for another operating system than the index's
 )
 
-// roles say of each role, in the order of their bits, what lowers the score of its
+// fileClasses say of each class, in the order of their bits, what lowers the score of its
 // files: a factor, unless the query asks for them (analyzed.wanted). The development
 // split speaks for lowering tests (.014), compatibility code (.005), files for another
 // platform (.005), documentation (.004), type declarations (.002) and configuration
 // (.001); it has no vendored, generated or example files to speak of, whose factors are
 // those of their like.
-var roles = [...]struct {
+var fileClasses = [...]struct {
 	name   string
 	factor float32
 }{
@@ -41,22 +41,22 @@ var roles = [...]struct {
 }
 
 // penalty is what the score of a file is multiplied by.
-func (r role) penalty(wanted role) float32 {
+func (r fileClass) penalty(wanted fileClass) float32 {
 	p := float32(1)
-	for bit := range roles {
+	for bit := range fileClasses {
 		if r&^wanted>>bit&1 != 0 {
-			p *= roles[bit].factor
+			p *= fileClasses[bit].factor
 		}
 	}
 	return p
 }
 
-// String names the roles.
-func (r role) String() string {
+// String names the classes.
+func (r fileClass) String() string {
 	var names []string
-	for bit := range roles {
+	for bit := range fileClasses {
 		if r>>bit&1 != 0 {
-			names = append(names, roles[bit].name)
+			names = append(names, fileClasses[bit].name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -64,7 +64,7 @@ func (r role) String() string {
 
 // pathWords are the parts of a path that carry meaning, cut and stemmed.
 type pathWords struct {
-	stem []string // words of the base name without extension
+	name []string // words of the base name without extension
 	dirs []string // words of the last dirDepth folders, no word twice
 	base string   // the base name without extension, lower case, no separators
 }
@@ -86,7 +86,7 @@ func wordsOfPath(a *token.Analyzer, p string) pathWords {
 		parts = parts[:len(parts)-1]
 	}
 	w := pathWords{base: flatName(name)}
-	w.stem = stemmedWords(a, nil, name)
+	w.name = stemmedWords(a, nil, name)
 	if len(parts) > dirDepth {
 		parts = parts[len(parts)-dirDepth:]
 	}
@@ -145,51 +145,51 @@ func setOf(names ...string) map[string]bool {
 	return m
 }
 
-// roleOf reads the roles of a file from its path and the head of its text.
-func roleOf(p, text string) role {
-	var r role
+// classOf reads the classes of a file from its path and the head of its text.
+func classOf(p, text string) fileClass {
+	var r fileClass
 	lower := strings.ToLower(p)
 	dir, base := path.Split(lower)
 	for _, part := range strings.FieldsFunc(dir, func(c rune) bool { return c == '/' }) {
 		switch {
 		case testDirs[part]:
-			r |= roleTest
+			r |= classTest
 		case exampleDirs[part]:
-			r |= roleExample
+			r |= classExample
 		case compatDirs[part]:
-			r |= roleCompat
+			r |= classCompat
 		case benchDirs[part]:
-			r |= roleBench
+			r |= classBench
 		case vendorDirs[part]:
-			r |= roleVendored
+			r |= classVendored
 		case docDirs[part]:
-			r |= roleDoc
+			r |= classDoc
 		}
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
 	if lang.IsTest(p) {
-		r |= roleTest
+		r |= classTest
 	}
 	if compatDirs[stem] {
-		r |= roleCompat
+		r |= classCompat
 	}
 	switch {
 	case strings.HasSuffix(base, ".d.ts") || ext == ".pyi":
-		r |= roleTypes
+		r |= classTypes
 	case docExts[ext]:
-		r |= roleDoc
+		r |= classDoc
 	case configExts[ext] || base == "makefile" || base == "dockerfile" || strings.HasPrefix(base, "."):
-		r |= roleConfig
+		r |= classConfig
 	}
-	if faceNames[stem] && r&roleConfig == 0 && !docExts[ext] {
-		r |= roleFace
+	if faceNames[stem] && r&classConfig == 0 && !docExts[ext] {
+		r |= classFace
 	}
-	if r&roleDoc != 0 && !docExts[ext] {
-		r &^= roleDoc
+	if r&classDoc != 0 && !docExts[ext] {
+		r &^= classDoc
 	}
 	if generated(text) || strings.HasSuffix(stem, ".pb") || strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, ".g") || strings.HasSuffix(stem, "_generated") {
-		r |= roleGenerated
+		r |= classGenerated
 	}
 	return r
 }
@@ -203,14 +203,14 @@ func generated(text string) bool {
 	return strings.Contains(text, "Code generated by ") || strings.Contains(text, "@generated") || strings.Contains(text, "DO NOT EDIT")
 }
 
-// typeOf maps roles to the filter type:.
-func (r role) typeOf() Type {
+// typeOf maps classes to the filter type:.
+func (r fileClass) typeOf() Type {
 	switch {
-	case r&roleTest != 0:
+	case r&classTest != 0:
 		return TypeTest
-	case r&roleDoc != 0:
+	case r&classDoc != 0:
 		return TypeDoc
-	case r&roleConfig != 0:
+	case r&classConfig != 0:
 		return TypeConfig
 	}
 	return TypeCode

@@ -302,7 +302,7 @@ func parseSince(value string, now time.Time) (time.Time, bool) {
 // Keeps answers whether a file with this path, language and time of change may
 // answer. The filters that speak of declarations are not asked.
 func (f *Filter) Keeps(path, language string, modified time.Time) bool {
-	return f.files()(path, language, roleOf(path, "").typeOf(), modified)
+	return f.files()(path, language, classOf(path, "").typeOf(), modified)
 }
 
 // Terms are the index terms a query's text is looked up by, without stop words.

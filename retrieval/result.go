@@ -76,12 +76,12 @@ func (sr *search) backend() []string {
 	return b
 }
 
-// place is a chunk as a result shows it, by the declaration that name chooses.
-func (sr *search) place(chunk uint32, name func(*search, *segment, uint32) *def) Place {
+// location is a chunk as a result shows it, by the declaration that name chooses.
+func (sr *search) location(chunk uint32, name func(*search, *segment, uint32) *def) Location {
 	k, local := sr.snap.segmentOfChunk(chunk)
 	seg := sr.snap.segments[k]
 	ch := &seg.chunks[local]
-	p := Place{StartLine: int(ch.startLine), EndLine: int(ch.endLine)}
+	p := Location{StartLine: int(ch.startLine), EndLine: int(ch.endLine)}
 	if d := name(sr, seg, local); d != nil {
 		p.Symbol, p.Kind = d.qualified(), d.kind
 	}
@@ -96,14 +96,14 @@ func (d *def) qualified() string {
 }
 
 func (sr *search) result(c *candidate, w *weights, full float32) Result {
-	r := Result{Path: c.meta.path, Score: unit(c.score / full), More: []Place{}}
-	main := sr.mainPlace(c)
+	r := Result{Path: c.meta.path, Score: unit(c.score / full), More: []Location{}}
+	main := sr.mainLocation(c)
 	r.StartLine, r.EndLine, r.Symbol, r.Kind = main.StartLine, main.EndLine, main.Symbol, main.Kind
 	for _, h := range c.chunks[:c.n] {
 		if len(r.More) == maxMore {
 			break
 		}
-		p := sr.place(h.doc, (*search).keptDef)
+		p := sr.location(h.doc, (*search).keptDef)
 		if p.StartLine <= r.EndLine && r.StartLine <= p.EndLine || h.score == 0 {
 			continue
 		}
@@ -114,17 +114,17 @@ func (sr *search) result(c *candidate, w *weights, full float32) Result {
 	return r
 }
 
-// mainPlace is where a result points: the declaration asked for, the quoted
+// mainLocation is where a result points: the declaration asked for, the quoted
 // text, or the best chunk.
-func (sr *search) mainPlace(c *candidate) Place {
+func (sr *search) mainLocation(c *candidate) Location {
 	base := sr.snap.chunkBase[locate(sr.snap.fileBase, c.file)]
 	switch {
 	case c.literal >= 0 && len(sr.req.Query.Phrases) > 0:
 		if chunk, ok := sr.snap.chunkAtLine(c.file, uint32(c.literalLine)); ok {
-			return sr.place(chunk, (*search).shownDef)
+			return sr.location(chunk, (*search).shownDef)
 		}
 	case c.def != nil:
-		p := sr.place(base+c.def.chunk, (*search).shownDef)
+		p := sr.location(base+c.def.chunk, (*search).shownDef)
 		p.Symbol, p.Kind = c.def.qualified(), c.def.kind
 		return p
 	}
@@ -133,18 +133,18 @@ func (sr *search) mainPlace(c *candidate) Place {
 		// say more.
 		at := slices.IndexFunc(c.chunks[:c.n], func(h scored) bool { return h.doc == base+d.chunk })
 		if c.n == 0 || at >= 0 && c.chunks[at].score >= wordDefShare*c.chunks[0].score {
-			p := sr.place(base+d.chunk, (*search).shownDef)
+			p := sr.location(base+d.chunk, (*search).shownDef)
 			p.Symbol, p.Kind = d.qualified(), d.kind
 			return p
 		}
 	}
 	if c.n > 0 {
-		return sr.place(c.chunks[0].doc, (*search).shownDef)
+		return sr.location(c.chunks[0].doc, (*search).shownDef)
 	}
 	if chunk, ok := sr.snap.chunkAtLine(c.file, 1); ok {
-		return sr.place(chunk, (*search).shownDef)
+		return sr.location(chunk, (*search).shownDef)
 	}
-	return Place{StartLine: 1, EndLine: 1}
+	return Location{StartLine: 1, EndLine: 1}
 }
 
 // wordDefShare is the share of the best chunk's score that the chunk of a
@@ -179,8 +179,8 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	if c.literal >= 0 {
 		add(w[sigLiteral], "contains the exact text on line %d", c.literalLine)
 	}
-	if got := sr.query.named(c.meta.words.stem); len(got) > 0 {
-		add(w[sigStemRecall]*s[sigStemRecall]+w[sigStemPrecision]*s[sigStemPrecision], "file name matches %s", strings.Join(got, ", "))
+	if got := sr.query.named(c.meta.words.name); len(got) > 0 {
+		add(w[sigNameRecall]*s[sigNameRecall]+w[sigNamePrecision]*s[sigNamePrecision], "file name matches %s", strings.Join(got, ", "))
 	}
 	if got := sr.query.named(c.meta.words.dirs); len(got) > 0 && w[sigDirRecall] > 0 {
 		add(w[sigDirRecall]*s[sigDirRecall], "folder matches %s", strings.Join(got, ", "))
@@ -207,7 +207,7 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	for _, r := range all[:min(len(all), maxReasons)] {
 		out = append(out, r.text)
 	}
-	if lower := c.role &^ sr.query.wanted; lower != 0 {
+	if lower := c.class &^ sr.query.wanted; lower != 0 {
 		out = append(out, "ranked lower: "+lower.String())
 	}
 	return out
@@ -295,8 +295,8 @@ func similarity(a, b *file) float32 {
 	if dir(a.path) == dir(b.path) {
 		v = .5
 	}
-	if shared := len(common(a.words.stem, b.words.stem)); shared > 0 {
-		v += .5 * float32(shared) / float32(max(len(a.words.stem), len(b.words.stem)))
+	if shared := len(common(a.words.name, b.words.name)); shared > 0 {
+		v += .5 * float32(shared) / float32(max(len(a.words.name), len(b.words.name)))
 	}
 	return v
 }

@@ -39,9 +39,9 @@ type Signals string
 // The choices of signals.
 const (
 	SignalsAll Signals = "hybrid"
-	// SignalsLexical are all but the meaning.
+	// SignalsLexical are all but the embedding.
 	SignalsLexical Signals = "lexical"
-	// SignalsSemantic is the meaning alone.
+	// SignalsSemantic is the embedding alone.
 	SignalsSemantic Signals = "semantic"
 )
 
@@ -59,19 +59,19 @@ type Request struct {
 	At *Position
 	// Signals say what may rank, SignalsAll if "".
 	Signals Signals
-	// Meaning is what an embedding model says of the query, nil if none was asked.
-	Meaning Meaning
+	// Semantic is what an embedding model says of the query, nil if none was asked.
+	Semantic SemanticQuery
 }
 
-// WantsMeaning answers whether Meaning would be asked: of names it knows nothing
+// WantsSemantic answers whether Semantic would be asked: of names it knows nothing
 // that the declarations do not say better.
-func (r *Request) WantsMeaning() bool {
+func (r *Request) WantsSemantic() bool {
 	var an token.Analyzer
 	a := analyzeQuery(&an, textOf(&r.Query), "")
-	return wantsMeaning(r.Signals, &a)
+	return wantsSemantic(r.Signals, &a)
 }
 
-func wantsMeaning(signals Signals, a *analyzed) bool {
+func wantsSemantic(signals Signals, a *analyzed) bool {
 	switch signals {
 	case SignalsLexical:
 		return false
@@ -107,12 +107,12 @@ type Result struct {
 	Score float64 `json:"score"`
 	// Reasons say in words what matched, the strongest first.
 	Reasons []string `json:"reasons"`
-	// More are further places of the same file, best first.
-	More []Place `json:"more"`
+	// More are further locations of the same file, best first.
+	More []Location `json:"more"`
 }
 
-// Place is a further place in a result's file.
-type Place struct {
+// Location is a further location in a result's file.
+type Location struct {
 	StartLine int         `json:"start_line"`
 	EndLine   int         `json:"end_line"`
 	Symbol    string      `json:"symbol"`
@@ -135,5 +135,5 @@ type Answer struct {
 
 // Timings says where the time of a search went.
 type Timings struct {
-	Lexical, Meaning, Signals, Literal, Total time.Duration
+	Lexical, Semantic, Signals, Literal, Total time.Duration
 }

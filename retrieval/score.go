@@ -10,8 +10,8 @@ import (
 type candidate struct {
 	file    uint32 // of the snapshot
 	meta    *file
-	role    role  // of the file, and of where it stands among others
-	node    int32 // in the graph, -1 if it is too new
+	class   fileClass // of the file, and of where it stands among others
+	node    int32     // in the graph, -1 if it is too new
 	signals weights
 	score   float32
 	// chunks are the file's best chunks of the snapshot, best first.
@@ -41,11 +41,11 @@ func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
 		return &sc.candidates[slot-1]
 	}
 	c := candidate{file: f, meta: s.file(f), literal: -1, node: -1}
-	c.role = c.meta.role
+	c.class = c.meta.class
 	if node, ok := s.graph.node(c.meta.path); ok {
 		c.node = int32(node)
 		if s.graph.old.has(int(node)) {
-			c.role |= roleCompat
+			c.class |= classCompat
 		}
 		sc.nodes[node] = int32(len(sc.candidates)) + 1
 	}
@@ -54,7 +54,7 @@ func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
 	return &sc.candidates[len(sc.candidates)-1]
 }
 
-// lexical makes candidates of the files of the best chunks and cards.
+// lexical makes candidates of the files of the best chunks and file metadata.
 func (sr *search) lexical() {
 	sc, s := sr.sc, sr.snap
 	s.accumulate(sc, sr.query.terms, sr.idfs)
@@ -66,7 +66,7 @@ func (sr *search) lexical() {
 			c.n++
 		}
 	}
-	for _, hit := range sc.top(sc.cardScores, candidateCards, sr.keeps) {
+	for _, hit := range sc.top(sc.metadataScores, metadataCandidates, sr.keeps) {
 		sc.candidateOf(s, hit.doc)
 	}
 }
@@ -83,17 +83,17 @@ func (sr *search) pathSignals() {
 		c := &sr.sc.candidates[i]
 		words := &c.meta.words
 		covered := q.joinedName(words.base)
-		var inStem, inDirs float32
+		var inName, inDirs float32
 		for k, w := range q.words {
 			if covered.has(k) {
-				inStem += sr.wordIDF[k]
+				inName += sr.wordIDF[k]
 			} else {
-				inStem += sr.wordIDF[k] * nearest(words.stem, w, q.raw[k])
+				inName += sr.wordIDF[k] * nearest(words.name, w, q.raw[k])
 			}
 			inDirs += sr.wordIDF[k] * nearest(words.dirs, w, q.raw[k])
 		}
 		hits := float32(0)
-		for _, w := range words.stem {
+		for _, w := range words.name {
 			most := float32(0)
 			for k := range q.words {
 				most = max(most, alike(w, q.words[k], q.raw[k]))
@@ -101,12 +101,12 @@ func (sr *search) pathSignals() {
 			hits += most
 		}
 		if covered != 0 {
-			hits = float32(len(words.stem))
+			hits = float32(len(words.name))
 		}
-		c.signals[sigStemRecall] = inStem / total
+		c.signals[sigNameRecall] = inName / total
 		c.signals[sigDirRecall] = inDirs / total
-		if n := len(words.stem); n > 0 && hits > 0 {
-			c.signals[sigStemPrecision] = hits / float32(n)
+		if n := len(words.name); n > 0 && hits > 0 {
+			c.signals[sigNamePrecision] = hits / float32(n)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (sr *search) declares(segment int, d *def, name *queryName, share float32) 
 	c := sr.sc.candidateOf(sr.snap, f)
 	v := definitionValue(d.kind) * share
 	if d.key == c.meta.words.base {
-		v *= definitionStemBoost
+		v *= definitionNameBoost
 	}
 	if share == 1 && strings.TrimLeft(d.name, sigils) != name.written {
 		v *= definitionCase
@@ -242,7 +242,7 @@ func (sr *search) chunkSums() {
 		if c.n > 0 {
 			c.signals[sigBest] = c.chunks[0].score
 		}
-		c.signals[sigCard] = sr.sc.cardScores[c.file]
+		c.signals[sigMetadata] = sr.sc.metadataScores[c.file]
 		if c.node >= 0 {
 			c.signals[sigRank] = sr.snap.graph.rank[c.node]
 		}
@@ -250,7 +250,7 @@ func (sr *search) chunkSums() {
 }
 
 // isShare marks signals that are in 0..1 by themselves.
-var isShare = [numSignals]bool{sigStemRecall: true, sigStemPrecision: true, sigDirRecall: true,
+var isShare = [numSignals]bool{sigNameRecall: true, sigNamePrecision: true, sigDirRecall: true,
 	sigWord: true, sigRank: true, sigLiteral: true, sigLocality: true, sigVector: true}
 
 // normalise divides each signal by its maximum over the candidates.
@@ -262,7 +262,7 @@ func (sr *search) normalise() {
 		most := float32(0)
 		if k == sigDefinition && sr.query.class == ClassSymbol {
 			// A field that has the name is a weak answer even if nothing is better.
-			most = definitionStemBoost
+			most = definitionNameBoost
 		}
 		for i := range sr.sc.candidates {
 			most = max(most, sr.sc.candidates[i].signals[k])
@@ -286,7 +286,7 @@ func (sr *search) fuse(w *weights) {
 		for k := range numSignals {
 			c.score += w[k] * c.signals[k]
 		}
-		c.score *= c.role.penalty(sr.query.wanted)
+		c.score *= c.class.penalty(sr.query.wanted)
 	}
 	if w[sigNeighbour] > 0 {
 		sr.neighbours(w[sigNeighbour])
@@ -327,7 +327,7 @@ func (sr *search) neighbours(weight float32) {
 	}
 	for i := range cs {
 		cs[i].signals[sigNeighbour] /= most
-		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].role.penalty(sr.query.wanted)
+		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].class.penalty(sr.query.wanted)
 	}
 }
 
@@ -370,6 +370,6 @@ func (sr *search) fuseRanks(w *weights) {
 	}
 	sr.sc.order = order
 	for i := range cs {
-		cs[i].score *= cs[i].role.penalty(sr.query.wanted)
+		cs[i].score *= cs[i].class.penalty(sr.query.wanted)
 	}
 }

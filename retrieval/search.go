@@ -59,7 +59,7 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	sr.query = analyzeQuery(&sr.an, textOf(&req.Query), ix.options.Project)
 	sr.query.wants(&req.Query)
 	if req.At != nil && req.At.Folder != "" {
-		sr.query.wanted |= roleOf(req.At.Folder+"/", "")
+		sr.query.wanted |= classOf(req.At.Folder+"/", "")
 	}
 	sr.applyFilters()
 	sr.weighTerms()
@@ -72,9 +72,9 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 		sr.lexical()
 	}
 	sr.timings.Lexical = time.Since(start)
-	meaningStart := time.Now()
-	sr.meaning()
-	sr.timings.Meaning = time.Since(meaningStart)
+	semanticStart := time.Now()
+	sr.semantic()
+	sr.timings.Semantic = time.Since(semanticStart)
 	signalsStart := time.Now()
 	w := textWeights
 	switch {
@@ -148,7 +148,7 @@ func (sr *search) applyFilters() {
 }
 
 func keepsMode(mode Mode, f *file) bool {
-	return mode != ModeCode || f.role&(roleDoc|roleConfig) == 0
+	return mode != ModeCode || f.class&(classDoc|classConfig) == 0
 }
 
 // keepDeclaring narrows the files to those that declare one of the names.
@@ -188,7 +188,7 @@ func (sr *search) keepsChunk(c uint32) bool {
 	}
 	k, local := sr.snap.segmentOfChunk(c)
 	seg := sr.snap.segments[k]
-	if mode == ModeDocs && seg.contentOf(&seg.chunks[local]) != syntax.ContentComment && seg.files[seg.chunks[local].file].role&roleDoc == 0 {
+	if mode == ModeDocs && seg.contentOf(&seg.chunks[local]) != syntax.ContentComment && seg.files[seg.chunks[local].file].class&classDoc == 0 {
 		return false
 	}
 	if seg.chunks[local].def < 0 {

@@ -26,7 +26,7 @@ type file struct {
 	path     string
 	language string
 	modified time.Time
-	role     role
+	class    fileClass
 	kind     Type
 	words    pathWords
 	// chunks [firstChunk, endChunk) of the segment are the file's.
@@ -93,10 +93,10 @@ type segment struct {
 	defs   []defRecord
 	names  stringTable // of chunks and defs
 	// byKey holds the indices of defs ordered by key, then by index.
-	byKey []uint32
-	keys  []nameKey // the distinct keys in that order
-	text  postings  // documents are chunks
-	card  postings  // documents are files
+	byKey    []uint32
+	keys     []nameKey // the distinct keys in that order
+	text     postings  // documents are chunks
+	metadata postings  // documents are files
 	// textKeys are the chunks' keys, byText the chunks in the order of these.
 	textKeys []Key
 	byText   []uint32
@@ -107,17 +107,17 @@ type segment struct {
 // Weights of the lexical columns, and what BM25 takes for an average length. See
 // weights.go for the measurements.
 const (
-	weightBody = 1
-	weightName = 3
-	weightStem = 2
-	weightDirs = 1
+	weightBody     = 1
+	weightName     = 3
+	weightFileName = 2
+	weightDirs     = 1
 
 	// thinFace is the most chunks of a package face that only passes on what
 	// other files hold; a larger one has code of its own.
 	thinFace = 4
 
-	meanChunkTerms = 220
-	meanCardTerms  = 120
+	meanChunkTerms    = 220
+	meanMetadataTerms = 120
 )
 
 // fileAt finds a file by its path.
@@ -129,19 +129,19 @@ func (s *segment) fileAt(path string) (int, bool) {
 // must not repeat.
 func buildSegment(docs []Document, keepText bool, yield func()) *segment {
 	s, names := &segment{}, newStrings()
-	text, card := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanCardTerms)
+	text, metadata := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanMetadataTerms)
 	var a token.Analyzer
 	for i := range docs {
 		if yield != nil {
 			yield()
 		}
-		s.add(&docs[i], &a, names, text, card)
+		s.add(&docs[i], &a, names, text, metadata)
 		if keepText {
 			s.files[i].text = docs[i].Text
 		}
 	}
 	s.names = names.table()
-	s.text, s.card = text.build(), card.build()
+	s.text, s.metadata = text.build(), metadata.build()
 	s.sortDefs()
 	s.sortKeys()
 	return s
@@ -161,11 +161,11 @@ func (s *segment) sortDefs() {
 	s.indexKeys()
 }
 
-func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, text, card *postingsBuilder) {
+func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, text, metadata *postingsBuilder) {
 	id := uint32(len(s.files))
-	r := roleOf(d.Path, d.Text)
+	r := classOf(d.Path, d.Text)
 	f := file{
-		path: d.Path, language: d.Language, modified: d.Modified, role: r, kind: r.typeOf(),
+		path: d.Path, language: d.Language, modified: d.Modified, class: r, kind: r.typeOf(),
 		words:      wordsOfPath(a, d.Path),
 		firstChunk: uint32(len(s.chunks)),
 		firstDef:   uint32(len(s.defs)),
@@ -173,15 +173,15 @@ func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, tex
 	}
 	syn := d.Syntax
 	if len(syn.Chunks) > thinFace {
-		f.role &^= roleFace
+		f.class &^= classFace
 	}
 	if declaresOnlyTypes(d) {
-		f.role |= roleTypes
+		f.class |= classTypes
 	}
 	if foreign(a, d.Path, runtime.GOOS) {
-		f.role |= roleForeign
+		f.class |= classForeign
 	}
-	f.words.stem = stemFromNames(a, f.words, syn.Symbols)
+	f.words.name = nameFromSymbols(a, f.words, syn.Symbols)
 	symbolDef := make([]int32, len(syn.Symbols))
 	for i, sym := range syn.Symbols {
 		if isClause(&sym) {
@@ -213,11 +213,11 @@ func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, tex
 		}
 		s.chunks = append(s.chunks, c)
 		text.addText(d.Text[part.Span.Start:part.Span.End], weightBody)
-		for _, w := range f.words.stem {
-			text.addTerm(w, weightStem)
+		for _, w := range f.words.name {
+			text.addTerm(w, weightFileName)
 		}
-		if len(f.words.stem) > 1 {
-			text.addTerm(f.words.base, weightStem)
+		if len(f.words.name) > 1 {
+			text.addTerm(f.words.base, weightFileName)
 		}
 		for _, w := range f.words.dirs {
 			text.addTerm(w, weightDirs)
@@ -225,28 +225,28 @@ func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, tex
 		text.endDocument(n)
 	}
 	f.endChunk, f.endDef = uint32(len(s.chunks)), uint32(len(s.defs))
-	s.addCard(d, &f, card)
-	card.endDocument(id)
+	s.addMetadata(d, &f, metadata)
+	metadata.endDocument(id)
 	f.refs, f.imports = usedNames(syn)
 	s.files = append(s.files, f)
 }
 
-// addCard writes the file's card: the names it declares, the words of its path
+// addMetadata writes the file's metadata: the names it declares, the words of its path
 // and its head comment.
-func (s *segment) addCard(d *Document, f *file, card *postingsBuilder) {
+func (s *segment) addMetadata(d *Document, f *file, metadata *postingsBuilder) {
 	for _, sym := range d.Syntax.Symbols {
 		if isClause(&sym) {
 			continue
 		}
-		card.addText(sym.Name, 1)
+		metadata.addText(sym.Name, 1)
 	}
-	for _, w := range f.words.stem {
-		card.addTerm(w, 2)
+	for _, w := range f.words.name {
+		metadata.addTerm(w, 2)
 	}
 	for _, w := range f.words.dirs {
-		card.addTerm(w, 1)
+		metadata.addTerm(w, 1)
 	}
-	card.addText(headComment(d.Text), 1)
+	metadata.addText(headComment(d.Text), 1)
 }
 
 // declaresOnlyTypes answers whether a file of TypeScript has types that other files'
@@ -276,11 +276,11 @@ func isClause(sym *syntax.Symbol) bool {
 	return sym.Kind == syntax.KindModule && sym.NameSpan.EndLine == sym.Span.EndLine || sym.Name == "_"
 }
 
-// stemFromNames cuts a base name that is written as one word (routergroup.go) as
+// nameFromSymbols cuts a base name that is written as one word (routergroup.go) as
 // a declaration of the same file cuts it (RouterGroup).
-func stemFromNames(a *token.Analyzer, w pathWords, symbols []syntax.Symbol) []string {
-	if len(w.stem) != 1 {
-		return w.stem
+func nameFromSymbols(a *token.Analyzer, w pathWords, symbols []syntax.Symbol) []string {
+	if len(w.name) != 1 {
+		return w.name
 	}
 	for _, sym := range symbols {
 		if flatName(sym.Name) == w.base {
@@ -289,7 +289,7 @@ func stemFromNames(a *token.Analyzer, w pathWords, symbols []syntax.Symbol) []st
 			}
 		}
 	}
-	return w.stem
+	return w.name
 }
 
 // usedNames returns the distinct names a file refers to and the imports, both

@@ -10,8 +10,8 @@ import (
 	"quarry/index/token"
 )
 
-// Passage is a chunk of code that resembles a text.
-type Passage struct {
+// SimilarChunk is a chunk of code that resembles a text.
+type SimilarChunk struct {
 	Path, Language string
 	// Lines are 1-based and inclusive.
 	StartLine, EndLine int
@@ -31,11 +31,11 @@ const (
 // except, the best first. It compares the terms of single chunks and knows
 // nothing of questions, files or names, unlike Search: what is asked for is the
 // code to write next, not the file that answers.
-func (s *Snapshot) Similar(text, except string, k int) []Passage {
-	var found []Passage
+func (s *Snapshot) Similar(text, except string, k int) []SimilarChunk {
+	var found []SimilarChunk
 	least := 0.0
 	best := func() {
-		slices.SortFunc(found, func(a, b Passage) int {
+		slices.SortFunc(found, func(a, b SimilarChunk) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine))
 		})
 		if len(found) >= k {
@@ -51,7 +51,7 @@ func (s *Snapshot) Similar(text, except string, k int) []Passage {
 		n, local := s.segmentOfChunk(chunk)
 		c := &s.segments[n].chunks[local]
 		if f := &s.segments[n].files[c.file]; f.path != except {
-			found = append(found, Passage{f.path, f.language, int(c.startLine), int(c.endLine), score})
+			found = append(found, SimilarChunk{f.path, f.language, int(c.startLine), int(c.endLine), score})
 		}
 		// A buffer that is cut when it is full: thousands of chunks share a term,
 		// and sorting them all would be most of the work.

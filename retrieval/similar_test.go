@@ -62,8 +62,8 @@ func TestFindSimilar(t *testing.T) {
 	ix := New(Options{})
 	ix.Apply(changesOf(docs))
 	m := means(docs, []string{"func Sum", "func Total", "def total", "func Join", "# Sum"}, 1, .9, .8, .1, .95)
-	req := Likeness{Code: sum, Path: "sum.go", StartLine: 3, EndLine: 8}
-	check := func(name string, req Likeness, first string, backend ...string) {
+	req := SimilarRequest{Code: sum, Path: "sum.go", StartLine: 3, EndLine: 8}
+	check := func(name string, req SimilarRequest, first string, backend ...string) {
 		t.Helper()
 		a := ix.Current().FindSimilar(req)
 		if len(a.Results) == 0 || a.Results[0].Path != first || !slices.Equal(a.Backend, backend) {
@@ -76,15 +76,15 @@ func TestFindSimilar(t *testing.T) {
 		}
 	}
 	check("by words", req, "join.go", "lexical")
-	req.Meaning = m
+	req.Semantic = m
 	req.Filter.Languages = []string{"python"}
 	check("of a language", req, "sum.py", "lexical", BackendVectors)
 	req.Filter = Filter{NotPaths: []string{"join"}}
 	check("by meaning too", req, "total.go", "lexical", BackendVectors)
-	if a := ix.Current().FindSimilar(Likeness{Code: "zzz qqq"}); len(a.Results) != 0 {
+	if a := ix.Current().FindSimilar(SimilarRequest{Code: "zzz qqq"}); len(a.Results) != 0 {
 		t.Errorf("like nothing: %+v", a.Results)
 	}
-	if a := ix.Current().FindSimilar(Likeness{Code: sum, Limit: 2, Meaning: m}); len(a.Results) != 2 || a.Results[0].Path != "sum.go" || a.Results[0].Symbol != "Sum" || a.Results[0].Score != 1 || a.Total < 3 {
+	if a := ix.Current().FindSimilar(SimilarRequest{Code: sum, Limit: 2, Semantic: m}); len(a.Results) != 2 || a.Results[0].Path != "sum.go" || a.Results[0].Symbol != "Sum" || a.Results[0].Score != 1 || a.Total < 3 {
 		t.Errorf("code from nowhere: %+v of %d", a.Results, a.Total)
 	}
 }

@@ -42,10 +42,10 @@ const (
 	secKeys
 	secTextKeys
 	secByText
-	secText                // and the four behind it
-	secCard  = secText + 5 // and the four behind it
-	secGraph = secCard + 5 // and the five behind it
-	sections = secGraph + 6
+	secText                       // and the four behind it
+	secMetadata = secText + 5     // and the four behind it
+	secGraph    = secMetadata + 5 // and the five behind it
+	sections    = secGraph + 6
 )
 
 // raw are the bytes of numbers, and view the numbers in bytes; T has no pointers.
@@ -76,10 +76,10 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 		f := &seg.files[i]
 		paths = append(paths, f.path)
 		when := uint64(f.modified.UnixNano())
-		files = append(files, t.id(f.path), t.id(f.language), uint32(when), uint32(when>>32), uint32(f.role), t.id(string(f.kind)), t.id(f.words.base),
+		files = append(files, t.id(f.path), t.id(f.language), uint32(when), uint32(when>>32), uint32(f.class), t.id(string(f.kind)), t.id(f.words.base),
 			f.firstChunk, f.endChunk, f.firstDef, f.endDef, uint32(len(trigrams)), uint32(len(f.trigrams)))
 		trigrams = append(trigrams, f.trigrams...)
-		for _, words := range [][]string{f.words.stem, f.words.dirs} {
+		for _, words := range [][]string{f.words.name, f.words.dirs} {
 			files = append(files, uint32(len(words)))
 			for _, w := range words {
 				files = append(files, t.id(w))
@@ -94,7 +94,7 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 	stored[secStringStarts], stored[secStringText] = raw(t.starts), t.text
 	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(seg.chunks), raw(seg.defs)
 	stored[secByKey], stored[secKeys], stored[secTextKeys], stored[secByText] = raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText)
-	for at, p := range map[int]*postings{secText: &seg.text, secCard: &seg.card} {
+	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
 		copy(stored[at:], [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)})
 	}
 	copy(stored[secGraph:], [][]byte{raw(nodes), raw(g.starts), raw(g.targets), raw(g.weights), raw(g.rank), raw([]uint64(g.old))})
@@ -122,12 +122,12 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 	for rest := view[uint32](stored[secFiles]); len(rest) > 0; {
 		f := file{
 			path: str(rest[0]), language: str(rest[1]), modified: time.Unix(0, int64(uint64(rest[2])|uint64(rest[3])<<32)),
-			role: role(rest[4]), kind: Type(str(rest[5])), words: pathWords{base: str(rest[6])},
+			class: fileClass(rest[4]), kind: Type(str(rest[5])), words: pathWords{base: str(rest[6])},
 			firstChunk: rest[7], endChunk: rest[8], firstDef: rest[9], endDef: rest[10],
 			trigrams: trigramSet(trigrams[rest[11] : rest[11]+rest[12]]),
 		}
 		rest = rest[13:]
-		for _, of := range []*[]string{&f.words.stem, &f.words.dirs} {
+		for _, of := range []*[]string{&f.words.name, &f.words.dirs} {
 			n := rest[0]
 			if len(words)+int(n) > cap(words) {
 				words = make([]string, 0, max(int(n), 4096))
@@ -142,7 +142,7 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 	}
 	seg.byKey, seg.keys = view[uint32](stored[secByKey]), view[nameKey](stored[secKeys])
 	seg.textKeys, seg.byText = view[Key](stored[secTextKeys]), view[uint32](stored[secByText])
-	for at, p := range map[int]*postings{secText: &seg.text, secCard: &seg.card} {
+	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
 		p.terms = terms{starts: view[uint32](stored[at]), text: stored[at+1]}
 		p.starts, p.docs, p.impacts = view[uint32](stored[at+2]), view[uint32](stored[at+3]), view[uint16](stored[at+4])
 	}

@@ -43,7 +43,7 @@ func sameAnswers(t *testing.T, got, want *Index) {
 	if a, b := got.Current().Similar(code, "", 5), want.Current().Similar(code, "", 5); !reflect.DeepEqual(a, b) {
 		t.Errorf("similar: %+v, want %+v", a, b)
 	}
-	if a, b := got.Current().FindSimilar(Likeness{Code: code}), want.Current().FindSimilar(Likeness{Code: code}); !reflect.DeepEqual(a, b) {
+	if a, b := got.Current().FindSimilar(SimilarRequest{Code: code}), want.Current().FindSimilar(SimilarRequest{Code: code}); !reflect.DeepEqual(a, b) {
 		t.Errorf("find similar: %+v, want %+v", a, b)
 	}
 }

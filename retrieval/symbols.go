@@ -58,7 +58,7 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 			}
 			met[place{k, d.at}] = true
 			f := &seg.files[d.file]
-			found = append(found, want.measure(Declaration{f.path, d.name, d.container, d.kind, far}, f.role))
+			found = append(found, want.measure(Declaration{f.path, d.name, d.container, d.kind, far}, f.class))
 		}
 	}
 	// Each step looks further only while there is room: a full answer of nearer
@@ -106,15 +106,15 @@ func wantName(name string) wantedName {
 }
 
 // measure adds to the distance of a declaration, which is how its key was found, what
-// its name, its container and its file's role make of it.
-func (w *wantedName) measure(d Declaration, r role) Declaration {
+// its name, its container and its file's class make of it.
+func (w *wantedName) measure(d Declaration, r fileClass) Declaration {
 	if d.Distance == 0 && d.Name != w.last {
 		d.Distance = farCase
 	}
 	if w.container != "" && !endsIn(d.Container, w.container) && !endsIn(pathAsContainer(d.Path), w.container) {
 		d.Distance += farElse
 	}
-	if r&(roleTest|roleExample|roleVendored|roleGenerated|roleBench) != 0 {
+	if r&(classTest|classExample|classVendored|classGenerated|classBench) != 0 {
 		d.Distance += farAside
 	}
 	return d
@@ -146,7 +146,7 @@ func Nearest(name string, kinds []syntax.Kind, list []Declaration, limit int) []
 		default:
 			continue
 		}
-		found = append(found, want.measure(d, roleOf(d.Path, "")))
+		found = append(found, want.measure(d, classOf(d.Path, "")))
 	}
 	slices.SortFunc(found, nearer)
 	return slices.Clip(found[:min(limit, len(found))])

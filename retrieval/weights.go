@@ -10,9 +10,9 @@ type signal int
 const (
 	sigBest          signal = iota // BM25 of the best chunk
 	sigSum                         // BM25 of the best 15 chunks, each .85 of the one before
-	sigCard                        // BM25 of the card: names declared, path, head comment
-	sigStemRecall                  // share of the query, by IDF, that the file name has
-	sigStemPrecision               // share of the file name that the query has
+	sigMetadata                    // BM25 of the metadata: names declared, path, head comment
+	sigNameRecall                  // share of the query, by IDF, that the file name has
+	sigNamePrecision               // share of the file name that the query has
 	sigDirRecall                   // share of the query, by IDF, that the folders have
 	sigDefinition                  // a name of the query is declared here
 	sigWord                        // a plain word of the query is declared here
@@ -34,9 +34,9 @@ var (
 	textWeights = weights{
 		sigBest:          .5,
 		sigSum:           1,
-		sigCard:          .6,
-		sigStemRecall:    1,
-		sigStemPrecision: .8,
+		sigMetadata:      .6,
+		sigNameRecall:    1,
+		sigNamePrecision: .8,
 		sigDirRecall:     1.5,
 		sigDefinition:    1,
 		sigWord:          .8,
@@ -50,11 +50,11 @@ var (
 		sigBest:          1,
 		sigSum:           1,
 		sigDefinition:    3,
-		sigStemPrecision: .3,
+		sigNamePrecision: .3,
 		sigLiteral:       .5,
 		sigLocality:      .4,
 	}
-	// semanticWeights are those of a search by meaning alone.
+	// semanticWeights are those of a search by semantics alone.
 	semanticWeights = weights{sigVector: 1}
 )
 
@@ -65,8 +65,8 @@ const (
 
 	// candidateChunks is how many of the best chunks are looked at; 50, 200 and
 	// 400 gave up to .002 less on the development split.
-	candidateChunks = 100
-	candidateCards  = 50
+	candidateChunks    = 100
+	metadataCandidates = 50
 
 	// An abbreviation in a path counts for so much of the word; it has at least
 	// minAbbreviation letters, or minLonger when it is the query that is short.
@@ -97,6 +97,6 @@ func definitionValue(k syntax.Kind) float32 {
 }
 
 const (
-	definitionStemBoost float32 = 1.5 // the file has the name of the declaration
+	definitionNameBoost float32 = 1.5 // the file has the name of the declaration
 	definitionCase      float32 = .5  // the name differs in case
 )

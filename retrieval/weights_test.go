@@ -13,9 +13,9 @@ var counted = map[string]struct {
 	weights *weights
 	signals []signal
 }{
-	"text": {&textWeights, []signal{sigBest, sigSum, sigCard, sigStemRecall, sigStemPrecision, sigDirRecall,
+	"text": {&textWeights, []signal{sigBest, sigSum, sigMetadata, sigNameRecall, sigNamePrecision, sigDirRecall,
 		sigDefinition, sigWord, sigRank, sigNeighbour, sigLiteral, sigLocality, sigVector}},
-	"symbol":   {&symbolWeights, []signal{sigBest, sigSum, sigDefinition, sigStemPrecision, sigLiteral, sigLocality}},
+	"symbol":   {&symbolWeights, []signal{sigBest, sigSum, sigDefinition, sigNamePrecision, sigLiteral, sigLocality}},
 	"semantic": {&semanticWeights, []signal{sigVector}},
 	"browse":   {&browseWeights, []signal{sigRank, sigLocality}},
 }

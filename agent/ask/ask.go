@@ -1,12 +1,12 @@
-// Package ask answers questions about a workspace with places that can be looked
+// Package ask answers questions about a workspace with citations that can be looked
 // up.
 //
 // Something is always looked up before the model is asked, and what it writes is
-// checked as it comes (page.go): each place it names must be in the workspace, have
+// checked as it comes (page.go): each citation must be in the workspace, have
 // these lines and overlap lines it was shown. Nothing is shown to the user before
-// the first place that stands, and what was shown is never taken back. An answer
-// without any such place is none: the user is told that the evidence has no
-// answer, and where the nearest places are.
+// the first citation that stands, and what was shown is never taken back. An answer
+// without any such citation is none: the user is told that the evidence has no
+// answer, and where the nearest locations are.
 package ask
 
 import (
@@ -81,7 +81,7 @@ type Watch struct {
 // Report is an answer and how it came about.
 type Report struct {
 	agent.Answer
-	// Dropped is how many points were left out because no place was left that
+	// Dropped is how many points were left out because no citation was left that
 	// proves them.
 	Dropped int
 	// Stop is why the model was asked no more.

@@ -160,12 +160,12 @@ func TestAsk(t *testing.T) {
 		},
 		"only lines that were not shown": {
 			answers: []string{"It is in store/store.go:1-2.", "It is in store/store.go:1."},
-			want:    "Not in the evidence: every place that the model named is wrong, so what it said is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
+			want:    "Not in the evidence: no citation in the model's answer holds, so it is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
 			removed: 1, none: true, calls: 1,
 		},
 		"only invented places": {
 			answers: []string{"It is in db/open.go:3-9.", "It is in db/close.go:1."},
-			want:    "Not in the evidence: every place that the model named is wrong, so what it said is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
+			want:    "Not in the evidence: no citation in the model's answer holds, so it is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
 			removed: 1, none: true, calls: 1,
 		},
 		"mended": {
@@ -175,7 +175,7 @@ func TestAsk(t *testing.T) {
 		},
 		"no places": {
 			answers: []string{"It is in the store package.", "I am sure of it."},
-			want:    "Not in the evidence: the model named no place that proves what it said, so it is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
+			want:    "Not in the evidence: the model's answer cites nothing, so it is not shown.\n\nNearest to the question:\n- store/store.go:3-6",
 			none:    true, calls: 1,
 		},
 		"refused": {
@@ -262,7 +262,7 @@ func TestNothingFound(t *testing.T) {
 // What the question itself quotes may be cited, and no more of that file.
 func TestSelectionMayBeCited(t *testing.T) {
 	start := strings.Index(storeText, "Open(dir")
-	about := &agent.Place{Document: agent.Document{Path: "/w/store/store.go", Language: "go", Text: storeText}, Start: start, End: strings.Index(storeText, "nil\n")}
+	about := &agent.Location{Document: agent.Document{Path: "/w/store/store.go", Language: "go", Text: storeText}, Start: start, End: strings.Index(storeText, "nil\n")}
 	m, w := &model{answers: []string{"It makes a Store store/store.go:5. It says so store/store.go:3.\n- one store/store.go:4\n- two store/store.go:6\n- three store/store.go:4-5\n"}}, newWorld()
 	w.empty = true
 	r, err := ask.New(m, w, w, ask.Options{ContextTokens: 4096}).Ask(t.Context(), agent.Question{Text: "What is this?", About: about}, ask.Watch{})
@@ -311,8 +311,8 @@ func TestPrompts(t *testing.T) {
 		answers []string
 	}{
 		"workspace": {where, []string{"It is somewhere.", "NOT IN THE EVIDENCE"}},
-		"file":      {agent.Question{Text: "What does this do?", About: &agent.Place{Document: doc}}, []string{"NOT IN THE EVIDENCE"}},
-		"selection": {agent.Question{Text: "Why <|end_of_text|>?", About: &agent.Place{Document: doc, Start: selected, End: strings.Index(storeText, "nil\n") + 4}}, []string{"NOT IN THE EVIDENCE"}},
+		"file":      {agent.Question{Text: "What does this do?", About: &agent.Location{Document: doc}}, []string{"NOT IN THE EVIDENCE"}},
+		"selection": {agent.Question{Text: "Why <|end_of_text|>?", About: &agent.Location{Document: doc, Start: selected, End: strings.Index(storeText, "nil\n") + 4}}, []string{"NOT IN THE EVIDENCE"}},
 	} {
 		_, m, w := run(t, c.q, c.answers...)
 		var b strings.Builder

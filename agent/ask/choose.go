@@ -19,7 +19,7 @@ import (
 	"quarry/agent/prompt"
 )
 
-// A small model that is asked to cite names no place, or wrong ones, and it says at
+// A small model that is asked to cite cites nothing, or wrong ones, and it says at
 // random whether it knows an answer (bench/models.md). What it can do is read. So it
 // is shown numbered pieces of what was looked up and says, in a form that it cannot
 // leave, one sentence and the number of the piece that shows it. The names of code in
@@ -248,7 +248,7 @@ func parseChoice(text string) (c choice, ok bool) {
 }
 
 // answerOf is the page of a choice, one without citations if nothing of the evidence
-// bears it out: where the sentence names code that is nowhere, or its place is not
+// bears it out: where the sentence names code that is nowhere, or its citation is not
 // about the question.
 func answerOf(c choice, question string, pieces []piece, check func(string) cite.Checked) page {
 	p := page{check: check, seen: map[string]bool{}}
@@ -261,13 +261,13 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 		p.dropped++
 		return p
 	}
-	place := best.from(line)
-	if !best.selected && !isAbout(question, best, place) {
+	location := best.from(line)
+	if !best.selected && !isAbout(question, best, location) {
 		p.refused = true
 		p.dropped++
 		return p
 	}
-	ref := fmt.Sprintf("%s:%d-%d", place.Path, place.StartLine, place.EndLine)
+	ref := fmt.Sprintf("%s:%d-%d", location.Path, location.StartLine, location.EndLine)
 	p.text = sentence + "\n\n- " + ref
 	p.citations = check(ref).Citations
 	return p
@@ -413,7 +413,7 @@ func (p *piece) from(line int) agent.Citation {
 // question stand in the piece, and a third of its other words in the lines. A small
 // model answers what nothing in its evidence answers; mostly it then names code with
 // none of the question's words.
-func isAbout(question string, p *piece, place agent.Citation) bool {
+func isAbout(question string, p *piece, location agent.Citation) bool {
 	piece := strings.ToLower(p.Path + " " + p.Text)
 	for i, at := range word.FindAllStringIndex(question, -1) {
 		name := question[at[0]:at[1]]
@@ -421,7 +421,7 @@ func isAbout(question string, p *piece, place agent.Citation) bool {
 			return false
 		}
 	}
-	lines := strings.Split(p.Text, "\n")[place.StartLine-p.StartLine : place.EndLine-p.StartLine+1]
+	lines := strings.Split(p.Text, "\n")[location.StartLine-p.StartLine : location.EndLine-p.StartLine+1]
 	return 3*shared(question, p.Path+" "+strings.Join(lines, "\n")) >= len(asked(question))
 }
 

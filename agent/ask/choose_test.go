@@ -52,11 +52,11 @@ func TestChoose(t *testing.T) {
 		},
 		"code that is nowhere": {
 			answer: `{"answer": "The store is opened by ` + "`openStore`" + ` in store/store.go.", "best": 1}`,
-			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+			want:   "Not in the evidence: the model's answer cites nothing, so it is not shown." + nearest, none: true,
 		},
 		"code of which a part is nowhere": {
 			answer: `{"answer": "` + "`Open` of the `StoreHelper`" + ` opens the store.", "best": 1}`,
-			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+			want:   "Not in the evidence: the model's answer cites nothing, so it is not shown." + nearest, none: true,
 		},
 		"none": {
 			answer: `{"answer": "", "best": 0}`,
@@ -73,11 +73,11 @@ func TestChoose(t *testing.T) {
 		},
 		"a number that there is not": {
 			answer: `{"answer": "It is opened.", "best": 7}`,
-			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+			want:   "Not in the evidence: the model's answer cites nothing, so it is not shown." + nearest, none: true,
 		},
 		"words of something else": {
 			answer: `{"answer": "Bananas ripen faster beside apples than alone.", "best": 1}`,
-			want:   "Not in the evidence: the model named no place that proves what it said, so it is not shown." + nearest, none: true,
+			want:   "Not in the evidence: the model's answer cites nothing, so it is not shown." + nearest, none: true,
 		},
 		"no JSON": {
 			answer: `I think that it is opened.`,
@@ -113,7 +113,7 @@ func TestChooseRefusesWhatIsAboutSomethingElse(t *testing.T) {
 
 // What is selected is what a question is about, whatever its words are.
 func TestChooseAboutASelection(t *testing.T) {
-	about := &agent.Place{Document: agent.Document{Path: "/w/store/store.go", Language: "go", Text: storeText}, Start: strings.Index(storeText, "func Open"), End: len(storeText)}
+	about := &agent.Location{Document: agent.Document{Path: "/w/store/store.go", Language: "go", Text: storeText}, Start: strings.Index(storeText, "func Open"), End: len(storeText)}
 	w := newWorld()
 	w.empty = true
 	r, m := choosing(t, w, agent.Question{Text: "What does this do?", About: about}, `{"answer": "It makes a new store.", "best": 1}`)

@@ -21,12 +21,12 @@ const mostPoints = 6
 //
 // To that end the text is cut into units that are complete when what follows them
 // has begun: a sentence, a point of evidence, a line of code. A unit is checked,
-// and shown or dropped, as a whole. A point without a place that stands is dropped,
-// since it proves nothing; a sentence only loses the places that do not stand.
+// and shown or dropped, as a whole. A point without a citation that stands is dropped,
+// since it proves nothing; a sentence only loses the citations that do not stand.
 type page struct {
 	text      string
 	citations []agent.Citation
-	removed   int // places that do not stand
+	removed   int // citations that do not stand
 	dropped   int // points without any that does
 	points    int
 	// refused says that the model found no answer, unfounded that the user is
@@ -189,9 +189,9 @@ func (p *page) code(line string) {
 func (p *page) put(c cite.Checked, kind unitKind) {
 	p.out.WriteString(c.Text)
 	p.last = kind
-	for _, place := range c.Citations {
-		if !slices.Contains(p.citations, place) {
-			p.citations = append(p.citations, place)
+	for _, location := range c.Citations {
+		if !slices.Contains(p.citations, location) {
+			p.citations = append(p.citations, location)
 		}
 	}
 }
@@ -208,7 +208,7 @@ func (p *page) again(text string) bool {
 	return false
 }
 
-// finish ends the page: with the places of an answer that lists none, with why it
+// finish ends the page: with the citations of an answer that lists none, with why it
 // is not whole, or, for one that nothing proves, with where to look.
 func (p *page) finish(out loop.Outcome, nearest []agent.Citation, check func(string) cite.Checked) {
 	if !p.founded() {
@@ -216,15 +216,15 @@ func (p *page) finish(out loop.Outcome, nearest []agent.Citation, check func(str
 		return
 	}
 	if p.points < 2 {
-		p.listPlaces()
+		p.listLocations()
 	}
 	if note := early(out); note != "" {
 		p.text += "\n\n" + note
 	}
 }
 
-// listPlaces makes points of the places that the sentences name.
-func (p *page) listPlaces() {
+// listLocations makes points of the citations that the sentences name.
+func (p *page) listLocations() {
 	separator := "\n\n"
 	if p.last == point {
 		separator = "\n"
@@ -269,9 +269,9 @@ func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(st
 	case len(nearest) == 0:
 		why = "nothing in the workspace was found for this question. If it is still being indexed, ask again later."
 	case !p.refused && p.removed > 0:
-		why = "every place that the model named is wrong, so what it said is not shown."
+		why = "no citation in the model's answer holds, so it is not shown."
 	case !p.refused:
-		why = "the model named no place that proves what it said, so it is not shown."
+		why = "the model's answer cites nothing, so it is not shown."
 	}
 	p.text = "Not in the evidence: " + why
 	const most = 3

@@ -10,7 +10,7 @@ import (
 	"quarry/agent/cite"
 )
 
-// checkFake lets places of a.go stand and takes out those of b.go.
+// checkFake lets citations of a.go stand and takes out those of b.go.
 func checkFake(text string) cite.Checked {
 	c := cite.Checked{Text: strings.ReplaceAll(text, " b.go:1-2", "")}
 	c.Removed = strings.Count(text, " b.go:1-2")

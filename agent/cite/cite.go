@@ -1,7 +1,7 @@
-// Package cite finds the places that a text names, path:line or path:line-line,
-// and checks each: a model that is to prove what it says invents places too.
+// Package cite finds the citations that a text names, path:line or path:line-line,
+// and checks each: a model that is to prove what it says invents citations too.
 //
-// A place stands if it is in the workspace, has these lines, and the model was shown
+// A citation stands if it is in the workspace, has these lines, and the model was shown
 // some of them: that it saw another part of the file proves nothing. The text then
 // names it in one form. Any other is taken out and counted.
 package cite
@@ -20,7 +20,7 @@ import (
 	"quarry/index/lang"
 )
 
-// Files is what places are checked against; agent.Files has it.
+// Files is what citations are checked against; agent.Files has it.
 type Files interface {
 	// Locate is the absolute path of a file that may be read, by a name as a model
 	// writes it.
@@ -30,13 +30,13 @@ type Files interface {
 	Text(path string) (string, error)
 }
 
-// Parse reads a place as quarry's tools write it, path:line or path:line-line.
-func Parse(place string) (c agent.Citation, ok bool) {
-	i := strings.LastIndexByte(place, ':')
+// Parse reads a citation as quarry's tools write it, path:line or path:line-line.
+func Parse(location string) (c agent.Citation, ok bool) {
+	i := strings.LastIndexByte(location, ':')
 	if i <= 0 {
 		return agent.Citation{}, false
 	}
-	first, last, ranged := strings.Cut(place[i+1:], "-")
+	first, last, ranged := strings.Cut(location[i+1:], "-")
 	start, err := strconv.Atoi(first)
 	if err != nil || start < 1 {
 		return agent.Citation{}, false
@@ -47,10 +47,10 @@ func Parse(place string) (c agent.Citation, ok bool) {
 			return agent.Citation{}, false
 		}
 	}
-	return agent.Citation{Path: place[:i], StartLine: start, EndLine: end}, true
+	return agent.Citation{Path: location[:i], StartLine: start, EndLine: end}, true
 }
 
-// Checker checks the places of one answer. It remembers the files it has looked
+// Checker checks the citations of one answer. It remembers the files it has looked
 // at, so that all of an answer is held against the same texts. It is not safe for
 // concurrent use.
 type Checker struct {
@@ -62,40 +62,40 @@ type Checker struct {
 }
 
 // NewChecker makes a checker. shown answers the lines that the model was shown, in
-// any order, by the files' names; it is called for every place, since more may be
+// any order, by the files' names; it is called for every citation, since more may be
 // shown meanwhile.
 func NewChecker(files Files, shown func() []agent.Citation) *Checker {
 	return &Checker{files: files, shown: shown, lines: map[string]int{}, names: map[string]string{}}
 }
 
-// Checked is a text whose places stand.
+// Checked is a text whose citations stand.
 type Checked struct {
 	Text string
-	// Citations are the text's places, each once, in order.
+	// Citations are the text's citations, each once, in order.
 	Citations []agent.Citation
 	// Removed is how many were taken out.
 	Removed int
 }
 
-// place matches what may be a citation: a path, and lines as path:1-2, path:L1-L2,
-// path:1:2 (line and column) or path#L1-L2. For places in words see worded. A path has no blanks; brackets are
+// location matches what may be a citation: a path, and lines as path:1-2, path:L1-L2,
+// path:1:2 (line and column) or path#L1-L2. For citations in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
-var place = regexp.MustCompile(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+var location = regexp.MustCompile(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
 
-// address matches a place in a URI: no file that the model was shown has one. The
+// address matches a citation in a URI: no file that the model was shown has one. The
 // port of a server is none, since a path stands before the lines.
 var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `])[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
 
 // link matches a Markdown link to an address or to lines.
 var link = regexp.MustCompile(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
 
-// worded is a place in words, as models write it who were asked for the short form:
+// worded is a citation in words, as models write it who were asked for the short form:
 // a path, then "lines 3-9", in brackets or not.
 var worded = regexp.MustCompile("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
 	`(?:\((?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to|and) ?(\d{1,7}))?\)|(?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to) ?(\d{1,7}))?)`)
 
-// unworded gives worded places their short form. What only might be a path is
+// unworded gives worded citations their short form. What only might be a path is
 // left as it is.
 func unworded(text string) string {
 	if !strings.Contains(text, "ine") {
@@ -106,15 +106,15 @@ func unworded(text string) string {
 		if !likeAPath(m[1]) {
 			return match
 		}
-		place := m[1] + ":" + m[2] + m[4]
+		location := m[1] + ":" + m[2] + m[4]
 		if last := m[3] + m[5]; last != "" {
-			place += "-" + last
+			location += "-" + last
 		}
-		return place
+		return location
 	})
 }
 
-// Check checks the places of a text.
+// Check checks the citations of a text.
 func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
@@ -134,7 +134,7 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 		return hole
 	})
 	done := 0
-	for _, m := range place.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range location.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
 		if !strings.ContainsFunc(name, unicode.IsLetter) || strings.HasPrefix(name, "//") {
 			continue // a time, a ratio, an address
@@ -186,7 +186,7 @@ func likeAPath(name string) bool {
 	return lang.Detect(name, nil) != lang.PlainText || path.Ext(name) == ".txt"
 }
 
-// resolve finds the place that a citation means. One that reaches beyond what was
+// resolve finds the citation that a citation means. One that reaches beyond what was
 // shown stands: models round to a whole function whose middle they saw.
 func (c *Checker) resolve(ctx context.Context, name, first, last string) (agent.Citation, bool) {
 	start, err := strconv.Atoi(first)
@@ -240,7 +240,7 @@ func (c *Checker) file(ctx context.Context, cited string, shown []agent.Citation
 	return name, true
 }
 
-// only is the one file of places whose name ends in suffix, at a folder; "" if there
+// only is the one file of citations whose name ends in suffix, at a folder; "" if there
 // is none or there are several.
 func only(places []agent.Citation, suffix string) string {
 	found := ""
@@ -267,7 +267,7 @@ func countLines(text string) int {
 	return n
 }
 
-// hole stands where a place was taken out.
+// hole stands where a citation was taken out.
 const hole = "\x00"
 
 var holes = []struct {
@@ -284,7 +284,7 @@ var holes = []struct {
 	{regexp.MustCompile(hole), ""},
 }
 
-// closeHoles takes out what stood around a place and says nothing without it:
+// closeHoles takes out what stood around a citation and says nothing without it:
 // brackets, commas, a preposition.
 func closeHoles(text string) string {
 	for _, h := range holes {

@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 		// What only looks like them.
 		{"handlers[0](ctx) and a[i](b, c) at x:-1", "handlers[0](ctx) and a[i](b, c) at x:-1", "", 0},
 		{"https://example.com:443/a is an address, so is http://[::1]:80", "https://example.com:443/a is an address, so is http://[::1]:80", "", 0},
-		// What only looks like places.
+		// What only looks like citations.
 		{"at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "at 12:30, ratio 16:9, http://localhost:8080/x, 127.0.0.1:11434, example.com:443", "", 0},
 		{"std::vec and key:1", "std::vec and key:1", "", 0},
 		{"nothing here", "nothing here", "", 0},
@@ -129,13 +129,13 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		once := cite.NewChecker(workspace, shown).Check(t.Context(), text)
 		for _, c := range once.Citations {
-			place := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
-			if !strings.Contains(once.Text, place) {
-				t.Fatalf("%q: the text %q lacks its citation %s", text, once.Text, place)
+			location := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
+			if !strings.Contains(once.Text, location) {
+				t.Fatalf("%q: the text %q lacks its citation %s", text, once.Text, location)
 			}
 			body, ok := workspace[c.Path]
 			if !ok || c.StartLine < 1 || c.EndLine < c.StartLine || c.EndLine > strings.Count(body, "\n")+1 {
-				t.Fatalf("%q: %s does not stand", text, place)
+				t.Fatalf("%q: %s does not stand", text, location)
 			}
 		}
 	})

@@ -20,7 +20,7 @@ type Evidence struct {
 func NewEvidence(quoted ...agent.Citation) *Evidence { return &Evidence{quoted: quoted} }
 
 // Shown are the lines that the model was shown, or that were named to it as the
-// place of a declaration.
+// location of a declaration.
 func (e *Evidence) Shown() []agent.Citation {
 	list := append([]agent.Citation{}, e.quoted...)
 	for _, r := range e.results {
@@ -46,7 +46,7 @@ func (e *Evidence) Text() string {
 	return b.String()
 }
 
-// joined are the places that lines show; what follows one another is one place.
+// joined are the locations that lines show; what follows one another is one location.
 func joined(lines []line, of func(line) bool) (list []agent.Citation) {
 	for _, l := range lines {
 		if !of(l) {

@@ -16,7 +16,7 @@ import (
 // line is one line of what the model reads of a tool's answer.
 type line struct {
 	text string // quoted
-	// shows are the lines of files that this one has, or names as the place of
+	// shows are the lines of files that this one has, or names as the location of
 	// something.
 	shows []agent.Citation
 	// code says that it is a line of a file.
@@ -24,7 +24,7 @@ type line struct {
 }
 
 // entry is what may stand in a tool's answer: a piece of a file with its Text, single
-// Lines of one ("number: text"), or something that has a place. The place is At, or
+// Lines of one ("number: text"), or something that has a location. The location is At, or
 // Path with lines.
 type entry struct {
 	Path      string   `json:"path"`
@@ -43,7 +43,7 @@ type entry struct {
 func render(e agent.Envelope) []line {
 	lines := renderData(e.Data)
 	if !e.OK || len(lines) == 0 {
-		return []line{{text: prompt.Quote(e.String()), shows: placesIn(e)}}
+		return []line{{text: prompt.Quote(e.String()), shows: locationsIn(e)}}
 	}
 	for lines[len(lines)-1].text == "" {
 		lines = lines[:len(lines)-1]
@@ -100,7 +100,7 @@ func renderList(name string, items []json.RawMessage) (lines []line) {
 		case e.Path != "" && e.Lines != nil:
 			lines = append(lines, e.single()...)
 		case ok:
-			lines = append(lines, line{text: prompt.Quote(string(item)), shows: []agent.Citation{e.place()}})
+			lines = append(lines, line{text: prompt.Quote(string(item)), shows: []agent.Citation{e.location()}})
 		default:
 			lines = append(lines, line{text: prompt.Quote(string(item))})
 		}
@@ -108,7 +108,7 @@ func renderList(name string, items []json.RawMessage) (lines []line) {
 	return lines
 }
 
-// readEntry reads an entry; ok says that it has a place with lines.
+// readEntry reads an entry; ok says that it has a location with lines.
 func readEntry(data json.RawMessage) (e entry, ok bool) {
 	if json.Unmarshal(data, &e) != nil {
 		return entry{}, false
@@ -119,11 +119,11 @@ func readEntry(data json.RawMessage) (e entry, ok bool) {
 	return e, e.Path != "" && e.StartLine > 0
 }
 
-func (e entry) place() agent.Citation {
+func (e entry) location() agent.Citation {
 	return agent.Citation{Path: e.Path, StartLine: e.StartLine, EndLine: max(e.StartLine, e.EndLine)}
 }
 
-// excerpt is a piece of a file under its place.
+// excerpt is a piece of a file under its location.
 func (e entry) excerpt() []line {
 	head := strings.TrimSpace(fmt.Sprintf("%s:%d-%d %s", e.Path, e.StartLine, e.EndLine, e.Symbol))
 	lines := []line{{text: prompt.Quote(head)}}
@@ -149,10 +149,10 @@ func (e entry) single() []line {
 	return lines
 }
 
-// placesIn is the place of an answer that is one entry.
-func placesIn(e agent.Envelope) []agent.Citation {
+// locationsIn is the location of an answer that is one entry.
+func locationsIn(e agent.Envelope) []agent.Citation {
 	if one, ok := readEntry(e.Data); e.OK && ok {
-		return []agent.Citation{one.place()}
+		return []agent.Citation{one.location()}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func main() {
 	buffer = nil
 	runtime.GC()
 	fmt.Printf("\nMilliseconds a query for the nearest 10, best and median of %d.\n\n", *turns)
-	fmt.Println("| vectors | dimensions | plain loop | exact, one core | exact | signs, one core | signs | exact reads at |")
+	fmt.Println("| vectors | dimensions | plain loop | exact, one core | exact | codes, one core | codes | exact reads at |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	type made struct {
 		n, dim      int
@@ -55,7 +55,7 @@ func main() {
 				queries[i] = rows.At(i * (n / *turns))
 			}
 			start := time.Now()
-			signs := (*vector.Signs)(nil).Extend(rows)
+			codes := (*vector.Codes)(nil).Extend(rows)
 			build := time.Since(start)
 			grow := growth(rows)
 			builds = append(builds, made{n, dim, build, grow})
@@ -63,16 +63,16 @@ func main() {
 			loop := timed(queries[:max(1, len(queries)/4)], func(q []float32) { plain(rows, q, 10) })
 			runtime.GOMAXPROCS(1)
 			exactOne := timed(queries, func(q []float32) { vector.Nearest(rows, nil, q, 10) })
-			signsOne := timed(queries, func(q []float32) { vector.Nearest(rows, signs, q, 10) })
+			codesOne := timed(queries, func(q []float32) { vector.Nearest(rows, codes, q, 10) })
 			runtime.GOMAXPROCS(cores)
 			exact := timed(queries, func(q []float32) { vector.Nearest(rows, nil, q, 10) })
-			bySigns := timed(queries, func(q []float32) { vector.Nearest(rows, signs, q, 10) })
-			fmt.Printf("| %d | %d | %s | %s | %s | %s | %s | %.1f GB/s |\n", n, dim, loop, exactOne, exact, signsOne, bySigns,
+			byCodes := timed(queries, func(q []float32) { vector.Nearest(rows, codes, q, 10) })
+			fmt.Printf("| %d | %d | %s | %s | %s | %s | %s | %.1f GB/s |\n", n, dim, loop, exactOne, exact, codesOne, byCodes,
 				float64(n)*float64(dim)*4/exact.best.Seconds()/1e9)
 			runtime.GC()
 		}
 	}
-	fmt.Println("\n| vectors | dimensions | signs made in | 8 more vectors | bytes a vector, exact | signs |")
+	fmt.Println("\n| vectors | dimensions | codes made in | 8 more vectors | bytes a vector, exact | codes |")
 	fmt.Println("|---|---|---|---|---|---|")
 	for _, b := range builds {
 		fmt.Printf("| %d | %d | %.0f ms | %.1f us | %d | %d |\n", b.n, b.dim, b.build.Seconds()*1e3, b.grow.Seconds()*1e6, 4*b.dim, vector.Bytes(b.dim))
@@ -111,12 +111,12 @@ func growth(rows vector.Rows) time.Duration {
 		return vector.Rows{Data: rows.Data[:n*rows.Stride], Dim: rows.Dim, Stride: rows.Stride}
 	}
 	n := rows.Len() - steps*step
-	signs := (*vector.Signs)(nil).Extend(part(n))
+	codes := (*vector.Codes)(nil).Extend(part(n))
 	times := make([]time.Duration, steps)
 	for i := range times {
 		n += step
 		start := time.Now()
-		signs = signs.Extend(part(n))
+		codes = codes.Extend(part(n))
 		times[i] = time.Since(start)
 	}
 	slices.Sort(times)

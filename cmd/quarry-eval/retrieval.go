@@ -23,7 +23,7 @@ func (a *app) retrievalCommand() *cobra.Command {
 	var corpus eval.Corpus
 	var before string
 	var outcomes bool
-	var meaning meaning
+	var vectors vectorOptions
 	cmd := &cobra.Command{
 		Use:   "retrieval",
 		Short: "NDCG@10 and hit rates of search over annotated questions",
@@ -33,7 +33,7 @@ func (a *app) retrievalCommand() *cobra.Command {
   quarry-eval retrieval ... --vectors vectors.dat --embed all-minilm --ollama 127.0.0.1:11599`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.retrieval(cmd.Context(), corpus, meaning, before, outcomes)
+			return a.retrieval(cmd.Context(), corpus, vectors, before, outcomes)
 		},
 	}
 	flags := cmd.Flags()
@@ -42,10 +42,10 @@ func (a *app) retrievalCommand() *cobra.Command {
 	flags.StringVar(&corpus.Checkouts, "corpus", "", "`DIR` with one checkout a repository, by name")
 	flags.StringSliceVar(&corpus.Only, "only", nil, "only these repositories")
 	flags.StringVar(&before, "compare", "", "a `FILE` that --json wrote: print the difference with its 95% interval")
-	flags.StringVar(&meaning.file, "vectors", "", "rank by meaning too, with the vectors in `FILE`, which keeps what --embed adds")
-	flags.StringVar(&meaning.model, "embed", "", "`MODEL` that embeds what --vectors lacks")
-	flags.StringVar((*string)(&meaning.way.Signals), "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical or semantic")
-	flags.StringVar((*string)(&meaning.way.Fusion), "fusion", string(retrieval.FusionLinear), "how signals become one order: linear or rrf")
+	flags.StringVar(&vectors.file, "vectors", "", "rank by meaning too, with the vectors in `FILE`, which keeps what --embed adds")
+	flags.StringVar(&vectors.model, "embed", "", "`MODEL` that embeds what --vectors lacks")
+	flags.StringVar((*string)(&vectors.way.Signals), "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical or semantic")
+	flags.StringVar((*string)(&vectors.way.Fusion), "fusion", string(retrieval.FusionLinear), "how signals become one order: linear or rrf")
 	flags.BoolVar(&outcomes, "outcomes", false, "with --json, every question's own score too")
 	for _, name := range []string{"annotations", "repos", "corpus"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -61,14 +61,14 @@ type retrievalOutput struct {
 	Change *eval.Interval `json:"change,omitempty"`
 }
 
-// meaning says what ranks in an evaluation.
-type meaning struct {
+// vectorOptions says what ranks in an evaluation.
+type vectorOptions struct {
 	file, model string
 	way         eval.Way
 }
 
 // vectors opens the vectors of an evaluation, nil if it has none.
-func (a *app) vectors(m meaning) (v *eval.Vectors, closed func() error, err error) {
+func (a *app) vectors(m vectorOptions) (v *eval.Vectors, closed func() error, err error) {
 	if m.file == "" {
 		return nil, func() error { return nil }, nil
 	}
@@ -91,23 +91,23 @@ func (a *app) vectors(m meaning) (v *eval.Vectors, closed func() error, err erro
 	return v, func() error { end(); return v.Close() }, nil
 }
 
-func (a *app) retrieval(ctx context.Context, corpus eval.Corpus, meaning meaning, before string, outcomes bool) (err error) {
-	switch meaning.way.Signals {
+func (a *app) retrieval(ctx context.Context, corpus eval.Corpus, vectors vectorOptions, before string, outcomes bool) (err error) {
+	switch vectors.way.Signals {
 	case retrieval.SignalsAll, retrieval.SignalsLexical, retrieval.SignalsSemantic:
 	default:
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", cli.ErrUsage, meaning.way.Signals)
+		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", cli.ErrUsage, vectors.way.Signals)
 	}
-	switch meaning.way.Fusion {
+	switch vectors.way.Fusion {
 	case retrieval.FusionLinear, retrieval.FusionRank:
 	default:
-		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", cli.ErrUsage, meaning.way.Fusion)
+		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", cli.ErrUsage, vectors.way.Fusion)
 	}
-	v, closed, err := a.vectors(meaning)
+	v, closed, err := a.vectors(vectors)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closed()) }()
-	report, err := corpus.Run(ctx, v, meaning.way)
+	report, err := corpus.Run(ctx, v, vectors.way)
 	if err != nil {
 		return err
 	}

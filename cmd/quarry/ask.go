@@ -26,11 +26,11 @@ func (a *app) askCommand() *cobra.Command {
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "ask QUESTION",
-		Short: "Answer a question about the repository, with places that were checked",
+		Short: "Answer a question about the repository, with checked citations",
 		Long: `Answer a question about the repository, a file or some lines of one.
 
-quarry looks up first and then asks the model. Each place in the answer, path:line-line,
-has been checked; nothing is shown that no such place proves.`,
+quarry searches first and then asks the model. It checks every citation in the answer,
+path:line-line, and shows nothing that has no valid citation.`,
 		Example: `  quarry ask where are routes grouped
   quarry ask --about router.go what does this do
   quarry ask --about router.go:10-40 'why the lock?'`,
@@ -87,7 +87,7 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 	defer func() { err = errors.Join(err, c.Close()) }()
 	q := agent.Question{Text: text}
 	if about != "" {
-		if q.About, err = placeIn(ctx, c, file, lines); err != nil {
+		if q.About, err = locationIn(ctx, c, file, lines); err != nil {
 			return err
 		}
 	}
@@ -142,9 +142,9 @@ func askSummary(r ask.Report, total time.Duration) string {
 			tools++
 		}
 	}
-	parts := []string{fmt.Sprintf("%s, %s, %s", counted(len(r.Citations), "place"), counted(tools, "look-up"), counted(turns, "model turn"))}
+	parts := []string{fmt.Sprintf("%s, %s, %s", counted(len(r.Citations), "citation"), counted(tools, "look-up"), counted(turns, "model turn"))}
 	if r.Removed > 0 {
-		parts = append(parts, counted(r.Removed, "wrong place")+" taken out")
+		parts = append(parts, counted(r.Removed, "wrong citation")+" removed")
 	}
 	if r.Dropped > 0 {
 		parts = append(parts, counted(r.Dropped, "point")+" without proof left out")
@@ -186,9 +186,9 @@ func parseAbout(arg string) (file string, lines [2]int, err error) {
 	return arg[:i], [2]int{start, end}, nil
 }
 
-// placeIn is a file of the workspace, or lines of it. The empty one behind the last
+// locationIn is a file of the workspace, or lines of it. The empty one behind the last
 // line break is a line, too: compilers name it for what is missing there.
-func placeIn(ctx context.Context, c *engines.Core, file string, lines [2]int) (*agent.Place, error) {
+func locationIn(ctx context.Context, c *engines.Core, file string, lines [2]int) (*agent.Location, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func placeIn(ctx context.Context, c *engines.Core, file string, lines [2]int) (*
 	if err != nil {
 		return nil, err
 	}
-	at := &agent.Place{Document: agent.Document{Path: path, Language: lang.Detect(path, []byte(text)), Text: text}}
+	at := &agent.Location{Document: agent.Document{Path: path, Language: lang.Detect(path, []byte(text)), Text: text}}
 	if lines[0] == 0 {
 		return at, nil
 	}

@@ -20,7 +20,7 @@ func (a *app) completeCommand() *cobra.Command {
 	var showPrompt bool
 	cmd := &cobra.Command{
 		Use:   "complete FILE:LINE:COL",
-		Short: "Complete at a place in a file (1-based line and byte column)",
+		Short: "Complete at a position in a file (1-based line and byte column)",
 		Example: `  quarry complete main.go:12:5
   quarry complete --show-prompt main.go:12:5
   quarry complete --json main.go:12:5`,
@@ -36,28 +36,28 @@ func (a *app) completeCommand() *cobra.Command {
 // maxCompleteBytes is the largest file that is read.
 const maxCompleteBytes = 64 << 20
 
-// place is FILE:LINE:COL.
-type place struct {
+// location is FILE:LINE:COL.
+type location struct {
 	file         string
 	line, column int // 1-based; the column counts UTF-8 bytes
 }
 
-func parsePlace(arg string) (place, error) {
+func parseLocation(arg string) (location, error) {
 	parts := strings.Split(arg, ":")
 	bad := fmt.Errorf("%w: %q is not FILE:LINE:COL, as in main.go:12:5", cli.ErrUsage, arg)
 	if len(parts) < 3 {
-		return place{}, bad
+		return location{}, bad
 	}
 	n := len(parts)
 	line, err := strconv.Atoi(parts[n-2])
 	if err != nil || line < 1 {
-		return place{}, bad
+		return location{}, bad
 	}
 	column, err := strconv.Atoi(parts[n-1])
 	if err != nil || column < 1 {
-		return place{}, bad
+		return location{}, bad
 	}
-	return place{strings.Join(parts[:n-2], ":"), line, column}, nil
+	return location{strings.Join(parts[:n-2], ":"), line, column}, nil
 }
 
 // The JSON of `quarry complete`.
@@ -89,7 +89,7 @@ type (
 )
 
 func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
-	at, err := parsePlace(arg)
+	at, err := parseLocation(arg)
 	if err != nil {
 		return err
 	}

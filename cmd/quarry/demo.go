@@ -18,9 +18,9 @@ import (
 func (a *app) demoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Show ghost text at three places of a sample workspace",
+		Short: "Show ghost text at three positions in a sample workspace",
 		Long: `demo opens a small sample workspace in a headless editor that speaks to the
-language server as a real one does, types at three places and shows the ghost
+language server as a real one does, types at three positions and shows the ghost
 text with its timings. It uses Ollama if it answers with the configured model,
 and the model-free engine otherwise.`,
 		Args: cobra.NoArgs,
@@ -28,9 +28,9 @@ and the model-free engine otherwise.`,
 	}
 }
 
-// demoPlace is an entry of the sample's places.json: where a user would go
+// demoLocation is an entry of the sample's places.json: where a user would go
 // and what they would type there.
-type demoPlace struct {
+type demoLocation struct {
 	Title string
 	File  string
 	After string // the cursor is put behind the first occurrence of this text
@@ -56,7 +56,7 @@ func (a *app) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var places []demoPlace
+	var places []demoLocation
 	if err := json.Unmarshal(raw, &places); err != nil {
 		return fmt.Errorf("places.json of the sample: %w", err)
 	}

@@ -107,7 +107,7 @@ func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
 	return findings
 }
 
-// embeddingFinding looks at search by meaning. It is never a failure: search by
+// embeddingFinding looks at semantic search. It is never a failure: search by
 // words does without.
 func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) model.Finding {
 	f := runtime.NewEmbedder(name).Check(ctx)[0]

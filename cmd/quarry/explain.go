@@ -86,7 +86,7 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	at, err := placeIn(ctx, c, file, [2]int{line, line})
+	at, err := locationIn(ctx, c, file, [2]int{line, line})
 	if err != nil {
 		return err
 	}
@@ -127,13 +127,13 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	}
 	if strings.TrimSpace(shown.String()) != x.Text {
 		if live {
-			fmt.Fprintln(a.Stdout, "\nAfter checking the places it names:")
+			fmt.Fprintln(a.Stdout, "\nAfter checking its citations:")
 		}
 		fmt.Fprintln(a.Stdout, x.Text)
 	}
-	parts := []string{"confidence " + string(x.Confidence), counted(len(x.Citations), "place")}
+	parts := []string{"confidence " + string(x.Confidence), counted(len(x.Citations), "citation")}
 	if x.Removed > 0 {
-		parts = append(parts, counted(x.Removed, "wrong place")+" taken out")
+		parts = append(parts, counted(x.Removed, "wrong citation")+" removed")
 	}
 	fmt.Fprintf(a.Stderr, "%s, in %.1f s\n", strings.Join(parts, ", "), total.Seconds())
 	return nil
@@ -141,13 +141,13 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 
 // problemAt is the problem of a line: the one told, else the first syntax error on
 // it.
-func problemAt(at agent.Place, message, source string) (agent.Problem, error) {
+func problemAt(at agent.Location, message, source string) (agent.Problem, error) {
 	if message = strings.TrimSpace(message); message != "" {
 		for at.Start < at.End && strings.ContainsRune(" \t", rune(at.Document.Text[at.Start])) {
 			at.Start++
 		}
 		at.End = at.Start + len(strings.TrimRight(at.Document.Text[at.Start:at.End], " \t\r\n"))
-		return agent.Problem{Place: at, Severity: agent.SeverityError, Source: source, Message: message}, nil
+		return agent.Problem{Location: at, Severity: agent.SeverityError, Source: source, Message: message}, nil
 	}
 	for _, p := range diagnostics.Syntax(at.Document) {
 		last := at.Start == len(at.Document.Text)

@@ -137,18 +137,18 @@ func TestDeathOfTheClientEndsTheServer(t *testing.T) {
 	}
 }
 
-func TestParsePlace(t *testing.T) {
-	for arg, want := range map[string]place{
+func TestParseLocation(t *testing.T) {
+	for arg, want := range map[string]location{
 		"a.go:3:7":      {"a.go", 3, 7},
 		`C:\x\a.go:1:1`: {`C:\x\a.go`, 1, 1},
 		"a:b:12:5":      {"a:b", 12, 5},
 	} {
-		if got, err := parsePlace(arg); err != nil || got != want {
+		if got, err := parseLocation(arg); err != nil || got != want {
 			t.Errorf("parsePlace(%q) = %v, %v; want %v", arg, got, err, want)
 		}
 	}
 	for _, arg := range []string{"", "a.go", "a.go:3", "a.go:0:1", "a.go:1:0", "a.go:x:1", "a.go:1:"} {
-		if got, err := parsePlace(arg); err == nil {
+		if got, err := parseLocation(arg); err == nil {
 			t.Errorf("parsePlace(%q) = %v, want an error", arg, got)
 		}
 	}

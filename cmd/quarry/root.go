@@ -37,7 +37,7 @@ The five commands to know first:
   quarry doctor         find out what is missing, and how to get it
   quarry demo           see ghost text in this terminal, no editor needed
   quarry search WORDS   find code by what it does, with no model at all
-  quarry ask QUESTION   answer a question about the repository, with places
+  quarry ask QUESTION   answer a question about the repository, with citations
   quarry lsp            the language server that editors start`,
 		Args: cobra.NoArgs,
 	}

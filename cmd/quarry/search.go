@@ -97,7 +97,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 		req.At = &retrieval.Position{Folder: here}
 	}
 	start := time.Now()
-	from, closed, err := a.openSearch(ctx, root, req.WantsMeaning())
+	from, closed, err := a.openSearch(ctx, root, req.WantsSemantic())
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (a *app) showAnswer(root string, q *retrieval.Query, answer retrieval.Answe
 			Results: answer.Results,
 			Backend: answer.Backend,
 			Timings: map[string]float64{
-				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Meaning), "signals": ms(answer.Timings.Signals),
+				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Semantic), "signals": ms(answer.Timings.Signals),
 				"literal": ms(answer.Timings.Literal), "search": ms(answer.Timings.Total),
 			},
 			Notes: q.Notes,
@@ -173,11 +173,11 @@ func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Ans
 			h.terms = (&retrieval.Query{Text: r.Symbol}).Terms()
 		}
 		from, lines := h.excerpt(filepath.Join(root, filepath.FromSlash(r.Path)), r.StartLine, r.EndLine)
-		place := s.style(cli.Bold, fmt.Sprintf("%s:%d", r.Path, from))
+		location := s.style(cli.Bold, fmt.Sprintf("%s:%d", r.Path, from))
 		if r.Symbol != "" {
-			place += "  " + string(r.Kind) + " " + r.Symbol
+			location += "  " + string(r.Kind) + " " + r.Symbol
 		}
-		fmt.Fprintln(a.Stdout, place)
+		fmt.Fprintln(a.Stdout, location)
 		if len(r.Reasons) > 0 {
 			fmt.Fprintln(a.Stdout, "  "+s.style(cli.Dim, strings.Join(r.Reasons, " · ")))
 		}

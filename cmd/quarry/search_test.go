@@ -97,9 +97,9 @@ func TestSearchCommand(t *testing.T) {
 	if code, out, _ = quarry(t, "search", "--workspace", ws, "--similar", filepath.Join(ws, "router.go")+":3-4", "lang:rust"); code != cli.ExitOK || !strings.Contains(out, "Nothing found") {
 		t.Errorf("similar in another language: exit %d, %s", code, out)
 	}
-	for _, place := range []string{"router.go", "router.go:0-2", "router.go:3-2", "router.go:x", ":1-2"} {
-		if code, _, errs := quarry(t, "search", "--workspace", ws, "--similar", place); code != cli.ExitUsage || !strings.Contains(errs, "FILE:START-END") {
-			t.Errorf("--similar %s: exit %d, %q", place, code, errs)
+	for _, location := range []string{"router.go", "router.go:0-2", "router.go:3-2", "router.go:x", ":1-2"} {
+		if code, _, errs := quarry(t, "search", "--workspace", ws, "--similar", location); code != cli.ExitUsage || !strings.Contains(errs, "FILE:START-END") {
+			t.Errorf("--similar %s: exit %d, %q", location, code, errs)
 		}
 	}
 	if code, _, errs := quarry(t, "search", "--workspace", ws, "--mode", "semantic", "x"); code != cli.ExitFailed || !strings.Contains(errs, "--mode hybrid") {

@@ -28,13 +28,13 @@ const queryPatience = 30 * time.Second
 // searchable is what a command searches in.
 type searchable interface {
 	Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error)
-	FindSimilar(ctx context.Context, memory *dense.Memory, req retrieval.Likeness) (retrieval.Answer, error)
+	FindSimilar(ctx context.Context, memory *dense.Memory, req retrieval.SimilarRequest) (retrieval.Answer, error)
 }
 
 // openSearch brings the workspace's index up to date and reads it into memory, with
-// the vectors there are if meaning is wanted. Without an index, because this build has
+// the vectors there are if semantic search is wanted. Without an index, because this build has
 // no full-text search or its folder is unusable, it reads the workspace itself.
-func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from searchable, closed func() error, err error) {
+func (a *app) openSearch(ctx context.Context, root string, semantic bool) (from searchable, closed func() error, err error) {
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	x, err := index.Open(index.Config{
 		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Brief: true,
@@ -49,7 +49,7 @@ func (a *app) openSearch(ctx context.Context, root string, meaning bool) (from s
 	err = x.Settle(ctx)
 	bar.end()
 	end := func() {}
-	if meaning && err == nil {
+	if semantic && err == nil {
 		end = a.useVectors(ctx, x)
 	}
 	closed = func() error {
@@ -110,13 +110,13 @@ func (w wordsOnly) Find(ctx context.Context, _ *dense.Memory, req retrieval.Requ
 	return w.Search(ctx, req)
 }
 
-func (w wordsOnly) FindSimilar(_ context.Context, _ *dense.Memory, req retrieval.Likeness) (retrieval.Answer, error) {
+func (w wordsOnly) FindSimilar(_ context.Context, _ *dense.Memory, req retrieval.SimilarRequest) (retrieval.Answer, error) {
 	return w.Current().FindSimilar(req), nil
 }
 
 // searchSimilar finds code like place, FILE:START-END or FILE:LINE. The file is
 // relative to the current folder.
-func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (err error) {
+func (a *app) searchSimilar(ctx context.Context, location, filters string, k int) (err error) {
 	if k < 1 {
 		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 	}
@@ -124,7 +124,7 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 	if query.Text != "" {
 		return fmt.Errorf("%w: --similar takes filters such as lang:go, not %q", cli.ErrUsage, query.Text)
 	}
-	file, start, end, err := splitPlace(place)
+	file, start, end, err := splitLocation(location)
 	if err != nil {
 		return err
 	}
@@ -148,13 +148,13 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	if start > len(lines) {
-		return fmt.Errorf("--similar %s: the file has %d lines", place, len(lines))
+		return fmt.Errorf("--similar %s: the file has %d lines", location, len(lines))
 	}
 	rel, err := filepath.Rel(root, path)
 	if err != nil {
 		return err
 	}
-	req := retrieval.Likeness{
+	req := retrieval.SimilarRequest{
 		Code: strings.Join(lines[start-1:min(end, len(lines))], ""),
 		Path: filepath.ToSlash(rel), StartLine: start, EndLine: end, Filter: query.Filter, Limit: k,
 	}
@@ -173,11 +173,11 @@ func (a *app) searchSimilar(ctx context.Context, place, filters string, k int) (
 	return a.showAnswer(root, &query, answer, loaded)
 }
 
-// splitPlace reads FILE:START-END or FILE:LINE, 1-based.
-func splitPlace(place string) (file string, start, end int, err error) {
-	at := strings.LastIndexByte(place, ':')
+// splitLocation reads FILE:START-END or FILE:LINE, 1-based.
+func splitLocation(location string) (file string, start, end int, err error) {
+	at := strings.LastIndexByte(location, ':')
 	if at > 0 {
-		from, to, isRange := strings.Cut(place[at+1:], "-")
+		from, to, isRange := strings.Cut(location[at+1:], "-")
 		if !isRange {
 			to = from
 		}
@@ -185,8 +185,8 @@ func splitPlace(place string) (file string, start, end int, err error) {
 		start, errFrom = strconv.Atoi(from)
 		end, errTo = strconv.Atoi(to)
 		if errFrom == nil && errTo == nil && start >= 1 && end >= start {
-			return place[:at], start, end, nil
+			return location[:at], start, end, nil
 		}
 	}
-	return "", 0, 0, fmt.Errorf("%w: --similar %s: give FILE:START-END with lines counted from 1", cli.ErrUsage, place)
+	return "", 0, 0, fmt.Errorf("%w: --similar %s: give FILE:START-END with lines counted from 1", cli.ErrUsage, location)
 }

@@ -29,7 +29,7 @@ type Workspace interface {
 	// Text is the present text of the file with an absolute path.
 	Text(path string) (string, error)
 	// Similar is as in workspace.Workspace.
-	Similar(text, root, except string, k int) []workspace.Passage
+	Similar(text, root, except string, k int) []workspace.SimilarChunk
 }
 
 // Reach is how far from the document a Source looks; bench/context.md has what

@@ -15,19 +15,19 @@ import (
 // and eight million uses.
 type declarations struct {
 	names map[string]*name
-	files map[place]*file
+	files map[fileKey]*file
 	// folders are the files of each folder in the order of their paths.
-	folders map[place][]*file
+	folders map[fileKey][]*file
 }
 
-// place names a file, or a folder of files: the folder of the workspace it is in
+// fileKey names a file, or a folder of files: the folder of the workspace it is in
 // and its path there.
-type place struct{ root, path string }
+type fileKey struct{ root, path string }
 
-func (p place) dir() place { return place{p.root, path.Dir(p.path)} }
+func (p fileKey) dir() fileKey { return fileKey{p.root, path.Dir(p.path)} }
 
 type file struct {
-	place
+	fileKey
 	family   string
 	test     bool
 	declared []*declaration
@@ -55,26 +55,26 @@ type declaration struct {
 }
 
 func newDeclarations() declarations {
-	return declarations{names: map[string]*name{}, files: map[place]*file{}, folders: map[place][]*file{}}
+	return declarations{names: map[string]*name{}, files: map[fileKey]*file{}, folders: map[fileKey][]*file{}}
 }
 
 // Put takes the newest reading of a file of a folder of the workspace.
 func (s *Source) Put(root, path string, read *syntax.File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.declared.remove(place{root, path})
-	s.declared.put(place{root, path}, read)
+	s.declared.remove(fileKey{root, path})
+	s.declared.put(fileKey{root, path}, read)
 }
 
 // Remove forgets a file.
 func (s *Source) Remove(root, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.declared.remove(place{root, path})
+	s.declared.remove(fileKey{root, path})
 }
 
-func (t *declarations) put(at place, read *syntax.File) {
-	f := &file{place: at, family: lang.Family(read.Language), test: lang.IsTest(at.path), imports: read.Imports}
+func (t *declarations) put(at fileKey, read *syntax.File) {
+	f := &file{fileKey: at, family: lang.Family(read.Language), test: lang.IsTest(at.path), imports: read.Imports}
 	for i := range read.Symbols {
 		sym := &read.Symbols[i]
 		if sym.Name == "" || sym.Signature == "" || sym.Kind == syntax.KindSection || sym.Kind == syntax.KindModule {
@@ -107,7 +107,7 @@ func (t *declarations) put(at place, read *syntax.File) {
 	t.folders[dir] = slices.Insert(list, i, f)
 }
 
-func (t *declarations) remove(at place) {
+func (t *declarations) remove(at fileKey) {
 	f := t.files[at]
 	if f == nil {
 		return
@@ -152,9 +152,9 @@ func (t *declarations) drop(n *name) {
 const maxBeside = 64
 
 // beside are the files in the folder of a path, those nearest to it in name.
-func (t *declarations) beside(at place) []*file {
+func (t *declarations) beside(at fileKey) []*file {
 	list := t.folders[at.dir()]
-	i, _ := slices.BinarySearchFunc(list, &file{place: at}, compareFiles)
+	i, _ := slices.BinarySearchFunc(list, &file{fileKey: at}, compareFiles)
 	from := max(0, min(i-maxBeside/2, len(list)-maxBeside))
 	return list[from:min(from+maxBeside, len(list))]
 }

@@ -113,7 +113,7 @@ func (c *candidate) why() string {
 type ranking struct {
 	source  *Source
 	here    *surroundings
-	place   place
+	key     fileKey
 	family  string
 	reached imports
 	// test is whether the document is one.
@@ -130,7 +130,7 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := ranking{
-		source: s, here: &here, place: place{q.Root, q.Path}, family: lang.Family(q.Language),
+		source: s, here: &here, key: fileKey{q.Root, q.Path}, family: lang.Family(q.Language),
 		reached: importedBy(q.Path, s.importsOf(q)), test: lang.IsTest(q.Path), found: map[*declaration]int{},
 	}
 	for _, gather := range []func(){r.named, r.besides, r.imports, r.plain} {
@@ -186,8 +186,8 @@ func (r *ranking) siblings(d *declaration, weight float64) {
 // besides adds what the files beside the document use: it may use that too.
 func (r *ranking) besides() {
 	count := map[*name]int{}
-	for _, f := range r.source.declared.beside(r.place) {
-		if f.place == r.place {
+	for _, f := range r.source.declared.beside(r.key) {
+		if f.fileKey == r.key {
 			continue
 		}
 		for _, used := range f.uses {
@@ -228,8 +228,8 @@ func (r *ranking) imports() {
 // plain adds what the files beside the document declare and nothing speaks for
 // so far.
 func (r *ranking) plain() {
-	for _, f := range r.source.declared.beside(r.place) {
-		if f.place == r.place {
+	for _, f := range r.source.declared.beside(r.key) {
+		if f.fileKey == r.key {
 			continue
 		}
 		for _, d := range f.declared {
@@ -244,7 +244,7 @@ func (r *ranking) add(d *declaration, e evidence, value float64) {
 	if value == 0 {
 		return
 	}
-	if d.file.place == r.place && e > often {
+	if d.file.fileKey == r.key && e > often {
 		return // of the document itself, only what it names
 	}
 	i, met := r.found[d]
@@ -264,7 +264,7 @@ func (r *ranking) eligible(d *declaration) bool {
 	if d.file.family != r.family {
 		return false
 	}
-	if d.file.place != r.place {
+	if d.file.fileKey != r.key {
 		return true
 	}
 	shown := r.here.shown
@@ -332,9 +332,9 @@ func (r *ranking) order(n int) []*candidate {
 func (r *ranking) reaches(f *file) bool {
 	switch r.source.reach {
 	case Folder:
-		return f.dir() == r.place.dir()
+		return f.dir() == r.key.dir()
 	case Imports:
-		return f.dir() == r.place.dir() || r.reached.has(f.path)
+		return f.dir() == r.key.dir() || r.reached.has(f.path)
 	}
 	return true
 }
@@ -368,7 +368,7 @@ func eachPart(name string, yield func([]byte)) {
 
 // imports are those of the document. The caller holds mu.
 func (s *Source) importsOf(q completion.ContextQuery) []syntax.Import {
-	if f := s.declared.files[place{q.Root, q.Path}]; f != nil {
+	if f := s.declared.files[fileKey{q.Root, q.Path}]; f != nil {
 		return f.imports
 	}
 	if len(q.Text) > maxAnalyze {

@@ -53,7 +53,7 @@ func TestRankingIsCutBehindTheBest(t *testing.T) {
 	s := reading(t, files)
 	r := ranking{
 		source: s, here: &surroundings{names: []weighted{{text: "Name7", weight: 1, count: 3}, {text: "Other3", weight: 0.8, count: 1}}},
-		place: place{"/w", "main.go"}, family: "go", reached: imports{"x/far"},
+		key: fileKey{"/w", "main.go"}, family: "go", reached: imports{"x/far"},
 	}
 	rank := func(n int) []*candidate {
 		r.list, r.found = nil, map[*declaration]int{}

@@ -28,13 +28,13 @@ const (
 	typeLines = 24
 	docBytes  = 100
 	// Similar code: how much alike it must be, and how much of it is shown.
-	similarScore   = 0.2
-	similarAsked   = 8
-	passages       = 3
-	matchLines     = 10
-	passageLines   = 16 // matchLines and what follows
-	passagePerFile = 2  // R7's limit
-	minPassage     = 2
+	similarScore    = 0.2
+	similarAsked    = 8
+	similarSnippets = 3
+	matchLines      = 10
+	similarLines    = 16 // matchLines and what follows
+	similarPerFile  = 2  // R7's limit
+	minSimilarLines = 2
 )
 
 // snippets writes the candidates down until they fill the budget, and similar
@@ -133,7 +133,7 @@ func (w *writer) unseen(list []completion.Snippet) (out []completion.Snippet) {
 		from, to := 0, 0 // the longest run of lines not shown
 		for i := 0; i < len(lines); i++ {
 			j := i
-			for j < len(lines) && !w.shown(place{sn.Root, sn.Path}, sn.StartLine+j) {
+			for j < len(lines) && !w.shown(fileKey{sn.Root, sn.Path}, sn.StartLine+j) {
 				j++
 			}
 			if j-i > to-from {
@@ -160,12 +160,12 @@ func trimmed(sn completion.Snippet, lines []string, from, to int) (_ completion.
 	sn.EndLine = sn.StartLine + to - 1
 	sn.StartLine += from
 	sn.Text = strings.Join(lines[from:to], "\n")
-	return sn, to-from >= minPassage
+	return sn, to-from >= minSimilarLines
 }
 
-func (w *writer) shown(at place, line int) bool {
+func (w *writer) shown(at fileKey, line int) bool {
 	for _, t := range w.whole {
-		if t.file.place == at && int(t.line) <= line && line <= int(t.end) {
+		if t.file.fileKey == at && int(t.line) <= line && line <= int(t.end) {
 			return true
 		}
 	}
@@ -257,15 +257,15 @@ func dedent(lines []string) []string {
 func (s *Source) similar(q completion.ContextQuery, here surroundings, room int) []completion.Snippet {
 	room -= int(signatureShare * float64(room))
 	var out []completion.Snippet
-	perFile := map[place]int{}
+	perFile := map[fileKey]int{}
 	known := map[string]bool{}
 	words(here.lines, func(w string) { known[w] = true })
 	for _, p := range s.workspace.Similar(here.lines, q.Root, q.Path, similarAsked) {
-		at := place{p.Root, p.Path}
-		if p.Score < similarScore || lang.Family(p.Language) != lang.Family(q.Language) || len(out) == passages || perFile[at] == passagePerFile {
+		at := fileKey{p.Root, p.Path}
+		if p.Score < similarScore || lang.Family(p.Language) != lang.Family(q.Language) || len(out) == similarSnippets || perFile[at] == similarPerFile {
 			continue
 		}
-		sn, ok := s.passage(p, known)
+		sn, ok := s.similarSnippet(p, known)
 		if !ok || len(sn.Text) > room {
 			continue
 		}
@@ -276,10 +276,10 @@ func (s *Source) similar(q completion.ContextQuery, here surroundings, room int)
 	return out
 }
 
-// passage cuts a chunk to the lines that share the most words with the ones
+// similarSnippet cuts a chunk to the lines that share the most words with the ones
 // known, and some that follow them, after Zhang et al., "RepoCoder" (EMNLP
 // 2023): what follows there is what may be written next here.
-func (s *Source) passage(p workspace.Passage, known map[string]bool) (completion.Snippet, bool) {
+func (s *Source) similarSnippet(p workspace.SimilarChunk, known map[string]bool) (completion.Snippet, bool) {
 	all := strings.Split(s.text(p.Root, p.Path), "\n")
 	if p.EndLine > len(all) {
 		return completion.Snippet{}, false // it changed
@@ -303,7 +303,7 @@ func (s *Source) passage(p workspace.Passage, known map[string]bool) (completion
 			best, from = sum, max(0, i+1-matchLines)
 		}
 	}
-	to := min(from+passageLines, len(lines))
+	to := min(from+similarLines, len(lines))
 	sn := completion.Snippet{Root: p.Root, Path: p.Path, StartLine: p.StartLine, Why: "similar code"}
 	sn, ok := trimmed(sn, lines, from, to)
 	sn.Text = strings.Join(dedent(strings.Split(sn.Text, "\n")), "\n")

@@ -31,9 +31,9 @@ func (f *folder) Text(path string) (string, error) {
 	return f.texts[filepath.ToSlash(rel)], nil
 }
 
-func (f *folder) Similar(text, _, except string, k int) (list []workspace.Passage) {
+func (f *folder) Similar(text, _, except string, k int) (list []workspace.SimilarChunk) {
 	for _, p := range f.index.Current().Similar(text, except, k) {
-		list = append(list, workspace.Passage{Root: "/w", Passage: p})
+		list = append(list, workspace.SimilarChunk{Root: "/w", SimilarChunk: p})
 	}
 	return list
 }
@@ -127,7 +127,7 @@ func TestSimilarCode(t *testing.T) {
 		return list
 	}
 	list := similar(t.Context())
-	if len(list) == 0 || len(list) > passages {
+	if len(list) == 0 || len(list) > similarSnippets {
 		t.Fatalf("%d passages", len(list))
 	}
 	for _, sn := range list {
@@ -166,7 +166,7 @@ func TestSimilarCodeOfOneFile(t *testing.T) {
 			count++
 		}
 	}
-	if count == 0 || count > passagePerFile {
+	if count == 0 || count > similarPerFile {
 		t.Errorf("%d passages of one file", count)
 	}
 }

@@ -269,10 +269,10 @@ func (m inMemory) Text(path string) (string, error) {
 	return text, nil
 }
 
-func (m inMemory) Similar(text, _, except string, k int) []workspace.Passage {
-	var list []workspace.Passage
+func (m inMemory) Similar(text, _, except string, k int) []workspace.SimilarChunk {
+	var list []workspace.SimilarChunk
 	for _, p := range m.index.Current().Similar(text, except, k) {
-		list = append(list, workspace.Passage{Passage: p})
+		list = append(list, workspace.SimilarChunk{SimilarChunk: p})
 	}
 	return list
 }

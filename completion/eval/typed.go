@@ -24,17 +24,17 @@ const (
 
 // A Filling is a hole and what both ways got for it.
 type Filling struct {
-	ID       string  `json:"id"`
-	Path     string  `json:"path"`
-	Language string  `json:"language"`
-	Half     Half    `json:"half"`
-	Place    Place   `json:"place"`
-	Typed    string  `json:"typed"`
-	Want     string  `json:"want"`
-	Got      string  `json:"got"`
-	GotPlain string  `json:"got_plain"`
-	Ours     Verdict `json:"quarry"`
-	Plain    Verdict `json:"plain"`
+	ID       string     `json:"id"`
+	Path     string     `json:"path"`
+	Language string     `json:"language"`
+	Half     Half       `json:"half"`
+	Kind     CursorKind `json:"place"`
+	Typed    string     `json:"typed"`
+	Want     string     `json:"want"`
+	Got      string     `json:"got"`
+	GotPlain string     `json:"got_plain"`
+	Ours     Verdict    `json:"quarry"`
+	Plain    Verdict    `json:"plain"`
 	// Tokens is the length of quarry's prompt, Snippets how many pieces of other
 	// places it has.
 	Tokens   int    `json:"prompt_tokens"`
@@ -147,7 +147,7 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 
 func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.Engine, h TypedHole) (Filling, error) {
 	f := Filling{
-		ID: h.ID, Path: h.Document.Path, Language: h.Source.Language, Half: h.Source.Half, Place: h.Place, Typed: h.Typed, Want: h.Want,
+		ID: h.ID, Path: h.Document.Path, Language: h.Source.Language, Half: h.Source.Half, Kind: h.Kind, Typed: h.Typed, Want: h.Want,
 	}
 	req := completion.Request{Key: h.ID, Document: h.Document, Offset: h.Offset}
 	res, err := e.Complete(ctx, req)
@@ -183,7 +183,7 @@ func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.E
 // judgePlain judges an answer as it came: its first line, for a body its first one
 // with text, and whichever is right of with the editor's closers and without.
 func (h *TypedHole) judgePlain(raw string) (string, Verdict) {
-	if h.Place != AtBody {
+	if h.Kind != AtBody {
 		raw, _, _ = strings.Cut(raw, "\n")
 	}
 	v := h.Judge(raw)
@@ -241,7 +241,7 @@ func plainPrompt(prompt string, h *TypedHole) string {
 func (r *TypedReport) sumUp() {
 	groups := map[string][]Filling{}
 	for _, f := range r.Fillings {
-		for _, name := range []string{"all, " + string(f.Half), string(f.Place) + ", " + string(f.Half), f.Language + ", " + string(f.Half)} {
+		for _, name := range []string{"all, " + string(f.Half), string(f.Kind) + ", " + string(f.Half), f.Language + ", " + string(f.Half)} {
 			groups[name] = append(groups[name], f)
 		}
 		r.PromptTokens += f.Tokens
@@ -250,7 +250,7 @@ func (r *TypedReport) sumUp() {
 	var names []string
 	for _, half := range []Half{Held, Fit} {
 		names = append(names, "all, "+string(half))
-		for _, p := range Places {
+		for _, p := range CursorKinds {
 			names = append(names, string(p)+", "+string(half))
 		}
 		var languages []string
@@ -326,17 +326,17 @@ func (r *TypedReport) Worse() string {
 		if !strings.HasSuffix(row.Name, ", "+string(Held)) {
 			continue
 		}
-		place, _, _ := strings.Cut(row.Name, ", ")
-		if place != "all" && !slices.Contains(Places, Place(place)) {
+		kind, _, _ := strings.Cut(row.Name, ", ")
+		if kind != "all" && !slices.Contains(CursorKinds, CursorKind(kind)) {
 			continue
 		}
 		if row.Line.Ours < row.Line.Plain {
-			worse = append(worse, fmt.Sprintf("%s: %d lines, plain FIM has %d", place, row.Line.Ours, row.Line.Plain))
+			worse = append(worse, fmt.Sprintf("%s: %d lines, plain FIM has %d", kind, row.Line.Ours, row.Line.Plain))
 		}
 		if row.Word.Ours < row.Word.Plain {
-			worse = append(worse, fmt.Sprintf("%s: %d first words, plain FIM has %d", place, row.Word.Ours, row.Word.Plain))
+			worse = append(worse, fmt.Sprintf("%s: %d first words, plain FIM has %d", kind, row.Word.Ours, row.Word.Plain))
 		}
-		if place == "all" && row.Repeats > 0 {
+		if kind == "all" && row.Repeats > 0 {
 			worse = append(worse, fmt.Sprintf("%d times what was typed is written again", row.Repeats))
 		}
 	}

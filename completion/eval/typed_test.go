@@ -36,9 +36,9 @@ func TestCutSuite(t *testing.T) {
 	if again := CutSuite(trees, []Source{s}); fmt.Sprint(again) != fmt.Sprint(holes) {
 		t.Error("the same trees gave other holes")
 	}
-	count := map[Place]int{}
+	count := map[CursorKind]int{}
 	for _, h := range holes {
-		count[h.Place]++
+		count[h.Kind]++
 		text := h.Document.Text
 		if !strings.HasSuffix(text[:h.Offset], h.Typed) || !strings.HasPrefix(text[h.Offset:], h.Closers) {
 			t.Fatalf("%s: %q does not stand before the cursor, or %q behind it", h.ID, h.Typed, h.Closers)
@@ -58,22 +58,22 @@ func TestCutSuite(t *testing.T) {
 			t.Errorf("%s: nothing is judged %+v", h.ID, v)
 		}
 		before, after := h.Offset > 0 && inWord(text[h.Offset-1]), inWord(h.Want[0])
-		if h.Place == InWord && !(before && after) || h.Place == AfterBlank && text[h.Offset-1] != ' ' || h.Place == InBrackets && h.Closers == "" ||
-			h.Place == AtLineStart && strings.TrimSpace(h.Typed) != "" || h.Place == AtBody && strings.Count(h.Want, "\n") == 0 {
-			t.Errorf("%s: %q | %q is not %s", h.ID, h.Typed, h.Want, h.Place)
+		if h.Kind == InWord && !(before && after) || h.Kind == AfterBlank && text[h.Offset-1] != ' ' || h.Kind == InBrackets && h.Closers == "" ||
+			h.Kind == AtLineStart && strings.TrimSpace(h.Typed) != "" || h.Kind == AtBody && strings.Count(h.Want, "\n") == 0 {
+			t.Errorf("%s: %q | %q is not %s", h.ID, h.Typed, h.Want, h.Kind)
 		}
 	}
-	for place, n := range quota {
-		if count[place] != n {
-			t.Errorf("%d holes %s, want %d", count[place], place, n)
+	for kind, n := range quota {
+		if count[kind] != n {
+			t.Errorf("%d holes %s, want %d", count[kind], kind, n)
 		}
 	}
 }
 
 func TestJudge(t *testing.T) {
-	line := TypedHole{Place: InWord, Typed: "\treturn to", Want: "tal + n, nil"}
-	body := TypedHole{Place: AtBody, Typed: "func f() {", Want: "\n\tn := 1\n\treturn n"}
-	closed := TypedHole{Place: InBrackets, Typed: "f(na", Want: "mes)", Closers: ")"}
+	line := TypedHole{Kind: InWord, Typed: "\treturn to", Want: "tal + n, nil"}
+	body := TypedHole{Kind: AtBody, Typed: "func f() {", Want: "\n\tn := 1\n\treturn n"}
+	closed := TypedHole{Kind: InBrackets, Typed: "f(na", Want: "mes)", Closers: ")"}
 	for _, tt := range []struct {
 		name string
 		hole TypedHole
@@ -208,16 +208,16 @@ func TestWorse(t *testing.T) {
 		return r.Worse()
 	}
 	right, wrong := Verdict{Line: true, Word: true, Shown: true}, Verdict{Shown: true}
-	if got := worse(Filling{Half: Held, Place: InWord, Ours: right, Plain: wrong}); got != "" {
+	if got := worse(Filling{Half: Held, Kind: InWord, Ours: right, Plain: wrong}); got != "" {
 		t.Errorf("better, and the gate says %q", got)
 	}
-	if got := worse(Filling{Half: Fit, Place: InWord, Ours: wrong, Plain: right}); got != "" {
+	if got := worse(Filling{Half: Fit, Kind: InWord, Ours: wrong, Plain: right}); got != "" {
 		t.Errorf("worse where constants are fitted, and the gate says %q", got)
 	}
-	if got := worse(Filling{Half: Held, Place: InWord, Ours: wrong, Plain: right}, Filling{Half: Held, Place: AtBody, Ours: right}); !strings.Contains(got, "inside a word: 0 lines, plain FIM has 1") {
+	if got := worse(Filling{Half: Held, Kind: InWord, Ours: wrong, Plain: right}, Filling{Half: Held, Kind: AtBody, Ours: right}); !strings.Contains(got, "inside a word: 0 lines, plain FIM has 1") {
 		t.Errorf("worse inside words, and the gate says %q", got)
 	}
-	if got := worse(Filling{Half: Held, Place: InWord, Ours: Verdict{Line: true, Word: true, Repeats: true}, Plain: wrong}); !strings.Contains(got, "written again") {
+	if got := worse(Filling{Half: Held, Kind: InWord, Ours: Verdict{Line: true, Word: true, Repeats: true}, Plain: wrong}); !strings.Contains(got, "written again") {
 		t.Errorf("typed text is repeated, and the gate says %q", got)
 	}
 }

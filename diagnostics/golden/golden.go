@@ -54,7 +54,7 @@ type Task struct {
 	After string `json:"after,omitempty"`
 	// Places are path:first-last; an answer is right that names a place which has a
 	// line of one of them.
-	Places []string `json:"places,omitempty"`
+	Locations []string `json:"places,omitempty"`
 	// Want is what the file must hold after a change, all of it.
 	Want []string `json:"want,omitempty"`
 	// Unanswerable says that the workspace has no answer; saying so is right.
@@ -186,7 +186,7 @@ func (s Suite) where(ctx context.Context, t Task, e Engines, out *Outcome) {
 		out.Right, out.Hallucinated = a.Unfounded, !a.Unfounded
 		return
 	}
-	out.Right = out.Shown && hits(t.Places, a.Citations)
+	out.Right = out.Shown && hits(t.Locations, a.Citations)
 }
 
 func (s Suite) explain(ctx context.Context, t Task, e Engines, p agent.Problem, out *Outcome) {
@@ -197,7 +197,7 @@ func (s Suite) explain(ctx context.Context, t Task, e Engines, p agent.Problem, 
 	}
 	out.Text, out.Removed, out.Shown = x.Text, x.Removed, x.Text != ""
 	out.judge(s, x.Citations)
-	out.Right = hits(t.Places, x.Citations)
+	out.Right = hits(t.Locations, x.Citations)
 }
 
 // judge holds the places that were shown against the files.
@@ -251,7 +251,7 @@ func (s Suite) problem(t Task) (agent.Problem, error) {
 		return agent.Problem{}, fmt.Errorf("the task %s is about %q, which line %d of %s does not hold", t.ID, t.Part, t.Line, t.File)
 	}
 	return agent.Problem{
-		Place:    agent.Place{Document: doc, Start: start + at, End: start + at + len(t.Part)},
+		Location: agent.Location{Document: doc, Start: start + at, End: start + at + len(t.Part)},
 		Severity: agent.SeverityError, Source: t.Source, Message: t.Message,
 	}, nil
 }

@@ -82,14 +82,14 @@ func TestSuiteFitsItsWorkspace(t *testing.T) {
 		if err != nil || out.Failed != "not now" || out.Shown || out.Right {
 			t.Errorf("%s: %+v, %v", task.ID, out, err)
 		}
-		for _, place := range task.Places {
+		for _, place := range task.Locations {
 			c, ok := cite.Parse(place)
 			e := engines{answer: agent.Answer{Citations: []agent.Citation{c}}, explanation: agent.Explanation{Citations: []agent.Citation{c}}}
 			if out, err := s.Run(t.Context(), task, e); !ok || err != nil || out.Invalid > 0 || !out.Right {
 				t.Errorf("%s: the place %s does not stand (%+v, %v)", task.ID, place, out, err)
 			}
 		}
-		if task.Kind == golden.Where && len(task.Places) == 0 && !task.Unanswerable {
+		if task.Kind == golden.Where && len(task.Locations) == 0 && !task.Unanswerable {
 			t.Errorf("%s has no place", task.ID)
 		}
 	}

@@ -32,10 +32,10 @@ func TestQuestions(t *testing.T) {
 	}
 	unanswerable := 0
 	for _, task := range s.Tasks {
-		if !known[task.Repository] || task.Kind != golden.Where || task.Unanswerable == (len(task.Places) > 0) {
+		if !known[task.Repository] || task.Kind != golden.Where || task.Unanswerable == (len(task.Locations) > 0) {
 			t.Errorf("%+v", task)
 		}
-		for _, place := range task.Places {
+		for _, place := range task.Locations {
 			if _, ok := cite.Parse(place); !ok {
 				t.Errorf("%s: the place %s cannot be read", task.ID, place)
 			}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// passage is a run of lines of an answer in which a diff is looked for.
-type passage struct {
+// section is a run of lines of an answer in which a diff is looked for.
+type section struct {
 	lines []string
 	// fenced says that it stood in a fence, so that all of it is meant.
 	fenced bool
@@ -19,15 +19,15 @@ var (
 	namedFile = regexp.MustCompile(`(?i)^(?:in |file(?:name)?|path|diff for|patch for)?[ :]*([^\s:]+\.\pL[^\s:]*|[^\s:]*/[^\s:]+)[ :]*$`)
 )
 
-// passages finds where in an answer the diff is: in the fences that hold one,
+// sections finds where in an answer the diff is: in the fences that hold one,
 // else in all of it. Words around fences are dropped but for a file they name.
-func passages(text string) []passage {
+func sections(text string) []section {
 	lines := strings.Split(unescaped(text), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimSuffix(l, "\r")
 	}
 	lines[0] = strings.TrimPrefix(lines[0], byteOrderMark)
-	var found []passage
+	var found []section
 	for i := 0; i < len(lines); i++ {
 		open := fenceLine.FindStringSubmatch(lines[i])
 		if open == nil {
@@ -36,7 +36,7 @@ func passages(text string) []passage {
 		end := closing(lines, i+1, open[1], open[2])
 		info := strings.Fields(open[3])
 		if inside := outdented(lines[i+1:end], open[1]); holdsDiff(inside, len(info) > 0 && isDiffLabel(info[0])) {
-			p := passage{lines: inside, fenced: true, name: nameBefore(lines[:i])}
+			p := section{lines: inside, fenced: true, name: nameBefore(lines[:i])}
 			if len(info) > 1 {
 				if m := namedFile.FindStringSubmatch(undecorated(info[len(info)-1])); m != nil {
 					p.name = m[1]
@@ -47,7 +47,7 @@ func passages(text string) []passage {
 		i = end
 	}
 	if found == nil {
-		found = []passage{{lines: lines}}
+		found = []section{{lines: lines}}
 	}
 	return found
 }

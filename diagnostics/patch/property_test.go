@@ -217,8 +217,8 @@ func FuzzPatch(f *testing.F) {
 			return
 		}
 		var plain strings.Builder // as the reader sees it
-		for _, passage := range passages(diff) {
-			plain.WriteString(strings.Join(passage.lines, "\n") + "\n")
+		for _, section := range sections(diff) {
+			plain.WriteString(strings.Join(section.lines, "\n") + "\n")
 		}
 		if line, ok := within(text, after, plain.String()); !ok {
 			t.Errorf("%s: from %q to %q by\n%s", line, text, after, diff)

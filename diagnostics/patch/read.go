@@ -58,8 +58,8 @@ type reader struct {
 // the text of lines: headers, fences, words around.
 func read(text string) ([]*fileDiff, *Refusal) {
 	r := &reader{}
-	for _, p := range passages(text) {
-		if err := r.passage(p); err != nil {
+	for _, p := range sections(text) {
+		if err := r.section(p); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +104,7 @@ func merged(files []*fileDiff) []*fileDiff {
 	return out
 }
 
-func (r *reader) passage(p passage) *Refusal {
+func (r *reader) section(p section) *Refusal {
 	r.endHunk()
 	if p.name != "" {
 		r.startFile(name{}, cleanName(p.name))

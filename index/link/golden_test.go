@@ -139,16 +139,16 @@ func whole(t *testing.T, files map[string]string) string {
 type tree struct {
 	*store.Store
 	mu    sync.Mutex
-	meant map[int64]meaning
+	meant map[int64]importTarget
 }
 
-type meaning struct {
+type importTarget struct {
 	file  *store.Unresolved
 	lists [][]store.Target
 }
 
 func newTree(t *testing.T) *tree {
-	return &tree{Store: index(t, nil), meant: map[int64]meaning{}}
+	return &tree{Store: index(t, nil), meant: map[int64]importTarget{}}
 }
 
 // apply changes files and resolves all that waits for it then. A file without a text
@@ -172,7 +172,7 @@ func (x *tree) apply(t *testing.T, files map[string]string) {
 			lists := link.Resolve(v, f)
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.meant[f.ID] = meaning{f, lists}
+			x.meant[f.ID] = importTarget{f, lists}
 			return lists
 		})
 		if err != nil {

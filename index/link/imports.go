@@ -10,8 +10,8 @@ import (
 	"quarry/index/syntax"
 )
 
-// meaning is what an import may mean.
-type meaning struct {
+// importTarget is what an import may mean.
+type importTarget struct {
 	// files are ordered by path.
 	files []int64
 	// dir is the folder of a language whose packages are folders, all of which is
@@ -24,22 +24,22 @@ type meaning struct {
 }
 
 // known tells whether the import leads to something here.
-func (m *meaning) known() bool { return len(m.files) > 0 || len(m.modules) > 0 || m.dir != nil }
+func (m *importTarget) known() bool { return len(m.files) > 0 || len(m.modules) > 0 || m.dir != nil }
 
-func (m *meaning) has(f *store.TreeFile) bool {
+func (m *importTarget) has(f *store.TreeFile) bool {
 	return m.dir != nil && f.Dir == *m.dir && !strings.HasSuffix(f.Path, "_test.go") || slices.Contains(m.files, f.ID)
 }
 
-// place is a file whose imports are to be understood.
-type place struct {
+// importer is a file whose imports are to be understood.
+type importer struct {
 	file   *store.TreeFile
 	family string
 	tree   *store.Tree
 	view   *store.View
 }
 
-// meaning answers what an import of the place means.
-func (at place) meaning(im *syntax.Import) meaning {
+// target answers what an import of this importer means.
+func (at importer) target(im *syntax.Import) importTarget {
 	m := at.path(im.Path)
 	m.files = at.order(m.files)
 	switch at.family {
@@ -62,7 +62,7 @@ func (at place) meaning(im *syntax.Import) meaning {
 // takenFrom tells whether the module around a Rust file has something of what an
 // import takes from it. It may just as well be taken from the file itself: tests are
 // a module inside it and say `use super::*`.
-func (at place) takenFrom(im *syntax.Import, m *meaning) bool {
+func (at importer) takenFrom(im *syntax.Import, m *importTarget) bool {
 	if m.rest == "" && strings.Trim(strings.ReplaceAll(im.Path, "super", ""), ":") != "" {
 		return true // a module below it
 	}
@@ -84,14 +84,14 @@ func (at place) takenFrom(im *syntax.Import, m *meaning) bool {
 }
 
 // path answers what the path of an import leads to.
-func (at place) path(p string) meaning {
+func (at importer) path(p string) importTarget {
 	switch at.family {
 	case "go":
 		return at.goPackage(p)
 	case "python":
-		return meaning{files: at.pythonModule(p)}
+		return importTarget{files: at.pythonModule(p)}
 	case "js":
-		return meaning{files: at.scriptModule(p)}
+		return importTarget{files: at.scriptModule(p)}
 	case "rust":
 		return at.rustPath(p)
 	case "jvm", "csharp", "php", "elixir":
@@ -100,32 +100,32 @@ func (at place) path(p string) meaning {
 		}
 	}
 	if at.family == "csharp" || at.family == "elixir" || at.foreign(p) {
-		return meaning{}
+		return importTarget{}
 	}
 	if rel := path.Join(at.file.Dir, p); strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") || p == "." || p == ".." {
-		return meaning{files: at.standing(rel)}
+		return importTarget{files: at.standing(rel)}
 	} else if at.family == "c" || at.family == "ruby" || hasSourceExt(p) { // from the file's own folder without saying so
 		if files := at.standing(rel); len(files) > 0 {
-			return meaning{files: files}
+			return importTarget{files: files}
 		}
 	}
 	if at.family == "c" || hasSourceExt(p) {
-		return meaning{files: at.near(at.endingIn(path.Clean(p)))}
+		return importTarget{files: at.near(at.endingIn(path.Clean(p)))}
 	}
 	parts := store.ImportComponents(p)
 	if len(parts) == 0 {
-		return meaning{}
+		return importTarget{}
 	}
 	found := at.near(at.rooted(parts, at.endsInAll(parts)))
 	if len(found) == 0 && len(parts) > 1 && at.family != "ruby" && at.family != "php" {
 		// The last component may name a declaration of the module before it.
-		return meaning{files: at.near(at.endsInAll(parts[:len(parts)-1])), rest: parts[len(parts)-1]}
+		return importTarget{files: at.near(at.endsInAll(parts[:len(parts)-1])), rest: parts[len(parts)-1]}
 	}
-	return meaning{files: found}
+	return importTarget{files: found}
 }
 
 // module answers the files of a name that an import takes, if it is a module.
-func (at place) module(im *syntax.Import, name string) []int64 {
+func (at importer) module(im *syntax.Import, name string) []int64 {
 	switch at.family {
 	case "python":
 		sep := "."
@@ -165,7 +165,7 @@ func hasSourceExt(p string) bool {
 
 // standing answers what stands at a path: the file itself, the file but for its
 // extension, the package face of a folder, or for a package of files all of it.
-func (at place) standing(p string) []int64 {
+func (at importer) standing(p string) []int64 {
 	dir, base := path.Split(p)
 	dir = strings.TrimSuffix(dir, "/")
 	var exact, same []int64
@@ -192,7 +192,7 @@ func (at place) standing(p string) []int64 {
 }
 
 // folder answers the files an import of a folder brings in.
-func (at place) folder(dir string) []int64 {
+func (at importer) folder(dir string) []int64 {
 	language := lang.Of(at.file.Language)
 	var found []int64
 	if language.FileImports || language.Faces != nil {
@@ -219,7 +219,7 @@ func (at place) folder(dir string) []int64 {
 }
 
 // endingIn answers the files whose path ends in p.
-func (at place) endingIn(p string) []int64 {
+func (at importer) endingIn(p string) []int64 {
 	base := path.Base(p)
 	stem, _, _ := strings.Cut(base, ".")
 	var found []int64
@@ -232,7 +232,7 @@ func (at place) endingIn(p string) []int64 {
 }
 
 // endsInAll answers the files and folders whose path ends in all of parts.
-func (at place) endsInAll(parts []string) []int64 {
+func (at importer) endsInAll(parts []string) []int64 {
 	last := parts[len(parts)-1]
 	full := strings.Join(parts, "/")
 	fits := func(p string) bool { return p == full || strings.HasSuffix(p, "/"+full) }
@@ -258,7 +258,7 @@ var sourceRoots = []string{"src", "lib", "app", "python", "Sources"}
 // from: at the root, in a folder of sources, or in one that the importing file lies
 // below too. Of longer paths it keeps all: no two modules by chance share more than
 // one name.
-func (at place) rooted(parts []string, ids []int64) []int64 {
+func (at importer) rooted(parts []string, ids []int64) []int64 {
 	if len(parts) > 1 {
 		return ids
 	}
@@ -275,7 +275,7 @@ func (at place) rooted(parts []string, ids []int64) []int64 {
 
 // near keeps the files that share the longest way from the root with the
 // importing file.
-func (at place) near(ids []int64) []int64 {
+func (at importer) near(ids []int64) []int64 {
 	best := -1
 	var kept []int64
 	for _, id := range ids {
@@ -301,7 +301,7 @@ func shared(a, b string) int {
 }
 
 // order sorts files by path, each once, without the importing one.
-func (at place) order(ids []int64) []int64 {
+func (at importer) order(ids []int64) []int64 {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -314,7 +314,7 @@ func (at place) order(ids []int64) []int64 {
 
 // namesSomething tells whether a component of an import's path is what a file or
 // folder is called here.
-func (at place) namesSomething(p string) bool {
+func (at importer) namesSomething(p string) bool {
 	parts := store.ImportComponents(p)
 	if len(parts) < 2 {
 		return false

@@ -46,12 +46,12 @@ const (
 // Resolve returns the targets of each import of f and then of each reference.
 func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
 	r := resolver{
-		view: v, file: f, place: place{file: &f.TreeFile, family: lang.Family(f.Language), tree: v.Tree, view: v},
+		view: v, file: f, importer: importer{file: &f.TreeFile, family: lang.Family(f.Language), tree: v.Tree, view: v},
 		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
 		bindings: map[string][]binding{}, seen: map[query][]store.Target{},
 	}
 	lists := make([][]store.Target, 0, len(f.Imports)+len(f.Refs))
-	r.imports = make([]meaning, len(f.Imports))
+	r.imports = make([]importTarget, len(f.Imports))
 	for i := range f.Imports {
 		lists = append(lists, r.addImport(i))
 	}
@@ -64,10 +64,10 @@ func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
 type resolver struct {
 	view *store.View
 	file *store.Unresolved
-	place
+	importer
 	// imports are what each import of the file means; importedFiles and, of
 	// languages whose packages are folders, importedDirs all of it.
-	imports       []meaning
+	imports       []importTarget
 	importedFiles map[int64]bool
 	importedDirs  map[string]bool
 	// bindings are what the imports call things in this file.
@@ -91,7 +91,7 @@ type binding struct {
 // addImport resolves an import, notes what it is called and answers its edges.
 func (r *resolver) addImport(i int) []store.Target {
 	im := &r.file.Imports[i]
-	m := r.meaning(im)
+	m := r.target(im)
 	r.imports[i] = m
 	r.bind(i, im, &m)
 	if m.dir != nil {
@@ -123,7 +123,7 @@ func (r *resolver) addImport(i int) []store.Target {
 }
 
 // bind notes the names an import gives to things in the file.
-func (r *resolver) bind(i int, im *syntax.Import, m *meaning) {
+func (r *resolver) bind(i int, im *syntax.Import, m *importTarget) {
 	if r.family == "rust" && strings.HasPrefix(im.Path, "super") && !m.known() {
 		return // the file's own
 	}
@@ -223,7 +223,7 @@ func (r *resolver) taken(q query) (list []store.Target, ok bool) {
 		if name == "" {
 			name = q.name
 		}
-		found = r.declared(found, q.kind, name, q.name, m, r.place, maxHops)
+		found = r.declared(found, q.kind, name, q.name, m, r.importer, maxHops)
 	}
 	if len(found) > 0 {
 		return r.targets(found, inImports), true
@@ -257,11 +257,11 @@ func (r *resolver) qualified(q query) (list []store.Target, ok bool) {
 		m := r.imports[b.imported]
 		known = known || m.known()
 		if files := m.modules[b.name]; b.name != "" && len(files) > 0 {
-			m = meaning{files: files}
+			m = importTarget{files: files}
 		} else if b.name != "" {
 			// Where the type is declared, its members are.
-			if at := r.declared(nil, syntax.RefCall, b.name, q.qualifier, &m, r.place, maxHops); len(at) > 0 {
-				m = meaning{}
+			if at := r.declared(nil, syntax.RefCall, b.name, q.qualifier, &m, r.importer, maxHops); len(at) > 0 {
+				m = importTarget{}
 				for _, c := range at {
 					if !slices.Contains(m.files, c.In.ID) {
 						m.files = append(m.files, c.In.ID)
@@ -269,7 +269,7 @@ func (r *resolver) qualified(q query) (list []store.Target, ok bool) {
 				}
 			}
 		}
-		in := r.declared(nil, q.kind, q.name, q.name, &m, r.place, maxHops)
+		in := r.declared(nil, q.kind, q.name, q.name, &m, r.importer, maxHops)
 		own := b.name
 		if own == "" {
 			own = last
@@ -295,7 +295,7 @@ func (r *resolver) qualified(q query) (list []store.Target, ok bool) {
 // declared appends to found the declarations of a name in the files of an import,
 // or else in those that they take the name from. local is what the name is called
 // where it is used, from the place whose import it is.
-func (r *resolver) declared(found []*store.Candidate, kind syntax.RefKind, name, local string, m *meaning, from place, hops int) []*store.Candidate {
+func (r *resolver) declared(found []*store.Candidate, kind syntax.RefKind, name, local string, m *importTarget, from importer, hops int) []*store.Candidate {
 	if name == "default" { // of JavaScript: called as it likes
 		name = local
 	}
@@ -323,7 +323,7 @@ func (r *resolver) declared(found []*store.Candidate, kind syntax.RefKind, name,
 				if !ok || (pass == 1) != (len(im.Names) == 0 && im.Alias == "") {
 					continue
 				}
-				next := at.meaning(im)
+				next := at.target(im)
 				if real == "" {
 					real = next.rest
 				}

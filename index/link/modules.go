@@ -12,7 +12,7 @@ import (
 
 // goPackage answers the folder of a package: its path starts with the name of a
 // module whose go.mod is here. The standard library's own is called std.
-func (at place) goPackage(p string) meaning {
+func (at importer) goPackage(p string) importTarget {
 	for prefix := p; prefix != "." && prefix != "/"; prefix = path.Dir(prefix) {
 		if root, ok := at.goModule(prefix); ok {
 			return at.goFolder(path.Join(root, strings.TrimPrefix(p[len(prefix):], "/")))
@@ -26,12 +26,12 @@ func (at place) goPackage(p string) meaning {
 		}
 	}
 	if slices.ContainsFunc(at.tree.Stem("go"), func(id int64) bool { return path.Base(at.tree.File(id).Path) == "go.mod" }) {
-		return meaning{}
+		return importTarget{}
 	}
 	// Without any go.mod a path of more than one name is as good as it gets.
 	parts := store.ImportComponents(p)
 	if len(parts) < 2 {
-		return meaning{}
+		return importTarget{}
 	}
 	var found []int64
 	for _, dir := range at.tree.Dirs(path.Base(p)) {
@@ -39,15 +39,15 @@ func (at place) goPackage(p string) meaning {
 			found = append(found, at.folder(dir)...)
 		}
 	}
-	return meaning{files: at.near(found)}
+	return importTarget{files: at.near(found)}
 }
 
-func (at place) goFolder(dir string) meaning {
-	return meaning{files: at.folder(dir), dir: &dir}
+func (at importer) goFolder(dir string) importTarget {
+	return importTarget{files: at.folder(dir), dir: &dir}
 }
 
 // goModule answers the folder of the nearest module of a name.
-func (at place) goModule(name string) (root string, ok bool) {
+func (at importer) goModule(name string) (root string, ok bool) {
 	best := -1
 	for _, id := range at.tree.GoModule(name) {
 		dir := at.tree.File(id).Dir
@@ -60,7 +60,7 @@ func (at place) goModule(name string) (root string, ok bool) {
 
 // pythonModule answers the files of "a.b", or of ".b" from the importing file's
 // folder.
-func (at place) pythonModule(p string) []int64 {
+func (at importer) pythonModule(p string) []int64 {
 	if strings.HasPrefix(p, ".") {
 		dir, rest := at.file.Dir, p[1:]
 		for strings.HasPrefix(rest, ".") {
@@ -83,7 +83,7 @@ func (at place) pythonModule(p string) []int64 {
 
 // scriptModule answers the files of a JavaScript or TypeScript specifier: a path from
 // the importing file, a package of the workspace, or what a configured path may mean.
-func (at place) scriptModule(p string) []int64 {
+func (at importer) scriptModule(p string) []int64 {
 	if strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") || p == "." || p == ".." {
 		return at.standing(path.Join(at.file.Dir, p))
 	}
@@ -107,7 +107,7 @@ func (at place) scriptModule(p string) []int64 {
 
 // scriptPackage answers the files of a package of the workspace, a folder with a
 // package.json that is called like it, or of a path in one.
-func (at place) scriptPackage(parts []string) (found []int64) {
+func (at importer) scriptPackage(parts []string) (found []int64) {
 	name := parts[0]
 	if rest := parts[1:]; strings.HasPrefix(name, "@") && len(rest) > 0 {
 		name, parts = rest[0], rest
@@ -130,7 +130,7 @@ func (at place) scriptPackage(parts []string) (found []int64) {
 // rustPath answers what a path of Rust means: from the crate, from the file's own
 // module, from the one around it, or from another crate of the workspace. What is
 // left of the path is the name of a declaration.
-func (at place) rustPath(p string) meaning {
+func (at importer) rustPath(p string) importTarget {
 	parts := strings.Split(p, "::")
 	base := path.Base(at.file.Path)
 	own := at.file.Dir // the folder of the file's submodules
@@ -162,9 +162,9 @@ func (at place) rustPath(p string) meaning {
 		}
 	}
 	if at.foreign(p) {
-		return meaning{}
+		return importTarget{}
 	}
-	var of meaning
+	var of importTarget
 	best := -1
 	for _, dir := range at.tree.Dirs(parts[0]) {
 		root := path.Join(dir, "src")
@@ -183,22 +183,22 @@ func (at place) rustPath(p string) meaning {
 
 // rustModule descends from a module, whose submodules lie in dir, along parts. whole
 // tells that the module itself may be meant.
-func (at place) rustModule(dir string, parts []string, whole bool) meaning {
+func (at importer) rustModule(dir string, parts []string, whole bool) importTarget {
 	for k := len(parts); k > 0 && k >= len(parts)-2; k-- { // an enum's variant is two names below its module
 		files := at.standing(path.Join(dir, path.Join(parts[:k]...)))
 		if len(files) == 0 {
 			continue
 		}
-		m := meaning{files: files}
+		m := importTarget{files: files}
 		if k < len(parts) {
 			m.rest = parts[len(parts)-1]
 		}
 		return m
 	}
 	if !whole || len(parts) > 2 {
-		return meaning{}
+		return importTarget{}
 	}
-	m := meaning{files: at.standing(dir)}
+	m := importTarget{files: at.standing(dir)}
 	if len(m.files) == 0 {
 		m.files = at.standing(path.Join(dir, "main"))
 	}
@@ -212,9 +212,9 @@ func (at place) rustModule(dir string, parts []string, whole bool) meaning {
 // Elixir, which are what their declarations say and not where they lie; or else those
 // that declare the last name of the path, or the last but one, in the namespace
 // before it.
-func (at place) namespace(p string) meaning {
+func (at importer) namespace(p string) importTarget {
 	if files := at.namespaceFiles(p); len(files) > 0 {
-		return meaning{files: files}
+		return importTarget{files: files}
 	}
 	var rest string
 	space := p
@@ -238,13 +238,13 @@ func (at place) namespace(p string) meaning {
 			}
 		}
 		if len(found) > 0 {
-			return meaning{files: found, rest: rest}
+			return importTarget{files: found, rest: rest}
 		}
 	}
-	return meaning{}
+	return importTarget{}
 }
 
-func (at place) namespaceFiles(name string) (files []int64) {
+func (at importer) namespaceFiles(name string) (files []int64) {
 	named := at.view.Named(name)
 	for i := range named {
 		c := &named[i]
@@ -257,7 +257,7 @@ func (at place) namespaceFiles(name string) (files []int64) {
 
 // foreign tells the paths that mean the standard library, whatever files are called
 // here.
-func (at place) foreign(p string) bool {
+func (at importer) foreign(p string) bool {
 	switch at.family {
 	case "python":
 		return !strings.HasPrefix(p, ".") && isWord(pythonLibrary, firstOf(p))

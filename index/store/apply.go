@@ -392,7 +392,7 @@ func PathColumns(name string) (stem, dirs string) {
 }
 
 func (p *put) putRefs(id int64, name string, fresh bool, f *syntax.File) error {
-	refs := foldRefs(f.Refs, f.Symbols)
+	refs := mergeRefs(f.Refs, f.Symbols)
 	if handsOn(name) && p.resolved {
 		if err := p.touchHanded(id, name, f.Imports); err != nil {
 			return err

@@ -142,8 +142,8 @@ func refKindNumber(k syntax.RefKind) uint64 {
 	return uint64(len(refKinds) - 1)
 }
 
-// foldRefs merges the uses of one name in one declaration.
-func foldRefs(refs []syntax.Ref, symbols []syntax.Symbol) []Reference {
+// mergeRefs merges the uses of one name in one declaration.
+func mergeRefs(refs []syntax.Ref, symbols []syntax.Symbol) []Reference {
 	type key struct {
 		kind            syntax.RefKind
 		name, qualifier string

@@ -20,7 +20,7 @@ func nameToken(name string) string { return hashToken('n', name) }
 
 // pathToken is for a component of an import's path: an import can mean a file
 // only if it contains the file's stem or its folder's name.
-func pathToken(component string) string { return hashToken('i', fold(component)) }
+func pathToken(component string) string { return hashToken('i', comparableName(component)) }
 
 func hashToken(kind byte, s string) string {
 	h := fnv.New64a()

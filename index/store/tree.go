@@ -56,7 +56,7 @@ func (t *Tree) Dir(dir string) []int64 { return t.byDir[dir] }
 func (t *Tree) In(dir, base string) []int64 {
 	all := t.byDir[dir]
 	base, _, _ = strings.Cut(base, ".")
-	stem := t.byStem[fold(base)]
+	stem := t.byStem[comparableName(base)]
 	if len(all) <= len(stem) {
 		return all
 	}
@@ -71,11 +71,11 @@ func (t *Tree) In(dir, base string) []int64 {
 
 // Stem returns the ids of the files whose name up to the first dot, or up to the
 // last one, is stem in any case, "-" and "_" being the same.
-func (t *Tree) Stem(stem string) []int64 { return t.byStem[fold(stem)] }
+func (t *Tree) Stem(stem string) []int64 { return t.byStem[comparableName(stem)] }
 
 // Dirs returns the folders whose last component is name in any case, "-" and "_"
 // being the same.
-func (t *Tree) Dirs(name string) []string { return t.byDirName[fold(name)] }
+func (t *Tree) Dirs(name string) []string { return t.byDirName[comparableName(name)] }
 
 // HandedOn returns the imports of a file whose names may be had from it: an
 // index.ts, an __init__.py, a Rust or Protobuf file. Of others it returns nil.
@@ -110,12 +110,12 @@ func handsOn(name string) bool {
 	return false
 }
 
-// fold is how names of files and folders are compared: Rust writes the crate my-core
+// comparableName is how names of files and folders are compared: Rust writes the crate my-core
 // as my_core.
-func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
+func comparableName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }
 
 func stems(name string) []string {
-	base := fold(path.Base(name))
+	base := comparableName(path.Base(name))
 	short, _, _ := strings.Cut(base, ".")
 	long := strings.TrimSuffix(base, path.Ext(base))
 	if short == long {
@@ -142,7 +142,7 @@ func (t *Tree) put(id int64, name, language string) {
 		t.byStem[s] = append(t.byStem[s], id)
 	}
 	if len(t.byDir[dir]) == 0 && dir != "" {
-		last := fold(path.Base(dir))
+		last := comparableName(path.Base(dir))
 		t.byDirName[last] = append(t.byDirName[last], dir)
 	}
 	t.byDir[dir] = append(t.byDir[dir], id)
@@ -161,7 +161,7 @@ func (t *Tree) remove(id int64) {
 	}
 	drop(t.byDir, f.Dir, id)
 	if len(t.byDir[f.Dir]) == 0 && f.Dir != "" {
-		drop(t.byDirName, fold(path.Base(f.Dir)), f.Dir)
+		drop(t.byDirName, comparableName(path.Base(f.Dir)), f.Dir)
 	}
 }
 

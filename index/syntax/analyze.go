@@ -35,45 +35,45 @@ func Analyze(language string, src []byte) (*File, error) {
 	return t.analyzeNodes(nodes, lines), nil
 }
 
-// role is what a capture of a fact query means; doc.go describes them.
-type role uint8
+// captureRole is what a capture of a fact query means; doc.go describes them.
+type captureRole uint8
 
 const (
-	roleDefinition role = iota + 1
-	roleScope
-	roleName
-	roleContainer
-	roleWithin
-	roleBody
-	roleDoc
-	roleWrap
-	roleLeading
-	roleComment
-	roleImport
-	roleImportPath
-	roleImportName
-	roleImportAlias
-	roleImportGroup
-	roleImportPrefix
-	roleUse // the three kinds of reference, the weakest first
-	roleInherit
-	roleCall
-	roleQualifier
-	roleCount
+	captureDefinition captureRole = iota + 1
+	captureScope
+	captureName
+	captureContainer
+	captureWithin
+	captureBody
+	captureDoc
+	captureWrap
+	captureLeading
+	captureComment
+	captureImport
+	captureImportPath
+	captureImportName
+	captureImportAlias
+	captureImportGroup
+	captureImportPrefix
+	captureUse // the three kinds of reference, the weakest first
+	captureInherit
+	captureCall
+	captureQualifier
+	captureCount
 )
 
-var roleNames = map[string]role{
-	"scope": roleScope, "name": roleName, "container": roleContainer, "within": roleWithin, "body": roleBody, "doc": roleDoc,
-	"wrap": roleWrap, "leading": roleLeading, "comment": roleComment,
-	"import": roleImport, "import.path": roleImportPath, "import.name": roleImportName, "import.alias": roleImportAlias,
-	"import.group": roleImportGroup, "import.prefix": roleImportPrefix,
-	"ref.call": roleCall, "ref.inherit": roleInherit, "ref.use": roleUse, "qualifier": roleQualifier,
+var captureRoles = map[string]captureRole{
+	"scope": captureScope, "name": captureName, "container": captureContainer, "within": captureWithin, "body": captureBody, "doc": captureDoc,
+	"wrap": captureWrap, "leading": captureLeading, "comment": captureComment,
+	"import": captureImport, "import.path": captureImportPath, "import.name": captureImportName, "import.alias": captureImportAlias,
+	"import.group": captureImportGroup, "import.prefix": captureImportPrefix,
+	"ref.call": captureCall, "ref.inherit": captureInherit, "ref.use": captureUse, "qualifier": captureQualifier,
 }
 
 // factQuery is a query whose captures have the roles above.
 type factQuery struct {
 	query *query.Query
-	roles []role   // by capture
+	roles []captureRole   // by capture
 	kinds []Kind   // by capture, of definitions
 	given []string // by capture, of containers that the query names itself
 	heads []uint16 // the symbols of language.head
@@ -81,15 +81,15 @@ type factQuery struct {
 
 func newFactQuery(q *query.Query) (*factQuery, error) {
 	n := len(q.Captures)
-	f := &factQuery{query: q, roles: make([]role, n), kinds: make([]Kind, n), given: make([]string, n)}
+	f := &factQuery{query: q, roles: make([]captureRole, n), kinds: make([]Kind, n), given: make([]string, n)}
 	for i, name := range q.Captures {
 		kind, isDefinition := strings.CutPrefix(name, "definition.")
 		container, isContainer := strings.CutPrefix(name, "container.")
-		switch r, ok := roleNames[name]; {
+		switch r, ok := captureRoles[name]; {
 		case isDefinition:
-			f.roles[i], f.kinds[i] = roleDefinition, Kind(kind)
+			f.roles[i], f.kinds[i] = captureDefinition, Kind(kind)
 		case isContainer:
-			f.roles[i], f.given[i] = roleContainer, container
+			f.roles[i], f.given[i] = captureContainer, container
 		case ok:
 			f.roles[i] = r
 		case !strings.HasPrefix(name, "_"): // those serve predicates only
@@ -109,7 +109,7 @@ type analysis struct {
 	nodes []node
 	query *factQuery
 
-	marks        []role        // by node: roleWrap, roleLeading, roleComment, roleImportAlias
+	marks        []captureRole        // by node: roleWrap, roleLeading, roleComment, roleImportAlias
 	refs         []rawRef      // in the order of matching
 	refAt        []uint32      // by node: index in refs + 1
 	declarations []declaration // after sort: by node
@@ -134,14 +134,14 @@ type importName struct {
 func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines lineTable) (*analysis, *File) {
 	a := &analysis{
 		src: src, lines: lines, nodes: nodes, query: q,
-		marks: make([]role, len(nodes)), refAt: make([]uint32, len(nodes)),
+		marks: make([]captureRole, len(nodes)), refAt: make([]uint32, len(nodes)),
 		fileDoc: none, importAt: map[uint32]int{}, importNames: map[importName]bool{}, groups: map[uint32]string{}, interned: map[string]string{},
 	}
 	trimNodes(nodes, src)
 	adoptFollowers(nodes, q.heads)
 	a.work = q.query.Match(nodes, src, a.found)
 	for i, mark := range a.marks {
-		if mark == roleComment {
+		if mark == captureComment {
 			a.comments = append(a.comments, uint32(i))
 		}
 	}
@@ -162,7 +162,7 @@ func analyzeTree(language string, q *factQuery, nodes []node, src []byte, lines 
 
 // found files one match.
 func (a *analysis) found(pattern int, captures []query.Capture) {
-	var at [roleCount]uint32
+	var at [captureCount]uint32
 	for r := range at {
 		at[r] = none
 	}
@@ -173,64 +173,64 @@ func (a *analysis) found(pattern int, captures []query.Capture) {
 		switch r {
 		case 0:
 			continue
-		case roleComment, roleLeading, roleWrap:
+		case captureComment, captureLeading, captureWrap:
 			a.marks[c.Node] = r
-		case roleDefinition:
+		case captureDefinition:
 			kind = a.query.kinds[c.ID]
-		case roleContainer:
+		case captureContainer:
 			given = a.query.given[c.ID]
 		}
 		at[r] = c.Node
 	}
-	if node := min(at[roleDefinition], at[roleScope]); node != none && at[roleName] != none {
+	if node := min(at[captureDefinition], at[captureScope]); node != none && at[captureName] != none {
 		a.declarations = append(a.declarations, declaration{
-			node: node, outer: node, name: at[roleName], container: at[roleContainer], within: at[roleWithin], body: at[roleBody], doc: at[roleDoc],
+			node: node, outer: node, name: at[captureName], container: at[captureContainer], within: at[captureWithin], body: at[captureBody], doc: at[captureDoc],
 			given: given, pattern: pattern, kind: kind, symbol: -1,
 		})
-	} else if at[roleDoc] != none {
-		a.fileDoc = at[roleDoc]
+	} else if at[captureDoc] != none {
+		a.fileDoc = at[captureDoc]
 	}
-	if at[roleImport] != none {
+	if at[captureImport] != none {
 		a.addImport(&at)
 	}
-	if at[roleImportGroup] != none {
-		a.addGroup(at[roleImportGroup], at[roleImportPrefix])
+	if at[captureImportGroup] != none {
+		a.addGroup(at[captureImportGroup], at[captureImportPrefix])
 	}
-	for r := roleUse; r <= roleCall; r++ {
+	for r := captureUse; r <= captureCall; r++ {
 		if node := at[r]; node == none || a.nodes[node].Start == a.nodes[node].End { // made up by the parser
 		} else if i := a.refAt[node]; i == 0 {
-			a.refs = append(a.refs, rawRef{r, at[roleQualifier]})
+			a.refs = append(a.refs, rawRef{r, at[captureQualifier]})
 			a.refAt[node] = uint32(len(a.refs))
 		} else if r > a.refs[i-1].role {
-			a.refs[i-1] = rawRef{r, at[roleQualifier]}
+			a.refs[i-1] = rawRef{r, at[captureQualifier]}
 		}
 	}
 }
 
 // addImport adds to the import at the node the match names: a statement that
 // takes several names matches once for each.
-func (a *analysis) addImport(at *[roleCount]uint32) {
-	i, ok := a.importAt[at[roleImport]]
+func (a *analysis) addImport(at *[captureCount]uint32) {
+	i, ok := a.importAt[at[captureImport]]
 	if !ok {
 		i = len(a.imports)
-		a.importAt[at[roleImport]] = i
-		a.imports = append(a.imports, Import{Span: a.span(at[roleImport])})
+		a.importAt[at[captureImport]] = i
+		a.imports = append(a.imports, Import{Span: a.span(at[captureImport])})
 	}
 	b := &a.imports[i]
-	if at[roleImportPath] != none {
-		switch node := at[roleImportPath]; {
+	if at[captureImportPath] != none {
+		switch node := at[captureImportPath]; {
 		case b.Path == "":
-			b.Path, a.pathNode = endOf(a.groupAround(at[roleImport])+a.importPath(node), maxPath), node
+			b.Path, a.pathNode = endOf(a.groupAround(at[captureImport])+a.importPath(node), maxPath), node
 		case node > a.pathNode && a.nodes[node].Parent == a.nodes[a.pathNode].Parent:
 			b.Path, a.pathNode = endOf(b.Path+"."+a.importPath(node), maxPath), node
 		}
 	}
-	if at[roleImportAlias] != none {
-		b.Alias = a.text(at[roleImportAlias])
-		a.marks[at[roleImportAlias]] = roleImportAlias
+	if at[captureImportAlias] != none {
+		b.Alias = a.text(at[captureImportAlias])
+		a.marks[at[captureImportAlias]] = captureImportAlias
 	}
-	if at[roleImportName] != none {
-		if name := (importName{at[roleImport], a.text(at[roleImportName])}); !a.importNames[name] {
+	if at[captureImportName] != none {
+		if name := (importName{at[captureImport], a.text(at[captureImportName])}); !a.importNames[name] {
 			a.importNames[name] = true
 			b.Names = append(b.Names, name.name)
 		}

@@ -66,7 +66,7 @@ type chunker struct {
 	comment  lang.Comment   // how comments are written, in files without syntax
 	starts   map[uint32]int // line start of a symbol's span -> the outermost such
 	nodes    []node         // nil for a file without syntax
-	marks    []role
+	marks    []captureRole
 	bodies   map[uint32]uint32 // node of a declaration -> its body
 	leads    map[uint32]uint32 // node of a declaration -> start of its comments
 	isNamed  func(symbol uint16) bool
@@ -108,7 +108,7 @@ func newChunker(f *File, src []byte, lines lineTable) *chunker {
 // split cuts a run that ends at end into pieces.
 func (c *chunker) split(run []atom, end uint32) {
 	if !c.addIfFits(run[0].start, end) {
-		c.splitPart(c.newPeaks(run, end), 0, len(run), end)
+		c.splitPart(c.newCutPoints(run, end), 0, len(run), end)
 	}
 }
 
@@ -123,7 +123,7 @@ func (c *chunker) addIfFits(start, end uint32) bool {
 }
 
 // splitPart cuts the atoms from low to high, which end at end.
-func (c *chunker) splitPart(p *peaks, low, high int, end uint32) {
+func (c *chunker) splitPart(p *cutPoints, low, high int, end uint32) {
 	for !c.addIfFits(p.run[low].start, end) {
 		if high-low == 1 {
 			c.splitAtom(p.run[low], end)
@@ -179,7 +179,7 @@ func (c *chunker) gather(run []atom, parent, floor, end uint32) ([]atom, uint32)
 			if lead, ok := c.leads[i]; ok && lead < at && c.lineStart(lead) > run[len(run)-1].start {
 				at = c.lineStart(lead) // the comment may be in the node before
 			}
-			run = append(run, atom{start: at, node: i, joined: c.marks[i] == roleComment || c.marks[i] == roleLeading})
+			run = append(run, atom{start: at, node: i, joined: c.marks[i] == captureComment || c.marks[i] == captureLeading})
 			floor = at
 		case c.lines.line(n.Start) < c.lines.line(n.End): // searched for, a long line would be read for each node
 			run, floor = c.gather(run, i, floor, end)

@@ -98,9 +98,9 @@ func trimClosers(line string) string {
 	return line
 }
 
-// foldSignature joins the text before a body on one line, as its author would
+// oneLineSignature joins the text before a body on one line, as its author would
 // have written it had it fitted, without what only opens the body.
-func foldSignature(text []byte) string {
+func oneLineSignature(text []byte) string {
 	s := joinLines(strings.ToValidUTF8(string(text), "\uFFFD"))
 	s = strings.TrimRight(s, " {=;,")
 	if !strings.HasSuffix(s, "::") {

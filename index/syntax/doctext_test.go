@@ -2,7 +2,7 @@ package syntax
 
 import "testing"
 
-func TestFoldSignature(t *testing.T) {
+func TestOneLineSignature(t *testing.T) {
 	for in, want := range map[string]string{
 		"def f(\n    self,\n    *,\n    size: int,\n) -> None:":        "def f(self, *, size: int) -> None",
 		"func f(\n\ta int,\n\tb []string,\n) (\n\tint,\n\terror,\n) {": "func f(a int, b []string) (int, error)",
@@ -11,7 +11,7 @@ func TestFoldSignature(t *testing.T) {
 		"const f = (a,  b) =>":                                         "const f = (a, b)",
 		"x: [\n  1,\n],":                                               "x: [1]",
 	} {
-		if got := foldSignature([]byte(in)); got != want {
+		if got := oneLineSignature([]byte(in)); got != want {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ func (a *analysis) headDoc(f *File) string {
 	var blocks []piece
 	for i := uint32(1); i < uint32(len(a.nodes)); i = a.nodes[i].Next {
 		n := &a.nodes[i]
-		if a.marks[i] != roleComment {
+		if a.marks[i] != captureComment {
 			if n.Start < n.End && a.query.query.IsNamed(n.Symbol) && len(blocks) > 0 || n.End-n.Start > 20 {
 				break
 			}

@@ -13,8 +13,8 @@ import (
 // stands: renaming them changes nothing else.
 type Local struct {
 	Name string
-	// Places are in the order of the text; the first binds the name.
-	Places []Span
+	// Occurrences are in the order of the text; the first binds the name.
+	Occurrences []Span
 	// Parameter says that a parameter binds it: callers may name it in languages
 	// with named arguments.
 	Parameter bool
@@ -150,19 +150,19 @@ func (s *scopes) find(at int, file *File) (*Local, error) {
 	if err := l.declaredOutside(file, s.nodes[scope], s.language); err != nil {
 		return nil, err
 	}
-	places, err := s.places(scope, l)
+	occurrences, err := s.occurrences(scope, l)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(places, leaf) {
+	if !slices.Contains(occurrences, leaf) {
 		return nil, fmt.Errorf("%s is no variable here", l.Name)
 	}
-	if err := s.allBound(places, scope, l); err != nil {
+	if err := s.allBound(occurrences, scope, l); err != nil {
 		return nil, err
 	}
 	lines := newLineTable(s.src)
-	for _, i := range places {
-		l.Places = append(l.Places, lines.span(s.nodes[i].Start, s.nodes[i].End))
+	for _, i := range occurrences {
+		l.Occurrences = append(l.Occurrences, lines.span(s.nodes[i].Start, s.nodes[i].End))
 	}
 	return l, nil
 }
@@ -215,9 +215,9 @@ func (l *Local) declaredOutside(file *File, scope node, language string) error {
 	return nil
 }
 
-// places are the nodes that mean the local name; the other names are put into
+// occurrences are the nodes that mean the local name; the other names are put into
 // Taken.
-func (s *scopes) places(scope uint32, l *Local) (places []uint32, err error) {
+func (s *scopes) occurrences(scope uint32, l *Local) (occurrences []uint32, err error) {
 	end := s.nodes[scope].Next
 	for i := scope; i < end; i++ {
 		kind, parent := s.kind(i), s.nodes[i].Parent
@@ -242,10 +242,10 @@ func (s *scopes) places(scope uint32, l *Local) (places []uint32, err error) {
 		case s.kind(parent) == "token_tree" && s.nodes[i].Start > 0 && s.src[s.nodes[i].Start-1] == '.':
 			// a member within a macro, which has no syntax of its own
 		default:
-			places = append(places, i)
+			occurrences = append(occurrences, i)
 		}
 	}
-	return places, nil
+	return occurrences, nil
 }
 
 // binder is the node that makes a name the binding one, 0 if it only uses it.
@@ -263,10 +263,10 @@ func (s *scopes) binder(i uint32) uint32 {
 
 // allBound makes sure that every place lies behind and in the scope of a place
 // that binds the name.
-func (s *scopes) allBound(places []uint32, scope uint32, l *Local) error {
+func (s *scopes) allBound(occurrences []uint32, scope uint32, l *Local) error {
 	type binding struct{ at, block uint32 }
 	var bound []binding
-	for k, i := range places {
+	for k, i := range occurrences {
 		b := s.binder(i)
 		if b == 0 {
 			continue
@@ -276,7 +276,7 @@ func (s *scopes) allBound(places []uint32, scope uint32, l *Local) error {
 		}
 		bound = append(bound, binding{i, s.block(b, scope)})
 	}
-	for _, i := range places {
+	for _, i := range occurrences {
 		ok := slices.ContainsFunc(bound, func(b binding) bool {
 			inside := i >= b.block && i < s.nodes[b.block].Next
 			// What a comprehension yields stands before what it binds.

@@ -67,7 +67,7 @@ func TestFindLocal(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := []byte(src)
-			for _, p := range l.Places {
+			for _, p := range l.Occurrences {
 				got[p.Start] = 'N'
 			}
 			if string(got) != marked {
@@ -109,7 +109,7 @@ func TestFindLocalEverywhere(t *testing.T) {
 			found[language]++
 			var renamed []byte
 			from := 0
-			for _, p := range l.Places {
+			for _, p := range l.Occurrences {
 				seen[p.Start] = true
 				if string(src[p.Start:p.End]) != l.Name {
 					t.Fatalf("%s: %s is said to stand at %d, where %q is", file, l.Name, p.Start, src[p.Start:p.End])
@@ -121,9 +121,9 @@ func TestFindLocalEverywhere(t *testing.T) {
 			if errors(renamed) > errors(src) {
 				t.Errorf("%s: renaming %s at %d makes syntax errors", file, l.Name, at)
 			}
-			again, err := syntax.FindLocal(language, renamed, int(l.Places[0].Start))
-			if err != nil || len(again.Places) != len(l.Places) {
-				t.Errorf("%s: %s at %d has %d places, under another name %+v, %v", file, l.Name, at, len(l.Places), again, err)
+			again, err := syntax.FindLocal(language, renamed, int(l.Occurrences[0].Start))
+			if err != nil || len(again.Occurrences) != len(l.Occurrences) {
+				t.Errorf("%s: %s at %d has %d places, under another name %+v, %v", file, l.Name, at, len(l.Occurrences), again, err)
 			}
 		}
 	}

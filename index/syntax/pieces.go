@@ -111,10 +111,10 @@ func importance(k Kind) int {
 	return 1
 }
 
-func commentRanges(nodes []node, marks []role) []piece {
+func commentRanges(nodes []node, marks []captureRole) []piece {
 	var out []piece
 	for i, m := range marks {
-		if m == roleComment {
+		if m == captureComment {
 			out = append(out, piece{nodes[i].Start, nodes[i].End})
 		}
 	}

@@ -114,7 +114,7 @@ func (r lineRules) symbols(src []byte, lines lineTable) []Symbol {
 		if name != "" {
 			at := start + uint32(indent) + uint32(bytes.Index(text, []byte(name)))
 			s := Symbol{
-				Kind: kind, Name: strings.ToValidUTF8(name, "\uFFFD"), Signature: foldSignature(balanced(src[start:])),
+				Kind: kind, Name: strings.ToValidUTF8(name, "\uFFFD"), Signature: oneLineSignature(balanced(src[start:])),
 				Span: lines.span(start+uint32(indent), start+uint32(indent+len(text))), NameSpan: lines.span(at, at+uint32(len(name))),
 			}
 			if len(around) > 0 {

@@ -2,11 +2,11 @@ package syntax
 
 import "bytes"
 
-var refKinds = [roleCount]RefKind{roleCall: RefCall, roleInherit: RefInherit, roleUse: RefUse}
+var refKinds = [captureCount]RefKind{captureCall: RefCall, captureInherit: RefInherit, captureUse: RefUse}
 
 // rawRef is a reference before its text is read; analysis.refAt holds its node.
 type rawRef struct {
-	role      role
+	role      captureRole
 	qualifier uint32
 }
 

@@ -27,7 +27,7 @@ func (a *analysis) sortDeclarations() {
 		return x.pattern - y.pattern
 	})
 	a.declarations = slices.CompactFunc(a.declarations, func(x, y declaration) bool { return x.name == y.name })
-	a.declarations = slices.DeleteFunc(a.declarations, func(d declaration) bool { return a.marks[d.name] == roleImportAlias })
+	a.declarations = slices.DeleteFunc(a.declarations, func(d declaration) bool { return a.marks[d.name] == captureImportAlias })
 	slices.SortStableFunc(a.declarations, func(x, y declaration) int { return int(x.node) - int(y.node) })
 }
 
@@ -39,7 +39,7 @@ func (a *analysis) widenToWraps() {
 	for i := range a.declarations {
 		if d := &a.declarations[i]; d.node != last {
 			last = d.node
-			if p := a.nodes[d.node].Parent; a.marks[p] == roleWrap {
+			if p := a.nodes[d.node].Parent; a.marks[p] == captureWrap {
 				inside[p]++
 			}
 		}
@@ -50,7 +50,7 @@ func (a *analysis) widenToWraps() {
 			d.outer = a.declarations[i-1].outer
 			continue
 		}
-		for p := a.nodes[d.outer].Parent; a.marks[p] == roleWrap && inside[p] <= 1 && p != d.outer; p = a.nodes[p].Parent {
+		for p := a.nodes[d.outer].Parent; a.marks[p] == captureWrap && inside[p] <= 1 && p != d.outer; p = a.nodes[p].Parent {
 			d.outer = p
 		}
 	}
@@ -194,12 +194,12 @@ func (a *analysis) leading(outer uint32) (start uint32, doc string) {
 		}
 		at = before
 		n := &a.nodes[at]
-		if mark := a.marks[at]; mark == roleComment || mark == roleLeading {
+		if mark := a.marks[at]; mark == captureComment || mark == captureLeading {
 			if !a.directlyAbove(n, start) {
 				break
 			}
 			start = n.Start
-			if mark == roleComment {
+			if mark == captureComment {
 				if first == last {
 					last = n.End
 				}
@@ -232,7 +232,7 @@ func (a *analysis) commentAtEnd(i uint32) uint32 {
 				child = c
 			}
 		}
-		if child == none || a.marks[child] == roleComment {
+		if child == none || a.marks[child] == captureComment {
 			return child
 		}
 		i = child
@@ -300,7 +300,7 @@ func (a *analysis) signature(d *declaration) string {
 		skip(doc)
 	}
 	text = append(text, a.src[at:end]...)
-	signature, name := foldSignature(text), a.text(d.name)
+	signature, name := oneLineSignature(text), a.text(d.name)
 	if d.body != none && a.nodes[d.name].Start > a.nodes[d.body].Start && !strings.Contains(signature, name) {
 		signature += " … " + name // a C typedef has its name after the body
 	}

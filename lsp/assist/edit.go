@@ -147,23 +147,23 @@ func (s *Service) basis(p agent.Proposal) string {
 		parts = append(parts, fmt.Sprintf("Confidence: %s.", p.Confidence))
 	}
 	if len(p.Citations) > 0 {
-		parts = append(parts, "Based on "+places(p.Citations)+".")
+		parts = append(parts, "Based on "+citationList(p.Citations)+".")
 	} else {
 		parts = append(parts, "It cites no code.")
 	}
 	return visible.Text(strings.Join(parts, " "))
 }
 
-// places lists citations in one line.
-func places(citations []agent.Citation) string {
+// citationList lists citations in one line.
+func citationList(citations []agent.Citation) string {
 	list := make([]string, 0, len(citations))
 	for _, c := range citations {
-		place := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
+		location := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
 		if c.StartLine == c.EndLine {
-			place = fmt.Sprintf("%s:%d", c.Path, c.StartLine)
+			location = fmt.Sprintf("%s:%d", c.Path, c.StartLine)
 		}
-		if !slices.Contains(list, place) {
-			list = append(list, place)
+		if !slices.Contains(list, location) {
+			list = append(list, location)
 		}
 	}
 	return strings.Join(list, ", ")

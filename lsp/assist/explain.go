@@ -20,7 +20,7 @@ func (s *Service) explain(ctx context.Context, e request, job Job) (string, erro
 	}
 	u, _ := wire.ParseURI(e.URI) // problem has read it
 	number := s.known.number(u, knownDiagnostic{Diagnostic: e.Diagnostic.whole(), start: problem.Start, end: problem.End})
-	where := whereabout(s.host.Core().Name(problem.Document.Path), problem.Place)
+	where := whereabout(s.host.Core().Name(problem.Document.Path), problem.Location)
 	if problem.Source != "" {
 		where += ", says " + problem.Source
 	}
@@ -54,11 +54,11 @@ func (s *Service) question(ctx context.Context, e request) (agent.Question, erro
 		return q, wire.InvalidParams("the question is empty")
 	}
 	if e.URI != "" {
-		place, err := s.place(ctx, e)
+		location, err := s.location(ctx, e)
 		if err != nil {
 			return q, err
 		}
-		q.About = &place
+		q.About = &location
 	}
 	return q, nil
 }
@@ -94,13 +94,13 @@ func footer(confidence agent.Confidence, citations []agent.Citation, removed int
 		parts = append(parts, fmt.Sprintf("Confidence: %s.", confidence))
 	}
 	if len(citations) > 0 {
-		parts = append(parts, "Based on "+markdown.Inline(places(citations))+".")
+		parts = append(parts, "Based on "+markdown.Inline(citationList(citations))+".")
 	}
 	switch {
 	case removed == 1:
-		parts = append(parts, "One citation of a place that does not exist was removed.")
+		parts = append(parts, "One citation of code that does not exist was removed.")
 	case removed > 1:
-		parts = append(parts, fmt.Sprintf("%d citations of places that do not exist were removed.", removed))
+		parts = append(parts, fmt.Sprintf("%d citations of code that does not exist were removed.", removed))
 	}
 	if len(parts) == 0 {
 		return "\n"
@@ -109,7 +109,7 @@ func footer(confidence agent.Confidence, citations []agent.Citation, removed int
 }
 
 // whereabout is where a place begins: a file's name and 1-based line.
-func whereabout(name string, p agent.Place) string {
+func whereabout(name string, p agent.Location) string {
 	return fmt.Sprintf("%s:%d", name, 1+strings.Count(p.Document.Text[:p.Start], "\n"))
 }
 

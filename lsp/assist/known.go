@@ -193,7 +193,7 @@ func (s *Service) Problems(path string) (list []agent.Problem) {
 		for _, f := range s.known.in(doc) {
 			e := quoteDiagnostic(f.Diagnostic)
 			list = append(list, agent.Problem{
-				Place:    agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},
+				Location: agent.Location{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: text}, Start: f.start, End: f.end},
 				Severity: severityName(e.Severity), Source: e.Source, Code: e.Code, Message: mask.Text(e.Message),
 			})
 		}

@@ -23,7 +23,7 @@ const (
 
 // proposalParams are the params of quarry/proposal.
 type proposalParams struct {
-	ID     string `json:"id" jsonschema:"one that is told of again takes its own place"`
+	ID     string `json:"id" jsonschema:"a proposal that is sent again replaces itself"`
 	Title  string `json:"title"`
 	Reason string `json:"reason"`
 	// Basis says how far it is to be trusted and what it rests on.

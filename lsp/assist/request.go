@@ -78,33 +78,33 @@ func (e request) key() string {
 	return string(e.encode())
 }
 
-// place pins the document that a request is about.
-func (s *Service) place(ctx context.Context, e request) (agent.Place, error) {
+// location pins the document that a request is about.
+func (s *Service) location(ctx context.Context, e request) (agent.Location, error) {
 	u, err := wire.ParseURI(e.URI)
 	if err != nil {
-		return agent.Place{}, wire.InvalidParams("uri %q: %v", e.URI, err)
+		return agent.Location{}, wire.InvalidParams("uri %q: %v", e.URI, err)
 	}
 	doc := s.docs.Get(u)
 	switch {
 	case doc == nil:
-		return agent.Place{}, fmt.Errorf("%s is not open in the editor; open it and ask again", filepath.Base(u.Path()))
+		return agent.Location{}, fmt.Errorf("%s is not open in the editor; open it and ask again", filepath.Base(u.Path()))
 	case doc.Stale || e.Version != nil && *e.Version != doc.Version:
-		return agent.Place{}, movedError{u.Path()}
+		return agent.Location{}, movedError{u.Path()}
 	case doc.Path() == "":
-		return agent.Place{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
+		return agent.Location{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
 	case s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()):
-		return agent.Place{}, fmt.Errorf("quarry does not send %s to a model: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(u.Path()))
+		return agent.Location{}, fmt.Errorf("quarry does not send %s to a model: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(u.Path()))
 	}
-	p := agent.Place{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}
+	p := agent.Location{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}
 	if e.Range != nil {
 		var startErr, endErr error
 		p.Start, startErr = doc.Text.PositionToOffset(document.Position(e.Range.Start), s.encoding)
 		p.End, endErr = doc.Text.PositionToOffset(document.Position(e.Range.End), s.encoding)
 		if err := errors.Join(startErr, endErr); err != nil {
-			return agent.Place{}, err
+			return agent.Location{}, err
 		}
 		if p.Start > p.End {
-			return agent.Place{}, wire.InvalidParams("the range ends before it starts")
+			return agent.Location{}, wire.InvalidParams("the range ends before it starts")
 		}
 	}
 	return p, nil
@@ -115,9 +115,9 @@ func (s *Service) problem(ctx context.Context, e request) (agent.Problem, error)
 	if e.Diagnostic == nil || e.Diagnostic.Message == "" {
 		return agent.Problem{}, wire.InvalidParams("there is no diagnostic to %s", e.Do)
 	}
-	place, err := s.place(ctx, e)
+	location, err := s.location(ctx, e)
 	return agent.Problem{
-		Place: place, Severity: severityName(e.Diagnostic.Severity),
+		Location: location, Severity: severityName(e.Diagnostic.Severity),
 		Source: e.Diagnostic.Source, Code: e.Diagnostic.Code, Message: mask.Text(e.Diagnostic.Message),
 	}, err
 }
@@ -147,14 +147,14 @@ func (s *Service) propose(ctx context.Context, e request) (agent.Proposal, error
 			return p, err
 		}
 	} else {
-		place, err := s.place(ctx, e)
+		location, err := s.location(ctx, e)
 		if err != nil {
 			return p, err
 		}
-		if strings.TrimSpace(place.Document.Text[place.Start:place.End]) == "" {
+		if strings.TrimSpace(location.Document.Text[location.Start:location.End]) == "" {
 			return p, errNoSelection
 		}
-		if p, err = core.Refactor(ctx, agent.Selection{Place: place, Kind: e.Kind, Goal: e.Goal}); err != nil {
+		if p, err = core.Refactor(ctx, agent.Selection{Location: location, Kind: e.Kind, Goal: e.Goal}); err != nil {
 			return p, err
 		}
 	}

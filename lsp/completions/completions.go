@@ -40,7 +40,7 @@ type Answer struct {
 var ErrUnknown = errors.New("this text is in no document that quarry knows; open the file in an editor in which quarry runs")
 
 // Complete answers a place.
-type Complete func(ctx context.Context, p Place) (Answer, error)
+type Complete func(ctx context.Context, p CursorContext) (Answer, error)
 
 // maxRequest bounds a request's body.
 const maxRequest = 1 << 20
@@ -100,11 +100,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, fmt.Errorf("the body is not a completion request of at most %d bytes: %w", maxRequest, err))
 		return
 	}
-	place := Place{Prefix: req.Prompt, Suffix: req.Suffix}
+	cursor := CursorContext{Prefix: req.Prompt, Suffix: req.Suffix}
 	if prefix, suffix, ok := completion.SplitPrompt(req.Prompt); ok {
-		place = Place{prefix, suffix}
+		cursor = CursorContext{prefix, suffix}
 	}
-	answer, err := h.complete(r.Context(), place)
+	answer, err := h.complete(r.Context(), cursor)
 	if errors.Is(err, ErrUnknown) && h.elsewhere != nil {
 		if found, ok := h.elsewhere(r.Context(), req); ok {
 			send(w, found, req.Stream)

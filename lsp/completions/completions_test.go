@@ -22,7 +22,7 @@ import (
 const token = "a long random text"
 
 // echo answers with what it was asked about.
-func echo(_ context.Context, p Place) (Answer, error) {
+func echo(_ context.Context, p CursorContext) (Answer, error) {
 	return Answer{Text: fmt.Sprintf("%q %q", p.Prefix, p.Suffix), Engine: "granite4:micro", PromptTokens: 7}, nil
 }
 
@@ -123,7 +123,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestPlaceIn(t *testing.T) {
+func TestCursorContextIn(t *testing.T) {
 	const text = "package shop\n\nfunc total(items []Item) int {\n\tn := 0\n\tfor _, it := range items {\n\t\tn += it.Count\n\t}\n\treturn n\n}\n"
 	at := func(mark string) (string, string) {
 		before, after, ok := strings.Cut(text, mark)
@@ -135,41 +135,41 @@ func TestPlaceIn(t *testing.T) {
 	before, after := at("it.Co")
 	bodyBefore, bodyAfter := at("n := 0\n")
 	for name, tt := range map[string]struct {
-		text  string
-		place Place
-		now   string // "" if the place is not to be found
+		text   string
+		cursor CursorContext
+		now    string // "" if the place is not to be found
 	}{
-		"the whole":             {text, Place{before, after}, text},
-		"a window":              {text, Place{before[20:], after[:8]}, text},
-		"a line begins":         {text, Place{"func total(items []Item) int {\n", "\tn := 0\n"}, text},
-		"typed since":           {text, Place{before + "unt", after}, before + "unt" + after},
-		"deleted since":         {text, Place{strings.TrimSuffix(before, "Co"), after}, strings.TrimSuffix(before, "Co") + after},
-		"Enter since":           {text, Place{bodyBefore + "\tif n ", bodyAfter}, bodyBefore + "\tif n " + bodyAfter},
-		"a bracket closed":      {text, Place{before + "unt(", ")" + after}, before + "unt(" + ")" + after},
-		"lines end in CR LF":    {strings.ReplaceAll(text, "\n", "\r\n"), Place{before, after}, text},
-		"CR LF in both":         {"a\r\nb\r\n", Place{"a\r\nb", "\r\n"}, "a\r\nb\r\n"},
-		"another text":          {"package cart\n", Place{before, after}, ""},
-		"too little to tell":    {text, Place{"\tn +", "= 1"}, ""},
-		"nothing":               {text, Place{}, ""},
-		"too far from the text": {text[:20] + strings.Repeat("x", maxTyped) + text[20:], Place{before, after}, ""},
+		"the whole":             {text, CursorContext{before, after}, text},
+		"a window":              {text, CursorContext{before[20:], after[:8]}, text},
+		"a line begins":         {text, CursorContext{"func total(items []Item) int {\n", "\tn := 0\n"}, text},
+		"typed since":           {text, CursorContext{before + "unt", after}, before + "unt" + after},
+		"deleted since":         {text, CursorContext{strings.TrimSuffix(before, "Co"), after}, strings.TrimSuffix(before, "Co") + after},
+		"Enter since":           {text, CursorContext{bodyBefore + "\tif n ", bodyAfter}, bodyBefore + "\tif n " + bodyAfter},
+		"a bracket closed":      {text, CursorContext{before + "unt(", ")" + after}, before + "unt(" + ")" + after},
+		"lines end in CR LF":    {strings.ReplaceAll(text, "\n", "\r\n"), CursorContext{before, after}, text},
+		"CR LF in both":         {"a\r\nb\r\n", CursorContext{"a\r\nb", "\r\n"}, "a\r\nb\r\n"},
+		"another text":          {"package cart\n", CursorContext{before, after}, ""},
+		"too little to tell":    {text, CursorContext{"\tn +", "= 1"}, ""},
+		"nothing":               {text, CursorContext{}, ""},
+		"too far from the text": {text[:20] + strings.Repeat("x", maxTyped) + text[20:], CursorContext{before, after}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			now, offset, ok := tt.place.In(tt.text)
+			now, offset, ok := tt.cursor.In(tt.text)
 			if ok != (tt.now != "") || now != tt.now {
 				t.Fatalf("%v %q, want %q", ok, now, tt.now)
 			}
-			if ok && !strings.HasSuffix(now[:offset], tt.place.Prefix) {
+			if ok && !strings.HasSuffix(now[:offset], tt.cursor.Prefix) {
 				t.Errorf("the cursor is behind %q", now[:offset])
 			}
 		})
 	}
 }
 
-func FuzzPlaceIn(f *testing.F) {
+func FuzzCursorContextIn(f *testing.F) {
 	f.Add("package shop\n\nfunc total() int {\n\treturn n\n}\n", "func total() int {\n\tret", "n n\n}\n")
 	f.Add("a\r\nb", "a\n", "b")
 	f.Fuzz(func(t *testing.T, text, prefix, suffix string) {
-		p := Place{prefix, suffix}
+		p := CursorContext{prefix, suffix}
 		now, offset, ok := p.In(text)
 		if ok && (!strings.HasSuffix(now[:offset], prefix) || !strings.HasPrefix(now[offset:], suffix)) {
 			t.Errorf("%q at %d is not %+v", now, offset, p)
@@ -213,7 +213,7 @@ func TestOneAddressForAll(t *testing.T) {
 		go func() {
 			s.done <- Serve(ctx, Options{
 				Address: address, Token: token, Dir: dir, Log: slog.New(slog.DiscardHandler),
-				Complete: func(_ context.Context, p Place) (Answer, error) {
+				Complete: func(_ context.Context, p CursorContext) (Answer, error) {
 					if p.Prefix != knows {
 						return Answer{}, ErrUnknown
 					}

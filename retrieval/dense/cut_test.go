@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 )
@@ -25,12 +25,12 @@ func TestFileCutShort(t *testing.T) {
 	keys, list := some('a', n)
 	src := newSource(t, list[7])
 	src.add(keys, list)
-	space := Follow(src)
-	defer space.Close()
-	coded(t, space, n)
+	ix := Follow(src)
+	defer ix.Close()
+	coded(t, ix, n)
 	var questions []*Question
 	for range 3 {
-		q, err := space.Ask(t.Context(), NewMemory(time.Minute), passage.Query, "x")
+		q, err := ix.Ask(t.Context(), NewMemory(time.Minute), embedtext.Query, "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,11 +65,11 @@ func TestFileCutShort(t *testing.T) {
 			t.Errorf("%s: not told", what)
 		}
 	}
-	for _, what := range []string{"nearest", "nearest of some", "cosine", "signs"} {
+	for _, what := range []string{"nearest", "nearest of some", "cosine", "codes"} {
 		want(what)
 	}
 	other.Close()
-	if len(src.damaged) != 0 || other.signs.Load().Signs != nil {
-		t.Errorf("told %d times more, %d signs", len(src.damaged), other.signs.Load().Len())
+	if len(src.damaged) != 0 || other.codes.Load().Codes != nil {
+		t.Errorf("told %d times more, %d codes", len(src.damaged), other.codes.Load().Len())
 	}
 }

@@ -1,4 +1,4 @@
-// Package dense is the meaning of a workspace's chunks to an embedding model: it
+// Package dense searches a workspace's chunks by their vectors: it
 // follows the vectors of an index, keeps what searches by them need, and turns
 // queries into questions that package retrieval asks of them.
 package dense
@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"quarry/index"
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 	"quarry/retrieval/vector"
@@ -25,43 +25,43 @@ type Source interface {
 	// VectorsChanged is closed when Vectors would answer others.
 	VectorsChanged() <-chan struct{}
 	// EmbedQuery answers the vector of a text by the model that made set.
-	EmbedQuery(ctx context.Context, set *vectors.Set, role passage.Role, text string) ([]float32, error)
+	EmbedQuery(ctx context.Context, set *vectors.Set, input embedtext.InputType, text string) ([]float32, error)
 	// VectorsDamaged is told that set could not be read.
 	VectorsDamaged(set *vectors.Set, err error)
 }
 
-// Space keeps the signs of a source's vectors current. It is safe for concurrent
+// Index keeps the binary codes of a source's vectors current. It is safe for concurrent
 // use.
-type Space struct {
+type Index struct {
 	source Source
-	signs  atomic.Pointer[signs]
+	codes  atomic.Pointer[codes]
 	cancel context.CancelFunc
 	done   sync.WaitGroup // the following goroutine
 }
 
-// signs belong to the vectors of one file.
-type signs struct {
+// codes belong to the vectors of one file.
+type codes struct {
 	epoch uint64
-	*vector.Signs
+	*vector.Codes
 }
 
-// Follow starts to follow a source. The caller closes the Space before it.
-func Follow(source Source) *Space {
+// Follow starts to follow a source. The caller closes the Index before it.
+func Follow(source Source) *Index {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Space{source: source, cancel: cancel}
-	s.signs.Store(&signs{})
+	s := &Index{source: source, cancel: cancel}
+	s.codes.Store(&codes{})
 	s.done.Go(func() { s.follow(ctx) })
 	return s
 }
 
 // Close stops following and waits until nothing of it runs. Questions asked before
 // stay good.
-func (s *Space) Close() {
+func (s *Index) Close() {
 	s.cancel()
 	s.done.Wait()
 }
 
-func (s *Space) follow(ctx context.Context) {
+func (s *Index) follow(ctx context.Context) {
 	for {
 		changed := s.source.VectorsChanged() // before looking, so that nothing is missed
 		s.look()
@@ -75,22 +75,22 @@ func (s *Space) follow(ctx context.Context) {
 
 // look codes what is new. Vectors of another file start over; meanwhile searches
 // compare them exactly.
-func (s *Space) look() {
+func (s *Index) look() {
 	set := s.source.Vectors()
 	if set == nil {
-		s.signs.Store(&signs{})
+		s.codes.Store(&codes{})
 		return
 	}
 	defer set.Release()
-	old := s.signs.Load()
+	old := s.codes.Load()
 	if old.epoch != set.Epoch {
-		old = &signs{}
+		old = &codes{}
 	}
-	next := &signs{}
-	if err := vectors.Guard(func() { next = &signs{set.Epoch, old.Extend(rowsOf(set))} }); err != nil {
+	next := &codes{}
+	if err := vectors.Guard(func() { next = &codes{set.Epoch, old.Extend(rowsOf(set))} }); err != nil {
 		s.source.VectorsDamaged(set, err)
 	}
-	s.signs.Store(next)
+	s.codes.Store(next)
 }
 
 func rowsOf(set *vectors.Set) vector.Rows {
@@ -98,7 +98,7 @@ func rowsOf(set *vectors.Set) vector.Rows {
 }
 
 // Empty answers whether there are no vectors to ask.
-func (s *Space) Empty() bool {
+func (s *Index) Empty() bool {
 	set := s.source.Vectors()
 	if set == nil {
 		return true
@@ -108,13 +108,13 @@ func (s *Space) Empty() bool {
 }
 
 // Question is a query, embedded, with the vectors to compare it with. It implements
-// retrieval.Meaning and is not safe for concurrent use. Once the vectors cannot be read
+// retrieval.SemanticQuery and is not safe for concurrent use. Once the vectors cannot be read
 // it knows of none, and it knows of no vector that another program wrote over; either is
 // told to the source, which mends its file.
 type Question struct {
 	source  Source
 	set     *vectors.Set
-	signs   *vector.Signs
+	codes   *vector.Codes
 	query   []float32
 	damaged bool
 }
@@ -122,12 +122,12 @@ type Question struct {
 // Ask embeds a text, by memory if it can, and answers the question it puts to the
 // vectors there are now. The caller releases it. It fails with index.ErrNoVectors if
 // there are none, or none that the model of today can be compared with.
-func (s *Space) Ask(ctx context.Context, m *Memory, role passage.Role, text string) (*Question, error) {
+func (s *Index) Ask(ctx context.Context, m *Memory, input embedtext.InputType, text string) (*Question, error) {
 	set := s.source.Vectors()
 	if set == nil {
 		return nil, index.ErrNoVectors
 	}
-	query, err := m.embed(ctx, s.source, set, role, text)
+	query, err := m.embed(ctx, s.source, set, input, text)
 	if err != nil {
 		set.Release()
 		return nil, err
@@ -137,8 +137,8 @@ func (s *Space) Ask(ctx context.Context, m *Memory, role passage.Role, text stri
 		return nil, index.ErrNoVectors
 	}
 	q := &Question{source: s.source, set: set, query: query}
-	if signs := s.signs.Load(); signs.epoch == set.Epoch {
-		q.signs = signs.Signs
+	if codes := s.codes.Load(); codes.epoch == set.Epoch {
+		q.codes = codes.Codes
 	}
 	return q, nil
 }
@@ -158,7 +158,7 @@ func (q *Question) read(f func()) bool {
 	return !q.damaged
 }
 
-// Nearest implements retrieval.Meaning.
+// Nearest implements retrieval.SemanticQuery.
 func (q *Question) Nearest(k int, among []retrieval.Key) (near []retrieval.Near) {
 	q.read(func() { near = q.nearest(k, among) })
 	return near
@@ -176,7 +176,7 @@ func (q *Question) nearest(k int, among []retrieval.Key) []retrieval.Near {
 		slices.Sort(slots)
 		hits = vector.NearestOf(rowsOf(q.set), q.query, k, slices.Compact(slots))
 	} else {
-		hits = vector.Nearest(rowsOf(q.set), q.signs, q.query, k)
+		hits = vector.Nearest(rowsOf(q.set), q.codes, q.query, k)
 	}
 	near := make([]retrieval.Near, 0, len(hits))
 	for _, h := range hits {
@@ -188,7 +188,7 @@ func (q *Question) nearest(k int, among []retrieval.Key) []retrieval.Near {
 	return near
 }
 
-// Cosine implements retrieval.Meaning.
+// Cosine implements retrieval.SemanticQuery.
 func (q *Question) Cosine(key retrieval.Key) (cosine float32, ok bool) {
 	slot, ok := q.set.Slot(key)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quarry/index"
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 )
@@ -36,7 +36,7 @@ type source struct {
 
 func (s *source) Vectors() *vectors.Set           { return s.Acquire() }
 func (s *source) VectorsChanged() <-chan struct{} { return s.Changed() }
-func (s *source) EmbedQuery(ctx context.Context, _ *vectors.Set, _ passage.Role, text string) ([]float32, error) {
+func (s *source) EmbedQuery(ctx context.Context, _ *vectors.Set, _ embedtext.InputType, text string) ([]float32, error) {
 	s.asked = append(s.asked, text)
 	return s.embed(ctx)
 }
@@ -96,17 +96,17 @@ func some(name byte, n int) (keys []vectors.Key, list [][]float32) {
 	return keys, list
 }
 
-// coded waits until the signs of all vectors are there.
-func coded(t *testing.T, s *Space, n int) {
+// coded waits until the codes of all vectors are there.
+func coded(t *testing.T, s *Index, n int) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for s.signs.Load().Len() != n {
+	for s.codes.Load().Len() != n {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("%d signs, want %d", s.signs.Load().Len(), n)
+			t.Fatalf("%d codes, want %d", s.codes.Load().Len(), n)
 		}
 	}
 }
@@ -114,21 +114,21 @@ func coded(t *testing.T, s *Space, n int) {
 func TestAsk(t *testing.T) {
 	keys, list := some('a', 300)
 	src := newSource(t, list[7])
-	space := Follow(src)
-	defer space.Close()
+	ix := Follow(src)
+	defer ix.Close()
 	memory := NewMemory(time.Minute)
-	if _, err := space.Ask(t.Context(), memory, passage.Query, "x"); !errors.Is(err, index.ErrNoVectors) || !space.Empty() {
+	if _, err := ix.Ask(t.Context(), memory, embedtext.Query, "x"); !errors.Is(err, index.ErrNoVectors) || !ix.Empty() {
 		t.Errorf("without vectors: %v", err)
 	}
 	src.add(keys[:200], list[:200])
-	coded(t, space, 200)
-	before, err := space.Ask(t.Context(), memory, passage.Query, "x")
+	coded(t, ix, 200)
+	before, err := ix.Ask(t.Context(), memory, embedtext.Query, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	src.add(keys[200:], list[200:])
-	coded(t, space, 300)
-	after, err := space.Ask(t.Context(), memory, passage.Query, "x")
+	coded(t, ix, 300)
+	after, err := ix.Ask(t.Context(), memory, embedtext.Query, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +156,8 @@ func TestAsk(t *testing.T) {
 	}
 	before.Release()
 
-	memory.remember(remembered{"m", passage.Query, "short", list[7][:dim-1]})
-	if q, err := space.Ask(t.Context(), memory, passage.Query, "short"); err != nil {
+	memory.remember(remembered{"m", embedtext.Query, "short", list[7][:dim-1]})
+	if q, err := ix.Ask(t.Context(), memory, embedtext.Query, "short"); err != nil {
 		t.Errorf("a query remembered in another dimension is not asked anew: %v", err)
 	} else {
 		q.Release()
@@ -165,7 +165,7 @@ func TestAsk(t *testing.T) {
 
 	sound := src.embed
 	src.embed = func(context.Context) ([]float32, error) { return list[7][:dim-1], nil }
-	if q, err := space.Ask(t.Context(), memory, passage.Query, "by the model of tomorrow"); !errors.Is(err, index.ErrNoVectors) {
+	if q, err := ix.Ask(t.Context(), memory, embedtext.Query, "by the model of tomorrow"); !errors.Is(err, index.ErrNoVectors) {
 		t.Errorf("a query of another dimension: %v, %v", q, err)
 	}
 	src.embed = sound
@@ -174,8 +174,8 @@ func TestAsk(t *testing.T) {
 	src.replace()
 	others, more := some('b', 50)
 	src.add(others, more)
-	coded(t, space, 50)
-	q, err := space.Ask(t.Context(), memory, passage.Query, "x")
+	coded(t, ix, 50)
+	q, err := ix.Ask(t.Context(), memory, embedtext.Query, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,15 +190,15 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	keys, list := some('a', 3)
 	src := newSource(t, list[0])
 	src.add(keys, list)
-	space := Follow(src)
-	defer space.Close()
+	ix := Follow(src)
+	defer ix.Close()
 	memory := NewMemory(time.Millisecond)
 	now := time.Unix(0, 0)
 	memory.now = func() time.Time { return now }
 	answer := src.embed
 	src.embed = func(ctx context.Context) ([]float32, error) { <-ctx.Done(); return nil, ctx.Err() }
 	for range 2 {
-		if _, err := space.Ask(t.Context(), memory, passage.Query, "x"); !errors.Is(err, ErrBusy) {
+		if _, err := ix.Ask(t.Context(), memory, embedtext.Query, "x"); !errors.Is(err, ErrBusy) {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	}
 	now = now.Add(rest)
 	memory.patience, src.embed = time.Minute, answer
-	q, err := space.Ask(t.Context(), memory, passage.Query, "x")
+	q, err := ix.Ask(t.Context(), memory, embedtext.Query, "x")
 	if err != nil {
 		t.Fatalf("after a rest: %v", err)
 	}
@@ -216,11 +216,11 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	// Whoever gives up is no sign of a busy model.
 	ctx, cancel := context.WithCancel(t.Context())
 	src.embed = func(ctx context.Context) ([]float32, error) { cancel(); <-ctx.Done(); return nil, ctx.Err() }
-	if _, err := space.Ask(ctx, memory, passage.Query, "y"); !errors.Is(err, context.Canceled) {
+	if _, err := ix.Ask(ctx, memory, embedtext.Query, "y"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	src.embed = answer
-	if q, err = space.Ask(t.Context(), memory, passage.Query, "y"); err != nil {
+	if q, err = ix.Ask(t.Context(), memory, embedtext.Query, "y"); err != nil {
 		t.Fatal(err)
 	}
 	q.Release()
@@ -230,29 +230,29 @@ func TestMemoryKeepsTheLatest(t *testing.T) {
 	m := NewMemory(time.Minute)
 	name := func(i int) string { return string(rune('A' + i)) }
 	for i := range memoryQueries {
-		m.remember(remembered{"m", passage.Query, name(i), []float32{float32(i)}})
+		m.remember(remembered{"m", embedtext.Query, name(i), []float32{float32(i)}})
 	}
-	m.recall(&vectors.Set{Model: "m", Dim: 1}, passage.Query, name(0))
-	m.remember(remembered{"m", passage.Query, "new", []float32{-1}})
+	m.recall(&vectors.Set{Model: "m", Dim: 1}, embedtext.Query, name(0))
+	m.remember(remembered{"m", embedtext.Query, "new", []float32{-1}})
 	for text, want := range map[string]bool{name(0): true, name(1): false, name(2): true, "new": true} {
-		if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 1}, passage.Query, text); (v != nil) != want {
+		if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 1}, embedtext.Query, text); (v != nil) != want {
 			t.Errorf("%q remembered: %v", text, v != nil)
 		}
 	}
-	if v, _ := m.recall(&vectors.Set{Model: "another", Dim: 1}, passage.Query, name(0)); v != nil {
+	if v, _ := m.recall(&vectors.Set{Model: "another", Dim: 1}, embedtext.Query, name(0)); v != nil {
 		t.Error("another model's vector")
 	}
-	if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 1}, passage.Document, "new"); v != nil {
+	if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 1}, embedtext.Document, "new"); v != nil {
 		t.Error("code has the vector of the question in the same words")
 	}
 	if len(m.known) != memoryQueries {
 		t.Errorf("%d queries", len(m.known))
 	}
-	if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 2}, passage.Query, "new"); v != nil {
+	if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 2}, embedtext.Query, "new"); v != nil {
 		t.Error("a vector of the dimension that the model had before")
 	}
-	m.remember(remembered{"m", passage.Query, "new", []float32{1, 2}})
-	if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 2}, passage.Query, "new"); len(v) != 2 {
+	m.remember(remembered{"m", embedtext.Query, "new", []float32{1, 2}})
+	if v, _ := m.recall(&vectors.Set{Model: "m", Dim: 2}, embedtext.Query, "new"); len(v) != 2 {
 		t.Errorf("embedded anew: %v", v)
 	}
 }

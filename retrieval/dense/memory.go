@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 )
 
@@ -27,7 +27,7 @@ type Memory struct {
 
 type remembered struct {
 	model  string
-	role   passage.Role
+	input  embedtext.InputType
 	text   string
 	vector []float32
 }
@@ -49,18 +49,18 @@ func NewMemory(patience time.Duration) *Memory {
 }
 
 // embed answers the vector of text by the model of set.
-func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, role passage.Role, text string) ([]float32, error) {
-	if v, busy := m.recall(set, role, text); v != nil {
+func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, input embedtext.InputType, text string) ([]float32, error) {
+	if v, busy := m.recall(set, input, text); v != nil {
 		return v, nil
 	} else if busy {
 		return nil, ErrBusy
 	}
 	within, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
-	v, err := source.EmbedQuery(within, set, role, text)
+	v, err := source.EmbedQuery(within, set, input, text)
 	switch {
 	case err == nil:
-		m.remember(remembered{set.Model, role, text, v})
+		m.remember(remembered{set.Model, input, text, v})
 	case within.Err() != nil && ctx.Err() == nil:
 		m.mu.Lock()
 		m.tired[set.Model] = m.now().Add(rest)
@@ -73,11 +73,11 @@ func (m *Memory) embed(ctx context.Context, source Source, set *vectors.Set, rol
 // recall answers a remembered vector, which becomes the latest, nil if there is none;
 // busy says that the model should not be asked. One of another dimension is of weights
 // that went by the same name, and is forgotten.
-func (m *Memory) recall(set *vectors.Set, role passage.Role, text string) (v []float32, busy bool) {
+func (m *Memory) recall(set *vectors.Set, input embedtext.InputType, text string) (v []float32, busy bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, r := range m.known {
-		if r.model == set.Model && r.role == role && r.text == text {
+		if r.model == set.Model && r.input == input && r.text == text {
 			if len(r.vector) != set.Dim {
 				m.known = append(m.known[:i], m.known[i+1:]...)
 				break

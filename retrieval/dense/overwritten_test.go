@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 )
@@ -25,9 +25,9 @@ func TestOverwrittenVector(t *testing.T) {
 			keys, list := some('a', 300)
 			src := newSource(t, list[7])
 			src.add(keys, list)
-			space := Follow(src)
-			defer space.Close()
-			q, err := space.Ask(t.Context(), NewMemory(time.Minute), passage.Query, "x")
+			ix := Follow(src)
+			defer ix.Close()
+			q, err := ix.Ask(t.Context(), NewMemory(time.Minute), embedtext.Query, "x")
 			if err != nil {
 				t.Fatal(err)
 			}

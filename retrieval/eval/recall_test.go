@@ -16,10 +16,10 @@ var (
 	recallVectors     = flag.String("vectors", "", "file of vectors that quarry-eval retrieval --vectors made of it")
 )
 
-// TestRecallOfSigns prints which share of the nearest chunks a search by signs finds,
+// TestRecallOfSigns prints which share of the nearest chunks a search by codes finds,
 // over the chunks of all repositories together, as the table of bench/vectors.md, and
 // fails below 99 of 100 of the nearest ten.
-func TestRecallOfSigns(t *testing.T) {
+func TestRecallOfCodes(t *testing.T) {
 	if *recallCorpus == "" || *recallVectors == "" {
 		t.Skip("no -corpus and -vectors: go test ./retrieval/eval -run TestRecallOfSigns -v -vectors FILE -corpus DIR -repos FILE -annotations DIR")
 	}
@@ -40,7 +40,7 @@ func TestRecallOfSigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range repos[i].Questions {
-			m := repos[i].meanings[q.Query].(meaning)
+			m := repos[i].embeddedQueries[q.Query].(embeddedQuery)
 			questions = append(questions, m.query)
 			if q.Query == repos[i].Questions[0].Query {
 				all.Dim, all.Stride = m.rows.Dim, m.rows.Stride
@@ -63,9 +63,9 @@ func TestRecallOfSigns(t *testing.T) {
 	for _, n := range []int{15_000, all.Len()} {
 		rows := all
 		rows.Data = all.Data[:min(n, all.Len())*all.Stride]
-		signs := (*vector.Signs)(nil).Extend(rows)
+		codes := (*vector.Codes)(nil).Extend(rows)
 		for name, queries := range map[string][][]float32{"questions": questions, "chunks": chunks} {
-			ten, hundred := recall(rows, signs, queries, 10), recall(rows, signs, queries, 100)
+			ten, hundred := recall(rows, codes, queries, 10), recall(rows, codes, queries, 100)
 			t.Logf("| %d | %d %s | %.4f | %.4f |", rows.Len(), len(queries), name, ten, hundred)
 			if ten < .99 {
 				t.Errorf("recall@10 is %.4f", ten)
@@ -75,14 +75,14 @@ func TestRecallOfSigns(t *testing.T) {
 }
 
 // recall is the share of the k nearest that signs find.
-func recall(rows vector.Rows, signs *vector.Signs, queries [][]float32, k int) float64 {
+func recall(rows vector.Rows, codes *vector.Codes, queries [][]float32, k int) float64 {
 	found := 0
 	for _, q := range queries {
 		exact := map[int]bool{}
 		for _, h := range vector.Nearest(rows, nil, q, k) {
 			exact[h.Row] = true
 		}
-		for _, h := range vector.Nearest(rows, signs, q, k) {
+		for _, h := range vector.Nearest(rows, codes, q, k) {
 			if exact[h.Row] {
 				found++
 			}

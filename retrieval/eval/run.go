@@ -27,7 +27,7 @@ type Loaded struct {
 	Questions  []Question
 	Documents  []retrieval.Document
 	// meanings are the questions as an embedding model reads them, nil without one.
-	meanings map[string]retrieval.Meaning
+	embeddedQueries map[string]retrieval.SemanticQuery
 }
 
 // Way is how questions are asked.
@@ -77,7 +77,7 @@ func (c Corpus) Load(ctx context.Context) ([]Loaded, error) {
 	return out, nil
 }
 
-// Run asks every question of the corpus, by meaning too if v is not nil.
+// Run asks every question of the corpus, semantically too if v is not nil.
 func (c Corpus) Run(ctx context.Context, v *Vectors, way Way) (Report, error) {
 	repos, err := c.Load(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (l *Loaded) Ask(ctx context.Context, ix *retrieval.Index, way Way) ([]Outco
 	for _, q := range l.Questions {
 		start := time.Now()
 		answer, err := ix.Search(ctx, retrieval.Request{
-			Query: retrieval.Parse(q.Query, start), Limit: Cutoff, Fusion: way.Fusion, Signals: way.Signals, Meaning: l.meanings[q.Query],
+			Query: retrieval.Parse(q.Query, start), Limit: Cutoff, Fusion: way.Fusion, Signals: way.Signals, Semantic: l.embeddedQueries[q.Query],
 		})
 		if err != nil {
 			return nil, err

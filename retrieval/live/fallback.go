@@ -6,25 +6,25 @@ import (
 	"strings"
 	"time"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
 )
 
-// Find answers a request, by meaning too if the chunks are embedded and memory's
-// model answers; a search by meaning alone fails without. It answers from memory;
+// Find answers a request, semantically too if the chunks are embedded and memory's
+// model answers; a search by semantics alone fails without. It answers from memory;
 // before all of the index was read once, or while memory holds nothing at all, from
 // the full-text table on disk, whose answers are plainer and slower but complete. If
-// that cannot be read, what is in memory answers by meaning.
+// that cannot be read, what is in memory answers semantically.
 func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
-	if req.Signals == retrieval.SignalsSemantic || !w.space.Empty() && req.WantsMeaning() {
-		q, err := w.space.Ask(ctx, memory, passage.Query, req.Query.Text)
+	if req.Signals == retrieval.SignalsSemantic || !w.semantic.Empty() && req.WantsSemantic() {
+		q, err := w.semantic.Ask(ctx, memory, embedtext.Query, req.Query.Text)
 		switch {
 		case err == nil:
 			defer q.Release()
-			req.Meaning = q
+			req.Semantic = q
 		case req.Signals == retrieval.SignalsSemantic:
 			return retrieval.Answer{}, err
 		}
@@ -37,7 +37,7 @@ func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieva
 		return w.Search.Search(ctx, req)
 	}
 	answer, err := w.fullText(ctx, req)
-	if err != nil && ctx.Err() == nil && req.Meaning != nil {
+	if err != nil && ctx.Err() == nil && req.Semantic != nil {
 		req.Signals = retrieval.SignalsSemantic
 		return w.Search.Search(ctx, req)
 	}
@@ -168,14 +168,14 @@ func keepsKind(f *retrieval.Filter, kind syntax.Kind) bool {
 // result shows a file at the best of its chunks that pass the filter's kinds, at no
 // line if none does.
 func result(f *store.File, hits []store.Hit, best float64, terms []string, filter *retrieval.Filter) retrieval.Result {
-	r := retrieval.Result{Path: f.Path, More: []retrieval.Place{}, Reasons: []string{"text matches one of " + strings.Join(terms, ", ")}}
+	r := retrieval.Result{Path: f.Path, More: []retrieval.Location{}, Reasons: []string{"text matches one of " + strings.Join(terms, ", ")}}
 	for _, h := range hits {
 		at := slices.Index(f.ChunkIDs, h.Chunk)
 		if at < 0 {
 			continue
 		}
 		c := &f.Syntax.Chunks[at]
-		p := retrieval.Place{StartLine: int(c.Span.StartLine), EndLine: int(c.Span.EndLine), Score: max(0, min(1, h.Score/best))}
+		p := retrieval.Location{StartLine: int(c.Span.StartLine), EndLine: int(c.Span.EndLine), Score: max(0, min(1, h.Score/best))}
 		for _, i := range c.Symbols {
 			sym := &f.Syntax.Symbols[i]
 			if !keepsKind(filter, sym.Kind) {

@@ -21,11 +21,11 @@ type Workspace struct {
 	// Search answers from the first moment, with what was read by then.
 	Search *retrieval.Index
 
-	source *index.Index
-	space  *dense.Space
-	cancel context.CancelFunc
-	done   sync.WaitGroup // the following goroutine
-	ready  chan struct{}  // closed when all of the index was read once
+	source   *index.Index
+	semantic *dense.Index
+	cancel   context.CancelFunc
+	done     sync.WaitGroup // the following goroutine
+	ready    chan struct{}  // closed when all of the index was read once
 
 	// relinkDue: files changed, or were indexed, since the graph was read.
 	relinkDue atomic.Bool
@@ -53,10 +53,10 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 			Project: project, Text: source.Text,
 			Yield: func() { _ = source.Yield(ctx) }, // when it is closed, the rest may go on
 		}),
-		source: source,
-		space:  dense.Follow(source),
-		cancel: cancel,
-		ready:  make(chan struct{}),
+		source:   source,
+		semantic: dense.Follow(source),
+		cancel:   cancel,
+		ready:    make(chan struct{}),
 
 		advanced: make(chan struct{}),
 	}
@@ -136,7 +136,7 @@ func (w *Workspace) Changed() <-chan struct{} {
 func (w *Workspace) Close() {
 	w.cancel()
 	w.done.Wait()
-	w.space.Close()
+	w.semantic.Close()
 }
 
 // relinkAfter is how many files may change before the graph is read again.

@@ -122,8 +122,8 @@ func TestFullTextFallback(t *testing.T) {
 	if err := source.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, space: dense.Follow(source), ready: make(chan struct{})}
-	defer cold.space.Close()
+	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, semantic: dense.Follow(source), ready: make(chan struct{})}
+	defer cold.semantic.Close()
 	memory := dense.NewMemory(time.Minute)
 	find := func(query string) retrieval.Answer {
 		a, err := cold.Find(ctx, memory, retrieval.Request{Query: retrieval.Parse(query, time.Now())})

@@ -3,18 +3,18 @@ package live
 import (
 	"context"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
 )
 
-// FindSimilar answers the chunks of code most like a piece of code, by meaning too if
+// FindSimilar answers the chunks of code most like a piece of code, semantically too if
 // the chunks are embedded and memory's model answers.
-func (w *Workspace) FindSimilar(ctx context.Context, memory *dense.Memory, req retrieval.Likeness) (retrieval.Answer, error) {
-	q, err := w.space.Ask(ctx, memory, passage.Document, req.Code)
+func (w *Workspace) FindSimilar(ctx context.Context, memory *dense.Memory, req retrieval.SimilarRequest) (retrieval.Answer, error) {
+	q, err := w.semantic.Ask(ctx, memory, embedtext.Document, req.Code)
 	if err == nil {
 		defer q.Release()
-		req.Meaning = q
+		req.Semantic = q
 	}
 	if ctx.Err() != nil {
 		return retrieval.Answer{}, ctx.Err()

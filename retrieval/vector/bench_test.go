@@ -25,16 +25,16 @@ func randomRows(n, dim int) Rows {
 func BenchmarkNearest(b *testing.B) {
 	for _, n := range []int{2500, 5000, 10_000, 20_000, 40_000} {
 		rows := randomRows(n, 384)
-		signs := (*Signs)(nil).Extend(rows)
+		codes := (*Codes)(nil).Extend(rows)
 		for _, k := range []int{10, 100} {
 			b.Run(fmt.Sprintf("%d/%d/exact", n, k), func(b *testing.B) {
 				for b.Loop() {
 					Nearest(rows, nil, rows.At(7), k)
 				}
 			})
-			b.Run(fmt.Sprintf("%d/%d/signs", n, k), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d/%d/codes", n, k), func(b *testing.B) {
 				for b.Loop() {
-					bySigns(rows, signs, rows.At(7), k, n)
+					byCodes(rows, codes, rows.At(7), k, n)
 				}
 			})
 		}
@@ -44,7 +44,7 @@ func BenchmarkNearest(b *testing.B) {
 func BenchmarkScore(b *testing.B) {
 	for _, dim := range []int{384, 768} {
 		rows := randomRows(20_000, dim)
-		s := (*Signs)(nil).Extend(rows)
+		s := (*Codes)(nil).Extend(rows)
 		q := wordsOfQuery(rows.At(7))
 		out := make([]uint16, s.n)
 		b.Run(fmt.Sprintf("%d", dim), func(b *testing.B) {

@@ -5,17 +5,17 @@
 // Few vectors are compared one by one (exact.go): a dot product each with vek's
 // SIMD, the best kept in a bounded heap. That reads four bytes a dimension, and
 // from tens of thousands of vectors on the machine's memory is what it waits for.
-// So many vectors are first narrowed down by one bit a dimension (signs.go), and
+// So many vectors are first narrowed down by one bit a dimension (codes.go), and
 // only the best of those are compared exactly:
 //
 //	500,000 x 384     read     kept      then
 //	exact             768 MB   k
-//	signs              24 MB   about 2k  their 3 MB of exact vectors, k of them
+//	codes              24 MB   about 2k  their 3 MB of exact vectors, k of them
 //
-// The signs are all that has to stay in memory; the vectors themselves may be a
-// mapped file, of which a search touches what the signs leave.
+// The codes are all that has to stay in memory; the vectors themselves may be a
+// mapped file, of which a search touches what the codes leave.
 //
-// Everything is safe for concurrent use but Signs.Extend, which has one caller.
+// Everything is safe for concurrent use but Codes.Extend, which has one caller.
 package vector
 
 import (
@@ -59,10 +59,10 @@ type Hit struct {
 const exactNumbers = 10_000 * 384
 
 // Nearest answers the k vectors nearest to query, the nearest first, equal ones by
-// row. With signs of the rows, or of the first of them, it may miss a vector that a
+// row. With codes of the rows, or of the first of them, it may miss a vector that a
 // comparison of all would find; with nil it does not. It panics if the query's
 // length is not the dimension.
-func Nearest(rows Rows, signs *Signs, query []float32, k int) []Hit {
+func Nearest(rows Rows, codes *Codes, query []float32, k int) []Hit {
 	if len(query) != rows.Dim {
 		panic("vector: the query has another dimension than the vectors")
 	}
@@ -71,16 +71,16 @@ func Nearest(rows Rows, signs *Signs, query []float32, k int) []Hit {
 	if k <= 0 {
 		return nil
 	}
-	if coded := min(signs.Len(), n); n*rows.Dim > exactNumbers && kept(k, coded) < coded {
-		return bySigns(rows, signs, query, k, coded)
+	if coded := min(codes.Len(), n); n*rows.Dim > exactNumbers && kept(k, coded) < coded {
+		return byCodes(rows, codes, query, k, coded)
 	}
 	return merge(k, split(n, exactShare, func(from, to int) []Hit { return exact(rows, query, k, from, to) }))
 }
 
-// bySigns looks for the nearest with the signs of the first coded rows. The rows
+// byCodes looks for the nearest with the codes of the first coded rows. The rows
 // after them came later and are compared exactly.
-func bySigns(rows Rows, signs *Signs, query []float32, k, coded int) []Hit {
-	some := signs.nearest(query, coded, kept(k, coded))
+func byCodes(rows Rows, codes *Codes, query []float32, k, coded int) []Hit {
+	some := codes.nearest(query, coded, kept(k, coded))
 	best := split(len(some), exactShare, func(from, to int) []Hit { return exactOf(rows, query, k, some[from:to]) })
 	rest := split(rows.Len()-coded, exactShare, func(from, to int) []Hit { return exact(rows, query, k, coded+from, coded+to) })
 	return merge(k, append(best, rest...))
@@ -101,10 +101,10 @@ func NearestOf(rows Rows, query []float32, k int, of []int) []Hit {
 const (
 	// maxWorkers bounds the cores that one search takes: memory serves no more.
 	maxWorkers = 4
-	// exactShare and signsShare are the fewest rows worth a goroutine of their own:
+	// exactShare and codesShare are the fewest rows worth a goroutine of their own:
 	// about a quarter of a millisecond of work.
 	exactShare = 4096
-	signsShare = 32_768
+	codesShare = 32_768
 )
 
 // split calls part for stretches of [0, n), at once where that is worth it, and

@@ -70,10 +70,10 @@ func TestScoresEqualThePlainOnes(t *testing.T) {
 				i /= len(values)
 			}
 		}
-		signs := (*Signs)(nil).Extend(all)
+		codes := (*Codes)(nil).Extend(all)
 		out := make([]uint16, all.Len())
 		for q := range all.Len() {
-			scoreAny(out, signs.bits, wordsOfQuery(all.At(q)))
+			scoreAny(out, codes.bits, wordsOfQuery(all.At(q)))
 			for i, got := range out {
 				if want := plainScore(all.At(q), all.At(i)); int(got) != want {
 					t.Fatalf("query %v, row %v: score %d, want %d", all.At(q), all.At(i), got, want)
@@ -90,11 +90,11 @@ func TestScoresEqualThePlainOnes(t *testing.T) {
 func checkScores(t testing.TB, r *rand.Rand, dim int) {
 	t.Helper()
 	rows := wholeRows(r, 7, dim)
-	signs := (*Signs)(nil).Extend(rows)
+	codes := (*Codes)(nil).Extend(rows)
 	query := rows.At(6)
 	plain, got := make([]uint16, 7), make([]uint16, 7)
-	scoreAny(plain, signs.bits, wordsOfQuery(query))
-	counts := signs.score(got, wordsOfQuery(query), 0)
+	scoreAny(plain, codes.bits, wordsOfQuery(query))
+	counts := codes.score(got, wordsOfQuery(query), 0)
 	for i := range got {
 		if want := plainScore(query, rows.At(i)); int(got[i]) != want || int(plain[i]) != want {
 			t.Fatalf("%d dimensions, row %d: score %d, the plain loop's %d, want %d", dim, i, got[i], plain[i], want)
@@ -133,9 +133,9 @@ func TestExactEqualsThePlainOne(t *testing.T) {
 	})
 }
 
-// A search by signs equals its definition: the rows best by the plain score, and the
+// A search by codes equals its definition: the rows best by the plain score, and the
 // rows that came later, compared in the plain way.
-func TestSignsEqualThePlainOnes(t *testing.T) {
+func TestCodesEqualThePlainOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(300, 500).Draw(t, "rows")
 		dim := rapid.SampledFrom([]int{3, 64, 70}).Draw(t, "dimensions")
@@ -145,14 +145,14 @@ func TestSignsEqualThePlainOnes(t *testing.T) {
 		query := rows.At(rapid.IntRange(0, n-1).Draw(t, "query"))
 		first := rows
 		first.Data = rows.Data[:coded*rows.Stride]
-		signs := (*Signs)(nil).Extend(first)
-		if got, want := bySigns(rows, signs, query, k, coded), plainBySigns(rows, query, k, coded); !slices.Equal(got, want) {
+		codes := (*Codes)(nil).Extend(first)
+		if got, want := byCodes(rows, codes, query, k, coded), plainByCodes(rows, query, k, coded); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
 }
 
-func plainBySigns(rows Rows, query []float32, k, coded int) []Hit {
+func plainByCodes(rows Rows, query []float32, k, coded int) []Hit {
 	byScore := numbers(coded)
 	scores := make([]int, coded)
 	for i := range scores {
@@ -166,7 +166,7 @@ func plainBySigns(rows Rows, query []float32, k, coded int) []Hit {
 	return plainNearest(rows, query, k, of)
 }
 
-// Signs made step by step are those made at once.
+// Codes made step by step are those made at once.
 func TestExtend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dim := rapid.SampledFrom([]int{1, 63, 64, 65, 384}).Draw(t, "dimensions")
@@ -176,29 +176,29 @@ func TestExtend(t *testing.T) {
 			n += s
 		}
 		rows := wholeRows(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), n, dim)
-		var signs *Signs
-		before := []*Signs{}
+		var codes *Codes
+		before := []*Codes{}
 		n = 0
 		for _, s := range steps {
 			n += s
 			part := rows
 			part.Data = rows.Data[:n*rows.Stride]
-			signs = signs.Extend(part)
-			before = append(before, signs)
+			codes = codes.Extend(part)
+			before = append(before, codes)
 		}
-		whole := (*Signs)(nil).Extend(rows)
+		whole := (*Codes)(nil).Extend(rows)
 		for _, s := range before {
 			if !slices.Equal(s.bits, whole.bits[:s.n*s.words]) {
-				t.Fatal("signs differ")
+				t.Fatal("codes differ")
 			}
 		}
-		if signs.Len() != n {
-			t.Fatalf("%d signs of %d rows", signs.Len(), n)
+		if codes.Len() != n {
+			t.Fatalf("%d codes of %d rows", codes.Len(), n)
 		}
 	})
 }
 
-// Above the size at which signs are used, the answer is the same to within what they
+// Above the size at which codes are used, the answer is the same to within what they
 // may miss; here, with rows that have a clear order, nothing.
 func TestNearestOfMany(t *testing.T) {
 	const dim = 384
@@ -219,8 +219,8 @@ func TestNearestOfMany(t *testing.T) {
 		}
 		normalise(row)
 	}
-	signs := (*Signs)(nil).Extend(rows)
-	exact, got := Nearest(rows, nil, query, 10), Nearest(rows, signs, query, 10)
+	codes := (*Codes)(nil).Extend(rows)
+	exact, got := Nearest(rows, nil, query, 10), Nearest(rows, codes, query, 10)
 	if !slices.Equal(got, exact) || got[0].Row != n-1 {
 		t.Errorf("got %v, exactly %v", got, exact)
 	}
@@ -246,23 +246,23 @@ func TestReadersAndOneWriter(t *testing.T) {
 		return part
 	}
 	query := rows.At(0)
-	published := make(chan *Signs, 8)
+	published := make(chan *Codes, 8)
 	go func() {
 		defer close(published)
-		var signs *Signs
+		var codes *Codes
 		for m := 1000; m <= n; m += 100 {
-			signs = signs.Extend(upTo(m))
-			published <- signs
+			codes = codes.Extend(upTo(m))
+			published <- codes
 		}
 	}()
 	done := make(chan error)
 	readers := 0
-	for signs := range published {
+	for codes := range published {
 		readers++
 		go func() {
-			part := upTo(signs.n)
-			if got, want := bySigns(part, signs, query, 5, signs.n), plainBySigns(part, query, 5, signs.n); !slices.Equal(got, want) {
-				done <- fmt.Errorf("of %d rows got %v, want %v", signs.n, got, want)
+			part := upTo(codes.n)
+			if got, want := byCodes(part, codes, query, 5, codes.n), plainByCodes(part, query, 5, codes.n); !slices.Equal(got, want) {
+				done <- fmt.Errorf("of %d rows got %v, want %v", codes.n, got, want)
 				return
 			}
 			done <- nil
@@ -278,10 +278,10 @@ func TestReadersAndOneWriter(t *testing.T) {
 // What no one should send does no harm: a query that is no number, or nothing.
 func TestOddNumbers(t *testing.T) {
 	rows := wholeRows(rand.New(rand.NewPCG(7, 8)), 500, 5)
-	signs := (*Signs)(nil).Extend(rows)
+	codes := (*Codes)(nil).Extend(rows)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, query := range [][]float32{{0, 0, 0, 0, 0}, {nan, 1, 1, 1, 1}, {inf, 1, -inf, 0, nan}} {
-		if got := bySigns(rows, signs, query, 3, 500); len(got) != 3 {
+		if got := byCodes(rows, codes, query, 3, 500); len(got) != 3 {
 			t.Errorf("query %v finds %v", query, got)
 		}
 		if got := Nearest(rows, nil, query, 3); len(got) != 3 {
@@ -293,17 +293,17 @@ func TestOddNumbers(t *testing.T) {
 			t.Error("a query of another dimension was taken")
 		}
 	}()
-	Nearest(rows, signs, []float32{1}, 3)
+	Nearest(rows, codes, []float32{1}, 3)
 }
 
 // Nor does the number of cores change anything.
 func TestCoresChangeNothing(t *testing.T) {
-	rows := wholeRows(rand.New(rand.NewPCG(9, 10)), 2*signsShare+1, 4)
+	rows := wholeRows(rand.New(rand.NewPCG(9, 10)), 2*codesShare+1, 4)
 	n := rows.Len()
-	signs := (*Signs)(nil).Extend(rows)
+	codes := (*Codes)(nil).Extend(rows)
 	query := rows.At(1)
 	search := func() [][]Hit {
-		return [][]Hit{bySigns(rows, signs, query, 12, n), Nearest(rows, nil, query, 12), NearestOf(rows, query, 12, numbers(n))}
+		return [][]Hit{byCodes(rows, codes, query, 12, n), Nearest(rows, nil, query, 12), NearestOf(rows, query, 12, numbers(n))}
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	many := search()

@@ -36,7 +36,7 @@ var places = []struct {
 		return len(a.Results), a.Missing, err
 	}},
 	{"similar", func(ctx context.Context, w *workspace.Workspace, there bool) (int, *workspace.Missing, error) {
-		a, err := w.FindSimilar(ctx, workspace.Likeness{Code: pick(there, "func check(name string) error", "walrus")})
+		a, err := w.FindSimilar(ctx, workspace.SimilarRequest{Code: pick(there, "func check(name string) error", "walrus")})
 		return len(a.Results), a.Missing, err
 	}},
 	{"symbols", func(ctx context.Context, w *workspace.Workspace, there bool) (int, *workspace.Missing, error) {

@@ -30,7 +30,7 @@ func (w *Workspace) rerank(ctx context.Context, req *retrieval.Request, a *Answe
 	r := w.reranker
 	w.mu.Unlock()
 	plain := req.Signals == "" || req.Signals == retrieval.SignalsAll
-	if r == nil || len(a.Results) < 2 || !plain || !req.WantsMeaning() || req.Query.Mode == retrieval.ModeRecent {
+	if r == nil || len(a.Results) < 2 || !plain || !req.WantsSemantic() || req.Query.Mode == retrieval.ModeRecent {
 		return nil
 	}
 	first := a.Results[:min(rerank.First, len(a.Results))]

@@ -28,7 +28,7 @@ type Answer struct {
 
 // Search asks every folder and merges what they answer by score. Paths in
 // req.At are absolute; those of the query's filters may start with a folder's
-// name, as file names do. A search by meaning alone fails if no folder's chunks can be
+// name, as file names do. A search by semantics alone fails if no folder's chunks can be
 // compared with the query, and one that finds nothing while it cannot know, with
 // *NotReady.
 func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer Answer, err error) {
@@ -44,7 +44,7 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 // searchNow searches in what is known now.
 func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answer, error) {
 	sum := Answer{Backend: []string{}} // a list in JSON even where nothing could speak
-	var mute error                     // what kept a folder from answering by meaning
+	var mute error                     // what kept a folder from answering semantically
 	asked := false
 	folders := w.snapshot()
 	for _, f := range folders {
@@ -89,7 +89,7 @@ func (a *Answer) add(dir string, part retrieval.Answer) {
 	a.Class = part.Class
 	a.Total += part.Total
 	a.Timings.Lexical += part.Timings.Lexical
-	a.Timings.Meaning += part.Timings.Meaning
+	a.Timings.Semantic += part.Timings.Semantic
 	a.Timings.Signals += part.Timings.Signals
 	a.Timings.Literal += part.Timings.Literal
 	a.Timings.Total += part.Timings.Total
@@ -119,16 +119,16 @@ func (w *Workspace) within(f *folder, req retrieval.Request) retrieval.Request {
 	return req
 }
 
-// Passage is code like a text, with the folder it is from.
-type Passage struct {
+// SimilarChunk is code like a text, with the folder it is from.
+type SimilarChunk struct {
 	Root string
-	retrieval.Passage
+	retrieval.SimilarChunk
 }
 
 // Similar finds the k chunks of code most like a text in all folders, the best
 // first; those of the file except of the folder root are left out.
-func (w *Workspace) Similar(text, root, except string, k int) []Passage {
-	var all []Passage
+func (w *Workspace) Similar(text, root, except string, k int) []SimilarChunk {
+	var all []SimilarChunk
 	for _, f := range w.snapshot() {
 		if _, err := f.ready(); err != nil {
 			continue
@@ -138,10 +138,10 @@ func (w *Workspace) Similar(text, root, except string, k int) []Passage {
 			own = except
 		}
 		for _, p := range f.warm.Search.Current().Similar(text, own, k) {
-			all = append(all, Passage{f.dir, p})
+			all = append(all, SimilarChunk{f.dir, p})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Passage) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(all, func(a, b SimilarChunk) int { return cmp.Compare(b.Score, a.Score) })
 	return all[:min(k, len(all))]
 }
 

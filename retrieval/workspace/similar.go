@@ -11,8 +11,8 @@ import (
 	"quarry/retrieval"
 )
 
-// Likeness asks for code like a piece of code: Code, or lines of a file.
-type Likeness struct {
+// SimilarRequest asks for code like a piece of code: Code, or lines of a file.
+type SimilarRequest struct {
 	Code string
 	// Path, absolute, and its 1-based, inclusive lines are where the code is from,
 	// which is no answer. Without Code it is read from there.
@@ -26,14 +26,14 @@ type Likeness struct {
 // ErrNoCode says that there is nothing to compare.
 var ErrNoCode = errors.New("there is no code to compare: give some, or lines of a file that have some")
 
-// maxLikeness is how much code is compared, in bytes: what is longer is no piece but
+// maxSimilarCode is how much code is compared, in bytes: what is longer is no piece but
 // files.
-const maxLikeness = 64 << 10
+const maxSimilarCode = 64 << 10
 
 // FindSimilar asks every folder and merges what they answer by score; each chunk of
 // code is a result of its own. It fails with ErrNoCode if there is no code, and if
 // the file may not be read.
-func (w *Workspace) FindSimilar(ctx context.Context, req Likeness) (Answer, error) {
+func (w *Workspace) FindSimilar(ctx context.Context, req SimilarRequest) (Answer, error) {
 	if req.Code == "" && req.Path != "" {
 		if f, _ := w.folderOf(req.Path); f != nil {
 			select {
@@ -53,8 +53,8 @@ func (w *Workspace) FindSimilar(ctx context.Context, req Likeness) (Answer, erro
 		}
 		req.Code = strings.Join(lines[from-1:to], "")
 	}
-	if len(req.Code) > maxLikeness {
-		req.Code = strings.ToValidUTF8(req.Code[:maxLikeness], "")
+	if len(req.Code) > maxSimilarCode {
+		req.Code = strings.ToValidUTF8(req.Code[:maxSimilarCode], "")
 	}
 	if strings.TrimSpace(req.Code) == "" {
 		return Answer{}, ErrNoCode
@@ -70,7 +70,7 @@ func (w *Workspace) FindSimilar(ctx context.Context, req Likeness) (Answer, erro
 }
 
 // similarNow compares the code with what is known now.
-func (w *Workspace) similarNow(ctx context.Context, req Likeness) (Answer, error) {
+func (w *Workspace) similarNow(ctx context.Context, req SimilarRequest) (Answer, error) {
 	owner, rel := (*folder)(nil), ""
 	if req.Path != "" {
 		owner, rel = w.folderOf(req.Path)
@@ -80,7 +80,7 @@ func (w *Workspace) similarNow(ctx context.Context, req Likeness) (Answer, error
 		if _, err := f.ready(); err != nil {
 			continue
 		}
-		own := retrieval.Likeness{Code: req.Code, Filter: req.Filter, Limit: req.Limit}
+		own := retrieval.SimilarRequest{Code: req.Code, Filter: req.Filter, Limit: req.Limit}
 		if f == owner {
 			own.Path, own.StartLine, own.EndLine = rel, req.StartLine, req.EndLine
 		}

@@ -286,12 +286,12 @@ func TestFindSimilar(t *testing.T) {
 		return texts[filepath.Join(one, "a.go")] != "" && texts[filepath.Join(one, "b.go")] != "" && texts[filepath.Join(two, "a.go")] != ""
 	})
 	for name, c := range map[string]struct {
-		req  workspace.Likeness
+		req  workspace.SimilarRequest
 		want []string
 	}{
-		"lines of a file": {workspace.Likeness{Path: filepath.Join(one, "a.go"), StartLine: 3, EndLine: 5}, []string{"one/b.go", "two/a.go"}},
-		"code":            {workspace.Likeness{Code: code}, []string{"one/a.go", "one/b.go", "two/a.go"}},
-		"the best":        {workspace.Likeness{Code: code, Limit: 1}, []string{"one/a.go"}},
+		"lines of a file": {workspace.SimilarRequest{Path: filepath.Join(one, "a.go"), StartLine: 3, EndLine: 5}, []string{"one/b.go", "two/a.go"}},
+		"code":            {workspace.SimilarRequest{Code: code}, []string{"one/a.go", "one/b.go", "two/a.go"}},
+		"the best":        {workspace.SimilarRequest{Code: code, Limit: 1}, []string{"one/a.go"}},
 	} {
 		a, err := w.FindSimilar(t.Context(), c.req)
 		if err != nil {
@@ -306,7 +306,7 @@ func TestFindSimilar(t *testing.T) {
 			t.Errorf("%s: %q by %q, want %q", name, got, a.Backend, c.want)
 		}
 	}
-	for name, req := range map[string]workspace.Likeness{
+	for name, req := range map[string]workspace.SimilarRequest{
 		"nothing":         {},
 		"blank":           {Code: " \n"},
 		"past the end":    {Path: filepath.Join(one, "a.go"), StartLine: 90, EndLine: 99},
@@ -341,7 +341,7 @@ func TestCodeToCompareIsClipped(t *testing.T) {
 		if name == "within" {
 			code = before + strings.Repeat(" ", c.padding) + behind
 		}
-		a, err := w.FindSimilar(t.Context(), workspace.Likeness{Code: code})
+		a, err := w.FindSimilar(t.Context(), workspace.SimilarRequest{Code: code})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

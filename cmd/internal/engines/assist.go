@@ -64,7 +64,7 @@ func (c *Core) occurs(ctx context.Context, word string) bool {
 	return err != nil || len(answer.Results) > 0
 }
 
-// Ask implements assist.Assistant. Without a model the answer is the places that are
+// Ask implements assist.Assistant. Without a model the answer is the locations that are
 // nearest to the question. Nothing is said not to be there while the first index is
 // being made.
 func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
@@ -72,7 +72,7 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 		return c.nearest(ctx, q, err)
 	}
 	// The first search waits for the index, within a bound; what is missing then is said.
-	_, before, err := c.places(ctx, q, 1)
+	_, before, err := c.locations(ctx, q, 1)
 	if err != nil {
 		return agent.Answer{}, err
 	}
@@ -87,12 +87,12 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 	return r.Answer, err
 }
 
-// nearestPlaces are as many as can be looked at at a glance.
-const nearestPlaces = 5
+// nearestLocations are as many as can be looked at at a glance.
+const nearestLocations = 5
 
 // nearest answers without a model.
 func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (agent.Answer, error) {
-	found, missing, err := c.places(ctx, q, nearestPlaces)
+	found, missing, err := c.locations(ctx, q, nearestLocations)
 	if err != nil {
 		return agent.Answer{}, err
 	}
@@ -101,12 +101,12 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (age
 	a := agent.Answer{Unfounded: len(found) == 0}
 	switch {
 	case missing != nil:
-		fmt.Fprintf(&b, "The places found may not be the nearest: %s.\n", missing)
+		fmt.Fprintf(&b, "These may not be the nearest: %s.\n", missing)
 	case a.Unfounded:
-		b.WriteString("Search found no place for the words of the question.\n")
+		b.WriteString("Search found nothing for the words of the question.\n")
 	}
 	if !a.Unfounded {
-		b.WriteString("The nearest places by search:\n\n")
+		b.WriteString("Nearest code found by search:\n\n")
 	}
 	for _, r := range found {
 		at := agent.Citation{Path: c.Name(filepath.Join(r.Root, filepath.FromSlash(r.Path))), StartLine: r.StartLine, EndLine: r.EndLine}
@@ -121,9 +121,9 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (age
 	return a, nil
 }
 
-// places searches for the words of a question. What search could not look at yet is in
+// locations searches for the words of a question. What search could not look at yet is in
 // missing, and no error.
-func (c *Core) places(ctx context.Context, q agent.Question, most int) (found []workspace.Result, missing *workspace.Missing, err error) {
+func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found []workspace.Result, missing *workspace.Missing, err error) {
 	answer, err := c.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Text, time.Now()), Limit: most, Signals: retrieval.SignalsAll})
 	var notReady *workspace.NotReady
 	if errors.As(err, &notReady) {

@@ -175,7 +175,7 @@ func (c *Core) start(s settings.Settings) *generation {
 	if e.runtime != nil {
 		e.runtime.Start()
 	}
-	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", withoutMeaning(err)) })
+	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", noSemanticSearch(err)) })
 	embed.QueriesOnly = c.patient // it ends before it could embed anything
 	c.SetEmbedders(embed)
 	judge, err := reranker(e.runtime, s)

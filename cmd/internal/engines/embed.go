@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"quarry/index"
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/lsp/settings"
 	"quarry/model"
 )
@@ -46,8 +46,8 @@ func passing(err error) bool {
 }
 
 // Prefixes are what the settings have texts begin with.
-func Prefixes(s settings.Embedding) passage.Prefixes {
-	p := passage.PrefixesOf(s.Model)
+func Prefixes(s settings.Embedding) embedtext.Prefixes {
+	p := embedtext.PrefixesOf(s.Model)
 	if s.DocumentPrefix != "auto" {
 		p.Document = s.DocumentPrefix
 	}
@@ -72,7 +72,7 @@ func (e embedder) Version(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// withoutMeaning is what a user is told who has no embedding model.
-func withoutMeaning(err error) string {
+// noSemanticSearch is what a user is told who has no embedding model.
+func noSemanticSearch(err error) string {
 	return fmt.Sprintf("Search uses words only: %v for semantic search, or set embedding.enabled to false.", err)
 }

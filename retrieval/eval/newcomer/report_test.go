@@ -12,7 +12,7 @@ import (
 func TestJudge(t *testing.T) {
 	results := []retrieval.Result{
 		{Path: "a.go", StartLine: 1, EndLine: 9},
-		{Path: "b.go", StartLine: 1, EndLine: 9, More: []retrieval.Place{{StartLine: 40, EndLine: 60}}},
+		{Path: "b.go", StartLine: 1, EndLine: 9, More: []retrieval.Location{{StartLine: 40, EndLine: 60}}},
 		{Path: "c.go", StartLine: 20, EndLine: 30},
 	}
 	for _, c := range []struct {

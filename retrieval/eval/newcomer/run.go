@@ -150,7 +150,7 @@ func judge(q Question, results []retrieval.Result) Outcome {
 		first(&o.File, i, slices.ContainsFunc(q.Answers, func(a eval.Span) bool { return a.Path == r.Path }))
 		first(&o.Place, i, answers(r.StartLine, r.EndLine))
 		first(&o.Also, i, answers(r.StartLine, r.EndLine) ||
-			slices.ContainsFunc(r.More, func(p retrieval.Place) bool { return answers(p.StartLine, p.EndLine) }))
+			slices.ContainsFunc(r.More, func(p retrieval.Location) bool { return answers(p.StartLine, p.EndLine) }))
 	}
 	if len(results) > 0 {
 		o.Lines = results[0].EndLine - results[0].StartLine + 1

@@ -2,14 +2,14 @@ package syntax
 
 import "cmp"
 
-// peaks finds the strongest boundary in any part of a run in logarithmic time: a
+// cutPoints finds the strongest boundary in any part of a run in logarithmic time: a
 // search through the part would take the square of the run's length for lines that
 // happen to be in the order of their strength.
 //
 // It is two trees of maxima over the atoms, in which the winners of nodes 2i and 2i+1
 // meet at node i and the atoms stand from len(run) on. Of equal atoms the one has the
 // first win and the other the last.
-type peaks struct {
+type cutPoints struct {
 	run         []atom
 	text        []byte // of the file up to the end of the run
 	first, last []uint32
@@ -18,10 +18,10 @@ type peaks struct {
 // moreText is how much of a text tells those apart that start alike, in bytes.
 const moreText = 300
 
-// newPeaks prepares a run that ends at end.
-func (c *chunker) newPeaks(run []atom, end uint32) *peaks {
+// newCutPoints prepares a run that ends at end.
+func (c *chunker) newCutPoints(run []atom, end uint32) *cutPoints {
 	n := len(run)
-	p := &peaks{run, c.src[:end], make([]uint32, 2*n), make([]uint32, 2*n)}
+	p := &cutPoints{run, c.src[:end], make([]uint32, 2*n), make([]uint32, 2*n)}
 	for i := range n {
 		p.first[n+i], p.last[n+i] = uint32(i), uint32(i)
 	}
@@ -34,7 +34,7 @@ func (c *chunker) newPeaks(run []atom, end uint32) *peaks {
 
 // winner returns the stronger of two atoms; of equal ones the first if prefer is -1,
 // the last if it is 1.
-func (p *peaks) winner(i, j uint32, prefer int) uint32 {
+func (p *cutPoints) winner(i, j uint32, prefer int) uint32 {
 	order := p.compare(&p.run[i], &p.run[j])
 	if order == 0 {
 		order = prefer * cmp.Compare(i, j)
@@ -47,7 +47,7 @@ func (p *peaks) winner(i, j uint32, prefer int) uint32 {
 
 // compare orders two atoms by strength, then by their heads, then by more of their
 // texts.
-func (p *peaks) compare(x, y *atom) int {
+func (p *cutPoints) compare(x, y *atom) int {
 	if order := cmp.Or(cmp.Compare(x.strength, y.strength), cmp.Compare(x.id, y.id)); order != 0 {
 		return order
 	}
@@ -61,7 +61,7 @@ func (p *peaks) compare(x, y *atom) int {
 
 // best returns the winner of the atoms from low to high, of which there is one at
 // least.
-func (p *peaks) best(tree []uint32, low, high, prefer int) int {
+func (p *cutPoints) best(tree []uint32, low, high, prefer int) int {
 	winner := uint32(low)
 	for low, high = low+len(p.run), high+len(p.run); low < high; low, high = low/2, high/2 {
 		if low%2 == 1 {
@@ -79,7 +79,7 @@ func (p *peaks) best(tree []uint32, low, high, prefer int) int {
 // strongest returns the atom to cut before, of those from low to high but for the
 // first. Of equal ones (repeated lines) it takes the one nearest to the middle,
 // without which a table of equal lines would be cut one line at a time.
-func (p *peaks) strongest(low, high int) int {
+func (p *cutPoints) strongest(low, high int) int {
 	middle := low + max(1, (high-low)/2)
 	after := p.best(p.first, middle, high, -1)
 	if middle == low+1 {

@@ -1,4 +1,4 @@
-// Package passage says by what text a chunk is embedded.
+// Package embedtext says by what text a chunk is embedded.
 //
 // A chunk's own code often lacks what a question asks by: a method's body names
 // neither its class nor what the file is about. So the text is headed by the place
@@ -12,7 +12,7 @@
 // The vector is kept by the hash of the chunk's code, so that a file that moves or a
 // copy elsewhere costs nothing: its chunks keep the vector of the place they were
 // first met at. bench/vectors.md compares the text with the code alone.
-package passage
+package embedtext
 
 import (
 	"strings"

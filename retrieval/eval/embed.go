@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"quarry/index/passage"
+	"quarry/index/embedtext"
 	"quarry/index/vectors"
 	"quarry/retrieval"
 	"quarry/retrieval/vector"
@@ -96,8 +96,8 @@ func (v *Vectors) need(ctx context.Context, what string, texts []string) error {
 	return nil
 }
 
-// space is a repository's chunks by the key that retrieval knows them by.
-type space struct {
+// chunkVectors are a repository's chunks by the key that retrieval knows them by.
+type chunkVectors struct {
 	rows vector.Rows
 	keys []retrieval.Key
 	row  map[retrieval.Key]int
@@ -106,21 +106,21 @@ type space struct {
 // Embed gives a repository's chunks and questions vectors. As in an index, a text that
 // stands in several places has the vector of the first.
 func (v *Vectors) Embed(ctx context.Context, l *Loaded) error {
-	prefixes := passage.PrefixesOf(v.file.Model)
+	prefixes := embedtext.PrefixesOf(v.file.Model)
 	var texts []string
-	s := &space{row: map[retrieval.Key]int{}, rows: vector.Rows{Dim: v.file.Dim, Stride: v.file.Dim}}
+	s := &chunkVectors{row: map[retrieval.Key]int{}, rows: vector.Rows{Dim: v.file.Dim, Stride: v.file.Dim}}
 	for _, d := range l.Documents {
 		for i, c := range d.Syntax.Chunks {
 			if _, ok := s.row[c.Hash]; !ok {
 				s.row[c.Hash] = len(s.keys)
 				s.keys = append(s.keys, c.Hash)
-				texts = append(texts, prefixes.Begin(passage.Document, passage.Text(d.Path, d.Syntax, i, d.Text)))
+				texts = append(texts, prefixes.Begin(embedtext.Document, embedtext.Text(d.Path, d.Syntax, i, d.Text)))
 			}
 		}
 	}
 	var queries []string
 	for _, q := range l.Questions {
-		queries = append(queries, prefixes.Begin(passage.Query, textOf(q.Query)))
+		queries = append(queries, prefixes.Begin(embedtext.Query, textOf(q.Query)))
 	}
 	if err := v.need(ctx, l.Repository.Name, append(queries, texts...)); err != nil {
 		return err
@@ -134,20 +134,20 @@ func (v *Vectors) Embed(ctx context.Context, l *Loaded) error {
 	for _, t := range texts {
 		s.rows.Data = append(s.rows.Data, at(t)...)
 	}
-	l.meanings = map[string]retrieval.Meaning{}
+	l.embeddedQueries = map[string]retrieval.SemanticQuery{}
 	for i, q := range l.Questions {
-		l.meanings[q.Query] = meaning{s, at(queries[i])}
+		l.embeddedQueries[q.Query] = embeddedQuery{s, at(queries[i])}
 	}
 	return nil
 }
 
-// meaning is a question in a space; it compares exactly.
-type meaning struct {
-	*space
+// embeddedQuery is a question among chunkVectors; it compares exactly.
+type embeddedQuery struct {
+	*chunkVectors
 	query []float32
 }
 
-func (m meaning) Nearest(k int, among []retrieval.Key) []retrieval.Near {
+func (m embeddedQuery) Nearest(k int, among []retrieval.Key) []retrieval.Near {
 	var hits []vector.Hit
 	if among == nil {
 		hits = vector.Nearest(m.rows, nil, m.query, k)
@@ -167,7 +167,7 @@ func (m meaning) Nearest(k int, among []retrieval.Key) []retrieval.Near {
 	return near
 }
 
-func (m meaning) Cosine(key retrieval.Key) (float32, bool) {
+func (m embeddedQuery) Cosine(key retrieval.Key) (float32, bool) {
 	row, ok := m.row[key]
 	if !ok {
 		return 0, false

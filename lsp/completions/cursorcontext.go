@@ -2,9 +2,9 @@ package completions
 
 import "strings"
 
-// Place is where code is wanted: the text before the cursor and the text after it, as
+// CursorContext is where code is wanted: the text before the cursor and the text after it, as
 // much of both as the client sends.
-type Place struct{ Prefix, Suffix string }
+type CursorContext struct{ Prefix, Suffix string }
 
 const (
 	// maxTyped is how much longer or shorter a text may be than the place says: what
@@ -19,7 +19,7 @@ const (
 // offset of the cursor in it. The place may be newer than text, since an editor asks
 // for a completion while it still tells of the keystroke: then the last lines before
 // the cursor and the first after it are the place's.
-func (p Place) In(text string) (now string, offset int, ok bool) {
+func (p CursorContext) In(text string) (now string, offset int, ok bool) {
 	if !strings.Contains(p.Prefix+p.Suffix, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n") // an editor that keeps files so asks so
 	}
@@ -48,7 +48,7 @@ func (p Place) In(text string) (now string, offset int, ok bool) {
 }
 
 // between writes the place over what text has between head and tail.
-func (p Place) between(head, tail, text string) (now string, offset int, ok bool) {
+func (p CursorContext) between(head, tail, text string) (now string, offset int, ok bool) {
 	if len(strings.TrimSpace(head))+len(strings.TrimSpace(tail)) < leastAnchor {
 		return "", 0, false
 	}
@@ -68,7 +68,7 @@ func (p Place) between(head, tail, text string) (now string, offset int, ok bool
 }
 
 // Clue is the longest line of the place, to look for it by.
-func (p Place) Clue() string {
+func (p CursorContext) Clue() string {
 	clue := ""
 	for line := range strings.Lines(p.Prefix + p.Suffix) {
 		for _, part := range strings.Split(strings.TrimSpace(line), `"`) { // a quoted query ends there

@@ -12,24 +12,24 @@ import (
 	"quarry/completion"
 )
 
-// A Place is where in a line the user has got to when a [TypedHole] is filled.
-type Place string
+// A CursorKind is where in a line the user has got to when a [TypedHole] is filled.
+type CursorKind string
 
 // The places, and how many of every 32 holes begin there. Two of three positions
 // of a line of code lie inside a word, one of eight behind a blank.
 const (
-	InWord      Place = "inside a word"
-	AfterBlank  Place = "after a blank"
-	AfterSign   Place = "after a sign"
-	InBrackets  Place = "inside closed brackets"
-	AtLineStart Place = "at a line's start"
-	AtBody      Place = "before a body"
+	InWord           CursorKind = "inside a word"
+	AfterBlank       CursorKind = "after a blank"
+	AfterPunctuation CursorKind = "after a sign"
+	InBrackets       CursorKind = "inside closed brackets"
+	AtLineStart      CursorKind = "at a line's start"
+	AtBody           CursorKind = "before a body"
 )
 
 // Places lists them in the order of reports.
-var Places = []Place{InWord, AfterBlank, AfterSign, InBrackets, AtLineStart, AtBody}
+var CursorKinds = []CursorKind{InWord, AfterBlank, AfterPunctuation, InBrackets, AtLineStart, AtBody}
 
-var quota = map[Place]int{InWord: 19, AfterBlank: 4, AfterSign: 2, InBrackets: 3, AtLineStart: 2, AtBody: 2}
+var quota = map[CursorKind]int{InWord: 19, AfterBlank: 4, AfterPunctuation: 2, InBrackets: 3, AtLineStart: 2, AtBody: 2}
 
 // A Half keeps what constants are fitted on apart from what is reported.
 type Half string
@@ -53,7 +53,7 @@ type TypedHole struct {
 	// ID names the hole from run to run.
 	ID       string
 	Source   Source
-	Place    Place
+	Kind     CursorKind
 	Document completion.Document
 	Offset   int
 	// Typed is the cursor's line before the cursor, Want what belongs behind it:
@@ -103,11 +103,11 @@ func CutSuite(trees map[Source]Repository, sources []Source) []TypedHole {
 	var holes []TypedHole
 	for _, p := range order {
 		group := groups[p]
-		for _, place := range Places {
-			for n := range quota[place] {
+		for _, kind := range CursorKinds {
+			for n := range quota[kind] {
 				s := group[n%len(group)]
-				id := fmt.Sprintf("%s/%s/%d", s.Name, strings.ReplaceAll(string(place), " ", "-"), n)
-				if h, ok := cutTyped(trees[s], s, place, id); ok {
+				id := fmt.Sprintf("%s/%s/%d", s.Name, strings.ReplaceAll(string(kind), " ", "-"), n)
+				if h, ok := cutTyped(trees[s], s, kind, id); ok {
 					holes = append(holes, h)
 				}
 			}
@@ -117,7 +117,7 @@ func CutSuite(trees map[Source]Repository, sources []Source) []TypedHole {
 }
 
 // cutTyped looks for a hole by a random sequence that the id alone determines.
-func cutTyped(r Repository, s Source, place Place, id string) (TypedHole, bool) {
+func cutTyped(r Repository, s Source, kind CursorKind, id string) (TypedHole, bool) {
 	var docs []completion.Document
 	for _, d := range r.Documents {
 		if d.Language == s.Language && strings.Count(d.Text, "\n") >= 30 && !strings.Contains(d.Text, "\r") {
@@ -140,9 +140,9 @@ func cutTyped(r Repository, s Source, place Place, id string) (TypedHole, bool) 
 			continue
 		}
 		start := len(strings.Join(lines[:n], ""))
-		h := TypedHole{ID: id, Source: s, Place: place}
+		h := TypedHole{ID: id, Source: s, Kind: kind}
 		at, end := 0, start+len(line)
-		switch place {
+		switch kind {
 		case AtLineStart:
 			at = indent
 		case AtBody:
@@ -157,11 +157,11 @@ func cutTyped(r Repository, s Source, place Place, id string) (TypedHole, bool) 
 			}
 		default:
 			var ok bool
-			if at, ok = placeIn(line, indent, place, rng); !ok {
+			if at, ok = cursorIn(line, indent, kind, rng); !ok {
 				continue
 			}
 		}
-		if place == InBrackets {
+		if kind == InBrackets {
 			closers, ok := closersAt(line, at)
 			if !ok || closers == "" {
 				continue
@@ -179,8 +179,8 @@ func cutTyped(r Repository, s Source, place Place, id string) (TypedHole, bool) 
 	return TypedHole{}, false
 }
 
-// placeIn chooses an offset of the line's code with such a place.
-func placeIn(line string, indent int, place Place, rng *rand.Rand) (int, bool) {
+// cursorIn chooses an offset of the line's code with such a place.
+func cursorIn(line string, indent int, kind CursorKind, rng *rand.Rand) (int, bool) {
 	var fits []int
 	for i := indent + 1; i < len(line); i++ {
 		before, after := line[i-1], line[i]
@@ -188,12 +188,12 @@ func placeIn(line string, indent int, place Place, rng *rand.Rand) (int, bool) {
 			continue
 		}
 		ok := false
-		switch place {
+		switch kind {
 		case InWord:
 			ok = inWord(before) && inWord(after)
 		case AfterBlank:
 			ok = before == ' ' || before == '\t'
-		case AfterSign:
+		case AfterPunctuation:
 			ok = !inWord(before) && before != ' ' && before != '\t'
 		case InBrackets:
 			ok = true
@@ -299,7 +299,7 @@ func (h *TypedHole) Judge(got string) Verdict {
 
 // line is the line that is judged: the cursor's, for a body its first.
 func (h *TypedHole) line(text string) string {
-	if h.Place == AtBody {
+	if h.Kind == AtBody {
 		text = strings.TrimLeft(text, " \t\n")
 	}
 	line, _, _ := strings.Cut(text, "\n")

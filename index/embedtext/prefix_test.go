@@ -1,4 +1,4 @@
-package passage
+package embedtext
 
 import "testing"
 
@@ -31,11 +31,11 @@ func TestPrefixesOf(t *testing.T) {
 func TestBegin(t *testing.T) {
 	p := Prefixes{Document: "d: ", Query: "q: "}
 	for _, c := range []struct {
-		role       Role
+		input      InputType
 		text, want string
 	}{{Query, "x", "q: x"}, {Document, "x", "d: x"}, {Query, " ", " "}, {Document, "", ""}} {
-		if got := p.Begin(c.role, c.text); got != c.want {
-			t.Errorf("role %d of %q gives %q", c.role, c.text, got)
+		if got := p.Begin(c.input, c.text); got != c.want {
+			t.Errorf("role %d of %q gives %q", c.input, c.text, got)
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// How a search by signs goes.
+// How a search by binary codes goes.
 //
-// Of each stored vector only the signs are kept, one bit a dimension. The query
+// Binary quantisation keeps only the signs of each stored vector, one bit a dimension. The query
 // keeps more: a sign and a magnitude of 0 to 7. A row's score is the sum of the
 // magnitudes at the dimensions where the signs agree, which grows with the dot
 // product of the query and the row's signs:
@@ -40,31 +40,31 @@ const planes = 3
 
 const largest = 1<<planes - 1
 
-// Signs are the signs of the first vectors of a matrix; immutable.
-type Signs struct {
+// Codes are the binary codes of the first vectors of a matrix; immutable.
+type Codes struct {
 	dim, words, n int
 	// bits has words for each vector; its last bits, behind dim, are zero.
 	bits []uint64
 }
 
-// Bytes is what the signs of a vector take.
+// Bytes is what the code of a vector take.
 func Bytes(dim int) int { return 8 * wordsOf(dim) }
 
 func wordsOf(dim int) int { return (dim + 63) / 64 }
 
-// Len is how many vectors have their signs in s.
-func (s *Signs) Len() int {
+// Len is how many vectors have their codes in s.
+func (s *Codes) Len() int {
 	if s == nil {
 		return 0
 	}
 	return s.n
 }
 
-// Extend answers the signs of all rows, the first of which s has already; a nil s
-// has none. It writes into memory behind what s uses: of two Signs made from the
+// Extend answers the codes of all rows, the first of which s has already; a nil s
+// has none. It writes into memory behind what s uses: of two Codes made from the
 // same s only the later one is good.
-func (s *Signs) Extend(rows Rows) *Signs {
-	next := Signs{dim: rows.Dim, words: wordsOf(rows.Dim)}
+func (s *Codes) Extend(rows Rows) *Codes {
+	next := Codes{dim: rows.Dim, words: wordsOf(rows.Dim)}
 	from := s.Len()
 	if s != nil {
 		next.bits = s.bits
@@ -78,17 +78,17 @@ func (s *Signs) Extend(rows Rows) *Signs {
 		next.bits = grown
 	}
 	next.bits = next.bits[:need]
-	split(next.n-from, signsShare, func(a, b int) struct{} {
+	split(next.n-from, codesShare, func(a, b int) struct{} {
 		for i := from + a; i < from+b; i++ {
-			signsOf(next.bits[i*next.words:][:next.words], rows.At(i))
+			encode(next.bits[i*next.words:][:next.words], rows.At(i))
 		}
 		return struct{}{}
 	})
 	return &next
 }
 
-// signsOf sets a bit for each number that is not negative.
-func signsOf(out []uint64, v []float32) {
+// encode sets a bit for each number that is not negative.
+func encode(out []uint64, v []float32) {
 	for w := range out {
 		var word uint64
 		for i, x := range v[64*w : min(64*w+64, len(v))] {
@@ -133,12 +133,12 @@ func wordsOfQuery(query []float32) []word {
 	return out
 }
 
-// nearest answers the best rows of the first n by their signs, keep of them, in
+// nearest answers the best rows of the first n by their codes, keep of them, in
 // order of their numbers. Of rows with equal scores the first are taken.
-func (s *Signs) nearest(query []float32, n, keep int) []int {
+func (s *Codes) nearest(query []float32, n, keep int) []int {
 	q := wordsOfQuery(query)
 	scores := make([]uint16, n)
-	counts := split(n, signsShare, func(from, to int) []int {
+	counts := split(n, codesShare, func(from, to int) []int {
 		return s.score(scores[from:to], q, from)
 	})
 	total := make([]int, largest*64*s.words+1)
@@ -170,7 +170,7 @@ func (s *Signs) nearest(query []float32, n, keep int) []int {
 
 // score scores the rows from first on, as many as out is long, and answers how many
 // have each score.
-func (s *Signs) score(out []uint16, q []word, first int) (counts []int) {
+func (s *Codes) score(out []uint16, q []word, first int) (counts []int) {
 	switch s.words {
 	case 6:
 		score6(out, s.bits[first*6:], (*[6]word)(q))

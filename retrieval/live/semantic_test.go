@@ -89,7 +89,7 @@ func TestFindByMeaning(t *testing.T) {
 	}
 
 	// Full text that cannot be read leaves the meaning.
-	cold := &Workspace{Search: w.Search, source: source, space: w.space, ready: make(chan struct{})}
+	cold := &Workspace{Search: w.Search, source: source, semantic: w.semantic, ready: make(chan struct{})}
 	if err := source.Store().Close(); err != nil {
 		t.Fatal(err)
 	}

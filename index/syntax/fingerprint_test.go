@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFoldFindsRenamedCopies(t *testing.T) {
+func TestNearDuplicatesAreRenamedCopies(t *testing.T) {
 	_, code := fixture(t, "go")
 	_, other := fixture(t, "java")
 	code, other = code[:1200], other[:1200]
@@ -17,7 +17,7 @@ func TestFoldFindsRenamedCopies(t *testing.T) {
 	for _, text := range [][]byte{code, other, spaced, renamed, short, short} {
 		prints = append(prints, Fingerprint(text))
 	}
-	if got, want := Fold(prints), []int{0, 1, 0, 0, 4, 5}; !slices.Equal(got, want) {
+	if got, want := NearDuplicates(prints), []int{0, 1, 0, 0, 4, 5}; !slices.Equal(got, want) {
 		t.Errorf("folded to %v, want %v; fingerprints %x", got, want, prints)
 	}
 }

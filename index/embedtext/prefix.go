@@ -1,4 +1,4 @@
-package passage
+package embedtext
 
 import "strings"
 
@@ -8,19 +8,19 @@ type Prefixes struct {
 	Document, Query string
 }
 
-// Role is what a text is to the texts that its vector is compared with.
-type Role int
+// InputType is what a text is to the texts that its vector is compared with.
+type InputType int
 
-// The roles.
+// The input types.
 const (
 	// Query is a question; its answers are Documents.
-	Query Role = iota
+	Query InputType = iota
 	// Document is code that is found, or that others like it are looked for.
 	Document
 )
 
-// Begin puts the prefix of the role before a text. A blank one stays as it is.
-func (p Prefixes) Begin(r Role, text string) string {
+// Begin puts the prefix of the input type before a text. A blank one stays as it is.
+func (p Prefixes) Begin(r InputType, text string) string {
 	if strings.TrimSpace(text) == "" {
 		return text
 	}

@@ -10,8 +10,8 @@ import (
 	"quarry/index/syntax"
 )
 
-// Likeness asks for code like a piece of code.
-type Likeness struct {
+// SimilarRequest asks for code like a piece of code.
+type SimilarRequest struct {
 	Code string
 	// Path and its lines are where the code is from, which is no answer; "" if it is
 	// from nowhere.
@@ -20,8 +20,8 @@ type Likeness struct {
 	Filter             Filter
 	// Limit is the most results, 10 if 0.
 	Limit int
-	// Meaning compares Code by an embedding model, nil if there is none.
-	Meaning Meaning
+	// Semantic compares Code by an embedding model, nil if there is none.
+	Semantic SemanticQuery
 }
 
 // likePool is how many chunks each way of comparing names.
@@ -30,18 +30,18 @@ const likePool = 100
 // likeChunk is a chunk that resembles the code.
 type likeChunk struct {
 	chunk uint32
-	// words is the chunk's place by shared terms, meaning that by cosine, from 1; 0
+	// words is the chunk's rank by shared terms, semantic that by cosine, from 1; 0
 	// if it is not among the first.
-	words, meaning int
-	cosine         float32
-	score          float32
+	words, semantic int
+	cosine          float32
+	score           float32
 }
 
 // FindSimilar answers the chunks of code most like a piece of code, each a result of
 // its own. Shared rare terms and, if there is a model, the cosine each give an order;
 // reciprocal ranks join them, so that chunks without a vector, or without a word in
 // common, keep their place.
-func (s *Snapshot) FindSimilar(req Likeness) Answer {
+func (s *Snapshot) FindSimilar(req SimilarRequest) Answer {
 	sr := &search{snap: s, req: &Request{Query: Query{Filter: req.Filter}}}
 	sr.applyFilters()
 	wanted := func(chunk uint32) bool {
@@ -68,14 +68,14 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 	sortScored(shared)
 	for i, x := range shared[:min(likePool, len(shared))] {
 		at(x.doc).words = i + 1
-		if req.Meaning != nil {
-			_, ok := req.Meaning.Cosine(s.keyOf(x.doc))
+		if req.Semantic != nil {
+			_, ok := req.Semantic.Cosine(s.keyOf(x.doc))
 			sr.unembedded = sr.unembedded || !ok
 		}
 	}
 	full := float32(1)
-	if req.Meaning != nil {
-		if near := sr.nearest(req.Meaning); len(near) > 0 {
+	if req.Semantic != nil {
+		if near := sr.nearest(req.Semantic); len(near) > 0 {
 			spoke := BackendVectors
 			if sr.unembedded {
 				spoke = BackendSomeVectors
@@ -88,7 +88,7 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 					if wanted(chunk) && rank < likePool {
 						rank++
 						x := at(chunk)
-						x.meaning, x.cosine = rank, n.Cosine
+						x.semantic, x.cosine = rank, n.Cosine
 					}
 				})
 			}
@@ -96,7 +96,7 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 	}
 	order := make([]*likeChunk, 0, len(found))
 	for _, x := range found {
-		for _, rank := range []int{x.words, x.meaning} {
+		for _, rank := range []int{x.words, x.semantic} {
 			if rank > 0 {
 				x.score += rankConstant / float32(rankConstant-1+rank)
 			}
@@ -111,12 +111,12 @@ func (s *Snapshot) FindSimilar(req Likeness) Answer {
 		limit = defaultLimit
 	}
 	for _, x := range order[:min(limit, len(order))] {
-		p := sr.place(x.chunk, (*search).keptDef)
+		p := sr.location(x.chunk, (*search).keptDef)
 		r := Result{
 			Path: s.file(s.fileOfChunk(x.chunk)).path, StartLine: p.StartLine, EndLine: p.EndLine, Symbol: p.Symbol, Kind: p.Kind,
-			Score: unit(x.score), Reasons: []string{}, More: []Place{},
+			Score: unit(x.score), Reasons: []string{}, More: []Location{},
 		}
-		if x.meaning > 0 {
+		if x.semantic > 0 {
 			r.Reasons = append(r.Reasons, fmt.Sprintf("close in meaning (cosine %.2f)", x.cosine))
 		}
 		if x.words > 0 {

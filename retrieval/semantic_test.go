@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// cosines is a Meaning that knows each chunk's cosine.
+// cosines is a SemanticQuery that knows each chunk's cosine.
 type cosines struct {
 	of    map[Key]float32
 	asked int // Nearest
@@ -88,7 +88,7 @@ func TestMeaning(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.asked = 0
-			c.req.Meaning = m
+			c.req.Semantic = m
 			a := search1(t, ix, c.req, c.query)
 			got := pathsOf(a)
 			if c.want != nil && (len(got) < len(c.want) || !slices.Equal(got[:len(c.want)], c.want) || len(c.want) == 0 && len(got) > 0) {
@@ -111,7 +111,7 @@ func TestMeaning(t *testing.T) {
 			}
 		})
 	}
-	if a := search1(t, ix, Request{Meaning: m}, "zzz yyy"); a.Results[0].Reasons[0] != "close in meaning" || a.Results[0].Symbol != "load_settings" {
+	if a := search1(t, ix, Request{Semantic: m}, "zzz yyy"); a.Results[0].Reasons[0] != "close in meaning" || a.Results[0].Symbol != "load_settings" {
 		t.Errorf("first result %+v", a.Results[0])
 	}
 }
@@ -120,14 +120,14 @@ func TestMeaning(t *testing.T) {
 func TestMeaningOfSomeChunks(t *testing.T) {
 	ix := sampleIndex(t)
 	m := means(sampleDocuments(), []string{"load_settings"}, .8)
-	a := search1(t, ix, Request{Meaning: m}, "radix tree vertex")
+	a := search1(t, ix, Request{Semantic: m}, "radix tree vertex")
 	if got := pathsOf(a); got[0] != "server/node.go" || !slices.Contains(got, "config/load.py") || !slices.Contains(a.Backend, BackendSomeVectors) {
 		t.Errorf("found %q by %q", got, a.Backend)
 	}
-	if a := search1(t, ix, Request{Meaning: means(sampleDocuments(), []string{"DEFAULT_TIMEOUT = 30"}, .8), Signals: SignalsSemantic}, "zzz"); len(a.Results) != 1 || !slices.Contains(a.Backend, BackendVectors) {
+	if a := search1(t, ix, Request{Semantic: means(sampleDocuments(), []string{"DEFAULT_TIMEOUT = 30"}, .8), Signals: SignalsSemantic}, "zzz"); len(a.Results) != 1 || !slices.Contains(a.Backend, BackendVectors) {
 		t.Errorf("found %q by %q, all of whose chunks are embedded", pathsOf(a), a.Backend)
 	}
-	none := search1(t, ix, Request{Meaning: &cosines{}}, "radix tree vertex")
+	none := search1(t, ix, Request{Semantic: &cosines{}}, "radix tree vertex")
 	without := search1(t, ix, Request{}, "radix tree vertex")
 	if got, want := fmt.Sprint(none.Results, none.Backend), fmt.Sprint(without.Results, without.Backend); got != want {
 		t.Errorf("with no vectors at all\n%s\nwithout a model\n%s", got, want)
@@ -145,7 +145,7 @@ func TestMeaningChoosesThePlace(t *testing.T) {
 	ix := New(Options{})
 	ix.Apply(changesOf([]Document{d}))
 	m := means([]Document{d}, []string{") Abort()", ""}, .7, .2)
-	if a := search1(t, ix, Request{Meaning: m}, "throw away what the queue has"); a.Results[0].Symbol != "Queue.Abort" {
+	if a := search1(t, ix, Request{Semantic: m}, "throw away what the queue has"); a.Results[0].Symbol != "Queue.Abort" {
 		t.Errorf("found %+v", a.Results[0])
 	}
 }

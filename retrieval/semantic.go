@@ -10,8 +10,8 @@ import (
 // syntax.Chunk.Hash.
 type Key = [16]byte
 
-// Meaning compares one query with chunks in the space of an embedding model.
-type Meaning interface {
+// SemanticQuery compares one query with chunks in the space of an embedding model.
+type SemanticQuery interface {
 	// Nearest answers the k chunks nearest to the query, the nearest first; of those
 	// in among only, if it is not nil.
 	Nearest(k int, among []Key) []Near
@@ -35,10 +35,10 @@ const (
 	narrow = 8
 )
 
-// meaning takes in what an embedding model says.
-func (sr *search) meaning() {
-	m := sr.req.Meaning
-	if m == nil || !wantsMeaning(sr.req.Signals, &sr.query) {
+// semantic takes in what an embedding model says.
+func (sr *search) semantic() {
+	m := sr.req.Semantic
+	if m == nil || !wantsSemantic(sr.req.Signals, &sr.query) {
 		return
 	}
 	near := sr.nearest(m)
@@ -80,11 +80,11 @@ func (sr *search) share(cosine float32) float32 {
 }
 
 // placeMeaning is what the nearest chunk counts against the best by words when a
-// place in a file is chosen. With sigVector it was chosen where both sets of questions
+// location in a file is chosen. With sigVector it was chosen where both sets of questions
 // gain (bench/vectors.md); TestMeaningWeights varies it.
-var placeMeaning float32 = 1
+var chunkSimilarityWeight float32 = 1
 
-// blend puts the chunks of a file into the order of words and meaning together, as
+// blend puts the chunks of a file into the order of words and embedding together, as
 // far as places are shown.
 func (sr *search) blend(c *candidate) {
 	if !sr.meant {
@@ -107,8 +107,8 @@ func (sr *search) blend(c *candidate) {
 		if most > 0 {
 			v = sr.sc.chunkScores[base+i] / most
 		}
-		if cosine, ok := sr.req.Meaning.Cosine(seg.textKeys[i]); ok {
-			v += placeMeaning * sr.share(cosine)
+		if cosine, ok := sr.req.Semantic.Cosine(seg.textKeys[i]); ok {
+			v += chunkSimilarityWeight * sr.share(cosine)
 		} else {
 			sr.unembedded = true
 		}
@@ -131,7 +131,7 @@ func (c *candidate) mean(chunk uint32, share float32) {
 }
 
 // nearest asks for the nearest chunks that pass the filters.
-func (sr *search) nearest(m Meaning) []Near {
+func (sr *search) nearest(m SemanticQuery) []Near {
 	if !sr.filters {
 		return m.Nearest(meantChunks, nil)
 	}

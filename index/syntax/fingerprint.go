@@ -22,7 +22,7 @@ const (
 )
 
 // Fingerprint returns 64 bits of which few differ between texts that share most
-// of their tokens: [Fold] finds those. White space does not count. It is 0 for
+// of their tokens: [NearDuplicates] finds those. White space does not count. It is 0 for
 // texts of less than 40 tokens, which are too short to compare.
 func Fingerprint(text []byte) uint64 {
 	var weights [64]int32
@@ -84,12 +84,12 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// Fold returns for each fingerprint the index of the first one that it nearly
+// NearDuplicates returns for each fingerprint the index of the first one that it nearly
 // equals, its own if there is none: in order of relevance, each text stands
 // with the most relevant one like it. Fingerprints of 0 stand alone. It compares
 // each with all that stand for themselves, so it is for lists of results, not
 // for whole repositories.
-func Fold(prints []uint64) []int {
+func NearDuplicates(prints []uint64) []int {
 	out := make([]int, len(prints))
 	var leaders []int
 	for i, print := range prints {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestPeaksEqualSearch holds the trees against a look at every atom.
-func TestPeaksEqualSearch(t *testing.T) {
+func TestCutPointsEqualSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 2, 60).Draw(t, "text"), "")
 		c := &chunker{src: []byte(text)}
@@ -19,7 +19,7 @@ func TestPeaksEqualSearch(t *testing.T) {
 				run[i].more = 1
 			}
 		}
-		p := c.newPeaks(run, uint32(len(text)))
+		p := c.newCutPoints(run, uint32(len(text)))
 		low := rapid.IntRange(0, len(run)-2).Draw(t, "low")
 		high := rapid.IntRange(low+2, len(run)).Draw(t, "high")
 		want, middle := low+1, low+(high-low)/2

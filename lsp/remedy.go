@@ -104,7 +104,7 @@ func (s *Server) useModel([]protocol.LSPAny) error {
 		if err := s.applySettings(); err != nil {
 			return "", err
 		}
-		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; to keep it, set \"model\" in your settings file", chosen))
+		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; to keep it, run `quarry model use %s`", chosen, chosen))
 		return chosen, nil
 	})
 }

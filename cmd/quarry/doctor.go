@@ -141,12 +141,22 @@ func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.
 }
 
 func (a *app) printFindings(out doctorOutput) {
+	a.printList(out.Findings)
+	if out.OK {
+		fmt.Fprintln(a.Stdout, "\nEverything works. Run `quarry demo` to see ghost text.")
+		return
+	}
+	fmt.Fprintln(a.Stdout, "\nWithout a model, completions are copied from your open files.")
+}
+
+// printList prints each finding and what to do about it.
+func (a *app) printList(findings []model.Finding) {
 	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	width := 0
-	for _, f := range out.Findings {
+	for _, f := range findings {
 		width = max(width, len(f.Name))
 	}
-	for _, f := range out.Findings {
+	for _, f := range findings {
 		mark := look.style(cli.Green, "ok  ")
 		if !f.OK {
 			mark = look.style(cli.Red, "FAIL")
@@ -156,9 +166,4 @@ func (a *app) printFindings(out doctorOutput) {
 			fmt.Fprintf(a.Stdout, "      %-*s  %s\n", width, "", look.style(cli.Bold, "→ "+f.Fix))
 		}
 	}
-	if out.OK {
-		fmt.Fprintln(a.Stdout, "\nEverything works. Run `quarry demo` to see ghost text.")
-		return
-	}
-	fmt.Fprintln(a.Stdout, "\nWithout a model, completions are copied from your open files.")
 }

@@ -8,6 +8,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/index"
+	"quarry/model"
 )
 
 // progressBar draws how far a scan is: a bar that overwrites itself on a terminal,
@@ -21,6 +22,7 @@ type progressBar struct {
 	line  time.Time  // of the last plain line
 	drawn bool
 	read  int64
+	first int64 // bytes that were there at the start; below 0 until they are known
 }
 
 const (
@@ -55,6 +57,19 @@ func (b *progressBar) embedded(p index.EmbedProgress) {
 		what := fmt.Sprintf("%s of %s chunks", grouped(int64(p.Done)), grouped(int64(p.Total)))
 		b.draw("embedding", float64(p.Done)/float64(max(p.Total, 1)), what, now)
 	}
+}
+
+// part shows how many of how many bytes there are.
+func (b *progressBar) part(doing string, done, total int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.first < 0 {
+		b.first = done
+	}
+	speed := float64(done-b.first) / 1e6 / max(now.Sub(b.start).Seconds(), 0.001)
+	what := fmt.Sprintf("%s of %s, %.1f MB/s", model.Gigabytes(done), model.Gigabytes(total), speed)
+	b.draw(doing, float64(done)/float64(max(total, 1)), what, now)
 }
 
 // draw shows a share of the work. mu is held.

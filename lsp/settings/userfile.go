@@ -1,0 +1,133 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// SetInFile sets the setting of a dotted key in the settings file at path, which is
+// made if there is none. Everything else in the file stays as it is, byte for byte; a
+// file that is no JSON object is left alone.
+func SetInFile(path, key string, value any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	text, err := setInObject(raw, key, value)
+	if err != nil {
+		return fmt.Errorf("%s: %w", displayPath(path), err)
+	}
+	return replaceFile(path, text)
+}
+
+// setInObject is the JSON object raw with value for key.
+func setInObject(raw []byte, key string, value any) ([]byte, error) {
+	written, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	group, rest, _ := strings.Cut(key, ".")
+	name, err := json.Marshal(key)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return fmt.Appendf(nil, "{\n  %s: %s\n}\n", name, written), nil
+	}
+	if !json.Valid(raw) {
+		var object map[string]any
+		return nil, fmt.Errorf("settings are not a JSON object: %w", json.Unmarshal(raw, &object))
+	}
+	members, open, err := membersOf(raw)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		switch m.key {
+		case key, "quarry." + key:
+			return bytes.Join([][]byte{raw[:m.start], written, raw[m.end:]}, nil), nil
+		case "quarry", group: // group is key itself where nothing is nested
+			within := key
+			if m.key == group {
+				within = rest
+			}
+			inner, err := setInObject(raw[m.start:m.end], within, value)
+			if err != nil {
+				return nil, err
+			}
+			return bytes.Join([][]byte{raw[:m.start], inner, raw[m.end:]}, nil), nil
+		}
+	}
+	// The new one is the first, with the white space that stood before the first.
+	blank := []byte("\n  ")
+	tail := raw[open:]
+	var after []byte
+	if len(members) > 0 {
+		blank = tail[:len(tail)-len(bytes.TrimLeft(tail, " \t\r\n"))]
+		after = []byte(",")
+	} else {
+		tail = append([]byte("\n"), bytes.TrimLeft(tail, " \t\r\n")...)
+	}
+	return bytes.Join([][]byte{raw[:open], blank, name, []byte(": "), written, after, tail}, nil), nil
+}
+
+// member is a member of an object, its value at [start, end) of the object's text.
+type member struct {
+	key        string
+	start, end int
+}
+
+// membersOf are the members of a valid JSON object, and the offset behind its brace.
+func membersOf(raw []byte) (list []member, open int, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, 0, errors.New("settings are not a JSON object")
+	}
+	open = int(d.InputOffset())
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, 0, err
+		}
+		key, _ := t.(string) // of an object every other token is
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, 0, err
+		}
+		end := int(d.InputOffset())
+		list = append(list, member{key, end - len(value), end})
+	}
+	return list, open, nil
+}
+
+// replaceFile writes a file in one step: whoever reads it sees the old or the new one.
+// A link stays one, and the file keeps its mode; a new one is the user's alone.
+func replaceFile(path string, text []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

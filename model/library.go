@@ -1,0 +1,208 @@
+package model
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// A Library is the models that an Ollama has. It is safe for concurrent use.
+type Library struct{ *ollama }
+
+// NewLibrary is the library of the Ollama that opt names; opt.Model does not matter.
+func NewLibrary(opt Options) (*Library, error) {
+	if opt.API == OpenAIAPI {
+		return nil, errNotOllama
+	}
+	endpoint, err := ParseEndpoint(opt.URL, opt.AllowRemote)
+	if err != nil {
+		return nil, err
+	}
+	return &Library{newOllama(opt, endpoint, newHTTPClient(endpoint))}, nil
+}
+
+var errNotOllama = errors.New("only Ollama downloads models; install the model on your model server yourself")
+
+// Installed is a model that Ollama has.
+type Installed struct {
+	Name string `json:"name"`
+	// Digest is the sha256 of the model's manifest, in hexadecimal digits.
+	Digest string    `json:"digest"`
+	Bytes  int64     `json:"bytes"`
+	Family string    `json:"family,omitempty"`
+	Quant  string    `json:"quantisation,omitempty"`
+	Since  time.Time `json:"modified"`
+	// Running is how the model is in memory, nil if it is not.
+	Running *Running `json:"running,omitempty"`
+}
+
+// Running is a model in memory.
+type Running struct {
+	Bytes int64 `json:"bytes"`
+	OnGPU int64 `json:"bytes_on_gpu"`
+	// Until is when it leaves memory if nobody asks it again.
+	Until time.Time `json:"until"`
+}
+
+// List is what Ollama has, but for models that other machines run.
+func (l *Library) List(ctx context.Context) ([]Installed, error) {
+	have, err := l.api.List(ctx)
+	if err != nil {
+		return nil, l.explain(err)
+	}
+	running, err := l.api.ListRunning(ctx)
+	if err != nil {
+		return nil, l.explain(err)
+	}
+	var list []Installed
+	for _, m := range have.Models {
+		if m.RemoteHost != "" || inCloud(m.Name) {
+			continue
+		}
+		i := Installed{
+			Name: m.Name, Digest: m.Digest, Bytes: m.Size, Family: m.Details.Family, Since: m.ModifiedAt,
+		}
+		if q := m.Details.QuantizationLevel; q != "unknown" {
+			i.Quant = q
+		}
+		if at := slices.IndexFunc(running.Models, func(p api.ProcessModelResponse) bool { return p.Name == m.Name }); at >= 0 {
+			p := running.Models[at]
+			i.Running = &Running{p.Size, p.SizeVRAM, p.ExpiresAt}
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// Find is the installed model of this name; ok is false if there is none.
+func (l *Library) Find(ctx context.Context, name string) (m Installed, ok bool, err error) {
+	list, err := l.List(ctx)
+	if err != nil {
+		return m, false, err
+	}
+	at := slices.IndexFunc(list, func(m Installed) bool { return SameModel(m.Name, name) })
+	if at < 0 {
+		return m, false, nil
+	}
+	return list[at], true, nil
+}
+
+// Pull has Ollama download a model, and check the sha256 of each of its files; report
+// is told how many bytes there are of how many. If ctx ends, what is there stays, and
+// the next Pull goes on from it. An installed model stays usable until its new version
+// is whole.
+func (l *Library) Pull(ctx context.Context, name string, report func(done, total int64)) error {
+	if inCloud(name) {
+		return fmt.Errorf("%s runs on another machine; choose a local model such as %s", name, otherThan(name))
+	}
+	// A model has several files, each with its own progress.
+	done, total := map[string]int64{}, map[string]int64{}
+	finished := false
+	c := l.of(name)
+	err := c.api.Pull(ctx, &api.PullRequest{Model: name}, func(p api.ProgressResponse) error {
+		finished = finished || p.Status == "success"
+		if p.Digest == "" {
+			return nil
+		}
+		done[p.Digest], total[p.Digest] = p.Completed, p.Total
+		var d, t int64
+		for digest := range total {
+			d, t = d+done[digest], t+total[digest]
+		}
+		report(d, t)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("download %s: %w", name, c.explain(err))
+	}
+	if !finished {
+		return fmt.Errorf("download %s: %w", name, c.brokeOff(nil))
+	}
+	return nil
+}
+
+// Remove deletes an installed model and gives its disk space back.
+func (l *Library) Remove(ctx context.Context, name string) error {
+	c := l.of(name)
+	return c.explain(c.api.Delete(ctx, &api.DeleteRequest{Model: name}))
+}
+
+// ggufMagic begins every GGUF file.
+const ggufMagic = "GGUF"
+
+// Import gives Ollama the model of a GGUF file under a name; report is told how many
+// bytes it has read of how many. It answers the file's sha256. A model that has the
+// name keeps it until the new one is whole.
+func (l *Library) Import(ctx context.Context, path, name string, report func(done, total int64)) (digest string, err error) {
+	if inCloud(name) {
+		return "", fmt.Errorf("the name %s means another machine to Ollama: choose one without \"cloud\"", name)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	magic := make([]byte, len(ggufMagic))
+	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != ggufMagic || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is no GGUF file", path)
+	}
+	total := 2 * info.Size() // read once for its sum, and once for Ollama
+	read := &countingReader{ctx: ctx, Reader: f, each: func(n int64) { report(n, total) }}
+	sum := sha256.New()
+	sum.Write(magic)
+	read.n = int64(len(magic))
+	if _, err := io.Copy(sum, read); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	digest = fmt.Sprintf("sha256:%x", sum.Sum(nil))
+	c := l.of(name)
+	if err := c.api.CreateBlob(ctx, digest, read); err != nil {
+		return "", fmt.Errorf("give Ollama %s: %w", path, c.explain(err))
+	}
+	finished := false
+	req := &api.CreateRequest{Model: name, Files: map[string]string{filepath.Base(path): digest}}
+	err = c.api.Create(ctx, req, func(p api.ProgressResponse) error {
+		finished = finished || p.Status == "success"
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w", name, c.explain(err))
+	}
+	if !finished {
+		return "", fmt.Errorf("make %s: %w", name, c.brokeOff(nil))
+	}
+	return digest, nil
+}
+
+// countingReader tells how much was read, and stops when ctx ends.
+type countingReader struct {
+	io.Reader
+	ctx  context.Context
+	n    int64
+	each func(n int64)
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := r.Reader.Read(p)
+	r.n += int64(n)
+	r.each(r.n)
+	return n, err
+}

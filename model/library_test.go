@@ -1,0 +1,223 @@
+package model_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/model"
+	"quarry/model/ollamatest"
+)
+
+// tinyFile is a model small enough to import in a moment.
+func tinyFile(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "Tiny-Granite.Q4.gguf")
+	if err := ollamatest.WriteGranite(path, ollamatest.Tiny); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func library(t *testing.T, server string) *model.Library {
+	t.Helper()
+	l, err := model.NewLibrary(model.Options{URL: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A real Ollama takes a model from a file, lists it, and deletes it.
+func TestLibrary(t *testing.T) {
+	l := library(t, ollamatest.StartEmpty(t).URL)
+	file := tinyFile(t)
+	var done, total int64
+	digest, err := l.Import(t.Context(), file, "tiny", func(d, n int64) {
+		if d < done || d > n {
+			t.Errorf("%d of %d after %d", d, n, done)
+		}
+		done, total = d, n
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(raw)); digest != want || total != 2*int64(len(raw)) || done == 0 {
+		t.Errorf("%s, %d of %d; want %s of %d bytes, read twice", digest, done, total, want, len(raw))
+	}
+	m, ok, err := l.Find(t.Context(), "tiny")
+	if err != nil || !ok || m.Name != "tiny:latest" || m.Bytes < int64(len(raw)) || len(m.Digest) != 64 || m.Running != nil {
+		t.Errorf("%+v, %v, %v", m, ok, err)
+	}
+	if err := l.Remove(t.Context(), "tiny"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := l.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v after the only one was removed", list, err)
+	}
+	if err := l.Remove(t.Context(), "tiny"); err == nil || !strings.Contains(err.Error(), "tiny") {
+		t.Errorf("removing what is not there: %v", err)
+	}
+}
+
+// What is no model, and names that would leave the machine, reach no Ollama.
+func TestImportRefuses(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer server.Close()
+	l := library(t, server.URL)
+	dir := t.TempDir()
+	text := filepath.Join(dir, "notes.gguf")
+	if err := os.WriteFile(text, []byte("not a model"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ file, name, says string }{
+		{text, "notes", "no GGUF file"},
+		{dir, "folder", "no GGUF file"},
+		{filepath.Join(dir, "absent.gguf"), "absent", "absent.gguf"},
+		{tinyFile(t), "tiny-cloud", "another machine"},
+	} {
+		if _, err := l.Import(t.Context(), c.file, c.name, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.file, err)
+		}
+	}
+	if asked != 0 {
+		t.Errorf("%d requests", asked)
+	}
+}
+
+// An import that is stopped ends at once.
+func TestImportStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := library(t, "http://127.0.0.1:9")
+	_, err := l.Import(ctx, tinyFile(t), "tiny", func(int64, int64) { cancel() })
+	if err == nil || ctx.Err() == nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// registry serves one model as Ollama's library does; corrupt spoils its weights.
+func registry(t *testing.T, file string, corrupt bool) *httptest.Server {
+	t.Helper()
+	weights, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := []byte(`{"model_format":"gguf","model_family":"granite","model_families":["granite"],"model_type":"1M","file_type":"F16"}`)
+	blobs := map[string][]byte{}
+	layer := func(kind string, content []byte) map[string]any {
+		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(content))
+		blobs[digest] = content
+		return map[string]any{"mediaType": kind, "digest": digest, "size": len(content)}
+	}
+	manifest, err := json.Marshal(map[string]any{
+		"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
+		"config": layer("application/vnd.docker.container.image.v1+json", config),
+		"layers": []any{layer("application/vnd.ollama.image.model", weights)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if corrupt {
+		for digest, content := range blobs {
+			if len(content) == len(weights) {
+				content = bytes.Clone(content)
+				content[len(content)/2] ^= 0xff
+				blobs[digest] = content
+			}
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind, name := filepath.Base(filepath.Dir(r.URL.Path)), filepath.Base(r.URL.Path)
+		content, ok := blobs[name]
+		switch {
+		case kind == "manifests":
+			content = manifest
+		case !ok:
+			http.NotFound(w, r)
+			return
+		case kind == "blobs": // which other machines serve: Ollama wants it so
+			_, port, _ := strings.Cut(r.Host, ":")
+			http.Redirect(w, r, "http://localhost:"+port+"/elsewhere/"+name, http.StatusTemporaryRedirect)
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// insecure stands before an Ollama and lets it pull over plain HTTP, which quarry
+// itself never asks for.
+func insecure(t *testing.T, ollama string) *httptest.Server {
+	t.Helper()
+	to, err := url.Parse(ollama)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/pull" {
+			var req map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+				t.Error(err)
+			}
+			req["insecure"], req["model"] = true, fmt.Sprint("http://", req["model"])
+			raw, err := json.Marshal(req)
+			if err != nil {
+				t.Error(err)
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// A real Ollama downloads a model from a registry, and one whose bytes are not those
+// that the registry's manifest names is never there.
+func TestPullFromARegistry(t *testing.T) {
+	file := tinyFile(t)
+	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
+	name := strings.TrimPrefix(registry(t, file, true).URL, "http://") + "/library/tiny:latest"
+	err := l.Pull(t.Context(), name, func(int64, int64) {})
+	if err == nil || !strings.Contains(err.Error(), "download "+name) {
+		t.Errorf("a corrupt download: %v", err)
+	}
+	if list, err := l.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v after a corrupt download", list, err)
+	}
+	name = strings.TrimPrefix(registry(t, file, false).URL, "http://") + "/library/tiny:latest"
+	var done, total int64
+	if err := l.Pull(t.Context(), name, func(d, n int64) { done, total = d, n }); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done != total || total < info.Size() {
+		t.Errorf("%d of %d bytes, the file has %d", done, total, info.Size())
+	}
+	if m, ok, err := l.Find(t.Context(), name); err != nil || !ok {
+		t.Errorf("%+v, %v", m, err)
+	}
+}

@@ -32,58 +32,58 @@ type Settings struct {
 
 // Ollama says where the model runtime is and how it is run.
 type Ollama struct {
-	API         string   `json:"api" scope:"user" enum:"ollama,openai" doc:"What the server speaks: Ollama's own interface, or OpenAI's completions as vLLM and the llama.cpp server do."`
-	URL         string   `json:"url" scope:"user" doc:"Address of Ollama, or of the other server. OLLAMA_HOST sets it too."`
-	APIKey      string   `json:"apiKey" scope:"user" doc:"Key that an OpenAI server wants."`
-	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Permit an address that is not on this machine, and models that Ollama runs in its cloud. Code in prompts then leaves it."`
-	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration; negative keeps it for good."`
+	API         string   `json:"api" scope:"user" enum:"ollama,openai" doc:"API of the server: Ollama's own, or OpenAI's completions API as in vLLM and the llama.cpp server."`
+	URL         string   `json:"url" scope:"user" doc:"Address of Ollama or of the other server. The environment variable OLLAMA_HOST sets it too."`
+	APIKey      string   `json:"apiKey" scope:"user" doc:"API key for an OpenAI-compatible server."`
+	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Allow servers on other machines and Ollama's cloud models. The code in prompts then leaves this machine."`
+	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration (30m); a negative value keeps it loaded."`
 	ContextSize int      `json:"contextSize" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
 }
 
-// HTTP serves ghost text to what asks for it as OpenAI's clients do.
+// HTTP serves ghost text to clients of OpenAI's API.
 type HTTP struct {
-	Address string `json:"address" scope:"user" doc:"Loopback address at which ghost text is served as POST /v1/completions, for Zed and other clients of OpenAI's interface: 127.0.0.1:7997, say. Empty: nowhere."`
-	Token   string `json:"token" scope:"user" doc:"What such a client must send as its API key; at least 16 characters. Without it nothing is served."`
+	Address string `json:"address" scope:"user" doc:"Loopback address, such as 127.0.0.1:7997, that serves ghost text as POST /v1/completions, for Zed and other clients of OpenAI's API. If empty, it is not served."`
+	Token   string `json:"token" scope:"user" doc:"API key that such clients must send; at least 16 characters. Without it, nothing is served."`
 }
 
 // Completion tunes ghost text.
 type Completion struct {
 	Enabled           bool     `json:"enabled" doc:"Offer ghost text."`
 	DisabledLanguages []string `json:"disabledLanguages" doc:"LSP language ids without ghost text."`
-	DisabledPaths     []string `json:"disabledPaths" glob:"true" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in a .gitignore: ** crosses folders, a folder's name covers all below it, and {a,b} stands for either."`
+	DisabledPaths     []string `json:"disabledPaths" glob:"true" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in .gitignore: ** matches across folders, a folder's name covers everything below it, and {a,b} matches either."`
 	MaxFileBytes      int      `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
 	Temperature       float64  `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
-	TopP              float64  `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of probability that is sampled from."`
-	MaxTokens         int      `json:"maxTokens" min:"1" max:"2048" doc:"Most tokens one completion may have."`
-	Timeout           Duration `json:"timeout" doc:"How long the model may take while you type; what it wrote by then is used. Three times that when you ask."`
-	Debounce          Duration `json:"debounce" doc:"Longest wait for your next keystroke before the model is asked; the wait adapts to your typing and the model. Negative never waits."`
-	Candidates        int      `json:"candidates" min:"1" max:"8" doc:"Alternatives asked for when you ask for a completion."`
-	TwoRounds         bool     `json:"twoRounds" doc:"Ask twice when you ask for a whole body: the second time with what the first answer names."`
-	MinConfidence     float64  `json:"minConfidence" min:"0" max:"1" doc:"Mean token probability below which nothing is shown while you type."`
-	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,custom" doc:"Family of the fill-in-the-middle prompt; auto takes the one whose tags the model has in its vocabulary, custom those of completion.templateTags."`
-	TemplateTags      []string `json:"templateTags" doc:"With the template custom: the tags before the prefix, before the suffix and before the middle that the model was trained with."`
+	TopP              float64  `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of the probability mass to sample from."`
+	MaxTokens         int      `json:"maxTokens" min:"1" max:"2048" doc:"Maximum number of tokens in one completion."`
+	Timeout           Duration `json:"timeout" doc:"How long the model may take while you type; what it has written by then is used. Three times as long when you request a completion."`
+	Debounce          Duration `json:"debounce" doc:"Longest wait for your next keystroke before the model is asked; the wait adapts to your typing and the model. A negative value disables it."`
+	Candidates        int      `json:"candidates" min:"1" max:"8" doc:"Number of alternatives when you request a completion."`
+	TwoRounds         bool     `json:"twoRounds" doc:"When you request a whole body, ask the model twice: the second time with the declarations that its first answer names."`
+	MinConfidence     float64  `json:"minConfidence" min:"0" max:"1" doc:"While you type, hide completions whose mean token probability is lower."`
+	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,custom" doc:"Family of the fill-in-the-middle prompt. auto chooses the one whose tags are in the model's vocabulary; custom uses completion.templateTags."`
+	TemplateTags      []string `json:"templateTags" doc:"For the template custom: the tags before the prefix, the suffix and the middle that the model was trained with."`
 	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
 	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
 }
 
-// Embedding tunes search by meaning.
+// Embedding tunes semantic search.
 type Embedding struct {
-	Enabled        bool   `json:"enabled" doc:"Embed the code of the workspace in the background, so that searches find it by meaning too. Needs the embedding model; without it nothing is asked of it."`
-	Model          string `json:"model" scope:"user" doc:"Ollama model that embeds. Another one embeds everything anew; the vectors there are serve until then."`
-	DocumentPrefix string `json:"documentPrefix" doc:"Put before code when it is embedded, as some models want it; auto goes by the model's name. Another one embeds everything anew."`
-	QueryPrefix    string `json:"queryPrefix" doc:"Put before a query when it is embedded; auto goes by the model's name."`
+	Enabled        bool   `json:"enabled" doc:"Embed the workspace's code in the background for semantic search. Needs the embedding model; if it is not installed, nothing happens."`
+	Model          string `json:"model" scope:"user" doc:"Ollama model that embeds code. Changing it embeds everything again; until then the existing vectors are used."`
+	DocumentPrefix string `json:"documentPrefix" doc:"Text to put before code that is embedded, which some models need; auto chooses it by the model's name. Changing it embeds everything again."`
+	QueryPrefix    string `json:"queryPrefix" doc:"Text to put before a query that is embedded; auto chooses it by the model's name."`
 }
 
 // Reranker has a model order the first results of a search.
 type Reranker struct {
-	By    string `json:"by" enum:"nothing,model,endpoint" doc:"Who judges the first ten results of a search in words: nothing, the model that completes code while it is idle, or a cross-encoder at reranker.url."`
-	URL   string `json:"url" scope:"user" doc:"Address of a server with the route /v1/rerank, as the llama.cpp server and vLLM have. ollama.allowRemote holds for it, and ollama.apiKey is sent to it only if it is the address of ollama.url."`
-	Model string `json:"model" scope:"user" doc:"Model that this server is asked for."`
+	By    string `json:"by" enum:"nothing,model,endpoint" doc:"What reranks the first ten results of a search in words: nothing, the completion model while it is idle, or a cross-encoder at reranker.url (endpoint)."`
+	URL   string `json:"url" scope:"user" doc:"Address of a server with the route /v1/rerank, such as the llama.cpp server or vLLM. ollama.allowRemote applies to it; ollama.apiKey is sent to it only if the address is that of ollama.url."`
+	Model string `json:"model" scope:"user" doc:"Model to request from this server."`
 }
 
 // Diagnostics are what quarry reports by itself.
 type Diagnostics struct {
-	Syntax bool `json:"syntax" doc:"Report syntax errors, for files without a language server of their own."`
+	Syntax bool `json:"syntax" doc:"Report syntax errors, for files that no other language server covers."`
 }
 
 // Duration is a time.Duration written as text ("30m"), as time.ParseDuration

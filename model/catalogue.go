@@ -27,8 +27,8 @@ type Entry struct {
 	Use string `json:"use"`
 	// Bits is how many a weight takes.
 	Bits int `json:"bits"`
-	// Download and Memory are bytes, about: what is fetched, and what the model takes
-	// while it runs with quarry's context.
+	// Download and Memory are bytes: what is fetched, about unless URL is there, and
+	// what the model takes while it runs with quarry's context, about.
 	Download int64 `json:"download"`
 	Memory   int64 `json:"memory"`
 	// Context is the longest prompt that it was trained for, in tokens.
@@ -38,6 +38,10 @@ type Entry struct {
 	Licence string `json:"licence"`
 	// Digest begins the sha256 that Ollama must give the model; "" where any is taken.
 	Digest string `json:"digest,omitempty"`
+	// URL is where a GGUF file of the model is, for one that does not come from Ollama's
+	// library, and SHA256 its sum; Download is then its exact size.
+	URL    string `json:"url,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
 	About  string `json:"about,omitempty"`
 }
 
@@ -94,6 +98,8 @@ func parseCatalogue(raw []byte) (Catalogue, error) {
 			return Catalogue{}, fmt.Errorf("model %d has no name", i+1)
 		case e.Use != ForCompletion && e.Use != ForSearch:
 			return Catalogue{}, fmt.Errorf("%s: use is %q, not %s or %s", e.Name, e.Use, ForCompletion, ForSearch)
+		case (e.URL == "") != (e.SHA256 == ""):
+			return Catalogue{}, fmt.Errorf("%s: url and sha256 go together", e.Name)
 		case inCloud(e.Name):
 			return Catalogue{}, fmt.Errorf("%s runs on other machines, and a catalogue is of local models", e.Name)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ollama/ollama/api"
@@ -73,7 +74,7 @@ func (l *Library) List(ctx context.Context) ([]Installed, error) {
 		if q := m.Details.QuantizationLevel; q != "unknown" {
 			i.Quant = q
 		}
-		if at := slices.IndexFunc(running.Models, func(p api.ProcessModelResponse) bool { return p.Name == m.Name }); at >= 0 {
+		if at := slices.IndexFunc(running.Models, func(p api.ProcessModelResponse) bool { return p.Digest == m.Digest }); at >= 0 {
 			p := running.Models[at]
 			i.Running = &Running{p.Size, p.SizeVRAM, p.ExpiresAt}
 		}
@@ -139,12 +140,34 @@ func (l *Library) Remove(ctx context.Context, name string) error {
 const ggufMagic = "GGUF"
 
 // Import gives Ollama the model of a GGUF file under a name; report is told how many
-// bytes it has read of how many. It answers the file's sha256. A model that has the
-// name keeps it until the new one is whole.
-func (l *Library) Import(ctx context.Context, path, name string, report func(done, total int64)) (digest string, err error) {
+// bytes it has read of how many. It answers the file's sha256. The model has another
+// name while try looks at it, so that whatever has the name keeps it until try answers
+// nil, whenever this process ends.
+func (l *Library) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
 	if inCloud(name) {
 		return "", fmt.Errorf("the name %s means another machine to Ollama: choose one without \"cloud\"", name)
 	}
+	trial := trialName(name)
+	if digest, err = l.create(ctx, path, trial, report); err != nil {
+		return "", err
+	}
+	err = try(trial)
+	if err == nil {
+		err = l.of(name).explain(l.of(name).api.Copy(ctx, &api.CopyRequest{Source: trial, Destination: name}))
+	}
+	return digest, errors.Join(err, l.Remove(context.WithoutCancel(ctx), trial))
+}
+
+// trialName is the name that a model has until it has shown that it works.
+func trialName(name string) string {
+	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+		return name + "-trial"
+	}
+	return name + ":trial"
+}
+
+// create is Import without a trial.
+func (l *Library) create(ctx context.Context, path, name string, report func(done, total int64)) (digest string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

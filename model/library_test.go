@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +21,9 @@ import (
 	"quarry/model"
 	"quarry/model/ollamatest"
 )
+
+// taken takes any model.
+func taken(string) error { return nil }
 
 // tinyFile is a model small enough to import in a moment.
 func tinyFile(t *testing.T) (path string) {
@@ -50,7 +54,7 @@ func TestLibrary(t *testing.T) {
 			t.Errorf("%d of %d after %d", d, n, done)
 		}
 		done, total = d, n
-	})
+	}, taken)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +80,43 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
+// A new version has the name only when it has shown that it works.
+func TestImportTriesBeforeItReplaces(t *testing.T) {
+	l := library(t, ollamatest.StartEmpty(t).URL)
+	old, other := tinyFile(t), filepath.Join(t.TempDir(), "other.gguf")
+	if err := ollamatest.WriteGranite(other, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tiny", "tiny:v2"} {
+		if _, err := l.Import(t.Context(), old, name, func(int64, int64) {}, taken); err != nil {
+			t.Fatal(err)
+		}
+		before, _, err := l.Find(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := errors.New("it answers nothing")
+		_, err = l.Import(t.Context(), other, name, func(int64, int64) {}, func(trial string) error {
+			if m, ok, err := l.Find(t.Context(), trial); err != nil || !ok || m.Digest == before.Digest {
+				t.Errorf("on trial: %+v, %v", m, err)
+			}
+			return bad
+		})
+		if after, _, _ := l.Find(t.Context(), name); !errors.Is(err, bad) || after.Digest != before.Digest {
+			t.Errorf("%v, and %s became %s", err, before.Digest, after.Digest)
+		}
+		if _, err = l.Import(t.Context(), other, name, func(int64, int64) {}, taken); err != nil {
+			t.Fatal(err)
+		}
+		if after, _, _ := l.Find(t.Context(), name); after.Digest == before.Digest {
+			t.Error("a model that works did not replace the old one")
+		}
+	}
+	if list, err := l.List(t.Context()); err != nil || len(list) != 2 {
+		t.Errorf("%v, %v: no trial is left", list, err)
+	}
+}
+
 // What is no model, and names that would leave the machine, reach no Ollama.
 func TestImportRefuses(t *testing.T) {
 	asked := 0
@@ -93,7 +134,7 @@ func TestImportRefuses(t *testing.T) {
 		{filepath.Join(dir, "absent.gguf"), "absent", "absent.gguf"},
 		{tinyFile(t), "tiny-cloud", "another machine"},
 	} {
-		if _, err := l.Import(t.Context(), c.file, c.name, func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := l.Import(t.Context(), c.file, c.name, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
@@ -106,7 +147,7 @@ func TestImportRefuses(t *testing.T) {
 func TestImportStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := library(t, "http://127.0.0.1:9")
-	_, err := l.Import(ctx, tinyFile(t), "tiny", func(int64, int64) { cancel() })
+	_, err := l.Import(ctx, tinyFile(t), "tiny", func(int64, int64) { cancel() }, taken)
 	if err == nil || ctx.Err() == nil {
 		t.Errorf("%v", err)
 	}

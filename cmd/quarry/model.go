@@ -15,8 +15,10 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
+	"quarry/index"
 	"quarry/lsp/settings"
 	"quarry/model"
+	"quarry/model/download"
 )
 
 func (a *app) modelCommand() *cobra.Command {
@@ -297,28 +299,83 @@ func (a *app) modelPull(ctx context.Context, args []string, yes bool) error {
 		}
 		name, use = best.Name, true
 	}
-	if err := a.room(&c, s, name); err != nil {
-		return err
+	if e, _ := c.Find(name); e.URL != "" {
+		if err := a.fetchModel(ctx, l, &c, s, e); err != nil {
+			return err
+		}
+	} else {
+		if err := a.room(&c, s, name); err != nil {
+			return err
+		}
+		bar := a.newBar()
+		err = l.Pull(ctx, name, func(done, total int64) { bar.part("fetching "+name, done, total) })
+		bar.end()
+		if ctx.Err() != nil {
+			return stopped(name)
+		}
+		if err == nil && !use { // use tries it
+			err = a.tryModel(ctx, l, &c, s, name, useOf(&c, &s, name))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now(), first: -1}
-	err = l.Pull(ctx, name, func(done, total int64) { bar.part("fetching "+name, done, total) })
+	switch {
+	case use:
+		return a.modelUse(ctx, name)
+	case used(&s, name) == "" && !a.JSON:
+		fmt.Fprintf(a.Stdout, "→ quarry model use %s\n", name)
+	}
+	return nil
+}
+
+func stopped(name string) error {
+	return fmt.Errorf("stopped; `quarry model pull %s` goes on where it was", name)
+}
+
+func (a *app) newBar() *progressBar {
+	return &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now(), first: -1}
+}
+
+// fetchModel brings the model of a GGUF file to Ollama. The file itself is not kept:
+// Ollama has a copy.
+func (a *app) fetchModel(ctx context.Context, l *model.Library, c *model.Catalogue, s settings.Settings, e model.Entry) error {
+	state := a.StateDir
+	if state == "" {
+		var err error
+		if state, err = index.DefaultStateDir(); err != nil {
+			return err
+		}
+	}
+	bar := a.newBar()
+	path, err := download.Fetch(ctx, download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, filepath.Join(state, "models"), download.Options{
+		Report: func(done int64) { bar.part("fetching "+e.Name, done, e.Download) }, Free: model.FreeSpace,
+	})
 	bar.end()
 	if ctx.Err() != nil {
-		return fmt.Errorf("stopped; `quarry model pull %s` goes on where it was", name)
+		return stopped(e.Name)
 	}
 	if err != nil {
 		return err
 	}
-	if use {
-		return a.modelUse(ctx, name)
-	}
-	if err := a.tryModel(ctx, l, &c, s, name); err != nil {
+	if err := a.importModel(ctx, l, c, s, path, e.Name); err != nil {
 		return err
 	}
-	if used(&s, name) == "" {
-		fmt.Fprintf(a.Stdout, "→ quarry model use %s\n", name)
+	return download.Discard(path)
+}
+
+// importModel gives Ollama a file's model under a name once it has been tried.
+func (a *app) importModel(ctx context.Context, l *model.Library, c *model.Catalogue, s settings.Settings, path, name string) error {
+	bar := a.newBar()
+	digest, err := l.Import(ctx, path, name, func(done, total int64) { bar.part("importing "+name, done, total) }, func(trial string) error {
+		bar.end()
+		return a.tryModel(ctx, l, c, s, trial, useOf(c, &s, name))
+	})
+	bar.end()
+	if err == nil && !a.JSON {
+		fmt.Fprintf(a.Stdout, "%s is the file with %s.\n", name, digest)
 	}
-	return nil
+	return err
 }
 
 // room fails if the disk of Ollama's models has too little of it. Where they are is
@@ -345,7 +402,7 @@ func (a *app) room(c *model.Catalogue, s settings.Settings, name string) error {
 
 // tryModel looks at an installed model in every way that its use needs, prints what
 // was found, and fails if something is wrong.
-func (a *app) tryModel(ctx context.Context, l *model.Library, c *model.Catalogue, s settings.Settings, name string) error {
+func (a *app) tryModel(ctx context.Context, l *model.Library, c *model.Catalogue, s settings.Settings, name, use string) error {
 	m, ok, err := l.Find(ctx, name)
 	if err != nil {
 		return err
@@ -356,7 +413,7 @@ func (a *app) tryModel(ctx context.Context, l *model.Library, c *model.Catalogue
 	findings := []model.Finding{digestFinding(c, m)}
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	if useOf(c, &s, name) == model.ForSearch {
+	if use == model.ForSearch {
 		runtime, err := model.New(engines.ModelOptions(s))
 		if err != nil {
 			return err
@@ -407,7 +464,7 @@ func (a *app) modelVerify(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		name = args[0]
 	}
-	return a.tryModel(ctx, l, &c, s, name)
+	return a.tryModel(ctx, l, &c, s, name, useOf(&c, &s, name))
 }
 
 func (a *app) modelUse(ctx context.Context, name string) error {
@@ -415,7 +472,7 @@ func (a *app) modelUse(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.tryModel(ctx, l, &c, s, name); err != nil {
+	if err := a.tryModel(ctx, l, &c, s, name, useOf(&c, &s, name)); err != nil {
 		return err
 	}
 	key, does := "model", "completes code"
@@ -449,16 +506,7 @@ func (a *app) modelImport(ctx context.Context, args []string) error {
 	if len(args) > 1 {
 		name = args[1]
 	}
-	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now(), first: -1}
-	digest, err := l.Import(ctx, file, name, func(done, total int64) { bar.part("importing "+name, done, total) })
-	bar.end()
-	if err != nil {
-		return err
-	}
-	if !a.JSON {
-		fmt.Fprintf(a.Stdout, "%s is the file with %s.\n", name, digest)
-	}
-	if err := a.tryModel(ctx, l, &c, s, name); err != nil {
+	if err := a.importModel(ctx, l, &c, s, file, name); err != nil {
 		return err
 	}
 	if !a.JSON && used(&s, name) == "" {

@@ -1,11 +1,18 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/lsp/settings"
 	"quarry/model/ollamatest"
@@ -108,6 +115,155 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	code, out, _ := answering(t, "", "model", "verify", "--ollama", server.URL)
 	if code != 1 || !strings.Contains(out, "FAIL  digest") || !strings.Contains(out, "the catalogue wants sha256:00ff") {
 		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// A model of the user's own catalogue comes from a file server, is tried, and only then
+// has its name; one that does not work leaves the old one where it is, and no file stays.
+func TestModelPullFromAFileServer(t *testing.T) {
+	server := ollamatest.StartEmpty(t)
+	userSettings(t, "{}")
+	files := t.TempDir()
+	state := t.TempDir()
+	entry := func(name string, shape ollamatest.Shape) map[string]any {
+		t.Helper()
+		path := filepath.Join(files, name)
+		if err := ollamatest.WriteGranite(path, shape); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return map[string]any{
+			"name": "ours:1m", "use": "completion", "download": len(raw), "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "url": "/" + name,
+		}
+	}
+	web := httptest.NewServer(http.FileServer(http.Dir(files)))
+	defer web.Close()
+	pull := func(e map[string]any) (int, string, string) {
+		t.Helper()
+		e["url"] = web.URL + e["url"].(string)
+		raw, err := json.Marshal(map[string]any{"version": 1, "models": []any{e}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(cataloguePath(), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := answering(t, "", "model", "pull", "ours:1m", "--ollama", server.URL, "--state-dir", state)
+		if left, _ := os.ReadDir(filepath.Join(state, "models")); code == 0 && len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		return code, out, errs
+	}
+	list := func() []modelOutput {
+		t.Helper()
+		_, out, _ := answering(t, "", "model", "list", "--json", "--ollama", server.URL)
+		var list []modelOutput
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+
+	code, out, errs := pull(entry("good.gguf", ollamatest.Tiny))
+	if code != 0 || !strings.Contains(out, "ours:1m is the file with sha256:") || !strings.Contains(out, "→ quarry model use ours:1m") {
+		t.Fatalf("exit code %d:\n%s%s", code, out, errs)
+	}
+	before := list()
+	blind := ollamatest.Tiny
+	blind.NoFIM = true
+	code, out, errs = pull(entry("blind.gguf", blind))
+	if code != 1 || !strings.Contains(out, "FAIL  fill in the middle") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	wrong := entry("good.gguf", ollamatest.Tiny)
+	wrong["sha256"] = strings.Repeat("0", 64)
+	code, _, errs = pull(wrong)
+	if code != 1 || !strings.Contains(errs, "another sum") {
+		t.Errorf("exit code %d:\n%s", code, errs)
+	}
+	if after := list(); len(before) != 1 || len(after) != 1 || after[0].Digest != before[0].Digest {
+		t.Errorf("%+v became %+v", before, after)
+	}
+}
+
+// However a process ends while it brings a new version, the name means the old one or
+// the new one, whole.
+func TestModelPullKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts 50 processes: left out by -short")
+	}
+	server := ollamatest.StartEmpty(t)
+	userSettings(t, "{}")
+	files, state := t.TempDir(), t.TempDir()
+	web := httptest.NewServer(http.FileServer(http.Dir(files)))
+	defer web.Close()
+	offer := func(name string, shape ollamatest.Shape) {
+		t.Helper()
+		path := filepath.Join(files, name)
+		if err := ollamatest.WriteGranite(path, shape); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "sha256": "%x", "url": "%s/%s"}]}`,
+			len(raw), sha256.Sum256(raw), web.URL, name)
+		if err := os.WriteFile(cataloguePath(), []byte(own), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pull := []string{"model", "pull", "ours:1m", "--ollama", server.URL, "--state-dir", state}
+	digests := func() map[string]string {
+		t.Helper()
+		_, out, _ := answering(t, "", "model", "list", "--json", "--ollama", server.URL)
+		var list []modelOutput
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, m := range list {
+			found[m.Name] = m.Digest
+		}
+		return found
+	}
+	whole := func() string {
+		t.Helper()
+		if code, out, errs := answering(t, "", pull...); code != 0 {
+			t.Fatalf("exit code %d:\n%s%s", code, out, errs)
+		}
+		found := digests()
+		if len(found) != 1 {
+			t.Errorf("beside the model: %v", found)
+		}
+		return found["ours:1m"]
+	}
+	shapes := []ollamatest.Shape{ollamatest.Tiny, {Layers: 1, Embedding: 64, FFN: 64, Context: 4096}}
+	offer("first.gguf", shapes[0])
+	first := whole()
+	offer("second.gguf", shapes[1])
+	begin := time.Now()
+	second := whole()
+	takes := time.Since(begin)
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range 50 {
+		offer("next.gguf", shapes[n%2])
+		child := exec.Command("quarry", pull...) // testscript.Main put it on the PATH
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(random.Int64N(int64(takes))), func() { _ = child.Process.Kill() })
+		_ = child.Wait() // killed or done
+		kill.Stop()
+		if d := digests()["ours:1m"]; d != first && d != second {
+			t.Fatalf("kill %d: the name means %q, neither %q nor %q", n, d, first, second)
+		}
+	}
+	if last := whole(); last != second {
+		t.Errorf("the last version is %s, not %s", last, second)
 	}
 }
 

@@ -1,0 +1,439 @@
+// Package download fetches large files whose sum is known: in parts, several at once,
+// going on where it was after a crash, and never leaving anything but the whole and
+// right file under its name.
+package download
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// A File is what to fetch.
+type File struct {
+	// URL is https, or http to this machine.
+	URL string
+	// SHA256 is the file's sum in hexadecimal digits, and Size its length in bytes: a
+	// server that sends anything else is not believed.
+	SHA256 string
+	Size   int64
+}
+
+// Options say how to fetch. The zero value is the usual way.
+type Options struct {
+	// Parallel is how many parts are fetched at once; 0 means 4.
+	Parallel int
+	// Part is the size of a part in bytes; 0 means 8 MiB.
+	Part int64
+	// Stall is how long a server may send nothing before it is asked again; 0 means
+	// half a minute.
+	Stall time.Duration
+	// Report is told how many bytes there are. It is called from one goroutine at a time.
+	Report func(done int64)
+	// Free is how many bytes the disk of a folder has left, if that is known; nil means
+	// that it is not.
+	Free func(dir string) (bytes int64, ok bool)
+	// Transport is http.DefaultTransport if nil.
+	Transport http.RoundTripper
+}
+
+// tries is how often in a row a part may fail without a byte coming.
+const tries = 5
+
+// ErrSum: what came is not the file that was asked for. Nothing of it is kept.
+var ErrSum = errors.New("the server's file has another sum than the catalogue names")
+
+// fetch is a File on its way.
+type fetch struct {
+	File
+	Options
+	client *http.Client
+	part   *os.File // the file, as far as it is there
+	log    *os.File // the parts that are there, a number a line
+
+	done map[int]bool // the parts that were there
+
+	mu   sync.Mutex // guards have, Report and what is written to log
+	have int64      // bytes
+}
+
+// Fetch brings the file into dir and answers its path there, named by its sum. What an
+// earlier Fetch left is used, whatever ended it.
+func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, err error) {
+	if err := f.check(); err != nil {
+		return "", err
+	}
+	if opt.Parallel == 0 {
+		opt.Parallel = 4
+	}
+	if opt.Part == 0 {
+		opt.Part = 8 << 20
+	}
+	if opt.Stall == 0 {
+		opt.Stall = 30 * time.Second
+	}
+	if opt.Report == nil {
+		opt.Report = func(int64) {}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, f.SHA256)
+	lock := flock.New(path + ".lock")
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return "", errors.Join(fmt.Errorf("%s: another quarry fetches it", f.URL), err)
+	}
+	// Who opened the lock before it was removed may fetch beside the next one: both write
+	// the same bytes to the same places.
+	defer func() { err = errors.Join(err, os.Remove(lock.Path()), lock.Unlock()) }()
+	if sum, err := sumOf(ctx, path); err == nil && sum == f.SHA256 {
+		opt.Report(f.Size)
+		return path, nil
+	}
+	t := &fetch{File: f, Options: opt, client: f.client(opt.Transport), done: map[int]bool{}}
+	if err := t.open(path); err != nil {
+		return "", err
+	}
+	defer t.close()
+	if free, ok := t.room(dir); ok && free < f.Size-t.have {
+		return "", fmt.Errorf("%s needs %d MB more and the disk of %s has %d MB left", f.URL, (f.Size-t.have)>>20, dir, free>>20)
+	}
+	if err := t.parts(ctx); err != nil {
+		return "", err
+	}
+	return path, t.finish(ctx, path)
+}
+
+// check says what is wrong with f itself.
+func (f *File) check() error {
+	u, err := url.Parse(f.URL)
+	if err != nil {
+		return err
+	}
+	if !secure(u) {
+		return fmt.Errorf("%s: models come over https, or over http from this machine", f.URL)
+	}
+	if sum, err := hex.DecodeString(f.SHA256); err != nil || len(sum) != sha256.Size || f.SHA256 != strings.ToLower(f.SHA256) {
+		return fmt.Errorf("%s: the catalogue's sha256 %q has not 64 small hexadecimal digits", f.URL, f.SHA256)
+	}
+	if f.Size <= 0 {
+		return fmt.Errorf("%s: the catalogue names no size", f.URL)
+	}
+	return nil
+}
+
+// secure is whether nobody on the way can read or change what comes from u.
+func secure(u *url.URL) bool {
+	if u.Scheme == "https" {
+		return true
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+func (f *File) client(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		const most = 10
+		if len(via) > most || !secure(r.URL) {
+			return fmt.Errorf("%s sends its readers to %s, which is not safe", f.URL, r.URL.Redacted())
+		}
+		return nil
+	}}
+}
+
+func (t *fetch) room(dir string) (int64, bool) {
+	if t.Free == nil {
+		return 0, false
+	}
+	return t.Free(dir)
+}
+
+// open takes up what is there. A part counts once its number stands in the log, which
+// is written when the part is on the disk.
+func (t *fetch) open(path string) (err error) {
+	if t.part, err = os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return err
+	}
+	if t.log, err = os.OpenFile(path+".parts", os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		t.part.Close()
+		return err
+	}
+	info, err := t.part.Stat()
+	if err != nil {
+		t.close()
+		return err
+	}
+	lines := bufio.NewReader(t.log)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			break // the end, or a line that a crash cut off
+		}
+		size, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || size != strconv.FormatInt(t.Part, 10) || t.done[n] {
+			continue // parts of another size say nothing
+		}
+		if from, to := t.span(n); from < t.Size && to <= info.Size() {
+			t.done[n] = true
+			t.have += to - from
+		}
+	}
+	if info.Size() > t.Size {
+		return t.part.Truncate(t.Size)
+	}
+	return nil
+}
+
+func (t *fetch) close() {
+	t.part.Close()
+	t.log.Close()
+}
+
+// span is the bytes [from, to) of part n.
+func (t *fetch) span(n int) (from, to int64) {
+	return int64(n) * t.Part, min(int64(n+1)*t.Part, t.Size)
+}
+
+// parts fetches those that are missing.
+func (t *fetch) parts(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t.Report(t.have)
+	missing := make(chan int)
+	var workers sync.WaitGroup
+	for range t.Parallel {
+		workers.Go(func() {
+			for n := range missing {
+				if err := t.fetchPart(ctx, n); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	count := int((t.Size + t.Part - 1) / t.Part)
+feed:
+	for n := range count {
+		if t.done[n] {
+			continue
+		}
+		select {
+		case missing <- n:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(missing)
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// add tells that n bytes more are there, or fewer.
+func (t *fetch) add(n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.have += n
+	t.Report(t.have)
+}
+
+// fetchPart fetches a part, asking again where a server stalls or fails for a moment.
+func (t *fetch) fetchPart(ctx context.Context, n int) error {
+	from, to := t.span(n)
+	for failed := 0; from < to; {
+		got, err := t.read(ctx, from, to)
+		from += got
+		var final *finalError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &final):
+			return fmt.Errorf("%s: %w", t.URL, final.error)
+		case err == nil:
+		case got > 0:
+			failed = 0
+		default:
+			if failed++; failed == tries {
+				return fmt.Errorf("%s: %w (asked %d times; what is there is kept, ask again later)", t.URL, err, tries)
+			}
+			if !sleep(ctx, pause(err, failed)) {
+				return ctx.Err()
+			}
+		}
+	}
+	if err := t.part.Sync(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err := fmt.Fprintf(t.log, "%d %d\n", t.Part, n)
+	return err
+}
+
+// finalError is one that asking again does not mend.
+type finalError struct{ error }
+
+// laterError is a server's wish to be asked later.
+type laterError struct {
+	error
+	after time.Duration
+}
+
+// pause is how long to wait after failing so often in a row.
+func pause(err error, failed int) time.Duration {
+	const longest = 30 * time.Second
+	var later *laterError
+	if errors.As(err, &later) && later.after > 0 {
+		return min(later.after, longest)
+	}
+	return min(100*time.Millisecond<<failed, longest)
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// read asks for the bytes [from, to) and writes what comes to its place. It answers
+// how many came, and why not all did.
+func (t *fetch) read(ctx context.Context, from, to int64) (got int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(t.Stall, func() { cancel(fmt.Errorf("nothing came for %v", t.Stall)) })
+	defer stalled.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.URL, nil)
+	if err != nil {
+		return 0, &finalError{err}
+	}
+	req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, to-1))
+	req.Header.Set("Accept-Encoding", "identity")
+	resp, err := t.client.Do(req)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return 0, err
+	}
+	defer resp.Body.Close()
+	body := io.Reader(resp.Body)
+	switch resp.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusOK: // a server without ranges sends everything
+		if _, err := io.CopyN(io.Discard, watched{body, stalled, t.Stall}, from); err != nil {
+			return 0, err
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError:
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return 0, &laterError{errors.New(resp.Status), time.Duration(seconds) * time.Second}
+	default:
+		return 0, &finalError{errors.New(resp.Status)}
+	}
+	buf := make([]byte, 64<<10)
+	in := io.LimitReader(watched{body, stalled, t.Stall}, to-from)
+	for {
+		n, err := in.Read(buf)
+		if n > 0 {
+			if _, err := t.part.WriteAt(buf[:n], from+got); err != nil {
+				return got, &finalError{err}
+			}
+			got += int64(n)
+			t.add(int64(n))
+		}
+		switch {
+		case err == io.EOF && got < to-from:
+			return got, io.ErrUnexpectedEOF
+		case err == io.EOF:
+			return got, nil
+		case err != nil:
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return got, err
+		}
+	}
+}
+
+// watched puts the alarm off with every byte.
+type watched struct {
+	io.Reader
+	alarm *time.Timer
+	after time.Duration
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if n > 0 {
+		w.alarm.Reset(w.after)
+	}
+	return n, err
+}
+
+// finish gives the file its name if it is the right one, and throws it away otherwise.
+func (t *fetch) finish(ctx context.Context, path string) error {
+	sum, err := sumOf(ctx, path+".part")
+	if err != nil {
+		return err
+	}
+	if sum != t.SHA256 {
+		return errors.Join(fmt.Errorf("%s: %w: %s, not %s", t.URL, ErrSum, sum, t.SHA256), Discard(path))
+	}
+	if err := os.Rename(path+".part", path); err != nil {
+		return err
+	}
+	return os.Remove(path + ".parts")
+}
+
+// Discard removes a fetched file, whole or not. One that is not there is no error.
+func Discard(path string) error {
+	var errs []error
+	for _, name := range []string{path, path + ".part", path + ".parts"} {
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func sumOf(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	buf := make([]byte, 1<<20)
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		n, err := f.Read(buf)
+		sum.Write(buf[:n])
+		if err == io.EOF {
+			return hex.EncodeToString(sum.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

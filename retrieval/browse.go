@@ -44,7 +44,7 @@ func (sr *search) browse() {
 		sc.metadataScores[f] = worth
 	}
 	n := max(4*sr.req.Limit, metadataCandidates) // more than are shown, for locality and diversity
-	for _, hit := range sc.top(sc.metadataScores, n, func(uint32) bool { return true }) {
+	for _, hit := range sc.top(sc.metadataScores, n, s.orderFiles, func(uint32) bool { return true }) {
 		chunk, _ := sr.firstKept(hit.doc)
 		c := sc.candidateOf(s, hit.doc)
 		c.chunks[0], c.n = scored{doc: chunk}, 1

@@ -65,7 +65,7 @@ func (s *Snapshot) FindSimilar(req SimilarRequest) Answer {
 			shared = append(shared, scored{chunk, share})
 		}
 	})
-	sortScored(shared)
+	sortScored(shared, s.orderChunks)
 	for i, x := range shared[:min(likePool, len(shared))] {
 		at(x.doc).words = i + 1
 		if req.Semantic != nil {
@@ -104,7 +104,9 @@ func (s *Snapshot) FindSimilar(req SimilarRequest) Answer {
 		x.score /= full
 		order = append(order, x)
 	}
-	slices.SortFunc(order, func(a, b *likeChunk) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.chunk, b.chunk)) })
+	slices.SortFunc(order, func(a, b *likeChunk) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), s.orderChunks(a.chunk, b.chunk))
+	})
 	answer.Total = len(order)
 	limit := req.Limit
 	if limit <= 0 {

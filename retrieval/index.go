@@ -26,8 +26,9 @@ type Options struct {
 // tree: a change builds a segment of its files, marks the files it replaces as
 // dead, and publishes a new snapshot. While the last segment is more than half
 // as large as the one before, the two are merged, without the texts; so there
-// are about as many segments as the number of chunks has binary digits. Until
-// their merge, dead files still count in document frequencies, as in Lucene.
+// are about as many segments as the number of chunks has binary digits. Dead files
+// count for nothing, and equal scores are told apart by path, so that an index
+// answers the same however it came to be.
 type Index struct {
 	options Options
 	current atomic.Pointer[Snapshot]
@@ -56,7 +57,10 @@ type Snapshot struct {
 	// fileBase and chunkBase are the numbers of each segment's first file and
 	// chunk in the snapshot.
 	fileBase, chunkBase []uint32
-	files, chunks       int
+	files, chunks       int // dead ones among them
+	gone                []gone
+	liveFiles           int
+	liveChunks          int
 	graph               *graph
 	// Generation counts the snapshots of an Index.
 	Generation uint64
@@ -70,6 +74,7 @@ func newSnapshot(segments []*segment, dead []bitset, g *graph, generation uint64
 		s.files += len(seg.files)
 		s.chunks += len(seg.chunks)
 	}
+	s.countLive()
 	return s
 }
 
@@ -178,7 +183,7 @@ func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
 }
 
 // Files is how many files the snapshot holds.
-func (s *Snapshot) Files() int { return s.files }
+func (s *Snapshot) Files() int { return s.liveFiles }
 
 // Paths are the files of a snapshot that was just restored, in their order.
 func (s *Snapshot) Paths() []string {

@@ -333,8 +333,8 @@ func randomDocument(random *rand.Rand, path string) Document {
 	return document(path, b.String())
 }
 
-// However an index came to be, after a merge it answers like one built at once,
-// to the last bit; before, it has the same files.
+// However an index came to be, it answers like one built at once, to the last bit: with
+// its segments as edits left them, and after they were merged.
 func TestIncrementalEqualsRebuilt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -370,20 +370,38 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 			a.Timings = Timings{}
 			return a
 		}
-		merged, rebuilt := mergeAll(ix), mergeAll(fresh)
-		for _, raw := range []string{"router handle", "parse config error", "sessionCache", `"does"`, "lang:go tree"} {
-			a, b := query(merged, raw), query(rebuilt, raw)
-			if !reflect.DeepEqual(a, b) {
-				t.Fatalf("%q\nmerged  %+v\nrebuilt %+v", raw, a, b)
+		rebuilt := mergeAll(fresh)
+		for name, other := range map[string]*Index{"merged": mergeAll(ix), "edited": relinked(ix)} {
+			for _, raw := range []string{"router handle", "parse config error", "sessionCache", `"does"`, "lang:go tree", "since:100d", "rout"} {
+				if a, b := query(other, raw), query(rebuilt, raw); !reflect.DeepEqual(a, b) {
+					t.Fatalf("%q\n%s  %+v\nrebuilt %+v", raw, name, a, b)
+				}
 			}
-			x, y := pathsOf(query(ix, raw)), pathsOf(b)
-			slices.Sort(x)
-			slices.Sort(y)
-			if !slices.Equal(x, y) {
-				t.Fatalf("%q\nincremental %q\nrebuilt     %q", raw, x, y)
+			for _, limit := range []int{1, 3, 100} {
+				for _, part := range []string{"r", "pa", "sess"} {
+					if a, b := other.Current().Declared(part, nil, limit), rebuilt.Current().Declared(part, nil, limit); !reflect.DeepEqual(a, b) {
+						t.Fatalf("declared %q, %d: %s %+v, rebuilt %+v", part, limit, name, a, b)
+					}
+				}
+				code := "func parseConfig(error int) { routerHandle(cache) }"
+				if a, b := other.Current().Similar(code, "", limit), rebuilt.Current().Similar(code, "", limit); !reflect.DeepEqual(a, b) {
+					t.Fatalf("similar: %s %+v, rebuilt %+v", name, a, b)
+				}
+				if a, b := other.Current().FindSimilar(SimilarRequest{Code: code, Limit: limit}), rebuilt.Current().FindSimilar(SimilarRequest{Code: code, Limit: limit}); !reflect.DeepEqual(a, b) {
+					t.Fatalf("find similar: %s %+v, rebuilt %+v", name, a, b)
+				}
 			}
 		}
 	})
+}
+
+// relinked is the index as it is, with a fresh graph.
+func relinked(ix *Index) *Index {
+	s := *ix.Current()
+	s.graph = namedGraph(&s)
+	out := New(Options{})
+	out.current.Store(&s)
+	return out
 }
 
 // mergeAll is the index with all segments merged and a fresh graph.

@@ -48,12 +48,12 @@ func zeroed(v []float32, n int) []float32 {
 	return v
 }
 
-// documentFrequency counts the chunks with a term over all segments.
+// documentFrequency counts the live chunks with a term over all segments.
 func (s *Snapshot) documentFrequency(term string) int {
 	n := 0
-	for _, seg := range s.segments {
+	for k, seg := range s.segments {
 		docs, _ := seg.text.list(term)
-		n += len(docs)
+		n += s.liveChunksOf(k, docs)
 	}
 	return n
 }
@@ -63,12 +63,12 @@ func (s *Snapshot) documentFrequency(term string) int {
 func (s *Snapshot) accumulate(sc *scratch, terms []queryTerm, idfs []float32) {
 	for i, t := range terms {
 		withTerm := 0
-		for _, seg := range s.segments {
+		for k, seg := range s.segments {
 			docs, _ := seg.metadata.list(t.text)
-			withTerm += len(docs)
+			withTerm += s.liveFilesOf(k, docs)
 		}
 		chunkWeight := t.weight * idfs[i] * unpackImpact
-		metadataWeight := t.weight * idf(withTerm, s.files) * unpackImpact
+		metadataWeight := t.weight * idf(withTerm, s.liveFiles) * unpackImpact
 		for k, seg := range s.segments {
 			docs, impacts := seg.text.list(t.text)
 			scores := sc.chunkScores[s.chunkBase[k]:]
@@ -85,25 +85,25 @@ func (s *Snapshot) accumulate(sc *scratch, terms []queryTerm, idfs []float32) {
 	}
 }
 
-// top leaves the n best of scores in sc.heap, best first, ties by number, of
+// top leaves the n best of scores in sc.heap, best first, ties by order, of
 // those that keep allows. scores are read only.
-func (sc *scratch) top(scores []float32, n int, keep func(doc uint32) bool) []scored {
+func (sc *scratch) top(scores []float32, n int, order func(a, b uint32) int, keep func(doc uint32) bool) []scored {
 	h := sc.heap[:0]
-	least := float32(0)
+	least, last := float32(0), uint32(0)
 	for d, v := range scores {
-		if v <= least || !keep(uint32(d)) {
+		if v < least || v == 0 || v == least && order(uint32(d), last) > 0 || !keep(uint32(d)) {
 			continue
 		}
 		// A plain bounded buffer, halved when full: cheaper than a heap for
 		// scores in no order.
 		h = append(h, scored{uint32(d), v})
 		if len(h) == 2*n {
-			sortScored(h)
+			sortScored(h, order)
 			h = h[:n]
-			least = h[n-1].score
+			least, last = h[n-1].score, h[n-1].doc
 		}
 	}
-	sortScored(h)
+	sortScored(h, order)
 	if len(h) > n {
 		h = h[:n]
 	}
@@ -111,12 +111,12 @@ func (sc *scratch) top(scores []float32, n int, keep func(doc uint32) bool) []sc
 	return h
 }
 
-func sortScored(h []scored) {
+func sortScored(h []scored, order func(a, b uint32) int) {
 	slices.SortFunc(h, func(a, b scored) int {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
-		return cmp.Compare(a.doc, b.doc)
+		return order(a.doc, b.doc)
 	})
 }
 

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -17,6 +18,19 @@ func (b bitset) count() int {
 		n += bits.OnesCount64(w)
 	}
 	return n
+}
+
+// all are the members, in their order.
+func (b bitset) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range b {
+			for ; w != 0; w &= w - 1 {
+				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // with adds i to a set that nobody else holds yet.

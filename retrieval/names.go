@@ -16,20 +16,11 @@ func (s *segment) lookup(key string, visit func(*def)) {
 	}
 }
 
-// prefixed calls visit for every declaration whose key starts with prefix, at
-// most limit distinct keys in their order.
-func (s *segment) prefixed(prefix string, limit int, visit func(*def)) {
+// from calls visit for the declarations whose key starts with prefix, in the order of
+// their keys, until it answers false.
+func (s *segment) from(prefix string, visit func(*def) bool) {
 	i := sort.Search(len(s.byKey), func(i int) bool { return s.key(s.byKey[i]) >= prefix })
-	last := ""
-	for ; i < len(s.byKey) && strings.HasPrefix(s.key(s.byKey[i]), prefix); i++ {
-		d := s.def(s.byKey[i])
-		if d.key != last {
-			if limit--; limit < 0 {
-				return
-			}
-			last = d.key
-		}
-		visit(d)
+	for ; i < len(s.byKey) && strings.HasPrefix(s.key(s.byKey[i]), prefix) && visit(s.def(s.byKey[i])); i++ {
 	}
 }
 

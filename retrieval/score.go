@@ -59,14 +59,14 @@ func (sr *search) lexical() {
 	sc, s := sr.sc, sr.snap
 	s.accumulate(sc, sr.query.terms, sr.idfs)
 	keepChunk := func(c uint32) bool { return sr.keeps(s.fileOfChunk(c)) && sr.keepsChunk(c) }
-	for _, hit := range sc.top(sc.chunkScores, candidateChunks, keepChunk) {
+	for _, hit := range sc.top(sc.chunkScores, candidateChunks, s.orderChunks, keepChunk) {
 		c := sc.candidateOf(s, s.fileOfChunk(hit.doc))
 		if c.n < sumChunks {
 			c.chunks[c.n] = hit
 			c.n++
 		}
 	}
-	for _, hit := range sc.top(sc.metadataScores, metadataCandidates, sr.keeps) {
+	for _, hit := range sc.top(sc.metadataScores, metadataCandidates, s.orderFiles, sr.keeps) {
 		sc.candidateOf(s, hit.doc)
 	}
 }
@@ -156,9 +156,7 @@ func (sr *search) definitionSignals() {
 	if sr.anyDefinition() || len(key) < 3 {
 		return
 	}
-	for k, seg := range sr.snap.segments {
-		seg.prefixed(key, maxPrefixNames, func(d *def) { sr.declares(k, d, name, .6) })
-	}
+	sr.snap.prefixed(key, maxPrefixNames, func(k int, d *def) { sr.declares(k, d, name, .6) })
 	if sr.anyDefinition() || len(key) < 4 {
 		return
 	}

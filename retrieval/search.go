@@ -265,11 +265,11 @@ func (sr *search) weighTerms() {
 	q, s := &sr.query, sr.snap
 	sr.idfs = make([]float32, len(q.terms))
 	for i, t := range q.terms {
-		sr.idfs[i] = idf(s.documentFrequency(t.text), s.chunks)
+		sr.idfs[i] = idf(s.documentFrequency(t.text), s.liveChunks)
 	}
 	sr.wordIDF = make([]float32, len(q.words))
 	for i, w := range q.words {
-		sr.wordIDF[i] = idf(s.documentFrequency(w), s.chunks) * q.wordWeight(w)
+		sr.wordIDF[i] = idf(s.documentFrequency(w), s.liveChunks) * q.wordWeight(w)
 		if q.late.has(i) {
 			sr.wordIDF[i] *= lateWeight
 		}
@@ -277,7 +277,7 @@ func (sr *search) weighTerms() {
 	}
 	sr.plainIDF = make([]float32, len(q.plain))
 	for i, p := range q.plain {
-		sr.plainIDF[i] = idf(s.documentFrequency(p.stem), s.chunks) * q.wordWeight(p.stem)
+		sr.plainIDF[i] = idf(s.documentFrequency(p.stem), s.liveChunks) * q.wordWeight(p.stem)
 	}
 }
 

@@ -116,7 +116,7 @@ func (sr *search) blend(c *candidate) {
 			all = append(all, scored{base + i, v})
 		}
 	}
-	sortScored(all)
+	sortScored(all, sr.snap.orderChunks)
 	c.n = copy(c.chunks[:], all)
 }
 
@@ -146,8 +146,8 @@ func (sr *search) nearest(m SemanticQuery) []Near {
 	if kept == 0 {
 		return nil
 	}
-	if kept*narrow > sr.snap.chunks {
-		near := m.Nearest(meantChunks*sr.snap.chunks/kept, nil)
+	if kept*narrow > sr.snap.liveChunks {
+		near := m.Nearest(meantChunks*sr.snap.liveChunks/kept, nil)
 		near = slices.DeleteFunc(near, func(n Near) bool { return !sr.keepsKey(n.Key) })
 		return near[:min(meantChunks, len(near))]
 	}
@@ -168,15 +168,22 @@ func (sr *search) keepsKey(key Key) (kept bool) {
 	return kept
 }
 
-// withKey visits the live chunks that have a key.
+// withKey visits the live chunks that have a key, in their order.
 func (s *Snapshot) withKey(key Key, visit func(chunk uint32)) {
+	var all []uint32
+	defer func() {
+		slices.SortFunc(all, s.orderChunks)
+		for _, c := range all {
+			visit(c)
+		}
+	}()
 	for k, seg := range s.segments {
 		at, _ := slices.BinarySearchFunc(seg.byText, key, func(c uint32, key Key) int {
 			return bytes.Compare(seg.textKeys[c][:], key[:])
 		})
 		for ; at < len(seg.byText) && seg.textKeys[seg.byText[at]] == key; at++ {
 			if c := seg.byText[at]; !s.dead[k].has(int(seg.chunks[c].file)) {
-				visit(s.chunkBase[k] + c)
+				all = append(all, s.chunkBase[k]+c)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (s *Snapshot) sharingTerms(text string, visit func(chunk uint32, share floa
 		most += t.idf * maxImpact
 		for n, seg := range s.segments {
 			docs, impacts := seg.text.list(t.term)
-			visited += len(docs)
+			visited += s.liveChunksOf(n, docs)
 			base := s.chunkBase[n]
 			for i, chunk := range docs {
 				if scores[base+chunk] == 0 {
@@ -123,7 +123,7 @@ func (s *Snapshot) rarest(text string) []rareTerm {
 		t := string(term)
 		met[t] = true
 		if df := s.documentFrequency(t); df > 0 {
-			terms = append(terms, rareTerm{t, idf(df, s.chunks)})
+			terms = append(terms, rareTerm{t, idf(df, s.liveChunks)})
 		}
 	})
 	slices.SortFunc(terms, func(a, b rareTerm) int { return cmp.Or(cmp.Compare(b.idf, a.idf), cmp.Compare(a.term, b.term)) })

@@ -67,9 +67,7 @@ func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Decla
 		seg.lookup(key, visit(k, 0))
 	}
 	if len(found) < limit {
-		for k, seg := range s.segments {
-			seg.prefixed(key, limit, visit(k, farPrefix))
-		}
+		s.prefixed(key, limit, func(k int, d *def) { visit(k, farPrefix)(d) })
 	}
 	if len(found) < limit && len(key) >= minPart {
 		for k, seg := range s.segments {

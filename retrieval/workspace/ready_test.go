@@ -12,7 +12,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"quarry/index"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -254,13 +253,13 @@ func TestWaitingShowsProgress(t *testing.T) {
 	}
 }
 
-// A scan that was stopped is no reason to wait: nothing more comes.
-func TestStoppedScanIsSaid(t *testing.T) {
+// A folder that is gone is said, not waited for: nothing more comes.
+func TestAFolderThatIsGoneIsSaid(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Patience: time.Hour, Progress: func(_ string, _ index.Progress, stop func()) { stop() }})
+	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Patience: time.Hour})
 	defer w.Close()
 	if err := os.Remove(root); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,158 @@
+package setup
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// Change is what would become of one file.
+type Change struct {
+	Path          string
+	Before, After []byte // of the file; nil where there is none
+
+	real   string // the file that Path stands for
+	mode   fs.FileMode
+	memory []kept
+	part   part
+	own    bool   // the file is quarry's alone
+	edited bool   // by somebody after setup wrote it
+	folder string // the uppermost that is to be made for it
+}
+
+// Diff is the change as a unified diff.
+func (c Change) Diff() string {
+	from, to := c.Path, c.Path
+	if c.Before == nil {
+		from = os.DevNull
+	}
+	if c.After == nil {
+		to = os.DevNull
+	}
+	return udiff.Unified(from, to, string(c.Before), string(c.After))
+}
+
+// Own reports whether the file is quarry's alone, and not one that the user writes.
+func (c Change) Own() bool { return c.own }
+
+// same reports whether nothing changes.
+func (c Change) same() bool {
+	return bytes.Equal(c.Before, c.After) && (c.Before == nil) == (c.After == nil)
+}
+
+// read looks at the file at path.
+func read(path string) (Change, error) {
+	c := Change{Path: path, real: path, mode: 0o600}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		for dir := filepath.Dir(path); !isThere(dir); dir = filepath.Dir(dir) {
+			c.folder = dir
+		}
+		if target, err := os.Readlink(path); err == nil {
+			return c, fmt.Errorf("%s is a link to %s, which is not there; make that file or remove the link", path, target)
+		}
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	c.real = real
+	info, err := os.Stat(real)
+	if err != nil {
+		return c, err
+	}
+	if !info.Mode().IsRegular() {
+		return c, fmt.Errorf("%s is not a file", path)
+	}
+	c.mode = info.Mode().Perm()
+	if c.Before, err = os.ReadFile(real); c.Before == nil {
+		c.Before = []byte{}
+	}
+	return c, err
+}
+
+// write makes the change, keeping what was there at backup if that is a path.
+func (c Change) write(backup string) error {
+	now, err := read(c.Path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
+		return fmt.Errorf("%s was changed in the meantime; run the command again to see what it would do now", c.Path)
+	}
+	if c.Before != nil && c.mode&0o200 == 0 {
+		return fmt.Errorf("%s is read-only; make it writable (chmod u+w), or add the lines above by hand where it is made from", c.Path)
+	}
+	if backup != "" {
+		if err := writeFile(backup, c.Before, c.mode); err != nil {
+			return fmt.Errorf("keep what was there: %w", err)
+		}
+	}
+	if c.After == nil {
+		if err := os.Remove(c.real); err != nil {
+			return err
+		}
+		for dir := filepath.Dir(c.real); c.folder != "" && len(dir) >= len(c.folder); dir = filepath.Dir(dir) {
+			if os.Remove(dir) != nil { // something else is in it
+				break
+			}
+		}
+		return nil
+	}
+	if c.Before == nil {
+		if err := os.MkdirAll(filepath.Dir(c.real), 0o755); err != nil {
+			return err
+		}
+	}
+	return writeFile(c.real, c.After, c.mode)
+}
+
+// writeFile replaces the file at path as a whole: whoever reads it sees what was there or
+// text, and a crash leaves one of the two.
+func writeFile(path string, text []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".quarry*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the error says more than this one would
+		}
+	}()
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// freeBackup is a name beside path that no file has.
+func freeBackup(path string) string {
+	for n := 1; ; n++ {
+		name := path + ".before-quarry"
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", name, n)
+		}
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name
+		}
+	}
+}
+
+func sum(text []byte) string {
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:])
+}

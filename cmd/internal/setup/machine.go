@@ -1,0 +1,90 @@
+package setup
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// Machine is what a target asks of the machine to find a program's files.
+type Machine struct {
+	OS         string // as runtime.GOOS
+	Home       string
+	Executable string // quarry's
+	Repository string // the folder whose agents are to know of quarry; "" for none
+	Getenv     func(string) string
+	LookPath   func(string) (string, error)
+	Output     func(program string, args ...string) ([]byte, error)
+}
+
+// ThisMachine is the one that quarry runs on.
+func ThisMachine() (Machine, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return Machine{}, err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return Machine{}, err
+	}
+	return Machine{
+		OS: runtime.GOOS, Home: home, Executable: executable, Getenv: os.Getenv, LookPath: exec.LookPath,
+		Output: func(program string, args ...string) ([]byte, error) { return exec.Command(program, args...).Output() },
+	}, nil
+}
+
+// quarry is the command that starts quarry: its name where the PATH leads to this very
+// program, so that an update is taken up, else its path.
+func (m Machine) quarry() string {
+	if found, err := m.LookPath("quarry"); err == nil && sameFile(found, m.Executable) {
+		return "quarry"
+	}
+	return m.Executable
+}
+
+func sameFile(a, b string) bool {
+	one, errOne := os.Stat(a)
+	two, errTwo := os.Stat(b)
+	return errOne == nil && errTwo == nil && os.SameFile(one, two)
+}
+
+// find is the first of names that is on the PATH, "" if none is.
+func (m Machine) find(names ...string) string {
+	for _, name := range names {
+		if _, err := m.LookPath(name); err == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// env is a folder that the environment names, else fallback below the home folder.
+func (m Machine) env(name string, fallback ...string) string {
+	if dir := m.Getenv(name); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(append([]string{m.Home}, fallback...)...)
+}
+
+// configHome is the folder of configuration by the XDG rules, which many programs follow
+// on every system.
+func (m Machine) configHome() string { return m.env("XDG_CONFIG_HOME", ".config") }
+
+func (m Machine) roamingAppData() string { return m.env("APPDATA", "AppData", "Roaming") }
+func (m Machine) localAppData() string   { return m.env("LOCALAPPDATA", "AppData", "Local") }
+
+// firstThere is the first of paths that is there, else the first of all.
+func firstThere(paths ...string) string {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			return path
+		}
+	}
+	return paths[0]
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,213 @@
+// Package setup writes quarry into the configuration of editors and agents, and takes it
+// out again.
+//
+// A target is a program, and its plan is the parts that quarry has in its files. A part
+// goes into the text of a file and leaves all else byte for byte: places are those that a
+// parser of the format finds, and a file that it does not understand is refused. What is
+// written is recorded in quarry's folder for state, with the text from before in a file
+// beside the one that was changed. Undoing puts that text back if nobody has edited the
+// file since, and else takes out quarry's parts alone.
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Setup is what setting up needs.
+type Setup struct {
+	Machine
+	// StateDir is quarry's folder for state.
+	StateDir string
+}
+
+// Edit is quarry's part of a file.
+type Edit struct {
+	Path string
+	part part
+}
+
+// Plan is what setting up a target means.
+type Plan struct {
+	Edits []Edit
+	// Commands are run after the files are written: what no file of configuration can.
+	Commands []Command
+	// Next is what remains for the user.
+	Next []string
+}
+
+// Command sets up what no file of configuration can; Undo is a command too.
+type Command struct {
+	Do, Undo []string
+}
+
+// Changes are what the plan of a target would do to files now, without those that have
+// their part already.
+func (s *Setup) Changes(edits []Edit) ([]Change, error) {
+	var changes []Change
+	for _, e := range edits {
+		c, err := read(e.Path)
+		if err != nil {
+			return nil, err
+		}
+		_, c.own = e.part.(whole)
+		c.part = e.part
+		c.After, c.memory, err = e.part.put(c.Before)
+		if err != nil {
+			return nil, fmt.Errorf("%s is left as it is: %w", e.Path, err)
+		}
+		if !c.same() {
+			changes = append(changes, c)
+		}
+	}
+	return changes, nil
+}
+
+// Do writes changes and answers where the texts from before are kept.
+func (s *Setup) Do(target string, changes []Change) (backups []string, err error) {
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		i := r.index(target, c.Path)
+		backup := ""
+		if c.Before != nil {
+			backup = freeBackup(c.Path)
+		}
+		// A second time, nothing but quarry's own text is replaced; the first backup stays the one.
+		again := i >= 0 && r.Files[i].Sum == sum(c.Before)
+		if again {
+			backup = ""
+		}
+		if err := c.write(backup); err != nil {
+			return backups, err
+		}
+		if backup != "" {
+			backups = append(backups, backup)
+		}
+		now := recorded{Target: target, Path: c.Path, Format: c.part.format(), Folder: c.folder, Backup: backup, Sum: sum(c.After), Kept: c.memory}
+		if i < 0 {
+			r.Files = append(r.Files, now)
+		} else {
+			first := r.Files[i]
+			now.Backup, now.Folder = first.Backup, first.Folder
+			if !again {
+				now.Sum = ""
+			}
+			now.Kept = first.Kept
+			for _, k := range c.memory {
+				if keyIndex(first.Kept, k.Key) < 0 {
+					now.Kept = append(now.Kept, k)
+				}
+			}
+			r.Files[i] = now
+		}
+		if err := r.write(); err != nil {
+			return backups, err
+		}
+	}
+	return backups, nil
+}
+
+// Ran notes that a command was run, so that it is taken back.
+func (s *Setup) Ran(target string, c Command) error {
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return err
+	}
+	if r.Commands == nil {
+		r.Commands = map[string][][]string{}
+	}
+	r.Commands[target] = append(r.Commands[target], c.Undo)
+	return r.write()
+}
+
+func keyIndex(of []kept, key []string) int {
+	for i, k := range of {
+		if equalKeys(k.Key, key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Undone are what taking a target back would do to files. Only what setup wrote is taken.
+// The commands are to be run after.
+func (s *Setup) Undone(target string) (changes []Change, commands []Command, err error) {
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, undo := range r.Commands[target] {
+		commands = append(commands, Command{Do: undo})
+	}
+	for _, f := range r.Files {
+		if f.Target != target {
+			continue
+		}
+		c, err := read(f.Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.own, c.folder = f.Format == "whole", f.Folder
+		switch {
+		case c.Before == nil: // somebody removed it
+		case f.Sum == sum(c.Before) && f.Backup == "":
+			c.After = nil
+		case f.Sum == sum(c.Before):
+			if c.After, err = os.ReadFile(f.Backup); err != nil {
+				return nil, nil, fmt.Errorf("read what was there before: %w", err)
+			}
+		default:
+			take, ok := takers[f.Format]
+			if !ok {
+				return nil, nil, fmt.Errorf("%s was written by another version of quarry (format %q); undo it with that one", f.Path, f.Format)
+			}
+			if c.After, err = take(c.Before, f.Kept); err != nil {
+				return nil, nil, fmt.Errorf("%s is left as it is: %w", f.Path, err)
+			}
+			c.edited = true
+		}
+		changes = append(changes, c)
+	}
+	return changes, commands, nil
+}
+
+// Undo makes changes of Undone and answers where it kept what somebody had written into
+// files of quarry's own.
+func (s *Setup) Undo(target string, changes []Change) (kept []string, err error) {
+	r, err := readRecord(s.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	delete(r.Commands, target)
+	if err := r.write(); err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		if !c.same() {
+			backup := ""
+			if c.edited && c.After == nil {
+				backup = freeBackup(c.Path)
+				kept = append(kept, backup)
+			}
+			if err := c.write(backup); err != nil {
+				return kept, err
+			}
+		}
+		i := r.index(target, c.Path)
+		if backup := r.Files[i].Backup; backup != "" {
+			if err := os.Remove(backup); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return kept, err
+			}
+		}
+		r.Files = slices.Delete(r.Files, i, i+1)
+		if err := r.write(); err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}

@@ -1,0 +1,396 @@
+package setup
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"quarry/editors"
+	"quarry/lsp/settings"
+)
+
+// Target is a program that quarry can be set up in.
+type Target struct {
+	Name     string // as the command line has it
+	Title    string
+	Gets     string   // what the user gets there
+	Programs []string // by which it is found on the PATH
+	// Notes is the file of a repository that the agent reads, "" if Target is no agent.
+	Notes string
+
+	folder func(Machine) string // of its configuration, by which it is found too
+	plan   func(Machine) (Plan, error)
+}
+
+// Targets are all there are, in the order in which they are listed.
+var Targets = []Target{
+	{Name: "nvim", Title: "Neovim", Gets: "ghost text, explanations, fixes, questions", Programs: []string{"nvim"}, folder: nvimConfig, plan: nvim},
+	{Name: "vscode", Title: "VS Code", Gets: "the extension, and the tools for its agent", Programs: []string{"code", "code-insiders", "codium"}, folder: vscodeUser, plan: vscode},
+	{Name: "emacs", Title: "Emacs", Gets: "ghost text with lsp-mode, completions with eglot", Programs: []string{"emacs"}, folder: emacsFolder, plan: emacs},
+	{Name: "helix", Title: "Helix", Gets: "completions in the menu, explanations, fixes", Programs: []string{"hx", "helix"}, folder: helixConfig, plan: helix},
+	{Name: "zed", Title: "Zed", Gets: "ghost text, and the tools for its agent", Programs: []string{"zed", "zeditor"}, folder: zedConfig, plan: zed},
+	{Name: "claude", Title: "Claude Code", Gets: "the tools of `quarry mcp`", Programs: []string{"claude"}, Notes: "CLAUDE.md", folder: claudeFolder, plan: claude},
+	{Name: "codex", Title: "Codex", Gets: "the tools of `quarry mcp`", Programs: []string{"codex"}, Notes: "AGENTS.md", folder: codexFolder, plan: codex},
+	{Name: "opencode", Title: "opencode", Gets: "the tools of `quarry mcp`", Programs: []string{"opencode"}, Notes: "AGENTS.md", folder: opencodeConfig, plan: opencode},
+	{Name: "crush", Title: "Crush", Gets: "the tools of `quarry mcp`", Programs: []string{"crush"}, Notes: "AGENTS.md", folder: crushConfig, plan: crush},
+}
+
+// Find is the target of a name.
+func Find(name string) (Target, bool) {
+	i := slices.IndexFunc(Targets, func(t Target) bool { return t.Name == name })
+	if i < 0 {
+		return Target{}, false
+	}
+	return Targets[i], true
+}
+
+// Found reports whether the program is on the machine, and by what.
+func (t Target) Found(m Machine) (by string, ok bool) {
+	if program := m.find(t.Programs...); program != "" {
+		return program, true
+	}
+	if dir := t.folder(m); isThere(dir) {
+		return dir, true
+	}
+	return "", false
+}
+
+// Plan is what setting up t means on a machine.
+func (t Target) Plan(m Machine) (Plan, error) { return t.plan(m) }
+
+// NotesEdit is the paragraph for the agent in the repository.
+func (t Target) NotesEdit(m Machine) Edit {
+	return Edit{filepath.Join(m.Repository, t.Notes), block{markdownBlock, notes}}
+}
+
+// notes is what an agent is told about quarry.
+const notes = `## Finding code
+
+The MCP server quarry has an index of this repository. To find where something is done, ask its tool ` + "`retrieve_context`" + ` first;
+` + "`get_callers`, `get_references` and `get_outline`" + ` tell what a change touches, without reading whole files. Every place is written ` + "`path:line-line`" + `.`
+
+// mcp are the arguments that start the server for agents.
+var mcp = []string{"mcp"}
+
+func nvimApp(m Machine) string {
+	if name := m.Getenv("NVIM_APPNAME"); name != "" {
+		return filepath.FromSlash(name)
+	}
+	return "nvim"
+}
+
+func nvimConfig(m Machine) string {
+	base := m.configHome()
+	if m.OS == "windows" && m.Getenv("XDG_CONFIG_HOME") == "" {
+		base = m.localAppData()
+	}
+	return filepath.Join(base, nvimApp(m))
+}
+
+func nvimData(m Machine) string {
+	if m.OS != "windows" {
+		return filepath.Join(m.env("XDG_DATA_HOME", ".local", "share"), nvimApp(m))
+	}
+	base := m.localAppData()
+	if dir := m.Getenv("XDG_DATA_HOME"); dir != "" {
+		base = dir
+	}
+	return filepath.Join(base, nvimApp(m)+"-data")
+}
+
+// nvim installs the plugin where Neovim has optional packages, and a file that Neovim
+// reads at its start, with every plugin manager, to turn it on: no file of the user's own
+// is touched.
+func nvim(m Machine) (Plan, error) {
+	folder := filepath.Join(nvimData(m), "site", "pack", "quarry", "opt", "quarry")
+	on := "-- Written by `quarry setup nvim`, taken back by `quarry setup nvim --undo`.\n" +
+		"vim.opt.runtimepath:prepend(" + quoteLua(folder) + ")\n"
+	if command := m.quarry(); command != "quarry" {
+		on += "vim.lsp.config('quarry', { cmd = { " + quoteLua(command) + ", 'lsp' } })\n"
+	}
+	on += "require('quarry').setup()\n"
+	plan := Plan{
+		Edits: []Edit{{filepath.Join(nvimConfig(m), "plugin", "quarry_setup.lua"), whole(on)}},
+		Next:  []string{"open a file: ghost text comes while you type, Tab accepts it; `:checkhealth quarry` tells how all is"},
+	}
+	err := fs.WalkDir(editors.Neovim, "nvim", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := editors.Neovim.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		below := strings.TrimPrefix(path, "nvim/")
+		plan.Edits = append(plan.Edits, Edit{filepath.Join(folder, filepath.FromSlash(below)), whole(text)})
+		return nil
+	})
+	return plan, err
+}
+
+// quoteLua is s as a string of Lua.
+func quoteLua(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(s) + "'"
+}
+
+func vscodeUser(m Machine) string {
+	if dir := m.Getenv("VSCODE_PORTABLE"); dir != "" {
+		return filepath.Join(dir, "user-data", "User")
+	}
+	var base string
+	switch m.OS {
+	case "windows":
+		base = m.roamingAppData()
+	case "darwin":
+		base = filepath.Join(m.Home, "Library", "Application Support")
+	default:
+		base = m.configHome()
+	}
+	return firstThere(filepath.Join(base, "Code", "User"), filepath.Join(base, "Code - Insiders", "User"), filepath.Join(base, "VSCodium", "User"))
+}
+
+func vscode(m Machine) (Plan, error) {
+	user, command := vscodeUser(m), m.quarry()
+	plan := Plan{Edits: []Edit{{filepath.Join(user, "mcp.json"), jsonEntries{{
+		[]string{"servers", "quarry"},
+		jsonObject{{"type", "stdio"}, {"command", command}, {"args", []string{"mcp", "--workspace", "${workspaceFolder}"}}},
+	}}}}}
+	if command != "quarry" {
+		plan.Edits = append(plan.Edits, Edit{filepath.Join(user, "settings.json"), jsonEntries{{[]string{"quarry.path"}, command}}})
+	}
+	program, extension := m.find("code", "code-insiders", "codium"), m.extension()
+	switch {
+	case extension == "":
+		plan.Next = append(plan.Next, "the extension is not beside this program; in quarry's repository, `make vscode` makes it and `code --install-extension editors/vscode/dist/quarry.vsix` installs it")
+	case program == "":
+		plan.Next = append(plan.Next, "VS Code's command `code` is not on the PATH; install the extension "+extension+" by \"Extensions: Install from VSIX...\"")
+	default:
+		if out, err := m.Output(program, "--list-extensions"); err != nil || !slices.Contains(strings.Fields(string(out)), "quarry.quarry") {
+			plan.Commands = append(plan.Commands, Command{
+				Do:   []string{program, "--install-extension", extension},
+				Undo: []string{program, "--uninstall-extension", "quarry.quarry"},
+			})
+		}
+	}
+	return plan, nil
+}
+
+// extension is VS Code's, where an archive has it beside the program, a package in share/
+// and a clone where it was built; "" if it is not there.
+func (m Machine) extension() string {
+	dir := filepath.Dir(m.Executable)
+	if real, err := filepath.EvalSymlinks(m.Executable); err == nil {
+		dir = filepath.Dir(real)
+	}
+	path := firstThere(
+		filepath.Join(dir, "quarry.vsix"),
+		filepath.Join(dir, "editors", "vscode", "quarry.vsix"),
+		filepath.Join(dir, "..", "share", "quarry", "quarry.vsix"),
+		filepath.Join(dir, "..", "editors", "vscode", "dist", "quarry.vsix"),
+	)
+	if !isThere(path) {
+		return ""
+	}
+	return path
+}
+
+// emacsFolder is user-emacs-directory, by the rules of startup.el.
+func emacsFolder(m Machine) string {
+	home := m.Home
+	if m.OS == "windows" && m.Getenv("HOME") == "" {
+		home = m.roamingAppData()
+	}
+	old, xdg := filepath.Join(home, ".emacs.d"), filepath.Join(m.configHome(), "emacs")
+	if !isThere(old) && !isThere(filepath.Join(home, ".emacs")) && !isThere(filepath.Join(home, ".emacs.el")) && isThere(xdg) {
+		return xdg
+	}
+	return old
+}
+
+func emacs(m Machine) (Plan, error) {
+	folder := emacsFolder(m)
+	home := filepath.Dir(folder)
+	init := filepath.Join(folder, "init.el")
+	if dot := firstThere(filepath.Join(home, ".emacs"), filepath.Join(home, ".emacs.el"), init); filepath.Base(folder) == ".emacs.d" && isThere(dot) {
+		init = dot
+	}
+	if isThere(filepath.Join(m.Home, ".spacemacs")) || isThere(filepath.Join(m.Home, ".spacemacs.d")) {
+		return Plan{}, fmt.Errorf("Spacemacs calls code from a function of its own; call this in dotspacemacs/user-config:\n%s", emacsLines(m, folder))
+	}
+	doom := firstThere(m.env("DOOMDIR", ".config", "doom"), filepath.Join(m.Home, ".doom.d"))
+	if config := filepath.Join(doom, "config.el"); isThere(config) {
+		init = config
+	}
+	package_ := filepath.Join(folder, "quarry", "quarry.el")
+	return Plan{
+		Edits: []Edit{
+			{package_, whole(editors.Emacs)},
+			{init, block{lispBlock, emacsLines(m, folder)}},
+		},
+		Next: []string{
+			"restart Emacs; with lsp-mode (from MELPA) ghost text comes when you pause, and TAB accepts it",
+			"without lsp-mode, `M-x eglot` in a language that eglot has no other server for has completions alone",
+		},
+	}, nil
+}
+
+// emacsLines goes by what is there when Emacs starts. For eglot quarry comes after all
+// others: it runs one server for a buffer, and the language's own is to stay.
+func emacsLines(m Machine, folder string) string {
+	command := "("
+	for _, word := range []string{m.quarry(), "lsp"} {
+		command += quoteLisp(word) + " "
+	}
+	command = strings.TrimSuffix(command, " ") + ")"
+	lines := []string{
+		"(add-to-list 'load-path " + quoteLisp(filepath.ToSlash(filepath.Join(folder, "quarry"))) + ")",
+		"(require 'quarry)",
+	}
+	if m.quarry() != "quarry" {
+		lines = append(lines, "(setq quarry-command '"+command+")")
+	}
+	return strings.Join(append(lines,
+		"(when (locate-library \"lsp-mode\")",
+		"  (setq lsp-inline-completion-idle-delay 0.3)",
+		"  (with-eval-after-load 'lsp-inline-completion",
+		"    (define-key lsp-inline-completion-active-map (kbd \"TAB\") #'lsp-inline-completion-accept))",
+		"  (add-hook 'prog-mode-hook #'lsp-deferred))",
+		"(with-eval-after-load 'eglot",
+		"  (add-to-list 'eglot-server-programs '(prog-mode . "+command+") t))",
+	), "\n")
+}
+
+// quoteLisp is s as a string of Emacs Lisp.
+func quoteLisp(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+func helixConfig(m Machine) string {
+	if m.OS == "windows" {
+		return filepath.Join(m.roamingAppData(), "helix")
+	}
+	return filepath.Join(m.configHome(), "helix")
+}
+
+func helix(m Machine) (Plan, error) {
+	return Plan{
+		Edits: []Edit{{filepath.Join(helixConfig(m), "languages.toml"), helixServers{
+			table: tomlTable{[]string{"language-server", "quarry"}, []tomlValue{
+				{"command", quoteTOML(m.quarry())},
+				{"args", `["lsp"]`},
+			}},
+			servers: askHelix(m),
+		}}},
+		Next: []string{"completions stand in the menu while you type, at once by C-x; `hx --health go` names quarry among the servers"},
+	}, nil
+}
+
+func zedConfig(m Machine) string {
+	if m.OS == "windows" {
+		return filepath.Join(m.roamingAppData(), "Zed")
+	}
+	if m.OS == "darwin" {
+		return filepath.Join(m.Home, ".config", "zed")
+	}
+	return filepath.Join(m.configHome(), "zed")
+}
+
+// zed lets Zed's own edit predictions ask quarry, over HTTP on this machine with a token.
+func zed(m Machine) (Plan, error) {
+	own := settings.Default()
+	own.ApplyFile(settings.UserFilePath())
+	var plan Plan
+	http := own.HTTP
+	if http.Address == "" || http.Token == "" {
+		if http.Address == "" {
+			http.Address = "127.0.0.1:7997"
+		}
+		if http.Token == "" {
+			http.Token = rand.Text()
+		}
+		plan.Edits = append(plan.Edits, Edit{settings.UserFilePath(), jsonEntries{
+			{[]string{"http", "address"}, http.Address},
+			{[]string{"http", "token"}, http.Token},
+		}})
+	}
+	command := m.quarry()
+	entries := jsonEntries{
+		{[]string{"edit_predictions", "provider"}, "open_ai_compatible_api"},
+		{[]string{"edit_predictions", "open_ai_compatible_api"}, jsonObject{
+			{"api_url", "http://" + http.Address + "/v1/completions"},
+			{"model", "quarry"},
+			{"prompt_format", "qwen"}, // how text travels; Zed infers none for Granite
+			{"max_output_tokens", 256},
+		}},
+		{[]string{"context_servers", "quarry"}, jsonObject{{"command", command}, {"args", mcp}}},
+	}
+	if command != "quarry" {
+		entries = append(entries, jsonEntry{[]string{"lsp", "quarry", "binary"}, jsonObject{{"path", command}, {"arguments", []string{"lsp"}}}})
+	}
+	plan.Edits = append(plan.Edits, Edit{filepath.Join(zedConfig(m), "settings.json"), entries})
+	plan.Next = []string{
+		"in Zed, run `zed: install dev extension` and choose the folder editors/zed of quarry's repository: it starts quarry",
+		"when Zed asks for the provider's API key, give it http.token of " + settings.UserFilePath(),
+	}
+	return plan, nil
+}
+
+func claudeFolder(m Machine) string { return m.env("CLAUDE_CONFIG_DIR", ".claude") }
+
+func claude(m Machine) (Plan, error) {
+	file := filepath.Join(m.Home, ".claude.json")
+	if dir := m.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		file = filepath.Join(dir, ".claude.json")
+	}
+	return agentPlan(file, "mcpServers", jsonObject{{"type", "stdio"}, {"command", m.quarry()}, {"args", mcp}, {"env", jsonObject{}}}, "claude mcp list"), nil
+}
+
+// agentPlan is an entry in a JSON file of an agent.
+func agentPlan(file, servers string, entry jsonObject, check string) Plan {
+	return Plan{
+		Edits: []Edit{{file, jsonEntries{{[]string{servers, "quarry"}, entry}}}},
+		Next:  []string{"start the agent again in your repository; `" + check + "` names quarry"},
+	}
+}
+
+func codexFolder(m Machine) string { return m.env("CODEX_HOME", ".codex") }
+
+func codex(m Machine) (Plan, error) {
+	return Plan{
+		Edits: []Edit{{filepath.Join(codexFolder(m), "config.toml"), tomlTable{[]string{"mcp_servers", "quarry"}, []tomlValue{
+			{"command", quoteTOML(m.quarry())},
+			{"args", `["mcp"]`},
+		}}}},
+		Next: []string{"start the agent again in your repository; `codex mcp list` names quarry"},
+	}, nil
+}
+
+func opencodeConfig(m Machine) string { return filepath.Join(m.configHome(), "opencode") }
+
+func opencode(m Machine) (Plan, error) {
+	dir := opencodeConfig(m)
+	file := firstThere(filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "config.json"))
+	if named := m.Getenv("OPENCODE_CONFIG"); named != "" {
+		file = named
+	}
+	return agentPlan(file, "mcp", jsonObject{{"type", "local"}, {"command", append([]string{m.quarry()}, mcp...)}, {"enabled", true}}, "opencode mcp list"), nil
+}
+
+func crushConfig(m Machine) string {
+	if dir := m.Getenv("CRUSH_GLOBAL_CONFIG"); dir != "" {
+		return dir
+	}
+	if m.OS == "windows" && m.Getenv("XDG_CONFIG_HOME") == "" {
+		return filepath.Join(m.localAppData(), "crush")
+	}
+	return filepath.Join(m.configHome(), "crush")
+}
+
+func crush(m Machine) (Plan, error) {
+	plan := agentPlan(filepath.Join(crushConfig(m), "crush.json"), "mcp", jsonObject{{"type", "stdio"}, {"command", m.quarry()}, {"args", mcp}}, "")
+	plan.Next = []string{"start the agent again in your repository; its sidebar names quarry among the MCPs"}
+	return plan, nil
+}

@@ -1,0 +1,365 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/setup"
+	"quarry/index"
+)
+
+// setupOptions are the flags of quarry setup.
+type setupOptions struct {
+	yes, notes, undo, print bool
+}
+
+func (a *app) setupCommand() *cobra.Command {
+	var opt setupOptions
+	cmd := &cobra.Command{
+		Use:   "setup [EDITOR|AGENT]",
+		Short: "Set up quarry in an editor or an agent, and take it back",
+		Long: `Set up quarry in an editor or an agent: show what would be written into which
+file, ask, and write it. What was in the file before is kept in a file beside it. Without
+an argument, list the programs that are there.
+
+The rest of a file stays as it is, comments and order included, and a file that cannot be
+read as what it is meant to be is left alone. --undo takes out what setup has written.`,
+		Example: `  quarry setup
+  quarry setup nvim
+  quarry setup claude --undo`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.setup(args, opt) },
+	}
+	for _, t := range setup.Targets {
+		cmd.ValidArgs = append(cmd.ValidArgs, t.Name+"\t"+t.Title)
+	}
+	cmd.Flags().BoolVar(&opt.yes, "yes", false, "write without asking")
+	cmd.Flags().BoolVar(&opt.notes, "notes", false, "with --yes, also tell the agent about quarry in AGENTS.md or CLAUDE.md of this repository")
+	cmd.Flags().BoolVar(&opt.undo, "undo", false, "take out what setup has written")
+	cmd.Flags().BoolVar(&opt.print, "print", false, "print what would be changed, and write nothing")
+	cmd.MarkFlagsMutuallyExclusive("print", "yes")
+	return cmd
+}
+
+// setupRun is one run of the command for one target.
+type setupRun struct {
+	*app
+	setupOptions
+	setup.Setup
+	target setup.Target
+	in     *bufio.Reader // answers
+}
+
+func (a *app) setup(args []string, opt setupOptions) error {
+	r := setupRun{app: a, setupOptions: opt, in: bufio.NewReader(a.Stdin)}
+	var err error
+	if r.Machine, err = setup.ThisMachine(); err != nil {
+		return err
+	}
+	if r.Setup.StateDir = a.StateDir; a.StateDir == "" {
+		if r.Setup.StateDir, err = index.DefaultStateDir(); err != nil {
+			return err
+		}
+	}
+	around, err := a.WorkspaceAround(".")
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(around, ".git")); err == nil {
+		r.Repository = around
+	}
+	if len(args) == 0 {
+		return r.list()
+	}
+	var ok bool
+	if r.target, ok = setup.Find(args[0]); !ok {
+		names := make([]string, len(setup.Targets))
+		for i, t := range setup.Targets {
+			names[i] = t.Name
+		}
+		return fmt.Errorf("%w: setup knows no %q; it knows %s", cli.ErrUsage, args[0], strings.Join(names, ", "))
+	}
+	if opt.undo {
+		return r.takeBack()
+	}
+	return r.setUp()
+}
+
+// setupState is how a target is.
+type setupState struct {
+	Name  string   `json:"name"`
+	Title string   `json:"title"`
+	Found string   `json:"found,omitempty"` // by which program or folder
+	State string   `json:"state"`           // "set up", "not set up", or why it cannot be
+	Gets  string   `json:"gets"`
+	Files []string `json:"files,omitempty"` // that would be changed
+}
+
+func (r *setupRun) list() error {
+	var states []setupState
+	for _, t := range setup.Targets {
+		by, found := t.Found(r.Machine)
+		s := setupState{Name: t.Name, Title: t.Title, Found: by, Gets: t.Gets, State: "not found"}
+		if found {
+			s.State = "not set up"
+			plan, err := t.Plan(r.Machine)
+			var changes []setup.Change
+			if err == nil {
+				changes, err = r.Changes(plan.Edits)
+			}
+			switch {
+			case err != nil:
+				s.State = err.Error()
+			case len(changes) == 0:
+				s.State = "set up"
+			}
+			for _, c := range changes {
+				if !c.Own() {
+					s.Files = append(s.Files, c.Path)
+				}
+			}
+		}
+		states = append(states, s)
+	}
+	if r.JSON {
+		return r.PrintJSON(map[string]any{"targets": states})
+	}
+	look := screen{colour: cli.OnTerminal(r.Stdout)}
+	for _, s := range states {
+		name := fmt.Sprintf("%-9s", s.Name)
+		if s.Found != "" {
+			name = look.style(cli.Bold, name)
+		}
+		fmt.Fprintf(r.Stdout, "%s %-12s %s\n", name, s.State, s.Title+": "+s.Gets)
+		for _, file := range s.Files {
+			fmt.Fprintf(r.Stdout, "%22s would change %s\n", "", file)
+		}
+	}
+	fmt.Fprintln(r.Stdout, "\n`quarry setup NAME` shows the change and asks before it writes.")
+	return nil
+}
+
+// setupAnswer is what --json prints of a run.
+type setupAnswer struct {
+	Target   string        `json:"target"`
+	Written  bool          `json:"written"`
+	Changes  []setupChange `json:"changes"`
+	Commands []string      `json:"commands,omitempty"`
+	Backups  []string      `json:"backups,omitempty"`
+	Next     []string      `json:"next,omitempty"`
+}
+
+type setupChange struct {
+	Path string `json:"path"`
+	Diff string `json:"diff"`
+}
+
+func (r *setupRun) setUp() error {
+	plan, err := r.target.Plan(r.Machine)
+	if err != nil {
+		return err
+	}
+	changes, err := r.Changes(plan.Edits)
+	if err != nil {
+		return err
+	}
+	commands := plan.Commands
+	answer := setupAnswer{Target: r.target.Name, Next: plan.Next}
+	if len(changes)+len(commands) == 0 && !r.JSON {
+		fmt.Fprintf(r.Stdout, "quarry is set up in %s already.\n", r.target.Title)
+	}
+	if len(changes)+len(commands) > 0 {
+		if ok, err := r.propose(&answer, changes, commands, "Write this?"); err != nil || !ok {
+			return err
+		}
+		if answer.Backups, err = r.Do(r.target.Name, changes); err != nil {
+			return err
+		}
+		if err := r.runAll(commands); err != nil {
+			return err
+		}
+		r.told(answer.Backups)
+	}
+	if err := r.tellAgent(&answer); err != nil {
+		return err
+	}
+	return r.finish(answer)
+}
+
+// tellAgent offers the paragraph on quarry in the repository, which takes a yes of its own.
+func (r *setupRun) tellAgent(answer *setupAnswer) error {
+	if r.target.Notes == "" || r.Repository == "" || r.yes && !r.notes {
+		return nil
+	}
+	changes, err := r.Changes([]setup.Edit{r.target.NotesEdit(r.Machine)})
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	if !r.JSON && !r.print {
+		fmt.Fprintf(r.Stdout, "\n%s can be told about quarry in this repository, too:\n", r.target.Title)
+	}
+	if ok, err := r.propose(answer, changes, nil, "Write this into the repository?"); errors.Is(err, cli.ErrSilent) || err == nil && !ok {
+		return nil // the rest is done
+	} else if err != nil {
+		return err
+	}
+	backups, err := r.Do(r.target.Name, changes)
+	if err != nil {
+		return err
+	}
+	answer.Backups = append(answer.Backups, backups...)
+	r.told(backups)
+	return nil
+}
+
+func (r *setupRun) takeBack() error {
+	changes, commands, err := r.Undone(r.target.Name)
+	if err != nil {
+		return err
+	}
+	answer := setupAnswer{Target: r.target.Name}
+	if len(changes)+len(commands) == 0 {
+		if !r.JSON {
+			fmt.Fprintf(r.Stdout, "There is nothing to take back: `quarry setup %s` has written nothing.\n", r.target.Name)
+			return nil
+		}
+		return r.PrintJSON(answer)
+	}
+	if ok, err := r.propose(&answer, changes, commands, "Take this back?"); err != nil || !ok {
+		return err
+	}
+	if answer.Backups, err = r.Undo(r.target.Name, changes); err != nil {
+		return err
+	}
+	if err := r.runAll(commands); err != nil {
+		return err
+	}
+	r.told(answer.Backups)
+	return r.finish(answer)
+}
+
+// propose shows changes and answers whether to make them.
+func (r *setupRun) propose(answer *setupAnswer, changes []setup.Change, commands []setup.Command, question string) (bool, error) {
+	for _, c := range changes {
+		answer.Changes = append(answer.Changes, setupChange{c.Path, c.Diff()})
+	}
+	for _, c := range commands {
+		answer.Commands = append(answer.Commands, strings.Join(c.Do, " "))
+	}
+	if !r.JSON {
+		r.show(changes, commands)
+	}
+	switch {
+	case r.yes:
+		return true, nil
+	case r.JSON:
+		return false, r.PrintJSON(answer)
+	case r.print:
+		return false, nil
+	}
+	if !isTerminal(r.Stdin) {
+		return false, fmt.Errorf("%w: nothing was written, since there is no terminal to ask at; add --yes to write without being asked", cli.ErrUsage)
+	}
+	fmt.Fprintf(r.Stdout, "%s [y/N] ", question)
+	line, err := r.in.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
+		return true, nil
+	}
+	fmt.Fprintln(r.Stdout, "Nothing was written.")
+	return false, cli.ErrSilent
+}
+
+// show prints changes: those of the user's files as diffs, and of quarry's own, unless all
+// is to be printed, their names.
+func (r *setupRun) show(changes []setup.Change, commands []setup.Command) {
+	look := screen{colour: cli.OnTerminal(r.Stdout)}
+	const short = 12 // lines of a file of quarry's own that is shown whole
+	for _, c := range changes {
+		if c.Own() && !r.print && bytes.Count(c.After, []byte("\n"))+bytes.Count(c.Before, []byte("\n")) > short {
+			verb := "new file"
+			if c.After == nil {
+				verb = "remove"
+			} else if c.Before != nil {
+				verb = "new text"
+			}
+			fmt.Fprintf(r.Stdout, "%s %s (quarry's own)\n", verb, c.Path)
+			continue
+		}
+		for line := range strings.Lines(c.Diff()) {
+			switch {
+			case strings.HasPrefix(line, "+"):
+				line = look.style(cli.Green, strings.TrimSuffix(line, "\n")) + "\n"
+			case strings.HasPrefix(line, "-"):
+				line = look.style(cli.Red, strings.TrimSuffix(line, "\n")) + "\n"
+			}
+			fmt.Fprint(r.Stdout, line)
+		}
+	}
+	for _, c := range commands {
+		fmt.Fprintf(r.Stdout, "run: %s\n", strings.Join(c.Do, " "))
+	}
+}
+
+func (r *setupRun) runAll(commands []setup.Command) error {
+	for _, c := range commands {
+		cmd := exec.Command(c.Do[0], c.Do[1:]...)
+		cmd.Stdout, cmd.Stderr = r.Stderr, r.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w; the files are written, run it by hand", strings.Join(c.Do, " "), err)
+		}
+		if c.Undo != nil {
+			if err := r.Ran(r.target.Name, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *setupRun) told(backups []string) {
+	if r.JSON {
+		return
+	}
+	fmt.Fprintln(r.Stdout, "Done.")
+	for _, b := range backups {
+		fmt.Fprintf(r.Stdout, "What was there before is in %s\n", b)
+	}
+}
+
+func (r *setupRun) finish(answer setupAnswer) error {
+	if r.JSON {
+		answer.Written = r.yes
+		return r.PrintJSON(answer)
+	}
+	for i, n := range answer.Next {
+		if i == 0 {
+			fmt.Fprintln(r.Stdout, "\nNext:")
+		}
+		fmt.Fprintf(r.Stdout, "  - %s\n", n)
+	}
+	return nil
+}
+
+// isTerminal reports whether a person may answer at in.
+func isTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	null, errNull := os.Stat(os.DevNull)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (errNull != nil || !os.SameFile(info, null))
+}

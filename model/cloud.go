@@ -18,7 +18,7 @@ func inCloud(name string) bool {
 
 // guard lets nothing through to a model that runs on another machine without
 // permission. It is the transport of all that is asked of one model, so that no
-// request can forget to look.
+// request can forget to look, and bounds what an answer makes quarry read.
 type guard struct {
 	http.RoundTripper
 	model   string
@@ -49,7 +49,11 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, p
 	}
-	return g.RoundTripper.RoundTrip(r)
+	resp, err := g.RoundTripper.RoundTrip(r)
+	if err == nil {
+		resp.Body = &bounded{resp.Body, r.URL, mostBytes(r.URL.Path)}
+	}
+	return resp, err
 }
 
 // origin is what Ollama says in an answer that another machine gave.

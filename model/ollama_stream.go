@@ -12,10 +12,6 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// maxAnswer bounds what one answer may make quarry read, in bytes: many times
-// what the longest context can hold.
-const maxAnswer = 64 << 20
-
 // stream posts req and calls each with every chunk of the answer, until the
 // stream ends. It does what api.Client.Generate does, with two differences that
 // matter at every keystroke: that clears 8 MB of buffer for each request, and
@@ -47,7 +43,7 @@ func (c *ollama) stream(ctx context.Context, req *api.GenerateRequest, each func
 	}
 }
 
-// post answers the body of an answer without an error status, at most maxAnswer of it.
+// post answers the body of an answer without an error status.
 func (c *ollama) post(ctx context.Context, path string, req any) (io.ReadCloser, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
@@ -63,24 +59,23 @@ func (c *ollama) post(ctx context.Context, path string, req any) (io.ReadCloser,
 	if err != nil {
 		return nil, err
 	}
-	answer := struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
 	if resp.StatusCode >= http.StatusBadRequest {
 		defer resp.Body.Close()
-		return nil, statusError(resp, answer)
+		return nil, statusError(resp, resp.Body)
 	}
-	return answer, nil
+	return resp.Body, nil
 }
 
 // undecoded says why an answer could not be read.
 func (c *ollama) undecoded(ctx context.Context, err error) error {
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError
+	var p *problem
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &p):
+		return p
 	case errors.As(err, &syntax), errors.As(err, &shape):
 		return &problem{kind: ErrServer, what: c.notOllama(), fix: "check the address", cause: err}
 	}

@@ -159,10 +159,13 @@ func (c *openAI) call(ctx context.Context, method, path string, body, out any) e
 		return err
 	}
 	defer resp.Body.Close()
-	err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out)
+	err = json.NewDecoder(resp.Body).Decode(out)
+	var p *problem
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &p):
+		return p
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,7 +55,7 @@ func (c *openAI) stream(ctx context.Context, path string, body any, each func(ch
 	}
 	defer resp.Body.Close()
 	a := openAIAnswer{each: each, begin: time.Now(), last: chunk{done: true}}
-	lines := bufio.NewReader(io.LimitReader(resp.Body, maxAnswer))
+	lines := bufio.NewReader(resp.Body)
 	for {
 		line, err := lines.ReadString('\n')
 		field, data, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
@@ -78,10 +79,13 @@ func (c *openAI) stream(ctx context.Context, path string, body any, each func(ch
 		case field == "error": // llama.cpp
 			return c.failed(errorMessage(json.RawMessage(data)))
 		}
+		var p *problem
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.As(err, &p):
+			return p
 		case err == io.EOF && a.finished: // some servers leave out [DONE]
 			a.end()
 			return nil

@@ -1,0 +1,74 @@
+package model_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"quarry/model"
+)
+
+// Whatever listens at the model's address, an answer without end is an error that says
+// so, and quarry reads a few megabytes of it.
+func TestAnAnswerWithoutEndIsAnError(t *testing.T) {
+	const plenty = 64 << 20
+	endless := map[string][2]string{
+		"a string": {`{"version":"`, "aaaaaaaaaaaaaaaa"},
+		"a list":   {`{"models":[{}`, ",{},{},{},{},{}"},
+		"vectors":  {`{"embeddings":[[]`, ",[],[],[],[],[]"},
+		"chunks":   {"", "{\"response\":\"a\\n\"}\n"},
+		"events":   {"", "data: {\"choices\":[{\"text\":\"a\\n\"}]}\n\n"},
+		"blanks":   {"", "                "},
+		"brackets": {"", "[[[[[[[[[[[[[[[["},
+	}
+	paths := map[model.API][]string{
+		model.OllamaAPI: {"version", "show", "generate", "embed"},
+		model.OpenAIAPI: {"models", "completions", "embeddings"},
+	}
+	for api, paths := range paths {
+		for name, text := range endless {
+			for _, path := range paths {
+				t.Run(string(api)+" "+name+" from "+path, func(t *testing.T) {
+					t.Parallel()
+					var sent atomic.Int64
+					block := strings.Repeat(text[1], 1<<12)
+					s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if !strings.HasSuffix(r.URL.Path, "/"+path) {
+							io.WriteString(w, `{"version":"0.17.4","data":[{"id":"granite4:micro"}],"model_info":{},"done":true}`)
+							return
+						}
+						io.WriteString(w, text[0])
+						for sent.Load() < plenty {
+							n, err := io.WriteString(w, block)
+							sent.Add(int64(n))
+							if err != nil {
+								return
+							}
+						}
+					}))
+					defer s.Close()
+					opt := options(s.URL)
+					opt.API, opt.Families = api, nil
+					o := start(t, opt)
+					_ = o.WaitReady(soon(t)) // the error, if this is the path, is looked at below
+					_, _, err := collect(soon(t), o, fim("a", ""), 1<<20)
+					_, err2 := o.NewEmbedder("granite4:micro").Embed(soon(t), []string{"a"})
+					all := errors.Join(err, err2)
+					switch n := sent.Load(); {
+					case n >= plenty:
+						t.Errorf("%d MB were read", n>>20)
+					case n > 16<<20 && !strings.Contains(all.Error(), "without end"):
+						t.Errorf("after %d MB the user reads %v", n>>20, all)
+					}
+					if all != nil && len(all.Error()) > 1000 {
+						t.Errorf("the user reads %.300q", all)
+					}
+				})
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/index/visible"
 	"quarry/retrieval/workspace"
 )
 
@@ -38,7 +39,9 @@ type Meta struct {
 }
 
 // String is the envelope as a model reads it: one line of JSON in which <, > and &
-// stand for themselves, since models pay for each token of \u003c.
+// stand for themselves, since models pay for each token of \u003c, and what nobody
+// sees is escaped: whoever reads the line sees \u202e, and who decodes it has the
+// character, with which a change fits its file.
 func (e Envelope) String() string {
 	if e.Meta.Warnings == nil {
 		e.Meta.Warnings = []string{}
@@ -47,7 +50,7 @@ func (e Envelope) String() string {
 	if err != nil {
 		panic(fmt.Sprintf("encode an envelope: %v", err)) // Data is valid JSON by construction
 	}
-	return string(raw)
+	return visible.JSON(string(raw))
 }
 
 // encode is json.Marshal without the escapes that are for HTML.

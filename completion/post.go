@@ -59,11 +59,8 @@ func finish(s *cursorContext, text string) (insert string, covers int) {
 // direction of text or has no look, that the document does not have: nobody would see
 // what they accept.
 func dropHidden(s *cursorContext, text string) string {
-	for _, r := range text {
-		if visible.Hidden(r) && !strings.ContainsRune(s.above, r) && !strings.ContainsRune(s.line, r) &&
-			!strings.ContainsRune(s.rest, r) && !strings.ContainsRune(s.below, r) {
-			return ""
-		}
+	if _, ok := visible.Added(text, s.above, s.line, s.rest, s.below); ok {
+		return ""
 	}
 	return text
 }

@@ -105,3 +105,39 @@ func TestHostileWordsAreShownAsText(t *testing.T) {
 		})
 	}
 }
+
+// A change to a file that hides something is shown with what it hides, in each client's
+// own way, and applied as it is.
+func TestAChangeShowsWhatItsFileHides(t *testing.T) {
+	for _, name := range headless.Profiles {
+		t.Run(name, func(t *testing.T) {
+			c := &core{}
+			const hidden = " // \u202e } \u2066 admins only\u200b"
+			c.fix = func(_ context.Context, p agent.Problem) (agent.Proposal, error) {
+				change := replace(p.Document, "foo", "bar")
+				change.Diff = "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-foo" + hidden + "\n+bar" + hidden + "\n"
+				change.Reason = "It is bar" + hidden
+				return change, nil
+			}
+			e := edit(t, name, c)
+			b := problemAt(t, e, "a.go")
+			if err := e.Choose(soon(t), named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")); err != nil {
+				t.Fatal(err)
+			}
+			read := ""
+			attend(t, e, func(question string, _ []string) string {
+				read = question
+				if page, err := e.Page(); err == nil {
+					read += page
+				}
+				return headless.Discard
+			})
+			if i := strings.IndexFunc(read, visible.Hidden); i >= 0 {
+				t.Errorf("something hides: %q", read[i:])
+			}
+			if !strings.Contains(read, `\u202e`) {
+				t.Errorf("the user reads %q", read)
+			}
+		})
+	}
+}

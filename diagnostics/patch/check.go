@@ -7,14 +7,22 @@ import (
 
 	"quarry/agent"
 	"quarry/index/syntax"
+	"quarry/index/visible"
 )
 
 // check looks at what a target's edits make of it: edits that overlap are a
-// fault of the change, new syntax errors refuse it.
+// fault of the change; new syntax errors refuse it, and so do characters that
+// whoever reads the diff would not see, such as those that turn the direction of
+// text and make code of a comment.
 func (t *target) check() error {
 	for i := 1; i < len(t.edits); i++ {
 		if t.edits[i].Start < t.edits[i-1].End {
 			return t.refuse(refuse(Conflict, "two of its changes touch the same text; write one hunk for both"))
+		}
+	}
+	for _, e := range t.edits {
+		if r, ok := visible.Added(e.New, t.doc.Text); ok {
+			return t.refuse(refuse(Unseen, "it adds %U, which nobody sees; leave it out, or write it as an escape of the language", r))
 		}
 	}
 	if refusal := newErrors(t.doc.Language, t.doc.Text, t.edits); refusal != nil {

@@ -25,7 +25,8 @@ const (
 	Incomplete  Reason = "incomplete"      // it breaks off, or has no line to be placed by
 	Unsupported Reason = "unsupported"     // deletion, rename, mode, binary
 	TooLarge    Reason = "too large"
-	Syntax      Reason = "syntax" // the result would not parse
+	Unseen      Reason = "unseen characters" // the reader of the diff would miss something
+	Syntax      Reason = "syntax"            // the result would not parse
 )
 
 // Refusal is the error of a change that was not taken. Its text is for whoever

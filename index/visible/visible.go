@@ -6,6 +6,7 @@ package visible
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -28,6 +29,33 @@ func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
 		r >= 0xe0100 && r <= 0xe01ef // a selector stands for any byte
+}
+
+// Added is the first character of text that is hidden and in none of olds: who accepts
+// text would not see it. What joins two letters or signs of a
+// script that is written so, and a form feed, are none.
+func Added(text string, olds ...string) (added rune, ok bool) {
+	for i, r := range text {
+		if !Hidden(r) || r == '\f' || joins(text, i, r) {
+			continue
+		}
+		if !slices.ContainsFunc(olds, func(old string) bool { return strings.ContainsRune(old, r) }) {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+// joins is whether r, at text[i:], is a joiner, or keeps two from joining, between
+// characters beyond ASCII that do show.
+func joins(text string, i int, r rune) bool {
+	if r != '\u200c' && r != '\u200d' {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+	shows := func(r rune) bool { return r > 0x7f && r != utf8.RuneError && !Hidden(r) }
+	return shows(before) && shows(after)
 }
 
 // Text writes what is hidden, and bytes that are no UTF-8, as a Go string has it:

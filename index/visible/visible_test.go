@@ -43,6 +43,36 @@ func TestJSONDecodesToTheSame(t *testing.T) {
 	}
 }
 
+func TestAdded(t *testing.T) {
+	for _, tt := range []struct {
+		text, old string
+		want      rune
+	}{
+		{"plain\ttext\r\n", "\r\n", 0},
+		{"\r", "", '\r'},
+		{"x // \u202e", "", '\u202e'},
+		{"x // \u202e", "y\u202e", 0},
+		{"\x1b", "\u202e", '\x1b'},
+		{"\fpage", "", 0},
+		{"👩\u200d💻 می\u200cخواهم क्\u200dष", "", 0},
+		{"admin\u200d", "", '\u200d'},
+		{"ad\u200cmin", "", '\u200c'},
+		{"é\u200d\u200dé", "", '\u200d'},
+		{"👩\u200d", "", '\u200d'},
+		{"\U000e0041", "", '\U000e0041'},
+	} {
+		if got, ok := Added(tt.text, tt.old); got != tt.want || ok != (tt.want != 0) {
+			t.Errorf("Added(%q, %q) = %U, want %U", tt.text, tt.old, got, tt.want)
+		}
+	}
+}
+
+func TestAddedZeroByte(t *testing.T) {
+	if r, ok := Added("x\x00"); r != 0 || !ok {
+		t.Errorf("Added says %U, %v", r, ok)
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("a\x1b[2J\u202e\x9b")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -30,7 +30,7 @@ type proposalParams struct {
 	Basis      string           `json:"basis" jsonschema:"confidence and citations in words"`
 	Confidence agent.Confidence `json:"confidence" jsonschema:"low, medium, high or empty"`
 	Citations  []citation       `json:"citations"`
-	Diff       string           `json:"diff" jsonschema:"unified, of all files"`
+	Diff       string           `json:"diff" jsonschema:"unified, of all files, to be read: what nobody sees is written as an escape"`
 	Files      []proposedFile   `json:"files"`
 }
 
@@ -71,7 +71,7 @@ func (s *Service) showsProposals() bool {
 func (s *Service) agreedInEditor(ctx context.Context, d *decision) error {
 	p := proposalParams{
 		ID: d.id, Title: oneLine(d.Title, 200), Reason: visible.Text(d.Reason), Basis: s.basis(d.Proposal), Confidence: d.Confidence,
-		Citations: []citation{}, Diff: d.Diff, Files: []proposedFile{},
+		Citations: []citation{}, Diff: visible.Text(d.Diff), Files: []proposedFile{},
 	}
 	for _, c := range d.Citations {
 		p.Citations = append(p.Citations, citation(c))

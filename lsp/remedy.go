@@ -13,12 +13,13 @@ import (
 )
 
 // The commands that a StatusNote offers. Each is the user's own doing: no model and no
-// tool can run a command.
+// tool can run a command. What else runs in the editor can, so none of them takes its
+// word for a model that the user has not chosen.
 const (
 	// CommandStartOllama starts Ollama on this machine.
 	CommandStartOllama = "quarry.startOllama"
 	// CommandPull downloads a model: its argument is the model, without one the
-	// configured one.
+	// configured one. One that neither the settings nor a StatusNote names is asked about.
 	CommandPull = "quarry.pullModel"
 	// CommandUse asks with which of the installed models to go on.
 	CommandUse = "quarry.useModel"
@@ -73,11 +74,28 @@ func (s *Server) pullModel(args []protocol.LSPAny) error {
 		name = now.Model
 	}
 	return s.remedy("Pulling "+name, func(ctx context.Context, job Job) (string, error) {
+		if !s.wants(ctx, name) {
+			const yes, no = "Download", "Cancel"
+			job.Report(0, "waits for your choice")
+			chosen, err := s.assist.Screen().Choose(ctx, fmt.Sprintf("Download the model %s? It is not the one in your settings.", name), no, yes)
+			if err != nil || chosen != yes {
+				return "not downloaded", err
+			}
+		}
 		job.Report(0, "asking for its parts")
 		return "pulled", s.currentCore().PullModel(ctx, name, func(done, total int64) {
 			job.Report(float64(done)/float64(max(total, 1)), fmt.Sprintf("%.1f of %.1f GB", float64(done)/1e9, float64(total)/1e9))
 		})
 	})
+}
+
+// wants is whether the settings name a model, or what the user is offered does.
+func (s *Server) wants(ctx context.Context, name string) bool {
+	now, _ := s.current()
+	return name == now.Model || name == now.Embedding.Model ||
+		slices.ContainsFunc(s.currentCore().StatusNote(ctx).Remedies, func(r Remedy) bool {
+			return r.Command == CommandPull && slices.Contains(r.Arguments, name)
+		})
 }
 
 // useModel goes on with a model that is installed, until the server ends.

@@ -43,7 +43,7 @@ func TestUseAnotherModel(t *testing.T) {
 // A download is shown with how far it is and ends when the user cancels it; what goes
 // wrong is said.
 func TestRemediesAreShown(t *testing.T) {
-	e := edit(t, "neovim", &core{})
+	e := edit(t, "neovim", &core{note: lsp.StatusNote{Remedies: []lsp.Remedy{{Command: lsp.CommandPull, Arguments: []string{"big:1b"}}}}})
 	ctx := soon(t)
 	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandPull, "arguments": []string{"big:1b"}}, nil); err != nil {
 		t.Fatal(err)
@@ -67,5 +67,38 @@ func TestRemediesAreShown(t *testing.T) {
 	}
 	if err := e.Await(ctx, func() bool { return slices.Contains(e.Shown(), "quarry: Ollama is not installed") }); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Y4: nothing is downloaded that the user has not chosen, whatever runs the command:
+// another plugin, or a link in a page.
+func TestAnotherModelIsDownloadedOnlyWithAYes(t *testing.T) {
+	for _, answer := range []string{"", "Cancel", "Download"} {
+		e := edit(t, "neovim", &core{note: lsp.StatusNote{Remedies: []lsp.Remedy{{Command: lsp.CommandPull, Arguments: []string{"big:1b"}}}}})
+		ctx := soon(t)
+		if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandPull, "arguments": []string{"evil.example/library/x\u202e"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		attend(t, e, func(question string, choices []string) string {
+			if !strings.Contains(question, `evil.example/library/x\u202e?`) || !slices.Equal(choices, []string{"Cancel", "Download"}) {
+				t.Errorf("asked %q, %q", question, choices)
+			}
+			return answer
+		})
+		want := "not downloaded"
+		if answer == "Download" {
+			want = "1.0 of 2.0 GB"
+		}
+		err := e.Await(ctx, func() bool {
+			return slices.ContainsFunc(e.Progressed(), func(p headless.Progress) bool { return strings.Contains(string(p.Value), want) })
+		})
+		if err != nil {
+			t.Errorf("answered %q: %v, %s", answer, err, e.Progressed())
+		}
+		for _, p := range e.Progressed() {
+			if answer != "Download" && strings.Contains(string(p.Value), "1.0 of 2.0 GB") {
+				t.Errorf("answered %q, it is downloaded", answer)
+			}
+		}
 	}
 }

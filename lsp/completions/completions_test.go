@@ -303,3 +303,61 @@ func TestAddresses(t *testing.T) {
 		t.Error("an address that is open to others is served")
 	}
 }
+
+// Y10: whoever opens connections without end and says nothing, or half of a request,
+// takes a bounded number of file descriptors; the next is served when one is closed.
+func TestConnectionsAreBounded(t *testing.T) {
+	const most = 3
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := limit(inner, most)
+	accepted := make(chan net.Conn)
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				ended <- err
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	var served []net.Conn
+	for i := range most + 2 {
+		conn, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if i < most {
+			served = append(served, <-accepted)
+		}
+	}
+	if len(l.places) != most {
+		t.Errorf("%d places are taken, want %d", len(l.places), most)
+	}
+	select {
+	case <-accepted:
+		t.Error("one more is served")
+	default:
+	}
+	for range 2 { // closed twice is closed once
+		_ = served[0].Close()
+	}
+	served = append(served[1:], <-accepted)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it ends with %v", err)
+	}
+	for _, conn := range served {
+		_ = conn.Close()
+	}
+	if len(l.places) != 0 {
+		t.Errorf("%d places are taken by nobody", len(l.places))
+	}
+}

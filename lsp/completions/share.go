@@ -36,6 +36,53 @@ type Options struct {
 // retry is how soon an address that was another server's is taken over.
 const retry = 2 * time.Second
 
+// maxConnections is how many connections are served at a time: another program, or
+// another user of this machine, may open as many as it likes, and each takes a file
+// descriptor of the server's before it has shown a token.
+const maxConnections = 128
+
+// limited accepts a connection when fewer than that many are open.
+type limited struct {
+	net.Listener
+	places chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func limit(l net.Listener, most int) *limited {
+	return &limited{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	return &placed{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+func (l *limited) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// placed gives its place back when it is closed.
+type placed struct {
+	net.Conn
+	leave func()
+}
+
+func (c *placed) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
+
 // goodbye bounds how long requests that have been cancelled are waited for.
 const goodbye = 500 * time.Millisecond
 
@@ -67,7 +114,7 @@ func Serve(ctx context.Context, opts Options) error {
 			BaseContext: func(net.Listener) context.Context { return ctx },
 			ErrorLog:    slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
 		}
-		serving.Go(func() { _ = server.Serve(l) }) // ends by Shutdown
+		serving.Go(func() { _ = server.Serve(limit(l, maxConnections)) }) // ends by Shutdown
 		serving.Go(func() {
 			<-ctx.Done() // as are those of all requests
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)

@@ -128,6 +128,11 @@
         (when (get-buffer name) (kill-buffer name)))
       (delete-directory root t))))
 
+;; A repository's .dir-locals.el names no program without the user's word.
+(ert-deftest quarry-test-no-program-by-a-folder ()
+  (should (risky-local-variable-p 'quarry-command))
+  (should-not (safe-local-variable-p 'quarry-command '("/tmp/evil"))))
+
 (ert-deftest quarry-test-status ()
   (let ((quarry--states nil) (mode-line-misc-info nil) sent)
     (cl-letf (((symbol-function 'quarry--connection) (lambda () 'server))
@@ -144,6 +149,9 @@
       (should (equal mode-line-misc-info '((:eval (quarry-mode-line)))))
       (should (equal (substring-no-properties (quarry-mode-line)) " quarry: no model "))
       (should (eq (get-text-property 2 'face (quarry-mode-line)) 'warning))
+      (quarry--note-status 'server '(:level "busy" :text "indexing 40%-" :detail "Why."))
+      (should (equal (substring-no-properties (quarry-mode-line)) " quarry: indexing 40%%- ")) ; which shows as %
+      (quarry--note-status 'server '(:level "warning" :text "no model" :detail "Why." :remedies ((:title "Do it" :command "quarry.do" :arguments ("x")))))
       (quarry-status)
       (should (equal sent '(("quarry.do" "x"))))
       (setq sent nil)

@@ -56,8 +56,10 @@
   :group 'tools)
 
 (defcustom quarry-command '("quarry" "lsp")
-  "What starts the server under lsp-mode: a program and its arguments."
-  :type '(repeat string))
+  "What starts the server under lsp-mode: a program and its arguments.
+A folder's local variables can set it only if you say so each time."
+  :type '(repeat string)
+  :risky t)
 
 ;;;; Commands
 
@@ -221,7 +223,7 @@ request, and :buffer once it is shown.")
         (goto-char (point-min))
         (quarry-change-mode)
         (setq header-line-format
-              (list (plist-get p :title) (substitute-command-keys "   \\[quarry-apply] applies, \\[quarry-discard] discards")))
+              (list (quarry--literal (plist-get p :title)) (substitute-command-keys "   \\[quarry-apply] applies, \\[quarry-discard] discards")))
         (add-hook 'kill-buffer-hook (lambda () (quarry--decide p nil)) nil t))
       (display-buffer buffer '(nil (inhibit-same-window . t))))))
 
@@ -392,10 +394,14 @@ Each is a list of its connection, the notification quarry/status as a plist with
       (and (bound-and-true-p eglot--managed-mode)
            (when-let* ((server (eglot-current-server)) ((quarry--eglot-p server))) server))))
 
+(defun quarry--literal (text)
+  "TEXT as a mode line or header line shows it, which gives a % a meaning."
+  (string-replace "%" "%%" text))
+
 (defun quarry-mode-line ()
   "What the mode line says of quarry in this buffer."
   (when-let* ((connection (quarry--connection)) (status (nth 1 (assq connection quarry--states))))
-    (propertize (format " quarry: %s " (plist-get status :text))
+    (propertize (format " quarry: %s " (quarry--literal (plist-get status :text)))
                 'face (and (equal (plist-get status :level) "warning") 'warning)
                 'help-echo (concat (plist-get status :detail) "\nmouse-1: what helps")
                 'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status))))))

@@ -115,7 +115,16 @@ func TestAsk(t *testing.T) {
 	p.Press("Enter")
 	p.Type(":echo 'line '..line('.')..' of '..expand('%')\n")
 	p.WaitForText("line 8 of shelf.go")
-	p.Press("C-w", "j", "q")
+	p.Type(":QuarryAsk and /etc/hosts:1 or ../nvim/state:2?\n") // whose words stand in the page's title
+	p.WaitForText("# and /etc/hosts:1")
+	p.Press("C-w", "j")
+	p.Type("gg0f/")
+	p.Press("Enter")
+	p.WaitForText("there is no file /etc/hosts")
+	p.Type("f.")
+	p.Press("Enter")
+	p.WaitForText("there is no file ../nvim/state")
+	p.Press("q")
 	p.waitForWindows("shelf.go")
 }
 

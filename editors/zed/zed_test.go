@@ -33,12 +33,15 @@ func TestComponent(t *testing.T) {
 			object{"command": command("/usr/bin/quarry", []any{"lsp"}, shell), "options": nil, "configuration": nil}},
 		{"nowhere", nil, object{},
 			object{"command": object{"error": "quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path"}, "options": nil, "configuration": nil}},
+		{"in the project", "/work/bin/quarry", object{},
+			object{"command": object{"error": "quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path"}, "options": nil, "configuration": nil}},
 		{"in the settings", "/usr/bin/quarry", object{
 			"binary":                 object{"path": "/opt/quarry", "arguments": []any{"lsp", "--log-level", "debug"}, "env": object{"A": "b"}},
 			"initialization_options": object{"logLevel": "debug"},
 			"settings":               object{"completion": object{"enabled": false}},
 		}, object{
-			"command":       command("/opt/quarry", []any{"lsp", "--log-level", "debug"}, object{"FROM": "the shell", "A": "b"}),
+			// What lsp.quarry.binary names is Zed's to start, in a project that the user trusts.
+			"command":       command("/usr/bin/quarry", []any{"lsp"}, shell),
 			"options":       object{"logLevel": "debug"},
 			"configuration": object{"quarry": object{"completion": object{"enabled": false}}},
 		}},

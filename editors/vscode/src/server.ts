@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { onPath } from './onpath';
 
 /** The server's binary: `quarry.path`, else the first one on the PATH. Undefined, and said to the user, if there is none. */
 export async function findServer(): Promise<string | undefined> {
   const name = process.platform === 'win32' ? 'quarry.exe' : 'quarry';
   const set = vscode.workspace.getConfiguration('quarry').get<string>('path');
-  const candidates = set ? [set] : (process.env.PATH ?? '').split(path.delimiter).map((folder) => path.join(folder, name));
+  const candidates = set ? [set] : onPath(name, process.env.PATH);
   for (const file of candidates) {
     if (await access(file, constants.X_OK).then(() => true, () => false)) {
       return file;

@@ -1,7 +1,9 @@
-// What the window does not show: when an answer counts. The Go tests run this with Node's own test runner.
+// What the window does not show: when an answer counts, which server is started. The Go tests run this with Node's own test runner.
 
 import assert from 'node:assert/strict';
+import * as path from 'node:path';
 import test from 'node:test';
+import { onPath } from '../src/onpath.ts';
 import { Typing } from '../src/typing.ts';
 
 test('an answer near to a keystroke does not count, and nothing is shown before a pause', () => {
@@ -19,4 +21,9 @@ test('an answer near to a keystroke does not count, and nothing is shown before 
   assert.equal(typing.toWait(), 0);
   typing.note();
   assert.equal(typing.toWait(), 1000);
+});
+
+test('a workspace in which VS Code was started chooses no server', () => {
+  assert.deepEqual(onPath('quarry', ['', '.', 'bin', '../x', '/usr/bin', '', '/opt/q'].join(path.delimiter)), ['/usr/bin/quarry', '/opt/q/quarry']);
+  assert.deepEqual(onPath('quarry', undefined), []);
 });

@@ -11,22 +11,14 @@ impl zed::Extension for Quarry {
         Quarry
     }
 
-    fn language_server_command(&mut self, server: &LanguageServerId, worktree: &Worktree) -> Result<Command> {
-        let binary = LspSettings::for_worktree(server.as_ref(), worktree)?.binary;
-        let (path, arguments, env) = match binary {
-            Some(binary) => (binary.path, binary.arguments, binary.env),
-            None => (None, None, None),
-        };
-        let command = path.or_else(|| worktree.which("quarry")).ok_or(
-            "quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path",
-        )?;
-        let mut environment = worktree.shell_env();
-        environment.extend(env.unwrap_or_default());
-        Ok(Command {
-            command,
-            args: arguments.unwrap_or_else(|| vec!["lsp".into()]),
-            env: environment,
-        })
+    /// What lsp.quarry.binary says is Zed's to look at, before it asks here and only in a project that the user trusts:
+    /// the settings that an extension gets may be the project's own.
+    fn language_server_command(&mut self, _: &LanguageServerId, worktree: &Worktree) -> Result<Command> {
+        let command = worktree
+            .which("quarry")
+            .filter(|path| !path.starts_with(&worktree.root_path()))
+            .ok_or("quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path")?;
+        Ok(Command { command, args: vec!["lsp".into()], env: worktree.shell_env() })
     }
 
     fn language_server_initialization_options(&mut self, server: &LanguageServerId, worktree: &Worktree) -> Result<Option<Value>> {

@@ -50,20 +50,22 @@ local function read(client, uri)
   end, bufnr)
 end
 
---- The file that a citation names: from a folder of the workspace or, where there are several, from the folder's name.
+--- The file that a citation names: from a folder of the workspace or, where there are several, from the folder's name. A
+--- model may have written the name, so nothing outside the folders is one.
 ---@return string?
 local function file_of(client, path)
   local folders = vim.tbl_map(function(folder)
     return vim.uri_to_fname(folder.uri)
   end, client.workspace_folders or {})
   for _, dir in ipairs(folders) do
-    for _, name in ipairs({ dir .. '/' .. path, vim.fs.dirname(dir) .. '/' .. path }) do
-      if vim.uv.fs_stat(name) then
+    dir = vim.fs.normalize(dir)
+    for _, from in ipairs({ dir, vim.fs.dirname(dir) }) do
+      local name = vim.fs.normalize(from .. '/' .. path)
+      if vim.startswith(name, dir .. '/') and vim.uv.fs_stat(name) then
         return name
       end
     end
   end
-  return vim.uv.fs_stat(path) and path or nil
 end
 
 --- Go to the place that is cited at the cursor, or next in its line, in a window with code.

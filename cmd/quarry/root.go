@@ -39,7 +39,6 @@ The five commands to know first:
   quarry search WORDS   find code by what it does, with no model at all
   quarry ask QUESTION   answer a question about the repository, with citations
   quarry lsp            the language server that editors start`,
-		Args: cobra.NoArgs,
 	}
 	lsp := a.lspCommand()
 	root.RunE = lsp.RunE // quarry alone is quarry lsp, which is how editors often start it

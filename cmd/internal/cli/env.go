@@ -54,7 +54,8 @@ type Env struct {
 	Ending func(code int)
 
 	level   slog.LevelVar
-	started bool // a command's own code runs
+	started bool  // a command's own code runs
+	unknown error // help was asked for of a command that does not exist
 }
 
 // Run is main without the process: it runs the commands that root makes with args and
@@ -67,6 +68,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	e.share(cmd)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		err = e.unknown
+	}
 	switch {
 	case err == nil:
 		return ExitOK
@@ -88,6 +92,7 @@ func (e *Env) share(root *cobra.Command) {
 		e.started = true
 		return e.SetLogLevel(e.LogLevel)
 	}
+	e.refuseUnknown(root)
 	root.SetIn(e.Stdin)
 	root.SetOut(e.Stdout)
 	root.SetErr(e.Stderr)

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// unknownCommand is the usage error for a name that no command below cmd has, with those
+// that are near.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	near := cmd.SuggestionsFor(name)
+	if len(near) == 0 {
+		return fmt.Errorf("%w: unknown command %q", ErrUsage, name)
+	}
+	for i, n := range near {
+		near[i] = "`" + cmd.CommandPath() + " " + n + "`"
+	}
+	return fmt.Errorf("%w: unknown command %q; did you mean %s?", ErrUsage, name, strings.Join(near, " or "))
+}
+
+// refuseUnknown makes an unknown command an error wherever one can be named: alone, before
+// --help, and after help, where cobra would show the help of what it knows and succeed.
+func (e *Env) refuseUnknown(root *cobra.Command) {
+	for _, group := range append(root.Commands(), root) {
+		if group.HasSubCommands() {
+			group.SuggestionsMinimumDistance = 2
+			group.Args = func(cmd *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return unknownCommand(cmd, args[0])
+				}
+				return nil
+			}
+		}
+	}
+	show := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if named := cmd.Flags().Args(); cmd.HasSubCommands() && len(named) > 0 {
+			e.unknown = unknownCommand(cmd, named[0])
+			return
+		}
+		show(cmd, args)
+	})
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show what a command does and takes",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd := root
+			for _, name := range args {
+				below, rest, err := cmd.Find([]string{name})
+				if err != nil || below == cmd || len(rest) > 0 {
+					return unknownCommand(cmd, name)
+				}
+				cmd = below
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	})
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"quarry/cmd/internal/cli"
+)
+
+// A command that does not exist is an error however it is named, with what is near; help
+// of one that does is none.
+func TestUnknownCommands(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		says string // in standard error; "" if the command exists
+	}{
+		{"serch", `unknown command "serch"; did you mean ` + "`quarry search`?"},
+		{"serch words", "`quarry search`"},
+		{"serch --help", "`quarry search`"},
+		{"--help serch", "`quarry search`"},
+		{"help serch", "`quarry search`"},
+		{"report", `unknown command "report"`},
+		{"help report", `unknown command "report"`},
+		{"help search more", `unknown command "more"`},
+		{"model pul", "`quarry model pull`"},
+		{"model pul --help", "`quarry model pull`"},
+		{"help model pul", "`quarry model pull`"},
+		{"help search", ""},
+		{"search --help", ""},
+		{"search --help words", ""},
+		{"help model pull", ""},
+		{"help", ""},
+		{"--help", ""},
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), strings.Fields(test.args), strings.NewReader(""), &out, &errs)
+		switch {
+		case test.says == "" && (code != cli.ExitOK || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0):
+			t.Errorf("quarry %s: exit %d, %s%s", test.args, code, out.String(), errs.String())
+		case test.says != "" && (code != cli.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), test.says)):
+			t.Errorf("quarry %s: exit %d, %s%s", test.args, code, out.String(), errs.String())
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/agent"
 	"quarry/agent/prompt"
@@ -56,12 +57,15 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 // local is a name with what is said about it.
 type local struct{ *syntax.Local }
 
-var wholeName = regexp.MustCompile(`^[\pL_$][\pL\pN_$]{0,60}$`)
+var wholeName = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
+
+// maxName is the longest name that is taken, in characters.
+const maxName = 61
 
 // unfit answers why a name cannot take a local's place, "" if it can.
 func (l local) unfit(name string) string {
 	switch {
-	case !wholeName.MatchString(name):
+	case !wholeName.MatchString(name), utf8.RuneCountInString(name) > maxName:
 		return "it is no name"
 	case name == l.Name:
 		return "it has that name already"

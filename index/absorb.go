@@ -74,6 +74,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 			return
 		}
 		if first {
+			c.brief.stop()
 			c.bulk.begin(ctx, c)
 		}
 	}
@@ -113,6 +114,7 @@ func (c *coordinator) compareMaker(ctx context.Context) (first bool, err error) 
 
 // add takes one result of the scan into the batch.
 func (c *coordinator) add(ctx context.Context, r result) {
+	c.brief.stop()
 	c.read.Files++
 	c.read.Done += r.entry.Size
 	c.read.Total, c.read.OfFiles = c.scan.total, c.scan.files
@@ -284,6 +286,10 @@ func (c *coordinator) endWhole(ctx context.Context, s *scan) error {
 		return err
 	}
 	c.outdated = nil
+	if s.same && c.cfg.Brief {
+		return nil // nothing is to be written, and nobody stays who would read when it was
+	}
+	c.unlisted = s
 	return c.Store().EndScan(c.scanMeta(s), s.skipped)
 }
 

@@ -14,7 +14,7 @@ type bulk struct{ release func() }
 func (b *bulk) begin(ctx context.Context, c *coordinator) {
 	c.settleErr(ctx, c.Store().BeginBulk())
 	if b.release == nil {
-		b.release = relaxCollector()
+		b.release = relaxCollector(bulkGCPercent)
 	}
 }
 
@@ -36,19 +36,23 @@ func (b *bulk) stop() {
 // 400 it would be a little faster and take 60 MB more.
 const bulkGCPercent = 200
 
+// briefGCPercent is the same for a process that answers one question and ends, as long
+// as there is nothing to read: all that it makes is not worth a collection.
+const briefGCPercent = 800
+
 var collector struct {
 	mu     sync.Mutex // guards the fields below
 	users  int
 	before int
 }
 
-// relaxCollector sets bulkGCPercent until the last caller of release. A setting
-// that somebody chose stays.
-func relaxCollector() (release func()) {
+// relaxCollector sets a percentage until the last caller of release; the first caller's
+// counts. A setting that somebody chose stays.
+func relaxCollector(percent int) (release func()) {
 	collector.mu.Lock()
 	defer collector.mu.Unlock()
 	if collector.users++; collector.users == 1 {
-		if collector.before = debug.SetGCPercent(bulkGCPercent); collector.before != 100 {
+		if collector.before = debug.SetGCPercent(percent); collector.before != 100 {
 			debug.SetGCPercent(collector.before)
 		}
 	}

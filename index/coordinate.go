@@ -37,7 +37,13 @@ type coordinator struct {
 	shown   time.Time
 	began   time.Time // the scan
 	bulk    bulk
-	merge   mergeState
+	// brief relaxes the collector in a process that is Brief, until there is something to
+	// read.
+	brief bulk
+	// unlisted is a whole scan whose listing is not written yet: resolving references
+	// changes records, too, so that is done when there is nothing left to do.
+	unlisted *scan
+	merge    mergeState
 	// excluded: a file or folder was left out for being private since the last batch
 	// was written. wipe: what was so is still in the database's files.
 	excluded, wipe bool
@@ -53,6 +59,10 @@ type coordinator struct {
 func (x *Index) coordinate(ctx context.Context) {
 	c := &coordinator{Index: x, fresh: map[string]found{}}
 	defer c.bulk.stop()
+	if x.cfg.Brief {
+		c.brief.release = relaxCollector(briefGCPercent)
+		defer c.brief.stop()
+	}
 	x.unlinked = true // until Relink says otherwise
 	defer func() {
 		if c.read != (Progress{}) { // whoever shows it waits for the end
@@ -186,6 +196,10 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 		sooner(c.nextPoll)
 	}
 	if c.scan == nil && !linkable && next.IsZero() {
+		if c.unlisted != nil {
+			c.keepListing(ctx, c.unlisted)
+			c.unlisted = nil
+		}
 		c.settle()
 		if again := c.tidy(ctx, now); !again.IsZero() {
 			sooner(again)

@@ -79,6 +79,7 @@ type Index struct {
 
 	state   stateFiles
 	current atomic.Pointer[store.Store]
+	listed  atomic.Pointer[records] // read at the start, for the first scan
 	cancel  context.CancelFunc
 	stopped sync.WaitGroup // the goroutines of the index
 

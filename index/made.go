@@ -28,9 +28,19 @@ func madeWith(ctx context.Context, s *store.Store) (ended, began string, err err
 // forgetSecrets removes what an older quarry indexed and this one takes for a
 // secret by its name, before anyone can find it. A secret by its text goes with the
 // scan that follows; until then nobody is shown it, because texts are read anew.
+//
+// What a listing has, this very program has looked at, if it wrote that.
 func (x *Index) forgetSecrets(s *store.Store) error {
-	stats, err := s.Stats(context.Background(), "")
+	ctx := context.Background()
+	listed, err := x.openListing(ctx, s)
 	if err != nil {
+		return err
+	}
+	x.listed.Store(listed)
+	var stats map[string]store.Stat
+	if by := program(); listed != nil && by != "" && listed.list.head.Program == by {
+		stats = listed.rows
+	} else if stats, err = s.Stats(ctx, ""); err != nil {
 		return err
 	}
 	var b store.Batch
@@ -43,5 +53,6 @@ func (x *Index) forgetSecrets(s *store.Store) error {
 		return nil
 	}
 	x.forgetKept()
+	x.listed.Store(nil)
 	return errors.Join(s.WipeLater(), s.Apply(b))
 }

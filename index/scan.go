@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -23,7 +24,10 @@ type scan struct {
 	results chan result
 
 	skipped []store.Skipped
+	unfit   []unfit        // of these, what is left out for what is in it
 	counts  map[string]int // of what was left out, by reason
+	// same: the folder is as the listing has it, and so is what was left out.
+	same bool
 	// total is how many bytes, in files files, there are to read, of the met ones; set
 	// before the first result.
 	total      int64
@@ -74,7 +78,7 @@ func (x *Index) startScan(ctx context.Context, dir string, all bool) *scan {
 }
 
 func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
-	known, err := x.Store().Stats(ctx, s.dir)
+	known, err := x.recordsOf(ctx, s.dir, all)
 	if err != nil {
 		return err
 	}
@@ -82,15 +86,18 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	err = x.root.Walk(ctx, s.dir, walk.Visitor{
 		Dir: x.watchDir,
 		File: func(e walk.Entry) error {
-			st, ok := known[e.Path]
-			delete(known, e.Path)
-			s.met++
-			if x.isOpen(e.Path) {
-				return nil // the buffer is the truth
+			st, asIs, reason, err := known.meet(ctx, e)
+			if err != nil {
+				return err
 			}
-			if all || !ok || st.Size != e.Size || st.ModTime != e.ModTime {
+			s.met++
+			switch {
+			case x.isOpen(e.Path): // the buffer is the truth
+			case reason != "":
+				s.leaveOut(e, reason)
+			case all || !asIs:
 				f := staleFile{Entry: e}
-				if ok && !all {
+				if st != nil && !all {
 					f.known = &st.Hash
 				}
 				stale = append(stale, f)
@@ -107,13 +114,28 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	if err != nil {
 		return err
 	}
-	for name, st := range known {
+	gone, err := known.left(ctx)
+	if err != nil {
+		return err
+	}
+	for name, st := range gone {
 		s.gone[st.Hash] = append(s.gone[st.Hash], name)
 	}
 	for _, names := range s.gone {
 		slices.Sort(names)
 	}
-	return x.readAll(ctx, s, stale)
+	if err := x.readAll(ctx, s, stale); err != nil {
+		return err
+	}
+	slices.SortFunc(s.skipped, func(a, b store.Skipped) int { return cmp.Or(before(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason)) })
+	s.same = known.same && len(stale) == 0 && known.list.head.Skipped == sumOf(s.skipped)
+	return nil
+}
+
+// leaveOut notes a file that is left out for what is in it.
+func (s *scan) leaveOut(e walk.Entry, reason walk.Reason) {
+	s.skip(e.Path, reason)
+	s.unfit = append(s.unfit, unfit{e, reason})
 }
 
 func (s *scan) skip(name string, reason walk.Reason) {
@@ -169,7 +191,11 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 					}
 				}
 				mu.Lock()
-				if reason != "" {
+				switch reason {
+				case "":
+				case walk.Binary, walk.Secret, walk.Minified:
+					s.leaveOut(r.entry, reason)
+				default:
 					s.skip(e.Path, reason)
 				}
 				if err != nil && failure == nil {
@@ -193,6 +219,7 @@ func (x *Index) read(a *analyzer, rel string, known *store.Hash) (r result, reas
 			x.cfg.Log.Debug("read", "path", rel, "error", err)
 		}
 		r.secret = reason == walk.Secret
+		r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}
 		return r, reason, nil
 	}
 	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}

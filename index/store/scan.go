@@ -24,6 +24,53 @@ func (s *Store) Stats(ctx context.Context, dir string) (map[string]Stat, error) 
 	return stats, err
 }
 
+// Listed is one file as a listing of all files has it.
+type Listed struct {
+	ID            int64
+	Path          string
+	Size, ModTime int64
+	// Reason is why the file is not in the index; this package leaves it empty.
+	Reason string
+}
+
+// Listed answers all files and the generation that they are of.
+func (s *Store) Listed(ctx context.Context) (list []Listed, generation int64, err error) {
+	err = s.snapshot(ctx, "read the file list", func(tx *sql.Tx) error {
+		var err error
+		if generation, err = readGeneration(ctx, tx); err != nil {
+			return err
+		}
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			var l Listed
+			err := rows.Scan(&l.ID, &l.Path, &l.Size, &l.ModTime)
+			list = append(list, l)
+			return err
+		}, "SELECT id, path, size, mtime FROM files")
+	})
+	return list, generation, err
+}
+
+// StatsOf answers, by path, what the index knows of the files with the given ids; ids
+// that do not exist are left out.
+func (s *Store) StatsOf(ctx context.Context, ids []int64) (map[string]Stat, error) {
+	stats := make(map[string]Stat, len(ids))
+	err := s.snapshot(ctx, "read the file list", func(tx *sql.Tx) error {
+		for _, id := range ids {
+			var name string
+			var st Stat
+			switch err := scanStat(tx.QueryRowContext(ctx, "SELECT path, size, mtime, hash FROM files WHERE id = ?", id).Scan, &name, &st); {
+			case errors.Is(err, sql.ErrNoRows):
+			case err != nil:
+				return err
+			default:
+				stats[name] = st
+			}
+		}
+		return nil
+	})
+	return stats, err
+}
+
 // under is the condition for a folder. A range, not LIKE: paths hold any
 // character, and the index on path serves it. "0" follows "/".
 func under(dir string) (where string, args []any) {

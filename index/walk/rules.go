@@ -116,11 +116,14 @@ func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
 	for kind := range ignoreFiles {
 		for at := l; at != nil; at = at.parent {
 			v := silent
-			name, base := fold(at, rel)
-			v = ask(at.lists[kind], name, base, dir)
-			if kind == gitKind && v == silent && at.repo != nil {
-				if v = ask(at.repo.exclude, name, base, dir); v == silent {
-					v = ask(at.repo.global, name, base, dir)
+			git := kind == gitKind && at.repo != nil
+			if len(at.lists[kind]) > 0 || git && len(at.repo.exclude)+len(at.repo.global) > 0 { // most folders have none
+				name, base := fold(at, rel)
+				v = ask(at.lists[kind], name, base, dir)
+				if git && v == silent {
+					if v = ask(at.repo.exclude, name, base, dir); v == silent {
+						v = ask(at.repo.global, name, base, dir)
+					}
 				}
 			}
 			switch {
@@ -129,7 +132,7 @@ func (l *level) ignored(rel string, dir bool) (ignored, taken bool) {
 			case v == take:
 				return false, kind != gitKind
 			}
-			if kind == gitKind && at.repo != nil {
+			if git {
 				break
 			}
 		}

@@ -145,12 +145,12 @@ func singular(word string) string {
 // in lower case. Windows takes a name with blanks or dots at its end for the one
 // without.
 func lastTwo(rel string) (parent, base string) {
-	rel = strings.ToLower(strings.TrimRight(rel, ". "))
+	rel = strings.TrimRight(rel, ". ")
 	slash := strings.LastIndexByte(rel, '/')
 	if slash < 0 {
-		return "", rel
+		return "", strings.ToLower(rel)
 	}
-	return rel[strings.LastIndexByte(rel[:slash], '/')+1 : slash], rel[slash+1:]
+	return strings.ToLower(rel[strings.LastIndexByte(rel[:slash], '/')+1 : slash]), strings.ToLower(rel[slash+1:])
 }
 
 // withoutCopy takes off what editors and people put around the name of a file when

@@ -214,74 +214,101 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 		return err
 	}
 	v.Dir(dir)
-	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
-	entries, err := os.ReadDir(abs) // sorted
-	if err != nil {
-		if dir == "" {
-			return err
-		}
+	l, all, reason, err := r.list(parent, dir)
+	switch {
+	case err != nil && dir == "":
+		return err
+	case err != nil:
 		v.Skip(Skip{dir, Unreadable})
 		return nil
+	case reason != "":
+		v.Skip(Skip{dir, reason})
+		return nil
 	}
-	names := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		names[e.Name()] = true
+	if l.repo != nil && l.repo.cut {
+		v.Skip(Skip{path.Join(dir, ".git/info/exclude"), RulesCut}) // and core.excludesFile
+	}
+	for i := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch e := &all[i]; {
+		case e.reason == "" && e.isDir:
+			err = r.walk(ctx, l, e.Path, v)
+		case e.reason == "":
+			err = v.File(e.Entry)
+		case path.Base(e.Path) != ".git":
+			v.Skip(Skip{e.Path, e.reason})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed is one entry of a folder; reason says why it is left out.
+type listed struct {
+	Entry
+	isDir  bool
+	reason Reason
+}
+
+// list reads a folder in the order of its names; reason says why all of it is left out.
+// The folder is closed again before another is opened: they may be nested deeply.
+func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason Reason, err error) {
+	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
+	folder, err := os.Open(abs)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	defer folder.Close()
+	entries, err := folder.ReadDir(-1)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	has := func(name string) bool {
+		_, found := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+		return found
+	}
+	if dir != "" && has("CACHEDIR.TAG") {
+		return nil, nil, BuildOutput, nil
 	}
 	disk := onDisk(abs)
 	exists := func(rel string) bool {
 		if strings.Contains(rel, "/") {
 			return disk(rel)
 		}
-		return names[rel]
+		return has(rel)
 	}
-	l := newLevel(parent, abs, dir, "", exists)
-	if l.repo != nil && l.repo.cut {
-		v.Skip(Skip{path.Join(dir, ".git/info/exclude"), RulesCut}) // and core.excludesFile
-	}
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return err
+	l = newLevel(parent, abs, dir, "", exists)
+	all = make([]listed, len(entries))
+	for i, e := range entries {
+		at := &all[i]
+		at.Path, at.isDir = e.Name(), e.IsDir()
+		if dir != "" {
+			at.Path = dir + "/" + e.Name()
 		}
-		rel := path.Join(dir, e.Name())
-		reason := Reason("")
 		switch {
 		case e.Type()&fs.ModeSymlink != 0:
-			reason = Link
+			at.reason = Link
 		case !e.IsDir() && !e.Type().IsRegular():
-			reason = Special
+			at.reason = Special
 		}
-		if hard := l.reason(rel, e.IsDir(), exists); hard != "" {
-			reason = hard
+		if hard := l.reason(at.Path, at.isDir, exists); hard != "" {
+			at.reason = hard
 		}
-		if reason == "" && e.IsDir() {
-			if exists(e.Name() + "/CACHEDIR.TAG") {
-				reason = BuildOutput
-			} else {
-				if err := r.walk(ctx, l, rel, v); err != nil {
-					return err
-				}
-				continue
-			}
-		}
-		var info fs.FileInfo
-		if reason == "" {
-			if info, err = e.Info(); err != nil {
-				reason = Unreadable
-			} else if info.Size() > r.maxSize {
-				reason = TooLarge
-			}
-		}
-		if reason != "" {
-			if e.Name() != ".git" {
-				v.Skip(Skip{rel, reason})
-			}
+		if at.reason != "" || at.isDir {
 			continue
 		}
-		if err := v.File(Entry{rel, info.Size(), info.ModTime().UnixNano()}); err != nil {
-			return err
+		if at.Size, at.ModTime, err = sizeAndTime(folder, e); err != nil {
+			at.reason = Unreadable
+		} else if at.Size > r.maxSize {
+			at.reason = TooLarge
 		}
 	}
-	return nil
+	return l, all, "", nil
 }
 
 // Read returns a file's text with its tokens masked. Reason says why it must not be

@@ -1,0 +1,156 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/index/walk"
+)
+
+// long makes a file's time one that is believed.
+func long(t *testing.T, dir, name string, ago time.Duration) {
+	t.Helper()
+	when := time.Now().Add(-time.Hour - ago)
+	if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(name)), when, when); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
+// Whatever happens to a folder while no quarry runs, and to an index since its listing
+// was written, the next start finds an index like a new one.
+func TestAStartComparesWithTheListing(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, dir, project)
+			files := []string{"a.go", "a/b.go", "a/b/c.go", "a-b.go", "lib/x.go", "lib/y/z.go", "zz.txt"}
+			edit := func(n int) string {
+				name := files[random.IntN(len(files))]
+				text := fmt.Sprintf("package m\n\nfunc f%d() {}\n", n%7) // so that a text comes back under another name
+				switch random.IntN(7) {
+				case 0:
+					text = ""
+				case 1:
+					text = fmt.Sprintf("\x00%d", n)
+				case 2:
+					write(t, dir, map[string]string{".gitignore": "/" + files[random.IntN(len(files))] + "\n"})
+					long(t, dir, ".gitignore", time.Duration(n)*time.Second)
+				case 3:
+					to := files[random.IntN(len(files))]
+					if os.Rename(filepath.Join(dir, name), filepath.Join(dir, to)) == nil {
+						return to
+					}
+				}
+				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() {
+					return name
+				}
+				write(t, dir, map[string]string{name: text})
+				long(t, dir, name, time.Duration(n)*time.Second)
+				return name
+			}
+			for n := 0; n < 60; {
+				for range random.IntN(4) {
+					n++
+					edit(n)
+				}
+				x := open(t, Config{Dir: dir, StateDir: state, Brief: random.IntN(2) == 0})
+				settle(t, x)
+				if got, want := dump(t, x), fresh(t, dir); got != want {
+					t.Fatalf("after %d edits the index is not as a new one: %s", n, firstDifference(got, want))
+				}
+				for range random.IntN(3) { // what no whole scan sees
+					n++
+					x.FilesChanged([]string{filepath.Join(dir, filepath.FromSlash(edit(n)))})
+				}
+				settle(t, x)
+				shut(t, x)
+				n++
+			}
+		})
+	}
+}
+
+// A tree that is as it was is not read, and nothing is written.
+func TestAnUnchangedTreeIsNotRead(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	write(t, dir, map[string]string{"image.dat": "\x00\x01", "notes.txt": "plain"})
+	for name := range project {
+		long(t, dir, name, time.Second)
+	}
+	long(t, dir, "image.dat", 0)
+	long(t, dir, "notes.txt", 0)
+	shut(t, settled(t, Config{Dir: dir, StateDir: state}))
+	listing, err := filepath.Glob(filepath.Join(state, "index", "*", listingName))
+	if err != nil || len(listing) != 1 {
+		t.Fatal(listing, err)
+	}
+	first, err := os.Stat(listing[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Other texts of the same size and time: only who reads the files can tell.
+	for name, text := range map[string]string{"image.dat": "ab", "notes.txt": "PLAIN"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, map[string]string{name: text})
+		if err := os.Chtimes(filepath.Join(dir, name), info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := settled(t, Config{Dir: dir, StateDir: state, Brief: true})
+	if got := paths(t, x); slices.Contains(got, "image.dat") {
+		t.Errorf("the files of an unchanged tree were read: %q", got)
+	}
+	if skipped, err := x.Store().SkippedPaths(t.Context()); err != nil || !strings.Contains(fmt.Sprint(skipped), "image.dat "+string(walk.Binary)) {
+		t.Errorf("left out: %v, %v", skipped, err)
+	}
+	shut(t, x)
+	if again, err := os.Stat(listing[0]); err != nil || !os.SameFile(first, again) {
+		t.Errorf("the listing of an unchanged tree was written again, %v", err)
+	}
+	// In another database the listing means nothing.
+	if err := os.Remove(strings.TrimSuffix(listing[0], listingName) + "index.db"); err != nil {
+		t.Fatal(err)
+	}
+	y := settled(t, Config{Dir: dir, StateDir: state, Brief: true})
+	defer shut(t, y)
+	if got := paths(t, y); !slices.Contains(got, "image.dat") || !slices.Contains(got, "main.go") {
+		t.Errorf("a new database has %q", got)
+	}
+}
+
+// settled is open and settle; the caller shuts the index.
+func settled(t *testing.T, cfg Config) *Index {
+	t.Helper()
+	x := open(t, cfg)
+	settle(t, x)
+	return x
+}
+
+// What a quarry took into the index after the listing was written is judged by its name
+// at once, as all of it is by another build.
+func TestListedSecretsLeave(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	write(t, dir, map[string]string{"prod.env": "TOKEN=zanzibar\n"})
+	x := settled(t, Config{Dir: dir, StateDir: state})
+	known(t, x, map[string]string{"prod.env": "TOKEN=zanzibar\n"})
+	shut(t, x)
+	y := open(t, Config{Dir: dir, StateDir: state, Clock: newManual()})
+	defer shut(t, y)
+	if got := paths(t, y); slices.Contains(got, "prod.env") {
+		t.Error("it is still there")
+	}
+}

@@ -59,7 +59,7 @@ func TestAblation(t *testing.T) {
 		plain[i] = retrieval.WithoutClass(indexes[i], "")
 	}
 	var first eval.Report
-	for n := 1; n <= len(retrieval.SignalNames)-3; n++ {
+	for n := 1; n <= len(retrieval.SignalNames)-4; n++ {
 		undo := retrieval.KeepSignals(func(_ retrieval.Class, s string) bool { return slices.Contains(retrieval.SignalNames[:n], s) })
 		r := ask(plain, retrieval.FusionLinear)
 		undo()

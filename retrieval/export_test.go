@@ -4,7 +4,7 @@ package retrieval
 
 // SignalNames are the signals in the order of weights.
 var SignalNames = [numSignals]string{"best chunk", "sum of chunks", "metadata", "file name recall", "file name precision",
-	"folder recall", "name declared", "word declared", "PageRank", "neighbours", "literal", "locality", "vectors"}
+	"folder recall", "name declared", "word declared", "PageRank", "neighbours", "literal", "message", "locality", "vectors"}
 
 // KeepSignals keeps the weights of the signals that keep answers true for, and
 // returns what undoes it.

@@ -45,7 +45,18 @@ func (sr *search) literals(ctx context.Context) error {
 			}
 		}
 	}
+	sr.unquoted = len(sr.req.Query.Phrases) > 0 && sr.req.Query.hasWordsBesideQuotes() &&
+		!slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.literal >= 0 })
 	return nil
+}
+
+// hasWordsBesideQuotes is whether a query may be a message that quotes a value.
+func (q *Query) hasWordsBesideQuotes() bool {
+	n := len(strings.Fields(q.Text))
+	for _, p := range q.Phrases {
+		n -= len(strings.Fields(p))
+	}
+	return n >= minQueryWords
 }
 
 // literalQuery returns the query when it is one word unknown to the index: then

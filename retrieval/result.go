@@ -55,6 +55,11 @@ const (
 	BackendSomeVectors = "vectors of some chunks"
 )
 
+// BackendUnquoted is what an Answer's Backend has when no file has the quoted texts of
+// a query that has other words, too, as in a message that quotes a value: then all of
+// it is searched as words.
+const BackendUnquoted = "words, since nothing has the quoted text"
+
 // backend names the signals that could speak.
 func (sr *search) backend() []string {
 	b := []string{}
@@ -63,6 +68,9 @@ func (sr *search) backend() []string {
 	}
 	if sr.scanned {
 		b = append(b, "literal")
+	}
+	if sr.unquoted {
+		b = append(b, BackendUnquoted)
 	}
 	if sr.req.At != nil {
 		b = append(b, "locality")
@@ -123,6 +131,8 @@ func (sr *search) mainLocation(c *candidate) Location {
 		if chunk, ok := sr.snap.chunkAtLine(c.file, uint32(c.literalLine)); ok {
 			return sr.location(chunk, (*search).shownDef)
 		}
+	case sr.hasMessage(c):
+		return sr.location(c.messageChunk, (*search).shownDef)
 	case c.def != nil:
 		p := sr.location(base+c.def.chunk, (*search).shownDef)
 		p.Symbol, p.Kind = c.def.qualified(), c.def.kind
@@ -178,6 +188,9 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	}
 	if c.literal >= 0 {
 		add(w[sigLiteral], "contains the exact text on line %d", c.literalLine)
+	}
+	if sr.hasMessage(c) {
+		add(w[sigMessage]*s[sigMessage], "says this message, or is in its stack")
 	}
 	if got := sr.query.named(c.meta.words.name); len(got) > 0 {
 		add(w[sigNameRecall]*s[sigNameRecall]+w[sigNamePrecision]*s[sigNamePrecision], "file name matches %s", strings.Join(got, ", "))

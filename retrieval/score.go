@@ -25,7 +25,9 @@ type candidate struct {
 	// literal is the byte offset of the quoted text, -1 if not found.
 	literal     int
 	literalLine int
-	locality    string
+	// messageChunk has the longest runs of the query's words, if sigMessage is not 0.
+	messageChunk uint32
+	locality     string
 	// meantChunk is the file's chunk nearest to the query, meantShare its share of
 	// the nearest one's cosine, 0 if none is near.
 	meantChunk   uint32
@@ -249,7 +251,7 @@ func (sr *search) chunkSums() {
 
 // isShare marks signals that are in 0..1 by themselves.
 var isShare = [numSignals]bool{sigNameRecall: true, sigNamePrecision: true, sigDirRecall: true,
-	sigWord: true, sigRank: true, sigLiteral: true, sigLocality: true, sigVector: true}
+	sigWord: true, sigRank: true, sigLiteral: true, sigMessage: true, sigLocality: true, sigVector: true}
 
 // normalise divides each signal by its maximum over the candidates.
 func (sr *search) normalise() {

@@ -24,8 +24,11 @@ type search struct {
 	// idfs belong to query.terms, wordIDF to query.words as paths are compared with
 	// them, plainIDF to query.plain.
 	idfs, wordIDF, plainIDF []float32
-	// scanned: the literal signal looked into files.
-	scanned bool
+	// scanned: the literal signal looked into files. unquoted: no file has the quoted
+	// texts, and they no longer are a condition.
+	scanned, unquoted bool
+	// pasted: the query is a message that the code has.
+	pasted bool
 	// meant: an embedding model spoke; closest and farthest are the cosines that
 	// count as 1 and as 0. unembedded: a chunk that was looked at has no vector yet.
 	meant, unembedded bool
@@ -99,7 +102,13 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	if err := sr.literals(ctx); err != nil {
 		return Answer{}, err
 	}
+	if err := sr.messages(ctx); err != nil {
+		return Answer{}, err
+	}
 	sr.timings.Literal = time.Since(literalStart)
+	if !sr.pasted {
+		w[sigMessage] = 0 // it could not speak, and is no part of a full score
+	}
 	sr.normalise()
 	if req.Fusion == FusionRank {
 		sr.fuseRanks(&w)
@@ -308,7 +317,7 @@ func (s *Snapshot) chunkAtLine(f, line uint32) (uint32, bool) {
 func (sr *search) ranked() []*candidate {
 	cs := sr.sc.candidates
 	out := make([]*candidate, 0, len(cs))
-	phrases, mode := len(sr.req.Query.Phrases) > 0, sr.req.Query.Mode
+	phrases, mode := len(sr.req.Query.Phrases) > 0 && !sr.unquoted, sr.req.Query.Mode
 	for i := range cs {
 		if cs[i].score <= 0 || phrases && cs[i].literal < 0 || mode == ModeDocs && cs[i].n == 0 {
 			continue

@@ -19,6 +19,7 @@ const (
 	sigRank                        // PageRank
 	sigNeighbour                   // the score of the best files this one depends on or serves
 	sigLiteral                     // contains the quoted text, or the query as it stands
+	sigMessage                     // has a pasted message's words in its order, or is a frame of its stack
 	sigLocality                    // near the position the caller gave
 	sigVector                      // cosine of the embedding, when a caller has one
 	numSignals
@@ -43,6 +44,7 @@ var (
 		sigRank:          .1,
 		sigNeighbour:     .2,
 		sigLiteral:       1,
+		sigMessage:       6,
 		sigLocality:      .4,
 		sigVector:        .8,
 	}

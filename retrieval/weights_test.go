@@ -14,7 +14,7 @@ var counted = map[string]struct {
 	signals []signal
 }{
 	"text": {&textWeights, []signal{sigBest, sigSum, sigMetadata, sigNameRecall, sigNamePrecision, sigDirRecall,
-		sigDefinition, sigWord, sigRank, sigNeighbour, sigLiteral, sigLocality, sigVector}},
+		sigDefinition, sigWord, sigRank, sigNeighbour, sigLiteral, sigMessage, sigLocality, sigVector}},
 	"symbol":   {&symbolWeights, []signal{sigBest, sigSum, sigDefinition, sigNamePrecision, sigLiteral, sigLocality}},
 	"semantic": {&semanticWeights, []signal{sigVector}},
 	"browse":   {&browseWeights, []signal{sigRank, sigLocality}},

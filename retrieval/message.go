@@ -1,0 +1,331 @@
+package retrieval
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A message that somebody pastes is in the code word for word, but for the places
+// where values were filled in, and the code may have it in several pieces. So what
+// counts are runs: neighbouring words of the query that are neighbours in the code,
+// whatever stands between them that is no word.
+
+const (
+	// minQueryWords is how long a query is whose order of words tells anything.
+	minQueryWords = 3
+	// messageChunks is how many of the best chunks are read for runs.
+	messageChunks = 60
+	// minRun is the shortest run that makes a query a message, words of which at least
+	// minTelling are no stop words; without a sign that prose hardly has, both are two
+	// more. With such a sign a chunk that has runs of so many words of the query, by
+	// their rarity, makes it one, too.
+	minRun, minTelling         = 3, 2
+	minShare           float32 = .3
+	// maxGap is how many bytes may stand between two words of a run: a string that is
+	// continued on the next line.
+	maxGap = 60
+)
+
+// messageQuery is a query as a message.
+type messageQuery struct {
+	words   []string // in order, lower case
+	at      map[string][]int
+	idf     []float32
+	telling []bool // no stop word
+	total   float32
+	plain   int // how much longer a run must be, without any sign that prose hardly has
+	// pieces are neighbouring words with the one blank between them: a file without any
+	// of them is not read.
+	pieces []string
+}
+
+// asMessage reads the query as a message; ok is false if it cannot be one.
+func (sr *search) asMessage() (m messageQuery, ok bool) {
+	if sr.query.class != ClassText || sr.req.Signals == SignalsSemantic || len(sr.req.Query.Phrases) > 0 && !sr.unquoted {
+		return m, false
+	}
+	var ends []int
+	eachWord(sr.req.Query.Text, func(w string, end int) bool {
+		m.words, ends = append(m.words, w), append(ends, end)
+		return len(m.words) < maxMessageWords
+	})
+	if len(m.words) < minQueryWords || asking[m.words[0]] {
+		return m, false
+	}
+	if !strings.ContainsAny(sr.req.Query.Text, ":;'\"`([{=<>_/0123456789") {
+		m.plain = 2
+	}
+	n := 2 + m.plain/2
+	for i := n; i <= len(m.words); i++ {
+		if piece := strings.Join(m.words[i-n:i], " "); ends[i-1]-len(piece) >= 0 && strings.EqualFold(piece, sr.req.Query.Text[ends[i-1]-len(piece):ends[i-1]]) {
+			m.pieces = append(m.pieces, piece)
+		}
+	}
+	m.at = make(map[string][]int, len(m.words))
+	for i, w := range m.words {
+		m.at[w] = append(m.at[w], i)
+		m.idf = append(m.idf, idf(sr.snap.documentFrequency(sr.an.Stem(w)), sr.snap.chunks))
+		m.total += m.idf[i]
+		m.telling = append(m.telling, !stopWords[w] && !isNumber(w))
+	}
+	return m, true
+}
+
+// asking are words that a question begins with and a message hardly does.
+var asking = setOf("how", "where", "what", "which", "why", "when", "who", "does", "i", "we")
+
+// maxMessageWords is how much of a message is looked at: what comes first, before the
+// frames of a stack.
+const maxMessageWords = 128
+
+func isNumber(w string) bool { return w[0] >= '0' && w[0] <= '9' }
+
+// eachWord calls each for the words of a text, in lower case, with the offset behind
+// them, until it answers false.
+func eachWord(text string, each func(word string, end int) bool) {
+	start := -1
+	for i := 0; i <= len(text); {
+		r, size := rune(0), 1
+		if i < len(text) {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		inWord := i < len(text) && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		switch {
+		case inWord && start < 0:
+			start = i
+		case !inWord && start >= 0:
+			if !each(strings.ToLower(text[start:i]), i) {
+				return
+			}
+			start = -1
+		}
+		i += size
+	}
+}
+
+// messages lets the files speak that a pasted message comes from, and notes where:
+// those of a stack's frames, and those that have the longest runs of its words.
+func (sr *search) messages(ctx context.Context) error {
+	m, ok := sr.asMessage()
+	if !ok {
+		return nil
+	}
+	sr.frames()
+	type found struct {
+		chunk uint32
+		score float32
+	}
+	var all []found
+	most, isMessage := float32(0), false
+	texts := map[uint32]string{}
+	var hits []scored // of all candidates, the best first
+	for i := range sr.sc.candidates {
+		c := &sr.sc.candidates[i]
+		hits = append(hits, c.chunks[:c.n]...)
+	}
+	sortScored(hits, sr.snap.orderChunks)
+	for _, h := range hits[:min(len(hits), messageChunks)] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f := sr.snap.fileOfChunk(h.doc)
+		text, read := texts[f]
+		if !read {
+			if m.mayBeIn(sr.snap.file(f).trigrams) {
+				text = sr.textOfFile(f)
+			}
+			texts[f] = text
+		}
+		if text == "" {
+			continue
+		}
+		k, local := sr.snap.segmentOfChunk(h.doc)
+		ch := &sr.snap.segments[k].chunks[local]
+		score, long := m.runsIn(linesBetween(text, int(ch.startLine), int(ch.endLine)))
+		isMessage = isMessage || long || m.plain == 0 && score >= minShare*m.total
+		score *= sr.snap.file(f).class.penalty(sr.query.wanted)
+		most = max(most, score)
+		all = append(all, found{h.doc, score})
+	}
+	if !isMessage {
+		return nil
+	}
+	for _, r := range all {
+		if r.score > 0 {
+			sr.saysMessage(sr.snap.fileOfChunk(r.chunk), r.chunk, r.score/most)
+		}
+	}
+	return nil
+}
+
+// saysMessage notes that a chunk of a file has so much of the message.
+func (sr *search) saysMessage(f, chunk uint32, share float32) {
+	sr.pasted = true
+	c := sr.sc.candidateOf(sr.snap, f)
+	if share > c.signals[sigMessage] {
+		c.signals[sigMessage], c.messageChunk = share, chunk
+	}
+}
+
+// frame is a line of a stack as most languages write it: a file, and a line behind
+// ":", "(" or ", line".
+var frame = regexp.MustCompile(`([\w@./\\-]*[\w-]\.[A-Za-z]{1,5})(?:("? ?, line )|:|\()(\d{1,7})`)
+
+const (
+	maxFrames = 32
+	// outerFrame is what a frame says beside the next inner one.
+	outerFrame float32 = .7
+)
+
+// frames lets the files of a stack speak, the innermost first.
+func (sr *search) frames() {
+	found := frame.FindAllStringSubmatch(sr.req.Query.Text, maxFrames)
+	if len(found) > 0 && found[0][2] != "" { // Python's innermost frame is the last
+		slices.Reverse(found)
+	}
+	share := float32(1)
+	for _, m := range found {
+		line, err := strconv.Atoi(m[3])
+		if err != nil {
+			continue
+		}
+		f, ok := sr.fileNamed(strings.ReplaceAll(m[1], `\`, "/"))
+		if !ok {
+			continue
+		}
+		if chunk, ok := sr.snap.chunkAtLine(f, uint32(line)); ok && sr.keepsChunk(chunk) {
+			sr.saysMessage(f, chunk, share)
+			share *= outerFrame
+		}
+	}
+}
+
+// fileNamed is the file whose path agrees with most of the end of another machine's
+// path; ok is false if none or several do.
+func (sr *search) fileNamed(path string) (f uint32, ok bool) {
+	most := 0
+	for k, seg := range sr.snap.segments {
+		for i := range seg.files {
+			n := commonEnd(seg.files[i].path, path)
+			if n == 0 || n < most || !sr.keeps(sr.snap.fileBase[k]+uint32(i)) {
+				continue
+			}
+			f, ok = sr.snap.fileBase[k]+uint32(i), n > most
+			most = n
+		}
+	}
+	return f, ok
+}
+
+// commonEnd counts the names at the end that two paths share.
+func commonEnd(a, b string) int {
+	n := 0
+	for {
+		i, j := strings.LastIndexByte(a, '/'), strings.LastIndexByte(b, '/')
+		if a[i+1:] != b[j+1:] || a[i+1:] == "" {
+			return n
+		}
+		n++
+		if i < 0 || j < 0 {
+			return n
+		}
+		a, b = a[:i], b[:j]
+	}
+}
+
+// mayBeIn answers false only if a file with these trigrams has no piece of the message.
+func (m *messageQuery) mayBeIn(set trigramSet) bool {
+	return len(m.pieces) == 0 || slices.ContainsFunc(m.pieces, set.mayContain)
+}
+
+// runsIn is how much of a message a text has, and whether one run is long enough to
+// say that the query is one.
+func (m *messageQuery) runsIn(text string) (score float32, long bool) {
+	// runs[i] is the length of the run that ends with word i of the query and the last
+	// word of the text, best[i] the longest that ended there.
+	runs, next := make([]int, len(m.words)), make([]int, len(m.words))
+	best := make([]int, len(m.words))
+	var last []int // places of the last word
+	lastEnd := 0
+	eachWord(text, func(w string, end int) bool {
+		places := m.at[w]
+		near := end-len(w)-lastEnd <= maxGap
+		for _, i := range places {
+			next[i] = 1
+			if i > 0 && near {
+				next[i] += runs[i-1]
+			}
+			best[i] = max(best[i], next[i])
+		}
+		for _, i := range last {
+			runs[i] = 0
+		}
+		for _, i := range places {
+			runs[i], next[i] = next[i], 0
+		}
+		last, lastEnd = places, end
+		return true
+	})
+	for i := len(best) - 1; i >= 0; {
+		n := best[i]
+		if n < 2 {
+			i--
+			continue
+		}
+		sum, telling := float32(0), 0
+		for j := i - n + 1; j <= i; j++ {
+			sum += m.idf[j]
+			if m.telling[j] {
+				telling++
+			}
+		}
+		if telling > 0 {
+			score += sum * float32(n-1) / float32(n)
+		}
+		long = long || n >= minRun+m.plain && telling >= minTelling+m.plain
+		i -= n
+	}
+	return score, long
+}
+
+// textOfFile is the present text of a file, "" if it is gone.
+func (sr *search) textOfFile(f uint32) string {
+	m := sr.snap.file(f)
+	if sr.ix.options.Text == nil {
+		return m.text
+	}
+	text, err := sr.ix.options.Text(m.path)
+	if err != nil {
+		return "" // its change is on its way
+	}
+	return text
+}
+
+// linesBetween are the lines from first to last, from 1 and inclusive.
+func linesBetween(text string, first, last int) string {
+	start := 0
+	for line := 1; line <= last; line++ {
+		if line == first {
+			text = text[start:]
+			start = 0
+		}
+		next := strings.IndexByte(text[start:], '\n')
+		if next < 0 {
+			start = len(text)
+			break
+		}
+		start += next + 1
+	}
+	return text[:start]
+}
+
+// hasMessage is whether the query's runs are what speaks for a candidate.
+func (sr *search) hasMessage(c *candidate) bool {
+	const clear = .5 // of the best
+	return c.signals[sigMessage] >= clear
+}

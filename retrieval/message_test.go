@@ -1,0 +1,137 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shop is a small program in several languages that reports what goes wrong. Beside
+// the places that say so stand others with the same words in another order.
+func shop() *Index {
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{
+		document("stock/reader.go", `package stock
+
+import "fmt"
+
+// Open opens the ledger.
+func Open(path string) error { return nil }
+
+func parse(path string, line int, verb string) error {
+	return fmt.Errorf("malformed ledger %s: line %d has the unknown verb %q", path, line, verb)
+}
+`),
+		document("docs/ledger.md", "# The ledger\n\nA verb that is unknown on a line of the ledger makes it malformed. Every verb has a line.\n"),
+		document("app/size.py", `import logging
+
+
+def size(image):
+    logging.warning(
+        "could not get the size of the image (see the documentation "
+        "for what must be installed); limits of width may be violated"
+    )
+
+
+def other():
+    return "size of image limits documentation width"
+`),
+		document("app/index.js", "function start() {\n  return 1;\n}\n"),
+		document("web/index.js", "function open() {\n  throw new Error(`Missing pagination size in ${name}`);\n}\n"),
+		document("src/tree/build.rs", "pub fn trim() {\n    let n = None.unwrap();\n"+strings.Repeat("    n.push(1);\n", 200)+"}\n\npub fn build() {\n    trim();\n"+strings.Repeat("    n.push(2);\n", 200)+"}\n"),
+	}))
+	return ix
+}
+
+func firstPlace(t *testing.T, ix *Index, query string) (path string, line int, a Answer) {
+	t.Helper()
+	a, err := ix.Search(t.Context(), Request{Query: Parse(query, time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Results) == 0 {
+		return "", 0, a
+	}
+	return a.Results[0].Path, a.Results[0].StartLine, a
+}
+
+// A message is found where the code says it: with values filled in, continued on the
+// next line, with a level and a time before it, and with quoted values in it.
+func TestPastedMessages(t *testing.T) {
+	ix := shop()
+	for query, want := range map[string]string{
+		"error: malformed ledger /home/u/2026.txt: line 17 has the unknown verb \"skipped\"":                                        "stock/reader.go",
+		"2026-11-22 10:00:01 [WARN] app.size: could not get the size of the image (see the documentation":                           "app/size.py",
+		"WARNING: see the documentation for what must be installed":                                                                 "app/size.py",
+		"Error: Missing pagination size in \"posts\"\n    at open (file:///srv/web/index.js:2:9)":                                   "web/index.js",
+		"thread 'main' panicked at src/tree/build.rs:2:18: called `Option::unwrap()` on a `None` value":                             "src/tree/build.rs",
+		"at shop::tree::build\n   at ./src/tree/build.rs:206:5\n  note: run with RUST_BACKTRACE=1":                                  "src/tree/build.rs",
+		"Traceback (most recent call last):\n File \"/x/lib.py\", line 9, in f\n File \"/y/app/size.py\", line 5, in size\nOSError": "app/size.py",
+	} {
+		got, _, a := firstPlace(t, ix, query)
+		if got != want {
+			t.Errorf("%s\nfound %v, want %s first", query, pathsOf(a), want)
+			continue
+		}
+		if !slices.ContainsFunc(a.Results[0].Reasons, func(r string) bool { return strings.Contains(r, "message") }) {
+			t.Errorf("%s: reasons %q", query, a.Results[0].Reasons)
+		}
+	}
+}
+
+// The innermost frame that is of this repository is the place, whichever end of the
+// stack it stands at.
+func TestFramesOfAStack(t *testing.T) {
+	ix := shop()
+	for query, want := range map[string]int{
+		"panicked\n 0: core at /rustc/lib.rs:9\n 1: trim at ./src/tree/build.rs:2:5\n 2: build at ./src/tree/build.rs:206:5": 1,
+		"trace: build (src/tree/build.rs:206) then main (src/main.rs:3)":                                                     205,
+	} {
+		if path, line, a := firstPlace(t, ix, query); path != "src/tree/build.rs" || line != want {
+			t.Errorf("%s\nfound %s:%d of %v, want line %d", query, path, line, pathsOf(a), want)
+		}
+	}
+	// A name that several files have says nothing without its folder.
+	if f, ok := (&search{ix: ix, snap: ix.Current()}).fileNamed("index.js"); ok {
+		t.Errorf("index.js is taken for %s", ix.Current().file(f).path)
+	}
+	if f, ok := (&search{ix: ix, snap: ix.Current()}).fileNamed("/srv/app/index.js"); !ok || ix.Current().file(f).path != "app/index.js" {
+		t.Error("app/index.js is not found")
+	}
+}
+
+// A quoted text that no file has is a condition where it is all that is asked, and part
+// of a message where there is more.
+func TestQuotesInMessages(t *testing.T) {
+	ix := shop()
+	if _, _, a := firstPlace(t, ix, `"unknown verb nowhere"`); len(a.Results) != 0 || slices.Contains(a.Backend, BackendUnquoted) {
+		t.Errorf("an exact search found %v by %q", pathsOf(a), a.Backend)
+	}
+	if _, _, a := firstPlace(t, ix, `"unknown verb nowhere" ledger`); len(a.Results) != 0 {
+		t.Errorf("an exact search with a word found %v", pathsOf(a))
+	}
+	path, _, a := firstPlace(t, ix, `malformed ledger: the unknown verb "skipped"`)
+	if path != "stock/reader.go" || !slices.Contains(a.Backend, BackendUnquoted) {
+		t.Errorf("found %v by %q", pathsOf(a), a.Backend)
+	}
+	path, _, a = firstPlace(t, ix, `where is the "unknown verb" of a line reported`)
+	if path != "stock/reader.go" || slices.Contains(a.Backend, BackendUnquoted) || len(a.Results) != 1 {
+		t.Errorf("a quote that a file has: found %v by %q", pathsOf(a), a.Backend)
+	}
+}
+
+// Questions are no messages, even in words that stand in the code.
+func TestQuestionsAreNoMessages(t *testing.T) {
+	ix := shop()
+	for _, query := range []string{
+		"how is the size of the image limited", "ledger verb", "where must be installed what the documentation says", "Open",
+	} {
+		_, _, a := firstPlace(t, ix, query)
+		for _, r := range a.Results {
+			if slices.ContainsFunc(r.Reasons, func(s string) bool { return strings.Contains(s, "message") }) {
+				t.Errorf("%s: %q", query, r.Reasons)
+			}
+		}
+	}
+}

@@ -8,21 +8,30 @@ BIN     := bin/quarry
 # chance, a table of functions that nobody can write to, checked copies and stacks.
 ifeq ($(shell uname -s),Linux)
 HARDEN  := CGO_CFLAGS="-O2 -g -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
-HARDLD  := -buildmode=pie -ldflags "-extldflags '-Wl,-z,relro -Wl,-z,now'"
+PIE     := -buildmode=pie
+HARDLD  := -extldflags '-Wl,-z,relro -Wl,-z,now'
 endif
+# What `quarry version` says. A release is a tag v1.2.3.
+VERSION ?= $(patsubst v%,%,$(shell git describe --tags --exact-match --match 'v*' 2>/dev/null))
+STAMP   := quarry/cmd/internal/cli
+LDFLAGS  = -X $(STAMP).release=$(VERSION) -X $(STAMP).commit=$(shell git rev-parse --short=12 HEAD 2>/dev/null) -X $(STAMP).date=$(shell git show -s --format=%cs HEAD 2>/dev/null)
 GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 # Where the checkouts of `make newcomer` are kept, some gigabyte.
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: completions eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 build: ## build bin/quarry
-	$(HARDEN) $(GO) build -trimpath $(HARDLD) -tags $(TAGS) -o $(BIN) ./cmd/quarry
+	$(HARDEN) $(GO) build -trimpath $(PIE) -ldflags "$(LDFLAGS) $(HARDLD)" -tags $(TAGS) -o $(BIN) ./cmd/quarry
+
+completions: build ## write the completions of shells to bin/completions
+	@mkdir -p bin/completions
+	@for shell in bash zsh fish powershell; do $(BIN) completion $$shell > bin/completions/quarry.$$shell || exit 1; done; echo bin/completions
 
 eval: ## build bin/quarry-eval, which measures quarry's own quality
 	$(GO) build -trimpath -tags $(TAGS) -o bin/quarry-eval ./cmd/quarry-eval

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Takes the figures of bench/start.md: about 4 minutes on 2 quiet cores, unattended.
+#
+#   bench/start.sh [-previous BINARY] [TREE]
+#
+# TREE is the source of the Go that builds quarry unless another is given. It is only read;
+# the index is made in a folder that is removed again. -previous measures another quarry
+# beside this one; ripgrep is measured where it is installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+options=()
+if [ "${1:-}" = -previous ]; then
+	[ $# -ge 2 ] || { sed -n 's/^# \{0,1\}//p' "$0"; exit 2; }
+	options=(-previous "$(realpath "$2")")
+	shift 2
+fi
+tree=$(realpath "${1:-$(go env GOROOT)/src}")
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+go build -trimpath -tags sqlite_fts5 -o "$bin/quarry" ./cmd/quarry
+go build -trimpath -tags sqlite_fts5 -o "$bin/startbench" ./bench/startbench
+"$bin/startbench" "${options[@]}" -quarry "$bin/quarry" "$tree"

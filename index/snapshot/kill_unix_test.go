@@ -1,0 +1,114 @@
+//go:build unix
+
+package snapshot
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// killedAfter makes this binary write a snapshot over the one at a path until it is killed.
+const killedAfter = "QUARRY_TEST_SNAPSHOT"
+
+func TestMain(m *testing.M) {
+	path := os.Getenv(killedAfter)
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	for n := byte(0); ; n++ {
+		if err := Write(path, 7, versionOf(n)); err != nil {
+			panic(err)
+		}
+		os.Stdout.Write([]byte{'.'})
+	}
+}
+
+// versionOf are sections that tell which they are.
+func versionOf(n byte) [][]byte {
+	return [][]byte{{n}, bytes.Repeat([]byte{n}, 3<<20), bytes.Repeat([]byte{n + 1}, 100_000)}
+}
+
+// A writer that is killed at any moment leaves a whole snapshot, which another process can
+// read all the time, and no rubbish that lasts.
+func TestAWriterIsKilled(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "snapshot")
+	check := func() {
+		t.Helper()
+		f, err := Open(path, 7)
+		if errors.Is(err, fs.ErrNotExist) {
+			return // before the first was whole
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Sections) != 3 || !slices.EqualFunc(f.Sections, versionOf(f.Sections[0][0]), bytes.Equal) {
+			t.Fatal("it is a mixture of two")
+		}
+	}
+	for n := range 50 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), killedAfter+"="+path)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range n % 5 { // some snapshots are whole, and then another part of one
+			if _, err := out.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			check()
+		}
+		timer := time.AfterFunc(time.Duration(n*n)*20*time.Microsecond, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+		_ = cmd.Wait() // it was killed
+		timer.Stop()
+		check()
+	}
+	if err := Write(path, 7, versionOf(200)); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 {
+		t.Errorf("left over: %q, %v", left, err)
+	}
+}
+
+// A disk that is full, or a limit on the size of files, leaves the snapshot there is.
+func TestNoRoomLeavesTheOldFile(t *testing.T) {
+	if path := os.Getenv(killedAfter + "_FULL"); path != "" {
+		limit := syscall.Rlimit{Cur: 1 << 20, Max: 1 << 20}
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(path, 7, versionOf(2)); err == nil {
+			t.Error("written without room")
+		}
+		return
+	}
+	path := filepath.Join(t.TempDir(), "snapshot")
+	if err := Write(path, 7, versionOf(1)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), killedAfter+"_FULL="+path)
+	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("PASS")) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if f, err := Open(path, 7); err != nil || !bytes.Equal(f.Sections[1], versionOf(1)[1]) {
+		t.Error("the old one is gone", err)
+	}
+	if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 {
+		t.Errorf("left over: %s, %v", strconv.Quote(left[len(left)-1]), err)
+	}
+}

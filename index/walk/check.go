@@ -57,6 +57,9 @@ func (r *Root) checkOne(rel string, isParent bool) Reason {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return Link
 	case isDir:
+		if isKernels(filepath.Join(r.dir, filepath.FromSlash(rel))) {
+			return Special
+		}
 		if exists(path.Base(rel) + "/CACHEDIR.TAG") {
 			return BuildOutput
 		}

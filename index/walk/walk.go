@@ -247,6 +247,16 @@ func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) e
 	return nil
 }
 
+// isKernels answers whether a folder holds what the kernel or a device says when it is
+// read, whatever a workspace's root is. Folders below /dev may be memory that people work in.
+func isKernels(abs string) bool {
+	switch abs {
+	case "/proc", "/sys", "/dev":
+		return true
+	}
+	return strings.HasPrefix(abs, "/proc/") || strings.HasPrefix(abs, "/sys/")
+}
+
 // listed is one entry of a folder; reason says why it is left out.
 type listed struct {
 	Entry
@@ -258,6 +268,9 @@ type listed struct {
 // The folder is closed again before another is opened: they may be nested deeply.
 func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason Reason, err error) {
 	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
+	if isKernels(abs) {
+		return nil, nil, Special, nil
+	}
 	folder, err := os.Open(abs)
 	if err != nil {
 		return nil, nil, "", err

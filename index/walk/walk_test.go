@@ -288,3 +288,37 @@ func TestWalkStops(t *testing.T) {
 		t.Errorf("walked %d files after cancelling: %v", n, err)
 	}
 }
+
+// What the kernel makes up is read in no workspace, not even in one of the whole disk.
+func TestKernelsFoldersAreLeftOut(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux surely has /proc, /sys and /dev")
+	}
+	whole, err := Open("/", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	for _, name := range []string{"proc", "sys", "dev", "proc/self/status", "sys/kernel", "dev/null"} {
+		if reason := whole.Check(name); reason != Special {
+			t.Errorf("/%s: %q", name, reason)
+		}
+	}
+	for _, dir := range []string{"/proc", "/proc/self", "/sys", "/dev"} {
+		r, err := Open(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var met []string
+		note := func(s Skip) { met = append(met, s.Path+string(s.Reason)) }
+		if err := r.Walk(t.Context(), "", Visitor{Dir: func(string) {}, Skip: note, File: func(e Entry) error { met = append(met, e.Path); return nil }}); err != nil {
+			t.Error(err)
+		}
+		if len(met) != 1 || met[0] != string(Special) {
+			t.Errorf("%s: met %q", dir, met)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -250,6 +250,19 @@ func TestSecondSetupAfterAMove(t *testing.T) {
 	}
 }
 
+// Two plugins would map each key twice.
+func TestNeovimSetUpByHand(t *testing.T) {
+	s := machine(t, nil)
+	write(t, filepath.Join(s.Home, ".config/nvim/lua/bar.lua"), "return require('quarry').status()\n", 0o600)
+	setUp(t, s, "nvim")
+	setUp(t, s, "nvim") // its own file is none of the user's
+	own := filepath.Join(s.Home, ".config/nvim/lua/plugins.lua")
+	write(t, own, "-- mine\nrequire(\"quarry\").setup({})\n", 0o600)
+	if _, err := nvim(s.Machine); err == nil || !strings.Contains(err.Error(), own+":2 sets quarry up already") {
+		t.Errorf("set up by hand: %v", err)
+	}
+}
+
 func TestLinkStaysALink(t *testing.T) {
 	s := machine(t, nil)
 	real := filepath.Join(s.Home, "dotfiles", "crush.json")

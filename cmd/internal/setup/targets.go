@@ -4,7 +4,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,6 +107,9 @@ func nvimData(m Machine) string {
 // reads at its start, with every plugin manager, to turn it on: no file of the user's own
 // is touched.
 func nvim(m Machine) (Plan, error) {
+	if place := nvimByHand(nvimConfig(m)); place != "" {
+		return Plan{}, fmt.Errorf("%s sets quarry up already; remove that first if `quarry setup` is to do it", place)
+	}
 	folder := filepath.Join(nvimData(m), "site", "pack", "quarry", "opt", "quarry")
 	on := "-- Written by `quarry setup nvim`, taken back by `quarry setup nvim --undo`.\n" +
 		"vim.opt.runtimepath:prepend(" + quoteLua(folder) + ")\n"
@@ -113,7 +118,7 @@ func nvim(m Machine) (Plan, error) {
 	}
 	on += "require('quarry').setup()\n"
 	plan := Plan{
-		Edits: []Edit{{filepath.Join(nvimConfig(m), "plugin", "quarry_setup.lua"), whole(on)}},
+		Edits: []Edit{{filepath.Join(nvimConfig(m), "plugin", nvimFile), whole(on)}},
 		Next:  []string{"open a file: ghost text comes while you type, Tab accepts it; `:checkhealth quarry` tells how all is"},
 	}
 	err := fs.WalkDir(editors.Neovim, "nvim", func(path string, d fs.DirEntry, err error) error {
@@ -130,6 +135,30 @@ func nvim(m Machine) (Plan, error) {
 	})
 	return plan, err
 }
+
+// byHand is what the README tells a user to write who does without quarry setup.
+var byHand = regexp.MustCompile(`require\s*\(?\s*['"]quarry['"]\s*\)?\s*\.setup\b`)
+
+// nvimByHand is the place in a configuration where the user has turned the plugin on, ""
+// if there is none.
+func nvimByHand(config string) (place string) {
+	// What cannot be read, Neovim does not read either.
+	_ = filepath.WalkDir(config, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".lua" || path == filepath.Join(config, "plugin", nvimFile) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if at := byHand.FindIndex(text); err == nil && at != nil {
+			place = fmt.Sprintf("%s:%d", path, lineOf(text, at[0]))
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return place
+}
+
+// nvimFile turns the plugin on.
+const nvimFile = "quarry_setup.lua"
 
 // quoteLua is s as a string of Lua.
 func quoteLua(s string) string {

@@ -34,38 +34,55 @@ const (
 // SVG draws the screen as a window with a title: each run of equal style is one text element stretched to its exact
 // width, so that columns line up whatever monospace font the viewer has.
 func (s Screen) SVG(title string, theme Theme) string {
-	rows := s.Rows
-	for len(rows) > 0 && rowText(rows[len(rows)-1]) == "" {
-		rows = rows[:len(rows)-1]
-	}
-	width := 2*padding + float64(s.Columns)*cellWidth
-	height := titleBar + 2*padding + float64(len(rows))*cellHeight
-
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" role="img">`+"\n", width, height, width, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(title))
-	fmt.Fprintf(&b, `<rect width="%g" height="%g" rx="10" fill="%s"/>`+"\n", width, height, theme.TitleBar)
-	fmt.Fprintf(&b, `<path d="M0 %g H%g V%g a10 10 0 0 1 -10 10 H10 a10 10 0 0 1 -10 -10 Z" fill="%s"/>`+"\n", titleBar, width, height-10, theme.Background)
-	for i, colour := range []string{"#ff5f57", "#febc2e", "#28c840"} {
-		fmt.Fprintf(&b, `<circle cx="%d" cy="%g" r="6" fill="%s"/>`+"\n", 20+20*i, titleBar/2, colour)
-	}
-	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle" font-family="system-ui, sans-serif" font-size="13" fill="%s">%s</text>`+"\n",
-		width/2, titleBar/2+4.5, theme.TitleText, html.EscapeString(title))
-
-	fmt.Fprintf(&b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%g" xml:space="preserve">`+"\n", fontSize)
-	for y, row := range rows {
-		top := titleBar + padding + float64(y)*cellHeight
-		for start := 0; start < len(row); {
-			end := runEnd(row, start)
-			writeRun(&b, row[start:end], padding+float64(start)*cellWidth, top, theme)
-			start = end
-		}
+	height := s.height()
+	s.open(&b, title, theme, height)
+	for y, row := range s.Rows[:height] {
+		writeRow(&b, row, y, theme)
 	}
 	b.WriteString("</g>\n")
-	fmt.Fprintf(&b, `<rect x="%g" y="%g" width="2" height="%g" fill="%s"/>`+"\n",
-		padding+float64(s.CursorColumn)*cellWidth, titleBar+padding+float64(s.CursorRow)*cellHeight+1, cellHeight-2, theme.Cursor)
+	s.writeCursor(&b, theme)
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// height is how many rows there are without blank ones at the end.
+func (s Screen) height() int {
+	n := len(s.Rows)
+	for n > 0 && rowText(s.Rows[n-1]) == "" {
+		n--
+	}
+	return n
+}
+
+// open draws an empty window and opens a group for its text.
+func (s Screen) open(b *strings.Builder, title string, theme Theme, rows int) {
+	width := 2*padding + float64(s.Columns)*cellWidth
+	height := titleBar + 2*padding + float64(rows)*cellHeight
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" role="img">`+"\n", width, height, width, height)
+	fmt.Fprintf(b, "<title>%s</title>\n", html.EscapeString(title))
+	fmt.Fprintf(b, `<rect width="%g" height="%g" rx="10" fill="%s"/>`+"\n", width, height, theme.TitleBar)
+	fmt.Fprintf(b, `<path d="M0 %g H%g V%g a10 10 0 0 1 -10 10 H10 a10 10 0 0 1 -10 -10 Z" fill="%s"/>`+"\n", titleBar, width, height-10, theme.Background)
+	for i, colour := range []string{"#ff5f57", "#febc2e", "#28c840"} {
+		fmt.Fprintf(b, `<circle cx="%d" cy="%g" r="6" fill="%s"/>`+"\n", 20+20*i, titleBar/2, colour)
+	}
+	fmt.Fprintf(b, `<text x="%g" y="%g" text-anchor="middle" font-family="system-ui, sans-serif" font-size="13" fill="%s">%s</text>`+"\n",
+		width/2, titleBar/2+4.5, theme.TitleText, html.EscapeString(title))
+	fmt.Fprintf(b, `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%g" xml:space="preserve">`+"\n", fontSize)
+}
+
+func writeRow(b *strings.Builder, row []Cell, y int, theme Theme) {
+	top := titleBar + padding + float64(y)*cellHeight
+	for start := 0; start < len(row); {
+		end := runEnd(row, start)
+		writeRun(b, row[start:end], padding+float64(start)*cellWidth, top, theme)
+		start = end
+	}
+}
+
+func (s Screen) writeCursor(b *strings.Builder, theme Theme) {
+	fmt.Fprintf(b, `<rect x="%g" y="%g" width="2" height="%g" fill="%s"/>`+"\n",
+		padding+float64(s.CursorColumn)*cellWidth, titleBar+padding+float64(s.CursorRow)*cellHeight+1, cellHeight-2, theme.Cursor)
 }
 
 // runEnd is where the run of cells drawn as one ends: at another style, or at a gap of several blanks, so that a viewer

@@ -46,18 +46,25 @@ func TestMain(m *testing.M) {
 func TestGhostTextOfTheModel(t *testing.T) {
 	p := openQuarry(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, editortest.Shelf)
 	p.Press("G", "o")
-	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
+	film := p.filmTyping("func (s *Shelf) Take(name string, n int) bool {")
+	p.Press("Enter")
 	screen := p.waitForModelsGhost("s.mu.Lock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
 		"s.items[name] -= n", "return true", "}")
 	if *screenshot != "" {
 		writeScreenshot(t, screen)
 	}
+	film.Show(screen, 2500*time.Millisecond)
 
 	p.Type("s.mu.L")
-	p.waitForGhost("ock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
+	screen = p.waitForGhost("ock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
 		"s.items[name] -= n", "return true", "}")
+	film.Show(screen, 1500*time.Millisecond)
 	p.Press("Tab")
-	p.waitForNoGhost()
+	film.Show(p.waitForNoGhost(), 2500*time.Millisecond)
+	if *screenshot != "" {
+		const withGhostText = -3
+		editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-typing.svg"), film.SVG("shelf.go — Neovim", editortest.Dark, film.Frames()+withGhostText))
+	}
 	p.waitForSaved(editortest.Shelf + editortest.Take)
 
 	p.Press("u")
@@ -169,6 +176,20 @@ func (p person) waitForModelsGhost(lines ...string) editortest.Screen {
 func (p person) retype() {
 	p.t.Helper()
 	p.Press("Space", "BSpace")
+}
+
+// filmTyping types text, a few letters at a time, and films it.
+func (p person) filmTyping(text string) *editortest.Film {
+	p.t.Helper()
+	film := &editortest.Film{}
+	const letters = 4
+	for at := 0; at < len(text); at += letters {
+		end := min(at+letters, len(text))
+		p.Type(text[at:end])
+		typed := strings.TrimRight(text[:end], " ")
+		film.Show(p.WaitFor("what was typed", func(s editortest.Screen) bool { return s.Contains(typed) }), 150*time.Millisecond)
+	}
+	return film
 }
 
 func writeScreenshot(t *testing.T, screen editortest.Screen) {

@@ -63,6 +63,9 @@ type Proposal struct {
 	Diff       string
 	Confidence Confidence
 	Citations  []Citation
+	// Rules names what had to be forgiven to place a model's diff (package patch), for
+	// evaluations.
+	Rules []string `json:"-"`
 }
 
 // Digest identifies what a proposal does: two with the same digest change the same

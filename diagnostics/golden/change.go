@@ -22,7 +22,7 @@ func (s Suite) fix(ctx context.Context, t Task, e Engines, p agent.Problem, out 
 		out.Text = change.Reason
 		return
 	}
-	out.Changed, out.Applies, out.Text = true, true, change.Diff
+	out.Changed, out.Applies, out.Text, out.Rules = true, true, change.Diff, change.Rules
 	out.judge(s, change.Citations)
 	after := p.Document.Text
 	for _, f := range change.Files {

@@ -82,6 +82,8 @@ type Outcome struct {
 	Changed bool `json:"changed,omitempty"`
 	Applies bool `json:"applies,omitempty"`
 	Parses  bool `json:"parses,omitempty"`
+	// Rules names what had to be forgiven to place the change.
+	Rules []string `json:"rules,omitempty"`
 	// Citations were shown, Invalid of them name no lines of a file, Removed were
 	// named by the model and taken out before.
 	Citations int `json:"citations,omitempty"`

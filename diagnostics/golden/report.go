@@ -2,6 +2,8 @@ package golden
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +12,8 @@ import (
 type Report struct {
 	Kinds map[Kind]Score `json:"kinds"`
 	All   Score          `json:"all"`
+	// Rules counts the changes that needed each rule of package patch to be placed.
+	Rules map[string]int `json:"rules,omitempty"`
 	// Outcomes are the tasks' own.
 	Outcomes []Outcome `json:"outcomes"`
 }
@@ -56,12 +60,15 @@ func (s *Score) add(o Outcome) {
 
 // Sum makes the report of outcomes.
 func Sum(outcomes []Outcome) Report {
-	r := Report{Kinds: map[Kind]Score{}, Outcomes: outcomes}
+	r := Report{Kinds: map[Kind]Score{}, Rules: map[string]int{}, Outcomes: outcomes}
 	for _, o := range outcomes {
 		s := r.Kinds[o.Kind]
 		s.add(o)
 		r.Kinds[o.Kind] = s
 		r.All.add(o)
+		for _, rule := range o.Rules {
+			r.Rules[rule]++
+		}
 	}
 	return r
 }
@@ -81,5 +88,8 @@ func (r Report) Table() string {
 		}
 	}
 	row("all", r.All)
+	for _, rule := range slices.Sorted(maps.Keys(r.Rules)) {
+		fmt.Fprintf(&b, "placed by %s: %d\n", rule, r.Rules[rule])
+	}
 	return b.String()
 }

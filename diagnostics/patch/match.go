@@ -38,6 +38,7 @@ type text struct {
 	norm [levels][]string
 	// left is how many comparisons of lines may still be made.
 	left int
+	off  Rule // rules that are not to be used
 }
 
 // maxCompared bounds the comparisons for one file: half a second for a text and a
@@ -65,9 +66,12 @@ type match struct {
 	level level
 	// dropped counts the old lines that were left out above the first one kept.
 	dropped int
-	// rough says that more than white space was forgiven.
-	rough bool
+	// rules are those that it needed.
+	rules Rule
 }
+
+// rough says that more than white space was forgiven.
+func (m *match) rough() bool { return m.rules&(SkippedBlanks|Fuzz) != 0 }
 
 // first and last are the document's lines that the old side spans.
 func (m *match) first() int {
@@ -82,7 +86,7 @@ func (m *match) stated() bool { return m.hunk.line > 0 && m.first()+1 == m.hunk.
 // trusted says that the hunk was made from this very text, so that its lines are
 // taken as they are.
 func (m *match) trusted() bool {
-	return m.level == exact && !m.rough && m.hunk.counted && m.stated()
+	return m.level == exact && !m.rough() && m.hunk.counted && m.stated()
 }
 
 // mostMatches is how many places of a hunk are kept besides the one its header
@@ -91,7 +95,11 @@ const mostMatches = 200
 
 // find lays a body on every place of the document where it fits at a level.
 // skipBlanks lets blank context lines be there on one side only.
-func (t *text) find(h *hunk, body []bodyLine, v level, skipBlanks bool) []*match {
+func (t *text) find(h *hunk, as variant, v level, skipBlanks bool) []*match {
+	body, rules := as.body, as.rules|levelRules[v]
+	if skipBlanks {
+		rules |= SkippedBlanks
+	}
 	lines := t.at(v)
 	want := make([][2]string, len(body)) // each line and what else it may have been
 	first := -1
@@ -119,7 +127,7 @@ func (t *text) find(h *hunk, body []bodyLine, v level, skipBlanks bool) []*match
 		}
 		t.left -= len(body)
 		if align(body, want, lines, p, skipBlanks, at) {
-			m := &match{hunk: h, body: body, at: slices.Clone(at), level: v, rough: skipBlanks}
+			m := &match{hunk: h, body: body, at: slices.Clone(at), level: v, rules: rules}
 			if len(found) < mostMatches || m.stated() {
 				if v < indented || m.indentation(t.src) != nil {
 					found = append(found, m)
@@ -164,24 +172,6 @@ func align(body []bodyLine, want [][2]string, lines []string, p int, skipBlanks 
 // in patch(1).
 const maxFuzz = 2
 
-// variants are the body and what else it may mean, the most faithful first.
-func (h *hunk) variants() [][]bodyLine {
-	list := [][]bodyLine{h.body}
-	add := func(b []bodyLine) {
-		if slices.ContainsFunc(b, func(l bodyLine) bool { return l.old() && !l.blank() }) && !slices.ContainsFunc(list, func(o []bodyLine) bool { return slices.Equal(o, b) }) {
-			list = append(list, b)
-		}
-	}
-	add(blanksAdded(h.body))
-	for _, b := range slices.Clone(list) {
-		add(withoutBareTail(b))
-	}
-	for _, b := range slices.Clone(list) {
-		add(withoutBlankEdges(b))
-	}
-	return list
-}
-
 // blanksAdded takes blank lines between added ones for added: their marker is
 // the first thing to be lost.
 func blanksAdded(body []bodyLine) []bodyLine {
@@ -222,44 +212,54 @@ func withoutBlankEdges(body []bodyLine) []bodyLine {
 	return body
 }
 
-// places is where a hunk fits, with as little forgiven as possible: all of them
+// locations is where a hunk fits, with as little forgiven as possible: all of them
 // are equally good. It is empty if there is none.
-func (t *text) places(h *hunk) []*match {
-	variants := h.variants()
-	for _, body := range variants {
-		for v := exact; v < levels; v++ {
-			if found := t.find(h, body, v, false); found != nil {
-				return withDropped(found, h)
+func (t *text) locations(h *hunk) []*match {
+	for _, as := range h.variants(t.off) {
+		if found := t.findWithin(h, as, spaced, false); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// roughLocations is like locations where that found none: blank lines are skipped,
+// then outer context lines dropped.
+func (t *text) roughLocations(h *hunk) []*match {
+	if t.off&SkippedBlanks == 0 {
+		for _, as := range h.variants(t.off) {
+			if found := t.findWithin(h, as, indented, true); found != nil {
+				return found
+			}
+		}
+	}
+	if t.off&Fuzz != 0 {
+		return nil
+	}
+	whole := variant{h.body, Fuzz}
+	if b := blanksAdded(h.body); t.off&BlankAdded == 0 && !slices.Equal(b, h.body) {
+		whole = variant{b, Fuzz | BlankAdded}
+	}
+	for fuzz := 1; fuzz <= 2*maxFuzz; fuzz++ {
+		for top := min(fuzz, maxFuzz); top >= max(0, fuzz-maxFuzz); top-- {
+			if body, ok := dropEdges(whole.body, top, fuzz-top); ok {
+				if found := t.findWithin(h, variant{body, whole.rules}, indented, false); found != nil {
+					return found
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// roughPlaces is like places where that found none: blank lines are skipped,
-// then outer context lines dropped.
-func (t *text) roughPlaces(h *hunk) []*match {
-	for _, body := range h.variants() {
-		for v := exact; v < spaced; v++ {
-			if found := t.find(h, body, v, true); found != nil {
-				return withDropped(found, h)
-			}
+// findWithin is find at the first level that has a location, up to most.
+func (t *text) findWithin(h *hunk, as variant, most level, skipBlanks bool) []*match {
+	for v := exact; v <= most; v++ {
+		if t.off&levelRules[v] != 0 {
+			continue
 		}
-	}
-	for fuzz := 1; fuzz <= 2*maxFuzz; fuzz++ {
-		for top := min(fuzz, maxFuzz); top >= max(0, fuzz-maxFuzz); top-- {
-			body, ok := dropEdges(blanksAdded(h.body), top, fuzz-top)
-			if !ok {
-				continue
-			}
-			for v := exact; v < spaced; v++ {
-				if found := t.find(h, body, v, false); found != nil {
-					for _, m := range found {
-						m.rough = true
-					}
-					return withDropped(found, h)
-				}
-			}
+		if found := t.find(h, as, v, skipBlanks); found != nil {
+			return withDropped(found, h)
 		}
 	}
 	return nil

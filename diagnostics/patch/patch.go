@@ -4,7 +4,7 @@
 // Small models get the words of a diff right and its form wrong: line numbers,
 // counts, file headers, markers and white space are often missing or off, and
 // there are words and fences around. So the reader (read.go) forgives the form,
-// and placing (match.go, place.go) forgives white space and, as patch(1) does,
+// and placing (match.go, place.go, rules.go) forgives white space and, as patch(1) does,
 // two lines of context at each end. What it never forgives is the words of a
 // removed line, and a hunk that fits in more than one place with nothing to tell
 // which: that is refused with the lines in question, so that the model or the
@@ -51,6 +51,7 @@ type Patcher struct {
 	// further files.
 	about *agent.Document
 	also  func(path string) bool
+	off   Rule // rules that are not to be used
 }
 
 var _ agent.Patcher = (*Patcher)(nil)
@@ -63,7 +64,7 @@ func New(files agent.Files) *Patcher { return &Patcher{files: files} }
 // in place of a diff, and touch no other file but those that also admits by their
 // absolute paths. also may be nil.
 func (p *Patcher) For(doc agent.Document, also func(path string) bool) *Patcher {
-	return &Patcher{files: p.files, about: &doc, also: also}
+	return &Patcher{files: p.files, about: &doc, also: also, off: p.off}
 }
 
 // Changeable is why the document of For cannot be changed at all, nil if it can: a
@@ -101,7 +102,7 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 	}
 	files, refusal := read(diff)
 	if refusal != nil {
-		if p.about == nil || refusal.Reason != NoDiff {
+		if p.about == nil || refusal.Reason != NoDiff || p.off&WholeDeclaration != 0 {
 			return Reading{}, refusal
 		}
 		t, found, err := p.whole(diff)
@@ -112,6 +113,7 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 			return Reading{}, refusal
 		}
 		proposal, err := propose([]*target{t})
+		proposal.Rules = WholeDeclaration.names()
 		return Reading{Proposal: proposal, Rewritten: t.rewritten}, err
 	}
 	if len(files) > maxFiles {
@@ -131,16 +133,17 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 		targets = append(targets, t)
 	}
 	for i, t := range targets {
-		if err := t.apply(files[i]); err != nil {
+		if err := t.apply(files[i], p.off); err != nil {
 			return Reading{}, err
 		}
 	}
 	proposal, err := propose(targets)
-	r := Reading{Proposal: proposal}
+	var rules Rule
 	for _, t := range targets {
-		r.Forgiven = r.Forgiven || t.forgiven
+		rules |= t.rules
 	}
-	return r, err
+	proposal.Rules = rules.names()
+	return Reading{Proposal: proposal, Forgiven: rules&(Indentation|InnerSpace|SkippedBlanks|Fuzz) != 0}, err
 }
 
 // allAdded says whether a diff has nothing but added lines, as that of a new file
@@ -151,8 +154,9 @@ func (f *fileDiff) allAdded() bool {
 	})
 }
 
-// apply computes the edits of one file and tries them.
-func (t *target) apply(f *fileDiff) error {
+// apply computes the edits of one file and tries them; off are the rules that are not
+// to be used.
+func (t *target) apply(f *fileDiff, off Rule) error {
 	if t.doc.Text == "" { // a new file, or one that is still empty
 		if len(f.hunks) > 0 && !f.allAdded() {
 			return t.refuse(refuse(NotFound, "the file is empty or new, but the diff has old lines; begin every line with +"))
@@ -160,7 +164,7 @@ func (t *target) apply(f *fileDiff) error {
 		return t.fill(f)
 	}
 	src := cut(t.doc.Text)
-	placed, refusal := place(src, f.hunks, maxCompared)
+	placed, refusal := place(src, f.hunks, maxCompared, off)
 	if refusal != nil {
 		return t.refuse(refusal)
 	}
@@ -171,7 +175,7 @@ func (t *target) apply(f *fileDiff) error {
 	h := habitOf(texts)
 	var list []change
 	for _, m := range placed {
-		t.forgiven = t.forgiven || m.rough || m.level >= indented
+		t.rules |= m.rules
 		list = append(list, m.changes(src, h, t.doc.Language)...)
 	}
 	list, refusal = ordered(list)

@@ -10,9 +10,9 @@ import (
 // several is settled by what is known otherwise: the line its header states, how
 // far the other hunks are from theirs, the function its header names, and that
 // hunks stand in order. What that leaves open is refused, not guessed. most bounds
-// the comparisons of lines.
-func place(src *source, hunks []*hunk, most int) ([]*match, *Refusal) {
-	t := &text{src: src, left: most}
+// the comparisons of lines; off are the rules that are not to be used.
+func place(src *source, hunks []*hunk, most int, off Rule) ([]*match, *Refusal) {
+	t := &text{src: src, left: most, off: off}
 	var open [][]*match
 	for _, h := range hunks {
 		found, err := t.candidates(h)
@@ -54,17 +54,22 @@ func (t *text) candidates(h *hunk) ([][]*match, *Refusal) {
 			return nil, refuse(Elided, "%q stands for lines; write every removed and every added line out", shorten(l.text))
 		}
 	}
-	if found := t.places(h); found != nil {
+	if found := t.locations(h); found != nil {
 		return t.unlessApplied(h, found)
 	}
 	if parts, err := h.parts(); err != nil {
 		return nil, err
-	} else if parts != nil {
+	} else if parts != nil && t.off&Elision == 0 {
 		var all [][]*match
 		for _, p := range parts {
 			found, err := t.candidates(p)
 			if err != nil {
 				return nil, err
+			}
+			for _, list := range found {
+				for _, m := range list {
+					m.rules |= Elision
+				}
 			}
 			all = append(all, found...)
 		}
@@ -73,7 +78,7 @@ func (t *text) candidates(h *hunk) ([][]*match, *Refusal) {
 	if t.hasNewSide(h) {
 		return nil, refuse(Applied, "the document has the new lines already; nothing is left to do")
 	}
-	if found := t.roughPlaces(h); found != nil {
+	if found := t.roughLocations(h); found != nil {
 		return t.unlessApplied(h, found)
 	}
 	return nil, t.missing(h)
@@ -118,7 +123,7 @@ func (t *text) hasNewSide(h *hunk) bool {
 		}
 	}
 	for v := exact; words && v < spaced; v++ {
-		if t.find(h, made, v, false) != nil {
+		if t.find(h, variant{body: made}, v, false) != nil {
 			return true
 		}
 	}
@@ -196,43 +201,6 @@ func (t *text) missing(h *hunk) *Refusal {
 	return refuse(NotFound, "at line %d it wants %q, where %s; copy the unchanged and removed lines from the document as they are now", at+1, shorten(bestLine), there)
 }
 
-// settle narrows down the hunks that fit in several places, until nothing more
-// is learned.
-func (t *text) settle(open [][]*match) {
-	narrow := func(i int, keep func(m *match) bool) bool {
-		var kept []*match
-		for _, m := range open[i] {
-			if keep(m) {
-				kept = append(kept, m)
-			}
-		}
-		if len(kept) == 0 || len(kept) == len(open[i]) {
-			return false
-		}
-		open[i] = kept
-		return true
-	}
-	for again := true; again; {
-		again = false
-		for i := range open {
-			if len(open[i]) <= 1 {
-				continue
-			}
-			low, high := bounds(open, i)
-			if narrow(i, func(m *match) bool { return m.first() >= low && m.last() <= high }) {
-				again = true
-			}
-			if one := only(open[i], (*match).stated); one != nil {
-				open[i], again = []*match{one}, true
-			} else if one := only(open[i], t.shifted(open)); one != nil {
-				open[i], again = []*match{one}, true
-			} else if one := t.inSection(open[i]); one != nil {
-				open[i], again = []*match{one}, true
-			}
-		}
-	}
-}
-
 // bounds are the lines between which the hunk i stands if hunks are in order,
 // going by those whose place is known.
 func bounds(open [][]*match, i int) (low, high int) {
@@ -253,17 +221,17 @@ func bounds(open [][]*match, i int) (low, high int) {
 }
 
 // only is the single match that test takes, nil if there is none or several.
-func only(list []*match, test func(m *match) bool) *match {
-	var one *match
+func only(list []*match, test func(m *match) bool) []*match {
+	var taken []*match
 	for _, m := range list {
 		if test(m) {
-			if one != nil {
+			if taken != nil {
 				return nil
 			}
-			one = m
+			taken = []*match{m}
 		}
 	}
-	return one
+	return taken
 }
 
 // shifted tests whether a match is as far from its stated line as all the hunks
@@ -292,7 +260,7 @@ func (t *text) shifted(open [][]*match) func(m *match) bool {
 // inSection is the first match below the line that the hunk's header names, if the
 // document has that line once and no other declaration begins between the two: a
 // header names the last one above its hunk.
-func (t *text) inSection(list []*match) *match {
+func (t *text) inSection(list []*match) []*match {
 	want := spaced.norm(list[0].hunk.section)
 	if want == "" {
 		return nil
@@ -316,7 +284,7 @@ func (t *text) inSection(list []*match) *match {
 					return nil
 				}
 			}
-			return m
+			return []*match{m}
 		}
 	}
 	return nil

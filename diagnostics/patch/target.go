@@ -23,8 +23,8 @@ type target struct {
 	doc    agent.Document
 	create bool
 	edits  []agent.TextEdit
-	// forgiven and rewritten are Reading's for this file.
-	forgiven  bool
+	// rules are those that its hunks needed, rewritten is Reading's for this file.
+	rules     Rule
 	rewritten []string
 }
 

@@ -1,10 +1,10 @@
 package completion
 
 import (
-	"go/build"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,12 +125,23 @@ func closersFor(line, rest string) (closers string, ok bool) {
 	return string(open), ok
 }
 
+// goDistribution is the source of the Go distribution. A test built with -trimpath does not
+// know where that is; the go command does.
+func goDistribution(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatalf("go env GOROOT: %v", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "src")
+}
+
 // eachHole calls use with holes in a tenth of the lines of one of so many files
 // of the sources of this repository and of the Go distribution.
 func eachHole(t *testing.T, oneOf int, use func(kind int, h hole)) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 0))
-	for _, root := range []string{"..", filepath.Join(build.Default.GOROOT, "src")} {
+	for _, root := range []string{"..", goDistribution(t)} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".go" || rng.IntN(oneOf) > 0 {
 				return err

@@ -279,8 +279,12 @@ var codeName = regexp.MustCompile("`[^`]+`|[\\pL_][\\pL\\pN_]*(?:_[\\pL\\pN_]+|[
 
 var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
 
-// declares matches a line that declares the name put in for NAME, in most languages.
-const declares = `(?:\b(?:func|function|def|fn|class|struct|interface|enum|trait|impl|type|const|let|var|val|fun|module|object|public|private|protected|static|void|int|bool|boolean|string|String|float|double|long|auto)\b[^=;{(]*[^\pL\pN_]|^\s*|\)\s*)NAME\b\s*(?:[({<:=\[]|$)`
+// declares matches what stands before a name in a line that declares it, and defines what
+// stands behind it, in most languages.
+var (
+	declares = regexp.MustCompile(`(?:\b(?:func|function|def|fn|class|struct|interface|enum|trait|impl|type|const|let|var|val|fun|module|object|public|private|protected|static|void|int|bool|boolean|string|String|float|double|long|auto)\b[^=;{(]*[^\pL\pN_]|^\s*|\)\s*)$`)
+	defines  = regexp.MustCompile(`^\s*(?:[({<:=\[]|$)`)
+)
 
 // proof is the piece that a sentence is about, by the names of code in it, and the
 // line of the piece that declares one, 0 if none does; nil if it names code that is
@@ -364,14 +368,18 @@ func namesIn(sentence, question string, pieces []piece) (names []string, real bo
 // has answers whether a piece has a name, and the line of the piece, from 1, that
 // declares it, 0 if none does.
 func (p *piece) has(name string) (has bool, line int) {
-	declaration := regexp.MustCompile(strings.Replace(declares, "NAME", regexp.QuoteMeta(name), 1))
 	for i, text := range strings.Split(p.Text, "\n") {
-		if !slices.Contains(word.FindAllString(text, -1), name) {
+		if !strings.Contains(text, name) {
 			continue
 		}
-		has = true
-		if declaration.MatchString(text) {
-			return true, i + 1
+		for _, at := range word.FindAllStringIndex(text, -1) {
+			if text[at[0]:at[1]] != name {
+				continue
+			}
+			has = true
+			if defines.MatchString(text[at[1]:]) && declares.MatchString(text[:at[0]]) {
+				return true, i + 1
+			}
 		}
 	}
 	return has, 0

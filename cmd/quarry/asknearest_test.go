@@ -1,16 +1,10 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"quarry/lsp/headless"
 )
 
 // Without a model a question is answered by the nearest places.
@@ -24,22 +18,7 @@ func TestAskWithoutAModel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	client, server := net.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"lsp", "--ollama", noOllama, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
-		server.Close()
-	}()
-	profile, err := headless.LoadProfile("neovim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: root})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, e := serveEditor(t, "neovim", root, "--ollama", noOllama, "--state-dir", t.TempDir())
 	var answer struct {
 		Text      string
 		Unfounded bool
@@ -56,8 +35,4 @@ func TestAskWithoutAModel(t *testing.T) {
 		!strings.Contains(answer.Text, "does not answer") || !strings.Contains(answer.Text, "- shelf.go:") {
 		t.Errorf("%+v", answer)
 	}
-	if _, err := e.Quit(ctx); err != nil {
-		t.Error(err)
-	}
-	<-code
 }

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"io"
-	"net"
 	"strings"
 	"testing"
-	"time"
 
-	"quarry/cmd/internal/cli"
 	"quarry/lsp"
-	"quarry/lsp/headless"
 	"quarry/model/modeltest"
 )
 
@@ -25,22 +19,7 @@ func TestStatusOfARunningServer(t *testing.T) {
 	fake.Script(func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	client, server := net.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"lsp", "--ollama", fake.URL, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
-		server.Close()
-	}()
-	profile, err := headless.LoadProfile("vscode")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, e := serveEditor(t, "vscode", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
 	status := func() (st lsp.Status) {
 		t.Helper()
 		if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
@@ -71,12 +50,6 @@ func TestStatusOfARunningServer(t *testing.T) {
 	if c.Requests != 2 || c.Model != 1 || c.Reused != 1 || c.Shown != 2 || c.AnswerP50 <= 0 {
 		t.Errorf("ghost text: %+v", c)
 	}
-	if _, err := e.Quit(ctx); err != nil {
-		t.Error(err)
-	}
-	if got := <-code; got != cli.ExitOK {
-		t.Errorf("exit code %d", got)
-	}
 }
 
 // What an editor is told of the model as it comes and goes.
@@ -87,22 +60,7 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	}
 	t.Cleanup(fake.Close)
 	fake.Stop()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	client, server := net.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"lsp", "--ollama", fake.URL, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
-		server.Close()
-	}()
-	profile, err := headless.LoadProfile("neovim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
 	await := func(cond func(n lsp.StatusNote) bool) {
 		t.Helper()
 		var last lsp.StatusNote
@@ -147,10 +105,4 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	await(func(n lsp.StatusNote) bool {
 		return n.Level == lsp.LevelReady && n.Text == "granite4:micro" && !n.ModelFree && n.Model.Reason == "" && n.Model.Host == "" && len(n.Remedies) == 0
 	})
-	if _, err := e.Quit(ctx); err != nil {
-		t.Error(err)
-	}
-	if got := <-code; got != cli.ExitOK {
-		t.Errorf("exit code %d", got)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"quarry/lsp/headless"
 )
 
 // The first call of a session finds what is there, or says that it does not know yet,
@@ -142,28 +139,7 @@ func overMCP(t *testing.T, root, stateDir string) func(tool string, args map[str
 // overLSP starts `quarry lsp` and answers what calls a tool of it, or a method if the
 // name has a slash.
 func overLSP(t *testing.T, root, stateDir string) func(tool string, args map[string]any) string {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
-	client, server := net.Pipe()
-	ended := make(chan int, 1)
-	go func() {
-		ended <- run(ctx, []string{"lsp", "--state-dir", stateDir, "--ollama", noOllama, "--log-level", "error"}, server, server, io.Discard)
-		server.Close()
-	}()
-	profile, err := headless.LoadProfile("vscode")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: root})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := e.Quit(ctx); err != nil {
-			t.Error(err)
-		}
-		<-ended
-		cancel()
-	})
+	ctx, e := serveEditor(t, "vscode", root, "--state-dir", stateDir, "--ollama", noOllama)
 	return func(tool string, args map[string]any) string {
 		method := tool
 		var params any = args

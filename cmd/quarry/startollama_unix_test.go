@@ -3,10 +3,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,10 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"quarry/lsp"
-	"quarry/lsp/headless"
 	"quarry/model/ollamatest"
 )
 
@@ -53,22 +49,7 @@ func TestStartOllama(t *testing.T) {
 		}
 	})
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	client, server := net.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"lsp", "--ollama", url, "--state-dir", t.TempDir(), "--log-level", "error"}, server, server, io.Discard)
-		server.Close()
-	}()
-	profile, err := headless.LoadProfile("neovim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := headless.Connect(ctx, client, headless.Options{Profile: profile, Root: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", url, "--state-dir", t.TempDir())
 	offered := func(title string) (found lsp.Remedy) {
 		t.Helper()
 		err := e.Await(ctx, func() bool {
@@ -89,8 +70,4 @@ func TestStartOllama(t *testing.T) {
 		t.Fatal(err)
 	}
 	offered("Pull granite4:micro (2.1 GB)") // it answers, and has no model
-	if _, err := e.Quit(ctx); err != nil {
-		t.Error(err)
-	}
-	<-code
 }

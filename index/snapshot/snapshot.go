@@ -134,6 +134,10 @@ type File struct {
 // Open maps the file at path and checks all of it. The error is fs.ErrNotExist if there
 // is none, and ErrUnusable if it is not one of this version, or damaged.
 func Open(path string, version uint32) (*File, error) {
+	// A pipe would be opened for as long as nobody writes to it.
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: it is no regular file", ErrUnusable)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -53,12 +53,12 @@ func secretFile(rel string) bool {
 	}
 	switch {
 	case secretNames[base], secretExts[ext], secretPlaces[parent+"/"+base], strings.Contains(base, ".tfstate"),
-		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "-firebase-adminsdk"),
+		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "firebase-adminsdk"),
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
 		base == "gradle.properties" && parent == "", // elsewhere it is a module's
 		strings.HasPrefix(base, "wg") && ext == "conf" && strings.Trim(base[2:len(base)-5], "0123456789") == "",
 		strings.HasPrefix(base, "utc--"), // how wallets of Ethereum name a key
-		ext == "csv" && (strings.Contains(base, "accesskey") || strings.Contains(base, "credential")):
+		ext == "csv" && (strings.Contains(strings.NewReplacer("_", "", "-", "").Replace(base), "accesskey") || strings.Contains(base, "credential")):
 		return true
 	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
 		return false // credentials.go is source code
@@ -176,7 +176,7 @@ func setOf(list string) map[string]bool {
 
 var (
 	// secretFolders hold nothing but what belongs to an account or a machine.
-	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic")
+	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot")
 	// valueFolders hold values, unless codeFolders are above them.
 	valueFolders = setOf("secret secrets credential credentials")
 	codeFolders  = setOf(`internal pkg src lib libs packages crates cmd app apps api components modules vendor node_modules test tests testdata fixtures e2e
@@ -205,7 +205,7 @@ var (
 		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
 		.cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
 		.bundle/config .dbt/profiles.yml github-copilot/hosts.json github-copilot/apps.json op/config .continue/config.json .continue/config.yaml .continue/config.ts
-		.docker/contexts .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox`)
+		.docker/contexts .netlify/config.json .wrangler/config .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox`)
 	secretNames = setOf(`.netrc _netrc .npmrc .pypirc .yarnrc.yml .pgpass pgpass.conf .pg_service.conf .my.cnf .mylogin.cnf .mongorc.js .dbshell .htpasswd .htdigest
 		.git-credentials .dockercfg .dockerconfigjson .vault-token .terraformrc terraform.rc .boto .s3cfg .passwd-s3fs .kubeconfig kubeconfig kube.config .passwd
 		shadow .rhosts .fetchmailrc .msmtprc .esmtprc .authinfo .muttrc .sentryclirc .databrickscfg .tugboat .smbcredentials .vault_pass .vault-pass vault_pass.txt
@@ -214,7 +214,8 @@ var (
 		signing.properties google-services.json googleservice-info.plist application_default_credentials.json aws_credentials deploy_rsa robomongo.json
 		identity.age keys.txt.age dbeaver-data-sources.xml .dockerconfig.json
 		env .dev.vars .flaskenv .pass .tokens rootkey.csv lastpass.csv bitwarden.csv 1password.csv dashlane.csv keepass.csv
-		wireguard.conf pgpass my.cnf pip.conf nuget.config .claude.json claude_desktop_config.json .openai .anthropic .aider.conf.yml identity sftp.json ftp-config.json key3.db key4.db signons.sqlite cookies.sqlite settings-security.xml`)
+		wireguard.conf pgpass my.cnf pip.conf nuget.config .claude.json claude_desktop_config.json .openai .anthropic .aider.conf.yml identity sftp.json ftp-config.json key3.db key4.db signons.sqlite cookies.sqlite settings-security.xml
+		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo`)
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
 		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har 1pif 1pux opvault`)

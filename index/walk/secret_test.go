@@ -23,22 +23,22 @@ var secretPathsOf = map[string]string{
 	"clouds": `.aws/credentials .aws/config .azure/x .config/gcloud/x.db .config/gcloud/application_default_credentials.json application_default_credentials.json
 		service-account.json service_account_prod.json serviceAccountKey.json app-firebase-adminsdk-abc12.json client_secret_123.apps.googleusercontent.com.json
 		google-services.json ios/GoogleService-Info.plist .kube/config .kube/config.bak .kube/config~ .docker/config.json.old kubeconfig prod.kubeconfig kubeconfig.yaml .docker/config.json .dockercfg .boto .s3cfg rclone.conf
-		.passwd-s3fs .databrickscfg .oci/config .pulumi/credentials.json local.settings.json site.publishsettings ServiceConfiguration.cscfg app.pubxml .kaggle/kaggle.json`,
+		.passwd-s3fs .databrickscfg .oci/config .pulumi/credentials.json firebase-adminsdk.json .stripe/config.toml .railway/config.json .netlify/config.json .wrangler/config/default.toml local.settings.json site.publishsettings ServiceConfiguration.cscfg app.pubxml .kaggle/kaggle.json`,
 	"tools": `.netrc _netrc .npmrc .npmrc.bak .yarnrc.yml .pypirc .pypirc.old .pgpass pgpass.conf .my.cnf .mylogin.cnf .mongorc.js .htpasswd site.htpasswd .git-credentials
 		.terraformrc terraform.tfvars terraform.tfvars.json prod.auto.tfvars.json prod.tfvars terraform.tfstate terraform.tfstate.backup .cargo/credentials.toml
 		.cargo/credentials .gem/credentials .composer/auth.json auth.json gh/hosts.yml .config/hub .m2/settings.xml .gradle/gradle.properties .bash_history
 		.psql_history .python_history .sentryclirc .vscode/sftp.json sftp-config.json .ftpconfig filezilla.xml .idea/webServers.xml .idea/dataSources.local.xml
-		wallet.dat wp-config.php config/initializers/secret_token.rb local.properties android/key.properties keystore.properties .muttrc .authinfo .authinfo.gpg shadow`,
+		wallet.dat wp-config.php config/initializers/secret_token.rb local.properties android/key.properties keystore.properties .muttrc .authinfo .authinfo.gpg authinfo shadow .curlrc _curlrc .wgetrc .lftprc .rediscli_auth`,
 	"one value": `password.txt password.json .password .pass .tokens token token.txt tokens.txt token.json key.txt keys.txt pass.txt passphrase.txt passphrases.txt privatekey.txt
 		private_keys.txt mnemonic.txt seed.txt seeds.txt recovery-codes.txt recovery_code.txt github-recovery-codes.txt backup-codes.txt cookies.txt deploy_keys auth_tokens.txt`,
 	"environments without a dot": `env env.prod env.local env.example .dev.vars .flaskenv`,
-	"consoles and browsers": `accessKeys.csv accessKeys(1).csv me_accessKeys.csv rootkey.csv new_user_credentials.csv awscredentials.csv logins.json oauth.json oauth2.json sub/auth.json
+	"consoles and browsers": `accessKeys.csv access_keys.csv my-access-key.csv accessKeys(1).csv me_accessKeys.csv rootkey.csv new_user_credentials.csv awscredentials.csv logins.json oauth.json oauth2.json sub/auth.json
 		session.har key4.db .mozilla/firefox/x/prefs.js`,
 	"password managers and wallets": `lastpass.csv lastpass_export.csv bitwarden.json bitwarden_export_20260101.json 1password.1pif x.1pux wallet.json wallets.json
 		keystore/UTC--2026-01-01T00-00-00.000Z--abcdef`,
 	"networks":                        `wg0.conf wg.conf wireguard.conf sftp.json ftp-config.json identity`,
 	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
-	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml`,
+	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml .copilot/config.json`,
 	"values in a folder":              `secrets/prod secrets/prod.txt secrets/db.json config/secrets/db.yaml deploy/secret/app.json credentials/prod.json secrets/prod/db`,
 	"what Windows takes for the same": `.env. id_rsa. server.key...`,
 }

@@ -47,6 +47,22 @@ func (c Change) same() bool {
 	return bytes.Equal(c.Before, c.After) && (c.Before == nil) == (c.After == nil)
 }
 
+// maxFile bounds what is read; some agents keep their history in their settings.
+const maxFile = 64 << 20
+
+// inside answers whether a file, which no link leads to, is in the folder dir.
+func inside(file, dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir // neither is there yet
+	}
+	rel, err := filepath.Rel(real, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		rel, err = filepath.Rel(dir, file)
+	}
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // read looks at the file at path.
 func read(path string) (Change, error) {
 	c := Change{Path: path, real: path, mode: 0o600}
@@ -70,6 +86,9 @@ func read(path string) (Change, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return c, fmt.Errorf("%s is not a file", path)
+	}
+	if info.Size() > maxFile {
+		return c, fmt.Errorf("%s has %d MB, more than a file of settings or notes has; it is left as it is", path, info.Size()>>20)
 	}
 	c.mode = info.Mode().Perm()
 	if c.Before, err = os.ReadFile(real); c.Before == nil {

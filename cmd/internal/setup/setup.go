@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -51,6 +52,10 @@ func (s *Setup) Changes(edits []Edit) ([]Change, error) {
 		c, err := read(e.Path)
 		if err != nil {
 			return nil, err
+		}
+		// A repository may be a stranger's, and its file a link to one of the user's.
+		if filepath.Dir(e.Path) == s.Repository && !inside(c.real, s.Repository) {
+			return nil, fmt.Errorf("%s leads out of the repository, to %s: it is left as it is", e.Path, c.real)
 		}
 		_, c.own = e.part.(whole)
 		c.part = e.part

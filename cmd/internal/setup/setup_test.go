@@ -449,3 +449,49 @@ func TestNotes(t *testing.T) {
 		t.Errorf("taken back it is\n%q", got)
 	}
 }
+
+// Y13: a repository's AGENTS.md that is a link to a file of the user's, or has no end, is
+// left alone; one that is a link within the repository is written.
+func TestNotesOfAHostileRepository(t *testing.T) {
+	s := machine(t, nil)
+	target, _ := Find("codex")
+	notes := filepath.Join(s.Repository, "AGENTS.md")
+	write(t, filepath.Join(s.Repository, "docs", "CLAUDE.md"), "# Rules\n", 0o644)
+	victim := filepath.Join(s.Home, ".bashrc")
+	write(t, victim, "# rc\n", 0o644)
+	try := func(link string) error {
+		t.Helper()
+		if err := os.Symlink(link, notes); err != nil {
+			t.Skipf("this system makes no links: %v", err)
+		}
+		list, err := s.Changes([]Edit{target.NotesEdit(s.Machine)})
+		if err == nil {
+			_, err = s.Do("codex", list)
+		}
+		if err := os.Remove(notes); err != nil {
+			t.Fatal(err)
+		}
+		return err
+	}
+	if err := os.Symlink(s.Home, filepath.Join(s.Repository, "up")); err != nil {
+		t.Skipf("this system makes no links: %v", err)
+	}
+	for _, link := range []string{victim, "../.bashrc", "up/.bashrc"} {
+		if err := try(link); err == nil || !strings.Contains(err.Error(), "leads out of the repository") {
+			t.Errorf("%s: %v", link, err)
+		}
+	}
+	if got := text(t, victim); got != "# rc\n" {
+		t.Errorf("it became %q", got)
+	}
+	if err := try("docs/CLAUDE.md"); err != nil || !strings.Contains(text(t, filepath.Join(s.Repository, "docs", "CLAUDE.md")), "retrieve_context") {
+		t.Errorf("a link within the repository: %v", err)
+	}
+	write(t, notes, "", 0o644)
+	if err := os.Truncate(notes, 200<<30); err != nil {
+		t.Skipf("this file system keeps no sparse files: %v", err)
+	}
+	if _, err := s.Changes([]Edit{target.NotesEdit(s.Machine)}); err == nil || !strings.Contains(err.Error(), "it is left as it is") {
+		t.Errorf("a file without end: %v", err)
+	}
+}

@@ -48,6 +48,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 		}
 		return modeltest.Answer{Pieces: []string{"1", hostile, ")\n"}}
 	})
+	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	t.Setenv("OLLAMA_HOST", server.URL)
@@ -58,7 +59,8 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 		{"search", "--similar", name + ":3-4"}, {"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
 		{"complete", name + ":4:16"}, {"ask", "how does it retry"}, {"ask", "--trace", "--about", name + ":3-4", "how"}, {"explain", "d.go:4"}, {"explain", "--message", hostile, name + ":4"},
 		{"doctor"}, {"doctor", "--model", hostile}, {"demo", hostile}, {hostile}, {"search", "--" + hostile}, {"--workspace", root + hostile, "status"}, {"version"}, {"help", hostile},
-		{"--log-level", "debug", "search", "retry"},
+		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"},
+		{"model"}, {"model", "use", hostile}, {"model", "fetch", hostile}, {"model", "remove", hostile}, {"setup"}, {"setup", hostile}, {"setup", "nvim", "--print"},
 	}
 	attempts, shown := 0, 0
 	for _, args := range commands {

@@ -158,7 +158,7 @@ type records struct {
 	rows    map[string]store.Stat
 	asked   int  // how often the database was asked for one file
 	whole   bool // rows has all files of the database
-	same    bool // all that was met is in the list as it is
+	same    bool // all that was met is in the list as it is, and this program wrote that
 }
 
 // manyChanged is how many records may differ from the listing for asking for each to be
@@ -185,7 +185,7 @@ func (x *Index) openListing(ctx context.Context, s *store.Store) (*records, erro
 	if err != nil || all || len(ids) > manyChanged {
 		return nil, err
 	}
-	r := &records{store: s, list: l, met: make([]bool, len(l.ids)), changed: map[int64]bool{}, same: len(ids) == 0}
+	r := &records{store: s, list: l, met: make([]bool, len(l.ids)), changed: map[int64]bool{}, same: len(ids) == 0 && l.head.Program == program()}
 	if r.rows, err = s.StatsOf(ctx, ids); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/index/snapshot"
 	"quarry/index/walk"
 )
 
@@ -119,6 +120,23 @@ func TestAnUnchangedTreeIsNotRead(t *testing.T) {
 	shut(t, x)
 	if again, err := os.Stat(listing[0]); err != nil || !os.SameFile(first, again) {
 		t.Errorf("the listing of an unchanged tree was written again, %v", err)
+	}
+	// One that another build wrote is looked at by this one, and then is its own.
+	l, err := readListing(listing[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.head.Program = "another"
+	sections, err := l.sections()
+	if err == nil {
+		err = snapshot.Write(listing[0], listingVersion, sections)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut(t, settled(t, Config{Dir: dir, StateDir: state, Brief: true}))
+	if l, err = readListing(listing[0]); err != nil || l.head.Program != program() {
+		t.Errorf("the listing is that of %q, %v", l.head.Program, err)
 	}
 	// In another database the listing means nothing.
 	if err := os.Remove(strings.TrimSuffix(listing[0], listingName) + "index.db"); err != nil {

@@ -112,3 +112,36 @@ func TestNoRoomLeavesTheOldFile(t *testing.T) {
 		t.Errorf("left over: %s, %v", strconv.Quote(left[len(left)-1]), err)
 	}
 }
+
+// A file that was made shorter since it was mapped is noticed where it is checked, and
+// does not end the process.
+func TestAFileMadeShorterIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "snapshot")
+	if err := Write(path, 7, versionOf(1)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, release, err := load(f, int(info.Size()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	sections, err := sectionsOf(data, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(data, sections); !errors.Is(err, ErrUnusable) {
+		t.Errorf("checked: %v", err)
+	}
+}

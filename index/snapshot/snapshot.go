@@ -34,6 +34,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"sync"
 )
 
@@ -156,7 +157,7 @@ func Open(path string, version uint32) (*File, error) {
 	}
 	s := &File{}
 	if s.Sections, err = sectionsOf(data, version); err == nil {
-		err = check(f, data, s.Sections)
+		err = check(data, s.Sections)
 	}
 	if err != nil {
 		return nil, errors.Join(err, release())
@@ -196,12 +197,12 @@ func sectionsOf(data []byte, version uint32) ([][]byte, error) {
 	return sections, nil
 }
 
-// checkPiece is how much of a file is read at once to be checked.
+// checkPiece is how much of a file is checked at once, and then forgotten: what no search
+// touches is not to count as the process's memory.
 const checkPiece = 1 << 20
 
-// check compares the sections with their checksums. It reads the file rather than what
-// is mapped: what no search touches is not to count as the process's memory.
-func check(f io.ReaderAt, data []byte, sections [][]byte) error {
+// check compares the sections with their checksums.
+func check(data []byte, sections [][]byte) error {
 	var (
 		wait    sync.WaitGroup
 		mu      sync.Mutex // guards next and failure
@@ -216,9 +217,8 @@ func check(f io.ReaderAt, data []byte, sections [][]byte) error {
 	}
 	for range min(2, len(sections)) {
 		wait.Go(func() {
-			piece := make([]byte, checkPiece)
 			for i, ok := take(); ok; i, ok = take() {
-				if err := checkSection(f, data, i, piece); err != nil {
+				if err := checkSection(data, i); err != nil {
 					mu.Lock()
 					failure = err
 					mu.Unlock()
@@ -230,17 +230,23 @@ func check(f io.ReaderAt, data []byte, sections [][]byte) error {
 	return failure
 }
 
-func checkSection(f io.ReaderAt, data []byte, i int, piece []byte) error {
-	entry := data[headerSize+entrySize*i:]
-	at, left := int64(binary.LittleEndian.Uint64(entry)), int(binary.LittleEndian.Uint64(entry[8:]))
-	sum := uint32(0)
-	for left > 0 {
-		part := piece[:min(left, len(piece))]
-		if _, err := f.ReadAt(part, at); err != nil {
-			return fmt.Errorf("%w: %w", ErrUnusable, err)
+func checkSection(data []byte, i int) (err error) {
+	// A file that another program makes shorter meanwhile is a trap where it is mapped.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%w: section %d cannot be read: %v", ErrUnusable, i, cause)
 		}
-		sum = crc32.Update(sum, castagnoli, part)
-		at, left = at+int64(len(part)), left-len(part)
+	}()
+	entry := data[headerSize+entrySize*i:]
+	at := int(binary.LittleEndian.Uint64(entry))
+	end := at + int(binary.LittleEndian.Uint64(entry[8:]))
+	sum := uint32(0)
+	for at < end {
+		next := min(at+checkPiece, end)
+		sum = crc32.Update(sum, castagnoli, data[at:next])
+		forget(data, at, next)
+		at = next
 	}
 	if sum != binary.LittleEndian.Uint32(entry[16:]) {
 		return fmt.Errorf("%w: section %d is damaged", ErrUnusable, i)

@@ -15,7 +15,7 @@ import (
 	"quarry/model/ollamatest"
 )
 
-var screenshot = flag.String("screenshot", "", "write the screen with ghost text to this folder, as nvim-ghost-text.svg and .txt")
+var screenshot = flag.String("screenshot", "", "write the screen with ghost text to this folder, as nvim-ghost-text.svg and .txt, and the typing as nvim-typing.svg")
 
 // modelThatKnows is a model server whose model has learned text by heart.
 func modelThatKnows(t *testing.T, text string) *modeltest.Server {

@@ -44,7 +44,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.StringVar(&f.answers, "answers", "", "`FILE` that keeps the model's answers")
 	flags.StringVar(&f.missing, "missing", "", "ask no model; write the prompts that have no answer to `FILE`")
 	flags.StringVar(&f.half, "half", "", "only the holes of one half: fit or held")
-	flags.IntVar(&f.every, "every", 1, "only every `N`th hole")
+	flags.IntVar(&f.every, "every", 1, "only every `N`th hole of each kind of cursor")
 	flags.IntVar(&f.tokens, "tokens", 64, "longest answer")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
 	for _, name := range []string{"corpus", "answers"} {
@@ -62,10 +62,15 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	}
 	holes := completioneval.CutSuite(trees, sources)
 	var chosen []completioneval.TypedHole
-	for i, h := range holes {
-		if i%max(f.every, 1) == 0 && (f.half == "" || string(h.Source.Half) == f.half) {
+	seen := map[completioneval.CursorKind]int{}
+	for _, h := range holes {
+		if f.half != "" && string(h.Source.Half) != f.half {
+			continue
+		}
+		if seen[h.Kind]%max(f.every, 1) == 0 {
 			chosen = append(chosen, h)
 		}
+		seen[h.Kind]++
 	}
 	s := a.CommandSettings()
 	template, err := engines.Template(s)

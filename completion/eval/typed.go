@@ -167,7 +167,7 @@ func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.E
 		return f, plainErr
 	}
 	f.Tokens, f.Snippets, f.Note = res.Prompt.Tokens, len(res.Prompt.Snippets), res.Note
-	f.Got = ""
+	f.Got = h.Closers // with nothing shown, the line ends in what the editor closed
 	if len(res.Items) > 0 {
 		it := res.Items[0]
 		f.Got = it.Text + h.Document.Text[it.End:h.Offset+len(h.Closers)]
@@ -176,6 +176,7 @@ func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.E
 		}
 	}
 	f.Ours = h.Judge(f.Got)
+	f.Ours.Shown = len(res.Items) > 0
 	f.GotPlain, f.Plain = h.judgePlain(raw)
 	return f, nil
 }

@@ -73,10 +73,10 @@ var captureRoles = map[string]captureRole{
 // factQuery is a query whose captures have the roles above.
 type factQuery struct {
 	query *query.Query
-	roles []captureRole   // by capture
-	kinds []Kind   // by capture, of definitions
-	given []string // by capture, of containers that the query names itself
-	heads []uint16 // the symbols of language.head
+	roles []captureRole // by capture
+	kinds []Kind        // by capture, of definitions
+	given []string      // by capture, of containers that the query names itself
+	heads []uint16      // the symbols of language.head
 }
 
 func newFactQuery(q *query.Query) (*factQuery, error) {
@@ -109,7 +109,7 @@ type analysis struct {
 	nodes []node
 	query *factQuery
 
-	marks        []captureRole        // by node: roleWrap, roleLeading, roleComment, roleImportAlias
+	marks        []captureRole // by node: roleWrap, roleLeading, roleComment, roleImportAlias
 	refs         []rawRef      // in the order of matching
 	refAt        []uint32      // by node: index in refs + 1
 	declarations []declaration // after sort: by node

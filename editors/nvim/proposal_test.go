@@ -4,6 +4,7 @@ package nvim_test
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -120,8 +121,9 @@ func TestRefactor(t *testing.T) {
 func TestRefactorByCodeAction(t *testing.T) {
 	p := openShop(t, fix)
 	p.Type(":8\nV6jgra")
-	p.WaitForText("3: Simplify (quarry)")
-	p.Type("3\n")
+	p.WaitForText(": Simplify (quarry)")
+	number := regexp.MustCompile(`(\d+): Simplify \(quarry\)`).FindStringSubmatch(p.Screen().String())
+	p.Type(number[1] + "\n")
 	p.waitForChange()
 	p.apply()
 	p.waitForSaved(mended)

@@ -118,9 +118,13 @@ func TestSnippetPlaceholdersComeFirst(t *testing.T) {
 	p.Type("i")
 	p.Press("C-x")
 	p.WaitForText("f(one, two)")
+	p.WaitForText("-- SELECT --") // until then a key would stand before the placeholder
 	p.Type("a")
+	p.WaitForText("f(a, two)")
 	p.Press("Tab")
+	p.WaitForText("-- SELECT --")
 	p.Type("b")
+	p.WaitForText("f(a, b)")
 	p.Press("Tab")
 	p.Type(";")
 	p.waitForSaved("f(a, b);\n")

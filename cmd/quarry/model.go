@@ -556,7 +556,7 @@ func (a *app) confirm(yes bool, question string) (bool, error) {
 	}
 	if errors.Is(err, io.EOF) && answer == "" {
 		fmt.Fprintln(a.Stderr)
-		return false, fmt.Errorf("%w: nobody is there to answer: say --yes", cli.ErrUsage)
+		return false, fmt.Errorf("%w: nothing was done, since there is nobody to ask; add --yes to go on without being asked", cli.ErrUsage)
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":

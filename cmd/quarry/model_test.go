@@ -97,7 +97,7 @@ func TestModelCommands(t *testing.T) {
 	code, _, errs = answering(t, "\n", at("rm", "tiny")...)
 	expect(code, errs, 0, "quarry uses tiny:latest for completion. Delete tiny:latest", "[y/N]", "Nothing was done")
 	code, _, errs = answering(t, "", at("rm", "tiny")...)
-	expect(code, errs, 2, "nobody is there to answer: say --yes")
+	expect(code, errs, 2, "nobody to ask; add --yes")
 	code, out, _ = answering(t, "y\n", at("rm", "tiny")...)
 	expect(code, out, 0, "tiny:latest is gone")
 	code, _, errs = answering(t, "", at("verify")...)
@@ -118,6 +118,19 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	}
 }
 
+// writeModel writes a generated model and answers the file's size and sum.
+func writeModel(t *testing.T, path string, shape ollamatest.Shape) (size int, sum string) {
+	t.Helper()
+	if err := ollamatest.WriteGranite(path, shape); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(raw), fmt.Sprintf("%x", sha256.Sum256(raw))
+}
+
 // A model of the user's own catalogue comes from a file server, is tried, and only then
 // has its name; one that does not work leaves the old one where it is, and no file stays.
 func TestModelPullFromAFileServer(t *testing.T) {
@@ -127,17 +140,8 @@ func TestModelPullFromAFileServer(t *testing.T) {
 	state := t.TempDir()
 	entry := func(name string, shape ollamatest.Shape) map[string]any {
 		t.Helper()
-		path := filepath.Join(files, name)
-		if err := ollamatest.WriteGranite(path, shape); err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return map[string]any{
-			"name": "ours:1m", "use": "completion", "download": len(raw), "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "url": "/" + name,
-		}
+		size, sum := writeModel(t, filepath.Join(files, name), shape)
+		return map[string]any{"name": "ours:1m", "use": "completion", "download": size, "sha256": sum, "url": "/" + name}
 	}
 	web := httptest.NewServer(http.FileServer(http.Dir(files)))
 	defer web.Close()
@@ -202,16 +206,8 @@ func TestModelPullKilled(t *testing.T) {
 	defer web.Close()
 	offer := func(name string, shape ollamatest.Shape) {
 		t.Helper()
-		path := filepath.Join(files, name)
-		if err := ollamatest.WriteGranite(path, shape); err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "sha256": "%x", "url": "%s/%s"}]}`,
-			len(raw), sha256.Sum256(raw), web.URL, name)
+		size, sum := writeModel(t, filepath.Join(files, name), shape)
+		own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "sha256": "%s", "url": "%s/%s"}]}`, size, sum, web.URL, name)
 		if err := os.WriteFile(cataloguePath(), []byte(own), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -132,13 +132,13 @@ func TestDocumentsOutsideTheFolders(t *testing.T) {
 // says nothing about its document.
 func TestSupersededBeforeTheRulesAreKnown(t *testing.T) {
 	waiting, known := make(chan struct{}, 1), make(chan struct{})
-	c := &core{excluded: func(ctx context.Context) bool {
+	c := &core{excluded: func(ctx context.Context) (bool, error) {
 		waiting <- struct{}{}
 		select {
 		case <-known:
-			return false
+			return false, nil
 		case <-ctx.Done():
-			return true
+			return false, ctx.Err()
 		}
 	}}
 	e := edit(t, "vscode", c)

@@ -94,11 +94,13 @@ func (s *Server) completed(ctx context.Context, req completion.Request, open []*
 func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*document.Document) (ok bool) {
 	_, roots := s.current()
 	core := s.currentCore()
-	secret := func(d *document.Document) bool { return core.Excluded(ctx, d.Name(), d.Text.String()) }
-	if secret(open[0]) {
-		if ctx.Err() == nil { // else nobody knows what it is
-			s.note("excluded "+req.Key, fmt.Sprintf("no completions in %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", req.Key))
-		}
+	excluded := func(d *document.Document) (bool, error) { return core.Excluded(ctx, d.Name(), d.Text.String()) }
+	secret, err := excluded(open[0])
+	if err != nil {
+		return false // overtaken: nothing is known of the document, so nothing is said
+	}
+	if secret {
+		s.note("excluded "+req.Key, fmt.Sprintf("no completions in %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", req.Key))
 		return false
 	}
 	outside := func(d *document.Document) bool {
@@ -106,7 +108,10 @@ func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*
 		return d.URI.IsFile() && root == ""
 	}
 	for _, d := range open[1:] {
-		if outside(d) == outside(open[0]) && !secret(d) {
+		if outside(d) != outside(open[0]) {
+			continue
+		}
+		if secret, err := excluded(d); !secret && err == nil {
 			req.Open = append(req.Open, engineDocument(d, roots))
 		}
 	}

@@ -34,7 +34,7 @@ type core struct {
 	// complete answers a request; nil answers the word "ghost" at the cursor.
 	complete func(context.Context, completion.Request) (completion.Result, error)
 	// excluded answers for every document; nil asks the workspace.
-	excluded func(context.Context) bool
+	excluded func(context.Context) (bool, error)
 
 	assistant
 	tools *agent.Toolbox // set when the server starts
@@ -75,7 +75,7 @@ func (c *core) Complete(ctx context.Context, req completion.Request) (completion
 	return ghost(req, "ghost"), nil
 }
 
-func (c *core) Excluded(ctx context.Context, path, text string) bool {
+func (c *core) Excluded(ctx context.Context, path, text string) (bool, error) {
 	if c.excluded != nil {
 		return c.excluded(ctx)
 	}

@@ -53,8 +53,8 @@ func (s *Service) CodeAction(ctx context.Context, params *protocol.CodeActionPar
 		s.selected.Store(&selection{doc: doc, r: params.Range})
 	}
 	jsonrpc2.Async(ctx)
-	if s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()) {
-		return nil, nil
+	if excluded, err := s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()); excluded || err != nil {
+		return nil, err
 	}
 	unavailable := s.host.Core().Available()
 	var list []protocol.CommandOrCodeAction

@@ -70,7 +70,11 @@ func (s *Service) target(ctx context.Context, file agent.FileChange) (id protoco
 	switch {
 	case doc != nil:
 		id.URI, id.Version, base = s.host.Spelled(doc.URI), &doc.Version, doc.Text
-		if core.Excluded(ctx, file.Path, doc.Text.String()) {
+		excluded, err := core.Excluded(ctx, file.Path, doc.Text.String())
+		if err != nil {
+			return id, base, err
+		}
+		if excluded {
 			return id, base, fmt.Errorf("quarry does not change %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(file.Path))
 		}
 		if doc.Stale || file.Create || agent.HashText(doc.Shown()) != file.Base {

@@ -92,7 +92,12 @@ func (s *Service) location(ctx context.Context, e request) (agent.Location, erro
 		return agent.Location{}, movedError{u.Path()}
 	case doc.Path() == "":
 		return agent.Location{}, fmt.Errorf("%s is not saved as a file yet; save it and ask again", filepath.Base(u.Path()))
-	case s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()):
+	}
+	excluded, err := s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String())
+	if err != nil {
+		return agent.Location{}, err
+	}
+	if excluded {
 		return agent.Location{}, fmt.Errorf("quarry does not send %s to a model: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(u.Path()))
 	}
 	p := agent.Location{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}

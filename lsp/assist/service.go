@@ -57,8 +57,9 @@ type Files interface {
 	// for a model.
 	OnDisk(path string) (string, error)
 	// Excluded answers whether a document with this text must not be shown to a
-	// model; path is a bare name, or "", for one that is in no file.
-	Excluded(ctx context.Context, path, text string) bool
+	// model; path is a bare name, or "", for one that is in no file. If ctx ends before
+	// the rules are known, it fails with ctx's error.
+	Excluded(ctx context.Context, path, text string) (bool, error)
 }
 
 // Host is the server that a Service belongs to.

@@ -143,10 +143,8 @@ func (w *Workspace) search(ctx context.Context, name string, resolve func(f *fol
 	for _, list := range [][]candidate{exact, loose} {
 		var found []candidate
 		for _, c := range list {
-			select {
-			case <-c.opened:
-			case <-ctx.Done():
-				return "", ctx.Err()
+			if err := c.wait(ctx); err != nil {
+				return "", err
 			}
 			rel, err := "", c.err
 			if err != nil {

@@ -36,10 +36,8 @@ const maxSimilarCode = 64 << 10
 func (w *Workspace) FindSimilar(ctx context.Context, req SimilarRequest) (Answer, error) {
 	if req.Code == "" && req.Path != "" {
 		if f, _ := w.folderOf(req.Path); f != nil {
-			select {
-			case <-f.opened:
-			case <-ctx.Done():
-				return Answer{}, ctx.Err()
+			if err := f.wait(ctx); err != nil {
+				return Answer{}, err
 			}
 		}
 		text, err := w.Text(req.Path)

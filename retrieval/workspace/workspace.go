@@ -177,10 +177,8 @@ func (w *Workspace) observe(ctx context.Context, f *folder, updates []index.Upda
 // cannot wait for the next question.
 func (w *Workspace) CatchUp(ctx context.Context) error {
 	for _, f := range w.snapshot() {
-		select {
-		case <-f.opened:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := f.wait(ctx); err != nil {
+			return err
 		}
 		if f.err != nil {
 			continue // said when it was opened
@@ -245,6 +243,20 @@ func (f *folder) text(rel string) (string, error) {
 		return "", err
 	}
 	return x.Text(rel)
+}
+
+// wait returns when the folder is open or could not be opened. A ctx that has ended
+// is no obstacle if it already is.
+func (f *folder) wait(ctx context.Context) error {
+	if _, err := f.ready(); !errors.Is(err, errNotOpen) {
+		return nil
+	}
+	select {
+	case <-f.opened:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // ready is the folder's index if it is open.
@@ -427,38 +439,36 @@ func (w *Workspace) OnDisk(path string) (string, error) {
 // Excluded answers whether a document's text must not be shown to a model: it is
 // a secret by its name or its text, or left out by a .quarryignore of its folder.
 // It waits while the folder is being opened, because its rules are not known
-// before; if ctx ends first, the answer is yes. path is a bare name, or "", for a
-// document that is in no file.
+// before; if ctx ends first, nobody knows, and the error is ctx's. path is a bare
+// name, or "", for a document that is in no file.
 //
 // A document outside every folder is there because the user opened it: it is judged
 // by its name and its text, and so is what it leads to if it is a link.
-func (w *Workspace) Excluded(ctx context.Context, path, text string) bool {
+func (w *Workspace) Excluded(ctx context.Context, path, text string) (bool, error) {
 	if walk.IsSecretText(text) {
-		return true
+		return true, nil
 	}
 	f, rel := w.folderOf(path)
 	if f == nil && walk.IsSecret(filepath.ToSlash(path)) {
-		return true
+		return true, nil
 	}
 	if f == nil && filepath.IsAbs(path) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
 			if f, rel = w.folderOf(real); f == nil && walk.IsSecret(filepath.ToSlash(real)) {
-				return true
+				return true, nil
 			}
 		}
 	}
 	if f == nil {
-		return false
+		return false, nil
 	}
-	select {
-	case <-f.opened:
-	case <-ctx.Done():
-		return true
+	if err := f.wait(ctx); err != nil {
+		return false, err
 	}
 	if f.err != nil {
-		return walk.IsSecret(rel)
+		return walk.IsSecret(rel), nil
 	}
-	return f.index.Root().Excluded(rel)
+	return f.index.Root().Excluded(rel), nil
 }
 
 // folderOf is the innermost folder that holds path, nil if none does.

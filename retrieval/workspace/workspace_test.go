@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -169,14 +170,41 @@ func TestExcludedByText(t *testing.T) {
 	const key, code = "PuTTY-User-Key-File-3: ssh-ed25519\n", "package a\n"
 	root := t.TempDir()
 	w := open(t, false, root)
-	for _, path := range []string{"", filepath.Join(root, "a.go"), filepath.Join(t.TempDir(), "a.go")} {
-		if w.Excluded(t.Context(), path, code) || !w.Excluded(t.Context(), path, key) {
-			t.Errorf("%q: code %t, a key %t", path, w.Excluded(t.Context(), path, code), w.Excluded(t.Context(), path, key))
+	want := func(want bool, path, text string) {
+		t.Helper()
+		if got, err := w.Excluded(t.Context(), path, text); got != want || err != nil {
+			t.Errorf("%q with %q: excluded %t, %v", path, text, got, err)
 		}
 	}
+	for _, path := range []string{"", filepath.Join(root, "a.go"), filepath.Join(t.TempDir(), "a.go")} {
+		want(false, path, code)
+		want(true, path, key)
+	}
 	for _, path := range []string{filepath.Join(root, ".envs", "local", "db"), filepath.Join(t.TempDir(), "prod.env")} {
-		if !w.Excluded(t.Context(), path, code) {
-			t.Errorf("%s is shown", path)
+		want(true, path, code)
+	}
+}
+
+// A request that is overtaken never makes a secret of its document: while a folder is
+// being opened nobody knows, and afterwards its rules do.
+func TestOvertakenWhileAFolderIsOpened(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	root := t.TempDir()
+	write(t, root, map[string]string{".quarryignore": "left.go\n"})
+	w := open(t, false, root)
+	here, left := filepath.Join(root, "here.go"), filepath.Join(root, "left.go")
+	if excluded, err := w.Excluded(over, here, ""); excluded || err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("while it is opened: excluded %t, %v", excluded, err)
+	}
+	if _, err := w.Excluded(t.Context(), here, ""); err != nil { // it is open now
+		t.Fatal(err)
+	}
+	for range 200 { // Go chooses by chance between two channels that are both ready
+		for path, want := range map[string]bool{here: false, left: true} {
+			if got, err := w.Excluded(over, path, ""); got != want || err != nil {
+				t.Fatalf("%s in an open folder: excluded %t, %v", filepath.Base(path), got, err)
+			}
 		}
 	}
 }

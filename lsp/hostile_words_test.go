@@ -3,9 +3,11 @@ package lsp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/visible"
+	"quarry/lsp"
 	"quarry/lsp/headless"
 )
 
@@ -139,5 +142,50 @@ func TestAChangeShowsWhatItsFileHides(t *testing.T) {
 				t.Errorf("the user reads %q", read)
 			}
 		})
+	}
+}
+
+// Whatever is sent to be read shows what it hides: messages, the log, and the progress of
+// work, wherever a file's name, a client's words or a tool's stand in them.
+func TestMessagesShowWhatIsHidden(t *testing.T) {
+	const hidden = "\u202e\x1b[2J\u200b"
+	c := &core{indexed: true}
+	progress := make(chan struct{})
+	c.explain = func(context.Context, agent.Problem, func(string) bool) (agent.Explanation, error) {
+		<-progress
+		return agent.Explanation{}, errors.New("no words about " + hidden)
+	}
+	e := edit(t, "vscode", c, func(o *headless.Options) {
+		o.InitializationOptions = json.RawMessage(`{"completion":{"maxFileBytes":1024}}`)
+	})
+	// A message: the file is too large, and has a name.
+	large := open(t, e, "large"+hidden+".go", "go", strings.Repeat("// x\n", 400))
+	if got := complete(t, e, large); got != "" {
+		t.Errorf("ghost text %q", got)
+	}
+	awaitShown(t, e, `large\u202e\x1b[2J\u200b.go`)
+	// A line of the log: what a model server says, for example.
+	c.tell(lsp.Log, "model", "the server says "+hidden)
+	// Work with a title and an end.
+	b := problemAt(t, e, "a"+hidden+".go")
+	b.Diagnostics[0].Message = "undefined: " + hidden
+	explain(t, e, b)
+	explaining := func(p headless.Progress) bool { return strings.Contains(string(p.Value), "Explain") }
+	if err := e.Await(soon(t), func() bool { return slices.ContainsFunc(e.Progressed(), explaining) && len(e.Logged()) > 0 }); err != nil {
+		t.Fatal(err)
+	}
+	close(progress)
+	awaitShown(t, e, "no words about")
+	said := strings.Join(append(e.Shown(), e.Logged()...), "\n")
+	for _, p := range e.Progressed() {
+		said += string(p.Value)
+	}
+	if i := strings.IndexFunc(said, visible.Hidden); i >= 0 {
+		t.Errorf("something hides: %q", said[max(0, i-40):])
+	}
+	for _, want := range []string{`the server says \u202e\x1b[2J\u200b`, `"kind":"begin"`, `Explain: undefined: \\u202e\\x1b[2J\\u200b`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s is not in what was sent:\n%s", want, said)
+		}
 	}
 }

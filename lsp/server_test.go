@@ -41,6 +41,8 @@ type core struct {
 
 	// problems are Start's, set when the server starts.
 	problems func(path string) []agent.Problem
+	// tell is Start's Notify, set when the server starts.
+	tell func(severity lsp.Severity, key, message string)
 	// statusChanged is Start's Changed, set when the server starts.
 	statusChanged func()
 
@@ -187,7 +189,7 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 			if c.Workspace != nil {
 				t.Error("a second server with the core of another one: messages of the first may still use it")
 			}
-			c.problems, c.statusChanged = start.Problems, start.Changed
+			c.problems, c.tell, c.statusChanged = start.Problems, start.Notify, start.Changed
 			c.Workspace = workspace.New(workspace.Options{StateDir: t.TempDir(), Progress: c.progress(start)})
 			c.tools = agent.NewToolbox(agent.Parts{
 				Workspace: c.Workspace, Problems: start.Problems, Patcher: patch.New(c.Workspace), Staging: start.Staging, Apply: start.Apply,

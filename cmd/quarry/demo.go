@@ -38,6 +38,9 @@ type demoLocation struct {
 }
 
 func (a *app) demo(ctx context.Context) error {
+	if a.JSON {
+		return fmt.Errorf("%w: demo is something to look at and has no JSON; `quarry complete --json` has", cli.ErrUsage)
+	}
 	dir, err := os.MkdirTemp("", "quarry-demo-")
 	if err != nil {
 		return err

@@ -1,29 +1,27 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"quarry/index/visible"
+	"quarry/cmd/internal/cli"
+	"quarry/cmd/internal/cli/clitest"
 	"quarry/model/modeltest"
 )
 
-// hostile does to a terminal what text must not: it writes the clipboard, makes a
-// link, sets the title, clears the screen, hides what follows, goes back over it,
-// and turns its direction; in seven bits, in eight, and in Unicode.
-const hostile = "\x1b]52;c;Y3VybCBldmls\x07\x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\\x1b]0;title\x07\x1b[2J\x1b[8m\b\b\x7f\r\u009b2J\u202e\u2066\u200b\U000e0041"
+const hostile = clitest.Hostile
 
-// Y2: nothing of a repository or a model steers the terminal, whatever command
-// prints it.
+// Y2: nothing of a repository, a model, a model server or a file of the user's steers the
+// terminal, whatever command prints it.
 func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 	root := t.TempDir()
-	name := "retry" + strings.ReplaceAll(hostile, "/", "|") + ".go"
+	name := "retry" + clitest.HostileName + ".go"
 	for file, text := range map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n",
 		name:        "package a\n\n// Retry retries. " + strings.ReplaceAll(hostile, "\r", "") + "\nfunc Retry() {}\n",
@@ -31,15 +29,12 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 		"c.md":      "# Retry " + hostile + "\n\nretry retry\n",
 		"d.go":      "package a\n\nfunc d() {\n\tRetry(\n}\n",
 		// What is left out, by a name.
-		"x" + strings.ReplaceAll(hostile, "/", "|") + ".png": "",
+		"x" + clitest.HostileName + ".png": "",
+		// What quarry setup would write into.
+		"CLAUDE.md": "# " + hostile + "\n",
+		"m.gguf":    "GGUF" + hostile,
 	} {
-		path := filepath.Join(root, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeText(t, filepath.Join(root, filepath.FromSlash(file)), text)
 	}
 	server := modeltest.NewServer(t)
 	server.Script(func(r modeltest.Request) modeltest.Answer {
@@ -48,52 +43,74 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 		}
 		return modeltest.Answer{Pieces: []string{"1", hostile, ")\n"}}
 	})
+	evil := hostileOllama(t)
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	t.Setenv("OLLAMA_HOST", server.URL)
 	t.Chdir(root)
+	catalogue, err := json.Marshal(map[string]any{"version": 1, "models": []map[string]any{
+		{"name": "a" + hostile, "use": "completion", "licence": hostile, "about": hostile, "digest": hostile, "memory": 1},
+		{"name": "b" + hostile, "use": "search", "url": "http://127.0.0.1:1/" + hostile, "sha256": hostile, "download": 1},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, cataloguePath(), string(catalogue))
+	for _, config := range []string{".claude.json", ".codex/config.toml", ".config/zed/settings.json"} {
+		writeText(t, filepath.Join(os.Getenv("HOME"), config), "{ "+hostile)
+	}
 
-	commands := [][]string{
+	with := func(url string, args ...string) []string { return append(args, "--ollama", url) }
+	clitest.NothingSteers(t, (&app{&cli.Env{}}).root(), run, 3, [][]string{
 		{"index"}, {"status"}, {"search", "retry"}, {"search", "--mode", "symbols", "Retry"}, {"search", "retry", hostile}, {"search", "kind:" + hostile},
-		{"search", "--similar", name + ":3-4"}, {"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
+		{"search", "--similar", name + ":3-4"}, {"search", "panic: " + hostile + "\n\tat Retry (" + name + ":3)"},
+		{"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
 		{"complete", name + ":4:16"}, {"ask", "how does it retry"}, {"ask", "--trace", "--about", name + ":3-4", "how"}, {"explain", "d.go:4"}, {"explain", "--message", hostile, name + ":4"},
-		{"doctor"}, {"doctor", "--model", hostile}, {"demo", hostile}, {hostile}, {"search", "--" + hostile}, {"--workspace", root + hostile, "status"}, {"version"}, {"help", hostile},
-		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"},
-		{"model"}, {"model", "use", hostile}, {"model", "fetch", hostile}, {"model", "remove", hostile}, {"setup"}, {"setup", hostile}, {"setup", "nvim", "--print"},
+		{"doctor"}, {"doctor", "--model", hostile}, {"demo", hostile}, {"demo"}, {hostile}, {"search", "--" + hostile}, {"--workspace", root + hostile, "status"}, {"version"}, {"help", hostile},
+		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"}, {"lsp", "--" + hostile}, {"lsp", "--listen", hostile}, {"mcp", hostile},
+		{"model"}, {"model", "status"}, {"model", "list"}, {"model", "catalogue"}, {"model", "use", hostile}, {"model", "verify", hostile}, {"model", "pull", hostile}, {"model", "fetch", hostile},
+		{"model", "pull"}, {"model", "pull", "b" + hostile}, {"model", "import", "m.gguf", hostile}, {"model", "import", hostile}, {"model", "rm", hostile, "--yes"},
+		with(evil, "model"), with(evil, "model", "list"), with(evil, "model", "status"), with(evil, "model", "use", "a"+hostile), with(evil, "model", "verify", "a"+hostile), with(evil, "model", "pull", "x", "--yes"),
+		with(evil, "model", "import", "m.gguf", "x"), with(evil, "model", "rm", "a"+hostile, "--yes"), with(evil, "model", "rm", "a"+hostile), with(evil, "doctor"), with(evil, "complete", "d.go:4:8"),
+		{"setup"}, {"setup", hostile}, {"setup", "nvim", "--print"}, {"setup", "claude", "--print"}, {"setup", "codex", "--print"}, {"setup", "zed", "--print"}, {"setup", "zed", "--undo"},
+	})
+}
+
+// hostileOllama is a server that says nothing but hostile things, in every answer that an
+// Ollama gives; it fails in words like that where it is asked to generate.
+func hostileOllama(t *testing.T) (url string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	say := func(pattern string, v any) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(v) })
 	}
-	attempts, shown := 0, 0
-	for _, args := range commands {
-		for _, asJSON := range []bool{false, true} {
-			if asJSON {
-				args = append(args[:len(args):len(args)], "--json")
-			}
-			attempts++
-			var out, stderr bytes.Buffer
-			run(t.Context(), args, strings.NewReader(""), &out, &stderr)
-			for what, text := range map[string]string{"output": out.String(), "error": stderr.String()} {
-				if i := strings.IndexFunc(text, visible.Hidden); i >= 0 || !utf8.ValidString(text) {
-					t.Errorf("quarry %q: the %s has %q", args, what, text[max(0, i-40):min(len(text), max(0, i)+40)])
-				}
-				if strings.Contains(text, "52;c;Y3Vyb") {
-					shown++
-				}
-			}
-			if dec := json.NewDecoder(&out); asJSON && !strings.Contains(args[0], "help") {
-				for {
-					var v any
-					if err := dec.Decode(&v); err == io.EOF {
-						break
-					} else if err != nil {
-						t.Errorf("quarry %q: %v", args, err)
-						break
-					}
-				}
-			}
-		}
+	one := map[string]any{
+		"name": "a" + hostile, "model": "a" + hostile, "digest": hostile + hostile, "size": -1, "size_vram": 7,
+		"details": map[string]any{"family": hostile, "quantization_level": hostile},
 	}
-	t.Logf("%d attempts, in %d of which the attack stands on the screen, made visible", attempts, shown)
-	if shown < attempts/3 {
-		t.Errorf("in only %d of %d attempts something hostile was printed: the test shows little", shown, attempts)
+	say("GET /api/version", map[string]string{"version": hostile})
+	say("GET /api/tags", map[string]any{"models": []any{one, one}})
+	say("GET /api/ps", map[string]any{"models": []any{one}})
+	say("POST /api/show", map[string]any{"details": one["details"], "template": hostile, "model_info": map[string]any{"general.architecture": hostile}, "capabilities": []string{hostile}})
+	say("POST /api/pull", map[string]string{"error": "no " + hostile})
+	say("DELETE /api/delete", map[string]string{"error": "no " + hostile})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		raw, _ := json.Marshal("no " + hostile) // a string always encodes
+		fmt.Fprintf(w, `{"error":%s}`, raw)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func writeText(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

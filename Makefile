@@ -21,7 +21,7 @@ PKGS    ?= ./...
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: completions eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: completions eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,6 +64,10 @@ modules: ## fetch Go's modules, again where a download breaks off
 
 test: modules vet ollama ## run every test with the race detector
 	$(GOTEST) $(PKGS)
+
+# The race detector multiplies memory, so that a bound met under it says little.
+memory: ## hold what junk in open documents may cost, in the process that users have
+	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^TestJunkInOpenDocuments$$' ./cmd/quarry
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh

@@ -2,4 +2,4 @@
 
 package main
 
-const slower, larger = 1, 1
+const larger = 1

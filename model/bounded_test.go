@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,32 @@ import (
 
 	"quarry/model"
 )
+
+// A download whose progress names files without end is none of Ollama's.
+func TestADownloadOfFilesWithoutEnd(t *testing.T) {
+	var sent atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for n := range 1_000_000 {
+			if _, err := fmt.Fprintf(w, "{\"status\":\"pulling\",\"digest\":\"%d\",\"total\":9,\"completed\":1}\n", n); err != nil {
+				return
+			}
+			sent.Store(int64(n))
+		}
+	}))
+	defer server.Close()
+	l, err := model.NewLibrary(model.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.Pull(t.Context(), "x", func(done, total int64) {
+		if total != 9*done {
+			t.Errorf("%d of %d", done, total)
+		}
+	})
+	if !errors.Is(err, model.ErrServer) || !strings.Contains(err.Error(), "more files") || sent.Load() > 900_000 {
+		t.Errorf("after %d files: %v", sent.Load(), err)
+	}
+}
 
 // Whatever listens at the model's address, an answer without end is an error that says
 // so, and quarry reads a few megabytes of it.

@@ -3,10 +3,7 @@ package model
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 )
@@ -57,24 +54,20 @@ const catalogueVersion = 1
 //go:embed catalogue.json
 var shipped []byte
 
-// LoadCatalogue is quarry's own catalogue with the user's before it: the file at path
-// has the same form, and an entry of it replaces the shipped one of its name. A file
-// that does not exist adds nothing.
-func LoadCatalogue(path string) (Catalogue, error) {
+// LoadCatalogue is quarry's own catalogue with the user's before it: theirs has the same
+// form, and an entry of it replaces the shipped one of its name. An empty text adds
+// nothing.
+func LoadCatalogue(users []byte) (Catalogue, error) {
 	c, err := parseCatalogue(shipped)
 	if err != nil {
 		return c, fmt.Errorf("the catalogue that quarry came with: %w", err)
 	}
-	raw, err := os.ReadFile(path)
-	if path == "" || errors.Is(err, fs.ErrNotExist) {
+	if len(users) == 0 {
 		return c, nil
 	}
+	own, err := parseCatalogue(users)
 	if err != nil {
 		return c, err
-	}
-	own, err := parseCatalogue(raw)
-	if err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, e := range c.Models {
 		if _, replaced := own.Find(e.Name); !replaced {

@@ -1,8 +1,6 @@
 package model_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,7 +10,7 @@ import (
 
 // Every model that quarry comes with can be asked for, and says what it costs.
 func TestShippedCatalogue(t *testing.T) {
-	c, err := model.LoadCatalogue("")
+	c, err := model.LoadCatalogue(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +34,7 @@ func TestShippedCatalogue(t *testing.T) {
 
 // The recommendation leaves a machine the memory that everything else on it needs.
 func TestRecommend(t *testing.T) {
-	c, err := model.LoadCatalogue("")
+	c, err := model.LoadCatalogue(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,19 +52,11 @@ func TestRecommend(t *testing.T) {
 
 // A user's own catalogue comes first, and a damaged one says what is wrong with it.
 func TestOwnCatalogue(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "models.json")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	shipped, err := model.LoadCatalogue("")
+	shipped, err := model.LoadCatalogue(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(`{"version": 1, "models": [{"name": "ours:7b", "use": "completion", "memory": 1}, {"name": "granite4:micro", "use": "completion", "digest": "sha256:ab"}]}`)
-	c, err := model.LoadCatalogue(path)
+	c, err := model.LoadCatalogue([]byte(`{"version": 1, "models": [{"name": "ours:7b", "use": "completion", "memory": 1}, {"name": "granite4:micro", "use": "completion", "digest": "sha256:ab"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,14 +67,13 @@ func TestOwnCatalogue(t *testing.T) {
 		t.Errorf("%+v: the user's entry replaces the shipped one", e)
 	}
 	for text, says := range map[string]string{
-		`{`:                              "models.json",
+		`{`:                              "no catalogue",
 		`{"version": 2}`:                 "version 2",
 		`{"version": 1, "models": [{}]}`: "no name",
 		`{"version": 1, "models": [{"name": "x", "use": "chat"}]}`:             `use is "chat"`,
 		`{"version": 1, "models": [{"name": "x:cloud", "use": "completion"}]}`: "other machines",
 	} {
-		write(text)
-		if _, err := model.LoadCatalogue(path); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "models.json") {
+		if _, err := model.LoadCatalogue([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -96,6 +96,10 @@ func (l *Library) Find(ctx context.Context, name string) (m Installed, ok bool, 
 	return list[at], true, nil
 }
 
+// mostFiles is how many files a model may have that Ollama downloads: theirs have a
+// handful, of the largest some hundred.
+const mostFiles = 10_000
+
 // Pull has Ollama download a model, and check the sha256 of each of its files; report
 // is told how many bytes there are of how many. If ctx ends, what is there stays, and
 // the next Pull goes on from it. An installed model stays usable until its new version
@@ -106,6 +110,7 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 	}
 	// A model has several files, each with its own progress.
 	done, total := map[string]int64{}, map[string]int64{}
+	var doneAll, totalAll int64
 	finished := false
 	c := l.of(name)
 	err := c.api.Pull(ctx, &api.PullRequest{Model: name}, func(p api.ProgressResponse) error {
@@ -113,12 +118,16 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		if p.Digest == "" {
 			return nil
 		}
+		doneAll += p.Completed - done[p.Digest]
+		totalAll += p.Total - total[p.Digest]
 		done[p.Digest], total[p.Digest] = p.Completed, p.Total
-		var d, t int64
-		for digest := range total {
-			d, t = d+done[digest], t+total[digest]
+		if len(total) > mostFiles {
+			return &problem{
+				kind: ErrServer, what: fmt.Sprintf("the server at %s://%s has more files for %s than a model has", l.endpoint.Scheme, l.endpoint.Host, name),
+				fix: "check the address: another program may listen there",
+			}
 		}
-		report(d, t)
+		report(doneAll, totalAll)
 		return nil
 	})
 	if err != nil {

@@ -84,3 +84,39 @@ func TestWorkspaceSettingsChooseNoModel(t *testing.T) {
 		})
 	}
 }
+
+// No command of quarry model brings a model of another machine into use: by its name, by
+// what the server says of it, or by what only its answers say.
+func TestModelCommandsChooseNoCloud(t *testing.T) {
+	server := modeltest.NewServer(t)
+	server.SetCloud()
+	const pointed, sly = "pointed", "sly"
+	server.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "big:cloud"},
+		modeltest.Model{Name: pointed, RemoteHost: "https://ollama.example"}, modeltest.Model{Name: sly, RemoteHost: "https://ollama.example", Secretly: true})
+	const before = `{"model": "granite4:micro"}`
+	path := userSettings(t, before)
+	file := filepath.Join(t.TempDir(), "x.gguf")
+	if err := os.WriteFile(file, []byte("GGUF"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"big:cloud", "qwen3-coder:480b-cloud", "gpt-oss:120b-CLOUD", " x : cloud ", pointed, sly} {
+		for _, args := range [][]string{{"use", name}, {"pull", name, "--yes"}, {"verify", name}, {"import", file, name}} {
+			if args[0] == "import" && (name == pointed || name == sly) {
+				continue // a model of one's own may have any name that means this machine
+			}
+			code, out, errs := answering(t, "", append([]string{"model", "--ollama", server.URL}, args...)...)
+			if code == 0 {
+				t.Errorf("quarry model %q: %s%s", args, out, errs)
+			}
+		}
+	}
+	if raw, err := os.ReadFile(path); err != nil || string(raw) != before {
+		t.Errorf("the settings are %s, %v", raw, err)
+	}
+	for _, r := range server.Requests() {
+		// What only an answer can say, a word of the check-up's has to find out.
+		if r.Model != sly && (r.Path == "/api/pull" && r.Model != pointed || r.Prompt != "") {
+			t.Errorf("%s was asked of %q: %s", r.Path, r.Model, r.Body)
+		}
+	}
+}

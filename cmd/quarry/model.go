@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,10 +73,24 @@ func cataloguePath() string {
 	return filepath.Join(filepath.Dir(settings.UserFilePath()), "models.json")
 }
 
+// catalogue is the models that quarry knows, and the user's own.
+func catalogue() (model.Catalogue, error) {
+	path := cataloguePath()
+	users, err := settings.ReadUserFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return model.Catalogue{}, err
+	}
+	c, err := model.LoadCatalogue(users)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
 // models are the settings and what they lead to.
 func (a *app) models() (settings.Settings, *model.Library, model.Catalogue, error) {
 	s := a.CommandSettings()
-	c, err := model.LoadCatalogue(cataloguePath())
+	c, err := catalogue()
 	if err != nil {
 		return s, nil, c, err
 	}
@@ -157,12 +172,20 @@ func inMemory(r *model.Running) string {
 	return text
 }
 
+// widest is how many characters a cell may have: one that a server sent may be as long as
+// its answer, and every row has its width.
+const widest = 120
+
 // table prints rows in columns, the first as their names.
 func (a *app) table(rows [][]string) {
 	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	var width []int
 	for _, row := range rows {
 		for i, cell := range row {
+			if r := []rune(cell); len(r) > widest {
+				cell = string(r[:widest-1]) + "…"
+				row[i] = cell
+			}
 			if i == len(width) {
 				width = append(width, 0)
 			}
@@ -191,7 +214,7 @@ type catalogueOutput struct {
 }
 
 func (a *app) modelCatalogue() error {
-	c, err := model.LoadCatalogue(cataloguePath())
+	c, err := catalogue()
 	if err != nil {
 		return err
 	}

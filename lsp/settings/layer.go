@@ -169,7 +169,7 @@ func UserFilePath() string {
 
 // ApplyFile sets what the file at path names. A missing file sets nothing.
 func (s *Settings) ApplyFile(path string) []Problem {
-	raw, err := os.ReadFile(path)
+	raw, err := ReadUserFile(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

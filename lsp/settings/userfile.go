@@ -15,7 +15,7 @@ import (
 // made if there is none. Everything else in the file stays as it is, byte for byte; a
 // file that is no JSON object is left alone.
 func SetInFile(path, key string, value any) error {
-	raw, err := os.ReadFile(path)
+	raw, err := ReadUserFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -24,6 +24,25 @@ func SetInFile(path, key string, value any) error {
 		return fmt.Errorf("%s: %w", displayPath(path), err)
 	}
 	return replaceFile(path, text)
+}
+
+// maxUserFile is the size in bytes of the largest file of the user's that is read: many
+// times what anybody writes.
+const maxUserFile = 1 << 20
+
+// ReadUserFile reads what the user wrote for quarry. A pipe in its place would be waited
+// for, and a device has no end: only a file of a fitting size is read.
+func ReadUserFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file; remove it, or put a file there", displayPath(path))
+	case info.Size() > maxUserFile:
+		return nil, fmt.Errorf("%s has %d MB, more than quarry reads (1 MB); shorten it", displayPath(path), info.Size()>>20)
+	}
+	return os.ReadFile(path)
 }
 
 // setInObject is the JSON object raw with value for key.

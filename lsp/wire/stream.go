@@ -267,13 +267,9 @@ func (s *Stream) readHeader() (header, error) {
 			return h, nil
 		}
 		if i := indexFold(field, contentLength); i >= 0 {
-			if i > 0 && s.strict {
-				h.problem = "unexpected bytes before the header"
-				return h, nil
-			}
 			if i > 0 {
 				// What stands before it is the rest of a broken message: say so,
-				// then take this header as a new one.
+				// then take this header as a new one, unless nobody has been an editor yet.
 				if err := s.refuse(jsonrpc2.ParseError, "unexpected bytes before the header"); err != nil {
 					return h, err
 				}

@@ -143,15 +143,21 @@ func secure(u *url.URL) bool {
 	if u.Scheme == "https" {
 		return true
 	}
+	return u.Scheme == "http" && here(u)
+}
+
+// here is whether u is an address of this machine alone.
+func here(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
-	return u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (f *File) client(transport http.RoundTripper) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		const most = 10
-		if len(via) > most || !secure(r.URL) {
-			return fmt.Errorf("%s sends its readers to %s, which is not safe", f.URL, r.URL.Redacted())
+		// A server elsewhere has no business with what this machine serves to itself.
+		if len(via) > most || !secure(r.URL) || here(r.URL) && !here(via[0].URL) {
+			return &finalError{fmt.Errorf("%s sends its readers to %s, which is not safe", f.URL, r.URL.Redacted())}
 		}
 		return nil
 	}}

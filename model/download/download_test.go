@@ -223,6 +223,33 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// answered is a transport that answers every request by itself.
+type answered func(*http.Request) *http.Response
+
+func (a answered) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
+
+// A server elsewhere sends nobody to what this machine serves to itself.
+func TestRedirectsToThisMachine(t *testing.T) {
+	for _, target := range []string{"http://127.0.0.1:11434/api/tags", "http://localhost/x", "https://[::1]/x", "http://127.9.9.9/x"} {
+		asked := 0
+		_, err := download.Fetch(t.Context(), download.File{URL: "https://models.example/model.gguf", SHA256: strings.Repeat("0", 64), Size: 1}, t.TempDir(), download.Options{
+			Parallel: 1,
+			Transport: answered(func(r *http.Request) *http.Response {
+				if r.URL.Host != "models.example" {
+					t.Errorf("%s was asked", r.URL)
+				}
+				asked++
+				w := httptest.NewRecorder()
+				http.Redirect(w, r, target, http.StatusFound)
+				return w.Result()
+			}),
+		})
+		if err == nil || !strings.Contains(err.Error(), "not safe") || asked != 1 {
+			t.Errorf("%s: asked %d times, %v", target, asked, err)
+		}
+	}
+}
+
 // A full disk is known before the first byte, and what is there already counts.
 func TestFullDisk(t *testing.T) {
 	s := serve(t, whole)

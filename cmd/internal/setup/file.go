@@ -77,7 +77,7 @@ func read(path string) (Change, error) {
 		return c, nil
 	}
 	if err != nil {
-		return c, err
+		return c, fmt.Errorf("%s cannot be read: %w", path, err)
 	}
 	c.real = real
 	info, err := os.Stat(real)
@@ -94,7 +94,38 @@ func read(path string) (Change, error) {
 	if c.Before, err = os.ReadFile(real); c.Before == nil {
 		c.Before = []byte{}
 	}
+	if err == nil && nestsBeyond(c.Before, deepest) {
+		return c, fmt.Errorf("%s has brackets within brackets more than %d deep; it is left as it is", path, deepest)
+	}
 	return c, err
+}
+
+// deepest bounds the brackets within brackets of a file. Parsers call themselves for each,
+// and one that has no stack left ends the process.
+const deepest = 1000
+
+// nestsBeyond is whether brackets are open in text within more than most others. Those
+// in quotes do not count; no quote goes beyond its line.
+func nestsBeyond(text []byte, most int) bool {
+	open, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			quoted = false
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if open++; open > most {
+				return true
+			}
+		case c == ']' || c == '}':
+			open = max(0, open-1)
+		}
+	}
+	return false
 }
 
 // write makes the change, keeping what was there at backup if that is a path.

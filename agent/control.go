@@ -13,6 +13,7 @@ var controls = []struct {
 }{
 	{"your editor may run what stands in it", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
+		".cargo/", ".luarc.json", ".pylintrc", // language servers run programs and code that these name
 		".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".sublime-project", ".code-workspace",
 	}},
 	{"an assistant may follow or run what stands in it", []string{
@@ -25,7 +26,7 @@ var controls = []struct {
 	}},
 	{"git or a shell runs what stands in it", []string{
 		".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
-		".lintstagedrc", ".simple-git-hooks.json", ".mise.toml", "mise.toml", ".tool-versions",
+		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".mise.toml", "mise.toml", ".tool-versions",
 	}},
 	{"it decides what git does with your files", []string{".gitattributes", ".gitmodules", ".gitignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},
 }

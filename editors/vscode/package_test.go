@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -181,3 +183,63 @@ func flatten(schema map[string]any, prefix string, into map[string]any) {
 		}
 	}
 }
+
+// TestToolsAreLocked: what npm installs, for the extension and for its tests in VS Code, is in a lock with its sum, and what package.json names is one version.
+func TestToolsAreLocked(t *testing.T) {
+	for _, dir := range []string{".", "../codeserver"} {
+		type pack struct {
+			Version, Integrity            string
+			Link                          bool
+			Dependencies, DevDependencies map[string]string
+		}
+		var wanted pack
+		var lock struct{ Packages map[string]pack }
+		for name, into := range map[string]any{"package.json": &wanted, "package-lock.json": &lock} {
+			raw, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(raw, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(lock.Packages) < 10 {
+			t.Errorf("%s: the lock has %d packages", dir, len(lock.Packages))
+		}
+		for name, p := range lock.Packages {
+			if name != "" && (p.Integrity == "" || p.Version == "" || p.Link) {
+				t.Errorf("%s: %s is not locked: %+v", dir, name, p)
+			}
+		}
+		for _, list := range []map[string]string{wanted.Dependencies, wanted.DevDependencies} {
+			for name, version := range list {
+				if lock.Packages["node_modules/"+name].Version != version {
+					t.Errorf("%s: package.json wants %s %s, the lock has %s", dir, name, version, lock.Packages["node_modules/"+name].Version)
+				}
+			}
+		}
+	}
+	// No script of ours installs what is in none.
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && slices.Contains([]string{"node_modules", ".git", "bin", "dist"}, d.Name()) {
+			return fs.SkipDir
+		}
+		if ext := filepath.Ext(path); !d.Type().IsRegular() || ext != ".sh" && ext != ".yml" && d.Name() != "Makefile" && d.Name() != "run" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if found := unlocked.Find(text); found != nil {
+			t.Errorf("%s: %s", path, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// unlocked is a command that installs what no lock names.
+var unlocked = regexp.MustCompile(`\b(npx|npm (install|i|exec|add)|yarn|pnpm)\b.*`)

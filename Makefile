@@ -83,7 +83,7 @@ coder: ollama ## serve a real code model (qwen2.5-coder:1.5b) at 127.0.0.1:11598
 
 test-editors: ollama vscode ## type in real editors, which are installed once (needs root)
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }
-	@editors/chroot.sh make
+	@editors/chroot.sh make && editors/chroot.sh make clients
 	$(GO) vet -tags "$(TAGS) editors" ./editors/...
 	$(GO) test -count=1 -timeout 40m -tags "$(TAGS) editors" ./editors/... # minutes; a loaded machine takes several times as long
 

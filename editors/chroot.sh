@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # The editors that quarry is tested in are newer than what a stable distribution ships, so the tests run
 # Debian forky's own packages from a chroot. It is made once (about two minutes, 700 MB) and kept in the cache.
-# A second one has what builds Zed's extension and checks Emacs's package (about a minute, 1.3 GB).
+# A second one has what builds Zed's extension and checks Emacs's package (about a minute, 1.3 GB), a third what quarry's
+# own parts do not reach: Vim with a generic LSP plugin, and what asks over HTTP.
 #
 #   editors/chroot.sh make [ROOT]                   make it if it is missing; print where it is
 #   editors/chroot.sh run [--root ROOT] [--bind DIR]... -- CMD
 #                                                   run CMD in it; each DIR is seen there under its own path
 #
-# ROOT is `editors`, the default, or `tools`.
+# ROOT is `editors`, the default, `tools` or `clients`.
 #
 # Nothing stays: `run` mounts in a mount namespace that dies with the command, so deleting the cache can never reach
 # through a bind mount into the real machine, and it starts CMD in a process namespace, so that whatever CMD left in
@@ -23,7 +24,8 @@ choose() {
 	case $1 in
 	editors) root=$cache/forky packages=neovim,neovim-runtime,hx,emacs-nox,elpa-lsp-mode ;;
 	tools) root=$cache/forky-tools packages=cargo,rustc,libstd-rust-dev-wasm32,lld,emacs-nox,elpa-lsp-mode,elpa-package-lint ;;
-	*) die "there is no root $1: editors or tools" ;;
+	clients) root=$cache/forky-clients packages=vim-nox,vim-ale,neovim,curl,git,ca-certificates ;;
+	*) die "there is no root $1: editors, tools or clients" ;;
 	esac
 	stamp=$root/.quarry-packages # written last: its presence says the chroot is whole, its text for which packages
 }

@@ -1,6 +1,7 @@
 package editortest
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,6 +28,7 @@ type Terminal struct {
 
 // Session says what to start in a Terminal.
 type Session struct {
+	Root    string            // the chroot, of those that editors/chroot.sh knows; the editors' if ""
 	Dir     string            // the working folder
 	Home    string            // the editor's home folder, with its configuration
 	Binds   []string          // more folders that the editor needs to see
@@ -69,7 +71,7 @@ func Open(t testing.TB, s Session) *Terminal {
 		"set-option", "-s", "escape-time", "0", ";", // else a lone Escape is held back to see what follows
 		"set-option", "-g", "remain-on-exit", "on", ";",
 		"new-session", "-d", "-c", s.Dir, "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows),
-		filepath.Join(Module(t), "editors", "chroot.sh"), "run", "--bind", s.Dir, "--bind", s.Home,
+		filepath.Join(Module(t), "editors", "chroot.sh"), "run", "--root", cmp.Or(s.Root, "editors"), "--bind", s.Dir, "--bind", s.Home,
 	}
 	for _, dir := range append(s.Binds, s.Path...) {
 		args = append(args, "--bind", dir)

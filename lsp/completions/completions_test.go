@@ -148,6 +148,9 @@ func TestCursorContextIn(t *testing.T) {
 		"a bracket closed":      {text, CursorContext{before + "unt(", ")" + after}, before + "unt(" + ")" + after},
 		"lines end in CR LF":    {strings.ReplaceAll(text, "\n", "\r\n"), CursorContext{before, after}, text},
 		"CR LF in both":         {"a\r\nb\r\n", CursorContext{"a\r\nb", "\r\n"}, "a\r\nb\r\n"},
+		"a client's own head":   {text, CursorContext{"// language: go\n// indentation: use tab\n" + before, after}, text},
+		"and typed since":       {text, CursorContext{"// language: go\n// indentation: use tab\n" + before + "unt", after}, before + "unt" + after},
+		"too long a head":       {text, CursorContext{"// a\n// b\n// c\n" + before, after}, ""},
 		"another text":          {"package cart\n", CursorContext{before, after}, ""},
 		"too little to tell":    {text, CursorContext{"\tn +", "= 1"}, ""},
 		"nothing":               {text, CursorContext{}, ""},
@@ -158,11 +161,22 @@ func TestCursorContextIn(t *testing.T) {
 			if ok != (tt.now != "") || now != tt.now {
 				t.Fatalf("%v %q, want %q", ok, now, tt.now)
 			}
-			if ok && !strings.HasSuffix(now[:offset], tt.cursor.Prefix) {
+			if ok && !endsBehindHead(now[:offset], tt.cursor.Prefix) {
 				t.Errorf("the cursor is behind %q", now[:offset])
 			}
 		})
 	}
+}
+
+// endsBehindHead reports whether text ends in prefix, or in what is behind its first lines.
+func endsBehindHead(text, prefix string) bool {
+	for range maxHead {
+		if strings.HasSuffix(text, prefix) {
+			return true
+		}
+		_, prefix, _ = strings.Cut(prefix, "\n")
+	}
+	return strings.HasSuffix(text, prefix)
 }
 
 func FuzzCursorContextIn(f *testing.F) {
@@ -171,7 +185,7 @@ func FuzzCursorContextIn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, prefix, suffix string) {
 		p := CursorContext{prefix, suffix}
 		now, offset, ok := p.In(text)
-		if ok && (!strings.HasSuffix(now[:offset], prefix) || !strings.HasPrefix(now[offset:], suffix)) {
+		if ok && (!endsBehindHead(now[:offset], prefix) || !strings.HasPrefix(now[offset:], suffix)) {
 			t.Errorf("%q at %d is not %+v", now, offset, p)
 		}
 		if strings.Contains(p.Clue(), `"`) {

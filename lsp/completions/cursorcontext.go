@@ -13,6 +13,9 @@ const (
 	// leastAnchor is how much of a place must be in a text that has moved on, blanks
 	// aside, for it to be that place.
 	leastAnchor = 24
+	// maxHead is how many lines of a client's own may stand before the text: minuet-ai.nvim
+	// says the language and the indentation there, as comments.
+	maxHead = 2
 )
 
 // In finds the place in text, and returns the text with what the place says and the
@@ -23,6 +26,19 @@ func (p CursorContext) In(text string) (now string, offset int, ok bool) {
 	if !strings.Contains(p.Prefix+p.Suffix, "\r\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n") // an editor that keeps files so asks so
 	}
+	for n := 0; ; n++ {
+		if now, offset, ok := p.within(text); ok || n == maxHead {
+			return now, offset, ok
+		}
+		_, rest, more := strings.Cut(p.Prefix, "\n")
+		if p.Prefix = rest; !more || len(strings.TrimSpace(p.Prefix+p.Suffix)) < leastAnchor {
+			return "", 0, false
+		}
+	}
+}
+
+// within is In of exactly this place.
+func (p CursorContext) within(text string) (now string, offset int, ok bool) {
 	if at := strings.Index(text, p.Prefix+p.Suffix); at >= 0 && p.Prefix+p.Suffix != "" {
 		return text, at + len(p.Prefix), true
 	}

@@ -108,6 +108,7 @@ local function buffer(client, uri)
   buffers[uri] = bufnr
   api.nvim_buf_set_name(bufnr, uri)
   vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = false, 'markdown'
+  pcall(vim.treesitter.start, bufnr, 'markdown') -- Neovim has the parser, a build of one's own may not
   local function map(keys, action, desc)
     vim.keymap.set('n', keys, action, { buffer = bufnr, nowait = true, desc = 'quarry: ' .. desc })
   end
@@ -133,6 +134,7 @@ local function show(client, uri)
     window = api.nvim_open_win(bufnr, false, { split = 'below', win = -1, height = math.floor(vim.o.lines / 3) })
     local w = vim.wo[window]
     w.wrap, w.linebreak, w.number, w.relativenumber, w.signcolumn, w.winfixheight = true, true, false, false, 'no', true
+    w.conceallevel, w.concealcursor = 2, 'nc' -- the signs of Markdown, but for what is being selected
     vim.fn.matchadd('Underlined', PLACE, 10, -1, { window = window })
   end
   read(client, uri)

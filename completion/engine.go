@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"quarry/completion/idioms"
 )
 
 // An Engine answers Requests. New makes one, Close ends it.
@@ -164,13 +166,22 @@ func (e *Engine) wouldSend(ctx context.Context, req Request) Prompt {
 // localEngine is Item.Engine of the model-free engine.
 const localEngine = "local"
 
+// answerLocally copies from the user's code, or ends the line as everybody does. While
+// they type it is silent where neither is sure.
 func (e *Engine) answerLocally(req Request) Result {
 	begin := time.Now()
 	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
 	p, ok := e.local.complete(req)
+	if !ok || p.confidence() < sureEnough {
+		if usual, known := usualRest(req, s); known {
+			p, ok = prediction{text: usual}, true
+		} else {
+			ok = ok && req.Manual
+		}
+	}
 	spent := time.Since(begin)
 	res := Result{Engine: localEngine}
-	if !ok || !req.Manual && p.confidence() < sureEnough {
+	if !ok {
 		res.Timings = Timings{Local: spent}
 		return res
 	}
@@ -179,6 +190,16 @@ func (e *Engine) answerLocally(req Request) Result {
 	}
 	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}
 	return res
+}
+
+// usualRest is how a line that begins like the cursor's usually goes on in its language.
+func usualRest(req Request, s *cursorContext) (string, bool) {
+	if s.mode == fillLine || s.lang.Comment.Starts(strings.TrimLeft(s.line, " \t")) {
+		return "", false
+	}
+	above := strings.TrimSuffix(s.above, "\n")
+	rest, _ := idioms.Of(req.Language).Rest(above[strings.LastIndexByte(above, '\n')+1:], s.line)
+	return rest, rest != ""
 }
 
 // item makes of an engine's text what can be shown, if anything. onScreen is what

@@ -177,3 +177,34 @@ func TestCorpusLimit(t *testing.T) {
 		t.Errorf("the oldest file has %d places, the newest %d", count(0), count(499))
 	}
 }
+
+// A line ends as it usually does in its language, where the user's own code says nothing of it.
+func TestUsualLines(t *testing.T) {
+	const small = "package stock\n\nimport \"os\"\n\nfunc read(name string) error {\n\tf, err := os.Open(name)\n"
+	for _, tt := range []struct{ name, language, doc, want string }{
+		{"a check", "go", small + "\tif err !‸\n}\n", "= nil {"},
+		{"closers behind", "python", "if isinstance(x, l‸)\n", "ist):"},
+		{"a comment", "go", small + "\t// if err !‸\n}\n", ""},
+		{"code behind the cursor", "go", small + "\tif err !‸ x()\n}\n", ""},
+		{"another language", "python", "def __len__(self) ‸\n", "-> int:"},
+		{"a language without idioms", "plaintext", "if err !‸\n", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			if res := complete(t, newEngine(t, nil, Options{}), at(t, "a", tt.language, tt.doc)); len(res.Items) > 0 {
+				got = res.Items[0].Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	own := small
+	for i := range 8 {
+		own += fmt.Sprintf("\tif err != other {\n\t\tuse%d()\n\t}\n", i)
+	}
+	own += "\tif err !‸\n}\n"
+	if res := complete(t, newEngine(t, nil, Options{}), at(t, "a", "go", own)); len(res.Items) == 0 || !strings.HasPrefix(res.Items[0].Text, "= other {") {
+		t.Errorf("the user's own habit is not preferred: %+v", res.Items)
+	}
+}

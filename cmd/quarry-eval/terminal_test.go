@@ -74,13 +74,14 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	contexts := []string{"context", "--corpus", "corpus", "--sites", "3"}
 	ghost := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus"}
 	typing := []string{"typing", "--before", "old", "--after", "new"}
+	usual := []string{"idioms", "--corpus", "corpus"}
 	more := func(args []string, more ...string) []string { return append(args[:len(args):len(args)], more...) }
 	clitest.NothingSteers(t, (&app{&cli.Env{}}).root(), run, 2, [][]string{
 		retrieval, more(retrieval, "--outcomes"), more(retrieval, "--compare", "before.json"), more(retrieval, "--compare", "wrong.json"), more(retrieval, "--only", hostile),
 		more(retrieval, "--mode", hostile), more(retrieval, "--vectors", "v.dat", "--embed", hostile),
 		newcomer, more(newcomer, "--misses"), more(newcomer, "--against", "before.json"), more(newcomer, "--against", "wrong.json"), more(newcomer, "--half", hostile), more(newcomer, "--only", hostile),
 		completion, more(completion, "--by-model"), more(completion, "--by-model", "--model", hostile), more(completion, "--corpus", hostile),
-		contexts, more(contexts, "--steps"), more(contexts, "--rounds"), {"context", "--corpus", "pages", "--sites", "3"},
+		usual, more(usual, "--out", hostile), more(usual, "--corpus", hostile), contexts, more(contexts, "--steps"), more(contexts, "--rounds"), {"context", "--corpus", "pages", "--sites", "3"},
 		more(ghost, "--answers", "none.jsonl"), more(ghost, "--answers", "missing.jsonl", "--missing", "prompts"), more(ghost, "--answers", "answers.jsonl"), more(ghost, "--answers", "a", "--model", hostile),
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},

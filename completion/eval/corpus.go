@@ -33,31 +33,46 @@ const maxFile = 300 << 10
 // Load reads each folder in dir, or what a link in dir leads to, as one
 // repository. Bundled and minified files stay out.
 func Load(dir string) ([]Repository, error) {
+	var all []Repository
+	err := Each(dir, func(r Repository) error {
+		all = append(all, r)
+		return nil
+	})
+	return all, err
+}
+
+// Each is [Load] of a corpus that need not fit into memory: it calls yield with one
+// repository after the other, in the order of their names.
+func Each(dir string, yield func(Repository) error) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("read the corpus: %w", err)
+		return fmt.Errorf("read the corpus: %w", err)
 	}
-	var all []Repository
+	found := false
 	for _, e := range entries {
 		root, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
 		if err != nil {
-			return nil, fmt.Errorf("read the corpus: %w", err)
+			return fmt.Errorf("read the corpus: %w", err)
 		}
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			continue
 		}
 		docs, err := load(root)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", e.Name(), err)
+			return fmt.Errorf("read %s: %w", e.Name(), err)
 		}
-		if len(docs) > 0 {
-			all = append(all, Repository{e.Name(), docs})
+		if len(docs) == 0 {
+			continue
+		}
+		found = true
+		if err := yield(Repository{e.Name(), docs}); err != nil {
+			return err
 		}
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("no source found in %s: it should hold one folder for each repository", dir)
+	if !found {
+		return fmt.Errorf("no source found in %s: it should hold one folder for each repository", dir)
 	}
-	return all, nil
+	return nil
 }
 
 func load(root string) ([]completion.Document, error) {

@@ -37,10 +37,9 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var manifest struct {
-		Icon, License, Homepage string
-		Repository, Bugs        struct{ URL string }
-		Keywords, Categories    []string
-		Contributes             struct {
+		Icon, License, Publisher string
+		Keywords, Categories     []string
+		Contributes              struct {
 			Commands     []struct{ Command string }
 			Keybindings  []struct{ Command, Key, Mac string }
 			Menus        map[string][]struct{ Command, Submenu string }
@@ -57,12 +56,14 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"icon": manifest.Icon, "license": manifest.License, "homepage": manifest.Homepage, "repository": manifest.Repository.URL,
-		"bugs": manifest.Bugs.URL, "keywords": strings.Join(manifest.Keywords, " "), "categories": strings.Join(manifest.Categories, " "),
+		"icon": manifest.Icon, "license": manifest.License, "publisher": manifest.Publisher, "keywords": strings.Join(manifest.Keywords, " "), "categories": strings.Join(manifest.Categories, " "),
 	} {
 		if value == "" {
 			t.Errorf("package.json has no %s", name)
 		}
+	}
+	if bytes.Contains(raw, []byte("example.com")) {
+		t.Error("package.json names an address that does not exist")
 	}
 	files := []string{manifest.Icon}
 	known, bound := map[string]bool{"workbench.action.openSettings": true}, map[string]string{}

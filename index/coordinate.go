@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"time"
 
 	"quarry/index/link"
@@ -51,6 +52,9 @@ type coordinator struct {
 	// there. away is when to look for it then.
 	scanned fs.FileInfo
 	away    time.Time
+	seen    sight
+	pulse   pulse // of the process that writes, in one that reads
+	exile   exile
 	// moved tells that a checkpoint has ended; nil while none is at work.
 	moved chan error
 }
@@ -87,6 +91,7 @@ func (x *Index) coordinate(ctx context.Context) {
 		}
 		c.await(ctx, until)
 	}
+	c.stopReading()
 	if c.scan != nil { // its goroutines end by ctx; take what they still hold
 		for range c.scan.results {
 		}
@@ -116,6 +121,7 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 		}
 		return true
 	case won:
+		c.stopReading()
 		c.cfg.Log.Info("this process indexes now", "root", c.root.Dir())
 		c.startOver()
 		c.stopped.Go(func() { c.check(ctx) }) // the writer may have been killed
@@ -123,8 +129,35 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 		c.mu.Lock()
 		c.refused++
 		c.mu.Unlock()
+		c.feelPulse()
+		c.lookForChanges(ctx)
 	}
 	return won
+}
+
+// lookForChanges wakes the feeds of a process that only reads when the writer has
+// committed something.
+func (c *coordinator) lookForChanges(ctx context.Context) {
+	var now sight
+	var err error
+	if now.position, err = c.Position(ctx); err != nil {
+		return
+	}
+	for i, suffix := range []string{"", "-wal"} { // vectors are no generation of their own
+		if info, err := os.Stat(c.state.database() + suffix); err == nil {
+			now.written[i] = info.ModTime()
+		}
+	}
+	if now != c.seen {
+		c.seen = now
+		c.saved.fire()
+	}
+}
+
+// sight is what a process that only reads saw of the database last.
+type sight struct {
+	position Position
+	written  [2]time.Time
 }
 
 // step does what is due, most urgent first, and answers until when the coordinator
@@ -202,6 +235,9 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 		}
 		c.settle()
 		if again := c.tidy(ctx, now); !again.IsZero() {
+			sooner(again)
+		}
+		if again := c.returnToDisk(ctx, now); !again.IsZero() {
 			sooner(again)
 		}
 	}

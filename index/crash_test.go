@@ -34,8 +34,12 @@ func TestMain(m *testing.M) {
 // child opens an index, says who writes and when it is up to date, and goes on
 // until its input ends or it is killed.
 func child(spec string) int {
-	dir, state, _ := strings.Cut(spec, "|")
-	err := live(Config{Dir: dir, StateDir: state, Watch: true, Notify: func(m string) { fmt.Println("told", m) }})
+	part := append(strings.Split(spec, "|"), "")
+	cfg := Config{Dir: part[0], StateDir: part[1], Watch: true, Notify: func(m string) { fmt.Println("told", m) }}
+	if part[2] == "hurried" {
+		cfg.Clock = hurried{time.Now()}
+	}
+	err := live(cfg)
 	if err != nil {
 		fmt.Println("error", err)
 		return 1
@@ -74,6 +78,10 @@ func live(cfg Config) (err error) {
 				return err
 			}
 			fmt.Println("full")
+		case "make room":
+			if err := fillDisk(1 << 40); err != nil {
+				return err
+			}
 		case "rescan":
 			x.Rescan()
 			if err := x.Settle(ctx); err != nil {

@@ -178,9 +178,6 @@ func (e *embedding) run(ctx context.Context) {
 			e.x.cfg.Log.Info("embed the chunks", "error", err, "again in", pause)
 			timer, saved = e.x.cfg.Clock.At(now.Add(pause)), nil
 			pause = min(2*pause, retryLongest)
-		case !e.owner:
-			timer = e.x.cfg.Clock.At(now.Add(readerPoll))
-			fallthrough
 		default:
 			pause = retryFirst
 		}

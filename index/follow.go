@@ -52,7 +52,7 @@ func (x *Index) Follow() *Feed {
 const (
 	// feedBytes is how much text one answer of a feed holds, about.
 	feedBytes = 32 << 20
-	// readerPoll is how often a process that only reads looks for changes.
+	// readerPoll is how often a process that only reads looks again at what differed.
 	readerPoll = 500 * time.Millisecond
 	// readerAgain is how many files that differed it reads at each poll.
 	readerAgain = 64
@@ -147,7 +147,7 @@ func (f *Feed) Next(ctx context.Context) (list []Update, upToDate bool, err erro
 			return list, true, nil
 		}
 		var poll <-chan time.Time
-		if !f.x.isOwner() {
+		if !f.x.isOwner() && len(f.differed) > 0 { // no commit tells that they agree again
 			poll = f.x.cfg.Clock.At(f.x.cfg.Clock.Now().Add(readerPoll))
 		}
 		select {

@@ -70,6 +70,41 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// An index that went to memory for want of room is on disk again, by itself, when there is
+// room: what was indexed meanwhile is there, and so is what only the database on disk had.
+func TestFullDiskThatHasRoomAgain(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 4 {
+		mutate(t, r, dir, 300)
+	}
+	p := spawn(t, dir, state+"|hurried")
+	defer p.kill(t)
+	p.expect(t, "owner true")
+	p.expect(t, "settled")
+	p.say(t, "fill the disk")
+	p.expect(t, "full")
+	for range 8 {
+		mutate(t, r, dir, 300)
+	}
+	p.say(t, "rescan")
+	if line := p.next(t); !strings.Contains(line, "in memory") || !strings.Contains(line, "looks again every few minutes") {
+		t.Errorf("the other process said %q, want that the index is in memory", line)
+	}
+	want, err := start(t, Config{Dir: dir, StateDir: t.TempDir()}).Store().Totals(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.expect(t, fmt.Sprintf("in memory true, kept, sound true, %+v", want))
+	p.say(t, "make room")
+	if line := p.next(t); !strings.HasSuffix(line, " is on disk again.") {
+		t.Errorf("the other process said %q, want that the index is on disk", line)
+	}
+	p.say(t, "rescan")
+	p.expect(t, fmt.Sprintf("in memory false, kept, sound true, %+v", want))
+}
+
 // fullDiskEmbedChild runs as a process of its own, whose files cannot grow for a while:
 // what was embedded is searched on, the user is told once, and all goes on by
 // itself when there is room again.

@@ -33,6 +33,9 @@ type Config struct {
 	Dir string
 	// StateDir is where indexes are kept; "" means DefaultStateDir.
 	StateDir string
+	// Allowed are the wide folders that may be indexed; without it Open fails with a
+	// *Wide for such a Dir.
+	Allowed Allowed
 	// MaxFileSize is the largest file indexed, in bytes; 0 means
 	// walk.DefaultMaxSize.
 	MaxFileSize int64
@@ -106,8 +109,9 @@ type Index struct {
 	counted  count        // of the scan at work
 	whole    *store.Store // the database that is known to have all files; nil if none is
 	notified map[string]bool
-	watch    bool // the index is to watch the disk itself
-	polling  bool // the root cannot be watched and is scanned now and then
+	troubles map[trouble]string // what is wrong now, in words
+	watch    bool               // the index is to watch the disk itself
+	polling  bool               // the root cannot be watched and is scanned now and then
 	lastErr  error
 
 	// What follows belongs to the coordinator alone.
@@ -138,6 +142,9 @@ func Open(cfg Config) (*Index, error) {
 	if cfg.Notify == nil {
 		cfg.Notify = func(string) {}
 	}
+	if err := cfg.Allowed.Refuses(cfg.Dir); err != nil {
+		return nil, err
+	}
 	root, err := walk.Open(cfg.Dir, cfg.MaxFileSize)
 	if err != nil {
 		return nil, err
@@ -145,7 +152,7 @@ func Open(cfg Config) (*Index, error) {
 	x := &Index{
 		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1),
 		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
-		settled: make(chan struct{}), notified: map[string]bool{}, trees: trees{},
+		settled: make(chan struct{}), notified: map[string]bool{}, troubles: map[trouble]string{}, trees: trees{},
 	}
 	x.saved.init()
 	x.embedding = newEmbedding(x)
@@ -159,6 +166,9 @@ func Open(cfg Config) (*Index, error) {
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
+	if !cfg.Brief {
+		x.stopped.Go(func() { x.beat(ctx) })
+	}
 	return x, nil
 }
 

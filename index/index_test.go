@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -172,10 +173,18 @@ func TestRootThatCannotBeWatchedIsPolled(t *testing.T) {
 	clock := newManual()
 	notified := make(chan string, 10)
 	x := start(t, Config{Dir: dir, Clock: clock, Notify: func(m string) { notified <- m }})
-	x.pollInstead(watch.ErrLimit)
-	x.pollInstead(watch.ErrLimit)
-	if m := <-notified; !strings.Contains(m, "with a delay") || len(notified) != 0 {
+	limit := &watch.LimitError{Err: syscall.ENOSPC}
+	x.pollInstead(limit)
+	x.pollInstead(limit)
+	m := <-notified
+	if !strings.Contains(m, "are noticed late") || strings.Contains(m, "no space") || len(notified) != 0 {
 		t.Errorf("told %q and %d more", m, len(notified))
+	}
+	if runtime.GOOS == "linux" && !strings.Contains(m, "sudo sysctl fs.inotify.max_user_watches=") {
+		t.Errorf("told %q, which does not say what to raise", m)
+	}
+	if got := x.Troubles(); !slices.Equal(got, []string{m}) {
+		t.Errorf("the status says %q", got)
 	}
 	settle(t, x)
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})

@@ -26,6 +26,8 @@ type stateFiles struct {
 
 func (s *stateFiles) database() string { return filepath.Join(s.dir, "index.db") }
 
+func (s *stateFiles) lockFile() string { return filepath.Join(s.dir, "lock") }
+
 func (s *stateFiles) unlock() error {
 	if s.lock == nil {
 		return nil
@@ -83,7 +85,7 @@ func (x *Index) openState() error {
 	if err != nil {
 		return x.startInMemory(err)
 	}
-	x.state.lock = flock.New(filepath.Join(dir, "lock"))
+	x.state.lock = flock.New(x.state.lockFile())
 	won, err := x.becomeOwner()
 	switch {
 	case err != nil:
@@ -201,10 +203,10 @@ func (x *Index) goOnInMemory(s *store.Store, cause error) {
 
 func (x *Index) notifyInMemory(cause error) {
 	advice := ""
-	if errors.Is(cause, store.ErrFull) || errors.Is(cause, fs.ErrPermission) {
-		advice = fmt.Sprintf(" Free some disk space or make %s writable, then restart.", x.state.dir)
+	if !errors.Is(cause, store.ErrNewerSchema) && x.state.dir != "" {
+		advice = fmt.Sprintf(" Free some disk space or make %s writable; quarry looks again every few minutes.", x.state.dir)
 	}
-	x.notify(fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
+	x.suffer(inMemory, fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
 }
 
 // maxCopied is the largest database that is copied into memory, in bytes; a larger

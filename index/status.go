@@ -67,6 +67,9 @@ type Status struct {
 	SkippedPaths []store.Skipped `json:"skipped_paths"`
 	// Problems are files that were indexed by lines only.
 	Problems []store.Problem `json:"problems"`
+	// Troubles are sentences about what keeps the index from being as it should be now, and
+	// what to do about it.
+	Troubles []string `json:"troubles"`
 	// LastError is what went wrong last, "" if nothing did.
 	LastError string `json:"last_error"`
 	// Embedding says how far the vectors are.
@@ -146,6 +149,7 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 		st.LastError = x.lastErr.Error()
 	}
 	x.mu.Unlock()
+	st.Troubles = x.Troubles()
 	if err := st.read(ctx, s); err != nil {
 		return st, err
 	}
@@ -157,7 +161,7 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 var ErrNoIndex = errors.New("there is no index yet")
 
 // Peek answers what the index of a root holds without keeping it current.
-func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
+func Peek(ctx context.Context, dir, stateDir string, allowed Allowed) (st Status, err error) {
 	root, err := walk.Open(dir, 0)
 	if err != nil {
 		return st, err
@@ -169,9 +173,12 @@ func Peek(ctx context.Context, dir, stateDir string) (st Status, err error) {
 	}
 	files := stateFiles{dir: folder}
 	if _, err := os.Stat(files.database()); errors.Is(err, fs.ErrNotExist) {
+		if err := allowed.Refuses(dir); err != nil {
+			return st, err
+		}
 		return st, fmt.Errorf("%w for %s: run `quarry index`", ErrNoIndex, root.Dir())
 	}
-	st = Status{Root: root.Dir(), Database: files.database(), Writer: OtherProcess, Doing: []Activity{}, Skipped: map[string]int{}}
+	st = Status{Root: root.Dir(), Database: files.database(), Writer: OtherProcess, Doing: []Activity{}, Troubles: []string{}, Skipped: map[string]int{}}
 	lock := flock.New(filepath.Join(folder, "lock"))
 	if free, err := lock.TryLock(); err != nil {
 		return st, fmt.Errorf("look who writes the index: %w", err)

@@ -135,7 +135,8 @@ func (x *Index) watchDir(rel string) {
 }
 
 func (x *Index) watchAbsolute(dir string) {
-	if err := x.watcher.Add(dir); errors.Is(err, watch.ErrLimit) {
+	var limit *watch.LimitError
+	if err := x.watcher.Add(dir); errors.As(err, &limit) {
 		x.cannotWatch(err)
 		if runtime.GOOS != "linux" {
 			// Watches are open files there, and reading needs some too. On Linux the
@@ -161,6 +162,6 @@ func (x *Index) cannotWatch(err error) {
 
 // pollInstead has the root scanned now and then from here on.
 func (x *Index) pollInstead(err error) {
-	x.notify("Changes made outside the editor are noticed with a delay in " + x.root.Dir() + ": " + err.Error() + ".")
+	x.suffer(delayed, "Changes made outside the editor are noticed late in "+x.root.Dir()+": "+err.Error()+".")
 	x.request(func() { x.polling = true })
 }

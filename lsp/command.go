@@ -41,6 +41,7 @@ func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
 		return nil
 	}
 	table[CommandStartOllama], table[CommandPull], table[CommandUse] = s.startOllama, s.pullModel, s.useModel
+	table[CommandIndex] = s.indexFolder
 	table[commandRebuild] = func([]protocol.LSPAny) error {
 		s.currentCore().Rebuild()
 		return nil

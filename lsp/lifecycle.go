@@ -262,28 +262,36 @@ func (s *Server) Exit(context.Context) error {
 	return nil
 }
 
-// processPollInterval keeps P2's promise that the server outlives its client by
-// no more than a second.
-const processPollInterval = 500 * time.Millisecond
+// processPollInterval keeps P2's promise that the server outlives its client by no more
+// than a second, where the system does not tell.
+const processPollInterval = 900 * time.Millisecond
 
 // watchProcess closes gone when the process with that id is no more: a client
 // that was killed may leave the pipe open in a child of its own.
 func (s *Server) watchProcess(pid int) {
 	s.task("watch the client's process", func(ctx context.Context) error {
-		tick := time.NewTicker(processPollInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-				if !processAlive(pid) {
-					close(s.gone)
-					return nil
-				}
+		if awaitProcess(ctx, pid) {
+			close(s.gone)
+		}
+		return nil
+	})
+}
+
+// pollProcess looks now and then until the process is no more; it answers false if ctx
+// ended before.
+func pollProcess(ctx context.Context, pid int) bool {
+	tick := time.NewTicker(processPollInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+			if !processAlive(pid) {
+				return true
 			}
 		}
-	})
+	}
 }
 
 var errDropped = fmt.Errorf("not allowed in this phase of the connection: %w", jsonrpc2.ErrInvalidRequest)

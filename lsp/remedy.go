@@ -9,6 +9,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"quarry/lsp/settings"
 	"quarry/lsp/wire"
 )
 
@@ -23,6 +24,10 @@ const (
 	CommandPull = "quarry.pullModel"
 	// CommandUse asks with which of the installed models to go on.
 	CommandUse = "quarry.useModel"
+	// CommandIndex asks whether to index a folder that a StatusNote names, its argument or
+	// the first, although it holds far more than a project, and notes a yes in the user's
+	// settings.
+	CommandIndex = "quarry.indexFolder"
 )
 
 // Remedies are what Core can do about a model that is not there. They wait until it
@@ -125,4 +130,38 @@ func (s *Server) useModel([]protocol.LSPAny) error {
 		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; to keep it, run `quarry model use %s`", chosen, chosen))
 		return chosen, nil
 	})
+}
+
+// indexFolder allows a wide folder that a StatusNote names, once the user has said so.
+func (s *Server) indexFolder(args []protocol.LSPAny) error {
+	var named string
+	if len(args) > 0 {
+		_ = json.Unmarshal(args[0], &named) // whoever names none means the first
+	}
+	s.task("index a wide folder", func(ctx context.Context) error {
+		var dir string
+		for _, r := range s.currentCore().StatusNote(ctx).Remedies {
+			if r.Command == CommandIndex && (dir == "" || r.Arguments[0] == named) {
+				dir = r.Arguments[0]
+			}
+		}
+		if dir == "" {
+			s.assist.Screen().Say(protocol.MessageTypeInfo, "every folder of the workspace is indexed already")
+			return nil
+		}
+		const yes, no = "Index it", "Cancel"
+		chosen, err := s.assist.Screen().Choose(ctx, fmt.Sprintf("Index %s? It holds far more than one project, and all of it is read but for what is private or left out by rules.", dir), no, yes)
+		if err != nil || chosen != yes {
+			return err
+		}
+		now, _ := s.current()
+		path := settings.UserFilePath()
+		if err := settings.SetInFile(path, "index.wideFolders", append(slices.Clone(now.Index.WideFolders), dir)); err != nil {
+			s.assist.Screen().Say(protocol.MessageTypeWarning, err.Error())
+			return nil
+		}
+		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s is indexed from now on; index.wideFolders in %s says so", dir, path))
+		return s.applySettings()
+	})
+	return nil
 }

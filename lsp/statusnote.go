@@ -21,6 +21,7 @@ type StatusNote struct {
 	Model     NoteModel `json:"model"`
 	ModelFree bool      `json:"modelFree" jsonschema:"ghost text is copied from the user's code, because no model can be asked now"`
 	Work      []Work    `json:"work" jsonschema:"what goes on in the folders"`
+	Problems  []string  `json:"problems" jsonschema:"what is wrong with the index of a folder and what to do about it"`
 	Remedies  []Remedy  `json:"remedies" jsonschema:"what the user can do about it, best first"`
 }
 
@@ -105,6 +106,12 @@ func (n *StatusNote) word() {
 	}
 	if n.Model.Host != "" {
 		lines = append(lines, "The code in prompts leaves this machine.")
+	}
+	for _, problem := range n.Problems {
+		lines = append(lines, sentence(problem))
+		if n.Level == LevelReady {
+			n.Level, n.Text = LevelWarning, "index"
+		}
 	}
 	for _, w := range n.Work {
 		text, detail := w.words()

@@ -122,6 +122,9 @@ func (a *app) complete(ctx context.Context, arg string, showPrompt bool) error {
 		return fmt.Errorf("%s is not UTF-8 text", at.file)
 	}
 	a.CommandSettings() // prints what is wrong with them
+	if err := a.Allowed().Refuses(root); err != nil {
+		fmt.Fprintln(a.Stderr, "quarry:", err) // ghost text does without
+	}
 	editor, quit, err := a.headless(ctx, root)
 	if err != nil {
 		return err

@@ -16,11 +16,12 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/index/store"
+	"quarry/lsp/settings"
 	"quarry/retrieval/live"
 )
 
 func (a *app) indexCommand() *cobra.Command {
-	var rebuild, embed bool
+	var rebuild, embed, allow bool
 	cmd := &cobra.Command{
 		Use:   "index",
 		Short: "Bring the index of the workspace up to date",
@@ -31,13 +32,43 @@ index before work begins, and to see what quarry reads. It can be stopped at any
 time: the next run goes on from there.
 
 With --embed it also waits until the embedding model has embedded every chunk,
-which takes much longer; search finds code by its meaning then.`,
+which takes much longer; search finds code by its meaning then.
+
+Your home folder, / and the folders above your home folder are not indexed unasked, by
+any command, editor or agent. --allow adds the folder to index.wideFolders in your own
+settings.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.index(cmd.Context(), rebuild, embed) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if allow {
+				if err := a.allow(); err != nil {
+					return err
+				}
+			}
+			return a.index(cmd.Context(), rebuild, embed)
+		},
 	}
+	cmd.Flags().BoolVar(&allow, "allow", false, "index the folder, from now on, although it is your home folder, / or above your home folder")
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "throw the index away first")
 	cmd.Flags().BoolVar(&embed, "embed", false, "embed every chunk, too")
 	return cmd
+}
+
+// allow notes in the user's settings that the workspace may be indexed although it is wide.
+func (a *app) allow() error {
+	dir, err := a.WorkspaceAround(".")
+	if err != nil {
+		return err
+	}
+	allowed := a.Allowed()
+	if allowed.Refuses(dir) == nil {
+		return nil
+	}
+	path := settings.UserFilePath()
+	if err := settings.SetInFile(path, "index.wideFolders", append(slices.Clone(allowed), dir)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stderr, "quarry: %s may be indexed from now on, by editors too once they start anew; index.wideFolders in %s says so\n", dir, path)
+	return nil
 }
 
 // indexOutput is the JSON of `quarry index`.
@@ -64,7 +95,7 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	start := time.Now()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: start}
 	x, err := index.Open(index.Config{
-		Dir: dir, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Embedding: bar.embedded,
+		Dir: dir, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Embedding: bar.embedded, Allowed: a.Allowed(),
 		// An editor opened meanwhile only reads, and relies on what is saved being seen.
 		Watch:  true,
 		Notify: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },

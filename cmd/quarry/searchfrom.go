@@ -37,9 +37,13 @@ type searchable interface {
 func (a *app) openSearch(ctx context.Context, root string, semantic bool) (from searchable, closed func() error, err error) {
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	x, err := index.Open(index.Config{
-		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Brief: true,
+		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Brief: true, Allowed: a.Allowed(),
 		Notify: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
+	var wide *index.Wide
+	if errors.As(err, &wide) {
+		return nil, nil, err
+	}
 	if err != nil {
 		fmt.Fprintf(a.Stderr, "quarry: searching without an index: %v\n", err)
 		from, err := scanned(ctx, root)

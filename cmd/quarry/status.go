@@ -28,7 +28,7 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := index.Peek(ctx, dir, a.StateDir)
+	st, err := index.Peek(ctx, dir, a.StateDir, a.Allowed())
 	if err != nil {
 		return err
 	}

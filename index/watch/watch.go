@@ -26,6 +26,9 @@ type Watcher struct {
 // is called when events were lost: anything may have changed.
 func New(changed func(path string), lost func(error)) (*Watcher, error) {
 	inner, err := fsnotify.NewBufferedWatcher(1024)
+	if isLimit(err) {
+		return nil, &LimitError{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("watch files: %w", err)
 	}
@@ -54,8 +57,15 @@ func New(changed func(path string), lost func(error)) (*Watcher, error) {
 	return w, nil
 }
 
-// ErrLimit says that the system allows no more watches.
-var ErrLimit = errors.New("the system allows no more file watches")
+// LimitError says that the system allows no more watches, and what to raise; Err is the
+// system's own.
+type LimitError struct{ Err error }
+
+func (e *LimitError) Error() string {
+	return "the system allows no more file watches: " + advice(e.Err)
+}
+
+func (e *LimitError) Unwrap() error { return e.Err }
 
 // Add watches a folder; a folder that is watched already, or is gone, is no error.
 func (w *Watcher) Add(dir string) error {
@@ -68,7 +78,7 @@ func (w *Watcher) Add(dir string) error {
 	case err == nil, isMissing(err), errors.Is(err, fsnotify.ErrClosed):
 		return nil
 	case isLimit(err):
-		return fmt.Errorf("%w: %w", ErrLimit, err)
+		return &LimitError{err}
 	}
 	return fmt.Errorf("watch %s: %w", dir, err)
 }

@@ -3,7 +3,9 @@ package watch
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -111,6 +113,23 @@ func TestRenamedFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			wait(name, below(from))
+		}
+	}
+}
+
+// What is said of watches that are used up names what to raise, and not the disk of the
+// system's own words.
+func TestLimitIsSaidInWordsThatHelp(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the limits of inotify are Linux's")
+	}
+	for errno, want := range map[syscall.Errno]string{
+		syscall.ENOSPC: "fs.inotify.max_user_watches",
+		syscall.EMFILE: "fs.inotify.max_user_instances",
+	} {
+		text := (&LimitError{errno}).Error()
+		if !strings.Contains(text, want) || strings.Contains(text, "no space left") {
+			t.Errorf("%v: %s", errno, text)
 		}
 	}
 }

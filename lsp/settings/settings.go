@@ -23,6 +23,7 @@ type Settings struct {
 	Model       string      `json:"model" scope:"user" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
 	Ollama      Ollama      `json:"ollama"`
 	Completion  Completion  `json:"completion"`
+	Index       Index       `json:"index"`
 	Embedding   Embedding   `json:"embedding"`
 	Reranker    Reranker    `json:"reranker"`
 	Diagnostics Diagnostics `json:"diagnostics"`
@@ -64,6 +65,11 @@ type Completion struct {
 	TemplateTags      []string `json:"templateTags" doc:"For the template custom: the tags before the prefix, the suffix and the middle that the model was trained with."`
 	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
 	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
+}
+
+// Index says what is indexed.
+type Index struct {
+	WideFolders []string `json:"wideFolders" scope:"user" doc:"Folders to index although they hold far more than a project: your home folder (~), / or a folder above your home folder. Otherwise, quarry indexes nothing in such a folder when it is opened."`
 }
 
 // Embedding tunes semantic search.
@@ -127,6 +133,7 @@ func Default() Settings {
 			Template:          "auto",
 			RepeatPenalty:     1.05,
 		},
+		Index: Index{WideFolders: []string{}},
 		Embedding: Embedding{
 			Enabled:        true,
 			Model:          "granite-embedding:30m",

@@ -146,11 +146,13 @@ func (w *Workspace) search(ctx context.Context, name string, resolve func(f *fol
 			if err := c.wait(ctx); err != nil {
 				return "", err
 			}
-			rel, err := "", c.err
-			if err != nil {
+			switch _, err := c.ready(); {
+			case errors.Is(err, errCovered): // since the folders were listed; try the others again
+				return w.search(ctx, name, resolve)
+			case err != nil:
 				return "", err // of opening the folder
 			}
-			rel, err = resolve(c.folder, c.rel)
+			rel, err := resolve(c.folder, c.rel)
 			switch {
 			case err == nil:
 				found = append(found, candidate{c.folder, rel})

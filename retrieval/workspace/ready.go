@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"quarry/index"
 )
 
 // No answer says that there is nothing while that cannot be known. An answer waits for
@@ -16,8 +18,8 @@ import (
 
 // Missing is what an answer could not look at, because an index is not whole yet.
 type Missing struct {
-	// Doing says what goes on: opening, indexing, loading, linking, or stopped when
-	// the scan was cancelled or failed.
+	// Doing says what goes on: opening, indexing, loading, linking, stopped when the scan
+	// was cancelled or failed, or refused when the folder is not indexed unasked.
 	Doing string `json:"doing"`
 	// Folder is the folder's path.
 	Folder string `json:"folder"`
@@ -27,7 +29,12 @@ type Missing struct {
 	FilesTotal int `json:"files_total"`
 	// Searchable says what can be asked for already, [] if nothing can.
 	Searchable []string `json:"searchable"`
+	// Reason says why the folder is refused, and what to do; "" if it is not.
+	Reason string `json:"reason,omitempty"`
 }
+
+// isFinal answers whether waiting changes nothing.
+func (m *Missing) isFinal() bool { return m.Doing == doingStopped || m.Doing == doingRefused }
 
 // String says it in words: "reading the files of /src (120 of 9,633 done)".
 func (m *Missing) String() string {
@@ -45,6 +52,8 @@ func (m *Missing) String() string {
 		return "the index of " + m.Folder + " is being loaded" + done
 	case doingLink:
 		return "references in " + m.Folder + " are being resolved"
+	case doingRefused:
+		return m.Reason
 	case doingStopped:
 		return "indexing of " + m.Folder + " was stopped before its end" + done
 	}
@@ -58,6 +67,7 @@ const (
 	doingLoad    = "loading"
 	doingLink    = "linking"
 	doingStopped = "stopped"
+	doingRefused = "refused"
 )
 
 // NotReady is the error of a question whose answer is not known yet.
@@ -65,7 +75,10 @@ type NotReady struct{ Missing }
 
 func (e *NotReady) Error() string {
 	text := "not ready: " + e.String()
-	if e.Doing == doingStopped {
+	switch e.Doing {
+	case doingRefused:
+		return e.Reason
+	case doingStopped:
 		return text + "; rebuild the index, or restart quarry"
 	}
 	text += "; ask again in a few seconds"
@@ -138,7 +151,7 @@ func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, 
 			since = asked
 		}
 		left := time.Until(since.Add(w.opts.Patience))
-		if left <= 0 || m.Doing == doingStopped {
+		if left <= 0 || m.isFinal() {
 			return &m.Missing, nil
 		}
 		if show != nil {
@@ -167,14 +180,18 @@ type lack struct {
 	indexed, loaded <-chan struct{}
 }
 
-// missing is what the first folder lacks that lacks something, nil if none does.
-func (w *Workspace) missing(ctx context.Context, n need, current bool) (*lack, error) {
+// missing is what the first folder lacks that lacks something, nil if none does. What can
+// be waited for goes first.
+func (w *Workspace) missing(ctx context.Context, n need, current bool) (final *lack, err error) {
 	for _, f := range w.snapshot() {
-		if m, err := f.missing(ctx, n, current); m != nil || err != nil {
+		switch m, err := f.missing(ctx, n, current); {
+		case err != nil, m != nil && !m.isFinal():
 			return m, err
+		case final == nil:
+			final = m
 		}
 	}
-	return nil, nil
+	return final, nil
 }
 
 // missing is what the folder lacks, nil if nothing. current: what is known to have
@@ -182,10 +199,16 @@ func (w *Workspace) missing(ctx context.Context, n need, current bool) (*lack, e
 func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, error) {
 	m := &lack{Missing: Missing{Folder: f.dir, Doing: doingOpen, Searchable: []string{}}, since: f.since, indexed: f.opened}
 	x, err := f.ready()
-	if errors.Is(err, errNotOpen) {
+	var wide *index.Wide
+	switch {
+	case errors.Is(err, errNotOpen):
 		return m, nil
-	}
-	if err != nil {
+	case errors.Is(err, errCovered): // since the folders were listed
+		return nil, nil
+	case errors.As(err, &wide):
+		m.Doing, m.Reason = doingRefused, wide.Error()
+		return m, nil
+	case err != nil:
 		return nil, fmt.Errorf("%s cannot be indexed: %w", f.dir, err)
 	}
 	m.indexed, m.loaded = x.Changed(), f.warm.Changed() // before looking

@@ -33,7 +33,9 @@ type Options struct {
 	StateDir string
 	// Watch makes the indexes look for changes on disk themselves.
 	Watch bool
-	Log   *slog.Logger
+	// Allowed are the wide folders that may be indexed; Allow changes them.
+	Allowed index.Allowed
+	Log     *slog.Logger
 	// Notify, if not nil, is called with what the user should know.
 	Notify func(message string)
 	// Progress, if not nil, is called while a folder is scanned; stop ends the
@@ -60,6 +62,8 @@ type Workspace struct {
 	mu sync.Mutex
 	// folders are in the order the editor named them; guarded by mu.
 	folders []*folder
+	// allowed are the wide folders that may be indexed; guarded by mu.
+	allowed index.Allowed
 	// buffers are the open documents by path; guarded by mu.
 	buffers map[string]string
 	// embedders are those of all folders; guarded by mu.
@@ -72,16 +76,20 @@ type Workspace struct {
 
 // folder is one root.
 type folder struct {
-	dir    string
+	dir string
+	// around are the other folders that it lies in. If one of them indexes it, too, it is
+	// covered: it has no index of its own, so that each file answers once.
+	around []*folder
 	cancel context.CancelFunc
 	opened chan struct{} // closed when what follows is set
 	ended  chan struct{} // closed when nothing of it runs any more
 	since  time.Time     // when it began to be opened
 	loaded atomic.Bool   // searches knew the whole index once
 
-	index *index.Index
-	warm  *live.Workspace
-	err   error
+	covered bool
+	index   *index.Index
+	warm    *live.Workspace
+	err     error
 }
 
 // queryPatience is Options.QueryPatience if that is 0: a model that is in memory needs
@@ -99,7 +107,7 @@ func New(opts Options) *Workspace {
 	if opts.Patience == 0 {
 		opts.Patience = defaultPatience
 	}
-	return &Workspace{opts: opts, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
+	return &Workspace{opts: opts, allowed: opts.Allowed, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
 }
 
 // SetRoots makes dirs the workspace's folders: new ones are opened, others are
@@ -107,15 +115,55 @@ func New(opts Options) *Workspace {
 func (w *Workspace) SetRoots(dirs []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var next []*folder
+	w.setRoots(dirs, func(*folder) bool { return true })
+}
+
+// Allow says which wide folders may be indexed from here on.
+func (w *Workspace) Allow(list index.Allowed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if slices.Equal(list, w.allowed) {
+		return
+	}
+	w.allowed = list
+	var dirs []string
+	for _, f := range w.folders {
+		dirs = append(dirs, f.dir)
+	}
+	w.setRoots(dirs, func(*folder) bool { return false }) // rare, and what a folder covers changes, too
+}
+
+// setRoots is SetRoots; a folder that is there stays open if keep says so. mu is held.
+func (w *Workspace) setRoots(dirs []string, keep func(*folder) bool) {
+	var cleaned []string
 	for _, dir := range dirs {
-		dir = filepath.Clean(dir)
-		i := slices.IndexFunc(w.folders, func(f *folder) bool { return f.dir == dir })
-		if i >= 0 {
-			next = append(next, w.folders[i])
-		} else if !slices.ContainsFunc(next, func(f *folder) bool { return f.dir == dir }) {
-			next = append(next, w.open(dir))
+		if dir = filepath.Clean(dir); !slices.Contains(cleaned, dir) {
+			cleaned = append(cleaned, dir)
 		}
+	}
+	next := make([]*folder, len(cleaned))
+	// Outer folders come first: what is in them depends on them.
+	inward := make([]int, len(cleaned))
+	for i := range inward {
+		inward[i] = i
+	}
+	slices.SortStableFunc(inward, func(i, j int) int { return len(cleaned[i]) - len(cleaned[j]) })
+	for _, i := range inward {
+		var around []*folder
+		for _, f := range next {
+			if f != nil && isWithin(f.dir, cleaned[i]) {
+				around = append(around, f)
+			}
+		}
+		var before *folder
+		if k := slices.IndexFunc(w.folders, func(f *folder) bool { return f.dir == cleaned[i] }); k >= 0 {
+			before = w.folders[k]
+		}
+		if before != nil && keep(before) && slices.Equal(before.around, around) {
+			next[i] = before
+			continue
+		}
+		next[i] = w.open(cleaned[i], around, before)
 	}
 	for _, f := range w.folders {
 		if !slices.Contains(next, f) {
@@ -126,18 +174,28 @@ func (w *Workspace) SetRoots(dirs []string) {
 	w.folders = next
 }
 
+// isWithin answers whether a path lies below a folder; both are clean.
+func isWithin(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
 // Close ends all work and waits for it.
 func (w *Workspace) Close() {
 	w.SetRoots(nil)
 	w.closing.Wait()
 }
 
-// open begins to open a folder. mu is held.
-func (w *Workspace) open(dir string) *folder {
+// open begins to open a folder, once the one that it replaces, if any, has ended. mu is
+// held.
+func (w *Workspace) open(dir string, around []*folder, before *folder) *folder {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &folder{dir: dir, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), since: time.Now()}
+	f := &folder{dir: dir, around: around, cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{}), since: time.Now()}
 	go func() {
 		defer close(f.ended)
+		if before != nil {
+			<-before.ended // it may hold the lock
+		}
 		w.run(ctx, f)
 	}()
 	return f
@@ -145,7 +203,17 @@ func (w *Workspace) open(dir string) *folder {
 
 // run opens the folder's index and keeps it until ctx ends.
 func (w *Workspace) run(ctx context.Context, f *folder) {
-	if err := w.start(f); err != nil {
+	var wide *index.Wide
+	switch err := w.start(ctx, f); {
+	case err == nil && f.covered, ctx.Err() != nil && f.index == nil:
+		return
+	case errors.As(err, &wide):
+		w.opts.Log.Info("a wide folder is not indexed", "folder", f.dir)
+		if w.opts.Notify != nil {
+			w.opts.Notify(wide.Error())
+		}
+		return
+	case err != nil:
 		w.opts.Log.Error("open the index", "folder", f.dir, "error", err)
 		if w.opts.Notify != nil {
 			w.opts.Notify(fmt.Sprintf("%s cannot be indexed: %v", f.dir, err))
@@ -157,6 +225,23 @@ func (w *Workspace) run(ctx context.Context, f *folder) {
 	if err := f.index.Close(); err != nil {
 		w.opts.Log.Error("close the index", "folder", f.dir, "error", err)
 	}
+}
+
+// isCovered answers whether a folder around f indexes what is in f, too. It waits until
+// they are opened.
+func (f *folder) isCovered(ctx context.Context) bool {
+	for _, outer := range f.around {
+		select {
+		case <-outer.opened:
+		case <-ctx.Done():
+			return false
+		}
+		rel, err := filepath.Rel(outer.dir, f.dir)
+		if err == nil && outer.err == nil && !outer.covered && outer.index.Root().Check(filepath.ToSlash(rel)) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // observe passes changes on to whoever wants to know.
@@ -180,7 +265,7 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		if err := f.wait(ctx); err != nil {
 			return err
 		}
-		if f.err != nil {
+		if f.err != nil || f.covered {
 			continue // said when it was opened
 		}
 		if err := f.index.Settle(ctx); err != nil {
@@ -194,8 +279,12 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 }
 
 // start opens the index and tells it what the editor has open.
-func (w *Workspace) start(f *folder) error {
-	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Log: w.opts.Log, Notify: w.opts.Notify}
+func (w *Workspace) start(ctx context.Context, f *folder) error {
+	covered := f.isCovered(ctx)
+	w.mu.Lock()
+	allowed := w.allowed
+	w.mu.Unlock()
+	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Allowed: allowed, Log: w.opts.Log, Notify: w.opts.Notify}
 	if w.opts.Progress != nil {
 		cfg.Progress = func(p index.Progress) {
 			w.opts.Progress(f.dir, p, func() {
@@ -214,13 +303,17 @@ func (w *Workspace) start(f *folder) error {
 			})
 		}
 	}
-	x, err := index.Open(cfg)
+	var x *index.Index
+	err := ctx.Err()
+	if err == nil && !covered {
+		x, err = index.Open(cfg)
+	}
 	// Whoever tells of a document sees either the folder opened, or is seen here.
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer close(f.opened)
-	f.index, f.err = x, err
-	if err != nil {
+	f.covered, f.index, f.err = covered, x, err
+	if err != nil || covered {
 		return err
 	}
 	x.SetEmbedders(w.embedders)
@@ -259,10 +352,16 @@ func (f *folder) wait(ctx context.Context) error {
 	}
 }
 
+// errCovered is of a folder that has no index of its own; snapshot leaves it out.
+var errCovered = errors.New("it is indexed with the folder around it")
+
 // ready is the folder's index if it is open.
 func (f *folder) ready() (*index.Index, error) {
 	select {
 	case <-f.opened:
+		if f.covered {
+			return nil, errCovered
+		}
 		return f.index, f.err
 	default:
 		return nil, errNotOpen
@@ -359,11 +458,11 @@ func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 	for _, f := range w.snapshot() {
 		x, err := f.ready()
 		if errors.Is(err, errNotOpen) {
-			list = append(list, index.Status{Root: f.dir, Working: true, Doing: []index.Activity{index.Opening}})
+			list = append(list, index.Status{Root: f.dir, Working: true, Doing: []index.Activity{index.Opening}, Troubles: []string{}})
 			continue
 		}
 		if err != nil {
-			list = append(list, index.Status{Root: f.dir, Doing: []index.Activity{}, LastError: err.Error()})
+			list = append(list, index.Status{Root: f.dir, Doing: []index.Activity{}, Troubles: []string{}, LastError: err.Error()})
 			continue
 		}
 		st, err := x.Status(ctx)
@@ -465,7 +564,10 @@ func (w *Workspace) Excluded(ctx context.Context, path, text string) (bool, erro
 	if err := f.wait(ctx); err != nil {
 		return false, err
 	}
-	if f.err != nil {
+	switch {
+	case f.covered: // since it was looked for
+		return w.Excluded(ctx, path, text)
+	case f.err != nil:
 		return walk.IsSecret(rel), nil
 	}
 	return f.index.Root().Excluded(rel), nil
@@ -489,8 +591,33 @@ func innermost(folders []*folder, path string) (best *folder, rel string) {
 	return best, rel
 }
 
+// snapshot is the folders that answer by themselves.
 func (w *Workspace) snapshot() []*folder {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.folders)
+	return slices.DeleteFunc(slices.Clone(w.folders), func(f *folder) bool {
+		_, err := f.ready()
+		return errors.Is(err, errCovered)
+	})
+}
+
+// Troubles are sentences about what keeps the indexes from being as they should be.
+func (w *Workspace) Troubles() (list []string) {
+	for _, f := range w.snapshot() {
+		if x, err := f.ready(); err == nil {
+			list = append(list, x.Troubles()...)
+		}
+	}
+	return list
+}
+
+// Refused are the folders that are not indexed because they are wide.
+func (w *Workspace) Refused() (list []*index.Wide) {
+	for _, f := range w.snapshot() {
+		var wide *index.Wide
+		if _, err := f.ready(); errors.As(err, &wide) {
+			list = append(list, wide)
+		}
+	}
+	return list
 }

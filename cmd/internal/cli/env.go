@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/index"
 	"quarry/lsp/settings"
 )
 
@@ -148,6 +149,12 @@ func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem)
 	return s, problems
 }
 
+// Allowed are the wide folders that the user's settings allow to be indexed.
+func (e *Env) Allowed() index.Allowed {
+	s, _ := e.Settings()
+	return s.Index.WideFolders
+}
+
 // CommandSettings are the settings of a command without an editor, its problems
 // already printed.
 func (e *Env) CommandSettings() settings.Settings {
@@ -159,7 +166,7 @@ func (e *Env) CommandSettings() settings.Settings {
 }
 
 // WorkspaceAround is the workspace folder: --workspace, else the repository around dir,
-// else dir.
+// else dir. Whoever keeps their home folder in a repository works in a folder of it.
 func (e *Env) WorkspaceAround(dir string) (string, error) {
 	if e.Workspace != "" {
 		info, err := os.Stat(e.Workspace)
@@ -176,7 +183,7 @@ func (e *Env) WorkspaceAround(dir string) (string, error) {
 		return "", err
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && (at == dir || e.Allowed().Refuses(at) == nil) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {

@@ -97,6 +97,7 @@ func New(start lsp.Start, opt Options) *Core {
 	c.Workspace = workspace.New(workspace.Options{
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
+		Allowed:   start.Settings.Index.WideFolders,
 		Log:       opt.Log,
 		Notify:    func(message string) { start.Notify(lsp.Warning, "index "+message, message) },
 		Progress:  c.jobs.scanned,
@@ -307,6 +308,7 @@ func (c *Core) Configure(s settings.Settings) error {
 	}
 	c.settings = s
 	c.setLevel(s)
+	c.Allow(s.Index.WideFolders)
 	old := c.engines
 	c.engines = c.start(s)
 	c.changed()

@@ -12,8 +12,13 @@ import (
 
 // StatusNote implements lsp.Core.
 func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
-	note := lsp.StatusNote{Work: []lsp.Work{}}
+	note := lsp.StatusNote{Work: []lsp.Work{}, Problems: []string{}}
 	note.Model, note.Remedies = c.modelNote()
+	note.Problems = append(note.Problems, c.Troubles()...)
+	for _, wide := range c.Refused() {
+		note.Problems = append(note.Problems, wide.Error())
+		note.Remedies = append(note.Remedies, lsp.Remedy{Title: "Index " + wide.Dir, Command: lsp.CommandIndex, Arguments: []string{wide.Dir}})
+	}
 	note.ModelFree = note.Model.State != lsp.ModelReady
 	for _, a := range c.Activities(ctx) {
 		kind := lsp.Learning

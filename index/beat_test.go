@@ -1,0 +1,97 @@
+package index
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A writer that is well is never said to be stuck, however long its reader looks; one that
+// touches nothing any more is, once, and the status forgets it when it goes on.
+func TestWriterThatHangsIsTold(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	clock, told := newManual(), make(chan string, 10)
+	writer := open(t, Config{Dir: dir, StateDir: state})
+	settle(t, writer)
+	reader := open(t, Config{Dir: dir, StateDir: state, Clock: clock, Notify: func(m string) { told <- m }})
+	t.Cleanup(func() { shut(t, reader) })
+
+	file := writer.state.writerFile()
+	touch := func(at time.Time) { // as the writer does by its own clock
+		t.Helper()
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func() {
+		t.Helper()
+		before := reader.timesRefused()
+		until(t, "the reader to look", func() bool {
+			clock.move(ownerPoll / 4)
+			return reader.timesRefused() > before
+		})
+	}
+	until(t, "the writer to have a name", func() bool { _, err := os.Stat(file); return err == nil })
+	look() // from here on the writer sees it
+	if !writer.isRead() {
+		t.Fatal("the reader is not seen")
+	}
+	for i := range 3 * missedBeats {
+		if i%5 == 0 {
+			touch(clock.Now())
+		}
+		look()
+	}
+	if len(told) > 0 || len(reader.Troubles()) > 0 {
+		t.Fatalf("a writer that is well: told %q, %q", <-told, reader.Troubles())
+	}
+	// By its own clock it touches the file at most every five seconds, which does not pass
+	// within the moment that the reader's looks take; if it does, it has to be waited for again.
+	until(t, "the user to be told", func() bool { look(); return len(told) > 0 })
+	m := <-told
+	if !strings.Contains(m, "Another quarry (process ") || !strings.Contains(m, "resume or end it") {
+		t.Errorf("told %q", m)
+	}
+	touch(clock.Now().Add(time.Hour))
+	until(t, "the trouble to be over", func() bool { look(); return len(reader.Troubles()) == 0 })
+	shut(t, writer)
+	until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return reader.isOwner() })
+	if len(reader.Troubles()) > 0 || len(told) > 0 {
+		t.Errorf("after taking over: %q and %d messages", reader.Troubles(), len(told))
+	}
+}
+
+// The writer touches its file only while somebody reads.
+func TestWriterBeatsForReaders(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	clock := newManual()
+	writer := open(t, Config{Dir: dir, StateDir: state, Clock: clock})
+	defer shut(t, writer)
+	until(t, "the index", func() bool { clock.move(time.Second); return writer.isSettled() })
+	file := writer.state.writerFile()
+	touched := func() time.Time {
+		info, err := os.Stat(file)
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
+	}
+	until(t, "the writer to have a name", func() bool { return !touched().IsZero() })
+	before := touched()
+	for range 20 { // it looks each time, and has looked when it waits again
+		clock.move(beatEvery)
+		until(t, "the writer to wait", func() bool { return clock.waiting() > 0 })
+	}
+	if now := touched(); !now.Equal(before) {
+		t.Errorf("touched at %v without a reader", now)
+	}
+	reader := open(t, Config{Dir: dir, StateDir: state})
+	until(t, "the writer to answer a reader", func() bool { clock.move(beatEvery); return !touched().Equal(before) })
+	shut(t, reader)
+	if writer.isRead() {
+		t.Error("a reader that has gone is still seen")
+	}
+}

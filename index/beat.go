@@ -19,10 +19,10 @@ import (
 // its user. The file names the process. A writer that is alone touches nothing.
 
 const (
-	beatEvery = 5 * time.Second
+	beatEvery = 10 * time.Second
 	// missedBeats is for how many looks of a reader, one each ownerPoll, the file may stay
 	// as it was. Looks and not time: a laptop that slept is no writer that hangs.
-	missedBeats = 15
+	missedBeats = 25
 )
 
 // pulse is what a reader knows of the writer.

@@ -47,7 +47,7 @@ func TestWriterThatHangsIsTold(t *testing.T) {
 	if len(told) > 0 || len(reader.Troubles()) > 0 {
 		t.Fatalf("a writer that is well: told %q, %q", <-told, reader.Troubles())
 	}
-	// By its own clock it touches the file at most every five seconds, which does not pass
+	// By its own clock it touches the file at most every ten seconds, which does not pass
 	// within the moment that the reader's looks take; if it does, it has to be waited for again.
 	until(t, "the user to be told", func() bool { look(); return len(told) > 0 })
 	m := <-told

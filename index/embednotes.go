@@ -55,6 +55,6 @@ func decodeLost(value string) (vectors int, at time.Time) {
 // putMeta notes what only a status shows, so that an error is no reason to stop.
 func (e *embedding) putMeta(key, value string) {
 	if err := e.store.PutMeta(key, value); err != nil {
-		e.x.cfg.Log.Error("note what became of vectors", "error", err)
+		e.x.cfg.Log.Info("note what became of vectors", "error", err)
 	}
 }

@@ -311,8 +311,8 @@ func (x *Index) check(ctx context.Context) {
 	if err == nil || ctx.Err() != nil || s != x.Store() {
 		return
 	}
-	if !x.reportDamage(s, err) {
-		x.cfg.Log.Error("check the index", "error", err)
+	if !x.reportDamage(s, err) { // a database that is replaced meanwhile cannot be read either
+		x.cfg.Log.Info("check the index", "error", err)
 	}
 }
 

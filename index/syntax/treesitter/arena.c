@@ -192,14 +192,12 @@ static void *arena_realloc(void *memory, size_t size) {
 // KEEP_FREE is what glibc may hold on to at the end of each of its heaps. By itself it
 // lets that grow to 64 MB, once something large was freed, in a heap for each of eight
 // threads a processor, and malloc_trim gives back little of any but the first: after 28
-// documents of 1 MB such heaps kept 160 to 330 MB, one alone 30. Parsers that work side
-// by side have arenas of their own, so one heap is enough.
-enum { KEEP_FREE = 1 << 20, HEAPS = 1 };
+// documents of 1 MB such heaps kept 160 to 330 MB, one alone (process.c) 30.
+enum { KEEP_FREE = 1 << 20 };
 
 void quarry_install_arenas(void) {
 #ifdef __GLIBC__
   mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
-  mallopt(M_ARENA_MAX, HEAPS);
 #endif
   ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free);
 }

@@ -66,8 +66,8 @@ test: modules vet ollama ## run every test with the race detector
 	$(GOTEST) $(PKGS)
 
 # The race detector multiplies memory, so that a bound met under it says little.
-memory: ## hold what junk in open documents may cost, in the process that users have
-	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^TestJunkInOpenDocuments$$' ./cmd/quarry
+memory: ## hold what the process that users have may take: of memory for junk, and of a login node
+	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^(TestJunkInOpenDocuments|TestWithinTheLimitsOfALoginNode)$$' ./cmd/quarry
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh

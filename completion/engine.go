@@ -217,7 +217,13 @@ func (e *Engine) item(req Request, s *cursorContext, text, engine, onScreen stri
 	if insert == onScreen || e.opts.Syntax == nil {
 		return it, true
 	}
-	switch passing := checkSyntax(e.opts.Syntax, req, it.Start, it.End, insert); {
+	passing := checkSyntax(e.opts.Syntax, req, it.Start, it.End, insert)
+	if inside := s.insideClosers(insert); passing == "" && inside != "" {
+		// What goes past the brackets that the editor closed is wrong; inside of them it
+		// may be right.
+		passing = checkSyntax(e.opts.Syntax, req, it.Start, it.Start, inside)
+	}
+	switch {
 	case passing == insert:
 	case passing != "":
 		it.Text, covers = finish(s, passing) // with fewer lines, less of the rest is covered

@@ -108,6 +108,15 @@ func unmatched(line, text string) []int {
 	return at
 }
 
+// insideClosers is text up to where it closes what the rest of the line closes by
+// itself; "" where it does not, or where something else stands there.
+func (s *cursorContext) insideClosers(text string) string {
+	if closers := unmatched(s.line, text); len(closers) > 0 && onlyClosers(strings.TrimSpace(s.rest)) {
+		return text[:closers[0]]
+	}
+	return ""
+}
+
 // openQuote is the quote that line leaves open, 0 if none.
 func openQuote(line string) byte {
 	var quote byte

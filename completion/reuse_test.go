@@ -633,6 +633,8 @@ func TestSyntaxCheck(t *testing.T) {
 		{"cut at a line", "go", "func f() {\n\t‸\n}\n", "a()\n\tb((\n\tc()", false, "a()"},
 		{"dropped", "go", "func f() {\n\t‸\n}\n", "b((", false, ""},
 		{"asked for", "go", "func f() {\n\t‸\n}\n", "b((", true, "b(("},
+		{"many lines, the first sound", "go", "func f() {\n\t‸\n}\n", "a()\n\tb((\n\tload(x)\n\tstore(y)\n\tcount++\n\tif z {\n\t\twait(w)\n\t}\n\tleave()", false, "a()"},
+		{"past the closed bracket", "javascript", "Object.keys(o‸)\n  .filter(known);\n", "ption.implied).forEach((key) => {", false, "ption.implied"},
 		{"mends", "go", "func f(‸\n", "a int) {", false, "a int) {"},
 		{"no grammar", "plaintext", "a ‸\n", "b((", false, "b(("},
 	} {

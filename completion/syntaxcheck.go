@@ -32,6 +32,8 @@ const (
 // checkSyntax answers the longest beginning of text, in whole lines, that adds no
 // syntax error when it replaces [start, end) of the document; "" if there is
 // none. A document with errors (one is being typed, after all) may keep them.
+// Of a text of many lines it tries the first ones last: an answer that leaves the
+// place it was asked for often begins with what belongs there.
 func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 	from, to := syntaxSpan(req.Text, start, end)
 	head, tail := req.Text[from:start], req.Text[end:to]
@@ -44,6 +46,10 @@ func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 		if !ok || after <= before {
 			return text
 		}
+		if n == maxSyntaxParses-2 {
+			text = firstLines(text)
+			continue
+		}
 		cut := strings.LastIndexAny(text, "\r\n")
 		if cut < 0 {
 			return ""
@@ -51,6 +57,12 @@ func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 		text = strings.TrimRight(text[:cut], " \t\r\n")
 	}
 	return ""
+}
+
+// firstLines is text up to the end of its first line that is not blank.
+func firstLines(text string) string {
+	lead := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+	return text[:lineEnd(text, lead)]
 }
 
 // prepareSyntaxCheck parses the document as it is while the model writes, so that the

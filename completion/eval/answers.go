@@ -112,7 +112,9 @@ func (a *Answers) Model() string { return a.model }
 // Ready is nil: a prompt without an answer is an error of its own.
 func (a *Answers) Ready() error { return nil }
 
-// Generate answers from the file, or has the model answer and keeps that.
+// Generate answers from the file, or has the model answer and keeps that. It counts no
+// tokens: with counts an engine learns how long its prompts may be, and each hole's
+// prompt would depend on the answers before it.
 func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, stop []string, sample int, emit func(string, float64) bool) (int, error) {
 	if maxTokens == 1 {
 		return 0, nil // a prompt is read ahead, nobody looks at the answer
@@ -156,7 +158,7 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 		if err != nil {
 			return 0, fmt.Errorf("keep an answer: %w", err)
 		}
-		return n, nil
+		return 0, nil
 	}
 	for i, piece := range r.Pieces {
 		logprob := math.NaN()
@@ -167,7 +169,7 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 			break
 		}
 	}
-	return r.Tokens, nil
+	return 0, nil
 }
 
 // lastPrompt is the prompt asked last.

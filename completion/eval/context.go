@@ -183,9 +183,23 @@ type survey struct {
 
 type declared struct{ path, signature string }
 
+// write has the source read a document of the survey with another text, as it does
+// when the user types.
+func (v *survey) write(d completion.Document) error {
+	f, err := syntax.Analyze(d.Language, []byte(d.Text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	v.source.Put(d.Root, d.Path, f)
+	return nil
+}
+
 // read reads a repository into a source that reaches so far.
 func read(r Repository, reach crossfile.Reach) (*survey, error) {
 	texts := inMemory{index: retrieval.New(retrieval.Options{}), texts: map[string]string{}}
+	if len(r.Documents) > 0 {
+		texts.root = r.Documents[0].Root
+	}
 	v := &survey{documents: r.Documents, source: crossfile.New(texts, reach), functions: map[string][]declared{}}
 	var changes []retrieval.Change
 	for _, d := range r.Documents {
@@ -194,8 +208,8 @@ func read(r Repository, reach crossfile.Reach) (*survey, error) {
 			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
 		v.files = append(v.files, f)
-		v.source.Put("", d.Path, f)
-		texts.texts[d.Path] = d.Text
+		v.source.Put(d.Root, d.Path, f)
+		texts.texts[filepath.ToSlash(filepath.Join(d.Root, d.Path))] = d.Text
 		changes = append(changes, retrieval.Change{Path: d.Path, Document: &retrieval.Document{
 			Path: d.Path, Language: d.Language, Text: d.Text, Syntax: f,
 		}})
@@ -255,9 +269,10 @@ func isAttribute(language, line string) bool {
 	return language == "rust" && (strings.HasPrefix(line, "#[") || strings.HasPrefix(line, "#!["))
 }
 
-// inMemory is the crossfile.Workspace of one repository.
+// inMemory is the crossfile.Workspace of one repository, whose files have one root.
 type inMemory struct {
 	index *retrieval.Index
+	root  string
 	texts map[string]string
 }
 
@@ -272,7 +287,7 @@ func (m inMemory) Text(path string) (string, error) {
 func (m inMemory) Similar(text, _, except string, k int) []workspace.SimilarChunk {
 	var list []workspace.SimilarChunk
 	for _, p := range m.index.Current().Similar(text, except, k) {
-		list = append(list, workspace.SimilarChunk{SimilarChunk: p})
+		list = append(list, workspace.SimilarChunk{Root: m.root, SimilarChunk: p})
 	}
 	return list
 }

@@ -129,8 +129,18 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 	e := completion.New(a, opt)
 	defer e.Close()
 	var out []Filling
+	whole := map[string]completion.Document{}
+	for _, d := range tree.Documents {
+		whole[d.Path] = d
+	}
 	for _, h := range holes {
+		if err := v.write(h.Document); err != nil {
+			return out, err
+		}
 		f, err := r.fillTyped(ctx, a, e, h)
+		if err := v.write(whole[h.Document.Path]); err != nil {
+			return out, err
+		}
 		switch {
 		case errors.Is(err, errNoAnswer):
 			continue
@@ -214,19 +224,20 @@ func KnowsTags(tags []string) bool { return tags[0] == prefix && tags[1] == suff
 // parts are what a prompt shows of a hole.
 type parts struct{ head, lead, window, suffix string }
 
-// promptParts takes a prompt of a hole apart. The style header ends the head.
+// promptParts takes a prompt of a hole apart. The head stands before the prefix tag, or
+// behind it and ends with the style header.
 func promptParts(prompt string, h *TypedHole) parts {
-	begin := strings.Index(prompt, prefix) + len(prefix)
-	end := strings.Index(prompt, suffix)
+	outside, _, _ := strings.Cut(prompt, prefix)
+	begin, end := len(outside)+len(prefix), strings.Index(prompt, suffix)
 	shown, before := prompt[begin:end], h.Document.Text[:h.Offset]
 	n := 0
 	for n < min(len(shown), len(before)) && shown[len(shown)-1-n] == before[len(before)-1-n] {
 		n++
 	}
 	p := parts{window: shown[len(shown)-n:], suffix: prompt[end:]}
-	p.head = shown[:len(shown)-n]
-	if at := styleHeader.FindStringIndex(p.head); at != nil {
-		p.head, p.lead = p.head[:at[1]], p.head[at[1]:]
+	p.head, p.lead = outside, shown[:len(shown)-n]
+	if at := styleHeader.FindStringIndex(p.lead); at != nil {
+		p.head, p.lead = outside+p.lead[:at[1]], p.lead[at[1]:]
 	}
 	return p
 }

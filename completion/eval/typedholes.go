@@ -79,6 +79,9 @@ func LoadSuite(list, dir string) (map[Source]Repository, []Source, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("read %s: %w; fetch the trees with testdata/holes/fetch.sh %s", s.Name, err, dir)
 		}
+		for i := range docs {
+			docs[i].Root = "/" + s.Name // prompts name it
+		}
 		all[s] = Repository{s.Name, docs}
 	}
 	return all, sources, nil
@@ -171,7 +174,7 @@ func cutTyped(r Repository, s Source, kind CursorKind, id string) (TypedHole, bo
 		h.Offset = start + at
 		h.Want = strings.TrimRight(d.Text[h.Offset:end], " \t")
 		h.Typed = d.Text[strings.LastIndexByte(d.Text[:h.Offset], '\n')+1 : h.Offset]
-		h.Document = completion.Document{Path: d.Path, Language: d.Language, Text: d.Text[:h.Offset] + h.Closers + d.Text[end:]}
+		h.Document = completion.Document{Root: d.Root, Path: d.Path, Language: d.Language, Text: d.Text[:h.Offset] + h.Closers + d.Text[end:]}
 		if strings.TrimSpace(h.Want) != "" {
 			return h, true
 		}

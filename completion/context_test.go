@@ -48,22 +48,35 @@ func TestContextIsFrozen(t *testing.T) {
 	at := strings.Index(text, "func step10")
 	p := newTypist(t, e, Request{Key: "a", Document: Document{Path: "a.go", Language: "go", Text: text}, Offset: at, Open: []Document{{Path: "o.go"}}})
 	const head = "<|fim_prefix|>// store/open.go\n// func Open(path string) (*Store, error)\n" +
-		"// store/close.go\n// func (s *Store) Close() error\n// a.go, go, indent tabs\n"
+		"// store/close.go\n// func (s *Store) Close() error\n// a.go\n// "
+	looked := 0
+	var below Snippet // what follows in the document where the head was written last
 	check := func(what string, lookups int) {
 		t.Helper()
 		res := complete(t, e, p.req)
 		if !strings.HasPrefix(res.Prompt.Text, head) {
 			t.Errorf("%s: the prompt begins %q", what, res.Prompt.Text[:min(len(res.Prompt.Text), 200)])
 		}
+		before := below
+		below = res.Prompt.Snippets[len(res.Prompt.Snippets)-1]
 		if len(source.queries) != lookups {
 			t.Errorf("%s: %d look-ups, want %d", what, len(source.queries), lookups)
 		}
-		if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet, closeSnippet}) {
+		if lookups == looked && below != before {
+			t.Errorf("%s: the head's end changed", what)
+		}
+		_, suffix, _ := strings.Cut(res.Prompt.Text, "<|fim_suffix|>")
+		suffix = strings.TrimSuffix(suffix, "<|fim_middle|>")
+		if rest := p.req.Text[p.req.Offset+len(suffix):]; lookups > looked && (!strings.HasPrefix(rest, below.Text) || below.Why != following) {
+			t.Errorf("%s: %+v stands in the head, what follows the suffix is %q", what, below, rest[:80])
+		}
+		looked = lookups
+		if !slices.Equal(res.Prompt.Snippets, []Snippet{openSnippet, closeSnippet, below}) {
 			t.Errorf("%s: record %+v", what, res.Prompt.Snippets)
 		}
 	}
 	check("first", 1)
-	if q := source.queries[0]; q.Offset != at || q.Path != "a.go" || len(q.Open) != 1 || q.Tokens != 2048 || q.Draft != "" {
+	if q := source.queries[0]; q.Offset != at || q.Path != "a.go" || len(q.Open) != 1 || q.Tokens != 768-rawTokens(below.Text+"\n") || q.Draft != "" {
 		t.Errorf("query %+v", q)
 	}
 	p.types("y")
@@ -272,7 +285,7 @@ func TestSlowBackendGetsLessContext(t *testing.T) {
 	e.mu.Lock()
 	e.readRate = 0 // the stand-in reads at once
 	e.mu.Unlock()
-	e.tookToRead(512, 5*time.Second)
+	e.tookToRead(512, 10*time.Second)
 	slow := size("2")
 	e.tookToRead(512, 100*time.Millisecond)
 	if again := size("3"); slow == 0 || slow > all/2 || again < all {

@@ -80,8 +80,9 @@ func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timin
 	ctx, cancel := context.WithTimeout(ctx, contextWait)
 	defer cancel()
 	window := newPromptWindow(req.Text, req.Offset, e.affordable(e.opts.share(e.meter.factor())))
+	following := window.following()
 	found := e.opts.Context.Context(ctx, ContextQuery{
-		Document: req.Document, Offset: req.Offset, Shown: [2]int{window.start, req.Offset + len(suffixOf(req.Text, req.Offset, window.limits.suffix))}, Open: req.Open, Draft: draft, Tokens: e.opts.SnippetTokens,
+		Document: req.Document, Offset: req.Offset, Shown: [2]int{window.start, following.end}, Open: req.Open, Draft: draft, Tokens: e.opts.SnippetTokens - rawTokens(req.Text[following.start:following.end]),
 	})
 	t.Context += time.Since(begin)
 	return found
@@ -95,7 +96,7 @@ func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, f
 	if next != nil {
 		f := *next
 		before = f.snippets
-		f.snippets = pick(lang, found, before, f.limits.snippets)
+		f.snippets = pick(lang, f.withFollowing(req.Document, found), before, f.limits.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)
 		if p := e.render(f); e.fits(p, factor) {
 			return p
@@ -103,7 +104,7 @@ func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, f
 	}
 	for l := e.affordable(e.opts.share(factor)); ; l = l.half() {
 		f := newPromptWindow(req.Text, req.Offset, l)
-		f.snippets = pick(lang, found, before, l.snippets)
+		f.snippets = pick(lang, f.withFollowing(req.Document, found), before, l.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)
 		// The shares leave room for what the estimate of the parts misses at
 		// their seams; should they not, smaller ones do.

@@ -12,7 +12,7 @@ type Options struct {
 	ContextTokens int
 	// PrefixTokens, SuffixTokens and SnippetTokens are the budgets of the
 	// document before and after the cursor and of other places' code.
-	// Defaults 1536, 96 (at most 128) and 2048; lowered together where
+	// Defaults 1536, 96 (at most 128) and 768; lowered together where
 	// ContextTokens leaves less.
 	PrefixTokens, SuffixTokens, SnippetTokens int
 	// MaxTokens ends an answer of the model. Default 128.
@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 	def(&o.ContextTokens, 4096)
 	def(&o.PrefixTokens, 1536)
 	def(&o.SuffixTokens, 96)
-	def(&o.SnippetTokens, 2048)
+	def(&o.SnippetTokens, 768)
 	def(&o.MaxTokens, 128)
 	def(&o.MaxLines, 12)
 	def(&o.Candidates, 3)

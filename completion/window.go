@@ -165,6 +165,35 @@ func suffixOf(text string, cursor, budget int) string {
 	return text[cursor:end]
 }
 
+// followingTokens is how much of what follows the suffix stands in the head. A
+// suffix is short, since every request reads it again; the head is read once.
+const followingTokens = 320
+
+// following says why such lines stand there.
+const following = "what follows in this file"
+
+// following are the bounds of the lines behind the suffix that stand in the head.
+func (f *promptWindow) following() (part struct{ start, end int }) {
+	part.start = f.cursor + len(suffixOf(f.text, f.cursor, f.limits.suffix))
+	part.end = part.start + len(suffixOf(f.text, part.start, min(followingTokens, f.limits.snippets/2)))
+	return part
+}
+
+// withFollowing puts the document's lines behind the suffix before the snippets
+// found: names that a line needs stand there more often than in any other place.
+func (f *promptWindow) withFollowing(doc Document, found []Snippet) []Snippet {
+	part := f.following()
+	text := f.text[part.start:part.end]
+	if blank(text) {
+		return found
+	}
+	first := 1 + strings.Count(f.text[:part.start], "\n")
+	return append([]Snippet{{
+		Root: doc.Root, Path: doc.Path, StartLine: first, EndLine: first + strings.Count(strings.TrimSuffix(text, "\n"), "\n"),
+		Text: strings.TrimRight(unixLines(text), "\n"), Why: following,
+	}}, found...)
+}
+
 // runeStart is the last rune boundary at or before i.
 func runeStart(s string, i int) int {
 	for back := 0; i > 0 && i < len(s) && !utf8.RuneStart(s[i]) && back < utf8.UTFMax; back++ {

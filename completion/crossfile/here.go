@@ -18,6 +18,8 @@ type surroundings struct {
 	cursor int
 	// shown are the first and last lines that the prompt has of the document.
 	shown [2]int
+	// begun is the word at the cursor, as far as it is typed.
+	begun string
 	// lines are those being written, to look for similar code.
 	lines string
 }
@@ -86,7 +88,8 @@ func look(q completion.ContextQuery) surroundings {
 		see(line, weight)
 	}
 	see(calling(before), calls)
-	see(strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789"), calls)
+	s.begun = strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789")
+	see(s.begun, calls)
 	see(q.Draft, drafted)
 	s.lines = strings.Join(around(lines, row), "\n") + "\n" + q.Draft
 	return s

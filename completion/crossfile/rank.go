@@ -18,6 +18,9 @@ type evidence int
 const (
 	// called: its name is being called or typed.
 	called evidence = iota
+	// begun is 1 where its name begins with the word that is typed at the cursor, less
+	// where that has less than three letters.
+	begun
 	// near is how near the cursor its name stands, 1 at the cursor.
 	near
 	// often is the logarithm of how often the document has its name.
@@ -46,7 +49,7 @@ const (
 // names before it is written; only called is chosen, to come before all else.
 // What each is worth and what was tried besides: bench/context.md.
 var weights = [kinds]float64{
-	called: 8, near: 1.75, often: 0.37, member: 0.32, beside: 0.22, imported: 0.35, sibling: 0.55, alike: 2, isType: -1.24, isField: -0.17, many: -0.2,
+	called: 8, begun: 4, near: 1.75, often: 0.37, member: 0.32, beside: 0.22, imported: 0.35, sibling: 0.55, alike: 2, isType: -1.24, isField: -0.17, many: -0.2,
 }
 
 const (
@@ -66,6 +69,8 @@ const (
 	// name that stands at least as near as siblingNear and has at most
 	// siblingMany declarations.
 	siblings, siblingNear, siblingMany = 3, 0.3, 10
+	// wholeWord is how many letters of a name tell which one is being typed.
+	wholeWord = 3
 	// alikeNear is how near the names stand whose parts are compared.
 	alikeNear = 0.4
 	// fewestTokens is what the shortest signatures take of a prompt.
@@ -93,6 +98,8 @@ func (c *candidate) why() string {
 		}
 	}
 	switch {
+	case best == begun:
+		return "begins like the word at the cursor"
 	case c.evidence[best] == 0:
 		return "declared in the same folder"
 	case best == member:
@@ -300,6 +307,9 @@ func (r *ranking) order(n int) []*candidate {
 			has += parts[string(p)]
 		})
 		c.evidence[alike] = has / max(all, 1)
+		if typed := r.here.begun; len(typed) < len(c.name.text) && strings.HasPrefix(c.name.text, typed) {
+			c.evidence[begun] = min(float64(len(typed))/wholeWord, 1)
+		}
 		for e := range kinds {
 			c.score += weights[e] * c.evidence[e]
 		}

@@ -29,6 +29,11 @@ func TestEvidence(t *testing.T) {
 			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\theader := open()\n\t‸\n}\n", "func readHeader()", "func Aaa()",
 		},
 		{
+			"begins with the word at the cursor",
+			"package far\n\nfunc Aaa() {}\n\n\n\n\n\n\n\n\n\n\n\nfunc Zealous() {}\n",
+			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\tZea‸\n}\n", "func Zealous()", "func Aaa()",
+		},
+		{
 			"a function before a type",
 			"package far\n\ntype Aaa int\n\nfunc Zzz() {}\n",
 			"package main\n\nimport \"x/far\"\n\nfunc f() {\n\t‸\n}\n", "func Zzz()", "type Aaa int",

@@ -16,7 +16,7 @@ const (
 	bytesPerToken = 3
 	// signatureShare of the budget is for signatures while there is similar code;
 	// what that leaves goes to further ones.
-	signatureShare = 0.75
+	signatureShare = 0.5
 	// explained is how near the cursor a name stands whose declaration is shown
 	// with its doc, or whole if it is a short type.
 	explained = 0.5

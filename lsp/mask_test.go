@@ -35,6 +35,13 @@ func TestTokensAreInNoPrompt(t *testing.T) {
 			t.Errorf("asked with %s", text)
 		}
 	}
+	// What the editor reports is what get_diagnostics answers with.
+	at := strings.Index(tokenCode, "foo")
+	b.Diagnostics = []headless.Diagnostic{{Start: at, End: at + 3, Severity: 2, Source: "compiler", Message: "undefined: foo, near " + realToken}}
+	actions(t, e, b, at, at)
+	if got := fmt.Sprintf("%+v", c.problems("")); strings.Contains(got, realBody) || !strings.Contains(got, "near ghp_xxxx") {
+		t.Errorf("the diagnostics known are %s", got)
+	}
 	if got := mask.Text(tokenCode); strings.Count(got, "x") < 36 {
 		t.Errorf("shown as %q", got)
 	}

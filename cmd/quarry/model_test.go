@@ -285,10 +285,11 @@ func TestModelListOfAHostileServer(t *testing.T) {
 		models = append(models, map[string]any{"name": fmt.Sprint("m", n), "details": map[string]any{"quantization_level": strings.Repeat("q", 100)}})
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := models
 		if r.URL.Path == "/api/ps" {
-			models = nil
+			list = nil
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"models": models})
+		_ = json.NewEncoder(w).Encode(map[string]any{"models": list})
 	}))
 	defer server.Close()
 	code, out, errs := answering(t, "", "model", "list", "--ollama", server.URL)

@@ -24,7 +24,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const start = async () => {
     await client?.dispose();
     client = undefined;
-    const command = await findServer();
+    const command = await findServer(context.extensionPath);
     if (!command) {
       status.show('missing');
       return;

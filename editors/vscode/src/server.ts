@@ -1,20 +1,18 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { onPath } from './onpath';
+import { serverPlaces } from './onpath';
 
-/** The server's binary: `quarry.path`, else the first one on the PATH. Undefined, and said to the user, if there is none. */
-export async function findServer(): Promise<string | undefined> {
-  const name = process.platform === 'win32' ? 'quarry.exe' : 'quarry';
+/** The server's binary, the first that is there. Undefined, and said to the user, if there is none. */
+export async function findServer(extension: string): Promise<string | undefined> {
   const set = vscode.workspace.getConfiguration('quarry').get<string>('path');
-  const candidates = set ? [set] : onPath(name, process.env.PATH);
-  for (const file of candidates) {
+  for (const file of serverPlaces(set, extension, process.platform, process.env.PATH)) {
     if (await access(file, constants.X_OK).then(() => true, () => false)) {
       return file;
     }
   }
-  const missing = set ? `There is no program at ${set} (quarry.path).` : `There is no ${name} on VS Code's PATH.`;
-  void vscode.window.showErrorMessage(`${missing} Build it with "make build" and set quarry.path.`, 'Open Settings').then((chosen) => {
+  const missing = set ? `There is no program at ${set} (quarry.path).` : `There is no quarry on VS Code's PATH.`;
+  void vscode.window.showErrorMessage(`${missing} Install quarry, or build it with "make build", and set quarry.path.`, 'Open Settings').then((chosen) => {
     if (chosen) {
       void vscode.commands.executeCommand('workbench.action.openSettings', 'quarry.path');
     }

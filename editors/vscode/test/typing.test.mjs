@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import test from 'node:test';
-import { onPath } from '../src/onpath.ts';
+import { onPath, serverPlaces } from '../src/onpath.ts';
 import { Typing } from '../src/typing.ts';
 
 test('an answer near to a keystroke does not count, and nothing is shown before a pause', () => {
@@ -26,4 +26,10 @@ test('an answer near to a keystroke does not count, and nothing is shown before 
 test('a workspace in which VS Code was started chooses no server', () => {
   assert.deepEqual(onPath('quarry', ['', '.', 'bin', '../x', '/usr/bin', '', '/opt/q'].join(path.delimiter)), ['/usr/bin/quarry', '/opt/q/quarry']);
   assert.deepEqual(onPath('quarry', undefined), []);
+});
+
+test('the extension of a platform brings its server', () => {
+  assert.deepEqual(serverPlaces('/my/quarry', '/ext', 'linux', '/usr/bin'), ['/my/quarry'], 'what the user set is tried alone');
+  assert.deepEqual(serverPlaces(undefined, '/ext', 'linux', '/usr/bin'), ['/ext/bin/quarry', '/usr/bin/quarry']);
+  assert.deepEqual(serverPlaces('', '/ext', 'win32', undefined), ['/ext/bin/quarry.exe']);
 });

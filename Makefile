@@ -21,7 +21,7 @@ PKGS    ?= ./...
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: completions eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: completions dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,14 @@ eval: ## build bin/quarry-eval, which measures quarry's own quality
 newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes; fetches the trees)
 	@testdata/newcomer/fetch.sh $(NEWCOMER_TREES)
 	@for half in fit held; do bin/quarry-eval newcomer --corpus $(NEWCOMER_TREES) --half $$half || exit 1; done
+
+# What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them.
+dist: completions vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour)
+	@$(GO) run ./testdata/supply dist -zig "$$(testdata/supply/zig.sh)" -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
+		-epoch "$$(git show -s --format=%ct HEAD)" -vsix editors/vscode/dist/quarry.vsix -only "$(PLATFORMS)" && echo bin/dist
+
+registries: ## write what package managers want of archives, bin/registries (VERSION, SITE, MAINTAINER)
+	@$(GO) run ./testdata/supply registries -version "$(VERSION)" -home "$(SITE)" -maintainer "$(MAINTAINER)" && echo bin/registries
 
 hardened: build ## check that the binary is built against misuse (Linux)
 	@$(GO) run ./testdata/supply hardened $(BIN)

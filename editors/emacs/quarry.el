@@ -1,6 +1,6 @@
 ;;; quarry.el --- Local coding assistant  -*- lexical-binding: t; -*-
 
-;; Version: 0.1
+;; Version: 0.1.0
 ;; Package-Requires: ((emacs "30.1"))
 ;; Keywords: convenience, tools
 ;; URL: https://example.com/quarry

@@ -2,13 +2,15 @@
 //
 //	supply licences PACKAGE              the licences of all modules linked in
 //	supply sbom PACKAGE                  a bill of materials, CycloneDX 1.5
-//	supply hardened BINARY               whether an ELF binary is built against misuse
+//	supply hardened BINARY               whether a binary of any system is built against misuse
+//	supply dist FLAGS                    archives of all platforms, made by zig
+//	supply registries FLAGS              what package managers and registries want of them
 //	supply vulnerabilities COMMAND...    runs govulncheck; without its database, says so
 package main
 
 import (
 	"bytes"
-	"debug/elf"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +29,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 3 {
-		log.Fatal("usage: supply licences|sbom PACKAGE, hardened BINARY, or vulnerabilities COMMAND...")
+		log.Fatal("usage: supply licences|sbom PACKAGE, hardened BINARY, dist|registries FLAGS, or vulnerabilities COMMAND...")
 	}
 	var err error
 	switch what := os.Args[1]; what {
@@ -40,6 +42,10 @@ func main() {
 		}
 	case "hardened":
 		err = hardened(os.Args[2])
+	case "dist":
+		err = dist(os.Args[2:])
+	case "registries":
+		err = registries(os.Args[2:])
 	case "vulnerabilities":
 		err = vulnerabilities(os.Args[2:])
 	default:
@@ -54,12 +60,15 @@ func main() {
 type module struct {
 	Path, Version, Dir string
 	Main               bool
+	PURL               string   // "" for a module of Go
 	packages           []string // their folders
 }
 
-// linked are the modules that a package needs, by path. Go's own library is the first.
-func linked(pkg string) ([]module, error) {
-	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", "-tags", "sqlite_fts5", pkg)
+// linked are the modules that a package needs, by path, on this system or on the one that
+// env names. Go's own library is the first.
+func linked(pkg string, env ...string) ([]module, error) {
+	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Root,Standard,Module", "-tags", "sqlite_fts5", pkg)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -69,6 +78,7 @@ func linked(pkg string) ([]module, error) {
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
 			Dir      string
+			Root     string // Go's, for its own library
 			Standard bool
 			Module   *module
 		}
@@ -82,7 +92,7 @@ func linked(pkg string) ([]module, error) {
 			if !p.Standard {
 				return nil, fmt.Errorf("%s is in no module", p.Dir)
 			}
-			m = &module{Path: "std", Version: strings.TrimPrefix(runtime.Version(), "go"), Dir: runtime.GOROOT()}
+			m = &module{Path: "std", Version: strings.TrimPrefix(runtime.Version(), "go"), Dir: p.Root}
 		}
 		if found[m.Path] == nil {
 			found[m.Path] = m
@@ -97,7 +107,7 @@ func linked(pkg string) ([]module, error) {
 	return list, nil
 }
 
-var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright)([-.].*)?$`)
+var licenceName = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|notice|patents|copyright)([-.].*)?$`)
 
 // licences are the licence files of a module's packages: beside them, and above them up
 // to the module's root.
@@ -167,7 +177,7 @@ func writeSBOM(w io.Writer, list []module) error {
 		if m.Main {
 			continue
 		}
-		purl := "pkg:golang/" + m.Path + "@" + m.Version
+		purl := cmp.Or(m.PURL, "pkg:golang/"+m.Path+"@"+m.Version)
 		parts = append(parts, component{"library", purl, m.Path, m.Version, purl})
 	}
 	out := json.NewEncoder(w)
@@ -176,47 +186,6 @@ func writeSBOM(w io.Writer, list []module) error {
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
 		"metadata": map[string]any{"component": own}, "components": parts,
 	})
-}
-
-// hardened answers an error that names each protection which a binary lacks.
-func hardened(name string) error {
-	if runtime.GOOS != "linux" {
-		fmt.Println("hardened: skipped, this is no Linux")
-		return nil
-	}
-	f, err := elf.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	var lacks []string
-	need := func(ok bool, what string) {
-		if !ok {
-			lacks = append(lacks, what)
-		}
-	}
-	need(f.Type == elf.ET_DYN, "a position of its own at each start (PIE)")
-	flags, err := f.DynValue(elf.DT_FLAGS)
-	if err != nil {
-		return err
-	}
-	need(slices.ContainsFunc(flags, func(v uint64) bool { return elf.DynFlag(v)&elf.DF_BIND_NOW != 0 }), "BIND_NOW")
-	need(slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_RELRO }), "RELRO")
-	need(!slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0 }), "a stack that runs no code")
-	imported, err := f.ImportedSymbols()
-	if err != nil {
-		return err
-	}
-	has := func(match func(string) bool) bool {
-		return slices.ContainsFunc(imported, func(s elf.ImportedSymbol) bool { return match(s.Name) })
-	}
-	need(has(func(s string) bool { return s == "__stack_chk_fail" }), "guarded stacks")
-	need(has(func(s string) bool { return strings.HasPrefix(s, "__") && strings.HasSuffix(s, "_chk") }), "checked copies (FORTIFY_SOURCE)")
-	if len(lacks) > 0 {
-		return fmt.Errorf("%s lacks %s", name, strings.Join(lacks, ", "))
-	}
-	fmt.Println("hardened: PIE, BIND_NOW, RELRO, guarded stacks, checked copies")
-	return nil
 }
 
 // unreachable is what govulncheck and go say where there is no network.

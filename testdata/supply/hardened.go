@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// protection is one against misuse of a fault in the binary.
+type protection struct {
+	name  string
+	there bool
+}
+
+// hardened answers an error that names each protection which a binary lacks, of those that
+// its system has.
+func hardened(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	magic := make([]byte, 4)
+	if _, err := io.ReadFull(f, magic); err != nil {
+		return err
+	}
+	var all []protection
+	switch {
+	case string(magic) == elf.ELFMAG:
+		all, err = protectionsOfELF(f)
+	case bytes.HasPrefix(magic, []byte("MZ")):
+		all, err = protectionsOfPE(f)
+	default:
+		all, err = protectionsOfMachO(f)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	var has, lacks []string
+	for _, p := range all {
+		if p.there {
+			has = append(has, p.name)
+		} else {
+			lacks = append(lacks, p.name)
+		}
+	}
+	if len(lacks) > 0 {
+		return fmt.Errorf("%s lacks %s", name, strings.Join(lacks, ", "))
+	}
+	fmt.Println("hardened: " + strings.Join(has, ", "))
+	return nil
+}
+
+func protectionsOfELF(r io.ReaderAt) ([]protection, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	flags, err := f.DynValue(elf.DT_FLAGS)
+	if err != nil {
+		return nil, err
+	}
+	imported, err := f.ImportedSymbols()
+	if err != nil {
+		return nil, err
+	}
+	has := func(match func(string) bool) bool {
+		return slices.ContainsFunc(imported, func(s elf.ImportedSymbol) bool { return match(s.Name) })
+	}
+	return []protection{
+		{"a position of its own at each start (PIE)", f.Type == elf.ET_DYN},
+		{"BIND_NOW", slices.ContainsFunc(flags, func(v uint64) bool { return elf.DynFlag(v)&elf.DF_BIND_NOW != 0 })},
+		{"RELRO", slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_RELRO })},
+		{"a stack that runs no code", !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0 })},
+		{"guarded stacks", has(func(s string) bool { return s == "__stack_chk_fail" })},
+		{"checked copies (FORTIFY_SOURCE)", has(func(s string) bool { return strings.HasPrefix(s, "__") && strings.HasSuffix(s, "_chk") })},
+	}, nil
+}
+
+func protectionsOfPE(r io.ReaderAt) ([]protection, error) {
+	f, err := pe.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	head, ok := f.OptionalHeader.(*pe.OptionalHeader64)
+	if !ok {
+		return nil, fmt.Errorf("no 64-bit program")
+	}
+	has := func(flag uint16) bool { return head.DllCharacteristics&flag != 0 }
+	return []protection{
+		{"a position of its own at each start", has(pe.IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE)},
+		{"of 64 bits", has(pe.IMAGE_DLLCHARACTERISTICS_HIGH_ENTROPY_VA)},
+		{"data that runs no code", has(pe.IMAGE_DLLCHARACTERISTICS_NX_COMPAT)},
+	}, nil
+}
+
+func protectionsOfMachO(r io.ReaderAt) ([]protection, error) {
+	f, err := macho.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	imported, err := f.ImportedSymbols()
+	if err != nil {
+		return nil, err
+	}
+	// LC_CODE_SIGNATURE: without one, an Apple processor starts no program.
+	signed := slices.ContainsFunc(f.Loads, func(l macho.Load) bool {
+		raw := l.Raw()
+		return len(raw) >= 4 && f.ByteOrder.Uint32(raw) == 0x1d
+	})
+	return []protection{
+		{"a position of its own at each start (PIE)", f.Flags&macho.FlagPIE != 0},
+		{"guarded stacks", slices.Contains(imported, "___stack_chk_fail")},
+		{"a signature of its own", signed || f.Cpu != macho.CpuArm64},
+	}, nil
+}
+
+// oldEnough answers an error if an ELF binary needs a newer C library than its target has:
+// the last part of "x86_64-linux-gnu.2.31".
+func oldEnough(name, target string) error {
+	f, err := elf.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	imported, err := f.ImportedSymbols()
+	if err != nil {
+		return err
+	}
+	_, oldest, _ := strings.Cut(target, "gnu.")
+	limit, err := versionOf(oldest)
+	if err != nil {
+		return err
+	}
+	for _, s := range imported {
+		number, ok := strings.CutPrefix(s.Version, "GLIBC_")
+		if !ok {
+			continue
+		}
+		if v, err := versionOf(number); err != nil || slices.Compare(v, limit) > 0 {
+			return fmt.Errorf("%s needs %s of glibc %s, newer than %s", name, s.Name, number, oldest)
+		}
+	}
+	return nil
+}
+
+// versionOf is the numbers of "2.31".
+func versionOf(s string) ([]int, error) {
+	var numbers []int
+	for part := range strings.SplitSeq(s, ".") {
+		var n int
+		if _, err := fmt.Sscanf(part, "%d", &n); err != nil {
+			return nil, fmt.Errorf("version %q: %w", s, err)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers, nil
+}

@@ -1,0 +1,4 @@
+(quarry
+ :fetcher git
+ :url "{{.Home}}.git"
+ :files ("editors/emacs/quarry.el"))

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+// Starts the binary that the package of this system brings.
+const { spawnSync } = require('node:child_process');
+
+const name = process.platform === 'win32' ? 'quarry.exe' : 'quarry';
+let program;
+try {
+  program = require.resolve(`quarry-lsp-${process.platform}-${process.arch}/${name}`);
+} catch {
+  console.error(`quarry: there is no package for ${process.platform} on ${process.arch}, or npm was told to leave optional packages out; install with --include=optional`);
+  process.exit(1);
+}
+const ended = spawnSync(program, process.argv.slice(2), { stdio: 'inherit' });
+if (ended.error) {
+  console.error(`quarry: ${program} does not start: ${ended.error.message}`);
+}
+process.exit(ended.status ?? 1);

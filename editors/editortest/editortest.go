@@ -59,6 +59,12 @@ func Recite(text, prompt string) []string {
 	return tokens.FindAllString(rest, -1)
 }
 
+// ReciteLine is Recite to the end of the line.
+func ReciteLine(text, prompt string) []string {
+	line, _, _ := strings.Cut(strings.Join(Recite(text, prompt), ""), "\n")
+	return tokens.FindAllString(line, -1)
+}
+
 var tokens = regexp.MustCompile(`\s*\w+|\s*\W`)
 
 // FencedBlock is the first block of a language in a Markdown file, so that the

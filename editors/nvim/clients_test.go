@@ -21,6 +21,7 @@ const (
 	nvimCmp = "a1d504892f2bc56c2e79b65c6faded2fd21f3eca"
 	blink   = "4b18c32adef2898f95cdef6192cbd5796c1a332d" // 1.9.1
 	lazy    = "306a05526ada86a7b30af95c5cc81ffba93fef97"
+	lualine = "221ce6b2d999187044529f49da6554a92f740a96"
 )
 
 // recipe is the block of a page that contains a text.
@@ -135,6 +136,22 @@ func TestLazy(t *testing.T) {
 	init := fmt.Sprintf("vim.opt.rtp:prepend('%s')\nrequire('lazy').setup({\n%s}, { install = { missing = false }, change_detection = { enabled = false } })\n",
 		plugin, recipe(t, "README.md", "plugin.dir"))
 	openConfigured(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, init, plugin).writeTake()
+}
+
+// The status line says how quarry is, with lualine.nvim as well.
+func TestLualine(t *testing.T) {
+	plugin := editortest.Plugin(t, "nvim-lualine/lualine.nvim", lualine)
+	with, _, _ := strings.Cut(recipe(t, "README.md", "lualine"), "\n")
+	init := fmt.Sprintf("vim.opt.rtp:prepend('%s')\nvim.opt.rtp:prepend('%s/editors/nvim')\nrequire('quarry').setup()\n%s\n", plugin, editortest.Module(t), with)
+	p := openConfigured(t, "127.0.0.1:1", init, plugin)
+	p.Insist("the status in lualine's line", func() { p.Press("j") }, func(s editortest.Screen) bool {
+		for line := range strings.Lines(s.String()) {
+			if strings.Contains(line, "NORMAL") && strings.Contains(line, "no model") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // Neovim's own plugin manager clones the repository, here one with the plugin's folder alone.

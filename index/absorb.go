@@ -174,9 +174,6 @@ func (c *coordinator) apply(b store.Batch) error {
 		return nil
 	}
 	c.written = true
-	if len(b.Put)+len(b.Remove) > 0 {
-		c.unlinked = true
-	}
 	err := c.Store().Apply(b)
 	if errors.Is(err, store.ErrRefused) {
 		err = c.applyEach(b)
@@ -235,7 +232,9 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		return
 	}
 	if s.err != nil {
-		c.flush(ctx)
+		if c.flush(ctx) == nil {
+			_ = c.bulk.end(ctx, c) // it told
+		}
 		if !errors.Is(s.err, context.Canceled) {
 			c.settleErr(ctx, s.err)
 		}
@@ -248,7 +247,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	left := s.left()
 	c.batch.Remove = append(c.batch.Remove, left...)
 	c.excluded = c.excluded || c.turnedPrivate(ctx, s, left)
-	if c.flush(ctx) == nil && s.dir == "" {
+	if c.flush(ctx) == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
 		c.foundRoot()
 		c.settleErr(ctx, c.endWhole(ctx, s))
 	}
@@ -256,9 +255,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	if c.read.Done > mergeAbove {
 		c.merge = mergeBegin
 	}
-	if c.read.Files == 0 || !c.unlinked {
-		c.show(true)
-	}
+	c.show(true)
 }
 
 // turnedPrivate answers whether what a scan found gone may be there still, and be left

@@ -18,12 +18,19 @@ func (b *bulk) begin(ctx context.Context, c *coordinator) {
 	}
 }
 
-func (b *bulk) end(ctx context.Context, c *coordinator) {
-	c.settleErr(ctx, c.Store().EndBulk())
+// end makes what was filled ready to be asked by name, in whatever process the filling
+// began.
+func (b *bulk) end(ctx context.Context, c *coordinator) error {
 	b.stop()
+	if ctx.Err() != nil {
+		return ctx.Err() // the next process ends it
+	}
+	err := c.Store().EndBulk()
+	c.settleErr(ctx, err)
+	return err
 }
 
-// stop lets the collector run as ever: resolving keeps more alive than reading.
+// stop lets the collector run as ever.
 func (b *bulk) stop() {
 	if b.release != nil {
 		b.release()

@@ -8,17 +8,11 @@ import (
 	"runtime"
 	"time"
 
-	"quarry/index/link"
 	"quarry/index/store"
 )
 
-const (
-	// linkBatch is how many files are resolved before edits are looked for again:
-	// a moment's work, and enough for a commit to be worth it.
-	linkBatch = 256
-	// ownerPoll is how often a reader looks whether the writer has gone.
-	ownerPoll = time.Second
-)
+// ownerPoll is how often a reader looks whether the writer has gone.
+const ownerPoll = time.Second
 
 // coordinator is the state of the goroutine that alone writes the index.
 type coordinator struct {
@@ -42,8 +36,8 @@ type coordinator struct {
 	// brief relaxes the collector in a process that is Brief, until there is something to
 	// read.
 	brief bulk
-	// unlisted is a whole scan whose listing is not written yet: resolving references
-	// changes records, too, so that is done when there is nothing left to do.
+	// unlisted is a whole scan whose listing is not written yet: that is done when there is
+	// nothing left to do.
 	unlisted *scan
 	merge    mergeState
 	// excluded: a file or folder was left out for being private since the last batch
@@ -68,7 +62,6 @@ func (x *Index) coordinate(ctx context.Context) {
 		c.brief.release = relaxCollector(briefGCPercent)
 		defer c.brief.stop()
 	}
-	x.unlinked = true // until Relink says otherwise
 	defer func() {
 		if c.read != (Progress{}) { // whoever shows it waits for the end
 			c.show(true)
@@ -147,7 +140,7 @@ func (c *coordinator) lookForChanges(ctx context.Context) {
 		}
 	}
 	if now == c.seen && runtime.GOOS == "windows" { // it notes times late
-		now.position, _ = c.Position(ctx)
+		now.cursor, _ = c.Cursor(ctx)
 	}
 	if now != c.seen {
 		c.seen = now
@@ -157,25 +150,22 @@ func (c *coordinator) lookForChanges(ctx context.Context) {
 
 // sight is what a process that only reads saw of the database last.
 type sight struct {
-	position Position // on Windows
-	written  [2]time.Time
+	cursor  Cursor // on Windows
+	written [2]time.Time
 }
 
 // step does what is due, most urgent first, and answers until when the coordinator
 // may wait for something new; the zero time means for ever.
 func (c *coordinator) step(ctx context.Context) time.Time {
 	c.mu.Lock()
-	damaged, rebuild, rest := c.damaged, c.rebuild, c.rest
-	c.damaged, c.rebuild, c.rest = nil, false, false
+	damaged, rebuild := c.damaged, c.rebuild
+	c.damaged, c.rebuild = nil, false
 	c.mu.Unlock()
 	if damaged != nil || rebuild {
 		c.endScan(ctx, true)
 		if err := c.replace(damaged); err != nil {
 			c.fail(err)
 		}
-	}
-	if rest && c.scan == nil && c.unlinked {
-		c.restLinking(ctx)
 	}
 	now := c.cfg.Clock.Now()
 	paths, next := c.take(now)
@@ -192,16 +182,11 @@ func (c *coordinator) step(ctx context.Context) time.Time {
 	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= c.batchLimit().delay {
 		c.flush(ctx)
 	}
-	linkable := c.unlinked && c.scan == nil
-	if linkable && c.throttle.open() {
-		c.relink(ctx)
-		return now
-	}
-	return c.patience(ctx, now, next, linkable)
+	return c.patience(ctx, now, next)
 }
 
 // patience answers when the coordinator has to look again though nothing happens.
-func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkable bool) time.Time {
+func (c *coordinator) patience(ctx context.Context, now, next time.Time) time.Time {
 	until := next
 	sooner := func(t time.Time) {
 		if until.IsZero() || t.Before(until) {
@@ -210,9 +195,6 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 	}
 	if !c.age.IsZero() {
 		sooner(c.age.Add(c.batchLimit().delay))
-	}
-	if linkable {
-		sooner(now.Add(quiet / 4))
 	}
 	if again := c.lookForRoot(now); !again.IsZero() {
 		sooner(again)
@@ -229,7 +211,7 @@ func (c *coordinator) patience(ctx context.Context, now, next time.Time, linkabl
 		}
 		sooner(c.nextPoll)
 	}
-	if c.scan == nil && !linkable && next.IsZero() {
+	if c.scan == nil && next.IsZero() {
 		if c.unlisted != nil {
 			c.keepListing(ctx, c.unlisted)
 			c.unlisted = nil
@@ -311,29 +293,6 @@ func (c *coordinator) addReady(ctx context.Context) {
 		if c.scan == nil {
 			return // a failed write ended it
 		}
-	}
-}
-
-// relink resolves the references of a few files.
-func (c *coordinator) relink(ctx context.Context) {
-	left, err := c.Store().Relink(ctx, linkBatch, link.Resolve)
-	c.unlinked = err == nil && left > 0
-	c.settleErr(ctx, err)
-	if err == nil && left == 0 {
-		c.bulk.end(ctx, c)
-	}
-	if c.read.Files > 0 {
-		c.read.Linking, c.read.Left = true, left
-		c.show(!c.unlinked)
-	}
-}
-
-// restLinking leaves the references that are not resolved yet for later.
-func (c *coordinator) restLinking(ctx context.Context) {
-	c.unlinked = false
-	c.bulk.end(ctx, c)
-	if c.read.Files > 0 {
-		c.show(true)
 	}
 }
 

@@ -8,8 +8,7 @@ type Coverage struct {
 	// Whole: every file was read at least once, so only what changed since may be
 	// missing.
 	Whole bool
-	// Current: what is known to have changed is indexed, too; references may be
-	// unresolved. A process that only reads cannot know and trusts the writer.
+	// Current: what is known to have changed is indexed, too. A process that only reads cannot know and trusts the writer.
 	Current bool
 }
 
@@ -35,12 +34,6 @@ func (x *Index) Coverage(ctx context.Context) (Coverage, error) {
 		c.Current = c.Whole
 	}
 	return c, nil
-}
-
-// Linked answers whether the references of all files are resolved.
-func (x *Index) Linked(ctx context.Context) (bool, error) {
-	unlinked, err := x.Store().HasUnlinked(ctx)
-	return !unlinked, err
 }
 
 // Progress answers how many files are indexed, of how many: 0 while they are being

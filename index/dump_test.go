@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/link"
 	"quarry/index/store"
 	"quarry/index/token"
 )
@@ -46,7 +47,7 @@ func dump(t testing.TB, x *Index) string {
 		for _, c := range f.Syntax.Chunks {
 			fmt.Fprintf(&b, "  chunk %+v\n", c)
 		}
-		edges, err := s.EdgesFrom(ctx, f.ID)
+		edges, err := link.From(ctx, s, f.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,15 +83,6 @@ func dump(t testing.TB, x *Index) string {
 			}
 		}
 	}
-	var links []string
-	err := s.Links(ctx, func(l store.Link) {
-		links = append(links, fmt.Sprintf("LINK %s %s -> %s %.3f\n", l.Kind, names[l.From], names[l.To], l.Weight))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(links)
-	b.WriteString(strings.Join(links, ""))
 	totals, err := s.Totals(ctx)
 	if err != nil {
 		t.Fatal(err)

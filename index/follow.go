@@ -27,7 +27,7 @@ type Feed struct {
 	store *store.Store
 	from  int64
 	// notified is how far the follower has been notified.
-	notified Position
+	notified Cursor
 	// paths are the files reported, by id.
 	paths map[int64]string
 	// stale are files reported from a database that was replaced. They stay with
@@ -58,34 +58,34 @@ const (
 	readerAgain = 64
 )
 
-// Position is a state that an index was in.
-type Position struct {
+// Cursor is a place in the feed of changes: a state that an index was in.
+type Cursor struct {
 	store      *store.Store
 	generation int64
 }
 
-// Position is the present state of the index.
-func (x *Index) Position(ctx context.Context) (Position, error) {
+// Cursor is the present state of the index.
+func (x *Index) Cursor(ctx context.Context) (Cursor, error) {
 	for {
 		s := x.Store()
 		now, err := s.Load(ctx, []int64{}, nil)
 		if err == nil || s == x.Store() || ctx.Err() != nil {
-			return Position{s, now}, err
+			return Cursor{s, now}, err
 		}
 	}
 }
 
-// Position is the state that all that Next has reported belongs to. It is as safe as
+// Cursor is the state that all that Next has reported belongs to. It is as safe as
 // Next, from which alone it changes.
-func (f *Feed) Position() Position { return f.notified }
+func (f *Feed) Cursor() Cursor { return f.notified }
 
-// IsCurrent reports whether p is of the present database.
-func (x *Index) IsCurrent(p Position) bool { return p.store == x.Store() }
+// IsCurrent reports whether c is of the present database.
+func (x *Index) IsCurrent(c Cursor) bool { return c.store == x.Store() }
 
-// Reached reports whether who knows p knows all of q. No position of a database
+// Includes reports whether who knows c knows all of other. No cursor of a database
 // that was replaced reaches one of the new database.
-func (p Position) Includes(q Position) bool {
-	return p.store == q.store && p.generation >= q.generation
+func (c Cursor) Includes(other Cursor) bool {
+	return c.store == other.store && c.generation >= other.generation
 }
 
 // Next waits for changes and answers them, about 32 MB of text at a time; upToDate
@@ -131,7 +131,7 @@ func (f *Feed) Next(ctx context.Context) (list []Update, upToDate bool, err erro
 				continue
 			}
 		}
-		if now := (Position{f.store, f.from}); len(list) > 0 || f.notified != now {
+		if now := (Cursor{f.store, f.from}); len(list) > 0 || f.notified != now {
 			f.notified = now
 			return list, true, nil
 		}

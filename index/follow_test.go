@@ -54,11 +54,11 @@ func (f *follower) until(t testing.TB, what string, ok func() bool) {
 // reach takes answers until all is told that x holds now.
 func (f *follower) reach(t testing.TB, x *Index) {
 	t.Helper()
-	now, err := x.Position(t.Context())
+	now, err := x.Cursor(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.until(t, "the present position", func() bool { return f.feed.Position().Includes(now) })
+	f.until(t, "the present state", func() bool { return f.feed.Cursor().Includes(now) })
 }
 
 // A checkout and the way back, and the feed looked in between: the index finds

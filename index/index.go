@@ -66,10 +66,6 @@ type Progress struct {
 	Done, Total int64
 	// Files is how many files were read, OfFiles how many there are to read.
 	Files, OfFiles int
-	// Linking: all files are read, and references are being resolved. Left is how
-	// many files remain.
-	Linking bool
-	Left    int
 	// Finished is true in the last call of a scan.
 	Finished bool
 }
@@ -98,13 +94,12 @@ type Index struct {
 	due     map[string]time.Time // changed paths and when to look at them
 	scans   map[string]bool      // folders to scan
 	rebuild bool                 // start from nothing
-	rest    bool                 // resolve no references before something changes
 	damaged error                // set when the database was found to be damaged
 	owner   bool                 // this process holds the lock and writes
 	refused int                  // how often the lock was asked for again in vain
 	running *scan                // the scan at work, nil if none
 	settled chan struct{}        // closed while there is nothing to do
-	// upToDate: nothing is known that is not indexed; references may be unresolved.
+	// upToDate: nothing is known that is not indexed.
 	upToDate bool
 	counted  count        // of the scan at work
 	whole    *store.Store // the database that is known to have all files; nil if none is
@@ -117,7 +112,6 @@ type Index struct {
 	// What follows belongs to the coordinator alone.
 	analyze  analyzer
 	trees    trees
-	unlinked bool
 	watcher  *watch.Watcher // nil if the system has none for us
 	watchAll bool           // every folder is watched, not only git's
 	nextPoll time.Time
@@ -214,18 +208,15 @@ func (x *Index) Rebuild() {
 	x.request(func() { x.rebuild = true })
 }
 
-// CancelScan stops the scan at work, or the resolving of references that follows
-// it. What was done stays; the rest is read by the next scan, and resolved when
-// something has changed.
+// CancelScan stops the scan at work. What was done stays; the rest is read by the next
+// scan.
 func (x *Index) CancelScan() {
 	x.mu.Lock()
 	running := x.running
 	x.mu.Unlock()
 	if running != nil {
 		running.cancel()
-		return
 	}
-	x.request(func() { x.rest = true })
 }
 
 // request changes what the coordinator finds in the funnel.

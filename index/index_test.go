@@ -32,7 +32,7 @@ func TestFirstIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Skipped["dependencies"] != 1 || st.Skipped["secret"] != 1 || len(st.SkippedPaths) != 2 || st.Writer != ThisProcess || st.Working || st.Edges == 0 {
+	if st.Skipped["dependencies"] != 1 || st.Skipped["secret"] != 1 || len(st.SkippedPaths) != 2 || st.Writer != ThisProcess || st.Working || st.References == 0 {
 		t.Errorf("status %+v", st)
 	}
 	mu.Lock()
@@ -420,12 +420,12 @@ func TestFeedReachesTheIndex(t *testing.T) {
 	feed := x.Follow()
 	reach := func(want int) {
 		t.Helper()
-		now, err := x.Position(t.Context())
+		now, err := x.Cursor(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		notified := 0
-		for !feed.Position().Includes(now) {
+		for !feed.Cursor().Includes(now) {
 			list, _, err := feed.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -442,7 +442,7 @@ func TestFeedReachesTheIndex(t *testing.T) {
 	x.Rescan()
 	settle(t, x)
 	reach(5)
-	before := feed.Position()
+	before := feed.Cursor()
 	x.Rebuild()
 	settle(t, x)
 	if x.IsCurrent(before) {

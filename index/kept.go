@@ -71,9 +71,9 @@ type Known struct {
 func (x *Index) FollowFrom(k Known) *Feed {
 	f := x.Follow()
 	f.store, f.from, f.paths = k.Store, k.Generation, k.Files
-	f.notified = Position{f.store, f.from}
+	f.notified = Cursor{f.store, f.from}
 	return f
 }
 
 // Generation is the state of the database that all that Next has reported belongs to.
-func (p Position) Generation() int64 { return p.generation }
+func (c Cursor) Generation() int64 { return c.generation }

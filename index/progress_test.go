@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"quarry/index/store"
 )
 
 // fast is a clock on which every look takes a second, so that all takes long enough
@@ -37,11 +39,10 @@ func (s *shown) show(p Progress) {
 	}
 }
 
-// manyFiles are more than a scan's results that wait to be written, and more than
-// are resolved at once.
+// manyFiles are more than a scan's results that wait to be written.
 func manyFiles(t *testing.T) string {
 	dir, files := t.TempDir(), map[string]string{}
-	for i := range 4 * linkBatch {
+	for i := range 1024 {
 		files[fmt.Sprintf("f%04d.go", i)] = fmt.Sprintf("package p\n\nfunc F%d() { F%d() }\n", i, i+1)
 	}
 	write(t, dir, files)
@@ -50,39 +51,35 @@ func manyFiles(t *testing.T) string {
 
 // A folder that leaves the workspace while it is indexed leaves no progress behind.
 func TestProgressEndsWithTheIndex(t *testing.T) {
-	for _, linking := range []bool{false, true} {
-		t.Run(fmt.Sprint("linking ", linking), func(t *testing.T) {
-			var x *Index
-			reached := make(chan struct{})
-			s := &shown{opened: make(chan struct{})}
-			s.at = func(p Progress) {
-				if !p.Finished && p.Linking == linking {
-					select {
-					case <-reached:
-					default:
-						close(reached)
-						x.cancel() // as Close begins
-					}
-				}
+	var x *Index
+	reached := make(chan struct{})
+	s := &shown{opened: make(chan struct{})}
+	s.at = func(p Progress) {
+		if !p.Finished {
+			select {
+			case <-reached:
+			default:
+				close(reached)
+				x.cancel() // as Close begins
 			}
-			x = open(t, Config{Dir: manyFiles(t), StateDir: t.TempDir(), Clock: &fast{}, Progress: s.show})
-			close(s.opened)
-			<-reached
-			shut(t, x)
-			if last := s.list[len(s.list)-1]; !last.Finished {
-				t.Errorf("of %d shown the last is %+v", len(s.list), last)
-			}
-		})
+		}
+	}
+	x = open(t, Config{Dir: manyFiles(t), StateDir: t.TempDir(), Clock: &fast{}, Progress: s.show})
+	close(s.opened)
+	<-reached
+	shut(t, x)
+	if last := s.list[len(s.list)-1]; !last.Finished {
+		t.Errorf("of %d shown the last is %+v", len(s.list), last)
 	}
 }
 
-// Resolving can be stopped as reading can, and goes on when something changes.
-func TestCancelWhileResolving(t *testing.T) {
+// A first index that is stopped can be asked, and goes on with the next scan.
+func TestCancelFirstScan(t *testing.T) {
 	var x *Index
 	var once sync.Once
 	s := &shown{opened: make(chan struct{})}
 	s.at = func(p Progress) {
-		if p.Linking && !p.Finished {
+		if !p.Finished {
 			once.Do(func() { x.CancelScan() })
 		}
 	}
@@ -91,16 +88,15 @@ func TestCancelWhileResolving(t *testing.T) {
 	defer shut(t, x)
 	close(s.opened)
 	settle(t, x)
-	unlinked := func() int64 {
+	usable := func() (yes bool) {
 		t.Helper()
-		totals, err := x.Store().Totals(t.Context())
-		if err != nil {
+		if err := x.Store().View(t.Context(), func(*store.View) error { yes = true; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		return totals.Unlinked
+		return yes
 	}
-	if unlinked() == 0 {
-		t.Error("all references are resolved though that was cancelled")
+	if c, err := x.Coverage(t.Context()); err != nil || c.Whole || !usable() {
+		t.Errorf("after it was stopped the index is %+v (%v), and names can be looked up: %v", c, err, usable())
 	}
 	s.mu.Lock()
 	if last := s.list[len(s.list)-1]; !last.Finished || slices.IndexFunc(s.list, func(p Progress) bool { return p.Finished }) != len(s.list)-1 {
@@ -109,10 +105,9 @@ func TestCancelWhileResolving(t *testing.T) {
 	s.mu.Unlock()
 	x.CancelScan() // there is nothing to stop
 	settle(t, x)
-	write(t, dir, map[string]string{"late.go": "package p\n\nfunc late() { F1() }\n"})
 	x.Rescan()
 	settle(t, x)
-	if n := unlinked(); n != 0 {
-		t.Errorf("%d files are never resolved", n)
+	if c, err := x.Coverage(t.Context()); err != nil || !c.Whole || !usable() {
+		t.Errorf("after the next scan the index is %+v (%v), and names can be looked up: %v", c, err, usable())
 	}
 }

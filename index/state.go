@@ -265,7 +265,6 @@ func (x *Index) replace(damaged error) error {
 
 // startOver asks for everything to be looked at again.
 func (x *Index) startOver() {
-	x.unlinked = true // until Relink says otherwise
 	x.request(func() {
 		x.scans[""] = true
 		for rel := range x.buffers {

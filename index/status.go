@@ -33,7 +33,6 @@ type Activity string
 const (
 	Opening         Activity = "opening"
 	Indexing        Activity = "indexing"
-	Linking         Activity = "linking"
 	Loading         Activity = "loading"
 	Learning        Activity = "learning"
 	EmbeddingChunks Activity = "embedding"
@@ -49,7 +48,7 @@ type Status struct {
 	// Working: something is still to be indexed, or to be learned.
 	Working bool `json:"working"`
 	// Doing names what goes on, [] if nothing: opening the index, indexing files,
-	// linking their references, loading what was indexed before into memory, learning
+	// loading what was indexed before into memory, learning
 	// what has changed, embedding.
 	Doing []Activity `json:"doing"`
 	// Learning: searches and completion do not know all yet that the index holds.
@@ -80,7 +79,7 @@ type Status struct {
 // reads nobody knows, and the answer is no.
 func (x *Index) Working() bool { return !x.isSettled() }
 
-// Whole returns when everything is indexed and resolved, whoever does it: as Settle
+// Whole returns when everything is indexed, whoever does it: as Settle
 // in the process that writes, and in another once the writer was through at least
 // once, or has gone and this process has done it.
 func (x *Index) Whole(ctx context.Context) error {
@@ -92,14 +91,10 @@ func (x *Index) Whole(ctx context.Context) error {
 		if x.timesRefused() > refused {
 			s := x.Store()
 			whole, err := wasScanned(ctx, s)
-			var t store.Totals
-			if whole && err == nil {
-				t, err = s.Totals(ctx)
-			}
 			switch {
 			case err != nil && (s == x.Store() || ctx.Err() != nil):
 				return err
-			case err == nil && whole && t.Unlinked == 0:
+			case err == nil && whole:
 				return nil
 			}
 		}
@@ -140,9 +135,7 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 		case <-x.settled:
 		default:
 			st.Working = true
-			if st.Doing = append(st.Doing, Linking); !x.upToDate {
-				st.Doing = []Activity{Indexing}
-			}
+			st.Doing = append(st.Doing, Indexing)
 		}
 	}
 	if x.lastErr != nil {

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"quarry/index/syntax"
 )
 
 // graph is how files depend on each other: an edge from a file to those that
@@ -79,51 +81,109 @@ func linkedGraph(s *Snapshot, links []Link) *graph {
 // namedGraph links each file to those that declare the names it refers to and to
 // those its imports may mean.
 func namedGraph(s *Snapshot) *graph {
+	n := newNamer(s)
+	for from, f := range n.files {
+		n.add(uint32(from), f.refs, f.imports)
+	}
+	n.connect(len(n.files), n.edges)
+	return n.graph
+}
+
+// NamedLinks are the links that an Index makes of the names in its Documents where it has
+// no others, made of names that are kept elsewhere: each has to call use with every file's
+// path, the names that it refers to, and its imports.
+func (s *Snapshot) NamedLinks(each func(use func(path string, names []string, imports []syntax.Import)) error) ([]Link, error) {
+	n := newNamer(s)
+	err := each(func(path string, names []string, imports []syntax.Import) {
+		if from, ok := n.node(path); ok {
+			refs, imported := distinctNames(names, imports)
+			n.add(from, refs, imported)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	links := make([]Link, len(n.edges))
+	for i, e := range n.edges {
+		links[i] = Link{n.paths[e.from], n.paths[e.to], e.weight}
+	}
+	return links, nil
+}
+
+// namer makes edges of names.
+type namer struct {
+	*graph
+	files    []*file
+	declarer map[string][]uint32 // the nodes that declare a name
+	modules  modules
+	edges    []edge
+	weight   map[uint32]float32 // of the edges of one file
+}
+
+func newNamer(s *Snapshot) *namer {
 	g, files := nodesOf(s)
-	byName := map[string][]uint32{}
+	n := &namer{graph: g, files: files, declarer: map[string][]uint32{}, modules: moduleIndex(files), weight: map[uint32]float32{}}
 	for k, seg := range s.segments {
 		for i := range seg.defs {
 			d := seg.def(uint32(i))
 			f := &seg.files[d.file]
-			if len(d.name) < 3 || f.class&(classTest|classExample) != 0 || s.dead[k].has(int(d.file)) {
+			if len(d.name) < minName || f.class&(classTest|classExample) != 0 || s.dead[k].has(int(d.file)) {
 				continue
 			}
-			n, _ := g.node(f.path)
-			byName[d.name] = append(byName[d.name], n)
+			node, _ := g.node(f.path)
+			n.declarer[d.name] = append(n.declarer[d.name], node)
 		}
 	}
-	for name, nodes := range byName {
+	for name, nodes := range n.declarer {
 		slices.Sort(nodes)
-		byName[name] = slices.Compact(nodes)
+		n.declarer[name] = slices.Compact(nodes)
 	}
-	modules := moduleIndex(files)
-	weight := map[uint32]float32{}
-	var edges []edge
-	for n, f := range files {
-		clear(weight)
-		for _, name := range f.refs {
-			nodes := byName[name]
-			if len(nodes) == 0 || len(nodes) > maxDeclaringFiles || slices.Contains(nodes, uint32(n)) {
-				continue
-			}
-			for _, to := range nodes {
-				weight[to] += 1 / float32(len(nodes))
-			}
+	return n
+}
+
+// add links a file by distinct names and imports.
+func (n *namer) add(from uint32, names, imports []string) {
+	clear(n.weight)
+	for _, name := range names {
+		nodes := n.declarer[name]
+		if len(nodes) == 0 || len(nodes) > maxDeclaringFiles || slices.Contains(nodes, from) {
+			continue
 		}
-		for _, im := range f.imports {
-			targets := modules.resolve(im)
-			for _, to := range targets {
-				if to != uint32(n) {
-					weight[to] += 2 / float32(len(targets))
-				}
-			}
-		}
-		for _, to := range sortedNodes(weight) {
-			edges = append(edges, edge{uint32(n), to, weight[to]})
+		for _, to := range nodes {
+			n.weight[to] += 1 / float32(len(nodes))
 		}
 	}
-	g.connect(len(files), edges)
-	return g
+	for _, im := range imports {
+		targets := n.modules.resolve(im)
+		for _, to := range targets {
+			if to != from {
+				n.weight[to] += 2 / float32(len(targets))
+			}
+		}
+	}
+	for _, to := range sortedNodes(n.weight) {
+		n.edges = append(n.edges, edge{from, to, n.weight[to]})
+	}
+}
+
+// minName is the length from which a name links files.
+const minName = 3
+
+// distinctNames returns the distinct names by which a file is linked and the paths of
+// its imports, both sorted.
+func distinctNames(names []string, imports []syntax.Import) (refs, paths []string) {
+	for _, name := range names {
+		if len(name) >= minName {
+			refs = append(refs, name)
+		}
+	}
+	for _, im := range imports {
+		paths = append(paths, im.Path)
+		refs = append(refs, im.Names...)
+	}
+	slices.Sort(refs)
+	slices.Sort(paths)
+	return slices.Clip(slices.Compact(refs)), slices.Clip(slices.Compact(paths))
 }
 
 func sortedNodes(m map[uint32]float32) []uint32 {

@@ -227,7 +227,11 @@ func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, tex
 	f.endChunk, f.endDef = uint32(len(s.chunks)), uint32(len(s.defs))
 	s.addMetadata(d, &f, metadata)
 	metadata.endDocument(id)
-	f.refs, f.imports = usedNames(syn)
+	used := make([]string, len(syn.Refs))
+	for i := range syn.Refs {
+		used[i] = syn.Refs[i].Name
+	}
+	f.refs, f.imports = distinctNames(used, syn.Imports)
 	s.files = append(s.files, f)
 }
 
@@ -290,23 +294,6 @@ func nameFromSymbols(a *token.Analyzer, w pathWords, symbols []syntax.Symbol) []
 		}
 	}
 	return w.name
-}
-
-// usedNames returns the distinct names a file refers to and the imports, both
-// sorted.
-func usedNames(syn *syntax.File) (refs, imports []string) {
-	for _, r := range syn.Refs {
-		if len(r.Name) > 2 {
-			refs = append(refs, r.Name)
-		}
-	}
-	for _, im := range syn.Imports {
-		imports = append(imports, im.Path)
-		refs = append(refs, im.Names...)
-	}
-	slices.Sort(refs)
-	slices.Sort(imports)
-	return slices.Clip(slices.Compact(refs)), slices.Clip(slices.Compact(imports))
 }
 
 // headComment returns the comment a file starts with, without a licence, at most

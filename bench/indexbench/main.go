@@ -97,15 +97,7 @@ func measure(dir string, parse bool, edits int, profile string) error {
 func timed(what, dir, state string) (*index.Index, error) {
 	ctx := context.Background()
 	start, cpu := time.Now(), cpuTime()
-	var mu sync.Mutex
-	var read time.Time // when the last file was read
-	x, err := index.Open(index.Config{Dir: dir, StateDir: state, Progress: func(p index.Progress) {
-		mu.Lock()
-		defer mu.Unlock()
-		if p.Linking && read.IsZero() {
-			read = time.Now()
-		}
-	}})
+	x, err := index.Open(index.Config{Dir: dir, StateDir: state})
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +110,8 @@ func timed(what, dir, state string) (*index.Index, error) {
 		return nil, err
 	}
 	mb := float64(st.Bytes) / 1e6
-	fmt.Printf("%-12s %6.2f s  %5.1f MB/s  %6.0f files/s  %.2f s CPU  (%d files, %.1f MB, %d chunks, %d symbols, %d edges)\n", what,
-		wall.Seconds(), mb/wall.Seconds(), float64(st.Files)/wall.Seconds(), used.Seconds(), st.Files, mb, st.Chunks, st.Symbols, st.Edges)
-	mu.Lock()
-	if !read.IsZero() && what != "restart" {
-		fmt.Printf("%-12s %6.2f s until all files were searchable\n", "", read.Sub(start).Seconds())
-	}
-	mu.Unlock()
+	fmt.Printf("%-12s %6.2f s  %5.1f MB/s  %6.0f files/s  %.2f s CPU  (%d files, %.1f MB, %d chunks, %d symbols, %d references)\n", what,
+		wall.Seconds(), mb/wall.Seconds(), float64(st.Files)/wall.Seconds(), used.Seconds(), st.Files, mb, st.Chunks, st.Symbols, st.References)
 	fmt.Printf("%-12s database %.1f MB (%.2f x source), peak memory %.0f MB\n", "", float64(st.DatabaseBytes)/1e6, float64(st.DatabaseBytes)/float64(st.Bytes), peakMemory())
 	return x, nil
 }

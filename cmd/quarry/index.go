@@ -73,11 +73,11 @@ func (a *app) allow() error {
 
 // indexOutput is the JSON of `quarry index`.
 type indexOutput struct {
-	Files   int64 `json:"files"`
-	Chunks  int64 `json:"chunks"`
-	Symbols int64 `json:"symbols"`
-	Edges   int64 `json:"edges"`
-	Bytes   int64 `json:"bytes"`
+	Files      int64 `json:"files"`
+	Chunks     int64 `json:"chunks"`
+	Symbols    int64 `json:"symbols"`
+	References int64 `json:"references"`
+	Bytes      int64 `json:"bytes"`
 	// Skipped counts what was left out, by reason.
 	Skipped map[string]int `json:"skipped"`
 	// Errors are files that were indexed by lines only.
@@ -138,7 +138,7 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	}
 	if a.JSON {
 		return a.PrintJSON(indexOutput{
-			Files: st.Files, Chunks: st.Chunks, Symbols: st.Symbols, Edges: st.Edges, Bytes: st.Bytes,
+			Files: st.Files, Chunks: st.Chunks, Symbols: st.Symbols, References: st.References, Bytes: st.Bytes,
 			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds, Embedding: st.Embedding,
 		})
 	}
@@ -167,7 +167,7 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string) error {
 
 // printIndex writes what an index holds and what it leaves out.
 func (a *app) printIndex(st index.Status) {
-	fmt.Fprintf(a.Stdout, "%s chunks, %s symbols, %s edges\n", grouped(st.Chunks), grouped(st.Symbols), grouped(st.Edges))
+	fmt.Fprintf(a.Stdout, "%s chunks, %s symbols, %s references\n", grouped(st.Chunks), grouped(st.Symbols), grouped(st.References))
 	where := st.Database
 	if where == "" {
 		where = "in memory"

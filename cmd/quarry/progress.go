@@ -40,10 +40,6 @@ func (b *progressBar) show(p index.Progress) {
 	if p.Total > 0 {
 		share = float64(p.Done) / float64(p.Total)
 	}
-	if p.Linking {
-		what = fmt.Sprintf("resolving references, %s files left", grouped(int64(p.Left)))
-		share = 1
-	}
 	if !p.Finished {
 		b.draw("indexing", share, what, now)
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -60,7 +59,10 @@ func TestTrees(t *testing.T) {
 	names, archives := trees(t)
 	for i, a := range archives {
 		t.Run(filepath.Base(names[i]), func(t *testing.T) {
-			got := whole(t, sources(a))
+			x := newTree(t)
+			x.apply(t, sources(a))
+			x.checkBackwards(t)
+			got := x.print(t)
 			at := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == edgesFile })
 			if *update {
 				if at < 0 {
@@ -119,6 +121,9 @@ func TestTreesGrownByEdits(t *testing.T) {
 						}
 					}
 				}
+				if seed == 0 {
+					x.checkBackwards(t)
+				}
 				if got := x.print(t); got != want {
 					t.Fatalf("seed %d, in the order %s:\n%s\nwant\n%s", seed, strings.Join(order, ", "), got, want)
 				}
@@ -134,25 +139,12 @@ func whole(t *testing.T, files map[string]string) string {
 	return x.print(t)
 }
 
-// tree is an index that remembers what its references were resolved to: the store
-// keeps only those that mean something.
-type tree struct {
-	*store.Store
-	mu    sync.Mutex
-	meant map[int64]importTarget
-}
+// tree is an index that grows.
+type tree struct{ *store.Store }
 
-type importTarget struct {
-	file  *store.Unresolved
-	lists [][]store.Target
-}
+func newTree(t *testing.T) *tree { return &tree{index(t, nil)} }
 
-func newTree(t *testing.T) *tree {
-	return &tree{Store: index(t, nil), meant: map[int64]importTarget{}}
-}
-
-// apply changes files and resolves all that waits for it then. A file without a text
-// is removed.
+// apply changes files. A file without a text is removed.
 func (x *tree) apply(t *testing.T, files map[string]string) {
 	t.Helper()
 	var b store.Batch
@@ -163,20 +155,43 @@ func (x *tree) apply(t *testing.T, files map[string]string) {
 			b.Put = append(b.Put, document(t, name, text))
 		}
 	}
-	if err := x.Apply(b); err != nil {
+	put(t, x.Store, b)
+}
+
+// checkBackwards holds that the edges to each symbol are those from all files that end
+// there.
+func (x *tree) checkBackwards(t *testing.T) {
+	t.Helper()
+	want, symbols, seen := map[int64][]store.Edge{}, map[int64]string{}, 0
+	var files []int64
+	_, err := x.Load(t.Context(), nil, func(f *store.File) error {
+		files = append(files, f.ID)
+		for i, id := range f.SymbolIDs {
+			symbols[id] = f.Path + ":" + f.Syntax.Symbols[i].Name
+		}
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for left := 1; left > 0; {
-		var err error
-		left, err = x.Relink(context.Background(), 3, func(v *store.View, f *store.Unresolved) [][]store.Target {
-			lists := link.Resolve(v, f)
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			x.meant[f.ID] = importTarget{f, lists}
-			return lists
-		})
+	for _, id := range files {
+		edges, err := link.From(t.Context(), x.Store, id)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, e := range edges {
+			if e.ToSymbol != 0 {
+				want[e.ToSymbol] = append(want[e.ToSymbol], e)
+				seen++
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no edge leads to a symbol")
+	}
+	for id, name := range symbols {
+		if got, err := link.To(t.Context(), x.Store, id); err != nil || !slices.Equal(got, want[id]) {
+			t.Errorf("to %s lead %+v, %v; of the edges from all files those are %+v", name, got, err, want[id])
 		}
 	}
 }
@@ -206,18 +221,21 @@ func (x *tree) print(t *testing.T) string {
 	slices.SortFunc(files, func(a, b *store.File) int { return strings.Compare(a.Path, b.Path) })
 	var b strings.Builder
 	for _, f := range files {
-		stored, err := x.EdgesFrom(ctx, f.ID)
+		edges, err := link.From(ctx, x.Store, f.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := x.meant[f.ID]
+		file, lists, err := link.Meaning(ctx, x.Store, f.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var lines []string
-		for i, list := range m.lists {
+		for i, list := range lists {
 			what := "import " + f.Path
-			if i < len(m.file.Imports) {
-				what += " " + describe(&m.file.Imports[i])
+			if i < len(file.Imports) {
+				what += " " + describe(&file.Imports[i])
 			} else {
-				r := &m.file.Refs[i-len(m.file.Imports)]
+				r := &file.Refs[i-len(file.Imports)]
 				what = string(r.Kind) + " " + f.Path
 				if r.From >= 0 {
 					what = string(r.Kind) + " " + names[f.SymbolIDs[r.From]]
@@ -228,10 +246,10 @@ func (x *tree) print(t *testing.T) string {
 				lines = append(lines, what+" -> -\n")
 			}
 			for _, to := range list {
-				if len(stored) == 0 || stored[0].ToFile != to.File || stored[0].ToSymbol != to.Symbol || stored[0].Weight != to.Weight {
-					t.Fatalf("%s: not stored as resolved: %s", f.Path, what)
+				if len(edges) == 0 || edges[0].ToFile != to.File || edges[0].ToSymbol != to.Symbol || edges[0].Weight != to.Weight {
+					t.Fatalf("%s: no edge for what was resolved: %s", f.Path, what)
 				}
-				stored = stored[1:]
+				edges = edges[1:]
 				target := names[to.File]
 				if to.Symbol != 0 {
 					target = names[to.Symbol]
@@ -239,8 +257,8 @@ func (x *tree) print(t *testing.T) string {
 				lines = append(lines, fmt.Sprintf("%s -> %s %.2g\n", what, target, to.Weight))
 			}
 		}
-		if len(stored) > 0 {
-			t.Fatalf("%s: more is stored than was resolved", f.Path)
+		if len(edges) > 0 {
+			t.Fatalf("%s: more edges than were resolved", f.Path)
 		}
 		slices.Sort(lines)
 		b.WriteString(strings.Join(slices.Compact(lines), ""))

@@ -36,12 +36,27 @@ type importer struct {
 	family string
 	tree   *store.Tree
 	view   *store.View
+	known  pathTargets
 }
+
+// pathTargets are what paths of imports lead to, which is the same for the files of one
+// folder and language but for Rust, where a file is a folder of modules too.
+type pathTargets map[pathKey]importTarget
+
+type pathKey struct{ language, dir, path string }
 
 // target answers what an import of this importer means.
 func (at importer) target(im *syntax.Import) importTarget {
-	m := at.path(im.Path)
-	m.files = at.order(m.files)
+	key := pathKey{at.file.Language, at.file.Dir, im.Path}
+	m, ok := at.known[key]
+	if !ok {
+		m = at.path(im.Path)
+		m.files = at.byPath(m.files)
+		if at.family != "rust" {
+			at.known[key] = m
+		}
+	}
+	m.files = at.others(m.files)
 	switch at.family {
 	case "python", "rust", "elixir", "php", "csharp", "jvm":
 		for _, n := range im.Names {
@@ -175,7 +190,7 @@ func (at importer) standing(p string) []int64 {
 		switch {
 		case name == base:
 			exact = append(exact, id)
-		case at.family == "c", lang.Family(f.Language) != at.family:
+		case at.family == "c", f.Family != at.family:
 		case strings.TrimSuffix(name, path.Ext(name)) == base:
 			same = append(same, id)
 		case at.family == "js" && strings.HasSuffix(base, "js") && strings.TrimSuffix(name, path.Ext(name)) == strings.TrimSuffix(base, path.Ext(base)):
@@ -199,7 +214,7 @@ func (at importer) folder(dir string) []int64 {
 		for _, stem := range language.Faces {
 			for _, id := range at.tree.In(dir, stem) {
 				f := at.tree.File(id)
-				if base := path.Base(f.Path); lang.Family(f.Language) == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {
+				if base := path.Base(f.Path); f.Family == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {
 					found = append(found, id)
 				}
 			}
@@ -208,7 +223,7 @@ func (at importer) folder(dir string) []int64 {
 	}
 	for _, id := range at.tree.Dir(dir) {
 		f := at.tree.File(id)
-		if lang.Family(f.Language) == at.family && !(at.family == "go" && strings.HasSuffix(f.Path, "_test.go")) {
+		if f.Family == at.family && !(at.family == "go" && strings.HasSuffix(f.Path, "_test.go")) {
 			found = append(found, id)
 		}
 	}
@@ -239,7 +254,7 @@ func (at importer) endsInAll(parts []string) []int64 {
 	var found []int64
 	for _, id := range at.tree.Stem(last) {
 		f := at.tree.File(id)
-		if lang.Family(f.Language) == at.family && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
+		if f.Family == at.family && fits(strings.TrimSuffix(f.Path, path.Ext(f.Path))) {
 			found = append(found, id)
 		}
 	}
@@ -302,14 +317,23 @@ func shared(a, b string) int {
 
 // order sorts files by path, each once, without the importing one.
 func (at importer) order(ids []int64) []int64 {
-	if len(ids) == 0 {
-		return nil
-	}
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == at.file.ID })
+	return at.others(at.byPath(ids))
+}
+
+func (at importer) byPath(ids []int64) []int64 {
+	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b int64) int {
 		return strings.Compare(at.tree.File(a).Path, at.tree.File(b).Path)
 	})
 	return slices.Compact(ids)
+}
+
+// others are files without the importing one.
+func (at importer) others(ids []int64) []int64 {
+	if !slices.Contains(ids, at.file.ID) {
+		return ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == at.file.ID })
 }
 
 // namesSomething tells whether a component of an import's path is what a file or
@@ -320,7 +344,7 @@ func (at importer) namesSomething(p string) bool {
 		return false
 	}
 	for _, c := range parts {
-		if slices.ContainsFunc(at.tree.Stem(c), func(id int64) bool { return lang.Family(at.tree.File(id).Language) == at.family }) || len(at.tree.Dirs(c)) > 0 {
+		if slices.ContainsFunc(at.tree.Stem(c), func(id int64) bool { return at.tree.File(id).Family == at.family }) || len(at.tree.Dirs(c)) > 0 {
 			return true
 		}
 	}

@@ -7,8 +7,9 @@
 // what it imports; the repository. A name that is imported, or qualified by an
 // import, is looked for in that import alone, and in what the import's files hand
 // on; only if the import leads to no file is the whole repository asked, for little
-// weight. Resolve is a pure function of the files and declarations of the index,
-// whatever their ids.
+// weight. What a reference means is a pure function of the files and declarations of
+// the index, whatever their ids, and nothing of it is stored: it is resolved when
+// somebody asks.
 //
 // What an import's path means is said language by language: imports.go has what they
 // share, modules.go what differs. testdata shows on small trees what is resolved.
@@ -18,7 +19,6 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -43,17 +43,29 @@ const (
 	maxHops = 2
 )
 
-// Resolve returns the targets of each import of f and then of each reference.
-func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
+// target is one possible meaning of a reference or import.
+type target struct {
+	// File and Symbol are ids; Symbol is 0 when the file itself is meant.
+	File, Symbol int64
+	Weight       float32
+}
+
+// resolve returns the targets of each import of f and then of each reference. known is
+// shared by the files that are resolved in one view. backwards: those of imports are left
+// out.
+func resolve(v *store.View, f *store.Referring, known pathTargets, backwards bool) [][]target {
 	r := resolver{
-		view: v, file: f, importer: importer{file: &f.TreeFile, family: lang.Family(f.Language), tree: v.Tree, view: v},
+		view: v, file: f, importer: importer{file: &f.TreeFile, family: f.Family, tree: v.Tree, view: v, known: known},
 		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
-		bindings: map[string][]binding{}, seen: map[query][]store.Target{},
+		bindings: map[string][]binding{}, seen: map[query][]target{},
 	}
-	lists := make([][]store.Target, 0, len(f.Imports)+len(f.Refs))
+	lists := make([][]target, 0, len(f.Imports)+len(f.Refs))
 	r.imports = make([]importTarget, len(f.Imports))
 	for i := range f.Imports {
-		lists = append(lists, r.addImport(i))
+		files := r.addImport(i)
+		if !backwards {
+			lists = append(lists, spread(files))
+		}
 	}
 	for i := range f.Refs {
 		lists = append(lists, r.reference(&f.Refs[i]))
@@ -63,7 +75,7 @@ func Resolve(v *store.View, f *store.Unresolved) [][]store.Target {
 
 type resolver struct {
 	view *store.View
-	file *store.Unresolved
+	file *store.Referring
 	importer
 	// imports are what each import of the file means; importedFiles and, of
 	// languages whose packages are folders, importedDirs all of it.
@@ -73,7 +85,7 @@ type resolver struct {
 	// bindings are what the imports call things in this file.
 	bindings map[string][]binding
 	// seen: the same name in another declaration of the file means the same.
-	seen map[query][]store.Target
+	seen map[query][]target
 	// all and some hold the candidates of the reference at hand. A name like Close
 	// has thousands: lists of their own took half of the time of resolving.
 	all, some []*store.Candidate
@@ -88,8 +100,9 @@ type binding struct {
 	bare bool
 }
 
-// addImport resolves an import, notes what it is called and answers its edges.
-func (r *resolver) addImport(i int) []store.Target {
+// addImport resolves an import, notes what it is called and answers the files that it
+// means.
+func (r *resolver) addImport(i int) []int64 {
 	im := &r.file.Imports[i]
 	m := r.target(im)
 	r.imports[i] = m
@@ -110,14 +123,21 @@ func (r *resolver) addImport(i int) []store.Target {
 		files = r.order(files)
 	}
 	for _, id := range files {
-		r.importedFiles[id] = true
+		if m.dir == nil || len(m.modules) > 0 { // else importedDirs has them
+			r.importedFiles[id] = true
+		}
 	}
+	return files
+}
+
+// spread shares the weight of an import among the files that it means.
+func spread(files []int64) []target {
 	if len(files) > maxImported {
 		return nil
 	}
-	list := make([]store.Target, len(files))
+	list := make([]target, len(files))
 	for j, id := range files {
-		list[j] = store.Target{File: id, Weight: 1 / float32(len(files))}
+		list[j] = target{File: id, Weight: 1 / float32(len(files))}
 	}
 	return list
 }
@@ -155,7 +175,7 @@ type query struct {
 	name, qualifier, container string
 }
 
-func (r *resolver) reference(ref *store.Reference) []store.Target {
+func (r *resolver) reference(ref *store.Reference) []target {
 	q := query{ref.Kind, ref.Name, ref.Qualifier, ref.Container}
 	list, ok := r.seen[q]
 	if !ok {
@@ -165,7 +185,7 @@ func (r *resolver) reference(ref *store.Reference) []store.Target {
 	return list
 }
 
-func (r *resolver) resolve(q query) []store.Target {
+func (r *resolver) resolve(q query) []target {
 	if q.qualifier == "" {
 		if list, ok := r.taken(q); ok {
 			return list
@@ -208,7 +228,7 @@ func (r *resolver) resolve(q query) []store.Target {
 }
 
 // taken resolves a name that an import takes; ok is false if none does.
-func (r *resolver) taken(q query) (list []store.Target, ok bool) {
+func (r *resolver) taken(q query) (list []target, ok bool) {
 	bindings := r.bindings[q.name]
 	var found []*store.Candidate
 	known := false // an import of it leads to files
@@ -236,7 +256,7 @@ func (r *resolver) taken(q query) (list []store.Target, ok bool) {
 
 // qualified resolves a name whose qualifier is one that an import brings in; ok is
 // false if it is not.
-func (r *resolver) qualified(q query) (list []store.Target, ok bool) {
+func (r *resolver) qualified(q query) (list []target, ok bool) {
 	var bindings []binding
 	first, last := firstOf(q.qualifier), lastOf(q.qualifier)
 	bindings = r.bindings[first]
@@ -355,7 +375,7 @@ func takes(im *syntax.Import, name string) (real string, ok bool) {
 
 // unknown resolves a name that is taken from something that is not here as far as
 // can be told: from any file, if the import's path has a name that files have here.
-func (r *resolver) unknown(q query, bindings []binding) []store.Target {
+func (r *resolver) unknown(q query, bindings []binding) []target {
 	if r.family == "go" {
 		return nil // a module's name tells for sure
 	}

@@ -15,7 +15,7 @@ import (
 	"quarry/index/syntax"
 )
 
-// index analyses files and resolves their edges in an index in memory.
+// index analyses files in an index in memory.
 func index(t *testing.T, files map[string]string) *store.Store {
 	t.Helper()
 	s, err := store.Open("", nil)
@@ -51,12 +51,6 @@ func put(t *testing.T, s *store.Store, b store.Batch) {
 	if err := s.Apply(b); err != nil {
 		t.Fatal(err)
 	}
-	for left := 1; left > 0; {
-		var err error
-		if left, err = s.Relink(context.Background(), 3, link.Resolve); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // edges prints every edge as "kind file[:symbol] -> file[:symbol] weight".
@@ -78,7 +72,7 @@ func edges(t *testing.T, s *store.Store) []string {
 	}
 	var list []string
 	for _, id := range ids {
-		es, err := s.EdgesFrom(ctx, id)
+		es, err := link.From(ctx, s, id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -248,7 +247,7 @@ func (at importer) namespaceFiles(name string) (files []int64) {
 	named := at.view.Named(name)
 	for i := range named {
 		c := &named[i]
-		if (c.Kind == syntax.KindModule || at.family == "elixir" && store.IsType(c.Kind)) && c.Container == "" && lang.Family(c.In.Language) == at.family {
+		if (c.Kind == syntax.KindModule || at.family == "elixir" && store.IsType(c.Kind)) && c.Container == "" && c.In.Family == at.family {
 			files = append(files, c.In.ID)
 		}
 	}

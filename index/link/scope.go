@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/index/lang"
 	"quarry/index/store"
 	"quarry/index/syntax"
 )
@@ -33,7 +32,7 @@ func (r *resolver) fits(kind syntax.RefKind, c *store.Candidate) bool {
 	case kind == syntax.RefUse && c.Kind == syntax.KindMethod:
 		return false
 	}
-	return c.In.Language == r.file.Language || lang.Family(c.In.Language) == r.family
+	return c.In.Language == r.file.Language || c.In.Family == r.family
 }
 
 // scopeOf is the nearest scope of the reference that a file belongs to.
@@ -52,7 +51,7 @@ func (r *resolver) scopeOf(f *store.TreeFile) int {
 var scopeWeights = [...]float32{inFile, inPackage, inImports, inRepository}
 
 // nearest answers the candidates of the nearest scope that has any.
-func (r *resolver) nearest(list []*store.Candidate, sure float32) []store.Target {
+func (r *resolver) nearest(list []*store.Candidate, sure float32) []target {
 	best := len(scopeWeights)
 	in := list[:0] // never ahead of what is read
 	for _, c := range list {
@@ -71,14 +70,14 @@ func (r *resolver) nearest(list []*store.Candidate, sure float32) []store.Target
 
 // targets orders candidates, which it may do in place, by their place in the
 // repository, which unlike ids is the same in every index of it.
-func (r *resolver) targets(list []*store.Candidate, weight float32) []store.Target {
+func (r *resolver) targets(list []*store.Candidate, weight float32) []target {
 	if len(list) > maxCandidates {
 		return nil
 	}
 	slices.SortStableFunc(list, func(a, b *store.Candidate) int { return strings.Compare(a.In.Path, b.In.Path) })
-	targets := make([]store.Target, len(list))
+	targets := make([]target, len(list))
 	for i, c := range list {
-		targets[i] = store.Target{File: c.In.ID, Symbol: c.ID, Weight: weight / float32(len(list))}
+		targets[i] = target{c.In.ID, c.ID, weight / float32(len(list))}
 	}
 	return targets
 }

@@ -27,14 +27,8 @@ type Touch struct {
 	Size, ModTime int64
 }
 
-// markAllAbove is how many changed names make it cheaper to resolve every file
-// again than to look up who mentions them.
-const markAllAbove = 4000
-
 // Apply writes a batch in one transaction. Chunks whose text is unchanged and
-// symbols that are still declared keep their ids. Files whose references the
-// batch may have given another meaning are marked for Relink. Nothing is written if
-// something cannot be; where that is for what is in the batch, the error is ErrRefused.
+// symbols that are still declared keep their ids. Nothing is written if something cannot be; where that is for what is in the batch, the error is ErrRefused.
 func (s *Store) Apply(b Batch) error {
 	if err := s.apply(b); err != nil {
 		return fmt.Errorf("write to the index: %w", classify(err))
@@ -50,7 +44,7 @@ func (s *Store) apply(b Batch) error {
 		return errClosed
 	}
 	return s.w.transaction(func() error {
-		p := put{w: s.w, touched: map[string]bool{}}
+		p := put{w: s.w}
 		return p.batch(b)
 	})
 }
@@ -58,22 +52,12 @@ func (s *Store) apply(b Batch) error {
 // put is one running Apply.
 type put struct {
 	w *writer
-	// resolved: some file's references are. In a first index all wait for Relink
-	// anyway, and what is touched does not matter.
-	resolved bool
-	// touched are the tokens (see mentions) of the names that gained or lost a
-	// declaration and of the files that came or went.
-	touched map[string]bool
 	// stem and dirs are the terms of the path of the file at hand; names is a buffer.
 	stem, dirs string
 	names      []byte
 }
 
 func (p *put) batch(b Batch) error {
-	err := p.w.query("SELECT 1 FROM files WHERE linked = 1 LIMIT 1", func([]driver.Value) error { p.resolved = true; return nil })
-	if err != nil {
-		return err
-	}
 	for _, t := range b.Touch {
 		if err := p.w.exec("UPDATE files SET size = ?, mtime = ? WHERE path = ?", t.Size, t.ModTime, t.Path); err != nil {
 			return err
@@ -93,18 +77,12 @@ func (p *put) batch(b Batch) error {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
 	}
-	return p.mark()
+	return nil
 }
 
 func (p *put) remove(name string) error {
 	var id int64
 	if err := p.w.query("SELECT id FROM files WHERE path = ?", func(r []driver.Value) error { id = r[0].(int64); return nil }, name); err != nil || id == 0 {
-		return err
-	}
-	if err := p.touchSymbols(id); err != nil {
-		return err
-	}
-	if err := p.touchFile(name); err != nil {
 		return err
 	}
 	lo, hi := id<<localBits, (id+1)<<localBits
@@ -120,11 +98,8 @@ func (p *put) remove(name string) error {
 	if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
 		return err
 	}
-	if err := p.w.exec("DELETE FROM files WHERE id = ?", id); err != nil { // edges, references and targets go with it
+	if err := p.w.exec("DELETE FROM files WHERE id = ?", id); err != nil { // references go with it
 		return err
-	}
-	if t := p.w.tree; t != nil {
-		t.remove(id)
 	}
 	return p.w.exec("INSERT INTO removed VALUES (?, ?)", p.w.generation, id)
 }
@@ -171,9 +146,8 @@ func (p *put) symbols(file int64) ([]oldSymbol, error) {
 func (p *put) document(d *Document) error {
 	w := p.w
 	var id, nextSymbol, nextChunk int64
-	var language string
-	err := w.query("SELECT id, next_symbol, next_chunk, language FROM files WHERE path = ?", func(r []driver.Value) error {
-		id, nextSymbol, nextChunk, language = r[0].(int64), r[1].(int64), r[2].(int64), r[3].(string)
+	err := w.query("SELECT id, next_symbol, next_chunk FROM files WHERE path = ?", func(r []driver.Value) error {
+		id, nextSymbol, nextChunk = r[0].(int64), r[1].(int64), r[2].(int64)
 		return nil
 	}, d.Path)
 	if err != nil {
@@ -188,12 +162,9 @@ func (p *put) document(d *Document) error {
 	}
 	fresh := id == 0
 	if fresh {
-		id, err = w.insert(`INSERT INTO files (path, language, size, mtime, hash, summary, problem, next_symbol, next_chunk, symbols, chunks, edges, linked, generation)
-			VALUES (?, ?, 0, 0, x'', '', '', 0, 0, 0, 0, 0, 0, 0)`, d.Path, d.Language)
+		id, err = w.insert(`INSERT INTO files (path, language, size, mtime, hash, summary, problem, next_symbol, next_chunk, symbols, chunks, refs, generation)
+			VALUES (?, ?, 0, 0, x'', '', '', 0, 0, 0, 0, 0, 0)`, d.Path, d.Language)
 		if err != nil {
-			return err
-		}
-		if err := p.touchFile(d.Path); err != nil {
 			return err
 		}
 		nextSymbol = 1 // so that no symbol's id equals its file's own base
@@ -201,14 +172,6 @@ func (p *put) document(d *Document) error {
 	var oldSymbols []oldSymbol
 	var oldChunks []oldChunk
 	if !fresh {
-		if language != d.Language { // its declarations are now seen from other files
-			if err := p.touchSymbols(id); err != nil {
-				return err
-			}
-			if err := p.touchFile(d.Path); err != nil {
-				return err
-			}
-		}
 		if oldSymbols, err = p.symbols(id); err != nil {
 			return err
 		}
@@ -222,37 +185,19 @@ func (p *put) document(d *Document) error {
 	if nextChunk, err = p.putChunks(id, nextChunk, oldSymbols, oldChunks, d); err != nil {
 		return err
 	}
-	if err := p.putRefs(id, d.Path, fresh, d.Syntax); err != nil {
+	refs, err := p.putRefs(id, fresh, d.Syntax)
+	if err != nil {
 		return err
 	}
-	if w.tree != nil {
-		w.tree.put(id, d.Path, d.Language)
-		if handsOn(d.Path) {
-			w.tree.handed[id] = d.Syntax.Imports
-		}
-		if d.Language == goMod {
-			w.tree.setModule(id, moduleName(d.Syntax))
-		}
-	}
 	return w.exec(`UPDATE files SET language = ?, size = ?, mtime = ?, hash = ?, summary = ?, problem = ?,
-		next_symbol = ?, next_chunk = ?, symbols = ?, chunks = ?, linked = 0, generation = ? WHERE id = ?`,
+		next_symbol = ?, next_chunk = ?, symbols = ?, chunks = ?, refs = ?, generation = ? WHERE id = ?`,
 		d.Language, d.Size, d.ModTime, d.Hash[:], d.Summary, d.Problem,
-		nextSymbol, nextChunk, int64(len(d.Syntax.Symbols)), int64(len(d.Syntax.Chunks)), w.generation, id)
+		nextSymbol, nextChunk, int64(len(d.Syntax.Symbols)), int64(len(d.Syntax.Chunks)), int64(refs), w.generation, id)
 }
 
 // isUsedUp answers whether a file that has used the local ids below next may be short of
 // ids for more.
 func isUsedUp(next int64, more int) bool { return next+int64(more) > 1<<localBits }
-
-// moduleName is what a go.mod calls its module.
-func moduleName(f *syntax.File) string {
-	for i := range f.Symbols {
-		if f.Symbols[i].Kind == syntax.KindModule {
-			return f.Symbols[i].Name
-		}
-	}
-	return ""
-}
 
 func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol) (int64, error) {
 	free := map[symbolKey][]int64{}
@@ -271,7 +216,6 @@ func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol
 			err = p.w.exec("UPDATE symbols SET ordinal = ?, signature = ?, doc = ?, spans = ? WHERE id = ?",
 				int64(i), s.Signature, s.Doc, e.b, ids[0])
 		} else {
-			p.touch(key)
 			err = p.w.exec("INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?)", file<<localBits|next,
 				int64(i), string(s.Kind), s.Name, s.Container, s.Signature, s.Doc, e.b)
 			next++
@@ -280,9 +224,8 @@ func (p *put) putSymbols(file, next int64, old []oldSymbol, list []syntax.Symbol
 			return 0, err
 		}
 	}
-	for key, ids := range free {
+	for _, ids := range free {
 		for _, id := range ids {
-			p.touch(key)
 			if err := p.w.exec("DELETE FROM symbols WHERE id = ?", id); err != nil {
 				return 0, err
 			}
@@ -391,25 +334,18 @@ func PathColumns(name string) (stem, dirs string) {
 	return stem, strings.Join(parts[max(0, len(parts)-3):], "/")
 }
 
-func (p *put) putRefs(id int64, name string, fresh bool, f *syntax.File) error {
+// putRefs answers how many references there are.
+func (p *put) putRefs(id int64, fresh bool, f *syntax.File) (int, error) {
 	refs := mergeRefs(f.Refs, f.Symbols)
-	if handsOn(name) && p.resolved {
-		if err := p.touchHanded(id, name, f.Imports); err != nil {
-			return err
-		}
-	}
 	if !fresh {
 		if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
-			return err
-		}
-		if err := p.w.exec("DELETE FROM file_targets WHERE file_id = ?", id); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	if err := p.w.exec("INSERT INTO mentions (rowid, names) VALUES (?, ?)", id, mentionText(name, refs, f.Imports)); err != nil {
-		return err
+	if err := p.w.exec("INSERT INTO mentions (rowid, names) VALUES (?, ?)", id, mentionText(refs, f.Imports)); err != nil {
+		return 0, err
 	}
-	return p.w.exec(`INSERT INTO file_refs VALUES (?, ?, ?)
+	return len(refs), p.w.exec(`INSERT INTO file_refs VALUES (?, ?, ?)
 		ON CONFLICT DO UPDATE SET imports = excluded.imports, refs = excluded.refs`,
 		id, encodeImports(f.Imports), encodeReferences(refs))
 }

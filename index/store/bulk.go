@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// Filling an empty index is writing in bulk. The indexes that only single edits and
-// finished edges are looked up by are then made at the end, by sorting, and the
+// Filling an empty index is writing in bulk. The index that only names are looked up
+// by is then made at the end, by sorting, and the
 // full-text table gathers more before it writes a segment and leaves merging to
 // Merge. A process that ends before EndBulk leaves
 // an index that is slower to look up, not wrong; the next EndBulk makes it whole.
 
 var bulkIndexes = map[string]string{
 	"symbols_by_name": "symbols (name)",
-	"edges_by_target": "edges (dst)",
 }
 
 // fullTextTables are what Merge merges.

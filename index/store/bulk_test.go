@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql/driver"
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,23 +19,23 @@ func TestBulkIsFinishedByTheNext(t *testing.T) {
 	if got := lookups(t, s); len(got) != 0 {
 		t.Errorf("in bulk there is %v", got)
 	}
-	if err := s.Apply(Batch{Put: []*Document{document("a.toy", "def f\n"), document("b.toy", "call f\n")}}); err != nil {
-		t.Fatal(err)
+	apply(t, s, Batch{Put: []*Document{document("a.toy", "def f\n"), document("b.toy", "call f\n")}})
+	if err := s.View(t.Context(), func(*View) error { return errors.New("a view in bulk") }); err != nil {
+		t.Error(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, path)
-	apply(t, s, Batch{Put: []*Document{document("c.toy", "def g; call f\n")}}) // and resolves
+	apply(t, s, Batch{Put: []*Document{document("c.toy", "def g; call f\n")}})
 	if err := s.EndBulk(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := lookups(t, s), []string{"edges_by_target", "symbols_by_name"}; !slices.Equal(got, want) {
+	if got, want := lookups(t, s), []string{"symbols_by_name"}; !slices.Equal(got, want) {
 		t.Errorf("after bulk there is %v, want %v", got, want)
 	}
-	edges, err := s.EdgesTo(t.Context(), load(t, s)["a.toy"].SymbolIDs[0])
-	if err != nil || len(edges) != 2 {
-		t.Errorf("%d edges lead to f (%v), want 2", len(edges), err)
+	if declared, users := called(t, s, "f"); len(declared) != 1 || len(users) != 2 {
+		t.Errorf("f is declared by %v and used by %v, want one and two", declared, users)
 	}
 	if err := s.Check(t.Context()); err != nil {
 		t.Error(err)

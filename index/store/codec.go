@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 
 	"quarry/index/syntax"
 )
@@ -44,11 +43,14 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-func (d *decoder) string() string {
+func (d *decoder) string() string { return string(d.bytes()) }
+
+// bytes are those of a string; they are valid as long as the blob.
+func (d *decoder) bytes() []byte {
 	n := d.count()
-	s := string(d.b[:n])
+	b := d.b[:n]
 	d.b = d.b[n:]
-	return s
+	return b
 }
 
 func (d *decoder) err() error {
@@ -212,18 +214,21 @@ func encodeReferences(list []Reference) []byte {
 	return e.b
 }
 
-func decodeReferences(b []byte) ([]Reference, error) {
+// decodeReferences reads what encodeReferences wrote; keep, if it is not nil, chooses
+// the references by their names.
+func decodeReferences(b []byte, keep func(name []byte) bool) ([]Reference, error) {
 	d := decoder{b: b}
-	table := make([]string, d.count())
+	table := make([]entry, d.count())
 	for i := range table {
-		table[i] = d.string()
+		table[i].raw = d.bytes()
+		table[i].kept = keep == nil || keep(table[i].raw)
 	}
-	pick := func() string {
+	pick := func() *entry {
 		if i := d.uint(); i < uint64(len(table)) {
-			return table[i]
+			return &table[i]
 		}
 		d.bad = true
-		return ""
+		return &entry{}
 	}
 	var list []Reference
 	for n := d.count(); n > 0 && !d.bad; n-- {
@@ -232,57 +237,44 @@ func decodeReferences(b []byte) ([]Reference, error) {
 			d.bad = true
 			break
 		}
-		list = append(list, Reference{
-			Kind: refKinds[kind], Name: pick(), Qualifier: pick(), From: int(d.uint()) - 1, Container: pick(),
-			Line: uint32(d.uint()), Count: uint32(d.uint()),
-		})
+		name, qualifier, from, container := pick(), pick(), int(d.uint())-1, pick()
+		line, count := uint32(d.uint()), uint32(d.uint())
+		if name.kept {
+			list = append(list, Reference{refKinds[kind], name.string(), qualifier.string(), from, container.string(), line, count})
+		}
 	}
 	return list, d.err()
 }
 
-// Target is one possible meaning of a reference or import.
-type Target struct {
-	// File and Symbol are ids; Symbol is 0 when the file itself is meant.
-	File, Symbol int64
-	Weight       float32
+// entry is a string of a table, which becomes one when it is asked for.
+type entry struct {
+	raw  []byte
+	text string
+	kept bool
 }
 
-// encodeTargets writes the targets of each import and reference, in their order.
-// A symbol's id contains its file's, so only one number is written: a symbol's
-// with the low bit set, a file's without.
-func encodeTargets(lists [][]Target) []byte {
-	var e encoder
-	for _, list := range lists {
-		e.uint(uint64(len(list)))
-		for _, t := range list {
-			if t.Symbol != 0 {
-				e.uint(uint64(t.Symbol)<<1 | 1)
-			} else {
-				e.uint(uint64(t.File) << 1)
-			}
-			e.uint(uint64(math.Float32bits(t.Weight)))
-		}
+func (e *entry) string() string {
+	if e.text == "" {
+		e.text = string(e.raw)
 	}
-	return e.b
+	return e.text
 }
 
-func decodeTargets(b []byte) ([][]Target, error) {
+// decodeNames answers the distinct names that references have.
+func decodeNames(b []byte) (names []string, err error) {
 	d := decoder{b: b}
-	var lists [][]Target
-	for len(d.b) > 0 && !d.bad {
-		var list []Target
-		for n := d.count(); n > 0 && !d.bad; n-- {
-			v := d.uint()
-			t := Target{Weight: math.Float32frombits(uint32(d.uint()))}
-			if v&1 != 0 {
-				t.Symbol = int64(v >> 1)
-				t.File = FileOf(t.Symbol)
-			} else {
-				t.File = int64(v >> 1)
-			}
-			list = append(list, t)
-		}
-		lists = append(lists, list)
+	table := make([][]byte, d.count())
+	for i := range table {
+		table[i] = d.bytes()
 	}
-	return lists, d.err()
+	used := make([]bool, len(table))
+	for n := d.count(); n > 0 && !d.bad; n-- {
+		for field := range 7 { // as of a Reference
+			if v := d.uint(); field == 1 && v < uint64(len(table)) && !used[v] {
+				used[v] = true
+				names = append(names, string(table[v]))
+			}
+		}
+	}
+	return names, d.err()
 }

@@ -74,21 +74,50 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
-// A database of the first schema is taken over as it is.
+// A database of the first schema is taken over with what it holds, but for what its
+// references were resolved to.
 func TestFirstSchemaIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "index.db")
 	all := migrations
+	defer func() { migrations = all }()
 	migrations = all[:1]
 	s, err := Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	apply(t, s, Batch{Put: []*Document{document("a.toy", "def one\n")}})
+	err = s.write("fill", func() error {
+		for _, q := range []string{
+			"INSERT INTO files VALUES (1, 'a.toy', 'toy', 9, 1, x'00', '', '', 2, 1, 1, 1, 3, 1, 1)",
+			"INSERT INTO symbols VALUES ((1 << 20) | 1, 0, 'function', 'one', '', '', '', x'0000000000000000')",
+			"INSERT INTO chunks VALUES (1 << 20, 0, 'code', x'00000000', x'', x'00')",
+			"INSERT INTO chunk_text (rowid, body, comment, names, stem, dirs) VALUES (1 << 20, 'def one', '', 'one', 'a', '')",
+			"INSERT INTO file_refs VALUES (1, x'00', x'0000')",
+			"INSERT INTO file_targets VALUES (1, x'')",
+			"INSERT INTO edges VALUES (1, 1, 'call', 1)",
+		} {
+			if err := s.w.exec(q); err != nil {
+				return fmt.Errorf("%s: %w", q, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	migrations = all
 	s = open(t, path)
+	if declared, _ := called(t, s, "one"); len(declared) != 1 {
+		t.Errorf("after the migration one is declared by %v", declared)
+	}
+	if f := load(t, s)["a.toy"]; f == nil || len(f.Syntax.Symbols) != 1 || len(f.ChunkIDs) != 1 {
+		t.Errorf("after the migration a.toy is %+v", f)
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
 	totals, err := s.Totals(t.Context())
 	if err != nil || totals.Files != 1 || totals.Chunks != 1 {
 		t.Errorf("after the migration: %+v, %v", totals, err)

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -32,16 +34,16 @@ func TestLocalIDsAreUsedUp(t *testing.T) {
 			}
 			apply(t, s, Batch{Put: []*Document{document("a.toy", "def one\ndef two\ndef four\ndef five\n")}})
 			files := load(t, s)
-			after, use := files["a.toy"], files["use.toy"]
+			after := files["a.toy"]
 			if len(files) != 2 || after.ID == before.ID || len(after.Syntax.Symbols) != 4 || len(after.Syntax.Chunks) != 4 {
 				t.Fatalf("%d files; %d became %d with %d declarations", len(files), before.ID, after.ID, len(after.Syntax.Symbols))
 			}
 			if changed, _, _, err := s.Since(ctx, generation); err != nil || len(changed) < 2 || changed[0] != before.ID {
 				t.Errorf("who follows is told of %v (%v), want the old id first", changed, err)
 			}
-			edges, err := s.EdgesFrom(ctx, use.ID)
-			if err != nil || len(edges) != 1 || edges[0].ToSymbol != after.SymbolIDs[1] {
-				t.Errorf("the call leads to %+v (%v), want %d", edges, err, after.SymbolIDs[1])
+			declared, users := called(t, s, "two")
+			if want := fmt.Sprintf("a.toy#%d", after.SymbolIDs[1]); !slices.Equal(declared, []string{want}) || len(users) != 1 {
+				t.Errorf("two is declared by %v and used by %v, want %s", declared, users, want)
 			}
 			if err := s.Check(ctx); err != nil {
 				t.Error(err)

@@ -19,6 +19,8 @@ var migrationFiles embed.FS
 //
 // Schema 2 adds where the vectors of texts are. Nothing of schema 1 changes, so such a
 // database is taken over as it is; a quarry of schema 1 refuses the new one.
+//
+// Schema 3 has no resolved references: they are resolved when they are asked for.
 type migration struct {
 	file   string
 	verify string
@@ -34,6 +36,8 @@ var migrations = []migration{
 		WHERE column1 NOT IN (SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c)
 		UNION ALL SELECT 'embeddings does not follow embedding_models' WHERE NOT EXISTS (
 			SELECT 1 FROM pragma_foreign_key_list('embeddings') WHERE "table" = 'embedding_models' AND on_delete = 'CASCADE')`},
+	{"003_unresolved.sql", `SELECT 'the column refs is missing' WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'refs')
+		UNION ALL SELECT name || ' is still there' FROM sqlite_schema WHERE name IN ('edges', 'file_targets', 'files_by_linked')`},
 }
 
 // ErrNewerSchema says that the database was written by a later quarry.

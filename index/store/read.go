@@ -142,7 +142,7 @@ func loadRange(ctx context.Context, tx *sql.Tx, lo, hi int64, fn func(*File) err
 }
 
 func decodeRefs(b []byte) ([]syntax.Ref, error) {
-	list, err := decodeReferences(b)
+	list, err := decodeReferences(b, nil)
 	refs := make([]syntax.Ref, len(list))
 	for i, r := range list {
 		refs[i] = syntax.Ref{Kind: r.Kind, Name: r.Name, Qualifier: r.Qualifier, From: r.From, Span: syntax.Span{StartLine: r.Line, EndLine: r.Line}}
@@ -215,42 +215,39 @@ func missing(rows *sql.Rows, f *File) error {
 // may have changed.
 func (s *Store) Since(ctx context.Context, generation int64) (ids []int64, now int64, all bool, err error) {
 	err = s.snapshot(ctx, "follow the index", func(tx *sql.Tx) error {
-		var err error
-		if now, err = readGeneration(ctx, tx); err != nil {
-			return err
-		}
-		var floor int64
-		err = tx.QueryRowContext(ctx, "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'removed_floor'), 0)").Scan(&floor)
-		if err != nil {
-			return err
-		}
-		if all = generation < floor || generation > now; all {
-			return nil
-		}
-		return each(ctx, tx, func(rows *sql.Rows) error {
-			var id int64
-			err := rows.Scan(&id)
-			ids = append(ids, id)
-			return err
-		}, "SELECT id FROM files WHERE generation > ?1 UNION SELECT file_id FROM removed WHERE generation > ?1 ORDER BY 1", generation)
+		ids, now, all, err = since(ctx, tx, generation)
+		return err
 	})
 	return ids, now, all, err
 }
 
-// HasUnlinked answers whether the references of some file wait to be resolved.
-func (s *Store) HasUnlinked(ctx context.Context) (found bool, err error) {
-	err = s.snapshot(ctx, "look at the index", func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM files WHERE linked = 0)").Scan(&found)
-	})
-	return found, err
+func since(ctx context.Context, tx *sql.Tx, generation int64) (ids []int64, now int64, all bool, err error) {
+	if now, err = readGeneration(ctx, tx); err != nil {
+		return nil, now, false, err
+	}
+	var floor int64
+	err = tx.QueryRowContext(ctx, "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'removed_floor'), 0)").Scan(&floor)
+	if err != nil {
+		return nil, now, false, err
+	}
+	if all = generation < floor || generation > now; all {
+		return nil, now, true, nil
+	}
+	err = each(ctx, tx, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, "SELECT id FROM files WHERE generation > ?1 UNION SELECT file_id FROM removed WHERE generation > ?1 ORDER BY 1", generation)
+	return ids, now, false, err
 }
 
 // Totals answers how much is indexed.
 func (s *Store) Totals(ctx context.Context) (t Totals, err error) {
 	err = s.snapshot(ctx, "count the index", func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(chunks), 0), coalesce(sum(symbols), 0), coalesce(sum(edges), 0),
-			coalesce(sum(size), 0), coalesce(sum(linked = 0), 0) FROM files`).
-			Scan(&t.Files, &t.Chunks, &t.Symbols, &t.Edges, &t.Bytes, &t.Unlinked)
+		return tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(chunks), 0), coalesce(sum(symbols), 0), coalesce(sum(refs), 0),
+			coalesce(sum(size), 0) FROM files`).
+			Scan(&t.Files, &t.Chunks, &t.Symbols, &t.References, &t.Bytes)
 	})
 	return t, err
 }

@@ -65,14 +65,6 @@ type Edge struct {
 	Weight float32
 }
 
-// Link is all edges of one kind between two files.
-type Link struct {
-	From, To int64
-	Kind     EdgeKind
-	// Weight is the sum of the edges' weights.
-	Weight float32
-}
-
 // Hit is one answer of the full-text table.
 type Hit struct {
 	Chunk int64
@@ -82,12 +74,11 @@ type Hit struct {
 
 // Totals are the sizes of the index.
 type Totals struct {
-	Files    int64 `json:"files"`
-	Chunks   int64 `json:"chunks"`
-	Symbols  int64 `json:"symbols"`
-	Edges    int64 `json:"edges"`
-	Bytes    int64 `json:"bytes"`
-	Unlinked int64 `json:"-"`
+	Files      int64 `json:"files"`
+	Chunks     int64 `json:"chunks"`
+	Symbols    int64 `json:"symbols"`
+	References int64 `json:"references"`
+	Bytes      int64 `json:"bytes"`
 }
 
 // Document is one analysed file on its way into the store.

@@ -47,19 +47,6 @@ func (p *put) renames(b Batch) ([]string, error) {
 		if err := p.rewriteNames(id, d); err != nil {
 			return nil, err
 		}
-		if t := p.w.tree; t != nil {
-			t.remove(id)
-			t.put(id, d.Path, d.Language)
-		}
-		if err := p.touchFile(old); err != nil {
-			return nil, err
-		}
-		if err := p.touchFile(d.Path); err != nil {
-			return nil, err
-		}
-		if err := p.touchSymbols(id); err != nil {
-			return nil, err
-		}
 	}
 	return gone, nil
 }

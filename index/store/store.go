@@ -1,5 +1,5 @@
 // Package store keeps one workspace root's index in SQLite: files, symbols,
-// chunks, the full-text table, and the edges between them. It is the only
+// chunks, the full-text table, and what files refer to. It is the only
 // importer of the SQLite driver. It knows no disk layout of the workspace, no
 // parser and no editor; package index feeds it.
 //
@@ -37,6 +37,8 @@ type Store struct {
 	keeper *sql.DB // owns the writer's connection
 
 	moving sync.Mutex // held by Checkpoint; Close waits for it
+
+	views viewCache
 }
 
 // ErrCorrupt says that the database cannot be trusted any more.
@@ -98,7 +100,7 @@ func connect(path string, saved func()) (*Store, error) {
 	if saved == nil {
 		saved = func() {}
 	}
-	s := &Store{path: path, onSave: saved}
+	s := &Store{path: path, onSave: saved, views: viewCache{busy: make(chan struct{}, 1)}}
 	writeDSN := ""
 	if path == "" {
 		s.readDSN = "file:/quarry-" + strconv.FormatInt(memoryNames.Add(1), 10) + "?vfs=memdb&" + pragmas

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,26 +56,27 @@ func hashOf(s string) (h Hash) {
 	return h
 }
 
-// anywhere resolves a reference to all declarations of its name, and an import
-// to all files with its last component as stem.
-func anywhere(v *View, f *Unresolved) [][]Target {
-	var lists [][]Target
-	for _, i := range f.Imports {
-		var list []Target
-		parts := ImportComponents(i.Path)
-		for _, id := range v.Tree.Stem(parts[len(parts)-1]) {
-			list = append(list, Target{File: id, Weight: 1})
+// called answers the declarations of a name, as "path:container.name", and the files that
+// refer to it, as one view of the index has them.
+func called(t *testing.T, s *Store, name string) (declared, users []string) {
+	t.Helper()
+	err := s.View(t.Context(), func(v *View) error {
+		for _, c := range v.Named(name) {
+			declared = append(declared, fmt.Sprintf("%s#%d", c.In.Path, c.ID))
 		}
-		lists = append(lists, list)
+		keep := func(n []byte, _ []syntax.Import) bool { return string(n) == name }
+		err := v.Mentioning([]string{name}, keep, func(f *Referring) error {
+			for _, r := range f.Refs {
+				users = append(users, fmt.Sprintf("%s:%d %s", f.Path, r.Line, r.Name))
+			}
+			return nil
+		})
+		return errors.Join(err, v.Err())
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, r := range f.Refs {
-		var list []Target
-		for _, c := range v.Named(r.Name) {
-			list = append(list, Target{File: FileOf(c.ID), Symbol: c.ID, Weight: 1})
-		}
-		lists = append(lists, list)
-	}
-	return lists
+	return declared, users
 }
 
 func open(t *testing.T, path string) *Store {
@@ -95,12 +97,6 @@ func apply(t *testing.T, s *Store, b Batch) {
 	t.Helper()
 	if err := s.Apply(b); err != nil {
 		t.Fatal(err)
-	}
-	for left := 1; left > 0; {
-		var err error
-		if left, err = s.Relink(context.Background(), 2, anywhere); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -134,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("loaded %+v", f)
 		}
 		totals, err := s.Totals(context.Background())
-		if want := (Totals{Files: 2, Chunks: 4, Symbols: 2, Edges: 2, Bytes: d.Size + 13}); err != nil || totals != want {
+		if want := (Totals{Files: 2, Chunks: 4, Symbols: 2, References: 1, Bytes: d.Size + 13}); err != nil || totals != want {
 			t.Errorf("totals %+v, %v; want %+v", totals, err, want)
 		}
 	})
@@ -170,44 +166,73 @@ func TestIDsSurviveEditsAndRenames(t *testing.T) {
 	})
 }
 
-func TestEdgesFollowDeclarations(t *testing.T) {
+// TestViewsFollowChanges holds that what a view keeps for the next is as true as what a
+// new process reads.
+func TestViewsFollowChanges(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store) {
-		ctx := context.Background()
-		apply(t, s, Batch{Put: []*Document{
-			document("use.toy", "import lib\ndef main; call helper\n"),
-			document("other.toy", "call nothing\n"),
-		}})
-		use := load(t, s)["use.toy"]
-		if edges, err := s.EdgesFrom(ctx, use.ID); err != nil || len(edges) != 0 {
-			t.Fatalf("edges to nowhere: %v, %v", edges, err)
+		check := func(declared, users []string) {
+			t.Helper()
+			for _, what := range []string{"again", "anew"} {
+				gotDeclared, gotUsers := called(t, s, "helper")
+				if !slices.Equal(gotDeclared, declared) || !slices.Equal(gotUsers, users) {
+					t.Errorf("%s: helper is declared by %v and used by %v, want %v and %v", what, gotDeclared, gotUsers, declared, users)
+				}
+				s.views.tree = nil
+			}
 		}
-		_, mark, _, err := s.Since(ctx, 0)
+		apply(t, s, Batch{Put: []*Document{document("use.toy", "import lib\ndef main; call helper\n"), document("other.toy", "call nothing\n")}})
+		check(nil, []string{"use.toy:2 helper"})
+		use := load(t, s)["use.toy"]
+		_, mark, _, err := s.Since(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+		called(t, s, "helper") // so that the next view has something to bring up to date
 		apply(t, s, Batch{Put: []*Document{document("lib.toy", "def helper\n")}})
 		lib := load(t, s)["lib.toy"]
-		edges, err := s.EdgesTo(ctx, lib.SymbolIDs[0])
-		want := []Edge{{EdgeCall, use.ID, use.SymbolIDs[0], 2, lib.ID, lib.SymbolIDs[0], 1}}
-		if err != nil || !slices.Equal(edges, want) {
-			t.Errorf("edges to helper %v, %v; want %v", edges, err, want)
+		check([]string{fmt.Sprintf("lib.toy#%d", lib.SymbolIDs[0])}, []string{"use.toy:2 helper"})
+		// What refers to a declaration has not changed by it.
+		changed, now, all, err := s.Since(t.Context(), mark)
+		if err != nil || all || !slices.Equal(changed, []int64{lib.ID}) {
+			t.Errorf("changed since %d: %v, %v, %v; want lib.toy only", mark, changed, all, err)
 		}
-		links, err := s.LinksOf(ctx, lib.ID)
-		if err != nil || len(links) != 2 {
-			t.Errorf("links of lib.toy %v, %v; want an import and a call", links, err)
-		}
-		changed, now, all, err := s.Since(ctx, mark)
-		if err != nil || all || !slices.Equal(changed, []int64{use.ID, lib.ID}) {
-			t.Errorf("changed since %d: %v, %v, %v; want use.toy and lib.toy only", mark, changed, all, err)
-		}
-		apply(t, s, Batch{Remove: []string{"lib.toy"}})
-		if edges, err = s.EdgesFrom(ctx, use.ID); err != nil || len(edges) != 0 {
-			t.Errorf("edges to a removed file: %v, %v", edges, err)
-		}
-		if changed, _, _, err = s.Since(ctx, now); err != nil || !slices.Equal(changed, []int64{use.ID, lib.ID}) {
+		called(t, s, "helper")
+		apply(t, s, Batch{Put: []*Document{document("moved/lib.toy", "def helper\n")}, Remove: []string{"lib.toy"}})
+		check([]string{fmt.Sprintf("moved/lib.toy#%d", lib.SymbolIDs[0])}, []string{"use.toy:2 helper"})
+		called(t, s, "helper")
+		apply(t, s, Batch{Put: []*Document{document("use.toy", "def main\n")}, Remove: []string{"moved/lib.toy"}})
+		check(nil, nil)
+		if changed, _, _, err = s.Since(t.Context(), now); err != nil || !slices.Equal(changed, []int64{use.ID, lib.ID}) {
 			t.Errorf("changed by the removal: %v, %v", changed, err)
 		}
 	})
+}
+
+func TestUses(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store) {
+		apply(t, s, Batch{Put: []*Document{document("a.toy", "import lib\ndef main; call one\ncall two\ndef more; call one\n"), document("lib.toy", "def one\n")}})
+		got := map[string]string{}
+		err := s.Uses(t.Context(), func(path string, names []string, imports []syntax.Import) {
+			slices.Sort(names)
+			got[path] = fmt.Sprint(names, len(imports))
+		})
+		if want := map[string]string{"a.toy": "[one two] 1", "lib.toy": "[] 0"}; err != nil || !maps.Equal(got, want) {
+			t.Errorf("uses %v, %v; want %v", got, err, want)
+		}
+	})
+}
+
+// A view that waits for another ends with its context.
+func TestViewsWaitForEachOther(t *testing.T) {
+	s := open(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.View(t.Context(), func(*View) error {
+		cancel()
+		return s.View(ctx, func(*View) error { return errors.New("two views at once") })
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the second view ends with %v", err)
+	}
 }
 
 func TestMatchAnyTakesAnyText(t *testing.T) {

@@ -1,15 +1,18 @@
 package store
 
 import (
+	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
 // Tree is the names of the indexed files, arranged for looking up what an import
-// may mean. It belongs to the writer; a resolver sees it only during Relink.
+// may mean.
 type Tree struct {
 	files map[int64]*TreeFile
 	// byStem and byDirName are keyed in lower case by a file's stem and by the
@@ -29,6 +32,7 @@ type Tree struct {
 type TreeFile struct {
 	ID                  int64
 	Path, Dir, Language string
+	Family              string // of the language
 }
 
 func newTree() *Tree {
@@ -76,6 +80,9 @@ func (t *Tree) Stem(stem string) []int64 { return t.byStem[comparableName(stem)]
 // Dirs returns the folders whose last component is name in any case, "-" and "_"
 // being the same.
 func (t *Tree) Dirs(name string) []string { return t.byDirName[comparableName(name)] }
+
+// Handed ranges over the imports of all files of which HandedOn knows some.
+func (t *Tree) Handed() iter.Seq[[]syntax.Import] { return maps.Values(t.handed) }
 
 // HandedOn returns the imports of a file whose names may be had from it: an
 // index.ts, an __init__.py, a Rust or Protobuf file. Of others it returns nil.
@@ -132,12 +139,8 @@ func dirOf(name string) string {
 }
 
 func (t *Tree) put(id int64, name, language string) {
-	if have, ok := t.files[id]; ok && have.Path == name && have.Language == language {
-		return
-	}
-	t.remove(id)
 	dir := dirOf(name)
-	t.files[id] = &TreeFile{id, name, dir, language}
+	t.files[id] = &TreeFile{id, name, dir, language, lang.Family(language)}
 	for _, s := range stems(name) {
 		t.byStem[s] = append(t.byStem[s], id)
 	}

@@ -25,14 +25,6 @@ type writer struct {
 	terms token.Analyzer      // of names and paths, which repeat from batch to batch
 	// generation is that of the last commit.
 	generation int64
-	// names and tree cache what resolving edges looks up. They hold what the
-	// running transaction has written and are dropped when it fails.
-	names map[string][]Candidate
-	// allNames: names holds every name that is declared at all, but for those in
-	// changed.
-	allNames bool
-	changed  map[string]bool
-	tree     *Tree
 	// bulk: the index is being filled (bulk.go).
 	bulk bool
 }
@@ -69,8 +61,6 @@ func newWriter(db *sql.DB) (*writer, error) {
 	}
 	return w, nil
 }
-
-func (w *writer) dropNames() { w.names, w.allNames, w.changed = nil, false, nil }
 
 func (w *writer) readGeneration() error {
 	w.generation = 0
@@ -186,8 +176,7 @@ func (w *writer) transactionIf(f func() (changed bool, err error)) error {
 		err = w.exec("COMMIT")
 	}
 	if err != nil {
-		w.generation, w.tree = before, nil
-		w.dropNames()
+		w.generation = before
 		if !w.raw.AutoCommit() { // a full disk rolls back by itself
 			err = errors.Join(err, w.exec("ROLLBACK"))
 		}

@@ -159,7 +159,7 @@ func (w *Workspace) isDue() bool {
 	_, err := os.Stat(w.source.KeptPath()) // it goes when what is in it must not be kept
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.searchable != (index.Position{}) &&
+	return w.searchable != (index.Cursor{}) &&
 		(err != nil || !w.usable.Load() || w.changed >= max(keepFiles, w.Search.Current().Files()/keepShare))
 }
 
@@ -169,24 +169,24 @@ var errMoved = errors.New("the index changed meanwhile")
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
 	w.mu.Lock()
-	position, changed := w.searchable, w.changed
+	cursor, changed := w.searchable, w.changed
 	w.mu.Unlock()
 	now := w.Search.Current()
 	identity, s, err := w.source.Identity(ctx)
 	if err != nil || identity == "" {
 		return err
 	}
-	ids, generation, err := s.FileLinks(ctx, nil)
+	listed, generation, err := s.Listed(ctx)
 	if err != nil {
 		return err
 	}
-	if !w.source.IsCurrent(position) || generation != position.Generation() {
+	if !w.source.IsCurrent(cursor) || generation != cursor.Generation() {
 		return errMoved
 	}
 	sections, paths := now.Sections()
-	byPath := make(map[string]int64, len(ids))
-	for id, p := range ids {
-		byPath[p] = id
+	byPath := make(map[string]int64, len(listed))
+	for i := range listed {
+		byPath[listed[i].Path] = listed[i].ID
 	}
 	state := keptState{Identity: identity, Generation: generation}
 	for _, p := range paths {
@@ -196,7 +196,7 @@ func (w *Workspace) write(ctx context.Context) error {
 		}
 		state.Files = append(state.Files, id)
 	}
-	if len(paths) != len(ids) {
+	if len(paths) != len(listed) {
 		return errMoved // of some files the text is not the record's
 	}
 	last, err := json.Marshal(state)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,6 +72,32 @@ func kept(t *testing.T, dir, state string) (path string, want []retrieval.Answer
 		t.Fatal(err)
 	}
 	return path, want
+}
+
+// The graph is made of the names in the database, since documents come without theirs.
+func TestGraphOfNames(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range keptFiles {
+		write(t, dir, name, text)
+	}
+	session(t, dir, t.TempDir(), func(_ *index.Index, w *Workspace) {
+		if err := w.relink(t.Context()); err != nil { // as it does at rest
+			t.Fatal(err)
+		}
+		got := map[string][]string{}
+		at := &retrieval.Position{Path: "client/client.go"}
+		a, err := w.Search.Search(t.Context(), retrieval.Request{Query: retrieval.Parse("Router Pool", time.Now()), At: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range a.Results {
+			got[r.Path] = r.Reasons
+		}
+		const linked = "linked with the current file"
+		if !slices.Contains(got["server/router.go"], linked) || got["server/pool.go"] == nil || slices.Contains(got["server/pool.go"], linked) {
+			t.Errorf("client.go names Router and not Pool; the reasons are %v", got)
+		}
+	})
 }
 
 // The next process begins with what was kept, and what changed in between stands on top.

@@ -1,6 +1,6 @@
 // Package live keeps an in-memory search index true to a workspace's index on
 // disk: it follows the change feed of package index, turns records into
-// documents, and passes the resolved references on as the graph of files.
+// documents, and makes the graph of files of the names that they refer to.
 package live
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"quarry/index"
-	"quarry/index/store"
+	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
 )
@@ -34,11 +34,11 @@ type Workspace struct {
 	next      time.Time // when the graph may be read again; guarded by tidying
 
 	mu         sync.Mutex
-	searchable index.Position // all up to it can be searched; guarded by mu
+	searchable index.Cursor // all up to it can be searched; guarded by mu
 	advanced   chan struct{}  // closed and renewed when searchable or observed changes; guarded by mu
 	// observed is what observe was told of, where that is not what searches know; guarded by
 	// mu.
-	observed index.Position
+	observed index.Cursor
 	observes bool
 	changed  int // files that changed since the snapshot; guarded by mu
 }
@@ -82,7 +82,7 @@ func (w *Workspace) Ready(ctx context.Context) error {
 // has looked again.
 func (w *Workspace) CatchUp(ctx context.Context) error {
 	for {
-		now, err := w.source.Position(ctx)
+		now, err := w.source.Cursor(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 
 // Learning answers whether the index holds what observe was not told of yet.
 func (w *Workspace) Learning(ctx context.Context) bool {
-	now, err := w.source.Position(ctx)
+	now, err := w.source.Cursor(ctx)
 	if err != nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func (w *Workspace) Learning(ctx context.Context) bool {
 // Behind answers whether the index holds what searches were not told of yet. A failed
 // read of the index says no: what is wrong with it is told elsewhere.
 func (w *Workspace) Behind(ctx context.Context) bool {
-	now, err := w.source.Position(ctx)
+	now, err := w.source.Cursor(ctx)
 	if err != nil {
 		return false
 	}
@@ -159,7 +159,7 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 		w.mu.Lock()
 		w.observes = learns
 		w.mu.Unlock()
-		w.reached(feed.Position())
+		w.reached(feed.Cursor())
 		close(ready)
 		ready = nil
 	}
@@ -192,7 +192,7 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 			close(ready)
 			ready = nil
 		}
-		w.reached(feed.Position())
+		w.reached(feed.Cursor())
 	}
 }
 
@@ -212,7 +212,7 @@ func next(ctx context.Context, feed *index.Feed) ([]index.Update, bool, error) {
 }
 
 // reached notes what searches know by now.
-func (w *Workspace) reached(p index.Position) {
+func (w *Workspace) reached(p index.Cursor) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.searchable = p
@@ -240,7 +240,7 @@ func (w *Workspace) learn(ctx context.Context, observe func(context.Context, []i
 		}
 		if upToDate {
 			w.mu.Lock()
-			w.observed = feed.Position()
+			w.observed = feed.Cursor()
 			close(w.advanced)
 			w.advanced = make(chan struct{})
 			w.mu.Unlock()
@@ -248,28 +248,23 @@ func (w *Workspace) learn(ctx context.Context, observe func(context.Context, []i
 	}
 }
 
-// relink reads the resolved references between files.
+// relink makes the graph anew of the names that files refer to. The database has them;
+// documents come without, since they would take memory for as long as they are indexed.
 func (w *Workspace) relink(ctx context.Context) error {
 	w.relinkDue.Store(false)
-	var links []retrieval.Link
-	_, _, err := w.source.Store().FileLinks(ctx, func(from, to string, kind store.EdgeKind, weight float32) {
-		if kind == store.EdgeImport {
-			weight *= importWeight
-		}
-		links = append(links, retrieval.Link{From: from, To: to, Weight: weight})
+	links, err := w.Search.Current().NamedLinks(func(use func(path string, names []string, imports []syntax.Import)) error {
+		return w.source.Store().Uses(ctx, use)
 	})
 	if err != nil {
 		w.relinkDue.Store(true)
+		w.source.Logger().Debug("make the graph of files", "error", err)
 		return err
 	}
 	w.Search.SetLinks(links)
 	return nil
 }
 
-// importWeight is what an import counts against one use of a name.
-const importWeight = 2
-
-// change turns an update into a document. It has no references: their targets
+// change turns an update into a document. It has no references: their names
 // come as links.
 func change(u *index.Update) retrieval.Change {
 	f := u.File

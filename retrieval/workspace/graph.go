@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"quarry/index/link"
 	"quarry/index/store"
 )
 
@@ -37,7 +38,7 @@ func (w *Workspace) Users(ctx context.Context, s Symbol, kind store.EdgeKind) (N
 		if err != nil {
 			return nil, err
 		}
-		edges, err := x.Store().EdgesTo(ctx, s.id)
+		edges, err := link.To(ctx, x.Store(), s.id)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ func (w *Workspace) Used(ctx context.Context, s Symbol, kind store.EdgeKind) (Ne
 		if err != nil {
 			return nil, err
 		}
-		edges, err := x.Store().EdgesFrom(ctx, store.FileOf(s.id))
+		edges, err := link.From(ctx, x.Store(), store.FileOf(s.id))
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +64,7 @@ func (w *Workspace) Used(ctx context.Context, s Symbol, kind store.EdgeKind) (Ne
 
 func (w *Workspace) neighbours(ctx context.Context, ask func() ([]Neighbour, error)) (found Neighbours, err error) {
 	found.Backend = []string{backendEdges}
-	found.Missing, err = w.whenKnown(ctx, needLinks, func() (bool, error) {
+	found.Missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
 		var err error
 		found.List, err = ask()
 		return err != nil || len(found.List) > 0, err

@@ -18,8 +18,8 @@ import (
 
 // Missing is what an answer could not look at, because an index is not whole yet.
 type Missing struct {
-	// Doing says what goes on: opening, indexing, loading, linking, stopped when the scan
-	// was cancelled or failed, or refused when the folder is not indexed unasked.
+	// Doing says what goes on: opening, indexing, loading, stopped when the scan was
+	// cancelled or failed, or refused when the folder is not indexed unasked.
 	Doing string `json:"doing"`
 	// Folder is the folder's path.
 	Folder string `json:"folder"`
@@ -50,8 +50,6 @@ func (m *Missing) String() string {
 		return "the index of " + m.Folder + " is being opened"
 	case doingLoad:
 		return "the index of " + m.Folder + " is being loaded" + done
-	case doingLink:
-		return "references in " + m.Folder + " are being resolved"
 	case doingRefused:
 		return m.Reason
 	case doingStopped:
@@ -65,7 +63,6 @@ const (
 	doingOpen    = "opening"
 	doingIndex   = "indexing"
 	doingLoad    = "loading"
-	doingLink    = "linking"
 	doingStopped = "stopped"
 	doingRefused = "refused"
 )
@@ -95,7 +92,6 @@ const (
 	needFiles   need = iota // which files there are
 	needSymbols             // and what they declare
 	needWords               // all that a search ranks by
-	needLinks               // what references mean
 )
 
 // defaultPatience is Options.Patience if that is 0.
@@ -221,12 +217,6 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		m.Doing = doingStopped
 	case !c.Whole, current && !c.Current:
 		m.Doing = doingIndex
-	case n == needLinks:
-		linked, err := x.Linked(ctx)
-		if linked || err != nil {
-			return nil, err
-		}
-		m.Doing = doingLink
 	case n == needWords && (current || !f.loaded.Load()) && f.warm.Behind(ctx):
 		m.Doing = doingLoad
 	default:

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"quarry/index/link"
 	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
@@ -257,7 +258,7 @@ type References struct {
 // none while it cannot know.
 func (w *Workspace) References(ctx context.Context, s Symbol, limit int) (found References, err error) {
 	found.Backend = []string{backendEdges}
-	found.Missing, err = w.whenKnown(ctx, needLinks, func() (bool, error) {
+	found.Missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
 		var err error
 		found.List, found.Total, err = w.referencesNow(ctx, s, limit)
 		return err != nil || len(found.List) > 0, err
@@ -272,7 +273,7 @@ func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (lis
 		return nil, 0, err
 	}
 	st := x.Store()
-	edges, err := st.EdgesTo(ctx, s.id)
+	edges, err := link.To(ctx, st, s.id)
 	if err != nil {
 		return nil, 0, err
 	}

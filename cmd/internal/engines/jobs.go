@@ -37,8 +37,6 @@ func (j *folderJobs) scanned(dir string, p index.Progress, stop func()) {
 	switch {
 	case p.Finished:
 		j.end(id, fmt.Sprintf("%d files", p.Files))
-	case p.Linking:
-		j.report(id, stop, p.OfFiles, p.OfFiles, 0.95, fmt.Sprintf("%d files left to link", p.Left))
 	default:
 		j.report(id, stop, p.Files, p.OfFiles, 0.95*float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d of %d files", p.Files, p.OfFiles))
 	}

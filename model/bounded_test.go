@@ -43,12 +43,15 @@ func TestADownloadOfFilesWithoutEnd(t *testing.T) {
 // so, and quarry reads a few megabytes of it.
 func TestAnAnswerWithoutEndIsAnError(t *testing.T) {
 	const plenty = 64 << 20
+	// Pieces are long, since what is bounded is bytes: hundreds of thousands of short ones
+	// would take as many switches between goroutines.
+	piece := strings.Repeat(`a\n`, 1<<10)
 	endless := map[string][2]string{
 		"a string": {`{"version":"`, "aaaaaaaaaaaaaaaa"},
 		"a list":   {`{"models":[{}`, ",{},{},{},{},{}"},
 		"vectors":  {`{"embeddings":[[]`, ",[],[],[],[],[]"},
-		"chunks":   {"", "{\"response\":\"a\\n\"}\n"},
-		"events":   {"", "data: {\"choices\":[{\"text\":\"a\\n\"}]}\n\n"},
+		"chunks":   {"", `{"response":"` + piece + "\"}\n"},
+		"events":   {"", `data: {"choices":[{"text":"` + piece + "\"}]}\n\n"},
 		"blanks":   {"", "                "},
 		"brackets": {"", "[[[[[[[[[[[[[[[["},
 	}
@@ -62,7 +65,7 @@ func TestAnAnswerWithoutEndIsAnError(t *testing.T) {
 				t.Run(string(api)+" "+name+" from "+path, func(t *testing.T) {
 					t.Parallel()
 					var sent atomic.Int64
-					block := strings.Repeat(text[1], 1<<12)
+					block := strings.Repeat(text[1], max(1, 1<<16/len(text[1])))
 					s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if !strings.HasSuffix(r.URL.Path, "/"+path) {
 							io.WriteString(w, `{"version":"0.17.4","data":[{"id":"granite4:micro"}],"model_info":{},"done":true}`)

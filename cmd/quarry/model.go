@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -316,7 +314,7 @@ func (a *app) modelPull(ctx context.Context, args []string, yes bool) error {
 	} else {
 		best, why := c.Recommend(model.ForCompletion, model.MachineMemory())
 		fmt.Fprintf(a.Stderr, "%s suits this machine: %s.\n", best.Name, why)
-		ok, err := a.confirm(yes, fmt.Sprintf("Fetch it (%s) and complete code with it?", model.Gigabytes(best.Download)))
+		ok, err := a.confirm(a.answers(), yes, fmt.Sprintf("Fetch it (%s) and complete code with it?", model.Gigabytes(best.Download)))
 		if err != nil || !ok {
 			return err
 		}
@@ -554,7 +552,7 @@ func (a *app) modelRemove(ctx context.Context, name string, yes bool) error {
 	if u := used(&s, m.Name); u != "" {
 		question = fmt.Sprintf("quarry uses %s for %s. %s", m.Name, u, question)
 	}
-	if ok, err := a.confirm(yes, question); err != nil || !ok {
+	if ok, err := a.confirm(a.answers(), yes, question); err != nil || !ok {
 		return err
 	}
 	if err := l.Remove(ctx, m.Name); err != nil {
@@ -565,26 +563,4 @@ func (a *app) modelRemove(ctx context.Context, name string, yes bool) error {
 	}
 	fmt.Fprintf(a.Stdout, "%s is gone, and %s of disk are free again, but for files that other models share.\n", m.Name, model.Gigabytes(m.Bytes))
 	return nil
-}
-
-// confirm asks the user, unless they have said yes already; anything but a yes is a no.
-func (a *app) confirm(yes bool, question string) (bool, error) {
-	if yes {
-		return true, nil
-	}
-	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(a.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	if errors.Is(err, io.EOF) && answer == "" {
-		fmt.Fprintln(a.Stderr)
-		return false, fmt.Errorf("%w: nothing was done, since there is nobody to ask; add --yes to go on without being asked", cli.ErrUsage)
-	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return true, nil
-	}
-	fmt.Fprintln(a.Stderr, "Nothing was done.")
-	return false, nil
 }

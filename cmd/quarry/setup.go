@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,7 +60,7 @@ type setupRun struct {
 }
 
 func (a *app) setup(args []string, opt setupOptions) error {
-	r := setupRun{app: a, setupOptions: opt, in: bufio.NewReader(a.Stdin)}
+	r := setupRun{app: a, setupOptions: opt, in: a.answers()}
 	var err error
 	if r.Machine, err = setup.ThisMachine(); err != nil {
 		return err
@@ -268,18 +267,13 @@ func (r *setupRun) propose(answer *setupAnswer, changes []setup.Change, commands
 		return false, nil
 	}
 	if !isTerminal(r.Stdin) {
-		return false, fmt.Errorf("%w: nothing was written, since there is no terminal to ask at; add --yes to write without being asked", cli.ErrUsage)
+		return false, fmt.Errorf("%w: nothing was done, since there is no terminal to ask at; add --yes to go on without being asked", cli.ErrUsage)
 	}
-	fmt.Fprintf(r.Stdout, "%s [y/N] ", question)
-	line, err := r.in.ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+	ok, err := r.confirm(r.in, false, question)
+	if err == nil && !ok {
+		err = cli.ErrSilent
 	}
-	if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
-		return true, nil
-	}
-	fmt.Fprintln(r.Stdout, "Nothing was written.")
-	return false, cli.ErrSilent
+	return ok, err
 }
 
 // show prints changes: those of the user's files as diffs, and of quarry's own, unless all
@@ -351,15 +345,4 @@ func (r *setupRun) finish(answer setupAnswer) error {
 		fmt.Fprintf(r.Stdout, "  - %s\n", n)
 	}
 	return nil
-}
-
-// isTerminal reports whether a person may answer at in.
-func isTerminal(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	null, errNull := os.Stat(os.DevNull)
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (errNull != nil || !os.SameFile(info, null))
 }

@@ -23,7 +23,17 @@ func SetInFile(path, key string, value any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", displayPath(path), err)
 	}
-	return replaceFile(path, text)
+	if real, err := filepath.EvalSymlinks(path); err == nil { // a link stays one
+		path = real
+	}
+	mode := fs.FileMode(0o600) // a new one is the user's alone
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return ReplaceFile(path, text, mode)
 }
 
 // maxUserFile is the size in bytes of the largest file of the user's that is read: many
@@ -123,30 +133,4 @@ func membersOf(raw []byte) (list []member, open int, err error) {
 		list = append(list, member{key, end - len(value), end})
 	}
 	return list, open, nil
-}
-
-// replaceFile writes a file in one step: whoever reads it sees the old or the new one.
-// A link stays one, and the file keeps its mode; a new one is the user's alone.
-func replaceFile(path string, text []byte) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"quarry/lsp/settings"
 )
 
 // Change is what would become of one file.
@@ -141,7 +143,7 @@ func (c Change) write(backup string) error {
 		return fmt.Errorf("%s is read-only; make it writable (chmod u+w), or add the lines above by hand where it is made from", c.Path)
 	}
 	if backup != "" {
-		if err := writeFile(backup, c.Before, c.mode); err != nil {
+		if err := settings.ReplaceFile(backup, c.Before, c.mode); err != nil {
 			return fmt.Errorf("keep what was there: %w", err)
 		}
 	}
@@ -161,32 +163,7 @@ func (c Change) write(backup string) error {
 			return err
 		}
 	}
-	return writeFile(c.real, c.After, c.mode)
-}
-
-// writeFile replaces the file at path as a whole: whoever reads it sees what was there or
-// text, and a crash leaves one of the two.
-func writeFile(path string, text []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".quarry*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the error says more than this one would
-		}
-	}()
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return settings.ReplaceFile(c.real, c.After, c.mode)
 }
 
 // freeBackup is a name beside path that no file has.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"quarry/lsp/settings"
 )
 
 // record is what setup has written where, so that it can be taken back. It is a file in
@@ -63,7 +65,7 @@ func (r *record) write() error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return err
 	}
-	return writeFile(r.path, append(text, '\n'), 0o600)
+	return settings.ReplaceFile(r.path, append(text, '\n'), 0o600)
 }
 
 func (r *record) index(target, path string) int {

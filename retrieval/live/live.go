@@ -34,8 +34,8 @@ type Workspace struct {
 	next      time.Time // when the graph may be read again; guarded by tidying
 
 	mu         sync.Mutex
-	searchable index.Cursor // all up to it can be searched; guarded by mu
-	advanced   chan struct{}  // closed and renewed when searchable or observed changes; guarded by mu
+	searchable index.Cursor  // all up to it can be searched; guarded by mu
+	advanced   chan struct{} // closed and renewed when searchable or observed changes; guarded by mu
 	// observed is what observe was told of, where that is not what searches know; guarded by
 	// mu.
 	observed index.Cursor

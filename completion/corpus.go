@@ -1,19 +1,42 @@
 package completion
 
 import (
+	"cmp"
+	"context"
 	"math/bits"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 )
 
-// Repository is what the model-free engine knows of files that are not open.
-// It is fed with each file's newest text, by whoever follows the workspace, and
-// may outlive the Engines that use it. It is safe for concurrent use.
+// Files are those of the workspace.
+type Files interface {
+	// Paths are the files of a folder of the workspace.
+	Paths(root string) []string
+	// FileText is the present text of one. It refuses what is no completion's business.
+	FileText(root, path string) (string, error)
+}
+
+// Repository is what the model-free engine knows of files that are not open. It reads
+// them when the engine is asked for the first time in a folder of the workspace, and so
+// costs nothing where a model answers; whoever follows the workspace tells it what
+// changes. It may outlive the Engines that use it, and is safe for concurrent use.
 type Repository struct {
+	files Files // nil: only what is added
+
 	mu sync.RWMutex
 	// corpus is nil until something is learned. Guarded by mu.
 	corpus *corpus
+	// unread are the files of each folder that are still to be read, the next last.
+	// Guarded by mu.
+	unread map[string][]string
+	// beside are the folders whose own files were learned. Guarded by mu.
+	beside map[fileKey]bool
 }
+
+// NewRepository is one that reads files.
+func NewRepository(files Files) *Repository { return &Repository{files: files} }
 
 // maxRepoTokens is about 8 MB of source, in 40 MB of memory.
 const maxRepoTokens = 2 << 20
@@ -28,10 +51,102 @@ func (r *Repository) Add(root, path, text string) {
 	t := newTokenText(text)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.learn(fileKey{root, path}, t)
+}
+
+// learn takes a file's tokens. mu is held.
+func (r *Repository) learn(key fileKey, t *tokenText) {
 	if r.corpus == nil {
 		r.corpus = newCorpus(maxRepoTokens)
 	}
-	r.corpus.learn(fileKey{root, path}, t)
+	r.corpus.learn(key, t)
+}
+
+// Changed is Add for a file of a folder that was read, and does nothing for others.
+func (r *Repository) Changed(root, path, text string) {
+	r.mu.RLock()
+	_, read := r.unread[root]
+	r.mu.RUnlock()
+	if read {
+		r.Add(root, path, text)
+	}
+}
+
+// read learns the files around a document: those beside it whenever a document of
+// another folder comes, and the nearest ones of the workspace until they fill the
+// corpus. What is not read when ctx ends is the next request's to read.
+func (r *Repository) read(ctx context.Context, d *Document) {
+	if r.files == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	folder := fileKey{d.Root, path.Dir(d.Path)}
+	if r.unread == nil {
+		r.unread, r.beside = map[string][]string{}, map[fileKey]bool{}
+	}
+	unread, known := r.unread[d.Root]
+	if known && r.beside[folder] && len(unread) == 0 {
+		return
+	}
+	if !known {
+		unread = r.files.Paths(d.Root)
+		near := make(map[string]int, len(unread))
+		for _, p := range unread {
+			near[p] = nearness(p, d.Path)
+		}
+		slices.SortFunc(unread, func(a, b string) int { return cmp.Or(cmp.Compare(near[a], near[b]), strings.Compare(b, a)) })
+		r.unread[d.Root] = unread
+	}
+	if !r.beside[folder] {
+		for _, p := range r.files.Paths(d.Root) {
+			if path.Dir(p) == folder.path && !r.readFile(ctx, fileKey{d.Root, p}) {
+				return
+			}
+		}
+		r.beside[folder] = true
+	}
+	for n := len(unread); n > 0 && (r.corpus == nil || r.corpus.used < r.corpus.limit); n-- {
+		if !r.readFile(ctx, fileKey{d.Root, unread[n-1]}) {
+			return
+		}
+		r.unread[d.Root] = unread[:n-1]
+	}
+	r.unread[d.Root] = nil
+}
+
+// readFile learns a file that is not known yet; the answer is false when ctx ended.
+func (r *Repository) readFile(ctx context.Context, key fileKey) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if r.corpus != nil {
+		if _, known := r.corpus.byKey[key]; known {
+			return true
+		}
+	}
+	if text, err := r.files.FileText(key.root, key.path); err == nil { // else it went, or is not to be read
+		r.learn(key, newTokenText(text))
+	}
+	return true
+}
+
+// nearness is how near a file is to another one: of the same kind first, and then by the
+// folders they share.
+func nearness(file, document string) int {
+	n := 0
+	if path.Ext(file) == path.Ext(document) {
+		n = 1 << 16
+	}
+	for {
+		a, rest, ok := strings.Cut(file, "/")
+		b, other, too := strings.Cut(document, "/")
+		if !ok || !too || a != b {
+			return n
+		}
+		file, document = rest, other
+		n++
+	}
 }
 
 // Remove is called for a file that is gone.

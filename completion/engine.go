@@ -147,7 +147,7 @@ func (e *Engine) answer(ctx context.Context, req Request) (Result, error) {
 		}
 		note = err.Error()
 	}
-	local := e.answerLocally(req)
+	local := e.answerLocally(ctx, req)
 	local.Note = note
 	if local.Prompt = res.Prompt; e.gen != nil && req.Manual && local.Prompt.Text == "" {
 		local.Prompt = e.wouldSend(ctx, req)
@@ -168,10 +168,10 @@ const localEngine = "local"
 
 // answerLocally copies from the user's code, or ends the line as everybody does. While
 // they type it is silent where neither is sure.
-func (e *Engine) answerLocally(req Request) Result {
+func (e *Engine) answerLocally(ctx context.Context, req Request) Result {
 	begin := time.Now()
 	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
-	p, ok := e.local.complete(req)
+	p, ok := e.local.complete(ctx, req)
 	if !ok || p.confidence() < sureEnough {
 		if usual, known := usualRest(req, s); known {
 			p, ok = prediction{text: usual}, true

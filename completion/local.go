@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -46,13 +47,14 @@ type candidate struct {
 const maxCandidates = 48
 
 // complete answers what to insert at the cursor, before post-processing.
-func (l *local) complete(req Request) (prediction, bool) {
+func (l *local) complete(ctx context.Context, req Request) (prediction, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := newQuery(req.Text, req.Offset)
 	if len(q.ids) == 0 {
 		return prediction{}, false
 	}
+	l.repo.read(ctx, &req.Document)
 	found := l.candidates(req, q)
 	if len(found) == 0 {
 		return prediction{}, false

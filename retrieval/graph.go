@@ -78,12 +78,25 @@ func linkedGraph(s *Snapshot, links []Link) *graph {
 	return g
 }
 
-// namedGraph links each file to those that declare the names it refers to and to
-// those its imports may mean.
-func namedGraph(s *Snapshot) *graph {
+// namedGraph links each file to those its imports may mean, and to those that declare
+// the names it imports and, if refers is set, those it uses.
+func namedGraph(s *Snapshot, refers bool) *graph {
 	n := newNamer(s)
-	for from, f := range n.files {
-		n.add(uint32(from), f.refs, f.imports)
+	at := make([]FileID, len(n.files))
+	for k, seg := range s.segments {
+		for i := range seg.files {
+			if node, ok := n.node(seg.files[i].path); ok && !s.dead[k].has(i) {
+				at[node] = FileID{uint32(k), uint32(i)}
+			}
+		}
+	}
+	for from, file := range at {
+		var names []string
+		if refers {
+			names = slices.Collect(s.Uses(file))
+		}
+		refs, imported := distinctNames(names, s.Imports(file))
+		n.add(uint32(from), refs, imported)
 	}
 	n.connect(len(n.files), n.edges)
 	return n.graph

@@ -14,6 +14,9 @@ type Options struct {
 	// Text reads the present text of a file for the literal signal; nil keeps
 	// the texts of the Documents in memory instead.
 	Text func(path string) (string, error)
+	// Linked says that SetLinks will tell which files use which: until then only what they
+	// import links them.
+	Linked bool
 	// Yield, if not nil, is called for each file that Apply reads; it may wait while
 	// somebody needs the machine.
 	Yield func()
@@ -142,7 +145,7 @@ func (ix *Index) relink(s *Snapshot) {
 	if ix.linked {
 		s.graph = linkedGraph(s, ix.links)
 	} else {
-		s.graph = namedGraph(s)
+		s.graph = namedGraph(s, !ix.options.Linked)
 	}
 	ix.unlinked = 0
 }
@@ -185,7 +188,7 @@ func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
 // Files is how many files the snapshot holds.
 func (s *Snapshot) Files() int { return s.liveFiles }
 
-// Paths are the files of a snapshot that was just restored, in their order.
+// Paths are the files of a snapshot; of one that was just restored, in their order.
 func (s *Snapshot) Paths() []string {
 	var paths []string
 	for k, seg := range s.segments {

@@ -377,6 +377,7 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 					t.Fatalf("%q\n%s  %+v\nrebuilt %+v", raw, name, a, b)
 				}
 			}
+			sameDeclarations(t, other.Current(), rebuilt.Current())
 			for _, limit := range []int{1, 3, 100} {
 				for _, part := range []string{"r", "pa", "sess"} {
 					if a, b := other.Current().Declared(part, nil, limit), rebuilt.Current().Declared(part, nil, limit); !reflect.DeepEqual(a, b) {
@@ -398,7 +399,7 @@ func TestIncrementalEqualsRebuilt(t *testing.T) {
 // relinked is the index as it is, with a fresh graph.
 func relinked(ix *Index) *Index {
 	s := *ix.Current()
-	s.graph = namedGraph(&s)
+	s.graph = namedGraph(&s, true)
 	out := New(Options{})
 	out.current.Store(&s)
 	return out
@@ -408,7 +409,7 @@ func relinked(ix *Index) *Index {
 func mergeAll(ix *Index) *Index {
 	old := ix.Current()
 	merged := newSnapshot([]*segment{mergeSegments(old.segments, old.dead)}, []bitset{nil}, nil, 1)
-	merged.graph = namedGraph(merged)
+	merged.graph = namedGraph(merged, true)
 	out := New(Options{})
 	out.current.Store(merged)
 	return out

@@ -58,17 +58,18 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 	pathOf := func(x fileRef) string { return parts[x.part].files[x.file].path }
 	slices.SortFunc(order, func(x, y fileRef) int { return strings.Compare(pathOf(x), pathOf(y)) })
 
-	m, names := &segment{}, newStrings()
+	m, names, signatures := &segment{}, newStrings(), newStrings()
 	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
 	for p, seg := range parts {
 		files[p] = remapped{&seg.metadata, droppedAll(len(seg.files))}
 		chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
 	}
-	defsOf := make([][]int32, len(parts))              // new number of each def
-	namesOf := make([]func(uint32) uint32, len(parts)) // new number of each string
+	defsOf := make([][]int32, len(parts)) // new number of each def
+	// New number of each string.
+	namesOf, signaturesOf := make([]func(uint32) uint32, len(parts)), make([]func(uint32) uint32, len(parts))
 	for p, seg := range parts {
 		defsOf[p] = make([]int32, len(seg.defs))
-		namesOf[p] = names.from(seg.names)
+		namesOf[p], signaturesOf[p] = names.from(seg.names), signatures.from(seg.signatures)
 	}
 	for _, at := range order {
 		seg := parts[at.part]
@@ -80,7 +81,9 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		for i := f.firstDef; i < f.endDef; i++ {
 			d := seg.defs[i]
 			defsOf[at.part][i] = int32(len(m.defs))
-			m.defs = append(m.defs, defRecord{name(d.name), name(d.key), name(d.container), name(d.kind), id, d.chunk - f.firstChunk + first})
+			d.name, d.key, d.container, d.kind = name(d.name), name(d.key), name(d.container), name(d.kind)
+			d.file, d.chunk, d.signature = id, d.chunk-f.firstChunk+first, signaturesOf[at.part](d.signature)
+			m.defs = append(m.defs, d)
 		}
 		for c := f.firstChunk; c < f.endChunk; c++ {
 			ch := seg.chunks[c]
@@ -94,12 +97,11 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 		}
 		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
 		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
+		m.takeUses(&f, seg, name)
 		m.files = append(m.files, f)
 	}
-	m.names = names.table()
 	m.text, m.metadata = mergePostings(chunks), mergePostings(files)
-	m.sortDefs()
-	m.sortKeys()
+	m.finish(names, signatures)
 	return m
 }
 

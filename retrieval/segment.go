@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,12 +34,12 @@ type file struct {
 	firstChunk, endChunk uint32
 	// defs [firstDef, endDef) of the segment are declared here.
 	firstDef, endDef uint32
-	// refs are the distinct names the file uses and imports what it imports, for
-	// the graph.
-	refs     []string
-	imports  []string
-	trigrams trigramSet
-	text     string // "" when the index was not made to keep texts
+	// uses [firstUse, endUse) of the segment are the distinct names that the file uses,
+	// imports [firstImport, endImport) are what it imports.
+	firstUse, endUse       uint32
+	firstImport, endImport uint32
+	trigrams               trigramSet
+	text                   string // "" when the index was not made to keep texts
 }
 
 // chunk is one retrievable piece of a file; immutable. It has no pointers, so that it
@@ -54,10 +55,13 @@ type chunk struct {
 }
 
 // defRecord is one declaration as a segment keeps it, without pointers: there are
-// several for each chunk. The first four are strings of the segment's names.
+// several for each chunk. The first four are strings of the segment's names, the
+// signature is one of its signatures.
 type defRecord struct {
 	name, key, container, kind uint32
 	file, chunk                uint32
+	signature                  uint32
+	startLine, endLine         uint32
 }
 
 // def is one declaration, made of its record when somebody asks.
@@ -91,7 +95,18 @@ type segment struct {
 	files  []file // in the order of their paths
 	chunks []chunk
 	defs   []defRecord
-	names  stringTable // of chunks and defs
+	// names are the strings of chunks, defs, uses and imports, in order.
+	names      stringTable
+	signatures stringTable
+	// uses and imports are the files' (see file), as numbers in names: of an import its
+	// path, how many names are taken from it, and these. usedBy is how many files use
+	// each name.
+	uses, imports, usedBy []uint32
+	// byName holds the indices of the defs that completion can show, ordered by name,
+	// byOwner of those in another declaration, ordered by the last part of its name.
+	byName, byOwner []uint32
+	// folders are those that have files of the segment, made when somebody asks.
+	folders func() []string
 	// byKey holds the indices of defs ordered by key, then by index.
 	byKey    []uint32
 	keys     []nameKey // the distinct keys in that order
@@ -128,23 +143,64 @@ func (s *segment) fileAt(path string) (int, bool) {
 // buildSegment indexes documents, which are in the order of their paths; equal paths
 // must not repeat.
 func buildSegment(docs []Document, keepText bool, yield func()) *segment {
-	s, names := &segment{}, newStrings()
-	text, metadata := newPostingsBuilder(meanChunkTerms), newPostingsBuilder(meanMetadataTerms)
-	var a token.Analyzer
+	s, w := &segment{}, &segmentWriter{names: newStrings(), signatures: newStrings(), text: newPostingsBuilder(meanChunkTerms), metadata: newPostingsBuilder(meanMetadataTerms)}
 	for i := range docs {
 		if yield != nil {
 			yield()
 		}
-		s.add(&docs[i], &a, names, text, metadata)
+		s.add(&docs[i], w)
 		if keepText {
 			s.files[i].text = docs[i].Text
 		}
 	}
-	s.names = names.table()
-	s.text, s.metadata = text.build(), metadata.build()
+	s.text, s.metadata = w.text.build(), w.metadata.build()
+	s.finish(w.names, w.signatures)
+	return s
+}
+
+// segmentWriter is what a segment is made with.
+type segmentWriter struct {
+	names, signatures *stringsBuilder
+	text, metadata    *postingsBuilder
+	analyzer          token.Analyzer
+}
+
+// finish puts the strings in order, and makes what is found by them.
+func (s *segment) finish(names, signatures *stringsBuilder) {
+	s.orderNames(names)
+	s.signatures = signatures.table()
 	s.sortDefs()
 	s.sortKeys()
-	return s
+	s.sortDeclarations()
+	s.folders = foldersOf(s.files)
+}
+
+// orderNames gives every name the number of its place among them.
+func (s *segment) orderNames(names *stringsBuilder) {
+	var renumber []uint32
+	s.names, renumber = names.ordered()
+	for i := range s.chunks {
+		c := &s.chunks[i]
+		c.content = renumber[c.content]
+	}
+	for i := range s.defs {
+		d := &s.defs[i]
+		d.name, d.key, d.container, d.kind = renumber[d.name], renumber[d.key], renumber[d.container], renumber[d.kind]
+	}
+	for i, id := range s.uses {
+		s.uses[i] = renumber[id]
+	}
+	for i := range s.files {
+		slices.Sort(s.uses[s.files[i].firstUse:s.files[i].endUse])
+	}
+	for i := 0; i < len(s.imports); i++ {
+		s.imports[i] = renumber[s.imports[i]]
+		i++
+		for n := s.imports[i]; n > 0; n-- {
+			i++
+			s.imports[i] = renumber[s.imports[i]]
+		}
+	}
 }
 
 func (s *segment) sortDefs() {
@@ -153,15 +209,13 @@ func (s *segment) sortDefs() {
 		s.byKey[i] = uint32(i)
 	}
 	slices.SortFunc(s.byKey, func(x, y uint32) int {
-		if c := strings.Compare(s.key(x), s.key(y)); c != 0 {
-			return c
-		}
-		return int(x) - int(y)
+		return cmp.Or(cmp.Compare(s.defs[x].key, s.defs[y].key), cmp.Compare(x, y))
 	})
 	s.indexKeys()
 }
 
-func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, text, metadata *postingsBuilder) {
+func (s *segment) add(d *Document, w *segmentWriter) {
+	a, names, text, metadata := &w.analyzer, w.names, w.text, w.metadata
 	id := uint32(len(s.files))
 	r := classOf(d.Path, d.Text)
 	f := file{
@@ -191,7 +245,7 @@ func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, tex
 		symbolDef[i] = int32(len(s.defs))
 		s.defs = append(s.defs, defRecord{
 			name: names.id(sym.Name), key: names.id(flatName(sym.Name)), container: names.id(sym.Container), kind: names.id(string(sym.Kind)),
-			file: id, chunk: f.firstChunk,
+			file: id, chunk: f.firstChunk, signature: w.signatures.id(sym.Signature), startLine: sym.Span.StartLine, endLine: sym.Span.EndLine,
 		})
 	}
 	for _, part := range syn.Chunks {
@@ -227,11 +281,7 @@ func (s *segment) add(d *Document, a *token.Analyzer, names *stringsBuilder, tex
 	f.endChunk, f.endDef = uint32(len(s.chunks)), uint32(len(s.defs))
 	s.addMetadata(d, &f, metadata)
 	metadata.endDocument(id)
-	used := make([]string, len(syn.Refs))
-	for i := range syn.Refs {
-		used[i] = syn.Refs[i].Name
-	}
-	f.refs, f.imports = distinctNames(used, syn.Imports)
+	s.addUses(&f, syn, names)
 	s.files = append(s.files, f)
 }
 

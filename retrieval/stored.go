@@ -20,7 +20,7 @@ import (
 var StoredVersion = storedVersion()
 
 func storedVersion() uint32 {
-	const version = 2
+	const version = 3 // 2: without what completion asks for
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return version | 1<<31
 	}
@@ -32,9 +32,10 @@ var errStored = errors.New("this is no stored index")
 
 // The sections, in their order.
 const (
-	secStringStarts = iota
-	secStringText
-	secFiles
+	secNames      = 0                 // and the one behind it
+	secSignatures = secNames + 2      // and the one behind it
+	secPaths      = secSignatures + 2 // and the one behind it: the strings of secFiles
+	secFiles      = secPaths + 2 + iota - 3
 	secTrigrams
 	secChunks
 	secDefs
@@ -42,6 +43,11 @@ const (
 	secKeys
 	secTextKeys
 	secByText
+	secUses
+	secImports
+	secUsedBy
+	secByName
+	secByOwner
 	secText                       // and the four behind it
 	secMetadata = secText + 5     // and the four behind it
 	secGraph    = secMetadata + 5 // and the five behind it
@@ -69,7 +75,7 @@ func view[T any](b []byte) []T {
 func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 	seg := mergeSegments(s.segments, s.dead)
 	stored = make([][]byte, sections)
-	t := seg.names.more()
+	t := newStrings()
 	var files []uint32
 	var trigrams []uint64
 	for i := range seg.files {
@@ -77,7 +83,7 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 		paths = append(paths, f.path)
 		when := uint64(f.modified.UnixNano())
 		files = append(files, t.id(f.path), t.id(f.language), uint32(when), uint32(when>>32), uint32(f.class), t.id(string(f.kind)), t.id(f.words.base),
-			f.firstChunk, f.endChunk, f.firstDef, f.endDef, uint32(len(trigrams)), uint32(len(f.trigrams)))
+			f.firstChunk, f.endChunk, f.firstDef, f.endDef, f.firstUse, f.endUse, f.firstImport, f.endImport, uint32(len(trigrams)), uint32(len(f.trigrams)))
 		trigrams = append(trigrams, f.trigrams...)
 		for _, words := range [][]string{f.words.name, f.words.dirs} {
 			files = append(files, uint32(len(words)))
@@ -91,9 +97,12 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 	for i, p := range g.paths {
 		nodes[i] = t.id(p)
 	}
-	stored[secStringStarts], stored[secStringText] = raw(t.starts), t.text
+	for at, table := range map[int]stringTable{secNames: seg.names, secSignatures: seg.signatures, secPaths: t.table()} {
+		stored[at], stored[at+1] = raw(table.starts), unsafe.Slice(unsafe.StringData(table.text), len(table.text))
+	}
 	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(seg.chunks), raw(seg.defs)
 	stored[secByKey], stored[secKeys], stored[secTextKeys], stored[secByText] = raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText)
+	stored[secUses], stored[secImports], stored[secUsedBy], stored[secByName], stored[secByOwner] = raw(seg.uses), raw(seg.imports), raw(seg.usedBy), raw(seg.byName), raw(seg.byOwner)
 	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
 		copy(stored[at:], [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)})
 	}
@@ -113,10 +122,17 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 	if len(stored) != sections {
 		return nil, nil, fmt.Errorf("%w: it has %d sections", errStored, len(stored))
 	}
-	// Names leave with answers and may outlive what they were read from.
-	names := stringTable{view[uint32](stored[secStringStarts]), string(stored[secStringText])}
-	str := names.at
-	seg = &segment{keep: keep, names: names, chunks: view[chunk](stored[secChunks]), defs: view[defRecord](stored[secDefs])}
+	// Names leave with answers and may outlive what they were read from; signatures are
+	// copied one by one.
+	table := func(at int, text func([]byte) string) stringTable {
+		return stringTable{view[uint32](stored[at]), text(stored[at+1])}
+	}
+	copied := func(b []byte) string { return string(b) }
+	str := table(secPaths, copied).at
+	seg = &segment{
+		keep: keep, names: table(secNames, copied), chunks: view[chunk](stored[secChunks]), defs: view[defRecord](stored[secDefs]),
+		signatures: table(secSignatures, func(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }),
+	}
 	var words []string // of many files, in one array
 	trigrams := view[uint64](stored[secTrigrams])
 	for rest := view[uint32](stored[secFiles]); len(rest) > 0; {
@@ -124,9 +140,10 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 			path: str(rest[0]), language: str(rest[1]), modified: time.Unix(0, int64(uint64(rest[2])|uint64(rest[3])<<32)),
 			class: fileClass(rest[4]), kind: Type(str(rest[5])), words: pathWords{base: str(rest[6])},
 			firstChunk: rest[7], endChunk: rest[8], firstDef: rest[9], endDef: rest[10],
-			trigrams: trigramSet(trigrams[rest[11] : rest[11]+rest[12]]),
+			firstUse: rest[11], endUse: rest[12], firstImport: rest[13], endImport: rest[14],
+			trigrams: trigramSet(trigrams[rest[15] : rest[15]+rest[16]]),
 		}
-		rest = rest[13:]
+		rest = rest[17:]
 		for _, of := range []*[]string{&f.words.name, &f.words.dirs} {
 			n := rest[0]
 			if len(words)+int(n) > cap(words) {
@@ -140,8 +157,11 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 		}
 		seg.files = append(seg.files, f)
 	}
+	seg.folders = foldersOf(seg.files)
 	seg.byKey, seg.keys = view[uint32](stored[secByKey]), view[nameKey](stored[secKeys])
 	seg.textKeys, seg.byText = view[Key](stored[secTextKeys]), view[uint32](stored[secByText])
+	seg.uses, seg.imports, seg.usedBy = view[uint32](stored[secUses]), view[uint32](stored[secImports]), view[uint32](stored[secUsedBy])
+	seg.byName, seg.byOwner = view[uint32](stored[secByName]), view[uint32](stored[secByOwner])
 	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
 		p.terms = terms{starts: view[uint32](stored[at]), text: stored[at+1]}
 		p.starts, p.docs, p.impacts = view[uint32](stored[at+2]), view[uint32](stored[at+3]), view[uint16](stored[at+4])

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"quarry/index/snapshot"
@@ -39,12 +40,59 @@ func sameAnswers(t *testing.T, got, want *Index) {
 			t.Errorf("declared %q: %+v, want %+v", name, a, b)
 		}
 	}
+	sameDeclarations(t, got.Current(), want.Current())
 	code := "func (c *HTTPClient) Send(r *server.Router) error"
 	if a, b := got.Current().Similar(code, "", 5), want.Current().Similar(code, "", 5); !reflect.DeepEqual(a, b) {
 		t.Errorf("similar: %+v, want %+v", a, b)
 	}
 	if a, b := got.Current().FindSimilar(SimilarRequest{Code: code}), want.Current().FindSimilar(SimilarRequest{Code: code}); !reflect.DeepEqual(a, b) {
 		t.Errorf("find similar: %+v, want %+v", a, b)
+	}
+}
+
+// sameDeclarations compares what completion asks of two snapshots.
+func sameDeclarations(t interface{ Errorf(string, ...any) }, got, want *Snapshot) {
+	describe := func(s *Snapshot, ids []DeclarationID) (list []string) {
+		for _, id := range ids {
+			d := s.Signature(id)
+			text := fmt.Sprintf("%s:%d-%d %s %s.%s %q used by %d:", s.Path(d.File), d.Line, d.End, d.Kind, d.Container, d.Name, s.SignatureText(id), s.UsedBy(d.Name))
+			s.Around(id, 2, func(id DeclarationID, away int) { text += fmt.Sprint(" ", s.Signature(id).Name, away) })
+			list = append(list, text)
+		}
+		slices.Sort(list)
+		return list
+	}
+	names := map[string]bool{"nobody": true, "": true}
+	folders := map[string]bool{"none": true}
+	for _, s := range []*Snapshot{got, want} {
+		for dir := range s.Folders() {
+			folders[dir] = true
+		}
+		for _, p := range s.Paths() {
+			f, _ := s.FileAt(p)
+			for d := range s.DeclaredIn(f) {
+				names[s.Signature(d).Name] = true
+			}
+		}
+	}
+	for name := range names {
+		if a, b := describe(got, got.DeclarationsOf(name)), describe(want, want.DeclarationsOf(name)); !slices.Equal(a, b) {
+			t.Errorf("declarations of %q\ngot  %q\nwant %q", name, a, b)
+		}
+		if a, b := describe(got, got.MembersOf(name)), describe(want, want.MembersOf(name)); !slices.Equal(a, b) {
+			t.Errorf("members of %q\ngot  %q\nwant %q", name, a, b)
+		}
+	}
+	files := func(s *Snapshot, dir string) (list []string) {
+		for _, f := range s.FilesIn(dir) {
+			list = append(list, fmt.Sprint(s.Path(f), s.Language(f), slices.Sorted(s.Uses(f)), s.Imports(f), describe(s, slices.Collect(s.DeclaredIn(f)))))
+		}
+		return list
+	}
+	for dir := range folders {
+		if a, b := files(got, dir), files(want, dir); !slices.Equal(a, b) {
+			t.Errorf("in %s\ngot  %q\nwant %q", dir, a, b)
+		}
 	}
 }
 

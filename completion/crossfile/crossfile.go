@@ -1,8 +1,8 @@
 // Package crossfile finds what a completion should know of other places: the
 // signatures of the declarations that the code at the cursor uses or is likely
 // to use next, and code like the code being written. A [Source] is a
-// completion.ContextSource fed with what package syntax says of each file of
-// the workspace.
+// completion.ContextSource that asks what searches know of the workspace, and
+// keeps nothing itself.
 //
 // The likely declarations are found by name, which needs no types and works in
 // every language there is a grammar for: names used near the cursor and in the
@@ -11,21 +11,22 @@
 // declarations, those in the same folder and in what the file imports come
 // first.
 //
-// declarations.go keeps them, here.go reads the document at the cursor, rank.go
+// declared.go finds them, here.go reads the document at the cursor, rank.go
 // decides which matter, snippets.go writes them down.
 package crossfile
 
 import (
 	"context"
 	"path/filepath"
-	"sync"
 
 	"quarry/completion"
 	"quarry/retrieval/workspace"
 )
 
-// Workspace is where the texts are. It refuses those no prompt may hold.
+// Workspace is where declarations and texts are. It refuses texts that no prompt may hold.
 type Workspace interface {
+	// Searchable is as in workspace.Workspace.
+	Searchable() []*workspace.Searchable
 	// Text is the present text of the file with an absolute path.
 	Text(path string) (string, error)
 	// Similar is as in workspace.Workspace.
@@ -48,17 +49,10 @@ const (
 type Source struct {
 	workspace Workspace
 	reach     Reach
-
-	mu sync.RWMutex
-	// declared is guarded by mu.
-	declared declarations
 }
 
-// New makes a Source without files. Texts come from w; with nil there are
-// signatures alone.
-func New(w Workspace, reach Reach) *Source {
-	return &Source{workspace: w, reach: reach, declared: newDeclarations()}
-}
+// New makes a Source of what w knows.
+func New(w Workspace, reach Reach) *Source { return &Source{w, reach} }
 
 // Context implements completion.ContextSource.
 func (s *Source) Context(ctx context.Context, q completion.ContextQuery) []completion.Snippet {
@@ -66,14 +60,12 @@ func (s *Source) Context(ctx context.Context, q completion.ContextQuery) []compl
 	if ctx.Err() != nil {
 		return nil
 	}
-	return s.snippets(ctx, q, here, s.rank(ctx, q, here))
+	known := see(s.workspace.Searchable())
+	return s.snippets(ctx, q, here, known, s.rank(ctx, q, here, known))
 }
 
 // text is the present text of a file, "" if it cannot be had.
 func (s *Source) text(root, path string) string {
-	if s.workspace == nil {
-		return ""
-	}
 	text, err := s.workspace.Text(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {
 		return "" // it went, or must not be shown

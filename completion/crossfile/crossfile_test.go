@@ -8,25 +8,28 @@ import (
 	"quarry/completion"
 	"quarry/index/lang"
 	"quarry/index/syntax"
+	"quarry/retrieval"
 )
 
-// reading reads files, by path, into a Source.
+// reading is a Source of files, by path, that answers declarations alone.
 func reading(t *testing.T, files map[string]string) *Source {
 	t.Helper()
-	s := New(nil, Similar)
-	for name, text := range files {
-		put(t, s, name, text)
-	}
-	return s
+	_, f := over(t, files)
+	return New(f, Repository)
 }
 
-func put(t *testing.T, s *Source, name, text string) {
+// put indexes a file; one without a text is removed.
+func put(t *testing.T, ix *retrieval.Index, name, text string) {
 	t.Helper()
-	read, err := syntax.Analyze(lang.Detect(name, []byte(text)), []byte(text))
-	if err != nil {
-		t.Fatal(err)
+	c := retrieval.Change{Path: name}
+	if text != "" {
+		read, err := syntax.Analyze(lang.Detect(name, []byte(text)), []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Document = &retrieval.Document{Path: name, Language: read.Language, Text: text, Syntax: read}
 	}
-	s.Put("/w", name, read)
+	ix.Apply([]retrieval.Change{c})
 }
 
 // found are the signatures for the cursor ‸ in a document, best first.
@@ -98,32 +101,30 @@ func TestDraftIsLookedUp(t *testing.T) {
 }
 
 func TestFilesChangeAndGo(t *testing.T) {
-	s := reading(t, goFiles)
-	put(t, s, "store/other.go", "package store\n\nfunc helper(one string) {}\n")
+	_, f := over(t, goFiles)
+	s := New(f, Repository)
+	put(t, f.index, "store/other.go", "package store\n\nfunc helper(one string) {}\n")
 	const doc = "package store\n\nfunc f() {\n\thelper(‸\n}\n"
 	if list := found(t, s, "store/new.go", doc, ""); !has(list, "func helper(one string)") || has(list, "a, b int") {
 		t.Errorf("after a change: %q", list)
 	}
 	for name := range goFiles {
-		s.Remove("/w", name)
+		put(t, f.index, name, "")
 	}
-	s.Remove("/w", "never/was.go")
-	if n := len(s.declared.files) + len(s.declared.names) + len(s.declared.folders); n != 0 {
-		t.Errorf("%d entries are left of no files", n)
+	if list := found(t, s, "store/new.go", doc, ""); len(list) != 0 {
+		t.Errorf("of no files: %q", list)
 	}
 }
 
 // Two workspace folders may hold files of the same path.
 func TestFoldersAreToldApart(t *testing.T) {
-	s := New(nil, Similar)
-	for root, name := range map[string]string{"/w": "nearby", "/other": "distant"} {
+	_, f := over(t, nil)
+	s := New(f, Repository)
+	f.more = map[string]*retrieval.Index{"/other": retrieval.New(retrieval.Options{})}
+	for ix, name := range map[*retrieval.Index]string{f.index: "nearby", f.more["/other"]: "distant"} {
 		text := "package p\n\nfunc " + name + "(a int) {}\n"
-		read, err := syntax.Analyze("go", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Put(root, "p/lib.go", read)
-		s.Put(root, "p/main.go", read)
+		put(t, ix, "p/lib.go", text)
+		put(t, ix, "p/main.go", text)
 	}
 	const doc = "package p\n\nfunc f() {\n\tdistant(‸\n}\n"
 	list := found(t, s, "p/main.go", doc, "")
@@ -134,7 +135,7 @@ func TestFoldersAreToldApart(t *testing.T) {
 	if n := strings.Count(strings.Join(list, "\n"), "func distant"); n != 2 {
 		t.Errorf("%d declarations of distant in the other folder, want 2: %q", n, list)
 	}
-	s.Remove("/other", "p/lib.go")
+	put(t, f.more["/other"], "p/lib.go", "")
 	if list := found(t, s, "p/main.go", doc, ""); !has(list, "p/lib.go: func nearby") {
 		t.Errorf("a file of the same path in another folder went with it: %q", list)
 	}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
 	"quarry/completion"
 	"quarry/index/lang"
 	"quarry/index/syntax"
+	"quarry/retrieval"
 )
 
 // evidence is a kind of what speaks for a declaration, or against it.
@@ -79,14 +81,19 @@ const (
 
 // candidate is a declaration with what speaks for it.
 type candidate struct {
-	*declaration
+	declaration
+	retrieval.Signature
+	traits
 	evidence [kinds]float64
 	score    float64
+	// named is how many declarations have its name, used how many files use it, -1 if that
+	// was not asked.
+	named, used int
 }
 
 // nearness is how near the cursor its name stands, whatever else has the name.
 func (c *candidate) nearness() float64 {
-	return max(c.evidence[near], c.evidence[called]) * math.Sqrt(float64(len(c.name.declared)))
+	return max(c.evidence[near], c.evidence[called]) * math.Sqrt(float64(c.named))
 }
 
 // why is the strongest evidence in words.
@@ -103,7 +110,7 @@ func (c *candidate) why() string {
 	case c.evidence[best] == 0:
 		return "declared in the same folder"
 	case best == member:
-		return "member of " + lastName(c.container)
+		return "member of " + lastName(c.Container)
 	case best == beside:
 		return "used by the files beside this one"
 	case best == imported:
@@ -113,32 +120,31 @@ func (c *candidate) why() string {
 	case best == alike && c.evidence[near] == 0:
 		return "named like what is used here"
 	}
-	return "declaration of " + c.name.text
+	return "declaration of " + c.Name
 }
 
 // ranking is one ranking under way.
 type ranking struct {
-	source  *Source
-	here    *surroundings
-	key     fileKey
-	family  string
-	reached imports
+	reach    Reach
+	declared *declared
+	here     *surroundings
+	key      fileKey
+	family   string
+	reached  imports
 	// test is whether the document is one.
 	test bool
 	// list are the candidates, found is where those stand there that something
 	// speaks for.
 	list  []candidate
-	found map[*declaration]int
+	found map[declaration]int // -1: cannot be one
 }
 
 // rank scores the declarations that the document may want, best first. When ctx
 // ends it answers with the evidence it has.
-func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surroundings) []*candidate {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surroundings, known *declared) []*candidate {
 	r := ranking{
-		source: s, here: &here, key: fileKey{q.Root, q.Path}, family: lang.Family(q.Language),
-		reached: importedBy(q.Path, s.importsOf(q)), test: lang.IsTest(q.Path), found: map[*declaration]int{},
+		reach: s.reach, declared: known, here: &here, key: fileKey{q.Root, q.Path}, family: lang.Family(q.Language),
+		reached: importedBy(q.Path, known.importsOf(q)), test: lang.IsTest(q.Path), found: map[declaration]int{},
 	}
 	for _, gather := range []func(){r.named, r.besides, r.imports, r.plain} {
 		if ctx.Err() == nil {
@@ -153,11 +159,10 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 func (r *ranking) named() {
 	for i := range r.here.names {
 		used := &r.here.names[i]
-		n := r.source.declared.names[used.text]
-		if n == nil || everyday[used.text] {
+		if everyday[used.text] {
 			continue
 		}
-		if list := n.declared; len(list) > 0 && len(list) <= maxDeclarations {
+		if list := r.declared.name(used.text).declared; len(list) > 0 && len(list) <= maxDeclarations {
 			// A name with many declarations says little of each.
 			share := 1 / math.Sqrt(float64(len(list)))
 			for _, d := range list {
@@ -171,7 +176,7 @@ func (r *ranking) named() {
 				}
 			}
 		}
-		if list := n.members; len(list) <= maxMembers {
+		if list := r.declared.members(used.text); len(list) <= maxMembers {
 			share := min(1, math.Sqrt(fewMembers/float64(len(list))))
 			for _, d := range list {
 				r.add(d, member, max(used.weight, used.called)*share)
@@ -180,29 +185,22 @@ func (r *ranking) named() {
 	}
 }
 
-func (r *ranking) siblings(d *declaration, weight float64) {
-	list := d.file.declared
-	at, _ := slices.BinarySearchFunc(list, d, func(a, b *declaration) int { return cmp.Compare(a.line, b.line) })
-	for i := max(at-siblings, 0); i < min(at+siblings+1, len(list)); i++ {
-		if away := max(i-at, at-i); away > 0 {
-			r.add(list[i], sibling, weight/float64(away))
-		}
-	}
+func (r *ranking) siblings(d declaration, weight float64) {
+	d.in.Snapshot.Around(d.id, siblings, func(id retrieval.DeclarationID, away int) {
+		r.add(declaration{d.in, id}, sibling, weight/float64(away))
+	})
 }
 
 // besides adds what the files beside the document use: it may use that too.
 func (r *ranking) besides() {
-	count := map[*name]int{}
-	for _, f := range r.source.declared.beside(r.key) {
-		if f.fileKey == r.key {
-			continue
-		}
-		for _, used := range f.uses {
+	count := map[string]int{}
+	for _, f := range r.declared.beside(r.key) {
+		for used := range f.in.Snapshot.Uses(f.id) {
 			count[used]++
 		}
 	}
 	for used, n := range count {
-		if list := used.declared; len(list) <= maxDeclarations {
+		if list := r.declared.name(used).declared; len(list) <= maxDeclarations {
 			weight := math.Log2(1+float64(n)) / math.Sqrt(float64(len(list)))
 			for _, d := range list {
 				r.add(d, beside, weight)
@@ -213,20 +211,26 @@ func (r *ranking) besides() {
 
 // imports adds what imported files declare.
 func (r *ranking) imports() {
-	if len(r.reached) == 0 || r.source.reach == Folder {
+	if len(r.reached) == 0 || r.reach == Folder {
 		return
 	}
 	may := r.reached.folders()
-	for dir, files := range r.source.declared.folders {
-		if !may(dir.path) || len(files) > maxImported {
-			continue
-		}
-		for _, f := range files {
-			if !r.reached.has(f.path) {
+	for _, in := range r.declared.folders {
+		for dir := range in.Snapshot.Folders() {
+			if !may(dir) {
 				continue
 			}
-			for _, d := range f.declared {
-				r.add(d, imported, 1)
+			files := in.Snapshot.FilesIn(dir)
+			if len(files) > maxImported {
+				continue
+			}
+			for _, f := range files {
+				if !r.reached.has(in.Snapshot.Path(f)) {
+					continue
+				}
+				for d := range in.Snapshot.DeclaredIn(f) {
+					r.add(declaration{in, d}, imported, 1)
+				}
 			}
 		}
 	}
@@ -235,47 +239,48 @@ func (r *ranking) imports() {
 // plain adds what the files beside the document declare and nothing speaks for
 // so far.
 func (r *ranking) plain() {
-	for _, f := range r.source.declared.beside(r.key) {
-		if f.fileKey == r.key {
-			continue
-		}
-		for _, d := range f.declared {
-			if _, met := r.found[d]; !met && r.eligible(d) {
-				r.list = append(r.list, candidate{declaration: d})
+	for _, f := range r.declared.beside(r.key) {
+		for id := range f.in.Snapshot.DeclaredIn(f.id) {
+			d := declaration{f.in, id}
+			if _, met := r.found[d]; met {
+				continue
+			}
+			if c, ok := r.candidate(d); ok {
+				r.list = append(r.list, c)
 			}
 		}
 	}
 }
 
-func (r *ranking) add(d *declaration, e evidence, value float64) {
+func (r *ranking) add(d declaration, e evidence, value float64) {
 	if value == 0 {
 		return
 	}
-	if d.file.fileKey == r.key && e > often {
-		return // of the document itself, only what it names
-	}
 	i, met := r.found[d]
 	if !met {
-		if !r.eligible(d) {
-			return
+		c, ok := r.candidate(d)
+		switch {
+		case !ok:
+			i = -1
+		case c.key == r.key && e > often:
+			return // of the document itself, only what it names
+		default:
+			i = len(r.list)
+			r.list = append(r.list, c)
 		}
-		i = len(r.list)
 		r.found[d] = i
-		r.list = append(r.list, candidate{declaration: d})
 	}
-	r.list[i].evidence[e] = max(r.list[i].evidence[e], value)
+	if i >= 0 && (e <= often || r.list[i].key != r.key) {
+		r.list[i].evidence[e] = max(r.list[i].evidence[e], value)
+	}
 }
 
-// eligible answers whether d can be a candidate at all.
-func (r *ranking) eligible(d *declaration) bool {
-	if d.file.family != r.family {
-		return false
-	}
-	if d.file.fileKey != r.key {
-		return true
-	}
+// candidate makes one of a declaration; ok is false if it cannot be one at all.
+func (r *ranking) candidate(d declaration) (c candidate, ok bool) {
+	c = candidate{declaration: d, Signature: d.in.Snapshot.Signature(d.id), used: -1}
+	c.traits = r.declared.traitsOf(file{d.in, c.File})
 	shown := r.here.shown
-	return int(d.line) > shown[1] || int(d.line) < shown[0] && int(d.end) < r.here.cursor
+	return c, c.family == r.family && (c.key != r.key || c.Line > shown[1] || c.Line < shown[0] && c.End < r.here.cursor)
 }
 
 // order scores the candidates and answers the best, at most n or those as good
@@ -290,30 +295,31 @@ func (r *ranking) order(n int) []*candidate {
 	list := make([]*candidate, 0, len(r.list))
 	for i := range r.list {
 		c := &r.list[i]
-		if !r.reaches(c.file) {
+		if !r.reaches(c.key) {
 			continue
 		}
-		switch c.kind {
+		c.named = len(r.declared.name(c.Name).declared)
+		switch c.Kind {
 		case syntax.KindField, syntax.KindVar, syntax.KindConst:
 			c.evidence[isField] = 1
 		case syntax.KindFunction, syntax.KindMethod, syntax.KindMacro:
 		default:
 			c.evidence[isType] = 1
 		}
-		c.evidence[many] = math.Log2(float64(len(c.name.declared)))
+		c.evidence[many] = math.Log2(float64(c.named))
 		has, all := 0.0, 0.0
-		eachPart(c.name.text, func(p []byte) {
+		eachPart(c.Name, func(p []byte) {
 			all++
 			has += parts[string(p)]
 		})
 		c.evidence[alike] = has / max(all, 1)
-		if typed := r.here.begun; len(typed) < len(c.name.text) && strings.HasPrefix(c.name.text, typed) {
+		if typed := r.here.begun; len(typed) < len(c.Name) && strings.HasPrefix(c.Name, typed) {
 			c.evidence[begun] = min(float64(len(typed))/wholeWord, 1)
 		}
 		for e := range kinds {
 			c.score += weights[e] * c.evidence[e]
 		}
-		if c.file.test && !r.test {
+		if c.test && !r.test {
 			c.score -= ofTests
 		}
 		list = append(list, c)
@@ -333,18 +339,27 @@ func (r *ranking) order(n int) []*candidate {
 		if c := cmp.Compare(b.score, a.score); c != 0 {
 			return c
 		}
-		return cmp.Or(cmp.Compare(b.name.uses, a.name.uses), compareFiles(a.file, b.file),
-			cmp.Compare(a.line, b.line), strings.Compare(a.name.text, b.name.text))
+		return cmp.Or(cmp.Compare(r.uses(b), r.uses(a)), strings.Compare(a.key.path, b.key.path), strings.Compare(a.key.root, b.key.root),
+			cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
 	})
 	return list
 }
 
-func (r *ranking) reaches(f *file) bool {
-	switch r.source.reach {
+// uses is how many files use the name of a candidate.
+func (r *ranking) uses(c *candidate) int {
+	if c.used < 0 {
+		c.used = r.declared.usedBy(c.Name)
+	}
+	return c.used
+}
+
+func (r *ranking) reaches(at fileKey) bool {
+	near := at.root == r.key.root && path.Dir(at.path) == path.Dir(r.key.path)
+	switch r.reach {
 	case Folder:
-		return f.dir() == r.key.dir()
+		return near
 	case Imports:
-		return f.dir() == r.key.dir() || r.reached.has(f.path)
+		return near || r.reached.has(at.path)
 	}
 	return true
 }
@@ -376,10 +391,10 @@ func eachPart(name string, yield func([]byte)) {
 	end()
 }
 
-// imports are those of the document. The caller holds mu.
-func (s *Source) importsOf(q completion.ContextQuery) []syntax.Import {
-	if f := s.declared.files[fileKey{q.Root, q.Path}]; f != nil {
-		return f.imports
+// importsOf are the imports of the document.
+func (d *declared) importsOf(q completion.ContextQuery) []syntax.Import {
+	if f, ok := d.at(fileKey{q.Root, q.Path}); ok {
+		return f.in.Snapshot.Imports(f.id)
 	}
 	if len(q.Text) > maxAnalyze {
 		return nil

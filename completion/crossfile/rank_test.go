@@ -57,11 +57,11 @@ func TestRankingIsCutBehindTheBest(t *testing.T) {
 	}
 	s := reading(t, files)
 	r := ranking{
-		source: s, here: &surroundings{names: []weighted{{text: "Name7", weight: 1, count: 3}, {text: "Other3", weight: 0.8, count: 1}}},
+		reach: Similar, declared: see(s.workspace.Searchable()), here: &surroundings{names: []weighted{{text: "Name7", weight: 1, count: 3}, {text: "Other3", weight: 0.8, count: 1}}},
 		key: fileKey{"/w", "main.go"}, family: "go", reached: imports{"x/far"},
 	}
 	rank := func(n int) []*candidate {
-		r.list, r.found = nil, map[*declaration]int{}
+		r.list, r.found = nil, map[declaration]int{}
 		r.named()
 		r.imports()
 		return r.order(n)
@@ -77,7 +77,7 @@ func TestRankingIsCutBehindTheBest(t *testing.T) {
 		}
 		for i, c := range some {
 			if c.declaration != whole[i].declaration {
-				t.Fatalf("the best %d differ at %d: %s, %s", n, i, c.signature, whole[i].signature)
+				t.Fatalf("the best %d differ at %d: %s, %s", n, i, c.Name, whole[i].Name)
 			}
 		}
 	}

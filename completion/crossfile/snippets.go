@@ -39,13 +39,13 @@ const (
 
 // snippets writes the candidates down until they fill the budget, and similar
 // code behind the most likely ones.
-func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here surroundings, list []*candidate) []completion.Snippet {
+func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here surroundings, known *declared, list []*candidate) []completion.Snippet {
 	room := bytesPerToken * q.Tokens
 	var out, similar []completion.Snippet
 	if s.reach == Similar && s.workspace != nil && ctx.Err() == nil {
 		similar = s.similar(q, here, room)
 	}
-	w := writer{ctx: ctx, source: s, texts: map[string]int{}}
+	w := writer{ctx: ctx, source: s, declared: known, texts: map[string]int{}}
 	placed := false
 	for i := range list {
 		if !placed && float64(w.bytes) > signatureShare*float64(room) {
@@ -55,7 +55,7 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 		if w.bytes > 2*room {
 			break
 		}
-		if list[i].nearness() < explained && covered(similar, list[i].declaration) {
+		if list[i].nearness() < explained && covered(similar, list[i]) {
 			continue
 		}
 		if sn, ok := w.write(list[i]); ok {
@@ -72,33 +72,35 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 type writer struct {
 	ctx         context.Context
 	source      *Source
+	declared    *declared
 	bytes       int // written so far
 	docs, types int
-	whole       []*declaration // types written with their bodies
+	whole       []*candidate // types written with their bodies
 	// texts counts the signatures met.
 	texts map[string]int
 }
 
 func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 	for _, t := range w.whole {
-		if t.file == c.file && t.line <= c.line && c.end <= t.end {
+		if t.key == c.key && t.Line <= c.Line && c.End <= t.End {
 			return completion.Snippet{}, false // a field of what is there
 		}
 	}
-	sn := completion.Snippet{Root: c.file.root, Path: c.file.path, StartLine: int(c.line), EndLine: int(c.end), Text: c.signature, Within: within(c.declaration), Why: c.why()}
+	signature := c.in.Snapshot.SignatureText(c.id)
+	sn := completion.Snippet{Root: c.key.root, Path: c.key.path, StartLine: c.Line, EndLine: c.End, Text: signature, Within: w.within(c, signature), Why: c.why()}
 	if !w.adds(&sn) {
 		return completion.Snippet{}, false
 	}
 	if c.nearness() >= explained && w.ctx.Err() == nil {
 		switch {
-		case isShortType(c.declaration) && w.types < maxTypes:
-			if body := w.source.body(c.declaration); body != "" {
+		case isShortType(c) && w.types < maxTypes:
+			if body := w.source.body(c); body != "" {
 				sn.Text = body
 				w.types++
-				w.whole = append(w.whole, c.declaration)
+				w.whole = append(w.whole, c)
 			}
 		case w.docs < maxDocs:
-			if doc := docLine(w.source.lines(c.declaration, 3)); doc != "" {
+			if doc := docLine(w.source.lines(c, 3)); doc != "" {
 				sn.Text = doc + "\n" + sn.Text
 				w.docs++
 			}
@@ -116,9 +118,9 @@ func (w *writer) adds(sn *completion.Snippet) bool {
 }
 
 // covered answers whether all of a declaration stands in a snippet.
-func covered(list []completion.Snippet, d *declaration) bool {
+func covered(list []completion.Snippet, c *candidate) bool {
 	for _, sn := range list {
-		if sn.Root == d.file.root && sn.Path == d.file.path && sn.StartLine <= int(d.line) && int(d.end) <= sn.EndLine {
+		if sn.Root == c.key.root && sn.Path == c.key.path && sn.StartLine <= c.Line && c.End <= sn.EndLine {
 			return true
 		}
 	}
@@ -165,7 +167,7 @@ func trimmed(sn completion.Snippet, lines []string, from, to int) (_ completion.
 
 func (w *writer) shown(at fileKey, line int) bool {
 	for _, t := range w.whole {
-		if t.file.fileKey == at && int(t.line) <= line && line <= int(t.end) {
+		if t.key == at && t.Line <= line && line <= t.End {
 			return true
 		}
 	}
@@ -174,44 +176,47 @@ func (w *writer) shown(at fileKey, line int) bool {
 
 // within is the signature of what a declaration is a member of, its name where
 // that is not declared around it; "" where the declaration names it itself.
-func within(d *declaration) string {
-	owner := lastName(d.container)
-	if owner == "" || strings.Contains(d.signature, owner) {
+func (w *writer) within(c *candidate, signature string) string {
+	owner := lastName(c.Container)
+	if owner == "" || strings.Contains(signature, owner) {
 		return ""
 	}
-	for _, o := range d.file.declared {
-		if o.name.text == owner && o.line <= d.line && d.end <= o.end {
-			return o.signature
+	for _, o := range w.declared.name(owner).declared {
+		if at := o.in.Snapshot.Signature(o.id); o.in == c.in && at.File == c.File && at.Line <= c.Line && c.End <= at.End {
+			return o.in.Snapshot.SignatureText(o.id)
 		}
 	}
 	return owner
 }
 
-func isShortType(d *declaration) bool {
-	switch d.kind {
+func isShortType(c *candidate) bool {
+	switch c.Kind {
 	case syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindType, syntax.KindClass:
-		return d.end-d.line < typeLines
+		return c.End-c.Line < typeLines
 	}
 	return false
 }
 
 // body is the text of a declaration with its fields, "" if it cannot be had or
 // the file is no longer as it was read.
-func (s *Source) body(d *declaration) string {
-	text := strings.Join(dedent(s.lines(d, int(d.end-d.line)+1)), "\n")
-	if !strings.Contains(text, d.name.text) {
+func (s *Source) body(c *candidate) string {
+	text := strings.Join(dedent(s.lines(c, c.End-c.Line+1)), "\n")
+	if !strings.Contains(text, c.Name) {
 		return ""
 	}
 	return text
 }
 
 // lines are the first n lines of a declaration, its comment included.
-func (s *Source) lines(d *declaration, n int) []string {
-	text := s.text(d.file.root, d.file.path)
-	if int(d.start) >= len(text) {
-		return nil // it cannot be had, or is shorter by now
+func (s *Source) lines(c *candidate, n int) []string {
+	text := s.text(c.key.root, c.key.path)
+	for range c.Line - 1 {
+		_, rest, ok := strings.Cut(text, "\n")
+		if !ok {
+			return nil // it cannot be had, or is shorter by now
+		}
+		text = rest
 	}
-	text = text[strings.LastIndexByte(text[:d.start], '\n')+1:]
 	lines := strings.SplitN(text, "\n", n+1)
 	return lines[:min(n, len(lines))]
 }

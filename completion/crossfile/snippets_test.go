@@ -11,14 +11,14 @@ import (
 
 	"quarry/completion"
 	"quarry/index/lang"
-	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
 
 // folder is a Workspace of the texts it holds; it refuses those in excluded.
 type folder struct {
-	index    *retrieval.Index
+	index    *retrieval.Index            // of /w
+	more     map[string]*retrieval.Index // of other folders
 	texts    map[string]string
 	excluded map[string]bool
 }
@@ -31,6 +31,14 @@ func (f *folder) Text(path string) (string, error) {
 	return f.texts[filepath.ToSlash(rel)], nil
 }
 
+func (f *folder) Searchable() []*workspace.Searchable {
+	list := []*workspace.Searchable{{Root: "/w", Snapshot: f.index.Current()}}
+	for root, ix := range f.more {
+		list = append(list, &workspace.Searchable{Root: root, Snapshot: ix.Current()})
+	}
+	return list
+}
+
 func (f *folder) Similar(text, _, except string, k int) (list []workspace.SimilarChunk) {
 	for _, p := range f.index.Current().Similar(text, except, k) {
 		list = append(list, workspace.SimilarChunk{Root: "/w", SimilarChunk: p})
@@ -41,15 +49,10 @@ func (f *folder) Similar(text, _, except string, k int) (list []workspace.Simila
 // over is a Source with texts.
 func over(t *testing.T, files map[string]string) (*Source, *folder) {
 	t.Helper()
-	f := &folder{retrieval.New(retrieval.Options{}), files, map[string]bool{}}
+	f := &folder{index: retrieval.New(retrieval.Options{}), texts: files, excluded: map[string]bool{}}
 	s := New(f, Similar)
 	for name, text := range files {
-		put(t, s, name, text)
-		read, err := syntax.Analyze(lang.Detect(name, nil), []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.index.Apply([]retrieval.Change{{Path: name, Document: &retrieval.Document{Path: name, Language: read.Language, Text: text, Syntax: read}}})
+		put(t, f.index, name, text)
 	}
 	return s, f
 }
@@ -181,8 +184,8 @@ func TestReach(t *testing.T) {
 	for reach, want := range map[Reach]string{
 		Folder: "Near", Imports: "Near Used", Repository: "Near Used Far", Similar: "Near Used Far",
 	} {
-		s, f := over(t, files)
-		s = &Source{workspace: f, reach: reach, declared: s.declared}
+		_, f := over(t, files)
+		s := New(f, reach)
 		var names []string
 		for _, sn := range ask(t.Context(), s, "a/new.go", doc) {
 			if sn.Why == "similar code" {

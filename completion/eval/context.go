@@ -178,6 +178,7 @@ type survey struct {
 	documents []completion.Document
 	files     []*syntax.File // of documents
 	source    *crossfile.Source
+	index     *retrieval.Index      // what source asks
 	functions map[string][]declared // by name
 }
 
@@ -190,8 +191,12 @@ func (v *survey) write(d completion.Document) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	v.source.Put(d.Root, d.Path, f)
+	v.index.Apply([]retrieval.Change{changeOf(d, f)})
 	return nil
+}
+
+func changeOf(d completion.Document, f *syntax.File) retrieval.Change {
+	return retrieval.Change{Path: d.Path, Document: &retrieval.Document{Path: d.Path, Language: d.Language, Text: d.Text, Syntax: f}}
 }
 
 // read reads a repository into a source that reaches so far.
@@ -200,7 +205,7 @@ func read(r Repository, reach crossfile.Reach) (*survey, error) {
 	if len(r.Documents) > 0 {
 		texts.root = r.Documents[0].Root
 	}
-	v := &survey{documents: r.Documents, source: crossfile.New(texts, reach), functions: map[string][]declared{}}
+	v := &survey{documents: r.Documents, source: crossfile.New(texts, reach), index: texts.index, functions: map[string][]declared{}}
 	var changes []retrieval.Change
 	for _, d := range r.Documents {
 		f, err := syntax.Analyze(d.Language, []byte(d.Text))
@@ -208,11 +213,8 @@ func read(r Repository, reach crossfile.Reach) (*survey, error) {
 			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
 		v.files = append(v.files, f)
-		v.source.Put(d.Root, d.Path, f)
 		texts.texts[filepath.ToSlash(filepath.Join(d.Root, d.Path))] = d.Text
-		changes = append(changes, retrieval.Change{Path: d.Path, Document: &retrieval.Document{
-			Path: d.Path, Language: d.Language, Text: d.Text, Syntax: f,
-		}})
+		changes = append(changes, changeOf(d, f))
 		for _, s := range f.Symbols {
 			if s.Kind == syntax.KindFunction || s.Kind == syntax.KindMethod || s.Kind == syntax.KindMacro {
 				v.functions[s.Name] = append(v.functions[s.Name], declared{d.Path, s.Signature})
@@ -282,6 +284,10 @@ func (m inMemory) Text(path string) (string, error) {
 		return "", fs.ErrNotExist
 	}
 	return text, nil
+}
+
+func (m inMemory) Searchable() []*workspace.Searchable {
+	return []*workspace.Searchable{{Root: m.root, Snapshot: m.index.Current()}}
 }
 
 func (m inMemory) Similar(text, _, except string, k int) []workspace.SimilarChunk {

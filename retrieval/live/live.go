@@ -35,22 +35,18 @@ type Workspace struct {
 
 	mu         sync.Mutex
 	searchable index.Cursor  // all up to it can be searched; guarded by mu
-	advanced   chan struct{} // closed and renewed when searchable or observed changes; guarded by mu
-	// observed is what observe was told of, where that is not what searches know; guarded by
-	// mu.
-	observed index.Cursor
-	observes bool
-	changed  int // files that changed since the snapshot; guarded by mu
+	advanced   chan struct{} // closed and renewed when searchable changes; guarded by mu
+	changed    int           // files that changed since the snapshot; guarded by mu
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
-// not nil, is called with each batch of changes once they can be searched. The
-// caller closes the Workspace before source.
+// not nil, is called with each batch of changes once they can be searched; what a
+// snapshot held is none. The caller closes the Workspace before source.
 func Follow(source *index.Index, project string, observe func(context.Context, []index.Update)) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Workspace{
 		Search: retrieval.New(retrieval.Options{
-			Project: project, Text: source.Text,
+			Project: project, Text: source.Text, Linked: true,
 			Yield: func() { _ = source.Yield(ctx) }, // when it is closed, the rest may go on
 		}),
 		source:   source,
@@ -76,8 +72,7 @@ func (w *Workspace) Ready(ctx context.Context) error {
 	}
 }
 
-// CatchUp returns when searches know of every file that the index holds now, and
-// observe was told of it, but for those that the feed cannot bring: a file may have
+// CatchUp returns when searches know of every file that the index holds now, but for those that the feed cannot bring: a file may have
 // changed on disk since, or be gone, and nothing more comes of it before the index
 // has looked again.
 func (w *Workspace) CatchUp(ctx context.Context) error {
@@ -88,7 +83,7 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 		}
 		for w.source.IsCurrent(now) {
 			w.mu.Lock()
-			all, advanced := w.searchable.Includes(now) && (!w.observes || w.observed.Includes(now)), w.advanced
+			all, advanced := w.searchable.Includes(now), w.advanced
 			w.mu.Unlock()
 			if all {
 				return nil
@@ -100,17 +95,6 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// Learning answers whether the index holds what observe was not told of yet.
-func (w *Workspace) Learning(ctx context.Context) bool {
-	now, err := w.source.Cursor(ctx)
-	if err != nil {
-		return false
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.observes && !w.observed.Includes(now)
 }
 
 // Behind answers whether the index holds what searches were not told of yet. A failed
@@ -150,15 +134,6 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 	feed, ready, changed := w.source.Follow(), w.ready, relinkAfter
 	if known, ok := w.restore(ctx); ok {
 		feed, changed = w.source.FollowFrom(known), 0
-		learns := observe != nil
-		if learns { // it knows nothing from before
-			report := observe
-			w.done.Go(func() { w.learn(ctx, report) })
-			observe = nil
-		}
-		w.mu.Lock()
-		w.observes = learns
-		w.mu.Unlock()
 		w.reached(feed.Cursor())
 		close(ready)
 		ready = nil
@@ -226,30 +201,7 @@ func (w *Workspace) addChanged(n int) {
 	w.changed += n
 }
 
-// learn tells observe of everything in the index, where searches had it ready-made.
-func (w *Workspace) learn(ctx context.Context, observe func(context.Context, []index.Update)) {
-	index.Background()
-	feed := w.source.Follow()
-	for {
-		updates, upToDate, err := next(ctx, feed)
-		if err != nil {
-			return
-		}
-		if len(updates) > 0 {
-			observe(ctx, updates)
-		}
-		if upToDate {
-			w.mu.Lock()
-			w.observed = feed.Cursor()
-			close(w.advanced)
-			w.advanced = make(chan struct{})
-			w.mu.Unlock()
-		}
-	}
-}
-
-// relink makes the graph anew of the names that files refer to. The database has them;
-// documents come without, since they would take memory for as long as they are indexed.
+// relink makes the graph anew of the names that files refer to, as the database has them.
 func (w *Workspace) relink(ctx context.Context) error {
 	w.relinkDue.Store(false)
 	links, err := w.Search.Current().NamedLinks(func(use func(path string, names []string, imports []syntax.Import)) error {
@@ -264,20 +216,18 @@ func (w *Workspace) relink(ctx context.Context) error {
 	return nil
 }
 
-// change turns an update into a document. It has no references: their names
-// come as links.
+// change turns an update into a document.
 func change(u *index.Update) retrieval.Change {
 	f := u.File
 	if f == nil {
 		return retrieval.Change{Path: u.Path}
 	}
-	s := *f.Syntax
-	s.Refs = nil
+	s := f.Syntax
 	modified := time.Now()
 	if f.ModTime != 0 { // 0 is a buffer that is being edited
 		modified = time.Unix(0, f.ModTime)
 	}
 	return retrieval.Change{Path: u.Path, Document: &retrieval.Document{
-		Path: u.Path, Language: s.Language, Text: u.Text, Modified: modified, Syntax: &s,
+		Path: u.Path, Language: s.Language, Text: u.Text, Modified: modified, Syntax: s,
 	}}
 }

@@ -50,8 +50,8 @@ type Options struct {
 	// Patience is how long an answer waits for what it cannot do without, 5 s if 0.
 	Patience time.Duration
 	// Follow, if not nil, is called for each file that enters, changes or leaves
-	// the index, from one goroutine a folder. The update's path is relative to
-	// dir.
+	// the index, from one goroutine a folder, but not for those that searches began
+	// with. The update's path is relative to dir.
 	Follow func(dir string, u index.Update)
 }
 
@@ -469,7 +469,7 @@ func (w *Workspace) IndexStatus(ctx context.Context) ([]index.Status, error) {
 		if err != nil {
 			return nil, err
 		}
-		if st.Learning = f.warm.Behind(ctx) || f.warm.Learning(ctx); st.Learning {
+		if st.Learning = f.warm.Behind(ctx); st.Learning {
 			now := index.Learning
 			if !f.warm.IsReady() {
 				now = index.Loading

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -87,7 +88,6 @@ type Options struct {
 func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
 		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
-		repository: &completion.Repository{},
 	}
 	c.setLevel(start.Settings)
 	if c.changed == nil {
@@ -105,6 +105,7 @@ func New(start lsp.Start, opt Options) *Core {
 		Follow:    c.learn,
 	})
 	c.tools = c.toolbox(start)
+	c.repository = completion.NewRepository(files{c.Workspace})
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
 	c.engines = c.start(start.Settings)
 	c.SetRoots(start.Roots)
@@ -114,15 +115,29 @@ func New(start lsp.Start, opt Options) *Core {
 	return c
 }
 
+// files are those that the model-free engine reads.
+type files struct{ *workspace.Workspace }
+
+func (f files) Paths(root string) []string {
+	for _, s := range f.Searchable() {
+		if s.Root == root {
+			return s.Snapshot.Paths()
+		}
+	}
+	return nil
+}
+
+func (f files) FileText(root, path string) (string, error) {
+	return f.Text(filepath.Join(root, filepath.FromSlash(path)))
+}
+
 // learn keeps what completion knows of the workspace's files current.
 func (c *Core) learn(dir string, u index.Update) {
 	if u.File == nil {
 		c.repository.Remove(dir, u.Path)
-		c.declared.Remove(dir, u.Path)
 		return
 	}
-	c.repository.Add(dir, u.Path, u.Text)
-	c.declared.Put(dir, u.Path, u.File.Syntax)
+	c.repository.Changed(dir, u.Path, u.Text)
 }
 
 func (c *Core) setLevel(s settings.Settings) {

@@ -1,0 +1,110 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+)
+
+// tree is the Files of one folder of the workspace, "/w".
+type tree struct {
+	texts map[string]string
+	read  []string // in order
+	each  func()   // called for each file that is read, if not nil
+}
+
+func (f *tree) Paths(root string) []string {
+	if root != "/w" {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(f.texts))
+}
+
+func (f *tree) FileText(_, path string) (string, error) {
+	f.read = append(f.read, path)
+	if f.each != nil {
+		f.each()
+	}
+	if f.texts[path] == "" {
+		return "", errors.New("not to be read")
+	}
+	return f.texts[path], nil
+}
+
+// Nothing is read before the model-free engine is asked; then the files nearest to the
+// document are read first, and once.
+func TestRepositoryIsReadWhenAsked(t *testing.T) {
+	files := &tree{texts: map[string]string{
+		"a/b/near.go": "\tserver.Near(mux, beside)\n", "a/up.go": "\tserver.Up(mux, above)\n", "z/far.go": "\tserver.Far(mux, away)\n",
+		"a/b/data.json": "{}\n", "a/b/secret.go": "",
+	}}
+	r := NewRepository(files)
+	e := newEngine(t, nil, Options{Repository: r})
+	ask := func(ctx context.Context, call string) string {
+		t.Helper()
+		req := at(t, "a/b/doc.go", "go", "\t"+call+"‸\n")
+		req.Root, req.Manual = "/w", true
+		res, err := e.Complete(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Items) == 0 {
+			return ""
+		}
+		return res.Items[0].Text
+	}
+	r.Changed("/w", "a/up.go", "\tserver.Up(mux, unasked)\n")
+	if len(files.read) != 0 || r.corpus != nil {
+		t.Errorf("read before anybody asked: %q", files.read)
+	}
+	for call, want := range map[string]string{"server.Near(mux, ": "beside)", "server.Up(mux, ": "above)", "server.Far(mux, ": "away)"} {
+		if got := ask(t.Context(), call); got != want {
+			t.Errorf("%s%q, want %q", call, got, want)
+		}
+	}
+	var first []string
+	for _, p := range files.read {
+		if !slices.Contains(first, p) { // what cannot be read is tried again
+			first = append(first, p)
+		}
+	}
+	if want := []string{"a/b/data.json", "a/b/near.go", "a/b/secret.go", "a/up.go", "z/far.go"}; !slices.Equal(first, want) {
+		t.Errorf("read %q, want %q", first, want)
+	}
+	before := len(files.read)
+	r.Changed("/w", "a/up.go", "\tserver.Up(mux, changed)\n")
+	if got := ask(t.Context(), "server.Up(mux, "); got != "changed)" || len(files.read) != before {
+		t.Errorf("after a change: %q, %d files read again", got, len(files.read)-before)
+	}
+	r.Remove("/w", "a/up.go")
+	if got := ask(t.Context(), "server.Up(mux, "); got == "changed)" {
+		t.Errorf("after it went: %q", got)
+	}
+}
+
+// A request that is overtaken stops reading, and the next one goes on.
+func TestRepositoryGoesOnWhereItStopped(t *testing.T) {
+	files := &tree{texts: map[string]string{"x/one.go": "\tone(1)\n", "x/two.go": "\ttwo(2)\n", "y/three.go": "\tthree(3)\n"}}
+	r := NewRepository(files)
+	ctx, cancel := context.WithCancel(t.Context())
+	files.each = cancel
+	d := &Document{Root: "/w", Path: "x/doc.go"}
+	r.read(ctx, d)
+	if len(files.read) != 1 {
+		t.Fatalf("read %q after the request was overtaken", files.read)
+	}
+	r.read(t.Context(), d)
+	slices.Sort(files.read)
+	if want := []string{"x/one.go", "x/two.go", "y/three.go"}; !slices.Equal(files.read, want) {
+		t.Errorf("read %q, want %q", files.read, want)
+	}
+	// A document of another folder has the files beside it, though the corpus is full.
+	r.corpus.limit = r.corpus.used
+	files.texts["z/late.go"] = "\tlate(4)\n"
+	r.read(t.Context(), &Document{Root: "/w", Path: "z/doc.go"})
+	if _, ok := r.corpus.byKey[fileKey{"/w", "z/late.go"}]; !ok || r.corpus.used > r.corpus.limit {
+		t.Errorf("beside the document: known %v, %d tokens of %d", ok, r.corpus.used, r.corpus.limit)
+	}
+}

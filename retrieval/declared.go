@@ -1,0 +1,328 @@
+package retrieval
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"quarry/index/syntax"
+)
+
+// What completion asks of a snapshot: declarations by their names and by what they are
+// members of, what stands in a folder, and what a file uses and imports. Everything is
+// answered from the segments, so that it can be asked as soon as searches can, and costs
+// no memory of its own.
+
+// FileID is a live file of one Snapshot, DeclarationID a declaration in a live file that
+// completion can show: one with a signature.
+type (
+	FileID        struct{ segment, file uint32 }
+	DeclarationID struct{ segment, def uint32 }
+)
+
+// Signature is a declaration with what a completion shows of it.
+type Signature struct {
+	File            FileID
+	Name, Container string // Container is dotted, "" at file level
+	Kind            syntax.Kind
+	// Line and End are the first and last line, the first that of the doc comment.
+	Line, End int
+}
+
+// addUses notes what a file uses and imports.
+func (s *segment) addUses(f *file, syn *syntax.File, names *stringsBuilder) {
+	f.firstUse, f.firstImport = uint32(len(s.uses)), uint32(len(s.imports))
+	for i := range syn.Refs {
+		s.uses = append(s.uses, names.id(syn.Refs[i].Name))
+	}
+	own := s.uses[f.firstUse:]
+	slices.Sort(own)
+	s.uses = s.uses[:int(f.firstUse)+len(slices.Compact(own))]
+	for i := range syn.Imports {
+		im := &syn.Imports[i]
+		s.imports = append(s.imports, names.id(im.Path), uint32(len(im.Names)))
+		for _, n := range im.Names {
+			s.imports = append(s.imports, names.id(n))
+		}
+	}
+	f.endUse, f.endImport = uint32(len(s.uses)), uint32(len(s.imports))
+}
+
+// takeUses takes what a file of another segment uses and imports; name has the new
+// number of each string.
+func (s *segment) takeUses(f *file, from *segment, name func(uint32) uint32) {
+	uses, imports := from.uses[f.firstUse:f.endUse], from.imports[f.firstImport:f.endImport]
+	f.firstUse, f.firstImport = uint32(len(s.uses)), uint32(len(s.imports))
+	for _, id := range uses {
+		s.uses = append(s.uses, name(id))
+	}
+	for len(imports) > 0 {
+		n := imports[1]
+		s.imports = append(s.imports, name(imports[0]), n)
+		for _, id := range imports[2 : 2+n] {
+			s.imports = append(s.imports, name(id))
+		}
+		imports = imports[2+n:]
+	}
+	f.endUse, f.endImport = uint32(len(s.uses)), uint32(len(s.imports))
+}
+
+// sortDeclarations makes what finds declarations, when the names have their numbers.
+func (s *segment) sortDeclarations() {
+	s.usedBy = make([]uint32, s.names.len())
+	for _, id := range s.uses {
+		s.usedBy[id]++
+	}
+	for i := range s.defs {
+		if s.isShown(uint32(i)) {
+			s.byName = append(s.byName, uint32(i))
+			if s.owner(uint32(i)) != "" {
+				s.byOwner = append(s.byOwner, uint32(i))
+			}
+		}
+	}
+	slices.SortFunc(s.byName, func(x, y uint32) int { return cmp.Or(cmp.Compare(s.defs[x].name, s.defs[y].name), cmp.Compare(x, y)) })
+	slices.SortFunc(s.byOwner, func(x, y uint32) int { return cmp.Or(strings.Compare(s.owner(x), s.owner(y)), cmp.Compare(x, y)) })
+}
+
+// isShown is whether a completion can show a declaration.
+func (s *segment) isShown(def uint32) bool {
+	d := &s.defs[def]
+	kind := syntax.Kind(s.names.at(d.kind))
+	return s.signatures.starts[d.signature] < s.signatures.starts[d.signature+1] && s.names.at(d.name) != "" && kind != syntax.KindSection && kind != syntax.KindModule
+}
+
+// owner is the name of what a declaration is declared in, "" at file level.
+func (s *segment) owner(def uint32) string {
+	container := s.names.at(s.defs[def].container)
+	return container[strings.LastIndexByte(container, '.')+1:]
+}
+
+// named is where byName has the declarations of a name.
+func (s *segment) named(id uint32) []uint32 {
+	from := sort.Search(len(s.byName), func(i int) bool { return s.defs[s.byName[i]].name >= id })
+	to := from
+	for to < len(s.byName) && s.defs[s.byName[to]].name == id {
+		to++
+	}
+	return s.byName[from:to]
+}
+
+// DeclarationsOf are the declarations of exactly this name.
+func (s *Snapshot) DeclarationsOf(name string) (list []DeclarationID) {
+	for k, seg := range s.segments {
+		if id, ok := seg.names.find(name); ok {
+			list = s.appendLive(list, k, seg.named(id))
+		}
+	}
+	return list
+}
+
+// MembersOf are the declarations inside a declaration of this name.
+func (s *Snapshot) MembersOf(owner string) (list []DeclarationID) {
+	for k, seg := range s.segments {
+		from := sort.Search(len(seg.byOwner), func(i int) bool { return seg.owner(seg.byOwner[i]) >= owner })
+		to := from
+		for to < len(seg.byOwner) && seg.owner(seg.byOwner[to]) == owner {
+			to++
+		}
+		list = s.appendLive(list, k, seg.byOwner[from:to])
+	}
+	return list
+}
+
+func (s *Snapshot) appendLive(list []DeclarationID, k int, defs []uint32) []DeclarationID {
+	list = slices.Grow(list, len(defs))
+	for _, d := range defs {
+		if !s.dead[k].has(int(s.segments[k].defs[d].file)) {
+			list = append(list, DeclarationID{uint32(k), d})
+		}
+	}
+	return list
+}
+
+// Signature describes a declaration, but for the signature itself.
+func (s *Snapshot) Signature(id DeclarationID) Signature {
+	seg := s.segments[id.segment]
+	d := &seg.defs[id.def]
+	return Signature{
+		File: FileID{id.segment, d.file}, Name: seg.names.at(d.name), Container: seg.names.at(d.container), Kind: syntax.Kind(seg.names.at(d.kind)),
+		Line: int(d.startLine), End: int(d.endLine),
+	}
+}
+
+// SignatureText is the signature, of at most 300 bytes, as package syntax cuts it.
+func (s *Snapshot) SignatureText(id DeclarationID) string {
+	seg := s.segments[id.segment]
+	return strings.Clone(seg.signatures.at(seg.defs[id.def].signature)) // it lies in the file
+}
+
+// DeclaredIn are the declarations of a file, in their order.
+func (s *Snapshot) DeclaredIn(file FileID) iter.Seq[DeclarationID] {
+	return func(yield func(DeclarationID) bool) {
+		seg := s.segments[file.segment]
+		f := &seg.files[file.file]
+		for d := f.firstDef; d < f.endDef; d++ {
+			if seg.isShown(d) && !yield(DeclarationID{file.segment, d}) {
+				return
+			}
+		}
+	}
+}
+
+// Around calls visit for up to n declarations of the same file before, and n behind a
+// declaration, with how many steps away each is.
+func (s *Snapshot) Around(id DeclarationID, n int, visit func(id DeclarationID, away int)) {
+	seg := s.segments[id.segment]
+	f := &seg.files[seg.defs[id.def].file]
+	away := 0
+	for d := id.def; d > f.firstDef && away < n; {
+		if d--; seg.isShown(d) {
+			away++
+			visit(DeclarationID{id.segment, d}, away)
+		}
+	}
+	away = 0
+	for d := id.def + 1; d < f.endDef && away < n; d++ {
+		if seg.isShown(d) {
+			away++
+			visit(DeclarationID{id.segment, d}, away)
+		}
+	}
+}
+
+// FileAt finds a file by its path.
+func (s *Snapshot) FileAt(path string) (FileID, bool) {
+	for k, seg := range s.segments {
+		if i, ok := seg.fileAt(path); ok && !s.dead[k].has(i) {
+			return FileID{uint32(k), uint32(i)}, true
+		}
+	}
+	return FileID{}, false
+}
+
+// Path and Language are those of a file.
+func (s *Snapshot) Path(id FileID) string     { return s.segments[id.segment].files[id.file].path }
+func (s *Snapshot) Language(id FileID) string { return s.segments[id.segment].files[id.file].language }
+
+// Folders are the folders that have files, the same perhaps more than once.
+func (s *Snapshot) Folders() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, seg := range s.segments {
+			for _, dir := range seg.folders() {
+				if !yield(dir) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// foldersOf finds the folders of files when it is asked first.
+func foldersOf(files []file) func() []string {
+	return sync.OnceValue(func() (dirs []string) {
+		for i := range files {
+			if dir := path.Dir(files[i].path); len(dirs) == 0 || dirs[len(dirs)-1] != dir {
+				dirs = append(dirs, dir)
+			}
+		}
+		slices.Sort(dirs)
+		return slices.Clip(slices.Compact(dirs))
+	})
+}
+
+// FilesIn are the files of a folder, not of those in it, in the order of their paths.
+func (s *Snapshot) FilesIn(dir string) (list []FileID) {
+	prefix := dir + "/"
+	if dir == "." {
+		prefix = ""
+	}
+	for k, seg := range s.segments {
+		for i := seg.fileFrom(prefix); i < len(seg.files); {
+			rest, ok := strings.CutPrefix(seg.files[i].path, prefix)
+			if !ok {
+				break
+			}
+			if deeper, _, ok := strings.Cut(rest, "/"); ok {
+				i = seg.fileFrom(prefix + deeper + "0") // 0 follows the slash
+				continue
+			}
+			if !s.dead[k].has(i) {
+				list = append(list, FileID{uint32(k), uint32(i)})
+			}
+			i++
+		}
+	}
+	if len(s.segments) > 1 {
+		slices.SortFunc(list, func(a, b FileID) int { return strings.Compare(s.Path(a), s.Path(b)) })
+	}
+	return list
+}
+
+// fileFrom is the first file whose path is not before path.
+func (s *segment) fileFrom(path string) int {
+	i, _ := s.fileAt(path)
+	return i
+}
+
+// Uses are the distinct names that a file uses.
+func (s *Snapshot) Uses(id FileID) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		seg := s.segments[id.segment]
+		f := &seg.files[id.file]
+		for _, name := range seg.uses[f.firstUse:f.endUse] {
+			if !yield(seg.names.at(name)) {
+				return
+			}
+		}
+	}
+}
+
+// UsedBy is how many files use a name.
+func (s *Snapshot) UsedBy(name string) (n int) {
+	for k, seg := range s.segments {
+		id, ok := seg.names.find(name)
+		if !ok {
+			continue
+		}
+		n += int(seg.usedBy[id])
+		for _, gone := range s.gone[k].files {
+			f := &seg.files[gone]
+			if _, ok := slices.BinarySearch(seg.uses[f.firstUse:f.endUse], id); ok {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// Imports are what a file imports: paths, and the names taken from each.
+func (s *Snapshot) Imports(id FileID) (list []syntax.Import) {
+	seg := s.segments[id.segment]
+	for words, names := range seg.importsOf(&seg.files[id.file]) {
+		im := syntax.Import{Path: seg.names.at(words)}
+		for _, n := range names {
+			im.Names = append(im.Names, seg.names.at(n))
+		}
+		list = append(list, im)
+	}
+	return list
+}
+
+// importsOf yields the path of each import of a file with the names taken from it, as
+// numbers.
+func (s *segment) importsOf(f *file) iter.Seq2[uint32, []uint32] {
+	return func(yield func(uint32, []uint32) bool) {
+		for words := s.imports[f.firstImport:f.endImport]; len(words) > 0; {
+			n := words[1]
+			if !yield(words[0], words[2:2+n]) {
+				return
+			}
+			words = words[2+n:]
+		}
+	}
+}

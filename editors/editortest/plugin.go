@@ -5,8 +5,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"github.com/gofrs/flock"
 )
 
 // Plugin is the folder of an editor's plugin as it was at a commit of its public
@@ -28,14 +29,11 @@ func Plugin(t testing.TB, repository, commit string) string {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
+	lock := flock.New(dir + ".lock")
+	if err := lock.Lock(); err != nil { // two packages may fetch it at a time
 		t.Fatal(err)
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil { // two packages may fetch it at a time
-		t.Fatal(err)
-	}
+	defer lock.Unlock()
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}

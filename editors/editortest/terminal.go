@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -93,7 +92,9 @@ func (term *Terminal) end() {
 	if child, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children"); err == nil {
 		if id, err := strconv.Atoi(strings.TrimSpace(string(child))); err == nil {
 			// It may have ended by itself in the meantime.
-			_ = syscall.Kill(id, syscall.SIGKILL)
+			if child, err := os.FindProcess(id); err == nil {
+				_ = child.Kill()
+			}
 		}
 	}
 	term.Within(deadline, func(Screen) bool {

@@ -109,11 +109,7 @@ func Serve(ctx context.Context, opts Options) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	serve := func(l net.Listener, h http.Handler) {
-		server := &http.Server{
-			Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-			BaseContext: func(net.Listener) context.Context { return ctx },
-			ErrorLog:    slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
-		}
+		server := newServer(ctx, h, opts.Log)
 		serving.Go(func() { _ = server.Serve(limit(l, maxConnections)) }) // ends by Shutdown
 		serving.Go(func() {
 			<-ctx.Done() // as are those of all requests
@@ -145,6 +141,15 @@ func Serve(ctx context.Context, opts Options) error {
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// newServer serves whoever sends a whole request in ten seconds; its requests end with ctx.
+func newServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 

@@ -12,7 +12,7 @@ cache=${QUARRY_CACHE:-$HOME/.cache/quarry}
 root=$cache/codeserver
 # This code-server runs on Node 24 only; the machine's own Node serves to install it. All that is installed stands in
 # the lock beside package.json, with its sum.
-lists=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/codeserver
+lists=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/editortest/codeserver
 mapfile -t packages < <(sed -nE 's/^ +"([a-z0-9-]+)": "([0-9.]+)",?$/\1@\2/p' "$lists/package.json")
 stamp=$root/.quarry-packages # written last: its presence says the folder is whole, its text for which packages
 

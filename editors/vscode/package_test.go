@@ -187,7 +187,7 @@ func flatten(schema map[string]any, prefix string, into map[string]any) {
 
 // TestToolsAreLocked: what npm installs, for the extension and for its tests in VS Code, is in a lock with its sum, and what package.json names is one version.
 func TestToolsAreLocked(t *testing.T) {
-	for _, dir := range []string{".", "../codeserver"} {
+	for _, dir := range []string{".", "../editortest/codeserver"} {
 		type pack struct {
 			Version, Integrity            string
 			Link                          bool

@@ -73,7 +73,7 @@ func TestYegappan(t *testing.T) {
 // block is the page's block for a vimrc that contains a text.
 func block(t *testing.T, contains string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/any-editor.md")
+	text, err := os.ReadFile("../../../docs/any-editor.md")
 	if err != nil {
 		t.Fatal(err)
 	}

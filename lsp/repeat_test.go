@@ -104,7 +104,7 @@ func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 			want := source
 			if c.agreed {
 				if len(c.answers) == 1 {
-					questions(t, e, 2) // the first answer has been taken when what follows it is asked
+					questions(t, e, 2)   // the first answer has been taken when what follows it is asked
 					attend(t, e, closed) // the newer question, to which nobody needs an answer now
 				}
 				agree(t, e)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry/index/embedtext"
+	"quarry/index/mask"
 	"quarry/index/store"
 	"quarry/index/vectors"
 )
@@ -139,7 +140,7 @@ func (x *Index) EmbedQuery(ctx context.Context, set *vectors.Set, input embedtex
 		x.embedding.look() // another model took the name; its vectors are to serve
 		return nil, fmt.Errorf("%w by %s as it is now", ErrNoVectors, name)
 	}
-	v, err := e.EmbedQuery(ctx, prefixes.Begin(input, text))
+	v, err := e.EmbedQuery(ctx, prefixes.Begin(input, mask.Text(text)))
 	if err != nil {
 		return nil, fmt.Errorf("embed the query: %w", err)
 	}

@@ -182,6 +182,11 @@ func TestPrefixes(t *testing.T) {
 				t.Errorf("with %q the vector of role %d: %v", c.prefixes, input, err)
 			}
 		}
+		const token = "NqVwYS81VP7Hb1DX8pPd5khxE3pyIgKpaUnA"
+		v, err := x.EmbedQuery(t.Context(), set, embedtext.Query, "who has ghp_"+token+"?")
+		if err != nil || !slices.Equal(v, models.vector("m", c.prefixes.Query+"who has ghp_"+strings.Repeat("x", len(token))+"?")) {
+			t.Errorf("a query's token is embedded as it is (%v)", err)
+		}
 		set.Release()
 	}
 }

@@ -318,13 +318,14 @@ func TestRetries(t *testing.T) {
 	if err := x.SettleVectors(t.Context()); !errors.Is(err, broken) {
 		t.Fatalf("the error is %v", err)
 	}
-	st, err := x.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e := st.Embedding; e.State != EmbeddingFailing || e.Error != broken.Error() || e.Embedded != 2 {
-		t.Errorf("status %+v", e)
-	}
+	until(t, "the failure", func() bool { // in the pauses between two tries, which grow
+		st, err := x.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := st.Embedding
+		return e.State == EmbeddingFailing && e.Error == broken.Error() && e.Embedded == 2
+	})
 	if has := checkVectors(t, x, "m@1+1", 16); has != 2 {
 		t.Errorf("%d vectors made before the error are searched, want 2", has)
 	}

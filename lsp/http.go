@@ -136,7 +136,10 @@ func (s *Server) findCursor(ctx context.Context, cursor completions.CursorContex
 		return nil, "", 0
 	}
 	core := s.currentCore()
-	found, err := core.Search(ctx, retrieval.Request{Query: retrieval.Parse(`"`+clue+`"`, time.Now()), Limit: 10})
+	found, err := core.Search(ctx, retrieval.Request{
+		Query: retrieval.Parse(`"`+clue+`"`, time.Now()), Limit: 10,
+		Signals: retrieval.SignalsLexical, // nobody knows yet whether a model may be shown this text
+	})
 	if err != nil {
 		return nil, "", 0
 	}

@@ -179,6 +179,22 @@ func TestCompletionsOverHTTP(t *testing.T) {
 	if status, got := post(t, at, "A_SECRET_THAT_NOBODY_ASKS=", "for it\n"); status != http.StatusOK || got != "" {
 		t.Errorf("in an open secret: %d %q", status, got)
 	}
+	// Nobody knows whether a text may be shown to a model before its document is found.
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	quoted := 0
+	for _, req := range c.searched {
+		if len(req.Query.Phrases) == 0 {
+			continue
+		}
+		quoted++
+		if req.WantsSemantic() {
+			t.Errorf("%q goes to the embedding model", req.Query.Phrases)
+		}
+	}
+	if quoted < 2 {
+		t.Errorf("%d texts were looked for", quoted)
+	}
 }
 
 // TestHTTPNeedsAToken: nothing is served, and the user is told why.

@@ -20,6 +20,7 @@ import (
 	"quarry/lsp"
 	"quarry/lsp/headless"
 	"quarry/lsp/settings"
+	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
 
@@ -52,6 +53,7 @@ type core struct {
 	forgotten  []string
 	prefetched []completion.Request
 	configured []settings.Settings
+	searched   []retrieval.Request
 	changed    []string // what FilesChanged was told
 	watching   bool     // WatchFiles was called
 }
@@ -255,6 +257,13 @@ func open(t *testing.T, e *headless.Editor, path, language, content string) *hea
 		t.Fatal(err)
 	}
 	return b
+}
+
+func (c *core) Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error) {
+	c.mu.Lock()
+	c.searched = append(c.searched, req)
+	c.mu.Unlock()
+	return c.Workspace.Search(ctx, req)
 }
 
 // complete asks at the cursor and answers the ghost text, "" if there is none.

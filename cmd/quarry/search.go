@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/index/token"
+	"quarry/index/walk"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
 )
@@ -165,6 +165,12 @@ func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Ans
 		}
 		return
 	}
+	files, err := walk.Open(root, 0)
+	if err != nil { // it went away since it was searched: places are left
+		files = nil
+	} else {
+		defer files.Close()
+	}
 	for i, r := range answer.Results {
 		if i > 0 {
 			fmt.Fprintln(a.Stdout)
@@ -172,7 +178,7 @@ func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Ans
 		if browsing {
 			h.terms = (&retrieval.Query{Text: r.Symbol}).Terms()
 		}
-		from, lines := h.excerpt(filepath.Join(root, filepath.FromSlash(r.Path)), r.StartLine, r.EndLine)
+		from, lines := h.excerpt(files, r.Path, r.StartLine, r.EndLine)
 		location := s.style(cli.Bold, fmt.Sprintf("%s:%d", r.Path, from))
 		if r.Symbol != "" {
 			location += "  " + string(r.Kind) + " " + r.Symbol
@@ -208,10 +214,14 @@ type highlighter struct {
 
 // excerpt returns the lines between from and to, at most snippetLines of them,
 // that hold most of the query's terms, and the number of the first. A file that
-// changed or went away since it was searched yields none.
-func (h *highlighter) excerpt(path string, from, to int) (first int, lines []string) {
-	text, err := os.ReadFile(path)
-	if err != nil {
+// changed or went away since it was searched yields none; nor does one that has become
+// a link, a pipe or a secret meanwhile. Tokens are masked, as in the index.
+func (h *highlighter) excerpt(files *walk.Root, path string, from, to int) (first int, lines []string) {
+	if files == nil || files.Check(path) != "" {
+		return from, nil
+	}
+	text, _, reason, err := files.Read(path)
+	if reason != "" || err != nil {
 		return from, nil
 	}
 	all := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry/cmd/internal/cli"
+	"quarry/index/walk"
 )
 
 // searchFolder is a workspace with two files.
@@ -108,22 +109,38 @@ func TestSearchCommand(t *testing.T) {
 }
 
 func TestHighlighter(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.go")
-	if err := os.WriteFile(path, []byte("one\r\ntwo\nthree\nfour\nthe routers handle\nsix\nseven\n"), 0o644); err != nil {
+	dir := t.TempDir()
+	key := "ghp_" + "NqVwYS81VP7Hb1DX8pPd5khxE3pyIgKpaUnA"
+	for name, text := range map[string]string{"a.go": "one\r\ntwo\nthree\nfour\nthe routers handle\nsix\nseven\n", "key.py": "router = '" + key + "'\n", ".env": "router=x\n", "inside/b.go": "router\n"} {
+		writeText(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	outside := filepath.Join(t.TempDir(), "b.go")
+	writeText(t, outside, "the routers of somebody else\n")
+	if err := os.Symlink(outside, filepath.Join(dir, "link.go")); err != nil {
 		t.Fatal(err)
 	}
+	files, err := walk.Open(filepath.Join(dir), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
 	h := highlighter{screen: screen{colour: true}, terms: []string{"router", "handl"}}
-	from, lines := h.excerpt(path, 1, 7)
+	from, lines := h.excerpt(files, "a.go", 1, 7)
 	if from != 4 && from != 5 || len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), "the routers handle") {
 		t.Errorf("excerpt from %d: %q", from, lines)
 	}
 	if got, want := h.mark("the routers handle it"), "the "+cli.Bold+"routers"+cli.Reset+" "+cli.Bold+"handle"+cli.Reset+" it"; got != want {
 		t.Errorf("mark = %q, want %q", got, want)
 	}
-	if _, lines := h.excerpt(path, 90, 95); len(lines) != 0 {
+	if _, lines := h.excerpt(files, "a.go", 90, 95); len(lines) != 0 {
 		t.Errorf("lines past the end: %q", lines)
 	}
-	if _, lines := h.excerpt(path+"x", 1, 5); lines != nil {
-		t.Errorf("lines of a missing file: %q", lines)
+	for _, name := range []string{"missing.go", "link.go", ".env", "../" + filepath.Base(filepath.Dir(outside)) + "/b.go", "inside"} {
+		if _, lines := h.excerpt(files, name, 1, 5); lines != nil {
+			t.Errorf("lines of %s: %q", name, lines)
+		}
+	}
+	if _, lines := h.excerpt(files, "key.py", 1, 1); len(lines) != 1 || !strings.HasPrefix(lines[0], "router = 'ghp_x") {
+		t.Errorf("a token is shown: %q", lines)
 	}
 }

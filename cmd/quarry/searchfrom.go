@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -118,6 +117,24 @@ func (w wordsOnly) FindSimilar(_ context.Context, _ *dense.Memory, req retrieval
 	return w.Current().FindSimilar(req), nil
 }
 
+// readWithin reads a file that the index may hold, as the index holds it.
+func readWithin(root, path string) ([]byte, error) {
+	files, err := walk.Open(root, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close()
+	rel, err := files.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	text, _, reason, err := files.Read(rel)
+	if reason != "" && err == nil {
+		err = &walk.Excluded{Path: path, Reason: reason}
+	}
+	return text, err
+}
+
 // searchSimilar finds code like place, FILE:START-END or FILE:LINE. The file is
 // relative to the current folder.
 func (a *app) searchSimilar(ctx context.Context, location, filters string, k int) (err error) {
@@ -143,7 +160,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters string, k int
 	if walk.IsSecret(filepath.ToSlash(path)) {
 		return fmt.Errorf("--similar: quarry does not read %s, because it looks like a secret", file)
 	}
-	text, err := os.ReadFile(path)
+	text, err := readWithin(root, path)
 	if err != nil {
 		return fmt.Errorf("--similar: %w", err)
 	}

@@ -203,7 +203,7 @@ func tokenAt(text string, start, end int) (s Span, ok bool) {
 	run := text[start:end]
 	for _, t := range tokens[run[0]] {
 		body, found := strings.CutPrefix(run, t.prefix)
-		if found && len(body) >= t.least && len(body) <= t.most && consists(body, t.body) && random(body) {
+		if found && len(body) >= t.least && len(body) <= t.most && consists(body, t.body) && random(body) && !worded(body) {
 			return Span{start + len(t.prefix), end}, true
 		}
 	}
@@ -267,4 +267,28 @@ func random(value string) bool {
 		}
 	}
 	return distinct >= min(len(value)/2, 8)
+}
+
+// worded answers whether a value is made of words, as the names of functions and the
+// examples of manuals are: parts of small letters or of digits with dashes between
+// them, or words each of which may begin with a capital.
+func worded(value string) bool {
+	parts := strings.FieldsFunc(value, func(r rune) bool { return r == '-' || r == '_' })
+	plain := len(parts) > 2
+	for _, p := range parts {
+		plain = plain && (strings.Trim(p, smalls) == "" || strings.Trim(p, digits) == "")
+	}
+	if plain || strings.ContainsAny(value, digits) {
+		return plain
+	}
+	for _, p := range parts {
+		for len(p) > 0 {
+			n := len(p[1:]) - len(strings.TrimLeft(p[1:], smalls))
+			if n == 0 {
+				return false
+			}
+			p = p[1+n:]
+		}
+	}
+	return true
 }

@@ -146,6 +146,8 @@ func TestOrdinaryCode(t *testing.T) {
 		`password = "hunter2"`, `PrivateKey = loadPrivateKeyFromTheConfiguredFile(path)`, `type Peer struct { PrivateKey string; PresharedKey *wgtypes.Key }`,
 		`AccountKey = os.Getenv("AZURE_STORAGE_ACCOUNT_KEY_OF_THE_DEPLOYMENT")`, `secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY`, `{"kty":"RSA","n":"` + drawn(chance(), word, 43) + `","e":"AQAB"}`,
 		"npm_package_config_some_long_name_of_a_variable_here", "hf_hub_download_of_a_file_and_its_parts", "github_pat_is_the_prefix_of_fine_grained_tokens", "dapi", "SG.", "AA", "_-_", "",
+		"def sk_test_PaymentIntentWithInvalidCard(client):", "whsec_webhookSignatureVerificationFails", `"glpat-your-personal-access-token-here"`,
+		`"xoxb-your-slack-bot-token-from-the-app-settings-page"`, "sk-proj-my-project-name-with-a-long-kebab-case-name-2024", "sk_live_payments_are_refused_without_a_card",
 		// Web tokens: everybody's example, without a signature or claims, whose parts are none, a picture.
 		webHeader + "." + b64url([]byte(`{"sub":"1234567890","name":"John Doe"}`)) + "." + drawn(chance(), word, 43), webHeader + "." + b64url([]byte(`{"sub":"x"}`)) + ".", webHeader + "..", webHeader,
 		webHeader + ".eyJhbGciOi." + drawn(chance(), word, 43), "eyJoidGVzdGluZ19zb21ldGhpbmc." + b64url([]byte(`{"a":1}`)) + "." + drawn(chance(), word, 43), b64url([]byte(`{"version":3,"file":"out.js"}`)),

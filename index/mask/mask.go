@@ -182,11 +182,7 @@ func appendRuns(list []Span, text string) []Span {
 			end++
 		}
 		if end-start >= minToken {
-			from := start
-			if start > 0 && text[start-1] == '\\' {
-				from++ // the letter of an escape: "\nghp_..."
-			}
-			if s, ok := tokenAt(text, from, end); ok {
+			if s, ok := tokenAt(text, min(start+escape(text[:start], text[start]), end-1), end); ok {
 				list = append(list, s)
 			}
 		}
@@ -196,6 +192,22 @@ func appendRuns(list []Span, text string) []Span {
 		i = end + 1
 	}
 	return list
+}
+
+// escape is how many letters behind before, the first of which is next, belong to an
+// escape that ends in it: "\nghp_...", "\u0022ghp_...", %3Dghp_....
+func escape(before string, next byte) int {
+	switch {
+	case strings.HasSuffix(before, "%"):
+		return 2
+	case !strings.HasSuffix(before, `\`):
+		return 0
+	case next == 'u':
+		return 5
+	case next == 'x':
+		return 3
+	}
+	return 1
 }
 
 // tokenAt judges one run.

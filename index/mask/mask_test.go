@@ -46,6 +46,7 @@ func TestTokens(t *testing.T) {
 			value := drawn(r, k.body, k.least)
 			for _, around := range [][2]string{
 				{`const token = "`, "\"\n"}, {"TOKEN=", "\n"}, {"https://", "@host/x"}, {`f("\n`, `")`}, {"", ""}, {"// é ", " 𝒳"}, {"token: ", "\r\n"}, {"{a:", "}"},
+				{"?access_token%3D", "&x"}, {`"\u0022`, `\u0022"`}, {`'\x22`, `\x22'`},
 			} {
 				text := around[0] + k.prefix + value + around[1]
 				if got, want := Text(text), around[0]+k.prefix+strings.Repeat("x", len(value))+around[1]; got != want {

@@ -12,7 +12,10 @@ import (
 func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	begin := time.Now()
 	d, switched := e.doc(req.Key)
-	f, newer := d.arrive(req.Text, req.Offset, switched, e.now())
+	f, newer, err := d.arrive(ctx, req.Text, req.Offset, switched, e.now())
+	if err != nil {
+		return Result{}, err
+	}
 	var tried []*modelStream
 	waited := req.Manual
 	for {

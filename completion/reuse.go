@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -33,17 +34,22 @@ type docState struct {
 
 // arrive makes a request the newest of its document; the ones before it learn
 // so by the channels they hold. window is the document's, advanced to the
-// request, nil before the first prompt.
-func (d *docState) arrive(text string, cursor int, switched bool, now time.Time) (window *promptWindow, newer <-chan struct{}) {
+// request, nil before the first prompt. A request that has ended by now, in most cases
+// because a newer one came, must not take that one's place: they may get here in any
+// order.
+func (d *docState) arrive(ctx context.Context, text string, cursor int, switched bool, now time.Time) (window *promptWindow, newer <-chan struct{}, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
 	if d.newest != nil {
 		close(d.newest)
 	}
 	d.newest = make(chan struct{})
 	pause := d.rhythm.note(now)
 	due := !d.again.IsZero() && !now.Before(d.again)
-	return d.next(text, cursor, switched || due || pause > idleAfter), d.newest
+	return d.next(text, cursor, switched || due || pause > idleAfter), d.newest, nil
 }
 
 // peek answers the window of a place nobody asked for yet.

@@ -656,3 +656,24 @@ func TestSyntaxCheck(t *testing.T) {
 		})
 	}
 }
+
+// Requests run beside each other: one that a newer one ended before it got this far
+// must not end that one, or the last key typed shows nothing.
+func TestEndedRequestTakesNoPlace(t *testing.T) {
+	d := &docState{}
+	_, newer, err := d.arrive(t.Context(), "abc", 3, false, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := d.arrive(ended, "ab", 2, false, time.Now()); err != context.Canceled {
+		t.Errorf("error %v", err)
+	}
+	if isClosed(newer) {
+		t.Error("the newer request was ended by the older")
+	}
+	if _, _, err := d.arrive(t.Context(), "abcd", 4, false, time.Now()); err != nil || !isClosed(newer) {
+		t.Errorf("error %v, and what was the newest is over: %v", err, isClosed(newer))
+	}
+}

@@ -97,7 +97,6 @@ func TestSearchMethods(t *testing.T) {
 	} {
 		wantCode(t, name, e.Call(ctx, "quarry/search.hybrid", params, nil), -32602)
 	}
-	wantCode(t, "semantic without embeddings", e.Call(ctx, "quarry/search.semantic", map[string]any{"query": "x"}, nil), -32600)
 }
 
 func TestSimilar(t *testing.T) {

@@ -59,6 +59,7 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 	slices.SortFunc(order, func(x, y fileRef) int { return strings.Compare(pathOf(x), pathOf(y)) })
 
 	m, names, signatures := &segment{}, newStrings(), newStrings()
+	var vectors []int8
 	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
 	for p, seg := range parts {
 		files[p] = remapped{&seg.metadata, droppedAll(len(seg.files))}
@@ -94,12 +95,14 @@ func mergeSegments(parts []*segment, dead []bitset) *segment {
 			}
 			m.chunks = append(m.chunks, ch)
 			m.textKeys = append(m.textKeys, seg.textKeys[c])
+			vectors = append(vectors, seg.vectors.of(c)...)
 		}
 		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
 		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
 		m.takeUses(&f, seg, name)
 		m.files = append(m.files, f)
 	}
+	m.vectors = &lexiconVectors{rows: vectors}
 	m.text, m.metadata = mergePostings(chunks), mergePostings(files)
 	m.finish(names, signatures)
 	return m

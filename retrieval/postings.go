@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/index/token"
+	"quarry/retrieval/lexicon"
 )
 
 // BM25's parameters (Robertson and Zaragoza 2009). Length is measured against a
@@ -100,6 +101,12 @@ type postingsBuilder struct {
 	known    map[string][]uint32
 	analyzer token.Analyzer
 
+	// sum makes the documents' vectors, nil if they have none; rows are the terms' in its
+	// table, by term id.
+	sum     *lexicon.Sum
+	rows    []int32
+	vectors []int8
+
 	// Of the current document.
 	frequency []float32 // by term id; zero when absent
 	touched   []uint32
@@ -136,6 +143,9 @@ func (b *postingsBuilder) id(term []byte) uint32 {
 		id = uint32(len(b.ids))
 		b.ids[string(term)] = id
 		b.frequency = append(b.frequency, 0)
+		if b.sum != nil {
+			b.rows = append(b.rows, lexicon.Builtin().Row(term))
+		}
 	}
 	return id
 }
@@ -150,6 +160,14 @@ func (b *postingsBuilder) count(id uint32, weight float32) {
 
 // endDocument closes the current document under the given number.
 func (b *postingsBuilder) endDocument(doc uint32) {
+	if b.sum != nil {
+		for _, id := range b.touched {
+			if row := b.rows[id]; row != lexicon.NoRow {
+				b.sum.Add(row, b.frequency[id])
+			}
+		}
+		b.vectors = b.sum.Append(b.vectors)
+	}
 	for _, id := range b.touched {
 		b.terms = append(b.terms, id)
 		b.docs = append(b.docs, doc)

@@ -53,6 +53,8 @@ func fullScore(w *weights, fusion Fusion) float32 {
 const (
 	BackendVectors     = "vectors"
 	BackendSomeVectors = "vectors of some chunks"
+	// BackendLexicon: no embedding model could speak, and the lexicon did.
+	BackendLexicon = "lexicon"
 )
 
 // BackendUnquoted is what an Answer's Backend has when no file has the quoted texts of
@@ -76,9 +78,12 @@ func (sr *search) backend() []string {
 		b = append(b, "locality")
 	}
 	switch {
-	case sr.meant && sr.unembedded:
+	case sr.meant == nil:
+	case sr.byLexicon():
+		b = append(b, BackendLexicon)
+	case sr.unembedded:
 		b = append(b, BackendSomeVectors)
-	case sr.meant:
+	default:
 		b = append(b, BackendVectors)
 	}
 	return b

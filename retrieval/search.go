@@ -29,9 +29,11 @@ type search struct {
 	scanned, unquoted bool
 	// pasted: the query is a message that the code has.
 	pasted bool
-	// meant: an embedding model spoke; closest and farthest are the cosines that
-	// count as 1 and as 0. unembedded: a chunk that was looked at has no vector yet.
-	meant, unembedded bool
+	// meant is the embedding model or the lexicon, whichever spoke; closest and farthest
+	// are the cosines that count as 1 and as 0. unembedded: a chunk that was looked at
+	// has no vector yet.
+	meant             SemanticQuery
+	unembedded        bool
 	closest, farthest float32
 	// totalIDF is the sum of wordIDF.
 	totalIDF float32
@@ -88,6 +90,9 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 	default:
 		if sr.query.class == ClassSymbol {
 			w = symbolWeights
+		}
+		if sr.byLexicon() {
+			w[sigVector] = sr.lexiconWeight()
 		}
 		sr.definitionSignals()
 		sr.pathSignals()

@@ -9,6 +9,7 @@ import (
 
 	"quarry/index/syntax"
 	"quarry/index/token"
+	"quarry/retrieval/lexicon"
 )
 
 // Document is one file as the index has it. An Index keeps no reference to Text
@@ -115,6 +116,7 @@ type segment struct {
 	// textKeys are the chunks' keys, byText the chunks in the order of these.
 	textKeys []Key
 	byText   []uint32
+	vectors  *lexiconVectors // the chunks'
 	// keep is what the arrays lie in, if not in memory of their own.
 	keep any
 }
@@ -144,6 +146,7 @@ func (s *segment) fileAt(path string) (int, bool) {
 // must not repeat.
 func buildSegment(docs []Document, keepText bool, yield func()) *segment {
 	s, w := &segment{}, &segmentWriter{names: newStrings(), signatures: newStrings(), text: newPostingsBuilder(meanChunkTerms), metadata: newPostingsBuilder(meanMetadataTerms)}
+	w.text.sum = lexicon.Builtin().NewSum()
 	for i := range docs {
 		if yield != nil {
 			yield()
@@ -153,6 +156,7 @@ func buildSegment(docs []Document, keepText bool, yield func()) *segment {
 			s.files[i].text = docs[i].Text
 		}
 	}
+	s.vectors = &lexiconVectors{rows: w.text.vectors}
 	s.text, s.metadata = w.text.build(), w.metadata.build()
 	s.finish(w.names, w.signatures)
 	return s

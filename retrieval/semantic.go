@@ -35,17 +35,27 @@ const (
 	narrow = 8
 )
 
-// semantic takes in what an embedding model says.
+// semantic takes in what an embedding model says, or where it knows no chunk the
+// lexicon.
 func (sr *search) semantic() {
-	m := sr.req.Semantic
-	if m == nil || !wantsSemantic(sr.req.Signals, &sr.query) {
+	if !wantsSemantic(sr.req.Signals, &sr.query) {
 		return
 	}
-	near := sr.nearest(m)
+	m := sr.req.Semantic
+	var near []Near
+	if m != nil {
+		near = sr.nearest(m)
+	}
+	if len(near) == 0 {
+		if m = sr.askLexicon(); m == nil {
+			return
+		}
+		near = sr.nearest(m)
+	}
 	if len(near) == 0 {
 		return
 	}
-	sr.meant = true
+	sr.meant = m
 	sr.farthest, sr.closest = near[len(near)-1].Cosine, near[0].Cosine
 	if len(near) < meantChunks {
 		sr.farthest = min(0, sr.farthest)
@@ -87,7 +97,7 @@ var chunkSimilarityWeight float32 = 1
 // blend puts the chunks of a file into the order of words and embedding together, as
 // far as places are shown.
 func (sr *search) blend(c *candidate) {
-	if !sr.meant {
+	if sr.meant == nil {
 		return
 	}
 	most := float32(0)
@@ -107,7 +117,7 @@ func (sr *search) blend(c *candidate) {
 		if most > 0 {
 			v = sr.sc.chunkScores[base+i] / most
 		}
-		if cosine, ok := sr.req.Semantic.Cosine(seg.textKeys[i]); ok {
+		if cosine, ok := sr.meant.Cosine(seg.textKeys[i]); ok {
 			v += chunkSimilarityWeight * sr.share(cosine)
 		} else {
 			sr.unembedded = true

@@ -20,7 +20,7 @@ import (
 var StoredVersion = storedVersion()
 
 func storedVersion() uint32 {
-	const version = 3 // 2: without what completion asks for
+	const version = 4 // 3: without the lexicon's vectors; 2: without what completion asks for
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return version | 1<<31
 	}
@@ -48,6 +48,7 @@ const (
 	secUsedBy
 	secByName
 	secByOwner
+	secVectors
 	secText                       // and the four behind it
 	secMetadata = secText + 5     // and the four behind it
 	secGraph    = secMetadata + 5 // and the five behind it
@@ -101,6 +102,7 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 		stored[at], stored[at+1] = raw(table.starts), unsafe.Slice(unsafe.StringData(table.text), len(table.text))
 	}
 	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(seg.chunks), raw(seg.defs)
+	stored[secVectors] = raw(seg.vectors.rows)
 	stored[secByKey], stored[secKeys], stored[secTextKeys], stored[secByText] = raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText)
 	stored[secUses], stored[secImports], stored[secUsedBy], stored[secByName], stored[secByOwner] = raw(seg.uses), raw(seg.imports), raw(seg.usedBy), raw(seg.byName), raw(seg.byOwner)
 	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
@@ -159,6 +161,7 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 	}
 	seg.folders = foldersOf(seg.files)
 	seg.byKey, seg.keys = view[uint32](stored[secByKey]), view[nameKey](stored[secKeys])
+	seg.vectors = &lexiconVectors{rows: view[int8](stored[secVectors])}
 	seg.textKeys, seg.byText = view[Key](stored[secTextKeys]), view[uint32](stored[secByText])
 	seg.uses, seg.imports, seg.usedBy = view[uint32](stored[secUses]), view[uint32](stored[secImports]), view[uint32](stored[secUsedBy])
 	seg.byName, seg.byOwner = view[uint32](stored[secByName]), view[uint32](stored[secByOwner])

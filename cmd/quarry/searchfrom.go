@@ -107,9 +107,6 @@ func scanned(ctx context.Context, root string) (searchable, error) {
 type wordsOnly struct{ *retrieval.Index }
 
 func (w wordsOnly) Find(ctx context.Context, _ *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
-	if req.Signals == retrieval.SignalsSemantic {
-		return retrieval.Answer{}, index.ErrNoVectors
-	}
 	return w.Search(ctx, req)
 }
 

@@ -2,10 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
+	"quarry/index"
 	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/index/syntax"
@@ -13,8 +15,9 @@ import (
 	"quarry/retrieval/dense"
 )
 
-// Find answers a request, semantically too if the chunks are embedded and memory's
-// model answers; a search by semantics alone fails without. It answers from memory;
+// Find answers a request, by the vectors of memory's model too if the chunks are
+// embedded; by the lexicon if they are not. A search by semantics alone fails if the
+// model does not answer. It answers from memory;
 // before all of the index was read once, or while memory holds nothing at all, from
 // the full-text table on disk, whose answers are plainer and slower but complete. If
 // that cannot be read, what is in memory answers semantically.
@@ -25,7 +28,7 @@ func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieva
 		case err == nil:
 			defer q.Release()
 			req.Semantic = q
-		case req.Signals == retrieval.SignalsSemantic:
+		case req.Signals == retrieval.SignalsSemantic && !errors.Is(err, index.ErrNoVectors):
 			return retrieval.Answer{}, err
 		}
 	}

@@ -1,0 +1,119 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+
+	"quarry/retrieval/lexicon"
+	"quarry/retrieval/vector"
+)
+
+const (
+	// lexiconWeight stands in the place of sigVector's weight where the lexicon speaks
+	// and no embedding model; missingWeight is what it gains by, as a share of itself,
+	// where no word of the query is in the workspace (bench/retrieval.md).
+	lexiconWeight float32 = 1.6
+	missingWeight float32 = 2
+	// rareChunks is how many chunks a word is in that counts as found.
+	rareChunks = 3
+)
+
+// lexiconQuery compares a query with chunks by package lexicon. It is what there is of
+// meaning without an embedding model, and good for the search that it belongs to.
+type lexiconQuery struct {
+	snap  *Snapshot
+	query []float32
+}
+
+// askLexicon is nil if the lexicon has no word of the query.
+func (sr *search) askLexicon() SemanticQuery {
+	query := lexicon.Builtin().Question(sr.query.words)
+	if query == nil {
+		return nil
+	}
+	return lexiconQuery{sr.snap, query}
+}
+
+// byLexicon answers whether the lexicon spoke.
+func (sr *search) byLexicon() bool {
+	_, ok := sr.meant.(lexiconQuery)
+	return ok
+}
+
+// Nearest implements SemanticQuery.
+func (q lexiconQuery) Nearest(k int, among []Key) (near []Near) {
+	if among != nil {
+		for _, key := range among {
+			if cosine, ok := q.Cosine(key); ok {
+				near = append(near, Near{key, cosine})
+			}
+		}
+	} else {
+		// The first direction is one that all words share, so its sign tells nothing.
+		coarse := slices.Clone(q.query)
+		coarse[0] = 0
+		for n, seg := range q.snap.segments {
+			const gone = -2 // less than any cosine
+			hits := vector.NearestBy(seg.vectors.codes(), coarse, k, func(row int) float32 {
+				if q.snap.dead[n].has(int(seg.chunks[row].file)) {
+					return gone
+				}
+				return lexicon.Cosine(q.query, seg.vectors.of(uint32(row)))
+			})
+			for _, h := range hits {
+				if h.Score != gone {
+					near = append(near, Near{seg.textKeys[h.Row], h.Score})
+				}
+			}
+		}
+	}
+	slices.SortFunc(near, func(a, b Near) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), bytes.Compare(a.Key[:], b.Key[:]))
+	})
+	return near[:min(k, len(near))]
+}
+
+// Cosine implements SemanticQuery. Of copies, whose paths may say more, the nearest
+// counts.
+func (q lexiconQuery) Cosine(key Key) (cosine float32, ok bool) {
+	q.snap.withKey(key, func(c uint32) {
+		k, local := q.snap.segmentOfChunk(c)
+		if v := lexicon.Cosine(q.query, q.snap.segments[k].vectors.of(local)); !ok || v > cosine {
+			cosine, ok = v, true
+		}
+	})
+	return cosine, ok
+}
+
+// lexiconWeight is what the lexicon counts: the more, the fewer of the query's words the
+// workspace has.
+func (sr *search) lexiconWeight() float32 {
+	missing := 0
+	for _, w := range sr.query.words {
+		if sr.snap.documentFrequency(w) < rareChunks {
+			missing++
+		}
+	}
+	return lexiconWeight * (1 + missingWeight*float32(missing)/float32(max(1, len(sr.query.words))))
+}
+
+// lexiconVectors are those of a segment's chunks, one behind the other.
+type lexiconVectors struct {
+	rows   []int8
+	coding sync.Once
+	coded  *vector.Codes // see codes
+}
+
+func (v *lexiconVectors) of(chunk uint32) []int8 {
+	dim := lexicon.Builtin().Dim()
+	return v.rows[int(chunk)*dim:][:dim]
+}
+
+// codes are the binary codes of the vectors, made when they are asked for first: a
+// millisecond or two for ten thousand.
+func (v *lexiconVectors) codes() *vector.Codes {
+	v.coding.Do(func() { v.coded = vector.CodesOf(v.rows, lexicon.Builtin().Dim()) })
+	return v.coded
+}

@@ -14,8 +14,8 @@ const (
 	// lexiconWeight stands in the place of sigVector's weight where the lexicon speaks
 	// and no embedding model; missingWeight is what it gains by, as a share of itself,
 	// where no word of the query is in the workspace (bench/retrieval.md).
-	lexiconWeight float32 = 1.6
-	missingWeight float32 = 2
+	lexiconWeight float32 = 0.9
+	missingWeight float32 = 4
 	// rareChunks is how many chunks a word is in that counts as found.
 	rareChunks = 3
 )

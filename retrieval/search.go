@@ -111,8 +111,11 @@ func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Ans
 		return Answer{}, err
 	}
 	sr.timings.Literal = time.Since(literalStart)
-	if !sr.pasted {
+	switch {
+	case !sr.pasted:
 		w[sigMessage] = 0 // it could not speak, and is no part of a full score
+	case sr.byLexicon():
+		w[sigVector] = 0 // a message has the code's own words
 	}
 	sr.normalise()
 	if req.Fusion == FusionRank {

@@ -3,6 +3,8 @@ package retrieval
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 
@@ -14,10 +16,8 @@ const (
 	// lexiconWeight stands in the place of sigVector's weight where the lexicon speaks
 	// and no embedding model; missingWeight is what it gains by, as a share of itself,
 	// where no word of the query is in the workspace (bench/retrieval.md).
-	lexiconWeight float32 = 0.9
-	missingWeight float32 = 4
-	// rareChunks is how many chunks a word is in that counts as found.
-	rareChunks = 3
+	lexiconWeight float32 = .7
+	missingWeight float32 = 5
 )
 
 // lexiconQuery compares a query with chunks by package lexicon. It is what there is of
@@ -75,6 +75,58 @@ func (q lexiconQuery) Nearest(k int, among []Key) (near []Near) {
 	return near[:min(k, len(near))]
 }
 
+// What a cosine to code that has nothing to do with a query is, by how much the query has
+// of the first direction, which all words share: the mean for none and for all, and the
+// deviation. They are those of the fit half's questions (testdata/newcomer) and the other
+// repositories of that half, and hold for a workspace as so many chunks of its own would.
+const (
+	strangeMean      = .04
+	strangeShare     = .65
+	strangeDeviation = .11
+	strangeChunks    = 200
+)
+
+const (
+	// floorDeviations above the mean of all chunks a chunk stands out, and
+	// clearDeviations above it clearly.
+	floorDeviations float32 = 1.3
+	clearDeviations float32 = 2.2
+	// sampledChunks are how many chunks tell what is usual in a workspace.
+	sampledChunks = 1000
+)
+
+// standsOut answers the cosine that a chunk needs to stand out from code that has nothing
+// to do with the query, and the one from which it does so clearly. In a workspace of few
+// chunks some are always the nearest; what is usual elsewhere tells whether they are near.
+func (q lexiconQuery) standsOut() (floor, clear float32) {
+	// Whole numbers, so that the order of the chunks does not show in the sum.
+	const unit = 1 << 12
+	mean := strangeMean + strangeShare*math.Abs(float64(q.query[0]))
+	n := int64(strangeChunks)
+	sum, square := int64(strangeChunks*mean*unit), int64(strangeChunks*(mean*mean+strangeDeviation*strangeDeviation)*unit*unit)
+	// A chunk's key is a hash: those with small ones are a sample, whichever segments
+	// they lie in.
+	part := uint64(math.MaxUint64)
+	if live := q.snap.liveChunks; live > sampledChunks {
+		part = part / uint64(live) * sampledChunks
+	}
+	for k, seg := range q.snap.segments {
+		for _, c := range seg.byText {
+			if binary.BigEndian.Uint64(seg.textKeys[c][:]) > part {
+				break
+			}
+			if q.snap.dead[k].has(int(seg.chunks[c].file)) {
+				continue
+			}
+			v := int64(lexicon.Cosine(q.query, seg.vectors.of(c)) * unit)
+			sum, square, n = sum+v, square+v*v, n+1
+		}
+	}
+	m := float64(sum) / float64(n) / unit
+	deviation := math.Sqrt(max(0, float64(square)/float64(n)/(unit*unit)-m*m))
+	return float32(m) + floorDeviations*float32(deviation), float32(m) + clearDeviations*float32(deviation)
+}
+
 // Cosine implements SemanticQuery. Of copies, whose paths may say more, the nearest
 // counts.
 func (q lexiconQuery) Cosine(key Key) (cosine float32, ok bool) {
@@ -92,7 +144,7 @@ func (q lexiconQuery) Cosine(key Key) (cosine float32, ok bool) {
 func (sr *search) lexiconWeight() float32 {
 	missing := 0
 	for _, w := range sr.query.words {
-		if sr.snap.documentFrequency(w) < rareChunks {
+		if sr.snap.documentFrequency(w) == 0 {
 			missing++
 		}
 	}

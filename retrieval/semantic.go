@@ -60,7 +60,14 @@ func (sr *search) semantic() {
 	if len(near) < meantChunks {
 		sr.farthest = min(0, sr.farthest)
 	}
+	if q, ok := m.(lexiconQuery); ok && sr.req.Signals != SignalsSemantic {
+		floor, clear := q.standsOut()
+		sr.farthest, sr.closest = max(sr.farthest, floor), max(sr.closest, clear)
+	}
 	for _, n := range near {
+		if sr.share(n.Cosine) == 0 {
+			break
+		}
 		sr.snap.withKey(n.Key, func(c uint32) {
 			f := sr.snap.fileOfChunk(c)
 			if sr.keeps(f) && sr.keepsChunk(c) {

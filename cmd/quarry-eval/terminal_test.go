@@ -32,6 +32,8 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	texts := map[string]string{
 		"set/repositories.json":      encoded([]any{map[string]any{"name": "broot", "language": "go", "github": "o/" + hostile, "commit": strings.Repeat("a", 40)}}),
 		"set/questions/broot.json":   encoded([]any{map[string]any{"id": "broot-" + hostile, "kind": "behaviour", "question": "what matches? " + hostile, "answers": []string{file + ":3-4"}}}),
+		"learn.json":                 encoded([]any{map[string]any{"github": "o/broot", "commit": hostile}}),
+		"nowhere.json":               encoded([]any{map[string]any{"github": "o/" + hostile}}),
 		"repos.json":                 encoded([]any{map[string]any{"name": "tiny", "language": hostile, "revision": "1"}}),
 		"questions/tiny.json":        encoded([]any{map[string]any{"query": "Router " + hostile, "relevant": []string{file}, "category": hostile}}),
 		"suite.json":                 encoded([]any{map[string]any{"name": "tiny", "language": "go" + hostile, "half": "fit", "from": "go", "package": hostile, "version": hostile}}),
@@ -75,12 +77,14 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	ghost := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus"}
 	typing := []string{"typing", "--before", "old", "--after", "new"}
 	usual := []string{"idioms", "--corpus", "corpus"}
+	learn := []string{"lexicon", "--list", "learn.json", "--corpus", "corpus", "--out", "table.bin"}
 	more := func(args []string, more ...string) []string { return append(args[:len(args):len(args)], more...) }
 	clitest.NothingSteers(t, (&app{&cli.Env{}}).root(), run, 2, [][]string{
 		retrieval, more(retrieval, "--outcomes"), more(retrieval, "--compare", "before.json"), more(retrieval, "--compare", "wrong.json"), more(retrieval, "--only", hostile),
 		more(retrieval, "--mode", hostile), more(retrieval, "--vectors", "v.dat", "--embed", hostile),
 		newcomer, more(newcomer, "--misses"), more(newcomer, "--against", "before.json"), more(newcomer, "--against", "wrong.json"), more(newcomer, "--half", hostile), more(newcomer, "--only", hostile),
 		completion, more(completion, "--by-model"), more(completion, "--by-model", "--model", hostile), more(completion, "--corpus", hostile),
+		learn, more(learn, "--list", "nowhere.json"), more(learn, "--list", "wrong.json"), more(learn, "--out", hostile), more(learn, "--corpus", hostile),
 		usual, more(usual, "--out", hostile), more(usual, "--corpus", hostile), contexts, more(contexts, "--steps"), more(contexts, "--rounds"), {"context", "--corpus", "pages", "--sites", "3"},
 		more(ghost, "--answers", "none.jsonl"), more(ghost, "--answers", "missing.jsonl", "--missing", "prompts"), more(ghost, "--answers", "answers.jsonl"), more(ghost, "--answers", "a", "--model", hostile),
 		typing, more(typing, "--after", hostile),

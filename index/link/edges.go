@@ -14,7 +14,7 @@ func From(ctx context.Context, s *store.Store, file int64) (list []store.Edge, e
 	err = s.View(ctx, func(v *store.View) error {
 		f, err := v.Referring(file)
 		if err == nil {
-			list, err = edgesOf(v, f, pathTargets{}, 0)
+			list, err = edgesOf(v, f, newMemo(), 0)
 		}
 		return err
 	})
@@ -29,12 +29,17 @@ func To(ctx context.Context, s *store.Store, symbol int64) (list []store.Edge, e
 			return err
 		}
 		called := calledLike(v.Tree, name)
-		keep := func(name []byte, imports []syntax.Import) bool {
-			return slices.ContainsFunc(called, func(c string) bool { return c == string(name) }) ||
-				slices.ContainsFunc(imports, func(im syntax.Import) bool { return im.Alias == string(name) && handsOnAny(&im, called) })
+		names := func(imports []syntax.Import) []string {
+			names := called
+			for i := range imports {
+				if im := &imports[i]; im.Alias != "" && handsOnAny(im, called) {
+					names = append(names[:len(names):len(names)], im.Alias)
+				}
+			}
+			return names
 		}
-		known := pathTargets{}
-		return v.Mentioning(called, keep, func(f *store.Referring) error {
+		known := newMemo()
+		return v.Mentioning(called, names, func(f *store.Referring) error {
 			found, err := edgesOf(v, f, known, symbol)
 			list = append(list, found...)
 			return err
@@ -70,13 +75,13 @@ func handsOnAny(im *syntax.Import, names []string) bool {
 
 // edgesOf resolves a file and answers its edges, or those of its references that end at
 // a symbol.
-func edgesOf(v *store.View, f *store.Referring, known pathTargets, to int64) (list []store.Edge, err error) {
+func edgesOf(v *store.View, f *store.Referring, known *memo, to int64) (list []store.Edge, err error) {
 	var symbols []int64 // of the file, read when the first is needed
 	imports := f.Imports
 	if to != 0 {
 		imports = nil
 	}
-	for i, targets := range resolve(v, f, known, to != 0) {
+	for i, targets := range resolve(v, f, known, to) {
 		e := store.Edge{Kind: store.EdgeImport, FromFile: f.ID}
 		from := -1
 		if i < len(imports) {

@@ -36,24 +36,23 @@ type importer struct {
 	family string
 	tree   *store.Tree
 	view   *store.View
-	known  pathTargets
+	known  *memo
 }
-
-// pathTargets are what paths of imports lead to, which is the same for the files of one
-// folder and language but for Rust, where a file is a folder of modules too.
-type pathTargets map[pathKey]importTarget
 
 type pathKey struct{ language, dir, path string }
 
 // target answers what an import of this importer means.
 func (at importer) target(im *syntax.Import) importTarget {
 	key := pathKey{at.file.Language, at.file.Dir, im.Path}
-	m, ok := at.known[key]
+	if at.family == "go" && at.oneModule(im.Path) {
+		key.dir = ""
+	}
+	m, ok := at.known.paths[key]
 	if !ok {
 		m = at.path(im.Path)
 		m.files = at.byPath(m.files)
 		if at.family != "rust" {
-			at.known[key] = m
+			at.known.paths[key] = m
 		}
 	}
 	m.files = at.others(m.files)

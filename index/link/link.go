@@ -51,19 +51,22 @@ type target struct {
 }
 
 // resolve returns the targets of each import of f and then of each reference. known is
-// shared by the files that are resolved in one view. backwards: those of imports are left
-// out.
-func resolve(v *store.View, f *store.Referring, known pathTargets, backwards bool) [][]target {
+// shared by the files that are resolved in one view. With to, a symbol, the targets of
+// imports are left out, and those of references that cannot mean it may be.
+func resolve(v *store.View, f *store.Referring, known *memo, to int64) [][]target {
 	r := resolver{
 		view: v, file: f, importer: importer{file: &f.TreeFile, family: f.Family, tree: v.Tree, view: v, known: known},
 		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
 		bindings: map[string][]binding{}, seen: map[query][]target{},
 	}
+	if to != 0 {
+		r.to = v.Tree.File(store.FileOf(to))
+	}
 	lists := make([][]target, 0, len(f.Imports)+len(f.Refs))
 	r.imports = make([]importTarget, len(f.Imports))
 	for i := range f.Imports {
 		files := r.addImport(i)
-		if !backwards {
+		if to == 0 {
 			lists = append(lists, spread(files))
 		}
 	}
@@ -86,9 +89,8 @@ type resolver struct {
 	bindings map[string][]binding
 	// seen: the same name in another declaration of the file means the same.
 	seen map[query][]target
-	// all and some hold the candidates of the reference at hand. A name like Close
-	// has thousands: lists of their own took half of the time of resolving.
-	all, some []*store.Candidate
+	// to is the file of the only declaration that is asked for, nil if all are.
+	to *store.TreeFile
 }
 
 // binding is one meaning of a name that an import brings in.
@@ -193,38 +195,31 @@ func (r *resolver) resolve(q query) []target {
 	} else if list, ok := r.qualified(q); ok {
 		return list
 	}
-	candidates := r.candidates(q)
-	if len(candidates) == 0 {
+	c := r.candidates(q)
+	if len(c.all) == 0 {
 		return nil
 	}
+	var list []*store.Candidate
 	weight := float32(1)
 	switch {
 	case r.family == "hcl" && q.qualifier != "": // a Terraform module is a folder and sees no other
-		candidates = r.filter(candidates, func(c *store.Candidate) bool { return c.In.Dir == r.file.Dir && endsIn(c.Container, q.qualifier) })
+		list = filter(c.all, func(c *store.Candidate) bool { return c.In.Dir == r.file.Dir && endsIn(c.Container, q.qualifier) })
 	case q.qualifier == "":
-		candidates = r.unqualified(candidates, q.container)
+		list = c.unqualified(q.container, r.family)
 	case isSelf(q.qualifier):
-		last := lastComponent(q.container)
-		own := r.filter(candidates, func(c *store.Candidate) bool { return endsIn(c.Container, last) })
-		if len(own) == 0 {
-			own, weight = r.filter(candidates, hasContainer), unknownReceiver
+		if list = c.membersOf(lastComponent(q.container)); len(list) == 0 {
+			list, weight = c.members, unknownReceiver
 		}
-		candidates = own
 	default:
-		var of []*store.Candidate
-		if parts := qualifierParts(q.qualifier); len(parts) > 1 {
-			of = r.filter(candidates, func(c *store.Candidate) bool { return liesIn(c, parts) })
+		list = c.at(q.qualifier)
+		if len(list) == 0 {
+			list = c.membersOf(lastOf(q.qualifier))
 		}
-		if len(of) == 0 {
-			last := lastOf(q.qualifier)
-			of = r.filter(candidates, func(c *store.Candidate) bool { return endsIn(c.Container, last) })
+		if len(list) == 0 { // a variable of a type that cannot be known: its methods and fields
+			list, weight = c.members, unknownReceiver
 		}
-		if len(of) == 0 { // a variable of a type that cannot be known: its methods and fields
-			of, weight = r.filter(candidates, hasContainer), unknownReceiver
-		}
-		candidates = of
 	}
-	return r.nearest(candidates, weight)
+	return r.nearest(list, weight)
 }
 
 // taken resolves a name that an import takes; ok is false if none does.
@@ -390,18 +385,16 @@ func (r *resolver) unknown(q query, bindings []binding) []target {
 		}
 	}
 	q.name = name
-	list := r.candidates(q)
-	if q.qualifier != "" {
-		own := lastOf(q.qualifier)
-		if len(bindings) > 0 && bindings[0].name != "" {
-			own = bindings[0].name
-		}
-		list = r.filter(list, func(c *store.Candidate) bool { return endsIn(c.Container, own) })
+	c := r.candidates(q)
+	if q.qualifier == "" {
+		return r.targets(c.all, unknownImport)
 	}
-	return r.targets(list, unknownImport)
+	own := lastOf(q.qualifier)
+	if len(bindings) > 0 && bindings[0].name != "" {
+		own = bindings[0].name
+	}
+	return r.targets(filter(c.all, func(c *store.Candidate) bool { return endsIn(c.Container, own) }), unknownImport)
 }
-
-func hasContainer(c *store.Candidate) bool { return c.Container != "" }
 
 func isSelf(qualifier string) bool {
 	switch qualifier {
@@ -419,20 +412,4 @@ func endsIn(container, component string) bool {
 
 func lastComponent(container string) string {
 	return container[strings.LastIndexByte(container, '.')+1:]
-}
-
-// unqualified prefers what can be named without a qualifier: anything at file
-// level, and members of the container the reference stands in.
-func (r *resolver) unqualified(list []*store.Candidate, container string) []*store.Candidate {
-	last := lastComponent(container)
-	near := r.filter(list, func(c *store.Candidate) bool {
-		return c.Container == "" || endsIn(c.Container, last) || store.IsType(c.Kind)
-	})
-	if len(near) > 0 {
-		return near
-	}
-	if r.family == "go" || r.family == "python" || r.family == "js" || r.family == "rust" {
-		return nil // these always qualify a member
-	}
-	return list
 }

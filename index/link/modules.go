@@ -41,6 +41,17 @@ func (at importer) goPackage(p string) importTarget {
 	return importTarget{files: at.near(found)}
 }
 
+// oneModule tells whether a Go package's path means the same in every folder: it has a
+// module, and no two of them share its name.
+func (at importer) oneModule(p string) bool {
+	for prefix := p; prefix != "." && prefix != "/"; prefix = path.Dir(prefix) {
+		if n := len(at.tree.GoModule(prefix)); n > 0 {
+			return n == 1
+		}
+	}
+	return len(at.tree.GoModule("std")) == 1
+}
+
 func (at importer) goFolder(dir string) importTarget {
 	return importTarget{files: at.folder(dir), dir: &dir}
 }

@@ -11,17 +11,107 @@ import (
 // Which declarations of a name a reference can mean at all, which of them are in the
 // nearest scope, and what each is worth.
 
-// candidates are the declarations of the name that can be meant by a reference of
-// that kind in this language.
-func (r *resolver) candidates(q query) []*store.Candidate {
-	r.all = r.all[:0]
+// memo is what the files that are resolved in one view share.
+type memo struct {
+	// paths are what paths of imports lead to, which is the same for the files of one
+	// folder and language but for Rust, where a file is a folder of modules too.
+	paths map[pathKey]importTarget
+	// named are declarations by what they can be meant by.
+	named map[candidatesKey]*candidates
+}
+
+func newMemo() *memo {
+	return &memo{paths: map[pathKey]importTarget{}, named: map[candidatesKey]*candidates{}}
+}
+
+type candidatesKey struct {
+	language string
+	kind     syntax.RefKind
+	name     string
+}
+
+// candidates are the declarations of a name that can be meant by references of one kind
+// in one language, by id. A name like Close has thousands, and each file that mentions it
+// asks for some: so they are laid out once. The lists must not be changed.
+type candidates struct {
+	all []*store.Candidate
+	// members have a container; byContainer has them by its last component.
+	members     []*store.Candidate
+	byContainer map[string][]*store.Candidate
+	// bare can be named without a qualifier anywhere; near adds those of a container,
+	// and places those of a path, as they are asked for.
+	bare         []*store.Candidate
+	near, places map[string][]*store.Candidate
+}
+
+func (r *resolver) candidates(q query) *candidates {
+	key := candidatesKey{r.file.Language, q.kind, q.name}
+	if c, ok := r.known.named[key]; ok {
+		return c
+	}
+	c := &candidates{byContainer: map[string][]*store.Candidate{}, near: map[string][]*store.Candidate{}, places: map[string][]*store.Candidate{}}
 	named := r.view.Named(q.name)
 	for i := range named {
-		if c := &named[i]; r.fits(q.kind, c) {
-			r.all = append(r.all, c)
+		d := &named[i]
+		if !r.fits(q.kind, d) {
+			continue
+		}
+		c.all = append(c.all, d)
+		if d.Container == "" || store.IsType(d.Kind) {
+			c.bare = append(c.bare, d)
+		}
+		if d.Container != "" {
+			last := lastComponent(d.Container)
+			c.members = append(c.members, d)
+			c.byContainer[last] = append(c.byContainer[last], d)
 		}
 	}
-	return r.all
+	r.known.named[key] = c
+	return c
+}
+
+// membersOf answers the members of the containers with this last component.
+func (c *candidates) membersOf(container string) []*store.Candidate {
+	if container == "" {
+		return nil
+	}
+	return c.byContainer[container]
+}
+
+// at answers what lies where a qualifier that is a path says.
+func (c *candidates) at(qualifier string) []*store.Candidate {
+	parts := qualifierParts(qualifier)
+	if len(parts) < 2 {
+		return nil
+	}
+	list, ok := c.places[qualifier]
+	if !ok {
+		list = filter(c.all, func(c *store.Candidate) bool { return liesIn(c, parts) })
+		c.places[qualifier] = list
+	}
+	return list
+}
+
+// unqualified prefers what can be named without a qualifier: anything at file
+// level, and members of the container the reference stands in.
+func (c *candidates) unqualified(container, family string) []*store.Candidate {
+	near := c.bare
+	if last := lastComponent(container); len(c.membersOf(last)) > 0 {
+		var ok bool
+		if near, ok = c.near[last]; !ok {
+			near = filter(c.all, func(c *store.Candidate) bool {
+				return c.Container == "" || endsIn(c.Container, last) || store.IsType(c.Kind)
+			})
+			c.near[last] = near
+		}
+	}
+	if len(near) > 0 {
+		return near
+	}
+	if family == "go" || family == "python" || family == "js" || family == "rust" {
+		return nil // these always qualify a member
+	}
+	return c.all
 }
 
 // fits tells whether a declaration can be meant by a reference of that kind.
@@ -53,9 +143,16 @@ var scopeWeights = [...]float32{inFile, inPackage, inImports, inRepository}
 // nearest answers the candidates of the nearest scope that has any.
 func (r *resolver) nearest(list []*store.Candidate, sure float32) []target {
 	best := len(scopeWeights)
-	in := list[:0] // never ahead of what is read
+	if r.to != nil {
+		best = r.scopeOf(r.to)
+	}
+	var in []*store.Candidate
 	for _, c := range list {
-		switch scope := r.scopeOf(c.In); {
+		scope := r.scopeOf(c.In)
+		if r.to != nil && (scope < best || scope == best && len(in) == maxCandidates) {
+			return nil // not what is asked for
+		}
+		switch {
 		case scope < best:
 			best, in = scope, append(in[:0], c)
 		case scope == best:
@@ -68,12 +165,13 @@ func (r *resolver) nearest(list []*store.Candidate, sure float32) []target {
 	return r.targets(in, sure*scopeWeights[best])
 }
 
-// targets orders candidates, which it may do in place, by their place in the
-// repository, which unlike ids is the same in every index of it.
+// targets orders candidates by their place in the repository, which unlike ids is the
+// same in every index of it.
 func (r *resolver) targets(list []*store.Candidate, weight float32) []target {
 	if len(list) > maxCandidates {
 		return nil
 	}
+	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *store.Candidate) int { return strings.Compare(a.In.Path, b.In.Path) })
 	targets := make([]target, len(list))
 	for i, c := range list {
@@ -82,13 +180,12 @@ func (r *resolver) targets(list []*store.Candidate, weight float32) []target {
 	return targets
 }
 
-// filter answers the candidates to keep; they are valid until the next call.
-func (r *resolver) filter(list []*store.Candidate, keep func(*store.Candidate) bool) []*store.Candidate {
-	r.some = r.some[:0]
+// filter answers the candidates to keep.
+func filter(list []*store.Candidate, keep func(*store.Candidate) bool) (kept []*store.Candidate) {
 	for _, c := range list {
 		if keep(c) {
-			r.some = append(r.some, c)
+			kept = append(kept, c)
 		}
 	}
-	return r.some
+	return kept
 }

@@ -64,8 +64,8 @@ func called(t *testing.T, s *Store, name string) (declared, users []string) {
 		for _, c := range v.Named(name) {
 			declared = append(declared, fmt.Sprintf("%s#%d", c.In.Path, c.ID))
 		}
-		keep := func(n []byte, _ []syntax.Import) bool { return string(n) == name }
-		err := v.Mentioning([]string{name}, keep, func(f *Referring) error {
+		names := func([]syntax.Import) []string { return []string{name} }
+		err := v.Mentioning([]string{name}, names, func(f *Referring) error {
 			for _, r := range f.Refs {
 				users = append(users, fmt.Sprintf("%s:%d %s", f.Path, r.Line, r.Name))
 			}

@@ -70,7 +70,7 @@ func (s *Store) View(ctx context.Context, fn func(*View) error) error {
 			return err
 		}
 		v.Tree = l.tree
-		if v.symbols, err = tx.PrepareContext(ctx, "SELECT id FROM symbols WHERE id >= ? AND id < ? ORDER BY ordinal"); err != nil {
+		if v.symbols, err = tx.PrepareContext(ctx, "SELECT id, ordinal FROM symbols WHERE id >= ? AND id < ?"); err != nil {
 			return err
 		}
 		defer v.symbols.Close()
@@ -199,9 +199,9 @@ func (v *View) Referring(file int64) (f *Referring, err error) {
 }
 
 // Mentioning calls fn with each file that mentions any of the names in a reference or an
-// import, perhaps with others too, in the order of their ids. keep chooses the references,
-// by their names and the file's imports; a file of which none is left is left out.
-func (v *View) Mentioning(names []string, keep func(name []byte, imports []syntax.Import) bool, fn func(*Referring) error) error {
+// import, perhaps with others too, in the order of their ids. called says which names of
+// references to keep in a file with these imports; a file of which none is left is left out.
+func (v *View) Mentioning(names []string, called func(imports []syntax.Import) []string, fn func(*Referring) error) error {
 	tokens := make([]string, len(names))
 	for i, n := range names {
 		tokens[i] = nameToken(n)
@@ -209,7 +209,7 @@ func (v *View) Mentioning(names []string, keep func(name []byte, imports []synta
 	slices.Sort(tokens)
 	return each(v.ctx, v.tx, func(rows *sql.Rows) error {
 		f := &Referring{}
-		if err := f.scan(rows, keep); err != nil || len(f.Refs) == 0 {
+		if err := f.scan(rows, called); err != nil || len(f.Refs) == 0 {
 			return err
 		}
 		f.TreeFile = *v.Tree.File(f.ID)
@@ -217,7 +217,7 @@ func (v *View) Mentioning(names []string, keep func(name []byte, imports []synta
 	}, "SELECT file_id, imports, refs FROM mentions JOIN file_refs ON file_id = mentions.rowid WHERE mentions MATCH ?", strings.Join(tokens, " OR "))
 }
 
-func (f *Referring) scan(rows *sql.Rows, keep func(name []byte, imports []syntax.Import) bool) error {
+func (f *Referring) scan(rows *sql.Rows, called func(imports []syntax.Import) []string) error {
 	var imports, refs sql.RawBytes
 	err := rows.Scan(&f.ID, &imports, &refs)
 	if err == nil {
@@ -227,8 +227,11 @@ func (f *Referring) scan(rows *sql.Rows, keep func(name []byte, imports []syntax
 		return err
 	}
 	var want func([]byte) bool
-	if keep != nil {
-		want = func(name []byte) bool { return keep(name, f.Imports) }
+	if called != nil {
+		names := called(f.Imports)
+		want = func(name []byte) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return n == string(name) })
+		}
 	}
 	f.Refs, err = decodeReferences(refs, want)
 	return err
@@ -243,10 +246,14 @@ func (v *View) SymbolIDs(file int64) (ids []int64, err error) {
 	defer rows.Close()
 	for rows.Next() {
 		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var ordinal int
+		if err := rows.Scan(&id, &ordinal); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		for len(ids) <= ordinal { // cheaper than to have SQLite sort
+			ids = append(ids, 0)
+		}
+		ids[ordinal] = id
 	}
 	return ids, rows.Err()
 }

@@ -33,15 +33,17 @@ func limitFileSize(size int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
-func TestFullDisk(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
+// outOfRoom makes a tree with an index in a process of its own, fills that process's disk,
+// changes more than there is room for, and answers what the process says then.
+func outOfRoom(t *testing.T, dir, state, args string) (p *process, said string) {
+	t.Helper()
 	write(t, dir, project)
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
 		mutate(t, r, dir, 300)
 	}
-	p := spawn(t, dir, state)
-	defer p.kill(t)
+	p = spawn(t, dir, state+args)
+	t.Cleanup(func() { p.kill(t) })
 	p.expect(t, "owner true")
 	p.expect(t, "settled")
 	p.say(t, "fill the disk")
@@ -50,7 +52,13 @@ func TestFullDisk(t *testing.T) {
 		mutate(t, r, dir, 300)
 	}
 	p.say(t, "rescan")
-	if line := p.next(t); !strings.HasPrefix(line, "told ") || !strings.Contains(line, "in memory") || !strings.Contains(line, "Free some disk space") {
+	return p, p.next(t)
+}
+
+func TestFullDisk(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	p, line := outOfRoom(t, dir, state, "")
+	if !strings.HasPrefix(line, "told ") || !strings.Contains(line, "in memory") || !strings.Contains(line, "Free some disk space") {
 		t.Errorf("the other process said %q, want that the index is in memory", line)
 	}
 	x := start(t, Config{Dir: dir, StateDir: t.TempDir()})
@@ -74,22 +82,8 @@ func TestFullDisk(t *testing.T) {
 // room: what was indexed meanwhile is there, and so is what only the database on disk had.
 func TestFullDiskThatHasRoomAgain(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
-	write(t, dir, project)
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 4 {
-		mutate(t, r, dir, 300)
-	}
-	p := spawn(t, dir, state+"|hurried")
-	defer p.kill(t)
-	p.expect(t, "owner true")
-	p.expect(t, "settled")
-	p.say(t, "fill the disk")
-	p.expect(t, "full")
-	for range 8 {
-		mutate(t, r, dir, 300)
-	}
-	p.say(t, "rescan")
-	if line := p.next(t); !strings.Contains(line, "in memory") || !strings.Contains(line, "looks again every few minutes") {
+	p, line := outOfRoom(t, dir, state, "|hurried")
+	if !strings.Contains(line, "in memory") || !strings.Contains(line, "looks again every few minutes") {
 		t.Errorf("the other process said %q, want that the index is in memory", line)
 	}
 	want, err := start(t, Config{Dir: dir, StateDir: t.TempDir()}).Store().Totals(t.Context())

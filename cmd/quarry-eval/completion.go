@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -43,10 +42,7 @@ fills them, with and without the code of other files in its prompt.`,
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "chooses the holes")
 	cmd.Flags().BoolVar(&byModel, "by-model", false, "have the model fill them, too")
 	cmd.Flags().IntVar(&tokens, "tokens", 3072, "with --by-model: budget of a prompt, two thirds of it for other files")
-	if err := cmd.MarkFlagRequired("corpus"); err != nil {
-		panic(err) // the flag was defined above
-	}
-	return cmd
+	return required(cmd, "corpus")
 }
 
 func (a *app) completion(ctx context.Context, corpus string, holes int, seed uint64) error {
@@ -60,11 +56,7 @@ func (a *app) completion(ctx context.Context, corpus string, holes int, seed uin
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(report)
-	}
-	_, err = fmt.Fprint(a.Stdout, report)
-	return err
+	return a.print(report)
 }
 
 // patience is how long a model may take for one hole: an evaluation on a busy
@@ -104,9 +96,5 @@ func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed 
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(report)
-	}
-	_, err = fmt.Fprint(a.Stdout, report)
-	return err
+	return a.print(report)
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -36,10 +34,7 @@ call written up to its bracket.`,
 	cmd.Flags().IntVar(&tokens, "tokens", 2048, "budget of the context")
 	cmd.Flags().BoolVar(&steps, "steps", false, "show what looking further away is worth, step by step")
 	cmd.Flags().BoolVar(&rounds, "rounds", false, "measure two-round mode at function bodies instead, with drafts of several qualities")
-	if err := cmd.MarkFlagRequired("corpus"); err != nil {
-		panic(err) // the flag was defined above
-	}
-	return cmd
+	return required(cmd, "corpus")
 }
 
 func (a *app) rounds(ctx context.Context, corpus string, bodies, tokens int) error {
@@ -51,11 +46,7 @@ func (a *app) rounds(ctx context.Context, corpus string, bodies, tokens int) err
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(report)
-	}
-	_, err = fmt.Fprint(a.Stdout, report)
-	return err
+	return a.print(report)
 }
 
 func (a *app) context(ctx context.Context, corpus string, sites, tokens int, steps bool) error {
@@ -69,7 +60,7 @@ func (a *app) context(ctx context.Context, corpus string, sites, tokens int, ste
 			return err
 		}
 		if a.JSON {
-			return json.NewEncoder(a.Stdout).Encode(list)
+			return a.encode(list)
 		}
 		return completioneval.WriteContextSteps(a.Stdout, list)
 	}
@@ -77,9 +68,5 @@ func (a *app) context(ctx context.Context, corpus string, sites, tokens int, ste
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(report)
-	}
-	_, err = fmt.Fprint(a.Stdout, report)
-	return err
+	return a.print(report)
 }

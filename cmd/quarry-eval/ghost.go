@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -47,12 +46,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.IntVar(&f.every, "every", 1, "only every `N`th hole of each kind of cursor")
 	flags.IntVar(&f.tokens, "tokens", 64, "longest answer")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
-	for _, name := range []string{"corpus", "answers"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // the flag was defined above
-		}
-	}
-	return cmd
+	return required(cmd, "corpus", "answers")
 }
 
 func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
@@ -122,11 +116,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 		}
 		fmt.Fprintf(a.Stderr, "%d holes, %d of them answered; %d prompts are in %s\n", len(chosen), len(report.Fillings), answers.Missing(), f.missing)
 	}
-	if a.JSON {
-		err = json.NewEncoder(a.Stdout).Encode(report)
-	} else {
-		_, err = fmt.Fprint(a.Stdout, report)
-	}
+	err = a.print(report)
 	if worse := report.Worse(); err == nil && f.gate && worse != "" {
 		return fmt.Errorf("ghost text is worse than plain fill-in-the-middle on held-out holes: %s", worse)
 	}

@@ -38,10 +38,7 @@ proves. quarry's own suite is testdata/golden.`,
 	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder a repository, for tasks about those")
 	cmd.Flags().StringSliceVar(&only, "only", nil, "only these tasks, by id or kind")
 	cmd.Flags().DurationVar(&limit, "timeout", 5*time.Minute, "how long a task may take")
-	if err := cmd.MarkFlagRequired("suite"); err != nil {
-		panic(err) // the flag was defined above
-	}
-	return cmd
+	return required(cmd, "suite")
 }
 
 func (a *app) golden(ctx context.Context, dir, corpus string, only []string, limit time.Duration) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,19 +40,12 @@ offer something and how often that is the rest of the line.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return json.NewEncoder(a.Stdout).Encode(report)
-			}
-			_, err = fmt.Fprint(a.Stdout, report)
-			return err
+			return a.print(report)
 		},
 	}
 	cmd.Flags().StringVar(&corpus, "corpus", "", "`DIR` with one folder of source a repository")
 	cmd.Flags().StringVar(&out, "out", "", "`DIR` to write the tables to")
-	if err := cmd.MarkFlagRequired("corpus"); err != nil {
-		panic(err) // the flag was defined above
-	}
-	return cmd
+	return required(cmd, "corpus")
 }
 
 func (a *app) learnIdioms(corpus learn.Corpus, out string) error {

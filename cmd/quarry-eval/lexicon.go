@@ -20,20 +20,17 @@ func (a *app) lexiconCommand() *cobra.Command {
 		Short: "Learn the table that finds code by words it does not have",
 		Long: `lexicon reads the doc comments and declarations of the repositories of a list and
 writes the table that lies in quarry's binary. The same checkouts give the same table,
-to the byte. testdata/lexicon/fetch.sh fetches them.`,
-		Example: `  testdata/lexicon/fetch.sh /tmp/lexicon
+to the byte. testdata/learned/fetch.sh fetches them.`,
+		Example: `  testdata/learned/fetch.sh /tmp/lexicon
   quarry-eval lexicon --corpus /tmp/lexicon`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.lexicon(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.list, "list", "testdata/lexicon/repositories.json", "`FILE` with the repositories")
+	flags.StringVar(&f.list, "list", "testdata/learned/repositories.json", "`FILE` with the repositories")
 	flags.StringVar(&f.corpus, "corpus", "", "`DIR` with their checkouts")
 	flags.StringVar(&f.out, "out", "retrieval/lexicon/table.bin", "`FILE` to write the table to")
-	if err := cmd.MarkFlagRequired("corpus"); err != nil {
-		panic(err) // the flag was defined above
-	}
-	return cmd
+	return required(cmd, "corpus")
 }
 
 func (a *app) lexicon(ctx context.Context, f lexiconFlags) error {

@@ -5,6 +5,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -40,3 +42,25 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.retrievalCommand(), a.newcomerCommand(), a.lexiconCommand(), a.completionCommand(), a.idiomsCommand(), a.typingCommand(), a.ghostCommand(), a.contextCommand(), a.goldenCommand())
 	return root
 }
+
+// required is a command with flags that it does nothing without.
+func required(cmd *cobra.Command, flags ...string) *cobra.Command {
+	for _, name := range flags {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // the flag was defined before
+		}
+	}
+	return cmd
+}
+
+// print writes a report: as text, or as JSON with --json.
+func (a *app) print(report fmt.Stringer) error {
+	if a.JSON {
+		return a.encode(report)
+	}
+	_, err := fmt.Fprint(a.Stdout, report)
+	return err
+}
+
+// encode writes a value as JSON on one line, for scripts.
+func (a *app) encode(v any) error { return json.NewEncoder(a.Stdout).Encode(v) }

@@ -48,10 +48,7 @@ testdata/newcomer/fetch.sh fetches the trees.`,
 	flags.StringSliceVar(&f.Only, "only", nil, "only these repositories")
 	flags.StringVar(&f.against, "against", "", "a `FILE` that --json wrote: print the differences with their 95% intervals")
 	flags.BoolVar(&f.misses, "misses", false, "list the questions of the fit half whose right place is not first")
-	if err := cmd.MarkFlagRequired("corpus"); err != nil {
-		panic(err) // the flag was defined above
-	}
-	return cmd
+	return required(cmd, "corpus")
 }
 
 func (a *app) newcomer(ctx context.Context, f newcomerFlags) error {
@@ -89,7 +86,7 @@ func (a *app) newcomer(ctx context.Context, f newcomerFlags) error {
 		}
 	}
 	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(report)
+		return a.encode(report)
 	}
 	err = report.Write(a.Stdout)
 	if f.misses {

@@ -47,12 +47,7 @@ func (a *app) retrievalCommand() *cobra.Command {
 	flags.StringVar((*string)(&vectors.way.Signals), "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical or semantic")
 	flags.StringVar((*string)(&vectors.way.Fusion), "fusion", string(retrieval.FusionLinear), "how signals become one order: linear or rrf")
 	flags.BoolVar(&outcomes, "outcomes", false, "with --json, every question's own score too")
-	for _, name := range []string{"annotations", "repos", "corpus"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // the flag was defined above
-		}
-	}
-	return cmd
+	return required(cmd, "annotations", "repos", "corpus")
 }
 
 // retrievalOutput is the JSON of `quarry-eval retrieval`.
@@ -128,7 +123,7 @@ func (a *app) retrieval(ctx context.Context, corpus eval.Corpus, vectors vectorO
 		if !outcomes {
 			out.Outcomes = nil
 		}
-		return json.NewEncoder(a.Stdout).Encode(out)
+		return a.encode(out)
 	}
 	a.printReport(out)
 	return nil

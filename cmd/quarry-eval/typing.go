@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,12 +29,7 @@ given probability.`,
 	cmd.Flags().StringVar(&after, "after", "", "`DIR` with folders of the same names, the newer version")
 	cmd.Flags().Float64Var(&right, "right", 0.5, "how often the stand-in foretells the text")
 	cmd.Flags().IntVar(&limit, "traces", 200, "how many insertions to replay at most")
-	for _, name := range []string{"before", "after"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err) // the flag was defined above
-		}
-	}
-	return cmd
+	return required(cmd, "before", "after")
 }
 
 func (a *app) typing(ctx context.Context, before, after string, right float64, limit int) error {
@@ -63,7 +57,7 @@ func (a *app) typing(ctx context.Context, before, after string, right float64, l
 		return err
 	}
 	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(report)
+		return a.encode(report)
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%d insertions, %d keystrokes: %d requests to the model, %d answers reused\n"+
 		"requests while typing what was shown: %d\nof a prompt of %.0f tokens, %.0f are read again (a window that slides: %.0f); "+

@@ -1,7 +1,7 @@
 // Package lexicon knows by what words programmers name what people say in others:
 // what is said of a forgotten password stands near to reset, token and mail. It is a
 // table of word vectors, learned from the doc comments and declarations of public
-// repositories (package train, testdata/lexicon), and lies in the binary: no model is
+// repositories (package train, testdata/learned), and lies in the binary: no model is
 // asked.
 //
 // A word has a vector as it is said and another as it is named. A question is the sum of

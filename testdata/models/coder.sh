@@ -29,6 +29,8 @@ model="qwen2.5-coder:$1"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}"
 gguf="$cache/qwen2.5-coder-$1.gguf"
+# shellcheck source=serve.sh
+source "$here/serve.sh"
 say() { echo "coder.sh: $*" >&2; }
 
 if [[ ! -f "$gguf" ]]; then
@@ -122,14 +124,4 @@ if [[ "${2:-}" != serve ]]; then
 	create
 	exit
 fi
-export OLLAMA_HOST="127.0.0.1:${3:?the port to serve on}" OLLAMA_MODELS="$cache/coder-models" OLLAMA_NUM_PARALLEL=1
-"$ollama" serve &
-server=$!
-trap 'kill "$server" 2>/dev/null || true' EXIT
-until "$ollama" list >/dev/null 2>&1; do
-	kill -0 "$server" # or it has ended
-	sleep 0.1
-done
-"$ollama" show "$model" >/dev/null 2>&1 || create
-say "$model serves at http://$OLLAMA_HOST"
-wait "$server"
+serve "${3:?the port to serve on}" "$model" coder-models

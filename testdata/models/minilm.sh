@@ -16,6 +16,8 @@ cache="${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}"
 dir="$cache/minilm"
 ollama="$("$here/ollama.sh")"
 
+# shellcheck source=serve.sh
+source "$here/serve.sh"
 say() { echo "minilm.sh: $*" >&2; }
 
 if [[ ! -d "$dir" ]]; then
@@ -62,14 +64,4 @@ if [[ "${1:-}" != serve ]]; then
 	create
 	exit
 fi
-export OLLAMA_HOST="127.0.0.1:${2:?the port to serve on}" OLLAMA_MODELS="$cache/minilm-models" OLLAMA_NUM_PARALLEL=1
-"$ollama" serve &
-server=$!
-trap 'kill "$server" 2>/dev/null || true' EXIT
-until "$ollama" list >/dev/null 2>&1; do
-	kill -0 "$server" # or it has ended
-	sleep 0.1
-done
-"$ollama" show all-minilm >/dev/null 2>&1 || create
-say "all-minilm serves at http://$OLLAMA_HOST"
-wait "$server"
+serve "${2:?the port to serve on}" all-minilm minilm-models

@@ -117,7 +117,7 @@ x = 1
 // Nothing that search is measured on is learned from.
 func TestListIsApart(t *testing.T) {
 	root := filepath.Join("..", "..", "..", "testdata")
-	list, err := ReadList(filepath.Join(root, "lexicon", "repositories.json"))
+	list, err := ReadList(filepath.Join(root, "learned", "repositories.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

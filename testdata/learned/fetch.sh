@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Fetches the source of repositories.json into DIR, one folder each at its commit:
-# `quarry-eval lexicon` learns from it. A folder that is there already is left alone.
+# `quarry-eval lexicon` and `quarry-eval idioms` learn from it. A folder that is there already is left alone.
 #
-#   testdata/lexicon/fetch.sh DIR
+#   testdata/learned/fetch.sh DIR
 #
-# Needs git and python3. Where LEXICON_MIRROR names a folder, a repository that it holds
+# Needs git and python3. Where QUARRY_MIRROR names a folder, a repository that it holds
 # (OWNER+REPOSITORY/repo, a git folder) is taken from there.
 set -euo pipefail
 
@@ -25,8 +25,8 @@ PY
 			continue
 		fi
 		echo "fetch.sh: $github" >&2
-		git="${LEXICON_MIRROR:-}/$name/repo"
-		if [[ -z "${LEXICON_MIRROR:-}" || ! -d "$git" ]]; then
+		git="${QUARRY_MIRROR:-}/$name/repo"
+		if [[ -z "${QUARRY_MIRROR:-}" || ! -d "$git" ]]; then
 			git="$work/git"
 			rm -rf "$git"
 			git init -q --bare "$git"

@@ -217,11 +217,17 @@ func (e *Engine) item(req Request, s *cursorContext, text, engine, onScreen stri
 	if insert == onScreen || e.opts.Syntax == nil {
 		return it, true
 	}
-	passing := checkSyntax(e.opts.Syntax, req, it.Start, it.End, insert)
-	if inside := s.insideClosers(insert); passing == "" && inside != "" {
+	passes := func(end int, text string) string { return checkSyntax(e.opts.Syntax, req, it.Start, end, text) }
+	passing := passes(it.End, insert)
+	if inside := s.insideClosers(insert); inside != "" {
 		// What goes past the brackets that the editor closed is wrong; inside of them it
 		// may be right.
-		passing = checkSyntax(e.opts.Syntax, req, it.Start, it.Start, inside)
+		if passing == "" {
+			passing = passes(it.Start, inside)
+		}
+	} else if closed := s.closeBlocks(insert, text); passing != insert && closed != "" && passes(it.End, closed) == closed {
+		it.Text = closed
+		return it, true
 	}
 	switch {
 	case passing == insert:

@@ -59,6 +59,85 @@ func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 	return ""
 }
 
+// closeBlocks is text, of which a limit on lines or tokens took the end, with the
+// brackets closed that its own lines opened: those of one line on one line, indented
+// as it is. "" where it left none open, or has no line inside them. The answer may
+// have broken off anywhere in the last line of what the model wrote, which goes then.
+func (s *cursorContext) closeBlocks(text, written string) string {
+	lines := strings.Split(unixLines(text), "\n")
+	if strings.HasSuffix(written, lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	for ; len(lines) > 1; lines = lines[:len(lines)-1] {
+		open := opened(lines)
+		if len(open) == 0 {
+			return ""
+		}
+		if open[len(open)-1].line == len(lines)-1 {
+			continue // nothing is inside
+		}
+		for i := len(open) - 1; i >= 0; i-- {
+			at := open[i].line
+			opener := lines[at]
+			if at == 0 {
+				opener = s.line + opener
+			}
+			if i+1 == len(open) || open[i+1].line != at {
+				lines = append(lines, leadingSpace(opener))
+			}
+			if s.indentWidth(lines[at+1]) <= s.indentWidth(opener) {
+				return "" // what follows is not inside
+			}
+			lines[len(lines)-1] += string(open[i].closer)
+			if i == 0 && s.endsStatement(opener) {
+				lines[len(lines)-1] += ";"
+			}
+		}
+		return strings.Join(lines, s.eol)
+	}
+	return ""
+}
+
+// endsStatement: the bracket that line ends with opens the value of an assignment, in
+// a document whose statements end in semicolons.
+func (s *cursorContext) endsStatement(line string) bool {
+	line = strings.TrimRight(line, " \t")
+	return strings.HasSuffix(strings.TrimRight(line[:max(len(line)-1, 0)], " \t"), "=") && strings.Contains(s.above, ";\n")
+}
+
+// openedBracket is one that stays open: its line, and what closes it.
+type openedBracket struct {
+	line   int
+	closer byte
+}
+
+// opened are the brackets that lines open and do not close.
+func opened(lines []string) (open []openedBracket) {
+	for n, line := range lines {
+		var quote byte
+		for i := 0; i < len(line); i++ {
+			c := line[i]
+			switch {
+			case quote != 0:
+				if c == '\\' {
+					i++
+				} else if c == quote {
+					quote = 0
+				}
+			case c == '"' || c == '`' || c == '\'' && closesLater(line, i):
+				quote = c
+			case c == '(':
+				open = append(open, openedBracket{n, ')'})
+			case c == '[' || c == '{':
+				open = append(open, openedBracket{n, c + 2})
+			case len(open) > 0 && c == open[len(open)-1].closer:
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	return open
+}
+
 // firstLines is text up to the end of its first line that is not blank.
 func firstLines(text string) string {
 	lead := len(text) - len(strings.TrimLeft(text, " \t\r\n"))

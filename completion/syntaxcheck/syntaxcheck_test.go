@@ -2,6 +2,7 @@ package syntaxcheck_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,15 @@ func (w writes) Generate(_ context.Context, _ string, _ int, _ []string, _ int, 
 	return 0, nil
 }
 
+// calls are the lines of calls in a block, with arguments from first to last.
+func calls(first, last int) string {
+	var b strings.Builder
+	for i := first; i <= last; i++ {
+		fmt.Fprintf(&b, "        call%d(%d);\n", i*i%7, i)
+	}
+	return b.String()
+}
+
 func TestCheckWithRealGrammars(t *testing.T) {
 	for _, tt := range []struct{ name, language, doc, model, want string }{
 		{"sound", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", "if a {\n\t\tb()\n\t}"},
@@ -31,6 +41,14 @@ func TestCheckWithRealGrammars(t *testing.T) {
 		{"a call the editor closed", "go", "package p\n\nfunc (s *S) f() {\n\ts.mu.Lock(‸)\n}\n", ")\n\tdefer s.mu.Unlock()\n}\n", ")\n\tdefer s.mu.Unlock()"},
 		{"a call the editor closed, then nonsense", "go", "package p\n\nfunc f() {\n\tg(‸)\n}\n", ")\n\tb := := 1", ""},
 		{"arguments and a body", "typescript", "it('adds', ‸)\n", "() => {\n  expect(1 + 1).toBe(2);\n});\n", "() => {\n  expect(1 + 1).toBe(2);\n});"},
+		{"cut off in a value", "javascript", "class A {\n  save() {\n    this.a = 1;\n    ‸\n  }\n}\n", "this._state = {\n      a: this.a,\n      b: this.b,\n", "this._state = {\n      a: this.a,\n      b: this.b,\n    };"},
+		{"cut off in a line", "javascript", "function f() {\n  ‸\n}\n", "return {\n    a: this.a,\n    b: thi", "return {\n    a: this.a,\n  }"},
+		{"cut off in a call's function", "typescript", "‸\n", "it('adds', () => {\n  const a = 1;\n  expect(a).toBe(2)\n", "it('adds', () => {\n  const a = 1;\n  expect(a).toBe(2)\n})"},
+		{"cut off in two blocks", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "for a {\n\t\tif b {\n\t\t\tc()\n", "for a {\n\t\tif b {\n\t\t\tc()\n\t\t}\n\t}"},
+		{"cut off by the limit on lines", "rust", "fn f() {\n    ‸\n}\n", "if a {\n" + calls(1, 16) + "    }\n", "if a {\n" + calls(1, 10) + "    }"},
+		{"cut off behind a block's first line", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "a()\n\tfor b {\n", "a()"},
+		{"cut off in CRLF", "go", "package p\r\n\r\nfunc f() {\r\n\t‸\r\n}\r\n", "if a {\n\t\tb()\n", "if a {\r\n\t\tb()\r\n\t}"},
+		{"cut off, and wrong", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb := := 1\n", ""},
 		{"no grammar", "unheard-of", "a ‸\n", "b((", "b(("},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

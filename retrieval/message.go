@@ -37,11 +37,15 @@ type messageQuery struct {
 	at      map[string][]int
 	idf     []float32
 	telling []bool // no stop word
+	simple  []bool // the index has the word wherever a text has it
 	total   float32
 	plain   int // how much longer a run must be, without any sign that prose hardly has
 	// pieces are neighbouring words with the one blank between them: a file without any
 	// of them is not read.
 	pieces []string
+	// docs are, by segment, the chunks that have each word: its stem, and the word as it
+	// is; nil until they are asked for.
+	docs [][][2][]uint32
 }
 
 // asMessage reads the query as a message; ok is false if it cannot be one.
@@ -66,12 +70,13 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 			m.pieces = append(m.pieces, piece)
 		}
 	}
-	m.at = make(map[string][]int, len(m.words))
+	m.at, m.docs = make(map[string][]int, len(m.words)), make([][][2][]uint32, len(sr.snap.segments))
 	for i, w := range m.words {
 		m.at[w] = append(m.at[w], i)
 		m.idf = append(m.idf, idf(sr.snap.documentFrequency(sr.an.Stem(w)), sr.snap.chunks))
 		m.total += m.idf[i]
 		m.telling = append(m.telling, !stopWords[w] && !isNumber(w))
+		m.simple = append(m.simple, isSimple(w))
 	}
 	return m, true
 }
@@ -116,48 +121,46 @@ func (sr *search) messages(ctx context.Context) error {
 		return nil
 	}
 	sr.frames()
-	type found struct {
-		chunk uint32
-		score float32
-	}
-	var all []found
-	most, isMessage := float32(0), false
-	texts := map[uint32]string{}
 	var hits []scored // of all candidates, the best first
 	for i := range sr.sc.candidates {
 		c := &sr.sc.candidates[i]
 		hits = append(hits, c.chunks[:c.n]...)
 	}
 	sortScored(hits, sr.snap.orderChunks)
-	for _, h := range hits[:min(len(hits), messageChunks)] {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		f := sr.snap.fileOfChunk(h.doc)
-		text, read := texts[f]
-		if !read {
-			if m.mayBeIn(sr.snap.file(f).trigrams) {
-				text = sr.textOfFile(f)
+	hits = hits[:min(len(hits), messageChunks)]
+	scores, texts := make([]float32, len(hits)), map[uint32]string{}
+	isMessage := false
+	read := func(may func(has func(word int) bool) bool) error {
+		for i, h := range hits {
+			if scores[i] > 0 || !sr.mayRun(&m, h.doc, may) {
+				continue
 			}
-			texts[f] = text
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f := sr.snap.fileOfChunk(h.doc)
+			if _, ok := texts[f]; !ok {
+				texts[f] = sr.textOfFile(f)
+			}
+			k, local := sr.snap.segmentOfChunk(h.doc)
+			ch := &sr.snap.segments[k].chunks[local]
+			score, long := m.runsIn(linesBetween(texts[f], int(ch.startLine), int(ch.endLine)))
+			isMessage = isMessage || m.tells(score, long)
+			scores[i] = score * sr.snap.file(f).class.penalty(sr.query.wanted)
 		}
-		if text == "" {
-			continue
-		}
-		k, local := sr.snap.segmentOfChunk(h.doc)
-		ch := &sr.snap.segments[k].chunks[local]
-		score, long := m.runsIn(linesBetween(text, int(ch.startLine), int(ch.endLine)))
-		isMessage = isMessage || long || m.plain == 0 && score >= minShare*m.total
-		score *= sr.snap.file(f).class.penalty(sr.query.wanted)
-		most = max(most, score)
-		all = append(all, found{h.doc, score})
-	}
-	if !isMessage {
 		return nil
 	}
-	for _, r := range all {
-		if r.score > 0 {
-			sr.saysMessage(sr.snap.fileOfChunk(r.chunk), r.chunk, r.score/most)
+	// What cannot make the query a message is read only once something else has.
+	if err := read(m.mayTell); err != nil || !isMessage {
+		return err
+	}
+	if err := read(m.mayScore); err != nil {
+		return err
+	}
+	most := slices.Max(scores)
+	for i, score := range scores {
+		if score > 0 {
+			sr.saysMessage(sr.snap.fileOfChunk(hits[i].doc), hits[i].doc, score/most)
 		}
 	}
 	return nil
@@ -243,6 +246,84 @@ func (m *messageQuery) mayBeIn(set trigramSet) bool {
 	return len(m.pieces) == 0 || slices.ContainsFunc(m.pieces, set.mayContain)
 }
 
+// tells answers whether what runsIn found makes the query a message.
+func (m *messageQuery) tells(score float32, long bool) bool {
+	return long || m.plain == 0 && score >= minShare*m.total
+}
+
+// isLong answers whether a run of so many words says that the query is a message.
+func (m *messageQuery) isLong(words, telling int) bool {
+	return words >= minRun+m.plain && telling >= minTelling+m.plain
+}
+
+// mayTell answers whether a text may have runs that tell, by which words of the query it
+// has: its runs are no longer than those that it has in a row.
+func (m *messageQuery) mayTell(has func(word int) bool) bool {
+	score, long := float32(0), false
+	m.rows(has, func(from, to, telling int) {
+		long = long || m.isLong(to-from, telling)
+		for _, x := range m.idf[from:to] {
+			score += x
+		}
+	})
+	return m.tells(score, long)
+}
+
+// mayScore is mayTell for runs that count.
+func (m *messageQuery) mayScore(has func(word int) bool) (may bool) {
+	m.rows(has, func(from, to, telling int) { may = may || to-from > 1 && telling > 0 })
+	return may
+}
+
+// rows calls each for the words [from, to) that a text has in a row, and how many of them
+// tell.
+func (m *messageQuery) rows(has func(word int) bool, each func(from, to, telling int)) {
+	for i := 0; i < len(m.words); i++ {
+		from, telling := i, 0
+		for ; i < len(m.words) && has(i); i++ {
+			if m.telling[i] {
+				telling++
+			}
+		}
+		if i > from {
+			each(from, i, telling)
+		}
+	}
+}
+
+// mayRun asks may about the words of a chunk, without reading it: first those that the
+// trigrams of its file allow, then those in the postings. Where these have a word only as
+// a part of an identifier in mixed case, it is no word of a message.
+func (sr *search) mayRun(m *messageQuery, chunk uint32, may func(has func(word int) bool) bool) bool {
+	set := sr.snap.file(sr.snap.fileOfChunk(chunk)).trigrams
+	if !m.mayBeIn(set) || !may(func(i int) bool { return !m.simple[i] || set.mayContain(m.words[i]) }) {
+		return false
+	}
+	k, local := sr.snap.segmentOfChunk(chunk)
+	if m.docs[k] == nil {
+		text := &sr.snap.segments[k].text
+		m.docs[k] = make([][2][]uint32, len(m.words))
+		for i, w := range m.words {
+			m.docs[k][i][0], _ = text.list(sr.an.Stem(w))
+			m.docs[k][i][1], _ = text.list(w) // of an identifier of several words
+		}
+	}
+	return may(func(i int) bool {
+		for _, docs := range m.docs[k][i] {
+			if _, ok := slices.BinarySearch(docs, local); ok {
+				return true
+			}
+		}
+		return !m.simple[i]
+	})
+}
+
+// isSimple: sets of trigrams know of no case but ASCII's, and the index cuts at digits, and
+// leaves single letters of an identifier out.
+func isSimple(word string) bool {
+	return len(word) > 1 && strings.IndexFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+}
+
 // runsIn is how much of a message a text has, and whether one run is long enough to
 // say that the query is one.
 func (m *messageQuery) runsIn(text string) (score float32, long bool) {
@@ -287,7 +368,7 @@ func (m *messageQuery) runsIn(text string) (score float32, long bool) {
 		if telling > 0 {
 			score += sum * float32(n-1) / float32(n)
 		}
-		long = long || n >= minRun+m.plain && telling >= minTelling+m.plain
+		long = long || m.isLong(n, telling)
 		i -= n
 	}
 	return score, long

@@ -1,10 +1,13 @@
 package retrieval
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // shop is a small program in several languages that reports what goes wrong. Beside
@@ -134,4 +137,63 @@ func TestQuestionsAreNoMessages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of the files that a search finds only those are read that can have a message: none for a
+// question in words that stand everywhere, one for the words of one line.
+func TestFewFilesAreReadForMessages(t *testing.T) {
+	texts, docs := map[string]string{}, []Document{}
+	for i := range 40 {
+		name := fmt.Sprintf("part%d.md", i)
+		texts[name] = "# Ledger\n\nThe verb here. A size is in the image. Which line? Limits, ledger, of.\n"
+		docs = append(docs, document(name, texts[name]))
+	}
+	texts["said.md"] = "# Said\n\nthe ledger limits the size of every image line\n"
+	docs = append(docs, document("said.md", texts["said.md"]))
+	var read []string
+	ix := New(Options{Text: func(path string) (string, error) { read = append(read, path); return texts[path], nil }})
+	ix.Apply(changesOf(docs))
+	for query, want := range map[string][]string{
+		"ledger verb limits for one image line":      nil,
+		"ledger limits the size of every image line": {"said.md"},
+	} {
+		read = nil
+		_, _, a := firstPlace(t, ix, query)
+		if len(a.Results) < 10 || !slices.Equal(read, want) {
+			t.Errorf("%s: %d results, read %q, want %q", query, len(a.Results), read, want)
+		}
+	}
+}
+
+// mayRun never leaves out what reading would find, whatever the words.
+func TestMayRunAgreesWithReading(t *testing.T) {
+	words := []string{"cannot", "Open", "the", "LEDGER", "line_17", "s3_bucket", "a", "x", "Größe", "İx", "parse", "http2", "of", "bad", "value", "%s", "\n", "-", "(", "verb"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.Custom(func(t *rapid.T) string {
+			parts := rapid.SliceOfN(rapid.SampledFrom(words), 1, 30).Draw(t, "words")
+			return strings.Join(parts, rapid.SampledFrom([]string{" ", "  ", ": "}).Draw(t, "between"))
+		})
+		ix := New(Options{})
+		ix.Apply(changesOf([]Document{document("a.md", text.Draw(t, "a")), document("b.go", "package b\n\n// "+text.Draw(t, "b"))}))
+		sr := &search{ix: ix, snap: ix.Current(), req: &Request{Query: Query{Text: text.Draw(t, "query")}}}
+		sr.query.class = ClassText
+		m, ok := sr.asMessage()
+		if !ok {
+			return
+		}
+		for c := range uint32(sr.snap.chunks) {
+			f := sr.snap.file(sr.snap.fileOfChunk(c))
+			if !m.mayBeIn(f.trigrams) {
+				continue
+			}
+			ch := &sr.snap.segments[0].chunks[c]
+			score, long := m.runsIn(linesBetween(f.text, int(ch.startLine), int(ch.endLine)))
+			if m.tells(score, long) && !sr.mayRun(&m, c, m.mayTell) {
+				t.Errorf("%q tells, in %q", sr.req.Query.Text, f.text)
+			}
+			if score > 0 && !sr.mayRun(&m, c, m.mayScore) {
+				t.Errorf("%q has runs in %q", sr.req.Query.Text, f.text)
+			}
+		}
+	})
 }

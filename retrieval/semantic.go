@@ -3,6 +3,8 @@ package retrieval
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -187,24 +189,51 @@ func (sr *search) keepsKey(key Key) (kept bool) {
 
 // withKey visits the live chunks that have a key, in their order.
 func (s *Snapshot) withKey(key Key, visit func(chunk uint32)) {
-	var all []uint32
-	defer func() {
-		slices.SortFunc(all, s.orderChunks)
-		for _, c := range all {
-			visit(c)
-		}
-	}()
+	var few [4]uint32
+	all := few[:0]
 	for k, seg := range s.segments {
-		at, _ := slices.BinarySearchFunc(seg.byText, key, func(c uint32, key Key) int {
-			return bytes.Compare(seg.textKeys[c][:], key[:])
-		})
-		for ; at < len(seg.byText) && seg.textKeys[seg.byText[at]] == key; at++ {
+		for at := seg.firstWithKey(key); at < len(seg.byText) && seg.textKeys[seg.byText[at]] == key; at++ {
 			if c := seg.byText[at]; !s.dead[k].has(int(seg.chunks[c].file)) {
 				all = append(all, s.chunkBase[k]+c)
 			}
 		}
 	}
+	if len(s.segments) > 1 { // the chunks of one segment that have a key are in order
+		slices.SortFunc(all, s.orderChunks)
+	}
+	for _, c := range all {
+		visit(c)
+	}
 }
+
+// firstWithKey is the first place in byText whose key is not less than key. Keys are hashes,
+// spread evenly, so how large one is tells about where it stands.
+func (s *segment) firstWithKey(key Key) int {
+	want := binary.BigEndian.Uint64(key[:])
+	n := len(s.byText)
+	from, to := 0, n // all before from are less, and none from to on is
+	share, _ := bits.Mul64(want, uint64(n))
+	for at, guesses := int(share), 0; from < to; guesses++ {
+		if guesses > 2 { // near, or the keys are not spread evenly
+			at = int(uint(from+to) >> 1)
+		}
+		at = max(from, min(at, to-1))
+		k := s.textKeys[s.byText[at]]
+		if bytes.Compare(k[:], key[:]) < 0 {
+			from = at + 1
+			share, _ = bits.Mul64(want-binary.BigEndian.Uint64(k[:]), uint64(n))
+			at += int(share) + nearKeys
+		} else {
+			to = at
+			share, _ = bits.Mul64(binary.BigEndian.Uint64(k[:])-want, uint64(n))
+			at -= int(share) + nearKeys
+		}
+	}
+	return from
+}
+
+// nearKeys is how far beside a place the next guess is, so that the place is soon between two.
+const nearKeys = 4
 
 // keyOf is the key of a chunk of the snapshot.
 func (s *Snapshot) keyOf(chunk uint32) Key {

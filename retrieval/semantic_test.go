@@ -1,11 +1,14 @@
 package retrieval
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // cosines is a SemanticQuery that knows each chunk's cosine.
@@ -178,4 +181,26 @@ func TestKeysOfASnapshot(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A guess by how large a key is finds what bisecting finds, however the keys are spread.
+func TestFirstWithKey(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bytesOf := rapid.Byte()
+		if rapid.Bool().Draw(t, "uneven") {
+			bytesOf = rapid.SampledFrom([]byte{0, 1, 255})
+		}
+		key := rapid.Custom(func(t *rapid.T) (k Key) {
+			copy(k[:], rapid.SliceOfN(bytesOf, 9, 9).Draw(t, "key"))
+			return k
+		})
+		s := &segment{textKeys: rapid.SliceOfN(key, 0, 300).Draw(t, "keys")}
+		s.sortKeys()
+		for _, k := range append(slices.Clone(s.textKeys), Key{}, key.Draw(t, "other"), Key(bytes.Repeat([]byte{255}, 16))) {
+			want, _ := slices.BinarySearchFunc(s.byText, k, func(c uint32, k Key) int { return bytes.Compare(s.textKeys[c][:], k[:]) })
+			if got := s.firstWithKey(k); got != want {
+				t.Fatalf("%x: %d, want %d", k, got, want)
+			}
+		}
+	})
 }

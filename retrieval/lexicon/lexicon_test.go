@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -126,6 +127,22 @@ func TestBuiltin(t *testing.T) {
 		}
 		if near, far := Cosine(q, c.right), Cosine(q, c.wrong); near <= far {
 			t.Errorf("%q: cosine %.3f to what it is named by, %.3f to what it is not", c.said, near, far)
+		}
+	}
+}
+
+// Cosine equals the plain loop but for rounding, also where the length is no multiple of
+// what it takes at once.
+func TestCosineEqualsThePlainLoop(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for dim := range 131 {
+		question, vector, plain := make([]float32, dim), make([]int8, dim), 0.
+		for i := range question {
+			question[i], vector[i] = r.Float32()-.5, int8(r.IntN(255)-127)
+			plain += float64(question[i]) * float64(vector[i])
+		}
+		if got := Cosine(question, vector); math.Abs(float64(got)-plain/unitVector) > 1e-5 {
+			t.Errorf("%d dimensions: %v, not %v", dim, got, plain/unitVector)
 		}
 	}
 }

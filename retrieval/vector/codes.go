@@ -172,6 +172,8 @@ func (s *Codes) nearest(query []float32, n, keep int) []int {
 // have each score.
 func (s *Codes) score(out []uint16, q []word, first int) (counts []int) {
 	switch s.words {
+	case 2:
+		score2(out, s.bits[first*2:], (*[2]word)(q))
 	case 6:
 		score6(out, s.bits[first*6:], (*[6]word)(q))
 	default:
@@ -194,6 +196,19 @@ func scoreAny(out []uint16, rows []uint64, q []word) {
 			sum += bits.OnesCount64(agree&w.plane[0]) + 2*bits.OnesCount64(agree&w.plane[1]) + 4*bits.OnesCount64(agree&w.plane[2])
 		}
 		out[i] = uint16(sum)
+	}
+}
+
+// score2 is scoreAny for 128 dimensions.
+func score2(out []uint16, rows []uint64, q *[2]word) {
+	a, b := q[0], q[1]
+	rows = rows[:2*len(out)]
+	for i := range out {
+		x, y := rows[2*i]^a.differ, rows[2*i+1]^b.differ
+		one := bits.OnesCount64(x&a.plane[0]) + bits.OnesCount64(y&b.plane[0])
+		two := bits.OnesCount64(x&a.plane[1]) + bits.OnesCount64(y&b.plane[1])
+		four := bits.OnesCount64(x&a.plane[2]) + bits.OnesCount64(y&b.plane[2])
+		out[i] = uint16(one + 2*two + 4*four)
 	}
 }
 

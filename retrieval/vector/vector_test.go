@@ -84,7 +84,11 @@ func TestScoresEqualThePlainOnes(t *testing.T) {
 	for dim := 1; dim <= 770; dim += 1 + dim/9 {
 		checkScores(t, rand.New(rand.NewPCG(uint64(dim), 1)), dim)
 	}
-	checkScores(t, rand.New(rand.NewPCG(384, 1)), 384)
+	for _, dim := range []int{65, 128, 384} { // those of loops of their own
+		for seed := range uint64(50) {
+			checkScores(t, rand.New(rand.NewPCG(seed, 1)), dim)
+		}
+	}
 }
 
 func checkScores(t testing.TB, r *rand.Rand, dim int) {

@@ -38,13 +38,13 @@ func TestFailureIsToldAndKept(t *testing.T) {
 					t.Errorf("told %q", m)
 				}
 			}
-			if st, err := Peek(t.Context(), dir, state, nil); err != nil || st.Embedding.State != EmbeddingFailing || st.Embedding.Error != broken.Error() {
+			if st, err := Peek(t.Context(), dir, state, nil, 0); err != nil || st.Embedding.State != EmbeddingFailing || st.Embedding.Error != broken.Error() {
 				t.Errorf("from outside: %+v, %v", st.Embedding, err)
 			}
 			models.set(func() { models.embed = nil })
 			settleVectors(t, x)
 			for what, look := range map[string]func() (Status, error){
-				"from outside": func() (Status, error) { return Peek(t.Context(), dir, state, nil) },
+				"from outside": func() (Status, error) { return Peek(t.Context(), dir, state, nil, 0) },
 				"from inside":  func() (Status, error) { return x.Status(t.Context()) },
 			} {
 				if st, err := look(); err != nil || st.Embedding.State != EmbeddingComplete || st.Embedding.Error != "" || st.Embedding.Lost != 0 {

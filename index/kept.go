@@ -54,7 +54,7 @@ func (x *Index) MayKeep() bool { return x.isOwner() && x.KeptPath() != "" }
 func (x *Index) forgetKept() {
 	if x.state.dir != "" {
 		_ = os.Remove(filepath.Join(x.state.dir, keptName)) // mostly it is not there
-		_ = os.Remove(x.listingPath())                      // which has names
+		_ = os.Remove(x.state.listing())                    // which has names
 	}
 }
 

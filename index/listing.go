@@ -48,7 +48,7 @@ const (
 	listingVersion = 1
 )
 
-func (x *Index) listingPath() string { return filepath.Join(x.state.dir, listingName) }
+func (f *stateFiles) listing() string { return filepath.Join(f.dir, listingName) }
 
 // program tells this quarry from other builds of it.
 func program() string {
@@ -166,11 +166,11 @@ type records struct {
 const manyChanged = 256
 
 // openListing reads the listing if it is of this database and of this quarry's rules.
-func (x *Index) openListing(ctx context.Context, s *store.Store) (*records, error) {
-	if s.InMemory() || x.state.dir == "" {
+func (f *stateFiles) openListing(ctx context.Context, s *store.Store) (*records, error) {
+	if s.InMemory() || f.dir == "" {
 		return nil, nil
 	}
-	l, err := readListing(x.listingPath())
+	l, err := readListing(f.listing())
 	if err != nil {
 		return nil, nil // made anew by the scan
 	}
@@ -202,7 +202,7 @@ func (x *Index) recordsOf(ctx context.Context, dir string, all bool) (*records, 
 	if dir == "" && !all {
 		if r == nil || r.store != s {
 			var err error
-			if r, err = x.openListing(ctx, s); err != nil {
+			if r, err = x.state.openListing(ctx, s); err != nil {
 				return nil, err
 			}
 		}
@@ -382,5 +382,5 @@ func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) erro
 	if err != nil {
 		return err
 	}
-	return snapshot.Write(x.listingPath(), listingVersion, sections)
+	return snapshot.Write(x.state.listing(), listingVersion, sections)
 }

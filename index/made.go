@@ -32,7 +32,7 @@ func madeWith(ctx context.Context, s *store.Store) (ended, began string, err err
 // What a listing has, this very program has looked at, if it wrote that.
 func (x *Index) forgetSecrets(s *store.Store) error {
 	ctx := context.Background()
-	listed, err := x.openListing(ctx, s)
+	listed, err := x.state.openListing(ctx, s)
 	if err != nil {
 		return err
 	}

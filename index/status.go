@@ -55,6 +55,11 @@ type Status struct {
 	Doing []Activity `json:"doing"`
 	// Learning: searches and completion do not know all yet that the index holds.
 	Learning bool `json:"learning"`
+	// Whole: every file was read at least once.
+	Whole bool `json:"whole"`
+	// Stale is how the folder differs from the index, where nobody keeps that current and
+	// somebody looked; nil otherwise.
+	Stale *Difference `json:"stale,omitempty"`
 	store.Totals
 	// DatabaseBytes is the size of the database.
 	DatabaseBytes int64 `json:"database_bytes"`
@@ -152,11 +157,56 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 	return st, st.Embedding.read(ctx, s, x.embedding.configured().Model)
 }
 
+// Difference is how many files of a folder its index does not have as they are.
+type Difference struct {
+	New     int `json:"new"`
+	Changed int `json:"changed"`
+	Gone    int `json:"gone"`
+}
+
+// compare looks at the size and time of each file of a root, and reads none.
+func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.Store) (*Difference, error) {
+	known, err := files.openListing(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if known == nil {
+		rows, err := s.Stats(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		known = &records{store: s, rows: rows, whole: true}
+	}
+	var d Difference
+	err = root.Walk(ctx, "", walk.Visitor{
+		Dir:  func(string) {},
+		Skip: func(walk.Skip) {},
+		File: func(e walk.Entry) error {
+			st, asIs, reason, err := known.meet(ctx, e)
+			switch {
+			case reason != "" || asIs:
+			case st == nil:
+				d.New++
+			default:
+				d.Changed++
+			}
+			return err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	gone, err := known.left(ctx)
+	d.Gone = len(gone)
+	return &d, err
+}
+
 // ErrNoIndex says that a root was never indexed.
 var ErrNoIndex = errors.New("there is no index yet")
 
-// Peek answers what the index of a root holds without keeping it current.
-func Peek(ctx context.Context, dir, stateDir string, allowed Allowed) (st Status, err error) {
+// Peek answers what the index of a root holds without keeping it current, and how the
+// folder differs from it. Of that nothing is said when looking lasts longer than patience.
+func Peek(ctx context.Context, dir, stateDir string, allowed Allowed, patience time.Duration) (st Status, err error) {
 	root, err := walk.Open(dir, 0)
 	if err != nil {
 		return st, err
@@ -194,6 +244,13 @@ func Peek(ctx context.Context, dir, stateDir string, allowed Allowed) (st Status
 	if err := st.Embedding.read(ctx, s, ""); err != nil {
 		return st, err
 	}
+	if st.Writer == NoProcess && patience > 0 {
+		within, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if st.Stale, err = compare(within, root, &files, s); err != nil && within.Err() == nil {
+			return st, err
+		}
+	}
 	switch {
 	case st.Embedding.Error != "":
 		st.Embedding.State = EmbeddingFailing
@@ -227,7 +284,10 @@ func (st *Status) read(ctx context.Context, s *store.Store) (err error) {
 	if st.SkippedPaths, err = s.SkippedPaths(ctx); err != nil {
 		return err
 	}
-	st.Problems, err = s.Problems(ctx)
+	if st.Problems, err = s.Problems(ctx); err != nil {
+		return err
+	}
+	st.Whole, err = wasScanned(ctx, s)
 	return err
 }
 

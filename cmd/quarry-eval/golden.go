@@ -71,10 +71,8 @@ func (a *app) golden(ctx context.Context, dir, corpus string, only []string, lim
 
 // goldenSuite runs the tasks of one workspace.
 func (a *app) goldenSuite(ctx context.Context, suite golden.Suite, limit time.Duration) (outcomes []golden.Outcome, err error) {
-	c, err := a.Core(ctx, suite.Workspace)
-	if err != nil {
-		return nil, err
-	}
+	a.Wait = limit // a task asks about all of the workspace
+	c := a.Core(suite.Workspace)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for _, t := range suite.Tasks {
 		out, err := runTask(ctx, c, suite, t, limit)

@@ -39,6 +39,7 @@ path:line-line, and shows nothing that has no valid citation.`,
 			return a.ask(cmd.Context(), strings.Join(args, " "), about, trace, limit)
 		},
 	}
+	a.WaitFlag(cmd)
 	cmd.Flags().StringVar(&about, "about", "", "`FILE`, FILE:LINE or FILE:FIRST-LAST that the question is about")
 	cmd.Flags().BoolVar(&trace, "trace", false, "print every step on standard error")
 	cmd.Flags().DurationVar(&limit, "timeout", 2*time.Minute, "how long an answer may take")
@@ -80,10 +81,7 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 	if err != nil {
 		return err
 	}
-	c, err := a.Core(ctx, root)
-	if err != nil {
-		return err
-	}
+	c := a.Core(root)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	q := agent.Question{Text: text}
 	if about != "" {

@@ -29,6 +29,7 @@ func (a *app) completeCommand() *cobra.Command {
 			return a.complete(cmd.Context(), args[0], showPrompt)
 		},
 	}
+	a.WaitFlag(cmd)
 	cmd.Flags().BoolVar(&showPrompt, "show-prompt", false, "print the exact prompt that the model is sent, or would be if one answered, and nothing else")
 	return cmd
 }

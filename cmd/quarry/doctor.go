@@ -124,7 +124,7 @@ func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.
 	if err != nil || !s.Embedding.Enabled || s.Embedding.Model == "" {
 		return f, false
 	}
-	st, err := index.Peek(ctx, dir, a.StateDir, a.Allowed())
+	st, err := index.Peek(ctx, dir, a.StateDir, a.Allowed(), 0)
 	if err != nil {
 		return f, false // `quarry status` says why
 	}

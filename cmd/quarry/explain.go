@@ -32,6 +32,7 @@ as tools print it, is taken too.`,
 			return a.explain(cmd.Context(), args[0], message, source)
 		},
 	}
+	a.WaitFlag(cmd)
 	cmd.Flags().StringVar(&message, "message", "", "`TEXT` of the problem, as a tool reports it")
 	cmd.Flags().StringVar(&source, "source", "", "`NAME` of the tool that reports it")
 	return cmd
@@ -81,10 +82,7 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 	if err != nil {
 		return err
 	}
-	c, err := a.Core(ctx, root)
-	if err != nil {
-		return err
-	}
+	c := a.Core(root)
 	defer func() { err = errors.Join(err, c.Close()) }()
 	at, err := locationIn(ctx, c, file, [2]int{line, line})
 	if err != nil {

@@ -51,27 +51,10 @@ func TestFirstCall(t *testing.T) {
 		},
 	} {
 		t.Run(state, func(t *testing.T) {
-			root := t.TempDir()
-			for name, text := range map[string]string{
-				"barn/a.go": "package barn\n\n// Harvest collects ripe apples.\nfunc Harvest(n int) int {\n\treturn n\n}\n",
-				"barn/b.go": "package barn\n\nfunc Store() { Harvest(1) }\n",
-				"notes.md":  "# Frost\n\nNo apples in frost.\n",
-			} {
-				path := filepath.Join(root, filepath.FromSlash(name))
-				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			root := barn(t)
 			for i, c := range calls {
 				stateDir := t.TempDir()
-				if code := run(t.Context(), []string{"index", "--workspace", root, "--state-dir", stateDir}, nil, io.Discard, io.Discard); code != 0 {
-					t.Fatal("index", code)
-				}
-				found, err := filepath.Glob(filepath.Join(stateDir, "index", "*", "index.db"))
-				if err != nil || len(found) != 1 {
-					t.Fatal(found, err)
-				}
-				spoil(t, found[0])
+				spoil(t, indexBarn(t, root, stateDir))
 				speak := overMCP
 				if i%2 == 1 {
 					speak = overLSP
@@ -103,6 +86,36 @@ func TestFirstCall(t *testing.T) {
 			}
 		})
 	}
+}
+
+// barn is a folder of three files.
+func barn(t *testing.T) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	for name, text := range map[string]string{
+		"barn/a.go": "package barn\n\n// Harvest collects ripe apples.\nfunc Harvest(n int) int {\n\treturn n\n}\n",
+		"barn/b.go": "package barn\n\nfunc Store() { Harvest(1) }\n",
+		"notes.md":  "# Frost\n\nNo apples in frost.\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// indexBarn makes the index of a folder and answers its database.
+func indexBarn(t *testing.T, root, stateDir string) (database string) {
+	t.Helper()
+	if code := run(t.Context(), []string{"index", "--workspace", root, "--state-dir", stateDir}, nil, io.Discard, io.Discard); code != 0 {
+		t.Fatal("index", code)
+	}
+	found, err := filepath.Glob(filepath.Join(stateDir, "index", "*", "index.db"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	return found[0]
 }
 
 // overMCP starts `quarry mcp` and answers what calls a tool of it.

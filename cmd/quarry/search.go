@@ -16,7 +16,7 @@ import (
 	"quarry/index/token"
 	"quarry/index/walk"
 	"quarry/retrieval"
-	"quarry/retrieval/dense"
+	"quarry/retrieval/workspace"
 )
 
 // searchSymbols is the value of --mode that the signals do not have.
@@ -58,6 +58,7 @@ With --similar the question is a piece of code, and the query may only filter.`,
 	})
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
+	a.WaitFlag(cmd)
 	cmd.Flags().IntVarP(&k, "results", "k", 10, "how many files are shown")
 	return cmd
 }
@@ -68,7 +69,9 @@ var errNothingAsked = fmt.Errorf("%w: missing query; give a question, a name or 
 type searchOutput struct {
 	Results []retrieval.Result `json:"results"`
 	Backend []string           `json:"backend"`
-	Timings map[string]float64 `json:"timings_ms"`
+	// Incomplete is what the index did not know yet; absent if nothing.
+	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
+	Timings    map[string]float64 `json:"timings_ms"`
 	// Notes say which words look like filters and are none.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -94,23 +97,21 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 		return err
 	}
 	if here := folderWithin(root); here != "" {
-		req.At = &retrieval.Position{Folder: here}
+		req.At = &retrieval.Position{Folder: filepath.Join(root, here)}
 	}
 	start := time.Now()
-	from, closed, err := a.openSearch(ctx, root, req.WantsSemantic())
+	from, err := a.openSearch(ctx, root, req.WantsSemantic())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closed()) }()
+	defer from.close()
 	loaded := time.Since(start)
-	answer, err := from.Find(ctx, dense.NewMemory(queryPatience), req)
-	if err != nil && req.Signals == retrieval.SignalsSemantic {
+	answer, err := from.Search(ctx, req)
+	var unready *workspace.NotReady
+	if err != nil && req.Signals == retrieval.SignalsSemantic && !errors.As(err, &unready) {
 		return fmt.Errorf("semantic search is not available: %w; use --mode hybrid, which uses every signal there is", err)
 	}
-	if err != nil {
-		return err
-	}
-	return a.showAnswer(root, &req.Query, answer, loaded)
+	return a.showAnswer(from, &req.Query, answer, err, loaded)
 }
 
 // folderWithin is the current folder as a path in root, with slashes; "" if it is
@@ -127,22 +128,44 @@ func folderWithin(root string) string {
 	return filepath.ToSlash(rel)
 }
 
-func (a *app) showAnswer(root string, q *retrieval.Query, answer retrieval.Answer, loaded time.Duration) error {
+// showAnswer prints what a search led to. One that found nothing while that cannot be known
+// fails, after what it could say of it.
+func (a *app) showAnswer(from *searched, q *retrieval.Query, answer workspace.Answer, failure error, loaded time.Duration) error {
+	missing := from.missing
+	var unready *workspace.NotReady
+	switch {
+	case errors.As(failure, &unready):
+		missing = &unready.Missing
+		failure = fmt.Errorf("not ready: %s; `quarry index` reads the rest, --wait 5m waits for it", missing)
+	case failure != nil:
+		return failure
+	}
 	if a.JSON {
-		return json.NewEncoder(a.Stdout).Encode(searchOutput{
-			Results: answer.Results,
-			Backend: answer.Backend,
+		results := make([]retrieval.Result, len(answer.Results))
+		for i := range results {
+			results[i] = answer.Results[i].Result
+		}
+		return errors.Join(failure, json.NewEncoder(a.Stdout).Encode(searchOutput{
+			Results:    results,
+			Backend:    answer.Backend,
+			Incomplete: missing,
 			Timings: map[string]float64{
 				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Semantic), "signals": ms(answer.Timings.Signals),
 				"literal": ms(answer.Timings.Literal), "search": ms(answer.Timings.Total),
 			},
 			Notes: q.Notes,
-		})
+		}))
 	}
 	for _, note := range q.Notes {
 		fmt.Fprintln(a.Stderr, note)
 	}
-	a.printResults(root, q, answer)
+	if failure != nil {
+		return failure
+	}
+	if missing != nil {
+		a.Incomplete(missing)
+	}
+	a.printResults(from.root, q, answer)
 	return nil
 }
 
@@ -150,7 +173,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // printResults writes results for a user: the place, why it is there, and the
 // lines of it that say most about the query.
-func (a *app) printResults(root string, q *retrieval.Query, answer retrieval.Answer) {
+func (a *app) printResults(root string, q *retrieval.Query, answer workspace.Answer) {
 	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	h := highlighter{screen: s, terms: q.Terms()}
 	browsing := len(h.terms) == 0

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -15,62 +14,69 @@ import (
 	"quarry/index/walk"
 	"quarry/model"
 	"quarry/retrieval"
-	"quarry/retrieval/dense"
-	"quarry/retrieval/live"
 	"quarry/retrieval/scan"
+	"quarry/retrieval/workspace"
 )
 
 // queryPatience is how long a command waits for its query to be embedded: the model
 // may have to be loaded first.
 const queryPatience = 30 * time.Second
 
-// searchable is what a command searches in.
-type searchable interface {
-	Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error)
-	FindSimilar(ctx context.Context, memory *dense.Memory, req retrieval.SimilarRequest) (retrieval.Answer, error)
+// searched is what a command searches in.
+type searched struct {
+	searchable
+	root string
+	// missing is what it does not know, nil if nothing.
+	missing *workspace.Missing
+	close   func()
 }
 
-// openSearch brings the workspace's index up to date and reads it into memory, with
-// the vectors there are if semantic search is wanted. Without an index, because this build has
-// no full-text search or its folder is unusable, it reads the workspace itself.
-func (a *app) openSearch(ctx context.Context, root string, semantic bool) (from searchable, closed func() error, err error) {
+type searchable interface {
+	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
+	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
+}
+
+// openSearch begins with what is kept of the workspace's index, and brings that up to date
+// as far as Wait allows; with the vectors there are if semantic search is wanted. Without
+// an index, because this build has no full-text search or its folder is unusable, it reads
+// the workspace itself.
+func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*searched, error) {
+	if err := a.Allowed().Refuses(root); err != nil {
+		return nil, err
+	}
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
-	x, err := index.Open(index.Config{
-		Dir: root, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Brief: true, Allowed: a.Allowed(),
-		Notify: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
+	w := workspace.New(workspace.Options{
+		StateDir: a.StateDir, Log: a.Log, Brief: true, Allowed: a.Allowed(), Patience: a.Patience(), QueryPatience: queryPatience,
+		Progress: func(_ string, p index.Progress, _ func()) { bar.show(p) },
+		Notify:   func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
-	var wide *index.Wide
-	if errors.As(err, &wide) {
-		return nil, nil, err
-	}
-	if err != nil {
-		fmt.Fprintf(a.Stderr, "quarry: searching without an index: %v\n", err)
-		from, err := scanned(ctx, root)
-		return from, func() error { return nil }, err
-	}
-	w := live.Follow(x, filepath.Base(root), nil) // it is ready while the folder is compared
-	err = x.Settle(ctx)
+	w.SetRoots([]string{root})
+	missing, err := w.Await(ctx)
 	bar.end()
-	end := func() {}
-	if semantic && err == nil {
-		end = a.useVectors(ctx, x)
+	switch {
+	case ctx.Err() != nil:
+		w.Close()
+		return nil, ctx.Err()
+	case err != nil: // and that was said
+		w.Close()
+		fmt.Fprintln(a.Stderr, "quarry: searching the files themselves, without an index")
+		ix, err := scanned(ctx, root)
+		return &searched{searchable: wordsOnly{ix, root}, root: root, close: func() {}}, err
 	}
-	closed = func() error {
+	end := func() {}
+	if semantic {
+		end = a.useVectors(ctx, w)
+	}
+	return &searched{w, root, missing, func() {
 		w.Keep(ctx) // for the next one, if there was nothing to begin with
 		w.Close()
-		err := x.Close()
 		end()
-		return err
-	}
-	if err := errors.Join(err, w.CatchUp(ctx)); err != nil {
-		return nil, nil, errors.Join(err, closed())
-	}
-	return w, closed, nil
+	}}, nil
 }
 
 // useVectors lets queries be compared with the vectors the index has; the command
 // embeds no chunk. Settings that allow no model leave the words.
-func (a *app) useVectors(ctx context.Context, x *index.Index) (end func()) {
+func (a *app) useVectors(ctx context.Context, w *workspace.Workspace) (end func()) {
 	s := a.CommandSettings()
 	options := engines.ModelOptions(s)
 	options.Logger = a.Log
@@ -81,15 +87,15 @@ func (a *app) useVectors(ctx context.Context, x *index.Index) (end func()) {
 	}
 	embed := engines.Embedders(server, s.Embedding, nil)
 	embed.QueriesOnly = true
-	x.SetEmbedders(embed)
-	if err := x.SettleVectors(ctx); err != nil {
+	w.SetEmbedders(embed)
+	if err := w.SettleVectors(ctx); err != nil {
 		a.Log.Info("searching by words only", "error", err)
 	}
 	return server.Close
 }
 
 // scanned is a folder as it is now, without an index.
-func scanned(ctx context.Context, root string) (searchable, error) {
+func scanned(ctx context.Context, root string) (*retrieval.Index, error) {
 	docs, err := scan.Folder(ctx, root, "")
 	if err != nil {
 		return nil, err
@@ -100,18 +106,31 @@ func scanned(ctx context.Context, root string) (searchable, error) {
 		changes[i] = retrieval.Change{Path: docs[i].Path, Document: &docs[i]}
 	}
 	ix.Apply(changes)
-	return wordsOnly{ix}, nil
+	return ix, nil
 }
 
-// wordsOnly is a search without vectors.
-type wordsOnly struct{ *retrieval.Index }
-
-func (w wordsOnly) Find(ctx context.Context, _ *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
-	return w.Search(ctx, req)
+// wordsOnly is a search without vectors in a folder.
+type wordsOnly struct {
+	index *retrieval.Index
+	root  string
 }
 
-func (w wordsOnly) FindSimilar(_ context.Context, _ *dense.Memory, req retrieval.SimilarRequest) (retrieval.Answer, error) {
-	return w.Current().FindSimilar(req), nil
+func (w wordsOnly) Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error) {
+	if req.At != nil {
+		folder, err := filepath.Rel(w.root, req.At.Folder)
+		if err != nil {
+			return workspace.Answer{}, err
+		}
+		req.At = &retrieval.Position{Folder: filepath.ToSlash(folder)}
+	}
+	a, err := w.index.Search(ctx, req)
+	return workspace.Merged(w.root, a), err
+}
+
+func (w wordsOnly) FindSimilar(_ context.Context, req workspace.SimilarRequest) (workspace.Answer, error) {
+	return workspace.Merged(w.root, w.index.Current().FindSimilar(retrieval.SimilarRequest{
+		Code: req.Code, StartLine: req.StartLine, EndLine: req.EndLine, Filter: req.Filter, Limit: req.Limit,
+	})), nil
 }
 
 // readWithin reads a file that the index may hold, as the index holds it.
@@ -168,27 +187,20 @@ func (a *app) searchSimilar(ctx context.Context, location, filters string, k int
 	if start > len(lines) {
 		return fmt.Errorf("--similar %s: the file has %d lines", location, len(lines))
 	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return err
-	}
-	req := retrieval.SimilarRequest{
+	req := workspace.SimilarRequest{
 		Code: strings.Join(lines[start-1:min(end, len(lines))], ""),
-		Path: filepath.ToSlash(rel), StartLine: start, EndLine: end, Filter: query.Filter, Limit: k,
+		Path: path, StartLine: start, EndLine: end, Filter: query.Filter, Limit: k,
 	}
 	began := time.Now()
-	from, closed, err := a.openSearch(ctx, root, true)
+	from, err := a.openSearch(ctx, root, true)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closed()) }()
+	defer from.close()
 	loaded := time.Since(began)
-	answer, err := from.FindSimilar(ctx, dense.NewMemory(queryPatience), req)
-	if err != nil {
-		return err
-	}
+	answer, err := from.FindSimilar(ctx, req)
 	query.Text = req.Code // to mark its words
-	return a.showAnswer(root, &query, answer, loaded)
+	return a.showAnswer(from, &query, answer, err, loaded)
 }
 
 // splitLocation reads FILE:START-END or FILE:LINE, 1-based.

@@ -12,7 +12,7 @@ import (
 
 // serverOptions are those of a language server over this app's settings.
 func (a *app) serverOptions(patient bool) lsp.Options {
-	opt := engines.Options{Patient: patient}
+	opt := engines.Options{Patient: patient, Wait: a.Patience(), Incomplete: a.Incomplete}
 	if !patient {
 		opt.Level = a.SetLogLevel
 	}

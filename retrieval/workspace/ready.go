@@ -127,13 +127,26 @@ func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found boo
 	return missing, err
 }
 
+// Await waits until the folders are indexed as they are at the call and searches know of
+// it, for at most Options.Patience, and for as long as opening them takes: before that nothing
+// is known at all. It is for commands that ask once. missing is what is not known then, nil
+// if nothing.
+func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
+	for _, f := range w.snapshot() {
+		if err := f.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return w.await(ctx, needWords, true)
+}
+
 // lookAgain is how often a wait looks again without having been told to, to show how
 // far things are.
 const lookAgain = 250 * time.Millisecond
 
 // await waits until nothing is missing; current as in folder.missing. Without it the
 // patience began when the folder was opened, so that of many questions only the first
-// ones wait. The answer is what is missing still.
+// ones wait; where there is only one (Options.Brief) it did so with it, too. The answer is what is missing still.
 func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, error) {
 	asked := time.Now()
 	show, _ := ctx.Value(progressKey{}).(func(Missing))
@@ -143,7 +156,7 @@ func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, 
 			return nil, err
 		}
 		since := m.since
-		if current {
+		if current && !w.opts.Brief {
 			since = asked
 		}
 		left := time.Until(since.Add(w.opts.Patience))

@@ -21,7 +21,9 @@ type Answer struct {
 	Backend []string
 	Class   retrieval.Class
 	Total   int
-	Timings retrieval.Timings
+	// NothingLeft: the filters leave out every file.
+	NothingLeft bool
+	Timings     retrieval.Timings
 	// Missing is what the answer could not look at, nil if nothing.
 	Missing *Missing
 }
@@ -43,10 +45,10 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 
 // searchNow searches in what is known now.
 func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answer, error) {
-	sum := Answer{Backend: []string{}} // a list in JSON even where nothing could speak
-	var mute error                     // what kept a folder from answering semantically
-	asked := false
 	folders := w.snapshot()
+	sum := Answer{Backend: []string{}, NothingLeft: len(folders) > 0} // a list in JSON even where nothing could speak
+	var mute error                                                    // what kept a folder from answering semantically
+	asked := false
 	for _, f := range folders {
 		if _, err := f.ready(); err != nil {
 			continue // what cannot be searched yet answers nothing
@@ -77,6 +79,13 @@ func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answe
 	return sum, w.rerank(ctx, &req, &sum)
 }
 
+// Merged is the answer of the one folder dir.
+func Merged(dir string, only retrieval.Answer) Answer {
+	sum := Answer{Backend: []string{}, NothingLeft: true}
+	sum.add(dir, only)
+	return sum
+}
+
 func (a *Answer) add(dir string, part retrieval.Answer) {
 	for _, r := range part.Results {
 		a.Results = append(a.Results, Result{dir, r})
@@ -87,6 +96,7 @@ func (a *Answer) add(dir string, part retrieval.Answer) {
 		}
 	}
 	a.Class = part.Class
+	a.NothingLeft = a.NothingLeft && part.NothingLeft
 	a.Total += part.Total
 	a.Timings.Lexical += part.Timings.Lexical
 	a.Timings.Semantic += part.Timings.Semantic

@@ -33,6 +33,8 @@ type Options struct {
 	StateDir string
 	// Watch makes the indexes look for changes on disk themselves.
 	Watch bool
+	// Brief: whoever makes it asks once and ends (index.Config).
+	Brief bool
 	// Allowed are the wide folders that may be indexed; Allow changes them.
 	Allowed index.Allowed
 	Log     *slog.Logger
@@ -278,13 +280,36 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 	return nil
 }
 
+// Keep writes what searches know beside each index if that is due, so that the next
+// process begins with it, for commands that end when they have answered.
+func (w *Workspace) Keep(ctx context.Context) {
+	for _, f := range w.snapshot() {
+		if _, err := f.ready(); err == nil {
+			f.warm.Keep(ctx)
+		}
+	}
+}
+
+// SettleVectors returns when every text that was indexed at the call has its vector, or
+// with what hinders that.
+func (w *Workspace) SettleVectors(ctx context.Context) error {
+	for _, f := range w.snapshot() {
+		if x, err := f.ready(); err == nil {
+			if err := x.SettleVectors(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // start opens the index and tells it what the editor has open.
 func (w *Workspace) start(ctx context.Context, f *folder) error {
 	covered := f.isCovered(ctx)
 	w.mu.Lock()
 	allowed := w.allowed
 	w.mu.Unlock()
-	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Allowed: allowed, Log: w.opts.Log, Notify: w.opts.Notify}
+	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Brief: w.opts.Brief, Allowed: allowed, Log: w.opts.Log, Notify: w.opts.Notify}
 	if w.opts.Progress != nil {
 		cfg.Progress = func(p index.Progress) {
 			w.opts.Progress(f.dir, p, func() {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -17,10 +15,10 @@ func (e *Env) Engines(start lsp.Start, opt engines.Options) *engines.Core {
 }
 
 // Core makes the engines for a command without an editor, with the workspace indexed
-// as it is now.
-func (e *Env) Core(ctx context.Context, root string) (*engines.Core, error) {
+// as it is now, or as far as Wait allows.
+func (e *Env) Core(root string) *engines.Core {
 	var notified sync.Map // by key
-	c := e.Engines(lsp.Start{
+	return e.Engines(lsp.Start{
 		Settings: e.CommandSettings(),
 		Roots:    []string{root},
 		Watch:    true, // an editor opened meanwhile only reads
@@ -32,11 +30,7 @@ func (e *Env) Core(ctx context.Context, root string) (*engines.Core, error) {
 		Job: func(title string, _ func()) lsp.Job {
 			return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
 		},
-	}, engines.Options{Patient: true})
-	if err := c.Workspace.CatchUp(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
+	}, engines.Options{Patient: true, Wait: e.Patience(), Incomplete: e.Incomplete})
 }
 
 // terminalJob shows work on one line of a terminal, and nothing elsewhere.

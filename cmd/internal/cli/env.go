@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"quarry/index"
 	"quarry/lsp/settings"
+	"quarry/retrieval/workspace"
 )
 
 // The exit codes of every command.
@@ -43,7 +45,10 @@ type Env struct {
 	StateDir  string
 	LogLevel  string
 	JSON      bool // print one JSON document
-	Log       *slog.Logger
+	// Wait is how long a command that asks once waits for the index to be as the files
+	// are, before a part of it answers.
+	Wait time.Duration
+	Log  *slog.Logger
 
 	ollama    string // address
 	model     string
@@ -62,7 +67,7 @@ type Env struct {
 // Run is main without the process: it runs the commands that root makes with args and
 // returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, root func(*Env) *cobra.Command) int {
-	e := &Env{Stdin: stdin, Protocol: stdout}
+	e := &Env{Stdin: stdin, Protocol: stdout, Wait: DefaultWait}
 	e.Stdout, e.Stderr = &Terminal{w: stdout, json: &e.JSON}, &Terminal{w: stderr}
 	e.LogTo(e.Stderr)
 	cmd := root(e)
@@ -105,6 +110,22 @@ func (e *Env) share(root *cobra.Command) {
 	flags.StringVar(&e.embedding, "embedding-model", "", "Ollama `MODEL` that embeds code (default: granite-embedding:30m)")
 	flags.StringVar(&e.LogLevel, "log-level", "", "least severe `LEVEL` logged: debug, info, warn, error (default: info for the server, else warn)")
 	flags.BoolVar(&e.JSON, "json", false, "print one JSON document")
+}
+
+// DefaultWait is Wait unless the user says otherwise.
+const DefaultWait = 5 * time.Second
+
+// WaitFlag gives a command that asks once the flag that sets Wait.
+func (e *Env) WaitFlag(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&e.Wait, "wait", DefaultWait, "how long to wait for the index, `TIME` as in 30s or 5m; then a part of it answers")
+}
+
+// Patience is Wait as what waits has it: 0 is their default there.
+func (e *Env) Patience() time.Duration { return max(e.Wait, 1) }
+
+// Incomplete says what an answer could not look at.
+func (e *Env) Incomplete(m *workspace.Missing) {
+	fmt.Fprintf(e.Stderr, "quarry: incomplete: %s; `quarry index` reads the rest, --wait 5m waits for it\n", m)
 }
 
 // LogTo writes the log to w from now on.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"io"
 	"strings"
+	"sync"
 
 	"quarry/index/visible"
 )
@@ -12,8 +13,11 @@ import (
 // terminal instead of standing on it is made visible: it may come from any file of
 // a repository, its name, or a model. quarry's own looks go through, since nobody
 // else knows their mark.
+//
+// It is safe for concurrent use; what one Write is given stands together.
 type Terminal struct {
-	w io.Writer
+	mu sync.Mutex // held while something is written
+	w  io.Writer
 	// json says that a JSON document is written, in whose strings the same is escaped.
 	json *bool
 }
@@ -51,6 +55,8 @@ func (t *Terminal) Write(p []byte) (int, error) {
 		first, rest, own = strings.Cut(rest, mark)
 		out += "\x1b" + code + show(first)
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if _, err := io.WriteString(t.w, out); err != nil {
 		return 0, err
 	}

@@ -81,6 +81,10 @@ type Options struct {
 	// Patient makes the first answer wait for the model to load and for the index,
 	// for commands that ask once.
 	Patient bool
+	// Wait is how long that is at most for the index, and Incomplete, if not nil, is
+	// told what it lacked then.
+	Wait       time.Duration
+	Incomplete func(*workspace.Missing)
 }
 
 // New makes the engines. A configuration under which no model can be asked is told to
@@ -97,6 +101,7 @@ func New(start lsp.Start, opt Options) *Core {
 	c.Workspace = workspace.New(workspace.Options{
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
+		Patience:  opt.Wait,
 		Allowed:   start.Settings.Index.WideFolders,
 		Log:       opt.Log,
 		Notify:    func(message string) { start.Notify(lsp.Warning, "index "+message, message) },
@@ -110,7 +115,7 @@ func New(start lsp.Start, opt Options) *Core {
 	c.engines = c.start(start.Settings)
 	c.SetRoots(start.Roots)
 	if opt.Patient {
-		c.catchUp()
+		c.catchUp(opt.Incomplete)
 	}
 	return c
 }
@@ -281,14 +286,15 @@ func (c *Core) Complete(ctx context.Context, req completion.Request) (completion
 	return res, err
 }
 
-// catchUp waits for the index, but not for the first one of a large workspace:
-// a completion without other files' declarations is better than none.
-func (c *Core) catchUp() {
-	const most = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), most)
-	defer cancel()
-	if err := c.Workspace.CatchUp(ctx); err != nil {
-		c.log.Info("completing without all of the index", "error", err)
+// catchUp waits for the index, but not for the first one of a large workspace: a
+// completion without other files' declarations is better than none.
+func (c *Core) catchUp(incomplete func(*workspace.Missing)) {
+	missing, err := c.Workspace.Await(context.Background())
+	switch {
+	case err != nil: // said when it was opened
+		c.log.Info("answering without the index", "error", err)
+	case missing != nil && incomplete != nil && missing.Reason == "":
+		incomplete(missing)
 	}
 }
 

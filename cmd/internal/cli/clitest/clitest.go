@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
@@ -22,11 +23,8 @@ func Core(t testing.TB, url, folder string) *engines.Core {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &cli.Env{Stdout: cli.NewTerminal(io.Discard), Stderr: cli.NewTerminal(io.Discard), Log: slog.New(slog.DiscardHandler)}
-	c, err := env.Core(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := &cli.Env{Stdout: cli.NewTerminal(io.Discard), Stderr: cli.NewTerminal(io.Discard), Log: slog.New(slog.DiscardHandler), Wait: time.Minute}
+	c := env.Core(root)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

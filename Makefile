@@ -40,7 +40,7 @@ newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes
 	@testdata/newcomer/fetch.sh $(NEWCOMER_TREES)
 	@for half in fit held; do bin/quarry-eval newcomer --corpus $(NEWCOMER_TREES) --half $$half || exit 1; done
 
-# What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them.
+# What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them; SITE is the address of the repository's page.
 dist: completions vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour)
 	@$(GO) run ./testdata/supply dist -zig "$$(testdata/supply/zig.sh)" -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
 		-epoch "$$(git show -s --format=%ct HEAD)" -vsix editors/vscode/dist/quarry.vsix -only "$(PLATFORMS)" && echo bin/dist
@@ -110,8 +110,8 @@ ghost: eval ## ghost text of a real model beside plain FIM; fails where it is wo
 zed: ## build the Zed extension, a WebAssembly component, and print its path (needs root)
 	@editors/zed/build.sh make
 
-vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (needs npm)
-	cd editors/vscode && npm ci --silent && npm run --silent pack
+vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (SITE; needs npm)
+	cd editors/vscode && npm ci --silent && SITE="$(SITE)" npm run --silent pack
 
 screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make

@@ -3,7 +3,6 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "30.1"))
 ;; Keywords: convenience, tools
-;; URL: https://example.com/quarry
 ;; SPDX-License-Identifier: Apache-2.0
 
 ;;; Commentary:

@@ -167,6 +167,7 @@ func TestVimPack(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}
-	init := strings.NewReplacer("https://git.example.com/quarry", "file://"+origin, "} })", "} }, { confirm = false })").Replace(recipe(t, "README.md", "vim.pack.add"))
+	init := strings.ReplaceAll(recipe(t, "README.md", "vim.pack.add"), editortest.Module(t), origin)
+	init = strings.Replace(init, "} })", "} }, { confirm = false })", 1)
 	openConfigured(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, init, origin).writeTake()
 }

@@ -177,6 +177,22 @@ func TestAcceptInAFileWithCRLF(t *testing.T) {
 	p.waitForSaved("func f() {\r\n\treturn\r\n}\r\n")
 }
 
+// `.` writes again what was typed and accepted, however much of it there was, and what a user does to pasted text is not done to it.
+func TestDotRepeatsWhatWasAccepted(t *testing.T) {
+	p := openScripted(t, "a\nb\nc\n", offer{Before: "x := ", Insert: "f(one, two)\ng()"})
+	p.Type(":lua local paste = vim.paste; vim.paste = function(lines, phase) return paste(mine and lines or { 'pasted' }, phase) end\n")
+	p.Type("ccx := ")
+	p.waitForGhost("f(one, two)", "g()")
+	p.Press("M-w", "M-l", "Tab")
+	p.Type("; h()\x1b")
+	again := "x := f(one, two)\ng(); h()\n"
+	p.waitForSaved(again + "b\nc\n")
+	p.Type(":lua mine = true\nj.j.")
+	p.waitForSaved(again + again + again)
+	p.Press("u")
+	p.waitForSaved(again + again + "c\n")
+}
+
 // A Tab without ghost text does what the person's own mapping of it did.
 func TestTabFallsThroughToAnEarlierMapping(t *testing.T) {
 	for name, mapping := range map[string]string{

@@ -46,7 +46,7 @@ func TestGhostText(t *testing.T) {
 	codeServer := made(t)
 	url := start(t, codeServer, workspace, model.URL)
 
-	live(t, "person.mjs", codeServer, url, "vscode-ghost-text.png")
+	live(t, "person.mjs", codeServer, url)
 	if got, err := os.ReadFile(file); err != nil || string(got) != editortest.Shelf+take {
 		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, editortest.Shelf+take)
 	}
@@ -101,7 +101,7 @@ func TestAssistance(t *testing.T) {
 	file := filepath.Join(workspace, "shop.ts")
 	editortest.WriteFile(t, file, shop)
 	codeServer := made(t)
-	live(t, "assist.mjs", codeServer, start(t, codeServer, workspace, model.URL), "vscode-explanation.png")
+	live(t, "assist.mjs", codeServer, start(t, codeServer, workspace, model.URL))
 	want := strings.NewReplacer("Counts", "Count", "let n", "let sum", "n +=", "sum +=", "return n", "return sum").Replace(shop)
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("saved (%v):\n%s", err, got)
@@ -134,7 +134,7 @@ func TestTypingThroughAProposal(t *testing.T) {
 		}
 	}()
 	codeServer := made(t)
-	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, gate).URL), "vscode-change.png")
+	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, gate).URL))
 	close(ended)
 	<-stopped
 	want := "Dear reader,\n" + "1 yes\n2 apply\n\n3 ok\n4 me\n"
@@ -164,7 +164,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody.Close()
-	live(t, "status.mjs", codeServer, start(t, codeServer, workspace, "http://"+nobody.Addr().String()), "")
+	live(t, "status.mjs", codeServer, start(t, codeServer, workspace, "http://"+nobody.Addr().String()))
 }
 
 // TestNothingIsFetched has a model name a server in every way that Markdown and HTML have to load something from it or
@@ -196,14 +196,14 @@ func TestNothingIsFetched(t *testing.T) {
 	workspace := filepath.Join(t.TempDir(), "shop")
 	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
 	codeServer := made(t)
-	live(t, "hostile.mjs", codeServer, start(t, codeServer, workspace, model.URL), "", "QUARRY_SPY="+spy.URL)
+	live(t, "hostile.mjs", codeServer, start(t, codeServer, workspace, model.URL), "QUARRY_SPY="+spy.URL)
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d requests", n)
 	}
 }
 
-// live plays a user's session of test/ in the window at url, of which a picture is taken if the flag says so.
-func live(t *testing.T, session, codeServer, url, picture string, env ...string) {
+// live plays a user's session of test/ in the window at url, of which pictures are taken if the flag says so, and answers what it printed.
+func live(t *testing.T, session, codeServer, url string, env ...string) string {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -219,12 +219,14 @@ func live(t *testing.T, session, codeServer, url, picture string, env ...string)
 	person.Cancel = func() error { return person.Process.Signal(syscall.SIGTERM) } // then it closes the browser
 	person.WaitDelay = 20 * time.Second
 	person.Env = append(os.Environ(), env...)
-	if *screenshot != "" && picture != "" {
-		person.Args = append(person.Args, filepath.Join(*screenshot, picture))
+	if *screenshot != "" {
+		person.Args = append(person.Args, *screenshot)
 	}
-	if out, err := person.CombinedOutput(); err != nil {
+	out, err := person.CombinedOutput()
+	if err != nil {
 		t.Fatalf("the user's session: %v; the window as it was then is %s\n%s", err, filepath.Join(os.TempDir(), "quarry-vscode-failed.png"), out)
 	}
+	return strings.TrimSpace(string(out))
 }
 
 // made is the folder of editors/codeserver.sh, made if it is missing.

@@ -203,9 +203,10 @@ function isOf({ input }: vscode.Tab, id: string): boolean {
 function ask({ reason, basis }: Params, discard: () => void): () => void {
   let hide = () => {};
   const done = new Promise<void>((resolve) => { hide = resolve; });
-  // No link but one: what a model wrote is shown as text.
+  // No links but these two: what a model wrote is shown as text.
   const why = `${reason} ${basis}`.replaceAll('](', '] (');
-  const title = `${why} [Apply this change](command:quarry.vscode.applyChange) or cancel to discard it.`;
+  const first = process.platform === 'darwin' ? 'Ctrl+Q' : 'Alt+Q'; // as in package.json
+  const title = `${why} [Apply this change](command:quarry.vscode.applyChange) (${first} A) or [discard it](command:quarry.vscode.discardChange) (${first} D).`;
   void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, cancelled) => {
     cancelled.onCancellationRequested(discard);
     progress.report({ increment: 100 });

@@ -1,7 +1,7 @@
 // A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser. TypeScript's own service reports
 // the problem; the Go test that runs this checks the file that was saved.
 
-import { applyByKey, choose, decide, seeChange } from './change.mjs';
+import { applyByKeys, applyInTheDiff, choose, decide, seeChange } from './change.mjs';
 import { command, openFile, picture, seeAnswer, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
@@ -11,7 +11,7 @@ await session(async (page) => {
 
   await choose(page, 'Explain: Property');
   const answer = await seeAnswer(page, 'Fix: write item.Count.');
-  await picture(page);
+  await picture(page, 'vscode-explanation.png');
   await answer.locator('button.place', { hasText: 'shop.ts:1-4' }).first().click();
   await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the place has the focus
   await page.locator('.statusbar-item', { hasText: /Ln 4, Col \d+ \(\d+ selected\)/ }).first().waitFor();
@@ -25,17 +25,19 @@ await session(async (page) => {
       throw new Error(`no ${JSON.stringify(part)} in ${JSON.stringify(why)}`);
     }
   }
+  await seeLine(page, 'n += item.Count;');
+  await picture(page, 'vscode-change.png');
   await decide(page, false);
   await seeLine(page, 'n += item.Counts;');
   await choose(page, 'Fix: Property');
-  await applyByKey(page);
+  await applyByKeys(page);
   await seeLine(page, 'n += item.Count;');
 
   await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the code has the focus
   await page.keyboard.press('Control+A');
   await command(page, 'quarry: Refactor Selection…');
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
-  await decide(page, true);
+  await applyInTheDiff(page);
   await seeLine(page, 'let sum = 0;');
   await command(page, 'File: Save All');
   await page.locator('.tab.dirty').first().waitFor({ state: 'hidden' });

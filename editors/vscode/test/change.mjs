@@ -37,8 +37,17 @@ export async function decide(page, yes) {
   await insist(page, () => answer.first().click({ timeout: 5_000 }));
 }
 
+/** Says yes by the keys that the message names, without leaving the code. */
+export async function applyByKeys(page) {
+  await seeChange(page);
+  await insist(page, async () => {
+    await page.keyboard.press('Alt+Q');
+    await page.keyboard.press('a');
+  });
+}
+
 /** Says yes by the key that the change has when it has the focus. */
-export async function applyByKey(page) {
+export async function applyInTheDiff(page) {
   await seeChange(page);
   await insist(page, async () => {
     await command(page, 'View: Focus Next Editor Group');

@@ -28,7 +28,7 @@ await session(async (page) => {
   await page.keyboard.press('Enter');
   await seeGhost(page, 's.mu.Lock()');
   await seeGhost(page, 'return true');
-  await picture(page);
+  await picture(page, 'vscode-ghost-text.png');
 
   await page.keyboard.type('s.mu.Lock(', { delay: 60 }); // VS Code closes the bracket
   await page.locator('.view-line', { hasText: 's.mu.Lock()' }).nth(1).waitFor();

@@ -1,12 +1,12 @@
 // The window of VS Code in a real browser, and what a user does in it whatever they are there for.
 //
-//   node SESSION.mjs FOLDER URL CHROMIUM [SCREENSHOT]      (FOLDER has node_modules/playwright-core)
+//   node SESSION.mjs FOLDER URL CHROMIUM [PICTURES]      (FOLDER has node_modules/playwright-core)
 
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const [folder, url, executablePath, screenshotFile] = process.argv.slice(2);
+const [folder, url, executablePath, pictures] = process.argv.slice(2);
 const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core');
 export const timeout = 180_000; // TypeScript alone takes a minute on a machine that is busy
 
@@ -16,7 +16,7 @@ export const timeout = 180_000; // TypeScript alone takes a minute on a machine 
  */
 export async function session(live, explain = () => '') {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  const page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
+  const page = await browser.newPage({ viewport: { width: 1200, height: 700 } });
   page.setDefaultTimeout(timeout);
   try {
     await page.goto(url);
@@ -98,9 +98,9 @@ export async function seeLine(page, text) {
   }
 }
 
-/** Takes the picture that was asked for, if one was. */
-export async function picture(page) {
-  if (screenshotFile) {
-    await page.screenshot({ path: screenshotFile });
+/** Takes a picture, if pictures were asked for. */
+export async function picture(page, name) {
+  if (pictures) {
+    await page.screenshot({ path: join(pictures, name) });
   }
 }

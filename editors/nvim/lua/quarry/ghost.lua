@@ -401,6 +401,22 @@ local parts = {
   end,
 }
 
+--- Insert text at the cursor, so that `.` repeats it with what is typed around it: of what Lua inserts, Neovim repeats
+--- only what is pasted. What the user may do to pasted text is not for this.
+---@param text string
+local function insert(text)
+  local paste = vim.paste
+  vim.paste = function(lines)
+    api.nvim_put(lines, 'c', false, true)
+    return true
+  end
+  local ok, problem = pcall(api.nvim_paste, text, false, -1)
+  vim.paste = paste
+  if not ok then
+    error(problem, 0)
+  end
+end
+
 --- Insert the ghost text, or the next `part` of it, at the cursor; the rest of it stays shown.
 ---@param part 'all'|'word'|'line'
 ---@return boolean done false if nothing was shown
@@ -413,9 +429,10 @@ function M.accept(part)
   local c = s.candidates[s.selected]
   local piece = parts[part](s.rest)
   local whole = piece == s.rest
-  local lines = vim.split(piece, '\n', { plain = true })
-  api.nvim_buf_set_text(bufnr, s.row, s.col, s.row, s.col + (whole and c.tail or 0), lines)
-  api.nvim_win_set_cursor(0, { s.row + #lines, (#lines == 1 and s.col or 0) + #lines[#lines] })
+  if whole and c.tail > 0 then
+    api.nvim_buf_set_text(bufnr, s.row, s.col, s.row, s.col + c.tail, {})
+  end
+  insert(piece)
   M.accepted = { bufnr, api.nvim_buf_get_changedtick(bufnr) }
   if not whole then
     settle(bufnr)

@@ -1,0 +1,33 @@
+// Packs the extension that is built, into dist/quarry.vsix or the file that it is told. Where the environment's SITE is the address of the repository's page, the package names it, and the links
+// of its README lead there: a store shows the README alone.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const site = process.env.SITE?.replace(/\/+$/, '');
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+let readme = readFileSync('README.md', 'utf8');
+
+if (site) {
+  manifest.homepage = `${site}#readme`;
+  manifest.bugs = { url: `${site}/issues` };
+  manifest.repository = { type: 'git', url: `${site}.git`, directory: 'editors/vscode' };
+  readme = readme.replaceAll(/(!?\[[^[\]]*\])\(\.\.\/\.\.\/([^)]+)\)/g, (_, text, path) =>
+    `${text}(${site}/${text.startsWith('!') ? 'raw' : 'blob'}/HEAD/${path})`);
+}
+const folder = join('dist', 'package');
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+for (const file of manifest.files) {
+  cpSync(file === 'LICENSE' ? join('..', '..', file) : file, join(folder, file), { recursive: true });
+}
+writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
+writeFileSync(join(folder, 'README.md'), readme);
+
+const args = ['package', '--no-dependencies', '--no-rewrite-relative-links', '--out', resolve(process.argv[2] ?? join('dist', 'quarry.vsix'))];
+const { status, error } = spawnSync(resolve('node_modules', '.bin', 'vsce'), site ? args : [...args, '--allow-missing-repository'], { cwd: folder, stdio: 'inherit' });
+if (error) {
+  throw error;
+}
+process.exitCode = status ?? 1;

@@ -1,0 +1,39 @@
+//go:build editors
+
+package vscode_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+// TestLastKeyToGhostText prints the times that test/timing.mjs takes; how long they may be is for whoever runs it on a quiet machine
+// to say: go test -v -tags "sqlite_fts5 editors" ./editors/vscode -run TestLastKeyToGhostText
+func TestLastKeyToGhostText(t *testing.T) {
+	const tries = 12
+	known := editortest.Shelf
+	for i := range tries {
+		known += fmt.Sprintf("var place%d = shelf.Find(%d)\n", i, i)
+	}
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if before, _, _ := strings.Cut(r.Prompt, "<|fim_suffix|>"); !strings.HasSuffix(before, " = ") {
+			return modeltest.Answer{} // else ghost text is there before the last key
+		}
+		return modeltest.Answer{Pieces: editortest.ReciteLine(known, r.Prompt)}
+	})
+	workspace := filepath.Join(t.TempDir(), "stock")
+	file := filepath.Join(workspace, "shelf.go")
+	editortest.WriteFile(t, file, editortest.Shelf)
+	codeServer := made(t)
+	t.Log(live(t, "timing.mjs", codeServer, start(t, codeServer, workspace, model.URL), fmt.Sprintf("QUARRY_TRIES=%d", tries)))
+	if got, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(got), known) {
+		t.Errorf("saved (%v):\n%s", err, got)
+	}
+}

@@ -55,7 +55,9 @@ func secretFile(rel string) bool {
 	case secretNames[base], secretExts[ext], secretPlaces[parent+"/"+base], strings.Contains(base, ".tfstate"),
 		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "firebase-adminsdk"),
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
-		base == "gradle.properties" && parent == "", // elsewhere it is a module's
+		base == "gradle.properties" && parent == "",          // elsewhere it is a module's
+		base == "mcp.json" && strings.HasPrefix(parent, "."), // of an editor or an assistant, with the keys of its servers
+		ext == "asc" && (base == "private.asc" || base == "secring.asc" || base == "sec.asc"),
 		strings.HasPrefix(base, "wg") && ext == "conf" && strings.Trim(base[2:len(base)-5], "0123456789") == "",
 		strings.HasPrefix(base, "utc--"), // how wallets of Ethereum name a key
 		ext == "csv" && (strings.Contains(strings.NewReplacer("_", "", "-", "").Replace(base), "accesskey") || strings.Contains(base, "credential")):
@@ -95,11 +97,15 @@ func secretWords(name, ext string) bool {
 	last := singular(words[len(words)-1])
 	switch {
 	case ext == "" || ext == "txt":
-		return secretLast[last] || secretAlone[last] && words[0] != "authorized" || last == "code" && codeKinds[words[len(words)-2]]
+		before := words[len(words)-2]
+		return secretLast[last] || secretAlone[last] && words[0] != "authorized" || last == "code" && codeKinds[before] || phraseEnds[last] && phraseKinds[before]
 	case exportExts[ext] && exportedBy[words[0]]:
 		return true
 	case dataExts[ext]:
-		return secretLast[last] || secretFirst[singular(words[0])] && (stages[last] || stages[words[1]])
+		return secretLast[last] || secretFirst[singular(words[0])] && (stages[last] || stages[words[1]] || last == "config") ||
+			ext == "json" && words[len(words)-1] == "key" && keyKinds[words[len(words)-2]]
+	case ext == "asc": // a key of OpenPGP as text; signatures and public keys are, too
+		return words[0] == "private" || words[0] == "secret" || last == "private" || last == "secret" || last == "sec"
 	}
 	return false
 }
@@ -176,7 +182,7 @@ func setOf(list string) map[string]bool {
 
 var (
 	// secretFolders hold nothing but what belongs to an account or a machine.
-	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot")
+	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx")
 	// valueFolders hold values, unless codeFolders are above them.
 	valueFolders = setOf("secret secrets credential credentials")
 	codeFolders  = setOf(`internal pkg src lib libs packages crates cmd app apps api components modules vendor node_modules test tests testdata fixtures e2e
@@ -194,18 +200,26 @@ var (
 	// secretTexts are the names of texts that hold one value, beside secretAlone.
 	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode")
 	codeKinds   = setOf("recovery backup rescue")
+	// phraseKinds and phraseEnds: "seed-phrase.txt", "recovery words.txt", "wallet-seed".
+	phraseKinds = setOf("seed recovery mnemonic wallet backup secret")
+	phraseEnds  = setOf("phrase word seed mnemonic")
+	// keyKinds come before "key" in the name of a file that holds one: "gcp-key.json".
+	keyKinds = setOf("gcp gcloud google firebase sa service account private secret signing api aws azure deploy ssh jwt rsa master encryption admin")
 	// exportedBy and exportExts: what password managers write.
-	exportedBy = setOf("lastpass bitwarden 1password onepassword keepass keepassxc dashlane nordpass enpass protonpass")
+	exportedBy = setOf("lastpass bitwarden 1password onepassword keepass keepassxc dashlane nordpass enpass protonpass roboform keeper aegis passbolt")
 	exportExts = setOf("csv json xml txt zip 1pif")
 	// plainPrograms are programs in bin that are called like a secret.
 	plainPrograms = setOf("env pass identity token key")
 	// secretPlaces are a name in the folder of the program that writes it.
 	secretPlaces = setOf(`.kube/config .docker/config.json .cargo/credentials .gem/credentials .config/gcloud .composer/auth.json containers/auth.json
-		.codex/auth.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
+		.codex/auth.json .codex/config.toml .claude/settings.local.json .gemini/settings.json .qwen/settings.json .codeium/config.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
 		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
 		.cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
 		.bundle/config .dbt/profiles.yml github-copilot/hosts.json github-copilot/apps.json op/config .continue/config.json .continue/config.yaml .continue/config.ts
-		.docker/contexts .netlify/config.json .wrangler/config .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox`)
+		.docker/contexts .netlify/config.json .wrangler/config .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox
+		solana/id.json hcloud/cli.toml scw/config.yaml stripe/config.toml netlify/config.json tea/config.yml argocd/config .talos/config .aliyun/config.json .config/configstore
+		.circleci/cli.yml .jfrog/jfrog-cli.conf .twilio-cli/config.json .gitlab-runner/config.toml gitlab-runner/config.toml pypoetry/auth.toml .hex/hex.config .subversion/auth .svn/auth
+		.bitcoin/bitcoin.conf .electrum/wallets .weechat/sec.conf .influxdbv2/configs .config/linode-cli .cloudflared/config.yml default/settings.php etc/env.php`)
 	secretNames = setOf(`.netrc _netrc .npmrc .pypirc .yarnrc.yml .pgpass pgpass.conf .pg_service.conf .my.cnf .mylogin.cnf .mongorc.js .dbshell .htpasswd .htdigest
 		.git-credentials .dockercfg .dockerconfigjson .vault-token .terraformrc terraform.rc .boto .s3cfg .passwd-s3fs .kubeconfig kubeconfig kube.config .passwd
 		shadow .rhosts .fetchmailrc .msmtprc .esmtprc .authinfo .muttrc .sentryclirc .databrickscfg .tugboat .smbcredentials .vault_pass .vault-pass vault_pass.txt
@@ -213,12 +227,14 @@ var (
 		wallet.dat proftpdpasswd kaggle.json wp-config.php localsettings.php local.settings.json local.properties key.properties keystore.properties
 		signing.properties google-services.json googleservice-info.plist application_default_credentials.json aws_credentials deploy_rsa robomongo.json
 		identity.age keys.txt.age dbeaver-data-sources.xml .dockerconfig.json
-		env .dev.vars .flaskenv .pass .tokens rootkey.csv lastpass.csv bitwarden.csv 1password.csv dashlane.csv keepass.csv
+		env .dev.vars .flaskenv .pass .tokens rootkey.csv lastpass.csv bitwarden.csv 1password.csv dashlane.csv keepass.csv nordpass.csv enpass.csv enpass.json protonpass.csv roboform.csv keepassxc.csv
 		wireguard.conf pgpass my.cnf pip.conf nuget.config .claude.json claude_desktop_config.json .openai .anthropic .aider.conf.yml identity sftp.json ftp-config.json key3.db key4.db signons.sqlite cookies.sqlite settings-security.xml
+		winscp.ini mobaxterm.ini confcons.xml .mcp.json mcp_config.json cline_mcp_settings.json talosconfig k3s.yaml fish_history consolehost_history.txt wpa_supplicant.conf
+		initialadminpassword priv_validator_key.json keypair.json .civo.json .vultr-cli.yaml .hgrc .condarc .mbsyncrc .offlineimaprc getmailrc .odbc.ini cqlshrc tailscaled.state
 		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo`)
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
-		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har 1pif 1pux opvault`)
+		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har nmconnection mobileconfig rdg 2fas 1pif 1pux opvault`)
 	// secretPrefixes are secret whatever follows.
 	secretPrefixes = []string{".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
 	// secretStems are what stands before a name's first dot.

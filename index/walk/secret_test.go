@@ -36,6 +36,13 @@ var secretPathsOf = map[string]string{
 		session.har key4.db .mozilla/firefox/x/prefs.js`,
 	"password managers and wallets": `lastpass.csv lastpass_export.csv bitwarden.json bitwarden_export_20260101.json 1password.1pif x.1pux wallet.json wallets.json
 		keystore/UTC--2026-01-01T00-00-00.000Z--abcdef`,
+	"phrases and keys in words": `seed-phrase.txt seed_phrase.txt seed-words.txt recovery-phrase.txt wallet-seed.txt recovery_words mnemonic-phrase.txt gcp-key.json sa-key.json firebase_key.json
+		private-key.json google-service-key.json private.asc my-private.asc secret-key.asc private_key.asc secring.asc credentials-config.json keypair.json solana/id.json`,
+	"exports":          `nordpass.csv nordpass_export.csv protonpass.csv enpass.json keeper-export.csv roboform.csv aegis-backup-20260101.json x.2fas`,
+	"more assistants":  `.claude/settings.local.json .claude/.credentials.json .cursor/mcp.json .vscode/mcp.json .roo/mcp.json .mcp.json windsurf/mcp_config.json .gemini/settings.json .codex/config.toml cline_mcp_settings.json`,
+	"more remote ends": `WinSCP.ini MobaXterm.ini confCons.xml servers.rdg home.nmconnection wpa_supplicant.conf office.mobileconfig tailscaled.state .hgrc .subversion/auth/svn.simple/x`,
+	"more clouds": `talosconfig .talos/config k3s.yaml argocd/config hcloud/cli.toml scw/config.yaml .aliyun/config.json .config/configstore/firebase-tools.json .circleci/cli.yml .jfrog/jfrog-cli.conf
+		.config/stripe/config.toml .gitlab-runner/config.toml pypoetry/auth.toml .near-credentials/x.json fish_history ConsoleHost_history.txt initialAdminPassword app/etc/env.php sites/default/settings.php`,
 	"networks":                        `wg0.conf wg.conf wireguard.conf sftp.json ftp-config.json identity`,
 	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
 	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml .copilot/config.json`,
@@ -58,6 +65,9 @@ var openPathsOf = map[string]string{
 		roles/x/tasks/vault.yml public/auth.json`,
 	"packages": `pkg/secrets/rules.yaml src/secret/strings.json secrets/package.json secrets/kustomization.yaml secrets/.gitignore secrets/LICENSE secrets/sealed-db.yaml
 		secrets/README.md internal/credential/testdata.json environment env.go env.d.ts envoy.yaml env/settings.py`,
+	"near those": `mcp.json swagger.api-keys.json server/mcp.json claude/settings.json .claude/settings.json .claude/commands/x.md translation-key.json primary-key.json object_keys.json release.tar.gz.asc public.asc KEYS.asc
+		seed.sql seeds.rb seed-data.json stop-words.txt words.txt phrases.txt key-phrase-extraction.txt solana/lib.rs settings.local.json src/default/settings.py config/settings.yml argocd/values.yaml
+		.circleci/config.yml recovery-plan.txt wallet-service.txt nordpass.go keeper.go private.ts credentials-config.ts`,
 	"programs":  `usr/bin/env bin/pass bin/token authorized_keys compass.txt surpass bypass.txt keyboard hotkeys.txt turnkeys class.txt session.txt opensource.txt bin/git-secrets-scan bin/reset-password bin/gen-token bin/rotate_key scripts/create-secret bin/apt Makefile Dockerfile LICENSE monkey turkey`,
 	"templates": `secrets.yaml.tpl secrets.yml.j2 credentials.yml.erb templates/secret.tpl wp-config-sample.php.md`,
 	"public":    `server.crt ca.cer cert.der docs/secrets.md docs/credentials.rst SECRETS.md known_hosts.md authorized_keys.md secrets.html`,

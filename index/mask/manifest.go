@@ -1,0 +1,301 @@
+package mask
+
+import "strings"
+
+// appendManifests finds the values of Kubernetes's Secrets, in YAML and in JSON: those
+// below data and stringData of a mapping whose kind is Secret.
+func appendManifests(list []Span, text string) []Span {
+	const kind = "kind"
+	block, flow := 0, 0 // what is before was looked at, so that no text is twice
+	for at := 0; ; {
+		i := strings.Index(text[at:], kind)
+		if i < 0 {
+			return list
+		}
+		i += at
+		at = i + len(kind)
+		start, end, ok := saysKind(text, i, at)
+		if !ok {
+			continue // "kind: SecretStore", or words about it
+		}
+		indent := column(text[:start])
+		if rest := strings.TrimLeft(text[end:], " \t\r"); indent >= 0 && start >= block && (rest == "" || rest[0] == '\n' || rest[0] == '#') {
+			first, last := mapping(text, block, start-indent, indent)
+			list = appendValues(list, text, first, last, indent)
+			block = last
+			continue
+		}
+		if open := enclosing(text, max(flow, start-farBrace), start); open >= 0 {
+			list, flow = appendMembers(list, text, open)
+		} else {
+			flow = max(flow, start)
+		}
+	}
+}
+
+// saysKind answers whether text[i:j], the word kind, is a key whose value is Secret, and
+// where that begins and ends, with its quotes.
+func saysKind(text string, i, j int) (start, end int, ok bool) {
+	start = i
+	if i > 0 && word[text[i-1]] {
+		return 0, 0, false
+	}
+	quotes := "\"'\\"
+	start = len(strings.TrimRight(text[:i], quotes))
+	rest := strings.TrimLeft(text[j:min(len(text), j+64)], quotes)
+	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"), ":")
+	if !ok {
+		return 0, 0, false
+	}
+	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"+quotes), "Secret")
+	if !ok {
+		return 0, 0, false
+	}
+	rest = strings.TrimLeft(rest, "\"'")
+	if rest != "" && word[rest[0]] {
+		return 0, 0, false
+	}
+	return start, min(len(text), j+64) - len(rest), true
+}
+
+// column is how deep what follows before stands, -1 unless its line has nothing before
+// it but blanks and the dash of a list.
+func column(before string) int {
+	const deepest = 200
+	line := before[max(0, len(before)-deepest):]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	if len(line) == deepest || strings.Trim(line, " -") != "" || strings.Contains(line, "--") {
+		return -1
+	}
+	return len(line)
+}
+
+// lineAt is the rest of the line from i.
+func lineAt(text string, i int) string {
+	line, _, _ := strings.Cut(text[i:], "\n")
+	return line
+}
+
+// content is how deep a line's first word stands, and whether an item of a list begins
+// with it.
+func content(line string) (indent int, item bool) {
+	for indent < len(line) && (line[indent] == ' ' || line[indent] == '-' && (indent+1 == len(line) || line[indent+1] == ' ')) {
+		item = item || line[indent] == '-'
+		indent++
+	}
+	return indent, item
+}
+
+// mapping is the part of text[from:] around the line at start whose lines stand as deep
+// as indent or deeper, in one item of a list.
+func mapping(text string, from, start, indent int) (first, last int) {
+	inside := func(line string) bool {
+		line = strings.TrimRight(line, "\r")
+		return line == "" || len(line)-len(strings.TrimLeft(line, " ")) >= indent && !strings.HasPrefix(line, "---")
+	}
+	begins := func(line string) bool { // an item
+		at, item := content(line)
+		return item && at == indent
+	}
+	first = start
+	for first > from && !begins(lineAt(text, first)) {
+		before := strings.LastIndexByte(text[:first-1], '\n') + 1
+		if line := text[before : first-1]; !inside(line) && !begins(line) {
+			break
+		}
+		first = before
+	}
+	last = min(len(text), start+len(lineAt(text, start))+1)
+	for last < len(text) {
+		line := lineAt(text, last)
+		if !inside(line) {
+			break
+		}
+		last = min(len(text), last+len(line)+1)
+	}
+	return first, last
+}
+
+// appendValues finds the values of a Secret between first and last.
+func appendValues(list []Span, text string, first, last, indent int) []Span {
+	inData, name := false, ""
+	for i := first; i < last; {
+		line := lineAt(text[:last], i)
+		start := i
+		i += len(line) + 1
+		at, _ := content(line)
+		switch {
+		case at < indent || at == len(line) || strings.TrimSpace(line) == "" || line[at] == '#':
+			continue
+		case at == indent:
+			own, _, _ := strings.Cut(line[at:], "#")
+			key, rest, _ := strings.Cut(own, ":")
+			key, rest = strings.Trim(key, " \"'"), strings.TrimSpace(rest)
+			inData = key == "data" || key == "stringData"
+			if inData && strings.HasPrefix(rest, "{") {
+				list = appendPairs(list, text, start+strings.IndexByte(line, '{'))
+			}
+			continue
+		case !inData:
+			continue
+		}
+		value := line
+		if key, after, ok := strings.Cut(line, ":"); ok && (strings.TrimSpace(after) == "" || after[0] == ' ') {
+			value, name = after, key
+		}
+		value = strings.TrimLeft(value, " \t")
+		from := start + len(line) - len(value)
+		if value != "" && (value[0] == '"' || value[0] == '\'') {
+			from++
+			if end := strings.LastIndexByte(value[1:], value[0]); end >= 0 {
+				value = value[1 : 1+end]
+			} else {
+				value = strings.TrimRight(value[1:], " \t\r")
+			}
+		} else {
+			value, _, _ = strings.Cut(value, " #")
+			value = strings.TrimRight(value, " \t\r")
+		}
+		if isValue(name, value) {
+			list = append(list, Span{from, from + len(value)})
+		}
+	}
+	return list
+}
+
+// isValue answers whether a member of a Secret is one: what its name calls a secret,
+// and what is long and drawn by chance. A Secret has names of hosts, too.
+func isValue(name, value string) bool {
+	if len(value) >= minToken && consists(value, base64Set) && mixed(value) {
+		return true
+	}
+	return len(value) >= leastValue && saysSecret(name) && !strings.ContainsAny(value[:1], "|>{$<#") && !strings.ContainsAny(value, "`{}\\")
+}
+
+// leastValue is shorter than a password that keeps anybody out.
+const leastValue = 7
+
+func saysSecret(name string) bool {
+	name = strings.ToLower(name)
+	for _, part := range []string{"pass", "pwd", "secret", "token", "key", "credential", "auth"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// farBrace is how far a brace may be from what it encloses.
+const farBrace = 1 << 16
+
+// enclosing is where the brace is that is open at i, -1 if there is none from first on.
+func enclosing(text string, first, i int) int {
+	depth := 0
+	for i--; i >= first; i-- {
+		switch text[i] {
+		case '}':
+			depth++
+		case '{':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}
+
+// appendMembers finds the values of a Secret that opens at the brace at open, and where
+// it ends.
+func appendMembers(list []Span, text string, open int) (_ []Span, end int) {
+	var opened []int
+	end = eachPair(text, open, func(key string, from, _ int) {
+		if (key == "data" || key == "stringData") && text[from] == '{' {
+			opened = append(opened, from)
+		}
+	})
+	for _, from := range opened {
+		list = appendPairs(list, text, from)
+	}
+	return list, end
+}
+
+// appendPairs finds those of the mapping at open.
+func appendPairs(list []Span, text string, open int) []Span {
+	eachPair(text, open, func(key string, from, to int) {
+		if isValue(key, text[from:to]) {
+			list = append(list, Span{from, to})
+		}
+	})
+	return list
+}
+
+// eachPair calls f for each key of the mapping that opens at open, in JSON or in YAML's
+// flow style, with where its value is: without quotes, or at its brace. It answers
+// where the mapping ends, or what is none stops it.
+func eachPair(text string, open int, f func(key string, from, to int)) (end int) {
+	last := min(len(text), open+farBrace)
+	depth, key, isKey := 0, "", true
+	for i := open; i < last; {
+		from, to := i, i+1
+		switch c := text[i]; c {
+		case '{', '[':
+			if depth == 1 && key != "" {
+				f(key, i, i+1)
+			}
+			depth, isKey, key = depth+1, true, ""
+			i++
+			continue
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+			i++
+			continue
+		case ',':
+			isKey, key = true, ""
+			i++
+			continue
+		case ':':
+			isKey = false
+			i++
+			continue
+		case ' ', '\t', '\r', '\n':
+			i++
+			continue
+		case '"', '\'':
+			from = i + 1
+			for to = from; to < last && text[to] != c; to++ {
+				if text[to] == '\\' && c == '"' {
+					to++
+				}
+			}
+			to = min(to, last)
+			i = to + 1
+		case '\\': // a quote that is escaped itself
+			quote := text[i:min(last, i+2)]
+			n := strings.Index(text[min(last, i+2):last], quote)
+			if n < 0 || quote == `\n` || quote == `\t` || quote == `\r` {
+				i += 2
+				continue
+			}
+			from, to = i+2, i+2+n
+			i = to + 2
+		default:
+			for to < last && strings.IndexByte(",{}[]:\n\"", text[to]) < 0 || to < last && text[to] == ':' && to+1 < last && text[to+1] != ' ' && !isKey {
+				to++
+			}
+			i = to
+			to = from + len(strings.TrimRight(text[from:to], " \t\r"))
+		}
+		switch {
+		case depth != 1:
+		case isKey:
+			key = text[from:to]
+		case key != "":
+			f(key, from, to)
+			key = ""
+		}
+	}
+	return last
+}

@@ -245,9 +245,11 @@ func TestMembersSayWithin(t *testing.T) {
 	s, _ := over(t, map[string]string{
 		"store.py": "class Store(Base):\n    def fetch(self, key):\n        return key\n",
 		"store.go": "package p\n\ntype Store struct{}\n\nfunc (s *Store) Fetch(key string) string { return key }\n",
+		"store.rs": "pub struct Depot;\n\nimpl Depot {\n    pub fn fetch(&self, key: &str) -> u32 { 0 }\n}\n",
 	})
 	for _, tt := range []struct{ file, text, signature, within string }{
-		{"a.py", "x = store.fetch‸\n", "def fetch(self, key)", "class Store(Base)"},
+		{"a.py", "x = store.fetch‸\n", "def fetch(self, key)", "class Store(Base):"},
+		{"a.rs", "fn f(d: Depot) {\n    d.fetch‸\n}\n", "pub fn fetch(&self, key: &str) -> u32", "impl Depot"},
 		{"a.go", "package p\n\nvar x = s.Fetch‸\n", "func (s *Store) Fetch(key string) string", ""},
 	} {
 		met := false
@@ -310,5 +312,57 @@ func TestSameSignaturesAreFolded(t *testing.T) {
 	}
 	if same != sameText {
 		t.Errorf("one signature stands there %d times, want %d", same, sameText)
+	}
+}
+
+// A decorator stands on a line of its own, as it does in code.
+func TestDecoratorsStandAboveSignatures(t *testing.T) {
+	s, _ := over(t, map[string]string{
+		"page.py":   "class Page:\n    @property\n    def title(self) -> str:\n        return ''\n\n@app.route('/a(b)', methods=[get()])\n@cached\ndef shown():\n    pass\n",
+		"Page.java": "class Page {\n  @Override public String title() { return \"\"; }\n}\n",
+	})
+	for _, tt := range []struct{ file, text, want string }{
+		{"a.py", "x = page.title‸\n", "@property\ndef title(self) -> str"},
+		{"a.py", "x = shown(‸\n", "@app.route('/a(b)', methods=[get()])\n@cached\ndef shown()"},
+		{"A.java", "class A {\n  String f(Page p) { return p.title(‸); }\n}\n", "@Override\npublic String title()"},
+	} {
+		var texts []string
+		for _, sn := range ask(t.Context(), s, tt.file, tt.text) {
+			texts = append(texts, sn.Text)
+		}
+		if !slices.Contains(texts, tt.want) {
+			t.Errorf("%q has no %q", texts, tt.want)
+		}
+	}
+}
+
+// What the code at the cursor names comes first, then similar code, then what something
+// speaks for; with similar code at hand, what merely stands in the same folder is left
+// out.
+func TestSimilarCodeComesBeforeTheUnlikely(t *testing.T) {
+	_, f := over(t, map[string]string{
+		"web/unlikely.go": "package web\n\nfunc unlikely() {}\n",
+		"web/alike.go":    handler(1),
+		"web/named.go":    "package web\n\nfunc loadCart() {}\n",
+	})
+	shown := func(reach Reach) (texts []string) {
+		for _, sn := range ask(t.Context(), New(f, reach), "web/new.go", strings.Replace(unfinished, "‸", "load‸", 1)) {
+			if sn.Why == "similar code" {
+				sn.Text = sn.Why
+			}
+			texts = append(texts, sn.Text)
+		}
+		return texts
+	}
+	if got := shown(Repository); !slices.Contains(got, "func unlikely()") {
+		t.Errorf("with nothing else to show: %q", got)
+	}
+	got := shown(Similar)
+	similar := slices.Index(got, "similar code")
+	if named := slices.Index(got, "func loadCart()"); named < 0 || similar < named {
+		t.Errorf("what is being typed is not first: %q", got)
+	}
+	if slices.Contains(got, "func unlikely()") {
+		t.Errorf("the unlikely is there: %q", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Hidden answers whether a character is a control but newline and tab, turns the
-// direction of text, or has no look of its own.
+// direction of text, or has no look of its own, whatever stands around it.
 func Hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -31,12 +31,48 @@ func Hidden(r rune) bool {
 		r >= 0xe0100 && r <= 0xe01ef // a selector stands for any byte
 }
 
+// hiddenAt is Hidden of r at text[i:], where some have a look only beside others: a
+// selector changes the sign or letter before it, and an empty cell of Braille is a
+// part of a drawing.
+func hiddenAt(text string, i int, r rune) bool {
+	if Hidden(r) || r < 0x180b || r != '\u2800' && !unicode.Is(unicode.Variation_Selector, r) {
+		return Hidden(r)
+	}
+	before, after := around(text, i, r)
+	switch {
+	case r == '\u2800':
+		return !isBraille(before) && !isBraille(after)
+	case r == '\ufe0f' && after == '\u20e3':
+		return !strings.ContainsRune("0123456789#*", before) // the sign of a key
+	case before == '\u2139':
+		return false // a letter that is a sign, too
+	}
+	return before < 0xa0 || before == '\u2800' || before == utf8.RuneError || Hidden(before) || unicode.Is(unicode.Variation_Selector, before) ||
+		!unicode.In(before, unicode.S, unicode.P, unicode.Han, unicode.Mongolian, unicode.Myanmar, unicode.Phags_Pa, unicode.Manichaean)
+}
+
+// isBraille is false of the empty cell: cells that are all empty draw nothing.
+func isBraille(r rune) bool { return r > '\u2800' && r <= '\u28ff' }
+
+// around are the characters before and after r, at text[i:]; of empty cells of Braille,
+// those around all of them.
+func around(text string, i int, r rune) (before, after rune) {
+	head, tail := text[:i], text[i+utf8.RuneLen(r):]
+	if r == '\u2800' {
+		const far = 3 << 8 // bytes: a drawing has no wider gap
+		head, tail = strings.TrimRight(head[max(0, len(head)-far):], "\u2800"), strings.TrimLeft(tail[:min(len(tail), far)], "\u2800")
+	}
+	before, _ = utf8.DecodeLastRuneInString(head)
+	after, _ = utf8.DecodeRuneInString(tail)
+	return before, after
+}
+
 // Added is the first character of text that is hidden and in none of olds: who accepts
 // text would not see it. What joins two letters or signs of a
 // script that is written so, and a form feed, are none.
 func Added(text string, olds ...string) (added rune, ok bool) {
 	for i, r := range text {
-		if !Hidden(r) || r == '\f' || joins(text, i, r) {
+		if !hiddenAt(text, i, r) || r == '\f' || joins(text, i, r) {
 			continue
 		}
 		if !slices.ContainsFunc(olds, func(old string) bool { return strings.ContainsRune(old, r) }) {
@@ -52,8 +88,7 @@ func joins(text string, i int, r rune) bool {
 	if r != '\u200c' && r != '\u200d' {
 		return false
 	}
-	before, _ := utf8.DecodeLastRuneInString(text[:i])
-	after, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+	before, after := around(text, i, r)
 	shows := func(r rune) bool { return r > 0x7f && r != utf8.RuneError && !Hidden(r) }
 	return shows(before) && shows(after)
 }
@@ -92,7 +127,7 @@ func replaced(s string, write func(b *strings.Builder, r rune, raw byte)) string
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
 		}
-		if broken := r == utf8.RuneError && n == 1; (broken || Hidden(r)) && !(r == '\r' && strings.HasPrefix(s[i+1:], "\n")) {
+		if broken := r == utf8.RuneError && n == 1; (broken || hiddenAt(s, i, r)) && !(r == '\r' && strings.HasPrefix(s[i+1:], "\n")) {
 			b.WriteString(s[done:i])
 			write(&b, r, s[i])
 			done = i + n

@@ -9,17 +9,22 @@ import (
 
 func TestText(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain\ttext\n":                  "plain\ttext\n",
-		"a\r\nb\r":                       "a\r\nb\\x0d",
-		"\x1b]52;c;bHM=\a":               `\x1b]52;c;bHM=\x07`,
-		"\x1b]8;;http://x\x1b\\y":        `\x1b]8;;http://x\x1b\y`,
-		"\x9b2J\x9d0;t\x9c":              `\x9b2J\x9d0;t\x9c`,
-		"\u009b2J":                       `\u009b2J`,
-		"a\bb\x7f\x00":                   `a\x08b\x7f\x00`,
-		"if \u202e\u2066x\u2069 \u200b":  `if \u202e\u2066x\u2069 \u200b`,
-		"\ufeff\u00ad\u2060\u2028\u034f": `\ufeff\u00ad\u2060\u2028\u034f`,
-		"\U000e0041\U000e0100":           `\U000e0041\U000e0100`,
-		"é 漢字 עברית عربى 👍🏽 ☂️ \u0600 \ufffd": "é 漢字 עברית عربى 👍🏽 ☂️ \u0600 \ufffd",
+		"plain\ttext\n":                       "plain\ttext\n",
+		"a\r\nb\r":                            "a\r\nb\\x0d",
+		"\x1b]52;c;bHM=\a":                    `\x1b]52;c;bHM=\x07`,
+		"\x1b]8;;http://x\x1b\\y":             `\x1b]8;;http://x\x1b\y`,
+		"\x9b2J\x9d0;t\x9c":                   `\x9b2J\x9d0;t\x9c`,
+		"\u009b2J":                            `\u009b2J`,
+		"a\bb\x7f\x00":                        `a\x08b\x7f\x00`,
+		"if \u202e\u2066x\u2069 \u200b":       `if \u202e\u2066x\u2069 \u200b`,
+		"\ufeff\u00ad\u2060\u2028\u034f":      `\ufeff\u00ad\u2060\u2028\u034f`,
+		"\U000e0041\U000e0100":                `\U000e0041\U000e0100`,
+		"if a\ufe0f \ufe00x\ufe0f\ufe0f":      `if a\ufe0f \ufe00x\ufe0f\ufe0f`,
+		"\u2800\u2800x\u2800":                 `\u2800\u2800x\u2800`,
+		"☂\ufe0f\ufe0f é\ufe0f":               "☂\ufe0f" + `\ufe0f é\ufe0f`,
+		"1\ufe0f\u20e3 a\ufe0f\u20e3 1\ufe0f": "1\ufe0f\u20e3 a" + `\ufe0f` + "\u20e3 1" + `\ufe0f`,
+		"⠋\u2800\u2800⠙ ℹ\ufe0f ©\ufe0f ‼\ufe0f ⅀\ufe00 葛\ufe00 ᠠ\u180b": "⠋\u2800\u2800⠙ ℹ\ufe0f ©\ufe0f ‼\ufe0f ⅀\ufe00 葛\ufe00 ᠠ\u180b",
+		"é 漢字 עברית عربى 👍🏽 ☂️ \u0600 \ufffd":                            "é 漢字 עברית عربى 👍🏽 ☂️ \u0600 \ufffd",
 	} {
 		if got := Text(text); got != want {
 			t.Errorf("Text(%q) = %s, want %s", text, got, want)
@@ -59,6 +64,9 @@ func TestAdded(t *testing.T) {
 		{"ad\u200cmin", "", '\u200c'},
 		{"é\u200d\u200dé", "", '\u200d'},
 		{"👩\u200d", "", '\u200d'},
+		{"admin\ufe0f", "", '\ufe0f'},
+		{"\u2800return", "", '\u2800'},
+		{"\"☂\ufe0f ⠋\u2800\"", "", 0},
 		{"\U000e0041", "", '\U000e0041'},
 	} {
 		if got, ok := Added(tt.text, tt.old); got != tt.want || ok != (tt.want != 0) {
@@ -75,6 +83,7 @@ func TestAddedZeroByte(t *testing.T) {
 
 func FuzzText(f *testing.F) {
 	f.Add("a\x1b[2J\u202e\x9b")
+	f.Add("☂\ufe0f\ufe0f a\ufe0f1\ufe0f\u20e3 ⠋\u2800 \u2800\ufe00\xff\u2800")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := Text(text)
 		if !utf8.ValidString(got) || strings.ContainsFunc(strings.ReplaceAll(got, "\r\n", "\n"), Hidden) {

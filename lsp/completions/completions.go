@@ -100,6 +100,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, fmt.Errorf("the body is not a completion request of at most %d bytes: %w", maxRequest, err))
 		return
 	}
+	hasAsked(r.Context())
 	cursor := CursorContext{Prefix: req.Prompt, Suffix: req.Suffix}
 	if prefix, suffix, ok := completion.SplitPrompt(req.Prompt); ok {
 		cursor = CursorContext{prefix, suffix}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -318,8 +319,9 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Y10: whoever opens connections without end and says nothing, or half of a request,
-// takes a bounded number of file descriptors; the next is served when one is closed.
+// Y10: whoever opens connections without end takes a bounded number of file
+// descriptors. One that keeps its request to itself gives its place to the next; one
+// that is being answered does not.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 3
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -327,7 +329,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := limit(inner, most)
-	accepted := make(chan net.Conn)
+	accepted := make(chan *placed)
 	ended := make(chan error, 1)
 	go func() {
 		for {
@@ -336,32 +338,54 @@ func TestConnectionsAreBounded(t *testing.T) {
 				ended <- err
 				return
 			}
-			accepted <- conn
+			accepted <- conn.(*placed)
 		}
 	}()
-	var served []net.Conn
-	for i := range most + 2 {
+	dial := func() net.Conn {
 		conn, err := net.Dial("tcp", inner.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		if i < most {
-			served = append(served, <-accepted)
-		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
 	}
-	if len(l.places) != most {
-		t.Errorf("%d places are taken, want %d", len(l.places), most)
+	var clients []net.Conn
+	var served []*placed
+	for range most {
+		clients, served = append(clients, dial()), append(served, <-accepted)
+	}
+	served[0].asked.Store(true)
+	clients, served = append(clients, dial()), append(served, <-accepted) // in the place of the second
+	if _, err := clients[1].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("who has waited for longest with half a request is told %v", err)
+	}
+	if len(l.places) != most || len(l.open) != most {
+		t.Errorf("%d places are taken by %d connections, want %d", len(l.places), len(l.open), most)
+	}
+	for _, c := range served {
+		c.asked.Store(true)
+	}
+	dial()
+	for !l.waiting.Load() { // until it waits
+		runtime.Gosched()
 	}
 	select {
 	case <-accepted:
 		t.Error("one more is served")
 	default:
 	}
+	served[2].answered() // its place is wanted
+	served = append(served, <-accepted)
+	if _, err := clients[2].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("an idle connection is told %v", err)
+	}
+	served[0].answered() // nobody waits
+	if len(l.open) != most {
+		t.Errorf("%d connections are open, want %d", len(l.open), most)
+	}
 	for range 2 { // closed twice is closed once
 		_ = served[0].Close()
 	}
-	served = append(served[1:], <-accepted)
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
@@ -373,6 +397,54 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	if len(l.places) != 0 {
 		t.Errorf("%d places are taken by nobody", len(l.places))
+	}
+}
+
+// Y10: bodies that come a byte at a time, far more than are served at a time, keep
+// nobody waiting.
+func TestSlowBodiesKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(t.Context(), echoing(), slog.New(slog.DiscardHandler))
+	server.ReadTimeout, server.ReadHeaderTimeout = 0, 0 // none of them ends by itself
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(limit(inner, 4)) }()
+	for i := range 20 {
+		conn, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if i%2 == 0 {
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", path, inner.Addr(), token); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+inner.Addr().String()+path, strings.NewReader(`{"prompt":"a"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), `\"a\"`) {
+		t.Errorf("%d, %v: %s", resp.StatusCode, err, body)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
 	}
 }
 

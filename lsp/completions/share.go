@@ -12,7 +12,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,12 +43,21 @@ const retry = 2 * time.Second
 // descriptor of the server's before it has shown a token.
 const maxConnections = 128
 
-// limited accepts a connection when fewer than that many are open.
+// limited serves that many connections. One more takes the place of the one that has
+// kept its request to itself for longest, so that who sends nothing, or a byte now and
+// then, keeps nobody else waiting; where each has a request that is being answered it
+// waits for the first to end.
 type limited struct {
 	net.Listener
 	places chan struct{}
 	closed chan struct{}
 	once   sync.Once
+
+	// waiting says that a connection waits for a place.
+	waiting atomic.Bool
+
+	mu   sync.Mutex
+	open []*placed // in the order they came; guarded by mu
 }
 
 func limit(l net.Listener, most int) *limited {
@@ -54,17 +65,50 @@ func limit(l net.Listener, most int) *limited {
 }
 
 func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
 	conn, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
 		return nil, err
 	}
-	return &placed{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	select {
+	case l.places <- struct{}{}:
+	default:
+		l.waiting.Store(true)
+		l.displace()
+		select {
+		case l.places <- struct{}{}:
+			l.waiting.Store(false)
+		case <-l.closed:
+			_ = conn.Close()
+			return nil, net.ErrClosed
+		}
+	}
+	c := &placed{Conn: conn, in: l}
+	c.leave = sync.OnceFunc(func() { l.remove(c) })
+	l.mu.Lock()
+	l.open = append(l.open, c)
+	l.mu.Unlock()
+	return c, nil
+}
+
+// displace closes the connection that has been without a whole request for longest.
+func (l *limited) displace() {
+	l.mu.Lock()
+	i := slices.IndexFunc(l.open, func(c *placed) bool { return !c.asked.Load() })
+	var c *placed
+	if i >= 0 {
+		c = l.open[i]
+	}
+	l.mu.Unlock()
+	if c != nil {
+		_ = c.Close()
+	}
+}
+
+func (l *limited) remove(c *placed) {
+	l.mu.Lock()
+	l.open = slices.DeleteFunc(l.open, func(o *placed) bool { return o == c })
+	l.mu.Unlock()
+	<-l.places
 }
 
 func (l *limited) Close() error {
@@ -75,12 +119,33 @@ func (l *limited) Close() error {
 // placed gives its place back when it is closed.
 type placed struct {
 	net.Conn
+	in    *limited
 	leave func()
+	// asked says that a whole request was read and is not answered yet.
+	asked atomic.Bool
 }
 
 func (c *placed) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
+}
+
+// answered is called when what was asked is answered and sent.
+func (c *placed) answered() {
+	c.asked.Store(false)
+	if c.in.waiting.Load() {
+		_ = c.Close()
+	}
+}
+
+// placeKey is of the context of a request: the connection it came by.
+type placeKey struct{}
+
+// hasAsked says that the whole request of ctx was read.
+func hasAsked(ctx context.Context) {
+	if c, ok := ctx.Value(placeKey{}).(*placed); ok {
+		c.asked.Store(true)
+	}
 }
 
 // goodbye bounds how long requests that have been cancelled are waited for.
@@ -149,7 +214,13 @@ func newServer(ctx context.Context, h http.Handler, log *slog.Logger) *http.Serv
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, placeKey{}, c) },
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if c, ok := c.(*placed); ok && state == http.StateIdle {
+				c.answered()
+			}
+		},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 

@@ -37,8 +37,8 @@ type Ollama struct {
 	URL         string   `json:"url" scope:"user" doc:"Address of Ollama or of the other server. The environment variable OLLAMA_HOST sets it too."`
 	APIKey      string   `json:"apiKey" scope:"user" doc:"API key for an OpenAI-compatible server."`
 	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Allow servers on other machines and Ollama's cloud models. The code in prompts then leaves this machine."`
-	KeepAlive   Duration `json:"keepAlive" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration (30m); a negative value keeps it loaded."`
-	ContextSize int      `json:"contextSize" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
+	KeepAlive   Duration `json:"keepAlive" scope:"user" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration (30m); a negative value keeps it loaded."`
+	ContextSize int      `json:"contextSize" scope:"user" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
 }
 
 // HTTP serves ghost text to clients of OpenAI's API.

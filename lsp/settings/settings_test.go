@@ -108,6 +108,7 @@ func TestEditorMayNotNameAnEndpointOrAModel(t *testing.T) {
 		`{"ollama":{"url":"http://10.0.0.1:1","allowRemote":true}}`,
 		`{"ollama.url":"http://10.0.0.1:1","ollama.allowRemote":true}`,
 		`{"quarry":{"ollama.url":"http://10.0.0.1:1","ollama":{"allowRemote":true}}}`,
+		`{"ollama":{"keepAlive":"-1s","contextSize":131072}}`, // memory of the machine, for good
 	} {
 		got := Default()
 		problems := got.Apply(Editor, []byte(raw))

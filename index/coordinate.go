@@ -120,10 +120,10 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 		c.startOver()
 		c.stopped.Go(func() { c.check(ctx) }) // the writer may have been killed
 	default:
+		c.feelPulse()
 		c.mu.Lock()
 		c.refused++
 		c.mu.Unlock()
-		c.feelPulse()
 		c.lookForChanges(ctx)
 	}
 	return won

@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
+	"quarry/index/fault"
 	"quarry/index/snapshot"
 	"quarry/index/store"
 	"quarry/index/walk"
@@ -104,12 +106,22 @@ func readListing(name string) (*listing, error) {
 	if len(f.Sections) != 5 {
 		return nil, errListing
 	}
-	l := &listing{reasons: slices.Clone(f.Sections[2]), text: string(f.Sections[4])}
-	if err := json.Unmarshal(f.Sections[0], &l.head); err != nil {
+	var l *listing
+	failed := fault.Guard(func() { l, err = listingOf(f.Sections) })
+	runtime.KeepAlive(f) // they lie in it
+	if failed != nil {
+		return nil, failed
+	}
+	return l, err
+}
+
+func listingOf(sections [][]byte) (*listing, error) {
+	l := &listing{reasons: slices.Clone(sections[2]), text: string(sections[4])}
+	if err := json.Unmarshal(sections[0], &l.head); err != nil {
 		return nil, err
 	}
 	n := len(l.reasons)
-	numbers, starts := f.Sections[1], f.Sections[3]
+	numbers, starts := sections[1], sections[3]
 	if len(numbers) != 24*n || len(starts) != 4*(n+1) {
 		return nil, errListing
 	}

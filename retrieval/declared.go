@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/index/fault"
 	"quarry/index/syntax"
 )
 
@@ -114,6 +115,7 @@ func (s *segment) named(id uint32) []uint32 {
 
 // DeclarationsOf are the declarations of exactly this name.
 func (s *Snapshot) DeclarationsOf(name string) (list []DeclarationID) {
+	defer s.release(fault.Expect())
 	for k, seg := range s.segments {
 		if id, ok := seg.names.find(name); ok {
 			list = s.appendLive(list, k, seg.named(id))
@@ -124,6 +126,7 @@ func (s *Snapshot) DeclarationsOf(name string) (list []DeclarationID) {
 
 // MembersOf are the declarations inside a declaration of this name.
 func (s *Snapshot) MembersOf(owner string) (list []DeclarationID) {
+	defer s.release(fault.Expect())
 	for k, seg := range s.segments {
 		from := sort.Search(len(seg.byOwner), func(i int) bool { return seg.owner(seg.byOwner[i]) >= owner })
 		to := from
@@ -147,6 +150,7 @@ func (s *Snapshot) appendLive(list []DeclarationID, k int, defs []uint32) []Decl
 
 // Signature describes a declaration, but for the signature itself.
 func (s *Snapshot) Signature(id DeclarationID) Signature {
+	defer s.release(fault.Expect())
 	seg := s.segments[id.segment]
 	d := &seg.defs[id.def]
 	return Signature{
@@ -157,6 +161,7 @@ func (s *Snapshot) Signature(id DeclarationID) Signature {
 
 // SignatureText is the signature, of at most 300 bytes, as package syntax cuts it.
 func (s *Snapshot) SignatureText(id DeclarationID) string {
+	defer s.release(fault.Expect())
 	seg := s.segments[id.segment]
 	return strings.Clone(seg.signatures.at(seg.defs[id.def].signature)) // it lies in the file
 }
@@ -164,6 +169,7 @@ func (s *Snapshot) SignatureText(id DeclarationID) string {
 // DeclaredIn are the declarations of a file, in their order.
 func (s *Snapshot) DeclaredIn(file FileID) iter.Seq[DeclarationID] {
 	return func(yield func(DeclarationID) bool) {
+		defer s.release(fault.Expect())
 		seg := s.segments[file.segment]
 		f := &seg.files[file.file]
 		for d := f.firstDef; d < f.endDef; d++ {
@@ -177,6 +183,7 @@ func (s *Snapshot) DeclaredIn(file FileID) iter.Seq[DeclarationID] {
 // Around calls visit for up to n declarations of the same file before, and n behind a
 // declaration, with how many steps away each is.
 func (s *Snapshot) Around(id DeclarationID, n int, visit func(id DeclarationID, away int)) {
+	defer s.release(fault.Expect())
 	seg := s.segments[id.segment]
 	f := &seg.files[seg.defs[id.def].file]
 	away := 0
@@ -272,6 +279,7 @@ func (s *segment) fileFrom(path string) int {
 // Uses are the distinct names that a file uses.
 func (s *Snapshot) Uses(id FileID) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		defer s.release(fault.Expect())
 		seg := s.segments[id.segment]
 		f := &seg.files[id.file]
 		for _, name := range seg.uses[f.firstUse:f.endUse] {
@@ -284,6 +292,7 @@ func (s *Snapshot) Uses(id FileID) iter.Seq[string] {
 
 // UsedBy is how many files use a name.
 func (s *Snapshot) UsedBy(name string) (n int) {
+	defer s.release(fault.Expect())
 	for k, seg := range s.segments {
 		id, ok := seg.names.find(name)
 		if !ok {
@@ -302,6 +311,7 @@ func (s *Snapshot) UsedBy(name string) (n int) {
 
 // Imports are what a file imports: paths, and the names taken from each.
 func (s *Snapshot) Imports(id FileID) (list []syntax.Import) {
+	defer s.release(fault.Expect())
 	seg := s.segments[id.segment]
 	for words, names := range seg.importsOf(&seg.files[id.file]) {
 		im := syntax.Import{Path: seg.names.at(words)}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"quarry/index/fault"
 )
 
 // Options configure an Index.
@@ -20,6 +22,9 @@ type Options struct {
 	// Yield, if not nil, is called for each file that Apply reads; it may wait while
 	// somebody needs the machine.
 	Yield func()
+	// Lost, if not nil, is called when what was restored cannot be read any more, perhaps
+	// more than once. It must return soon, and not call the Index.
+	Lost func(cause error)
 }
 
 // Index holds the searchable form of a workspace in memory. Search and the
@@ -48,7 +53,7 @@ type Index struct {
 func New(options Options) *Index {
 	ix := &Index{options: options}
 	ix.scratch.New = func() any { return new(scratch) }
-	ix.current.Store(newSnapshot(nil, nil, &graph{}, 0))
+	ix.publish(newSnapshot(nil, nil, &graph{}, 0))
 	return ix
 }
 
@@ -65,6 +70,7 @@ type Snapshot struct {
 	liveFiles           int
 	liveChunks          int
 	graph               *graph
+	lost                func(cause error) // Options.Lost
 	// Generation counts the snapshots of an Index.
 	Generation uint64
 }
@@ -99,6 +105,7 @@ const (
 func (ix *Index) Apply(changes []Change) {
 	ix.applying.Lock()
 	defer ix.applying.Unlock()
+	defer ix.release(fault.Expect())
 	if len(changes) == 0 {
 		return
 	}
@@ -137,7 +144,7 @@ func (ix *Index) Apply(changes []Change) {
 	if !ix.fixed && (ix.unlinked >= max(graphFiles, next.files/graphShare) || old.files == 0) {
 		ix.relink(next)
 	}
-	ix.current.Store(next)
+	ix.publish(next)
 }
 
 // relink builds the graph of a snapshot that is not published yet.
@@ -161,11 +168,12 @@ type Link struct {
 func (ix *Index) SetLinks(links []Link) {
 	ix.applying.Lock()
 	defer ix.applying.Unlock()
+	defer ix.release(fault.Expect())
 	ix.links, ix.linked, ix.fixed = links, true, false
 	old := ix.current.Load()
 	next := newSnapshot(old.segments, old.dead, nil, old.Generation+1)
 	ix.relink(next)
-	ix.current.Store(next)
+	ix.publish(next)
 }
 
 // compact merges segments until each is more than twice as large as the next.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/index/fault"
 	"quarry/index/syntax"
 	"quarry/index/token"
 )
@@ -56,9 +57,15 @@ func (ix *Index) Current() *Snapshot { return ix.current.Load() }
 
 // SearchIn is Search in a given snapshot of this index.
 func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Answer, error) {
-	start := time.Now()
+	defer snap.release(fault.Expect())
 	sc := ix.scratch.Get().(*scratch)
-	defer ix.scratch.Put(sc)
+	answer, err := ix.searchWith(ctx, sc, snap, req)
+	ix.scratch.Put(sc) // not after a panic, which leaves it in the middle of something
+	return answer, err
+}
+
+func (ix *Index) searchWith(ctx context.Context, sc *scratch, snap *Snapshot, req Request) (Answer, error) {
+	start := time.Now()
 	sc.fit(snap)
 	sr := &search{ix: ix, snap: snap, sc: sc, req: &req}
 	sr.query = analyzeQuery(&sr.an, textOf(&req.Query), ix.options.Project)

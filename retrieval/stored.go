@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"quarry/index/fault"
 )
 
 // An index can be kept in a file and be searched from there: Sections makes the bytes,
@@ -73,7 +75,10 @@ func view[T any](b []byte) []T {
 
 // Sections are the bytes of a snapshot. Paths are the files it has, in the order in
 // which the caller may keep what belongs to each.
+//
+// Where the bytes that the snapshot itself was restored from are lost there are none.
 func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
+	defer s.release(fault.Expect())
 	seg := mergeSegments(s.segments, s.dead)
 	stored = make([][]byte, sections)
 	t := newStrings()
@@ -114,6 +119,7 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 
 // restored is what Sections were made of. keep is what the bytes belong to.
 func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
+	defer fault.Restore(fault.Expect())
 	defer func() {
 		// The bytes were checked by whoever read them; a fault here is a fault of ours,
 		// and is no reason not to start.
@@ -191,7 +197,7 @@ func (ix *Index) Restore(stored [][]byte, keep any) error {
 	ix.applying.Lock()
 	defer ix.applying.Unlock()
 	ix.fixed = true
-	ix.current.Store(newSnapshot([]*segment{seg}, []bitset{nil}, g, ix.current.Load().Generation+1))
+	ix.publish(newSnapshot([]*segment{seg}, []bitset{nil}, g, ix.current.Load().Generation+1))
 	return nil
 }
 
@@ -222,6 +228,6 @@ func (ix *Index) Swap(old *Snapshot, stored [][]byte, keep any) (ok bool, err er
 	if now.graph != old.graph {
 		g = now.graph
 	}
-	ix.current.Store(newSnapshot(append([]*segment{seg}, now.segments[n:]...), append([]bitset{dead}, now.dead[n:]...), g, now.Generation+1))
+	ix.publish(newSnapshot(append([]*segment{seg}, now.segments[n:]...), append([]bitset{dead}, now.dead[n:]...), g, now.Generation+1))
 	return true, nil
 }

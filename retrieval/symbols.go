@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/index/fault"
 	"quarry/index/syntax"
 )
 
@@ -39,6 +40,7 @@ const minPart = 3
 // Store::open, (*Store).Open. kinds, if not empty, are the only ones that count;
 // else headings and configuration keys do not.
 func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Declaration {
+	defer s.release(fault.Expect())
 	want := wantName(name)
 	key := want.key
 	if key == "" {

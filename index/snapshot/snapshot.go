@@ -34,8 +34,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"sync"
+
+	"quarry/index/fault"
 )
 
 // ErrUnusable says that there is a file and it cannot be used.
@@ -70,7 +71,10 @@ func Write(path string, version uint32, sections [][]byte) (err error) {
 			err = errors.Join(fmt.Errorf("write the snapshot: %w", err), os.Remove(f.Name()))
 		}
 	}()
-	err = write(f, version, sections)
+	// Sections may lie in the file that was there before.
+	if failed := fault.Guard(func() { err = write(f, version, sections) }); failed != nil {
+		err = failed
+	}
 	if err == nil {
 		err = f.Sync()
 	}
@@ -127,6 +131,8 @@ func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
 
 // File is an open snapshot.
 type File struct {
+	path string
+	info os.FileInfo
 	// Sections are as they were written. They lie in the mapped file: who keeps any of
 	// them keeps the File, too, and nothing writes to them.
 	Sections [][]byte
@@ -155,8 +161,11 @@ func Open(path string, version uint32) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the snapshot: %w", err)
 	}
-	s := &File{}
-	if s.Sections, err = sectionsOf(data, version); err == nil {
+	s := &File{path: path, info: info}
+	if failed := fault.Guard(func() { s.Sections, err = sectionsOf(data, version) }); failed != nil {
+		err = fmt.Errorf("%w: %w", ErrUnusable, failed)
+	}
+	if err == nil {
 		err = check(data, s.Sections)
 	}
 	if err != nil {
@@ -164,6 +173,16 @@ func Open(path string, version uint32) (*File, error) {
 	}
 	runtime.AddCleanup(s, func(release func() error) { _ = release() }, release)
 	return s, nil
+}
+
+// Changed answers whether the bytes may not be those that Open checked: the file was written
+// into, made shorter, or is gone. One that took its place changes nothing.
+func (f *File) Changed() bool {
+	now, err := os.Stat(f.path)
+	if err != nil {
+		return true
+	}
+	return os.SameFile(now, f.info) && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime()))
 }
 
 // sectionsOf reads header and table.
@@ -231,13 +250,13 @@ func check(data []byte, sections [][]byte) error {
 }
 
 func checkSection(data []byte, i int) (err error) {
-	// A file that another program makes shorter meanwhile is a trap where it is mapped.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("%w: section %d cannot be read: %v", ErrUnusable, i, cause)
-		}
-	}()
+	if failed := fault.Guard(func() { err = compareSection(data, i) }); failed != nil {
+		err = fmt.Errorf("%w: section %d cannot be read: %w", ErrUnusable, i, failed)
+	}
+	return err
+}
+
+func compareSection(data []byte, i int) error {
 	entry := data[headerSize+entrySize*i:]
 	at := int(binary.LittleEndian.Uint64(entry))
 	end := at + int(binary.LittleEndian.Uint64(entry[8:]))

@@ -21,7 +21,12 @@ import (
 // before all of the index was read once, or while memory holds nothing at all, from
 // the full-text table on disk, whose answers are plainer and slower but complete. If
 // that cannot be read, what is in memory answers semantically.
-func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
+func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (answer retrieval.Answer, err error) {
+	w.steady(func() { answer, err = w.find(ctx, memory, req) })
+	return answer, err
+}
+
+func (w *Workspace) find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (retrieval.Answer, error) {
 	if req.Signals == retrieval.SignalsSemantic || !w.semantic.Empty() && req.WantsSemantic() {
 		q, err := w.semantic.Ask(ctx, memory, embedtext.Query, req.Query.Text)
 		switch {
@@ -49,7 +54,12 @@ func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieva
 
 // Declared finds declarations by name: in memory, or while that does not hold all of
 // the index, on disk.
-func (w *Workspace) Declared(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]retrieval.Declaration, error) {
+func (w *Workspace) Declared(ctx context.Context, name string, kinds []syntax.Kind, limit int) (found []retrieval.Declaration, err error) {
+	w.steady(func() { found, err = w.declared(ctx, name, kinds, limit) })
+	return found, err
+}
+
+func (w *Workspace) declared(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]retrieval.Declaration, error) {
 	found := w.Search.Current().Declared(name, kinds, limit)
 	if len(found) > 0 && w.IsReady() || !w.Behind(ctx) {
 		return found, nil
@@ -77,6 +87,8 @@ const namedOnDisk = 1000
 
 // IsReady answers whether all that the index held at the start is in memory.
 func (w *Workspace) IsReady() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	select {
 	case <-w.ready:
 		return true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/index/fault"
 	"quarry/index/snapshot"
 	"quarry/retrieval"
 )
@@ -66,8 +67,8 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 	}
 	var state keptState
 	n := len(f.Sections) - 1
-	if err := json.Unmarshal(f.Sections[max(n, 0)], &state); err != nil {
-		return known, err
+	if failed := fault.Guard(func() { err = json.Unmarshal(f.Sections[max(n, 0)], &state) }); failed != nil || err != nil {
+		return known, errors.Join(failed, err)
 	}
 	identity, s, err := w.source.Identity(ctx)
 	if err != nil {
@@ -166,6 +167,15 @@ func (w *Workspace) isDue() bool {
 // errMoved says that the database moved on while the file was written.
 var errMoved = errors.New("the index changed meanwhile")
 
+// errLost says that what would be written cannot be read any more.
+var errLost = errors.New("what searches knew is lost")
+
+func (w *Workspace) isLost() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost
+}
+
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
 	w.mu.Lock()
@@ -184,6 +194,9 @@ func (w *Workspace) write(ctx context.Context) error {
 		return errMoved
 	}
 	sections, paths := now.Sections()
+	if w.isLost() {
+		return errLost
+	}
 	byPath := make(map[string]int64, len(listed))
 	for i := range listed {
 		byPath[listed[i].Path] = listed[i].ID

@@ -25,18 +25,27 @@ type Workspace struct {
 	semantic *dense.Index
 	cancel   context.CancelFunc
 	done     sync.WaitGroup // the following goroutine
-	ready    chan struct{}  // closed when all of the index was read once
 
 	// relinkDue: files changed, or were indexed, since the graph was read.
 	relinkDue atomic.Bool
 	usable    atomic.Bool // the file that is kept, if there is one, is of this database
 	tidying   sync.Mutex
+	relinking sync.Mutex
 	next      time.Time // when the graph may be read again; guarded by tidying
 
 	mu         sync.Mutex
 	searchable index.Cursor  // all up to it can be searched; guarded by mu
 	advanced   chan struct{} // closed and renewed when searchable changes; guarded by mu
 	changed    int           // files that changed since the snapshot; guarded by mu
+	// ready is closed when all of the index was read once, and renewed when it is lost;
+	// guarded by mu.
+	ready chan struct{}
+	// lost: what searches began with cannot be read any more, and is read anew by follow,
+	// which interrupt brings to it; guarded by mu.
+	lost      bool
+	interrupt context.CancelFunc
+	// losses counts when searches began to know nothing, and when they began anew.
+	losses atomic.Int64
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
@@ -45,17 +54,17 @@ type Workspace struct {
 func Follow(source *index.Index, project string, observe func(context.Context, []index.Update)) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Workspace{
-		Search: retrieval.New(retrieval.Options{
-			Project: project, Text: source.Text, Linked: true,
-			Yield: func() { _ = source.Yield(ctx) }, // when it is closed, the rest may go on
-		}),
 		source:   source,
 		semantic: dense.Follow(source),
 		cancel:   cancel,
 		ready:    make(chan struct{}),
-
 		advanced: make(chan struct{}),
 	}
+	w.Search = retrieval.New(retrieval.Options{
+		Project: project, Text: source.Text, Linked: true,
+		Yield: func() { _ = source.Yield(ctx) }, // when it is closed, the rest may go on
+		Lost:  w.lose,
+	})
 	w.done.Go(func() { w.follow(ctx, observe) })
 	w.done.Go(func() { w.keep(ctx) })
 	return w
@@ -64,8 +73,11 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 // Ready returns when all that the index held at the start can be searched, or
 // when ctx is done.
 func (w *Workspace) Ready(ctx context.Context) error {
+	w.mu.Lock()
+	ready := w.ready
+	w.mu.Unlock()
 	select {
-	case <-w.ready:
+	case <-ready:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -130,13 +142,55 @@ const relinkAfter = 64
 // sets a damaged database aside and tells the user.
 const retryAfter = time.Second
 
+// follow follows the index until ctx is done, each time that searches lose what they know
+// anew.
 func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []index.Update)) {
-	feed, ready, changed := w.source.Follow(), w.ready, relinkAfter
+	for ctx.Err() == nil {
+		once, cancel := context.WithCancel(ctx)
+		w.mu.Lock()
+		w.lost, w.interrupt = false, cancel
+		w.mu.Unlock()
+		w.followOnce(once, observe)
+		cancel()
+		if ctx.Err() == nil {
+			w.Search.Reset()
+			w.losses.Add(1)
+		}
+	}
+}
+
+// lose notes that what searches began with cannot be read any more. From here on they know
+// nothing, which is why nobody takes their silence for an answer.
+func (w *Workspace) lose(cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost {
+		return
+	}
+	w.source.Logger().Warn("the snapshot cannot be read any more; reading the index instead", "cause", cause)
+	w.lost = true
+	w.losses.Add(1)
+	w.usable.Store(false)
+	w.searchable = index.Cursor{}
+	w.ready = make(chan struct{})
+	w.interrupt()
+}
+
+// steady calls ask, and again if what it read was lost meanwhile.
+func (w *Workspace) steady(ask func()) {
+	for {
+		before := w.losses.Load()
+		if ask(); before == w.losses.Load() {
+			return
+		}
+	}
+}
+
+func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context, []index.Update)) {
+	feed, changed := w.source.Follow(), relinkAfter
 	if known, ok := w.restore(ctx); ok {
 		feed, changed = w.source.FollowFrom(known), 0
 		w.reached(feed.Cursor())
-		close(ready)
-		ready = nil
 	}
 	index.Background()
 	for {
@@ -163,10 +217,6 @@ func (w *Workspace) follow(ctx context.Context, observe func(context.Context, []
 		if changed >= relinkAfter && w.relink(ctx) == nil {
 			changed = 0
 		}
-		if ready != nil {
-			close(ready)
-			ready = nil
-		}
 		w.reached(feed.Cursor())
 	}
 }
@@ -190,7 +240,15 @@ func next(ctx context.Context, feed *index.Feed) ([]index.Update, bool, error) {
 func (w *Workspace) reached(p index.Cursor) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.lost {
+		return
+	}
 	w.searchable = p
+	select {
+	case <-w.ready:
+	default:
+		close(w.ready)
+	}
 	close(w.advanced)
 	w.advanced = make(chan struct{})
 }
@@ -203,6 +261,8 @@ func (w *Workspace) addChanged(n int) {
 
 // relink makes the graph anew of the names that files refer to, as the database has them.
 func (w *Workspace) relink(ctx context.Context) error {
+	w.relinking.Lock() // what an older state of the index led to is not to come last
+	defer w.relinking.Unlock()
 	w.relinkDue.Store(false)
 	links, err := w.Search.Current().NamedLinks(func(use func(path string, names []string, imports []syntax.Import)) error {
 		return w.source.Store().Uses(ctx, use)

@@ -19,5 +19,7 @@ func (w *Workspace) FindSimilar(ctx context.Context, memory *dense.Memory, req r
 	if ctx.Err() != nil {
 		return retrieval.Answer{}, ctx.Err()
 	}
-	return w.Search.Current().FindSimilar(req), nil
+	var answer retrieval.Answer
+	w.steady(func() { answer = w.Search.Current().FindSimilar(req) })
+	return answer, nil
 }

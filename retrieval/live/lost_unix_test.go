@@ -1,0 +1,115 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd
+
+package live
+
+import (
+	"bytes"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"quarry/index"
+	"quarry/index/syntax"
+	"quarry/retrieval"
+	"quarry/retrieval/dense"
+)
+
+// readers are what reads the mapped file; each may be the first to find it spoilt.
+var readers = map[string]func(t *testing.T, w *Workspace){
+	"search": func(t *testing.T, w *Workspace) {
+		a, err := w.Find(t.Context(), dense.NewMemory(time.Minute), retrieval.Request{Query: retrieval.Parse("Router", time.Now())})
+		if err != nil || len(a.Results) == 0 || a.Results[0].Path != "server/router.go" {
+			t.Errorf("search: %+v, %v", a.Results, err)
+		}
+	},
+	"symbols": func(t *testing.T, w *Workspace) {
+		list, err := w.Declared(t.Context(), "Router", nil, 3)
+		if err != nil || len(list) == 0 || list[0].Path != "server/router.go" {
+			t.Errorf("symbols: %+v, %v", list, err)
+		}
+	},
+	"code like it": func(t *testing.T, w *Workspace) {
+		if _, err := w.FindSimilar(t.Context(), dense.NewMemory(time.Minute), retrieval.SimilarRequest{Code: "func Dial(r *server.Router) {}"}); err != nil {
+			t.Error(err)
+		}
+	},
+	"chunks to show a model": func(_ *testing.T, w *Workspace) { w.Search.Current().Similar("Dial(router)", "", 3) },
+	"declarations": func(_ *testing.T, w *Workspace) {
+		s := w.Search.Current()
+		for _, id := range append(s.DeclarationsOf("Router"), s.MembersOf("")...) {
+			s.Signature(id)
+			s.SignatureText(id)
+			s.Around(id, 3, func(retrieval.DeclarationID, int) {})
+		}
+	},
+	"uses of files": func(_ *testing.T, w *Workspace) {
+		s := w.Search.Current()
+		s.UsedBy("Router")
+		for _, path := range s.Paths() {
+			id, _ := s.FileAt(path)
+			s.Imports(id)
+			for range s.Uses(id) {
+			}
+			for range s.DeclaredIn(id) {
+			}
+		}
+	},
+	"the graph": func(t *testing.T, w *Workspace) { _ = w.relink(t.Context()) },
+	"an edit": func(_ *testing.T, w *Workspace) {
+		for _, name := range []string{"x.go", "y.go", "z.go"} { // the last merges
+			w.Search.Apply([]retrieval.Change{{Path: name, Document: &retrieval.Document{Path: name, Text: "package x\n", Syntax: &syntax.File{}}}})
+		}
+		w.Search.Apply([]retrieval.Change{{Path: "x.go"}, {Path: "y.go"}, {Path: "z.go"}})
+	},
+	"the next snapshot": func(t *testing.T, w *Workspace) { _ = w.write(t.Context()) },
+}
+
+// Another program may shorten the file that searches read, or write into it: no reader ends
+// the process, none says there is nothing, and what is lost is read anew.
+func TestSpoiltWhileItIsRead(t *testing.T) {
+	for how, spoil := range map[string]func(path string, whole []byte) error{
+		"emptied":              func(path string, _ []byte) error { return os.Truncate(path, 0) },
+		"cut in a page":        func(path string, _ []byte) error { return os.Truncate(path, 5000) },
+		"cut in the last page": func(path string, whole []byte) error { return os.Truncate(path, int64(len(whole)-100)) },
+		"written over with ones": func(path string, whole []byte) error {
+			return os.WriteFile(path, bytes.Repeat([]byte{255}, len(whole)), 0o600)
+		},
+	} {
+		for what, read := range readers {
+			t.Run(how+"/"+what, func(t *testing.T) {
+				dir, state := t.TempDir(), t.TempDir()
+				path, want := kept(t, dir, state)
+				whole, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				session(t, dir, state, func(_ *index.Index, w *Workspace) {
+					if !w.usable.Load() {
+						t.Fatal("did not begin with the snapshot")
+					}
+					if err := spoil(path, whole); err != nil {
+						t.Fatal(err)
+					}
+					read(t, w)
+					for _, read := range readers { // whether the first has noticed or not
+						read(t, w)
+					}
+					// What is damaged but can be read is found by the next start.
+					w.lose(os.ErrInvalid)
+					if err := w.CatchUp(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					if got := ask(t, w); !reflect.DeepEqual(got, want) {
+						t.Errorf("got %+v\nwant %+v", got, want)
+					}
+				})
+				session(t, dir, state, func(_ *index.Index, w *Workspace) {
+					if got := ask(t, w); !reflect.DeepEqual(got, want) {
+						t.Errorf("the next process: %+v", got)
+					}
+				})
+			})
+		}
+	}
+}

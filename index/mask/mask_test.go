@@ -239,6 +239,23 @@ func TestOrdinaryCode(t *testing.T) {
 	}
 }
 
+// What chance draws is hardly ever taken for words.
+func TestWorded(t *testing.T) {
+	r := chance()
+	const values = 20_000
+	for _, n := range []int{20, 24, 36} {
+		words := 0
+		for range values {
+			if worded(drawn(r, alnum, n)) {
+				words++
+			}
+		}
+		if words > values/1000 {
+			t.Errorf("of %d values of %d letters %d are taken for words", values, n, words)
+		}
+	}
+}
+
 // goRoot is where Go's library is, which a binary built with -trimpath does not know.
 func goRoot(t testing.TB) string {
 	out, err := exec.Command("go", "env", "GOROOT").Output()

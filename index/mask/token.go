@@ -25,7 +25,7 @@ var tokens = func() (by [256][]token) {
 	for _, t := range []token{
 		// Clouds and where programs run.
 		{"AKIA", base32, 16, 16, nil}, {"ASIA", base32, 16, 16, nil}, {"ABIA", base32, 16, 16, nil}, {"ACCA", base32, 16, 16, nil}, {"ABSK", base64Set, 109, 272, nil}, // Amazon
-		{"AIza", word, 35, 35, nil}, {"GOCSPX-", word, 28, 28, nil}, {"LTAI", alnum, 20, 20, nil}, {"HRKU-AA", word, 58, 58, nil}, // Google, Alibaba, Heroku
+		{"AIza", word, 35, 35, nil}, {"GOCSPX-", word, 28, 28, nil}, {"LTAI", alnum, 20, 20, nil}, {"HRKU-", word, 60, 60, nil}, // Google, Alibaba, Heroku
 		{"dop_v1_", hex, 64, 64, nil}, {"doo_v1_", hex, 64, 64, nil}, {"dor_v1_", hex, 64, 64, nil}, {"tk-us-", word, 48, 48, nil}, // DigitalOcean, Scalingo
 		{"fo1_", word, 43, 43, nil}, {"fm2_", base64Set, 100, unbounded, nil}, {"fm1r_", base64Set, 100, unbounded, nil}, {"fm1a_", base64Set, 100, unbounded, nil}, {"nfp_", alnum, 36, 40, nil}, // Fly.io, Netlify
 		{"pul-", hex, 40, 40, nil}, {"tskey-", word, 24, 90, nil}, {"dnkey-", word, 79, 79, nil}, {"sb_secret_", word, 30, 48, nil}, {"sbp_", hex, 40, 40, nil}, {"4b1d", alnum, 38, 38, nil}, // Pulumi, Tailscale, Supabase, ClickHouse
@@ -386,8 +386,11 @@ func worded(value string) bool {
 	if count > 2 {
 		return false
 	}
+	const shortest = 3.5 // letters a word, on the average: what chance draws changes more often
+	words, total := 0, 0
 	for _, p := range parts {
-		for len(p) > 0 {
+		total += len(p)
+		for ; len(p) > 0; words++ {
 			n := len(p[1:]) - len(strings.TrimLeft(p[1:], smalls))
 			if n == 0 {
 				return false
@@ -395,5 +398,5 @@ func worded(value string) bool {
 			p = p[1+n:]
 		}
 	}
-	return true
+	return float64(total) >= shortest*float64(words)
 }

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -60,7 +61,7 @@ func secretFile(rel string) bool {
 		ext == "asc" && (base == "private.asc" || base == "secring.asc" || base == "sec.asc"),
 		strings.HasPrefix(base, "wg") && ext == "conf" && strings.Trim(base[2:len(base)-5], "0123456789") == "",
 		strings.HasPrefix(base, "utc--"), // how wallets of Ethereum name a key
-		ext == "csv" && (strings.Contains(strings.NewReplacer("_", "", "-", "").Replace(base), "accesskey") || strings.Contains(base, "credential")):
+		ext == "csv" && (holdsAccessKey(base) || strings.Contains(base, "credential")):
 		return true
 	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
 		return false // credentials.go is source code
@@ -87,6 +88,12 @@ func secretFile(rel string) bool {
 	return secretStems[stem] || secretWords(strings.TrimSuffix(base, dotExt), ext)
 }
 
+// holdsAccessKey answers whether a table is what Amazon's console gives.
+func holdsAccessKey(base string) bool {
+	base = strings.NewReplacer("_", "", "-", "").Replace(base)
+	return strings.Contains(base, "accesskey") || strings.HasPrefix(base, "rootkey")
+}
+
 // secretWords judges a name of several words: "db-credentials.json" holds some,
 // "rotate-credentials.yml" says what is done.
 func secretWords(name, ext string) bool {
@@ -99,11 +106,13 @@ func secretWords(name, ext string) bool {
 	case ext == "" || ext == "txt":
 		before := words[len(words)-2]
 		return secretLast[last] || secretAlone[last] && words[0] != "authorized" || last == "code" && codeKinds[before] || phraseEnds[last] && phraseKinds[before]
-	case exportExts[ext] && exportedBy[words[0]]:
+	case exportExts[ext] && (exportedBy[words[0]] || slices.Contains(words, "export") && slices.ContainsFunc(words, func(w string) bool { return exportedBy[w] || exportOf[singular(w)] })):
+		return true
+	case ext == "csv" && last == "login":
 		return true
 	case dataExts[ext]:
 		return secretLast[last] || secretFirst[singular(words[0])] && (stages[last] || stages[words[1]] || last == "config") ||
-			ext == "json" && words[len(words)-1] == "key" && keyKinds[words[len(words)-2]]
+			ext == "json" && (words[len(words)-1] == "key" && keyKinds[words[len(words)-2]] || last == "token" && tokenKinds[words[len(words)-2]])
 	case ext == "asc": // a key of OpenPGP as text; signatures and public keys are, too
 		return words[0] == "private" || words[0] == "secret" || last == "private" || last == "secret" || last == "sec"
 	}
@@ -196,7 +205,7 @@ var (
 	wordFolders = setOf("locale locales i18n l10n lang langs language languages translations messages res resources intl public workflows tasks handlers")
 	// secretOrWords are secret but in wordFolders.
 	secretOrWords = setOf(`auth.json oauth.json oauth2.json token.json password.json logins.json login.json wallet.json wallets.json bitwarden.json lastpass.json
-		mnemonic.json mnemonics.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
+		auth.toml mnemonic.json mnemonics.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
 	// secretTexts are the names of texts that hold one value, beside secretAlone.
 	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode")
 	codeKinds   = setOf("recovery backup rescue")
@@ -206,8 +215,9 @@ var (
 	// keyKinds come before "key" in the name of a file that holds one: "gcp-key.json".
 	keyKinds = setOf("gcp gcloud google firebase sa service account private secret signing api aws azure deploy ssh jwt rsa master encryption admin")
 	// exportedBy and exportExts: what password managers write.
-	exportedBy = setOf("lastpass bitwarden 1password onepassword keepass keepassxc dashlane nordpass enpass protonpass roboform keeper aegis passbolt")
+	exportedBy = setOf("lastpass bitwarden 1password onepassword keepass keepassxc dashlane nordpass enpass protonpass roboform keeper aegis passbolt metamask")
 	exportExts = setOf("csv json xml txt zip 1pif")
+	exportOf   = setOf("bw vault password login credential")
 	// plainPrograms are programs in bin that are called like a secret.
 	plainPrograms = setOf("env pass identity token key")
 	// secretPlaces are a name in the folder of the program that writes it.
@@ -240,8 +250,10 @@ var (
 	// secretStems are what stands before a name's first dot.
 	secretStems = setOf("credentials credential creds secrets secret passwords passwd kubeconfig apikey apikeys api_key api-key api_keys api-keys")
 	secretFirst = setOf("secret credential")
-	stages      = setOf("dev development prod production prd stage staging stg test testing local uat qa ci live default copy 1 2 3")
-	secretLast  = setOf("secret credential cred password passwd apikey kubeconfig") // as singular has them
+	// tokenKinds come before "token": "oauth-token.json", not "design-tokens.json".
+	tokenKinds = setOf("oauth oauth2 access session auth api bearer id bot personal github gitlab slack discord telegram")
+	stages     = setOf("dev development prod production prd stage staging stg test testing local uat qa ci live default copy 1 2 3")
+	secretLast = setOf("secret credential cred password passwd apikey kubeconfig") // as singular has them
 	// secretAlone end the names of files that hold one value and nothing else.
 	secretAlone = setOf("key rsa dsa ed25519 ecdsa passphrase pass token")
 	// harmlessFirst begin the names of programs, of jobs and of texts about

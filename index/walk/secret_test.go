@@ -38,7 +38,7 @@ var secretPathsOf = map[string]string{
 		keystore/UTC--2026-01-01T00-00-00.000Z--abcdef`,
 	"phrases and keys in words": `seed-phrase.txt seed_phrase.txt seed-words.txt recovery-phrase.txt wallet-seed.txt recovery_words mnemonic-phrase.txt gcp-key.json sa-key.json firebase_key.json
 		private-key.json google-service-key.json private.asc my-private.asc secret-key.asc private_key.asc secring.asc credentials-config.json keypair.json solana/id.json`,
-	"exports":          `nordpass.csv nordpass_export.csv protonpass.csv enpass.json keeper-export.csv roboform.csv aegis-backup-20260101.json x.2fas`,
+	"exports":          `nordpass.csv nordpass_export.csv protonpass.csv enpass.json keeper-export.csv bw-export.json export-lastpass.csv vault-export.json passwords_export.json firefox_logins.csv metamask-vault.json root-key.csv auth.toml oauth-token.json access_tokens.json roboform.csv aegis-backup-20260101.json x.2fas`,
 	"more assistants":  `.claude/settings.local.json .claude/.credentials.json .cursor/mcp.json .vscode/mcp.json .roo/mcp.json .mcp.json windsurf/mcp_config.json .gemini/settings.json .codex/config.toml cline_mcp_settings.json`,
 	"more remote ends": `WinSCP.ini MobaXterm.ini confCons.xml servers.rdg home.nmconnection wpa_supplicant.conf office.mobileconfig tailscaled.state .hgrc .subversion/auth/svn.simple/x`,
 	"more clouds": `talosconfig .talos/config k3s.yaml argocd/config hcloud/cli.toml scw/config.yaml .aliyun/config.json .config/configstore/firebase-tools.json .circleci/cli.yml .jfrog/jfrog-cli.conf
@@ -66,6 +66,7 @@ var openPathsOf = map[string]string{
 	"packages": `pkg/secrets/rules.yaml src/secret/strings.json secrets/package.json secrets/kustomization.yaml secrets/.gitignore secrets/LICENSE secrets/sealed-db.yaml
 		secrets/README.md internal/credential/testdata.json environment env.go env.d.ts envoy.yaml env/settings.py`,
 	"near those": `mcp.json swagger.api-keys.json server/mcp.json claude/settings.json .claude/settings.json .claude/commands/x.md translation-key.json primary-key.json object_keys.json release.tar.gz.asc public.asc KEYS.asc
+		export.json vault-export.go data-export.csv logins.go login.css design-tokens.json syntax_token.json special-tokens.json vault.json
 		seed.sql seeds.rb seed-data.json stop-words.txt words.txt phrases.txt key-phrase-extraction.txt solana/lib.rs settings.local.json src/default/settings.py config/settings.yml argocd/values.yaml
 		.circleci/config.yml recovery-plan.txt wallet-service.txt nordpass.go keeper.go private.ts credentials-config.ts`,
 	"programs":  `usr/bin/env bin/pass bin/token authorized_keys compass.txt surpass bypass.txt keyboard hotkeys.txt turnkeys class.txt session.txt opensource.txt bin/git-secrets-scan bin/reset-password bin/gen-token bin/rotate_key scripts/create-secret bin/apt Makefile Dockerfile LICENSE monkey turkey`,

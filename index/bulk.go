@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 	"sync"
 )
 
@@ -14,7 +15,7 @@ type bulk struct{ release func() }
 func (b *bulk) begin(ctx context.Context, c *coordinator) {
 	c.settleErr(ctx, c.Store().BeginBulk())
 	if b.release == nil {
-		b.release = relaxCollector(bulkGCPercent)
+		b.release = garbage.ask(bulkGCPercent)
 	}
 }
 
@@ -47,27 +48,49 @@ const bulkGCPercent = 200
 // as there is nothing to read: all that it makes is not worth a collection.
 const briefGCPercent = 800
 
-var collector struct {
-	mu     sync.Mutex // guards the fields below
-	users  int
-	before int
+// loadGCPercent is the same for making a search index in memory: much of what is made
+// lives on, and a heap that grows by half of it is what a first index takes most.
+const loadGCPercent = 40
+
+// SpareMemory lets the collector run more often until release is called.
+func SpareMemory() (release func()) { return garbage.ask(loadGCPercent) }
+
+// garbage is the process's collector.
+var garbage = collector{set: debug.SetGCPercent}
+
+// A collector has a percentage, by which the heap may grow between two collections, that
+// several may ask for at once.
+type collector struct {
+	set func(percent int) (before int)
+
+	mu    sync.Mutex // guards the fields below
+	asked []int      // percentages, of which the smallest counts
 }
 
-// relaxCollector sets a percentage until the last caller of release; the first caller's
-// counts. A setting that somebody chose stays.
-func relaxCollector(percent int) (release func()) {
-	collector.mu.Lock()
-	defer collector.mu.Unlock()
-	if collector.users++; collector.users == 1 {
-		if collector.before = debug.SetGCPercent(percent); collector.before != 100 {
-			debug.SetGCPercent(collector.before)
+// usualGCPercent is Go's own percentage.
+const usualGCPercent = 100
+
+// ask sets a percentage until release is called. One that the user chose stays.
+func (c *collector) ask(percent int) (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asked) == 0 {
+		if before := c.set(percent); before != usualGCPercent {
+			c.set(before)
+			return func() {}
 		}
 	}
+	c.asked = append(c.asked, percent)
+	c.set(slices.Min(c.asked))
 	return sync.OnceFunc(func() {
-		collector.mu.Lock()
-		defer collector.mu.Unlock()
-		if collector.users--; collector.users == 0 {
-			debug.SetGCPercent(collector.before)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		at := slices.Index(c.asked, percent)
+		c.asked = slices.Delete(c.asked, at, at+1)
+		if len(c.asked) > 0 {
+			c.set(slices.Min(c.asked))
+		} else {
+			c.set(usualGCPercent)
 		}
 	})
 }

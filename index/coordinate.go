@@ -59,7 +59,7 @@ func (x *Index) coordinate(ctx context.Context) {
 	c := &coordinator{Index: x, fresh: map[string]found{}}
 	defer c.bulk.stop()
 	if x.cfg.Brief {
-		c.brief.release = relaxCollector(briefGCPercent)
+		c.brief.release = garbage.ask(briefGCPercent)
 		defer c.brief.stop()
 	}
 	defer func() {

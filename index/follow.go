@@ -51,7 +51,7 @@ func (x *Index) Follow() *Feed {
 
 const (
 	// feedBytes is how much text one answer of a feed holds, about.
-	feedBytes = 32 << 20
+	feedBytes = 8 << 20
 	// readerPoll is how often a process that only reads looks again at what differed.
 	readerPoll = 500 * time.Millisecond
 	// readerAgain is how many files that differed it reads at each poll.

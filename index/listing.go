@@ -394,5 +394,5 @@ func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) erro
 	if err != nil {
 		return err
 	}
-	return snapshot.Write(x.state.listing(), listingVersion, sections)
+	return snapshot.Write(x.state.listing(), listingVersion, len(sections), slices.Values(sections))
 }

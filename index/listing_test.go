@@ -129,7 +129,7 @@ func TestAnUnchangedTreeIsNotRead(t *testing.T) {
 	l.head.Program = "another"
 	sections, err := l.sections()
 	if err == nil {
-		err = snapshot.Write(listing[0], listingVersion, sections)
+		err = snapshot.Write(listing[0], listingVersion, len(sections), slices.Values(sections))
 	}
 	if err != nil {
 		t.Fatal(err)

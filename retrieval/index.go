@@ -33,8 +33,9 @@ type Options struct {
 // The data is a sequence of immutable segments, as in a log-structured merge
 // tree: a change builds a segment of its files, marks the files it replaces as
 // dead, and publishes a new snapshot. While the last segment is more than half
-// as large as the one before, the two are merged, without the texts; so there
-// are about as many segments as the number of chunks has binary digits. Dead files
+// as large as the one before, the two are merged, without the texts, unless that would
+// make a very large one; so there are about as many segments as the number of chunks has
+// binary digits, and one more for each 32,000 chunks. Dead files
 // count for nothing, and equal scores are told apart by path, so that an index
 // answers the same however it came to be.
 type Index struct {
@@ -176,19 +177,32 @@ func (ix *Index) SetLinks(links []Link) {
 	ix.publish(next)
 }
 
-// compact merges segments until each is more than twice as large as the next.
+// maxMerged is how many chunks a merged segment has at most. A merge has its parts and what
+// it makes in memory, so that merging all of a large index would double it; where it is
+// kept in a file, writing that merges.
+const maxMerged = 1 << 15
+
+// compact merges segments until each is more than twice as large as the next, or too large
+// for that, and drops those of which nothing is left.
 func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
-	for n := len(segments); n > 0; n = len(segments) {
-		last := segments[n-1]
-		switch {
-		case dead[n-1].count() == len(last.files):
-			segments, dead = segments[:n-1], dead[:n-1]
-		case n > 1 && 2*len(last.chunks) > len(segments[n-2].chunks):
-			merged := mergeSegments(segments[n-2:], dead[n-2:])
-			segments, dead = append(segments[:n-2], merged), append(dead[:n-2], nil)
-		default:
-			return segments, dead
+	live := make([]int, 0, len(segments)) // chunks
+	for k, seg := range segments {
+		if dead[k].count() == len(seg.files) {
+			continue
 		}
+		n := len(live)
+		segments[n], dead[n] = seg, dead[k]
+		live = append(live, len(seg.chunks))
+		for i := range dead[n].all() {
+			live[n] -= int(seg.files[i].endChunk - seg.files[i].firstChunk)
+		}
+	}
+	n := len(live)
+	segments, dead = segments[:n], dead[:n]
+	for ; n > 1 && 2*live[n-1] > live[n-2] && live[n-1]+live[n-2] <= maxMerged; n-- {
+		merged := mergeSegments(segments[n-2:n], dead[n-2:n])
+		segments, dead = append(segments[:n-2], merged), append(dead[:n-2], nil)
+		live[n-2] += live[n-1]
 	}
 	return segments, dead
 }

@@ -555,3 +555,38 @@ func TestApplyIsQuickForOneFile(t *testing.T) {
 		t.Errorf("generation %d after %d", after.Generation, before.Generation)
 	}
 }
+
+// Small segments are merged, large ones are not, and those of which nothing is left go
+// wherever they stand.
+func TestCompact(t *testing.T) {
+	of := func(chunks int) *segment {
+		return &segment{chunks: make([]chunk, chunks), files: []file{{path: fmt.Sprint(chunks), endChunk: uint32(chunks)}, {path: "other"}}, vectors: &lexiconVectors{}}
+	}
+	all := bitset{}.with(0).with(1)
+	large, half := of(maxMerged), of(maxMerged/2+1)
+	for _, c := range []struct {
+		name     string
+		segments []*segment
+		dead     []bitset
+		want     []*segment
+	}{
+		{"two large ones", []*segment{large, large}, make([]bitset, 2), []*segment{large, large}},
+		{"more than one may have", []*segment{half, half}, make([]bitset, 2), []*segment{half, half}},
+		{"a small one behind a large one", []*segment{large, of(1)}, make([]bitset, 2), []*segment{large, of(1)}},
+		{"nothing left in the middle", []*segment{large, of(9), half}, []bitset{nil, all, nil}, []*segment{large, half}},
+		{"nothing left at all", []*segment{large, half}, []bitset{all, all}, nil},
+	} {
+		got, dead := compact(c.segments, c.dead)
+		if len(got) != len(c.want) || len(dead) != len(got) || !slices.EqualFunc(got, c.want, func(a, b *segment) bool { return len(a.chunks) == len(b.chunks) && len(a.files) == len(b.files) }) {
+			t.Errorf("%s: %d segments are left", c.name, len(got))
+		}
+	}
+	ix := New(Options{})
+	for i := range 5 {
+		d := document(fmt.Sprintf("f%d.go", i), "package f\n")
+		ix.Apply([]Change{{d.Path, &d}})
+	}
+	if n := len(ix.Current().segments); n > 3 {
+		t.Errorf("5 files in %d segments", n)
+	}
+}

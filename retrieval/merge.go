@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"quarry/retrieval/lexicon"
 )
 
 // bitset is an immutable set of small numbers.
@@ -46,66 +48,116 @@ func (b bitset) with(i int) bitset {
 // come in the order of their paths whatever the history, so that a
 // merged index equals one built in one go.
 func mergeSegments(parts []*segment, dead []bitset) *segment {
+	m := &merger{parts: parts, dead: dead}
+	seg := m.records()
+	seg.vectors = &lexiconVectors{rows: m.vectors()}
+	seg.text, seg.metadata = m.postings(m.chunks), m.postings(m.files)
+	return seg
+}
+
+// A merger makes one segment of several, piece by piece: first its records, then what is
+// large, in any order.
+type merger struct {
+	parts []*segment
+	dead  []bitset
+	// files and chunks have the new number of each, when the records are made.
+	files, chunks []remapped
+}
+
+// records are the merged segment without vectors and postings.
+func (m *merger) records() *segment {
 	type fileRef struct{ part, file int }
 	var order []fileRef
-	for p, seg := range parts {
+	for p, seg := range m.parts {
 		for f := range seg.files {
-			if !dead[p].has(f) {
+			if !m.dead[p].has(f) {
 				order = append(order, fileRef{p, f})
 			}
 		}
 	}
-	pathOf := func(x fileRef) string { return parts[x.part].files[x.file].path }
+	pathOf := func(x fileRef) string { return m.parts[x.part].files[x.file].path }
 	slices.SortFunc(order, func(x, y fileRef) int { return strings.Compare(pathOf(x), pathOf(y)) })
 
-	m, names, signatures := &segment{}, newStrings(), newStrings()
-	var vectors []int8
-	files, chunks := make([]remapped, len(parts)), make([]remapped, len(parts))
-	for p, seg := range parts {
-		files[p] = remapped{&seg.metadata, droppedAll(len(seg.files))}
-		chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
+	s, names, signatures := &segment{}, newStrings(), newStrings()
+	m.files, m.chunks = make([]remapped, len(m.parts)), make([]remapped, len(m.parts))
+	for p, seg := range m.parts {
+		m.files[p] = remapped{&seg.metadata, droppedAll(len(seg.files))}
+		m.chunks[p] = remapped{&seg.text, droppedAll(len(seg.chunks))}
 	}
-	defsOf := make([][]int32, len(parts)) // new number of each def
+	defsOf := make([][]int32, len(m.parts)) // new number of each def
 	// New number of each string.
-	namesOf, signaturesOf := make([]func(uint32) uint32, len(parts)), make([]func(uint32) uint32, len(parts))
-	for p, seg := range parts {
+	namesOf, signaturesOf := make([]func(uint32) uint32, len(m.parts)), make([]func(uint32) uint32, len(m.parts))
+	for p, seg := range m.parts {
 		defsOf[p] = make([]int32, len(seg.defs))
 		namesOf[p], signaturesOf[p] = names.from(seg.names), signatures.from(seg.signatures)
 	}
 	for _, at := range order {
-		seg := parts[at.part]
-		id, name := uint32(len(m.files)), namesOf[at.part]
-		files[at.part].renumber[at.file] = id
+		seg := m.parts[at.part]
+		id, name := uint32(len(s.files)), namesOf[at.part]
+		m.files[at.part].renumber[at.file] = id
 		f := seg.files[at.file]
-		first := uint32(len(m.chunks))
-		firstDef := uint32(len(m.defs))
+		first := uint32(len(s.chunks))
+		firstDef := uint32(len(s.defs))
 		for i := f.firstDef; i < f.endDef; i++ {
 			d := seg.defs[i]
-			defsOf[at.part][i] = int32(len(m.defs))
+			defsOf[at.part][i] = int32(len(s.defs))
 			d.name, d.key, d.container, d.kind = name(d.name), name(d.key), name(d.container), name(d.kind)
 			d.file, d.chunk, d.signature = id, d.chunk-f.firstChunk+first, signaturesOf[at.part](d.signature)
-			m.defs = append(m.defs, d)
+			s.defs = append(s.defs, d)
 		}
 		for c := f.firstChunk; c < f.endChunk; c++ {
 			ch := seg.chunks[c]
-			chunks[at.part].renumber[c] = uint32(len(m.chunks))
+			m.chunks[at.part].renumber[c] = uint32(len(s.chunks))
 			ch.file, ch.content = id, name(ch.content)
 			if ch.def >= 0 {
 				ch.def = defsOf[at.part][ch.def]
 			}
-			m.chunks = append(m.chunks, ch)
-			m.textKeys = append(m.textKeys, seg.textKeys[c])
-			vectors = append(vectors, seg.vectors.of(c)...)
+			s.chunks = append(s.chunks, ch)
+			s.textKeys = append(s.textKeys, seg.textKeys[c])
 		}
-		f.firstChunk, f.endChunk = first, uint32(len(m.chunks))
-		f.firstDef, f.endDef = firstDef, uint32(len(m.defs))
-		m.takeUses(&f, seg, name)
-		m.files = append(m.files, f)
+		f.firstChunk, f.endChunk = first, uint32(len(s.chunks))
+		f.firstDef, f.endDef = firstDef, uint32(len(s.defs))
+		s.takeUses(&f, seg, name)
+		s.files = append(s.files, f)
 	}
-	m.vectors = &lexiconVectors{rows: vectors}
-	m.text, m.metadata = mergePostings(chunks), mergePostings(files)
-	m.finish(names, signatures)
-	return m
+	s.finish(names, signatures)
+	return s
+}
+
+// isWhole answers whether there is nothing to merge.
+func (m *merger) isWhole() bool { return len(m.parts) == 1 && m.dead[0].count() == 0 }
+
+// postings joins those of m.files or m.chunks.
+func (m *merger) postings(of []remapped) postings {
+	if m.isWhole() {
+		return *of[0].from
+	}
+	return mergePostings(of)
+}
+
+// vectors joins those of the chunks.
+func (m *merger) vectors() []int8 {
+	if m.isWhole() {
+		return m.parts[0].vectors.rows
+	}
+	n := 0
+	for _, part := range m.chunks {
+		for _, id := range part.renumber {
+			if id != dropped {
+				n++
+			}
+		}
+	}
+	dim := lexicon.Builtin().Dim()
+	rows := make([]int8, n*dim)
+	for p, part := range m.chunks {
+		for c, id := range part.renumber {
+			if id != dropped {
+				copy(rows[int(id)*dim:], m.parts[p].vectors.of(uint32(c)))
+			}
+		}
+	}
+	return rows
 }
 
 func droppedAll(n int) []uint32 {

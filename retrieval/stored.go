@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"time"
@@ -74,24 +75,26 @@ func view[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// Sections are the bytes of a snapshot. Paths are the files it has, in the order in
-// which the caller may keep what belongs to each.
+// Sections are the bytes of a snapshot, n of them, each made when it is asked for: all of
+// them together are as large as what searches have in memory. Paths are the files it has,
+// in the order in which the caller may keep what belongs to each.
 //
-// Where the bytes that the snapshot itself was restored from are lost there are none.
-func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
+// Where the bytes that the snapshot itself was restored from are lost there are none, or
+// fewer than n.
+func (s *Snapshot) Sections() (n int, stored iter.Seq[[]byte], paths []string) {
 	defer s.release(fault.Expect())
-	seg := mergeSegments(s.segments, s.dead)
-	stored = make([][]byte, sections)
+	m := &merger{parts: s.segments, dead: s.dead}
+	seg := m.records()
 	t := newStrings()
 	var files []uint32
-	var trigrams []uint64
+	trigrams := 0
 	for i := range seg.files {
 		f := &seg.files[i]
 		paths = append(paths, f.path)
 		when := uint64(f.modified.UnixNano())
 		files = append(files, t.id(f.path), t.id(f.language), uint32(when), uint32(when>>32), uint32(f.class), t.id(string(f.kind)), t.id(f.words.base),
-			f.firstChunk, f.endChunk, f.firstDef, f.endDef, f.firstUse, f.endUse, f.firstImport, f.endImport, uint32(len(trigrams)), uint32(len(f.trigrams)))
-		trigrams = append(trigrams, f.trigrams...)
+			f.firstChunk, f.endChunk, f.firstDef, f.endDef, f.firstUse, f.endUse, f.firstImport, f.endImport, uint32(trigrams), uint32(len(f.trigrams)))
+		trigrams += len(f.trigrams)
 		for _, words := range [][]string{f.words.name, f.words.dirs} {
 			files = append(files, uint32(len(words)))
 			for _, w := range words {
@@ -104,18 +107,52 @@ func (s *Snapshot) Sections() (stored [][]byte, paths []string) {
 	for i, p := range g.paths {
 		nodes[i] = t.id(p)
 	}
-	for at, table := range map[int]stringTable{secNames: seg.names, secSignatures: seg.signatures, secPaths: t.table()} {
-		stored[at], stored[at+1] = raw(table.starts), unsafe.Slice(unsafe.StringData(table.text), len(table.text))
+	// Pieces, in the order of the constants above. What is large is made at the last moment.
+	pieces := []func() [][]byte{
+		func() [][]byte {
+			return slices.Concat(seg.names.sections(), seg.signatures.sections(), t.table().sections(), [][]byte{raw(files)})
+		},
+		func() [][]byte {
+			all := make([]uint64, 0, trigrams)
+			for i := range seg.files {
+				all = append(all, seg.files[i].trigrams...)
+			}
+			return [][]byte{raw(all)}
+		},
+		func() [][]byte {
+			return [][]byte{raw(seg.chunks), raw(seg.defs), raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText),
+				raw(seg.uses), raw(seg.imports), raw(seg.usedBy), raw(seg.byName), raw(seg.byOwner)}
+		},
+		func() [][]byte { return [][]byte{raw(m.vectors())} },
+		func() [][]byte { return m.postings(m.chunks).sections() },
+		func() [][]byte { return m.postings(m.files).sections() },
+		func() [][]byte {
+			return [][]byte{raw(nodes), raw(g.starts), raw(g.targets), raw(g.weights), raw(g.rank), raw([]uint64(g.old))}
+		},
 	}
-	stored[secFiles], stored[secTrigrams], stored[secChunks], stored[secDefs] = raw(files), raw(trigrams), raw(seg.chunks), raw(seg.defs)
-	stored[secVectors] = raw(seg.vectors.rows)
-	stored[secByKey], stored[secKeys], stored[secTextKeys], stored[secByText] = raw(seg.byKey), raw(seg.keys), raw(seg.textKeys), raw(seg.byText)
-	stored[secUses], stored[secImports], stored[secUsedBy], stored[secByName], stored[secByOwner] = raw(seg.uses), raw(seg.imports), raw(seg.usedBy), raw(seg.byName), raw(seg.byOwner)
-	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
-		copy(stored[at:], [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)})
+	guarded := func(piece func() [][]byte) [][]byte {
+		defer s.release(fault.Expect())
+		return piece()
 	}
-	copy(stored[secGraph:], [][]byte{raw(nodes), raw(g.starts), raw(g.targets), raw(g.weights), raw(g.rank), raw([]uint64(g.old))})
-	return stored, paths
+	return sections, func(yield func([]byte) bool) {
+		defer runtime.KeepAlive(s) // what is merged may lie in a file that goes with it
+		for _, piece := range pieces {
+			for _, section := range guarded(piece) {
+				if !yield(section) {
+					return
+				}
+			}
+		}
+	}, paths
+}
+
+// sections are the bytes of a table.
+func (t stringTable) sections() [][]byte {
+	return [][]byte{raw(t.starts), unsafe.Slice(unsafe.StringData(t.text), len(t.text))}
+}
+
+func (p postings) sections() [][]byte {
+	return [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)}
 }
 
 // restored is what Sections were made of. keep is what the bytes belong to.

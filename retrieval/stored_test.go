@@ -16,8 +16,8 @@ import (
 func stored(t *testing.T, s *Snapshot) *snapshot.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "snapshot")
-	sections, _ := s.Sections()
-	if err := snapshot.Write(path, StoredVersion, sections); err != nil {
+	n, sections, _ := s.Sections()
+	if err := snapshot.Write(path, StoredVersion, n, sections); err != nil {
 		t.Fatal(err)
 	}
 	f, err := snapshot.Open(path, StoredVersion)
@@ -134,7 +134,8 @@ func TestStoredIndexAnswersTheSame(t *testing.T) {
 
 		// What changes while the file is written stays on top of it.
 		old = ix.Current()
-		sections, paths := old.Sections()
+		_, pieces, paths := old.Sections()
+		sections := slices.Collect(pieces)
 		if len(paths) != old.files-old.dead[0].count()-deadElsewhere(old) {
 			t.Errorf("round %d: %d paths", round, len(paths))
 		}
@@ -169,7 +170,11 @@ func deadElsewhere(s *Snapshot) (n int) {
 
 // Sections that are none, or of an index cut short, are refused.
 func TestRestoreRefusesWhatItDoesNotKnow(t *testing.T) {
-	sections, _ := sampleIndex(t).Current().Sections()
+	n, pieces, _ := sampleIndex(t).Current().Sections()
+	sections := slices.Collect(pieces)
+	if len(sections) != n {
+		t.Fatalf("%d sections, %d announced", len(sections), n)
+	}
 	for i := range sections {
 		spoilt := append([][]byte(nil), sections...)
 		spoilt[i] = bytes.Repeat([]byte{0xff}, 8)

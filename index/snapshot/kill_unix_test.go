@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	for n := byte(0); ; n++ {
-		if err := Write(path, 7, versionOf(n)); err != nil {
+		if err := Write(path, 7, len(versionOf(n)), slices.Values(versionOf(n))); err != nil {
 			panic(err)
 		}
 		os.Stdout.Write([]byte{'.'})
@@ -75,7 +75,7 @@ func TestAWriterIsKilled(t *testing.T) {
 		timer.Stop()
 		check()
 	}
-	if err := Write(path, 7, versionOf(200)); err != nil {
+	if err := Write(path, 7, len(versionOf(200)), slices.Values(versionOf(200))); err != nil {
 		t.Fatal(err)
 	}
 	check()
@@ -91,13 +91,13 @@ func TestNoRoomLeavesTheOldFile(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		if err := Write(path, 7, versionOf(2)); err == nil {
+		if err := Write(path, 7, len(versionOf(2)), slices.Values(versionOf(2))); err == nil {
 			t.Error("written without room")
 		}
 		return
 	}
 	path := filepath.Join(t.TempDir(), "snapshot")
-	if err := Write(path, 7, versionOf(1)); err != nil {
+	if err := Write(path, 7, len(versionOf(1)), slices.Values(versionOf(1))); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
@@ -117,7 +117,7 @@ func TestNoRoomLeavesTheOldFile(t *testing.T) {
 // does not end the process.
 func TestAFileMadeShorterIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "snapshot")
-	if err := Write(path, 7, versionOf(1)); err != nil {
+	if err := Write(path, 7, len(versionOf(1)), slices.Values(versionOf(1))); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(path)

@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,6 +42,8 @@ import (
 
 // ErrUnusable says that there is a file and it cannot be used.
 var ErrUnusable = errors.New("the snapshot cannot be used")
+
+var errCount = errors.New("there are more or fewer sections than were announced")
 
 const (
 	magic      = "QUARRYSN"
@@ -53,9 +56,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Write makes the file at path of sections, over the one there is. version is that of
+// Write makes the file at path of n sections, over the one there is. It asks for each when
+// the one before is written, so that they need not be in memory at once. version is that of
 // what the sections mean.
-func Write(path string, version uint32, sections [][]byte) (err error) {
+func Write(path string, version uint32, n int, sections iter.Seq[[]byte]) (err error) {
 	// What a writer that was killed has left; there is one writer at a time.
 	if left, err := filepath.Glob(path + unfinished + "*"); err == nil {
 		for _, name := range left {
@@ -72,7 +76,7 @@ func Write(path string, version uint32, sections [][]byte) (err error) {
 		}
 	}()
 	// Sections may lie in the file that was there before.
-	if failed := fault.Guard(func() { err = write(f, version, sections) }); failed != nil {
+	if failed := fault.Guard(func() { err = write(f, version, n, sections) }); failed != nil {
 		err = failed
 	}
 	if err == nil {
@@ -97,34 +101,41 @@ func syncFolder(dir string) {
 	}
 }
 
-func write(f io.Writer, version uint32, sections [][]byte) error {
-	table := make([]byte, entrySize*len(sections))
-	at := aligned(headerSize + len(table))
-	for i, s := range sections {
-		entry := table[entrySize*i:]
+func write(f *os.File, version uint32, n int, sections iter.Seq[[]byte]) error {
+	head := make([]byte, aligned(headerSize+entrySize*n))
+	table := head[headerSize : headerSize+entrySize*n]
+	at, entry := len(head), table
+	if _, err := f.Seek(int64(at), io.SeekStart); err != nil {
+		return err
+	}
+	var zeros [alignment]byte
+	for s := range sections {
+		if len(entry) == 0 {
+			return errCount
+		}
 		binary.LittleEndian.PutUint64(entry, uint64(at))
 		binary.LittleEndian.PutUint64(entry[8:], uint64(len(s)))
 		binary.LittleEndian.PutUint32(entry[16:], crc32.Checksum(s, castagnoli))
+		entry = entry[entrySize:]
 		at = aligned(at + len(s))
-	}
-	header := make([]byte, headerSize)
-	copy(header, magic)
-	binary.LittleEndian.PutUint32(header[8:], format)
-	binary.LittleEndian.PutUint32(header[12:], version)
-	binary.LittleEndian.PutUint64(header[16:], uint64(at))
-	binary.LittleEndian.PutUint32(header[24:], uint32(len(sections)))
-	binary.LittleEndian.PutUint32(header[28:], crc32.Checksum(table, castagnoli))
-	binary.LittleEndian.PutUint32(header[60:], crc32.Checksum(header[:60], castagnoli))
-	var zeros [alignment]byte
-	for _, part := range append([][]byte{append(header, table...)}, sections...) {
-		if _, err := f.Write(part); err != nil {
-			return err
-		}
-		if _, err := f.Write(zeros[:aligned(len(part))-len(part)]); err != nil {
-			return err
+		for _, part := range [][]byte{s, zeros[:aligned(len(s))-len(s)]} {
+			if _, err := f.Write(part); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	if len(entry) > 0 {
+		return errCount
+	}
+	copy(head, magic)
+	binary.LittleEndian.PutUint32(head[8:], format)
+	binary.LittleEndian.PutUint32(head[12:], version)
+	binary.LittleEndian.PutUint64(head[16:], uint64(at))
+	binary.LittleEndian.PutUint32(head[24:], uint32(n))
+	binary.LittleEndian.PutUint32(head[28:], crc32.Checksum(table, castagnoli))
+	binary.LittleEndian.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
+	_, err := f.WriteAt(head, 0)
+	return err
 }
 
 func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }

@@ -16,7 +16,7 @@ var parts = [][]byte{[]byte("postings"), {}, bytes.Repeat([]byte("trigram "), 30
 func written(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "snapshot")
-	if err := Write(path, 7, parts); err != nil {
+	if err := Write(path, 7, len(parts), slices.Values(parts)); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -32,7 +32,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	// Who has the old one open keeps it while another takes its place.
-	if err := Write(path, 7, [][]byte{[]byte("newer")}); err != nil {
+	if err := Write(path, 7, len([][]byte{[]byte("newer")}), slices.Values([][]byte{[]byte("newer")})); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(f.Sections, parts, bytes.Equal) {
@@ -89,10 +89,10 @@ func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
 	if err := os.Mkdir(path+".d", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(path, "not", "a", "folder"), 7, parts); err == nil {
+	if err := Write(filepath.Join(path, "not", "a", "folder"), 7, len(parts), slices.Values(parts)); err == nil {
 		t.Error("written into a file")
 	}
-	if err := Write(path+".d", 7, parts); err == nil {
+	if err := Write(path+".d", 7, len(parts), slices.Values(parts)); err == nil {
 		t.Error("written over a folder")
 	}
 	if f, err := Open(path, 7); err != nil || !slices.EqualFunc(f.Sections, parts, bytes.Equal) {
@@ -100,5 +100,35 @@ func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
 	}
 	if list, err := os.ReadDir(filepath.Dir(path)); err != nil || len(list) != 2 {
 		t.Errorf("left over: %v, %v", list, err)
+	}
+}
+
+// A section is asked for when the one before is written, and their number is as announced.
+func TestSectionsAreWrittenOneByOne(t *testing.T) {
+	path := written(t)
+	for _, n := range []int{len(parts) - 1, len(parts) + 1} {
+		if err := Write(path, 8, n, slices.Values(parts)); !errors.Is(err, errCount) {
+			t.Errorf("%d announced of %d: %v", n, len(parts), err)
+		}
+	}
+	var size int64
+	err := Write(path, 7, 2, func(yield func([]byte) bool) {
+		_ = yield(make([]byte, 1<<20))
+		left, err := filepath.Glob(path + unfinished + "*")
+		if err != nil || len(left) != 1 {
+			t.Fatal(left, err)
+		}
+		info, err := os.Stat(left[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		size = info.Size()
+		_ = yield([]byte("second"))
+	})
+	if err != nil || size < 1<<20 {
+		t.Errorf("%d bytes were written before the second section was asked for, %v", size, err)
+	}
+	if f, err := Open(path, 7); err != nil || string(f.Sections[1]) != "second" {
+		t.Error(err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"quarry/index"
@@ -193,7 +192,7 @@ func (w *Workspace) write(ctx context.Context) error {
 	if !w.source.IsCurrent(cursor) || generation != cursor.Generation() {
 		return errMoved
 	}
-	sections, paths := now.Sections()
+	n, sections, paths := now.Sections()
 	if w.isLost() {
 		return errLost
 	}
@@ -220,7 +219,17 @@ func (w *Workspace) write(ctx context.Context) error {
 	if path == "" || !w.source.MayKeep() {
 		return errMoved
 	}
-	if err := snapshot.Write(path, retrieval.StoredVersion, append(slices.Clone(sections), last)); err != nil {
+	size := len(last)
+	all := func(yield func([]byte) bool) {
+		for s := range sections {
+			size += len(s)
+			if !yield(s) {
+				return
+			}
+		}
+		yield(last)
+	}
+	if err := snapshot.Write(path, retrieval.StoredVersion, n+1, all); err != nil {
 		return err
 	}
 	f, err := snapshot.Open(path, retrieval.StoredVersion)
@@ -231,11 +240,8 @@ func (w *Workspace) write(ctx context.Context) error {
 		return err
 	}
 	w.usable.Store(true)
+	w.spareMemory()
 	w.addChanged(-changed)
-	size := 0
-	for _, s := range sections {
-		size += len(s)
-	}
 	if size >= muchMemory {
 		debug.FreeOSMemory() // what the file is in the place of now, and what making it took
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -233,4 +234,29 @@ func TestSnapshotForgetsWhatIsExcluded(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || bytes.Contains(b, []byte("zebra")) || bytes.Contains(b, []byte("pool.go")) {
 		t.Error("what is excluded is kept", err)
 	}
+}
+
+// A large index that is in memory lets the collector run often until it is in its file.
+func TestMemoryIsSparedUntilTheSnapshot(t *testing.T) {
+	dir := t.TempDir()
+	for i := range manyFiles + 1 {
+		write(t, dir, fmt.Sprintf("f%d.txt", i), "zebras\n")
+	}
+	session(t, dir, t.TempDir(), func(_ *index.Index, w *Workspace) {
+		spares := func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.usual != nil
+		}
+		w.tidying.Lock() // it writes only here
+		defer w.tidying.Unlock()
+		w.usable.Store(false)
+		w.spareMemory()
+		if !spares() {
+			t.Error("it does not while all is in memory")
+		}
+		if err := w.write(t.Context()); err != nil || spares() {
+			t.Error("it still does with a snapshot", err)
+		}
+	})
 }

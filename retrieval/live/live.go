@@ -37,6 +37,7 @@ type Workspace struct {
 	searchable index.Cursor  // all up to it can be searched; guarded by mu
 	advanced   chan struct{} // closed and renewed when searchable changes; guarded by mu
 	changed    int           // files that changed since the snapshot; guarded by mu
+	usual      func()        // ends index.SpareMemory, nil when it ended; guarded by mu
 	// ready is closed when all of the index was read once, and renewed when it is lost;
 	// guarded by mu.
 	ready chan struct{}
@@ -132,7 +133,35 @@ func (w *Workspace) Changed() <-chan struct{} {
 func (w *Workspace) Close() {
 	w.cancel()
 	w.done.Wait()
+	w.mu.Lock()
+	w.endSparing()
+	w.mu.Unlock()
 	w.semantic.Close()
+}
+
+// manyFiles is from how many files on an index that is in memory is large.
+const manyFiles = 500
+
+// spareMemory makes the collector run more often as long as a large index is in memory, all
+// of it: a heap that may double before it is collected would be most of what a first index
+// takes.
+func (w *Workspace) spareMemory() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	large := w.Search.Current().Files() > manyFiles && !w.usable.Load()
+	if large && w.usual == nil {
+		w.usual = index.SpareMemory()
+	} else if !large {
+		w.endSparing()
+	}
+}
+
+// endSparing undoes spareMemory; w.mu is held.
+func (w *Workspace) endSparing() {
+	if w.usual != nil {
+		w.usual()
+		w.usual = nil
+	}
 }
 
 // relinkAfter is how many files may change before the graph is read again.
@@ -203,6 +232,7 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 			changes[i] = change(&updates[i])
 		}
 		w.Search.Apply(changes)
+		w.spareMemory()
 		if len(updates) > 0 {
 			w.relinkDue.Store(true)
 			if observe != nil {

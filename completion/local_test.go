@@ -30,6 +30,27 @@ func TestTokenTextUpdate(t *testing.T) {
 	})
 }
 
+// In the first small file, where there is one place to copy from, what it says is offered while it is typed, from the first letter of a line on.
+func TestTheFirstSmallFileIsCopiedFrom(t *testing.T) {
+	shelf := "package stock\n\nimport \"sync\"\n\ntype Shelf struct {\n\tmu    sync.Mutex\n\titems map[string]int\n}\n\n" +
+		"func (s *Shelf) Put(name string, n int) {\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.items[name] += n\n}\n\n" +
+		"func (s *Shelf) Take(name string, n int) {\n"
+	area := "export function area(w: number, h: number): number {\n  return w * h;\n}\n\nexport function half(w: number, h: number): number {\n"
+	for _, tt := range []struct{ language, before, line string }{
+		{"go", shelf + "\t", "s.mu.Lock()"},
+		{"go", shelf + "\ts.mu.Lock()\n\t", "defer s.mu.Unlock()"},
+		{"typescript", area + "  ", "return w * h;"},
+	} {
+		for typed := 1; typed < len(tt.line)-2; typed++ {
+			e := newEngine(t, nil, Options{})
+			res := complete(t, e, at(t, "a", tt.language, tt.before+tt.line[:typed]+"‸\n}\n"))
+			if len(res.Items) == 0 || strings.TrimSpace(res.Items[0].Text) != strings.TrimSpace(tt.line[typed:]) {
+				t.Errorf("behind %q: %+v", tt.line[:typed], res.Items)
+			}
+		}
+	}
+}
+
 func TestLocalCopies(t *testing.T) {
 	const checks = "package p\n\nfunc a() error {\n\tif err := one(ctx); err != nil {\n\t\treturn fmt.Errorf(\"one: %w\", err)\n\t}\n" +
 		"\tif err := two(ctx); err != nil {\n\t\treturn fmt.Errorf(\"two: %w\", err)\n\t}\n"

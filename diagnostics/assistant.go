@@ -129,10 +129,10 @@ type answer struct {
 }
 
 // errNothing means that no answer came of the model's turns.
-var errNothing = errors.New("the model gave no answer; ask again, or choose a larger model in the settings")
+var errNothing = errors.New("the model gave no answer; ask again, or choose a larger model")
 
 // errTooSlow means that the time was over before there was an answer.
-var errTooSlow = fmt.Errorf("the model did not answer within %.0f minutes; ask again when the machine is less busy, or choose a smaller model", patience.Minutes())
+var errTooSlow = fmt.Errorf("no answer within %.0f minutes; ask again when the machine is less busy, or choose a smaller model", patience.Minutes())
 
 // ask has a task answered. It returns the answers in order, one or two: the
 // second follows an objection to the first.

@@ -393,7 +393,7 @@ func TestTooSlowAModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		a := diagnostics.New(diagnostics.Parts{Chat: endless{}, Tools: w.tools, Files: w.files, ContextTokens: 8192, MaxTokens: 512})
-		if _, err := a.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "did not answer within 4 minutes") {
+		if _, err := a.Fix(t.Context(), w.problem()); err == nil || !strings.Contains(err.Error(), "no answer within 4 minutes; ask again") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -540,7 +540,7 @@ func TestRename(t *testing.T) {
 		"given":         {goal: "sum"},
 		"found":         {answers: []string{"`sum`"}},
 		"found at last": {answers: []string{"A good name would be sum", "sum\n"}},
-		"not found":     {answers: []string{"items", "it"}, fails: "found no better name for n (that name is taken"},
+		"not found":     {answers: []string{"items", "it"}, fails: "no better name for n was found; give one (that name is taken"},
 		"taken":         {goal: "items", fails: "taken"},
 		"taken in file": {goal: "Print", fails: "taken"},
 		"imported":      {goal: "fmt", fails: "taken"},

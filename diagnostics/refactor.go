@@ -32,7 +32,7 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	}
 	e := task{name: string(sel.Kind), about: a.newContext(sel.Location), selects: true}
 	if room, _ := a.budget(); len(e.about.Selected) > room {
-		return agent.Proposal{}, fmt.Errorf("%d bytes are selected, and the model's context has room for %d; select less", len(e.about.Selected), room)
+		return agent.Proposal{}, fmt.Errorf("select less: %d bytes, and the model's context has room for %d", len(e.about.Selected), room)
 	}
 	e.about.Goal = goal
 	e.about.TestName = lang.TestFile(e.about.Name, e.about.Language)

@@ -31,7 +31,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 		}
 	}
 	if why := l.unfit(to); why != "" {
-		return agent.Proposal{}, fmt.Errorf("%s cannot be renamed to %q: %s; give another name", l.Name, to, why)
+		return agent.Proposal{}, fmt.Errorf("give another name than %q for %s: %s", to, l.Name, why)
 	}
 	var edits []agent.TextEdit
 	for _, p := range l.Occurrences {
@@ -43,7 +43,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 	}
 	after := patch.Apply(s.doc.Text, edits)
 	if again, err := syntax.FindLocal(s.Language, []byte(after), edits[0].Start); err != nil || again.Name != to || len(again.Occurrences) != len(edits) {
-		return agent.Proposal{}, fmt.Errorf("%s cannot be renamed to %q: it would not be the same variable any more; give another name", l.Name, to)
+		return agent.Proposal{}, fmt.Errorf("give another name than %q, which is another variable there: %s cannot be renamed to it", to, l.Name)
 	}
 	var d doubts
 	d.unless(!l.Parameter || s.Language != "python", "callers that pass it as %s= have to change, too", l.Name)
@@ -93,5 +93,5 @@ func (a *Assistant) betterName(ctx context.Context, s promptContext, l local) (s
 			agent.Message{Role: "assistant", Text: prompt.Own(reply.Text)},
 			agent.Message{Role: "user", Text: prompt.Text(prompts, "object.tmpl", why+"; write another name and nothing else")})
 	}
-	return "", fmt.Errorf("the model found no better name for %s (%s); give one", l.Name, why)
+	return "", fmt.Errorf("no better name for %s was found; give one (%s)", l.Name, why)
 }

@@ -82,7 +82,7 @@ func TestWhatTheEditorSaysOfAChangeIsChecked(t *testing.T) {
 		b := problemAt(t, e, "a.go")
 		beginFix(t, e, b)
 		agree(t, e)
-		awaitShown(t, e, "the editor reported the change as applied, but a.go is unchanged")
+		awaitShown(t, e, "a.go is unchanged, ask again: the editor says otherwise")
 	})
 	t.Run("an editor applies something else", func(t *testing.T) {
 		t.Parallel()

@@ -353,7 +353,7 @@ func TestAPanicEndsItsProgress(t *testing.T) {
 	e := edit(t, "neovim", &core{indexed: true, assistant: panics})
 	beginFix(t, e, problemAt(t, e, "a.go"))
 	ended(t, e, "failed")
-	awaitShown(t, e, "internal error in")
+	awaitShown(t, e, "internal error; please report it")
 }
 
 // What a user can type after a command, and what they are asked if they type
@@ -372,10 +372,10 @@ func TestCommandsAsPeopleRunThem(t *testing.T) {
 		{name: "place", command: "fix", args: []any{"a.go:4"}, want: request{"fix", "undefined: foo", ""}},
 		{name: "place with a column", command: "explain", args: []any{"a.go:4:9"}, want: request{"explain", "undefined: foo", ""}},
 		{name: "place and message", command: "explain", args: []any{"a.go:1:1: who knows"}, want: request{"explain", "who knows", ""}},
-		{name: "a line without", command: "fix", args: []any{"a.go:1"}, says: "the editor has not sent a diagnostic there; add the tool's message, e.g. a.go:1: undefined: x"},
+		{name: "a line without", command: "fix", args: []any{"a.go:1"}, says: "no diagnostic is known there; add its message, as in a.go:1: undefined: x"},
 		{name: "a line that is not", command: "fix", args: []any{"a.go:99: x"}, says: "a.go has 5 lines"},
 		{name: "a file that is not", command: "fix", args: []any{"b.go:1: x"}, says: "b.go"},
-		{name: "words that nobody said", command: "explain", args: []any{"no such thing"}, says: "Run explain from the code-action menu"},
+		{name: "words that nobody said", command: "explain", args: []any{"no such thing"}, says: "choose explain in its menu of code actions"},
 		{name: "several", command: "explain", choices: "a.go:3 unused, a.go:4 undefined: foo", want: request{"explain", "undefined: foo", ""}},
 		{name: "several in a document", command: "fix", args: []any{"URI"}, choices: "a.go:3 unused, a.go:4 undefined: foo", want: request{"fix", "undefined: foo", ""}},
 		{name: "words of a line cut up", command: "ask", args: []any{"where", "is", "x?"}, want: request{"ask", "where is x?", ""}},
@@ -458,7 +458,7 @@ func TestRefactorNeedsASelectionItKnows(t *testing.T) {
 		}
 	}
 	run()
-	awaitShown(t, e, "quarry does not know what you selected")
+	awaitShown(t, e, "nothing is selected; select code")
 	actions(t, e, b, 0, 9)
 	if err := e.Replace(b, 0, 0, "x"); err != nil {
 		t.Fatal(err)
@@ -583,7 +583,7 @@ func TestExcludedDocumentsGetNoActions(t *testing.T) {
 		t.Errorf("offered: %q", got)
 	}
 	beginFix(t, e, b)
-	awaitShown(t, e, "does not send .env to a model")
+	awaitShown(t, e, ".env is private, see docs/secrets.md")
 	const pasted = "PuTTY-User-Key-File-3: ssh-ed25519\nfoo\n"
 	b = open(t, e, "pasted.txt", "plaintext", pasted)
 	at := strings.Index(pasted, "foo")
@@ -592,5 +592,5 @@ func TestExcludedDocumentsGetNoActions(t *testing.T) {
 		t.Errorf("offered in a private key: %q", got)
 	}
 	beginFix(t, e, b)
-	awaitShown(t, e, "does not send pasted.txt to a model")
+	awaitShown(t, e, "pasted.txt is private, see docs/secrets.md")
 }

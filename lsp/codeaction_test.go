@@ -76,7 +76,7 @@ func named(t *testing.T, list []headless.Action, part string) headless.Action {
 }
 
 const (
-	noWish  = "Do what the selection's quarry: comment says [write a comment with your instruction into the selection (quarry: ...), or pass it to the command quarry.refactor]"
+	noWish  = "Do what the selection's quarry: comment says [write what you want as a comment in it (quarry: ...), or pass it to the command quarry.refactor]"
 	select_ = " [select the code to change]"
 )
 

@@ -65,12 +65,12 @@ func (s *Server) serveHTTP(now settings.HTTP) {
 		return
 	}
 	if len(now.Token) < leastToken {
-		s.notify(Warning, "http.token", fmt.Sprintf("http.token is not set, so no completions are served at %s: put a random text of %d or more characters there.", now.Address, leastToken))
+		s.notify(Warning, "http.token", fmt.Sprintf("http.token is not set: put %d or more random characters there; until then no completions are served at %s.", leastToken, now.Address))
 		return
 	}
 	dir, err := s.cacheDir("http")
 	if err != nil {
-		s.notify(Warning, "http.address", fmt.Sprintf("no completions are served at %s: %v", now.Address, err))
+		s.notify(Warning, "http.address", fmt.Sprintf("no completions over HTTP, see http.address (%s): %v", now.Address, err))
 		return
 	}
 	ctx, cancel := context.WithCancel(s.base)
@@ -80,7 +80,7 @@ func (s *Server) serveHTTP(now settings.HTTP) {
 		defer close(ended)
 		defer cancel()
 		failed := func(err error) {
-			s.notify(Warning, "http.address", fmt.Sprintf("no completions are served at %s: %v", now.Address, err))
+			s.notify(Warning, "http.address", fmt.Sprintf("no completions over HTTP, see http.address (%s): %v", now.Address, err))
 		}
 		err := completions.Serve(ctx, completions.Options{
 			Address: now.Address, Token: now.Token, Dir: dir, Complete: s.completeAt, Log: s.log, Taken: failed,

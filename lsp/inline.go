@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -137,8 +138,8 @@ func (s *Server) completionRequest(at protocol.TextDocumentPositionParams) (*com
 	}
 	if now.Completion.Enabled && doc.Text.Len() > now.Completion.MaxFileBytes {
 		s.notify(Info, "size "+string(u), fmt.Sprintf(
-			"no ghost text in %s: it has %.1f MB, more than completion.maxFileBytes allows (%.1f MB).",
-			doc.Path(), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
+			"no ghost text in %s, raise completion.maxFileBytes: it has %.1f MB, allowed are %.1f MB.",
+			filepath.Base(doc.Path()), float64(doc.Text.Len())/1e6, float64(now.Completion.MaxFileBytes)/1e6))
 		return nil, nil
 	}
 	offset, err := doc.Text.PositionToOffset(document.Position(at.Position), s.encoding)

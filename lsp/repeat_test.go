@@ -152,7 +152,7 @@ func TestAClosedQuestionComesBack(t *testing.T) {
 	b := problemAt(t, e, "a.go")
 	beginFix(t, e, b)
 	attend(t, e, func(string, []string) string { return "" })
-	awaitShown(t, e, "Not applied: the question was closed. Run the action again to see the same proposal at once.")
+	awaitShown(t, e, "Not applied: the question was closed. Ask again to see the same proposal at once.")
 	ended(t, e, "not applied")
 	beginFix(t, e, b)
 	agree(t, e)

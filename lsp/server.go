@@ -257,7 +257,7 @@ func (s *Server) task(name string, f func(ctx context.Context) error) {
 
 // notifyPanic tells the user of a recovered panic.
 func (s *Server) notifyPanic(what string) {
-	s.notify(Error, "panic "+what, fmt.Sprintf("internal error in %s; the server continues. Please report the details from the log.", what))
+	s.notify(Error, "panic "+what, fmt.Sprintf("internal error; please report it with the log (%s). The server continues.", what))
 }
 
 // notify shows the user a message once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"quarry/lsp/document"
 
@@ -48,7 +49,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 		s.note("version "+string(u), fmt.Sprintf("%s: %v; its changes are applied in the order they came", u, err))
 	case err != nil && !doc.Stale:
 		s.notify(Warning, "stale "+string(u), fmt.Sprintf(
-			"the editor sent a change of %s that does not fit (%v). Reopen the file: until then quarry shows nothing in it.", u, err))
+			"reopen %s: the editor sent a change that does not fit (%v), and until then quarry shows nothing in it.", filepath.Base(doc.Path()), err))
 	}
 	return nil
 }

@@ -170,8 +170,8 @@ func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
 	one, err := rt.count(ctx, f, f.Tags[0])
 	if err == nil && count-one == len(f.Tags)-1 { // each is one token, among others
 		err = &problem{
-			kind: ErrNoFIM, what: fmt.Sprintf("the server at %s puts prompts for %s into a chat template, where code cannot be completed in the middle", rt.endpoint, rt.opt.Model),
-			fix: "point quarry at a server that takes prompts as they are",
+			kind: ErrNoFIM, what: fmt.Sprintf("%s has a chat template in the way", rt.endpoint.Host),
+			fix: fmt.Sprintf("use a server that takes prompts of %s as they are, else code cannot be completed in the middle", rt.opt.Model),
 		}
 	}
 	return false, err
@@ -184,8 +184,8 @@ func (rt *Runtime) noFamily() error {
 		lacks = "it does not know the tags " + strings.Join(list[0].Tags, " ")
 	}
 	return &problem{
-		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete in the middle of code, %s", rt.opt.Model, lacks),
-		fix: "choose a model that does, for example " + otherThan(rt.opt.Model) + ", or set completion.template to custom and completion.templateTags to the tags it was trained with",
+		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete code", rt.opt.Model),
+		fix: "choose " + otherThan(rt.opt.Model) + " or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (" + lacks + ")",
 	}
 }
 

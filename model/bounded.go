@@ -30,8 +30,8 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, &problem{
-			kind: ErrServer, what: fmt.Sprintf("the server at %s://%s answers %s without end", b.from.Scheme, b.from.Host, b.from.Path),
-			fix: "check the address: another program may listen there",
+			kind: ErrServer, what: fmt.Sprintf("%s answers without end", b.from.Host),
+			fix: fmt.Sprintf("check the address, another program may listen there (%s)", b.from.Path),
 		}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])

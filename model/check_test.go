@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model was trained for no more", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
-		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete in the middle of code, it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|> | choose a model that does, for example qwen2.5-coder:1.5b, or set completion.template to custom and completion.templateTags to the tags it was trained with\n"},
+		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete code | choose qwen2.5-coder:1.5b or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|>)\n"},
 		{"hybrid", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
 		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: qwen2.5-coder:1.5b, which is dense, answers many times sooner\nok context", 1)},

@@ -36,8 +36,8 @@ func guarded(hc *http.Client, model string, allowed bool) (*http.Client, *guard)
 
 func (g *guard) refuse(where string) *problem {
 	return &problem{
-		kind: ErrRefused, what: fmt.Sprintf("Ollama would send your code to %s, where it runs %s", where, g.model),
-		fix: "choose a local model such as " + otherThan(g.model) + ", or set ollama.allowRemote to true in your user settings",
+		kind: ErrRefused, what: fmt.Sprintf("%s runs elsewhere", g.model),
+		fix: "choose a local model such as " + otherThan(g.model) + ", or set ollama.allowRemote to true in your user settings; Ollama would send your code to " + where,
 	}
 }
 

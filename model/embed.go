@@ -218,7 +218,7 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) || !normalize(v) {
-			return nil, &problem{kind: ErrServer, what: e.model + " gave a vector that has no direction", fix: "choose another embedding model"}
+			return nil, &problem{kind: ErrServer, what: e.model + " does not embed", fix: "choose another model, its vector has no direction"}
 		}
 	}
 	e.mu.Lock()

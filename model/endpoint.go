@@ -23,7 +23,7 @@ const DefaultEndpoint = "http://127.0.0.1:11434"
 // is an error unless allowRemote.
 func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 	bad := func(why string) error {
-		return fmt.Errorf("model server address %q: %s; write it as host:port or http://host:port, for example %s", address, why, DefaultEndpoint)
+		return fmt.Errorf("write the model server's address as host:port or http://host:port, not %q (%s), for example %s", address, why, DefaultEndpoint)
 	}
 	scheme, rest, hasScheme := strings.Cut(strings.TrimSpace(address), "://")
 	if !hasScheme {
@@ -63,7 +63,7 @@ func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 		u.Path = "/" + path
 	}
 	if !allowRemote && !IsLoopback(u) {
-		return nil, fmt.Errorf("the model server at %s is not on this machine, and your code would be sent there: if that is meant, set ollama.allowRemote to true in your user settings", u)
+		return nil, fmt.Errorf("ollama.allowRemote is not set, and %s is not this machine: if your code may be sent there, set it to true in your user settings", u)
 	}
 	return u, nil
 }

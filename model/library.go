@@ -123,8 +123,8 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		done[p.Digest], total[p.Digest] = p.Completed, p.Total
 		if len(total) > mostFiles {
 			return &problem{
-				kind: ErrServer, what: fmt.Sprintf("the server at %s://%s has more files for %s than a model has", l.endpoint.Scheme, l.endpoint.Host, name),
-				fix: "check the address: another program may listen there",
+				kind: ErrServer, what: fmt.Sprintf("%s is no Ollama", l.endpoint.Host),
+				fix: "check the address, it has more files for " + name + " than a model has",
 			}
 		}
 		report(doneAll, totalAll)
@@ -154,7 +154,7 @@ const ggufMagic = "GGUF"
 // nil, whenever this process ends.
 func (l *Library) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
 	if inCloud(name) {
-		return "", fmt.Errorf("the name %s means another machine to Ollama: choose one without \"cloud\"", name)
+		return "", fmt.Errorf("choose a name without \"cloud\": %s means another machine to Ollama", name)
 	}
 	trial := trialName(name)
 	if digest, err = l.create(ctx, path, trial, report); err != nil {

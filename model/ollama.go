@@ -94,8 +94,8 @@ func (c *ollama) complete(ctx context.Context, r request, each func(chunk)) erro
 		}
 	}
 	return &problem{
-		kind: ErrServer, what: fmt.Sprintf("Ollama loaded %s and gave no answer, %d times", c.model, tries),
-		fix: "restart it, and update it if that does not help",
+		kind: ErrServer, what: fmt.Sprintf("Ollama gave no answer with %s", c.model),
+		fix: fmt.Sprintf("restart it, and update it if that does not help (it was asked %d times)", tries),
 	}
 }
 
@@ -292,8 +292,8 @@ func (c *ollama) embedder(model string) backend { return c.of(model) }
 
 func (c *ollama) brokeOff(cause error) error {
 	return &problem{
-		kind: ErrBroken, what: fmt.Sprintf("Ollama at %s broke off in the middle of an answer", c.endpoint),
-		fix: "it was stopped or its runner crashed, see the output of `ollama serve`", cause: cause,
+		kind: ErrBroken, what: "Ollama broke off in its answer",
+		fix: fmt.Sprintf("see the output of `ollama serve`, it was stopped at %s or its runner crashed", c.endpoint), cause: cause,
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // which it may have run into.
 func (c *ollama) explainWithin(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("the server at %s accepts connections but does not answer", c.endpoint), fix: "restart Ollama", cause: err}
+		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", c.endpoint.Host), fix: "restart Ollama", cause: err}
 	}
 	return c.explain(err)
 }
@@ -38,11 +38,11 @@ func (c *ollama) explain(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.As(err, &auth), errors.As(err, &status) && status.StatusCode == http.StatusForbidden:
-		return say(ErrServer, fmt.Sprintf("the server at %s wants a login", c.endpoint), "quarry sends none, point it at an Ollama without one")
+		return say(ErrServer, fmt.Sprintf("%s wants a login", c.endpoint.Host), "point quarry at one without, it sends none")
 	case errors.As(err, &status):
 		return c.explainStatus(status, say)
 	case errors.Is(err, errRedirect):
-		return say(ErrServer, fmt.Sprintf("the server at %s sends requests elsewhere", c.endpoint), "set the address of the Ollama itself")
+		return say(ErrServer, fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), "set the address of the Ollama itself")
 	case errors.As(err, &dial) && dial.Op == "dial":
 		// Cause and remedy first: a status line or a message may have room for no more.
 		return say(ErrUnreachable, "Ollama does not answer",
@@ -56,11 +56,11 @@ func (c *ollama) explain(err error) error {
 	if strings.HasPrefix(text, "<") || strings.Contains(text, "invalid character") {
 		return say(ErrServer, c.notOllama(), "check the address")
 	}
-	return say(ErrServer, "Ollama failed: "+text, "")
+	return say(ErrServer, "Ollama failed", "see the output of `ollama serve` ("+text+")")
 }
 
 func (c *ollama) notOllama() string {
-	return fmt.Sprintf("the server at %s does not speak Ollama's API", c.endpoint)
+	return fmt.Sprintf("%s does not speak Ollama's API", c.endpoint.Host)
 }
 
 func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what, fix string) error) error {
@@ -71,18 +71,18 @@ func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what
 	case status.StatusCode == http.StatusNotFound:
 		return say(ErrServer, c.notOllama(), "check the address")
 	case status.StatusCode == http.StatusServiceUnavailable:
-		return say(ErrBusy, "Ollama's queue is full", "another program is using it, try again when that is done")
+		return say(ErrBusy, "Ollama's queue is full", "try again when the other program that asks it is done")
 	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "exceeds the context length"):
-		return say(ErrTooLong, fmt.Sprintf("the prompt is longer than the %d tokens that %s runs with", c.numCtx, c.model),
-			"raise the context length in quarry's settings, or lower the context budget")
+		return say(ErrTooLong, fmt.Sprintf("the prompt has more than %d tokens", c.numCtx),
+			"raise the context length in quarry's settings, or lower the context budget ("+c.model+")")
 	case status.StatusCode == http.StatusBadRequest && strings.Contains(message, "does not support tools"):
 		return say(ErrNoTools, fmt.Sprintf("the chat template of %s knows no tools", c.model), "describe them in words")
 	case strings.Contains(message, "system memory"):
-		return say(ErrServer, fmt.Sprintf("Ollama cannot load %s, %s", c.model, message), "close other programs, or choose a smaller model")
+		return say(ErrServer, fmt.Sprintf("no memory for %s", c.model), "close other programs, or choose a smaller model ("+message+")")
 	case strings.Contains(message, "runner process"):
-		return say(ErrServer, fmt.Sprintf("Ollama's runner for %s crashed, %s", c.model, message), "see the output of `ollama serve`")
+		return say(ErrServer, "Ollama's runner crashed", fmt.Sprintf("see the output of `ollama serve` (%s, %s)", c.model, message))
 	case message == "":
-		return say(ErrServer, fmt.Sprintf("Ollama failed with HTTP status %d", status.StatusCode), "see the output of `ollama serve`")
+		return say(ErrServer, fmt.Sprintf("Ollama failed with status %d", status.StatusCode), "see the output of `ollama serve`")
 	}
-	return say(ErrServer, fmt.Sprintf("Ollama failed with HTTP status %d: %s", status.StatusCode, message), "")
+	return say(ErrServer, fmt.Sprintf("Ollama failed with status %d", status.StatusCode), "see the output of `ollama serve` ("+message+")")
 }

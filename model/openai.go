@@ -65,7 +65,7 @@ func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
 	}
 	err := c.call(ctx, http.MethodGet, "v1/models", nil, &list)
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		err = &problem{kind: ErrUnreachable, what: fmt.Sprintf("the server at %s accepts connections but does not answer", c.endpoint), fix: "restart it", cause: err}
+		err = &problem{kind: ErrUnreachable, what: fmt.Sprintf("%s does not answer requests", c.endpoint.Host), fix: "restart it", cause: err}
 	}
 	return list.Data, err
 }
@@ -92,7 +92,7 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	if len(names) > 0 {
 		fix = "set the model to one it has: " + strings.Join(names, ", ")
 	}
-	return facts{}, &problem{kind: ErrModelMissing, what: fmt.Sprintf("the server at %s has no model %s", c.endpoint, c.model), fix: fix}
+	return facts{}, &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: fix}
 }
 
 // load has nothing to do: these servers hold their models from the start.
@@ -200,11 +200,11 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case errors.Is(err, errRedirect):
-			return nil, &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s sends requests elsewhere", c.endpoint), fix: "set the address it sends them to", cause: err}
+			return nil, &problem{kind: ErrServer, what: fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), fix: "set the address it sends them to", cause: err}
 		case errors.As(err, &dial) && dial.Op == "dial":
 			return nil, &problem{kind: ErrUnreachable, what: fmt.Sprintf("no model server answers at %s", c.endpoint), fix: "start it, or set its address", cause: err}
 		}
-		return nil, &problem{kind: ErrBroken, what: fmt.Sprintf("the server at %s broke off before it answered", c.endpoint), fix: "see its log", cause: err}
+		return nil, &problem{kind: ErrBroken, what: fmt.Sprintf("%s broke off before it answered", c.endpoint.Host), fix: "see its log", cause: err}
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil

@@ -23,29 +23,29 @@ func (c *openAI) status(code int, body []byte) error {
 	lower := strings.ToLower(message)
 	switch {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s refuses the API key", c.endpoint), fix: "set the key it expects in your user settings"}
+		return &problem{kind: ErrServer, what: fmt.Sprintf("%s refuses the API key", c.endpoint.Host), fix: "set the key it expects in your user settings"}
 	case code == http.StatusServiceUnavailable && strings.Contains(lower, "loading"):
-		return &problem{kind: ErrLoading, what: fmt.Sprintf("the server at %s is loading %s", c.endpoint, c.model)}
+		return &problem{kind: ErrLoading, what: fmt.Sprintf("%s is loading %s", c.endpoint.Host, c.model)}
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable:
-		return &problem{kind: ErrBusy, what: fmt.Sprintf("the server at %s is busy", c.endpoint), fix: "try again later"}
+		return &problem{kind: ErrBusy, what: fmt.Sprintf("%s is busy", c.endpoint.Host), fix: "try again later"}
 	case code == http.StatusBadRequest && strings.Contains(lower, "context"):
-		return &problem{kind: ErrTooLong, what: fmt.Sprintf("the prompt is too long for %s, %s", c.model, message), fix: "lower the context budget in quarry's settings"}
+		return &problem{kind: ErrTooLong, what: "the prompt is too long", fix: fmt.Sprintf("lower the context budget in quarry's settings (%s, %s)", c.model, message)}
 	case code == http.StatusNotFound && strings.Contains(lower, "model"):
-		return &problem{kind: ErrModelMissing, what: fmt.Sprintf("the server at %s has no model %s", c.endpoint, c.model), fix: "set the model to one it has"}
+		return &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: "set the model to one it has"}
 	case code == http.StatusNotFound:
 		return c.notOpenAI()
 	case message == "":
-		return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s failed with HTTP status %d", c.endpoint, code), fix: "see its log"}
+		return &problem{kind: ErrServer, what: fmt.Sprintf("%s failed with HTTP status %d", c.endpoint.Host, code), fix: "see its log"}
 	}
 	return c.failed(message)
 }
 
 func (c *openAI) failed(message string) error {
-	return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s failed: %s", c.endpoint, message)}
+	return &problem{kind: ErrServer, what: fmt.Sprintf("%s failed", c.endpoint.Host), fix: "see its log (" + message + ")"}
 }
 
 func (c *openAI) notOpenAI() error {
-	return &problem{kind: ErrServer, what: fmt.Sprintf("the server at %s does not speak the OpenAI interface", c.endpoint), fix: "check the address"}
+	return &problem{kind: ErrServer, what: fmt.Sprintf("%s is no OpenAI server", c.endpoint.Host), fix: "check the address"}
 }
 
 // errorMessage reads an error that is an object with a message, or a string.

@@ -90,7 +90,7 @@ func (c *openAI) stream(ctx context.Context, path string, body any, each func(ch
 			a.end()
 			return nil
 		default:
-			return &problem{kind: ErrBroken, what: fmt.Sprintf("the server at %s broke off in the middle of an answer", c.endpoint), fix: "see its log", cause: err}
+			return &problem{kind: ErrBroken, what: fmt.Sprintf("%s broke off in its answer", c.endpoint.Host), fix: "see its log", cause: err}
 		}
 	}
 }

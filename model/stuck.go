@@ -60,7 +60,7 @@ func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration
 		return err
 	}
 	if err = rt.watched(ctx, r, limit, each); err == errStuck {
-		err = &problem{kind: ErrServer, what: "Ollama gives no answer, even after it loaded " + rt.opt.Model + " anew", fix: "restart Ollama"}
+		err = &problem{kind: ErrServer, what: "Ollama gives no answer", fix: "restart it, since loading " + rt.opt.Model + " anew did not help"}
 	}
 	return err
 }
@@ -150,7 +150,7 @@ func (rt *Runtime) reloading() {
 	}
 	rt.metrics.forgetPrompt()
 	st.Phase, st.Err = Loading, &problem{
-		kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model + " again, it was dropped from memory",
+		kind: ErrLoading, what: "Ollama had dropped " + rt.opt.Model + " and loads it again",
 		fix: "if another program does that, give both the same context length, or `ollama serve` a higher OLLAMA_MAX_LOADED_MODELS",
 	}
 	rt.set(st)

@@ -3,8 +3,10 @@ package editortest
 import (
 	"fmt"
 	"html"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // Theme is the terminal's own colours, which a program on it uses where it names none.
@@ -44,6 +46,19 @@ func (s Screen) SVG(title string, theme Theme) string {
 	s.writeCursor(&b, theme)
 	b.WriteString("</svg>\n")
 	return b.String()
+}
+
+// Picture draws the screen into a file of folder, if there is a folder: that of a test's flag -screenshot.
+func (s Screen) Picture(t testing.TB, folder, name, title string) {
+	t.Helper()
+	if folder == "" {
+		return
+	}
+	theme := Dark
+	if len(s.Rows) > 0 && len(s.Rows[0]) > 0 && s.Rows[0][0].Background != "" {
+		theme.Background = s.Rows[0][0].Background // an editor that has one of its own has it everywhere
+	}
+	WriteFile(t, filepath.Join(folder, name), s.SVG(title, theme))
 }
 
 // height is how many rows there are without blank ones at the end.

@@ -180,7 +180,7 @@ func TestFixWithLspMode(t *testing.T) {
 	s.discard("waits for your")
 	s.action("lsp-execute-code-action", "Fix")
 	s.change()
-	picture(t, s.Terminal, "emacs-change.svg", "shop.go — Emacs")
+	s.Screen().Picture(t, *screenshot, "emacs-change.svg", "shop.go — Emacs")
 	s.apply()
 	s.mended()
 }

@@ -23,15 +23,6 @@ func TestMain(m *testing.M) {
 	os.Exit(editortest.Run(m))
 }
 
-// picture draws what is on the screen now, if the flag says so.
-func picture(t *testing.T, term *editortest.Terminal, name, title string) {
-	t.Helper()
-	if *screenshot != "" {
-		screen := term.WaitFor("screen", func(editortest.Screen) bool { return true })
-		editortest.WriteFile(t, filepath.Join(*screenshot, name), screen.SVG(title, editortest.Dark))
-	}
-}
-
 const shelf = `"""Look after the shelves."""
 
 import json
@@ -80,7 +71,8 @@ func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 
 // lspMode is what the README has a user write for lsp-mode.
 func lspMode(t *testing.T) string {
-	return configuration(t, "elisp") + "(setq lsp-auto-guess-root t)\n" // lsp-mode asks about each new project otherwise
+	// lsp-mode asks about each new project otherwise, and the pictures are of quarry.
+	return configuration(t, "elisp") + "(setq lsp-auto-guess-root t lsp-headerline-breadcrumb-enable nil lsp-modeline-code-actions-enable nil)\n(menu-bar-mode -1)\n"
 }
 
 // eglot is what the README has a user write for eglot.
@@ -106,10 +98,9 @@ func TestGhostTextOfLspMode(t *testing.T) {
 	term.WaitForText("LSP[quarry")
 	term.Type("def save(path, shelf):\n")
 	term.Type(`"""Write a shelf to its JSON file."""` + "\n")
-	// lsp-mode's header line has a sign in the same grey.
-	grey := ">\nwith open(path, \"w\") as file:\njson.dump(shelf, file)"
-	term.Insist("ghost text", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool { return greyText(s) == grey })
-	picture(t, term, "emacs-ghost-text.svg", "shelf.py — Emacs")
+	grey := "with open(path, \"w\") as file:\njson.dump(shelf, file)"
+	screen := term.Insist("ghost text", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool { return greyText(s) == grey })
+	screen.Picture(t, *screenshot, "emacs-ghost-text.svg", "shelf.py — Emacs")
 	term.Press("Tab")
 	term.Press("C-x", "C-s")
 	term.WaitForFile(file, shelf+save)

@@ -88,7 +88,7 @@
       (quarry--note-command)
       (setq now 1000.29)
       (quarry-apply)
-      (should (equal said '("quarry: not applied: another key came just before; answer again")))
+      (should (equal said '("quarry: not applied: a key came just before; answer again")))
       (should-not sent)
       (setq now 1000.31)
       (quarry-apply)
@@ -161,6 +161,14 @@
       (quarry--note-progress 'server "a" "end")
       (quarry-stop)
       (should (equal sent '((server :window/workDoneProgress/cancel (:token "b"))))))))
+
+(ert-deftest quarry-keys ()
+  "Each key of the map runs a command that there is, and the map can stand behind a prefix."
+  (let ((map (make-sparse-keymap)) (commands 0))
+    (keymap-set map "C-c q" 'quarry-map)
+    (should (eq (keymap-lookup map "C-c q e") 'quarry-explain))
+    (map-keymap (lambda (_ command) (should (commandp command)) (setq commands (1+ commands))) quarry-map)
+    (should (= commands 8))))
 
 (provide 'quarry-test)
 ;;; quarry-test.el ends here

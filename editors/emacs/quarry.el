@@ -127,7 +127,7 @@ Interactively about the region, if there is one."
 You choose if there are several."
   (let* ((found (seq-sort-by #'flymake-diagnostic-beg #'<
                              (flymake-diagnostics (line-beginning-position) (line-end-position))))
-         (chosen (cond ((null found) (user-error "There is no diagnostic on this line"))
+         (chosen (cond ((null found) (user-error "No diagnostic is on this line; `flymake-goto-next-error' finds one"))
                        ((null (cdr found)) (car found))
                        (t (let ((texts (mapcar (lambda (d) (cons (flymake-diagnostic-text d) d)) found)))
                             (cdr (assoc (completing-read "Which one? " texts nil t nil nil (caar texts)) texts)))))))
@@ -165,7 +165,7 @@ You choose if there are several."
       (lsp-request-async "workspace/executeCommand" (list :command command :arguments (vconcat arguments))
                          #'ignore :mode 'detached)
     (eglot-execute (or (and (bound-and-true-p eglot--managed-mode) (eglot-current-server))
-                       (user-error "Neither lsp-mode nor eglot runs quarry in this buffer"))
+                       (user-error "Quarry does not run here; `lsp' or `eglot' starts it"))
                    (list :command command :arguments (vconcat arguments)))))
 
 ;;;; Changes that the server proposes
@@ -248,14 +248,14 @@ request, and :buffer once it is shown.")
 (defun quarry--shown ()
   "The proposal that is shown."
   (or (seq-find (lambda (p) (buffer-live-p (plist-get p :buffer))) quarry--proposals)
-      (user-error "No change is proposed")))
+      (user-error "No change is proposed; `quarry-fix' asks for one")))
 
 (defun quarry-apply ()
   "Make the change that quarry proposes.  One undo takes it back."
   (interactive)
   (let ((p (quarry--shown)))
     (if (< (- (quarry--now) quarry--last-command) quarry--hasty)
-        (message "quarry: not applied: another key came just before; answer again")
+        (message "quarry: not applied: a key came just before; answer again")
       (quarry--decide p t))))
 
 (defun quarry-discard ()
@@ -406,11 +406,24 @@ Each is a list of its connection, the notification quarry/status as a plist with
                 'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status))))))
 
 ;;;###autoload
+(defvar-keymap quarry-map
+  :doc "Keys of quarry's commands, to be put behind a prefix."
+  :prefix 'quarry-map
+  "e" #'quarry-explain
+  "f" #'quarry-fix
+  "r" #'quarry-refactor
+  "q" #'quarry-ask
+  "a" #'quarry-apply
+  "d" #'quarry-discard
+  "k" #'quarry-stop
+  "s" #'quarry-status)
+
+;;;###autoload
 (defun quarry-status ()
   "Say how quarry is, and offer what helps."
   (interactive)
-  (let* ((connection (or (quarry--connection) (user-error "Neither lsp-mode nor eglot runs quarry in this buffer")))
-         (status (or (nth 1 (assq connection quarry--states)) (user-error "Quarry has not said yet how it is")))
+  (let* ((connection (or (quarry--connection) (user-error "Quarry does not run here; `lsp' or `eglot' starts it")))
+         (status (or (nth 1 (assq connection quarry--states)) (user-error "Quarry has not said yet how it is; ask again")))
          (remedies (plist-get status :remedies)))
     (if (null remedies)
         (message "%s" (plist-get status :detail))
@@ -422,7 +435,7 @@ Each is a list of its connection, the notification quarry/status as a plist with
 (defun quarry-stop ()
   "End what quarry is writing."
   (interactive)
-  (let* ((connection (or (quarry--connection) (user-error "Neither lsp-mode nor eglot runs quarry in this buffer")))
+  (let* ((connection (or (quarry--connection) (user-error "Quarry does not run here; `lsp' or `eglot' starts it")))
          (tokens (nth 2 (assq connection quarry--states))))
     (dolist (token tokens)
       (if (quarry--workspace)

@@ -32,6 +32,8 @@ func openShopWaiting(t *testing.T, gate <-chan struct{}) (term *editortest.Termi
 	// What the README says, with another server in the place of gopls.
 	config := strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "toml"), "gopls", "compiler")
 	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), config+"\n[language-server.compiler]\ncommand = \"compiler\"\n")
+	settings := "[editor.lsp]\n" + editortest.FencedBlock(t, "README.md", "toml\n[editor.lsp]")
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "config.toml"), settings)
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
 	file = filepath.Join(workspace, "shop.go")
 	editortest.WriteFile(t, file, editortest.Shop)
@@ -90,6 +92,7 @@ func TestFix(t *testing.T) {
 			t.Errorf("the question hides %q:\n%s", line, screen.Framed())
 		}
 	}
+	screen.Picture(t, *screenshot, "helix-change.svg", "shop.go — Helix")
 	term.Press("Enter")
 	term.WaitFor("code again", func(s editortest.Screen) bool { return s.Contains("package shop") && !s.Contains("Apply") })
 	menu(term)
@@ -178,8 +181,10 @@ func mended(term *editortest.Terminal, file string) {
 func TestAsk(t *testing.T) {
 	term, _ := openShop(t)
 	term.Insist("answer", func() { term.Type(":lsp-workspace-command quarry.ask \"how are totals made?\"\n") }, answered)
-	// quarry is attached to the page of the answer, too.
-	term.Type(":lsp-workspace-command quarry.ask \"what is the total of items?\"\n")
+	// quarry is attached to the page of the answer, too; the key of the README opens the question.
+	term.Press("M-q")
+	term.WaitForText(`:lsp-workspace-command quarry.ask "`)
+	term.Type("what is the total of items?\"\n")
 	term.WaitForText("# what is the total of items?")
 	// C-o leads back to the code.
 	term.Insist("code", func() { term.Press("C-o") }, func(s editortest.Screen) bool { return s.Contains("n += it.Counts") })

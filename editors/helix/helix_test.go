@@ -5,6 +5,7 @@
 package helix_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +14,12 @@ import (
 	"quarry/model/modeltest"
 )
 
-func TestMain(m *testing.M) { os.Exit(editortest.Run(m)) }
+var screenshot = flag.String("screenshot", "", "write a picture to this folder: helix-change.svg")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(editortest.Run(m))
+}
 
 const shelf = `// Package stock keeps what lies on a shop's shelves.
 package stock

@@ -10,22 +10,6 @@ import (
 	"quarry/model/modeltest"
 )
 
-const shop = `package shop
-
-type Item struct {
-	Name  string
-	Count int
-}
-
-func total(items []Item) int {
-	n := 0
-	for _, it := range items {
-		n += it.Counts
-	}
-	return n
-}
-`
-
 const (
 	explanation = "Nothing is called `Counts`; the field is `Count` (shelf.go:3-6).\n\nFix: write it.Count."
 	answer      = "Totals are added up item by item.\n\n- `total` adds every Count (shelf.go:8-14)\n- an Item has one (shelf.go:3-6)\n"
@@ -70,7 +54,7 @@ func conversing(t *testing.T, text string, gate chan struct{}) string {
 // openShopAs opens the shop in an editor that is set up as e says.
 func openShopAs(t *testing.T, e editor) person {
 	t.Helper()
-	e.text, e.files, e.path = shop, map[string]string{"go.mod": "module shop\n\ngo 1.26\n"}, []string{editortest.QuarryFolder}
+	e.text, e.files, e.path = editortest.Shop, map[string]string{"go.mod": "module shop\n\ngo 1.26\n"}, []string{editortest.QuarryFolder}
 	p := open(t, e)
 	p.Type(":11\n")
 	p.WaitForText("it.Counts undefined") // the diagnostic behind its line
@@ -121,10 +105,10 @@ func TestAsk(t *testing.T) {
 	p.Insist("title of the third answer", func() { p.Type("gg") }, func(s editortest.Screen) bool { return s.Contains("# and /etc/hosts:1") })
 	p.Type("gg0f/")
 	p.Press("Enter")
-	p.WaitForText("there is no file /etc/hosts")
+	p.WaitForText("the workspace has no file /etc/hosts")
 	p.Type("f.")
 	p.Press("Enter")
-	p.WaitForText("there is no file ../nvim/state")
+	p.WaitForText("the workspace has no file ../nvim/state")
 	p.Press("q")
 	p.waitForWindows("shelf.go")
 }

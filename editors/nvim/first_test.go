@@ -16,8 +16,7 @@ func TestFirstSignOfLifeWithoutAModel(t *testing.T) {
 	p.Type("f, err := os.Open(\"list.txt\")\n")
 	p.Insist("the usual check", func() { p.Press("i", "BSpace", "i") }, func(s editortest.Screen) bool { return ghost(s) == "f err != nil {" })
 	p.Press("Tab")
-	p.Type("\nlog.Fatal(")
-	p.waitForGhost("err)")
+	p.typeForGhost("\nlog.Fatal(", "err)")
 	p.Press("Tab")
 	p.waitForSaved(file + "\tf, err := os.Open(\"list.txt\")\n\tif err != nil {\n\t\tlog.Fatal(err)\n")
 }

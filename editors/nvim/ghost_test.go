@@ -44,10 +44,8 @@ func openScripted(t *testing.T, text string, offers ...offer) person {
 
 func TestTypedThroughGhostTextIsNotInsertedTwice(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
-	p.Type("ix := ")
-	p.waitForGhost("compute(a, b)")
-	p.Type("com")
-	p.waitForGhost("pute(a, b)")
+	p.typeForGhost("ix := ", "compute(a, b)")
+	p.typeForGhost("com", "pute(a, b)")
 	// The rest in one burst: the editor has had no time to draw, nor the server to answer.
 	p.Type("pute")
 	p.Press("(", "Tab", ";")
@@ -56,8 +54,7 @@ func TestTypedThroughGhostTextIsNotInsertedTwice(t *testing.T) {
 
 func TestGhostTextThatIsTypedAwayFromGoes(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
-	p.Type("ix := ")
-	p.waitForGhost("compute(a, b)")
+	p.typeForGhost("ix := ", "compute(a, b)")
 	p.Type("call")
 	p.Press("Tab") // nothing is offered here: a tab
 	p.waitForNoGhost()
@@ -66,8 +63,7 @@ func TestGhostTextThatIsTypedAwayFromGoes(t *testing.T) {
 
 func TestGhostTextStaysAtTheCursor(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "1"})
-	p.Type("ix := ")
-	p.waitForGhost("1")
+	p.typeForGhost("ix := ", "1")
 	p.Press("Left")
 	p.waitForNoGhost()
 	p.Press("Tab")
@@ -90,8 +86,7 @@ func TestEnterOnALineOfIndentOnly(t *testing.T) {
 
 func TestAcceptByWordAndLine(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "func f() {", Insert: "\n\tg(one, two)\n\treturn three\n}"})
-	p.Type("ifunc f() {")
-	p.waitForGhost("g(one, two)", "return three", "}")
+	p.typeForGhost("ifunc f() {", "g(one, two)", "return three", "}")
 	p.Press("M-w")
 	p.waitForGhost("(one, two)", "return three", "}")
 	p.Press("M-w", "M-w") // ( and one
@@ -107,8 +102,7 @@ func TestAcceptByWordAndLine(t *testing.T) {
 
 func TestUndoTakesBackOneAcceptance(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
-	p.Type("ix := ")
-	p.waitForGhost("compute(a, b)")
+	p.typeForGhost("ix := ", "compute(a, b)")
 	p.Press("Tab")
 	p.Type("; y()")
 	p.WaitForText("x := compute(a, b); y()")
@@ -145,14 +139,12 @@ func TestChangedTextAfterTheCursorEndsGhostText(t *testing.T) {
 func TestCandidatesCycle(t *testing.T) {
 	p := openScripted(t, "\n",
 		offer{Before: "x := ", Insert: "one()"}, offer{Before: "x := ", Insert: "two()"}, offer{Before: "x := ", Insert: "three()"})
-	p.Type("ix := ")
-	p.waitForGhost("one()")
+	p.typeForGhost("ix := ", "one()")
 	p.Press("M-n")
 	p.waitForGhost("two()")
 	p.Press("M-p", "M-p")
 	p.waitForGhost("three()")
-	p.Type("t")
-	p.waitForGhost("hree()")
+	p.typeForGhost("t", "hree()")
 	p.Press("M-n")
 	p.waitForGhost("wo()")
 	p.Press("Tab")
@@ -161,8 +153,7 @@ func TestCandidatesCycle(t *testing.T) {
 
 func TestDismiss(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()"})
-	p.Type("ix := ")
-	p.waitForGhost("one()")
+	p.typeForGhost("ix := ", "one()")
 	p.Press("M-e")
 	p.waitForNoGhost()
 	p.Press("Tab")
@@ -181,8 +172,7 @@ func TestAcceptInAFileWithCRLF(t *testing.T) {
 func TestDotRepeatsWhatWasAccepted(t *testing.T) {
 	p := openScripted(t, "a\nb\nc\n", offer{Before: "x := ", Insert: "f(one, two)\ng()"})
 	p.Type(":lua local paste = vim.paste; vim.paste = function(lines, phase) return paste(mine and lines or { 'pasted' }, phase) end\n")
-	p.Type("ccx := ")
-	p.waitForGhost("f(one, two)", "g()")
+	p.typeForGhost("ccx := ", "f(one, two)", "g()")
 	p.Press("M-w", "M-l", "Tab")
 	p.Type("; h()\x1b")
 	again := "x := f(one, two)\ng(); h()\n"
@@ -210,8 +200,7 @@ func TestTabFallsThroughToAnEarlierMapping(t *testing.T) {
 			p.WaitForText("own x :=")
 			p.waitForNoGhost()
 			p.waitForSaved("own x := \n")
-			p.Type("ox := ")
-			p.waitForGhost("one()")
+			p.typeForGhost("ox := ", "one()")
 			p.Press("Tab")
 			p.waitForSaved("own x := \nx := one()\n")
 		})

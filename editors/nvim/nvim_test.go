@@ -80,6 +80,13 @@ func (p person) waitForGhost(lines ...string) editortest.Screen {
 	return p.WaitFor("ghost text\n"+want+"\n", func(s editortest.Screen) bool { return ghost(s) == want })
 }
 
+// typeForGhost types text and waits for the ghost text that is offered behind it.
+func (p person) typeForGhost(text string, lines ...string) editortest.Screen {
+	p.t.Helper()
+	p.Type(text)
+	return p.waitForGhost(lines...)
+}
+
 func (p person) waitForNoGhost() editortest.Screen {
 	p.t.Helper()
 	return p.WaitFor("screen without ghost text", func(s editortest.Screen) bool { return ghost(s) == "" })

@@ -18,8 +18,6 @@ require('quarry.proposal').now = function() return now end
 vim.keymap.set({ 'n', 'i', 'x' }, '<F5>', function() now = now + 10000 end)
 `
 
-var mended = strings.Replace(shop, "it.Counts", "it.Count", 1)
-
 // keysOfChange are at the foot of the window that shows a change.
 const keysOfChange = "ga apply · q discard"
 
@@ -57,15 +55,16 @@ func TestFix(t *testing.T) {
 			t.Errorf("no %q on the screen:\n%s", want, screen.Framed())
 		}
 	}
+	screen.Picture(t, *screenshot, "nvim-change.svg", "shelf.go — Neovim")
 	p.Type("q")
 	p.waitForNoChange()
-	p.waitForSaved(shop)
+	p.waitForSaved(editortest.Shop)
 	p.Type(":11\n:QuarryFix\n")
 	p.waitForChange()
 	p.apply()
-	p.waitForSaved(mended)
+	p.waitForSaved(editortest.Mended)
 	p.Press("u")
-	p.waitForSaved(shop)
+	p.waitForSaved(editortest.Shop)
 }
 
 // What is typed elsewhere answers nothing, although it has the keys in it that would: the change waits, and is shown once
@@ -94,14 +93,14 @@ func TestTypingThroughAProposal(t *testing.T) {
 	if !showsChange(screen) {
 		t.Errorf("the change is gone:\n%s", screen.Framed())
 	}
-	if got := p.read("shelf.go"); got != shop {
+	if got := p.read("shelf.go"); got != editortest.Shop {
 		t.Errorf("shelf.go is\n%s", got)
 	}
 	p.apply()
 	p.Type(":drop shelf.go\n")
-	p.waitForSaved(mended)
+	p.waitForSaved(editortest.Mended)
 	p.Press("u")
-	p.waitForSaved(shop)
+	p.waitForSaved(editortest.Shop)
 }
 
 // The lines of a range, in the user's own words.
@@ -114,7 +113,7 @@ func TestRefactor(t *testing.T) {
 	p.Type("use the right field\n")
 	p.waitForChange()
 	p.apply()
-	p.waitForSaved(mended)
+	p.waitForSaved(editortest.Mended)
 }
 
 // Refactorings are code actions too, of a selection.
@@ -126,7 +125,7 @@ func TestRefactorByCodeAction(t *testing.T) {
 	p.Type(number[1] + "\n")
 	p.waitForChange()
 	p.apply()
-	p.waitForSaved(mended)
+	p.waitForSaved(editortest.Mended)
 }
 
 // Without the plugin, which is what people have who take the server's configuration alone, quarry asks: a yes takes
@@ -143,14 +142,14 @@ func TestFixWithoutThePlugin(t *testing.T) {
 	p.WaitForText("1: Discard")
 	p.Type("yes\n")
 	p.WaitForText("the question was closed")
-	p.waitForSaved(shop)
+	p.waitForSaved(editortest.Shop)
 	choose()
 	p.WaitForText("2: Show changes")
 	p.Type("2\n")
 	p.WaitForText("2: Apply")
 	p.Type("2\n")
 	p.WaitFor("changed code", func(s editortest.Screen) bool { return s.Contains("n += it.Count ") })
-	p.waitForSaved(mended)
+	p.waitForSaved(editortest.Mended)
 	p.Press("u")
-	p.waitForSaved(shop)
+	p.waitForSaved(editortest.Shop)
 }

@@ -15,7 +15,7 @@ import (
 	"quarry/model/ollamatest"
 )
 
-var screenshot = flag.String("screenshot", "", "write the screen with ghost text to this folder, as nvim-ghost-text.svg and .txt, and the typing as nvim-typing.svg")
+var screenshot = flag.String("screenshot", "", "write pictures to this folder: nvim-ghost-text.svg (and .txt), nvim-typing.svg, nvim-change.svg")
 
 // modelThatKnows is a model server whose model has learned text by heart.
 func modelThatKnows(t *testing.T, text string) *modeltest.Server {
@@ -50,9 +50,7 @@ func TestGhostTextOfTheModel(t *testing.T) {
 	p.Press("Enter")
 	screen := p.waitForModelsGhost("s.mu.Lock()", "defer s.mu.Unlock()", "if s.items[name] < n {", "return false", "}",
 		"s.items[name] -= n", "return true", "}")
-	if *screenshot != "" {
-		writeScreenshot(t, screen)
-	}
+	screen.Picture(t, *screenshot, "nvim-ghost-text.svg", "shelf.go — Neovim")
 	film.Show(screen, 2500*time.Millisecond)
 
 	p.Type("s.mu.L")
@@ -62,6 +60,7 @@ func TestGhostTextOfTheModel(t *testing.T) {
 	p.Press("Tab")
 	film.Show(p.waitForNoGhost(), 2500*time.Millisecond)
 	if *screenshot != "" {
+		editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-ghost-text.txt"), screen.String())
 		const withGhostText = -3
 		editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-typing.svg"), film.SVG("shelf.go — Neovim", editortest.Dark, film.Frames()+withGhostText))
 	}
@@ -84,8 +83,7 @@ func TestModelsGhostTextByWords(t *testing.T) {
 	p.waitForGhost(rest...)
 	p.Press("M-w")
 	p.waitForGhost(append([]string{"s.mu.Unlock()"}, rest[1:]...)...)
-	p.Type(" s.")
-	p.waitForGhost(append([]string{"mu.Unlock()"}, rest[1:]...)...)
+	p.typeForGhost(" s.", append([]string{"mu.Unlock()"}, rest[1:]...)...)
 	p.Press("M-l", "M-l", "M-l", "M-l", "M-l", "M-l", "M-l")
 	p.waitForNoGhost()
 	p.waitForSaved(editortest.Shelf + editortest.Take)
@@ -103,8 +101,7 @@ func TestOllamaIsDownAndComesBack(t *testing.T) {
 	}
 	p.Press("G", "o")
 	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
-	p.Type("s.mu.Lo")
-	p.waitForGhost("ck()")
+	p.typeForGhost("s.mu.Lo", "ck()")
 	p.Press("Tab")
 	p.Type("\ndefer s.mu.Unlock()\nif s.items[name] <")
 
@@ -190,11 +187,4 @@ func (p person) filmTyping(text string) *editortest.Film {
 		film.Show(p.WaitFor("what was typed", func(s editortest.Screen) bool { return s.Contains(typed) }), 150*time.Millisecond)
 	}
 	return film
-}
-
-func writeScreenshot(t *testing.T, screen editortest.Screen) {
-	t.Helper()
-	svg := screen.SVG("shelf.go — Neovim", editortest.Dark)
-	editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-ghost-text.svg"), svg)
-	editortest.WriteFile(t, filepath.Join(*screenshot, "nvim-ghost-text.txt"), screen.String())
 }

@@ -25,8 +25,7 @@ var body = offer{Before: "func f() {", Insert: "\n\tone()\n\ttwo()\n\tthree()\n}
 func TestGhostTextAtTheEndOfTheWindowIsScrolledIntoView(t *testing.T) {
 	p := openScripted(t, longFile(), body)
 	p.Type("Go")
-	p.Type("func f() {")
-	p.waitForGhost("one()", "two()", "three()", "}")
+	p.typeForGhost("func f() {", "one()", "two()", "three()", "}")
 	p.Press("Tab")
 	p.waitForSaved(longFile() + "func f() {\n\tone()\n\ttwo()\n\tthree()\n}\n")
 }
@@ -57,14 +56,12 @@ func TestGhostTextThatCannotBeSeenIsNotAccepted(t *testing.T) {
 // What is taken back comes back in front of the ghost text, with no new answer.
 func TestBackspaceDoesNotBlink(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := comp", Insert: "ute(a, b)"})
-	p.Type("ix := comp")
-	p.waitForGhost("ute(a, b)")
+	p.typeForGhost("ix := comp", "ute(a, b)")
 	p.Press("BSpace")
 	p.waitForGhost("pute(a, b)")
 	p.Press("BSpace", "BSpace")
 	p.waitForGhost("ompute(a, b)")
-	p.Type("om")
-	p.waitForGhost("pute(a, b)")
+	p.typeForGhost("om", "pute(a, b)")
 	p.Press("C-u") // taking the line back is no wish for it
 	p.waitForNoGhost()
 	p.waitForSaved("\n")
@@ -88,8 +85,7 @@ func TestTrigger(t *testing.T) {
 // Where there is one candidate, the next one is asked for.
 func TestNextAsksForMore(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "one()"}, offer{Before: "x := ", Insert: "two()", Asked: true})
-	p.Type("ix := ")
-	p.waitForGhost("one()")
+	p.typeForGhost("ix := ", "one()")
 	p.Press("M-n")
 	p.WaitFor("one of two", func(s editortest.Screen) bool { return s.Contains("one() (1/2)") })
 	p.Press("M-n")
@@ -100,8 +96,7 @@ func TestNextAsksForMore(t *testing.T) {
 // An Alt key without ghost text is what Neovim makes of it: Escape and the key. One word too many is not.
 func TestAltKeysWithoutGhostText(t *testing.T) {
 	p := openScripted(t, "a b\n", offer{Before: "x := ", Insert: "one two"})
-	p.Type("ccx := ")
-	p.waitForGhost("one two")
+	p.typeForGhost("ccx := ", "one two")
 	p.Press("M-w", "M-w", "M-w", "M-w")
 	p.Type(";")
 	p.waitForSaved("x := one two;\n")

@@ -43,14 +43,9 @@ end
 // on a quiet machine to say: go test -v -tags "sqlite_fts5 editors" ./editors/nvim -run TestLastKeyToGhostText
 func TestLastKeyToGhostText(t *testing.T) {
 	const tries = 12
-	known := editortest.Shelf
-	for i := range tries {
-		known += fmt.Sprintf("var place%d = shelf.Find(%d)\n", i, i)
-	}
+	_, rest := editortest.Places(tries)
 	model := modeltest.NewServer(t)
-	model.Script(func(r modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Pieces: editortest.ReciteLine(known, r.Prompt)} // what is computed ahead says nothing of the next line
-	})
+	model.Script(func(r modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: rest(r.Prompt)} })
 	p := open(t, editor{
 		text: editortest.Shelf, files: map[string]string{"go.mod": "module stock\n\ngo 1.26\n"}, init: stopwatch,
 		path: []string{editortest.QuarryFolder}, env: map[string]string{"OLLAMA_HOST": model.URL},

@@ -17,17 +17,9 @@ import (
 // to say: go test -v -tags "sqlite_fts5 editors" ./editors/vscode -run TestLastKeyToGhostText
 func TestLastKeyToGhostText(t *testing.T) {
 	const tries = 12
-	known := editortest.Shelf
-	for i := range tries {
-		known += fmt.Sprintf("var place%d = shelf.Find(%d)\n", i, i)
-	}
+	known, rest := editortest.Places(tries)
 	model := modeltest.NewServer(t)
-	model.Script(func(r modeltest.Request) modeltest.Answer {
-		if before, _, _ := strings.Cut(r.Prompt, "<|fim_suffix|>"); !strings.HasSuffix(before, " = ") {
-			return modeltest.Answer{} // else ghost text is there before the last key
-		}
-		return modeltest.Answer{Pieces: editortest.ReciteLine(known, r.Prompt)}
-	})
+	model.Script(func(r modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: rest(r.Prompt)} })
 	workspace := filepath.Join(t.TempDir(), "stock")
 	file := filepath.Join(workspace, "shelf.go")
 	editortest.WriteFile(t, file, editortest.Shelf)

@@ -104,7 +104,7 @@ func offerRefactorings(at request, selected string, asked protocol.CodeActionCon
 		at.Goal = m[1]
 		free.title = "Do: " + oneLine(at.Goal, 60)
 	} else if missing == nil {
-		free.disabled = errors.New("write a comment with your instruction into the selection (quarry: ...), or pass it to the command quarry.refactor")
+		free.disabled = errors.New("write what you want as a comment in it (quarry: ...), or pass it to the command quarry.refactor")
 	}
 	free.request = at
 	return append(list, free)

@@ -147,7 +147,7 @@ func (s *Service) completeProblem(ctx context.Context, e request, typed string) 
 			return d == doc && d.Text.LineAt(f.start) < line && line-1 <= d.Text.LineAt(f.end)
 		})
 		if len(found) == 0 {
-			return e, fmt.Errorf("the editor has not sent a diagnostic there; add the tool's message, e.g. %s:%s: undefined: x", m[1], m[2])
+			return e, fmt.Errorf("no diagnostic is known there; add its message, as in %s:%s: undefined: x", m[1], m[2])
 		}
 	default:
 		gather(open, func(_ *document.Document, f knownDiagnostic) bool {
@@ -155,7 +155,7 @@ func (s *Service) completeProblem(ctx context.Context, e request, typed string) 
 		})
 	}
 	if len(found) == 0 {
-		return e, fmt.Errorf("quarry has not seen a diagnostic there. Run %s from the code-action menu on the diagnostic, or pass the line and message, e.g. main.go:3: undefined: x", e.Do)
+		return e, fmt.Errorf("no diagnostic is known there; choose %s in its menu of code actions, or pass line and message, as in main.go:3: undefined: x", e.Do)
 	}
 	titles := make([]string, 0, mostChoices)
 	for _, k := range found[:min(len(found), mostChoices)] {
@@ -202,7 +202,7 @@ func (s *Service) completeRefactor(ctx context.Context, e request, typed string)
 		sel := s.selected.Load()
 		known := sel != nil && s.docs.Get(sel.doc.URI) == sel.doc
 		if e.URI == "" && !known {
-			return e, fmt.Errorf("quarry does not know what you selected: select the code and run this from the code-action menu, or open that menu once and run this command again")
+			return e, fmt.Errorf("nothing is selected; select code and use its menu of code actions, or open that menu once and run this command again")
 		}
 		if e.URI != "" {
 			u, err := wire.ParseURI(e.URI)

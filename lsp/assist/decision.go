@@ -225,7 +225,7 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 		case chosen == choiceApply:
 			return nil
 		case chosen == "":
-			s.screen.Say(protocol.MessageTypeInfo, "Not applied: the question was closed. Run the action again to see the same proposal at once.")
+			s.screen.Say(protocol.MessageTypeInfo, "Not applied: the question was closed. Ask again to see the same proposal at once.")
 			return errClosed
 		default:
 			return errDeclined

@@ -75,7 +75,7 @@ func (s *Service) target(ctx context.Context, file agent.FileChange) (id protoco
 			return id, base, err
 		}
 		if excluded {
-			return id, base, fmt.Errorf("quarry does not change %s: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(file.Path))
+			return id, base, fmt.Errorf("%s is private, change it yourself: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(file.Path))
 		}
 		if doc.Stale || file.Create || agent.HashText(doc.Shown()) != file.Base {
 			return id, base, movedError{file.Path}
@@ -110,7 +110,7 @@ func (s *Service) textEdits(base text.Text, file agent.FileChange) ([]protocol.T
 	end := 0
 	for _, e := range file.Edits {
 		if e.Start < end || e.End < e.Start || e.End > base.Len() {
-			return nil, fmt.Errorf("the edits of %s overlap or leave the text; this is a mistake in quarry, please report it", file.Path)
+			return nil, fmt.Errorf("a mistake in quarry, please report it: the edits of %s overlap or leave the text", file.Path)
 		}
 		end = e.End
 		edits = append(edits, protocol.TextEdit{Range: document.Range(base, e.Start, e.End, s.encoding), NewText: mask.Restore(base.String(), e.Start, e.End, e.New)})

@@ -231,7 +231,7 @@ func (s *Screen) showDocument(ctx context.Context, u uri.URI) error {
 		return fmt.Errorf("show %s: %w", u, err)
 	}
 	if result == nil || !result.Success {
-		return fmt.Errorf("the editor did not show %s", u)
+		return fmt.Errorf("the editor did not show the page; ask again (%s)", u)
 	}
 	return nil
 }

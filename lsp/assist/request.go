@@ -98,7 +98,7 @@ func (s *Service) location(ctx context.Context, e request) (agent.Location, erro
 		return agent.Location{}, err
 	}
 	if excluded {
-		return agent.Location{}, fmt.Errorf("quarry does not send %s to a model: it looks like a secret, is excluded by .quarryignore, or links outside the workspace", filepath.Base(u.Path()))
+		return agent.Location{}, fmt.Errorf("%s is private, see docs/secrets.md: it looks like a secret, is excluded by .quarryignore, or links outside the workspace, so no model is asked", filepath.Base(u.Path()))
 	}
 	p := agent.Location{Document: agent.Document{Path: doc.Path(), Language: doc.Language, Text: doc.Shown()}}
 	if e.Range != nil {

@@ -4,6 +4,9 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 
+/** Said where the server is needed and is not there. */
+export const notRunning = 'quarry is not running: run "quarry: Restart Server".';
+
 const kinds = [
   { label: 'Extract into a function', refactoring: 'extract' },
   { label: 'Rename to something clearer within its scope', refactoring: 'rename' },
@@ -19,7 +22,7 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
   const run = async (command: string, range: vscode.Range | undefined, argument: object) => {
     const to = client();
     if (!to?.isRunning()) {
-      void vscode.window.showInformationMessage('quarry is not running.');
+      void vscode.window.showInformationMessage(notRunning);
       return;
     }
     const document = vscode.window.activeTextEditor?.document;
@@ -36,7 +39,7 @@ export function assistance(client: () => LanguageClient | undefined): Record<str
     const line = editor?.selection.active.line;
     const problems = editor ? vscode.languages.getDiagnostics(editor.document.uri).filter((d) => d.range.start.line <= line! && line! <= d.range.end.line) : [];
     if (problems.length === 0) {
-      void vscode.window.showInformationMessage('There is no problem on this line.');
+      void vscode.window.showInformationMessage('There is no problem on this line: F8 goes to the next.');
       return;
     }
     const chosen = problems.length === 1

@@ -11,8 +11,10 @@ export async function findServer(extension: string): Promise<string | undefined>
       return file;
     }
   }
-  const missing = set ? `There is no program at ${set} (quarry.path).` : `There is no quarry on VS Code's PATH.`;
-  void vscode.window.showErrorMessage(`${missing} Install quarry, or build it with "make build", and set quarry.path.`, 'Open Settings').then((chosen) => {
+  const missing = set
+    ? `quarry.path names no program: change it to where quarry is. It says ${set}.`
+    : `There is no quarry on VS Code's PATH. Install it, or build it with "make build" and set quarry.path.`;
+  void vscode.window.showErrorMessage(missing, 'Open Settings').then((chosen) => {
     if (chosen) {
       void vscode.commands.executeCommand('workbench.action.openSettings', 'quarry.path');
     }

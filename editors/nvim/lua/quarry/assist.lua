@@ -56,7 +56,7 @@ local function on_diagnostic(command)
   end
   local found = vim.diagnostic.get(bufnr, { lnum = vim.api.nvim_win_get_cursor(0)[1] - 1 })
   if #found == 0 then
-    vim.notify('quarry: there is no diagnostic on this line', vim.log.levels.INFO)
+    vim.notify('quarry: there is no diagnostic on this line; ]d goes to the next', vim.log.levels.INFO)
     return
   end
   local function run(d)

@@ -75,14 +75,14 @@ local function jump(client)
   while true do
     local place, first, last = unpack(vim.fn.matchstrpos(line, PLACE, from))
     if first < 0 then
-      vim.notify('quarry: no place is named here', vim.log.levels.INFO)
+      vim.notify('quarry: no place is named here; go to a line that names one', vim.log.levels.INFO)
       return
     end
     if col < last then
       local path, number = place:match('^(.-):(%d+)')
       local name = file_of(client, path)
       if not name then
-        vim.notify('quarry: there is no file ' .. path, vim.log.levels.WARN)
+        vim.notify('quarry: the workspace has no file ' .. path, vim.log.levels.WARN)
         return
       end
       vim.cmd.wincmd('p')

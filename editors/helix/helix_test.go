@@ -41,22 +41,39 @@ func open(t *testing.T) (term *editortest.Terminal, file string) {
 	model.Script(func(r modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Pieces: editortest.Recite(shelf+editortest.Take, r.Prompt)}
 	})
+	term, file = start(t, shelf, model.URL)
+	term.Type("func (s *Shelf) Take(name string, n int) bool {\n") // Helix adds the closing brace
+	return term, file
+}
+
+// start starts Helix on shelf.go and begins a line below the end of it.
+func start(t *testing.T, text, model string) (term *editortest.Terminal, file string) {
+	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), editortest.FencedBlock(t, "README.md", "toml"))
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
 	file = filepath.Join(workspace, "shelf.go")
-	editortest.WriteFile(t, file, shelf)
+	editortest.WriteFile(t, file, text)
 	term = editortest.Open(t, editortest.Session{
 		Dir: workspace, Home: home,
 		Path:    []string{editortest.QuarryFolder},
-		Env:     map[string]string{"OLLAMA_HOST": model.URL},
+		Env:     map[string]string{"OLLAMA_HOST": model},
 		Rows:    32,
 		Command: []string{"hx", "shelf.go"},
 	})
 	term.WaitForText("NOR")
 	term.Press("g", "e", "o")
-	term.Type("func (s *Shelf) Take(name string, n int) bool {\n") // Helix adds the closing brace
 	return term, file
+}
+
+// Without a model the first small file is copied from, while the user types and on request.
+func TestFirstSignOfLifeWithoutAModel(t *testing.T) {
+	term, file := start(t, editortest.Shelf+"\n", "127.0.0.1:1") // else Helix goes on with the comment
+	term.Type("func (s *Shelf) Take(name string, n int) {\ns.mu.")
+	term.Insist("menu with a copy", func() { term.Press("C-x") }, func(s editortest.Screen) bool { return s.Contains("Lock() text") })
+	term.Press("Tab", "Enter", "Escape", "Escape") // the first may only close a new menu
+	term.Type(":w\n")
+	term.WaitForFile(file, editortest.Shelf+"\nfunc (s *Shelf) Take(name string, n int) {\n\ts.mu.Lock()\n}\n")
 }
 
 // Several lines, asked for on an empty one.

@@ -9,7 +9,10 @@
 # SIZE is 0.5b or 1.5b. GHOST_SERVER=ollama serves it with Ollama instead, with the
 # kernels that a released one has, which is slower. GHOST_TREES is where the trees
 # are kept, quarry's cache by default; CODER_THREADS how many threads the model has,
-# all processors by default.
+# all processors by default. With GHOST_MINUTES it stops after so long and reports on
+# what is answered by then: every 16th hole of each kind of cursor is asked first, then
+# every 8th, and so on, each time with those before, so that what is left out is left
+# out by chance.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -52,5 +55,18 @@ until ready; do
 	}
 	sleep 1
 done
-XDG_CONFIG_HOME="$settings" bin/quarry-eval ghost \
-	--corpus "$trees" --answers "bench/ghost/answers-$size.jsonl" "$@"
+export XDG_CONFIG_HOME="$settings"
+ask() { "${limit[@]}" bin/quarry-eval ghost --corpus "$trees" --answers "bench/ghost/answers-$size.jsonl" "$@"; }
+limit=()
+if [[ -z "${GHOST_MINUTES:-}" ]]; then
+	ask "$@"
+	exit
+fi
+deadline=$((SECONDS + 60 * GHOST_MINUTES))
+for every in 16 8 4 2 1; do
+	((SECONDS < deadline)) || break
+	limit=(timeout --preserve-status "$((deadline - SECONDS))")
+	ask "$@" --every "$every" >/dev/null || break
+done
+limit=()
+ask "$@" --missing "$settings/missing"

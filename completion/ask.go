@@ -11,6 +11,7 @@ import (
 // ask has the model answer, or an answer of its that still holds.
 func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	begin := time.Now()
+	e.journal.note(req, e.now())
 	d, switched := e.doc(req.Key)
 	f, newer, err := d.arrive(ctx, req.Text, req.Offset, switched, e.now())
 	if err != nil {

@@ -8,7 +8,7 @@
 // [Engine.Complete] (engine.go) first imagines the entry selected in the
 // editor's popup as accepted (selected.go). The document's window advances to the
 // request (window.go): it says which part of the text is shown, and holds the
-// code of other places that package crossfile found. If an
+// code of other places that package crossfile found and the last edits (edits.go). If an
 // earlier answer, or one that is still coming, was given for the same window and
 // says what was typed since, it serves (reuse.go). Else the request waits as
 // long as the typing suggests (debounce.go), the prompt is rendered (layout.go,

@@ -18,6 +18,7 @@ type Engine struct {
 	meter    meter
 	local    local
 	counters counters
+	journal  journal
 	// now and after are the clock.
 	now   func() time.Time
 	after func(time.Duration) <-chan time.Time
@@ -85,6 +86,7 @@ func (e *Engine) Forget(key string) {
 	if d != nil {
 		d.forget()
 	}
+	e.journal.forget(key)
 	if e.opts.Syntax != nil {
 		e.opts.Syntax.Forget(key)
 	}

@@ -2,6 +2,7 @@ package completion
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -93,10 +94,11 @@ func (e *Engine) lookUp(ctx context.Context, req Request, draft string, t *Timin
 func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, factor float64) builtPrompt {
 	lang, indent := languageFor(req.Language), indentUnit(req.Text, req.Language)
 	var before []Snippet
+	edits := slices.Clip(e.journal.snippets(req, e.now()))
 	if next != nil {
 		f := *next
 		before = f.snippets
-		f.snippets = pick(lang, f.withFollowing(req.Document, found), before, f.limits.snippets)
+		f.snippets = pick(lang, f.withFollowing(req.Document, append(edits, found...)), before, f.limits.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)
 		if p := e.render(f); e.fits(p, factor) {
 			return p
@@ -104,7 +106,7 @@ func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, f
 	}
 	for l := e.affordable(e.opts.share(factor)); ; l = l.half() {
 		f := newPromptWindow(req.Text, req.Offset, l)
-		f.snippets = pick(lang, f.withFollowing(req.Document, found), before, l.snippets)
+		f.snippets = pick(lang, f.withFollowing(req.Document, append(edits, found...)), before, l.snippets)
 		f.head = buildHead(req.Document, indent, f.snippets)
 		// The shares leave room for what the estimate of the parts misses at
 		// their seams; should they not, smaller ones do.

@@ -60,8 +60,8 @@ func (o *Options) share(factor float64) limits {
 // pick chooses the snippets that fit the budget, the first found first. It puts
 // those that the last prompt had before the others, in its order, so that a
 // refresh that finds mostly the same changes little of the prompt; new ones of
-// one file stand together, and those of one type in it, what follows in the document
-// itself last.
+// one file stand together, and those of one type in it, behind them the last edits and
+// what follows in the document itself.
 func pick(lang language, found, last []Snippet, budget int) []Snippet {
 	var chosen []Snippet
 	files, groups := map[fileKey]int{}, map[group]int{} // those chosen, in order
@@ -95,21 +95,13 @@ func pick(lang language, found, last []Snippet, budget int) []Snippet {
 		case i >= 0 || j >= 0:
 			return j - i // what the last prompt had is first
 		}
-		return cmp.Or(compareBools(a.Why == following, b.Why == following), files[a.file()]-files[b.file()], groups[a.group()]-groups[b.group()])
+		return cmp.Or(a.late()-b.late(), files[a.file()]-files[b.file()], groups[a.group()]-groups[b.group()])
 	})
 	return chosen
 }
 
-// compareBools orders false before true.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
+// late is 0 for code of other places, more for what stands behind it in a head.
+func (s *Snippet) late() int { return 1 + slices.Index([]string{lastEdit, following}, s.Why) }
 
 // lines are the snippet's as they stand below Within.
 func (s *Snippet) lines(unit string) string {

@@ -19,11 +19,10 @@ const (
 	// signatureShare of the budget is for signatures while there is similar code;
 	// what that leaves goes to further ones.
 	signatureShare = 0.5
-	// likely is the score from which on a declaration stands before similar code, and
-	// below worthIt none stands behind it: a shorter prompt is worth more. On the half
-	// of the holes fitted on, 80 of the names taken out are in the head with these two,
-	// 71 without, 78 where both are 3 (bench/completion.md).
-	likely, worthIt = 3, 2
+	// likely is the score from which on a declaration stands before similar code. On the
+	// half of the holes fitted on, 81 of the names taken out are in the head with it, 71
+	// without (bench/completion.md).
+	likely = 3
 	// explained is how near the cursor a name stands whose declaration is shown
 	// with its doc, or whole if it is a short type.
 	explained = 0.5
@@ -40,7 +39,10 @@ const (
 	similarSnippets = 3
 	matchLines      = 10
 	similarLines    = 16 // matchLines and what follows
-	similarPerFile  = 2  // R7's limit
+	// similarBytes is half of the default budget: in a larger one, further declarations
+	// are worth more.
+	similarBytes    = 1152
+	similarPerFile  = 2 // R7's limit
 	minSimilarLines = 2
 )
 
@@ -59,7 +61,7 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 			placed = true
 			out = append(out, w.unseen(similar)...)
 		}
-		if w.bytes > 2*room || list[i].score < worthIt && len(similar) > 0 {
+		if w.bytes > 2*room {
 			break
 		}
 		if list[i].nearness() < explained && covered(similar, list[i]) {
@@ -291,9 +293,9 @@ func dedent(lines []string) []string {
 }
 
 // similar is the code of other places most like the lines being written, at most
-// what signatureShare leaves of room.
+// what signatureShare leaves of room, and similarBytes.
 func (s *Source) similar(q completion.ContextQuery, here surroundings, room int) []completion.Snippet {
-	room -= int(signatureShare * float64(room))
+	room = min(room-int(signatureShare*float64(room)), similarBytes)
 	var out []completion.Snippet
 	perFile := map[fileKey]int{}
 	known := map[string]bool{}

@@ -336,33 +336,23 @@ func TestDecoratorsStandAboveSignatures(t *testing.T) {
 	}
 }
 
-// What the code at the cursor names comes first, then similar code, then what something
-// speaks for; with similar code at hand, what merely stands in the same folder is left
-// out.
+// What the code at the cursor names comes first, then similar code, then what merely
+// stands in the same folder.
 func TestSimilarCodeComesBeforeTheUnlikely(t *testing.T) {
 	_, f := over(t, map[string]string{
-		"web/unlikely.go": "package web\n\nfunc unlikely() {}\n",
+		"web/unlikely.go": "package web\n\nfunc unlikely() {\n\tone(); two(); three(); four(); five()\n}\n",
 		"web/alike.go":    handler(1),
 		"web/named.go":    "package web\n\nfunc loadCart() {}\n",
 	})
-	shown := func(reach Reach) (texts []string) {
-		for _, sn := range ask(t.Context(), New(f, reach), "web/new.go", strings.Replace(unfinished, "‸", "load‸", 1)) {
-			if sn.Why == "similar code" {
-				sn.Text = sn.Why
-			}
-			texts = append(texts, sn.Text)
+	var got []string
+	for _, sn := range ask(t.Context(), New(f, Similar), "web/new.go", strings.Replace(unfinished, "‸", "load‸", 1)) {
+		if sn.Why == "similar code" {
+			sn.Text = sn.Why
 		}
-		return texts
+		got = append(got, sn.Text)
 	}
-	if got := shown(Repository); !slices.Contains(got, "func unlikely()") {
-		t.Errorf("with nothing else to show: %q", got)
-	}
-	got := shown(Similar)
-	similar := slices.Index(got, "similar code")
-	if named := slices.Index(got, "func loadCart()"); named < 0 || similar < named {
-		t.Errorf("what is being typed is not first: %q", got)
-	}
-	if slices.Contains(got, "func unlikely()") {
-		t.Errorf("the unlikely is there: %q", got)
+	named, similar, unlikely := slices.Index(got, "func loadCart()"), slices.Index(got, "similar code"), slices.Index(got, "func unlikely()")
+	if named < 0 || similar < named || unlikely < similar {
+		t.Errorf("in the order %q", got)
 	}
 }

@@ -114,7 +114,7 @@ func recall(ctx context.Context, e *completion.Engine, s site, key string) (reca
 		}
 		held := false
 		for _, sn := range res.Prompt.Snippets {
-			held = held || strings.Contains(sn.Text, s.signature)
+			held = held || strings.Contains(strings.ReplaceAll(sn.Text, "\n", " "), s.signature) // decorators have lines of their own
 		}
 		if from == s.end {
 			r.written = held

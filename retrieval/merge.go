@@ -50,6 +50,11 @@ func (b bitset) with(i int) bitset {
 func mergeSegments(parts []*segment, dead []bitset) *segment {
 	m := &merger{parts: parts, dead: dead}
 	seg := m.records()
+	if slices.ContainsFunc(parts, func(part *segment) bool { return part.keep != nil }) {
+		for i := range seg.files { // they lie in what goes with the part
+			seg.files[i].trigrams = slices.Clone(seg.files[i].trigrams)
+		}
+	}
 	seg.vectors = &lexiconVectors{rows: m.vectors()}
 	seg.text, seg.metadata = m.postings(m.chunks), m.postings(m.files)
 	return seg

@@ -161,7 +161,7 @@ func (sr *search) applyFilters() {
 		base := int(sr.snap.fileBase[k])
 		for i := range seg.files {
 			m := &seg.files[i]
-			if keeps(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) {
+			if !sr.snap.dead[k].has(i) && keeps(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) {
 				sr.allowed = sr.allowed.with(base + i)
 			}
 		}

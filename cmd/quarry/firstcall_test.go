@@ -13,6 +13,9 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/index/snapshot"
+	"quarry/retrieval"
 )
 
 // The first call of a session finds what is there, or says that it does not know yet,
@@ -35,6 +38,9 @@ func TestFirstCall(t *testing.T) {
 		{"list_files", map[string]any{"glob": "**/*.go"}, "barn/a.go"},
 		{"read_file", map[string]any{"path": "barn/a.go", "start_line": 1, "end_line": 5}, "func Harvest"},
 		{"get_diagnostics", map[string]any{}, `"total":0`},
+		{"search_regex", map[string]any{"pattern": "ripe a.ples"}, "barn/a.go"},
+		{"quarry/search.hybrid", map[string]any{"query": "ripe apples"}, "barn/a.go"},
+		{"quarry/search.lexical", map[string]any{"query": "ripe apples"}, "barn/a.go"},
 	}
 	for state, spoil := range map[string]func(t *testing.T, database string){
 		"absent": func(t *testing.T, database string) {
@@ -44,6 +50,28 @@ func TestFirstCall(t *testing.T) {
 		},
 		"present":    func(*testing.T, string) {},
 		"half-built": func(t *testing.T, database string) { forgetScan(t, database) },
+		"of a newer quarry": func(t *testing.T, database string) {
+			db, err := sql.Open("sqlite3", "file:"+database)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"with another quarry's snapshot": func(t *testing.T, database string) {
+			if err := snapshot.Write(filepath.Join(filepath.Dir(database), "snapshot"), retrieval.StoredVersion+1, [][]byte{[]byte("another's")}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"with a damaged snapshot": func(t *testing.T, database string) {
+			if err := os.Truncate(filepath.Join(filepath.Dir(database), "snapshot"), 5000); err != nil {
+				t.Fatal(err)
+			}
+		},
 		"damaged": func(t *testing.T, database string) {
 			if err := os.WriteFile(database, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 				t.Fatal(err)
@@ -52,36 +80,24 @@ func TestFirstCall(t *testing.T) {
 	} {
 		t.Run(state, func(t *testing.T) {
 			root := barn(t)
-			for i, c := range calls {
-				stateDir := t.TempDir()
-				spoil(t, indexBarn(t, root, stateDir))
-				speak := overMCP
-				if i%2 == 1 {
-					speak = overLSP
-				}
-				session := speak(t, root, stateDir)
-				for {
-					got := session(c.tool, c.args)
-					if strings.Contains(got, `"not_ready"`) {
-						continue // the deadline of the session ends this
+			for _, c := range calls {
+				for over, speak := range map[string]func(*testing.T, string, string) func(string, map[string]any) string{"MCP": overMCP, "LSP": overLSP} {
+					if strings.Contains(c.tool, "/") && over == "MCP" {
+						continue // a method of the language server
 					}
-					if !strings.Contains(got, c.want) || !strings.Contains(got, `"backend"`) {
-						t.Errorf("%s: %s", c.tool, got)
+					stateDir := t.TempDir()
+					spoil(t, indexBarn(t, root, stateDir))
+					session := speak(t, root, stateDir)
+					for {
+						got := session(c.tool, c.args)
+						if strings.Contains(got, `"not_ready"`) {
+							continue // the deadline of the session ends this
+						}
+						if !strings.Contains(got, c.want) || !strings.Contains(got, `"backend"`) {
+							t.Errorf("%s over %s: %s", c.tool, over, got)
+						}
+						break
 					}
-					break
-				}
-			}
-			session := overLSP(t, root, t.TempDir())
-			for _, method := range []string{"quarry/search.hybrid", "quarry/search.lexical"} {
-				for {
-					got := session(method, map[string]any{"query": "ripe apples"})
-					if strings.Contains(got, `"not_ready"`) {
-						continue
-					}
-					if !strings.Contains(got, "barn/a.go") {
-						t.Errorf("%s: %s", method, got)
-					}
-					break
 				}
 			}
 		})

@@ -8,6 +8,21 @@ import (
 	"quarry/cmd/internal/cli"
 )
 
+// What a name is taken to mean exists, and the name itself is no command.
+func TestMeantCommandsExist(t *testing.T) {
+	root := (&app{&cli.Env{}}).root()
+	for name, means := range cli.Meant {
+		if _, _, err := root.Find([]string{name}); err == nil {
+			t.Errorf("%s is a command", name)
+		}
+		for _, m := range means {
+			if _, _, err := root.Find([]string{m}); err != nil {
+				t.Errorf("%s means %s: %v", name, m, err)
+			}
+		}
+	}
+}
+
 // A command that does not exist is an error however it is named, with what is near; help
 // of one that does is none.
 func TestUnknownCommands(t *testing.T) {
@@ -20,8 +35,13 @@ func TestUnknownCommands(t *testing.T) {
 		{"serch --help", "`quarry search`"},
 		{"--help serch", "`quarry search`"},
 		{"help serch", "`quarry search`"},
-		{"report", `unknown command "report"`},
-		{"help report", `unknown command "report"`},
+		{"report", `unknown command "report"; did you mean ` + "`quarry status` or `quarry doctor`?"},
+		{"report --help", "`quarry status` or `quarry doctor`?"},
+		{"help report", "`quarry status` or `quarry doctor`?"},
+		{"grep words", "`quarry search`?"},
+		{"foo", `unknown command "foo"` + "\n"},
+		{"foo --help", `unknown command "foo"` + "\n"},
+		{"help foo", `unknown command "foo"` + "\n"},
 		{"help search more", `unknown command "more"`},
 		{"model pul", "`quarry model pull`"},
 		{"model pul --help", "`quarry model pull`"},

@@ -2,15 +2,29 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
+// Meant are the commands that do what a name says which is none of theirs.
+var Meant = map[string][]string{
+	"report": {"status", "doctor"}, "info": {"status", "version"}, "health": {"doctor"}, "check": {"doctor"},
+	"find": {"search"}, "grep": {"search"}, "query": {"search", "ask"}, "symbols": {"search"}, "lookup": {"search"},
+	"install": {"setup"}, "init": {"setup", "index"}, "config": {"setup", "model"}, "configure": {"setup"},
+	"build": {"index"}, "reindex": {"index"}, "update": {"index"}, "scan": {"index"},
+	"server": {"lsp", "mcp"}, "serve": {"lsp", "mcp"}, "start": {"lsp"}, "stdio": {"lsp"},
+	"chat": {"ask"}, "fix": {"explain"}, "why": {"explain"}, "pull": {"model"}, "models": {"model"}, "ollama": {"model", "doctor"},
+}
+
 // unknownCommand is the usage error for a name that no command below cmd has, with those
 // that are near.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	near := cmd.SuggestionsFor(name)
+	if len(near) == 0 && !cmd.HasParent() {
+		near = slices.Clone(Meant[strings.ToLower(name)])
+	}
 	if len(near) == 0 {
 		return fmt.Errorf("%w: unknown command %q", ErrUsage, name)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestFirstCall(t *testing.T) {
 			}
 		},
 		"with another quarry's snapshot": func(t *testing.T, database string) {
-			if err := snapshot.Write(filepath.Join(filepath.Dir(database), "snapshot"), retrieval.StoredVersion+1, [][]byte{[]byte("another's")}); err != nil {
+			if err := snapshot.Write(filepath.Join(filepath.Dir(database), "snapshot"), retrieval.StoredVersion+1, 1, slices.Values([][]byte{[]byte("another's")})); err != nil {
 				t.Fatal(err)
 			}
 		},

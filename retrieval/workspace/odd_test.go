@@ -146,3 +146,37 @@ func TestWideFoldersAreNotIndexedUnasked(t *testing.T) {
 		t.Errorf("allowed by its path: %v", err)
 	}
 }
+
+// Many folders, and a folder of many files, answer whole, the first question too.
+func TestManyFoldersAndAWideOne(t *testing.T) {
+	base := t.TempDir()
+	var roots []string
+	for i := range 20 {
+		root := filepath.Join(base, fmt.Sprintf("p%d", i))
+		files := map[string]string{}
+		for k := range 3 {
+			files[fmt.Sprintf("f%d.go", k)] = fmt.Sprintf("package p\n\n// Keeper%dx%d keeps zebras.\ntype Keeper%dx%d struct{}\n", i, k, i, k)
+		}
+		if i == 7 {
+			for k := 3; k < 2000; k++ {
+				files[fmt.Sprintf("f%d.txt", k)] = fmt.Sprintf("stall %d\n", k)
+			}
+		}
+		write(t, root, files)
+		roots = append(roots, root)
+	}
+	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Patience: time.Minute})
+	defer w.Close()
+	w.SetRoots(roots)
+	for i, root := range roots {
+		name := fmt.Sprintf("Keeper%dx1", i)
+		a, err := w.Search(t.Context(), retrieval.Request{Query: retrieval.Parse(name, time.Now())})
+		if err != nil || a.Missing != nil || len(a.Results) == 0 || a.Results[0].Root != root || a.Results[0].Path != "f1.go" {
+			t.Fatalf("%s: %+v, missing %v, %v", name, a.Results, a.Missing, err)
+		}
+	}
+	files, missing, err := w.Files(t.Context(), nil)
+	if err != nil || missing != nil || len(files) != 20*3+1997 {
+		t.Errorf("%d files, missing %v, %v", len(files), missing, err)
+	}
+}

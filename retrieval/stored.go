@@ -318,6 +318,19 @@ func (s *Snapshot) lose(cause any) {
 	panic(cause)
 }
 
+// forgettable is what an index was restored from, if memory that reading it takes can be
+// given back.
+type forgettable interface{ Forget() }
+
+// Rest gives memory back that the next search takes again.
+func (s *Snapshot) Rest() {
+	for _, seg := range s.segments {
+		if of, ok := seg.keep.(forgettable); ok {
+			of.Forget()
+		}
+	}
+}
+
 // Reset forgets everything, for Restore or Apply to begin anew.
 func (ix *Index) Reset() {
 	ix.applying.Lock()

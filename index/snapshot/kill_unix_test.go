@@ -145,3 +145,46 @@ func TestAFileMadeShorterIsNoticed(t *testing.T) {
 		t.Errorf("checked: %v", err)
 	}
 }
+
+// What is forgotten takes no memory and is read again.
+func TestForget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "snapshot")
+	if err := Write(path, 7, 3, slices.Values(versionOf(1))); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func() bool { return slices.EqualFunc(f.Sections, versionOf(1), bytes.Equal) }
+	if !same() {
+		t.Fatal("read otherwise than written")
+	}
+	before := resident(t, path)
+	f.Forget()
+	if after := resident(t, path); before != 0 && after > before/10 {
+		t.Errorf("%d KB of it are in memory, %d before", after, before)
+	}
+	if !same() {
+		t.Error("read otherwise after it was forgotten")
+	}
+}
+
+// resident is how much of a mapped file counts as this process's memory, in KB; 0 where the
+// system does not tell.
+func resident(t *testing.T, path string) (kb int) {
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Log("the system does not tell what is in memory")
+		return 0
+	}
+	_, of, _ := bytes.Cut(text, []byte(path))
+	_, of, _ = bytes.Cut(of, []byte("Rss:"))
+	if fields := bytes.Fields(of); len(fields) > 0 {
+		kb, err = strconv.Atoi(string(fields[0]))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kb
+}

@@ -144,6 +144,7 @@ func aligned(n int) int { return (n + alignment - 1) / alignment * alignment }
 type File struct {
 	path string
 	info os.FileInfo
+	data []byte
 	// Sections are as they were written. They lie in the mapped file: who keeps any of
 	// them keeps the File, too, and nothing writes to them.
 	Sections [][]byte
@@ -172,7 +173,7 @@ func Open(path string, version uint32) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the snapshot: %w", err)
 	}
-	s := &File{path: path, info: info}
+	s := &File{path: path, info: info, data: data}
 	if failed := fault.Guard(func() { s.Sections, err = sectionsOf(data, version) }); failed != nil {
 		err = fmt.Errorf("%w: %w", ErrUnusable, failed)
 	}
@@ -184,6 +185,13 @@ func Open(path string, version uint32) (*File, error) {
 	}
 	runtime.AddCleanup(s, func(release func() error) { _ = release() }, release)
 	return s, nil
+}
+
+// Forget gives back the memory that reading took. What is read again comes from the file
+// again, mostly out of the system's cache.
+func (f *File) Forget() {
+	forget(f.data, 0, len(f.data))
+	runtime.KeepAlive(f)
 }
 
 // Changed answers whether the bytes may not be those that Open checked: the file was written

@@ -22,6 +22,7 @@ import (
 // the full-text table on disk, whose answers are plainer and slower but complete. If
 // that cannot be read, what is in memory answers semantically.
 func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (answer retrieval.Answer, err error) {
+	w.rest.Reset(restAfter)
 	w.steady(func() { answer, err = w.find(ctx, memory, req) })
 	return answer, err
 }
@@ -60,8 +61,9 @@ func (w *Workspace) Declared(ctx context.Context, name string, kinds []syntax.Ki
 }
 
 func (w *Workspace) declared(ctx context.Context, name string, kinds []syntax.Kind, limit int) ([]retrieval.Declaration, error) {
+	behind := w.Behind(ctx) // asked first: what is known by then is what was looked at
 	found := w.Search.Current().Declared(name, kinds, limit)
-	if len(found) > 0 && w.IsReady() || !w.Behind(ctx) {
+	if len(found) > 0 && w.IsReady() || !behind {
 		return found, nil
 	}
 	last, key := retrieval.NameKey(name)

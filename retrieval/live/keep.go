@@ -117,6 +117,9 @@ func (w *Workspace) keep(ctx context.Context) {
 		case <-changed:
 		case <-stored:
 		case <-again.C:
+		case <-w.rest.C:
+			w.Search.Current().Rest()
+			debug.FreeOSMemory()
 		}
 	}
 }

@@ -45,6 +45,7 @@ type Workspace struct {
 	// which interrupt brings to it; guarded by mu.
 	lost      bool
 	interrupt context.CancelFunc
+	rest      *time.Timer // fires when nobody has searched for a while
 	// losses counts when searches began to know nothing, and when they began anew.
 	losses atomic.Int64
 }
@@ -60,6 +61,7 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 		cancel:   cancel,
 		ready:    make(chan struct{}),
 		advanced: make(chan struct{}),
+		rest:     time.NewTimer(restAfter),
 	}
 	w.Search = retrieval.New(retrieval.Options{
 		Project: project, Text: source.Text, Linked: true,
@@ -133,11 +135,16 @@ func (w *Workspace) Changed() <-chan struct{} {
 func (w *Workspace) Close() {
 	w.cancel()
 	w.done.Wait()
+	w.rest.Stop()
 	w.mu.Lock()
 	w.endSparing()
 	w.mu.Unlock()
 	w.semantic.Close()
 }
+
+// restAfter is how long nobody has searched when memory that searches took is given back:
+// most of it is read again from the system's cache in a millisecond or two.
+const restAfter = 20 * time.Second
 
 // manyFiles is from how many files on an index that is in memory is large.
 const manyFiles = 500

@@ -122,7 +122,7 @@ func TestFullTextFallback(t *testing.T) {
 	if err := source.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, semantic: dense.Follow(source), ready: make(chan struct{})}
+	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, semantic: dense.Follow(source), ready: make(chan struct{}), rest: time.NewTimer(restAfter)}
 	defer cold.semantic.Close()
 	memory := dense.NewMemory(time.Minute)
 	find := func(query string) retrieval.Answer {

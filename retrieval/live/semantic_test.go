@@ -90,7 +90,7 @@ func TestFindByMeaning(t *testing.T) {
 	}
 
 	// Full text that cannot be read leaves the meaning.
-	cold := &Workspace{Search: w.Search, source: source, semantic: w.semantic, ready: make(chan struct{})}
+	cold := &Workspace{Search: w.Search, source: source, semantic: w.semantic, ready: make(chan struct{}), rest: time.NewTimer(restAfter)}
 	if err := source.Store().Close(); err != nil {
 		t.Fatal(err)
 	}

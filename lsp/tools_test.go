@@ -104,7 +104,7 @@ func TestDangerousChangesAreNamed(t *testing.T) {
 		".github/workflows/x.yml": "your CI runs",
 		".husky/pre-commit":       "git or a shell runs",
 		".gitattributes":          "it decides what git does",
-		".mcp.json":               "an assistant may",
+		"CLAUDE.md":               "an assistant may",
 		"b.go":                    "",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func TestTypingThroughAProposal(t *testing.T) {
 	}
 	apply(term)
 	term.WaitFor("changed code", func(s editortest.Screen) bool { return s.Contains("n += it.Count") && !s.Contains("it.Counts") })
-	term.Press("Escape")
+	normal(term)
 	term.Type(":wa\n")
 	term.WaitForFile(file, editortest.Mended)
 	term.Press("u")

@@ -74,38 +74,49 @@ func tailUnmatched(text string, k int, closers []int) bool {
 // opened before text, on the line or earlier.
 func unmatched(line, text string) []int {
 	var at []int
+	depth := 0
 	quote := openQuote(line)
 	outer := quote != 0
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '\n':
-			if quote != '`' {
-				quote, outer = 0, false
-			}
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				if outer {
-					at = append(at, i)
-				}
-				quote, outer = 0, false
-			}
-		case c == '"' || c == '`' || c == '\'' && closesLater(text, i):
-			quote = c
-		case c == '(' || c == '[' || c == '{':
+	eachMark(text, quote, func(i int, c byte) {
+		switch c {
+		case '(', '[', '{':
 			depth++
-		case c == ')' || c == ']' || c == '}':
+		case ')', ']', '}':
 			if depth > 0 {
 				depth--
 			} else {
 				at = append(at, i)
 			}
+		default: // the end of a string, or of the line of one that has no end
+			if outer && c != '\n' {
+				at = append(at, i)
+			}
+			outer = false
+		}
+	})
+	return at
+}
+
+// eachMark calls f with the offset of each bracket of text that stands in no string, as far
+// as single lines tell, and with what ends each string: its quote, or the end of its line.
+// quote is the one of the string that text begins in, 0 if in none.
+func eachMark(text string, quote byte, f func(i int, c byte)) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote || c == '\n' && quote != '`' {
+				quote = 0
+				f(i, c)
+			}
+		case c == '"' || c == '`' || c == '\'' && closesLater(text, i):
+			quote = c
+		case strings.IndexByte("()[]{}", c) >= 0:
+			f(i, c)
 		}
 	}
-	return at
 }
 
 // insideClosers is text up to where it closes what the rest of the line closes by

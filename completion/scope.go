@@ -229,24 +229,14 @@ func (s *cursorContext) openedAbove(width int) bool {
 // line tells.
 func openBrackets(line string) int {
 	n := 0
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '`' || c == '\'' && closesLater(line, i):
-			quote = c
-		case c == '(' || c == '[' || c == '{':
+	eachMark(line, 0, func(_ int, c byte) {
+		switch c {
+		case '(', '[', '{':
 			n++
-		case c == ')' || c == ']' || c == '}':
+		case ')', ']', '}':
 			n--
 		}
-	}
+	})
 	return n
 }
 

@@ -247,7 +247,9 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	left := s.left()
 	c.batch.Remove = append(c.batch.Remove, left...)
 	c.excluded = c.excluded || c.turnedPrivate(ctx, s, left)
-	if c.flush(ctx) == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
+	flushed := c.flush(ctx)
+	c.settleErr(ctx, c.judgeOpen(ctx, s.dir))
+	if flushed == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
 		c.foundRoot()
 		c.settleErr(ctx, c.endWhole(ctx, s))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"quarry/index/store"
 	"quarry/index/walk"
@@ -143,4 +144,27 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store
 	// ModTime stays 0: after a crash the disk is read again.
 	b.Put = append(b.Put, c.analyze.finish(rel, []byte(text), hash, file))
 	return nil
+}
+
+// judgeOpen looks again at the open documents of a folder whose rules a scan has just
+// read, where those now say otherwise than the index has it. The scan itself leaves what
+// is open alone, and no edit may come for long.
+func (c *coordinator) judgeOpen(ctx context.Context, dir string) error {
+	var changed []string
+	for _, rel := range c.openPaths() {
+		if dir != "" && !strings.HasPrefix(rel, dir+"/") {
+			continue
+		}
+		_, known, err := c.Store().Stat(ctx, rel)
+		if err != nil {
+			return err
+		}
+		if known != (c.root.Check(rel) == "") {
+			changed = append(changed, rel)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return c.refresh(ctx, changed)
 }

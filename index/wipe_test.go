@@ -101,6 +101,50 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 	}
 }
 
+// A rule counts for what is open in an editor, too, though nothing is typed there: the
+// text leaves the index and its files, and is back when the rule is gone.
+func TestRulesCountForOpenDocuments(t *testing.T) {
+	const canary = "quokkazyx"
+	for _, rule := range []string{".quarryignore", ".gitignore", "sub/.quarryignore", ".git/info/exclude"} {
+		t.Run(rule, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			text := "package sub\n\n// " + canary + " lives here.\nfunc Quokka() {}\n"
+			write(t, dir, map[string]string{".git/HEAD": "ref: refs/heads/main\n", "sub/c.go": text, "sub/d.go": "package sub\n\nfunc D() {}\n"})
+			x := open(t, Config{Dir: dir, StateDir: state})
+			defer shut(t, x)
+			settle(t, x)
+			for _, name := range []string{"sub/c.go", "sub/d.go"} {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.DidOpen(filepath.Join(dir, name), string(data))
+			}
+			awaitWiped(t, x)
+			if found := onDisk(t, state, canary); len(found) == 0 {
+				t.Fatal("the index does not have the text before")
+			}
+			file := filepath.Join(dir, filepath.FromSlash(rule))
+			write(t, dir, map[string]string{rule: "c.go\n"})
+			x.FilesChanged([]string{file})
+			settle(t, x)
+			if got := paths(t, x); slices.Contains(got, "sub/c.go") || !slices.Contains(got, "sub/d.go") {
+				t.Errorf("with the rule the index has %q", got)
+			}
+			awaitWiped(t, x)
+			if found := onDisk(t, state, canary); len(found) > 0 {
+				t.Errorf("left: %q", found)
+			}
+			write(t, dir, map[string]string{rule: ""})
+			x.FilesChanged([]string{file})
+			settle(t, x)
+			if got := paths(t, x); !slices.Contains(got, "sub/c.go") {
+				t.Errorf("without the rule the index has %q", got)
+			}
+		})
+	}
+}
+
 // A database that a quarry wrote which let removed rows lie is cleaned once.
 func TestOldFreePagesAreWiped(t *testing.T) {
 	const canary = "zyxwvwombat"

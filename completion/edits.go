@@ -8,9 +8,10 @@ import (
 )
 
 // What the user changed last tells what they change next: a parameter that was added
-// is added elsewhere too, a name that was changed is changed again. The last few such
-// changes stand in the head of a prompt, as lines with - and + as diffs have them. They
-// are written anew when the head is, and not while the user types.
+// is added elsewhere too, a name that was changed is changed again. The lines that the
+// last few such changes left stand in the head of a prompt. They are written anew when
+// the head is, and not while the user types. What stood there before is never shown: what
+// is known for a secret by now may not have been when it was replaced.
 
 const (
 	// editTokens is how much of a head's budget the last edits may take, keptEdits how
@@ -120,7 +121,7 @@ func (j *journal) snippets(req Request, now time.Time) (list []Snippet) {
 	for _, c := range slices.Backward(j.changes) {
 		was := j.seen[c.key]
 		own := c.key == req.Key
-		open := func(d Document) bool { return d.Root == was.Root && d.Path == was.Path }
+		open := func(d Document) bool { return d.Root == was.Root && d.Path == was.Path && d.Text == was.Text }
 		switch {
 		case now.Sub(c.at) > editsFor:
 			continue
@@ -129,7 +130,7 @@ func (j *journal) snippets(req Request, now time.Time) (list []Snippet) {
 		case !own && (was.Root != req.Root || !slices.ContainsFunc(req.Open, open)):
 			continue
 		}
-		sn := Snippet{Root: was.Root, Path: was.Path, Why: lastEdit, Text: asDiff(c.before, was.Text[c.start:c.end])}
+		sn := Snippet{Root: was.Root, Path: was.Path, Why: lastEdit, Text: changedLines(c.before, was.Text[c.start:c.end])}
 		cost := rawTokens(sn.Text)
 		if sn.Text == "" || cost > room {
 			continue
@@ -142,9 +143,9 @@ func (j *journal) snippets(req Request, now time.Time) (list []Snippet) {
 	return list
 }
 
-// asDiff are the lines of before that went, and those of after that came; "" if nothing
-// is said by them.
-func asDiff(before, after string) string {
+// changedLines are the lines of after between those that it has in common with before, at
+// its ends.
+func changedLines(before, after string) string {
 	was, is := strings.Split(unixLines(before), "\n"), strings.Split(unixLines(after), "\n")
 	for len(was) > 0 && len(is) > 0 && was[0] == is[0] {
 		was, is = was[1:], is[1:]
@@ -152,15 +153,5 @@ func asDiff(before, after string) string {
 	for len(was) > 0 && len(is) > 0 && was[len(was)-1] == is[len(is)-1] {
 		was, is = was[:len(was)-1], is[:len(is)-1]
 	}
-	var b strings.Builder
-	write := func(sign string, lines []string) {
-		for _, line := range lines {
-			if !blank(line) {
-				b.WriteString(sign + line + "\n")
-			}
-		}
-	}
-	write("-", was)
-	write("+", is)
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.Join(slices.DeleteFunc(is, blank), "\n")
 }

@@ -35,24 +35,25 @@ func TestLastEdits(t *testing.T) {
 		want     []string
 	}{
 		{"another file", []string{"a.go:\nfunc f(a int)\n", "a.go:\nfunc f(ctx C, a int)\n", "b.go:\nf(1)\n"}, []string{"a.go"}, 0,
-			[]string{"-func f(a int)\n+func f(ctx C, a int)"}},
-		{"keystrokes are one", []string{"a.go:\nx\n", "a.go:\nxy\n", "a.go:\nxyz\n", "a.go:\nxyz\nw\n", "b.go:\n"}, []string{"a.go"}, 0, []string{"-x\n+xyz\n+w"}},
+			[]string{"func f(ctx C, a int)"}},
+		{"keystrokes are one", []string{"a.go:\nx\n", "a.go:\nxy\n", "a.go:\nxyz\n", "a.go:\nxyz\nw\n", "b.go:\n"}, []string{"a.go"}, 0, []string{"xyz\nw"}},
+		{"known for a secret once it was named", []string{"a.go:\nvar x = \"c2VjcmV0\"\n", "a.go:\nvar key = \"xxxxxxxx\"\n", "b.go:\n"}, []string{"a.go"}, 0, []string{"var key = \"xxxxxxxx\""}},
 		{"undone", []string{"a.go:\nx\n", "a.go:\nxy\n", "a.go:\nx\n", "b.go:\n"}, []string{"a.go"}, 0, nil},
 		{"blanks only", []string{"a.go:\nx\n", "a.go:\nx\n\n\n", "b.go:\n"}, []string{"a.go"}, 0, nil},
 		{"a file that is not open, or not to be shown", []string{"a.go:\nx\n", "a.go:\ny\n", "b.go:\n"}, nil, 0, nil},
 		{"at the cursor", []string{"a.go:\nx\n", "a.go:\nxy\n"}, nil, 2, nil},
-		{"elsewhere in the document", []string{"a.go:\nx\n" + filler, "a.go:\nxy\n" + filler}, nil, 3 + len(filler), []string{"-x\n+xy"}},
+		{"elsewhere in the document", []string{"a.go:\nx\n" + filler, "a.go:\nxy\n" + filler}, nil, 3 + len(filler), []string{"xy"}},
 		{"two places, then lines above them", []string{
 			"a.go:\ntop\n" + filler + "first\n" + filler + "second\n", "a.go:\ntop\n" + filler + "first!\n" + filler + "second\n",
 			"a.go:\ntop\n" + filler + "first!\n" + filler + "second!\n", "a.go:\nabove()\ntop\n" + filler + "first!\n" + filler + "second!\n", "b.go:\n",
-		}, []string{"a.go"}, 0, []string{"+above()", "-first\n+first!", "-second\n+second!"}},
+		}, []string{"a.go"}, 0, []string{"above()", "first!", "second!"}},
 		{"a file that was formatted", []string{"a.go:\n" + strings.Repeat("x\n", 900), "a.go:\n" + strings.Repeat("\tx\n", 900), "b.go:\n"}, []string{"a.go"}, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j, req := edited(t, tt.versions...)
 			req.Offset = tt.offset
 			for _, path := range tt.open {
-				req.Open = append(req.Open, Document{Root: "/w", Path: path})
+				req.Open = append(req.Open, j.seen[path].Document)
 			}
 			var got []string
 			for _, sn := range j.snippets(req, time.Unix(now, 0)) {
@@ -63,6 +64,12 @@ func TestLastEdits(t *testing.T) {
 			slices.Sort(got)
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			for i := range req.Open {
+				req.Open[i].Text += "and what was typed since"
+			}
+			if stale := j.snippets(req, time.Unix(now, 0)); len(req.Open) > 0 && len(stale) != 0 {
+				t.Errorf("of documents that went on since: %+v", stale)
 			}
 			if late := j.snippets(req, time.Unix(now, 0).Add(editsFor)); len(late) != 0 {
 				t.Errorf("ten minutes later: %+v", late)
@@ -128,7 +135,7 @@ func TestPromptShowsTheLastEdits(t *testing.T) {
 	complete(t, e, a)
 	b := at0(t, "b", "b.go", "f(‸\n")
 	b.Open = []Document{a.Document}
-	const head = "// store/open.go\n// func Open(path string) (*Store, error)\n// a.go\n// -func f(a int)\n// +func f(ctx C, a int)\n// b.go, go, indent tabs\n"
+	const head = "// store/open.go\n// func Open(path string) (*Store, error)\n// a.go\n// func f(ctx C, a int)\n// b.go, go, indent tabs\n"
 	first := complete(t, e, b)
 	if !strings.Contains(first.Prompt.Text, head) {
 		t.Errorf("the prompt begins %q", first.Prompt.Text)

@@ -3,6 +3,7 @@ package crossfile
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"quarry/completion"
@@ -55,11 +56,10 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 		similar = s.similar(q, here, room)
 	}
 	w := writer{ctx: ctx, source: s, declared: known, texts: map[string]int{}}
-	placed := false
+	before := -1 // how many stand before similar code
 	for i := range list {
-		if !placed && (list[i].score < likely || float64(w.bytes) > signatureShare*float64(room)) {
-			placed = true
-			out = append(out, w.unseen(similar)...)
+		if before < 0 && (list[i].score < likely || float64(w.bytes) > signatureShare*float64(room)) {
+			before = len(out)
 		}
 		if w.bytes > 2*room {
 			break
@@ -71,10 +71,10 @@ func (s *Source) snippets(ctx context.Context, q completion.ContextQuery, here s
 			out = append(out, sn)
 		}
 	}
-	if !placed {
-		out = append(out, w.unseen(similar)...)
+	if before < 0 {
+		before = len(out)
 	}
-	return out
+	return slices.Insert(out, before, w.unseen(similar)...)
 }
 
 // writer turns candidates into snippets.

@@ -189,3 +189,51 @@ func TestMessagesShowWhatIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// No message links anywhere, whoever's words are in it: VS Code makes a link of Markdown's
+// in a notification, and runs the command that one names.
+func TestMessagesLinkNowhere(t *testing.T) {
+	const (
+		link   = "see [Run it](command:workbench.action.quit) [w](https://evil.example/) a[i]"
+		broken = "see [Run it] (command:workbench.action.quit) [w] (https://evil.example/) a[i]"
+	)
+	c := &core{indexed: true}
+	c.explain = func(context.Context, agent.Problem, func(string) bool) (agent.Explanation, error) {
+		return agent.Explanation{}, errors.New("the model fails: " + link)
+	}
+	c.fix = func(_ context.Context, p agent.Problem) (agent.Proposal, error) {
+		change := replace(p.Document, "foo", "bar")
+		change.Reason = link
+		return change, nil
+	}
+	e := edit(t, "helix", c) // which is asked in a message
+	b := problemAt(t, e, "a.go")
+	b.Diagnostics[0].Message = link
+	explain(t, e, b)
+	awaitShown(t, e, "the model fails: "+broken)
+	ended(t, e, "")
+	c.tell(lsp.Info, "model", link)
+	awaitShown(t, e, "quarry: "+broken)
+	if err := e.Choose(soon(t), named(t, actions(t, e, b, b.Cursor, b.Cursor), "Fix")); err != nil {
+		t.Fatal(err)
+	}
+	asked := ""
+	attend(t, e, func(question string, _ []string) string {
+		asked = question
+		return headless.Discard
+	})
+	if !strings.Contains(asked, broken) {
+		t.Errorf("the user is asked %q", asked)
+	}
+	err := e.Call(soon(t), "workspace/executeCommand", map[string]any{"command": "quarry.explainCompletion", "arguments": []any{"%zz" + link}}, nil)
+	if err == nil || !strings.Contains(err.Error(), broken) {
+		t.Errorf("a command fails with %v", err)
+	}
+	said := append(e.Shown(), asked)
+	for _, p := range e.Progressed() {
+		said = append(said, string(p.Value))
+	}
+	if all := strings.Join(said, "\n"); strings.Contains(all, "](") || !strings.Contains(all, "Explain: see [Run it] (") {
+		t.Errorf("said:\n%s", all)
+	}
+}

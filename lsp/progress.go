@@ -9,8 +9,8 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"quarry/index/visible"
 	"quarry/lsp/assist"
+	"quarry/lsp/wire"
 )
 
 // Job shows the user a long piece of work and how far it has come.
@@ -62,7 +62,7 @@ func (s *Server) showJob(ctx context.Context, token string, j *job) error {
 		return fmt.Errorf("create a progress token: %w", err)
 	}
 	yes, none := true, uint32(0)
-	err := s.sendProgress(ctx, token, protocol.WorkDoneProgressBegin{Kind: "begin", Title: visible.Text(j.title), Cancellable: &yes, Percentage: &none})
+	err := s.sendProgress(ctx, token, protocol.WorkDoneProgressBegin{Kind: "begin", Title: wire.Plain(j.title), Cancellable: &yes, Percentage: &none})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Server) showJob(ctx context.Context, token string, j *job) error {
 		case <-j.wake:
 		}
 		j.mu.Lock()
-		percentage, message, ended := uint32(j.fraction*100), visible.Text(j.message), j.ended
+		percentage, message, ended := uint32(j.fraction*100), wire.Plain(j.message), j.ended
 		j.mu.Unlock()
 		if ended {
 			return s.sendProgress(ctx, token, protocol.WorkDoneProgressEnd{Kind: "end", Message: &message})

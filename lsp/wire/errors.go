@@ -15,9 +15,21 @@ import (
 // protocol package has no name for it.
 const CodeServerNotInitialized jsonrpc2.Code = -32002
 
-// Error maps an error of a handler to the one that goes out. It is the only
-// place where errors get LSP codes.
+// Error maps an error of a handler to the one that goes out, in words that may be shown
+// as a message: editors do that with what a command says. It is the only place where
+// errors get LSP codes.
 func Error(err error) error {
+	err = coded(err)
+	var wire *jsonrpc2.Error
+	if err == nil || Plain(err.Error()) == err.Error() || !errors.As(err, &wire) {
+		return err
+	}
+	shown := *wire
+	shown.Message = Plain(err.Error())
+	return &shown
+}
+
+func coded(err error) error {
 	var wire *jsonrpc2.Error
 	switch {
 	case err == nil:

@@ -30,6 +30,48 @@ func (f *finder) Context(_ context.Context, q ContextQuery) []Snippet {
 	return found
 }
 
+// listing is a finder that knows which files there are.
+type listing struct {
+	finder
+	gone map[string]bool
+}
+
+func (l *listing) Knows(_, path string) bool { return !l.gone[path] }
+
+// A head is frozen, but not with code of a document that was changed or closed since, or of
+// a file that is no longer one of the workspace: it may be known for a secret by now.
+func TestHeadForgetsWhatMayNotBeSeen(t *testing.T) {
+	store := Document{Path: "store/open.go", Text: "func Open(path string) (*Store, error) {}\n"}
+	for name, change := range map[string]func(l *listing, req *Request){
+		"changed": func(_ *listing, req *Request) {
+			req.Open = []Document{{Path: store.Path, Text: "func Open(xxxx string)\n"}}
+		},
+		"withheld": func(_ *listing, req *Request) { req.Open = nil },
+		"excluded": func(l *listing, _ *Request) { l.gone[closeSnippet.Path] = true },
+	} {
+		l := &listing{finder{found: []Snippet{openSnippet, closeSnippet}}, map[string]bool{}}
+		e := newEngine(t, says("1"), Options{Context: l})
+		typed := func(version int32, text string) string {
+			req := at0(t, "a", "a.go", text)
+			req.Version, req.Open = version, []Document{store}
+			if version == 3 {
+				change(l, &req)
+				l.found = nil
+			}
+			return complete(t, e, req).Prompt.Text
+		}
+		if first := typed(1, "x := ‸\n"); !strings.Contains(first, openSnippet.Text) || !strings.Contains(first, closeSnippet.Text) {
+			t.Fatalf("the prompt begins %q", first)
+		}
+		if same := typed(2, "y(‸\n"); !strings.Contains(same, openSnippet.Text) || len(l.queries) != 1 {
+			t.Errorf("%s: looked up %d times while typing", name, len(l.queries))
+		}
+		if last := typed(3, "z[‸\n"); strings.Contains(last, openSnippet.Text) || len(l.queries) != 2 {
+			t.Errorf("%s: looked up %d times, and the prompt is %q", name, len(l.queries), last)
+		}
+	}
+}
+
 var (
 	openSnippet  = Snippet{Root: "", Path: "store/open.go", StartLine: 3, EndLine: 4, Text: "func Open(path string) (*Store, error)", Why: "called here"}
 	closeSnippet = Snippet{Root: "", Path: "store/close.go", StartLine: 9, EndLine: 9, Text: "func (s *Store) Close() error", Why: "method of Store"}

@@ -35,6 +35,35 @@ type promptWindow struct {
 	// head is the repository context and style header, frozen with the window.
 	head     string
 	snippets []Snippet
+	// open are the documents that were open when the head was made.
+	open []Document
+}
+
+// outdated answers whether a document that the head has code of was changed or closed since,
+// or is a file that nobody may see any more. What is wrong with a head that is frozen is
+// at most a detour for the model, but for one thing: that code may be known for a secret,
+// or be excluded, by now.
+func (f *promptWindow) outdated(req Request, found ContextSource) bool {
+	index, listed := found.(interface{ Knows(root, path string) bool })
+	of := func(open []Document, s Snippet) (text string, ok bool) {
+		for i := range open {
+			if open[i].key() == s.file() {
+				return open[i].Text, true
+			}
+		}
+		return "", false
+	}
+	for _, s := range f.snippets {
+		if s.file() == req.key() {
+			continue
+		}
+		was, wasOpen := of(f.open, s)
+		is, isOpen := of(req.Open, s)
+		if wasOpen && (!isOpen || was != is) || !isOpen && listed && !index.Knows(s.Root, s.Path) {
+			return true
+		}
+	}
+	return false
 }
 
 // advance answers the window for a later text and cursor.

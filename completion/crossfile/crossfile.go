@@ -54,6 +54,15 @@ type Source struct {
 // New makes a Source of what w knows.
 func New(w Workspace, reach Reach) *Source { return &Source{w, reach} }
 
+// Knows answers whether a file is one of the workspace's: what is excluded is not.
+func (s *Source) Knows(root, path string) bool {
+	if s.workspace == nil {
+		return false
+	}
+	_, ok := see(s.workspace.Searchable()).at(fileKey{root, path})
+	return ok
+}
+
 // Context implements completion.ContextSource.
 func (s *Source) Context(ctx context.Context, q completion.ContextQuery) []completion.Snippet {
 	here := look(q)

@@ -12,11 +12,11 @@ import (
 // node is a node of a tree; what is computed from trees is written in terms of it.
 type node = treesitter.Node
 
-// parseLimit bounds a parse, in microseconds of the processor. Source takes 0.1 to 0.3 a byte;
-// the limit is for text that is not what its name says, on which error
+// parseLimit bounds a parse, in microseconds of the processor. Source takes 0.1 to 0.3 a byte,
+// C full of macros 1.7; the limit is for text that is not what its name says, on which error
 // recovery takes time in the square of the length: far enough from the normal
-// that load does not decide how a file is read, and less than two seconds for 1 MB.
-func parseLimit(size int) int { return 800_000 + size }
+// that load does not decide how a file is read.
+func parseLimit(size int) int { return 1_000_000 + 5*size }
 
 // ErrTooLarge is returned for text whose offsets do not fit in 32 bits.
 var ErrTooLarge = errors.New("file of 4 GB or more cannot be indexed")

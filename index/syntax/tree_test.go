@@ -138,14 +138,3 @@ func TestParseIsBounded(t *testing.T) {
 		t.Errorf("the parse after it made %d nodes", len(nodes))
 	}
 }
-
-// The limits leave three times what the slowest source takes, and end 1 MB of junk
-// before two seconds are gone.
-func TestParseLimit(t *testing.T) {
-	const normal = 0.3 // microseconds a byte
-	for _, size := range []int{1 << 10, 64 << 10, 1 << 20} {
-		if limit := float64(parseLimit(size)); limit > 2e6 || limit < 3*normal*float64(size) {
-			t.Errorf("%d bytes may take %.0f microseconds", size, limit)
-		}
-	}
-}

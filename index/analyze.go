@@ -13,7 +13,7 @@ import (
 // analyzerVersion is part of what an index was made with. Raise it when syntax,
 // token or this file would read the same text otherwise than before: the next
 // start then reads every file again.
-const analyzerVersion = "6"
+const analyzerVersion = "7"
 
 // analyzer turns texts into documents of the store. It is not safe for concurrent
 // use; each worker has one.

@@ -63,9 +63,9 @@ type chunker struct {
 	language string
 	file     *File
 	limit    int
-	comment  lang.Comment   // how comments are written, in files without syntax
-	starts   map[uint32]int // line start of a symbol's span -> the outermost such
-	nodes    []node         // nil for a file without syntax
+	comment  lang.Comment      // how comments are written, in files without syntax
+	starts   map[uint32]uint64 // line start of a symbol's span -> the hash of the outermost such
+	nodes    []node            // nil for a file without syntax
 	marks    []captureRole
 	bodies   map[uint32]uint32 // node of a declaration -> its body
 	leads    map[uint32]uint32 // node of a declaration -> start of its comments
@@ -94,12 +94,13 @@ func (a *analysis) chunks(f *File) []Chunk {
 func newChunker(f *File, src []byte, lines lineTable) *chunker {
 	c := &chunker{
 		src: src, lines: lines, language: f.Language, file: f, limit: maxChunk,
-		starts: make(map[uint32]int, len(f.Symbols)), bodies: map[uint32]uint32{}, leads: map[uint32]uint32{},
+		starts: make(map[uint32]uint64, len(f.Symbols)), bodies: map[uint32]uint32{}, leads: map[uint32]uint32{},
 	}
 	for i := range f.Symbols {
-		at := lines.start(f.Symbols[i].Span.StartLine)
+		symbol := &f.Symbols[i]
+		at := lines.start(symbol.Span.StartLine)
 		if _, ok := c.starts[at]; !ok {
-			c.starts[at] = i
+			c.starts[at] = boundaryHash(string(symbol.Kind), symbol.Container, symbol.Name)
 		}
 	}
 	return c
@@ -235,10 +236,9 @@ func (c *chunker) weigh(run []atom, end uint32) []atom {
 		if c.blankBefore(a.start) {
 			a.strength = 1
 		}
-		if s, ok := c.starts[a.start]; ok && i > 0 {
-			symbol := &c.file.Symbols[s]
+		if id, ok := c.starts[a.start]; ok && i > 0 {
 			a.strength += 2
-			a.id = boundaryHash(string(symbol.Kind), symbol.Container, symbol.Name)
+			a.id = id
 			continue
 		}
 		a.id = boundaryHash(bytes.TrimSpace(c.headOf(a.start, end)))

@@ -40,11 +40,11 @@ func analyzeLines(language string, src []byte, lines lineTable) *File {
 	if rules.keywords != nil || rules.operator != "" || rules.section != nil {
 		f.Symbols = rules.symbols(src, lines)
 	}
+	f.Imports = rules.importsOf(src, lines)
+	c := newChunker(f, src, lines) // with all parts, or the cuts would move where a file becomes data
 	if rules.section != nil && len(f.Symbols) > maxSections {
 		f.Symbols = nil
 	}
-	f.Imports = rules.importsOf(src, lines)
-	c := newChunker(f, src, lines)
 	c.comment = rules.comment
 	c.limit = maxChunk - overlap
 	c.split([]atom{{start: 0, node: none}}, uint32(len(src)))

@@ -82,6 +82,36 @@ func TestEditChangesItsChunkOnly(t *testing.T) {
 	}
 }
 
+// TestCutsOutliveTheLimitOfSections: a file with one key more than has a file of
+// settings is data, whose keys nobody looks for; its chunks are the same but for the
+// last.
+func TestCutsOutliveTheLimitOfSections(t *testing.T) {
+	write := func(keys int) *File {
+		var b strings.Builder
+		b.WriteString("{\n")
+		for i := range keys {
+			fmt.Fprintf(&b, "  \"key%d\": %q,\n", i, strings.Repeat("w ", i%30))
+		}
+		f, err := Analyze("json", []byte(b.String()+"  \"last\": true\n}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	settings, data := write(maxSections-1), write(maxSections)
+	if len(settings.Symbols) == 0 || len(data.Symbols) != 0 {
+		t.Fatalf("%d and %d sections on both sides of the limit", len(settings.Symbols), len(data.Symbols))
+	}
+	if len(settings.Chunks) < 3 || len(settings.Chunks) != len(data.Chunks) {
+		t.Fatalf("%d chunks became %d", len(settings.Chunks), len(data.Chunks))
+	}
+	for i, c := range settings.Chunks[:len(settings.Chunks)-1] {
+		if c.Hash != data.Chunks[i].Hash {
+			t.Errorf("chunk %d: %+v became %+v", i, c.Span, data.Chunks[i].Span)
+		}
+	}
+}
+
 // cut is a chunked text, with the chunks that hold a part of the edited
 // function apart.
 type cut struct {

@@ -245,7 +245,8 @@ func closesLater(line string, i int) bool {
 	if i > 0 && isWord(line[i-1]) {
 		return false
 	}
-	return strings.IndexByte(line[i+1:], '\'') >= 0
+	rest, _, _ := strings.Cut(line[i+1:], "\n")
+	return strings.Contains(rest, "'")
 }
 
 // wordCount is the number of words in line, a measure of how much it says.

@@ -113,28 +113,17 @@ type openedBracket struct {
 
 // opened are the brackets that lines open and do not close.
 func opened(lines []string) (open []openedBracket) {
-	for n, line := range lines {
-		var quote byte
-		for i := 0; i < len(line); i++ {
-			c := line[i]
-			switch {
-			case quote != 0:
-				if c == '\\' {
-					i++
-				} else if c == quote {
-					quote = 0
-				}
-			case c == '"' || c == '`' || c == '\'' && closesLater(line, i):
-				quote = c
-			case c == '(':
-				open = append(open, openedBracket{n, ')'})
-			case c == '[' || c == '{':
-				open = append(open, openedBracket{n, c + 2})
-			case len(open) > 0 && c == open[len(open)-1].closer:
-				open = open[:len(open)-1]
-			}
+	text := strings.Join(lines, "\n")
+	eachMark(text, 0, func(i int, c byte) {
+		switch {
+		case c == '(':
+			open = append(open, openedBracket{strings.Count(text[:i], "\n"), ')'})
+		case c == '[' || c == '{':
+			open = append(open, openedBracket{strings.Count(text[:i], "\n"), c + 2})
+		case len(open) > 0 && c == open[len(open)-1].closer:
+			open = open[:len(open)-1]
 		}
-	}
+	})
 	return open
 }
 

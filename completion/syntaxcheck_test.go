@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -75,4 +76,19 @@ func TestSyntaxSpanHoldsTheEdit(t *testing.T) {
 			t.Fatalf("%d and %d bytes around an edit", start-from, to-end)
 		}
 	})
+}
+
+// TestOpenedBrackets: what strings hold opens nothing, and an apostrophe that no other
+// follows on its line starts no string.
+func TestOpenedBrackets(t *testing.T) {
+	for text, want := range map[string][]openedBracket{
+		"fn f<'a>(x: &'a str) {\n    let c = 'x';": {{0, '}'}},
+		"f(\"(\", [\n    1,":                       {{0, ')'}, {0, ']'}},
+		"s := `{\n(`\nif ok {\n\tf()\n}":           nil,
+		"// don't (\nfor {":                        {{0, ')'}, {1, '}'}},
+	} {
+		if got := opened(strings.Split(text, "\n")); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, not %v", text, got, want)
+		}
+	}
 }

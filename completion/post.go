@@ -122,11 +122,24 @@ func stripEcho(s *cursorContext, text string) string {
 			if inWord || rest == "" || !isWord(rest[0]) || !isWord(echo[len(echo)-1]) {
 				return rest
 			}
-		case inWord && (lead == "" || lead == leadingSpace(s.line)):
+		case inWord && (lead == "" || lead == leadingSpace(s.line)), !inWord && cannotFollowItself(echo, rest):
 			return rest
 		}
 	}
 	return text
+}
+
+// cannotFollowItself tells of a line of one word, which the answer says again before
+// rest, whether no code has it twice: the left side of an assignment, or the type of
+// what rest declares. A field may well be called as its type is, so a name of one more
+// word has to follow; and "long long" is a type.
+func cannotFollowItself(echo, rest string) bool {
+	left := strings.TrimRight(echo, "=:+-*/|&")
+	if sign := echo[len(left):]; strings.HasSuffix(sign, "=") && sign != "==" {
+		return true
+	}
+	declared := strings.TrimLeft(rest, " *&")
+	return left == echo && strings.ToLower(echo) != echo && len(declared) < len(rest) && rest[0] == ' ' && declared != "" && startsName(declared)
 }
 
 // fixLeading repairs the join of the typed text and the answer: a blank

@@ -29,3 +29,14 @@ func TestLastKeyToGhostText(t *testing.T) {
 		t.Errorf("saved (%v):\n%s", err, got)
 	}
 }
+
+// Typed through, ghost text is in every frame that the page draws. In how many it is while letters are taken back is printed.
+func TestNoFrameWithoutGhostText(t *testing.T) {
+	_, rest := editortest.Places(1)
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer { return modeltest.Answer{Pieces: rest(r.Prompt)} })
+	workspace := filepath.Join(t.TempDir(), "stock")
+	editortest.WriteFile(t, filepath.Join(workspace, "shelf.go"), editortest.Shelf)
+	codeServer := made(t)
+	t.Log(live(t, "frames.mjs", codeServer, start(t, codeServer, workspace, model.URL)))
+}

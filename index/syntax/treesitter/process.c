@@ -3,7 +3,7 @@
 
 #define _GNU_SOURCE
 
-#include <features.h>
+#include <stdlib.h> // which says whether this is glibc
 
 #ifdef __GLIBC__
 #include <malloc.h>

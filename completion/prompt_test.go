@@ -82,8 +82,8 @@ func TestNeutralise(t *testing.T) {
 		}
 	}
 	for _, tm := range templates {
-		for _, tag := range tm.stops() {
-			if tag == "</s>" {
+		for _, tag := range append(tm.stops(), tm.between) {
+			if tag == "</s>" || tag == "" {
 				continue
 			}
 			text := neutralise(tag)
@@ -229,7 +229,7 @@ func TestWindow(t *testing.T) {
 // invalid UTF-8, every line ending, very long lines.
 func anyText() *rapid.Generator[string] {
 	pieces := []string{"<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", "<|fim_", "middle|>", "<fim_suffix>", "[PRE", "FIX]", "[SUFFIX]",
-		"<｜fim▁end｜>", "<|end_of_text|>", "<|start_of_role|>", "<|", "|>", "\r\n", "\n", "\r", "\xff\xfe", "é", "日本", "😀", "\x00", "\t", " ",
+		"<｜fim▁end｜>", "\x00infill\x00", "<|end_of_text|>", "<|start_of_role|>", "<|", "|>", "\r\n", "\n", "\r", "\xff\xfe", "é", "日本", "😀", "\x00", "\t", " ",
 		"func f() {", "}", "return x", strings.Repeat("long ", 400), strings.Repeat("x", 3000), "-->", "*/"}
 	return rapid.Custom(func(rt *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(rt, "pieces"), "")
@@ -263,6 +263,9 @@ func TestHostileDocuments(t *testing.T) {
 			}
 			if got, want := control.FindAllString(prompt, -1), control.FindAllString(tm.render(parts{}, chat), -1); !slices.Equal(got, want) {
 				rt.Fatalf("control tokens %q, want %q in\n%q", got, want, prompt)
+			}
+			if n := strings.Count(prompt, tm.between); tm.between != "" && n != 1 {
+				rt.Fatalf("%d of what stands between prefix and suffix in\n%q", n, prompt)
 			}
 			if n := scaled(rawTokens(prompt), e.meter.factor()) + e.opts.MaxTokens; n > e.opts.ContextTokens {
 				rt.Fatalf("%d tokens for a window of %d", n, e.opts.ContextTokens)

@@ -27,6 +27,9 @@ type Template struct {
 	suffixFirst bool
 	// stop are tokens that end an answer besides the tags.
 	stop []string
+	// between, if set, is all that stands in the prompt besides prefix and suffix: the
+	// server lays it out.
+	between string
 	// chat wraps the fill-in-the-middle prompt into a user turn and opens the
 	// assistant's; nil where the family has no such form.
 	chat *[2]string
@@ -93,6 +96,9 @@ var templates = []*Template{
 		prefix: "<|code_prefix|>", suffix: "<|code_suffix|>", middle: "<|code_middle|>",
 		stop: []string{"<|endoftext|>", "<|user|>", "<|assistant|>", "<|observation|>"},
 	},
+	// What llama.cpp lays out itself, which knows the tags from the weights' file: the
+	// last to be tried.
+	{Name: "infill", between: "\x00infill\x00"},
 }
 
 // granite is the default: IBM documents exactly these tags, and no format for
@@ -132,6 +138,9 @@ type Family struct {
 	Tags []string
 	// Stops end an answer, the tags first.
 	Stops []string
+	// Between is what stands between prefix and suffix where the server lays the prompt
+	// out, "" elsewhere.
+	Between string
 }
 
 // Families are those that a model may be of, the likeliest by its name first: the
@@ -140,7 +149,7 @@ func (c Choice) Families(model string) []Family {
 	var list []Family
 	for _, t := range c.templates(model) {
 		stops := t.stops()
-		list = append(list, Family{t.Name, stops[:len(t.tags())], stops})
+		list = append(list, Family{t.Name, stops[:len(t.tags())], stops, t.between})
 	}
 	return list
 }
@@ -220,6 +229,7 @@ func (t *Template) render(p parts, chat bool) string {
 		b.WriteString(p.head)
 		b.WriteString(p.prefix)
 		b.WriteString(t.suffix)
+		b.WriteString(t.between)
 		b.WriteString(p.suffix)
 	}
 	b.WriteString(t.middle)
@@ -233,7 +243,7 @@ func (t *Template) render(p parts, chat bool) string {
 // if prompt is none.
 func SplitPrompt(prompt string) (prefix, suffix string, ok bool) {
 	for _, t := range templates {
-		first, second, end := t.prefix, t.suffix, t.middle
+		first, second, end := t.prefix, t.suffix+t.between, t.middle
 		if t.suffixFirst {
 			first, second = t.suffix, t.prefix
 		}
@@ -254,8 +264,8 @@ func SplitPrompt(prompt string) (prefix, suffix string, ok bool) {
 // clean breaks the family's own tags where [neutralise] leaves them alone because
 // they are ordinary text to other models: HTML has <PRE>.
 func (t *Template) clean(p parts) parts {
-	for _, tag := range t.tags() {
-		if tag = strings.TrimSpace(tag); control.MatchString(tag) {
+	for _, tag := range append(t.tags(), t.between) {
+		if tag = strings.TrimSpace(tag); tag == "" || control.MatchString(tag) {
 			continue
 		}
 		_, first := utf8.DecodeRuneInString(tag)

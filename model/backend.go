@@ -44,6 +44,7 @@ const maxLoad = 10 * time.Minute
 type request struct {
 	Preset
 	prompt    string
+	between   string // what stands between prefix and suffix where the server lays the prompt out, else ""
 	maxTokens int
 	stop      []string
 	seed      int             // 0: any
@@ -162,6 +163,9 @@ func (rt *Runtime) canary(ctx context.Context) error {
 
 // has answers whether a family's tags are tokens of the model.
 func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
+	if f.Between != "" {
+		return rt.infills(ctx, f)
+	}
 	count, err := rt.count(ctx, f, strings.Join(f.Tags, ""))
 	const startAndPad = 2 // what a tokenizer may put before any text
 	if err != nil || count <= len(f.Tags)+startAndPad {
@@ -180,7 +184,9 @@ func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
 // noFamily says that the model is of no family that it may be of.
 func (rt *Runtime) noFamily() error {
 	lacks := "it has the tags of no family that quarry knows"
-	if list := rt.opt.Families; len(list) == 1 {
+	if list := rt.opt.Families; len(list) == 1 && list[0].Between != "" {
+		lacks = fmt.Sprintf("%s has no /%s for it", rt.endpoint.Host, infillPath)
+	} else if len(list) == 1 {
 		lacks = "it does not know the tags " + strings.Join(list[0].Tags, " ")
 	}
 	return &problem{

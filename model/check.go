@@ -86,7 +86,11 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	if f == nil {
 		f = &Family{}
 	}
-	if !add("fill in the middle", err, fmt.Sprintf("as %s: %s are one token each", f.Name, strings.Join(f.Tags, " ")), "") {
+	how := fmt.Sprintf("as %s: %s are one token each", f.Name, strings.Join(f.Tags, " "))
+	if f.Between != "" {
+		how = "by the server itself, at /" + infillPath
+	}
+	if !add("fill in the middle", err, how, "") {
 		return list
 	}
 
@@ -110,11 +114,12 @@ func (rt *Runtime) speed(ctx context.Context) (string, error) {
 // probing is a completion's request for a model of a family, nil if none is known, to
 // see what the server makes of it.
 func (rt *Runtime) probing(f *Family, prompt string, maxTokens int) request {
-	var stops []string
-	if f != nil {
-		stops = f.Stops[:min(len(f.Stops), maxStops)]
+	if f == nil {
+		return rt.completion(prompt, maxTokens, nil, 0)
 	}
-	return rt.completion(prompt, maxTokens, stops, 0)
+	r := rt.completion(prompt, maxTokens, f.Stops[:min(len(f.Stops), maxStops)], 0)
+	r.between = f.Between
+	return r
 }
 
 // olderThan tells a release before 0.minor. Development builds call themselves

@@ -96,6 +96,9 @@ func (rt *Runtime) completion(prompt string, maxTokens int, stop []string, sampl
 	if rt.opt.Seed != 0 {
 		r.seed = rt.opt.Seed + sample
 	}
+	if f := rt.family.Load(); f != nil {
+		r.between = f.Between
+	}
 	return r
 }
 

@@ -83,6 +83,9 @@ type Family struct {
 	Tags []string
 	// Stops are the stop strings that its completions come with.
 	Stops []string
+	// Between is what stands between prefix and suffix in prompts that the server lays
+	// out, in the place of tags; "" for a family of quarry's.
+	Between string
 }
 
 // Clock is the time the watcher lives by.

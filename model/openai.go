@@ -118,6 +118,9 @@ type streamOptions struct {
 }
 
 func (c *openAI) complete(ctx context.Context, r request, each func(chunk)) error {
+	if prefix, suffix, ok := r.parts(); ok {
+		return c.infill(ctx, prefix, suffix, r, each)
+	}
 	return c.stream(ctx, "v1/completions", openAIRequest{
 		Model: c.model, Prompt: r.prompt, MaxTokens: r.maxTokens, Temperature: r.Temperature, TopP: r.TopP,
 		Stop: r.stop, Seed: r.seed, Logprobs: 1, Stream: true, StreamOptions: streamOptions{IncludeUsage: true},
@@ -213,6 +216,9 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
 		data = nil // the status says enough
+	}
+	if err := c.noInfill(path, resp.StatusCode); err != nil {
+		return nil, err
 	}
 	return nil, c.status(resp.StatusCode, data)
 }

@@ -49,34 +49,49 @@ type openAICallPart struct {
 // stream posts body and calls each with every chunk of the answer. Tool calls
 // come as one chunk before the end.
 func (c *openAI) stream(ctx context.Context, path string, body any, each func(chunk)) error {
+	a := openAIAnswer{each: each, begin: time.Now(), last: chunk{done: true}}
+	// Some servers leave out [DONE].
+	err := c.events(ctx, path, body, func() bool { return a.finished }, func(data string) (over bool, err error) {
+		var e openAIEvent
+		switch {
+		case data == "[DONE]":
+			return true, nil
+		case json.Unmarshal([]byte(data), &e) != nil:
+			return false, c.notOpenAI()
+		case len(e.Error) > 0:
+			return false, c.failed(errorMessage(e.Error))
+		}
+		if err := c.guard.lookForGood(e.origin); err != nil {
+			return false, err
+		}
+		a.see(e)
+		return false, nil
+	})
+	if err == nil {
+		a.end()
+	}
+	return err
+}
+
+// events posts body and calls see with the data of each event of the answer, until
+// that is over. The connection may also end where mayEnd allows it.
+func (c *openAI) events(ctx context.Context, path string, body any, mayEnd func() bool, see func(data string) (over bool, err error)) error {
 	resp, err := c.send(ctx, http.MethodPost, path, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	a := openAIAnswer{each: each, begin: time.Now(), last: chunk{done: true}}
 	lines := bufio.NewReader(resp.Body)
 	for {
 		line, err := lines.ReadString('\n')
 		field, data, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
 		data = strings.TrimSpace(data)
-		switch {
-		case field == "data" && data == "[DONE]":
-			a.end()
-			return nil
-		case field == "data":
-			var e openAIEvent
-			if json.Unmarshal([]byte(data), &e) != nil {
-				return c.notOpenAI()
-			}
-			if len(e.Error) > 0 {
-				return c.failed(errorMessage(e.Error))
-			}
-			if err := c.guard.lookForGood(e.origin); err != nil {
+		switch field {
+		case "data":
+			if over, err := see(data); over || err != nil {
 				return err
 			}
-			a.see(e)
-		case field == "error": // llama.cpp
+		case "error": // llama.cpp
 			return c.failed(errorMessage(json.RawMessage(data)))
 		}
 		var p *problem
@@ -86,8 +101,7 @@ func (c *openAI) stream(ctx context.Context, path string, body any, each func(ch
 			return ctx.Err()
 		case errors.As(err, &p):
 			return p
-		case err == io.EOF && a.finished: // some servers leave out [DONE]
-			a.end()
+		case err == io.EOF && mayEnd():
 			return nil
 		default:
 			return &problem{kind: ErrBroken, what: fmt.Sprintf("%s broke off in its answer", c.endpoint.Host), fix: "see its log", cause: err}

@@ -61,7 +61,7 @@ type Completion struct {
 	Candidates        int      `json:"candidates" min:"1" max:"8" doc:"Number of alternatives when you request a completion."`
 	TwoRounds         bool     `json:"twoRounds" doc:"When you request a whole body, ask the model twice: the second time with the declarations that its first answer names."`
 	MinConfidence     float64  `json:"minConfidence" min:"0" max:"1" doc:"While you type, hide completions whose mean token probability is lower."`
-	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,custom" doc:"Family of the fill-in-the-middle prompt. auto chooses the one whose tags are in the model's vocabulary; custom uses completion.templateTags."`
+	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,infill,custom" doc:"Family of the fill-in-the-middle prompt. auto chooses the one whose tags are in the model's vocabulary; infill leaves the layout to llama.cpp's /infill; custom uses completion.templateTags."`
 	TemplateTags      []string `json:"templateTags" doc:"For the template custom: the tags before the prefix, the suffix and the middle that the model was trained with."`
 	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
 	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`

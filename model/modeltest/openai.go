@@ -156,10 +156,15 @@ func (r *record) neutral() error {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
-	stop := make([]any, len(body.Stop))
-	for i, text := range body.Stop {
-		stop[i] = text
-	}
-	r.Raw, r.Options = true, map[string]any{"num_predict": float64(body.MaxTokens), "stop": stop}
+	r.standard(body.MaxTokens, body.Stop)
 	return nil
+}
+
+// standard sets the options that every interface has.
+func (r *record) standard(maxTokens int, stops []string) {
+	list := make([]any, len(stops))
+	for i, text := range stops {
+		list[i] = text
+	}
+	r.Raw, r.Options = true, map[string]any{"num_predict": float64(maxTokens), "stop": list}
 }

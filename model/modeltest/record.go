@@ -22,7 +22,7 @@ const (
 )
 
 // Request is one POST as it was seen: to /api/generate, /api/embed,
-// /v1/completions or /v1/embeddings.
+// /v1/completions, /v1/embeddings or /infill.
 type Request struct {
 	// ID counts from 1 in order of arrival.
 	ID     int
@@ -88,10 +88,14 @@ func (s *Server) begin(r *http.Request) (*record, error) {
 		Path: r.URL.Path, Body: data, Model: rec.body.Model, Prompt: rec.body.Prompt, Raw: rec.body.Raw, Texts: texts(rec.body.Input),
 		Options: rec.body.Options, Started: time.Now(), Outcome: Running,
 	}
-	if strings.HasPrefix(r.URL.Path, "/v1/") {
-		if err := rec.neutral(); err != nil {
-			return nil, err
-		}
+	switch {
+	case r.URL.Path == "/infill":
+		err = rec.splitInfill()
+	case strings.HasPrefix(r.URL.Path, "/v1/"):
+		err = rec.neutral()
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,6 +43,8 @@ type Model struct {
 	Tags []string
 	// Parameters is how many the model says it has; 0 says nothing.
 	Parameters float64
+	// Infills makes /infill serve the model, whatever its tags are.
+	Infills bool
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
 	// NoTools makes the chat template one that knows no tools.
@@ -192,6 +194,7 @@ func (s *Server) listen(addr string) error {
 	mux.HandleFunc("GET /v1/models", s.listModels)
 	mux.HandleFunc("POST /v1/completions", s.completions)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	mux.HandleFunc("POST /infill", s.infill)
 	h := &http.Server{Handler: s.unlessFrozen(mux)}
 	served := make(chan struct{})
 	s.mu.Lock()

@@ -76,6 +76,23 @@ func TestFamilyByEvidence(t *testing.T) {
 	}
 }
 
+// llama.cpp lays out the prompt of a model whose tags only it knows.
+func TestFamilyOfTheServersOwn(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.SetModels(modeltest.Model{Name: "work", Tags: []string{}, Infills: true})
+	set := settings.Default()
+	set.Model, set.Ollama.API, set.Ollama.URL = "work", "openai", s.URL
+	rt, err := model.New(ModelOptions(set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	rt.Start()
+	if err := rt.WaitReady(t.Context()); err != nil || rt.Family() != "infill" {
+		t.Errorf("family %q, %v", rt.Family(), err)
+	}
+}
+
 // With tags of one's own a prompt has those, and text that looks like them does not
 // end it.
 func TestCustomTemplate(t *testing.T) {

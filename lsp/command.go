@@ -41,6 +41,9 @@ func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
 		return nil
 	}
 	table[CommandStartOllama], table[CommandPull], table[CommandUse] = s.startOllama, s.pullModel, s.useModel
+	table[CommandSetup] = s.setupModel
+	table[CommandPause] = func([]protocol.LSPAny) error { s.currentCore().PauseDownload(); return nil }
+	table[CommandCancel] = func([]protocol.LSPAny) error { s.currentCore().CancelDownload(); return nil }
 	table[CommandIndex] = s.indexFolder
 	table[commandRebuild] = func([]protocol.LSPAny) error {
 		s.currentCore().Rebuild()

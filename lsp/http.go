@@ -83,7 +83,7 @@ func (s *Server) serveHTTP(now settings.HTTP) {
 			s.notify(Warning, "http.address", fmt.Sprintf("no completions over HTTP, see http.address (%s): %v", now.Address, err))
 		}
 		err := completions.Serve(ctx, completions.Options{
-			Address: now.Address, Token: now.Token, Dir: dir, Complete: s.completeAt, Log: s.log, Taken: failed,
+			Address: now.Address, Token: now.Token, Dir: dir, Complete: s.completeAt, Metrics: s.metricsNow, Log: s.log, Taken: failed,
 		})
 		if err != nil {
 			failed(err)

@@ -110,6 +110,40 @@ func post(t *testing.T, address, prompt, suffix string) (status int, text string
 	return resp.StatusCode, answer.Choices[0].Text
 }
 
+// Whoever has the token is told the server's numbers, in the form that collectors read.
+func TestMetricsOverHTTP(t *testing.T) {
+	_, address := editWithHTTP(t, &core{}, t.TempDir(), httpToken)
+	at := <-address
+	get := func(token string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(soon(t), http.MethodGet, "http://"+at+"/metrics", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(raw)
+	}
+	status, text := get(httpToken)
+	for _, line := range []string{"quarry_completion_shown 2\n", `quarry_completion_by_accepted{language="go",engine="test"} 1` + "\n", "quarry_model_sent 3\n"} {
+		if status != http.StatusOK || !strings.Contains(text, line) {
+			t.Errorf("%d, without %q:\n%s", status, line, text)
+		}
+	}
+	if status, text := get("another"); status != http.StatusUnauthorized || strings.Contains(text, "quarry_model") {
+		t.Errorf("%d: %s", status, text)
+	}
+}
+
 // TestCompletionsOverHTTP: a client that sends the text around the cursor gets what an editor would get there, for
 // open documents, for those that are a keystroke behind, for files of the workspace, and for no secret.
 func TestCompletionsOverHTTP(t *testing.T) {

@@ -38,6 +38,7 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.roots = rootsOf(params)
 	s.editor[0] = slices.Clone(params.InitializationOptions)
 	s.mu.Unlock()
+	s.fileAtStart = stampOf(s.opts.SettingsFile)
 	if err := s.applySettings(); err != nil {
 		return nil, err
 	}
@@ -140,6 +141,9 @@ func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error
 			})
 		}
 		s.pullConfiguration()
+	}
+	if s.opts.SettingsFile != "" {
+		s.task("follow the settings file", func(ctx context.Context) error { return s.followSettingsFile(ctx, s.fileAtStart) })
 	}
 	if s.showsStatus() {
 		s.task("report the status", s.notifyStatus)

@@ -22,6 +22,12 @@ const (
 	// CommandPull downloads a model: its argument is the model, without one the
 	// configured one. One that neither the settings nor a StatusNote names is asked about.
 	CommandPull = "quarry.pullModel"
+	// CommandSetup asks once whether to fetch, try and use the models that suit this machine.
+	CommandSetup = "quarry.setupModel"
+	// CommandPause stops a download so that CommandPull goes on where it was, and
+	// CommandCancel forgets it.
+	CommandPause  = "quarry.pauseDownload"
+	CommandCancel = "quarry.cancelDownload"
 	// CommandUse asks with which of the installed models to go on.
 	CommandUse = "quarry.useModel"
 	// CommandIndex asks whether to index a folder that a StatusNote names, its argument or
@@ -34,10 +40,31 @@ const (
 // is done.
 type Remedies interface {
 	StartOllama(ctx context.Context) error
-	// PullModel downloads a model, "" the configured one.
-	PullModel(ctx context.Context, name string, report func(done, total int64)) error
+	// PullModel downloads a model and tries it. It ends with ErrPaused after PauseDownload.
+	PullModel(ctx context.Context, name string, report Fetched) error
+	// SetupModel fetches and tries the models that suit this machine, and writes them into the
+	// user's settings if they work. agree is asked before, with what will be done and why. It
+	// answers what was done, "" if the user did not agree.
+	SetupModel(ctx context.Context, agree func(question string) bool, report Fetched) (done string, err error)
+	// PauseDownload and CancelDownload end the download that is under way, if there is one; a
+	// paused one shows in the status until it goes on or is cancelled.
+	PauseDownload()
+	CancelDownload()
 	// Models are the installed ones.
 	Models(ctx context.Context) ([]string, error)
+}
+
+// Fetched is told how many bytes of something are there of how many.
+type Fetched func(doing string, done, total int64)
+
+// ErrPaused ends a download that the user has paused.
+var ErrPaused = errors.New("paused")
+
+// progressOf shows a download as a job.
+func progressOf(job Job) Fetched {
+	return func(doing string, done, total int64) {
+		job.Report(float64(done)/float64(max(total, 1)), fmt.Sprintf("%s: %.1f of %.1f GB", doing, float64(done)/1e9, float64(total)/1e9))
+	}
 }
 
 // remedy runs what a remedy's command does, shown as a job that can be cancelled.
@@ -48,7 +75,9 @@ func (s *Server) remedy(title string, do func(ctx context.Context, job Job) (res
 		defer cancel()
 		result, err := do(ctx, job)
 		switch {
-		case ctx.Err() != nil:
+		case errors.Is(err, ErrPaused):
+			result = "paused"
+		case ctx.Err() != nil, errors.Is(err, context.Canceled):
 			result = "cancelled"
 		case err != nil:
 			result = "failed"
@@ -88,9 +117,28 @@ func (s *Server) pullModel(args []protocol.LSPAny) error {
 			}
 		}
 		job.Report(0, "asking for its parts")
-		return "pulled", s.currentCore().PullModel(ctx, name, func(done, total int64) {
-			job.Report(float64(done)/float64(max(total, 1)), fmt.Sprintf("%.1f of %.1f GB", float64(done)/1e9, float64(total)/1e9))
-		})
+		return "pulled", s.currentCore().PullModel(ctx, name, progressOf(job))
+	})
+}
+
+// setupModel has the models that suit this machine set up with one yes.
+func (s *Server) setupModel([]protocol.LSPAny) error {
+	return s.remedy("Setting up models", func(ctx context.Context, job Job) (string, error) {
+		job.Report(0, "looking at what there is")
+		done, err := s.currentCore().SetupModel(ctx, func(question string) bool {
+			const yes, no = "Set up", "Cancel"
+			job.Report(0, "waits for your choice")
+			chosen, err := s.assist.Screen().Choose(ctx, question, no, yes)
+			return err == nil && chosen == yes
+		}, progressOf(job))
+		switch {
+		case err != nil:
+			return "", err
+		case done == "":
+			return "nothing was done", nil
+		}
+		s.assist.Screen().Say(protocol.MessageTypeInfo, done)
+		return "set up", s.applySettings() // the user's file says it now
 	})
 }
 

@@ -70,6 +70,35 @@ func TestRemediesAreShown(t *testing.T) {
 	}
 }
 
+// A download that the user pauses says so, and setting up asks once.
+func TestPauseAndSetup(t *testing.T) {
+	c := &core{paused: make(chan bool), note: lsp.StatusNote{Remedies: []lsp.Remedy{{Command: lsp.CommandPull, Arguments: []string{"big:1b"}}}}}
+	e := edit(t, "neovim", c)
+	ctx := soon(t)
+	run := func(command string, args ...string) {
+		t.Helper()
+		if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": command, "arguments": args}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(lsp.CommandPull, "big:1b")
+	run(lsp.CommandPause)
+	ended(t, e, "paused")
+	for _, answer := range []string{"Cancel", "Set up"} {
+		run(lsp.CommandSetup)
+		attend(t, e, func(question string, choices []string) string {
+			if question != "quarry: Fetch one and use it? It fits." || !slices.Equal(choices, []string{"Cancel", "Set up"}) {
+				t.Errorf("asked %q, %q", question, choices)
+			}
+			return answer
+		})
+		ended(t, e, map[string]string{"Cancel": "nothing was done", "Set up": "set up"}[answer])
+	}
+	if !slices.Contains(e.Shown(), "quarry: one completes code from now on") {
+		t.Errorf("%q", e.Shown())
+	}
+}
+
 // Y4: nothing is downloaded that the user has not chosen, whatever runs the command:
 // another plugin, or a link in a page.
 func TestAnotherModelIsDownloadedOnlyWithAYes(t *testing.T) {

@@ -67,6 +67,9 @@ type Options struct {
 	// Settings merges all layers; editor are the layers the client sent, weakest
 	// first.
 	Settings func(editor ...[]byte) (settings.Settings, []settings.Problem)
+	// SettingsFile is the user's own, among what Settings merges; a change of it applies soon.
+	// "" if there is none.
+	SettingsFile string
 	// NewCore makes the engines. It must not wait for network or disk.
 	NewCore func(Start) (Core, error)
 	// Token, if not empty, must come with the client's first message.
@@ -132,6 +135,7 @@ type Server struct {
 	// showsInline is whether the client asks for inline completion; others get
 	// completion items.
 	showsInline bool
+	fileAtStart stamp // of the user's settings file, before it was read
 
 	guard     wire.Guard
 	docs      *document.Set

@@ -56,6 +56,8 @@ type core struct {
 	searched   []retrieval.Request
 	changed    []string // what FilesChanged was told
 	watching   bool     // WatchFiles was called
+
+	paused chan bool // PauseDownload was called
 }
 
 func (c *core) FilesChanged(paths []string) {
@@ -110,7 +112,7 @@ func (c *core) Forget(key string) {
 }
 
 func (c *core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
-	return lsp.ModelStatus{Name: "test model", Phase: "ready", Sent: 3}, lsp.CompletionStatus{Requests: 4, Shown: 2}
+	return lsp.ModelStatus{Name: "test model", Phase: "ready", Sent: 3}, lsp.CompletionStatus{Requests: 4, Shown: 2, By: []lsp.GhostStatus{{Language: "go", Engine: "test", Shown: 2, Accepted: 1}}}
 }
 
 func (c *core) StatusNote(context.Context) lsp.StatusNote {
@@ -122,11 +124,31 @@ func (c *core) StatusNote(context.Context) lsp.StatusNote {
 
 func (c *core) StartOllama(context.Context) error { return errors.New("Ollama is not installed") }
 
-func (c *core) PullModel(ctx context.Context, name string, report func(done, total int64)) error {
-	report(1e9, 2e9)
-	<-ctx.Done()
-	return ctx.Err()
+func (c *core) PullModel(ctx context.Context, name string, report lsp.Fetched) error {
+	report("fetching "+name, 1e9, 2e9)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.paused:
+		return lsp.ErrPaused
+	}
 }
+
+func (c *core) SetupModel(_ context.Context, agree func(question string) bool, report lsp.Fetched) (string, error) {
+	if !agree("Fetch one and use it? It fits.") {
+		return "", nil
+	}
+	report("fetching one", 1e9, 2e9)
+	return "one completes code from now on", nil
+}
+
+func (c *core) PauseDownload() {
+	if c.paused != nil {
+		c.paused <- true
+	}
+}
+
+func (c *core) CancelDownload() {}
 
 func (c *core) Models(context.Context) ([]string, error) { return []string{"one", "two"}, nil }
 

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -92,6 +93,17 @@ type CompletionStatus struct {
 	RetrievalP95 float64 `json:"retrieval_p95_ms"`
 	AnswerP50    float64 `json:"answer_p50_ms"`
 	AnswerP95    float64 `json:"answer_p95_ms"`
+	// By is what was shown and accepted since the server began, most shown first.
+	By []GhostStatus `json:"by"`
+}
+
+// GhostStatus is what became of ghost text of one engine in one language. What only goes on
+// while the user types through it is shown once.
+type GhostStatus struct {
+	Language string `json:"language"`
+	Engine   string `json:"engine"`
+	Shown    int    `json:"shown"`
+	Accepted int    `json:"accepted"`
 }
 
 // Engines tells of the engines behind the server.
@@ -152,28 +164,37 @@ func residentBytes() uint64 {
 // metricsText is the result of MethodMetrics.
 type metricsText struct {
 	// Text has a line for each number: quarry_ and its place in a Status joined by
-	// underscores, the index's with their root as a label.
+	// underscores, with the root of an index or the language and engine of ghost text as labels.
 	Text string `json:"text"`
 }
 
 func (s *Server) metrics(ctx context.Context, _ json.RawMessage) (any, error) {
 	jsonrpc2.Async(ctx)
+	text, err := s.metricsNow(ctx)
+	return metricsText{text}, err
+}
+
+// metricsNow is the numbers of this moment in Prometheus' text format.
+func (s *Server) metricsNow(ctx context.Context) (string, error) {
+	if s.currentCore() == nil {
+		return "", errors.New("the server is starting: ask again in a moment")
+	}
 	st, err := s.statusNow(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	raw, err := json.Marshal(st)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	var tree map[string]any
 	if err := json.Unmarshal(raw, &tree); err != nil {
-		return nil, err
+		return "", err
 	}
 	var lines []string
 	flatten("quarry", "", tree, func(line string) { lines = append(lines, line) })
 	slices.Sort(lines)
-	return metricsText{strings.Join(lines, "\n") + "\n"}, nil
+	return strings.Join(lines, "\n") + "\n", nil
 }
 
 // flatten calls yield with a line of Prometheus' text format for each number and
@@ -187,8 +208,8 @@ func flatten(name, labels string, v any, yield func(line string)) {
 	case []any:
 		for _, sub := range v {
 			if item, ok := sub.(map[string]any); ok {
-				if root, ok := item["root"].(string); ok {
-					flatten(name, fmt.Sprintf("{root=%q}", root), sub, yield)
+				if labels := labelsOf(item); labels != "" {
+					flatten(name, labels, sub, yield)
 				}
 			}
 		}
@@ -201,6 +222,20 @@ func flatten(name, labels string, v any, yield func(line string)) {
 		}
 		yield(fmt.Sprintf("%s%s %d", name, labels, n))
 	}
+}
+
+// labelsOf tells one item of a list from the others.
+func labelsOf(item map[string]any) string {
+	var pairs []string
+	for _, key := range []string{"root", "language", "engine"} {
+		if value, ok := item[key].(string); ok {
+			pairs = append(pairs, fmt.Sprintf("%s=%q", key, value))
+		}
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(pairs, ",") + "}"
 }
 
 // metricName replaces what a metric's name may not have.

@@ -17,6 +17,10 @@ import (
 func TestADownloadOfFilesWithoutEnd(t *testing.T) {
 	var sent atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/pull" {
+			fmt.Fprint(w, "{}")
+			return
+		}
 		for n := range 1_000_000 {
 			if _, err := fmt.Fprintf(w, "{\"status\":\"pulling\",\"digest\":\"%d\",\"total\":9,\"completed\":1}\n", n); err != nil {
 				return
@@ -33,7 +37,7 @@ func TestADownloadOfFilesWithoutEnd(t *testing.T) {
 		if total != 9*done {
 			t.Errorf("%d of %d", done, total)
 		}
-	})
+	}, taken)
 	if !errors.Is(err, model.ErrServer) || !strings.Contains(err.Error(), "more files") || sent.Load() > 900_000 {
 		t.Errorf("after %d files: %v", sent.Load(), err)
 	}

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// inCloud answers whether a name is one of Ollama's cloud. Since version 0.18 Ollama
+// InCloud answers whether a name is one of Ollama's cloud. Since version 0.18 Ollama
 // sends what a model of such a name is asked to that cloud, whether or not it has a
 // model called so; it takes the name in any case and with blanks around its parts.
-func inCloud(name string) bool {
+func InCloud(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
 	at := strings.LastIndexByte(name, ':')
 	return at >= 0 && strings.TrimSpace(name[at+1:]) == "cloud" || strings.HasSuffix(name, "-cloud")
@@ -28,7 +28,7 @@ type guard struct {
 
 func guarded(hc *http.Client, model string, allowed bool) (*http.Client, *guard) {
 	g := &guard{RoundTripper: hc.Transport, model: model, allowed: allowed}
-	if inCloud(model) && !allowed {
+	if InCloud(model) && !allowed {
 		g.refusal.Store(g.refuse("Ollama's cloud"))
 	}
 	return &http.Client{Transport: g, CheckRedirect: hc.CheckRedirect}, g

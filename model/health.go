@@ -91,6 +91,9 @@ func (rt *Runtime) Ready() error {
 	return h.state.Err
 }
 
+// Look makes the watcher look at the server now.
+func (rt *Runtime) Look() { signal(rt.health.wake) }
+
 // WaitReady waits for the watcher's first verdict, which includes loading the
 // model, and answers it as Ready does. It needs Start.
 func (rt *Runtime) WaitReady(ctx context.Context) error {

@@ -65,7 +65,7 @@ func (l *Library) List(ctx context.Context) ([]Installed, error) {
 	}
 	var list []Installed
 	for _, m := range have.Models {
-		if m.RemoteHost != "" || inCloud(m.Name) {
+		if m.RemoteHost != "" || InCloud(m.Name) {
 			continue
 		}
 		i := Installed{
@@ -102,17 +102,44 @@ const mostFiles = 10_000
 
 // Pull has Ollama download a model, and check the sha256 of each of its files; report
 // is told how many bytes there are of how many. If ctx ends, what is there stays, and
-// the next Pull goes on from it. An installed model stays usable until its new version
-// is whole.
-func (l *Library) Pull(ctx context.Context, name string, report func(done, total int64)) error {
-	if inCloud(name) {
+// the next Pull goes on from it. Ollama gives a new version the name as soon as it is whole;
+// if try then answers an error, the installed one has its name again.
+func (l *Library) Pull(ctx context.Context, name string, report func(done, total int64), try func(name string) error) error {
+	if InCloud(name) {
 		return fmt.Errorf("%s runs on another machine; choose a local model such as %s", name, otherThan(name))
 	}
+	c, kept := l.of(name), trialName(name, keptMark)
+	_, had, err := l.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	// One that is kept already is of a Pull that was killed before it had tried what came.
+	if _, is, err := l.Find(ctx, kept); had && err == nil && !is {
+		if err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: kept}); err != nil {
+			return fmt.Errorf("keep the installed %s: %w", name, c.explain(err))
+		}
+	} else if err != nil {
+		return err
+	}
+	err = c.download(ctx, name, report)
+	if err == nil {
+		if err = try(name); err != nil && had {
+			back := context.WithoutCancel(ctx)
+			err = errors.Join(err, c.explain(c.api.Copy(back, &api.CopyRequest{Source: kept, Destination: name})))
+		}
+	}
+	if had {
+		err = errors.Join(err, l.Remove(context.WithoutCancel(ctx), kept))
+	}
+	return err
+}
+
+// download is Pull without a trial.
+func (c *ollama) download(ctx context.Context, name string, report func(done, total int64)) error {
 	// A model has several files, each with its own progress.
 	done, total := map[string]int64{}, map[string]int64{}
 	var doneAll, totalAll int64
 	finished := false
-	c := l.of(name)
 	err := c.api.Pull(ctx, &api.PullRequest{Model: name}, func(p api.ProgressResponse) error {
 		finished = finished || p.Status == "success"
 		if p.Digest == "" {
@@ -123,7 +150,7 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		done[p.Digest], total[p.Digest] = p.Completed, p.Total
 		if len(total) > mostFiles {
 			return &problem{
-				kind: ErrServer, what: fmt.Sprintf("%s is no Ollama", l.endpoint.Host),
+				kind: ErrServer, what: fmt.Sprintf("%s is no Ollama", c.endpoint.Host),
 				fix: "check the address, it has more files for " + name + " than a model has",
 			}
 		}
@@ -137,6 +164,29 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		return fmt.Errorf("download %s: %w", name, c.brokeOff(nil))
 	}
 	return nil
+}
+
+// Weights is the sha256 of an installed model's own file, in hexadecimal digits, "" if
+// Ollama does not say. It does where it names the file that the model is made from.
+func (l *Library) Weights(ctx context.Context, name string) (string, error) {
+	c := l.of(name)
+	show, err := c.api.Show(ctx, &api.ShowRequest{Model: name})
+	if err != nil {
+		return "", c.explain(err)
+	}
+	for line := range strings.Lines(show.Modelfile) {
+		file, ok := strings.CutPrefix(strings.TrimSpace(line), "FROM ")
+		if !ok {
+			continue
+		}
+		const digits = 64
+		if at := strings.LastIndex(file, "sha256-"); at >= 0 {
+			if sum := file[at+len("sha256-"):]; len(sum) == digits {
+				return sum, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // Remove deletes an installed model and gives its disk space back.
@@ -153,10 +203,10 @@ const ggufMagic = "GGUF"
 // name while try looks at it, so that whatever has the name keeps it until try answers
 // nil, whenever this process ends.
 func (l *Library) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
-	if inCloud(name) {
+	if InCloud(name) {
 		return "", fmt.Errorf("choose a name without \"cloud\": %s means another machine to Ollama", name)
 	}
-	trial := trialName(name)
+	trial := trialName(name, trialMark)
 	if digest, err = l.create(ctx, path, trial, report); err != nil {
 		return "", err
 	}
@@ -167,12 +217,24 @@ func (l *Library) Import(ctx context.Context, path, name string, report func(don
 	return digest, errors.Join(err, l.Remove(context.WithoutCancel(ctx), trial))
 }
 
-// trialName is the name that a model has until it has shown that it works.
-func trialName(name string) string {
+// What a name has behind it: of a model that is on trial, and of the one that is kept until
+// its successor was tried.
+const (
+	trialMark = "trial"
+	keptMark  = "before"
+)
+
+// trialName is a name for a model beside its own.
+func trialName(name, mark string) string {
 	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
-		return name + "-trial"
+		return name + "-" + mark
 	}
-	return name + ":trial"
+	return name + ":" + mark
+}
+
+// SameModel is whether two names are one model's: Ollama leaves ":latest" out.
+func SameModel(a, b string) bool {
+	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
 }
 
 // create is Import without a trial.

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,8 +154,23 @@ func TestImportStops(t *testing.T) {
 	}
 }
 
-// registry serves one model as Ollama's library does; corrupt spoils its weights.
-func registry(t *testing.T, file string, corrupt bool) *httptest.Server {
+// store is a registry that serves one model at a time as Ollama's library does.
+type store struct {
+	*httptest.Server
+	// name is the model's, behind the server's address.
+	name string
+
+	mu       sync.Mutex
+	manifest []byte            // guarded by mu
+	blobs    map[string][]byte // by digest; guarded by mu
+	dying    int               // how many answers with weights are still broken off; guarded by mu
+}
+
+// spoil changes weights after their sum is in the manifest; nil leaves them.
+type spoil func(weights []byte) []byte
+
+// offer makes the store serve the model of a file.
+func (s *store) offer(t *testing.T, file string, spoil spoil) {
 	t.Helper()
 	weights, err := os.ReadFile(file)
 	if err != nil {
@@ -175,33 +191,52 @@ func registry(t *testing.T, file string, corrupt bool) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if corrupt {
-		for digest, content := range blobs {
-			if len(content) == len(weights) {
-				content = bytes.Clone(content)
-				content[len(content)/2] ^= 0xff
-				blobs[digest] = content
-			}
+	for digest, content := range blobs {
+		if len(content) == len(weights) && spoil != nil {
+			blobs[digest] = spoil(bytes.Clone(content))
 		}
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		kind, name := filepath.Base(filepath.Dir(r.URL.Path)), filepath.Base(r.URL.Path)
-		content, ok := blobs[name]
-		switch {
-		case kind == "manifests":
-			content = manifest
-		case !ok:
-			http.NotFound(w, r)
-			return
-		case kind == "blobs": // which other machines serve: Ollama wants it so
-			_, port, _ := strings.Cut(r.Host, ":")
-			http.Redirect(w, r, "http://localhost:"+port+"/elsewhere/"+name, http.StatusTemporaryRedirect)
-			return
-		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-	}))
-	t.Cleanup(server.Close)
-	return server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.manifest, s.blobs = manifest, blobs
+}
+
+func registry(t *testing.T) *store {
+	t.Helper()
+	s := &store{}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	s.name = strings.TrimPrefix(s.URL, "http://") + "/library/tiny:latest"
+	return s
+}
+
+func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	kind, name := filepath.Base(filepath.Dir(r.URL.Path)), filepath.Base(r.URL.Path)
+	s.mu.Lock()
+	content, ok := s.blobs[name]
+	dies := r.Method == http.MethodGet && kind == "elsewhere" && len(content) > 1000 && s.dying > 0
+	if dies {
+		s.dying--
+	}
+	if kind == "manifests" {
+		content, ok = s.manifest, true
+	}
+	s.mu.Unlock()
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+		return
+	case kind == "blobs": // which other machines serve: Ollama wants it so
+		_, port, _ := strings.Cut(r.Host, ":")
+		http.Redirect(w, r, "http://localhost:"+port+"/elsewhere/"+name, http.StatusTemporaryRedirect)
+		return
+	case dies:
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(content[:1000])
+		panic(http.ErrAbortHandler)
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
 // insecure stands before an Ollama and lets it pull over plain HTTP, which quarry
@@ -237,28 +272,98 @@ func insecure(t *testing.T, ollama string) *httptest.Server {
 // that the registry's manifest names is never there.
 func TestPullFromARegistry(t *testing.T) {
 	file := tinyFile(t)
+	from := registry(t)
 	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
-	name := strings.TrimPrefix(registry(t, file, true).URL, "http://") + "/library/tiny:latest"
-	err := l.Pull(t.Context(), name, func(int64, int64) {})
-	if err == nil || !strings.Contains(err.Error(), "download "+name) {
-		t.Errorf("a corrupt download: %v", err)
+	nothing := func() {
+		t.Helper()
+		if list, err := l.List(t.Context()); err != nil || len(list) != 0 {
+			t.Errorf("%v, %v", list, err)
+		}
 	}
-	if list, err := l.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("%v, %v after a corrupt download", list, err)
+	for name, spoil := range map[string]spoil{
+		"corrupt":   func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b },
+		"truncated": func(b []byte) []byte { return b[:len(b)-1000] },
+		"longer":    func(b []byte) []byte { return append(b, 0) },
+	} {
+		from.offer(t, file, spoil)
+		err := l.Pull(t.Context(), from.name, func(int64, int64) {}, taken)
+		if err == nil || !strings.Contains(err.Error(), "download "+from.name) {
+			t.Errorf("a %s download: %v", name, err)
+		}
+		nothing()
 	}
-	name = strings.TrimPrefix(registry(t, file, false).URL, "http://") + "/library/tiny:latest"
+	from.offer(t, file, nil)
+	from.dying = 2 // Ollama asks again for what is missing
 	var done, total int64
-	if err := l.Pull(t.Context(), name, func(d, n int64) { done, total = d, n }); err != nil {
+	if err := l.Pull(t.Context(), from.name, func(d, n int64) { done, total = d, n }, taken); err != nil {
 		t.Fatal(err)
 	}
-	info, err := os.Stat(file)
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done != total || total < info.Size() {
-		t.Errorf("%d of %d bytes, the file has %d", done, total, info.Size())
+	if done != total || total < int64(len(raw)) {
+		t.Errorf("%d of %d bytes, the file has %d", done, total, len(raw))
 	}
-	if m, ok, err := l.Find(t.Context(), name); err != nil || !ok {
+	if m, ok, err := l.Find(t.Context(), from.name); err != nil || !ok {
 		t.Errorf("%+v, %v", m, err)
+	}
+	if sum, err := l.Weights(t.Context(), from.name); err != nil || sum != fmt.Sprintf("%x", sha256.Sum256(raw)) {
+		t.Errorf("weights %s, %v", sum, err)
+	}
+}
+
+// The installed version of a model has its name again when the new one fails its trial, also
+// if a process was killed before the trial.
+func TestPullKeepsWhatWorks(t *testing.T) {
+	first, second := tinyFile(t), filepath.Join(t.TempDir(), "second.gguf")
+	if err := ollamatest.WriteGranite(second, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	from := registry(t)
+	from.offer(t, first, nil)
+	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
+	digest := func() string {
+		t.Helper()
+		m, ok, err := l.Find(t.Context(), from.name)
+		if err != nil || !ok {
+			t.Fatalf("%v, %v", ok, err)
+		}
+		return m.Digest
+	}
+	pull := func(try func(string) error) error {
+		return l.Pull(t.Context(), from.name, func(int64, int64) {}, try)
+	}
+	if err := pull(taken); err != nil {
+		t.Fatal(err)
+	}
+	old := digest()
+	from.offer(t, second, nil)
+	bad := errors.New("it answers nothing")
+	err := pull(func(name string) error {
+		if name != from.name || digest() == old {
+			t.Errorf("%s is tried, and is the old one: %t", name, digest() == old)
+		}
+		return bad
+	})
+	if !errors.Is(err, bad) || digest() != old {
+		t.Errorf("%v, and it is the old one: %t", err, digest() == old)
+	}
+	// As if the process had been killed in its trial.
+	func() {
+		defer func() { _ = recover() }()
+		_ = pull(func(string) error { panic("killed") })
+	}()
+	if digest() == old {
+		t.Fatal("nothing was pulled before the trial")
+	}
+	if err := pull(func(string) error { return bad }); !errors.Is(err, bad) || digest() != old {
+		t.Errorf("%v, and it is the one that worked: %t", err, digest() == old)
+	}
+	if err := pull(taken); err != nil || digest() == old {
+		t.Errorf("%v, and it is still the old one: %t", err, digest() == old)
+	}
+	if list, err := l.List(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v: nothing is kept beside it", list, err)
 	}
 }

@@ -49,6 +49,8 @@ type Metrics struct {
 const window = 256
 
 type metrics struct {
+	answered func(Timing) // Options.OnAnswer
+
 	mu         sync.Mutex // guards all below
 	sum        Metrics
 	recent     []Timing // a ring of window entries
@@ -221,24 +223,31 @@ func (m *measurement) see(r chunk) {
 
 func (m *measurement) end(err error) {
 	m.timing.Total = m.clock.Now().Sub(m.sent)
-	m.of.mu.Lock()
-	defer m.of.mu.Unlock()
-	sum := &m.of.sum
+	if m.of.count(m.timing, err) && m.of.answered != nil {
+		m.of.answered(m.timing)
+	}
+}
+
+// count takes what a request took; ok is false if it has no answer.
+func (m *metrics) count(t Timing, err error) (ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
-		sum.Stopped++
+		m.sum.Stopped++
 	case err != nil:
-		sum.Failed++
-		return
+		m.sum.Failed++
+		return false
 	}
-	if m.timing.Tokens == 0 {
-		return
+	if t.Tokens == 0 {
+		return false
 	}
-	sum.Last = m.timing
-	if len(m.of.recent) < window {
-		m.of.recent = append(m.of.recent, m.timing)
-		return
+	m.sum.Last = t
+	if len(m.recent) < window {
+		m.recent = append(m.recent, t)
+	} else {
+		m.recent[m.next] = t
+		m.next = (m.next + 1) % window
 	}
-	m.of.recent[m.of.next] = m.timing
-	m.of.next = (m.of.next + 1) % window
+	return true
 }

@@ -70,6 +70,9 @@ type Options struct {
 	// OnChange is called on every change of State, in order, from the watcher's
 	// goroutine. It must not call Close.
 	OnChange func(State)
+	// OnAnswer, if not nil, is called with what each request with an answer took, from the
+	// goroutine of the request. It must return soon.
+	OnAnswer func(Timing)
 	// Logger may be nil. Prompts and answers are never logged.
 	Logger *slog.Logger
 	// Clock is nil for the real one.
@@ -174,6 +177,7 @@ func New(opt Options) (*Runtime, error) {
 		opt:      opt,
 		log:      opt.Logger.With("model", opt.Model),
 	}
+	rt.metrics.answered = opt.OnAnswer
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.health.init()
 	rt.limiter.init(opt.Clock)
@@ -212,3 +216,9 @@ func (rt *Runtime) spawn(f func()) bool {
 
 // Model is the model's name as it was configured.
 func (rt *Runtime) Model() string { return rt.opt.Model }
+
+// PullsModels is whether its server has a [Library].
+func (rt *Runtime) PullsModels() bool { _, ok := rt.backend.(*ollama); return ok }
+
+// Host is the server's address, host:port.
+func (rt *Runtime) Host() string { return rt.endpoint.Host }

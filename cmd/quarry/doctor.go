@@ -46,6 +46,9 @@ func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.Settings()
 	findings := []model.Finding{settingsFinding(problems), indexFinding()}
 	findings = append(findings, modelFindings(ctx, s)...)
+	if f, ok := a.adviceFinding(ctx, s); ok {
+		findings = append(findings, f)
+	}
 	if f, ok := a.vectorsFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
@@ -105,6 +108,25 @@ func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
 		findings = append(findings, embeddingFinding(ctx, runtime, s.Embedding.Model))
 	}
 	return findings
+}
+
+// adviceFinding says which models suit this machine, and why; ok is false where quarry asks no
+// Ollama. It is never a failure: what is asked may work, too.
+func (a *app) adviceFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
+	m, err := engines.NewModels(s, a.StateDir)
+	if err != nil {
+		return f, false // the server's finding says why
+	}
+	advice, _, _ := m.Advise(ctx) // without Ollama nothing is installed
+	best := advice.Completion
+	f = model.Finding{Name: "advice", OK: true, Detail: fmt.Sprintf("%s suits %s: %s", best.Name, advice.Machine, best.Why)}
+	if beside := advice.Search; s.Embedding.Enabled && beside.Name == "" {
+		f.Detail += "; " + beside.Why
+	}
+	if !best.Installed || used(&s, best.Name) == "" {
+		f.Fix = "quarry setup model"
+	}
+	return f, true
 }
 
 // embeddingFinding looks at semantic search. It is never a failure: search by

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"quarry/lsp"
+	"quarry/lsp/settings"
 	"quarry/model/modeltest"
 )
 
@@ -52,6 +54,11 @@ func TestStatusOfARunningServer(t *testing.T) {
 	}
 }
 
+// offers is whether a note's remedies are these commands.
+func offers(n lsp.StatusNote, commands ...string) bool {
+	return slices.EqualFunc(n.Remedies, commands, func(r lsp.Remedy, command string) bool { return r.Command == command })
+}
+
 // What an editor is told of the model as it comes and goes.
 func TestStatusNoteOfARunningServer(t *testing.T) {
 	fake, err := modeltest.Start()
@@ -90,19 +97,64 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	}
 	var remedy lsp.Remedy
 	await(func(n lsp.StatusNote) bool {
-		if len(n.Remedies) == 3 {
-			remedy = n.Remedies[0]
+		if !strings.Contains(n.Model.Reason, "has no model") || !strings.Contains(n.Model.Reason, "suits this machine: it ") {
+			return false
 		}
-		return strings.Contains(n.Model.Reason, "has no model") && remedy.Title == "Pull granite4:micro (2.1 GB)" && n.Remedies[1].Command == lsp.CommandUse
+		var commands []string
+		for _, r := range n.Remedies {
+			if commands = append(commands, r.Command); r.Command == lsp.CommandPull {
+				remedy = r
+			}
+		}
+		return remedy.Title == "Pull granite4:micro (2.1 GB)" && slices.Equal(commands, []string{lsp.CommandSetup, lsp.CommandPull, lsp.CommandUse, lsp.CommandWithout})
 	})
 	if err := e.Call(ctx, "workspace/executeCommand", remedy, nil); err != nil {
 		t.Fatal(err)
 	}
 	await(func(n lsp.StatusNote) bool {
-		return n.Model.State == lsp.ModelLoading && n.Model.Percent != nil && *n.Model.Percent == 40 && n.Text == "granite4:micro 40%" && len(n.Remedies) == 0
+		return n.Model.State == lsp.ModelLoading && n.Model.Percent != nil && *n.Model.Percent == 40 && n.Text == "granite4:micro 40%" && offers(n, lsp.CommandPause, lsp.CommandCancel)
 	})
+	// It is paused and goes on where it was; whoever cancels it is offered what helped before.
+	do := func(command string) {
+		t.Helper()
+		if err := e.Call(ctx, "workspace/executeCommand", lsp.Remedy{Command: command, Arguments: []string{}}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(lsp.CommandPause)
+	await(func(n lsp.StatusNote) bool {
+		return n.Model.State == lsp.ModelNone && strings.Contains(n.Model.Reason, "the download of granite4:micro is paused at 40 %") && len(n.Remedies) > 0 && n.Remedies[0].Command == lsp.CommandPull
+	})
+	do(lsp.CommandCancel)
+	await(func(n lsp.StatusNote) bool {
+		return strings.Contains(n.Model.Reason, "has no model") && n.Remedies[0].Command == lsp.CommandSetup
+	})
+	do(lsp.CommandPull)
+	await(func(n lsp.StatusNote) bool { return offers(n, lsp.CommandPause, lsp.CommandCancel) })
 	close(gate)
 	await(func(n lsp.StatusNote) bool {
 		return n.Level == lsp.LevelReady && n.Text == "granite4:micro" && !n.ModelFree && n.Model.Reason == "" && n.Model.Host == "" && len(n.Remedies) == 0
 	})
+}
+
+// What the user writes into their own file applies to a server that runs.
+func TestSettingsFileIsFollowed(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite4.1:3b"})
+	path := userSettings(t, `{"completion.maxTokens": "many"}`)
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
+	await := func(model string) {
+		t.Helper()
+		err := e.Await(ctx, func() bool {
+			return slices.ContainsFunc(e.Statuses(), func(raw json.RawMessage) bool { return strings.Contains(string(raw), `"text":"`+model+`"`) })
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	await("granite4:micro")
+	if err := settings.SetInFile(path, "model", "granite4.1:3b"); err != nil {
+		t.Fatal(err)
+	}
+	await("granite4.1:3b")
 }

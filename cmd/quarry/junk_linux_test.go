@@ -29,7 +29,7 @@ func junk(seed uint64) string {
 }
 
 // usage is what a process has taken of the processor, and holds in memory.
-func usage(t *testing.T, pid int) (processor time.Duration, resident int) {
+func spent(t *testing.T, pid int) (processor time.Duration, resident int) {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -98,7 +98,7 @@ func TestJunkInOpenDocuments(t *testing.T) {
 	// idle waits until the server takes nothing of the processor any more.
 	idle := func() {
 		for before, still := time.Duration(-1), 0; still < 3; <-tick.C {
-			now, _ := usage(t, pid)
+			now, _ := spent(t, pid)
 			if still++; now-before > 10*time.Millisecond {
 				still = 0
 			}
@@ -107,7 +107,7 @@ func TestJunkInOpenDocuments(t *testing.T) {
 	}
 	idle()
 	work := unit()
-	began, empty := usage(t, pid)
+	began, empty := spent(t, pid)
 	languages := []struct{ ext, id string }{
 		{"ts", "typescript"}, {"c", "c"}, {"scala", "scala"}, {"js", "javascript"}, {"ex", "elixir"}, {"go", "go"}, {"py", "python"},
 		{"rs", "rust"}, {"java", "java"}, {"rb", "ruby"}, {"php", "php"}, {"kt", "kotlin"},
@@ -126,7 +126,7 @@ func TestJunkInOpenDocuments(t *testing.T) {
 		open = append(open, name)
 	}
 	idle()
-	took, most := usage(t, pid)
+	took, most := spent(t, pid)
 	work = max(work, unit())
 	for _, name := range open {
 		if err := e.CloseDocument(name); err != nil {
@@ -135,7 +135,7 @@ func TestJunkInOpenDocuments(t *testing.T) {
 	}
 	kept := most
 	for range 300 { // a minute; it is given back some seconds after the last is closed
-		if _, kept = usage(t, pid); kept-empty <= mostKept {
+		if _, kept = spent(t, pid); kept-empty <= mostKept {
 			break
 		}
 		<-tick.C

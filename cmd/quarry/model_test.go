@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/engines"
 	"quarry/lsp/settings"
+	"quarry/model/modeltest"
 	"quarry/model/ollamatest"
 )
 
@@ -60,7 +62,7 @@ func TestModelCommands(t *testing.T) {
 	}
 
 	code, out, _ := answering(t, "", at()...)
-	expect(code, out, 0, "granite4:micro, not installed", "→ quarry model pull granite4:micro")
+	expect(code, out, 0, "granite4:micro, not installed", "→ quarry setup model   # ")
 	code, out, _ = answering(t, "", at("list")...)
 	expect(code, out, 0, "Ollama has no models", "quarry model pull")
 
@@ -109,7 +111,7 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	server := ollamatest.Start(t)
 	userSettings(t, "{}")
 	own := `{"version": 1, "models": [{"name": "granite4:micro", "use": "completion", "digest": "sha256:00ff"}]}`
-	if err := os.WriteFile(cataloguePath(), []byte(own), 0o600); err != nil {
+	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, out, _ := answering(t, "", "model", "verify", "--ollama", server.URL)
@@ -152,7 +154,7 @@ func TestModelPullFromAFileServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(cataloguePath(), raw, 0o600); err != nil {
+		if err := os.WriteFile(engines.CataloguePath(), raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		code, out, errs := answering(t, "", "model", "pull", "ours:1m", "--ollama", server.URL, "--state-dir", state)
@@ -172,7 +174,7 @@ func TestModelPullFromAFileServer(t *testing.T) {
 	}
 
 	code, out, errs := pull(entry("good.gguf", ollamatest.Tiny))
-	if code != 0 || !strings.Contains(out, "ours:1m is the file with sha256:") || !strings.Contains(out, "→ quarry model use ours:1m") {
+	if code != 0 || !strings.Contains(out, " of the catalogue") || !strings.Contains(out, "the file with sha256 ") || !strings.Contains(out, "→ quarry model use ours:1m") {
 		t.Fatalf("exit code %d:\n%s%s", code, out, errs)
 	}
 	before := list()
@@ -208,7 +210,7 @@ func TestModelPullKilled(t *testing.T) {
 		t.Helper()
 		size, sum := writeModel(t, filepath.Join(files, name), shape)
 		own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "sha256": "%s", "url": "%s/%s"}]}`, size, sum, web.URL, name)
-		if err := os.WriteFile(cataloguePath(), []byte(own), 0o600); err != nil {
+		if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,17 +265,96 @@ func TestModelPullKilled(t *testing.T) {
 	}
 }
 
-// A newcomer is told which model suits the machine, and is asked before anything is
-// fetched.
-func TestModelPullProposesAndAsks(t *testing.T) {
-	userSettings(t, "{}")
-	code, out, errs := answering(t, "n\n", "model", "pull", "--ollama", "http://127.0.0.1:9")
-	if code != 0 || out != "" || !strings.Contains(errs, "suits this machine: ") || !strings.Contains(errs, "B) and complete code with it? [y/N]") || !strings.Contains(errs, "Nothing was done") {
+// A newcomer is told which model suits the machine and why, and one yes does the rest: it is
+// fetched, tried and written into the settings.
+func TestSetupModel(t *testing.T) {
+	server := ollamatest.StartEmpty(t)
+	path := userSettings(t, `{"embedding.enabled": false}`)
+	files := t.TempDir()
+	size, sum := writeModel(t, filepath.Join(files, "tiny.gguf"), ollamatest.Tiny)
+	web := httptest.NewServer(http.FileServer(http.Dir(files)))
+	defer web.Close()
+	// The first of the catalogue, and the smallest: it suits every machine.
+	own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "memory": 1000000, "sha256": "%s", "url": "%s/tiny.gguf"}]}`, size, sum, web.URL)
+	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	setup := func(answer string, more ...string) (int, string, string) {
+		return answering(t, answer, append([]string{"setup", "model", "--ollama", server.URL, "--state-dir", t.TempDir()}, more...)...)
+	}
+	unchanged := func() {
+		t.Helper()
+		if raw, err := os.ReadFile(path); err != nil || string(raw) != `{"embedding.enabled": false}` {
+			t.Errorf("%s, %v", raw, err)
+		}
+	}
+	const says = "completion  ours:1m (0 MB to fetch): it takes about 1 MB"
+	code, out, errs := setup("", "--print")
+	if code != 0 || errs != "" || !strings.Contains(out, "This machine: ") || !strings.Contains(out, "has 0 models") || !strings.Contains(out, says) || !strings.Contains(out, "embedding.enabled switches") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
-	code, _, errs = answering(t, "y\n", "model", "pull", "--ollama", "http://127.0.0.1:9")
-	if code != 1 || !strings.Contains(errs, "Ollama does not answer") {
-		t.Errorf("exit code %d:\n%s", code, errs)
+	code, out, errs = setup("n\n")
+	if code != 0 || !strings.Contains(out, says) || !strings.Contains(errs, "Fetch ours:1m (0 MB), try it, and write ours:1m into "+path+"? [y/N]") || !strings.Contains(errs, "Nothing was done") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	unchanged()
+	var answer setupModelAnswer
+	code, out, _ = setup("", "--json")
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != 0 || answer.Completion.Name != "ours:1m" || answer.Completion.Why == "" || answer.Done || answer.Machine.Processors == 0 {
+		t.Errorf("exit code %d, %v:\n%s", code, err, out)
+	}
+	unchanged()
+	code, out, errs = setup("y\n")
+	if code != 0 || !strings.Contains(out, "ok    fill in the middle") || !strings.Contains(out, "ours:1m completes code from now on") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if raw, err := os.ReadFile(path); err != nil || !strings.Contains(string(raw), `"model": "ours:1m"`) {
+		t.Errorf("the settings are %s, %v", raw, err)
+	}
+	code, out, errs = setup("")
+	if code != 0 || errs != "" || !strings.Contains(out, "ours:1m (installed): Ollama has it, your settings name it, and it takes") || !strings.Contains(out, "All of it is set up") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	code, _, errs = setup("", "--undo")
+	if code != 2 || !strings.Contains(errs, "quarry model use NAME") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	code, out, _ = answering(t, "", "doctor", "--ollama", server.URL)
+	if code != 0 || !strings.Contains(out, "advice") || !strings.Contains(out, "ours:1m suits ") || strings.Contains(out, "quarry setup model") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// What is there serves before what would be fetched, and what does not fit is not advised.
+func TestSetupModelChooses(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "qwen2.5-coder:1.5b"}, modeltest.Model{Name: "granite4.1:3b"})
+	fake.ScriptEmbed(countLetters)
+	path := userSettings(t, "{}")
+	setup := func(budget string, more ...string) (int, string, string) {
+		t.Setenv("QUARRY_MEMORY_BUDGET_MB", budget)
+		return answering(t, "", append([]string{"setup", "model", "--ollama", fake.URL}, more...)...)
+	}
+	code, out, errs := setup("3000", "--print") // room for 2.4 GB
+	if code != 0 || !strings.Contains(out, "qwen2.5-coder:1.5b (installed): Ollama has it already, and it takes about 2.0 GB of the 2.4 GB") || !strings.Contains(out, "granite-embedding:30m (63 MB to fetch): both fit at once") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	code, out, errs = setup("2600", "--print")
+	if code != 0 || !strings.Contains(out, "qwen2.5-coder:1.5b (installed)") || !strings.Contains(out, "search      two models do not fit at once") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	code, out, errs = setup("2600", "--yes", "--json")
+	var answer setupModelAnswer
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != 0 || !answer.Done || len(answer.Findings) == 0 || len(answer.Fetch) != 0 || len(answer.Use) != 1 {
+		t.Errorf("exit code %d, %v:\n%s%s", code, err, out, errs)
+	}
+	if raw, err := os.ReadFile(path); err != nil || !strings.Contains(string(raw), `"qwen2.5-coder:1.5b"`) {
+		t.Errorf("the settings are %s, %v", raw, err)
+	}
+	fake.Stop()
+	code, out, errs = setup("2600")
+	if code != 1 || !strings.Contains(out, "completion  qwen2.5-coder:1.5b (986 MB to fetch)") || !strings.Contains(errs, "Ollama does not answer") {
+		t.Errorf("without Ollama: exit code %d:\n%s%s", code, out, errs)
 	}
 }
 
@@ -316,11 +397,11 @@ func TestHostileCatalogues(t *testing.T) {
 		{entry(`"url": "file:///etc/passwd", "sha256": "` + sum + `"`), "over https"},
 		{entry(`"url": "http://127.0.0.1.models.example/x", "sha256": "` + sum + `"`), "over https"},
 		{entry(`"url": "` + server.URL + `", "sha256": "../../../.bashrc"`), "64 small"},
-		{entry(`"url": "` + server.URL + `"`), "go together"},
+		{entry(`"url": "` + server.URL + `"`), "wants the sha256"},
 		{strings.Repeat("[", 1<<20), "no catalogue"},
 		{strings.Repeat(" ", 2<<20), "more than quarry reads"},
 	} {
-		if err := os.WriteFile(cataloguePath(), []byte(tt.text), 0o600); err != nil {
+		if err := os.WriteFile(engines.CataloguePath(), []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		code, _, errs := answering(t, "", "model", "pull", "evil", "--yes", "--ollama", server.URL, "--state-dir", t.TempDir())

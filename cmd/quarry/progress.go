@@ -8,7 +8,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/index"
-	"quarry/model"
+	"quarry/model/catalogue"
 )
 
 // progressBar draws how far a scan is: a bar that overwrites itself on a terminal,
@@ -64,7 +64,7 @@ func (b *progressBar) part(doing string, done, total int64) {
 		b.first = done
 	}
 	speed := float64(done-b.first) / 1e6 / max(now.Sub(b.start).Seconds(), 0.001)
-	what := fmt.Sprintf("%s of %s, %.1f MB/s", model.Gigabytes(done), model.Gigabytes(total), speed)
+	what := fmt.Sprintf("%s of %s, %.1f MB/s", catalogue.Gigabytes(done), catalogue.Gigabytes(total), speed)
 	b.draw(doing, float64(done)/float64(max(total, 1)), what, now)
 }
 

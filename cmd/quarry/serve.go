@@ -8,6 +8,7 @@ import (
 	"quarry/cmd/internal/engines"
 	"quarry/lsp"
 	"quarry/lsp/headless"
+	"quarry/lsp/settings"
 )
 
 // serverOptions are those of a language server over this app's settings.
@@ -19,8 +20,8 @@ func (a *app) serverOptions(patient bool) lsp.Options {
 	return lsp.Options{
 		Version:  cli.Version(),
 		Log:      a.Log,
-		Settings: a.Settings,
-		NewCore:  func(start lsp.Start) (lsp.Core, error) { return a.Engines(start, opt), nil },
+		Settings: a.Settings, SettingsFile: settings.UserFilePath(),
+		NewCore: func(start lsp.Start) (lsp.Core, error) { return a.Engines(start, opt), nil },
 	}
 }
 

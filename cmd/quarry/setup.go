@@ -25,19 +25,30 @@ type setupOptions struct {
 func (a *app) setupCommand() *cobra.Command {
 	var opt setupOptions
 	cmd := &cobra.Command{
-		Use:   "setup [EDITOR|AGENT]",
-		Short: "Set up quarry in an editor or an agent, and take it back",
+		Use:   "setup [model|EDITOR|AGENT]",
+		Short: "Set up the models, or quarry in an editor or an agent",
 		Long: `Set up quarry in an editor or an agent: show what would be written into which
 file, ask, and write it. What was in the file before is kept in a file beside it. Without
 an argument, list the programs that are there.
 
+setup model looks at this machine's memory and processors and at what Ollama has, says
+which models suit it and why, and with one yes fetches them, tries them and writes them
+into your settings.
+
 The rest of a file stays as it is, comments and order included, and a file that cannot be
 read as what it is meant to be is left alone. --undo takes out what setup has written.`,
 		Example: `  quarry setup
+  quarry setup model
   quarry setup nvim
   quarry setup claude --undo`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.setup(args, opt) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "model" {
+				return a.setupModel(cmd.Context(), opt)
+			}
+			return a.setup(args, opt)
+		},
+		ValidArgs: []string{"model\tthe models that suit this machine"},
 	}
 	for _, t := range setup.Targets {
 		cmd.ValidArgs = append(cmd.ValidArgs, t.Name+"\t"+t.Title)
@@ -82,9 +93,9 @@ func (a *app) setup(args []string, opt setupOptions) error {
 	}
 	var ok bool
 	if r.target, ok = setup.Find(args[0]); !ok {
-		names := make([]string, len(setup.Targets))
-		for i, t := range setup.Targets {
-			names[i] = t.Name
+		names := []string{"model"}
+		for _, t := range setup.Targets {
+			names = append(names, t.Name)
 		}
 		return fmt.Errorf("%w: setup knows no %q; it knows %s", cli.ErrUsage, args[0], strings.Join(names, ", "))
 	}
@@ -144,7 +155,7 @@ func (r *setupRun) list() error {
 			fmt.Fprintf(r.Stdout, "%22s would change %s\n", "", file)
 		}
 	}
-	fmt.Fprintln(r.Stdout, "\n`quarry setup NAME` shows the change and asks before it writes.")
+	fmt.Fprintln(r.Stdout, "\n`quarry setup NAME` shows the change and asks before it writes; `quarry setup model` sets up models.")
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/cli/clitest"
+	"quarry/cmd/internal/engines"
 	"quarry/model/modeltest"
 )
 
@@ -56,7 +57,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeText(t, cataloguePath(), string(catalogue))
+	writeText(t, engines.CataloguePath(), string(catalogue))
 	for _, config := range []string{".claude.json", ".codex/config.toml", ".config/zed/settings.json"} {
 		writeText(t, filepath.Join(os.Getenv("HOME"), config), "{ "+hostile)
 	}

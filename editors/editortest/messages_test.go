@@ -85,12 +85,8 @@ var plain = map[string]bool{
 	"shelf.goThe question comes back when you pause.":       true,
 	"127.0.0.1:11434 has no model granite4:micro: shelf.go": true,
 
-	// To whoever writes a catalogue or imports a file, in a shell.
-	"a catalogue of version 12; this quarry reads version 12": true,
-	"model 12 has no name":     true,
+	// To whoever imports a file, in a shell.
 	"shelf.go is no GGUF file": true,
-	"shelf.go runs on other machines, and a catalogue is of local models": true,
-	"shelf.go: url and sha256 go together":                                true,
 }
 
 // places are the Go packages whose words reach an editor's user, and the calls that carry them, each with its argument.

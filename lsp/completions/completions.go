@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -80,6 +81,7 @@ type usage struct {
 type handler struct {
 	token    string
 	complete Complete
+	metrics  func(context.Context) (string, error) // nil if there are none
 	// elsewhere asks the other servers on this machine; nil if there are none to
 	// ask.
 	elsewhere func(ctx context.Context, req request) (response, bool)
@@ -87,12 +89,19 @@ type handler struct {
 	now       func() time.Time
 }
 
-const path = "/v1/completions"
+const (
+	path        = "/v1/completions"
+	pathMetrics = "/metrics"
+)
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, err := h.refuse(r)
 	if err != nil {
 		fail(w, status, err)
+		return
+	}
+	if r.URL.Path == pathMetrics {
+		h.sendMetrics(w, r)
 		return
 	}
 	var req request
@@ -145,12 +154,30 @@ func (h *handler) refuse(r *http.Request) (int, error) {
 		return http.StatusForbidden, fmt.Errorf("the host %q is not this machine's loopback address", r.Host)
 	case !h.knows(r.Header.Get("Authorization")):
 		return http.StatusUnauthorized, errors.New("the token is missing or wrong: send http.token of quarry's settings as Authorization: Bearer TOKEN")
-	case r.URL.Path != path:
-		return http.StatusNotFound, fmt.Errorf("there is only POST %s here", path)
-	case r.Method != http.MethodPost:
-		return http.StatusMethodNotAllowed, fmt.Errorf("there is only POST %s here", path)
+	}
+	methods := map[string]string{path: http.MethodPost}
+	if h.metrics != nil {
+		methods[pathMetrics] = http.MethodGet
+	}
+	switch method, known := methods[r.URL.Path]; {
+	case !known:
+		return http.StatusNotFound, fmt.Errorf("there is only POST %s and GET %s here", path, pathMetrics)
+	case r.Method != method:
+		return http.StatusMethodNotAllowed, fmt.Errorf("there is only %s %s here", method, r.URL.Path)
 	}
 	return 0, nil
+}
+
+// sendMetrics answers the numbers of the server that has the address.
+func (h *handler) sendMetrics(w http.ResponseWriter, r *http.Request) {
+	hasAsked(r.Context())
+	text, err := h.metrics(r.Context())
+	if err != nil {
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = io.WriteString(w, text) // who is gone reads nothing more
 }
 
 func (h *handler) knows(authorization string) bool {

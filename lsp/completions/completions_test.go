@@ -97,6 +97,7 @@ func TestRefusals(t *testing.T) {
 		"no host":                {good, func(r *http.Request) { r.Host = "" }, http.StatusForbidden},
 		"a preflight":            {"", func(r *http.Request) { r.Method = http.MethodOptions; r.Header.Set("Origin", "null") }, http.StatusForbidden},
 		"a GET":                  {good, func(r *http.Request) { r.Method = http.MethodGet }, http.StatusMethodNotAllowed},
+		"no metrics":             {"", func(r *http.Request) { r.Method, r.URL.Path = http.MethodGet, "/metrics" }, http.StatusNotFound},
 		"another path":           {good, func(r *http.Request) { r.URL.Path = "/v1/models" }, http.StatusNotFound},
 		"no JSON":                {"prompt=a", nil, http.StatusBadRequest},
 		"a list of prompts":      {`{"prompt":["a"]}`, nil, http.StatusBadRequest},

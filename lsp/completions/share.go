@@ -27,7 +27,9 @@ type Options struct {
 	// missing.
 	Dir      string
 	Complete Complete
-	Log      *slog.Logger
+	// Metrics, if not nil, is what GET /metrics answers.
+	Metrics func(context.Context) (string, error)
+	Log     *slog.Logger
 	// Taken is called once if the address cannot be had and no other server of quarry's
 	// has it.
 	Taken func(error)
@@ -185,7 +187,7 @@ func Serve(ctx context.Context, opts Options) error {
 			}
 		})
 	}
-	back := handler{token: opts.Token, complete: opts.Complete, log: opts.Log, now: time.Now}
+	back := handler{token: opts.Token, complete: opts.Complete, metrics: opts.Metrics, log: opts.Log, now: time.Now}
 	front := back
 	front.elsewhere = others.ask
 	serve(own, &back)

@@ -27,6 +27,8 @@ type Settings struct {
 	Embedding   Embedding   `json:"embedding"`
 	Reranker    Reranker    `json:"reranker"`
 	Diagnostics Diagnostics `json:"diagnostics"`
+	Memory      Memory      `json:"memory"`
+	Stats       Stats       `json:"stats"`
 	HTTP        HTTP        `json:"http"`
 	LogLevel    string      `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
 }
@@ -87,6 +89,16 @@ type Reranker struct {
 	Model string `json:"model" scope:"user" doc:"Model to request from this server."`
 }
 
+// Memory bounds all that quarry makes the machine hold.
+type Memory struct {
+	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry and the models it asks may take together; 0 is half of the machine. quarry recommends models that fit."`
+}
+
+// Stats are numbers about quarry's own work.
+type Stats struct {
+	Keep bool `json:"keep" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They hold no code and no names of files, and nothing is sent."`
+}
+
 // Diagnostics are what quarry reports by itself.
 type Diagnostics struct {
 	Syntax bool `json:"syntax" doc:"Report syntax errors, for files that no other language server covers."`
@@ -141,6 +153,7 @@ func Default() Settings {
 			QueryPrefix:    "auto",
 		},
 		Reranker: Reranker{By: "nothing"},
+		Stats:    Stats{Keep: true},
 		LogLevel: "info",
 	}
 }

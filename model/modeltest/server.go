@@ -188,6 +188,8 @@ func (s *Server) listen(addr string) error {
 	mux.HandleFunc("GET /api/ps", s.ps)
 	mux.HandleFunc("POST /api/show", s.show)
 	mux.HandleFunc("POST /api/pull", s.pull)
+	mux.HandleFunc("POST /api/copy", s.copyModel)
+	mux.HandleFunc("DELETE /api/delete", s.deleteModel)
 	mux.HandleFunc("POST /api/generate", s.generate)
 	mux.HandleFunc("POST /api/chat", s.renderChat)
 	mux.HandleFunc("POST /api/embed", s.embedTexts)
@@ -384,6 +386,39 @@ func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
 	reply(w, 200, map[string]any{"models": list})
 }
 
+// copyModel gives a model a second name.
+func (s *Server) copyModel(w http.ResponseWriter, r *http.Request) {
+	var req struct{ Source, Destination string }
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		reply(w, 400, map[string]any{"error": err.Error()})
+		return
+	}
+	m, ok := s.findModel(req.Source)
+	if !ok {
+		reply(w, 404, map[string]any{"error": fmt.Sprintf("model %q not found", req.Source)})
+		return
+	}
+	m.Name = req.Destination
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = append(slices.DeleteFunc(s.models, func(old Model) bool { return fullName(old.Name) == fullName(m.Name) }), m)
+}
+
+func (s *Server) deleteModel(w http.ResponseWriter, r *http.Request) {
+	var req struct{ Name, Model string }
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		reply(w, 400, map[string]any{"error": err.Error()})
+		return
+	}
+	name := fullName(cmp.Or(req.Model, req.Name))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.models)
+	if s.models = slices.DeleteFunc(s.models, func(m Model) bool { return fullName(m.Name) == name }); len(s.models) == before {
+		reply(w, 404, map[string]any{"error": fmt.Sprintf("model %q not found", name)})
+	}
+}
+
 // HoldPulls makes downloads stop in their middle until c is closed.
 func (s *Server) HoldPulls(c <-chan struct{}) {
 	s.mu.Lock()
@@ -416,7 +451,9 @@ func (s *Server) pull(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.mu.Lock()
-	s.models = append(s.models, Model{Name: req.Model})
+	if !slices.ContainsFunc(s.models, func(m Model) bool { return fullName(m.Name) == fullName(req.Model) }) {
+		s.models = append(s.models, Model{Name: req.Model})
+	}
 	s.mu.Unlock()
 	say(map[string]any{"status": "success"})
 }

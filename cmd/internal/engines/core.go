@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"quarry/agent"
+	"quarry/cmd/internal/usage"
 	"quarry/completion"
 	"quarry/completion/crossfile"
 	"quarry/completion/syntaxcheck"
@@ -24,6 +25,7 @@ import (
 	"quarry/lsp"
 	"quarry/lsp/settings"
 	"quarry/model"
+	"quarry/model/catalogue"
 	"quarry/retrieval/workspace"
 )
 
@@ -37,10 +39,10 @@ type Core struct {
 	job  func(title string, cancel func()) lsp.Job
 	jobs *folderJobs
 	// changed says that what StatusNote answers may be another.
-	changed func()
-	// pulling is a download that the user asked for, nil while there is none.
-	pulling  atomic.Pointer[pull]
-	stateDir string
+	changed   func()
+	downloads downloads
+	usage     *usage.Recorder
+	stateDir  string
 	// patient makes the first answer wait for the model to load, for commands
 	// that ask once.
 	patient bool
@@ -62,6 +64,7 @@ type Core struct {
 
 // generation is the engines made for one configuration. They are replaced as a whole.
 type generation struct {
+	settings   settings.Settings
 	runtime    *model.Runtime // nil when the configuration allows none
 	refused    error          // why it does not
 	loading    *loadingJob
@@ -69,6 +72,15 @@ type generation struct {
 	ctx        context.Context // ends when they are replaced
 	cancel     context.CancelFunc
 	calls      sync.WaitGroup
+	// advice is what would suit in place of a model that cannot be asked; nil before one was
+	// found so.
+	advice atomic.Pointer[advised]
+}
+
+// advised is an advice, and what is known of the model that the settings name.
+type advised struct {
+	catalogue.Advice
+	configured catalogue.Entry
 }
 
 // Options are how engines are used.
@@ -94,10 +106,16 @@ func New(start lsp.Start, opt Options) *Core {
 		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
 	}
 	c.setLevel(start.Settings)
+	stats, err := StatsDir(opt.StateDir)
+	if err != nil {
+		c.log.Warn("no statistics", "error", err)
+	}
+	c.usage = usage.New(stats, func(err error) { c.log.Warn("statistics were not written", "error", err) })
+	c.usage.Keep(c.keepsStats(start.Settings) && err == nil)
 	if c.changed == nil {
 		c.changed = func() {} // a command shows no status
 	}
-	c.jobs = &folderJobs{start: start.Job, changed: c.changed, running: map[folderWork]*folderJob{}}
+	c.jobs = &folderJobs{start: start.Job, changed: c.changed, took: c.usage.Indexed, running: map[folderWork]*folderJob{}}
 	c.Workspace = workspace.New(workspace.Options{
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
@@ -119,6 +137,21 @@ func New(start lsp.Start, opt Options) *Core {
 	}
 	return c
 }
+
+// StatsDir is where the numbers of `quarry stats` are.
+func StatsDir(stateDir string) (string, error) {
+	if stateDir == "" {
+		var err error
+		if stateDir, err = index.DefaultStateDir(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(stateDir, "stats"), nil
+}
+
+// keepsStats is whether numbers are written down: those of a command that answers once say
+// nothing.
+func (c *Core) keepsStats(s settings.Settings) bool { return s.Stats.Keep && !c.patient }
 
 // files are those that the model-free engine reads.
 type files struct{ *workspace.Workspace }
@@ -155,14 +188,19 @@ func (c *Core) setLevel(s settings.Settings) {
 }
 
 func (c *Core) start(s settings.Settings) *generation {
-	e := &generation{loading: &loadingJob{start: c.job, model: s.Model}}
+	e := &generation{settings: s, loading: &loadingJob{start: c.job, model: s.Model}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	template, err := Template(s)
 	if err != nil {
 		c.notify(lsp.Warning, "template", err.Error())
 	}
 	options := ModelOptions(s)
-	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(s); e.loading.changed(s) }, c.log
+	options.OnAnswer = func(t model.Timing) {
+		c.usage.Answered(usage.Answer{
+			FirstToken: t.FirstToken, Queue: t.Queue, Total: t.Total, Tokens: t.Tokens, PromptBytes: t.PromptBytes, ReusedBytes: t.SharedBytes,
+		})
+	}
+	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(e, s); e.loading.changed(s) }, c.log
 	runtime, err := model.New(options)
 	var generator completion.Generator
 	var family func() string
@@ -253,11 +291,15 @@ func Template(s settings.Settings) (completion.Choice, error) {
 
 // modelChanged tells the user what is wrong with the model, once for each
 // thing that can be.
-func (c *Core) modelChanged(s model.State) {
+func (c *Core) modelChanged(e *generation, s model.State) {
+	if s.Phase == model.Missing || s.Phase == model.Unsuitable {
+		c.advise(e)
+	}
 	c.changed()
 	c.log.Info("model", "phase", s.Phase, "error", s.Err)
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
+		c.usage.Event("model", string(s.Phase)+": completions are copied from open files")
 		c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", s.Err))
 	case model.Ready:
 		if s.Warning != "" {
@@ -280,6 +322,12 @@ func (c *Core) Complete(ctx context.Context, req completion.Request) (completion
 		}
 	}
 	res, err := e.completion.Complete(ctx, req)
+	if err == nil && len(res.Items) > 0 {
+		c.usage.Shown(req.Key, req.Language, res.Engine, res.Items[0].Text)
+	}
+	if res.Timings.Context > 0 {
+		c.usage.Retrieved(res.Timings.Context)
+	}
 	if err != nil && asked.Err() == nil && e.ctx.Err() != nil {
 		return completion.Result{Note: "the settings changed meanwhile"}, nil
 	}
@@ -300,6 +348,7 @@ func (c *Core) catchUp(incomplete func(*workspace.Missing)) {
 
 // Prefetch implements lsp.Core.
 func (c *Core) Prefetch(req completion.Request) {
+	c.usage.Accepted(req.Key, req.Language)
 	e := c.acquire()
 	defer e.calls.Done()
 	e.completion.Prefetch(req)
@@ -307,6 +356,7 @@ func (c *Core) Prefetch(req completion.Request) {
 
 // Forget implements lsp.Core.
 func (c *Core) Forget(key string) {
+	c.usage.Closed(key)
 	e := c.acquire()
 	defer e.calls.Done()
 	e.completion.Forget(key)
@@ -329,6 +379,7 @@ func (c *Core) Configure(s settings.Settings) error {
 	}
 	c.settings = s
 	c.setLevel(s)
+	c.usage.Keep(c.keepsStats(s))
 	c.Allow(s.Index.WideFolders)
 	old := c.engines
 	c.engines = c.start(s)
@@ -345,6 +396,7 @@ func (c *Core) Close() error {
 	c.mu.Unlock()
 	e.close()
 	c.retired.Wait()
+	c.usage.Close()
 	return nil
 }
 

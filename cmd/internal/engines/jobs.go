@@ -19,6 +19,8 @@ type folderJobs struct {
 	start func(title string, cancel func()) lsp.Job
 	// changed is called when there is more or less to tell by under.
 	changed func()
+	// took is called with how long a scan took that was shown; nil if nobody wants to know.
+	took func(time.Duration)
 
 	mu      sync.Mutex
 	running map[folderWork]*folderJob // guarded by mu
@@ -29,7 +31,8 @@ type folderWork struct{ kind, dir string }
 
 type folderJob struct {
 	lsp.Job
-	work lsp.Work
+	work  lsp.Work
+	began time.Time
 }
 
 func (j *folderJobs) scanned(dir string, p index.Progress, stop func()) {
@@ -58,7 +61,7 @@ func (j *folderJobs) report(id folderWork, stop func(), done, total int, fractio
 	if job == nil {
 		name := filepath.Base(id.dir)
 		title := strings.ToUpper(id.kind[:1]) + id.kind[1:] + " " + name
-		job = &folderJob{j.start(title, stop), lsp.Work{Kind: id.kind, Folder: name}}
+		job = &folderJob{j.start(title, stop), lsp.Work{Kind: id.kind, Folder: name}, time.Now()}
 		j.running[id] = job
 	}
 	job.work.Done, job.work.Total = done, total
@@ -72,6 +75,9 @@ func (j *folderJobs) end(id folderWork, message string) {
 	if job := j.running[id]; job != nil {
 		job.End(message)
 		delete(j.running, id)
+		if id.kind == lsp.Indexing && j.took != nil {
+			j.took(time.Since(job.began))
+		}
 		j.changed()
 	}
 }

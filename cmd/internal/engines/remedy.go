@@ -11,43 +11,88 @@ import (
 
 	"quarry/lsp"
 	"quarry/model"
+	"quarry/model/catalogue"
 )
 
-// remedies are the commands that help with a model that is not there, best first.
-func (c *Core) remedies(note lsp.NoteModel, phase model.Phase, runtime *model.Runtime) []lsp.Remedy {
+// remedies are the commands that help with a model that is not there, best first, and with a
+// download.
+func (c *Core) remedies(note lsp.NoteModel, phase model.Phase, e *generation) []lsp.Remedy {
 	list := []lsp.Remedy{}
-	if note.State != lsp.ModelNone {
-		return list
-	}
 	add := func(title, command string, args ...string) {
 		list = append(list, lsp.Remedy{Title: title, Command: command, Arguments: append([]string{}, args...)})
 	}
-	ollama := runtime != nil && runtime.PullsModels() && note.Host == ""
-	pull := func(name string) {
-		title := "Pull " + name
-		if size := model.DownloadSize(name); size > 0 {
-			title += " (" + gigabytes(size) + ")"
-		}
-		add(title, lsp.CommandPull, name)
+	switch p := c.downloads.state(); {
+	case p == nil:
+	case p.paused && p.by == lsp.CommandPull:
+		add("Resume the download of "+p.name, p.by, p.name)
+		add("Cancel the download of "+p.name, lsp.CommandCancel)
+	case p.paused:
+		add("Resume the download of "+p.name, p.by)
+		add("Cancel the download of "+p.name, lsp.CommandCancel)
+	default:
+		add("Pause the download of "+p.name, lsp.CommandPause)
+		add("Cancel the download of "+p.name, lsp.CommandCancel)
 	}
+	if note.State != lsp.ModelNone {
+		return list
+	}
+	ollama := e.runtime != nil && e.runtime.PullsModels() && note.Host == ""
 	switch {
 	case !ollama:
 	case phase == model.Unreachable:
 		if _, err := exec.LookPath("ollama"); err == nil {
 			add("Start Ollama", lsp.CommandStartOllama)
 		}
-	case phase == model.Missing:
-		pull(note.Name)
+	case phase == model.Missing, phase == model.Unsuitable:
+		advice := e.advice.Load()
+		if advice == nil {
+			advice = &advised{}
+		}
+		best := advice.Completion
+		switch {
+		case best.Name == "":
+		case best.Installed:
+			add("Set up "+best.Name+", which Ollama has", lsp.CommandSetup)
+		default:
+			add("Set up "+best.Name+sized(best.Entry), lsp.CommandSetup)
+		}
+		if phase == model.Missing && !model.SameModel(best.Name, note.Name) {
+			add("Pull "+note.Name+sized(advice.configured), lsp.CommandPull, note.Name)
+		}
 		add("Use another model", lsp.CommandUse)
-	case phase == model.Unsuitable:
-		add("Use another model", lsp.CommandUse)
-		pull(runtime.Instead())
 	}
 	add("What still works", lsp.CommandWithout)
 	return list
 }
 
-func gigabytes(bytes int64) string { return fmt.Sprintf("%.1f GB", float64(bytes)/1e9) }
+// sized is a model's download in words behind its name, nothing if it is not known.
+func sized(e catalogue.Entry) string {
+	if e.Download == 0 {
+		return ""
+	}
+	return " (" + catalogue.Gigabytes(e.Download) + ")"
+}
+
+// adviceTimeout bounds the look at what Ollama has.
+const adviceTimeout = 3 * time.Second
+
+// advise finds out what would suit this machine in place of a model that cannot be asked.
+func (c *Core) advise(e *generation) {
+	if !e.runtime.PullsModels() {
+		return
+	}
+	m, err := NewModels(e.settings, c.stateDir)
+	if err != nil {
+		c.log.Warn("no advice on models", "error", err) // a catalogue of the user's own that cannot be read
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, adviceTimeout)
+	defer cancel()
+	if advice, _, err := m.Advise(ctx); err == nil {
+		configured, _ := m.Catalogue.Find(e.settings.Model)
+		e.advice.Store(&advised{advice, configured})
+	}
+}
 
 // patienceToStart is how long a server may take from its start to its first answer.
 const patienceToStart = 30 * time.Second
@@ -104,39 +149,4 @@ func (c *Core) StartOllama(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// PullModel implements lsp.Core.
-func (c *Core) PullModel(ctx context.Context, name string, report func(done, total int64)) error {
-	e := c.acquire()
-	defer e.calls.Done()
-	if e.runtime == nil {
-		return e.refused
-	}
-	if name == "" {
-		name = e.runtime.Model()
-	}
-	defer c.changed()
-	defer c.pulling.Store(nil)
-	return e.runtime.Pull(ctx, name, func(done, total int64) {
-		c.pulling.Store(&pull{name, done, total})
-		c.changed()
-		report(done, total)
-	})
-}
-
-// pull is a download that is under way.
-type pull struct {
-	name        string
-	done, total int64
-}
-
-// Models implements lsp.Core.
-func (c *Core) Models(ctx context.Context) ([]string, error) {
-	e := c.acquire()
-	defer e.calls.Done()
-	if e.runtime == nil {
-		return nil, e.refused
-	}
-	return e.runtime.Installed(ctx)
 }

@@ -38,6 +38,10 @@ func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 		Shown: m.Shown, Accepted: m.Accepted, Launched: m.Launched,
 		RetrievalP50: millis(m.ContextP50), RetrievalP95: millis(m.ContextP95), AnswerP50: millis(m.AnswerP50), AnswerP95: millis(m.AnswerP95),
 	}
+	ghost.By = []lsp.GhostStatus{}
+	for _, g := range c.usage.Ghost() {
+		ghost.By = append(ghost.By, lsp.GhostStatus{Language: g.Language, Engine: g.Engine, Shown: g.Shown, Accepted: g.Accepted})
+	}
 	asked := ModelOf(s)
 	of := lsp.ModelStatus{Name: asked.Name, URL: asked.URL, Remote: asked.Remote, Phase: string(model.Failing)}
 	if e.runtime == nil {

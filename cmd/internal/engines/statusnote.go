@@ -8,6 +8,7 @@ import (
 
 	"quarry/lsp"
 	"quarry/model"
+	"quarry/model/catalogue"
 )
 
 // StatusNote implements lsp.Core.
@@ -48,7 +49,7 @@ func (c *Core) modelNote() (lsp.NoteModel, []lsp.Remedy) {
 	}
 	if e.runtime == nil {
 		note.Reason = e.refused.Error()
-		return note, c.remedies(note, model.Unsuitable, nil)
+		return note, c.remedies(note, model.Unsuitable, e)
 	}
 	state := e.runtime.State()
 	switch state.Phase {
@@ -60,10 +61,17 @@ func (c *Core) modelNote() (lsp.NoteModel, []lsp.Remedy) {
 	if state.Err != nil {
 		note.Reason = state.Err.Error()
 	}
-	if p := c.pulling.Load(); p != nil && note.State != lsp.ModelReady {
-		percent := int(100 * p.done / max(p.total, 1))
-		note.State, note.Percent = lsp.ModelLoading, &percent
-		note.Reason = fmt.Sprintf("Ollama downloads %s: %s of %s", p.name, gigabytes(p.done), gigabytes(p.total))
+	if advice := e.advice.Load(); advice != nil && (state.Phase == model.Missing || state.Phase == model.Unsuitable) {
+		note.Reason += fmt.Sprintf(". %s suits this machine: %s", advice.Completion.Name, advice.Completion.Why)
 	}
-	return note, c.remedies(note, state.Phase, e.runtime)
+	if p := c.downloads.state(); p != nil && note.State != lsp.ModelReady {
+		if p.paused {
+			note.Reason = fmt.Sprintf("the download of %s is paused at %d %%: resume or cancel it", p.name, p.percent())
+			return note, c.remedies(note, state.Phase, e)
+		}
+		percent := p.percent()
+		note.State, note.Percent = lsp.ModelLoading, &percent
+		note.Reason = fmt.Sprintf("Ollama downloads %s: %s of %s", p.name, catalogue.Gigabytes(p.done), catalogue.Gigabytes(p.total))
+	}
+	return note, c.remedies(note, state.Phase, e)
 }

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package model
+package catalogue
 
 // MachineMemory is 0: nobody asked this system yet.
 func MachineMemory() int64 { return 0 }

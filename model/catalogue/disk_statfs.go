@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package model
+package catalogue
 
 import (
 	"io/fs"

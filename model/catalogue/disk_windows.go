@@ -1,4 +1,4 @@
-package model
+package catalogue
 
 import "golang.org/x/sys/windows"
 

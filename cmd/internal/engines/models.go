@@ -1,0 +1,231 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"quarry/index"
+	"quarry/lsp/settings"
+	"quarry/model"
+	"quarry/model/catalogue"
+	"quarry/model/download"
+)
+
+// Models looks after the models of an Ollama, for the command line and for editors.
+type Models struct {
+	*model.Library
+	Catalogue catalogue.List
+	settings  settings.Settings
+	stateDir  string
+}
+
+// CataloguePath is where the user's own catalogue is.
+func CataloguePath() string {
+	return filepath.Join(filepath.Dir(settings.UserFilePath()), "models.json")
+}
+
+// LoadCatalogue is the models that quarry knows, and the user's own.
+func LoadCatalogue() (catalogue.List, error) {
+	path := CataloguePath()
+	users, err := settings.ReadUserFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return catalogue.List{}, err
+	}
+	c, err := catalogue.Load(users)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// NewModels is the models of the Ollama of the settings; stateDir is where downloads are
+// kept, "" for the platform's place.
+func NewModels(s settings.Settings, stateDir string) (*Models, error) {
+	c, err := LoadCatalogue()
+	if err != nil {
+		return nil, err
+	}
+	if stateDir == "" {
+		if stateDir, err = index.DefaultStateDir(); err != nil {
+			return nil, err
+		}
+	}
+	l, err := model.NewLibrary(ModelOptions(s))
+	if err != nil {
+		return nil, err
+	}
+	return &Models{Library: l, Catalogue: c, settings: s, stateDir: stateDir}, nil
+}
+
+// UseOf is what a model is for.
+func (m *Models) UseOf(name string) string {
+	if e, ok := m.Catalogue.Find(name); ok {
+		return e.Use
+	}
+	if model.SameModel(name, m.settings.Embedding.Model) || strings.Contains(name, "embed") {
+		return catalogue.ForSearch
+	}
+	return catalogue.ForCompletion
+}
+
+// Advise recommends models for this machine, and answers what Ollama has. The advice is
+// there although Ollama does not answer, which is the error.
+func (m *Models) Advise(ctx context.Context) (catalogue.Advice, []model.Installed, error) {
+	have, err := m.List(ctx)
+	here := catalogue.ThisMachine()
+	wants := catalogue.Wants{Completion: m.settings.Model, Search: m.settings.Embedding.Model}
+	return m.Catalogue.Advise(here, Budget(m.settings, here), have, wants), have, err
+}
+
+// Budget is how many bytes models, their server and quarry may take together, 0 if not known.
+func Budget(s settings.Settings, here catalogue.Machine) int64 {
+	if s.Memory.BudgetMB > 0 {
+		return int64(s.Memory.BudgetMB) * 1e6
+	}
+	return here.Budget()
+}
+
+// Doing is what takes a while, and how many bytes of it are done.
+type Doing func(what string, done, total int64)
+
+// Fetch brings a model to Ollama, from its library or, where that has none or direct asks for
+// it, as a file. try looks at it; a model that was there keeps its name until try answers nil.
+func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doing, try func(name string) error) error {
+	e, _ := m.Catalogue.Find(name)
+	if direct && e.URL == "" {
+		return fmt.Errorf("the catalogue names no file of %s: leave --direct out, or add its url and sha256 to %s", name, CataloguePath())
+	}
+	if e.URL == "" || e.Library && !direct {
+		if err := m.room(e); err != nil {
+			return err
+		}
+		return m.Pull(ctx, name, func(done, total int64) { report("fetching "+name, done, total) }, try)
+	}
+	path, err := download.Fetch(ctx, download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, filepath.Join(m.stateDir, "models"), download.Options{
+		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: catalogue.FreeSpace,
+	})
+	if err != nil {
+		return err
+	}
+	// The file itself is not kept: Ollama has a copy.
+	if _, err = m.Import(ctx, path, e.Name, func(done, total int64) { report("importing "+e.Name, done, total) }, try); err != nil {
+		return err
+	}
+	return download.Discard(path)
+}
+
+// room fails if the disk of Ollama's models has too little of it. Where they are is
+// known only of an Ollama on this machine that has them in their usual place.
+func (m *Models) room(e catalogue.Entry) error {
+	if e.Name == "" || m.settings.Ollama.AllowRemote {
+		return nil
+	}
+	dir := os.Getenv("OLLAMA_MODELS")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(home, ".ollama", "models")
+	}
+	free, ok := catalogue.FreeSpace(dir)
+	if ok && free < e.Download {
+		return fmt.Errorf("%s needs %s and the disk of %s has %s left: make room, or set OLLAMA_MODELS for Ollama to another disk", e.Name, catalogue.Gigabytes(e.Download), dir, catalogue.Gigabytes(free))
+	}
+	return nil
+}
+
+// trialTimeout bounds a trial; loading a model from a slow disk takes most of a minute.
+const trialTimeout = 2 * time.Minute
+
+// errTrial: a finding says what is wrong.
+var errTrial = errors.New("the model failed its trial")
+
+// Try looks at an installed model in every way that its use needs; as is the name that it is to
+// have, another than its own while it is on trial. The error, which is not one of the findings,
+// says that it could not be looked at.
+func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, error) {
+	at, ok, err := m.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("Ollama has no model %s: `quarry model pull %s` fetches it", name, name)
+	}
+	findings := []model.Finding{m.digest(ctx, at, as)}
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	defer cancel()
+	s, use := m.settings, m.UseOf(as)
+	if use == catalogue.ForCompletion {
+		s.Model = name
+	}
+	runtime, err := model.New(ModelOptions(s))
+	if err != nil {
+		return nil, err
+	}
+	if use == catalogue.ForSearch {
+		return append(findings, runtime.NewEmbedder(name).Check(ctx)...), nil
+	}
+	return append(findings, runtime.Check(ctx)...), nil
+}
+
+// Failed is the error of findings of which one is not as it should be, nil if all are.
+func Failed(findings []model.Finding) error {
+	for _, f := range findings {
+		if !f.OK {
+			return fmt.Errorf("%w: %s, %s", errTrial, f.Name, f.Detail)
+		}
+	}
+	return nil
+}
+
+// digest compares an installed model with the catalogue. Ollama has checked the sha256 of
+// each of its files when it fetched it.
+func (m *Models) digest(ctx context.Context, at model.Installed, as string) model.Finding {
+	f := model.Finding{Name: "digest", OK: true, Detail: at.Digest[:min(12, len(at.Digest))] + ", " + catalogue.Gigabytes(at.Bytes)}
+	e, _ := m.Catalogue.Find(as)
+	wrong := func(what, want string) model.Finding {
+		f.OK = false
+		f.Detail += fmt.Sprintf(": the catalogue wants %s%s", what, want)
+		f.Fix = fmt.Sprintf("quarry model pull %s, or correct the catalogue if you trust this one", as)
+		return f
+	}
+	if e.Digest != "" && !strings.HasPrefix(at.Digest, strings.TrimPrefix(e.Digest, "sha256:")) {
+		return wrong("", e.Digest)
+	}
+	if e.SHA256 == "" {
+		return f
+	}
+	weights, err := m.Weights(ctx, at.Name)
+	switch {
+	case err != nil || weights == "":
+		f.Detail += ", and Ollama does not say of which file"
+	case weights != e.SHA256 && e.Library: // libraries may publish a name anew
+		f.Detail += ", another file than the catalogue knows"
+		f.Fix = "if you did not make it yourself: quarry model pull " + as + " fetches what the library has now"
+	case weights != e.SHA256:
+		return wrong("a file with sha256 ", e.SHA256[:12])
+	default:
+		f.Detail += ", the file with sha256 " + e.SHA256[:12] + " of the catalogue"
+	}
+	return f
+}
+
+// Choose writes a model's name into the user's settings and answers the key and the file.
+func (m *Models) Choose(name string) (key, path string, err error) {
+	key = "model"
+	if m.UseOf(name) == catalogue.ForSearch {
+		key = "embedding.model"
+	}
+	path = settings.UserFilePath()
+	if path == "" {
+		return key, path, errors.New("this system names no folder for settings: set XDG_CONFIG_HOME")
+	}
+	return key, path, settings.SetInFile(path, key, name)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/cmd/internal/engines"
+	"quarry/cmd/internal/usage"
+	"quarry/lsp"
+	"quarry/model/modeltest"
+)
+
+// What editors noted is shown as a table with a line for each day.
+func TestStats(t *testing.T) {
+	userSettings(t, "{}")
+	state := t.TempDir()
+	stats := func(more ...string) (int, string) {
+		code, out, errs := answering(t, "", append([]string{"stats", "--state-dir", state}, more...)...)
+		return code, out + errs
+	}
+	if code, out := stats(); code != 0 || !strings.Contains(out, "There is nothing yet") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	dir, err := engines.StatsDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := usage.New(dir, func(err error) { t.Error(err) })
+	r.Keep(true)
+	for n := range 4 {
+		r.Shown("a.go", "go", "granite4:micro", strings.Repeat("x", n)+"!"+strings.Repeat("y", n))
+	}
+	r.Accepted("a.go", "go")
+	r.Shown("b.py", "python", "local", "pass")
+	r.Answered(usage.Answer{FirstToken: 200 * time.Millisecond, Queue: 3 * time.Millisecond, Total: 700 * time.Millisecond, Tokens: 11, PromptBytes: 100, ReusedBytes: 80})
+	r.Indexed(12 * time.Second)
+	r.Memory(100e6, 3.4e9)
+	r.Event("memory", "step 2 of 4")
+	r.Close()
+	code, out := stats()
+	for _, want := range []string{
+		"on this machine alone", "ghost text shown", "█  5\n", "█  1 (20 %)", "LANGUAGE", "go        granite4:micro  4      1         25 %", "python    your own code   1      0         0 %",
+		"to the first token", "indexing a folder", "12 s", "tokens a second  20", "prompts reused   80 %", "at most 3.4 GB", "at most 100 MB", "1 times quarry did less", "memory   step 2 of 4",
+	} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit code %d, without %q:\n%s", code, want, out)
+		}
+	}
+	var answer statsOutput
+	if code, out := stats("--json"); code != 0 || json.Unmarshal([]byte(out), &answer) != nil || len(answer.Days) != usage.KeptDays || !answer.Kept || len(answer.Total.Ghost) != 2 {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	t.Setenv("QUARRY_STATS_KEEP", "false")
+	if _, out := stats(); !strings.Contains(out, "stats.keep is false") {
+		t.Errorf("%s", out)
+	}
+	if code, out := stats("--forget"); code != 2 || !strings.Contains(out, "--yes") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	if code, out := stats("--forget", "--yes"); code != 0 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	if _, out := stats(); !strings.Contains(out, "There is nothing yet") {
+		t.Errorf("%s", out)
+	}
+}
+
+// An editor's server notes what it showed when it ends, unless the settings say otherwise.
+func TestServerKeepsStats(t *testing.T) {
+	for keep, want := range map[string]int{"true": 1, "false": 0} {
+		state := t.TempDir()
+		t.Setenv("QUARRY_STATS_KEEP", keep)
+		t.Run(keep, func(t *testing.T) { showOnce(t, state) }) // the server has ended behind it
+		dir, err := engines.StatsDir(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		days, err := usage.Read(dir, time.Now())
+		n := usage.Total(days)
+		if shown, _ := n.ShownAndAccepted(); err != nil || shown != want || n.FirstToken.Count() < want {
+			t.Errorf("keep %s: %v, %+v", keep, err, n)
+		}
+	}
+}
+
+// showOnce has a server show the model's ghost text, and looks at what its status says of it.
+func showOnce(t *testing.T, state string) {
+	fake := modeltest.NewServer(t)
+	fake.Script(func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: []string{"sum(values)", " / ", "len(values)", "\n"}}
+	})
+	ctx, e := serveEditor(t, "vscode", t.TempDir(), "--ollama", fake.URL, "--state-dir", state)
+	status := func() (st lsp.Status) {
+		t.Helper()
+		if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	for status().Model.Phase != "ready" {
+		// The deadline of ctx ends this.
+	}
+	b, err := e.Open("a.py", "python", "def mean(values):\n    return ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Seek("return "); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Complete(ctx, b, true); err != nil {
+		t.Fatal(err)
+	}
+	if by := status().Completion.By; len(by) != 1 || by[0].Language != "python" || by[0].Shown != 1 || by[0].Engine != "granite4:micro" {
+		t.Errorf("%+v", by)
+	}
+}

@@ -1,0 +1,147 @@
+package catalogue_test
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/completion"
+	"quarry/model"
+	"quarry/model/catalogue"
+)
+
+func shipped(t *testing.T) catalogue.List {
+	t.Helper()
+	c, err := catalogue.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Every model that quarry comes with can be asked for, and says what it costs.
+func TestShippedCatalogue(t *testing.T) {
+	c := shipped(t)
+	bits := map[string][]int{}
+	for _, e := range c.Models {
+		if e.Bits == 0 || e.Context == 0 || e.Licence == "" || e.About == "" || e.Download == 0 || e.Memory <= e.Download {
+			t.Errorf("%s lacks something, or takes less memory than it has bytes: %+v", e.Name, e)
+		}
+		if e.SHA256 != "" && (len(e.SHA256) != 64 || !e.Library) {
+			t.Errorf("%s: %+v", e.Name, e)
+		}
+		family := e.Use
+		if e.Use == catalogue.ForCompletion {
+			family = e.Family
+			if likeliest := (completion.Choice{}).Families(e.Name)[0].Name; likeliest != e.Family {
+				t.Errorf("%s: the catalogue says family %s, its name %s", e.Name, e.Family, likeliest)
+			}
+		}
+		bits[family] = append(bits[family], e.Bits)
+	}
+	for family, want := range map[string][]int{"granite": {4, 8, 4, 8}, "qwen2.5-coder": {4}, catalogue.ForSearch: {16}} {
+		if !slices.Equal(bits[family], want) {
+			t.Errorf("%s: bits %v, want %v", family, bits[family], want)
+		}
+	}
+}
+
+// The advice leaves a machine the memory that everything else on it needs, takes what is
+// there before what would be fetched, and says two models only where both fit.
+func TestAdvise(t *testing.T) {
+	c := shipped(t)
+	const gb = int64(1e9)
+	fast := func(memory int64) catalogue.Machine {
+		return catalogue.Machine{Memory: memory, Processors: 8, SIMD: "AVX2"}
+	}
+	has := func(names ...string) (list []model.Installed) {
+		for _, n := range names {
+			list = append(list, model.Installed{Name: n, Bytes: 4 * gb})
+		}
+		return list
+	}
+	both := catalogue.Wants{Completion: "granite4:micro", Search: "granite-embedding:30m"}
+	for _, tt := range []struct {
+		name    string
+		machine catalogue.Machine
+		budget  int64 // 0: the machine's own
+		have    []model.Installed
+		wants   catalogue.Wants
+		want    string
+		why     string
+		search  string
+	}{
+		{"much memory", fast(64 * gb), 0, nil, both, "granite4.1:3b", "3.5 GB of the 25.6 GB that models may take here", "granite-embedding:30m"},
+		{"a laptop", fast(16 * gb), 0, nil, both, "granite4.1:3b", "3.5 GB of the 6.4 GB", "granite-embedding:30m"},
+		{"half of that", fast(8 * gb), 0, nil, both, "qwen2.5-coder:1.5b", "2.0 GB of the 3.2 GB", "granite-embedding:30m"},
+		{"nothing fits", fast(2 * gb), 0, nil, both, "qwen2.5-coder:1.5b", "it is the smallest; it takes about 2.0 GB, more than the 800 MB", ""},
+		{"one fits, both do not", fast(16 * gb), 4400 * 1e6, nil, both, "granite4.1:3b", "of the 3.5 GB", ""},
+		{"unknown memory", fast(0), 0, nil, both, "granite4.1:3b", "how much memory this machine has is not known", "granite-embedding:30m"},
+		{"few processors", catalogue.Machine{Memory: 64 * gb, Processors: 4, SIMD: "AVX2"}, 0, nil, both, "qwen2.5-coder:1.5b", "on 4 processors without a GPU a small model answers soonest", "granite-embedding:30m"},
+		{"few processors and a GPU", catalogue.Machine{Memory: 64 * gb, Processors: 4, GPU: "an NVIDIA GPU"}, 0, nil, both, "granite4.1:3b", "it takes", "granite-embedding:30m"},
+		{"the user's is there", fast(16 * gb), 0, has("qwen2.5-coder:1.5b", "granite4:micro"), both, "granite4:micro", "Ollama has it, your settings name it", "granite-embedding:30m"},
+		{"another is there", fast(16 * gb), 0, has("llama3:8b", "qwen2.5-coder:1.5b"), both, "qwen2.5-coder:1.5b", "Ollama has it already", "granite-embedding:30m"},
+		{"what is there does not fit", fast(8 * gb), 0, has("granite4:micro"), both, "qwen2.5-coder:1.5b", "it takes about 2.0 GB of the 3.2 GB", "granite-embedding:30m"},
+		{"the user's own is unknown and there", fast(32 * gb), 0, has("work:7b"), catalogue.Wants{Completion: "work:7b"}, "work:7b", "your settings name it, and it takes about 5.8 GB", "granite-embedding:30m"},
+		{"and does not fit", fast(8 * gb), 0, has("work:7b"), catalogue.Wants{Completion: "work:7b"}, "qwen2.5-coder:1.5b", "it takes about 2.0 GB", "granite-embedding:30m"},
+		{"the user's embeds", fast(32 * gb), 0, has("nomic-embed-text"), catalogue.Wants{Search: "nomic-embed-text"}, "granite4.1:3b", "", "nomic-embed-text"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			budget := tt.budget
+			if budget == 0 {
+				budget = tt.machine.Budget()
+			}
+			a := c.Advise(tt.machine, budget, tt.have, tt.wants)
+			if a.Completion.Name != tt.want || !strings.Contains(a.Completion.Why, tt.why) || a.Search.Name != tt.search || a.Search.Why == "" {
+				t.Errorf("%+v", a)
+			}
+			if installed := slices.ContainsFunc(tt.have, func(m model.Installed) bool { return m.Name == a.Completion.Name }); a.Completion.Installed != installed {
+				t.Errorf("installed: %t", a.Completion.Installed)
+			}
+		})
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	m := catalogue.ThisMachine()
+	if m.Memory < 0 || m.Processors != runtime.NumCPU() || !strings.Contains(m.String(), "processor") {
+		t.Errorf("%+v: %s", m, m)
+	}
+	for m, want := range map[catalogue.Machine]string{
+		{}: "an unknown amount of memory, 0 processors, no GPU found",
+		{Memory: 16e9, Processors: 8, SIMD: "AVX2"}:     "16.0 GB of memory, 8 processors with AVX2, no GPU found",
+		{Memory: 1e9, Processors: 1, GPU: "an AMD GPU"}: "1.0 GB of memory, 1 processor, an AMD GPU",
+		{Memory: 9e8, Processors: 2, SIMD: "NEON"}:      "900 MB of memory, 2 processors with NEON, no GPU found",
+	} {
+		if m.String() != want {
+			t.Errorf("%s, want %s", m, want)
+		}
+	}
+}
+
+// A user's own catalogue comes first, and a damaged one says what is wrong with it.
+func TestOwnCatalogue(t *testing.T) {
+	c, err := catalogue.Load([]byte(`{"version": 1, "models": [{"name": "ours:7b", "use": "completion", "memory": 1}, {"name": "granite4:micro", "use": "completion", "digest": "sha256:ab"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Models) != len(shipped(t).Models)+1 || c.Models[0].Name != "ours:7b" {
+		t.Errorf("%d models, the first %s", len(c.Models), c.Models[0].Name)
+	}
+	if e, ok := c.Find("granite4:micro:latest"); !ok || e.Digest != "sha256:ab" {
+		t.Errorf("%+v: the user's entry replaces the shipped one", e)
+	}
+	for text, says := range map[string]string{
+		`{`:                              "no catalogue",
+		`{"version": 2}`:                 "version 2",
+		`{"version": 1, "models": [{}]}`: "no name",
+		`{"version": 1, "models": [{"name": "x", "use": "chat"}]}`:                       `use is "chat"`,
+		`{"version": 1, "models": [{"name": "x:cloud", "use": "completion"}]}`:           "other machines",
+		`{"version": 1, "models": [{"name": "x", "use": "completion", "url": "https"}]}`: "wants the sha256",
+	} {
+		if _, err := catalogue.Load([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -84,6 +84,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 	clear(c.fresh)
 	c.read, c.shown, c.began = Progress{}, time.Time{}, c.cfg.Clock.Now()
 	s := c.startScan(ctx, dir, dir == "" && len(c.outdated) > 0)
+	c.preferOpen(s)
 	c.scan = s
 	c.mu.Lock()
 	c.running = s

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/index/store"
+	"quarry/index/syntax"
 )
 
 // ownerPoll is how often a reader looks whether the writer has gone.
@@ -21,6 +22,8 @@ type coordinator struct {
 	// fresh are the paths looked at since the scan began, for newer events; what it
 	// read of them may be older.
 	fresh map[string]found
+	// near are what the open documents import.
+	near map[string][]syntax.Import
 	// outdated are the paths whose records another quarry made (made.go): that their
 	// text is still the same does not count.
 	outdated map[string]bool

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry/index/store"
+	"quarry/index/syntax"
 	"quarry/index/walk"
 )
 
@@ -134,16 +135,58 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store
 	c.looked(rel, here)
 	hash := hashOf([]byte(text))
 	known, err := c.known(ctx, rel)
-	if err != nil || known != nil && *known == hash {
+	if err != nil {
 		return err
+	}
+	if known != nil && *known == hash {
+		return c.preferKnown(ctx, rel)
 	}
 	file, err := c.trees.analyze(rel, []byte(text))
 	if err != nil {
 		return err
 	}
+	c.prefer(rel, file.Imports)
 	// ModTime stays 0: after a crash the disk is read again.
 	b.Put = append(b.Put, c.analyze.finish(rel, []byte(text), hash, file))
 	return nil
+}
+
+// prefer has a scan at work, or the next one, read what is near an open document before
+// the rest.
+func (c *coordinator) prefer(rel string, imports []syntax.Import) {
+	_, known := c.near[rel]
+	if c.near == nil {
+		c.near = map[string][]syntax.Import{}
+	}
+	c.near[rel] = imports
+	if c.scan != nil && !known {
+		c.scan.queue.prefer(rel, imports)
+	}
+}
+
+// preferKnown is prefer for a document that is indexed as it is.
+func (c *coordinator) preferKnown(ctx context.Context, rel string) error {
+	if _, known := c.near[rel]; known {
+		return nil
+	}
+	file, err := c.Store().ByPath(ctx, rel)
+	if err != nil || file == nil {
+		return err
+	}
+	c.prefer(rel, file.Syntax.Imports)
+	return nil
+}
+
+// preferOpen is prefer for all open documents, when a scan begins.
+func (c *coordinator) preferOpen(s *scan) {
+	for rel := range c.near {
+		if !c.isOpen(rel) {
+			delete(c.near, rel)
+		}
+	}
+	for _, rel := range c.openPaths() {
+		s.queue.prefer(rel, c.near[rel])
+	}
 }
 
 // judgeOpen looks again at the open documents of a folder whose rules a scan has just

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"quarry/index/near"
 	"quarry/index/store"
+	"quarry/index/syntax"
 	"quarry/index/walk"
 )
 
@@ -37,6 +39,8 @@ type scan struct {
 	// scan runs; it is complete before the first result.
 	gone map[store.Hash][]string
 	err  error
+
+	queue queue // what is to be read
 }
 
 // result is one file to be written: doc if its text is new, touch if only its time
@@ -127,7 +131,9 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	if err := x.readAll(ctx, s, stale); err != nil {
 		return err
 	}
-	slices.SortFunc(s.skipped, func(a, b store.Skipped) int { return cmp.Or(before(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(s.skipped, func(a, b store.Skipped) int {
+		return cmp.Or(before(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
+	})
 	s.same = known.same && len(stale) == 0 && known.list.head.Skipped == sumOf(s.skipped)
 	return nil
 }
@@ -154,25 +160,16 @@ type staleFile struct {
 func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	var (
 		group   sync.WaitGroup
-		mu      sync.Mutex // guards next, first and s.skip
-		next    int
+		mu      sync.Mutex // guards failure and s.skip
 		failure error
 	)
-	take := func() (e staleFile, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if next == len(stale) || failure != nil {
-			return e, false
-		}
-		next++
-		return stale[next-1], true
-	}
+	s.queue.fill(stale)
 	for range min(cores, len(stale)) {
 		group.Go(func() {
 			Background()
 			a := analyzer{}
 			for {
-				e, ok := take()
+				e, ok := s.queue.take()
 				if !ok {
 					return
 				}
@@ -200,6 +197,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 				}
 				if err != nil && failure == nil {
 					failure = err
+					s.queue.fail()
 				}
 				mu.Unlock()
 			}
@@ -207,6 +205,95 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	}
 	group.Wait()
 	return failure
+}
+
+// queue is the files that a scan reads, in the order in which it hands them out: that of
+// the walk, but what stands beside an open document goes first, and what the document
+// imports next, since that is what is asked for in the first second. A document may be
+// opened while the scan is at work. It is safe for concurrent use.
+type queue struct {
+	mu     sync.Mutex // guards the fields below
+	files  []staleFile
+	taken  []bool
+	next   int         // all before it are taken
+	first  []int       // what goes before the rest, some of it perhaps taken
+	open   []document  // in the order in which they were opened
+	by     *near.Names // of files, nil until a document is open
+	filled bool
+	failed bool
+}
+
+// document is an open one with what it imports.
+type document struct {
+	rel     string
+	imports []syntax.Import
+}
+
+// fill gives the queue its files.
+func (q *queue) fill(files []staleFile) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.files, q.taken, q.filled = files, make([]bool, len(files)), true
+	for i := range q.open {
+		q.put(&q.open[i])
+	}
+}
+
+// prefer has what is near an open document go first.
+func (q *queue) prefer(rel string, imports []syntax.Import) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.open = append(q.open, document{rel, imports})
+	if q.filled {
+		q.put(&q.open[len(q.open)-1])
+	}
+}
+
+// put puts what is near a document before all else, that of the document opened last
+// first. mu is held.
+func (q *queue) put(d *document) {
+	if len(q.files) == 0 {
+		return
+	}
+	if q.by == nil {
+		paths := make([]string, len(q.files))
+		for i := range q.files {
+			paths[i] = q.files[i].Path
+		}
+		q.by = near.New(paths)
+	}
+	list := slices.Clone(q.by.Beside(d.rel))
+	for i := range d.imports {
+		list = append(list, q.by.Imported(&d.imports[i])...)
+	}
+	q.first = append(list, q.first...)
+}
+
+// take answers a file that nobody has taken; ok is false if none is left, or reading one
+// failed.
+func (q *queue) take() (f staleFile, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.failed && (len(q.first) > 0 || q.next < len(q.files)) {
+		i := q.next
+		if len(q.first) > 0 {
+			i, q.first = q.first[0], q.first[1:]
+		} else {
+			q.next++
+		}
+		if !q.taken[i] {
+			q.taken[i] = true
+			return q.files[i], true
+		}
+	}
+	return f, false
+}
+
+// fail ends the queue.
+func (q *queue) fail() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.failed = true
 }
 
 // read looks at one file on disk that no rule leaves out. The answer is a reason

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,18 +11,22 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"quarry/index/process"
 )
 
 // A process that writes an index and is stopped, by Ctrl+Z or a debugger, or hangs, holds
 // the lock for good, and who only reads sees no change any more. So readers hold a lock
 // of their own, which says that they are there; as long as somebody does, the writer
 // touches a file every few seconds, and a reader that sees it untouched for longer tells
-// its user. The file names the process. A writer that is alone touches nothing.
+// its user. The file names the process, and is written again when something was committed,
+// so that readers need not look for that (vigil). A writer that is alone touches
+// nothing.
 
 const (
 	beatEvery = 10 * time.Second
-	// missedBeats is for how many looks of a reader, one each ownerPoll, the file may stay
-	// as it was. Looks and not time: a laptop that slept is no writer that hangs.
+	// missedBeats is for how many ownerPolls of a reader's looks the file may stay as it
+	// was. Looks and not time: a laptop that slept is no writer that hangs.
 	missedBeats = 25
 )
 
@@ -29,7 +34,7 @@ const (
 type pulse struct {
 	readers *flock.Flock // held, shared, by a reader
 	touched time.Time    // the file's time
-	missed  int          // looks in a row that found it unchanged
+	missed  int          // for how many ownerPolls looks found it unchanged
 }
 
 func (s *stateFiles) writerFile() string { return filepath.Join(s.dir, "writer") }
@@ -41,17 +46,17 @@ func (x *Index) beat(ctx context.Context) {
 	if x.state.dir == "" {
 		return
 	}
-	named := false
-	for {
+	file := x.state.writerFile()
+	named, saved := false, x.saved.next()
+	for wrote := false; ; {
 		if x.isOwner() && !x.Store().InMemory() {
 			// On a full disk the file is the one of a writer before, or is not there, and
 			// nothing is told of this one.
 			if !named {
-				named = os.WriteFile(x.state.writerFile(), []byte(strconv.Itoa(os.Getpid())), 0o600) == nil
+				named = os.WriteFile(file, []byte(strconv.Itoa(os.Getpid())), 0o600) == nil
 			}
 			if named && x.isRead() {
-				now := x.cfg.Clock.Now()
-				if err := os.Chtimes(x.state.writerFile(), now, now); err != nil {
+				if err := x.touch(file, wrote); err != nil {
 					x.cfg.Log.Debug("tell readers that the writer is well", "error", err)
 				}
 			}
@@ -60,10 +65,31 @@ func (x *Index) beat(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			if named { // the process may live on
+				_ = os.Truncate(file, 0) // else readers find out by looking
+			}
 			return
+		case <-saved:
+			wrote, saved = true, x.saved.next()
 		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(beatEvery)):
+			wrote = false
 		}
 	}
+}
+
+// touch is a beat. wrote: something was committed, which readers are told by writing the
+// file.
+func (x *Index) touch(file string, wrote bool) error {
+	now := x.cfg.Clock.Now()
+	if !wrote {
+		return os.Chtimes(file, now, now)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strconv.Itoa(os.Getpid()))
+	return errors.Join(err, f.Close())
 }
 
 // isRead answers whether another process reads the index.
@@ -76,8 +102,8 @@ func (x *Index) isRead() bool {
 	return err == nil && !alone
 }
 
-// feelPulse looks whether the writer is well.
-func (c *coordinator) feelPulse() {
+// feelPulse looks whether the writer is well, after so long a pause.
+func (c *coordinator) feelPulse(pause time.Duration) {
 	p := &c.pulse
 	if p.readers == nil {
 		p.readers = flock.New(c.state.readersFile())
@@ -96,12 +122,13 @@ func (c *coordinator) feelPulse() {
 		}
 		return
 	}
-	if p.missed++; p.missed != missedBeats {
+	told := p.missed >= missedBeats
+	if p.missed += int(pause / ownerPoll); told || p.missed < missedBeats {
 		return
 	}
 	who := "process"
-	if pid, err := os.ReadFile(c.state.writerFile()); err == nil {
-		who += " " + strings.TrimSpace(string(pid))
+	if pid := c.state.writer(); pid != 0 {
+		who += " " + strconv.Itoa(pid)
 	}
 	c.suffer(unserved, fmt.Sprintf("Another quarry (%s) holds the index of %s and does not answer: resume or end it. Until then changes made outside this editor are not noticed.", who, c.root.Dir()))
 }
@@ -114,5 +141,76 @@ func (c *coordinator) stopReading() {
 		}
 	}
 	c.pulse = pulse{}
+	c.vigil.stop()
 	c.recover(unserved)
+}
+
+// A process that only reads need not look each second whether the writer has gone, or has
+// written something: the system tells it when the writer's process ends, and when the
+// writer's file is written (beat). It looks all the same now and then, and each second
+// where one of the two cannot be had, or does not fit what the lock says.
+
+// vigil waits for the end of the process that writes. The zero vigil waits for none.
+type vigil struct {
+	pid  int
+	over chan struct{} // closed when it has ended
+	end  context.CancelFunc
+}
+
+// stop gives the vigil up.
+func (v *vigil) stop() {
+	if v.end != nil {
+		v.end()
+	}
+	*v = vigil{}
+}
+
+// ended answers whether the process has ended.
+func (v *vigil) ended() bool {
+	select {
+	case <-v.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// writer is the process that writes, 0 if that is not known.
+func (s *stateFiles) writer() int {
+	text, err := os.ReadFile(s.writerFile())
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || pid < 0 {
+		return 0
+	}
+	return pid
+}
+
+// keepVigil answers how long a reader may wait for the writer without looking.
+func (c *coordinator) keepVigil(ctx context.Context) time.Duration {
+	if !process.Telling || c.watcher == nil || c.watcher.Add(c.state.writerFile()) != nil {
+		return ownerPoll
+	}
+	pid, v := c.state.writer(), &c.vigil
+	switch {
+	case pid == 0, pid == os.Getpid(): // another index of this process may write it
+		v.stop()
+		return ownerPoll
+	case pid != v.pid:
+		v.stop()
+		waiting, end := context.WithCancel(ctx)
+		over := make(chan struct{})
+		*v = vigil{pid, over, end}
+		c.stopped.Go(func() {
+			if process.Await(waiting, pid) {
+				close(over)
+			}
+		})
+		return ownerPoll // for what happened before
+	case v.ended(): // and the lock is held: by whom is not known
+		return ownerPoll
+	}
+	return beatEvery
 }

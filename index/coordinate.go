@@ -12,7 +12,7 @@ import (
 	"quarry/index/syntax"
 )
 
-// ownerPoll is how often a reader looks whether the writer has gone.
+// ownerPoll is how often a reader looks whether the writer has gone, where nobody tells it.
 const ownerPoll = time.Second
 
 // coordinator is the state of the goroutine that alone writes the index.
@@ -52,6 +52,7 @@ type coordinator struct {
 	away    time.Time
 	seen    sight
 	pulse   pulse // of the process that writes, in one that reads
+	vigil   vigil // for that process
 	exile   exile
 	// moved tells that a checkpoint has ended; nil while none is at work.
 	moved chan error
@@ -104,10 +105,19 @@ func (x *Index) isOwner() bool {
 // takeOver waits a moment for the lock; it answers whether this process is the
 // writer now.
 func (c *coordinator) takeOver(ctx context.Context) bool {
+	pause := c.keepVigil(ctx)
+	over := c.vigil.over
+	if c.vigil.ended() {
+		over = nil // that was looked into
+	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-c.cfg.Clock.At(c.cfg.Clock.Now().Add(ownerPoll)):
+	case <-c.cfg.Clock.At(c.cfg.Clock.Now().Add(pause)):
+	case <-over:
+		pause = 0
+	case <-c.told:
+		pause, c.seen = 0, sight{} // whatever the files' times say
 	}
 	won, err := c.becomeOwner()
 	switch {
@@ -123,7 +133,7 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 		c.startOver()
 		c.stopped.Go(func() { c.check(ctx) }) // the writer may have been killed
 	default:
-		c.feelPulse()
+		c.feelPulse(pause)
 		c.mu.Lock()
 		c.refused++
 		c.mu.Unlock()

@@ -101,14 +101,14 @@ func live(cfg Config) (err error) {
 	return nil
 }
 
-// process is a running child.
-type process struct {
+// another is a running child.
+type another struct {
 	cmd   *exec.Cmd
 	lines chan string
 	in    io.Writer
 }
 
-func spawn(t *testing.T, dir, state string) *process {
+func spawn(t *testing.T, dir, state string) *another {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+dir+"|"+state, "GORACE=atexit_sleep_ms=0")
@@ -124,7 +124,7 @@ func spawn(t *testing.T, dir, state string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: cmd, lines: make(chan string, 100), in: in}
+	p := &another{cmd: cmd, lines: make(chan string, 100), in: in}
 	go func() {
 		defer close(p.lines)
 		for s := bufio.NewScanner(out); s.Scan(); {
@@ -135,7 +135,7 @@ func spawn(t *testing.T, dir, state string) *process {
 }
 
 // kill ends the process as a power cut would, and waits until it is gone.
-func (p *process) kill(t *testing.T) {
+func (p *another) kill(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Error(err)
@@ -145,7 +145,7 @@ func (p *process) kill(t *testing.T) {
 	_ = p.cmd.Wait() // it was killed; that is no news
 }
 
-func (p *process) say(t *testing.T, line string) {
+func (p *another) say(t *testing.T, line string) {
 	t.Helper()
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func (p *process) say(t *testing.T, line string) {
 }
 
 // next is the next line the process writes, "" if it ended.
-func (p *process) next(t *testing.T) string {
+func (p *another) next(t *testing.T) string {
 	t.Helper()
 	select {
 	case line := <-p.lines:
@@ -164,7 +164,7 @@ func (p *process) next(t *testing.T) string {
 	}
 }
 
-func (p *process) expect(t *testing.T, want string) {
+func (p *another) expect(t *testing.T, want string) {
 	t.Helper()
 	if line := p.next(t); line != want {
 		t.Fatalf("the other process said %q, want %q", line, want)
@@ -292,9 +292,10 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	writer.kill(t)
-	write(t, dir, map[string]string{"after.go": "package m\n\nfunc after() {}\n"})
 	until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return x.isOwner() })
-	until(t, "the new writer to index", func() bool { return symbols(t, x, "after.go") != nil })
+	write(t, dir, map[string]string{"after.go": "package m\n\nfunc after() {}\n"})
+	x.FilesChanged([]string{filepath.Join(dir, "after.go")})
+	until(t, "the new writer to index", func() bool { clock.move(diskDelay); return symbols(t, x, "after.go") != nil })
 }
 
 func TestDamagedDatabaseIsSetAside(t *testing.T) {

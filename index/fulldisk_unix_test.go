@@ -35,7 +35,7 @@ func limitFileSize(size int64) error {
 
 // outOfRoom makes a tree with an index in a process of its own, fills that process's disk,
 // changes more than there is room for, and answers what the process says then.
-func outOfRoom(t *testing.T, dir, state, args string) (p *process, said string) {
+func outOfRoom(t *testing.T, dir, state, args string) (p *another, said string) {
 	t.Helper()
 	write(t, dir, project)
 	r := rand.New(rand.NewPCG(1, 1))

@@ -86,6 +86,7 @@ type Index struct {
 
 	wake  chan struct{} // tells the coordinator that the funnel holds something
 	saved signal        // fires after each commit and when the store is replaced
+	told  chan struct{} // in a process that reads: the writer has written its file
 
 	// mu guards the fields below, which the coordinator shares with callers. It is
 	// never held while the disk or the database is touched.
@@ -144,7 +145,7 @@ func Open(cfg Config) (*Index, error) {
 		return nil, err
 	}
 	x := &Index{
-		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1),
+		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1), told: make(chan struct{}, 1),
 		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
 		settled: make(chan struct{}), notified: map[string]bool{}, troubles: map[trouble]string{}, trees: trees{},
 	}

@@ -48,9 +48,18 @@ func (x *Index) startWatching() {
 		heads[f] = true
 	}
 	exclude := walk.Exclude(x.root.Dir())
+	writer := ""
+	if dir, err := databaseDir(x.cfg.StateDir, x.root.Dir()); err == nil {
+		writer = (&stateFiles{dir: dir}).writerFile()
+	}
 	w, err := watch.New(
 		func(name string) {
 			switch {
+			case name == writer:
+				select {
+				case x.told <- struct{}{}:
+				default: // it will look
+				}
 			case heads[name], name == exclude:
 				x.happened(touched, x.root.Dir(), "") // another commit: anything may differ
 			case !heads[filepath.Join(filepath.Dir(name), "HEAD")]:

@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"quarry/index/process"
 	"quarry/lsp/assist"
 	"quarry/lsp/text"
 	"quarry/lsp/wire"
@@ -266,36 +267,15 @@ func (s *Server) Exit(context.Context) error {
 	return nil
 }
 
-// processPollInterval keeps P2's promise that the server outlives its client by no more
-// than a second, where the system does not tell.
-const processPollInterval = 900 * time.Millisecond
-
 // watchProcess closes gone when the process with that id is no more: a client
 // that was killed may leave the pipe open in a child of its own.
 func (s *Server) watchProcess(pid int) {
 	s.task("watch the client's process", func(ctx context.Context) error {
-		if awaitProcess(ctx, pid) {
+		if process.Await(ctx, pid) {
 			close(s.gone)
 		}
 		return nil
 	})
-}
-
-// pollProcess looks now and then until the process is no more; it answers false if ctx
-// ended before.
-func pollProcess(ctx context.Context, pid int) bool {
-	tick := time.NewTicker(processPollInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-tick.C:
-			if !processAlive(pid) {
-				return true
-			}
-		}
-	}
 }
 
 var errDropped = fmt.Errorf("not allowed in this phase of the connection: %w", jsonrpc2.ErrInvalidRequest)

@@ -1,4 +1,4 @@
-package lsp
+package process
 
 import (
 	"context"
@@ -8,18 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitProcess returns true when the process with that id is no more, and false when
+// Telling: the system tells Await, which otherwise looks about once a second.
+const Telling = true
+
+// Await returns true when the process with that id is no more, and false when
 // ctx ends. The system tells of the end, so that nothing wakes at rest.
-func awaitProcess(ctx context.Context, pid int) bool {
+func Await(ctx context.Context, pid int) bool {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil { // before Linux 5.10, or it is gone
-		return pollProcess(ctx, pid)
+		return poll(ctx, pid)
 	}
 	process := os.NewFile(uintptr(fd), "pidfd")
 	defer process.Close()
 	conn, err := process.SyscallConn()
 	if err != nil || process.SetReadDeadline(time.Time{}) != nil {
-		return pollProcess(ctx, pid) // it cannot be waited for
+		return poll(ctx, pid) // it cannot be waited for
 	}
 	defer context.AfterFunc(ctx, func() { _ = process.SetReadDeadline(time.Unix(1, 0)) })()
 	err = conn.Read(func(fd uintptr) bool { // called again when there may be news

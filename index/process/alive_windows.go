@@ -1,10 +1,10 @@
-package lsp
+package process
 
 import "syscall"
 
-// processAlive reports whether a process with that id runs. One that may not be
+// isAlive reports whether a process with that id runs. One that may not be
 // opened is taken to be alive.
-func processAlive(pid int) bool {
+func isAlive(pid int) bool {
 	const synchronize = 0x100000
 	h, err := syscall.OpenProcess(synchronize, false, uint32(pid))
 	if err != nil {

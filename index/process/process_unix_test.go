@@ -1,6 +1,6 @@
 //go:build unix
 
-package lsp
+package process
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// The end of the client's process is noticed, of one that is gone already, too, and the
-// wait ends with the server.
-func TestAwaitProcess(t *testing.T) {
+// The end of a process is noticed, of one that is gone already, too, and the wait ends
+// with its context.
+func TestAwait(t *testing.T) {
 	cmd := exec.Command("cat") // until its input ends
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -22,7 +22,7 @@ func TestAwaitProcess(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for name, await := range map[string]func(context.Context, int) bool{"by the system": awaitProcess, "by looking": pollProcess} {
+	for name, await := range map[string]func(context.Context, int) bool{"by the system": Await, "by looking": poll} {
 		ended, end := context.WithCancel(ctx)
 		end()
 		if await(ended, cmd.Process.Pid) {
@@ -30,7 +30,7 @@ func TestAwaitProcess(t *testing.T) {
 		}
 	}
 	gone := make(chan bool)
-	go func() { gone <- awaitProcess(ctx, cmd.Process.Pid) }()
+	go func() { gone <- Await(ctx, cmd.Process.Pid) }()
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestAwaitProcess(t *testing.T) {
 	if !<-gone {
 		t.Error("the end of a process is not noticed")
 	}
-	if !awaitProcess(ctx, cmd.Process.Pid) {
+	if !Await(ctx, cmd.Process.Pid) {
 		t.Error("a process that was gone before is not noticed")
 	}
 }

@@ -1,14 +1,14 @@
 //go:build unix
 
-package lsp
+package process
 
 import (
 	"errors"
 	"syscall"
 )
 
-// processAlive reports whether a process with that id exists, also one of
+// isAlive reports whether a process with that id exists, also one of
 // another user.
-func processAlive(pid int) bool {
+func isAlive(pid int) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

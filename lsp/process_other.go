@@ -1,7 +1,0 @@
-//go:build !linux
-
-package lsp
-
-import "context"
-
-func awaitProcess(ctx context.Context, pid int) bool { return pollProcess(ctx, pid) }

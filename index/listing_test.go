@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index/snapshot"
+	"quarry/index/listing"
 	"quarry/index/walk"
 )
 
@@ -25,6 +25,25 @@ func long(t *testing.T, dir, name string, ago time.Duration) {
 	}
 }
 
+// longFolders is long for the folders that were just changed, and for no others.
+func longFolders(t *testing.T, dir string, ago time.Duration) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && time.Since(info.ModTime()) < 30*time.Minute {
+			rel, _ := filepath.Rel(dir, name)
+			long(t, dir, rel, ago)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Whatever happens to a folder while no quarry runs, and to an index since its listing
 // was written, the next start finds an index like a new one.
 func TestAStartComparesWithTheListing(t *testing.T) {
@@ -33,7 +52,7 @@ func TestAStartComparesWithTheListing(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			dir, state := t.TempDir(), t.TempDir()
 			write(t, dir, project)
-			files := []string{"a.go", "a/b.go", "a/b/c.go", "a-b.go", "lib/x.go", "lib/y/z.go", "zz.txt"}
+			files := []string{"a.go", "a/b.go", "a/b/c.go", "a-b.go", "lib/x.go", "lib/y/z.go", "zz.txt", "vendor/v.go", "vendor/modules.txt"}
 			edit := func(n int) string {
 				name := files[random.IntN(len(files))]
 				text := fmt.Sprintf("package m\n\nfunc f%d() {}\n", n%7) // so that a text comes back under another name
@@ -48,6 +67,7 @@ func TestAStartComparesWithTheListing(t *testing.T) {
 				case 3:
 					to := files[random.IntN(len(files))]
 					if os.Rename(filepath.Join(dir, name), filepath.Join(dir, to)) == nil {
+						longFolders(t, dir, time.Duration(n)*time.Second)
 						return to
 					}
 				}
@@ -56,6 +76,7 @@ func TestAStartComparesWithTheListing(t *testing.T) {
 				}
 				write(t, dir, map[string]string{name: text})
 				long(t, dir, name, time.Duration(n)*time.Second)
+				longFolders(t, dir, time.Duration(n)*time.Second)
 				return name
 			}
 			for n := 0; n < 60; {
@@ -91,11 +112,11 @@ func TestAnUnchangedTreeIsNotRead(t *testing.T) {
 	long(t, dir, "image.dat", 0)
 	long(t, dir, "notes.txt", 0)
 	shut(t, settled(t, Config{Dir: dir, StateDir: state}))
-	listing, err := filepath.Glob(filepath.Join(state, "index", "*", listingName))
-	if err != nil || len(listing) != 1 {
-		t.Fatal(listing, err)
+	found, err := filepath.Glob(filepath.Join(state, "index", "*", listingName))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
 	}
-	first, err := os.Stat(listing[0])
+	first, err := os.Stat(found[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,28 +139,24 @@ func TestAnUnchangedTreeIsNotRead(t *testing.T) {
 		t.Errorf("left out: %v, %v", skipped, err)
 	}
 	shut(t, x)
-	if again, err := os.Stat(listing[0]); err != nil || !os.SameFile(first, again) {
+	if again, err := os.Stat(found[0]); err != nil || !os.SameFile(first, again) {
 		t.Errorf("the listing of an unchanged tree was written again, %v", err)
 	}
 	// One that another build wrote is looked at by this one, and then is its own.
-	l, err := readListing(listing[0])
+	l, err := listing.Read(found[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.head.Program = "another"
-	sections, err := l.sections()
-	if err == nil {
-		err = snapshot.Write(listing[0], listingVersion, len(sections), slices.Values(sections))
-	}
-	if err != nil {
+	l.Head.Program = "another"
+	if err := l.Write(found[0]); err != nil {
 		t.Fatal(err)
 	}
 	shut(t, settled(t, Config{Dir: dir, StateDir: state, Brief: true}))
-	if l, err = readListing(listing[0]); err != nil || l.head.Program != program() {
-		t.Errorf("the listing is that of %q, %v", l.head.Program, err)
+	if l, err = listing.Read(found[0]); err != nil || l.Head.Program != program() {
+		t.Errorf("the listing is that of %q, %v", l.Head.Program, err)
 	}
 	// In another database the listing means nothing.
-	if err := os.Remove(strings.TrimSuffix(listing[0], listingName) + "index.db"); err != nil {
+	if err := os.Remove(strings.TrimSuffix(found[0], listingName) + "index.db"); err != nil {
 		t.Fatal(err)
 	}
 	y := settled(t, Config{Dir: dir, StateDir: state, Brief: true})

@@ -38,7 +38,7 @@ func (x *Index) forgetSecrets(s *store.Store) error {
 	}
 	x.listed.Store(listed)
 	var stats map[string]store.Stat
-	if by := program(); listed != nil && by != "" && listed.list.head.Program == by {
+	if by := program(); listed != nil && by != "" && listed.list.Head.Program == by {
 		stats = listed.rows
 	} else if stats, err = s.Stats(ctx, ""); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/index/listing"
 	"quarry/index/near"
 	"quarry/index/store"
 	"quarry/index/syntax"
@@ -27,9 +28,11 @@ type scan struct {
 
 	skipped []store.Skipped
 	unfit   []unfit        // of these, what is left out for what is in it
+	folders []walk.Folder  // that were entered
 	counts  map[string]int // of what was left out, by reason
-	// same: the folder is as the listing has it, and so is what was left out.
-	same bool
+	// same: the folder is as the listing has it, and so is what was left out. moved: names
+	// came or went in some folder.
+	same, moved bool
 	// total is how many bytes, in files files, there are to read, of the met ones; set
 	// before the first result.
 	total      int64
@@ -87,8 +90,17 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 		return err
 	}
 	var stale []staleFile
+	list := known.known()
 	err = x.root.Walk(ctx, s.dir, walk.Visitor{
-		Dir: x.watchDir,
+		Dir:   x.watchDir,
+		Known: list,
+		Folder: func(f walk.Folder) {
+			s.folders = append(s.folders, f)
+			if list != nil {
+				at := list.Find(f.Path)
+				s.moved = s.moved || at < 0 || *list.Met(at).Folder != f
+			}
+		},
 		File: func(e walk.Entry) error {
 			st, asIs, reason, err := known.meet(ctx, e)
 			if err != nil {
@@ -132,9 +144,9 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 		return err
 	}
 	slices.SortFunc(s.skipped, func(a, b store.Skipped) int {
-		return cmp.Or(before(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(listing.Compare(a.Path, b.Path), cmp.Compare(a.Reason, b.Reason))
 	})
-	s.same = known.same && len(stale) == 0 && known.list.head.Skipped == sumOf(s.skipped)
+	s.same = known.same && len(stale) == 0 && known.list.Head.Skipped == sumOf(s.skipped)
 	return nil
 }
 

@@ -179,8 +179,9 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 	}
 	var d Difference
 	err = root.Walk(ctx, "", walk.Visitor{
-		Dir:  func(string) {},
-		Skip: func(walk.Skip) {},
+		Dir:   func(string) {},
+		Skip:  func(walk.Skip) {},
+		Known: known.known(),
 		File: func(e walk.Entry) error {
 			st, asIs, reason, err := known.meet(ctx, e)
 			switch {

@@ -29,8 +29,6 @@ type Listed struct {
 	ID            int64
 	Path          string
 	Size, ModTime int64
-	// Reason is why the file is not in the index; this package leaves it empty.
-	Reason string
 }
 
 // Listed answers all files and the generation that they are of.

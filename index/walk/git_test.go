@@ -158,7 +158,7 @@ func TestSameAsGit(t *testing.T) {
 			rt.Fatalf("left out %q, git leaves out %q", got, want)
 		}
 		seen := map[string]bool{}
-		err = r.Walk(t.Context(), "", Visitor{func(string) {}, func(e Entry) error { seen[e.Path] = true; return nil }, func(Skip) {}})
+		err = r.Walk(t.Context(), "", Visitor{Dir: func(string) {}, File: func(e Entry) error { seen[e.Path] = true; return nil }, Skip: func(Skip) {}})
 		if err != nil {
 			rt.Fatal(err)
 		}

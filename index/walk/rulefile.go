@@ -2,6 +2,8 @@ package walk
 
 import (
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -61,8 +63,12 @@ func readRules(name string, follow bool, limit int) (text []byte, more bool, err
 
 var errNotRegular = errors.New("not a regular file")
 
-// allowance is what may still be read on the way down to a folder.
-type allowance struct{ patterns, text int }
+// allowance is what may still be read on the way down to a folder. sum is a hash of all
+// that was read, so that of two walks it says whether the same rules are in force.
+type allowance struct {
+	patterns, text int
+	sum            uint64
+}
 
 // read reads a list of ignore patterns and takes it off the allowance. cut is
 // true if there are more lines than that allows: those are not in force.
@@ -72,6 +78,10 @@ func (a *allowance) read(name string, follow, fold bool) (list []glob.Pattern, c
 		return nil, false
 	}
 	a.text -= len(text)
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s %t %t %d ", a.sum, name, fold, cut, len(text))
+	h.Write(text)
+	a.sum = h.Sum64()
 	list, all := parseIgnore(text, cut, fold, a.patterns)
 	a.patterns -= len(list)
 	return list, cut || !all

@@ -41,6 +41,14 @@ type level struct {
 // a line with a star does the same.
 func (l *level) closed() bool { return l.cut[0] }
 
+// sum is a hash of the rules in force.
+func (l *level) sum() uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.left.sum
+}
+
 // name is rel as seen from the level's folder.
 func (l *level) name(rel string) string {
 	if l.above != "" || l.dir == "" {
@@ -52,7 +60,7 @@ func (l *level) name(rel string) string {
 // newLevel reads the ignore files of one folder. has answers whether a name is in
 // it, so that a walk, which has the listing, need not ask the disk.
 func newLevel(parent *level, abs, dir, above string, has func(string) bool) *level {
-	l := &level{parent: parent, dir: dir, above: above, left: allowance{maxPatterns, maxRuleText}}
+	l := &level{parent: parent, dir: dir, above: above, left: allowance{patterns: maxPatterns, text: maxRuleText}}
 	if parent != nil {
 		l.fold, l.left = parent.fold, parent.left
 	}

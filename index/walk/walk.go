@@ -184,6 +184,12 @@ type Visitor struct {
 	File func(Entry) error
 	// Skip is called for each path that is left out.
 	Skip func(Skip)
+	// Folder, if not nil, is called for each folder that was entered, when all below it
+	// was visited.
+	Folder func(Folder)
+	// Known, if not nil, is what an earlier walk met, which saves looking at what did not
+	// change since.
+	Known Known
 }
 
 // Walk visits everything below a folder, "" being the root, in the order of the
@@ -203,48 +209,74 @@ func (r *Root) Walk(ctx context.Context, dir string, v Visitor) error {
 		parent = r.levelOf(parentOf(dir))
 	}
 	r.mu.Unlock()
-	if err := r.walk(ctx, parent, dir, v); err != nil {
+	w := walker{r, v, openTimes(r.dir)}
+	defer w.times.close()
+	if _, err := w.walk(ctx, parent, dir, w.find(dir)); err != nil {
 		return fmt.Errorf("walk %s: %w", r.dir, err)
 	}
 	return nil
 }
 
-func (r *Root) walk(ctx context.Context, parent *level, dir string, v Visitor) error {
+// walker is one walk.
+type walker struct {
+	*Root
+	v     Visitor
+	times times
+}
+
+// walk visits a folder, whose place in Known is at, -1 if it is not there. entered is
+// false if all of it is left out.
+func (w *walker) walk(ctx context.Context, parent *level, dir string, at int) (entered bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
-	v.Dir(dir)
-	l, all, reason, err := r.list(parent, dir)
+	w.v.Dir(dir)
+	if at >= 0 && w.isAsKnown(parent, dir, at) {
+		return true, w.again(ctx, parent, at)
+	}
+	changed := w.times.of(dir) // before the names are read
+	l, all, reason, err := w.list(parent, dir)
 	switch {
 	case err != nil && dir == "":
-		return err
+		return false, err
 	case err != nil:
-		v.Skip(Skip{dir, Unreadable})
-		return nil
+		w.v.Skip(Skip{dir, Unreadable})
+		return false, nil
 	case reason != "":
-		v.Skip(Skip{dir, reason})
-		return nil
+		w.v.Skip(Skip{dir, reason})
+		return false, nil
 	}
 	if l.repo != nil && l.repo.cut {
-		v.Skip(Skip{path.Join(dir, ".git/info/exclude"), RulesCut}) // and core.excludesFile
+		w.v.Skip(Skip{path.Join(dir, ".git/info/exclude"), RulesCut}) // and core.excludesFile
 	}
 	for i := range all {
 		if err := ctx.Err(); err != nil {
-			return err
+			return false, err
 		}
-		switch e := &all[i]; {
+		e, in := &all[i], true
+		switch {
 		case e.reason == "" && e.isDir:
-			err = r.walk(ctx, l, e.Path, v)
+			below := -1
+			if at >= 0 {
+				below = w.find(e.Path)
+			}
+			in, err = w.walk(ctx, l, e.Path, below)
 		case e.reason == "":
-			err = v.File(e.Entry)
+			err = w.v.File(e.Entry)
 		case path.Base(e.Path) != ".git":
-			v.Skip(Skip{e.Path, e.reason})
+			w.v.Skip(Skip{e.Path, e.reason})
 		}
 		if err != nil {
-			return err
+			return false, err
+		}
+		if !in || !e.isPlain() {
+			changed = 0
 		}
 	}
-	return nil
+	if w.v.Folder != nil {
+		w.v.Folder(Folder{dir, changed, l.sum()})
+	}
+	return true, nil
 }
 
 // isKernels answers whether a folder holds what the kernel or a device says when it is

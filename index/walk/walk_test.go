@@ -283,7 +283,7 @@ func TestWalkStops(t *testing.T) {
 	write(t, dir, map[string]string{"a/1": "", "b/2": "", "c/3": ""})
 	ctx, cancel := context.WithCancel(context.Background())
 	n := 0
-	err := root(t, dir).Walk(ctx, "", Visitor{func(string) {}, func(Entry) error { n++; cancel(); return nil }, func(Skip) {}})
+	err := root(t, dir).Walk(ctx, "", Visitor{Dir: func(string) {}, File: func(Entry) error { n++; cancel(); return nil }, Skip: func(Skip) {}})
 	if !errors.Is(err, context.Canceled) || n != 1 {
 		t.Errorf("walked %d files after cancelling: %v", n, err)
 	}

@@ -3,52 +3,17 @@ package index
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 
-	"quarry/index/fault"
-	"quarry/index/snapshot"
+	"quarry/index/listing"
 	"quarry/index/store"
 	"quarry/index/walk"
 )
 
-// A listing is what the last whole scan met, in a file beside the database: each path
-// with its size and time, as git's own index has them. A start compares the folder with
-// it and asks the database only about what differs, and files that are left out for what
-// is in them are not read again to find that out.
-//
-// It only ever says that a file is as it was. It belongs to one state of one database;
-// what that has changed since is read from there.
-type listing struct {
-	head listingHead
-	// In the order of a walk. An id of 0 is a file that is left out for what is in it.
-	ids, sizes, times []int64
-	reasons           []byte // in head.Reasons, of those
-	starts            []uint32
-	text              string // the paths; path i ends where starts[i+1] says
-}
-
-type listingHead struct {
-	Identity   string        `json:"identity"`
-	Generation int64         `json:"generation"`
-	MadeBy     string        `json:"made_by"`
-	Program    string        `json:"program"` // the quarry that wrote it
-	Skipped    string        `json:"skipped"` // a hash of all that was left out
-	Reasons    []walk.Reason `json:"reasons"`
-}
-
-const (
-	listingName    = "listing"
-	listingVersion = 1
-)
+const listingName = "listing"
 
 func (f *stateFiles) listing() string { return filepath.Join(f.dir, listingName) }
 
@@ -65,105 +30,14 @@ func program() string {
 	return fmt.Sprint(name, info.Size(), info.ModTime().UnixNano())
 }
 
-func (l *listing) path(i int) string { return l.text[l.starts[i]:l.starts[i+1]] }
-
-func (l *listing) add(id, size, time int64, reason walk.Reason, length int) {
-	at := 0
-	if reason != "" {
-		if at = slices.Index(l.head.Reasons, reason); at < 0 {
-			at = len(l.head.Reasons)
-			l.head.Reasons = append(l.head.Reasons, reason)
-		}
-	}
-	l.ids, l.sizes, l.times, l.reasons = append(l.ids, id), append(l.sizes, size), append(l.times, time), append(l.reasons, byte(at))
-	l.starts = append(l.starts, l.starts[len(l.starts)-1]+uint32(length))
-}
-
-func (l *listing) sections() ([][]byte, error) {
-	head, err := json.Marshal(l.head)
-	if err != nil {
-		return nil, err
-	}
-	var numbers, starts []byte
-	for _, list := range [][]int64{l.ids, l.sizes, l.times} {
-		for _, n := range list {
-			numbers = binary.LittleEndian.AppendUint64(numbers, uint64(n))
-		}
-	}
-	for _, n := range l.starts {
-		starts = binary.LittleEndian.AppendUint32(starts, n)
-	}
-	return [][]byte{head, numbers, l.reasons, starts, []byte(l.text)}, nil
-}
-
-var errListing = errors.New("this is no listing")
-
-func readListing(name string) (*listing, error) {
-	f, err := snapshot.Open(name, listingVersion)
-	if err != nil {
-		return nil, err
-	}
-	if len(f.Sections) != 5 {
-		return nil, errListing
-	}
-	var l *listing
-	failed := fault.Guard(func() { l, err = listingOf(f.Sections) })
-	runtime.KeepAlive(f) // they lie in it
-	if failed != nil {
-		return nil, failed
-	}
-	return l, err
-}
-
-func listingOf(sections [][]byte) (*listing, error) {
-	l := &listing{reasons: slices.Clone(sections[2]), text: string(sections[4])}
-	if err := json.Unmarshal(sections[0], &l.head); err != nil {
-		return nil, err
-	}
-	n := len(l.reasons)
-	numbers, starts := sections[1], sections[3]
-	if len(numbers) != 24*n || len(starts) != 4*(n+1) {
-		return nil, errListing
-	}
-	for _, list := range []*[]int64{&l.ids, &l.sizes, &l.times} {
-		*list = make([]int64, n)
-		for i := range *list {
-			(*list)[i] = int64(binary.LittleEndian.Uint64(numbers[8*i:]))
-		}
-		numbers = numbers[8*n:]
-	}
-	l.starts = make([]uint32, n+1)
-	for i := range l.starts {
-		l.starts[i] = binary.LittleEndian.Uint32(starts[4*i:])
-	}
-	return l, nil
-}
-
-// before is the order of a walk: that of the paths' components.
-func before(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		switch {
-		case a[i] == b[i]:
-		case a[i] == '/':
-			return -1
-		case b[i] == '/':
-			return 1
-		default:
-			return int(a[i]) - int(b[i])
-		}
-	}
-	return len(a) - len(b)
-}
-
 // records are what a scan compares a folder with: the listing where there is one of this
 // database, else all that the database has.
 type records struct {
 	store *store.Store
-	list  *listing       // nil if there is none
+	list  *listing.List  // nil if there is none
 	next  int            // what a walk in the order of the list meets next
 	at    map[string]int // places in the list, once a walk was not in its order
-	met   []bool         // in the list
+	met   []bool         // in the list, of files
 	// changed are the ids whose records the database changed since; rows has those that
 	// there are, by path.
 	changed map[int64]bool
@@ -182,22 +56,22 @@ func (f *stateFiles) openListing(ctx context.Context, s *store.Store) (*records,
 	if s.InMemory() || f.dir == "" {
 		return nil, nil
 	}
-	l, err := readListing(f.listing())
+	l, err := listing.Read(f.listing())
 	if err != nil {
 		return nil, nil // made anew by the scan
 	}
 	id, err := s.Meta(ctx, identity)
-	if err != nil || id == "" || l.head.Identity != id || l.head.MadeBy != madeBy {
+	if err != nil || id == "" || l.Head.Identity != id || l.Head.MadeBy != madeBy {
 		return nil, err
 	}
 	if ended, _, err := madeWith(ctx, s); err != nil || ended != madeBy {
 		return nil, err // no scan of this database has ended
 	}
-	ids, _, all, err := s.Since(ctx, l.head.Generation)
+	ids, _, all, err := s.Since(ctx, l.Head.Generation)
 	if err != nil || all || len(ids) > manyChanged {
 		return nil, err
 	}
-	r := &records{store: s, list: l, met: make([]bool, len(l.ids)), changed: map[int64]bool{}, same: len(ids) == 0 && l.head.Program == program()}
+	r := &records{store: s, list: l, met: make([]bool, l.Len()), changed: map[int64]bool{}, same: len(ids) == 0 && l.Head.Program == program()}
 	if r.rows, err = s.StatsOf(ctx, ids); err != nil {
 		return nil, err
 	}
@@ -226,17 +100,31 @@ func (x *Index) recordsOf(ctx context.Context, dir string, all bool) (*records, 
 	return &records{store: s, rows: rows, whole: true}, err
 }
 
-// find is the place of a path in the list, -1 if it is not there.
+// known is what a walk may begin with, nil if there is nothing: another build may leave
+// out something else.
+func (r *records) known() walk.Known {
+	if by := program(); r.list == nil || by == "" || r.list.Head.Program != by {
+		return nil
+	}
+	return r.list
+}
+
+// find is the place of a file in the list, -1 if it is not there.
 func (r *records) find(path string) int {
 	l := r.list
-	if r.next < len(l.ids) && l.path(r.next) == path {
+	for r.next < l.Len() && !l.IsFile(r.next) {
+		r.next++
+	}
+	if r.next < l.Len() && l.Path(r.next) == path {
 		r.next++
 		return r.next - 1
 	}
 	if r.at == nil {
-		r.at = make(map[string]int, len(l.ids))
-		for i := range l.ids {
-			r.at[l.path(i)] = i
+		r.at = make(map[string]int, l.Len())
+		for i := range l.Len() {
+			if l.IsFile(i) {
+				r.at[l.Path(i)] = i
+			}
 		}
 	}
 	i, ok := r.at[path]
@@ -270,11 +158,12 @@ func (r *records) meet(ctx context.Context, e walk.Entry) (known *store.Stat, as
 	}
 	r.met[i] = true
 	l := r.list
-	asIs = l.sizes[i] == e.Size && l.times[i] == e.ModTime
+	unfit := l.Kind(i) == listing.Unfit
+	asIs = l.IsAs(i, e.Size, e.ModTime)
 	switch {
-	case l.ids[i] == 0 && asIs:
-		return nil, false, l.head.Reasons[l.reasons[i]], nil
-	case l.ids[i] == 0, r.changed[l.ids[i]]: // the record has another path, or is gone
+	case unfit && asIs:
+		return nil, false, l.Reason(i), nil
+	case unfit, r.changed[l.ID(i)]: // the record has another path, or is gone
 		r.same = false
 		return nil, false, "", nil
 	case asIs:
@@ -313,7 +202,7 @@ func (r *records) readAll(ctx context.Context) error {
 	}
 	for i, met := range r.met {
 		if met {
-			delete(rows, r.list.path(i))
+			delete(rows, r.list.Path(i))
 		}
 	}
 	r.rows, r.whole = rows, true
@@ -323,12 +212,16 @@ func (r *records) readAll(ctx context.Context) error {
 // left answers the records of files that no walk met.
 func (r *records) left(ctx context.Context) (map[string]store.Stat, error) {
 	for i := 0; !r.whole && i < len(r.met); i++ {
-		if r.met[i] || r.list.ids[i] == 0 || r.changed[r.list.ids[i]] {
-			r.same = r.same && r.met[i]
+		l := r.list
+		switch {
+		case !l.IsFile(i), r.met[i]:
+			continue
+		case l.Kind(i) == listing.Unfit, r.changed[l.ID(i)]:
+			r.same = false
 			continue
 		}
 		r.same = false
-		path := r.list.path(i)
+		path := l.Path(i)
 		st, err := r.ask(ctx, path)
 		if err != nil {
 			return nil, err
@@ -359,7 +252,7 @@ func sumOf(skipped []store.Skipped) string {
 // keeps it from being written costs the next start a moment and nothing else.
 func (x *Index) keepListing(ctx context.Context, s *scan) {
 	st := x.Store()
-	if s.same || st.InMemory() || x.state.dir == "" {
+	if s.same && !s.moved || st.InMemory() || x.state.dir == "" {
 		return
 	}
 	if err := x.writeListing(ctx, st, s); err != nil {
@@ -376,23 +269,33 @@ func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) erro
 	if err != nil {
 		return err
 	}
-	l := &listing{starts: []uint32{0}, head: listingHead{Identity: id, Generation: generation, MadeBy: madeBy, Program: program(), Skipped: sumOf(s.skipped)}}
-	for _, u := range s.unfit {
-		rows = append(rows, store.Listed{Path: u.Path, Size: u.Size, ModTime: u.ModTime, Reason: string(u.reason)})
-	}
-	slices.SortFunc(rows, func(a, b store.Listed) int { return before(a.Path, b.Path) })
-	var text strings.Builder
-	for i := range rows {
-		text.WriteString(rows[i].Path)
-	}
-	l.text = text.String()
+	entries := make([]listing.Entry, 0, len(rows)+len(s.skipped)+len(s.folders))
 	for i := range rows {
 		r := &rows[i]
-		l.add(r.ID, r.Size, r.ModTime, walk.Reason(r.Reason), len(r.Path))
+		entries = append(entries, listing.Entry{Path: r.Path, Kind: listing.Indexed, ID: r.ID, Size: r.Size, ModTime: r.ModTime})
 	}
-	sections, err := l.sections()
-	if err != nil {
-		return err
+	unfit := make(map[string]bool, len(s.unfit))
+	for _, u := range s.unfit {
+		unfit[u.Path] = true
+		entries = append(entries, listing.Entry{Path: u.Path, Kind: listing.Unfit, Size: u.Size, ModTime: u.ModTime, Reason: u.reason})
 	}
-	return snapshot.Write(x.state.listing(), listingVersion, len(sections), slices.Values(sections))
+	again := map[string]bool{} // folders with something that the next walk is to look at
+	for _, k := range s.skipped {
+		switch reason := walk.Reason(k.Reason); {
+		case unfit[k.Path]:
+		case reason == walk.Unreadable, reason == walk.TooLarge:
+			again[parentOf(k.Path)] = true
+		default:
+			entries = append(entries, listing.Entry{Path: k.Path, Kind: listing.Left, Reason: reason})
+		}
+	}
+	for _, f := range s.folders {
+		e := listing.Entry{Path: f.Path, Kind: listing.Folder, ModTime: f.Changed, Rules: f.Rules}
+		if again[f.Path] {
+			e.ModTime = 0
+		}
+		entries = append(entries, e)
+	}
+	return listing.New(listing.Head{Identity: id, Generation: generation, MadeBy: madeBy, Program: program(), Skipped: sumOf(s.skipped)}, entries).
+		Write(x.state.listing())
 }

@@ -43,6 +43,9 @@ func (x *Index) KeptPath() string {
 
 const keptName = "snapshot"
 
+// IsBrief answers whether whoever opened the index asks once and ends (Config.Brief).
+func (x *Index) IsBrief() bool { return x.cfg.Brief }
+
 // Logger takes what an operator wants to know of the index.
 func (x *Index) Logger() *slog.Logger { return x.cfg.Log }
 

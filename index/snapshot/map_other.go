@@ -20,3 +20,6 @@ func load(f *os.File, size int) (data []byte, release func() error, err error) {
 
 // forget keeps what is in memory anyway.
 func forget([]byte, int, int) {}
+
+// sameness is not told.
+func sameness(*os.File) (string, bool) { return "", false }

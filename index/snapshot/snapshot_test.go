@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 var parts = [][]byte{[]byte("postings"), {}, bytes.Repeat([]byte("trigram "), 300_000), []byte("names")}
@@ -131,4 +133,96 @@ func TestSectionsAreWrittenOneByOne(t *testing.T) {
 	if f, err := Open(path, 7); err != nil || string(f.Sections[1]) != "second" {
 		t.Error(err)
 	}
+}
+
+// A file that somebody vouched for is not checked again by who asks once, but as soon as
+// anything of it changed, its times set back or not, or another took its place; and who
+// meets a fault in one that was not checked finds the damage.
+func TestVouched(t *testing.T) {
+	path := written(t)
+	read := func() *File {
+		t.Helper()
+		f, err := OpenVouched(path, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := read()
+	if f.vouched {
+		t.Fatal("nobody vouched for it")
+	}
+	f.Vouch()
+	if _, ok := sameness(openFile(t, path)); !ok {
+		t.Skip("this system does not tell whether a file is the same")
+	}
+	if f := read(); !f.vouched || f.Changed() {
+		t.Fatalf("vouched %v, changed %v", f.vouched, f.Changed())
+	}
+	if f, err := Open(path, 7); err != nil || f.vouched {
+		t.Errorf("who stays did not check it: %v", err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func() {
+		t.Helper()
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = file.WriteAt([]byte{whole[len(whole)-70] ^ 1}, int64(len(whole)-70))
+		if err := errors.Join(err, file.Close(), os.Chtimes(path, before.ModTime(), before.ModTime())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := read()
+	spoil()
+	if _, err := OpenVouched(path, 7); !errors.Is(err, ErrUnusable) {
+		t.Errorf("a byte changed: %v", err)
+	}
+	if !open.Changed() {
+		t.Error("what was never checked and is damaged is said not to have changed")
+	}
+	// Another file in its place.
+	if err := Write(path, 7, len(parts), slices.Values(parts)); err != nil {
+		t.Fatal(err)
+	}
+	if f := read(); f.vouched {
+		t.Error("another file is taken for the one that was checked")
+	} else {
+		f.Vouch()
+	}
+	// A day later.
+	old := time.Now().Add(-vouchedUntil - time.Hour)
+	if err := os.Chtimes(path+vouchedFor, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if f := read(); f.vouched {
+		t.Error("it is believed for ever")
+	}
+	// What says so may be anything.
+	for _, text := range []string{"", "no numbers", strings.Repeat("1 ", 5000)} {
+		if err := os.WriteFile(path+vouchedFor, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f := read(); f.vouched {
+			t.Errorf("%.20q is believed", text)
+		}
+	}
+}
+
+func openFile(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }

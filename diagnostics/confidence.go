@@ -3,11 +3,11 @@ package diagnostics
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"quarry/agent"
 	"quarry/index/lang"
+	"quarry/index/pattern"
 	"quarry/index/syntax"
 )
 
@@ -55,13 +55,13 @@ func countLocations(n int) string {
 	return fmt.Sprintf("%d locations", n)
 }
 
-var quoted = regexp.MustCompile("`([^`\n]{1,80})`")
+var quoted = pattern.Lazy("`([^`\n]{1,80})`")
 
 // unknownQuoted is a name between backticks that stands neither in the code that
 // the model was shown nor in the workspace, "" if there is none.
 func (a *Assistant) unknownQuoted(ctx context.Context, s *answer, sc promptContext) string {
 	known := sc.doc.Text + " " + sc.Message + " " + sc.Goal + " " + s.evidence
-	for _, m := range quoted.FindAllStringSubmatch(s.text, -1) {
+	for _, m := range quoted().FindAllStringSubmatch(s.text, -1) {
 		if strings.ContainsAny(m[1], " /") {
 			continue // code that is proposed, or a path, which is checked elsewhere
 		}
@@ -119,7 +119,7 @@ func (a *Assistant) known(ctx context.Context, name, text string) bool {
 
 // hasWord says whether a name stands in text as a whole word.
 func hasWord(text, name string) bool {
-	isPart := func(s string) bool { return aName.MatchString(s) || s != "" && s[0] >= '0' && s[0] <= '9' }
+	isPart := func(s string) bool { return aName().MatchString(s) || s != "" && s[0] >= '0' && s[0] <= '9' }
 	for at := 0; ; {
 		i := strings.Index(text[at:], name)
 		if i < 0 {

@@ -2,13 +2,13 @@ package diagnostics
 
 import (
 	"embed"
-	"regexp"
 	"slices"
 	"strings"
 
 	"quarry/agent"
 	"quarry/agent/prompt"
 	"quarry/index/lang"
+	"quarry/index/pattern"
 	"quarry/index/syntax"
 )
 
@@ -178,12 +178,12 @@ func (e task) messages() []agent.Message {
 	}
 }
 
-var aName = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+var aName = pattern.Lazy(`[\pL_][\pL\pN_]*`)
 
 // namesIn are the names in some code or words, each once, in order.
 func namesIn(text string) []string {
 	var names []string
-	for _, n := range aName.FindAllString(text, -1) {
+	for _, n := range aName().FindAllString(text, -1) {
 		if !slices.Contains(names, n) {
 			names = append(names, n)
 		}

@@ -3,13 +3,13 @@ package diagnostics
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"quarry/agent"
 	"quarry/agent/prompt"
 	"quarry/diagnostics/patch"
+	"quarry/index/pattern"
 	"quarry/index/syntax"
 )
 
@@ -57,7 +57,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 // local is a name with what is said about it.
 type local struct{ *syntax.Local }
 
-var wholeName = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
+var wholeName = pattern.Lazy(`^[\pL_$][\pL\pN_$]*$`)
 
 // maxName is the longest name that is taken, in characters.
 const maxName = 61
@@ -65,7 +65,7 @@ const maxName = 61
 // unfit answers why a name cannot take a local's place, "" if it can.
 func (l local) unfit(name string) string {
 	switch {
-	case !wholeName.MatchString(name), utf8.RuneCountInString(name) > maxName:
+	case !wholeName().MatchString(name), utf8.RuneCountInString(name) > maxName:
 		return "it is no name"
 	case name == l.Name:
 		return "it has that name already"

@@ -46,7 +46,7 @@ const bulkGCPercent = 200
 
 // briefGCPercent is the same for a process that answers one question and ends, as long
 // as there is nothing to read: all that it makes is not worth a collection.
-const briefGCPercent = 800
+const briefGCPercent = 2400
 
 // loadGCPercent is the same for making a search index in memory: much of what is made
 // lives on, and a heap that grows by half of it is what a first index takes most.

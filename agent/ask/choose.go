@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"quarry/agent/cite"
 	"quarry/agent/loop"
 	"quarry/agent/prompt"
+	"quarry/index/pattern"
 )
 
 // A small model that is asked to cite cites nothing, or wrong ones, and it says at
@@ -222,8 +222,8 @@ func (a *Assistant) ask(ctx context.Context, q agent.Question, pieces []piece, s
 }
 
 var (
-	bestOf = regexp.MustCompile(`"best"\s*:\s*(\d{1,3})\b`)
-	wordOf = regexp.MustCompile(`"answer"\s*:\s*"((?:[^"\\]|\\.)*)`)
+	bestOf = pattern.Lazy(`"best"\s*:\s*(\d{1,3})\b`)
+	wordOf = pattern.Lazy(`"answer"\s*:\s*"((?:[^"\\]|\\.)*)`)
 )
 
 // parseChoice reads an answer, one that was cut by the length limit too. ok is false
@@ -232,12 +232,12 @@ func parseChoice(text string) (c choice, ok bool) {
 	if err := json.Unmarshal([]byte(strings.TrimSpace(text)), &c); err == nil {
 		return c, true
 	}
-	m := bestOf.FindStringSubmatch(text)
+	m := bestOf().FindStringSubmatch(text)
 	if m == nil {
 		return choice{}, false
 	}
 	fmt.Sscan(m[1], &c.Best) // digits
-	if m := wordOf.FindStringSubmatch(text); m != nil {
+	if m := wordOf().FindStringSubmatch(text); m != nil {
 		// A sentence that was cut is dropped behind its last whole one.
 		words := m[1]
 		if end := strings.LastIndexByte(words, '.'); end > 0 {
@@ -275,15 +275,15 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 
 // codeName is a name that is none of plain English: with a capital inside, a sign
 // that prose lacks, or in back quotes.
-var codeName = regexp.MustCompile("`[^`]+`|[\\pL_][\\pL\\pN_]*(?:_[\\pL\\pN_]+|[\\p{Ll}\\pN]\\p{Lu}[\\pL\\pN_]*|\\(\\))")
+var codeName = pattern.Lazy("`[^`]+`|[\\pL_][\\pL\\pN_]*(?:_[\\pL\\pN_]+|[\\p{Ll}\\pN]\\p{Lu}[\\pL\\pN_]*|\\(\\))")
 
-var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+var word = pattern.Lazy(`[\pL_][\pL\pN_]*`)
 
 // declares matches what stands before a name in a line that declares it, and defines what
 // stands behind it, in most languages.
 var (
-	declares = regexp.MustCompile(`(?:\b(?:func|function|def|fn|class|struct|interface|enum|trait|impl|type|const|let|var|val|fun|module|object|public|private|protected|static|void|int|bool|boolean|string|String|float|double|long|auto)\b[^=;{(]*[^\pL\pN_]|^\s*|\)\s*)$`)
-	defines  = regexp.MustCompile(`^\s*(?:[({<:=\[]|$)`)
+	declares = pattern.Lazy(`(?:\b(?:func|function|def|fn|class|struct|interface|enum|trait|impl|type|const|let|var|val|fun|module|object|public|private|protected|static|void|int|bool|boolean|string|String|float|double|long|auto)\b[^=;{(]*[^\pL\pN_]|^\s*|\)\s*)$`)
+	defines  = pattern.Lazy(`^\s*(?:[({<:=\[]|$)`)
 )
 
 // proof is the piece that a sentence is about, by the names of code in it, and the
@@ -340,22 +340,22 @@ func proof(sentence string, chosen int, question string, pieces []piece) (best *
 // words inside it that a piece declares. real is false if one of the former stands in
 // no piece and not in the question: the model made it up.
 func namesIn(sentence, question string, pieces []piece) (names []string, real bool) {
-	known := word.FindAllString(question, -1)
+	known := word().FindAllString(question, -1)
 	for i := range pieces {
-		known = append(append(known, word.FindAllString(pieces[i].Text, -1)...), word.FindAllString(pieces[i].Path, -1)...)
+		known = append(append(known, word().FindAllString(pieces[i].Text, -1)...), word().FindAllString(pieces[i].Path, -1)...)
 	}
-	for _, quoted := range codeName.FindAllString(sentence, -1) {
+	for _, quoted := range codeName().FindAllString(sentence, -1) {
 		if strings.ContainsAny(quoted, "/.") { // a path
 			continue
 		}
-		for _, name := range word.FindAllString(quoted, -1) {
+		for _, name := range word().FindAllString(quoted, -1) {
 			if !slices.Contains(known, name) {
 				return nil, false
 			}
 			names = append(names, name)
 		}
 	}
-	for _, at := range word.FindAllStringIndex(sentence, -1) {
+	for _, at := range word().FindAllStringIndex(sentence, -1) {
 		name := sentence[at[0]:at[1]]
 		if first, _ := utf8.DecodeRuneInString(name); at[0] > 0 && unicode.IsUpper(first) && slices.ContainsFunc(pieces, func(p piece) bool { _, line := p.has(name); return line > 0 }) {
 			names = append(names, name)
@@ -372,12 +372,12 @@ func (p *piece) has(name string) (has bool, line int) {
 		if !strings.Contains(text, name) {
 			continue
 		}
-		for _, at := range word.FindAllStringIndex(text, -1) {
+		for _, at := range word().FindAllStringIndex(text, -1) {
 			if text[at[0]:at[1]] != name {
 				continue
 			}
 			has = true
-			if defines.MatchString(text[at[1]:]) && declares.MatchString(text[:at[0]]) {
+			if defines().MatchString(text[at[1]:]) && declares().MatchString(text[:at[0]]) {
 				return true, i + 1
 			}
 		}
@@ -423,7 +423,7 @@ func (p *piece) from(line int) agent.Citation {
 // none of the question's words.
 func isAbout(question string, p *piece, location agent.Citation) bool {
 	piece := strings.ToLower(p.Path + " " + p.Text)
-	for i, at := range word.FindAllStringIndex(question, -1) {
+	for i, at := range word().FindAllStringIndex(question, -1) {
 		name := question[at[0]:at[1]]
 		if i > 0 && len(name) >= 3 && strings.ToLower(name) != name && !strings.Contains(piece, strings.ToLower(name)) {
 			return false
@@ -447,7 +447,7 @@ const stem = 4
 
 // asked are the words of a question or sentence that say what it is about.
 func asked(text string) (words []string) {
-	for _, w := range word.FindAllString(strings.ToLower(text), -1) {
+	for _, w := range word().FindAllString(strings.ToLower(text), -1) {
 		if len(w) >= stem && !asking[w] && !slices.Contains(words, w) {
 			words = append(words, w)
 		}

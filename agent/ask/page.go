@@ -2,7 +2,6 @@ package ask
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"quarry/agent/cite"
 	"quarry/agent/loop"
 	"quarry/agent/toolcall"
+	"quarry/index/pattern"
 )
 
 // mostPoints is how many points of evidence an answer has.
@@ -53,13 +53,13 @@ const (
 )
 
 var (
-	pointMark = regexp.MustCompile(`^\s*(?:[-*•+]|\d{1,2}[.)])\s+`)
+	pointMark = pattern.Lazy(`^\s*(?:[-*•+]|\d{1,2}[.)])\s+`)
 	// mayBecomePoint is a line of which it cannot be told yet.
-	mayBecomePoint = regexp.MustCompile(`^\s*(?:[-*•+]|\d{1,2}[.)]?)?$`)
-	label          = regexp.MustCompile(`(?i)^[*#\s]*(?:short )?answer[*]*:[*]*\s*`)
-	heading        = regexp.MustCompile(`(?i)^[*#\s]*(?:(?:short )?answer|evidence|sources?|references|citations|places)[*\s]*:?[*\s]*$`)
-	refusal        = regexp.MustCompile(`(?i)^[^\pL]*not in the evidence\b`)
-	sentenceEnd    = regexp.MustCompile(`[.!?:][)\]"'*` + "`" + `]*\s`)
+	mayBecomePoint = pattern.Lazy(`^\s*(?:[-*•+]|\d{1,2}[.)]?)?$`)
+	label          = pattern.Lazy(`(?i)^[*#\s]*(?:short )?answer[*]*:[*]*\s*`)
+	heading        = pattern.Lazy(`(?i)^[*#\s]*(?:(?:short )?answer|evidence|sources?|references|citations|places)[*\s]*:?[*\s]*$`)
+	refusal        = pattern.Lazy(`(?i)^[^\pL]*not in the evidence\b`)
+	sentenceEnd    = pattern.Lazy(`[.!?:][)\]"'*` + "`" + `]*\s`)
 )
 
 // compose reads what a model has written; done says that it is all.
@@ -71,7 +71,7 @@ func compose(check func(string) cite.Checked, text string, done bool) page {
 			text, done = text[:at], false
 		}
 	}
-	if p.refused = refusal.MatchString(text); p.refused {
+	if p.refused = refusal().MatchString(text); p.refused {
 		return p
 	}
 	inCode := false
@@ -92,9 +92,9 @@ func compose(check func(string) cite.Checked, text string, done bool) page {
 			if whole && p.last == sentence {
 				p.gap = "\n\n"
 			}
-		case !whole && (mayBecomePoint.MatchString(line) || pointMark.MatchString(line)):
-		case pointMark.MatchString(line):
-			p.point(line[len(pointMark.FindString(line)):])
+		case !whole && (mayBecomePoint().MatchString(line) || pointMark().MatchString(line)):
+		case pointMark().MatchString(line):
+			p.point(line[len(pointMark().FindString(line)):])
 		default:
 			p.prose(line, whole)
 		}
@@ -113,13 +113,13 @@ func (p *page) founded() bool { return len(p.citations) > 0 }
 
 // prose takes the sentences of a line.
 func (p *page) prose(line string, whole bool) {
-	if heading.MatchString(line) {
+	if heading().MatchString(line) {
 		return
 	}
-	line = strings.TrimLeft(line[len(label.FindString(line)):], " \t")
+	line = strings.TrimLeft(line[len(label().FindString(line)):], " \t")
 	for strings.TrimSpace(line) != "" {
 		end := len(line)
-		if m := sentenceEnd.FindStringIndex(line); m != nil {
+		if m := sentenceEnd().FindStringIndex(line); m != nil {
 			end = m[1]
 		} else if !whole {
 			return

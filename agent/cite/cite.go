@@ -18,6 +18,7 @@ import (
 
 	"quarry/agent"
 	"quarry/index/lang"
+	"quarry/index/pattern"
 )
 
 // Files is what citations are checked against; agent.Files has it.
@@ -81,18 +82,18 @@ type Checked struct {
 // path:1:2 (line and column) or path#L1-L2. For citations in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
-var location = regexp.MustCompile(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
 
 // address matches a citation in a URI: no file that the model was shown has one. The
 // port of a server is none, since a path stands before the lines.
-var address = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `])[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
+var address = pattern.Lazy(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `])[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
 
 // link matches a Markdown link to an address or to lines.
-var link = regexp.MustCompile(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
+var link = pattern.Lazy(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
 
 // worded is a citation in words, as models write it who were asked for the short form:
 // a path, then "lines 3-9", in brackets or not.
-var worded = regexp.MustCompile("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
+var worded = pattern.Lazy("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
 	`(?:\((?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to|and) ?(\d{1,7}))?\)|(?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to) ?(\d{1,7}))?)`)
 
 // unworded gives worded citations their short form. What only might be a path is
@@ -101,8 +102,8 @@ func unworded(text string) string {
 	if !strings.Contains(text, "ine") {
 		return text
 	}
-	return worded.ReplaceAllStringFunc(text, func(match string) string {
-		m := worded.FindStringSubmatch(match)
+	return worded().ReplaceAllStringFunc(text, func(match string) string {
+		m := worded().FindStringSubmatch(match)
 		if !likeAPath(m[1]) {
 			return match
 		}
@@ -119,14 +120,14 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
 	text = unworded(strings.ReplaceAll(text, hole, ""))
-	text = link.ReplaceAllStringFunc(text, func(l string) string {
-		m := link.FindStringSubmatch(l)
+	text = link().ReplaceAllStringFunc(text, func(l string) string {
+		m := link().FindStringSubmatch(l)
 		if m[1] != m[2] {
 			out.Removed++
 		}
 		return m[1]
 	})
-	text = address.ReplaceAllStringFunc(text, func(at string) string {
+	text = address().ReplaceAllStringFunc(text, func(at string) string {
 		if len(at) > 2 && at[1] == ':' { // a drive of Windows
 			return at
 		}
@@ -134,7 +135,7 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 		return hole
 	})
 	done := 0
-	for _, m := range location.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range location().FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
 		if !strings.ContainsFunc(name, unicode.IsLetter) || strings.HasPrefix(name, "//") {
 			continue // a time, a ratio, an address
@@ -271,24 +272,24 @@ func countLines(text string) int {
 const hole = "\x00"
 
 var holes = []struct {
-	find *regexp.Regexp
+	find func() *regexp.Regexp
 	put  string
 }{
-	{regexp.MustCompile("`\x00`|\"\x00\"|'\x00'|\\*+\x00\\*+"), hole},
-	{regexp.MustCompile(`\x00(?:[ \t]*(?:,|;|&|and|or)[ \t]*\x00)+`), hole},
-	{regexp.MustCompile(`[\[(][ \t]*(?:(?i:see also|see|in|from|at|by|of|as|per|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
-	{regexp.MustCompile(`([\[(])[ \t]*\x00[ \t]*(?:,|;|&|and|or)[ \t]*`), "$1"},
-	{regexp.MustCompile(`[ \t]*(?:,|;|&|\band|\bor)[ \t]*\x00`), ""},
-	{regexp.MustCompile(`(?:^|(?:[,;])?[ \t]+)(?:(?i:see also|see|in|from|at|by|of|as|per)[ \t]+)?\x00`), ""},
-	{regexp.MustCompile(`^\x00[ \t]*(?:,|;|:|and|or|-|–|—)[ \t]*`), ""},
-	{regexp.MustCompile(hole), ""},
+	{pattern.Lazy("`\x00`|\"\x00\"|'\x00'|\\*+\x00\\*+"), hole},
+	{pattern.Lazy(`\x00(?:[ \t]*(?:,|;|&|and|or)[ \t]*\x00)+`), hole},
+	{pattern.Lazy(`[\[(][ \t]*(?:(?i:see also|see|in|from|at|by|of|as|per|e\.g\.|cf\.)[ \t]*:?[ \t]*)?\x00[ \t]*[\])]`), hole},
+	{pattern.Lazy(`([\[(])[ \t]*\x00[ \t]*(?:,|;|&|and|or)[ \t]*`), "$1"},
+	{pattern.Lazy(`[ \t]*(?:,|;|&|\band|\bor)[ \t]*\x00`), ""},
+	{pattern.Lazy(`(?:^|(?:[,;])?[ \t]+)(?:(?i:see also|see|in|from|at|by|of|as|per)[ \t]+)?\x00`), ""},
+	{pattern.Lazy(`^\x00[ \t]*(?:,|;|:|and|or|-|–|—)[ \t]*`), ""},
+	{pattern.Lazy(hole), ""},
 }
 
 // closeHoles takes out what stood around a citation and says nothing without it:
 // brackets, commas, a preposition.
 func closeHoles(text string) string {
 	for _, h := range holes {
-		text = h.find.ReplaceAllString(text, h.put)
+		text = h.find().ReplaceAllString(text, h.put)
 	}
 	return text
 }

@@ -1,8 +1,9 @@
 package walk
 
 import (
-	"regexp"
 	"strings"
+
+	"quarry/index/pattern"
 )
 
 // SecretTextVersion names what IsSecretText takes and what package mask writes over. Raise it
@@ -12,10 +13,10 @@ const SecretTextVersion = "3"
 
 // keyBegins are the lines that open a private key: PEM (RFC 7468, OpenSSL's older
 // forms), OpenPGP, SSH2 (RFC 4716's relative), OpenVPN's shared key.
-var keyBegins = regexp.MustCompile(`^-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----|^---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|^-----BEGIN OpenVPN (Static|tls-crypt-v2 \w+) key`)
+var keyBegins = pattern.Lazy(`^-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----|^---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----|^-----BEGIN OpenVPN (Static|tls-crypt-v2 \w+) key`)
 
 // keyInJSON is what the keys of service accounts hold, whatever the file is called.
-var keyInJSON = regexp.MustCompile(`"private_?[kK]ey"\s*:\s*"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY-----`)
+var keyInJSON = pattern.Lazy(`"private_?[kK]ey"\s*:\s*"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY-----`)
 
 // IsSecretText answers whether a text is a private key, whatever its name: PEM,
 // OpenSSH, PuTTY, age, OpenPGP, minisign, or a service account's JSON. Other PEM
@@ -37,7 +38,7 @@ func IsSecretText[T string | []byte](text T) bool {
 func isKey(head string, cut bool) (secret, sure bool) {
 	head = strings.TrimLeft(strings.TrimPrefix(head, "\ufeff"), " \t\r\n")
 	if strings.HasPrefix(head, "{") {
-		secret = keyInJSON.MatchString(head)
+		secret = keyInJSON().MatchString(head)
 		return secret, secret || !cut
 	}
 	inside := false
@@ -47,7 +48,7 @@ func isKey(head string, cut bool) (secret, sure bool) {
 		}
 		s := strings.TrimSpace(line[:min(len(line), 200)])
 		switch {
-		case keyBegins.MatchString(s), strings.HasPrefix(s, "PuTTY-User-Key-File-"), strings.HasPrefix(s, "AGE-SECRET-KEY-"),
+		case strings.HasPrefix(s, "-") && keyBegins().MatchString(s), strings.HasPrefix(s, "PuTTY-User-Key-File-"), strings.HasPrefix(s, "AGE-SECRET-KEY-"),
 			strings.HasPrefix(s, "AGE-PLUGIN-"), strings.HasPrefix(s, "untrusted comment:") && strings.Contains(s, "secret key"):
 			return true, true
 		case strings.HasPrefix(s, "-----BEGIN "):

@@ -160,7 +160,13 @@ func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, 
 			since = asked
 		}
 		left := time.Until(since.Add(w.opts.Patience))
-		if left <= 0 || m.isFinal() {
+		ended := left <= 0 || m.isFinal()
+		if ended || show != nil {
+			if err := m.count(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if ended {
 			return &m.Missing, nil
 		}
 		if show != nil {
@@ -184,6 +190,7 @@ func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, 
 // lack is what a folder does not know yet.
 type lack struct {
 	Missing
+	index *index.Index // nil before it is open
 	since time.Time // when the folder was opened
 	// indexed and loaded are closed when more may be known.
 	indexed, loaded <-chan struct{}
@@ -220,7 +227,7 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot be indexed: %w", f.dir, err)
 	}
-	m.indexed, m.loaded = x.Changed(), f.warm.Changed() // before looking
+	m.index, m.indexed, m.loaded = x, x.Changed(), f.warm.Changed() // before looking
 	c, err := x.Coverage(ctx)
 	if err != nil {
 		return nil, err
@@ -238,11 +245,18 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		}
 		return nil, nil
 	}
-	if m.FilesDone, m.FilesTotal, err = x.Progress(ctx); err != nil {
-		return nil, err
+	return m, nil
+}
+
+// count says how far the folder is, which takes a look at all files where nobody counts
+// them.
+func (m *lack) count(ctx context.Context) (err error) {
+	if m.index == nil {
+		return nil
 	}
+	m.FilesDone, m.FilesTotal, err = m.index.Progress(ctx)
 	if m.FilesDone > 0 {
 		m.Searchable = append(m.Searchable, "text and symbols of the files that are done")
 	}
-	return m, nil
+	return err
 }

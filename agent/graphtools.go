@@ -170,7 +170,7 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
 	if err != nil {
 		return reply{}, err
 	}
-	start, err := b.parts.Workspace.SymbolByID(ctx, args.ID)
+	start, _, err := b.parts.Workspace.SymbolByID(ctx, args.ID)
 	if err != nil {
 		return reply{}, err
 	}

@@ -91,7 +91,7 @@ func (b *Toolbox) symbolDefinition(ctx context.Context, raw json.RawMessage) (re
 	if err != nil {
 		return reply{}, err
 	}
-	s, err := b.parts.Workspace.SymbolByID(ctx, args.ID)
+	s, missing, err := b.parts.Workspace.SymbolByID(ctx, args.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -111,6 +111,7 @@ func (b *Toolbox) symbolDefinition(ctx context.Context, raw json.RawMessage) (re
 		r.truncated = true
 		r.warn("the code is cut; read_file shows the rest")
 	}
+	r.from([]string{backends["get_symbol_definition"]}, missing)
 	return r, nil
 }
 
@@ -144,7 +145,7 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	s, err := b.parts.Workspace.SymbolByID(ctx, args.ID)
+	s, _, err := b.parts.Workspace.SymbolByID(ctx, args.ID)
 	if err != nil {
 		return reply{}, err
 	}

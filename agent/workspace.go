@@ -33,7 +33,7 @@ type Workspace interface {
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (workspace.Symbols, error)
-	SymbolByID(ctx context.Context, id string) (workspace.Symbol, error)
+	SymbolByID(ctx context.Context, id string) (workspace.Symbol, *workspace.Missing, error)
 	References(ctx context.Context, s workspace.Symbol, limit int) (workspace.References, error)
 	Users(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
 	Used(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)

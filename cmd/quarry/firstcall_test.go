@@ -30,6 +30,10 @@ func TestFirstCall(t *testing.T) {
 		{"search_symbols", map[string]any{"name": "Harvest"}, "barn/a.go#Harvest"},
 		{"get_symbol_definition", map[string]any{"symbol_id": "barn/a.go#Harvest"}, "collects ripe apples"},
 		{"get_references", map[string]any{"symbol_id": "barn/a.go#Harvest"}, "barn/b.go:3"},
+		{"get_outline", map[string]any{"path": "barn/a.go"}, "func Harvest"},
+		{"get_callers", map[string]any{"symbol_id": "barn/a.go#Harvest"}, "barn/b.go#Store"},
+		{"get_callees", map[string]any{"symbol_id": "barn/b.go#Store"}, "barn/a.go#Harvest"},
+		{"get_implementations", map[string]any{"symbol_id": "tools.py#Tool"}, "tools.py#Rake"},
 		{"search_text", map[string]any{"query": "ripe apples"}, "barn/a.go"},
 		{"codebase_search", map[string]any{"query": "collect apples"}, "barn/a.go"},
 		{"search_code", map[string]any{"query": "collect apples"}, "barn/a.go"},
@@ -81,6 +85,9 @@ func TestFirstCall(t *testing.T) {
 	} {
 		t.Run(state, func(t *testing.T) {
 			root := barn(t)
+			if err := os.WriteFile(filepath.Join(root, "tools.py"), []byte("class Tool:\n    pass\n\n\nclass Rake(Tool):\n    pass\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
 			for _, c := range calls {
 				for over, speak := range map[string]func(*testing.T, string, string) func(string, map[string]any) string{"MCP": overMCP, "LSP": overLSP} {
 					if strings.Contains(c.tool, "/") && over == "MCP" {

@@ -167,15 +167,16 @@ const maxNear = 5
 
 // SymbolByID finds a symbol by its id. A symbol that is not in the id's file any
 // more, or a bare name, means the only declaration of that name; else the error is
-// an *UnknownSymbol, or *NotReady while that cannot be known.
-func (w *Workspace) SymbolByID(ctx context.Context, id string) (s Symbol, err error) {
-	_, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+// an *UnknownSymbol, or *NotReady while that cannot be known. missing is what could not
+// be looked at, nil if nothing.
+func (w *Workspace) SymbolByID(ctx context.Context, id string) (s Symbol, missing *Missing, err error) {
+	missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
 		var unknown *UnknownSymbol
 		var err error
 		s, err = w.symbolNow(ctx, id)
 		return !errors.As(err, &unknown), err
 	})
-	return s, err
+	return s, missing, err
 }
 
 // symbolNow finds a symbol in what is known now.

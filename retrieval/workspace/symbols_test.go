@@ -46,23 +46,23 @@ func TestSymbolsAndReferences(t *testing.T) {
 		t.Errorf("overloads: %q", got)
 	}
 	for _, id := range []string{"db/store.go#Store.Open", "db/store.go#Open", "Store.Open", "Open", "old/place.go#Store.Open", "./db/store.go#Store.Open"} {
-		s, err := w.SymbolByID(t.Context(), id)
+		s, _, err := w.SymbolByID(t.Context(), id)
 		if err != nil || s.ID != "db/store.go#Store.Open" || s.Span.StartLine != 6 || s.Doc != "Open opens it." || s.Signature != "func (s *Store) Open() error" {
 			t.Errorf("%s: %+v, %v", id, s, err)
 		}
 	}
-	if s, err := w.SymbolByID(t.Context(), "web/a.ts#parse~2"); err != nil || s.Span.StartLine != 2 {
+	if s, _, err := w.SymbolByID(t.Context(), "web/a.ts#parse~2"); err != nil || s.Span.StartLine != 2 {
 		t.Errorf("the second overload: %+v, %v", s, err)
 	}
 	var unknown *workspace.UnknownSymbol
-	if s, err := w.SymbolByID(t.Context(), "web/b.ts#parse"); !errors.As(err, &unknown) || len(unknown.Near) != 3 {
+	if s, _, err := w.SymbolByID(t.Context(), "web/b.ts#parse"); !errors.As(err, &unknown) || len(unknown.Near) != 3 {
 		t.Errorf("several of a name: %+v, %v", s, err)
 	}
-	if s, err := w.SymbolByID(t.Context(), "db/store.go#Nothing"); !errors.As(err, &unknown) || len(unknown.Near) != 0 {
+	if s, _, err := w.SymbolByID(t.Context(), "db/store.go#Nothing"); !errors.As(err, &unknown) || len(unknown.Near) != 0 {
 		t.Errorf("none of a name: %+v, %v", s, err)
 	}
 
-	s, err := w.SymbolByID(t.Context(), "db/store.go#Store.Open")
+	s, _, err := w.SymbolByID(t.Context(), "db/store.go#Store.Open")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSymbolIdsSurvive(t *testing.T) {
 		if err := w.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := w.SymbolByID(t.Context(), id); err != nil || s.Span.StartLine != line {
+		if s, _, err := w.SymbolByID(t.Context(), id); err != nil || s.Span.StartLine != line {
 			t.Errorf("%s: %+v, %v", what, s.Span, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestSymbolsOfExcludedFiles(t *testing.T) {
 	if err := w.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := w.SymbolByID(t.Context(), "Store.Open")
+	s, _, err := w.SymbolByID(t.Context(), "Store.Open")
 	if err != nil {
 		t.Fatal(err)
 	}

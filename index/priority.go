@@ -1,6 +1,9 @@
 package index
 
-import "runtime"
+import (
+	"runtime"
+	"sync/atomic"
+)
 
 // cores is how many threads can compute at once, and so how many files are analysed
 // at once. Responsive changes the setting, not this.
@@ -14,4 +17,19 @@ var cores = runtime.GOMAXPROCS(0)
 // who follows the index and the garbage collector, and one more.
 func Responsive() {
 	runtime.GOMAXPROCS(2*cores + 2)
+}
+
+// awaited: Awaited was called.
+var awaited atomic.Bool
+
+// Awaited is for a command whose user waits until the index is made: nothing that it does
+// is background work, and on a busy machine that would be done last.
+func Awaited() { awaited.Store(true) }
+
+// Background lowers the priority of the calling goroutine for the rest of its life, as far
+// as the system can, unless somebody waits (Awaited).
+func Background() {
+	if !awaited.Load() {
+		background()
+	}
 }

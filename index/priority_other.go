@@ -2,6 +2,6 @@
 
 package index
 
-// Background does nothing where priorities are a process's: the editor's requests
+// background does nothing where priorities are a process's: the editor's requests
 // are served by the same one.
-func Background() {}
+func background() {}

@@ -20,7 +20,7 @@ func main() {
 
 // endWithin is how long a server that was told to end may take, and the promise to
 // editors is a second: they kill it after two, and wait for it until then.
-const endWithin = 500 * time.Millisecond
+const endWithin = 300 * time.Millisecond
 
 // endSoon ends the process by force when it takes too long. What is stored survives that
 // in any state, as it survives being killed.

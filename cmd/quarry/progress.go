@@ -22,12 +22,14 @@ type progressBar struct {
 	line  time.Time  // of the last plain line
 	drawn bool
 	read  int64
+	files int   // that were read by scans that have ended
 	first int64 // bytes that were there at the start; below 0 until they are known
 }
 
 const (
 	barWidth  = 30
 	lineEvery = 5 * time.Second
+	showEvery = 250 * time.Millisecond
 )
 
 func (b *progressBar) show(p index.Progress) {
@@ -40,9 +42,19 @@ func (b *progressBar) show(p index.Progress) {
 	if p.Total > 0 {
 		share = float64(p.Done) / float64(p.Total)
 	}
-	if !p.Finished {
+	if p.Finished {
+		b.files += p.Files
+	} else {
 		b.draw("indexing", share, what, now)
 	}
+}
+
+// prepared shows for how many files searches have what they begin with.
+func (b *progressBar) prepared(done, total int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	what := fmt.Sprintf("%s of %s files ready to be searched", grouped(int64(done)), grouped(int64(total)))
+	b.draw("preparing", float64(done)/float64(max(total, 1)), what, time.Now())
 }
 
 // embedded shows how many chunks are embedded.
@@ -93,6 +105,13 @@ func (b *progressBar) end() {
 	if b.drawn {
 		fmt.Fprint(b.app.Stderr, cli.ClearLine)
 	}
+}
+
+// updated is how many files were read.
+func (b *progressBar) updated() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.files
 }
 
 // bytes is how much source was read.

@@ -71,7 +71,9 @@ type searchOutput struct {
 	Backend []string           `json:"backend"`
 	// Incomplete is what the index did not know yet; absent if nothing.
 	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
-	Timings    map[string]float64 `json:"timings_ms"`
+	// Updated is how many files were read to bring the index up to date; absent if none.
+	Updated int                `json:"updated,omitempty"`
+	Timings map[string]float64 `json:"timings_ms"`
 	// Notes say which words look like filters and are none.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -149,6 +151,7 @@ func (a *app) showAnswer(from *searched, q *retrieval.Query, answer workspace.An
 			Results:    results,
 			Backend:    answer.Backend,
 			Incomplete: missing,
+			Updated:    from.updated,
 			Timings: map[string]float64{
 				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Semantic), "signals": ms(answer.Timings.Signals),
 				"literal": ms(answer.Timings.Literal), "search": ms(answer.Timings.Total),

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/cmd/internal/cli"
 	"quarry/index/walk"
@@ -75,7 +77,7 @@ func TestSearchCommand(t *testing.T) {
 		t.Errorf("printed %q", out)
 	}
 	code, out, errs = quarry(t, "search", "--workspace", ws, "kind:function lang:go kind:functoin")
-	if code != cli.ExitOK || !strings.HasPrefix(errs, "kind:functoin is looked for as text: kind: takes function,") {
+	if code != cli.ExitOK || !strings.Contains(errs, "\nkind:functoin is looked for as text: kind: takes function,") {
 		t.Errorf("exit %d, %q, printed:\n%s", code, errs, out)
 	}
 	code, out, _ = quarry(t, "search", "--workspace", ws, "kind:function since:1d")
@@ -142,5 +144,43 @@ func TestHighlighter(t *testing.T) {
 	}
 	if _, lines := h.excerpt(files, "key.py", 1, 1); len(lines) != 1 || !strings.HasPrefix(lines[0], "router = 'ghp_x") {
 		t.Errorf("a token is shown: %q", lines)
+	}
+}
+
+// A folder that changed is brought up to date before the answer, and that is said; one that
+// did not is searched without a word.
+func TestSearchSaysWhatItRead(t *testing.T) {
+	ws, state := searchFolder(t), t.TempDir()
+	ask := func(args ...string) (out, errs string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), append(args, "--workspace", ws, "--state-dir", state), strings.NewReader(""), &stdout, &stderr); code != cli.ExitOK {
+			t.Fatalf("exit %d: %s", code, &stderr)
+		}
+		return stdout.String(), stderr.String()
+	}
+	change := func(text string) {
+		t.Helper()
+		name := filepath.Join(ws, "retry.go")
+		when := time.Now().Add(-time.Duration(len(text)) * time.Hour) // too young a time is not believed
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, when, when), os.Chtimes(filepath.Join(ws, "router.go"), when, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("package tiny\n\nfunc Retry() {}\n")
+	ask("index")
+	if out, errs := ask("search", "Retry"); !strings.Contains(out, "retry.go:3") || errs != "" {
+		t.Errorf("an unchanged folder: %q, printed\n%s", errs, out)
+	}
+	change("package tiny\n\nfunc Retry() {}\n\nfunc Again() {}\n")
+	if out, errs := ask("search", "Again"); !strings.Contains(out, "retry.go:5") || !strings.Contains(errs, "brought the index up to date; files read: ") {
+		t.Errorf("a changed folder: %q, printed\n%s", errs, out)
+	}
+	change("package tiny\n\nfunc Retry() {}\n\nfunc Again() {}\n\nfunc Once() {}\n")
+	if out, errs := ask("search", "--json", "Once"); !strings.Contains(out, `"updated":`) || errs != "" {
+		t.Errorf("in JSON: %q, printed\n%s", errs, out)
+	}
+	if out, _ := ask("search", "--json", "Once"); strings.Contains(out, `"updated":`) {
+		t.Errorf("an unchanged folder in JSON:\n%s", out)
 	}
 }

@@ -28,6 +28,8 @@ type searched struct {
 	root string
 	// missing is what it does not know, nil if nothing.
 	missing *workspace.Missing
+	// updated is how many files were read to bring the index up to date.
+	updated int
 	close   func()
 }
 
@@ -44,6 +46,7 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 	if err := a.Allowed().Refuses(root); err != nil {
 		return nil, err
 	}
+	index.Awaited()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
 		StateDir: a.StateDir, Log: a.Log, Brief: true, Allowed: a.Allowed(), Patience: a.Patience(), QueryPatience: queryPatience,
@@ -63,11 +66,15 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 		ix, err := scanned(ctx, root)
 		return &searched{searchable: wordsOnly{ix, root}, root: root, close: func() {}}, err
 	}
+	updated := bar.updated()
+	if updated > 0 && !a.JSON {
+		fmt.Fprintf(a.Stderr, "quarry: brought the index up to date; files read: %s\n", grouped(int64(updated)))
+	}
 	end := func() {}
 	if semantic {
 		end = a.useVectors(ctx, w)
 	}
-	return &searched{w, root, missing, func() {
+	return &searched{w, root, missing, updated, func() {
 		w.Keep(ctx) // for the next one, if there was nothing to begin with
 		w.Close()
 		end()

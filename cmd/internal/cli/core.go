@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"quarry/cmd/internal/engines"
+	"quarry/index"
 	"quarry/lsp"
 )
 
@@ -17,6 +18,7 @@ func (e *Env) Engines(start lsp.Start, opt engines.Options) *engines.Core {
 // Core makes the engines for a command without an editor, with the workspace indexed
 // as it is now, or as far as Wait allows.
 func (e *Env) Core(root string) *engines.Core {
+	index.Awaited()
 	var notified sync.Map // by key
 	return e.Engines(lsp.Start{
 		Settings: e.CommandSettings(),

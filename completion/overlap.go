@@ -1,6 +1,9 @@
 package completion
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The overlap of an answer with the rest of the cursor's line: what the
 // answer says again is cut, what it closes by itself is replaced.
@@ -11,21 +14,57 @@ func cutRest(s *cursorContext, text string) string {
 	if blank(rest) || text == "" {
 		return text
 	}
-	if bare := strings.TrimLeft(rest, " \t"); wordCount(bare) > 0 {
-		for _, r := range []string{rest, bare} {
-			if cut, ok := strings.CutSuffix(strings.TrimRight(text, " \t"), r); ok {
-				return cut
+	closers := s.closers(text)
+	cut := text
+	if bare := strings.TrimLeft(rest, " \t"); wordCount(bare) > 0 || strings.ContainsAny(bare, "([{<") {
+		cut = cutOverlap(text, rest)
+		for _, r := range []string{bare, rest} {
+			if before, ok := strings.CutSuffix(strings.TrimRight(text, " \t"), r); ok {
+				cut = before
 			}
 		}
-		return cutOverlap(text, rest)
-	}
-	closers := unmatched(s.line, text)
-	for k := min(len(rest), len(text)); k > 0; k-- {
-		if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, closers) {
-			return text[:len(text)-k]
+	} else {
+		for k := min(len(rest), len(text)); k > 0 && cut == text; k-- {
+			if strings.HasSuffix(text, rest[:k]) && tailUnmatched(text, k, closers) {
+				cut = text[:len(text)-k]
+			}
 		}
 	}
-	return text
+	if at := s.closesTwice(text, closers); cut == text && at >= 0 {
+		return text[:at]
+	}
+	return cut
+}
+
+// closesTwice is where text closes by itself what the rest of the line, which says
+// more, closed before: g[int](1)]() where an editor had put the bracket. -1 if it does not.
+func (s *cursorContext) closesTwice(text string, closers []mark) int {
+	rest := strings.TrimLeft(s.rest, " \t")
+	closers = meantBy(closers, rest[0])
+	if len(closers) == 0 || onlyClosers(rest) || strings.IndexByte(")]}", rest[0]) < 0 || closers[0].sign != rest[0] {
+		return -1
+	}
+	before, after := s.line+s.rest, s.line+text+seam+s.rest
+	if !s.closed(before, len(before)-len(rest)) || s.closed(after, len(after)-len(rest)) {
+		return -1
+	}
+	return closers[0].at
+}
+
+// meantBy are those of closers from the one on that may be meant by sign: a bracket
+// in a string closes another in it, or is nothing but text.
+func meantBy(closers []mark, sign byte) []mark {
+	for len(closers) > 0 && closers[0].quoted && closers[0].sign != sign {
+		closers = closers[1:]
+	}
+	return closers
+}
+
+// closed: the bracket of text at offset at closes one of text.
+func (s *cursorContext) closed(text string, at int) bool {
+	found := false
+	eachMark(s.lang.ID, text, func(m mark) { found = found || m.at == at && m.opener >= 0 })
+	return found
 }
 
 // cutOverlap cuts the longest end of text that begins rest, if it holds a
@@ -54,100 +93,195 @@ func cutOverlap(text, rest string) string {
 
 // tailUnmatched: each bracket and quote in the last k bytes of text closes
 // something opened before text.
-func tailUnmatched(text string, k int, closers []int) bool {
+func tailUnmatched(text string, k int, closers []mark) bool {
 	for i := len(text) - k; i < len(text); i++ {
 		if strings.IndexByte(")]}\"'`", text[i]) < 0 {
 			continue
 		}
-		found := false
-		for _, at := range closers {
-			found = found || at == i
-		}
-		if !found {
+		if !slices.ContainsFunc(closers, func(m mark) bool { return m.at == i }) {
 			return false
 		}
 	}
 	return true
 }
 
-// unmatched are the offsets in text of brackets and quotes that close what was
-// opened before text, on the line or earlier.
-func unmatched(line, text string) []int {
-	var at []int
-	depth := 0
-	quote := openQuote(line)
-	outer := quote != 0
-	eachMark(text, quote, func(i int, c byte) {
-		switch c {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth > 0 {
-				depth--
-			} else {
-				at = append(at, i)
-			}
-		default: // the end of a string, or of the line of one that has no end
-			if outer && c != '\n' {
-				at = append(at, i)
-			}
-			outer = false
+// seam keeps a quote at the end of an answer from being one of two with the quote behind
+// the cursor.
+const seam = "\x00"
+
+// closers are the brackets and quotes of text that close what was opened before it, on
+// the line or earlier; at counts from the text's beginning.
+func (s *cursorContext) closers(text string) []mark {
+	var closers []mark
+	from, to := len(s.line), len(s.line)+len(text)
+	eachMark(s.lang.ID, s.line+text+seam+s.rest, func(m mark) {
+		if m.at >= from && m.at < to && m.opener < from {
+			m.at -= from
+			closers = append(closers, m)
 		}
 	})
-	return at
+	return closers
 }
 
-// eachMark calls f with the offset of each bracket of text that stands in no string, as far
-// as single lines tell, and with what ends each string: its quote, or the end of its line.
-// quote is the one of the string that text begins in, 0 if in none.
-func eachMark(text string, quote byte, f func(i int, c byte)) {
+// A mark is a bracket, or the quote that ends a string.
+type mark struct {
+	at   int
+	sign byte
+	// opener is the offset of what the mark closes: its own for an opening bracket, -1
+	// where that stands before the text.
+	opener int
+	// quoted is a bracket that is text within a string.
+	quoted bool
+}
+
+// eachMark calls f with the marks of text, as far as single lines tell. In a string a
+// bracket is text, unless it opens a placeholder with code: ${}, #{}, $(), the braces
+// of f"" and $"", and Swift's \(). What closes nothing that is open is left out, but for
+// brackets that lines before the text may have opened.
+func eachMark(language, text string, f func(mark)) {
+	var open []opening // the innermost last
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		switch {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote || c == '\n' && quote != '`' {
-				quote = 0
-				f(i, c)
+		at := innermostString(open)
+		if c == '\n' { // which ends all strings but those that may have several lines
+			if line := slices.IndexFunc(open, func(o opening) bool { return o.kind == stringOpening && o.sign != '`' }); line >= 0 {
+				open = open[:line]
 			}
-		case c == '"' || c == '`' || c == '\'' && closesLater(text, i):
-			quote = c
-		case strings.IndexByte("()[]{}", c) >= 0:
-			f(i, c)
+			continue
+		}
+		switch {
+		case at >= 0 && c == '\\':
+			i++
+			if language == "swift" && i < len(text) && text[i] == '(' {
+				open = append(open, opening{i, '(', codeOpening})
+				f(mark{at: i, sign: '(', opener: i})
+			}
+		case at >= 0 && c == open[at].sign:
+			if c != '`' && i+1 < len(text) && text[i+1] == c {
+				i++ // SQL's '', or two of three quotes
+				continue
+			}
+			f(mark{at: i, sign: c, opener: open[at].at})
+			open = open[:at]
+		case at >= 0 && c == '{' && i+1 < len(text) && text[i+1] == '{' && formatted(text, open[at].at):
+			i++ // a brace that is text
+		case c == '(' || c == '[' || c == '{':
+			kind := codeOpening
+			if at >= 0 && !placeholder(text, i, open[at].at) {
+				kind = quotedOpening
+			}
+			open = append(open, opening{i, c, kind})
+			f(mark{at: i, sign: c, opener: i, quoted: kind == quotedOpening})
+		case c == ')' || c == ']' || c == '}':
+			last := len(open) - 1
+			for last >= 0 && open[last].kind == codeOpening && closerOf(open[last].sign) != c {
+				last--
+			}
+			switch {
+			case last >= 0 && open[last].kind != stringOpening && closerOf(open[last].sign) == c:
+				f(mark{at: i, sign: c, opener: open[last].at, quoted: open[last].kind == quotedOpening})
+				open = open[:last]
+			case len(open) == 0:
+				f(mark{at: i, sign: c, opener: -1})
+			}
+		case at < 0 && (c == '"' || c == '`' || c == '\'' && opensString(language, text, i)):
+			open = append(open, opening{i, c, stringOpening})
 		}
 	}
+}
+
+type opening struct {
+	at   int
+	sign byte
+	kind openingKind
+}
+
+type openingKind int
+
+const (
+	codeOpening   openingKind = iota // a bracket
+	quotedOpening                    // a bracket that is text in a string
+	stringOpening
+)
+
+// innermostString is the index of the string that what comes next stands in, -1 for code.
+func innermostString(open []opening) int {
+	for i := len(open) - 1; i >= 0 && open[i].kind != codeOpening; i-- {
+		if open[i].kind == stringOpening {
+			return i
+		}
+	}
+	return -1
+}
+
+func closerOf(sign byte) byte {
+	if sign == '(' {
+		return ')'
+	}
+	return sign + 2
+}
+
+// placeholder: the bracket of text at offset i, in the string that begins at quote, opens
+// one with code.
+func placeholder(text string, i, quote int) bool {
+	before := text[i-1]
+	switch {
+	case i == quote+1:
+		before = 0
+	case text[i] == '(':
+		return before == '$'
+	}
+	return text[i] == '{' && (before == '$' || before == '#' || formatted(text, quote))
+}
+
+// formatted: the string that begins at quote is one of Python's f"" or C#'s $"".
+func formatted(text string, quote int) bool {
+	return strings.ContainsAny(stringPrefix(text, quote), "fF$")
+}
+
+// stringPrefix are the letters and signs that belong to the quote at offset i.
+func stringPrefix(text string, i int) string {
+	start := i
+	for start > 0 && strings.IndexByte("fFrRbBuUL$@", text[start-1]) >= 0 {
+		start--
+	}
+	if i-start > 2 || start > 0 && isWord(text[start-1]) {
+		return ""
+	}
+	return text[start:i]
+}
+
+// opensString tells a string from an apostrophe: don't, &'a str.
+func opensString(language, text string, i int) bool {
+	rest, _, _ := strings.Cut(text[i+1:], "\n")
+	if i > 0 && isWord(text[i-1]) && stringPrefix(text, i) == "" || !strings.Contains(rest, "'") {
+		return false
+	}
+	name := 0
+	for isWord(rest[name]) { // up to the quote at the latest
+		name++
+	}
+	if name > 0 && rest[name] != '\'' && (language == "rust" || i > 0 && (text[i-1] == '&' || text[i-1] == '<')) {
+		return false // a lifetime
+	}
+	return true
 }
 
 // insideClosers is text up to where it closes what the rest of the line closes by
 // itself; "" where it does not, or where something else stands there.
 func (s *cursorContext) insideClosers(text string) string {
-	if closers := unmatched(s.line, text); len(closers) > 0 && onlyClosers(strings.TrimSpace(s.rest)) {
-		return text[:closers[0]]
+	rest := strings.TrimSpace(s.rest)
+	if !onlyClosers(rest) {
+		return ""
+	}
+	if closers := meantBy(s.closers(text), (strings.TrimLeft(rest, skipped) + ")")[0]); len(closers) > 0 {
+		return text[:closers[0].at]
 	}
 	return ""
 }
 
-// openQuote is the quote that line leaves open, 0 if none.
-func openQuote(line string) byte {
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '`':
-			quote = c
-		case c == '\'' && (i == 0 || !isWord(line[i-1])):
-			quote = c
-		}
-	}
-	return quote
-}
+// skipped are the signs among an editor's closers that close nothing.
+const skipped = ";,: \t>"
 
 // coveredRest is how many bytes of the rest of the line text makes
 // superfluous: closing brackets and quotes an editor put there and that text
@@ -160,14 +294,14 @@ func coveredRest(s *cursorContext, text string) int {
 	if strings.HasPrefix(text, rest+"\n") {
 		return len(rest)
 	}
-	closers := unmatched(s.line, text)
+	closers := s.closers(text)
 	covers := 0
 	for i := 0; i < len(s.rest) && len(closers) > 0; i++ {
 		c := s.rest[i]
-		if strings.IndexByte(";,: \t>", c) >= 0 {
+		if strings.IndexByte(skipped, c) >= 0 {
 			continue
 		}
-		if text[closers[0]] != c {
+		if closers = meantBy(closers, c); len(closers) == 0 || closers[0].sign != c {
 			break
 		}
 		closers = closers[1:]

@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"regexp"
 	"strings"
 
 	"quarry/index/lang"
@@ -104,7 +105,8 @@ func blankLines(lines []string) bool {
 const minEcho = 3
 
 // stripEcho drops what is typed where the answer says it again: the whole line,
-// or what begins with some name in it and ends in the word at the cursor.
+// what begins with some name in it and ends in the word at the cursor, or the last
+// piece of code where no code has that twice.
 func stripEcho(s *cursorContext, text string) string {
 	typed, lead := strings.TrimSpace(s.line), leadingSpace(text)
 	inWord := typed != "" && isWord(s.line[len(s.line)-1])
@@ -112,7 +114,7 @@ func stripEcho(s *cursorContext, text string) string {
 		echo := typed[i:]
 		rest, ok := strings.CutPrefix(text[len(lead):], echo)
 		switch {
-		case !ok:
+		case !ok || isPattern(echo, rest):
 		case i > 0:
 			if inWord && lead == "" && !isWord(typed[i-1]) && startsName(echo) {
 				return rest
@@ -122,24 +124,108 @@ func stripEcho(s *cursorContext, text string) string {
 			if inWord || rest == "" || !isWord(rest[0]) || !isWord(echo[len(echo)-1]) {
 				return rest
 			}
-		case inWord && (lead == "" || lead == leadingSpace(s.line)), !inWord && cannotFollowItself(echo, rest):
+		case inWord && len(lead) != 1, !inWord && declaresAgain(echo, rest):
 			return rest
 		}
+	}
+	if echo := s.lastPiece(lead, text[len(lead):]); echo != "" {
+		return text[len(lead)+len(echo):]
 	}
 	return text
 }
 
-// cannotFollowItself tells of a line of one word, which the answer says again before
-// rest, whether no code has it twice: the left side of an assignment, or the type of
-// what rest declares. A field may well be called as its type is, so a name of one more
-// word has to follow; and "long long" is a type.
-func cannotFollowItself(echo, rest string) bool {
-	left := strings.TrimRight(echo, "=:+-*/|&")
-	if sign := echo[len(left):]; strings.HasSuffix(sign, "=") && sign != "==" {
-		return true
-	}
+// isPattern: echo is not said again but goes on, as in aaaa or in bla before blabla.
+func isPattern(echo, rest string) bool {
+	return strings.HasPrefix(rest, echo) || strings.Trim(echo, echo[:1]) == ""
+}
+
+// declaresAgain tells of a line of one word, which the answer says again before rest,
+// whether it is the type of what rest declares. A field may well be called as its type
+// is, so a name of one more word has to follow; and "long long" is a type.
+func declaresAgain(echo, rest string) bool {
 	declared := strings.TrimLeft(rest, " *&")
-	return left == echo && strings.ToLower(echo) != echo && len(declared) < len(rest) && rest[0] == ' ' && declared != "" && startsName(declared)
+	return strings.ToLower(echo) != echo && strings.HasPrefix(rest, " ") && declared != "" && startsName(declared)
+}
+
+var (
+	// assigned is a name with a sign behind which its value stands.
+	assigned = regexp.MustCompile(`[\pL\d_$.]+\s*(?:[:+*/|&-]?=|:)\s*$`)
+	// qualifier is a name, or several, whose member follows.
+	qualifier = regexp.MustCompile(`(?:[\pL\d_$]+(?:\(\))?(?:\?\.|\.|::|->))+$`)
+	basedInt  = regexp.MustCompile(`\b0[xXbBoO][\da-fA-F_]*$`)
+)
+
+// onceWords begin something, so that none follows itself.
+var onceWords = wordSet(`break case catch class const continue def defer del delete elif else enum export extends fn for foreach
+	from func function global if implements import include insert interface let match namespace nonlocal package private protected
+	public raise return select static struct switch throw trait try update use using val var where while with yield`)
+
+// lastPiece is what text begins with of the last piece of code typed, if no code has
+// that twice: a keyword, the left side of an assignment, what a member is of, the base of
+// a number; and a word of two letters where the document has the longer word alone. ""
+// if it is none of these. lead are the blanks before text.
+func (s *cursorContext) lastPiece(lead, text string) string {
+	line := strings.TrimRight(s.line, " \t")
+	if line == "" || text == "" {
+		return ""
+	}
+	word := line[len(line)-len(lastWord(line)):]
+	again := firstWord(text)
+	if len(line) < len(s.line) {
+		if onceWords[strings.ToLower(word)] && again == word {
+			return word
+		}
+	} else if lead == "" && len(word) == 2 && startsName(word) && strings.HasPrefix(again, word) &&
+		(again == word && onceWords[word] || len(again) >= minEcho && s.hasWord(again)) && !s.hasWord(word+again) {
+		return word
+	}
+	for _, piece := range []*regexp.Regexp{assigned, qualifier, basedInt} {
+		echo := strings.TrimRight(piece.FindString(line), " \t")
+		if len(echo) >= minEcho && strings.HasPrefix(text, echo) && !strings.HasSuffix(echo, "::=") && !s.says(echo+echo) {
+			return echo
+		}
+	}
+	return ""
+}
+
+// lastWord is the word that line ends with, "" if it ends with none.
+func lastWord(line string) string {
+	start := len(line)
+	for start > 0 && isWord(line[start-1]) {
+		start--
+	}
+	return line[start:]
+}
+
+// says: the document has text.
+func (s *cursorContext) says(text string) bool {
+	return strings.Contains(s.above, text) || strings.Contains(s.below, text) || strings.Contains(s.line, text)
+}
+
+// hasWord: the document has word, as a whole.
+func (s *cursorContext) hasWord(word string) bool {
+	for _, text := range []string{s.line, s.above, s.below} {
+		for at := 0; ; {
+			i := strings.Index(text[at:], word)
+			if i < 0 {
+				break
+			}
+			from, to := at+i, at+i+len(word)
+			if (from == 0 || !isWord(text[from-1])) && (to == len(text) || !isWord(text[to])) {
+				return true
+			}
+			at = to
+		}
+	}
+	return false
+}
+
+func wordSet(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		set[word] = true
+	}
+	return set
 }
 
 // fixLeading repairs the join of the typed text and the answer: a blank
@@ -148,10 +234,13 @@ func fixLeading(s *cursorContext, text string) string {
 	lead := leadingSpace(text)
 	body := text[len(lead):]
 	switch {
-	case lead == "" || body == "":
+	case body == "":
 		return text
 	case body[0] == '\n':
-		return body
+		first := len(body) - len(strings.TrimLeft(body, " \t\n"))
+		return body[strings.LastIndexByte(body[:first], '\n'):] // one line on
+	case lead == "":
+		return text
 	case blank(s.line):
 		return s.missingIndent(lead) + body
 	case leadingSpace(s.line[len(s.line)-1:]) != "":

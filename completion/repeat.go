@@ -2,6 +2,7 @@ package completion
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -38,7 +39,11 @@ const (
 	loopRounds = 6
 	loopPiece  = 48
 	loopBytes  = 40
+	// constantRounds is how many values without a name of their own may stand in a row.
+	constantRounds = 24
 )
+
+var constants = regexp.MustCompile(`\b(?:[Nn]one|nil|[Nn]ull|NULL|[Tt]rue|[Ff]alse|TRUE|FALSE|undefined)\b`)
 
 // endsInLoop reports whether line ends in a loop. Zeros, escapes and rows of
 // numbers repeat with good reason, and so does what stands in a string: a round
@@ -53,11 +58,30 @@ func endsInLoop(line string) bool {
 		if run < size*loopRounds || run < loopBytes || !strings.ContainsAny(round, " \t(") || !holdsName(round+round) {
 			continue
 		}
-		if strings.ContainsAny(round, "\"'`") || openQuote(line[:start]) == 0 {
+		if run < size*constantRounds && !holdsName(" "+constants.ReplaceAllString(round+round, "0")) {
+			continue
+		}
+		if strings.ContainsAny(round, "\"'`") || !endsInString(line[:start]) {
 			return true
 		}
 	}
 	return false
+}
+
+// endsInString: line has a string that nothing in it closes.
+func endsInString(line string) bool {
+	var quote byte
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '`' || c == '\'' && (i == 0 || !isWord(line[i-1]))):
+			quote = c
+		}
+	}
+	return quote != 0
 }
 
 // holdsName: a word in text, behind its first byte, is a name and no number.
@@ -200,6 +224,6 @@ func copiesBelow(s *cursorContext, text string) bool {
 		line += s.rest[coveredRest(s, text):]
 	}
 	below, said := s.firstBelow(), strings.TrimSpace(line)
-	return said == strings.TrimSpace(below) && said != strings.TrimSpace(s.lastAbove()) && holdsName(" "+said) &&
+	return strings.TrimRight(said, ";") == strings.TrimRight(strings.TrimSpace(below), ";") && said != strings.TrimSpace(s.lastAbove()) && holdsName(" "+said) &&
 		(s.mode == fillBlock || s.indentWidth(line) == s.indentWidth(below))
 }

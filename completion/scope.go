@@ -229,24 +229,16 @@ func (s *cursorContext) openedAbove(width int) bool {
 // line tells.
 func openBrackets(line string) int {
 	n := 0
-	eachMark(line, 0, func(_ int, c byte) {
-		switch c {
-		case '(', '[', '{':
+	eachMark("", line, func(m mark) {
+		switch {
+		case m.quoted:
+		case m.opener == m.at:
 			n++
-		case ')', ']', '}':
+		case strings.IndexByte(")]}", m.sign) >= 0:
 			n--
 		}
 	})
 	return n
-}
-
-// closesLater tells a quoted string from an apostrophe (don't, 'a).
-func closesLater(line string, i int) bool {
-	if i > 0 && isWord(line[i-1]) {
-		return false
-	}
-	rest, _, _ := strings.Cut(line[i+1:], "\n")
-	return strings.Contains(rest, "'")
 }
 
 // wordCount is the number of words in line, a measure of how much it says.

@@ -1,6 +1,8 @@
 package completion
 
 import (
+	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -140,11 +142,17 @@ func goDistribution(t *testing.T) string {
 // of the sources of this repository and of the Go distribution.
 func eachHole(t *testing.T, oneOf int, use func(kind int, h hole)) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 0))
 	for _, root := range []string{"..", goDistribution(t)} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".go" || rng.IntN(oneOf) > 0 {
+			if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".go" {
 				return err
+			}
+			// By the file's name, so that a change of one file moves no hole in another.
+			name := fnv.New64a()
+			fmt.Fprint(name, strings.TrimPrefix(path, root))
+			rng := rand.New(rand.NewPCG(1, name.Sum64()))
+			if rng.IntN(oneOf) > 0 {
+				return nil
 			}
 			source, err := os.ReadFile(path)
 			if err != nil {
@@ -183,7 +191,7 @@ func TestRightAnswersSurvive(t *testing.T) {
 	for i := range count {
 		count[i] = map[string]int{}
 	}
-	eachHole(t, 20, func(kind int, h hole) {
+	eachHole(t, 2, func(kind int, h hole) {
 		verdict, got := h.judge("go")
 		count[kind][verdict]++
 		if verdict != "right" && count[kind][verdict] <= 10 {

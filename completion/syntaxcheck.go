@@ -69,7 +69,7 @@ func (s *cursorContext) closeBlocks(text, written string) string {
 		lines = lines[:len(lines)-1]
 	}
 	for ; len(lines) > 1; lines = lines[:len(lines)-1] {
-		open := opened(lines)
+		open := opened(s.lang.ID, lines)
 		if len(open) == 0 {
 			return ""
 		}
@@ -112,18 +112,20 @@ type openedBracket struct {
 }
 
 // opened are the brackets that lines open and do not close.
-func opened(lines []string) (open []openedBracket) {
+func opened(language string, lines []string) (open []openedBracket) {
 	text := strings.Join(lines, "\n")
-	eachMark(text, 0, func(i int, c byte) {
-		switch {
-		case c == '(':
-			open = append(open, openedBracket{strings.Count(text[:i], "\n"), ')'})
-		case c == '[' || c == '{':
-			open = append(open, openedBracket{strings.Count(text[:i], "\n"), c + 2})
-		case len(open) > 0 && c == open[len(open)-1].closer:
-			open = open[:len(open)-1]
+	var marks []mark // that are open
+	eachMark(language, text, func(m mark) {
+		for len(marks) > 0 && m.opener <= marks[len(marks)-1].at {
+			marks = marks[:len(marks)-1]
+		}
+		if m.opener == m.at && !m.quoted {
+			marks = append(marks, m)
 		}
 	})
+	for _, m := range marks {
+		open = append(open, openedBracket{strings.Count(text[:m.at], "\n"), closerOf(m.sign)})
+	}
 	return open
 }
 

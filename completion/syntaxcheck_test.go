@@ -87,7 +87,7 @@ func TestOpenedBrackets(t *testing.T) {
 		"s := `{\n(`\nif ok {\n\tf()\n}":           nil,
 		"// don't (\nfor {":                        {{0, ')'}, {1, '}'}},
 	} {
-		if got := opened(strings.Split(text, "\n")); !slices.Equal(got, want) {
+		if got := opened("", strings.Split(text, "\n")); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, not %v", text, got, want)
 		}
 	}

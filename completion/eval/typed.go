@@ -64,6 +64,10 @@ type Contrast struct {
 	OnlyOurs  int     `json:"only_quarry"`
 	OnlyPlain int     `json:"only_plain"`
 	P         float64 `json:"p"`
+	// Interval is the share of holes that each way gets right, 95 % of the time (Wilson's
+	// score interval): from and to, of 0 to 1.
+	Interval      [2]float64 `json:"interval"`
+	IntervalPlain [2]float64 `json:"interval_plain"`
 }
 
 // TypedRow is a row of a [TypedReport].
@@ -298,8 +302,16 @@ func rowOf(name string, fillings []Filling) TypedRow {
 			row.RepeatsPlain++
 		}
 	}
-	row.Line.P, row.Word.P = mcNemar(row.Line.OnlyOurs, row.Line.OnlyPlain), mcNemar(row.Word.OnlyOurs, row.Word.OnlyPlain)
+	for _, c := range []*Contrast{&row.Line, &row.Word} {
+		c.P = mcNemar(c.OnlyOurs, c.OnlyPlain)
+		c.Interval, c.IntervalPlain = wilson(c.Ours, c.Holes), wilson(c.Plain, c.Holes)
+	}
 	return row
+}
+
+// intervals are both in per cent: 52-74 : 47-69.
+func (c Contrast) intervals() string {
+	return fmt.Sprintf("%.0f-%.0f : %.0f-%.0f", 100*c.Interval[0], 100*c.Interval[1], 100*c.IntervalPlain[0], 100*c.IntervalPlain[1])
 }
 
 func (c *Contrast) count(ours, plain bool) {
@@ -330,10 +342,35 @@ func mcNemar(a, b int) float64 {
 	return min(1, 2*sum)
 }
 
+// wilson is the 95 % score interval of a share of which n samples have k.
+func wilson(k, n int) [2]float64 {
+	const z = 1.959964
+	if n == 0 {
+		return [2]float64{0, 1}
+	}
+	share, size := float64(k)/float64(n), float64(n)
+	middle := (share + z*z/(2*size)) / (1 + z*z/size)
+	half := z / (1 + z*z/size) * math.Sqrt(share*(1-share)/size+z*z/(4*size*size))
+	return [2]float64{max(0, middle-half), min(1, middle+half)}
+}
+
+// enoughHeld is how many held-out holes have to be answered before [TypedReport.Worse]
+// says that quarry is not worse: of fewer nothing is known.
+const enoughHeld = 32
+
 // Worse says at which kinds of place on the held-out holes quarry is worse than
 // plain FIM, and of what was typed it writes again; "" if nowhere.
 func (r *TypedReport) Worse() string {
 	var worse []string
+	held := 0
+	for _, f := range r.Fillings {
+		if f.Half == Held {
+			held++
+		}
+	}
+	if held < enoughHeld {
+		worse = append(worse, fmt.Sprintf("only %d of them are answered, and %d are the least that tell", held, enoughHeld))
+	}
 	for _, row := range r.Rows {
 		if !strings.HasSuffix(row.Name, ", "+string(Held)) {
 			continue
@@ -359,11 +396,11 @@ func (r *TypedReport) Worse() string {
 func (r TypedReport) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, prompts of %d tokens in the mean; quarry's figure before plain FIM's.\n\n", r.Model, r.PromptTokens)
-	b.WriteString("| holes | n | lines | only one | p | first words | only one | p | edit similarity | typed text repeated | shown |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| holes | n | lines | 95 % of the time, % | only one | p | first words | 95 % of the time, % | only one | p | edit similarity | typed text repeated | shown |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		l, w := row.Line, row.Word
-		fmt.Fprintf(&b, "| %s | %d | %d : %d | %d : %d | %.2g | %d : %d | %d : %d | %.2g | %.3f : %.3f | %d : %d | %d |\n", row.Name, l.Holes,
-			l.Ours, l.Plain, l.OnlyOurs, l.OnlyPlain, l.P, w.Ours, w.Plain, w.OnlyOurs, w.OnlyPlain, w.P,
+		fmt.Fprintf(&b, "| %s | %d | %d : %d | %s | %d : %d | %.2g | %d : %d | %s | %d : %d | %.2g | %.3f : %.3f | %d : %d | %d |\n", row.Name, l.Holes,
+			l.Ours, l.Plain, l.intervals(), l.OnlyOurs, l.OnlyPlain, l.P, w.Ours, w.Plain, w.intervals(), w.OnlyOurs, w.OnlyPlain, w.P,
 			row.Similar, row.SimilarPlain, row.Repeats, row.RepeatsPlain, row.Shown)
 	}
 	b.WriteString("\n| holes | names taken out | in the window | in its lead | in the head | nowhere | bytes of heads | of lines repeated |\n|---|---|---|---|---|---|---|---|\n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,13 +200,29 @@ func TestMcNemar(t *testing.T) {
 	}
 }
 
+func TestWilson(t *testing.T) {
+	for _, tt := range []struct {
+		k, n     int
+		from, to float64
+	}{{46, 72, 0.523, 0.741}, {0, 10, 0, 0.278}, {10, 10, 0.722, 1}, {0, 0, 0, 1}} {
+		if got := wilson(tt.k, tt.n); math.Abs(got[0]-tt.from) > 1e-3 || math.Abs(got[1]-tt.to) > 1e-3 {
+			t.Errorf("%d of %d: %v, want %v to %v", tt.k, tt.n, got, tt.from, tt.to)
+		}
+	}
+}
+
 // The gate speaks where a kind of place is worse on held-out holes, and of nothing
 // else.
 func TestWorse(t *testing.T) {
-	worse := func(f ...Filling) string {
+	report := func(f ...Filling) string {
 		r := TypedReport{Fillings: f}
 		r.sumUp()
 		return r.Worse()
+	}
+	alike := slices.Repeat([]Filling{{Half: Held, Kind: AtLineStart}}, enoughHeld)
+	worse := func(f ...Filling) string { return report(append(f, alike...)...) }
+	if got := report(alike[1:]...); !strings.Contains(got, "only 31 of them are answered") {
+		t.Errorf("too few answers, and the gate says %q", got)
 	}
 	right, wrong := Verdict{Line: true, Word: true, Shown: true}, Verdict{Shown: true}
 	if got := worse(Filling{Half: Held, Kind: InWord, Ours: right, Plain: wrong}); got != "" {

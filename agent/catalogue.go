@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -37,11 +38,60 @@ type tool struct {
 	Access      string          `json:"access"` // read or write
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
+	// Paged: the answer is a list that offset goes on with.
+	Paged bool `json:"paged"`
 	// Use is the tool that serves instead of one that is not offered any more.
 	Use string `json:"use"`
 
+	// schema takes what agents may say to any tool, too; agents is it for them.
 	schema   *jsonschema.Schema
 	resolved *jsonschema.Resolved
+	agents   json.RawMessage
+}
+
+// What agents may say to tools that read, and to those that answer lists. A prompt of quarry's
+// own has its bounds elsewhere, and is spared the words.
+const (
+	tokensArgument = `"max_tokens": {"type": "integer", "minimum": 100, "maximum": 50000, "description": "length of the answer; left out, 1500"}`
+	offsetArgument = `"offset": {"type": "integer", "minimum": 0, "maximum": 1000000, "description": "items to leave out: next_offset of the answer before"}`
+)
+
+// extend adds those arguments to a tool's own.
+func (t *tool) extend() error {
+	var schema, own, more map[string]json.RawMessage
+	if err := json.Unmarshal(t.Parameters, &schema); err != nil {
+		return err
+	}
+	if raw := schema["properties"]; raw != nil {
+		if err := json.Unmarshal(raw, &own); err != nil {
+			return err
+		}
+	}
+	common := ""
+	switch {
+	case t.Access != "read":
+	case t.Paged:
+		common = tokensArgument + "," + offsetArgument
+	default:
+		common = tokensArgument
+	}
+	if err := json.Unmarshal([]byte("{"+common+"}"), &more); err != nil {
+		return err
+	}
+	if schema == nil {
+		schema = map[string]json.RawMessage{}
+	}
+	if own == nil {
+		own = map[string]json.RawMessage{}
+	}
+	maps.Copy(own, more)
+	properties, err := encode(own)
+	if err != nil {
+		return err
+	}
+	schema["properties"] = properties
+	t.agents, err = encode(schema)
+	return err
 }
 
 type catalogue []*tool
@@ -79,7 +129,10 @@ func parseCatalogue(text []byte) (catalogue, error) {
 		err := json.Compact(&compact, t.Parameters)
 		if err == nil {
 			t.Parameters = compact.Bytes()
-			err = json.Unmarshal(t.Parameters, &t.schema)
+			err = t.extend()
+		}
+		if err == nil {
+			err = json.Unmarshal(t.agents, &t.schema)
 		}
 		if err == nil {
 			t.resolved, err = t.schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
@@ -103,7 +156,7 @@ func (c catalogue) find(name string) *tool {
 // interface has them. The order is the catalogue's, so that the block has the same
 // bytes for the same set: it stands at the head of prompts, which model servers
 // keep.
-func (c catalogue) definitions(names []string) json.RawMessage {
+func (c catalogue) definitions(names []string, parameters func(*tool) json.RawMessage) json.RawMessage {
 	type function struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
@@ -117,7 +170,7 @@ func (c catalogue) definitions(names []string) json.RawMessage {
 	for _, t := range c {
 		offered := t.State == active || t.State == deferred && len(names) > 0
 		if offered && (len(names) == 0 || slices.Contains(names, t.Name)) {
-			list = append(list, definition{"function", function{t.Name, t.Description, t.Parameters}})
+			list = append(list, definition{"function", function{t.Name, t.Description, parameters(t)}})
 		}
 	}
 	raw, err := encode(list)

@@ -201,10 +201,10 @@ func TestBrokenCatalogues(t *testing.T) {
 // expected and what it wrote.
 func TestWrongArguments(t *testing.T) {
 	for _, c := range []struct{ tool, args, want string }{
-		{"read_file", `{"path":"a.go","start_line":"ten"}`, `start_line must be a whole number, at least 1, not "ten". Arguments of read_file: path (a string); optional end_line (a whole number, at least 1), max_bytes (a whole number from 1024 to 200000), start_line (a whole number, at least 1)`},
+		{"read_file", `{"path":"a.go","start_line":"ten"}`, `start_line must be a whole number, at least 1, not "ten". Arguments of read_file: path (a string); optional end_line (a whole number, at least 1), max_bytes (a whole number from 1024 to 200000), max_tokens (a whole number from 100 to 50000), start_line (a whole number, at least 1)`},
 		{"read_file", `{"path":"a.go","start_line":0,"end_line":1.5}`, `end_line must be a whole number, at least 1, not 1.5; start_line must be a whole number, at least 1, not 0.`},
 		{"read_file", `{"path":["a.go"],"start_line":1,"end_line":2}`, `path must be a string, not ["a.go"].`},
-		{"list_files", `{"limit":501}`, `limit must be a whole number from 1 to 500, not 501. Arguments of list_files: optional glob (a string), include_hidden (true or false), limit (a whole number from 1 to 500)`},
+		{"list_files", `{"limit":501}`, `limit must be a whole number from 1 to 500, not 501. Arguments of list_files: optional glob (a string), include_hidden (true or false), limit (a whole number from 1 to 500), max_tokens (a whole number from 100 to 50000), offset (a whole number from 0 to 1000000)`},
 		{"search_symbols", `{"name":"x","kind":"klass"}`, `kind must be one of function, method, class, struct, interface, enum, var, const, type, module, any, not "klass".`},
 		{"search_text", `{"query":"x","paths":"src"}`, `paths must be a list of strings, not "src".`},
 		{"search_text", `{"query":"x","paths":["src",3]}`, `paths[1] must be a string, not 3.`},

@@ -11,6 +11,8 @@ type Patcher interface {
 	// Edit replaces ranges of one file, which is named as Workspace.Locate takes
 	// it.
 	Edit(ctx context.Context, path string, edits []RangeEdit) (Proposal, error)
+	// Changes replaces ranges of files, by bytes of the texts as they are now, sorted in each.
+	Changes(ctx context.Context, files []FileEdits) (Proposal, error)
 }
 
 // RangeEdit replaces a range of a text. Lines are 1-based, columns 0-based and
@@ -21,4 +23,10 @@ type RangeEdit struct {
 	EndLine     int    `json:"end_line"`
 	EndCol      int    `json:"end_col"`
 	Replacement string `json:"replacement"`
+}
+
+// FileEdits are edits of the file at an absolute path. They do not overlap.
+type FileEdits struct {
+	Path  string
+	Edits []TextEdit
 }

@@ -25,11 +25,27 @@ const (
 	// otherLanguage is what a result in another language than the one asked for
 	// counts; documentation is of no language.
 	otherLanguage = .5
+	// agentLines is how many lines of a piece an agent is shown, and agentResults how many
+	// results it has, so that it sees several places in a short answer and reads on at the
+	// right one.
+	agentLines   = 20
+	agentResults = 20
+	// codeShare is the part of a short answer's bytes that is code, as JSON writes it with
+	// one byte in six for escapes; the rest names further places.
+	codeShare = .55
 )
+
+// contextAnswer is what retrieve_context answers.
+type contextAnswer struct {
+	Snippets []snippet `json:"snippets"`
+	// Also are further places that may have it, for an agent to read.
+	Also []string `json:"also,omitempty"`
+}
 
 func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, q, err := decodeQuery[struct {
 		asked
+		bounds
 		CurrentPath   string `json:"current_path"`
 		Language      string `json:"language"`
 		MaxChunks     int    `json:"max_chunks"`
@@ -39,7 +55,11 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 		return reply{}, err
 	}
 	var warnings []string
+	tokens := b.tokensOf(raw, false)
 	req := retrieval.Request{Query: q, Limit: 2 * args.MaxChunks}
+	if tokens > 0 {
+		req.Limit = max(req.Limit, agentResults)
+	}
 	if args.CurrentPath != "" {
 		// A model that names no file of the workspace still has its question.
 		if at, err := b.locate(ctx, args.CurrentPath); err != nil {
@@ -48,14 +68,17 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 			req.At = &retrieval.Position{Path: at, Line: 1}
 		}
 	}
+	req.At = b.position(req.At)
 	answer, err := b.parts.Workspace.Search(ctx, req)
 	if err != nil {
 		return reply{}, err
 	}
-	wanted := language(args.Language)
+	wanted, want := language(args.Language), wordsOf(args.Query, &q)
 	type piece struct {
 		retrieval.Excerpt
 		score float64
+		// whole is where the excerpt is from, with what is declared there.
+		whole string
 	}
 	var pieces []piece
 	for _, r := range answer.Results {
@@ -70,30 +93,51 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 		locations := append([]retrieval.Location{{StartLine: r.StartLine, EndLine: r.EndLine, Score: r.Score}}, r.More...)
 		for i, p := range locations[:min(chunksPerFile, len(locations))] {
 			e := excerptOf(name, lines, p.StartLine, p.EndLine)
+			if tokens > 0 {
+				from, _, text := want.excerpt(lines, p.StartLine, p.EndLine, agentLines)
+				e = retrieval.Excerpt{Path: name, StartLine: from, Text: text + "\n"}
+			}
+			symbol := p.Symbol
+			if i == 0 {
+				symbol = r.Symbol
+			}
 			if i == 0 && len(r.Reasons) > 0 {
 				e.Why = r.Reasons[0]
 			}
-			pieces = append(pieces, piece{e, weight * p.Score})
+			pieces = append(pieces, piece{e, weight * p.Score, strings.TrimSpace(at(name, p.StartLine, p.EndLine) + " " + symbol)})
 		}
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.score, a.score) })
 	var m retrieval.Material
-	scores := map[string]float64{} // by where a piece begins
+	by := map[string]piece{} // by where a piece begins
+	beginning := func(path string, line int) string { return at(path, line, line) }
 	for _, p := range pieces {
 		m.Chunks = append(m.Chunks, p.Excerpt)
-		scores[at(p.Path, p.StartLine, p.StartLine)] = rounded(p.score)
+		by[beginning(p.Path, p.StartLine)] = p
+	}
+	if tokens > 0 {
+		args.MaxTotalBytes = min(args.MaxTotalBytes, int(codeShare*float64(tokens*bytesPerToken)))
 	}
 	budget := retrieval.Budget{Bytes: args.MaxTotalBytes, Tokens: args.MaxTotalBytes, Chunks: args.MaxChunks, PerFile: chunksPerFile}
 	packed := retrieval.Pack(m, budget, func(text string) int { return len(text) })
-	var list []snippet
+	list := []snippet{}
+	shown := map[string]bool{}
 	for _, p := range packed {
-		list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), scores[at(p.Path, p.StartLine, p.StartLine)], p.Why, p.Text})
+		from := by[beginning(p.Path, p.StartLine)]
+		shown[from.whole] = true
+		list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), rounded(from.score), p.Why, p.Text})
 	}
-	r := items(list, func(list []snippet) any {
-		return struct {
-			Snippets []snippet `json:"snippets"`
-		}{list}
-	})
+	var also []string
+	for _, p := range pieces {
+		if tokens > 0 && !shown[p.whole] {
+			shown[p.whole] = true
+			also = append(also, p.whole)
+		}
+	}
+	// Of a long answer the further places go first, then the snippets from behind.
+	r := reply{count: len(list) + len(also), first: func(n int) any {
+		return contextAnswer{list[:min(n, len(list))], also[:max(0, n-len(list))]}
+	}}
 	r.warn(warnings...)
 	r.from(answer.Backend, answer.Missing)
 	return r, nil

@@ -58,6 +58,7 @@ const diagnosedFiles = 100
 
 func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
+		bounds
 		Path  string `json:"path"`
 		Limit int    `json:"limit"`
 	}](raw)
@@ -65,7 +66,7 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 		return reply{}, err
 	}
 	if args.Path == "" {
-		return b.diagnosticSummary(ctx, args.Limit)
+		return b.diagnosticSummary(ctx, args.Offset, args.Limit)
 	}
 	file, err := b.locate(ctx, args.Path)
 	if err != nil {
@@ -77,17 +78,15 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 	}
 	name := b.parts.Workspace.Name(file)
 	var list []diagnosticEntry
-	for _, d := range found[:min(len(found), args.Limit)] {
+	for _, d := range found {
 		list = append(list, diagnosticEntry{at(name, d.start, d.end), d.severity, d.source, d.code, clip(d.message, maxMessageBytes)})
 	}
-	r := items(list, func(list []diagnosticEntry) any {
+	return part(list, args.Offset, args.Limit, func(list []diagnosticEntry) any {
 		return struct {
 			Diagnostics []diagnosticEntry `json:"diagnostics"`
 			Total       int               `json:"total"`
 		}{list, len(found)}
-	})
-	r.truncated = len(found) > len(list)
-	return r, nil
+	}), nil
 }
 
 // diagnose are the diagnostics of a file in the order of its lines: those the
@@ -113,7 +112,7 @@ func (b *Toolbox) diagnose(file string, reported []finding) ([]finding, error) {
 	return found, nil
 }
 
-func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, error) {
+func (b *Toolbox) diagnosticSummary(ctx context.Context, offset, limit int) (reply, error) {
 	files, missing, err := b.parts.Workspace.Files(ctx, nil)
 	if err != nil {
 		return reply{}, err
@@ -155,14 +154,12 @@ func (b *Toolbox) diagnosticSummary(ctx context.Context, limit int) (reply, erro
 		return cmp.Or(cmp.Compare(b.Errors, a.Errors), cmp.Compare(b.Warnings, a.Warnings), cmp.Compare(a.Path, b.Path))
 	})
 	total := len(list)
-	list = list[:min(limit, total)]
-	r := items(list, func(list []diagnosticCount) any {
+	r := part(list, offset, limit, func(list []diagnosticCount) any {
 		return struct {
 			Files []diagnosticCount `json:"files"`
 			Total int               `json:"total"`
 		}{list, total}
 	})
-	r.truncated = total > len(list)
 	if len(files) > diagnosedFiles {
 		r.warn(fmt.Sprintf("only the %d files changed last, of %d, were looked at", diagnosedFiles, len(files)))
 	}

@@ -27,6 +27,8 @@ type Envelope struct {
 type Meta struct {
 	// Truncated says that Data ends early, at the end of an item or a line.
 	Truncated bool `json:"truncated"`
+	// NextOffset is the argument offset that goes on where a list was cut.
+	NextOffset int `json:"next_offset,omitempty"`
 	// Bytes is the length of Data as encoded.
 	Bytes    int      `json:"bytes"`
 	Warnings []string `json:"warnings"`
@@ -97,6 +99,9 @@ func (f *Failure) Error() string { return f.Message }
 // maxMessageBytes bounds a failure's message and each warning: they quote what
 // the model wrote.
 const maxMessageBytes = 2000
+
+// Refused is the answer to a call that no tool could be asked, with the reason for the agent.
+func Refused(code Code, reason error) Envelope { return failed(Failf(code, "%v", reason)) }
 
 // failed is the envelope of a failure.
 func failed(f *Failure) Envelope {

@@ -5,57 +5,41 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"regexp"
 	"strings"
 
-	"quarry/index/glob"
 	"quarry/index/store"
-	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
 
-// page is one part of a list that may be long.
-type page[T any] struct {
+// listing is the answer of a tool that lists things.
+type listing[T any] struct {
 	Items []T `json:"items"`
 	// Total is how many there are, left out where nobody has counted them.
 	Total int `json:"total,omitempty"`
-	// Next is the page behind this one, left out on the last.
-	Next int `json:"next_page,omitempty"`
 }
 
-// pageOf is the reply with the n-th part of a list of limit items each. all says that the
-// list is whole; else it has one item more than the page needs.
-func pageOf[T any](list []T, n, limit int, all bool) reply {
+// listed is a part of a list. whole says that the list is all there is; else it has one item
+// more than the part needs.
+func listed[T any](list []T, within window, whole bool) reply {
 	total := 0
-	if all {
+	if whole {
 		total = len(list)
 	}
-	list = list[min((n-1)*limit, len(list)):]
-	next := 0
-	if len(list) > limit {
-		list, next = list[:limit], n+1
-	}
-	r := items(list, func(list []T) any { return page[T]{list, total, next} })
-	r.truncated = next > 0
-	return r
+	return part(list, within.offset, within.limit, func(list []T) any { return listing[T]{list, total} })
 }
 
 func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
+		bounds
 		Path  string `json:"path"`
 		Limit int    `json:"limit"`
-		Page  int    `json:"page"`
 	}](raw)
 	if err != nil {
 		return reply{}, err
 	}
-	dir := path.Clean(strings.ReplaceAll(args.Path, `\`, "/"))
-	switch {
-	case dir == ".":
-		dir = ""
-	case dir == ".." || strings.HasPrefix(dir, "../"):
-		return reply{}, &walk.Excluded{Path: args.Path, Reason: walk.Outside}
+	dir, err := folderOf(args.Path)
+	if err != nil {
+		return reply{}, err
 	}
 	inside, missing, err := b.parts.Workspace.Files(ctx, func(f workspace.File) bool {
 		return dir == "" || strings.HasPrefix(f.Name, dir+"/")
@@ -74,7 +58,8 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	}
 	one := len(inside) == 1 && inside[0].Name == b.nameOf(ctx, args.Path)
 	var list []string
-	most := args.Page*args.Limit + 1
+	within := window{args.Offset, args.Limit}
+	most := within.end() + 1
 	backend := []string{"symbols"}
 	for _, f := range inside {
 		if len(list) >= most {
@@ -102,7 +87,10 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 			list = append(list, fmt.Sprintf("%s %s %s", b.atSymbol(s), s.Kind, clip(headOf(s), maxSignatureBytes)))
 		}
 	}
-	r := pageOf(list, args.Page, args.Limit, len(list) < most)
+	if one {
+		b.saw(inside[0].Path)
+	}
+	r := listed(list, within, len(list) < most)
 	r.from(backend, missing)
 	return r, nil
 }
@@ -134,8 +122,10 @@ type neighbourEntry struct {
 	// that is not the one asked about.
 	Depth int    `json:"depth,omitempty"`
 	Via   string `json:"via,omitempty"`
-	// Unsure says that another symbol of the name may be meant.
-	Unsure bool `json:"unsure,omitempty"`
+	// Score is how sure it is that this symbol is meant, in 0..1; Unsure says that another
+	// one of the name may be.
+	Score  float64 `json:"score"`
+	Unsure bool    `json:"unsure,omitempty"`
 }
 
 // maxNeighbours bounds how many declarations are followed on the way to a depth.
@@ -143,10 +133,10 @@ const maxNeighbours = 400
 
 // graphArguments are those of the tools that follow references.
 type graphArguments struct {
+	bounds
 	ID    string `json:"symbol_id"`
 	Depth int    `json:"depth"`
 	Limit int    `json:"limit"`
-	Page  int    `json:"page"`
 }
 
 func (b *Toolbox) callers(ctx context.Context, raw json.RawMessage) (reply, error) {
@@ -210,7 +200,7 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
 					break
 				}
 				met[id] = true
-				e := neighbourEntry{ID: n.ID, At: at(name, n.Line, n.Line), Signature: clip(headOf(&n.Symbol), maxSignatureBytes), Unsure: n.Weight < sure}
+				e := neighbourEntry{ID: n.ID, At: at(name, n.Line, n.Line), Signature: clip(headOf(&n.Symbol), maxSignatureBytes), Score: rounded(float64(n.Weight)), Unsure: n.Weight < sure}
 				if declared {
 					e.At = b.atSymbol(&n.Symbol)
 				}
@@ -228,65 +218,10 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
 		}
 		layer = next
 	}
-	r := pageOf(list, args.Page, args.Limit, !cut)
+	r := listed(list, window{args.Offset, args.Limit}, !cut)
 	r.from(backend, missing)
 	if cut {
 		r.warn(fmt.Sprintf("the first %d; ask with a smaller depth", maxNeighbours))
 	}
 	return r, nil
 }
-
-func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, error) {
-	args, err := decodeArguments[struct {
-		Pattern  string `json:"pattern"`
-		PathGlob string `json:"path_glob"`
-		Limit    int    `json:"limit"`
-		Page     int    `json:"page"`
-	}](raw)
-	if err != nil {
-		return reply{}, err
-	}
-	if args.Pattern == "" || len(args.Pattern) > maxPattern {
-		return reply{}, Failf(InvalidArguments, "pattern has %d bytes; give 1 to %d", len(args.Pattern), maxPattern)
-	}
-	want, err := regexp.Compile(args.Pattern)
-	if err != nil {
-		return reply{}, Failf(InvalidArguments, "pattern %q is not a regular expression of RE2: %v; no look-around and no back-references", clip(args.Pattern, 200), err)
-	}
-	var wanted glob.Glob
-	if args.PathGlob != "" {
-		if wanted, err = glob.Compile(args.PathGlob); err != nil {
-			return reply{}, Failf(InvalidArguments, "path_glob %q is not valid: %v; try **/*.go", clip(args.PathGlob, 200), err)
-		}
-	}
-	files, missing, err := b.parts.Workspace.Files(ctx, func(f workspace.File) bool { return args.PathGlob == "" || wanted.Covers(f.Name) })
-	if err != nil {
-		return reply{}, err
-	}
-	// What is behind the page is not looked for: one line more says that there is more.
-	var list []string
-	most := args.Page*args.Limit + 1
-	for _, f := range files {
-		if ctx.Err() != nil {
-			return reply{}, ctx.Err()
-		}
-		text, err := b.parts.Workspace.Text(f.Path)
-		if err != nil || !want.MatchString(text) && !strings.ContainsAny(args.Pattern, "^$") {
-			continue // gone, or left out by now
-		}
-		for i, line := range linesOf(text) {
-			if len(list) < most && want.MatchString(line) {
-				list = append(list, fmt.Sprintf("%s %s", at(f.Name, i+1, i+1), clip(strings.TrimSpace(line), maxLineBytes)))
-			}
-		}
-		if len(list) == most {
-			break
-		}
-	}
-	r := pageOf(list, args.Page, args.Limit, len(list) < most)
-	r.from([]string{backendFiles}, missing)
-	return r, nil
-}
-
-// maxPattern is the longest regular expression that is taken, in bytes.
-const maxPattern = 1000

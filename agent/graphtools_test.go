@@ -45,7 +45,6 @@ func lines(t *testing.T, box *agent.Toolbox, tool string, args map[string]any) s
 	var data struct {
 		Items []json.RawMessage
 		Total int
-		Next  int `json:"next_page"`
 	}
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		t.Fatal(err)
@@ -53,8 +52,8 @@ func lines(t *testing.T, box *agent.Toolbox, tool string, args map[string]any) s
 	if len(e.Meta.Backend) == 0 {
 		t.Errorf("%s does not say what was asked: %s", tool, e)
 	}
-	if e.Meta.Truncated != (data.Next > 0) {
-		t.Errorf("%s: truncated %t, next page %d", tool, e.Meta.Truncated, data.Next)
+	if e.Meta.Truncated != (e.Meta.NextOffset > 0) {
+		t.Errorf("%s: truncated %t, next offset %d", tool, e.Meta.Truncated, e.Meta.NextOffset)
 	}
 	var out []string
 	for _, item := range data.Items {
@@ -78,7 +77,7 @@ func lines(t *testing.T, box *agent.Toolbox, tool string, args map[string]any) s
 			out = append(out, text)
 		}
 	}
-	if data.Next > 0 {
+	if e.Meta.NextOffset > 0 {
 		out = append(out, "more")
 	}
 	return strings.Join(out, "\n")
@@ -97,29 +96,29 @@ func TestGraphTools(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#Open"}, "main.go:7 main.go#serve"},
-		{"get_callers", map[string]any{"symbol_id": "Open", "depth": 2}, "main.go:7 main.go#serve\nmain.go:5 main.go#run via main.go#serve"},
-		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper"}, "lib/lib.go:4 lib/lib.go#Open\nlib/lib.go:8 lib/lib.go#other"},
-		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper", "limit": 1}, "lib/lib.go:4 lib/lib.go#Open\nmore"},
-		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper", "limit": 1, "page": 2}, "lib/lib.go:8 lib/lib.go#other"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#Open"}, "main.go:7-7 main.go#serve"},
+		{"get_callers", map[string]any{"symbol_id": "Open", "depth": 2}, "main.go:7-7 main.go#serve\nmain.go:5-5 main.go#run via main.go#serve"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper"}, "lib/lib.go:4-4 lib/lib.go#Open\nlib/lib.go:8-8 lib/lib.go#other"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper", "limit": 1}, "lib/lib.go:4-4 lib/lib.go#Open\nmore"},
+		{"get_callers", map[string]any{"symbol_id": "lib/lib.go#helper", "limit": 1, "offset": 1}, "lib/lib.go:8-8 lib/lib.go#other"},
 		{"get_callers", map[string]any{"symbol_id": "main.go#run"}, ""},
 		{"get_callers", map[string]any{"symbol_id": "nobody"}, "not_found"},
 		{"get_callees", map[string]any{"symbol_id": "main.go#run", "depth": 3},
-			"main.go:7 main.go#serve\nlib/lib.go:3-4 lib/lib.go#Open via main.go#serve\nlib/lib.go:6 lib/lib.go#helper via lib/lib.go#Open\nlib/lib.go:8 lib/lib.go#other via lib/lib.go#Open"},
+			"main.go:7-7 main.go#serve\nlib/lib.go:3-4 lib/lib.go#Open via main.go#serve\nlib/lib.go:6-6 lib/lib.go#helper via lib/lib.go#Open\nlib/lib.go:8-8 lib/lib.go#other via lib/lib.go#Open"},
 		{"get_implementations", map[string]any{"symbol_id": "py/shapes.py#Shape"}, "py/shapes.py:6-8 py/shapes.py#Square\npy/shapes.py:11-12 py/shapes.py#Round"},
 		{"get_outline", map[string]any{"path": "py/shapes.py"},
 			"py/shapes.py:1-3 class class Shape\npy/shapes.py:2-3 method def area(self)\npy/shapes.py:6-8 class class Square(Shape)\npy/shapes.py:7-8 method def area(self)\npy/shapes.py:11-12 class class Round(Shape)"},
 		{"get_outline", map[string]any{"path": "py"}, "py/shapes.py:1-3 class class Shape\npy/shapes.py:6-8 class class Square(Shape)\npy/shapes.py:11-12 class class Round(Shape)"},
-		{"get_outline", map[string]any{"path": "./lib/", "limit": 2}, "lib/lib.go:1 module package lib\nlib/lib.go:3-4 function func Open()\nmore"},
+		{"get_outline", map[string]any{"path": "./lib/", "limit": 2}, "lib/lib.go:1-1 module package lib\nlib/lib.go:3-4 function func Open()\nmore"},
 		{"get_outline", map[string]any{"path": "nowhere.go"}, "not_found"},
 		{"get_outline", map[string]any{"path": ".env"}, "permission_denied"},
 		{"get_outline", map[string]any{"path": "../"}, "permission_denied"},
 		{"get_outline", map[string]any{"path": "lib/../.."}, "permission_denied"},
 		{"get_outline", map[string]any{"path": "/etc"}, "permission_denied"},
-		{"get_outline", map[string]any{"path": ".", "limit": 1}, "go.mod:1 module module example.com/m\nmore"},
-		{"search_regex", map[string]any{"pattern": `^func \w+\(\) \{ \w+\(`}, "lib/lib.go:4 func Open() { helper(); other() }\nlib/lib.go:8 func other() { helper() }\nmain.go:5 func run() { serve() }"},
-		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1}, "py/shapes.py:6 class Square(Shape):\nmore"},
-		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1, "page": 2}, "py/shapes.py:11 class Round(Shape):"},
+		{"get_outline", map[string]any{"path": ".", "limit": 1}, "go.mod:1-1 module module example.com/m\nmore"},
+		{"search_regex", map[string]any{"pattern": `^func \w+\(\) \{ \w+\(`}, "lib/lib.go:4-4 func Open() { helper(); other() }\nlib/lib.go:8-8 func other() { helper() }\nmain.go:5-5 func run() { serve() }"},
+		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1}, "py/shapes.py:6-6 class Square(Shape):\nmore"},
+		{"search_regex", map[string]any{"pattern": `class \w+\(`, "path_glob": "*.py", "limit": 1, "offset": 1}, "py/shapes.py:11-11 class Round(Shape):"},
 		{"search_regex", map[string]any{"pattern": "tomato"}, ""},
 		{"search_regex", map[string]any{"pattern": "("}, "invalid_arguments"},
 		{"search_regex", map[string]any{"pattern": strings.Repeat("x", 1001)}, "invalid_arguments"},

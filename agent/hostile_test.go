@@ -184,6 +184,7 @@ func (f fooled) Patch(context.Context, string) (agent.Proposal, error) { return 
 func (f fooled) Edit(context.Context, string, []agent.RangeEdit) (agent.Proposal, error) {
 	return f.p, nil
 }
+func (f fooled) Changes(context.Context, []agent.FileEdits) (agent.Proposal, error) { return f.p, nil }
 
 // readSome reads a regular file.
 func readSome(path string) ([]byte, error) {

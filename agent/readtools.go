@@ -11,15 +11,10 @@ import (
 )
 
 // The answers of tools are made for small models: few keys, no repetition, and
-// every place written as path:line or path:start-end, the way answers cite it.
+// every place written as path:start-end, the way answers cite it.
 
 // at writes a place.
-func at(name string, start, end int) string {
-	if start == end {
-		return fmt.Sprintf("%s:%d", name, start)
-	}
-	return fmt.Sprintf("%s:%d-%d", name, start, end)
-}
+func at(name string, start, end int) string { return fmt.Sprintf("%s:%d-%d", name, start, end) }
 
 type fileText struct {
 	Path       string `json:"path"`
@@ -42,7 +37,8 @@ func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	if args.EndLine == 0 {
+	sized := args.EndLine > 0
+	if !sized {
 		args.EndLine = args.StartLine + readLines - 1
 	}
 	if args.EndLine < args.StartLine {
@@ -66,10 +62,12 @@ func (b *Toolbox) readFile(ctx context.Context, raw json.RawMessage) (reply, err
 	if args.StartLine <= end {
 		asked = strings.Join(lines[args.StartLine-1:end], "\n") + "\n"
 	}
+	b.saw(file)
 	kept := cutText(asked, args.MaxBytes)
 	r := textReply(kept, func(text string) any {
 		return fileText{name, args.StartLine, args.StartLine + max(0, len(linesOf(text))-1), len(lines), text}
 	})
+	r.sized = sized
 	if len(kept) < len(asked) {
 		r.truncated = true
 		r.warn(fmt.Sprintf("cut at %d bytes; read on behind the answer's end_line", args.MaxBytes))
@@ -84,6 +82,7 @@ type fileList struct {
 
 func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
+		bounds
 		Glob          string `json:"glob"`
 		Limit         int    `json:"limit"`
 		IncludeHidden bool   `json:"include_hidden"`
@@ -107,7 +106,7 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 	total := 0
 	for _, f := range files {
 		// The index may not know yet of a rule that was just written.
-		if len(names) < args.Limit {
+		if len(names) < args.Offset+args.Limit {
 			if _, err := b.parts.Workspace.Locate(ctx, f.Path); err != nil {
 				continue
 			}
@@ -115,7 +114,7 @@ func (b *Toolbox) listFiles(ctx context.Context, raw json.RawMessage) (reply, er
 		}
 		total++
 	}
-	r := items(names, func(list []string) any { return fileList{list, total} })
+	r := part(names, args.Offset, args.Limit, func(list []string) any { return fileList{list, total} })
 	r.truncated = total > len(names)
 	r.from([]string{"index"}, missing)
 	return r, nil

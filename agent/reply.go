@@ -17,7 +17,13 @@ type reply struct {
 	// of count is all of it. A larger n never makes a shorter answer.
 	first     func(n int) any
 	truncated bool
-	warnings  []string
+	// paged says that the answer is a part of a list that can be asked for on; skipped is
+	// how many of its items stand before this part.
+	paged   bool
+	skipped int
+	// sized says that the call itself said how long the answer is to be.
+	sized    bool
+	warnings []string
 	// backend is what was asked, and missing what that did not know yet.
 	backend []string
 	missing *workspace.Missing
@@ -32,6 +38,15 @@ func items[T any](list []T, wrap func(list []T) any) reply {
 		list = []T{} // [] in JSON, not null
 	}
 	return reply{count: len(list), first: func(n int) any { return wrap(list[:n]) }}
+}
+
+// part is the reply of a list's items from offset on, at most limit. A list that may
+// go on behind what was looked at has one item more than the part.
+func part[T any](list []T, offset, limit int, wrap func(list []T) any) reply {
+	rest := list[min(offset, len(list)):]
+	r := items(rest[:min(limit, len(rest))], wrap)
+	r.paged, r.skipped, r.truncated = true, offset, len(rest) > limit
+	return r
 }
 
 // from says where a reply is from, and what was missing there.
@@ -50,8 +65,13 @@ func (r *reply) warn(warnings ...string) { r.warnings = append(r.warnings, warni
 // maxWarnings is how many warnings an answer carries.
 const maxWarnings = 8
 
-// seal puts a reply into an envelope of at most MaxResultBytes.
-func seal(r reply) Envelope {
+// bytesPerToken is how many bytes of an answer a token is taken to have, on the careful side:
+// which tokenizer an agent's model has nobody knows here.
+const bytesPerToken = 3
+
+// seal puts a reply into an envelope of at most MaxResultBytes, and of at most tokens if that
+// is not 0. One item is answered whatever the tokens are.
+func seal(r reply, tokens int) Envelope {
 	e := Envelope{OK: r.failure == nil, Meta: Meta{Backend: r.backend, Incomplete: r.missing}}
 	for _, w := range r.warnings[:min(len(r.warnings), maxWarnings)] {
 		e.Meta.Warnings = append(e.Meta.Warnings, clip(w, maxMessageBytes))
@@ -62,6 +82,10 @@ func seal(r reply) Envelope {
 	if r.first == nil {
 		return e
 	}
+	limit := MaxResultBytes
+	if tokens > 0 {
+		limit = min(limit, tokens*bytesPerToken)
+	}
 	// fits puts the first n units in, and answers whether the envelope is small
 	// enough.
 	fits := func(n int) bool {
@@ -70,17 +94,28 @@ func seal(r reply) Envelope {
 			panic(fmt.Sprintf("encode a tool's answer: %v", err)) // structs of strings and numbers
 		}
 		e.Data, e.Meta.Bytes, e.Meta.Truncated = raw, len(raw), r.truncated || n < r.count
-		return len(e.String()) <= MaxResultBytes
+		if e.Meta.NextOffset = 0; r.paged && e.Meta.Truncated && n > 0 {
+			e.Meta.NextOffset = r.skipped + n
+		}
+		return len(e.String()) <= limit
 	}
 	if fits(r.count) {
 		return e
 	}
 	n := sort.Search(r.count, func(n int) bool { return !fits(n + 1) })
-	if n == 0 {
-		return failed(Failf(TooLarge, "no part of the answer fits %d bytes; ask for less", MaxResultBytes))
+	if least := min(1, r.count); n <= least && limit < MaxResultBytes {
+		limit, n = MaxResultBytes, least
+	} else if n == 0 {
+		return failed(tooLarge())
 	}
-	fits(n)
+	if !fits(n) {
+		return failed(tooLarge())
+	}
 	return e
+}
+
+func tooLarge() *Failure {
+	return Failf(TooLarge, "no part of the answer fits %d bytes; ask for less", MaxResultBytes)
 }
 
 // cutText is the longest head of text of at most n bytes that ends after a line;

@@ -51,7 +51,8 @@ func language(name string) string {
 }
 
 type textMatch struct {
-	Path string `json:"path"`
+	// At is from the first of Lines to the last.
+	At string `json:"at"`
 	// Lines are "number: text".
 	Lines []string `json:"lines"`
 }
@@ -62,6 +63,7 @@ const maxLinesPerFile = 3
 func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, q, err := decodeQuery[struct {
 		asked
+		bounds
 		Limit int      `json:"limit"`
 		Paths []string `json:"paths"`
 	}](raw)
@@ -71,7 +73,7 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	for _, p := range args.Paths {
 		q.Paths = append(q.Paths, strings.ToLower(p))
 	}
-	answer, err := b.withText(ctx, q, args.Limit)
+	answer, err := b.withText(ctx, q, args.Offset+args.Limit)
 	if err != nil {
 		return reply{}, err
 	}
@@ -82,18 +84,23 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 		if !ok {
 			continue
 		}
-		m := textMatch{Path: file}
+		var m textMatch
+		first, last := r.StartLine, r.StartLine
 		best := want.best(text, maxLinesPerFile)
 		exact := len(best) > 0 && want.has(text[best[0]])
 		if !exact {
 			best = best[:min(1, len(best))]
 		}
-		for _, i := range best {
+		for n, i := range best {
+			if last = i + 1; n == 0 {
+				first = i + 1
+			}
 			m.Lines = append(m.Lines, fmt.Sprintf("%d: %s", i+1, clip(strings.TrimSpace(text[i]), maxLineBytes)))
 		}
 		if m.Lines == nil { // its name matches, or the word in another form
 			m.Lines = []string{fmt.Sprintf("%d: %s", r.StartLine, clip(strings.TrimSpace(lineAt(text, r.StartLine)), maxLineBytes))}
 		}
+		m.At = at(file, first, last)
 		if exact {
 			list = append(list, m)
 		} else {
@@ -101,7 +108,7 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 		}
 	}
 	// What has the very text comes first, as grep would find it.
-	r := items(append(list, near...), func(list []textMatch) any {
+	r := part(append(list, near...), args.Offset, args.Limit, func(list []textMatch) any {
 		return struct {
 			Matches    []textMatch `json:"matches"`
 			TotalFiles int         `json:"total_files"`
@@ -115,12 +122,13 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 // withText finds what a query does, and before it the files that have the query's
 // very text: all that grep would find, as far as limit allows.
 func (b *Toolbox) withText(ctx context.Context, q retrieval.Query, limit int) (workspace.Answer, error) {
-	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+	req := retrieval.Request{Query: q, Limit: limit, At: b.position(nil)}
+	answer, err := b.parts.Workspace.Search(ctx, req)
 	if err != nil || len(q.Phrases) > 0 || q.Text == "" {
 		return answer, err // quoted text restricts the answer already
 	}
-	q.Phrases = []string{q.Text}
-	exact, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+	req.Query.Phrases = []string{q.Text}
+	exact, err := b.parts.Workspace.Search(ctx, req)
 	var unready *workspace.NotReady
 	if errors.As(err, &unready) && len(answer.Results) > 0 {
 		answer.Missing = &unready.Missing // of the very text nobody knows yet
@@ -178,16 +186,21 @@ const (
 func rounded(score float64) float64 { return math.Round(100*score) / 100 }
 
 // results are the search results as tools answer them.
-func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, limit, lines int, reasons bool) (reply, error) {
-	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: limit})
+func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, within window, lines int) (reply, error) {
+	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: within.end(), At: b.position(nil)})
 	if err != nil {
 		return reply{}, err
 	}
-	return b.entries(answer, wordsOf(text, &q), lines, reasons), nil
+	return b.entries(answer, wordsOf(text, &q), within, lines), nil
 }
 
+// window is a part of what a search finds.
+type window struct{ offset, limit int }
+
+func (w window) end() int { return w.offset + w.limit }
+
 // entries are results with some lines of each, chosen by what was asked for.
-func (b *Toolbox) entries(answer workspace.Answer, want words, lines int, reasons bool) reply {
+func (b *Toolbox) entries(answer workspace.Answer, want words, within window, lines int) reply {
 	var list []searchEntry
 	for _, r := range answer.Results {
 		name, file, ok := b.text(r)
@@ -195,13 +208,9 @@ func (b *Toolbox) entries(answer workspace.Answer, want words, lines int, reason
 			continue
 		}
 		start, end, text := want.excerpt(file, r.StartLine, r.EndLine, lines)
-		e := searchEntry{At: at(name, start, end), Score: rounded(r.Score), Symbol: r.Symbol, Kind: r.Kind, Text: text}
-		if reasons {
-			e.Why = r.Reasons
-		}
-		list = append(list, e)
+		list = append(list, searchEntry{at(name, start, end), rounded(r.Score), r.Symbol, r.Kind, r.Reasons, text})
 	}
-	out := items(list, func(list []searchEntry) any {
+	out := part(list, within.offset, within.limit, func(list []searchEntry) any {
 		return struct {
 			Results []searchEntry `json:"results"`
 		}{list}
@@ -214,6 +223,7 @@ func (b *Toolbox) entries(answer workspace.Answer, want words, lines int, reason
 func (b *Toolbox) codebaseSearch(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, q, err := decodeQuery[struct {
 		asked
+		bounds
 		MaxResults int    `json:"max_results"`
 		PathGlob   string `json:"path_glob"`
 		Lang       string `json:"lang"`
@@ -235,12 +245,13 @@ func (b *Toolbox) codebaseSearch(ctx context.Context, raw json.RawMessage) (repl
 		}
 		q.Kinds = append(q.Kinds, parsed...)
 	}
-	return b.results(ctx, q, args.Query, args.MaxResults, surveyLines, true)
+	return b.results(ctx, q, args.Query, window{args.Offset, args.MaxResults}, surveyLines)
 }
 
 func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, q, err := decodeQuery[struct {
 		asked
+		bounds
 		Language    string `json:"language"`
 		MaxResults  int    `json:"max_results"`
 		UseReranker bool   `json:"use_reranker"`
@@ -252,11 +263,12 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 	if l := language(args.Language); l != "" {
 		q.Languages = append(q.Languages, l)
 	}
-	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: args.MaxResults})
+	within := window{args.Offset, args.MaxResults}
+	answer, err := b.parts.Workspace.Search(ctx, retrieval.Request{Query: q, Limit: within.end(), At: b.position(nil)})
 	if err != nil {
 		return reply{}, err
 	}
-	r := b.entries(answer, wordsOf(args.Query, &q), answerLines, false)
+	r := b.entries(answer, wordsOf(args.Query, &q), within, answerLines)
 	// Whether a model may judge results is for the user to set, not for a model.
 	if args.UseReranker && !slices.Contains(answer.Backend, workspace.BackendReranker) {
 		r.warn("no reranker judged these; they are in the order of the search")
@@ -267,6 +279,7 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 func (b *Toolbox) searchDocs(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, q, err := decodeQuery[struct {
 		asked
+		bounds
 		MaxResults int `json:"max_results"`
 	}](raw)
 	if err != nil {
@@ -274,11 +287,12 @@ func (b *Toolbox) searchDocs(ctx context.Context, raw json.RawMessage) (reply, e
 	}
 	// Not the mode of the query language, which finds comments too.
 	q.Types = append(q.Types, retrieval.TypeDoc)
-	return b.results(ctx, q, args.Query, args.MaxResults, answerLines, false)
+	return b.results(ctx, q, args.Query, window{args.Offset, args.MaxResults}, answerLines)
 }
 
 func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
+		bounds
 		Code        string `json:"code"`
 		Language    string `json:"language"`
 		MaxResults  int    `json:"max_results"`
@@ -296,7 +310,7 @@ func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, 
 			return reply{}, err
 		}
 	}
-	req := workspace.SimilarRequest{Code: args.Code, Path: exclude, StartLine: 1, EndLine: math.MaxInt32, Limit: args.MaxResults}
+	req := workspace.SimilarRequest{Code: args.Code, Path: exclude, StartLine: 1, EndLine: math.MaxInt32, Limit: args.Offset + args.MaxResults}
 	if l := language(args.Language); l != "" {
 		req.Filter.Languages = []string{l}
 	}
@@ -304,5 +318,5 @@ func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, 
 	if err != nil {
 		return reply{}, err
 	}
-	return b.entries(answer, words{}, answerLines, false), nil
+	return b.entries(answer, words{}, window{args.Offset, args.MaxResults}, answerLines), nil
 }

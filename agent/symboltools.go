@@ -30,6 +30,7 @@ func (b *Toolbox) atSymbol(s *workspace.Symbol) string {
 
 func (b *Toolbox) searchSymbols(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
+		bounds
 		Name  string `json:"name"`
 		Kind  string `json:"kind"`
 		Limit int    `json:"limit"`
@@ -44,11 +45,12 @@ func (b *Toolbox) searchSymbols(ctx context.Context, raw json.RawMessage) (reply
 	if args.Kind != "any" {
 		kinds = []syntax.Kind{syntax.Kind(args.Kind)}
 	}
-	found, err := b.parts.Workspace.Symbols(ctx, args.Name, kinds, args.Limit)
+	most := args.Offset + args.Limit + 1
+	found, err := b.parts.Workspace.Symbols(ctx, args.Name, kinds, most)
 	var other string
 	if err == nil && len(found.List) == 0 && kinds != nil {
 		// Languages name kinds differently: a class of one is a struct of another.
-		found, err = b.parts.Workspace.Symbols(ctx, args.Name, nil, args.Limit)
+		found, err = b.parts.Workspace.Symbols(ctx, args.Name, nil, most)
 		other = fmt.Sprintf("no %s has this name; these are of other kinds", args.Kind)
 	}
 	if err != nil {
@@ -58,7 +60,7 @@ func (b *Toolbox) searchSymbols(ctx context.Context, raw json.RawMessage) (reply
 	for i := range list {
 		list[i] = b.entry(&found.List[i])
 	}
-	r := items(list, func(list []symbolEntry) any {
+	r := part(list, args.Offset, args.Limit, func(list []symbolEntry) any {
 		return struct {
 			Symbols []symbolEntry `json:"symbols"`
 		}{list}
@@ -99,6 +101,7 @@ func (b *Toolbox) symbolDefinition(ctx context.Context, raw json.RawMessage) (re
 	if err != nil {
 		return reply{}, err
 	}
+	b.saw(s.Path)
 	start, end := int(s.Span.StartLine), int(s.Span.EndLine)
 	code := textOf(text, start, min(end, start+maxDefinitionLines-1))
 	kept := cutText(code, maxDefinitionBytes)
@@ -129,9 +132,11 @@ type referenceEntry struct {
 	At   string `json:"at"`
 	In   string `json:"in,omitempty"`
 	Kind string `json:"kind"`
-	// Unsure says that another symbol of the name may be meant.
-	Unsure bool   `json:"unsure,omitempty"`
-	Text   string `json:"text"`
+	// Score is how sure it is that this symbol is meant, in 0..1; Unsure says that another
+	// one of the name may be.
+	Score  float64 `json:"score"`
+	Unsure bool    `json:"unsure,omitempty"`
+	Text   string  `json:"text"`
 }
 
 // sure is the weight from which a reference counts as meaning its symbol.
@@ -139,6 +144,7 @@ const sure = .5
 
 func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, error) {
 	args, err := decodeArguments[struct {
+		bounds
 		ID    string `json:"symbol_id"`
 		Limit int    `json:"limit"`
 	}](raw)
@@ -149,7 +155,7 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	found, err := b.parts.Workspace.References(ctx, s, args.Limit)
+	found, err := b.parts.Workspace.References(ctx, s, args.Offset+args.Limit)
 	if err != nil {
 		return reply{}, err
 	}
@@ -165,13 +171,13 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 			lines = linesOf(text)
 			texts[ref.Path] = lines
 		}
-		e := referenceEntry{At: at(b.parts.Workspace.Name(ref.Path), ref.Line, ref.Line), In: ref.In, Kind: string(ref.Kind), Unsure: ref.Weight < sure}
+		e := referenceEntry{At: at(b.parts.Workspace.Name(ref.Path), ref.Line, ref.Line), In: ref.In, Kind: string(ref.Kind), Score: rounded(float64(ref.Weight)), Unsure: ref.Weight < sure}
 		if ref.Line <= len(lines) {
 			e.Text = clip(strings.TrimSpace(lines[ref.Line-1]), maxLineBytes)
 		}
 		list = append(list, e)
 	}
-	r := items(list, func(list []referenceEntry) any {
+	r := part(list, args.Offset, args.Limit, func(list []referenceEntry) any {
 		return struct {
 			ID         string           `json:"symbol_id"`
 			Total      int              `json:"total"`

@@ -20,6 +20,19 @@ import (
 type Toolbox struct {
 	parts     Parts
 	catalogue catalogue
+	// tokens bounds an answer whose call does not, 0 for MaxResultBytes alone.
+	tokens int
+	// views are what an agent has read, nil if nobody keeps that.
+	views *views
+}
+
+// agentTokens is how long an answer to an agent is where its call does not say.
+const agentTokens = 1500
+
+// ForAgent is the toolbox for one agent that works by itself: its answers are short unless it
+// asks for more, and what it reads ranks higher in what it searches for.
+func (b *Toolbox) ForAgent() *Toolbox {
+	return &Toolbox{b.parts, b.catalogue, agentTokens, &views{}}
 }
 
 // Parts are what the tools are made of.
@@ -39,20 +52,23 @@ type Parts struct {
 }
 
 // NewToolbox makes a toolbox.
-func NewToolbox(p Parts) *Toolbox { return &Toolbox{p, shipped()} }
+func NewToolbox(p Parts) *Toolbox { return &Toolbox{parts: p, catalogue: shipped()} }
 
 // Definitions are the tools to offer to a model, as Conversation.Tools takes them:
 // those named, else all that are offered to every conversation. The bytes are the
 // same whenever the set is.
-func (b *Toolbox) Definitions(names ...string) json.RawMessage { return b.catalogue.definitions(names) }
+func (b *Toolbox) Definitions(names ...string) json.RawMessage {
+	return b.catalogue.definitions(names, func(t *tool) json.RawMessage { return t.Parameters })
+}
 
-// AllDefinitions are the tools that are offered at all.
+// AllDefinitions are the tools that are offered at all, with the arguments that bound an
+// answer.
 func (b *Toolbox) AllDefinitions() json.RawMessage {
 	var names []string
 	for _, t := range b.catalogue {
 		names = append(names, t.Name)
 	}
-	return b.catalogue.definitions(names)
+	return b.catalogue.definitions(names, func(t *tool) json.RawMessage { return t.agents })
 }
 
 // tools are what runs behind the names of the catalogue. A tool may answer both an
@@ -74,7 +90,10 @@ var tools = map[string]func(b *Toolbox, ctx context.Context, args json.RawMessag
 	"get_callers":           (*Toolbox).callers,
 	"get_callees":           (*Toolbox).callees,
 	"get_implementations":   (*Toolbox).implementations,
+	"get_impact":            (*Toolbox).impact,
 	"search_regex":          (*Toolbox).searchRegex,
+	"repo_overview":         (*Toolbox).overview,
+	"rename_symbol":         (*Toolbox).renameSymbol,
 	"apply_unified_diff":    (*Toolbox).applyDiff,
 	"apply_text_edits":      (*Toolbox).applyEdits,
 }
@@ -87,7 +106,8 @@ var backends = map[string]string{
 	"list_files": "index", "search_text": "lexical", "search_symbols": "symbols", "get_symbol_definition": "symbols",
 	"get_references": "graph", "get_diagnostics": "editor", "retrieve_context": "lexical", "codebase_search": "lexical",
 	"search_code": "lexical", "search_docs": "lexical", "find_similar": "lexical",
-	"get_outline": "symbols", "get_callers": "graph", "get_callees": "graph", "get_implementations": "graph",
+	"get_outline": "symbols", "get_callers": "graph", "get_callees": "graph", "get_implementations": "graph", "get_impact": "graph",
+	"repo_overview": "symbols", "rename_symbol": "graph",
 }
 
 // Call runs one tool. args is a JSON object, or nothing. What goes wrong is said
@@ -127,7 +147,25 @@ func (b *Toolbox) Call(ctx context.Context, name string, args json.RawMessage) E
 	if r.backend == nil {
 		r.backend = []string{cmp.Or(backends[serving], backendFiles)}
 	}
-	return seal(r)
+	return seal(r, b.tokensOf(valid, r.sized))
+}
+
+// bounds are the arguments that any tool takes.
+type bounds struct {
+	MaxTokens int `json:"max_tokens"`
+	Offset    int `json:"offset"`
+}
+
+// tokensOf is how long the answer to a call with these arguments may be, 0 for any length.
+func (b *Toolbox) tokensOf(valid json.RawMessage, sized bool) int {
+	var own bounds
+	switch err := json.Unmarshal(valid, &own); {
+	case err != nil: // the tool has refused it
+		return b.tokens
+	case own.MaxTokens == 0 && sized:
+		return 0
+	}
+	return cmp.Or(own.MaxTokens, b.tokens)
 }
 
 // names are the tools that may be called, for a model that called another.

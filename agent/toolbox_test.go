@@ -94,6 +94,13 @@ func TestToolsAnswer(t *testing.T) {
 		{"search_docs", `{"query":"payment retries"}`},
 		{"find_similar", `{"code":"total := 0\nfor _, p := range prices {\n\ttotal += p\n}","exclude_path":"shop/checkout.go"}`},
 		{"apply_unified_diff", `{"diff":"--- a/x\n+++ b/x\n"}`},
+		{"search_regex", `{"pattern":"total \\+?= ","limit":2}`},
+		{"search_regex", `{"pattern":"tomato.soup"}`},
+		{"get_impact", `{"symbol_id":"ledger/ledger.go#Ledger.Charge"}`},
+		{"get_impact", `{}`},
+		{"repo_overview", `{}`},
+		{"repo_overview", `{"path":"nowhere"}`},
+		{"rename_symbol", `{"symbol_id":"ledger/ledger.go#Ledger.Charge","new_name":"Debit"}`},
 	} {
 		e := b.Call(t.Context(), c.name, json.RawMessage(c.args))
 		if !json.Valid([]byte(e.String())) || len(e.String()) > MaxResultBytes {
@@ -157,7 +164,7 @@ func TestSearchTextFindsTheVeryText(t *testing.T) {
 	for _, query := range []string{"store: already closed (0x1f)", `"store: already closed"`, "already closed (0x1f)"} {
 		e := b.Call(t.Context(), "search_text", json.RawMessage(fmt.Sprintf(`{"query":%q,"limit":3}`, query)))
 		var data struct{ Matches []textMatch }
-		if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Matches) == 0 || data.Matches[0].Path != "z.go" || len(data.Matches) > 3 {
+		if err := json.Unmarshal(e.Data, &data); err != nil || len(data.Matches) == 0 || data.Matches[0].At != "z.go:4-4" || len(data.Matches) > 3 {
 			t.Errorf("%s: %s, %v", query, e, err)
 		} else if got := data.Matches[0].Lines; len(got) != 1 || got[0] != `4: panic("store: already closed (0x1f)")` {
 			t.Errorf("%s: %q", query, got)
@@ -184,7 +191,7 @@ func TestDiagnosticsTheEditorTold(t *testing.T) {
 	call := func(args string) string {
 		return string(b.Call(t.Context(), "get_diagnostics", json.RawMessage(args)).Data)
 	}
-	if got := call(`{"path":"shop/checkout.go"}`); got != `{"diagnostics":[{"at":"shop/checkout.go:7","severity":"warning","source":"vet","code":"x1","message":"a remark"}],"total":1}` {
+	if got := call(`{"path":"shop/checkout.go"}`); got != `{"diagnostics":[{"at":"shop/checkout.go:7-7","severity":"warning","source":"vet","code":"x1","message":"a remark"}],"total":1}` {
 		t.Errorf("told: %s", got)
 	}
 	if got := call(`{"path":"ledger/ledger.go"}`); got != `{"diagnostics":[],"total":0}` {
@@ -204,8 +211,8 @@ func TestToolsOverSeveralFolders(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"list_files", ``, `{"files":["app-2/main.go","app/main.go"],"total":2}`},
 		{"read_file", `{"path":"app-2/main.go","start_line":3,"end_line":3}`, `{"path":"app-2/main.go","start_line":3,"end_line":3,"total_lines":5,"text":"func use() { Harvest() }\n"}`},
-		{"get_references", `{"symbol_id":"app-2/main.go#Harvest"}`, `{"symbol_id":"app-2/main.go#Harvest","total":1,"references":[{"at":"app-2/main.go:3","in":"use","kind":"call","text":"func use() { Harvest() }"}]}`},
-		{"search_text", `{"query":"Harvest","paths":["app-2/*.go"]}`, `{"matches":[{"path":"app-2/main.go","lines":["3: func use() { Harvest() }","5: func Harvest() {}"]}],"total_files":1}`},
+		{"get_references", `{"symbol_id":"app-2/main.go#Harvest"}`, `{"symbol_id":"app-2/main.go#Harvest","total":1,"references":[{"at":"app-2/main.go:3-3","in":"use","kind":"call","score":1,"text":"func use() { Harvest() }"}]}`},
+		{"search_text", `{"query":"Harvest","paths":["app-2/*.go"]}`, `{"matches":[{"at":"app-2/main.go:3-5","lines":["3: func use() { Harvest() }","5: func Harvest() {}"]}],"total_files":1}`},
 	} {
 		if e := b.Call(t.Context(), c.name, json.RawMessage(c.args)); !e.OK || string(e.Data) != c.want {
 			t.Errorf("%s %s: %s", c.name, c.args, e)

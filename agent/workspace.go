@@ -6,6 +6,7 @@ import (
 	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
+	"quarry/retrieval/pattern"
 	"quarry/retrieval/workspace"
 )
 
@@ -30,6 +31,10 @@ type Files interface {
 type Workspace interface {
 	Files
 	Files(ctx context.Context, keep func(workspace.File) bool) (list []workspace.File, missing *workspace.Missing, err error)
+	// Matching are those of Files that a pattern may match a line of.
+	Matching(ctx context.Context, p *pattern.Pattern, keep func(workspace.File) bool) (list []workspace.File, missing *workspace.Missing, err error)
+	// LeftOut counts what is not indexed, by reason.
+	LeftOut(ctx context.Context) (map[string]int, error)
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 	Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (workspace.Symbols, error)
@@ -38,6 +43,11 @@ type Workspace interface {
 	Users(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
 	Used(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
 	Declared(ctx context.Context, path string) (workspace.Symbols, error)
+	Searchable() []*workspace.Searchable
+	// Changes fails with git.ErrNone if no folder has a last commit.
+	Changes(ctx context.Context) (workspace.Changes, error)
+	// Rename fails with *workspace.Unnamed where the name cannot be given.
+	Rename(ctx context.Context, s workspace.Symbol, to string) (workspace.Renaming, error)
 }
 
 var _ Workspace = (*workspace.Workspace)(nil)

@@ -268,7 +268,10 @@ func (st *Status) read(ctx context.Context, s *store.Store) (err error) {
 	if st.DatabaseBytes, err = s.Size(ctx); err != nil {
 		return err
 	}
-	meta := map[string]string{"scanned": "", "scan_seconds": "0", "skipped": "{}"}
+	if st.Skipped, err = skipped(ctx, s); err != nil {
+		return err
+	}
+	meta := map[string]string{"scanned": "", "scan_seconds": "0"}
 	for key := range meta {
 		value, err := s.Meta(ctx, key)
 		if err != nil {
@@ -281,7 +284,6 @@ func (st *Status) read(ctx context.Context, s *store.Store) (err error) {
 	// Unreadable values are those of no scan; the next one writes them again.
 	st.Scanned, _ = time.Parse(time.RFC3339, meta["scanned"])
 	_ = json.Unmarshal([]byte(meta["scan_seconds"]), &st.ScanSeconds)
-	_ = json.Unmarshal([]byte(meta["skipped"]), &st.Skipped)
 	if st.SkippedPaths, err = s.SkippedPaths(ctx); err != nil {
 		return err
 	}
@@ -290,6 +292,18 @@ func (st *Status) read(ctx context.Context, s *store.Store) (err error) {
 	}
 	st.Whole, err = wasScanned(ctx, s)
 	return err
+}
+
+// Skipped counts what the last scan left out, by reason.
+func (x *Index) Skipped(ctx context.Context) (map[string]int, error) { return skipped(ctx, x.Store()) }
+
+func skipped(ctx context.Context, s *store.Store) (map[string]int, error) {
+	counts := map[string]int{}
+	text, err := s.Meta(ctx, "skipped")
+	if err == nil && text != "" {
+		_ = json.Unmarshal([]byte(text), &counts) // unreadable counts are those of no scan
+	}
+	return counts, err
 }
 
 func encodeCounts(counts map[string]int) string {

@@ -37,7 +37,7 @@ func TestToolsForTheEditorsModels(t *testing.T) {
 	}
 	e := edit(t, "vscode", &core{indexed: true}, root)
 	var list []struct{ Function struct{ Name string } }
-	if err := e.Call(soon(t), "quarry/tools.list", nil, &list); err != nil || len(list) != 19 || list[0].Function.Name != "read_file" {
+	if err := e.Call(soon(t), "quarry/tools.list", nil, &list); err != nil || len(list) != 22 || list[0].Function.Name != "read_file" {
 		t.Fatalf("tools: %+v, %v", list, err)
 	}
 	a := callTool(t, e, "read_file", map[string]any{"path": "a.go", "start_line": 3, "end_line": 3})

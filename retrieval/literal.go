@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"quarry/index/fault"
 )
 
 // trigramSet says which sequences of three bytes a file may contain, letters in
@@ -50,6 +52,15 @@ func (s trigramSet) mayContain(lit string) bool {
 		}
 	}
 	return true
+}
+
+// MayContain answers false only if the text of a file, as it was indexed last, has not lit in
+// any case of ASCII's letters.
+func (s *Snapshot) MayContain(id FileID, lit string) (may bool) {
+	may = true // also where the set cannot be read
+	defer s.release(fault.Expect())
+	may = s.segments[id.segment].files[id.file].trigrams.mayContain(lit)
+	return may
 }
 
 func trigramHash(t uint32) uint32 {

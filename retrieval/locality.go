@@ -24,7 +24,7 @@ func (sr *search) localities() {
 	if at == nil {
 		return
 	}
-	here := path.Dir(at.Path)
+	here, inFile := path.Dir(at.Path), at.Path != ""
 	below := at.Folder + "/"
 	linked := sr.linkedWith(at.Path)
 	for i := range sr.sc.candidates {
@@ -38,7 +38,7 @@ func (sr *search) localities() {
 		switch {
 		case p == at.Path:
 			near(nearSame, "the current file")
-		case path.Dir(p) == here:
+		case inFile && path.Dir(p) == here:
 			near(nearFolder, "in the folder of the current file")
 		case at.Folder != "" && strings.HasPrefix(p, below):
 			near(nearFolder, "in the current folder")

@@ -22,6 +22,19 @@ import (
 
 const source = "package a\n\nfunc Harvest() {}\n"
 
+// one is a project that nothing has to be closed of.
+type one struct{ *agent.Toolbox }
+
+func (one) Close() error { return nil }
+
+// serving are options that serve one folder.
+func serving(tools *agent.Toolbox, dir string) mcp.Options {
+	return mcp.Options{
+		Version: "test", Definitions: tools.AllDefinitions(), Folders: []string{dir},
+		Open: func([]string) (mcp.Project, error) { return one{tools}, nil },
+	}
+}
+
 // connect starts a server over a small workspace and a client of the SDK's.
 func connect(t *testing.T) (c *sdk.ClientSession, dir string) {
 	t.Helper()
@@ -43,7 +56,7 @@ func connect(t *testing.T) (c *sdk.ClientSession, dir string) {
 	fromServer, out := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- mcp.Serve(ctx, tools, "test", in, out) }()
+	go func() { ended <- mcp.Serve(ctx, serving(tools, dir), in, out) }()
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +88,7 @@ func call(t *testing.T, c *sdk.ClientSession, name string, args map[string]any) 
 func TestToolsOverMCP(t *testing.T) {
 	c, dir := connect(t)
 	list, err := c.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 19 {
+	if err != nil || len(list.Tools) != 22 {
 		t.Fatalf("%d tools, %v", len(list.Tools), err)
 	}
 	for _, tool := range list.Tools {
@@ -159,7 +172,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	fromServer, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcp.Serve(t.Context(), agent.NewToolbox(agent.Parts{}), "test", in, out)
+		ended <- mcp.Serve(t.Context(), serving(agent.NewToolbox(agent.Parts{}), "/nowhere"), in, out)
 		out.Close()
 	}()
 	answers := bufio.NewReader(fromServer)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,10 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Serve search, symbols and files of the workspace to an agent over the Model Context
 Protocol, on standard input and output.
 
+One server serves any number of repositories: the folders that the agent says it works
+in, else the repository around the current folder, and any other that a call names by
+its argument repository. With --workspace it serves that folder alone.
+
 Nothing is changed: a tool that changes files answers a checked diff. Secrets and what
 .quarryignore leaves out are not read.`,
 		Example: `  quarry mcp --workspace ~/src/project`,
@@ -31,27 +37,65 @@ Nothing is changed: a tool that changes files answers a checked diff. Secrets an
 }
 
 func (a *app) mcp(ctx context.Context) (err error) {
-	root, err := a.WorkspaceAround(".")
+	here, err := a.WorkspaceAround(".")
 	if err != nil {
 		return err
 	}
-	c := a.Engines(lsp.Start{
-		Settings: a.CommandSettings(),
-		Roots:    []string{root},
-		Watch:    true, // no editor tells of changes
-		Notify:   func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
-		Job:      func(string, func()) lsp.Job { return silentJob{} },
-		Staging:  agent.NewStaging(func() string { return root }, time.Now),
-	}, engines.Options{Level: a.SetLogLevel})
-	defer func() {
-		a.Ending(cli.ExitOK)
-		err = errors.Join(err, c.Close())
-	}()
-	err = mcp.Serve(ctx, c.Tools(), cli.Version(), a.Stdin, a.Protocol)
+	settings := a.CommandSettings()
+	open := func(folders []string) (mcp.Project, error) {
+		core := a.Engines(lsp.Start{
+			Settings: settings,
+			Roots:    folders,
+			Watch:    true, // no editor tells of changes
+			Notify:   func(_ lsp.Severity, _, message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
+			Job:      func(string, func()) lsp.Job { return silentJob{} },
+			Staging:  agent.NewStaging(func() string { return strings.Join(folders, "\n") }, time.Now),
+		}, engines.Options{Level: a.SetLogLevel})
+		return served{core.Tools().ForAgent(), core}, nil
+	}
+	err = mcp.Serve(ctx, mcp.Options{
+		Version: cli.Version(), Definitions: agent.NewToolbox(agent.Parts{}).AllDefinitions(),
+		Folders: []string{here}, Pinned: a.Workspace != "", Open: open, Around: repositoryAround,
+		Ended: func() { a.Ending(cli.ExitOK) },
+	}, a.Stdin, a.Protocol)
 	if ctx.Err() != nil {
 		return nil // asked to end
 	}
 	return err
+}
+
+// served is one project.
+type served struct {
+	*agent.Toolbox
+	core *engines.Core
+}
+
+// Close implements mcp.Project.
+func (s served) Close() error { return s.core.Close() }
+
+// repositoryAround is the repository that a path lies in. An agent may name any on this
+// machine, but no other folder: it works in repositories.
+func repositoryAround(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || strings.HasPrefix(rest, "/")) {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = home + rest
+		}
+	}
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("no repository called %q is open; give the whole path of its folder", path)
+	}
+	path = filepath.Clean(path)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s is not there; give the path of a repository", path)
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s is in no repository; give the path of one", path)
+		}
+	}
 }
 
 // silentJob shows nothing: there is no place for progress.

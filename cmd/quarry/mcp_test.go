@@ -26,17 +26,23 @@ func serveMCP(t *testing.T, files map[string]string) (client *sdk.ClientSession,
 			t.Fatal(err)
 		}
 	}
+	return connectMCP(t, sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil), "", "--workspace", dir)
+}
+
+// connectMCP runs `quarry mcp` with these arguments and connects a client that speaks a version
+// of the protocol, "" for its newest.
+func connectMCP(t *testing.T, with *sdk.Client, version string, args ...string) (client *sdk.ClientSession, call func(name string, args map[string]any) string) {
+	t.Helper()
 	t.Setenv("QUARRY_STATE_DIR", t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"mcp", "--workspace", dir, "--ollama", noOllama}, in, out, io.Discard)
+		ended <- run(ctx, append([]string{"mcp", "--ollama", noOllama}, args...), in, out, io.Discard)
 		out.Close()
 	}()
-	client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(ctx, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	client, err := with.Connect(ctx, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +94,7 @@ func TestAgentsSeeWhatIsHidden(t *testing.T) {
 		"codebase_search": {"query": "how to harvest"}, "search_code": {"query": "harvest"}, "search_docs": {"query": "harvest"}, "retrieve_context": {"query": "what does Harvest do"},
 		"find_similar": {"code": text}, "get_outline": {"path": name}, "get_symbol_definition": {"symbol_id": "a.go#Harvest"}, "get_references": {"symbol_id": "a.go#Harvest"},
 		"get_callers": {"symbol_id": "a.go#Harvest"}, "get_callees": {"symbol_id": "a.go#Harvest"}, "get_implementations": {"symbol_id": hostile},
+		"get_impact": {"symbol_id": "a.go#Harvest"}, "repo_overview": {}, "rename_symbol": {"symbol_id": "a.go#Harvest", "new_name": "Reap"},
 		"get_diagnostics": {"path": name}, "apply_unified_diff": {"diff": diff}, "apply_text_edits": {"path": hostile, "edits": []any{}}, hostile: {},
 	} {
 		answer := ""

@@ -67,6 +67,27 @@ func (p *Patcher) Change(path string, edits []agent.TextEdit) (agent.Proposal, e
 	return propose([]*target{t})
 }
 
+// Changes implements agent.Patcher. However many files it touches, all of it is taken or
+// nothing: what gives a name to many places is no change that could be halved.
+func (p *Patcher) Changes(ctx context.Context, files []agent.FileEdits) (agent.Proposal, error) {
+	var targets []*target
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return agent.Proposal{}, ctx.Err()
+		}
+		t, err := p.open(f.Path, p.files.Name(f.Path))
+		if err != nil {
+			return agent.Proposal{}, err
+		}
+		t.edits = f.Edits
+		if err := t.check(); err != nil {
+			return agent.Proposal{}, err
+		}
+		targets = append(targets, t)
+	}
+	return propose(targets)
+}
+
 // edit is a range edit by bytes.
 func (s *source) edit(e agent.RangeEdit) (agent.TextEdit, *Refusal) {
 	if !utf8.ValidString(e.Replacement) || strings.IndexByte(e.Replacement, 0) >= 0 {

@@ -13,7 +13,8 @@ func (a *analysis) headDoc(f *File) string {
 		return cleanDoc(a.src[a.nodes[a.fileDoc].Start:a.nodes[a.fileDoc].End])
 	}
 	if contentOf(f.Language) == ContentDoc {
-		return firstParagraph(stripHeading(withoutFrontMatter(a.src)))
+		text, _, _ := opening(withoutFrontMatter(a.src))
+		return text
 	}
 	for _, s := range f.Symbols {
 		if s.Kind == KindModule && s.Doc != "" && s.Container == "" {
@@ -61,7 +62,8 @@ func saysSomething(doc string) bool {
 // headDoc is the comment at the head of a file without syntax.
 func (r lineRules) headDoc(language string, src []byte) string {
 	if contentOf(language) == ContentDoc {
-		return firstParagraph(stripHeading(withoutFrontMatter(src)))
+		text, _, _ := opening(withoutFrontMatter(src))
+		return text
 	}
 	var block []string
 	for line := range strings.Lines(string(src[:min(len(src), maxDoc)])) {

@@ -82,8 +82,8 @@ type FileSummary struct{ Name, Summary string }
 // important first.
 func FolderSummary(readme string, files []FileSummary) string {
 	var lines []string
-	if text := firstParagraph(stripHeading(readme)); text != "" {
-		lines = append(lines, truncate(text, maxFolderDocBytes))
+	if text, _, _ := Opening(readme); text != "" {
+		lines = append(lines, text)
 	}
 	for i, f := range files {
 		if i == maxFolderFiles {
@@ -103,9 +103,15 @@ func firstParagraph(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// stripHeading drops what stands above the first sentence of a README: its
-// title, badges and HTML.
-func stripHeading(readme string) string {
+// Opening is the first paragraph of a README behind its title, badges and HTML, cut to a few
+// hundred bytes, with the 1-based lines that it stands in; "" if there is none.
+func Opening(readme string) (text string, from, to int) {
+	text, from, to = opening(readme)
+	return truncate(text, maxFolderDocBytes), from, to
+}
+
+// opening is Opening, uncut.
+func opening(readme string) (text string, from, to int) {
 	lines := strings.Split(readme, "\n")
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
@@ -115,7 +121,11 @@ func stripHeading(readme string) string {
 		if i+1 < len(lines) && strings.Trim(strings.TrimSpace(lines[i+1]), "=-") == "" && strings.TrimSpace(lines[i+1]) != "" {
 			continue // an underlined title
 		}
-		return strings.Join(lines[i:], "\n")
+		end := i
+		for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
+			end++
+		}
+		return firstParagraph(strings.Join(lines[i:end], "\n")), i + 1, end
 	}
-	return ""
+	return "", 0, 0
 }

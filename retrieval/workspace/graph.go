@@ -18,7 +18,12 @@ type Neighbour struct {
 	Line int
 	// Weight in (0, 1] is how sure it is that this declaration is meant.
 	Weight float32
+	// Kind is that of the reference.
+	Kind store.EdgeKind
 }
+
+// AnyReference has Users and Used answer references of all kinds.
+const AnyReference store.EdgeKind = ""
 
 // Neighbours are the declarations next to one.
 type Neighbours struct {
@@ -92,7 +97,7 @@ func (w *Workspace) ends(ctx context.Context, f *folder, edges []store.Edge, kin
 	for _, e := range edges {
 		file, symbol := end(e)
 		rel := paths[file]
-		if e.Kind != kind || rel == "" || f.index.Root().Check(rel) != "" {
+		if kind != AnyReference && e.Kind != kind || rel == "" || f.index.Root().Check(rel) != "" {
 			continue
 		}
 		if _, read := declared[file]; !read {
@@ -100,7 +105,7 @@ func (w *Workspace) ends(ctx context.Context, f *folder, edges []store.Edge, kin
 				return nil, err
 			}
 		}
-		n := Neighbour{Symbol: Symbol{Path: filepath.Join(f.dir, filepath.FromSlash(rel))}, Line: int(e.Line), Weight: e.Weight}
+		n := Neighbour{Symbol: Symbol{Path: filepath.Join(f.dir, filepath.FromSlash(rel))}, Line: int(e.Line), Weight: e.Weight, Kind: e.Kind}
 		if i := slices.IndexFunc(declared[file], func(s Symbol) bool { return s.id == symbol }); i >= 0 {
 			n.Symbol = declared[file][i]
 		}

@@ -191,7 +191,7 @@ func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, 
 type lack struct {
 	Missing
 	index *index.Index // nil before it is open
-	since time.Time // when the folder was opened
+	since time.Time    // when the folder was opened
 	// indexed and loaded are closed when more may be known.
 	indexed, loaded <-chan struct{}
 }

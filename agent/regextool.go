@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"quarry/index/glob"
+	"quarry/retrieval/pattern"
+	"quarry/retrieval/workspace"
+)
+
+// matchedLines is what search_regex answers.
+type matchedLines struct {
+	listing[string]
+	// NotSearched counts what lies in the folders and is not indexed, by why.
+	NotSearched map[string]int `json:"not_searched,omitempty"`
+}
+
+func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, error) {
+	args, err := decodeArguments[struct {
+		bounds
+		Pattern  string `json:"pattern"`
+		PathGlob string `json:"path_glob"`
+		Limit    int    `json:"limit"`
+	}](raw)
+	if err != nil {
+		return reply{}, err
+	}
+	want, err := pattern.Compile(args.Pattern)
+	if err != nil {
+		return reply{}, Failf(InvalidArguments, "pattern %q cannot be searched for: %v", clip(args.Pattern, 200), err)
+	}
+	keep := func(workspace.File) bool { return true }
+	if args.PathGlob != "" {
+		wanted, err := glob.Compile(args.PathGlob)
+		if err != nil {
+			return reply{}, Failf(InvalidArguments, "path_glob %q is not valid: %v; try **/*.go", clip(args.PathGlob, 200), err)
+		}
+		keep = func(f workspace.File) bool { return wanted.Covers(f.Name) }
+	}
+	within := window{args.Offset, args.Limit}
+	list, missing, err := b.grep(ctx, want, keep, within.end()+1)
+	if err != nil {
+		return reply{}, err
+	}
+	out := matchedLines{}
+	if len(list) <= within.end() {
+		out.Total = len(list)
+	}
+	if out.NotSearched, err = b.parts.Workspace.LeftOut(ctx); err != nil {
+		return reply{}, err
+	}
+	r := part(list, within.offset, within.limit, func(list []string) any {
+		out.Items = list
+		return out
+	})
+	r.from([]string{backendFiles}, missing)
+	if want.NamesLineEnd() {
+		r.warn(`lines are matched one by one, so that \n matches nothing`)
+	}
+	if len(list) == 0 && len(out.NotSearched) > 0 {
+		r.warn("only indexed files were searched, not what stands in not_searched: " + strings.Join(slices.Sorted(maps.Keys(out.NotSearched)), ", "))
+	}
+	return r, nil
+}
+
+// grep finds the first lines that match, at most most, as places with their text. What comes
+// behind them is not looked for.
+func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(workspace.File) bool, most int) (list []string, missing *workspace.Missing, err error) {
+	files, missing, err := b.parts.Workspace.Matching(ctx, want, keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		text, err := b.parts.Workspace.Text(f.Path)
+		if err != nil {
+			continue // gone, or left out by now
+		}
+		for i, line := range linesOf(text) {
+			if !want.Matches(line) {
+				continue
+			}
+			if list = append(list, fmt.Sprintf("%s %s", at(f.Name, i+1, i+1), clip(strings.TrimSpace(line), maxLineBytes))); len(list) == most {
+				return list, missing, nil
+			}
+		}
+	}
+	return list, missing, nil
+}

@@ -1,0 +1,261 @@
+// Package git asks git what has changed in a working tree since its last commit.
+//
+// A repository's own configuration can name programs, for git to run when it looks at files:
+// filters, textconv, file system monitors, hooks, helpers that fetch what is missing. None of
+// it runs here: git is asked only what its own database and list of files say, and contents
+// are compared by whoever asks. Git is asked nothing over the network.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrNone says that there is nothing to compare with: no git, no repository, no commit.
+var ErrNone = errors.New("no commit to compare with")
+
+// maxOutput is the most that is read of what git says, in bytes.
+const maxOutput = 64 << 20
+
+// Repository is the part of a working tree that lies in a folder.
+type Repository struct {
+	dir string
+	git string
+}
+
+// Open looks for a repository around a folder. It fails with ErrNone.
+func Open(ctx context.Context, dir string) (*Repository, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, fmt.Errorf("%w: git is not installed", ErrNone)
+	}
+	r := &Repository{dir, git}
+	if _, err := r.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("%w: %s is in no git repository, or nothing is committed there", ErrNone, dir)
+	}
+	return r, nil
+}
+
+// Changed are the files that may differ from the last commit, relative to the folder with
+// slashes: of some only their times do. Files that git does not know are not among them.
+//
+// Git itself would compare some contents, and run a filter for that: it is asked for what it
+// noted of each file when it last looked, which is compared with what is there now.
+func (r *Repository) Changed(ctx context.Context) ([]string, error) {
+	changed, err := r.names(ctx, "diff-index", "--cached", "--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules=all", "--no-ext-diff", "--no-textconv", "HEAD", "--")
+	if err != nil {
+		return nil, err
+	}
+	staged := map[string]bool{}
+	for _, name := range changed {
+		staged[name] = true
+	}
+	noted, err := r.noted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range noted {
+		if !staged[n.name] && n.differs(r.dir) {
+			staged[n.name] = true
+			changed = append(changed, n.name)
+		}
+	}
+	return changed, nil
+}
+
+// note is what git noted of a file.
+type note struct {
+	name       string
+	size       int64
+	modified   time.Time
+	comparable bool // the file was not changed in the moment in which git noted it
+}
+
+// differs answers whether a file may be another than when git noted it.
+func (n *note) differs(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(n.name)))
+	if err != nil || !info.Mode().IsRegular() || !n.comparable {
+		return true
+	}
+	return uint32(info.Size()) != uint32(n.size) || !info.ModTime().Equal(n.modified)
+}
+
+// noted reads git's list of files with what it noted of them. What is not in the form that is
+// expected counts as a file that may differ.
+func (r *Repository) noted(ctx context.Context) (list []note, err error) {
+	at, err := r.ask(ctx, nil, "rev-parse", "--git-path", "index")
+	if err != nil {
+		return nil, err
+	}
+	path := strings.TrimSuffix(string(at), "\n")
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.dir, path)
+	}
+	var written time.Time
+	if info, err := os.Stat(path); err == nil {
+		written = info.ModTime()
+	}
+	out, err := r.ask(ctx, nil, "ls-files", "--cached", "--stage", "--debug", "-z")
+	if err != nil {
+		return nil, err
+	}
+	// Each is "MODE ID STAGE\tNAME\0", and then lines of "  key: value", tabs between them too.
+	rest := string(out)
+	for rest != "" {
+		head, next, ok := strings.Cut(rest, "\x00")
+		if !ok {
+			break
+		}
+		rest = next
+		end := 0
+		for strings.HasPrefix(rest[end:], "  ") {
+			line := strings.IndexByte(rest[end:], '\n')
+			if line < 0 {
+				break
+			}
+			end += line + 1
+		}
+		said := rest[:end]
+		rest = rest[end:]
+		mode, name, ok := strings.Cut(head, "\t")
+		if !ok || strings.HasPrefix(mode, "160000") || strings.HasPrefix(mode, "120000") {
+			continue // a submodule, a link
+		}
+		n := note{name: name}
+		var seconds, nanos int64
+		if m := notedTime.FindStringSubmatch(said); m != nil {
+			seconds, _ = strconv.ParseInt(m[1], 10, 64)
+			nanos, _ = strconv.ParseInt(m[2], 10, 64)
+			n.modified = time.Unix(seconds, nanos)
+		}
+		if m := notedSize.FindStringSubmatch(said); m != nil {
+			n.size, _ = strconv.ParseInt(m[1], 10, 64)
+			n.comparable = n.modified.Before(written)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+var (
+	notedTime = regexp.MustCompile(`mtime: (\d+):(\d+)`)
+	notedSize = regexp.MustCompile(`size: (\d+)`)
+)
+
+// Known answers which files git knows.
+func (r *Repository) Known(ctx context.Context) (map[string]bool, error) {
+	names, err := r.names(ctx, "ls-files", "-z", "--cached")
+	known := make(map[string]bool, len(names))
+	for _, n := range names {
+		known[n] = true
+	}
+	return known, err
+}
+
+// Committed are the texts of files in the last commit; a file that is not in it is not in the
+// map, nor is one whose name has a line break.
+func (r *Repository) Committed(ctx context.Context, names []string) (map[string]string, error) {
+	var in strings.Builder
+	var asked []string
+	for _, n := range names {
+		if !strings.Contains(n, "\n") {
+			asked = append(asked, n)
+			fmt.Fprintf(&in, "HEAD:./%s\n", n)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	out, err := r.ask(ctx, strings.NewReader(in.String()), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{}
+	for _, n := range asked {
+		head, rest, ok := bytes.Cut(out, []byte("\n"))
+		if !ok {
+			break
+		}
+		out = rest
+		fields := strings.Fields(string(head))
+		if len(fields) < 3 || fields[len(fields)-1] == "missing" {
+			continue
+		}
+		size, err := strconv.Atoi(fields[len(fields)-1])
+		if err != nil || size < 0 || size >= len(out) {
+			continue // "HEAD:./a b missing" and the like have no number
+		}
+		if fields[len(fields)-2] == "blob" {
+			texts[n] = string(out[:size])
+		}
+		out = out[size+1:]
+	}
+	return texts, nil
+}
+
+func (r *Repository) names(ctx context.Context, args ...string) (list []string, err error) {
+	out, err := r.ask(ctx, nil, args...)
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" {
+			list = append(list, name)
+		}
+	}
+	return list, err
+}
+
+// ask runs git with nothing of the user's environment that leads it elsewhere.
+func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, r.git, append([]string{
+		"--no-optional-locks", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", r.dir,
+	}, args...)...)
+	cmd.Dir = r.dir
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GIT_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	// No protocol is allowed, and nothing is fetched that a partial clone lacks.
+	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	if in != nil {
+		cmd.Stdin = in
+	}
+	var out, complaint limited
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case out.full:
+		return nil, fmt.Errorf("git %s says more than %d MB", args[0], maxOutput>>20)
+	case err != nil:
+		said, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, said)
+	}
+	return out.Bytes(), nil
+}
+
+// limited keeps the first maxOutput bytes.
+type limited struct {
+	bytes.Buffer
+	full bool
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxOutput {
+		l.full = true
+		return len(p), nil
+	}
+	return l.Buffer.Write(p)
+}

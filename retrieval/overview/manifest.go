@@ -1,0 +1,221 @@
+package overview
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// kind is a kind of manifest: which files are of it, and what their lines say. They are read
+// by lines and not by their formats' parsers, because each thing said needs the line it is
+// said in, and a manifest that does not parse still says something.
+type kind struct {
+	name string // as path.Match takes it, in lower case
+	// sections, if not nil, matches the headings below which needs counts; a line that
+	// matches heading is a heading.
+	heading, sections *regexp.Regexp
+	// needs has the name of something needed as its first group.
+	needs *regexp.Regexp
+	// test is what runs the tests where there is such a file and some are there, "" if that
+	// is not known.
+	test string
+}
+
+var (
+	tomlHeading = regexp.MustCompile(`^\[`)
+	tomlKey     = regexp.MustCompile(`^"?([A-Za-z0-9_][\w.-]*)"?\s*=`)
+)
+
+var kinds = []kind{
+	{"go.mod", regexp.MustCompile(`^(?:require|replace|exclude|retract|tool|module|go|toolchain)\b`), regexp.MustCompile(`^require\b`),
+		regexp.MustCompile(`^(?:require\s+)?([\w.-]+\.[\w.-]+(?:/[^\s]+)*)\s+v\d[^/]*$`), "go test ./..."},
+	{"cargo.toml", tomlHeading, regexp.MustCompile(`dependencies\]`), tomlKey, "cargo test"},
+	{"pyproject.toml", regexp.MustCompile(`^(?:\[|\]|(?:dependencies|name|version|description|readme|license|license-files|authors|maintainers|keywords|classifiers|requires-python|dynamic|urls|scripts)\s*=)`), regexp.MustCompile(`^(?:dependencies\s*=|\[tool\.poetry\..*dependencies\])`),
+		regexp.MustCompile(`^(?:dependencies\s*=\s*\[\s*)?["']?([A-Za-z0-9_][\w.-]*)(?:\[[^\]]*\])?\s*(?:[<>=!~;]|["']\s*[,\]]|=)`), "pytest"},
+	{"requirements*.txt", nil, nil, regexp.MustCompile(`^([A-Za-z0-9_][\w.-]*)`), "pytest"},
+	{"gemfile", nil, nil, regexp.MustCompile(`^gem\s+["']([^"']+)`), ""},
+	{"build.gradle*", nil, nil, regexp.MustCompile(`^(?:implementation|api|compileOnly|runtimeOnly|testImplementation|kapt|annotationProcessor)\b[\s(]*["']([^"':]+:[^"':]+)`), ""},
+	{"pom.xml", regexp.MustCompile(`^</?(?:dependency|plugin|parent|build)>`), regexp.MustCompile(`^<dependency>`), regexp.MustCompile(`^<artifactId>([^<]+)`), "mvn test"},
+	{"*.csproj", nil, nil, regexp.MustCompile(`^<PackageReference\s+Include="([^"]+)`), "dotnet test"},
+	{"mix.exs", nil, nil, regexp.MustCompile(`^\{:(\w+),`), "mix test"},
+	{"package.swift", nil, nil, regexp.MustCompile(`^\.package\(.*url:\s*"([^"]+)`), "swift test"},
+	{"cmakelists.txt", nil, nil, regexp.MustCompile(`(?i)^find_package\(\s*(\w+)`), ""},
+	{"package.json", nil, nil, nil, ""},  // read as JSON
+	{"composer.json", nil, nil, nil, ""}, // likewise
+	{"makefile", nil, nil, nil, ""},      // has commands alone
+}
+
+// kindOf is the kind of a manifest, nil for any other file.
+func kindOf(name string) *kind {
+	base := strings.ToLower(path.Base(name))
+	for i := range kinds {
+		if ok, _ := path.Match(kinds[i].name, base); ok {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// manifests reads what the packages need and how they are run. Those near the root come
+// first.
+func (m *maker) manifests(files []workspace.File) error {
+	var list []workspace.File
+	for _, f := range files {
+		if t, aside := retrieval.TypeOf(f.Name); kindOf(f.Name) != nil && t != retrieval.TypeTest && !aside {
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b workspace.File) int { return strings.Count(a.Name, "/") - strings.Count(b.Name, "/") })
+	for _, f := range list[:min(maxManifests, len(list))] {
+		if m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
+		text, err := m.src.Text(f.Path)
+		if err != nil {
+			continue // gone, or left out by now
+		}
+		k := kindOf(f.Name)
+		lines := strings.Split(text, "\n")
+		switch k.name {
+		case "package.json", "composer.json":
+			m.script(f.Name, text, lines)
+		case "makefile":
+			m.targets(f.Name, lines)
+		default:
+			m.need(k, f.Name, lines)
+		}
+	}
+	return nil
+}
+
+// need notes what a manifest says line by line.
+func (m *maker) need(k *kind, name string, lines []string) {
+	found := Manifest{Place: Place{Path: name}}
+	inside := k.sections == nil
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if k.heading != nil && k.heading.MatchString(line) {
+			inside = k.sections.MatchString(line)
+		}
+		if !inside || strings.HasSuffix(line, "// indirect") || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if match := k.needs.FindStringSubmatch(line); match != nil && !slices.Contains(found.Needs, match[1]) {
+			found.Needs = append(found.Needs, match[1])
+			found.Start, found.End = cmp.Or(found.Start, i+1), i+1
+		}
+	}
+	if found.Needs != nil {
+		m.Manifests = append(m.Manifests, found)
+	}
+	if k.test != "" && m.tests(path.Dir(name)) {
+		m.Commands = append(m.Commands, Note{Place{name, 1, len(lines)}, inFolder(path.Dir(name), k.test) + " runs the tests, as usual where there is such a file"})
+	}
+}
+
+// tests answers whether files below a folder test.
+func (m *maker) tests(dir string) bool {
+	return slices.ContainsFunc(m.TestFolders, func(c Count) bool {
+		return dir == "." || c.Name == dir || strings.HasPrefix(c.Name, dir+"/")
+	})
+}
+
+// inFolder is a command as it is given at the top.
+func inFolder(dir, command string) string {
+	if dir == "." {
+		return "`" + command + "`"
+	}
+	return "`" + command + "` in " + dir
+}
+
+// script notes what a JSON manifest says: dependencies, scripts and where the package is
+// entered.
+func (m *maker) script(name, text string, lines []string) {
+	var p struct {
+		Dependencies, DevDependencies, PeerDependencies map[string]any
+		Require                                         map[string]any
+		RequireDev                                      map[string]any `json:"require-dev"`
+		Scripts                                         map[string]any
+		Main, Module                                    string
+		Bin                                             any
+	}
+	if json.Unmarshal([]byte(text), &p) != nil {
+		return
+	}
+	// lineOf is where a key stands, behind the line of the object it is in.
+	lineOf := func(key, in string) int {
+		from := 0
+		if in != "" {
+			from = max(0, slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"`+in+`"`) }))
+		}
+		return from + 1 + max(0, slices.IndexFunc(lines[from:], func(l string) bool { return strings.Contains(l, `"`+key+`"`) }))
+	}
+	for _, group := range []struct {
+		key  string
+		list map[string]any
+	}{{"dependencies", p.Dependencies}, {"peerDependencies", p.PeerDependencies}, {"devDependencies", p.DevDependencies}, {"require", p.Require}, {"require-dev", p.RequireDev}} {
+		if len(group.list) == 0 {
+			continue
+		}
+		found := Manifest{Place: Place{Path: name, Start: lineOf(group.key, "")}, Needs: slices.Sorted(maps.Keys(group.list))}
+		found.End = found.Start
+		for _, n := range found.Needs {
+			found.End = max(found.End, lineOf(n, group.key))
+		}
+		m.Manifests = append(m.Manifests, found)
+	}
+	for _, s := range []string{"start", "dev", "build", "test", "lint"} {
+		if command, ok := p.Scripts[s].(string); ok {
+			at := lineOf(s, "scripts")
+			m.Commands = append(m.Commands, Note{Place{name, at, at}, inFolder(path.Dir(name), "npm run "+s) + " runs " + oneLine(command)})
+		}
+	}
+	entry := func(key, file string) {
+		if file != "" {
+			at := lineOf(key, "")
+			m.Entries = append(m.Entries, Note{Place{name, at, at}, key + ": " + file})
+		}
+	}
+	entry("main", p.Main)
+	entry("module", p.Module)
+	switch bin := p.Bin.(type) {
+	case string:
+		entry("bin", bin)
+	case map[string]any:
+		for _, program := range slices.Sorted(maps.Keys(bin)) {
+			if file, ok := bin[program].(string); ok {
+				at := lineOf(program, "bin")
+				m.Entries = append(m.Entries, Note{Place{name, at, at}, "program " + program + ": " + file})
+			}
+		}
+	}
+}
+
+var target = regexp.MustCompile(`^([a-z][\w-]*)\s*:(?:[^=]|$)`)
+
+// maxTargets is how many targets of one Makefile are noted.
+const maxTargets = 12
+
+// targets notes the targets of a Makefile.
+func (m *maker) targets(name string, lines []string) {
+	n := 0
+	for i, line := range lines {
+		match := target.FindStringSubmatch(line)
+		if match == nil || n == maxTargets {
+			continue
+		}
+		n++
+		what := inFolder(path.Dir(name), "make "+match[1])
+		if _, comment, ok := strings.Cut(line, "## "); ok {
+			what += ": " + oneLine(comment)
+		}
+		m.Commands = append(m.Commands, Note{Place{name, i + 1, i + 1}, what})
+	}
+}

@@ -1,0 +1,99 @@
+package pattern
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// has is the least that a set of trigrams promises: yes for each text shorter than three
+// bytes, and for what is there in either case of ASCII's letters.
+func has(text string) func(string) bool {
+	lower := ascii(text)
+	return func(literal string) bool { return len(literal) < 3 || strings.Contains(lower, ascii(literal)) }
+}
+
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+func TestMayMatch(t *testing.T) {
+	for _, c := range []struct {
+		expr, text string
+		want       bool
+	}{
+		{"retry", "func Retry()", true}, {"retry", "func try()", false},
+		{`func \w+Handler\(`, "func openHandler(w)", true}, {`func \w+Handler\(`, "func handle(w)", false},
+		{"open|close", "we close", true}, {"open|close", "we wait", false}, {"open|.", "we wait", true}, {"open|", "we wait", true},
+		{"(?i)kelvin", "\u212aelvin", true}, {"(?i)kelvin", "celsius", false}, {"(?i)stra\u00dfe", "STRA\u1e9eE", true},
+		{"(abc)+x?", "xyz", false}, {"(abc)*x?", "xyz", true}, {"(abc){2}", "xyz", false}, {"(abc){0,2}", "xyz", true},
+		{"a\ufffdbcd", "a\xffbcd", true}, {"[ab]cd", "zz", true}, {`\Qa.bc\E`, "a.bc", true}, {`\Qa.bc\E`, "axbc", false},
+		{"^$", "", true}, {`\babc\b`, "xabcx", true},
+	} {
+		p, err := Compile(c.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.MayMatch(has(c.text)); got != c.want {
+			t.Errorf("%q may match %q: %t", c.expr, c.text, got)
+		}
+	}
+	for _, expr := range []string{"", "(", "(?=x)", `(a)\1`, strings.Repeat("x", maxLength+1)} {
+		if _, err := Compile(expr); err == nil {
+			t.Errorf("%.20q is taken", expr)
+		}
+	}
+	if p, _ := Compile(`a\nb`); !p.NamesLineEnd() {
+		t.Error(`a\nb does not name a line end`)
+	}
+}
+
+// Nothing that matches is ruled out, whatever the expression.
+func TestNoMatchIsRuledOut(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 3))
+	atoms := []string{"a", "b", "K", "s", "abc", "kel", "vin", ".", `\w`, "[a-c]", "\u212a", "\ufffd", "\u017f", "ß", `\b`, "^", "$", "(?i:abk)", "(?i:s)", "", "é"}
+	letters := []string{"a", "b", "c", "k", "K", "s", "S", "\u212a", "\u017f", "\xff", "ß", "é", " ", "abc", "kelvin", "ABK", "\ufffd"}
+	var expr func(depth int) string
+	expr = func(depth int) string {
+		if depth == 0 {
+			return atoms[r.IntN(len(atoms))]
+		}
+		a, b := expr(depth-1), expr(depth-1)
+		switch r.IntN(6) {
+		case 0:
+			return "(" + a + "|" + b + ")"
+		case 1:
+			return "(?:" + a + ")" + []string{"*", "+", "?", "{2}", "{0,3}", "{1,}"}[r.IntN(6)]
+		case 2:
+			return "(?i:" + a + b + ")"
+		}
+		return a + b
+	}
+	matched := 0
+	for range 20_000 {
+		e := expr(1 + r.IntN(3))
+		p, err := Compile(e)
+		if err != nil {
+			continue // a repeat of nothing, an empty expression
+		}
+		var b strings.Builder
+		for range r.IntN(12) {
+			b.WriteString(letters[r.IntN(len(letters))])
+		}
+		if text := b.String(); regexp.MustCompile(e).MatchString(text) {
+			matched++
+			if !p.MayMatch(has(text)) {
+				t.Fatalf("%q matches %q and is ruled out", e, text)
+			}
+		}
+	}
+	if matched < 2000 {
+		t.Errorf("only %d texts matched: the test shows little", matched)
+	}
+}

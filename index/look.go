@@ -40,6 +40,7 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 		return c.lookBuffer(ctx, rel, text, b)
 	}
 	c.trees.drop(rel)
+	delete(c.near, rel)
 	reason := c.root.Check(rel)
 	var r result
 	if reason == "" {
@@ -158,11 +159,22 @@ func (c *coordinator) prefer(rel string, imports []syntax.Import) {
 	if c.near == nil {
 		c.near = map[string][]syntax.Import{}
 	}
-	c.near[rel] = imports
+	own := make([]syntax.Import, min(len(imports), maxNear))
+	for i := range own { // what is kept must not keep the whole text
+		im := &imports[i]
+		own[i].Path = strings.Clone(im.Path)
+		for _, name := range im.Names[:min(len(im.Names), maxNear)] {
+			own[i].Names = append(own[i].Names, strings.Clone(name))
+		}
+	}
+	c.near[rel] = own
 	if c.scan != nil && !known {
-		c.scan.queue.prefer(rel, imports)
+		c.scan.queue.prefer(rel, own)
 	}
 }
+
+// maxNear is how many imports of a document count, and how many names of each.
+const maxNear = 100
 
 // preferKnown is prefer for a document that is indexed as it is.
 func (c *coordinator) preferKnown(ctx context.Context, rel string) error {

@@ -212,13 +212,18 @@ func (s *Snapshot) Files() int { return s.liveFiles }
 
 // Paths are the files of a snapshot; of one that was just restored, in their order.
 func (s *Snapshot) Paths() []string {
-	var paths []string
+	paths, _ := s.Listed()
+	return paths
+}
+
+// Listed is Paths, with the language of each file.
+func (s *Snapshot) Listed() (paths, languages []string) {
 	for k, seg := range s.segments {
 		for i := range seg.files {
 			if !s.dead[k].has(i) {
-				paths = append(paths, seg.files[i].path)
+				paths, languages = append(paths, seg.files[i].path), append(languages, seg.files[i].language)
 			}
 		}
 	}
-	return paths
+	return paths, languages
 }

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"quarry/index/syntax"
 )
@@ -43,7 +45,20 @@ type viewCache struct {
 	generation int64
 	tree       *Tree // nil until the first view
 	names      map[string][]Candidate
+	// known are the files that the first view begins with, nil if it reads them.
+	known atomic.Pointer[KnownFiles]
 }
+
+// KnownFiles are the files of one state of the index, as somebody has them already.
+type KnownFiles struct {
+	Generation       int64
+	IDs              []int64
+	Paths, Languages []string
+}
+
+// BeginViews has views begin with files that are known, so that only what changed since
+// is read.
+func (s *Store) BeginViews(k *KnownFiles) { s.views.known.Store(k) }
 
 // maxNames bounds the cache of declarations by name.
 const maxNames = 1 << 16
@@ -81,6 +96,12 @@ func (s *Store) View(ctx context.Context, fn func(*View) error) error {
 // refresh brings what earlier views looked up to the state of this one.
 func (v *View) refresh() error {
 	l := v.cache
+	if k := l.known.Swap(nil); k != nil && l.tree == nil {
+		l.generation, l.tree, l.names = k.Generation, newTree(), map[string][]Candidate{}
+		if err := v.take(k); err != nil {
+			return err
+		}
+	}
 	if l.tree != nil {
 		ids, now, all, err := since(v.ctx, v.tx, l.generation)
 		switch {
@@ -99,6 +120,27 @@ func (v *View) refresh() error {
 	}
 	l.generation, l.tree, l.names = now, newTree(), map[string][]Candidate{}
 	return v.readFiles(nil)
+}
+
+// take puts files that are known into the tree. What others can have from them is read.
+func (v *View) take(k *KnownFiles) error {
+	order := make([]int, len(k.IDs)) // as readFiles has them
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(k.IDs[i], k.IDs[j]) })
+	for _, i := range order {
+		v.cache.tree.put(k.IDs[i], k.Paths[i], k.Languages[i])
+	}
+	for _, i := range order {
+		if k.Languages[i] != goMod && !handsOn(k.Paths[i]) {
+			continue
+		}
+		if err := v.readHanded(k.IDs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readFiles reads the files with the given ids, which may be gone, into the tree; nil

@@ -12,6 +12,7 @@ import (
 	"quarry/index"
 	"quarry/index/fault"
 	"quarry/index/snapshot"
+	"quarry/index/store"
 	"quarry/retrieval"
 )
 
@@ -91,13 +92,14 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 		return known, err
 	}
 	known = index.Known{Store: s, Generation: state.Generation, Files: make(map[int64]string, len(state.Files))}
-	paths := w.Search.Current().Paths()
+	paths, languages := w.Search.Current().Listed()
 	if len(paths) != len(state.Files) {
 		return known, errors.New("it has not an id for each file")
 	}
 	for i, p := range paths {
 		known.Files[state.Files[i]] = p
 	}
+	s.BeginViews(&store.KnownFiles{Generation: state.Generation, IDs: state.Files, Paths: paths, Languages: languages})
 	w.mu.Lock()
 	w.changed = 0
 	w.mu.Unlock()

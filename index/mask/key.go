@@ -131,8 +131,94 @@ var assigned = []struct {
 	{"PrivateKey", base64Set, 44}, {"PresharedKey", base64Set, 44}, // WireGuard
 }
 
+// issued are names that say whose key their value is, in small letters and without what
+// separates words: the issuer draws length letters of the set. Where dashes is set, it is
+// a UUID.
+var issued = []struct {
+	name   string
+	of     *set
+	length int
+	dashes bool
+}{
+	{"twilioauthtoken", hex, 32, false}, {"datadogapikey", hex, 32, false}, {"ddapikey", hex, 32, false}, {"datadogappkey", hex, 40, false}, {"ddappkey", hex, 40, false},
+	{"cloudflareapikey", hex, 37, false}, {"cloudflareapitoken", word, 40, false}, {"cfapitoken", word, 40, false}, {"fastlyapitoken", word, 32, false}, {"fastlyapikey", word, 32, false},
+	{"sentryauthtoken", hex, 64, false}, {"circletoken", hex, 40, false}, {"circlecitoken", hex, 40, false}, {"snyktoken", hexDash, 36, true}, {"herokuapikey", hexDash, 36, true},
+	{"oktaapitoken", word, 42, false}, {"oktatoken", word, 42, false}, {"mailgunapikey", hex, 32, false},
+	{"cohereapikey", alnum, 40, false}, {"mistralapikey", alnum, 32, false}, {"deepgramapikey", hex, 40, false},
+}
+
+// plainName is a name in small letters without what separates its words.
+var plainName = strings.NewReplacer("_", "", "-", "")
+
+// appendIssued judges what is assigned to a name that says whose key it is.
+func appendIssued(list []Span, text string, start, end int) []Span {
+	const longest = 40
+	name := text[max(start, end-longest):end]
+	if len(name) < minRun {
+		return list
+	}
+	if tail := strings.ToLower(name[len(name)-3:]); tail != "key" && tail != "ken" {
+		return list
+	}
+	name = plainName.Replace(strings.ToLower(name))
+	for _, k := range issued {
+		if !strings.HasSuffix(name, k.name) {
+			continue
+		}
+		from, to := valueAfter(text, end, end+k.length+12)
+		value := text[from:to]
+		if len(value) != k.length || !consists(value, k.of) || !random(value) || worded(value) {
+			continue
+		}
+		if k.of != hex && !k.dashes && !mixed(value) || k.dashes && !isUUID(value) {
+			continue
+		}
+		return append(list, Span{from, to})
+	}
+	return list
+}
+
+// isUUID answers whether letters of hexDash are one.
+func isUUID(s string) bool {
+	return len(s) == 36 && strings.Count(s, "-") == 4 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
+}
+
+// signed are the keys of Azure's services, which bear their service's sign: so many letters
+// of base64 stand before it and after it.
+var signed = []struct {
+	sign          string
+	before, after int
+}{
+	{"+ASt", 76, 8}, {"+ABa", 76, 8}, {"ACDb", 76, 8}, // Storage, Batch, Cosmos DB
+	{"+AEh", 33, 7}, {"+ASb", 33, 7}, {"+ARm", 33, 7}, {"AIoT", 33, 7}, // Event Hubs, Service Bus, Relay, IoT
+	{"+ACR", 42, 6}, {"AzSe", 42, 6}, {"AzFu", 44, 8}, // Container Registry, Search, Functions
+}
+
+// appendSigned finds such keys, whatever name they are assigned to.
+func appendSigned(list []Span, text string) []Span {
+	for _, k := range signed {
+		for at := 0; ; {
+			i := strings.Index(text[at:], k.sign)
+			if i < 0 {
+				break
+			}
+			i += at
+			at = i + len(k.sign)
+			from, to := i-k.before, at+k.after
+			if from < 0 || to > len(text) || from > 0 && base64Set[text[from-1]] && text[from-1] != '=' || to < len(text) && base64Set[text[to]] {
+				continue
+			}
+			if key := text[from:to]; consists(strings.TrimRight(key, "="), base64Plain) && mixed(key) {
+				list = append(list, Span{from, to})
+			}
+		}
+	}
+	return list
+}
+
 // appendAssigned judges what is assigned to the name text[start:end].
 func appendAssigned(list []Span, text string, start, end int) []Span {
+	list = appendIssued(list, text, start, end)
 	for _, a := range assigned {
 		if strings.HasSuffix(text[start:end], a.name) {
 			from, to := valueAfter(text, end, end+a.length+12)

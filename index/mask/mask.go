@@ -85,6 +85,7 @@ type Span struct{ Start, End int }
 func Spans(text string) []Span {
 	var list []Span
 	list = appendRuns(list, text)
+	list = appendSigned(list, text)
 	list = appendKeys(list, text)
 	list = appendManifests(list, text)
 	list = appendWebKeys(list, text)
@@ -116,11 +117,13 @@ const (
 )
 
 var (
-	word      = bytesOf(letters + digits + "_-")
-	separator = bytesOf("_-")
-	alnum     = bytesOf(letters + digits)
-	alpha     = bytesOf(letters)
-	hex       = bytesOf(digits + "abcdef")
-	base32    = bytesOf(capitals + "234567")
-	base64Set = bytesOf(letters + digits + "+/=")
+	word        = bytesOf(letters + digits + "_-")
+	separator   = bytesOf("_-")
+	alnum       = bytesOf(letters + digits)
+	alpha       = bytesOf(letters)
+	hex         = bytesOf(digits + "abcdef")
+	hexDash     = bytesOf(digits + "abcdef-")
+	base32      = bytesOf(capitals + "234567")
+	base64Set   = bytesOf(letters + digits + "+/=")
+	base64Plain = bytesOf(letters + digits + "+/")
 )

@@ -30,18 +30,21 @@ var tokens = func() (by [256][]token) {
 		{"fo1_", word, 43, 43, nil}, {"fm2_", base64Set, 100, unbounded, nil}, {"fm1r_", base64Set, 100, unbounded, nil}, {"fm1a_", base64Set, 100, unbounded, nil}, {"nfp_", alnum, 36, 40, nil}, // Fly.io, Netlify
 		{"pul-", hex, 40, 40, nil}, {"tskey-", word, 24, 90, nil}, {"dnkey-", word, 79, 79, nil}, {"sb_secret_", word, 30, 48, nil}, {"sbp_", hex, 40, 40, nil}, {"4b1d", alnum, 38, 38, nil}, // Pulumi, Tailscale, Supabase, ClickHouse
 		{"dapi", hex, 32, 32, nil}, {"pscale_tkn_", word, 32, 64, nil}, {"pscale_pw_", word, 32, 64, nil}, {"pscale_oauth_", word, 32, 64, nil}, // Databricks, PlanetScale
+		{"ico-", alnum, 32, 32, nil}, {"rnd_", alnum, 28, 32, nil}, {"napi_", alnum, 60, 70, nil}, {"mdb_sa_sk_", word, 40, 40, nil}, {"CCDB1_", word, 60, 70, nil}, {"cflt", base64Set, 60, 60, nil}, // Infracost, Render, Neon, MongoDB Atlas, CockroachDB, Confluent
+		{"IQoJb3JpZ2lu", base64Set, 200, unbounded, nil}, {"FwoGZXIvYXdz", base64Set, 200, unbounded, nil}, {"sbp_v0_", hex, 40, 40, nil}, // Amazon's sessions, Supabase
 		{"AQVN", word, 35, 38, nil}, {"API-", bytesOf(capitals + digits), 25, 26, nil}, {"pnu_", alnum, 36, 36, nil}, // Yandex, Octopus, Prefect
 
 		// Forges and registries.
 		{"ghp_", alnum, 36, 36, nil}, {"gho_", alnum, 36, 36, nil}, {"ghu_", alnum, 36, 36, nil}, {"ghs_", alnum, 36, 36, nil}, {"ghr_", alnum, 36, 76, nil}, {"github_pat_", word, 82, 82, nil},
-		{"glpat-", word, 20, 300, nil}, {"gldt-", word, 20, 64, nil}, {"glrt-", word, 20, 300, nil}, {"glptt-", hex, 40, 40, nil}, {"glcbt-", word, 20, 80, nil}, {"glagent-", word, 50, 50, nil}, {"gloas-", hex, 64, 64, nil},
+		{"glpat-", word, 20, 300, nil}, {"gldt-", word, 20, 64, nil}, {"glrt-", word, 20, 300, nil}, {"glrtr-", word, 20, 300, nil}, {"glptt-", hex, 40, 40, nil}, {"glcbt-", word, 20, 80, nil}, {"glagent-", word, 50, 50, nil}, {"gloas-", hex, 64, 64, nil},
 		{"glft-", word, 20, 26, nil}, {"glsoat-", word, 20, 26, nil}, {"glimt-", word, 25, 25, nil}, {"glffct-", word, 20, 26, nil}, {"GR1348941", word, 20, 20, nil},
 		{"ATATT3xFfGF0", word, 150, unbounded, nil}, {"ATCTT3xFfGN0", word, 150, unbounded, nil}, {"ATBB", alnum, 32, 32, nil}, {"CCIPAT_", word, 50, 80, nil}, {"CCIPRJ_", word, 50, 80, nil}, {"bkua_", hex, 40, 40, nil}, {"sgp_", word, 40, 64, nil},
 		{"npm_", alnum, 36, 36, nil}, {"pypi-AgEIcHlwaS5vcmc", word, 50, unbounded, nil}, {"rubygems_", hex, 48, 48, nil}, {"dckr_pat_", word, 27, 27, nil}, {"dckr_oat_", word, 27, 32, nil}, {"CLOJARS_", hex, 60, 60, nil},
 		{"oy2", alnum, 43, 43, nil}, {"cio", alnum, 32, 32, nil}, {"AKCp", alnum, 69, 69, nil}, {"cmVmd", alnum, 59, 59, nil}, {"sqp_", hex, 40, 40, nil}, {"squ_", hex, 40, 40, nil}, {"sqa_", hex, 40, 40, nil}, // NuGet, crates.io, Artifactory, Sonar
 
 		// Talk and work.
-		{"xoxb-", word, 40, 80, nil}, {"xoxp-", word, 40, 180, nil}, {"xoxa-", word, 40, 80, nil}, {"xoxs-", word, 40, 80, nil}, {"xoxr-", word, 40, 80, nil}, {"xoxc-", word, 40, 120, nil}, {"xoxe-", word, 140, 180, nil}, {"xapp-1-", word, 60, 110, nil}, // Slack
+		{"xoxb-", word, 40, 80, nil}, {"xoxp-", word, 40, 180, nil}, {"xoxa-", word, 40, 80, nil}, {"xoxs-", word, 40, 80, nil}, {"xoxr-", word, 40, 80, nil}, {"xoxc-", word, 40, 120, nil}, {"xoxe-", word, 140, 180, nil}, {"xapp-1-", word, 60, 110, nil}, {"xoxd-", bytesOf(letters + digits + "_-%"), 100, 300, nil}, // Slack
+		{"CFPAT-", word, 43, 43, nil}, {"dG9rO", base64Set, 50, 60, nil}, // Contentful, Intercom
 		{"lin_api_", alnum, 40, 40, nil}, {"lin_oauth_", hex, 64, 64, nil}, {"figd_", word, 40, 60, nil}, {"ntn_", alnum, 46, 46, nil}, {"secret_", alnum, 43, 43, nil}, {"tfp_", word, 44, 70, nil}, {"rdme_", alnum, 70, 70, nil}, // Linear, Figma, Notion, Typeform
 		{"PMAK-", hex, 24, 24, &token{"-", hex, 34, 34, nil}}, {"fio-u-", word, 64, 64, nil}, {"waka_", word, 36, 36, nil}, {"p8e-", alnum, 32, 32, nil}, // Postman, Frame.io, WakaTime, Adobe
 		{"SK", hex, 32, 32, nil}, {"xkeysib-", hex, 64, 64, &token{"-", alnum, 16, 16, nil}}, {"xsmtpsib-", hex, 64, 64, &token{"-", alnum, 16, 16, nil}}, {"re_", alnum, 8, 8, &token{"_", alnum, 24, 24, nil}}, // Twilio, Brevo, Resend
@@ -49,6 +52,7 @@ var tokens = func() (by [256][]token) {
 		// Models.
 		{"sk-ant-", word, 80, 120, nil}, {"sk-proj-", word, 40, 200, nil}, {"sk-svcacct-", word, 40, 200, nil}, {"sk-admin-", word, 40, 200, nil}, {"sk-or-v1-", hex, 64, 64, nil}, {"sk-lf-", word, 36, 36, nil}, {"sk-", alnum, 48, 48, nil}, {"sk-", hex, 32, 32, nil}, {"sk_", hex, 48, 48, nil},
 		{"hf_", alnum, 34, 34, nil}, {"gsk_", alnum, 52, 52, nil}, {"xai-", alnum, 80, 80, nil}, {"nvapi-", word, 60, 80, nil}, {"pplx-", alnum, 48, 56, nil}, {"r8_", alnum, 37, 37, nil}, {"jina_", alnum, 60, 64, nil}, {"csk-", alnum, 48, 48, nil}, {"tvly-", word, 32, 50, nil},
+		{"tgp_v1_", word, 43, 43, nil}, {"fw_", alnum, 24, 24, nil}, {"pcsk_", word, 60, 80, nil}, {"rpa_", alnum, 44, 50, nil}, {"apify_api_", alnum, 36, 40, nil}, {"fc-", hex, 32, 32, nil}, {"bb_live_", word, 27, 40, nil}, {"e2b_", hex, 40, 40, nil}, // Together, Fireworks, Pinecone, RunPod, Apify, Firecrawl, Browserbase, E2B
 		{"lsv2_pt_", hex, 32, 32, &token{"_", hex, 10, 10, nil}}, {"lsv2_sk_", hex, 32, 32, &token{"_", hex, 10, 10, nil}},
 
 		// Money and post.
@@ -56,10 +60,12 @@ var tokens = func() (by [256][]token) {
 		{"shpat_", hex, 32, 32, nil}, {"shpca_", hex, 32, 32, nil}, {"shppa_", hex, 32, 32, nil}, {"shpss_", hex, 32, 32, nil}, {"shippo_live_", hex, 40, 40, nil}, {"shippo_test_", hex, 40, 40, nil},
 		{"sq0atp-", word, 22, 22, nil}, {"sq0csp-", word, 43, 43, nil}, {"EAAA", word, 60, 60, nil}, {"EAAM", alnum, 100, 300, nil}, {"EAAC", alnum, 100, 300, nil}, {"EAAB", alnum, 100, 300, nil}, {"EAAG", alnum, 100, 300, nil}, // Square, Meta
 		{"EZAK", alnum, 54, 54, nil}, {"EZTK", alnum, 54, 54, nil}, {"duffel_live_", word, 43, 43, nil}, {"duffel_test_", word, 43, 43, nil}, {"FLWSECK_TEST-", word, 34, 40, nil}, {"FLWSECK-", word, 34, 48, nil}, {"live_", hex, 35, 35, nil},
+		{"access-production-", hexDash, 36, 36, nil}, {"access-sandbox-", hexDash, 36, 36, nil}, {"pdl_live_apikey_", word, 50, 60, nil}, {"pdl_sdbx_apikey_", word, 50, 60, nil}, // Plaid, Paddle
 
 		// What watches, and what keeps.
 		{"glsa_", alnum, 32, 32, &token{"_", alnum, 8, 8, nil}}, {"glc_", base64Set, 60, 400, nil}, {"NRAK-", alnum, 27, 27, nil}, {"NRII-", word, 32, 32, nil}, {"NRRA-", hex, 42, 42, nil}, // Grafana, New Relic
 		{"sntryu_", hex, 64, 64, nil}, {"sntrys_eyJ", bytesOf(letters + digits + "+/=_-"), 100, 600, nil}, {"phx_", alnum, 40, 60, nil}, {"slk_", hex, 64, 64, nil}, // Sentry, PostHog
+		{"eyJrIjoi", base64Set, 60, 400, nil}, {"hcaik_", alnum, 58, 58, nil}, {"xaat-", hexDash, 36, 36, nil}, {"xapt-", hexDash, 36, 36, nil}, // Grafana's of old, Honeycomb, Axiom
 		{"ops_eyJ", base64Set, 250, unbounded, nil}, {"A3-", bytesOf(capitals + digits + "-"), 31, 34, nil}, {"AGE-SECRET-KEY-1", alnum, 58, 58, nil}, // 1Password, age
 	} {
 		by[t.prefix[0]] = append(by[t.prefix[0]], t)
@@ -88,7 +94,8 @@ var pointed = []struct {
 	{"hvs.", token{"", word, 90, 300, nil}}, {"hvb.", token{"", word, 138, unbounded, nil}}, {"hvr.", token{"", word, 90, 300, nil}}, {".atlasv1.", token{"", word, 60, 70, nil}}, // HashiCorp
 	{"dp.pt.", token{"", alnum, 40, 44, nil}}, {"dp.ct.", token{"", alnum, 40, 44, nil}}, {"dp.sa.", token{"", alnum, 40, 44, nil}}, {"dp.st.", token{"", alnum, 40, 44, nil}}, // Doppler
 	{"dp.st.dev.", token{"", alnum, 40, 44, nil}}, {"dp.st.stg.", token{"", alnum, 40, 44, nil}}, {"dp.st.prd.", token{"", alnum, 40, 44, nil}}, {"dp.scim.", token{"", alnum, 40, 44, nil}}, {"dp.audit.", token{"", alnum, 40, 44, nil}},
-	{"ya29.", token{"", word, 60, unbounded, nil}}, {"1//", token{"0", word, 60, 200, nil}}, {"sl.", token{"", word, 130, unbounded, nil}}, // Google, Dropbox
+	{"ya29.", token{"", word, 60, unbounded, nil}}, {"1//", token{"0", word, 60, 200, nil}}, {"sl.", token{"", word, 130, unbounded, nil}}, {"sl.u.", token{"", word, 100, unbounded, nil}}, // Google, Dropbox
+	{"mfa.", token{"", word, 84, 84, nil}}, {"amzn1.oa2-cs.v1.", token{"", hex, 64, 64, nil}}, // a user of Discord, Amazon's OAuth
 	{"dt0c01.", token{"", alnum, 24, 24, &token{".", alnum, 64, 64, nil}}}, {"dt0s16.", token{"", alnum, 24, 24, &token{".", alnum, 64, 64, nil}}}, // Dynatrace
 	{"pat.", token{"", word, 22, 22, &token{".", alnum, 24, 24, &token{".", alnum, 20, 20, nil}}}}, {"sat.", token{"", word, 22, 22, &token{".", alnum, 24, 24, &token{".", alnum, 20, 20, nil}}}}, // Harness
 	{"v1.", token{"0-", hex, 24, 24, &token{"-", hex, 146, 146, nil}}}, {"sha256~", token{"", word, 43, 43, nil}}, {"sk.", token{"eyJ", word, 40, 200, &token{".", word, 20, 24, nil}}}, // Cloudflare, OpenShift, Mapbox
@@ -130,10 +137,11 @@ func appendRuns(list []Span, text string) []Span {
 		for end < len(text) && word[text[end]] {
 			end++
 		}
-		if end-start >= minToken || end < len(text) && (text[end] == '+' || text[end] == '/') { // in base64 a run may be short
+		if end-start >= minToken || end < len(text) && strings.IndexByte("+/%", text[end]) >= 0 { // in base64, and where letters are escaped, a run may be short
 			list = appendTokens(list, text, start, end)
 		}
-		if text[end-1] == 'y' || text[end-1] == 'Y' {
+		switch text[end-1] {
+		case 'y', 'Y', 'n', 'N':
 			list = appendAssigned(list, text, start, end)
 		}
 		i = end + 1
@@ -258,6 +266,9 @@ func pointedAt(text string, start, end int) (s Span, ok bool) {
 		if len(run) == 35 && strings.HasPrefix(run, "AA") && random(run) && botID(before) {
 			return Span{start, end}, true // Telegram
 		}
+		if id := before[max(0, len(before)-12):]; len(id) == 12 && len(run) == 140 && strings.HasPrefix(id, "AAAA") && strings.HasPrefix(run, "APA91b") && random(run) {
+			return Span{start, end}, true // Firebase's servers
+		}
 	}
 	if end-start == 26 || end-start == 24 || end-start == 25 {
 		return discordBot(text, start, end)
@@ -265,7 +276,41 @@ func pointedAt(text string, start, end int) (s Span, ok bool) {
 	if n := len(run) - len(strings.TrimRight(run, digits)); n >= 1 && n <= 2 && len(run) == 35+n && run[32:35] == "-us" && consists(run[:32], hex) && random(run[:32]) {
 		return Span{start, start + 32}, true // Mailchimp
 	}
+	return shaped(run, before, start)
+}
+
+// shaped judges a run by its form alone.
+func shaped(run, before string, start int) (s Span, ok bool) {
+	all := Span{start, start + len(run)}
+	switch len(run) {
+	case 36:
+		if key, found := strings.CutPrefix(run, "key-"); found && consists(key, hex) && random(key) && about(before, "mailgun", "api:", `"api", `, `'api', `) {
+			return Span{start + len("key-"), all.End}, true
+		}
+	case 40:
+		if key, found := strings.CutSuffix(run, "_mmk"); found && key[6] == '_' && random(key) && !worded(key) {
+			return Span{start, start + len(key)}, true // MaxMind
+		}
+	case 42:
+		if strings.HasPrefix(run, "00") && mixed(run) && !worded(run) && about(before, "SSWS", "okta") {
+			return all, true
+		}
+	case 50:
+		if run[32] == '-' && run[41] == '-' && consists(run[:32]+run[33:41]+run[42:], hex) && random(run) {
+			return all, true // Mailgun
+		}
+	case 84:
+		if run[76:80] == "AZDO" && consists(run, alnum) && random(run) {
+			return all, true // Azure DevOps
+		}
+	}
 	return s, false
+}
+
+// about answers whether the line before what follows it has one of the names.
+func about(before string, names ...string) bool {
+	line := strings.ToLower(before[strings.LastIndexByte(before, '\n')+1:])
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(line, strings.ToLower(name)) })
 }
 
 // continues answers whether what begins at i of before goes on a word.

@@ -23,8 +23,10 @@ type Options struct {
 	// somebody needs the machine.
 	Yield func()
 	// Lost, if not nil, is called when what was restored cannot be read any more, perhaps
-	// more than once. It must return soon, and not call the Index.
-	Lost func(cause error)
+	// more than once. current is false where only a search was reading it, which began
+	// before the index got along without it: that search's answer is none. It must return
+	// soon, and not call the Index.
+	Lost func(cause error, current bool)
 }
 
 // Index holds the searchable form of a workspace in memory. Search and the

@@ -342,11 +342,7 @@ func (ix *Index) Reset() {
 // publish makes a snapshot the one that searches see.
 func (ix *Index) publish(s *Snapshot) {
 	if lost := ix.options.Lost; lost != nil {
-		s.lost = func(cause error) {
-			if ix.current.Load().shares(s) { // else that was told before
-				lost(cause)
-			}
-		}
+		s.lost = func(cause error) { lost(cause, ix.current.Load().shares(s)) }
 	}
 	ix.current.Store(s)
 }

@@ -46,7 +46,8 @@ type Workspace struct {
 	lost      bool
 	interrupt context.CancelFunc
 	rest      *time.Timer // fires when nobody has searched for a while
-	// losses counts when searches began to know nothing, and when they began anew.
+	// losses counts when searches began to know nothing, when they began anew, and when one
+	// could not read what it had begun with.
 	losses atomic.Int64
 }
 
@@ -66,7 +67,13 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 	w.Search = retrieval.New(retrieval.Options{
 		Project: project, Text: source.Text, Linked: true,
 		Yield: func() { _ = source.Yield(ctx) }, // when it is closed, the rest may go on
-		Lost:  w.lose,
+		Lost: func(cause error, current bool) {
+			if current {
+				w.lose(cause)
+			} else {
+				w.misread(cause)
+			}
+		},
 	})
 	w.done.Go(func() { w.follow(ctx, observe) })
 	w.done.Go(func() { w.keep(ctx) })
@@ -210,6 +217,13 @@ func (w *Workspace) lose(cause error) {
 	w.searchable = index.Cursor{}
 	w.ready = make(chan struct{})
 	w.interrupt()
+}
+
+// misread notes that a search read of an older state what cannot be read any more: only
+// that search is to ask again.
+func (w *Workspace) misread(cause error) {
+	w.source.Logger().Warn("a snapshot that was in use cannot be read any more; searching again", "cause", cause)
+	w.losses.Add(1)
 }
 
 // steady calls ask, and again if what it read was lost meanwhile.

@@ -4,8 +4,12 @@ package live
 
 import (
 	"bytes"
+	"errors"
+	"log/slog"
 	"os"
 	"reflect"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,5 +115,66 @@ func TestSpoiltWhileItIsRead(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// lines are those of a log, from whatever goroutine.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// A search may be reading a state that the index has left behind when its file is spoilt.
+// It asks again, the log says so, and nothing else is read anew.
+func TestSpoiltAfterItWasLeftBehind(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	path, _ := kept(t, dir, state)
+	log := &lines{}
+	x, err := index.Open(index.Config{Dir: dir, StateDir: state, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Follow(x, "sample", nil)
+	defer func() {
+		w.Close()
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := errors.Join(x.Settle(t.Context()), w.CatchUp(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	old := w.Search.Current()
+	var gone []retrieval.Change
+	for _, path := range old.Paths() {
+		gone = append(gone, retrieval.Change{Path: path})
+	}
+	w.Search.Apply(gone)
+	asked := 0
+	w.steady(func() {
+		if asked++; asked == 1 {
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			old.DeclarationsOf("Router")
+		}
+	})
+	if asked != 2 || !w.usable.Load() {
+		t.Errorf("asked %d times; the index is still usable: %t", asked, w.usable.Load())
+	}
+	if got := log.String(); !strings.Contains(got, "cannot be read any more") || !strings.Contains(got, "fault") {
+		t.Errorf("the log has %q", got)
 	}
 }

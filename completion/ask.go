@@ -20,7 +20,7 @@ func (e *Engine) ask(ctx context.Context, req Request) (Result, error) {
 	var tried []*modelStream
 	waited := req.Manual
 	for {
-		stream, typed := d.find(f, req.Manual, tried)
+		stream, typed := d.find(f, req, e.opts.Context, tried)
 		reused := stream != nil
 		var spent Timings
 		if stream == nil {
@@ -152,7 +152,7 @@ func (e *Engine) Prefetch(req Request) {
 	d, switched := e.doc(req.Key)
 	newer := d.current()
 	f := d.peek(req.Text, req.Offset, switched)
-	if stream, _ := d.find(f, req.Manual, nil); stream != nil {
+	if stream, _ := d.find(f, req, e.opts.Context, nil); stream != nil {
 		return
 	}
 	var spent Timings

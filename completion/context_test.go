@@ -30,13 +30,14 @@ func (f *finder) Context(_ context.Context, q ContextQuery) []Snippet {
 	return found
 }
 
-// listing is a finder that knows which files there are.
+// listing is a finder that knows which files there are, and their versions.
 type listing struct {
 	finder
-	gone map[string]bool
+	gone     map[string]bool
+	versions map[string]int64
 }
 
-func (l *listing) Knows(_, path string) bool { return !l.gone[path] }
+func (l *listing) Version(_, path string) (int64, bool) { return l.versions[path], !l.gone[path] }
 
 // A head is frozen, but not with code of a document that was changed or closed since, or of
 // a file that is no longer one of the workspace: it may be known for a secret by now.
@@ -46,10 +47,11 @@ func TestHeadForgetsWhatMayNotBeSeen(t *testing.T) {
 		"changed": func(_ *listing, req *Request) {
 			req.Open = []Document{{Path: store.Path, Text: "func Open(xxxx string)\n"}}
 		},
-		"withheld": func(_ *listing, req *Request) { req.Open = nil },
-		"excluded": func(l *listing, _ *Request) { l.gone[closeSnippet.Path] = true },
+		"withheld":        func(_ *listing, req *Request) { req.Open = nil },
+		"excluded":        func(l *listing, _ *Request) { l.gone[closeSnippet.Path] = true },
+		"changed on disk": func(l *listing, _ *Request) { l.versions[closeSnippet.Path]++ },
 	} {
-		l := &listing{finder{found: []Snippet{openSnippet, closeSnippet}}, map[string]bool{}}
+		l := &listing{finder{found: []Snippet{openSnippet, closeSnippet}}, map[string]bool{}, map[string]int64{}}
 		e := newEngine(t, says("1"), Options{Context: l})
 		typed := func(version int32, text string) string {
 			req := at0(t, "a", "a.go", text)
@@ -69,6 +71,54 @@ func TestHeadForgetsWhatMayNotBeSeen(t *testing.T) {
 		if last := typed(3, "z[‸\n"); strings.Contains(last, openSnippet.Text) || len(l.queries) != 2 {
 			t.Errorf("%s: looked up %d times, and the prompt is %q", name, len(l.queries), last)
 		}
+	}
+}
+
+// What a prompt shows of its own document's other places is frozen, too, but not with what
+// is masked by now: imports above the window, and the lines behind the suffix.
+func TestFrozenPartsForgetWhatIsMasked(t *testing.T) {
+	const half, whole = "import \"ghp_q7Zp2LxV9sKd\"\n", "import \"ghp_xxxxxxxxxxxxx\"\n"
+	filler := strings.Repeat("\nfunc filler() { call(one, two, three) }\n", 400)
+	for name, at := range map[string]func(secret, typed string) string{
+		"above the window": func(secret, typed string) string { return "package a\n\n" + secret + filler + typed + "‸\n" },
+		"behind the suffix": func(secret, typed string) string {
+			return typed + "‸\n" + strings.Repeat("\tfill(one, two)\n", 24) + secret + "\n"
+		},
+	} {
+		e := newEngine(t, says("1"), Options{Context: &finder{found: []Snippet{openSnippet}}})
+		ask := func(version int32, secret, typed string) string {
+			req := at0(t, "a", "a.go", at(secret, typed))
+			req.Version = version
+			return complete(t, e, req).Prompt.Text
+		}
+		if first := ask(1, half, "x := "); !strings.Contains(first, "q7Zp2LxV9sKd") {
+			t.Fatalf("%s: the prompt is %q", name, first)
+		}
+		if next := ask(2, whole, "y("); strings.Contains(next, "q7Zp2LxV9sKd") || !strings.Contains(next, "ghp_xxx") {
+			t.Errorf("%s: the prompt is %q", name, next)
+		}
+	}
+}
+
+// An answer that serves what the user types on is dropped, too, when something that went
+// into it may not be seen any more: the model may have copied it.
+func TestAnswersForgetWhatMayNotBeSeen(t *testing.T) {
+	l := &listing{finder{found: []Snippet{closeSnippet}}, map[string]bool{}, map[string]int64{}}
+	gen := says("1 + rest")
+	e := newEngine(t, gen, Options{Context: l})
+	typed := func(version int32, text string) Result {
+		req := at0(t, "a", "a.go", text)
+		req.Version = version
+		return complete(t, e, req)
+	}
+	typed(1, "x := ‸\n")
+	if again := typed(2, "x := 1‸\n"); !again.Reused {
+		t.Fatal("what was typed on is asked for anew")
+	}
+	l.gone[closeSnippet.Path] = true
+	l.found = nil
+	if last := typed(3, "x := 1 ‸\n"); last.Reused || strings.Contains(last.Prompt.Text, closeSnippet.Text) {
+		t.Errorf("reused: %t, prompt: %q", last.Reused, last.Prompt.Text)
 	}
 }
 

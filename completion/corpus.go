@@ -16,6 +16,8 @@ type Files interface {
 	Paths(root string) []string
 	// FileText is the present text of one. It refuses what is no completion's business.
 	FileText(root, path string) (string, error)
+	// Allows answers whether FileText would refuse one, whatever is known of it, now.
+	Allows(root, path string) bool
 }
 
 // Repository is what the model-free engine knows of files that are not open. It reads
@@ -158,7 +160,12 @@ func (r *Repository) Remove(root, path string) {
 	}
 }
 
-func (r *Repository) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
+// allows answers whether what was learned of a file may still be copied from it.
+func (r *Repository) allows(key fileKey) bool {
+	return r.files == nil || r.files.Allows(key.root, key.path)
+}
+
+func (r *Repository) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*corpusFile, int)) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.corpus != nil {
@@ -273,7 +280,7 @@ func (c *corpus) hash(ids []uint32) uint32 {
 
 // occurrences calls yield for places whose preceding tokens probably are the last
 // of ids, but not in files that skip answers true for.
-func (c *corpus) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*tokenText, int)) {
+func (c *corpus) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*corpusFile, int)) {
 	if len(ids) < chainOrder {
 		return
 	}
@@ -281,7 +288,7 @@ func (c *corpus) occurrences(ids []uint32, skip func(fileKey) bool, yield func(*
 	for n := 0; p.file != 0 && n < maxChain; n++ {
 		f := c.files[p.file-1]
 		if f.tokenText != nil && !skip(f.key) {
-			yield(f.tokenText, int(p.at))
+			yield(f, int(p.at))
 		}
 		p = f.prev[p.at]
 	}

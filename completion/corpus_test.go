@@ -5,14 +5,16 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
 
 // tree is the Files of one folder of the workspace, "/w".
 type tree struct {
 	texts map[string]string
-	read  []string // in order
-	each  func()   // called for each file that is read, if not nil
+	left  map[string]bool // out by a rule
+	read  []string        // in order
+	each  func()          // called for each file that is read, if not nil
 }
 
 func (f *tree) Paths(root string) []string {
@@ -21,6 +23,8 @@ func (f *tree) Paths(root string) []string {
 	}
 	return slices.Sorted(maps.Keys(f.texts))
 }
+
+func (f *tree) Allows(_, path string) bool { return !f.left[path] }
 
 func (f *tree) FileText(_, path string) (string, error) {
 	f.read = append(f.read, path)
@@ -106,5 +110,27 @@ func TestRepositoryGoesOnWhereItStopped(t *testing.T) {
 	r.read(t.Context(), &Document{Root: "/w", Path: "z/doc.go"})
 	if _, ok := r.corpus.byKey[fileKey{"/w", "z/late.go"}]; !ok || r.corpus.used > r.corpus.limit {
 		t.Errorf("beside the document: known %v, %d tokens of %d", ok, r.corpus.used, r.corpus.limit)
+	}
+}
+
+// A rule may be newer than what was learned: nothing is copied from a file that it leaves
+// out.
+func TestNothingIsCopiedFromWhatIsLeftOut(t *testing.T) {
+	const line = "\tserver.Register(mux, secretly, handler)\n"
+	files := &tree{texts: map[string]string{"a/x.go": line + line + line}, left: map[string]bool{}}
+	e := newEngine(t, nil, Options{Repository: NewRepository(files)})
+	ask := func() []Item {
+		req := at0(t, "a/a.go", "a/a.go", "func f() {\n\tserver.Register(‸\n}\n")
+		req.Root, req.Manual = "/w", true
+		return complete(t, e, req).Items
+	}
+	if got := ask(); len(got) == 0 || !strings.Contains(got[0].Text, "secretly") {
+		t.Fatalf("learned: %+v", got)
+	}
+	files.left["a/x.go"] = true
+	for _, it := range ask() {
+		if strings.Contains(it.Text, "secretly") {
+			t.Errorf("copied: %q", it.Text)
+		}
 	}
 }

@@ -55,7 +55,7 @@ func (e *Engine) prompt(ctx context.Context, req Request, d *docState, next *pro
 	p, ok := builtPrompt{}, false
 	if next != nil {
 		jumped := last != nil && last.moved(next) > jumpBytes
-		if e.opts.Context == nil || !stale && !jumped && !next.outdated(req, e.opts.Context) {
+		if (e.opts.Context == nil || !stale && !jumped) && !next.outdated(req, e.opts.Context) {
 			p = e.render(*next)
 			p.again = again
 			ok = e.fits(p, factor)
@@ -99,7 +99,7 @@ func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, f
 		f := *next
 		before = f.snippets
 		f.snippets = pick(lang, f.withFollowing(req.Document, append(edits, found...)), before, f.limits.snippets)
-		f.head, f.open = buildHead(req.Document, indent, f.snippets), req.Open
+		f.freeze(req, indent, e.opts.Context)
 		if p := e.render(f); e.fits(p, factor) {
 			return p
 		}
@@ -107,7 +107,7 @@ func (e *Engine) buildPrompt(req Request, next *promptWindow, found []Snippet, f
 	for l := e.affordable(e.opts.share(factor)); ; l = l.half() {
 		f := newPromptWindow(req.Text, req.Offset, l)
 		f.snippets = pick(lang, f.withFollowing(req.Document, append(edits, found...)), before, l.snippets)
-		f.head, f.open = buildHead(req.Document, indent, f.snippets), req.Open
+		f.freeze(req, indent, e.opts.Context)
 		// The shares leave room for what the estimate of the parts misses at
 		// their seams; should they not, smaller ones do.
 		if p := e.render(f); e.fits(p, factor) || l == (limits{}) {

@@ -41,6 +41,8 @@ type candidate struct {
 	below  int
 	level  int
 	weight float64
+	// file is what it is in, at levelRepo.
+	file fileKey
 }
 
 // maxCandidates vote; the longest agreements of all levels.
@@ -65,7 +67,7 @@ func (l *local) complete(ctx context.Context, req Request) (prediction, bool) {
 // candidates finds the places that agree with the query, the longest first.
 func (l *local) candidates(req Request, q query) []candidate {
 	var found []candidate
-	add := func(t *tokenText, at, level int) {
+	add := func(t *tokenText, at, level int, file fileKey) {
 		n := agreement(t.ids, at, q.ids)
 		if n < 2 || t.ids[at] == lineBreak && q.partial != "" {
 			return
@@ -85,7 +87,7 @@ func (l *local) candidates(req Request, q query) []candidate {
 			}
 			return 1
 		})
-		found = slices.Insert(found, i, candidate{tokenText: t, at: at, length: n, level: level})
+		found = slices.Insert(found, i, candidate{tokenText: t, at: at, length: n, level: level, file: file})
 	}
 
 	keep := make(map[fileKey]*tokenText, 1+len(req.Open))
@@ -114,15 +116,25 @@ func (l *local) candidates(req Request, q query) []candidate {
 			// at the end of another file, comes first.
 			for p := len(t.ids) - 1; p > 0; p-- {
 				if t.ids[p-1] == last && (p < self || p > end) {
-					add(t, p, level)
+					add(t, p, level, key)
 				}
 			}
 		}
 	}
 	l.open = keep
 	skip := func(key fileKey) bool { return keep[key] != nil }
-	l.repo.occurrences(q.ids, skip, func(t *tokenText, at int) { add(t, at, levelRepo) })
-	return found
+	l.repo.occurrences(q.ids, skip, func(f *corpusFile, at int) { add(f.tokenText, at, levelRepo, f.key) })
+	// A rule may be newer than what was learned.
+	allowed := map[fileKey]bool{}
+	return slices.DeleteFunc(found, func(c candidate) bool {
+		if c.level != levelRepo {
+			return false
+		}
+		if _, asked := allowed[c.file]; !asked {
+			allowed[c.file] = l.repo.allows(c.file)
+		}
+		return !allowed[c.file]
+	})
 }
 
 // agreement is how many tokens before at are those at the end of query.

@@ -187,7 +187,7 @@ func TestCorpusLimit(t *testing.T) {
 	}
 	count := func(i int) (n int) {
 		q := newTokenText(text(i)).ids[:3]
-		c.occurrences(q, func(fileKey) bool { return false }, func(tt *tokenText, at int) {
+		c.occurrences(q, func(fileKey) bool { return false }, func(tt *corpusFile, at int) {
 			if agreement(tt.ids, at, q) == 3 {
 				n++
 			}

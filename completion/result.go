@@ -60,8 +60,8 @@ func (t *Timings) add(earlier Timings) {
 }
 
 // ContextSource finds code of other places that helps to fill in the place
-// asked for, the most useful first. It answers what it has when ctx ends. One that also has
-// Knows(root, path string) bool is asked whether a file may still stand in a prompt.
+// asked for, the most useful first. It answers what it has when ctx ends. One that is
+// versioned, too, is asked whether a file may still stand in a prompt as it was.
 type ContextSource interface {
 	Context(ctx context.Context, q ContextQuery) []Snippet
 }

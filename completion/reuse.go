@@ -125,9 +125,9 @@ func (d *docState) add(stream *modelStream, newer <-chan struct{}) bool {
 	return true
 }
 
-// find answers the newest stream that serves the place f describes and that
-// was not tried yet, and what was typed since it was asked.
-func (d *docState) find(f *promptWindow, manual bool, tried []*modelStream) (stream *modelStream, typed string) {
+// find answers the newest stream that serves the place f describes, that was not tried
+// yet and that nothing outdated went into, and what was typed since it was asked.
+func (d *docState) find(f *promptWindow, req Request, found ContextSource, tried []*modelStream) (stream *modelStream, typed string) {
 	if f == nil {
 		return nil, ""
 	}
@@ -135,11 +135,11 @@ func (d *docState) find(f *promptWindow, manual bool, tried []*modelStream) (str
 	streams := slices.Clone(d.streams)
 	d.mu.Unlock()
 	for _, stream := range slices.Backward(streams) {
-		if manual && !stream.manual || slices.Contains(tried, stream) {
+		if req.Manual && !stream.manual || slices.Contains(tried, stream) {
 			continue
 		}
 		typed, ok := stream.serves(f)
-		if !ok {
+		if !ok || stream.at.window.outdated(req, found) {
 			continue
 		}
 		stream.mu.Lock()

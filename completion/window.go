@@ -35,16 +35,46 @@ type promptWindow struct {
 	// head is the repository context and style header, frozen with the window.
 	head     string
 	snippets []Snippet
-	// open are the documents that were open when the head was made.
-	open []Document
+	// open are the documents that were open when the head was made, versions those of the
+	// other files that it has code of, and masked how much was masked in the document.
+	open     []Document
+	versions map[fileKey]int64
+	masked   int
 }
 
-// outdated answers whether a document that the head has code of was changed or closed since,
-// or is a file that nobody may see any more. What is wrong with a head that is frozen is
-// at most a detour for the model, but for one thing: that code may be known for a secret,
-// or be excluded, by now.
+// versioned is a ContextSource that tells the versions of files apart; ok is false of a
+// file that may not stand in a prompt now.
+type versioned interface {
+	Version(root, path string) (version int64, ok bool)
+}
+
+// freeze makes the head of the snippets.
+func (f *promptWindow) freeze(req Request, indent string, found ContextSource) {
+	if f.masked != masked(req.Text) {
+		f.masked, f.lead = masked(req.Text), leadOf(f.text, f.start, f.limits.prefix/8)
+	}
+	f.head, f.open = buildHead(req.Document, indent, f.snippets), req.Open
+	f.versions = map[fileKey]int64{}
+	if index, ok := found.(versioned); ok {
+		for _, s := range f.snippets {
+			f.versions[s.file()], _ = index.Version(s.Root, s.Path)
+		}
+	}
+}
+
+// masked is how much of a document's text is masked, about: a run of such letters that the
+// user wrote does no harm.
+func masked(text string) int { return strings.Count(text, "xxxx") }
+
+// outdated answers whether a file that the frozen parts have code of was changed or closed
+// since, or nobody may see it any more, or more of the document itself is masked. What is
+// wrong with frozen parts is at most a detour for the model, but for one thing: that code
+// may be known for a secret, or be excluded, by now.
 func (f *promptWindow) outdated(req Request, found ContextSource) bool {
-	index, listed := found.(interface{ Knows(root, path string) bool })
+	if f.masked != masked(req.Text) {
+		return true
+	}
+	index, listed := found.(versioned)
 	of := func(open []Document, s Snippet) (text string, ok bool) {
 		for i := range open {
 			if open[i].key() == s.file() {
@@ -59,8 +89,13 @@ func (f *promptWindow) outdated(req Request, found ContextSource) bool {
 		}
 		was, wasOpen := of(f.open, s)
 		is, isOpen := of(req.Open, s)
-		if wasOpen && (!isOpen || was != is) || !isOpen && listed && !index.Knows(s.Root, s.Path) {
+		if wasOpen && (!isOpen || was != is) {
 			return true
+		}
+		if !isOpen && listed {
+			if now, ok := index.Version(s.Root, s.Path); !ok || now != f.versions[s.file()] {
+				return true
+			}
 		}
 	}
 	return false

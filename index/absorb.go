@@ -79,6 +79,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 		}
 	}
 	if dir == "" {
+		c.watchHeads()                       // they may have come, or lie elsewhere
 		c.scanned, _ = os.Stat(c.root.Dir()) // the scan will say what is wrong
 	}
 	clear(c.fresh)
@@ -127,7 +128,7 @@ func (c *coordinator) add(ctx context.Context, r result) {
 		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
 	case r.doc == nil:
 		c.batch.Remove = append(c.batch.Remove, rel)
-		c.excluded = c.excluded || r.secret
+		c.batch.private = c.batch.private || r.secret
 	default:
 		if old, ok := c.scan.takeGone(r.doc); ok {
 			c.batch.Remove = append(c.batch.Remove, old)
@@ -150,7 +151,7 @@ func (c *coordinator) flush(ctx context.Context) error {
 	b.Put = slices.DeleteFunc(b.Put, func(d *store.Document) bool { return c.isNewer(d.Path) })
 	b.Touch = slices.DeleteFunc(b.Touch, func(t store.Touch) bool { return c.isNewer(t.Path) })
 	b.Remove = slices.DeleteFunc(b.Remove, c.isNewer)
-	c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
+	c.batch, c.size, c.age = changes{}, 0, time.Time{}
 	err := c.apply(b)
 	c.settleErr(ctx, err)
 	return err
@@ -170,14 +171,23 @@ func (c *coordinator) isNewer(rel string) bool {
 	return false
 }
 
-func (c *coordinator) apply(b store.Batch) error {
+// changes are a batch. private: something in it goes because nobody may read it any more.
+type changes struct {
+	store.Batch
+	private bool
+}
+
+func (c *coordinator) apply(b changes) error {
 	if len(b.Put)+len(b.Touch)+len(b.Remove) == 0 {
 		return nil
 	}
+	if b.private && len(b.Remove) > 0 {
+		c.excludedLeaves(context.Background()) // noted before: the process may end in between
+	}
 	c.written = true
-	err := c.Store().Apply(b)
+	err := c.Store().Apply(b.Batch)
 	if errors.Is(err, store.ErrRefused) {
-		err = c.applyEach(b)
+		err = c.applyEach(b.Batch)
 	}
 	if err != nil {
 		return err
@@ -188,10 +198,6 @@ func (c *coordinator) apply(b store.Batch) error {
 	for _, name := range b.Remove {
 		delete(c.outdated, name)
 	}
-	if c.excluded && len(b.Remove) > 0 {
-		c.excludedLeaves(context.Background())
-	}
-	c.excluded = false
 	return nil
 }
 
@@ -229,7 +235,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	c.running = nil
 	c.mu.Unlock()
 	if abandon {
-		c.batch, c.size, c.age = store.Batch{}, 0, time.Time{}
+		c.batch, c.size, c.age = changes{}, 0, time.Time{}
 		return
 	}
 	if s.err != nil {
@@ -247,7 +253,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	}
 	left := s.left()
 	c.batch.Remove = append(c.batch.Remove, left...)
-	c.excluded = c.excluded || c.turnedPrivate(ctx, s, left)
+	c.batch.private = c.batch.private || c.turnedPrivate(ctx, s, left)
 	flushed := c.flush(ctx)
 	c.settleErr(ctx, c.judgeOpen(ctx, s.dir))
 	if flushed == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
@@ -265,7 +271,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 // out for being private: under its name, or under another that is a secret's.
 func (c *coordinator) turnedPrivate(ctx context.Context, s *scan, left []string) bool {
 	for _, name := range left {
-		if reason := c.root.Check(name); reason == walk.Secret || reason == walk.Ignored {
+		if c.root.Check(name).IsPrivate() {
 			return true
 		}
 	}
@@ -282,6 +288,9 @@ func (c *coordinator) turnedPrivate(ctx context.Context, s *scan, left []string)
 // endWhole notes that the whole root was scanned. Outdated records of documents that are
 // open, or were a moment ago, are made again before: no later scan would.
 func (c *coordinator) endWhole(ctx context.Context, s *scan) error {
+	if c.outdated != nil {
+		c.excludedLeaves(ctx) // the quarry that made them may have masked less
+	}
 	if err := c.refresh(ctx, slices.Collect(maps.Keys(c.outdated))); err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ func (s *stateFiles) writerFile() string { return filepath.Join(s.dir, "writer")
 
 func (s *stateFiles) readersFile() string { return filepath.Join(s.dir, "readers") }
 
-// beat tells readers that this process writes and is well, until ctx ends.
+// beat tells readers that this process writes and is well, and looks whether the rules are
+// still the same, until ctx ends.
 func (x *Index) beat(ctx context.Context) {
 	if x.state.dir == "" {
 		return
@@ -49,6 +50,8 @@ func (x *Index) beat(ctx context.Context) {
 	file := x.state.writerFile()
 	named, saved := false, x.saved.next()
 	for wrote := false; ; {
+		// Nobody tells of git's lists elsewhere, and nobody may ask for long.
+		x.root.Look()
 		if x.isOwner() && !x.Store().InMemory() {
 			// On a full disk the file is the one of a writer before, or is not there, and
 			// nothing is told of this one.

@@ -29,7 +29,7 @@ type coordinator struct {
 	outdated map[string]bool
 	// written: something was committed since the last checkpoint.
 	written bool
-	batch   store.Batch
+	batch   changes
 	size    int64 // of the batch, in bytes
 	age     time.Time
 	read    Progress
@@ -43,9 +43,8 @@ type coordinator struct {
 	// nothing left to do.
 	unlisted *scan
 	merge    mergeState
-	// excluded: a file or folder was left out for being private since the last batch
-	// was written. wipe: what was so is still in the database's files.
-	excluded, wipe bool
+	// wipe: what was left out for being private is still in the database's files.
+	wipe bool
 	// scanned is the root's folder as the last scan found it; nil if it was not
 	// there. away is when to look for it then.
 	scanned fs.FileInfo

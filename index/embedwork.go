@@ -183,6 +183,7 @@ func (w *embedWork) embed(ctx context.Context, entered <-chan struct{}) error {
 
 // load takes texts from the queue.
 func (w *embedWork) load(ctx context.Context) error {
+	w.x.root.Refresh()
 	for len(w.todo) < embedAtOnce {
 		u, ok := w.queue.next(w.x.openPaths())
 		if !ok {

@@ -274,6 +274,9 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 func (x *Index) Text(rel string) (string, error) {
 	// An open document is as secret as it is on disk.
 	if reason := x.root.Check(rel); reason != "" {
+		if reason.IsPrivate() { // perhaps since a moment ago, and the index has it still
+			x.request(func() { x.due[rel] = x.cfg.Clock.Now() })
+		}
 		return "", excluded(rel, reason)
 	}
 	x.mu.Lock()

@@ -84,6 +84,7 @@ type Index struct {
 
 	embedding *embedding
 
+	git   atomic.Pointer[gitsOwn]
 	wake  chan struct{} // tells the coordinator that the funnel holds something
 	saved signal        // fires after each commit and when the store is replaced
 	told  chan struct{} // in a process that reads: the writer has written its file
@@ -149,6 +150,7 @@ func Open(cfg Config) (*Index, error) {
 		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
 		settled: make(chan struct{}), notified: map[string]bool{}, troubles: map[trouble]string{}, trees: trees{},
 	}
+	root.OnChange(func(dir string) { x.request(func() { x.scans[dir] = true }) })
 	x.saved.init()
 	x.embedding = newEmbedding(x)
 	if err := x.openState(); err != nil {

@@ -23,7 +23,8 @@ const (
 // refresh brings single paths up to date.
 func (c *coordinator) refresh(ctx context.Context, paths []string) error {
 	slices.Sort(paths)
-	var b store.Batch
+	c.root.Refresh()
+	var b changes
 	var errs []error
 	for _, rel := range paths {
 		if err := c.look(ctx, rel, &b); err != nil {
@@ -35,7 +36,7 @@ func (c *coordinator) refresh(ctx context.Context, paths []string) error {
 }
 
 // look adds to a batch what one path needs.
-func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) error {
+func (c *coordinator) look(ctx context.Context, rel string, b *changes) error {
 	if text, ok := c.bufferOf(rel); ok {
 		return c.lookBuffer(ctx, rel, text, b)
 	}
@@ -59,7 +60,7 @@ func (c *coordinator) look(ctx context.Context, rel string, b *store.Batch) erro
 			}
 		}
 	}
-	c.excluded = c.excluded || reason == walk.Secret || reason == walk.Ignored
+	b.private = b.private || reason.IsPrivate()
 	switch {
 	case reason != "":
 		return c.lookGone(ctx, rel, b)
@@ -99,7 +100,7 @@ func (c *coordinator) known(ctx context.Context, rel string) (*store.Hash, error
 }
 
 // lookGone removes what the index has at a path and, if it was a folder, below.
-func (c *coordinator) lookGone(ctx context.Context, rel string, b *store.Batch) error {
+func (c *coordinator) lookGone(ctx context.Context, rel string, b *changes) error {
 	below, err := c.Store().Stats(ctx, rel)
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (c *coordinator) lookGone(ctx context.Context, rel string, b *store.Batch) 
 
 // removeKnown removes what the index has at a path, if anything: a build writes many
 // files that are left out, and nothing is committed for them.
-func (c *coordinator) removeKnown(ctx context.Context, rel string, b *store.Batch) error {
+func (c *coordinator) removeKnown(ctx context.Context, rel string, b *changes) error {
 	_, known, err := c.Store().Stat(ctx, rel)
 	if known {
 		b.Remove = append(b.Remove, rel)
@@ -123,12 +124,12 @@ func (c *coordinator) removeKnown(ctx context.Context, rel string, b *store.Batc
 	return err
 }
 
-func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *store.Batch) error {
+func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *changes) error {
 	reason := c.root.Check(rel)
 	if reason == "" || reason == walk.TooLarge { // on disk; the buffer may have shrunk
 		reason = c.root.Unfit([]byte(text))
 	}
-	c.excluded = c.excluded || reason == walk.Secret || reason == walk.Ignored
+	b.private = b.private || reason.IsPrivate()
 	if reason != "" {
 		c.trees.drop(rel)
 		return c.lookGone(ctx, rel, b)

@@ -56,14 +56,10 @@ type result struct {
 	secret bool
 }
 
-// racy is how fresh a file's time may be to be believed: within the file system's
-// granularity it could change again without showing.
-const racy = 100 * time.Millisecond
-
 // modTime is the time stored for a file. A time too fresh to be believed is stored
 // a nanosecond off, so that the next scan reads the file again.
 func modTime(e walk.Entry, now time.Time) int64 {
-	if now.UnixNano()-e.ModTime < int64(racy) {
+	if now.UnixNano()-e.ModTime < int64(walk.Racy) {
 		return e.ModTime + 1
 	}
 	return e.ModTime

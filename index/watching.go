@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"quarry/index/walk"
@@ -40,29 +41,34 @@ func (c *coordinator) watchOnRequest() {
 	}
 }
 
+// gitsOwn are git's own files that are watched, each with the folder that it is in.
+type gitsOwn struct {
+	heads   []string
+	exclude string
+}
+
 // startWatching begins to watch git's own files. If the index watches the disk, a
 // scan adds each folder it is about to read, so that no change falls between the two.
 func (x *Index) startWatching() {
-	heads := map[string]bool{}
-	for _, f := range walk.Head(x.root.Dir()) {
-		heads[f] = true
-	}
-	exclude := walk.Exclude(x.root.Dir())
+	x.watchHeads() // so that it is known which these are
 	writer := ""
 	if dir, err := databaseDir(x.cfg.StateDir, x.root.Dir()); err == nil {
 		writer = (&stateFiles{dir: dir}).writerFile()
 	}
 	w, err := watch.New(
 		func(name string) {
+			git := x.git.Load()
 			switch {
 			case name == writer:
 				select {
 				case x.told <- struct{}{}:
 				default: // it will look
 				}
-			case heads[name], name == exclude:
-				x.happened(touched, x.root.Dir(), "") // another commit: anything may differ
-			case !heads[filepath.Join(filepath.Dir(name), "HEAD")]:
+			// Another commit, or another list: anything may differ. The list may come with
+			// its folder.
+			case slices.Contains(git.heads, name), name == git.exclude, git.exclude != "" && name == filepath.Dir(git.exclude):
+				x.happened(touched, x.root.Dir(), "")
+			case !slices.Contains(git.heads, filepath.Join(filepath.Dir(name), "HEAD")):
 				x.happened(touched, name, "")
 			}
 		},
@@ -80,14 +86,16 @@ func (x *Index) startWatching() {
 
 // watchHeads watches where git notes what is checked out, and what is left out.
 func (x *Index) watchHeads() {
+	git := &gitsOwn{walk.Head(x.root.Dir()), walk.Exclude(x.root.Dir())}
+	x.git.Store(git)
 	if x.watcher == nil {
 		return
 	}
-	for _, f := range walk.Head(x.root.Dir()) {
+	for _, f := range git.heads {
 		x.watchAbsolute(filepath.Dir(f))
 	}
-	if exclude := walk.Exclude(x.root.Dir()); exclude != "" {
-		x.watchAbsolute(filepath.Dir(exclude))
+	if git.exclude != "" {
+		x.watchAbsolute(filepath.Dir(git.exclude))
 	}
 }
 

@@ -61,3 +61,16 @@ func TestGitsOwnListIsWatched(t *testing.T) {
 		until(t, "the file to be back", func() bool { return symbols(t, x, "b.go") != nil })
 	}
 }
+
+// git's own list may come with its folder, and so may the repository.
+func TestGitsOwnListThatComesLater(t *testing.T) {
+	for _, before := range []string{".git/config", "x"} {
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"a.go": "package a\n", "b.go": "package a\n", before: "[core]\n"})
+		x := start(t, Config{Dir: dir, Watch: true})
+		write(t, dir, map[string]string{".git/info/exclude": "b.go\n"})
+		until(t, "the file to be left out", func() bool { return symbols(t, x, "b.go") == nil })
+		write(t, dir, map[string]string{".git/info/exclude": "a.go\n"})
+		until(t, "the other to be left out", func() bool { return symbols(t, x, "a.go") == nil && symbols(t, x, "b.go") != nil })
+	}
+}

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"quarry/index/mask"
 	"quarry/index/store"
+	"quarry/index/walk"
 )
 
 // onDisk answers which of the texts stand in the files of the index's folder.
@@ -142,6 +144,111 @@ func TestRulesCountForOpenDocuments(t *testing.T) {
 				t.Errorf("without the rule the index has %q", got)
 			}
 		})
+	}
+}
+
+// Whoever asks for a file finds out that a rule has come, though nobody told of it: in the
+// place of git's own list, which had no folder, and in the user's list for all
+// repositories. The text is not answered, and leaves the index and its files.
+func TestRulesThatNobodyTellsOf(t *testing.T) {
+	const canary = "quokkazyx"
+	for _, rule := range []string{"top/.git/info/exclude", "home/git/ignore", "top/sub/.quarryignore"} {
+		for _, opened := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, open: %t", rule, opened), func(t *testing.T) {
+				base, state := t.TempDir(), t.TempDir()
+				t.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "home"))
+				t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(base, "none"))
+				t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+				dir := filepath.Join(base, "top")
+				text := "package sub\n\n// " + canary + " lives here.\nfunc Quokka() {}\n"
+				write(t, dir, map[string]string{".git/config": "[core]\n", "sub/c.go": text, "sub/d.go": "package sub\n\nfunc D() {}\n"})
+				x := open(t, Config{Dir: dir, StateDir: state, Brief: true}) // it looks at nothing by itself
+				defer shut(t, x)
+				if opened {
+					x.DidOpen(filepath.Join(dir, "sub/c.go"), text)
+				}
+				awaitWiped(t, x)
+				if found := onDisk(t, state, canary); len(found) == 0 {
+					t.Fatal("the index does not have the text before")
+				}
+				write(t, base, map[string]string{rule: "c.go\n"})
+				x.Root().Refresh() // as a question begins
+				if got, err := x.Text("sub/c.go"); err == nil {
+					t.Errorf("the text is answered: %q", got)
+				}
+				if _, err := x.Text("sub/d.go"); err != nil {
+					t.Error(err)
+				}
+				awaitWiped(t, x)
+				if got := paths(t, x); slices.Contains(got, "sub/c.go") || !slices.Contains(got, "sub/d.go") {
+					t.Errorf("with the rule the index has %q", got)
+				}
+				if found := onDisk(t, state, canary); len(found) > 0 {
+					t.Errorf("left: %q", found)
+				}
+			})
+		}
+	}
+}
+
+// An edit that comes between what a scan found and its being written does not take away
+// that the scan found a text that nobody may read any more.
+func TestAnEditKeepsTheWipe(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"keyed.txt": "quokkazyx\n", "edited.go": "package a\n"})
+	x := open(t, Config{Dir: dir, StateDir: t.TempDir()})
+	defer shut(t, x)
+	awaitWiped(t, x)
+	x.cancel() // from here on this test is the coordinator
+	x.stopped.Wait()
+	ctx := t.Context()
+	c := &coordinator{Index: x, fresh: map[string]found{}, scan: &scan{}}
+	c.add(ctx, result{entry: walk.Entry{Path: "keyed.txt"}, secret: true})
+	x.DidChange(filepath.Join(dir, "edited.go"), "package a\n\nfunc Edited() {}\n")
+	if err := c.refresh(ctx, []string{"edited.go"}); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := x.Store().NeedsWipe(ctx); due || err != nil {
+		t.Fatalf("the edit is private: %t, %v", due, err)
+	}
+	if err := c.flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := x.Store().NeedsWipe(ctx); !due || err != nil || !c.wipe {
+		t.Errorf("nothing is to be wiped: %t, %v", due, err)
+	}
+}
+
+// What a quarry that masked less has indexed leaves the files when this one has read it.
+func TestMaskedLaterLeavesTheFiles(t *testing.T) {
+	const token = "q7Zp2LxV9sKd4TnB8wRf3MhY6cGj1EuA5oQi"
+	dir, state := t.TempDir(), t.TempDir()
+	text := "package a\n\n// Login uses ghp_" + token + " to log in.\nfunc Login() {}\n"
+	write(t, dir, map[string]string{"a.go": text, "b.go": "package a\n"})
+	x := open(t, Config{Dir: dir, StateDir: state})
+	awaitWiped(t, x)
+	a := &analyzer{}
+	doc, err := a.document("a.go", []byte(text), hashOf([]byte(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(x.Store().Apply(store.Batch{Put: []*store.Document{doc}}), x.Store().PutMeta(scanEnded, "older")); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, x)
+	if found := onDisk(t, state, token); len(found) == 0 {
+		t.Fatal("the token is not in the files before")
+	}
+	x = open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, x)
+	settle(t, x)
+	if due, err := x.Store().NeedsWipe(t.Context()); err != nil {
+		t.Fatal(err)
+	} else if due {
+		awaitWiped(t, x)
+	}
+	if found := onDisk(t, state, token); len(found) > 0 {
+		t.Errorf("left: %q", found)
 	}
 }
 

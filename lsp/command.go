@@ -128,11 +128,16 @@ func (s *Server) showExplanation(args []protocol.LSPAny) error {
 	if err != nil {
 		return err
 	}
-	text := "No ghost text has been shown in this document yet.\n"
-	if last, ok := s.records.Load(string(u)); ok {
-		text = explain(last.(*completion.Result)).markdown(string(u))
-	}
-	s.task("show the explanation", func(context.Context) error { return s.assist.Screen().Show("completion", text) })
+	s.task("show the explanation", func(ctx context.Context) error {
+		text := "No ghost text has been shown in this document yet.\n"
+		switch last, hidden := s.lastAnswer(ctx, u); {
+		case hidden:
+			text = "A rule leaves out what the last ghost text came from, so it is not shown any more.\n"
+		case last != nil:
+			text = explain(last).markdown(string(u))
+		}
+		return s.assist.Screen().Show("completion", text)
+	})
 	return nil
 }
 

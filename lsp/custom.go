@@ -4,14 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/uri"
 
 	"quarry/completion"
 	"quarry/index"
 	"quarry/lsp/assist"
+	"quarry/lsp/document"
 	"quarry/lsp/wire"
 	"quarry/retrieval"
 )
@@ -96,7 +99,7 @@ type explainParams struct {
 	TextDocument wire.DocumentID `json:"textDocument"`
 }
 
-func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (any, error) {
+func (s *Server) explainCompletion(ctx context.Context, params json.RawMessage) (any, error) {
 	var p explainParams
 	if err := wire.DecodeParams(params, &p); err != nil {
 		return nil, err
@@ -105,11 +108,38 @@ func (s *Server) explainCompletion(_ context.Context, params json.RawMessage) (a
 	if err != nil {
 		return nil, wire.InvalidParams("textDocument.uri %q: %v", p.TextDocument.URI, err)
 	}
-	last, ok := s.records.Load(string(u))
-	if !ok {
+	jsonrpc2.Async(ctx)
+	last, hidden := s.lastAnswer(ctx, u)
+	if last == nil || hidden {
 		return nil, nil
 	}
-	return explain(last.(*completion.Result)), nil
+	return explain(last), nil
+}
+
+// lastAnswer is what the last ghost text of a document came from, nil if there was none.
+// hidden: something went into it that may not be shown any more.
+func (s *Server) lastAnswer(ctx context.Context, u uri.URI) (last *completion.Result, hidden bool) {
+	kept, ok := s.records.Load(string(u))
+	if !ok {
+		return nil, false
+	}
+	last = kept.(*completion.Result)
+	core := s.currentCore()
+	excluded := func(d *document.Document) bool {
+		secret, err := core.Excluded(ctx, d.Name(), d.Text.String())
+		return secret || err != nil
+	}
+	if doc := s.docs.Get(u); doc != nil && excluded(doc) {
+		return last, true
+	}
+	for _, sn := range last.Prompt.Snippets {
+		if doc := s.docs.At(filepath.Join(sn.Root, filepath.FromSlash(sn.Path))); doc != nil {
+			hidden = hidden || excluded(doc)
+		} else if sn.Root != "" {
+			hidden = hidden || !core.Allows(sn.Root, sn.Path)
+		}
+	}
+	return last, hidden
 }
 
 func explain(r *completion.Result) Explanation {

@@ -3,12 +3,14 @@ package lsp_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"quarry/completion"
+	"quarry/lsp"
 	"quarry/lsp/headless"
 )
 
@@ -164,6 +166,56 @@ func TestSupersededBeforeTheRulesAreKnown(t *testing.T) {
 	for _, line := range e.Logged() {
 		if strings.Contains(line, "secret") {
 			t.Errorf("logged: %s", line)
+		}
+	}
+}
+
+// What was explained in a document, and what its last ghost text came from, is not shown
+// again once a rule leaves it out; nor is a prompt with code of another file that is.
+func TestWhatIsLeftOutLaterIsNotShownAgain(t *testing.T) {
+	next := make(chan bool, 3)
+	c := explaining(slowly(next, "Nobody wrote foo. ", "Write it."))
+	root := ""
+	c.complete = func(_ context.Context, req completion.Request) (completion.Result, error) {
+		res := ghost(req, "ghost")
+		res.Prompt.Text = "func Secretly() {}"
+		res.Prompt.Snippets = []completion.Snippet{{Root: root, Path: "other.go", StartLine: 1, EndLine: 1, Text: "func Secretly() {}"}}
+		return res, nil
+	}
+	e := edit(t, "neovim", c, func(o *headless.Options) { root = o.Root })
+	b := problemAt(t, e, "a.go")
+	explain(t, e, b)
+	for range cap(next) {
+		next <- true
+	}
+	page(t, e, explained)
+	complete(t, e, b)
+	came := func() string {
+		t.Helper()
+		var raw json.RawMessage
+		if err := e.Call(soon(t), lsp.MethodExplainCompletion, map[string]any{"textDocument": map[string]any{"uri": b.URI}}, &raw); err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	hover := func() string {
+		t.Helper()
+		text, err := e.Hover(soon(t), b, b.Cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	shown := func() bool { return hover() != "" && strings.Contains(came(), "Secretly") }
+	if err := e.Await(soon(t), shown); err != nil {
+		t.Fatalf("hover %q, from %q", hover(), came())
+	}
+	for rule, hovers := range map[string]bool{"a.go": false, "other.go": true} {
+		if err := os.WriteFile(filepath.Join(root, ".quarryignore"), []byte(rule+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if (hover() != "") != hovers || came() != "null" {
+			t.Errorf("without %s: hover %q, from %q", rule, hover(), came())
 		}
 	}
 }

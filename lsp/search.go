@@ -29,6 +29,8 @@ type Searcher interface {
 	FindSimilar(ctx context.Context, req workspace.SimilarRequest) (workspace.Answer, error)
 	// Text is a file as a model or another program may see it.
 	Text(path string) (string, error)
+	// Allows answers whether a file of a folder may be shown now.
+	Allows(root, rel string) bool
 	// IndexStatus is one status for each root.
 	IndexStatus(ctx context.Context) ([]index.Status, error)
 	// Rebuild makes every index anew.

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"quarry/index/fault"
 	"quarry/index/syntax"
@@ -210,6 +211,11 @@ func (s *Snapshot) FileAt(path string) (FileID, bool) {
 		}
 	}
 	return FileID{}, false
+}
+
+// Modified is when a file was changed last.
+func (s *Snapshot) Modified(id FileID) time.Time {
+	return s.segments[id.segment].files[id.file].modified
 }
 
 // Path and Language are those of a file.

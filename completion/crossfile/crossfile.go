@@ -18,6 +18,7 @@ package crossfile
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"quarry/completion"
 	"quarry/retrieval/workspace"
@@ -29,6 +30,8 @@ type Workspace interface {
 	Searchable() []*workspace.Searchable
 	// Text is the present text of the file with an absolute path.
 	Text(path string) (string, error)
+	// Allows answers whether a file may be shown now, whatever is known of it.
+	Allows(root, path string) bool
 	// Similar is as in workspace.Workspace.
 	Similar(text, root, except string, k int) []workspace.SimilarChunk
 }
@@ -54,13 +57,17 @@ type Source struct {
 // New makes a Source of what w knows.
 func New(w Workspace, reach Reach) *Source { return &Source{w, reach} }
 
-// Knows answers whether a file is one of the workspace's: what is excluded is not.
-func (s *Source) Knows(root, path string) bool {
-	if s.workspace == nil {
-		return false
+// Version tells the versions of a file apart; ok is false if it is none of the workspace's,
+// as what is excluded is not.
+func (s *Source) Version(root, path string) (version int64, ok bool) {
+	if s.workspace == nil || !s.workspace.Allows(root, path) {
+		return 0, false
 	}
-	_, ok := see(s.workspace.Searchable()).at(fileKey{root, path})
-	return ok
+	at, ok := see(s.workspace.Searchable()).at(fileKey{root, path})
+	if !ok {
+		return 0, false
+	}
+	return at.in.Snapshot.Modified(at.id).UnixNano(), true
 }
 
 // Context implements completion.ContextSource.
@@ -70,7 +77,15 @@ func (s *Source) Context(ctx context.Context, q completion.ContextQuery) []compl
 		return nil
 	}
 	known := see(s.workspace.Searchable())
-	return s.snippets(ctx, q, here, known, s.rank(ctx, q, here, known))
+	// A rule may be newer than what searches know.
+	allowed := map[fileKey]bool{}
+	return slices.DeleteFunc(s.snippets(ctx, q, here, known, s.rank(ctx, q, here, known)), func(sn completion.Snippet) bool {
+		key := fileKey{sn.Root, sn.Path}
+		if _, asked := allowed[key]; !asked {
+			allowed[key] = s.workspace.Allows(sn.Root, sn.Path)
+		}
+		return !allowed[key]
+	})
 }
 
 // text is the present text of a file, "" if it cannot be had.

@@ -31,6 +31,8 @@ func (f *folder) Text(path string) (string, error) {
 	return f.texts[filepath.ToSlash(rel)], nil
 }
 
+func (f *folder) Allows(_, path string) bool { return !f.excluded[path] }
+
 func (f *folder) Searchable() []*workspace.Searchable {
 	list := []*workspace.Searchable{{Root: "/w", Snapshot: f.index.Current()}}
 	for root, ix := range f.more {

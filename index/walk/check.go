@@ -28,7 +28,7 @@ func (r *Root) Check(rel string) Reason {
 		return ""
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	for i := 0; ; {
 		slash := strings.IndexByte(rel[i:], '/')
 		at := rel
@@ -71,17 +71,22 @@ func (r *Root) checkOne(rel string, isParent bool) Reason {
 	return ""
 }
 
-// levelOf returns the rules in a folder. mu is held.
+// levelOf returns the rules in a folder; those above it were asked for before, or are
+// read with it. mu is held.
 func (r *Root) levelOf(dir string) *level {
-	if l, ok := r.levels[dir]; ok {
+	if dir == "" {
+		r.currentAbove()
+	}
+	if l, ok := r.levels[dir]; ok && r.current(l) {
 		return l
 	}
 	parent := r.above
 	if dir != "" {
 		parent = r.levelOf(parentOf(dir))
 	}
-	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
-	l := newLevel(parent, abs, dir, "", onDisk(abs))
+	abs, from, round := filepath.Join(r.dir, filepath.FromSlash(dir)), &reader{root: r.dir}, r.round.Load()
+	l := newLevel(parent, abs, dir, "", onDisk(abs), from)
+	l.sources, l.round = from.sources, round
 	if r.cached += l.patterns(); r.cached > maxCached {
 		r.levels, r.cached = map[string]*level{}, l.patterns()
 	}

@@ -22,12 +22,19 @@ const (
 	Binary         Reason = "binary"
 	Database       Reason = "database"
 	TooLarge       Reason = "too large"
-	RulesCut       Reason = "too many rules" // an ignore file of which a part is not in force, or what a .quarryignore like that is about
-	Link           Reason = "link"           // a symbolic link, met in a walk
-	Outside        Reason = "outside"        // resolves to a place outside the root
-	Special        Reason = "not a file"     // socket, pipe, device
-	Unreadable     Reason = "cannot read"    // missing, or no permission
+	RulesCut       Reason = "too many rules"   // an ignore file of which a part is not in force, or what a .quarryignore like that is about
+	Link           Reason = "link"             // a symbolic link, met in a walk
+	Outside        Reason = "outside"          // resolves to a place outside the root
+	RulesUnread    Reason = "unreadable rules" // a .quarryignore that cannot be read, and what lies beside and below it
+	Special        Reason = "not a file"       // socket, pipe, device
+	Unreadable     Reason = "cannot read"      // missing, or no permission
 )
+
+// IsPrivate answers whether somebody may have left the path out because nobody is to read
+// it: what was in an index of it leaves that without a trace.
+func (r Reason) IsPrivate() bool {
+	return r == Secret || r == Ignored || r == RulesCut || r == RulesUnread
+}
 
 // deniedDirs are folders that are never source, by name alone.
 var deniedDirs = map[string]Reason{

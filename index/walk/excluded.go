@@ -46,14 +46,18 @@ func (r *Root) excludedName(rel string) bool {
 		return true
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	for i := 0; ; {
 		slash := strings.IndexByte(rel[i:], '/')
 		at := rel
 		if slash >= 0 {
 			at = rel[:i+slash]
 		}
-		for l := r.levelOf(parentOf(at)); l != nil; l = l.parent {
+		own := r.levelOf(parentOf(at))
+		if own.closed() != "" {
+			return true
+		}
+		for l := own; l != nil; l = l.parent {
 			name, base := fold(l, at)
 			if v := ask(l.lists[quarryKind], name, base, slash >= 0); v == leave {
 				return true

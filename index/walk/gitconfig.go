@@ -14,6 +14,7 @@ import (
 // gitConfig is what git's configuration says in one repository, git-config(1): the
 // system's file, the user's, the repository's, and what they include.
 type gitConfig struct {
+	from   *reader
 	home   string // "" if there is none
 	gitDir string // of the work tree, not shared with others
 	// values are by "section.key" in lower case, of sections without a subsection,
@@ -28,9 +29,9 @@ type gitConfig struct {
 }
 
 // readGitConfig reads the files in git's order: the later has the say.
-func readGitConfig(gitDir, common string) *gitConfig {
+func readGitConfig(from *reader, gitDir, common string) *gitConfig {
 	home, _ := os.UserHomeDir() // without a home there is nothing to read there
-	c := &gitConfig{home: home, gitDir: gitDir, values: map[string]string{}}
+	c := &gitConfig{from: from, home: home, gitDir: gitDir, values: map[string]string{}}
 	c.readAll(common)
 	return c
 }
@@ -102,7 +103,7 @@ func (c *gitConfig) read(file string, depth int) {
 	if depth > deepest || c.files == mostFiles {
 		return
 	}
-	text, cut, err := readRules(file, true, mostText-c.text)
+	text, cut, err := c.from.text(file, true, mostText-c.text)
 	if err != nil || cut {
 		return
 	}
@@ -141,14 +142,14 @@ func (c *gitConfig) holds(condition, file string) bool {
 		return c.inGitDir(pattern, file, true)
 	}
 	if pattern, ok := strings.CutPrefix(condition, "onbranch:"); ok {
-		head, _, err := readRules(filepath.Join(c.gitDir, "HEAD"), true, maxRuleFile)
+		head, _, err := c.from.text(filepath.Join(c.gitDir, "HEAD"), true, maxRuleFile)
 		branch, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
 		return err == nil && ok && glob.Wildmatch(wholeFolder(pattern), branch, false)
 	}
 	if pattern, ok := strings.CutPrefix(condition, "hasconfig:remote.*.url:"); ok && !c.gathering {
 		if c.urls == nil {
-			all := &gitConfig{home: c.home, gitDir: c.gitDir, values: map[string]string{}, urls: []string{}, gathering: true}
-			all.readAll(commonDir(c.gitDir))
+			all := &gitConfig{from: c.from, home: c.home, gitDir: c.gitDir, values: map[string]string{}, urls: []string{}, gathering: true}
+			all.readAll(c.from.commonDir(c.gitDir))
 			c.urls = all.urls
 		}
 		for _, url := range c.urls {

@@ -20,18 +20,17 @@ type repository struct {
 // gitDir finds the repository data of a work tree: .git, or where a .git file of
 // a worktree or submodule points. "" if dir is not the top of a work tree. git
 // follows a .git that is a link.
-func gitDir(dir string) string {
+func (r *reader) gitDir(dir string) string {
 	dot := filepath.Join(dir, ".git")
 	info, err := os.Stat(dot)
-	switch {
-	case err != nil:
-		return ""
-	case info.IsDir():
-		return dot
-	case !info.Mode().IsRegular():
+	if err != nil || !info.Mode().IsRegular() {
+		r.kind(dot)
+		if err == nil && info.IsDir() {
+			return dot
+		}
 		return ""
 	}
-	text, _, err := readRules(dot, true, maxRuleFile)
+	text, _, err := r.text(dot, true, maxRuleFile)
 	if err != nil {
 		return ""
 	}
@@ -42,12 +41,15 @@ func gitDir(dir string) string {
 	if !filepath.IsAbs(target) {
 		target = filepath.Join(dir, target)
 	}
+	if isElsewhere(runtime.GOOS, r.root, target) {
+		return ""
+	}
 	return target
 }
 
 // commonDir is where a linked worktree keeps what it shares with the others.
-func commonDir(gitDir string) string {
-	text, _, err := readRules(filepath.Join(gitDir, "commondir"), true, maxRuleFile)
+func (r *reader) commonDir(gitDir string) string {
+	text, _, err := r.text(filepath.Join(gitDir, "commondir"), true, maxRuleFile)
 	if err != nil {
 		return gitDir
 	}
@@ -55,13 +57,16 @@ func commonDir(gitDir string) string {
 	if !filepath.IsAbs(target) {
 		target = filepath.Join(gitDir, target)
 	}
+	if isElsewhere(runtime.GOOS, r.root, target) {
+		return gitDir
+	}
 	return target
 }
 
 // Head answers the files whose change tells that another commit was checked out
 // in the work tree at dir: none if it is not the top of one.
 func Head(dir string) []string {
-	git := gitDir(dir)
+	git := (&reader{root: dir}).gitDir(dir)
 	if git == "" {
 		return nil
 	}
@@ -71,17 +76,18 @@ func Head(dir string) []string {
 // Exclude is git's own list of what is left out of the work tree at dir: "" if that
 // is not the top of one.
 func Exclude(dir string) string {
-	git := gitDir(dir)
+	r := &reader{root: dir}
+	git := r.gitDir(dir)
 	if git == "" {
 		return ""
 	}
-	return filepath.Join(commonDir(git), "info", "exclude")
+	return filepath.Join(r.commonDir(git), "info", "exclude")
 }
 
-func openRepository(dir string, left *allowance) *repository {
-	own := gitDir(dir)
-	git := commonDir(own)
-	config := readGitConfig(own, git)
+// openRepository reads what git's own files say; own is the work tree's gitDir.
+func (from *reader) openRepository(dir, own string, left *allowance) *repository {
+	git := from.commonDir(own)
+	config := readGitConfig(from, own, git)
 	r := &repository{fold: runtime.GOOS != "linux"}
 	if value, ok := config.values["core.ignorecase"]; ok {
 		r.fold = isTrue(value)
@@ -90,13 +96,13 @@ func openRepository(dir string, left *allowance) *repository {
 	if xdg := config.xdg(); !ok && xdg != "" {
 		excludes = filepath.Join(xdg, "ignore")
 	}
-	r.exclude, r.cut = left.read(filepath.Join(git, "info", "exclude"), true, r.fold)
+	r.exclude, r.cut, _ = left.read(from, filepath.Join(git, "info", "exclude"), true, r.fold)
 	if excludes = config.expand(excludes, config.home); excludes != "" {
 		if !filepath.IsAbs(excludes) { // git works at the top of the work tree
 			excludes = filepath.Join(dir, excludes)
 		}
 		var cut bool
-		r.global, cut = left.read(excludes, true, r.fold)
+		r.global, cut, _ = left.read(from, excludes, true, r.fold)
 		r.cut = r.cut || cut
 	}
 	return r

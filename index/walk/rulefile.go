@@ -28,7 +28,9 @@ const (
 
 // readRules reads at most limit bytes of a file that says what is left out; more is
 // true if it has more. Only a regular file is read, since a pipe has no end to wait
-// for and a device none to reach. follow says whether it may be a link.
+// for and a device none to reach, and of that no more than it is said to have, as git
+// does: what the kernel makes up when it is asked, /proc/kmsg for one, has no size,
+// and may be waited for. follow says whether it may be a link.
 func readRules(name string, follow bool, limit int) (text []byte, more bool, err error) {
 	stat := os.Lstat
 	if follow {
@@ -47,18 +49,16 @@ func readRules(name string, follow bool, limit int) (text []byte, more bool, err
 		return nil, false, err
 	}
 	defer f.Close()
-	if opened, err := f.Stat(); err != nil || !os.SameFile(named, opened) {
+	opened, err := f.Stat()
+	if err != nil || !os.SameFile(named, opened) {
 		return nil, false, &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
 	}
-	limit = min(limit, maxRuleFile)
-	text, err = io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	most := min(int64(limit), maxRuleFile)
+	text, err = io.ReadAll(io.LimitReader(f, min(most, opened.Size())))
 	if err != nil {
 		return nil, false, err
 	}
-	if len(text) > limit {
-		return text[:limit], true, nil
-	}
-	return text, false, nil
+	return text, opened.Size() > most, nil
 }
 
 var errNotRegular = errors.New("not a regular file")
@@ -72,17 +72,17 @@ type allowance struct {
 
 // read reads a list of ignore patterns and takes it off the allowance. cut is
 // true if there are more lines than that allows: those are not in force.
-func (a *allowance) read(name string, follow, fold bool) (list []glob.Pattern, cut bool) {
-	text, cut, err := readRules(name, follow, a.text)
-	if err != nil {
-		return nil, false
-	}
-	a.text -= len(text)
+func (a *allowance) read(r *reader, name string, follow, fold bool) (list []glob.Pattern, cut bool, err error) {
+	text, cut, err := r.text(name, follow, a.text)
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s %t %t %d ", a.sum, name, fold, cut, len(text))
+	fmt.Fprintf(h, "%d %s %t %t %t %d ", a.sum, name, fold, cut, err == nil, len(text))
 	h.Write(text)
 	a.sum = h.Sum64()
+	if err != nil {
+		return nil, false, err
+	}
+	a.text -= len(text)
 	list, all := parseIgnore(text, cut, fold, a.patterns)
 	a.patterns -= len(list)
-	return list, cut || !all
+	return list, cut || !all, nil
 }

@@ -3,6 +3,7 @@
 package walk
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -40,6 +41,7 @@ func TestRuleFilesThatAreNone(t *testing.T) {
 		{"pipe included configuration", pipe, "pipe", "[include]\n\tpath = ../pipe\n"},
 		{"pipe HEAD", pipe, ".git/HEAD", "[includeIf \"onbranch:main\"]\n\tpath = other\n"},
 		{"excludesFile /dev/zero", nil, "", config + "/dev/zero\n"},
+		{"excludesFile that the kernel makes up", nil, "", config + "/proc/self/environ\n"},
 		{"/dev/zero as info/exclude", endless, ".git/info/exclude", ""},
 		{"/dev/zero as .gitignore", endless, ".gitignore", ""},
 		{"/dev/zero as commondir", endless, ".git/commondir", ""},
@@ -82,5 +84,21 @@ func TestReadDoesNotWaitForAPipe(t *testing.T) {
 	}
 	if text, _, reason, err := root(t, dir).Read("a.go"); reason != Special || err != nil || text != nil {
 		t.Errorf("Read = %q, %q, %v", text, reason, err)
+	}
+}
+
+// What the kernel makes up when it is asked, as /proc/kmsg, which waits for the next
+// message, says that it is a regular file without a byte; no more of it is read.
+func TestNothingIsReadOfWhatHasNoSize(t *testing.T) {
+	const made = "/proc/self/status"
+	if info, err := os.Stat(made); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		t.Skipf("this system has no %s: %v", made, err)
+	}
+	text, more, err := readRules(made, true, maxRuleFile)
+	if len(text) > 0 || more || err != nil {
+		t.Errorf("read %q, more: %t, %v", text, more, err)
+	}
+	if text, _, reason, err := root(t, "/proc/self").Read("status"); len(text) > 0 || reason != "" || err != nil {
+		t.Errorf("as a file of a folder: %q, %q, %v", text, reason, err)
 	}
 }

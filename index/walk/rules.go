@@ -2,6 +2,7 @@ package walk
 
 import (
 	"bytes"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -30,16 +31,21 @@ type level struct {
 	repo *repository
 	// fold: names are compared without regard to case (core.ignoreCase).
 	fold bool
-	// cut says of which of the ignore files not every line is in force.
-	cut [len(ignoreFiles)]bool
+	// cut says of which of the ignore files not every line is in force, and why.
+	cut [len(ignoreFiles)]Reason
 	// left is what the folders below may still read.
 	left allowance
+	// sources are the files that the folder's own rules are from, those of it that there
+	// are; round is the Refresh since which they are what was read. Both are set and used
+	// where a Root keeps the level, under its mu.
+	sources []source
+	round   uint64
 }
 
-// closed answers whether everything in the folder is left out: nobody knows what
-// the rest of its .quarryignore withholds. That gives a repository no power, since
-// a line with a star does the same.
-func (l *level) closed() bool { return l.cut[0] }
+// closed answers why everything in the folder is left out, "" if it is not: nobody
+// knows what the rest of its .quarryignore withholds. That gives a repository no power,
+// since a line with a star does the same.
+func (l *level) closed() Reason { return l.cut[quarryKind] }
 
 // sum is a hash of the rules in force.
 func (l *level) sum() uint64 {
@@ -59,23 +65,40 @@ func (l *level) name(rel string) string {
 
 // newLevel reads the ignore files of one folder. has answers whether a name is in
 // it, so that a walk, which has the listing, need not ask the disk.
-func newLevel(parent *level, abs, dir, above string, has func(string) bool) *level {
+func newLevel(parent *level, abs, dir, above string, has func(string) bool, from *reader) *level {
 	l := &level{parent: parent, dir: dir, above: above, left: allowance{patterns: maxPatterns, text: maxRuleText}}
 	if parent != nil {
 		l.fold, l.left = parent.fold, parent.left
+		l.cut[quarryKind] = parent.closed() // of a folder above the root: a walk enters no other
 	}
-	if has(".git") && gitDir(abs) != "" {
-		l.repo = openRepository(abs, &l.left)
-		l.fold = l.repo.fold
+	if has(".git") {
+		if git := from.gitDir(abs); git != "" {
+			l.repo = from.openRepository(abs, git, &l.left)
+			l.fold = l.repo.fold
+		}
 	}
 	for i, file := range ignoreFiles {
 		if !has(file) {
 			continue
 		}
-		// A link could make another file's lines look like patterns; git refuses it.
-		l.lists[i], l.cut[i] = l.left.read(filepath.Join(abs, file), false, l.fold)
+		// A link could make another file's lines look like patterns, and git refuses it.
+		// But a .quarryignore says what is private, wherever its user keeps that.
+		var cut bool
+		var err error
+		l.lists[i], cut, err = l.left.read(from, filepath.Join(abs, file), i == quarryKind, l.fold)
+		switch {
+		case cut:
+			l.cut[i] = RulesCut
+		case err != nil && i == quarryKind && !isFolder(filepath.Join(abs, file)):
+			l.cut[i] = RulesUnread
+		}
 	}
 	return l
+}
+
+func isFolder(name string) bool {
+	info, err := os.Lstat(name)
+	return err != nil || info.IsDir()
 }
 
 // parseIgnore compiles the lines of an ignore file, up to so many patterns; all is
@@ -163,11 +186,11 @@ func (l *level) reason(rel string, dir bool, exists func(string) bool) Reason {
 		return Secret
 	}
 	base := path.Base(rel)
-	if l.closed() {
-		return RulesCut
+	if why := l.closed(); why != "" {
+		return why
 	}
-	if i := slices.Index(ignoreFiles[:], base); i >= 0 && l.cut[i] {
-		return RulesCut // so that the status names it
+	if i := slices.Index(ignoreFiles[:], base); i >= 0 && l.cut[i] != "" {
+		return l.cut[i] // so that the status names it
 	}
 	built := denied(base, dir, exists)
 	if built == VersionControl {

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"quarry/index/mask"
@@ -41,11 +42,21 @@ type Root struct {
 	filesMu sync.RWMutex
 	files   *os.Root
 
-	// mu guards levels, the cache of Check by folder, and cached, the patterns in it.
-	mu     sync.Mutex
-	levels map[string]*level
-	cached int
-	above  *level // the folders between the top of the work tree and the root
+	// round counts the calls of Refresh, told is OnChange's.
+	round atomic.Uint64
+	told  func(dir string)
+
+	// mu guards levels, the cache of Check by folder, cached, the patterns in it, and all
+	// that follows: the rules of the folders between the top of the work tree and the root,
+	// what they were read from, the round of that (source.go), and the folders whose
+	// change is still to be told of.
+	mu           sync.Mutex
+	levels       map[string]*level
+	cached       int
+	above        *level
+	aboveSources []source
+	aboveRound   uint64
+	changed      []string
 }
 
 // Open prepares a workspace folder. maxSize is the largest file to read, in bytes;
@@ -121,10 +132,9 @@ func within[T any](r *Root, ask func(*os.Root) (T, error)) (T, error) {
 // Call it when one of them changed.
 func (r *Root) Reload() {
 	r.reopen()
-	above := levelsAbove(r.dir)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.levels, r.cached, r.above = map[string]*level{}, 0, above
+	r.reset()
 }
 
 // IsRule answers whether a change of the path changes what is left out.
@@ -134,9 +144,9 @@ func IsRule(rel string) bool {
 
 // levelsAbove reads the ignore files from the top of the work tree down to, not
 // including, dir. Without a work tree nothing above dir counts.
-func levelsAbove(dir string) *level {
+func levelsAbove(dir string, from *reader) *level {
 	var chain []string
-	for at := dir; gitDir(at) == ""; {
+	for at := dir; from.gitDir(at) == ""; {
 		up := filepath.Dir(at)
 		if up == at {
 			return nil
@@ -150,7 +160,8 @@ func levelsAbove(dir string) *level {
 		if err != nil {
 			return l
 		}
-		l = newLevel(l, at, "", filepath.ToSlash(below)+"/", onDisk(at))
+		l = newLevel(l, at, "", filepath.ToSlash(below)+"/", onDisk(at), from)
+		from.missing(at)
 	}
 	return l
 }
@@ -204,11 +215,12 @@ func (r *Root) Walk(ctx context.Context, dir string, v Visitor) error {
 		}
 	}
 	r.mu.Lock()
+	r.levelOf(dir) // before it is read: what changes in it from here on is told of
 	parent := r.above
 	if dir != "" {
 		parent = r.levelOf(parentOf(dir))
 	}
-	r.mu.Unlock()
+	r.unlock()
 	w := walker{r, v, openTimes(r.dir)}
 	defer w.times.close()
 	if _, err := w.walk(ctx, parent, dir, w.find(dir)); err != nil {
@@ -327,7 +339,7 @@ func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason R
 		}
 		return has(rel)
 	}
-	l = newLevel(parent, abs, dir, "", exists)
+	l = newLevel(parent, abs, dir, "", exists, &reader{root: r.dir})
 	all = make([]listed, len(entries))
 	for i, e := range entries {
 		at := &all[i]
@@ -388,6 +400,9 @@ func (r *Root) ReadWhole(rel string) (text []byte, e Entry, reason Reason, err e
 		return nil, e, Special, nil
 	case info.Size() > r.maxSize:
 		return nil, e, TooLarge, nil
+	}
+	if info.Size() == 0 { // what the kernel makes up may be waited for (readRules)
+		return []byte{}, e, "", nil
 	}
 	text = make([]byte, 0, info.Size()+1)
 	for checked := false; ; {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"quarry/lsp/document"
@@ -11,7 +12,7 @@ import (
 )
 
 // Hover implements textDocument/hover: what was explained at that place.
-func (s *Service) Hover(_ context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+func (s *Service) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
 	doc := s.docs.Get(params.TextDocument.URI)
 	if doc == nil || doc.Stale {
 		return nil, nil
@@ -23,6 +24,10 @@ func (s *Service) Hover(_ context.Context, params *protocol.HoverParams) (*proto
 	for _, f := range s.known.in(doc) {
 		if f.explanation == (prose{}) || at < f.start || at > f.end {
 			continue
+		}
+		jsonrpc2.Async(ctx)
+		if excluded, err := s.host.Core().Excluded(ctx, doc.Path(), doc.Text.String()); excluded || err != nil {
+			return nil, err // a rule is newer than what was said
 		}
 		r := document.Range(doc.Text, f.start, f.end, s.encoding)
 		message := oneLine(messageOf(f.Diagnostic), 200)

@@ -92,12 +92,19 @@ func (w *Workspace) ends(ctx context.Context, f *folder, edges []store.Edge, kin
 	folders := w.snapshot()
 	type key struct{ file, symbol int64 }
 	declared := map[int64][]Symbol{}
-	best := map[key]int{} // their place in list
+	hidden := map[int64]bool{} // which files may not be read any more
+	best := map[key]int{}      // their place in list
 	var list []Neighbour
 	for _, e := range edges {
 		file, symbol := end(e)
 		rel := paths[file]
-		if kind != AnyReference && e.Kind != kind || rel == "" || f.index.Root().Check(rel) != "" {
+		if kind != AnyReference && e.Kind != kind || rel == "" {
+			continue
+		}
+		if _, known := hidden[file]; !known {
+			hidden[file] = f.index.Root().Check(rel) != ""
+		}
+		if hidden[file] {
 			continue
 		}
 		if _, read := declared[file]; !read {

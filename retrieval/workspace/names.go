@@ -137,6 +137,7 @@ type candidate struct {
 
 // search answers the only candidate for name that resolve takes.
 func (w *Workspace) search(ctx context.Context, name string, resolve func(f *folder, rel string) (string, error)) (string, error) {
+	w.refresh()
 	folders := w.snapshot()
 	exact, loose := candidates(folders, name)
 	var refusal error

@@ -110,6 +110,7 @@ func WithProgress(ctx context.Context, show func(Missing)) context.Context {
 // became known. missing is what the answer could not look at, nil if nothing. An error
 // that comes with found says that more knowledge would not help.
 func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found bool, err error)) (missing *Missing, err error) {
+	w.refresh()
 	if missing, err = w.await(ctx, n, false); err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answe
 		switch {
 		case err == nil:
 			asked = true
-			sum.add(f.dir, a)
+			sum.add(f.dir, f.allowed(a))
 		case req.Signals == retrieval.SignalsSemantic && ctx.Err() == nil:
 			mute = err
 		default:
@@ -77,6 +77,14 @@ func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answe
 	}
 	sum.Results = sum.Results[:min(limit, len(sum.Results))]
 	return sum, w.rerank(ctx, &req, &sum)
+}
+
+// allowed is an answer without what a rule leaves out that is newer than what searches know.
+func (f *folder) allowed(a retrieval.Answer) retrieval.Answer {
+	before := len(a.Results)
+	a.Results = slices.DeleteFunc(a.Results, func(r retrieval.Result) bool { return f.index.Root().Check(r.Path) != "" })
+	a.Total -= before - len(a.Results)
+	return a
 }
 
 // Merged is the answer of the one folder dir.

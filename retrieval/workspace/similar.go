@@ -86,7 +86,7 @@ func (w *Workspace) similarNow(ctx context.Context, req SimilarRequest) (Answer,
 		if err != nil {
 			return Answer{}, err
 		}
-		sum.add(f.dir, a)
+		sum.add(f.dir, f.allowed(a))
 	}
 	slices.SortStableFunc(sum.Results, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
 	limit := req.Limit

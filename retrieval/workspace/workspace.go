@@ -360,6 +360,7 @@ func (f *folder) text(rel string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	x.Root().Refresh()
 	return x.Text(rel)
 }
 
@@ -557,6 +558,7 @@ func (w *Workspace) OnDisk(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	x.Root().Refresh()
 	return x.OnDisk(rel)
 }
 
@@ -595,6 +597,7 @@ func (w *Workspace) Excluded(ctx context.Context, path, text string) (bool, erro
 	case f.err != nil:
 		return walk.IsSecret(rel), nil
 	}
+	f.index.Root().Refresh()
 	return f.index.Root().Excluded(rel), nil
 }
 
@@ -624,6 +627,28 @@ func (w *Workspace) snapshot() []*folder {
 		_, err := f.ready()
 		return errors.Is(err, errCovered)
 	})
+}
+
+// refresh has the rules of all folders looked at anew. Whoever answers somebody by what an
+// index knows calls it first: a rule may be newer than that.
+func (w *Workspace) refresh() {
+	for _, f := range w.snapshot() {
+		if x, err := f.ready(); err == nil {
+			x.Root().Refresh()
+		}
+	}
+}
+
+// Allows answers whether a file of a folder, by the folder's path and its own there, may be
+// shown: no rule leaves it out, whatever is still known of it. What counts are the rules as
+// they were at the last call of Excluded, Text, or what searches.
+func (w *Workspace) Allows(root, rel string) bool {
+	f, own := w.folderOf(filepath.Join(root, filepath.FromSlash(rel)))
+	if f == nil {
+		return false
+	}
+	x, err := f.ready()
+	return err == nil && x.Root().Check(own) == ""
 }
 
 // Troubles are sentences about what keeps the indexes from being as they should be.

@@ -220,6 +220,7 @@ var errEnough = errors.New("enough for one answer")
 
 // load reads the records of the next files.
 func (f *Feed) load(ctx context.Context) (list []Update, err error) {
+	f.x.root.Refresh()
 	bytes, at := 0, 0
 	// Ids without a record are files that are gone.
 	gone := func(until int64) {

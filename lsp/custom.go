@@ -133,11 +133,8 @@ func (s *Server) lastAnswer(ctx context.Context, u uri.URI) (last *completion.Re
 		return last, true
 	}
 	for _, sn := range last.Prompt.Snippets {
-		if doc := s.docs.At(filepath.Join(sn.Root, filepath.FromSlash(sn.Path))); doc != nil {
-			hidden = hidden || excluded(doc)
-		} else if sn.Root != "" {
-			hidden = hidden || !core.Allows(sn.Root, sn.Path)
-		}
+		doc := s.docs.At(filepath.Join(sn.Root, filepath.FromSlash(sn.Path)))
+		hidden = hidden || doc != nil && excluded(doc) || sn.Root != "" && !core.Allows(sn.Root, sn.Path)
 	}
 	return last, hidden
 }

@@ -219,3 +219,34 @@ func TestWhatIsLeftOutLaterIsNotShownAgain(t *testing.T) {
 		}
 	}
 }
+
+// What only git's rules leave out need not be private: it is completed when the user opens
+// it, and is in no prompt but its own, from the first request after the rule on.
+func TestWhatGitLeavesOutIsInNoOtherPrompt(t *testing.T) {
+	c := &core{indexed: true}
+	asked := seen(c)
+	root := ""
+	e := edit(t, "vscode", c, func(o *headless.Options) { root = o.Root })
+	main := open(t, e, "main.go", "go", "package main")
+	left := open(t, e, "left.go", "go", "package left")
+	beside := func(b *headless.Buffer) (list []string) {
+		t.Helper()
+		complete(t, e, b)
+		for _, d := range (<-asked).Open {
+			list = append(list, d.Text)
+		}
+		return list
+	}
+	if got := beside(main); !slices.Equal(got, []string{"package left"}) {
+		t.Fatalf("beside main.go stand %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".gitignore"), []byte("left.go\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := beside(main); len(got) > 0 {
+		t.Errorf("beside main.go stand %q", got)
+	}
+	if got := beside(left); !slices.Equal(got, []string{"package main"}) {
+		t.Errorf("beside left.go stand %q", got)
+	}
+}

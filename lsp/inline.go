@@ -91,7 +91,8 @@ func (s *Server) completed(ctx context.Context, req completion.Request, open []*
 // of a folder that is being opened.
 //
 // A document outside every folder is completed, because the user opened it, but it
-// is in no prompt of a document of the workspace, nor the other way round.
+// is in no prompt of a document of the workspace, nor the other way round. What git's
+// rules leave out is completed, too, and is in no prompt but its own.
 func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*document.Document) (ok bool) {
 	_, roots := s.current()
 	core := s.currentCore()
@@ -112,7 +113,10 @@ func (s *Server) withhold(ctx context.Context, req *completion.Request, open []*
 		if outside(d) != outside(open[0]) {
 			continue
 		}
-		if secret, err := excluded(d); !secret && err == nil {
+		if secret, err := excluded(d); secret || err != nil {
+			continue
+		}
+		if root, rel := document.RootAndPath(d.Path(), roots); root == "" || core.Allows(root, rel) {
 			req.Open = append(req.Open, engineDocument(d, roots))
 		}
 	}

@@ -645,10 +645,16 @@ func (w *Workspace) refresh() {
 func (w *Workspace) Allows(root, rel string) bool {
 	f, own := w.folderOf(filepath.Join(root, filepath.FromSlash(rel)))
 	if f == nil {
-		return false
+		return !walk.IsSecret(rel) // there are no others
 	}
 	x, err := f.ready()
-	return err == nil && x.Root().Check(own) == ""
+	switch {
+	case err == nil:
+		return x.Root().Check(own) == ""
+	case errors.Is(err, errNotOpen):
+		return false // nobody knows its rules yet
+	}
+	return !walk.IsSecret(rel)
 }
 
 // Troubles are sentences about what keeps the indexes from being as they should be.

@@ -259,3 +259,38 @@ func (l *limited) Write(p []byte) (int, error) {
 	}
 	return l.Buffer.Write(p)
 }
+
+// IsURL answers whether a name is the address of a repository, not a path.
+func IsURL(name string) bool {
+	return strings.Contains(name, "://") || addressForm.MatchString(name)
+}
+
+// addressForm is git's short form for ssh, user@host:path.
+var addressForm = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^:]`)
+
+// Clone gets the newest commit of a repository, and nothing else, into a new folder. Nothing that
+// it holds runs: no hook, no filter, no submodule.
+func Clone(ctx context.Context, url, dir string) error {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return fmt.Errorf("get %s: git is not installed", url)
+	}
+	cmd := exec.CommandContext(ctx, git, "-c", "core.hooksPath="+os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
+		"clone", "--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--", url, dir)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GIT_SSL_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:http:ssh:git:file", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
+	var complaint limited
+	cmd.Stderr = &complaint
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		lines := strings.Split(strings.TrimSpace(complaint.String()), "\n")
+		return fmt.Errorf("git cannot get %s: %s", url, lines[len(lines)-1])
+	}
+	return nil
+}

@@ -107,7 +107,8 @@ func (m *maker) need(k *kind, name string, lines []string) {
 		if !inside || strings.HasSuffix(line, "// indirect") || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if match := k.needs.FindStringSubmatch(line); match != nil && !slices.Contains(found.Needs, match[1]) {
+		// The list's own key reads like a need of it.
+		if match := k.needs.FindStringSubmatch(line); match != nil && match[1] != "dependencies" && !slices.Contains(found.Needs, match[1]) {
 			found.Needs = append(found.Needs, match[1])
 			found.Start, found.End = cmp.Or(found.Start, i+1), i+1
 		}

@@ -76,7 +76,7 @@ func TestNoMatchIsRuledOut(t *testing.T) {
 		return a + b
 	}
 	matched := 0
-	for range 20_000 {
+	for range 4000 {
 		e := expr(1 + r.IntN(3))
 		p, err := Compile(e)
 		if err != nil {
@@ -93,7 +93,7 @@ func TestNoMatchIsRuledOut(t *testing.T) {
 			}
 		}
 	}
-	if matched < 2000 {
+	if matched < 400 {
 		t.Errorf("only %d texts matched: the test shows little", matched)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Meant are the commands that do what a name says which is none of theirs.
 var Meant = map[string][]string{
-	"report": {"status", "doctor"}, "info": {"status", "version"}, "health": {"doctor"}, "check": {"doctor"},
+	"info": {"status", "version"}, "health": {"doctor"}, "check": {"doctor"},
 	"find": {"search"}, "grep": {"search"}, "query": {"search", "ask"}, "symbols": {"search"}, "lookup": {"search"},
 	"install": {"setup"}, "init": {"setup", "index"}, "config": {"setup", "model"}, "configure": {"setup"},
 	"build": {"index"}, "reindex": {"index"}, "update": {"index"}, "scan": {"index"},

@@ -1,0 +1,295 @@
+package report_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"quarry/agent"
+	"quarry/agent/report"
+	"quarry/index/visible"
+	"quarry/retrieval/workspace"
+)
+
+var update = flag.Bool("update", false, "write what the tests see into their golden files")
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test ./agent/report -update writes it anew:\n%s", path, got)
+	}
+}
+
+// repository is one of testdata, indexed, with the prompt it holds.
+func repository(t *testing.T, name string) (w *workspace.Workspace, dir, prompt string) {
+	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "report", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for _, f := range a.Files {
+		if f.Name == "prompt.md" {
+			prompt = string(f.Data)
+			continue
+		}
+		path := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w = workspace.New(workspace.Options{StateDir: t.TempDir()})
+	t.Cleanup(w.Close)
+	w.SetRoots([]string{dir})
+	if err := w.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return w, dir, prompt
+}
+
+var place = regexp.MustCompile(`([^\s` + "`" + `(),]+):(\d+)-(\d+)`)
+
+// places are those that a report names; each must be in the folder.
+func places(t *testing.T, dir, text string) (list []string) {
+	t.Helper()
+	for _, m := range place.FindAllStringSubmatch(text, -1) {
+		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(m[1])))
+		if err != nil {
+			t.Errorf("%s: %v", m[0], err)
+			continue
+		}
+		from, _ := strconv.Atoi(m[2])
+		to, _ := strconv.Atoi(m[3])
+		if n := strings.Count(string(raw), "\n"); from < 1 || to < from || to > n+1 {
+			t.Errorf("%s: the file has %d lines", m[0], n)
+		}
+		list = append(list, m[0])
+	}
+	return list
+}
+
+// A5: without a model a report is what the index says, useful by itself, every place standing.
+func TestOutlines(t *testing.T) {
+	for _, name := range []string{"shop", "library", "hostile"} {
+		w, dir, prompt := repository(t, name)
+		r, err := report.Write(t.Context(), w, report.Request{Name: name, Prompt: prompt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join("testdata", name+".golden.md"), r.Text)
+		if list := places(t, dir, r.Text); len(list) < 5 {
+			t.Errorf("%s: only %q", name, list)
+		}
+		if r.Engine != report.ByOutline || r.Calls != 0 || r.Coverage.Files == 0 || r.Coverage.Named == 0 {
+			t.Errorf("%s: %+v", name, r.Coverage)
+		}
+		again, err := report.Write(t.Context(), w, report.Request{Name: name, Prompt: prompt})
+		if err != nil || again.Text != r.Text {
+			t.Errorf("%s: another report the second time, %v", name, err)
+		}
+	}
+}
+
+// A9: what a repository says is text in a report.
+func TestReportsShowText(t *testing.T) {
+	w, _, prompt := repository(t, "hostile")
+	chat := &scripted{answers: []string{"## 1\n- It springs <img src=x> ![a](http://evil.example) [b](http://evil.example) `code` \u202e [1]\n## 2\n- It is a <script>snare</script> [2]"}}
+	for _, c := range []agent.Chat{nil, chat} {
+		r, err := report.Write(t.Context(), w, report.Request{Name: "hostile", Prompt: prompt, Chat: c, ContextTokens: 4096, MaxTokens: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bare := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(r.Text, "")
+		// What is not escaped: the beginning of HTML, of an image, of a link, of an address.
+		if bad := regexp.MustCompile(`(?:^|[^\\])(?:<|!\[|\]\()|https?://`).FindString(bare); bad != "" {
+			t.Errorf("%q stands in it:\n%s", bad, bare)
+		}
+		if strings.IndexFunc(r.Text, visible.Hidden) >= 0 {
+			t.Errorf("it hides something: %q", r.Text)
+		}
+	}
+}
+
+// scripted answers in order, the last again and again; what it was told is noted.
+type scripted struct {
+	answers []string
+	told    []agent.Conversation
+	err     error // after the answers
+}
+
+func (s *scripted) Chat(_ context.Context, c agent.Conversation, emit func(string) bool) (agent.Reply, error) {
+	s.told = append(s.told, c)
+	n := len(s.told)
+	if s.err != nil && n > len(s.answers) {
+		return agent.Reply{}, s.err
+	}
+	text := s.answers[min(n, len(s.answers))-1]
+	emit(text)
+	return agent.Reply{Text: text, PromptTokens: 100, Tokens: 10}, nil
+}
+
+const good = "## 1\n- A charge that fails is tried three times [1].\n- The error says that the account holds too little. [2, 3]\n## 2 Where does the program start\nIt listens on port 8080 [1].\n"
+
+func TestReportsByAModel(t *testing.T) {
+	w, dir, prompt := repository(t, "shop")
+	write := func(chat agent.Chat) report.Report {
+		t.Helper()
+		r, err := report.Write(t.Context(), w, report.Request{Name: "shop", Prompt: prompt, Chat: chat, ContextTokens: 4096, MaxTokens: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		places(t, dir, r.Text)
+		return r
+	}
+	answers := func(r report.Report) string {
+		_, body, _ := strings.Cut(r.Text, "## What happens")
+		body, _, _ = strings.Cut(body, "\n## Purpose")
+		return body
+	}
+
+	// The simple case: one call.
+	one := &scripted{answers: []string{good}}
+	r := write(one)
+	if r.Calls != 1 || r.PromptTokens != 100 || r.Tokens != 10 || len(r.Warnings) != 0 || r.Engine != report.ByModel {
+		t.Errorf("%+v", r)
+	}
+	if body := answers(r); !regexp.MustCompile(`tried three times\. \S+:\d+-\d+\n- The error says that the account holds too little\. \S+:\d+-\d+, \S+:\d+-\d+\n\n## Where does`).MatchString(body) {
+		t.Errorf("answers:\n%s", body)
+	}
+	golden(t, filepath.Join("testdata", "prompt.golden"), one.told[0].Messages[0].Text+"\n---\n"+one.told[0].Messages[1].Text+"\n")
+
+	// What is wrong is named, and the next draft taken; a third is not needed.
+	again := &scripted{answers: []string{"## 1\n- It fails. ledger/ledger.go:1-9\n- It is bad [77].\n- And worse.\n", good}}
+	r = write(again)
+	if r.Calls != 2 || len(r.Warnings) != 0 {
+		t.Errorf("%+v", r)
+	}
+	told := again.told[1].Messages[len(again.told[1].Messages)-1].Text
+	for _, want := range []string{"section 2 is missing; begin it with ## 2", "no point of section 1 names its evidence", "there is no evidence [77]"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the model is not told %q:\n%s", want, told)
+		}
+	}
+
+	// A model that does not get better is asked three times; what it proved stands, with warnings,
+	// and where it proved nothing the places do.
+	never := &scripted{answers: []string{"## 1\n- It is tried again [1].\n- I made this up.\n## 2\n- Somewhere, see cmd/shop/main.go:11-11.\n"}}
+	r = write(never)
+	if r.Calls != 3 || r.Dropped != 2 || len(r.Warnings) != 2 || strings.Contains(r.Text, "made this up") || strings.Contains(r.Text, "Somewhere") {
+		t.Errorf("%+v", r)
+	}
+	if body := answers(r); !strings.Contains(body, "tried again.") || !strings.Contains(body, "The places nearest to this") {
+		t.Errorf("answers:\n%s", body)
+	}
+	if !strings.Contains(r.Text, "## Warnings\n\n- 2 points without proof left out\n") {
+		t.Errorf("the report does not say what it lacks:\n%s", r.Text)
+	}
+	for _, c := range never.told {
+		if n := len(c.Messages); n != 2 && n != 4 {
+			t.Errorf("a conversation of %d messages", n)
+		}
+	}
+
+	// The better draft stays, whichever came last.
+	worse := &scripted{answers: []string{"## 1\n- It is tried again [1].\n", "nothing", "nothing"}}
+	if r = write(worse); !strings.Contains(r.Text, "tried again.") || r.Calls != 3 {
+		t.Errorf("the first draft is lost:\n%s", answers(r))
+	}
+
+	// A model that goes away in between leaves what there is; one that never answers is an error.
+	gone := &scripted{answers: []string{"## 1\n- It is tried again [1].\n"}, err: errors.New("the server has gone")}
+	if r = write(gone); r.Calls != 1 || !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "has gone") }) {
+		t.Errorf("%+v", r)
+	}
+	if _, err := report.Write(t.Context(), w, report.Request{Prompt: prompt, Chat: &scripted{err: errors.New("no server")}}); err == nil {
+		t.Error("without a first draft there is a report by a model")
+	}
+}
+
+// The evidence fits the model's context, however small that is.
+func TestEvidenceFits(t *testing.T) {
+	w, _, prompt := repository(t, "shop")
+	for _, tokens := range []int{1200, 2048, 8192} {
+		chat := &scripted{answers: []string{good}}
+		if _, err := report.Write(t.Context(), w, report.Request{Name: "shop", Prompt: prompt, Chat: chat, ContextTokens: tokens, MaxTokens: 200}); err != nil {
+			t.Fatal(err)
+		}
+		size := 0
+		for _, c := range chat.told {
+			for _, m := range c.Messages {
+				size = max(size, len(m.Text))
+			}
+		}
+		if size/3 > tokens {
+			t.Errorf("a message of %d bytes for %d tokens", size, tokens)
+		}
+	}
+}
+
+func TestQuestions(t *testing.T) {
+	for _, c := range []struct{ prompt, want string }{
+		{"# Title\n\nWords.\n\n- one\n- two\n  goes on\n* three\n1. four\n", "one|two goes on|three|four"},
+		{"# Title\n\n## One\n\nwords\n\n### Two\n", "One|Two"},
+		{"What is it?\nAnd why?\n\nHow?\n", "What is it? And why?|How?"},
+		{"```\n- code\n```\n- one\n", "one"},
+		{"", ""}, {"# Title alone\n", ""}, {"- a\u202eb\n", `a\u202eb`},
+		{strings.Repeat("- x\n", 30), strings.TrimSuffix(strings.Repeat("x|", 10), "|")},
+		{"- " + strings.Repeat("y", 1000), strings.Repeat("y", 297) + "…"},
+	} {
+		if got := strings.Join(report.Questions(c.prompt), "|"); got != c.want {
+			t.Errorf("%q asks %q, want %q", c.prompt, got, c.want)
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "reports", "shop")
+	keep := func(text string) string {
+		t.Helper()
+		v, err := report.Keep(dir, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := ""
+		if v.Before != "" {
+			before = filepath.Base(v.Before)
+		}
+		return fmt.Sprintf("%d %s %s +%d -%d", v.Number, filepath.Base(v.Path), before, v.New, v.Gone)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"a\nb\n", "1 0001.md  +0 -0"}, {"a\nb\n", "1 0001.md  +0 -0"}, {"a\nc\nd\n", "2 0002.md 0001.md +2 -1"}, {"a\nc\nd\n", "2 0002.md 0001.md +2 -1"}, {"", "3 0003.md 0002.md +0 -3"},
+	} {
+		if got := keep(c.text); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+	for i := range 40 {
+		keep(fmt.Sprint(i))
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 20 || entries[19].Name() != "0043.md" {
+		t.Errorf("%d are kept, %v", len(entries), err)
+	}
+}

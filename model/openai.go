@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -25,12 +27,16 @@ type openAI struct {
 	endpoint *url.URL     // without the /v1
 	key      string
 	model    string
+	clock    Clock
 }
 
 func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
+	if opt.Clock == nil {
+		opt.Clock = realClock{}
+	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, "/v1")
-	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, clock: opt.Clock}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
@@ -175,50 +181,83 @@ func (c *openAI) call(ctx context.Context, method, path string, body, out any) e
 	return c.notOpenAI()
 }
 
+// A server that many share is full at times. It is asked again, up to so often, after as long as it
+// says or ever longer, each time up to half sooner, so that those it has sent away do not come
+// back at once.
+const (
+	busyTries   = 4
+	busyPause   = 250 * time.Millisecond
+	longestBusy = 10 * time.Second
+)
+
 // send answers a response of status 200; its errors are those of the backend.
 func (c *openAI) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	var payload io.Reader
+	var payload []byte
 	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if payload, err = json.Marshal(body); err != nil {
 			return nil, err
 		}
-		payload = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), payload)
+	for n := 1; ; n++ {
+		resp, after, err := c.sendOnce(ctx, method, path, payload)
+		if n == busyTries || !errors.Is(err, ErrBusy) || after > longestBusy {
+			return resp, err
+		}
+		if after == 0 {
+			after = busyPause << n
+			after -= rand.N(after / 2)
+		}
+		select {
+		case <-c.clock.After(after):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// sendOnce is send without patience; after is how long a server that is full wants not to be
+// asked, 0 if it does not say.
+func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte) (resp *http.Response, after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.endpoint.JoinPath(path).String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		var dial *net.OpError
-		var refused *problem
-		switch {
-		case errors.As(err, &refused):
-			return nil, refused
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case errors.Is(err, errRedirect):
-			return nil, &problem{kind: ErrServer, what: fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), fix: "set the address it sends them to", cause: err}
-		case errors.As(err, &dial) && dial.Op == "dial":
-			return nil, &problem{kind: ErrUnreachable, what: fmt.Sprintf("no model server answers at %s", c.endpoint), fix: "start it, or set its address", cause: err}
-		}
-		return nil, &problem{kind: ErrBroken, what: fmt.Sprintf("%s broke off before it answered", c.endpoint.Host), fix: "see its log", cause: err}
+	if resp, err = c.http.Do(req); err != nil {
+		return nil, 0, c.unsent(ctx, err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		return resp, nil
+		return resp, 0, nil
 	}
 	defer resp.Body.Close()
+	if err := c.noInfill(path, resp.StatusCode); err != nil {
+		return nil, 0, err
+	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
 		data = nil // the status says enough
 	}
-	if err := c.noInfill(path, resp.StatusCode); err != nil {
-		return nil, err
+	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date is rare, and as good as nothing
+	return nil, time.Duration(max(seconds, 0)) * time.Second, c.status(resp.StatusCode, data)
+}
+
+// unsent says why a request has no answer at all.
+func (c *openAI) unsent(ctx context.Context, err error) error {
+	var dial *net.OpError
+	var refused *problem
+	switch {
+	case errors.As(err, &refused):
+		return refused
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errRedirect):
+		return &problem{kind: ErrServer, what: fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), fix: "set the address it sends them to", cause: err}
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("no model server answers at %s", c.endpoint), fix: "start it, or set its address", cause: err}
 	}
-	return nil, c.status(resp.StatusCode, data)
+	return &problem{kind: ErrBroken, what: fmt.Sprintf("%s broke off before it answered", c.endpoint.Host), fix: "see its log", cause: err}
 }

@@ -4,8 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,6 +141,9 @@ func TestOpenAIErrors(t *testing.T) {
 			s := modeltest.NewServer(t)
 			o := ready(t, openAIOptions(s.URL))
 			s.Queue(c.answer)
+			if c.kind == model.ErrBusy { // it is asked again
+				s.Queue(c.answer, c.answer, c.answer)
+			}
 			_, _, err := collect(soon(t), o, fim("a", ""), 5)
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "llama") {
 				t.Errorf("got %v, want %q with %q", err, c.kind, c.says)
@@ -249,5 +257,69 @@ func TestSmall(t *testing.T) {
 				t.Errorf("%s, %g parameters: small is %v", name, parameters, got)
 			}
 		}
+	}
+}
+
+// at is a clock on which nobody waits; it notes for how long they wanted to.
+type at struct {
+	mu    sync.Mutex
+	waits []time.Duration // guarded by mu
+}
+
+func (a *at) Now() time.Time { return time.Unix(1, 0) }
+
+func (a *at) After(d time.Duration) <-chan time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waits = append(a.waits, d)
+	now := make(chan time.Time, 1)
+	now <- time.Unix(1, 0)
+	return now
+}
+
+// A server that is full is asked again, when it says or after ever longer pauses, and not for
+// ever.
+func TestAFullServerIsAskedAgain(t *testing.T) {
+	// check asks a server that sends so many requests away, all if below 0.
+	check := func(full int64, retryAfter string) (first model.Finding, waits []time.Duration, asked int64) {
+		t.Helper()
+		var count atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if n := count.Add(1); full < 0 || n <= full {
+				w.Header().Set("Retry-After", retryAfter)
+				w.WriteHeader([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[n%2])
+				return
+			}
+			fmt.Fprint(w, `{"data": [{"id": "m"}]}`)
+		}))
+		defer server.Close()
+		clock := &at{}
+		rt, err := model.New(model.Options{API: model.OpenAIAPI, URL: server.URL, Model: "m", Clock: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rt.Close()
+		first = rt.Check(t.Context())[0]
+		clock.mu.Lock()
+		defer clock.mu.Unlock()
+		return first, clock.waits, count.Load()
+	}
+	f, waits, _ := check(3, "")
+	if !f.OK || len(waits) < 3 {
+		t.Fatalf("%+v after waits of %v", f, waits)
+	}
+	for n, wait := range waits[:3] {
+		if most := 500 * time.Millisecond << n; wait > most || wait < most/2 {
+			t.Errorf("wait %d is %v, want %v to %v", n, wait, most/2, most)
+		}
+	}
+	if f, waits, _ := check(2, "7"); !f.OK || len(waits) < 2 || waits[0] != 7*time.Second || waits[1] != 7*time.Second {
+		t.Errorf("%+v after waits of %v", f, waits)
+	}
+	if f, _, asked := check(-1, ""); f.OK || asked != 4 || !strings.Contains(f.Detail, "busy") {
+		t.Errorf("%+v after %d requests", f, asked)
+	}
+	if f, waits, asked := check(-1, "3600"); f.OK || asked != 1 || len(waits) != 0 {
+		t.Errorf("%+v after %d requests and waits of %v", f, asked, waits)
 	}
 }

@@ -119,8 +119,8 @@ func (c *openAI) noInfill(path string, status int) error {
 		return nil
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented:
 		return &problem{
-			kind: ErrNoFIM, what: fmt.Sprintf("%s does not fill in the middle by itself", c.endpoint.Host),
-			fix: "set completion.template to auto, or to the family of " + c.model, cause: errNoInfill,
+			kind: ErrNoFIM, what: fmt.Sprintf("%s has no /%s", c.endpoint.Host, infillPath),
+			fix: "set completion.template to auto, or to the family that " + c.model + " is of", cause: errNoInfill,
 		}
 	}
 	return nil

@@ -118,7 +118,7 @@ vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (SITE; n
 screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/nvim -run '^TestGhostTextOfTheModel$$|^TestFix$$' -screenshot $(CURDIR)/docs
-	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/emacs -run '^TestGhostTextOfLspMode$$|^TestFixWithLspMode$$' -screenshot $(CURDIR)/docs
+	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/emacs -run '^TestGhostTextOfLspMode$$|^TestFix$$' -screenshot $(CURDIR)/docs
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/helix -run '^TestFix$$' -screenshot $(CURDIR)/docs
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -run '^TestGhostText$$|^TestAssistance$$' -screenshot $(CURDIR)/docs
 

@@ -75,7 +75,7 @@ var Refactorings = []struct {
 type Selection struct {
 	Location
 	Kind Refactoring
-	// Goal is the user's wish in their words, for Free; for Rename the new
+	// Goal is what the user asks for, in their words, for Free; for Rename the new
 	// name, "" if quarry is to find one.
 	Goal string
 }

@@ -53,15 +53,15 @@ func (r *Repository) Add(root, path, text string) {
 	t := newTokenText(text)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.learn(fileKey{root, path}, t)
+	r.add(fileKey{root, path}, t)
 }
 
-// learn takes a file's tokens. mu is held.
-func (r *Repository) learn(key fileKey, t *tokenText) {
+// add takes a file's tokens. mu is held.
+func (r *Repository) add(key fileKey, t *tokenText) {
 	if r.corpus == nil {
 		r.corpus = newCorpus(maxRepoTokens)
 	}
-	r.corpus.learn(key, t)
+	r.corpus.add(key, t)
 }
 
 // Changed is Add for a file of a folder that was read, and does nothing for others.
@@ -128,7 +128,7 @@ func (r *Repository) readFile(ctx context.Context, key fileKey) bool {
 		}
 	}
 	if text, err := r.files.FileText(key.root, key.path); err == nil { // else it went, or is not to be read
-		r.learn(key, newTokenText(text))
+		r.add(key, newTokenText(text))
 	}
 	return true
 }
@@ -213,8 +213,8 @@ func newCorpus(limit int) *corpus {
 	return &corpus{limit: limit, byKey: map[fileKey]int32{}, heads: make([]position, 1<<width), shift: 32 - width}
 }
 
-// learn puts the newest text of a file into the corpus.
-func (c *corpus) learn(key fileKey, t *tokenText) {
+// add puts the newest text of a file into the corpus.
+func (c *corpus) add(key fileKey, t *tokenText) {
 	c.forget(key)
 	if len(t.ids) == 0 || len(t.ids) > c.limit {
 		return

@@ -177,7 +177,7 @@ func TestCorpusLimit(t *testing.T) {
 	c := newCorpus(4000)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("alpha beta%d gamma%d delta\n", i, i), 20) }
 	for i := range 500 {
-		c.learn(fileKey{path: fmt.Sprint(i)}, newTokenText(text(i)))
+		c.add(fileKey{path: fmt.Sprint(i)}, newTokenText(text(i)))
 		if c.used > c.limit {
 			t.Fatalf("%d tokens, limit %d", c.used, c.limit)
 		}

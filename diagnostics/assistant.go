@@ -106,9 +106,9 @@ type task struct {
 	query   string // what evidence is looked up for
 	// show gets the words as they come; nil where nobody reads along.
 	show func(text string) bool
-	// judge answers why an answer is not taken, "" if it is. It is asked about
+	// validate answers why an answer is not taken, "" if it is. It is asked about
 	// every answer, the last one too.
-	judge func(s *answer) string
+	validate func(s *answer) string
 	// complete says whether an answer needs no more words.
 	complete func(text string) bool
 }
@@ -150,7 +150,7 @@ func (a *Assistant) ask(ctx context.Context, e task) ([]*answer, error) {
 		}
 		c := checker.Check(ctx, words)
 		s.text, s.citations, s.removed = c.Text, c.Citations, c.Removed
-		s.objection = e.judge(s)
+		s.objection = e.validate(s)
 		return s
 	}
 	shown, turn := 0, 0

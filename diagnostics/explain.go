@@ -18,7 +18,7 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 			stopped = stopped || !emit(text)
 			return !stopped
 		},
-		judge: func(s *answer) string {
+		validate: func(s *answer) string {
 			if len(s.citations) == 0 && !stopped {
 				return uncited
 			}

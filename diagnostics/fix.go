@@ -33,7 +33,7 @@ func (a *Assistant) propose(ctx context.Context, e task, title string, also func
 	patcher := a.patch.For(e.about.doc, also)
 	e.complete = diffsWritten
 	var failed error
-	e.judge = func(s *answer) string {
+	e.validate = func(s *answer) string {
 		var err error
 		if _, ended := afterDiffs(s.whole); strings.Contains(s.whole, "```diff\n") && !ended {
 			s.refusal = &patch.Refusal{Reason: patch.Incomplete, Text: "the diff breaks off; write less, only the lines that change and three around them"}

@@ -41,9 +41,9 @@ type promptContext struct {
 	TestName string
 }
 
-// sceneLines is how much of a file is shown at most; a function longer than that
+// contextLines is how much of a file is shown at most; a function longer than that
 // is shown around the place.
-const sceneLines = 90
+const contextLines = 90
 
 // newContext shows the declaration around a place, or the lines around it.
 func (a *Assistant) newContext(p agent.Location) promptContext {
@@ -88,11 +88,11 @@ func around(symbols []syntax.Symbol, start, end int) *syntax.Symbol {
 // window chooses the lines shown: those of the declaration and two around it
 // if they fit, else as many as fit around the place.
 func (s *promptContext) window(lines []string, d *syntax.Symbol, room int) {
-	from, to := s.First-sceneLines/2, s.Last+sceneLines/2
+	from, to := s.First-contextLines/2, s.Last+contextLines/2
 	if d != nil {
 		from, to = int(d.Span.StartLine)-2, int(d.Span.EndLine)+2
-		if to-from >= sceneLines {
-			from, to = max(from, s.First-sceneLines/2), min(to, s.Last+sceneLines/2)
+		if to-from >= contextLines {
+			from, to = max(from, s.First-contextLines/2), min(to, s.Last+contextLines/2)
 		}
 	}
 	from, to = max(from, 1), min(to, len(lines))

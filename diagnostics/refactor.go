@@ -44,7 +44,7 @@ func (a *Assistant) Refactor(ctx context.Context, sel agent.Selection) (agent.Pr
 	if sel.Kind == agent.Test {
 		also = lang.IsTest
 	}
-	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return judge(sel.Kind, e.about, p) })
+	return a.propose(ctx, e, title, also, func(p agent.Proposal) *patch.Refusal { return validate(sel.Kind, e.about, p) })
 }
 
 // titleOf is the title of a refactoring, "" if there is none of that kind.
@@ -60,9 +60,9 @@ func titleOf(kind agent.Refactoring, goal string) string {
 	return ""
 }
 
-// judge holds a change against what it was to be, as far as a syntax tree can
+// validate holds a change against what it was to be, as far as a syntax tree can
 // tell.
-func judge(kind agent.Refactoring, s promptContext, p agent.Proposal) *patch.Refusal {
+func validate(kind agent.Refactoring, s promptContext, p agent.Proposal) *patch.Refusal {
 	if len(p.Files) == 0 {
 		return nil
 	}

@@ -33,9 +33,9 @@ func beginFix(t *testing.T, e *headless.Editor, b *headless.Buffer) {
 	}
 }
 
-func attend(t *testing.T, e *headless.Editor, person headless.Prompter) {
+func attend(t *testing.T, e *headless.Editor, user headless.Prompter) {
 	t.Helper()
-	if err := e.Attend(soon(t), person); err != nil {
+	if err := e.Attend(soon(t), user); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -273,7 +273,7 @@ func TestPositionsOfEdits(t *testing.T) {
 }
 
 // Quarry ends although a user has not decided: edit's clean-up waits for it.
-func TestEndingWhileThePersonDecides(t *testing.T) {
+func TestEndingWhileTheUserDecides(t *testing.T) {
 	e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal { return replace(d, "foo", "bar") }))
 	beginFix(t, e, problemAt(t, e, "a.go"))
 	if err := e.Await(soon(t), func() bool { return e.Waiting() > 0 }); err != nil {

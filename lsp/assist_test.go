@@ -383,8 +383,8 @@ func TestCommandsAsPeopleRunThem(t *testing.T) {
 		{name: "no question", command: "ask", choices: "What does a.go do?, Who uses a.go, and for what?, What is this workspace for, and where does it begin?", want: request{"ask", "Who uses a.go, and for what?", "a.go"}},
 		{name: "a kind", command: "refactor", args: []any{"simplify"}, want: request{"refactor", "simplify", ""}},
 		{name: "a name", command: "refactor", args: []any{"rename newName"}, want: request{"refactor", "rename", "newName"}},
-		{name: "a wish", command: "refactor", args: []any{"rename what is wrong"}, want: request{"refactor", "free", "rename what is wrong"}},
-		{name: "no wish", command: "refactor", choices: "Extract into a function, Rename to something clearer within its scope, Simplify, Document, Write tests", want: request{"refactor", "rename", ""}},
+		{name: "an instruction", command: "refactor", args: []any{"rename what is wrong"}, want: request{"refactor", "free", "rename what is wrong"}},
+		{name: "no instruction", command: "refactor", choices: "Extract into a function, Rename to something clearer within its scope, Simplify, Document, Write tests", want: request{"refactor", "rename", ""}},
 		{name: "nonsense", command: "ask", args: []any{[]int{1}}, says: "neither a text nor"},
 	} {
 		t.Run(tt.command+" "+tt.name, func(t *testing.T) {

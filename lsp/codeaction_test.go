@@ -90,7 +90,7 @@ func TestActionsAreOfferedWithoutAskingTheModel(t *testing.T) {
 	for _, profile := range headless.Profiles {
 		e := edit(t, profile, &core{}) // whose assistant fails where it is asked
 		b := problemAt(t, e, "a.go")
-		wished := open(t, e, "b.go", "go", "x()\n// quarry: use a map \ny()\n")
+		instructed := open(t, e, "b.go", "go", "x()\n// quarry: use a map \ny()\n")
 		at := b.Cursor
 		for _, tt := range []struct {
 			name       string
@@ -102,7 +102,7 @@ func TestActionsAreOfferedWithoutAskingTheModel(t *testing.T) {
 			{"cursor on a diagnostic", b, at, at, nil, onProblem},
 			{"cursor elsewhere", b, 0, 0, nil, []string{}},
 			{"selection", b, 0, 9, nil, append(slices.Clone(onCode), noWish)},
-			{"selection with a wish", wished, 0, 30, nil, append(slices.Clone(onCode), "Do: use a map")},
+			{"selection with an instruction", instructed, 0, 30, nil, append(slices.Clone(onCode), "Do: use a map")},
 			{"selection and diagnostic", b, at, len(source), nil, slices.Concat(onProblem, onCode, []string{noWish})},
 			{"only fixes", b, at, len(source), []string{"quickfix"}, onProblem},
 			{"only one kind", b, at, len(source), []string{"refactor.extract"}, onCode[:1]},
@@ -190,7 +190,7 @@ func agree(t *testing.T, e *headless.Editor) {
 	}
 }
 
-func TestFixIsAppliedOnlyIfThePersonWantsIt(t *testing.T) {
+func TestFixIsAppliedOnlyIfTheUserWantsIt(t *testing.T) {
 	for _, profile := range headless.Profiles {
 		for answer, yes := range map[string]bool{"yes": true, "no": false} {
 			t.Run(profile+"/"+answer, func(t *testing.T) {

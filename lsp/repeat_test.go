@@ -95,11 +95,11 @@ func TestARepeatedFixAsksAboutTheSameChange(t *testing.T) {
 			questions(t, e, 1)
 			beginFix(t, e, b)
 			questions(t, e, 2)
-			for i, person := range c.answers {
+			for i, user := range c.answers {
 				if c.says == late && i > 0 {
 					ended(t, e, "not applied")
 				}
-				attend(t, e, person)
+				attend(t, e, user)
 			}
 			want := source
 			if c.agreed {

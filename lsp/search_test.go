@@ -103,7 +103,7 @@ func TestSimilar(t *testing.T) {
 	e, root := indexedEditor(t, "vscode")
 	ctx := soon(t)
 	var got searched
-	// Words are found in the database before what likeness needs is in memory.
+	// Words are found in the database before the rest is in memory.
 	for len(got.Results) == 0 && ctx.Err() == nil {
 		if err := e.Call(ctx, "quarry/similar", map[string]any{"path": "barn/store.go", "startLine": 3, "endLine": 3, "k": 5, "includeText": true}, &got); err != nil {
 			t.Fatal(err)

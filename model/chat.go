@@ -80,7 +80,7 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 	if err != nil && context.Cause(ctx) == errStopped {
 		err = nil
 	}
-	rt.judge(err)
+	rt.noteFailure(err)
 	t.reply.Text = t.text.String()
 	if err == nil && t.whole {
 		emit(t.reply.Text)

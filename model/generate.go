@@ -145,7 +145,7 @@ func (rt *Runtime) ask(req request, queued time.Time, over func()) *call {
 			err = errStopped
 		}
 		m.end(err)
-		rt.judge(err)
+		rt.noteFailure(err)
 		end(m.timing.PromptTokens, err)
 		rt.log.Debug("generate", "queue", m.timing.Queue, "first_token", m.timing.FirstToken, "total", m.timing.Total,
 			"prompt_tokens", m.timing.PromptTokens, "tokens", m.timing.Tokens, "error", err)

@@ -114,9 +114,9 @@ func (rt *Runtime) WaitReady(ctx context.Context) error {
 	}
 }
 
-// judge makes the watcher doubt a server whose request failed for a reason that
+// noteFailure makes the watcher doubt a server whose request failed for a reason that
 // is not the request's own.
-func (rt *Runtime) judge(err error) {
+func (rt *Runtime) noteFailure(err error) {
 	if err == nil || errors.Is(err, errStopped) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) {
 		return
@@ -145,7 +145,7 @@ func (rt *Runtime) watch() {
 		settled := st.Phase == Ready || errors.Is(st.Err, ErrNoFIM) && len(rt.talking) > 0
 		if !doubt && settled {
 			was := st.Version
-			if st = rt.glance(st); st.Version != was && st.Err == nil {
+			if st = rt.checkVersion(st); st.Version != was && st.Err == nil {
 				rt.log.Info("the model server changed its version", "was", was, "now", st.Version)
 				doubt, trusted = true, false // it may do otherwise with the model's tags
 			}
@@ -196,8 +196,8 @@ func schedule(phase Phase, retry time.Duration) (pause, next time.Duration) {
 	return retry - rand.N(retry/2), min(2*retry, limit)
 }
 
-// glance looks whether a ready server is still there.
-func (rt *Runtime) glance(st State) State {
+// checkVersion asks a ready server for its version, and whether it is there.
+func (rt *Runtime) checkVersion(st State) State {
 	version, err := rt.version(rt.ctx)
 	if err != nil {
 		return State{Phase: phaseOf(err), Err: err}

@@ -25,7 +25,7 @@ type Piece struct {
 	Path               string
 	StartLine, EndLine int
 	Text               string
-	// Why says what brought it here, for the ledger.
+	// Why says what brought it here, for the trace.
 	Why string
 }
 

@@ -181,7 +181,7 @@ func keepSnapshot(ctx context.Context, x *index.Index, dir string, bar *progress
 	}
 	w.Keep(ctx)
 	w.Close()
-	return x.Store().Fold(ctx)
+	return x.Store().TruncateLog(ctx)
 }
 
 // printIndex writes what an index holds and what it leaves out.

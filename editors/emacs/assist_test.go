@@ -84,6 +84,27 @@ func openShopWithEglot(t *testing.T) shop {
 	return s
 }
 
+// client is one of the two that Emacs has for language servers.
+type client struct {
+	name string
+	open func(*testing.T) shop
+	// actions is its command that lists code actions, and waiting what it shows while quarry
+	// waits for the user's decision.
+	actions, waiting string
+}
+
+var clients = []client{
+	{"lsp-mode", openShopWithLspMode, "lsp-execute-code-action", "waits for your"},
+	{"eglot", openShopWithEglot, "eglot-code-actions", "/95%]"},
+}
+
+// withEach runs a test in both clients.
+func withEach(t *testing.T, run func(t *testing.T, c client, s shop)) {
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) { run(t, c, c.open(t)) })
+	}
+}
+
 // command runs an interactive command.
 func (s shop) command(name string) {
 	s.extended()
@@ -173,56 +194,52 @@ func TestExplainWithLspMode(t *testing.T) {
 	s.WaitForText(explained)
 }
 
-func TestFixWithLspMode(t *testing.T) {
-	s := openShopWithLspMode(t)
-	s.onMistake()
-	s.action("lsp-execute-code-action", "Fix")
-	s.discard("waits for your")
-	s.action("lsp-execute-code-action", "Fix")
-	s.change()
-	s.Screen().Picture(t, *screenshot, "emacs-change.svg", "shop.go — Emacs")
-	s.apply()
-	s.mended()
+// A change is discarded, and applied when it is asked for again: from lsp-mode's list of code
+// actions, and by quarry's command in eglot.
+func TestFix(t *testing.T) {
+	withEach(t, func(t *testing.T, c client, s shop) {
+		fix := func() {
+			if c.name == "eglot" {
+				s.command("quarry-fix")
+			} else {
+				s.action(c.actions, "Fix")
+			}
+		}
+		s.onMistake()
+		fix()
+		s.discard(c.waiting)
+		fix()
+		s.change()
+		if c.name == "lsp-mode" {
+			s.Screen().Picture(t, *screenshot, "emacs-change.svg", "shop.go — Emacs")
+		}
+		s.apply()
+		s.mended()
+	})
 }
 
-func TestAskAndRefactorWithLspMode(t *testing.T) {
-	s := openShopWithLspMode(t)
-	s.command("quarry-ask")
-	s.Type("how are totals made?\n")
-	s.WaitForText(answered)
-	s.wholeFile()
-	s.command("quarry-refactor")
-	s.Type("use the right field\n")
-	s.discard("waits for your")
-	s.wholeFile()
-	s.action("lsp-execute-code-action", "Simpl")
-	s.apply()
-	s.mended()
+func TestAskAndRefactor(t *testing.T) {
+	withEach(t, func(t *testing.T, c client, s shop) {
+		s.command("quarry-ask")
+		s.Type("how are totals made?\n")
+		s.WaitForText(answered)
+		s.wholeFile()
+		s.command("quarry-refactor")
+		s.Type("use the right field\n")
+		s.discard(c.waiting)
+		s.wholeFile()
+		s.action(c.actions, "Simpl")
+		s.apply()
+		s.mended()
+	})
 }
 
 // A model takes its time, and the user uses the minibuffer meanwhile.
-func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) shop{"lsp-mode": openShopWithLspMode, "eglot": openShopWithEglot} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t)
-			s.onMistake()
-			release := s.hold()
-			s.command("quarry-explain")
-			s.extended()
-			s.Type("undecided")
-			s.WaitForText("M-x undecided")
-			release()
-			s.Type("still")
-			s.WaitForText("M-x undecidedstill")
-			s.Press("C-g")
-			s.WaitForText(explained)
-		})
-	}
-	t.Run("change", func(t *testing.T) {
-		s := openShopWithLspMode(t)
+func TestWhileTheUserIsInTheMinibuffer(t *testing.T) {
+	typing := func(s shop, command string) {
 		s.onMistake()
 		release := s.hold()
-		s.command("quarry-fix")
+		s.command(command)
 		s.extended()
 		s.Type("undecided")
 		s.WaitForText("M-x undecided")
@@ -230,6 +247,14 @@ func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 		s.Type("still")
 		s.WaitForText("M-x undecidedstill")
 		s.Press("C-g")
+	}
+	withEach(t, func(t *testing.T, _ client, s shop) {
+		typing(s, "quarry-explain")
+		s.WaitForText(explained)
+	})
+	t.Run("change", func(t *testing.T) {
+		s := openShopWithLspMode(t)
+		typing(s, "quarry-fix")
 		s.apply()
 		s.mended()
 	})
@@ -238,40 +263,37 @@ func TestWhileThePersonIsInTheMinibuffer(t *testing.T) {
 // What is typed elsewhere answers nothing: the change is shown in a pause, in a window that is not selected. There the
 // keys that are shown answer, and one undo takes the change back.
 func TestTypingThroughAProposal(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) shop{"lsp-mode": openShopWithLspMode, "eglot": openShopWithEglot} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t)
-			s.onMistake()
-			release := s.hold()
-			s.command("quarry-fix")
-			letter := filepath.Join(filepath.Dir(s.file), "letter.txt")
-			s.Press("C-x", "C-f")
-			s.WaitForText("Find file:")
-			s.Type("letter.txt\n")
-			s.WaitForText("letter.txt")
-			s.Type("dear reader\n")
-			release()
-			s.change()
-			s.Type("y\n\nyes\n")
-			s.Press("C-x", "C-s")
-			s.WaitForFile(letter, "dear reader\ny\n\nyes\n")
-			s.change()
-			if got, err := os.ReadFile(s.file); err != nil || string(got) != editortest.Shop {
-				t.Errorf("shop.go is (%v)\n%s", err, got)
-			}
-			s.Press("C-x", "o")
-			s.WaitFor("cursor in the change", func(screen editortest.Screen) bool { return screen.CursorRow > 20 })
-			s.Insist("end of the change", func() { s.Press("C-c", "C-c") }, // once more if it came too soon
-				func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
-			s.command("switch-to-buffer")
-			s.Type("shop.go\n")
-			s.mended()
-			s.command("undo")
-			s.WaitForText("n += it.Counts")
-			s.Press("C-x", "C-s")
-			s.WaitForFile(s.file, editortest.Shop)
-		})
-	}
+	withEach(t, func(t *testing.T, _ client, s shop) {
+		s.onMistake()
+		release := s.hold()
+		s.command("quarry-fix")
+		letter := filepath.Join(filepath.Dir(s.file), "letter.txt")
+		s.Press("C-x", "C-f")
+		s.WaitForText("Find file:")
+		s.Type("letter.txt\n")
+		s.WaitForText("letter.txt")
+		s.Type("dear reader\n")
+		release()
+		s.change()
+		s.Type("y\n\nyes\n")
+		s.Press("C-x", "C-s")
+		s.WaitForFile(letter, "dear reader\ny\n\nyes\n")
+		s.change()
+		if got, err := os.ReadFile(s.file); err != nil || string(got) != editortest.Shop {
+			t.Errorf("shop.go is (%v)\n%s", err, got)
+		}
+		s.Press("C-x", "o")
+		s.WaitFor("cursor in the change", func(screen editortest.Screen) bool { return screen.CursorRow > 20 })
+		s.Insist("end of the change", func() { s.Press("C-c", "C-c") }, // once more if it came too soon
+			func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
+		s.command("switch-to-buffer")
+		s.Type("shop.go\n")
+		s.mended()
+		s.command("undo")
+		s.WaitForText("n += it.Counts")
+		s.Press("C-x", "C-s")
+		s.WaitForFile(s.file, editortest.Shop)
+	})
 }
 
 func TestExplainWithEglot(t *testing.T) {
@@ -284,31 +306,6 @@ func TestExplainWithEglot(t *testing.T) {
 	s.Insist("hover", func() { s.command("eldoc") }, func(screen editortest.Screen) bool {
 		return screen.Contains("quarry: Counts undefined") && screen.Contains(explained)
 	})
-}
-
-func TestFixWithEglot(t *testing.T) {
-	s := openShopWithEglot(t)
-	s.onMistake()
-	s.command("quarry-fix")
-	s.discard("/95%]")
-	s.command("quarry-fix")
-	s.apply()
-	s.mended()
-}
-
-func TestAskAndRefactorWithEglot(t *testing.T) {
-	s := openShopWithEglot(t)
-	s.command("quarry-ask")
-	s.Type("how are totals made?\n")
-	s.WaitForText(answered)
-	s.wholeFile()
-	s.command("quarry-refactor")
-	s.Type("use the right field\n")
-	s.discard("/95%]")
-	s.wholeFile()
-	s.action("eglot-code-actions", "Simpl")
-	s.apply()
-	s.mended()
 }
 
 // quarry's own diagnostics are eglot's, so they have code actions.

@@ -208,7 +208,7 @@ func TestCommands(t *testing.T) {
 			term.Type(":lsp-workspace-command quarry.explain \"shop.go:11: Counts undefined\"\n")
 		}, func(s editortest.Screen) bool { return s.Contains(explained) })
 	})
-	t.Run("a wish for the selection", func(t *testing.T) {
+	t.Run("an instruction for the selection", func(t *testing.T) {
 		term, file := openShop(t)
 		term.Insist("menu of refactorings", func() { // quarry knows a selection from here
 			term.Press("Escape", "Escape")

@@ -27,13 +27,13 @@ vim.diagnostic.config({ virtual_text = true })
 `
 
 // openShop opens the shop with a model that answers conversations with text, at the line that is wrong.
-func openShop(t *testing.T, text string) person {
+func openShop(t *testing.T, text string) user {
 	t.Helper()
 	return openShopWaiting(t, text, closed())
 }
 
 // openShopWaiting is openShop with a model that says its first word when gate is closed.
-func openShopWaiting(t *testing.T, text string, gate chan struct{}) person {
+func openShopWaiting(t *testing.T, text string, gate chan struct{}) user {
 	t.Helper()
 	return openShopAs(t, editor{init: compiler + clock, env: map[string]string{"OLLAMA_HOST": conversing(t, text, gate)}})
 }
@@ -52,7 +52,7 @@ func conversing(t *testing.T, text string, gate chan struct{}) string {
 }
 
 // openShopAs opens the shop in an editor that is set up as e says.
-func openShopAs(t *testing.T, e editor) person {
+func openShopAs(t *testing.T, e editor) user {
 	t.Helper()
 	e.text, e.files, e.path = editortest.Shop, map[string]string{"go.mod": "module shop\n\ngo 1.26\n"}, []string{editortest.QuarryFolder}
 	p := open(t, e)
@@ -64,7 +64,7 @@ func openShopAs(t *testing.T, e editor) person {
 }
 
 // waitForWindows waits until the windows show these buffers, top to bottom.
-func (p person) waitForWindows(want string) {
+func (p user) waitForWindows(want string) {
 	p.t.Helper()
 	p.Insist("windows "+want, func() {
 		p.Type(":echo 'windows: '..join(map(range(1, winnr('$')), {_, n -> bufname(winbufnr(n))}), ' ')\n")

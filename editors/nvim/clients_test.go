@@ -41,7 +41,7 @@ func recipe(t *testing.T, page, contains string) string {
 }
 
 // openConfigured opens shelf.go in a Neovim that has this init.lua and nothing else.
-func openConfigured(t *testing.T, url, init string, binds ...string) person {
+func openConfigured(t *testing.T, url, init string, binds ...string) user {
 	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".config", "nvim", "init.lua"), init)
@@ -56,14 +56,14 @@ func openConfigured(t *testing.T, url, init string, binds ...string) person {
 		Rows:    32,
 		Command: []string{"nvim", "shelf.go"},
 	})
-	p := person{term, t, workspace}
+	p := user{term, t, workspace}
 	p.Insist("running server", func() { p.Type(":echo 'servers: '..luaeval(\"#vim.lsp.get_clients({ name = 'quarry' })\")\n") },
 		func(s editortest.Screen) bool { return s.Contains("servers: 1") })
 	return p
 }
 
 // writeTake types the head of Take below the shelf and accepts the rest by Tab.
-func (p person) writeTake() {
+func (p user) writeTake() {
 	p.t.Helper()
 	p.Press("G", "o")
 	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")

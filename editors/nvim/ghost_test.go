@@ -20,7 +20,7 @@ type offer struct {
 }
 
 // openScripted opens Neovim with the scripted server in place of quarry.
-func openScripted(t *testing.T, text string, offers ...offer) person {
+func openScripted(t *testing.T, text string, offers ...offer) user {
 	t.Helper()
 	script, err := json.Marshal(offers)
 	if err != nil {
@@ -40,7 +40,7 @@ func openScripted(t *testing.T, text string, offers ...offer) person {
 }
 
 // In each of these the server answers once, where the ghost text begins; what is shown and inserted from there on while
-// the person types is the plugin's doing.
+// the user types is the plugin's doing.
 
 func TestTypedThroughGhostTextIsNotInsertedTwice(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := ", Insert: "compute(a, b)"})
@@ -183,7 +183,7 @@ func TestDotRepeatsWhatWasAccepted(t *testing.T) {
 	p.waitForSaved(again + again + "c\n")
 }
 
-// A Tab without ghost text does what the person's own mapping of it did.
+// A Tab without ghost text does what the user's own mapping of it did.
 func TestTabFallsThroughToAnEarlierMapping(t *testing.T) {
 	for name, mapping := range map[string]string{
 		"keys":      `vim.keymap.set('i', '<Tab>', 'own<Space>')`,

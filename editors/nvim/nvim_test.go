@@ -13,8 +13,8 @@ import (
 	"quarry/editors/editortest"
 )
 
-// person is one who has Neovim open on the file shelf.go of a small workspace.
-type person struct {
+// user is one who has Neovim open on the file shelf.go of a small workspace.
+type user struct {
 	*editortest.Terminal
 	t         *testing.T
 	workspace string
@@ -30,7 +30,7 @@ type editor struct {
 	env   map[string]string
 }
 
-func open(t *testing.T, e editor) person {
+func open(t *testing.T, e editor) user {
 	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	config := filepath.Join(home, ".config", "nvim")
@@ -57,10 +57,10 @@ func open(t *testing.T, e editor) person {
 		Command: []string{"nvim", "shelf.go"},
 	})
 	term.WaitForText("shelf.go")
-	return person{term, t, workspace}
+	return user{term, t, workspace}
 }
 
-// readmeConfig is the init.lua that the README tells a person to write.
+// readmeConfig is the init.lua that the README tells a user to write.
 func readmeConfig(t *testing.T) string {
 	t.Helper()
 	return strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "lua"), "/path/to/quarry", editortest.Module(t))
@@ -74,26 +74,26 @@ func ghost(s editortest.Screen) string {
 	return s.Styled(func(style editortest.Style) bool { return style.Foreground == ghostColour })
 }
 
-func (p person) waitForGhost(lines ...string) editortest.Screen {
+func (p user) waitForGhost(lines ...string) editortest.Screen {
 	p.t.Helper()
 	want := strings.Join(lines, "\n")
 	return p.WaitFor("ghost text\n"+want+"\n", func(s editortest.Screen) bool { return ghost(s) == want })
 }
 
 // typeForGhost types text and waits for the ghost text that is offered behind it.
-func (p person) typeForGhost(text string, lines ...string) editortest.Screen {
+func (p user) typeForGhost(text string, lines ...string) editortest.Screen {
 	p.t.Helper()
 	p.Type(text)
 	return p.waitForGhost(lines...)
 }
 
-func (p person) waitForNoGhost() editortest.Screen {
+func (p user) waitForNoGhost() editortest.Screen {
 	p.t.Helper()
 	return p.WaitFor("screen without ghost text", func(s editortest.Screen) bool { return ghost(s) == "" })
 }
 
 // waitForSaved leaves insert mode, saves, and waits until shelf.go holds text.
-func (p person) waitForSaved(text string) {
+func (p user) waitForSaved(text string) {
 	p.t.Helper()
 	p.Press("Escape")
 	p.Type(":silent write\n")
@@ -101,7 +101,7 @@ func (p person) waitForSaved(text string) {
 }
 
 // read is the text of a file of the workspace, "" while it is not there.
-func (p person) read(name string) string {
+func (p user) read(name string) string {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.workspace, name))
 	if err != nil && !os.IsNotExist(err) {

@@ -24,19 +24,19 @@ const keysOfChange = "ga apply · q discard"
 func showsChange(s editortest.Screen) bool { return s.Contains(keysOfChange) }
 
 // waitForChange waits until a change is shown: time goes by, and the user types nothing.
-func (p person) waitForChange() editortest.Screen {
+func (p user) waitForChange() editortest.Screen {
 	p.t.Helper()
 	return p.Insist("change", func() { p.Press("F5") }, showsChange)
 }
 
 // waitForNoChange waits until the window with the change is gone.
-func (p person) waitForNoChange() {
+func (p user) waitForNoChange() {
 	p.t.Helper()
 	p.WaitFor("end of the change", func(s editortest.Screen) bool { return !showsChange(s) })
 }
 
 // apply says yes, after having looked for a while.
-func (p person) apply() {
+func (p user) apply() {
 	p.t.Helper()
 	p.Press("F5", "g", "a")
 	p.waitForNoChange()

@@ -28,7 +28,7 @@ func modelThatKnows(t *testing.T, text string) *modeltest.Server {
 }
 
 // openQuarry opens Neovim with the real quarry, which asks the model server at url.
-func openQuarry(t *testing.T, url, text string) person {
+func openQuarry(t *testing.T, url, text string) user {
 	t.Helper()
 	return open(t, editor{
 		text:  text,
@@ -89,7 +89,7 @@ func TestModelsGhostTextByWords(t *testing.T) {
 	p.waitForSaved(editortest.Shelf + editortest.Take)
 }
 
-// The model is not there: the person is told once, completions come from the
+// The model is not there: the user is told once, completions come from the
 // file, and go over to the model once it is there.
 func TestOllamaIsDownAndComesBack(t *testing.T) {
 	m := modelThatKnows(t, editortest.Shelf+editortest.Take)
@@ -97,7 +97,7 @@ func TestOllamaIsDownAndComesBack(t *testing.T) {
 	p := openQuarry(t, m.URL, editortest.Shelf)
 	p.WaitForText("Ollama does not answer")
 	if screen := p.Screen(); screen.Contains("Press ENTER") {
-		t.Errorf("the message stops the person:\n%s", screen.Framed())
+		t.Errorf("the message stops the user:\n%s", screen.Framed())
 	}
 	p.Press("G", "o")
 	p.Type("func (s *Shelf) Take(name string, n int) bool {\n")
@@ -115,7 +115,7 @@ func TestOllamaIsDownAndComesBack(t *testing.T) {
 	p.Type(":redir! > messages.txt | silent messages | redir END\n")
 	p.WaitFor("messages.txt", func(editortest.Screen) bool { return p.read("messages.txt") != "" })
 	if n := strings.Count(p.read("messages.txt"), "Ollama does not answer"); n != 1 {
-		t.Errorf("the person was told %d times:\n%s", n, p.read("messages.txt"))
+		t.Errorf("the user was told %d times:\n%s", n, p.read("messages.txt"))
 	}
 }
 
@@ -159,7 +159,7 @@ func TestCheckHealthWithoutTheBinary(t *testing.T) {
 }
 
 // waitForModelsGhost waits for the first ghost text: a model that is still being loaded has none.
-func (p person) waitForModelsGhost(lines ...string) editortest.Screen {
+func (p user) waitForModelsGhost(lines ...string) editortest.Screen {
 	p.t.Helper()
 	want := strings.Join(lines, "\n")
 	shown := func(s editortest.Screen) bool { return ghost(s) == want }
@@ -170,13 +170,13 @@ func (p person) waitForModelsGhost(lines ...string) editortest.Screen {
 }
 
 // retype makes Neovim ask again: it only does when the cursor moves.
-func (p person) retype() {
+func (p user) retype() {
 	p.t.Helper()
 	p.Press("Space", "BSpace")
 }
 
 // filmTyping types text, a few letters at a time, and films it.
-func (p person) filmTyping(text string) *editortest.Film {
+func (p user) filmTyping(text string) *editortest.Film {
 	p.t.Helper()
 	film := &editortest.Film{}
 	const letters = 4

@@ -62,7 +62,7 @@ func TestBackspaceDoesNotBlink(t *testing.T) {
 	p.Press("BSpace", "BSpace")
 	p.waitForGhost("ompute(a, b)")
 	p.typeForGhost("om", "pute(a, b)")
-	p.Press("C-u") // taking the line back is no wish for it
+	p.Press("C-u") // taking the line back does not ask for it
 	p.waitForNoGhost()
 	p.waitForSaved("\n")
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // take is editortest.Take as it comes out here: VS Code has closed the brace itself.
 var take = strings.TrimSuffix(editortest.Take, "\n")
 
-// TestGhostText types in the real VS Code with the built extension in it, as test/person.mjs says.
+// TestGhostText types in the real VS Code with the built extension in it, as test/ghost.mjs says.
 func TestGhostText(t *testing.T) {
 	model := modeltest.NewServer(t)
 	model.Script(func(r modeltest.Request) modeltest.Answer {
@@ -46,7 +46,7 @@ func TestGhostText(t *testing.T) {
 	codeServer := made(t)
 	url := start(t, codeServer, workspace, model.URL)
 
-	live(t, "person.mjs", codeServer, url)
+	live(t, "ghost.mjs", codeServer, url)
 	if got, err := os.ReadFile(file); err != nil || string(got) != editortest.Shelf+take {
 		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, editortest.Shelf+take)
 	}
@@ -215,14 +215,14 @@ func live(t *testing.T, session, codeServer, url string, env ...string) string {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-time.Minute))
 		defer cancel()
 	}
-	person := exec.CommandContext(ctx, node(codeServer), filepath.Join("test", session), codeServer, url, chromium)
-	person.Cancel = func() error { return person.Process.Signal(syscall.SIGTERM) } // then it closes the browser
-	person.WaitDelay = 20 * time.Second
-	person.Env = append(os.Environ(), env...)
+	cmd := exec.CommandContext(ctx, node(codeServer), filepath.Join("test", session), codeServer, url, chromium)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // then it closes the browser
+	cmd.WaitDelay = 20 * time.Second
+	cmd.Env = append(os.Environ(), env...)
 	if *screenshot != "" {
-		person.Args = append(person.Args, *screenshot)
+		cmd.Args = append(cmd.Args, *screenshot)
 	}
-	out, err := person.CombinedOutput()
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("the user's session: %v; the window as it was then is %s\n%s", err, filepath.Join(os.TempDir(), "quarry-vscode-failed.png"), out)
 	}

@@ -30,9 +30,9 @@ func (s *Store) LogIsLong() bool {
 	return err == nil && info.Size() > longLog
 }
 
-// Fold moves all of a long log into the database and cuts it, for a command that wrote
+// TruncateLog moves all of a long log into the database and cuts it, for a command that wrote
 // much and whose user sees that it is at work.
-func (s *Store) Fold(ctx context.Context) error {
+func (s *Store) TruncateLog(ctx context.Context) error {
 	if !s.LogIsLong() {
 		return nil
 	}

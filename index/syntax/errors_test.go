@@ -25,7 +25,7 @@ func TestErrorCount(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestSyntaxErrors(t *testing.T) {
 	for _, c := range []struct {
 		language, src, missing string
 		line                   uint32

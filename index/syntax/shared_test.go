@@ -104,7 +104,7 @@ func soup(seed uint64) string {
 
 // A text that the parser gave up on is not tried again: not in its next versions, not
 // by another reader, not after the last one closed it.
-func TestHopelessDocumentsAreRemembered(t *testing.T) {
+func TestFailedParsesAreRemembered(t *testing.T) {
 	text := soup(7)
 	before := parsed()
 	tree := parseNow(t, "typescript", text)
@@ -137,7 +137,7 @@ func TestHopelessDocumentsAreRemembered(t *testing.T) {
 
 // Who types on while a text is parsed for the first time waits to hear whether the
 // parser gives up on it, and begins no parse of their own.
-func TestHopelessDocumentsAreParsedOnceWhileTheyAreTypedIn(t *testing.T) {
+func TestFailedParsesAreNotRepeatedWhileTyping(t *testing.T) {
 	text := soup(11)
 	before := parsed()
 	var readers sync.WaitGroup

@@ -85,7 +85,7 @@ func (e *Editor) attend(ctx context.Context, user Prompter) (method string, err 
 	}
 	switch r.method {
 	case methodProposal:
-		return r.method, e.judge(ctx, r, user)
+		return r.method, e.confirm(ctx, r, user)
 	case methodApply:
 		return r.method, e.change(r)
 	}
@@ -126,8 +126,8 @@ func (e *Editor) change(r request) error {
 	return e.Reply(r.id, answer, nil)
 }
 
-// judge shows a proposal to the user and tells the server what they say of it.
-func (e *Editor) judge(ctx context.Context, r request, user Prompter) error {
+// confirm shows a proposal to the user and tells the server what they say of it.
+func (e *Editor) confirm(ctx context.Context, r request, user Prompter) error {
 	var p proposal
 	if err := json.Unmarshal(r.params, &p); err != nil {
 		return err

@@ -294,7 +294,7 @@ func (t *fetch) fetchPart(ctx context.Context, n int) error {
 // finalError is one that asking again does not mend.
 type finalError struct{ error }
 
-// laterError is a server's wish to be asked later.
+// laterError says when a server can be asked again.
 type laterError struct {
 	error
 	after time.Duration

@@ -87,7 +87,7 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 	return r.Answer, err
 }
 
-// nearestLocations are as many as can be looked at at a glance.
+// nearestLocations are as many as can be looked at at once.
 const nearestLocations = 5
 
 // nearest answers without a model.

@@ -1,4 +1,4 @@
---- Explain, fix, refactor and ask: what the person wants goes to the server as its commands take it. Neovim tells a
+--- Explain, fix, refactor and ask: what the user wants goes to the server as its commands take it. Neovim tells a
 --- server only of its own diagnostics where it asks for code actions, so those of others go along from here.
 
 local M = {}

@@ -1,11 +1,11 @@
---- Messages of the server that do not stop the person.
+--- Messages of the server that do not stop the user.
 
 local M = {}
 
 local MORE = '… (:messages)'
 
 --- Handler for window/showMessage. Neovim's own asks to "Press ENTER" for what is longer than the last line, while the
---- person is typing. This one shows there as much as fits; the whole of it is in |:messages|.
+--- user is typing. This one shows there as much as fits; the whole of it is in |:messages|.
 ---@param params lsp.ShowMessageParams
 function M.show(_, params)
   local level = ({ vim.log.levels.ERROR, vim.log.levels.WARN })[params.type] or vim.log.levels.INFO

@@ -192,6 +192,9 @@ func (c *coordinator) apply(b changes) error {
 	if err != nil {
 		return err
 	}
+	if len(b.Put) > 0 {
+		c.fill.later(c.cfg.Clock.Now())
+	}
 	for _, d := range b.Put {
 		delete(c.outdated, d.Path)
 	}
@@ -255,7 +258,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	c.batch.Remove = append(c.batch.Remove, left...)
 	c.batch.private = c.batch.private || c.turnedPrivate(ctx, s, left)
 	flushed := c.flush(ctx)
-	c.settleErr(ctx, c.judgeOpen(ctx, s.dir))
+	c.settleErr(ctx, c.recheckOpen(ctx, s.dir))
 	if flushed == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
 		c.foundRoot()
 		c.settleErr(ctx, c.endWhole(ctx, s))

@@ -43,6 +43,7 @@ type coordinator struct {
 	// nothing left to do.
 	unlisted *scan
 	merge    mergeState
+	fill     fill
 	// wipe: what was left out for being private is still in the database's files.
 	wipe bool
 	// scanned is the root's folder as the last scan found it; nil if it was not
@@ -81,6 +82,7 @@ func (x *Index) coordinate(ctx context.Context) {
 		if !owner {
 			owner = true
 			c.resumeWipe(ctx)
+			c.fill.later(c.cfg.Clock.Now())
 		}
 		until := c.step(ctx)
 		if ctx.Err() != nil {

@@ -67,19 +67,15 @@ func dump(t testing.TB, x *Index) string {
 		}
 		slices.Sort(lines)
 		b.WriteString(strings.Join(lines, ""))
-		// The full-text row of each chunk is found by its rarest column.
-		for i, c := range f.Syntax.Chunks {
-			stem, _ := store.PathColumns(f.Path)
-			terms := strings.Fields(string(a.AppendText(nil, stem)))
-			if len(terms) == 0 {
-				continue
-			}
-			hits, err := s.MatchAny(ctx, terms[:1], store.Columns{Stem: 1}, 1<<20)
+		// A file can be found by its name, or its full-text row is due.
+		stem, _ := store.PathWords(f.Path)
+		if terms := strings.Fields(string(a.AppendText(nil, stem))); len(terms) > 0 {
+			m, err := s.MatchAny(ctx, terms[:1], 1<<20, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(hits, func(h store.Hit) bool { return h.Chunk == f.ChunkIDs[i] }) {
-				fmt.Fprintf(&b, "PROBLEM %s: chunk at line %d is not in the full-text table\n", f.Path, c.Span.StartLine)
+			if !slices.Contains(m.Files, f.ID) && !slices.ContainsFunc(m.Due, func(d store.TextDue) bool { return d.ID == f.ID }) {
+				fmt.Fprintf(&b, "PROBLEM %s is not in the full-text table\n", f.Path)
 			}
 		}
 	}

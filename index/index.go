@@ -112,7 +112,6 @@ type Index struct {
 	lastErr  error
 
 	// What follows belongs to the coordinator alone.
-	analyze  analyzer
 	trees    trees
 	watcher  *watch.Watcher // nil if the system has none for us
 	watchAll bool           // every folder is watched, not only git's

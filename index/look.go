@@ -87,7 +87,7 @@ func (c *coordinator) readOne(ctx context.Context, rel string) (r result, reason
 	if err != nil {
 		return r, "", err
 	}
-	return c.Index.read(&c.analyze, rel, known)
+	return c.Index.read(rel, known)
 }
 
 // known is what the index has of a path, nil if nothing that counts.
@@ -149,7 +149,7 @@ func (c *coordinator) lookBuffer(ctx context.Context, rel, text string, b *chang
 	}
 	c.prefer(rel, file.Imports)
 	// ModTime stays 0: after a crash the disk is read again.
-	b.Put = append(b.Put, c.analyze.finish(rel, []byte(text), hash, file))
+	b.Put = append(b.Put, finish(rel, []byte(text), hash, file))
 	return nil
 }
 
@@ -202,10 +202,10 @@ func (c *coordinator) preferOpen(s *scan) {
 	}
 }
 
-// judgeOpen looks again at the open documents of a folder whose rules a scan has just
+// recheckOpen looks again at the open documents of a folder whose rules a scan has just
 // read, where those now say otherwise than the index has it. The scan itself leaves what
 // is open alone, and no edit may come for long.
-func (c *coordinator) judgeOpen(ctx context.Context, dir string) error {
+func (c *coordinator) recheckOpen(ctx context.Context, dir string) error {
 	var changed []string
 	for _, rel := range c.openPaths() {
 		if dir != "" && !strings.HasPrefix(rel, dir+"/") {

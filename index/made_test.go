@@ -13,14 +13,14 @@ import (
 // known puts texts into an index as a quarry did that took them for no secrets.
 func known(t *testing.T, x *Index, texts map[string]string) {
 	t.Helper()
-	var a analyzer
+	awaitText(t, x) // so that the rows below are written here
 	var b store.Batch
 	for name, text := range texts {
 		info, err := x.Root().Stat(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := a.document(name, []byte(text), hashOf([]byte(text)))
+		doc, err := newDocument(name, []byte(text), hashOf([]byte(text)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,6 +28,18 @@ func known(t *testing.T, x *Index, texts map[string]string) {
 		b.Put = append(b.Put, doc)
 	}
 	if err := x.Store().Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	due, err := x.Store().TextDue(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cut terms
+	var rows []store.FileText
+	for _, d := range due {
+		rows = append(rows, store.FileText{ID: d.ID, Terms: cut.of(texts[d.Path])})
+	}
+	if err := x.Store().PutText(rows); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,11 +94,11 @@ func TestNewSecretsLeaveAnOldIndex(t *testing.T) {
 
 func zanzibar(t *testing.T, x *Index) int {
 	t.Helper()
-	hits, err := x.Store().MatchAny(t.Context(), []string{"zanzibar", "miiezanzibar"}, store.Columns{Body: 1, Comment: 1}, 10)
+	m, err := x.Store().MatchAny(t.Context(), []string{"zanzibar", "miiezanzibar"}, 10, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(hits)
+	return len(m.Files)
 }
 
 // A key that is pasted into an open document is one before it is saved.
@@ -96,7 +108,7 @@ func TestKeyInABuffer(t *testing.T) {
 	x := start(t, Config{Dir: dir})
 	name := x.Root().Dir() + "/main.go"
 	x.DidOpen(name, "-----BEGIN "+"OPENSSH PRIVATE KEY-----\nzanzibar\n")
-	settle(t, x)
+	awaitText(t, x)
 	if slices.Contains(paths(t, x), "main.go") || zanzibar(t, x) != 0 {
 		t.Error("the key is in the index")
 	}

@@ -175,7 +175,6 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	for range min(cores, len(stale)) {
 		group.Go(func() {
 			Background()
-			a := analyzer{}
 			for {
 				e, ok := s.queue.take()
 				if !ok {
@@ -185,7 +184,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 				var r result
 				var reason walk.Reason
 				if err == nil {
-					r, reason, err = x.read(&a, e.Path, e.known)
+					r, reason, err = x.read(e.Path, e.known)
 				}
 				if err == nil {
 					r.entry.Path = e.Path
@@ -307,7 +306,7 @@ func (q *queue) fail() {
 // read looks at one file on disk that no rule leaves out. The answer is a reason
 // to leave it out after all, or what to write. known is what the index has of it,
 // nil if nothing that counts.
-func (x *Index) read(a *analyzer, rel string, known *store.Hash) (r result, reason walk.Reason, err error) {
+func (x *Index) read(rel string, known *store.Hash) (r result, reason walk.Reason, err error) {
 	text, entry, reason, err := x.root.Read(rel)
 	if reason != "" {
 		if reason == walk.Unreadable {
@@ -322,7 +321,7 @@ func (x *Index) read(a *analyzer, rel string, known *store.Hash) (r result, reas
 	if r.touch = known != nil && *known == hash; r.touch {
 		return r, "", nil
 	}
-	if r.doc, err = a.document(rel, text, hash); err != nil {
+	if r.doc, err = newDocument(rel, text, hash); err != nil {
 		return r, "", err
 	}
 	r.doc.ModTime = r.entry.ModTime

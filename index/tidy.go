@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// mergeState is how far merging the full-text table is, after a scan that read
-// much.
+// mergeState is how far merging the full-text tables is, after much was written to them.
 type mergeState int
 
 const (
@@ -21,7 +20,7 @@ const (
 // checkpoint at work, whose end wakes the coordinator.
 func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 	switch {
-	case c.moved != nil, !c.written && c.merge == mergeDone && !c.wipe:
+	case c.moved != nil, !c.written && c.merge == mergeDone && !c.wipe && !c.fill.due:
 	case !c.throttle.open():
 		return now.Add(quiet)
 	case c.written && c.Store().LogIsLong():
@@ -33,8 +32,12 @@ func (c *coordinator) tidy(ctx context.Context, now time.Time) time.Time {
 		return now
 	case c.wipe:
 		return c.wipeNow(ctx, now)
+	case c.fill.due && !now.Before(c.fill.at):
+		c.fillStep(ctx)
+		return now
 	default:
 		c.written = false
+		return c.fill.at // zero if nothing is due
 	}
 	return time.Time{}
 }
@@ -85,5 +88,5 @@ func (c *coordinator) wipeNow(ctx context.Context, now time.Time) time.Time {
 		return now.Add(quiet)
 	}
 	c.settleErr(ctx, err)
-	return time.Time{}
+	return now // something else may be left
 }

@@ -3,7 +3,6 @@ package index
 import (
 	"bytes"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,8 +72,9 @@ func TestExcludedTextLeavesTheFiles(t *testing.T) {
 			write(t, dir, files)
 			x := open(t, Config{Dir: dir, StateDir: state})
 			awaitWiped(t, x)
-			if found := onDisk(t, state, canaries...); len(found) < 3 {
-				t.Fatalf("the index has %q before", found)
+			awaitText(t, x)
+			if found := onDisk(t, state, canaries...); len(found) < 3 || len(having(t, x, canaries[2])) != 1 {
+				t.Fatalf("the index has %q before, and the full-text table of %q", found, having(t, x, canaries[2]))
 			}
 			if closed {
 				shut(t, x)
@@ -227,12 +227,8 @@ func TestMaskedLaterLeavesTheFiles(t *testing.T) {
 	write(t, dir, map[string]string{"a.go": text, "b.go": "package a\n"})
 	x := open(t, Config{Dir: dir, StateDir: state})
 	awaitWiped(t, x)
-	a := &analyzer{}
-	doc, err := a.document("a.go", []byte(text), hashOf([]byte(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(x.Store().Apply(store.Batch{Put: []*store.Document{doc}}), x.Store().PutMeta(scanEnded, "older")); err != nil {
+	known(t, x, map[string]string{"a.go": text}) // in the full-text table, too
+	if err := x.Store().PutMeta(scanEnded, "older"); err != nil {
 		t.Fatal(err)
 	}
 	shut(t, x)

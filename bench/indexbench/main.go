@@ -32,6 +32,7 @@ func main() {
 	server := flag.String("keystrokes", "", "type into `SERVER` while it indexes DIR, and when it is idle")
 	edits := flag.Int("edits", 200, "how many single edits to time")
 	parse := flag.Bool("parse", true, "measure parsing alone first")
+	text := flag.Bool("text", false, "wait until the full-text table is filled, and say what that took")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the first index to `FILE`")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -44,7 +45,7 @@ func main() {
 	} else if *server != "" {
 		err = keystrokes(absolute(*server), absolute(flag.Arg(0)))
 	} else {
-		err = measure(flag.Arg(0), *parse, *edits, *profile)
+		err = measure(flag.Arg(0), *parse, *text, *edits, *profile)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "indexbench:", err)
@@ -52,7 +53,7 @@ func main() {
 	}
 }
 
-func measure(dir string, parse bool, edits int, profile string) error {
+func measure(dir string, parse, text bool, edits int, profile string) error {
 	state, err := os.MkdirTemp("", "indexbench")
 	if err != nil {
 		return err
@@ -80,6 +81,11 @@ func measure(dir string, parse bool, edits int, profile string) error {
 	pprof.StopCPUProfile()
 	if err != nil {
 		return err
+	}
+	if text {
+		if err := fullText(x); err != nil {
+			return err
+		}
 	}
 	if err := edit(x, edits); err != nil {
 		return err
@@ -114,6 +120,29 @@ func timed(what, dir, state string) (*index.Index, error) {
 		wall.Seconds(), mb/wall.Seconds(), float64(st.Files)/wall.Seconds(), used.Seconds(), st.Files, mb, st.Chunks, st.Symbols, st.References)
 	fmt.Printf("%-12s database %.1f MB (%.2f x source), peak memory %.0f MB\n", "", float64(st.DatabaseBytes)/1e6, float64(st.DatabaseBytes)/float64(st.Bytes), peakMemory())
 	return x, nil
+}
+
+// fullText waits until every file has its row in the full-text table.
+func fullText(x *index.Index) error {
+	ctx := context.Background()
+	start, cpu := time.Now(), cpuTime()
+	for {
+		due, err := x.Store().TextDue(ctx, 1)
+		if err != nil {
+			return err
+		}
+		if len(due) == 0 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	st, err := x.Status(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-12s %6.2f s  %.2f s CPU, database %.1f MB (%.2f x source)\n", "full text",
+		time.Since(start).Seconds(), (cpuTime() - cpu).Seconds(), float64(st.DatabaseBytes)/1e6, float64(st.DatabaseBytes)/float64(st.Bytes))
+	return nil
 }
 
 // edit times changes of an open document from the event to the commit.

@@ -59,8 +59,8 @@ type Comment struct {
 	Line []string
 	// Open and Shut enclose a comment of several lines.
 	Open, Shut string
-	// Quotes begin and end strings of several lines, which are documentation where
-	// one begins a line.
+	// Quotes begin and end strings of several lines, which are documentation where one
+	// begins a file.
 	Quotes []string
 }
 

@@ -43,7 +43,7 @@ func document(t *testing.T, name, text string) *store.Document {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(text))
-	return &store.Document{Path: name, Language: language, Hash: store.Hash(sum[:16]), Syntax: f, Text: make([]store.ChunkText, len(f.Chunks))}
+	return &store.Document{Path: name, Language: language, Hash: store.Hash(sum[:16]), Syntax: f}
 }
 
 func put(t *testing.T, s *store.Store, b store.Batch) {

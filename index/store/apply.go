@@ -3,9 +3,6 @@ package store
 import (
 	"database/sql/driver"
 	"fmt"
-	"path"
-	"slices"
-	"strings"
 
 	"quarry/index/syntax"
 )
@@ -52,9 +49,6 @@ func (s *Store) apply(b Batch) error {
 // put is one running Apply.
 type put struct {
 	w *writer
-	// stem and dirs are the terms of the path of the file at hand; names is a buffer.
-	stem, dirs string
-	names      []byte
 }
 
 func (p *put) batch(b Batch) error {
@@ -87,7 +81,6 @@ func (p *put) remove(name string) error {
 	}
 	lo, hi := id<<localBits, (id+1)<<localBits
 	for _, q := range []string{
-		"DELETE FROM chunk_text WHERE rowid >= ? AND rowid < ?",
 		"DELETE FROM chunks WHERE id >= ? AND id < ?",
 		"DELETE FROM symbols WHERE id >= ? AND id < ?",
 	} {
@@ -95,20 +88,22 @@ func (p *put) remove(name string) error {
 			return err
 		}
 	}
-	if err := p.w.exec("DELETE FROM mentions WHERE rowid = ?", id); err != nil {
-		return err
-	}
-	if err := p.w.exec("DELETE FROM files WHERE id = ?", id); err != nil { // references go with it
-		return err
+	for _, q := range []string{
+		"DELETE FROM file_text WHERE rowid = ?",
+		"DELETE FROM mentions WHERE rowid = ?",
+		"DELETE FROM files WHERE id = ?", // references go with it
+	} {
+		if err := p.w.exec(q, id); err != nil {
+			return err
+		}
 	}
 	return p.w.exec("INSERT INTO removed VALUES (?, ?)", p.w.generation, id)
 }
 
 // oldChunk and oldSymbol are what a diff needs of the stored rows.
 type oldChunk struct {
-	id    int64
-	hash  Hash
-	names []int
+	id   int64
+	hash Hash
 }
 
 type oldSymbol struct {
@@ -123,13 +118,11 @@ type symbolKey struct {
 
 func (p *put) chunks(file int64) ([]oldChunk, error) {
 	var list []oldChunk
-	err := p.w.query("SELECT id, hash, symbols FROM chunks WHERE id >= ? AND id < ? ORDER BY ordinal", func(r []driver.Value) error {
+	err := p.w.query("SELECT id, hash FROM chunks WHERE id >= ? AND id < ? ORDER BY ordinal", func(r []driver.Value) error {
 		c := oldChunk{id: r[0].(int64)}
 		copy(c.hash[:], r[1].([]byte))
-		var err error
-		c.names, err = decodeInts(r[2].([]byte))
 		list = append(list, c)
-		return err
+		return nil
 	}, file<<localBits, (file+1)<<localBits)
 	return list, err
 }
@@ -182,7 +175,10 @@ func (p *put) document(d *Document) error {
 	if nextSymbol, err = p.putSymbols(id, nextSymbol, oldSymbols, d.Syntax.Symbols); err != nil {
 		return err
 	}
-	if nextChunk, err = p.putChunks(id, nextChunk, oldSymbols, oldChunks, d); err != nil {
+	if nextChunk, err = p.putChunks(id, nextChunk, oldChunks, d); err != nil {
+		return err
+	}
+	if err := p.putTextLater(id, fresh); err != nil {
 		return err
 	}
 	refs, err := p.putRefs(id, fresh, d.Syntax)
@@ -251,9 +247,8 @@ func takeHash(free map[Hash][]*oldChunk, h Hash) *oldChunk {
 	return list[0]
 }
 
-func (p *put) putChunks(file, next int64, oldSymbols []oldSymbol, old []oldChunk, d *Document) (int64, error) {
+func (p *put) putChunks(file, next int64, old []oldChunk, d *Document) (int64, error) {
 	free := byHash(old)
-	p.pathTerms(d.Path)
 	var e encoder
 	for i, c := range d.Syntax.Chunks {
 		e.b = e.b[:0]
@@ -264,12 +259,6 @@ func (p *put) putChunks(file, next int64, oldSymbols []oldSymbol, old []oldChunk
 				int64(i), string(c.Content), e.b, symbols, o.id); err != nil {
 				return 0, err
 			}
-			// The same text among other declarations may be given other names.
-			if !sameNames(oldSymbols, o.names, d.Syntax.Symbols, c.Symbols) {
-				if err := p.text(o.id, d, i, true); err != nil {
-					return 0, err
-				}
-			}
 			continue
 		}
 		id := file<<localBits | next
@@ -278,60 +267,15 @@ func (p *put) putChunks(file, next int64, oldSymbols []oldSymbol, old []oldChunk
 			id, int64(i), string(c.Content), e.b, symbols, c.Hash[:]); err != nil {
 			return 0, err
 		}
-		if err := p.text(id, d, i, false); err != nil {
-			return 0, err
-		}
 	}
 	for _, left := range free {
 		for _, o := range left {
-			if err := p.w.exec("DELETE FROM chunk_text WHERE rowid = ?", o.id); err != nil {
-				return 0, err
-			}
 			if err := p.w.exec("DELETE FROM chunks WHERE id = ?", o.id); err != nil {
 				return 0, err
 			}
 		}
 	}
 	return next, nil
-}
-
-func sameNames(old []oldSymbol, a []int, list []syntax.Symbol, b []int) bool {
-	return slices.EqualFunc(a, b, func(i, j int) bool {
-		return i < len(old) && j < len(list) && old[i].key.name == list[j].Name
-	})
-}
-
-// text writes the full-text row of chunk i of d.
-func (p *put) text(id int64, d *Document, i int, replace bool) error {
-	if replace {
-		if err := p.w.exec("DELETE FROM chunk_text WHERE rowid = ?", id); err != nil {
-			return err
-		}
-	}
-	p.names = p.names[:0]
-	for _, s := range d.Syntax.Chunks[i].Symbols {
-		p.names = p.w.terms.AppendText(p.names, d.Syntax.Symbols[s].Name)
-	}
-	return p.w.exec("INSERT INTO chunk_text (rowid, body, comment, names, stem, dirs) VALUES (?, ?, ?, ?, ?, ?)",
-		id, d.Text[i].Body, d.Text[i].Comment, string(p.names), p.stem, p.dirs)
-}
-
-// pathTerms sets the columns that all chunks of a file share.
-func (p *put) pathTerms(name string) {
-	stem, dirs := PathColumns(name)
-	p.stem, p.dirs = string(p.w.terms.AppendText(nil, stem)), string(p.w.terms.AppendText(nil, dirs))
-}
-
-// PathColumns cuts a path into what the stem and dirs columns are made of: the
-// file's name without its extension, and its last three folders.
-func PathColumns(name string) (stem, dirs string) {
-	dir, base := path.Split(name)
-	stem = base
-	if i := strings.LastIndexByte(base, '.'); i > 0 {
-		stem = base[:i]
-	}
-	parts := strings.Split(strings.Trim(dir, "/"), "/")
-	return stem, strings.Join(parts[max(0, len(parts)-3):], "/")
 }
 
 // putRefs answers how many references there are.

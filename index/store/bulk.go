@@ -6,20 +6,20 @@ import (
 )
 
 // Filling an empty index is writing in bulk. The index that only names are looked up
-// by is then made at the end, by sorting, and the
-// full-text table gathers more before it writes a segment and leaves merging to
-// Merge. A process that ends before EndBulk leaves
-// an index that is slower to look up, not wrong; the next EndBulk makes it whole.
+// by is then made at the end, by sorting, and the table of mentions gathers more before
+// it writes a segment and leaves merging to Merge. A process that ends before EndBulk
+// leaves an index that is slower to look up, not wrong; the next EndBulk makes it whole.
 
 var bulkIndexes = map[string]string{
 	"symbols_by_name": "symbols (name)",
 }
 
 // fullTextTables are what Merge merges.
-var fullTextTables = []string{"chunk_text", "mentions"}
+var fullTextTables = []string{"file_text", "mentions"}
 
-// fullText are settings of those tables, and what bulk sets them to.
-var fullText = []struct {
+// mentionsSettings are settings of the table of mentions, and what bulk sets them to. The
+// other full-text table is filled later, a little at a time.
+var mentionsSettings = []struct {
 	name      string
 	kept, set int64
 }{
@@ -78,15 +78,13 @@ func (w *writer) setBulk(bulk bool) error {
 			return err
 		}
 	}
-	for _, f := range fullText {
-		value := f.kept
+	for _, m := range mentionsSettings {
+		value := m.kept
 		if bulk {
-			value = f.set
+			value = m.set
 		}
-		for _, table := range fullTextTables {
-			if err := w.exec("INSERT INTO "+table+" ("+table+", rank) VALUES (?, ?)", f.name, value); err != nil {
-				return err
-			}
+		if err := w.exec("INSERT INTO mentions (mentions, rank) VALUES (?, ?)", m.name, value); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -115,6 +115,12 @@ func TestFirstSchemaIsKept(t *testing.T) {
 	if f := load(t, s)["a.toy"]; f == nil || len(f.Syntax.Symbols) != 1 || len(f.ChunkIDs) != 1 {
 		t.Errorf("after the migration a.toy is %+v", f)
 	}
+	if due, err := s.TextDue(t.Context(), 9); err != nil || len(due) != 1 || due[0].Path != "a.toy" {
+		t.Errorf("after the migration full text is due of %v, %v", due, err)
+	}
+	if needs, err := s.NeedsWipe(t.Context()); err != nil || !needs {
+		t.Errorf("after the migration the room of the old table is to be given back: %v, %v", needs, err)
+	}
 	if err := s.Check(t.Context()); err != nil {
 		t.Error(err)
 	}

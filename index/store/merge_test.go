@@ -14,17 +14,12 @@ func TestMergeLeavesOneSegmentAndTheSameAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20 {
-		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), fmt.Sprintf("def f%d\ncall common\n", i))}})
+		text := fmt.Sprintf("def f%d\ncall common\n", i)
+		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), text)}})
+		putText(t, s, map[string]string{fmt.Sprintf("f%d.toy", i): text})
 	}
-	match := func() []Hit {
-		t.Helper()
-		hits, err := s.MatchAny(t.Context(), []string{"common", "f7"}, Columns{Body: 1}, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return hits
-	}
-	if n := segments(t, s, "chunk_text"); n < 20 {
+	match := func() []int64 { return matching(t, s, "common", "f7").Files }
+	if n := segments(t, s, "mentions"); n < 20 {
 		t.Fatalf("%d segments before merging, want one a batch", n)
 	}
 	before := match()
@@ -81,9 +76,7 @@ func TestAnEditDoesNotDoTheMerging(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply(t, s, Batch{Put: []*Document{document("edited.toy", "def f1\ncall another\n")}})
-	for _, table := range fullTextTables {
-		if n := segments(t, s, table); n < batches/2 {
-			t.Errorf("an edit left %d segments of %s: it merged all of them", n, table)
-		}
+	if n := segments(t, s, "mentions"); n < batches/2 {
+		t.Errorf("an edit left %d segments of mentions: it merged all of them", n)
 	}
 }

@@ -21,6 +21,8 @@ var migrationFiles embed.FS
 // database is taken over as it is; a quarry of schema 1 refuses the new one.
 //
 // Schema 3 has no resolved references: they are resolved when they are asked for.
+//
+// Schema 4 has a full-text row a file in place of one a chunk, written when nobody waits.
 type migration struct {
 	file   string
 	verify string
@@ -38,6 +40,10 @@ var migrations = []migration{
 			SELECT 1 FROM pragma_foreign_key_list('embeddings') WHERE "table" = 'embedding_models' AND on_delete = 'CASCADE')`},
 	{"003_unresolved.sql", `SELECT 'the column refs is missing' WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'refs')
 		UNION ALL SELECT name || ' is still there' FROM sqlite_schema WHERE name IN ('edges', 'file_targets', 'files_by_linked')`},
+	{"004_file_text.sql", `SELECT 'table ' || column1 || ' is missing' FROM (VALUES ('file_text'), ('text_due'))
+		WHERE column1 NOT IN (SELECT name FROM sqlite_schema)
+		UNION ALL SELECT 'chunk_text is still there' FROM sqlite_schema WHERE name = 'chunk_text'
+		UNION ALL SELECT 'a file is in neither' FROM files WHERE id NOT IN (SELECT file_id FROM text_due)`},
 }
 
 // ErrNewerSchema says that the database was written by a later quarry.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"quarry/index/syntax"
 )
@@ -250,40 +249,4 @@ func (s *Store) Totals(ctx context.Context) (t Totals, err error) {
 			Scan(&t.Files, &t.Chunks, &t.Symbols, &t.References, &t.Bytes)
 	})
 	return t, err
-}
-
-// Columns are the weights of the full-text table's columns.
-type Columns struct {
-	Body, Comment, Names, Stem, Dirs float64
-}
-
-var quoteTerm = strings.NewReplacer(`"`, `""`, "\x00", " ")
-
-// MatchAny answers the k chunks with the best BM25 score among those that contain
-// any of the terms, as token.Analyzer makes them, in any column.
-func (s *Store) MatchAny(ctx context.Context, terms []string, weights Columns, k int) ([]Hit, error) {
-	var q strings.Builder
-	for i, t := range terms {
-		if i > 0 {
-			q.WriteString(" OR ")
-		}
-		// Quoted, so that nothing in a term is taken for query syntax.
-		q.WriteString(`"` + quoteTerm.Replace(t) + `"`)
-	}
-	if q.Len() == 0 {
-		return nil, nil
-	}
-	var hits []Hit
-	err := s.snapshot(ctx, "full-text search", func(tx *sql.Tx) error {
-		return each(ctx, tx, func(rows *sql.Rows) error {
-			var h Hit
-			err := rows.Scan(&h.Chunk, &h.Score)
-			h.Score = -h.Score
-			hits = append(hits, h)
-			return err
-			// bm25() in ORDER BY is up to 1.7 times faster than rank.
-		}, `SELECT rowid, bm25(chunk_text, ?, ?, ?, ?, ?) AS score FROM chunk_text WHERE chunk_text MATCH ? ORDER BY score LIMIT ?`,
-			weights.Body, weights.Comment, weights.Names, weights.Stem, weights.Dirs, q.String(), k)
-	})
-	return hits, err
 }

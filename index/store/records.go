@@ -65,13 +65,6 @@ type Edge struct {
 	Weight float32
 }
 
-// Hit is one answer of the full-text table.
-type Hit struct {
-	Chunk int64
-	// Score is BM25, higher is better.
-	Score float64
-}
-
 // Totals are the sizes of the index.
 type Totals struct {
 	Files      int64 `json:"files"`
@@ -90,15 +83,6 @@ type Document struct {
 	// Problem says why the file could be indexed by lines only, "" if it could.
 	Problem string
 	Syntax  *syntax.File
-	// Text holds the lexical material of each chunk of Syntax.
-	Text []ChunkText
-}
-
-// ChunkText is what the full-text table holds of a chunk besides its names: the
-// terms of its code and of its comments, as token.Analyzer makes them, with blanks
-// between. In documents and configuration all text is Body.
-type ChunkText struct {
-	Body, Comment string
 }
 
 // Stat is what a staleness scan compares.

@@ -44,28 +44,6 @@ func (p *put) renames(b Batch) ([]string, error) {
 		if err := p.w.exec("UPDATE files SET path = ? WHERE id = ?", d.Path, id); err != nil {
 			return nil, err
 		}
-		if err := p.rewriteNames(id, d); err != nil {
-			return nil, err
-		}
 	}
 	return gone, nil
-}
-
-// rewriteNames replaces the full-text rows of a renamed file: their stem and dirs
-// columns change though the text does not, which document would not notice.
-func (p *put) rewriteNames(id int64, d *Document) error {
-	old, err := p.chunks(id)
-	if err != nil {
-		return err
-	}
-	free := byHash(old)
-	p.pathTerms(d.Path)
-	for i, c := range d.Syntax.Chunks {
-		if o := takeHash(free, Hash(c.Hash)); o != nil {
-			if err := p.text(o.id, d, i, true); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -254,12 +254,32 @@ func (s *Store) Check(ctx context.Context) error {
 	if finding != "ok" {
 		return fmt.Errorf("%w: %s", ErrCorrupt, finding)
 	}
-	var chunks, rows int64
-	if err := db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM chunk_text)").Scan(&chunks, &rows); err != nil {
+	return checkCounts(ctx, db)
+}
+
+// counts must answer the same two numbers for each kind of row.
+const counts = `SELECT 'chunks', coalesce(sum(chunks), 0), (SELECT count(*) FROM chunks) FROM files
+	UNION ALL SELECT 'symbols', coalesce(sum(symbols), 0), (SELECT count(*) FROM symbols) FROM files
+	UNION ALL SELECT 'full-text rows', count(*), (SELECT count(*) FROM file_text) + (SELECT count(*) FROM text_due) FROM files`
+
+func checkCounts(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, counts)
+	if err != nil {
 		return fmt.Errorf("check the index: %w", classify(err))
 	}
-	if chunks != rows {
-		return fmt.Errorf("%w: %d chunks have %d full-text rows", ErrCorrupt, chunks, rows)
+	defer rows.Close()
+	for rows.Next() {
+		var kind string
+		var want, got int64
+		if err := rows.Scan(&kind, &want, &got); err != nil {
+			return fmt.Errorf("check the index: %w", classify(err))
+		}
+		if got != want {
+			return fmt.Errorf("%w: it has %d %s of %d", ErrCorrupt, got, kind, want)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("check the index: %w", classify(err))
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"quarry/index/syntax"
-	"quarry/index/token"
 )
 
 // document analyses a toy language: "def NAME" declares, "call NAME" refers,
@@ -23,7 +22,6 @@ func document(path, text string) *Document {
 	f := &syntax.File{Language: "toy"}
 	d := &Document{Path: path, Language: "toy", Size: int64(len(text)), ModTime: 1, Syntax: f}
 	d.Hash = hashOf(text)
-	var a token.Analyzer
 	at, line := uint32(0), uint32(1)
 	for _, l := range strings.SplitAfter(text, "\n") {
 		if l == "" {
@@ -44,7 +42,6 @@ func document(path, text string) *Document {
 			}
 		}
 		f.Chunks = append(f.Chunks, syntax.Chunk{Span: span, Content: syntax.ContentCode, Symbols: names, Hash: hashOf(l)})
-		d.Text = append(d.Text, ChunkText{Body: string(a.AppendText(nil, l))})
 		at, line = at+uint32(len(l)), line+1
 	}
 	return d
@@ -156,13 +153,6 @@ func TestIDsSurviveEditsAndRenames(t *testing.T) {
 		if renamed == nil || renamed.ID != after.ID || renamed.ChunkIDs[0] != after.ChunkIDs[0] {
 			t.Fatalf("a rename changed ids: %+v -> %+v", after, renamed)
 		}
-		hits, err := s.MatchAny(context.Background(), []string{"dir"}, Columns{1, 1, 1, 1, 1}, 10)
-		if err != nil || len(hits) != 3 {
-			t.Errorf("the new folder finds %v, %v; want 3 chunks", hits, err)
-		}
-		if hits, err = s.MatchAny(context.Background(), []string{"x"}, Columns{1, 1, 1, 1, 1}, 10); err != nil || len(hits) != 0 {
-			t.Errorf("the old stem finds %v, %v; want none", hits, err)
-		}
 	})
 }
 
@@ -232,33 +222,6 @@ func TestViewsWaitForEachOther(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the second view ends with %v", err)
-	}
-}
-
-func TestMatchAnyTakesAnyText(t *testing.T) {
-	s := open(t, "")
-	apply(t, s, Batch{Put: []*Document{document("a.toy", "def open\n")}})
-	for _, term := range []string{`"`, `a" OR "b`, "NEAR(", "*", "", "\x00", "col:x", "日本"} {
-		if _, err := s.MatchAny(context.Background(), []string{term, "open"}, Columns{1, 1, 1, 1, 1}, 5); err != nil {
-			t.Errorf("%q: %v", term, err)
-		}
-	}
-}
-
-func TestTermsOfAnyScriptAreFound(t *testing.T) {
-	s := open(t, "")
-	words := []string{"नमस्ते", "naïveCafé", "été", "file_name", "x86", "日本語", "ÅngströmUnit", "e\u0301clair"}
-	for i, w := range words {
-		apply(t, s, Batch{Put: []*Document{document(fmt.Sprintf("f%d.toy", i), "def "+w+"\n")}})
-	}
-	var a token.Analyzer
-	for _, w := range words {
-		for _, term := range strings.Fields(string(a.AppendText(nil, w))) {
-			hits, err := s.MatchAny(context.Background(), []string{term}, Columns{1, 1, 1, 1, 1}, 10)
-			if err != nil || len(hits) != 1 {
-				t.Errorf("%q of %q finds %v, %v; want its file", term, w, hits, err)
-			}
-		}
 	}
 }
 

@@ -59,14 +59,17 @@ func saysSomething(doc string) bool {
 	return strings.Count(doc, " ") >= 2 && !isLicence(doc) && !strings.HasPrefix(doc, "-*-") && !strings.Contains(doc, "eslint")
 }
 
-// headDoc is the comment at the head of a file without syntax.
+// headDoc is the comment, or the doc string, at the head of a file without syntax.
 func (r lineRules) headDoc(language string, src []byte) string {
 	if contentOf(language) == ContentDoc {
 		text, _, _ := opening(withoutFrontMatter(src))
 		return text
 	}
 	var block []string
-	for line := range strings.Lines(string(src[:min(len(src), maxDoc)])) {
+	for rest := string(src[:min(len(src), maxDoc)]); rest != ""; {
+		before := rest
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
 		line = strings.TrimSpace(line)
 		if r.comment.Starts(line) {
 			block = append(block, line)
@@ -75,8 +78,23 @@ func (r lineRules) headDoc(language string, src []byte) string {
 		if doc := cleanDoc([]byte(strings.Join(block, "\n")), r.comment.Marks()...); saysSomething(doc) {
 			return doc
 		}
+		if doc := cleanDoc([]byte(r.docString(before))); saysSomething(doc) {
+			return doc
+		}
 		if block = nil; line != "" && !strings.HasPrefix(line, "{-") {
 			break
+		}
+	}
+	return ""
+}
+
+// docString is the string of several lines that a text begins with, "" if it begins with
+// none.
+func (r lineRules) docString(text string) string {
+	for _, quote := range r.comment.Quotes {
+		if rest, ok := strings.CutPrefix(text, quote); ok {
+			doc, _, _ := strings.Cut(rest, quote)
+			return doc
 		}
 	}
 	return ""

@@ -27,6 +27,24 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// A file without syntax says what it is for in a doc string, where its language has such.
+func TestSummaryOfADocString(t *testing.T) {
+	for text, want := range map[string]string{
+		"\"\"\"Rules that build\nthe bank.\n\"\"\"\n\ndef bank(name):\n  pass\n":         "Rules that build\nthe bank.",
+		"# Copyright 2026 The Bank Authors.\n\n\"\"\"Rules that build the bank.\"\"\"\n": "Rules that build the bank.",
+		"# How the bank is built.\n\"\"\"Rules that build the bank.\"\"\"\n":             "How the bank is built.",
+		"load(\"x\")\n\n\"\"\"Rules that build the bank.\"\"\"\n":                        "",
+	} {
+		f, err := Analyze("starlark", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Doc != want {
+			t.Errorf("%q says %q, want %q", text, f.Doc, want)
+		}
+	}
+}
+
 func TestFolderSummary(t *testing.T) {
 	readme := "# Bank\n\n[![badge](x)](y)\n\nKeeps accounts\nsafely.\n\nMore."
 	got := FolderSummary(readme, []FileSummary{{"account.go", "Package bank keeps accounts.\nTypes: A."}, {"empty.go", ""}})

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"quarry/index"
-	"quarry/index/store"
 	"quarry/retrieval"
 	"quarry/retrieval/scan"
 )
@@ -166,39 +164,5 @@ func BenchmarkApplyOneFile(b *testing.B) {
 		took = append(took, time.Since(start))
 	}
 	report()
-	reportLatency(b, "", took)
-}
-
-// BenchmarkFTS5 asks SQLite's full-text table, the fallback, the same questions
-// of the standard library.
-func BenchmarkFTS5(b *testing.B) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	x, err := index.Open(index.Config{Dir: filepath.Join(strings.TrimSpace(string(root)), "src"), StateDir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer x.Close()
-	if err := x.Settle(context.Background()); err != nil {
-		b.Fatal(err)
-	}
-	totals, err := x.Store().Totals(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
-	queries := benchQueries(b)
-	var took []time.Duration
-	b.ResetTimer()
-	for i := 0; b.Loop(); i++ {
-		start := time.Now()
-		q := retrieval.Parse(queries[i%len(queries)], start)
-		if _, err := x.Store().MatchAny(context.Background(), q.Terms(), store.Columns{Body: 1, Comment: 1, Names: 3, Stem: 2, Dirs: 1}, 200); err != nil {
-			b.Fatal(err)
-		}
-		took = append(took, time.Since(start))
-	}
-	b.ReportMetric(float64(totals.Chunks), "chunks")
 	reportLatency(b, "", took)
 }

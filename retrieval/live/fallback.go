@@ -1,6 +1,8 @@
 package live
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,16 +13,18 @@ import (
 	"quarry/index/embedtext"
 	"quarry/index/store"
 	"quarry/index/syntax"
+	"quarry/index/token"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
 )
 
 // Find answers a request, by the vectors of memory's model too if the chunks are
 // embedded; by the lexicon if they are not. A search by semantics alone fails if the
-// model does not answer. It answers from memory;
-// before all of the index was read once, or while memory holds nothing at all, from
-// the full-text table on disk, whose answers are plainer and slower but complete. If
-// that cannot be read, what is in memory answers semantically.
+// model does not answer. It answers from memory; before all of the index was read once, or
+// while memory holds nothing at all, from the full-text table on disk, whose answers are
+// plainer and slower but complete. Where that is not filled yet, memory answers with the
+// part that it has, and Behind says so. If it cannot be read, what is in memory answers
+// semantically.
 func (w *Workspace) Find(ctx context.Context, memory *dense.Memory, req retrieval.Request) (answer retrieval.Answer, err error) {
 	w.rest.Reset(restAfter)
 	w.steady(func() { answer, err = w.find(ctx, memory, req) })
@@ -45,7 +49,10 @@ func (w *Workspace) find(ctx context.Context, memory *dense.Memory, req retrieva
 	if w.IsReady() && w.Search.Current().Files() > 0 {
 		return w.Search.Search(ctx, req)
 	}
-	answer, err := w.fullText(ctx, req)
+	answer, filled, err := w.fullText(ctx, req)
+	if !filled && err == nil {
+		return w.Search.Search(ctx, req)
+	}
 	if err != nil && ctx.Err() == nil && req.Semantic != nil {
 		req.Signals = retrieval.SignalsSemantic
 		return w.Search.Search(ctx, req)
@@ -99,68 +106,177 @@ func (w *Workspace) IsReady() bool {
 	}
 }
 
-// fullTextChunks is how many chunks the full-text table is asked for.
-const fullTextChunks = 200
+const (
+	// fullTextFiles is how many files the full-text table is asked for, and readFiles how
+	// many of those are read to find where in them the terms stand.
+	fullTextFiles = 200
+	readFiles     = 40
+	loadFiles     = 20 // at once
+	// dueFiles is how many files may be missing in the table: that many are read at a
+	// question.
+	dueFiles = 64
+)
 
-// columns weigh the full-text table's columns as the postings in memory do.
-var columns = store.Columns{Body: 1, Comment: 1, Names: 3, Stem: 2, Dirs: 1}
-
-// fullText ranks files by their best chunk in the full-text table. All filters apply;
-// quoted texts are looked for in the files that have one of their words.
-func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (retrieval.Answer, error) {
+// fullText ranks files by the full-text table, reads the best and those that the table
+// does not have yet, and ranks them by their best chunk. All filters apply. filled is false
+// if more is missing in the table than can be read.
+func (w *Workspace) fullText(ctx context.Context, req retrieval.Request) (answer retrieval.Answer, filled bool, err error) {
 	start := time.Now()
-	answer := retrieval.Answer{Results: []retrieval.Result{}, Backend: []string{"full text"}}
+	answer = retrieval.Answer{Results: []retrieval.Result{}, Backend: []string{"full text"}}
 	terms := req.Query.Terms()
 	if len(terms) == 0 {
-		return answer, nil
+		return answer, true, nil
 	}
 	s := w.source.Store()
-	hits, err := s.MatchAny(ctx, terms, columns, fullTextChunks)
-	if err != nil || len(hits) == 0 {
-		return answer, err
+	match, err := s.MatchAny(ctx, terms, fullTextFiles, dueFiles)
+	if err != nil || len(match.Due) > dueFiles {
+		return answer, err != nil, err
 	}
-	limit := req.Limit
+	var ids []int64
+	for _, d := range match.Due { // first, since nobody knows what is in them
+		ids = append(ids, d.ID)
+	}
+	ids = append(ids, match.Files...)
+	if len(ids) == 0 {
+		return answer, true, nil
+	}
+	found := fullTextSearch{query: &req.Query, terms: terms, weights: match.Weights, text: w.source.Text}
+	for group := range slices.Chunk(ids, loadFiles) {
+		if found.read >= readFiles+len(match.Due) {
+			break
+		}
+		if _, err := s.Load(ctx, group, func(f *store.File) error { found.look(f); return nil }); err != nil {
+			return answer, true, err
+		}
+	}
+	answer.Results, answer.Total = found.best(req.Limit)
+	answer.Timings.Lexical = time.Since(start)
+	answer.Timings.Total = answer.Timings.Lexical
+	return answer, true, nil
+}
+
+// fullTextSearch is one question to files that may have an answer.
+type fullTextSearch struct {
+	query   *retrieval.Query
+	terms   []string
+	weights map[string]float64
+	text    func(path string) (string, error)
+
+	analyzer token.Analyzer
+	buffer   []byte
+	read     int
+	files    []lookedAt
+}
+
+// lookedAt is a file with what its chunks have of the terms.
+type lookedAt struct {
+	*store.File
+	chunks []chunkTerms
+}
+
+// chunkTerms is what a chunk has of the terms.
+type chunkTerms struct {
+	counts []float64 // by term, weighed by where it stands
+	length float64   // in terms
+}
+
+// The places that a term may stand in are weighed as the postings in memory weigh them.
+const (
+	weightNames = 3
+	weightStem  = 2
+)
+
+// look reads a file and counts the terms in its chunks.
+func (s *fullTextSearch) look(f *store.File) {
+	q := s.query
+	if !q.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) || !declares(f.Syntax, q.Symbols) {
+		return
+	}
+	s.read++
+	text, err := s.text(f.Path)
+	if err != nil || len(q.Phrases) > 0 && !q.Quotes(text) { // gone, or left out since it was indexed
+		return
+	}
+	ofPath := chunkTerms{counts: make([]float64, len(s.terms))}
+	stem, dirs := store.PathWords(f.Path)
+	s.count(&ofPath, stem, weightStem)
+	s.count(&ofPath, dirs, 1)
+	looked := lookedAt{f, make([]chunkTerms, len(f.Syntax.Chunks))}
+	for i := range f.Syntax.Chunks {
+		c, t := &f.Syntax.Chunks[i], &looked.chunks[i]
+		*t = chunkTerms{slices.Clone(ofPath.counts), ofPath.length}
+		end := min(int(c.Span.End), len(text)) // it may have changed
+		s.count(t, text[min(int(c.Span.Start), end):end], 1)
+		for _, symbol := range c.Symbols {
+			s.count(t, f.Syntax.Symbols[symbol].Name, weightNames)
+		}
+	}
+	s.files = append(s.files, looked)
+}
+
+// count adds what a text has of the terms.
+func (s *fullTextSearch) count(to *chunkTerms, text string, weight float64) {
+	s.buffer = s.analyzer.AppendText(s.buffer[:0], text)
+	for term := range bytes.FieldsSeq(s.buffer) {
+		to.length++
+		if s.weights[string(term)] > 0 {
+			to.counts[slices.Index(s.terms, string(term))] += weight
+		}
+	}
+}
+
+// BM25's usual constants.
+const (
+	saturation = 1.2
+	lengthPart = .75
+)
+
+// best answers the best results, their scores in proportion to the first one's, and how
+// many there are.
+func (s *fullTextSearch) best(limit int) ([]retrieval.Result, int) {
+	chunks, length := 0., 0.
+	for i := range s.files {
+		for _, c := range s.files[i].chunks {
+			chunks, length = chunks+1, length+c.length
+		}
+	}
+	results := []retrieval.Result{}
+	for i := range s.files {
+		f := &s.files[i]
+		var scored []scoredChunk
+		for at, c := range f.chunks {
+			score := 0.
+			for k, n := range c.counts {
+				score += s.weights[s.terms[k]] * n * (saturation + 1) / (n + saturation*(1-lengthPart+lengthPart*c.length*chunks/length))
+			}
+			if score > 0 {
+				scored = append(scored, scoredChunk{at, score})
+			}
+		}
+		slices.SortStableFunc(scored, func(a, b scoredChunk) int { return cmp.Compare(b.score, a.score) })
+		if r := result(f.File, scored, s.terms, &s.query.Filter); r.StartLine > 0 {
+			results = append(results, r)
+		}
+	}
+	slices.SortStableFunc(results, func(a, b retrieval.Result) int { return cmp.Compare(b.Score, a.Score) })
+	found := len(results)
 	if limit <= 0 {
 		limit = 10
 	}
-	byFile := map[int64][]store.Hit{}
-	var order []int64 // files by their best chunk
-	for _, h := range hits {
-		id := store.FileOf(h.Chunk)
-		if byFile[id] == nil {
-			order = append(order, id)
+	results = results[:min(limit, found)]
+	for i := len(results) - 1; i >= 0; i-- { // the first one last
+		for j := range results[i].More {
+			results[i].More[j].Score /= results[0].Score
 		}
-		byFile[id] = append(byFile[id], h)
+		results[i].Score /= results[0].Score
 	}
-	files := map[int64]*store.File{}
-	if _, err := s.Load(ctx, slices.Sorted(slices.Values(order)), func(f *store.File) error {
-		files[f.ID] = f
-		return nil
-	}); err != nil {
-		return answer, err
-	}
-	for _, id := range order {
-		f := files[id]
-		if f == nil || !req.Query.Keeps(f.Path, f.Syntax.Language, time.Unix(0, f.ModTime)) || !declares(f.Syntax, req.Query.Symbols) {
-			continue
-		}
-		if len(req.Query.Phrases) > 0 {
-			if text, err := w.source.Text(f.Path); err != nil || !req.Query.Quotes(text) {
-				continue
-			}
-		}
-		r := result(f, byFile[id], hits[0].Score, terms, &req.Query.Filter)
-		if r.StartLine == 0 {
-			continue // no chunk has a declaration of the kind
-		}
-		answer.Total++
-		if len(answer.Results) < limit {
-			answer.Results = append(answer.Results, r)
-		}
-	}
-	answer.Timings.Lexical = time.Since(start)
-	answer.Timings.Total = answer.Timings.Lexical
-	return answer, nil
+	return results, found
+}
+
+// scoredChunk is one of a file's chunks.
+type scoredChunk struct {
+	at    int
+	score float64
 }
 
 // declares answers whether a file declares one of the names, which may have their
@@ -183,16 +299,12 @@ func keepsKind(f *retrieval.Filter, kind syntax.Kind) bool {
 }
 
 // result shows a file at the best of its chunks that pass the filter's kinds, at no
-// line if none does.
-func result(f *store.File, hits []store.Hit, best float64, terms []string, filter *retrieval.Filter) retrieval.Result {
+// line if none does. The best chunk comes first.
+func result(f *store.File, chunks []scoredChunk, terms []string, filter *retrieval.Filter) retrieval.Result {
 	r := retrieval.Result{Path: f.Path, More: []retrieval.Location{}, Reasons: []string{"text matches one of " + strings.Join(terms, ", ")}}
-	for _, h := range hits {
-		at := slices.Index(f.ChunkIDs, h.Chunk)
-		if at < 0 {
-			continue
-		}
-		c := &f.Syntax.Chunks[at]
-		p := retrieval.Location{StartLine: int(c.Span.StartLine), EndLine: int(c.Span.EndLine), Score: max(0, min(1, h.Score/best))}
+	for _, scored := range chunks {
+		c := &f.Syntax.Chunks[scored.at]
+		p := retrieval.Location{StartLine: int(c.Span.StartLine), EndLine: int(c.Span.EndLine), Score: scored.score}
 		for _, i := range c.Symbols {
 			sym := &f.Syntax.Symbols[i]
 			if !keepsKind(filter, sym.Kind) {

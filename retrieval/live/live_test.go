@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"quarry/index"
-	"quarry/index/syntax"
 	"quarry/retrieval"
-	"quarry/retrieval/dense"
 )
 
 func open(t *testing.T, files map[string]string) (*index.Index, *Workspace, string) {
@@ -108,70 +106,6 @@ func TestFollowsTheIndex(t *testing.T) {
 	source.FilesChanged([]string{pool})
 	eventually(t, w, "zebras")
 	eventually(t, w, "giraffes")
-}
-
-// Until the index is in memory, the full-text table answers.
-func TestFullTextFallback(t *testing.T) {
-	source, _, _ := open(t, map[string]string{
-		"server/router.go": "package server\n\n// Router finds handlers.\ntype Router struct{}\n",
-		"client/client.py": "# Dials a router and sends handlers.\ndef dial(router):\n    pass\n",
-		"notes.md":         "# Notes\n\nNothing of the kind.\n",
-	})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if err := source.Settle(ctx); err != nil {
-		t.Fatal(err)
-	}
-	cold := &Workspace{Search: retrieval.New(retrieval.Options{}), source: source, semantic: dense.Follow(source), ready: make(chan struct{}), rest: time.NewTimer(restAfter)}
-	defer cold.semantic.Close()
-	memory := dense.NewMemory(time.Minute)
-	find := func(query string) retrieval.Answer {
-		a, err := cold.Find(ctx, memory, retrieval.Request{Query: retrieval.Parse(query, time.Now())})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
-	a := find("where is the Router declared")
-	if len(a.Results) != 2 || a.Total != 2 || a.Results[0].Path != "server/router.go" || a.Results[0].Symbol != "Router" ||
-		a.Results[0].Score != 1 || a.Results[0].StartLine == 0 || !slices.Equal(a.Backend, []string{"full text"}) {
-		t.Errorf("answer = %+v", a)
-	}
-	if a := find("lang:python router"); len(a.Results) != 1 || a.Results[0].Path != "client/client.py" {
-		t.Errorf("filtered answer = %+v", a)
-	}
-	if a := find("kind:struct router"); len(a.Results) != 1 || a.Results[0].Path != "server/router.go" || a.Results[0].Kind != "struct" {
-		t.Errorf("answer of a kind = %+v", a)
-	}
-	if a := find("-kind:function router"); len(a.Results) != 1 || a.Results[0].Path != "server/router.go" {
-		t.Errorf("answer without a kind = %+v", a)
-	}
-	if a := find("symbol:dial"); len(a.Results) != 1 || a.Results[0].Path != "client/client.py" {
-		t.Errorf("answer of a declaration = %+v", a)
-	}
-	if a := find("symbol:Pool.dial router"); len(a.Results) != 0 {
-		t.Errorf("answer of another's declaration = %+v", a)
-	}
-	if a := find("zebra"); a.Results == nil || len(a.Results) != 0 {
-		t.Errorf("answer to nothing = %+v", a)
-	}
-	if a := find(""); len(a.Results) != 0 {
-		t.Errorf("answer to an empty query = %+v", a)
-	}
-	close(cold.ready)
-	if a := find("Router"); !slices.Contains(a.Backend, "full text") {
-		t.Errorf("memory holds nothing, yet the disk is not asked: %+v", a)
-	}
-	file, err := syntax.Analyze("go", []byte("package other\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cold.Search.Apply([]retrieval.Change{{Path: "other.go", Document: &retrieval.Document{
-		Path: "other.go", Language: "go", Text: "package other\n", Syntax: file,
-	}}})
-	if a := find("Router"); len(a.Results) != 0 || slices.Contains(a.Backend, "full text") {
-		t.Errorf("a ready workspace still asks the disk: %+v", a)
-	}
 }
 
 func TestEmptyIndexIsReady(t *testing.T) {

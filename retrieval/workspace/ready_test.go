@@ -85,7 +85,9 @@ var states = []struct {
 	}},
 	{"present", func(*testing.T, string) {}},
 	{"half-built", func(t *testing.T, database string) {
-		execute(t, database, "DELETE FROM files WHERE path = 'db/check.go'", "DELETE FROM meta WHERE key = 'analyzer'")
+		const id = "(SELECT id FROM files WHERE path = 'db/check.go')"
+		execute(t, database, "DELETE FROM chunks WHERE id >> 20 = "+id, "DELETE FROM symbols WHERE id >> 20 = "+id,
+			"DELETE FROM file_text WHERE rowid = "+id, "DELETE FROM files WHERE id = "+id, "DELETE FROM meta WHERE key = 'analyzer'")
 	}},
 	{"damaged", func(t *testing.T, database string) {
 		f, err := os.OpenFile(database, os.O_WRONLY, 0)

@@ -201,7 +201,12 @@ func forgetScan(t *testing.T, database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{"DELETE FROM files WHERE path = 'barn/a.go'", "DELETE FROM meta WHERE key LIKE 'analyzer%'"} {
+	const id = "(SELECT id FROM files WHERE path = 'barn/a.go')"
+	for _, statement := range []string{
+		"DELETE FROM chunks WHERE id >> 20 = " + id, "DELETE FROM symbols WHERE id >> 20 = " + id,
+		"DELETE FROM file_text WHERE rowid = " + id, "DELETE FROM text_due WHERE file_id = " + id,
+		"DELETE FROM files WHERE id = " + id, "DELETE FROM meta WHERE key LIKE 'analyzer%'",
+	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
 		}

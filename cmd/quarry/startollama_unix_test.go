@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,11 +56,14 @@ func TestStartOllama(t *testing.T) {
 		err := e.Await(ctx, func() bool {
 			all := e.Statuses()
 			var note lsp.StatusNote
-			if len(all) == 0 || json.Unmarshal(all[len(all)-1], &note) != nil || len(note.Remedies) == 0 {
+			if len(all) == 0 || json.Unmarshal(all[len(all)-1], &note) != nil {
 				return false
 			}
-			found = note.Remedies[0]
-			return found.Title == title
+			at := slices.IndexFunc(note.Remedies, func(r lsp.Remedy) bool { return r.Title == title })
+			if at >= 0 {
+				found = note.Remedies[at]
+			}
+			return at >= 0
 		})
 		if err != nil {
 			t.Fatalf("%q is not offered: %v", title, err)

@@ -24,7 +24,7 @@ func TestKnownWalk(t *testing.T) {
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 14))
 		dir := t.TempDir()
-		root, err := walk.Open(dir, walk.Limits{MaxSize: 4000})
+		root, err := walk.Open(dir, 4000)
 		if err != nil {
 			t.Fatal(err)
 		}

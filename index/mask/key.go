@@ -23,11 +23,70 @@ func appendKeys(list []Span, text string) []Span {
 		if !ok {
 			continue
 		}
-		var body []Span
-		if body, at = keyBody(text, len(text)-len(rest)); len(body) > 0 {
-			list = append(list, body...)
+		from := len(text) - len(rest)
+		body, end := keyBody(text, from)
+		if len(body) == 0 {
+			body, end = keyBlock(text, from)
+		}
+		list, at = append(list, body...), end
+	}
+}
+
+// longestKey is more than any key has between the lines that open and close it, with what
+// a comment or a program puts around each line.
+const longestKey = 1 << 15
+
+// keyBlock are the lines of a body that begins at i and that a line closes, whatever stands
+// around them: a comment's signs, quotes, what joins strings. Most of what stands there has
+// to be of the body, or it is code that looks for such lines.
+func keyBlock(text string, i int) (body []Span, end int) {
+	closing := strings.Index(text[i:min(len(text), i+longestKey)], "-----END ")
+	if closing < 0 {
+		return nil, i
+	}
+	end = i + closing
+	total, other, last := 0, 0, Span{}
+	for at := i; at < end; {
+		c := text[at]
+		switch {
+		case c == '\\' && at+1 < end: // \n, \r, \\n
+			at += 2
+			continue
+		case !base64Set[c]:
+			if c == ':' && other > 0 { // a header: "DEK-Info: AES-256-CBC,0123"
+				for other = 0; at < end && text[at] != '\n' && text[at] != '\\'; at++ {
+				}
+				continue
+			}
+			if strings.IndexByte(" \t\r\n", c) < 0 {
+				other++
+			}
+			at++
+			continue
+		}
+		start := at
+		for at < end && base64Set[text[at]] {
+			at++
+		}
+		for start < at && text[start] == '/' && (start == i || strings.IndexByte("/ \t\n", text[start-1]) >= 0) { // of a comment
+			start++
+		}
+		if strings.Trim(text[start:at], "x") == "" {
+			continue // masked already
+		}
+		if at-start >= leastLine {
+			body, total = append(body, Span{start, at}), total+at-start
+		} else {
+			other, last = other+at-start, Span{start, at}
 		}
 	}
+	if total < leastKey || other*2 > total {
+		return nil, i
+	}
+	if until := body[len(body)-1].End; last.Start > until && strings.ContainsAny(text[until:last.Start], "\n\\") { // the body's last line may be short
+		body = append(body, last)
+	}
+	return body, end
 }
 
 const (
@@ -48,8 +107,11 @@ func keyBody(text string, i int) (body []Span, end int) {
 		case c == '\\' && i+1 < len(text):
 			i += 2
 			continue
-		case strings.IndexByte(" \t\r\n\"'`,#*|>", c) >= 0:
+		case strings.IndexByte(" \t\r\n\"'`,#*|>;%", c) >= 0:
 			i++
+			continue
+		case strings.HasPrefix(text[i:], "--") && !strings.HasPrefix(text[i:], "-----"): // a comment in SQL
+			i += 2
 			continue
 		}
 		start := i
@@ -58,11 +120,11 @@ func keyBody(text string, i int) (body []Span, end int) {
 		}
 		run := text[start:i]
 		switch {
-		case i < len(text) && (text[i] == ':' || text[i] == '-') && run != "" && total == 0: // a header, as in "Proc-Type: 4,ENCRYPTED"
+		case i < len(text) && (text[i] == ':' || text[i] == '-' && !strings.HasPrefix(text[i:], "-----")) && run != "" && total == 0: // a header, as in "Proc-Type: 4,ENCRYPTED"
 			for i < len(text) && text[i] != '\n' && text[i] != '\\' {
 				i++
 			}
-		case run != "" && strings.Trim(run, "+=") == "": // strings are joined
+		case run != "" && strings.Trim(run, "+=/") == "": // strings are joined, or it is a comment
 		case run == "", len(run) < leastLine && (total < leastLine || !closes(text[i:])):
 			if i = nextString(text, start); i < 0 {
 				return enough(body, total), start
@@ -127,6 +189,7 @@ var assigned = []struct {
 	length int
 }{
 	{"ecret_access_key", base64Set, 40}, {"ecretAccessKey", base64Set, 40}, {"ECRET_ACCESS_KEY", base64Set, 40}, {"ecret-access-key", base64Set, 40}, // Amazon
+	{"ws_secret_key", base64Set, 40}, {"WS_SECRET_KEY", base64Set, 40}, {"wsSecretKey", base64Set, 40},
 	{"AccountKey", base64Set, 88}, {"SharedAccessKey", base64Set, 44}, // Azure
 	{"PrivateKey", base64Set, 44}, {"PresharedKey", base64Set, 44}, // WireGuard
 }
@@ -281,16 +344,77 @@ func mixed(value string) bool {
 // valueAfter is the value assigned to the name that ends at i, no further than last;
 // empty if there is none.
 func valueAfter(text string, i, last int) (from, to int) {
-	from = i
-	for from < len(text) && from < i+10 && strings.IndexByte("\"'\\ \t:=>,([", text[from]) >= 0 {
-		from++
+	const near = 32
+	end := min(len(text), i+near)
+	from = skipAssigning(text, i, end)
+	for _, between := range betweenNameAndValue {
+		if rest := text[from:end]; from > i && strings.HasPrefix(rest, between) {
+			from = skipAssigning(text, from+len(between), end)
+			break
+		}
 	}
 	if from == i {
 		return i, i
 	}
 	to = from
-	for to < min(len(text), last) && (word[text[to]] || base64Set[text[to]]) {
+	for to < min(len(text), last+from-i) && (word[text[to]] || base64Set[text[to]]) {
 		to++
 	}
 	return from, to
+}
+
+// betweenNameAndValue are words that may stand there: a type, or Kubernetes' member for
+// what a variable of the environment is set to.
+var betweenNameAndValue = []string{"string", "String", "str ", "str=", "&str", "&'static str", "value:", "\"value\":"}
+
+// skipAssigning is where what assigns ends: quotes, brackets, signs, and the line's end
+// before a member "value".
+func skipAssigning(text string, i, end int) int {
+	for i < end {
+		switch c := text[i]; {
+		case strings.IndexByte("\"'\\ \t:=>,([])|?", c) >= 0:
+			i++
+		case c == '-' && text[i-1] == ':': // ${NAME:-value}
+			i++
+		case c == '\n' && strings.HasPrefix(strings.TrimLeft(text[i:end], "\n \t\""), "value"):
+			i += len(text[i:end]) - len(strings.TrimLeft(text[i:end], "\n \t"))
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// appendSecretsOfIDs finds Amazon's secrets behind the identifiers that they belong to, as a
+// program or a file of settings names both.
+func appendSecretsOfIDs(list []Span, text string) []Span {
+	const near = 160
+	for _, kind := range []string{"AKIA", "ASIA"} {
+		for at := 0; ; {
+			i := strings.Index(text[at:], kind)
+			if i < 0 {
+				break
+			}
+			i += at
+			at = i + len(kind)
+			id := at
+			for id < len(text) && base32[text[id]] {
+				id++
+			}
+			if id-at != 16 {
+				continue
+			}
+			for end := min(len(text), id+near); id < end; id++ {
+				start := id
+				for id < len(text) && base64Set[text[id]] {
+					id++
+				}
+				if secret := text[start:id]; len(secret) == 40 && mixed(secret) && !worded(secret) {
+					list = append(list, Span{start, id})
+					break
+				}
+			}
+		}
+	}
+	return list
 }

@@ -86,6 +86,7 @@ func Spans(text string) []Span {
 	var list []Span
 	list = appendRuns(list, text)
 	list = appendSigned(list, text)
+	list = appendSecretsOfIDs(list, text)
 	list = appendKeys(list, text)
 	list = appendManifests(list, text)
 	list = appendWebKeys(list, text)

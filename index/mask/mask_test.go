@@ -42,6 +42,9 @@ func (t *token) draw(r *rand.Rand) string {
 	if t.body['+'] && t.least > 14 { // a run of word's letters is where a token is looked for
 		value = drawn(r, alnum, 14) + drawn(r, t.body, t.least-15) + "a"
 	}
+	if t.body == base32 { // without a digit it may be the name of a constant
+		value = "2" + value[1:]
+	}
 	for t = t.then; t != nil; t = t.then {
 		value += t.prefix + drawn(r, t.body, t.least)
 	}
@@ -114,6 +117,49 @@ func pemBody(r *rand.Rand) []string {
 	return []string{"MII" + drawn(r, plain, 61), drawn(r, plain, 64), drawn(r, plain, 22) + "=="}
 }
 
+// Whatever stands around its lines, a private key is masked, and code that looks for such
+// lines is not.
+func TestPrivateKeysAnywhere(t *testing.T) {
+	r := chance()
+	begin, end := "-----BEGIN RSA "+keyLabel+"-----", "-----END RSA "+keyLabel+"-----"
+	for _, around := range [][2]string{
+		{"// ", "\n"}, {"/// ", "\n"}, {"//! ", "\n"}, {"-- ", "\n"}, {";; ", "\n"}, {"; ", "\n"}, {"% ", "\n"}, {"REM ", "\r\n"}, {"' ", "\n"}, {"", "<br>\n"},
+		{" * ", "\n"}, {"# ", "\n"}, {"\"", "\\n\" +\n"}, {"    '", "',\n"}, {"", ""}, {"", "\\n"}, {"  ", "\n"},
+	} {
+		for _, closed := range []bool{true, false} {
+			body := pemBody(r)
+			var text strings.Builder
+			lines := append([]string{begin}, body...)
+			if closed {
+				lines = append(lines, end)
+			}
+			for _, line := range lines {
+				text.WriteString(around[0] + line + around[1])
+			}
+			if !closed && (around[0] == "REM " || around[1] == "<br>\n" || around[0] == "//! ") {
+				continue // without the line that closes it, nothing tells what such signs are
+			}
+			got := Text(text.String())
+			for _, line := range body[:2] {
+				if strings.Contains(got, line[3:20]) {
+					t.Errorf("between %q and %q, closed %v, the key stands in %q", around[0], around[1], closed, got)
+					break
+				}
+			}
+		}
+	}
+	for _, code := range []string{
+		"const begin = `" + begin + "`\nconst end = `" + end + "`\n",
+		"if strings.HasPrefix(line, \"" + begin + "\") {\n\treturn readPrivateKeyUntilEnd(reader, certificateAuthorities)\n}\nif line == \"" + end + "\" {\n",
+		"key = \"" + begin + "\\n\" + computePrivateKeyOfTheCertificate(configuration) + \"\\n" + end + "\"\n",
+		"openssl genrsa | sed -n '/" + begin + "/,/" + end + "/p'\n",
+	} {
+		if got := Text(code); got != code {
+			t.Errorf("%q is shown as %q", code, got)
+		}
+	}
+}
+
 // The values are what stands between « and ».
 func TestValues(t *testing.T) {
 	r := chance()
@@ -131,6 +177,13 @@ func TestValues(t *testing.T) {
 	for name, text := range map[string]string{
 		"Amazon's secret":       `aws_secret_access_key = "«` + drawn(r, b64, 36) + "aB3x" + `»"`,
 		"in a constructor":      `new AWS({ secretAccessKey: '«` + drawn(r, b64, 36) + "aB3y" + `»' })`,
+		"beside the identifier": `new BasicAWSCredentials("AKIA«` + "2" + drawn(r, base32, 15) + `»", "«` + drawn(r, b64, 36) + "aB3v" + `»")`,
+		"with a type":           `const AWS_SECRET_ACCESS_KEY: string = '«` + drawn(r, b64, 36) + "aB3u" + `»'`,
+		"with a default":        `key = os.environ.get('AWS_SECRET_ACCESS_KEY', '«` + drawn(r, b64, 36) + "aB3t" + `»')`,
+		"or a default":          `key = process.env.AWS_SECRET_ACCESS_KEY || '«` + drawn(r, b64, 36) + "aB3s" + `»'`,
+		"in a shell":            `${AWS_SECRET_ACCESS_KEY:-«` + drawn(r, b64, 36) + "aB3r" + `»}`,
+		"in a map":              `env["AWS_SECRET_ACCESS_KEY"] = "«` + drawn(r, b64, 36) + "aB3q" + `»"`,
+		"of Kubernetes":         "- name: AWS_SECRET_ACCESS_KEY\n  value: \"«" + drawn(r, b64, 36) + "aB3p" + "»\"\n",
 		"in the environment":    `export AWS_SECRET_ACCESS_KEY=«` + drawn(r, b64, 36) + "aB3z" + "»\n",
 		"Azure's":               "AccountName=x;AccountKey=«" + drawn(r, b64, 82) + "aB3z==" + "»;EndpointSuffix=y",
 		"WireGuard's":           "[Interface]\nPrivateKey = «" + drawn(r, b64, 39) + "aB3z=" + "»\nAddress = 10.0.0.1\n",
@@ -226,7 +279,7 @@ func TestValues(t *testing.T) {
 // A mask that hides ordinary code is a mistake.
 func TestOrdinaryCode(t *testing.T) {
 	for _, text := range []string{
-		`id := "AKIAIOSFODNN7EXAMPLE"`, `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`, `"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"`,
+		`const ASIAPACIFICNORTHEAST = 3`, `id := "AKIAIOSFODNN7EXAMPLE"`, `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`, `"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"`,
 		`"ghp_abcdefghijklmnopqrstuvwxyz0123456789"`, "sk-loading-indicator-wrapper-element-with-many-words", `sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709"`,
 		`"sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="`, "550e8400-e29b-41d4-a716-446655440000",
 		`h1:IyCGG6FCMHBGQQXkNCPYRC6FUHYHJ0ND2DFUJ/5OY6A=`, "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",

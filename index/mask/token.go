@@ -218,7 +218,8 @@ func (t token) ends(text string, i int) (end int, ok bool) {
 		}
 		body = text[from:to]
 	}
-	return to, random(body) && !worded(body)
+	// Twenty capitals may be a constant's name; of Amazon's identifiers one in thirty has no digit.
+	return to, random(body) && !worded(body) && (t.body != base32 || strings.ContainsAny(body, digits))
 }
 
 // pointedAt judges a run by what stands before it, and what begins with its own

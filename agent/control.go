@@ -14,21 +14,24 @@ var controls = []struct {
 	{"your editor may run what stands in it", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
 		".cargo/", ".luarc.json", ".pylintrc", // language servers run programs and code that these name
-		".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".sublime-project", ".code-workspace",
+		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".sublime-project", ".code-workspace",
 	}},
 	{"an assistant may follow or run what stands in it", []string{
 		".mcp.json", ".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
-		"copilot-instructions.md",
+		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", "opencode.jsonc", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".junie/",
 	}},
 	{"your CI runs what stands in it", []string{
 		".github/", ".gitea/", ".forgejo/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".travis.yml", ".appveyor.yml", "appveyor.yml",
 		".ci/", ".cirrus.yml", ".semaphore/", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", ".jenkins/", "buildspec.yml", "cloudbuild.yaml",
+		"azure-pipelines.yaml", ".woodpecker.yaml", ".drone.yaml", ".build.yml", ".builds/", ".tekton/", ".travis.yaml", "cloudbuild.yml", "buildspec.yaml", ".teamcity/",
 	}},
 	{"git or a shell runs what stands in it", []string{
 		".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
-		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".mise.toml", "mise.toml", ".tool-versions",
+		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".simple-git-hooks.js", ".huskyrc", ".huskyrc.json", ".huskyrc.js",
+		"lefthook-local.yml", ".lefthook-local.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js", ".lintstagedrc.mjs",
+		".lintstagedrc.cjs", "lint-staged.config.js", "lint-staged.config.mjs", "lint-staged.config.cjs", "lint-staged.config.ts", "mise.local.toml", ".mise.local.toml", ".mise/", ".mise.toml", "mise.toml", ".tool-versions",
 	}},
-	{"it decides what git does with your files", []string{".gitattributes", ".gitmodules", ".gitignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},
+	{"it decides what git does with your files, or what is searched", []string{".gitattributes", ".gitmodules", ".gitignore", ".ignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},
 }
 
 // Dangers names the files among a proposal's that are dangerous to change, and says

@@ -9,6 +9,8 @@ func TestDanger(t *testing.T) {
 		".helix/languages.toml", "x.code-workspace", ".cargo/config.toml", "sub/.luarc.json", ".pylintrc", ".yarnrc.yml", ".devcontainer/devcontainer.json", ".mcp.json", ".claude/settings.json", "CLAUDE.md", "AGENTS.md", ".cursor/mcp.json",
 		".github/workflows/x.yml", ".github/actions/a/action.yml", ".github/copilot-instructions.md", ".gitlab-ci.yml", "Jenkinsfile", ".circleci/config.yml", "azure-pipelines.yml", ".ci/run", ".drone.yml",
 		".husky/pre-commit", ".githooks/post-checkout", "githooks/pre-push", ".pre-commit-config.yaml", "lefthook.yml", ".mise.toml",
+		"lefthook-local.yml", ".lintstagedrc.json", "lint-staged.config.mjs", "mise.local.toml", ".huskyrc", "azure-pipelines.yaml", ".woodpecker.yaml", ".travis.yaml", ".tekton/push.yaml", ".teamcity/settings.kts",
+		".windsurfrules", ".clinerules/a.md", "opencode.json", ".kiro/hooks/a.json", "CLAUDE.local.md", ".roo/rules/a.md", ".nvim/init.lua", "_vimrc", ".ignore",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
 	}
 	for _, name := range dangerous {

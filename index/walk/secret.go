@@ -224,7 +224,7 @@ var (
 	secretPlaces = setOf(`.kube/config .docker/config.json .cargo/credentials .gem/credentials .config/gcloud .composer/auth.json containers/auth.json
 		.codex/auth.json .codex/config.toml .claude/settings.local.json .gemini/settings.json .qwen/settings.json .codeium/config.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
 		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
-		.cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
+		.config/wrangler .auth/user.json .cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
 		.bundle/config .dbt/profiles.yml github-copilot/hosts.json github-copilot/apps.json op/config .continue/config.json .continue/config.yaml .continue/config.ts
 		.docker/contexts .netlify/config.json .wrangler/config .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox
 		solana/id.json hcloud/cli.toml scw/config.yaml stripe/config.toml netlify/config.json tea/config.yml argocd/config .talos/config .aliyun/config.json .config/configstore
@@ -241,12 +241,13 @@ var (
 		wireguard.conf pgpass my.cnf pip.conf nuget.config .claude.json claude_desktop_config.json .openai .anthropic .aider.conf.yml identity sftp.json ftp-config.json key3.db key4.db signons.sqlite cookies.sqlite settings-security.xml
 		winscp.ini mobaxterm.ini confcons.xml .mcp.json mcp_config.json cline_mcp_settings.json talosconfig k3s.yaml fish_history consolehost_history.txt wpa_supplicant.conf
 		initialadminpassword priv_validator_key.json keypair.json .civo.json .vultr-cli.yaml .hgrc .condarc .mbsyncrc .offlineimaprc getmailrc .odbc.ini cqlshrc tailscaled.state
+		keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json
 		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo`)
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
 		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har nmconnection mobileconfig rdg 2fas 1pif 1pux opvault`)
 	// secretPrefixes are secret whatever follows.
-	secretPrefixes = []string{".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
+	secretPrefixes = []string{".env", ".dev.vars", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
 	// secretStems are what stands before a name's first dot.
 	secretStems = setOf("credentials credential creds secrets secret passwords passwd kubeconfig apikey apikeys api_key api-key api_keys api-keys")
 	secretFirst = setOf("secret credential")

@@ -31,7 +31,7 @@ var secretPathsOf = map[string]string{
 		wallet.dat wp-config.php config/initializers/secret_token.rb local.properties android/key.properties keystore.properties .muttrc .authinfo .authinfo.gpg authinfo shadow .curlrc _curlrc .wgetrc .lftprc .rediscli_auth`,
 	"one value": `password.txt password.json .password .pass .tokens token token.txt tokens.txt token.json key.txt keys.txt pass.txt passphrase.txt passphrases.txt privatekey.txt
 		private_keys.txt mnemonic.txt seed.txt seeds.txt recovery-codes.txt recovery_code.txt github-recovery-codes.txt backup-codes.txt cookies.txt deploy_keys auth_tokens.txt`,
-	"environments without a dot": `env env.prod env.local env.example .dev.vars .flaskenv`,
+	"environments without a dot": `env env.prod env.local env.example .dev.vars .dev.vars.production .dev.vars.local .flaskenv`,
 	"consoles and browsers": `accessKeys.csv access_keys.csv my-access-key.csv accessKeys(1).csv me_accessKeys.csv rootkey.csv new_user_credentials.csv awscredentials.csv logins.json oauth.json oauth2.json sub/auth.json
 		session.har key4.db .mozilla/firefox/x/prefs.js`,
 	"password managers and wallets": `lastpass.csv lastpass_export.csv bitwarden.json bitwarden_export_20260101.json 1password.1pif x.1pux wallet.json wallets.json
@@ -43,6 +43,7 @@ var secretPathsOf = map[string]string{
 	"more remote ends": `WinSCP.ini MobaXterm.ini confCons.xml servers.rdg home.nmconnection wpa_supplicant.conf office.mobileconfig tailscaled.state .hgrc .subversion/auth/svn.simple/x`,
 	"more clouds": `talosconfig .talos/config k3s.yaml argocd/config hcloud/cli.toml scw/config.yaml .aliyun/config.json .config/configstore/firebase-tools.json .circleci/cli.yml .jfrog/jfrog-cli.conf
 		.config/stripe/config.toml .gitlab-runner/config.toml pypoetry/auth.toml .near-credentials/x.json fish_history ConsoleHost_history.txt initialAdminPassword app/etc/env.php sites/default/settings.php`,
+	"what a reviewer named":           `keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json .config/wrangler/config/default.toml playwright/.auth/user.json`,
 	"networks":                        `wg0.conf wg.conf wireguard.conf sftp.json ftp-config.json identity`,
 	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
 	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml .copilot/config.json`,

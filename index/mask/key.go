@@ -40,8 +40,9 @@ const longestKey = 1 << 15
 // around them: a comment's signs, quotes, what joins strings. Most of what stands there has
 // to be of the body, or it is code that looks for such lines.
 func keyBlock(text string, i int) (body []Span, end int) {
-	closing := strings.Index(text[i:min(len(text), i+longestKey)], "-----END ")
-	if closing < 0 {
+	rest := text[i:min(len(text), i+longestKey)]
+	closing := strings.Index(rest, "-----END ")
+	if closing < 0 || strings.Contains(rest[:closing], "-----BEGIN ") || !strings.Contains(rest[closing:min(len(rest), closing+40)], keyLabel) {
 		return nil, i
 	}
 	end = i + closing
@@ -74,7 +75,7 @@ func keyBlock(text string, i int) (body []Span, end int) {
 		if strings.Trim(text[start:at], "x") == "" {
 			continue // masked already
 		}
-		if at-start >= leastLine {
+		if run := text[start:at]; len(run) >= leastLine && !strings.ContainsAny(run, "-_") && !worded(run) {
 			body, total = append(body, Span{start, at}), total+at-start
 		} else {
 			other, last = other+at-start, Span{start, at}

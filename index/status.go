@@ -90,6 +90,9 @@ func (x *Index) Working() bool { return !x.isSettled() }
 // in the process that writes, and in another once the writer was through at least
 // once, or has gone and this process has done it.
 func (x *Index) Whole(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err // also where nothing has to be waited for
+	}
 	// Who only looks at the index holds the lock for a moment, too: only who holds it
 	// when it is asked for again is a writer.
 	refused := x.timesRefused()

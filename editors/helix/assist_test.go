@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/editors/editortest"
 	"quarry/model/modeltest"
@@ -210,13 +211,18 @@ func TestCommands(t *testing.T) {
 	})
 	t.Run("an instruction for the selection", func(t *testing.T) {
 		term, file := openShop(t)
-		term.Insist("menu of refactorings", func() { // quarry knows a selection from here
+		// quarry knows a selection from the menu, which may be that of the keys before.
+		term.Insist("change of the selection", func() {
 			term.Press("Escape", "Escape")
 			term.Type("%")
 			term.Press("Space", "a")
-		}, func(s editortest.Screen) bool { return s.Contains("Simplify (quarry)") })
-		term.Press("Escape")
-		term.Type(":lsp-workspace-command quarry.refactor \"use the right field\"\n")
+			if _, ok := term.Within(2*time.Second, func(s editortest.Screen) bool { return s.Contains("Simplify (quarry)") }); !ok {
+				return
+			}
+			term.Press("Escape")
+			term.Type(":lsp-workspace-command quarry.refactor \"use the right field\"\n")
+			term.Within(20*time.Second, func(s editortest.Screen) bool { return s.Contains("Show changes") || s.Contains("nothing selected") })
+		}, func(s editortest.Screen) bool { return s.Contains("Show changes") })
 		apply(term)
 		mended(term, file)
 	})

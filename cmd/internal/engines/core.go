@@ -57,6 +57,7 @@ type Core struct {
 	tools *agent.Toolbox
 
 	mu       sync.Mutex
+	closed   bool              // guarded by mu
 	settings settings.Settings // guarded by mu
 	engines  *generation       // the ones in use; guarded by mu
 	retired  sync.WaitGroup    // engines that are being closed
@@ -362,12 +363,17 @@ func (c *Core) Forget(key string) {
 	e.completion.Forget(key)
 }
 
-// acquire is the engines in use; the caller calls calls.Done.
+// acquire is the engines in use; the caller calls calls.Done. Who comes after Close gets
+// what is closed: nobody waits for those calls.
 func (c *Core) acquire() *generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.engines.calls.Add(1)
-	return c.engines
+	e := c.engines
+	if c.closed {
+		e = &generation{settings: e.settings, runtime: e.runtime, refused: e.refused, loading: e.loading, completion: e.completion, ctx: e.ctx, cancel: e.cancel}
+	}
+	e.calls.Add(1)
+	return e
 }
 
 // Configure implements lsp.Core.
@@ -393,6 +399,7 @@ func (c *Core) Close() error {
 	c.Workspace.Close()
 	c.mu.Lock()
 	e := c.engines
+	c.closed = true
 	c.mu.Unlock()
 	e.close()
 	c.retired.Wait()

@@ -76,6 +76,7 @@ const unreleased = "unreleased"
 
 // versioned are the files that name quarry's version, each with the line that does.
 var versioned = map[string]*regexp.Regexp{
+	"CHANGELOG.md":                regexp.MustCompile(`(?m)^## (\d.*)$`), // the newest one
 	"editors/vscode/package.json": regexp.MustCompile(`(?m)^  "version": "(.*)",$`),
 	"editors/emacs/quarry.el":     regexp.MustCompile(`(?m)^;; Version: (.*)$`),
 	"editors/zed/extension.toml":  regexp.MustCompile(`(?m)^version = "(.*)"$`),
@@ -127,7 +128,7 @@ func (r release) make(p platform) error {
 	if err := hardened(program); err != nil {
 		return err
 	}
-	if p.OS == "linux" {
+	if p.OS == "linux" && !p.Musl() {
 		if err := oldEnough(program, p.Zig); err != nil {
 			return err
 		}
@@ -136,20 +137,35 @@ func (r release) make(p platform) error {
 	if err != nil {
 		return err
 	}
-	entries := []entry{{p.Program(), binary, true}}
 	list, err := linked("./cmd/quarry", "GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=1")
 	if err != nil {
 		return err
 	}
 	list = append(list, compilers(p, r.cc)...)
-	var licences, bill bytes.Buffer
-	if err := errors.Join(writeLicences(&licences, list), writeSBOM(&bill, list)); err != nil {
+	var extension []entry
+	if r.extension != "" {
+		if extension, err = unzip(r.extension); err != nil {
+			return err
+		}
+	}
+	papers, err := papersOf(list, extension)
+	if err != nil {
 		return err
 	}
-	entries = append(entries, entry{"LICENCES", licences.Bytes(), false}, entry{"sbom.cdx.json", bill.Bytes(), false})
+	entries := append([]entry{{p.Program(), binary, true}}, papers...)
 	files := []string{"LICENSE", "README.md", "CHANGELOG.md"}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		files = append(files, "bin/completions/quarry."+shell)
+	}
+	if p.OS != "windows" {
+		pages, err := filepath.Glob("bin/man/*.1")
+		if err != nil {
+			return err
+		}
+		if len(pages) == 0 {
+			return errors.New("bin/man has no manual page: run make man")
+		}
+		files = append(files, pages...)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -158,18 +174,14 @@ func (r release) make(p platform) error {
 		}
 		entries = append(entries, entry{strings.TrimPrefix(file, "bin/"), text, false})
 	}
-	if r.extension != "" {
-		extension, err := unzip(r.extension)
-		if err != nil {
-			return err
-		}
+	if extension != nil {
 		// Packed anew, since vsce notes the time.
 		var plain bytes.Buffer
 		if err := pack(&plain, r.extension, "", r.when, extension); err != nil {
 			return err
 		}
 		entries = append(entries, entry{"quarry.vsix", plain.Bytes(), false})
-		if extension, err = withServer(extension, p, binary); err != nil {
+		if extension, err = withServer(extension, p, binary, papers); err != nil {
 			return err
 		}
 		if err := r.write(p.vsix(r.version), "", extension); err != nil {
@@ -177,6 +189,44 @@ func (r release) make(p platform) error {
 		}
 	}
 	return r.write(p.Archive(r.version), p.Folder(r.version), entries)
+}
+
+// Names of the papers in an archive, and of the first one in VS Code's extension.
+const (
+	licencesFile  = "LICENCES"
+	billFile      = "sbom.cdx.json"
+	extensionFile = "extension/LICENCES.txt"
+)
+
+// headings are those of the extension's licences, each with a package and its version.
+var headings = regexp.MustCompile(`(?m)^==== (\S+) (\S+): `)
+
+// papersOf are the licences and the bill of materials of a binary and of VS Code's extension
+// beside it.
+func papersOf(list []module, extension []entry) ([]entry, error) {
+	var licences, bill bytes.Buffer
+	if err := writeLicences(&licences, list); err != nil {
+		return nil, err
+	}
+	if extension != nil {
+		i := slices.IndexFunc(extension, func(e entry) bool { return e.name == extensionFile })
+		if i < 0 {
+			return nil, fmt.Errorf("the extension has no %s: run make vscode", extensionFile)
+		}
+		licences.Write(extension[i].text)
+		seen := map[string]bool{}
+		for _, m := range headings.FindAllSubmatch(extension[i].text, -1) {
+			name, version := string(m[1]), string(m[2])
+			if purl := "pkg:npm/" + name + "@" + version; !seen[purl] {
+				seen[purl] = true
+				list = append(list, module{Path: name, Version: version, PURL: purl})
+			}
+		}
+	}
+	if err := writeSBOM(&bill, list); err != nil {
+		return nil, err
+	}
+	return []entry{{licencesFile, licences.Bytes(), false}, {billFile, bill.Bytes(), false}}, nil
 }
 
 func (r release) write(name, folder string, entries []entry) error {
@@ -189,15 +239,19 @@ func (r release) write(name, folder string, entries []entry) error {
 
 // build links quarry for a platform, the same bytes wherever and whenever it runs.
 func (r release) build(p platform, program string) error {
-	ldflags := "-s -w -buildid= " + r.ldflags
+	ldflags, tags := "-s -w -buildid= "+r.ldflags, "sqlite_fts5"
 	env := append(os.Environ(),
 		"GOOS="+p.OS, "GOARCH="+p.Arch, "CGO_ENABLED=1", "GOFLAGS=-buildvcs=false",
 		"CC="+r.cc+" cc -target "+p.Zig, "CXX="+r.cc+" c++ -target "+p.Zig,
 		"CGO_CFLAGS=-O2 -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fno-sanitize=undefined")
-	switch p.OS {
-	case "linux":
+	switch {
+	case p.Musl():
+		// A thread has as much stack as with glibc; names of hosts and users are found by Go, since musl does it no better.
+		ldflags += " -extldflags '-static -Wl,-z,relro -Wl,-z,now -Wl,-z,stack-size=8388608'"
+		tags += ",netgo,osusergo"
+	case p.OS == "linux":
 		ldflags += " -extldflags '-Wl,-z,relro -Wl,-z,now'"
-	case "darwin":
+	case p.OS == "darwin":
 		// Always the same folder: it is part of what Go keeps compiled C under.
 		stubs := filepath.Dir(r.cc) + "-macos"
 		if err := writeStubs(stubs); err != nil {
@@ -205,7 +259,7 @@ func (r release) build(p platform, program string) error {
 		}
 		env = append(env, "CGO_LDFLAGS=-F"+stubs+" -L"+stubs)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildmode=pie", "-tags", "sqlite_fts5", "-ldflags", ldflags, "-o", program, "./cmd/quarry")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildmode=pie", "-tags", tags, "-ldflags", ldflags, "-o", program, "./cmd/quarry")
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stderr, os.Stderr
 	return cmd.Run()
 }
@@ -224,10 +278,12 @@ func compilers(p platform, zig string) []module {
 	for _, library := range []string{"libcxx", "libcxxabi", "libunwind"} {
 		list = append(list, part("zig/lib/"+library, filepath.Join(root, "lib", library)))
 	}
-	for os, library := range map[string]string{"linux": "glibc", "windows": "mingw"} {
-		if p.OS == os {
-			list = append(list, part("zig/lib/libc/"+library, filepath.Join(root, "lib", "libc", library)))
-		}
+	library := map[string]string{"linux": "glibc", "windows": "mingw"}[p.OS]
+	if p.Musl() {
+		library = "musl"
+	}
+	if library != "" {
+		list = append(list, part("zig/lib/libc/"+library, filepath.Join(root, "lib", "libc", library)))
 	}
 	return list
 }

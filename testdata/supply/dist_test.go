@@ -77,25 +77,47 @@ func TestExtensionWithServer(t *testing.T) {
 		{"extension.vsixmanifest", []byte(`<Identity Language="en-US" Id="quarry" />`), false},
 		{"[Content_Types].xml", []byte(`<Types><Default Extension=".js" ContentType="application/javascript"/></Types>`), false},
 		{"extension/dist/extension.js", []byte("x"), false},
+		{"extension/LICENCES.txt", []byte("==== vscode-jsonrpc 8.0.0: License.txt\n\nfree\n\n==== vscode-jsonrpc 8.0.0: notices.txt\n\nnone\n\n"), false},
 	}
 	p := platforms[len(platforms)-1]
-	made, err := withServer(plain, p, []byte("MZ"))
+	parts := []module{{Path: "sqlite", Version: "3", PURL: "pkg:generic/sqlite@3", notice: notice{"blessing", "do good"}}}
+	papers, err := papersOf(parts, plain)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(made[0].text), `<Identity TargetPlatform="`+p.Node+`" Language="en-US" Id="quarry" />`; got != want {
+	made, err := withServer(plain, p, []byte("MZ"), papers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string) string {
+		i := slices.IndexFunc(made, func(e entry) bool { return e.name == name })
+		if i < 0 {
+			t.Fatalf("the extension has no %s", name)
+		}
+		return string(made[i].text)
+	}
+	if got := file("extension/LICENCES.txt"); !strings.Contains(got, "==== sqlite 3: blessing\n\ndo good\n") || !strings.Contains(got, "==== vscode-jsonrpc 8.0.0: License.txt\n\nfree\n") {
+		t.Errorf("the licences of the binary and of the extension: %s", got)
+	}
+	if got := file("extension/sbom.cdx.json"); strings.Count(got, `"purl": "pkg:generic/sqlite@3"`) != 1 || strings.Count(got, `"purl": "pkg:npm/vscode-jsonrpc@8.0.0"`) != 1 {
+		t.Errorf("the bill of materials: %s", got)
+	}
+	if got, want := string(made[0].text), `<Identity TargetPlatform="`+p.VSCode+`" Language="en-US" Id="quarry" />`; got != want {
 		t.Errorf("manifest %s", got)
 	}
 	if !strings.Contains(string(made[1].text), `<Override PartName="/extension/bin/quarry.exe"`) {
 		t.Errorf("content types %s", made[1].text)
 	}
-	if last := made[len(made)-1]; last.name != "extension/bin/quarry.exe" || !last.run || string(last.text) != "MZ" {
-		t.Errorf("the binary is %s, run %v", last.name, last.run)
+	if i := slices.IndexFunc(made, func(e entry) bool { return e.run }); i < 0 || made[i].name != "extension/bin/quarry.exe" || string(made[i].text) != "MZ" {
+		t.Errorf("the binary is none of %d files", len(made))
 	}
-	if strings.Contains(string(plain[0].text), "TargetPlatform") {
+	if strings.Contains(string(plain[0].text), "TargetPlatform") || strings.Contains(string(plain[3].text), "sqlite") {
 		t.Error("the plain extension is changed too")
 	}
-	if _, err := withServer(made, p, nil); err == nil {
+	if _, err := papersOf(parts, plain[:3]); err == nil {
+		t.Error("an extension without its licences is packed")
+	}
+	if _, err := withServer(made, p, nil, nil); err == nil {
 		t.Error("an extension that has a platform got a second one")
 	}
 }

@@ -62,6 +62,16 @@ func protectionsOfELF(r io.ReaderAt) ([]protection, error) {
 	if err != nil {
 		return nil, err
 	}
+	common := []protection{
+		{"a position of its own at each start (PIE)", f.Type == elf.ET_DYN},
+		{"RELRO", slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_RELRO })},
+		{"a stack that runs no code", !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0 })},
+	}
+	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		guarded, err := guardsInCode(f)
+		// It names nothing that is bound later, and musl has no checked copies.
+		return append(common, protection{"guarded stacks", guarded}), err
+	}
 	flags, err := f.DynValue(elf.DT_FLAGS)
 	if err != nil {
 		return nil, err
@@ -73,14 +83,34 @@ func protectionsOfELF(r io.ReaderAt) ([]protection, error) {
 	has := func(match func(string) bool) bool {
 		return slices.ContainsFunc(imported, func(s elf.ImportedSymbol) bool { return match(s.Name) })
 	}
-	return []protection{
-		{"a position of its own at each start (PIE)", f.Type == elf.ET_DYN},
-		{"BIND_NOW", slices.ContainsFunc(flags, func(v uint64) bool { return elf.DynFlag(v)&elf.DF_BIND_NOW != 0 })},
-		{"RELRO", slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_RELRO })},
-		{"a stack that runs no code", !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_GNU_STACK && p.Flags&elf.PF_X != 0 })},
-		{"guarded stacks", has(func(s string) bool { return s == "__stack_chk_fail" })},
-		{"checked copies (FORTIFY_SOURCE)", has(func(s string) bool { return strings.HasPrefix(s, "__") && strings.HasSuffix(s, "_chk") })},
-	}, nil
+	return append(common,
+		protection{"BIND_NOW", slices.ContainsFunc(flags, func(v uint64) bool { return elf.DynFlag(v)&elf.DF_BIND_NOW != 0 })},
+		protection{"guarded stacks", has(func(s string) bool { return s == "__stack_chk_fail" })},
+		protection{"checked copies (FORTIFY_SOURCE)", has(func(s string) bool { return strings.HasPrefix(s, "__") && strings.HasSuffix(s, "_chk") })},
+	), nil
+}
+
+// guardsInCode reports whether a program without names of its functions guards its stacks.
+func guardsInCode(f *elf.File) (bool, error) {
+	text := f.Section(".text")
+	if text == nil || f.Machine != elf.EM_X86_64 {
+		return false, fmt.Errorf("code of %v without names cannot be judged", f.Machine)
+	}
+	code, err := text.Data()
+	if err != nil {
+		return false, err
+	}
+	// A function takes the word that guards its stack by mov %fs:0x28: 64 48 8b, a register, and the address.
+	for address := []byte{0x25, 0x28, 0, 0, 0}; ; {
+		at := bytes.Index(code, address)
+		if at < 0 {
+			return false, nil
+		}
+		if at >= 4 && bytes.Equal(code[at-4:at-1], []byte{0x64, 0x48, 0x8b}) {
+			return true, nil
+		}
+		code = code[at+len(address):]
+	}
 }
 
 func protectionsOfPE(r io.ReaderAt) ([]protection, error) {

@@ -62,10 +62,11 @@ type module struct {
 	Main               bool
 	PURL               string   // "" for a module of Go
 	packages           []string // their folders
+	notice                      // of what has no folder of its own
 }
 
 // linked are the modules that a package needs, by path, on this system or on the one that
-// env names. Go's own library is the first.
+// env names, Go's own library among them, and what they carry in C.
 func linked(pkg string, env ...string) ([]module, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Root,Standard,Module", "-tags", "sqlite_fts5", pkg)
 	cmd.Env = append(os.Environ(), env...)
@@ -101,7 +102,11 @@ func linked(pkg string, env ...string) ([]module, error) {
 	}
 	var list []module
 	for _, m := range found {
-		list = append(list, *m)
+		parts, err := m.carried()
+		if err != nil {
+			return nil, err
+		}
+		list = append(append(list, *m), parts...)
 	}
 	slices.SortFunc(list, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
 	return list, nil
@@ -137,8 +142,23 @@ func (m *module) licences() ([]string, error) {
 	return files, nil
 }
 
+// heading begins the licence of a part in the file of licences.
+func heading(path, version, what string) string {
+	return "==== " + path + " " + version + ": " + what + "\n\n"
+}
+
 func writeLicences(w io.Writer, list []module) error {
 	for _, m := range list {
+		if m.licence != "" {
+			text, err := m.text()
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(w, "%s%s\n\n", heading(m.Path, m.Version, m.licence), text); err != nil {
+				return err
+			}
+			continue
+		}
 		files, err := m.licences()
 		if err != nil {
 			return err
@@ -152,7 +172,7 @@ func writeLicences(w io.Writer, list []module) error {
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintf(w, "==== %s %s: %s\n\n%s\n\n", m.Path, m.Version, filepath.ToSlash(rel), bytes.TrimSpace(text)); err != nil {
+			if _, err := fmt.Fprintf(w, "%s%s\n\n", heading(m.Path, m.Version, filepath.ToSlash(rel)), bytes.TrimSpace(text)); err != nil {
 				return err
 			}
 		}
@@ -167,6 +187,14 @@ type component struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	PURL    string `json:"purl,omitempty"`
+	// Licences is empty where the part's own files say it, which are in LICENCES.
+	Licences []licenced `json:"licenses,omitempty"`
+}
+
+type licenced struct {
+	Licence struct {
+		ID string `json:"id"`
+	} `json:"license"`
 }
 
 // writeSBOM writes the same bytes for the same modules: no time, no serial number.
@@ -178,7 +206,12 @@ func writeSBOM(w io.Writer, list []module) error {
 			continue
 		}
 		purl := cmp.Or(m.PURL, "pkg:golang/"+m.Path+"@"+m.Version)
-		parts = append(parts, component{"library", purl, m.Path, m.Version, purl})
+		part := component{Type: "library", Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
+		if m.licence != "" {
+			part.Licences = make([]licenced, 1)
+			part.Licences[0].Licence.ID = m.licence
+		}
+		parts = append(parts, part)
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,7 +34,9 @@ func TestLinked(t *testing.T) {
 	if err := json.Unmarshal(bill.Bytes(), &doc); err != nil || doc.BOMFormat != "CycloneDX" || len(doc.Components) != len(list)-1 {
 		t.Errorf("%d components of %d modules, %v", len(doc.Components), len(list), err)
 	}
-	for _, path := range []string{"std", "github.com/mattn/go-sqlite3", "github.com/smacker/go-tree-sitter"} {
+	// Modules, and what they carry in C of others.
+	for _, path := range []string{"std", "github.com/mattn/go-sqlite3", "github.com/smacker/go-tree-sitter", "tree-sitter", "icu-headers", "sqlite",
+		"github.com/tree-sitter/tree-sitter-go", "github.com/tree-sitter/tree-sitter-typescript", "github.com/tjdevries/tree-sitter-lua"} {
 		if !strings.Contains(licences.String(), "==== "+path+" ") || !strings.Contains(bill.String(), `"name": "`+path+`"`) {
 			t.Errorf("%s is missing", path)
 		}
@@ -65,5 +69,33 @@ func TestVulnerabilities(t *testing.T) {
 		if err := vulnerabilities([]string{"sh", "-c", script}); (err == nil) != ok {
 			t.Errorf("%s: %v", script, err)
 		}
+	}
+}
+
+// Every grammar that the parser knows has its licence and its origin, and one that nobody
+// noted stops a release.
+func TestCarried(t *testing.T) {
+	list, err := linked("quarry/index/syntax")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(m module) bool { return m.Path == "github.com/smacker/go-tree-sitter" })
+	binding := list[i]
+	parts, err := binding.carried()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(grammars) + len([]string{"tree-sitter", "icu-headers"}); len(parts) != want {
+		t.Errorf("%d parts, want %d: a grammar in the table is linked no more, or twice", len(parts), want)
+	}
+	for _, p := range parts {
+		text, err := p.text()
+		if err != nil || len(text) < 100 || p.Version == "" {
+			t.Errorf("%s %q: %q, %v", p.Path, p.Version, text, err)
+		}
+	}
+	binding.packages = append(binding.packages, filepath.Join(binding.Dir, "cue"))
+	if _, err := binding.carried(); err == nil || !strings.Contains(err.Error(), "cue") {
+		t.Errorf("a grammar without a licence: %v", err)
 	}
 }

@@ -147,15 +147,24 @@ func gzipped(text []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// withServer is VS Code's extension with a platform's binary in it, as the marketplaces take
-// one for each platform.
-func withServer(extension []entry, p platform, program []byte) ([]entry, error) {
+// withServer is VS Code's extension with a platform's binary in it and the papers of both,
+// as the marketplaces take one for each platform.
+func withServer(extension []entry, p platform, program []byte, papers []entry) ([]entry, error) {
 	extension = append(slices.Clone(extension), entry{"extension/bin/" + p.Program(), program, true})
+	for _, paper := range papers {
+		if paper.name == licencesFile {
+			i := slices.IndexFunc(extension, func(e entry) bool { return e.name == extensionFile })
+			extension[i].text = paper.text
+			continue
+		}
+		paper.name = "extension/" + paper.name
+		extension = append(extension, paper)
+	}
 	for i, e := range extension {
 		var old, changed string
 		switch e.name {
 		case "extension.vsixmanifest":
-			old, changed = "<Identity ", `<Identity TargetPlatform="`+p.Node+`" `
+			old, changed = "<Identity ", `<Identity TargetPlatform="`+p.VSCode+`" `
 		case "[Content_Types].xml":
 			// A part without an extension is named in full.
 			old, changed = "</Types>", `<Override PartName="/extension/bin/`+p.Program()+`" ContentType="application/octet-stream"/></Types>`

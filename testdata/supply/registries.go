@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 )
 
 // forms are the files that package managers and registries want, each in its own format.
@@ -36,6 +37,7 @@ var formFiles = map[string]string{
 type published struct {
 	Version, Description, Home, Maintainer string
 	Platforms                              []platform
+	when                                   time.Time
 	sums                                   map[string]string // by name of file
 }
 
@@ -48,16 +50,27 @@ func (r published) Platform(name string) (platform, error) {
 	return some[0], nil
 }
 
-// Homebrew are the platforms by Homebrew's name of their system.
-func (r published) Homebrew() map[string][]platform {
-	systems := map[string]string{"darwin": "macos", "linux": "linux"}
-	found := map[string][]platform{}
+// system is one with its platforms, under Homebrew's name of it.
+type system struct {
+	Name      string
+	Platforms []platform
+}
+
+// Homebrew are the systems in the order that its audit asks for. For musl it has no packages.
+func (r published) Homebrew() []system {
+	systems := []system{{Name: "macos"}, {Name: "linux"}}
 	for _, p := range r.Platforms {
-		if name := systems[p.OS]; name != "" {
-			found[name] = append(found[name], p)
+		switch {
+		case p.OS == "darwin":
+			systems[0].Platforms = append(systems[0].Platforms, p)
+		case p.OS == "linux" && !p.Musl():
+			systems[1].Platforms = append(systems[1].Platforms, p)
 		}
 	}
-	return found
+	for _, s := range systems { // arm first, it asks for too
+		slices.SortFunc(s.Platforms, func(a, b platform) int { return strings.Compare(b.Arch, a.Arch) })
+	}
+	return systems
 }
 
 func (r published) URL(p platform) string {
@@ -79,6 +92,7 @@ func registries(args []string) error {
 	out := flags.String("out", "bin/registries", "folder to write to")
 	version := flags.String("version", "", "of the release")
 	home := flags.String("home", "", "address of the repository's page, with the releases below it")
+	epoch := flags.Int64("epoch", 0, "the time of the release, in seconds since 1970")
 	maintainer := flags.String("maintainer", "", "of Debian's package, as Name <address>")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -86,7 +100,7 @@ func registries(args []string) error {
 	if *version == "" || *home == "" || *maintainer == "" {
 		return fmt.Errorf("say which release, where and whose: make registries VERSION=1.2.3 SITE=https://... MAINTAINER='Name <address>'")
 	}
-	r := published{Version: *version, Home: strings.TrimSuffix(*home, "/"), Maintainer: *maintainer, Platforms: platforms}
+	r := published{Version: *version, Home: strings.TrimSuffix(*home, "/"), Maintainer: *maintainer, Platforms: platforms, when: time.Unix(*epoch, 0).UTC()}
 	if err := r.read(*dir); err != nil {
 		return err
 	}
@@ -168,14 +182,18 @@ func writePackages(r published, p platform, dir, out string) error {
 	return writeDeb(r, p, entries, filepath.Join(out, "deb"))
 }
 
-// writeNPM writes the package that npm chooses by its os and cpu.
+// writeNPM writes the package that npm chooses by its os, cpu and libc.
 func writeNPM(r published, p platform, entries []entry, dir string) error {
-	system, arch, _ := strings.Cut(p.Node, "-")
-	files := []string{p.Program(), "LICENCES"}
-	manifest, err := json.MarshalIndent(map[string]any{
+	system, arch, _ := strings.Cut(strings.TrimSuffix(p.Node, "-musl"), "-")
+	files := []string{p.Program(), licencesFile}
+	fields := map[string]any{
 		"name": "quarry-lsp-" + p.Node, "version": r.Version, "description": "quarry for " + p.Name, "homepage": r.Home,
 		"license": "Apache-2.0", "os": []string{system}, "cpu": []string{arch}, "files": files,
-	}, "", "  ")
+	}
+	if libc := p.Libc(); libc != "" {
+		fields["libc"] = []string{libc}
+	}
+	manifest, err := json.MarshalIndent(fields, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -197,7 +215,7 @@ func writeNPM(r published, p platform, entries []entry, dir string) error {
 var debFiles = map[string]string{
 	"quarry":                  "usr/bin/quarry",
 	"quarry.vsix":             "usr/share/quarry/quarry.vsix",
-	"CHANGELOG.md":            "usr/share/doc/quarry/changelog.gz",
+	"CHANGELOG.md":            "usr/share/doc/quarry/CHANGELOG.md.gz",
 	"LICENCES":                "usr/share/doc/quarry/LICENCES.gz",
 	"sbom.cdx.json":           "usr/share/doc/quarry/sbom.cdx.json",
 	"completions/quarry.bash": "usr/share/bash-completion/completions/quarry",
@@ -220,13 +238,22 @@ func writeDeb(r published, p platform, entries []entry, out string) error {
 		return err
 	}
 	glibc := p.Zig[strings.LastIndex(p.Zig, "gnu.")+len("gnu."):]
+	// Debian's own form; ours is in CHANGELOG.md.gz beside it.
+	changes, err := gzipped(fmt.Appendf(nil, "quarry (%s) unstable; urgency=medium\n\n  * What is new stands in CHANGELOG.md.gz beside this file.\n\n -- %s  %s\n", r.Version, r.Maintainer, r.when.Format(time.RFC1123Z)))
+	if err != nil {
+		return err
+	}
 	files := []entry{
+		{"usr/share/doc/quarry/changelog.gz", changes, false},
 		{"DEBIAN/control", fmt.Appendf(nil, "Package: quarry\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nSection: devel\nPriority: optional\nDepends: libc6 (>= %s)\nHomepage: %s\nDescription: local and private coding assistant, one language server\n %s.\n",
 			r.Version, p.Deb, r.Maintainer, glibc, r.Home, r.Description), false},
-		{"usr/share/doc/quarry/copyright", []byte("quarry is under the Apache License 2.0, which is in /usr/share/common-licenses/Apache-2.0.\nThe licences of what is linked into it are in LICENCES.gz beside this file.\n"), false},
+		{"usr/share/doc/quarry/copyright", []byte("Copyright 2026 the authors of quarry.\n\nIt is under the Apache License 2.0, which is in /usr/share/common-licenses/Apache-2.0.\nThe licences of what is linked into it are in LICENCES.gz beside this file.\n"), false},
 	}
 	for _, e := range entries {
 		to, ok := debFiles[e.name]
+		if page, isPage := strings.CutPrefix(e.name, "man/"); isPage {
+			to, ok = "usr/share/man/man1/"+page+".gz", true
+		}
 		if !ok {
 			continue
 		}

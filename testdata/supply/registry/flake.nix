@@ -21,6 +21,7 @@
           installPhase = ''
             install -Dm755 quarry $out/bin/quarry
             install -Dm644 quarry.vsix LICENCES sbom.cdx.json -t $out/share/quarry
+            installManPage man/*.1
             installShellCompletion --cmd quarry --bash completions/quarry.bash --zsh completions/quarry.zsh --fish completions/quarry.fish
           '';
           meta = { homepage = "{{.Home}}"; license = pkgs.lib.licenses.asl20; mainProgram = "quarry"; };

@@ -3,9 +3,9 @@ class Quarry < Formula
   homepage "{{.Home}}"
   version "{{.Version}}"
   license "Apache-2.0"
-{{range $os, $arms := .Homebrew}}
-  on_{{$os}} do
-{{- range $arms}}
+{{range .Homebrew}}
+  on_{{.Name}} do
+{{- range .Platforms}}
     on_{{if eq .Arch "arm64"}}arm{{else}}intel{{end}} do
       url "{{$.URL .}}"
       sha256 "{{$.Sum .}}"
@@ -17,6 +17,7 @@ class Quarry < Formula
     bin.install "quarry"
     pkgshare.install "quarry.vsix"
     doc.install "LICENCES", "sbom.cdx.json", "CHANGELOG.md"
+    man1.install Dir["man/*.1"]
     bash_completion.install "completions/quarry.bash" => "quarry"
     zsh_completion.install "completions/quarry.zsh" => "_quarry"
     fish_completion.install "completions/quarry.fish"

@@ -3,11 +3,13 @@
 const { spawnSync } = require('node:child_process');
 
 const name = process.platform === 'win32' ? 'quarry.exe' : 'quarry';
+const musl = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
+const system = `${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
 let program;
 try {
-  program = require.resolve(`quarry-lsp-${process.platform}-${process.arch}/${name}`);
+  program = require.resolve(`quarry-lsp-${system}/${name}`);
 } catch {
-  console.error(`quarry: there is no package for ${process.platform} on ${process.arch}, or npm was told to leave optional packages out; install with --include=optional`);
+  console.error(`quarry: there is no package for ${system}, or npm was told to leave optional packages out; install with --include=optional`);
   process.exit(1);
 }
 const ended = spawnSync(program, process.argv.slice(2), { stdio: 'inherit' });

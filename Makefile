@@ -21,7 +21,7 @@ PKGS    ?= ./...
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: completions dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,9 @@ completions: build ## write the completions of shells to bin/completions
 	@mkdir -p bin/completions
 	@for shell in bash zsh fish powershell; do $(BIN) completion $$shell > bin/completions/quarry.$$shell || exit 1; done; echo bin/completions
 
+man: build ## write the manual pages to bin/man
+	@rm -rf bin/man && $(BIN) man bin/man && echo bin/man
+
 eval: ## build bin/quarry-eval, which measures quarry's own quality
 	$(GO) build -trimpath -tags $(TAGS) -o bin/quarry-eval ./cmd/quarry-eval
 
@@ -41,12 +44,12 @@ newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes
 	@for half in fit held; do bin/quarry-eval newcomer --corpus $(NEWCOMER_TREES) --half $$half || exit 1; done
 
 # What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them; SITE is the address of the repository's page.
-dist: completions vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour)
+dist: completions man vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour)
 	@$(GO) run ./testdata/supply dist -zig "$$(testdata/supply/zig.sh)" -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
 		-epoch "$$(git show -s --format=%ct HEAD)" -vsix editors/vscode/dist/quarry.vsix -only "$(PLATFORMS)" && echo bin/dist
 
 registries: ## write what package managers want of archives, bin/registries (VERSION, SITE, MAINTAINER)
-	@$(GO) run ./testdata/supply registries -version "$(VERSION)" -home "$(SITE)" -maintainer "$(MAINTAINER)" && echo bin/registries
+	@$(GO) run ./testdata/supply registries -version "$(VERSION)" -epoch "$$(git show -s --format=%ct HEAD)" -home "$(SITE)" -maintainer "$(MAINTAINER)" && echo bin/registries
 
 hardened: build ## check that the binary is built against misuse (Linux)
 	@$(GO) run ./testdata/supply hardened $(BIN)
@@ -67,6 +70,12 @@ vet: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet -race -tags $(TAGS) ./... # what it compiles serves the tests, which a bare machine waits for
 
+vet-systems: ## go vet of all that needs no C, for Windows and macOS
+	@for os in windows darwin; do export GOOS=$$os CGO_ENABLED=0; \
+		$(GO) list -e -test -tags $(TAGS) -f '{{if or .DepsErrors .Error}}needs C{{else}}serves{{end}} {{or .ForTest .ImportPath}}' ./... 2>/dev/null | \
+			awk '/^needs C/ {c[$$3] = 1} /^serves/ {all[$$2] = 1} END {for (p in all) if (!(p in c) && p !~ /\.test$$/) print p}' | \
+			xargs $(GO) vet -tags $(TAGS) || exit 1; done
+
 modules: ## fetch Go's modules, again where a download breaks off
 	@$(GO) mod download || $(GO) mod download || $(GO) mod download
 
@@ -76,8 +85,8 @@ test: modules vet ollama ## run every test with the race detector
 	$(GOTEST) $(PKGS)
 
 # The race detector multiplies memory, so that a bound met under it says little.
-memory: ## hold what the process that users have may take: of memory for junk, and of a login node
-	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^(TestJunkInOpenDocuments|TestWithinTheLimitsOfALoginNode)$$' ./cmd/quarry
+memory: ## hold what the process that users have may take: of memory for junk, of a login node, under a budget
+	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^(TestJunkInOpenDocuments|TestWithinTheLimitsOfALoginNode|TestBudgetUnderALimit)$$' ./cmd/quarry
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh
@@ -95,7 +104,8 @@ test-editors: ollama vscode ## type in real editors, which are installed once (n
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }
 	@editors/chroot.sh make && editors/chroot.sh make clients
 	$(GO) vet -tags "$(TAGS) editors" ./editors/...
-	$(GO) test -count=1 -timeout 40m -tags "$(TAGS) editors" ./editors/... # minutes; a loaded machine takes several times as long
+	editors/clean.sh $(GO) test -count=1 -timeout 40m -tags "$(TAGS) editors" ./editors/... # minutes; a loaded machine takes several times as long
+	editors/clean.sh $(GO) test -count=1 -timeout 20m -tags "$(TAGS) editors" ./editors/nvim -nvim 0.11 # a minute
 
 bench: build ## measure what bench/ reports
 	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)
@@ -118,7 +128,7 @@ vscode: ## build the VS Code extension, editors/vscode/dist/quarry.vsix (SITE; n
 screenshot: vscode ## take the pictures in docs/ anew
 	@editors/chroot.sh make
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/nvim -run '^TestGhostTextOfTheModel$$|^TestFix$$' -screenshot $(CURDIR)/docs
-	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/emacs -run '^TestGhostTextOfLspMode$$|^TestFix$$' -screenshot $(CURDIR)/docs
+	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/emacs -run '^TestGhostTextOfLspMode$$|^TestFix$$|^TestPagesGrowBesideTheCode$$' -screenshot $(CURDIR)/docs
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/helix -run '^TestFix$$' -screenshot $(CURDIR)/docs
 	$(GO) test -count=1 -tags "$(TAGS) editors" ./editors/vscode -run '^TestGhostText$$|^TestAssistance$$' -screenshot $(CURDIR)/docs
 

@@ -168,6 +168,29 @@ func TestRenameRefusals(t *testing.T) {
 	}
 }
 
+// What the files of a folder see of each other, and which declarations are public, is the language's: its row says so.
+func TestFoldersAndPublicNamesByLanguage(t *testing.T) {
+	box, _ := agentOn(t, folderWith(t, map[string]string{
+		"a/Door.java":   "package a;\n\npublic class Door {\n    void shut() {}\n}\n",
+		"a/Window.java": "package a;\n\nclass Window {}\n",
+		"a/open.kt":     "package a\n\nfun open() {}\n",
+		"a/close.kt":    "package a\n\nfun close() {}\n",
+		"b/button.tsx":  "export function Button() {\n  return icon()\n}\n\nfunction icon() {\n  return null\n}\n",
+	}))
+	for id, c := range map[string]struct{ to, want string }{
+		"a/Door.java#Door": {"Window", "Window is declared there already, at a/Window.java:3"},
+		"a/open.kt#open":   {"close", "close is declared there already, at a/close.kt:3"},
+	} {
+		e := box.Call(t.Context(), "rename_symbol", arguments(t, map[string]any{"symbol_id": id, "new_name": c.to}))
+		if e.OK || e.Error.Code == agent.RequiresConfirmation || !strings.Contains(e.Error.Message, c.want) {
+			t.Errorf("%s to %s: %s", id, c.to, e)
+		}
+	}
+	if _, items := impactLines(t, box, map[string]any{"symbol_id": "b/button.tsx#icon"}); !strings.Contains(items, "b/button.tsx#Button public") {
+		t.Error(items)
+	}
+}
+
 // impactLines are the changed declarations, and what they may break.
 func impactLines(t *testing.T, box *agent.Toolbox, args map[string]any) (changed, items string) {
 	t.Helper()
@@ -482,5 +505,31 @@ func TestRegexSaysWhatIsNotSearched(t *testing.T) {
 	e = box.Call(t.Context(), "search_regex", arguments(t, map[string]any{"pattern": `a\nb`}))
 	if !strings.Contains(strings.Join(e.Meta.Warnings, " "), "one by one") {
 		t.Errorf("a line end: %s", e)
+	}
+}
+
+// max_total_bytes bounds what is sent, not the code in it: JSON escapes tabs, quotes and brackets.
+func TestContextCountsWhatIsSent(t *testing.T) {
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("ferry%02d.go", i)] = fmt.Sprintf("package ferry\n\n// Load%d loads a ferry.\nfunc Load%d() {\n%s}\n", i, i,
+			strings.Repeat(fmt.Sprintf("\t\tlog(\"ferry\", \"<%d>\", &harbour, \"\\t\")\n", i), 60))
+	}
+	box, _ := agentOn(t, folderWith(t, files))
+	last := 0
+	for _, most := range []int{4096, 6000, 12000, 40000} {
+		e := box.Call(t.Context(), "retrieve_context", arguments(t, map[string]any{"query": "how a ferry is loaded", "max_chunks": 20, "max_total_bytes": most, "max_tokens": 50000}))
+		var got struct{ Snippets []struct{ At, Text string } }
+		if err := json.Unmarshal(e.Data, &got); err != nil || len(got.Snippets) == 0 {
+			t.Fatalf("%d bytes: %v: %s", most, err, e)
+		}
+		if n := len(e.String()); n > most || n < last {
+			t.Errorf("at most %d bytes: %d were sent, %d snippets", most, n, len(got.Snippets))
+		} else {
+			last = n
+		}
+	}
+	if last < 20000 {
+		t.Errorf("of 40000 bytes only %d were used", last)
 	}
 }

@@ -68,7 +68,7 @@ func (t *tool) arguments(raw json.RawMessage) (args json.RawMessage, warnings []
 		if len(faults) == 0 {
 			faults = []string{err.Error()}
 		}
-		return nil, nil, Failf(InvalidArguments, "%s. %s", strings.Join(faults[:min(3, len(faults))], "; "), t.usage())
+		return nil, nil, Failf(InvalidArguments, "%s. %s", strings.Join(faults[:min(mostFaults, len(faults))], "; "), t.usage())
 	}
 	args, err = json.Marshal(given)
 	return args, warnings, err
@@ -108,6 +108,9 @@ func (t *tool) usage() string {
 	return "Arguments of " + t.Name + ": " + strings.Join(parts, "; ")
 }
 
+// mostFaults is how many faults of a call are said.
+const mostFaults = 3
+
 // faultsOf says in words what is wrong with a value. where is its name, "" for
 // the arguments as a whole.
 func faultsOf(s *jsonschema.Schema, value any, where string) (faults []string) {
@@ -130,6 +133,9 @@ func faultsOf(s *jsonschema.Schema, value any, where string) (faults []string) {
 	}
 	if isList && s.Items != nil {
 		for i, v := range list {
+			if len(faults) >= mostFaults {
+				break
+			}
 			faults = append(faults, faultsOf(s.Items, v, fmt.Sprintf("%s[%d]", where, i))...)
 		}
 	}

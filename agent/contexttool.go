@@ -33,6 +33,8 @@ const (
 	// codeShare is the part of a short answer's bytes that is code, as JSON writes it with
 	// one byte in six for escapes; the rest names further places.
 	codeShare = .55
+	// envelopeBytes is what is kept free for what stands around an answer's data.
+	envelopeBytes = 512
 )
 
 // contextAnswer is what retrieve_context answers.
@@ -87,7 +89,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 			continue
 		}
 		weight := 1.
-		if l := lang.Detect(filepath.FromSlash(r.Path), nil); wanted != "" && l != wanted && !isProse(l) {
+		if l := lang.Detect(filepath.FromSlash(r.Path), nil); wanted != "" && l != wanted && lang.Of(l).Content != lang.Prose {
 			weight = otherLanguage
 		}
 		locations := append([]retrieval.Location{{StartLine: r.StartLine, EndLine: r.EndLine, Score: r.Score}}, r.More...)
@@ -115,17 +117,31 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 		m.Chunks = append(m.Chunks, p.Excerpt)
 		by[beginning(p.Path, p.StartLine)] = p
 	}
+	most := args.MaxTotalBytes
 	if tokens > 0 {
-		args.MaxTotalBytes = min(args.MaxTotalBytes, int(codeShare*float64(tokens*bytesPerToken)))
+		most = min(most, int(codeShare*float64(tokens*bytesPerToken)))
 	}
-	budget := retrieval.Budget{Bytes: args.MaxTotalBytes, Tokens: args.MaxTotalBytes, Chunks: args.MaxChunks, PerFile: chunksPerFile}
-	packed := retrieval.Pack(m, budget, func(text string) int { return len(text) })
-	list := []snippet{}
-	shown := map[string]bool{}
-	for _, p := range packed {
-		from := by[beginning(p.Path, p.StartLine)]
-		shown[from.whole] = true
-		list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), rounded(from.score), p.Why, p.Text})
+	var list []snippet
+	var shown map[string]bool
+	pack := func(bytes int) {
+		list, shown = []snippet{}, map[string]bool{}
+		budget := retrieval.Budget{Bytes: bytes, Tokens: bytes, Chunks: args.MaxChunks, PerFile: chunksPerFile}
+		for _, p := range retrieval.Pack(m, budget, func(text string) int { return len(text) }) {
+			from := by[beginning(p.Path, p.StartLine)]
+			shown[from.whole] = true
+			list = append(list, snippet{at(p.Path, p.StartLine, p.EndLine), rounded(from.score), p.Why, p.Text})
+		}
+	}
+	// What is sent is JSON, which writes code with more bytes than it has.
+	for bytes := most; ; bytes -= bytes / 8 {
+		pack(bytes)
+		raw, err := encode(list)
+		if err != nil {
+			return reply{}, err
+		}
+		if len(raw)+envelopeBytes <= args.MaxTotalBytes || len(list) == 0 {
+			break
+		}
 	}
 	var also []string
 	for _, p := range pieces {
@@ -138,14 +154,10 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	r := reply{count: len(list) + len(also), first: func(n int) any {
 		return contextAnswer{list[:min(n, len(list))], also[:max(0, n-len(list))]}
 	}}
+	r.most = args.MaxTotalBytes
 	r.warn(warnings...)
 	r.from(answer.Backend, answer.Missing)
 	return r, nil
-}
-
-// isProse answers whether a language is that of documentation.
-func isProse(language string) bool {
-	return language == "markdown" || language == "restructuredtext" || language == lang.PlainText
 }
 
 // excerptOf are lines of a file as material for a context, which may end after a

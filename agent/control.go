@@ -9,27 +9,39 @@ import (
 // it to: who changes one decides what runs on the user's machine, or in their name.
 var controls = []struct {
 	what  string
-	names []string // lower case; with a slash at the end all below a folder of that name
+	names []string // lower case; with a slash at the end all below a folder of that name, with a star all of that extension
 }{
 	{"your editor may run what stands in it", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
 		".cargo/", ".luarc.json", ".pylintrc", // language servers run programs and code that these name
-		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".sublime-project", ".code-workspace",
+		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", "*.sublime-project", "*.sublime-settings", "*.sublime-build", "*.code-workspace", "coc-settings.json", ".kakrc", ".kak/",
+		".theia/", ".trae/", ".void/", ".cursor-server/", ".gitpod.yml", ".gitpod/", ".idx/", ".replit", ".codesandbox/", ".stackblitzrc", "devbox.json", ".gdbinit", ".lldbinit", // begun, or debugged, with them
+		".bsp/", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-toolchain.toml", "rust-toolchain", "hie.yaml", ".solargraph.yml", ".rubocop.yml", ".clangd", ".ccls", ".elixir_ls/", ".yarn/sdks/",
+		".eslintrc.js", ".eslintrc.cjs", "eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".prettierrc.js", ".prettierrc.cjs", ".prettierrc.mjs", "prettier.config.js", "prettier.config.mjs", "prettier.config.cjs",
+		"prettier.config.ts", ".stylelintrc.js", ".stylelintrc.cjs", "stylelint.config.js", "stylelint.config.mjs", "stylelint.config.cjs", "tailwind.config.js", "tailwind.config.ts", "postcss.config.js",
 	}},
 	{"an assistant may follow or run what stands in it", []string{
 		".mcp.json", ".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
 		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", "opencode.jsonc", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".junie/",
+		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", ".crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
+		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yaml", ".coderabbit.yaml", "skill.md",
 	}},
 	{"your CI runs what stands in it", []string{
 		".github/", ".gitea/", ".forgejo/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".travis.yml", ".appveyor.yml", "appveyor.yml",
 		".ci/", ".cirrus.yml", ".semaphore/", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", ".jenkins/", "buildspec.yml", "cloudbuild.yaml",
 		"azure-pipelines.yaml", ".woodpecker.yaml", ".drone.yaml", ".build.yml", ".builds/", ".tekton/", ".travis.yaml", "cloudbuild.yml", "buildspec.yaml", ".teamcity/",
+		".woodpecker/", ".azure-pipelines/", ".azuredevops/", "wercker.yml", ".shippable.yml", "shippable.yml", ".bazelci/", ".prow.yaml", ".prow/", ".zuul.yaml", "zuul.yaml", ".zuul.d/", "zuul.d/", ".packit.yaml", ".packit.yml",
+		".screwdriver.yaml", "screwdriver.yaml", ".kokoro/", ".evergreen.yml", "evergreen.yml", ".scrutinizer.yml", ".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml", "codemagic.yaml", "bitrise.yml", ".harness/", ".gocd.yaml",
+		".expeditor/", ".cloudbuild/", ".codeql/", "renovate.json", ".renovaterc", ".renovaterc.json", "netlify.toml", "vercel.json", "amplify.yml", ".hound.yml", ".platform.app.yaml", ".dagger/", "dagger.json", ".cirrus.star",
 	}},
 	{"git or a shell runs what stands in it", []string{
 		".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
 		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".simple-git-hooks.js", ".huskyrc", ".huskyrc.json", ".huskyrc.js",
 		"lefthook-local.yml", ".lefthook-local.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js", ".lintstagedrc.mjs",
 		".lintstagedrc.cjs", "lint-staged.config.js", "lint-staged.config.mjs", "lint-staged.config.cjs", "lint-staged.config.ts", "mise.local.toml", ".mise.local.toml", ".mise/", ".mise.toml", "mise.toml", ".tool-versions",
+		".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".inputrc", ".xprofile", ".xinitrc", ".tmux.conf", ".screenrc", // of a home that is a repository
+		".autoenv", ".autoenv.zsh", ".hooks/", ".commitlintrc.js", "commitlint.config.js", "commitlint.config.mjs", "commitlint.config.cjs", "commitlint.config.ts", ".czrc", ".cz.toml", ".hgrc", ".pdbrc", ".pythonstartup",
+		"config.fish", ".pre-commit-config.yml", "prek.toml", ".huskyrc.yml", ".huskyrc.yaml", "husky.config.js", ".simple-git-hooks.cjs", "simple-git-hooks.js", "simple-git-hooks.cjs", "captainhook.json", "grumphp.yml", ".trunk/",
 	}},
 	{"it decides what git does with your files, or what is searched", []string{".gitattributes", ".gitmodules", ".gitignore", ".ignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},
 }
@@ -58,8 +70,7 @@ func Danger(name string) string {
 		for _, control := range c.names {
 			folder, isFolder := strings.CutSuffix(control, "/")
 			switch {
-			case isFolder && strings.Contains("/"+name, "/"+folder+"/"),
-				!isFolder && (base == control || strings.HasPrefix(control, ".") && path.Ext(base) == control):
+			case isFolder && strings.Contains("/"+name, "/"+folder+"/"), base == control, control[0] == '*' && path.Ext(base) == control[1:]:
 				return c.what
 			}
 		}

@@ -11,6 +11,9 @@ func TestDanger(t *testing.T) {
 		".husky/pre-commit", ".githooks/post-checkout", "githooks/pre-push", ".pre-commit-config.yaml", "lefthook.yml", ".mise.toml",
 		"lefthook-local.yml", ".lintstagedrc.json", "lint-staged.config.mjs", "mise.local.toml", ".huskyrc", "azure-pipelines.yaml", ".woodpecker.yaml", ".travis.yaml", ".tekton/push.yaml", ".teamcity/settings.kts",
 		".windsurfrules", ".clinerules/a.md", "opencode.json", ".kiro/hooks/a.json", "CLAUDE.local.md", ".roo/rules/a.md", ".nvim/init.lua", "_vimrc", ".ignore",
+		".sublime-project/x.sublime-project", "x.sublime-build", "coc-settings.json", ".vim/coc-settings.json", ".gitpod.yml", ".idx/dev.nix", ".replit", "devbox.json", ".gdbinit", ".bsp/sbt.json", "rust-toolchain.toml", "hie.yaml", ".eslintrc.js",
+		"eslint.config.mjs", ".prettierrc.cjs", ".amazonq/rules/a.md", "QWEN.md", ".goosehints", "crush.json", "mcp.json", ".trae/rules/x.md", ".agents/skills/x.md", ".woodpecker/a.yml", "wercker.yml", ".zuul.d/x.yaml", ".readthedocs.yaml",
+		"codemagic.yaml", "renovate.json", "netlify.toml", ".bashrc", "home/.zshenv", "commitlint.config.js", ".hgrc", "captainhook.json",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
 	}
 	for _, name := range dangerous {
@@ -21,6 +24,7 @@ func TestDanger(t *testing.T) {
 	for _, name := range []string{
 		"main.go", "src/hooks/useFetch.ts", "hooks/handler.go", "Makefile", "package.json", "vscode/extension.ts", "editor/vscode.go", "docs/github/intro.md", "ci/main.go", "gitattributes.go", "README.md",
 		"internal/claude.go", "cargo/config.go", "Cargo.toml", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
+		"firestore.rules", "config.in", "a.out", "dev.profile", "src/eslint.ts", "prettier.ts", "gitpod.go", "docs/mcp.md", "toolchain.toml", "clangd/main.cpp",
 	} {
 		if what := Danger(name); what != "" {
 			t.Errorf("%s is taken for a file of which %s", name, what)

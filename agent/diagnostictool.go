@@ -14,8 +14,8 @@ import (
 	"quarry/retrieval/workspace"
 )
 
-// finding is one diagnostic as the tools know it.
-type finding struct {
+// diagnostic is one as the tools know it.
+type diagnostic struct {
 	start, end            int // 1-based lines
 	severity              Severity
 	source, code, message string
@@ -23,15 +23,15 @@ type finding struct {
 
 // reported are the diagnostics that the editor reported, of one file or, with "", of
 // all, by path.
-func (b *Toolbox) reported(path string) map[string][]finding {
-	by := map[string][]finding{}
+func (b *Toolbox) reported(path string) map[string][]diagnostic {
+	by := map[string][]diagnostic{}
 	if b.parts.Problems == nil {
 		return by
 	}
 	for _, p := range b.parts.Problems(path) {
 		line := func(offset int) int { return 1 + strings.Count(p.Document.Text[:offset], "\n") }
 		by[p.Document.Path] = append(by[p.Document.Path],
-			finding{line(p.Start), line(max(p.Start, p.End-1)), p.Severity, p.Source, p.Code, p.Message})
+			diagnostic{line(p.Start), line(max(p.Start, p.End-1)), p.Severity, p.Source, p.Code, p.Message})
 	}
 	return by
 }
@@ -91,7 +91,7 @@ func (b *Toolbox) diagnostics(ctx context.Context, raw json.RawMessage) (reply, 
 
 // diagnose are the diagnostics of a file in the order of its lines: those the
 // editor told of, and what tree-sitter cannot parse.
-func (b *Toolbox) diagnose(file string, reported []finding) ([]finding, error) {
+func (b *Toolbox) diagnose(file string, reported []diagnostic) ([]diagnostic, error) {
 	text, err := b.parts.Workspace.Text(file)
 	if err != nil {
 		return nil, err
@@ -106,9 +106,9 @@ func (b *Toolbox) diagnose(file string, reported []finding) ([]finding, error) {
 	}
 	found := reported
 	for _, e := range tree.Analyze().Errors {
-		found = append(found, finding{int(e.StartLine), int(e.EndLine), SeverityError, "syntax", "", "this does not parse"})
+		found = append(found, diagnostic{int(e.StartLine), int(e.EndLine), SeverityError, "syntax", "", "this does not parse"})
 	}
-	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(found, func(a, b diagnostic) int { return cmp.Compare(a.start, b.start) })
 	return found, nil
 }
 

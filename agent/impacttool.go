@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"quarry/index/git"
 	"quarry/index/lang"
-	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/pattern"
 	"quarry/retrieval/workspace"
@@ -253,26 +250,7 @@ func (i *impact) reply(within window) reply {
 	return r
 }
 
-// isPublic answers whether a declaration can be used from outside of its package or module, as
-// its language has it, from its name and signature alone.
+// isPublic answers whether a declaration can be used from outside of its package or module.
 func isPublic(s *workspace.Symbol) bool {
-	first := []rune(s.Name + " ")[0]
-	signature := " " + s.Signature + " "
-	switch l := lang.Detect(path.Base(s.Path), nil); l {
-	case "go":
-		return unicode.IsUpper(first)
-	case "python", "ruby", "elixir", "lua":
-		return first != '_' && !strings.Contains(signature, " defp ") && !strings.Contains(signature, " local ")
-	case "javascript", "typescript", "tsx":
-		return strings.Contains(signature, " export ") || s.Container != "" && first != '#' && first != '_' && !strings.Contains(signature, " private ")
-	case "rust":
-		return strings.Contains(signature, " pub ")
-	case "java", "csharp", "scala", "swift":
-		return strings.Contains(signature, " public ") || strings.Contains(signature, " open ")
-	case "kotlin", "php":
-		return !strings.Contains(signature, " private ") && !strings.Contains(signature, " protected ") && !strings.Contains(signature, " internal ")
-	case "c", "cpp":
-		return !strings.Contains(signature, " static ") && s.Kind != syntax.KindField
-	}
-	return false
+	return lang.Of(lang.Detect(s.Path, nil)).IsPublic(s.Name, s.Signature, s.Container != "")
 }

@@ -71,26 +71,25 @@ func (b *Toolbox) searchRegex(ctx context.Context, raw json.RawMessage) (reply, 
 // grep finds the first lines that match, at most most, as places with their text. What comes
 // behind them is not looked for.
 func (b *Toolbox) grep(ctx context.Context, want *pattern.Pattern, keep func(workspace.File) bool, most int) (list []string, missing *workspace.Missing, err error) {
-	files, missing, err := b.parts.Workspace.Matching(ctx, want, keep)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, f := range files {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		text, err := b.parts.Workspace.Text(f.Path)
-		if err != nil {
-			continue // gone, or left out by now
-		}
-		for i, line := range linesOf(text) {
-			if !want.Matches(line) {
-				continue
+	missing, err = b.parts.Workspace.Matching(ctx, want, keep, func(files []workspace.File) (bool, error) {
+		list = nil
+		for _, f := range files {
+			if ctx.Err() != nil {
+				return false, ctx.Err()
 			}
-			if list = append(list, fmt.Sprintf("%s %s", at(f.Name, i+1, i+1), clip(strings.TrimSpace(line), maxLineBytes))); len(list) == most {
-				return list, missing, nil
+			text, err := b.parts.Workspace.Text(f.Path)
+			if err != nil {
+				continue // gone, or left out by now
+			}
+			want.Lines(text, func(n int, line string) bool {
+				list = append(list, fmt.Sprintf("%s %s", at(f.Name, n, n), clip(strings.TrimSpace(line), maxLineBytes)))
+				return len(list) < most
+			})
+			if len(list) == most {
+				break
 			}
 		}
-	}
-	return list, missing, nil
+		return len(list) > 0, nil
+	})
+	return list, missing, err
 }

@@ -22,7 +22,9 @@ type reply struct {
 	paged   bool
 	skipped int
 	// sized says that the call itself said how long the answer is to be.
-	sized    bool
+	sized bool
+	// most is the most bytes that the call lets the whole answer have, 0 for no limit of its own.
+	most     int
 	warnings []string
 	// backend is what was asked, and missing what that did not know yet.
 	backend []string
@@ -53,7 +55,7 @@ func part[T any](list []T, offset, limit int, wrap func(list []T) any) reply {
 func (r *reply) from(backend []string, missing *workspace.Missing) {
 	r.backend, r.missing = backend, missing
 	if missing != nil {
-		r.warn("incomplete: " + missing.String() + "; what is not here may still be there")
+		r.warn("incomplete: " + strings.TrimSuffix(missing.String(), ".") + "; what is not here may still be there")
 	}
 }
 
@@ -70,7 +72,7 @@ const maxWarnings = 8
 const bytesPerToken = 3
 
 // seal puts a reply into an envelope of at most MaxResultBytes, and of at most tokens if that
-// is not 0. One item is answered whatever the tokens are.
+// is not 0. One item is answered whatever the tokens are, within the bytes that the call allows.
 func seal(r reply, tokens int) Envelope {
 	e := Envelope{OK: r.failure == nil, Meta: Meta{Backend: r.backend, Incomplete: r.missing}}
 	for _, w := range r.warnings[:min(len(r.warnings), maxWarnings)] {
@@ -82,7 +84,11 @@ func seal(r reply, tokens int) Envelope {
 	if r.first == nil {
 		return e
 	}
-	limit := MaxResultBytes
+	most := MaxResultBytes
+	if r.most > 0 {
+		most = min(most, r.most)
+	}
+	limit := most
 	if tokens > 0 {
 		limit = min(limit, tokens*bytesPerToken)
 	}
@@ -103,19 +109,19 @@ func seal(r reply, tokens int) Envelope {
 		return e
 	}
 	n := sort.Search(r.count, func(n int) bool { return !fits(n + 1) })
-	if least := min(1, r.count); n <= least && limit < MaxResultBytes {
-		limit, n = MaxResultBytes, least
+	if least := min(1, r.count); n <= least && limit < most {
+		limit, n = most, least
 	} else if n == 0 {
-		return failed(tooLarge())
+		return failed(tooLarge(most))
 	}
 	if !fits(n) {
-		return failed(tooLarge())
+		return failed(tooLarge(most))
 	}
 	return e
 }
 
-func tooLarge() *Failure {
-	return Failf(TooLarge, "no part of the answer fits %d bytes; ask for less", MaxResultBytes)
+func tooLarge(most int) *Failure {
+	return Failf(TooLarge, "no part of the answer fits %d bytes; ask for less", most)
 }
 
 // cutText is the longest head of text of at most n bytes that ends after a line;

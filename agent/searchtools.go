@@ -84,6 +84,10 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 		if !ok {
 			continue
 		}
+		if q.Lines != nil {
+			list = append(list, textMatch{at(file, r.StartLine, r.EndLine), []string{fmt.Sprintf("%d: %s", r.StartLine, clip(strings.TrimSpace(r.Result.Text), maxLineBytes))}})
+			continue
+		}
 		var m textMatch
 		first, last := r.StartLine, r.StartLine
 		best := want.best(text, maxLinesPerFile)

@@ -25,7 +25,7 @@
 //
 // The model-free engine lexes the open documents (tokentext.go) and the
 // repository (corpus.go), finds the places that agree with the cursor's
-// (local.go), and lets them vote (vote.go). Where they are not sure, a line ends as it
+// (local.go), and lets them vote (predict.go). Where they are not sure, a line ends as it
 // usually does in its language (package idioms).
 //
 // # What must hold

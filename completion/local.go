@@ -61,7 +61,7 @@ func (l *local) complete(ctx context.Context, req Request) (prediction, bool) {
 	if len(found) == 0 {
 		return prediction{}, false
 	}
-	return vote(found, q)
+	return predict(found, q)
 }
 
 // candidates finds the places that agree with the query, the longest first.

@@ -30,6 +30,20 @@ type Metrics struct {
 	AnswerP50, AnswerP95   time.Duration
 }
 
+// Add adds the counts of another Engine, not its times.
+func (m *Metrics) Add(o Metrics) {
+	m.Requests += o.Requests
+	m.Model += o.Model
+	m.Reused += o.Reused
+	m.Local += o.Local
+	m.Overtaken += o.Overtaken
+	m.Unanswered += o.Unanswered
+	m.Shown += o.Shown
+	m.Accepted += o.Accepted
+	m.Launched += o.Launched
+	m.PromptTokens += o.PromptTokens
+}
+
 // recentTimes is how many times the percentiles are of.
 const recentTimes = 256
 

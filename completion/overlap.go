@@ -44,7 +44,7 @@ func (s *cursorContext) closesTwice(text string, closers []mark) int {
 	if len(closers) == 0 || onlyClosers(rest) || strings.IndexByte(")]}", rest[0]) < 0 || closers[0].sign != rest[0] {
 		return -1
 	}
-	before, after := s.line+s.rest, s.line+text+seam+s.rest
+	before, after := s.line+s.rest, s.line+text+barrier+s.rest
 	if !s.closed(before, len(before)-len(rest)) || s.closed(after, len(after)-len(rest)) {
 		return -1
 	}
@@ -105,16 +105,16 @@ func tailUnmatched(text string, k int, closers []mark) bool {
 	return true
 }
 
-// seam keeps a quote at the end of an answer from being one of two with the quote behind
+// barrier keeps a quote at the end of an answer from being one of two with the quote behind
 // the cursor.
-const seam = "\x00"
+const barrier = "\x00"
 
 // closers are the brackets and quotes of text that close what was opened before it, on
 // the line or earlier; at counts from the text's beginning.
 func (s *cursorContext) closers(text string) []mark {
 	var closers []mark
 	from, to := len(s.line), len(s.line)+len(text)
-	eachMark(s.lang.ID, s.line+text+seam+s.rest, func(m mark) {
+	eachMark(s.lang.ID, s.line+text+barrier+s.rest, func(m mark) {
 		if m.at >= from && m.at < to && m.opener < from {
 			m.at -= from
 			closers = append(closers, m)
@@ -134,12 +134,20 @@ type mark struct {
 	quoted bool
 }
 
+// endsInString: text, of one line, has a string that nothing in it closes. A quote put
+// behind it shows whether that began with an apostrophe.
+func endsInString(language, text string) bool {
+	closed := false
+	open := eachMark(language, text+barrier+"'", func(m mark) { closed = m.at == len(text)+len(barrier) })
+	return closed || innermostString(open) >= 0
+}
+
 // eachMark calls f with the marks of text, as far as single lines tell. In a string a
 // bracket is text, unless it opens a placeholder with code: ${}, #{}, $(), the braces
 // of f"" and $"", and Swift's \(). What closes nothing that is open is left out, but for
-// brackets that lines before the text may have opened.
-func eachMark(language, text string, f func(mark)) {
-	var open []opening // the innermost last
+// brackets that lines before the text may have opened. It answers what stays open, the
+// innermost last.
+func eachMark(language, text string, f func(mark)) (open []opening) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		at := innermostString(open)
@@ -188,6 +196,7 @@ func eachMark(language, text string, f func(mark)) {
 			open = append(open, opening{i, c, stringOpening})
 		}
 	}
+	return open
 }
 
 type opening struct {

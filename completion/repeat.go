@@ -27,7 +27,7 @@ func dropLoop(s *cursorContext, text string) string {
 	if start == 0 {
 		line = s.line + line
 	}
-	if !endsInLoop(line) {
+	if !endsInLoop(s.lang.ID, line) {
 		return text
 	}
 	return text[:max(start-1, 0)]
@@ -48,7 +48,7 @@ var constants = regexp.MustCompile(`\b(?:[Nn]one|nil|[Nn]ull|NULL|[Tt]rue|[Ff]al
 // endsInLoop reports whether line ends in a loop. Zeros, escapes and rows of
 // numbers repeat with good reason, and so does what stands in a string: a round
 // has to hold a name, and a blank or a call, outside of one.
-func endsInLoop(line string) bool {
+func endsInLoop(language, line string) bool {
 	for size := 2; size <= loopPiece && size*loopRounds <= len(line); size++ {
 		start := len(line) - size
 		for start > 0 && line[start-1] == line[start-1+size] {
@@ -61,27 +61,11 @@ func endsInLoop(line string) bool {
 		if run < size*constantRounds && !holdsName(" "+constants.ReplaceAllString(round+round, "0")) {
 			continue
 		}
-		if strings.ContainsAny(round, "\"'`") || !endsInString(line[:start]) {
+		if strings.ContainsAny(round, "\"'`") || !endsInString(language, line[:start]) {
 			return true
 		}
 	}
 	return false
-}
-
-// endsInString: line has a string that nothing in it closes.
-func endsInString(line string) bool {
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '`' || c == '\'' && (i == 0 || !isWord(line[i-1]))):
-			quote = c
-		}
-	}
-	return quote != 0
 }
 
 // holdsName: a word in text, behind its first byte, is a name and no number.

@@ -2,6 +2,7 @@ package completion
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -469,6 +470,19 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// A part of an answer is as sure as the tokens that it has a letter of, and no other.
+func TestConfidenceOfAPart(t *testing.T) {
+	a := answer{text: "abcde", pieces: []scoredPiece{{3, math.Log(.5)}, {5, math.Log(.1)}}}
+	for _, c := range []struct {
+		from, to int
+		want     float64
+	}{{0, 3, .5}, {3, 5, .1}, {0, 5, math.Sqrt(.05)}, {2, 4, math.Sqrt(.05)}, {0, 2, .5}} {
+		if got := a.confidence(c.from, c.to); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("of %d to %d: %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+}
+
 func TestDebounce(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct{ gap, latency, want time.Duration }{
@@ -610,6 +624,26 @@ func TestPrefetchEndsWithItsWaiter(t *testing.T) {
 		receive(t, got, "the answer")
 		if err := receive(t, g.ended, "the backend's cancel"); err != errAbandoned {
 			t.Errorf("cause %v", err)
+		}
+	})
+}
+
+// What was asked ahead and failed serves nobody.
+func TestFailedPrefetchIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &script{}
+		g.reply = func(string, int) ([]string, error) {
+			if len(g.sent()) == 1 {
+				return []string{"first("}, errors.New("broke off")
+			}
+			return []string{"first(a)", "\n"}, nil
+		}
+		e := newEngine(t, g, Options{})
+		req := at(t, "a.go", "go", "x := ‸\n")
+		e.Prefetch(req)
+		synctest.Wait()
+		if res := complete(t, e, req); res.Reused || len(res.Items) != 1 || res.Items[0].Text != "first(a)" {
+			t.Errorf("after a failure: %+v", res)
 		}
 	})
 }

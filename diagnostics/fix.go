@@ -69,9 +69,9 @@ func (a *Assistant) propose(ctx context.Context, e task, title string, also func
 	case best.isWords(): // after it was told to write a diff
 		return agent.Proposal{Title: title, Reason: "The model wrote no change, only: " + reasonOf(best.text), Confidence: agent.Low}, nil
 	case best.refusal != nil && best.cut:
-		return agent.Proposal{}, fmt.Errorf("the model's change was too long; select less: %w", best.refusal)
+		return agent.Proposal{}, fmt.Errorf("select less, the model's change was too long: %w", best.refusal)
 	case best.refusal != nil:
-		return agent.Proposal{}, fmt.Errorf("the model's change was refused: %w", best.refusal)
+		return agent.Proposal{}, fmt.Errorf("ask again, the model's change is refused: %w", best.refusal)
 	}
 	return a.finish(ctx, e, title, best), nil
 }

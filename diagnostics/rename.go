@@ -22,7 +22,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 	s := a.newContext(sel.Location)
 	found, err := syntax.FindLocal(s.Language, []byte(s.doc.Text), sel.Start)
 	if err != nil {
-		return agent.Proposal{}, fmt.Errorf("cannot rename here: %w; quarry renames what is local to a function, your language server's rename does the rest", err)
+		return agent.Proposal{}, fmt.Errorf("use your language server's rename: %w; quarry renames only what is local to a function", err)
 	}
 	l, to := local{found}, strings.TrimSpace(sel.Goal)
 	if to == "" {

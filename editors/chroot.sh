@@ -2,13 +2,14 @@
 # The editors that quarry is tested in are newer than what a stable distribution ships, so the tests run
 # Debian forky's own packages from a chroot. It is made once (about two minutes, 700 MB) and kept in the cache.
 # A second one has what builds Zed's extension and checks Emacs's package (about a minute, 1.3 GB), a third what quarry's
-# own parts do not reach: Vim with a generic LSP plugin, and what asks over HTTP.
+# own parts do not reach: Vim with a generic LSP plugin, and what asks over HTTP. A fourth runs programs of other systems by Wine,
+# which forky has not, and qemu (two minutes, 1.5 GB).
 #
 #   editors/chroot.sh make [ROOT]                   make it if it is missing; print where it is
 #   editors/chroot.sh run [--root ROOT] [--bind DIR]... -- CMD
 #                                                   run CMD in it; each DIR is seen there under its own path
 #
-# ROOT is `editors`, the default, `tools` or `clients`.
+# ROOT is `editors`, the default, `tools`, `clients` or `systems`.
 #
 # Nothing stays: `run` mounts in a mount namespace that dies with the command, so deleting the cache can never reach
 # through a bind mount into the real machine, and it starts CMD in a process namespace, so that whatever CMD left in
@@ -21,11 +22,13 @@ die() { echo "chroot.sh: $*" >&2; exit 1; }
 
 # Chooses one of the roots.
 choose() {
+	suite=forky
 	case $1 in
 	editors) root=$cache/forky packages=neovim,neovim-runtime,hx,emacs-nox,elpa-lsp-mode ;;
 	tools) root=$cache/forky-tools packages=cargo,rustc,libstd-rust-dev-wasm32,lld,emacs-nox,elpa-lsp-mode,elpa-package-lint ;;
+	systems) suite=trixie root=$cache/trixie-systems packages=wine,wine64,qemu-user,libc6-arm64-cross ;;
 	clients) root=$cache/forky-clients packages=vim-nox,vim-ale,neovim,curl,git,ca-certificates ;;
-	*) die "there is no root $1: editors, tools or clients" ;;
+	*) die "there is no root $1: editors, tools, clients or systems" ;;
 	esac
 	stamp=$root/.quarry-packages # written last: its presence says the chroot is whole, its text for which packages
 }
@@ -56,7 +59,7 @@ make_root() {
 
 	rm -rf "$root" "$root.partial"
 	mmdebstrap --quiet --variant=apt --mode=root --aptopt='Acquire::Check-Valid-Until "false"' \
-		--include="$packages" forky "$root.partial" "$uri" >&2
+		--include="$packages" "$suite" "$root.partial" "$uri" >&2
 	rm -rf "$root.partial"/var/cache/apt/archives/*.deb "$root.partial"/var/lib/apt/lists/*
 	printf '%s\n' "$packages" >"$root.partial/${stamp##*/}"
 	mv "$root.partial" "$root"
@@ -81,6 +84,7 @@ run() {
 		root=$1 here=$2 n=$3; shift 3
 		mount -t proc proc "$root/proc"
 		mount --rbind /dev "$root/dev"
+		mount -t tmpfs -o mode=1777 tmp "$root/tmp" # so that the folders that are bound below it do not stay in the cache
 		for dir in "${@:1:n}"; do mkdir -p "$root$dir"; mount --bind "$dir" "$root$dir"; done
 		shift "$n"
 		chroot "$root" /bin/sh -c '\''cd "$1" 2>/dev/null || cd /; shift; exec "$@"'\'' sh "$here" "$@"

@@ -8,7 +8,7 @@ import "embed"
 //go:embed nvim/doc nvim/lsp nvim/lua nvim/plugin
 var Neovim embed.FS
 
-// Emacs is the package.
+// Emacs is the package, below emacs.
 //
-//go:embed emacs/quarry.el
-var Emacs string
+//go:embed emacs/quarry.el emacs/quarry-page.el
+var Emacs embed.FS

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -125,15 +126,21 @@ func (c *coordinator) feelPulse(pause time.Duration) {
 		}
 		return
 	}
-	told := p.missed >= missedBeats
-	if p.missed += int(pause / ownerPoll); told || p.missed < missedBeats {
+	reported := p.missed >= missedBeats
+	if p.missed += int(pause / ownerPoll); reported || p.missed < missedBeats {
 		return
 	}
+	c.suffer(unserved, unservedBy(c.state.writer(), c.root.Dir()))
+}
+
+// unservedBy says that the process which writes an index does not answer; pid is 0 if it is
+// not known.
+func unservedBy(pid int, dir string) string {
 	who := "process"
-	if pid := c.state.writer(); pid != 0 {
+	if pid != 0 {
 		who += " " + strconv.Itoa(pid)
 	}
-	c.suffer(unserved, fmt.Sprintf("Another quarry (%s) holds the index of %s and does not answer: resume or end it. Until then changes made outside this editor are not noticed.", who, c.root.Dir()))
+	return fmt.Sprintf("Another quarry (%s) does not answer: resume or end it. It holds the index of %s; until then no change is indexed.", who, dir)
 }
 
 // stopReading gives up what feelPulse holds.
@@ -216,4 +223,135 @@ func (c *coordinator) keepVigil(ctx context.Context) time.Duration {
 		return ownerPoll
 	}
 	return beatEvery
+}
+
+// Who only reads an index trusts the process that writes it. Where that is stopped, or gave
+// no sign of life for long (feelPulse), the reader compares the folder with the index itself,
+// for each answer anew or nearly so: as long as nothing differs its answers are true. It
+// indexes nothing, since the writer may go on at any moment. Beside a writer that is well
+// this costs two small reads an answer, and no walk.
+
+// Unserved says that the process which writes an index does not answer, and that the index is
+// not as the folder is.
+type Unserved struct {
+	PID int // of the writer, 0 if it is not known
+	Dir string
+	// Stale is how the folder differs, nil if that is not known: comparing them takes too
+	// long, or not every file was read yet.
+	Stale *Difference
+}
+
+func (u *Unserved) Error() string {
+	text := unservedBy(u.PID, u.Dir)
+	if d := u.Stale; d != nil {
+		text += fmt.Sprintf(" Not indexed: files new %d, changed %d, gone %d.", d.New, d.Changed, d.Gone)
+	}
+	return text
+}
+
+const (
+	// comparePatience is how long an answer waits for the folder to be compared.
+	comparePatience = 2 * time.Second
+	// compareShare is how long, in times of what comparing took, what it led to counts.
+	compareShare = 2
+)
+
+// compared is what comparing the folder with the index last led to.
+type compared struct {
+	mu    sync.Mutex // held while comparing, so that of several answers one does
+	of    Cursor     // the state of the index
+	until time.Time  // until when it counts
+	stale *Difference
+}
+
+// writerHangs answers, in a process that only reads, whether the one that writes answers
+// nobody, and which that is.
+func (x *Index) writerHangs() (pid int, hangs bool) {
+	x.mu.Lock()
+	_, told := x.troubles[unserved]
+	x.mu.Unlock()
+	pid = x.state.writer()
+	return pid, told || pid != 0 && process.IsStopped(pid)
+}
+
+// unserved answers whether the writer does not answer while the folder differs.
+func (x *Index) unserved(ctx context.Context, whole bool) (*Unserved, error) {
+	pid, hangs := x.writerHangs()
+	if !hangs {
+		return nil, nil
+	}
+	u := &Unserved{PID: pid, Dir: x.root.Dir()}
+	if !whole {
+		return u, nil
+	}
+	var err error
+	if u.Stale, err = x.compare(ctx); err != nil || u.Stale != nil && *u.Stale == (Difference{}) {
+		return nil, err
+	}
+	return u, nil
+}
+
+// compare answers how the folder differs from what another process has indexed, nil if that
+// takes too long.
+func (x *Index) compare(ctx context.Context) (*Difference, error) {
+	c := &x.compared
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, err := x.Cursor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if c.of == now && began.Before(c.until) {
+		return c.stale, nil
+	}
+	within, cancel := context.WithTimeout(ctx, comparePatience)
+	defer cancel()
+	stale, err := compare(within, x.root, &x.state, x.Store(), true)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		stale = nil
+	case err != nil:
+		return nil, err
+	}
+	ended := time.Now()
+	c.of, c.stale, c.until = now, stale, ended.Add(compareShare*ended.Sub(began))
+	return stale, nil
+}
+
+// Served returns when what is on disk is indexed, whoever does that; where another process
+// does, when nothing differs, or that has shown that it is well, which what is left out for
+// what is in it may need. It fails with *Unserved if that does not answer.
+func (x *Index) Served(ctx context.Context) error {
+	touched := func() (at time.Time) {
+		if info, err := os.Stat(x.state.writerFile()); err == nil {
+			at = info.ModTime()
+		}
+		return at
+	}
+	before := touched()
+	for !x.isOwner() {
+		saved := x.saved.next()
+		pid, hangs := x.writerHangs()
+		stale, err := x.compare(ctx)
+		switch {
+		case err != nil:
+			return err
+		case stale != nil && *stale == (Difference{}):
+			return nil
+		case hangs:
+			return &Unserved{pid, x.root.Dir(), stale}
+		case !touched().Equal(before):
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-saved:
+		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(ownerPoll)):
+		}
+	}
+	return x.Settle(ctx)
 }

@@ -3,10 +3,12 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The user of a second editor is told when the process that writes was stopped, as by
@@ -25,7 +27,7 @@ func TestStoppedWriterIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the user to be told", func() bool { clock.move(ownerPoll); return len(told) > 0 })
-	if m := <-told; !strings.Contains(m, fmt.Sprintf("Another quarry (process %d) holds the index", p.cmd.Process.Pid)) {
+	if m := <-told; !strings.Contains(m, fmt.Sprintf("Another quarry (process %d) does not answer: resume or end it.", p.cmd.Process.Pid)) {
 		t.Errorf("told %q", m)
 	}
 	if symbols(t, reader, "main.go") == nil {
@@ -37,4 +39,65 @@ func TestStoppedWriterIsTold(t *testing.T) {
 	}
 	until(t, "what changed meanwhile", func() bool { clock.move(ownerPoll); return symbols(t, reader, "late.go") != nil })
 	until(t, "the trouble to be over", func() bool { clock.move(ownerPoll); return len(reader.Troubles()) == 0 })
+}
+
+// Beside a writer that is stopped nobody takes an old index for the folder: a reader knows at
+// once, but only while something differs.
+func TestStoppedWriterIsNotTrusted(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	p := spawn(t, dir, state)
+	defer p.kill(t)
+	p.expect(t, "owner true")
+	p.expect(t, "settled")
+	reader := open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, reader)
+	unserved := func() *Unserved {
+		t.Helper()
+		c, err := reader.Coverage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Unserved
+	}
+	until(t, "the writer to have a name", func() bool { return reader.state.writer() == p.cmd.Process.Pid })
+	write(t, dir, map[string]string{"early.go": "package m\n\nfunc early() {}\n"})
+	if u := unserved(); u != nil {
+		t.Errorf("a writer that is well: %v", u)
+	}
+	until(t, "what changed before", func() bool { return symbols(t, reader, "early.go") != nil })
+	if err := reader.Served(t.Context()); err != nil {
+		t.Errorf("beside a writer that is well: %v", err)
+	}
+
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the writer to stop", func() bool { _, hangs := reader.writerHangs(); return hangs })
+	if u, err := unserved(), reader.Served(t.Context()); u != nil || err != nil {
+		t.Errorf("though nothing differs: %v, %v", u, err)
+	}
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
+	until(t, "the reader to know that something differs", func() bool { return unserved() != nil })
+	want := Unserved{p.cmd.Process.Pid, reader.root.Dir(), &Difference{New: 1}}
+	for name, got := range map[string]error{"Coverage": unserved(), "Served": reader.Served(t.Context())} {
+		var u *Unserved
+		if !errors.As(got, &u) || u.PID != want.PID || u.Dir != want.Dir || u.Stale == nil || *u.Stale != *want.Stale {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if st, err := reader.Status(t.Context()); err != nil || len(st.Troubles) != 1 {
+		t.Errorf("status: %q, %v", st.Troubles, err)
+	}
+	if st, err := Peek(t.Context(), Config{Dir: dir, StateDir: state}, time.Minute); err != nil || len(st.Troubles) != 1 || st.Stale == nil || st.Stale.New != 1 {
+		t.Errorf("who looks only: %q, %+v, %v", st.Troubles, st.Stale, err)
+	}
+
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "what changed meanwhile", func() bool { return symbols(t, reader, "late.go") != nil })
+	if u, err := unserved(), reader.Served(t.Context()); u != nil || err != nil {
+		t.Errorf("after it goes on: %v, %v", u, err)
+	}
 }

@@ -117,7 +117,7 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 	case <-c.cfg.Clock.At(c.cfg.Clock.Now().Add(pause)):
 	case <-over:
 		pause = 0
-	case <-c.told:
+	case <-c.writerWrote:
 		pause, c.seen = 0, sight{} // whatever the files' times say
 	}
 	won, err := c.becomeOwner()

@@ -10,6 +10,9 @@ type Coverage struct {
 	Whole bool
 	// Current: what is known to have changed is indexed, too. A process that only reads cannot know and trusts the writer.
 	Current bool
+	// Unserved, of a process that only reads, says that the writer does not answer while
+	// files are not indexed; nil while all is well.
+	Unserved *Unserved
 }
 
 // Coverage answers how much of the root is known now.
@@ -30,10 +33,13 @@ func (x *Index) Coverage(ctx context.Context) (Coverage, error) {
 		x.whole = s
 	}
 	x.mu.Unlock()
-	if !owner {
-		c.Current = c.Whole
+	if owner {
+		return c, nil
 	}
-	return c, nil
+	c.Current = c.Whole
+	var err error
+	c.Unserved, err = x.unserved(ctx, c.Whole)
+	return c, err
 }
 
 // Progress answers how many files are indexed, of how many: 0 while they are being

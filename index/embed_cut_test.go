@@ -109,7 +109,7 @@ func TestVectorsOverwritten(t *testing.T) {
 		t.Errorf("%d texts embedded anew, want 1", n)
 	}
 	for what, look := range map[string]func() (Status, error){
-		"from outside": func() (Status, error) { return Peek(t.Context(), dir, state, nil, 0) },
+		"from outside": func() (Status, error) { return Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0) },
 		"from inside":  func() (Status, error) { return x.Status(t.Context()) },
 	} {
 		if st, err := look(); err != nil || st.Embedding.Lost != 1 || st.Embedding.LostAt.Before(began) {

@@ -257,7 +257,7 @@ func TestVectorsSurviveTheProcess(t *testing.T) {
 			t.Errorf("start %d embedded %d texts", n, embedded)
 		}
 	}
-	st, err := Peek(t.Context(), dir, state, nil, 0)
+	st, err := Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

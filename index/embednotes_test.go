@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What hinders embedding for good is told once, and known to whoever looks at the index
+// If embedding cannot work at all, quarry says so once, and it is known to whoever looks at the index
 // without embedding; what passes by itself is only known.
 func TestFailureIsToldAndKept(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -38,13 +38,13 @@ func TestFailureIsToldAndKept(t *testing.T) {
 					t.Errorf("told %q", m)
 				}
 			}
-			if st, err := Peek(t.Context(), dir, state, nil, 0); err != nil || st.Embedding.State != EmbeddingFailing || st.Embedding.Error != broken.Error() {
+			if st, err := Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0); err != nil || st.Embedding.State != EmbeddingFailing || st.Embedding.Error != broken.Error() {
 				t.Errorf("from outside: %+v, %v", st.Embedding, err)
 			}
 			models.set(func() { models.embed = nil })
 			settleVectors(t, x)
 			for what, look := range map[string]func() (Status, error){
-				"from outside": func() (Status, error) { return Peek(t.Context(), dir, state, nil, 0) },
+				"from outside": func() (Status, error) { return Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0) },
 				"from inside":  func() (Status, error) { return x.Status(t.Context()) },
 			} {
 				if st, err := look(); err != nil || st.Embedding.State != EmbeddingComplete || st.Embedding.Error != "" || st.Embedding.Lost != 0 {

@@ -36,9 +36,10 @@ type Config struct {
 	// Allowed are the wide folders that may be indexed; without it Open fails with a
 	// *Wide for such a Dir.
 	Allowed Allowed
-	// MaxFileSize is the largest file indexed, in bytes; 0 means
-	// walk.DefaultMaxSize.
-	MaxFileSize int64
+	// Limits say which files are left out for the user's settings.
+	Limits walk.Limits
+	// Share is how much of the processors a scan may take, in percent; 0 means all.
+	Share int
 	// Watch: the index watches the disk itself. Without it FilesChanged has to be
 	// called; only git's own files are watched then.
 	Watch bool
@@ -83,11 +84,12 @@ type Index struct {
 	stopped sync.WaitGroup // the goroutines of the index
 
 	embedding *embedding
+	compared  compared // of a process that reads
 
-	git   atomic.Pointer[gitsOwn]
-	wake  chan struct{} // tells the coordinator that the funnel holds something
-	saved signal        // fires after each commit and when the store is replaced
-	told  chan struct{} // in a process that reads: the writer has written its file
+	git         atomic.Pointer[gitsOwn]
+	wake        chan struct{} // tells the coordinator that the funnel holds something
+	saved       signal        // fires after each commit and when the store is replaced
+	writerWrote chan struct{} // in a process that reads: the writer has written its file
 
 	// mu guards the fields below, which the coordinator shares with callers. It is
 	// never held while the disk or the database is touched.
@@ -140,12 +142,12 @@ func Open(cfg Config) (*Index, error) {
 	if err := cfg.Allowed.Refuses(cfg.Dir); err != nil {
 		return nil, err
 	}
-	root, err := walk.Open(cfg.Dir, cfg.MaxFileSize)
+	root, err := walk.Open(cfg.Dir, cfg.Limits)
 	if err != nil {
 		return nil, err
 	}
 	x := &Index{
-		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1), told: make(chan struct{}, 1),
+		cfg: cfg, root: root, throttle: newThrottle(cfg.Clock), wake: make(chan struct{}, 1), writerWrote: make(chan struct{}, 1),
 		buffers: map[string]*buffer{}, due: map[string]time.Time{}, scans: map[string]bool{"": true},
 		settled: make(chan struct{}), notified: map[string]bool{}, troubles: map[trouble]string{}, trees: trees{},
 	}

@@ -26,7 +26,7 @@ func madeWith(ctx context.Context, s *store.Store) (ended, began string, err err
 }
 
 // forgetSecrets removes what an older quarry indexed and this one takes for a
-// secret by its name, before anyone can find it. A secret by its text goes with the
+// secret by its name, or the user's settings leave out by now, before anyone can find it. A secret by its text goes with the
 // scan that follows; until then nobody is shown it, because texts are read anew.
 //
 // What a listing has, this very program has looked at, if it wrote that.
@@ -38,14 +38,14 @@ func (x *Index) forgetSecrets(s *store.Store) error {
 	}
 	x.listed.Store(listed)
 	var stats map[string]store.Stat
-	if by := program(); listed != nil && by != "" && listed.list.Head.Program == by {
+	if by := program(); listed != nil && by != "" && listed.list.Head.Program == by && len(x.cfg.Limits.Exclude) == 0 {
 		stats = listed.rows
 	} else if stats, err = s.Stats(ctx, ""); err != nil {
 		return err
 	}
 	var b store.Batch
 	for name := range stats {
-		if walk.IsSecret(name) {
+		if walk.IsSecret(name) || x.root.Excludes(name) {
 			b.Remove = append(b.Remove, name)
 		}
 	}

@@ -172,15 +172,20 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 		failure error
 	)
 	s.queue.fill(stale)
-	for range min(cores, len(stale)) {
+	workers, rest := portion(cores, x.cfg.Share)
+	for range min(workers, len(stale)) {
 		group.Go(func() {
 			Background()
+			pace := pace{rest: rest, clock: x.cfg.Clock}
 			for {
 				e, ok := s.queue.take()
 				if !ok {
 					return
 				}
 				err := x.throttle.wait(ctx)
+				if err == nil {
+					err = pace.next(ctx)
+				}
 				var r result
 				var reason walk.Reason
 				if err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"quarry/index/process"
 	"quarry/index/store"
 	"quarry/index/walk"
 )
@@ -57,8 +58,8 @@ type Status struct {
 	Learning bool `json:"learning"`
 	// Whole: every file was read at least once.
 	Whole bool `json:"whole"`
-	// Stale is how the folder differs from the index, where nobody keeps that current and
-	// somebody looked; nil otherwise.
+	// Stale is how the folder differs from the index, where nobody keeps that current, or
+	// who does is stopped, and somebody looked; nil otherwise.
 	Stale *Difference `json:"stale,omitempty"`
 	store.Totals
 	// DatabaseBytes is the size of the database.
@@ -152,7 +153,11 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 		st.LastError = x.lastErr.Error()
 	}
 	x.mu.Unlock()
-	st.Troubles = x.Troubles()
+	if st.Troubles = x.Troubles(); st.Writer == OtherProcess && len(st.Troubles) == 0 {
+		if pid, hangs := x.writerHangs(); hangs {
+			st.Troubles = append(st.Troubles, unservedBy(pid, st.Root))
+		}
+	}
 	if err := st.read(ctx, s); err != nil {
 		return st, err
 	}
@@ -167,8 +172,10 @@ type Difference struct {
 	Gone    int `json:"gone"`
 }
 
-// compare looks at the size and time of each file of a root, and reads none.
-func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.Store) (*Difference, error) {
+// compare looks at the size and time of each file of a root, and reads none. served: some
+// process writes the index, so that what is of no time is what an editor has open there, and
+// not what one had.
+func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.Store, served bool) (*Difference, error) {
 	known, err := files.openListing(ctx, s)
 	if err != nil {
 		return nil, err
@@ -188,7 +195,7 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 		File: func(e walk.Entry) error {
 			st, asIs, reason, err := known.meet(ctx, e)
 			switch {
-			case reason != "" || asIs:
+			case reason != "" || asIs || served && st != nil && mayBe(st, e):
 			case st == nil:
 				d.New++
 			default:
@@ -205,24 +212,30 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 	return &d, err
 }
 
+// mayBe answers whether a record that is to be looked at again by the next scan (modTime), or
+// is of what an editor has open, is of the file as it is.
+func mayBe(st *store.Stat, e walk.Entry) bool {
+	return st.ModTime == 0 || st.ModTime == e.ModTime+1 && st.Size == e.Size
+}
+
 // ErrNoIndex says that a root was never indexed.
 var ErrNoIndex = errors.New("there is no index yet")
 
-// Peek answers what the index of a root holds without keeping it current, and how the
+// Peek answers what the index that Open(cfg) would open holds without keeping it current, and how the
 // folder differs from it. Of that nothing is said when looking lasts longer than patience.
-func Peek(ctx context.Context, dir, stateDir string, allowed Allowed, patience time.Duration) (st Status, err error) {
-	root, err := walk.Open(dir, 0)
+func Peek(ctx context.Context, cfg Config, patience time.Duration) (st Status, err error) {
+	root, err := walk.Open(cfg.Dir, cfg.Limits)
 	if err != nil {
 		return st, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	folder, err := databaseDir(stateDir, root.Dir())
+	folder, err := databaseDir(cfg.StateDir, root.Dir())
 	if err != nil {
 		return st, err
 	}
 	files := stateFiles{dir: folder}
 	if _, err := os.Stat(files.database()); errors.Is(err, fs.ErrNotExist) {
-		if err := allowed.Refuses(dir); err != nil {
+		if err := cfg.Allowed.Refuses(cfg.Dir); err != nil {
 			return st, err
 		}
 		return st, fmt.Errorf("%w for %s: run `quarry index`", ErrNoIndex, root.Dir())
@@ -248,10 +261,16 @@ func Peek(ctx context.Context, dir, stateDir string, allowed Allowed, patience t
 	if err := st.Embedding.read(ctx, s, ""); err != nil {
 		return st, err
 	}
-	if st.Writer == NoProcess && patience > 0 {
+	served := st.Writer == OtherProcess
+	pid := files.writer()
+	hangs := served && process.IsStopped(pid)
+	if hangs {
+		st.Troubles = append(st.Troubles, unservedBy(pid, st.Root))
+	}
+	if (!served || hangs) && patience > 0 {
 		within, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		if st.Stale, err = compare(within, root, &files, s); err != nil && within.Err() == nil {
+		if st.Stale, err = compare(within, root, &files, s, served); err != nil && within.Err() == nil {
 			return st, err
 		}
 	}

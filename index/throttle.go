@@ -137,6 +137,51 @@ func (g *throttle) open() bool {
 	return free
 }
 
+// portion is how a scan keeps to a share of the processors, in percent, 0 being all of them:
+// with so many workers, each of which rests so long for each moment it works.
+func portion(processors, share int) (workers int, rest float64) {
+	if share <= 0 || share >= 100 {
+		return processors, 0
+	}
+	wanted := float64(processors) * float64(share) / 100
+	workers = max(1, int(wanted+0.999))
+	return workers, float64(workers)/wanted - 1
+}
+
+// pace makes one worker rest.
+type pace struct {
+	rest  float64 // for each moment of work
+	clock Clock
+	since time.Time // work began
+}
+
+// shortest is how long a worker works before it rests: timers are no finer.
+const shortest = 20 * time.Millisecond
+
+// next is called before each piece of work.
+func (p *pace) next(ctx context.Context) error {
+	if p.rest <= 0 {
+		return nil
+	}
+	now := p.clock.Now()
+	worked := now.Sub(p.since)
+	if p.since.IsZero() || worked < 0 {
+		p.since = now
+		return nil
+	}
+	if worked < shortest {
+		return nil
+	}
+	until := now.Add(time.Duration(p.rest * float64(worked)))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.clock.At(until):
+	}
+	p.since = p.clock.Now()
+	return nil
+}
+
 // Clock is the time, replaceable in tests.
 type Clock interface {
 	Now() time.Time

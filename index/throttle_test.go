@@ -1,6 +1,8 @@
 package index
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 )
@@ -44,4 +46,68 @@ func TestThrottleSharesWithWhoeverNeverRests(t *testing.T) {
 		t.Error("a completion that hangs holds the index for ever")
 	}
 	leave()
+}
+
+// A share of the processors is kept to by fewer workers, and by rests where a worker is too
+// much.
+func TestPortion(t *testing.T) {
+	for _, tt := range []struct {
+		processors, share, workers int
+		rest                       float64
+	}{
+		{8, 0, 8, 0}, {8, 100, 8, 0}, {8, 50, 4, 0}, {8, 25, 2, 0}, {2, 50, 1, 0}, {1, 50, 1, 1}, {2, 75, 2, 1.0 / 3}, {4, 10, 1, 1.5}, {2, 1, 1, 49},
+	} {
+		workers, rest := portion(tt.processors, tt.share)
+		if workers != tt.workers || rest < tt.rest-0.01 || rest > tt.rest+0.01 {
+			t.Errorf("%d %% of %d: %d workers that rest %.2f, want %d and %.2f", tt.share, tt.processors, workers, rest, tt.workers, tt.rest)
+		}
+	}
+}
+
+// steps is a clock that goes on only when it is told, and shows for how long it was waited.
+type steps struct {
+	now  time.Time
+	wait time.Duration
+	stop chan time.Time
+}
+
+func (c *steps) Now() time.Time { return c.now }
+
+func (c *steps) At(t time.Time) <-chan time.Time {
+	c.wait = t.Sub(c.now)
+	if c.stop != nil {
+		return c.stop
+	}
+	c.now = t
+	done := make(chan time.Time, 1)
+	done <- t
+	return done
+}
+
+func TestPace(t *testing.T) {
+	c := &steps{now: time.Unix(1000, 0)}
+	p := pace{rest: 3, clock: c}
+	next := func(worked, rests time.Duration) {
+		t.Helper()
+		c.wait = 0
+		c.now = c.now.Add(worked)
+		if err := p.next(t.Context()); err != nil || c.wait != rests {
+			t.Errorf("after %v it rests %v, want %v; %v", worked, c.wait, rests, err)
+		}
+	}
+	next(time.Hour, 0) // it begins
+	next(10*time.Millisecond, 0)
+	next(30*time.Millisecond, 120*time.Millisecond)
+	next(time.Millisecond, 0)
+	next(20*time.Millisecond, 63*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.now, c.stop = c.now.Add(time.Second), make(chan time.Time)
+	if err := p.next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	all := pace{clock: c}
+	if err := all.next(t.Context()); err != nil {
+		t.Errorf("%v", err)
+	}
 }

@@ -61,7 +61,7 @@ func (x *Index) startWatching() {
 			switch {
 			case name == writer:
 				select {
-				case x.told <- struct{}{}:
+				case x.writerWrote <- struct{}{}:
 				default: // it will look
 				}
 			// Another commit, or another list: anything may differ. The list may come with

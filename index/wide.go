@@ -5,19 +5,26 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"quarry/index/walk"
 )
 
 // Wide is the error for a folder that holds far more than a project, which is not
 // indexed unless the user has allowed it: nobody who starts an editor at home wants all
-// of it read.
+// of it read. One that holds what the kernel says is not indexed at all.
 type Wide struct {
 	// Dir is the folder, as it was named.
 	Dir string
 	// what it is, in words.
 	what string
+	// Never says that nobody can allow it.
+	Never bool
 }
 
 func (e *Wide) Error() string {
+	if e.Never {
+		return fmt.Sprintf("%s is %s: open a project's folder, since this one is never indexed", e.Dir, e.what)
+	}
 	return fmt.Sprintf("%s is not indexed unasked, since it is %s; open a project's folder, or run `quarry index --allow --workspace %s`", e.Dir, e.what, e.Dir)
 }
 
@@ -26,7 +33,7 @@ func (e *Wide) Error() string {
 type Allowed []string
 
 // Refuses is a *Wide if dir is the root of a file system, the user's home folder or a
-// folder above it, and is not allowed; else nil.
+// folder above it, and is not allowed, or the kernel's; else nil.
 func (a Allowed) Refuses(dir string) error {
 	e := &Wide{Dir: dir}
 	dir = realPath(dir)
@@ -37,6 +44,9 @@ func (a Allowed) Refuses(dir string) error {
 		home = ""
 	}
 	switch {
+	case walk.IsKernels(dir):
+		e.what, e.Never = "the kernel's", true
+		return e
 	case filepath.Dir(dir) == dir:
 		e.what = "the root of the file system"
 	case dir == home:

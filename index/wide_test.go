@@ -44,6 +44,8 @@ func TestAllowedFolders(t *testing.T) {
 		{link, Allowed{home}, false},
 		{filepath.Dir(home), Allowed{"~", "u", "."}, true},
 		{filepath.Dir(home), Allowed{home, filepath.Dir(home)}, false},
+		{"/proc", Allowed{"/proc"}, runtime.GOOS == "linux"},
+		{"/sys/kernel", Allowed{"/sys/kernel"}, runtime.GOOS == "linux"},
 	} {
 		err := c.allowed.Refuses(c.dir)
 		var wide *Wide

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/index/glob"
 	"quarry/index/mask"
 	"quarry/index/store"
 	"quarry/index/walk"
@@ -324,5 +325,39 @@ func TestTokensAreMaskedInTheIndex(t *testing.T) {
 	}
 	if got := symbols(t, x, "a.go"); len(got) != 3 {
 		t.Errorf("a.go declares %q", got)
+	}
+}
+
+// What the settings leave out from the next start on is gone before anybody is answered, and
+// from the files of the index; without that setting it is back.
+func TestExcludeOfSettings(t *testing.T) {
+	const canary = "quokkazyx"
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, map[string]string{"private/a.go": "package a\n\n// " + canary + " lives here.\nfunc Feed() {}\n", "b.go": "package b\n\nfunc Kept() {}\n"})
+	all := Config{Dir: dir, StateDir: state}
+	less := all
+	less.Limits.Exclude = glob.CompileAll([]string{"private"})
+	x := open(t, all)
+	awaitWiped(t, x)
+	if found := onDisk(t, state, canary); len(found) == 0 {
+		t.Fatal("it is not indexed before")
+	}
+	shut(t, x)
+	x = open(t, less)
+	if got := symbols(t, x, "Feed"); len(got) != 0 {
+		t.Errorf("at once: %v", got)
+	}
+	awaitWiped(t, x)
+	if found := onDisk(t, state, canary); len(found) != 0 {
+		t.Errorf("%v", found)
+	}
+	if got := paths(t, x); !slices.Equal(got, []string{"b.go"}) {
+		t.Errorf("%v", got)
+	}
+	shut(t, x)
+	x = open(t, all)
+	settle(t, x)
+	if got := paths(t, x); !slices.Equal(got, []string{"b.go", "private/a.go"}) {
+		t.Errorf("%v", got)
 	}
 }

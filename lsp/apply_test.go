@@ -181,29 +181,29 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Join(filepath.Dir(d.Path), "new.go"))
 			}},
-		{name: "new, but there already", refused: "other.go may not be created",
+		{name: "new, but there already", refused: "other.go: file already exists",
 			propose: func(d agent.Document) agent.Proposal { return create(other(d)) }},
 		{name: "new and open already", refused: "a.go changed in the meantime",
 			propose: func(d agent.Document) agent.Proposal { return create(d.Path) }},
-		{name: "a secret", refused: "may not be changed",
+		{name: "a secret", refused: "cannot change",
 			propose: func(d agent.Document) agent.Proposal {
 				return change(filepath.Join(filepath.Dir(d.Path), ".env"), "SECRET=foo\n", 7)
 			}},
-		{name: "a new secret", refused: "may not be created",
+		{name: "a new secret", refused: "cannot create",
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Join(filepath.Dir(d.Path), ".env.local"))
 			}},
-		{name: "outside", refused: "may not be changed",
+		{name: "outside", refused: "cannot change",
 			propose: func(agent.Document) agent.Proposal {
 				return change(filepath.Join(outside, "x.go"), "foo\n", 0)
 			}},
-		{name: "new outside", refused: "may not be created",
+		{name: "new outside", refused: "cannot create",
 			propose: func(agent.Document) agent.Proposal { return create(filepath.Join(outside, "x.go")) }},
-		{name: "out by dots", refused: "may not be created",
+		{name: "out by dots", refused: "cannot create",
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Dir(d.Path) + "/../x.go")
 			}},
-		{name: "in .git", refused: "may not be created",
+		{name: "in .git", refused: "cannot create",
 			propose: func(d agent.Document) agent.Proposal {
 				return create(filepath.Join(filepath.Dir(d.Path), ".git", "hooks", "post-commit"))
 			}},

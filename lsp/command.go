@@ -11,9 +11,9 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/agent/markdown"
 	"quarry/completion"
 	"quarry/lsp/document"
-	"quarry/lsp/markdown"
 	"quarry/lsp/wire"
 )
 
@@ -29,6 +29,10 @@ const (
 	commandRebuild = "quarry.rebuildIndex"
 	// CommandWithout shows what quarry does without a model.
 	CommandWithout = "quarry.withoutModel"
+	// CommandStatus tells how quarry is and offers what helps, and CommandStop ends what the
+	// user has asked for: for editors that show no StatusNote and cannot cancel a job.
+	CommandStatus = "quarry.status"
+	CommandStop   = "quarry.stop"
 )
 
 // commandTable is what is run by workspace/executeCommand.
@@ -42,9 +46,12 @@ func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
 	}
 	table[CommandStartOllama], table[CommandPull], table[CommandUse] = s.startOllama, s.pullModel, s.useModel
 	table[CommandSetup] = s.setupModel
+	table[CommandList], table[CommandVerify], table[CommandImport], table[CommandRemove] = s.listModels, s.verifyModel, s.importModel, s.removeModel
 	table[CommandPause] = func([]protocol.LSPAny) error { s.currentCore().PauseDownload(); return nil }
+	table[CommandResume] = s.resumeDownload
 	table[CommandCancel] = func([]protocol.LSPAny) error { s.currentCore().CancelDownload(); return nil }
 	table[CommandIndex] = s.indexFolder
+	table[CommandStatus], table[CommandStop] = s.tellStatus, s.stop
 	table[commandRebuild] = func([]protocol.LSPAny) error {
 		s.currentCore().Rebuild()
 		return nil

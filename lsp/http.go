@@ -65,7 +65,7 @@ func (s *Server) serveHTTP(now settings.HTTP) {
 		return
 	}
 	if len(now.Token) < leastToken {
-		s.notify(Warning, "http.token", fmt.Sprintf("http.token is not set: put %d or more random characters there; until then no completions are served at %s.", leastToken, now.Address))
+		s.notify(Warning, "http.token", fmt.Sprintf("set http.token to %d or more random characters: until then no completions are served at %s.", leastToken, now.Address))
 		return
 	}
 	dir, err := s.cacheDir("http")

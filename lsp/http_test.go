@@ -234,7 +234,9 @@ func TestCompletionsOverHTTP(t *testing.T) {
 // TestHTTPNeedsAToken: nothing is served, and the user is told why.
 func TestHTTPNeedsAToken(t *testing.T) {
 	e, address := editWithHTTP(t, &core{}, t.TempDir(), "short")
-	if err := e.Await(soon(t), func() bool { return strings.Contains(strings.Join(e.Shown(), "\n"), "http.token is not set") }); err != nil {
+	if err := e.Await(soon(t), func() bool {
+		return strings.Contains(strings.Join(e.Shown(), "\n"), "set http.token to 16 or more random characters: ")
+	}); err != nil {
 		t.Fatalf("%v; told %q", err, e.Shown())
 	}
 	select {

@@ -146,7 +146,7 @@ func (s *Server) Initialized(context.Context, *protocol.InitializedParams) error
 	if s.opts.SettingsFile != "" {
 		s.task("follow the settings file", func(ctx context.Context) error { return s.followSettingsFile(ctx, s.fileAtStart) })
 	}
-	if s.showsStatus() {
+	if assist.ExtensionsOf(s.clientCaps).Status {
 		s.task("report the status", s.notifyStatus)
 	}
 	if s.reportsFiles() {

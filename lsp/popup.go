@@ -8,9 +8,9 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"quarry/agent/markdown"
 	"quarry/completion"
 	"quarry/lsp/document"
-	"quarry/lsp/markdown"
 )
 
 // popupTriggers open the completion menu besides letters, where an editor asks

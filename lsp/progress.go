@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ const reportEvery = 100 * time.Millisecond
 type job struct {
 	title  string
 	cancel func()
+	forget func()        // at the end, where nobody looks; nil if showJob does it
 	wake   chan struct{} // has capacity 1; filled when something is to be sent
 
 	mu       sync.Mutex
@@ -44,12 +46,13 @@ const askedFor = "quarry-asked"
 // showWork is startJob with what the job's token begins with.
 func (s *Server) showWork(kind, title string, cancel func()) Job {
 	j := &job{title: title, cancel: cancel, wake: make(chan struct{}, 1)}
-	w := s.clientCaps.Window
-	if w == nil || w.WorkDoneProgress == nil || !*w.WorkDoneProgress {
-		return j // nobody looks; Report and End cost nothing
-	}
 	token := fmt.Sprintf("%s-%d", kind, s.jobNumber.Add(1))
 	s.jobs.Store(token, j)
+	w := s.clientCaps.Window
+	if w == nil || w.WorkDoneProgress == nil || !*w.WorkDoneProgress {
+		j.forget = func() { s.jobs.Delete(token) } // nobody looks; Report costs nothing
+		return j
+	}
 	s.task("progress", func(ctx context.Context) error {
 		defer s.jobs.Delete(token)
 		return s.showJob(ctx, token, j)
@@ -117,6 +120,9 @@ func (j *job) End(message string) {
 	j.mu.Lock()
 	j.message, j.ended = message, true
 	j.mu.Unlock()
+	if j.forget != nil {
+		j.forget()
+	}
 	j.signal()
 }
 
@@ -133,5 +139,22 @@ func (s *Server) WorkDoneProgressCancel(_ context.Context, params *protocol.Work
 	if j, ok := s.jobs.Load(string(token)); ok {
 		j.(*job).cancel()
 	}
+	return nil
+}
+
+// stop is CommandStop.
+func (s *Server) stop([]protocol.LSPAny) error {
+	said := "nothing that you asked for is under way"
+	s.jobs.Range(func(token, j any) bool {
+		if strings.HasPrefix(token.(string), askedFor) {
+			j.(*job).cancel()
+			said = "stopped"
+		}
+		return true
+	})
+	s.task("say what was stopped", func(context.Context) error {
+		s.assist.Screen().Say(protocol.MessageTypeInfo, said)
+		return nil
+	})
 	return nil
 }

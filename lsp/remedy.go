@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"go.lsp.dev/protocol"
@@ -24,9 +25,10 @@ const (
 	CommandPull = "quarry.pullModel"
 	// CommandSetup asks once whether to fetch, try and use the models that suit this machine.
 	CommandSetup = "quarry.setupModel"
-	// CommandPause stops a download so that CommandPull goes on where it was, and
-	// CommandCancel forgets it.
+	// CommandPause stops a download so that CommandResume, and the command that began it, goes on
+	// where it was; CommandCancel forgets it.
 	CommandPause  = "quarry.pauseDownload"
+	CommandResume = "quarry.resumeDownload"
 	CommandCancel = "quarry.cancelDownload"
 	// CommandUse asks with which of the installed models to go on.
 	CommandUse = "quarry.useModel"
@@ -50,8 +52,10 @@ type Remedies interface {
 	// paused one shows in the status until it goes on or is cancelled.
 	PauseDownload()
 	CancelDownload()
-	// Models are the installed ones.
-	Models(ctx context.Context) ([]string, error)
+	// PausedDownload is the command that goes on with a paused download, "" if there is none, and its
+	// model.
+	PausedDownload() (command, name string)
+	Library
 }
 
 // Fetched is told how many bytes of something are there of how many.
@@ -121,6 +125,23 @@ func (s *Server) pullModel(args []protocol.LSPAny) error {
 	})
 }
 
+// resumeDownload goes on with the download that is paused.
+func (s *Server) resumeDownload([]protocol.LSPAny) error {
+	command, name := s.currentCore().PausedDownload()
+	switch command {
+	case "":
+		s.assist.Screen().Say(protocol.MessageTypeInfo, "no download is paused; `"+CommandPull+"` begins one")
+		return nil
+	case CommandSetup:
+		return s.setupModel(nil)
+	}
+	model, err := json.Marshal(name)
+	if err != nil {
+		return err
+	}
+	return s.pullModel([]protocol.LSPAny{protocol.LSPAny(model)})
+}
+
 // setupModel has the models that suit this machine set up with one yes.
 func (s *Server) setupModel([]protocol.LSPAny) error {
 	return s.remedy("Setting up models", func(ctx context.Context, job Job) (string, error) {
@@ -145,7 +166,7 @@ func (s *Server) setupModel([]protocol.LSPAny) error {
 // wants is whether the settings name a model, or what the user is offered does.
 func (s *Server) wants(ctx context.Context, name string) bool {
 	now, _ := s.current()
-	return name == now.Model || name == now.Embedding.Model ||
+	return name == now.Model || name == now.Embedding.Model || slices.Contains(slices.Collect(maps.Values(now.Completion.Models)), name) ||
 		slices.ContainsFunc(s.currentCore().StatusNote(ctx).Remedies, func(r Remedy) bool {
 			return r.Command == CommandPull && slices.Contains(r.Arguments, name)
 		})
@@ -154,18 +175,22 @@ func (s *Server) wants(ctx context.Context, name string) bool {
 // useModel goes on with a model that is installed, until the server ends.
 func (s *Server) useModel([]protocol.LSPAny) error {
 	return s.remedy("Another model", func(ctx context.Context, job Job) (string, error) {
-		names, err := s.currentCore().Models(ctx)
+		list, err := s.currentCore().Models(ctx)
 		if err != nil {
 			return "", err
 		}
 		now, _ := s.current()
-		names = slices.DeleteFunc(names, func(n string) bool { return n == now.Model })
+		var names []string
+		for _, m := range list {
+			if m.Name != now.Model {
+				names = append(names, m.Name)
+			}
+		}
 		if len(names) == 0 {
-			return "", errors.New("no other model is installed: `ollama pull NAME` gets one")
+			return "", errors.New("no other model is installed: `quarry model pull NAME` fetches one")
 		}
 		job.Report(0, "waits for your choice")
-		const most = 8
-		chosen, err := s.assist.Screen().Choose(ctx, "Which model shall complete code until quarry ends? It must know fill-in-the-middle.", names[:min(len(names), most)]...)
+		chosen, err := s.assist.Screen().Choose(ctx, "Which model shall complete code until quarry ends? It must know fill-in-the-middle.", names[:min(len(names), mostChoices)]...)
 		if err != nil || chosen == "" {
 			return "none chosen", err
 		}

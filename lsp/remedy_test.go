@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +129,45 @@ func TestAnotherModelIsDownloadedOnlyWithAYes(t *testing.T) {
 			if answer != "Download" && strings.Contains(string(p.Value), "1.0 of 2.0 GB") {
 				t.Errorf("answered %q, it is downloaded", answer)
 			}
+		}
+	}
+}
+
+// An editor that shows no status and cannot cancel a job has commands for both, whether or not it shows progress.
+func TestStatusAndStopByCommand(t *testing.T) {
+	for _, capabilities := range []string{`{}`, `{"window":{"workDoneProgress":true}}`} {
+		c := &core{note: lsp.StatusNote{
+			Model:    lsp.NoteModel{Name: "big:1b", State: "none", Reason: "Ollama does not answer"},
+			Remedies: []lsp.Remedy{{Title: "Pull big:1b", Command: lsp.CommandPull, Arguments: []string{"big:1b"}}},
+		}}
+		e := edit(t, "neovim", c, func(o *headless.Options) { o.Profile.Capabilities = json.RawMessage(capabilities) })
+		ctx := soon(t)
+		run := func(command string) {
+			t.Helper()
+			if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": command}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		says := func(text string) {
+			t.Helper()
+			if err := e.Await(ctx, func() bool { return slices.Contains(e.Shown(), "quarry: "+text) }); err != nil {
+				t.Fatalf("%v; shown: %q", err, e.Shown())
+			}
+		}
+		run(lsp.CommandStop)
+		says("nothing that you asked for is under way")
+		run(lsp.CommandStatus)
+		attend(t, e, func(message string, choices []string) string {
+			if !strings.Contains(message, "Ollama does not answer") || !slices.Equal(choices, []string{"Close", "Pull big:1b"}) {
+				t.Errorf("asked: %q %q", message, choices)
+			}
+			return choices[1]
+		})
+		for !slices.Contains(e.Shown(), "quarry: stopped") && ctx.Err() == nil {
+			run(lsp.CommandStop) // once the download has begun
+		}
+		if capabilities != `{}` {
+			ended(t, e, "cancelled")
 		}
 	}
 }

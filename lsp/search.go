@@ -41,9 +41,11 @@ type Searcher interface {
 type searchParams struct {
 	Query        string           `json:"query" jsonschema:"free text, \"quoted text\", and filters such as lang:go"`
 	K            int              `json:"k,omitzero" jsonschema:"most results, 10 if absent, at most 100"`
+	Offset       int              `json:"offset,omitzero" jsonschema:"how many of the first results are left out"`
 	Filters      searchFilters    `json:"filters,omitzero" jsonschema:"added to those of the query"`
 	IncludeText  bool             `json:"includeText,omitzero" jsonschema:"give the text of each result"`
 	ContextLines int              `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
+	Declarations bool             `json:"includeDeclarations,omitzero" jsonschema:"give what the file of each result declares"`
 	Fusion       string           `json:"fusion,omitzero" jsonschema:"how signals become one order: linear (default) or rrf"`
 	Diversity    float64          `json:"diversity,omitzero" jsonschema:"0 to 1: trades relevance for difference between results"`
 	TextDocument *wire.DocumentID `json:"textDocument,omitzero" jsonschema:"where the user is; without it nothing is near"`
@@ -62,7 +64,7 @@ type searchFilters struct {
 	Languages []string         `json:"languages,omitzero"`
 	Symbols   []string         `json:"symbols,omitzero"`
 	Kinds     []syntax.Kind    `json:"kinds,omitzero"`
-	Types     []retrieval.Type `json:"types,omitzero" jsonschema:"code, test, doc or config"`
+	Types     []retrieval.Type `json:"types,omitzero" jsonschema:"code, test, doc, config or markup"`
 }
 
 func (f *searchFilters) addTo(q *retrieval.Filter) {
@@ -76,22 +78,26 @@ func (f *searchFilters) addTo(q *retrieval.Filter) {
 type searchResponse struct {
 	Results []searchResult `json:"results"`
 	Backend []string       `json:"backend"`
-	Total   int            `json:"total"`
+	Total   int            `json:"total" jsonschema:"how many were found; of lines, one more than the page has if there are more"`
 	// Incomplete says that the index was not whole, and what was missing.
 	Incomplete *workspace.Missing `json:"incomplete,omitzero" jsonschema:"what the index did not know yet; absent if nothing"`
-	Timings    map[string]float64 `json:"timings_ms"`
+	// NotSearched counts what is not indexed, by reason, where lines were asked for.
+	NotSearched map[string]int     `json:"not_searched,omitzero" jsonschema:"what is not indexed, by reason, where the query asks for lines"`
+	Notes       []string           `json:"notes,omitzero" jsonschema:"which words of the query look like filters and are none"`
+	Timings     map[string]float64 `json:"timings_ms"`
 }
 
 type searchResult struct {
 	URI string `json:"uri"`
 	workspace.Result
-	// Text is the place's text from TextStart on, with includeText.
+	// Text is the place's text from TextStart on, with includeText; of a line always.
 	Text      string `json:"text,omitempty"`
 	TextStart int    `json:"text_start_line,omitempty"`
 }
 
 const (
 	maxSearchResults = 100
+	maxSearchOffset  = 1_000_000
 	maxContextLines  = 50
 	partialBatch     = 10
 )
@@ -112,6 +118,8 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 		return nil, wire.InvalidParams("query is empty")
 	case p.K < 0 || p.K > maxSearchResults:
 		return nil, wire.InvalidParams("k is %d, not between 1 and %d", p.K, maxSearchResults)
+	case p.Offset < 0 || p.Offset > maxSearchOffset:
+		return nil, wire.InvalidParams("offset is %d, not between 0 and %d", p.Offset, maxSearchOffset)
 	case p.ContextLines < 0 || p.ContextLines > maxContextLines:
 		return nil, wire.InvalidParams("contextLines is %d, not between 0 and %d", p.ContextLines, maxContextLines)
 	case p.Fusion != "" && p.Fusion != string(retrieval.FusionLinear) && p.Fusion != string(retrieval.FusionRank):
@@ -121,9 +129,12 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 		Query:     retrieval.Parse(p.Query, time.Now()),
 		Signals:   signals,
 		Limit:     p.K,
+		Offset:    p.Offset,
 		Fusion:    retrieval.Fusion(p.Fusion),
 		Diversity: p.Diversity,
 		At:        s.whereabouts(p),
+
+		Declarations: p.Declarations,
 	}
 	p.Filters.addTo(&req.Query.Filter)
 	jsonrpc2.Async(ctx)
@@ -138,7 +149,7 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("semantic search is not available: %v; use quarry/search.hybrid, which uses every signal there is", err))
 		})
 	}
-	return s.respond(ctx, core, answer, p.shown())
+	return s.respond(ctx, core, answer, req.Query.Notes, p.shown())
 }
 
 // shownAs is how results are to be shown.
@@ -153,12 +164,14 @@ func (p *searchParams) shown() shownAs {
 }
 
 // respond sends an answer, in batches first if that was asked for.
-func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.Answer, show shownAs) (any, error) {
+func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.Answer, notes []string, show shownAs) (any, error) {
 	response := searchResponse{
-		Results:    make([]searchResult, len(answer.Results)),
-		Backend:    answer.Backend,
-		Total:      answer.Total,
-		Incomplete: answer.Missing,
+		Results:     make([]searchResult, len(answer.Results)),
+		Backend:     answer.Backend,
+		Total:       answer.Total,
+		Incomplete:  answer.Missing,
+		NotSearched: answer.NotSearched,
+		Notes:       notes,
 		Timings: map[string]float64{
 			"lexical": millis(answer.Timings.Lexical), "meaning": millis(answer.Timings.Semantic), "signals": millis(answer.Timings.Signals),
 			"literal": millis(answer.Timings.Literal), "total": millis(answer.Timings.Total),
@@ -166,7 +179,7 @@ func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.An
 	}
 	for i, r := range answer.Results {
 		path := filepath.Join(r.Root, filepath.FromSlash(r.Path))
-		response.Results[i] = searchResult{URI: string(uri.File(path)), Result: r}
+		response.Results[i] = searchResult{URI: string(uri.File(path)), Result: r, Text: r.Result.Text}
 		if show.text {
 			// A file that went since it was indexed has no text to show.
 			if text, err := core.Text(path); err == nil {
@@ -204,11 +217,10 @@ func (s *Server) whereabouts(p searchParams) *retrieval.Position {
 	if err != nil || !u.IsFile() {
 		return nil
 	}
-	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1}
+	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1, Recent: s.docs.Used(u.FsPath())}
 	for _, d := range s.docs.Others(u) {
 		if path := d.Path(); path != "" {
 			at.Open = append(at.Open, path)
-			at.Recent = append(at.Recent, path)
 		}
 	}
 	return at

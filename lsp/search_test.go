@@ -49,8 +49,11 @@ type searched struct {
 		Score                         float64
 		Reasons                       []string
 	}
-	Backend []string
-	Timings map[string]float64 `json:"timings_ms"`
+	Backend     []string
+	Total       int
+	Notes       []string
+	NotSearched map[string]int     `json:"not_searched"`
+	Timings     map[string]float64 `json:"timings_ms"`
 }
 
 func search(t *testing.T, ctx context.Context, e *headless.Editor, params map[string]any) searched {
@@ -60,6 +63,61 @@ func search(t *testing.T, ctx context.Context, e *headless.Editor, params map[st
 		t.Fatal(err)
 	}
 	return got
+}
+
+// What was edited or viewed lately is near, closed or not.
+func TestWhatWasUsedLatelyIsNear(t *testing.T) {
+	e, root := indexedEditor(t, "vscode")
+	ctx := soon(t)
+	at := map[string]any{"uri": headless.FileURI(filepath.Join(root, "elsewhere/plan.md"))} // links with nothing
+	why := func() string {
+		for _, r := range search(t, ctx, e, map[string]any{"query": "harvest", "textDocument": at}).Results {
+			if r.Path == "barn/store.go" {
+				return strings.Join(r.Reasons, ", ")
+			}
+		}
+		t.Fatal("barn/store.go is not found")
+		return ""
+	}
+	const lately, open = "recently edited or viewed", "open in the editor"
+	if got := why(); strings.Contains(got, lately) || strings.Contains(got, open) {
+		t.Errorf("before it was opened: %s", got)
+	}
+	if _, err := e.Open("barn/store.go", "go", "package barn\n\nfunc Store() { Harvest(1) }\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := why(); !strings.Contains(got, open) {
+		t.Errorf("open: %s", got)
+	}
+	if err := e.CloseDocument("barn/store.go"); err != nil {
+		t.Fatal(err)
+	}
+	if got := why(); !strings.Contains(got, lately) {
+		t.Errorf("closed: %s", got)
+	}
+}
+
+func TestSearchOfLines(t *testing.T) {
+	e, _ := indexedEditor(t, "vscode")
+	ctx := soon(t)
+	got := search(t, ctx, e, map[string]any{"query": "lines:all re:Harvest lang:go", "k": 2})
+	next := search(t, ctx, e, map[string]any{"query": "lines:all re:Harvest lang:go", "k": 2, "offset": 2})
+	if got.Total != 3 || len(got.Results) != 2 || len(next.Results) != 1 || next.Total != 3 {
+		t.Fatalf("pages of %d and %d, totals %d and %d", len(got.Results), len(next.Results), got.Total, next.Total)
+	}
+	if first := got.Results[0]; first.Path != "barn/harvest.go" || first.StartLine != 3 || first.Text != "// Harvest collects ripe apples." {
+		t.Errorf("%+v", first)
+	}
+	if got.NotSearched["secret"] != 1 {
+		t.Errorf("not searched: %v", got.NotSearched)
+	}
+	if got := search(t, ctx, e, map[string]any{"query": "re:( harvest"}); len(got.Notes) != 1 || len(got.Results) == 0 {
+		t.Errorf("an expression that is none: notes %q, %d results", got.Notes, len(got.Results))
+	}
+	var ignored any
+	if err := e.Call(ctx, "quarry/search.hybrid", map[string]any{"query": "x", "offset": -1}, &ignored); err == nil || !strings.Contains(err.Error(), "offset") {
+		t.Errorf("offset -1: %v", err)
+	}
 }
 
 func TestSearchMethods(t *testing.T) {

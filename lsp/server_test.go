@@ -56,6 +56,7 @@ type core struct {
 	searched   []retrieval.Request
 	changed    []string // what FilesChanged was told
 	watching   bool     // WatchFiles was called
+	done       []string // what was done to models
 
 	paused chan bool // PauseDownload was called
 }
@@ -150,7 +151,43 @@ func (c *core) PauseDownload() {
 
 func (c *core) CancelDownload() {}
 
-func (c *core) Models(context.Context) ([]string, error) { return []string{"one", "two"}, nil }
+func (c *core) KnownModels(context.Context) ([]lsp.KnownModel, string, error) {
+	return []lsp.KnownModel{{Name: "three", Use: "completion", Download: "2.1 GB", Memory: "3.5 GB", Licence: "Apache-2.0", About: "the first"}}, "For this machine: three; it fits.", nil
+}
+
+func (c *core) PausedDownload() (command, name string) { return "", "" }
+
+func (c *core) Memory() lsp.MemoryStatus {
+	return lsp.MemoryStatus{HeapBytes: 1 << 19, ResidentBytes: 1 << 20, BudgetBytes: 1 << 30}
+}
+
+func (c *core) Models(context.Context) ([]lsp.InstalledModel, error) {
+	return []lsp.InstalledModel{
+		{Name: "one", Size: "2.1 GB", Quant: "Q4_K_M", InMemory: "no", Used: "completion"}, {Name: "two", Size: "1.0 GB", Quant: "Q4_0", InMemory: "1.2 GB"},
+	}, nil
+}
+
+func (c *core) VerifyModel(_ context.Context, name string) ([]lsp.ModelFinding, error) {
+	return []lsp.ModelFinding{{Name: "model", OK: true, Detail: name + " granite"}, {Name: "tags", Detail: "it has none | at all", Fix: "choose another"}}, nil
+}
+
+func (c *core) ImportModel(_ context.Context, file, name string, report lsp.Fetched) error {
+	report("importing "+name, 1e9, 2e9)
+	c.did("import " + file + " as " + name)
+	return nil
+}
+
+func (c *core) RemoveModel(_ context.Context, name string) error {
+	c.did("remove " + name)
+	return nil
+}
+
+// did notes what was done to models.
+func (c *core) did(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done = append(c.done, what)
+}
 
 func (c *core) Prefetch(req completion.Request) {
 	c.mu.Lock()

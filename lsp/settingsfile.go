@@ -3,12 +3,20 @@ package lsp
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"time"
+
+	"quarry/index/watch"
 )
 
-// lookAtFile is how often the user's settings file is looked at: often enough that a change
-// seems to apply at once, and too seldom to keep a laptop awake.
-const lookAtFile = 2 * time.Second
+// The user's settings file is looked at when the system tells of a change near it, and
+// every lookSeldom besides, since a file elsewhere on a network changes unannounced. Where
+// the system tells nothing it is looked at every lookOften: often enough that a change
+// seems to apply at once.
+const (
+	lookOften  = 2 * time.Second
+	lookSeldom = 30 * time.Second
+)
 
 // stamp tells one state of a file from another.
 type stamp struct {
@@ -27,13 +35,32 @@ func stampOf(path string) stamp {
 // followSettingsFile applies the settings again whenever the user's file is another than it was
 // at before, until ctx ends.
 func (s *Server) followSettingsFile(ctx context.Context, before stamp) error {
-	tick := time.NewTicker(lookAtFile)
-	defer tick.Stop()
+	told := make(chan struct{}, 1)
+	tell := func() {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+	}
+	watcher, err := watch.New(func(string) { tell() }, func(error) { tell() })
+	if err == nil {
+		defer watcher.Close()
+	}
+	wait := time.NewTimer(0)
+	defer wait.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-told:
+		case <-wait.C:
+		}
+		// Before the look, so that no change falls between the two; and each time, since
+		// the folder may be there only now.
+		if watcher != nil && watchAround(watcher, s.opts.SettingsFile) == nil {
+			wait.Reset(lookSeldom)
+		} else {
+			wait.Reset(lookOften)
 		}
 		now := stampOf(s.opts.SettingsFile)
 		if now == before {
@@ -44,4 +71,23 @@ func (s *Server) followSettingsFile(ctx context.Context, before stamp) error {
 			return err
 		}
 	}
+}
+
+// watchAround watches where a change of a file shows: in its folder, or the nearest above it
+// that exists, and where a link leads, in the folder of what it names.
+func watchAround(w *watch.Watcher, path string) error {
+	dir := filepath.Dir(path)
+	for {
+		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	if err := w.Add(dir); err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return w.Add(filepath.Dir(real))
+	}
+	return nil
 }

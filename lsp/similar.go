@@ -53,5 +53,5 @@ func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) 
 			return jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("find similar code: %v", err))
 		})
 	}
-	return s.respond(ctx, core, answer, shownAs{text: p.IncludeText, contextLines: p.ContextLines})
+	return s.respond(ctx, core, answer, nil, shownAs{text: p.IncludeText, contextLines: p.ContextLines})
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,12 +27,18 @@ type Status struct {
 	Now StatusNote `json:"now"`
 }
 
-// MemoryStatus is the server's own memory; the model's is Ollama's.
+// MemoryStatus is what quarry and its models take of the machine's memory.
 type MemoryStatus struct {
 	// HeapBytes is what Go objects take.
 	HeapBytes uint64 `json:"heap_bytes"`
-	// ResidentBytes is all of the process, 0 where the platform does not say.
+	// ResidentBytes is all of the process.
 	ResidentBytes uint64 `json:"resident_bytes"`
+	// ModelBytes is what the models had that quarry asks when it looked last, 0 of a server that is no Ollama
+	// or runs elsewhere. BudgetBytes is what all may take together, 0 if that is not known.
+	ModelBytes  uint64 `json:"model_bytes"`
+	BudgetBytes uint64 `json:"budget_bytes"`
+	// Step is how much is done without to stay within: 0 is nothing, 4 the most.
+	Step int `json:"step"`
 }
 
 // ModelStatus is the state of the model and what was asked of it since the
@@ -110,6 +114,8 @@ type GhostStatus struct {
 type Engines interface {
 	// EngineStatus does not wait for anything.
 	EngineStatus() (ModelStatus, CompletionStatus)
+	// Memory does not wait for anything.
+	Memory() MemoryStatus
 	// StatusNote is the note of this moment but for its words. It may read the
 	// index, and waits for nothing else.
 	StatusNote(context.Context) StatusNote
@@ -130,35 +136,16 @@ func (s *Server) status(ctx context.Context, _ json.RawMessage) (any, error) {
 }
 
 func (s *Server) statusNow(ctx context.Context) (*Status, error) {
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
 	core := s.currentCore()
 	st := &Status{
 		Version: s.opts.Version, UptimeSeconds: time.Since(started).Seconds(),
-		Memory: MemoryStatus{HeapBytes: memory.HeapAlloc, ResidentBytes: residentBytes()},
+		Memory: core.Memory(),
 	}
 	st.Model, st.Completion = core.EngineStatus()
 	st.Now = s.statusNote(ctx)
 	var err error
 	st.Index, err = core.IndexStatus(ctx)
 	return st, err
-}
-
-// residentBytes reads what Linux says of this process.
-func residentBytes() uint64 {
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(raw))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseUint(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize())
 }
 
 // metricsText is the result of MethodMetrics.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,17 @@ type StatusNote struct {
 	Model     NoteModel `json:"model"`
 	ModelFree bool      `json:"modelFree" jsonschema:"ghost text is copied from the user's code, because no model can be asked now"`
 	Work      []Work    `json:"work" jsonschema:"what goes on in the folders"`
+	Savings   []Saving  `json:"savings" jsonschema:"what quarry does without now, so that memory and battery last"`
 	Problems  []string  `json:"problems" jsonschema:"what is wrong with the index of a folder and what to do about it"`
 	Remedies  []Remedy  `json:"remedies" jsonschema:"what the user can do about it, best first"`
+}
+
+// Saving is one thing that quarry does without.
+type Saving struct {
+	Kind string `json:"kind" jsonschema:"memory or battery"`
+	What string `json:"what"`
+	Why  string `json:"why"`
+	Undo string `json:"undo" jsonschema:"what would undo it"`
 }
 
 // Level says how a StatusNote wants to be looked at.
@@ -44,7 +54,9 @@ type NoteModel struct {
 	// Reason says what is wrong and what to do. With ModelReady: what works less
 	// well than it could.
 	Reason string `json:"reason,omitempty" jsonschema:"what is wrong and what to do about it"`
-	Host   string `json:"host,omitempty" jsonschema:"the other machine that runs it and reads the code in prompts; absent where it is this one"`
+	// Off: the user's settings want no model, so that nothing is wrong.
+	Off  bool   `json:"off,omitempty" jsonschema:"the user's settings want no model"`
+	Host string `json:"host,omitempty" jsonschema:"the other machine that runs it and reads the code in prompts; absent where it is this one"`
 }
 
 // ModelState is whether a model can be asked.
@@ -79,6 +91,9 @@ type Remedy struct {
 	Arguments []string `json:"arguments"`
 }
 
+// untilThen is what ghost text is while no model can be asked.
+const untilThen = "Until then ghost text is copied from your own code."
+
 // word says a note in words. What keeps ghost text from being the model's goes
 // before what only makes it better.
 func (n *StatusNote) word() {
@@ -88,16 +103,19 @@ func (n *StatusNote) word() {
 	}
 	n.Level, n.Text = LevelReady, name
 	var lines []string
-	switch n.Model.State {
-	case ModelNone:
+	switch {
+	case n.Model.Off:
+		n.Text = "model-free"
+		lines = append(lines, "Ghost text is copied from your own code, as the settings want it.")
+	case n.Model.State == ModelNone:
 		n.Level, n.Text = LevelWarning, "no model"
-		lines = append(lines, sentence(n.Model.Reason), "Until then ghost text is copied from your own code.")
-	case ModelLoading:
+		lines = append(lines, sentence(n.Model.Reason), untilThen)
+	case n.Model.State == ModelLoading:
 		n.Level, n.Text = LevelBusy, "loading "+name
 		if n.Model.Percent != nil {
 			n.Text = fmt.Sprintf("%s %d%%", name, *n.Model.Percent)
 		}
-		lines = append(lines, sentence(n.Model.Reason))
+		lines = append(lines, sentence(n.Model.Reason), untilThen)
 	default:
 		lines = append(lines, "Ghost text is by "+name+".")
 		if n.Model.Reason != "" {
@@ -106,6 +124,12 @@ func (n *StatusNote) word() {
 	}
 	if n.Model.Host != "" {
 		lines = append(lines, "The code in prompts leaves this machine.")
+	}
+	for i, v := range n.Savings {
+		if i == 0 || v.Why != n.Savings[i-1].Why {
+			lines = append(lines, sentence(v.Why), "What would undo it: "+v.Undo+". Until then:")
+		}
+		lines = append(lines, "- "+v.What)
 	}
 	for _, problem := range n.Problems {
 		lines = append(lines, sentence(problem))
@@ -154,11 +178,33 @@ func (s *Server) statusNote(ctx context.Context) StatusNote {
 	return note
 }
 
-// showsStatus is whether the client shows notes, as it says by
-// {"experimental": {"quarry": {"status": true}}}.
-func (s *Server) showsStatus() bool {
-	var experimental struct{ Quarry struct{ Status bool } }
-	return json.Unmarshal(s.clientCaps.Experimental, &experimental) == nil && experimental.Quarry.Status
+// tellStatus is CommandStatus.
+func (s *Server) tellStatus([]protocol.LSPAny) error {
+	s.task("tell the status", func(ctx context.Context) error {
+		note := s.statusNote(ctx)
+		choices := []string{"Close"} // first, where a client has the first one chosen
+		for _, r := range note.Remedies {
+			choices = append(choices, r.Title)
+		}
+		chosen, err := s.assist.Screen().Choose(ctx, note.Detail, choices...)
+		if err != nil && ctx.Err() == nil {
+			s.assist.Screen().Say(protocol.MessageTypeInfo, note.Detail)
+		}
+		at := slices.IndexFunc(note.Remedies, func(r Remedy) bool { return r.Title == chosen })
+		if at < 0 {
+			return nil
+		}
+		var args []protocol.LSPAny
+		for _, arg := range note.Remedies[at].Arguments {
+			raw, err := json.Marshal(arg)
+			if err != nil {
+				return err
+			}
+			args = append(args, raw)
+		}
+		return s.commands[note.Remedies[at].Command](args)
+	})
+	return nil
 }
 
 // statusChanged is Start.Changed.

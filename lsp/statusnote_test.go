@@ -29,11 +29,15 @@ func TestWordsOfAStatusNote(t *testing.T) {
 		},
 		{
 			"loading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "Ollama is loading m"}},
-			lsp.LevelBusy, "loading m", "Ollama is loading m.",
+			lsp.LevelBusy, "loading m", "Ollama is loading m.\nUntil then ghost text is copied from your own code.",
 		},
 		{
 			"downloading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "Ollama downloads m", Percent: &forty}},
-			lsp.LevelBusy, "m 40%", "Ollama downloads m.",
+			lsp.LevelBusy, "m 40%", "Ollama downloads m.\nUntil then ghost text is copied from your own code.",
+		},
+		{
+			"none wanted", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Off: true, Reason: "ollama.enabled is false"}},
+			lsp.LevelReady, "model-free", "Ghost text is copied from your own code, as the settings want it.",
 		},
 		{
 			"none, and busy", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Reason: "Ollama does not answer: start it"}, Work: []lsp.Work{indexing}},

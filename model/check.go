@@ -86,7 +86,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	if f == nil {
 		f = &Family{}
 	}
-	how := fmt.Sprintf("as %s: %s are one token each", f.Name, strings.Join(f.Tags, " "))
+	how := fmt.Sprintf("as %s, whose tags are one token each", f.Name)
 	if f.Between != "" {
 		how = "by the server itself, at /" + infillPath
 	}

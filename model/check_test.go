@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 			strings.Replace(good, "ok ollama", "!! ollama: version 0.12.6 at URL | update Ollama: versions before 0.13 cut long prompts without saying so", 1)},
 		{"development build", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.0.0") }, good},
 		{"missing", func(s *modeltest.Server, _ *model.Options) { s.SetModels() },
-			"ok ollama\n!! model: Ollama has no model granite4:micro | run `ollama pull granite4:micro`\n"},
+			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry model pull granite4:micro`\n"},
 		{"context", func(_ *modeltest.Server, opt *model.Options) { opt.NumCtx = 200_000 },
 			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model was trained for no more", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
@@ -140,7 +140,7 @@ func TestCheckOfARealOllama(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	opt.Model = "absent"
-	if got := findings(t, opt); !strings.Contains(got, "ollama pull absent") {
+	if got := findings(t, opt); !strings.Contains(got, "quarry model pull absent") {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -36,7 +36,7 @@ func TestRealEmbeddings(t *testing.T) {
 		t.Fatalf("the completion model: %v", err)
 	}
 	e := o.NewEmbedder("tiny-bert")
-	if _, err := e.Embed(soon(t), []string{"x"}); !errors.Is(err, model.ErrModelMissing) || !strings.Contains(err.Error(), "ollama pull tiny-bert") {
+	if _, err := e.Embed(soon(t), []string{"x"}); !errors.Is(err, model.ErrModelMissing) || !strings.Contains(err.Error(), "quarry model pull tiny-bert") {
 		t.Errorf("without the model: %v", err)
 	}
 	s.CreateBert("tiny-bert", ollamatest.TinyBert)

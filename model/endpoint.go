@@ -1,6 +1,7 @@
 package model
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -63,7 +64,7 @@ func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 		u.Path = "/" + path
 	}
 	if !allowRemote && !IsLoopback(u) {
-		return nil, fmt.Errorf("ollama.allowRemote is not set, and %s is not this machine: if your code may be sent there, set it to true in your user settings", u)
+		return nil, fmt.Errorf("no other machine is allowed: set ollama.allowRemote to true in your user settings if your code may be sent to %s", u)
 	}
 	return u, nil
 }
@@ -94,3 +95,15 @@ func newHTTPClient(endpoint *url.URL) *http.Client {
 }
 
 var errRedirect = errors.New("the server redirects")
+
+// untrusted says what is wrong with a server's certificate, nil if that is not what err is about.
+func untrusted(endpoint *url.URL, err error) error {
+	var bad *tls.CertificateVerificationError
+	if !errors.As(err, &bad) {
+		return nil
+	}
+	return &problem{
+		kind: ErrServer, what: "untrusted certificate", cause: err,
+		fix: "add its authority to the system's, or name that file in SSL_CERT_FILE (" + endpoint.Host + ", " + clean(bad.Err.Error()) + ")",
+	}
+}

@@ -98,7 +98,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		kind  error
 		says  string
 	}{
-		{"another model", modeltest.Model{Name: "llama3.2"}, model.Missing, model.ErrModelMissing, "ollama pull granite4:micro"},
+		{"another model", modeltest.Model{Name: "llama3.2"}, model.Missing, model.ErrModelMissing, "quarry model pull granite4:micro"},
 		{"no fill-in-the-middle", modeltest.Model{Name: "granite4:micro", NoFIM: true}, model.Unsuitable, model.ErrNoFIM, "<|fim_prefix|> <|fim_suffix|> <|fim_middle|>"},
 		{"in the cloud", modeltest.Model{Name: "granite4:micro", RemoteHost: "https://ollama.com:443"}, model.Unsuitable, model.ErrRefused, "https://ollama.com:443"},
 	} {

@@ -116,7 +116,7 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 	// One that is kept already is of a Pull that was killed before it had tried what came.
 	if _, is, err := l.Find(ctx, kept); had && err == nil && !is {
 		if err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: kept}); err != nil {
-			return fmt.Errorf("keep the installed %s: %w", name, c.explain(err))
+			return fmt.Errorf("keep %s: %w", name, c.explain(err))
 		}
 	} else if err != nil {
 		return err

@@ -164,6 +164,7 @@ type store struct {
 	manifest []byte            // guarded by mu
 	blobs    map[string][]byte // by digest; guarded by mu
 	dying    int               // how many answers with weights are still broken off; guarded by mu
+	slow     <-chan struct{}   // holds the second half of weights until it is closed, nil for at once; guarded by mu
 }
 
 // spoil changes weights after their sum is in the manifest; nil leaves them.
@@ -201,6 +202,32 @@ func (s *store) offer(t *testing.T, file string, spoil spoil) {
 	s.manifest, s.blobs = manifest, blobs
 }
 
+// halved sends the rest of an answer when it is released.
+type halved struct {
+	http.ResponseWriter
+	left          int // bytes to send before
+	release, gone <-chan struct{}
+}
+
+func (h *halved) Write(b []byte) (n int, err error) {
+	if h.left > 0 {
+		if n, err = h.ResponseWriter.Write(b[:min(h.left, len(b))]); err != nil {
+			return n, err
+		}
+		if h.left -= n; h.left > 0 {
+			return n, nil
+		}
+		h.ResponseWriter.(http.Flusher).Flush()
+		select {
+		case <-h.release:
+		case <-h.gone:
+			return n, http.ErrAbortHandler
+		}
+	}
+	rest, err := h.ResponseWriter.Write(b[n:])
+	return n + rest, err
+}
+
 func registry(t *testing.T) *store {
 	t.Helper()
 	s := &store{}
@@ -217,6 +244,10 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	dies := r.Method == http.MethodGet && kind == "elsewhere" && len(content) > 1000 && s.dying > 0
 	if dies {
 		s.dying--
+	}
+	var slow <-chan struct{}
+	if r.Method == http.MethodGet && kind == "elsewhere" && len(content) > 1000 {
+		slow = s.slow
 	}
 	if kind == "manifests" {
 		content, ok = s.manifest, true
@@ -235,6 +266,8 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = w.Write(content[:1000])
 		panic(http.ErrAbortHandler)
+	case slow != nil:
+		w = &halved{ResponseWriter: w, left: len(content) / 2, release: slow, gone: r.Context().Done()}
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
@@ -311,6 +344,66 @@ func TestPullFromARegistry(t *testing.T) {
 	if sum, err := l.Weights(t.Context(), from.name); err != nil || sum != fmt.Sprintf("%x", sha256.Sum256(raw)) {
 		t.Errorf("weights %s, %v", sum, err)
 	}
+}
+
+// From a slow registry a model comes whole; one that falls silent is waited for until the user
+// has enough, the next pull has the model, and one that is away is told.
+func TestPullFromASlowRegistry(t *testing.T) {
+	file := tinyFile(t)
+	from := registry(t)
+	from.offer(t, file, nil)
+	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
+	installed := func(want bool) {
+		t.Helper()
+		if _, ok, err := l.Find(t.Context(), from.name); err != nil || ok != want {
+			t.Errorf("installed: %t, %v", ok, err)
+		}
+	}
+	// halfway calls do when half of the weights is there.
+	halfway := func(do func()) func(done, total int64) {
+		var once sync.Once
+		return func(done, total int64) {
+			if done > 1000 && done < total {
+				once.Do(do)
+			}
+		}
+	}
+	hold := func() (release func()) {
+		c := make(chan struct{})
+		from.mu.Lock()
+		defer from.mu.Unlock()
+		from.slow = c
+		return sync.OnceFunc(func() { close(c) })
+	}
+	release := hold()
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := l.Pull(ctx, from.name, halfway(cancel), taken); err == nil || ctx.Err() == nil {
+		t.Errorf("a registry that has fallen silent: %v", err)
+	}
+	installed(false)
+	release()
+	// Another one: of the first there is a part already.
+	second := filepath.Join(t.TempDir(), "second.gguf")
+	if err := ollamatest.WriteGranite(second, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	from.offer(t, second, nil)
+	release = hold()
+	defer release()
+	if err := l.Pull(t.Context(), from.name, halfway(release), taken); err != nil {
+		t.Errorf("a slow registry: %v", err)
+	}
+	installed(true)
+	if err := l.Remove(t.Context(), from.name); err != nil {
+		t.Fatal(err)
+	}
+	from.Close()
+	if err := l.Pull(t.Context(), from.name, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.name) {
+		t.Errorf("a registry that is away: %v", err)
+	}
+	installed(false)
 }
 
 // The installed version of a model has its name again when the new one fails its trial, also

@@ -42,6 +42,8 @@ type Options struct {
 	// APIKey is sent to an OpenAIAPI server that wants one. It must come from
 	// user settings only.
 	APIKey string
+	// KeyFrom, if not nil, is asked for the key by each request where APIKey is "".
+	KeyFrom func(context.Context) (string, error)
 	// URL is the server's address in any form ParseEndpoint reads.
 	URL string
 	// AllowRemote permits an endpoint, or a model run by Ollama's cloud, that
@@ -67,6 +69,8 @@ type Options struct {
 	Families []Family
 	// Seed makes answers repeatable; 0 lets the server choose.
 	Seed int
+	// Beside, if not nil, is a model of the same server with which this one takes turns.
+	Beside *Runtime
 	// OnChange is called on every change of State, in order, from the watcher's
 	// goroutine. It must not call Close.
 	OnChange func(State)
@@ -125,8 +129,8 @@ type Runtime struct {
 	parameters atomic.Int64           // of the model; 0 if not known
 	trained    atomic.Int64           // the context the model was trained for, in tokens; 0 if not known
 
-	scheduler scheduler
-	limiter   limiter
+	scheduler *scheduler
+	limiter   *limiter
 	talking   chan struct{} // holds one token while a conversation is answered
 	health    health
 	metrics   metrics
@@ -180,7 +184,11 @@ func New(opt Options) (*Runtime, error) {
 	rt.metrics.answered = opt.OnAnswer
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.health.init()
+	rt.scheduler, rt.limiter = &scheduler{}, &limiter{}
 	rt.limiter.init(opt.Clock)
+	if other := opt.Beside; other != nil {
+		rt.scheduler, rt.limiter = other.scheduler, other.limiter
+	}
 	rt.mayBeStuck.Store(true)
 	rt.talking = make(chan struct{}, 1)
 	return rt, nil

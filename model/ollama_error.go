@@ -43,6 +43,8 @@ func (c *ollama) explain(err error) error {
 		return c.explainStatus(status, say)
 	case errors.Is(err, errRedirect):
 		return say(ErrServer, fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), "set the address of the Ollama itself")
+	case untrusted(c.endpoint, err) != nil:
+		return untrusted(c.endpoint, err)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		// Cause and remedy first: a status line or a message may have room for no more.
 		return say(ErrUnreachable, "Ollama does not answer",
@@ -67,7 +69,7 @@ func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what
 	message := clean(status.ErrorMessage)
 	switch {
 	case status.StatusCode == http.StatusNotFound && strings.Contains(message, "model"):
-		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), fmt.Sprintf("run `ollama pull %s`", c.model))
+		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), fmt.Sprintf("run `quarry model pull %s`", c.model))
 	case status.StatusCode == http.StatusNotFound:
 		return say(ErrServer, c.notOllama(), "check the address")
 	case status.StatusCode == http.StatusServiceUnavailable:

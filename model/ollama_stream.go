@@ -88,7 +88,7 @@ func statusError(resp *http.Response, body io.Reader) error {
 	}
 	data, err := io.ReadAll(io.LimitReader(body, 64<<10))
 	if err != nil {
-		return fmt.Errorf("read the error of status %d: %w", resp.StatusCode, err)
+		return fmt.Errorf("read error %d: %w", resp.StatusCode, err)
 	}
 	status := api.StatusError{StatusCode: resp.StatusCode, Status: resp.Status}
 	if json.Unmarshal(data, &status) != nil {

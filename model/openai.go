@@ -26,6 +26,7 @@ type openAI struct {
 	shared   *http.Client // what other models are reached by
 	endpoint *url.URL     // without the /v1
 	key      string
+	keyFrom  func(context.Context) (string, error) // asked where key is ""; nil if nobody has one
 	model    string
 	clock    Clock
 }
@@ -36,7 +37,7 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, "/v1")
-	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, clock: opt.Clock}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, clock: opt.Clock}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
@@ -224,8 +225,14 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 		return nil, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
+	key := c.key
+	if key == "" && c.keyFrom != nil {
+		if key, err = c.keyFrom(ctx); err != nil {
+			return nil, 0, &problem{kind: ErrRefused, what: err.Error(), cause: err}
+		}
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	if resp, err = c.http.Do(req); err != nil {
 		return nil, 0, c.unsent(ctx, err)
@@ -256,6 +263,8 @@ func (c *openAI) unsent(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.Is(err, errRedirect):
 		return &problem{kind: ErrServer, what: fmt.Sprintf("%s sends requests elsewhere", c.endpoint.Host), fix: "set the address it sends them to", cause: err}
+	case untrusted(c.endpoint, err) != nil:
+		return untrusted(c.endpoint, err)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return &problem{kind: ErrUnreachable, what: fmt.Sprintf("no model server answers at %s", c.endpoint), fix: "start it, or set its address", cause: err}
 	}

@@ -13,6 +13,7 @@ type Reranker struct{ server *openAI }
 // RerankerOptions say where a cross-encoder is. The rule of Options.AllowRemote holds.
 type RerankerOptions struct {
 	URL, APIKey, Model string
+	KeyFrom            func(context.Context) (string, error)
 	AllowRemote        bool
 }
 
@@ -22,7 +23,7 @@ func NewReranker(opt RerankerOptions) (*Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, Model: opt.Model, AllowRemote: opt.AllowRemote}, endpoint, newHTTPClient(endpoint))}, nil
+	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, KeyFrom: opt.KeyFrom, Model: opt.Model, AllowRemote: opt.AllowRemote}, endpoint, newHTTPClient(endpoint))}, nil
 }
 
 // Name is the model's.

@@ -13,22 +13,19 @@ type stopsHere struct {
 	held string
 }
 
-// feed answers what of the text so far can be given out, and whether a stop
-// string ends it there.
+// feed answers what of the text so far can be given out, and whether the stop string that
+// begins first ends it there.
 func (s *stopsHere) feed(text string) (out string, stopped bool) {
 	text = s.held + text
-	cut, keep := len(text), len(text)
+	cut, keep := s.first(text), len(text)
 	for _, stop := range s.strings {
-		if i := strings.Index(text[:cut], stop); i >= 0 {
-			cut, stopped = i, true
-		}
 		for n := min(len(stop)-1, len(text)); n > len(text)-keep; n-- {
 			if strings.HasSuffix(text, stop[:n]) {
 				keep = len(text) - n
 			}
 		}
 	}
-	if stopped {
+	if cut < len(text) && cut <= keep {
 		s.held = ""
 		return text[:cut], true
 	}
@@ -36,9 +33,20 @@ func (s *stopsHere) feed(text string) (out string, stopped bool) {
 	return text[:keep], false
 }
 
-// rest is what was held back to the answer's end.
+// first is where the first stop string begins, the end of the text if there is none.
+func (s *stopsHere) first(text string) int {
+	cut := len(text)
+	for _, stop := range s.strings {
+		if i := strings.Index(text, stop); i >= 0 {
+			cut = min(cut, i)
+		}
+	}
+	return cut
+}
+
+// rest is what was held back to the answer's end, before a stop string in it.
 func (s *stopsHere) rest() string {
-	held := s.held
+	held := s.held[:s.first(s.held)]
 	s.held = ""
 	return held
 }

@@ -150,8 +150,8 @@ func (rt *Runtime) reloading() {
 	}
 	rt.metrics.forgetPrompt()
 	st.Phase, st.Err = Loading, &problem{
-		kind: ErrLoading, what: "Ollama had dropped " + rt.opt.Model + " and loads it again",
-		fix: "if another program does that, give both the same context length, or `ollama serve` a higher OLLAMA_MAX_LOADED_MODELS",
+		kind: ErrLoading, what: "wait, Ollama loads " + rt.opt.Model + " again, which it had dropped",
+		fix: "if another program makes it do that, give both the same context length, or `ollama serve` a higher OLLAMA_MAX_LOADED_MODELS",
 	}
 	rt.set(st)
 	signal(rt.health.full)

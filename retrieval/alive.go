@@ -35,21 +35,16 @@ func (s *Snapshot) countLive() {
 
 // liveChunksOf counts those of some chunks of a segment, in their order, that are of live
 // files.
-func (s *Snapshot) liveChunksOf(k int, chunks []uint32) int {
-	n := len(chunks)
-	if n == 0 {
-		return 0
-	}
+func (s *Snapshot) liveChunksOf(k int, chunks list) int {
+	n := chunks.n
 	if dead := s.gone[k].chunks; len(dead) <= n {
 		for _, r := range dead {
-			from, _ := slices.BinarySearch(chunks, r[0])
-			to, _ := slices.BinarySearch(chunks[from:], r[1])
-			n -= to
+			n -= chunks.between(r[0], r[1])
 		}
 		return n
 	}
-	for _, c := range chunks {
-		if s.dead[k].has(int(s.segments[k].chunks[c].file)) {
+	for at := chunks.first(); at.next(); {
+		if s.dead[k].has(int(s.segments[k].chunks[at.doc].file)) {
 			n--
 		}
 	}
@@ -57,18 +52,18 @@ func (s *Snapshot) liveChunksOf(k int, chunks []uint32) int {
 }
 
 // liveFilesOf is the same for files.
-func (s *Snapshot) liveFilesOf(k int, files []uint32) int {
-	n := len(files)
+func (s *Snapshot) liveFilesOf(k int, files list) int {
+	n := files.n
 	if dead := s.gone[k].files; len(dead) <= n {
 		for _, f := range dead {
-			if _, ok := slices.BinarySearch(files, f); ok {
+			if files.has(f) {
 				n--
 			}
 		}
 		return n
 	}
-	for _, f := range files {
-		if s.dead[k].has(int(f)) {
+	for at := files.first(); at.next(); {
+		if s.dead[k].has(int(at.doc)) {
 			n--
 		}
 	}

@@ -237,12 +237,18 @@ func (a *analyzed) intent(word string) {
 		a.wanted |= classBench
 	case "config", "configuration", "ci", "workflow", "pipeline", "dependencies", "makefile", "dockerfile":
 		a.wanted |= classConfig
+	case "css", "scss", "sass", "style", "styles", "styling", "stylesheet", "stylesheets", "theme", "themes", "color", "colors", "colour", "colours", "font", "fonts":
+		a.wanted |= classStyle
+	case "html", "svg", "markup", "template", "templates":
+		a.wanted |= classMarkup
+	case "wrapper", "wrappers", "configure":
+		a.wanted |= classWrapper
 	}
 }
 
 // wants lifts the penalties of what the filters ask for.
 func (a *analyzed) wants(q *Query) {
-	for t, r := range map[Type]fileClass{TypeTest: classTest, TypeDoc: classDoc, TypeConfig: classConfig} {
+	for t, r := range map[Type]fileClass{TypeTest: classTest, TypeDoc: classDoc, TypeConfig: classConfig | classWrapper, TypeMarkup: classStyle | classMarkup} {
 		if slices.Contains(q.Types, t) {
 			a.wanted |= r
 		}
@@ -344,4 +350,79 @@ func splitName(word string) (queryName, bool) {
 
 func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c == '?' || c == '!' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// Topic is what a question about a project as a whole asks for.
+type Topic string
+
+// The topics.
+const (
+	TopicPurpose Topic = "purpose" // what is this repository about
+	TopicLayout  Topic = "layout"  // how is it laid out
+	TopicStart   Topic = "start"   // where do I start
+	TopicTests   Topic = "tests"   // how do I run the tests
+	TopicBuild   Topic = "build"   // how do I build it, how is it run
+	TopicNeeds   Topic = "needs"   // what does it depend on
+)
+
+// projectWords name a project as a whole.
+var projectWords = setOf("project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library", "software", "workspace", "source", "sources", "code", "this", "it")
+
+// topicWords are what each topic is asked for by. A word may be of several: a question that
+// has words of tests asks for those, and not for how else things are run.
+var topicWords = map[Topic]map[string]bool{
+	TopicPurpose: setOf("about", "purpose", "overview", "summary", "readme", "introduction"),
+	TopicLayout: setOf("laid", "layout", "structure", "structured", "organized", "organised", "organization", "organisation", "folder", "folders", "directory", "directories",
+		"architecture", "modules", "components", "packages"),
+	TopicStart: setOf("start", "starting", "begin", "entry", "entrypoint", "entrypoints", "point", "points", "main", "read", "reading", "first", "look", "newcomer"),
+	TopicTests: setOf("test", "tests", "tested", "testing", "suite", "unit", "run", "runs", "running", "execute"),
+	TopicBuild: setOf("build", "built", "building", "compile", "compiled", "install", "installed", "run", "runs", "running", "set", "setup", "locally"),
+	TopicNeeds: setOf("dependency", "dependencies", "depend", "depends", "need", "needs", "require", "requires", "libraries"),
+}
+
+// Topics are what a query asks of the project as a whole, in the order of its words; nil for any
+// other query. Such a query is prose, and has no word that could be of anything in the project.
+func (q *Query) Topics() []Topic {
+	if q.Lines != nil || len(q.Phrases) > 0 || q.Narrows() {
+		return nil
+	}
+	words := strings.Fields(strings.ToLower(q.Text))
+	for i, w := range words {
+		words[i] = strings.TrimSuffix(strings.TrimFunc(w, notWord), "'s")
+	}
+	if len(words) < 2 {
+		return nil
+	}
+	var topics []Topic
+	ofProject := false // or of whoever asks
+	for _, w := range words {
+		ofTopic := false
+		for _, t := range []Topic{TopicPurpose, TopicLayout, TopicStart, TopicTests, TopicBuild, TopicNeeds} {
+			if topicWords[t][w] {
+				ofTopic = true
+				if !slices.Contains(topics, t) {
+					topics = append(topics, t)
+				}
+			}
+		}
+		if !ofTopic && !projectWords[w] && !stopWords[w] {
+			return nil
+		}
+		ofProject = ofProject || projectWords[w] || w == "i" || w == "we"
+	}
+	has := func(list ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	}
+	other := TopicTests // run is of both
+	if has("test", "tests", "tested", "testing", "suite") {
+		other = TopicBuild
+	}
+	topics = slices.DeleteFunc(topics, func(t Topic) bool { return t == other })
+	if !ofProject && (!asking[words[0]] || len(topics) > 1) {
+		return nil // how are packages built: of a program that does so
+	}
+	if len(topics) == 0 && words[0] == "what" && has("this", "it", "project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library") && has("is", "does", "do", "for") {
+		topics = []Topic{TopicPurpose} // what is this, what does it do
+	}
+	return topics
 }

@@ -138,8 +138,7 @@ func (s *Snapshot) sharedTerms(text string, chunk uint32) []string {
 	n, local := s.segmentOfChunk(chunk)
 	var out []string
 	for _, t := range s.rarest(text) {
-		docs, _ := s.segments[n].text.list(t.term)
-		if _, ok := slices.BinarySearch(docs, local); ok {
+		if chunks := s.segments[n].text.list(t.term); chunks.has(local) {
 			if out = append(out, t.term); len(out) == 4 {
 				break
 			}

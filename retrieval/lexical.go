@@ -52,8 +52,7 @@ func zeroed(v []float32, n int) []float32 {
 func (s *Snapshot) documentFrequency(term string) int {
 	n := 0
 	for k, seg := range s.segments {
-		docs, _ := seg.text.list(term)
-		n += s.liveChunksOf(k, docs)
+		n += s.liveChunksOf(k, seg.text.list(term))
 	}
 	return n
 }
@@ -64,25 +63,21 @@ func (s *Snapshot) accumulate(sc *scratch, terms []queryTerm, idfs []float32) {
 	for i, t := range terms {
 		withTerm := 0
 		for k, seg := range s.segments {
-			docs, _ := seg.metadata.list(t.text)
-			withTerm += s.liveFilesOf(k, docs)
+			withTerm += s.liveFilesOf(k, seg.metadata.list(t.text))
 		}
-		chunkWeight := t.weight * idfs[i] * unpackImpact
-		metadataWeight := t.weight * idf(withTerm, s.liveFiles) * unpackImpact
+		chunkWeight := t.weight * idfs[i]
+		metadataWeight := t.weight * idf(withTerm, s.liveFiles)
 		for k, seg := range s.segments {
-			docs, impacts := seg.text.list(t.text)
-			scores := sc.chunkScores[s.chunkBase[k]:]
-			impacts = impacts[:len(docs)]
-			for j, d := range docs {
-				scores[d] += chunkWeight * float32(impacts[j])
-			}
-			docs, impacts = seg.metadata.list(t.text)
-			scores = sc.metadataScores[s.fileBase[k]:]
-			for j, d := range docs {
-				scores[d] += metadataWeight * float32(impacts[j])
-			}
+			seg.text.score(t.text, chunkWeight, sc.chunkScores[s.chunkBase[k]:])
+			seg.metadata.score(t.text, metadataWeight, sc.metadataScores[s.fileBase[k]:])
 		}
 	}
+}
+
+// score adds the BM25 weights of a term, each times weight, to the documents' scores.
+func (p *postings) score(term string, weight float32, scores []float32) {
+	of := p.list(term)
+	of.score(weight, p.norms, scores[:len(p.norms)])
 }
 
 // top leaves the n best of scores in sc.heap, best first, ties by order, of

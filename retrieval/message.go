@@ -45,7 +45,7 @@ type messageQuery struct {
 	pieces []string
 	// docs are, by segment, the chunks that have each word: its stem, and the word as it
 	// is; nil until they are asked for.
-	docs [][][2][]uint32
+	docs [][][2]list
 }
 
 // asMessage reads the query as a message; ok is false if it cannot be one.
@@ -70,7 +70,7 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 			m.pieces = append(m.pieces, piece)
 		}
 	}
-	m.at, m.docs = make(map[string][]int, len(m.words)), make([][][2][]uint32, len(sr.snap.segments))
+	m.at, m.docs = make(map[string][]int, len(m.words)), make([][][2]list, len(sr.snap.segments))
 	for i, w := range m.words {
 		m.at[w] = append(m.at[w], i)
 		m.idf = append(m.idf, idf(sr.snap.documentFrequency(sr.an.Stem(w)), sr.snap.chunks))
@@ -302,19 +302,15 @@ func (sr *search) mayRun(m *messageQuery, chunk uint32, may func(has func(word i
 	k, local := sr.snap.segmentOfChunk(chunk)
 	if m.docs[k] == nil {
 		text := &sr.snap.segments[k].text
-		m.docs[k] = make([][2][]uint32, len(m.words))
+		m.docs[k] = make([][2]list, len(m.words))
 		for i, w := range m.words {
-			m.docs[k][i][0], _ = text.list(sr.an.Stem(w))
-			m.docs[k][i][1], _ = text.list(w) // of an identifier of several words
+			// The second one has it as an identifier of several words.
+			m.docs[k][i] = [2]list{text.list(sr.an.Stem(w)), text.list(w)}
 		}
 	}
 	return may(func(i int) bool {
-		for _, docs := range m.docs[k][i] {
-			if _, ok := slices.BinarySearch(docs, local); ok {
-				return true
-			}
-		}
-		return !m.simple[i]
+		of := &m.docs[k][i]
+		return of[0].has(local) || of[1].has(local) || !m.simple[i]
 	})
 }
 

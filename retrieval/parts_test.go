@@ -59,6 +59,15 @@ func TestFileClasses(t *testing.T) {
 		"api/v1/user.pb.go": classGenerated,
 		"benchmarks/x.rs":   classBench,
 		"a/deprecated.py":   classCompat,
+		"web/shop.scss":     classStyle,
+		"web/index.html":    classMarkup | classFace,
+		"gradlew":           classWrapper,
+		"man/tool.1":        classDoc,
+		"tool.pod":          classDoc,
+		"LICENSE":           classDoc,
+		"lib/lib.so.1":      0,
+		"tool-1.2":          0,
+		"bin/install":       0,
 	} {
 		if got := classOf(path, ""); got != want {
 			t.Errorf("classOf(%q) = %b (%s), want %b (%s)", path, got, got, want, want)

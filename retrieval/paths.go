@@ -24,6 +24,10 @@ const (
 	classDoc // prose
 	classConfig
 	classForeign // for another operating system than the index's
+	classStyle   // style sheets
+	classMarkup  // pages and pictures as text
+	classWrapper // scripts that a build tool brings along: gradlew, configure
+	classTwin    // written by a compiler from a file beside it
 )
 
 // fileClasses say of each class, in the order of their bits, what lowers the score of its
@@ -38,6 +42,7 @@ var fileClasses = [...]struct {
 }{
 	{"test", .3}, {"example", .3}, {"compatibility code", .3}, {"package face", .5}, {"type declarations", .7}, {"generated", .5}, {"vendored", .3},
 	{"benchmark", .3}, {"documentation", .4}, {"configuration", .4}, {"another platform", .6},
+	{"style sheet", .3}, {"markup", .3}, {"wrapper script", .3}, {"compiled", .3},
 }
 
 // penalty is what the score of a file is multiplied by.
@@ -125,8 +130,18 @@ var (
 	vendorDirs  = setOf("vendor", "vendored", "third_party", "thirdparty", "external", "deps", "node_modules")
 	docDirs     = setOf("doc", "docs", "documentation")
 	faceNames   = facesAnd("__main__", "main", "package", "package-info", "exports", "module-info", "prelude", "all", "setup")
-	docExts     = setOf(".md", ".markdown", ".rst", ".adoc", ".txt", ".mdx", ".org", ".tex")
-	configExts  = setOf(".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".xml", ".lock", ".gradle", ".cmake", ".mod", ".sum", ".env", ".plist", ".editorconfig")
+	// styleExts and markupExts are what a page looks like and what it has in it.
+	styleExts  = setOf(".css", ".scss", ".sass", ".less", ".styl", ".pcss")
+	markupExts = setOf(".html", ".htm", ".xhtml", ".svg")
+	// wrapperNames are scripts that build tools write into a repository.
+	wrapperNames = setOf("gradlew", "gradlew.bat", "mvnw", "mvnw.cmd", "configure", "config.guess", "config.sub", "ltmain.sh", "install-sh", "depcomp", "test-driver", "aclocal.m4")
+	// docExts and docNames are prose that no language in the table has.
+	docExts  = setOf(".asc", ".pod", ".info", ".texi", ".man", ".mdoc", ".roff", ".ronn", ".textile", ".wiki", ".topic")
+	docNames = setOf("license", "licence", "copying", "notice", "authors", "contributors", "changelog", "changes", "news", "release_notes", "readme", "todo")
+	// configExts are those of files that configure or record something. Terraform's, which are
+	// configuration in the table of languages, are what their repository is made of.
+	configExts = setOf(".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".xml", ".lock", ".gradle", ".cmake", ".mod", ".sum", ".env", ".plist", ".editorconfig",
+		".hjson", ".json5", ".jsonc", ".canvas", ".csv", ".tsv", ".dsv", ".po", ".pot", ".sln", ".csproj", ".props")
 )
 
 // facesAnd are the files that stand for their folder in any language, and some more.
@@ -168,6 +183,8 @@ func classOf(p, text string) fileClass {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
+	language := lang.OfExtension(ext)
+	isProse := language != nil && language.Content == lang.Prose || isDocument(base, stem, ext)
 	if lang.IsTest(p) {
 		r |= classTest
 	}
@@ -177,21 +194,54 @@ func classOf(p, text string) fileClass {
 	switch {
 	case strings.HasSuffix(base, ".d.ts") || ext == ".pyi":
 		r |= classTypes
-	case docExts[ext]:
+	case isProse:
 		r |= classDoc
+	case styleExts[ext]:
+		r |= classStyle
+	case markupExts[ext]:
+		r |= classMarkup
+	case wrapperNames[base]:
+		r |= classWrapper
 	case configExts[ext] || base == "makefile" || base == "dockerfile" || strings.HasPrefix(base, "."):
 		r |= classConfig
 	}
-	if faceNames[stem] && r&classConfig == 0 && !docExts[ext] {
+	if faceNames[stem] && r&classConfig == 0 && !isProse {
 		r |= classFace
 	}
-	if r&classDoc != 0 && !docExts[ext] {
+	if r&classDoc != 0 && !isProse {
 		r &^= classDoc
 	}
 	if generated(text) || strings.HasSuffix(stem, ".pb") || strings.HasSuffix(stem, ".min") || strings.HasSuffix(stem, ".g") || strings.HasSuffix(stem, "_generated") {
 		r |= classGenerated
 	}
 	return r
+}
+
+// isDocument answers whether a file is prose by a name in lower case that no language in the
+// table has: manual pages are called name.1.
+func isDocument(base, stem, ext string) bool {
+	if docExts[ext] || docNames[base] {
+		return true
+	}
+	isPage := len(ext) >= 2 && '1' <= ext[1] && ext[1] <= '9' && (len(ext) == 2 || len(ext) == 3 && 'a' <= ext[2] && ext[2] <= 'z')
+	return isPage && stem != "" && !strings.Contains(stem, ".") && (stem[len(stem)-1] < '0' || stem[len(stem)-1] > '9')
+}
+
+// compiledFrom are the endings of what a compiler reads, by the ending of what it writes
+// beside that.
+var compiledFrom = map[string][]string{
+	".js": {".ts", ".tsx", ".coffee"}, ".jsx": {".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}, ".css": {".scss", ".sass", ".less", ".styl"},
+}
+
+// isTwin answers whether a file is compiled from one beside it.
+func (s *Snapshot) isTwin(p string) bool {
+	ext := path.Ext(p)
+	for _, from := range compiledFrom[ext] {
+		if _, ok := s.FileAt(strings.TrimSuffix(strings.TrimSuffix(p, ext), ".min") + from); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // generated looks for the marker that generators write, in the first lines
@@ -217,7 +267,9 @@ func (r fileClass) typeOf() Type {
 		return TypeTest
 	case r&classDoc != 0:
 		return TypeDoc
-	case r&classConfig != 0:
+	case r&(classStyle|classMarkup) != 0:
+		return TypeMarkup
+	case r&(classConfig|classWrapper) != 0:
 		return TypeConfig
 	}
 	return TypeCode

@@ -13,6 +13,7 @@ import (
 	"quarry/index/lang"
 	"quarry/index/syntax"
 	"quarry/index/token"
+	"quarry/retrieval/pattern"
 )
 
 // Mode says what a search looks at.
@@ -37,12 +38,15 @@ const (
 //	lang:go         the file's language, by any of its names (lang:sh, lang:tsx)
 //	symbol:Parse    a declaration has this name (or its last part)
 //	kind:function   a declaration of this kind is near the hit
-//	type:test       code, doc, test or config
+//	type:test       code, test, doc, config or markup
 //	since:3d        changed in the last 3 days (h, d, w), or since:2026-01-31
 //	mode:docs       all, code, docs, symbols or recent
 //	-path:vendor    any filter but mode and since with a leading minus excludes
+//	re:func \w+Error lines that match a regular expression (RE2), which ends before the next
+//	                filter; a query of /\w+Error/ and filters alone is one, too
+//	lines:all       every line that has the rest of the query, or matches it, not one a file
 //
-// Filters alone ask for all that they leave. A filter with a value it cannot have is
+// What else stands beside re: or lines:all stands on the same line, as it is. Filters alone ask for all that they leave. A filter with a value it cannot have is
 // ordinary text, an open quote ends with the query, and any sequence of bytes is a valid
 // query.
 type Query struct {
@@ -53,6 +57,11 @@ type Query struct {
 	Phrases []string
 	Filter
 	Mode Mode
+	// Lines is what a line has to match where lines are asked for, nil elsewhere; all that
+	// the query says beside its filters is in it. AllLines asks for each of them, not for
+	// one a file.
+	Lines    *pattern.Pattern
+	AllLines bool
 	// Notes say which words look like filters and are none, and what would be one.
 	Notes []string
 }
@@ -90,6 +99,7 @@ const (
 	TypeTest   Type = "test"
 	TypeDoc    Type = "doc"
 	TypeConfig Type = "config"
+	TypeMarkup Type = "markup" // style sheets and pages
 )
 
 var kinds = []syntax.Kind{
@@ -98,7 +108,7 @@ var kinds = []syntax.Kind{
 }
 
 var (
-	types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig}
+	types = []Type{TypeCode, TypeTest, TypeDoc, TypeConfig, TypeMarkup}
 	modes = []Mode{ModeAll, ModeCode, ModeDocs, ModeSymbols, ModeRecent}
 )
 
@@ -129,7 +139,7 @@ func Parse(raw string, now time.Time) Query {
 		raw = short
 		q.Notes = append(q.Notes, fmt.Sprintf("only the first %d KB of the query were read", maxQuery>>10))
 	}
-	var text []string
+	var text, unquoted, expressions []string
 	for raw = strings.TrimLeftFunc(raw, unicode.IsSpace); raw != ""; raw = strings.TrimLeftFunc(raw, unicode.IsSpace) {
 		if raw[0] == '"' {
 			phrase, rest := cutQuoted(raw)
@@ -140,15 +150,95 @@ func Parse(raw string, now time.Time) Query {
 			}
 			continue
 		}
+		if expr, rest, ok := cutExpression(raw, len(text) == 0, now); ok {
+			_, err := pattern.Compile(expr)
+			if err == nil {
+				expressions, raw = append(expressions, expr), rest
+				continue
+			}
+			q.Notes = append(q.Notes, fmt.Sprintf("%s is looked for as text: %v", raw[:len(raw)-len(rest)], err))
+		}
 		word, rest := cutWord(raw)
 		raw = rest
 		if !q.filter(word, now) {
-			text = append(text, word)
+			text, unquoted = append(text, word), append(unquoted, word)
 			q.note(word)
 		}
 	}
 	q.Text = strings.Join(text, " ")
+	q.forLines(expressions, strings.Join(unquoted, " "))
 	return q
+}
+
+// cutExpression splits `re:expression rest` and, where it may be the whole of a query beside
+// filters, `/expression/ rest`.
+func cutExpression(raw string, first bool, now time.Time) (expr, rest string, ok bool) {
+	isFilter := func(word string) bool { return (&Query{}).filter(word, now) }
+	if after, ok := strings.CutPrefix(raw, "re:"); ok {
+		if strings.HasPrefix(after, `"`) {
+			expr, rest = cutQuoted(after)
+			return expr, rest, expr != ""
+		}
+		end := 0
+		for rest = after; rest != "" && !isBlank(after[0]); {
+			word, behind := cutWord(rest)
+			if end > 0 && isFilter(word) {
+				break
+			}
+			end = len(after) - len(behind)
+			rest = strings.TrimLeftFunc(behind, unicode.IsSpace)
+		}
+		return after[:end], after[end:], end > 0
+	}
+	if !first || raw[0] != '/' {
+		return "", "", false
+	}
+	end := 1
+	for ; end < len(raw) && (raw[end] != '/' || end+1 < len(raw) && !isBlank(raw[end+1])); end++ {
+		if raw[end] == '\\' {
+			end++
+		}
+	}
+	if end >= len(raw) || end == 1 {
+		return "", "", false
+	}
+	for _, word := range strings.Fields(raw[end+1:]) {
+		if !isFilter(word) {
+			return "", "", false
+		}
+	}
+	return strings.ReplaceAll(raw[1:end], `\/`, "/"), raw[end+1:], true
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// forLines makes of a query for lines the pattern that they match: the expressions, and all
+// else that it says as it stands.
+func (q *Query) forLines(expressions []string, unquoted string) {
+	if len(expressions) == 0 && !q.AllLines {
+		return
+	}
+	for _, p := range q.Phrases {
+		expressions = append(expressions, pattern.Text(p))
+	}
+	if unquoted != "" {
+		expressions = append(expressions, pattern.Text(unquoted))
+	}
+	lines, err := pattern.Compile(expressions...)
+	switch {
+	case len(expressions) == 0:
+		q.Notes = append(q.Notes, "lines:all needs a text, or re: and a regular expression")
+	case err != nil:
+		q.Notes = append(q.Notes, "the lines are looked for as text: "+err.Error())
+	default:
+		q.Lines, q.Text, q.Phrases = lines, "", nil
+		if len(q.Symbols)+len(q.Kinds)+len(q.NotKinds) > 0 || q.Mode == ModeSymbols {
+			q.Notes = append(q.Notes, "symbol:, kind: and mode:symbols do not narrow lines")
+		}
+		if lines.NamesLineEnd() {
+			q.Notes = append(q.Notes, `lines are matched one by one, so that \n matches nothing`)
+		}
+	}
 }
 
 // cutQuoted splits `"text" rest`; without a closing quote all of it is text.
@@ -176,7 +266,7 @@ func cutWord(raw string) (word, rest string) {
 
 func isFilterKey(s string) bool {
 	switch strings.TrimPrefix(s, "-") {
-	case "path", "lang", "symbol", "kind", "type", "since", "mode":
+	case "path", "lang", "symbol", "kind", "type", "since", "mode", "lines":
 		return true
 	}
 	return false
@@ -202,6 +292,8 @@ func (q *Query) note(word string) {
 		takes = "kind: takes " + oneOf(kinds)
 	case key == "type":
 		takes = "type: takes " + oneOf(types)
+	case key == "lines":
+		takes = "lines: takes all"
 	case key == "mode":
 		takes = "mode: takes " + oneOf(modes)
 	case key == "since":
@@ -260,6 +352,11 @@ func (q *Query) filter(word string, now time.Time) bool {
 			return false
 		}
 		q.Mode = m
+	case "lines":
+		if not || value != "all" {
+			return false
+		}
+		q.AllLines = true
 	}
 	return true
 }
@@ -303,6 +400,20 @@ func parseSince(value string, now time.Time) (time.Time, bool) {
 // answer. The filters that speak of declarations are not asked.
 func (f *Filter) Keeps(path, language string, modified time.Time) bool {
 	return f.files()(path, language, classOf(path, "").typeOf(), modified)
+}
+
+// KeepsLines answers whether the lines of a file may answer a query for lines. The filters that
+// speak of declarations are not asked.
+func (q *Query) KeepsLines() func(path, language string, modified time.Time) bool {
+	keeps := q.files()
+	return func(path, language string, modified time.Time) bool {
+		kind := classOf(path, "").typeOf()
+		switch {
+		case q.Mode == ModeCode && kind != TypeCode && kind != TypeTest, q.Mode == ModeDocs && kind != TypeDoc:
+			return false
+		}
+		return keeps(path, language, kind, modified)
+	}
 }
 
 // Terms are the index terms a query's text is looked up by, without stop words.

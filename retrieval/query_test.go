@@ -49,6 +49,45 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseLines(t *testing.T) {
+	for _, c := range []struct {
+		raw              string
+		all              bool
+		matches, doesNot string // lines
+		text, note       string // of what is no search of lines
+	}{
+		{raw: `re:func \w+Error lang:go`, matches: "func newError(", doesNot: "func New("},
+		{raw: `lang:go re:func \w+Error`, matches: "func newError(", doesNot: "func New("},
+		{raw: `re:"two  blanks" x`, matches: "two  blanks, X", doesNot: "two  blanks"},
+		{raw: `/a\/b/ path:x`, matches: "a/b", doesNot: "a b"},
+		{raw: `/usr/lib/`, matches: "in /usr/lib now", doesNot: "/usr/bin"},
+		{raw: `lines:all Retry budget`, all: true, matches: "the Retry budget", doesNot: "the retry budget"},
+		{raw: `lines:all "kill -9"`, all: true, matches: "KILL -9", doesNot: "kill"},
+		{raw: `re:Kill lines:all`, all: true, matches: "Killed", doesNot: "killed"},
+		{raw: `/usr/lib`, text: "/usr/lib"},
+		{raw: `/usr/ and /var/`, text: "/usr/ and /var/"},
+		{raw: `re: your mail`, text: "re: your mail"},
+		{raw: `re:( x`, text: "re:( x", note: "re:( x is looked for as text: it is not a regular expression of RE2"},
+		{raw: `/* x */`, text: "/* x */", note: "is looked for as text"},
+		{raw: `lines:some x`, text: "lines:some x", note: "lines:some is looked for as text: lines: takes all"},
+		{raw: `lines:all`, all: true, note: "lines:all needs a text"},
+		{raw: `re:a\nb`, matches: "", doesNot: "a", note: "matches nothing"},
+		{raw: `re:a kind:function`, matches: "a", doesNot: "b", note: "do not narrow lines"},
+	} {
+		q := Parse(c.raw, noon)
+		if notes := strings.Join(q.Notes, " "); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
+			t.Errorf("%s: notes %q", c.raw, notes)
+		}
+		if (q.Lines == nil) == (c.doesNot != "") || q.AllLines != c.all || q.Text != c.text {
+			t.Errorf("%s: %+v", c.raw, q)
+			continue
+		}
+		if q.Lines != nil && (c.matches != "" && !q.Lines.Matches(c.matches) || q.Lines.Matches(c.doesNot)) {
+			t.Errorf("%s: matches %q %t, %q %t", c.raw, c.matches, q.Lines.Matches(c.matches), c.doesNot, q.Lines.Matches(c.doesNot))
+		}
+	}
+}
+
 func TestPathFilter(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string
@@ -121,7 +160,7 @@ func TestClassify(t *testing.T) {
 func TestNotes(t *testing.T) {
 	for raw, want := range map[string]string{
 		"kind:banana x":   "kind:banana is looked for as text: kind: takes function, method,",
-		"-type:x":         "-type:x is looked for as text: type: takes code, test, doc or config",
+		"-type:x":         "-type:x is looked for as text: type: takes code, test, doc, config or markup",
 		"mode:loud":       "mode: takes all, code, docs, symbols or recent",
 		"since:soon":      "since: takes a time such as 3h",
 		"-since:3d":       "-since:3d is looked for as text: a minus goes before path:",

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"quarry/index/syntax"
 )
 
 const defaultLimit = 10
@@ -19,6 +21,7 @@ func (sr *search) answer(w *weights) Answer {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
+	limit += sr.req.Offset
 	ranked := sr.ranked()
 	a := Answer{Class: sr.query.class, Total: max(len(ranked), sr.browsed), Results: []Result{}, NothingLeft: sr.filters && sr.allowed.count() == 0}
 	if sr.req.Diversity > 0 {
@@ -27,6 +30,7 @@ func (sr *search) answer(w *weights) Answer {
 	if len(ranked) > limit {
 		ranked = ranked[:limit]
 	}
+	ranked = ranked[min(sr.req.Offset, len(ranked)):]
 	full := fullScore(w, sr.req.Fusion)
 	for _, c := range ranked {
 		sr.blend(c)
@@ -124,7 +128,42 @@ func (sr *search) result(c *candidate, w *weights, full float32) Result {
 		r.More = append(r.More, p)
 	}
 	r.Reasons = sr.reasons(c, w)
+	if sr.req.Declarations {
+		r.Declares, r.Declared = sr.declarationsOf(c)
+	}
 	return r
+}
+
+// maxDeclares is how many declarations of its file a result names.
+const maxDeclares = 12
+
+// declarationsOf are the main declarations of a candidate's file, and how many it has of that
+// kind: what a reader goes on from when the place shown is not the right one.
+func (sr *search) declarationsOf(c *candidate) (list []Declared, all int) {
+	type ranked struct {
+		Declared
+		words int
+		value float32
+	}
+	var found []ranked
+	seg := sr.snap.segments[locate(sr.snap.fileBase, c.file)]
+	for i := c.meta.firstDef; i < c.meta.endDef; i++ {
+		d := seg.def(i)
+		if d.kind == syntax.KindField || d.kind == syntax.KindVar && d.container != "" {
+			continue
+		}
+		found = append(found, ranked{Declared{int(seg.defs[i].startLine), d.qualified(), d.kind}, sr.wordsIn(d.name), definitionValue(d.kind)})
+	}
+	all = len(found)
+	slices.SortStableFunc(found, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(b.value, a.value))
+	})
+	found = found[:min(maxDeclares, len(found))]
+	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(a.Line, b.Line) })
+	for _, f := range found {
+		list = append(list, f.Declared)
+	}
+	return list, all
 }
 
 // mainLocation is where a result points: the declaration asked for, the quoted
@@ -263,8 +302,7 @@ func (sr *search) termsIn(chunk uint32) []string {
 	}
 	var hits []hit
 	for i, t := range sr.query.terms {
-		docs, _ := sr.snap.segments[k].text.list(t.text)
-		if _, ok := slices.BinarySearch(docs, local); ok {
+		if chunks := sr.snap.segments[k].text.list(t.text); chunks.has(local) {
 			hits = append(hits, hit{sr.idfs[i], t.text})
 		}
 	}

@@ -48,13 +48,15 @@ const (
 // Request is a search.
 type Request struct {
 	Query Query
-	// Limit is the most results, 10 if 0.
-	Limit int
+	// Limit is the most results, 10 if 0, behind the first Offset.
+	Limit, Offset int
 	// Fusion is FusionLinear if "".
 	Fusion Fusion
 	// Diversity in 0..1 trades relevance for difference between results
 	// (maximal marginal relevance); 0 ranks by relevance alone.
 	Diversity float64
+	// Declarations asks for what the file of each result declares.
+	Declarations bool
 	// At is where the user is, nil if unknown.
 	At *Position
 	// Signals say what may rank, SignalsAll if "".
@@ -109,6 +111,20 @@ type Result struct {
 	Reasons []string `json:"reasons"`
 	// More are further locations of the same file, best first.
 	More []Location `json:"more"`
+	// Declares are the main declarations of the file in their order, those whose names have
+	// words of the query before others, where the request asked for them; Declared is how many
+	// there are.
+	Declares []Declared `json:"declares,omitempty"`
+	Declared int        `json:"declared,omitempty"`
+	// Text is the line, where lines were asked for.
+	Text string `json:"text,omitempty"`
+}
+
+// Declared is a declaration in a result's file.
+type Declared struct {
+	Line   int         `json:"line"`
+	Symbol string      `json:"symbol"`
+	Kind   syntax.Kind `json:"kind"`
 }
 
 // Location is a further location in a result's file.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"quarry/index/syntax"
 )
 
 // candidate is a file that may answer, with what speaks for it.
@@ -20,6 +22,8 @@ type candidate struct {
 	// def is the declaration that answers a name of the query, nil if none.
 	def      *def
 	defValue float32
+	// exact: the file declares a name of the query as it is written.
+	exact bool
 	// wordDef is the declaration a plain word names.
 	wordDef *def
 	// literal is the byte offset of the quoted text, -1 if not found.
@@ -44,6 +48,9 @@ func (sc *scratch) candidateOf(s *Snapshot, f uint32) *candidate {
 	}
 	c := candidate{file: f, meta: s.file(f), literal: -1, node: -1}
 	c.class = c.meta.class
+	if s.isTwin(c.meta.path) {
+		c.class |= classTwin
+	}
 	if node, ok := s.graph.node(c.meta.path); ok {
 		c.node = int32(node)
 		if s.graph.old.has(int(node)) {
@@ -152,6 +159,7 @@ func (sr *search) definitionSignals() {
 	if sr.query.class != ClassSymbol || len(sr.query.names) == 0 {
 		return
 	}
+	sr.preferExact()
 	// Nothing has the name: names that start with it, then misspellings.
 	name := &sr.query.names[0]
 	key := flatName(name.written)
@@ -168,6 +176,27 @@ func (sr *search) definitionSignals() {
 	}
 	for k, seg := range sr.snap.segments {
 		seg.similar(key, edits, func(d *def, n int) { sr.declares(k, d, name, .6/float32(1+n)) })
+	}
+}
+
+// preferExact puts those that declare the name as it is written before those that declare it
+// in another case or cut otherwise, and notes a name that only one file declares.
+func (sr *search) preferExact() {
+	least, files := float32(definitionNameBoost), 0
+	for i := range sr.sc.candidates {
+		if c := &sr.sc.candidates[i]; c.exact {
+			least = min(least, c.signals[sigDefinition])
+			files++
+		}
+	}
+	if files == 0 {
+		return
+	}
+	sr.onlyOne = files == 1
+	for i := range sr.sc.candidates {
+		if c := &sr.sc.candidates[i]; !c.exact {
+			c.signals[sigDefinition] = min(c.signals[sigDefinition], least) * definitionCase
+		}
 	}
 }
 
@@ -192,10 +221,14 @@ func (sr *search) declares(segment int, d *def, name *queryName, share float32) 
 	if d.key == c.meta.words.base {
 		v *= definitionNameBoost
 	}
-	if share == 1 && strings.TrimLeft(d.name, sigils) != name.written {
+	owned := name.owner == "" || ownedBy(d, c.meta, name.owner)
+	switch exact := strings.TrimLeft(d.name, sigils) == name.written; {
+	case share == 1 && !exact:
 		v *= definitionCase
+	case share == 1 && owned && d.kind != syntax.KindField:
+		c.exact = true
 	}
-	if name.owner != "" && !ownedBy(d, c.meta, name.owner) {
+	if !owned {
 		v *= .5
 	}
 	if v > c.defValue {
@@ -286,7 +319,7 @@ func (sr *search) fuse(w *weights) {
 		for k := range numSignals {
 			c.score += w[k] * c.signals[k]
 		}
-		c.score *= c.class.penalty(sr.query.wanted)
+		c.score *= sr.penaltyOf(c)
 	}
 	if w[sigNeighbour] > 0 {
 		sr.neighbours(w[sigNeighbour])
@@ -327,7 +360,7 @@ func (sr *search) neighbours(weight float32) {
 	}
 	for i := range cs {
 		cs[i].signals[sigNeighbour] /= most
-		cs[i].score += weight * cs[i].signals[sigNeighbour] * cs[i].class.penalty(sr.query.wanted)
+		cs[i].score += weight * cs[i].signals[sigNeighbour] * sr.penaltyOf(&cs[i])
 	}
 }
 
@@ -370,6 +403,15 @@ func (sr *search) fuseRanks(w *weights) {
 	}
 	sr.sc.order = order
 	for i := range cs {
-		cs[i].score *= cs[i].class.penalty(sr.query.wanted)
+		cs[i].score *= sr.penaltyOf(&cs[i])
 	}
+}
+
+// penaltyOf is what the score of a candidate is multiplied by for what its file is. The one
+// declaration of a name that was asked for is lowered for nothing.
+func (sr *search) penaltyOf(c *candidate) float32 {
+	if sr.onlyOne && c.exact {
+		return 1
+	}
+	return c.class.penalty(sr.query.wanted)
 }

@@ -28,6 +28,8 @@ type search struct {
 	// scanned: the literal signal looked into files. unquoted: no file has the quoted
 	// texts, and they no longer are a condition.
 	scanned, unquoted bool
+	// onlyOne: of a query that is a name, one file alone declares it as it is written.
+	onlyOne bool
 	// pasted: the query is a message that the code has.
 	pasted bool
 	// meant is the embedding model or the lexicon, whichever spoke; closest and farthest
@@ -157,11 +159,12 @@ func (sr *search) applyFilters() {
 	sr.filters = true
 	sr.allowed = make(bitset, sr.snap.files/64+1)
 	keeps := f.files()
+	onlyCode := slices.Contains(f.Types, TypeCode)
 	for k, seg := range sr.snap.segments {
 		base := int(sr.snap.fileBase[k])
 		for i := range seg.files {
 			m := &seg.files[i]
-			if !sr.snap.dead[k].has(i) && keeps(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) {
+			if !sr.snap.dead[k].has(i) && keeps(m.path, m.language, m.kind, m.modified) && keepsMode(mode, m) && !(onlyCode && m.kind == TypeCode && sr.snap.isTwin(m.path)) {
 				sr.allowed = sr.allowed.with(base + i)
 			}
 		}
@@ -172,7 +175,7 @@ func (sr *search) applyFilters() {
 }
 
 func keepsMode(mode Mode, f *file) bool {
-	return mode != ModeCode || f.class&(classDoc|classConfig) == 0
+	return mode != ModeCode || f.kind == TypeCode || f.kind == TypeTest
 }
 
 // keepDeclaring narrows the files to those that declare one of the names.
@@ -363,4 +366,72 @@ func (sr *search) bestHasDef(c *candidate) bool {
 	}
 	k, local := sr.snap.segmentOfChunk(c.chunks[0].doc)
 	return sr.snap.segments[k].chunks[local].def >= 0
+}
+
+// browseWeights are those of a query without words: what is nearest to the user, then
+// what most of the others depend on.
+var browseWeights = weights{sigRank: 1, sigLocality: 1}
+
+// browses answers whether the query has filters alone: it asks for all that they leave.
+func (sr *search) browses() bool {
+	q := &sr.req.Query
+	return textOf(q) == "" && len(q.Phrases) == 0 && q.Narrows() && sr.req.Signals != SignalsSemantic
+}
+
+// browse makes candidates of the files that the filters leave: the newest in ModeRecent
+// and when a time is asked for, else those with the highest PageRank.
+func (sr *search) browse() {
+	s, sc, q := sr.snap, sr.sc, &sr.req.Query
+	byTime := q.Mode == ModeRecent
+	var newest time.Time
+	for f := range uint32(s.files) {
+		if byTime && sr.keeps(f) && s.file(f).modified.After(newest) {
+			newest = s.file(f).modified
+		}
+	}
+	for f := range uint32(s.files) {
+		if !sr.keeps(f) {
+			continue
+		}
+		if _, ok := sr.firstKept(f); !ok {
+			continue
+		}
+		sr.browsed++
+		m := s.file(f)
+		worth := m.class.penalty(sr.query.wanted)
+		switch node, ok := s.graph.node(m.path); {
+		case byTime:
+			worth = float32(1 / (1 + newest.Sub(m.modified).Seconds()))
+		case ok:
+			worth *= leastRank + s.graph.rank[node]
+		default: // too new for the graph
+			worth *= leastRank
+		}
+		sc.metadataScores[f] = worth
+	}
+	n := max(4*sr.req.Limit, metadataCandidates) // more than are shown, for locality and diversity
+	for _, hit := range sc.top(sc.metadataScores, n, s.orderFiles, func(uint32) bool { return true }) {
+		chunk, _ := sr.firstKept(hit.doc)
+		c := sc.candidateOf(s, hit.doc)
+		c.chunks[0], c.n = scored{doc: chunk}, 1
+		c.signals[sigRank] = leastRank
+		if c.node >= 0 {
+			c.signals[sigRank] += s.graph.rank[c.node]
+		}
+	}
+}
+
+// leastRank is what a file that nothing depends on counts in a browse.
+const leastRank = .001
+
+// firstKept is the first chunk of a file that the filters keep.
+func (sr *search) firstKept(f uint32) (chunk uint32, ok bool) {
+	k := locate(sr.snap.fileBase, f)
+	m, base := sr.snap.file(f), sr.snap.chunkBase[k]
+	for c := m.firstChunk; c < m.endChunk; c++ {
+		if sr.keepsChunk(base + c) {
+			return base + c, true
+		}
+	}
+	return 0, false
 }

@@ -280,11 +280,11 @@ func (s *segment) add(d *Document, w *segmentWriter) {
 		for _, w := range f.words.dirs {
 			text.addTerm(w, weightDirs)
 		}
-		text.endDocument(n)
+		text.endDocument()
 	}
 	f.endChunk, f.endDef = uint32(len(s.chunks)), uint32(len(s.defs))
 	s.addMetadata(d, &f, metadata)
-	metadata.endDocument(id)
+	metadata.endDocument()
 	s.addUses(&f, syn, names)
 	s.files = append(s.files, f)
 }

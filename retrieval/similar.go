@@ -86,14 +86,14 @@ func (s *Snapshot) sharingTerms(text string, visit func(chunk uint32, share floa
 		}
 		most += t.idf * maxImpact
 		for n, seg := range s.segments {
-			docs, impacts := seg.text.list(t.term)
-			visited += s.liveChunksOf(n, docs)
+			chunks := seg.text.list(t.term)
+			visited += s.liveChunksOf(n, chunks)
 			base := s.chunkBase[n]
-			for i, chunk := range docs {
-				if scores[base+chunk] == 0 {
-					having = append(having, base+chunk)
+			for at := chunks.first(); at.next(); {
+				if scores[base+at.doc] == 0 {
+					having = append(having, base+at.doc)
 				}
-				scores[base+chunk] += t.idf * float32(impacts[i]) * unpackImpact
+				scores[base+at.doc] += t.idf * impact(at.frequency, seg.text.norms[at.doc])
 			}
 		}
 	}

@@ -24,7 +24,9 @@ import (
 var StoredVersion = storedVersion()
 
 func storedVersion() uint32 {
-	const version = 4 // 3: without the lexicon's vectors; 2: without what completion asks for
+	// 5: style sheets and markup were code; 4: with a weight for each posting; 3: without the
+	// lexicon's vectors; 2: without what completion asks for
+	const version = 6
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return version | 1<<31
 	}
@@ -152,7 +154,7 @@ func (t stringTable) sections() [][]byte {
 }
 
 func (p postings) sections() [][]byte {
-	return [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), raw(p.docs), raw(p.impacts)}
+	return [][]byte{raw(p.terms.starts), p.terms.text, raw(p.starts), p.lists, raw(p.norms)}
 }
 
 // restored is what Sections were made of. keep is what the bytes belong to.
@@ -211,7 +213,7 @@ func restored(stored [][]byte, keep any) (seg *segment, g *graph, err error) {
 	seg.byName, seg.byOwner = view[uint32](stored[secByName]), view[uint32](stored[secByOwner])
 	for at, p := range map[int]*postings{secText: &seg.text, secMetadata: &seg.metadata} {
 		p.terms = terms{starts: view[uint32](stored[at]), text: stored[at+1]}
-		p.starts, p.docs, p.impacts = view[uint32](stored[at+2]), view[uint32](stored[at+3]), view[uint16](stored[at+4])
+		p.starts, p.lists, p.norms = view[uint32](stored[at+2]), stored[at+3], view[float32](stored[at+4])
 	}
 	nodes := view[uint32](stored[secGraph])
 	g = &graph{

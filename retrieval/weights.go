@@ -9,7 +9,7 @@ type signal int
 
 const (
 	sigBest          signal = iota // BM25 of the best chunk
-	sigSum                         // BM25 of the best 15 chunks, each .85 of the one before
+	sigSum                         // BM25 of the best 15 chunks, each .75 of the one before
 	sigMetadata                    // BM25 of the metadata: names declared, path, head comment
 	sigNameRecall                  // share of the query, by IDF, that the file name has
 	sigNamePrecision               // share of the file name that the query has
@@ -63,7 +63,7 @@ var (
 const (
 	// sumChunks and sumDecay shape sigSum.
 	sumChunks         = 15
-	sumDecay  float32 = .85
+	sumDecay  float32 = .75
 
 	// candidateChunks is how many of the best chunks are looked at; 50, 200 and
 	// 400 gave up to .002 less on the development split.

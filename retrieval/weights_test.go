@@ -32,6 +32,12 @@ func TestEveryWeightCounts(t *testing.T) {
 					if counts := slices.Contains(want.signals, k); counts != (with > without) {
 						t.Errorf("a file with the signal scores %v, one without it %v; it counts: want %v", with, without, counts)
 					}
+					// And this test notices where its weight becomes 0.
+					zero := *want.weights
+					zero[k] = 0
+					if with, without := scoresFor(k, &zero, fusion); with > without {
+						t.Errorf("with a weight of 0 it still counts: %v, %v", with, without)
+					}
 				})
 			}
 		}

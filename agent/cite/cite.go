@@ -84,9 +84,9 @@ type Checked struct {
 // in brackets.
 var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
 
-// address matches a citation in a URI: no file that the model was shown has one. The
-// port of a server is none, since a path stands before the lines.
-var address = pattern.Lazy(`[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `])[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
+// address matches a citation in a URI, or in one whose scheme is left out: no file that the
+// model was shown has one. The port of a server is none, since a path stands before the lines.
+var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` + "`" + `]*/|[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `]))[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
 
 // link matches a Markdown link to an address or to lines.
 var link = pattern.Lazy(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
@@ -137,7 +137,7 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 	done := 0
 	for _, m := range location().FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
-		if !strings.ContainsFunc(name, unicode.IsLetter) || strings.HasPrefix(name, "//") {
+		if !strings.ContainsFunc(name, unicode.IsLetter) || strings.HasPrefix(name, "//") && strings.HasSuffix(text[:m[0]], ":") {
 			continue // a time, a ratio, an address
 		}
 		end := m[1]
@@ -151,7 +151,7 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 			b.WriteString(text[done:m[0]])
 			fmt.Fprintf(&b, "%s:%d-%d", found.Path, found.StartLine, found.EndLine)
 			out.add(found)
-		case likeAPath(name):
+		case likeAPath(strings.TrimPrefix(name, "//")):
 			b.WriteString(text[done:m[0]])
 			b.WriteString(hole)
 			out.Removed++

@@ -89,7 +89,11 @@ func TestCheck(t *testing.T) {
 		{"at C:\\x\\b.go:3-4 and c:/x/b.go:1", "", "", 2},
 		{"[main.go:3-4](http://evil.example/main.go:3-4) does", "main.go:3-4 does", "main.go:3-4", 1},
 		{"[here](command:run) and [there](gone.go:3) and [main.go:3](main.go:3)", "here and there and main.go:3-3", "main.go:3-3", 2},
+		{"as //evil.example/b.go:3-4 and //evil.example:443/main.go:3-4 say", " say", "", 2},
+		{"see (//evil/b.go:3) or `//evil.example/x/main.go:3`.", ".", "", 2},
+		{"\\\\evil\\share\\main.go:3-4 says so, //lib/store.py:3 does", " says so, lib/store.py:3-3 does", "lib/store.py:3-3", 1},
 		// What only looks like them.
+		{"a server at //localhost:8080/x or //evil.example:443", "a server at //localhost:8080/x or //evil.example:443", "", 0},
 		{"handlers[0](ctx) and a[i](b, c) at x:-1", "handlers[0](ctx) and a[i](b, c) at x:-1", "", 0},
 		{"https://example.com:443/a is an address, so is http://[::1]:80", "https://example.com:443/a is an address, so is http://[::1]:80", "", 0},
 		// What only looks like citations.

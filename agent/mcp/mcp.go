@@ -253,6 +253,9 @@ func foldersOf(roots []*sdk.Root) []string {
 		if len(path) > 2 && path[0] == filepath.Separator && path[2] == ':' && filepath.Separator == '\\' {
 			path = path[1:] // /C:/src
 		}
+		if strings.HasPrefix(path, `\\`) {
+			continue // on another machine, as Windows reads it
+		}
 		info, err := os.Stat(path)
 		if path = filepath.Clean(path); err == nil && info.IsDir() && filepath.IsAbs(path) && !slices.Contains(list, path) {
 			list = append(list, path)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/agent/markdown"
 	"quarry/index/visible"
 	"quarry/retrieval"
 	"quarry/retrieval/overview"
@@ -142,41 +143,36 @@ func evidence(name, text string, from, to int) (Evidence, bool) {
 	return Evidence{Place: overview.Place{Path: name, Start: from, End: to}, Text: strings.Join(lines[from-1:to], "\n")}, true
 }
 
-// page is a report in Markdown that is being written.
+// page is a report in Markdown that is being written. What stands in it is the repository's,
+// the names of files too, or a model's, so that each line is written whole as one that shows
+// text, and code between backticks.
 type page struct{ strings.Builder }
 
 func (p *page) heading(level int, text string) {
 	if p.Len() > 0 {
 		p.WriteByte('\n')
 	}
-	fmt.Fprintf(p, "%s %s\n\n", strings.Repeat("#", level), text)
+	fmt.Fprintf(p, "%s %s\n\n", strings.Repeat("#", level), markdown.Inline(text))
 }
 
-func (p *page) item(format string, args ...any) { fmt.Fprintf(p, "- "+format+"\n", args...) }
-
-// plain is text from a repository as Markdown shows it: as text, in one line, with no link,
-// image or HTML.
-func plain(text string) string {
-	return escaped.Replace(visible.Text(strings.Join(strings.Fields(text), " ")))
+func (p *page) line(format string, args ...any) {
+	fmt.Fprintln(p, markdown.Inline(fmt.Sprintf(format, args...)))
 }
 
-var escaped = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "!", `\!`, "|", `\|`, "://", `:\//`)
-
-// code is text as a code span.
-func code(text string) string {
-	return "`" + strings.ReplaceAll(visible.Text(strings.Join(strings.Fields(text), " ")), "`", "'") + "`"
+func (p *page) item(format string, args ...any) {
+	p.WriteString("- ")
+	p.line(format, args...)
 }
 
-// path is the name of a file, which may be anything, as a citation has it.
-func path(name string) string { return visible.Text(strings.ReplaceAll(name, "\n", " ")) }
+// code is text as a code span of a line.
+func code(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }
 
 // outline writes what the index says.
 func (p *page) outline(o *overview.Overview) {
-	at := func(place overview.Place) string { return path(place.String()) }
 	if len(o.Purpose) > 0 {
 		p.heading(2, "Purpose")
 		for _, n := range o.Purpose {
-			fmt.Fprintf(p, "%s %s\n", plain(n.Text), at(n.Place))
+			p.line("%s %s", n.Text, n.Place)
 		}
 	}
 	p.heading(2, "Structure")
@@ -184,30 +180,30 @@ func (p *page) outline(o *overview.Overview) {
 	for _, l := range o.Languages {
 		languages = append(languages, fmt.Sprintf("%s (%d)", l.Name, l.Files))
 	}
-	fmt.Fprintf(p, "%s. Languages: %s.\n", counted(o.Files, "file"), orNone(strings.Join(languages, ", ")))
+	p.line("%s. Languages: %s.", counted(o.Files, "file"), orNone(strings.Join(languages, ", ")))
 	if len(o.Folders) > 0 {
 		p.WriteByte('\n')
 	}
 	for _, f := range o.Folders {
-		line := fmt.Sprintf("%s/ has %s", path(f.Path), counted(f.Files, "file"))
+		line := fmt.Sprintf("%s/ has %s", f.Path, counted(f.Files, "file"))
 		if f.Tests > 0 {
 			line += fmt.Sprintf(", %d of tests", f.Tests)
 		}
 		if f.Purpose.Text != "" {
-			line += ": " + plain(f.Purpose.Text) + " " + at(f.Purpose.Place)
+			line += ": " + f.Purpose.Text + " " + f.Purpose.Place.String()
 		}
 		p.item("%s", line)
 	}
 	p.heading(2, "Entry points")
 	for _, n := range o.Entries {
-		p.item("%s %s", at(n.Place), code(n.Text))
+		p.item("%s %s", n.Place, code(n.Text))
 	}
 	if len(o.Entries) == 0 {
 		fmt.Fprintln(p, "No place is known at which a program begins: it may be a library.")
 	}
 	p.heading(2, "What most of it uses")
 	for _, d := range o.Used {
-		p.item("%s %s, named in %s", at(d.Place), code(clip(d.Signature, 160)), counted(d.UsedBy, "file"))
+		p.item("%s %s, named in %s", d.Place, code(clip(d.Signature, 160)), counted(d.UsedBy, "file"))
 	}
 	if len(o.Used) == 0 {
 		fmt.Fprintln(p, "No declaration with a name of its own is used in two files or more.")
@@ -218,7 +214,7 @@ func (p *page) outline(o *overview.Overview) {
 		for _, n := range m.Needs {
 			names = append(names, code(n))
 		}
-		p.item("%s %s", at(m.Place), strings.Join(names, ", "))
+		p.item("%s %s", m.Place, strings.Join(names, ", "))
 	}
 	if len(o.Manifests) == 0 {
 		fmt.Fprintln(p, "No manifest names any.")
@@ -230,18 +226,18 @@ func (p *page) outline(o *overview.Overview) {
 		fmt.Fprintf(p, "%s of tests.\n\n", counted(o.TestFiles, "file"))
 	}
 	for _, f := range o.TestFolders {
-		p.item("%s/ has %s of them", path(f.Name), counted(f.Files, "file"))
+		p.item("%s/ has %s of them", f.Name, counted(f.Files, "file"))
 	}
 	if len(o.Commands) > 0 {
 		p.heading(2, "Commands")
 	}
 	for _, n := range o.Commands {
-		p.item("%s %s", at(n.Place), spans(n.Text))
+		p.item("%s %s", n.Place, n.Text)
 	}
 	if len(o.Documents) > 0 {
 		p.heading(2, "Further reading")
 		for _, d := range o.Documents {
-			p.item("%s", path(d))
+			p.item("%s", d)
 		}
 	}
 }
@@ -285,7 +281,8 @@ func (p *page) coverage(c Coverage, missing *workspace.Missing) {
 	}
 	p.WriteByte('\n')
 	if missing != nil {
-		fmt.Fprintf(p, "\nIncomplete: %s.\n", plain(missing.String()))
+		p.WriteByte('\n')
+		p.line("Incomplete: %s.", missing)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/prompt"
-	"quarry/index/visible"
 	"quarry/retrieval/overview"
 	"quarry/retrieval/workspace"
 )
@@ -98,7 +97,7 @@ func Write(ctx context.Context, src Source, r Request) (Report, error) {
 // render puts the report together.
 func (out *Report) render(r Request, list []Section, o *overview.Overview, missing *workspace.Missing) {
 	p := &page{}
-	p.heading(1, "Report: "+plain(r.Name))
+	p.heading(1, "Report: "+r.Name)
 	switch {
 	case out.Engine == ByModel:
 		fmt.Fprintf(p, "The answers were written by a model from the places they name, which were checked; the rest is from the index. %s of the model, %d tokens read and %d written.\n",
@@ -107,9 +106,11 @@ func (out *Report) render(r Request, list []Section, o *overview.Overview, missi
 		fmt.Fprintln(p, "An outline from the index, made without a model. Every line names its place.")
 	}
 	for _, s := range list {
-		p.heading(2, plain(s.Title))
+		p.heading(2, s.Title)
 		if s.Answer != "" {
-			fmt.Fprintln(p, s.Answer)
+			for point := range strings.SplitSeq(s.Answer, "\n") {
+				p.item("%s", point)
+			}
 			continue
 		}
 		if len(s.Evidence) == 0 {
@@ -118,7 +119,7 @@ func (out *Report) render(r Request, list []Section, o *overview.Overview, missi
 		}
 		fmt.Fprint(p, "The places nearest to this:\n\n")
 		for _, e := range s.Evidence {
-			p.item("%s %s", path(e.Place.String()), code(clip(firstLine(e), 160)))
+			p.item("%s %s", e.Place, code(clip(firstLine(e), 160)))
 		}
 	}
 	p.outline(o)
@@ -127,7 +128,7 @@ func (out *Report) render(r Request, list []Section, o *overview.Overview, missi
 	if len(out.Warnings) > 0 {
 		p.heading(2, "Warnings")
 		for _, w := range out.Warnings {
-			p.item("%s", plain(w))
+			p.item("%s", w)
 		}
 	}
 	out.Text = p.String()
@@ -314,7 +315,7 @@ func (w *writer) check(text string) draft {
 		var points []string
 		for _, point := range pointsOf(body) {
 			if kept, ok := w.point(point, wrong); ok {
-				points = append(points, "- "+kept)
+				points = append(points, kept)
 				continue
 			}
 			d.dropped++
@@ -373,7 +374,7 @@ func (w *writer) point(text string, wrong map[int]bool) (kept string, ok bool) {
 				wrong[n] = true
 				continue
 			}
-			if place := path(w.evidence[n-1].Place.String()); !slices.Contains(places, place) {
+			if place := w.evidence[n-1].Place.String(); !slices.Contains(places, place) {
 				places = append(places, place)
 			}
 		}
@@ -385,19 +386,5 @@ func (w *writer) point(text string, wrong map[int]bool) (kept string, ok bool) {
 	if len(places) == 0 || !strings.ContainsFunc(said, func(r rune) bool { return r >= 'a' && r <= 'z' || r > 127 }) {
 		return "", false
 	}
-	return spans(said) + " " + strings.Join(places, ", "), true
-}
-
-// spans is text as Markdown shows it with its code spans, and all else as text.
-func spans(text string) string {
-	parts := strings.Split(visible.Text(text), "`")
-	if len(parts)%2 == 0 {
-		return plain(text) // one without an end
-	}
-	for i := range parts {
-		if i%2 == 0 {
-			parts[i] = escaped.Replace(strings.ReplaceAll(parts[i], "**", ""))
-		}
-	}
-	return strings.Join(parts, "`")
+	return strings.Join(strings.Fields(said+" "+strings.Join(places, ", ")), " "), true
 }

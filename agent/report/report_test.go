@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +18,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"quarry/agent"
+	"quarry/agent/markdown/markdowntest"
 	"quarry/agent/report"
-	"quarry/index/visible"
 	"quarry/retrieval/workspace"
 )
 
@@ -39,24 +41,27 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// repository is one of testdata, indexed, with the prompt it holds.
-func repository(t *testing.T, name string) (w *workspace.Workspace, dir, prompt string) {
+// repository is one of testdata with more files, indexed, and the prompt it holds.
+func repository(t *testing.T, name string, more map[string]string) (w *workspace.Workspace, dir, prompt string) {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("..", "..", "testdata", "report", name+".txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
+	for name, text := range more {
+		a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(text)})
+	}
 	for _, f := range a.Files {
 		if f.Name == "prompt.md" {
 			prompt = string(f.Data)
 			continue
 		}
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		file := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +98,7 @@ func places(t *testing.T, dir, text string) (list []string) {
 // A5: without a model a report is what the index says, useful by itself, every place standing.
 func TestOutlines(t *testing.T) {
 	for _, name := range []string{"shop", "library", "hostile"} {
-		w, dir, prompt := repository(t, name)
+		w, dir, prompt := repository(t, name, nil)
 		r, err := report.Write(t.Context(), w, report.Request{Name: name, Prompt: prompt})
 		if err != nil {
 			t.Fatal(err)
@@ -112,22 +117,41 @@ func TestOutlines(t *testing.T) {
 	}
 }
 
-// A9: what a repository says is text in a report.
+// hostileNames are names that files may have, each with a line of Go in it.
+var hostileNames = []string{
+	"![x](https:\\\\evil.example\\p.png).go", "<img src=\"https:&#47;&#47;evil.example&#47;p.png\">.go", "[a](https:&#47;&#47;evil.example).md", "![b](https:/evil.example/p.png).go",
+	"www.evil.example/x.go", "a@evil.example/y.go", "<script>alert(1)<!--/z.go", "back`tick/[w](u).go", "# head\n\n![n](https:\\\\evil.example)/v.go", "_a_*b*/u.go", "\u202e/t.go", "docs/![d](https:\\\\evil.example).md",
+	"<img src=x>/README.md", "![c](https:\\\\evil.example)/package.json", "![c](https:\\\\evil.example)/Makefile",
+}
+
+// Y3: what a repository says is text in a report, the names of its files too.
 func TestReportsShowText(t *testing.T) {
-	w, _, prompt := repository(t, "hostile")
-	chat := &scripted{answers: []string{"## 1\n- It springs <img src=x> ![a](http://evil.example) [b](http://evil.example) `code` \u202e [1]\n## 2\n- It is a <script>snare</script> [2]"}}
+	if runtime.GOOS == "windows" {
+		t.Skip("no file has such a name on Windows")
+	}
+	more := map[string]string{}
+	for i, name := range hostileNames {
+		text := fmt.Sprintf("// Package p springs a snare. ![p](https://evil.example)\npackage p\n\n// Spring%d springs the snare.\nfunc Spring%[1]d() { Spring%[2]d() }\n", i, (i+1)%len(hostileNames))
+		switch path.Base(name) {
+		case "README.md":
+			text = "# Snare\n\nA snare ![p](https://evil.example) and <img src=x>.\n"
+		case "package.json":
+			text = `{"name": "p", "scripts": {"test": "x <img src=x> ![s](https://evil.example)", "](https://evil.example)": "y"}, "dependencies": {"a\u0060](https://evil.example)": "1", "<img src=x>": "1"}}`
+		case "Makefile":
+			text = "![m](https://evil.example): ## <img src=x>\n\techo\ntest: ## [l](https://evil.example)\n\techo\n"
+		}
+		more[name] = text
+	}
+	w, _, prompt := repository(t, "hostile", more)
+	chat := &scripted{answers: []string{"## 1\n- It springs <img src=x> ![a](http://evil.example) [b](http://evil.example) `code` \u202e www.evil.example [1]\n- And `](http://evil.example)` [2][3][4][5][6][7]\n## 2\n- It is a <script>snare</script> [2]"}}
 	for _, c := range []agent.Chat{nil, chat} {
-		r, err := report.Write(t.Context(), w, report.Request{Name: "hostile", Prompt: prompt, Chat: c, ContextTokens: 4096, MaxTokens: 300})
+		r, err := report.Write(t.Context(), w, report.Request{Name: "<img src=x>", Prompt: prompt + "\n## How are the snares in all files sprung, Spring1, Spring2, Spring3?\n", Chat: c, ContextTokens: 4096, MaxTokens: 300})
 		if err != nil {
 			t.Fatal(err)
 		}
-		bare := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(r.Text, "")
-		// What is not escaped: the beginning of HTML, of an image, of a link, of an address.
-		if bad := regexp.MustCompile(`(?:^|[^\\])(?:<|!\[|\]\()|https?://`).FindString(bare); bad != "" {
-			t.Errorf("%q stands in it:\n%s", bad, bare)
-		}
-		if strings.IndexFunc(r.Text, visible.Hidden) >= 0 {
-			t.Errorf("it hides something: %q", r.Text)
+		markdowntest.Harmless(t, r.Text)
+		if n := strings.Count(r.Text, "evil.example"); n < 10 || !strings.Contains(r.Text, "src/snare.rs:1-4") {
+			t.Errorf("the report shows only %d of what is hostile:\n%s", n, r.Text)
 		}
 	}
 }
@@ -153,7 +177,7 @@ func (s *scripted) Chat(_ context.Context, c agent.Conversation, emit func(strin
 const good = "## 1\n- A charge that fails is tried three times [1].\n- The error says that the account holds too little. [2, 3]\n## 2 Where does the program start\nIt listens on port 8080 [1].\n"
 
 func TestReportsByAModel(t *testing.T) {
-	w, dir, prompt := repository(t, "shop")
+	w, dir, prompt := repository(t, "shop", nil)
 	write := func(chat agent.Chat) report.Report {
 		t.Helper()
 		r, err := report.Write(t.Context(), w, report.Request{Name: "shop", Prompt: prompt, Chat: chat, ContextTokens: 4096, MaxTokens: 300})
@@ -230,7 +254,7 @@ func TestReportsByAModel(t *testing.T) {
 
 // The evidence fits the model's context, however small that is.
 func TestEvidenceFits(t *testing.T) {
-	w, _, prompt := repository(t, "shop")
+	w, _, prompt := repository(t, "shop", nil)
 	for _, tokens := range []int{1200, 2048, 8192} {
 		chat := &scripted{answers: []string{good}}
 		if _, err := report.Write(t.Context(), w, report.Request{Name: "shop", Prompt: prompt, Chat: chat, ContextTokens: tokens, MaxTokens: 200}); err != nil {

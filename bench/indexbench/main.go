@@ -209,7 +209,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // parseAlone reads every file that the index reads and only parses it, through the
 // binding: what tree-sitter alone would take. Then it analyses it, as the index does.
 func parseAlone(dir string) error {
-	root, err := walk.Open(dir, 0)
+	root, err := walk.Open(dir, walk.Limits{})
 	if err != nil {
 		return err
 	}

@@ -2,18 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
+	"quarry/cmd/internal/usage"
 	"quarry/index"
 	"quarry/index/store"
 	"quarry/lsp/settings"
 	"quarry/model"
+	"quarry/model/catalogue"
 )
 
 // doctorTimeout bounds the whole examination; loading a model from a slow disk
@@ -44,12 +50,16 @@ type doctorOutput struct {
 
 func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.Settings()
-	findings := []model.Finding{settingsFinding(problems), indexFinding()}
+	findings := []model.Finding{settingsFinding(s, problems)}
 	findings = append(findings, modelFindings(ctx, s)...)
+	if f, ok := remoteFinding(s); ok {
+		findings = append(findings, f)
+	}
 	if f, ok := a.adviceFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
-	if f, ok := a.vectorsFinding(ctx, s); ok {
+	findings = append(findings, a.memoryFinding(ctx, s), a.indexFinding(ctx, s), statisticsFinding(s))
+	if f, ok := a.editorsFinding(); ok {
 		findings = append(findings, f)
 	}
 	out := doctorOutput{OK: true, Findings: findings}
@@ -69,33 +79,48 @@ func (a *app) doctor(ctx context.Context) error {
 	return nil
 }
 
-func settingsFinding(problems []settings.Problem) model.Finding {
+func settingsFinding(s settings.Settings, problems []settings.Problem) model.Finding {
 	f := model.Finding{Name: "settings", OK: len(problems) == 0, Detail: "no problem"}
+	if s.Profile != settings.Default().Profile {
+		f.Detail += ", profile " + s.Profile
+	}
 	if len(problems) > 0 {
 		lines := make([]string, len(problems))
 		for i, p := range problems {
 			lines[i] = p.String()
 		}
 		f.Detail = strings.Join(lines, "; ")
-		f.Fix = "correct or remove these; docs/settings.md lists what there is"
+		f.Fix = "correct or remove these; the rest applies"
 	}
 	return f
 }
 
-// indexFinding tries the database the index needs, in memory.
-func indexFinding() model.Finding {
-	f := model.Finding{Name: "full-text search", OK: true, Detail: "SQLite with FTS5"}
+// canSearch tries the database that the index needs, in memory.
+func canSearch() error {
 	s, err := store.Open("", nil)
-	if err == nil {
-		err = s.Close()
-	}
 	if err != nil {
-		f.OK, f.Detail, f.Fix = false, err.Error(), "build quarry with `make build`"
+		return err
 	}
-	return f
+	return s.Close()
+}
+
+// remoteFinding names the machine that code is sent to; ok is false where it stays here. It is
+// no failure: the user has allowed it.
+func remoteFinding(s settings.Settings) (f model.Finding, ok bool) {
+	asked := engines.ModelOf(s)
+	if !asked.Remote || !s.Ollama.Enabled || !s.Ollama.AllowRemote {
+		return f, false
+	}
+	return model.Finding{
+		Name: "remote", OK: true, Detail: "the code in prompts leaves this machine for " + asked.Host + ": your ollama.allowRemote permits it",
+		Fix: "set ollama.allowRemote to false in " + settings.UserFilePath() + " to keep it here",
+	}, true
 }
 
 func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
+	if !s.Ollama.Enabled {
+		return []model.Finding{{Name: "models", OK: true, Detail: "none is asked, since ollama.enabled is false: completions are copied from your own code"}}
+	}
 	runtime, err := model.New(engines.ModelOptions(s))
 	if err != nil {
 		return []model.Finding{{
@@ -104,17 +129,41 @@ func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
 		}}
 	}
 	findings := runtime.Check(ctx)
+	for _, language := range slices.Sorted(maps.Keys(s.Completion.Models)) {
+		if findings[0].OK {
+			findings = append(findings, languageFinding(ctx, s, language))
+		}
+	}
 	if findings[0].OK && s.Embedding.Enabled && s.Embedding.Model != "" {
 		findings = append(findings, embeddingFinding(ctx, runtime, s.Embedding.Model))
 	}
 	return findings
 }
 
+// languageFinding looks at the model of a single language. It is never a failure: the usual one
+// completes in its place.
+func languageFinding(ctx context.Context, s settings.Settings, language string) model.Finding {
+	name := s.Completion.Models[language]
+	f := model.Finding{Name: "model of " + language, OK: true, Detail: name + " completes"}
+	runtime, err := model.New(engines.ModelOptions(engines.WithModel(s, name)))
+	if err != nil {
+		f.Detail = s.Model + " completes instead: " + err.Error()
+		return f
+	}
+	for _, found := range runtime.Check(ctx) {
+		if !found.OK {
+			f.Detail, f.Fix = fmt.Sprintf("%s completes instead: %s", s.Model, found.Detail), found.Fix
+			break
+		}
+	}
+	return f
+}
+
 // adviceFinding says which models suit this machine, and why; ok is false where quarry asks no
 // Ollama. It is never a failure: what is asked may work, too.
 func (a *app) adviceFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
 	m, err := engines.NewModels(s, a.StateDir)
-	if err != nil {
+	if err != nil || !s.Ollama.Enabled {
 		return f, false // the server's finding says why
 	}
 	advice, _, _ := m.Advise(ctx) // without Ollama nothing is installed
@@ -129,6 +178,50 @@ func (a *app) adviceFinding(ctx context.Context, s settings.Settings) (f model.F
 	return f, true
 }
 
+// memoryFinding says what quarry and its models may take together, and what the models have of
+// it. It is never a failure: near the budget quarry does with less.
+func (a *app) memoryFinding(ctx context.Context, s settings.Settings) model.Finding {
+	here := catalogue.ThisMachine()
+	all := engines.Budget(s, here)
+	f := model.Finding{Name: "memory", OK: true, Detail: "how much this machine has is not known"}
+	if all > 0 {
+		f.Detail = "may take " + catalogue.Gigabytes(all) + " (memory.budgetMB)"
+		if s.Memory.BudgetMB == 0 {
+			f.Detail = "may take " + catalogue.Gigabytes(all) + " (half of this machine)"
+		}
+	}
+	if free := catalogue.FreeMemory(); free > 0 {
+		f.Detail += fmt.Sprintf("; %s free", catalogue.Gigabytes(free))
+	}
+	if catalogue.OnBattery() && s.Battery.Save {
+		f.Detail += "; on battery ghost text waits longer and no code is embedded (battery.save)"
+	}
+	m, err := engines.NewModels(s, a.StateDir)
+	if err != nil || !s.Ollama.Enabled || engines.ModelOf(s).Remote {
+		return f
+	}
+	list, err := m.List(ctx)
+	if err != nil {
+		return f // the server's finding says why
+	}
+	var taken int64
+	for _, have := range list {
+		if have.Running != nil && engines.UsedFor(s, have.Name) != "" {
+			taken += have.Running.Bytes
+		}
+	}
+	if taken > 0 {
+		f.Detail += fmt.Sprintf("; models have %s", catalogue.Gigabytes(taken))
+	}
+	if all > 0 && taken*100 > all*nearBudget {
+		f.Fix = "quarry setup model, or a larger memory.budgetMB"
+	}
+	return f
+}
+
+// nearBudget is the part of the budget, in percent, from which on quarry does with less.
+const nearBudget = 85
+
 // embeddingFinding looks at semantic search. It is never a failure: search by
 // words does without.
 func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) model.Finding {
@@ -139,19 +232,39 @@ func embeddingFinding(ctx context.Context, runtime *model.Runtime, name string) 
 	return f
 }
 
-// vectorsFinding looks at how embedding fared in the workspace; ok is false if there is
-// no index, or nothing is to be embedded. Like embeddingFinding it is never a failure.
-func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
-	dir, err := a.WorkspaceAround(".")
-	if err != nil || !s.Embedding.Enabled || s.Embedding.Model == "" {
-		return f, false
+// indexFinding looks at the index of the workspace and how embedding fared there. It is a
+// failure only where this build of quarry can have none.
+func (a *app) indexFinding(ctx context.Context, s settings.Settings) model.Finding {
+	f := model.Finding{Name: "index", OK: true}
+	if err := canSearch(); err != nil {
+		f.OK, f.Detail, f.Fix = false, "there is no full-text search: "+err.Error(), "build quarry with `make build`"
+		return f
 	}
-	st, err := index.Peek(ctx, dir, a.StateDir, a.Allowed(), 0)
+	dir, err := a.WorkspaceAround(".")
 	if err != nil {
-		return f, false // `quarry status` says why
+		f.Detail = err.Error()
+		return f
+	}
+	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), 0)
+	if err != nil {
+		if f.Detail = err.Error(); errors.Is(err, index.ErrNoIndex) {
+			f.Detail, f.Fix = "none of this folder yet (SQLite with FTS5)", "quarry index; an editor makes it by itself"
+		}
+		return f
+	}
+	f.Detail = grouped(st.Files) + " files in SQLite with FTS5"
+	if st.Writer == index.OtherProcess {
+		f.Detail += ", kept current by a running quarry"
+	}
+	if st.LastError != "" {
+		f.Detail += "; the latest scan failed: " + st.LastError
+		f.Fix = "mend that, and run quarry index"
+	}
+	if !s.Embedding.Enabled || s.Embedding.Model == "" {
+		return f
 	}
 	e := st.Embedding
-	f = model.Finding{Name: "vectors", OK: true, Detail: fmt.Sprintf("%s of %s texts embedded", grouped(int64(e.Embedded)), grouped(int64(e.Texts)))}
+	f.Detail += fmt.Sprintf("; %s of %s texts embedded", grouped(int64(e.Embedded)), grouped(int64(e.Texts)))
 	if e.Lost > 0 {
 		f.Detail += fmt.Sprintf("; %s were damaged or gone at %s and are made anew", grouped(int64(e.Lost)), e.LostAt.Local().Format(time.DateTime))
 	}
@@ -159,7 +272,47 @@ func (a *app) vectorsFinding(ctx context.Context, s settings.Settings) (f model.
 		f.Detail += "; the latest try failed: " + e.Error
 		f.Fix = "mend that, or choose another embedding.model; `quarry index --embed` tries at once"
 	}
-	return f, true
+	return f
+}
+
+// statisticsFinding says where to read what quarry did.
+func statisticsFinding(s settings.Settings) model.Finding {
+	f := model.Finding{Name: "statistics", OK: true, Detail: fmt.Sprintf("kept here for %d days: `quarry stats`", usage.KeptDays)}
+	if !s.Stats.Keep {
+		f.Detail = "not kept: stats.keep is false"
+	}
+	return f
+}
+
+// editorsFinding says in which editors and agents that are here quarry is set up; ok is false
+// if there are none. It is never a failure: there are other ways to set them up.
+func (a *app) editorsFinding() (f model.Finding, ok bool) {
+	r, err := a.setupOn(setupOptions{})
+	if err != nil {
+		return f, false
+	}
+	var done, open, wrong []string
+	for _, t := range r.states() {
+		switch {
+		case t.Found == "":
+		case t.State == setUpAlready:
+			done = append(done, t.Name)
+		case t.State == notSetUp:
+			open = append(open, t.Name)
+		default:
+			wrong = append(wrong, t.Name+": "+t.State)
+		}
+	}
+	var parts []string
+	if len(done) > 0 {
+		parts = append(parts, "set up in "+strings.Join(done, ", "))
+	}
+	if len(open) > 0 {
+		parts = append(parts, "not by `quarry setup` in "+strings.Join(open, ", "))
+		f.Fix = "quarry setup " + open[0]
+	}
+	f.Name, f.OK, f.Detail = "editors", true, strings.Join(append(parts, wrong...), "; ")
+	return f, len(parts)+len(wrong) > 0
 }
 
 func (a *app) printFindings(out doctorOutput) {
@@ -168,24 +321,66 @@ func (a *app) printFindings(out doctorOutput) {
 		fmt.Fprintln(a.Stdout, "\nEverything works. Run `quarry demo` to see ghost text.")
 		return
 	}
-	fmt.Fprintln(a.Stdout, "\nWithout a model, completions are copied from your open files.")
+	fmt.Fprintln(a.Stdout, "\nWithout a model, completions are copied from your own code.")
 }
 
 // printList prints each finding and what to do about it.
 func (a *app) printList(findings []model.Finding) {
 	look := screen{colour: cli.OnTerminal(a.Stdout)}
+	for _, line := range look.findings(findings, cli.Columns(a.Stdout)) {
+		fmt.Fprintln(a.Stdout, line)
+	}
+}
+
+// findings are lines of at most so many characters: what is longer goes on below itself. 0 is
+// any number of them.
+func (s screen) findings(findings []model.Finding, columns int) (lines []string) {
 	width := 0
 	for _, f := range findings {
 		width = max(width, len(f.Name))
 	}
+	before := len("FAIL  ") + width + len("  ")
 	for _, f := range findings {
-		mark := look.style(cli.Green, "ok  ")
+		mark := s.style(cli.Green, "ok  ")
 		if !f.OK {
-			mark = look.style(cli.Red, "FAIL")
+			mark = s.style(cli.Red, "FAIL")
 		}
-		fmt.Fprintf(a.Stdout, "%s  %-*s  %s\n", mark, width, f.Name, f.Detail)
-		if f.Fix != "" {
-			fmt.Fprintf(a.Stdout, "      %-*s  %s\n", width, "", look.style(cli.Bold, "→ "+f.Fix))
+		begins := fmt.Sprintf("%s  %-*s  ", mark, width, f.Name)
+		for _, line := range wrapped(f.Detail, columns-before) {
+			lines = append(lines, begins+line)
+			begins = strings.Repeat(" ", before)
+		}
+		if f.Fix == "" {
+			continue
+		}
+		for _, line := range wrapped("→ "+f.Fix, columns-before) {
+			lines = append(lines, strings.Repeat(" ", before)+s.style(cli.Bold, line))
 		}
 	}
+	return lines
+}
+
+// leastWidth is how many columns a text needs to be worth breaking.
+const leastWidth = 20
+
+// wrapped breaks a text between words into lines of at most so many characters; a word that is
+// longer has a line of its own, and where there is no room for lines the text is one.
+func wrapped(text string, width int) []string {
+	if width < leastWidth {
+		return []string{text}
+	}
+	var lines []string
+	line, used := "", 0
+	for word := range strings.SplitSeq(text, " ") {
+		n := utf8.RuneCountInString(word)
+		if used > 0 && used+1+n > width {
+			lines, line, used = append(lines, line), word, n
+			continue
+		}
+		if used > 0 {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+n
+	}
+	return append(lines, line)
 }

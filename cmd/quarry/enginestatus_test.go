@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -125,10 +126,20 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	await(func(n lsp.StatusNote) bool {
 		return n.Model.State == lsp.ModelNone && strings.Contains(n.Model.Reason, "the download of granite4:micro is paused at 40 %") && len(n.Remedies) > 0 && n.Remedies[0].Command == lsp.CommandPull
 	})
+	do(lsp.CommandResume)
+	await(func(n lsp.StatusNote) bool { return offers(n, lsp.CommandPause, lsp.CommandCancel) })
+	do(lsp.CommandPause)
+	await(func(n lsp.StatusNote) bool { return strings.Contains(n.Model.Reason, "is paused at 40 %") })
 	do(lsp.CommandCancel)
 	await(func(n lsp.StatusNote) bool {
 		return strings.Contains(n.Model.Reason, "has no model") && n.Remedies[0].Command == lsp.CommandSetup
 	})
+	do(lsp.CommandResume)
+	if err := e.Await(ctx, func() bool {
+		return slices.ContainsFunc(e.Shown(), func(m string) bool { return strings.Contains(m, "no download is paused") })
+	}); err != nil {
+		t.Fatalf("%v: %q", err, e.Shown())
+	}
 	do(lsp.CommandPull)
 	await(func(n lsp.StatusNote) bool { return offers(n, lsp.CommandPause, lsp.CommandCancel) })
 	close(gate)
@@ -157,4 +168,87 @@ func TestSettingsFileIsFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("granite4.1:3b")
+}
+
+// The budgets of prompts, and the profile that asks no model, apply to a server that runs.
+func TestPromptsAndProfilesAreLive(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	prompts := make(chan string, 100)
+	fake.Script(func(r modeltest.Request) modeltest.Answer {
+		if strings.Contains(r.Prompt, "line 400") {
+			prompts <- r.Prompt
+		}
+		return modeltest.Answer{Pieces: []string{"total", "\n"}}
+	})
+	path := userSettings(t, "{}")
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
+	text := ""
+	for n := range 401 {
+		text += fmt.Sprintf("# line %d of a file that is long\n", n)
+	}
+	await := func(text string) lsp.StatusNote {
+		t.Helper()
+		var last lsp.StatusNote
+		err := e.Await(ctx, func() bool {
+			all := e.Statuses()
+			return len(all) > 0 && json.Unmarshal(all[len(all)-1], &last) == nil && last.Text == text
+		})
+		if err != nil {
+			t.Fatalf("%v; last %+v", err, last)
+		}
+		return last
+	}
+	prompt := func(name string) int {
+		t.Helper()
+		await("granite4:micro")
+		last := "of_" + name + " = "
+		b, err := e.Open(name+".py", "python", text+last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Seek(last); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Complete(ctx, b, true); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			select {
+			case p := <-prompts: // each candidate has one
+				if strings.Contains(p, last) {
+					return len(p)
+				}
+			case <-ctx.Done():
+				t.Fatal("no prompt came")
+			}
+		}
+	}
+	usual := prompt("a")
+	if err := settings.SetInFile(path, "completion.prefixTokens", 200); err != nil {
+		t.Fatal(err)
+	}
+	var st lsp.Status
+	for st.Completion.Requests = 1; st.Completion.Requests > 0; { // counts begin anew with the settings
+		if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if short := prompt("b"); short > usual/2 {
+		t.Errorf("%d bytes of prompt became %d", usual, short)
+	}
+	if err := settings.SetInFile(path, "profile", "model-free"); err != nil {
+		t.Fatal(err)
+	}
+	note := await("model-free")
+	if note.Level != lsp.LevelReady || !note.Model.Off || !note.ModelFree || len(note.Remedies) != 0 || !strings.Contains(note.Detail, "as the settings want it") {
+		t.Errorf("%+v", note)
+	}
+	code, out, _ := answering(t, "", "doctor", "--ollama", fake.URL)
+	if code != 0 || !strings.Contains(out, "none is asked, since ollama.enabled is false") || strings.Contains(out, "advice") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if err := settings.SetInFile(path, "profile", "default"); err != nil {
+		t.Fatal(err)
+	}
+	await("granite4:micro")
 }

@@ -60,8 +60,12 @@ func (a *app) allow() error {
 		return err
 	}
 	allowed := a.Allowed()
-	if allowed.Refuses(dir) == nil {
+	var wide *index.Wide
+	switch err := allowed.Refuses(dir); {
+	case err == nil:
 		return nil
+	case errors.As(err, &wide) && wide.Never:
+		return err
 	}
 	path := settings.UserFilePath()
 	if err := settings.SetInFile(path, "index.wideFolders", append(slices.Clone(allowed), dir)); err != nil {
@@ -95,12 +99,16 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	index.Awaited()
 	start := time.Now()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: start}
-	x, err := index.Open(index.Config{
-		Dir: dir, StateDir: a.StateDir, Log: a.Log, Progress: bar.show, Embedding: bar.embedded, Allowed: a.Allowed(),
-		// An editor opened meanwhile only reads, and relies on what is saved being seen.
-		Watch:  true,
-		Notify: func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
-	})
+	scope := a.Scope()
+	if scope.Off {
+		return errors.New("index.enabled is false: set it to true in the settings to index")
+	}
+	cfg := scope.Config(dir, a.StateDir)
+	cfg.Log, cfg.Progress, cfg.Embedding = a.Log, bar.show, bar.embedded
+	// An editor opened meanwhile only reads, and relies on what is saved being seen.
+	cfg.Watch = true
+	cfg.Notify = func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) }
+	x, err := index.Open(cfg)
 	if err != nil {
 		return err
 	}
@@ -118,6 +126,9 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 		x.Rebuild()
 	}
 	if err = x.Whole(ctx); err == nil {
+		err = x.Served(ctx)
+	}
+	if err == nil {
 		err = keepSnapshot(ctx, x, dir, bar)
 	}
 	bar.end()

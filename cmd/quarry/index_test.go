@@ -36,7 +36,7 @@ func TestIndexCommandSeesTheDisk(t *testing.T) {
 		once.Do(func() {
 			write("saved.go", "package a\n\nfunc saved() {}\n")
 			for {
-				switch st, err := index.Peek(ctx, dir, state, nil, 0); {
+				switch st, err := index.Peek(ctx, index.Config{Dir: dir, StateDir: state}, 0); {
 				case err != nil:
 					t.Errorf("saved.go is not indexed while the command embeds: %v", err)
 					return

@@ -96,7 +96,7 @@ var rooms = map[string][]string{
 
 	"quarry/lsp/wire":     {"quarry/lsp/text"},
 	"quarry/lsp/document": {"quarry/lsp/text"},
-	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text", "quarry/lsp/markdown"},
+	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text"},
 	"quarry/lsp/headless": {"quarry/lsp/text"},
 }
 

@@ -18,6 +18,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// No test depends on what memory and current the machine has, but for those that say so.
+	for name, value := range map[string]string{"QUARRY_MEMORY_BUDGET_MB": "1000000", "QUARRY_BATTERY_SAVE": "false"} {
+		if _, said := os.LookupEnv(name); !said {
+			os.Setenv(name, value)
+		}
+	}
 	testscript.Main(m, map[string]func(){"quarry": main})
 }
 
@@ -54,6 +60,9 @@ func TestScripts(t *testing.T) {
 				"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"),
 				"XDG_STATE_HOME":  filepath.Join(env.WorkDir, "state"),
 				"NO_COLOR":        "1",
+				// No script depends on what memory and current the machine has.
+				"QUARRY_MEMORY_BUDGET_MB": "1000000",
+				"QUARRY_BATTERY_SAVE":     "false",
 				// The race detector else sleeps a second at the end of every process.
 				"GORACE": "atexit_sleep_ms=0",
 			} {

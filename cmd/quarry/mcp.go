@@ -81,6 +81,9 @@ func repositoryAround(path string) (string, error) {
 			path = home + rest
 		}
 	}
+	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "//") { // asking Windows for it would tell that machine who the user is
+		return "", fmt.Errorf("%q is on another machine; give the path of a repository on this one", path)
+	}
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("no repository called %q is open; give the whole path of its folder", path)
 	}

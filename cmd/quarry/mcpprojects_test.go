@@ -43,6 +43,7 @@ func TestManyProjects(t *testing.T) {
 			{"", "HereIAm", "Apples"}, {at("api"), "ServeApples", "HereIAm"}, {at("web/deep/er"), "RenderPears", "Apples"}, {at("web/deep/er/page.go"), "RenderPears", "Apples"},
 			{"api", "ServeApples", "HereIAm"}, {"here", "HereIAm", "Apples"}, {at("tree"), "ServeCherries", "Apples"}, {"tree", "ServeCherries", "Apples"}, {"", "HereIAm", "Apples"},
 			{at("loose"), "is in no repository", "Tomato"}, {at("gone"), "is not there", "func"}, {"nowhere", "give the whole path", "func"},
+			{`\\evil.example\share`, "is on another machine", "func"}, {"//evil.example/share/x", "is on another machine", "func"},
 		} {
 			if got := functions(call, c.repository); !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
 				t.Errorf("%q of version %q answers %s", c.repository, version, got)

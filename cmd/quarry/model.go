@@ -102,7 +102,7 @@ func (a *app) modelList(ctx context.Context) error {
 	rows := [][]string{{"MODEL", "SIZE", "BITS", "DIGEST", "IN MEMORY", "QUARRY USES IT FOR"}}
 	var total int64
 	for _, m := range out {
-		rows = append(rows, []string{m.Name, catalogue.Gigabytes(m.Bytes), m.Quant, m.Digest[:min(12, len(m.Digest))], inMemory(m.Running), m.Used})
+		rows = append(rows, []string{m.Name, catalogue.Gigabytes(m.Bytes), m.Quant, m.Digest[:min(12, len(m.Digest))], engines.InMemory(m.Running), m.Used})
 		total += m.Bytes
 	}
 	a.table(rows)
@@ -110,30 +110,7 @@ func (a *app) modelList(ctx context.Context) error {
 	return nil
 }
 
-func used(s *settings.Settings, name string) string {
-	switch {
-	case model.SameModel(name, s.Model):
-		return "completion"
-	case s.Embedding.Enabled && model.SameModel(name, s.Embedding.Model):
-		return "search"
-	}
-	return ""
-}
-
-// inMemory is how a model is in memory.
-func inMemory(r *model.Running) string {
-	if r == nil {
-		return "no"
-	}
-	text := catalogue.Gigabytes(r.Bytes)
-	if r.OnGPU > 0 {
-		text += fmt.Sprintf(", %d %% on the GPU", 100*r.OnGPU/max(r.Bytes, 1))
-	}
-	if left := time.Until(r.Until); left > 0 && left < 24*time.Hour {
-		text += fmt.Sprintf(", for %s more", left.Round(time.Minute))
-	}
-	return text
-}
+func used(s *settings.Settings, name string) string { return engines.UsedFor(*s, name) }
 
 // widest is how many characters a cell may have: one that a server sent may be as long as
 // its answer, and every row has its width.
@@ -241,7 +218,7 @@ func (a *app) modelStatus(ctx context.Context) error {
 		case off:
 			how = "switched off by embedding.enabled"
 		case st.Running != nil:
-			how = "in memory: " + inMemory(st.Running)
+			how = "in memory: " + engines.InMemory(st.Running)
 		case st.Installed:
 			how = "installed; it is loaded when it is first asked"
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ const searchSymbols = "symbols"
 
 func (a *app) searchCommand() *cobra.Command {
 	var mode, similar string
-	var k int
+	var k, offset int
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
 		Short: "Find the code that answers a question, names a symbol or contains a text",
@@ -32,7 +33,11 @@ func (a *app) searchCommand() *cobra.Command {
 
 A query is free text with optional filters:
   "exact text"  path:internal  path:*_test.go  lang:go  symbol:Parse  kind:function
-  type:code|test|doc|config  since:3d  mode:code|docs|symbols|recent  -path:vendor
+  type:code|test|doc|config|markup  since:3d  mode:code|docs|symbols|recent  -path:vendor
+
+re:func \w+Error (up to the next filter), or /func \w+Error/ alone, finds the lines of
+indexed files that match a regular expression (RE2), and says what was not searched.
+lines:all shows every line that matches, or has the text, instead of one a file.
 
 Within the workspace, what is below the current folder is ranked higher; path:
 leaves out the rest.
@@ -45,12 +50,22 @@ With --similar the question is a piece of code, and the query may only filter.`,
   quarry search RouterGroup
   quarry search '"context deadline exceeded" type:test'
   quarry search --json -k 5 'retry with backoff lang:go'
+  quarry search 're:func \w+Error path:internal'
+  quarry search 'lines:all "TODO" -type:test' --offset 100
   quarry search --similar internal/queue/retry.go:20-48 -- -path:internal/queue`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if similar != "" {
+				if offset > 0 {
+					return fmt.Errorf("%w: --offset does not go with --similar; -k shows more", cli.ErrUsage)
+				}
 				return a.searchSimilar(cmd.Context(), similar, strings.Join(args, " "), k)
 			}
-			return a.search(cmd.Context(), strings.Join(args, " "), mode, k)
+			if !cmd.Flags().Changed("results") {
+				k = 0
+			} else if k < 1 {
+				return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
+			}
+			return a.search(cmd.Context(), strings.Join(args, " "), mode, k, offset)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -59,9 +74,16 @@ With --similar the question is a piece of code, and the query may only filter.`,
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
 	a.WaitFlag(cmd)
-	cmd.Flags().IntVarP(&k, "results", "k", 10, "how many files are shown")
+	cmd.Flags().IntVarP(&k, "results", "k", fileResults, fmt.Sprintf("how many files are shown; of lines:all, how many lines, %d if left out", lineResults))
+	cmd.Flags().IntVar(&offset, "offset", 0, "how many of the first results are left out")
 	return cmd
 }
+
+// How many results are shown where nobody says.
+const (
+	fileResults = 10
+	lineResults = 100
+)
 
 var errNothingAsked = fmt.Errorf("%w: missing query; give a question, a name or a text", cli.ErrUsage)
 
@@ -76,15 +98,24 @@ type searchOutput struct {
 	Timings map[string]float64 `json:"timings_ms"`
 	// Notes say which words look like filters and are none.
 	Notes []string `json:"notes,omitempty"`
+	// NotSearched counts what is not indexed, by why, where lines were asked for.
+	NotSearched map[string]int `json:"not_searched,omitempty"`
 }
 
-func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
-	if k < 1 {
-		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
+// search answers a query; k is 0 if the user did not say how many results.
+func (a *app) search(ctx context.Context, raw, mode string, k, offset int) (err error) {
+	if offset < 0 {
+		return fmt.Errorf("%w: --offset %d: leave out none or more", cli.ErrUsage, offset)
 	}
-	req := retrieval.Request{Query: retrieval.Parse(raw, time.Now()), Limit: k}
-	if req.Query.Text == "" && !req.Query.Narrows() {
+	req := retrieval.Request{Query: retrieval.Parse(raw, time.Now()), Limit: k, Offset: offset, Declarations: true}
+	if req.Query.Text == "" && req.Query.Lines == nil && !req.Query.Narrows() {
 		return errNothingAsked
+	}
+	if k == 0 {
+		req.Limit = fileResults
+		if req.Query.AllLines {
+			req.Limit = lineResults
+		}
 	}
 	switch s := retrieval.Signals(mode); {
 	case s == retrieval.SignalsAll || s == retrieval.SignalsLexical || s == retrieval.SignalsSemantic:
@@ -113,7 +144,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k int) (err error) {
 	if err != nil && req.Signals == retrieval.SignalsSemantic && !errors.As(err, &unready) {
 		return fmt.Errorf("semantic search is not available: %w; use --mode hybrid, which uses every signal there is", err)
 	}
-	return a.showAnswer(from, &req.Query, answer, err, loaded)
+	return a.showAnswer(from, &req, answer, err, loaded)
 }
 
 // folderWithin is the current folder as a path in root, with slashes; "" if it is
@@ -132,12 +163,17 @@ func folderWithin(root string) string {
 
 // showAnswer prints what a search led to. One that found nothing while that cannot be known
 // fails, after what it could say of it.
-func (a *app) showAnswer(from *searched, q *retrieval.Query, answer workspace.Answer, failure error, loaded time.Duration) error {
+func (a *app) showAnswer(from *searched, req *retrieval.Request, answer workspace.Answer, failure error, loaded time.Duration) error {
+	q := &req.Query
 	missing := from.missing
 	var unready *workspace.NotReady
 	switch {
 	case errors.As(failure, &unready):
 		missing = &unready.Missing
+		if missing.Reason != "" {
+			failure = unready
+			break
+		}
 		failure = fmt.Errorf("not ready: %s; `quarry index` reads the rest, --wait 5m waits for it", missing)
 	case failure != nil:
 		return failure
@@ -156,7 +192,7 @@ func (a *app) showAnswer(from *searched, q *retrieval.Query, answer workspace.An
 				"load": ms(loaded), "lexical": ms(answer.Timings.Lexical), "meaning": ms(answer.Timings.Semantic), "signals": ms(answer.Timings.Signals),
 				"literal": ms(answer.Timings.Literal), "search": ms(answer.Timings.Total),
 			},
-			Notes: q.Notes,
+			Notes: q.Notes, NotSearched: answer.NotSearched,
 		}))
 	}
 	for _, note := range q.Notes {
@@ -168,7 +204,11 @@ func (a *app) showAnswer(from *searched, q *retrieval.Query, answer workspace.An
 	if missing != nil {
 		a.Incomplete(missing)
 	}
-	a.printResults(from.root, q, answer)
+	if q.Lines != nil {
+		a.printLines(req, answer)
+	} else {
+		a.printResults(from.root, req, answer)
+	}
 	return nil
 }
 
@@ -176,12 +216,15 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 
 // printResults writes results for a user: the place, why it is there, and the
 // lines of it that say most about the query.
-func (a *app) printResults(root string, q *retrieval.Query, answer workspace.Answer) {
+func (a *app) printResults(root string, req *retrieval.Request, answer workspace.Answer) {
+	q := &req.Query
 	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	h := highlighter{screen: s, terms: q.Terms()}
 	browsing := len(h.terms) == 0
 	if len(answer.Results) == 0 {
 		switch {
+		case answer.Total > 0:
+			fmt.Fprintf(a.Stdout, "Nothing is left behind --offset %d: the search found %d files.\n", req.Offset, answer.Total)
 		case answer.NothingLeft:
 			fmt.Fprintln(a.Stdout, "Nothing found: the filters leave out every file.")
 		case q.Narrows():
@@ -191,7 +234,7 @@ func (a *app) printResults(root string, q *retrieval.Query, answer workspace.Ans
 		}
 		return
 	}
-	files, err := walk.Open(root, 0)
+	files, err := walk.Open(root, a.limits())
 	if err != nil { // it went away since it was searched: places are left
 		files = nil
 	} else {
@@ -223,9 +266,70 @@ func (a *app) printResults(root string, q *retrieval.Query, answer workspace.Ans
 			}
 			fmt.Fprintln(a.Stdout, "  "+s.style(cli.Dim, "also "+strings.Join(more, ", ")))
 		}
+		if r.Declared > 1 {
+			fmt.Fprintln(a.Stdout, "  "+s.style(cli.Dim, "declares "+declaredBy(r.Result)))
+		}
 	}
-	fmt.Fprintf(a.Stdout, "\n%s\n", s.style(cli.Dim, fmt.Sprintf("%d of %d files in %.1f ms by %s", len(answer.Results), answer.Total,
-		ms(answer.Timings.Total), strings.Join(answer.Backend, ", "))))
+	next := ""
+	if end := req.Offset + len(answer.Results); end < answer.Total {
+		next = fmt.Sprintf("; --offset %d goes on", end)
+	}
+	fmt.Fprintf(a.Stdout, "\n%s\n", s.style(cli.Dim, fmt.Sprintf("%d of %d files in %.1f ms by %s%s", len(answer.Results), answer.Total,
+		ms(answer.Timings.Total), strings.Join(answer.Backend, ", "), next)))
+}
+
+// declaredBy are the declarations of a result's file, each with its line.
+func declaredBy(r retrieval.Result) string {
+	var list []string
+	for _, d := range r.Declares {
+		list = append(list, fmt.Sprintf("%d %s", d.Line, d.Symbol))
+	}
+	if more := r.Declared - len(r.Declares); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// printLines writes lines as grep does, those of a file nested under its first if only that was
+// asked for, and what was not searched.
+func (a *app) printLines(req *retrieval.Request, answer workspace.Answer) {
+	s := screen{colour: cli.OnTerminal(a.Stdout)}
+	for _, r := range answer.Results {
+		fmt.Fprintf(a.Stdout, "%s %s\n", s.style(cli.Bold, fmt.Sprintf("%s:%d:", r.Path, r.StartLine)), strings.ReplaceAll(strings.TrimSpace(r.Text), "\t", " "))
+		if len(r.More) > 0 {
+			var more []string
+			for _, m := range r.More {
+				more = append(more, fmt.Sprint(m.StartLine))
+			}
+			fmt.Fprintln(a.Stdout, "  "+s.style(cli.Dim, "also "+strings.Join(append(more, r.Reasons...), ", ")))
+		}
+	}
+	what := "file"
+	if req.Query.AllLines {
+		what = "line"
+	}
+	said := counted(len(answer.Results), what)
+	switch end := req.Offset + len(answer.Results); {
+	case answer.NothingLeft:
+		said = "Nothing found: the filters leave out every file."
+	case len(answer.Results) == 0 && req.Offset > 0:
+		said = fmt.Sprintf("Nothing is left behind --offset %d.", req.Offset)
+	case len(answer.Results) == 0:
+		said = "No line of an indexed file matches."
+	case answer.Total > end:
+		said += fmt.Sprintf(", and more: --offset %d goes on", end)
+	}
+	var left []string
+	for _, reason := range slices.Sorted(maps.Keys(answer.NotSearched)) {
+		left = append(left, fmt.Sprintf("%s %s", grouped(int64(answer.NotSearched[reason])), reason))
+	}
+	if len(left) > 0 {
+		said += "\nnot indexed, so not searched (folders count once): " + strings.Join(left, ", ")
+	}
+	if len(answer.Results) > 0 {
+		said = "\n" + s.style(cli.Dim, said)
+	}
+	fmt.Fprintln(a.Stdout, said)
 }
 
 // snippetLines is how many lines of a place are shown.

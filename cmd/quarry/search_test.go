@@ -121,7 +121,7 @@ func TestHighlighter(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link.go")); err != nil {
 		t.Fatal(err)
 	}
-	files, err := walk.Open(filepath.Join(dir), 0)
+	files, err := walk.Open(filepath.Join(dir), walk.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

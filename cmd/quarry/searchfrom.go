@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"quarry/index/walk"
 	"quarry/model"
 	"quarry/retrieval"
+	"quarry/retrieval/overview"
 	"quarry/retrieval/scan"
 	"quarry/retrieval/workspace"
 )
@@ -46,10 +48,14 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 	if err := a.Allowed().Refuses(root); err != nil {
 		return nil, err
 	}
+	scope := a.Scope()
+	if scope.Off {
+		return nil, errors.New("index.enabled is false: set it to true in the settings to search")
+	}
 	index.Awaited()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
-		StateDir: a.StateDir, Log: a.Log, Brief: true, Allowed: a.Allowed(), Patience: a.Patience(), QueryPatience: queryPatience,
+		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, Patience: a.Patience(), QueryPatience: queryPatience, Project: overview.Answer,
 		Progress: func(_ string, p index.Progress, _ func()) { bar.show(p) },
 		Notify:   func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
@@ -63,8 +69,8 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 	case err != nil: // and that was said
 		w.Close()
 		fmt.Fprintln(a.Stderr, "quarry: searching the files themselves, without an index")
-		ix, err := scanned(ctx, root)
-		return &searched{searchable: wordsOnly{ix, root}, root: root, close: func() {}}, err
+		only, err := a.scanned(ctx, root)
+		return &searched{searchable: only, root: root, close: func() {}}, err
 	}
 	updated := bar.updated()
 	if updated > 0 && !a.JSON {
@@ -102,10 +108,10 @@ func (a *app) useVectors(ctx context.Context, w *workspace.Workspace) (end func(
 }
 
 // scanned is a folder as it is now, without an index.
-func scanned(ctx context.Context, root string) (*retrieval.Index, error) {
-	docs, err := scan.Folder(ctx, root, "")
+func (a *app) scanned(ctx context.Context, root string) (wordsOnly, error) {
+	docs, err := scan.Within(ctx, root, "", a.limits())
 	if err != nil {
-		return nil, err
+		return wordsOnly{}, err
 	}
 	ix := retrieval.New(retrieval.Options{Project: filepath.Base(root)})
 	changes := make([]retrieval.Change, len(docs))
@@ -113,16 +119,20 @@ func scanned(ctx context.Context, root string) (*retrieval.Index, error) {
 		changes[i] = retrieval.Change{Path: docs[i].Path, Document: &docs[i]}
 	}
 	ix.Apply(changes)
-	return ix, nil
+	return wordsOnly{ix, root, docs}, nil
 }
 
 // wordsOnly is a search without vectors in a folder.
 type wordsOnly struct {
 	index *retrieval.Index
 	root  string
+	docs  []retrieval.Document
 }
 
 func (w wordsOnly) Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error) {
+	if req.Query.Lines != nil {
+		return w.lines(ctx, req)
+	}
 	if req.At != nil {
 		folder, err := filepath.Rel(w.root, req.At.Folder)
 		if err != nil {
@@ -134,15 +144,33 @@ func (w wordsOnly) Search(ctx context.Context, req retrieval.Request) (workspace
 	return workspace.Merged(w.root, a), err
 }
 
+func (w wordsOnly) lines(ctx context.Context, req retrieval.Request) (workspace.Answer, error) {
+	keeps := req.Query.KeepsLines()
+	var files []workspace.LineFile
+	texts := map[string]string{}
+	for _, d := range w.docs {
+		if keeps(d.Path, d.Language, d.Modified) {
+			files = append(files, workspace.LineFile{Root: w.root, Path: d.Path, Name: d.Path, Modified: d.Modified.UnixNano()})
+			texts[d.Path] = d.Text
+		}
+	}
+	answer, err := workspace.LinesIn(ctx, files, req, func(f workspace.LineFile) (string, error) { return texts[f.Path], nil })
+	answer.NothingLeft = len(files) == 0
+	return answer, err
+}
+
 func (w wordsOnly) FindSimilar(_ context.Context, req workspace.SimilarRequest) (workspace.Answer, error) {
 	return workspace.Merged(w.root, w.index.Current().FindSimilar(retrieval.SimilarRequest{
 		Code: req.Code, StartLine: req.StartLine, EndLine: req.EndLine, Filter: req.Filter, Limit: req.Limit,
 	})), nil
 }
 
+// limits are those of the settings on what is read.
+func (a *app) limits() walk.Limits { return a.Scope().Config("", "").Limits }
+
 // readWithin reads a file that the index may hold, as the index holds it.
-func readWithin(root, path string) ([]byte, error) {
-	files, err := walk.Open(root, 0)
+func (a *app) readWithin(root, path string) ([]byte, error) {
+	files, err := walk.Open(root, a.limits())
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +193,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters string, k int
 		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 	}
 	query := retrieval.Parse(filters, time.Now())
-	if query.Text != "" {
+	if query.Text != "" || query.Lines != nil {
 		return fmt.Errorf("%w: --similar takes filters such as lang:go, not %q", cli.ErrUsage, query.Text)
 	}
 	file, start, end, err := splitLocation(location)
@@ -183,7 +211,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters string, k int
 	if walk.IsSecret(filepath.ToSlash(path)) {
 		return fmt.Errorf("--similar: quarry does not read %s, because it looks like a secret", file)
 	}
-	text, err := readWithin(root, path)
+	text, err := a.readWithin(root, path)
 	if err != nil {
 		return fmt.Errorf("--similar: %w", err)
 	}
@@ -207,7 +235,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters string, k int
 	loaded := time.Since(began)
 	answer, err := from.FindSimilar(ctx, req)
 	query.Text = req.Code // to mark its words
-	return a.showAnswer(from, &query, answer, err, loaded)
+	return a.showAnswer(from, &retrieval.Request{Query: query}, answer, err, loaded)
 }
 
 // splitLocation reads FILE:START-END or FILE:LINE, 1-based.

@@ -70,16 +70,22 @@ type setupRun struct {
 	in     *bufio.Reader // answers
 }
 
-func (a *app) setup(args []string, opt setupOptions) error {
-	r := setupRun{app: a, setupOptions: opt, in: a.answers()}
-	var err error
+// setupOn is a run on this machine, of no target yet.
+func (a *app) setupOn(opt setupOptions) (r setupRun, err error) {
+	r = setupRun{app: a, setupOptions: opt, in: a.answers()}
 	if r.Machine, err = setup.ThisMachine(); err != nil {
-		return err
+		return r, err
 	}
 	if r.Setup.StateDir = a.StateDir; a.StateDir == "" {
-		if r.Setup.StateDir, err = index.DefaultStateDir(); err != nil {
-			return err
-		}
+		r.Setup.StateDir, err = index.DefaultStateDir()
+	}
+	return r, err
+}
+
+func (a *app) setup(args []string, opt setupOptions) error {
+	r, err := a.setupOn(opt)
+	if err != nil {
+		return err
 	}
 	around, err := a.WorkspaceAround(".")
 	if err != nil {
@@ -105,6 +111,12 @@ func (a *app) setup(args []string, opt setupOptions) error {
 	return r.setUp()
 }
 
+// The states of a target that is there; another one says why it cannot be set up.
+const (
+	setUpAlready = "set up"
+	notSetUp     = "not set up"
+)
+
 // setupState is how a target is.
 type setupState struct {
 	Name  string   `json:"name"`
@@ -115,13 +127,14 @@ type setupState struct {
 	Files []string `json:"files,omitempty"` // that would be changed
 }
 
-func (r *setupRun) list() error {
+// states are those of all targets.
+func (r *setupRun) states() []setupState {
 	var states []setupState
 	for _, t := range setup.Targets {
 		by, found := t.Found(r.Machine)
 		s := setupState{Name: t.Name, Title: t.Title, Found: by, Gets: t.Gets, State: "not found"}
 		if found {
-			s.State = "not set up"
+			s.State = notSetUp
 			plan, err := t.Plan(r.Machine)
 			var changes []setup.Change
 			if err == nil {
@@ -131,7 +144,7 @@ func (r *setupRun) list() error {
 			case err != nil:
 				s.State = err.Error()
 			case len(changes) == 0:
-				s.State = "set up"
+				s.State = setUpAlready
 			}
 			for _, c := range changes {
 				if !c.Own() {
@@ -141,6 +154,11 @@ func (r *setupRun) list() error {
 		}
 		states = append(states, s)
 	}
+	return states
+}
+
+func (r *setupRun) list() error {
+	states := r.states()
 	if r.JSON {
 		return r.PrintJSON(map[string]any{"targets": states})
 	}
@@ -198,7 +216,7 @@ func (r *setupRun) setUp() error {
 		if err := r.runAll(commands); err != nil {
 			return err
 		}
-		r.told(answer.Backups)
+		r.showBackups(answer.Backups)
 	}
 	if err := r.tellAgent(&answer); err != nil {
 		return err
@@ -228,7 +246,7 @@ func (r *setupRun) tellAgent(answer *setupAnswer) error {
 		return err
 	}
 	answer.Backups = append(answer.Backups, backups...)
-	r.told(backups)
+	r.showBackups(backups)
 	return nil
 }
 
@@ -254,7 +272,7 @@ func (r *setupRun) takeBack() error {
 	if err := r.runAll(commands); err != nil {
 		return err
 	}
-	r.told(answer.Backups)
+	r.showBackups(answer.Backups)
 	return r.finish(answer)
 }
 
@@ -334,7 +352,7 @@ func (r *setupRun) runAll(commands []setup.Command) error {
 	return nil
 }
 
-func (r *setupRun) told(backups []string) {
+func (r *setupRun) showBackups(backups []string) {
 	if r.JSON {
 		return
 	}

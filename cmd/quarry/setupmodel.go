@@ -51,7 +51,7 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 		}
 	}
 	if !a.JSON {
-		a.showAdvice(advice, s, len(have))
+		a.showAdvice(advice, s, have, noOllama)
 	}
 	switch {
 	case noOllama != nil:
@@ -130,8 +130,12 @@ func in(list []string, name string) bool {
 }
 
 // showAdvice prints what is recommended, and why.
-func (a *app) showAdvice(advice catalogue.Advice, s settings.Settings, installed int) {
-	fmt.Fprintf(a.Stdout, "This machine: %s. Ollama at %s has %d models.\n", advice.Machine, engines.ModelOf(s).URL, installed)
+func (a *app) showAdvice(advice catalogue.Advice, s settings.Settings, have []model.Installed, noOllama error) {
+	ollama := fmt.Sprintf("has %d models", len(have))
+	if noOllama != nil {
+		ollama = "gives no list of its models"
+	}
+	fmt.Fprintf(a.Stdout, "This machine: %s. Ollama at %s %s.\n", advice.Machine, engines.ModelOf(s).URL, ollama)
 	for _, line := range adviceLines(advice, s) {
 		fmt.Fprintln(a.Stdout, line)
 	}

@@ -37,7 +37,7 @@ func TestStats(t *testing.T) {
 	r.Answered(usage.Answer{FirstToken: 200 * time.Millisecond, Queue: 3 * time.Millisecond, Total: 700 * time.Millisecond, Tokens: 11, PromptBytes: 100, ReusedBytes: 80})
 	r.Indexed(12 * time.Second)
 	r.Memory(100e6, 3.4e9)
-	r.Event("memory", "step 2 of 4")
+	r.Event("memory", "step 2 of 4", true)
 	r.Close()
 	code, out := stats()
 	for _, want := range []string{
@@ -47,6 +47,42 @@ func TestStats(t *testing.T) {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d, without %q:\n%s", code, want, out)
 		}
+	}
+	root := t.TempDir()
+	if code, out, errs := answering(t, "", "index", "--workspace", root, "--state-dir", state); code != 0 {
+		t.Fatalf("exit code %d:\n%s%s", code, out, errs)
+	}
+	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "8000")
+	status := func(more ...string) string {
+		t.Helper()
+		code, out, errs := answering(t, "", append([]string{"status", "--workspace", root, "--state-dir", state}, more...)...)
+		if code != 0 {
+			t.Errorf("exit code %d:\n%s%s", code, out, errs)
+		}
+		return out
+	}
+	for _, want := range []string{
+		"today: ghost text shown 5, accepted 1 (20 %)\n", "today: first token after 198 ms, waiting 3.0 ms (p50), 20 tokens a second, 80 % of prompts reused\n",
+		"memory: quarry had 100 MB and the models 3.4 GB at most today; quarry and its models may take 8.0 GB\n",
+		": step 2 of 4\n  → undone by a smaller model (`quarry setup model`), or a larger memory.budgetMB in your settings\n",
+	} {
+		if out := status(); !strings.Contains(out, want) {
+			t.Errorf("status without %q:\n%s", want, out)
+		}
+	}
+	var now struct {
+		Today  usage.Day `json:"today"`
+		Budget int64     `json:"memory_budget"`
+	}
+	if out := status("--json"); json.Unmarshal([]byte(out), &now) != nil || now.Today.Resident != 100e6 || now.Budget != 8e9 {
+		t.Errorf("%s", out)
+	}
+	again := usage.New(dir, func(err error) { t.Error(err) })
+	again.Keep(true)
+	again.Event("memory", "all is done again", false)
+	again.Close()
+	if out := status(); !strings.Contains(out, ": all is done again\n") || strings.Contains(out, "undone by") {
+		t.Errorf("%s", out)
 	}
 	var answer statsOutput
 	if code, out := stats("--json"); code != 0 || json.Unmarshal([]byte(out), &answer) != nil || len(answer.Days) != usage.KeptDays || !answer.Kept || len(answer.Total.Ghost) != 2 {

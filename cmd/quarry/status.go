@@ -1,25 +1,32 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
+	"quarry/cmd/internal/usage"
 	"quarry/index"
+	"quarry/model/catalogue"
 )
 
 func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what the index of the workspace holds, and what it leaves out",
+		Short: "Show what the index of the workspace holds, and what quarry did today",
 		Long: `status shows the index of the workspace, how the folder differs from it by
-now, and which model is configured; it reads no file and changes nothing. What a
-running server does (times, tokens, ghost text shown and accepted) it tells the
-editor it belongs to, by quarry/status; whether the model works, quarry doctor.`,
+now, which model is configured, and what editors' servers did today: ghost text, times,
+tokens, memory, and what they did without. They write that down every few minutes. It
+reads no file of the workspace and changes nothing. What one server does right now it
+tells its editor, by quarry/status; whether the model works, quarry doctor.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.status(cmd.Context()) },
 	}
@@ -31,6 +38,12 @@ editor it belongs to, by quarry/status; whether the model works, quarry doctor.`
 func currency(st index.Status) string {
 	d := st.Stale
 	switch {
+	case len(st.Troubles) > 0: // of the writer
+		said := strings.Join(st.Troubles, " ")
+		if d != nil {
+			said += fmt.Sprintf(" Not indexed: files new %s, changed %s, gone %s.", grouped(int64(d.New)), grouped(int64(d.Changed)), grouped(int64(d.Gone)))
+		}
+		return said
 	case st.Writer == index.OtherProcess && !st.Whole:
 		return "incomplete: a running quarry reads the folder for the first time"
 	case st.Writer == index.OtherProcess:
@@ -52,17 +65,24 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := index.Peek(ctx, dir, a.StateDir, a.Allowed(), a.Patience())
+	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), a.Patience())
 	if err != nil {
 		return err
 	}
 	s, _ := a.Settings()
 	asked := engines.ModelOf(s)
+	today, err := a.today()
+	if err != nil {
+		return err
+	}
+	budget := engines.Budget(s, catalogue.ThisMachine())
 	if a.JSON {
 		return a.PrintJSON(struct {
 			index.Status
-			Model engines.ConfiguredModel `json:"model"`
-		}{st, asked})
+			Model  engines.ConfiguredModel `json:"model"`
+			Today  usage.Day               `json:"today"`
+			Budget int64                   `json:"memory_budget"`
+		}{st, asked, today, budget})
 	}
 	fmt.Fprintf(a.Stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
 	if !st.Scanned.IsZero() {
@@ -73,8 +93,71 @@ func (a *app) status(ctx context.Context) error {
 	a.printIndex(st)
 	where := "this machine"
 	if asked.Remote {
-		where = "another machine"
+		where = "another machine: code in prompts leaves this one"
 	}
 	fmt.Fprintf(a.Stdout, "model %s at %s, on %s\n", asked.Name, asked.URL, where)
+	a.printToday(&today, budget)
 	return nil
+}
+
+// today is what editors' servers have noted of this day.
+func (a *app) today() (usage.Day, error) {
+	dir, err := engines.StatsDir(a.StateDir)
+	if err != nil {
+		return usage.Day{}, err
+	}
+	days, err := usage.Read(dir, time.Now())
+	if err != nil {
+		return usage.Day{}, err
+	}
+	return days[len(days)-1], nil
+}
+
+// printToday prints a day and what models and quarry may take together; budget is 0 if that is
+// not known.
+func (a *app) printToday(d *usage.Day, budget int64) {
+	if shown, accepted := d.ShownAndAccepted(); shown > 0 {
+		fmt.Fprintf(a.Stdout, "today: ghost text shown %s, accepted %s%s\n", grouped(int64(shown)), grouped(int64(accepted)), share(accepted, shown))
+	}
+	if d.FirstToken.Count() > 0 {
+		fmt.Fprintf(a.Stdout, "today: first token after %s, waiting %s (p50)", briefly(d.FirstToken.Percentile(50)), briefly(d.Queue.Percentile(50)))
+		if token := d.Token.Percentile(50); token > 0 {
+			fmt.Fprintf(a.Stdout, ", %.0f tokens a second", 1/token.Seconds())
+		}
+		if d.PromptBytes > 0 {
+			fmt.Fprintf(a.Stdout, ", %.0f %% of prompts reused", 100*float64(d.ReusedBytes)/float64(d.PromptBytes))
+		}
+		fmt.Fprintln(a.Stdout)
+	}
+	may := ""
+	if budget > 0 {
+		may = fmt.Sprintf("quarry and its models may take %s", catalogue.Gigabytes(budget))
+	}
+	switch {
+	case d.Resident > 0:
+		fmt.Fprintf(a.Stdout, "memory: quarry had %s and the models %s at most today; %s\n", catalogue.Gigabytes(d.Resident), catalogue.Gigabytes(d.Models), cmp.Or(may, "how much they may take is not known"))
+	case may != "":
+		fmt.Fprintf(a.Stdout, "memory: %s\n", may)
+	}
+	a.printLess(d.Events)
+}
+
+// printLess prints what was done without last of each kind that day, and what undoes it.
+func (a *app) printLess(events []usage.Event) {
+	last := map[string]usage.Event{}
+	for _, e := range events {
+		if !e.At.Before(last[e.Kind].At) {
+			last[e.Kind] = e
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(last)) {
+		e, undo := last[kind], engines.UndoOf(kind)
+		if undo == "" {
+			continue // a model that was away: `quarry doctor` says whether it still is
+		}
+		fmt.Fprintf(a.Stdout, "%s, at %s: %s\n", kind, e.At.Local().Format(time.TimeOnly), e.What)
+		if e.Less {
+			fmt.Fprintf(a.Stdout, "  → undone by %s\n", undo)
+		}
+	}
 }

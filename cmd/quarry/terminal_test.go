@@ -66,7 +66,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 	clitest.NothingSteers(t, (&app{&cli.Env{}}).root(), run, 3, [][]string{
 		{"index"}, {"status"}, {"search", "retry"}, {"search", "--mode", "symbols", "Retry"}, {"search", "retry", hostile}, {"search", "kind:" + hostile},
 		{"search", "--similar", name + ":3-4"}, {"search", "panic: " + hostile + "\n\tat Retry (" + name + ":3)"},
-		{"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
+		{"man", "d.go/" + hostile}, {"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
 		{"complete", name + ":4:16"}, {"ask", "how does it retry"}, {"ask", "--trace", "--about", name + ":3-4", "how"}, {"explain", "d.go:4"}, {"explain", "--message", hostile, name + ":4"},
 		{"report"}, {"report", "--outline", "--prompt", "c.md"}, {"report", "--prompt", hostile}, {"report", "--repo", hostile}, {"report", "--json"}, {"stats"}, {"stats", "--json"}, {"doctor"}, {"doctor", "--model", hostile}, {"demo", hostile}, {"demo"}, {hostile}, {"search", "--" + hostile}, {"--workspace", root + hostile, "status"}, {"version"}, {"help", hostile},
 		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"}, {"lsp", "--" + hostile}, {"lsp", "--listen", hostile}, {"mcp", hostile},

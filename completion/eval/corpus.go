@@ -12,14 +12,11 @@ import (
 	"strings"
 
 	"quarry/completion"
+	"quarry/index/lang"
 )
 
-// languages maps the file name extensions that are measured to LSP ids.
-var languages = map[string]string{
-	".go": "go", ".py": "python", ".js": "javascript", ".ts": "typescript", ".tsx": "typescriptreact", ".rs": "rust",
-	".java": "java", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cs": "csharp", ".rb": "ruby", ".php": "php",
-	".kt": "kotlin", ".swift": "swift", ".lua": "lua", ".ex": "elixir", ".scala": "scala",
-}
+// measured are the file name extensions that are measured.
+var measured = []string{".go", ".py", ".js", ".ts", ".tsx", ".rs", ".java", ".c", ".h", ".cc", ".cpp", ".cs", ".rb", ".php", ".kt", ".swift", ".lua", ".ex", ".scala"}
 
 // Repository is the source of one package.
 type Repository struct {
@@ -87,8 +84,8 @@ func load(root string) ([]completion.Document, error) {
 			}
 			return nil
 		}
-		language := languages[filepath.Ext(path)]
-		if language == "" || strings.Contains(d.Name(), ".min.") || strings.HasSuffix(path, ".d.ts") {
+		ext := filepath.Ext(path)
+		if !slices.Contains(measured, ext) || strings.Contains(d.Name(), ".min.") || strings.HasSuffix(path, ".d.ts") {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -102,7 +99,7 @@ func load(root string) ([]completion.Document, error) {
 		if err != nil {
 			return err
 		}
-		docs = append(docs, completion.Document{Path: filepath.ToSlash(rel), Language: language, Text: string(text)})
+		docs = append(docs, completion.Document{Path: filepath.ToSlash(rel), Language: lang.OfExtension(ext).ID, Text: string(text)})
 		return nil
 	})
 	return docs, err

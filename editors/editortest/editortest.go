@@ -47,6 +47,9 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	QuarryFolder = dir
+	// No test depends on what memory and current the machine has.
+	os.Setenv("QUARRY_MEMORY_BUDGET_MB", "1000000")
+	os.Setenv("QUARRY_BATTERY_SAVE", "false")
 	return m.Run()
 }
 

@@ -44,9 +44,30 @@ const linter = goMode + `
 // shop is Emacs on shop.go, in which another tool has found a mistake.
 type shop struct {
 	*editortest.Terminal
+	t    *testing.T
 	file string
-	// hold has the model wait before its first word until release is called.
-	hold func() (release func())
+	// hold has the model wait before each word of its answers.
+	hold func() *held
+}
+
+// held is a model that waits.
+type held struct {
+	t    *testing.T
+	gate chan struct{}
+	// release lets it say all that it has to.
+	release func()
+}
+
+// words lets it say that many.
+func (h *held) words(n int) {
+	h.t.Helper()
+	for range n {
+		select {
+		case h.gate <- struct{}{}:
+		case <-h.t.Context().Done():
+			h.t.Fatal("the model was not asked")
+		}
+	}
 }
 
 func openShop(t *testing.T, init string) shop {
@@ -60,10 +81,10 @@ func openShop(t *testing.T, init string) shop {
 		return modeltest.Answer{Pieces: editortest.ShopAnswer(r.Prompt), Gate: *gate.Load()}
 	})
 	term, file := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: model.URL, line: 11})
-	return shop{term, file, func() func() {
+	return shop{term, t, file, func() *held {
 		closed := make(chan struct{})
 		gate.Store(&closed)
-		return sync.OnceFunc(func() { close(closed) })
+		return &held{t, closed, sync.OnceFunc(func() { close(closed) })}
 	}}
 }
 
@@ -88,14 +109,13 @@ func openShopWithEglot(t *testing.T) shop {
 type client struct {
 	name string
 	open func(*testing.T) shop
-	// actions is its command that lists code actions, and waiting what it shows while quarry
-	// waits for the user's decision.
-	actions, waiting string
+	// actions is its command that lists code actions.
+	actions string
 }
 
 var clients = []client{
-	{"lsp-mode", openShopWithLspMode, "lsp-execute-code-action", "waits for your"},
-	{"eglot", openShopWithEglot, "eglot-code-actions", "/95%]"},
+	{"lsp-mode", openShopWithLspMode, "lsp-execute-code-action"},
+	{"eglot", openShopWithEglot, "eglot-code-actions"},
 }
 
 // withEach runs a test in both clients.
@@ -149,15 +169,16 @@ func (s shop) change() {
 // apply says yes to the change that is shown.
 func (s shop) apply() {
 	s.change()
-	s.command("quarry-apply")
+	s.Press("C-c", "q", "a")
 	s.ended()
 }
 
-// discard says no to the change that is shown; the server knows, and waiting is no longer shown.
-func (s shop) discard(waiting string) {
+// discard says no to the fix that is shown; the server knows, and the mode line shows it no longer.
+func (s shop) discard() {
+	const waiting = "quarry: Fix: "
 	s.change()
 	s.WaitForText(waiting)
-	s.command("quarry-discard")
+	s.Press("C-c", "q", "d")
 	s.ended()
 	s.WaitFor("end of the work", func(screen editortest.Screen) bool { return !screen.Contains(waiting) })
 }
@@ -195,19 +216,19 @@ func TestExplainWithLspMode(t *testing.T) {
 }
 
 // A change is discarded, and applied when it is asked for again: from lsp-mode's list of code
-// actions, and by quarry's command in eglot.
+// actions, and by quarry's keys in eglot.
 func TestFix(t *testing.T) {
 	withEach(t, func(t *testing.T, c client, s shop) {
 		fix := func() {
 			if c.name == "eglot" {
-				s.command("quarry-fix")
+				s.Press("C-c", "q", "f")
 			} else {
 				s.action(c.actions, "Fix")
 			}
 		}
 		s.onMistake()
 		fix()
-		s.discard(c.waiting)
+		s.discard()
 		fix()
 		s.change()
 		if c.name == "lsp-mode" {
@@ -220,13 +241,20 @@ func TestFix(t *testing.T) {
 
 func TestAskAndRefactor(t *testing.T) {
 	withEach(t, func(t *testing.T, c client, s shop) {
-		s.command("quarry-ask")
+		s.Press("C-c", "q", "q")
+		s.WaitForText("Ask about the workspace:")
 		s.Type("how are totals made?\n")
 		s.WaitForText(answered)
 		s.wholeFile()
-		s.command("quarry-refactor")
+		s.Press("C-c", "q", "r")
+		s.WaitForText("Do what with the region")
 		s.Type("use the right field\n")
-		s.discard(c.waiting)
+		s.change()
+		s.intoLowerWindow()
+		s.Insist("end of the change", func() { s.Press("C-c", "C-k") }, // once more if it came too soon
+			func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
+		s.command("switch-to-buffer")
+		s.Type("shop.go\n")
 		s.wholeFile()
 		s.action(c.actions, "Simpl")
 		s.apply()
@@ -238,12 +266,12 @@ func TestAskAndRefactor(t *testing.T) {
 func TestWhileTheUserIsInTheMinibuffer(t *testing.T) {
 	typing := func(s shop, command string) {
 		s.onMistake()
-		release := s.hold()
+		model := s.hold()
 		s.command(command)
 		s.extended()
 		s.Type("undecided")
 		s.WaitForText("M-x undecided")
-		release()
+		model.release()
 		s.Type("still")
 		s.WaitForText("M-x undecidedstill")
 		s.Press("C-g")
@@ -265,7 +293,7 @@ func TestWhileTheUserIsInTheMinibuffer(t *testing.T) {
 func TestTypingThroughAProposal(t *testing.T) {
 	withEach(t, func(t *testing.T, _ client, s shop) {
 		s.onMistake()
-		release := s.hold()
+		model := s.hold()
 		s.command("quarry-fix")
 		letter := filepath.Join(filepath.Dir(s.file), "letter.txt")
 		s.Press("C-x", "C-f")
@@ -273,17 +301,14 @@ func TestTypingThroughAProposal(t *testing.T) {
 		s.Type("letter.txt\n")
 		s.WaitForText("letter.txt")
 		s.Type("dear reader\n")
-		release()
+		model.release()
 		s.change()
 		s.Type("y\n\nyes\n")
 		s.Press("C-x", "C-s")
 		s.WaitForFile(letter, "dear reader\ny\n\nyes\n")
 		s.change()
-		if got, err := os.ReadFile(s.file); err != nil || string(got) != editortest.Shop {
-			t.Errorf("shop.go is (%v)\n%s", err, got)
-		}
-		s.Press("C-x", "o")
-		s.WaitFor("cursor in the change", func(screen editortest.Screen) bool { return screen.CursorRow > 20 })
+		s.unchanged()
+		s.intoLowerWindow()
 		s.Insist("end of the change", func() { s.Press("C-c", "C-c") }, // once more if it came too soon
 			func(screen editortest.Screen) bool { return !screen.Contains(changeKeys) })
 		s.command("switch-to-buffer")
@@ -296,11 +321,102 @@ func TestTypingThroughAProposal(t *testing.T) {
 	})
 }
 
+// unchanged asserts that the change is in no buffer: all of them are saved, and the file is what it was.
+func (s shop) unchanged() {
+	s.t.Helper()
+	s.Press("M-:")
+	s.WaitForText("Eval:")
+	s.Type("(progn (save-some-buffers t) (message \"all %s\" 'saved))\n")
+	s.WaitForText("all saved")
+	if got, err := os.ReadFile(s.file); err != nil || string(got) != editortest.Shop {
+		s.t.Errorf("shop.go is (%v)\n%s", err, got)
+	}
+}
+
+// intoLowerWindow selects the window below the code.
+func (s shop) intoLowerWindow() {
+	s.Press("C-x", "o")
+	s.WaitFor("cursor in the lower window", func(screen editortest.Screen) bool { return screen.CursorRow > 20 })
+}
+
+// An explanation and an answer are written below the code while the model speaks, in one window that is not selected;
+// what they cite leads there, and a key ends them.
+func TestPagesGrowBesideTheCode(t *testing.T) {
+	beside := func(s shop, text string) {
+		screen := s.WaitForText(text)
+		if !screen.Contains("n += it.Counts") || screen.CursorRow > 20 {
+			s.t.Errorf("the code is hidden or left:\n%s", screen.Framed())
+		}
+	}
+	withEach(t, func(t *testing.T, c client, s shop) {
+		s.onMistake()
+		model := s.hold()
+		s.Press("C-c", "q", "e")
+		s.WaitForText("quarry: Explain: Counts") // in the mode line, before the first word
+		model.words(5)
+		beside(s, "Nothing is called Counts; the")
+		s.WaitForText("k stops it")
+		model.words(1)
+		beside(s, "Nothing is called Counts; the field")
+		model.release()
+		beside(s, explained)
+		s.WaitForText("TAB and RET go to what is named")
+
+		model = s.hold()
+		s.Press("C-c", "q", "q")
+		s.WaitForText("Ask about the workspace:")
+		s.Type("how are totals made?\n")
+		model.words(12)                                      // an answer is shown from its first citation on
+		beside(s, "• total adds every Count (shop.go:8-14)") // no signs of Markdown
+		if screen := s.Screen(); screen.Contains(explained) || screen.Contains("an Item has one") {
+			t.Errorf("the answer is whole or has another window:\n%s", screen.Framed())
+		}
+		s.Press("C-c", "q", "k")
+		s.WaitForText("quarry: stopped")
+		beside(s, "(cancelled)")
+
+		// From the page's window the next one is asked for, and stopped.
+		model.release()
+		model = s.hold()
+		s.intoLowerWindow()
+		s.Press("C-c", "q", "q")
+		s.WaitForText("Ask about the workspace:")
+		s.Type("what is the total?\n")
+		model.words(12)
+		s.WaitForText("total adds every Count")
+		s.WaitForText("what is the total?")
+		s.Press("k")
+		s.WaitForText("(cancelled)")
+		model.release()
+		s.Press("C-c", "q", "q")
+		s.WaitForText("Ask about the workspace:")
+		s.Type("what is the total of items?\n")
+		screen := s.WaitFor("whole answer", func(screen editortest.Screen) bool {
+			return screen.Contains("an Item has one (shop.go:3-6)") && screen.Contains("TAB and RET")
+		})
+		if c.name == "eglot" {
+			screen.Picture(t, *screenshot, "emacs-answer.svg", "shop.go — Emacs")
+		}
+		s.Press("M-<", "Tab", "Tab", "Enter")
+		s.WaitFor("cursor on the second place", func(screen editortest.Screen) bool {
+			return strings.Contains(line(screen, screen.CursorRow), "type Item struct")
+		})
+		s.intoLowerWindow()
+		s.Press("q")
+		s.WaitFor("code alone", func(screen editortest.Screen) bool {
+			return !screen.Contains("an Item has one") && screen.Contains("n += it.Counts")
+		})
+	})
+}
+
+// line is the text of a row.
+func line(screen editortest.Screen, row int) string { return strings.Split(screen.String(), "\n")[row] }
+
 func TestExplainWithEglot(t *testing.T) {
 	s := openShopWithEglot(t)
 	s.WaitForText("quarry: granite4:micro") // in the mode line
 	s.onMistake()
-	s.command("quarry-explain")
+	s.Press("C-c", "q", "e")
 	s.WaitForText(explained)
 	s.Press("C-x", "1")
 	s.Insist("hover", func() { s.command("eldoc") }, func(screen editortest.Screen) bool {

@@ -16,7 +16,7 @@ import (
 	"quarry/model/modeltest"
 )
 
-var screenshot = flag.String("screenshot", "", "write the screen with ghost text and with a change to this folder, as emacs-ghost-text.svg and emacs-change.svg")
+var screenshot = flag.String("screenshot", "", "write the screen with ghost text, with a change and with an answer to this folder, as emacs-ghost-text.svg, emacs-change.svg and emacs-answer.svg")
 
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -18,6 +18,7 @@
 (require 'cl-lib)
 (require 'diff-mode)
 (require 'flymake)
+(require 'quarry-page)
 (require 'seq)
 
 (defvar eglot-confirm-server-edits)
@@ -25,7 +26,6 @@
 (defvar lsp-progress-function)
 (declare-function eglot--server-info "eglot" (server))
 (declare-function eglot-current-server "eglot")
-(declare-function eglot-execute "eglot" (server action))
 (declare-function eglot--project "eglot" (server))
 (declare-function eglot-uri-to-path "eglot" (uri))
 (declare-function eglot-path-to-uri "eglot" (path &rest options))
@@ -61,6 +61,9 @@ A folder's local variables can set it only if you say so each time."
   :risky t)
 
 ;;;; Commands
+
+(defvar-local quarry--page nil
+  "In a page its connection, the folders it may name places of, and its URI.")
 
 (defconst quarry--refactorings
   '(("Extract into a function" . "extract")
@@ -101,8 +104,9 @@ change is shown, and made only by `quarry-apply'."
   "Ask QUESTION about the workspace, or about the text from BEG to END.
 Interactively about the region, if there is one."
   (interactive
-   (cons (read-string (if (use-region-p) "Ask about the region: " "Ask about the workspace: "))
-         (and (use-region-p) (list (region-beginning) (region-end)))))
+   (let ((region (and (use-region-p) (not quarry--page))))
+     (cons (read-string (if region "Ask about the region: " "Ask about the workspace: "))
+           (and region (list (region-beginning) (region-end))))))
   (quarry--execute "quarry.ask"
                    `(:question ,question ,@(and beg (quarry--place beg end)))))
 
@@ -160,13 +164,33 @@ You choose if there are several."
 
 (defun quarry--execute (command &rest arguments)
   "Have the server run COMMAND with ARGUMENTS."
-  (if-let* ((lsp--cur-workspace (quarry--workspace)))
-      ;; Not all servers of the buffer, only this one.
-      (lsp-request-async "workspace/executeCommand" (list :command command :arguments (vconcat arguments))
-                         #'ignore :mode 'detached)
-    (eglot-execute (or (and (bound-and-true-p eglot--managed-mode) (eglot-current-server))
-                       (user-error "Quarry does not run here; `lsp' or `eglot' starts it"))
-                   (list :command command :arguments (vconcat arguments)))))
+  (quarry--request (quarry--connected) "workspace/executeCommand" (list :command command :arguments (vconcat arguments))
+                   (lambda (_ problem) (when problem (message "quarry: %s" problem)))))
+
+;;;; Models
+
+(defconst quarry--model-commands
+  '(("list" . "quarry.listModels") ("setup" . "quarry.setupModel") ("pull" . "quarry.pullModel")
+    ("pause" . "quarry.pauseDownload") ("resume" . "quarry.resumeDownload")
+    ("cancel" . "quarry.cancelDownload") ("use" . "quarry.useModel")
+    ("verify" . "quarry.verifyModel") ("import" . "quarry.importModel") ("rm" . "quarry.removeModel"))
+  "What can be done about models, and the server's command for it.")
+
+;;;###autoload
+(defun quarry-model (what &optional argument)
+  "Do WHAT about the models of Ollama: list, set up, pull, use, verify and so on.
+ARGUMENT is a model's name, for import a file; nil has the server choose, or
+ask.  It also asks before it writes or deletes anything."
+  (interactive
+   (let ((what (completing-read "Models: " quarry--model-commands nil t nil nil "list")))
+     (list what
+           (pcase what
+             ("pull" (read-string "Model to pull (empty: the configured one): "))
+             ("import" (expand-file-name (read-file-name "GGUF file: " nil nil t)))))))
+  (let ((command (or (cdr (assoc what quarry--model-commands)) (user-error "%s is none of them: choose one of the list" what))))
+    (if (or (null argument) (string-empty-p argument))
+        (quarry--execute command)
+      (quarry--execute command argument))))
 
 ;;;; Changes that the server proposes
 
@@ -176,8 +200,7 @@ You choose if there are several."
 (defvar quarry--proposals nil
   "Those that nobody has decided, the oldest first; only the first is shown.
 Each is a plist with :id, :title, :reason, :basis and :diff as docs/protocol.md
-has them, :connection, to the server, :request, a function that sends that a
-request, and :buffer once it is shown.")
+has them, :connection, to the server, and :buffer once it is shown.")
 
 (defvar quarry--last-command 0
   "When the last command ended that was not one in the minibuffer.")
@@ -239,29 +262,37 @@ request, and :buffer once it is shown.")
   "Tell the server to apply P, or that it is discarded if APPLY is nil."
   (when (and (memq p quarry--proposals) (not (plist-get p :sent)))
     (plist-put p :sent t)
-    (funcall (plist-get p :request) (plist-get p :connection) "quarry/decide" (list :id (plist-get p :id) :apply (if apply t :json-false))
-             (lambda (open text)
-               (plist-put p :sent nil)
-               (unless open (quarry--forget p))
-               (unless (string-empty-p text) (message "quarry: %s" text))))))
+    (quarry--request (plist-get p :connection) "quarry/decide" (list :id (plist-get p :id) :apply (if apply t :json-false))
+                     (lambda (result problem)
+                       (plist-put p :sent nil)
+                       (unless (eq t (funcall result :open)) (quarry--forget p))
+                       (let ((text (or problem (funcall result :message))))
+                         (unless (string-empty-p text) (message "quarry: %s" text)))))))
 
 (defun quarry--shown ()
   "The proposal that is shown."
   (or (seq-find (lambda (p) (buffer-live-p (plist-get p :buffer))) quarry--proposals)
       (user-error "No change is proposed; `quarry-fix' asks for one")))
 
+(defun quarry--hurried-p ()
+  "Whether an answer comes so soon after a command that it may belong to that."
+  (< (- (quarry--now) quarry--last-command) quarry--hasty))
+
 (defun quarry-apply ()
   "Make the change that quarry proposes.  One undo takes it back."
   (interactive)
   (let ((p (quarry--shown)))
-    (if (< (- (quarry--now) quarry--last-command) quarry--hasty)
+    (if (quarry--hurried-p)
         (message "quarry: not applied: a key came just before; answer again")
       (quarry--decide p t))))
 
 (defun quarry-discard ()
   "Discard the change that quarry proposes."
   (interactive)
-  (quarry--decide (quarry--shown) nil))
+  (let ((p (quarry--shown)))
+    (if (quarry--hurried-p)
+        (message "quarry: not discarded: a key came just before; answer again")
+      (quarry--decide p nil))))
 
 (defvar-keymap quarry-change-mode-map
   "C-c C-c" #'quarry-apply
@@ -271,7 +302,7 @@ request, and :buffer once it is shown.")
   "A change that quarry proposes."
   (setq buffer-read-only t))
 
-;;;; Questions and documents of the server
+;;;; Questions of the server, and files that it shows
 
 (defun quarry--when-free (f &optional pause &rest args)
   "Call F with ARGS once the user is not in the minibuffer.
@@ -291,81 +322,90 @@ opened meanwhile."
                    (quit ""))))
     (unless (string-empty-p chosen) chosen)))
 
-(defun quarry--show (roots file &optional line character)
-  "Show FILE in another window, at the 0-based LINE and CHARACTER if given.
-An explanation or answer gets links to the places it names below ROOTS, and the
-window of the last one."
-  (let* ((enable-local-variables nil)   ; a model may have written it
-         (buffer (find-file-noselect file))
-         (answer (string-match-p "/quarry/pages/[0-9]+/[^/]+\\.md\\'" file))
-         (window (display-buffer buffer (and answer '((display-buffer-reuse-window quarry--reuse-answer display-buffer-pop-up-window)
-                                                      (inhibit-same-window . t))))))
-    (with-current-buffer buffer
-      (unless (file-writable-p file) (view-mode 1))
-      (when answer
-        (setq-local quarry--answer t)
-        (quarry--link-places roots))
-      (when (and line window)
+(defun quarry--show (file &optional line character)
+  "Show FILE in another window, at the 0-based LINE and CHARACTER if given."
+  (let* ((enable-local-variables nil)   ; nobody has looked at it
+         (window (display-buffer (find-file-noselect file))))
+    (when (and line window)
+      (with-current-buffer (window-buffer window)
         (save-excursion
           (goto-char (point-min))
           (forward-line line)
           (set-window-point window (min (+ (point) character) (pos-eol))))))))
 
-(defvar-local quarry--answer nil
-  "Whether the buffer is an explanation or answer of quarry's.")
+(defun quarry--show-soon (connection roots uri path start)
+  "Answer window/showDocument of CONNECTION: show URI when the user is free.
+ROOTS are the folders that a page may name places of, PATH is a function that
+makes a file's name of URI, and START the 0-based line and character or nil."
+  (let ((page (string-prefix-p "quarry:" uri)))
+    (if (not (or page (file-readable-p (funcall path uri))))
+        (list :success :json-false)
+      ;; Not in the process filter.
+      (apply #'run-with-timer 0 nil #'quarry--when-free
+             (if page (list #'quarry--show-page nil connection roots uri)
+               (append (list #'quarry--show nil (funcall path uri)) start)))
+      (list :success t))))
 
-(defun quarry--reuse-answer (buffer alist)
-  "Show BUFFER in the window of the last answer; ALIST is as for display actions."
-  (when-let* ((window (get-window-with-predicate (lambda (w) (buffer-local-value 'quarry--answer (window-buffer w))))))
-    (window--display-buffer buffer window 'reuse alist)))
+;;;; Explanations and answers
 
-(defun quarry--link-places (roots)
-  "Make a button of every place below ROOTS that the buffer names."
-  (with-silent-modifications
-    (save-excursion
-      (goto-char (point-min))
-      (while (re-search-forward "\\([^][:space:]:`\"'<>()|*[]+\\):\\([0-9]+\\)\\(?:-[0-9]+\\)?" nil t)
-        (when-let* ((beg (match-beginning 0)) (end (match-end 0)) (line (string-to-number (match-string 2)))
-                    (file (quarry--find-place (match-string-no-properties 1) roots)))
-          (make-text-button beg end 'follow-link t 'help-echo "Go there"
-                            'action (lambda (_) (quarry--visit file line))))))))
+;; They are documents of the server's, and grow while the model writes.
 
-(defun quarry--find-place (name roots)
-  "The file that quarry calls NAME in the folders ROOTS, or nil.
-Where there are several, a name begins with that of its folder."
-  (seq-some (lambda (root)
-              (let* ((first (concat (file-name-nondirectory (directory-file-name root)) "/"))
-                     (file (expand-file-name (if (and (cdr roots) (string-prefix-p first name)) (substring name (length first)) name) root)))
-                (and (string-prefix-p (file-name-as-directory (expand-file-name root)) file) (file-regular-p file) file)))
-            roots))
+(defvar-local quarry--asked 0
+  "How often a page's text was asked for.
+An older answer takes no newer one's place.")
 
-(defun quarry--visit (file line)
-  "Go to LINE of FILE, in another window than the selected one."
-  (pop-to-buffer (find-file-noselect file) '(nil (inhibit-same-window . t)))
-  (goto-char (point-min))
-  (forward-line (1- line)))
+(defun quarry--show-page (connection roots uri)
+  "Show the page URI of CONNECTION, which may name places below ROOTS."
+  (let ((buffer (get-buffer-create (format "*quarry %s*" (file-name-base uri)))))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'quarry-page-mode) (quarry-page-mode))
+      (let ((inhibit-read-only t)) (erase-buffer))
+      (setq quarry--page (list connection roots uri)
+            header-line-format '(:eval (quarry--page-header))))
+    (quarry-page-display buffer)
+    (quarry--read-page buffer)))
 
-(defun quarry--show-soon (roots file &rest place)
-  "Show FILE at PLACE when the user is free; the answer to window/showDocument.
-ROOTS are the folders that it may name places of."
-  (if (not (file-readable-p file))
-      (list :success :json-false)
-    ;; Not in the process filter.
-    (apply #'run-with-timer 0 nil #'quarry--when-free #'quarry--show nil roots file place)
-    (list :success t)))
+(defun quarry--read-page (buffer)
+  "Fill BUFFER with its page as it is now."
+  (with-current-buffer buffer
+    (pcase-let ((`(,connection ,roots ,uri) quarry--page)
+                (this (setq quarry--asked (1+ quarry--asked))))
+      (quarry--request connection "workspace/textDocumentContent" (list :uri uri)
+                       (lambda (result problem)
+                         (when (and (buffer-live-p buffer) (= this (buffer-local-value 'quarry--asked buffer)))
+                           (quarry-page-fill buffer (or problem (funcall result :text)) roots)))))))
+
+(defun quarry--page-grown (connection uri)
+  "Read the page URI of CONNECTION again, if it is shown."
+  (when-let* ((buffer (seq-find (lambda (b) (pcase (buffer-local-value 'quarry--page b)
+                                              (`(,c ,_ ,u) (and (eq c connection) (equal u uri)))))
+                                (buffer-list))))
+    (quarry--read-page buffer)))
+
+(defun quarry--page-header ()
+  "What stands above a page: what is being written and how to end it, or its keys."
+  (quarry--literal
+   (if-let* ((job (quarry--job (car quarry--page))))
+       (format "%s: %s   k stops it" (nth 1 job) (nth 2 job))
+     "TAB and RET go to what is named, q closes")))
 
 ;;;; What goes on
 
 (defvar quarry--states nil
   "What the servers say of themselves.
-Each is a list of its connection, the notification quarry/status as a plist with
-:level, :text, :detail and :remedies, and the tokens of what is under way.")
+Each is a list of its connection, the notification quarry/status as a plist
+with :level, :text, :detail and :remedies, and the jobs that the user has
+begun, the newest first: each a list of token, title and how far it is.")
 
 (defun quarry--state (connection)
   "The state of CONNECTION, made if it is missing."
   (setq quarry--states (seq-filter (lambda (state) (quarry--alive-p (car state))) quarry--states))
   (or (assq connection quarry--states)
       (car (push (list connection nil nil) quarry--states))))
+
+(defun quarry--job (connection)
+  "The newest of the jobs of CONNECTION, or nil."
+  (car (nth 2 (assq connection quarry--states))))
 
 (defun quarry--alive-p (connection)
   "Whether CONNECTION still leads to a server."
@@ -376,34 +416,70 @@ Each is a list of its connection, the notification quarry/status as a plist with
 (defun quarry--note-status (connection status)
   "Keep STATUS of CONNECTION, and show it in the mode line."
   (setf (nth 1 (quarry--state connection)) status)
-  (add-to-list 'mode-line-misc-info '(:eval (quarry-mode-line)) t)
+  (add-to-list 'mode-line-misc-info '(:eval (quarry-mode-line))) ; first: lsp-mode's progress is long
   (force-mode-line-update t))
 
-(defun quarry--note-progress (connection token kind)
-  "Keep that something began or ended on CONNECTION, as TOKEN and KIND say."
-  (let ((state (quarry--state connection)))
-    (setf (nth 2 state) (pcase kind
-                          ("begin" (cons token (nth 2 state)))
-                          ("end" (delete token (nth 2 state)))
-                          (_ (nth 2 state))))))
+(defun quarry--note-progress (connection token kind title message)
+  "Keep the progress of a job of CONNECTION: TOKEN, KIND, TITLE and MESSAGE."
+  (when (string-prefix-p "quarry-asked" (format "%s" token)) ; others go on by themselves
+    (let ((state (quarry--state connection)))
+      (pcase kind
+        ("begin" (push (list token title "the model reads") (nth 2 state)))
+        ("report" (when-let* ((job (assoc token (nth 2 state)))) (setf (nth 2 job) message)))
+        ("end" (setf (nth 2 state) (assoc-delete-all token (nth 2 state)))))
+      (force-mode-line-update t))))
 
 (defun quarry--connection ()
   "The connection to quarry in this buffer, or nil."
-  (or (quarry--workspace)
+  (or (car quarry--page)
+      (quarry--workspace)
       (and (bound-and-true-p eglot--managed-mode)
            (when-let* ((server (eglot-current-server)) ((quarry--eglot-p server))) server))))
 
+(defun quarry--connected ()
+  "The connection to quarry in this buffer."
+  (or (quarry--connection) (user-error "Quarry does not run here; `lsp' or `eglot' starts it")))
+
+(defun quarry--lsp-mode-p (connection)
+  "Whether CONNECTION is lsp-mode's, not eglot's."
+  (and (fboundp 'lsp--workspace-p) (lsp--workspace-p connection)))
+
+(defun quarry--request (connection method params done)
+  "Send CONNECTION the request METHOD with PARAMS, then call DONE.
+It gets a function that reads a member of the result, and a message if there
+is no result."
+  (if (quarry--lsp-mode-p connection)
+      (let ((lsp--cur-workspace connection)) ; not all servers of the buffer
+        (lsp-request-async method params
+                           (lambda (result) (funcall done (lambda (key) (lsp-get result key)) nil))
+                           :error-handler (lambda (err) (funcall done #'ignore (lsp-get err :message)))
+                           :mode 'detached))
+    (jsonrpc-async-request connection (intern (concat ":" method)) params
+                           :timeout nil
+                           :success-fn (lambda (result) (funcall done (lambda (key) (plist-get result key)) nil))
+                           :error-fn (lambda (err) (funcall done #'ignore (plist-get err :message))))))
+
+(defun quarry--notify (connection method params)
+  "Send CONNECTION the notification METHOD with PARAMS."
+  (if (quarry--lsp-mode-p connection)
+      (let ((lsp--cur-workspace connection))
+        (lsp-notify method params))
+    (jsonrpc-notify connection (intern (concat ":" method)) params)))
+
 (defun quarry--literal (text)
-  "TEXT as a mode line or header line shows it, which gives a % a meaning."
+  "TEXT for a mode line or header line, where a % has a meaning."
   (string-replace "%" "%%" text))
 
 (defun quarry-mode-line ()
-  "What the mode line says of quarry in this buffer."
+  "Quarry's part of this buffer's mode line."
   (when-let* ((connection (quarry--connection)) (status (nth 1 (assq connection quarry--states))))
-    (propertize (format " quarry: %s " (quarry--literal (plist-get status :text)))
-                'face (and (equal (plist-get status :level) "warning") 'warning)
-                'help-echo (concat (plist-get status :detail) "\nmouse-1: what helps")
-                'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status))))))
+    (let ((job (quarry--job connection)))
+      (propertize (format " quarry: %s " (quarry--literal (if job (truncate-string-to-width (nth 1 job) 24 nil nil t)
+                                                            (plist-get status :text))))
+                  'face (and (equal (plist-get status :level) "warning") 'warning)
+                  'help-echo (concat (and job (format "%s: %s; `quarry-stop' ends it\n" (nth 1 job) (nth 2 job)))
+                                     (plist-get status :detail) "\nmouse-1: what helps")
+                  'local-map '(keymap (mode-line keymap (mouse-1 . quarry-status)))))))
 
 ;;;###autoload
 (defvar-keymap quarry-map
@@ -422,7 +498,7 @@ Each is a list of its connection, the notification quarry/status as a plist with
 (defun quarry-status ()
   "Say how quarry is, and offer what helps."
   (interactive)
-  (let* ((connection (or (quarry--connection) (user-error "Quarry does not run here; `lsp' or `eglot' starts it")))
+  (let* ((connection (quarry--connected))
          (status (or (nth 1 (assq connection quarry--states)) (user-error "Quarry has not said yet how it is; ask again")))
          (remedies (plist-get status :remedies)))
     (if (null remedies)
@@ -433,16 +509,13 @@ Each is a list of its connection, the notification quarry/status as a plist with
 
 ;;;###autoload
 (defun quarry-stop ()
-  "End what quarry is writing."
+  "End what you have asked quarry for: an answer, a change, a download."
   (interactive)
-  (let* ((connection (or (quarry--connection) (user-error "Quarry does not run here; `lsp' or `eglot' starts it")))
-         (tokens (nth 2 (assq connection quarry--states))))
-    (dolist (token tokens)
-      (if (quarry--workspace)
-          (let ((lsp--cur-workspace connection))
-            (lsp-notify "window/workDoneProgress/cancel" (list :token token)))
-        (jsonrpc-notify connection :window/workDoneProgress/cancel (list :token token))))
-    (message (if tokens "quarry: stopped" "quarry: nothing is under way"))))
+  (let* ((connection (quarry--connected))
+         (jobs (nth 2 (assq connection quarry--states))))
+    (pcase-dolist (`(,token) jobs)
+      (quarry--notify connection "window/workDoneProgress/cancel" (list :token token)))
+    (message (if jobs "quarry: stopped" "quarry: nothing is under way"))))
 
 ;;;; Eglot
 
@@ -450,24 +523,17 @@ Each is a list of its connection, the notification quarry/status as a plist with
   "Whether SERVER is quarry."
   (equal (plist-get (eglot--server-info server) :name) "quarry"))
 
-(defun quarry--eglot-request (server method params callback)
-  "Send SERVER the request METHOD with PARAMS; call CALLBACK with its result."
-  (jsonrpc-async-request server (intern (concat ":" method)) params
-                         :success-fn (lambda (result)
-                                       (funcall callback (eq t (plist-get result :open)) (plist-get result :message)))
-                         :error-fn (lambda (err) (funcall callback nil (plist-get err :message)))))
-
 (with-eval-after-load 'eglot
   (cl-defmethod eglot-client-capabilities :extra "quarry" :around (_server)
     "Say that changes are shown here; other servers do not mind."
     (let* ((capabilities (cl-call-next-method))
            (experimental (plist-get capabilities :experimental)))
       (plist-put capabilities :experimental
-                 `(:quarry (:proposals t :status t) ,@(and (consp experimental) experimental)))))
+                 `(:quarry (:proposals t :status t :documents t) ,@(and (consp experimental) experimental)))))
 
   (cl-defmethod eglot-handle-notification (server (_method (eql quarry/proposal)) &rest proposal)
     "Show PROPOSAL of SERVER."
-    (quarry--propose `(:connection ,server :request quarry--eglot-request :buffer nil :sent nil ,@proposal)))
+    (quarry--propose `(:connection ,server :buffer nil :sent nil ,@proposal)))
 
   (cl-defmethod eglot-handle-notification (server (_method (eql quarry/proposal.end)) &key id &allow-other-keys)
     "Take the proposal ID of SERVER off the screen."
@@ -481,7 +547,12 @@ Each is a list of its connection, the notification quarry/status as a plist with
     (server (_method (eql $/progress)) &key token value)
     "Keep what is under way, by TOKEN and VALUE, if SERVER is quarry."
     (when (quarry--eglot-p server)
-      (quarry--note-progress server token (plist-get value :kind))))
+      (quarry--note-progress server token (plist-get value :kind) (plist-get value :title) (plist-get value :message))))
+
+  (cl-defmethod eglot-handle-request (server (_method (eql workspace/textDocumentContent/refresh)) &key uri &allow-other-keys)
+    "The page URI of SERVER has grown."
+    (quarry--page-grown server uri)
+    nil)
 
   (cl-defmethod eglot-handle-request :extra "quarry" :around
     (server (_method (eql workspace/applyEdit)) &rest _)
@@ -503,8 +574,9 @@ Each is a list of its connection, the notification quarry/status as a plist with
     "Show URI at SELECTION, if SERVER is quarry."
     (if (not (quarry--eglot-p server))
         (cl-call-next-method)
-      (let ((start (plist-get selection :start)))
-        (quarry--show-soon (list (project-root (eglot--project server))) (eglot-uri-to-path uri) (plist-get start :line) (plist-get start :character))))))
+      (quarry--show-soon server (list (project-root (eglot--project server))) uri #'eglot-uri-to-path
+                         (when-let* ((start (plist-get selection :start)))
+                           (list (plist-get start :line) (plist-get start :character)))))))
 
 ;;;; Lsp-mode
 
@@ -525,22 +597,20 @@ to a request that Emacs waits for takes the question off the screen."
 (defun quarry--on-show (workspace params)
   "Answer window/showDocument of WORKSPACE: show the document of PARAMS.
 Lsp-mode by itself fails while the minibuffer is in use."
-  (let ((start (lsp-get (lsp-get params :selection) :start)))
-    (quarry--show-soon (or (lsp-session-folders (lsp-session)) (list (lsp--workspace-root workspace)))
-                       (lsp--uri-to-path (lsp-get params :uri)) (lsp-get start :line) (lsp-get start :character))))
+  (quarry--show-soon workspace (or (lsp-session-folders (lsp-session)) (list (lsp--workspace-root workspace)))
+                     (lsp-get params :uri) #'lsp--uri-to-path
+                     (when-let* ((start (lsp-get (lsp-get params :selection) :start)))
+                       (list (lsp-get start :line) (lsp-get start :character)))))
 
-(defun quarry--lsp-request (workspace method params callback)
-  "Send WORKSPACE the request METHOD with PARAMS; call CALLBACK with its result."
-  (let ((lsp--cur-workspace workspace))
-    (lsp-request-async method params
-                       (lambda (result)
-                         (funcall callback (eq t (lsp-get result :open)) (lsp-get result :message)))
-                       :error-handler (lambda (err) (funcall callback nil (lsp-get err :message)))
-                       :mode 'detached)))
+(defun quarry--on-refresh (workspace params)
+  "Answer workspace/textDocumentContent/refresh of WORKSPACE.
+The page that PARAMS name has grown."
+  (quarry--page-grown workspace (lsp-get params :uri))
+  nil)
 
 (defun quarry--on-proposal (workspace params)
   "Show the proposal PARAMS of WORKSPACE."
-  (quarry--propose `(:connection ,workspace :request quarry--lsp-request :buffer nil :sent nil
+  (quarry--propose `(:connection ,workspace :buffer nil :sent nil
                           ,@(mapcan (lambda (key) (list key (lsp-get params key)))
                                     '(:id :title :reason :basis :diff)))))
 
@@ -554,7 +624,8 @@ Lsp-mode by itself fails while the minibuffer is in use."
 
 (defun quarry--on-progress (workspace params)
   "Keep what is under way in WORKSPACE, as PARAMS say; show it as lsp-mode does."
-  (quarry--note-progress workspace (lsp-get params :token) (lsp-get (lsp-get params :value) :kind))
+  (let ((value (lsp-get params :value)))
+    (quarry--note-progress workspace (lsp-get params :token) (lsp-get value :kind) (lsp-get value :title) (lsp-get value :message)))
   (funcall lsp-progress-function workspace params))
 
 (defun quarry--on-proposal-end (workspace params)
@@ -568,7 +639,7 @@ Lsp-mode by itself fails while the minibuffer is in use."
     :new-connection (lsp-stdio-connection (lambda () quarry-command))
     :activation-fn #'always
     :add-on? t                          ; beside the language's own server
-    :custom-capabilities '((experimental . ((quarry . ((proposals . t) (status . t))))))
+    :custom-capabilities '((experimental . ((quarry . ((proposals . t) (status . t) (documents . t))))))
     :notification-handlers (let ((handlers (make-hash-table :test 'equal)))
                              (puthash "quarry/proposal" #'quarry--on-proposal handlers)
                              (puthash "quarry/proposal.end" #'quarry--on-proposal-end handlers)
@@ -577,6 +648,7 @@ Lsp-mode by itself fails while the minibuffer is in use."
                              handlers)
     :request-handlers (let ((handlers (make-hash-table :test 'equal)))
                         (puthash "window/showDocument" #'quarry--on-show handlers)
+                        (puthash "workspace/textDocumentContent/refresh" #'quarry--on-refresh handlers)
                         handlers)
     :async-request-handlers (let ((handlers (make-hash-table :test 'equal)))
                               (puthash "window/showMessageRequest" #'quarry--on-question handlers)

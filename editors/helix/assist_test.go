@@ -33,8 +33,7 @@ func openShopWaiting(t *testing.T, gate <-chan struct{}) (term *editortest.Termi
 	// What the README says, with another server in the place of gopls.
 	config := strings.ReplaceAll(editortest.FencedBlock(t, "README.md", "toml"), "gopls", "compiler")
 	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), config+"\n[language-server.compiler]\ncommand = \"compiler\"\n")
-	settings := "[editor.lsp]\n" + editortest.FencedBlock(t, "README.md", "toml\n[editor.lsp]")
-	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "config.toml"), settings)
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "config.toml"), settings(t))
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
 	file = filepath.Join(workspace, "shop.go")
 	editortest.WriteFile(t, file, editortest.Shop)
@@ -123,9 +122,19 @@ func TestTypingThroughAProposal(t *testing.T) {
 	term.Type("yes\nyes\n\n")
 	// That it was too hasty is said until the question is back.
 	term.WaitFor("question again", func(s editortest.Screen) bool { return s.Contains("3  yes") && s.Contains("Show changes") })
+	// A change that was made would stand in a buffer: with all of them saved, the file is as it was.
+	term.Press("Escape") // closes the question
+	term.WaitFor("no question", func(s editortest.Screen) bool { return !s.Contains("Show changes") })
+	normal(term)
+	term.Type(":wa\n")
+	term.WaitForFile(letter, "dear reader\nyes\nyes\n\n\n")
 	if got, err := os.ReadFile(file); err != nil || string(got) != editortest.Shop {
 		t.Errorf("shop.go is (%v)\n%s", err, got)
 	}
+	term.Type(":open shop.go\n")
+	term.WaitForText("package shop")
+	menu(term) // at once again, since it is the same
+	term.Press("Down", "Enter")
 	apply(term)
 	term.WaitFor("changed code", func(s editortest.Screen) bool { return s.Contains("n += it.Count") && !s.Contains("it.Counts") })
 	normal(term)
@@ -134,7 +143,6 @@ func TestTypingThroughAProposal(t *testing.T) {
 	term.Press("u")
 	term.Type(":wa\n")
 	term.WaitForFile(file, editortest.Shop)
-	term.WaitForFile(letter, "dear reader\nyes\nyes\n\n\n")
 }
 
 // apply looks at the change that quarry asks about, and says yes to it.
@@ -226,4 +234,49 @@ func TestCommands(t *testing.T) {
 		apply(term)
 		mended(term, file)
 	})
+}
+
+// Helix shows a page in the view that has the focus: one that is split off while the model reads keeps the code beside the page, and the
+// key of the README keeps later pages there. quarry.stop ends what a model takes too long for.
+func TestPagesBesideTheCode(t *testing.T) {
+	gate := make(chan struct{})
+	term, _ := openShopWaiting(t, gate)
+	menu(term)
+	term.Press("Enter")
+	term.WaitForText("Explain: Counts undefined") // what is under way
+	term.Press("M-k")
+	term.WaitForText("Explain: Counts undefined ⋅ cancelled")
+	menu(term)
+	term.Press("Enter", "C-w", "v")
+	close(gate)
+	beside := func(text string) {
+		t.Helper()
+		term.WaitFor(text+" beside the code", func(s editortest.Screen) bool { return s.Contains(text) && s.Contains("n += it.Counts") })
+	}
+	beside("Fix: write it.Count")
+	term.Press("M-q")
+	term.WaitForText(`:lsp-workspace-command quarry.ask "`)
+	term.Type("how are totals made?\"\n")
+	beside("adds every Count")
+	if screen := term.Screen(); screen.Contains("Fix: write it.Count") {
+		t.Errorf("the answer has another view:\n%s", screen.Framed())
+	}
+}
+
+// Without a status line of quarry's own a key says how quarry is, and what helps is a choice away.
+func TestStatus(t *testing.T) {
+	term, _ := start(t, editortest.Shelf, "127.0.0.1:1")
+	term.WaitForText("INS ")
+	normal(term)
+	screen := term.Insist("status", func() { term.Press("M-s") }, func(s editortest.Screen) bool { return s.Contains("What still works") })
+	for _, want := range []string{"Ollama does not answer", "Until then ghost text is copied", "Close"} {
+		if !screen.Contains(want) {
+			t.Errorf("no %q:\n%s", want, screen.Framed())
+		}
+	}
+	for range row(screen, "What still works") - row(screen, "Close") {
+		term.Press("Down")
+	}
+	term.Press("Enter")
+	term.WaitForText("# Without a model")
 }

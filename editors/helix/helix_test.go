@@ -51,6 +51,7 @@ func start(t *testing.T, text, model string) (term *editortest.Terminal, file st
 	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "languages.toml"), editortest.FencedBlock(t, "README.md", "toml"))
+	editortest.WriteFile(t, filepath.Join(home, ".config", "helix", "config.toml"), settings(t))
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
 	file = filepath.Join(workspace, "shelf.go")
 	editortest.WriteFile(t, file, text)
@@ -64,6 +65,12 @@ func start(t *testing.T, text, model string) (term *editortest.Terminal, file st
 	term.WaitForText("NOR")
 	term.Press("g", "e", "o")
 	return term, file
+}
+
+// settings are what the README tells a user to put into config.toml.
+func settings(t *testing.T) string {
+	t.Helper()
+	return "[editor.lsp]\n" + editortest.FencedBlock(t, "README.md", "toml\n[editor.lsp]")
 }
 
 // Without a model the first small file is copied from, while the user types and on request.

@@ -150,6 +150,29 @@ func TestPlugMaps(t *testing.T) {
 	p.WaitForText("Ask quarry:")
 }
 
+// The keys that the page suggests.
+func TestKeysOfThePage(t *testing.T) {
+	const first = "vim.keymap.set('n', '<leader>qe', '<Plug>(quarry-explain)')\n"
+	p := openShopAs(t, editor{
+		init: compiler + clock + first + editortest.FencedBlock(t, "README.md", "lua\n"+strings.TrimSuffix(first, "\n")),
+		env:  map[string]string{"OLLAMA_HOST": conversing(t, fix, closed())},
+	})
+	p.Type(`\qe`)
+	p.waitForWindows("shelf.go quarry:/explanation.md")
+	p.Type(`\qa`)
+	p.WaitForText("Ask quarry:")
+	p.Type("how are totals made?\n")
+	p.waitForWindows("shelf.go quarry:/answer.md")
+	p.Type(`V\qa`)
+	p.WaitForText("Ask quarry:")
+	p.Press("Escape", "Escape")
+	p.Type(":11\n")
+	p.Type(`\qf`)
+	p.waitForChange()
+	p.apply()
+	p.waitForSaved(editortest.Mended)
+}
+
 func closed() chan struct{} {
 	now := make(chan struct{})
 	close(now)

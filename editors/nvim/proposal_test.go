@@ -56,7 +56,7 @@ func TestFix(t *testing.T) {
 		}
 	}
 	screen.Picture(t, *screenshot, "nvim-change.svg", "shelf.go — Neovim")
-	p.Type("q")
+	p.Press("F5", "q")
 	p.waitForNoChange()
 	p.waitForSaved(editortest.Shop)
 	p.Type(":11\n:QuarryFix\n")
@@ -84,15 +84,22 @@ func TestTypingThroughAProposal(t *testing.T) {
 		t.Errorf("the change is shown to somebody who types:\n%s", screen.Framed())
 	}
 	p.Press("Escape")
-	p.Type(":silent write\n")
+	p.Type(":silent wall\n")
 	p.WaitForFile(filepath.Join(p.workspace, "letter.txt"), "Dear reader,\nmy happy day is here again,\nga\ny\n\nyes\n\n")
 
 	p.waitForChange()
-	p.Type("jga")
-	screen = p.WaitForText("not applied: a key came close to ga; press ga again")
-	if !showsChange(screen) {
-		t.Errorf("the change is gone:\n%s", screen.Framed())
+	for keys, want := range map[string]string{
+		"jga": "not applied: a key came close to ga; press ga again",
+		"jq":  "not discarded: a key came close to q; press q again",
+	} {
+		p.Type(keys)
+		if screen = p.WaitForText(want); !showsChange(screen) {
+			t.Errorf("the change is gone:\n%s", screen.Framed())
+		}
 	}
+	// A change that was made would stand in the buffer.
+	p.Type(":silent wall | call writefile(['all'], 'written')\n")
+	p.WaitForFile(filepath.Join(p.workspace, "written"), "all\n")
 	if got := p.read("shelf.go"); got != editortest.Shop {
 		t.Errorf("shelf.go is\n%s", got)
 	}

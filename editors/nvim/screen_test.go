@@ -53,6 +53,27 @@ func TestGhostTextThatCannotBeSeenIsNotAccepted(t *testing.T) {
 	p.waitForSaved("func f() {\t\n")
 }
 
+// Neovim draws nothing beyond the window's last column: a line that does not wrap is scrolled, what is longer than the window
+// says so, and virtual lines are folded.
+func TestGhostTextBesideTheWindow(t *testing.T) {
+	long := strings.Repeat("word ", 30)
+	p := openScripted(t, "\n",
+		offer{Before: long + "x := comp", Insert: "ute(alpha, beta)"},
+		offer{Before: "y := comp", Insert: "ute(" + long + "omega)"},
+		offer{Before: "func f() {", Insert: "\n\tone(" + long + "omega)\n}"})
+	p.Type(":set nowrap sidescroll=1 sidescrolloff=0\ni" + long)
+	p.typeForGhost("x := comp", "ute(alpha, beta)")
+	p.Press("C-u")
+	p.Type("y := comp")
+	p.WaitFor("ghost text that is cut", func(s editortest.Screen) bool {
+		return strings.HasPrefix(ghost(s), "ute(word word") && strings.Contains(s.String(), "…")
+	})
+	p.Press("Escape")
+	p.Type(":set wrap\nS")
+	p.Type("func f() {")
+	p.WaitFor("folded ghost text", func(s editortest.Screen) bool { return strings.Contains(s.String(), "omega)") })
+}
+
 // What is taken back comes back in front of the ghost text, with no new answer.
 func TestBackspaceDoesNotBlink(t *testing.T) {
 	p := openScripted(t, "\n", offer{Before: "x := comp", Insert: "ute(a, b)"})

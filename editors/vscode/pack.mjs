@@ -2,7 +2,7 @@
 // of its README lead there: a store shows the README alone.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const site = process.env.SITE?.replace(/\/+$/, '');
@@ -20,7 +20,11 @@ const folder = join('dist', 'package');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const file of manifest.files) {
-  cpSync(file === 'LICENSE' ? join('..', '..', file) : file, join(folder, file), { recursive: true });
+  if (file === 'LICENCES.txt') {
+    writeFileSync(join(folder, file), licences());
+  } else {
+    cpSync(file === 'LICENSE' ? join('..', '..', file) : file, join(folder, file), { recursive: true });
+  }
 }
 writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
 writeFileSync(join(folder, 'README.md'), readme);
@@ -31,3 +35,17 @@ if (error) {
   throw error;
 }
 process.exitCode = status ?? 1;
+
+// The licences of what the bundle holds of others, as the builder's own list of its inputs names it, in the form of the archives' file LICENCES.
+function licences() {
+  const { inputs } = JSON.parse(readFileSync(join('dist', 'bundled.json'), 'utf8'));
+  const packages = new Set(Object.keys(inputs).flatMap((file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/) ?? []));
+  return [...packages].sort().map((path) => {
+    const { name, version } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    const files = readdirSync(path).filter((file) => /^(licen[cs]e|copying|third-?party-?notices?)([-.].*)?$/i.test(file)).sort();
+    if (!files.some((file) => /^(licen|copying)/i.test(file))) {
+      throw new Error(`${name} ${version} has no licence: it may not be given to others`);
+    }
+    return files.map((file) => `==== ${name} ${version}: ${file}\n\n${readFileSync(join(path, file), 'utf8').trim()}\n\n`).join('');
+  }).join('');
+}

@@ -56,9 +56,15 @@ func TestPackageIsCleanForTheStores(t *testing.T) {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(manifest.Version) {
 		t.Errorf("no version: %q", manifest.Version)
 	}
-	for _, name := range []string{"LICENSE.txt", "readme.md", manifest.Icon, strings.TrimPrefix(manifest.Main, "./"), "walkthrough/ask.md"} {
+	for _, name := range []string{"LICENSE.txt", "LICENCES.txt", "readme.md", manifest.Icon, strings.TrimPrefix(manifest.Main, "./"), "walkthrough/ask.md"} {
 		if len(files["extension/"+name]) == 0 {
 			t.Errorf("the package has no %s", name)
+		}
+	}
+	// What others wrote of the bundle is given on with its licence.
+	for _, name := range []string{"vscode-languageclient", "vscode-jsonrpc", "semver"} {
+		if !regexp.MustCompile(`(?mi)^==== ` + name + ` \S+: licen[cs]e`).Match(files["extension/LICENCES.txt"]) {
+			t.Errorf("LICENCES.txt has no licence of %s", name)
 		}
 	}
 

@@ -5,9 +5,10 @@ package vscode_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +28,13 @@ import (
 var screenshot = flag.String("screenshot", "", "write pictures of the window to this folder: vscode-ghost-text.png, vscode-explanation.png, vscode-change.png")
 
 func TestMain(m *testing.M) {
+	if os.Getenv(tapFile) != "" {
+		if err := tap(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	os.Exit(editortest.Run(m))
 }
@@ -49,6 +57,57 @@ func TestGhostText(t *testing.T) {
 	live(t, "ghost.mjs", codeServer, url)
 	if got, err := os.ReadFile(file); err != nil || string(got) != editortest.Shelf+take {
 		t.Errorf("saved (%v):\n%s\nwant:\n%s", err, got, editortest.Shelf+take)
+	}
+}
+
+const calls = `declare function area(w: number, h: number): number;
+declare function list(of: number[]): void;
+declare function say(what: string): void;
+declare function each(f: (n: number) => number): void;
+declare function first(): void;
+declare function pick(f: (n: number) => number): void;
+`
+
+// TestBrackets accepts ghost text in calls that VS Code has closed, from a model that closes them, too, as test/brackets.mjs says:
+// nothing is closed twice.
+func TestBrackets(t *testing.T) {
+	var words atomic.Int64
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		before, _, _ := strings.Cut(r.Prompt, "<|fim_suffix|>")
+		for typed, answer := range map[string]string{
+			"\narea(": "2, 3);", "\nlist([": "4, 5]);", "\nsay(\"": "good day\");",
+			"\neach((n) => {": "\n  return n + n;\n});", "\nfirst(": ");\npick(",
+			"\npick(": "(n) => {\n  return n * n;\n});",
+		} {
+			if strings.HasSuffix(before, typed) {
+				return modeltest.Answer{Pieces: []string{answer}}
+			}
+		}
+		if strings.HasSuffix(before, "const word = ") {
+			return modeltest.Answer{Pieces: []string{fmt.Sprintf("1 + %d;", words.Add(1))}}
+		}
+		return modeltest.Answer{}
+	})
+	workspace := filepath.Join(t.TempDir(), "calls")
+	file := filepath.Join(workspace, "calls.ts")
+	editortest.WriteFile(t, file, calls)
+	codeServer := made(t)
+	live(t, "brackets.mjs", codeServer, start(t, codeServer, workspace, model.URL))
+	want := calls + `
+area(2, 3);
+list([4, 5]);
+say("good day");
+first();
+each((n) => {
+  return n + n;
+});
+pick((n) => {
+  return n * n;
+});
+const word = `
+	if err := has(file, want); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -134,17 +193,43 @@ func TestTypingThroughAProposal(t *testing.T) {
 		}
 	}()
 	codeServer := made(t)
-	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, gate).URL))
+	const written = "Dear reader,\n" + "1 yes\n2 apply\n\n3 ok\n4 me\n"
+	live(t, "letter.mjs", codeServer, start(t, codeServer, workspace, shopModel(t, gate).URL), steps(t, map[string]func() (string, error){
+		"unchanged": func() (string, error) { return "", errors.Join(has(file, shop), has(letter, written)) },
+	}))
 	close(ended)
 	<-stopped
-	want := "Dear reader,\n" + "1 yes\n2 apply\n\n3 ok\n4 me\n"
-	if got, err := os.ReadFile(letter); err != nil || string(got) != want {
-		t.Errorf("the letter is (%v):\n%s", err, got)
+	if err := errors.Join(has(file, strings.Replace(shop, "Counts", "Count", 1)), has(letter, written)); err != nil {
+		t.Error(err)
 	}
-	want = strings.Replace(shop, "Counts", "Count", 1)
-	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("saved (%v):\n%s", err, got)
+}
+
+// has is an error unless a file has the text.
+func has(file, text string) error {
+	if got, err := os.ReadFile(file); err != nil || string(got) != text {
+		return fmt.Errorf("%s has (%v):\n%s\nwant:\n%s", file, err, got, text)
 	}
+	return nil
+}
+
+// steps are what a session has done here, by name; the environment in which it finds them.
+func steps(t *testing.T, do map[string]func() (string, error)) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		step, ok := do[strings.TrimPrefix(r.URL.Path, "/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		said, err := step()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		_, _ = io.WriteString(w, said)
+	}))
+	t.Cleanup(server.Close)
+	return "QUARRY_STEPS=" + server.URL
 }
 
 // TestTyping runs what is tested without a window.
@@ -152,19 +237,6 @@ func TestTyping(t *testing.T) {
 	if out, err := exec.Command(node(made(t)), "--test", "test/typing.test.mjs").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-// TestStatus looks at the status bar while there is no model, as test/status.mjs says.
-func TestStatus(t *testing.T) {
-	workspace := filepath.Join(t.TempDir(), "shop")
-	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
-	codeServer := made(t)
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody.Close()
-	live(t, "status.mjs", codeServer, start(t, codeServer, workspace, "http://"+nobody.Addr().String()))
 }
 
 // TestNothingIsFetched has a model name a server in every way that Markdown and HTML have to load something from it or
@@ -241,8 +313,17 @@ func made(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
+// vsix is the extension that make vscode builds.
+var vsix = filepath.Join("dist", "quarry.vsix")
+
 // start runs code-server on workspace with the extension and the server under test, and returns its address.
 func start(t *testing.T, codeServer, workspace, ollama string) string {
+	t.Helper()
+	return serve(t, codeServer, workspace, vsix, filepath.Join(editortest.QuarryFolder, "quarry"), "OLLAMA_HOST="+ollama)
+}
+
+// serve is start with an extension, packed or a folder, a server and an environment.
+func serve(t *testing.T, codeServer, workspace, extension, server string, env ...string) string {
 	t.Helper()
 	data, extensions := t.TempDir(), t.TempDir()
 	run := func(args ...string) *exec.Cmd {
@@ -250,15 +331,19 @@ func start(t *testing.T, codeServer, workspace, ollama string) string {
 			filepath.Join(codeServer, "node_modules", "code-server", "out", "node", "entry.js"),
 			"--user-data-dir", data, "--extensions-dir", extensions,
 		}, args...)...)
-		cmd.Env = append(os.Environ(), "HOME="+data, "OLLAMA_HOST="+ollama)
+		cmd.Env = append(append(os.Environ(), "HOME="+data), env...)
 		return cmd
 	}
-	if out, err := run("--install-extension", filepath.Join("dist", "quarry.vsix")).CombinedOutput(); err != nil {
+	if filepath.Ext(extension) != ".vsix" {
+		if err := os.CopyFS(filepath.Join(extensions, filepath.Base(extension)), os.DirFS(extension)); err != nil {
+			t.Fatal(err)
+		}
+	} else if out, err := run("--install-extension", extension).CombinedOutput(); err != nil {
 		t.Fatalf("install the extension, which make vscode builds: %v\n%s", err, out)
 	}
 	// VS Code takes PATH from a login shell, so the binary is named. The rest keeps the window to what is tested.
 	editortest.WriteFile(t, filepath.Join(data, "Machine", "settings.json"),
-		fmt.Sprintf(`{"quarry.path": %q}`, filepath.Join(editortest.QuarryFolder, "quarry")))
+		fmt.Sprintf(`{"quarry.path": %q}`, server))
 	editortest.WriteFile(t, filepath.Join(data, "User", "settings.json"), `{
 		"chat.disableAIFeatures": true,
 		"editor.wordBasedSuggestions": "off",

@@ -35,6 +35,8 @@ func TestComponent(t *testing.T) {
 			object{"command": object{"error": "quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path"}, "options": nil, "configuration": nil}},
 		{"in the project", "/work/bin/quarry", object{},
 			object{"command": object{"error": "quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path"}, "options": nil, "configuration": nil}},
+		{"beside the project", "/work-tools/bin/quarry", object{},
+			object{"command": command("/work-tools/bin/quarry", []any{"lsp"}, shell), "options": nil, "configuration": nil}},
 		{"in the settings", "/usr/bin/quarry", object{
 			"binary":                 object{"path": "/opt/quarry", "arguments": []any{"lsp", "--log-level", "debug"}, "env": object{"A": "b"}},
 			"initialization_options": object{"logLevel": "debug"},

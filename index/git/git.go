@@ -11,12 +11,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -268,29 +271,121 @@ func IsURL(name string) bool {
 // addressForm is git's short form for ssh, user@host:path.
 var addressForm = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^:]`)
 
+// limits bound what a repository elsewhere may make of the disk.
+type limits struct {
+	files int   // of the newest commit
+	bytes int64 // of what comes, and of the files together
+}
+
+var usual = limits{files: 1_000_000, bytes: 16 << 30}
+
 // Clone gets the newest commit of a repository, and nothing else, into a new folder. Nothing that
-// it holds runs: no hook, no filter, no submodule.
-func Clone(ctx context.Context, url, dir string) error {
+// it holds runs: no hook, no filter, no submodule. A repository that is far larger than any is
+// refused: a few folders that hold each other's are enough for more files than any disk takes.
+func Clone(ctx context.Context, url, dir string) error { return clone(ctx, url, dir, usual) }
+
+func clone(ctx context.Context, url, dir string, most limits) error {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return fmt.Errorf("get %s: git is not installed", url)
 	}
-	cmd := exec.CommandContext(ctx, git, "-c", "core.hooksPath="+os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
-		"clone", "--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--", url, dir)
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GIT_SSL_") {
-			cmd.Env = append(cmd.Env, v)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	run := func(out io.Writer, args ...string) error {
+		cmd := exec.CommandContext(ctx, git, append([]string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never"}, args...)...)
+		for _, v := range os.Environ() {
+			if !strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GIT_SSL_") {
+				cmd.Env = append(cmd.Env, v)
+			}
+		}
+		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:http:ssh:git:file", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
+		var complaint limited
+		cmd.Stdout, cmd.Stderr = out, &complaint
+		if err := cmd.Run(); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			lines := strings.Split(strings.TrimSpace(complaint.String()), "\n")
+			return fmt.Errorf("git cannot get %s: %s", url, lines[len(lines)-1])
+		}
+		return nil
+	}
+	tooLarge := fmt.Errorf("%s is too large to fetch; clone what you want of it and name that folder", url)
+
+	var watching sync.WaitGroup
+	arrived := make(chan struct{})
+	watching.Go(func() {
+		for {
+			select {
+			case <-arrived:
+				return
+			case <-time.After(time.Second):
+				if sizeOf(dir) > most.bytes {
+					cancel(tooLarge)
+				}
+			}
+		}
+	})
+	err = run(nil, "clone", "--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules", "--no-checkout", "--template=", "--", url, dir)
+	close(arrived)
+	watching.Wait()
+	if err != nil {
+		return err
+	}
+	if sizeOf(dir) > most.bytes {
+		return tooLarge
+	}
+	if run(nil, "-C", dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") != nil {
+		return context.Cause(ctx) // nothing is committed there
+	}
+	tree := &tally{limits: most, over: func() { cancel(tooLarge) }}
+	if err := run(tree, "-C", dir, "ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"); err != nil {
+		return err
+	}
+	return run(nil, "-C", dir, "checkout", "--quiet", "--force", "HEAD")
+}
+
+// tally counts the files that git lists, each as "MODE TYPE ID SIZE\tNAME\0", and calls over when
+// they are too many or too large.
+type tally struct {
+	limits
+	over func()
+	head []byte // of the entry that is being read, as far as its size
+	name bool   // its name is being read
+}
+
+func (t *tally) Write(p []byte) (int, error) {
+	for _, c := range p {
+		switch {
+		case c == 0:
+			_, last, _ := bytes.Cut(bytes.TrimSpace(t.head), []byte(" blob "))
+			_, number, _ := bytes.Cut(last, []byte(" "))
+			size, _ := strconv.ParseInt(string(bytes.TrimSpace(number)), 10, 64) // a submodule has none
+			t.files--
+			t.bytes -= size
+			if t.files < 0 || t.bytes < 0 {
+				t.over()
+				return 0, io.ErrShortWrite
+			}
+			t.head, t.name = t.head[:0], false
+		case c == '\t':
+			t.name = true
+		case !t.name:
+			t.head = append(t.head, c)
 		}
 	}
-	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:http:ssh:git:file", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
-	var complaint limited
-	cmd.Stderr = &complaint
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	return len(p), nil
+}
+
+// sizeOf is what the files in a folder take, as far as they can be seen.
+func sizeOf(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
 		}
-		lines := strings.Split(strings.TrimSpace(complaint.String()), "\n")
-		return fmt.Errorf("git cannot get %s: %s", url, lines[len(lines)-1])
-	}
-	return nil
+		return nil
+	})
+	return bytes
 }

@@ -2,10 +2,12 @@ package git
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -139,5 +141,57 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	}
 	if said, err := os.ReadFile(canary); err == nil {
 		t.Errorf("a program that the repository names was run: %s", said)
+	}
+}
+
+// What comes of an address is bounded: ten folders that each hold the next ten times are ten
+// billion files, and come in a few hundred bytes.
+func TestCloneIsBounded(t *testing.T) {
+	dir := repository(t, map[string]string{"a.go": "package a\n", "sub/large.txt": strings.Repeat("x", 1<<20)})
+	from := "file://" + filepath.ToSlash(dir)
+	to := filepath.Join(t.TempDir(), "whole")
+	if err := Clone(t.Context(), from, to); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(to, "a.go")); err != nil || string(text) != "package a\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for name, most := range map[string]limits{"files": {1, 1 << 30}, "bytes": {10, 1 << 20}, "pack": {10, 100}} {
+		to := filepath.Join(t.TempDir(), name)
+		if err := clone(t.Context(), from, to, most); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(to, "a.go")); err == nil {
+			t.Errorf("%s: the files are there", name)
+		}
+	}
+
+	ask := func(in string, args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+		cmd.Stdin = strings.NewReader(in)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("git %v: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	id, kind := ask("x\n", "hash-object", "-w", "--stdin"), "100644 blob"
+	for range 10 {
+		var tree strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&tree, "%s %s\td%d\n", kind, id, i)
+		}
+		id, kind = ask(tree.String(), "mktree"), "040000 tree"
+	}
+	run(t, dir, "update-ref", "HEAD", ask("", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit-tree", "-m", "bomb", id))
+	if err := clone(t.Context(), from, filepath.Join(t.TempDir(), "bomb"), limits{50_000, 1 << 40}); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
+		t.Errorf("ten billion files: %v", err)
+	}
+
+	// One without a commit is there, and has nothing.
+	empty := t.TempDir()
+	run(t, empty, "init", "-q")
+	if err := Clone(t.Context(), "file://"+filepath.ToSlash(empty), filepath.Join(t.TempDir(), "empty")); err != nil {
+		t.Errorf("an empty repository: %v", err)
 	}
 }

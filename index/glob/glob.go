@@ -19,7 +19,11 @@ var (
 	errBrackets = errors.New("[ and { need their closing brackets")
 	errMany     = errors.New("the braces stand for too many patterns")
 	errEmpty    = errors.New("it is empty")
+	errLong     = errors.New("it is longer than 4096 bytes")
 )
+
+// longest bounds a glob in bytes: braces within braces are read again at each depth.
+const longest = 4096
 
 // maxAlternatives bounds what braces may stand for.
 const maxAlternatives = 1000
@@ -32,6 +36,9 @@ func CompileFold(text string) (Glob, error) { return compileFold(text, true) }
 
 func compileFold(text string, fold bool) (Glob, error) {
 	g := Glob{text: text}
+	if len(text) > longest {
+		return g, errLong
+	}
 	lines, err := expand(strings.TrimPrefix(text, "./"))
 	if err != nil {
 		return g, err

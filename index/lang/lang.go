@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // PlainText is the language of a file that nothing else is known of.
@@ -41,6 +43,66 @@ type Language struct {
 	// the folder is imported. FileImports says that imports name files rather than modules.
 	Faces       []string
 	FileImports bool
+	// Reexports are the files whose imports others see as theirs. FolderScope says that the
+	// files of a folder see each other's declarations without an import.
+	Reexports   Reexports
+	FolderScope bool
+	// Public is nil where a declaration does not show who can use it.
+	Public *Public
+}
+
+// Reexports are which files of a language pass on what they import.
+type Reexports uint8
+
+// The files.
+const (
+	NoFiles Reexports = iota
+	FaceFiles
+	AllFiles
+)
+
+// Public tells the declarations that other packages or modules can use, as far as a name
+// and a signature show it.
+type Public struct {
+	Capital bool // those whose name begins with a capital, and no others
+	// Words are those of a signature that make a declaration public. Without any, and for
+	// Members where that is set, it is public unless its name begins with one of Prefixes or its
+	// signature has a word of Hidden.
+	Words, Hidden []string
+	Prefixes      string
+	Members       bool
+}
+
+// IsPublic answers whether other packages or modules can use a declaration; a member stands in another one.
+func (l *Language) IsPublic(name, signature string, member bool) bool {
+	p := l.Public
+	if p == nil || name == "" {
+		return false
+	}
+	has := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(" "+signature+" ", " "+w+" ") })
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	switch {
+	case p.Capital:
+		return unicode.IsUpper(first)
+	case has(p.Words):
+		return true
+	case len(p.Words) > 0 && !(p.Members && member):
+		return false
+	}
+	return !strings.ContainsRune(p.Prefixes, first) && !has(p.Hidden)
+}
+
+// PassesOn answers whether others see what a file imports as its own.
+func PassesOn(name string) bool {
+	base := path.Base(name)
+	l := OfExtension(path.Ext(base))
+	if l == nil || l.Reexports == NoFiles {
+		return false
+	}
+	stem, _, _ := strings.Cut(base, ".")
+	return l.Reexports == AllFiles || slices.Contains(l.Faces, stem)
 }
 
 // Content says what the text of a file is, outside its comments.

@@ -140,3 +140,38 @@ func TestTests(t *testing.T) {
 		}
 	}
 }
+
+func TestIsPublic(t *testing.T) {
+	for _, c := range []struct {
+		language, name, signature string
+		member, want              bool
+	}{
+		{"go", "Open", "func Open()", false, true}, {"go", "open", "func open()", false, false}, {"go", "Ärger", "func Ärger()", true, true},
+		{"python", "read", "def read()", true, true}, {"python", "_read", "def _read()", true, false},
+		{"elixir", "run", "defp run(x)", true, false}, {"lua", "run", "local function run()", false, false}, {"ruby", "run", "private def run", true, false},
+		{"typescriptreact", "Button", "export function Button()", false, true}, {"javascript", "icon", "function icon()", false, false},
+		{"typescript", "draw", "draw(): void", true, true}, {"typescript", "draw", "private draw(): void", true, false}, {"javascriptreact", "#draw", "#draw()", true, false},
+		{"rust", "run", "pub fn run()", false, true}, {"rust", "run", "pub(crate) fn run()", false, false},
+		{"java", "Door", "public class Door", false, true}, {"java", "Door", "class Door", false, false}, {"swift", "run", "open func run()", true, true},
+		{"scala", "run", "def run: Int", true, true}, {"scala", "run", "private def run: Int", true, false}, {"kotlin", "run", "internal fun run()", false, false},
+		{"php", "run", "function run()", false, true}, {"c", "run", "static int run(void)", false, false}, {"cpp", "run", "int run()", false, true},
+		{"yaml", "run", "run: x", false, false}, {"go", "", "", false, false},
+	} {
+		if got := Of(c.language).IsPublic(c.name, c.signature, c.member); got != c.want {
+			t.Errorf("%s: %q is public: %v", c.language, c.signature, got)
+		}
+	}
+}
+
+func TestPassesOn(t *testing.T) {
+	for _, name := range list("a/b.rs a.proto a/__init__.py a/__init__.pyi web/index.ts index.d.ts index.jsx index.cjs") {
+		if !PassesOn(name) {
+			t.Errorf("%s keeps its imports to itself", name)
+		}
+	}
+	for _, name := range list("a/b.py a.go web/button.ts index.php init.lua index.html README") {
+		if PassesOn(name) {
+			t.Errorf("%s passes its imports on", name)
+		}
+	}
+}

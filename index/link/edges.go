@@ -24,26 +24,33 @@ func From(ctx context.Context, s *store.Store, file int64) (list []store.Edge, e
 // To answers the edges that end at a symbol: the places that use it.
 func To(ctx context.Context, s *store.Store, symbol int64) (list []store.Edge, err error) {
 	err = s.View(ctx, func(v *store.View) error {
-		name, err := v.NameOf(symbol)
-		if err != nil || name == "" {
-			return err
-		}
-		called := calledLike(v.Tree, name)
-		names := func(imports []syntax.Import) []string {
-			names := called
-			for i := range imports {
-				if im := &imports[i]; im.Alias != "" && handsOnAny(im, called) {
-					names = append(names[:len(names):len(names)], im.Alias)
-				}
+		list, err = v.Ending(symbol, func() ([]store.Edge, error) { return to(v, symbol) })
+		return err
+	})
+	return list, err
+}
+
+// to is To, in a view.
+func to(v *store.View, symbol int64) (list []store.Edge, err error) {
+	name, err := v.NameOf(symbol)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	called := calledLike(v.Tree, name)
+	names := func(imports []syntax.Import) []string {
+		names := called
+		for i := range imports {
+			if im := &imports[i]; im.Alias != "" && handsOnAny(im, called) {
+				names = append(names[:len(names):len(names)], im.Alias)
 			}
-			return names
 		}
-		known := newMemo()
-		return v.Mentioning(called, names, func(f *store.Referring) error {
-			found, err := edgesOf(v, f, known, symbol)
-			list = append(list, found...)
-			return err
-		})
+		return names
+	}
+	known := newMemo()
+	err = v.Mentioning(called, names, func(f *store.Referring) error {
+		found, err := edgesOf(v, f, known, symbol)
+		list = append(list, found...)
+		return err
 	})
 	return list, err
 }

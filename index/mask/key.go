@@ -208,6 +208,12 @@ var issued = []struct {
 	{"cloudflareapikey", hex, 37, false}, {"cloudflareapitoken", word, 40, false}, {"cfapitoken", word, 40, false}, {"fastlyapitoken", word, 32, false}, {"fastlyapikey", word, 32, false},
 	{"sentryauthtoken", hex, 64, false}, {"circletoken", hex, 40, false}, {"circlecitoken", hex, 40, false}, {"snyktoken", hexDash, 36, true}, {"herokuapikey", hexDash, 36, true},
 	{"oktaapitoken", word, 42, false}, {"oktatoken", word, 42, false}, {"mailgunapikey", hex, 32, false},
+	{"wandbapikey", hex, 40, false}, {"hcloudtoken", alnum, 64, false}, {"linodetoken", hex, 64, false}, {"scwsecretkey", hexDash, 36, true}, {"codecovtoken", hexDash, 36, true}, {"rollbaraccesstoken", hex, 32, false},
+	{"verceltoken", alnum, 24, false}, {"algoliaadminapikey", hex, 32, false}, {"algoliaadminkey", hex, 32, false}, {"pineconeapikey", hexDash, 36, true}, {"togetherapikey", hex, 64, false}, {"assemblyaiapikey", hex, 32, false},
+	{"exaapikey", hexDash, 36, true}, {"railwaytoken", hexDash, 36, true}, {"azureopenaiapikey", hex, 32, false}, {"azureopenaikey", hex, 32, false}, {"trellotoken", hex, 64, false}, {"githubtoken", hex, 40, false}, {"ghtoken", hex, 40, false},
+	{"npmtoken", hexDash, 36, true}, {"sonartoken", hex, 40, false}, {"digitaloceantoken", hex, 64, false}, {"doapitoken", hex, 64, false}, {"coverallsrepotoken", alnum, 32, false}, {"travistoken", alnum, 22, false},
+	{"slacksigningsecret", hex, 32, false}, {"slackclientsecret", hex, 32, false}, {"githubclientsecret", hex, 40, false}, {"facebookappsecret", hex, 32, false}, {"fbappsecret", hex, 32, false}, {"spotifyclientsecret", hex, 32, false},
+	{"discordclientsecret", word, 32, false}, {"twitchclientsecret", alnum, 30, false}, {"twitterconsumersecret", alnum, 50, false}, {"twitterapisecret", alnum, 50, false}, {"auth0clientsecret", word, 64, false},
 	{"cohereapikey", alnum, 40, false}, {"mistralapikey", alnum, 32, false}, {"deepgramapikey", hex, 40, false},
 }
 
@@ -221,7 +227,7 @@ func appendIssued(list []Span, text string, start, end int) []Span {
 	if len(name) < minRun {
 		return list
 	}
-	if tail := strings.ToLower(name[len(name)-3:]); tail != "key" && tail != "ken" {
+	if tail := strings.ToLower(name[len(name)-3:]); tail != "key" && tail != "ken" && tail != "ret" {
 		return list
 	}
 	name = plainName.Replace(strings.ToLower(name))

@@ -32,7 +32,7 @@ var tokens = func() (by [256][]token) {
 		{"dapi", hex, 32, 32, nil}, {"pscale_tkn_", word, 32, 64, nil}, {"pscale_pw_", word, 32, 64, nil}, {"pscale_oauth_", word, 32, 64, nil}, // Databricks, PlanetScale
 		{"ico-", alnum, 32, 32, nil}, {"rnd_", alnum, 28, 32, nil}, {"napi_", alnum, 60, 70, nil}, {"mdb_sa_sk_", word, 40, 40, nil}, {"CCDB1_", word, 60, 70, nil}, {"cflt", base64Set, 60, 60, nil}, // Infracost, Render, Neon, MongoDB Atlas, CockroachDB, Confluent
 		{"IQoJb3JpZ2lu", base64Set, 200, unbounded, nil}, {"FwoGZXIvYXdz", base64Set, 200, unbounded, nil}, {"sbp_v0_", hex, 40, 40, nil}, // Amazon's sessions, Supabase
-		{"AQVN", word, 35, 38, nil}, {"API-", bytesOf(capitals + digits), 25, 26, nil}, {"pnu_", alnum, 36, 36, nil}, // Yandex, Octopus, Prefect
+		{"AKID", alnum, 32, 48, nil}, {"AQVN", word, 35, 38, nil}, {"API-", bytesOf(capitals + digits), 25, 26, nil}, {"pnu_", alnum, 36, 36, nil}, // Yandex, Octopus, Prefect
 
 		// Forges and registries.
 		{"ghp_", alnum, 36, 36, nil}, {"gho_", alnum, 36, 36, nil}, {"ghu_", alnum, 36, 36, nil}, {"ghs_", alnum, 36, 36, nil}, {"ghr_", alnum, 36, 76, nil}, {"github_pat_", word, 82, 82, nil},
@@ -44,7 +44,8 @@ var tokens = func() (by [256][]token) {
 
 		// Talk and work.
 		{"xoxb-", word, 40, 80, nil}, {"xoxp-", word, 40, 180, nil}, {"xoxa-", word, 40, 80, nil}, {"xoxs-", word, 40, 80, nil}, {"xoxr-", word, 40, 80, nil}, {"xoxc-", word, 40, 120, nil}, {"xoxe-", word, 140, 180, nil}, {"xapp-1-", word, 60, 110, nil}, {"xoxd-", bytesOf(letters + digits + "_-%"), 100, 300, nil}, // Slack
-		{"CFPAT-", word, 43, 43, nil}, {"dG9rO", base64Set, 50, 60, nil}, // Contentful, Intercom
+		{"pat-na1-", hexDash, 36, 36, nil}, {"pat-na2-", hexDash, 36, 36, nil}, {"pat-eu1-", hexDash, 36, 36, nil}, {"sdk-", hexDash, 36, 36, nil}, {"ATTA", hex, 72, 72, nil}, {"sm_pat_", alnum, 16, 16, nil}, {"sm_aat_", alnum, 16, 16, nil}, {"s-s4t2ud-", hex, 64, 64, nil}, {"s-s4t2af-", hex, 64, 64, nil}, // HubSpot, LaunchDarkly, Trello, SettleMint, 42
+		{"pk_", bytesOf(digits), 6, 10, &token{"_", bytesOf(capitals + digits), 32, 32, nil}}, {"CFPAT-", word, 43, 43, nil}, {"dG9rO", base64Set, 50, 60, nil}, // Contentful, Intercom
 		{"lin_api_", alnum, 40, 40, nil}, {"lin_oauth_", hex, 64, 64, nil}, {"figd_", word, 40, 60, nil}, {"ntn_", alnum, 46, 46, nil}, {"secret_", alnum, 43, 43, nil}, {"tfp_", word, 44, 70, nil}, {"rdme_", alnum, 70, 70, nil}, // Linear, Figma, Notion, Typeform
 		{"PMAK-", hex, 24, 24, &token{"-", hex, 34, 34, nil}}, {"fio-u-", word, 64, 64, nil}, {"waka_", word, 36, 36, nil}, {"p8e-", alnum, 32, 32, nil}, // Postman, Frame.io, WakaTime, Adobe
 		{"SK", hex, 32, 32, nil}, {"xkeysib-", hex, 64, 64, &token{"-", alnum, 16, 16, nil}}, {"xsmtpsib-", hex, 64, 64, &token{"-", alnum, 16, 16, nil}}, {"re_", alnum, 8, 8, &token{"_", alnum, 24, 24, nil}}, // Twilio, Brevo, Resend
@@ -59,7 +60,7 @@ var tokens = func() (by [256][]token) {
 		{"sk_live_", alnum, 24, 120, nil}, {"rk_live_", alnum, 24, 120, nil}, {"sk_test_", alnum, 24, 120, nil}, {"rk_test_", alnum, 24, 120, nil}, {"whsec_", base64Set, 32, 64, nil}, // Stripe
 		{"shpat_", hex, 32, 32, nil}, {"shpca_", hex, 32, 32, nil}, {"shppa_", hex, 32, 32, nil}, {"shpss_", hex, 32, 32, nil}, {"shippo_live_", hex, 40, 40, nil}, {"shippo_test_", hex, 40, 40, nil},
 		{"sq0atp-", word, 22, 22, nil}, {"sq0csp-", word, 43, 43, nil}, {"EAAA", word, 60, 60, nil}, {"EAAM", alnum, 100, 300, nil}, {"EAAC", alnum, 100, 300, nil}, {"EAAB", alnum, 100, 300, nil}, {"EAAG", alnum, 100, 300, nil}, // Square, Meta
-		{"EZAK", alnum, 54, 54, nil}, {"EZTK", alnum, 54, 54, nil}, {"duffel_live_", word, 43, 43, nil}, {"duffel_test_", word, 43, 43, nil}, {"FLWSECK_TEST-", word, 34, 40, nil}, {"FLWSECK-", word, 34, 48, nil}, {"live_", hex, 35, 35, nil},
+		{"EZAK", alnum, 54, 54, nil}, {"EZTK", alnum, 54, 54, nil}, {"duffel_live_", word, 43, 43, nil}, {"duffel_test_", word, 43, 43, nil}, {"FLWSECK_TEST-", word, 34, 40, nil}, {"FLWSECK-", word, 34, 48, nil}, {"live_", hex, 35, 35, nil}, {"live_", alnum, 30, 30, nil}, // the last Mollie's
 		{"access-production-", hexDash, 36, 36, nil}, {"access-sandbox-", hexDash, 36, 36, nil}, {"pdl_live_apikey_", word, 50, 60, nil}, {"pdl_sdbx_apikey_", word, 50, 60, nil}, // Plaid, Paddle
 
 		// What watches, and what keeps.
@@ -99,13 +100,15 @@ var pointed = []struct {
 	{"dt0c01.", token{"", alnum, 24, 24, &token{".", alnum, 64, 64, nil}}}, {"dt0s16.", token{"", alnum, 24, 24, &token{".", alnum, 64, 64, nil}}}, // Dynatrace
 	{"pat.", token{"", word, 22, 22, &token{".", alnum, 24, 24, &token{".", alnum, 20, 20, nil}}}}, {"sat.", token{"", word, 22, 22, &token{".", alnum, 24, 24, &token{".", alnum, 20, 20, nil}}}}, // Harness
 	{"v1.", token{"0-", hex, 24, 24, &token{"-", hex, 146, 146, nil}}}, {"sha256~", token{"", word, 43, 43, nil}}, {"sk.", token{"eyJ", word, 40, 200, &token{".", word, 20, 24, nil}}}, // Cloudflare, OpenShift, Mapbox
+	{"0.", token{"", hexDash, 36, 36, &token{".", alnum, 30, 30, &token{":", base64Set, 22, 24, nil}}}}, {"access_token$production$", token{"", alnum, 16, 16, &token{"$", hex, 32, 32, nil}}}, // Bitwarden, Braintree
+	{"st.", token{"", hexDash, 36, 36, &token{".", hex, 32, 32, &token{".", hex, 32, 32, nil}}}}, // Infisical
 }
 
 // hooks begin the addresses at which whoever has one may write: what follows in them
 // and is drawn by chance is their key.
 var hooks = []string{
 	"hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", ".webhook.office.com/webhookb2/", "oapi.dingtalk.com/robot/send?", "open.feishu.cn/open-apis/bot/v2/hook/",
-	"qyapi.weixin.qq.com/cgi-bin/webhook/send?", "maker.ifttt.com/",
+	"qyapi.weixin.qq.com/cgi-bin/webhook/send?", "maker.ifttt.com/", "chat.googleapis.com/v1/spaces/",
 }
 
 const (
@@ -137,11 +140,11 @@ func appendRuns(list []Span, text string) []Span {
 		for end < len(text) && word[text[end]] {
 			end++
 		}
-		if end-start >= minToken || end < len(text) && strings.IndexByte("+/%", text[end]) >= 0 { // in base64, and where letters are escaped, a run may be short
+		if end-start >= minToken || end < len(text) && strings.IndexByte("+/%$", text[end]) >= 0 { // in base64, and where letters are escaped, a run may be short
 			list = appendTokens(list, text, start, end)
 		}
 		switch text[end-1] {
-		case 'y', 'Y', 'n', 'N':
+		case 'y', 'Y', 'n', 'N', 't', 'T':
 			list = appendAssigned(list, text, start, end)
 		}
 		i = end + 1
@@ -219,7 +222,14 @@ func (t token) ends(text string, i int) (end int, ok bool) {
 		body = text[from:to]
 	}
 	// Twenty capitals may be a constant's name; of Amazon's identifiers one in thirty has no digit.
-	return to, random(body) && !worded(body) && (t.body != base32 || strings.ContainsAny(body, digits))
+	return to, (random(body) || lastRandom(body)) && !worded(body) && (t.body != base32 || strings.ContainsAny(body, digits))
+}
+
+// lastRandom is random for what stands behind a value's last separator if that is long enough for
+// a key: before it there may be the numbers of an account, which chance has not drawn.
+func lastRandom(value string) bool {
+	part := value[strings.LastIndexAny(value, "-_")+1:]
+	return len(part) >= minToken && random(part)
 }
 
 // pointedAt judges a run by what stands before it, and what begins with its own
@@ -235,9 +245,12 @@ func pointedAt(text string, start, end int) (s Span, ok bool) {
 		if s, ok = webToken(text, start, end); ok {
 			return s, true
 		}
+		if s, ok = tunnel(text, start); ok {
+			return s, true
+		}
 	}
 	switch last {
-	case '.', '~', '/', '=':
+	case '.', '~', '/', '=', '$':
 		for _, p := range pointed {
 			if strings.HasSuffix(before, p.before) && !continues(before, len(before)-len(p.before)) {
 				if to, ok := p.ends(text, start); ok {
@@ -254,6 +267,9 @@ func pointedAt(text string, start, end int) (s Span, ok bool) {
 		if id := before[max(0, len(before)-18):]; len(id) == 18 && len(run) == 64 && strings.HasPrefix(id, "pat") && consists(id[3:17], alnum) && consists(run, hex) && random(run) {
 			return Span{start, end}, true // Airtable
 		}
+		if id := before[max(0, len(before)-18):]; len(id) == 18 && len(run) >= 60 && (strings.HasPrefix(id, "snyk_uat.") || strings.HasPrefix(id, "snyk_sat.")) && consists(id[9:17], hex) && random(run) {
+			return Span{start, end}, true
+		}
 		if n := len(before); n >= 6 && strings.HasSuffix(before, "Q~") && strings.IndexByte(digits, before[n-3]) >= 0 {
 			to := start
 			for to < len(text) && (word[text[to]] || text[to] == '~' || text[to] == '.') {
@@ -266,6 +282,9 @@ func pointedAt(text string, start, end int) (s Span, ok bool) {
 	case ':':
 		if len(run) == 35 && strings.HasPrefix(run, "AA") && random(run) && botID(before) {
 			return Span{start, end}, true // Telegram
+		}
+		if len(run) == 32 && consists(run, hex) && random(run) && asanaID(before) {
+			return Span{start, end}, true
 		}
 		if id := before[max(0, len(before)-12):]; len(id) == 12 && len(run) == 140 && strings.HasPrefix(id, "AAAA") && strings.HasPrefix(run, "APA91b") && random(run) {
 			return Span{start, end}, true // Firebase's servers
@@ -369,6 +388,15 @@ func botID(before string) bool {
 	return ok && n >= 8 && n <= 10
 }
 
+// asanaID answers whether what stands before a key of Asana's ends before: "1/1201234567890123:".
+func asanaID(before string) bool {
+	id := strings.TrimSuffix(before, ":")
+	rest := strings.TrimRight(id, digits)
+	version := strings.TrimSuffix(rest, "/")
+	n := len(id) - len(rest)
+	return n >= 13 && n <= 17 && len(version) == len(rest)-1 && version != "" && strings.IndexByte(digits, version[len(version)-1]) >= 0
+}
+
 func consists(s string, of *set) bool {
 	for i := range len(s) {
 		if !of[s[i]] {
@@ -379,13 +407,13 @@ func consists(s string, of *set) bool {
 }
 
 // random answers whether a value may be drawn by chance: no example, no keys of a
-// keyboard in their order, no letter again and again.
+// keyboard in their order, no letter again and again, nor each some times.
 func random(value string) bool {
 	if strings.Contains(value, "EXAMPLE") || strings.Contains(value, "example") {
 		return false
 	}
 	var has set
-	distinct, same, rising := 0, 1, 1
+	distinct, same, rising, pairs := 0, 1, 1, 0
 	for i := range len(value) {
 		c := value[i]
 		if !has[c] {
@@ -398,6 +426,8 @@ func random(value string) bool {
 		same++
 		if c != value[i-1] {
 			same = 1
+		} else {
+			pairs++
 		}
 		rising++
 		if c != value[i-1]+1 {
@@ -407,7 +437,7 @@ func random(value string) bool {
 			return false
 		}
 	}
-	return distinct >= min(len(value)/2, 8)
+	return distinct >= min(len(value)/2, 8) && pairs <= len(value)/3
 }
 
 // worded answers whether a value is made of words, as the names of functions and the

@@ -47,3 +47,21 @@ func decodes(run string, into any) bool {
 	plain, err := base64.RawURLEncoding.DecodeString(run)
 	return err == nil && json.Unmarshal(plain, into) == nil
 }
+
+// tunnel judges what may be the token of a tunnel of Cloudflare's: an account, a tunnel and its
+// secret in JSON.
+func tunnel(text string, start int) (s Span, ok bool) {
+	end := start
+	if !strings.HasPrefix(text[start:], "eyJhIjoi") { // {"a":"
+		return s, false
+	}
+	for end < len(text) && end-start < unbounded && base64Set[text[end]] {
+		end++
+	}
+	var said struct{ A, T, S string }
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text[start:end], "="))
+	if err != nil || json.Unmarshal(plain, &said) != nil || len(said.A) != 32 || !isUUID(said.T) || len(said.S) < minToken {
+		return s, false
+	}
+	return Span{start + len("eyJ"), end}, true
+}

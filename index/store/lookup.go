@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"quarry/index/syntax"
 )
 
 // ByPath answers the record of one file, nil if it is not indexed.
@@ -23,25 +25,50 @@ func (s *Store) ByPath(ctx context.Context, path string) (file *File, err error)
 	return file, err
 }
 
+// Declared answers the declarations with the given ids, as far as they have a name; ids that do not
+// exist are left out.
+func (s *Store) Declared(ctx context.Context, ids []int64) (map[int64]syntax.Symbol, error) {
+	found := make(map[int64]syntax.Symbol, len(ids))
+	err := s.snapshot(ctx, "read the declarations", func(tx *sql.Tx) error {
+		return eachID(ctx, tx, "SELECT name, container FROM symbols WHERE id = ?", ids, func(id int64, row *sql.Row) error {
+			var d syntax.Symbol
+			err := row.Scan(&d.Name, &d.Container)
+			if err == nil {
+				found[id] = d
+			}
+			return err
+		})
+	})
+	return found, err
+}
+
+// eachID calls fn with the row of each id that has one.
+func eachID(ctx context.Context, tx *sql.Tx, query string, ids []int64, fn func(id int64, row *sql.Row) error) error {
+	find, err := tx.PrepareContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer find.Close()
+	for _, id := range ids {
+		if err := fn(id, find.QueryRowContext(ctx, id)); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Paths answers the paths of files by id; ids that do not exist are left out.
 func (s *Store) Paths(ctx context.Context, ids []int64) (map[int64]string, error) {
 	paths := make(map[int64]string, len(ids))
 	err := s.snapshot(ctx, "read the file list", func(tx *sql.Tx) error {
-		find, err := tx.PrepareContext(ctx, "SELECT path FROM files WHERE id = ?")
-		if err != nil {
-			return err
-		}
-		defer find.Close()
-		for _, id := range ids {
+		return eachID(ctx, tx, "SELECT path FROM files WHERE id = ?", ids, func(id int64, row *sql.Row) error {
 			var path string
-			switch err := find.QueryRowContext(ctx, id).Scan(&path); {
-			case err == nil:
+			err := row.Scan(&path)
+			if err == nil {
 				paths[id] = path
-			case !errors.Is(err, sql.ErrNoRows):
-				return err
 			}
-		}
-		return nil
+			return err
+		})
 	})
 	return paths, err
 }

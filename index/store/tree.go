@@ -104,19 +104,6 @@ func (t *Tree) setModule(id int64, name string) {
 	}
 }
 
-// handsOn tells the files whose imports others can see.
-func handsOn(name string) bool {
-	switch base := path.Base(name); path.Ext(base) {
-	case ".rs", ".proto":
-		return true
-	case ".py", ".pyi":
-		return strings.HasPrefix(base, "__init__.")
-	case ".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs":
-		return strings.HasPrefix(base, "index.")
-	}
-	return false
-}
-
 // comparableName is how names of files and folders are compared: Rust writes the crate my-core
 // as my_core.
 func comparableName(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "_") }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"quarry/index/lang"
 	"quarry/index/syntax"
 )
 
@@ -45,6 +46,9 @@ type viewCache struct {
 	generation int64
 	tree       *Tree // nil until the first view
 	names      map[string][]Candidate
+	// ending are the edges that end at symbols which were asked for, kept of them in all.
+	ending map[int64][]Edge
+	kept   int
 	// known are the files that the first view begins with, nil if it reads them.
 	known atomic.Pointer[KnownFiles]
 }
@@ -60,8 +64,17 @@ type KnownFiles struct {
 // is read.
 func (s *Store) BeginViews(k *KnownFiles) { s.views.known.Store(k) }
 
-// maxNames bounds the cache of declarations by name.
-const maxNames = 1 << 16
+// maxNames bounds the cache of declarations by name, maxEnding that of edges by symbol.
+const (
+	maxNames  = 1 << 16
+	maxEnding = 1 << 16
+)
+
+// forget leaves nothing of what was looked up before a generation.
+func (l *viewCache) forget(generation int64) {
+	l.generation, l.names = generation, map[string][]Candidate{}
+	l.ending, l.kept = map[int64][]Edge{}, 0
+}
 
 // View calls fn with the present state of the index; one at a time. While a first index
 // is being made, nothing can be looked up by name, and fn is not called.
@@ -97,7 +110,8 @@ func (s *Store) View(ctx context.Context, fn func(*View) error) error {
 func (v *View) refresh() error {
 	l := v.cache
 	if k := l.known.Swap(nil); k != nil && l.tree == nil {
-		l.generation, l.tree, l.names = k.Generation, newTree(), map[string][]Candidate{}
+		l.forget(k.Generation)
+		l.tree = newTree()
 		if err := v.take(k); err != nil {
 			return err
 		}
@@ -110,7 +124,7 @@ func (v *View) refresh() error {
 		case now == l.generation:
 			return nil
 		case !all:
-			l.generation, l.names = now, map[string][]Candidate{}
+			l.forget(now)
 			return v.readFiles(ids)
 		}
 	}
@@ -118,7 +132,8 @@ func (v *View) refresh() error {
 	if err != nil {
 		return err
 	}
-	l.generation, l.tree, l.names = now, newTree(), map[string][]Candidate{}
+	l.forget(now)
+	l.tree = newTree()
 	return v.readFiles(nil)
 }
 
@@ -133,7 +148,7 @@ func (v *View) take(k *KnownFiles) error {
 		v.cache.tree.put(k.IDs[i], k.Paths[i], k.Languages[i])
 	}
 	for _, i := range order {
-		if k.Languages[i] != goMod && !handsOn(k.Paths[i]) {
+		if k.Languages[i] != goMod && !lang.PassesOn(k.Paths[i]) {
 			continue
 		}
 		if err := v.readHanded(k.IDs[i]); err != nil {
@@ -153,7 +168,7 @@ func (v *View) readFiles(ids []int64) error {
 		var path, language string
 		err := rows.Scan(&id, &path, &language)
 		t.put(id, path, language)
-		if err == nil && (language == goMod || handsOn(path)) {
+		if err == nil && (language == goMod || lang.PassesOn(path)) {
 			changed = append(changed, id)
 		}
 		return err
@@ -222,6 +237,25 @@ func (v *View) Named(name string) []Candidate {
 	}
 	l.names[name] = list
 	return list
+}
+
+// Ending answers the edges that end at a symbol, which find looks for if they are not known
+// from a view of the same state: a list is asked for page by page, and a graph from many sides.
+func (v *View) Ending(symbol int64, find func() ([]Edge, error)) ([]Edge, error) {
+	l := v.cache
+	if list, ok := l.ending[symbol]; ok {
+		return slices.Clone(list), nil
+	}
+	list, err := find()
+	if err != nil {
+		return nil, err
+	}
+	if l.kept += len(list); l.kept > maxEnding {
+		clear(l.ending)
+		l.kept = len(list)
+	}
+	l.ending[symbol] = list
+	return slices.Clone(list), nil
 }
 
 // Err is what went wrong in Named, which answers no declaration then.

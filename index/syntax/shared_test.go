@@ -184,6 +184,31 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
+// A parse looks at its time every few steps, and here a step takes as long as the text:
+// Lua's scanner looks for the end of a string from each place where one might go on, so
+// that 40 KB took 38 times the limit.
+func TestLimitHoldsWhereAStepIsLong(t *testing.T) {
+	for _, tt := range []struct {
+		language, piece string
+		size            int
+	}{
+		{"lua", "$ $ $\n", 40_000},
+		{"lua", "$ $ $\n", 400_000},
+		{"lua", strings.Repeat("= ", 40) + "\n", 400_000},
+	} {
+		text := []byte(strings.Repeat(tt.piece, tt.size/len(tt.piece)))
+		limit := openLimit(len(text), true)
+		tree, took := languageFor(tt.language).grammar.Parse(nil, text, limit)
+		if tree != nil {
+			tree.Close()
+			t.Errorf("%s: %d bytes of %.6q were parsed in %d us, which shows nothing", tt.language, len(text), tt.piece, took)
+		}
+		if took > 3*limit {
+			t.Errorf("%s: %d bytes of %.6q took %d us of the processor, the limit is %d", tt.language, len(text), tt.piece, took, limit)
+		}
+	}
+}
+
 // Large documents with errors leave little once they are closed.
 func TestClosedDocumentsGiveMemoryBack(t *testing.T) {
 	resident := func() int {

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// Summaries say what a file or folder is for in a few lines, from what its
+// A summary says what a file or folder is for in a few lines, from what its
 // authors wrote: no model is asked.
 const (
-	maxSummaryDoc     = 300 // bytes of doc comment in a file's summary
-	maxSummaryNames   = 8   // names listed of a kind
-	maxFolderFiles    = 12  // files listed in a folder's summary
-	maxFolderDocBytes = 500 // bytes of README in a folder's summary
+	maxSummaryDoc   = 300 // bytes of doc comment in a file's summary
+	maxSummaryNames = 8   // names listed of a kind
+	maxOpeningBytes = 500 // bytes of a README
 )
 
 // Summary describes the file: the first paragraph of its head comment, then the
@@ -74,28 +73,6 @@ func (f *File) topNames(rank int) []string {
 	return names
 }
 
-// FileSummary is a file's name and summary, as [FolderSummary] needs them.
-type FileSummary struct{ Name, Summary string }
-
-// FolderSummary describes a folder, or a project by its root: the beginning of
-// its README, if there is one, and a line for each of the files given, the most
-// important first.
-func FolderSummary(readme string, files []FileSummary) string {
-	var lines []string
-	if text, _, _ := Opening(readme); text != "" {
-		lines = append(lines, text)
-	}
-	for i, f := range files {
-		if i == maxFolderFiles {
-			lines = append(lines, "…")
-			break
-		}
-		first, _, _ := strings.Cut(f.Summary, "\n")
-		lines = append(lines, strings.TrimSuffix(f.Name+": "+truncate(first, maxSummaryDoc/2), ": "))
-	}
-	return strings.Join(lines, "\n")
-}
-
 // firstParagraph joins the lines up to the first blank one.
 func firstParagraph(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
@@ -107,7 +84,7 @@ func firstParagraph(text string) string {
 // hundred bytes, with the 1-based lines that it stands in; "" if there is none.
 func Opening(readme string) (text string, from, to int) {
 	text, from, to = opening(readme)
-	return truncate(text, maxFolderDocBytes), from, to
+	return truncate(text, maxOpeningBytes), from, to
 }
 
 // opening is Opening, uncut.

@@ -1,6 +1,9 @@
 package syntax
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestSummary(t *testing.T) {
 	for dir, want := range map[string]string{
@@ -45,14 +48,15 @@ func TestSummaryOfADocString(t *testing.T) {
 	}
 }
 
-func TestFolderSummary(t *testing.T) {
-	readme := "# Bank\n\n[![badge](x)](y)\n\nKeeps accounts\nsafely.\n\nMore."
-	got := FolderSummary(readme, []FileSummary{{"account.go", "Package bank keeps accounts.\nTypes: A."}, {"empty.go", ""}})
-	want := "Keeps accounts safely.\naccount.go: Package bank keeps accounts.\nempty.go"
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	if got := FolderSummary("Title\n=====\n", nil); got != "" {
-		t.Errorf("a README of a title alone gives %q", got)
+func TestOpening(t *testing.T) {
+	for readme, want := range map[string]string{
+		"# Bank\n\n[![badge](x)](y)\n\nKeeps accounts\nsafely.\n\nMore.": "Keeps accounts safely. 5-6",
+		"Title\n=====\n":                         " 0-0",
+		"Title\n=====\n\n<p>\n\nKeeps accounts.": "Keeps accounts. 6-6",
+	} {
+		text, from, to := Opening(readme)
+		if got := fmt.Sprintf("%s %d-%d", text, from, to); got != want {
+			t.Errorf("%q begins %q, want %q", readme, got, want)
+		}
 	}
 }

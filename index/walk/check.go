@@ -51,13 +51,16 @@ func (r *Root) checkOne(rel string, isParent bool) Reason {
 	if reason := r.levelOf(dir).reason(rel, isDir, exists); reason != "" {
 		return reason
 	}
+	if r.Excludes(rel) {
+		return BySettings
+	}
 	switch {
 	case err != nil:
 		return ""
 	case info.Mode()&fs.ModeSymlink != 0:
 		return Link
 	case isDir:
-		if isKernels(filepath.Join(r.dir, filepath.FromSlash(rel))) {
+		if IsKernels(filepath.Join(r.dir, filepath.FromSlash(rel))) {
 			return Special
 		}
 		if exists(path.Base(rel) + "/CACHEDIR.TAG") {

@@ -10,7 +10,8 @@ type Reason string
 
 // The reasons for leaving a path out.
 const (
-	Ignored        Reason = "ignored"         // by an ignore file
+	Ignored        Reason = "ignored" // by an ignore file
+	BySettings     Reason = "left out by index.exclude"
 	Secret         Reason = "secret"          // keys, credentials; nothing lifts this
 	VersionControl Reason = "version control" // .git and the like
 	Dependencies   Reason = "dependencies"

@@ -11,7 +11,7 @@ import (
 const quarryKind = 0
 
 // Excluded answers whether a document of the editor must not be shown to a model,
-// open as it is: a secret, or what a .quarryignore leaves out. What git ignores
+// open as it is: a secret, or what a .quarryignore or the user's settings leave out. What git ignores
 // or a build made is left out of the index for its worth, not because it is
 // private, and may be completed in. A link is what it leads to, whatever its name
 // promises; one that leads out of the root is excluded, and so is one to nowhere.
@@ -42,7 +42,7 @@ func (r *Root) follow(rel string) (real string, ok bool) {
 
 // excludedName is Excluded by name alone.
 func (r *Root) excludedName(rel string) bool {
-	if IsSecret(rel) {
+	if IsSecret(rel) || r.Excludes(rel) {
 		return true
 	}
 	r.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"quarry/index/glob"
 )
 
 func TestExcluded(t *testing.T) {
@@ -21,7 +23,7 @@ func TestExcluded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Open(dir, 0)
+	r, err := Open(dir, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestExcludedLinks(t *testing.T) {
 		}
 	}
 	for _, at := range []string{dir, filepath.Join(top, "here")} {
-		r, err := Open(at, 0)
+		r, err := Open(at, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,5 +88,37 @@ func TestExcludedLinks(t *testing.T) {
 				t.Errorf("%s: Excluded(%q) = %t, want %t", at, rel, got, want)
 			}
 		}
+	}
+}
+
+// What the user's settings leave out is left out of the index and of what models see, and no
+// file of the repository takes it in again.
+func TestExcludedBySettings(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".quarryignore": "!private/\n!private/**\n!*.sql\n", "private/a.go": "package a\n", "b.go": "package b\n", "db/dump.sql": "select 1;\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Open(dir, Limits{Exclude: glob.CompileAll([]string{"private", "*.{sql,csv}"}), MaxSize: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	files, _ := walked(t, r)
+	equal(t, "files", files, ".quarryignore", "b.go")
+	for name, out := range map[string]bool{"private/a.go": true, "private": true, "db/dump.sql": true, "b.go": false, "not/there.csv": true} {
+		if r.Excluded(name) != out || (r.Check(name) == BySettings) != out {
+			t.Errorf("%s: excluded %t, %q", name, r.Excluded(name), r.Check(name))
+		}
+	}
+	if _, err := r.Resolve("private/a.go"); !isExcluded(err, BySettings) {
+		t.Errorf("%v", err)
 	}
 }

@@ -141,7 +141,7 @@ func TestSameAsGit(t *testing.T) {
 		write(t, home, map[string]string{"every where": ignoreFile.Draw(rt, "global")})
 		git(t, repo, home, nil, "config", "core.ignoreCase", rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "ignore case"))
 
-		r, err := Open(repo, 0)
+		r, err := Open(repo, Limits{})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -30,7 +30,10 @@ type gitConfig struct {
 
 // readGitConfig reads the files in git's order: the later has the say.
 func readGitConfig(from *reader, gitDir, common string) *gitConfig {
-	home, _ := os.UserHomeDir() // without a home there is nothing to read there
+	home := os.Getenv("HOME") // the first place on Windows too, for git
+	if home == "" {
+		home, _ = os.UserHomeDir() // without a home there is nothing to read there
+	}
 	c := &gitConfig{from: from, home: home, gitDir: gitDir, values: map[string]string{}}
 	c.readAll(common)
 	return c

@@ -131,7 +131,7 @@ func TestGlobalExcludesSameAsGit(t *testing.T) {
 				}
 				rt.Fatalf("git check-ignore: %v: %s", err, stderr.String())
 			}
-			r, err := Open(dir, 0)
+			r, err := Open(dir, Limits{})
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -49,7 +49,7 @@ func (w *walker) find(folder string) int {
 // isAsKnown answers whether the same names of a folder may be read as before.
 func (w *walker) isAsKnown(parent *level, dir string, at int) bool {
 	f := w.v.Known.Met(at).Folder
-	return f.Changed != 0 && f.Rules == parent.sum() && w.times.of(dir) == f.Changed
+	return f.Changed != 0 && f.Rules == w.inForce(parent) && w.times.of(dir) == f.Changed
 }
 
 // again visits a folder that is as it is known. It has no rules of its own, so that those

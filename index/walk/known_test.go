@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/index/glob"
 	"quarry/index/listing"
 	"quarry/index/walk"
 )
@@ -24,7 +25,7 @@ func TestKnownWalk(t *testing.T) {
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 14))
 		dir := t.TempDir()
-		root, err := walk.Open(dir, 4000)
+		root, err := walk.Open(dir, walk.Limits{MaxSize: 4000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,4 +164,42 @@ func entriesOf(l *listing.List) (list []string) {
 		list = append(list, text)
 	}
 	return list
+}
+
+// What the user's settings leave out is looked at anew when they change, although no folder did.
+func TestKnownWalkOfOtherLimits(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"private/a.go", "b.go"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 5000), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-time.Hour)
+	for _, name := range []string{"private/a.go", "b.go", "private", ""} {
+		if err := os.Chtimes(filepath.Join(dir, name), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before *listing.List
+	for _, limits := range []walk.Limits{
+		{}, {Exclude: glob.CompileAll([]string{"private"})}, {}, {MaxSize: 4000}, {}, {Exclude: glob.CompileAll([]string{"b.go"})}, {Exclude: glob.CompileAll([]string{"a.go"})},
+	} {
+		root, err := walk.Open(dir, limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, made, _ := met(t, root, nil)
+		if before != nil {
+			if got, _, _ := met(t, root, before); !slices.Equal(got, want) {
+				t.Errorf("with %+v met\n%q\nnot\n%q", limits, got, want)
+			}
+		}
+		before = made
+		if err := root.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // IsSecret answers whether a file, its path with slashes, is likely to hold keys
@@ -54,17 +56,20 @@ func secretFile(rel string) bool {
 	}
 	switch {
 	case secretNames[base], secretExts[ext], secretPlaces[parent+"/"+base], strings.Contains(base, ".tfstate"),
-		strings.HasSuffix(base, ".tfvars.json"), strings.Contains(base, "firebase-adminsdk"),
+		strings.HasSuffix(base, ".tfvars.json"), strings.HasSuffix(base, "wallet.dat"), strings.HasSuffix(base, "-keypair.json"), strings.HasSuffix(base, ".pem.txt"), strings.HasSuffix(base, ".key.txt"),
+		strings.Contains(base, "firebase-adminsdk"),
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
-		base == "gradle.properties" && parent == "",          // elsewhere it is a module's
-		base == "mcp.json" && strings.HasPrefix(parent, "."), // of an editor or an assistant, with the keys of its servers
+		base == "gradle.properties" && parent == "", // elsewhere it is a module's
+		base == "mcp.json" && isHidden(rel, parent), // of an editor or an assistant, with the keys of its servers
 		ext == "asc" && (base == "private.asc" || base == "secring.asc" || base == "sec.asc"),
-		strings.HasPrefix(base, "wg") && ext == "conf" && strings.Trim(base[2:len(base)-5], "0123456789") == "",
+		ext == "conf" && isTunnel(parent, base),
 		strings.HasPrefix(base, "utc--"), // how wallets of Ethereum name a key
 		ext == "csv" && (holdsAccessKey(base) || strings.Contains(base, "credential")):
 		return true
 	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
 		return false // credentials.go is source code
+	case wordExts[ext] && below(rel, localeFolders):
+		return false // what users are told about secrets
 	case secretOrWords[base] && !below(rel, wordFolders), inSecretFolder(rel, base):
 		return true
 	}
@@ -73,7 +78,7 @@ func secretFile(rel string) bool {
 		return true
 	}
 	// In YAML a service account is an object of Kubernetes, without its key.
-	if ext == "json" && strings.HasPrefix(stem, "service") && strings.HasPrefix(strings.NewReplacer("-", "", "_", "").Replace(stem), "serviceaccount") {
+	if ext == "json" && strings.Contains(strings.NewReplacer("-", "", "_", "").Replace(stem), "serviceaccount") && !harmlessFirst[firstWord(stem)] {
 		return true
 	}
 	if dotExt == base { // ".aws-credentials" has no extension
@@ -88,6 +93,20 @@ func secretFile(rel string) bool {
 	return secretStems[stem] || secretWords(strings.TrimSuffix(base, dotExt), ext)
 }
 
+// isHidden answers whether a file's folder, or the one around it, is hidden: .kiro/settings.
+func isHidden(rel, parent string) bool {
+	above, _ := lastTwo(path.Dir(rel))
+	return strings.HasPrefix(parent, ".") || strings.HasPrefix(above, ".")
+}
+
+// isTunnel answers whether a .conf is WireGuard's, which names its interfaces and peers so.
+func isTunnel(parent, base string) bool {
+	if rest, ok := strings.CutPrefix(base, "wg"); ok && strings.IndexByte("0123456789-_.", rest[0]) >= 0 {
+		return true
+	}
+	return strings.Contains(base, "wireguard") || parent == "wg_confs" || strings.HasPrefix(parent, "peer") && strings.HasPrefix(base, "peer")
+}
+
 // holdsAccessKey answers whether a table is what Amazon's console gives.
 func holdsAccessKey(base string) bool {
 	base = strings.NewReplacer("_", "", "-", "").Replace(base)
@@ -98,7 +117,10 @@ func holdsAccessKey(base string) bool {
 // "rotate-credentials.yml" says what is done.
 func secretWords(name, ext string) bool {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_. ()", r) })
-	if len(words) < 2 || harmlessFirst[words[0]] {
+	switch {
+	case exportExts[ext] && isExport(words, ext):
+		return true
+	case len(words) < 2 || harmlessFirst[words[0]]:
 		return false
 	}
 	last := singular(words[len(words)-1])
@@ -106,8 +128,6 @@ func secretWords(name, ext string) bool {
 	case ext == "" || ext == "txt":
 		before := words[len(words)-2]
 		return secretLast[last] || secretAlone[last] && words[0] != "authorized" || last == "code" && codeKinds[before] || phraseEnds[last] && phraseKinds[before]
-	case exportExts[ext] && (exportedBy[words[0]] || slices.Contains(words, "export") && slices.ContainsFunc(words, func(w string) bool { return exportedBy[w] || exportOf[singular(w)] })):
-		return true
 	case ext == "csv" && last == "login":
 		return true
 	case dataExts[ext]:
@@ -117,6 +137,31 @@ func secretWords(name, ext string) bool {
 		return words[0] == "private" || words[0] == "secret" || last == "private" || last == "secret" || last == "sec"
 	}
 	return false
+}
+
+// isExport answers whether a name says that a password manager wrote the file, or that what
+// one keeps was exported: "1PasswordExport-2026.csv", "bw-export.json". A table of a manager's
+// is one without saying so; "keeper_config.xml" and "metamask-logo.json" are other things.
+func isExport(words []string, ext string) bool {
+	by, of, saved := false, false, false
+	for i, w := range words {
+		rest := w
+		for _, m := range managers {
+			if after, ok := strings.CutPrefix(w, m); ok && (after == "" || savedAs(after)) {
+				by, rest = by || i == 0 || after != "" || !ambiguous[m], after
+				saved = saved || ext == "csv" && !ambiguous[m]
+				break
+			}
+		}
+		of = of || exportOf[singular(w)]
+		saved = saved || savedAs(rest)
+	}
+	return by && saved || of && slices.Contains(words, "export")
+}
+
+// savedAs answers whether a word says that data was taken out of where it belongs, and when.
+func savedAs(word string) bool {
+	return slices.ContainsFunc(savedWords, func(s string) bool { return strings.HasPrefix(word, s) }) || len(word) >= len("2026") && strings.Trim(word, "0123456789") == ""
 }
 
 // inSecretFolder answers whether a file is a value in a folder that is there to hold
@@ -177,7 +222,7 @@ func withoutCopy(base string) string {
 		if !copyExts[ext] || ext == base {
 			return base
 		}
-		base = strings.TrimRight(strings.TrimSuffix(base, ext), "~#")
+		base = strings.TrimRight(strings.TrimSuffix(base, ext), "~#. ") // key#..bak
 	}
 }
 
@@ -191,7 +236,7 @@ func setOf(list string) map[string]bool {
 
 var (
 	// secretFolders hold nothing but what belongs to an account or a machine.
-	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx")
+	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx .cloudflared .runpod")
 	// valueFolders hold values, unless codeFolders are above them.
 	valueFolders = setOf("secret secrets credential credentials")
 	codeFolders  = setOf(`internal pkg src lib libs packages crates cmd app apps api components modules vendor node_modules test tests testdata fixtures e2e
@@ -200,36 +245,43 @@ var (
 	publicNames = setOf(`package.json package-lock.json tsconfig.json jsconfig.json cargo.toml cargo.lock pyproject.toml go.mod go.sum composer.json kustomization.yaml
 		kustomization.yml chart.yaml readme readme.txt license license.txt notice makefile dockerfile build owners codeowners .dockerignore .quarryignore .editorconfig
 		project.json manifest.json index.json`)
-	// wordFolders hold words that people are shown, the screens of a program's
-	// settings, or steps of a job.
-	wordFolders = setOf("locale locales i18n l10n lang langs language languages translations messages res resources intl public workflows tasks handlers")
+	// localeFolders hold words that people are shown, in files of wordExts.
+	localeFolders = setOf("locale locales _locales i18n l10n lang langs language languages translation translations messages nls intl localization localizations localisation")
+	wordExts      = setOf("json json5 jsonc yml yaml toml ini csv tsv xml properties plist edn")
+	// wordFolders hold the screens of a program's settings, what a web server shows, or steps
+	// of a job.
+	wordFolders = setOf("res resources public workflows tasks handlers")
 	// secretOrWords are secret but in wordFolders.
 	secretOrWords = setOf(`auth.json oauth.json oauth2.json token.json password.json logins.json login.json wallet.json wallets.json bitwarden.json lastpass.json
 		auth.toml mnemonic.json mnemonics.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
 	// secretTexts are the names of texts that hold one value, beside secretAlone.
-	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode")
-	codeKinds   = setOf("recovery backup rescue")
+	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode psk pw pwd userpass login totp")
+	codeKinds   = setOf("recovery backup rescue auth 2fa otp totp")
 	// phraseKinds and phraseEnds: "seed-phrase.txt", "recovery words.txt", "wallet-seed".
-	phraseKinds = setOf("seed recovery mnemonic wallet backup secret")
+	phraseKinds = setOf("seed recovery mnemonic wallet backup secret metamask ledger trezor phantom")
 	phraseEnds  = setOf("phrase word seed mnemonic")
 	// keyKinds come before "key" in the name of a file that holds one: "gcp-key.json".
 	keyKinds = setOf("gcp gcloud google firebase sa service account private secret signing api aws azure deploy ssh jwt rsa master encryption admin")
-	// exportedBy and exportExts: what password managers write.
-	exportedBy = setOf("lastpass bitwarden 1password onepassword keepass keepassxc dashlane nordpass enpass protonpass roboform keeper aegis passbolt metamask")
+	// managers keep passwords and codes, the longer of two names first; ambiguous are other
+	// things, too.
+	managers   = strings.Fields("lastpass bitwarden 1password onepassword keepassxc keepass dashlane nordpass enpass protonpass roboform keeper aegis passbolt metamask andotp authy raivo proton")
+	ambiguous  = setOf("keeper aegis metamask authy proton")
+	savedWords = strings.Fields("export backup vault password login credential dump database")
 	exportExts = setOf("csv json xml txt zip 1pif")
-	exportOf   = setOf("bw vault password login credential")
+	exportOf   = setOf("bw vault password login credential keychain")
 	// plainPrograms are programs in bin that are called like a secret.
 	plainPrograms = setOf("env pass identity token key")
 	// secretPlaces are a name in the folder of the program that writes it.
 	secretPlaces = setOf(`.kube/config .docker/config.json .cargo/credentials .gem/credentials .config/gcloud .composer/auth.json containers/auth.json
 		.codex/auth.json .codex/config.toml .claude/settings.local.json .gemini/settings.json .qwen/settings.json .codeium/config.json gh/hosts.yml glab-cli/config.yml .config/hub doctl/config.yaml .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
 		.vscode/sftp.json .idea/webservers.xml .snowflake/config.toml .snowsql/config .mc/config.json .huggingface/token huggingface/token .fly/config.yml
-		.config/wrangler .auth/user.json .cloudflared/cert.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
+		.config/wrangler .auth/user.json .chef/credentials .ngrok2/ngrok.yml ngrok/ngrok.yml .irssi/config .purple/accounts.xml initializers/secret_token.rb
 		.bundle/config .dbt/profiles.yml github-copilot/hosts.json github-copilot/apps.json op/config .continue/config.json .continue/config.yaml .continue/config.ts
 		.docker/contexts .netlify/config.json .wrangler/config .config/pip/pip.conf .pip/pip.conf .nuget/nuget.config gcloud/credentials.db .mozilla/firefox
 		solana/id.json hcloud/cli.toml scw/config.yaml stripe/config.toml netlify/config.json tea/config.yml argocd/config .talos/config .aliyun/config.json .config/configstore
 		.circleci/cli.yml .jfrog/jfrog-cli.conf .twilio-cli/config.json .gitlab-runner/config.toml gitlab-runner/config.toml pypoetry/auth.toml .hex/hex.config .subversion/auth .svn/auth
-		.bitcoin/bitcoin.conf .electrum/wallets .weechat/sec.conf .influxdbv2/configs .config/linode-cli .cloudflared/config.yml default/settings.php etc/env.php`)
+		.bitcoin/bitcoin.conf .electrum/wallets .weechat/sec.conf .influxdbv2/configs .config/linode-cli default/settings.php etc/env.php
+		flyctl/config.yml .foundry/keystores .ethereum/keystore .brownie/accounts .aptos/config.yaml .rancher/cli2.json .tabby-client/agent .continue/mcpservers`)
 	secretNames = setOf(`.netrc _netrc .npmrc .pypirc .yarnrc.yml .pgpass pgpass.conf .pg_service.conf .my.cnf .mylogin.cnf .mongorc.js .dbshell .htpasswd .htdigest
 		.git-credentials .dockercfg .dockerconfigjson .vault-token .terraformrc terraform.rc .boto .s3cfg .passwd-s3fs .kubeconfig kubeconfig kube.config .passwd
 		shadow .rhosts .fetchmailrc .msmtprc .esmtprc .authinfo .muttrc .sentryclirc .databrickscfg .tugboat .smbcredentials .vault_pass .vault-pass vault_pass.txt
@@ -237,17 +289,19 @@ var (
 		wallet.dat proftpdpasswd kaggle.json wp-config.php localsettings.php local.settings.json local.properties key.properties keystore.properties
 		signing.properties google-services.json googleservice-info.plist application_default_credentials.json aws_credentials deploy_rsa robomongo.json
 		identity.age keys.txt.age dbeaver-data-sources.xml .dockerconfig.json
-		env .dev.vars .flaskenv .pass .tokens rootkey.csv lastpass.csv bitwarden.csv 1password.csv dashlane.csv keepass.csv nordpass.csv enpass.csv enpass.json protonpass.csv roboform.csv keepassxc.csv
+		env .dev.vars .flaskenv .pass .tokens rootkey.csv enpass.json
 		wireguard.conf pgpass my.cnf pip.conf nuget.config .claude.json claude_desktop_config.json .openai .anthropic .aider.conf.yml identity sftp.json ftp-config.json key3.db key4.db signons.sqlite cookies.sqlite settings-security.xml
 		winscp.ini mobaxterm.ini confcons.xml .mcp.json mcp_config.json cline_mcp_settings.json talosconfig k3s.yaml fish_history consolehost_history.txt wpa_supplicant.conf
 		initialadminpassword priv_validator_key.json keypair.json .civo.json .vultr-cli.yaml .hgrc .condarc .mbsyncrc .offlineimaprc getmailrc .odbc.ini cqlshrc tailscaled.state
 		keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json
-		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo`)
+		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo logins.csv otp_accounts.json swanctl.conf privatekey presharedkey pg_service.conf cwallet.sso connectionstrings.config
+		.modal.toml .sgptrc src-config.json exoscale.toml upctl.yaml crush.json mcp_settings.json
+		passwd- shadow- gshadow secret_key_base htpasswd htdigest s3cfg boto.cfg htpasswd.users`)
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
-		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har nmconnection mobileconfig rdg 2fas 1pif 1pux opvault`)
+		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har nmconnection mobileconfig rdg 2fas 1pif 1pux opvault wallet password passwd authkey keychain-db`)
 	// secretPrefixes are secret whatever follows.
-	secretPrefixes = []string{".env", ".dev.vars", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
+	secretPrefixes = []string{".env", ".dev.vars", "privatekey-peer", "presharedkey-peer", "gha-creds-", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
 	// secretStems are what stands before a name's first dot.
 	secretStems = setOf("credentials credential creds secrets secret passwords passwd kubeconfig apikey apikeys api_key api-key api_keys api-keys")
 	secretFirst = setOf("secret credential")
@@ -256,7 +310,7 @@ var (
 	stages     = setOf("dev development prod production prd stage staging stg test testing local uat qa ci live default copy 1 2 3")
 	secretLast = setOf("secret credential cred password passwd apikey kubeconfig") // as singular has them
 	// secretAlone end the names of files that hold one value and nothing else.
-	secretAlone = setOf("key rsa dsa ed25519 ecdsa passphrase pass token")
+	secretAlone = setOf("key rsa dsa ed25519 ecdsa passphrase pass token authkey authtoken apitoken accesstoken refreshtoken sessiontoken")
 	// harmlessFirst begin the names of programs, of jobs and of texts about
 	// secrets, and of what is made to be published.
 	harmlessFirst = setOf(`add change check create delete detect encrypt external fetch find forgot gen generate get import invalid list make manage new no print
@@ -264,8 +318,19 @@ var (
 	copyExts = setOf(".bak .old .orig .save .backup .bkp .copy .tmp .swp .swo .un~ .1 .2")
 	// dataExts are those of files that hold values.
 	dataExts = setOf("json json5 jsonc yml yaml toml ini txt csv tsv xml db properties props conf cfg config plist edn")
-	// sourceExts are those of files that people write for programs or readers.
-	sourceExts = setOf(`go py pyi ipynb js mjs cjs jsx ts mts cts tsx vue svelte astro rs java kt kts scala sc groovy gradle clj cljs cljc c h cc cpp cxx hh hpp hxx m mm
-		cs fs fsx vb rb rake erb php swift dart lua ex exs erl hrl hs elm ml mli nim zig jl r pl pm sh bash zsh fish ps1 psm1 bat cmd sql graphql gql proto thrift
-		tf hcl bicep nix rego cue md mdx rst adoc html htm css scss sass less sol v sv vhd cmake mk bzl feature tpl tmpl j2 jinja jinja2 hbs liquid snap diff patch`)
+	// sourceExts are those of files that people write for programs or readers: every language
+	// of code and prose, and what no language of package lang is.
+	sourceExts = func() map[string]bool {
+		m := setOf(`ipynb tf hcl bicep rego cue svg dockerfile erb feature tpl tmpl j2 jinja jinja2 hbs handlebars mustache liquid twig njk ejs pug haml slim snap cshtml vbhtml razor aspx jsp
+			coffee re rei hx vala jsonnet libsonnet gawk raku purs pde as ahk applescript vbs cls bas frm cob cbl m4 ac am in dhall pkl graphqls prisma pot po strings stringsdict
+			xcstrings arb resx xlf xliff ftl`)
+		for _, l := range lang.All() {
+			for _, ext := range l.Extensions {
+				if l.Content != lang.Config && !dataExts[ext] {
+					m[ext] = true
+				}
+			}
+		}
+		return m
+	}()
 )

@@ -43,6 +43,14 @@ var secretPathsOf = map[string]string{
 	"more remote ends": `WinSCP.ini MobaXterm.ini confCons.xml servers.rdg home.nmconnection wpa_supplicant.conf office.mobileconfig tailscaled.state .hgrc .subversion/auth/svn.simple/x`,
 	"more clouds": `talosconfig .talos/config k3s.yaml argocd/config hcloud/cli.toml scw/config.yaml .aliyun/config.json .config/configstore/firebase-tools.json .circleci/cli.yml .jfrog/jfrog-cli.conf
 		.config/stripe/config.toml .gitlab-runner/config.toml pypoetry/auth.toml .near-credentials/x.json fish_history ConsoleHost_history.txt initialAdminPassword app/etc/env.php sites/default/settings.php`,
+	"tunnels": `wg-client.conf wg_home.conf wg0-peer.conf my-wireguard.conf wg_confs/office.conf config/peer_phone/peer_phone.conf privatekey presharedkey privatekey-peer1 swanctl.conf psk.txt`,
+	"more exports": `1PasswordExport-2026-01-01.csv 1PasswordExport-aB3dE.1pif BitwardenExport.json my-bitwarden-backup.json lastpass_vault_20260101.xml logins.csv Proton_Pass_export_2026.json dashlane-export.zip
+		keychain-export.csv andotp-backup.json otp_accounts.json bitwarden-20260101.json KeePassDatabase.xml my_nordpass.csv.old`,
+	"one value without a separator": `authkey apitoken.txt accesstoken refreshtoken.txt`,
+	"more programs":                 `.cloudflared/0a1b2c3d.json .modal.toml .sgptrc src-config.json connectionStrings.config .aptos/config.yaml .config/flyctl/config.yml .foundry/keystores/deployer my.wallet pg_service.conf`,
+	"servers of an assistant":       `.kiro/settings/mcp.json .junie/mcp/mcp.json .amazonq/mcp.json mcp_settings.json crush.json .continue/mcpServers/x.yaml`,
+	"what another look named": `gha-creds-0a1b2c3d.json firebase-service-account.json my-wallet.dat solana-keypair.json mykey.pem.txt server.key.txt pw.txt pwd.txt userpass.txt logins.txt totp.txt 2fa-codes.txt metamask-seed.txt
+		db.password redis.passwd ts.authkey login.keychain-db passwd- secret_key_base htpasswd s3cfg boto.cfg`,
 	"what a reviewer named":           `keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json .config/wrangler/config/default.toml playwright/.auth/user.json`,
 	"networks":                        `wg0.conf wg.conf wireguard.conf sftp.json ftp-config.json identity`,
 	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
@@ -62,11 +70,18 @@ var openPathsOf = map[string]string{
 		templates/serviceaccount.yaml k8s/service-account.yaml sealed-secret.yaml external-secrets.yaml .github/workflows/scan-secrets.yml detect-secrets.yaml
 		secrets-store.yaml tokens.json design-tokens.json keys.json tokenizer.json monkey.txt keyboard.yml config.json
 		config.toml hosts.yml kube/config docker/config.json appsettings.json nginx.conf app/gradle.properties values.yaml key-bindings.json`,
+	"every language": `secrets.el credentials.adb Passwords.pas secret.vala secrets.jsonnet credentials.cr secrets.gd password.coffee secrets.f90 credentials.tcl secret.sbt passwords.rkt token_secret.purs secrets.csx
+		db-credentials.vb secrets.astro app_secrets.star secret.hlsl credentials.cu secrets.tex`,
+	"words for users": `locales/en/secrets.json src/i18n/de/credentials.yml lang/en/passwords.properties app/_locales/en/secret.json translations/api_keys.json i18n/secrets-prod.json locale/de/db-credentials.yaml
+		messages/password.toml nls/en/credentials.json l10n/secret.xml de.lproj/Credentials.strings po/secrets.po Resources/Secrets.resx lib/l10n/credentials.arb`,
 	"words and screens": `locales/en/oauth.json src/i18n/de/password.json lang/en/token.json app/src/main/res/xml/settings.xml .github/workflows/vault.yml
 		roles/x/tasks/vault.yml public/auth.json`,
 	"packages": `pkg/secrets/rules.yaml src/secret/strings.json secrets/package.json secrets/kustomization.yaml secrets/.gitignore secrets/LICENSE secrets/sealed-db.yaml
 		secrets/README.md internal/credential/testdata.json environment env.go env.d.ts envoy.yaml env/settings.py`,
-	"near those": `mcp.json swagger.api-keys.json server/mcp.json claude/settings.json .claude/settings.json .claude/commands/x.md translation-key.json primary-key.json object_keys.json release.tar.gz.asc public.asc KEYS.asc
+	"near those names": `create-service-account.json login.json.go seed-ledger.go walletdat.md keypair-test.ts password.ts totp.go pwd.sh 2fa.md`,
+	"near exports": `keeper_config.xml enable_keeper1.xml metamask-logo.json bitwarden-icon.json aegis.json authy-config.xml wgrib.conf wgetopts.conf peer/nginx.conf peer.conf docker/wireguard/nginx.conf 1password.json
+		proton.json proton/config.json dashlane.svg`,
+	"near those": `mcp.json a/b/mcp.json swagger.api-keys.json server/mcp.json claude/settings.json .claude/settings.json .claude/commands/x.md translation-key.json primary-key.json object_keys.json release.tar.gz.asc public.asc KEYS.asc
 		export.json vault-export.go data-export.csv logins.go login.css design-tokens.json syntax_token.json special-tokens.json vault.json
 		seed.sql seeds.rb seed-data.json stop-words.txt words.txt phrases.txt key-phrase-extraction.txt solana/lib.rs settings.local.json src/default/settings.py config/settings.yml argocd/values.yaml
 		.circleci/config.yml recovery-plan.txt wallet-service.txt nordpass.go keeper.go private.ts credentials-config.ts`,
@@ -83,7 +98,7 @@ func TestSecretNames(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []string{"gradle.properties", "credentials (1).json", "credentials copy.json", "id_rsa copy", "my secrets.yml", "server copy.key", ".env ", ".env. ."} {
+	for _, p := range []string{"locales/en/.env", "lang/en/secrets.txt", "i18n/server.key", "locales/credentials.db", "Proton Pass_export_2026-01-01.csv", "iCloud Keychain export.csv", "gradle.properties", "credentials (1).json", "credentials copy.json", "id_rsa copy", "my secrets.yml", "server copy.key", ".env ", ".env. ."} {
 		if !IsSecret(p) {
 			t.Errorf("%q is taken for no secret", p)
 		}

@@ -142,10 +142,9 @@ func (r *Root) Look() {
 	r.levelOf("")
 }
 
-// OnChange says whom to tell that a question found the rules of a folder changed, and so
-// of all below; "" is the root. told must return at once. It is set before anything is
-// asked.
-func (r *Root) OnChange(told func(dir string)) { r.told = told }
+// OnChange has f called when a question finds the rules of a folder, and so of all below,
+// changed; "" is the root. f must return at once. It is set before anything is asked.
+func (r *Root) OnChange(f func(dir string)) { r.onChange = f }
 
 // unlock ends a question. mu is held.
 func (r *Root) unlock() {
@@ -153,8 +152,8 @@ func (r *Root) unlock() {
 	r.changed = nil
 	r.mu.Unlock()
 	for _, dir := range changed {
-		if r.told != nil {
-			r.told(dir)
+		if r.onChange != nil {
+			r.onChange(dir)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -26,25 +27,36 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"quarry/index/glob"
 	"quarry/index/mask"
 )
 
 // DefaultMaxSize is the size in bytes above which a file is left out.
 const DefaultMaxSize = 1 << 20
 
+// Limits are what a user's settings say of all folders. The zero value is the usual.
+type Limits struct {
+	// MaxSize is the largest file to read, in bytes; 0 means DefaultMaxSize.
+	MaxSize int64
+	// Exclude is left out of the index and of what models see. No file of a repository takes
+	// it in again.
+	Exclude []glob.Glob
+}
+
 // Root is one workspace folder.
 type Root struct {
 	dir     string // absolute, without links
 	given   string // absolute, as it was named
 	maxSize int64
+	exclude []glob.Glob
 
 	// filesMu guards files, which is the folder as it was opened last.
 	filesMu sync.RWMutex
 	files   *os.Root
 
-	// round counts the calls of Refresh, told is OnChange's.
-	round atomic.Uint64
-	told  func(dir string)
+	// round counts the calls of Refresh, onChange is set by OnChange.
+	round    atomic.Uint64
+	onChange func(dir string)
 
 	// mu guards levels, the cache of Check by folder, cached, the patterns in it, and all
 	// that follows: the rules of the folders between the top of the work tree and the root,
@@ -59,9 +71,8 @@ type Root struct {
 	changed      []string
 }
 
-// Open prepares a workspace folder. maxSize is the largest file to read, in bytes;
-// 0 means DefaultMaxSize.
-func Open(dir string, maxSize int64) (*Root, error) {
+// Open prepares a workspace folder.
+func Open(dir string, limits Limits) (*Root, error) {
 	given, err := filepath.Abs(dir)
 	abs := given
 	if err == nil {
@@ -74,10 +85,10 @@ func Open(dir string, maxSize int64) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", dir, err)
 	}
-	if maxSize <= 0 {
-		maxSize = DefaultMaxSize
+	if limits.MaxSize <= 0 {
+		limits.MaxSize = DefaultMaxSize
 	}
-	r := &Root{dir: abs, given: given, files: files, maxSize: maxSize}
+	r := &Root{dir: abs, given: given, files: files, maxSize: limits.MaxSize, exclude: limits.Exclude}
 	r.Reload()
 	return r, nil
 }
@@ -135,6 +146,24 @@ func (r *Root) Reload() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reset()
+}
+
+// Excludes answers whether the user's settings leave a path out.
+func (r *Root) Excludes(rel string) bool {
+	return slices.ContainsFunc(r.exclude, func(g glob.Glob) bool { return g.Covers(rel) })
+}
+
+// inForce is a hash of the rules in a folder and of what the user's settings leave out.
+func (r *Root) inForce(l *level) uint64 {
+	if len(r.exclude) == 0 {
+		return l.sum()
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, l.sum())
+	for _, g := range r.exclude {
+		fmt.Fprintf(h, " %q", g)
+	}
+	return h.Sum64()
 }
 
 // IsRule answers whether a change of the path changes what is left out.
@@ -286,14 +315,14 @@ func (w *walker) walk(ctx context.Context, parent *level, dir string, at int) (e
 		}
 	}
 	if w.v.Folder != nil {
-		w.v.Folder(Folder{dir, changed, l.sum()})
+		w.v.Folder(Folder{dir, changed, w.inForce(l)})
 	}
 	return true, nil
 }
 
-// isKernels answers whether a folder holds what the kernel or a device says when it is
+// IsKernels answers whether a folder holds what the kernel or a device says when it is
 // read, whatever a workspace's root is. Folders below /dev may be memory that people work in.
-func isKernels(abs string) bool {
+func IsKernels(abs string) bool {
 	switch abs {
 	case "/proc", "/sys", "/dev":
 		return true
@@ -312,7 +341,7 @@ type listed struct {
 // The folder is closed again before another is opened: they may be nested deeply.
 func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason Reason, err error) {
 	abs := filepath.Join(r.dir, filepath.FromSlash(dir))
-	if isKernels(abs) {
+	if IsKernels(abs) {
 		return nil, nil, Special, nil
 	}
 	folder, err := os.Open(abs)
@@ -355,6 +384,8 @@ func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason R
 		}
 		if hard := l.reason(at.Path, at.isDir, exists); hard != "" {
 			at.reason = hard
+		} else if r.Excludes(at.Path) {
+			at.reason = BySettings
 		}
 		if at.reason != "" || at.isDir {
 			continue

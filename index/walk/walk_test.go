@@ -27,7 +27,7 @@ func walked(t *testing.T, r *Root) (files, skips []string) {
 
 func root(t *testing.T, dir string) *Root {
 	t.Helper()
-	r, err := Open(dir, 0)
+	r, err := Open(dir, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestKernelsFoldersAreLeftOut(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux surely has /proc, /sys and /dev")
 	}
-	whole, err := Open("/", 0)
+	whole, err := Open("/", Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestKernelsFoldersAreLeftOut(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{"/proc", "/proc/self", "/sys", "/dev"} {
-		r, err := Open(dir, 0)
+		r, err := Open(dir, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func (s *Service) apply(ctx context.Context, p agent.Proposal) error {
 	title := oneLine(p.Title, 200)
 	result, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{Label: &title, Edit: edit})
 	if err != nil {
-		return fmt.Errorf("the editor could not apply the change: %w", err)
+		return fmt.Errorf("ask again, the editor could not apply the change: %w", err)
 	}
 	if result == nil {
 		result = &protocol.ApplyWorkspaceEditResult{}

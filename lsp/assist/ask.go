@@ -7,8 +7,8 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"quarry/agent/markdown"
 	"quarry/index/visible"
-	"quarry/lsp/markdown"
 	"quarry/lsp/wire"
 )
 

@@ -12,7 +12,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"quarry/agent"
-	"quarry/lsp/markdown"
+	"quarry/agent/markdown"
 	"quarry/lsp/wire"
 )
 
@@ -39,7 +39,8 @@ const (
 
 // decision is what the user is to say about a proposal. Few clients take a question
 // off the screen again, so there may be several about one proposal, of a request
-// that was begun anew: whichever is answered first decides.
+// that was begun anew: whichever is answered by yes first decides. A no to an older one
+// leaves the newer open, for the user may have asked again since they said it.
 type decision struct {
 	agent.Proposal
 	id  string
@@ -133,7 +134,7 @@ func (ds *decisions) end(h hold) bool {
 
 // endDecision says that there is nothing left to decide, to the client too.
 func (s *Service) endDecision(h hold) {
-	if s.decisions.end(h) && s.showsProposals() {
+	if s.decisions.end(h) && ExtensionsOf(s.caps).Proposals {
 		s.hideProposal(h.id)
 	}
 }
@@ -179,7 +180,7 @@ func (s *Service) agreed(ctx context.Context, d *decision) error {
 	if _, err := s.workspaceEdit(ctx, d.Proposal); err != nil {
 		return err // before the user is bothered
 	}
-	if s.showsProposals() {
+	if ExtensionsOf(s.caps).Proposals {
 		return s.agreedInEditor(ctx, d)
 	}
 	return s.agreedByMessage(ctx, d)
@@ -267,8 +268,8 @@ func (s *Service) decided(ctx context.Context, d *decision, message string, choi
 	for {
 		select {
 		case a := <-d.answers:
-			if a.n < n && a.choice == "" {
-				continue // a client that shows one question at a time closed the older
+			if a.n < n && (a.choice == "" || a.choice == choiceDiscard) {
+				continue // it was said before the newer question, or a client that shows one at a time closed it
 			}
 			return a.choice, a.err
 		case <-ctx.Done():

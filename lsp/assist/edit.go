@@ -86,12 +86,12 @@ func (s *Service) target(ctx context.Context, file agent.FileChange) (id protoco
 		}
 		at, err := core.LocateNew(ctx, file.Path)
 		if err != nil || at != file.Path {
-			return id, base, fmt.Errorf("%s may not be created: %w", file.Path, cmp.Or(err, fs.ErrExist))
+			return id, base, fmt.Errorf("cannot create %s: %w", file.Path, cmp.Or(err, fs.ErrExist))
 		}
 	default:
 		now, err := core.OnDisk(file.Path)
 		if err != nil {
-			return id, base, fmt.Errorf("%s may not be changed: %w", file.Path, err)
+			return id, base, fmt.Errorf("cannot change %s: %w", file.Path, err)
 		}
 		if base = text.New(now); base.String() != now {
 			return id, base, fmt.Errorf("%s is not UTF-8 throughout; open it in the editor and ask again", filepath.Base(file.Path))

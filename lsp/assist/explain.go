@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"quarry/agent"
+	"quarry/agent/markdown"
 	"quarry/index/visible"
-	"quarry/lsp/markdown"
 	"quarry/lsp/wire"
 )
 
@@ -69,7 +69,7 @@ func headline(text string) string { return "# " + markdown.Inline(oneLine(text, 
 // written shows head, which is Markdown, and the words that write emits in a page as
 // they come, and at the end head and what write returns. It answers the latter.
 func (s *Service) written(ctx context.Context, name, head string, job Job, write func(emit func(string) bool) (words, foot string, err error)) (prose, error) {
-	p := s.screen.newPage(ctx, name)
+	p := s.screen.newDocument(ctx, name)
 	length := 0
 	words, foot, err := write(func(piece string) bool {
 		p.add(head, piece) // nothing is shown before there is something to read

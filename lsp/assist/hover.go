@@ -7,8 +7,8 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"quarry/agent/markdown"
 	"quarry/lsp/document"
-	"quarry/lsp/markdown"
 )
 
 // Hover implements textDocument/hover: what was explained at that place.

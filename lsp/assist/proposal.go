@@ -59,13 +59,6 @@ type decideResult struct {
 	Message string `json:"message" jsonschema:"for the user, empty if there is none"`
 }
 
-// showsProposals is whether the client shows a change, and how far it is to be
-// trusted, by itself.
-func (s *Service) showsProposals() bool {
-	var experimental struct{ Quarry struct{ Proposals bool } }
-	return json.Unmarshal(s.caps.Experimental, &experimental) == nil && experimental.Quarry.Proposals
-}
-
 // agreedInEditor has the client show a proposal and waits for what the user
 // decides there.
 func (s *Service) agreedInEditor(ctx context.Context, d *decision) error {

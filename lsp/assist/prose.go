@@ -1,8 +1,8 @@
 package assist
 
 import (
+	"quarry/agent/markdown"
 	"quarry/index/visible"
-	"quarry/lsp/markdown"
 )
 
 // prose is a text for the user: the words of a model between those of quarry, which

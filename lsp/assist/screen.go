@@ -2,6 +2,7 @@ package assist
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -21,8 +22,27 @@ type Screen struct {
 	// cacheDir is for what is shown as a file, "" for the platform's place.
 	cacheDir string
 
-	pages      sync.Map     // *page by the URI of its virtual document
-	pageNumber atomic.Int64 // of the last page that was shown as a file
+	documents   sync.Map     // *virtualDocument by the URI of its virtual document
+	placing     sync.Mutex   // held while one takes its place there
+	begun       atomic.Int64 // number of the newest
+	shownNumber atomic.Int64 // of the last that was shown as a file
+}
+
+// Extensions are what a client says that it can beyond LSP, as "quarry" in the capability
+// experimental.
+type Extensions struct {
+	Proposals bool // shows a change, and how far it is to be trusted, by itself
+	Status    bool // shows status notes
+	Documents bool // shows documents of VirtualScheme, where nothing in LSP's capabilities lets it say so to quarry alone
+}
+
+// ExtensionsOf reads a client's Extensions.
+func ExtensionsOf(caps protocol.ClientCapabilities) Extensions {
+	var experimental struct{ Quarry Extensions }
+	if json.Unmarshal(caps.Experimental, &experimental) != nil { // it is another server's, or none
+		return Extensions{}
+	}
+	return experimental.Quarry
 }
 
 // Say shows the user a message that answers what they asked for.

@@ -191,7 +191,7 @@ func Serve(ctx context.Context, opts Options) error {
 	front := back
 	front.elsewhere = others.ask
 	serve(own, &back)
-	for told := false; ; {
+	for reported := false; ; {
 		shared, err := new(net.ListenConfig).Listen(ctx, "tcp", opts.Address)
 		if err == nil {
 			opts.Log.Info("completions are served", "address", shared.Addr().String())
@@ -199,8 +199,8 @@ func Serve(ctx context.Context, opts Options) error {
 			<-ctx.Done()
 			return nil
 		}
-		if ctx.Err() == nil && !told && len(others.sockets(ctx)) == 0 {
-			told = true
+		if ctx.Err() == nil && !reported && len(others.sockets(ctx)) == 0 {
+			reported = true
 			opts.Taken(err)
 		}
 		select {

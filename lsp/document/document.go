@@ -78,6 +78,9 @@ type Set struct {
 	// recent lists the open documents, the most recently used last; guarded
 	// by mu.
 	recent []uri.URI
+	// used lists the files opened or edited lately, closed ones too, the latest last;
+	// guarded by mu.
+	used []string
 	// moved is closed and renewed when docs changes; guarded by mu.
 	moved chan struct{}
 }
@@ -157,8 +160,29 @@ func (o *Set) Others(but uri.URI) []*Document {
 	return list
 }
 
+// maxUsed is how many files count as used lately.
+const maxUsed = 12
+
+// Used lists the paths of the files but one that were opened or edited lately, the latest
+// first, whether they are open or not.
+func (o *Set) Used(but string) []string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var list []string
+	for _, path := range slices.Backward(o.used) {
+		if path != but {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
 // touch makes u the most recent; mu is held.
 func (o *Set) touch(u uri.URI) {
+	if path := o.docs[u].Path(); path != "" && (len(o.used) == 0 || o.used[len(o.used)-1] != path) {
+		o.used = append(slices.DeleteFunc(o.used, func(p string) bool { return p == path }), path)
+		o.used = o.used[max(0, len(o.used)-maxUsed):]
+	}
 	if n := len(o.recent); n > 0 && o.recent[n-1] == u {
 		return
 	}

@@ -124,6 +124,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	// No scenario depends on what memory and current the machine has.
+	os.Setenv("QUARRY_MEMORY_BUDGET_MB", "1000000")
+	os.Setenv("QUARRY_BATTERY_SAVE", "false")
 	code := m.Run()
 	os.RemoveAll(scratch)
 	os.Exit(code)

@@ -41,6 +41,9 @@ func objectSchema(v reflect.Value) map[string]any {
 		case reflect.Slice:
 			property["type"] = "array"
 			property["items"] = map[string]any{"type": "string"}
+		case reflect.Map:
+			property["type"] = "object"
+			property["additionalProperties"] = map[string]any{"type": "string"}
 		default: // a string, or a type that is written as one
 			property["type"] = "string"
 		}
@@ -57,7 +60,7 @@ func objectSchema(v reflect.Value) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// Table is the option table of docs/settings.md in Markdown.
+// Table is the option table of docs/settings.md in Markdown, and that of the profiles.
 func Table() string {
 	var b strings.Builder
 	b.WriteString("| Setting | Default | Range | Meaning |\n|---|---|---|---|\n")
@@ -74,5 +77,5 @@ func Table() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", key, value, allowed, doc)
 	})
-	return b.String()
+	return b.String() + profileTable()
 }

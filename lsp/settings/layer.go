@@ -1,11 +1,13 @@
 package settings
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -53,7 +55,13 @@ func (s *Settings) Apply(src Source, raw []byte) []Problem {
 		return nil
 	}
 	var layer map[string]any
-	if err := json.Unmarshal(raw, &layer); err != nil {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // one that no float64 holds costs its own setting only
+	err := d.Decode(&layer)
+	if !json.Valid(raw) { // more stands behind the object, or it is none
+		err = json.Unmarshal(raw, &layer)
+	}
+	if err != nil {
 		return []Problem{{Reason: fmt.Sprintf("settings are not a JSON object: %v", err)}}
 	}
 	if inner, ok := layer["quarry"]; ok {
@@ -204,15 +212,20 @@ func setField(field reflect.Value, tag reflect.StructTag, value any) error {
 			field.SetBool(v)
 			return nil
 		}
-	case float64:
-		switch field.Kind() {
-		case reflect.Float64:
-			return setNumber(field, tag, v)
-		case reflect.Int:
-			if v != float64(int(v)) {
-				return fmt.Errorf("%v is not a whole number", v)
-			}
-			return setNumber(field, tag, v)
+	case json.Number:
+		n, err := v.Float64()
+		switch kind := field.Kind(); {
+		case kind != reflect.Float64 && kind != reflect.Int:
+		case err != nil:
+			return fmt.Errorf("%s is no number that a computer holds", v)
+		case kind == reflect.Int && n != float64(int(n)):
+			return fmt.Errorf("%v is not a whole number", n)
+		default:
+			return setNumber(field, tag, n)
+		}
+	case map[string]any:
+		if field.Kind() == reflect.Map {
+			return setMap(field, v)
 		}
 	case []any:
 		if field.Kind() == reflect.Slice {
@@ -251,6 +264,13 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 		return nil
 	case reflect.Slice:
 		return setList(field, tag, strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
+	case reflect.Map:
+		pairs := map[string]any{}
+		for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
+			key, value, _ := strings.Cut(pair, "=")
+			pairs[key] = value
+		}
+		return setMap(field, pairs)
 	case reflect.Int:
 		if v, err := strconv.Atoi(text); err == nil {
 			return setNumber(field, tag, float64(v))
@@ -276,7 +296,28 @@ func setList(field reflect.Value, tag reflect.StructTag, list []string) error {
 			return bad != nil
 		})
 	}
+	if tag.Get("merge") == "union" { // a layer may add to what the user leaves out, not take it in
+		list = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(field.Interface().([]string)), list...))))
+	}
 	field.Set(reflect.ValueOf(list))
+	return err
+}
+
+// setMap sets field to the good part of pairs of texts.
+func setMap(field reflect.Value, pairs map[string]any) error {
+	var err error
+	good := maps.Clone(field.Interface().(map[string]string)) // layers add up, and so do dotted keys
+	if good == nil {
+		good = map[string]string{}
+	}
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		if text, ok := pairs[key].(string); ok && key != "" && text != "" {
+			good[key] = text
+		} else if err == nil {
+			err = fmt.Errorf("%q must have a text, has %v", key, pairs[key])
+		}
+	}
+	field.Set(reflect.ValueOf(good))
 	return err
 }
 
@@ -349,6 +390,8 @@ func typeName(field reflect.Value) string {
 		return "a number"
 	case field.Kind() == reflect.Slice:
 		return "a list of strings"
+	case field.Kind() == reflect.Map:
+		return "an object of strings"
 	}
 	return "a string"
 }

@@ -20,6 +20,7 @@ import (
 // docs/settings.md are generated from it; `doc` is the description there, `min`
 // and `max` bound numbers, `enum` lists the only values of a string.
 type Settings struct {
+	Profile     string      `json:"profile" scope:"user" enum:"default,laptop,workstation,model-free" doc:"Other defaults, over which every other setting still wins: laptop saves battery and memory, workstation spends both on more context, model-free asks no model. Below the table is what each changes."`
 	Model       string      `json:"model" scope:"user" doc:"Ollama model that completes code. It must know fill-in-the-middle."`
 	Ollama      Ollama      `json:"ollama"`
 	Completion  Completion  `json:"completion"`
@@ -28,6 +29,7 @@ type Settings struct {
 	Reranker    Reranker    `json:"reranker"`
 	Diagnostics Diagnostics `json:"diagnostics"`
 	Memory      Memory      `json:"memory"`
+	Battery     Battery     `json:"battery"`
 	Stats       Stats       `json:"stats"`
 	HTTP        HTTP        `json:"http"`
 	LogLevel    string      `json:"logLevel" enum:"debug,info,warn,error" doc:"Least severe message written to standard error."`
@@ -36,8 +38,10 @@ type Settings struct {
 // Ollama says where the model runtime is and how it is run.
 type Ollama struct {
 	API         string   `json:"api" scope:"user" enum:"ollama,openai" doc:"API of the server: Ollama's own, or OpenAI's completions API as in vLLM and the llama.cpp server."`
+	Enabled     bool     `json:"enabled" doc:"Ask models. Otherwise completions are copied from your own code, and search finds code by its words."`
 	URL         string   `json:"url" scope:"user" doc:"Address of Ollama or of the other server. The environment variable OLLAMA_HOST sets it too."`
 	APIKey      string   `json:"apiKey" scope:"user" doc:"API key for an OpenAI-compatible server."`
+	KeyStore    bool     `json:"keyStore" scope:"user" doc:"Take the API key from the system's key store, where it is under quarry and the host of ollama.url; docs/models.md has the command that puts it there."`
 	AllowRemote bool     `json:"allowRemote" scope:"user" doc:"Allow servers on other machines and Ollama's cloud models. The code in prompts then leaves this machine."`
 	KeepAlive   Duration `json:"keepAlive" scope:"user" doc:"How long Ollama keeps the model in memory after the last request, as a Go duration (30m); a negative value keeps it loaded."`
 	ContextSize int      `json:"contextSize" scope:"user" min:"1024" max:"131072" doc:"Context window in tokens, sent with every request so that the model is never reloaded."`
@@ -51,27 +55,36 @@ type HTTP struct {
 
 // Completion tunes ghost text.
 type Completion struct {
-	Enabled           bool     `json:"enabled" doc:"Offer ghost text."`
-	DisabledLanguages []string `json:"disabledLanguages" doc:"LSP language ids without ghost text."`
-	DisabledPaths     []string `json:"disabledPaths" glob:"true" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in .gitignore: ** matches across folders, a folder's name covers everything below it, and {a,b} matches either."`
-	MaxFileBytes      int      `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
-	Temperature       float64  `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
-	TopP              float64  `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of the probability mass to sample from."`
-	MaxTokens         int      `json:"maxTokens" min:"1" max:"2048" doc:"Maximum number of tokens in one completion."`
-	Timeout           Duration `json:"timeout" doc:"How long the model may take while you type; what it has written by then is used. Three times as long when you request a completion."`
-	Debounce          Duration `json:"debounce" doc:"Longest wait for your next keystroke before the model is asked; the wait adapts to your typing and the model. A negative value disables it."`
-	Candidates        int      `json:"candidates" min:"1" max:"8" doc:"Number of alternatives when you request a completion."`
-	TwoRounds         bool     `json:"twoRounds" doc:"When you request a whole body, ask the model twice: the second time with the declarations that its first answer names."`
-	MinConfidence     float64  `json:"minConfidence" min:"0" max:"1" doc:"While you type, hide completions whose mean token probability is lower."`
-	Template          string   `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,infill,custom" doc:"Family of the fill-in-the-middle prompt. auto chooses the one whose tags are in the model's vocabulary; infill leaves the layout to llama.cpp's /infill; custom uses completion.templateTags."`
-	TemplateTags      []string `json:"templateTags" doc:"For the template custom: the tags before the prefix, the suffix and the middle that the model was trained with."`
-	ChatLayout        bool     `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
-	RepeatPenalty     float64  `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
+	Enabled           bool              `json:"enabled" doc:"Offer ghost text."`
+	DisabledLanguages []string          `json:"disabledLanguages" doc:"LSP language ids without ghost text."`
+	DisabledPaths     []string          `json:"disabledPaths" glob:"true" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in .gitignore: ** matches across folders, a folder's name covers everything below it, and {a,b} matches either."`
+	MaxFileBytes      int               `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
+	Temperature       float64           `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
+	TopP              float64           `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of the probability mass to sample from."`
+	PrefixTokens      int               `json:"prefixTokens" min:"128" max:"65536" doc:"Most tokens of the document before the cursor in a prompt. This and the next two are lowered together where ollama.contextSize leaves less."`
+	SuffixTokens      int               `json:"suffixTokens" min:"16" max:"128" doc:"Most tokens of the document behind the cursor in a prompt."`
+	ContextTokens     int               `json:"contextTokens" min:"16" max:"65536" doc:"Most tokens of code from other places in a prompt."`
+	MaxTokens         int               `json:"maxTokens" min:"1" max:"2048" doc:"Maximum number of tokens in one completion."`
+	Timeout           Duration          `json:"timeout" doc:"How long the model may take while you type; what it has written by then is used. Three times as long when you request a completion."`
+	Debounce          Duration          `json:"debounce" doc:"Longest wait for your next keystroke before the model is asked; the wait adapts to your typing and the model. A negative value disables it."`
+	Candidates        int               `json:"candidates" min:"1" max:"8" doc:"Number of alternatives when you request a completion."`
+	Models            map[string]string `json:"models" scope:"user" doc:"Other models for single languages, by LSP language id: {\"python\": \"qwen2.5-coder:1.5b\"}. Until such a model can be asked, the usual one answers."`
+	TwoRounds         bool              `json:"twoRounds" doc:"When you request a whole body, ask the model twice: the second time with the declarations that its first answer names."`
+	MinConfidence     float64           `json:"minConfidence" min:"0" max:"1" doc:"While you type, hide completions whose mean token probability is lower."`
+	Template          string            `json:"template" enum:"auto,granite,qwen2.5-coder,codegemma,starcoder2,granite-code,mellum,deepseek-coder,codestral,seed-coder,codellama,glm,infill,custom" doc:"Family of the fill-in-the-middle prompt. auto chooses the one whose tags are in the model's vocabulary; infill leaves the layout to llama.cpp's /infill; custom uses completion.templateTags."`
+	TemplateTags      []string          `json:"templateTags" doc:"For the template custom: the tags before the prefix, the suffix and the middle that the model was trained with."`
+	ChatLayout        bool              `json:"chatLayout" doc:"Wrap the prompt into the model's chat turns instead of sending it raw."`
+	RepeatPenalty     float64           `json:"repeatPenalty" min:"0.5" max:"2" doc:"Penalty on repeated tokens; 1 is none."`
 }
 
 // Index says what is indexed.
 type Index struct {
-	WideFolders []string `json:"wideFolders" scope:"user" doc:"Folders to index although they hold far more than a project: your home folder (~), / or a folder above your home folder. Otherwise, quarry indexes nothing in such a folder when it is opened."`
+	Enabled        bool     `json:"enabled" doc:"Index the workspace. Without an index nothing is found, and completions know only the open documents."`
+	Exclude        []string `json:"exclude" glob:"true" merge:"union" doc:"Globs of files and folders, written as in .gitignore, to leave out of the index and of what models are shown. No file of a repository takes them in again, and lists of your own file, the editor and the environment add up."`
+	MaxFileBytes   int      `json:"maxFileBytes" scope:"user" min:"1024" max:"67108864" doc:"Largest file that is indexed."`
+	ProcessorShare int      `json:"processorShare" min:"1" max:"100" doc:"How much of the processors reading files for the index may take, in percent. While you type it takes next to nothing anyway."`
+	MemoryMB       int      `json:"memoryMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry's own process tries to stay below, by freeing memory sooner, at the cost of processor time; 0 is a quarter of memory.budgetMB, near that budget what the models leave of it."`
+	WideFolders    []string `json:"wideFolders" scope:"user" doc:"Folders to index although they hold far more than a project: your home folder (~), / or a folder above your home folder. Otherwise, quarry indexes nothing in such a folder when it is opened."`
 }
 
 // Embedding tunes semantic search.
@@ -91,7 +104,12 @@ type Reranker struct {
 
 // Memory bounds all that quarry makes the machine hold.
 type Memory struct {
-	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry and the models it asks may take together; 0 is half of the machine. quarry recommends models that fit."`
+	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry and the models it asks may take together; 0 is half of the machine. quarry recommends models that fit, and does with less step by step near it, which its status says."`
+}
+
+// Battery is what is done without while the machine has nothing else.
+type Battery struct {
+	Save bool `json:"save" doc:"On battery, where the system tells: wait longer for your next keystroke before the model is asked, and embed no code."`
 }
 
 // Stats are numbers about quarry's own work.
@@ -124,8 +142,10 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 // Default is the configuration of a user who has set nothing.
 func Default() Settings {
 	return Settings{
-		Model: "granite4:micro",
+		Profile: "default",
+		Model:   "granite4:micro",
 		Ollama: Ollama{
+			Enabled:     true,
 			API:         "ollama",
 			URL:         "http://127.0.0.1:11434",
 			KeepAlive:   Duration(30 * time.Minute),
@@ -138,14 +158,18 @@ func Default() Settings {
 			MaxFileBytes:      1 << 20,
 			Temperature:       0.2,
 			TopP:              0.9,
+			PrefixTokens:      1536,
+			SuffixTokens:      96,
+			ContextTokens:     768,
 			MaxTokens:         128,
 			Timeout:           Duration(10 * time.Second),
 			Debounce:          Duration(250 * time.Millisecond),
 			Candidates:        3,
+			Models:            map[string]string{},
 			Template:          "auto",
 			RepeatPenalty:     1.05,
 		},
-		Index: Index{WideFolders: []string{}},
+		Index: Index{Enabled: true, Exclude: []string{}, MaxFileBytes: 1 << 20, ProcessorShare: 100, WideFolders: []string{}},
 		Embedding: Embedding{
 			Enabled:        true,
 			Model:          "granite-embedding:30m",
@@ -153,6 +177,7 @@ func Default() Settings {
 			QueryPrefix:    "auto",
 		},
 		Reranker: Reranker{By: "nothing"},
+		Battery:  Battery{Save: true},
 		Stats:    Stats{Keep: true},
 		LogLevel: "info",
 	}

@@ -2,14 +2,19 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated documents")
@@ -75,6 +80,14 @@ func TestApply(t *testing.T) {
 		},
 		{name: "not an object", raw: `[1]`, problems: []string{"settings are not a JSON object: json: cannot unmarshal array into Go value of type map[string]interface {}"}},
 		{
+			name: "models of languages, good and bad",
+			raw:  `{"completion":{"models":{"python":"a:1b","go":3,"":"b","rust":""}},"completion.models.c":"c:1b"}`,
+			want: func(s *Settings) { s.Completion.Models = map[string]string{"python": "a:1b", "c": "c:1b"} },
+			problems: []string{
+				`completion.models: "" must have a text, has b`,
+			},
+		},
+		{
 			name: "the user may name an endpoint",
 			raw:  `{"ollama":{"url":"http://10.0.0.1:1","allowRemote":true}}`,
 			want: func(s *Settings) { s.Ollama.URL, s.Ollama.AllowRemote = "http://10.0.0.1:1", true },
@@ -100,6 +113,147 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// A profile changes the defaults under all layers, and what a layer says still wins; a wrong one
+// costs itself.
+func TestProfiles(t *testing.T) {
+	merged := func(layer string) (Settings, []Problem) {
+		return Merge(func(s *Settings) []Problem { return s.Apply(UserFile, []byte(layer)) })
+	}
+	for name, changes := range profiles {
+		s, problems := merged(`{"profile": "` + name + `"}`)
+		want := WithProfile(name)
+		want.Profile = name
+		if diff := cmp.Diff(want, s); diff != "" || len(problems) != 0 || cmp.Equal(WithProfile(name), Default()) {
+			t.Errorf("%s: %v\n%s", name, problems, diff)
+		}
+		for _, c := range changes { // what the documentation says is what is set
+			key, value, _ := strings.Cut(c.says, " ")
+			only := Default()
+			if problems := only.ApplyEnvironment(func(name string) (string, bool) { return value, name == EnvironmentName(key) }); len(problems) != 0 {
+				t.Errorf("%s: %v", c.says, problems)
+			}
+			set := Default()
+			if c.set(&set); !cmp.Equal(only, set) || cmp.Equal(set, Default()) {
+				t.Errorf("%s: %s", c.says, cmp.Diff(only, set))
+			}
+		}
+	}
+	s, _ := merged(`{"profile": "laptop", "completion": {"candidates": 4}}`)
+	if s.Completion.Candidates != 4 || s.Index.ProcessorShare != 50 {
+		t.Errorf("%+v", s)
+	}
+	s, problems := merged(`{"profile": "gaming", "completion": {"candidates": 4}}`)
+	want := Default()
+	want.Completion.Candidates = 4
+	if diff := cmp.Diff(want, s); diff != "" || len(problems) != 1 || problems[0].Key != "profile" {
+		t.Errorf("%v\n%s", problems, diff)
+	}
+}
+
+// What the user leaves out stays left out, whatever a workspace says; and what widens reading
+// or takes the machine's memory is not its to say.
+func TestEditorMayNotWidenTheIndex(t *testing.T) {
+	s := Default()
+	s.Apply(UserFile, []byte(`{"index.exclude": ["private"]}`))
+	problems := s.Apply(Editor, []byte(`{"index": {"exclude": ["b", "a[", "private"], "maxFileBytes": 60000000, "memoryMB": 9, "wideFolders": ["/"]}, "profile": "workstation", "memory.budgetMB": 90000}`))
+	want := Default()
+	want.Index.Exclude = []string{"b", "private"}
+	var keys []string
+	for _, p := range problems {
+		keys = append(keys, p.Key)
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"index.exclude", "index.maxFileBytes", "index.memoryMB", "index.wideFolders", "memory.budgetMB", "profile"}, keys); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	s.Apply(Editor, []byte(`{"index.exclude": []}`))
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("an empty list takes in again (-want +got):\n%s", diff)
+	}
+}
+
+// A wrong value of any setting, whichever, costs that setting alone: all others apply, in the same
+// file.
+func TestAWrongValueCostsOnlyItself(t *testing.T) {
+	// good is a value other than the default, as JSON.
+	good := map[string]any{}
+	d := Default()
+	walk(reflect.ValueOf(&d).Elem(), "", func(key string, v reflect.Value, tag reflect.StructTag) {
+		switch v.Interface().(type) {
+		case Duration:
+			good[key] = "7m0s"
+		case bool:
+			good[key] = !v.Bool()
+		case int:
+			good[key] = v.Int() + 1
+			if n, err := strconv.ParseInt(tag.Get("max"), 10, 64); err == nil && v.Int()+1 > n {
+				good[key] = n - 1
+			}
+		case float64:
+			good[key] = v.Float() + 0.05
+			if n, err := strconv.ParseFloat(tag.Get("max"), 64); err == nil && v.Float()+0.05 > n {
+				good[key] = n - 0.05
+			}
+		case []string:
+			good[key] = []string{"a", "b", "c"}
+		case map[string]string:
+			good[key] = map[string]string{"python": "a:1b"}
+		case string:
+			good[key] = "other"
+			if enum := tag.Get("enum"); enum != "" {
+				names := strings.Split(enum, ",")
+				good[key] = names[len(names)-1]
+			}
+		default:
+			t.Fatalf("%s is of type %s, which this test does not know", key, v.Type())
+		}
+	})
+	with := func(values map[string]any) (Settings, []Problem) {
+		raw, err := json.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Merge(func(s *Settings) []Problem { return s.Apply(UserFile, raw) })
+	}
+	all, problems := with(good)
+	if len(problems) > 0 {
+		t.Fatalf("%v", problems)
+	}
+	plain := WithProfile(all.Profile) // what a setting is that says nothing
+	for key := range good {
+		for _, wrong := range []any{map[string]any{"no": []any{1}}, []any{map[string]any{}}, json.Number("1e999")} {
+			values := maps.Clone(good)
+			values[key] = wrong
+			got, problems := with(values)
+			if key == "profile" {
+				got.Profile = all.Profile // whose defaults none of the others needs: all are set
+			}
+			if len(problems) == 0 || !strings.HasPrefix(problems[0].Key, key) {
+				t.Errorf("%s: %v gives the problems %v", key, wrong, problems)
+			}
+			want := all
+			var from, to reflect.Value
+			find := func(s *Settings) (found reflect.Value) {
+				walk(reflect.ValueOf(s).Elem(), "", func(name string, v reflect.Value, _ reflect.StructTag) {
+					if name == key {
+						found = v
+					}
+				})
+				return found
+			}
+			if key != "profile" {
+				from, to = find(&plain), find(&want)
+				to.Set(from)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", key, wrong, diff)
+			}
+		}
+	}
+}
+
 // A workspace can carry editor settings, so they must not redirect code.
 func TestEditorMayNotNameAnEndpointOrAModel(t *testing.T) {
 	for _, raw := range []string{
@@ -108,6 +262,7 @@ func TestEditorMayNotNameAnEndpointOrAModel(t *testing.T) {
 		`{"ollama":{"url":"http://10.0.0.1:1","allowRemote":true}}`,
 		`{"ollama.url":"http://10.0.0.1:1","ollama.allowRemote":true}`,
 		`{"quarry":{"ollama.url":"http://10.0.0.1:1","ollama":{"allowRemote":true}}}`,
+		`{"completion.models":{"python":"m:cloud"},"completion.models.go":"n"}`,
 		`{"ollama":{"keepAlive":"-1s","contextSize":131072}}`, // memory of the machine, for good
 	} {
 		got := Default()
@@ -131,6 +286,7 @@ func TestEnvironment(t *testing.T) {
 		"QUARRY_COMPLETION_DISABLED_LANGUAGES": "sql,yaml",
 		"QUARRY_OLLAMA_ALLOW_REMOTE":           "true",
 		"QUARRY_OLLAMA_KEEP_ALIVE":             "5m",
+		"QUARRY_COMPLETION_MODELS":             "python=a:1b,go=b",
 	}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
 	got := Default()
@@ -140,6 +296,7 @@ func TestEnvironment(t *testing.T) {
 	want.Model = "tiny"
 	want.Ollama.URL, want.Ollama.AllowRemote, want.Ollama.KeepAlive = "localhost:1", true, Duration(5*time.Minute)
 	want.Completion.MaxTokens = 32
+	want.Completion.Models = map[string]string{"python": "a:1b", "go": "b"}
 	want.Completion.DisabledLanguages = []string{"sql", "yaml"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)

@@ -105,6 +105,9 @@ func TestSetInFileFollowsLinks(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Skipf("this system makes no links for us: %v", err)
 	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Skip("this system says that it made a link, and made none (Wine)")
+	}
 	if err := settings.SetInFile(link, "model", "new"); err != nil {
 		t.Fatal(err)
 	}

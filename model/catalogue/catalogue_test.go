@@ -108,6 +108,9 @@ func TestThisMachine(t *testing.T) {
 	if m.Memory < 0 || m.Processors != runtime.NumCPU() || !strings.Contains(m.String(), "processor") {
 		t.Errorf("%+v: %s", m, m)
 	}
+	if got := (catalogue.Machine{Memory: 16e9}).Budget(); got != 8e9 {
+		t.Errorf("of 16 GB models and quarry may take %d bytes, want half", got)
+	}
 	for m, want := range map[catalogue.Machine]string{
 		{}: "an unknown amount of memory, 0 processors, no GPU found",
 		{Memory: 16e9, Processors: 8, SIMD: "AVX2"}:     "16.0 GB of memory, 8 processors with AVX2, no GPU found",

@@ -10,7 +10,7 @@ import (
 // A GPU is found by what its driver leaves behind.
 func TestGPU(t *testing.T) {
 	if runtime.GOOS == "darwin" {
-		t.Skip("on this system the processor says it all")
+		t.Skip("on macOS the GPU is part of the processor: there is no driver to look for")
 	}
 	for path, want := range map[string]string{"proc/driver/nvidia/gpus/0000:01:00.0": "an NVIDIA GPU", "dev/kfd": "an AMD GPU", "dev/null": ""} {
 		root := t.TempDir()

@@ -1,7 +1,10 @@
 package catalogue
 
 import (
+	"bufio"
+	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,10 +19,74 @@ func MachineMemory() int64 {
 		return 0
 	}
 	total := int64(uint64(info.Totalram) * uint64(info.Unit))
-	if raw, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if limit, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && limit > 0 {
-			total = min(total, limit)
-		}
+	if limit, ok := controlGroup("memory.max"); ok {
+		total = min(total, limit)
 	}
 	return total
+}
+
+// FreeMemory is how many bytes programs can have without others being swapped out, 0 if the
+// system does not say.
+func FreeMemory() int64 { return freeMemory("/") }
+
+func freeMemory(root string) int64 {
+	raw, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
+	if err != nil {
+		return 0
+	}
+	var free int64
+	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
+		if text, ok := strings.CutPrefix(lines.Text(), "MemAvailable:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(text, "kB")), 10, 64)
+			if err != nil {
+				return 0
+			}
+			free = kilobytes << 10
+		}
+	}
+	if limit, ok := controlGroup("memory.max"); ok && root == "/" {
+		if used, ok := controlGroup("memory.current"); ok {
+			free = min(free, max(limit-used, 1))
+		}
+	}
+	return free
+}
+
+// controlGroup reads a number of the control group that a container has for its own.
+func controlGroup(name string) (int64, bool) {
+	raw, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", name))
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+	return n, err == nil && n > 0
+}
+
+// OnBattery is whether this machine runs on its battery, as far as the system tells.
+func OnBattery() bool { return onBattery("/") }
+
+// onBattery: a battery that powers the machine, not one of a mouse, gives current away, and no other
+// source gives any.
+func onBattery(root string) bool {
+	supplies, err := filepath.Glob(filepath.Join(root, "sys/class/power_supply/*"))
+	if err != nil {
+		return false
+	}
+	discharging := false
+	for _, dir := range supplies {
+		says := func(name string) string {
+			raw, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				return ""
+			}
+			return strings.TrimSpace(string(raw))
+		}
+		switch kind := says("type"); {
+		case kind != "Battery" && says("online") == "1":
+			return false
+		case kind == "Battery" && says("scope") != "Device" && says("status") == "Discharging":
+			discharging = true
+		}
+	}
+	return discharging
 }

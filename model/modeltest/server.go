@@ -17,6 +17,7 @@ package modeltest
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -49,6 +50,9 @@ type Model struct {
 	Architecture string
 	// NoTools makes the chat template one that knows no tools.
 	NoTools bool
+	// Bytes is what the model takes of memory with a context of 1024 tokens, of which each further
+	// one takes BytesPerToken; 0 says nothing.
+	Bytes, BytesPerToken int64
 	// RemoteHost is set for a model that Ollama runs on another machine: every answer
 	// says so, but if Secretly only those to a prompt.
 	RemoteHost string
@@ -381,10 +385,13 @@ func (s *Server) tags(w http.ResponseWriter, _ *http.Request) {
 	defer s.mu.Unlock()
 	list := []map[string]any{}
 	for _, m := range s.models {
-		list = append(list, map[string]any{"name": fullName(m.Name), "model": fullName(m.Name), "size": 2_100_000_000})
+		list = append(list, map[string]any{"name": fullName(m.Name), "model": fullName(m.Name), "size": 2_100_000_000, "digest": digestOf(fullName(m.Name))})
 	}
 	reply(w, 200, map[string]any{"models": list})
 }
+
+// digestOf is that of a model, by its full name.
+func digestOf(name string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(name))) }
 
 // copyModel gives a model a second name.
 func (s *Server) copyModel(w http.ResponseWriter, r *http.Request) {
@@ -467,9 +474,18 @@ func (s *Server) ps(w http.ResponseWriter, _ *http.Request) {
 		if expires.IsZero() {
 			expires = time.Now().Add(keepAlive)
 		}
-		list = append(list, map[string]any{"name": name, "model": name, "context_length": m.numCtx, "expires_at": expires})
+		list = append(list, map[string]any{"name": name, "model": name, "context_length": m.numCtx, "expires_at": expires, "size": s.sizeOf(name, m.numCtx), "digest": digestOf(name)})
 	}
 	reply(w, 200, map[string]any{"models": list})
+}
+
+// sizeOf is what a loaded model takes. mu is held.
+func (s *Server) sizeOf(name string, numCtx int) int64 {
+	at := slices.IndexFunc(s.models, func(m Model) bool { return fullName(m.Name) == name })
+	if at < 0 {
+		return 0
+	}
+	return s.models[at].Bytes + int64(max(numCtx-1024, 0))*s.models[at].BytesPerToken
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {

@@ -95,6 +95,9 @@ func (m *maker) manifests(files []workspace.File) error {
 	return nil
 }
 
+// maxNeeds is how many needs of one manifest are noted: each is looked for among the others.
+const maxNeeds = 300
+
 // need notes what a manifest says line by line.
 func (m *maker) need(k *kind, name string, lines []string) {
 	found := Manifest{Place: Place{Path: name}}
@@ -108,7 +111,7 @@ func (m *maker) need(k *kind, name string, lines []string) {
 			continue
 		}
 		// The list's own key reads like a need of it.
-		if match := k.needs.FindStringSubmatch(line); match != nil && match[1] != "dependencies" && !slices.Contains(found.Needs, match[1]) {
+		if match := k.needs.FindStringSubmatch(line); match != nil && match[1] != "dependencies" && len(found.Needs) < maxNeeds && !slices.Contains(found.Needs, match[1]) {
 			found.Needs = append(found.Needs, match[1])
 			found.Start, found.End = cmp.Or(found.Start, i+1), i+1
 		}
@@ -165,7 +168,7 @@ func (m *maker) script(name, text string, lines []string) {
 		if len(group.list) == 0 {
 			continue
 		}
-		found := Manifest{Place: Place{Path: name, Start: lineOf(group.key, "")}, Needs: slices.Sorted(maps.Keys(group.list))}
+		found := Manifest{Place: Place{Path: name, Start: lineOf(group.key, "")}, Needs: slices.Sorted(maps.Keys(group.list))[:min(maxNeeds, len(group.list))]}
 		found.End = found.Start
 		for _, n := range found.Needs {
 			found.End = max(found.End, lineOf(n, group.key))
@@ -191,7 +194,7 @@ func (m *maker) script(name, text string, lines []string) {
 		entry("bin", bin)
 	case map[string]any:
 		for _, program := range slices.Sorted(maps.Keys(bin)) {
-			if file, ok := bin[program].(string); ok {
+			if file, ok := bin[program].(string); ok && len(m.Entries) < maxEntries {
 				at := lineOf(program, "bin")
 				m.Entries = append(m.Entries, Note{Place{name, at, at}, "program " + program + ": " + file})
 			}

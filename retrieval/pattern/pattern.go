@@ -16,35 +16,71 @@ import (
 // maxLength is the longest expression that is taken, in bytes.
 const maxLength = 1000
 
-// Pattern is a regular expression for lines. It is immutable.
+// Pattern is what a line has to match: one regular expression, or several. It is immutable.
 type Pattern struct {
-	re   *regexp.Regexp
+	all  []*regexp.Regexp
 	need need
 	// acrossLines: it names a line end, which no line has.
 	acrossLines bool
 }
 
-// Compile reads an expression. The error says what is wrong with it in words for whoever
-// wrote it.
-func Compile(expr string) (*Pattern, error) {
-	if expr == "" || len(expr) > maxLength {
-		return nil, fmt.Errorf("it has %d bytes; give 1 to %d", len(expr), maxLength)
+// Compile reads expressions, all of which a line has to match. The error says what is wrong
+// with one in words for whoever wrote it.
+func Compile(exprs ...string) (*Pattern, error) {
+	p := &Pattern{}
+	for _, expr := range exprs {
+		if expr == "" || len(expr) > maxLength {
+			return nil, fmt.Errorf("it has %d bytes; give 1 to %d", len(expr), maxLength)
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, fmt.Errorf("it is not a regular expression of RE2 (%w), which has no look-around and no back-references", err)
+		}
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			return nil, err
+		}
+		p.all = append(p.all, re)
+		if n := needOf(tree.Simplify()); !n.isNothing() {
+			p.need.parts = append(p.need.parts, n)
+		}
+		p.acrossLines = p.acrossLines || strings.ContainsRune(expr, '\n') || strings.Contains(expr, `\n`)
 	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return nil, fmt.Errorf("it is not a regular expression of RE2 (%w), which has no look-around and no back-references", err)
+	return p, nil
+}
+
+// Text is an expression for a text as it stands; without a capital its letters match in any case.
+func Text(text string) string {
+	if strings.IndexFunc(text, unicode.IsUpper) >= 0 {
+		return regexp.QuoteMeta(text)
 	}
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	return &Pattern{re, needOf(tree.Simplify()), strings.ContainsRune(expr, '\n') || strings.Contains(expr, `\n`)}, nil
+	return "(?i)" + regexp.QuoteMeta(text)
 }
 
 // Matches answers whether a line, without its end, matches.
-func (p *Pattern) Matches(line string) bool { return p.re.MatchString(line) }
+func (p *Pattern) Matches(line string) bool {
+	for _, re := range p.all {
+		if !re.MatchString(line) {
+			return false
+		}
+	}
+	return true
+}
 
-// NamesLineEnd says that the expression has a line end in it, as no line has.
+// Lines calls each for the lines of a text that match, with their numbers from 1, until it
+// answers false.
+func (p *Pattern) Lines(text string, each func(n int, line string) bool) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if p.Matches(line) && !each(n, line) {
+			return
+		}
+	}
+}
+
+// NamesLineEnd says that an expression has a line end in it, as no line has.
 func (p *Pattern) NamesLineEnd() bool { return p.acrossLines }
 
 // MayMatch answers false only if no line of a text matches. has answers whether the text may

@@ -22,7 +22,12 @@ import (
 // Folder reads and analyses the files below dir of the workspace root, "" being
 // all of it. Paths are relative to the root; the documents come in their order.
 func Folder(ctx context.Context, root, dir string) (docs []retrieval.Document, err error) {
-	files, err := walk.Open(root, 0)
+	return Within(ctx, root, dir, walk.Limits{})
+}
+
+// Within is Folder with limits on what is read.
+func Within(ctx context.Context, root, dir string, limits walk.Limits) (docs []retrieval.Document, err error) {
+	files, err := walk.Open(root, limits)
 	if err != nil {
 		return nil, err
 	}

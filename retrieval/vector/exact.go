@@ -1,12 +1,10 @@
 package vector
 
-import "github.com/viterin/vek/vek32"
-
 // exact answers the k nearest of the rows [from, to), in no order.
 func exact(rows Rows, query []float32, k, from, to int) []Hit {
 	h := make(heap, 0, k)
 	for i := from; i < to; i++ {
-		h = h.offer(k, Hit{i, vek32.Dot(rows.At(i), query)})
+		h = h.offer(k, Hit{i, dot(rows.At(i), query)})
 	}
 	return h
 }
@@ -15,7 +13,7 @@ func exact(rows Rows, query []float32, k, from, to int) []Hit {
 func exactOf(rows Rows, query []float32, k int, of []int) []Hit {
 	h := make(heap, 0, min(k, len(of)))
 	for _, i := range of {
-		h = h.offer(k, Hit{i, vek32.Dot(rows.At(i), query)})
+		h = h.offer(k, Hit{i, dot(rows.At(i), query)})
 	}
 	return h
 }
@@ -62,4 +60,4 @@ func (h heap) offer(k int, x Hit) heap {
 }
 
 // Cosine is that of two vectors of length 1.
-func Cosine(a, b []float32) float32 { return vek32.Dot(a, b) }
+func Cosine(a, b []float32) float32 { return dot(a, b) }

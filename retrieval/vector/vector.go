@@ -2,8 +2,8 @@
 // by cosine. It knows nothing of chunks or models, and of files only that one which is
 // mapped can fail to be read: within vectors.Guard that is Guard's error.
 //
-// Few vectors are compared one by one (exact.go): a dot product each with vek's
-// SIMD, the best kept in a bounded heap. That reads four bytes a dimension, and
+// Few vectors are compared one by one (exact.go): a dot product each by
+// SIMD (vek's, or NEON in dot_arm64.s), the best kept in a bounded heap. That reads four bytes a dimension, and
 // from tens of thousands of vectors on the machine's memory is what it waits for.
 // So many vectors are first narrowed down by one bit a dimension (codes.go), and
 // only the best of those are compared exactly:

@@ -118,6 +118,29 @@ func FuzzScores(f *testing.F) {
 	})
 }
 
+// The dot product equals the plain one at every length: to the bit where no sum is rounded, and
+// within what rounding in another order leaves where they are.
+func TestDotEqualsThePlainOne(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for length := 1; length <= 400; length++ {
+		whole := wholeRows(r, 2, length)
+		want := plainNearest(whole, whole.At(1), 1, []int{0})[0].Score
+		if got := dot(whole.At(0), whole.At(1)); got != want {
+			t.Fatalf("of %d whole numbers: %v, want %v", length, got, want)
+		}
+		a, b := make([]float32, length), make([]float32, length)
+		sum, size := 0.0, 0.0
+		for i := range a {
+			a[i], b[i] = r.Float32()-.5, r.Float32()-.5
+			product := float64(a[i]) * float64(b[i])
+			sum, size = sum+product, size+math.Abs(product)
+		}
+		if got := float64(dot(a, b)); math.Abs(got-sum) > size*float64(length)*0x1p-24 {
+			t.Fatalf("of %d numbers: %v, want %v", length, got, sum)
+		}
+	}
+}
+
 // The exact search equals comparing all rows and sorting.
 func TestExactEqualsThePlainOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"quarry/index/git"
 	"quarry/index/lang"
@@ -44,7 +45,7 @@ type Changes struct {
 // with git.ErrNone if none of the folders has one, and with *NotReady as Symbols does.
 func (w *Workspace) Changes(ctx context.Context) (found Changes, err error) {
 	// What is on disk now is compared, so that the index must know it.
-	if found.Missing, err = w.await(ctx, needSymbols, true); err != nil {
+	if found.Missing, err = w.await(ctx, needSymbols, wait{time.Now(), true, w.opts.Patience}); err != nil {
 		return found, err
 	}
 	var none error

@@ -1,20 +1,174 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
+	"quarry/index/lang"
+	"quarry/retrieval"
 	"quarry/retrieval/pattern"
 )
 
-// Matching are those of Files whose text may have a line that p matches: all that have one are
-// among them. A file whose text may be another than the one that searches know counts as
-// one that may.
-func (w *Workspace) Matching(ctx context.Context, p *pattern.Pattern, keep func(File) bool) (list []File, missing *Missing, err error) {
-	list, missing, err = w.Files(ctx, keep)
+// BackendLines is what the Backend of an Answer of lines has.
+const BackendLines = "lines"
+
+// searchLines answers a query for lines from the present texts of the files that the index
+// has. It stops one line, or file, behind those that are asked for, so that Total only says
+// whether there are more.
+func (w *Workspace) searchLines(ctx context.Context, req retrieval.Request) (Answer, error) {
+	folders := w.snapshot()
+	keeps, kept := req.Query.KeepsLines(), 0
+	keep := func(file File) bool {
+		f, rel := innermost(folders, file.Path)
+		language := lang.Detect(rel, nil)
+		if f != nil {
+			if _, err := f.ready(); err == nil {
+				known := f.warm.Search.Current()
+				if id, ok := known.FileAt(rel); ok {
+					language = known.Language(id)
+				}
+			}
+		}
+		if !keeps(file.Name, language, time.Unix(0, file.ModTime)) {
+			return false
+		}
+		kept++
+		return true
+	}
+	var answer Answer
+	missing, err := w.Matching(ctx, req.Query.Lines, keep, func(files []File) (bool, error) {
+		list := make([]LineFile, len(files))
+		for i, file := range files {
+			list[i] = LineFile{Name: file.Name, Path: file.Path, Modified: file.ModTime}
+			if f, rel := innermost(folders, file.Path); f != nil {
+				list[i].Root, list[i].Path = f.dir, rel
+			}
+		}
+		var err error
+		answer, err = LinesIn(ctx, list, req, func(f LineFile) (string, error) { return w.Text(filepath.Join(f.Root, filepath.FromSlash(f.Path))) })
+		return answer.Total > 0, err
+	})
 	if err != nil {
-		return nil, nil, err
+		return Answer{}, err
+	}
+	answer.Missing, answer.NothingLeft = missing, kept == 0
+	answer.NotSearched, err = w.LeftOut(ctx)
+	return answer, err
+}
+
+// LineFile is a file whose lines are searched: Path is in the folder Root, Name as models and
+// citations have it.
+type LineFile struct {
+	Root, Path, Name string
+	Modified         int64
+}
+
+// LinesIn finds the lines of files that a query asks for: every one, file by file in the order
+// of their names; or one result a file, code before what helps it, with its next lines nested.
+// text is the text of a file; one that fails has none.
+func LinesIn(ctx context.Context, files []LineFile, req retrieval.Request, text func(LineFile) (string, error)) (Answer, error) {
+	start := time.Now()
+	q := &req.Query
+	slices.SortStableFunc(files, func(a, b LineFile) int {
+		switch {
+		case q.Mode == retrieval.ModeRecent:
+			return cmp.Or(cmp.Compare(b.Modified, a.Modified), cmp.Compare(a.Name, b.Name))
+		case !q.AllLines:
+			return cmp.Or(cmp.Compare(helps(a.Path), helps(b.Path)), cmp.Compare(a.Name, b.Name))
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	limit := cmp.Or(max(0, req.Limit), defaultLimit)
+	answer := Answer{Results: []Result{}, Backend: []string{BackendLines}, Class: retrieval.ClassText}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return Answer{}, err
+		}
+		if answer.Total > req.Offset+limit {
+			break
+		}
+		content, err := text(f)
+		if err != nil {
+			continue // gone, or left out by now
+		}
+		var first *Result
+		lines := 0
+		q.Lines.Lines(content, func(n int, line string) bool {
+			lines++
+			switch {
+			case first == nil || q.AllLines:
+				answer.Total++
+				first = &Result{Root: f.Root, Result: retrieval.Result{Path: f.Path, StartLine: n, EndLine: n, Score: 1, Reasons: []string{}, More: []retrieval.Location{}, Text: clipped(line)}}
+				if answer.Total > req.Offset && answer.Total <= req.Offset+limit {
+					answer.Results = append(answer.Results, *first)
+					first = &answer.Results[len(answer.Results)-1]
+				}
+			case lines <= 1+moreLines:
+				first.More = append(first.More, retrieval.Location{StartLine: n, EndLine: n, Score: 1})
+			}
+			return answer.Total <= req.Offset+limit
+		})
+		if first != nil && !q.AllLines && lines > 1 {
+			first.Reasons = append(first.Reasons, fmt.Sprintf("%d lines match; lines:all shows each", lines))
+		}
+	}
+	answer.Timings.Literal = time.Since(start)
+	answer.Timings.Total = answer.Timings.Literal
+	return answer, nil
+}
+
+// clipped is a line, of which no more than maxLine bytes are shown.
+func clipped(line string) string {
+	if len(line) <= maxLine {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxLine], "") + "…"
+}
+
+const maxLine = 1000
+
+// moreLines is how many lines of a file are nested under its first.
+const moreLines = 4
+
+// helps orders files by what they are for: code, then what helps it.
+func helps(path string) int {
+	t, aside := retrieval.TypeOf(path)
+	if t == retrieval.TypeCode && !aside {
+		return 0
+	}
+	return 1
+}
+
+// Matching calls look with those of the files that keep takes, or all if it is nil, whose text
+// may have a line that p matches: all that have one are among them. A file whose text may be
+// another than the one that searches know counts as one that may. Where look finds nothing
+// and more becomes known, it is called again, until Matching fails with *NotReady; missing is
+// what is not indexed yet, nil if nothing.
+func (w *Workspace) Matching(ctx context.Context, p *pattern.Pattern, keep func(File) bool, look func(list []File) (found bool, err error)) (missing *Missing, err error) {
+	return w.whenKnown(ctx, needFiles, func() (bool, error) {
+		list, err := w.matchingNow(ctx, p, keep)
+		if err != nil {
+			return true, err
+		}
+		found, err := look(list)
+		return found || err != nil, err
+	})
+}
+
+// matchingNow are those of Matching that are known now.
+func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep func(File) bool) ([]File, error) {
+	list, err := w.filesNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if keep != nil {
+		list = slices.DeleteFunc(list, func(f File) bool { return !keep(f) })
 	}
 	folders := w.snapshot()
 	w.mu.Lock()
@@ -44,7 +198,7 @@ func (w *Workspace) Matching(ctx context.Context, p *pattern.Pattern, keep func(
 		}
 		info, err := os.Lstat(file.Path) // nobody may have told of a change yet
 		return err == nil && info.Size() == file.Size && info.ModTime().UnixNano() == file.ModTime
-	}), missing, nil
+	}), nil
 }
 
 // LeftOut counts the files and folders that the last scans left out of the indexes, by reason.

@@ -151,7 +151,7 @@ func (w *Workspace) search(ctx context.Context, name string, resolve func(f *fol
 			case errors.Is(err, errCovered): // since the folders were listed; try the others again
 				return w.search(ctx, name, resolve)
 			case err != nil:
-				return "", err // of opening the folder
+				return "", c.refusal(err)
 			}
 			rel, err := resolve(c.folder, c.rel)
 			switch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestWideFoldersAreNotIndexedUnasked(t *testing.T) {
 	t.Setenv("USERPROFILE", home)
 	told := make(chan string, 16)
 	opened := func(allowed index.Allowed, roots ...string) *workspace.Workspace {
-		w := workspace.New(workspace.Options{StateDir: t.TempDir(), Allowed: allowed, Notify: func(message string) { told <- message }})
+		w := workspace.New(workspace.Options{StateDir: t.TempDir(), Scope: workspace.Scope{Allowed: allowed}, Notify: func(message string) { told <- message }})
 		w.SetRoots(roots)
 		t.Cleanup(w.Close)
 		return w
@@ -115,6 +116,15 @@ func TestWideFoldersAreNotIndexedUnasked(t *testing.T) {
 		}
 	}
 
+	if runtime.GOOS == "linux" { // nor is the kernel's, whatever is allowed
+		_, err := search(opened(index.Allowed{"/proc"}, "/proc"), "apples")
+		var unready *workspace.NotReady
+		if !errors.As(err, &unready) || unready.Doing != "refused" || !strings.HasPrefix(err.Error(), "/proc is the kernel's: open a project's folder") {
+			t.Errorf("/proc: %v", err)
+		}
+		<-told
+	}
+
 	w := opened(nil, home, project, filepath.Join(home, "src"))
 	if err := w.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
@@ -128,7 +138,7 @@ func TestWideFoldersAreNotIndexedUnasked(t *testing.T) {
 	if _, err := search(w, "apples"); err == nil || !strings.Contains(err.Error(), "not indexed unasked") {
 		t.Errorf("of the home folder: %v", err)
 	}
-	w.Allow(index.Allowed{"~"})
+	w.SetScope(workspace.Scope{Allowed: index.Allowed{"~"}})
 	if err := w.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -138,13 +148,58 @@ func TestWideFoldersAreNotIndexedUnasked(t *testing.T) {
 	if answer, err := search(w, "sow"); err != nil || len(answer.Results) != 1 {
 		t.Errorf("once allowed, what was open before: %+v, %v", answer, err)
 	}
-	w.Allow(nil)
+	w.SetScope(workspace.Scope{})
 	if _, err := search(w, "apples"); err == nil {
 		t.Error("the home folder is still searched")
 	}
 	if _, err := search(opened(index.Allowed{home}, home), "apples"); err != nil {
 		t.Errorf("allowed by its path: %v", err)
 	}
+}
+
+// What the settings say of the index applies while it runs.
+func TestScopeIsLive(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"private/a.go": "package a\n\nfunc Harvest() {}\n", "b.go": "package b\n\nfunc Sow() {}\n", "big.md": "# Barley\n" + strings.Repeat("and barley\n", 500)})
+	w := workspace.New(workspace.Options{StateDir: t.TempDir()})
+	t.Cleanup(w.Close)
+	w.SetRoots([]string{dir})
+	finds := func(want ...string) {
+		t.Helper()
+		if err := w.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, query := range []string{"harvest", "sow", "barley"} {
+			answer, err := w.Search(t.Context(), retrieval.Request{Query: retrieval.Parse(query, time.Now())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range answer.Results {
+				found = append(found, r.Path)
+			}
+		}
+		if !slices.Equal(found, want) {
+			t.Errorf("found %v, want %v", found, want)
+		}
+	}
+	finds("private/a.go", "b.go", "big.md")
+	w.SetScope(workspace.Scope{Exclude: []string{"private"}, Share: 50})
+	finds("b.go", "big.md")
+	if out, err := w.Excluded(t.Context(), filepath.Join(dir, "private", "a.go"), ""); err != nil || !out {
+		t.Errorf("a model may be shown what is left out: %t, %v", out, err)
+	}
+	w.SetScope(workspace.Scope{MaxFileBytes: 1024})
+	finds("private/a.go", "b.go")
+	w.SetScope(workspace.Scope{Off: true})
+	if _, err := w.Search(t.Context(), retrieval.Request{Query: retrieval.Parse("sow", time.Now())}); err == nil || !strings.Contains(err.Error(), "index.enabled is false") {
+		t.Errorf("%v", err)
+	}
+	if out, err := w.Excluded(t.Context(), filepath.Join(dir, ".env"), ""); err != nil || !out {
+		t.Errorf("a secret without an index: %t, %v", out, err)
+	}
+	w.SetScope(workspace.Scope{})
+	finds("private/a.go", "b.go", "big.md")
 }
 
 // Many folders, and a folder of many files, answer whole, the first question too.

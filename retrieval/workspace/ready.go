@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,13 +14,15 @@ import (
 // No answer says that there is nothing while that cannot be known. An answer waits for
 // what it needs, at most Options.Patience after the folder was opened; then a part of
 // the index answers, and says so. One that found nothing waits until all that is known
-// to have changed is indexed, too, at most Options.Patience; then it is the error
-// *NotReady.
+// to have changed is indexed, too, at most Options.Patience after it was asked for, the first
+// wait included; then it is the error *NotReady. What has a name is looked for after a fifth
+// of the patience already: there, a part of the index is likely to have all of the answer.
 
 // Missing is what an answer could not look at, because an index is not whole yet.
 type Missing struct {
 	// Doing says what goes on: opening, indexing, loading, stopped when the scan was
-	// cancelled or failed, or refused when the folder is not indexed unasked.
+	// cancelled or failed, unserved when another process writes the index and does not
+	// answer, or refused when the folder is not indexed unasked.
 	Doing string `json:"doing"`
 	// Folder is the folder's path.
 	Folder string `json:"folder"`
@@ -29,12 +32,12 @@ type Missing struct {
 	FilesTotal int `json:"files_total"`
 	// Searchable says what can be asked for already, [] if nothing can.
 	Searchable []string `json:"searchable"`
-	// Reason says why the folder is refused, and what to do; "" if it is not.
+	// Reason says why the folder is refused or unserved, and what to do; "" if it is neither.
 	Reason string `json:"reason,omitempty"`
 }
 
 // isFinal answers whether waiting changes nothing.
-func (m *Missing) isFinal() bool { return m.Doing == doingStopped || m.Doing == doingRefused }
+func (m *Missing) isFinal() bool { return m.Doing == doingStopped || m.Reason != "" }
 
 // String says it in words: "reading the files of /src (120 of 9,633 done)".
 func (m *Missing) String() string {
@@ -50,7 +53,7 @@ func (m *Missing) String() string {
 		return "the index of " + m.Folder + " is being opened"
 	case doingLoad:
 		return "the index of " + m.Folder + " is being loaded" + done
-	case doingRefused:
+	case doingRefused, doingUnserved:
 		return m.Reason
 	case doingStopped:
 		return "indexing of " + m.Folder + " was stopped before its end" + done
@@ -60,11 +63,12 @@ func (m *Missing) String() string {
 
 // What Missing.Doing says.
 const (
-	doingOpen    = "opening"
-	doingIndex   = "indexing"
-	doingLoad    = "loading"
-	doingStopped = "stopped"
-	doingRefused = "refused"
+	doingOpen     = "opening"
+	doingIndex    = "indexing"
+	doingLoad     = "loading"
+	doingStopped  = "stopped"
+	doingUnserved = "unserved"
+	doingRefused  = "refused"
 )
 
 // NotReady is the error of a question whose answer is not known yet.
@@ -73,7 +77,7 @@ type NotReady struct{ Missing }
 func (e *NotReady) Error() string {
 	text := "not ready: " + e.String()
 	switch e.Doing {
-	case doingRefused:
+	case doingRefused, doingUnserved:
 		return e.Reason
 	case doingStopped:
 		return text + "; rebuild the index, or restart quarry"
@@ -90,7 +94,8 @@ type need int
 
 const (
 	needFiles   need = iota // which files there are
-	needSymbols             // and what they declare
+	needNames               // what they declare under a name
+	needSymbols             // and all who use it
 	needWords               // all that a search ranks by
 )
 
@@ -111,21 +116,49 @@ func WithProgress(ctx context.Context, show func(Missing)) context.Context {
 // that comes with found says that more knowledge would not help.
 func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found bool, err error)) (missing *Missing, err error) {
 	w.refresh()
-	if missing, err = w.await(ctx, n, false); err != nil {
-		return nil, err
+	for i, look := range w.looks(n, time.Now()) {
+		if i > 0 && missing == nil && !look.current {
+			continue // the look before knew as much
+		}
+		if missing, err = w.await(ctx, n, look); err != nil {
+			return nil, err
+		}
+		// What was indexed after one look may be in the next.
+		var found bool
+		if found, err = ask(); found || ctx.Err() != nil {
+			return missing, err
+		}
 	}
-	if found, err := ask(); found || ctx.Err() != nil {
-		return missing, err
-	}
-	if missing, err = w.await(ctx, n, true); err != nil {
-		return nil, err
-	}
-	// What was indexed after the first look may be in the second.
-	found, err := ask()
-	if !found && missing != nil && ctx.Err() == nil {
+	if missing != nil {
 		err = &NotReady{*missing}
 	}
 	return missing, err
+}
+
+// wait says how long to wait before a look, and for what.
+type wait struct {
+	asked    time.Time
+	current  bool // as in folder.missing
+	patience time.Duration
+}
+
+// looks are the waits of a question, one behind the other.
+func (w *Workspace) looks(n need, asked time.Time) []wait {
+	all := []wait{{asked, false, w.opts.Patience}, {asked, true, w.opts.Patience}}
+	if n == needNames {
+		all = slices.Insert(all, 0, wait{asked, false, w.opts.Patience / 5})
+	}
+	return all
+}
+
+// end is until when to wait for a folder that was opened then. What need not be current is
+// waited for by the first questions alone, and where there is only one question
+// (Options.Brief) all of it counts from the opening.
+func (how wait) end(opened time.Time, brief bool) time.Time {
+	if how.current && !brief {
+		return how.asked.Add(how.patience)
+	}
+	return opened.Add(how.patience)
 }
 
 // Await waits until the folders are indexed as they are at the call and searches know of
@@ -138,29 +171,22 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 			return nil, err
 		}
 	}
-	return w.await(ctx, needWords, true)
+	return w.await(ctx, needWords, wait{time.Now(), true, w.opts.Patience})
 }
 
 // lookAgain is how often a wait looks again without having been told to, to show how
 // far things are.
 const lookAgain = 250 * time.Millisecond
 
-// await waits until nothing is missing; current as in folder.missing. Without it the
-// patience began when the folder was opened, so that of many questions only the first
-// ones wait; where there is only one (Options.Brief) it did so with it, too. The answer is what is missing still.
-func (w *Workspace) await(ctx context.Context, n need, current bool) (*Missing, error) {
-	asked := time.Now()
+// await waits until nothing is missing, or how ends. The answer is what is missing still.
+func (w *Workspace) await(ctx context.Context, n need, how wait) (*Missing, error) {
 	show, _ := ctx.Value(progressKey{}).(func(Missing))
 	for {
-		m, err := w.missing(ctx, n, current)
+		m, err := w.missing(ctx, n, how.current)
 		if m == nil || err != nil {
 			return nil, err
 		}
-		since := m.since
-		if current && !w.opts.Brief {
-			since = asked
-		}
-		left := time.Until(since.Add(w.opts.Patience))
+		left := time.Until(how.end(m.since, w.opts.Brief))
 		ended := left <= 0 || m.isFinal()
 		if ended || show != nil {
 			if err := m.count(ctx); err != nil {
@@ -216,14 +242,14 @@ func (w *Workspace) missing(ctx context.Context, n need, current bool) (final *l
 func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, error) {
 	m := &lack{Missing: Missing{Folder: f.dir, Doing: doingOpen, Searchable: []string{}}, since: f.since, indexed: f.opened}
 	x, err := f.ready()
-	var wide *index.Wide
+	var refused *NotReady
 	switch {
 	case errors.Is(err, errNotOpen):
 		return m, nil
 	case errors.Is(err, errCovered): // since the folders were listed
 		return nil, nil
-	case errors.As(err, &wide):
-		m.Doing, m.Reason = doingRefused, wide.Error()
+	case errors.As(f.refusal(err), &refused):
+		m.Missing = refused.Missing
 		return m, nil
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot be indexed: %w", f.dir, err)
@@ -234,6 +260,8 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		return nil, err
 	}
 	switch {
+	case c.Unserved != nil:
+		m.Doing, m.Reason = doingUnserved, c.Unserved.Error()
 	case !c.Whole && c.Current:
 		m.Doing = doingStopped
 	case !c.Whole, current && !c.Current:
@@ -247,6 +275,16 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		return nil, nil
 	}
 	return m, nil
+}
+
+// refusal is *NotReady if err, which opening the folder failed with, says that it is not
+// indexed unasked, else err.
+func (f *folder) refusal(err error) error {
+	var wide *index.Wide
+	if errors.As(err, &wide) || errors.Is(err, errOff) {
+		return &NotReady{Missing{Doing: doingRefused, Folder: f.dir, Reason: err.Error(), Searchable: []string{}}}
+	}
+	return err
 }
 
 // count says how far the folder is, which takes a look at all files where nobody counts

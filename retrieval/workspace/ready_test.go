@@ -34,6 +34,10 @@ var places = []struct {
 		a, err := w.Search(ctx, retrieval.Request{Query: retrieval.Parse(pick(there, `"keeps zebras"`, `"keeps walruses"`), time.Now())})
 		return len(a.Results), a.Missing, err
 	}},
+	{"lines", func(ctx context.Context, w *workspace.Workspace, there bool) (int, *workspace.Missing, error) {
+		a, err := w.Search(ctx, retrieval.Request{Query: retrieval.Parse(pick(there, `re:keeps zeb\w+`, `re:keeps wal\w+`), time.Now())})
+		return len(a.Results), a.Missing, err
+	}},
 	{"similar", func(ctx context.Context, w *workspace.Workspace, there bool) (int, *workspace.Missing, error) {
 		a, err := w.FindSimilar(ctx, workspace.SimilarRequest{Code: pick(there, "func check(name string) error", "walrus")})
 		return len(a.Results), a.Missing, err

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"quarry/index/lang"
 	"quarry/index/link"
@@ -69,7 +70,7 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 	case s.Kind == syntax.KindModule, s.Kind == syntax.KindSection:
 		return Renaming{}, &Unnamed{fmt.Sprintf("a %s is renamed by its file or folder, not here", s.Kind)}
 	}
-	missing, err := w.await(ctx, needWords, true)
+	missing, err := w.await(ctx, needWords, wait{time.Now(), true, w.opts.Patience})
 	if err != nil {
 		return Renaming{}, err
 	}
@@ -87,7 +88,7 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 	if err != nil {
 		return Renaming{}, &Unnamed{err.Error()}
 	}
-	files, _, err := w.Matching(ctx, want, nil)
+	files, err := w.matchingNow(ctx, want, nil)
 	if err != nil {
 		return Renaming{}, err
 	}
@@ -96,7 +97,7 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 			return Renaming{}, ctx.Err()
 		}
 		owner, rel := innermost(r.folders, f.Path)
-		if owner != s.folder || lang.Family(lang.Detect(rel, nil)) != r.family {
+		if owner != s.folder || lang.Family(lang.Detect(rel, nil)) != r.language.Family {
 			continue
 		}
 		if err := r.file(ctx, f.Path, rel); err != nil {
@@ -117,12 +118,12 @@ type usedIn struct {
 
 // renamer finds the places of one renaming.
 type renamer struct {
-	w       *Workspace
-	folders []*folder
-	of      Symbol
-	to      string
-	family  string
-	rel     string // of the declaration's file
+	w        *Workspace
+	folders  []*folder
+	of       Symbol
+	to       string
+	language *lang.Language
+	rel      string // of the declaration's file
 	// own and others are the weights of references that mean the declaration, and of those
 	// that mean its namesakes.
 	own, others map[usedIn]float32
@@ -136,13 +137,13 @@ type renamer struct {
 func (r *renamer) read(ctx context.Context) error {
 	r.own, r.others, r.ownFiles = map[usedIn]float32{}, map[usedIn]float32{}, map[int64]bool{}
 	_, r.rel = innermost(r.folders, r.of.Path)
-	r.family = lang.Family(lang.Detect(r.rel, nil))
+	r.language = lang.Of(lang.Detect(r.rel, nil))
 	named, err := r.w.symbolsNow(ctx, r.of.Name, nil, maxNamesakes+2)
 	if err != nil {
 		return err
 	}
 	named = slices.DeleteFunc(named, func(s Symbol) bool {
-		return s.Name != r.of.Name || s.folder != r.of.folder || s.id == r.of.id || lang.Family(lang.Detect(s.Path, nil)) != r.family
+		return s.Name != r.of.Name || s.folder != r.of.folder || s.id == r.of.id || lang.Family(lang.Detect(s.Path, nil)) != r.language.Family
 	})
 	if len(named) > maxNamesakes {
 		return &Unnamed{fmt.Sprintf("more than %d declarations are called %s; which of them a place means takes a tool that knows the types", maxNamesakes, r.of.Name)}
@@ -180,10 +181,10 @@ func (r *renamer) clash(ctx context.Context) error {
 	}
 	for _, t := range taken {
 		_, rel := innermost(r.folders, t.Path)
-		if t.Name != r.to || t.folder != r.of.folder || t.Container != r.of.Container || lang.Family(lang.Detect(rel, nil)) != r.family {
+		if t.Name != r.to || t.folder != r.of.folder || t.Container != r.of.Container || lang.Family(lang.Detect(rel, nil)) != r.language.Family {
 			continue
 		}
-		if rel == r.rel || r.isBeside(rel) {
+		if r.isBeside(rel) {
 			return &Unnamed{fmt.Sprintf("%s is declared there already, at %s:%d; give another name", r.to, r.w.Name(t.Path), t.Span.StartLine)}
 		}
 	}
@@ -192,14 +193,7 @@ func (r *renamer) clash(ctx context.Context) error {
 
 // isBeside answers whether a file sees the declaration's name without an import.
 func (r *renamer) isBeside(rel string) bool {
-	if rel == r.rel {
-		return true
-	}
-	switch r.family {
-	case "go", "java", "kotlin", "scala", "swift", "csharp", "c", "cpp":
-		return dirOf(rel) == dirOf(r.rel)
-	}
-	return false
+	return rel == r.rel || r.language.FolderScope && dirOf(rel) == dirOf(r.rel)
 }
 
 func dirOf(rel string) string { return rel[:strings.LastIndexByte(rel, '/')+1] }

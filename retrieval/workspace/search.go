@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"quarry/retrieval"
@@ -23,6 +24,9 @@ type Answer struct {
 	Total   int
 	// NothingLeft: the filters leave out every file.
 	NothingLeft bool
+	// NotSearched counts what lies in the folders and is not indexed, by why, where the
+	// query asked for all that has a text.
+	NotSearched map[string]int
 	Timings     retrieval.Timings
 	// Missing is what the answer could not look at, nil if nothing.
 	Missing *Missing
@@ -32,8 +36,11 @@ type Answer struct {
 // req.At are absolute; those of the query's filters may start with a folder's
 // name, as file names do. A search by semantics alone fails if no folder's chunks can be
 // compared with the query, and one that finds nothing while it cannot know, with
-// *NotReady.
+// *NotReady. Where the query asks for lines, they are searched, by nothing but their texts.
 func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer Answer, err error) {
+	if req.Query.Lines != nil {
+		return w.searchLines(ctx, req)
+	}
 	missing, err := w.whenKnown(ctx, needWords, func() (bool, error) {
 		var err error
 		answer, err = w.searchNow(ctx, req)
@@ -46,6 +53,7 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 // searchNow searches in what is known now.
 func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answer, error) {
 	folders := w.snapshot()
+	limit := req.Offset + cmp.Or(max(0, req.Limit), defaultLimit)
 	sum := Answer{Backend: []string{}, NothingLeft: len(folders) > 0} // a list in JSON even where nothing could speak
 	var mute error                                                    // what kept a folder from answering semantically
 	asked := false
@@ -54,6 +62,7 @@ func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answe
 			continue // what cannot be searched yet answers nothing
 		}
 		own := w.within(f, req)
+		own.Offset, own.Limit = 0, limit
 		own.Query.Paths = pathsIn(folders, f, req.Query.Paths)
 		own.Query.NotPaths = pathsIn(folders, f, req.Query.NotPaths)
 		a, err := f.warm.Find(ctx, w.queries, own)
@@ -71,13 +80,48 @@ func (w *Workspace) searchNow(ctx context.Context, req retrieval.Request) (Answe
 		return Answer{}, mute
 	}
 	slices.SortStableFunc(sum.Results, func(a, b Result) int { return cmp.Compare(b.Score, a.Score) })
-	limit := req.Limit
-	if limit <= 0 {
-		limit = 10
+	sum.Results = sum.Results[:min(limit, len(sum.Results))]
+	err := w.rerank(ctx, &req, &sum)
+	if err == nil {
+		err = w.answerProject(ctx, &req, &sum)
 	}
 	sum.Results = sum.Results[:min(limit, len(sum.Results))]
-	return sum, w.rerank(ctx, &req, &sum)
+	sum.Results = sum.Results[min(req.Offset, len(sum.Results)):]
+	return sum, err
 }
+
+// BackendProject is what an Answer's Backend has where the question was about the whole
+// project: README, manifests and entry points come first.
+const BackendProject = "overview"
+
+// answerProject puts what answers a question about the whole before the other results.
+func (w *Workspace) answerProject(ctx context.Context, req *retrieval.Request, a *Answer) error {
+	topics := req.Query.Topics()
+	if len(topics) == 0 || w.opts.Project == nil || req.Signals == retrieval.SignalsSemantic {
+		return nil
+	}
+	first, err := w.opts.Project(ctx, w, topics)
+	var unready *NotReady
+	if err != nil && ctx.Err() == nil && errors.As(err, &unready) {
+		return nil // the search says what is missing
+	}
+	if err != nil || len(first) == 0 {
+		return err
+	}
+	for _, r := range first {
+		same := func(o Result) bool { return o.Root == r.Root && o.Path == r.Path }
+		n := len(a.Results)
+		if a.Results = slices.DeleteFunc(a.Results, same); len(a.Results) == n {
+			a.Total++
+		}
+	}
+	a.Results = append(first, a.Results...)
+	a.Backend = append(a.Backend, BackendProject)
+	return nil
+}
+
+// defaultLimit is how many results there are where the request does not say.
+const defaultLimit = 10
 
 // allowed is an answer without what a rule leaves out that is newer than what searches know.
 func (f *folder) allowed(a retrieval.Answer) retrieval.Answer {

@@ -76,7 +76,7 @@ const (
 // if it finds nothing while it cannot know.
 func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (found Symbols, err error) {
 	found.Backend = []string{backendSymbols}
-	found.Missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+	found.Missing, err = w.whenKnown(ctx, needNames, func() (bool, error) {
 		var err error
 		found.List, err = w.symbolsNow(ctx, name, kinds, limit)
 		return err != nil || len(found.List) > 0, err
@@ -170,7 +170,7 @@ const maxNear = 5
 // an *UnknownSymbol, or *NotReady while that cannot be known. missing is what could not
 // be looked at, nil if nothing.
 func (w *Workspace) SymbolByID(ctx context.Context, id string) (s Symbol, missing *Missing, err error) {
-	missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+	missing, err = w.whenKnown(ctx, needNames, func() (bool, error) {
 		var unknown *UnknownSymbol
 		var err error
 		s, err = w.symbolNow(ctx, id)
@@ -290,26 +290,31 @@ func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (lis
 	slices.SortStableFunc(edges, func(a, b store.Edge) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(paths[a.FromFile], paths[b.FromFile]), cmp.Compare(a.Line, b.Line))
 	})
-	files := map[int64]*store.File{} // those of the answer; nil for what may not be read any more
+	files := map[int64]bool{} // those that may be read now
+	var around []int64        // by the list's index, 0 for none
 	for _, e := range edges {
 		if len(list) == limit {
 			break
 		}
-		f, known := files[e.FromFile]
-		if path := paths[e.FromFile]; !known && path != "" && x.Root().Check(path) == "" {
-			if f, err = st.ByPath(ctx, path); err != nil {
-				return nil, 0, err
-			}
+		path := paths[e.FromFile]
+		shown, known := files[e.FromFile]
+		if !known {
+			shown = path != "" && x.Root().Check(path) == ""
+			files[e.FromFile] = shown
 		}
-		files[e.FromFile] = f
-		if f == nil {
-			continue
+		if shown {
+			list = append(list, Reference{filepath.Join(s.folder.dir, filepath.FromSlash(path)), int(e.Line), e.Kind, "", e.Weight})
+			around = append(around, e.FromSymbol)
 		}
-		r := Reference{filepath.Join(s.folder.dir, filepath.FromSlash(f.Path)), int(e.Line), e.Kind, "", e.Weight}
-		if i := slices.Index(f.SymbolIDs, e.FromSymbol); i >= 0 {
-			r.In = qualified(&f.Syntax.Symbols[i])
+	}
+	declared, err := st.Declared(ctx, around)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, id := range around {
+		if d, ok := declared[id]; ok {
+			list[i].In = qualified(&d)
 		}
-		list = append(list, r)
 	}
 	return list, len(edges), nil
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +22,9 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/index/glob"
 	"quarry/index/walk"
+	"quarry/retrieval"
 	"quarry/retrieval/dense"
 	"quarry/retrieval/live"
 	"quarry/retrieval/rerank"
@@ -35,9 +38,9 @@ type Options struct {
 	Watch bool
 	// Brief: whoever makes it asks once and ends (index.Config).
 	Brief bool
-	// Allowed are the wide folders that may be indexed; Allow changes them.
-	Allowed index.Allowed
-	Log     *slog.Logger
+	// Scope says what is indexed; SetScope changes it.
+	Scope Scope
+	Log   *slog.Logger
 	// Notify, if not nil, is called with what the user should know.
 	Notify func(message string)
 	// Progress, if not nil, is called while a folder is scanned; stop ends the
@@ -51,10 +54,35 @@ type Options struct {
 	QueryPatience time.Duration
 	// Patience is how long an answer waits for what it cannot do without, 5 s if 0.
 	Patience time.Duration
+	// Project, if not nil, answers questions about the whole (retrieval.Query.Topics): its
+	// results come before those of the search.
+	Project func(ctx context.Context, w *Workspace, topics []retrieval.Topic) ([]Result, error)
 	// Follow, if not nil, is called for each file that enters, changes or leaves
 	// the index, from one goroutine a folder, but not for those that searches began
 	// with. The update's path is relative to dir.
 	Follow func(dir string, u index.Update)
+}
+
+// Scope is what a user's settings say of all folders.
+type Scope struct {
+	// Off: nothing is indexed.
+	Off bool
+	// Allowed are the wide folders that may be indexed.
+	Allowed index.Allowed
+	// Exclude are globs that have been checked, and MaxFileBytes is the largest file, the usual
+	// if 0.
+	Exclude      []string
+	MaxFileBytes int64
+	// Share is how much of the processors a scan may take, in percent, all if 0.
+	Share int
+}
+
+// Config is that of the index of a folder.
+func (s Scope) Config(dir, stateDir string) index.Config {
+	return index.Config{
+		Dir: dir, StateDir: stateDir, Allowed: s.Allowed, Share: s.Share,
+		Limits: walk.Limits{MaxSize: s.MaxFileBytes, Exclude: glob.CompileAll(s.Exclude)},
+	}
 }
 
 // Workspace is a set of folders.
@@ -64,8 +92,7 @@ type Workspace struct {
 	mu sync.Mutex
 	// folders are in the order the editor named them; guarded by mu.
 	folders []*folder
-	// allowed are the wide folders that may be indexed; guarded by mu.
-	allowed index.Allowed
+	scope   Scope // guarded by mu
 	// buffers are the open documents by path; guarded by mu.
 	buffers map[string]string
 	// embedders are those of all folders; guarded by mu.
@@ -109,7 +136,7 @@ func New(opts Options) *Workspace {
 	if opts.Patience == 0 {
 		opts.Patience = defaultPatience
 	}
-	return &Workspace{opts: opts, allowed: opts.Allowed, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
+	return &Workspace{opts: opts, scope: opts.Scope, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
 }
 
 // SetRoots makes dirs the workspace's folders: new ones are opened, others are
@@ -120,14 +147,14 @@ func (w *Workspace) SetRoots(dirs []string) {
 	w.setRoots(dirs, func(*folder) bool { return true })
 }
 
-// Allow says which wide folders may be indexed from here on.
-func (w *Workspace) Allow(list index.Allowed) {
+// SetScope says what is indexed from here on. The folders are opened again if that changes.
+func (w *Workspace) SetScope(scope Scope) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if slices.Equal(list, w.allowed) {
+	if reflect.DeepEqual(scope, w.scope) {
 		return
 	}
-	w.allowed = list
+	w.scope = scope
 	var dirs []string
 	for _, f := range w.folders {
 		dirs = append(dirs, f.dir)
@@ -208,6 +235,8 @@ func (w *Workspace) run(ctx context.Context, f *folder) {
 	var wide *index.Wide
 	switch err := w.start(ctx, f); {
 	case err == nil && f.covered, ctx.Err() != nil && f.index == nil:
+		return
+	case errors.Is(err, errOff):
 		return
 	case errors.As(err, &wide):
 		w.opts.Log.Info("a wide folder is not indexed", "folder", f.dir)
@@ -307,9 +336,10 @@ func (w *Workspace) SettleVectors(ctx context.Context) error {
 func (w *Workspace) start(ctx context.Context, f *folder) error {
 	covered := f.isCovered(ctx)
 	w.mu.Lock()
-	allowed := w.allowed
+	scope := w.scope
 	w.mu.Unlock()
-	cfg := index.Config{Dir: f.dir, StateDir: w.opts.StateDir, Watch: w.opts.Watch, Brief: w.opts.Brief, Allowed: allowed, Log: w.opts.Log, Notify: w.opts.Notify}
+	cfg := scope.Config(f.dir, w.opts.StateDir)
+	cfg.Watch, cfg.Brief, cfg.Log, cfg.Notify = w.opts.Watch, w.opts.Brief, w.opts.Log, w.opts.Notify
 	if w.opts.Progress != nil {
 		cfg.Progress = func(p index.Progress) {
 			w.opts.Progress(f.dir, p, func() {
@@ -330,7 +360,11 @@ func (w *Workspace) start(ctx context.Context, f *folder) error {
 	}
 	var x *index.Index
 	err := ctx.Err()
-	if err == nil && !covered {
+	switch {
+	case err != nil || covered:
+	case scope.Off:
+		err = errOff
+	default:
 		x, err = index.Open(cfg)
 	}
 	// Whoever tells of a document sees either the folder opened, or is seen here.
@@ -351,6 +385,9 @@ func (w *Workspace) start(ctx context.Context, f *folder) error {
 	}
 	return nil
 }
+
+// errOff is of every folder while nothing is to be indexed.
+var errOff = errors.New("index.enabled is false: set it to true in the settings to search")
 
 var errNotOpen = errors.New("the index is still being opened; try again in a moment")
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/cmd/internal/engines"
 	"quarry/index"
 	"quarry/lsp/settings"
 	"quarry/retrieval/workspace"
@@ -125,6 +126,10 @@ func (e *Env) Patience() time.Duration { return max(e.Wait, 1) }
 
 // Incomplete says what an answer could not look at.
 func (e *Env) Incomplete(m *workspace.Missing) {
+	if m.Reason != "" {
+		fmt.Fprintf(e.Stderr, "quarry: incomplete: %s\n", m)
+		return
+	}
 	fmt.Fprintf(e.Stderr, "quarry: incomplete: %s; `quarry index` reads the rest, --wait 5m waits for it\n", m)
 }
 
@@ -149,12 +154,13 @@ func (e *Env) SetLogLevel(name string) error {
 
 // Settings merges all layers; editor are those a client sent.
 func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem) {
-	s := settings.Default()
-	problems := s.ApplyFile(settings.UserFilePath())
-	for _, layer := range editor {
-		problems = append(problems, s.Apply(settings.Editor, layer)...)
-	}
-	problems = append(problems, s.ApplyEnvironment(os.LookupEnv)...)
+	s, problems := settings.Merge(func(s *settings.Settings) []settings.Problem {
+		problems := s.ApplyFile(settings.UserFilePath())
+		for _, layer := range editor {
+			problems = append(problems, s.Apply(settings.Editor, layer)...)
+		}
+		return append(problems, s.ApplyEnvironment(os.LookupEnv)...)
+	})
 	if e.ollama != "" {
 		s.Ollama.URL = e.ollama
 	}
@@ -170,11 +176,14 @@ func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem)
 	return s, problems
 }
 
-// Allowed are the wide folders that the user's settings allow to be indexed.
-func (e *Env) Allowed() index.Allowed {
+// Scope is what the user's settings say of what is indexed.
+func (e *Env) Scope() workspace.Scope {
 	s, _ := e.Settings()
-	return s.Index.WideFolders
+	return engines.Scope(s)
 }
+
+// Allowed are the wide folders that the user's settings allow to be indexed.
+func (e *Env) Allowed() index.Allowed { return e.Scope().Allowed }
 
 // CommandSettings are the settings of a command without an editor, its problems
 // already printed.
@@ -249,6 +258,14 @@ func OnTerminal(t *Terminal) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Columns is how many characters a line of the terminal behind t has, 0 where there is none.
+func Columns(t *Terminal) int {
+	if f, ok := t.w.(*os.File); ok {
+		return columns(f)
+	}
+	return 0
 }
 
 // PrintJSON writes v as one indented JSON document.

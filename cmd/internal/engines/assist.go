@@ -22,7 +22,7 @@ func (c *Core) Available() error {
 	e := c.acquire()
 	defer e.calls.Done()
 	if e.runtime == nil {
-		return errNoModel
+		return e.noModel()
 	}
 	if err := e.runtime.Ready(); err != nil && !errors.Is(err, model.ErrNoFIM) && !errors.Is(err, model.ErrLoading) {
 		return err
@@ -49,7 +49,7 @@ func (c *Core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposa
 // now.
 func (c *Core) diagnostics() *diagnostics.Assistant {
 	c.mu.Lock()
-	contextTokens := c.settings.Ollama.ContextSize
+	contextTokens := c.engines.settings.Ollama.ContextSize
 	c.mu.Unlock()
 	return diagnostics.New(diagnostics.Parts{
 		Chat: c, Tools: c.tools, Files: c.Workspace, Occurs: c.occurs,
@@ -136,7 +136,7 @@ func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found
 // assistant's own if 0.
 func (c *Core) AskWithin(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
 	c.mu.Lock()
-	contextTokens := c.settings.Ollama.ContextSize
+	contextTokens := c.engines.settings.Ollama.ContextSize
 	small := c.engines.runtime != nil && c.engines.runtime.Small()
 	c.mu.Unlock()
 	show := w.Step

@@ -18,7 +18,7 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 	defer cancel()
 	defer context.AfterFunc(e.ctx, cancel)()
 	if e.runtime == nil {
-		return agent.Reply{}, errNoModel
+		return agent.Reply{}, e.noModel()
 	}
 	// Whoever asks for words has time for a model that is being loaded.
 	if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
@@ -35,4 +35,15 @@ func (c *Core) Chat(ctx context.Context, conv agent.Conversation, emit func(text
 }
 
 // errNoModel says that the settings allow no model; the user was told why.
-var errNoModel = errors.New("no model can be used: the address in the settings is invalid; `quarry doctor` explains why")
+var errNoModel = errors.New("no model: run `quarry doctor`, the address in the settings is invalid")
+
+// errModelsOff says that the user wants no model asked.
+var errModelsOff = errors.New("ollama.enabled is false: set it to true in the settings to ask a model")
+
+// noModel says why there is no runtime.
+func (e *generation) noModel() error {
+	if errors.Is(e.refused, errModelsOff) {
+		return errModelsOff
+	}
+	return errNoModel
+}

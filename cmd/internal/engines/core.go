@@ -26,6 +26,7 @@ import (
 	"quarry/lsp/settings"
 	"quarry/model"
 	"quarry/model/catalogue"
+	"quarry/retrieval/overview"
 	"quarry/retrieval/workspace"
 )
 
@@ -56,11 +57,20 @@ type Core struct {
 	// tools read the workspace for models.
 	tools *agent.Toolbox
 
+	machine Machine
+	lookDue chan struct{} // asks for a look at memory
+	looking sync.WaitGroup
+	endLook context.CancelFunc
+
 	mu       sync.Mutex
 	closed   bool              // guarded by mu
 	settings settings.Settings // guarded by mu
-	engines  *generation       // the ones in use; guarded by mu
-	retired  sync.WaitGroup    // engines that are being closed
+	saving   saving            // what is done without; guarded by mu
+	reading  reading           // what was found of memory last; guarded by mu
+	// memoryLimit is what limitMemory has set, 0 for nothing yet; guarded by mu.
+	memoryLimit int64
+	engines     *generation    // the ones in use; guarded by mu
+	retired     sync.WaitGroup // engines that are being closed
 }
 
 // generation is the engines made for one configuration. They are replaced as a whole.
@@ -70,6 +80,7 @@ type generation struct {
 	refused    error          // why it does not
 	loading    *loadingJob
 	completion *completion.Engine
+	others     *others
 	ctx        context.Context // ends when they are replaced
 	cancel     context.CancelFunc
 	calls      sync.WaitGroup
@@ -98,6 +109,8 @@ type Options struct {
 	// told what it lacked then.
 	Wait       time.Duration
 	Incomplete func(*workspace.Missing)
+	// Machine is what memory and battery are looked at by; the zero value is this one.
+	Machine Machine
 }
 
 // New makes the engines. A configuration under which no model can be asked is told to
@@ -106,7 +119,12 @@ func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
 		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
 	}
+	if c.machine, c.lookDue = opt.Machine, make(chan struct{}, 1); c.machine.Resident == nil {
+		c.machine = thisMachine()
+	}
+	c.saving = saving{battery: start.Settings.Battery.Save && c.machine.OnBattery(), small: c.isSmall(start.Settings, 0)}
 	c.setLevel(start.Settings)
+	c.limitMemory(start.Settings, c.saving, c.reading)
 	stats, err := StatsDir(opt.StateDir)
 	if err != nil {
 		c.log.Warn("no statistics", "error", err)
@@ -121,21 +139,26 @@ func New(start lsp.Start, opt Options) *Core {
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
 		Patience:  opt.Wait,
-		Allowed:   start.Settings.Index.WideFolders,
+		Scope:     Scope(start.Settings),
 		Log:       opt.Log,
 		Notify:    func(message string) { start.Notify(lsp.Warning, "index "+message, message) },
 		Progress:  c.jobs.scanned,
 		Embedding: c.jobs.embedded,
 		Follow:    c.learn,
+		Project:   overview.Answer,
 	})
 	c.tools = c.toolbox(start)
 	c.repository = completion.NewRepository(files{c.Workspace})
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
-	c.engines = c.start(start.Settings)
+	c.engines = c.start(c.saving.less(start.Settings), c.saving)
 	c.SetRoots(start.Roots)
-	if opt.Patient {
+	if opt.Patient { // it ends before anything could come near its budget
 		c.catchUp(opt.Incomplete)
+		return c
 	}
+	var ctx context.Context
+	ctx, c.endLook = context.WithCancel(context.Background())
+	c.looking.Go(func() { c.keepWithin(ctx) })
 	return c
 }
 
@@ -148,6 +171,13 @@ func StatsDir(stateDir string) (string, error) {
 		}
 	}
 	return filepath.Join(stateDir, "stats"), nil
+}
+
+// Scope is what the settings say of what is indexed.
+func Scope(s settings.Settings) workspace.Scope {
+	return workspace.Scope{
+		Off: !s.Index.Enabled, Allowed: s.Index.WideFolders, Exclude: s.Index.Exclude, MaxFileBytes: int64(s.Index.MaxFileBytes), Share: s.Index.ProcessorShare,
+	}
 }
 
 // keepsStats is whether numbers are written down: those of a command that answers once say
@@ -188,31 +218,60 @@ func (c *Core) setLevel(s settings.Settings) {
 	}
 }
 
-func (c *Core) start(s settings.Settings) *generation {
-	e := &generation{settings: s, loading: &loadingJob{start: c.job, model: s.Model}}
+// start makes engines for settings from which savings have been taken.
+func (c *Core) start(s settings.Settings, v saving) *generation {
+	e := &generation{settings: s, loading: &loadingJob{start: c.job, model: s.Model}, others: &others{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	template, err := Template(s)
 	if err != nil {
 		c.notify(lsp.Warning, "template", err.Error())
 	}
 	options := ModelOptions(s)
-	options.OnAnswer = func(t model.Timing) {
-		c.usage.Answered(usage.Answer{
-			FirstToken: t.FirstToken, Queue: t.Queue, Total: t.Total, Tokens: t.Tokens, PromptBytes: t.PromptBytes, ReusedBytes: t.SharedBytes,
-		})
-	}
+	options.OnAnswer = c.answered
 	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(e, s); e.loading.changed(s) }, c.log
-	runtime, err := model.New(options)
+	var runtime *model.Runtime
 	var generator completion.Generator
 	var family func() string
-	if err != nil {
+	if err = errModelsOff; s.Ollama.Enabled {
+		runtime, err = model.New(options)
+	}
+	if err == errModelsOff {
+		e.refused = err
+	} else if err != nil {
 		e.refused = err
 		c.notify(lsp.Warning, "model "+err.Error(), err.Error())
 	} else {
 		e.runtime, generator, family = runtime, runtime, runtime.Family
 	}
-	e.completion = completion.New(generator, completion.Options{
+	e.completion = c.completing(generator, s, template, family)
+	if e.runtime != nil {
+		e.runtime.Start()
+	}
+	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", noSemanticSearch(err)) })
+	embed.QueriesOnly = c.patient || v.battery // the one ends before it could embed anything
+	c.SetEmbedders(embed)
+	judge, err := reranker(e.runtime, s)
+	if err != nil {
+		c.notify(lsp.Warning, "reranker", err.Error())
+	}
+	c.SetReranker(judge)
+	return e
+}
+
+// answered notes an answer of a model.
+func (c *Core) answered(t model.Timing) {
+	c.usage.Answered(usage.Answer{
+		FirstToken: t.FirstToken, Queue: t.Queue, Total: t.Total, Tokens: t.Tokens, PromptBytes: t.PromptBytes, ReusedBytes: t.SharedBytes,
+	})
+}
+
+// completing makes what completes by a generator, nil for none, of a model of the family.
+func (c *Core) completing(generator completion.Generator, s settings.Settings, template completion.Choice, family func() string) *completion.Engine {
+	return completion.New(generator, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
+		PrefixTokens:  s.Completion.PrefixTokens,
+		SuffixTokens:  s.Completion.SuffixTokens,
+		SnippetTokens: s.Completion.ContextTokens,
 		MaxTokens:     s.Completion.MaxTokens,
 		Timeout:       time.Duration(s.Completion.Timeout),
 		Debounce:      time.Duration(s.Completion.Debounce),
@@ -232,18 +291,6 @@ func (c *Core) start(s settings.Settings) *generation {
 		Repository: c.repository,
 		Context:    c.declared,
 	})
-	if e.runtime != nil {
-		e.runtime.Start()
-	}
-	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", noSemanticSearch(err)) })
-	embed.QueriesOnly = c.patient // it ends before it could embed anything
-	c.SetEmbedders(embed)
-	judge, err := reranker(e.runtime, s)
-	if err != nil {
-		c.notify(lsp.Warning, "reranker", err.Error())
-	}
-	c.SetReranker(judge)
-	return e
 }
 
 // ModelOptions are those of the model server in the settings.
@@ -251,6 +298,7 @@ func ModelOptions(s settings.Settings) model.Options {
 	return model.Options{
 		API:         model.API(s.Ollama.API),
 		APIKey:      s.Ollama.APIKey,
+		KeyFrom:     keyOf(s),
 		URL:         s.Ollama.URL,
 		AllowRemote: s.Ollama.AllowRemote,
 		Model:       s.Model,
@@ -284,7 +332,7 @@ func Template(s settings.Settings) (completion.Choice, error) {
 	case name != completion.CustomTemplate:
 		return completion.Choice{Template: name}, nil
 	case len(tags) != 3 || slices.Contains(tags, ""):
-		return completion.Choice{}, errors.New("completion.templateTags needs three tags, for prefix, suffix and middle, while completion.template is custom; until then the model's own family is looked for")
+		return completion.Choice{}, errors.New("set completion.templateTags to three tags, for prefix, suffix and middle, as completion.template is custom; until then the model's own family is looked for")
 	default:
 		return completion.Choice{Template: name, Tags: [3]string(tags)}, nil
 	}
@@ -297,10 +345,11 @@ func (c *Core) modelChanged(e *generation, s model.State) {
 		c.advise(e)
 	}
 	c.changed()
+	c.lookSoon()
 	c.log.Info("model", "phase", s.Phase, "error", s.Err)
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
-		c.usage.Event("model", string(s.Phase)+": completions are copied from open files")
+		c.usage.Event("model", string(s.Phase)+": completions are copied from open files", true)
 		c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", s.Err))
 	case model.Ready:
 		if s.Warning != "" {
@@ -322,7 +371,7 @@ func (c *Core) Complete(ctx context.Context, req completion.Request) (completion
 			return completion.Result{}, ctx.Err()
 		}
 	}
-	res, err := e.completion.Complete(ctx, req)
+	res, err := c.engineOf(ctx, e, req.Language).Complete(ctx, req)
 	if err == nil && len(res.Items) > 0 {
 		c.usage.Shown(req.Key, req.Language, res.Engine, res.Items[0].Text)
 	}
@@ -352,7 +401,7 @@ func (c *Core) Prefetch(req completion.Request) {
 	c.usage.Accepted(req.Key, req.Language)
 	e := c.acquire()
 	defer e.calls.Done()
-	e.completion.Prefetch(req)
+	c.engineOf(e.ctx, e, req.Language).Prefetch(req)
 }
 
 // Forget implements lsp.Core.
@@ -361,6 +410,9 @@ func (c *Core) Forget(key string) {
 	e := c.acquire()
 	defer e.calls.Done()
 	e.completion.Forget(key)
+	for _, o := range e.others.all() {
+		o.completion.Forget(key)
+	}
 }
 
 // acquire is the engines in use; the caller calls calls.Done. Who comes after Close gets
@@ -370,7 +422,7 @@ func (c *Core) acquire() *generation {
 	defer c.mu.Unlock()
 	e := c.engines
 	if c.closed {
-		e = &generation{settings: e.settings, runtime: e.runtime, refused: e.refused, loading: e.loading, completion: e.completion, ctx: e.ctx, cancel: e.cancel}
+		e = &generation{settings: e.settings, runtime: e.runtime, refused: e.refused, loading: e.loading, completion: e.completion, others: e.others, ctx: e.ctx, cancel: e.cancel}
 	}
 	e.calls.Add(1)
 	return e
@@ -386,16 +438,31 @@ func (c *Core) Configure(s settings.Settings) error {
 	c.settings = s
 	c.setLevel(s)
 	c.usage.Keep(c.keepsStats(s))
-	c.Allow(s.Index.WideFolders)
+	c.SetScope(Scope(s))
 	old := c.engines
-	c.engines = c.start(s)
+	c.engines = c.start(c.saving.less(s), c.saving)
 	c.changed()
 	c.retired.Go(old.close)
+	c.lookSoon()
 	return nil
+}
+
+// restart replaces the engines if anything differs for them. mu is held.
+func (c *Core) restart(before, after settings.Settings, was, now saving) {
+	if reflect.DeepEqual(before, after) && was.battery == now.battery {
+		return
+	}
+	old := c.engines
+	c.engines = c.start(after, now)
+	c.retired.Go(old.close)
 }
 
 // Close implements lsp.Core.
 func (c *Core) Close() error {
+	if c.endLook != nil {
+		c.endLook()
+		c.looking.Wait()
+	}
 	c.Workspace.Close()
 	c.mu.Lock()
 	e := c.engines
@@ -411,6 +478,7 @@ func (c *Core) Close() error {
 func (e *generation) close() {
 	e.cancel()
 	e.calls.Wait()
+	e.others.close()
 	e.completion.Close()
 	if e.runtime != nil {
 		e.runtime.Close()

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"quarry/lsp"
 	"quarry/lsp/settings"
+	"quarry/model"
 	"quarry/model/catalogue"
 )
 
@@ -87,6 +91,14 @@ func (c *Core) PauseDownload() { c.downloads.leave(lsp.ErrPaused) }
 func (c *Core) CancelDownload() {
 	c.downloads.leave(context.Canceled)
 	c.changed()
+}
+
+// PausedDownload implements lsp.Core.
+func (c *Core) PausedDownload() (command, name string) {
+	if p := c.downloads.state(); p != nil && p.paused {
+		return p.by, p.name
+	}
+	return "", ""
 }
 
 // fetch brings a model to Ollama and tries it, in sight of the user.
@@ -204,15 +216,98 @@ func setupQuestion(advice catalogue.Advice, s settings.Settings) string {
 }
 
 // Models implements lsp.Core.
-func (c *Core) Models(ctx context.Context) ([]string, error) {
-	m, _, err := c.models()
+func (c *Core) Models(ctx context.Context) ([]lsp.InstalledModel, error) {
+	m, s, err := c.models()
 	if err != nil {
 		return nil, err
 	}
 	list, err := m.List(ctx)
-	names := make([]string, len(list))
+	installed := make([]lsp.InstalledModel, len(list))
 	for i, have := range list {
-		names[i] = have.Name
+		installed[i] = lsp.InstalledModel{Name: have.Name, Size: catalogue.Gigabytes(have.Bytes), Quant: have.Quant, InMemory: InMemory(have.Running), Used: UsedFor(s, have.Name)}
 	}
-	return names, err
+	return installed, err
+}
+
+// KnownModels implements lsp.Core.
+func (c *Core) KnownModels(ctx context.Context) (list []lsp.KnownModel, advice string, err error) {
+	m, _, err := c.models()
+	if err != nil {
+		return nil, "", err
+	}
+	for _, e := range m.Catalogue.Models {
+		list = append(list, lsp.KnownModel{Name: e.Name, Use: e.Use, Download: catalogue.Gigabytes(e.Download), Memory: catalogue.Gigabytes(e.Memory), Licence: e.Licence, About: e.About})
+	}
+	best, _, err := m.Advise(ctx)
+	return list, fmt.Sprintf("For this machine: %s; %s.", best.Completion.Name, best.Completion.Why), err
+}
+
+// UsedFor says for what the settings have a model asked, "" if for nothing.
+func UsedFor(s settings.Settings, name string) string {
+	switch {
+	case model.SameModel(name, s.Model):
+		return "completion"
+	case s.Embedding.Enabled && model.SameModel(name, s.Embedding.Model):
+		return "search"
+	}
+	for _, language := range slices.Sorted(maps.Keys(s.Completion.Models)) {
+		if model.SameModel(name, s.Completion.Models[language]) {
+			return "completion of " + language
+		}
+	}
+	return ""
+}
+
+// InMemory says how a model is in memory.
+func InMemory(r *model.Running) string {
+	if r == nil {
+		return "no"
+	}
+	text := catalogue.Gigabytes(r.Bytes)
+	if r.OnGPU > 0 {
+		text += fmt.Sprintf(", %d %% on the GPU", 100*r.OnGPU/max(r.Bytes, 1))
+	}
+	if left := time.Until(r.Until); left > 0 && left < 24*time.Hour {
+		text += fmt.Sprintf(", for %s more", left.Round(time.Minute))
+	}
+	return text
+}
+
+// VerifyModel implements lsp.Core.
+func (c *Core) VerifyModel(ctx context.Context, name string) ([]lsp.ModelFinding, error) {
+	m, _, err := c.models()
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.Try(ctx, name, name)
+	findings := make([]lsp.ModelFinding, len(found))
+	for i, f := range found {
+		findings[i] = lsp.ModelFinding(f)
+	}
+	return findings, err
+}
+
+// ImportModel implements lsp.Core.
+func (c *Core) ImportModel(ctx context.Context, file, name string, report lsp.Fetched) error {
+	m, _, err := c.models()
+	if err != nil {
+		return err
+	}
+	_, err = m.Import(ctx, file, name, func(done, total int64) { report("importing "+name, done, total) }, func(trial string) error {
+		findings, err := m.Try(ctx, trial, name)
+		return errors.Join(err, Failed(findings))
+	})
+	c.lookAgain()
+	return err
+}
+
+// RemoveModel implements lsp.Core.
+func (c *Core) RemoveModel(ctx context.Context, name string) error {
+	m, _, err := c.models()
+	if err != nil {
+		return err
+	}
+	err = m.Remove(ctx, name)
+	c.lookAgain()
+	return err
 }

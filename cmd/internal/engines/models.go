@@ -99,7 +99,7 @@ type Doing func(what string, done, total int64)
 func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doing, try func(name string) error) error {
 	e, _ := m.Catalogue.Find(name)
 	if direct && e.URL == "" {
-		return fmt.Errorf("the catalogue names no file of %s: leave --direct out, or add its url and sha256 to %s", name, CataloguePath())
+		return fmt.Errorf("leave --direct out, or add the url and sha256 of %s to %s: the catalogue names no file of it", name, CataloguePath())
 	}
 	if e.URL == "" || e.Library && !direct {
 		if err := m.room(e); err != nil {
@@ -136,7 +136,7 @@ func (m *Models) room(e catalogue.Entry) error {
 	}
 	free, ok := catalogue.FreeSpace(dir)
 	if ok && free < e.Download {
-		return fmt.Errorf("%s needs %s and the disk of %s has %s left: make room, or set OLLAMA_MODELS for Ollama to another disk", e.Name, catalogue.Gigabytes(e.Download), dir, catalogue.Gigabytes(free))
+		return fmt.Errorf("make room, or set OLLAMA_MODELS for Ollama to another disk: %s needs %s and the disk of %s has %s left", e.Name, catalogue.Gigabytes(e.Download), dir, catalogue.Gigabytes(free))
 	}
 	return nil
 }
@@ -196,19 +196,32 @@ func (m *Models) digest(ctx context.Context, at model.Installed, as string) mode
 		f.Fix = fmt.Sprintf("quarry model pull %s, or correct the catalogue if you trust this one", as)
 		return f
 	}
-	if e.Digest != "" && !strings.HasPrefix(at.Digest, strings.TrimPrefix(e.Digest, "sha256:")) {
+	anew := func() model.Finding { // libraries may publish a name anew
+		f.Detail += ", another than the catalogue knows"
+		f.Fix = "if you did not make it yourself: quarry model pull " + as + " fetches what the library has now"
+		return f
+	}
+	switch known := strings.TrimPrefix(e.Digest, "sha256:"); {
+	case known == "":
+	case strings.HasPrefix(at.Digest, known):
+		f.Detail += ", the digest of the catalogue"
+	case e.Library:
+		return anew()
+	default:
 		return wrong("", e.Digest)
 	}
 	if e.SHA256 == "" {
+		if e.Name != "" && e.Digest == "" {
+			f.Detail += "; the catalogue knows no sum of it: only Ollama has checked it, by its library's digest"
+		}
 		return f
 	}
 	weights, err := m.Weights(ctx, at.Name)
 	switch {
 	case err != nil || weights == "":
 		f.Detail += ", and Ollama does not say of which file"
-	case weights != e.SHA256 && e.Library: // libraries may publish a name anew
-		f.Detail += ", another file than the catalogue knows"
-		f.Fix = "if you did not make it yourself: quarry model pull " + as + " fetches what the library has now"
+	case weights != e.SHA256 && e.Library:
+		return anew()
 	case weights != e.SHA256:
 		return wrong("a file with sha256 ", e.SHA256[:12])
 	default:

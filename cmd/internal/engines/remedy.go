@@ -142,9 +142,9 @@ func (c *Core) StartOllama(ctx context.Context) error {
 		e.runtime.Look()
 		select {
 		case err := <-ended:
-			return fmt.Errorf("Ollama ended at once (%v): its own words are in %s", err, name)
+			return fmt.Errorf("Ollama ended at once: see %s for its own words (%v)", name, err)
 		case <-ctx.Done():
-			return fmt.Errorf("Ollama was started and does not answer yet: its own words are in %s", name)
+			return fmt.Errorf("Ollama does not answer yet: see %s, where it writes why", name)
 		case <-tick.C:
 		}
 	}

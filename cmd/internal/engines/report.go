@@ -21,7 +21,7 @@ func (c *Core) Ready(ctx context.Context) bool {
 // ReportRequest is a request with the model and settings of now.
 func (c *Core) ReportRequest(r report.Request) report.Request {
 	c.mu.Lock()
-	r.ContextTokens = c.settings.Ollama.ContextSize
+	r.ContextTokens = c.engines.settings.Ollama.ContextSize
 	c.mu.Unlock()
 	r.Chat, r.MaxTokens, r.Temperature = c, reportTokens, model.ChatPreset.Temperature
 	return r

@@ -21,10 +21,10 @@ func reranker(runtime *model.Runtime, s settings.Settings) (*rerank.Reranker, er
 	case "endpoint":
 		opt := model.RerankerOptions{URL: s.Reranker.URL, Model: s.Reranker.Model, AllowRemote: s.Ollama.AllowRemote}
 		if opt.URL == "" {
-			return nil, fmt.Errorf("reranker.by is \"endpoint\" but reranker.url is empty; set it in your user settings")
+			return nil, fmt.Errorf("set reranker.url in your user settings: it is empty, and reranker.by is \"endpoint\"")
 		}
 		if opt.URL == s.Ollama.URL {
-			opt.APIKey = s.Ollama.APIKey
+			opt.APIKey, opt.KeyFrom = s.Ollama.APIKey, keyOf(s)
 		}
 		cross, err := model.NewReranker(opt)
 		if err != nil {

@@ -2,8 +2,8 @@ package engines
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 
 	"quarry/lsp"
@@ -13,11 +13,14 @@ import (
 
 // StatusNote implements lsp.Core.
 func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
-	note := lsp.StatusNote{Work: []lsp.Work{}, Problems: []string{}}
+	note := lsp.StatusNote{Work: []lsp.Work{}, Problems: []string{}, Savings: c.savings()}
 	note.Model, note.Remedies = c.modelNote()
 	note.Problems = append(note.Problems, c.Troubles()...)
 	for _, wide := range c.Refused() {
 		note.Problems = append(note.Problems, wide.Error())
+		if wide.Never {
+			continue
+		}
 		note.Remedies = append(note.Remedies, lsp.Remedy{Title: "Index " + wide.Dir, Command: lsp.CommandIndex, Arguments: []string{wide.Dir}})
 	}
 	note.ModelFree = note.Model.State != lsp.ModelReady
@@ -43,12 +46,12 @@ func (c *Core) modelNote() (lsp.NoteModel, []lsp.Remedy) {
 	c.mu.Unlock()
 	e := c.acquire()
 	defer e.calls.Done()
-	note := lsp.NoteModel{Name: asked.Name, State: lsp.ModelNone}
-	if u, err := url.Parse(asked.URL); asked.Remote && err == nil {
-		note.Host = u.Host
-	}
+	note := lsp.NoteModel{Name: asked.Name, State: lsp.ModelNone, Host: asked.Host}
 	if e.runtime == nil {
 		note.Reason = e.refused.Error()
+		if note.Off = errors.Is(e.refused, errModelsOff); note.Off {
+			return note, []lsp.Remedy{}
+		}
 		return note, c.remedies(note, model.Unsuitable, e)
 	}
 	state := e.runtime.State()

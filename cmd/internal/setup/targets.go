@@ -121,19 +121,26 @@ func nvim(m Machine) (Plan, error) {
 		Edits: []Edit{{filepath.Join(nvimConfig(m), "plugin", nvimFile), whole(on)}},
 		Next:  []string{"open a file: ghost text comes while you type, Tab accepts it; `:checkhealth quarry` tells how all is"},
 	}
-	err := fs.WalkDir(editors.Neovim, "nvim", func(path string, d fs.DirEntry, err error) error {
+	files, err := copied(editors.Neovim, "nvim", folder)
+	plan.Edits = append(plan.Edits, files...)
+	return plan, err
+}
+
+// copied puts all that is below a folder of a tree into one of the machine.
+func copied(tree fs.FS, below, folder string) ([]Edit, error) {
+	var edits []Edit
+	err := fs.WalkDir(tree, below, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := editors.Neovim.ReadFile(path)
+		text, err := fs.ReadFile(tree, path)
 		if err != nil {
 			return err
 		}
-		below := strings.TrimPrefix(path, "nvim/")
-		plan.Edits = append(plan.Edits, Edit{filepath.Join(folder, filepath.FromSlash(below)), whole(text)})
+		edits = append(edits, Edit{filepath.Join(folder, filepath.FromSlash(strings.TrimPrefix(path, below+"/"))), whole(text)})
 		return nil
 	})
-	return plan, err
+	return edits, err
 }
 
 // byHand is what the README tells a user to write who does without quarry setup.
@@ -253,14 +260,15 @@ func emacs(m Machine) (Plan, error) {
 	if config := filepath.Join(doom, "config.el"); isThere(config) {
 		init = config
 	}
-	package_ := filepath.Join(folder, "quarry", "quarry.el")
+	edits, err := copied(editors.Emacs, "emacs", filepath.Join(folder, "quarry"))
+	if err != nil {
+		return Plan{}, err
+	}
 	return Plan{
-		Edits: []Edit{
-			{package_, whole(editors.Emacs)},
-			{init, block{lispBlock, emacsLines(m, folder)}},
-		},
+		Edits: append(edits, Edit{init, block{lispBlock, emacsLines(m, folder)}}),
 		Next: []string{
 			"restart Emacs; with lsp-mode (from MELPA) ghost text comes when you pause, and TAB accepts it",
+			"C-c q e explains a diagnostic, C-c q f fixes it, C-c q a applies the change, C-c q q asks",
 			"without lsp-mode, `M-x eglot` in a language that eglot has no other server for has completions alone",
 		},
 	}, nil
@@ -289,6 +297,7 @@ func emacsLines(m Machine, folder string) string {
 		"  (add-hook 'prog-mode-hook #'lsp-deferred))",
 		"(with-eval-after-load 'eglot",
 		"  (add-to-list 'eglot-server-programs '(prog-mode . "+command+") t))",
+		"(unless (keymap-lookup nil \"C-c q\") (keymap-global-set \"C-c q\" 'quarry-map))",
 	), "\n")
 }
 

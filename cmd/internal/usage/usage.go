@@ -38,12 +38,14 @@ type Ghost struct {
 	Accepted int    `json:"accepted"`
 }
 
-// Event is something that made quarry do less.
+// Event is something that made quarry do less, or all again.
 type Event struct {
 	At time.Time `json:"at"`
 	// Kind is "memory", "model" or "battery".
 	Kind string `json:"kind"`
 	What string `json:"what"`
+	// Less says that less was done from then on, else all of it was again.
+	Less bool `json:"less,omitempty"`
 }
 
 // Numbers are those of some time.
@@ -233,16 +235,19 @@ func (r *Recorder) Indexed(took time.Duration) {
 	r.note(func(n *Numbers) { n.Index.put(took) })
 }
 
-// Memory notes what quarry and its models have now, in bytes.
+// Memory notes what quarry and its models have now, in bytes. That alone is not worth a
+// line, nor a disk that has to wake up.
 func (r *Recorder) Memory(resident, models int64) {
-	r.note(func(n *Numbers) { n.Resident, n.Models = max(n.Resident, resident), max(n.Models, models) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.Resident, r.now.Models = max(r.now.Resident, resident), max(r.now.Models, models)
 }
 
 // Event notes that quarry does less, or more again, and why.
-func (r *Recorder) Event(kind, what string) {
+func (r *Recorder) Event(kind, what string, less bool) {
 	r.note(func(n *Numbers) {
 		if len(n.Events) < mostEvents {
-			n.Events = append(n.Events, Event{r.clock().UTC().Truncate(time.Second), kind, what})
+			n.Events = append(n.Events, Event{r.clock().UTC().Truncate(time.Second), kind, what, less})
 		}
 	})
 }

@@ -28,7 +28,7 @@ func TestAMonth(t *testing.T) {
 	two.Shown("b.py", "python", "local", "pass")
 	two.Accepted("b.py", "python")
 	one.Memory(100, 200)
-	one.Event("memory", "step 1")
+	one.Event("memory", "step 1", true)
 	one.Flush()
 	two.Flush()
 	if info, err := os.Stat(filepath.Join(dir, "2026-03-31.jsonl")); err != nil || info.Mode().Perm() != 0o600 {

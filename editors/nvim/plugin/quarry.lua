@@ -62,6 +62,16 @@ command('QuarryStatus', function()
   require('quarry.status').show()
 end, { desc = 'how quarry is, and what helps' })
 
+command('QuarryModel', function(c)
+  require('quarry.models').run(c.fargs[1] or 'list', vim.list_slice(c.fargs, 2))
+end, {
+  nargs = '*',
+  complete = function(lead)
+    return require('quarry.models').complete(lead)
+  end,
+  desc = 'look after models: list, setup, pull, use, verify, import, rm',
+})
+
 command('QuarryStop', function()
   require('quarry.progress').stop()
 end, { desc = 'end what is being explained, answered or proposed' })

@@ -7,6 +7,7 @@ import { Answers } from './answers';
 import { assistance } from './assist';
 import { chosenSettings } from './settings';
 import { Explanations } from './explain';
+import { chooseForModels } from './models';
 import { Proposals } from './proposals';
 import { findServer } from './server';
 import { StatusItem, type Choice } from './status';
@@ -66,6 +67,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       separator,
       command('$(comment-discussion) Ask…', 'quarry.vscode.ask'),
       command('$(circle-slash) Turn ghost text on or off', 'quarry.vscode.toggle'),
+      command('$(package) Models…', 'quarry.vscode.models'),
       command('$(question) Where did the last ghost text come from?', 'quarry.vscode.explain'),
       separator,
       command('$(output) Show log', 'quarry.vscode.log'),
@@ -88,6 +90,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     proposals,
     ...Object.entries(assistance(() => client)).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     vscode.commands.registerCommand('quarry.vscode.menu', menu),
+    vscode.commands.registerCommand('quarry.vscode.models', () => chooseForModels(() => client)),
     vscode.commands.registerCommand('quarry.vscode.restart', start),
     vscode.commands.registerCommand('quarry.vscode.toggle', toggle),
     vscode.commands.registerCommand('quarry.vscode.explain', () => explanations.show(client)),

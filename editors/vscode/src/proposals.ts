@@ -125,18 +125,21 @@ export class Proposals implements vscode.Disposable {
   }
 
   private async apply(): Promise<void> {
-    const shown = this.shown();
-    if (!shown) {
-      return;
-    }
     if (!this.typing.calm()) {
       void vscode.window.showWarningMessage('Not applied: you typed just before. Choose Apply once more.');
       return;
     }
-    await this.decide(shown, true);
+    const shown = this.shown();
+    if (shown) {
+      await this.decide(shown, true);
+    }
   }
 
   private async discard(): Promise<void> {
+    if (!this.typing.calm()) {
+      void vscode.window.showWarningMessage('Not discarded: you typed just before. Choose Discard once more.');
+      return;
+    }
     const shown = this.shown();
     if (shown) {
       await this.decide(shown, false);
@@ -198,16 +201,17 @@ function isOf({ input }: vscode.Tab, id: string): boolean {
 
 /**
  * Says why a change is proposed, and asks, until the function it returns is called. The only message that stays in VS Code
- * until then, and can be taken back, is that of a progress; its button discards.
+ * until then, and can be taken back, is that of a progress; its button discards, and says so where VS Code lets it: what is
+ * no boolean is its label there (it is "Cancel" else).
  */
 function ask({ reason, basis }: Params, discard: () => void): () => void {
   let hide = () => {};
   const done = new Promise<void>((resolve) => { hide = resolve; });
-  // No links but these two: what a model wrote is shown as text.
-  const why = `${reason} ${basis}`.replaceAll('](', '] (');
+  // No links but these two: what a model wrote is shown as text. A message has no form for code either.
+  const why = `${reason} ${basis}`.replaceAll('](', '] (').replaceAll(/`([^`]*)`/g, '$1');
   const first = process.platform === 'darwin' ? 'Ctrl+Q' : 'Alt+Q'; // as in package.json
   const title = `${why} [Apply this change](command:quarry.vscode.applyChange) (${first} A) or [discard it](command:quarry.vscode.discardChange) (${first} D).`;
-  void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, cancelled) => {
+  void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: 'Discard' as unknown as boolean }, (progress, cancelled) => {
     cancelled.onCancellationRequested(discard);
     progress.report({ increment: 100 });
     return done;

@@ -1,16 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
-
-type State = 'starting' | 'running' | 'stopped' | 'missing';
-
-/** The params of the notification `quarry/status`; docs/protocol.md says more. */
-interface Note {
-  level: 'ready' | 'busy' | 'warning';
-  text: string;
-  detail: string;
-  model: { name: string; state: 'ready' | 'loading' | 'none' };
-  remedies: { title: string; command: string; arguments: string[] }[];
-}
+import { look, type Note, type State } from './look';
 
 /** What can be chosen in the menu. */
 export interface Choice extends vscode.QuickPickItem {
@@ -78,26 +68,13 @@ export class StatusItem implements vscode.Disposable {
 
   refresh(): void {
     const on = vscode.workspace.getConfiguration('quarry').get<boolean>('completion.enabled');
-    const { note } = this;
-    let [icon, text, says] = {
-      starting: ['$(loading~spin)', '', 'quarry is starting.'],
-      running: on ? ['$(sparkle)', '', `quarry ${this.version} shows ghost text.`] : ['$(circle-slash)', '', `quarry ${this.version}: ghost text is off.`],
-      stopped: ['$(error)', '', 'quarry has stopped; the log says why.'],
-      missing: ['$(error)', '', 'quarry was not found; set quarry.path.'],
-    }[this.state];
-    if (this.state === 'running' && note) {
-      icon = note.level === 'warning' ? '$(warning)' : note.level === 'busy' ? '$(loading~spin)' : icon;
-      text = note.level === 'ready' ? '' : `: ${note.text}`;
-      says += `\n${note.detail}`;
-    }
+    const { icon, text, says, color } = look(this.state, on ?? true, this.version, this.note);
     this.item.text = `${icon} quarry${text}`;
     this.item.tooltip = says;
-    const wrong = this.state === 'stopped' || this.state === 'missing';
-    const color = wrong ? 'statusBarItem.errorBackground' : note?.level === 'warning' ? 'statusBarItem.warningBackground' : undefined;
-    this.item.backgroundColor = color && new vscode.ThemeColor(color);
+    this.item.backgroundColor = color ? new vscode.ThemeColor(color) : undefined;
     this.item.accessibilityInformation = { label: `quarry${text}. ${says}` };
     void vscode.commands.executeCommand('setContext', 'quarry.serverRuns', this.state === 'running');
-    void vscode.commands.executeCommand('setContext', 'quarry.modelReady', this.state === 'running' && note?.model.state === 'ready');
+    void vscode.commands.executeCommand('setContext', 'quarry.modelReady', this.state === 'running' && this.note?.model.state === 'ready');
   }
 
   dispose(): void {

@@ -1,7 +1,7 @@
-// A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser. TypeScript's own service reports
-// the problem; the Go test that runs this checks the file that was saved.
+// A user has a problem explained and fixed, has code simplified, and asks a question, in VS Code in a real browser, by menus and by every key that
+// the README has. TypeScript's own service reports the problem; the Go test that runs this checks the file that was saved.
 
-import { applyByKeys, applyInTheDiff, choose, decide, seeChange } from './change.mjs';
+import { applyInTheDiff, choose, chord, decide, decideByKeys, goToProblem, seeChange } from './change.mjs';
 import { command, openFile, picture, seeAnswer, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
@@ -9,9 +9,17 @@ await session(async (page) => {
   await seeLine(page, 'interface Item');
   await page.locator('.squiggly-error').first().waitFor();
 
+  await command(page, 'View: Close Primary Side Bar');
   await choose(page, 'Explain: Property');
-  const answer = await seeAnswer(page, 'Fix: write item.Count.');
+  await seeAnswer(page, 'Fix: write item.Count.');
   await picture(page, 'vscode-explanation.png');
+  await page.locator('.tab', { hasText: 'quarry' }).click({ button: 'middle' });
+  await page.locator('.tab', { hasText: 'quarry' }).waitFor({ state: 'hidden' });
+
+  await goToProblem(page);
+  await chord(page, 'e');
+  const answer = await seeAnswer(page, 'Fix: write item.Count.');
+  await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the code has the focus
   await answer.locator('button.place', { hasText: 'shop.ts:1-4' }).first().click();
   await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the place has the focus
   await page.locator('.statusbar-item', { hasText: /Ln 4, Col \d+ \(\d+ selected\)/ }).first().waitFor();
@@ -29,13 +37,18 @@ await session(async (page) => {
   await picture(page, 'vscode-change.png');
   await decide(page, false);
   await seeLine(page, 'n += item.Counts;');
-  await choose(page, 'Fix: Property');
-  await applyByKeys(page);
+  await goToProblem(page);
+  await chord(page, 'f');
+  await decideByKeys(page, 'd');
+  await seeLine(page, 'n += item.Counts;');
+  await goToProblem(page);
+  await chord(page, 'f');
+  await decideByKeys(page, 'a');
   await seeLine(page, 'n += item.Count;');
 
   await page.locator('.editor-group-container.active .tab.active', { hasText: 'shop.ts' }).first().waitFor(); // the code has the focus
   await page.keyboard.press('Control+A');
-  await command(page, 'quarry: Refactor Selection…');
+  await chord(page, 'r');
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Simplify' }).first().click();
   await applyInTheDiff(page);
   await seeLine(page, 'let sum = 0;');
@@ -48,5 +61,16 @@ await session(async (page) => {
   await seeAnswer(page, 'adds every Count');
   if ((await page.locator('.tab', { hasText: 'quarry' }).count()) !== 1) {
     throw new Error('explanation and answer do not share a panel');
+  }
+  await seeLine(page, 'let sum = 0;'); // beside the code
+
+  await chord(page, 'q');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Where did the last ghost text come from?' }).first().waitFor();
+  await page.keyboard.press('Escape');
+
+  await page.locator('.view-line', { hasText: 'export function total' }).first().click({ button: 'right' });
+  await page.locator('.monaco-menu .action-item', { hasText: 'quarry' }).first().click();
+  for (const title of ['Explain Problem', 'Fix Problem', 'Refactor Selection…', 'Ask…', 'Status…']) {
+    await page.locator('.monaco-menu .action-item', { hasText: title }).first().waitFor();
   }
 }, async (page) => (await page.locator('.notification-list-item').allTextContents()).join('\n'));

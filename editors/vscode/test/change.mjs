@@ -5,11 +5,16 @@ import { command } from './window.mjs';
 const action = (page, title) => page.locator('.action-widget .monaco-list-row', { hasText: title }).first();
 const change = (page) => page.locator('.monaco-diff-editor');
 
-/** Puts the cursor onto the problem and chooses an action there. */
-export async function choose(page, title) {
+/** Puts the cursor onto the problem. */
+export async function goToProblem(page) {
   await command(page, 'View: Focus First Editor Group');
   await command(page, 'Go to Next Problem (Error, Warning, Info)');
   await page.keyboard.press('Escape'); // the problem's text below the line
+}
+
+/** Puts the cursor onto the problem and chooses an action there. */
+export async function choose(page, title) {
+  await goToProblem(page);
   for (let tries = 0; ; tries++) {
     await page.keyboard.press('Control+.');
     const row = action(page, title);
@@ -33,17 +38,49 @@ const showsChange = async (page) => (await change(page).count()) > 0;
 export async function decide(page, yes) {
   await seeChange(page);
   const message = page.locator('.notification-list-item', { hasText: 'Apply this change' }).first();
-  const answer = yes ? message.locator('a', { hasText: 'Apply this change' }) : message.locator('.monaco-button', { hasText: 'Cancel' });
+  const answer = yes ? message.locator('a', { hasText: 'Apply this change' }) : message.locator('.monaco-button', { hasText: 'Discard' });
   await insist(page, () => answer.first().click({ timeout: 5_000 }));
 }
 
-/** Says yes by the keys that the message names, without leaving the code. */
-export async function applyByKeys(page) {
+/** Presses Alt+Q and a letter. */
+export async function chord(page, letter) {
+  await page.keyboard.press('Alt+Q');
+  await page.keyboard.press(letter);
+}
+
+/** Says yes (a) or no (d) by the keys that the message names, without leaving the code. */
+export async function decideByKeys(page, letter) {
   await seeChange(page);
-  await insist(page, async () => {
-    await page.keyboard.press('Alt+Q');
-    await page.keyboard.press('a');
-  });
+  await insist(page, () => chord(page, letter));
+}
+
+/**
+ * Types a letter into the code, and answers by keys at once: the browser is handed all of them together. The answer does not
+ * count, and the user is told so. On a machine so busy that it came late, and counted, it is tried once more.
+ *
+ * @param again has another change proposed, and the focus in the code
+ */
+export async function hurry(page, letter, refusal, again) {
+  const keys = await page.context().newCDPSession(page);
+  const press = (key, modifiers = 0) => [
+    { type: modifiers ? 'rawKeyDown' : 'keyDown', key, code: `Key${key.toUpperCase()}`, windowsVirtualKeyCode: key.toUpperCase().charCodeAt(0), modifiers, text: modifiers ? undefined : key },
+    { type: 'keyUp', key, code: `Key${key.toUpperCase()}`, windowsVirtualKeyCode: key.toUpperCase().charCodeAt(0), modifiers },
+  ];
+  const alt = { key: 'Alt', code: 'AltLeft', windowsVirtualKeyCode: 18 };
+  const events = [...press('x'), { type: 'rawKeyDown', ...alt, modifiers: 1 }, ...press('q', 1), { type: 'keyUp', ...alt }, ...press(letter)];
+  for (let tries = 0; tries < 5; tries++) {
+    await Promise.all(events.map((event) => keys.send('Input.dispatchKeyEvent', event)));
+    while (await showsChange(page)) {
+      if (await page.locator('.notification-list-item', { hasText: refusal }).count() > 0) {
+        await page.keyboard.press('Backspace'); // the letter
+        return;
+      }
+      await page.waitForTimeout(50);
+    }
+    await page.keyboard.press('Backspace');
+    await again();
+  }
+  throw new Error(`never told ${JSON.stringify(refusal)}`);
 }
 
 /** Says yes by the key that the change has when it has the focus. */

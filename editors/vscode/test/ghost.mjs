@@ -1,28 +1,13 @@
 // One user's session in VS Code, typed in a real browser. The Go test that runs this starts the editor and checks the
 // files that were saved; here is what the user does and sees.
 
-import { command, openFile, picture, seeLine, session, timeout } from './window.mjs';
-
-/** The ghost text without its blanks. VS Code colours it, so that each token is an element. */
-const ghost = async (page) => {
-  const tokens = await page.locator('.ghost-text-decoration, .ghost-text').allTextContents();
-  return tokens.join('').replaceAll(/\s/g, '');
-};
-
-/** Waits until the ghost text contains what, blanks aside. */
-async function seeGhost(page, what) {
-  const end = Date.now() + timeout;
-  while (!(await ghost(page)).includes(what.replaceAll(/\s/g, ''))) {
-    if (Date.now() > end) {
-      throw new Error(`no ghost text with ${JSON.stringify(what)}, but ${JSON.stringify(await ghost(page))}`);
-    }
-    await page.waitForTimeout(100);
-  }
-}
+import { command, ghost, openFile, picture, seeGhost, seeLine, session } from './window.mjs';
 
 await session(async (page) => {
   await openFile(page, 'shelf.go');
   await seeLine(page, 'package stock');
+  await command(page, 'View: Close Primary Side Bar');
+  await command(page, 'View: Focus First Editor Group');
   await page.keyboard.press('Control+End');
   await page.keyboard.type('func (s *Shelf) Take(name string, n int) bool {', { delay: 30 });
   await page.keyboard.press('Enter');

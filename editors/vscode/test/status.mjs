@@ -1,15 +1,43 @@
-// A user looks at the status bar while no model answers, and follows what it offers.
+// A user looks at the status bar while the model is away, missing, coming and there, on another machine, and not wanted, and follows what its menu
+// offers. The Go test that runs this is Ollama.
 
-import { openFile, seeAnswer, session } from './window.mjs';
+import { chord } from './change.mjs';
+import { openFile, seeAnswer, session, step } from './window.mjs';
+
+const seeStatus = async (page, text, more = '') => {
+  const item = page.locator(`.statusbar-item[aria-label*="quarry${text}. quarry"][aria-label*="${more}"]`);
+  await item.waitFor();
+  return item;
+};
+
+const choose = async (page, title) => {
+  await chord(page, 'q');
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click();
+};
 
 await session(async (page) => {
   await openFile(page, 'shop.ts');
-  const item = page.locator('.statusbar-item[aria-label*="quarry: no model"]');
-  await item.waitFor();
-  if (!(await item.getAttribute('aria-label')).includes('ollama serve')) {
-    throw new Error(`the status does not say what to do: ${await item.getAttribute('aria-label')}`);
-  }
-  await item.click();
+  await (await seeStatus(page, ': no model', 'ollama serve')).click();
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'What still works' }).first().click();
   await seeAnswer(page, 'Search finds code');
-}, async (page) => (await page.locator('.statusbar-item[aria-label*="quarry"]').evaluateAll((items) => items.map((i) => i.ariaLabel))).join('\n'));
+  await openFile(page, 'shop.ts'); // else the status bar keeps the focus, and its words lie over messages
+
+  await choose(page, 'Start Ollama');
+  await step('start'); // with another model
+  await seeStatus(page, ': no model', 'has no model granite4:micro');
+  await choose(page, 'Pull granite4:micro (2.1 GB)');
+  await seeStatus(page, ': granite4:micro 40%', 'Until then ghost text is copied');
+  await choose(page, 'Cancel the download of granite4:micro');
+  await seeStatus(page, ': no model', 'has no model granite4:micro');
+  await choose(page, 'Use another model');
+  await page.locator('.notification-list-item .monaco-button', { hasText: 'granite-code:3b' }).first().click();
+  await seeStatus(page, '', 'Ghost text is by granite-code:3b.');
+
+  await seeStatus(page, `: no model (on ${await step('gone')})`, 'The code in prompts leaves this machine.');
+  const host = await step('elsewhere');
+  if (host) {
+    await seeStatus(page, `: on ${host}`, 'The code in prompts leaves this machine.');
+  }
+  await step('off');
+  await seeStatus(page, ': model-free', 'as the settings want it');
+}, async (page) => (await page.locator('.statusbar-item[aria-label*="quarry"], .notification-list-item').evaluateAll((items) => items.map((i) => i.ariaLabel ?? i.textContent))).join('\n'));

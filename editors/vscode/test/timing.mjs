@@ -1,19 +1,19 @@
-// How long the user waits from the last key to ghost text, with a model that answers at once. The times are printed; nobody here
-// says how long they may be.
+// When the last key came and when ghost text was there, with a model that answers at once: printed as JSON, in milliseconds since 1970.
 
 import { openFile, seeLine, session, timeout } from './window.mjs';
 
 const tries = Number(process.env.QUARRY_TRIES);
 
-/** Starts to look at every frame of the page, and keeps when the last key came and when ghost text was first there after it. */
+/** Starts to look at every frame of the page, and keeps when the last key came and when ghost text was first there after it, by the machine's clock. */
 const watch = () => {
   const ghost = () => [...document.querySelectorAll('.ghost-text-decoration, .ghost-text')].map((e) => e.textContent).join('').replaceAll(/\s/g, '');
-  const seen = { key: 0, took: undefined, ghost };
+  const now = () => Math.round(performance.timeOrigin + performance.now());
+  const seen = { key: 0, shown: undefined, ghost };
   window.quarrySeen = seen;
-  window.addEventListener('keydown', () => Object.assign(seen, { key: performance.now(), took: undefined }), true);
+  window.addEventListener('keydown', () => Object.assign(seen, { key: now(), shown: undefined }), true);
   const frame = () => {
-    if (seen.took === undefined && ghost() !== '') {
-      seen.took = performance.now() - seen.key;
+    if (seen.shown === undefined && ghost() !== '') {
+      seen.shown = now();
     }
     requestAnimationFrame(frame);
   };
@@ -29,14 +29,13 @@ await session(async (page) => {
   for (let i = 0; i < tries; i++) {
     await page.keyboard.type(`var place${i} = `, { delay: 60 });
     const want = `shelf.Find(${i})`;
-    await page.waitForFunction((text) => window.quarrySeen.took !== undefined && window.quarrySeen.ghost().includes(text), want, { timeout });
-    times.push(await page.evaluate(() => window.quarrySeen.took));
+    await page.waitForFunction((text) => window.quarrySeen.shown !== undefined && window.quarrySeen.ghost().includes(text), want, { timeout });
+    times.push(await page.evaluate(() => ({ key: window.quarrySeen.key, shown: window.quarrySeen.shown })));
     await page.keyboard.press('Tab');
     await seeLine(page, `place${i} = ${want}`);
     await page.keyboard.press('Enter');
   }
-  times.sort((a, b) => a - b);
-  console.log(`last key to ghost text: median ${times[tries >> 1].toFixed(0)} ms, from ${times[0].toFixed(0)} to ${times[tries - 1].toFixed(0)}, of ${tries}`);
   await page.keyboard.press('Control+S');
   await page.locator('.tab.dirty').first().waitFor({ state: 'hidden' });
+  console.log(JSON.stringify(times));
 });

@@ -1,8 +1,9 @@
-// What the window does not show: when an answer counts, which server is started. The Go tests run this with Node's own test runner.
+// What the window does not show, or not in each case: when an answer counts, which server is started, what the status bar says. The Go tests run this with Node's own test runner.
 
 import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import test from 'node:test';
+import { look } from '../src/look.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
 import { Typing } from '../src/typing.ts';
 
@@ -32,4 +33,40 @@ test('the extension of a platform brings its server', () => {
   assert.deepEqual(serverPlaces('/my/quarry', '/ext', 'linux', '/usr/bin'), ['/my/quarry'], 'what the user set is tried alone');
   assert.deepEqual(serverPlaces(undefined, '/ext', 'linux', '/usr/bin'), ['/ext/bin/quarry', '/usr/bin/quarry']);
   assert.deepEqual(serverPlaces('', '/ext', 'win32', undefined), ['/ext/bin/quarry.exe']);
+});
+
+test('the status bar hides nothing that a user should know at a glance', () => {
+  const note = (level, text, others = {}) => ({
+    level, text, detail: 'More.', model: { name: 'm', state: 'ready', ...others.model }, modelFree: others.modelFree ?? false,
+    work: (others.work ?? []).map((kind) => ({ kind })), remedies: [],
+  });
+  const gpu = { model: { host: 'gpu:1' } };
+  const none = { model: { state: 'none' }, modelFree: true };
+  const off = { model: { state: 'none', off: true }, modelFree: true };
+  for (const [given, icon, text] of [
+    [note('ready', 'm'), '$(sparkle)', ''],
+    [note('ready', 'm', { work: ['embedding'] }), '$(sparkle)', ''],
+    [note('ready', 'm on gpu:1', gpu), '$(cloud-upload)', ': on gpu:1'],
+    [note('ready', 'model-free', off), '$(sparkle)', ': model-free'],
+    [note('busy', 'indexing 40%', { work: ['indexing'] }), '$(loading~spin)', ': indexing 40%'],
+    [note('busy', 'learning', { work: ['learning'] }), '$(loading~spin)', ': learning'],
+    [note('busy', 'indexing 40%', { ...off, work: ['indexing'] }), '$(loading~spin)', ': indexing 40% (model-free)'],
+    [note('busy', 'indexing 40%', { ...gpu, work: ['indexing'] }), '$(loading~spin)', ': indexing 40% (on gpu:1)'],
+    [note('busy', 'loading m on gpu:1', { model: { state: 'loading', host: 'gpu:1' }, modelFree: true }), '$(loading~spin)', ': loading m on gpu:1'],
+    [note('busy', 'm on gpu:1 40%', { model: { state: 'loading', host: 'gpu:1' }, modelFree: true }), '$(loading~spin)', ': m on gpu:1 40%'],
+    [note('busy', 'loading m', { model: { state: 'loading' }, modelFree: true, work: ['learning'] }), '$(loading~spin)', ': loading m (learning)'],
+    [note('warning', 'no model', none), '$(warning)', ': no model'],
+    [note('warning', 'no model', { ...none, work: ['indexing', 'learning'] }), '$(warning)', ': no model (indexing)'],
+    [note('warning', 'no model', { model: { state: 'none', host: 'gpu:1' }, modelFree: true }), '$(warning)', ': no model (on gpu:1)'],
+    [note('warning', 'index', { ...gpu }), '$(warning)', ': index (on gpu:1)'],
+  ]) {
+    const shown = look('running', true, '1.0', given);
+    assert.deepEqual([shown.icon, shown.text], [icon, text], JSON.stringify(given));
+    assert.equal(shown.says, 'quarry 1.0 shows ghost text.\nMore.');
+    assert.equal(shown.color, given.level === 'warning' ? 'statusBarItem.warningBackground' : undefined);
+  }
+  assert.deepEqual(look('running', false, '1.0', note('ready', 'm')), { icon: '$(circle-slash)', text: '', says: 'quarry 1.0: ghost text is off.\nMore.', color: undefined });
+  for (const state of ['stopped', 'missing']) {
+    assert.equal(look(state, true, '').color, 'statusBarItem.errorBackground');
+  }
 });

@@ -21,7 +21,7 @@ export async function session(live, explain = () => '') {
   try {
     await page.goto(url);
     await page.locator('.monaco-workbench').waitFor();
-    await page.locator('.statusbar-item[aria-label*="shows ghost text"]').waitFor();
+    await page.locator('.statusbar-item[aria-label*="shows ghost text"]').waitFor({ timeout: 2 * timeout });
     await live(page);
   } catch (error) {
     await page.screenshot({ path: join(tmpdir(), 'quarry-vscode-failed.png') }).catch(() => {});
@@ -30,6 +30,16 @@ export async function session(live, explain = () => '') {
   } finally {
     await browser.close();
   }
+}
+
+/** Has the Go test do its part of a session, and answers what it says of it. */
+export async function step(name) {
+  const answer = await fetch(`${process.env.QUARRY_STEPS}/${name}`);
+  const said = await answer.text();
+  if (!answer.ok) {
+    throw new Error(`${name}: ${said}`);
+  }
+  return said;
 }
 
 /** Runs a command of the palette, which another one may close before it is filled in. */
@@ -95,6 +105,27 @@ export async function seeLine(page, text) {
     if (Date.now() > end) {
       throw new Error(`no line with ${JSON.stringify(text)} in\n${lines.join('\n')}`);
     }
+  }
+}
+
+/** The ghost text without its blanks. VS Code colours it, so that each token is an element. */
+export const ghost = async (page) => {
+  const tokens = await page.locator('.ghost-text-decoration, .ghost-text').allTextContents();
+  return tokens.join('').replaceAll(/\s/g, '');
+};
+
+/** Waits until the ghost text contains what, blanks aside, and answers it without them. */
+export async function seeGhost(page, what) {
+  const end = Date.now() + timeout;
+  for (;;) {
+    const now = await ghost(page);
+    if (now.includes(what.replaceAll(/\s/g, ''))) {
+      return now;
+    }
+    if (Date.now() > end) {
+      throw new Error(`no ghost text with ${JSON.stringify(what)}, but ${JSON.stringify(now)}`);
+    }
+    await page.waitForTimeout(100);
   }
 }
 

@@ -6,6 +6,12 @@ use zed_extension_api::{
 
 struct Quarry;
 
+/// Whether a path is below a folder, of any system: the standard library knows only the paths of the one it runs on.
+fn is_in(path: &str, folder: &str) -> bool {
+    let separators = ['/', '\\'];
+    path.strip_prefix(folder.trim_end_matches(separators)).is_some_and(|rest| rest.starts_with(separators))
+}
+
 impl zed::Extension for Quarry {
     fn new() -> Self {
         Quarry
@@ -16,7 +22,7 @@ impl zed::Extension for Quarry {
     fn language_server_command(&mut self, _: &LanguageServerId, worktree: &Worktree) -> Result<Command> {
         let command = worktree
             .which("quarry")
-            .filter(|path| !path.starts_with(&worktree.root_path()))
+            .filter(|path| !is_in(path, &worktree.root_path()))
             .ok_or("quarry is not on the PATH: install it, or name it in Zed's settings as lsp.quarry.binary.path")?;
         Ok(Command { command, args: vec!["lsp".into()], env: worktree.shell_env() })
     }

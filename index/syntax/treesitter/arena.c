@@ -32,6 +32,7 @@ enum {
   BLOCK = 1 << 20,
   KEEP = 16, // blocks that a reset arena holds on to
   LOOK = 1024, // takings of memory between two looks at the clock, some 0.1 ms of a parse
+  TAKING = 256, // bytes of a large one that count as one more: they are filled, and read again
 };
 
 // piece is what precedes the memory handed out.
@@ -82,14 +83,27 @@ static unsigned class_of(size_t *size) {
   return SMALL_CLASSES + bits;
 }
 
-// spend is called for each taking of memory, which a parser does every few steps.
-static void spend(int64_t bytes) {
+bool quarry_out_of_time(void) {
+  if (bounds == NULL) {
+    return false;
+  }
+  bounds->takings = 0;
+  if (bounds->memory < 0 || quarry_thread_micros() >= bounds->until) {
+    __atomic_store_n(&bounds->over, 1, __ATOMIC_RELAXED);
+  }
+  return bounds->over != 0;
+}
+
+// spend is called for each taking of memory, which a parser does every few steps: size is
+// what was asked for, bytes what the system or a block has less of now.
+static void spend(size_t size, int64_t bytes) {
   if (bounds == NULL) {
     return;
   }
   bounds->memory -= bytes;
-  if (bounds->memory < 0 || ++bounds->takings % LOOK == 0 && quarry_thread_micros() >= bounds->until) {
-    __atomic_store_n(&bounds->over, 1, __ATOMIC_RELAXED);
+  bounds->takings += 1 + size / TAKING;
+  if (bounds->memory < 0 || bounds->takings >= LOOK) {
+    quarry_out_of_time();
   }
 }
 
@@ -105,7 +119,7 @@ static void add_block(quarry_arena *arena, size_t need) {
   }
   b->next = arena->blocks;
   arena->blocks = b;
-  spend((int64_t)b->size);
+  spend(0, (int64_t)b->size);
   arena->at = b->data;
   arena->end = b->data + b->size;
 }
@@ -137,12 +151,13 @@ static void give_back(quarry_arena *arena, void *memory) {
 }
 
 static void *take(size_t size) {
-  spend(0);
+  spend(size, 0);
   return quarry_arena_take(current, size);
 }
 
 static void *counted(void *memory) {
-  spend(memory != NULL ? (int64_t)usable_size(memory) : 0);
+  size_t size = memory != NULL ? usable_size(memory) : 0;
+  spend(size, (int64_t)size);
   return memory;
 }
 
@@ -178,13 +193,13 @@ static void *arena_realloc(void *memory, size_t size) {
     return counted(checked(realloc(memory, size), size));
   }
   if (memory == NULL) {
-    return quarry_arena_take(current, size);
+    return take(size);
   }
   size_t have = piece_of(memory)->capacity;
   if (size <= have) {
     return memory;
   }
-  void *larger = memcpy(quarry_arena_take(current, size), memory, have);
+  void *larger = memcpy(take(size), memory, have);
   give_back(current, memory);
   return larger;
 }

@@ -2,6 +2,7 @@
 #ifndef QUARRY_ARENA_H
 #define QUARRY_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,7 @@ void *quarry_arena_take(quarry_arena *arena, size_t size);
 typedef struct {
   int64_t memory; // bytes left
   uint64_t until; // when to end, by the thread's own clock
-  uint32_t takings;
+  size_t takings; // of memory, since the clock was looked at
   size_t over; // a parser's cancellation flag: not 0 if a bound is met
 } quarry_bounds;
 
@@ -33,6 +34,10 @@ typedef struct {
 // against bounds, of an arena's or the system's; NULL ends that. A parser that is given the flag
 // stops by itself, and no sooner on a busy machine than on an idle one.
 void quarry_bound(quarry_bounds *bounds);
+
+// quarry_out_of_time answers whether a bound of the calling thread is met, for what takes
+// time without taking memory. It looks at the clock.
+bool quarry_out_of_time(void);
 
 // quarry_arena_reset frees all that was taken from an arena.
 void quarry_arena_reset(quarry_arena *arena);

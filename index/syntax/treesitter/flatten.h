@@ -20,6 +20,14 @@ typedef struct {
   uint32_t row, column;
 } TSPoint;
 
+typedef enum { TSInputEncodingUTF8, TSInputEncodingUTF16 } TSInputEncoding;
+
+typedef struct {
+  void *payload;
+  const char *(*read)(void *payload, uint32_t at, TSPoint point, uint32_t *length);
+  TSInputEncoding encoding;
+} TSInput;
+
 typedef struct {
   uint32_t start_byte, old_end_byte, new_end_byte;
   TSPoint start_point, old_end_point, new_end_point;
@@ -42,7 +50,7 @@ extern TSParser *ts_parser_new(void);
 extern void ts_parser_delete(TSParser *self);
 extern bool ts_parser_set_language(TSParser *self, const TSLanguage *language);
 extern void ts_parser_set_cancellation_flag(TSParser *self, const size_t *flag);
-extern TSTree *ts_parser_parse_string(TSParser *self, const TSTree *old, const char *text, uint32_t length);
+extern TSTree *ts_parser_parse(TSParser *self, const TSTree *old, TSInput input);
 extern void *(*ts_current_malloc)(size_t);
 extern void *(*ts_current_realloc)(void *, size_t);
 extern void (*ts_current_free)(void *);

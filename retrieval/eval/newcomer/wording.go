@@ -36,7 +36,7 @@ type Tree struct {
 
 // ReadTree reads the files of a checkout that quarry would index.
 func ReadTree(ctx context.Context, dir string) (t *Tree, err error) {
-	root, err := walk.Open(dir, 0)
+	root, err := walk.Open(dir, walk.Limits{})
 	if err != nil {
 		return nil, err
 	}

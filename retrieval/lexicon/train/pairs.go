@@ -64,7 +64,7 @@ type stemPair struct{ said, named []string }
 
 // read reads the pairs of a checkout.
 func read(ctx context.Context, w *words, dir string) (pairs []pair, err error) {
-	root, err := walk.Open(dir, 0)
+	root, err := walk.Open(dir, walk.Limits{})
 	if err != nil {
 		return nil, err
 	}

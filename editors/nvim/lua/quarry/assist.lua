@@ -29,8 +29,8 @@ local function position(client, bufnr, line, col)
   return { line = line, character = vim.str_utfindex(text, client.offset_encoding, math.min(col, #text), false) }
 end
 
---- What every errand says of its document.
-local function errand(client, bufnr, first, last)
+--- The arguments that every request of quarry's assistance has, from the buffer.
+local function arguments(client, bufnr, first, last)
   return {
     uri = vim.uri_from_bufnr(bufnr),
     version = vim.lsp.util.buf_versions[bufnr],
@@ -63,7 +63,7 @@ local function on_diagnostic(command)
     if not d then
       return
     end
-    local argument = errand(
+    local argument = arguments(
       client,
       bufnr,
       position(client, bufnr, d.lnum, d.col),
@@ -102,7 +102,7 @@ function M.refactor(first, last, goal)
   if not client then
     return
   end
-  local argument = errand(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
+  local argument = arguments(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
   local function run()
     execute(client, bufnr, 'quarry.refactor', argument)
   end
@@ -153,7 +153,7 @@ function M.ask(question, first, last)
   end
   local argument = {}
   if first then
-    argument = errand(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
+    argument = arguments(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
   end
   argument.question = question
   execute(client, bufnr, 'quarry.ask', argument)

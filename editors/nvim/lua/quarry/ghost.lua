@@ -164,6 +164,60 @@ local function expanded(bufnr, line)
   return (' '):rep(width) .. rest
 end
 
+--- The beginning of a text that takes at most so many cells, at least a character of it.
+---@return string beginning, string rest
+local function split_at(text, cells)
+  local at = 0
+  for _, from in ipairs(vim.str_utf_pos(text)) do
+    local to = from + vim.str_utf_end(text, from)
+    if at > 0 and vim.fn.strdisplaywidth(text:sub(1, to)) > cells then
+      break
+    end
+    at = to
+  end
+  return text:sub(1, at), text:sub(at + 1)
+end
+
+--- How many cells of the cursor's row are left for a text of `wanted` cells at the cursor. Where lines do not wrap, the
+--- window scrolls for it, but leaves a third of itself before the cursor.
+---@return integer
+local function room_beside(wanted)
+  local function left()
+    return api.nvim_win_get_width(0) - vim.fn.wincol() + 1
+  end
+  local short = wanted - left()
+  if short > 0 and not vim.wo.wrap then
+    local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+    local before = vim.fn.wincol() - info.textoff - 1 - math.floor((info.width - info.textoff) / 3)
+    local by = math.min(short, before)
+    if by > 0 then
+      vim.fn.winrestview({ leftcol = vim.fn.winsaveview().leftcol + by })
+    end
+  end
+  return left()
+end
+
+--- A line as virtual lines of the window's width: Neovim cuts what is longer. Where lines do not wrap, there is one, and
+--- its end tells that it is cut.
+---@return table[] virtual lines
+local function folded(line)
+  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+  local cells = math.max(2, info.width - info.textoff)
+  if vim.fn.strdisplaywidth(line) <= cells then
+    return { { { line, 'QuarryGhost' } } }
+  end
+  if not vim.wo.wrap then
+    return { { { (split_at(line, cells - 1)), 'QuarryGhost' }, { '…', 'QuarryHint' } } }
+  end
+  local rows = {}
+  repeat
+    local row
+    row, line = split_at(line, cells)
+    rows[#rows + 1] = { { row, 'QuarryGhost' } }
+  until line == ''
+  return rows
+end
+
 --- Draw what is to be seen of the selected candidate; false if none of it is on the screen.
 ---@param s quarry.Shown
 ---@return boolean
@@ -177,17 +231,35 @@ local function draw(bufnr, s)
     local over = vim.fn.strdisplaywidth(s.after) - vim.fn.strdisplaywidth(lines[1] .. kept)
     text[2] = { kept .. (' '):rep(math.max(0, over)), 'Normal' }
   end
-  local mark = { virt_text = text, virt_text_pos = position, hl_mode = 'combine' }
   api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  local wanted = vim.fn.strdisplaywidth(lines[1])
+  if position == 'overlay' or not vim.wo.wrap then -- text that wraps is seen
+    local room = room_beside(wanted)
+    if wanted > room and room < 2 then
+      return false
+    elseif wanted > room then
+      text = { { (split_at(lines[1], room - 1)), 'QuarryGhost' }, { '…', 'QuarryHint' } }
+    end
+  end
+  local mark = { virt_text = text, virt_text_pos = position, hl_mode = 'combine' }
   mark.id = api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark) -- the line may take more rows with it
-  local rows = #lines > 1 and room_below(#lines - 1) or 0
-  local below = {}
-  for i = 2, math.min(#lines, rows + 1) do
-    below[#below + 1] = { { expanded(bufnr, lines[i]), 'QuarryGhost' } }
+  local folds, rows = {}, 0
+  for i = 2, #lines do
+    folds[#folds + 1] = folded(expanded(bufnr, lines[i]))
+    rows = rows + #folds[#folds]
+  end
+  rows = rows > 0 and room_below(rows) or 0
+  local below, hidden = {}, #folds
+  for _, fold in ipairs(folds) do
+    if #below + #fold > rows then
+      break
+    end
+    vim.list_extend(below, fold)
+    hidden = hidden - 1
   end
   local hint
-  if #below < #lines - 1 then
-    hint = (' … %d more line%s'):format(#lines - 1 - #below, #lines - 2 > #below and 's' or '')
+  if hidden > 0 then
+    hint = (' … %d more line%s'):format(hidden, hidden > 1 and 's' or '')
   elseif s.count then
     hint = (' (%d/%d)'):format(s.selected, #s.candidates)
   end

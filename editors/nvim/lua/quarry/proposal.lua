@@ -62,7 +62,7 @@ local function hide_hint()
   hint = nil
 end
 
---- Whether the mode is one in which a key types no text.
+--- Whether the mode is one in which a key types no text: a code action on a selection leaves it selected.
 local function resting()
   return api.nvim_get_mode().mode:find('^[nvV\22]$') ~= nil
 end
@@ -129,11 +129,13 @@ local function decide(p, apply)
   end)
 end
 
---- What `ga` does.
----@param p quarry.Proposal
-local function apply(p)
+--- What `ga` and `q` do: `act`, unless another key comes close to them. Of "qa", which was to record a macro, `q` is none.
+---@param keys_of string
+---@param done string what is not done else
+---@param act fun()
+local function calmly(keys_of, done, act)
   local function refuse()
-    tell('not applied: a key came close to ga; press ga again')
+    tell(('not %s: a key came close to %s; press %s again'):format(done, keys_of, keys_of))
   end
   if M.now() - before < 2 * HASTY then
     refuse()
@@ -144,7 +146,7 @@ local function apply(p)
     if keys ~= count then
       refuse()
     else
-      decide(p, true)
+      act()
     end
   end, HASTY)
 end
@@ -201,9 +203,17 @@ local function show(p)
     vim.keymap.set('n', keys, action, { buffer = bufnr, nowait = true, desc = desc })
   end
   map('ga', function()
-    apply(p)
+    calmly('ga', 'applied', function()
+      decide(p, true)
+    end)
   end, 'apply this change')
-  map('q', '<Cmd>close<CR>', 'discard this change')
+  map('q', function()
+    calmly('q', 'discarded', function()
+      if p.win and api.nvim_win_is_valid(p.win) then
+        api.nvim_win_close(p.win, true)
+      end
+    end)
+  end, 'discard this change')
   api.nvim_create_autocmd('BufWipeout', {
     buffer = bufnr,
     once = true,

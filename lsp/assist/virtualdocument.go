@@ -17,17 +17,18 @@ import (
 // VirtualScheme is the scheme of documents that exist only in the server.
 const VirtualScheme = "quarry"
 
-// refreshEvery bounds how often a client is told that a page has grown: each
+// refreshEvery bounds how often a client is told that a document has grown: each
 // time it asks for the whole text.
 const refreshEvery = 150 * time.Millisecond
 
-// page is a read-only text for the user that may grow while they read: an
+// virtualDocument is a read-only text for the user that may grow while they read: an
 // explanation, an answer. It is shown in the best way the client has: as a
 // virtual document from its first word on, else when it is whole, as a file in
 // the cache folder or as a message.
-type page struct {
+type virtualDocument struct {
 	screen *Screen
 	name   string
+	number int64         // the newer, the higher
 	uri    uri.URI       // of the virtual document
 	wake   chan struct{} // has capacity 1; filled when text has grown
 	done   chan struct{} // closed when follow has ended; nil if nothing is shown before end
@@ -38,11 +39,11 @@ type page struct {
 	text prose // guarded by mu
 }
 
-// newPage begins a page. The name is that of a file, without its ending; a page
+// newDocument begins a document. The name is that of a file, without its ending; a document
 // takes the place of an older one of the same name. The caller must call end or
 // abandon.
-func (s *Screen) newPage(ctx context.Context, name string) *page {
-	p := &page{screen: s, name: name, uri: uri.URI(VirtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
+func (s *Screen) newDocument(ctx context.Context, name string) *virtualDocument {
+	p := &virtualDocument{screen: s, name: name, number: s.begun.Add(1), uri: uri.URI(VirtualScheme + ":/" + name + ".md"), wake: make(chan struct{}, 1)}
 	if !s.showsVirtual() {
 		return p
 	}
@@ -55,7 +56,7 @@ func (s *Screen) newPage(ctx context.Context, name string) *page {
 }
 
 // add appends words below head; it returns at once.
-func (p *page) add(head, words string) {
+func (p *virtualDocument) add(head, words string) {
 	p.mu.Lock()
 	p.text.head, p.text.words = head, p.text.words+words
 	p.mu.Unlock()
@@ -65,9 +66,9 @@ func (p *page) add(head, words string) {
 	}
 }
 
-// follow shows the page when it has text, and the client what is added to it,
+// follow shows the document when it has text, and the client what is added to it,
 // until it is ended.
-func (p *page) follow(ctx context.Context) error {
+func (p *virtualDocument) follow(ctx context.Context) error {
 	tick := time.NewTicker(refreshEvery)
 	defer tick.Stop()
 	for {
@@ -90,13 +91,12 @@ func (p *page) follow(ctx context.Context) error {
 }
 
 // publish lets the client show the virtual document as it is now, unless a newer
-// page has its place.
-func (p *page) publish(ctx context.Context) error {
-	before, was := p.screen.pages.Load(p.uri)
-	if p.shown && before != p {
+// document has its place.
+func (p *virtualDocument) publish(ctx context.Context) error {
+	was, placed := p.place()
+	if !placed {
 		return nil
 	}
-	p.screen.pages.Store(p.uri, p)
 	if was {
 		if err := p.screen.client.TextDocumentContentRefresh(ctx, &protocol.TextDocumentContentRefreshParams{URI: p.uri}); err != nil {
 			return fmt.Errorf("refresh %s: %w", p.uri, err)
@@ -109,16 +109,30 @@ func (p *page) publish(ctx context.Context) error {
 	return p.screen.showDocument(ctx, p.uri)
 }
 
+// place puts the document where clients read its text, unless a newer one is there. was says
+// that some document was there before.
+func (p *virtualDocument) place() (was, placed bool) {
+	s := p.screen
+	s.placing.Lock()
+	defer s.placing.Unlock()
+	before, was := s.documents.Load(p.uri)
+	if was && before.(*virtualDocument).number > p.number {
+		return was, false
+	}
+	s.documents.Store(p.uri, p)
+	return was, true
+}
+
 // stop ends follow.
-func (p *page) stop() {
+func (p *virtualDocument) stop() {
 	close(p.wake)
 	if p.done != nil {
 		<-p.done
 	}
 }
 
-// end shows text as the page's final one, even if ctx of newPage has ended.
-func (p *page) end(text prose) error {
+// end shows text as the document's final one, even if ctx of newDocument has ended.
+func (p *virtualDocument) end(text prose) error {
 	p.stop()
 	if p.done == nil {
 		return p.screen.showWhole(p.screen.base, p.name, text)
@@ -129,9 +143,9 @@ func (p *page) end(text prose) error {
 	return p.publish(p.screen.base)
 }
 
-// abandon ends a page that will not be whole. If the user sees some of it, note
+// abandon ends a document that will not be whole. If the user sees some of it, note
 // is put below.
-func (p *page) abandon(note string) error {
+func (p *virtualDocument) abandon(note string) error {
 	p.stop()
 	if !p.shown {
 		return nil
@@ -143,12 +157,14 @@ func (p *page) abandon(note string) error {
 }
 
 // Show puts a whole text, which is Markdown, on the screen.
-func (s *Screen) Show(name, text string) error { return s.newPage(s.base, name).end(prose{head: text}) }
+func (s *Screen) Show(name, text string) error {
+	return s.newDocument(s.base, name).end(prose{head: text})
+}
 
 // showsVirtual is whether the client shows documents that only the server has.
 func (s *Screen) showsVirtual() bool {
 	w := s.caps.Workspace
-	return s.showsDocuments() && w != nil && w.TextDocumentContent != nil
+	return s.showsDocuments() && (w != nil && w.TextDocumentContent != nil || ExtensionsOf(s.caps).Documents)
 }
 
 func (s *Screen) showsDocuments() bool {
@@ -162,12 +178,12 @@ func (s *Screen) showWhole(ctx context.Context, name string, text prose) error {
 	if !s.showsDocuments() {
 		return s.client.ShowMessage(ctx, &protocol.ShowMessageParams{Type: protocol.MessageTypeInfo, Message: text.plain()})
 	}
-	dir, err := s.pageDir()
+	dir, err := s.shownDir()
 	if err != nil {
 		return fmt.Errorf("find a folder for %s: %w", name, err)
 	}
 	// An editor that has a file open may not read it again, so each gets its own.
-	path := filepath.Join(dir, fmt.Sprintf("%s-%d.md", name, s.pageNumber.Add(1)))
+	path := filepath.Join(dir, fmt.Sprintf("%s-%d.md", name, s.shownNumber.Add(1)))
 	// The file is the user's alone, since it may quote their code, and is not
 	// to be changed.
 	if err := os.WriteFile(path, []byte(text.markdown()), 0o400); err != nil {
@@ -179,9 +195,9 @@ func (s *Screen) showWhole(ctx context.Context, name string, text prose) error {
 // pagesKept is how long the files of a server that was killed stay.
 const pagesKept = 7 * 24 * time.Hour
 
-// pageDir is the folder for this server's files, made on first use. Those of
+// shownDir is the folder for this server's files, made on first use. Those of
 // servers that could not remove theirs go when they are old.
-func (s *Screen) pageDir() (string, error) {
+func (s *Screen) shownDir() (string, error) {
 	dir := s.cacheDir
 	if dir == "" {
 		base, err := os.UserCacheDir()
@@ -211,12 +227,12 @@ func (s *Screen) pageDir() (string, error) {
 	return own, nil
 }
 
-// Close removes what pageDir made.
+// Close removes what shownDir made.
 func (s *Screen) Close() {
-	if s.pageNumber.Load() == 0 {
+	if s.shownNumber.Load() == 0 {
 		return
 	}
-	dir, err := s.pageDir()
+	dir, err := s.shownDir()
 	if err == nil {
 		err = os.RemoveAll(dir)
 	}
@@ -238,11 +254,11 @@ func (s *Screen) showDocument(ctx context.Context, u uri.URI) error {
 
 // Content implements workspace/textDocumentContent.
 func (s *Screen) Content(params *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error) {
-	p, ok := s.pages.Load(params.URI)
+	p, ok := s.documents.Load(params.URI)
 	if !ok {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("there is no document %s; run its command again", params.URI))
 	}
-	shown := p.(*page)
+	shown := p.(*virtualDocument)
 	shown.mu.Lock()
 	defer shown.mu.Unlock()
 	return &protocol.TextDocumentContentResult{Text: shown.text.markdown()}, nil

@@ -1,17 +1,11 @@
 package markdown
 
 import (
-	"bytes"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/renderer/html"
-
-	"quarry/index/visible"
+	"quarry/agent/markdown/markdowntest"
 )
 
 func TestRender(t *testing.T) {
@@ -37,12 +31,14 @@ func TestRender(t *testing.T) {
 		"mail a.b@evil.example, mailto:a":                 "mail `a.b@evil.example`, `mailto:a`",
 		"&#x202e; &lt; AT&T &amp":                         "&#38;#x202e; &#38;lt; AT&T &amp",
 		"\\[x](y) \\`z\\\\":                               "&#92;[x&#93;(y) &#92;&#96;z&#92;&#92;",
-		"` ![a](b)":                                       "&#96; ![a&#93;(b)",
-		"`code`https://evil.example`code`":                "`code` `https://evil.example` `code`",
-		"|a|b|\n|-|-|\n`x | ![i](http://e) |`":            "|a|b|\n|&#45;|-|\n`x | ![i](http://e) |`",
-		"|a|\n---\n:-\n- -":                               "|a|\n&#45;--\n:&#45;\n&#45; -",
-		"\x1b[2J \u202e \u200b \u009b":                    "\\x1b[2J \\u202e \\u200b \\u009b",
-		"`\u202e`\n```\n\u2066\n```":                      "`\\u202e`\n```\n\\u2066\n```",
+		"Makefile:3-4 and Dockerfile:1, file:/etc/passwd": "Makefile:3-4 and Dockerfile:1, `file:/etc/passwd`",
+		"` ![a](b)":                            "&#96; ![a&#93;(b)",
+		"`code`https://evil.example`code`":     "`code` `https://evil.example` `code`",
+		"|a|b|\n|-|-|\n`x | ![i](http://e) |`": "|a|b|\n|&#45;|-|\n`x | ![i](http://e) |`",
+		"|a|\n---\n:-\n- -":                    "|a|\n&#45;--\n:&#45;\n&#45; -",
+		"[a `x](http://e)` b_c _d_":            "&#91;a `x](http://e)` b_c &#95;d&#95;",
+		"\x1b[2J \u202e \u200b \u009b":         "\\x1b[2J \\u202e \\u200b \\u009b",
+		"`\u202e`\n```\n\u2066\n```":           "`\\u202e`\n```\n\\u2066\n```",
 	} {
 		if got := Render(text); got != want {
 			t.Errorf("Render(%q)\n  = %q\nwant %q", text, got, want)
@@ -62,40 +58,11 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// rendered is what a CommonMark renderer with all of GitHub's extensions makes of
-// Markdown, HTML let through.
-func rendered(t *testing.T, source string) string {
-	t.Helper()
-	var out bytes.Buffer
-	md := goldmark.New(goldmark.WithExtensions(
-		// By itself this renderer takes a backtick for a part of an address, even one that
-		// opens code; GitHub's rules do not, nor does any editor.
-		extension.NewLinkify(extension.WithLinkifyEmailRegexp(regexp.MustCompile(`^[\w.+-]+@[\w-]+(?:\.[\w-]+)+`))),
-		extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote, extension.DefinitionList,
-	), goldmark.WithRendererOptions(html.WithUnsafe()))
-	if err := md.Convert([]byte(source), &out); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
-// allowed are the elements of text and code; that a list's item has a box does no harm.
-var (
-	element = regexp.MustCompile(`<[^>]*>`)
-	allowed = regexp.MustCompile(`^</?(?:p|h[1-6]|ul|ol|li|blockquote|pre|code|em|strong|del|br|hr|dl|dt|dd)(?: ?/)?>$|^<ol start="\d+">$|^<code class="language-[\w+#.-]*">$|^<input(?: checked="")? disabled="" type="checkbox"(?: /)?>$`)
-)
-
 func harmless(t *testing.T, text string) {
 	t.Helper()
 	for _, source := range []string{Render(text), "# " + Inline(text) + "\n\n" + Render(text) + "\n\n---\n\nx\n"} {
-		if i := strings.IndexFunc(source, visible.Hidden); i >= 0 {
-			t.Errorf("%q hides %q", text, source[i:])
-		}
-		out := rendered(t, source)
-		for _, e := range element.FindAllString(out, -1) {
-			if !allowed.MatchString(e) {
-				t.Fatalf("%q\nis written   %q\nand becomes  %q\nwith         %s", text, source, out, e)
-			}
+		if markdowntest.Harmless(t, source); t.Failed() {
+			t.Fatalf("written of %q", text)
 		}
 	}
 }
@@ -119,7 +86,7 @@ func TestNothingBecomesALinkOrAnImage(t *testing.T) {
 		}
 		harmless(t, b.String())
 	}
-	if !strings.Contains(rendered(t, "![a](http://e.example/x) www.e.example <b>x</b>"), "<img") {
+	if !strings.Contains(markdowntest.Rendered(t, "![a](http://e.example/x) www.e.example <b>x</b>"), "<img") {
 		t.Error("the renderer makes no images, so that this test shows nothing")
 	}
 }

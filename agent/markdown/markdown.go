@@ -1,5 +1,5 @@
-// Package markdown writes what a model or a tool said as Markdown that shows it as
-// text: paragraphs, headings, lists, emphasis and code, and nothing that fetches,
+// Package markdown writes what a model, a tool or a repository said as Markdown that shows
+// it as text: paragraphs, headings, lists, emphasis and code, and nothing that fetches,
 // links, runs or hides. Renderers differ in what else they take for a link, so that
 // every address is made code, and what begins a link, an image, HTML, an entity or a
 // table is written as an entity. What a reader of the source sees changes as little
@@ -139,7 +139,7 @@ func closes(line, fence string) bool {
 // and slashes, schemes that need none, www., an address without a scheme, and mail.
 var address = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://[^\\s`]*" +
 	"|//[^\\s`/][^\\s`]*" +
-	"|(?:mailto|xmpp|tel|command|javascript|vbscript|data|vscode|vscode-insiders|file):[^\\s`]+" +
+	"|\\b(?:mailto|xmpp|tel|command|javascript|vbscript|data|vscode|vscode-insiders|file):[^\\s`]+" +
 	"|www\\.[^\\s`]+" +
 	"|[\\w.+-]+@[\\w-]+(?:\\.[\\w-]+)+")
 
@@ -235,7 +235,9 @@ func (w *writer) escaped(text string) {
 			special = next == '/' || next == '!' || next == '?' || next|32 >= 'a' && next|32 <= 'z'
 		case '&':
 			special = entity.MatchString(text[i:])
-		case '*', '_':
+		case '_': // within a word it is one of its letters
+			special = w.strict && !(isLetter(before) && isLetter(next))
+		case '*':
 			special = w.strict && next != ' ' // which begins an item of a list
 		case '~': // a fence, behind the mark of a list or a quotation
 			special = before == '~' || next == '~'
@@ -246,6 +248,10 @@ func (w *writer) escaped(text string) {
 			w.WriteByte(text[i])
 		}
 	}
+}
+
+func isLetter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 var tag = regexp.MustCompile(`<[a-zA-Z/!?]`)

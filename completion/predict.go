@@ -49,9 +49,9 @@ const sureEnough = 0.3
 // maxPredicted tokens are as long as a line gets.
 const maxPredicted = 40
 
-// vote extends the candidates token by token as their weighted majority says,
+// predict extends the candidates token by token as their weighted majority says,
 // dropping those that say otherwise, up to the end of the line.
-func vote(found []candidate, q query) (prediction, bool) {
+func predict(found []candidate, q query) (prediction, bool) {
 	p := prediction{share: 1, fresh: q.partial == "" && q.ids[len(q.ids)-1] == lineBreak}
 	for i := range found {
 		found[i].below = found[i].agreesBelow(q.below)

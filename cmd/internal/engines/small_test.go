@@ -1,0 +1,110 @@
+package engines
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"quarry/lsp"
+	"quarry/lsp/settings"
+	"quarry/model/modeltest"
+)
+
+// told are the messages of a Core.
+type told struct {
+	mu   sync.Mutex
+	list []string // guarded by mu
+}
+
+func (l *told) notify(_ lsp.Severity, _, message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, message)
+}
+
+func (l *told) about(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, message := range l.list {
+		if strings.Contains(message, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// With little memory free search uses words only and prompts are shorter, and the user is told
+// once; what quarry and its models have does not count, nor does it where the user has said what they may take. On
+// battery the rest is as it was.
+func TestSmallDeviceAndBattery(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		free          int64
+		budgetMB      int
+		battery, save bool
+		small, spares bool
+	}{
+		{name: "little", free: 1e9, small: true},
+		{name: "little but for the model", free: 1e9, budgetMB: 0, small: false},
+		{name: "little, and the user knows", free: 1e9, budgetMB: 4000},
+		{name: "enough", free: 3e9},
+		{name: "not known"},
+		{name: "battery", free: 9e9, battery: true, save: true, spares: true},
+		{name: "battery, and the user does not mind", free: 9e9, battery: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fake := modeltest.NewServer(t)
+			takes := modeltest.Model{Name: modeltest.DefaultModel}
+			if test.name == "little but for the model" {
+				takes.Bytes = 2e9
+			}
+			fake.SetModels(takes)
+			s := settings.Default()
+			s.Ollama.URL, s.Memory.BudgetMB, s.Battery.Save = fake.URL, test.budgetMB, test.save
+			messages, changed := &told{}, make(chan struct{}, 1)
+			c := New(lsp.Start{
+				Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {
+					select {
+					case changed <- struct{}{}:
+					default:
+					}
+				},
+			}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Machine: Machine{
+				Resident: func() int64 { return 1e8 }, Free: func() int64 { return test.free }, OnBattery: func() bool { return test.battery },
+			}})
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			var v saving
+			var now settings.Settings
+			for settled := false; !settled && ctx.Err() == nil; {
+				select {
+				case <-changed:
+				case <-ctx.Done():
+				}
+				c.mu.Lock()
+				v, now = c.saving, c.engines.settings
+				c.mu.Unlock()
+				settled = c.StatusNote(ctx).Model.State == lsp.ModelReady && v.small == test.small
+			}
+			if v.small != test.small || v.battery != test.spares || now.Embedding.Enabled == test.small || (now.Ollama.ContextSize == 2048) != test.small {
+				t.Errorf("saving %+v with %+v", v, now.Ollama)
+			}
+			if longer := now.Completion.Debounce > s.Completion.Debounce; longer != test.spares {
+				t.Errorf("the wait for a key is %v", time.Duration(now.Completion.Debounce))
+			}
+			if test.small {
+				for messages.about("Little memory is free") == 0 && ctx.Err() == nil {
+					c.lookSoon()
+				}
+			}
+			c.lookSoon()
+			if got := messages.about("Little memory is free"); got > 1 || (got == 1) != test.small {
+				t.Errorf("said %d times", got)
+			}
+		})
+	}
+}

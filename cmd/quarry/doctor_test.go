@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"quarry/model"
+	"quarry/model/modeltest"
+)
+
+// doctor answers what quarry doctor found, by name.
+func doctor(t *testing.T, args ...string) (code int, out doctorOutput, found map[string]model.Finding) {
+	t.Helper()
+	code, text, errs := answering(t, "", append([]string{"doctor", "--json", "--state-dir", t.TempDir(), "--workspace", t.TempDir()}, args...)...)
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v:\n%s%s", err, text, errs)
+	}
+	found = map[string]model.Finding{}
+	for _, f := range out.Findings {
+		found[f.Name] = f
+	}
+	return code, out, found
+}
+
+// withoutHost leaves the address of the server to the settings.
+func withoutHost(t *testing.T) {
+	t.Helper()
+	t.Setenv("OLLAMA_HOST", "") // which brings back what it was
+	if err := os.Unsetenv("OLLAMA_HOST"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever the state of a machine, doctor says it on one screen of a terminal, and for what is
+// missing what gets it.
+func TestDoctorOnOneScreen(t *testing.T) {
+	const rows, columns = 24, 80
+	complete, search := modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"}
+	for _, test := range []struct {
+		name   string
+		models []modeltest.Model
+		set    string // the user's settings
+		away   bool   // no server answers
+		code   int
+		says   map[string]string // of each finding, in its detail and what to do
+	}{
+		{"nothing", nil, `{}`, true, 1, map[string]string{
+			"ollama": "start it with `ollama serve`", "advice": "quarry setup model", "memory": "may take ", "index": "quarry index", "statistics": "quarry stats",
+		}},
+		{"no model", nil, `{}`, false, 1, map[string]string{"model": "run `quarry model pull granite4:micro`", "embedding model": "run `quarry model pull granite-embedding:30m`", "advice": "quarry setup model"}},
+		{"all of it", []modeltest.Model{complete, search}, `{}`, false, 0, map[string]string{"fill in the middle": "as granite", "embedding model": "granite-embedding:30m"}},
+		{"little memory", []modeltest.Model{{Name: "granite4:micro", Bytes: 3e9}, search}, `{"memory.budgetMB": 3000}`, false, 0, map[string]string{"memory": "; models have 3.0 GB → quarry setup model, or a larger memory.budgetMB"}},
+		{"a profile, and values that are wrong", []modeltest.Model{complete, search}, `{"profile": "laptop", "completion.maxTokens": "many", "modell": "x"}`, false, 1, map[string]string{"settings": `completion.maxTokens`}},
+		{"a profile", []modeltest.Model{complete}, `{"profile": "laptop"}`, false, 0, map[string]string{"settings": "no problem, profile laptop"}},
+		{"no models wanted", nil, `{"profile": "model-free"}`, true, 0, map[string]string{"models": "none is asked"}},
+		{"nothing kept", []modeltest.Model{complete}, `{"stats.keep": false}`, false, 0, map[string]string{"statistics": "not kept: stats.keep is false"}},
+		{"a model of a language that is missing", []modeltest.Model{complete, search}, `{"completion.models": {"python": "small:1b"}}`, false, 0, map[string]string{"model of python": "run `quarry model pull small:1b`"}},
+		{"another machine that is not allowed", nil, `{"ollama.url": "http://models.example.invalid:80"}`, true, 1, map[string]string{"ollama": "ollama.allowRemote"}},
+		{"another machine", nil, `{"ollama.url": "http://models.example.invalid:80", "ollama.allowRemote": true, "ollama.api": "openai"}`, true, 1, map[string]string{
+			"remote": "the code in prompts leaves this machine for models.example.invalid:80: your ollama.allowRemote permits it → set ollama.allowRemote to false",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fake := modeltest.NewServer(t)
+			fake.SetModels(test.models...)
+			fake.ScriptEmbed(countLetters)
+			if test.away {
+				fake.Stop()
+			}
+			path := userSettings(t, test.set)
+			t.Setenv("QUARRY_MEMORY_BUDGET_MB", "") // of all other tests
+			if !strings.Contains(test.set, "ollama.url") {
+				t.Setenv("OLLAMA_HOST", fake.URL)
+			} else {
+				withoutHost(t)
+			}
+			code, out, found := doctor(t)
+			if code != test.code {
+				t.Errorf("exit code %d: %+v", code, out)
+			}
+			for name, text := range test.says {
+				if f := found[name]; !strings.Contains(f.Detail+" → "+f.Fix, text) {
+					t.Errorf("%s: %+v, want %q", name, f, text)
+				}
+			}
+			for _, f := range out.Findings {
+				if !f.OK && f.Fix == "" {
+					t.Errorf("%+v says not what to do", f)
+				}
+			}
+			for i := range out.Findings { // a test's folder has a longer name than a user's
+				f := &out.Findings[i]
+				f.Detail, f.Fix = strings.ReplaceAll(f.Detail, path, "~/.config/quarry/settings.json"), strings.ReplaceAll(f.Fix, path, "~/.config/quarry/settings.json")
+			}
+			lines := screen{}.findings(out.Findings, columns)
+			if len(lines)+len("\n\n") > rows { // the last sentence and the line before it
+				t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+			}
+			for _, line := range lines {
+				if n := utf8.RuneCountInString(line); n > columns {
+					t.Errorf("%d characters: %s", n, line)
+				}
+			}
+		})
+	}
+}
+
+// Lines break between words, and nothing is lost.
+func TestWrapped(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"", 30, ""},
+		{"a text that is longer than the line has room", 20, "a text that is\nlonger than the line\nhas room"},
+		{"→ in runes: ÄÖÜ ßÄÖÜÄ", 20, "→ in runes: ÄÖÜ\nßÄÖÜÄ"},
+		{"a-word-that-is-longer-than-a-line and more", 20, "a-word-that-is-longer-than-a-line\nand more"},
+		{"no terminal is not broken at all", -8, "no terminal is not broken at all"},
+	} {
+		if got := strings.Join(wrapped(test.text, test.width), "\n"); got != test.want {
+			t.Errorf("%q at %d: %q", test.text, test.width, got)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+--- Models of Ollama, looked after by the server (:QuarryModel), which asks before it writes or deletes anything.
+
+local M = {}
+
+--- What can be done, and the server's command for it.
+local commands = {
+  list = 'quarry.listModels',
+  setup = 'quarry.setupModel',
+  pull = 'quarry.pullModel',
+  pause = 'quarry.pauseDownload',
+  resume = 'quarry.resumeDownload',
+  cancel = 'quarry.cancelDownload',
+  use = 'quarry.useModel',
+  verify = 'quarry.verifyModel',
+  import = 'quarry.importModel',
+  rm = 'quarry.removeModel',
+}
+
+--- Do something about models.
+---@param what string 'list' and so on
+---@param arguments? string[] a model's name, for import a file and a name
+function M.run(what, arguments)
+  local client = vim.lsp.get_clients({ name = 'quarry', bufnr = 0 })[1]
+  if not client then
+    vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
+    return
+  end
+  if not commands[what] then
+    vim.notify('quarry: write one of these after :QuarryModel: ' .. table.concat(M.complete(''), ', '), vim.log.levels.ERROR)
+    return
+  end
+  client:request('workspace/executeCommand', { command = commands[what], arguments = arguments or {} }, function(err)
+    if err then
+      vim.notify('quarry: ' .. err.message, vim.log.levels.ERROR)
+    end
+  end, 0)
+end
+
+--- What begins like this.
+---@param lead string
+---@return string[]
+function M.complete(lead)
+  local found = vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, vim.tbl_keys(commands))
+  table.sort(found)
+  return found
+end
+
+return M

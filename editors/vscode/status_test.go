@@ -1,0 +1,113 @@
+//go:build editors
+
+package vscode_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+// TestStatus looks at the status bar, and chooses what its menu offers, as test/status.mjs says.
+func TestStatus(t *testing.T) {
+	ollama := modeltest.NewServer(t)
+	ollama.SetModels(modeltest.Model{Name: "granite-code:3b"})
+	ollama.HoldPulls(make(chan struct{})) // at 40 percent, until it is cancelled
+	ollama.Stop()
+	dir := t.TempDir()
+	workspace, started := filepath.Join(dir, "shop"), filepath.Join(dir, "started")
+	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
+	// VS Code has a PATH of its own, so that what is in this folder is put before it by a program of quarry's name.
+	editortest.WriteFile(t, filepath.Join(dir, "bin", "quarry"),
+		fmt.Sprintf("#!/bin/sh\nPATH=%s:$PATH exec %s \"$@\"\n", filepath.Join(dir, "bin"), filepath.Join(editortest.QuarryFolder, "quarry")))
+	editortest.WriteFile(t, filepath.Join(dir, "bin", "ollama"), // runs until its folder is removed
+		fmt.Sprintf("#!/bin/sh\necho \"$OLLAMA_HOST $*\" >%s\nwhile [ -e \"$0\" ]; do sleep 1; done\n", started))
+	for _, program := range []string{"quarry", "ollama"} {
+		if err := os.Chmod(filepath.Join(dir, "bin", program), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := func(settings string) error {
+		return os.WriteFile(filepath.Join(dir, "config", "quarry", "settings.json"), []byte(settings), 0o600)
+	}
+	editortest.WriteFile(t, filepath.Join(dir, "config", "quarry", "settings.json"), fmt.Sprintf(`{"ollama.url": %q}`, ollama.URL))
+	host := elsewhere(t, ollama.URL)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+
+	codeServer := made(t)
+	at := serve(t, codeServer, workspace, vsix, filepath.Join(dir, "bin", "quarry"), "OLLAMA_HOST=", "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
+	live(t, "status.mjs", codeServer, at, steps(t, map[string]func() (string, error){
+		"start": func() (string, error) {
+			said, err := os.ReadFile(started)
+			for tick := time.NewTicker(50 * time.Millisecond); (err == nil || errors.Is(err, fs.ErrNotExist)) && !strings.HasSuffix(string(said), "\n"); said, err = os.ReadFile(started) {
+				select {
+				case <-ctx.Done():
+					return "", errors.New("Ollama was not started")
+				case <-tick.C:
+				}
+			}
+			if want := ollama.URL + " serve\n"; err != nil || string(said) != want && "http://"+string(said) != want {
+				return "", fmt.Errorf("Ollama was started (%v) with %q, want %q", err, said, want)
+			}
+			return "", ollama.Restart()
+		},
+		"gone": func() (string, error) {
+			return "gpu.invalid:11434", set(`{"ollama.url": "http://gpu.invalid:11434", "ollama.allowRemote": true}`)
+		},
+		"elsewhere": func() (string, error) {
+			if host == "" {
+				return "", nil
+			}
+			return host, set(fmt.Sprintf(`{"ollama.url": "http://%s", "ollama.allowRemote": true}`, host))
+		},
+		"off": func() (string, error) { return "", set(`{"ollama.enabled": false}`) },
+	}))
+}
+
+// elsewhere is an address of this machine that other machines have, too, of which what is asked is passed on to another; "" where there is none.
+func elsewhere(t *testing.T, to string) string {
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		ip, ok := address.(*net.IPNet)
+		if !ok || ip.IP.To4() == nil || ip.IP.IsLoopback() {
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(ip.IP.String(), "0"))
+		if err != nil {
+			continue // an address that is not up
+		}
+		server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target), ReadHeaderTimeout: time.Minute}
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(l) }()
+		t.Cleanup(func() {
+			_ = server.Close()
+			if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		})
+		return l.Addr().String()
+	}
+	t.Log("this machine has no address but loopback: a model on another machine that answers is not looked at")
+	return ""
+}

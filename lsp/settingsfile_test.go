@@ -1,0 +1,66 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quarry/index/watch"
+)
+
+// A change of the user's settings is told of wherever it shows: in the file, in the folder
+// that is made for it, behind a link.
+func TestWatchAround(t *testing.T) {
+	write := func(t *testing.T, path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tell := range map[string]func(t *testing.T, dir, path string, look func()){
+		"a file": func(t *testing.T, _, path string, look func()) {
+			if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			look()
+			write(t, path)
+		},
+		"a folder": func(t *testing.T, _, path string, look func()) {
+			look()
+			if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a link": func(t *testing.T, dir, path string, look func()) {
+			real := filepath.Join(dir, "dotfiles", "settings.json")
+			for _, path := range []string{path, real} {
+				if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(t, real)
+			if err := os.Symlink(real, path); err != nil {
+				t.Skip("this system makes no links:", err)
+			}
+			look()
+			write(t, real)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := make(chan string, 100)
+			w, err := watch.New(func(path string) { told <- path }, func(err error) { t.Error(err) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "config", "settings.json")
+			tell(t, dir, path, func() {
+				if err := watchAround(w, path); err != nil {
+					t.Fatal(err)
+				}
+			})
+			<-told
+		})
+	}
+}

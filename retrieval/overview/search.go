@@ -1,0 +1,162 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// How many places of a kind an answer has.
+const (
+	maxAnswerFolders  = 6
+	maxAnswerEntries  = 4
+	maxAnswerUsed     = 3
+	maxAnswerCommands = 4
+	maxAnswerNeeds    = 3
+	maxAnswerNames    = 12
+	maxAnswerText     = 240
+)
+
+// Answer answers a question about the project as a whole by places: README, manifests, entry
+// points, what folders say they are for. It is workspace.Options.Project.
+func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topic) ([]workspace.Result, error) {
+	o, err := Make(ctx, w, "")
+	if err != nil {
+		return nil, err
+	}
+	a := answerer{ctx: ctx, w: w}
+	for _, n := range o.Purpose {
+		why := "says what this is for"
+		if !slices.Contains(topics, retrieval.TopicPurpose) {
+			why = "describes the whole"
+		}
+		a.add(n.Place, why)
+	}
+	for _, t := range topics {
+		switch t {
+		case retrieval.TopicPurpose:
+			a.say(languagesOf(o))
+			a.say(foldersOf(o))
+		case retrieval.TopicLayout:
+			a.say(foldersOf(o))
+			n := 0
+			for _, f := range o.Folders {
+				if f.Purpose.Text != "" && n < maxAnswerFolders {
+					n++
+					a.add(f.Purpose.Place, fmt.Sprintf("%s/ (%d files): %s", f.Path, f.Files, short(f.Purpose.Text)))
+				}
+			}
+		case retrieval.TopicStart:
+			for _, e := range o.Entries[:min(maxAnswerEntries, len(o.Entries))] {
+				a.add(e.Place, "a program or package begins here: "+short(e.Text))
+			}
+			for _, d := range o.Used[:min(maxAnswerUsed, len(o.Used))] {
+				a.add(d.Place, fmt.Sprintf("%s is used in %d files", d.Name, d.UsedBy))
+			}
+		case retrieval.TopicTests, retrieval.TopicBuild:
+			n := 0
+			for _, c := range o.Commands {
+				if (t == retrieval.TopicTests) == strings.Contains(strings.ToLower(c.Text), "test") && n < maxAnswerCommands {
+					n++
+					a.add(c.Place, short(c.Text))
+				}
+			}
+			if t == retrieval.TopicTests && len(o.TestFolders) > 0 {
+				a.say("tests: " + countsOf(o.TestFolders, "/"))
+			}
+		case retrieval.TopicNeeds:
+			for _, m := range o.Manifests[:min(maxAnswerNeeds, len(o.Manifests))] {
+				a.add(m.Place, "needs "+short(strings.Join(m.Needs, ", ")))
+			}
+		}
+	}
+	return a.list, ctx.Err()
+}
+
+// answerer collects places, one result a file.
+type answerer struct {
+	ctx  context.Context
+	w    *workspace.Workspace
+	list []workspace.Result
+}
+
+// add makes a place a result, or one nested under that of its file.
+func (a *answerer) add(p Place, why string) {
+	path, err := a.w.Locate(a.ctx, p.Path)
+	if err != nil {
+		return // gone, or left out by now
+	}
+	for _, root := range a.w.Roots() {
+		rel, err := filepath.Rel(root, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		rel = filepath.ToSlash(rel)
+		if i := slices.IndexFunc(a.list, func(r workspace.Result) bool { return r.Root == root && r.Path == rel }); i >= 0 {
+			if r := &a.list[i]; r.StartLine != p.Start {
+				r.More = append(r.More, retrieval.Location{StartLine: p.Start, EndLine: p.End, Score: 1})
+				r.Reasons = append(r.Reasons, why)
+			}
+			return
+		}
+		a.list = append(a.list, workspace.Result{Root: root, Result: retrieval.Result{
+			Path: rel, StartLine: p.Start, EndLine: p.End, Score: 1, Reasons: []string{why}, More: []retrieval.Location{},
+		}})
+		return
+	}
+}
+
+// say adds what is known without a place to the first result.
+func (a *answerer) say(what string) {
+	if len(a.list) > 0 && what != "" {
+		a.list[0].Reasons = append(a.list[0].Reasons, what)
+	}
+}
+
+// short is a text of at most maxAnswerText bytes on one line.
+func short(text string) string {
+	text = oneLine(text)
+	if len(text) <= maxAnswerText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxAnswerText], "") + "…"
+}
+
+func languagesOf(o *Overview) string {
+	if len(o.Languages) == 0 {
+		return ""
+	}
+	return "languages: " + countsOf(o.Languages, "")
+}
+
+// foldersOf are the folders of the first level.
+func foldersOf(o *Overview) string {
+	var list []Count
+	for _, f := range o.Folders {
+		if !strings.Contains(f.Path, "/") {
+			list = append(list, Count{f.Path, f.Files})
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(list, func(a, b Count) int { return b.Files - a.Files })
+	return "folders: " + countsOf(list, "/")
+}
+
+// countsOf are counts in words.
+func countsOf(list []Count, end string) string {
+	var names []string
+	for _, c := range list[:min(maxAnswerNames, len(list))] {
+		names = append(names, fmt.Sprintf("%s%s %d files", c.Name, end, c.Files))
+	}
+	if len(list) > maxAnswerNames {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}

@@ -69,20 +69,6 @@ static void change(text *t) {
   }
 }
 
-// parse copies the text to memory of its very length, so that a sanitizer sees who
-// reads on.
-static TSTree *parse(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const text *t) {
-  uint32_t count;
-  char *exact = memcpy(malloc(t->length), t->data, t->length);
-  if (old == NULL) {
-    quarry_parse(arena, language, exact, t->length, LIMIT, &count);
-    quarry_arena_reset(arena);
-  }
-  TSTree *tree = quarry_parse_tree(NULL, language, old, exact, t->length, LIMIT, NULL);
-  free(exact);
-  return tree;
-}
-
 static TSInputEdit edit_between(const text *a, const text *b) {
   uint32_t start = 0, tail = 0, least = a->length < b->length ? a->length : b->length;
   while (start < least && a->data[start] == b->data[start]) {
@@ -92,6 +78,22 @@ static TSInputEdit edit_between(const text *a, const text *b) {
     tail++;
   }
   return (TSInputEdit){start, a->length - tail, b->length - tail, {0, start}, {0, a->length - tail}, {0, b->length - tail}};
+}
+
+// parse copies the text to memory of its very length, so that a sanitizer sees who
+// reads on, and parses it within an arena, with a limit that many do not keep, and outside.
+static TSTree *parse(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const TSInputEdit *edit, const text *t) {
+  uint32_t count;
+  char *exact = memcpy(malloc(t->length), t->data, t->length);
+  if (old == NULL) {
+    quarry_parse(arena, language, exact, t->length, LIMIT, &count);
+    quarry_arena_reset(arena);
+    quarry_parse(arena, language, exact, t->length, below(LEFT), &count);
+    quarry_arena_reset(arena);
+  }
+  TSTree *tree = quarry_parse_tree(NULL, language, old, edit, exact, t->length, LIMIT, NULL);
+  free(exact);
+  return tree;
 }
 
 int main(int argc, char **argv) {
@@ -106,7 +108,7 @@ int main(int argc, char **argv) {
   fclose(f);
   quarry_install_arenas();
   language = quarry_guard(LANGUAGE(), (quarry_scanner){SCANNER});
-  quarry_arena *arena = quarry_arena_new();
+  quarry_arena *arena = quarry_arena_new(false);
   uint32_t texts = 0;
   for (time_t end = time(NULL) + atoi(argv[2]); time(NULL) < end;) {
     now.length = seed.length < PIECE ? seed.length : PIECE;
@@ -114,13 +116,12 @@ int main(int argc, char **argv) {
     for (uint32_t changes = 1 + below(6); changes > 0; changes--) {
       change(&now);
     }
-    TSTree *tree = parse(arena, language, NULL, &now);
+    TSTree *tree = parse(arena, language, NULL, NULL, &now);
     for (uint32_t edits = below(4); edits > 0 && tree != NULL; edits--) {
       next = now;
       change(&next);
       TSInputEdit edit = edit_between(&now, &next);
-      ts_tree_edit(tree, &edit);
-      TSTree *edited = parse(arena, language, tree, &next);
+      TSTree *edited = parse(arena, language, tree, &edit, &next);
       ts_tree_delete(tree);
       tree = edited;
       now = next;

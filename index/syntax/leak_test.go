@@ -3,9 +3,12 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"quarry/index/syntax/treesitter"
 )
 
 // mostMemory is how much the process has held at once so far, in a unit that
@@ -41,6 +44,64 @@ func TestReadingLeavesNoMemory(t *testing.T) {
 	read(150)
 	if after := mostMemory(t); after > before*3/2 {
 		t.Errorf("reading a text of %d bytes 150 times took the process from %d to %d", len(text), before, after)
+	} else {
+		t.Logf("%d before, %d after", before, after)
+	}
+}
+
+// What a parse that was left has taken is free again: at once, or, where it had the tree
+// of an older version, once that is closed.
+func TestLeftParsesFreeTheirMemory(t *testing.T) {
+	const limit = 20_000
+	junk := strings.Repeat("%w[", 8_000)
+	left := func(g *treesitter.Grammar, old *treesitter.Tree, text string) {
+		t.Helper()
+		if tree, took := g.Parse(old, []byte(text), limit); tree != nil {
+			t.Fatalf("%d bytes were parsed in %d us, which shows nothing", len(text), took)
+		}
+	}
+	ruby := strings.Repeat("x = <<A + \"#{%w[\n", 8_000) // its scanner has memory of its own
+	round := func() {
+		c := languageFor("c").grammar
+		left(c, nil, junk)
+		left(languageFor("ruby").grammar, nil, ruby)
+		nodes, release := c.Nodes([]byte(junk), limit)
+		if nodes != nil {
+			t.Fatal("it has nodes")
+		}
+		release()
+		sound := strings.Repeat("int f(int a) { return g(a, 1); }\n", 3_000)
+		tree, _ := c.Parse(nil, []byte(sound), parseLimit(len(sound)))
+		if tree == nil {
+			t.Fatal("no tree")
+		}
+		other := tree.Copy()
+		left(c, tree, sound+junk)
+		tree.Close()
+		// What others have of the older version is as it was.
+		nodes, release = other.Nodes()
+		once, releaseOnce := c.Nodes([]byte(sound), parseLimit(len(sound)))
+		if !slices.Equal(nodes, once) {
+			t.Error("the tree before changed")
+		}
+		releaseOnce()
+		release()
+		if next, _ := c.Parse(other, []byte("int x;\n"+sound), parseLimit(len(sound))); next == nil {
+			t.Error("no tree of what was edited after that")
+		} else {
+			next.Close()
+		}
+		other.Close()
+	}
+	for range 5 {
+		round()
+	}
+	before := mostMemory(t)
+	for range 20 {
+		round()
+	}
+	if after := mostMemory(t); after > before*5/4 {
+		t.Errorf("parses that were left took the process from %d to %d", before, after)
 	} else {
 		t.Logf("%d before, %d after", before, after)
 	}

@@ -209,6 +209,58 @@ func TestLimitHoldsWhereAStepIsLong(t *testing.T) {
 	}
 }
 
+// joined are texts that end in errors with many ways to read them, which tree-sitter puts
+// together in one step: without a way out of it 12 KB held a processor for 1.4 to 28 s and
+// 48 KB for a minute.
+func joined() map[string][]string {
+	texts := make(map[string][]string)
+	for _, language := range []string{"c", "cpp", "csharp", "go", "java"} {
+		for _, piece := range []string{"%w[", "%q(", "a<", "(a)-", "$(", "{[<", "a?b:"} {
+			texts[language] = append(texts[language], strings.Repeat(piece, 24_000/len(piece)))
+		}
+	}
+	return texts
+}
+
+func TestLimitHoldsWithinTheLastStep(t *testing.T) {
+	const limit = 100_000 // microseconds; what is left to do when it is over took 10 to 500 times as long
+	given := 0
+	for language, texts := range joined() {
+		for _, text := range texts {
+			g := languageFor(language).grammar
+			tree, took := g.Parse(nil, []byte(text), limit)
+			if tree != nil {
+				tree.Close()
+			} else {
+				given++
+			}
+			if took > 2*limit {
+				t.Errorf("%s: %d bytes of %.4q took %d us of the processor, the limit is %d", language, len(text), text, took, limit)
+			}
+		}
+	}
+	if given == 0 {
+		t.Error("the parser gave up on none, which shows nothing")
+	}
+}
+
+// A text that ends where the time does may do so within a character, or in bytes that are
+// none, of which tree-sitter reads without asking whether there are any: that ended the process.
+func TestLimitHoldsWithinACharacter(t *testing.T) {
+	for _, character := range []string{"\xff", "\xf0\x9f\x98", "é", "€", "😀"} {
+		for before := range 64 { // as many places where the pieces of a text may end
+			for language, open := range map[string]string{"lua": "x = [[", "ruby": "x = <<A\n", "go": "/*"} {
+				text := open + strings.Repeat("x", before) + strings.Repeat(character, 40_000/len(character))
+				tree, _ := languageFor(language).grammar.Parse(nil, []byte(text), 1)
+				if tree != nil {
+					tree.Close()
+					t.Fatalf("%s: %q was parsed, which shows nothing", language, character)
+				}
+			}
+		}
+	}
+}
+
 // Large documents with errors leave little once they are closed.
 func TestClosedDocumentsGiveMemoryBack(t *testing.T) {
 	resident := func() int {

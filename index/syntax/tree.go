@@ -71,12 +71,9 @@ func (t *Tree) Update(src []byte) (*Tree, error) {
 	}
 	next := newTree(t.language, src, t.unparsable)
 	old := t.copyTree()
-	if old == nil {
-		next.parse(nil, false)
-		return next, nil
+	if old != nil {
+		defer old.Close()
 	}
-	defer old.Close()
-	old.Edit(t.parsed, next.parsed)
 	next.parse(old, false)
 	return next, nil
 }

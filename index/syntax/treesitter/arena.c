@@ -1,7 +1,7 @@
-// Memory for parses whose tree is read once and thrown away. tree-sitter asks for
-// tens of small pieces a line of source. Here all of them come from blocks that one
-// thread fills, are reused by size, and vanish together: nobody walks the tree to
-// free it, and no lock or coalescing is paid for.
+// Memory for parses. tree-sitter asks for tens of small pieces a line of source. Here all
+// of them come from blocks that one thread at a time fills, are reused by size, and vanish
+// together: nobody walks a tree to free it, no lock or coalescing is paid for, and a parse
+// can be left in the middle of a step.
 
 #include "arena.h"
 #include "clock.h"
@@ -12,16 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __APPLE__
-#include <malloc/malloc.h>
-#define usable_size malloc_size
-#else
+#ifdef __GLIBC__
 #include <malloc.h>
-#ifdef _WIN32
-#define usable_size _msize
-#else
-#define usable_size malloc_usable_size
-#endif
 #endif
 
 enum {
@@ -30,6 +22,7 @@ enum {
   SMALL_CLASSES = SMALL / UNIT + 1,
   CLASSES = SMALL_CLASSES + 48, // above, the powers of two
   BLOCK = 1 << 20,
+  FIRST_BLOCK = 1 << 14, // of an arena that begins small, and grows by what it has
   KEEP = 16, // blocks that a reset arena holds on to
   LOOK = 1024, // takings of memory between two looks at the clock, some 0.1 ms of a parse
   TAKING = 256, // bytes of a large one that count as one more: they are filled, and read again
@@ -57,6 +50,7 @@ struct quarry_arena {
   char *at, *end;
   piece *free[CLASSES];
   int kept;
+  size_t next; // bytes of the next block
 };
 
 static _Thread_local quarry_arena *current;
@@ -87,23 +81,21 @@ bool quarry_out_of_time(void) {
   if (bounds == NULL) {
     return false;
   }
-  bounds->takings = 0;
-  if (bounds->memory < 0 || quarry_thread_micros() >= bounds->until) {
-    __atomic_store_n(&bounds->over, 1, __ATOMIC_RELAXED);
-  }
-  return bounds->over != 0;
+  bounds->over = bounds->over || bounds->memory < 0 || quarry_thread_micros() >= bounds->until;
+  bounds->takings = bounds->over ? LOOK : 0; // what is over is left at the next taking
+  return bounds->over;
 }
 
-// spend is called for each taking of memory, which a parser does every few steps: size is
-// what was asked for, bytes what the system or a block has less of now.
+// spend is called for each taking of memory, which a parser does every few steps, before
+// anything is taken: size is what was asked for, bytes what the system has less of now.
 static void spend(size_t size, int64_t bytes) {
   if (bounds == NULL) {
     return;
   }
   bounds->memory -= bytes;
   bounds->takings += 1 + size / TAKING;
-  if (bounds->memory < 0 || bounds->takings >= LOOK) {
-    quarry_out_of_time();
+  if ((bounds->memory < 0 || bounds->takings >= LOOK) && quarry_out_of_time() && !bounds->stays) {
+    quarry_leave(bounds);
   }
 }
 
@@ -113,15 +105,16 @@ static void add_block(quarry_arena *arena, size_t need) {
     arena->spare = b->next;
     arena->kept--;
   } else {
-    size_t size = need > BLOCK ? need : BLOCK;
+    size_t size = need > arena->next ? need : arena->next;
     b = checked(malloc(sizeof(block) + size), size);
     b->size = size;
+    arena->next = size < BLOCK / 2 ? 2 * size : BLOCK;
   }
   b->next = arena->blocks;
   arena->blocks = b;
-  spend(0, (int64_t)b->size);
   arena->at = b->data;
   arena->end = b->data + b->size;
+  spend(0, (int64_t)b->size);
 }
 
 void *quarry_arena_take(quarry_arena *arena, size_t size) {
@@ -155,32 +148,17 @@ static void *take(size_t size) {
   return quarry_arena_take(current, size);
 }
 
-static void *counted(void *memory) {
-  size_t size = memory != NULL ? usable_size(memory) : 0;
-  spend(size, (int64_t)size);
-  return memory;
-}
-
-static void uncount(void *memory) {
-  if (bounds != NULL && memory != NULL) {
-    bounds->memory += (int64_t)usable_size(memory);
-  }
-}
-
-static void *arena_malloc(size_t size) {
-  return current ? take(size) : counted(checked(malloc(size), size));
-}
+static void *arena_malloc(size_t size) { return current ? take(size) : checked(malloc(size), size); }
 
 static void *arena_calloc(size_t count, size_t size) {
   if (current == NULL) {
-    return counted(checked(calloc(count, size), count * size));
+    return checked(calloc(count, size), count * size);
   }
   return memset(take(count * size), 0, count * size);
 }
 
 static void arena_free(void *memory) {
   if (current == NULL) {
-    uncount(memory);
     free(memory);
   } else if (memory != NULL) {
     give_back(current, memory);
@@ -189,8 +167,7 @@ static void arena_free(void *memory) {
 
 static void *arena_realloc(void *memory, size_t size) {
   if (current == NULL) {
-    uncount(memory);
-    return counted(checked(realloc(memory, size), size));
+    return checked(realloc(memory, size), size);
   }
   if (memory == NULL) {
     return take(size);
@@ -217,11 +194,21 @@ void quarry_install_arenas(void) {
   ts_set_allocator(arena_malloc, arena_calloc, arena_realloc, arena_free);
 }
 
-quarry_arena *quarry_arena_new(void) { return checked(calloc(1, sizeof(quarry_arena)), sizeof(quarry_arena)); }
+quarry_arena *quarry_arena_new(bool small) {
+  quarry_arena *arena = checked(calloc(1, sizeof(quarry_arena)), sizeof(quarry_arena));
+  arena->next = small ? FIRST_BLOCK : BLOCK;
+  return arena;
+}
 
 void quarry_arena_use(quarry_arena *arena) { current = arena; }
 
 void quarry_bound(quarry_bounds *b) { bounds = b; }
+
+void quarry_stay(bool stay) {
+  if (bounds != NULL) {
+    bounds->stays = stay;
+  }
+}
 
 void quarry_arena_reset(quarry_arena *arena) {
   for (block *b = arena->blocks, *next; b != NULL; b = next) {

@@ -143,7 +143,7 @@ uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
 // in preorder; they are valid until the arena is reset. It returns NULL if there is no
 // tree.
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
-  const TSTree *tree = quarry_parse_tree(arena, language, NULL, text, length, limit, NULL);
+  const TSTree *tree = quarry_parse_tree(arena, language, NULL, NULL, text, length, limit, NULL);
   if (tree == NULL) {
     return NULL;
   }

@@ -49,7 +49,6 @@ extern void ts_set_allocator(void *(*)(size_t), void *(*)(size_t, size_t), void 
 extern TSParser *ts_parser_new(void);
 extern void ts_parser_delete(TSParser *self);
 extern bool ts_parser_set_language(TSParser *self, const TSLanguage *language);
-extern void ts_parser_set_cancellation_flag(TSParser *self, const size_t *flag);
 extern TSTree *ts_parser_parse(TSParser *self, const TSTree *old, TSInput input);
 extern void *(*ts_current_malloc)(size_t);
 extern void *(*ts_current_realloc)(void *, size_t);
@@ -82,7 +81,8 @@ typedef struct {
   uint8_t extra;       // allowed anywhere: comments
 } quarry_node;
 
-TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit, uint64_t *took);
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const TSInputEdit *edit, const char *text, uint32_t length, uint64_t limit, uint64_t *took);
+void quarry_delete_tree(quarry_arena *arena, TSTree *tree);
 quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count);
 uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap);
 uint32_t quarry_count_errors(TSNode root);

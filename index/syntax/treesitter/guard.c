@@ -34,6 +34,9 @@ typedef struct {
   char state[ROOM]; // behind the last token
 } scanner;
 
+// live is the scanner of the parse that the thread is in: what it has taken is not the arena's.
+static _Thread_local scanner *live;
+
 static void open_real(scanner *s) {
   s->memory = 0;
   s->real = s->kind->is.own_memory ? &s->memory : s->kind->real->scanner.create();
@@ -50,23 +53,35 @@ static void *create(const kind *kind) {
   scanner *s = ts_current_malloc(sizeof(scanner));
   s->kind = kind;
   s->length = 0;
+  quarry_stay(true);
   open_real(s);
+  quarry_stay(false);
+  live = s;
   return s;
 }
 
 static void destroy(void *payload) {
+  live = NULL;
   close_real(payload);
   ts_current_free(payload);
 }
 
+void quarry_close_scanner(void) {
+  if (live != NULL) {
+    destroy(live);
+  }
+}
+
 static bool scan(void *payload, token_source *source, const bool *enabled) {
   scanner *s = payload;
-  if (!s->kind->real->scanner.scan(s->real, source, enabled)) {
-    return false;
+  quarry_stay(true);
+  bool found = s->kind->real->scanner.scan(s->real, source, enabled);
+  if (found) {
+    s->holds = true;
+    s->length = s->kind->real->scanner.serialize(s->real, s->state);
   }
-  s->holds = true;
-  s->length = s->kind->real->scanner.serialize(s->real, s->state);
-  return s->length <= s->kind->is.most;
+  quarry_stay(false);
+  return found && s->length <= s->kind->is.most;
 }
 
 static unsigned serialize(void *payload, char *state) {
@@ -77,12 +92,14 @@ static unsigned serialize(void *payload, char *state) {
 
 static void deserialize(void *payload, const char *state, unsigned length) {
   scanner *s = payload;
+  quarry_stay(true);
   if (s->kind->is.forgets && s->holds) {
     close_real(s);
     open_real(s);
   }
   s->holds = length > 0;
   s->kind->real->scanner.deserialize(s->real, state, length);
+  quarry_stay(false);
 }
 
 // clang-format off

@@ -15,4 +15,8 @@ typedef struct {
 // that there is no memory or no slot left. One thread at a time may call it.
 const TSLanguage *quarry_guard(const TSLanguage *language, quarry_scanner is);
 
+// quarry_close_scanner frees what the scanner has taken of a parse that the calling thread
+// has left.
+void quarry_close_scanner(void);
+
 #endif

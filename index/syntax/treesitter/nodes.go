@@ -66,7 +66,7 @@ func (tree *Tree) Nodes() (nodes []Node, release func()) {
 type arena struct{ c *C.quarry_arena }
 
 var arenas = sync.Pool{New: func() any {
-	a := &arena{C.quarry_arena_new()}
+	a := &arena{C.quarry_arena_new(false)}
 	runtime.AddCleanup(a, func(c *C.quarry_arena) { C.quarry_arena_delete(c) }, a.c)
 	return a
 }}

@@ -6,56 +6,131 @@ import "C"
 import (
 	"bytes"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
 )
 
 // Tree is a syntax tree that lasts until it is closed, for the parse of the
-// document's next version. It is tree-sitter's own: the binding's would be parsed on
-// the stack of whatever thread there is.
+// document's next version.
 type Tree struct {
-	c       *C.TSTree
-	cleanup runtime.Cleanup // frees it if nobody does
+	*tree
+	cleanup runtime.Cleanup // closes it if nobody does
 }
 
-func newKeptTree(c *C.TSTree) *Tree {
-	t := &Tree{c: c}
-	t.cleanup = runtime.AddCleanup(t, func(c *C.TSTree) { C.ts_tree_delete(c) }, c)
-	return t
+// tree is what the copies of a Tree share.
+type tree struct {
+	c      *C.TSTree
+	src    []byte
+	memory *memory
+	copies atomic.Int32
 }
 
-// Parse parses a text, with the help of the tree of the version before if that was
-// edited to have its length. It returns nil if the parser gives up, which it does
-// after limit microseconds of the processor. took is how many it took.
-func (g *Grammar) Parse(old *Tree, src []byte, limit int) (tree *Tree, took int) {
-	defer g.enter()()
+// memory is an arena for the trees of a document's versions, which share what did not
+// change. It vanishes with the last of them: what a parse that was left had taken does so
+// only then.
+type memory struct {
+	arena *C.quarry_arena
+	// busy is held while the arena is used, for as long as a parse takes.
+	busy sync.Mutex
+
+	mu     sync.Mutex  // guards the fields below
+	users  int         // trees, and parses
+	closed []*C.TSTree // while the arena was busy
+}
+
+func newTree(t *tree) *Tree {
+	t.copies.Add(1)
+	own := &Tree{tree: t}
+	own.cleanup = runtime.AddCleanup(own, (*tree).close, t)
+	return own
+}
+
+// Parse parses a text, with the help of the tree of an older version of it if there is
+// one. It returns nil if the parser gives up, which it does after limit microseconds of
+// the processor. took is how many it took. The caller must not change src afterwards.
+func (g *Grammar) Parse(old *Tree, src []byte, limit int) (parsed *Tree, took int) {
+	var m *memory
 	var before *C.TSTree
-	if old != nil {
-		before = old.c
+	var edit C.TSInputEdit
+	if old == nil {
+		m = &memory{arena: C.quarry_arena_new(true)}
+	} else {
+		m, before, edit = old.memory, old.c, editBetween(old.src, src)
 	}
+	m.enter()
 	var micros C.uint64_t
-	c := C.quarry_parse_tree(nil, g.guarded, before, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), &micros)
+	c := m.parse(g, before, &edit, src, limit, &micros)
 	runtime.KeepAlive(old)
 	if c == nil {
+		m.leave()
 		return nil, int(micros)
 	}
-	return newKeptTree(c), int(micros)
+	return newTree(&tree{c: c, src: src, memory: m}), int(micros)
 }
 
-// Copy returns a tree of its own, at no cost: what is the same of two is shared.
-func (t *Tree) Copy() *Tree { return newKeptTree(C.ts_tree_copy(t.c)) }
-
-// Edit moves what is behind the edit that turned the text before into after to where it
-// is now.
-func (t *Tree) Edit(before, after []byte) {
-	edit := editBetween(before, after)
-	C.ts_tree_edit(t.c, &edit)
+func (m *memory) parse(g *Grammar, old *C.TSTree, edit *C.TSInputEdit, src []byte, limit int, took *C.uint64_t) *C.TSTree {
+	m.busy.Lock()
+	defer m.busy.Unlock()
+	defer m.deleteClosed()
+	defer g.enter()()
+	return C.quarry_parse_tree(m.arena, g.guarded, old, edit, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), took)
 }
+
+func (m *memory) enter() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users++
+}
+
+// leave ends what enter began.
+func (m *memory) leave() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.users--; m.users == 0 {
+		C.quarry_arena_delete(m.arena)
+	}
+}
+
+// delete frees a tree of the memory, now or when it is no longer busy.
+func (m *memory) delete(c *C.TSTree) {
+	m.mu.Lock()
+	last := m.users == 1
+	if !last {
+		m.closed = append(m.closed, c)
+	}
+	m.mu.Unlock()
+	if !last && m.busy.TryLock() {
+		m.deleteClosed()
+		m.busy.Unlock()
+	}
+}
+
+func (m *memory) deleteClosed() {
+	m.mu.Lock()
+	closed := m.closed
+	m.closed = nil
+	m.mu.Unlock()
+	for _, c := range closed {
+		C.quarry_delete_tree(m.arena, c)
+	}
+}
+
+// Copy returns a tree of its own, at no cost.
+func (t *Tree) Copy() *Tree { return newTree(t.tree) }
 
 // Close frees the tree, which must not be used afterwards.
 func (t *Tree) Close() {
 	t.cleanup.Stop()
-	C.ts_tree_delete(t.c)
+	t.tree.close()
+}
+
+func (t *tree) close() {
+	if t.copies.Add(-1) == 0 {
+		t.memory.delete(t.c)
+		t.memory.leave()
+	}
 }
 
 // CountErrors counts the outermost nodes that are errors or made up.

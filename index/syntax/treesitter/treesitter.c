@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "deep.h"
+#include "guard.h"
 
 enum {
   MEMORY = 64 << 20,
@@ -19,6 +20,7 @@ typedef struct {
   quarry_arena *arena;
   const TSLanguage *language;
   const TSTree *old;
+  const TSInputEdit *edit;
   const char *text;
   uint32_t length;
   uint64_t limit;
@@ -28,13 +30,16 @@ typedef struct {
 
 // source is the text of a parse. A scanner that looks for the end of a string reads on to
 // the end of the text, from each place where a string might go on, within one step of the
-// parser, which does not look at its flag meanwhile: 40 KB of Lua took 17 seconds. So the
-// text comes in pieces, and ends where the time does.
+// parser, without taking memory: 40 KB of Lua took 17 seconds. So the text comes in pieces,
+// and ends where the time does.
 typedef struct {
   const job *job;
   uint32_t pieces;
+  uint32_t end; // of the last piece, in the text
   bool cut;
 } source;
+
+enum { CHARACTER = 4 }; // bytes of a long one
 
 static const char *next_piece(void *payload, uint32_t at, TSPoint point, uint32_t *length) {
   (void)point;
@@ -42,48 +47,73 @@ static const char *next_piece(void *payload, uint32_t at, TSPoint point, uint32_
   if (++s->pieces % LOOK == 0 && quarry_out_of_time()) {
     s->cut = true;
   }
-  if (s->cut || at >= s->job->length) {
-    *length = 0;
-    return "";
+  if (!s->cut) {
+    uint32_t left = at < s->job->length ? s->job->length - at : 0;
+    s->end = at + (left < PIECE ? left : PIECE);
+  } else if (s->end - at >= CHARACTER) { // or at is behind the end
+    s->end = at;
   }
-  uint32_t left = s->job->length - at;
-  *length = left < PIECE ? left : PIECE;
-  return s->job->text + at;
+  // A character that the end of a piece breaks off is asked for anew, and tree-sitter does
+  // not look whether it gets something: it gets the rest of the piece.
+  *length = s->end - at;
+  return *length > 0 ? s->job->text + at : "";
 }
 
+// whole parses a text to its end, or leaves where a bound is met.
+static void whole(job *j) {
+  TSTree *old = NULL;
+  if (j->old != NULL) {
+    old = ts_tree_copy(j->old);
+    ts_tree_edit(old, j->edit);
+  }
+  TSParser *parser = ts_parser_new();
+  ts_parser_set_language(parser, j->language);
+  source text = {.job = j};
+  TSTree *tree = ts_parser_parse(parser, old, (TSInput){.payload = &text, .read = next_piece, .encoding = TSInputEncodingUTF8});
+  quarry_bound(NULL);
+  ts_parser_delete(parser);
+  ts_tree_delete(old);
+  if (text.cut) { // of a part of the text
+    ts_tree_delete(tree);
+  } else {
+    j->tree = tree;
+  }
+}
+
+// parse does a job. tree-sitter looks at the clock between its steps, and where a text
+// ends in errors the last one puts together all the ways in which it might have been read:
+// 48 KB of `%w[` in C took a minute. So the parse is left from within, where it takes
+// memory, and what it took is the arena's.
 static void parse(void *argument) {
   job *j = argument;
   uint64_t began = quarry_thread_micros();
   quarry_bounds bounds = {.memory = MEMORY + (int64_t)MEMORY_PER_BYTE * j->length, .until = began + j->limit};
   quarry_arena_use(j->arena);
   quarry_bound(&bounds);
-  TSParser *parser = ts_parser_new();
-  ts_parser_set_language(parser, j->language);
-  ts_parser_set_cancellation_flag(parser, &bounds.over);
-  source text = {.job = j};
-  j->tree = ts_parser_parse(parser, j->old, (TSInput){.payload = &text, .read = next_piece, .encoding = TSInputEncodingUTF8});
-  if (text.cut && j->tree != NULL) { // of a part of the text
-    ts_tree_delete(j->tree);
-    j->tree = NULL;
+  if (quarry_mark(&bounds) == 0) {
+    whole(j);
+  } else {
+    quarry_bound(NULL);
+    quarry_close_scanner();
   }
-  ts_parser_delete(parser); // some scanners have memory that is not the arena's
-  quarry_bound(NULL);
   quarry_arena_use(NULL);
   j->took = quarry_thread_micros() - began;
 }
 
-// quarry_parse_tree parses any text, with the help of an older tree if there is one.
-// The tree is in the arena, without one the caller's to delete. It is NULL if the
-// parse took limit microseconds of the processor and more, or too much memory. What it
-// took is told where took is not NULL.
+// quarry_parse_tree parses any text, with the help of an older tree of the arena and of
+// what was edited since, if there is one. The tree is in the arena. It is NULL if the
+// parse took limit microseconds of the processor and more, or too much memory: what such a
+// parse took stays taken, and references of its own to the older tree's nodes stay counted,
+// so that these vanish with the arena only. What it took of the processor is told where took
+// is not NULL.
 // tree-sitter itself looks at the wall's clock, by which a busy machine would decide
 // how a file is read; so its memory looks at the thread's.
 //
 // tree-sitter's stack.c recurses once for each token where two readings of a text
 // that nests deep become one. An overflow would end the program, so that the stack is
 // as large as the text may need it.
-TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const char *text, uint32_t length, uint64_t limit, uint64_t *took) {
-  job j = {arena, language, old, text, length, limit, NULL, 0};
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const TSInputEdit *edit, const char *text, uint32_t length, uint64_t limit, uint64_t *took) {
+  job j = {arena, language, old, edit, text, length, limit, NULL, 0};
   if (length < SHALLOW) {
     parse(&j);
   } else {
@@ -93,4 +123,11 @@ TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const
     *took = j.took;
   }
   return j.tree;
+}
+
+// quarry_delete_tree frees what no other tree of the arena shares.
+void quarry_delete_tree(quarry_arena *arena, TSTree *tree) {
+  quarry_arena_use(arena);
+  ts_tree_delete(tree);
+  quarry_arena_use(NULL);
 }

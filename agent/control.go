@@ -3,6 +3,8 @@ package agent
 import (
 	"path"
 	"strings"
+
+	"quarry/index/walk"
 )
 
 // controls are files that make a program do something by themselves, by what they do
@@ -64,7 +66,7 @@ func Dangers(names []string) string {
 // Danger says what a program does with a file of this name, a path with slashes, "" if
 // nothing that its text does not do.
 func Danger(name string) string {
-	name = strings.ToLower(name) // some disks take one for the other
+	name = walk.Fold(name) // some disks take one for the other
 	base := path.Base(name)
 	for _, c := range controls {
 		for _, control := range c.names {

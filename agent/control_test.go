@@ -14,6 +14,7 @@ func TestDanger(t *testing.T) {
 		".sublime-project/x.sublime-project", "x.sublime-build", "coc-settings.json", ".vim/coc-settings.json", ".gitpod.yml", ".idx/dev.nix", ".replit", "devbox.json", ".gdbinit", ".bsp/sbt.json", "rust-toolchain.toml", "hie.yaml", ".eslintrc.js",
 		"eslint.config.mjs", ".prettierrc.cjs", ".amazonq/rules/a.md", "QWEN.md", ".goosehints", "crush.json", "mcp.json", ".trae/rules/x.md", ".agents/skills/x.md", ".woodpecker/a.yml", "wercker.yml", ".zuul.d/x.yaml", ".readthedocs.yaml",
 		"codemagic.yaml", "renovate.json", "netlify.toml", ".bashrc", "home/.zshenv", "commitlint.config.js", ".hgrc", "captainhook.json",
+		".vscode./tasks.json", ".vscode /tasks.json", ".github::$INDEX_ALLOCATION/workflows/x.yml", ".huſky/pre-commit", ".vs\u200ccode/tasks.json", "Jenkinsfile. .", ".gitattributes:x", // of disks that fold names
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
 	}
 	for _, name := range dangerous {

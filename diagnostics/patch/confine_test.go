@@ -55,6 +55,7 @@ func TestConfinement(t *testing.T) {
 		".git/config", ".GIT/config", "git/config", ".git/hooks/pre-commit", ".env", ".env.local", "env.txt", "key.pem", "new.key", "node_modules/x/x.js",
 		"private/p.txt", "private/new.txt", "out.txt", "out/o.txt", "out/new.txt", "../outside/o.txt", "../outside/new.txt",
 		"x/../../outside/o.txt", filepath.ToSlash(filepath.Join(outside, "o.txt")), "/etc/hosts", "~/x", "main.go/x", "", ".", "..",
+		".git./config", ".git../hooks/pre-commit", "GIT~1/hooks/pre-commit", ".g\u200cit/hooks/pre-commit", ".git::$INDEX_ALLOCATION/config", "sub/.Git\ufeff/config", ".env::$DATA", ".\u017fsh/config",
 	} {
 		for _, diff := range []string{
 			"--- a/" + name + "\n+++ b/" + name + "\n@@\n-a\n+b\n",

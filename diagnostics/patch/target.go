@@ -184,7 +184,7 @@ func (p *Patcher) vacant(ctx context.Context, name string) (*target, error) {
 func (p *Patcher) allowed(path, name string) error {
 	within := p.files.Name(path) // what the folder itself is called is nobody's fault
 	switch {
-	case slices.ContainsFunc(strings.Split(within, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }):
+	case slices.ContainsFunc(strings.Split(within, "/"), walk.IsGit):
 		return &Refusal{NotAllowed, name, 0, "what belongs to version control is not changed"}
 	case walk.IsSecret(within):
 		return &Refusal{NotAllowed, name, 0, "a file that may hold secrets is not changed"}

@@ -95,8 +95,7 @@ var deniedExts = func() map[string]Reason {
 // denied is the built-in list. exists answers for a path relative to the
 // candidate's own folder. An ignore file can lift what it says with "!".
 func denied(base string, dir bool, exists func(rel string) bool) Reason {
-	// A file in worktrees and submodules; where case does not count, also .GIT.
-	if strings.EqualFold(base, ".git") {
+	if IsGit(base) { // a file in worktrees and submodules
 		return VersionControl
 	}
 	if dir {

@@ -11,8 +11,12 @@ import (
 // IsSecret answers whether a file, its path with slashes, is likely to hold keys
 // or credentials by its name or by a folder it is in. No file of the workspace can
 // change it. What the lists take and what they leave is told in docs/secrets.md and
-// held by TestSecretNames.
+// held by TestSecretNames. A name that some disk takes for another is secret as either.
 func IsSecret(name string) bool {
+	return isSecret(name) || folds(name) && isSecret(Fold(name))
+}
+
+func isSecret(name string) bool {
 	for i := 0; ; {
 		slash := strings.IndexByte(name[i:], '/')
 		if slash < 0 {
@@ -27,10 +31,11 @@ func IsSecret(name string) bool {
 
 // secretEntry is IsSecret for a path whose parents are not secret.
 func secretEntry(rel string, dir bool) bool {
+	judge := secretFile
 	if dir {
-		return secretFolder(rel)
+		judge = secretFolder
 	}
-	return secretFile(rel)
+	return judge(rel) || folds(rel) && judge(Fold(rel))
 }
 
 // secretFolder judges the last component as a folder. Words mean less here: a

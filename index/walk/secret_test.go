@@ -56,7 +56,8 @@ var secretPathsOf = map[string]string{
 	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
 	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml .copilot/config.json`,
 	"values in a folder":              `secrets/prod secrets/prod.txt secrets/db.json config/secrets/db.yaml deploy/secret/app.json credentials/prod.json secrets/prod/db`,
-	"what Windows takes for the same": `.env. id_rsa. server.key...`,
+	"what Windows takes for the same": `.env. id_rsa. server.key... .env::$DATA .ssh::$INDEX_ALLOCATION/x server.key:x .aws./credentials .ssh../x`,
+	"what macOS takes for the same":   ".\u017fsh/x .AWS\u200d/credential\u017f .e\u200cnv .en\ufeffv i\u200fd_rsa server.\u212aEY \u202e.env",
 }
 
 // Ordinary source, and what is published on purpose.

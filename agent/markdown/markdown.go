@@ -1,6 +1,6 @@
 // Package markdown writes what a model, a tool or a repository said as Markdown that shows
 // it as text: paragraphs, headings, lists, emphasis and code, and nothing that fetches,
-// links, runs or hides. Renderers differ in what else they take for a link, so that
+// links, draws, runs or hides. Renderers differ in what else they take for a link, so that
 // every address is made code, and what begins a link, an image, HTML, an entity or a
 // table is written as an entity. What a reader of the source sees changes as little
 // as that allows.
@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/visible"
 )
 
@@ -60,13 +61,15 @@ func Inline(text string) string {
 // Cell is Inline for a cell of one of quarry's own tables.
 func Cell(text string) string { return strings.ReplaceAll(Inline(text), "|", `\|`) }
 
-// Code is code in a fence longer than any in it.
+// Code is code in a fence longer than any in it. The language is written if it is one of
+// code: what calls itself mermaid, math or geojson is drawn by one renderer or another,
+// with the images and links that it names.
 func Code(language, code string) string {
 	fence := "```"
 	for strings.Contains(code, fence) {
 		fence += "`"
 	}
-	if !languageName.MatchString(language) {
+	if _, known := lang.Find(language); !known && !plain[language] || maps[strings.ToLower(language)] {
 		language = ""
 	}
 	return fence + language + "\n" + seen(code) + "\n" + fence
@@ -79,6 +82,8 @@ type writer struct {
 	// for the end of a link or an emphasis first see it there, so that in a paragraph
 	// with such code none may begin: that is what strict asks for.
 	doubtful, strict bool
+	// math is set where two dollars could be the ends of a formula, which may hide words.
+	math bool
 }
 
 // write writes the lines of a paragraph.
@@ -92,6 +97,7 @@ func write(lines ...string) string {
 }
 
 func (w *writer) lines(lines []string) {
+	w.math = strings.Count(strings.Join(lines, ""), "$") > 1
 	for i, line := range lines {
 		if i > 0 {
 			w.WriteByte('\n')
@@ -110,7 +116,10 @@ func seen(text string) string {
 }
 
 var (
-	languageName = regexp.MustCompile(`^[\w+#.-]{0,30}$`)
+	// plain are the names of text and of what programs write, which package lang lacks.
+	plain = map[string]bool{"text": true, "txt": true, "diff": true, "patch": true, "console": true}
+	// maps are JSON that GitHub draws.
+	maps = map[string]bool{"geojson": true, "topojson": true}
 	// ruled is a line that could make a table of the lines around it, whose cells end
 	// within what is code elsewhere.
 	ruled = regexp.MustCompile(`^([ \t|:>]*)(-[ \t|:-]*)$`)
@@ -235,6 +244,8 @@ func (w *writer) escaped(text string) {
 			special = next == '/' || next == '!' || next == '?' || next|32 >= 'a' && next|32 <= 'z'
 		case '&':
 			special = entity.MatchString(text[i:])
+		case '$':
+			special = w.math
 		case '_': // within a word it is one of its letters
 			special = w.strict && !(isLetter(before) && isLetter(next))
 		case '*':

@@ -35,10 +35,17 @@ func TestRender(t *testing.T) {
 		"` ![a](b)":                            "&#96; ![a&#93;(b)",
 		"`code`https://evil.example`code`":     "`code` `https://evil.example` `code`",
 		"|a|b|\n|-|-|\n`x | ![i](http://e) |`": "|a|b|\n|&#45;|-|\n`x | ![i](http://e) |`",
-		"|a|\n---\n:-\n- -":                    "|a|\n&#45;--\n:&#45;\n&#45; -",
-		"[a `x](http://e)` b_c _d_":            "&#91;a `x](http://e)` b_c &#95;d&#95;",
-		"\x1b[2J \u202e \u200b \u009b":         "\\x1b[2J \\u202e \\u200b \\u009b",
-		"`\u202e`\n```\n\u2066\n```":           "`\\u202e`\n```\n\\u2066\n```",
+		"```mermaid\ngraph TD\nA@{ img: \"https://evil.example/x.png\" }\n```": "```\ngraph TD\nA@{ img: \"https://evil.example/x.png\" }\n```",
+		"~~~ MATH\n\\href{https://evil.example}{x}\n~~~ ":                      "```\n\\href{https://evil.example}{x}\n```",
+		"```geojson {cmd=true}\n{}\n```":                                       "```\n{}\n```",
+		"```C++\na\n```\n```console\n$ a\n```":                                 "```C++\na\n```\n```console\n$ a\n```",
+		"costs $5, $\\phantom{hidden}$ and $$\\tiny x$$":                       "costs &#36;5, &#36;\\phantom{hidden}&#36; and &#36;&#36;\\tiny x&#36;&#36;",
+		"it costs $5 and `$a` `$b`":                                            "it costs &#36;5 and `$a` `$b`",
+		"it costs $5\n\nor $6":                                                 "it costs $5\n\nor $6",
+		"|a|\n---\n:-\n- -":                                                    "|a|\n&#45;--\n:&#45;\n&#45; -",
+		"[a `x](http://e)` b_c _d_":                                            "&#91;a `x](http://e)` b_c &#95;d&#95;",
+		"\x1b[2J \u202e \u200b \u009b":                                         "\\x1b[2J \\u202e \\u200b \\u009b",
+		"`\u202e`\n```\n\u2066\n```":                                           "`\\u202e`\n```\n\\u2066\n```",
 	} {
 		if got := Render(text); got != want {
 			t.Errorf("Render(%q)\n  = %q\nwant %q", text, got, want)
@@ -72,7 +79,7 @@ var pieces = []string{
 	"![", "[", "]", "](", "](http://e.example/x)", "][", "]:", "(", ")", "<", ">", "<img src=x>", "<a href=http://e.example>", "</a>", "<!--", "-->", "<?", "<![CDATA[", "http://e.example/p.png",
 	"https://", "//e.example", "www.e.example", "a@e.example", "mailto:", "command:x", "javascript:alert(1)", "file:///x", "data:image/png;base64,x", "xmpp:a@e.example", "`", "``", "```", "````", "~~~", "\n", "\n\n", "\n- ", "\n  ", "\n    ",
 	"\n> ", "\n1. ", "\n# ", "\n---\n", "\n===\n", "|", "|-|-|", "|---|", ":-", "---", "\n|a|b|\n|-|-|\n", "\\", "\\\\", "\\[", "\\`", "&#91;", "&lt;", "&", "*", "**", "_", "~~", "[^1]", "[^1]:", "[x]: http://e.example", "[x]", "\t", " ", "a", "x.go:3-4", "\u202e", "\x1b",
-	"\r", "\r\n", "\x00", "\xff", "é", "'", "\"", "!", "$", "$$", ":", "[ ] ", "\n: ", "ftp://e.example", "HTTP://E.example", "_http://e.example", "<http://e.example>", "<script>", "\n<div>\n", "{", "}",
+	"\r", "\r\n", "\x00", "\xff", "é", "'", "\"", "!", "$", "$$", ":", "[ ] ", "\n: ", "ftp://e.example", "HTTP://E.example", "_http://e.example", "<http://e.example>", "<script>", "\n<div>\n", "{", "}", "\n```mermaid\n", "\n~~~ math\n", "\n```Dot\n",
 }
 
 // A9: no text, however it is put together, becomes a link, an image or HTML.

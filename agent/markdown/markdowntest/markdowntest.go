@@ -37,7 +37,10 @@ var (
 	allowed = regexp.MustCompile(`^</?(?:p|h[1-6]|ul|ol|li|blockquote|pre|code|em|strong|del|br|hr|dl|dt|dd)(?: ?/)?>$|^<ol start="\d+">$|^<code class="language-[\w+#.-]*">$|^<input(?: checked="")? disabled="" type="checkbox"(?: /)?>$`)
 )
 
-// Harmless fails the test if Markdown links, fetches, hides or has HTML.
+// drawn finds blocks of code that some renderer shows as something else.
+var drawn = regexp.MustCompile(`class="language-(?i:mermaid|math|katex|latex-math|geojson|topojson|stl|dot|graphviz|plantuml|puml|vega|vega-lite|wavedrom|d2|abc|flow|sequence|chart|echarts)"`)
+
+// Harmless fails the test if Markdown links, fetches, draws, hides or has HTML.
 func Harmless(t testing.TB, source string) {
 	t.Helper()
 	for i, r := range source {
@@ -47,6 +50,9 @@ func Harmless(t testing.TB, source string) {
 		}
 	}
 	out := Rendered(t, source)
+	if d := drawn.FindString(out); d != "" {
+		t.Fatalf("%q\nbecomes  %q\nwith     %s", source, out, d)
+	}
 	for _, e := range element.FindAllString(out, -1) {
 		if !allowed.MatchString(e) {
 			t.Fatalf("%q\nbecomes  %q\nwith     %s", source, out, e)

@@ -69,7 +69,7 @@ func (rt *Runtime) Chat(ctx context.Context, c Conversation, emit func(text stri
 	rt.limiter.enter(conversing)
 	defer rt.limiter.leave(conversing)
 
-	t := &talk{emit: emit, whole: len(c.Format) > 0, stop: func() { cancel(errStopped) }}
+	t := &talk{emit: emit, whole: len(c.Format) > 0, most: c.MaxTokens * mostTokenBytes, stop: func() { cancel(errStopped) }}
 	var err error
 	switch b := rt.backend.(type) {
 	case renderer:
@@ -98,10 +98,15 @@ type chatter interface {
 	chat(ctx context.Context, c Conversation, each func(chunk)) error
 }
 
+// mostTokenBytes is more than a token has of text in the mean of any answer. Not every server
+// keeps to the length that it is asked for, and what it says stands in the next prompt.
+const mostTokenBytes = 64
+
 // talk gathers an answer.
 type talk struct {
 	emit  func(string) bool
 	whole bool // emit wants it all at once
+	most  int  // bytes of the answer
 	stop  func()
 	text  strings.Builder
 	took  int // chunks with text
@@ -111,16 +116,21 @@ type talk struct {
 
 func (t *talk) take(c chunk) {
 	if c.done {
-		t.reply.Cut = c.cut
+		t.reply.Cut = t.reply.Cut || c.cut
 		t.reply.PromptTokens = max(t.reply.PromptTokens, c.usage.promptTokens)
 		t.reply.Tokens += c.usage.tokens
 	}
 	if c.text == "" || t.ended {
 		return
 	}
+	over := len(c.text) > t.most-t.text.Len()
+	if over {
+		c.text = strings.ToValidUTF8(c.text[:t.most-t.text.Len()], "")
+		t.reply.Cut = true
+	}
 	t.text.WriteString(c.text)
 	t.took++
-	if !t.whole && !t.emit(c.text) {
+	if !t.whole && !t.emit(c.text) || over {
 		t.ended = true
 		t.stop()
 	}

@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"quarry/model"
 	"quarry/model/modeltest"
@@ -78,6 +80,25 @@ func TestChat(t *testing.T) {
 	c.MaxTokens = 2
 	if reply, err := o.Chat(soon(t), c, func(string) bool { return true }); err != nil || reply.Text != "ab" || !reply.Cut {
 		t.Errorf("with a limit of two tokens: %+v, %v", reply, err)
+	}
+}
+
+// A server that says much more than it was asked for is read as far as an answer of that
+// length goes: what it said stands in the next prompt. (One that says 3 MB took minutes.)
+func TestAnAnswerLongerThanAskedForIsCut(t *testing.T) {
+	s := modeltest.NewServer(t)
+	o := ready(t, options(s.URL))
+	for _, format := range []string{"", `{"type":"object"}`} {
+		for _, pieces := range [][]string{{strings.Repeat("é", 1<<20)}, slices.Repeat([]string{strings.Repeat("x", 999)}, 2000)} {
+			s.Queue(modeltest.Answer{Pieces: pieces})
+			c := question(why)
+			c.MaxTokens, c.Format = 10, json.RawMessage(format)
+			emitted := 0
+			reply, err := o.Chat(soon(t), c, func(text string) bool { emitted += len(text); return true })
+			if err != nil || !reply.Cut || len(reply.Text) > 640 || emitted != len(reply.Text) || !utf8.ValidString(reply.Text) {
+				t.Errorf("format %q: %d bytes, cut %t, %d emitted, %v", format, len(reply.Text), reply.Cut, emitted, err)
+			}
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/lsp"
+	"quarry/lsp/wire"
 )
 
 func (a *app) lspCommand() *cobra.Command {
@@ -113,14 +114,9 @@ func (a *app) listen(ctx context.Context, address, tokenFile string) error {
 	if tokenFile == "" {
 		fmt.Fprintf(a.Stderr, "quarry: the header of the first message must have the line Authorization: Bearer %s\n", opts.Token)
 	}
-	for {
-		conn, err := listener.Accept()
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("--listen: %w", err)
-		}
-		lsp.Serve(ctx, conn, opts)
+	err = wire.Sessions(ctx, listener, opts.Token, a.Log, func(conn net.Conn) { lsp.Serve(ctx, conn, opts) })
+	if ctx.Err() != nil {
+		return nil
 	}
+	return fmt.Errorf("--listen: %w", err)
 }

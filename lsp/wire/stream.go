@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,7 +93,7 @@ func NewStream(rwc io.ReadWriteCloser, opts Options) *Stream {
 		rewrite: opts.Rewrite,
 	}
 	if s.strict {
-		s.allow(cmp.Or(opts.FirstMessage, 5*time.Second))
+		s.allow(cmp.Or(opts.FirstMessage, firstMessage))
 	}
 	return s
 }
@@ -153,8 +152,8 @@ func (s *Stream) next() ([]byte, error) {
 		return nil, s.refuse(jsonrpc2.ParseError, header.problem)
 	}
 	if s.token != "" {
-		if subtle.ConstantTimeCompare([]byte(header.token), []byte(s.token)) != 1 {
-			return nil, errors.New("the client did not send the token: its first message needs the header \"Authorization: Bearer TOKEN\"")
+		if err := checkToken(header.token, s.token); err != nil {
+			return nil, err
 		}
 		s.token = ""
 	}
@@ -240,6 +239,9 @@ type header struct {
 func (s *Stream) readHeader() (header, error) {
 	h := header{length: -1}
 	for read := 0; ; {
+		if s.strict && h.problem != "" {
+			return h, nil
+		}
 		line, err := s.in.ReadSlice('\n')
 		read += len(line)
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -258,7 +260,7 @@ func (s *Stream) readHeader() (header, error) {
 		field := bytes.TrimRight(line, "\r\n")
 		if len(field) == 0 {
 			if h.length < 0 && h.problem == "" {
-				if read == len(line) {
+				if read == len(line) && !s.strict {
 					read = 0
 					continue // blank lines between messages harm nobody
 				}
@@ -288,14 +290,10 @@ func (s *Stream) readHeader() (header, error) {
 		switch {
 		case !ok:
 			h.problem = "a header line has no colon"
-			if s.strict {
-				return h, nil
-			}
 		case bytes.EqualFold(name, []byte("Authorization")):
 			h.token = string(bytes.TrimPrefix(bytes.TrimSpace(value), []byte("Bearer ")))
 		case s.strict && !bytes.EqualFold(name, []byte("Content-Type")):
 			h.problem = fmt.Sprintf("the header %.40q is none of LSP's", name) // as HTTP has it
-			return h, nil
 		}
 	}
 }

@@ -9,7 +9,7 @@
 
 extern const TSLanguage *LANGUAGE(void);
 
-enum { ROOM = 1 << 15, PIECE = 1500, LIMIT = 15000 }; // bytes, bytes, microseconds
+enum { ROOM = 1 << 15, PIECE = 1500, LIMIT = 15000, LEFT = 3000 }; // bytes, bytes, microseconds
 
 typedef struct {
   uint32_t length;

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -165,10 +166,17 @@ func (w *Workspace) SetScope(scope Scope) {
 // setRoots is SetRoots; a folder that is there stays open if keep says so. mu is held.
 func (w *Workspace) setRoots(dirs []string, keep func(*folder) bool) {
 	var cleaned []string
+	at := map[string]int{} // of a folder in cleaned, by its key: an editor may open thousands
 	for _, dir := range dirs {
-		if dir = filepath.Clean(dir); !slices.Contains(cleaned, dir) {
+		dir = filepath.Clean(dir)
+		if _, again := at[folderKey(dir)]; !again {
+			at[folderKey(dir)] = len(cleaned)
 			cleaned = append(cleaned, dir)
 		}
+	}
+	open := map[string]*folder{}
+	for _, f := range w.folders {
+		open[f.dir] = f
 	}
 	next := make([]*folder, len(cleaned))
 	// Outer folders come first: what is in them depends on them.
@@ -178,35 +186,39 @@ func (w *Workspace) setRoots(dirs []string, keep func(*folder) bool) {
 	}
 	slices.SortStableFunc(inward, func(i, j int) int { return len(cleaned[i]) - len(cleaned[j]) })
 	for _, i := range inward {
-		var around []*folder
-		for _, f := range next {
-			if f != nil && isWithin(f.dir, cleaned[i]) {
-				around = append(around, f)
+		var outer []int
+		for dir := cleaned[i]; dir != filepath.Dir(dir); {
+			dir = filepath.Dir(dir)
+			if k, ok := at[folderKey(dir)]; ok {
+				outer = append(outer, k)
 			}
 		}
-		var before *folder
-		if k := slices.IndexFunc(w.folders, func(f *folder) bool { return f.dir == cleaned[i] }); k >= 0 {
-			before = w.folders[k]
+		slices.Sort(outer)
+		var around []*folder
+		for _, k := range outer {
+			around = append(around, next[k])
 		}
+		before := open[cleaned[i]]
 		if before != nil && keep(before) && slices.Equal(before.around, around) {
 			next[i] = before
+			delete(open, before.dir)
 			continue
 		}
 		next[i] = w.open(cleaned[i], around, before)
 	}
-	for _, f := range w.folders {
-		if !slices.Contains(next, f) {
-			f.cancel()
-			w.closing.Go(func() { <-f.ended })
-		}
+	for _, f := range open {
+		f.cancel()
+		w.closing.Go(func() { <-f.ended })
 	}
 	w.folders = next
 }
 
-// isWithin answers whether a path lies below a folder; both are clean.
-func isWithin(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
+// folderKey is equal for two clean paths of one folder.
+func folderKey(dir string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToLower(dir)
+	}
+	return dir
 }
 
 // Close ends all work and waits for it.

@@ -82,19 +82,19 @@ type Checked struct {
 // path:1:2 (line and column) or path#L1-L2. For citations in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
-var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)(?::|#)[lL]?(-?\d{1,7})(?:(?::\d{1,5})?(?:-|–|—)[lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)[:：#][lL]?(-?\d{1,7})(?:(?::\d{1,5})?[-‐-―−][lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
 
 // address matches a citation in a URI, or in one whose scheme is left out: no file that the
 // model was shown has one. The port of a server is none, since a path stands before the lines.
-var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` + "`" + `]*/|[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `]))[^\s()\[\]<>"'` + "`" + `]*?(?::|#)[lL]?-?\d{1,7}(?:(?:-|–|—|:)[lL]?-?\d{1,7})*`)
+var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` + "`" + `]*/|[a-zA-Z][a-zA-Z0-9+.-]*:(?://[^\s/()\[\]<>"'` + "`" + `]*/|/[^\s/()\[\]<>"'` + "`" + `]))[^\s()\[\]<>"'` + "`" + `]*?[:：#][lL]?-?\d{1,7}(?:[-‐-―−:][lL]?-?\d{1,7})*`)
 
 // link matches a Markdown link to an address or to lines.
-var link = pattern.Lazy(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
+var link = pattern.Lazy(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:：#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
 
 // worded is a citation in words, as models write it who were asked for the short form:
 // a path, then "lines 3-9", in brackets or not.
 var worded = pattern.Lazy("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
-	`(?:\((?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to|and) ?(\d{1,7}))?\)|(?i:lines?) (\d{1,7})(?: ?(?:-|–|—|to) ?(\d{1,7}))?)`)
+	`(?:\((?i:lines?) (\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\d{1,7}))?\)|(?i:lines?) (\d{1,7})(?: ?(?:[-‐-―−]|to) ?(\d{1,7}))?)`)
 
 // unworded gives worded citations their short form. What only might be a path is
 // left as it is.

@@ -59,7 +59,11 @@ func TestCheck(t *testing.T) {
 		{"In `main.go` (lines 3-9), and main.go, line 4; lib/store.py lines 2 to 5.", "In main.go:3-9, and main.go:4-4; lib/store.py:2-5.", "main.go:3-9 main.go:4-4 lib/store.py:2-5", 0},
 		{"gone.go, lines 3-9 holds it; the Makefile (line 2)", " holds it; the Makefile:2-2", "Makefile:2-2", 1},
 		{"There are 3 lines, and online 4 of them; the file has lines 3-9.", "There are 3 lines, and online 4 of them; the file has lines 3-9.", "", 0},
+		{"main.go:3‑9, main.go:3−4, main.go：5 and main.go, lines 2‒3", "main.go:3-9, main.go:3-4, main.go:5-5 and main.go:2-3", "main.go:3-9 main.go:3-4 main.go:5-5 main.go:2-3", 0},
 		// Places that are none.
+		{"数量：3，共有：12-14 行", "数量：3，共有：12-14 行", "", 0},
+		{"It opens in main.go:3‑99.", "It opens.", "", 1},
+		{"It opens (see gone.go：3−9).", "It opens.", "", 1},
 		{"It opens in main.go:3-99.", "It opens.", "", 1},
 		{"It opens (see gone.go:3-9).", "It opens.", "", 1},
 		{"It opens [gone.go:1-2], then closes [main.go:1-2].", "It opens, then closes [main.go:1-2].", "main.go:1-2", 1},

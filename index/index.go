@@ -112,6 +112,8 @@ type Index struct {
 	watch    bool               // the index is to watch the disk itself
 	polling  bool               // the root cannot be watched and is scanned now and then
 	lastErr  error
+	short    error // why the index is not finished, nil if it is or may be (StopShort)
+	notKept  error // why the index went to memory last
 
 	// What follows belongs to the coordinator alone.
 	trees    trees
@@ -164,9 +166,7 @@ func Open(cfg Config) (*Index, error) {
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
-	if !cfg.Brief {
-		x.stopped.Go(func() { x.beat(ctx) })
-	}
+	x.stopped.Go(func() { x.beat(ctx) })
 	return x, nil
 }
 

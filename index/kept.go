@@ -16,14 +16,16 @@ import (
 // identity is where a database has what tells it from all others.
 const identity = "identity"
 
-// identify gives a database its identity. Without one, as on a full disk, nothing is kept
-// beside it.
-func identify(s *store.Store) error {
+// identify gives a database that this process writes its identity, if it has none yet.
+// Without one, as on a full disk, nothing is kept beside it.
+func (x *Index) identify(s *store.Store) {
 	id, err := s.Meta(context.Background(), identity)
 	if err == nil && id == "" {
 		err = s.PutMeta(identity, rand.Text())
 	}
-	return err
+	if err != nil {
+		x.cfg.Log.Debug("identify the index", "error", err)
+	}
 }
 
 // Identity tells the database that Store answers now from all others; "" if it has none.
@@ -77,6 +79,9 @@ func (x *Index) FollowFrom(k Known) *Feed {
 	f.notified = Cursor{f.store, f.from}
 	return f
 }
+
+// SameDatabase answers whether two cursors are of one database.
+func (c Cursor) SameDatabase(other Cursor) bool { return c.store == other.store }
 
 // Generation is the state of the database that all that Next has reported belongs to.
 func (c Cursor) Generation() int64 { return c.generation }

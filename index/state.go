@@ -116,9 +116,7 @@ func (x *Index) becomeOwner() (won bool, err error) {
 	if err != nil {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
-	if err := identify(s); err != nil {
-		x.cfg.Log.Debug("identify the index", "error", err)
-	}
+	x.identify(s)
 	if err := x.forgetSecrets(s); err != nil {
 		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
 	}
@@ -206,7 +204,20 @@ func (x *Index) notifyInMemory(cause error) {
 	if !errors.Is(cause, store.ErrNewerSchema) && x.state.dir != "" {
 		advice = fmt.Sprintf(" Free some disk space or make %s writable; quarry looks again every few minutes.", x.state.dir)
 	}
+	x.mu.Lock()
+	x.notKept = cause
+	x.mu.Unlock()
 	x.suffer(inMemory, fmt.Sprintf("The index of %s is kept in memory and will be lost at exit: %v.%s", x.root.Dir(), cause, advice))
+}
+
+// NotKept is why the index is in memory and will be lost at exit; nil if it is on disk.
+func (x *Index) NotKept() error {
+	if !x.Store().InMemory() {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.notKept
 }
 
 // maxCopied is the largest database that is copied into memory, in bytes; a larger
@@ -258,6 +269,7 @@ func (x *Index) replace(damaged error) error {
 	if err != nil {
 		return x.startInMemory(err)
 	}
+	x.identify(s)
 	x.swap(s, true)
 	x.startOver()
 	return nil

@@ -86,7 +86,7 @@ test: modules vet ollama ## run every test with the race detector
 
 # The race detector multiplies memory, so that a bound met under it says little.
 memory: ## hold what the process that users have may take: of memory for junk, of a login node, under a budget
-	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^(TestJunkInOpenDocuments|TestWithinTheLimitsOfALoginNode|TestBudgetUnderALimit)$$' ./cmd/quarry
+	$(HARDEN) $(GO) test -trimpath $(PIE) -tags $(TAGS) -run '^(TestJunkInOpenDocuments|TestWithinTheLimitsOfALoginNode|TestTooLargeForALoginNode|TestBudgetUnderALimit)$$' ./cmd/quarry
 
 ollama: ## build the Ollama the tests run against, once, and print its path
 	@testdata/models/ollama.sh

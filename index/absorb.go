@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"quarry/index/addresses"
 	"quarry/index/store"
 	"quarry/index/walk"
 )
@@ -154,7 +155,20 @@ func (c *coordinator) flush(ctx context.Context) error {
 	c.batch, c.size, c.age = changes{}, 0, time.Time{}
 	err := c.apply(b)
 	c.settleErr(ctx, err)
+	if c.scan != nil && err == nil {
+		c.stopShort(addresses.Check(0))
+	}
 	return err
+}
+
+// stopShort ends the scan at work if there is too little memory left for it. What was read is
+// kept, and the next scan goes on from there.
+func (c *coordinator) stopShort(short error) {
+	if short == nil {
+		return
+	}
+	c.scan.cancel()
+	c.StopShort(short)
 }
 
 // isNewer answers whether the index has, or is about to get, something newer of a path

@@ -13,6 +13,8 @@ type Coverage struct {
 	// Unserved, of a process that only reads, says that the writer does not answer while
 	// files are not indexed; nil while all is well.
 	Unserved *Unserved
+	// Short says that this process may take too little memory for all of it; nil if not.
+	Short error
 }
 
 // Coverage answers how much of the root is known now.
@@ -20,6 +22,7 @@ func (x *Index) Coverage(ctx context.Context) (Coverage, error) {
 	s := x.Store()
 	x.mu.Lock()
 	c := Coverage{Whole: x.whole == s, Current: x.upToDate}
+	c.Short = x.short
 	owner := x.owner
 	x.mu.Unlock()
 	if !c.Whole {

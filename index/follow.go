@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"quarry/index/addresses"
 	"quarry/index/store"
 	"quarry/index/walk"
 )
@@ -50,8 +51,9 @@ func (x *Index) Follow() *Feed {
 }
 
 const (
-	// feedBytes is how much text one answer of a feed holds, about.
-	feedBytes = 8 << 20
+	// feedBytes is how much text one answer of a feed holds, about, and shortBytes how much
+	// where addresses are limited.
+	feedBytes, shortBytes = 8 << 20, 1 << 20
 	// readerPoll is how often a process that only reads looks again at what differed.
 	readerPoll = 500 * time.Millisecond
 	// readerAgain is how many files that differed it reads at each poll.
@@ -221,7 +223,10 @@ var errEnough = errors.New("enough for one answer")
 // load reads the records of the next files.
 func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 	f.x.root.Refresh()
-	bytes, at := 0, 0
+	bytes, at, most := 0, 0, feedBytes
+	if addresses.Limited() {
+		most = shortBytes
+	}
 	// Ids without a record are files that are gone.
 	gone := func(until int64) {
 		for ; at < len(f.todo) && f.todo[at] < until; at++ {
@@ -234,7 +239,7 @@ func (f *Feed) load(ctx context.Context) (list []Update, err error) {
 	}
 	_, err = f.store.Load(ctx, f.todo, func(file *store.File) error {
 		gone(file.ID)
-		if bytes > feedBytes {
+		if bytes > most {
 			return errEnough
 		}
 		if err := f.x.Yield(ctx); err != nil {

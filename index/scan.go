@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/index/addresses"
 	"quarry/index/listing"
 	"quarry/index/near"
 	"quarry/index/store"
@@ -173,6 +174,9 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	)
 	s.queue.fill(stale)
 	workers, rest := portion(cores, x.cfg.Share)
+	if addresses.Limited() {
+		workers = 1 // of which each needs memory of its own
+	}
 	for range min(workers, len(stale)) {
 		group.Go(func() {
 			Background()

@@ -347,7 +347,19 @@ const (
 	inMemory trouble = iota // it cannot be kept on disk
 	unserved                // the process that writes it does not answer
 	delayed                 // changes made outside the editor are noticed late
+	tooShort                // too little memory is allowed
 )
+
+// StopShort notes that the index, or what is made of it, cannot be finished because the process
+// may take too little memory, which err says (addresses.Check).
+func (x *Index) StopShort(err error) {
+	err = fmt.Errorf("%w; until then %s is searched in part", err, x.root.Dir())
+	x.mu.Lock()
+	x.short, x.lastErr = err, err
+	x.mu.Unlock()
+	x.suffer(tooShort, err.Error())
+	x.saved.fire()
+}
 
 // suffer notes what is wrong, and tells the user, once for each matter.
 func (x *Index) suffer(t trouble, message string) {

@@ -11,6 +11,7 @@ import (
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 
+	"quarry/index/addresses"
 	"quarry/index/token"
 )
 
@@ -34,8 +35,16 @@ var errClosed = errors.New("the index is not open for writing")
 // writerPragmas: what is removed is written over; the cache, in KB, holds the inner pages of the indexes over names.
 var writerPragmas = []string{
 	"PRAGMA secure_delete = ON",
-	"PRAGMA cache_size = -32768",
+	fmt.Sprintf("PRAGMA cache_size = -%d", cacheSize()),
 	"PRAGMA journal_size_limit = " + strconv.Itoa(longLog),
+}
+
+// cacheSize is in KB. Where addresses are limited there is no room for speed.
+func cacheSize() int {
+	if addresses.Limited() {
+		return 4 << 10
+	}
+	return 32 << 10
 }
 
 func newWriter(db *sql.DB) (*writer, error) {

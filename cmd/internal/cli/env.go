@@ -16,6 +16,7 @@ import (
 
 	"quarry/cmd/internal/engines"
 	"quarry/index"
+	"quarry/index/addresses"
 	"quarry/lsp/settings"
 	"quarry/retrieval/workspace"
 )
@@ -68,6 +69,7 @@ type Env struct {
 // Run is main without the process: it runs the commands that root makes with args and
 // returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, root func(*Env) *cobra.Command) int {
+	addresses.Save()
 	e := &Env{Stdin: stdin, Protocol: stdout, Wait: DefaultWait}
 	e.Stdout, e.Stderr = &Terminal{w: stdout, json: &e.JSON}, &Terminal{w: stderr}
 	e.LogTo(e.Stderr)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"quarry/cmd/internal/budget"
+	"quarry/index/addresses"
 	"quarry/lsp"
 	"quarry/lsp/settings"
 	"quarry/model"
@@ -320,6 +321,7 @@ func (c *Core) limitMemory(s settings.Settings, v saving, r reading) {
 	default:
 		limit = max(leastOwn, all/4)
 	}
+	limit = min(limit, addresses.Heap())
 	c.mu.Lock()
 	changed := limit != c.memoryLimit
 	c.memoryLimit = limit

@@ -142,8 +142,8 @@ uint32_t quarry_flatten(TSNode root, quarry_node *out, uint32_t cap) {
 // quarry_parse parses any text, see quarry_parse_tree, and returns the nodes of its tree
 // in preorder; they are valid until the arena is reset. It returns NULL if there is no
 // tree.
-quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, uint32_t *count) {
-  const TSTree *tree = quarry_parse_tree(arena, language, NULL, NULL, text, length, limit, NULL);
+quarry_node *quarry_parse(quarry_arena *arena, const TSLanguage *language, const char *text, uint32_t length, uint64_t limit, int64_t room, uint32_t *count) {
+  const TSTree *tree = quarry_parse_tree(arena, language, NULL, NULL, text, length, limit, room, NULL);
   if (tree == NULL) {
     return NULL;
   }

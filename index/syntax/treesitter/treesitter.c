@@ -24,6 +24,7 @@ typedef struct {
   const char *text;
   uint32_t length;
   uint64_t limit;
+  int64_t room;
   TSTree *tree;
   uint64_t took; // microseconds of the processor
 } job;
@@ -87,7 +88,8 @@ static void whole(job *j) {
 static void parse(void *argument) {
   job *j = argument;
   uint64_t began = quarry_thread_micros();
-  quarry_bounds bounds = {.memory = MEMORY + (int64_t)MEMORY_PER_BYTE * j->length, .until = began + j->limit};
+  int64_t memory = MEMORY + (int64_t)MEMORY_PER_BYTE * j->length;
+  quarry_bounds bounds = {.memory = memory < j->room ? memory : j->room, .until = began + j->limit};
   quarry_arena_use(j->arena);
   quarry_bound(&bounds);
   if (quarry_mark(&bounds) == 0) {
@@ -102,21 +104,21 @@ static void parse(void *argument) {
 
 // quarry_parse_tree parses any text, with the help of an older tree of the arena and of
 // what was edited since, if there is one. The tree is in the arena. It is NULL if the
-// parse took limit microseconds of the processor and more, or too much memory: what such a
-// parse took stays taken, and references of its own to the older tree's nodes stay counted,
-// so that these vanish with the arena only. What it took of the processor is told where took
-// is not NULL.
+// parse took limit microseconds of the processor and more, or too much memory, of which it
+// may take room bytes at most, and as many for its stack: what such a parse took stays
+// taken, and references of its own to the older tree's nodes stay counted, so that these
+// vanish with the arena only. What it took of the processor is told where took is not NULL.
 // tree-sitter itself looks at the wall's clock, by which a busy machine would decide
 // how a file is read; so its memory looks at the thread's.
 //
 // tree-sitter's stack.c recurses once for each token where two readings of a text
 // that nests deep become one. An overflow would end the program, so that the stack is
 // as large as the text may need it.
-TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const TSInputEdit *edit, const char *text, uint32_t length, uint64_t limit, uint64_t *took) {
-  job j = {arena, language, old, edit, text, length, limit, NULL, 0};
+TSTree *quarry_parse_tree(quarry_arena *arena, const TSLanguage *language, const TSTree *old, const TSInputEdit *edit, const char *text, uint32_t length, uint64_t limit, int64_t room, uint64_t *took) {
+  job j = {arena, language, old, edit, text, length, limit, room, NULL, 0};
   if (length < SHALLOW) {
     parse(&j);
-  } else {
+  } else if (STACK + (int64_t)STACK_PER_BYTE * length <= room) {
     quarry_on_stack(STACK + (size_t)STACK_PER_BYTE * length, parse, &j);
   }
   if (took != NULL) {

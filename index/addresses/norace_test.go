@@ -1,0 +1,5 @@
+//go:build !race
+
+package addresses
+
+const isRace = false

@@ -209,6 +209,13 @@ func compact(segments []*segment, dead []bitset) ([]*segment, []bitset) {
 	return segments, dead
 }
 
+// mergedBytes is about what a chunk takes while it is merged.
+const mergedBytes = 2 << 10
+
+// MergeBytes is about what the next change may take in memory for a while, by what it may
+// have merged.
+func (s *Snapshot) MergeBytes() int64 { return mergedBytes * int64(min(s.chunks, maxMerged)) }
+
 // Files is how many files the snapshot holds.
 func (s *Snapshot) Files() int { return s.liveFiles }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"iter"
 	"runtime"
 	"slices"
@@ -270,6 +272,49 @@ func (ix *Index) Swap(old *Snapshot, stored [][]byte, keep any) (ok bool, err er
 	}
 	ix.publish(newSnapshot(append([]*segment{seg}, now.segments[n:]...), append([]bitset{dead}, now.dead[n:]...), g, now.Generation+1))
 	return true, nil
+}
+
+// linkSections is how many there are of LinkSections.
+const linkSections = 5
+
+// LinkSections are the bytes of a snapshot's graph of files alone. They name no file: who
+// has the same files knows which they mean.
+func (s *Snapshot) LinkSections() [][]byte {
+	defer s.release(fault.Expect())
+	g := s.graph
+	return [][]byte{raw([]uint64{sumOf(g.paths)}), slices.Clone(raw(g.starts)), slices.Clone(raw(g.targets)), slices.Clone(raw(g.weights)), slices.Clone(raw(g.rank))}
+}
+
+// RestoreLinks begins with a graph that LinkSections made of an index with the same files;
+// otherwise it answers false and does nothing. The bytes are the index's from then on.
+func (ix *Index) RestoreLinks(stored [][]byte) bool {
+	ix.applying.Lock()
+	defer ix.applying.Unlock()
+	defer ix.release(fault.Expect())
+	old := ix.current.Load()
+	g, _ := nodesOf(old)
+	n := len(g.paths)
+	if len(stored) != linkSections || len(stored[0]) != 8 || view[uint64](stored[0])[0] != sumOf(g.paths) {
+		return false
+	}
+	g.starts, g.targets = view[uint32](stored[1]), view[uint32](stored[2])
+	g.weights, g.rank = view[float32](stored[3]), view[float32](stored[4])
+	if len(g.starts) != n+1 || len(g.rank) != n || len(g.targets) != int(g.starts[n]) || len(g.weights) != len(g.targets) {
+		return false
+	}
+	ix.links, ix.linked, ix.fixed, ix.unlinked = nil, false, true, 0
+	ix.publish(newSnapshot(old.segments, old.dead, g, old.Generation+1))
+	return true
+}
+
+// sumOf tells lists of paths apart (FNV-1a).
+func sumOf(paths []string) uint64 {
+	h := fnv.New64a()
+	for _, p := range paths {
+		_, _ = io.WriteString(h, p) // a hash takes all
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum64()
 }
 
 // What was restored lies in a mapped file, and another program can make that shorter, or

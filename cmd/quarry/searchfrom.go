@@ -72,6 +72,11 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 		only, err := a.scanned(ctx, root)
 		return &searched{searchable: only, root: root, close: func() {}}, err
 	}
+	if missing == nil {
+		within, cancel := context.WithTimeout(ctx, a.Patience())
+		w.Link(within)
+		cancel()
+	}
 	updated := bar.updated()
 	if updated > 0 && !a.JSON {
 		fmt.Fprintf(a.Stderr, "quarry: brought the index up to date; files read: %s\n", grouped(int64(updated)))

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -65,9 +67,6 @@ func TestLiveEqualsReopened(t *testing.T) {
 			}
 		}
 		questions := func(w *Workspace) (list []retrieval.Answer) {
-			if err := w.relink(t.Context()); err != nil { // as it does at rest
-				t.Fatal(err)
-			}
 			for _, a := range words {
 				for _, q := range []string{a, title(a) + title(words[0]), "keeps the " + a, `"of a ` + a + `"`, "path:" + a + " seed", "where is the " + a + " of a plum"} {
 					answer, err := w.Search.Search(t.Context(), retrieval.Request{Query: retrieval.Parse(q, time.Now()), Limit: 20})
@@ -92,17 +91,126 @@ func TestLiveEqualsReopened(t *testing.T) {
 				if round == 2 {
 					live.Keep(t.Context()) // goes on from the file
 				}
+				rest(t, live)
 				got := questions(live)
-				session(t, dir, state, func(_ *index.Index, reopened *Workspace) {
-					for i, want := range questions(reopened) {
+				equals := func(how string, other *Workspace) {
+					for i, want := range questions(other) {
 						if !reflect.DeepEqual(got[i], want) {
-							t.Fatalf("seed %d, round %d: live %+v\nreopened %+v", seed, round, got[i], want)
+							t.Fatalf("seed %d, round %d: live %+v\n%s %+v", seed, round, got[i], how, want)
 						}
 					}
+				}
+				session(t, dir, state, func(_ *index.Index, reopened *Workspace) {
+					rest(t, reopened)
+					equals("reopened", reopened)
 				})
+				brief(t, dir, state, func(asked *Workspace) { equals("asked once", asked) })
+				brief(t, dir, t.TempDir(), func(fresh *Workspace) { equals("indexed anew", fresh) })
 			}
 		})
 	}
+}
+
+// Processes that ask once, one after the other, answer as one that indexes all anew: what
+// each of them finds changed moves the ranks of all, few as it may be.
+func TestProcessesThatAskOnceDoNotDrift(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	// What was written a moment ago is read again by the next process.
+	write := func(t *testing.T, dir, name, text string) {
+		t.Helper()
+		write(t, dir, name, text)
+		before := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(name)), before, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, "core/engine.go", "package core\n\n// Engine burns grain.\ntype Engine struct{}\n\nfunc Ignite() {}\n")
+	write(t, dir, "core/other.go", "package core\n\n// Motor burns grain.\ntype Motor struct{}\n\nfunc Spark() {}\n")
+	questions := func(w *Workspace) (list []retrieval.Answer) {
+		for _, q := range []string{"burns grain", "Engine", "Motor", "use0"} {
+			a, err := w.Search.Search(t.Context(), retrieval.Request{Query: retrieval.Parse(q, time.Now())})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Timings = retrieval.Timings{}
+			list = append(list, a)
+		}
+		return list
+	}
+	for i := range 6 {
+		write(t, dir, fmt.Sprintf("use%d.go", i), fmt.Sprintf("package sample\n\nfunc use%d() { Ignite(); Spark%d() }\n", i, i))
+		var got []retrieval.Answer
+		for _, how := range []string{"after the change", "again"} {
+			brief(t, dir, state, func(w *Workspace) { got = questions(w); w.Keep(t.Context()) })
+			brief(t, dir, t.TempDir(), func(w *Workspace) {
+				if want := questions(w); !reflect.DeepEqual(got, want) {
+					t.Errorf("%d uses, %s: %+v\nanew %+v", i+1, how, got, want)
+				}
+			})
+		}
+		before := written(t, state)
+		brief(t, dir, state, func(w *Workspace) {
+			w.Keep(t.Context())
+			if w.linksKept != w.knows() {
+				t.Errorf("%d uses: the graph was not kept", i+1)
+			}
+		})
+		if after := written(t, state); !maps.Equal(before, after) {
+			t.Errorf("%d uses: it was made again: %v, before %v", i+1, after, before)
+		}
+	}
+}
+
+// written is when the files of what searches know were written.
+func written(t *testing.T, state string) map[string]time.Time {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(state, "index", "*", "snapshot*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]time.Time{}
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at[filepath.Base(name)] = info.ModTime()
+	}
+	return at
+}
+
+// brief is the life of a process that asks once.
+func brief(t *testing.T, dir, state string, do func(w *Workspace)) {
+	t.Helper()
+	x, err := index.Open(index.Config{Dir: dir, StateDir: state, Brief: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Follow(x, "sample", nil)
+	defer func() {
+		w.Close()
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := errors.Join(x.Settle(t.Context()), w.CatchUp(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	w.Link(t.Context())
+	do(w)
+}
+
+// rest waits until w has made the graph, which it does at rest.
+func rest(t *testing.T, w *Workspace) {
+	t.Helper()
+	for w.relinkDue.Load() {
+		select {
+		case <-time.After(max(w.tidy(t.Context()), time.Millisecond)):
+		case <-t.Context().Done():
+			t.Fatal("there was no rest")
+		}
+	}
+	w.Link(t.Context()) // it may be at it
 }
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

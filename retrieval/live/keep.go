@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"quarry/index"
+	"quarry/index/addresses"
 	"quarry/index/fault"
 	"quarry/index/snapshot"
 	"quarry/index/store"
@@ -21,12 +23,27 @@ import (
 // database and which state of it, and which id each file has there. What changed since
 // is reported by the database's own feed, so the file may be old, and is written anew only
 // when much has changed, by the process that writes the database, at rest.
+//
+// The graph of files is of all of them: each change may move every rank. So that what
+// searches answer does not depend on when they began, it is kept in a small file of its own
+// whenever it was made anew, and who begins takes it if it is of the same state.
 
 // keptState is the last section.
 type keptState struct {
 	Identity   string  `json:"identity"`
 	Generation int64   `json:"generation"`
 	Files      []int64 `json:"files"` // ids, in the order of retrieval.Snapshot.Sections
+	// Linked: the graph is of that state, too.
+	Linked bool `json:"linked"`
+}
+
+// linksSuffix is added to the file's name for the graph's own.
+const linksSuffix = ".links"
+
+// linksState is that file's last section.
+type linksState struct {
+	Identity   string `json:"identity"`
+	Generation int64  `json:"generation"`
 }
 
 // How much has to change for the file to be worth writing again: each changed file is
@@ -101,10 +118,57 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 	}
 	s.BeginViews(&store.KnownFiles{Generation: state.Generation, IDs: state.Files, Paths: paths, Languages: languages})
 	w.mu.Lock()
-	w.changed = 0
+	w.changed, w.linksTried = 0, false
 	w.mu.Unlock()
+	w.relinkDue.Store(!state.Linked)
 	w.usable.Store(true)
 	return known, nil
+}
+
+// restoreLinks begins with the graph that is kept if it is of the given state, which is that
+// of what is searchable.
+func (w *Workspace) restoreLinks(ctx context.Context, at index.Cursor) bool {
+	path := w.source.KeptPath()
+	if path == "" {
+		return false
+	}
+	w.relinking.Lock()
+	defer w.relinking.Unlock()
+	sections, state, err := readLinks(path + linksSuffix)
+	if err != nil {
+		return false // it is made anew
+	}
+	identity, _, err := w.source.Identity(ctx)
+	if err != nil || identity == "" || identity != state.Identity || state.Generation != at.Generation() || !w.source.IsCurrent(at) {
+		return false
+	}
+	w.relinkDue.Store(false) // before: what is applied meanwhile makes it due again
+	if !w.Search.RestoreLinks(sections) {
+		w.relinkDue.Store(true)
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.linksKept = at
+	return true
+}
+
+// readLinks reads the graph's file into memory.
+func readLinks(path string) (sections [][]byte, state linksState, err error) {
+	f, err := snapshot.Open(path, retrieval.StoredVersion)
+	if err != nil {
+		return nil, state, err
+	}
+	failed := fault.Guard(func() {
+		for _, s := range f.Sections {
+			sections = append(sections, slices.Clone(s))
+		}
+	})
+	last := len(sections) - 1
+	if failed != nil || last < 0 {
+		return nil, state, errors.Join(snapshot.ErrUnusable, failed)
+	}
+	return sections[:last], state, json.Unmarshal(sections[last], &state)
 }
 
 // keep reads the graph again and writes the file, when there is rest and reason to.
@@ -134,13 +198,21 @@ func (w *Workspace) keep(ctx context.Context) {
 // Keep writes the file now if that is due, for commands that end when they have
 // answered. What keeps it from being written is no reason for them to fail.
 func (w *Workspace) Keep(ctx context.Context) {
-	w.tidy(ctx)
+	w.tidying.Lock()
+	defer w.tidying.Unlock()
+	w.next = time.Time{}
+	w.tidyLocked(ctx)
 }
 
 // tidy does what is due; the answer is how long to wait for what is put off.
 func (w *Workspace) tidy(ctx context.Context) time.Duration {
 	w.tidying.Lock()
 	defer w.tidying.Unlock()
+	return w.tidyLocked(ctx)
+}
+
+// tidyLocked is tidy; tidying is held.
+func (w *Workspace) tidyLocked(ctx context.Context) time.Duration {
 	if w.source.Working() || w.Behind(ctx) || w.source.Yield(ctx) != nil {
 		return 0
 	}
@@ -148,13 +220,18 @@ func (w *Workspace) tidy(ctx context.Context) time.Duration {
 		return wait
 	}
 	began := time.Now()
-	if w.relinkDue.Load() && w.relink(ctx) != nil {
+	if w.relinkDue.Load() && w.link(ctx, w.knows()) != nil {
 		return 0
 	}
-	if w.isDue() {
-		if err := w.write(ctx); err != nil {
-			w.source.Logger().Debug("write the snapshot", "error", err)
-		}
+	var err error
+	if err = addresses.Check(w.Search.Current().MergeBytes()); err != nil {
+	} else if w.isDue() {
+		err = w.write(ctx)
+	} else if w.linksAreDue() {
+		err = w.writeLinks(ctx)
+	}
+	if err != nil {
+		w.source.Logger().Debug("write the snapshot", "error", err)
 	}
 	// Rest is not spent on this more than a small part of the time.
 	w.next = time.Now().Add(20 * time.Since(began))
@@ -173,6 +250,63 @@ func (w *Workspace) isDue() bool {
 		(err != nil || !w.usable.Load() || w.changed >= max(keepFiles, w.Search.Current().Files()/keepShare))
 }
 
+// linksAreDue answers whether the graph of what is searchable is in no file yet.
+func (w *Workspace) linksAreDue() bool {
+	if !w.source.MayKeep() || !w.usable.Load() || w.relinkDue.Load() {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.searchable != (index.Cursor{}) && w.searchable != w.linksKept
+}
+
+// state is what searches know now, and the state that it is of. linked: the graph is of the
+// same.
+func (w *Workspace) state() (now *retrieval.Snapshot, at index.Cursor, changed int, linked bool) {
+	w.mu.Lock()
+	at, changed = w.searchable, w.changed
+	w.mu.Unlock()
+	// What is applied after this makes the database newer than at, which the caller sees.
+	w.relinking.Lock()
+	defer w.relinking.Unlock()
+	return w.Search.Current(), at, changed, !w.relinkDue.Load()
+}
+
+// writeLinks keeps the graph.
+func (w *Workspace) writeLinks(ctx context.Context) error {
+	now, at, _, linked := w.state()
+	identity, _, err := w.source.Identity(ctx)
+	if err != nil || identity == "" {
+		return err
+	}
+	sections := now.LinkSections()
+	present, err := w.source.Cursor(ctx)
+	switch {
+	case err != nil:
+		return err
+	case w.isLost():
+		return errLost
+	case present != at || !linked:
+		return errMoved
+	}
+	last, err := json.Marshal(linksState{identity, at.Generation()})
+	if err != nil {
+		return err
+	}
+	path := w.source.KeptPath()
+	if path == "" || !w.source.MayKeep() {
+		return errMoved
+	}
+	sections = append(sections, last)
+	if err := snapshot.Write(path+linksSuffix, retrieval.StoredVersion, len(sections), slices.Values(sections)); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.linksKept = at
+	return nil
+}
+
 // errMoved says that the database moved on while the file was written.
 var errMoved = errors.New("the index changed meanwhile")
 
@@ -187,10 +321,7 @@ func (w *Workspace) isLost() bool {
 
 // write keeps what searches know, and goes on from the file.
 func (w *Workspace) write(ctx context.Context) error {
-	w.mu.Lock()
-	cursor, changed := w.searchable, w.changed
-	w.mu.Unlock()
-	now := w.Search.Current()
+	now, cursor, changed, linked := w.state()
 	identity, s, err := w.source.Identity(ctx)
 	if err != nil || identity == "" {
 		return err
@@ -210,7 +341,7 @@ func (w *Workspace) write(ctx context.Context) error {
 	for i := range listed {
 		byPath[listed[i].Path] = listed[i].ID
 	}
-	state := keptState{Identity: identity, Generation: generation}
+	state := keptState{Identity: identity, Generation: generation, Linked: linked}
 	for _, p := range paths {
 		id, ok := byPath[p]
 		if !ok {
@@ -252,7 +383,12 @@ func (w *Workspace) write(ctx context.Context) error {
 	}
 	w.usable.Store(true)
 	w.spareMemory()
-	w.addChanged(-changed)
+	w.mu.Lock()
+	w.changed -= changed
+	if linked {
+		w.linksKept = cursor
+	}
+	w.mu.Unlock()
 	if size >= muchMemory {
 		debug.FreeOSMemory() // what the file is in the place of now, and what making it took
 	}

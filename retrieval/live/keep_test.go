@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -186,6 +187,53 @@ func TestSpoiltSnapshotIsMadeAnew(t *testing.T) {
 			session(t, dir, state, func(_ *index.Index, w *Workspace) {
 				if got := ask(t, w); !w.usable.Load() || !reflect.DeepEqual(got, want) {
 					t.Errorf("not made anew: %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// An index that was made anew is kept like any other, whoever asked for it, so that the next
+// process begins with it.
+func TestSnapshotAfterTheIndexWasMadeAnew(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		t.Run(fmt.Sprintf("damaged %t", damaged), func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			path, want := kept(t, dir, state)
+			db, err := sql.Open("sqlite3", filepath.Join(filepath.Dir(path), "index.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before string
+			err = db.QueryRow("SELECT value FROM meta WHERE key = 'identity'").Scan(&before)
+			if damaged {
+				_, e := db.Exec("DELETE FROM chunks WHERE id = (SELECT max(id) FROM chunks)")
+				err = errors.Join(err, e)
+			}
+			if err := errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			session(t, dir, state, func(x *index.Index, w *Workspace) {
+				if !damaged { // else the look after the start finds it
+					x.Rebuild()
+				}
+				for {
+					changed := x.Changed()
+					if now, _, err := x.Identity(t.Context()); err == nil && now != before { // it may be closed just now
+						break
+					}
+					select {
+					case <-changed:
+					case <-t.Context().Done():
+						t.Fatal("it is not made anew")
+					}
+				}
+				settleBoth(t, x, w)
+				w.Keep(t.Context())
+			})
+			session(t, dir, state, func(_ *index.Index, w *Workspace) {
+				if got := ask(t, w); !w.usable.Load() || !reflect.DeepEqual(got, want) {
+					t.Errorf("the next process does not begin with a snapshot: %+v\nwant %+v", got, want)
 				}
 			})
 		})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry/index"
+	"quarry/index/addresses"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 	"quarry/retrieval/dense"
@@ -30,11 +31,13 @@ type Workspace struct {
 	relinkDue atomic.Bool
 	usable    atomic.Bool // the file that is kept, if there is one, is of this database
 	tidying   sync.Mutex
-	relinking sync.Mutex
-	next      time.Time // when the graph may be read again; guarded by tidying
+	relinking sync.Mutex // held while the graph is made, or what it is of is looked at
+	next      time.Time  // when the graph may be read again; guarded by tidying
 
 	mu         sync.Mutex
 	searchable index.Cursor  // all up to it can be searched; guarded by mu
+	linksKept  index.Cursor  // what the graph is of that is in a file; guarded by mu
+	linksTried bool          // that file was looked at; guarded by mu
 	advanced   chan struct{} // closed and renewed when searchable changes; guarded by mu
 	changed    int           // files that changed since the snapshot; guarded by mu
 	usual      func()        // ends index.SpareMemory, nil when it ended; guarded by mu
@@ -49,6 +52,7 @@ type Workspace struct {
 	// losses counts when searches began to know nothing, when they began anew, and when one
 	// could not read what it had begun with.
 	losses atomic.Int64
+	short  chan error // has why following ended where too little memory is allowed
 }
 
 // Follow starts to follow source, whose project is named as given. observe, if
@@ -63,6 +67,7 @@ func Follow(source *index.Index, project string, observe func(context.Context, [
 		ready:    make(chan struct{}),
 		advanced: make(chan struct{}),
 		rest:     time.NewTimer(restAfter),
+		short:    make(chan error, 1),
 	}
 	w.Search = retrieval.New(retrieval.Options{
 		Project: project, Text: source.Text, Linked: true,
@@ -112,6 +117,9 @@ func (w *Workspace) CatchUp(ctx context.Context) error {
 			}
 			select {
 			case <-advanced:
+			case err := <-w.short:
+				w.short <- err
+				return err
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -240,6 +248,11 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 	feed, changed := w.source.Follow(), relinkAfter
 	if known, ok := w.restore(ctx); ok {
 		feed, changed = w.source.FollowFrom(known), 0
+		w.mu.Lock()
+		if w.linksKept = (index.Cursor{}); !w.relinkDue.Load() {
+			w.linksKept = feed.Cursor()
+		}
+		w.mu.Unlock()
 		w.reached(feed.Cursor())
 	}
 	index.Background()
@@ -251,6 +264,15 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 		changes := make([]retrieval.Change, len(updates))
 		for i := range updates {
 			changes[i] = change(&updates[i])
+		}
+		if err := addresses.Check(w.Search.Current().MergeBytes()); err != nil && len(changes) > 0 {
+			w.source.StopShort(err)
+			select {
+			case w.short <- err:
+			default: // it says so already
+			}
+			<-ctx.Done()
+			return
 		}
 		w.Search.Apply(changes)
 		w.spareMemory()
@@ -265,10 +287,11 @@ func (w *Workspace) followOnce(ctx context.Context, observe func(context.Context
 		if !upToDate {
 			continue
 		}
-		if changed >= relinkAfter && w.relink(ctx) == nil {
+		at := feed.Cursor()
+		if changed >= relinkAfter && w.link(ctx, at) == nil {
 			changed = 0
 		}
-		w.reached(feed.Cursor())
+		w.reached(at)
 	}
 }
 
@@ -294,6 +317,9 @@ func (w *Workspace) reached(p index.Cursor) {
 	if w.lost {
 		return
 	}
+	if w.searchable != (index.Cursor{}) && !w.searchable.SameDatabase(p) {
+		w.usable.Store(false) // the index was made anew, and what is kept is of the one before
+	}
 	w.searchable = p
 	select {
 	case <-w.ready:
@@ -308,6 +334,38 @@ func (w *Workspace) addChanged(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.changed += n
+}
+
+// Link returns when the graph of files is that of what is searchable, or ctx is done, for
+// commands that ask once: elsewhere it is made at rest. What keeps it from being made is no
+// reason for them to fail.
+func (w *Workspace) Link(ctx context.Context) {
+	w.relinking.Lock() // whoever makes it now ends first
+	due := w.relinkDue.Load()
+	w.relinking.Unlock()
+	if due {
+		_ = w.link(ctx, w.knows())
+	}
+}
+
+// knows is what searches know.
+func (w *Workspace) knows() index.Cursor {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.searchable
+}
+
+// link begins with the graph that is kept, or makes it anew, for what is searchable at the
+// call, which is at.
+func (w *Workspace) link(ctx context.Context, at index.Cursor) error {
+	w.mu.Lock()
+	tried := w.linksTried
+	w.linksTried = true // the states that come now are new ones
+	w.mu.Unlock()
+	if !tried && w.restoreLinks(ctx, at) {
+		return nil
+	}
+	return w.relink(ctx)
 }
 
 // relink makes the graph anew of the names that files refer to, as the database has them.

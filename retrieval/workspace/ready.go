@@ -32,7 +32,8 @@ type Missing struct {
 	FilesTotal int `json:"files_total"`
 	// Searchable says what can be asked for already, [] if nothing can.
 	Searchable []string `json:"searchable"`
-	// Reason says why the folder is refused or unserved, and what to do; "" if it is neither.
+	// Reason says why the folder is refused or unserved, or why indexing stopped, and what to
+	// do; "" if waiting helps.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -48,13 +49,14 @@ func (m *Missing) String() string {
 	case m.FilesDone > 0:
 		done = fmt.Sprintf(" (%d files done)", m.FilesDone)
 	}
+	if m.Reason != "" {
+		return m.Reason
+	}
 	switch m.Doing {
 	case doingOpen:
 		return "the index of " + m.Folder + " is being opened"
 	case doingLoad:
 		return "the index of " + m.Folder + " is being loaded" + done
-	case doingRefused, doingUnserved:
-		return m.Reason
 	case doingStopped:
 		return "indexing of " + m.Folder + " was stopped before its end" + done
 	}
@@ -75,11 +77,11 @@ const (
 type NotReady struct{ Missing }
 
 func (e *NotReady) Error() string {
-	text := "not ready: " + e.String()
-	switch e.Doing {
-	case doingRefused, doingUnserved:
+	if e.Reason != "" {
 		return e.Reason
-	case doingStopped:
+	}
+	text := "not ready: " + e.String()
+	if e.Doing == doingStopped {
 		return text + "; rebuild the index, or restart quarry"
 	}
 	text += "; ask again in a few seconds"
@@ -260,6 +262,8 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		return nil, err
 	}
 	switch {
+	case c.Short != nil:
+		m.Doing, m.Reason = doingStopped, c.Short.Error()
 	case c.Unserved != nil:
 		m.Doing, m.Reason = doingUnserved, c.Unserved.Error()
 	case !c.Whole && c.Current:

@@ -331,6 +331,16 @@ func (w *Workspace) Keep(ctx context.Context) {
 	}
 }
 
+// Link returns when the graph of files is that of what searches know, for commands that ask
+// once.
+func (w *Workspace) Link(ctx context.Context) {
+	for _, f := range w.snapshot() {
+		if _, err := f.ready(); err == nil {
+			f.warm.Link(ctx)
+		}
+	}
+}
+
 // SettleVectors returns when every text that was indexed at the call has its vector, or
 // with what hinders that.
 func (w *Workspace) SettleVectors(ctx context.Context) error {

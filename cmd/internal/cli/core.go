@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -20,7 +21,7 @@ func (e *Env) Engines(start lsp.Start, opt engines.Options) *engines.Core {
 func (e *Env) Core(root string) *engines.Core {
 	index.Awaited()
 	var notified sync.Map // by key
-	return e.Engines(lsp.Start{
+	c := e.Engines(lsp.Start{
 		Settings: e.CommandSettings(),
 		Roots:    []string{root},
 		Watch:    true, // an editor opened meanwhile only reads
@@ -33,6 +34,10 @@ func (e *Env) Core(root string) *engines.Core {
 			return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
 		},
 	}, engines.Options{Patient: true, Wait: e.Patience(), Incomplete: e.Incomplete})
+	within, cancel := context.WithTimeout(context.Background(), e.Patience())
+	defer cancel()
+	c.Link(within)
+	return c
 }
 
 // terminalJob shows work on one line of a terminal, and nothing elsewhere.

@@ -3,6 +3,7 @@ package completion
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math/bits"
 	"path"
 	"slices"
@@ -12,8 +13,9 @@ import (
 
 // Files are those of the workspace.
 type Files interface {
-	// Paths are the files of a folder of the workspace.
-	Paths(root string) []string
+	// Paths are the files of a folder of the workspace. known is false before it is known
+	// which there were at the start; of those that come later the Repository is told.
+	Paths(root string) (list []string, known bool)
 	// FileText is the present text of one. It refuses what is no completion's business.
 	FileText(root, path string) (string, error)
 	// Allows answers whether FileText would refuse one, whatever is known of it, now.
@@ -26,6 +28,8 @@ type Files interface {
 // changes. It may outlive the Engines that use it, and is safe for concurrent use.
 type Repository struct {
 	files Files // nil: only what is added
+	// alike is nil but for who asks once.
+	alike Alike
 
 	mu sync.RWMutex
 	// corpus is nil until something is learned. Guarded by mu.
@@ -37,11 +41,28 @@ type Repository struct {
 	beside map[fileKey]bool
 }
 
+// Alike answers the files of a folder of the workspace whose code is most like a text, other
+// than the one at path, the best first.
+type Alike func(root, path, text string) []string
+
 // NewRepository is one that reads files.
 func NewRepository(files Files) *Repository { return &Repository{files: files} }
 
-// maxRepoTokens is about 8 MB of source, in 40 MB of memory.
-const maxRepoTokens = 2 << 20
+// NewBriefRepository is one for a process that asks once and ends, whose user waits for all
+// that is read: the files that are most likely to go on as the code at the cursor does, and a
+// bounded number of them.
+func NewBriefRepository(files Files, alike Alike) *Repository {
+	return &Repository{files: files, alike: alike}
+}
+
+const (
+	// maxRepoTokens is about 8 MB of source, in 40 MB of memory.
+	maxRepoTokens = 2 << 20
+	// briefTokens is the same for who asks once.
+	briefTokens = 128 << 10
+	// linesAround is how many lines above the cursor files are compared with.
+	linesAround = 8
+)
 
 // fileKey names a file among those of all workspace folders.
 type fileKey struct{ root, path string }
@@ -77,22 +98,31 @@ func (r *Repository) Changed(root, path, text string) {
 // read learns the files around a document: those beside it whenever a document of
 // another folder comes, and the nearest ones of the workspace until they fill the
 // corpus. What is not read when ctx ends is the next request's to read.
-func (r *Repository) read(ctx context.Context, d *Document) {
+func (r *Repository) read(ctx context.Context, req *Request) {
 	if r.files == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	d := &req.Document
+	if r.alike != nil {
+		r.readBriefly(ctx, req)
+		return
+	}
 	folder := fileKey{d.Root, path.Dir(d.Path)}
 	if r.unread == nil {
 		r.unread, r.beside = map[string][]string{}, map[fileKey]bool{}
 	}
-	unread, known := r.unread[d.Root]
-	if known && r.beside[folder] && len(unread) == 0 {
+	unread, asked := r.unread[d.Root]
+	if asked && r.beside[folder] && len(unread) == 0 {
 		return
 	}
+	all, known := r.files.Paths(d.Root)
 	if !known {
-		unread = r.files.Paths(d.Root)
+		return // the next request may know more
+	}
+	if !asked {
+		unread = slices.Clone(all)
 		near := make(map[string]int, len(unread))
 		for _, p := range unread {
 			near[p] = nearness(p, d.Path)
@@ -101,7 +131,7 @@ func (r *Repository) read(ctx context.Context, d *Document) {
 		r.unread[d.Root] = unread
 	}
 	if !r.beside[folder] {
-		for _, p := range r.files.Paths(d.Root) {
+		for _, p := range all {
 			if path.Dir(p) == folder.path && !r.readFile(ctx, fileKey{d.Root, p}) {
 				return
 			}
@@ -115,6 +145,59 @@ func (r *Repository) read(ctx context.Context, d *Document) {
 		r.unread[d.Root] = unread[:n-1]
 	}
 	r.unread[d.Root] = nil
+}
+
+// readBriefly learns the files whose code is most like that above the cursor, and then those
+// nearest to the document. mu is held.
+func (r *Repository) readBriefly(ctx context.Context, req *Request) {
+	if r.unread[req.Root] != nil {
+		return
+	}
+	at := req.Offset
+	for range linesAround {
+		at = max(0, strings.LastIndexByte(req.Text[:at], '\n'))
+	}
+	end := len(req.Text)
+	if i := strings.IndexByte(req.Text[req.Offset:], '\n'); i >= 0 {
+		end = req.Offset + i
+	}
+	all, known := r.files.Paths(req.Root)
+	if !known {
+		return
+	}
+	near := map[int][]string{}
+	for _, p := range all {
+		n := nearness(p, req.Path)
+		near[n] = append(near[n], p)
+	}
+	groups := append([][]string{}, r.alike(req.Root, req.Path, req.Text[at:end]))
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(near))) {
+		groups = append(groups, near[n])
+	}
+	var list []string
+	var texts []*tokenText
+	met := map[string]bool{req.Path: true}
+	tokens := 0
+	for _, group := range groups {
+		for _, p := range group {
+			if tokens >= briefTokens || ctx.Err() != nil {
+				break
+			}
+			if met[p] {
+				continue
+			}
+			met[p] = true
+			if text, err := r.files.FileText(req.Root, p); err == nil { // else it went, or is not to be read
+				t := newTokenText(text)
+				tokens += len(t.ids)
+				list, texts = append(list, p), append(texts, t)
+			}
+		}
+	}
+	for i := len(list) - 1; i >= 0; i-- { // what is learned last is looked at first
+		r.add(fileKey{req.Root, list[i]}, texts[i])
+	}
+	r.unread = map[string][]string{req.Root: {}}
 }
 
 // readFile learns a file that is not known yet; the answer is false when ctx ended.

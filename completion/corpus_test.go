@@ -3,6 +3,7 @@ package completion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,13 +16,14 @@ type tree struct {
 	left  map[string]bool // out by a rule
 	read  []string        // in order
 	each  func()          // called for each file that is read, if not nil
+	early bool            // nobody knows yet which files there are
 }
 
-func (f *tree) Paths(root string) []string {
-	if root != "/w" {
-		return nil
+func (f *tree) Paths(root string) ([]string, bool) {
+	if root != "/w" || f.early {
+		return nil, false
 	}
-	return slices.Sorted(maps.Keys(f.texts))
+	return slices.Sorted(maps.Keys(f.texts)), true
 }
 
 func (f *tree) Allows(_, path string) bool { return !f.left[path] }
@@ -94,7 +96,7 @@ func TestRepositoryGoesOnWhereItStopped(t *testing.T) {
 	r := NewRepository(files)
 	ctx, cancel := context.WithCancel(t.Context())
 	files.each = cancel
-	d := &Document{Root: "/w", Path: "x/doc.go"}
+	d := &Request{Document: Document{Root: "/w", Path: "x/doc.go"}}
 	r.read(ctx, d)
 	if len(files.read) != 1 {
 		t.Fatalf("read %q after the request was overtaken", files.read)
@@ -107,7 +109,7 @@ func TestRepositoryGoesOnWhereItStopped(t *testing.T) {
 	// A document of another folder has the files beside it, though the corpus is full.
 	r.corpus.limit = r.corpus.used
 	files.texts["z/late.go"] = "\tlate(4)\n"
-	r.read(t.Context(), &Document{Root: "/w", Path: "z/doc.go"})
+	r.read(t.Context(), &Request{Document: Document{Root: "/w", Path: "z/doc.go"}})
 	if _, ok := r.corpus.byKey[fileKey{"/w", "z/late.go"}]; !ok || r.corpus.used > r.corpus.limit {
 		t.Errorf("beside the document: known %v, %d tokens of %d", ok, r.corpus.used, r.corpus.limit)
 	}
@@ -132,5 +134,58 @@ func TestNothingIsCopiedFromWhatIsLeftOut(t *testing.T) {
 		if strings.Contains(it.Text, "secretly") {
 			t.Errorf("copied: %q", it.Text)
 		}
+	}
+}
+
+// Who completes before the index is open has the files as soon as it is.
+func TestRepositoryIsReadOnceItIsKnown(t *testing.T) {
+	const line = "\tserver.Register(mux, gladly, handler)\n"
+	files := &tree{texts: map[string]string{"a/x.go": line}, early: true}
+	e := newEngine(t, nil, Options{Repository: NewRepository(files)})
+	ask := func() []Item {
+		req := at0(t, "a/a.go", "a/a.go", "func f() {\n\tserver.Register(‸\n}\n")
+		req.Root, req.Manual = "/w", true
+		return complete(t, e, req).Items
+	}
+	if got := ask(); len(got) > 0 {
+		t.Fatalf("of no file: %+v", got)
+	}
+	files.early = false
+	if got := ask(); len(got) == 0 || !strings.Contains(got[0].Text, "gladly") {
+		t.Errorf("once it is known: %+v", got)
+	}
+}
+
+// Who asks once reads a bounded number of files: those most like the code at the cursor, and
+// then the nearest.
+func TestBriefRepositoryReadsLittle(t *testing.T) {
+	const alike = "z/far/alike.go"
+	files := &tree{texts: map[string]string{alike: "\tserver.Register(mux, gladly, handler)\n"}}
+	for i := range 60 {
+		files.texts[fmt.Sprintf("a/%02d.go", i)] = strings.Repeat("\tother(a, b, c, d, e)\n", 1000)
+	}
+	var asked string
+	e := newEngine(t, nil, Options{Repository: NewBriefRepository(files, func(root, path, text string) []string {
+		asked = text
+		return []string{alike}
+	})})
+	ask := func() []Item {
+		req := at0(t, "a/a.go", "a/a.go", "one\n"+strings.Repeat("\n", linesAround)+"\tserver.Register(‸\n}\n")
+		req.Root, req.Manual = "/w", true
+		return complete(t, e, req).Items
+	}
+	if got := ask(); len(got) == 0 || !strings.Contains(got[0].Text, "gladly") {
+		t.Errorf("%+v", got)
+	}
+	if strings.Contains(asked, "one") || !strings.Contains(asked, "server.Register(") {
+		t.Errorf("compared with %q", asked)
+	}
+	const each = 13 * 1000 // tokens
+	if n := len(files.read); n > 2+briefTokens/each || files.read[0] != alike {
+		t.Errorf("%d files were read, %q first", n, files.read[0])
+	}
+	before := len(files.read)
+	if ask(); len(files.read) > before {
+		t.Errorf("read again: %q", files.read[before:])
 	}
 }

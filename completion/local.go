@@ -56,7 +56,7 @@ func (l *local) complete(ctx context.Context, req Request) (prediction, bool) {
 	if len(q.ids) == 0 {
 		return prediction{}, false
 	}
-	l.repo.read(ctx, &req.Document)
+	l.repo.read(ctx, &req)
 	found := l.candidates(req, q)
 	if len(found) == 0 {
 		return prediction{}, false

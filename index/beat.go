@@ -48,6 +48,13 @@ func (x *Index) beat(ctx context.Context) {
 	if x.state.dir == "" {
 		return
 	}
+	if x.cfg.Brief { // mostly it has ended by then
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(beatEvery)):
+		}
+	}
 	file := x.state.writerFile()
 	named, saved := false, x.saved.next()
 	for wrote := false; ; {

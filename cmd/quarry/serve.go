@@ -13,7 +13,7 @@ import (
 
 // serverOptions are those of a language server over this app's settings.
 func (a *app) serverOptions(patient bool) lsp.Options {
-	opt := engines.Options{Patient: patient, Wait: a.Patience(), Incomplete: a.Incomplete}
+	opt := engines.Options{Patient: patient, Brief: patient, Wait: a.Patience(), Incomplete: a.Incomplete}
 	if !patient {
 		opt.Level = a.SetLogLevel
 	}

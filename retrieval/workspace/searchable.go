@@ -6,13 +6,16 @@ import "quarry/retrieval"
 type Searchable struct {
 	Root     string
 	Snapshot *retrieval.Snapshot
+	// Ready: it has all that the index held at the start.
+	Ready bool
 }
 
 // Searchable are the folders that are open.
 func (w *Workspace) Searchable() (list []*Searchable) {
 	for _, f := range w.snapshot() {
 		if _, err := f.ready(); err == nil {
-			list = append(list, &Searchable{f.dir, f.warm.Search.Current()})
+			ready := f.warm.IsReady() // asked first: what is known by then is there
+			list = append(list, &Searchable{f.dir, f.warm.Search.Current(), ready})
 		}
 	}
 	return list

@@ -105,6 +105,8 @@ type Options struct {
 	// Patient makes the first answer wait for the model to load and for the index,
 	// for commands that ask once.
 	Patient bool
+	// Brief: they are asked once, and end with the answer (workspace.Options).
+	Brief bool
 	// Wait is how long that is at most for the index, and Incomplete, if not nil, is
 	// told what it lacked then.
 	Wait       time.Duration
@@ -138,6 +140,7 @@ func New(start lsp.Start, opt Options) *Core {
 	c.Workspace = workspace.New(workspace.Options{
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
+		Brief:     opt.Brief,
 		Patience:  opt.Wait,
 		Scope:     Scope(start.Settings),
 		Log:       opt.Log,
@@ -148,7 +151,9 @@ func New(start lsp.Start, opt Options) *Core {
 		Project:   overview.Answer,
 	})
 	c.tools = c.toolbox(start)
-	c.repository = completion.NewRepository(files{c.Workspace})
+	if c.repository = completion.NewRepository(files{c.Workspace}); opt.Patient {
+		c.repository = completion.NewBriefRepository(files{c.Workspace}, c.alike)
+	}
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
 	c.engines = c.start(c.saving.less(start.Settings), c.saving)
 	c.SetRoots(start.Roots)
@@ -187,17 +192,30 @@ func (c *Core) keepsStats(s settings.Settings) bool { return s.Stats.Keep && !c.
 // files are those that the model-free engine reads.
 type files struct{ *workspace.Workspace }
 
-func (f files) Paths(root string) []string {
+func (f files) Paths(root string) (list []string, known bool) {
 	for _, s := range f.Searchable() {
 		if s.Root == root {
-			return s.Snapshot.Paths()
+			return s.Snapshot.Paths(), s.Ready
 		}
 	}
-	return nil
+	return nil, false
 }
 
 func (f files) FileText(root, path string) (string, error) {
 	return f.Text(filepath.Join(root, filepath.FromSlash(path)))
+}
+
+// alikeAsked is how many chunks like some code are asked for, for the files that they are in.
+const alikeAsked = 64
+
+// alike implements completion.Alike.
+func (c *Core) alike(root, path, text string) (paths []string) {
+	for _, chunk := range c.Similar(text, root, path, alikeAsked) {
+		if chunk.Root == root && !slices.Contains(paths, chunk.Path) {
+			paths = append(paths, chunk.Path)
+		}
+	}
+	return paths
 }
 
 // learn keeps what completion knows of the workspace's files current.

@@ -1,5 +1,7 @@
 package agent
 
+import "quarry/retrieval/workspace"
+
 // Location is a byte range of a document's text, as it was when the user asked.
 type Location struct {
 	Document Document
@@ -100,4 +102,8 @@ type Answer struct {
 	// Unfounded says that the workspace has no evidence for an answer; Text says
 	// so too.
 	Unfounded bool
+	// Backend says what was searched by. Missing is what the index did not know yet, nil if
+	// nothing; Text says so too.
+	Backend []string
+	Missing *workspace.Missing
 }

@@ -10,6 +10,7 @@ import (
 	"quarry/agent/markdown"
 	"quarry/index/visible"
 	"quarry/lsp/wire"
+	"quarry/retrieval/workspace"
 )
 
 // MethodAsk asks a question about the workspace, a document or a selection.
@@ -42,6 +43,9 @@ type askResult struct {
 	Citations []citation `json:"citations"`
 	Removed   int        `json:"removed_citations" jsonschema:"how many named nothing in the workspace"`
 	Unfounded bool       `json:"unfounded" jsonschema:"the workspace has no evidence for an answer"`
+	Backend   []string   `json:"backend" jsonschema:"what the workspace was searched by"`
+	// Incomplete says that the index was not whole, and what was missing.
+	Incomplete *workspace.Missing `json:"incomplete,omitzero" jsonschema:"what the index did not know yet; absent if nothing"`
 }
 
 // citation is a place that an answer rests on.
@@ -81,7 +85,10 @@ func (s *Service) ask(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := askResult{Text: markdown.Render(a.Text), Citations: []citation{}, Removed: a.Removed, Unfounded: a.Unfounded}
+	result := askResult{Text: markdown.Render(a.Text), Citations: []citation{}, Removed: a.Removed, Unfounded: a.Unfounded, Backend: a.Backend, Incomplete: a.Missing}
+	if result.Backend == nil {
+		result.Backend = []string{}
+	}
 	for _, c := range a.Citations {
 		result.Citations = append(result.Citations, citation(c))
 	}

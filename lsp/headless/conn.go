@@ -25,8 +25,9 @@ type Message struct {
 
 // ResponseError is the error member of a response.
 type ResponseError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
 }
 
 func (e *ResponseError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }

@@ -72,7 +72,7 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 		return c.nearest(ctx, q, err)
 	}
 	// The first search waits for the index, within a bound; what is missing then is said.
-	_, before, err := c.locations(ctx, q, 1)
+	first, before, err := c.locations(ctx, q, 1)
 	if err != nil {
 		return agent.Answer{}, err
 	}
@@ -80,7 +80,9 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
 		return c.nearest(ctx, q, gone) // it was not known before
 	}
+	r.Backend, r.Missing = first.Backend, before
 	if err == nil && r.Unfounded && before != nil {
+		r.Unfounded = false // nobody knows
 		r.Text = "Nothing was found yet: " + before.String() + ". Ask again when the status says that it is done.\n"
 		r.Removed = 0
 	}
@@ -98,17 +100,20 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (age
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "No model can answer now: %v.\n\n", reason)
-	a := agent.Answer{Unfounded: len(found) == 0}
+	nothing := len(found.Results) == 0
+	a := agent.Answer{Unfounded: nothing && missing == nil, Backend: found.Backend, Missing: missing}
 	switch {
+	case nothing && missing != nil:
+		fmt.Fprintf(&b, "Search found nothing yet: %s.\n", missing)
 	case missing != nil:
 		fmt.Fprintf(&b, "These may not be the nearest: %s.\n", missing)
-	case a.Unfounded:
+	case nothing:
 		b.WriteString("Search found nothing for the words of the question.\n")
 	}
-	if !a.Unfounded {
+	if !nothing {
 		b.WriteString("Nearest code found by search:\n\n")
 	}
-	for _, r := range found {
+	for _, r := range found.Results {
 		at := agent.Citation{Path: c.Name(filepath.Join(r.Root, filepath.FromSlash(r.Path))), StartLine: r.StartLine, EndLine: r.EndLine}
 		a.Citations = append(a.Citations, at)
 		fmt.Fprintf(&b, "- %s:%d-%d", at.Path, at.StartLine, at.EndLine)
@@ -123,13 +128,13 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (age
 
 // locations searches for the words of a question. What search could not look at yet is in
 // missing, and no error.
-func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found []workspace.Result, missing *workspace.Missing, err error) {
-	answer, err := c.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Text, time.Now()), Limit: most, Signals: retrieval.SignalsAll})
+func (c *Core) locations(ctx context.Context, q agent.Question, most int) (found workspace.Answer, missing *workspace.Missing, err error) {
+	found, err = c.Search(ctx, retrieval.Request{Query: retrieval.Parse(q.Text, time.Now()), Limit: most, Signals: retrieval.SignalsAll})
 	var notReady *workspace.NotReady
 	if errors.As(err, &notReady) {
-		return nil, &notReady.Missing, nil
+		return found, &notReady.Missing, nil
 	}
-	return answer.Results, answer.Missing, err
+	return found, found.Missing, err
 }
 
 // AskWithin answers a question with the model and settings of now, within limit, the

@@ -87,6 +87,8 @@ type indexOutput struct {
 	// Errors are files that were indexed by lines only.
 	Errors  []store.Problem `json:"errors"`
 	Seconds float64         `json:"seconds"`
+	// Kept: the index is on disk. Else it was in memory, and is gone.
+	Kept bool `json:"kept"`
 	// Embedding says how far the vectors are.
 	Embedding index.EmbeddingStatus `json:"embedding"`
 }
@@ -139,19 +141,28 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 		return err
 	}
 	seconds := time.Since(start).Seconds()
-	end, err := a.embed(ctx, x, bar, embed)
-	defer end()
-	if err != nil {
-		return err
+	notKept := x.NotKept()
+	if notKept == nil {
+		end, err := a.embed(ctx, x, bar, embed)
+		defer end()
+		if err != nil {
+			return err
+		}
+		notKept = x.NotKept()
 	}
 	if st, err = x.Status(ctx); err != nil {
 		return err
 	}
+	failure := lost(notKept, st.Root)
 	if a.JSON {
-		return a.PrintJSON(indexOutput{
+		return errors.Join(failure, a.PrintJSON(indexOutput{
 			Files: st.Files, Chunks: st.Chunks, Symbols: st.Symbols, References: st.References, Bytes: st.Bytes,
-			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds, Embedding: st.Embedding,
-		})
+			Skipped: st.Skipped, Errors: st.Problems, Seconds: seconds, Kept: failure == nil, Embedding: st.Embedding,
+		}))
+	}
+	if failure != nil {
+		fmt.Fprintf(a.Stdout, "%s files, %s, read into memory and not kept\n", grouped(st.Files), megabytes(st.Bytes))
+		return failure
 	}
 	done := bar.bytes()
 	fmt.Fprintf(a.Stdout, "%s files, %s, up to date after %.1f s", grouped(st.Files), megabytes(st.Bytes), seconds)
@@ -161,6 +172,19 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 	fmt.Fprintln(a.Stdout)
 	a.printIndex(st)
 	return nil
+}
+
+// lost says that an index was made in memory only, which ends with the command, nil if cause
+// is.
+func lost(cause error, root string) error {
+	advice := "free some disk space, or name another folder with --state-dir"
+	switch {
+	case cause == nil:
+		return nil
+	case errors.Is(cause, store.ErrNewerSchema):
+		advice = "update quarry, or name another folder with --state-dir"
+	}
+	return fmt.Errorf("the index is not kept: %s; that of %s was in memory only: %w", advice, root, cause)
 }
 
 // keepSnapshot leaves what searches know beside the index, so that the next process

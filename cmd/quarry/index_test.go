@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/cli"
 	"quarry/index"
 	"quarry/model/modeltest"
 )
@@ -51,5 +55,42 @@ func TestIndexCommandSeesTheDisk(t *testing.T) {
 	args := []string{"index", "--embed", "--embedding-model", "letters", "--workspace", dir, "--state-dir", state}
 	if code := run(t.Context(), args, strings.NewReader(""), &said, &said); code != 0 {
 		t.Errorf("exit code %d: %s", code, said.String())
+	}
+}
+
+// An index that cannot be written is no index for the next command: that is said, with what
+// helps, and the exit code says it too.
+func TestIndexThatIsNotKept(t *testing.T) {
+	root, folder := barn(t), t.TempDir()
+	file := filepath.Join(folder, "state")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	newer := t.TempDir()
+	db, err := sql.Open("sqlite3", "file:"+indexBarn(t, root, newer))
+	if err == nil {
+		_, err = db.Exec("PRAGMA user_version = 99")
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state, helps := range map[string]string{file: "free some disk space", newer: "update quarry"} {
+		var out, errs strings.Builder
+		args := []string{"index", "--workspace", root, "--state-dir", state, "--ollama", noOllama}
+		code := run(t.Context(), args, nil, &out, &errs)
+		if want := "quarry: the index is not kept: " + helps; code != cli.ExitFailed || !strings.Contains(errs.String(), want) ||
+			!strings.Contains(out.String(), "3 files") || !strings.Contains(out.String(), "not kept") || strings.Contains(out.String(), "up to date") {
+			t.Errorf("exit %d, printed %q and %q, want %q", code, out.String(), errs.String(), want)
+		}
+		out.Reset()
+		var answer struct {
+			Files int
+			Kept  *bool
+		}
+		code = run(t.Context(), append(args, "--json"), nil, &out, &errs)
+		if err := json.Unmarshal([]byte(out.String()), &answer); err != nil || code != cli.ExitFailed || answer.Files != 3 || answer.Kept == nil || *answer.Kept {
+			t.Errorf("exit %d, %v in %s", code, err, out.String())
+		}
 	}
 }

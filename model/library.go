@@ -232,6 +232,35 @@ func trialName(name, mark string) string {
 	return name + ":" + mark
 }
 
+// An Unfinished is a model that is left of a Pull or an Import that was killed.
+type Unfinished struct {
+	// Name is its own, Of that of the model that was fetched.
+	Name, Of string
+	// Kept says that it is what had the name before, of which nothing tried the successor; else it
+	// is one that was to be tried.
+	Kept bool
+}
+
+// FindUnfinished are those among the models that Ollama has. While a Pull or an Import is at work
+// it has some, too.
+func FindUnfinished(list []Installed) (left []Unfinished) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(list, func(m Installed) bool { return SameModel(m.Name, name) })
+	}
+	for _, m := range list {
+		for _, mark := range []string{keptMark, trialMark} {
+			of, ok := strings.CutSuffix(m.Name, ":"+mark)
+			if !ok {
+				of, ok = strings.CutSuffix(m.Name, "-"+mark)
+			}
+			if ok && (mark == trialMark || has(of)) && trialName(of, mark) == m.Name {
+				left = append(left, Unfinished{m.Name, of, mark == keptMark})
+			}
+		}
+	}
+	return left
+}
+
 // SameModel is whether two names are one model's: Ollama leaves ":latest" out.
 func SameModel(a, b string) bool {
 	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")

@@ -1,23 +1,18 @@
 package model_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"quarry/model"
 	"quarry/model/ollamatest"
@@ -154,181 +149,34 @@ func TestImportStops(t *testing.T) {
 	}
 }
 
-// store is a registry that serves one model at a time as Ollama's library does.
-type store struct {
-	*httptest.Server
-	// name is the model's, behind the server's address.
-	name string
-
-	mu       sync.Mutex
-	manifest []byte            // guarded by mu
-	blobs    map[string][]byte // by digest; guarded by mu
-	dying    int               // how many answers with weights are still broken off; guarded by mu
-	slow     <-chan struct{}   // holds the second half of weights until it is closed, nil for at once; guarded by mu
-}
-
-// spoil changes weights after their sum is in the manifest; nil leaves them.
-type spoil func(weights []byte) []byte
-
-// offer makes the store serve the model of a file.
-func (s *store) offer(t *testing.T, file string, spoil spoil) {
-	t.Helper()
-	weights, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := []byte(`{"model_format":"gguf","model_family":"granite","model_families":["granite"],"model_type":"1M","file_type":"F16"}`)
-	blobs := map[string][]byte{}
-	layer := func(kind string, content []byte) map[string]any {
-		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(content))
-		blobs[digest] = content
-		return map[string]any{"mediaType": kind, "digest": digest, "size": len(content)}
-	}
-	manifest, err := json.Marshal(map[string]any{
-		"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json",
-		"config": layer("application/vnd.docker.container.image.v1+json", config),
-		"layers": []any{layer("application/vnd.ollama.image.model", weights)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for digest, content := range blobs {
-		if len(content) == len(weights) && spoil != nil {
-			blobs[digest] = spoil(bytes.Clone(content))
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.manifest, s.blobs = manifest, blobs
-}
-
-// halved sends the rest of an answer when it is released.
-type halved struct {
-	http.ResponseWriter
-	left          int // bytes to send before
-	release, gone <-chan struct{}
-}
-
-func (h *halved) Write(b []byte) (n int, err error) {
-	if h.left > 0 {
-		if n, err = h.ResponseWriter.Write(b[:min(h.left, len(b))]); err != nil {
-			return n, err
-		}
-		if h.left -= n; h.left > 0 {
-			return n, nil
-		}
-		h.ResponseWriter.(http.Flusher).Flush()
-		select {
-		case <-h.release:
-		case <-h.gone:
-			return n, http.ErrAbortHandler
-		}
-	}
-	rest, err := h.ResponseWriter.Write(b[n:])
-	return n + rest, err
-}
-
-func registry(t *testing.T) *store {
-	t.Helper()
-	s := &store{}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
-	s.name = strings.TrimPrefix(s.URL, "http://") + "/library/tiny:latest"
-	return s
-}
-
-func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	kind, name := filepath.Base(filepath.Dir(r.URL.Path)), filepath.Base(r.URL.Path)
-	s.mu.Lock()
-	content, ok := s.blobs[name]
-	dies := r.Method == http.MethodGet && kind == "elsewhere" && len(content) > 1000 && s.dying > 0
-	if dies {
-		s.dying--
-	}
-	var slow <-chan struct{}
-	if r.Method == http.MethodGet && kind == "elsewhere" && len(content) > 1000 {
-		slow = s.slow
-	}
-	if kind == "manifests" {
-		content, ok = s.manifest, true
-	}
-	s.mu.Unlock()
-	switch {
-	case !ok:
-		http.NotFound(w, r)
-		return
-	case kind == "blobs": // which other machines serve: Ollama wants it so
-		_, port, _ := strings.Cut(r.Host, ":")
-		http.Redirect(w, r, "http://localhost:"+port+"/elsewhere/"+name, http.StatusTemporaryRedirect)
-		return
-	case dies:
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		w.WriteHeader(http.StatusPartialContent)
-		_, _ = w.Write(content[:1000])
-		panic(http.ErrAbortHandler)
-	case slow != nil:
-		w = &halved{ResponseWriter: w, left: len(content) / 2, release: slow, gone: r.Context().Done()}
-	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
-}
-
-// insecure stands before an Ollama and lets it pull over plain HTTP, which quarry
-// itself never asks for.
-func insecure(t *testing.T, ollama string) *httptest.Server {
-	t.Helper()
-	to, err := url.Parse(ollama)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.FlushInterval = -1
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/api/pull" {
-			var req map[string]any
-			if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
-				t.Error(err)
-			}
-			req["insecure"], req["model"] = true, fmt.Sprint("http://", req["model"])
-			raw, err := json.Marshal(req)
-			if err != nil {
-				t.Error(err)
-			}
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server
-}
-
 // A real Ollama downloads a model from a registry, and one whose bytes are not those
 // that the registry's manifest names is never there.
 func TestPullFromARegistry(t *testing.T) {
 	file := tinyFile(t)
-	from := registry(t)
-	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
+	from := ollamatest.NewRegistry(t)
+	l := library(t, ollamatest.Insecure(t, ollamatest.StartEmpty(t).URL).URL)
 	nothing := func() {
 		t.Helper()
 		if list, err := l.List(t.Context()); err != nil || len(list) != 0 {
 			t.Errorf("%v, %v", list, err)
 		}
 	}
-	for name, spoil := range map[string]spoil{
+	for name, spoil := range map[string]func(weights []byte) []byte{
 		"corrupt":   func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b },
 		"truncated": func(b []byte) []byte { return b[:len(b)-1000] },
 		"longer":    func(b []byte) []byte { return append(b, 0) },
 	} {
-		from.offer(t, file, spoil)
-		err := l.Pull(t.Context(), from.name, func(int64, int64) {}, taken)
-		if err == nil || !strings.Contains(err.Error(), "download "+from.name) {
+		from.Offer(t, file, spoil)
+		err := l.Pull(t.Context(), from.Model, func(int64, int64) {}, taken)
+		if err == nil || !strings.Contains(err.Error(), "download "+from.Model) {
 			t.Errorf("a %s download: %v", name, err)
 		}
 		nothing()
 	}
-	from.offer(t, file, nil)
-	from.dying = 2 // Ollama asks again for what is missing
+	from.Offer(t, file, nil)
+	from.BreakOff(2) // Ollama asks again for what is missing
 	var done, total int64
-	if err := l.Pull(t.Context(), from.name, func(d, n int64) { done, total = d, n }, taken); err != nil {
+	if err := l.Pull(t.Context(), from.Model, func(d, n int64) { done, total = d, n }, taken); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(file)
@@ -338,10 +186,10 @@ func TestPullFromARegistry(t *testing.T) {
 	if done != total || total < int64(len(raw)) {
 		t.Errorf("%d of %d bytes, the file has %d", done, total, len(raw))
 	}
-	if m, ok, err := l.Find(t.Context(), from.name); err != nil || !ok {
+	if m, ok, err := l.Find(t.Context(), from.Model); err != nil || !ok {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if sum, err := l.Weights(t.Context(), from.name); err != nil || sum != fmt.Sprintf("%x", sha256.Sum256(raw)) {
+	if sum, err := l.Weights(t.Context(), from.Model); err != nil || sum != fmt.Sprintf("%x", sha256.Sum256(raw)) {
 		t.Errorf("weights %s, %v", sum, err)
 	}
 }
@@ -350,12 +198,12 @@ func TestPullFromARegistry(t *testing.T) {
 // has enough, the next pull has the model, and one that is away is told.
 func TestPullFromASlowRegistry(t *testing.T) {
 	file := tinyFile(t)
-	from := registry(t)
-	from.offer(t, file, nil)
-	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
+	from := ollamatest.NewRegistry(t)
+	from.Offer(t, file, nil)
+	l := library(t, ollamatest.Insecure(t, ollamatest.StartEmpty(t).URL).URL)
 	installed := func(want bool) {
 		t.Helper()
-		if _, ok, err := l.Find(t.Context(), from.name); err != nil || ok != want {
+		if _, ok, err := l.Find(t.Context(), from.Model); err != nil || ok != want {
 			t.Errorf("installed: %t, %v", ok, err)
 		}
 	}
@@ -368,18 +216,11 @@ func TestPullFromASlowRegistry(t *testing.T) {
 			}
 		}
 	}
-	hold := func() (release func()) {
-		c := make(chan struct{})
-		from.mu.Lock()
-		defer from.mu.Unlock()
-		from.slow = c
-		return sync.OnceFunc(func() { close(c) })
-	}
-	release := hold()
+	release := from.Hold()
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := l.Pull(ctx, from.name, halfway(cancel), taken); err == nil || ctx.Err() == nil {
+	if err := l.Pull(ctx, from.Model, halfway(cancel), taken); err == nil || ctx.Err() == nil {
 		t.Errorf("a registry that has fallen silent: %v", err)
 	}
 	installed(false)
@@ -389,18 +230,18 @@ func TestPullFromASlowRegistry(t *testing.T) {
 	if err := ollamatest.WriteGranite(second, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
 		t.Fatal(err)
 	}
-	from.offer(t, second, nil)
-	release = hold()
+	from.Offer(t, second, nil)
+	release = from.Hold()
 	defer release()
-	if err := l.Pull(t.Context(), from.name, halfway(release), taken); err != nil {
+	if err := l.Pull(t.Context(), from.Model, halfway(release), taken); err != nil {
 		t.Errorf("a slow registry: %v", err)
 	}
 	installed(true)
-	if err := l.Remove(t.Context(), from.name); err != nil {
+	if err := l.Remove(t.Context(), from.Model); err != nil {
 		t.Fatal(err)
 	}
 	from.Close()
-	if err := l.Pull(t.Context(), from.name, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.name) {
+	if err := l.Pull(t.Context(), from.Model, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.Model) {
 		t.Errorf("a registry that is away: %v", err)
 	}
 	installed(false)
@@ -413,28 +254,28 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 	if err := ollamatest.WriteGranite(second, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
 		t.Fatal(err)
 	}
-	from := registry(t)
-	from.offer(t, first, nil)
-	l := library(t, insecure(t, ollamatest.StartEmpty(t).URL).URL)
+	from := ollamatest.NewRegistry(t)
+	from.Offer(t, first, nil)
+	l := library(t, ollamatest.Insecure(t, ollamatest.StartEmpty(t).URL).URL)
 	digest := func() string {
 		t.Helper()
-		m, ok, err := l.Find(t.Context(), from.name)
+		m, ok, err := l.Find(t.Context(), from.Model)
 		if err != nil || !ok {
 			t.Fatalf("%v, %v", ok, err)
 		}
 		return m.Digest
 	}
 	pull := func(try func(string) error) error {
-		return l.Pull(t.Context(), from.name, func(int64, int64) {}, try)
+		return l.Pull(t.Context(), from.Model, func(int64, int64) {}, try)
 	}
 	if err := pull(taken); err != nil {
 		t.Fatal(err)
 	}
 	old := digest()
-	from.offer(t, second, nil)
+	from.Offer(t, second, nil)
 	bad := errors.New("it answers nothing")
 	err := pull(func(name string) error {
-		if name != from.name || digest() == old {
+		if name != from.Model || digest() == old {
 			t.Errorf("%s is tried, and is the old one: %t", name, digest() == old)
 		}
 		return bad
@@ -458,5 +299,17 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 	}
 	if list, err := l.List(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v: nothing is kept beside it", list, err)
+	}
+}
+
+// What a killed pull or import has left is told from models of the user's own.
+func TestFindUnfinished(t *testing.T) {
+	var list []model.Installed
+	for _, name := range []string{"a:1b", "a:1b-before", "b:latest", "b:before", "c:2b-trial", "d:trial", "e:3b-before", "f-trial:latest", "the-night:before"} {
+		list = append(list, model.Installed{Name: name})
+	}
+	want := []model.Unfinished{{Name: "a:1b-before", Of: "a:1b", Kept: true}, {Name: "b:before", Of: "b", Kept: true}, {Name: "c:2b-trial", Of: "c:2b"}, {Name: "d:trial", Of: "d"}}
+	if got := model.FindUnfinished(list); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

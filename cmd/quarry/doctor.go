@@ -58,6 +58,9 @@ func (a *app) doctor(ctx context.Context) error {
 	if f, ok := a.adviceFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
+	if f, ok := a.unfinishedFinding(ctx, s); ok {
+		findings = append(findings, f)
+	}
 	findings = append(findings, a.memoryFinding(ctx, s), a.indexFinding(ctx, s), statisticsFinding(s))
 	if f, ok := a.editorsFinding(); ok {
 		findings = append(findings, f)
@@ -176,6 +179,28 @@ func (a *app) adviceFinding(ctx context.Context, s settings.Settings) (f model.F
 		f.Fix = "quarry setup model"
 	}
 	return f, true
+}
+
+// unfinishedFinding names what downloads that were killed have left; ok is false if nothing is. It
+// is never a failure: the model's own finding says whether that completes.
+func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
+	m, err := engines.NewModels(s, a.StateDir)
+	if err != nil || !s.Ollama.Enabled {
+		return f, false // the server's finding says why
+	}
+	list, _ := m.List(ctx) // as does this
+	f = model.Finding{Name: "downloads", OK: true}
+	var says []string
+	for _, left := range model.FindUnfinished(list) {
+		if left.Kept {
+			says = append(says, fmt.Sprintf("%s was fetched and not tried: %s is the one before it", left.Of, left.Name))
+		} else {
+			says = append(says, left.Name+" is left of a download that was ended")
+		}
+		f.Fix = "quarry model pull " + left.Of + " goes on with it"
+	}
+	f.Detail = strings.Join(says, "; ")
+	return f, len(says) > 0
 }
 
 // memoryFinding says what quarry and its models may take together, and what the models have of

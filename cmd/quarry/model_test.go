@@ -265,6 +265,104 @@ func TestModelPullKilled(t *testing.T) {
 	}
 }
 
+// However a process ends while it pulls through Ollama's library, the name means a version that was
+// there before or the one that is offered, whole; and one that works has its name back as soon as a pull has found
+// that the new one does not.
+func TestLibraryPullKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts 50 processes: left out by -short")
+	}
+	server := ollamatest.StartEmpty(t)
+	userSettings(t, "{}")
+	from := ollamatest.NewRegistry(t)
+	url := ollamatest.Insecure(t, server.URL).URL
+	blind := ollamatest.Tiny
+	blind.NoFIM = true
+	dir := t.TempDir()
+	var versions []string // two that work, and one that cannot complete in the middle
+	for n, shape := range []ollamatest.Shape{ollamatest.Tiny, {Layers: 1, Embedding: 64, FFN: 64, Context: 4096}, blind} {
+		versions = append(versions, filepath.Join(dir, fmt.Sprint(n, ".gguf")))
+		writeModel(t, versions[n], shape)
+	}
+	pull := []string{"model", "pull", from.Model, "--ollama", url, "--state-dir", t.TempDir()}
+	list := func() map[string]string {
+		t.Helper()
+		_, out, _ := answering(t, "", "model", "list", "--json", "--ollama", url)
+		var list []modelOutput
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, m := range list {
+			found[m.Name] = m.Digest
+		}
+		return found
+	}
+	// whole lets a pull end by itself and answers what the name means then.
+	whole := func(want int) string {
+		t.Helper()
+		code, out, errs := answering(t, "", pull...)
+		if code != want {
+			t.Fatalf("exit code %d, want %d:\n%s%s", code, want, out, errs)
+		}
+		found := list()
+		if len(found) != 1 {
+			t.Errorf("beside the model: %v", found)
+		}
+		return found[from.Model]
+	}
+	var digests []string
+	for _, file := range versions[:2] {
+		from.Offer(t, file, nil)
+		digests = append(digests, whole(0))
+	}
+	from.Offer(t, versions[2], nil)
+	begin := time.Now()
+	if d := whole(1); d != digests[1] {
+		t.Fatalf("the name means %s, not %s, which works", d, digests[1])
+	}
+	takes := time.Since(begin)
+	random := rand.New(rand.NewPCG(3, 4))
+	untried := ""
+	for n := range 50 {
+		offered := n % 3
+		from.Offer(t, versions[offered], nil)
+		child := exec.Command("quarry", pull...) // testscript.Main put it on the PATH
+		child.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(random.Int64N(int64(takes))), func() { _ = child.Process.Kill() })
+		_ = child.Wait() // killed or done
+		kill.Stop()
+		found := list()
+		switch d := found[from.Model]; {
+		case d == digests[0], d == digests[1]:
+		case d == "":
+			t.Fatalf("kill %d: the name means nothing", n)
+		case untried == "" || d == untried: // of the one that does not work there is one, which was killed before its trial
+			if untried = d; found[from.Model+"-before"] == "" {
+				t.Errorf("kill %d: a version that was not tried has the name, and none is kept", n)
+			}
+			_, out, _ := answering(t, "", "doctor", "--ollama", url, "--model", from.Model)
+			if !strings.Contains(out, from.Model+" was fetched and not tried") || !strings.Contains(out, "quarry model pull "+from.Model) {
+				t.Errorf("kill %d: doctor does not say it:\n%s", n, out)
+			}
+		default:
+			t.Fatalf("kill %d: the name means %q, which was never offered", n, d)
+		}
+		if offered == 2 {
+			if d := whole(1); d != digests[0] && d != digests[1] {
+				t.Fatalf("kill %d: the version that does not work has the name after the next pull", n)
+			}
+		}
+	}
+	from.Offer(t, versions[1], nil)
+	if d := whole(0); d != digests[1] {
+		t.Errorf("the last version is %s, not %s", d, digests[1])
+	}
+}
+
 // A newcomer is told which model suits the machine and why, and one yes does the rest: it is
 // fetched, tried and written into the settings.
 func TestSetupModel(t *testing.T) {

@@ -49,6 +49,8 @@ type Options struct {
 	// Free is how many bytes the disk of a folder has left, if that is known; nil means
 	// that it is not.
 	Free func(dir string) (bytes int64, ok bool)
+	// Beside is how many bytes that disk must have for what is done with the file then.
+	Beside int64
 	// Transport is http.DefaultTransport if nil.
 	Transport http.RoundTripper
 }
@@ -69,8 +71,9 @@ type fetch struct {
 
 	done map[int]bool // the parts that were there
 
-	mu   sync.Mutex // guards have, Report and what is written to log
+	mu   sync.Mutex // guards have, told, Report and what is written to log
 	have int64      // bytes
+	told int64      // the most that Report was told
 }
 
 // Fetch brings the file into dir and answers its path there, named by its sum. What an
@@ -111,10 +114,14 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 		return "", err
 	}
 	defer t.close()
-	if free, ok := t.room(dir); ok && free < f.Size-t.have {
-		return "", fmt.Errorf("%s needs %d MB more and the disk of %s has %d MB left", f.URL, (f.Size-t.have)>>20, dir, free>>20)
+	if free, ok := t.room(dir); ok && free < f.Size-t.have+t.Beside {
+		return "", fmt.Errorf("make room: %s needs %d MB more, and the disk of %s has %d MB left", f.URL, (f.Size-t.have+t.Beside)>>20, dir, free>>20)
 	}
-	if err := t.parts(ctx); err != nil {
+	err = t.parts(ctx)
+	if errors.Is(err, errNoRanges) {
+		err = t.inOneGo(ctx)
+	}
+	if err != nil {
 		return "", err
 	}
 	return path, t.finish(ctx, path)
@@ -221,7 +228,7 @@ func (t *fetch) span(n int) (from, to int64) {
 func (t *fetch) parts(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t.Report(t.have)
+	t.add(0)
 	missing := make(chan int)
 	var workers sync.WaitGroup
 	for range t.Parallel {
@@ -255,7 +262,10 @@ func (t *fetch) add(n int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.have += n
-	t.Report(t.have)
+	if t.have > t.told || n == 0 { // a file that is fetched in one go begins anew
+		t.told = t.have
+		t.Report(t.have)
+	}
 }
 
 // fetchPart fetches a part, asking again where a server stalls or fails for a moment.
@@ -289,6 +299,35 @@ func (t *fetch) fetchPart(ctx context.Context, n int) error {
 	defer t.mu.Unlock()
 	_, err := fmt.Fprintf(t.log, "%d %d\n", t.Part, n)
 	return err
+}
+
+// errNoRanges: to send a part in the middle of a file this server would have to send all before it.
+var errNoRanges = errors.New("the server sends no parts of a file")
+
+// inOneGo fetches the file from its start to its end, from a server that sends no parts. What
+// breaks off begins anew, so that it is asked less often than for a part.
+func (t *fetch) inOneGo(ctx context.Context) error {
+	for failed := 0; ; {
+		t.mu.Lock()
+		t.have = 0
+		t.mu.Unlock()
+		_, err := t.read(ctx, 0, t.Size)
+		var final *finalError
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil:
+			return t.part.Sync()
+		case errors.As(err, &final):
+			return fmt.Errorf("%s: %w", t.URL, final.error)
+		}
+		if failed++; failed == tries {
+			return fmt.Errorf("%s: %w (it sends no parts of a file, and broke off %d times: put the file where one does)", t.URL, err, tries)
+		}
+		if !sleep(ctx, pause(err, failed)) {
+			return ctx.Err()
+		}
+	}
 }
 
 // finalError is one that asking again does not mend.
@@ -346,8 +385,8 @@ func (t *fetch) read(ctx context.Context, from, to int64) (got int64, err error)
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 	case http.StatusOK: // a server without ranges sends everything
-		if _, err := io.CopyN(io.Discard, watched{body, stalled, t.Stall}, from); err != nil {
-			return 0, err
+		if from > 0 {
+			return 0, &finalError{errNoRanges}
 		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError:
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))

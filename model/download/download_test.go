@@ -118,6 +118,51 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// From a server that sends no parts, as many simple ones, a file comes in one go: no part is had by
+// throwing away all that stands before it. What breaks off begins anew, and not for ever.
+func TestServerWithoutRanges(t *testing.T) {
+	for breaks, works := range map[int64]bool{0: true, 3: true, 1000: false} {
+		synctest.Test(t, func(t *testing.T) {
+			var asked, wholly, sent atomic.Int64
+			path, err := download.Fetch(t.Context(), file("https://models.example"), t.TempDir(), download.Options{
+				Part: part, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+					asked.Add(1)
+					body := bytes.NewReader(content)
+					if r.Header.Get("Range") == fmt.Sprintf("bytes=0-%d", size-1) && wholly.Add(1) <= breaks {
+						body = bytes.NewReader(content[:size/2])
+					}
+					return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(&countedReader{body, &sent})}, nil
+				}),
+			})
+			if works {
+				if err != nil {
+					t.Fatal(err)
+				}
+				fetched(t, path)
+			} else if err == nil || !strings.Contains(err.Error(), "sends no parts of a file") {
+				t.Errorf("%v", err)
+			}
+			if most := (3 + breaks/2) * size; works && sent.Load() > most {
+				t.Errorf("%d bytes were sent for %d", sent.Load(), size)
+			}
+			if asked.Load() > 4+5 {
+				t.Errorf("asked %d times", asked.Load())
+			}
+		})
+	}
+}
+
+type countedReader struct {
+	io.Reader
+	n *atomic.Int64
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
 // A server that breaks off, fails for a moment or wants to be asked later is asked
 // again, for what is missing only.
 func TestServersThatFail(t *testing.T) {
@@ -257,6 +302,9 @@ func TestFullDisk(t *testing.T) {
 	_, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Free: func(string) (int64, bool) { return size - 1, true }})
 	if err == nil || !strings.Contains(err.Error(), "left") {
 		t.Errorf("%v", err)
+	}
+	if _, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Beside: 1, Free: func(string) (int64, bool) { return size, true }}); err == nil || !strings.Contains(err.Error(), "make room") {
+		t.Errorf("with no room for what is done with it: %v", err)
 	}
 	if _, err := download.Fetch(t.Context(), file(s.URL), dir, download.Options{Free: func(string) (int64, bool) { return size, true }}); err != nil {
 		t.Error(err)

@@ -74,6 +74,14 @@ func (m *Models) UseOf(name string) string {
 	return catalogue.ForCompletion
 }
 
+// Does says what a model does once it is chosen.
+func (m *Models) Does(name string) string {
+	if m.UseOf(name) == catalogue.ForSearch {
+		return name + " embeds code for search"
+	}
+	return name + " completes code"
+}
+
 // Advise recommends models for this machine, and answers what Ollama has. The advice is
 // there although Ollama does not answer, which is the error.
 func (m *Models) Advise(ctx context.Context) (catalogue.Advice, []model.Installed, error) {
@@ -107,8 +115,13 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 		}
 		return m.Pull(ctx, name, func(done, total int64) { report("fetching "+name, done, total) }, try)
 	}
-	path, err := download.Fetch(ctx, download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, filepath.Join(m.stateDir, "models"), download.Options{
-		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: catalogue.FreeSpace,
+	dir := filepath.Join(m.stateDir, "models")
+	beside, err := m.copied(e, dir)
+	if err != nil {
+		return err
+	}
+	path, err := download.Fetch(ctx, download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, dir, download.Options{
+		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: catalogue.FreeSpace, Beside: beside,
 	})
 	if err != nil {
 		return err
@@ -120,25 +133,41 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	return download.Discard(path)
 }
 
-// room fails if the disk of Ollama's models has too little of it. Where they are is
-// known only of an Ollama on this machine that has them in their usual place.
+// room fails if the disk of Ollama's models has too little of it.
 func (m *Models) room(e catalogue.Entry) error {
-	if e.Name == "" || m.settings.Ollama.AllowRemote {
-		return nil
-	}
-	dir := os.Getenv("OLLAMA_MODELS")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil
-		}
-		dir = filepath.Join(home, ".ollama", "models")
-	}
-	free, ok := catalogue.FreeSpace(dir)
+	dir, free, ok := m.ollamasDisk()
 	if ok && free < e.Download {
 		return fmt.Errorf("make room, or set OLLAMA_MODELS for Ollama to another disk: %s needs %s and the disk of %s has %s left", e.Name, catalogue.Gigabytes(e.Download), dir, catalogue.Gigabytes(free))
 	}
 	return nil
+}
+
+// copied is how many bytes the disk of a folder must have for Ollama's copy of a file that is
+// fetched there; it fails if Ollama's own disk has too few. Two disks that have as much left to the
+// byte are one.
+func (m *Models) copied(e catalogue.Entry, dir string) (bytes int64, err error) {
+	_, free, ok := m.ollamasDisk()
+	if here, known := catalogue.FreeSpace(dir); ok && known && here == free {
+		return e.Download, nil
+	}
+	return 0, m.room(e)
+}
+
+// ollamasDisk is the folder of Ollama's models and what its disk has left. It is known only of an
+// Ollama on this machine that has them in their usual place.
+func (m *Models) ollamasDisk() (dir string, free int64, ok bool) {
+	if m.settings.Ollama.AllowRemote {
+		return "", 0, false
+	}
+	if dir = os.Getenv("OLLAMA_MODELS"); dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", 0, false
+		}
+		dir = filepath.Join(home, ".ollama", "models")
+	}
+	free, ok = catalogue.FreeSpace(dir)
+	return dir, free, ok
 }
 
 // trialTimeout bounds a trial; loading a model from a slow disk takes most of a minute.

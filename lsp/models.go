@@ -39,6 +39,9 @@ type Library interface {
 	// ImportModel makes a model of a GGUF file and tries it before it has its name.
 	ImportModel(ctx context.Context, file, name string, report Fetched) error
 	RemoveModel(ctx context.Context, name string) error
+	// KeepModel tries an installed model and, if it works, writes it into the user's settings. It
+	// answers what the model does from then on.
+	KeepModel(ctx context.Context, name string) (does string, err error)
 }
 
 // InstalledModel is a model in words.
@@ -46,6 +49,25 @@ type InstalledModel struct {
 	Name, Size, Quant, InMemory string
 	// Used says for what quarry asks it, "" if for nothing.
 	Used string
+	// Embeds: it is for search, and completes nothing.
+	Embeds bool
+}
+
+// findModel is the model of a name, which Ollama takes without ":latest", too.
+func findModel(list []InstalledModel, name string) (m InstalledModel, ok bool) {
+	at := slices.IndexFunc(list, func(m InstalledModel) bool { return sameModel(m.Name, name) })
+	if at < 0 {
+		return m, false
+	}
+	return list[at], true
+}
+
+func sameModel(a, b string) bool {
+	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
+}
+
+func noSuchModel(name string) error {
+	return fmt.Errorf("Ollama has no model %s: `%s` shows what it has", name, CommandList)
 }
 
 // KnownModel is a model of the catalogue in words.
@@ -179,13 +201,13 @@ func (s *Server) removeModel(args []protocol.LSPAny) error {
 			}
 			named = []string{chosen}
 		}
-		at := slices.IndexFunc(list, func(m InstalledModel) bool {
-			return len(named) > 0 && strings.TrimSuffix(m.Name, ":latest") == strings.TrimSuffix(named[0], ":latest")
-		})
-		if at < 0 {
-			return "", fmt.Errorf("Ollama has no such model; `%s` shows what it has", CommandList)
+		if len(named) == 0 {
+			return "", fmt.Errorf("Ollama has no models; `%s` fetches some", CommandSetup)
 		}
-		m := list[at]
+		m, ok := findModel(list, named[0])
+		if !ok {
+			return "", noSuchModel(named[0])
+		}
 		question := fmt.Sprintf("Delete %s (%s)?", m.Name, m.Size)
 		if m.Used != "" {
 			question += " quarry uses it for " + m.Used + "."
@@ -233,7 +255,7 @@ func (s *Server) importModel(args []protocol.LSPAny) error {
 		if err != nil || chosen != yes {
 			return "not imported", err
 		}
-		if err := s.currentCore().ImportModel(ctx, file, name, progressOf(job)); err != nil {
+		if err := s.currentCore().ImportModel(ctx, file, name, progressOf(job, "")); err != nil {
 			return "", err
 		}
 		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("Ollama has %s; `%s` completes code with it", name, CommandUse))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.lsp.dev/protocol"
 
@@ -30,7 +31,8 @@ const (
 	CommandPause  = "quarry.pauseDownload"
 	CommandResume = "quarry.resumeDownload"
 	CommandCancel = "quarry.cancelDownload"
-	// CommandUse asks with which of the installed models to go on.
+	// CommandUse goes on with an installed model, its argument or the one that the user chooses, until
+	// the server ends or, written into the user's settings, from then on.
 	CommandUse = "quarry.useModel"
 	// CommandIndex asks whether to index a folder that a StatusNote names, its argument or
 	// the first, although it holds far more than a project, and notes a yes in the user's
@@ -64,10 +66,18 @@ type Fetched func(doing string, done, total int64)
 // ErrPaused ends a download that the user has paused.
 var ErrPaused = errors.New("paused")
 
-// progressOf shows a download as a job.
-func progressOf(job Job) Fetched {
+// progressOf shows a download as a job, whose title names a model, or "" where it does not.
+func progressOf(job Job, name string) Fetched {
 	return func(doing string, done, total int64) {
-		job.Report(float64(done)/float64(max(total, 1)), fmt.Sprintf("%s: %.1f of %.1f GB", doing, float64(done)/1e9, float64(total)/1e9))
+		what := doing + ": "
+		if verb, ok := strings.CutSuffix(doing, " "+name); ok { // the title says of what
+			what = strings.TrimPrefix(verb+": ", "fetching: ")
+		}
+		bytes, unit := 1e9, "GB"
+		if total < 1e9 {
+			bytes, unit = 1e6, "MB"
+		}
+		job.Report(float64(done)/float64(max(total, 1)), fmt.Sprintf("%s%.1f of %.1f %s", what, float64(done)/bytes, float64(total)/bytes, unit))
 	}
 }
 
@@ -120,8 +130,8 @@ func (s *Server) pullModel(args []protocol.LSPAny) error {
 				return "not downloaded", err
 			}
 		}
-		job.Report(0, "asking for its parts")
-		return "pulled", s.currentCore().PullModel(ctx, name, progressOf(job))
+		job.Report(0, "asking Ollama")
+		return "pulled", s.currentCore().PullModel(ctx, name, progressOf(job, name))
 	})
 }
 
@@ -151,7 +161,7 @@ func (s *Server) setupModel([]protocol.LSPAny) error {
 			job.Report(0, "waits for your choice")
 			chosen, err := s.assist.Screen().Choose(ctx, question, no, yes)
 			return err == nil && chosen == yes
-		}, progressOf(job))
+		}, progressOf(job, ""))
 		switch {
 		case err != nil:
 			return "", err
@@ -159,6 +169,9 @@ func (s *Server) setupModel([]protocol.LSPAny) error {
 			return "nothing was done", nil
 		}
 		s.assist.Screen().Say(protocol.MessageTypeInfo, done)
+		s.mu.Lock()
+		s.brief = briefModel{}
+		s.mu.Unlock()
 		return "set up", s.applySettings() // the user's file says it now
 	})
 }
@@ -172,37 +185,105 @@ func (s *Server) wants(ctx context.Context, name string) bool {
 		})
 }
 
-// useModel goes on with a model that is installed, until the server ends.
-func (s *Server) useModel([]protocol.LSPAny) error {
+// useModel goes on with a model that is installed, its argument or the one that the user chooses: until
+// the server ends, or, tried and written into the user's settings, from now on.
+func (s *Server) useModel(args []protocol.LSPAny) error {
+	named, err := modelArguments(args)
+	if err != nil {
+		return err
+	}
 	return s.remedy("Another model", func(ctx context.Context, job Job) (string, error) {
 		list, err := s.currentCore().Models(ctx)
 		if err != nil {
 			return "", err
 		}
 		now, _ := s.current()
-		var names []string
-		for _, m := range list {
-			if m.Name != now.Model {
-				names = append(names, m.Name)
-			}
-		}
-		if len(names) == 0 {
-			return "", errors.New("no other model is installed: `quarry model pull NAME` fetches one")
-		}
 		job.Report(0, "waits for your choice")
-		chosen, err := s.assist.Screen().Choose(ctx, "Which model shall complete code until quarry ends? It must know fill-in-the-middle.", names[:min(len(names), mostChoices)]...)
-		if err != nil || chosen == "" {
-			return "none chosen", err
+		if len(named) == 0 {
+			chosen, err := s.chooseModel(ctx, list, now)
+			if err != nil || chosen == "" {
+				return "none chosen", err
+			}
+			named = []string{chosen}
 		}
-		s.mu.Lock()
-		s.model = chosen
-		s.mu.Unlock()
-		if err := s.applySettings(); err != nil {
+		m, ok := findModel(list, named[0])
+		if !ok {
+			return "", noSuchModel(named[0])
+		}
+		path := settings.UserFilePath()
+		const no, brief, keep = "Cancel", "Until quarry ends", "From now on"
+		question, choices := fmt.Sprintf("Complete code with %s until quarry ends, or from now on? The latter tries it and writes it into %s.", m.Name, path), []string{no, brief, keep}
+		if m.Embeds {
+			question, choices = fmt.Sprintf("Search with %s from now on? It is tried and written into %s; the code is embedded anew.", m.Name, path), []string{no, keep}
+		}
+		chosen, err := s.assist.Screen().Choose(ctx, question, choices...)
+		switch {
+		case err != nil || chosen == "" || chosen == no:
+			return "not used", err
+		case chosen == keep:
+			job.Report(0, "trying it; loading it may take a while")
+			return s.keepModel(ctx, m, path)
+		}
+		if err := s.useUntilEnd(m.Name); err != nil {
 			return "", err
 		}
-		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; to keep it, run `quarry model use %s`", chosen, chosen))
-		return chosen, nil
+		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; choose it again to keep it", m.Name))
+		return m.Name, nil
 	})
+}
+
+// chooseModel has the user choose one of the installed models that is not asked yet, "" for none.
+func (s *Server) chooseModel(ctx context.Context, list []InstalledModel, now settings.Settings) (string, error) {
+	s.mu.Lock()
+	brief := s.brief.name // may be chosen again, for good
+	s.mu.Unlock()
+	var names []string
+	for _, m := range list {
+		if m.Name == brief || !sameModel(m.Name, now.Model) && !sameModel(m.Name, now.Embedding.Model) {
+			names = append(names, m.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", errors.New("no other model is installed: `quarry model pull NAME` fetches one")
+	}
+	return s.assist.Screen().Choose(ctx, "Which model shall be used? One that completes code must know fill-in-the-middle.", names[:min(len(names), mostChoices)]...)
+}
+
+// keepModel has a model tried and written into the user's settings.
+func (s *Server) keepModel(ctx context.Context, m InstalledModel, path string) (result string, err error) {
+	does, err := s.currentCore().KeepModel(ctx, m.Name)
+	if err != nil {
+		return "", fmt.Errorf("%s is not used: %w", m.Name, err)
+	}
+	said := fmt.Sprintf("%s from now on; %s says so", does, path)
+	s.mu.Lock()
+	s.brief = briefModel{}
+	merged, _ := s.opts.Settings(s.editor[0], s.editor[1])
+	s.mu.Unlock()
+	if !m.Embeds && !sameModel(merged.Model, m.Name) {
+		said = fmt.Sprintf("%s until quarry ends; then the environment or a flag sets %s, over what %s now says", does, merged.Model, path)
+		err = s.useUntilEnd(m.Name)
+	} else {
+		err = s.applySettings()
+	}
+	if err != nil {
+		return "", err
+	}
+	s.assist.Screen().Say(protocol.MessageTypeInfo, said)
+	return "kept", nil
+}
+
+// briefModel is a model that the user chose until the server ends, in place of the one that the
+// settings name then: when they name another, that is the user's later word.
+type briefModel struct{ name, instead string }
+
+// useUntilEnd has a model complete code until the server ends.
+func (s *Server) useUntilEnd(name string) error {
+	s.mu.Lock()
+	merged, _ := s.opts.Settings(s.editor[0], s.editor[1])
+	s.brief = briefModel{name, merged.Model}
+	s.mu.Unlock()
+	return s.applySettings()
 }
 
 // indexFolder allows a wide folder that a StatusNote names, once the user has said so.

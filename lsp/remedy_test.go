@@ -10,34 +10,83 @@ import (
 	"quarry/lsp/headless"
 )
 
-// The model that the user chooses completes until the server ends, through changes of
-// the settings.
+// The model that the user chooses completes until the server ends, through changes of the other
+// settings, but not past a later word of the user's own file; or it is kept, once it has been tried.
 func TestUseAnotherModel(t *testing.T) {
-	c := &core{}
-	e := edit(t, "neovim", c)
-	ctx := soon(t)
-	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandUse}, nil); err != nil {
-		t.Fatal(err)
-	}
-	attend(t, e, func(_ string, choices []string) string {
-		if !slices.Equal(choices, []string{"one", "two"}) {
-			t.Errorf("offered: %q", choices)
-		}
-		return "two"
-	})
-	if err := e.Await(ctx, func() bool {
-		return slices.ContainsFunc(e.Shown(), func(m string) bool { return strings.Contains(m, "two completes code until quarry ends") })
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Configure(map[string]any{"completion": map[string]any{"maxTokens": 33}}); err != nil {
-		t.Fatal(err)
-	}
-	for c.lastSettings().Completion.MaxTokens != 33 && ctx.Err() == nil {
-		// the server asks for the settings
-	}
-	if got := c.lastSettings().Model; got != "two" {
-		t.Errorf("the model is %q", got)
+	models := []lsp.InstalledModel{{Name: "granite4:micro"}, {Name: "one"}, {Name: "two:latest"}, {Name: "blind"}, {Name: "letters", Embeds: true}}
+	const which = "Which model shall be used? One that completes code must know fill-in-the-middle. one, two:latest, blind, letters"
+	const forTwo, forOne = "Complete code with two:latest until quarry ends, or from now on?", "Complete code with one until quarry ends, or from now on?"
+	for _, test := range []struct {
+		name             string
+		args             []string
+		asked, answers   []string
+		result, says     string
+		model            string // that completes then
+		done             []string
+		changed, changes string // what the user's file says later, and the model then
+	}{
+		{
+			name: "until the end", asked: []string{which, forTwo}, answers: []string{"two:latest", "Until quarry ends"}, result: "two:latest",
+			says: "two:latest completes code until quarry ends; choose it again to keep it", model: "two:latest", changed: "one", changes: "one",
+		},
+		{
+			name: "from now on", asked: []string{which, forOne}, answers: []string{"one", "From now on"}, result: "kept",
+			says: "one completes code from now on; ", model: "one", done: []string{"keep one"}, changed: "blind", changes: "blind",
+		},
+		{
+			name: "named", args: []string{"two"}, asked: []string{forTwo}, answers: []string{"From now on"}, result: "kept",
+			says: "two:latest completes code from now on; ", model: "two:latest", done: []string{"keep two:latest"},
+		},
+		{name: "no", args: []string{"two"}, asked: []string{forTwo}, answers: []string{"Cancel"}, result: "not used", model: "granite4:micro"},
+		{name: "no answer", asked: []string{which}, answers: []string{""}, result: "none chosen", model: "granite4:micro"},
+		{
+			name: "does not work", args: []string{"blind"}, asked: []string{"Complete code with blind"}, answers: []string{"From now on"}, result: "failed",
+			says: "blind is not used: the model failed its trial", model: "granite4:micro",
+		},
+		{
+			name: "for search", args: []string{"letters"}, asked: []string{"Search with letters from now on?"}, answers: []string{"From now on"}, result: "kept",
+			says: " from now on; ", model: "granite4:micro", done: []string{"keep letters"},
+		},
+		{name: "none such", args: []string{"three"}, result: "failed", says: "Ollama has no model three", model: "granite4:micro"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := &core{models: models}
+			e := edit(t, "neovim", c)
+			ctx := soon(t)
+			runs(t, e, lsp.CommandUse, test.args...)
+			for i, answer := range test.answers {
+				attend(t, e, func(question string, choices []string) string {
+					if said := question + " " + strings.Join(choices, ", "); !strings.HasPrefix(said, "quarry: "+test.asked[i]) {
+						t.Errorf("asked %q, want %q", said, test.asked[i])
+					}
+					return answer
+				})
+			}
+			ended(t, e, test.result)
+			if test.says != "" && !slices.ContainsFunc(e.Shown(), func(m string) bool { return strings.Contains(m, test.says) }) {
+				t.Errorf("said %q, want %q", e.Shown(), test.says)
+			}
+			completes := func(tokens int, model string) {
+				t.Helper()
+				if err := e.Configure(map[string]any{"completion": map[string]any{"maxTokens": tokens}}); err != nil {
+					t.Fatal(err)
+				}
+				for c.lastSettings().Completion.MaxTokens != tokens && ctx.Err() == nil {
+					// the server asks for the settings
+				}
+				if got := c.lastSettings().Model; got != model {
+					t.Errorf("the model is %q, want %q", got, model)
+				}
+			}
+			completes(33, test.model)
+			if !slices.Equal(c.doneTo(), test.done) {
+				t.Errorf("done %q, want %q", c.doneTo(), test.done)
+			}
+			if test.changed != "" {
+				c.names(test.changed)
+				completes(34, test.changes)
+			}
+		})
 	}
 }
 

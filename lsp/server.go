@@ -159,7 +159,7 @@ type Server struct {
 	roots    []string          // file paths of the workspace folders; guarded by mu
 	settings settings.Settings // guarded by mu
 	editor   [2][]byte         // initializationOptions, configuration; guarded by mu
-	model    string            // that the user chose until the server ends, "" if none; guarded by mu
+	brief    briefModel        // that the user chose until the server ends, none if empty; guarded by mu
 	pull     int               // number of the newest configuration pull; guarded by mu
 }
 
@@ -313,8 +313,10 @@ func (s *Server) applySettings() error {
 	s.mu.Lock()
 	before := s.settings
 	merged, problems := s.opts.Settings(s.editor[0], s.editor[1])
-	if s.model != "" {
-		merged.Model = s.model
+	if merged.Model != s.brief.instead {
+		s.brief = briefModel{}
+	} else if s.brief.name != "" {
+		merged.Model = s.brief.name
 	}
 	s.settings = merged
 	s.mu.Unlock()

@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,10 @@ type core struct {
 	changed    []string // what FilesChanged was told
 	watching   bool     // WatchFiles was called
 	done       []string // what was done to models
+	named      string   // the model that the user's file names, "" if none
 
-	paused chan bool // PauseDownload was called
+	models []lsp.InstalledModel // nil for one and two
+	paused chan bool            // PauseDownload was called
 }
 
 func (c *core) FilesChanged(paths []string) {
@@ -162,6 +165,9 @@ func (c *core) Memory() lsp.MemoryStatus {
 }
 
 func (c *core) Models(context.Context) ([]lsp.InstalledModel, error) {
+	if c.models != nil {
+		return c.models, nil
+	}
 	return []lsp.InstalledModel{
 		{Name: "one", Size: "2.1 GB", Quant: "Q4_K_M", InMemory: "no", Used: "completion"}, {Name: "two", Size: "1.0 GB", Quant: "Q4_0", InMemory: "1.2 GB"},
 	}, nil
@@ -180,6 +186,24 @@ func (c *core) ImportModel(_ context.Context, file, name string, report lsp.Fetc
 func (c *core) RemoveModel(_ context.Context, name string) error {
 	c.did("remove " + name)
 	return nil
+}
+
+func (c *core) KeepModel(_ context.Context, name string) (string, error) {
+	if name == "blind" {
+		return "", errors.New("the model failed its trial: fill in the middle, it knows no tags")
+	}
+	c.did("keep " + name)
+	if name != "letters" {
+		c.names(name)
+	}
+	return name + " completes code", nil
+}
+
+// names is the user's file naming a model.
+func (c *core) names(model string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.named = model
 }
 
 // did notes what was done to models.
@@ -240,6 +264,9 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 		Log:      slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Settings: func(editor ...[]byte) (settings.Settings, []settings.Problem) {
 			s := settings.Default()
+			c.mu.Lock()
+			s.Model = cmp.Or(c.named, s.Model)
+			c.mu.Unlock()
 			var problems []settings.Problem
 			for _, layer := range editor {
 				problems = append(problems, s.Apply(settings.Editor, layer)...)

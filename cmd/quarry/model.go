@@ -319,11 +319,7 @@ func (a *app) chooseModel(m *engines.Models, name string) error {
 	if err != nil || a.JSON {
 		return err
 	}
-	does := "completes code"
-	if m.UseOf(name) == catalogue.ForSearch {
-		does = "embeds code for search"
-	}
-	fmt.Fprintf(a.Stdout, "\n%s %s from now on: %q is set in %s, and editors that run quarry follow.\n", name, does, key, path)
+	fmt.Fprintf(a.Stdout, "\n%s from now on: %q is set in %s, and editors that run quarry follow.\n", m.Does(name), key, path)
 	if now, _ := a.Settings(); used(&now, name) == "" {
 		fmt.Fprintf(a.Stderr, "An environment variable or a flag sets another one here, and it wins: %s is not asked yet.\n", name)
 	}

@@ -108,6 +108,7 @@ func (c *Core) fetch(ctx context.Context, m *Models, name, by string, report lsp
 	if !c.downloads.begin(name, by, stop) {
 		return errors.New("another model is being downloaded: pause or cancel that first")
 	}
+	c.changed()
 	err := m.Fetch(ctx, name, false, func(doing string, done, total int64) {
 		c.downloads.progress(done, total)
 		c.changed()
@@ -182,11 +183,7 @@ func (c *Core) SetupModel(ctx context.Context, agree func(question string) bool,
 		if _, _, err := m.Choose(choice.Name); err != nil {
 			return "", err
 		}
-		does := "completes code"
-		if choice.Use == catalogue.ForSearch {
-			does = "embeds code for search"
-		}
-		chosen = append(chosen, choice.Name+" "+does)
+		chosen = append(chosen, m.Does(choice.Name))
 	}
 	return strings.Join(chosen, " and ") + " from now on; " + settings.UserFilePath() + " says so", nil
 }
@@ -224,7 +221,7 @@ func (c *Core) Models(ctx context.Context) ([]lsp.InstalledModel, error) {
 	list, err := m.List(ctx)
 	installed := make([]lsp.InstalledModel, len(list))
 	for i, have := range list {
-		installed[i] = lsp.InstalledModel{Name: have.Name, Size: catalogue.Gigabytes(have.Bytes), Quant: have.Quant, InMemory: InMemory(have.Running), Used: UsedFor(s, have.Name)}
+		installed[i] = lsp.InstalledModel{Name: have.Name, Size: catalogue.Gigabytes(have.Bytes), Quant: have.Quant, InMemory: InMemory(have.Running), Used: UsedFor(s, have.Name), Embeds: m.UseOf(have.Name) == catalogue.ForSearch}
 	}
 	return installed, err
 }
@@ -299,6 +296,20 @@ func (c *Core) ImportModel(ctx context.Context, file, name string, report lsp.Fe
 	})
 	c.lookAgain()
 	return err
+}
+
+// KeepModel implements lsp.Core.
+func (c *Core) KeepModel(ctx context.Context, name string) (does string, err error) {
+	m, _, err := c.models()
+	if err != nil {
+		return "", err
+	}
+	findings, err := m.Try(ctx, name, name)
+	if err = errors.Join(err, Failed(findings)); err != nil {
+		return "", err
+	}
+	_, _, err = m.Choose(name)
+	return m.Does(name), err
 }
 
 // RemoveModel implements lsp.Core.

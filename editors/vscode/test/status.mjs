@@ -27,10 +27,15 @@ await session(async (page) => {
   await seeStatus(page, ': no model', 'has no model granite4:micro');
   await choose(page, 'Pull granite4:micro (2.1 GB)');
   await seeStatus(page, ': granite4:micro 40%', 'Until then ghost text is copied');
+  await choose(page, 'Pause the download of granite4:micro');
+  await seeStatus(page, ': no model', 'is paused at 40 %');
+  await choose(page, 'Resume the download of granite4:micro');
+  await seeStatus(page, ': granite4:micro 40%', 'Until then ghost text is copied');
   await choose(page, 'Cancel the download of granite4:micro');
   await seeStatus(page, ': no model', 'has no model granite4:micro');
   await choose(page, 'Use another model');
   await page.locator('.notification-list-item .monaco-button', { hasText: 'granite-code:3b' }).first().click();
+  await page.locator('.notification-list-item .monaco-button', { hasText: 'Until quarry ends' }).first().click();
   await seeStatus(page, '', 'Ghost text is by granite-code:3b.');
 
   await seeStatus(page, `: no model (on ${await step('gone')})`, 'The code in prompts leaves this machine.');

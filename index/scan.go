@@ -177,6 +177,7 @@ func (x *Index) readAll(ctx context.Context, s *scan, stale []staleFile) error {
 	if addresses.Limited() {
 		workers = 1 // of which each needs memory of its own
 	}
+	x.cfg.Log.Debug("read files", "files", len(stale), "workers", workers, "share", x.cfg.Share)
 	for range min(workers, len(stale)) {
 		group.Go(func() {
 			Background()

@@ -209,6 +209,7 @@ func TestExplainWithLspMode(t *testing.T) {
 	s.onMistake()
 	s.action("lsp-execute-code-action", "Expl")
 	s.WaitForText(explained)
+	s.WaitForText("TAB and RET go to what is named") // it is whole
 	s.Press("C-x", "1")
 	s.command("lsp-describe-thing-at-point")
 	s.WaitForText("quarry: Counts undefined")
@@ -433,4 +434,54 @@ func TestCodeActionsWithEglot(t *testing.T) {
 	s.Press("Up")
 	s.action("eglot-code-actions", "Expl")
 	s.WaitForText(explained)
+}
+
+// How quarry is and what helps is a key away.
+func TestStatus(t *testing.T) {
+	for name, init := range map[string]string{"lsp-mode": lspMode(t) + goMode, "eglot": eglot(t) + goMode} {
+		t.Run(name, func(t *testing.T) {
+			term, _ := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: "127.0.0.1:1", line: 11})
+			term.WaitForText("quarry: no model") // in the mode line
+			term.Press("C-c", "q", "s")
+			screen := term.WaitForText("What still works")
+			for _, want := range []string{"Ollama does not answer", "Until then ghost text is copied"} {
+				if !screen.Contains(want) {
+					t.Errorf("no %q:\n%s", want, screen.Framed())
+				}
+			}
+			term.Type("What st")
+			term.Press("Tab", "Enter")
+			term.WaitForText("Without a model")
+			if screen := term.WaitForText("Search finds code"); !screen.Contains("n += it.Counts") {
+				t.Errorf("the code is hidden:\n%s", screen.Framed())
+			}
+			// A question without a model shows the nearest places.
+			term.Press("C-c", "q", "q")
+			term.WaitForText("Ask about the workspace:")
+			term.Type("how is the total made?\n")
+			term.WaitForText("Nearest code found by search:")
+			term.WaitForText("shop.go:1-14 total")
+		})
+	}
+}
+
+// A server that was killed is started again by itself, and no key that is meant for the code answers a question about that.
+func TestKilledServerComesBack(t *testing.T) {
+	withEach(t, func(t *testing.T, c client, s shop) {
+		if c.name == "eglot" { // which starts none again that has run for less than three seconds
+			s.Insist("server that eglot starts again", func() {
+				s.Press("M-:")
+				s.Type("(message \"again %S\" (not (eglot--inhibit-autoreconnect (eglot-current-server))))\n")
+			}, func(screen editortest.Screen) bool { return screen.Contains("again t") })
+		}
+		s.Press("M->", "M-!")
+		s.WaitForText("Shell command:")
+		s.Type("kill -9 $(pidof quarry)\n")
+		s.Type("// yes, no, neither\n")
+		s.WaitForText("// yes, no, neither")
+		s.onMistake()
+		s.Insist("explanation", func() { s.Press("C-c", "q", "e") }, func(screen editortest.Screen) bool { return screen.Contains(explained) })
+		s.Press("C-x", "C-s")
+		s.WaitForFile(s.file, editortest.Shop+"// yes, no, neither\n")
+	})
 }

@@ -56,6 +56,8 @@ func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 	t.Helper()
 	home, workspace := t.TempDir(), t.TempDir()
 	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "init.el"), e.init)
+	// Each test has a home of its own, in which Emacs would begin to compile lsp-mode to machine code.
+	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "early-init.el"), "(setq native-comp-jit-compilation nil)\n")
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
 	file = filepath.Join(workspace, e.file)
 	editortest.WriteFile(t, file, e.text)

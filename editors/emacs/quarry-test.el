@@ -198,7 +198,7 @@
       (should (eq (get-text-property 2 'face (quarry-mode-line)) 'warning))
       (quarry--note-status 'server '(:level "busy" :text "indexing 40%-" :detail "Why."))
       (should (equal (substring-no-properties (quarry-mode-line)) " quarry: indexing 40%%- ")) ; which shows as %
-      (quarry--note-status 'server '(:level "warning" :text "no model" :detail "Why." :remedies ((:title "Do it" :command "quarry.do" :arguments ("x")))))
+      (quarry--note-status 'server '(:level "warning" :text "no model" :detail "Why." :remedies ((:title "Do it" :command "quarry.do" :arguments ["x"]))))
       (quarry-status)
       (should (equal sent '(("quarry.do" "x"))))
       (setq sent nil)
@@ -214,13 +214,36 @@
       (quarry--note-progress 'server "quarry-asked-3" "end" nil nil)
       (should (equal (quarry--page-header) "TAB and RET go to what is named, q closes")))))
 
+;; A server that has ended by itself is started again without a question, three times; others are lsp-mode's to ask about.
+(ert-deftest quarry-test-restart ()
+  (let* ((now 1000) (lsp-restart 'interactive) (quarry--restarts nil) (inhibit-message t) said how
+         (workspace (lambda (id &optional action)
+                      (make-lsp--workspace :client (make-lsp--client :server-id id) :shutdown-action action)))
+         (restart (lambda (_) (push lsp-restart how))))
+    (cl-letf (((symbol-function 'quarry--now) (lambda () now))
+              ((symbol-function 'message) (lambda (&rest args) (push (apply #'format args) said))))
+      (quarry--restart restart (funcall workspace 'other))
+      (quarry--restart restart (funcall workspace 'quarry 'restart))
+      (should (equal how '(interactive interactive)))
+      (dotimes (_ 4)
+        (setq now (+ now 50))
+        (quarry--restart restart (funcall workspace 'quarry)))
+      (should (equal how '(auto-restart auto-restart auto-restart interactive interactive)))
+      (should (string-prefix-p "quarry: the server ends again and again" (car said)))
+      (setq now (+ now 180))
+      (quarry--restart restart (funcall workspace 'quarry))
+      (should (equal (length how) 6))
+      (let ((lsp-restart 'ignore))
+        (quarry--restart restart (funcall workspace 'quarry)))
+      (should (equal (car how) 'ignore)))))
+
 (ert-deftest quarry-keys ()
   "Each key of the map runs a command that there is, and the map can stand behind a prefix."
   (let ((map (make-sparse-keymap)) (commands 0))
     (keymap-set map "C-c q" 'quarry-map)
     (should (eq (keymap-lookup map "C-c q e") 'quarry-explain))
     (map-keymap (lambda (_ command) (should (commandp command)) (setq commands (1+ commands))) quarry-map)
-    (should (= commands 8))))
+    (should (= commands 9))))
 
 (provide 'quarry-test)
 ;;; quarry-test.el ends here

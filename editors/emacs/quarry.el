@@ -24,6 +24,7 @@
 (defvar eglot-confirm-server-edits)
 (defvar lsp--cur-workspace)
 (defvar lsp-progress-function)
+(defvar lsp-restart)
 (declare-function eglot--server-info "eglot" (server))
 (declare-function eglot-current-server "eglot")
 (declare-function eglot--project "eglot" (server))
@@ -38,8 +39,10 @@
 (declare-function lsp--uri-to-path "ext:lsp-mode")
 (declare-function lsp--workspace-client "ext:lsp-mode")
 (declare-function lsp--workspace-root "ext:lsp-mode")
+(declare-function lsp--workspace-shutdown-action "ext:lsp-mode")
 (declare-function lsp--workspace-status "ext:lsp-mode")
 (declare-function lsp-get "ext:lsp-protocol")
+(declare-function lsp-inline-completion-display "ext:lsp-inline-completion")
 (declare-function lsp-notify "ext:lsp-mode")
 (declare-function lsp-session "ext:lsp-mode")
 (declare-function lsp-session-folders "ext:lsp-mode")
@@ -115,6 +118,14 @@ Interactively about the region, if there is one."
   "Show where the last ghost text or completion in this buffer came from."
   (interactive)
   (quarry--execute "quarry.explainCompletion" (quarry--uri)))
+
+;;;###autoload
+(defun quarry-complete ()
+  "Ask for completion at point now: for the best there is, and several candidates.
+With lsp-mode it is shown as ghost text."
+  (interactive)
+  (quarry--connected)
+  (if (quarry--workspace) (lsp-inline-completion-display) (completion-at-point)))
 
 (defun quarry--read-wish ()
   "Read what to do with the region: a refactoring, or any words."
@@ -489,6 +500,7 @@ is no result."
   "f" #'quarry-fix
   "r" #'quarry-refactor
   "q" #'quarry-ask
+  "c" #'quarry-complete
   "a" #'quarry-apply
   "d" #'quarry-discard
   "k" #'quarry-stop
@@ -505,7 +517,8 @@ is no result."
         (message "%s" (plist-get status :detail))
       (when-let* ((title (quarry--choose (plist-get status :detail) (mapcar (lambda (r) (plist-get r :title)) remedies)))
                   (remedy (seq-find (lambda (r) (equal (plist-get r :title) title)) remedies)))
-        (apply #'quarry--execute (plist-get remedy :command) (plist-get remedy :arguments))))))
+        ;; Eglot has them as a vector.
+        (apply #'quarry--execute (plist-get remedy :command) (append (plist-get remedy :arguments) nil))))))
 
 ;;;###autoload
 (defun quarry-stop ()
@@ -619,7 +632,7 @@ The page that PARAMS name has grown."
   (quarry--note-status workspace
                        `(,@(mapcan (lambda (key) (list key (lsp-get params key))) '(:level :text :detail))
                          :remedies ,(mapcar (lambda (r) (list :title (lsp-get r :title) :command (lsp-get r :command)
-                                                              :arguments (append (lsp-get r :arguments) nil)))
+                                                              :arguments (lsp-get r :arguments)))
                                             (lsp-get params :remedies)))))
 
 (defun quarry--on-progress (workspace params)
@@ -653,8 +666,29 @@ The page that PARAMS name has grown."
     :async-request-handlers (let ((handlers (make-hash-table :test 'equal)))
                               (puthash "window/showMessageRequest" #'quarry--on-question handlers)
                               handlers)))
+  (advice-add 'lsp--restart-if-needed :around #'quarry--restart)
   (advice-add 'lsp--parser-on-message :around #'quarry--hold-throw)
   (advice-add 'lsp--create-filter-function :filter-return #'quarry--throw-at-end))
+
+;; Where a server has ended by itself, lsp-mode asks whether to start it again, and takes the next keys, which were meant for
+;; the code, for the answer.  Eglot starts one again by itself, as is done here.
+
+(defvar quarry--restarts nil
+  "When servers were started again of late, in seconds, the newest first.")
+
+(defun quarry--restart (restart workspace)
+  "Have RESTART start the server of WORKSPACE again, quarry's without a question.
+The fourth time within three minutes it is left alone."
+  (if (not (and (eq lsp-restart 'interactive)
+                (eq 'quarry (lsp--client-server-id (lsp--workspace-client workspace)))
+                (null (lsp--workspace-shutdown-action workspace))))
+      (funcall restart workspace)
+    (setq quarry--restarts (seq-filter (lambda (time) (< (- (quarry--now) time) 180)) quarry--restarts))
+    (if (nth 2 quarry--restarts)
+        (message "quarry: the server ends again and again; start it with `M-x lsp', its buffer *quarry::stderr* says why")
+      (push (quarry--now) quarry--restarts)
+      (let ((lsp-restart 'auto-restart))
+        (funcall restart workspace)))))
 
 ;; Where Emacs waits for a response, lsp-mode throws to `lsp-done' as soon as it has it.  Up to and including 10.0.0 that
 ;; leaves the process filter in the middle of what was read, and whatever the server sent right behind the response is

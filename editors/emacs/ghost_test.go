@@ -1,0 +1,97 @@
+//go:build editors
+
+package emacs_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+// list is a small Go file whose main is begun.
+const list = "package main\n\nimport \"os\"\n\nfunc main() {\n"
+
+// The first small file without a model: what everybody writes there is offered.
+func TestFirstSignOfLifeWithoutAModel(t *testing.T) {
+	const want = list + "f, err := os.Open(\"list.txt\")\nif err != nil {\n"
+	open := func(t *testing.T, init string) (*editortest.Terminal, string) {
+		term, file := start(t, editor{file: "list.go", text: list, init: init + goMode, model: "127.0.0.1:1", line: 6})
+		term.WaitForText("quarry: no model") // in the mode line
+		term.Type("f, err := os.Open(\"list.txt\")\n")
+		return term, file
+	}
+	t.Run("lsp-mode", func(t *testing.T) {
+		term, file := open(t, lspMode(t))
+		term.Type("i")
+		term.Insist("the usual check", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool { return greyText(s) == "f err != nil {" })
+		term.Press("Tab", "C-x", "C-s")
+		term.WaitForFile(file, want)
+	})
+	t.Run("eglot", func(t *testing.T) {
+		term, file := open(t, eglot(t))
+		term.Type("i")
+		term.Insist("the usual check", func() { term.Press("C-M-i") }, func(s editortest.Screen) bool { return s.Contains("if err != nil {") })
+		term.Press("C-x", "C-s")
+		term.WaitForFile(file, want)
+	})
+}
+
+// A key asks for the best there is, and lsp-mode's keys go through the candidates, round and round.
+func TestCandidatesOfLspMode(t *testing.T) {
+	var words atomic.Int64
+	model := modeltest.NewServer(t)
+	model.Script(func(r modeltest.Request) modeltest.Answer {
+		if before, _, _ := strings.Cut(r.Prompt, "<|fim_suffix|>"); strings.HasSuffix(before, "const word = ") {
+			return modeltest.Answer{Pieces: []string{fmt.Sprintf("1 + %d", words.Add(1))}}
+		}
+		return modeltest.Answer{}
+	})
+	term, file := start(t, editor{file: "list.go", text: list, init: lspMode(t) + goMode, model: model.URL, line: 6})
+	term.WaitForText("[quarry")
+	term.Type("const word = ")
+	screen := term.Insist("several candidates", func() { term.Press("C-c", "q", "c") }, func(s editortest.Screen) bool {
+		return s.Contains("Completion 1/2") || s.Contains("Completion 1/3")
+	})
+	first := greyText(screen)
+	if !strings.HasPrefix(first, "1 + ") {
+		t.Errorf("no ghost text:\n%s", screen.Framed())
+	}
+	term.Press("C-n")
+	screen = term.WaitForText("Completion 2/")
+	second := greyText(screen)
+	if second == first || !strings.HasPrefix(second, "1 + ") {
+		t.Errorf("the second candidate is %q, the first was %q", second, first)
+	}
+	term.Press("C-p")
+	term.WaitFor("the first again", func(s editortest.Screen) bool { return s.Contains("Completion 1/") && greyText(s) == first })
+	term.Press("C-p")
+	term.WaitFor("the last", func(s editortest.Screen) bool { return !s.Contains("Completion 1/") && greyText(s) != first })
+	term.Press("C-n", "C-n")
+	term.WaitFor("the second again", func(s editortest.Screen) bool { return greyText(s) == second })
+	term.Press("Tab", "C-x", "C-s")
+	term.WaitForFile(file, list+"const word = "+second+"\n")
+}
+
+// One undo takes an acceptance back; a macro repeats keys, of which TAB is one.
+func TestUndoAndMacros(t *testing.T) {
+	term, file := openShelf(t, lspMode(t))
+	term.WaitForText("LSP[quarry")
+	const head = "def save(path, shelf):\n    \"\"\"Write a shelf to its JSON file.\"\"\"\n    "
+	term.Type("def save(path, shelf):\n")
+	term.Type(`"""Write a shelf to its JSON file."""` + "\n")
+	shown := func(s editortest.Screen) bool { return strings.HasPrefix(greyText(s), "with open(") }
+	term.Insist("ghost text", func() { term.Press("Space", "BSpace") }, shown)
+	term.Press("Tab")
+	term.WaitFor("accepted text", func(s editortest.Screen) bool { return s.Contains("json.dump(shelf, file)") && greyText(s) == "" })
+	term.Press("C-_", "C-x", "C-s")
+	term.WaitForFile(file, shelf+head+"\n") // which Emacs adds
+	term.Press("C-e", "M-:")                // lsp-mode shows ghost text with the cursor a column to the left, which undo remembers
+	term.WaitForText("Eval:")
+	term.Type("(execute-kbd-macro (kbd \"x TAB y\"))\n") // no ghost text is there between its keys
+	term.Press("C-x", "C-s")
+	term.WaitForFile(file, shelf+head+"xy\n")
+}

@@ -280,3 +280,23 @@ func TestStatus(t *testing.T) {
 	term.Press("Enter")
 	term.WaitForText("# Without a model")
 }
+
+// Helix starts no server again that has ended, and saves nothing while it waits for the answer of one; its own command does, and what was
+// typed meanwhile is whole.
+func TestKilledServerIsStartedByACommand(t *testing.T) {
+	term, file := openShop(t)
+	menu(term)
+	term.Press("Escape")
+	normal(term)
+	term.Type(":sh kill -9 $(pidof quarry)\n")
+	term.Type("geo// yes, no")
+	normal(term)
+	term.Type(":lsp-restart quarry\n")
+	menu(term)
+	term.Press("Enter")
+	term.WaitForText(explained)
+	term.Press("C-o")
+	term.WaitForText("// yes, no")
+	term.Type(":w\n")
+	term.WaitForFile(file, editortest.Shop+"// yes, no\n")
+}

@@ -87,6 +87,7 @@ func TestFirstSignOfLifeWithoutAModel(t *testing.T) {
 // Several lines, asked for on an empty one.
 func TestMenuOnRequest(t *testing.T) {
 	term, file := open(t)
+	term.Press("C-s") // what comes from here on is undone apart
 	// A model that is still being loaded has none.
 	term.Insist("menu with the model's answer", func() { term.Press("C-x") }, func(s editortest.Screen) bool {
 		return s.Contains("s.mu.Lock() …") // the first line stands for all
@@ -97,6 +98,9 @@ func TestMenuOnRequest(t *testing.T) {
 	normal(term)
 	term.Type(":w\n")
 	term.WaitForFile(file, shelf+editortest.Take)
+	term.Press("u")
+	term.Type(":w\n")
+	term.WaitForFile(file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\t\n}\n")
 }
 
 func TestMenuWhileTyping(t *testing.T) {

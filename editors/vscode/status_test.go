@@ -13,7 +13,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,11 +30,12 @@ func TestStatus(t *testing.T) {
 	ollama.HoldPulls(make(chan struct{})) // at 40 percent, until it is cancelled
 	ollama.Stop()
 	dir := t.TempDir()
-	workspace, started := filepath.Join(dir, "shop"), filepath.Join(dir, "started")
+	workspace, started, process := filepath.Join(dir, "shop"), filepath.Join(dir, "started"), filepath.Join(dir, "process")
 	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
+	editortest.WriteFile(t, filepath.Join(workspace, "list.go"), "package main\n\nimport \"os\"\n\nfunc main() {\n")
 	// VS Code has a PATH of its own, so that what is in this folder is put before it by a program of quarry's name.
 	editortest.WriteFile(t, filepath.Join(dir, "bin", "quarry"),
-		fmt.Sprintf("#!/bin/sh\nPATH=%s:$PATH exec %s \"$@\"\n", filepath.Join(dir, "bin"), filepath.Join(editortest.QuarryFolder, "quarry")))
+		fmt.Sprintf("#!/bin/sh\necho $$ >%s\nPATH=%s:$PATH exec %s \"$@\"\n", process, filepath.Join(dir, "bin"), filepath.Join(editortest.QuarryFolder, "quarry")))
 	editortest.WriteFile(t, filepath.Join(dir, "bin", "ollama"), // runs until its folder is removed
 		fmt.Sprintf("#!/bin/sh\necho \"$OLLAMA_HOST $*\" >%s\nwhile [ -e \"$0\" ]; do sleep 1; done\n", started))
 	for _, program := range []string{"quarry", "ollama"} {
@@ -52,16 +55,12 @@ func TestStatus(t *testing.T) {
 	at := serve(t, codeServer, workspace, vsix, filepath.Join(dir, "bin", "quarry"), "OLLAMA_HOST=", "XDG_CONFIG_HOME="+filepath.Join(dir, "config"))
 	live(t, "status.mjs", codeServer, at, steps(t, map[string]func() (string, error){
 		"start": func() (string, error) {
-			said, err := os.ReadFile(started)
-			for tick := time.NewTicker(50 * time.Millisecond); (err == nil || errors.Is(err, fs.ErrNotExist)) && !strings.HasSuffix(string(said), "\n"); said, err = os.ReadFile(started) {
-				select {
-				case <-ctx.Done():
-					return "", errors.New("Ollama was not started")
-				case <-tick.C:
-				}
+			said, err := written(ctx, started, "")
+			if err != nil {
+				return "", fmt.Errorf("Ollama was not started: %w", err)
 			}
-			if want := ollama.URL + " serve\n"; err != nil || string(said) != want && "http://"+string(said) != want {
-				return "", fmt.Errorf("Ollama was started (%v) with %q, want %q", err, said, want)
+			if want := ollama.URL + " serve\n"; said != want && "http://"+said != want {
+				return "", fmt.Errorf("Ollama was started with %q, want %q", said, want)
 			}
 			return "", ollama.Restart()
 		},
@@ -75,7 +74,42 @@ func TestStatus(t *testing.T) {
 			return host, set(fmt.Sprintf(`{"ollama.url": "http://%s", "ollama.allowRemote": true}`, host))
 		},
 		"off": func() (string, error) { return "", set(`{"ollama.enabled": false}`) },
+		"kill": func() (string, error) {
+			said, err := written(ctx, process, "")
+			if err != nil {
+				return "", err
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(said))
+			if err != nil {
+				return "", err
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				return "", err
+			}
+			_, err = written(ctx, process, said)
+			return "", err
+		},
 	}))
+}
+
+// written is the line in a file, once it is there and another than before.
+func written(ctx context.Context, file, before string) (string, error) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		text, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if said := string(text); strings.HasSuffix(said, "\n") && said != before {
+			return said, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 // elsewhere is an address of this machine that other machines have, too, of which what is asked is passed on to another; "" where there is none.

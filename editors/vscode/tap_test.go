@@ -19,7 +19,7 @@ import (
 const tapFile, tapServer = "QUARRY_TAP", "QUARRY_TAPPED"
 
 // tap is a language server that passes everything on to another, and notes in a file when it is asked for ghost text and when it answers, a
-// line each: milliseconds since 1970 and "asked" or "answered".
+// line each: milliseconds since 1970, "asked" or "answered", and the request's id.
 func tap() error {
 	log, err := os.Create(os.Getenv(tapFile))
 	if err != nil {
@@ -28,7 +28,7 @@ func tap() error {
 	defer log.Close()
 	var mu sync.Mutex
 	ids := map[string]bool{} // requests that are not answered; guarded by mu
-	note := func(what string) { fmt.Fprintln(log, time.Now().UnixMilli(), what) }
+	note := func(what, id string) { fmt.Fprintln(log, time.Now().UnixMilli(), what, id) }
 
 	server := exec.Command(os.Getenv(tapServer), os.Args[1:]...)
 	server.Stderr = os.Stderr
@@ -50,7 +50,7 @@ func tap() error {
 				mu.Lock()
 				defer mu.Unlock()
 				ids[id] = true
-				note("asked")
+				note("asked", id)
 			}
 		})
 	}()
@@ -59,7 +59,7 @@ func tap() error {
 		defer mu.Unlock()
 		if method == "" && ids[id] {
 			delete(ids, id)
-			note("answered")
+			note("answered", id)
 		}
 	}); err != nil {
 		return err

@@ -37,7 +37,7 @@ func TestLastKeyToGhostText(t *testing.T) {
 			url := serve(t, codeServer, workspace, extension, self,
 				"OLLAMA_HOST="+model.URL, tapFile+"="+taps, tapServer+"="+filepath.Join(editortest.QuarryFolder, "quarry"))
 			said := live(t, "timing.mjs", codeServer, url, fmt.Sprintf("QUARRY_TRIES=%d", tries))
-			var times []struct{ Key, Shown int64 }
+			var times []struct{ Key, Sent, Received, Shown int64 }
 			if err := json.Unmarshal([]byte(said), &times); err != nil || len(times) != tries {
 				t.Fatalf("%v in %s", err, said)
 			}
@@ -48,32 +48,34 @@ func TestLastKeyToGhostText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var whole, before, answer, after []int64
+			var whole, wait, there, answer, back, draw []int64
 			for _, at := range times {
-				var asked, answered int64 // the last that was answered before it was shown
+				var asked, answered int64 // of the request whose answer the window has
+				began := map[string]int64{}
 				for line := range strings.Lines(string(tapped)) {
 					var when int64
-					var what string
-					if _, err := fmt.Sscan(line, &when, &what); err != nil {
+					var what, id string
+					if _, err := fmt.Sscan(line, &when, &what, &id); err != nil {
 						t.Fatalf("%q: %v", line, err)
 					}
-					if at.Key <= when && when <= at.Shown {
-						if what == "asked" {
-							asked = when
-						} else {
-							answered = when
-						}
+					switch {
+					case when < at.Sent || when > at.Received:
+					case what == "asked":
+						began[id] = when
+					case began[id] > 0:
+						asked, answered = began[id], when
 					}
 				}
-				if asked == 0 || answered < asked {
-					t.Errorf("shown %d ms after the key without an answer", at.Shown-at.Key)
+				if !(at.Key <= at.Sent && at.Sent <= asked && asked <= answered && answered <= at.Received && at.Received <= at.Shown) {
+					t.Errorf("the times are out of order: %+v, asked at %d, answered at %d", at, asked, answered)
 					continue
 				}
-				whole, before = append(whole, at.Shown-at.Key), append(before, asked-at.Key)
-				answer, after = append(answer, answered-asked), append(after, at.Shown-answered)
+				whole, wait, there = append(whole, at.Shown-at.Key), append(wait, at.Sent-at.Key), append(there, asked-at.Sent)
+				answer, back, draw = append(answer, answered-asked), append(back, at.Received-answered), append(draw, at.Shown-at.Received)
 			}
-			t.Logf("milliseconds, median and range of %d: last key to ghost text %s; key to request %s, request to answer %s, answer to screen %s",
-				tries, spread(whole), spread(before), spread(answer), spread(after))
+			t.Logf("milliseconds, median and range of %d: last key to ghost text %s; of them key to the window's request %s, to the server %s, "+
+				"the server's answer %s, to the window %s, to the screen %s",
+				tries, spread(whole), spread(wait), spread(there), spread(answer), spread(back), spread(draw))
 		})
 	}
 }

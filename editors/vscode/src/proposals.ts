@@ -201,8 +201,9 @@ function isOf({ input }: vscode.Tab, id: string): boolean {
 
 /**
  * Says why a change is proposed, and asks, until the function it returns is called. The only message that stays in VS Code
- * until then, and can be taken back, is that of a progress; its button discards, and says so where VS Code lets it: what is
- * no boolean is its label there (it is "Cancel" else).
+ * until then, takes no focus and can be taken back, is that of a progress. Its one button discards. There is no public way to
+ * name that button: what is no boolean is its label inside VS Code, and where that ends it is "Cancel" again and does the same.
+ * So the words beside it, the keys and the buttons above the diff, which are public, say and do all of it, too.
  */
 function ask({ reason, basis }: Params, discard: () => void): () => void {
   let hide = () => {};

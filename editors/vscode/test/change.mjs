@@ -34,7 +34,10 @@ export const seeChange = (page) => change(page).first().waitFor();
 
 const showsChange = async (page) => (await change(page).count()) > 0;
 
-/** Says yes or no to a change by the message about it, and once more where a keystroke was too near. */
+/**
+ * Says yes or no to a change by the message about it, and once more where a keystroke was too near. The name of its button is no public
+ * matter of VS Code's (proposals.ts): where it is lost, this fails.
+ */
 export async function decide(page, yes) {
   await seeChange(page);
   const message = page.locator('.notification-list-item', { hasText: 'Apply this change' }).first();

@@ -1,8 +1,8 @@
 // A user looks at the status bar while the model is away, missing, coming and there, on another machine, and not wanted, and follows what its menu
-// offers. The Go test that runs this is Ollama.
+// offers; writes a little meanwhile; and has the server killed. The Go test that runs this is Ollama.
 
 import { chord } from './change.mjs';
-import { openFile, seeAnswer, session, step } from './window.mjs';
+import { openFile, seeAnswer, seeGhost, seeLine, session, step } from './window.mjs';
 
 const seeStatus = async (page, text, more = '') => {
   const item = page.locator(`.statusbar-item[aria-label*="quarry${text}. quarry"][aria-label*="${more}"]`);
@@ -20,7 +20,17 @@ await session(async (page) => {
   await (await seeStatus(page, ': no model', 'ollama serve')).click();
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'What still works' }).first().click();
   await seeAnswer(page, 'Search finds code');
-  await openFile(page, 'shop.ts'); // else the status bar keeps the focus, and its words lie over messages
+
+  // Until there is a model the first small file is completed too.
+  await openFile(page, 'list.go'); // else the status bar keeps the focus, and its words lie over messages
+  await seeLine(page, 'func main() {');
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('f, err := os.Open("list.txt")', { delay: 30 });
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('i', { delay: 30 });
+  await seeGhost(page, 'f err != nil {');
+  await page.keyboard.press('Tab');
+  await seeLine(page, 'if err != nil {');
 
   await choose(page, 'Start Ollama');
   await step('start'); // with another model
@@ -45,4 +55,10 @@ await session(async (page) => {
   }
   await step('off');
   await seeStatus(page, ': model-free', 'as the settings want it');
+
+  await step('kill'); // until another server has started
+  await seeStatus(page, ': model-free', 'as the settings want it');
+  if (await page.locator('.notification-list-item', { hasText: 'crashed' }).count() > 0) {
+    throw new Error('a message about the server that was killed');
+  }
 }, async (page) => (await page.locator('.statusbar-item[aria-label*="quarry"], .notification-list-item').evaluateAll((items) => items.map((i) => i.ariaLabel ?? i.textContent))).join('\n'));

@@ -13,11 +13,16 @@ export const timeout = 180_000; // TypeScript alone takes a minute on a machine 
 /**
  * Opens the window, waits for quarry, and lets the user do what they came for. What the window was like when it went wrong is
  * kept, with what explain says.
+ *
+ * @param first runs in the page before anything of VS Code does
  */
-export async function session(live, explain = () => '') {
+export async function session(live, explain = () => '', first = undefined) {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   const page = await browser.newPage({ viewport: { width: 1200, height: 700 } });
   page.setDefaultTimeout(timeout);
+  if (first) {
+    await page.addInitScript(first);
+  }
   try {
     await page.goto(url);
     await page.locator('.monaco-workbench').waitFor();

@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gofrs/flock"
+
+	"quarry/model/modeltest"
 )
 
 // Without a model a question is answered by the nearest places.
@@ -34,5 +38,29 @@ func TestAskWithoutAModel(t *testing.T) {
 	if answer.Unfounded || len(answer.Citations) == 0 || answer.Citations[0].Path != "shelf.go" ||
 		!strings.Contains(answer.Text, "does not answer") || !strings.Contains(answer.Text, "- shelf.go:") {
 		t.Errorf("%+v", answer)
+	}
+}
+
+// Nothing is said not to be there while the first index is being made, whatever the model says.
+func TestAskBeforeTheFirstIndex(t *testing.T) {
+	root, stateDir := barn(t), t.TempDir()
+	database := indexBarn(t, root, stateDir)
+	forgetScan(t, database)
+	other := flock.New(filepath.Join(filepath.Dir(database), "lock")) // another process has the index and does nothing
+	if held, err := other.TryLock(); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	defer other.Close()
+	fake := modeltest.NewServer(t)
+	fake.Script(func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: []string{"There is no walrus."}}
+	})
+	ctx, e := serveEditor(t, "neovim", root, "--ollama", fake.URL, "--state-dir", stateDir)
+	var answer struct{ Text string }
+	if err := e.Call(ctx, "quarry/ask", map[string]any{"question": "where is the walrus fed?"}, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(answer.Text, "Nothing was found yet: ") || !strings.Contains(answer.Text, "Ask again") {
+		t.Errorf("%q", answer.Text)
 	}
 }

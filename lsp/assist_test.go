@@ -516,7 +516,7 @@ func TestAskAnswersInParts(t *testing.T) {
 		for _, piece := range []string{"It ", "is ", "there."} {
 			emit(piece)
 		}
-		return agent.Answer{Text: "It is there: a.go:1.", Citations: []agent.Citation{{Path: "a.go", StartLine: 1, EndLine: 1}}, Removed: 1}, nil
+		return agent.Answer{Text: "It is there: a.go:1.", Citations: []agent.Citation{{Path: "a.go", StartLine: 1, EndLine: 1}}, Removed: 1, Backend: []string{"lexical"}}, nil
 	}}}
 	e := edit(t, "vscode", c)
 	b := problemAt(t, e, "a.go")
@@ -530,7 +530,7 @@ func TestAskAnswersInParts(t *testing.T) {
 		if err := e.Call(soon(t), assist.MethodAsk, params, &result); err != nil {
 			t.Fatal(err)
 		}
-		want := `{"text":"It is there: a.go:1.","citations":[{"path":"a.go","start_line":1,"end_line":1}],"removed_citations":1,"unfounded":false}`
+		want := `{"text":"It is there: a.go:1.","citations":[{"path":"a.go","start_line":1,"end_line":1}],"removed_citations":1,"unfounded":false,"backend":["lexical"]}`
 		if diff := cmp.Diff(want, string(result)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}

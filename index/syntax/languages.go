@@ -3,6 +3,7 @@ package syntax
 import (
 	"embed"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 
@@ -35,6 +36,7 @@ import (
 	"github.com/smacker/go-tree-sitter/typescript/typescript"
 	"github.com/smacker/go-tree-sitter/yaml"
 
+	"quarry/index/addresses"
 	"quarry/index/lang"
 	"quarry/index/syntax/query"
 	"quarry/index/syntax/treesitter"
@@ -42,6 +44,16 @@ import (
 
 //go:embed queries
 var queryFiles embed.FS
+
+// parseRoom is what a parse may take of the process's addresses: some of what is left stays
+// for others.
+func parseRoom() int64 {
+	left := addresses.Left()
+	if left < math.MaxInt64 {
+		left /= 3
+	}
+	return left
+}
 
 // language is what the package knows of a language that has a grammar.
 type language struct {
@@ -110,6 +122,7 @@ func languageFor(name string) *language {
 		return nil
 	}
 	l.load.Do(func() {
+		l.grammar.Within(parseRoom)
 		if err := l.grammar.Load(); err != nil {
 			return // read by its lines then; TestEveryScannerIsGuarded loads them all
 		}

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/smacker/go-tree-sitter/golang"
+
+	"quarry/index/syntax/treesitter"
 )
 
 // TestUpdateEqualsParse applies random edits to each fixture and takes each
@@ -136,5 +140,29 @@ func TestParseIsBounded(t *testing.T) {
 	defer release()
 	if len(nodes) < 1000 {
 		t.Errorf("the parse after it made %d nodes", len(nodes))
+	}
+}
+
+// A parse takes no more memory than it may have, with its stack: a text that needs more is
+// given up, and a smaller one is read.
+func TestParseWithinItsRoom(t *testing.T) {
+	g := treesitter.New(golang.GetLanguage, treesitter.Scanner{})
+	g.Within(func() int64 { return 4 << 20 })
+	if err := g.Load(); err != nil {
+		t.Fatal(err)
+	}
+	for bytes, want := range map[int]bool{500: true, 5000: true, 50_000: false} {
+		src := []byte("package p\n")
+		for len(src) < bytes {
+			src = append(src, "func f() { g(1, 2) }\n"...)
+		}
+		nodes, release := g.Nodes(src, parseLimit(len(src)))
+		if got := nodes != nil; got != want {
+			t.Errorf("%d bytes: read %t", len(src), got)
+		}
+		release()
+		if tree, _ := g.Parse(nil, src, parseLimit(len(src))); (tree != nil) != want {
+			t.Errorf("%d bytes, kept: read %t", len(src), tree != nil)
+		}
 	}
 }

@@ -7,12 +7,9 @@ package treesitter
 import "C"
 
 import (
-	"math"
 	"runtime"
 	"sync"
 	"unsafe"
-
-	"quarry/index/addresses"
 )
 
 // Node is one node of a syntax tree. A tree is a []Node in preorder: the
@@ -92,18 +89,8 @@ func (g *Grammar) Nodes(src []byte, limit int) (nodes []Node, release func()) {
 func (a *arena) parse(g *Grammar, src []byte, limit int) []Node {
 	defer g.enter()()
 	var count C.uint32_t
-	first := C.quarry_parse(a.c, g.guarded, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), room(), &count)
+	first := C.quarry_parse(a.c, g.guarded, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.int64_t(g.room()), &count)
 	return unsafe.Slice((*Node)(unsafe.Pointer(first)), int(count))
-}
-
-// room is what a parse may take of the process's addresses, and as much again for its stack:
-// some of what is left stays for others.
-func room() C.int64_t {
-	left := addresses.Left()
-	if left < math.MaxInt64 {
-		left /= 3
-	}
-	return C.int64_t(left)
 }
 
 func (a *arena) reset() { C.quarry_arena_reset(a.c) }

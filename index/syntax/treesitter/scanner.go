@@ -11,6 +11,7 @@ import "C"
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"unsafe"
 
@@ -35,6 +36,7 @@ type Scanner struct {
 type Grammar struct {
 	of      func() *sitter.Language
 	scanner Scanner
+	room    func() int64 // see Within
 
 	load    sync.Once
 	guarded *C.TSLanguage
@@ -42,7 +44,13 @@ type Grammar struct {
 }
 
 // New is the grammar that of returns.
-func New(of func() *sitter.Language, s Scanner) *Grammar { return &Grammar{of: of, scanner: s} }
+func New(of func() *sitter.Language, s Scanner) *Grammar {
+	return &Grammar{of: of, scanner: s, room: func() int64 { return math.MaxInt64 }}
+}
+
+// Within has each parse from now on take room() bytes of memory at most, and as many for its
+// stack; one that needs more is given up. It is called before the first parse.
+func (g *Grammar) Within(room func() int64) { g.room = room }
 
 // Language is the grammar as it came, for its names of symbols and fields: texts are
 // parsed by a guarded copy.

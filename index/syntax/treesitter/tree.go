@@ -75,7 +75,7 @@ func (m *memory) parse(g *Grammar, old *C.TSTree, edit *C.TSInputEdit, src []byt
 	defer m.busy.Unlock()
 	defer m.deleteClosed()
 	defer g.enter()()
-	return C.quarry_parse_tree(m.arena, g.guarded, old, edit, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), room(), took)
+	return C.quarry_parse_tree(m.arena, g.guarded, old, edit, (*C.char)(unsafe.Pointer(unsafe.SliceData(src))), C.uint32_t(len(src)), C.uint64_t(limit), C.int64_t(g.room()), took)
 }
 
 func (m *memory) enter() {

@@ -108,12 +108,12 @@ func listenAttacks(token string) map[string]string {
 		"TLS":                  "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03:\r\n\r\n" + initialize,
 		"FTP":                  "USER anonymous\r\nPASS x\r\n" + initialize,
 
-		"a line of 8 MB":       "Content-Type: " + strings.Repeat("x", 8<<20) + "\r\n" + initialize,
-		"a line without end":   strings.Repeat("x", 8<<20),
-		"a million lines":      strings.Repeat("Content-Type: x\r\n", 1_000_000) + initialize,
-		"8 MB of blank lines":  strings.Repeat("\r\n", 4<<20) + initialize,
-		"a length without end": "Content-Length: 9223372036854775807\r\n\r\n" + strings.Repeat("x", 1<<20),
-		"a body of 63 MB":      fmt.Sprintf("Content-Length: %d\r\n\r\n", 63<<20) + strings.Repeat(" ", 1<<20),
+		"a line of a megabyte": "Content-Type: " + strings.Repeat("x", 1<<20) + "\r\n" + initialize,
+		"a line without end":   strings.Repeat("x", 1<<20),
+		"50,000 lines":         strings.Repeat("Content-Type: x\r\n", 50_000) + initialize,
+		"blank lines":          strings.Repeat("\r\n", 1<<19) + initialize,
+		"a length without end": "Content-Length: 9223372036854775807\r\n\r\n" + strings.Repeat("x", 1<<16),
+		"a body of 63 MB":      fmt.Sprintf("Content-Length: %d\r\n\r\n", 63<<20) + strings.Repeat(" ", 1<<16),
 		"a colon in the dark":  "\x00\x1b]52;c;eA==\x07:\r\n" + initialize,
 	}
 	_, secret, _ := strings.Cut(token, "Bearer ")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,12 +159,37 @@ func (c *ollama) download(ctx context.Context, name string, report func(done, to
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("download %s: %w", name, c.explain(err))
+		return fmt.Errorf("download %s: %w", name, c.explainPull(err, name))
 	}
 	if !finished {
 		return fmt.Errorf("download %s: %w", name, c.brokeOff(nil))
 	}
 	return nil
+}
+
+// explainPull is explain for what keeps Ollama itself from downloading, which it says in its own words.
+func (c *ollama) explainPull(err error, name string) error {
+	var ours *problem
+	var asking *url.Error
+	if errors.As(err, &ours) || errors.As(err, &asking) { // Ollama itself did not answer
+		return c.explain(err)
+	}
+	text := clean(err.Error())
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	p := &problem{kind: ErrServer, cause: err}
+	switch {
+	case says("file does not exist", "pull model manifest: 404"):
+		p.what, p.fix = "Ollama's library has no such model", "look for its name on https://ollama.com/library"
+	case says("no space left"):
+		p.what, p.fix = "the disk of Ollama's models is full", "make room, or set OLLAMA_MODELS for Ollama to another disk"
+	case says("dial tcp", "no such host", "i/o timeout", "TLS handshake", "x509:"):
+		p.what, p.fix = "Ollama cannot reach the model's library", "check the network, or HTTPS_PROXY of `ollama serve`, and pull "+name+" again ("+text+")"
+	default:
+		return c.explain(err)
+	}
+	return p
 }
 
 // Weights is the sha256 of an installed model's own file, in hexadecimal digits, "" if

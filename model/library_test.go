@@ -241,7 +241,7 @@ func TestPullFromASlowRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	from.Close()
-	if err := l.Pull(t.Context(), from.Model, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.Model) {
+	if err := l.Pull(t.Context(), from.Model, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.Model+": Ollama cannot reach the model's library") {
 		t.Errorf("a registry that is away: %v", err)
 	}
 	installed(false)
@@ -311,5 +311,28 @@ func TestFindUnfinished(t *testing.T) {
 	want := []model.Unfinished{{Name: "a:1b-before", Of: "a:1b", Kept: true}, {Name: "b:before", Of: "b", Kept: true}, {Name: "c:2b-trial", Of: "c:2b"}, {Name: "d:trial", Of: "d"}}
 	if got := model.FindUnfinished(list); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// What keeps Ollama from downloading is said with what helps, not only in its words.
+func TestPullSaysWhatHelps(t *testing.T) {
+	for said, want := range map[string]string{
+		`pull model manifest: file does not exist`: "Ollama's library has no such model: look for its name",
+		`pull model manifest: Get \"https://registry.ollama.ai/v2/x\": dial tcp: lookup registry.ollama.ai: no such host`: "Ollama cannot reach the model's library: check the network",
+		`write /models/blobs/sha256-00-partial: no space left on device`:                                                  "the disk of Ollama's models is full: make room",
+		`something else`: "Ollama failed: see the output of `ollama serve` (something else)",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/api/pull" {
+				fmt.Fprint(w, `{"models": []}`)
+				return
+			}
+			fmt.Fprintln(w, `{"status": "pulling manifest"}`)
+			fmt.Fprintln(w, `{"error": "`+said+`"}`)
+		}))
+		if err := library(t, server.URL).Pull(t.Context(), "some:1b", func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), "download some:1b: "+want) {
+			t.Errorf("%s: %v", said, err)
+		}
+		server.Close()
 	}
 }

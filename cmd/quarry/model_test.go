@@ -423,6 +423,30 @@ func TestSetupModel(t *testing.T) {
 	}
 }
 
+// A model for search that cannot be fetched keeps the one that completes from being used no more.
+func TestSetupModelUsesWhatCame(t *testing.T) {
+	server := ollamatest.StartEmpty(t)
+	path := userSettings(t, `{"embedding.model": "absent:1m"}`)
+	files := t.TempDir()
+	size, sum := writeModel(t, filepath.Join(files, "tiny.gguf"), ollamatest.Tiny)
+	web := httptest.NewServer(http.FileServer(http.Dir(files)))
+	defer web.Close()
+	entry := func(name, use, file string) string {
+		return fmt.Sprintf(`{"name": %q, "use": %q, "download": %d, "memory": 1000000, "sha256": %q, "url": "%s/%s"}`, name, use, size, sum, web.URL, file)
+	}
+	own := `{"version": 1, "models": [` + entry("ours:1m", "completion", "tiny.gguf") + `, ` + entry("absent:1m", "search", "absent.gguf") + `]}`
+	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := answering(t, "", "setup", "model", "--yes", "--ollama", server.URL, "--state-dir", t.TempDir())
+	if code != 1 || !strings.Contains(out, "ours:1m completes code from now on") || !strings.Contains(errs, "404") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if raw, err := os.ReadFile(path); err != nil || !strings.Contains(string(raw), `"ours:1m"`) {
+		t.Errorf("the settings are %s, %v", raw, err)
+	}
+}
+
 // What is there serves before what would be fetched, and what does not fit is not advised.
 func TestSetupModelChooses(t *testing.T) {
 	fake := modeltest.NewServer(t)

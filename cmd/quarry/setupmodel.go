@@ -87,18 +87,26 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 	return err
 }
 
-// setUpModels does what the user agreed to. Nothing is written unless it works.
+// setUpModels does what the user agreed to, one model after the other, those that are there first: what
+// cannot be fetched keeps none of the others from being used. Nothing is written unless it works.
 func (a *app) setUpModels(ctx context.Context, m *engines.Models, answer setupModelAnswer, say func([]model.Finding) error) error {
-	for _, name := range answer.Fetch {
-		if err := a.fetchModel(ctx, m, name, false, say); err != nil {
+	for _, name := range answer.Use {
+		if in(answer.Fetch, name) {
+			continue
+		}
+		if err := a.tryModel(ctx, m, name, name, say); err != nil {
+			return err
+		}
+		if err := a.chooseModel(m, name); err != nil {
 			return err
 		}
 	}
-	for _, name := range answer.Use {
-		if !in(answer.Fetch, name) { // those were tried
-			if err := a.tryModel(ctx, m, name, name, say); err != nil {
-				return err
-			}
+	for _, name := range answer.Fetch { // which tries it
+		if err := a.fetchModel(ctx, m, name, false, say); err != nil {
+			return err
+		}
+		if !in(answer.Use, name) {
+			continue
 		}
 		if err := a.chooseModel(m, name); err != nil {
 			return err

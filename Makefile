@@ -100,12 +100,14 @@ minilm: ollama ## serve a real embedding model (all-minilm) at 127.0.0.1:11599 f
 coder: ollama ## serve a real code model (qwen2.5-coder:1.5b) at 127.0.0.1:11598 for evaluations
 	@testdata/models/coder.sh 1.5b serve 11598
 
+test-editors: BEGAN := $(shell date +%s)
 test-editors: ollama vscode ## type in real editors, which are installed once (needs root)
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }
 	@editors/chroot.sh make && editors/chroot.sh make clients
 	$(GO) vet -tags "$(TAGS) editors" ./editors/...
 	editors/clean.sh $(GO) test -count=1 -timeout 40m -tags "$(TAGS) editors" ./editors/... # minutes; a loaded machine takes several times as long
 	editors/clean.sh $(GO) test -count=1 -timeout 20m -tags "$(TAGS) editors" ./editors/nvim -nvim 0.11 # a minute
+	@echo "test-editors took $$(( $$(date +%s) - $(BEGAN) )) s; the load is $$(cut -d' ' -f1-3 /proc/loadavg)"
 
 bench: build ## measure what bench/ reports
 	@$(GO) run -tags $(TAGS) ./bench/server -quarry $(BIN)

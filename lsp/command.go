@@ -37,16 +37,16 @@ const (
 
 // commandTable is what is run by workspace/executeCommand.
 func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
-	table := s.assist.Commands()
+	table, models := s.assist.Commands(), modelCommands{s}
 	table[commandAccepted] = s.accepted
 	table[commandExplain] = s.showExplanation
 	table[CommandWithout] = func([]protocol.LSPAny) error {
 		s.task("show what works", func(context.Context) error { return s.assist.Screen().Show("without-a-model", withoutModel) })
 		return nil
 	}
-	table[CommandStartOllama], table[CommandPull], table[CommandUse] = s.startOllama, s.pullModel, s.useModel
+	table[CommandStartOllama], table[CommandPull], table[CommandUse] = s.startOllama, s.pullModel, models.useModel
 	table[CommandSetup] = s.setupModel
-	table[CommandList], table[CommandVerify], table[CommandImport], table[CommandRemove] = s.listModels, s.verifyModel, s.importModel, s.removeModel
+	table[CommandList], table[CommandVerify], table[CommandImport], table[CommandRemove] = models.listModels, models.verifyModel, models.importModel, models.removeModel
 	table[CommandPause] = func([]protocol.LSPAny) error { s.currentCore().PauseDownload(); return nil }
 	table[CommandResume] = s.resumeDownload
 	table[CommandCancel] = func([]protocol.LSPAny) error { s.currentCore().CancelDownload(); return nil }

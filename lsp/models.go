@@ -29,6 +29,9 @@ const (
 	CommandRemove = "quarry.removeModel"
 )
 
+// modelCommands does what the commands on installed models ask for.
+type modelCommands struct{ *Server }
+
 // Library is the models that are installed. All methods wait until they are done.
 type Library interface {
 	Models(ctx context.Context) ([]InstalledModel, error)
@@ -101,7 +104,7 @@ func modelArguments(args []protocol.LSPAny) ([]string, error) {
 // mostChoices is how many answers a question has at most: editors show them in a row.
 const mostChoices = 8
 
-func (s *Server) listModels([]protocol.LSPAny) error {
+func (s modelCommands) listModels([]protocol.LSPAny) error {
 	return s.remedy("Listing models", func(ctx context.Context, _ Job) (string, error) {
 		list, err := s.currentCore().Models(ctx)
 		if err != nil {
@@ -142,7 +145,7 @@ func cataloguePage(list []KnownModel, advice string) string {
 	return b.String()
 }
 
-func (s *Server) verifyModel(args []protocol.LSPAny) error {
+func (s modelCommands) verifyModel(args []protocol.LSPAny) error {
 	names, err := modelArguments(args)
 	if err != nil {
 		return err
@@ -179,7 +182,7 @@ func findingsPage(name string, findings []ModelFinding) string {
 	return b.String()
 }
 
-func (s *Server) removeModel(args []protocol.LSPAny) error {
+func (s modelCommands) removeModel(args []protocol.LSPAny) error {
 	named, err := modelArguments(args)
 	if err != nil {
 		return err
@@ -224,7 +227,7 @@ func (s *Server) removeModel(args []protocol.LSPAny) error {
 	})
 }
 
-func (s *Server) importModel(args []protocol.LSPAny) error {
+func (s modelCommands) importModel(args []protocol.LSPAny) error {
 	named, err := modelArguments(args)
 	if err != nil {
 		return err
@@ -286,7 +289,7 @@ func downloaded() (files []string) {
 
 // fileOf is the path that a user means: whole, below the home folder, or below a folder of the
 // workspace.
-func (s *Server) fileOf(path string) (string, error) {
+func (s modelCommands) fileOf(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {

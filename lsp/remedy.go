@@ -187,7 +187,7 @@ func (s *Server) wants(ctx context.Context, name string) bool {
 
 // useModel goes on with a model that is installed, its argument or the one that the user chooses: until
 // the server ends, or, tried and written into the user's settings, from now on.
-func (s *Server) useModel(args []protocol.LSPAny) error {
+func (s modelCommands) useModel(args []protocol.LSPAny) error {
 	named, err := modelArguments(args)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (s *Server) useModel(args []protocol.LSPAny) error {
 }
 
 // chooseModel has the user choose one of the installed models that is not asked yet, "" for none.
-func (s *Server) chooseModel(ctx context.Context, list []InstalledModel, now settings.Settings) (string, error) {
+func (s modelCommands) chooseModel(ctx context.Context, list []InstalledModel, now settings.Settings) (string, error) {
 	s.mu.Lock()
 	brief := s.brief.name // may be chosen again, for good
 	s.mu.Unlock()
@@ -250,7 +250,7 @@ func (s *Server) chooseModel(ctx context.Context, list []InstalledModel, now set
 }
 
 // keepModel has a model tried and written into the user's settings.
-func (s *Server) keepModel(ctx context.Context, m InstalledModel, path string) (result string, err error) {
+func (s modelCommands) keepModel(ctx context.Context, m InstalledModel, path string) (result string, err error) {
 	does, err := s.currentCore().KeepModel(ctx, m.Name)
 	if err != nil {
 		return "", fmt.Errorf("%s is not used: %w", m.Name, err)
@@ -278,7 +278,7 @@ func (s *Server) keepModel(ctx context.Context, m InstalledModel, path string) (
 type briefModel struct{ name, instead string }
 
 // useUntilEnd has a model complete code until the server ends.
-func (s *Server) useUntilEnd(name string) error {
+func (s modelCommands) useUntilEnd(name string) error {
 	s.mu.Lock()
 	merged, _ := s.opts.Settings(s.editor[0], s.editor[1])
 	s.brief = briefModel{name, merged.Model}

@@ -18,6 +18,14 @@ const (
 	lookSeldom = 30 * time.Second
 )
 
+// Many programs write a file by emptying it first. It is read when it has stayed the same for
+// writeStep, and as an empty one, which sets everything back, when it has been so for mostSteps
+// of these.
+const (
+	writeStep = 50 * time.Millisecond
+	mostSteps = 20
+)
+
 // stamp tells one state of a file from another.
 type stamp struct {
 	size, changed int64
@@ -66,11 +74,28 @@ func (s *Server) followSettingsFile(ctx context.Context, before stamp) error {
 		if now == before {
 			continue
 		}
-		before = now
+		before = written(now, func() stamp {
+			select {
+			case <-ctx.Done():
+			case <-time.After(writeStep):
+			}
+			return stampOf(s.opts.SettingsFile)
+		})
 		if err := s.applySettings(); err != nil {
 			return err
 		}
 	}
+}
+
+// written is the state of a file once it is written, after now: next waits for a step and looks.
+func written(now stamp, next func() stamp) stamp {
+	for range mostSteps {
+		before := now
+		if now = next(); now == before && now.size > 0 {
+			break
+		}
+	}
+	return now
 }
 
 // watchAround watches where a change of a file shows: in its folder, or the nearest above it

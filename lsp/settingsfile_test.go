@@ -64,3 +64,35 @@ func TestWatchAround(t *testing.T) {
 		})
 	}
 }
+
+// A file that is emptied, or taken away, to be written is read when it is written: settings
+// that are the defaults for a moment would change the model, and embed all code anew.
+func TestSettingsAreReadOnceWritten(t *testing.T) {
+	first := stamp{size: 20, changed: 1, there: true}
+	half := stamp{size: 20, changed: 2, there: true}
+	whole := stamp{size: 40, changed: 3, there: true}
+	for name, test := range map[string]struct {
+		seen  []stamp // the last for ever
+		want  stamp
+		looks int
+	}{
+		"written at once":           {[]stamp{whole}, whole, 1},
+		"emptied first":             {[]stamp{{there: true, changed: 2}, {there: true, changed: 2}, whole}, whole, 3},
+		"taken away first":          {[]stamp{{}, {}, {}, whole}, whole, 4},
+		"in two pieces":             {[]stamp{half, whole}, whole, 2},
+		"emptied, and left so":      {[]stamp{{there: true, changed: 2}}, stamp{there: true, changed: 2}, mostSteps},
+		"taken away, and left away": {[]stamp{{}}, stamp{}, mostSteps},
+		"the same content, later":   {[]stamp{first}, first, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			looks := 0
+			got := written(test.seen[0], func() stamp {
+				looks++
+				return test.seen[min(looks, len(test.seen)-1)]
+			})
+			if got != test.want || looks != test.looks {
+				t.Errorf("%+v after %d looks, want %+v after %d", got, looks, test.want, test.looks)
+			}
+		})
+	}
+}

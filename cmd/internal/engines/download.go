@@ -41,7 +41,11 @@ func (d *downloads) begin(name, by string, stop context.CancelCauseFunc) bool {
 	if d.stop != nil {
 		return false
 	}
-	d.now, d.stop = &pull{name: name, by: by}, stop
+	next := &pull{name: name, by: by}
+	if d.now != nil && d.now.name == name { // what is there of it stays
+		next.done, next.total = d.now.done, d.now.total
+	}
+	d.now, d.stop = next, stop
 	return true
 }
 

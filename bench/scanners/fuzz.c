@@ -86,12 +86,12 @@ static TSTree *parse(quarry_arena *arena, const TSLanguage *language, const TSTr
   uint32_t count;
   char *exact = memcpy(malloc(t->length), t->data, t->length);
   if (old == NULL) {
-    quarry_parse(arena, language, exact, t->length, LIMIT, &count);
+    quarry_parse(arena, language, exact, t->length, LIMIT, INT64_MAX, &count);
     quarry_arena_reset(arena);
-    quarry_parse(arena, language, exact, t->length, below(LEFT), &count);
+    quarry_parse(arena, language, exact, t->length, below(LEFT), INT64_MAX, &count);
     quarry_arena_reset(arena);
   }
-  TSTree *tree = quarry_parse_tree(NULL, language, old, edit, exact, t->length, LIMIT, NULL);
+  TSTree *tree = quarry_parse_tree(NULL, language, old, edit, exact, t->length, LIMIT, INT64_MAX, NULL);
   free(exact);
   return tree;
 }

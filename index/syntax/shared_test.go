@@ -261,6 +261,21 @@ func TestLimitHoldsWithinACharacter(t *testing.T) {
 	}
 }
 
+// A text may end with its time where a scanner asks for the column of a token whose line
+// begins in an earlier piece: Scala's then counted one quote without end.
+func TestLimitHoldsWithinALine(t *testing.T) {
+	for _, language := range []string{"scala", "python", "yaml", "kotlin", "ruby", "markdown"} {
+		for before := range 64 {
+			line := strings.Repeat("x", before) + " = " + strings.Repeat(`"""a "b" ""c""" + `, 200)
+			for _, text := range []string{line, "object A:\n  def b =\n    " + line + "\n", strings.Repeat(`"`, 1000+before) + line} {
+				if tree, _ := languageFor(language).grammar.Parse(nil, []byte(text), 1); tree != nil {
+					tree.Close()
+				}
+			}
+		}
+	}
+}
+
 // Large documents with errors leave little once they are closed.
 func TestClosedDocumentsGiveMemoryBack(t *testing.T) {
 	resident := func() int {

@@ -37,26 +37,33 @@ typedef struct {
   const job *job;
   uint32_t pieces;
   uint32_t end; // of the last piece, in the text
-  bool cut;
+  bool cut;     // the time is over
+  bool ended;   // and the parser was told that the text is
 } source;
 
 enum { CHARACTER = 4 }; // bytes of a long one
 
+// next_piece ends the text where the time does, but in two places. tree-sitter does not look
+// whether it gets something: where the end of a piece breaks off a character, which it asks
+// for anew and reads; and where it goes back to the beginning of a line, to count its columns.
+// There it would leave a scanner with a character that never ends. It gets a few bytes more.
 static const char *next_piece(void *payload, uint32_t at, TSPoint point, uint32_t *length) {
-  (void)point;
   source *s = payload;
   if (++s->pieces % LOOK == 0 && quarry_out_of_time()) {
     s->cut = true;
   }
+  uint32_t left = at < s->job->length ? s->job->length - at : 0;
   if (!s->cut) {
-    uint32_t left = at < s->job->length ? s->job->length - at : 0;
-    s->end = at + (left < PIECE ? left : PIECE);
-  } else if (s->end - at >= CHARACTER) { // or at is behind the end
-    s->end = at;
+    *length = left < PIECE ? left : PIECE;
+    s->end = at + *length;
+  } else if (!s->ended && s->end - at < CHARACTER) { // never where at is behind the end
+    *length = s->end - at;
+  } else if (!s->ended && point.column == 0) {
+    *length = left < CHARACTER ? left : CHARACTER - 1;
+  } else {
+    *length = 0;
   }
-  // A character that the end of a piece breaks off is asked for anew, and tree-sitter does
-  // not look whether it gets something: it gets the rest of the piece.
-  *length = s->end - at;
+  s->ended = s->cut && *length == 0;
   return *length > 0 ? s->job->text + at : "";
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -48,8 +49,10 @@ func TestListenToAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, token, stop := listening(t)
-	editorAt(t, address, token) // which makes the folder for state
 	state := os.Getenv("QUARRY_STATE_DIR")
+	if code := run(t.Context(), []string{"index", "--workspace", t.TempDir(), "--ollama", "127.0.0.1:1"}, strings.NewReader(""), io.Discard, io.Discard); code != cli.ExitOK {
+		t.Fatalf("quarry index ends with %d", code) // it makes the folder for state
+	}
 	for _, dir := range []string{filepath.Dir(state), filepath.Dir(filepath.Dir(state)), filepath.Dir(file)} {
 		if err := os.Chmod(dir, 0o755); err != nil { // what keeps others out is quarry's, not the test's
 			t.Fatal(err)

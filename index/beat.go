@@ -232,11 +232,12 @@ func (c *coordinator) keepVigil(ctx context.Context) time.Duration {
 	return beatEvery
 }
 
-// Who only reads an index trusts the process that writes it. Where that is stopped, or gave
-// no sign of life for long (feelPulse), the reader compares the folder with the index itself,
-// for each answer anew or nearly so: as long as nothing differs its answers are true. It
-// indexes nothing, since the writer may go on at any moment. Beside a writer that is well
-// this costs two small reads an answer, and no walk.
+// Who only reads an index trusts the process that writes it for what it finds there. What it
+// does not find may have come since: then it compares the folder with the index itself, and
+// waits for the writer. Where that is stopped, or gave no sign of life for long (feelPulse), it
+// does so for each answer anew or nearly so: as long as nothing differs its answers are true.
+// It indexes nothing, since the writer may go on at any moment. Beside a writer that is well
+// an answer that finds something costs two small reads, and no walk.
 
 // Unserved says that the process which writes an index does not answer, and that the index is
 // not as the folder is.
@@ -292,24 +293,24 @@ func (x *Index) unserved(ctx context.Context, whole bool) (*Unserved, error) {
 		return u, nil
 	}
 	var err error
-	if u.Stale, err = x.compare(ctx); err != nil || u.Stale != nil && *u.Stale == (Difference{}) {
+	if u.Stale, err = x.compare(ctx, false); err != nil || u.Stale != nil && *u.Stale == (Difference{}) {
 		return nil, err
 	}
 	return u, nil
 }
 
 // compare answers how the folder differs from what another process has indexed, nil if that
-// takes too long.
-func (x *Index) compare(ctx context.Context) (*Difference, error) {
+// takes too long. now: that nothing differs is found out after the call, not a moment before.
+func (x *Index) compare(ctx context.Context, now bool) (*Difference, error) {
 	c := &x.compared
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now, err := x.Cursor(ctx)
+	of, err := x.Cursor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	if c.of == now && began.Before(c.until) {
+	if c.of == of && began.Before(c.until) && (!now || c.stale == nil || *c.stale != (Difference{})) {
 		return c.stale, nil
 	}
 	within, cancel := context.WithTimeout(ctx, comparePatience)
@@ -324,7 +325,7 @@ func (x *Index) compare(ctx context.Context) (*Difference, error) {
 		return nil, err
 	}
 	ended := time.Now()
-	c.of, c.stale, c.until = now, stale, ended.Add(compareShare*ended.Sub(began))
+	c.of, c.stale, c.until = of, stale, ended.Add(compareShare*ended.Sub(began))
 	return stale, nil
 }
 
@@ -342,7 +343,7 @@ func (x *Index) Served(ctx context.Context) error {
 	for !x.isOwner() {
 		saved := x.saved.next()
 		pid, hangs := x.writerHangs()
-		stale, err := x.compare(ctx)
+		stale, err := x.compare(ctx, false)
 		switch {
 		case err != nil:
 			return err

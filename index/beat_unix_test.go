@@ -54,7 +54,7 @@ func TestStoppedWriterIsNotTrusted(t *testing.T) {
 	defer shut(t, reader)
 	unserved := func() *Unserved {
 		t.Helper()
-		c, err := reader.Coverage(t.Context())
+		c, err := reader.Coverage(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,5 +99,38 @@ func TestStoppedWriterIsNotTrusted(t *testing.T) {
 	until(t, "what changed meanwhile", func() bool { return symbols(t, reader, "late.go") != nil })
 	if u, err := unserved(), reader.Served(t.Context()); u != nil || err != nil {
 		t.Errorf("after it goes on: %v, %v", u, err)
+	}
+}
+
+// Beside a writer that is well a reader says that it knows all only where it does: an agent
+// that asks for what was just written is not told that there is no such thing.
+func TestReaderKnowsWhenItIsBehind(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	p := spawn(t, dir, state)
+	defer p.kill(t)
+	p.expect(t, "owner true")
+	p.expect(t, "settled")
+	reader := open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, reader)
+	current := func() bool {
+		t.Helper()
+		c, err := reader.Coverage(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Current
+	}
+	until(t, "the reader to know all", current)
+	for i := range 20 {
+		name := fmt.Sprintf("late%d.go", i)
+		write(t, dir, map[string]string{name: fmt.Sprintf("package m\n\nfunc late%d() {}\n", i)})
+		if current() && symbols(t, reader, name) == nil {
+			t.Errorf("it knows all but %s", name)
+		}
+		until(t, "the reader to know all again", current)
+		if symbols(t, reader, name) == nil {
+			t.Errorf("it knows all but %s", name)
+		}
 	}
 }

@@ -8,7 +8,7 @@ type Coverage struct {
 	// Whole: every file was read at least once, so only what changed since may be
 	// missing.
 	Whole bool
-	// Current: what is known to have changed is indexed, too. A process that only reads cannot know and trusts the writer.
+	// Current: what is known to have changed is indexed, too.
 	Current bool
 	// Unserved, of a process that only reads, says that the writer does not answer while
 	// files are not indexed; nil while all is well.
@@ -17,8 +17,10 @@ type Coverage struct {
 	Short error
 }
 
-// Coverage answers how much of the root is known now.
-func (x *Index) Coverage(ctx context.Context) (Coverage, error) {
+// Coverage answers how much of the root is known now. current: the answer's Current is asked
+// for, which a process that only reads finds out by a look at all files; it takes it for
+// granted where not, and where that takes longer than comparePatience.
+func (x *Index) Coverage(ctx context.Context, current bool) (Coverage, error) {
 	s := x.Store()
 	x.mu.Lock()
 	c := Coverage{Whole: x.whole == s, Current: x.upToDate}
@@ -41,7 +43,11 @@ func (x *Index) Coverage(ctx context.Context) (Coverage, error) {
 	}
 	c.Current = c.Whole
 	var err error
-	c.Unserved, err = x.unserved(ctx, c.Whole)
+	if c.Unserved, err = x.unserved(ctx, c.Whole); err != nil || c.Unserved != nil || !c.Whole || !current {
+		return c, err
+	}
+	stale, err := x.compare(ctx, true)
+	c.Current = stale == nil || *stale == (Difference{})
 	return c, err
 }
 

@@ -257,7 +257,7 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		return nil, fmt.Errorf("%s cannot be indexed: %w", f.dir, err)
 	}
 	m.index, m.indexed, m.loaded = x, x.Changed(), f.warm.Changed() // before looking
-	c, err := x.Coverage(ctx)
+	c, err := x.Coverage(ctx, current)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		m.Doing = doingStopped
 	case !c.Whole, current && !c.Current:
 		m.Doing = doingIndex
-	case n == needWords && (current || !f.loaded.Load()) && f.warm.Behind(ctx):
+	case (n == needWords && (current || !f.loaded.Load()) || n == needNames && current) && f.warm.Behind(ctx):
 		m.Doing = doingLoad
 	default:
 		if n == needWords {

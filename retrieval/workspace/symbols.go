@@ -73,15 +73,25 @@ const (
 
 // Symbols finds declarations by name in all folders, the nearest first, at most
 // limit. See retrieval.Snapshot.Declared for names and kinds. It fails with *NotReady
-// if it finds nothing while it cannot know.
+// if it finds nothing while it cannot know. Names that are only near the one asked for do
+// not end the search for it.
 func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (found Symbols, err error) {
 	found.Backend = []string{backendSymbols}
 	found.Missing, err = w.whenKnown(ctx, needNames, func() (bool, error) {
 		var err error
 		found.List, err = w.symbolsNow(ctx, name, kinds, limit)
-		return err != nil || len(found.List) > 0, err
+		return err != nil || slices.ContainsFunc(found.List, func(s Symbol) bool { return isNamed(s, name) }), err
 	})
+	var notReady *NotReady
+	if errors.As(err, &notReady) && len(found.List) > 0 {
+		err = nil // the near ones, and Missing
+	}
 	return found, err
+}
+
+// isNamed answers whether a symbol has the name that is asked for, perhaps with its container.
+func isNamed(s Symbol, name string) bool {
+	return strings.EqualFold(s.Name, name[strings.LastIndexAny(name, ".:#/")+1:])
 }
 
 // symbolsNow finds declarations in what is known now.

@@ -77,6 +77,10 @@ func (b *Toolbox) impact(ctx context.Context, raw json.RawMessage) (reply, error
 		}
 		changes, i.missing, i.backend = found.List, found.Missing, append(i.backend, "git")
 		i.plainFiles(found)
+		if n := len(found.TooLarge); n > 0 {
+			i.warnings = append(i.warnings, fmt.Sprintf("%d files that may have changed are larger than index.maxFileBytes and were not compared: %s",
+				n, strings.Join(found.TooLarge[:min(n, 5)], ", ")))
+		}
 	}
 	if len(changes) > maxChanged {
 		i.warnings = append(i.warnings, fmt.Sprintf("only the first %d of %d changed declarations were followed; ask for one by symbol_id", maxChanged, len(changes)))

@@ -26,25 +26,44 @@ import (
 // ErrNone says that there is nothing to compare with: no git, no repository, no commit.
 var ErrNone = errors.New("no commit to compare with")
 
-// maxOutput is the most that is read of what git says, in bytes.
-const maxOutput = 64 << 20
+// errSilent says that git did not answer: what it reads may be a pipe, or lie on a disk that is
+// gone.
+var errSilent = errors.New("git did not answer")
+
+const (
+	// maxComplaint is the most that is kept of what git complains of, in bytes.
+	maxComplaint = 1 << 20
+	// together is how many bytes of committed files are read at once, if none is larger alone.
+	together = 16 << 20
+)
+
+// bounds are those of a run of git.
+type bounds struct {
+	output   int // the most that it may say, in bytes
+	patience time.Duration
+}
+
+var usualBounds = bounds{output: 64 << 20, patience: 30 * time.Second}
 
 // Repository is the part of a working tree that lies in a folder.
 type Repository struct {
-	dir string
-	git string
+	dir   string
+	git   string
+	bound bounds
 }
 
 // Open looks for a repository around a folder. It fails with ErrNone.
-func Open(ctx context.Context, dir string) (*Repository, error) {
+func Open(ctx context.Context, dir string) (*Repository, error) { return open(ctx, dir, usualBounds) }
+
+func open(ctx context.Context, dir string, most bounds) (*Repository, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil, fmt.Errorf("%w: git is not installed", ErrNone)
 	}
-	r := &Repository{dir, git}
+	r := &Repository{dir, git, most}
 	if _, err := r.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() != nil || errors.Is(err, errSilent) {
+			return nil, err
 		}
 		return nil, fmt.Errorf("%w: %s is in no git repository, or nothing is committed there", ErrNone, dir)
 	}
@@ -167,45 +186,101 @@ func (r *Repository) Known(ctx context.Context) (map[string]bool, error) {
 	return known, err
 }
 
-// Committed are the texts of files in the last commit; a file that is not in it is not in the
-// map, nor is one whose name has a line break.
-func (r *Repository) Committed(ctx context.Context, names []string) (map[string]string, error) {
+// Committed calls each for every name, in their order, with the text of the file in the last
+// commit: "" for a file that is not in it, or whose name has a line break. Of a file of more
+// than most bytes it says that it is larger, and does not read it.
+func (r *Repository) Committed(ctx context.Context, names []string, most int64, each func(name, text string, larger bool) error) error {
+	files, err := r.sized(ctx, names)
+	if err != nil {
+		return err
+	}
+	for len(files) > 0 {
+		var sum int64
+		n := 0
+		var in strings.Builder
+		for n < len(files) && (sum == 0 || sum+files[n].size <= together) {
+			if f := &files[n]; f.id != "" && f.size <= most {
+				in.WriteString(f.id + "\n")
+				sum += f.size
+			}
+			n++
+		}
+		var out []byte
+		if in.Len() > 0 {
+			if out, err = r.ask(ctx, strings.NewReader(in.String()), "cat-file", "--batch"); err != nil {
+				return err
+			}
+		}
+		for _, f := range files[:n] {
+			text, larger := "", f.size > most
+			if f.id != "" && !larger {
+				if text, out, err = cutBlob(out); err != nil {
+					return err
+				}
+			}
+			if err := each(f.name, text, larger); err != nil {
+				return err
+			}
+		}
+		files = files[n:]
+	}
+	return nil
+}
+
+// blob is a file of the last commit; one that is not in it has no id.
+type blob struct {
+	name, id string
+	size     int64
+}
+
+// sized says which objects names are in the last commit.
+func (r *Repository) sized(ctx context.Context, names []string) ([]blob, error) {
 	var in strings.Builder
-	var asked []string
-	for _, n := range names {
+	list := make([]blob, len(names))
+	for i, n := range names {
+		list[i].name = n
 		if !strings.Contains(n, "\n") {
-			asked = append(asked, n)
 			fmt.Fprintf(&in, "HEAD:./%s\n", n)
 		}
 	}
-	if len(asked) == 0 {
-		return nil, nil
+	if in.Len() == 0 {
+		return list, nil
 	}
-	out, err := r.ask(ctx, strings.NewReader(in.String()), "cat-file", "--batch")
+	out, err := r.ask(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check")
 	if err != nil {
 		return nil, err
 	}
-	texts := map[string]string{}
-	for _, n := range asked {
-		head, rest, ok := bytes.Cut(out, []byte("\n"))
-		if !ok {
-			break
-		}
-		out = rest
-		fields := strings.Fields(string(head))
-		if len(fields) < 3 || fields[len(fields)-1] == "missing" {
+	rest := string(out)
+	for i := range list {
+		if strings.Contains(list[i].name, "\n") {
 			continue
 		}
-		size, err := strconv.Atoi(fields[len(fields)-1])
-		if err != nil || size < 0 || size >= len(out) {
-			continue // "HEAD:./a b missing" and the like have no number
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		// It is "ID TYPE SIZE", or "HEAD:./NAME missing".
+		if fields := strings.Split(line, " "); len(fields) == 3 && fields[1] == "blob" {
+			if size, err := strconv.ParseInt(fields[2], 10, 64); err == nil && size >= 0 {
+				list[i].id, list[i].size = fields[0], size
+			}
 		}
-		if fields[len(fields)-2] == "blob" {
-			texts[n] = string(out[:size])
-		}
-		out = out[size+1:]
 	}
-	return texts, nil
+	return list, nil
+}
+
+// cutBlob takes the next object from what git says of many: "ID blob SIZE", its text, a line
+// break.
+func cutBlob(out []byte) (text string, rest []byte, err error) {
+	head, rest, _ := bytes.Cut(out, []byte("\n"))
+	fields := strings.Fields(string(head))
+	if len(fields) == 2 && fields[1] == "missing" {
+		return "", rest, nil
+	}
+	if len(fields) == 3 {
+		if size, err := strconv.Atoi(fields[2]); err == nil && size >= 0 && size < len(rest) {
+			return string(rest[:size]), rest[size+1:], nil
+		}
+	}
+	return "", nil, errors.New("git cat-file says something that is no file")
 }
 
 func (r *Repository) names(ctx context.Context, args ...string) (list []string, err error) {
@@ -218,10 +293,13 @@ func (r *Repository) names(ctx context.Context, args ...string) (list []string, 
 	return list, err
 }
 
-// ask runs git with nothing of the user's environment that leads it elsewhere.
+// ask runs git with nothing of the user's environment that leads it elsewhere, for as long as
+// the repository's bounds allow.
 func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, r.git, append([]string{
-		"--no-optional-locks", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", r.dir,
+	timed, cancel := context.WithTimeoutCause(ctx, r.bound.patience, errSilent)
+	defer cancel()
+	cmd := exec.CommandContext(timed, r.git, append([]string{
+		"--no-optional-locks", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.attributesFile=" + os.DevNull, "-C", r.dir,
 	}, args...)...)
 	cmd.Dir = r.dir
 	for _, v := range os.Environ() {
@@ -234,33 +312,45 @@ func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string
 	if in != nil {
 		cmd.Stdin = in
 	}
-	var out, complaint limited
+	out, complaint := limited{most: r.bound.output, over: cancel}, limited{most: maxComplaint}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
+	endTogether(cmd)
+	cmd.WaitDelay = time.Second // for what is not in its group and holds its output
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case out.full:
-		return nil, fmt.Errorf("git %s says more than %d MB", args[0], maxOutput>>20)
+		return nil, fmt.Errorf("git %s says more than %d MB", args[0], r.bound.output>>20)
+	case err != nil && errors.Is(context.Cause(timed), errSilent):
+		return nil, fmt.Errorf("%w within %v (git %s in %s)", errSilent, r.bound.patience, args[0], r.dir)
 	case err != nil:
-		said, _, _ := strings.Cut(strings.TrimSpace(complaint.String()), "\n")
+		said, _, _ := strings.Cut(strings.TrimSpace(complaint.kept.String()), "\n")
 		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, said)
 	}
-	return out.Bytes(), nil
+	return out.kept.Bytes(), nil
 }
 
-// limited keeps the first maxOutput bytes.
+// limited keeps the first bytes that are written. The buffer has a name: embedded, it would give
+// the type a ReadFrom, and io.Copy would go around Write.
 type limited struct {
-	bytes.Buffer
-	full bool
+	kept bytes.Buffer
+	most int
+	over func() // is called when there is more, if not nil
+	full bool   // there was more
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxOutput {
-		l.full = true
-		return len(p), nil
+	left := l.most - l.kept.Len()
+	if len(p) <= left {
+		return l.kept.Write(p)
 	}
-	return l.Buffer.Write(p)
+	l.kept.Write(p[:left])
+	l.full = true
+	if l.over != nil {
+		l.over()
+	}
+	return len(p), nil
 }
 
 // IsURL answers whether a name is the address of a repository, not a path.
@@ -299,13 +389,13 @@ func clone(ctx context.Context, url, dir string, most limits) error {
 			}
 		}
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:http:ssh:git:file", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
-		var complaint limited
+		complaint := limited{most: maxComplaint}
 		cmd.Stdout, cmd.Stderr = out, &complaint
 		if err := cmd.Run(); err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
-			lines := strings.Split(strings.TrimSpace(complaint.String()), "\n")
+			lines := strings.Split(strings.TrimSpace(complaint.kept.String()), "\n")
 			return fmt.Errorf("git cannot get %s: %s", url, lines[len(lines)-1])
 		}
 		return nil

@@ -3,9 +3,12 @@ package git
 import (
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +73,14 @@ func TestChanged(t *testing.T) {
 		if known, err = r.Known(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if committed, err = r.Committed(t.Context(), append(changed, "new.go", "no\nname")); err != nil {
+		committed = map[string]string{}
+		err = r.Committed(t.Context(), append(slices.Clone(changed), "new.go", "no\nname"), 1<<20, func(name, text string, larger bool) error {
+			if committed[name] = text; larger {
+				t.Errorf("%s is said to be larger", name)
+			}
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		return changed, known, committed
@@ -82,7 +92,7 @@ func TestChanged(t *testing.T) {
 	if known["new.go"] || !known["same.go"] || !known["b c.go"] {
 		t.Errorf("known %v", known)
 	}
-	if len(committed) != 4 || committed["a.go"] != "a\n" || committed["b c.go"] != "b\n" || committed["sub/gone.go"] != "g\n" {
+	if len(committed) != 6 || committed["new.go"] != "" || committed["no\nname"] != "" || committed["a.go"] != "a\n" || committed["b c.go"] != "b\n" || committed["sub/gone.go"] != "g\n" {
 		t.Errorf("committed %q", committed)
 	}
 	// Below a folder, names are relative to that.
@@ -136,11 +146,79 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	if _, err := r.Known(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.Committed(t.Context(), []string{"a.go", "b.txt", "none"}); err != nil {
+	if err := r.Committed(t.Context(), []string{"a.go", "b.txt", "none"}, 1<<20, func(string, string, bool) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	if said, err := os.ReadFile(canary); err == nil {
 		t.Errorf("a program that the repository names was run: %s", said)
+	}
+}
+
+// A buffer that is embedded has io.Copy, and so os/exec, go around the limit.
+func TestLimitedKeepsItsLimit(t *testing.T) {
+	for _, size := range []int{0, 99, 100, 101, 1 << 20} {
+		called := false
+		l := limited{most: 100, over: func() { called = true }}
+		n, err := io.Copy(&l, struct{ io.Reader }{strings.NewReader(strings.Repeat("x", size))})
+		if err != nil || n != int64(size) || l.kept.Len() != min(size, 100) || l.full != (size > 100) || called != l.full {
+			t.Errorf("of %d bytes: %d written, %d kept, full %v, over called %v, %v", size, n, l.kept.Len(), l.full, called, err)
+		}
+		if l.kept.Cap() > 1000 {
+			t.Errorf("of %d bytes: it has room for %d", size, l.kept.Cap())
+		}
+	}
+}
+
+// What git says is read as far as the bound on its output, and no further.
+func TestOutputIsBounded(t *testing.T) {
+	const bound, size = 1 << 20, 32 << 20
+	dir := repository(t, map[string]string{"a.go": "a\n", "large.txt": strings.Repeat("x", size), "z.go": "z\n"})
+	r, err := open(t.Context(), dir, bounds{output: bound, patience: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"a.go", "large.txt", "z.go"}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err = r.Committed(t.Context(), names, size, func(string, string, bool) error { return nil })
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "git cat-file says more than 1 MB") {
+		t.Errorf("a file beyond the bound: %v", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8*bound {
+		t.Errorf("%d bytes were allocated for an output of at most %d", took, bound)
+	}
+	// A file that is larger than wanted is not read, those around it are.
+	var got []string
+	err = r.Committed(t.Context(), names, size-1, func(name, text string, larger bool) error {
+		got = append(got, fmt.Sprint(name, " ", strings.TrimSpace(text), " ", larger))
+		return nil
+	})
+	if want := []string{"a.go a false", "large.txt  true", "z.go z false"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
+// More than is read at once comes whole, each file with its own text.
+func TestCommittedInGroups(t *testing.T) {
+	files := map[string]string{"empty.txt": ""}
+	for i := range 5 {
+		files[fmt.Sprintf("f%d.txt", i)] = strings.Repeat(string(rune('a'+i)), together/3)
+	}
+	r, err := Open(t.Context(), repository(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := append(slices.Sorted(maps.Keys(files)), "none.txt")
+	var got []string
+	err = r.Committed(t.Context(), names, together, func(name, text string, larger bool) error {
+		if got = append(got, name); text != files[name] || larger {
+			t.Errorf("%s: %d bytes, larger %v", name, len(text), larger)
+		}
+		return nil
+	})
+	if err != nil || !slices.Equal(got, names) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -103,6 +103,9 @@ func (r *Root) Close() error {
 // Dir is the absolute path of the folder, links resolved.
 func (r *Root) Dir() string { return r.dir }
 
+// MaxSize is the size in bytes above which a file is left out.
+func (r *Root) MaxSize() int64 { return r.maxSize }
+
 // reopen follows the folder's name to the folder that has it now, if the one that
 // was opened has been deleted or moved away; it answers whether that is so.
 func (r *Root) reopen() bool {

@@ -12,6 +12,7 @@ import (
 	"quarry/index/lang"
 	"quarry/index/mask"
 	"quarry/index/syntax"
+	"quarry/index/walk"
 )
 
 // How says how a declaration differs from the last commit.
@@ -37,6 +38,9 @@ type Changes struct {
 	List []Change
 	// Files are the names of all files that differ, those without such a declaration, too.
 	Files []string
+	// TooLarge are the names of files that may differ and were not compared: they are larger
+	// than the index takes, now or in the last commit.
+	TooLarge []string
 	// Missing is what could not be looked at, nil if nothing.
 	Missing *Missing
 }
@@ -98,20 +102,32 @@ func (w *Workspace) changesIn(ctx context.Context, f *folder, found *Changes) er
 		}
 	}
 	slices.Sort(paths)
-	paths = slices.DeleteFunc(slices.Compact(paths), func(rel string) bool { return f.index.Root().Check(rel) != "" })
-	committed, err := repository.Committed(ctx, paths)
-	if err != nil {
-		return err
-	}
 	folders := w.snapshot()
-	for _, rel := range paths {
+	root := f.index.Root()
+	tooLarge := func(rel string) { found.TooLarge = append(found.TooLarge, nameIn(folders, f, rel)) }
+	paths = slices.DeleteFunc(slices.Compact(paths), func(rel string) bool {
+		reason := root.Check(rel)
+		if reason == walk.TooLarge {
+			tooLarge(rel)
+		}
+		return reason != ""
+	})
+	return repository.Committed(ctx, paths, root.MaxSize(), func(rel, committed string, larger bool) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		now, err := f.text(rel)
+		var excluded *walk.Excluded
+		if larger || errors.As(err, &excluded) && excluded.Reason == walk.TooLarge {
+			tooLarge(rel)
+			return nil
+		}
 		if err != nil {
 			now = "" // it is gone
 		}
-		before := mask.Text(committed[rel])
+		before := mask.Text(committed)
 		if unix(now) == unix(before) {
-			continue
+			return nil
 		}
 		symbols, err := f.symbols(ctx, folders, rel)
 		if err != nil {
@@ -119,8 +135,8 @@ func (w *Workspace) changesIn(ctx context.Context, f *folder, found *Changes) er
 		}
 		found.Files = append(found.Files, nameIn(folders, f, rel))
 		found.List = append(found.List, compared(f, rel, before, now, symbols)...)
-	}
-	return nil
+		return nil
+	})
 }
 
 func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

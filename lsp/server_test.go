@@ -267,10 +267,7 @@ func serverOptions(t *testing.T, c *core, token string) lsp.Options {
 			c.mu.Lock()
 			s.Model = cmp.Or(c.named, s.Model)
 			c.mu.Unlock()
-			var problems []settings.Problem
-			for _, layer := range editor {
-				problems = append(problems, s.Apply(settings.Editor, layer)...)
-			}
+			problems := s.ApplyEditor(editor...)
 			return s, problems
 		},
 		NewCore: func(start lsp.Start) (lsp.Core, error) {

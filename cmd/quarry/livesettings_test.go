@@ -654,3 +654,14 @@ func TestStatisticsAreLive(t *testing.T) {
 		t.Errorf("written: %+v", n.Ghost)
 	}
 }
+
+// The settings of a server are merged so that its editor cannot allow what the user's file forbids.
+func TestSettingsOfAnEditorAllowNothing(t *testing.T) {
+	userSettings(t, `{"ollama": {"enabled": false}, "completion.disabledPaths": ["private"]}`)
+	t.Setenv("QUARRY_OLLAMA_ENABLED", "")
+	t.Setenv("QUARRY_COMPLETION_DISABLED_PATHS", "")
+	s, problems := (&cli.Env{}).Settings([]byte(`{"ollama": {"enabled": true}}`), []byte(`{"completion.disabledPaths": [], "stats.keep": false}`))
+	if s.Ollama.Enabled || s.Stats.Keep || !slices.Equal(s.Completion.DisabledPaths, []string{"private"}) || len(problems) > 0 {
+		t.Errorf("%+v %+v %q %v", s.Ollama, s.Stats, s.Completion.DisabledPaths, problems)
+	}
+}

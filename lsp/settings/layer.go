@@ -85,6 +85,39 @@ func (s *Settings) Apply(src Source, raw []byte) []Problem {
 	return problems
 }
 
+// ApplyEditor sets what the layers an editor sent name, weakest first, over what the user said.
+// They may forbid more than the user, not less: of the fields tagged `merge:"forbid"` a false
+// stays false, and what a list leaves out stays left out.
+func (s *Settings) ApplyEditor(layers ...[]byte) []Problem {
+	own := *s // no layer writes into a list, so this one keeps its own
+	var problems []Problem
+	for _, layer := range layers {
+		problems = append(problems, s.Apply(Editor, layer)...)
+	}
+	forbidden := map[string]reflect.Value{}
+	walk(reflect.ValueOf(&own).Elem(), "", func(key string, field reflect.Value, tag reflect.StructTag) {
+		if tag.Get("merge") == "forbid" {
+			forbidden[key] = field
+		}
+	})
+	walk(reflect.ValueOf(s).Elem(), "", func(key string, field reflect.Value, _ reflect.StructTag) {
+		switch was, ok := forbidden[key]; {
+		case !ok:
+		case field.Kind() == reflect.Bool:
+			field.SetBool(was.Bool() && field.Bool())
+		default:
+			list := slices.Clone(was.Interface().([]string))
+			for _, text := range field.Interface().([]string) {
+				if !slices.Contains(list, text) {
+					list = append(list, text)
+				}
+			}
+			field.Set(reflect.ValueOf(list))
+		}
+	})
+	return problems
+}
+
 func applyObject(into reflect.Value, layer map[string]any, prefix string, src Source, problems *[]Problem) {
 	keys := make([]string, 0, len(layer))
 	for key := range layer {

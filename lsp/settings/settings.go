@@ -8,7 +8,8 @@
 //
 // A workspace can carry editor settings, so what the editor sends may not name
 // an endpoint, nor a model, since Ollama runs some models elsewhere: fields tagged `scope:"user"` are taken from the user's file, the
-// environment and the command line alone.
+// environment and the command line alone. Nor may it allow what the user's file forbids: fields
+// tagged `merge:"forbid"`.
 package settings
 
 import (
@@ -38,7 +39,7 @@ type Settings struct {
 // Ollama says where the model runtime is and how it is run.
 type Ollama struct {
 	API         string   `json:"api" scope:"user" enum:"ollama,openai" doc:"API of the server: Ollama's own, or OpenAI's completions API as in vLLM and the llama.cpp server."`
-	Enabled     bool     `json:"enabled" doc:"Ask models. Otherwise completions are copied from your own code, and search finds code by its words."`
+	Enabled     bool     `json:"enabled" merge:"forbid" doc:"Ask models. Otherwise completions are copied from your own code, and search finds code by its words."`
 	URL         string   `json:"url" scope:"user" doc:"Address of Ollama or of the other server. The environment variable OLLAMA_HOST sets it too."`
 	APIKey      string   `json:"apiKey" scope:"user" doc:"API key for an OpenAI-compatible server."`
 	KeyStore    bool     `json:"keyStore" scope:"user" doc:"Take the API key from the system's key store, where it is under quarry and the host of ollama.url; docs/models.md has the command that puts it there."`
@@ -55,9 +56,9 @@ type HTTP struct {
 
 // Completion tunes ghost text.
 type Completion struct {
-	Enabled           bool              `json:"enabled" doc:"Offer ghost text."`
-	DisabledLanguages []string          `json:"disabledLanguages" doc:"LSP language ids without ghost text."`
-	DisabledPaths     []string          `json:"disabledPaths" glob:"true" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in .gitignore: ** matches across folders, a folder's name covers everything below it, and {a,b} matches either."`
+	Enabled           bool              `json:"enabled" merge:"forbid" doc:"Offer ghost text."`
+	DisabledLanguages []string          `json:"disabledLanguages" merge:"forbid" doc:"LSP language ids without ghost text."`
+	DisabledPaths     []string          `json:"disabledPaths" glob:"true" merge:"forbid" doc:"Globs of files and folders without ghost text, relative to the workspace folder, as in .gitignore: ** matches across folders, a folder's name covers everything below it, and {a,b} matches either."`
 	MaxFileBytes      int               `json:"maxFileBytes" min:"1024" max:"67108864" doc:"Largest document that gets ghost text."`
 	Temperature       float64           `json:"temperature" min:"0" max:"2" doc:"Sampling temperature."`
 	TopP              float64           `json:"topP" min:"0" max:"1" doc:"Nucleus sampling: share of the probability mass to sample from."`
@@ -79,7 +80,7 @@ type Completion struct {
 
 // Index says what is indexed.
 type Index struct {
-	Enabled        bool     `json:"enabled" doc:"Index the workspace. Without an index nothing is found, and completions know only the open documents."`
+	Enabled        bool     `json:"enabled" merge:"forbid" doc:"Index the workspace. Without an index nothing is found, and completions know only the open documents."`
 	Exclude        []string `json:"exclude" glob:"true" merge:"union" doc:"Globs of files and folders, written as in .gitignore, to leave out of the index and of what models are shown. No file of a repository takes them in again, and lists of your own file, the editor and the environment add up."`
 	MaxFileBytes   int      `json:"maxFileBytes" scope:"user" min:"1024" max:"67108864" doc:"Largest file that is indexed."`
 	ProcessorShare int      `json:"processorShare" min:"1" max:"100" doc:"How much of the processors reading files for the index may take, in percent. While you type it takes next to nothing anyway."`
@@ -89,7 +90,7 @@ type Index struct {
 
 // Embedding tunes semantic search.
 type Embedding struct {
-	Enabled        bool   `json:"enabled" doc:"Embed the workspace's code in the background for semantic search. Needs the embedding model; if it is not installed, nothing happens."`
+	Enabled        bool   `json:"enabled" merge:"forbid" doc:"Embed the workspace's code in the background for semantic search. Needs the embedding model; if it is not installed, nothing happens."`
 	Model          string `json:"model" scope:"user" doc:"Ollama model that embeds code. Changing it embeds everything again; until then the existing vectors are used."`
 	DocumentPrefix string `json:"documentPrefix" doc:"Text to put before code that is embedded, which some models need; auto chooses it by the model's name. Changing it embeds everything again."`
 	QueryPrefix    string `json:"queryPrefix" doc:"Text to put before a query that is embedded; auto chooses it by the model's name."`
@@ -114,7 +115,7 @@ type Battery struct {
 
 // Stats are numbers about quarry's own work.
 type Stats struct {
-	Keep bool `json:"keep" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They hold no code and no names of files, and nothing is sent."`
+	Keep bool `json:"keep" merge:"forbid" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They hold no code and no names of files, and nothing is sent."`
 }
 
 // Diagnostics are what quarry reports by itself.

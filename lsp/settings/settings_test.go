@@ -174,6 +174,75 @@ func TestEditorMayNotWidenTheIndex(t *testing.T) {
 	}
 }
 
+// What the user's file or its profile forbids, no layer of the editor allows, but it may forbid
+// more, and take that back; what the environment says wins over both.
+func TestEditorMayNotAllowWhatTheUserForbids(t *testing.T) {
+	merged := func(user, environment, value string, editor ...string) Settings {
+		t.Helper()
+		s, problems := Merge(func(s *Settings) []Problem {
+			problems := s.Apply(UserFile, []byte(user))
+			var layers [][]byte
+			for _, layer := range editor {
+				layers = append(layers, []byte(layer))
+			}
+			problems = append(problems, s.ApplyEditor(layers...)...)
+			return append(problems, s.ApplyEnvironment(func(name string) (string, bool) { return value, name == EnvironmentName(environment) })...)
+		})
+		if len(problems) > 0 {
+			t.Errorf("%s %q: %v", user, editor, problems)
+		}
+		return s
+	}
+	get := func(s Settings, key string) (value any) {
+		walk(reflect.ValueOf(&s).Elem(), "", func(name string, v reflect.Value, _ reflect.StructTag) {
+			if name == key {
+				value = v.Interface()
+			}
+		})
+		return value
+	}
+	tagged := map[string]bool{}
+	d := Default()
+	walk(reflect.ValueOf(&d).Elem(), "", func(key string, v reflect.Value, tag reflect.StructTag) {
+		if tag.Get("merge") == "forbid" {
+			tagged[key] = true
+		}
+	})
+	check := func(what, key string, s Settings, want any) {
+		t.Helper()
+		if diff := cmp.Diff(want, get(s, key)); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", key, what, diff)
+		}
+	}
+	for _, key := range []string{"ollama.enabled", "completion.enabled", "index.enabled", "embedding.enabled", "stats.keep"} {
+		delete(tagged, key)
+		no, yes := `{"`+key+`": false}`, `{"`+key+`": true}`
+		check("the user says no, the editor yes", key, merged(no, "", "", yes, yes), false)
+		check("the editor says no", key, merged(yes, "", "", no), false)
+		check("the editor says no, where the user says nothing", key, merged(`{}`, "", "", no), false)
+		check("the editor takes back its own no", key, merged(`{}`, "", "", no, yes), true)
+		check("the editor takes back its own no, not the user's", key, merged(no, "", "", no, yes), false)
+		check("the environment says yes", key, merged(no, key, "true", no), true)
+		check("the environment says no", key, merged(yes, key, "false", yes), false)
+	}
+	for _, key := range []string{"completion.disabledLanguages", "completion.disabledPaths"} {
+		delete(tagged, key)
+		list := func(list string) string { return `{"` + key + `": [` + list + `]}` }
+		check("the editor's list is empty", key, merged(list(`"b", "a"`), "", "", list(``)), []string{"b", "a"})
+		check("the editor has more", key, merged(list(`"b", "a"`), "", "", list(`"c", "b"`)), []string{"b", "a", "c"})
+		check("the user has none", key, merged(`{}`, "", "", list(`"c"`), list(`"b"`)), []string{"b"})
+		check("the editor says nothing", key, merged(list(`"b"`), "", "", `{}`), []string{"b"})
+		check("the environment", key, merged(list(`"b"`), key, "d", list(`"c"`)), []string{"d"})
+	}
+	if len(tagged) > 0 {
+		t.Errorf("no case for %v", tagged)
+	}
+	const key, yes = "ollama.enabled", `{"ollama": {"enabled": true}}`
+	check("the profile says no", key, merged(`{"profile": "model-free"}`, "", "", yes), false)
+	check("the profile of the environment says no", key, merged(`{}`, "profile", "model-free", yes), false)
+	check("the user allows what the profile does not", key, merged(`{"profile": "model-free", "ollama.enabled": true}`, "", "", yes), true)
+}
+
 // A wrong value of any setting, whichever, costs that setting alone: all others apply, in the same
 // file.
 func TestAWrongValueCostsOnlyItself(t *testing.T) {

@@ -158,9 +158,7 @@ func (e *Env) SetLogLevel(name string) error {
 func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem) {
 	s, problems := settings.Merge(func(s *settings.Settings) []settings.Problem {
 		problems := s.ApplyFile(settings.UserFilePath())
-		for _, layer := range editor {
-			problems = append(problems, s.Apply(settings.Editor, layer)...)
-		}
+		problems = append(problems, s.ApplyEditor(editor...)...)
 		return append(problems, s.ApplyEnvironment(os.LookupEnv)...)
 	})
 	if e.ollama != "" {

@@ -443,18 +443,15 @@ func TestStatus(t *testing.T) {
 			term, _ := start(t, editor{file: "shop.go", text: editortest.Shop, init: init, model: "127.0.0.1:1", line: 11})
 			term.WaitForText("quarry: no model") // in the mode line
 			term.Press("C-c", "q", "s")
-			screen := term.WaitForText("What still works")
-			for _, want := range []string{"Ollama does not answer", "Until then ghost text is copied"} {
-				if !screen.Contains(want) {
-					t.Errorf("no %q:\n%s", want, screen.Framed())
-				}
-			}
+			term.WaitFor("status", func(screen editortest.Screen) bool { // which is not drawn all at once
+				return screen.Contains("What still works") && screen.Contains("Ollama does not answer") && screen.Contains("Until then ghost text is copied")
+			})
 			term.Type("What st")
 			term.Press("Tab", "Enter")
 			term.WaitForText("Without a model")
-			if screen := term.WaitForText("Search finds code"); !screen.Contains("n += it.Counts") {
-				t.Errorf("the code is hidden:\n%s", screen.Framed())
-			}
+			term.WaitFor("code beside what search does", func(screen editortest.Screen) bool {
+				return screen.Contains("Search finds code") && screen.Contains("n += it.Counts")
+			})
 			// A question without a model shows the nearest places.
 			term.Press("C-c", "q", "q")
 			term.WaitForText("Ask about the workspace:")

@@ -115,9 +115,10 @@ func TestMenuWhileTyping(t *testing.T) {
 	term.WaitForFile(file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\ts.mu.Lock()\n}\n")
 }
 
-// normal leaves insert mode. The first Escape may only close a menu, and a key that comes with one is taken for Alt and that key, so none
-// is pressed in vain.
+// normal leaves insert mode, once the screen shows it: the screen before the keys that led there has the other mode. The first Escape may only
+// close a menu, and a key that comes with one is taken for Alt and that key, so none is pressed in vain.
 func normal(term *editortest.Terminal) {
+	term.WaitForText("INS ")
 	term.Insist("normal mode", func() {
 		if term.Screen().Contains("INS ") {
 			term.Press("Escape")

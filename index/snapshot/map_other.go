@@ -8,6 +8,9 @@ import (
 	"unsafe"
 )
 
+// stays: what load answers is the file as it was.
+const stays = false
+
 // load reads a file into memory, where files cannot be replaced while they are mapped.
 func load(f *os.File, size int) (data []byte, release func() error, err error) {
 	words := make([]uint64, (size+7)/8) // sections hold numbers of 8 bytes

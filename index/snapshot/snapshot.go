@@ -147,6 +147,9 @@ type File struct {
 	data []byte
 	// vouched: the sections were not checked, but by whoever vouched for the file.
 	vouched bool
+	// mapped is the file itself where its bytes are read as they are now, which its path may
+	// not lead to any more; nil where they are in memory. It is closed with the last use.
+	mapped *os.File
 	// Sections are as they were written. They lie in the mapped file: who keeps any of
 	// them keeps the File, too, and nothing writes to them.
 	Sections [][]byte
@@ -170,7 +173,12 @@ func open(path string, version uint32, trust bool) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	keep := false
+	defer func() {
+		if !keep {
+			_ = f.Close()
+		}
+	}()
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -192,6 +200,9 @@ func open(path string, version uint32, trust bool) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
+	if stays {
+		s.mapped, keep = f, true
+	}
 	runtime.AddCleanup(s, func(release func() error) { _ = release() }, release)
 	return s, nil
 }
@@ -203,15 +214,45 @@ func (f *File) Forget() {
 	runtime.KeepAlive(f)
 }
 
+// Written answers, without reading any of it, whether the file was written into or made
+// shorter since Open began. One that took its place, or none, changes nothing.
+func (f *File) Written() bool {
+	if f.mapped == nil {
+		return false
+	}
+	now, err := f.mapped.Stat()
+	return err != nil || now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime())
+}
+
+// Damaged is Written, and reads all of it: whether the bytes are those that were written
+// first, whatever the file's times say.
+func (f *File) Damaged() bool {
+	defer runtime.KeepAlive(f)
+	return f.Written() || f.recheck() != nil
+}
+
+// recheck compares all with its checksums, header and table first: a table of zeros fits
+// anything.
+func (f *File) recheck() (err error) {
+	failed := fault.Guard(func() { _, err = sectionsOf(f.data, binary.LittleEndian.Uint32(f.data[12:])) })
+	if failed != nil || err != nil {
+		return errors.Join(failed, err)
+	}
+	return check(f.data, f.Sections)
+}
+
 // Changed answers whether the bytes may not be those that Open checked: the file was written
 // into, made shorter, or is gone. One that took its place changes nothing. Bytes that
 // somebody vouched for may never have been right.
 func (f *File) Changed() bool {
+	if f.Written() {
+		return true
+	}
 	now, err := os.Stat(f.path)
 	if err != nil {
 		return true
 	}
-	if f.vouched && check(f.data, f.Sections) != nil {
+	if f.vouched && f.recheck() != nil {
 		_ = os.Remove(f.path + vouchedFor)
 		return true
 	}

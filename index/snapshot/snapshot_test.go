@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -225,4 +226,46 @@ func openFile(t *testing.T, path string) *os.File {
 	}
 	t.Cleanup(func() { f.Close() })
 	return f
+}
+
+// Who has a file open sees what is written into it, zeros too, also when another has taken
+// its place; that other one changes nothing.
+func TestWrittenInto(t *testing.T) {
+	if !stays {
+		t.Skip("files are read into memory here")
+	}
+	path, before := written(t), time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, before, before); err != nil {
+		t.Fatal(err)
+	}
+	open, err := Open(path, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open.Written() || open.Damaged() {
+		t.Error("a file that nobody touched")
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := Write(path, 7, len(parts), slices.Values(parts)); err != nil {
+		t.Fatal(err)
+	}
+	if open.Written() || open.Damaged() {
+		t.Error("another file took its place")
+	}
+	if _, err := file.WriteAt(make([]byte, len(open.data)), 0); err != nil {
+		t.Fatal(err)
+	}
+	if !open.Written() || !open.Damaged() {
+		t.Error("zeros are not noticed")
+	}
+	if err := os.Chtimes(fmt.Sprintf("/dev/fd/%d", file.Fd()), before, before); err != nil {
+		t.Skip(err)
+	}
+	if !open.Damaged() {
+		t.Error("zeros are not noticed where the file's time was set back")
+	}
 }

@@ -116,6 +116,7 @@ func (s *segment) named(id uint32) []uint32 {
 
 // DeclarationsOf are the declarations of exactly this name.
 func (s *Snapshot) DeclarationsOf(name string) (list []DeclarationID) {
+	defer s.look()
 	defer s.release(fault.Expect())
 	for k, seg := range s.segments {
 		if id, ok := seg.names.find(name); ok {
@@ -127,6 +128,7 @@ func (s *Snapshot) DeclarationsOf(name string) (list []DeclarationID) {
 
 // MembersOf are the declarations inside a declaration of this name.
 func (s *Snapshot) MembersOf(owner string) (list []DeclarationID) {
+	defer s.look()
 	defer s.release(fault.Expect())
 	for k, seg := range s.segments {
 		from := sort.Search(len(seg.byOwner), func(i int) bool { return seg.owner(seg.byOwner[i]) >= owner })

@@ -43,6 +43,7 @@ type likeChunk struct {
 // reciprocal ranks join them, so that chunks without a vector, or without a word in
 // common, keep their place.
 func (s *Snapshot) FindSimilar(req SimilarRequest) Answer {
+	defer s.look()
 	defer s.release(fault.Expect())
 	sr := &search{snap: s, req: &Request{Query: Query{Filter: req.Filter}}}
 	sr.applyFilters()

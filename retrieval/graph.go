@@ -107,6 +107,7 @@ func namedGraph(s *Snapshot, refers bool) *graph {
 // no others, made of names that are kept elsewhere: each has to call use with every file's
 // path, the names that it refers to, and its imports.
 func (s *Snapshot) NamedLinks(each func(use func(path string, names []string, imports []syntax.Import)) error) ([]Link, error) {
+	defer s.look()
 	defer s.release(fault.Expect())
 	n := newNamer(s)
 	err := each(func(path string, names []string, imports []syntax.Import) {

@@ -142,6 +142,7 @@ func (ix *Index) Apply(changes []Change) {
 		segments, dead = append(segments, buildSegment(docs, ix.options.Text == nil, ix.options.Yield)), append(dead, nil)
 	}
 	segments, dead = compact(segments, dead)
+	old.look() // what was merged may lie in no file any more
 	next := newSnapshot(segments, dead, old.graph, old.Generation+1)
 	ix.unlinked += len(latest)
 	if !ix.fixed && (ix.unlinked >= max(graphFiles, next.files/graphShare) || old.files == 0) {

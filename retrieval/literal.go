@@ -60,7 +60,7 @@ func (s *Snapshot) MayContain(id FileID, lit string) (may bool) {
 	may = true // also where the set cannot be read
 	defer s.release(fault.Expect())
 	may = s.segments[id.segment].files[id.file].trigrams.mayContain(lit)
-	return may
+	return may || s.look()
 }
 
 func trigramHash(t uint32) uint32 {

@@ -59,6 +59,7 @@ func (ix *Index) Current() *Snapshot { return ix.current.Load() }
 
 // SearchIn is Search in a given snapshot of this index.
 func (ix *Index) SearchIn(ctx context.Context, snap *Snapshot, req Request) (Answer, error) {
+	defer snap.look()
 	defer snap.release(fault.Expect())
 	sc := ix.scratch.Get().(*scratch)
 	answer, err := ix.searchWith(ctx, sc, snap, req)

@@ -33,6 +33,7 @@ const (
 // nothing of questions, files or names, unlike Search: what is asked for is the
 // code to write next, not the file that answers.
 func (s *Snapshot) Similar(text, except string, k int) []SimilarChunk {
+	defer s.look()
 	defer s.release(fault.Expect())
 	var found []SimilarChunk
 	least := 0.0

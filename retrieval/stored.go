@@ -280,6 +280,7 @@ const linkSections = 5
 // LinkSections are the bytes of a snapshot's graph of files alone. They name no file: who
 // has the same files knows which they mean.
 func (s *Snapshot) LinkSections() [][]byte {
+	defer s.look()
 	defer s.release(fault.Expect())
 	g := s.graph
 	return [][]byte{raw([]uint64{sumOf(g.paths)}), slices.Clone(raw(g.starts)), slices.Clone(raw(g.targets)), slices.Clone(raw(g.weights)), slices.Clone(raw(g.rank))}
@@ -326,6 +327,51 @@ func sumOf(paths []string) uint64 {
 type changeable interface {
 	// Changed answers whether the bytes may not be those that were restored.
 	Changed() bool
+	// Written answers at once whether the file that they lie in was written into.
+	Written() bool
+	// Damaged reads them all.
+	Damaged() bool
+}
+
+// errWritten says why what was restored is lost where reading it was no fault.
+var errWritten = errors.New("another program wrote into it, or made it shorter")
+
+// kept are the files that a snapshot lies in.
+func (s *Snapshot) kept() (list []changeable) {
+	add := func(keep any) {
+		if of, ok := keep.(changeable); ok && !slices.Contains(list, of) {
+			list = append(list, of)
+		}
+	}
+	for _, seg := range s.segments {
+		add(seg.keep)
+	}
+	if s.graph != nil {
+		add(s.graph.keep)
+	}
+	return list
+}
+
+// look ends what reads a snapshot: what another program wrote into the file need not be a
+// fault to be wrong, zeros least of all. It is deferred before release, and outside of what
+// is called for each declaration or file: it asks the system.
+func (s *Snapshot) look() (written bool) {
+	if written = slices.ContainsFunc(s.kept(), changeable.Written); written && s.lost != nil {
+		s.lost(errWritten)
+	}
+	return written
+}
+
+// IsSound reads all of the files that a snapshot lies in, and answers whether they have the
+// bytes that were written. Where they have not, Options.Lost was called.
+func (s *Snapshot) IsSound() bool {
+	if !slices.ContainsFunc(s.kept(), changeable.Damaged) {
+		return true
+	}
+	if s.lost != nil {
+		s.lost(errWritten)
+	}
+	return false
 }
 
 // release ends a guard: defer s.release(fault.Expect()).
@@ -356,11 +402,9 @@ func (s *Snapshot) lose(cause any) {
 		return
 	}
 	// The page that the file ends in reads as zeros, and what is made of those is no fault.
-	for _, seg := range s.segments {
-		if of, ok := seg.keep.(changeable); ok && of.Changed() {
-			s.lost(errors.New("another program wrote into it, or made it shorter: " + err.Error()))
-			return
-		}
+	if slices.ContainsFunc(s.kept(), changeable.Changed) {
+		s.lost(fmt.Errorf("%w: %w", errWritten, err))
+		return
 	}
 	panic(cause)
 }
@@ -396,5 +440,8 @@ func (ix *Index) publish(s *Snapshot) {
 
 // shares answers whether two snapshots were restored from the same bytes.
 func (s *Snapshot) shares(other *Snapshot) bool {
+	if s.graph != nil && s.graph.keep != nil && s.graph == other.graph {
+		return true
+	}
 	return slices.ContainsFunc(s.segments, func(seg *segment) bool { return seg.keep != nil && slices.Contains(other.segments, seg) })
 }

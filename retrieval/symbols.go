@@ -40,6 +40,7 @@ const minPart = 3
 // Store::open, (*Store).Open. kinds, if not empty, are the only ones that count;
 // else headings and configuration keys do not.
 func (s *Snapshot) Declared(name string, kinds []syntax.Kind, limit int) []Declaration {
+	defer s.look()
 	defer s.release(fault.Expect())
 	want := wantName(name)
 	key := want.key

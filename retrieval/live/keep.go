@@ -333,6 +333,10 @@ func (w *Workspace) write(ctx context.Context) error {
 	if !w.source.IsCurrent(cursor) || generation != cursor.Generation() {
 		return errMoved
 	}
+	// What another program wrote into the file before would get right checksums.
+	if !now.IsSound() {
+		return errLost
+	}
 	n, sections, paths := now.Sections()
 	if w.isLost() {
 		return errLost
@@ -368,7 +372,9 @@ func (w *Workspace) write(ctx context.Context) error {
 				return
 			}
 		}
-		yield(last)
+		if now.IsSound() && !w.isLost() { // else too few are written, and none of them kept
+			yield(last)
+		}
 	}
 	if err := snapshot.Write(path, retrieval.StoredVersion, n+1, all); err != nil {
 		return err

@@ -79,6 +79,8 @@ func TestSpoiltWhileItIsRead(t *testing.T) {
 		"written over with ones": func(path string, whole []byte) error {
 			return os.WriteFile(path, bytes.Repeat([]byte{255}, len(whole)), 0o600)
 		},
+		"written over with zeros":      func(path string, whole []byte) error { return zeros(path, 0, len(whole)) },
+		"half written over with zeros": func(path string, whole []byte) error { return zeros(path, len(whole)/2, len(whole)) },
 	} {
 		for what, read := range readers {
 			t.Run(how+"/"+what, func(t *testing.T) {
@@ -99,8 +101,6 @@ func TestSpoiltWhileItIsRead(t *testing.T) {
 					for _, read := range readers { // whether the first has noticed or not
 						read(t, w)
 					}
-					// What is damaged but can be read is found by the next start.
-					w.lose(os.ErrInvalid)
 					if err := w.CatchUp(t.Context()); err != nil {
 						t.Fatal(err)
 					}
@@ -115,6 +115,76 @@ func TestSpoiltWhileItIsRead(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// zeros writes them over a part of a file, in place.
+func zeros(path string, from, to int) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(make([]byte, to-from), int64(from))
+	return errors.Join(err, f.Close())
+}
+
+// What another program wrote into the file is not taken over into the next one, which would
+// have the right checksums: that one is made of the database, and the next process finds
+// everything in it.
+func TestSpoiltIsNotWrittenBack(t *testing.T) {
+	for how, part := range map[string]struct {
+		from, to func(n int) int
+		silent   bool // the file's times are set back
+	}{
+		"all":            {func(int) int { return 0 }, func(n int) int { return n }, false},
+		"all, old time":  {func(int) int { return 0 }, func(n int) int { return n }, true},
+		"first half":     {func(int) int { return 0 }, func(n int) int { return n / 2 }, false},
+		"second half":    {func(n int) int { return n / 2 }, func(n int) int { return n }, false},
+		"half, old time": {func(n int) int { return n / 2 }, func(n int) int { return n }, true},
+	} {
+		t.Run(how, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			path, want := kept(t, dir, state)
+			before, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			session(t, dir, state, func(_ *index.Index, w *Workspace) {
+				if !w.usable.Load() {
+					t.Fatal("did not begin with the snapshot")
+				}
+				n := int(before.Size())
+				if err := zeros(path, part.from(n), part.to(n)); err != nil {
+					t.Fatal(err)
+				}
+				if part.silent {
+					if err := os.Chtimes(path, before.ModTime(), before.ModTime()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := w.write(t.Context()); !errors.Is(err, errLost) {
+					t.Errorf("write: %v", err)
+				}
+				if err := w.CatchUp(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if got := ask(t, w); !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v\nwant %+v", got, want)
+				}
+				w.Keep(t.Context())
+				if got := ask(t, w); !reflect.DeepEqual(got, want) {
+					t.Errorf("after it was kept: %+v\nwant %+v", got, want)
+				}
+			})
+			session(t, dir, state, func(_ *index.Index, w *Workspace) {
+				if !w.usable.Load() {
+					t.Error("no snapshot was written in the place of the spoilt one")
+				}
+				if got := ask(t, w); !reflect.DeepEqual(got, want) {
+					t.Errorf("the next process: %+v", got)
+				}
+			})
+		})
 	}
 }
 
@@ -162,6 +232,7 @@ func TestSpoiltAfterItWasLeftBehind(t *testing.T) {
 		gone = append(gone, retrieval.Change{Path: path})
 	}
 	w.Search.Apply(gone)
+	w.Search.SetLinks(nil) // its graph lay in the file, too
 	asked := 0
 	w.steady(func() {
 		if asked++; asked == 1 {

@@ -381,8 +381,9 @@ func TestRealChat(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(reply.Text), &answer) != nil || answer.Score == nil || answer.Sure == nil {
 		t.Errorf("the schema gives %q, %v", reply.Text, err)
 	}
-	if n := s.Loads(); n != 1 {
-		t.Errorf("%d loads: conversations and completions must share the model", n)
+	// Ollama itself may get stuck when the completion cuts the conversation off, see stuck.go.
+	if n, repaired := s.Loads(), o.Metrics().Unstuck; n != 1+int(repaired) {
+		t.Errorf("%d loads, %d of them repairs: conversations and completions must share the model", n, repaired)
 	}
 }
 

@@ -40,6 +40,42 @@ func TestGhostTextInASmallWindow(t *testing.T) {
 	p.WaitForText("three() … 1 more line")
 }
 
+// A line of ghost text that wraps takes rows as well: it is scrolled into view whole, and not accepted where there is no room.
+func TestGhostTextThatWrapsAtTheEndOfTheWindow(t *testing.T) {
+	var call strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&call, "argument%d, ", i)
+	}
+	rest := "ute(" + call.String() + "omega)"
+	p := openScripted(t, longFile(), offer{Before: "x := comp", Insert: rest}, offer{Before: "y := comp", Insert: "ute()"})
+	p.Type(":12split\n")
+	p.Type("Go")
+	p.Type("x := comp")
+	p.WaitFor("the end of the ghost text", func(s editortest.Screen) bool {
+		return strings.HasPrefix(ghost(s), "ute(argument0") && s.Contains("omega)")
+	})
+	p.Press("Tab")
+	p.waitForSaved(longFile() + "x := comp" + rest + "\n")
+	p.Type(":resize 3\n")
+	p.typeForGhost("Sy := comp", "ute()") // it answers by now
+	p.Press("C-u")
+	p.Type("x := comp")
+	p.waitForNoGhost()
+	p.Press("Tab")
+	p.waitForSaved(longFile() + "x := comp\t\n")
+}
+
+// What a smaller window hides is not accepted.
+func TestGhostTextInAWindowThatShrinks(t *testing.T) {
+	p := openScripted(t, longFile(), body)
+	p.Type(`:inoremap <C-x> <Cmd>resize 3<CR>` + "\n")
+	p.Type(":12split\n")
+	p.Type("Go")
+	p.typeForGhost("func f() {", "one()", "two()", "three()", "}")
+	p.Press("C-x")
+	p.WaitForText("two() … 2 more lines")
+}
+
 // In a window of one row none of it can be seen, so Tab is a tab.
 func TestGhostTextThatCannotBeSeenIsNotAccepted(t *testing.T) {
 	p := openScripted(t, "\n", body, offer{Before: "func g() {", Insert: "return }"})

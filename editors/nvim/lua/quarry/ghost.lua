@@ -40,6 +40,7 @@ local INVOKED, AUTOMATIC = 1, 2 -- lsp.InlineCompletionTriggerKind
 ---@field row? integer Where it is shown, from 0.
 ---@field col? integer
 ---@field tick? integer The buffer's changedtick when it was last settled.
+---@field size? string The window's size then.
 
 ---@type table<integer, quarry.Shown> by buffer
 local shown = {}
@@ -134,7 +135,7 @@ local function remaining(bufnr, s)
 end
 
 --- Scroll the window so that `wanted` screen rows are below the cursor's line, but leave a third of the window above.
----@return integer rows that there are now
+---@return integer rows that there are now, negative if the cursor's line goes on below the window
 local function room_below(wanted)
   local height, row = api.nvim_win_get_height(0), cursor()
   local function left(top) -- rows below the cursor's line if `top`, from 1, is the window's first line
@@ -149,6 +150,22 @@ local function room_below(wanted)
     vim.fn.winrestview({ topline = top, topfill = 0 })
   end
   return left(top)
+end
+
+--- How many screen rows a line takes, with what is drawn in it.
+local function rows_of(row)
+  return api.nvim_win_text_height(0, { start_row = row, end_row = row }).all
+end
+
+--- Whether a text of `wanted` cells at the cursor ends in the window, though the line that it is in does not. The last row
+--- is left to the signs that say so.
+---@param goes_on boolean whether the line goes on behind the text
+---@return boolean
+local function ends_in_window(wanted, goes_on)
+  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+  local before = vim.fn.wincol() - info.textoff - 1
+  local rows = math.ceil((before + wanted) / math.max(1, info.width - info.textoff)) - 1
+  return rows <= api.nvim_win_get_height(0) - vim.fn.winline() - (goes_on and 1 or 0)
 end
 
 --- Leading tabs as wide as the buffer shows them: Neovim draws those of virtual lines at the wrong stops.
@@ -241,6 +258,7 @@ local function draw(bufnr, s)
       text = { { (split_at(lines[1], room - 1)), 'QuarryGhost' }, { '…', 'QuarryHint' } }
     end
   end
+  local alone = rows_of(s.row)
   local mark = { virt_text = text, virt_text_pos = position, hl_mode = 'combine' }
   mark.id = api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark) -- the line may take more rows with it
   local folds, rows = {}, 0
@@ -248,7 +266,12 @@ local function draw(bufnr, s)
     folds[#folds + 1] = folded(expanded(bufnr, lines[i]))
     rows = rows + #folds[#folds]
   end
-  rows = rows > 0 and room_below(rows) or 0
+  if rows > 0 or rows_of(s.row) > alone then
+    rows = room_below(rows)
+    if rows < 0 and position == 'inline' and vim.wo.wrap and not ends_in_window(wanted, s.after ~= '') then
+      return false
+    end
+  end
   local below, hidden = {}, #folds
   for _, fold in ipairs(folds) do
     if #below + #fold > rows then
@@ -280,7 +303,9 @@ local function settle(bufnr)
   end
   local tick = api.nvim_buf_get_changedtick(bufnr)
   local row, col = cursor()
-  if s.tick == tick and s.row == row and s.col == col and api.nvim_get_current_buf() == bufnr then
+  local size = ('%dx%d'):format(api.nvim_win_get_width(0), api.nvim_win_get_height(0))
+  local same = s.tick == tick and s.row == row and s.col == col and s.size == size
+  if same and api.nvim_get_current_buf() == bufnr then
     return s
   end
   local left, typed = remaining(bufnr, s)
@@ -288,7 +313,7 @@ local function settle(bufnr)
     drop(bufnr)
     return nil
   end
-  s.candidates, s.selected, s.tick, s.row, s.col = left, 1, tick, row, col
+  s.candidates, s.selected, s.tick, s.row, s.col, s.size = left, 1, tick, row, col, size
   s.rest = left[1].whole:sub(#typed + 1)
   if not draw(bufnr, s) then
     drop(bufnr)
@@ -426,6 +451,14 @@ function M.attach(client, bufnr)
       ask_soon(bufnr)
     end,
   })
+  api.nvim_create_autocmd({ 'WinResized', 'VimResized' }, { -- of any window: their pattern is no buffer
+    group = group,
+    callback = function()
+      if api.nvim_get_current_buf() == bufnr then
+        settle(bufnr)
+      end
+    end,
+  })
   api.nvim_create_autocmd({ 'InsertLeave', 'BufUnload' }, {
     group = group,
     buffer = bufnr,
@@ -547,7 +580,9 @@ function M.cycle(count)
   s.count = true
   local _, typed = remaining(bufnr, s)
   s.rest = s.candidates[s.selected].whole:sub(#typed + 1)
-  draw(bufnr, s)
+  if not draw(bufnr, s) then
+    drop(bufnr)
+  end
   return true
 end
 

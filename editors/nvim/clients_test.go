@@ -110,6 +110,7 @@ vim.api.nvim_set_hl(0, 'MinuetVirtualText', { fg = '` + ghostColour + `' })
 		return strings.HasPrefix(ghost(s), "s.mu.Lock()\ndefer s.mu.Unlock()\n")
 	})
 	p.Press("Tab")
+	p.WaitFor("accepted code", func(s editortest.Screen) bool { return ghost(s) == "" && s.Contains("return true") }) // minuet inserts it later
 	p.waitForSaved(editortest.Shelf + editortest.Take)
 }
 

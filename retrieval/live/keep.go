@@ -126,14 +126,12 @@ func (w *Workspace) open(ctx context.Context, path string) (known index.Known, e
 }
 
 // restoreLinks begins with the graph that is kept if it is of the given state, which is that
-// of what is searchable.
+// of what is searchable; relinking is held.
 func (w *Workspace) restoreLinks(ctx context.Context, at index.Cursor) bool {
 	path := w.source.KeptPath()
 	if path == "" {
 		return false
 	}
-	w.relinking.Lock()
-	defer w.relinking.Unlock()
 	sections, state, err := readLinks(path + linksSuffix)
 	if err != nil {
 		return false // it is made anew
@@ -252,6 +250,8 @@ func (w *Workspace) isDue() bool {
 
 // linksAreDue answers whether the graph of what is searchable is in no file yet.
 func (w *Workspace) linksAreDue() bool {
+	w.relinking.Lock() // a graph that is just read from its file is in one
+	defer w.relinking.Unlock()
 	if !w.source.MayKeep() || !w.usable.Load() || w.relinkDue.Load() {
 		return false
 	}

@@ -76,6 +76,13 @@ func kept(t *testing.T, dir, state string) (path string, want []retrieval.Answer
 	return path, want
 }
 
+// remade makes the graph anew.
+func remade(ctx context.Context, w *Workspace) error {
+	w.relinking.Lock()
+	defer w.relinking.Unlock()
+	return w.relink(ctx)
+}
+
 // The graph is made of the names in the database, since documents come without theirs.
 func TestGraphOfNames(t *testing.T) {
 	dir := t.TempDir()
@@ -83,7 +90,7 @@ func TestGraphOfNames(t *testing.T) {
 		write(t, dir, name, text)
 	}
 	session(t, dir, t.TempDir(), func(_ *index.Index, w *Workspace) {
-		if err := w.relink(t.Context()); err != nil { // as it does at rest
+		if err := remade(t.Context(), w); err != nil { // as it does at rest
 			t.Fatal(err)
 		}
 		got := map[string][]string{}

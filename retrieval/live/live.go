@@ -339,14 +339,7 @@ func (w *Workspace) addChanged(n int) {
 // Link returns when the graph of files is that of what is searchable, or ctx is done, for
 // commands that ask once: elsewhere it is made at rest. What keeps it from being made is no
 // reason for them to fail.
-func (w *Workspace) Link(ctx context.Context) {
-	w.relinking.Lock() // whoever makes it now ends first
-	due := w.relinkDue.Load()
-	w.relinking.Unlock()
-	if due {
-		_ = w.link(ctx, w.knows())
-	}
-}
+func (w *Workspace) Link(ctx context.Context) { _ = w.link(ctx, w.knows()) }
 
 // knows is what searches know.
 func (w *Workspace) knows() index.Cursor {
@@ -356,8 +349,13 @@ func (w *Workspace) knows() index.Cursor {
 }
 
 // link begins with the graph that is kept, or makes it anew, for what is searchable at the
-// call, which is at.
+// call, which is at. It is already that where another did so meanwhile.
 func (w *Workspace) link(ctx context.Context, at index.Cursor) error {
+	w.relinking.Lock() // what an older state of the index led to is not to come last
+	defer w.relinking.Unlock()
+	if !w.relinkDue.Load() {
+		return nil
+	}
 	w.mu.Lock()
 	tried := w.linksTried
 	w.linksTried = true // the states that come now are new ones
@@ -368,10 +366,9 @@ func (w *Workspace) link(ctx context.Context, at index.Cursor) error {
 	return w.relink(ctx)
 }
 
-// relink makes the graph anew of the names that files refer to, as the database has them.
+// relink makes the graph anew of the names that files refer to, as the database has them;
+// relinking is held.
 func (w *Workspace) relink(ctx context.Context) error {
-	w.relinking.Lock() // what an older state of the index led to is not to come last
-	defer w.relinking.Unlock()
 	w.relinkDue.Store(false)
 	links, err := w.Search.Current().NamedLinks(func(use func(path string, names []string, imports []syntax.Import)) error {
 		return w.source.Store().Uses(ctx, use)

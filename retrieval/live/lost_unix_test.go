@@ -59,7 +59,7 @@ var readers = map[string]func(t *testing.T, w *Workspace){
 			}
 		}
 	},
-	"the graph": func(t *testing.T, w *Workspace) { _ = w.relink(t.Context()) },
+	"the graph": func(t *testing.T, w *Workspace) { _ = remade(t.Context(), w) },
 	"an edit": func(_ *testing.T, w *Workspace) {
 		for _, name := range []string{"x.go", "y.go", "z.go"} { // the last merges
 			w.Search.Apply([]retrieval.Change{{Path: name, Document: &retrieval.Document{Path: name, Text: "package x\n", Syntax: &syntax.File{}}}})

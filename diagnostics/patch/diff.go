@@ -2,6 +2,7 @@ package patch
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -29,7 +30,53 @@ func Unified(name, text string, edits []agent.TextEdit, create bool) string {
 		a, b := strings.TrimSuffix(label("a/"+name), "\t"), strings.TrimSuffix(to, "\t")
 		return "diff --git " + a + " " + b + "\nnew file mode 100644\n--- " + from + "\n+++ " + to + "\n"
 	}
-	return diff
+	return numbered(diff)
+}
+
+// numbered is a diff whose hunks say rightly where they stand in the new text: udiff does not
+// count the lines between two edits of one hunk, so that the hunks after it say too little,
+// and git applies them to an earlier place that looks the same.
+func numbered(diff string) string {
+	var b strings.Builder
+	grown := 0 // by the hunks before
+	for line := range strings.Lines(diff) {
+		var from, with []string
+		if fields := strings.Fields(line); strings.HasPrefix(line, "@@ ") {
+			from, with = strings.Split(fields[1][1:], ","), strings.Split(fields[2][1:], ",")
+		} else {
+			b.WriteString(line)
+			continue
+		}
+		removed, added := lines(from), lines(with)
+		start, err := strconv.Atoi(from[0])
+		if err != nil {
+			panic("patch: " + line)
+		}
+		at := start + grown
+		switch { // an empty side names the line before
+		case removed == 0 && added > 0:
+			at++
+		case removed > 0 && added == 0:
+			at--
+		}
+		with[0] = strconv.Itoa(at)
+		fmt.Fprintf(&b, "@@ -%s +%s @@\n", strings.Join(from, ","), strings.Join(with, ","))
+		grown += added - removed
+	}
+	return b.String()
+}
+
+// lines is how many lines a side of a hunk has, of its first line and their number, which
+// is left out for one.
+func lines(side []string) int {
+	if len(side) < 2 {
+		return 1
+	}
+	n, err := strconv.Atoi(side[1])
+	if err != nil {
+		panic("patch: " + side[1])
+	}
+	return n
 }
 
 // label is a name as the head of a diff has it: git and patch(1) take a name with a

@@ -30,6 +30,9 @@ func TestDiffsApply(t *testing.T) {
 		{"quotes and tabs", "a\"b\tc\\d.txt", "one\n", []edit{{Start: 0, End: 3, New: "1"}}, false},
 		{"emptied", "a.txt", "one\n", []edit{{Start: 0, End: 4}}, false},
 		{"filled", "a.txt", "", []edit{{New: "one\n"}}, false},
+		{"near places and then one among many alike", "a.txt", strings.Repeat("block\n", 100), []edit{
+			{Start: 0, End: 5, New: "1"}, {Start: 12, End: 17, New: "3"}, {Start: 36, End: 41, New: "7\n8"},
+			{Start: 60, End: 66, New: ""}, {Start: 540, End: 545, New: "late"}}, false},
 		{"a new file", "new/a.txt", "", []edit{{New: "one\n"}}, true},
 		{"a new file with a blank", "new one/a b.txt", "", []edit{{New: "one\n"}}, true},
 		{"a new empty file", "new/a.txt", "", nil, true},

@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,59 @@ func TestExactDiffIsExact(t *testing.T) {
 			rt.Fatalf("its own diff makes %q, %v\n%s", again, err, p.Diff)
 		}
 	})
+}
+
+// TestHunksSayWhereTheyStand: what a hunk has of the old text stands at the line it says for
+// that, and what it has of the new text at the line it says for this.
+func TestHunksSayWhereTheyStand(t *testing.T) {
+	several := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := slices.Repeat(append(drawLines(rt, "lines"), "end"), rapid.IntRange(1, 6).Draw(rt, "times"))
+		a := joined(lines, "\n", true)
+		b := joined(mutated(rt, mutated(rt, lines)), "\n", true)
+		var edits []agent.TextEdit
+		for _, e := range udiff.Strings(a, b) {
+			edits = append(edits, agent.TextEdit{Start: e.Start, End: e.End, New: e.New})
+		}
+		diff := Unified(document, a, edits, false)
+		if a == b {
+			return
+		}
+		files, _, err := gitdiff.Parse(strings.NewReader(diff))
+		if err != nil {
+			rt.Fatalf("%v\n%s", err, diff)
+		}
+		if len(files[0].TextFragments) > 1 {
+			several++
+		}
+		for _, f := range files[0].TextFragments {
+			var before, after strings.Builder
+			for _, l := range f.Lines {
+				if l.Old() {
+					before.WriteString(l.Line)
+				}
+				if l.New() {
+					after.WriteString(l.Line)
+				}
+			}
+			stands(rt, "old", diff, a, before.String(), f.OldPosition, f.OldLines)
+			stands(rt, "new", diff, b, after.String(), f.NewPosition, f.NewLines)
+		}
+	})
+	if several == 0 {
+		t.Error("no diff of several hunks was drawn")
+	}
+}
+
+// stands checks that want are the n lines of text from line first on.
+func stands(t *rapid.T, side, diff, text, want string, first, n int64) {
+	lines := strings.SplitAfter(text, "\n")
+	if n == 0 {
+		return
+	}
+	if first < 1 || first-1+n > int64(len(lines)) || strings.Join(lines[first-1:first-1+n], "") != want {
+		t.Fatalf("the %s text has other lines at %d\n%s", side, first, diff)
+	}
 }
 
 // TestAgreesWithGit: what git's rules place exactly where the header says goes

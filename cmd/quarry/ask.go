@@ -30,7 +30,8 @@ func (a *app) askCommand() *cobra.Command {
 		Long: `Answer a question about the repository, a file or some lines of one.
 
 quarry searches first and then asks the model. It checks every citation in the answer,
-path:line-line, and shows nothing that has no valid citation.`,
+path:line-line, and shows nothing that has no valid citation. Without a model it lists the
+code nearest to the question.`,
 		Example: `  quarry ask where are routes grouped
   quarry ask --about router.go what does this do
   quarry ask --about router.go:10-40 'why the lock?'`,
@@ -46,7 +47,8 @@ path:line-line, and shows nothing that has no valid citation.`,
 	return cmd
 }
 
-// askOutput is the JSON of `quarry ask`.
+// askOutput is the JSON of `quarry ask`. Stop is "" and Steps has none where no model was
+// asked.
 type askOutput struct {
 	Answer    string             `json:"answer"`
 	Citations []askCitation      `json:"citations"`
@@ -55,6 +57,7 @@ type askOutput struct {
 	Unfounded bool               `json:"unfounded"`
 	Stop      loop.Stop          `json:"stop"`
 	Steps     []loop.Step        `json:"steps"`
+	Backend   []string           `json:"backend,omitempty"`
 	Timings   map[string]float64 `json:"timings_ms"`
 }
 
@@ -102,9 +105,12 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 		watch.Step = func(s loop.Step) { fmt.Fprintln(a.Stderr, describe(s)) }
 	}
 	begin := time.Now()
-	r, err := c.AskWithin(ctx, q, limit, watch)
-	if shown {
+	r, err := c.AskOrSearch(ctx, q, limit, watch)
+	switch {
+	case shown:
 		fmt.Fprintln(a.Stdout)
+	case err == nil && !a.JSON:
+		fmt.Fprint(a.Stdout, r.Text)
 	}
 	if err != nil {
 		return err
@@ -112,12 +118,15 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 	total := time.Since(begin)
 	if a.JSON {
 		out := askOutput{
-			Answer: r.Text, Citations: citationsOf(r.Citations), Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop, Steps: r.Steps,
+			Answer: r.Text, Citations: citationsOf(r.Citations), Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop,
+			Steps: append([]loop.Step{}, r.Steps...), Backend: r.Backend,
 			Timings: map[string]float64{"first_shown": ms(r.FirstShown), "total": ms(total)},
 		}
 		return a.PrintJSON(out)
 	}
-	fmt.Fprintln(a.Stderr, askSummary(r, total))
+	if r.Stop != "" { // a model was asked
+		fmt.Fprintln(a.Stderr, askSummary(r, total))
+	}
 	return nil
 }
 

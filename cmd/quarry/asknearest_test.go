@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"quarry/cmd/internal/cli"
 	"quarry/model/modeltest"
 )
 
@@ -37,6 +39,28 @@ func TestAskWithoutAModel(t *testing.T) {
 	}
 	if answer.Unfounded || len(answer.Citations) == 0 || answer.Citations[0].Path != "shelf.go" ||
 		!strings.Contains(answer.Text, "does not answer") || !strings.Contains(answer.Text, "- shelf.go:") {
+		t.Errorf("%+v", answer)
+	}
+}
+
+// The command line answers so, too.
+func TestAskCommandWithoutAModel(t *testing.T) {
+	t.Chdir(barn(t))
+	run := func(args ...string) string {
+		code, out, errs := quarry(t, append(args, "--ollama", noOllama)...)
+		if code != cli.ExitOK {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		return out
+	}
+	if got := run("ask", "where are apples collected?"); !strings.Contains(got, "No model can answer now: ") || !strings.Contains(got, "- barn/a.go:") {
+		t.Errorf("%q", got)
+	}
+	var answer askOutput
+	if err := json.Unmarshal([]byte(run("ask", "--json", "where are apples collected?")), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if answer.Stop != "" || answer.Steps == nil || len(answer.Citations) == 0 || len(answer.Backend) == 0 {
 		t.Errorf("%+v", answer)
 	}
 }

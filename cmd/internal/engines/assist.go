@@ -64,19 +64,28 @@ func (c *Core) occurs(ctx context.Context, word string) bool {
 	return err != nil || len(answer.Results) > 0
 }
 
-// Ask implements assist.Assistant. Without a model the answer is the locations that are
-// nearest to the question. Nothing is said not to be there while the first index is
-// being made.
+// Ask implements assist.Assistant.
 func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string) bool) (agent.Answer, error) {
+	r, err := c.AskOrSearch(ctx, q, 0, ask.Watch{Text: emit})
+	return r.Answer, err
+}
+
+// AskOrSearch is AskWithin where a model can answer; elsewhere the answer is the locations
+// that are nearest to the question. Nothing is said not to be there while the first index
+// is being made.
+func (c *Core) AskOrSearch(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
 	if err := c.Available(); err != nil {
 		return c.nearest(ctx, q, err)
 	}
 	// The first search waits for the index, within a bound; what is missing then is said.
 	first, before, err := c.locations(ctx, q, 1)
 	if err != nil {
-		return agent.Answer{}, err
+		return ask.Report{}, err
 	}
-	r, err := c.AskWithin(ctx, q, 0, ask.Watch{Text: func(text string) bool { return before != nil || emit(text) }})
+	if before != nil {
+		w.Text = nil
+	}
+	r, err := c.AskWithin(ctx, q, limit, w)
 	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
 		return c.nearest(ctx, q, gone) // it was not known before
 	}
@@ -86,17 +95,17 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 		r.Text = "Nothing was found yet: " + before.String() + ". Ask again when the status says that it is done.\n"
 		r.Removed = 0
 	}
-	return r.Answer, err
+	return r, err
 }
 
 // nearestLocations are as many as can be looked at at once.
 const nearestLocations = 5
 
 // nearest answers without a model.
-func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (agent.Answer, error) {
+func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (ask.Report, error) {
 	found, missing, err := c.locations(ctx, q, nearestLocations)
 	if err != nil {
-		return agent.Answer{}, err
+		return ask.Report{}, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "No model can answer now: %v.\n\n", reason)
@@ -123,7 +132,7 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (age
 		b.WriteByte('\n')
 	}
 	a.Text = b.String()
-	return a, nil
+	return ask.Report{Answer: a}, nil
 }
 
 // locations searches for the words of a question. What search could not look at yet is in

@@ -24,7 +24,7 @@ import (
 const searchSymbols = "symbols"
 
 func (a *app) searchCommand() *cobra.Command {
-	var mode, similar string
+	var mode, similar, format string
 	var k, offset int
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
@@ -45,27 +45,39 @@ leaves out the rest.
 Filters alone list what they leave: since:1d, kind:class path:server. A query that
 begins with a minus follows --: quarry search -- -path:vendor retry.
 
-With --similar the question is a piece of code, and the query may only filter.`,
+With --similar the question is a piece of code, and the query may only filter.
+
+--format writes places for other programs: vimgrep as rg --vimgrep does, quickfix with
+what each place is and why it is shown (Vim's errorformat, compilation-mode of Emacs),
+sarif as SARIF 2.1.0. What is no place goes to standard error.`,
 		Example: `  quarry search how are routes grouped
   quarry search RouterGroup
   quarry search '"context deadline exceeded" type:test'
   quarry search --json -k 5 'retry with backoff lang:go'
   quarry search 're:func \w+Error path:internal'
   quarry search 'lines:all "TODO" -type:test' --offset 100
+  vim -q <(quarry search --format quickfix how are routes grouped)
   quarry search --similar internal/queue/retry.go:20-48 -- -path:internal/queue`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "" && !slices.Contains(formats, format) {
+				return fmt.Errorf("%w: --format %q is none of %s", cli.ErrUsage, format, strings.Join(formats, ", "))
+			}
+			if format != "" && a.JSON {
+				return fmt.Errorf("%w: --json and --format each write a document of their own; give one", cli.ErrUsage)
+			}
+			a.JSON = a.JSON || format == formatSARIF // which is JSON, too
 			if similar != "" {
 				if offset > 0 {
 					return fmt.Errorf("%w: --offset does not go with --similar; -k shows more", cli.ErrUsage)
 				}
-				return a.searchSimilar(cmd.Context(), similar, strings.Join(args, " "), k)
+				return a.searchSimilar(cmd.Context(), similar, strings.Join(args, " "), format, k)
 			}
 			if !cmd.Flags().Changed("results") {
 				k = 0
 			} else if k < 1 {
 				return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 			}
-			return a.search(cmd.Context(), strings.Join(args, " "), mode, k, offset)
+			return a.search(cmd.Context(), strings.Join(args, " "), mode, format, k, offset)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -73,6 +85,7 @@ With --similar the question is a piece of code, and the query may only filter.`,
 	})
 	cmd.Flags().StringVar(&mode, "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical, semantic or symbols")
 	cmd.Flags().StringVar(&similar, "similar", "", "find code like `FILE:START-END`, lines of a file")
+	cmd.Flags().StringVar(&format, "format", "", "write places for other programs: "+strings.Join(formats, ", "))
 	a.WaitFlag(cmd)
 	cmd.Flags().IntVarP(&k, "results", "k", fileResults, fmt.Sprintf("how many files are shown; of lines:all, how many lines, %d if left out", lineResults))
 	cmd.Flags().IntVar(&offset, "offset", 0, "how many of the first results are left out")
@@ -103,7 +116,7 @@ type searchOutput struct {
 }
 
 // search answers a query; k is 0 if the user did not say how many results.
-func (a *app) search(ctx context.Context, raw, mode string, k, offset int) (err error) {
+func (a *app) search(ctx context.Context, raw, mode, format string, k, offset int) (err error) {
 	if offset < 0 {
 		return fmt.Errorf("%w: --offset %d: leave out none or more", cli.ErrUsage, offset)
 	}
@@ -144,7 +157,7 @@ func (a *app) search(ctx context.Context, raw, mode string, k, offset int) (err 
 	if err != nil && req.Signals == retrieval.SignalsSemantic && !errors.As(err, &unready) {
 		return fmt.Errorf("semantic search is not available: %w; use --mode hybrid, which uses every signal there is", err)
 	}
-	return a.showAnswer(from, &req, answer, err, loaded)
+	return a.showAnswer(from, format, &req, answer, err, loaded)
 }
 
 // folderWithin is the current folder as a path in root, with slashes; "" if it is
@@ -163,7 +176,7 @@ func folderWithin(root string) string {
 
 // showAnswer prints what a search led to. One that found nothing while that cannot be known
 // fails, after what it could say of it.
-func (a *app) showAnswer(from *searched, req *retrieval.Request, answer workspace.Answer, failure error, loaded time.Duration) error {
+func (a *app) showAnswer(from *searched, format string, req *retrieval.Request, answer workspace.Answer, failure error, loaded time.Duration) error {
 	q := &req.Query
 	missing := from.missing
 	var unready *workspace.NotReady
@@ -178,7 +191,7 @@ func (a *app) showAnswer(from *searched, req *retrieval.Request, answer workspac
 	case failure != nil:
 		return failure
 	}
-	if a.JSON {
+	if a.JSON && format == "" {
 		results := make([]retrieval.Result, len(answer.Results))
 		for i := range results {
 			results[i] = answer.Results[i].Result
@@ -203,6 +216,9 @@ func (a *app) showAnswer(from *searched, req *retrieval.Request, answer workspac
 	}
 	if missing != nil {
 		a.Incomplete(missing)
+	}
+	if format != "" {
+		return a.printFormat(from.root, format, req, answer)
 	}
 	if q.Lines != nil {
 		a.printLines(req, answer)

@@ -193,7 +193,7 @@ func (a *app) readWithin(root, path string) ([]byte, error) {
 
 // searchSimilar finds code like place, FILE:START-END or FILE:LINE. The file is
 // relative to the current folder.
-func (a *app) searchSimilar(ctx context.Context, location, filters string, k int) (err error) {
+func (a *app) searchSimilar(ctx context.Context, location, filters, format string, k int) (err error) {
 	if k < 1 {
 		return fmt.Errorf("%w: -k %d: ask for at least one result", cli.ErrUsage, k)
 	}
@@ -240,7 +240,7 @@ func (a *app) searchSimilar(ctx context.Context, location, filters string, k int
 	loaded := time.Since(began)
 	answer, err := from.FindSimilar(ctx, req)
 	query.Text = req.Code // to mark its words
-	return a.showAnswer(from, &retrieval.Request{Query: query}, answer, err, loaded)
+	return a.showAnswer(from, format, &retrieval.Request{Query: query}, answer, err, loaded)
 }
 
 // splitLocation reads FILE:START-END or FILE:LINE, 1-based.

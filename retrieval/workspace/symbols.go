@@ -47,11 +47,16 @@ type UnknownSymbol struct {
 	ID string
 	// Near are ids that may be meant, the likeliest first.
 	Near []string
+	// Several: each of Near has the name.
+	Several bool
 }
 
 func (e *UnknownSymbol) Error() string {
 	if len(e.Near) == 0 {
 		return fmt.Sprintf("there is no symbol %s; look for its name with search_symbols", e.ID)
+	}
+	if e.Several {
+		return fmt.Sprintf("several symbols are called %s; say which: %s", e.ID, strings.Join(e.Near, ", "))
 	}
 	return fmt.Sprintf("there is no symbol %s; perhaps one of: %s", e.ID, strings.Join(e.Near, ", "))
 }
@@ -172,8 +177,12 @@ func (f *folder) symbols(ctx context.Context, folders []*folder, rel string) ([]
 	return list, nil
 }
 
-// maxNear is how many symbols an UnknownSymbol offers.
-const maxNear = 5
+const (
+	// maxNear is how many symbols an UnknownSymbol offers.
+	maxNear = 5
+	// maxCalled is how many declarations of a name are looked at for the one that is meant.
+	maxCalled = 64
+)
 
 // SymbolByID finds a symbol by its id. A symbol that is not in the id's file any
 // more, or a bare name, means the only declaration of that name; else the error is
@@ -218,27 +227,55 @@ func (w *Workspace) symbolNow(ctx context.Context, id string) (Symbol, error) {
 			return symbols[k], nil
 		}
 	}
-	if stem, n, ok := strings.Cut(name, "~"); ok {
+	name = strings.TrimSuffix(name, "()") // as it is called
+	if before, n, ok := strings.Cut(name, "~"); ok {
 		if _, err := strconv.Atoi(n); err == nil {
-			name = stem
+			name = before
 		}
 	}
-	near, err := w.symbolsNow(ctx, name, nil, maxNear)
+	near, err := w.symbolsNow(ctx, name, nil, maxCalled)
 	if err != nil {
 		return Symbol{}, err
 	}
-	unknown := &UnknownSymbol{ID: id}
-	var same []Symbol
-	for _, s := range near {
-		unknown.Near = append(unknown.Near, s.ID)
-		if q := s.Qualified(); q == name || strings.HasSuffix(q, "."+name) {
-			same = append(same, s)
-		}
+	meant := filter(near, func(s *Symbol) bool { return s.Qualified() == name })
+	if len(meant) == 0 {
+		meant = filter(near, func(s *Symbol) bool { return strings.HasSuffix(s.Qualified(), "."+name) })
 	}
-	if len(same) == 1 {
-		return same[0], nil
+	if i := strings.LastIndexByte(name, '.'); i >= 0 && len(meant) == 0 { // package.Name
+		inside, err := w.symbolsNow(ctx, name[i+1:], nil, maxCalled)
+		if err != nil {
+			return Symbol{}, err
+		}
+		meant = filter(inside, func(s *Symbol) bool { return s.Qualified() == name[i+1:] && isIn(s.Path, name[:i]) })
+	}
+	if len(meant) == 1 {
+		return meant[0], nil
+	}
+	unknown := &UnknownSymbol{ID: id, Several: len(meant) > 1}
+	if unknown.Several {
+		near = meant
+	}
+	for _, s := range near[:min(len(near), maxNear)] {
+		unknown.Near = append(unknown.Near, s.ID)
 	}
 	return Symbol{}, unknown
+}
+
+// filter are those of list that keep keeps.
+func filter(list []Symbol, keep func(*Symbol) bool) (kept []Symbol) {
+	for i := range list {
+		if keep(&list[i]) {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept
+}
+
+// isIn answers whether code calls what the file declares by a package's or module's name: that
+// of its folder, or its own without its ending.
+func isIn(path, called string) bool {
+	base := filepath.Base(path)
+	return filepath.Base(filepath.Dir(path)) == called || strings.TrimSuffix(base, filepath.Ext(base)) == called
 }
 
 // Reference is a place that uses a symbol.

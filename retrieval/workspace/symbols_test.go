@@ -35,6 +35,7 @@ func (w *world) ids(name string) (list []string) {
 func TestSymbolsAndReferences(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, storeFiles)
+	write(t, root, map[string]string{"db/close.go": "package db\n\nfunc Close() {}\n\ntype door struct{ Close func() }\n"})
 	w := open(t, false, root)
 	if err := w.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func TestSymbolsAndReferences(t *testing.T) {
 	if got := w.ids("parse"); !slices.Equal(got, []string{"web/a.ts#parse", "web/a.ts#parse~2", "web/a.ts#parse~3"}) {
 		t.Errorf("overloads: %q", got)
 	}
-	for _, id := range []string{"db/store.go#Store.Open", "db/store.go#Open", "Store.Open", "Open", "old/place.go#Store.Open", "./db/store.go#Store.Open"} {
+	for _, id := range []string{"db/store.go#Store.Open", "db/store.go#Open", "Store.Open", "Open", "Open()", "Store.Open()", "old/place.go#Store.Open", "./db/store.go#Store.Open"} {
 		s, _, err := w.SymbolByID(t.Context(), id)
 		if err != nil || s.ID != "db/store.go#Store.Open" || s.Span.StartLine != 6 || s.Doc != "Open opens it." || s.Signature != "func (s *Store) Open() error" {
 			t.Errorf("%s: %+v, %v", id, s, err)
@@ -57,6 +58,18 @@ func TestSymbolsAndReferences(t *testing.T) {
 	var unknown *workspace.UnknownSymbol
 	if s, _, err := w.SymbolByID(t.Context(), "web/b.ts#parse"); !errors.As(err, &unknown) || len(unknown.Near) != 3 {
 		t.Errorf("several of a name: %+v, %v", s, err)
+	}
+	if unknown != nil && (!unknown.Several || !strings.Contains(unknown.Error(), "several symbols are called web/b.ts#parse")) {
+		t.Errorf("several of a name: %v", unknown)
+	}
+	// A function of the name is meant before a member of it, and by its package's name.
+	for _, id := range []string{"Close", "close.Close", "db.Close", "Close()"} {
+		if s, _, err := w.SymbolByID(t.Context(), id); err != nil || s.ID != "db/close.go#Close" {
+			t.Errorf("%s: %+v, %v", id, s, err)
+		}
+	}
+	if s, _, err := w.SymbolByID(t.Context(), "net.Close"); !errors.As(err, &unknown) || unknown.Several {
+		t.Errorf("another package's: %+v, %v", s, err)
 	}
 	if s, _, err := w.SymbolByID(t.Context(), "db/store.go#Nothing"); !errors.As(err, &unknown) || len(unknown.Near) != 0 {
 		t.Errorf("none of a name: %+v, %v", s, err)
@@ -77,7 +90,7 @@ func TestSymbolsAndReferences(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	if err != nil || missing != nil || !slices.Equal(names, []string{"db/store.go", "db/use.go", "web/a.ts"}) {
+	if err != nil || missing != nil || !slices.Equal(names, []string{"db/close.go", "db/store.go", "db/use.go", "web/a.ts"}) {
 		t.Errorf("files %q, missing %v, %v", names, missing, err)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"quarry/index/store"
+	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
 
@@ -41,22 +43,10 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	inside, missing, err := b.parts.Workspace.Files(ctx, func(f workspace.File) bool {
-		return dir == "" || strings.HasPrefix(f.Name, dir+"/")
-	})
-	var unready *workspace.NotReady
-	if err != nil && !errors.As(err, &unready) {
+	inside, one, missing, err := b.outlined(ctx, args.Path, dir)
+	if err != nil {
 		return reply{}, err
 	}
-	if len(inside) == 0 { // no folder, perhaps a file
-		file, err := b.locate(ctx, args.Path)
-		if err != nil {
-			return reply{}, err
-		}
-		inside = []workspace.File{{Name: b.parts.Workspace.Name(file), Path: file}}
-		missing, dir = nil, ""
-	}
-	one := len(inside) == 1 && inside[0].Name == b.nameOf(ctx, args.Path)
 	var list []string
 	within := window{args.Offset, args.Limit}
 	most := within.end() + 1
@@ -70,6 +60,7 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 		}
 		found, err := b.parts.Workspace.Declared(ctx, f.Path)
 		if err != nil {
+			var unready *workspace.NotReady
 			if errors.As(err, &unready) && !one {
 				missing = &unready.Missing
 				continue
@@ -95,13 +86,29 @@ func (b *Toolbox) outline(ctx context.Context, raw json.RawMessage) (reply, erro
 	return r, nil
 }
 
-// nameOf is the name of the file that is meant, "" if none is.
-func (b *Toolbox) nameOf(ctx context.Context, name string) string {
-	file, err := b.parts.Workspace.Locate(ctx, name)
-	if err != nil {
-		return ""
+// outlined are the files of the folder dir, or the one file that name means. What is a file by
+// its name is not looked for among the folders, which takes all the files that there are.
+func (b *Toolbox) outlined(ctx context.Context, name, dir string) (files []workspace.File, one bool, missing *workspace.Missing, err error) {
+	file, nowhere := b.parts.Workspace.Locate(ctx, name)
+	if at := b.parts.Workspace.Name(file); nowhere == nil && (at == dir || path.IsAbs(dir)) {
+		return []workspace.File{{Name: at, Path: file}}, true, nil, nil
 	}
-	return b.parts.Workspace.Name(file)
+	files, missing, err = b.parts.Workspace.Files(ctx, func(f workspace.File) bool {
+		return dir == "" || strings.HasPrefix(f.Name, dir+"/")
+	})
+	var unready *workspace.NotReady
+	var excluded *walk.Excluded
+	switch {
+	case err != nil && !errors.As(err, &unready), len(files) > 0:
+		return files, false, missing, err
+	case err != nil && nowhere != nil && (!errors.As(nowhere, &excluded) || excluded.Reason == walk.Special):
+		return nil, false, nil, err // it may be a folder
+	}
+	// No folder, perhaps a file that is named otherwise.
+	if file, err = b.locate(ctx, name); err != nil {
+		return nil, false, nil, err
+	}
+	return []workspace.File{{Name: b.parts.Workspace.Name(file), Path: file}}, true, nil, nil
 }
 
 // headOf is the signature in one line, or the name where there is none.

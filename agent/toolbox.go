@@ -135,6 +135,7 @@ func (b *Toolbox) Call(ctx context.Context, name string, args json.RawMessage) E
 	if tools[serving] == nil {
 		serving = t.Use
 	}
+	ctx = workspace.Question(ctx)
 	r, err := tools[serving](b, ctx, valid)
 	r.warnings = append(warnings, r.warnings...)
 	if err != nil {

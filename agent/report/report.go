@@ -65,6 +65,7 @@ var ErrEmpty = errors.New("no file is indexed here; `quarry index` says what was
 
 // Write makes a report.
 func Write(ctx context.Context, src Source, r Request) (Report, error) {
+	ctx = workspace.Question(ctx)
 	o, err := overview.Make(ctx, src, "")
 	if err != nil {
 		return Report{}, err

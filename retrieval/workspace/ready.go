@@ -17,6 +17,7 @@ import (
 // to have changed is indexed, too, at most Options.Patience after it was asked for, the first
 // wait included; then it is the error *NotReady. What has a name is looked for after a fifth
 // of the patience already: there, a part of the index is likely to have all of the answer.
+// Whoever asks several times for one answer says so by Question.
 
 // Missing is what an answer could not look at, because an index is not whole yet.
 type Missing struct {
@@ -113,12 +114,30 @@ func WithProgress(ctx context.Context, show func(Missing)) context.Context {
 	return context.WithValue(ctx, progressKey{}, show)
 }
 
+// askedKey is the key of Question.
+type askedKey struct{}
+
+// Question has all that is asked under the context it returns share one patience, which
+// counts from now, or from when ctx became one: an answer that is put together of several
+// looks waits once.
+func Question(ctx context.Context) context.Context {
+	return context.WithValue(ctx, askedKey{}, asked(ctx))
+}
+
+// asked is when what ctx is of was asked, now if it is no part of a Question.
+func asked(ctx context.Context) time.Time {
+	if at, ok := ctx.Value(askedKey{}).(time.Time); ok {
+		return at
+	}
+	return time.Now()
+}
+
 // whenKnown calls ask when enough is known, and again if it found nothing and more
 // became known. missing is what the answer could not look at, nil if nothing. An error
 // that comes with found says that more knowledge would not help.
 func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found bool, err error)) (missing *Missing, err error) {
 	w.refresh()
-	for i, look := range w.looks(n, time.Now()) {
+	for i, look := range w.looks(n, asked(ctx)) {
 		if i > 0 && missing == nil && !look.current {
 			continue // the look before knew as much
 		}
@@ -173,7 +192,7 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 			return nil, err
 		}
 	}
-	return w.await(ctx, needWords, wait{time.Now(), true, w.opts.Patience})
+	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.Patience})
 }
 
 // lookAgain is how often a wait looks again without having been told to, to show how

@@ -41,6 +41,7 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 	if req.Query.Lines != nil {
 		return w.searchLines(ctx, req)
 	}
+	ctx = Question(ctx) // for Options.Project, which asks the workspace, too
 	missing, err := w.whenKnown(ctx, needWords, func() (bool, error) {
 		var err error
 		answer, err = w.searchNow(ctx, req)

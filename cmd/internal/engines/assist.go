@@ -32,17 +32,17 @@ func (c *Core) Available() error {
 
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
-	return c.diagnostics().Explain(ctx, p, emit)
+	return c.diagnostics().Explain(workspace.Question(ctx), p, emit)
 }
 
 // Fix implements assist.Assistant.
 func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
-	return c.diagnostics().Fix(ctx, p)
+	return c.diagnostics().Fix(workspace.Question(ctx), p)
 }
 
 // Refactor implements assist.Assistant.
 func (c *Core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
-	return c.diagnostics().Refactor(ctx, sel)
+	return c.diagnostics().Refactor(workspace.Question(ctx), sel)
 }
 
 // diagnostics is the assistant for problems and selections, with the settings of
@@ -74,6 +74,7 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 // that are nearest to the question. Nothing is said not to be there while the first index
 // is being made.
 func (c *Core) AskOrSearch(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
+	ctx = workspace.Question(ctx)
 	if err := c.Available(); err != nil {
 		return c.nearest(ctx, q, err)
 	}

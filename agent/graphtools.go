@@ -146,23 +146,28 @@ type graphArguments struct {
 	Limit int    `json:"limit"`
 }
 
+// step answers what is next to a declaration.
+type step func(context.Context, workspace.Symbol) (workspace.Neighbours, error)
+
 func (b *Toolbox) callers(ctx context.Context, raw json.RawMessage) (reply, error) {
-	return b.follow(ctx, raw, b.parts.Workspace.Users, store.EdgeCall, false)
+	return b.follow(ctx, raw, false, func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+		return b.parts.Workspace.Users(ctx, s, store.EdgeCall)
+	})
 }
 
 func (b *Toolbox) callees(ctx context.Context, raw json.RawMessage) (reply, error) {
-	return b.follow(ctx, raw, b.parts.Workspace.Used, store.EdgeCall, true)
+	return b.follow(ctx, raw, true, func(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error) {
+		return b.parts.Workspace.Used(ctx, s, store.EdgeCall)
+	})
 }
 
 func (b *Toolbox) implementations(ctx context.Context, raw json.RawMessage) (reply, error) {
-	return b.follow(ctx, raw, b.parts.Workspace.Users, store.EdgeInherit, true)
+	return b.follow(ctx, raw, true, b.parts.Workspace.Implementations)
 }
 
-// follow answers what step leads to from a symbol, and on from there down to a depth,
+// follow answers what a step leads to from a symbol, and on from there down to a depth,
 // breadth first. declared: the places are of declarations, not of references.
-func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
-	step func(context.Context, workspace.Symbol, store.EdgeKind) (workspace.Neighbours, error), kind store.EdgeKind, declared bool,
-) (reply, error) {
+func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool, next step) (reply, error) {
 	args, err := decodeArguments[graphArguments](raw)
 	if err != nil {
 		return reply{}, err
@@ -176,11 +181,12 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
 	var list []neighbourEntry
 	var backend []string
 	var missing *workspace.Missing
+	var notes []string
 	cut := false
 	for depth := 1; depth <= max(1, args.Depth) && len(layer) > 0; depth++ {
-		var next []workspace.Symbol
+		var deeper []workspace.Symbol
 		for _, from := range layer {
-			found, err := step(ctx, from, kind)
+			found, err := next(ctx, from)
 			var unready *workspace.NotReady
 			if errors.As(err, &unready) && depth > 1 {
 				missing = &unready.Missing
@@ -193,6 +199,7 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
 			if found.Missing != nil {
 				missing = found.Missing
 			}
+			notes = append(notes, found.Notes...)
 			for _, n := range found.List {
 				name := b.parts.Workspace.Name(n.Path)
 				id := n.ID
@@ -219,14 +226,15 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage,
 				}
 				list = append(list, e)
 				if n.ID != "" {
-					next = append(next, n.Symbol)
+					deeper = append(deeper, n.Symbol)
 				}
 			}
 		}
-		layer = next
+		layer = deeper
 	}
 	r := listed(list, window{args.Offset, args.Limit}, !cut)
 	r.from(backend, missing)
+	r.warn(notes...)
 	if cut {
 		r.warn(fmt.Sprintf("the first %d; ask with a smaller depth", maxNeighbours))
 	}

@@ -41,6 +41,7 @@ type Workspace interface {
 	SymbolByID(ctx context.Context, id string) (workspace.Symbol, *workspace.Missing, error)
 	References(ctx context.Context, s workspace.Symbol, limit int) (workspace.References, error)
 	Users(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
+	Implementations(ctx context.Context, s workspace.Symbol) (workspace.Neighbours, error)
 	Used(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
 	Declared(ctx context.Context, path string) (workspace.Symbols, error)
 	Searchable() []*workspace.Searchable

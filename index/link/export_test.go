@@ -18,3 +18,6 @@ func Meaning(ctx context.Context, s *store.Store, file int64) (f *store.Referrin
 	})
 	return f, lists, err
 }
+
+// Likeness is how alike two signatures are.
+var Likeness = likeness

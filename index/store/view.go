@@ -267,6 +267,36 @@ func (v *View) NameOf(symbol int64) (name string, err error) {
 	return name, err
 }
 
+// Declared is a declaration with its id, without its comment and its place.
+type Declared struct {
+	ID int64
+	syntax.Symbol
+}
+
+// Declared answers the declarations of a file in the order of its text.
+func (v *View) Declared(file int64) ([]Declared, error) {
+	return v.declared("id >= ? AND id < ? ORDER BY ordinal", file<<localBits, (file+1)<<localBits)
+}
+
+// Symbol answers one declaration, none with an id if there is none.
+func (v *View) Symbol(id int64) (d Declared, err error) {
+	list, err := v.declared("id = ?", id)
+	if len(list) > 0 {
+		d = list[0]
+	}
+	return d, err
+}
+
+func (v *View) declared(where string, args ...any) (list []Declared, err error) {
+	err = each(v.ctx, v.tx, func(rows *sql.Rows) error {
+		var d Declared
+		err := rows.Scan(&d.ID, &d.Kind, &d.Name, &d.Container, &d.Signature)
+		list = append(list, d)
+		return err
+	}, "SELECT id, kind, name, container, signature FROM symbols WHERE "+where, args...)
+	return list, err
+}
+
 // Referring answers a file with what it refers to.
 func (v *View) Referring(file int64) (f *Referring, err error) {
 	f = &Referring{TreeFile: *v.Tree.File(file)}

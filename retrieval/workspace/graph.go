@@ -33,6 +33,8 @@ type Neighbours struct {
 	Backend []string
 	// Missing is what could not be looked at, nil if nothing.
 	Missing *Missing
+	// Notes are sentences about what cannot be known by names alone.
+	Notes []string
 }
 
 // Users are the declarations that refer to s by edges of a kind. It fails with
@@ -121,6 +123,9 @@ func (w *Workspace) ends(ctx context.Context, f *folder, edges []store.Edge, kin
 				list[i] = n
 			}
 			continue
+		}
+		if n.Line == 0 { // of no reference
+			n.Line = int(n.NameSpan.StartLine)
 		}
 		best[key{file, symbol}] = len(list)
 		list = append(list, n)

@@ -2,11 +2,13 @@
 # Takes the figures of bench/start.md: about 10 minutes on 2 quiet cores, unattended.
 #
 #   bench/start.sh [-previous BINARY] [TREE]
+#   bench/start.sh -leaving [TREE]
 #
 # TREE is the source of the Go that builds quarry unless another is given. It is only read;
 # the index is made in a folder that is removed again. The same is measured on 100,000
 # generated files. -previous measures another quarry beside this one, which doubles the
-# time; ripgrep is measured where it is installed (Debian: apt-get install ripgrep).
+# time. -leaving measures only how long a server takes to be gone that is told to end in the
+# middle of work, in about 4 minutes. ripgrep is measured where it is installed (Debian: apt-get install ripgrep).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 options=()
@@ -14,6 +16,9 @@ if [ "${1:-}" = -previous ]; then
 	[ $# -ge 2 ] || { sed -n 's/^# \{0,1\}//p' "$0"; exit 2; }
 	options=(-previous "$(realpath "$2")")
 	shift 2
+elif [ "${1:-}" = -leaving ]; then
+	options=(-leaving)
+	shift
 fi
 tree=$(realpath "${1:-$(go env GOROOT)/src}")
 bin=$(mktemp -d)

@@ -36,6 +36,7 @@ func main() {
 	quarry := flag.String("quarry", "bin/quarry", "the binary")
 	previous := flag.String("previous", "", "another binary to measure beside it")
 	files := flag.Int("files", 100_000, "how many files the generated tree has, 0 for none")
+	leave := flag.Bool("leaving", false, "measure only how long a server takes to be gone, in the middle of work")
 	rest := flag.Duration("rest", time.Minute, "how long a server is left alone before its memory at rest is read")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -43,7 +44,10 @@ func main() {
 		os.Exit(2)
 	}
 	tree, err := filepath.Abs(flag.Arg(0))
-	if err == nil {
+	switch {
+	case err == nil && *leave:
+		err = leaving(*quarry, tree, *files)
+	case err == nil:
 		err = measure(*quarry, *previous, tree, *files, *rest)
 	}
 	if err != nil {

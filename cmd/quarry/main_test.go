@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,9 @@ import (
 	"quarry/model/modeltest"
 )
 
+// moreCommands are what tests of one system start besides quarry.
+var moreCommands map[string]func()
+
 func TestMain(m *testing.M) {
 	// No test depends on what memory and current the machine has, but for those that say so.
 	for name, value := range map[string]string{"QUARRY_MEMORY_BUDGET_MB": "1000000", "QUARRY_BATTERY_SAVE": "false"} {
@@ -27,7 +31,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asNobodyEnv) != "" { // the user may write nothing, so that no commands are set up
 		os.Exit(m.Run())
 	}
-	testscript.Main(m, map[string]func(){"quarry": main})
+	commands := map[string]func(){"quarry": main}
+	maps.Copy(commands, moreCommands)
+	testscript.Main(m, commands)
 }
 
 // TestScripts runs the command line through the real main. The scripts find a

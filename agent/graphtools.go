@@ -235,8 +235,11 @@ func (b *Toolbox) follow(ctx context.Context, raw json.RawMessage, declared bool
 	r := listed(list, window{args.Offset, args.Limit}, !cut)
 	r.from(backend, missing)
 	r.warn(notes...)
-	if cut {
+	switch {
+	case cut && args.Depth > 1:
 		r.warn(fmt.Sprintf("the first %d; ask with a smaller depth", maxNeighbours))
+	case cut:
+		r.warn(fmt.Sprintf("the first %d, there are more", maxNeighbours))
 	}
 	return r, nil
 }

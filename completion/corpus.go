@@ -39,6 +39,8 @@ type Repository struct {
 	unread map[string][]string
 	// beside are the folders whose own files were learned. Guarded by mu.
 	beside map[fileKey]bool
+	// from is the folder that the files were last arranged around. Guarded by mu.
+	from fileKey
 }
 
 // Alike answers the files of a folder of the workspace whose code is most like a text, other
@@ -97,7 +99,8 @@ func (r *Repository) Changed(root, path, text string) {
 
 // read learns the files around a document: those beside it whenever a document of
 // another folder comes, and the nearest ones of the workspace until they fill the
-// corpus. What is not read when ctx ends is the next request's to read.
+// corpus. The nearest are looked at first, and kept longest. What is not read when ctx
+// ends is the next request's to read.
 func (r *Repository) read(ctx context.Context, req *Request) {
 	if r.files == nil {
 		return
@@ -113,6 +116,20 @@ func (r *Repository) read(ctx context.Context, req *Request) {
 	if r.unread == nil {
 		r.unread, r.beside = map[string][]string{}, map[fileKey]bool{}
 	}
+	defer func() {
+		if r.corpus != nil && r.from != folder {
+			r.from = folder
+			r.corpus.arrange(func(key fileKey) int {
+				switch {
+				case key.root != d.Root:
+					return -1
+				case path.Dir(key.path) == folder.path: // and not below it
+					return 2*nearness(key.path, d.Path) + 1
+				}
+				return 2 * nearness(key.path, d.Path)
+			})
+		}
+	}()
 	unread, asked := r.unread[d.Root]
 	if asked && r.beside[folder] && len(unread) == 0 {
 		return
@@ -138,6 +155,7 @@ func (r *Repository) read(ctx context.Context, req *Request) {
 		}
 		r.beside[folder] = true
 	}
+	r.from = fileKey{} // what comes is no nearer than what is there
 	for n := len(unread); n > 0 && (r.corpus == nil || r.corpus.used < r.corpus.limit); n-- {
 		if !r.readFile(ctx, fileKey{d.Root, unread[n-1]}) {
 			return
@@ -318,7 +336,9 @@ func (c *corpus) insert(f *corpusFile) {
 	n := int32(len(c.files))
 	c.byKey[f.key] = n - 1
 	c.used += len(f.ids)
-	f.prev = make([]position, len(f.ids))
+	if f.prev == nil {
+		f.prev = make([]position, len(f.ids))
+	}
 	for p := chainOrder; p < len(f.ids); p++ {
 		h := c.hash(f.ids[p-chainOrder : p])
 		f.prev[p], c.heads[h] = c.heads[h], position{n, int32(p)}
@@ -342,6 +362,11 @@ func (c *corpus) sweep() {
 	if gone := len(c.files) - len(c.byKey); gone < 64 || gone < len(c.byKey) {
 		return
 	}
+	c.rebuild()
+}
+
+// rebuild learns anew what there is, in the order it is in.
+func (c *corpus) rebuild() {
 	files := c.files
 	clear(c.heads)
 	c.files, c.used = nil, 0
@@ -350,6 +375,17 @@ func (c *corpus) sweep() {
 			c.insert(f)
 		}
 	}
+}
+
+// arrange has the files with the greatest rank looked at first, as if they had been learned
+// last.
+func (c *corpus) arrange(rank func(fileKey) int) {
+	ranks := make(map[fileKey]int, len(c.files))
+	for _, f := range c.files {
+		ranks[f.key] = rank(f.key)
+	}
+	slices.SortStableFunc(c.files, func(a, b *corpusFile) int { return cmp.Compare(ranks[a.key], ranks[b.key]) })
+	c.rebuild()
 }
 
 func (c *corpus) hash(ids []uint32) uint32 {

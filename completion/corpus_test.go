@@ -189,3 +189,33 @@ func TestBriefRepositoryReadsLittle(t *testing.T) {
 		t.Errorf("read again: %q", files.read[before:])
 	}
 }
+
+// Of places that agree alike the nearest files' count first, whatever was read first, and a
+// full corpus drops the farthest: also for a document of another folder that is asked for later.
+func TestNearestFilesAreLookedAtFirst(t *testing.T) {
+	files := &tree{texts: map[string]string{}}
+	for _, folder := range []string{"a/b/", "a/", "m/", "z/y/", "z/"} {
+		for i := range 40 {
+			word := strings.ReplaceAll(strings.Trim(folder, "/"), "/", "")
+			files.texts[fmt.Sprintf("%s%02d.go", folder, i)] = fmt.Sprintf("func %s%d() {\n\tserver.Register(mux, %s)\n}\n", word, i, word)
+		}
+	}
+	r := NewRepository(files)
+	e := newEngine(t, nil, Options{Repository: r})
+	for _, c := range []struct{ path, want string }{{"a/b/doc.go", "ab)"}, {"z/y/doc.go", "zy)"}, {"m/doc.go", "m)"}, {"a/doc.go", "a)"}} {
+		req := at(t, c.path, "go", "\tserver.Register(mux, ‸\n")
+		req.Root, req.Manual = "/w", true
+		if got := complete(t, e, req).Items; len(got) == 0 || got[0].Text != c.want {
+			t.Errorf("%s: %+v, want %q", c.path, got, c.want)
+		}
+	}
+	r.corpus.limit = r.corpus.used
+	r.Add("/w", "a/new.go", "func n() {\n\tserver.Register(mux, new)\n}\n")
+	gone := slices.DeleteFunc(slices.Collect(maps.Keys(files.texts)), func(p string) bool {
+		_, known := r.corpus.byKey[fileKey{"/w", p}]
+		return known
+	})
+	if len(gone) != 1 || strings.HasPrefix(gone[0], "a/") {
+		t.Errorf("beside a/doc.go %q went for a new file", gone)
+	}
+}

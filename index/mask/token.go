@@ -39,6 +39,7 @@ var tokens = func() (by [256][]token) {
 		{"glpat-", word, 20, 300, nil}, {"gldt-", word, 20, 64, nil}, {"glrt-", word, 20, 300, nil}, {"glrtr-", word, 20, 300, nil}, {"glptt-", hex, 40, 40, nil}, {"glcbt-", word, 20, 80, nil}, {"glagent-", word, 50, 50, nil}, {"gloas-", hex, 64, 64, nil},
 		{"glft-", word, 20, 26, nil}, {"glsoat-", word, 20, 26, nil}, {"glimt-", word, 25, 25, nil}, {"glffct-", word, 20, 26, nil}, {"GR1348941", word, 20, 20, nil},
 		{"ATATT3xFfGF0", word, 150, unbounded, nil}, {"ATCTT3xFfGN0", word, 150, unbounded, nil}, {"ATBB", alnum, 32, 32, nil}, {"CCIPAT_", word, 50, 80, nil}, {"CCIPRJ_", word, 50, 80, nil}, {"bkua_", hex, 40, 40, nil}, {"sgp_", word, 40, 64, nil},
+		{"packagist_ort_", hex, 68, 68, nil}, {"packagist_out_", hex, 68, 68, nil}, {"packagist_uut_", hex, 68, 68, nil}, {"packagist_cut_", hex, 68, 68, nil}, {"packagist_ack_", hex, 20, 96, nil}, {"packagist_acs_", hex, 64, 96, nil},
 		{"npm_", alnum, 36, 36, nil}, {"pypi-AgEIcHlwaS5vcmc", word, 50, unbounded, nil}, {"rubygems_", hex, 48, 48, nil}, {"dckr_pat_", word, 27, 27, nil}, {"dckr_oat_", word, 27, 32, nil}, {"CLOJARS_", hex, 60, 60, nil},
 		{"oy2", alnum, 43, 43, nil}, {"cio", alnum, 32, 32, nil}, {"AKCp", alnum, 69, 69, nil}, {"cmVmd", alnum, 59, 59, nil}, {"sqp_", hex, 40, 40, nil}, {"squ_", hex, 40, 40, nil}, {"sqa_", hex, 40, 40, nil}, // NuGet, crates.io, Artifactory, Sonar
 
@@ -52,7 +53,7 @@ var tokens = func() (by [256][]token) {
 
 		// Models.
 		{"sk-ant-", word, 80, 120, nil}, {"sk-proj-", word, 40, 200, nil}, {"sk-svcacct-", word, 40, 200, nil}, {"sk-admin-", word, 40, 200, nil}, {"sk-or-v1-", hex, 64, 64, nil}, {"sk-lf-", word, 36, 36, nil}, {"sk-", alnum, 48, 48, nil}, {"sk-", hex, 32, 32, nil}, {"sk_", hex, 48, 48, nil},
-		{"hf_", alnum, 34, 34, nil}, {"gsk_", alnum, 52, 52, nil}, {"xai-", alnum, 80, 80, nil}, {"nvapi-", word, 60, 80, nil}, {"pplx-", alnum, 48, 56, nil}, {"r8_", alnum, 37, 37, nil}, {"jina_", alnum, 60, 64, nil}, {"csk-", alnum, 48, 48, nil}, {"tvly-", word, 32, 50, nil},
+		{"hf_", alnum, 34, 34, nil}, {"api_org_", alnum, 34, 34, nil}, {"gsk_", alnum, 52, 52, nil}, {"xai-", alnum, 80, 80, nil}, {"nvapi-", word, 60, 80, nil}, {"pplx-", alnum, 48, 56, nil}, {"r8_", alnum, 37, 37, nil}, {"jina_", alnum, 60, 64, nil}, {"csk-", alnum, 48, 48, nil}, {"tvly-", word, 32, 50, nil},
 		{"tgp_v1_", word, 43, 43, nil}, {"fw_", alnum, 24, 24, nil}, {"pcsk_", word, 60, 80, nil}, {"rpa_", alnum, 44, 50, nil}, {"apify_api_", alnum, 36, 40, nil}, {"fc-", hex, 32, 32, nil}, {"bb_live_", word, 27, 40, nil}, {"e2b_", hex, 40, 40, nil}, // Together, Fireworks, Pinecone, RunPod, Apify, Firecrawl, Browserbase, E2B
 		{"lsv2_pt_", hex, 32, 32, &token{"_", hex, 10, 10, nil}}, {"lsv2_sk_", hex, 32, 32, &token{"_", hex, 10, 10, nil}},
 

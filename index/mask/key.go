@@ -2,186 +2,6 @@ package mask
 
 import "strings"
 
-// keyLabel ends the line that opens a private key: PEM (RFC 7468), OpenPGP.
-const keyLabel = "PRIVATE KEY"
-
-// appendKeys finds the bodies of private keys, wherever they stand: in a string with
-// escapes, in YAML, in a comment. Only what follows the opening line as a body does
-// is one: code that looks for such lines has none.
-func appendKeys(list []Span, text string) []Span {
-	for at := 0; ; {
-		i := strings.Index(text[at:], keyLabel)
-		if i < 0 {
-			return list
-		}
-		i += at
-		at = i + len(keyLabel)
-		if !strings.Contains(text[max(0, i-40):i], "-----BEGIN ") {
-			continue
-		}
-		rest, ok := strings.CutPrefix(strings.TrimPrefix(text[at:], " BLOCK"), "-----")
-		if !ok {
-			continue
-		}
-		from := len(text) - len(rest)
-		body, end := keyBody(text, from)
-		if len(body) == 0 {
-			body, end = keyBlock(text, from)
-		}
-		list, at = append(list, body...), end
-	}
-}
-
-// longestKey is more than any key has between the lines that open and close it, with what
-// a comment or a program puts around each line.
-const longestKey = 1 << 15
-
-// keyBlock are the lines of a body that begins at i and that a line closes, whatever stands
-// around them: a comment's signs, quotes, what joins strings. Most of what stands there has
-// to be of the body, or it is code that looks for such lines.
-func keyBlock(text string, i int) (body []Span, end int) {
-	rest := text[i:min(len(text), i+longestKey)]
-	closing := strings.Index(rest, "-----END ")
-	if closing < 0 || strings.Contains(rest[:closing], "-----BEGIN ") || !strings.Contains(rest[closing:min(len(rest), closing+40)], keyLabel) {
-		return nil, i
-	}
-	end = i + closing
-	total, other, last := 0, 0, Span{}
-	for at := i; at < end; {
-		c := text[at]
-		switch {
-		case c == '\\' && at+1 < end: // \n, \r, \\n
-			at += 2
-			continue
-		case !base64Set[c]:
-			if c == ':' && other > 0 { // a header: "DEK-Info: AES-256-CBC,0123"
-				for other = 0; at < end && text[at] != '\n' && text[at] != '\\'; at++ {
-				}
-				continue
-			}
-			if strings.IndexByte(" \t\r\n", c) < 0 {
-				other++
-			}
-			at++
-			continue
-		}
-		start := at
-		for at < end && base64Set[text[at]] {
-			at++
-		}
-		for start < at && text[start] == '/' && (start == i || strings.IndexByte("/ \t\n", text[start-1]) >= 0) { // of a comment
-			start++
-		}
-		if strings.Trim(text[start:at], "x") == "" {
-			continue // masked already
-		}
-		if run := text[start:at]; len(run) >= leastLine && !strings.ContainsAny(run, "-_") && !worded(run) {
-			body, total = append(body, Span{start, at}), total+at-start
-		} else {
-			other, last = other+at-start, Span{start, at}
-		}
-	}
-	if total < leastKey || other*2 > total {
-		return nil, i
-	}
-	if until := body[len(body)-1].End; last.Start > until && strings.ContainsAny(text[until:last.Start], "\n\\") { // the body's last line may be short
-		body = append(body, last)
-	}
-	return body, end
-}
-
-const (
-	// leastKey is shorter than the key of any curve in base64.
-	leastKey = 44
-	// leastLine is shorter than any line of a body but the last.
-	leastLine = 16
-	// leastString is shorter than the strings that a program puts a key together of.
-	leastString = 32
-)
-
-// keyBody are the lines of a body that begins at i, and where it ends; none if what
-// stands there is no body.
-func keyBody(text string, i int) (body []Span, end int) {
-	total := 0
-	for i < len(text) {
-		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text):
-			i += 2
-			continue
-		case strings.IndexByte(" \t\r\n\"'`,#*|>;%", c) >= 0:
-			i++
-			continue
-		case strings.HasPrefix(text[i:], "--") && !strings.HasPrefix(text[i:], "-----"): // a comment in SQL
-			i += 2
-			continue
-		}
-		start := i
-		for i < len(text) && base64Set[text[i]] {
-			i++
-		}
-		run := text[start:i]
-		switch {
-		case i < len(text) && (text[i] == ':' || text[i] == '-' && !strings.HasPrefix(text[i:], "-----")) && run != "" && total == 0: // a header, as in "Proc-Type: 4,ENCRYPTED"
-			for i < len(text) && text[i] != '\n' && text[i] != '\\' {
-				i++
-			}
-		case run != "" && strings.Trim(run, "+=/") == "": // strings are joined, or it is a comment
-		case run == "", len(run) < leastLine && (total < leastLine || !closes(text[i:])):
-			if i = nextString(text, start); i < 0 {
-				return enough(body, total), start
-			}
-		default:
-			body, total = append(body, Span{start, i}), total+len(run)
-		}
-	}
-	return enough(body, total), i
-}
-
-// nextString is where the next string begins if it may be a line of a key that a
-// program joins with what it has, -1 if it is not: `" . "...`, `; key += "...`,
-// .append("...
-func nextString(text string, i int) int {
-	const near = 80
-	for {
-		rest := text[i:min(len(text), i+near)]
-		quote := strings.IndexAny(rest, "\"'`")
-		if quote < 0 || strings.Count(rest[:quote], "\n") > 1 || strings.Contains(rest[:quote], "-----") {
-			return -1
-		}
-		start := i + quote + 1
-		end := start
-		for end < len(text) && base64Set[text[end]] {
-			end++
-		}
-		run := text[start:end]
-		switch {
-		case end == len(text) || strings.IndexByte("\"'`\\", text[end]) < 0:
-			return -1
-		case len(run) >= leastString && mixed(run):
-			return start
-		case len(run) >= leastLine && closes(text[end:]): // the last line
-			return start
-		case run == "" && end+2 < len(text) && text[end] == '\\' && text[end+2] == text[start-1]: // a string of the line's end alone
-			i = end + 3
-		default:
-			return -1
-		}
-	}
-}
-
-// closes answers whether the line that ends a key is near.
-func closes(rest string) bool {
-	i := strings.Index(rest[:min(len(rest), 100)], "-----END ")
-	return i >= 0 && strings.ContainsAny(rest[:i+1], "\n\\\"'- ")
-}
-
-func enough(body []Span, total int) []Span {
-	if total < leastKey {
-		return nil
-	}
-	return body
-}
-
 // assigned are names whose values are keys if they look it: length letters of the
 // set, by chance.
 var assigned = []struct {
@@ -341,6 +161,39 @@ func appendWebKeys(list []Span, text string) []Span {
 		}
 		done = last
 	}
+}
+
+// appendGems finds the user and password of Sidekiq's gem server, eight digits each, in the
+// address of the server or assigned to the name that Bundler knows it by.
+func appendGems(list []Span, text string) []Span {
+	const half, whole = 8, 17
+	if !strings.Contains(text, "contribsys") && !strings.Contains(text, "CONTRIBSYS") {
+		return list
+	}
+	is := func(i int) bool {
+		return i >= 0 && i+whole <= len(text) && text[i+half] == ':' && consists(text[i:i+half], hex) && consists(text[i+half+1:i+whole], hex) &&
+			(i == 0 || !alnum[text[i-1]]) && (i+whole == len(text) || !alnum[text[i+whole]]) && text[i:i+whole] != "cafebabe:deadbeef" // of every manual
+	}
+	for _, server := range []string{"gems.contribsys.com", "enterprise.contribsys.com", "GEMS__CONTRIBSYS__COM", "ENTERPRISE__CONTRIBSYS__COM"} {
+		for at := 0; ; {
+			i := strings.Index(text[at:], server)
+			if i < 0 {
+				break
+			}
+			i += at
+			at = i + len(server)
+			if from := i - whole - 1; is(from) && text[i-1] == '@' {
+				list = append(list, Span{from, from + whole})
+			}
+			for from := at; from < at+16; from++ {
+				if is(from) {
+					list = append(list, Span{from, from + whole})
+					break
+				}
+			}
+		}
+	}
+	return list
 }
 
 // mixed is random for base64, where nothing else says that it is a key.

@@ -82,14 +82,21 @@ const leastPart = 4
 type Span struct{ Start, End int }
 
 // Spans are the values that Text writes over, in their order; none lies in another.
-func Spans(text string) []Span {
+func Spans(text string) []Span { return spans(text, 0) }
+
+// spans are those of a text that stands in base64 depth times over.
+func spans(text string, depth int) []Span {
 	var list []Span
 	list = appendRuns(list, text)
 	list = appendSigned(list, text)
 	list = appendSecretsOfIDs(list, text)
-	list = appendKeys(list, text)
+	long := longRuns(text)
+	list = appendKeys(list, text, long)
 	list = appendManifests(list, text)
 	list = appendWebKeys(list, text)
+	list = appendNumbers(list, text)
+	list = appendGems(list, text)
+	list = appendEncoded(list, text, long, depth)
 	slices.SortFunc(list, func(a, b Span) int { return a.Start - b.Start })
 	end := 0
 	return slices.DeleteFunc(list, func(s Span) bool { // a token in the value of a Secret

@@ -1,0 +1,116 @@
+package mask
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+const (
+	// leastEncoded is shorter than a line of base64 that holds a text with a secret in it.
+	leastEncoded = 48
+	// longestEncoded is how much of a text in base64 is looked into.
+	longestEncoded = 1 << 18
+	// deepest is how often a text in base64 may be in another: a key in a kubeconfig in a variable.
+	deepest = 2
+	// leadEncoded are the letters of such a text that tell what it is, and stay.
+	leadEncoded = 12
+)
+
+// appendEncoded finds texts in base64 that hold a value of those that are masked: the key of a
+// kubeconfig is PEM in base64. The whole text is the value then.
+func appendEncoded(list []Span, text string, long []Span, depth int) []Span {
+	if depth >= deepest {
+		return list
+	}
+	next := 0
+	for _, r := range long {
+		start := r.Start
+		if name := strings.LastIndexByte(strings.TrimRight(text[start:r.End], "="), '='); name >= 0 {
+			start += name + 1
+		}
+		if start < next || r.End-start < leastEncoded || !readable(text[start:r.End]) {
+			continue
+		}
+		runs, last := encodedRuns(text, start)
+		next = max(r.End, last)
+		if !holdsValue(text, runs, depth) {
+			continue
+		}
+		runs[0].Start = min(runs[0].End, runs[0].Start+leadEncoded)
+		list = append(list, runs...)
+	}
+	return list
+}
+
+// readable answers whether letters of base64 are those of a text, wherever it begins in them. What
+// may have been typed into the first of them is not in the second part that is looked at.
+func readable(s string) bool {
+	const part = 24
+	for _, from := range []int{0, part, 2 * part} {
+		for at := from; at < from+4 && at+part <= len(s); at++ {
+			if plain, err := base64.StdEncoding.DecodeString(s[at : at+part]); err == nil && isPlain(plain) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isPlain(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x7f || c < ' ' && c != '\n' && c != '\r' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// encodedRuns are the parts of a text in base64 that begins at start: its lines, and what goes on
+// behind something odd. Another such text ends it.
+func encodedRuns(text string, start int) (list []Span, end int) {
+	end = start
+	for i := start; i < len(text) && i-start < longestEncoded; {
+		s := nextRun(text, i, len(text))
+		if s.End == s.Start {
+			break
+		}
+		if len(list) > 0 {
+			if gap := s.Start - list[len(list)-1].End; gap > farFirst {
+				break
+			} else if value := text[s.Start:s.End]; strings.Contains(value[:min(len(value), 16)], "LS0tLS1CRUdJTi") || text[s.Start-1] == '=' {
+				break
+			} else if kindOf(value, false) == other && (gap > 8 || len(value) > leastPiece || worded(value)) {
+				i = s.End
+				continue
+			}
+		}
+		list = append(list, s)
+		i, end = s.End, s.End
+		if strings.HasSuffix(text[s.Start:s.End], "=") {
+			break
+		}
+	}
+	return list, end
+}
+
+// holdsValue answers whether the text whose letters are in runs has a value that is masked. Behind
+// a letter that was typed into it, it goes on at another of four places.
+func holdsValue(text string, runs []Span, depth int) bool {
+	var b strings.Builder
+	for _, r := range runs {
+		for i := r.Start; i < r.End; i++ {
+			if base64Plain[text[i]] {
+				b.WriteByte(text[i])
+			}
+		}
+	}
+	letters := b.String()
+	for at := 0; at < 4 && at < len(letters); at++ {
+		part := letters[at:]
+		plain, _ := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4])
+		if len(spans(string(plain), depth+1)) > 0 {
+			return true
+		}
+	}
+	return false
+}

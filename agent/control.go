@@ -15,7 +15,7 @@ var controls = []struct {
 }{
 	{"your editor may run what stands in it", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
-		".cargo/", ".luarc.json", ".pylintrc", // language servers run programs and code that these name
+		".cargo/", ".luarc.json", ".luarc.jsonc", ".luacheckrc", ".neoconf.json", ".ycm_extra_conf.py", ".pylintrc", // language servers run programs and code that these name
 		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", "*.sublime-project", "*.sublime-settings", "*.sublime-build", "*.code-workspace", "coc-settings.json", ".kakrc", ".kak/",
 		".theia/", ".trae/", ".void/", ".cursor-server/", ".gitpod.yml", ".gitpod/", ".idx/", ".replit", ".codesandbox/", ".stackblitzrc", "devbox.json", ".gdbinit", ".lldbinit", // begun, or debugged, with them
 		".bsp/", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-toolchain.toml", "rust-toolchain", "hie.yaml", ".solargraph.yml", ".rubocop.yml", ".clangd", ".ccls", ".elixir_ls/", ".yarn/sdks/",
@@ -42,7 +42,7 @@ var controls = []struct {
 		"lefthook-local.yml", ".lefthook-local.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js", ".lintstagedrc.mjs",
 		".lintstagedrc.cjs", "lint-staged.config.js", "lint-staged.config.mjs", "lint-staged.config.cjs", "lint-staged.config.ts", "mise.local.toml", ".mise.local.toml", ".mise/", ".mise.toml", "mise.toml", ".tool-versions",
 		".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".inputrc", ".xprofile", ".xinitrc", ".tmux.conf", ".screenrc", // of a home that is a repository
-		".autoenv", ".autoenv.zsh", ".hooks/", ".commitlintrc.js", "commitlint.config.js", "commitlint.config.mjs", "commitlint.config.cjs", "commitlint.config.ts", ".czrc", ".cz.toml", ".hgrc", ".pdbrc", ".pythonstartup",
+		".autoenv", ".autoenv.zsh", ".hooks/", ".commitlintrc.js", "commitlint.config.js", "commitlint.config.mjs", "commitlint.config.cjs", "commitlint.config.ts", ".czrc", ".cz.toml", ".hgrc", ".pdbrc", ".pythonstartup", ".rprofile", ".irbrc", ".pryrc", ".juliarc.jl", ".ghci", ".psqlrc", ".sqliterc", ".wgetrc", ".curlrc", ".iex.exs",
 		"config.fish", ".pre-commit-config.yml", "prek.toml", ".huskyrc.yml", ".huskyrc.yaml", "husky.config.js", ".simple-git-hooks.cjs", "simple-git-hooks.js", "simple-git-hooks.cjs", "captainhook.json", "grumphp.yml", ".trunk/",
 	}},
 	{"it decides what git does with your files, or what is searched", []string{".gitattributes", ".gitmodules", ".gitignore", ".ignore", ".gitconfig", ".mailmap", ".git-blame-ignore-revs", "codeowners"}},

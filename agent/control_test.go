@@ -15,6 +15,7 @@ func TestDanger(t *testing.T) {
 		"eslint.config.mjs", ".prettierrc.cjs", ".amazonq/rules/a.md", "QWEN.md", ".goosehints", "crush.json", "mcp.json", ".trae/rules/x.md", ".agents/skills/x.md", ".woodpecker/a.yml", "wercker.yml", ".zuul.d/x.yaml", ".readthedocs.yaml",
 		"codemagic.yaml", "renovate.json", "netlify.toml", ".bashrc", "home/.zshenv", "commitlint.config.js", ".hgrc", "captainhook.json",
 		".vscode./tasks.json", ".vscode /tasks.json", ".github::$INDEX_ALLOCATION/workflows/x.yml", ".huſky/pre-commit", ".vs\u200ccode/tasks.json", "Jenkinsfile. .", ".gitattributes:x", // of disks that fold names
+		".Rprofile", "analysis/.Rprofile", ".irbrc", ".pryrc", ".luacheckrc", ".neoconf.json", "sub/.ycm_extra_conf.py", ".ghci", ".iex.exs", ".psqlrc",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
 	}
 	for _, name := range dangerous {
@@ -25,7 +26,7 @@ func TestDanger(t *testing.T) {
 	for _, name := range []string{
 		"main.go", "src/hooks/useFetch.ts", "hooks/handler.go", "Makefile", "package.json", "vscode/extension.ts", "editor/vscode.go", "docs/github/intro.md", "ci/main.go", "gitattributes.go", "README.md",
 		"internal/claude.go", "cargo/config.go", "Cargo.toml", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
-		"firestore.rules", "config.in", "a.out", "dev.profile", "src/eslint.ts", "prettier.ts", "gitpod.go", "docs/mcp.md", "toolchain.toml", "clangd/main.cpp",
+		"firestore.rules", "config.in", "a.out", "dev.profile", "src/eslint.ts", "prettier.ts", "gitpod.go", "docs/mcp.md", "toolchain.toml", "clangd/main.cpp", "profile.R", "irbrc.rb", "neoconf.json", "ghci.hs",
 	} {
 		if what := Danger(name); what != "" {
 			t.Errorf("%s is taken for a file of which %s", name, what)

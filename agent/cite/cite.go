@@ -91,6 +91,9 @@ var address = pattern.Lazy(`(?://[^\s/()\[\]<>"'` + "`" + `]+\.[^\s/()\[\]<>"'` 
 // link matches a Markdown link to an address or to lines.
 var link = pattern.Lazy(`\[([^\[\]\n]*)\]\(\s*<?([a-zA-Z][a-zA-Z0-9+.-]*:[^\s()]*|[^\s()]*[:：#][lL]?-?\d[^\s()]*)[^()\n]*\)`)
 
+// scheme begins an address.
+var scheme = pattern.Lazy(`^[a-zA-Z][a-zA-Z0-9+.-]+:[^0-9]`)
+
 // worded is a citation in words, as models write it who were asked for the short form:
 // a path, then "lines 3-9", in brackets or not.
 var worded = pattern.Lazy("`?([\\pL\\pN_.@+~\\\\/-]*\\pL)`?(?:,? |:)" +
@@ -122,7 +125,8 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 	text = unworded(strings.ReplaceAll(text, hole, ""))
 	text = link().ReplaceAllStringFunc(text, func(l string) string {
 		m := link().FindStringSubmatch(l)
-		if m[1] != m[2] {
+		// A page of the web that is linked is no citation: only a place is one.
+		if m[1] != m[2] && (!scheme().MatchString(m[2]) || address().MatchString(m[2])) {
 			out.Removed++
 		}
 		return m[1]

@@ -30,6 +30,9 @@ func TestNothingIsSentToModelsOfTheCloud(t *testing.T) {
 				if !errors.Is(err, model.ErrRefused) || !strings.Contains(err.Error(), "ollama.allowRemote") {
 					t.Errorf("the user reads %v", err)
 				}
+				if err != nil && !strings.HasPrefix(err.Error(), name+" runs elsewhere: choose a local model") {
+					t.Errorf("the user reads first %v", err)
+				}
 				if _, _, err := collect(soon(t), o, fim("canary", ""), 5); !errors.Is(err, model.ErrRefused) {
 					t.Errorf("Generate says %v", err)
 				}

@@ -33,7 +33,9 @@ func (c *ollama) explain(err error) error {
 		return &problem{kind: kind, what: what, fix: fix, cause: err}
 	}
 	switch {
-	case err == nil, errors.As(err, &p):
+	case errors.As(err, &p) && errors.As(err, &viaURL):
+		return p // a request that was not let through: its address says nothing
+	case err == nil, p != nil:
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err

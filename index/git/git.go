@@ -307,7 +307,8 @@ func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	// No protocol is allowed, and nothing is fetched that a partial clone lacks.
+	// Nothing is fetched that a partial clone lacks: a git before 2.44 does not know the variable that
+	// forbids it and would begin to, but finds no protocol allowed.
 	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 	if in != nil {
 		cmd.Stdin = in
@@ -365,9 +366,12 @@ var addressForm = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^:]`)
 type limits struct {
 	files int   // of the newest commit
 	bytes int64 // of what comes, and of the files together
+	// still is how long nothing may come, whole how long all may take: who sends a little now and
+	// then, or nothing, has no end.
+	still, whole time.Duration
 }
 
-var usual = limits{files: 1_000_000, bytes: 16 << 30}
+var usual = limits{files: 1_000_000, bytes: 16 << 30, still: 5 * time.Minute, whole: 6 * time.Hour}
 
 // Clone gets the newest commit of a repository, and nothing else, into a new folder. Nothing that
 // it holds runs: no hook, no filter, no submodule. A repository that is far larger than any is
@@ -379,6 +383,9 @@ func clone(ctx context.Context, url, dir string, most limits) error {
 	if err != nil {
 		return fmt.Errorf("get %s: git is not installed", url)
 	}
+	tooSlow := fmt.Errorf("%s takes more than %v; clone it and name that folder", url, most.whole)
+	ctx, stop := context.WithTimeoutCause(ctx, most.whole, tooSlow)
+	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	run := func(out io.Writer, args ...string) error {
@@ -391,6 +398,7 @@ func clone(ctx context.Context, url, dir string, most limits) error {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:http:ssh:git:file", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
 		complaint := limited{most: maxComplaint}
 		cmd.Stdout, cmd.Stderr = out, &complaint
+		cmd.WaitDelay = time.Second // for a helper of git's that holds its output
 		if err := cmd.Run(); err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
@@ -405,13 +413,21 @@ func clone(ctx context.Context, url, dir string, most limits) error {
 	var watching sync.WaitGroup
 	arrived := make(chan struct{})
 	watching.Go(func() {
+		last, since := int64(-1), time.Now()
 		for {
 			select {
 			case <-arrived:
 				return
-			case <-time.After(time.Second):
-				if sizeOf(dir) > most.bytes {
+			case <-time.After(min(time.Second, most.still/4)):
+				size := sizeOf(dir)
+				if size != last {
+					last, since = size, time.Now()
+				}
+				switch {
+				case size > most.bytes:
 					cancel(tooLarge)
+				case time.Since(since) > most.still:
+					cancel(fmt.Errorf("%s sends nothing for %v; try again, or clone it and name that folder", url, most.still))
 				}
 			}
 		}

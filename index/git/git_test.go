@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -234,7 +236,8 @@ func TestCloneIsBounded(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(to, "a.go")); err != nil || string(text) != "package a\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	for name, most := range map[string]limits{"files": {1, 1 << 30}, "bytes": {10, 1 << 20}, "pack": {10, 100}} {
+	for name, most := range map[string]limits{"files": {files: 1, bytes: 1 << 30}, "bytes": {files: 10, bytes: 1 << 20}, "pack": {files: 10, bytes: 100}} {
+		most.still, most.whole = usual.still, usual.whole
 		to := filepath.Join(t.TempDir(), name)
 		if err := clone(t.Context(), from, to, most); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
 			t.Errorf("%s: %v", name, err)
@@ -262,7 +265,7 @@ func TestCloneIsBounded(t *testing.T) {
 		id, kind = ask(tree.String(), "mktree"), "040000 tree"
 	}
 	run(t, dir, "update-ref", "HEAD", ask("", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit-tree", "-m", "bomb", id))
-	if err := clone(t.Context(), from, filepath.Join(t.TempDir(), "bomb"), limits{50_000, 1 << 40}); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
+	if err := clone(t.Context(), from, filepath.Join(t.TempDir(), "bomb"), limits{50_000, 1 << 40, usual.still, usual.whole}); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
 		t.Errorf("ten billion files: %v", err)
 	}
 
@@ -271,5 +274,37 @@ func TestCloneIsBounded(t *testing.T) {
 	run(t, empty, "init", "-q")
 	if err := Clone(t.Context(), "file://"+filepath.ToSlash(empty), filepath.Join(t.TempDir(), "empty")); err != nil {
 		t.Errorf("an empty repository: %v", err)
+	}
+}
+
+// Who is asked for a repository and sends nothing is not waited for without end.
+func TestCloneFromASilentServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	serving.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { <-ended; c.Close() })
+		}
+	})
+	defer l.Close()
+	for name, most := range map[string]limits{
+		"sends nothing": {files: 10, bytes: 1 << 20, still: 200 * time.Millisecond, whole: time.Hour},
+		"takes more":    {files: 10, bytes: 1 << 20, still: time.Hour, whole: 200 * time.Millisecond},
+	} {
+		err := clone(t.Context(), "git://"+l.Addr().String()+"/a.git", filepath.Join(t.TempDir(), "a"), most)
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -106,11 +109,47 @@ func orNull(id json.RawMessage) json.RawMessage {
 	return id
 }
 
+// The memory of a large document is given back when it is closed: Go alone would wait, here for good.
+func TestAClosedDocumentGivesItsMemoryBack(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	e := edit(t, "vscode", &core{})
+	path := filepath.Join(t.TempDir(), "large.go")
+	if _, err := e.Open(path, "go", strings.Repeat("var x = 1\n", 900_000)); err != nil {
+		t.Fatal(err)
+	}
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := e.CloseDocument(path); err != nil {
+		t.Fatal(err)
+	}
+	ctx := soon(t)
+	for now.NumForcedGC <= before.NumForcedGC {
+		if ctx.Err() != nil {
+			t.Fatal("the memory is kept")
+		}
+		runtime.Gosched()
+		runtime.ReadMemStats(&now)
+	}
+}
+
 // Whatever bytes come, the server reads to their end and then ends itself.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("Content-Length: 2\r\n\r\n{}Content-Length: 58\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{}}"))
 	f.Add([]byte("Content-Length: 9999999999999\r\n\r\n["))
 	f.Add([]byte("\r\n:\n\nContent-Length:Content-Length: 1\n\n1"))
+	frame := func(body string) string { return string(headless.Frame([]byte(body))) }
+	initialize := frame(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`) + frame(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
+	for _, seed := range []string{
+		initialize + frame(`{"jsonrpc":"2.0","id":2,"method":"shutdown"}`) + frame(`{"jsonrpc":"2.0","method":"exit"}`),
+		initialize + frame(`[{"jsonrpc":"2.0","id":3,"method":"quarry/status"},1,[],{"id":{}},null]`),
+		initialize + frame(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:a","languageId":"go","version":1,"text":"a\ud800"}}}`) +
+			frame(`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"untitled:a","version":2},"contentChanges":[{"range":{"start":{"line":4294967295,"character":0},"end":{"line":0,"character":9}},"text":"x"}]}}`),
+		initialize + frame(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`) + frame(`{"jsonrpc":"2.0","id":"x","result":{}}`) + frame(`{"jsonrpc":"2.0","id":1e400,"method":"initialize"}`),
+		initialize + "Content-Length: -1\r\n\r\n{}" + "content-length:+2\r\n\r\n{}" + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+		"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", "Content-Length: 2\n\n{}\x00\x1b]0;x\x07", frame(strings.Repeat("[", 10_000)), frame("\xff\xfe{\x00}\x00"), frame(`{"jsonrpc":"2.0","jsonrpc":"1.0","id":1,"id":2,"method":"exit","method":"initialize"}`),
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		client, exit := serve(t, &core{})
 		go func() { _, _ = io.Copy(io.Discard, client) }()

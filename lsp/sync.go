@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 
 	"quarry/lsp/document"
 
@@ -62,6 +63,10 @@ func (s *Server) DidSave(_ context.Context, params *protocol.DidSaveTextDocument
 	return nil
 }
 
+// largeDocument is how large a document is whose memory is given back to the system when it is
+// closed: Go would keep some ten times as much for seconds.
+const largeDocument = 8 << 20
+
 // DidClose implements textDocument/didClose.
 func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
 	u := params.TextDocument.URI
@@ -75,6 +80,12 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	core.Forget(string(u))
 	if u.IsFile() {
 		core.DidClose(u.FsPath())
+	}
+	if doc != nil && doc.Text.Len() >= largeDocument {
+		defer s.task("memory of a closed document", func(context.Context) error {
+			debug.FreeOSMemory()
+			return nil
+		})
 	}
 	if now, _ := s.current(); doc != nil && now.Diagnostics.Syntax {
 		return s.uncheck(doc)

@@ -2,7 +2,9 @@ package lsp_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +46,43 @@ func TestTokensAreInNoPrompt(t *testing.T) {
 	}
 	if got := mask.Text(tokenCode); strings.Count(got, "x") < 36 {
 		t.Errorf("shown as %q", got)
+	}
+}
+
+// A key in which somebody types is in no prompt, wherever the cursor stands, nor is one that stands
+// in another document in base64.
+func TestTypingInAKeyShowsNoneOfIt(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var body []string
+	for range 9 {
+		part := make([]byte, 48)
+		for i := range part {
+			part[i] = byte(r.Uint32())
+		}
+		body = append(body, base64.StdEncoding.EncodeToString(part))
+	}
+	label := "RSA PRIVATE " + "KEY-----"
+	pem := "-----BEGIN " + label + "\n" + strings.Join(body, "\n") + "\n-----END " + label + "\n"
+	code := "package a\n\nconst key = `" + pem + "`\n"
+	c := &core{}
+	asked := seen(c)
+	e := edit(t, "vscode", c)
+	b := open(t, e, "a.go", "go", code)
+	config := open(t, e, "b.txt", "plaintext", "client-key-data: "+base64.StdEncoding.EncodeToString([]byte(pem))+"\n")
+	for i, typed := range []string{"\n// half", "\n...\n", "x", "\n\nfunc f() {\n\t", "\n+", " "} {
+		at := strings.Index(b.Text.String(), body[2*(i/2)+1]) + 64*(i%2)
+		if err := e.Replace(b, at, at, typed); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []*headless.Buffer{b, config} {
+			complete(t, e, d)
+			text := fmt.Sprintf("%+v", <-asked)
+			for _, line := range body {
+				if strings.Contains(text, line) || strings.Contains(text, line[:24]) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(pem))[300:330]) {
+					t.Fatalf("%q typed: asked with %s", typed, text)
+				}
+			}
+		}
 	}
 }
 

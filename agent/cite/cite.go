@@ -118,11 +118,51 @@ func unworded(text string) string {
 	})
 }
 
+// odd is a citation behind a name with an extension whose signs or digits are not those that tools
+// write: wide ones, "..", a wave.
+var odd = pattern.Lazy(`(\.[a-zA-Z][a-zA-Z0-9]{0,5})[:：∶︰#]([lL]?[0-9０-９]{1,7})(?:(?:[-‐-―−~～…]|\.{2,3})([lL]?[0-9０-９]{1,7}))?`)
+
+// quoted is a citation whose name alone is quoted or emphasized.
+var quoted = pattern.Lazy("(`|\\*{1,2})([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})(?:`|\\*{1,2})[:：∶︰#]([lL]?[0-9０-９]{1,7}(?:(?:[-‐-―−~～…]|\\.{2,3})[lL]?[0-9０-９]{1,7})?)")
+
+// linesOf is a citation in words that begins with the lines.
+var linesOf = pattern.Lazy("(?i:\\blines?) (\\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\\d{1,7}))?,? (?:of|in|from) `?([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})\\b`?")
+
+// digitsOf makes wide digits those of ASCII.
+var digitsOf = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
+
+// unseen are letters without width that may stand within a name.
+var unseen = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "")
+
+// plain gives citations in other forms the one that is checked.
+func plain(text string) string {
+	text = unseen.Replace(text)
+	text = quoted().ReplaceAllString(text, "$2:$3")
+	text = odd().ReplaceAllStringFunc(text, func(at string) string {
+		m := odd().FindStringSubmatch(at)
+		location := m[1] + ":" + digitsOf.Replace(m[2])
+		if m[3] != "" {
+			location += "-" + digitsOf.Replace(m[3])
+		}
+		return location
+	})
+	return linesOf().ReplaceAllStringFunc(text, func(at string) string {
+		m := linesOf().FindStringSubmatch(at)
+		if !likeAPath(m[3]) {
+			return at
+		}
+		if m[2] == "" {
+			return m[3] + ":" + m[1]
+		}
+		return m[3] + ":" + m[1] + "-" + m[2]
+	})
+}
+
 // Check checks the citations of a text.
 func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
-	text = unworded(strings.ReplaceAll(text, hole, ""))
+	text = unworded(plain(strings.ReplaceAll(text, hole, "")))
 	text = link().ReplaceAllStringFunc(text, func(l string) string {
 		m := link().FindStringSubmatch(l)
 		// A page of the web that is linked is no citation: only a place is one.

@@ -60,7 +60,12 @@ func TestCheck(t *testing.T) {
 		{"gone.go, lines 3-9 holds it; the Makefile (line 2)", " holds it; the Makefile:2-2", "Makefile:2-2", 1},
 		{"There are 3 lines, and online 4 of them; the file has lines 3-9.", "There are 3 lines, and online 4 of them; the file has lines 3-9.", "", 0},
 		{"main.go:3‑9, main.go:3−4, main.go：5 and main.go, lines 2‒3", "main.go:3-9, main.go:3-4, main.go:5-5 and main.go:2-3", "main.go:3-9 main.go:3-4 main.go:5-5 main.go:2-3", 0},
+		{"`main.go`:3-4, **main.go**:5, main.go:３～４, main.go∶6 and ma\u200bin.go:7..8", "main.go:3-4, main.go:5-5, main.go:3-4, main.go:6-6 and main.go:7-8", "main.go:3-4 main.go:5-5 main.go:6-6 main.go:7-8", 0},
+		{"Lines 3-9 of `main.go` and line 4 in lib/store.py do.", "main.go:3-9 and lib/store.py:4-4 do.", "main.go:3-9 lib/store.py:4-4", 0},
+		{"There are 3 lines in it, line 4 of the file, lines 5 to 6 of a.b", "There are 3 lines in it, line 4 of the file, lines 5 to 6 of a.b", "", 0},
 		// Places that are none.
+		{"`gone.go`:3, **gone.go**:4-5, gone.go:３-９, gone.go∶3, gone.go\u200b:3, main.go:3..99 and main.go:3~99", "", "", 7},
+		{"So says line 3 of gone.go, and lines 3-9 in `lib/gone.py` do.", "So says, do.", "", 2},
 		{"数量：3，共有：12-14 行", "数量：3，共有：12-14 行", "", 0},
 		{"It opens in main.go:3‑99.", "It opens.", "", 1},
 		{"It opens (see gone.go：3−9).", "It opens.", "", 1},

@@ -421,8 +421,9 @@ func joinGroups(text string, runs []run) {
 		var joined strings.Builder
 		last, own := k, true
 		for {
-			joined.WriteString(text[runs[last].Start:runs[last].End])
-			own = own && runs[last].kind == other
+			part := text[runs[last].Start:runs[last].End]
+			joined.WriteString(part)
+			own = own && runs[last].kind == other && strings.Trim(part, "x") != "" // masked already
 			if last+1 == len(runs) || strings.TrimSuffix(text[runs[last].End:runs[last+1].Start], "/") != " " {
 				break
 			}

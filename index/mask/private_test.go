@@ -107,6 +107,7 @@ const leastShown = 24
 // held fails if more of a key's body is shown.
 func (w written) held(t *testing.T, name string) {
 	t.Helper()
+	check(t, w.text)
 	shown := 0
 	got := Text(w.text)
 	for i := range len(w.text) {

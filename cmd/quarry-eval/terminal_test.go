@@ -77,6 +77,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	ghost := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus"}
 	typing := []string{"typing", "--before", "old", "--after", "new"}
 	usual := []string{"idioms", "--corpus", "corpus"}
+	first := []string{"first", "--corpus", "corpus"}
 	learn := []string{"lexicon", "--list", "learn.json", "--corpus", "corpus", "--out", "table.bin"}
 	more := func(args []string, more ...string) []string { return append(args[:len(args):len(args)], more...) }
 	clitest.NothingSteers(t, (&app{&cli.Env{}}).root(), run, 2, [][]string{
@@ -85,7 +86,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		newcomer, more(newcomer, "--misses"), more(newcomer, "--against", "before.json"), more(newcomer, "--against", "wrong.json"), more(newcomer, "--half", hostile), more(newcomer, "--only", hostile),
 		completion, more(completion, "--by-model"), more(completion, "--by-model", "--model", hostile), more(completion, "--corpus", hostile),
 		learn, more(learn, "--list", "nowhere.json"), more(learn, "--list", "wrong.json"), more(learn, "--out", hostile), more(learn, "--corpus", hostile),
-		usual, more(usual, "--out", hostile), more(usual, "--corpus", hostile), contexts, more(contexts, "--steps"), more(contexts, "--rounds"), {"context", "--corpus", "pages", "--sites", "3"},
+		usual, more(usual, "--out", hostile), more(usual, "--corpus", hostile), first, more(first, "--half", "fit", "--shown"), more(first, "--half", hostile), contexts, more(contexts, "--steps"), more(contexts, "--rounds"), {"context", "--corpus", "pages", "--sites", "3"},
 		more(ghost, "--answers", "none.jsonl"), more(ghost, "--answers", "missing.jsonl", "--missing", "prompts"), more(ghost, "--answers", "answers.jsonl"), more(ghost, "--answers", "a", "--model", hostile),
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},

@@ -39,8 +39,9 @@ func Load(dir string) ([]Repository, error) {
 }
 
 // Each is [Load] of a corpus that need not fit into memory: it calls yield with one
-// repository after the other, in the order of their names.
-func Each(dir string, yield func(Repository) error) error {
+// repository after the other, in the order of their names. more are extensions of files
+// to read besides.
+func Each(dir string, yield func(Repository) error, more ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("read the corpus: %w", err)
@@ -54,7 +55,7 @@ func Each(dir string, yield func(Repository) error) error {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			continue
 		}
-		docs, err := load(root)
+		docs, err := load(root, more...)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", e.Name(), err)
 		}
@@ -72,7 +73,7 @@ func Each(dir string, yield func(Repository) error) error {
 	return nil
 }
 
-func load(root string) ([]completion.Document, error) {
+func load(root string, more ...string) ([]completion.Document, error) {
 	var docs []completion.Document
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -85,7 +86,7 @@ func load(root string) ([]completion.Document, error) {
 			return nil
 		}
 		ext := filepath.Ext(path)
-		if !slices.Contains(measured, ext) || strings.Contains(d.Name(), ".min.") || strings.HasSuffix(path, ".d.ts") {
+		if !slices.Contains(measured, ext) && !slices.Contains(more, ext) || strings.Contains(d.Name(), ".min.") || strings.HasSuffix(path, ".d.ts") {
 			return nil
 		}
 		text, err := os.ReadFile(path)

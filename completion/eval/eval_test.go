@@ -205,3 +205,47 @@ func TestContextRecall(t *testing.T) {
 		t.Errorf("with no room for context: %+v, %v", report.Overall, err)
 	}
 }
+
+// Each letter of code is asked for behind what was typed; comments are not, and no file has both halves.
+func TestFirst(t *testing.T) {
+	dir := t.TempDir()
+	text := "// A licence.\n\npackage p\n\n// f does it.\nfunc f() error {\n" + strings.Repeat("\tif err := g(); err != nil {\n\t\treturn err\n\t}\n", 3) + "\treturn nil\n}\n"
+	for _, name := range []string{"a.go", "b.go", "c.go", "d.go", "e.go", "f.go"} {
+		if err := os.MkdirAll(filepath.Join(dir, "r"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "r", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := 0
+	for _, half := range []Half{Fit, Held} {
+		report, err := First(t.Context(), dir, half, func(s FirstShown) {
+			if strings.Contains(s.Typed, "//") {
+				t.Errorf("asked in a comment: %+v", s)
+			}
+			if s.Right != strings.HasPrefix(s.Next, s.Text) && !strings.Contains(s.Text, "\n") {
+				t.Errorf("judged wrongly: %+v", s)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := report["go"]
+		files += s.Files
+		if s.Shown == 0 || s.Right > s.Shown || s.Shown > s.Letters || s.Saved > s.Letters || s.Letters > s.Files*len(text) {
+			t.Errorf("%s: %+v does not add up", half, s)
+		}
+	}
+	if files != 6 {
+		t.Errorf("%d files in both halves", files)
+	}
+	for _, tt := range []struct {
+		text, shown string
+		want        bool
+	}{{"rn x\n", "rn", true}, {"rned\n", "rn", false}, {"( a,b )\n}", "(a, b)\n}", true}, {"(a)", "(b)", false}, {"", "x", false}} {
+		if begins(tt.text, tt.shown) != tt.want {
+			t.Errorf("%q shown before %q", tt.shown, tt.text)
+		}
+	}
+}

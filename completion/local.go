@@ -41,6 +41,9 @@ type candidate struct {
 	below  int
 	level  int
 	weight float64
+	// until is the token where it ends: the first of the cursor's line in the same file, which
+	// is not written yet.
+	until int
 	// file is what it is in, at levelRepo.
 	file fileKey
 }
@@ -67,7 +70,7 @@ func (l *local) complete(ctx context.Context, req Request) (prediction, bool) {
 // candidates finds the places that agree with the query, the longest first.
 func (l *local) candidates(req Request, q query) []candidate {
 	var found []candidate
-	add := func(t *tokenText, at, level int, file fileKey) {
+	add := func(t *tokenText, at, until, level int, file fileKey) {
 		n := agreement(t.ids, at, q.ids)
 		if n < 2 || t.ids[at] == lineBreak && q.partial != "" {
 			return
@@ -87,7 +90,7 @@ func (l *local) candidates(req Request, q query) []candidate {
 			}
 			return 1
 		})
-		found = slices.Insert(found, i, candidate{tokenText: t, at: at, length: n, level: level, file: file})
+		found = slices.Insert(found, i, candidate{tokenText: t, at: at, length: n, level: level, file: file, until: until})
 	}
 
 	keep := make(map[fileKey]*tokenText, 1+len(req.Open))
@@ -104,26 +107,30 @@ func (l *local) candidates(req Request, q query) []candidate {
 				t.update(d.Text)
 			}
 			keep[key] = t
-			self, end := -1, -1
+			line, end := len(t.ids), -1
 			if level == levelFile {
-				// The place itself, and the word the cursor is in, are no
-				// evidence.
-				self, _ = slices.BinarySearch(t.start, int32(req.Offset-len(q.partial)))
+				// The cursor's line is no evidence before it is written, neither from its
+				// beginning on nor as the end of a copy of what stands above it.
+				line, _ = slices.BinarySearch(t.start, int32(lineStart(d.Text, req.Offset)))
 				end, _ = slices.BinarySearch(t.start, int32(req.Offset))
 			}
 			last := q.ids[len(q.ids)-1]
 			// Backwards: of equal agreements the nearest before the cursor, or
 			// at the end of another file, comes first.
 			for p := len(t.ids) - 1; p > 0; p-- {
-				if t.ids[p-1] == last && (p < self || p > end) {
-					add(t, p, level, key)
+				switch {
+				case t.ids[p-1] != last:
+				case p < line:
+					add(t, p, line, level, key)
+				case p > end:
+					add(t, p, len(t.ids), level, key)
 				}
 			}
 		}
 	}
 	l.open = keep
 	skip := func(key fileKey) bool { return keep[key] != nil }
-	l.repo.occurrences(q.ids, skip, func(f *corpusFile, at int) { add(f.tokenText, at, levelRepo, f.key) })
+	l.repo.occurrences(q.ids, skip, func(f *corpusFile, at int) { add(f.tokenText, at, len(f.ids), levelRepo, f.key) })
 	// A rule may be newer than what was learned.
 	allowed := map[fileKey]bool{}
 	return slices.DeleteFunc(found, func(c candidate) bool {

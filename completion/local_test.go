@@ -51,6 +51,33 @@ func TestTheFirstSmallFileIsCopiedFrom(t *testing.T) {
 	}
 }
 
+// The cursor's own line is not finished: nothing is copied from it, nor beyond where it begins.
+func TestTheLineBeingTypedIsNotCopied(t *testing.T) {
+	for _, tt := range []struct{ name, language, doc, want string }{
+		{"from itself", "python", "class A:\n    def f(self):\n        self.total = self.‸\n", ""},
+		{"from itself, twice", "go", "package p\n\nvar x = one(a.b, two(a.‸\n", ""},
+		{"by a copy from above", "go", "package p\n\nfunc f() {\n\trun(one)\n\tfor {\n\t\trun(‸\n", "one)"},
+	} {
+		req := at(t, "a", tt.language, tt.doc)
+		req.Manual = true
+		got := ""
+		if res := complete(t, newEngine(t, nil, Options{}), req); len(res.Items) > 0 {
+			got = res.Items[0].Text
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	// What the votes say ends where the cursor's line begins.
+	const doc = "x\nif a:\n    run(1)\nx\nif "
+	q := newQuery(doc, len(doc))
+	l := &local{repo: &Repository{}}
+	found := l.candidates(Request{Document: Document{Path: "a", Language: "python", Text: doc}, Offset: len(doc)}, q)
+	if p, ok := predict(found, q); !ok || p.text != " a:\n    run(1)\nx" {
+		t.Errorf("predicted %q", p.text)
+	}
+}
+
 func TestLocalCopies(t *testing.T) {
 	const checks = "package p\n\nfunc a() error {\n\tif err := one(ctx); err != nil {\n\t\treturn fmt.Errorf(\"one: %w\", err)\n\t}\n" +
 		"\tif err := two(ctx); err != nil {\n\t\treturn fmt.Errorf(\"two: %w\", err)\n\t}\n"

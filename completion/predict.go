@@ -141,7 +141,7 @@ func (c candidate) copied(typed, tokens int, indent string) string {
 
 // next is the n-th token after the agreement.
 func (c candidate) next(n int) uint32 {
-	if c.at+n >= len(c.ids) {
+	if c.at+n >= c.until {
 		return lineBreak
 	}
 	return c.ids[c.at+n]

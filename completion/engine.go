@@ -200,7 +200,7 @@ func usualRest(req Request, s *cursorContext) (string, bool) {
 		return "", false
 	}
 	above := strings.TrimSuffix(s.above, "\n")
-	rest, _ := idioms.Of(req.Language).Rest(above[strings.LastIndexByte(above, '\n')+1:], s.line)
+	rest, _ := idioms.Of(req.Language).Rest(above[strings.LastIndexByte(above, '\n')+1:], s.line, nil)
 	return rest, rest != ""
 }
 

@@ -58,7 +58,7 @@ func (s *IdiomScore) add(table *idioms.Table, above, line string) {
 	s.Lines++
 	s.Letters += len(line)
 	for at := range line {
-		rest, _ := table.Rest(above, line[:at])
+		rest, _ := table.Rest(above, line[:at], nil)
 		if rest == "" {
 			continue
 		}

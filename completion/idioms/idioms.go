@@ -2,10 +2,11 @@
 // by " != nil {". Where neither a model nor the user's own code has an answer, as in
 // the first small file of an empty folder, it has one for what everybody writes.
 //
-// A [Table] is learned from public repositories by package learn and shipped as text
-// ([Of]); it holds no line that fewer than four of them wrote. A name that differs
-// from place to place is a slot, so "x.Lock()" is followed by "defer x.Unlock()"
-// whatever x is.
+// A [Table] is shipped as text ([Of]). Its lines were learned from public repositories by
+// package learn (folder table), none that fewer than four of them wrote, or written by hand
+// (folder own): those that begin a program in each language. A name that differs from place
+// to place is a slot, so "x.Lock()" is followed by "defer x.Unlock()" whatever x is. Words
+// that need no line around them are in [Words].
 //
 // Everything is read-only and safe for concurrent use.
 package idioms
@@ -15,6 +16,8 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +55,8 @@ type Table struct {
 	// byFirst has the entries by the first token of the line, those that begin with a
 	// slot under "".
 	byFirst map[string][]entry
+	// firsts are its keys in order.
+	firsts []string
 }
 
 type entry struct {
@@ -76,23 +81,29 @@ func New(all []Idiom) *Table {
 			t.byFirst[" "] = append(t.byFirst[" "], e)
 		}
 	}
+	t.firsts = slices.Sorted(maps.Keys(t.byFirst))
 	return t
 }
 
 // Rest is how the line that typed begins usually goes on, and how often of a hundred
 // times it does; "" if that is not known. above is the line above it. Indentation does
-// not matter.
-func (t *Table) Rest(above, typed string) (rest string, share int) {
+// not matter. said, which may be nil, tells the lines that stand somewhere above and are
+// not written twice, as that of an import.
+func (t *Table) Rest(above, typed string, said func(line string) bool) (rest string, share int) {
 	if t == nil {
 		return "", 0
 	}
-	done, partial := Cut(strings.TrimLeft(typed, " \t"))
+	typed = strings.TrimLeft(typed, " \t")
+	done, partial := Cut(typed)
 	over := Tokens(strings.TrimSpace(above))
 	literal := -1
 	consider := func(entries []entry) {
 		for _, e := range entries {
 			text, matched, ok := e.rest(over, done, partial)
 			if !ok || matched < literal || matched == literal && e.share <= share {
+				continue
+			}
+			if said != nil && said(typed+text) {
 				continue
 			}
 			rest, share, literal = text, e.share, matched
@@ -105,9 +116,9 @@ func (t *Table) Rest(above, typed string) (rest string, share int) {
 	case partial == "":
 		consider(t.byFirst[" "])
 	default:
-		for first, entries := range t.byFirst {
+		for _, first := range t.firsts {
 			if first != " " && strings.HasPrefix(first, partial) {
-				consider(entries)
+				consider(t.byFirst[first])
 			}
 		}
 	}
@@ -226,8 +237,15 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-//go:embed table
+//go:embed table own
 var shipped embed.FS
+
+// includes are the languages whose lines written by hand are another's too.
+var includes = map[string]string{"cpp": "c", "typescript": "javascript"}
+
+// ownShare is taken for the share of a line written by hand: learned ones, which are counted,
+// come first.
+const ownShare = 70
 
 var (
 	mu     sync.Mutex
@@ -241,16 +259,46 @@ func Of(language string) *Table {
 	defer mu.Unlock()
 	t, ok := tables[language]
 	if !ok {
-		if f, err := shipped.Open("table/" + language + ".txt"); err == nil {
-			all, err := Read(f)
-			if err != nil {
-				panic(err) // a test reads every table
-			}
+		if all := append(written(language), learned(language)...); len(all) > 0 {
 			t = New(all)
 		}
 		tables[language] = t
 	}
 	return t
+}
+
+// learned are the idioms of a language in folder table, written those in folder own.
+func learned(language string) []Idiom {
+	f, err := shipped.Open("table/" + language + ".txt")
+	if err != nil {
+		return nil // there is none
+	}
+	defer f.Close()
+	return mustRead(f)
+}
+
+func written(language string) []Idiom {
+	text, err := shipped.ReadFile("own/" + language + ".txt")
+	if err != nil {
+		return nil
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		fmt.Fprintf(&b, "%d\t%s", ownShare, line)
+	}
+	all := mustRead(strings.NewReader(b.String()))
+	if base := includes[language]; base != "" {
+		all = append(all, written(base)...)
+	}
+	return all
+}
+
+func mustRead(r io.Reader) []Idiom {
+	all, err := Read(r)
+	if err != nil {
+		panic(err) // a test reads every table
+	}
+	return all
 }
 
 // sureSign stands in a table's line before what is sure.

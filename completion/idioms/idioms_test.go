@@ -67,11 +67,11 @@ func TestRest(t *testing.T) {
 		{"", "self.name = ", "name"},
 		{"", "self.name = n", ""},
 	} {
-		if got, share := table.Rest(tt.above, tt.typed); got != tt.want || (got == "") != (share == 0) {
+		if got, share := table.Rest(tt.above, tt.typed, nil); got != tt.want || (got == "") != (share == 0) {
 			t.Errorf("%q below %q: %q (%d), want %q", tt.typed, tt.above, got, share, tt.want)
 		}
 	}
-	if rest, _ := (*Table)(nil).Rest("", "if e"); rest != "" {
+	if rest, _ := (*Table)(nil).Rest("", "if e", nil); rest != "" {
 		t.Errorf("no table says %q", rest)
 	}
 }
@@ -102,12 +102,80 @@ func TestShipped(t *testing.T) {
 		}
 	}
 	for language, typed := range map[string]string{"go": "if err !", "python": "def __len__(self) ", "rust": "use anyhow::R", "java": "boolean done = tr", "typescriptreact": "className?"} {
-		if rest, _ := Of(language).Rest("", typed); rest == "" {
+		if rest, _ := Of(language).Rest("", typed, nil); rest == "" {
 			t.Errorf("%s: nothing known of %q", language, typed)
 		}
 	}
 	if Of("brainfuck") != nil {
 		t.Error("a language without a table has one")
+	}
+}
+
+// The lines written by hand say something, from a beginning on, and no slot hides in a string.
+func TestWrittenByHand(t *testing.T) {
+	files, err := fs.Glob(shipped, "own/*.txt")
+	if err != nil || len(files) < 12 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		language := strings.TrimSuffix(strings.TrimPrefix(name, "own/"), ".txt")
+		met := map[string]bool{}
+		text, err := shipped.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if met[line] {
+				t.Errorf("%s: %q stands there twice", name, line)
+			}
+			met[line] = true
+		}
+		for _, i := range written(language) {
+			rest := strings.ReplaceAll(i.Line[i.Sure:], Slot(0), "name")
+			if len(strings.TrimSpace(rest)) < 2 || i.Sure == 0 {
+				t.Errorf("%s: %+v says nothing, or before anything is typed", name, i)
+			}
+			for _, token := range append(Tokens(i.Above), Tokens(i.Line)...) {
+				if len(token) > len(Slot(0)) && strings.Contains(token, Slot(0)) {
+					t.Errorf("%s: %+v has a slot in a string", name, i)
+				}
+			}
+		}
+	}
+	for language, typed := range map[string]string{
+		"c": "#include <st", "cpp": "#include <io", "csharp": "Console.Wr", "go": "func mai", "java": "public static void m", "javascript": "console.l",
+		"typescript": "console.l", "kotlin": "override fun onC", "lua": "local fun", "php": "declare(", "python": "if __n", "ruby": "attr_ac", "rust": "fn mai", "shellscript": "#!/b", "swift": "import Found",
+	} {
+		if rest, _ := Of(language).Rest("", typed, nil); rest == "" {
+			t.Errorf("%s: nothing is known of %q", language, typed)
+		}
+	}
+}
+
+// What stands above is not said again, but the next best is.
+func TestRestLeavesOutWhatStands(t *testing.T) {
+	stands := func(line string) bool { return line == "#include <stdio.h>" }
+	if rest, _ := Of("c").Rest("", "#include <st", nil); rest != "dio.h>" {
+		t.Errorf("first: %q", rest)
+	}
+	if rest, _ := Of("c").Rest("", "#include <st", stands); rest == "dio.h>" {
+		t.Error("stdio.h is included twice")
+	}
+	if rest, _ := Of("c").Rest("", "#include <std", stands); rest != "lib.h>" {
+		t.Errorf("the next: %q", rest)
+	}
+}
+
+func TestWordsOf(t *testing.T) {
+	for line := range strings.Lines(words) {
+		language, _, _ := strings.Cut(line, ":")
+		w := WordsOf(language)
+		if len(w.Keywords) < 8 || !w.Is(w.Keywords[0]) || w.Is("inventory") {
+			t.Errorf("%s: %+v", language, w)
+		}
+	}
+	if !WordsOf("typescriptreact").Is("return") || WordsOf("brainfuck").Is("return") {
+		t.Error("the words of a language are another's")
 	}
 }
 

@@ -34,7 +34,7 @@ func learned(t *testing.T, corpus Corpus) []idioms.Idiom {
 
 func rest(t *testing.T, corpus Corpus, above, typed string) string {
 	t.Helper()
-	text, _ := idioms.New(learned(t, corpus)).Rest(above, typed)
+	text, _ := idioms.New(learned(t, corpus)).Rest(above, typed, nil)
 	return text
 }
 

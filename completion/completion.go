@@ -26,7 +26,8 @@
 // The model-free engine lexes the open documents (tokentext.go) and the
 // repository (corpus.go), finds the places that agree with the cursor's
 // (local.go), and lets them vote (predict.go). Where they are not sure, a line ends as it
-// usually does in its language (package idioms).
+// usually does in its language (package idioms), or goes on as an earlier one of the document
+// does with other names (package habits).
 //
 // # What must hold
 //

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/completion/habits"
 	"quarry/completion/idioms"
 )
 
@@ -168,26 +169,30 @@ func (e *Engine) wouldSend(ctx context.Context, req Request) Prompt {
 // localEngine is Item.Engine of the model-free engine.
 const localEngine = "local"
 
-// answerLocally copies from the user's code, or ends the line as everybody does. While
-// they type it is silent where neither is sure.
+// answerLocally copies from the user's code, or ends the line as everybody does or as lines
+// above it end. While they type it is silent where nothing is sure.
 func (e *Engine) answerLocally(ctx context.Context, req Request) Result {
 	begin := time.Now()
 	s := newCursorContext(req.Document, req.Offset, indentUnit(req.Text, req.Language), e.maxLines(req))
 	p, ok := e.local.complete(ctx, req)
-	if !ok || p.confidence() < sureEnough {
-		if usual, known := usualRest(req, s); known {
-			p, ok = prediction{text: usual}, true
-		} else {
-			ok = ok && req.Manual
+	text := p.text
+	if !req.Manual && p.alone() {
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	if !ok || !p.sure() || !req.Manual && s.stands(s.line+firstLine(text)) {
+		if usual := usualRest(s); usual != "" {
+			text = usual
+		} else if !ok || !req.Manual {
+			text = habitualRest(s)
 		}
 	}
 	spent := time.Since(begin)
 	res := Result{Engine: localEngine}
-	if !ok {
+	if text == "" {
 		res.Timings = Timings{Local: spent}
 		return res
 	}
-	if it, ok := e.item(req, s, p.text, localEngine, ""); ok {
+	if it, ok := e.item(req, s, text, localEngine, ""); ok {
 		res.Items = []Item{it}
 	}
 	res.Timings = Timings{Local: spent, Post: time.Since(begin) - spent}
@@ -195,13 +200,40 @@ func (e *Engine) answerLocally(ctx context.Context, req Request) Result {
 }
 
 // usualRest is how a line that begins like the cursor's usually goes on in its language.
-func usualRest(req Request, s *cursorContext) (string, bool) {
-	if s.mode == fillLine || s.lang.Comment.Starts(strings.TrimLeft(s.line, " \t")) {
-		return "", false
+func usualRest(s *cursorContext) string {
+	if !s.writesCode() {
+		return ""
 	}
 	above := strings.TrimSuffix(s.above, "\n")
-	rest, _ := idioms.Of(req.Language).Rest(above[strings.LastIndexByte(above, '\n')+1:], s.line, nil)
-	return rest, rest != ""
+	rest, _ := idioms.Of(s.lang.ID).Rest(above[strings.LastIndexByte(above, '\n')+1:], s.line, s.stands)
+	return rest
+}
+
+// habitualRest is how the cursor's line goes on if it goes on as others of its text do.
+func habitualRest(s *cursorContext) string {
+	if !s.writesCode() {
+		return ""
+	}
+	words := idioms.WordsOf(s.lang.ID)
+	if rest := habits.Line(s.above, s.line, words); rest != "" && !s.stands(s.line+rest) {
+		return rest
+	}
+	if endsInString(s.lang.ID, s.line) {
+		return ""
+	}
+	return habits.Word(s.above, s.line, words)
+}
+
+// writesCode: what is typed is no comment, unless it names the interpreter of a script, and
+// goes on to the end of its line.
+func (s *cursorContext) writesCode() bool {
+	return s.mode != fillLine && (!s.lang.Comment.Starts(strings.TrimLeft(s.line, " \t")) || s.above == "" && strings.HasPrefix(s.line, "#!"))
+}
+
+// stands: the line is not indented and stands above already, as an import that nobody writes
+// twice; what is but a word, or a bracket, may well come again.
+func (s *cursorContext) stands(line string) bool {
+	return leadingSpace(s.line) == "" && wordCount(line) > 1 && strings.Contains("\n"+s.above, "\n"+line+"\n")
 }
 
 // item makes of an engine's text what can be shown, if anything. onScreen is what

@@ -51,6 +51,32 @@ func TestTheFirstSmallFileIsCopiedFrom(t *testing.T) {
 	}
 }
 
+// The first letters of what begins a program in each language are enough.
+func TestFirstSignOfLife(t *testing.T) {
+	for _, tt := range []struct{ language, doc, want string }{
+		{"c", "#include <st‸\n", "dio.h>"},
+		{"c", "#include <stdio.h>\n#include <std‸\n", "lib.h>"},
+		{"c", "#include <stdio.h>\n\nint main(void) {\n\tprintf(\"hello\\n\");\n\tret‸\n}\n", "urn"},
+		{"typescript", "export class Shelf {\n  private names: string[] = [];\n  private rows: num‸\n}\n", "ber"},
+		{"typescript", "const inventory = load();\nconsole.log(inven‸\n", "tory"},
+		{"java", "class A {\n  A(int width, int depth, int height) {\n    this.width = width;\n    this.depth = depth;\n    this.height = ‸\n  }\n}\n", "height;"},
+		{"python", "def load(path):\n    ret‸\n", "urn"},
+		{"rust", "use std::collections::H‸\n", "ashMap;"},
+		{"shellscript", "#!/b‸\n", "in/bash"},
+		{"python", "# we ret‸\n", ""},
+		{"python", "print(\"we ret‸\")\n", ""},
+		{"python", "ret‸ x\n", ""},
+	} {
+		got := ""
+		if res := complete(t, newEngine(t, nil, Options{}), at(t, "a", tt.language, tt.doc)); len(res.Items) > 0 {
+			got = res.Items[0].Text
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q: %q, want %q", tt.language, tt.doc, got, tt.want)
+		}
+	}
+}
+
 // The cursor's own line is not finished: nothing is copied from it, nor beyond where it begins.
 func TestTheLineBeingTypedIsNotCopied(t *testing.T) {
 	for _, tt := range []struct{ name, language, doc, want string }{
@@ -75,6 +101,32 @@ func TestTheLineBeingTypedIsNotCopied(t *testing.T) {
 	found := l.candidates(Request{Document: Document{Path: "a", Language: "python", Text: doc}, Offset: len(doc)}, q)
 	if p, ok := predict(found, q); !ok || p.text != " a:\n    run(1)\nx" {
 		t.Errorf("predicted %q", p.text)
+	}
+}
+
+// One place alone is copied while the user types if much stands before the two lines; and an
+// import is not copied at all.
+func TestWhatOnePlaceSays(t *testing.T) {
+	p := prediction{supporters: 1, length: 12, words: 4, tokens: 4, share: 1}
+	if c := p.confidence(); c < sureEnough || c >= sureAlone {
+		t.Fatalf("the confidence is %f", c)
+	}
+	if p.sure() {
+		t.Error("it is sure of one place")
+	}
+	for _, more := range []func(*prediction){
+		func(p *prediction) { p.supporters = 2 },
+		func(p *prediction) { p.below = 1 },
+		func(p *prediction) { p.before = longBefore },
+	} {
+		q := p
+		if more(&q); !q.sure() {
+			t.Errorf("not sure of %+v", q)
+		}
+	}
+	const imports = "import org.one.Shelf;\nimport org.one.Shelf.Row;\nimport org.one.Shelf;\nimport org.one.‸\n"
+	if res := complete(t, newEngine(t, nil, Options{}), at(t, "a", "java", imports)); len(res.Items) > 0 && res.Items[0].Text == "Shelf;" {
+		t.Error("an import that stands above is offered again")
 	}
 }
 

@@ -102,9 +102,12 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return "", errors.Join(fmt.Errorf("%s: another quarry fetches it", f.URL), err)
 	}
-	// Who opened the lock before it was removed may fetch beside the next one: both write
-	// the same bytes to the same places.
-	defer func() { err = errors.Join(err, os.Remove(lock.Path()), lock.Unlock()) }()
+	// Who takes the lock before it is removed may fetch beside the next one: both write the same bytes to the same
+	// places. Windows removes no file that is open, so that it is left first, and what another has by then stays.
+	defer func() {
+		err = errors.Join(err, lock.Unlock())
+		_ = os.Remove(lock.Path())
+	}()
 	if sum, err := sumOf(ctx, path); err == nil && sum == f.SHA256 {
 		opt.Report(f.Size)
 		return path, nil
@@ -436,6 +439,7 @@ func (w watched) Read(p []byte) (int, error) {
 
 // finish gives the file its name if it is the right one, and throws it away otherwise.
 func (t *fetch) finish(ctx context.Context, path string) error {
+	t.close() // Windows renames and removes no file that is open; what was written is on the disk
 	sum, err := sumOf(ctx, path+".part")
 	if err != nil {
 		return err
@@ -443,11 +447,14 @@ func (t *fetch) finish(ctx context.Context, path string) error {
 	if sum != t.SHA256 {
 		return errors.Join(fmt.Errorf("%s: %w: %s, not %s", t.URL, ErrSum, sum, t.SHA256), Discard(path))
 	}
-	if err := os.Rename(path+".part", path); err != nil {
+	if err := rename(path+".part", path); err != nil {
 		return err
 	}
 	return os.Remove(path + ".parts")
 }
+
+// rename is replaced in a test.
+var rename = os.Rename
 
 // Discard removes a fetched file, whole or not. One that is not there is no error.
 func Discard(path string) error {

@@ -1,0 +1,87 @@
+package download
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// A Left is what is there of a file that was fetched and not discarded.
+type Left struct {
+	// Path is what Discard takes.
+	Path   string
+	SHA256 string
+	// Bytes is how many there are of it: all if it is Whole.
+	Bytes int64
+	Whole bool
+	// Busy: somebody fetches it now.
+	Busy bool
+}
+
+// FindLeft are those in the folder that Fetch was given, by their sums. A folder that is not there has none.
+func FindLeft(dir string) ([]Left, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var list []Left
+	for _, e := range entries {
+		name := e.Name()
+		sum, part := strings.CutSuffix(name, ".part")
+		if f := (File{URL: "https://127.0.0.1", SHA256: sum, Size: 1}); f.check() != nil || !e.Type().IsRegular() {
+			continue // what it is beside
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue // it is gone meanwhile
+		}
+		l := Left{Path: filepath.Join(dir, sum), SHA256: sum, Bytes: info.Size(), Whole: !part}
+		if part {
+			l.Bytes = min(l.Bytes, noted(l.Path, l.Bytes))
+		}
+		l.Busy = locked(l.Path)
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
+	return list, err
+}
+
+// noted is how many bytes the log of a part says there are, those of the file where there is no log: parts come in any
+// order, so that the file may be as long as the whole from its first byte on.
+func noted(path string, size int64) int64 {
+	f, err := os.Open(path + ".parts")
+	if err != nil {
+		return size
+	}
+	defer f.Close()
+	n, lines := int64(0), bufio.NewScanner(f)
+	for lines.Scan() {
+		bytes, number, _ := strings.Cut(lines.Text(), " ")
+		part, err := strconv.ParseInt(bytes, 10, 64)
+		if _, cut := strconv.Atoi(number); err != nil || cut != nil || part < 0 {
+			continue // a line that a crash cut off
+		}
+		n += min(part, size)
+	}
+	return n
+}
+
+// locked is whether somebody fetches the file of this path.
+func locked(path string) bool {
+	if _, err := os.Stat(path + ".lock"); err != nil {
+		return false
+	}
+	lock := flock.New(path + ".lock")
+	ok, err := lock.TryLock()
+	if err == nil && ok {
+		_ = lock.Unlock()
+	}
+	return err != nil || !ok
+}

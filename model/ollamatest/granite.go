@@ -17,6 +17,8 @@ type Shape struct {
 	// NoFIM leaves Granite's special tokens except end_of_text out of the
 	// vocabulary, as in a model that never learnt to fill in the middle.
 	NoFIM bool
+	// Base has its makers say that it was not trained to chat.
+	Base bool
 	// Says, if set, are the only two tokens the model ever says, in the
 	// vocabulary's spelling ("Ġt" is t after a space).
 	Says [2]string
@@ -69,6 +71,9 @@ func WriteGranite(path string, s Shape) error {
 		"tokenizer.ggml.add_bos_token":             false,
 	}
 
+	if s.Base {
+		kv["general.finetune"] = "base"
+	}
 	e := s.Embedding
 	w := newWeights(4, s.Layers*s.Embedding+s.FFN)
 	w.random("token_embd.weight", 0.1, e, len(tokens))

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func (a *app) stats(dir string, today time.Time) error {
 	if !kept {
 		fmt.Fprintln(a.Stdout, "Nothing more is kept: stats.keep is false.")
 	}
-	if shown == 0 && n.FirstToken.Count() == 0 && n.Index.Count() == 0 {
+	if shown == 0 && n.FirstToken.Count() == 0 && n.Index.Count() == 0 && len(n.Events) == 0 && n.Resident == 0 {
 		fmt.Fprintln(a.Stdout, "\nThere is nothing yet: an editor writes it down every few minutes, and when it ends.")
 		return nil
 	}
@@ -120,16 +121,27 @@ func (a *app) stats(dir string, today time.Time) error {
 	return nil
 }
 
-// lastEvents is how many events are shown.
-const lastEvents = 10
+// lastEvents is how many events of each kind are shown: a model that comes and goes hides no others.
+const lastEvents = 5
 
 func (a *app) printEvents(events []usage.Event) {
 	if len(events) == 0 {
 		return
 	}
 	slices.SortStableFunc(events, func(x, y usage.Event) int { return x.At.Compare(y.At) })
-	fmt.Fprintf(a.Stdout, "\n%d times quarry did less, or more again; the last:\n", len(events))
-	for _, e := range events[max(0, len(events)-lastEvents):] {
+	count := map[string]int{}
+	var last []usage.Event
+	for _, e := range slices.Backward(events) {
+		if count[e.Kind]++; count[e.Kind] <= lastEvents {
+			last = append(last, e)
+		}
+	}
+	var of []string
+	for _, kind := range slices.Sorted(maps.Keys(count)) {
+		of = append(of, fmt.Sprintf("%s %d", kind, count[kind]))
+	}
+	fmt.Fprintf(a.Stdout, "\n%d events (%s), when quarry did less, or more again, or code left this machine; the last of each:\n", len(events), strings.Join(of, ", "))
+	for _, e := range slices.Backward(last) {
 		fmt.Fprintf(a.Stdout, "%s  %-7s  %s\n", e.At.Local().Format(time.DateTime), e.Kind, e.What)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestStats(t *testing.T) {
 	code, out := stats()
 	for _, want := range []string{
 		"on this machine alone", "ghost text shown", "█  5\n", "█  1 (20 %)", "LANGUAGE", "go        granite4:micro  4      1         25 %", "python    your own code   1      0         0 %",
-		"to the first token", "indexing a folder", "12 s", "tokens a second  20", "prompts reused   80 %", "at most 3.4 GB", "at most 100 MB", "1 times quarry did less", "memory   step 2 of 4",
+		"to the first token", "indexing a folder", "12 s", "tokens a second  20", "prompts reused   80 %", "at most 3.4 GB", "at most 100 MB", "1 events (memory 1), when quarry did less", "memory   step 2 of 4",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d, without %q:\n%s", code, want, out)
@@ -100,6 +101,29 @@ func TestStats(t *testing.T) {
 	}
 	if _, out := stats(); !strings.Contains(out, "There is nothing yet") {
 		t.Errorf("%s", out)
+	}
+}
+
+// Events are told although nothing else was noted, and those of memory beside many of a model that comes and goes.
+func TestStatsShowWhatWasDoneWithout(t *testing.T) {
+	userSettings(t, "{}")
+	state := t.TempDir()
+	dir, err := engines.StatsDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := usage.New(dir, func(err error) { t.Error(err) })
+	r.Keep(true)
+	r.Event("memory", "step 3 of 4", true)
+	for n := range 30 {
+		r.Event("model", fmt.Sprintf("away %d", n), true)
+	}
+	r.Close()
+	code, out, errs := answering(t, "", "stats", "--state-dir", state)
+	for _, want := range []string{"31 events (memory 1, model 30), when quarry did less", "memory   step 3 of 4\n", "model    away 25\n", "model    away 29\n"} {
+		if code != 0 || !strings.Contains(out, want) || strings.Contains(out, "away 24") {
+			t.Errorf("exit code %d, without %q:\n%s%s", code, want, out, errs)
+		}
 	}
 }
 

@@ -45,7 +45,8 @@ type MemoryStatus struct {
 // settings last changed.
 type ModelStatus struct {
 	Name string `json:"name"`
-	// URL is where it runs, Remote whether that is another machine.
+	// URL is the server's. Remote is whether any text that models are asked with leaves this machine: Now.Sends says
+	// which, and for where.
 	URL    string `json:"url"`
 	Remote bool   `json:"remote"`
 	// Phase is "starting", "loading", "ready", "unreachable" and so on; Problem
@@ -151,7 +152,8 @@ func (s *Server) statusNow(ctx context.Context) (*Status, error) {
 // metricsText is the result of MethodMetrics.
 type metricsText struct {
 	// Text has a line for each number: quarry_ and its place in a Status joined by
-	// underscores, with the root of an index or the language and engine of ghost text as labels.
+	// underscores, with the root of an index, the language and engine of ghost text, or what text is sent for and to which
+	// model and host as labels.
 	Text string `json:"text"`
 }
 
@@ -214,7 +216,7 @@ func flatten(name, labels string, v any, yield func(line string)) {
 // labelsOf tells one item of a list from the others.
 func labelsOf(item map[string]any) string {
 	var pairs []string
-	for _, key := range []string{"root", "language", "engine"} {
+	for _, key := range []string{"root", "language", "engine", "use", "model", "host"} {
 		if value, ok := item[key].(string); ok {
 			pairs = append(pairs, fmt.Sprintf("%s=%q", key, value))
 		}

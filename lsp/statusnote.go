@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,11 +21,21 @@ type StatusNote struct {
 	Text      string    `json:"text" jsonschema:"a few words for a status line"`
 	Detail    string    `json:"detail" jsonschema:"whole sentences, one a line"`
 	Model     NoteModel `json:"model"`
+	Sends     []Send    `json:"sends" jsonschema:"all ways by which text comes to models, under the settings of now"`
 	ModelFree bool      `json:"modelFree" jsonschema:"ghost text is copied from the user's code, because no model can be asked now"`
 	Work      []Work    `json:"work" jsonschema:"what goes on in the folders"`
 	Savings   []Saving  `json:"savings" jsonschema:"what quarry does without now, so that memory and battery last"`
 	Problems  []string  `json:"problems" jsonschema:"what is wrong with the index of a folder and what to do about it"`
 	Remedies  []Remedy  `json:"remedies" jsonschema:"what the user can do about it, best first"`
+}
+
+// Send is a way by which text of the user's comes to a model.
+type Send struct {
+	Use    string `json:"use" jsonschema:"completion, completion of LANGUAGE, search or reranker"`
+	Model  string `json:"model"`
+	Host   string `json:"host" jsonschema:"the machine that runs it, in words where it is Ollama's cloud"`
+	Remote bool   `json:"remote" jsonschema:"that is another machine: the text leaves this one"`
+	Plain  bool   `json:"plain" jsonschema:"over plain http to another machine: everybody on the way can read it"`
 }
 
 // Saving is one thing that quarry does without.
@@ -122,9 +133,7 @@ func (n *StatusNote) word() {
 			lines = append(lines, sentence(n.Model.Reason))
 		}
 	}
-	if n.Model.Host != "" {
-		lines = append(lines, "The code in prompts leaves this machine.")
-	}
+	lines = append(lines, n.leaving()...)
 	for i, v := range n.Savings {
 		if i == 0 || v.Why != n.Savings[i-1].Why {
 			lines = append(lines, sentence(v.Why), "What would undo it: "+v.Undo+". Until then:")
@@ -144,7 +153,34 @@ func (n *StatusNote) word() {
 			n.Level, n.Text = LevelBusy, text
 		}
 	}
+	var hosts []string // at a glance, whatever else there is to say
+	for _, send := range n.Sends {
+		host := "code to " + send.Host
+		if send.Host == n.Model.Host {
+			host = "on " + send.Host
+		}
+		if send.Remote && !strings.Contains(n.Text, host) && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	if len(hosts) > 0 {
+		n.Text += " (" + strings.Join(hosts, ", ") + ")"
+	}
 	n.Detail = strings.Join(lines, "\n")
+}
+
+// leaving says which text leaves this machine, and for where.
+func (n *StatusNote) leaving() (lines []string) {
+	for _, send := range n.Sends {
+		line := fmt.Sprintf("Code leaves this machine: %s by %s on %s", send.Use, cmp.Or(send.Model, "the server's model"), send.Host)
+		if send.Plain {
+			line += ", over plain http, which everybody on the way can read"
+		}
+		if send.Remote {
+			lines = append(lines, line+".")
+		}
+	}
+	return lines
 }
 
 // words are a few for a status line, and a sentence.

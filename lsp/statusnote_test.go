@@ -24,8 +24,25 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			lsp.LevelReady, "m", "Ghost text is by m.\nM is a hybrid model.",
 		},
 		{
-			"remote", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Host: "gpu.example:11434"}},
-			lsp.LevelReady, "m on gpu.example:11434", "Ghost text is by m on gpu.example:11434.\nThe code in prompts leaves this machine.",
+			"remote", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelReady, Host: "gpu.example:11434"}, Sends: []lsp.Send{
+				{Use: "completion", Model: "m", Host: "gpu.example:11434", Remote: true, Plain: true}, {Use: "search", Model: "e", Host: "gpu.example:11434", Remote: true},
+				{Use: "reranker", Host: "127.0.0.1:8080"},
+			}},
+			lsp.LevelReady, "m on gpu.example:11434", "Ghost text is by m on gpu.example:11434.\n" +
+				"Code leaves this machine: completion by m on gpu.example:11434, over plain http, which everybody on the way can read.\nCode leaves this machine: search by e on gpu.example:11434.",
+		},
+		{
+			"only others are remote", lsp.StatusNote{Model: ready, Sends: []lsp.Send{
+				{Use: "completion", Model: "m", Host: "127.0.0.1:11434"}, {Use: "completion of go", Model: "g", Host: "Ollama's cloud", Remote: true}, {Use: "reranker", Host: "rank.example:80", Remote: true},
+			}},
+			lsp.LevelReady, "granite4:micro (code to Ollama's cloud, code to rank.example:80)", "Ghost text is by granite4:micro.\n" +
+				"Code leaves this machine: completion of go by g on Ollama's cloud.\nCode leaves this machine: reranker by the server's model on rank.example:80.",
+		},
+		{
+			"remote, and away", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Reason: "no model server answers", Host: "gpu.example:11434"}, Sends: []lsp.Send{
+				{Use: "completion", Model: "m", Host: "gpu.example:11434", Remote: true},
+			}},
+			lsp.LevelWarning, "no model (on gpu.example:11434)", "No model server answers.\nUntil then ghost text is copied from your own code.\nCode leaves this machine: completion by m on gpu.example:11434.",
 		},
 		{
 			"loading", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelLoading, Reason: "Ollama is loading m"}},

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 )
@@ -23,11 +25,14 @@ type guard struct {
 	http.RoundTripper
 	model   string
 	allowed bool
+	// tell, if not nil, is Options.OnElsewhere.
+	tell    func(model, host string)
+	told    atomic.Pointer[string] // the host that tell had last
 	refusal atomic.Pointer[problem]
 }
 
-func guarded(hc *http.Client, model string, allowed bool) (*http.Client, *guard) {
-	g := &guard{RoundTripper: hc.Transport, model: model, allowed: allowed}
+func guarded(hc *http.Client, model string, allowed bool, tell func(model, host string)) (*http.Client, *guard) {
+	g := &guard{RoundTripper: hc.Transport, model: model, allowed: allowed, tell: tell}
 	if InCloud(model) && !allowed {
 		g.refusal.Store(g.refuse("Ollama's cloud"))
 	}
@@ -62,17 +67,32 @@ type origin struct {
 	Model string `json:"remote_model"`
 }
 
+// host is what users are told of where an answer came from. It is the server's word.
+func (o origin) host() string {
+	const longest = 100
+	host := o.Host
+	if u, err := url.Parse(host); err == nil && u.Host != "" {
+		host = u.Host
+	}
+	runes := []rune(clean(host))
+	return cmp.Or(string(runes[:min(len(runes), longest)]), "another machine")
+}
+
 // look fails with ErrRefused on an answer from another machine, if that is not
-// permitted.
+// permitted; if it is, somebody is told.
 func (g *guard) look(from origin) error {
-	if g.allowed || from == (origin{}) {
+	if from == (origin{}) {
 		return nil
 	}
-	where := from.Host
-	if where == "" {
-		where = "another machine"
+	if !g.allowed {
+		return g.refuse(cmp.Or(from.Host, "another machine"))
 	}
-	return g.refuse(where)
+	if host := from.host(); g.tell != nil {
+		if last := g.told.Swap(&host); last == nil || *last != host {
+			g.tell(g.model, host)
+		}
+	}
+	return nil
 }
 
 // lookForGood is look for an answer to a prompt: nothing more is asked of the model,

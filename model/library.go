@@ -215,6 +215,13 @@ func (l *Library) Weights(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
+// Inspect asks Ollama what it knows of a model, without loading it: Options.OnElsewhere is told of one that
+// another machine runs.
+func (l *Library) Inspect(ctx context.Context, name string) error {
+	_, err := l.of(name).inspect(ctx)
+	return err
+}
+
 // Remove deletes an installed model and gives its disk space back.
 func (l *Library) Remove(ctx context.Context, name string) error {
 	c := l.of(name)

@@ -74,6 +74,9 @@ type Options struct {
 	// OnChange is called on every change of State, in order, from the watcher's
 	// goroutine. It must not call Close.
 	OnChange func(State)
+	// OnElsewhere, if not nil, is called when an answer says that another machine than the server gave it, and
+	// that is allowed: with the model's name and the machine's, once for each. It must return soon.
+	OnElsewhere func(model, host string)
 	// OnAnswer, if not nil, is called with what each request with an answer took, from the
 	// goroutine of the request. It must return soon.
 	OnAnswer func(Timing)

@@ -25,6 +25,7 @@ type ollama struct {
 	numCtx    int
 	keepAlive time.Duration
 	remote    bool // other machines may be used
+	elsewhere func(model, host string)
 	// embedThreads is how many threads a model on this machine embeds with. All
 	// requests name it: another number loads the model anew.
 	embedThreads int
@@ -32,7 +33,7 @@ type ollama struct {
 
 func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 	c := ollama{
-		shared: hc, endpoint: endpoint, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, embedThreads: opt.EmbedThreads,
+		shared: hc, endpoint: endpoint, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, elsewhere: opt.OnElsewhere, embedThreads: opt.EmbedThreads,
 	}
 	return c.of(opt.Model)
 }
@@ -40,7 +41,7 @@ func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 // of is a backend of the same server for a model.
 func (c ollama) of(model string) *ollama {
 	c.model = model
-	c.http, c.guard = guarded(c.shared, model, c.remote)
+	c.http, c.guard = guarded(c.shared, model, c.remote, c.elsewhere)
 	c.api = api.NewClient(c.endpoint, c.http)
 	return &c
 }

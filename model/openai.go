@@ -29,6 +29,8 @@ type openAI struct {
 	keyFrom  func(context.Context) (string, error) // asked where key is ""; nil if nobody has one
 	model    string
 	clock    Clock
+	// elsewhere is Options.OnElsewhere.
+	elsewhere func(model, host string)
 }
 
 func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
@@ -37,14 +39,14 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, "/v1")
-	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, clock: opt.Clock}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, clock: opt.Clock, elsewhere: opt.OnElsewhere}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
 // of is a backend of the same server for a model.
 func (c openAI) of(model string, remote bool) *openAI {
 	c.model = model
-	c.http, c.guard = guarded(c.shared, model, remote)
+	c.http, c.guard = guarded(c.shared, model, remote, c.elsewhere)
 	return &c
 }
 

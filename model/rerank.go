@@ -15,6 +15,7 @@ type RerankerOptions struct {
 	URL, APIKey, Model string
 	KeyFrom            func(context.Context) (string, error)
 	AllowRemote        bool
+	OnElsewhere        func(model, host string)
 }
 
 // NewReranker fails only on an address that may not be used.
@@ -23,7 +24,7 @@ func NewReranker(opt RerankerOptions) (*Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, KeyFrom: opt.KeyFrom, Model: opt.Model, AllowRemote: opt.AllowRemote}, endpoint, newHTTPClient(endpoint))}, nil
+	return &Reranker{newOpenAI(Options{APIKey: opt.APIKey, KeyFrom: opt.KeyFrom, Model: opt.Model, AllowRemote: opt.AllowRemote, OnElsewhere: opt.OnElsewhere}, endpoint, newHTTPClient(endpoint))}, nil
 }
 
 // Name is the model's.
@@ -33,6 +34,7 @@ func (r *Reranker) Name() string { return r.server.model }
 // better answer and on the model's own scale.
 func (r *Reranker) Judge(ctx context.Context, query string, texts []string, each func(i int, score float64)) error {
 	var answer struct {
+		origin
 		Results []struct {
 			Index *int     `json:"index"`
 			Score *float64 `json:"relevance_score"`
@@ -40,6 +42,9 @@ func (r *Reranker) Judge(ctx context.Context, query string, texts []string, each
 	}
 	body := map[string]any{"model": r.server.model, "query": query, "documents": texts, "top_n": len(texts)}
 	if err := r.server.call(ctx, http.MethodPost, "v1/rerank", body, &answer); err != nil {
+		return err
+	}
+	if err := r.server.guard.lookForGood(answer.origin); err != nil {
 		return err
 	}
 	judged := make([]bool, len(texts))

@@ -51,17 +51,17 @@ type doctorOutput struct {
 func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.Settings()
 	findings := []model.Finding{settingsFinding(s, problems)}
-	findings = append(findings, modelFindings(ctx, s)...)
-	if f, ok := remoteFinding(s); ok {
-		findings = append(findings, f)
-	}
+	known := engines.LookElsewhere(ctx, s)
+	findings = append(findings, modelFindings(ctx, s, known)...)
+	asked := engines.ModelOf(s, known)
+	findings = append(findings, remoteFindings(s, asked)...)
 	if f, ok := a.adviceFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
 	if f, ok := a.unfinishedFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
-	findings = append(findings, a.memoryFinding(ctx, s), a.indexFinding(ctx, s), statisticsFinding(s))
+	findings = append(findings, a.memoryFinding(ctx, s, asked.Host != ""), a.indexFinding(ctx, s), statisticsFinding(s))
 	if f, ok := a.editorsFinding(); ok {
 		findings = append(findings, f)
 	}
@@ -107,48 +107,73 @@ func canSearch() error {
 	return s.Close()
 }
 
-// remoteFinding names the machine that code is sent to; ok is false where it stays here. It is
-// no failure: the user has allowed it.
-func remoteFinding(s settings.Settings) (f model.Finding, ok bool) {
-	asked := engines.ModelOf(s)
-	if !asked.Remote || !s.Ollama.Enabled || !s.Ollama.AllowRemote {
-		return f, false
+// remoteFindings name the machines that code is sent to, and for what; none where it stays here. They are
+// no failures: the user has allowed it.
+func remoteFindings(s settings.Settings, asked engines.ConfiguredModel) (list []model.Finding) {
+	if leaving := engines.Leaving(asked.Sends); leaving != "" {
+		list = append(list, model.Finding{
+			Name: "remote", OK: true, Detail: "code leaves this machine for " + leaving + ": your ollama.allowRemote permits it",
+			Fix: "set ollama.allowRemote to false in " + settings.UserFilePath() + " to keep it here",
+		})
 	}
-	return model.Finding{
-		Name: "remote", OK: true, Detail: "the code in prompts leaves this machine for " + asked.Host + ": your ollama.allowRemote permits it",
-		Fix: "set ollama.allowRemote to false in " + settings.UserFilePath() + " to keep it here",
-	}, true
+	if warning := engines.KeyInPlain(s); warning != "" {
+		fix, why, _ := strings.Cut(warning, ": ")
+		list = append(list, model.Finding{Name: "key", OK: true, Detail: why, Fix: fix})
+	}
+	return list
 }
 
-func modelFindings(ctx context.Context, s settings.Settings) []model.Finding {
+// modelFindings looks at the models that the settings name; known hears what their answers say of where they are.
+func modelFindings(ctx context.Context, s settings.Settings, known *engines.Elsewhere) []model.Finding {
+	reranks := func() []model.Finding { return rerankerFindings(ctx, s, known) }
 	if !s.Ollama.Enabled {
-		return []model.Finding{{Name: "models", OK: true, Detail: "none is asked, since ollama.enabled is false: completions are copied from your own code"}}
+		return append([]model.Finding{{Name: "models", OK: true, Detail: "none is asked, since ollama.enabled is false: completions are copied from your own code"}}, reranks()...)
 	}
-	runtime, err := model.New(engines.ModelOptions(s))
+	runtime, err := model.New(heard(s, known))
 	if err != nil {
-		return []model.Finding{{
+		return append([]model.Finding{{
 			Name: "ollama", Detail: err.Error(),
 			Fix: "correct ollama.url or ollama.allowRemote in " + settings.UserFilePath() + ", or OLLAMA_HOST or --ollama, whichever sets it",
-		}}
+		}}, reranks()...)
 	}
 	findings := runtime.Check(ctx)
 	for _, language := range slices.Sorted(maps.Keys(s.Completion.Models)) {
 		if findings[0].OK {
-			findings = append(findings, languageFinding(ctx, s, language))
+			findings = append(findings, languageFinding(ctx, s, language, known))
 		}
 	}
 	if findings[0].OK && s.Embedding.Enabled && s.Embedding.Model != "" {
 		findings = append(findings, embeddingFinding(ctx, runtime, s.Embedding.Model))
 	}
-	return findings
+	return append(findings, reranks()...)
+}
+
+// heard is the options of a model whose answers known hears.
+func heard(s settings.Settings, known *engines.Elsewhere) model.Options {
+	options := engines.ModelOptions(s)
+	options.OnElsewhere = known.Note
+	return options
+}
+
+// rerankerFindings look at a cross-encoder of the settings, none where they name none. It is never a failure: searches go
+// without it.
+func rerankerFindings(ctx context.Context, s settings.Settings, known *engines.Elsewhere) []model.Finding {
+	what, err := engines.TryReranker(ctx, s, known)
+	switch {
+	case err != nil:
+		return []model.Finding{{Name: "reranker", OK: true, Detail: "searches keep their own order: " + err.Error()}}
+	case what != "":
+		return []model.Finding{{Name: "reranker", OK: true, Detail: what}}
+	}
+	return nil
 }
 
 // languageFinding looks at the model of a single language. It is never a failure: the usual one
 // completes in its place.
-func languageFinding(ctx context.Context, s settings.Settings, language string) model.Finding {
+func languageFinding(ctx context.Context, s settings.Settings, language string, known *engines.Elsewhere) model.Finding {
 	name := s.Completion.Models[language]
 	f := model.Finding{Name: "model of " + language, OK: true, Detail: name + " completes"}
-	runtime, err := model.New(engines.ModelOptions(engines.WithModel(s, name)))
+	runtime, err := model.New(heard(engines.WithModel(s, name), known))
 	if err != nil {
 		f.Detail = s.Model + " completes instead: " + err.Error()
 		return f
@@ -222,7 +247,7 @@ func (a *app) memoryFinding(ctx context.Context, s settings.Settings) model.Find
 		f.Detail += "; on battery ghost text waits longer and no code is embedded (battery.save)"
 	}
 	m, err := engines.NewModels(s, a.StateDir)
-	if err != nil || !s.Ollama.Enabled || engines.ModelOf(s).Remote {
+	if err != nil || !s.Ollama.Enabled || elsewhere {
 		return f
 	}
 	list, err := m.List(ctx)

@@ -63,7 +63,7 @@ func TestDoctorOnOneScreen(t *testing.T) {
 		{"a model of a language that is missing", []modeltest.Model{complete, search}, `{"completion.models": {"python": "small:1b"}}`, false, 0, map[string]string{"model of python": "run `quarry model pull small:1b`"}},
 		{"another machine that is not allowed", nil, `{"ollama.url": "http://models.example.invalid:80"}`, true, 1, map[string]string{"ollama": "ollama.allowRemote"}},
 		{"another machine", nil, `{"ollama.url": "http://models.example.invalid:80", "ollama.allowRemote": true, "ollama.api": "openai"}`, true, 1, map[string]string{
-			"remote": "the code in prompts leaves this machine for models.example.invalid:80: your ollama.allowRemote permits it → set ollama.allowRemote to false",
+			"remote": "code leaves this machine for models.example.invalid:80 (completion, search): your ollama.allowRemote permits it → set ollama.allowRemote to false",
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

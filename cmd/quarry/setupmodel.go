@@ -143,7 +143,7 @@ func (a *app) showAdvice(advice catalogue.Advice, s settings.Settings, have []mo
 	if noOllama != nil {
 		ollama = "gives no list of its models"
 	}
-	fmt.Fprintf(a.Stdout, "This machine: %s. Ollama at %s %s.\n", advice.Machine, engines.ModelOf(s).URL, ollama)
+	fmt.Fprintf(a.Stdout, "This machine: %s. Ollama at %s %s.\n", advice.Machine, engines.ModelOf(s, &engines.Elsewhere{}).URL, ollama)
 	for _, line := range adviceLines(advice, s) {
 		fmt.Fprintln(a.Stdout, line)
 	}

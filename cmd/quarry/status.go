@@ -15,6 +15,7 @@ import (
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
 	"quarry/index"
+	"quarry/lsp/settings"
 	"quarry/model/catalogue"
 )
 
@@ -65,12 +66,15 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s, _ := a.Settings()
+	asked := engines.ModelOf(s, engines.LookElsewhere(ctx, s))
 	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), a.Patience())
 	if err != nil {
+		if !a.JSON {
+			a.printModel(s, asked)
+		}
 		return err
 	}
-	s, _ := a.Settings()
-	asked := engines.ModelOf(s)
 	today, err := a.today()
 	if err != nil {
 		return err
@@ -91,13 +95,24 @@ func (a *app) status(ctx context.Context) error {
 	fmt.Fprintln(a.Stdout)
 	fmt.Fprintln(a.Stdout, currency(st))
 	a.printIndex(st)
-	where := "this machine"
-	if asked.Remote {
-		where = "another machine: code in prompts leaves this one"
+	a.printModel(s, asked)
+	if !s.Ollama.AllowRemote { // what left it before is none of now
+		today.Events = slices.DeleteFunc(today.Events, func(e usage.Event) bool { return e.Kind == engines.KindElsewhere })
 	}
-	fmt.Fprintf(a.Stdout, "model %s at %s, on %s\n", asked.Name, asked.URL, where)
 	a.printToday(&today, budget)
 	return nil
+}
+
+// printModel says which model is asked and where it is, and what leaves this machine.
+func (a *app) printModel(s settings.Settings, asked engines.ConfiguredModel) {
+	where := "on this machine"
+	if leaving := engines.Leaving(asked.Sends); leaving != "" {
+		where = "code leaves this machine for " + leaving
+	}
+	fmt.Fprintf(a.Stdout, "model %s at %s, %s\n", asked.Name, asked.URL, where)
+	if warning := engines.KeyInPlain(s); warning != "" {
+		fmt.Fprintln(a.Stdout, warning)
+	}
 }
 
 // today is what editors' servers have noted of this day.

@@ -81,6 +81,7 @@ type generation struct {
 	loading    *loadingJob
 	completion *completion.Engine
 	others     *others
+	elsewhere  *Elsewhere
 	ctx        context.Context // ends when they are replaced
 	cancel     context.CancelFunc
 	calls      sync.WaitGroup
@@ -238,14 +239,17 @@ func (c *Core) setLevel(s settings.Settings) {
 
 // start makes engines for settings from which savings have been taken.
 func (c *Core) start(s settings.Settings, v saving) *generation {
-	e := &generation{settings: s, loading: &loadingJob{start: c.job, model: s.Model}, others: &others{}}
+	e := &generation{settings: s, loading: &loadingJob{start: c.job, model: s.Model}, others: &others{}, elsewhere: &Elsewhere{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	if warning := KeyInPlain(s); warning != "" {
+		c.notify(lsp.Warning, "key in plain", warning)
+	}
 	template, err := Template(s)
 	if err != nil {
 		c.notify(lsp.Warning, "template", err.Error())
 	}
 	options := ModelOptions(s)
-	options.OnAnswer = c.answered
+	options.OnAnswer, options.OnElsewhere = c.answered, e.hears(c)
 	options.OnChange, options.Logger = func(s model.State) { c.modelChanged(e, s); e.loading.changed(s) }, c.log
 	var runtime *model.Runtime
 	var generator completion.Generator
@@ -268,12 +272,27 @@ func (c *Core) start(s settings.Settings, v saving) *generation {
 	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", noSemanticSearch(err)) })
 	embed.QueriesOnly = c.patient || v.battery // the one ends before it could embed anything
 	c.SetEmbedders(embed)
-	judge, err := reranker(e.runtime, s)
+	judge, err := reranker(e.runtime, s, func(_, host string) { e.hears(c)(byReranker, host) })
 	if err != nil {
 		c.notify(lsp.Warning, "reranker", err.Error())
 	}
 	c.SetReranker(judge)
 	return e
+}
+
+// hears keeps that a model's answers come from another machine, which the settings allow, and says so
+// wherever the user looks.
+func (e *generation) hears(c *Core) func(name, host string) {
+	return func(name, host string) {
+		e.elsewhere.Note(name, host)
+		asked := name
+		if name == byReranker {
+			asked = "the reranker"
+		}
+		c.usage.Event(KindElsewhere, "code leaves this machine: "+asked+" answers from "+host, true)
+		c.usage.Flush() // `quarry status` in a terminal reads it
+		c.changed()
+	}
 }
 
 // answered notes an answer of a model.
@@ -440,7 +459,7 @@ func (c *Core) acquire() *generation {
 	defer c.mu.Unlock()
 	e := c.engines
 	if c.closed {
-		e = &generation{settings: e.settings, runtime: e.runtime, refused: e.refused, loading: e.loading, completion: e.completion, others: e.others, ctx: e.ctx, cancel: e.cancel}
+		e = &generation{settings: e.settings, runtime: e.runtime, refused: e.refused, loading: e.loading, completion: e.completion, others: e.others, elsewhere: e.elsewhere, ctx: e.ctx, cancel: e.cancel}
 	}
 	e.calls.Add(1)
 	return e

@@ -115,6 +115,10 @@ func (v saving) words(r reading, s settings.Settings) []lsp.Saving {
 // The kinds of savings, and what undoes them.
 const (
 	kindMemory, kindBattery = "memory", "battery"
+	// KindElsewhere is of events that say of an answer that it came from another machine.
+	KindElsewhere = "remote"
+
+	undoElsewhere = "ollama.allowRemote false in your settings"
 
 	undoMemory  = "a smaller model (`quarry setup model`), or a larger memory.budgetMB in your settings"
 	undoBattery = "its cable, or battery.save false in your settings"
@@ -127,6 +131,8 @@ func UndoOf(kind string) string {
 		return undoMemory
 	case kindBattery:
 		return undoBattery
+	case KindElsewhere:
+		return undoElsewhere
 	}
 	return ""
 }

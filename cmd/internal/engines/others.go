@@ -83,7 +83,7 @@ func (c *Core) engineOf(ctx context.Context, e *generation, language string) *co
 func (c *Core) serve(e *generation, name string) *other {
 	s := WithModel(e.settings, name)
 	options := ModelOptions(s)
-	options.Beside, options.OnAnswer, options.Logger = e.runtime, c.answered, c.log
+	options.Beside, options.OnAnswer, options.OnElsewhere, options.Logger = e.runtime, c.answered, e.hears(c), c.log
 	options.OnChange = func(st model.State) {
 		c.log.Info("model", "name", name, "phase", st.Phase, "error", st.Err)
 		switch st.Phase {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"quarry/lsp/settings"
 	"quarry/model"
@@ -11,28 +12,58 @@ import (
 )
 
 // reranker is who judges the results of searches by the settings, nil for nobody. An
-// address that may not be used is an error that says what to do.
-func reranker(runtime *model.Runtime, s settings.Settings) (*rerank.Reranker, error) {
+// address that may not be used is an error that says what to do. elsewhere is model.Options.OnElsewhere.
+func reranker(runtime *model.Runtime, s settings.Settings, elsewhere func(name, host string)) (*rerank.Reranker, error) {
 	switch s.Reranker.By {
 	case "model":
 		if runtime != nil {
 			return rerank.New(rerank.ByModel(judge{runtime})), nil
 		}
 	case "endpoint":
-		opt := model.RerankerOptions{URL: s.Reranker.URL, Model: s.Reranker.Model, AllowRemote: s.Ollama.AllowRemote}
-		if opt.URL == "" {
-			return nil, fmt.Errorf("set reranker.url in your user settings: it is empty, and reranker.by is \"endpoint\"")
-		}
-		if opt.URL == s.Ollama.URL {
-			opt.APIKey, opt.KeyFrom = s.Ollama.APIKey, keyOf(s)
-		}
-		cross, err := model.NewReranker(opt)
+		cross, err := crossEncoder(s, elsewhere)
 		if err != nil {
-			return nil, fmt.Errorf("reranker.url: %w", err)
+			return nil, err
 		}
 		return rerank.New(cross), nil
 	}
 	return nil, nil
+}
+
+// TryReranker has the cross-encoder of the settings judge a text and answers how it did, "" where they name none; known hears
+// what its answer says of where it is.
+func TryReranker(ctx context.Context, s settings.Settings, known *Elsewhere) (string, error) {
+	if s.Reranker.By != "endpoint" {
+		return "", nil
+	}
+	cross, err := crossEncoder(s, func(_, host string) { known.Note(byReranker, host) })
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rerankerPatience)
+	defer cancel()
+	begin := time.Now()
+	if err := cross.Judge(ctx, "add two numbers", []string{"func add(a, b int) int { return a + b }"}, func(int, float64) {}); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("judges a text in %v", time.Since(begin).Round(time.Millisecond)), nil
+}
+
+// rerankerPatience is how long a trial of a cross-encoder may take.
+const rerankerPatience = 10 * time.Second
+
+func crossEncoder(s settings.Settings, elsewhere func(name, host string)) (*model.Reranker, error) {
+	opt := model.RerankerOptions{URL: s.Reranker.URL, Model: s.Reranker.Model, AllowRemote: s.Ollama.AllowRemote, OnElsewhere: elsewhere}
+	if opt.URL == "" {
+		return nil, fmt.Errorf("set reranker.url in your user settings: it is empty, and reranker.by is \"endpoint\"")
+	}
+	if opt.URL == s.Ollama.URL {
+		opt.APIKey, opt.KeyFrom = s.Ollama.APIKey, keyOf(s)
+	}
+	cross, err := model.NewReranker(opt)
+	if err != nil {
+		return nil, fmt.Errorf("reranker.url: %w", err)
+	}
+	return cross, nil
 }
 
 // judge is the model that completes code, as a judge of search results.

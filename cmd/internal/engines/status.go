@@ -13,31 +13,33 @@ import (
 type ConfiguredModel struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
-	// Remote is whether it runs on another machine, Host which that is.
+	// Remote is whether any text that models are asked with leaves this machine, Host where this one runs then.
 	Remote bool   `json:"remote"`
 	Host   string `json:"host,omitempty"`
+	// Sends are all ways by which text comes to models.
+	Sends []lsp.Send `json:"sends"`
 }
 
-// ModelOf is the model that the settings name.
-func ModelOf(s settings.Settings) ConfiguredModel {
-	c := ConfiguredModel{Name: s.Model, URL: s.Ollama.URL}
+// ModelOf is the model that the settings name, and what is sent to it and others.
+func ModelOf(s settings.Settings, known *Elsewhere) ConfiguredModel {
+	c := ConfiguredModel{Name: s.Model, URL: s.Ollama.URL, Sends: Sends(s, known)}
 	if u, err := model.ParseEndpoint(s.Ollama.URL, true); err == nil {
-		c.URL, c.Remote = u.Redacted(), !model.IsLoopback(u)
-		if c.Remote {
-			c.Host = u.Host
-		}
+		c.URL = u.Redacted()
 	}
-	if !c.Remote && s.Ollama.AllowRemote && model.InCloud(s.Model) {
-		c.Remote, c.Host = true, "Ollama's cloud"
+	for _, send := range c.Sends {
+		if !send.Remote {
+			continue
+		}
+		c.Remote = true
+		if send.Use == "completion" {
+			c.Host = send.Host
+		}
 	}
 	return c
 }
 
 // EngineStatus implements lsp.Core.
 func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
-	c.mu.Lock()
-	s := c.settings
-	c.mu.Unlock()
 	e := c.acquire()
 	defer e.calls.Done()
 	m := e.completion.Metrics()
@@ -54,7 +56,7 @@ func (c *Core) EngineStatus() (lsp.ModelStatus, lsp.CompletionStatus) {
 	for _, g := range c.usage.Ghost() {
 		ghost.By = append(ghost.By, lsp.GhostStatus{Language: g.Language, Engine: g.Engine, Shown: g.Shown, Accepted: g.Accepted})
 	}
-	asked := ModelOf(s)
+	asked := ModelOf(e.settings, e.elsewhere)
 	of := lsp.ModelStatus{Name: asked.Name, URL: asked.URL, Remote: asked.Remote, Phase: string(model.Failing)}
 	if e.runtime == nil {
 		of.Problem = e.refused.Error()

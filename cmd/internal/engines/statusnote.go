@@ -14,7 +14,7 @@ import (
 // StatusNote implements lsp.Core.
 func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
 	note := lsp.StatusNote{Work: []lsp.Work{}, Problems: []string{}, Savings: c.savings()}
-	note.Model, note.Remedies = c.modelNote()
+	note.Model, note.Sends, note.Remedies = c.modelNote()
 	note.Problems = append(note.Problems, c.Troubles()...)
 	for _, wide := range c.Refused() {
 		note.Problems = append(note.Problems, wide.Error())
@@ -39,13 +39,16 @@ func (c *Core) StatusNote(ctx context.Context) lsp.StatusNote {
 	return note
 }
 
-// modelNote is the model as an editor shows it, and what helps where there is none.
-func (c *Core) modelNote() (lsp.NoteModel, []lsp.Remedy) {
-	c.mu.Lock()
-	asked := ModelOf(c.settings)
-	c.mu.Unlock()
+// modelNote is the model as an editor shows it, what is sent to it and others, and what helps where there is none.
+func (c *Core) modelNote() (note lsp.NoteModel, sends []lsp.Send, help []lsp.Remedy) {
 	e := c.acquire()
 	defer e.calls.Done()
+	asked := ModelOf(e.settings, e.elsewhere)
+	note, help = c.noteOf(e, asked)
+	return note, asked.Sends, help
+}
+
+func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []lsp.Remedy) {
 	note := lsp.NoteModel{Name: asked.Name, State: lsp.ModelNone, Host: asked.Host}
 	if e.runtime == nil {
 		note.Reason = e.refused.Error()

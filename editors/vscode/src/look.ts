@@ -7,6 +7,7 @@ export interface Note {
   text: string;
   detail: string;
   model: { name: string; state: 'ready' | 'loading' | 'none'; off?: boolean; host?: string };
+  sends: { host: string; remote: boolean }[];
   modelFree: boolean;
   work: { kind: 'indexing' | 'learning' | 'embedding' }[];
   remedies: { title: string; command: string; arguments: string[] }[];
@@ -41,14 +42,15 @@ export function look(state: State, on: boolean, version: string, note?: Note): L
     return { icon: calm, text: '', says };
   }
   const words = note.level === 'ready' && !note.modelFree ? '' : note.text;
+  const away = note.sends.filter(({ remote }) => remote).map(({ host }) => `${host === note.model.host ? 'on' : 'code to'} ${host}`);
   const busy = note.work.find(({ kind }) => kind !== 'embedding')?.kind; // searches do without what is embedded
   const others = [
     note.model.off && note.text !== 'model-free' ? 'model-free' : '',
     busy && !note.text.startsWith(busy) ? busy : '',
-    note.model.host ? `on ${note.model.host}` : '',
+    ...new Set(away),
   ].filter((other) => other && !words.includes(other));
   return {
-    icon: { ready: note.model.host ? '$(cloud-upload)' : calm, busy: '$(loading~spin)', warning: '$(warning)' }[note.level],
+    icon: { ready: away.length ? '$(cloud-upload)' : calm, busy: '$(loading~spin)', warning: '$(warning)' }[note.level],
     text: words ? `: ${words}${others.length ? ` (${others.join(', ')})` : ''}` : others.length ? `: ${others.join(', ')}` : '',
     says: `${says}\n${note.detail}`,
     color: note.level === 'warning' ? 'statusBarItem.warningBackground' : undefined,

@@ -39,6 +39,7 @@ test('the status bar hides nothing that a user should know at a glance', () => {
   const note = (level, text, others = {}) => ({
     level, text, detail: 'More.', model: { name: 'm', state: 'ready', ...others.model }, modelFree: others.modelFree ?? false,
     work: (others.work ?? []).map((kind) => ({ kind })), remedies: [],
+    sends: others.sends ?? [{ host: others.model?.host ?? '127.0.0.1:11434', remote: !!others.model?.host }],
   });
   const gpu = { model: { host: 'gpu:1' } };
   const none = { model: { state: 'none' }, modelFree: true };
@@ -47,6 +48,9 @@ test('the status bar hides nothing that a user should know at a glance', () => {
     [note('ready', 'm'), '$(sparkle)', ''],
     [note('ready', 'm', { work: ['embedding'] }), '$(sparkle)', ''],
     [note('ready', 'm on gpu:1', gpu), '$(cloud-upload)', ': on gpu:1'],
+    [note('ready', 'm (code to rank:80)', { sends: [{ host: '127.0.0.1:11434', remote: false }, { host: 'rank:80', remote: true }, { host: 'rank:80', remote: true }] }), '$(cloud-upload)', ': code to rank:80'],
+    [note('ready', 'm on gpu:1 (code to rank:80)', { ...gpu, sends: [{ host: 'gpu:1', remote: true }, { host: 'rank:80', remote: true }] }), '$(cloud-upload)', ': on gpu:1, code to rank:80'],
+    [note('warning', 'no model (code to rank:80)', { ...none, sends: [{ host: 'rank:80', remote: true }] }), '$(warning)', ': no model (code to rank:80)'],
     [note('ready', 'model-free', off), '$(sparkle)', ': model-free'],
     [note('busy', 'indexing 40%', { work: ['indexing'] }), '$(loading~spin)', ': indexing 40%'],
     [note('busy', 'learning', { work: ['learning'] }), '$(loading~spin)', ': learning'],

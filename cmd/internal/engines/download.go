@@ -173,8 +173,19 @@ func (c *Core) SetupModel(ctx context.Context, agree func(question string) bool,
 	if !goesOn && !agree(setupQuestion(advice, s)) {
 		return "", nil
 	}
+	// What is there serves before what comes, which may be stopped or fail.
+	recommended := Recommended(advice, s)
+	slices.SortStableFunc(recommended, func(a, b catalogue.Choice) int {
+		switch {
+		case a.Installed == b.Installed:
+			return 0
+		case a.Installed:
+			return -1
+		}
+		return 1
+	})
 	var chosen []string
-	for _, choice := range Recommended(advice, s) {
+	for _, choice := range recommended {
 		if choice.Installed {
 			findings, err := m.Try(ctx, choice.Name, choice.Name)
 			err = errors.Join(err, Failed(findings))

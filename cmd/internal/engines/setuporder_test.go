@@ -1,0 +1,39 @@
+package engines
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/lsp"
+	"quarry/lsp/settings"
+	"quarry/model/modeltest"
+)
+
+// In an editor, too, what is there serves although what has to be fetched does not come.
+func TestSetupUsesFirstWhatIsThere(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	path := settings.UserFilePath()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite-embedding:30m"})
+	fake.HoldPulls(make(chan struct{}))
+	s := settings.Default()
+	s.Ollama.URL, s.Memory.BudgetMB = fake.URL, 16_000
+	messages := &told{}
+	c := New(lsp.Start{
+		Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {},
+	}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	defer c.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := c.SetupModel(ctx, func(string) bool { return true }, func(string, int64, int64) { cancel() })
+	raw, _ := os.ReadFile(path) // what is not there says so below
+	if err == nil || !strings.Contains(string(raw), "granite-embedding:30m") {
+		t.Errorf("%v; the settings are %s", err, raw)
+	}
+}

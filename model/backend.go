@@ -87,6 +87,8 @@ type facts struct {
 	hybrid bool
 	family string
 	quant  string
+	// chatless: its template has no place for a system's words or for turns. tools: it knows tools.
+	chatless, tools bool
 	// parameters is how many the model has, 0 if not said.
 	parameters float64
 }

@@ -57,7 +57,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	if !add("model", err, strings.Join(strings.Fields(rt.opt.Model+" "+about.family+" "+about.quant), " "), "") {
 		return list
 	}
-	if warning := rt.warning(about); warning != "" {
+	if warning := rt.warning(about); about.hybrid {
 		list = append(list, Finding{Name: "model kind", OK: true, Detail: "hybrid", Fix: warning})
 	}
 	fix := ""
@@ -96,7 +96,33 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 
 	speed, err := rt.speed(ctx)
 	add("speed", err, speed, "")
-	return list
+	return append(list, rt.chats(ctx, about)...)
+}
+
+// chats looks at how a conversation reaches the model, without asking it; nothing is found of a server that does not show
+// that. A model that cannot chat is no failure: it completes.
+func (rt *Runtime) chats(ctx context.Context, about facts) []Finding {
+	b, ok := rt.backend.(renderer)
+	if !ok {
+		return nil
+	}
+	const system, user = "quarry-system", "quarry-user"
+	prompt, err := b.render(ctx, Conversation{Messages: []Message{{Role: "system", Text: system}, {Role: "user", Text: user}}})
+	if err != nil {
+		return []Finding{{Name: "chat", OK: true, Detail: "not looked at: " + err.Error()}}
+	}
+	before, behind, asks := strings.Cut(prompt, user)
+	if !strings.Contains(before, system) || !asks || strings.TrimSpace(behind) == "" {
+		return []Finding{{
+			Name: "chat", OK: true, Detail: "ghost text only: it has no chat template, so that questions reach it without a system's words and roles",
+			Fix: "for questions and explanations choose another model, such as " + otherThan(rt.opt.Model),
+		}}
+	}
+	f := Finding{Name: "chat", OK: true, Detail: "a system's words, roles and tools"}
+	if !about.tools {
+		f.Detail = "a system's words and roles, but no tools"
+	}
+	return []Finding{f}
 }
 
 // speed asks for a few tokens and answers how fast they came.

@@ -31,7 +31,7 @@ func findings(t *testing.T, opt model.Options) string {
 }
 
 func TestCheck(t *testing.T) {
-	const good = "ok ollama\nok model\nok context length\nok load\nok fill in the middle\nok speed\n"
+	const good = "ok ollama\nok model\nok context length\nok load\nok fill in the middle\nok speed\nok chat\n"
 	for _, c := range []struct {
 		name  string
 		setup func(*modeltest.Server, *model.Options)
@@ -50,6 +50,9 @@ func TestCheck(t *testing.T) {
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
 		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete code | choose qwen2.5-coder:1.5b or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|>)\n"},
+		{"ghost text only", func(s *modeltest.Server, _ *model.Options) {
+			s.SetModels(modeltest.Model{Name: "granite4:micro", NoChat: true})
+		}, strings.Replace(good, "ok chat", "!! chat: ghost text only: it has no chat template, so that questions reach it without a system's words and roles | for questions and explanations choose another model, such as qwen2.5-coder:1.5b", 1)},
 		{"hybrid", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", Architecture: "granitehybrid"})
 		}, strings.Replace(good, "ok context", "!! model kind: hybrid | granite4:micro is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: qwen2.5-coder:1.5b, which is dense, answers many times sooner\nok context", 1)},

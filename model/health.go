@@ -254,6 +254,9 @@ func (rt *Runtime) warning(about facts) string {
 	if about.hybrid {
 		return rt.opt.Model + " is a hybrid model, for which Ollama reads the whole prompt again at every keystroke: " + otherThan(rt.opt.Model) + ", which is dense, answers many times sooner"
 	}
+	if about.chatless {
+		return rt.opt.Model + " has no chat template, and is for ghost text only: questions and explanations want another model, such as " + otherThan(rt.opt.Model)
+	}
 	return ""
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/api"
+
+	"quarry/model/chatform"
 )
 
 // A Library is the models that an Ollama has. It is safe for concurrent use.
@@ -114,22 +116,25 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 	if err != nil {
 		return err
 	}
-	// One that is kept already is of a Pull that was killed before it had tried what came.
-	if _, is, err := l.Find(ctx, kept); had && err == nil && !is {
+	// One that is kept already is of a Pull that was killed before it had tried what came, and stays until something was.
+	_, before, err := l.Find(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if had && !before {
 		if err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: kept}); err != nil {
 			return fmt.Errorf("keep %s: %w", name, c.explain(err))
 		}
-	} else if err != nil {
-		return err
 	}
 	err = c.download(ctx, name, report)
-	if err == nil {
-		if err = try(name); err != nil && had {
+	tried := err == nil
+	if tried {
+		if err = try(name); err != nil && (had || before) {
 			back := context.WithoutCancel(ctx)
 			err = errors.Join(err, c.explain(c.api.Copy(back, &api.CopyRequest{Source: kept, Destination: name})))
 		}
 	}
-	if had {
+	if before && tried || had && !before {
 		err = errors.Join(err, l.Remove(context.WithoutCancel(ctx), kept))
 	}
 	return err
@@ -195,10 +200,17 @@ func (c *ollama) explainPull(err error, name string) error {
 // Weights is the sha256 of an installed model's own file, in hexadecimal digits, "" if
 // Ollama does not say. It does where it names the file that the model is made from.
 func (l *Library) Weights(ctx context.Context, name string) (string, error) {
+	_, sum, err := l.madeFrom(ctx, name)
+	return sum, err
+}
+
+// madeFrom is the folder of the file that an installed model is made from, on Ollama's machine, and the file's sha256; both
+// are "" if Ollama does not say.
+func (l *Library) madeFrom(ctx context.Context, name string) (folder, sum string, err error) {
 	c := l.of(name)
 	show, err := c.api.Show(ctx, &api.ShowRequest{Model: name})
 	if err != nil {
-		return "", c.explain(err)
+		return "", "", c.explain(err)
 	}
 	for line := range strings.Lines(show.Modelfile) {
 		file, ok := strings.CutPrefix(strings.TrimSpace(line), "FROM ")
@@ -208,11 +220,34 @@ func (l *Library) Weights(ctx context.Context, name string) (string, error) {
 		const digits = 64
 		if at := strings.LastIndex(file, "sha256-"); at >= 0 {
 			if sum := file[at+len("sha256-"):]; len(sum) == digits {
-				return sum, nil
+				return file[:at], sum, nil
 			}
 		}
 	}
-	return "", nil
+	return "", "", nil
+}
+
+// Folder is where an Ollama on this machine has its models, "" if it is elsewhere or does not say: it does of a model that
+// it has.
+func (l *Library) Folder(ctx context.Context) string {
+	if !IsLoopback(l.endpoint) {
+		return ""
+	}
+	list, err := l.List(ctx)
+	if err != nil {
+		return ""
+	}
+	const asked = 3 // of whom one has a file
+	for _, m := range list[:min(len(list), asked)] {
+		folder, _, err := l.madeFrom(ctx, m.Name)
+		if err != nil || folder == "" {
+			continue
+		}
+		if info, err := os.Stat(folder); err == nil && info.IsDir() { // else Ollama runs in a box of its own
+			return filepath.Clean(folder)
+		}
+	}
+	return ""
 }
 
 // Inspect asks Ollama what it knows of a model, without loading it: Options.OnElsewhere is told of one that
@@ -232,15 +267,16 @@ func (l *Library) Remove(ctx context.Context, name string) error {
 const ggufMagic = "GGUF"
 
 // Import gives Ollama the model of a GGUF file under a name; report is told how many
-// bytes it has read of how many. It answers the file's sha256. The model has another
+// bytes it has read of how many. It answers the file's sha256. form names how the model is
+// spoken to (package chatform), "" for what the file says itself. The model has another
 // name while try looks at it, so that whatever has the name keeps it until try answers
 // nil, whenever this process ends.
-func (l *Library) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
+func (l *Library) Import(ctx context.Context, path, name, form string, report func(done, total int64), try func(name string) error) (digest string, err error) {
 	if InCloud(name) {
 		return "", fmt.Errorf("choose a name without \"cloud\": %s means another machine to Ollama", name)
 	}
 	trial := trialName(name, trialMark)
-	if digest, err = l.create(ctx, path, trial, report); err != nil {
+	if digest, err = l.create(ctx, path, trial, form, report); err != nil {
 		return "", err
 	}
 	err = try(trial)
@@ -251,16 +287,20 @@ func (l *Library) Import(ctx context.Context, path, name string, report func(don
 }
 
 // What a name has behind it: of a model that is on trial, and of the one that is kept until
-// its successor was tried.
+// its successor was tried. Nobody calls a model of their own so.
 const (
-	trialMark = "trial"
-	keptMark  = "before"
+	trialMark = "quarry-trial"
+	keptMark  = "quarry-before"
 )
+
+// longestTag is how many bytes Ollama lets a model's tag have.
+const longestTag = 80
 
 // trialName is a name for a model beside its own.
 func trialName(name, mark string) string {
 	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
-		return name + "-" + mark
+		most := at + 1 + longestTag - len("-"+mark)
+		return name[:min(len(name), most)] + "-" + mark
 	}
 	return name + ":" + mark
 }
@@ -269,16 +309,19 @@ func trialName(name, mark string) string {
 type Unfinished struct {
 	// Name is its own, Of that of the model that was fetched.
 	Name, Of string
-	// Kept says that it is what had the name before, of which nothing tried the successor; else it
-	// is one that was to be tried.
+	Bytes    int64
+	// Kept says that it is what had the name before; else it is one that was to be tried.
 	Kept bool
+	// Untried, of one that is kept: another has the name now, which nothing has tried. Else the name still means
+	// this one, or nothing.
+	Untried bool
 }
 
 // FindUnfinished are those among the models that Ollama has. While a Pull or an Import is at work
 // it has some, too.
 func FindUnfinished(list []Installed) (left []Unfinished) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(list, func(m Installed) bool { return SameModel(m.Name, name) })
+	replaced := func(kept Installed, name string) bool {
+		return slices.ContainsFunc(list, func(m Installed) bool { return SameModel(m.Name, name) && m.Digest != kept.Digest })
 	}
 	for _, m := range list {
 		for _, mark := range []string{keptMark, trialMark} {
@@ -286,12 +329,21 @@ func FindUnfinished(list []Installed) (left []Unfinished) {
 			if !ok {
 				of, ok = strings.CutSuffix(m.Name, "-"+mark)
 			}
-			if ok && (mark == trialMark || has(of)) && trialName(of, mark) == m.Name {
-				left = append(left, Unfinished{m.Name, of, mark == keptMark})
+			if ok && trialName(of, mark) == m.Name {
+				left = append(left, Unfinished{m.Name, of, m.Bytes, mark == keptMark, mark == keptMark && replaced(m, of)})
 			}
 		}
 	}
 	return left
+}
+
+// IsKept is whether an Unfinished of this name is one that is Kept.
+func IsKept(name string) bool { return strings.HasSuffix(name, keptMark) }
+
+// Copy gives an installed model a second name.
+func (l *Library) Copy(ctx context.Context, from, to string) error {
+	c := l.of(from)
+	return c.explain(c.api.Copy(ctx, &api.CopyRequest{Source: from, Destination: to}))
 }
 
 // SameModel is whether two names are one model's: Ollama leaves ":latest" out.
@@ -300,7 +352,7 @@ func SameModel(a, b string) bool {
 }
 
 // create is Import without a trial.
-func (l *Library) create(ctx context.Context, path, name string, report func(done, total int64)) (digest string, err error) {
+func (l *Library) create(ctx context.Context, path, name, form string, report func(done, total int64)) (digest string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -313,6 +365,13 @@ func (l *Library) create(ctx context.Context, path, name string, report func(don
 	magic := make([]byte, len(ggufMagic))
 	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != ggufMagic || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s is no GGUF file", path)
+	}
+	speak, err := formOf(f, form)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	if _, err := f.Seek(int64(len(magic)), io.SeekStart); err != nil {
+		return "", err
 	}
 	total := 2 * info.Size() // read once for its sum, and once for Ollama
 	read := &countingReader{ctx: ctx, Reader: f, each: func(n int64) { report(n, total) }}
@@ -331,7 +390,10 @@ func (l *Library) create(ctx context.Context, path, name string, report func(don
 		return "", fmt.Errorf("give Ollama %s: %w", path, c.explain(err))
 	}
 	finished := false
-	req := &api.CreateRequest{Model: name, Files: map[string]string{filepath.Base(path): digest}}
+	req := &api.CreateRequest{Model: name, Files: map[string]string{filepath.Base(path): digest}, Template: speak.Template}
+	if len(speak.Stops) > 0 {
+		req.Parameters = map[string]any{"stop": speak.Stops}
+	}
 	err = c.api.Create(ctx, req, func(p api.ProgressResponse) error {
 		finished = finished || p.Status == "success"
 		return nil
@@ -343,6 +405,22 @@ func (l *Library) create(ctx context.Context, path, name string, report func(don
 		return "", fmt.Errorf("make %s: %w", name, c.brokeOff(nil))
 	}
 	return digest, nil
+}
+
+// formOf is how the model of a GGUF file is spoken to: as a catalogue names it, else as the file itself says. The zero
+// Form leaves it to Ollama, which knows some templates by their text.
+func formOf(file io.ReadSeeker, name string) (chatform.Form, error) {
+	if form, ok := chatform.Named(name); ok || name != "" {
+		return form, nil // a catalogue names none that is not known
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return chatform.Form{}, err
+	}
+	about, err := chatform.ReadHeader(file)
+	if err != nil {
+		return chatform.Form{}, err
+	}
+	return chatform.Of(about), nil
 }
 
 // countingReader tells how much was read, and stops when ctx ends.

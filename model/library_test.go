@@ -45,7 +45,7 @@ func TestLibrary(t *testing.T) {
 	l := library(t, ollamatest.StartEmpty(t).URL)
 	file := tinyFile(t)
 	var done, total int64
-	digest, err := l.Import(t.Context(), file, "tiny", func(d, n int64) {
+	digest, err := l.Import(t.Context(), file, "tiny", "", func(d, n int64) {
 		if d < done || d > n {
 			t.Errorf("%d of %d after %d", d, n, done)
 		}
@@ -84,7 +84,7 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tiny", "tiny:v2"} {
-		if _, err := l.Import(t.Context(), old, name, func(int64, int64) {}, taken); err != nil {
+		if _, err := l.Import(t.Context(), old, name, "", func(int64, int64) {}, taken); err != nil {
 			t.Fatal(err)
 		}
 		before, _, err := l.Find(t.Context(), name)
@@ -92,7 +92,7 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad := errors.New("it answers nothing")
-		_, err = l.Import(t.Context(), other, name, func(int64, int64) {}, func(trial string) error {
+		_, err = l.Import(t.Context(), other, name, "", func(int64, int64) {}, func(trial string) error {
 			if m, ok, err := l.Find(t.Context(), trial); err != nil || !ok || m.Digest == before.Digest {
 				t.Errorf("on trial: %+v, %v", m, err)
 			}
@@ -101,7 +101,7 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 		if after, _, _ := l.Find(t.Context(), name); !errors.Is(err, bad) || after.Digest != before.Digest {
 			t.Errorf("%v, and %s became %s", err, before.Digest, after.Digest)
 		}
-		if _, err = l.Import(t.Context(), other, name, func(int64, int64) {}, taken); err != nil {
+		if _, err = l.Import(t.Context(), other, name, "", func(int64, int64) {}, taken); err != nil {
 			t.Fatal(err)
 		}
 		if after, _, _ := l.Find(t.Context(), name); after.Digest == before.Digest {
@@ -130,7 +130,7 @@ func TestImportRefuses(t *testing.T) {
 		{filepath.Join(dir, "absent.gguf"), "absent", "absent.gguf"},
 		{tinyFile(t), "tiny-cloud", "another machine"},
 	} {
-		if _, err := l.Import(t.Context(), c.file, c.name, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := l.Import(t.Context(), c.file, c.name, "", func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestImportRefuses(t *testing.T) {
 func TestImportStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := library(t, "http://127.0.0.1:9")
-	_, err := l.Import(ctx, tinyFile(t), "tiny", func(int64, int64) { cancel() }, taken)
+	_, err := l.Import(ctx, tinyFile(t), "tiny", "", func(int64, int64) { cancel() }, taken)
 	if err == nil || ctx.Err() == nil {
 		t.Errorf("%v", err)
 	}
@@ -294,6 +294,27 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 	if err := pull(func(string) error { return bad }); !errors.Is(err, bad) || digest() != old {
 		t.Errorf("%v, and it is the one that worked: %t", err, digest() == old)
 	}
+	// One that was killed before its trial, and whose next download breaks off, still has what worked before it.
+	func() {
+		defer func() { _ = recover() }()
+		_ = pull(func(string) error { panic("killed") })
+	}()
+	third := filepath.Join(t.TempDir(), "third.gguf")
+	if err := ollamatest.WriteGranite(third, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 192, Context: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	from.Offer(t, third, func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b })
+	if err := l.Remove(t.Context(), from.Model); err != nil {
+		t.Fatal(err)
+	}
+	if err := pull(taken); err == nil {
+		t.Error("a corrupt download was taken")
+	}
+	list, err := l.List(t.Context())
+	if left := model.FindUnfinished(list); err != nil || len(left) != 1 || !left[0].Kept || list[0].Digest != old {
+		t.Errorf("%v, %v: what worked is gone", list, err)
+	}
+	from.Offer(t, second, nil)
 	if err := pull(taken); err != nil || digest() == old {
 		t.Errorf("%v, and it is still the old one: %t", err, digest() == old)
 	}
@@ -304,11 +325,20 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 
 // What a killed pull or import has left is told from models of the user's own.
 func TestFindUnfinished(t *testing.T) {
+	long := "i:" + strings.Repeat("x", 80)
 	var list []model.Installed
-	for _, name := range []string{"a:1b", "a:1b-before", "b:latest", "b:before", "c:2b-trial", "d:trial", "e:3b-before", "f-trial:latest", "the-night:before"} {
-		list = append(list, model.Installed{Name: name})
+	for _, m := range []string{
+		"a:1b new", "a:1b-quarry-before old", "b:latest same", "b:quarry-before same", "c:2b-quarry-trial x", "d:quarry-trial x", "e:3b-quarry-before x",
+		"f-quarry-trial:latest x", "other:trial x", "the-night:before x", "g:1b x", "g:1b-before y", "h:1b-trial x", long[:2+80-13] + "-quarry-trial x",
+	} {
+		name, digest, _ := strings.Cut(m, " ")
+		list = append(list, model.Installed{Name: name, Digest: digest, Bytes: 7})
 	}
-	want := []model.Unfinished{{Name: "a:1b-before", Of: "a:1b", Kept: true}, {Name: "b:before", Of: "b", Kept: true}, {Name: "c:2b-trial", Of: "c:2b"}, {Name: "d:trial", Of: "d"}}
+	want := []model.Unfinished{
+		{Name: "a:1b-quarry-before", Of: "a:1b", Bytes: 7, Kept: true, Untried: true}, {Name: "b:quarry-before", Of: "b", Bytes: 7, Kept: true},
+		{Name: "c:2b-quarry-trial", Of: "c:2b", Bytes: 7}, {Name: "d:quarry-trial", Of: "d", Bytes: 7}, {Name: "e:3b-quarry-before", Of: "e:3b", Bytes: 7, Kept: true},
+		{Name: long[:2+80-13] + "-quarry-trial", Of: long[:2+80-13], Bytes: 7},
+	}
 	if got := model.FindUnfinished(list); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,7 +121,9 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	if err := c.guard.look(origin{show.RemoteHost, show.RemoteModel}); err != nil {
 		return facts{}, err
 	}
-	f := facts{family: show.Details.Family}
+	f := facts{family: show.Details.Family, tools: slices.Contains(show.Capabilities, "tools")}
+	// Without a place for messages, or at least a system's, a template lets through what a user says, and nothing else.
+	f.chatless = show.Template != "" && show.RemoteModel == "" && show.Renderer == "" && !strings.Contains(show.Template, ".Messages") && !strings.Contains(show.Template, ".System")
 	if q := show.Details.QuantizationLevel; q != "unknown" {
 		f.quant = q
 	}

@@ -206,7 +206,7 @@ func (a *app) adviceFinding(ctx context.Context, s settings.Settings) (f model.F
 	return f, true
 }
 
-// unfinishedFinding names what downloads that were killed have left; ok is false if nothing is. It
+// unfinishedFinding names what downloads have left that were ended, or whose models failed; ok is false if nothing is. It
 // is never a failure: the model's own finding says whether that completes.
 func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
 	m, err := engines.NewModels(s, a.StateDir)
@@ -214,23 +214,38 @@ func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f mod
 		return f, false // the server's finding says why
 	}
 	list, _ := m.List(ctx) // as does this
+	left, err := m.Leftovers(list)
 	f = model.Finding{Name: "downloads", OK: true}
 	var says []string
-	for _, left := range model.FindUnfinished(list) {
-		if left.Kept {
-			says = append(says, fmt.Sprintf("%s was fetched and not tried: %s is the one before it", left.Of, left.Name))
-		} else {
-			says = append(says, left.Name+" is left of a download that was ended")
+	if err != nil {
+		says = append(says, err.Error())
+	}
+	removable := false
+	for _, l := range left {
+		says = append(says, leftoverLine(l))
+		removable = removable || l.Removable
+		if f.Fix == "" && l.Resume != "" {
+			f.Fix = l.Resume + " goes on with it"
 		}
-		f.Fix = "quarry model pull " + left.Of + " goes on with it"
+	}
+	if removable {
+		f.Fix = strings.TrimPrefix(f.Fix+"; quarry model clean removes it", "; ")
 	}
 	f.Detail = strings.Join(says, "; ")
 	return f, len(says) > 0
 }
 
+// leftoverLine is a leftover in words.
+func leftoverLine(l engines.Leftover) string {
+	if l.Path != "" {
+		return "of a download: " + l.What + " (" + catalogue.Gigabytes(l.Bytes) + ")"
+	}
+	return l.Name + " is " + l.What + " (" + catalogue.Gigabytes(l.Bytes) + ")"
+}
+
 // memoryFinding says what quarry and its models may take together, and what the models have of
-// it. It is never a failure: near the budget quarry does with less.
-func (a *app) memoryFinding(ctx context.Context, s settings.Settings) model.Finding {
+// it; those that run elsewhere have none. It is never a failure: near the budget quarry does with less.
+func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere bool) model.Finding {
 	here := catalogue.ThisMachine()
 	all := engines.Budget(s, here)
 	f := model.Finding{Name: "memory", OK: true, Detail: "how much this machine has is not known"}

@@ -52,8 +52,8 @@ func TestDoctorOnOneScreen(t *testing.T) {
 		}},
 		{"no model", nil, `{}`, false, 1, map[string]string{"model": "run `quarry model pull granite4:micro`", "embedding model": "run `quarry model pull granite-embedding:30m`", "advice": "quarry setup model"}},
 		{"all of it", []modeltest.Model{complete, search}, `{}`, false, 0, map[string]string{"fill in the middle": "as granite", "embedding model": "granite-embedding:30m"}},
-		{"a download that was killed", []modeltest.Model{complete, search, {Name: "granite4:micro-before"}}, `{}`, false, 0, map[string]string{
-			"downloads": "granite4:micro was fetched and not tried: granite4:micro-before is the one before it → quarry model pull granite4:micro goes on with it",
+		{"a download that was killed", []modeltest.Model{complete, search, {Name: "granite4:micro-quarry-before"}}, `{}`, false, 0, map[string]string{
+			"downloads": "granite4:micro-quarry-before is the one before granite4:micro, which was fetched and not tried (2.1 GB) → quarry model pull granite4:micro goes on with it",
 		}},
 		{"little memory", []modeltest.Model{{Name: "granite4:micro", Bytes: 3e9}, search}, `{"memory.budgetMB": 3000}`, false, 0, map[string]string{"memory": "; models have 3.0 GB → quarry setup model, or a larger memory.budgetMB"}},
 		{"a profile, and values that are wrong", []modeltest.Model{complete, search}, `{"profile": "laptop", "completion.maxTokens": "many", "modell": "x"}`, false, 1, map[string]string{"settings": `completion.maxTokens`}},

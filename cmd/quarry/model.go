@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +65,10 @@ written unless it works.`, cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) error { return a.modelImport(ctx, args) })
 	ask(add("rm NAME", "Delete an installed model", "", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) error { return a.modelRemove(ctx, args[0], yes) }))
+	ask(add("clean", "Delete what downloads have left that were ended or failed",
+		`clean lists what is left of downloads: files that came in part or whose model failed its
+trial, and models that Ollama has under the names of trials. With a yes they are deleted.`, cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return a.modelClean(ctx, yes) }))
 	return group
 }
 
@@ -77,6 +84,8 @@ type modelOutput struct {
 	model.Installed
 	// Used says for what quarry asks it, nothing if for nothing.
 	Used string `json:"used,omitempty"`
+	// Left: it is left of a download, `quarry model clean` says of which.
+	Left bool `json:"left,omitempty"`
 }
 
 func (a *app) modelList(ctx context.Context) error {
@@ -88,26 +97,107 @@ func (a *app) modelList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	left, err := l.Leftovers(list)
+	if err != nil {
+		return err
+	}
 	out := make([]modelOutput, len(list))
 	for i, m := range list {
-		out[i] = modelOutput{m, used(&s, m.Name)}
+		out[i] = modelOutput{m, used(&s, m.Name), slices.ContainsFunc(left, func(l engines.Leftover) bool { return l.Name == m.Name })}
 	}
 	if a.JSON {
 		return a.PrintJSON(out)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(a.Stdout, "Ollama has no models. `quarry model pull` fetches the one that suits this machine.")
+		a.sayLeft(left)
 		return nil
 	}
 	rows := [][]string{{"MODEL", "SIZE", "BITS", "DIGEST", "IN MEMORY", "QUARRY USES IT FOR"}}
 	var total int64
 	for _, m := range out {
+		if m.Left {
+			m.Used = "nothing: left of a download"
+		}
 		rows = append(rows, []string{m.Name, catalogue.Gigabytes(m.Bytes), m.Quant, m.Digest[:min(12, len(m.Digest))], engines.InMemory(m.Running), m.Used})
 		total += m.Bytes
 	}
 	a.table(rows)
 	fmt.Fprintf(a.Stdout, "\n%d models, %s on disk. `quarry model catalogue` lists others.\n", len(list), catalogue.Gigabytes(total))
+	a.sayLeft(left)
 	return nil
+}
+
+// sayLeft prints what downloads have left, and what goes on with it or removes it.
+func (a *app) sayLeft(left []engines.Leftover) {
+	if len(left) == 0 {
+		return
+	}
+	fmt.Fprintln(a.Stdout, "\nLeft of downloads:")
+	for _, l := range left {
+		next := "`quarry model clean` removes it"
+		switch {
+		case !l.Removable:
+			next = "`" + l.Resume + "` goes on"
+		case l.Resume != "":
+			next = "`" + l.Resume + "` goes on, " + next
+		}
+		fmt.Fprintf(a.Stdout, "  %s: %s\n", leftoverLine(l), next)
+	}
+}
+
+// cleanOutput is the JSON of `quarry model clean`.
+type cleanOutput struct {
+	Left []engines.Leftover `json:"left"`
+	Done bool               `json:"done"`
+}
+
+// modelClean removes what downloads have left.
+func (a *app) modelClean(ctx context.Context, yes bool) error {
+	_, l, err := a.models()
+	if err != nil {
+		return err
+	}
+	list, noOllama := l.List(ctx)
+	left, err := l.Leftovers(list)
+	if err != nil {
+		return err
+	}
+	out := cleanOutput{Left: left, Done: len(left) == 0}
+	if out.Left == nil {
+		out.Left = []engines.Leftover{}
+	}
+	if a.JSON && !yes || len(left) == 0 {
+		if a.JSON {
+			return errors.Join(noOllama, a.PrintJSON(out))
+		}
+		fmt.Fprintln(a.Stdout, "Nothing is left of downloads.")
+		return noOllama
+	}
+	if !a.JSON {
+		a.sayLeft(left)
+	}
+	var bytes int64
+	left = slices.DeleteFunc(left, func(l engines.Leftover) bool { return !l.Removable })
+	for _, l := range left {
+		bytes += l.Bytes
+	}
+	if len(left) > 0 {
+		question := fmt.Sprintf("Delete %s (no other download may be under way)?", catalogue.Gigabytes(bytes))
+		if ok, err := a.confirm(a.answers(), yes, question); err != nil || !ok {
+			return err
+		}
+	}
+	for _, one := range left {
+		if err := l.RemoveLeftover(ctx, one); err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		out.Done = true
+		return errors.Join(noOllama, a.PrintJSON(out))
+	}
+	return noOllama
 }
 
 func used(s *settings.Settings, name string) string { return engines.UsedFor(*s, name) }
@@ -118,6 +208,13 @@ const widest = 120
 
 // table prints rows in columns, the first as their names.
 func (a *app) table(rows [][]string) {
+	for _, line := range a.rows(rows) {
+		fmt.Fprintln(a.Stdout, line)
+	}
+}
+
+// rows are the lines of a table.
+func (a *app) rows(rows [][]string) (lines []string) {
 	look := screen{colour: cli.OnTerminal(a.Stdout)}
 	var width []int
 	for _, row := range rows {
@@ -141,8 +238,9 @@ func (a *app) table(rows [][]string) {
 		if n == 0 {
 			line = look.style(cli.Dim, line)
 		}
-		fmt.Fprintln(a.Stdout, line)
+		lines = append(lines, line)
 	}
+	return lines
 }
 
 // catalogueOutput is the JSON of `quarry model catalogue`.
@@ -160,14 +258,30 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 	if a.JSON {
 		return a.PrintJSON(catalogueOutput{m.Catalogue, advice})
 	}
-	rows := [][]string{{"MODEL", "FOR", "BITS", "FETCHES", "TAKES", "LICENCE", ""}}
+	rows := [][]string{{"MODEL", "FOR", "BITS", "FETCHES", "TAKES", "LICENCE"}}
 	for _, e := range m.Catalogue.Models {
-		rows = append(rows, []string{e.Name, e.Use, fmt.Sprint(e.Bits), catalogue.Gigabytes(e.Download), catalogue.Gigabytes(e.Memory), e.Licence, e.About})
+		rows = append(rows, []string{e.Name, e.Use, fmt.Sprint(e.Bits), catalogue.Gigabytes(e.Download), catalogue.Gigabytes(e.Memory), e.Licence})
 	}
-	a.table(rows)
-	fmt.Fprintf(a.Stdout, "\nFor this machine: %s; %s. `quarry setup model` fetches what is missing and uses it.\n", advice.Completion.Name, advice.Completion.Why)
+	columns := cmp.Or(cli.Columns(a.Stdout), usualColumns)
+	for i, line := range a.rows(rows) {
+		fmt.Fprintln(a.Stdout, line)
+		if i == 0 {
+			continue
+		}
+		const margin = "  "
+		for _, about := range wrapped(m.Catalogue.Models[i-1].About, columns-len(margin)) {
+			fmt.Fprintln(a.Stdout, strings.TrimRight(margin+about, " "))
+		}
+	}
+	fmt.Fprintln(a.Stdout)
+	for _, line := range wrapped(fmt.Sprintf("For this machine: %s; %s. `quarry setup model` fetches what is missing and uses it.", advice.Completion.Name, advice.Completion.Why), columns) {
+		fmt.Fprintln(a.Stdout, line)
+	}
 	return nil
 }
+
+// usualColumns are those of a terminal that does not say how many it has.
+const usualColumns = 80
 
 // statusOutput is the JSON of `quarry model status`.
 type modelStatusOutput struct {

@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"quarry/cmd/internal/engines"
 	"quarry/lsp/settings"
@@ -184,6 +186,33 @@ func TestModelPullFromAFileServer(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "FAIL  fill in the middle") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
+	// What failed its trial is seen, and so is what a user's own model of a like name is not.
+	own := append([]string{"model"}, "--ollama", server.URL, "--state-dir", state)
+	server.Create("other:trial", ollamatest.Tiny)
+	server.Create("other", ollamatest.Tiny)
+	_, out, _ = answering(t, "", append(own, "list")...)
+	if !strings.Contains(out, "Left of downloads:\n  of a download: ours:1m, whole, which failed its trial") || !strings.Contains(out, "`quarry model pull ours:1m` goes on, `quarry model clean` removes it") || strings.Contains(out, "other:trial is") {
+		t.Errorf("%s", out)
+	}
+	if _, out, _ = answering(t, "", "doctor", "--ollama", server.URL, "--state-dir", state); !strings.Contains(strings.Join(strings.Fields(out), " "), "downloads of a download: ours:1m, whole, which failed its trial or was not tried (0 MB) → quarry model pull ours:1m goes on with it; quarry model clean removes it") {
+		t.Errorf("%s", out)
+	}
+	code, _, errs = answering(t, "n\n", append(own, "clean")...)
+	if left, _ := os.ReadDir(filepath.Join(state, "models")); code != 0 || !strings.Contains(errs, "Delete ") || len(left) == 0 {
+		t.Errorf("exit code %d, %v: %s", code, left, errs)
+	}
+	code, out, errs = answering(t, "", append(own, "clean", "--yes")...)
+	if left, _ := os.ReadDir(filepath.Join(state, "models")); code != 0 || len(left) != 0 {
+		t.Errorf("exit code %d, %v: %s%s", code, left, out, errs)
+	}
+	if code, out, _ = answering(t, "", append(own, "clean")...); code != 0 || !strings.Contains(out, "Nothing is left of downloads.") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	for _, name := range []string{"other:trial", "other"} { // which an import of other leaves alone
+		if code, out, errs := answering(t, "", append(own, "rm", name, "--yes")...); code != 0 {
+			t.Errorf("exit code %d: %s%s", code, out, errs)
+		}
+	}
 	wrong := entry("good.gguf", ollamatest.Tiny)
 	wrong["sha256"] = strings.Repeat("0", 64)
 	code, _, errs = pull(wrong)
@@ -192,6 +221,59 @@ func TestModelPullFromAFileServer(t *testing.T) {
 	}
 	if after := list(); len(before) != 1 || len(after) != 1 || after[0].Digest != before[0].Digest {
 		t.Errorf("%+v became %+v", before, after)
+	}
+}
+
+// What was kept of a download that was killed comes back by clean where nothing has its name, and stays where what came is not
+// tried; a trial goes.
+func TestModelClean(t *testing.T) {
+	userSettings(t, "{}")
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "a:1b-quarry-before"}, modeltest.Model{Name: "b:1b"}, modeltest.Model{Name: "b:1b-quarry-before"}, modeltest.Model{Name: "c:quarry-trial"}, modeltest.Model{Name: "own:trial"})
+	names := func() (names []string) {
+		_, out, _ := answering(t, "", "model", "list", "--json", "--ollama", fake.URL)
+		var list []modelOutput
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			names = append(names, m.Name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	state := t.TempDir()
+	_, out, _ := answering(t, "", "model", "list", "--ollama", fake.URL, "--state-dir", state)
+	for _, want := range []string{
+		"a:1b-quarry-before is a:1b as it was before a download that was ended (2.1 GB): `quarry model pull a:1b` goes on, `quarry model clean` removes it",
+		"b:1b-quarry-before is the one before b:1b, which was fetched and not tried (2.1 GB): `quarry model pull b:1b` goes on\n",
+		"c:quarry-trial is the trial of c, of a download that was ended", "nothing: left of a download",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("without %q:\n%s", want, out)
+		}
+	}
+	code, out, errs := answering(t, "", "model", "clean", "--yes", "--json", "--ollama", fake.URL, "--state-dir", state)
+	var done cleanOutput
+	if err := json.Unmarshal([]byte(out), &done); err != nil || code != 0 || !done.Done || len(done.Left) != 3 {
+		t.Errorf("exit code %d, %v: %s%s", code, err, out, errs)
+	}
+	if got := names(); !slices.Equal(got, []string{"a:1b", "b:1b", "b:1b-quarry-before", "own:trial"}) {
+		t.Errorf("Ollama has %v", got)
+	}
+}
+
+// The catalogue fits a terminal of 80 columns.
+func TestCatalogueFits(t *testing.T) {
+	userSettings(t, "{}")
+	code, out, errs := answering(t, "", "model", "catalogue", "--ollama", "http://127.0.0.1:9")
+	if code != 0 || !strings.Contains(out, "granite-embedding:30m") || !strings.Contains(out, "\n  finds code by its meaning") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	for line := range strings.Lines(out) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > usualColumns {
+			t.Errorf("%d columns: %s", n, line)
+		}
 	}
 }
 
@@ -341,11 +423,11 @@ func TestLibraryPullKilled(t *testing.T) {
 		case d == "":
 			t.Fatalf("kill %d: the name means nothing", n)
 		case untried == "" || d == untried: // of the one that does not work there is one, which was killed before its trial
-			if untried = d; found[from.Model+"-before"] == "" {
+			if untried = d; found[from.Model+"-quarry-before"] == "" {
 				t.Errorf("kill %d: a version that was not tried has the name, and none is kept", n)
 			}
 			_, out, _ := answering(t, "", "doctor", "--ollama", url, "--model", from.Model)
-			if !strings.Contains(out, from.Model+" was fetched and not tried") || !strings.Contains(out, "quarry model pull "+from.Model) {
+			if !strings.Contains(strings.Join(strings.Fields(out), " "), from.Model+", which was fetched and not tried") || !strings.Contains(out, "quarry model pull "+from.Model) {
 				t.Errorf("kill %d: doctor does not say it:\n%s", n, out)
 			}
 		default:

@@ -71,7 +71,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 		{"report"}, {"report", "--outline", "--prompt", "c.md"}, {"report", "--prompt", hostile}, {"report", "--repo", hostile}, {"report", "--json"}, {"stats"}, {"stats", "--json"}, {"doctor"}, {"doctor", "--model", hostile}, {"demo", hostile}, {"demo"}, {hostile}, {"search", "--" + hostile}, {"--workspace", root + hostile, "status"}, {"version"}, {"help", hostile},
 		{"--log-level", "debug", "search", "retry"}, {"--log-level", hostile, "status"}, {"--ollama", hostile, "status"}, {"lsp", "--" + hostile}, {"lsp", "--listen", hostile}, {"mcp", hostile},
 		{"model"}, {"model", "status"}, {"model", "list"}, {"model", "catalogue"}, {"model", "use", hostile}, {"model", "verify", hostile}, {"model", "pull", hostile}, {"model", "fetch", hostile},
-		{"model", "pull"}, {"model", "pull", "b" + hostile}, {"model", "import", "m.gguf", hostile}, {"model", "import", hostile}, {"model", "rm", hostile, "--yes"},
+		{"model", "pull"}, {"model", "pull", "b" + hostile}, {"model", "import", "m.gguf", hostile}, {"model", "import", hostile}, {"model", "rm", hostile, "--yes"}, {"model", "clean", "--yes"},
 		with(evil, "model"), with(evil, "model", "list"), with(evil, "model", "status"), with(evil, "model", "use", "a"+hostile), with(evil, "model", "verify", "a"+hostile), with(evil, "model", "pull", "x", "--yes"),
 		with(evil, "model", "import", "m.gguf", "x"), with(evil, "model", "rm", "a"+hostile, "--yes"), with(evil, "model", "rm", "a"+hostile), with(evil, "doctor"), with(evil, "complete", "d.go:4:8"),
 		{"setup"}, {"setup", hostile}, {"setup", "nvim", "--print"}, {"setup", "claude", "--print"}, {"setup", "codex", "--print"}, {"setup", "zed", "--print"}, {"setup", "zed", "--undo"},

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"quarry/model"
+	"quarry/model/chatform"
 )
 
 // The uses of a model of the catalogue.
@@ -33,7 +35,9 @@ type Entry struct {
 	// Context is the longest prompt that it was trained for, in tokens.
 	Context int `json:"context"`
 	// Family is that of fill-in-the-middle prompts.
-	Family  string `json:"family,omitempty"`
+	Family string `json:"family,omitempty"`
+	// Chat names how it is spoken to (package chatform); "" for what its file says.
+	Chat    string `json:"chat,omitempty"`
 	Licence string `json:"licence"`
 	// Digest begins the sha256 that Ollama must give the model; "" where any is taken.
 	Digest string `json:"digest,omitempty"`
@@ -100,6 +104,8 @@ func parse(raw []byte) (List, error) {
 			return List{}, fmt.Errorf("%s: use is %q, not %s or %s", e.Name, e.Use, ForCompletion, ForSearch)
 		case e.URL != "" && e.SHA256 == "":
 			return List{}, fmt.Errorf("%s: a url wants the sha256 of its file", e.Name)
+		case e.Chat != "" && !known(e.Chat):
+			return List{}, fmt.Errorf("%s: chat is %q, not one of %s", e.Name, e.Chat, strings.Join(chatform.Names(), ", "))
 		case model.InCloud(e.Name):
 			return List{}, fmt.Errorf("%s runs on other machines, and a catalogue is of local models", e.Name)
 		}
@@ -107,9 +113,24 @@ func parse(raw []byte) (List, error) {
 	return c, nil
 }
 
+// known is whether there is a form of conversations of this name.
+func known(form string) bool {
+	_, ok := chatform.Named(form)
+	return ok
+}
+
 // Find is the entry of a model, as a user may write its name.
 func (c *List) Find(name string) (Entry, bool) {
 	i := slices.IndexFunc(c.Models, func(e Entry) bool { return model.SameModel(e.Name, name) })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return c.Models[i], true
+}
+
+// BySum is the entry whose file has this sha256.
+func (c *List) BySum(sum string) (Entry, bool) {
+	i := slices.IndexFunc(c.Models, func(e Entry) bool { return e.SHA256 == sum })
 	if i < 0 {
 		return Entry{}, false
 	}

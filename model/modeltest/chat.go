@@ -33,6 +33,15 @@ func (s *Server) renderChat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b strings.Builder
+	if m.NoChat {
+		for _, m := range req.Messages {
+			if m.Role == "user" {
+				b.WriteString(m.Content)
+			}
+		}
+		reply(w, 200, m.origin(map[string]any{"model": req.Model, "_debug_info": map[string]any{"rendered_template": b.String()}}))
+		return
+	}
 	for _, tool := range req.Tools {
 		fmt.Fprintf(&b, "<|tool|>%s\n", tool)
 	}

@@ -48,6 +48,8 @@ type Model struct {
 	Infills bool
 	// Architecture is "granite" if empty; "granitehybrid" is that of the -h tags.
 	Architecture string
+	// NoChat makes the chat template one that lets through what the user says alone.
+	NoChat bool
 	// NoTools makes the chat template one that knows no tools.
 	NoTools bool
 	// Bytes is what the model takes of memory with a context of 1024 tokens, of which each further
@@ -504,10 +506,16 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	}
 	arch := cmp.Or(m.Architecture, "granite")
 	about := map[string]any{
-		"template":     "{{ .Prompt }}",
+		"template":     "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}{{ .Tools }}",
 		"details":      map[string]any{"family": arch, "parameter_size": "3.4B", "quantization_level": "Q4_K_M"},
 		"model_info":   map[string]any{"general.architecture": arch, arch + ".context_length": cmp.Or(m.ContextLength, 131072)},
-		"capabilities": []string{"completion"},
+		"capabilities": []string{"completion", "tools"},
+	}
+	if m.NoTools || m.NoChat {
+		about["template"], about["capabilities"] = "{{ range .Messages }}{{ .Content }}{{ end }}", []string{"completion"}
+	}
+	if m.NoChat {
+		about["template"] = "{{ .Prompt }}"
 	}
 	if m.Parameters > 0 {
 		about["model_info"].(map[string]any)["general.parameter_count"] = m.Parameters

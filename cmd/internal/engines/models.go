@@ -23,6 +23,7 @@ type Models struct {
 	Catalogue catalogue.List
 	settings  settings.Settings
 	stateDir  string
+	free      func(dir string) (bytes int64, ok bool)
 }
 
 // CataloguePath is where the user's own catalogue is.
@@ -60,7 +61,7 @@ func NewModels(s settings.Settings, stateDir string) (*Models, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Models{Library: l, Catalogue: c, settings: s, stateDir: stateDir}, nil
+	return &Models{Library: l, Catalogue: c, settings: s, stateDir: stateDir, free: catalogue.FreeSpace}, nil
 }
 
 // UseOf is what a model is for.
@@ -110,18 +111,18 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 		return fmt.Errorf("leave --direct out, or add the url and sha256 of %s to %s: the catalogue names no file of it", name, CataloguePath())
 	}
 	if e.URL == "" || e.Library && !direct {
-		if err := m.room(e); err != nil {
+		if err := m.room(ctx, e); err != nil {
 			return err
 		}
 		return m.Pull(ctx, name, func(done, total int64) { report("fetching "+name, done, total) }, try)
 	}
-	dir := filepath.Join(m.stateDir, "models")
-	beside, err := m.copied(e, dir)
+	dir := m.files()
+	beside, err := m.copied(ctx, e, dir)
 	if err != nil {
 		return err
 	}
 	path, err := download.Fetch(ctx, download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, dir, download.Options{
-		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: catalogue.FreeSpace, Beside: beside,
+		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: m.free, Beside: beside,
 	})
 	if err != nil {
 		return err
@@ -133,42 +134,69 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 	return download.Discard(path)
 }
 
+// Import is the library's, for what the catalogue knows of the model.
+func (m *Models) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
+	e, _ := m.Catalogue.Find(name)
+	return m.Library.Import(ctx, path, name, e.Chat, report, try)
+}
+
 // room fails if the disk of Ollama's models has too little of it.
-func (m *Models) room(e catalogue.Entry) error {
-	dir, free, ok := m.ollamasDisk()
-	if ok && free < e.Download {
-		return fmt.Errorf("make room, or set OLLAMA_MODELS for Ollama to another disk: %s needs %s and the disk of %s has %s left", e.Name, catalogue.Gigabytes(e.Download), dir, catalogue.Gigabytes(free))
+func (m *Models) room(ctx context.Context, e catalogue.Entry) error {
+	at, ok := m.ollamasDisk(ctx)
+	if !ok || at.free >= e.Download {
+		return nil
 	}
-	return nil
+	if at.guessed {
+		return fmt.Errorf("make room, or set OLLAMA_MODELS here to the folder of Ollama's models: %s needs %s and %s, which quarry only guesses to be on their disk, has %s left", e.Name, catalogue.Gigabytes(e.Download), at.dir, catalogue.Gigabytes(at.free))
+	}
+	return fmt.Errorf("make room, or set OLLAMA_MODELS for Ollama to another disk: %s needs %s and the disk of %s has %s left", e.Name, catalogue.Gigabytes(e.Download), at.dir, catalogue.Gigabytes(at.free))
 }
 
 // copied is how many bytes the disk of a folder must have for Ollama's copy of a file that is
 // fetched there; it fails if Ollama's own disk has too few. Two disks that have as much left to the
 // byte are one.
-func (m *Models) copied(e catalogue.Entry, dir string) (bytes int64, err error) {
-	_, free, ok := m.ollamasDisk()
-	if here, known := catalogue.FreeSpace(dir); ok && known && here == free {
+func (m *Models) copied(ctx context.Context, e catalogue.Entry, dir string) (bytes int64, err error) {
+	at, ok := m.ollamasDisk(ctx)
+	if here, known := m.free(dir); ok && known && here == at.free {
 		return e.Download, nil
 	}
-	return 0, m.room(e)
+	return 0, m.room(ctx, e)
 }
 
-// ollamasDisk is the folder of Ollama's models and what its disk has left. It is known only of an
-// Ollama on this machine that has them in their usual place.
-func (m *Models) ollamasDisk() (dir string, free int64, ok bool) {
-	if m.settings.Ollama.AllowRemote {
-		return "", 0, false
+// disk is the folder of Ollama's models and what its disk has left.
+type disk struct {
+	dir  string
+	free int64
+	// guessed: Ollama has not said that they are there.
+	guessed bool
+}
+
+// ollamasDisk is known only of an Ollama on this machine: where a model that it has lies, else where OLLAMA_MODELS says, or
+// where Ollama has its models usually.
+func (m *Models) ollamasDisk(ctx context.Context) (at disk, ok bool) {
+	if u, err := model.ParseEndpoint(m.settings.Ollama.URL, true); err != nil || !model.IsLoopback(u) {
+		return at, false
 	}
-	if dir = os.Getenv("OLLAMA_MODELS"); dir == "" {
+	if at.dir = m.Folder(ctx); at.dir == "" {
+		at.guessed = true
+		at.dir = os.Getenv("OLLAMA_MODELS")
+	}
+	if at.dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", 0, false
+			return at, false
 		}
-		dir = filepath.Join(home, ".ollama", "models")
+		at.dir = filepath.Join(home, ".ollama", "models")
+		if _, err := os.Stat(asService); err == nil {
+			at.dir = asService
+		}
 	}
-	free, ok = catalogue.FreeSpace(dir)
-	return dir, free, ok
+	at.free, ok = m.free(at.dir)
+	return at, ok
 }
+
+// asService is where Ollama has its models on Linux when its installer has made it a service.
+const asService = "/usr/share/ollama/.ollama/models"
 
 // trialTimeout bounds a trial; loading a model from a slow disk takes most of a minute.
 const trialTimeout = 2 * time.Minute

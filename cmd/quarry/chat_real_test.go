@@ -17,7 +17,8 @@ import (
 	"quarry/model/ollamatest"
 )
 
-// recorder stands before an Ollama and keeps what its runners are given to read, which quarry sends as it is.
+// recorder stands before an Ollama and keeps what its runners are given to read, which quarry sends as it is. Answers end after
+// a few tokens: random weights have no end of their own.
 type recorder struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -38,14 +39,17 @@ func record(t *testing.T, ollama string) *recorder {
 		if err != nil {
 			return // who is gone wants no answer
 		}
-		var asked struct {
-			Prompt string
-			Raw    bool
-		}
-		if req.URL.Path == "/api/generate" && json.Unmarshal(body, &asked) == nil && asked.Raw {
+		var asked map[string]any
+		if req.URL.Path == "/api/generate" && json.Unmarshal(body, &asked) == nil && asked["raw"] == true {
 			r.mu.Lock()
-			r.read = append(r.read, asked.Prompt)
+			r.read = append(r.read, asked["prompt"].(string))
 			r.mu.Unlock()
+			if options := asked["options"].(map[string]any); options["num_predict"] != nil {
+				options["num_predict"] = min(4, options["num_predict"].(float64))
+			}
+			if body, err = json.Marshal(asked); err != nil {
+				t.Error(err)
+			}
 		}
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		proxy.ServeHTTP(w, req)

@@ -88,7 +88,11 @@ func TestWhatLeavesTheMachineShows(t *testing.T) {
 			userSettings(t, string(raw))
 			withoutHost(t)
 			root, state := t.TempDir(), t.TempDir()
-			for name, text := range map[string]string{"a.py": "def total_of_shelves(values):\n    return \n", "b.go": "package b\n\n// TotalOfShelves adds.\nfunc TotalOfShelves() {}\n"} {
+			files := map[string]string{"a.py": "def total_of_shelves(values):\n    return \n"}
+			for n := range 5 { // of one result there is nothing to judge
+				files[fmt.Sprintf("b%d.go", n)] = fmt.Sprintf("package b\n\n// Total%d adds up the totals of all shelves.\nfunc Total%d(shelves []int) int { return shelves[%d] }\n", n, n, n)
+			}
+			for name, text := range files {
 				if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -134,7 +138,7 @@ func TestWhatLeavesTheMachineShows(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				_ = e.Call(ctx, "quarry/search", map[string]any{"query": "how are the totals of all shelves added up"}, nil) // what it finds is not looked at
+				_ = e.Call(ctx, "quarry/search.hybrid", map[string]any{"query": "how are the totals of all shelves added up"}, nil) // what it finds is not looked at
 				if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
 					t.Fatalf("%v: %+v", err, st.Now.Sends)
 				}

@@ -79,7 +79,7 @@ type fetch struct {
 // Fetch brings the file into dir and answers its path there, named by its sum. What an
 // earlier Fetch left is used, whatever ended it.
 func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, err error) {
-	if err := f.check(); err != nil {
+	if err := f.Check(); err != nil {
 		return "", err
 	}
 	if opt.Parallel == 0 {
@@ -130,8 +130,8 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 	return path, t.finish(ctx, path)
 }
 
-// check says what is wrong with f itself.
-func (f *File) check() error {
+// Check says what is wrong with f itself.
+func (f *File) Check() error {
 	u, err := url.Parse(f.URL)
 	if err != nil {
 		return err

@@ -116,12 +116,15 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 		}
 		return m.Pull(ctx, name, func(done, total int64) { report("fetching "+name, done, total) }, try)
 	}
-	dir := m.files()
+	file, dir := download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, m.files()
+	if err := file.Check(); err != nil {
+		return err // before anybody is asked anything
+	}
 	beside, err := m.copied(ctx, e, dir)
 	if err != nil {
 		return err
 	}
-	path, err := download.Fetch(ctx, download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, dir, download.Options{
+	path, err := download.Fetch(ctx, file, dir, download.Options{
 		Report: func(done int64) { report("fetching "+e.Name, done, e.Download) }, Free: m.free, Beside: beside,
 	})
 	if err != nil {

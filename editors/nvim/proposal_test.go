@@ -110,6 +110,21 @@ func TestTypingThroughAProposal(t *testing.T) {
 	p.waitForSaved(editortest.Shop)
 }
 
+// A window that is closed by another way than its key says that the change is discarded, and a change that is longer than
+// the window how much of it is below.
+func TestChangeWindowSaysWhatItDoes(t *testing.T) {
+	p := openShop(t, fix)
+	p.Type(":set lines=15\n:QuarryFix\n")
+	p.waitForChange()
+	p.WaitForText("more lines below")
+	p.Press("G")
+	p.WaitFor("the end of the change", func(s editortest.Screen) bool { return showsChange(s) && !s.Contains("below") })
+	p.Type(":q\n")
+	p.WaitForText("quarry: discarded, since its window was closed")
+	p.waitForNoChange()
+	p.waitForSaved(editortest.Shop)
+}
+
 // The lines of a range, in the user's own words.
 func TestRefactor(t *testing.T) {
 	p := openShop(t, strings.ReplaceAll(fix, "named", "called"))

@@ -35,6 +35,20 @@ func TestStatusWithoutAModel(t *testing.T) {
 	})
 }
 
+// A message at the start neither wraps nor waits for Enter on a terminal of 80 columns, without the plugin either, and can be read whole.
+func TestMessageAtTheStartWithoutThePlugin(t *testing.T) {
+	p := open(t, editor{text: editortest.Shelf, alone: true, path: []string{editortest.QuarryFolder}, env: map[string]string{"OLLAMA_HOST": "127.0.0.1:1"}})
+	screen := p.WaitForText("quarry: Ollama does not answer: start it with `ollama s")
+	if screen.Contains("ENTER") {
+		t.Errorf("the message stops the user:\n%s", screen.Framed())
+	}
+	p.Press("G", "o")
+	p.Type("// typed\x1b")
+	p.waitForSaved(editortest.Shelf + "// typed\n")
+	p.Type(":redir! > messages.txt | silent messages | redir END\n")
+	p.WaitFor("messages.txt", func(editortest.Screen) bool { return strings.Contains(p.read("messages.txt"), "ollama.com/download") })
+}
+
 // A server that is killed comes back by itself, and no key goes to a question about it.
 func TestKilledServerComesBack(t *testing.T) {
 	p := openQuarry(t, modelThatKnows(t, editortest.Shelf+editortest.Take).URL, editortest.Shelf)

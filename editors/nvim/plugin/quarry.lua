@@ -35,9 +35,6 @@ vim.lsp.config('quarry', {
     ['quarry/status'] = function(...)
       require('quarry.status').note(...)
     end,
-    ['window/showMessage'] = function(...)
-      require('quarry.message').show(...)
-    end,
     ['$/progress'] = function(...)
       return require('quarry.progress').progress(...)
     end,

@@ -7,9 +7,11 @@
 --- An answer is kept as the text that it would make of the line from its first column on. Whatever the user types or takes
 --- back is compared with that: as long as it is the beginning of it, the rest is shown at the cursor.
 ---
---- The invariant: the ghost text shown is exactly what accepting inserts, at the cursor, and some of it is on the screen.
+--- The invariant: the ghost text shown is exactly what accepting inserts, at the cursor, some of it is on the screen, and
+--- nothing lies over what is: where a completion menu or another window would, there is no ghost text until that is gone.
 
 local api = vim.api
+local cover = require('quarry.cover')
 
 local M = {}
 
@@ -40,7 +42,8 @@ local INVOKED, AUTOMATIC = 1, 2 -- lsp.InlineCompletionTriggerKind
 ---@field row? integer Where it is shown, from 0.
 ---@field col? integer
 ---@field tick? integer The buffer's changedtick when it was last settled.
----@field size? string The window's size then.
+---@field view? string What the window showed then, and what lay over it.
+---@field covered? boolean Whether it is hidden, since something would lie over it.
 
 ---@type table<integer, quarry.Shown> by buffer
 local shown = {}
@@ -235,9 +238,16 @@ local function folded(line)
   return rows
 end
 
---- Draw what is to be seen of the selected candidate; false if none of it is on the screen.
+--- What the window shows of its buffer, and what lies over it.
+---@return string
+local function view_now()
+  local v = vim.fn.winsaveview()
+  return ('%dx%d %d %d %d %s'):format(api.nvim_win_get_width(0), api.nvim_win_get_height(0), v.topline, v.skipcol, v.leftcol, cover.key())
+end
+
+--- Draw what is to be seen of the selected candidate.
 ---@param s quarry.Shown
----@return boolean
+---@return 'seen'|'covered'|'unseen'
 local function draw(bufnr, s)
   local lines = vim.split(s.rest, '\n', { plain = true })
   local text, position = { { lines[1], 'QuarryGhost' } }, 'inline'
@@ -253,7 +263,7 @@ local function draw(bufnr, s)
   if position == 'overlay' or not vim.wo.wrap then -- text that wraps is seen
     local room = room_beside(wanted)
     if wanted > room and room < 2 then
-      return false
+      return 'unseen'
     elseif wanted > room then
       text = { { (split_at(lines[1], room - 1)), 'QuarryGhost' }, { '…', 'QuarryHint' } }
     end
@@ -269,7 +279,7 @@ local function draw(bufnr, s)
   if rows > 0 or rows_of(s.row) > alone then
     rows = room_below(rows)
     if rows < 0 and position == 'inline' and vim.wo.wrap and not ends_in_window(wanted, s.after ~= '') then
-      return false
+      return 'unseen'
     end
   end
   local below, hidden = {}, #folds
@@ -291,7 +301,25 @@ local function draw(bufnr, s)
   end
   mark.virt_lines = below
   api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark)
-  return lines[1] ~= '' or #below > 0
+  if lines[1] == '' and #below == 0 then
+    return 'unseen'
+  end
+  return cover.over(s.row, text, below) and 'covered' or 'seen'
+end
+
+--- Show the selected candidate. What would be covered is hidden until it is not.
+---@param s quarry.Shown
+---@return 'seen'|'covered'|'unseen'
+local function present(bufnr, s)
+  local view = vim.fn.winsaveview()
+  local how = draw(bufnr, s)
+  if how ~= 'seen' then
+    api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+    vim.fn.winrestview({ topline = view.topline, topfill = view.topfill, leftcol = view.leftcol, skipcol = view.skipcol })
+  end
+  s.covered = how == 'covered'
+  s.view = view_now()
+  return how
 end
 
 --- Bring what is shown in `bufnr` up to date with the text and the cursor; nil if nothing is left to show.
@@ -303,23 +331,22 @@ local function settle(bufnr)
   end
   local tick = api.nvim_buf_get_changedtick(bufnr)
   local row, col = cursor()
-  local size = ('%dx%d'):format(api.nvim_win_get_width(0), api.nvim_win_get_height(0))
-  local same = s.tick == tick and s.row == row and s.col == col and s.size == size
-  if same and api.nvim_get_current_buf() == bufnr then
-    return s
+  local same = s.tick == tick and s.row == row and s.col == col
+  if same and api.nvim_get_current_buf() == bufnr and s.view == view_now() then
+    return not s.covered and s or nil
   end
   local left, typed = remaining(bufnr, s)
   if #left == 0 then
     drop(bufnr)
     return nil
   end
-  s.candidates, s.selected, s.tick, s.row, s.col, s.size = left, 1, tick, row, col, size
+  s.candidates, s.selected, s.tick, s.row, s.col = left, 1, tick, row, col
   s.rest = left[1].whole:sub(#typed + 1)
-  if not draw(bufnr, s) then
+  local how = present(bufnr, s)
+  if how == 'unseen' then
     drop(bufnr)
-    return nil
   end
-  return s
+  return how == 'seen' and s or nil
 end
 
 --- Turn the items of an answer into candidates.
@@ -403,7 +430,11 @@ local function ask(bufnr, kind)
       after = line:sub(col + 1),
       count = kind == INVOKED,
     }
-    if not settle(bufnr) and kind == INVOKED then
+    if settle(bufnr) or kind ~= INVOKED then
+      return
+    elseif shown[bufnr] then
+      hint(bufnr, ' covered: close the menu to see it')
+    else
       hint(bufnr, ' nothing to suggest here')
     end
   end, bufnr)
@@ -442,6 +473,12 @@ function M.attach(client, bufnr)
   if vim.lsp.inline_completion then
     vim.lsp.inline_completion.enable(false, { client_id = client.id })
   end
+  cover.watch(function()
+    local current = api.nvim_get_current_buf()
+    return shown[current] and function()
+      settle(current)
+    end
+  end)
   local group = api.nvim_create_augroup('quarry.ghost.' .. bufnr, {})
   api.nvim_create_autocmd({ 'InsertEnter', 'CursorMovedI', 'TextChangedI', 'TextChangedP' }, {
     group = group,
@@ -451,7 +488,7 @@ function M.attach(client, bufnr)
       ask_soon(bufnr)
     end,
   })
-  api.nvim_create_autocmd({ 'WinResized', 'VimResized' }, { -- of any window: their pattern is no buffer
+  api.nvim_create_autocmd({ 'WinResized', 'VimResized', 'WinScrolled' }, { -- of any window: their pattern is no buffer
     group = group,
     callback = function()
       if api.nvim_get_current_buf() == bufnr then
@@ -563,7 +600,8 @@ function M.trigger()
   ask(api.nvim_get_current_buf(), INVOKED)
 end
 
---- Show the candidate `count` further on (or back, if negative), round and round; where there is but one, ask for more.
+--- Show the candidate `count` further on (or back, if negative), round and round, of those that can be seen; where there
+--- is but one, ask for more.
 ---@param count integer
 ---@return boolean done false if nothing was shown
 function M.cycle(count)
@@ -576,13 +614,16 @@ function M.cycle(count)
     M.trigger()
     return true
   end
-  s.selected = (s.selected - 1 + count) % #s.candidates + 1
   s.count = true
   local _, typed = remaining(bufnr, s)
-  s.rest = s.candidates[s.selected].whole:sub(#typed + 1)
-  if not draw(bufnr, s) then
-    drop(bufnr)
+  for _ = 1, #s.candidates do -- at the latest the one that is shown can be seen
+    s.selected = (s.selected - 1 + count) % #s.candidates + 1
+    s.rest = s.candidates[s.selected].whole:sub(#typed + 1)
+    if present(bufnr, s) == 'seen' then
+      return true
+    end
   end
+  drop(bufnr)
   return true
 end
 

@@ -33,6 +33,10 @@ local function fill(bufnr, text)
   if follows and last > 1 and api.nvim_win_get_buf(win) == bufnr then
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), 0 })
   end
+  if win and api.nvim_win_get_buf(win) == bufnr then
+    local height = math.min(api.nvim_win_text_height(win, {}).all, math.floor(vim.o.lines / 2))
+    api.nvim_win_set_height(win, math.max(height, api.nvim_win_get_height(win)))
+  end
 end
 
 --- Get a page's text as it is now.
@@ -135,6 +139,7 @@ local function show(client, uri)
     local w = vim.wo[window]
     w.wrap, w.linebreak, w.number, w.relativenumber, w.signcolumn, w.winfixheight = true, true, false, false, 'no', true
     w.conceallevel, w.concealcursor = 2, 'nc' -- the signs of Markdown, but for what is being selected
+    w.statusline = [[%f%=%{line('$') > line('w$') ? line('$') - line('w$') .. ' more lines below ' : ''}]]
     vim.fn.matchadd('Underlined', PLACE, 10, -1, { window = window })
   end
   read(client, uri)

@@ -24,6 +24,7 @@ end
 ---@field params table of quarry/proposal, see docs/protocol.md
 ---@field win? integer once it is shown
 ---@field sent? boolean whether the server has been told and not answered yet
+---@field refused? boolean whether it was discarded by its key
 
 ---@type quarry.Proposal[] those that nobody has decided, the oldest first; only the first is ever shown
 local open = {}
@@ -34,7 +35,8 @@ local hint ---@type integer? the window that says that something waits
 local last, before, count = 0, 0, 0
 
 local function tell(text)
-  require('quarry.message').show(nil, { type = vim.lsp.protocol.MessageType.Warning, message = text })
+  -- lsp/quarry.lua has it, which works without the plugin.
+  vim.lsp.config.quarry.handlers['window/showMessage'](nil, { type = vim.lsp.protocol.MessageType.Warning, message = text })
 end
 
 local function typed(_, keys)
@@ -162,6 +164,20 @@ local function free()
     and vim.bo.buftype ~= 'prompt'
 end
 
+--- Say below a change what its keys are, and how much of it is below the window.
+---@param p quarry.Proposal
+local function foot(p)
+  if not p.win or not api.nvim_win_is_valid(p.win) then
+    return
+  end
+  local more = api.nvim_buf_line_count(api.nvim_win_get_buf(p.win)) - vim.fn.line('w$', p.win)
+  local text = ' ga apply · q discard '
+  if more > 0 then
+    text = text .. ('· %d more line%s below '):format(more, more > 1 and 's' or '')
+  end
+  api.nvim_win_set_config(p.win, { footer = text, footer_pos = 'center' })
+end
+
 ---@param p quarry.Proposal
 local function show(p)
   hide_hint()
@@ -194,10 +210,15 @@ local function show(p)
     row = vim.o.lines - vim.o.cmdheight - height - 3,
     col = math.floor((vim.o.columns - width) / 2),
     title = (' quarry: %s '):format(params.title:match('^[^\n]*')),
-    footer = ' ga apply · q discard ',
-    footer_pos = 'center',
   })
   vim.wo[p.win].wrap, vim.wo[p.win].linebreak = true, true
+  foot(p)
+  local scrolled = api.nvim_create_autocmd({ 'WinScrolled', 'WinResized' }, {
+    pattern = tostring(p.win),
+    callback = function()
+      foot(p)
+    end,
+  })
   last = M.now() -- nobody has read it before
   local function map(keys, action, desc)
     vim.keymap.set('n', keys, action, { buffer = bufnr, nowait = true, desc = desc })
@@ -210,6 +231,7 @@ local function show(p)
   map('q', function()
     calmly('q', 'discarded', function()
       if p.win and api.nvim_win_is_valid(p.win) then
+        p.refused = true
         api.nvim_win_close(p.win, true)
       end
     end)
@@ -219,6 +241,10 @@ local function show(p)
     once = true,
     callback = function()
       p.win = nil
+      api.nvim_del_autocmd(scrolled)
+      if not p.refused and not p.sent and find(p.client, p.params.id) and vim.v.exiting == vim.NIL then
+        tell('discarded, since its window was closed; ask for the change again')
+      end
       decide(p, false)
     end,
   })

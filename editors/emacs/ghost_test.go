@@ -76,6 +76,70 @@ func TestCandidatesOfLspMode(t *testing.T) {
 	term.WaitForFile(file, list+"const word = "+second+"\n")
 }
 
+// Emacs scrolls for point alone, and only as much as it is told to: what is accepted is on the screen all the same.
+func TestGhostTextAtTheEndOfTheWindow(t *testing.T) {
+	const rest = `with open(path, "w") as file:
+        json.dump(shelf, file)
+        file.flush()
+        size = file.tell()
+        if size == 0:
+            raise ValueError(path)
+        print("saved " + path + " with all that lies on the shelves of the shop, of which there may be many, and " + str(size) + " bytes")
+    return size
+`
+	text := shelf + strings.Repeat("# more\n", 60)
+	const head = "def save(path, shelf):\n    \"\"\"Write.\"\"\"\n    "
+	for name, init := range map[string]string{
+		"as it comes":           "",
+		"scroll-conservatively": "(setq scroll-conservatively 101)\n",
+		"scroll-margin":         "(setq scroll-conservatively 101 scroll-margin 4)\n",
+		"visual-line-mode":      "(setq scroll-conservatively 101)\n(global-visual-line-mode)\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			model := modeltest.NewServer(t)
+			model.Script(func(r modeltest.Request) modeltest.Answer {
+				return modeltest.Answer{Pieces: editortest.Recite(text+head+rest, r.Prompt)}
+			})
+			term, file := start(t, editor{file: "shelf.py", text: text, init: lspMode(t) + init, model: model.URL, line: 1})
+			term.WaitForText("LSP[quarry")
+			term.Press("M->")
+			term.Type("def save(path, shelf):\n")
+			term.Type("\"\"\"Write.\"\"\"\n")
+			term.Insist("all of the ghost text", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool {
+				return strings.Contains(greyText(s), "file.tell()") && strings.HasSuffix(greyText(s), "return size")
+			})
+			term.Press("Tab", "C-x", "C-s")
+			term.WaitForFile(file, text+head+rest)
+		})
+	}
+}
+
+// Where the window has too few rows a hint counts the others, and what a key has scrolled away is shown before it is accepted.
+func TestGhostTextInASmallWindow(t *testing.T) {
+	term, file := openShelf(t, lspMode(t)+"(setq scroll-conservatively 101 window-min-height 1)\n")
+	term.WaitForText("LSP[quarry")
+	const head = "def save(path, shelf):\n    \"\"\"Write a shelf to its JSON file.\"\"\"\n    "
+	eval := func(lisp string) {
+		term.Press("M-:")
+		term.WaitForText("Eval:")
+		term.Type(lisp + "\n")
+	}
+	term.Type("def save(path, shelf):\n")
+	term.Type("\"\"\"Write a shelf to its JSON file.\"\"\"\n")
+	eval("(progn (split-window) (window-resize nil (- 1 (window-body-height)) nil t))")
+	term.Insist("what there is room for", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool {
+		return s.Contains("with open(path, \"w\") as file: … 1 more line")
+	})
+	term.Press("C-g")
+	eval("(window-resize nil 8 nil t)")
+	term.Insist("all of it", func() { term.Press("Space", "BSpace") }, func(s editortest.Screen) bool {
+		return strings.Contains(greyText(s), "json.dump(shelf, file)")
+	})
+	eval("(ignore)")
+	term.Press("C-x", "C-s")
+	term.WaitForFile(file, shelf+head+"\n")
+}
+
 // One undo takes an acceptance back; a macro repeats keys, of which TAB is one.
 func TestUndoAndMacros(t *testing.T) {
 	term, file := openShelf(t, lspMode(t))

@@ -18,6 +18,7 @@
 (require 'cl-lib)
 (require 'diff-mode)
 (require 'flymake)
+(require 'quarry-ghost)
 (require 'quarry-page)
 (require 'seq)
 

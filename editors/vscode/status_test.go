@@ -3,9 +3,11 @@
 package vscode_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -32,6 +34,7 @@ func TestStatus(t *testing.T) {
 	dir := t.TempDir()
 	workspace, started, process := filepath.Join(dir, "shop"), filepath.Join(dir, "started"), filepath.Join(dir, "process")
 	editortest.WriteFile(t, filepath.Join(workspace, "shop.ts"), shop)
+	editortest.WriteFile(t, filepath.Join(workspace, ".vscode", "settings.json"), "{}")
 	editortest.WriteFile(t, filepath.Join(workspace, "list.go"), "package main\n\nimport \"os\"\n\nfunc main() {\n")
 	// VS Code has a PATH of its own, so that what is in this folder is put before it by a program of quarry's name.
 	editortest.WriteFile(t, filepath.Join(dir, "bin", "quarry"),
@@ -63,6 +66,12 @@ func TestStatus(t *testing.T) {
 				return "", fmt.Errorf("Ollama was started with %q, want %q", said, want)
 			}
 			return "", ollama.Restart()
+		},
+		"workspace": func() (string, error) {
+			return "", os.WriteFile(filepath.Join(workspace, ".vscode", "settings.json"), []byte(`{"quarry.completion.enabled": true, "quarry.ollama.enabled": false}`), 0o600)
+		},
+		"plain": func() (string, error) {
+			return "", os.WriteFile(filepath.Join(workspace, ".vscode", "settings.json"), []byte(`{}`), 0o600)
 		},
 		"gone": func() (string, error) {
 			return "gpu.invalid:11434", set(`{"ollama.url": "http://gpu.invalid:11434", "ollama.allowRemote": true}`)
@@ -131,7 +140,17 @@ func elsewhere(t *testing.T, to string) string {
 		if err != nil {
 			continue // an address that is not up
 		}
-		server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target), ReadHeaderTimeout: time.Minute}
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		proxy.FlushInterval = -1 // a word at a time
+		server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			// The proxy would break off an answer that begins before it has seen the end of the body: its own server closes that then.
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return // who asked has gone
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			proxy.ServeHTTP(w, r)
+		})}
 		served := make(chan error, 1)
 		go func() { served <- server.Serve(l) }()
 		t.Cleanup(func() {

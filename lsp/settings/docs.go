@@ -9,7 +9,8 @@ import (
 )
 
 // Schema is the JSON schema (draft 2020-12) of the user's file and of what the
-// editor sends.
+// editor sends. Its own keyword x-merge says how an editor's layers go together:
+// forbid, as ApplyEditor has it, or union.
 func Schema() []byte {
 	d := Default()
 	schema := objectSchema(reflect.ValueOf(&d).Elem())
@@ -49,6 +50,9 @@ func objectSchema(v reflect.Value) map[string]any {
 		}
 		if enum := tag.Get("enum"); enum != "" {
 			property["enum"] = strings.Split(enum, ",")
+		}
+		if merge := tag.Get("merge"); merge != "" {
+			property["x-merge"] = merge
 		}
 		for tagName, name := range map[string]string{"min": "minimum", "max": "maximum"} {
 			if n, err := strconv.ParseFloat(tag.Get(tagName), 64); err == nil {

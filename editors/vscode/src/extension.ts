@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { LanguageClient, RevealOutputChannelOn, State } from 'vscode-languageclient/node';
 import { Answers } from './answers';
 import { assistance } from './assist';
-import { chosenSettings } from './settings';
+import { Settings } from './settings';
 import { Explanations } from './explain';
 import { chooseForModels } from './models';
 import { Proposals } from './proposals';
@@ -16,11 +16,11 @@ let client: LanguageClient | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel('quarry', { log: true });
-  const status = new StatusItem();
+  const settings = new Settings(context.extension.packageJSON.contributes.configuration.properties);
+  const status = new StatusItem(() => settings.ghostText());
   const answers = new Answers();
   const explanations = new Explanations();
   const proposals = new Proposals();
-  const keys = Object.keys(context.extension.packageJSON.contributes.configuration.properties);
 
   const start = async () => {
     await client?.dispose();
@@ -32,12 +32,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }
     client = new LanguageClient('quarry', 'quarry', { command, args: ['lsp'] }, {
       documentSelector: [{ scheme: 'file' }, { scheme: 'untitled' }],
-      initializationOptions: () => chosenSettings(keys),
+      initializationOptions: () => settings.all(),
       outputChannel: log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       middleware: {
         workspace: {
-          configuration: (params) => params.items.map((item) => (item.section === 'quarry' ? chosenSettings(keys) : null)),
+          configuration: (params) => params.items.map((item) => (item.section === 'quarry' ? settings.all() : null)),
         },
         window: {
           showDocument: async (params, token, next) => {
@@ -78,8 +78,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   };
 
   const toggle = async () => {
-    const settings = vscode.workspace.getConfiguration('quarry');
-    await settings.update('completion.enabled', !settings.get('completion.enabled'), vscode.ConfigurationTarget.Global);
+    await vscode.workspace.getConfiguration('quarry').update('completion.enabled', !settings.ghostText(), vscode.ConfigurationTarget.Global);
   };
 
   context.subscriptions.push(

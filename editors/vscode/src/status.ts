@@ -26,7 +26,8 @@ export class StatusItem implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private note: Note | undefined;
 
-  constructor() {
+  /** @param ghostText tells whether ghost text is wanted */
+  constructor(private readonly ghostText: () => boolean) {
     this.item.name = 'quarry';
     this.item.command = 'quarry.vscode.menu';
     this.refresh();
@@ -67,8 +68,7 @@ export class StatusItem implements vscode.Disposable {
   }
 
   refresh(): void {
-    const on = vscode.workspace.getConfiguration('quarry').get<boolean>('completion.enabled');
-    const { icon, text, says, color } = look(this.state, on ?? true, this.version, this.note);
+    const { icon, text, says, color } = look(this.state, this.ghostText(), this.version, this.note);
     this.item.text = `${icon} quarry${text}`;
     this.item.tooltip = says;
     this.item.backgroundColor = color ? new vscode.ThemeColor(color) : undefined;

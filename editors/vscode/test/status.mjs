@@ -2,7 +2,7 @@
 // offers; writes a little meanwhile; and has the server killed. The Go test that runs this is Ollama.
 
 import { chord } from './change.mjs';
-import { openFile, seeAnswer, seeGhost, seeLine, session, step } from './window.mjs';
+import { command, openFile, seeAnswer, seeGhost, seeLine, session, step } from './window.mjs';
 
 const seeStatus = async (page, text, more = '') => {
   const item = page.locator(`.statusbar-item[aria-label*="quarry${text}. quarry"][aria-label*="${more}"]`);
@@ -47,6 +47,19 @@ await session(async (page) => {
   await page.locator('.notification-list-item .monaco-button', { hasText: 'granite-code:3b' }).first().click();
   await page.locator('.notification-list-item .monaco-button', { hasText: 'Until quarry ends' }).first().click();
   await seeStatus(page, '', 'Ghost text is by granite-code:3b.');
+
+  // A workspace does not undo what the user has turned off.
+  await command(page, 'quarry: Turn Ghost Text On or Off');
+  await seeStatus(page, '', 'ghost text is off');
+  await step('workspace'); // has ghost text, and no models
+  const label = await (await seeStatus(page, '', 'as the settings want it')).getAttribute('aria-label');
+  if (!label.includes('ghost text is off')) {
+    throw new Error(`the workspace turned ghost text on: ${label}`);
+  }
+  await step('plain');
+  await seeStatus(page, '', 'Ghost text is by granite-code:3b.');
+  await command(page, 'quarry: Turn Ghost Text On or Off');
+  await seeStatus(page, '', 'shows ghost text');
 
   await seeStatus(page, `: no model (on ${await step('gone')})`, 'The code in prompts leaves this machine.');
   const host = await step('elsewhere');

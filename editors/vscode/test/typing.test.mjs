@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import test from 'node:test';
 import { look } from '../src/look.ts';
+import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
 import { Typing } from '../src/typing.ts';
 
@@ -27,6 +28,35 @@ test('an answer near to a keystroke does not count, and nothing is shown before 
 test('a workspace in which VS Code was started chooses no server', () => {
   assert.deepEqual(onPath('quarry', ['', '.', 'bin', '../x', '/usr/bin', '', '/opt/q'].join(path.delimiter)), ['/usr/bin/quarry', '/opt/q/quarry']);
   assert.deepEqual(onPath('quarry', undefined), []);
+});
+
+test('a workspace undoes nothing that the user forbids', () => {
+  const layers = (globalValue, workspaceValue, workspaceFolderValue) => ({ globalValue, workspaceValue, workspaceFolderValue });
+  for (const [merge, given, want] of [
+    ['forbid', layers(false, true, true), false],
+    ['forbid', layers(false, undefined, true), false],
+    ['forbid', layers(true, false), false],
+    ['forbid', layers(undefined, false), false],
+    ['forbid', layers(undefined, false, true), true], // it takes back its own no
+    ['forbid', layers(undefined, true), true],
+    ['forbid', layers(false), false],
+    ['forbid', layers(), undefined],
+    ['forbid', layers(['private'], []), ['private']],
+    ['forbid', layers(['private'], ['b', 'private'], ['c']), ['private', 'c']],
+    ['forbid', layers(['private'], 'none'), ['private']],
+    ['forbid', layers(undefined, ['b']), ['b']],
+    ['forbid', layers(undefined, 'none'), 'none'], // for the server to refuse
+    ['union', layers(['private'], ['b'], ['c']), ['private', 'b', 'c']],
+    ['union', layers(undefined, ['b'], ['c']), ['b', 'c']],
+    ['union', layers(['private']), ['private']],
+    ['union', layers(), undefined],
+    [undefined, layers(1, 2), 2],
+    [undefined, layers(1, 2, 3), 3],
+    [undefined, layers(false, true), true],
+    [undefined, layers(1), 1],
+  ]) {
+    assert.deepEqual(effective(given, merge), want, JSON.stringify({ merge, ...given }));
+  }
 });
 
 test('the extension of a platform brings its server', () => {

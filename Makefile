@@ -100,6 +100,8 @@ minilm: ollama ## serve a real embedding model (all-minilm) at 127.0.0.1:11599 f
 coder: ollama ## serve a real code model (qwen2.5-coder:1.5b) at 127.0.0.1:11598 for evaluations
 	@testdata/models/coder.sh 1.5b serve 11598
 
+# Other people's plugins are fetched from their hosts, at the commits that the tests name. QUARRY_MIRROR=DIR takes them from clones in DIR
+# where a machine cannot reach these; what is in neither is skipped, and says so.
 test-editors: BEGAN := $(shell date +%s)
 test-editors: ollama vscode ## type in real editors, which are installed once (needs root)
 	@command -v tmux >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends tmux; }

@@ -52,7 +52,7 @@ await session(async (page) => {
   await command(page, 'quarry: Turn Ghost Text On or Off');
   await seeStatus(page, '', 'ghost text is off');
   await step('workspace'); // has ghost text, and no models
-  const label = await (await seeStatus(page, '', 'as the settings want it')).getAttribute('aria-label');
+  const label = await (await seeStatus(page, ': model-free', 'as the settings want it')).getAttribute('aria-label');
   if (!label.includes('ghost text is off')) {
     throw new Error(`the workspace turned ghost text on: ${label}`);
   }

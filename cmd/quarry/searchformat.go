@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.lsp.dev/uri"
-
 	"quarry/cmd/internal/cli"
 	"quarry/index/walk"
 	"quarry/retrieval"
@@ -170,10 +168,19 @@ type (
 // sarifRoot is the folder that SARIF's paths begin in.
 const sarifRoot = "WORKSPACE"
 
+// fileURI is the URI of a folder.
+func fileURI(dir string) string {
+	path := filepath.ToSlash(dir)
+	if !strings.HasPrefix(path, "/") { // C:/
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
 // sarifOf is a log with a result for each place.
 func sarifOf(root string, hits []hit) sarifLog {
 	run := sarifRun{
-		Bases:   map[string]sarifFile{sarifRoot: {URI: strings.TrimSuffix(string(uri.File(root)), "/") + "/"}},
+		Bases:   map[string]sarifFile{sarifRoot: {URI: strings.TrimSuffix(fileURI(root), "/") + "/"}},
 		Columns: "utf16CodeUnits", Results: []sarifResult{},
 	}
 	run.Tool.Driver.Name, run.Tool.Driver.Version = "quarry", cli.ThisBuild().Version

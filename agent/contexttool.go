@@ -65,7 +65,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	if args.CurrentPath != "" {
 		// A model that names no file of the workspace still has its question.
 		if at, err := b.locate(ctx, args.CurrentPath); err != nil {
-			warnings = append(warnings, "current_path is left aside: "+b.explain(ctx, err).Message)
+			warnings = append(warnings, "current_path is ignored: "+b.explain(ctx, err).Message)
 		} else {
 			req.At = &retrieval.Position{Path: at, Line: 1}
 		}

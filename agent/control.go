@@ -13,7 +13,7 @@ var controls = []struct {
 	what  string
 	names []string // lower case; with a slash at the end all below a folder of that name, with a star all of that extension
 }{
-	{"your editor may run what stands in it", []string{
+	{"your editor may execute this file's contents", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
 		".cargo/", ".luarc.json", ".luarc.jsonc", ".luacheckrc", ".neoconf.json", ".ycm_extra_conf.py", ".pylintrc", // language servers run programs and code that these name
 		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", "*.sublime-project", "*.sublime-settings", "*.sublime-build", "*.code-workspace", "coc-settings.json", ".kakrc", ".kak/",
@@ -22,13 +22,13 @@ var controls = []struct {
 		".eslintrc.js", ".eslintrc.cjs", "eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".prettierrc.js", ".prettierrc.cjs", ".prettierrc.mjs", "prettier.config.js", "prettier.config.mjs", "prettier.config.cjs",
 		"prettier.config.ts", ".stylelintrc.js", ".stylelintrc.cjs", "stylelint.config.js", "stylelint.config.mjs", "stylelint.config.cjs", "tailwind.config.js", "tailwind.config.ts", "postcss.config.js",
 	}},
-	{"an assistant may follow or run what stands in it", []string{
+	{"an assistant may follow or execute this file's contents", []string{
 		".mcp.json", ".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
 		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", "opencode.jsonc", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".junie/",
 		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", ".crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
 		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yaml", ".coderabbit.yaml", "skill.md",
 	}},
-	{"your CI runs what stands in it", []string{
+	{"your CI executes this file's contents", []string{
 		".github/", ".gitea/", ".forgejo/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".travis.yml", ".appveyor.yml", "appveyor.yml",
 		".ci/", ".cirrus.yml", ".semaphore/", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", ".jenkins/", "buildspec.yml", "cloudbuild.yaml",
 		"azure-pipelines.yaml", ".woodpecker.yaml", ".drone.yaml", ".build.yml", ".builds/", ".tekton/", ".travis.yaml", "cloudbuild.yml", "buildspec.yaml", ".teamcity/",
@@ -36,7 +36,7 @@ var controls = []struct {
 		".screwdriver.yaml", "screwdriver.yaml", ".kokoro/", ".evergreen.yml", "evergreen.yml", ".scrutinizer.yml", ".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml", "codemagic.yaml", "bitrise.yml", ".harness/", ".gocd.yaml",
 		".expeditor/", ".cloudbuild/", ".codeql/", "renovate.json", ".renovaterc", ".renovaterc.json", "netlify.toml", "vercel.json", "amplify.yml", ".hound.yml", ".platform.app.yaml", ".dagger/", "dagger.json", ".cirrus.star",
 	}},
-	{"git or a shell runs what stands in it", []string{
+	{"git or a shell executes this file's contents", []string{
 		".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
 		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".simple-git-hooks.js", ".huskyrc", ".huskyrc.json", ".huskyrc.js",
 		"lefthook-local.yml", ".lefthook-local.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js", ".lintstagedrc.mjs",

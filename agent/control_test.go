@@ -32,7 +32,7 @@ func TestDanger(t *testing.T) {
 			t.Errorf("%s is taken for a file of which %s", name, what)
 		}
 	}
-	if got, want := Dangers([]string{"a.go", ".vscode/tasks.json"}), "Careful, .vscode/tasks.json: your editor may run what stands in it."; got != want {
+	if got, want := Dangers([]string{"a.go", ".vscode/tasks.json"}), "Careful, .vscode/tasks.json: your editor may execute this file's contents."; got != want {
 		t.Errorf("Dangers = %q, want %q", got, want)
 	}
 }

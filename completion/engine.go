@@ -117,7 +117,7 @@ func (e *Engine) Complete(ctx context.Context, req Request) (res Result, err err
 	req.Offset = runeStart(req.Text, min(max(req.Offset, 0), len(req.Text)))
 	imagined, ok := withSelected(req)
 	if !ok {
-		return Result{Note: "the selected entry does not stand at the cursor"}, nil
+		return Result{Note: "the selected entry does not match the text at the cursor"}, nil
 	}
 	if res, err = e.answer(ctx, imagined.Request); err != nil {
 		return Result{}, err

@@ -36,7 +36,7 @@ func (a *Assistant) Explain(ctx context.Context, p agent.Problem, emit func(text
 	}
 	d := best.common()
 	if n := a.unknownQuoted(ctx, best, e.about); n != "" {
-		d.unless(false, "it speaks of `%s`, which stands nowhere in the workspace", n)
+		d.unless(false, "it mentions `%s`, which does not occur in the workspace", n)
 	}
 	return agent.Explanation{
 		Text: strings.TrimSpace(best.text), Confidence: d.confidence(), Citations: best.citations, Removed: best.removed,

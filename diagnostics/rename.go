@@ -43,7 +43,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 	}
 	after := patch.Apply(s.doc.Text, edits)
 	if again, err := syntax.FindLocal(s.Language, []byte(after), edits[0].Start); err != nil || again.Name != to || len(again.Occurrences) != len(edits) {
-		return agent.Proposal{}, fmt.Errorf("give another name than %q, which is another variable there: %s cannot be renamed to it", to, l.Name)
+		return agent.Proposal{}, fmt.Errorf("cannot rename %s to %q: that name is already a variable there", l.Name, to)
 	}
 	var d doubts
 	d.unless(!l.Parameter || s.Language != "python", "callers that pass it as %s= have to change, too", l.Name)

@@ -147,7 +147,7 @@ func unservedBy(pid int, dir string) string {
 	if pid != 0 {
 		who += " " + strconv.Itoa(pid)
 	}
-	return fmt.Sprintf("Another quarry (%s) does not answer: resume or end it. It holds the index of %s; until then no change is indexed.", who, dir)
+	return fmt.Sprintf("quarry (%s) holds the index of %s but is not responding. Resume or stop it; changes are not indexed until then.", who, dir)
 }
 
 // stopReading gives up what feelPulse holds.

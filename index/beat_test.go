@@ -51,7 +51,7 @@ func TestWriterThatHangsIsTold(t *testing.T) {
 	// within the moment that the reader's looks take; if it does, it has to be waited for again.
 	until(t, "the user to be told", func() bool { look(); return len(told) > 0 })
 	m := <-told
-	if !strings.Contains(m, "Another quarry (process ") || !strings.Contains(m, "resume or end it") {
+	if !strings.Contains(m, "quarry (process ") || !strings.Contains(m, "Resume or stop it") {
 		t.Errorf("told %q", m)
 	}
 	touch(clock.Now().Add(time.Hour))

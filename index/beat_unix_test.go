@@ -27,7 +27,7 @@ func TestStoppedWriterIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the user to be told", func() bool { clock.move(ownerPoll); return len(told) > 0 })
-	if m := <-told; !strings.Contains(m, fmt.Sprintf("Another quarry (process %d) does not answer: resume or end it.", p.cmd.Process.Pid)) {
+	if m := <-told; !strings.Contains(m, fmt.Sprintf("quarry (process %d) holds the index of ", p.cmd.Process.Pid)) {
 		t.Errorf("told %q", m)
 	}
 	if symbols(t, reader, "main.go") == nil {

@@ -304,7 +304,7 @@ func (s *Server) indexFolder(args []protocol.LSPAny) error {
 			return nil
 		}
 		const yes, no = "Index it", "Cancel"
-		chosen, err := s.assist.Screen().Choose(ctx, fmt.Sprintf("Index %s? It holds far more than one project, and all of it is read but for what is private or left out by rules.", dir), no, yes)
+		chosen, err := s.assist.Screen().Choose(ctx, fmt.Sprintf("Index %s? It is much larger than one project, and quarry reads all of it except private and excluded files.", dir), no, yes)
 		if err != nil || chosen != yes {
 			return err
 		}

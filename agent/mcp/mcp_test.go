@@ -143,10 +143,10 @@ func TestDangerousChangesAreNamed(t *testing.T) {
 		return "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x: 1\n"
 	}
 	for _, tt := range []struct{ diff, want string }{
-		{create(".vscode/tasks.json"), "Careful, .vscode/tasks.json: your editor may run what stands in it"},
-		{create(".github/workflows/x.yml"), "Careful, .github/workflows/x.yml: your CI runs what stands in it"},
-		{create(".husky/pre-commit"), "Careful, .husky/pre-commit: git or a shell runs what stands in it"},
-		{create("AGENTS.md") + create("b.yml"), "Careful, AGENTS.md: an assistant may follow or run what stands in it"},
+		{create(".vscode/tasks.json"), "Careful, .vscode/tasks.json: your editor may execute this file's contents"},
+		{create(".github/workflows/x.yml"), "Careful, .github/workflows/x.yml: your CI executes this file's contents"},
+		{create(".husky/pre-commit"), "Careful, .husky/pre-commit: git or a shell executes this file's contents"},
+		{create("AGENTS.md") + create("b.yml"), "Careful, AGENTS.md: an assistant may follow or execute this file's contents"},
 		{create(".gitattributes"), "Careful, .gitattributes: it decides what git does with your files"},
 		{create("b.yml"), ""},
 	} {

@@ -206,7 +206,7 @@ func (p *page) outline(o *overview.Overview) {
 		p.item("%s %s, named in %s", d.Place, code(clip(d.Signature, 160)), counted(d.UsedBy, "file"))
 	}
 	if len(o.Used) == 0 {
-		fmt.Fprintln(p, "No declaration with a name of its own is used in two files or more.")
+		fmt.Fprintln(p, "No declaration with a unique name is used in more than one file.")
 	}
 	p.heading(2, "Dependencies")
 	for _, m := range o.Manifests {

@@ -207,9 +207,9 @@ func summary(why lsp.Explanation, shown bool) string {
 	case why.Engine == "":
 		return "nothing to suggest here"
 	case !shown && why.Engine == "local":
-		return "nothing fit to be copied from open files, no model"
+		return "no suggestion: no model is running, and no similar code is open"
 	case !shown:
-		return fmt.Sprintf("%s had nothing fit to show, after %.0f ms", why.Engine, why.Timings["total"])
+		return fmt.Sprintf("no suggestion: %s had none fit to show after %.0f ms", why.Engine, why.Timings["total"])
 	case why.Engine == "local":
 		return fmt.Sprintf("copied from open files, no model, in %.2f ms", why.Timings["total"])
 	}

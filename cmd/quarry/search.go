@@ -240,7 +240,7 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 	if len(answer.Results) == 0 {
 		switch {
 		case answer.Total > 0:
-			fmt.Fprintf(a.Stdout, "Nothing is left behind --offset %d: the search found %d files.\n", req.Offset, answer.Total)
+			fmt.Fprintf(a.Stdout, "No results after the first %d: the search found %d files.\n", req.Offset, answer.Total)
 		case answer.NothingLeft:
 			fmt.Fprintln(a.Stdout, "Nothing found: the filters leave out every file.")
 		case q.Narrows():
@@ -288,7 +288,7 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 	}
 	next := ""
 	if end := req.Offset + len(answer.Results); end < answer.Total {
-		next = fmt.Sprintf("; --offset %d goes on", end)
+		next = fmt.Sprintf("; use --offset %d for more", end)
 	}
 	fmt.Fprintf(a.Stdout, "\n%s\n", s.style(cli.Dim, fmt.Sprintf("%d of %d files in %.1f ms by %s%s", len(answer.Results), answer.Total,
 		ms(answer.Timings.Total), strings.Join(answer.Backend, ", "), next)))
@@ -329,11 +329,11 @@ func (a *app) printLines(req *retrieval.Request, answer workspace.Answer) {
 	case answer.NothingLeft:
 		said = "Nothing found: the filters leave out every file."
 	case len(answer.Results) == 0 && req.Offset > 0:
-		said = fmt.Sprintf("Nothing is left behind --offset %d.", req.Offset)
+		said = fmt.Sprintf("No results after the first %d.", req.Offset)
 	case len(answer.Results) == 0:
 		said = "No line of an indexed file matches."
 	case answer.Total > end:
-		said += fmt.Sprintf(", and more: --offset %d goes on", end)
+		said += fmt.Sprintf("; use --offset %d for more", end)
 	}
 	var left []string
 	for _, reason := range slices.Sorted(maps.Keys(answer.NotSearched)) {

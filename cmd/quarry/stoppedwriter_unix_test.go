@@ -89,13 +89,13 @@ func TestCommandsBesideAStoppedWriter(t *testing.T) {
 	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	says("does not answer: resume or end it")
+	says("but is not responding. Resume or stop it")
 	if out, errs, code := run("search", "Harvest"); code != 0 || !strings.Contains(out, "a.go") || errs != "" {
 		t.Errorf("though nothing differs: exit code %d\n%s%s", code, out, errs)
 	}
 
 	file("late.go", "package barn\n\n// Winnow cleans the grain.\nfunc Winnow() {}\n")
-	const named, stale = "does not answer: resume or end it", "files new 1"
+	const named, stale = "but is not responding. Resume or stop it", "files new 1"
 	for _, c := range []struct {
 		args []string
 		code int

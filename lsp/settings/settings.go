@@ -81,7 +81,7 @@ type Completion struct {
 // Index says what is indexed.
 type Index struct {
 	Enabled        bool     `json:"enabled" merge:"forbid" doc:"Index the workspace. Without an index nothing is found, and completions know only the open documents."`
-	Exclude        []string `json:"exclude" glob:"true" merge:"union" doc:"Globs of files and folders, written as in .gitignore, to leave out of the index and of what models are shown. No file of a repository takes them in again, and lists of your own file, the editor and the environment add up."`
+	Exclude        []string `json:"exclude" glob:"true" merge:"union" doc:"Globs of files and folders, written as in .gitignore, to leave out of the index and of what models are shown. A repository cannot re-include them. Lists from your file, the editor and the environment are combined."`
 	MaxFileBytes   int      `json:"maxFileBytes" scope:"user" min:"1024" max:"67108864" doc:"Largest file that is indexed."`
 	ProcessorShare int      `json:"processorShare" min:"1" max:"100" doc:"How much of the processors reading files for the index may take, in percent. While you type it takes next to nothing anyway."`
 	MemoryMB       int      `json:"memoryMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry's own process tries to stay below, by freeing memory sooner, at the cost of processor time; 0 is a quarter of memory.budgetMB, near that budget what the models leave of it."`

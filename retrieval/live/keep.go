@@ -24,7 +24,7 @@ import (
 // is reported by the database's own feed, so the file may be old, and is written anew only
 // when much has changed, by the process that writes the database, at rest.
 //
-// The graph of files is of all of them: each change may move every rank. So that what
+// The file graph spans the whole workspace, so any change can affect every ranking. So that what
 // searches answer does not depend on when they began, it is kept in a small file of its own
 // whenever it was made anew, and who begins takes it if it is of the same state.
 

@@ -43,7 +43,7 @@ func keyOf(s settings.Settings) func(context.Context) (string, error) {
 		defer cancel()
 		found, err := storedKey(ctx, host)
 		if err != nil {
-			return "", fmt.Errorf("put a key into the system's key store (%s), or set ollama.keyStore to false: it has none for %s under %q: %w", storing(host), host, keyService, err)
+			return "", fmt.Errorf("no key for %s: put one into the system key store with %s, or set ollama.keyStore to false (service %q): %w", host, storing(host), keyService, err)
 		}
 		key = found
 		return key, nil

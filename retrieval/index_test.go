@@ -169,6 +169,27 @@ func TestResultsExplainThemselves(t *testing.T) {
 	}
 }
 
+// A declaration that answers both a word and a name of the query is said once.
+func TestReasonsAreSaidOnce(t *testing.T) {
+	for _, query := range []string{"router_match", "Router routes requests", "type:code Router requests", "which Router matches", "NewRouter router"} {
+		for _, r := range find(t, sampleIndex(t), query).Results {
+			for i, reason := range r.Reasons {
+				if slices.Contains(r.Reasons[:i], reason) {
+					t.Errorf("%s: %s has the reasons %q", query, r.Path, r.Reasons)
+				}
+			}
+		}
+	}
+	// So are two declarations of one name.
+	ix := New(Options{})
+	ix.Apply(changesOf([]Document{document("retry.py", "def retry_count():\n    return 1\n\n\ndef retry_count():\n    return 2\n")}))
+	for _, query := range []string{"retry_count", "type:tst retry_count"} {
+		if r := find(t, ix, query).Results[0].Reasons; strings.Count(strings.Join(r, "\n"), "declares function retry_count") != 1 {
+			t.Errorf("%s: reasons %q", query, r)
+		}
+	}
+}
+
 // The core of a library has a sigil that its users' questions leave out.
 func TestSigilsAreLeftOut(t *testing.T) {
 	docs := []Document{

@@ -62,7 +62,8 @@ type Query struct {
 	// one a file.
 	Lines    *pattern.Pattern
 	AllLines bool
-	// Notes say which words look like filters and are none, and what would be one.
+	// Notes say which words look like filters and are none, what would be one, and which
+	// filters name what quarry does not know.
 	Notes []string
 }
 
@@ -322,7 +323,11 @@ func (q *Query) filter(word string, now time.Time) bool {
 	case "path":
 		add(&q.Paths, &q.NotPaths, not, strings.ToLower(value))
 	case "lang":
-		add(&q.Languages, &q.NotLanguages, not, lang.Canonical(strings.ToLower(value)))
+		name := lang.Canonical(strings.ToLower(value))
+		if _, ok := lang.Find(name); !ok { // an editor may still call a document's language so
+			q.Notes = append(q.Notes, "quarry knows no language "+value+unlessMeant(name))
+		}
+		add(&q.Languages, &q.NotLanguages, not, name)
 	case "symbol":
 		if not {
 			return false
@@ -359,6 +364,23 @@ func (q *Query) filter(word string, now time.Time) bool {
 		q.AllLines = true
 	}
 	return true
+}
+
+// unlessMeant asks whether a known language of a similar name was meant.
+func unlessMeant(name string) string {
+	const most = 2 // edits
+	rows, best, meant := new(editRows), min(most, len(name)/2)+1, ""
+	for _, l := range lang.All() {
+		for _, known := range append([]string{l.ID}, l.Aliases...) {
+			if edits := rows.distance(name, known, best-1); edits < best {
+				best, meant = edits, known
+			}
+		}
+	}
+	if meant == "" {
+		return ""
+	}
+	return ": did you mean lang:" + meant + "?"
 }
 
 func add[T any](yes, no *[]T, not bool, v T) {

@@ -161,6 +161,10 @@ func TestNotes(t *testing.T) {
 	for raw, want := range map[string]string{
 		"kind:banana x":   "kind:banana is looked for as text: kind: takes function, method,",
 		"-type:x":         "-type:x is looked for as text: type: takes code, test, doc, config or markup",
+		"lang:pyhton x":   "quarry knows no language pyhton: did you mean lang:python?",
+		"-lang:Sweden x":  "quarry knows no language Sweden",
+		"lang:zzzz x":     "quarry knows no language zzzz",
+		"lang:sh lang:C#": "",
 		"mode:loud":       "mode: takes all, code, docs, symbols or recent",
 		"since:soon":      "since: takes a time such as 3h",
 		"-since:3d":       "-since:3d is looked for as text: a minus goes before path:",

@@ -227,7 +227,7 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	if c.def != nil && s[sigDefinition] > 0 {
 		add(w[sigDefinition]*s[sigDefinition], "declares %s %s", c.def.kind, c.def.qualified())
 	}
-	if c.wordDef != nil && w[sigWord] > 0 && c.wordDef != c.def {
+	if c.wordDef != nil && w[sigWord] > 0 {
 		add(w[sigWord]*s[sigWord], "declares %s %s", c.wordDef.kind, c.wordDef.qualified())
 	}
 	if c.literal >= 0 {
@@ -261,8 +261,11 @@ func (sr *search) reasons(c *candidate, w *weights) []string {
 	}
 	slices.SortStableFunc(all, func(a, b reason) int { return cmp.Compare(b.share, a.share) })
 	out := []string{}
-	for _, r := range all[:min(len(all), maxReasons)] {
-		out = append(out, r.text)
+	for _, r := range all {
+		// Two declarations of one name, or one that answers a word and the whole query, read alike.
+		if len(out) < maxReasons && !slices.Contains(out, r.text) {
+			out = append(out, r.text)
+		}
 	}
 	if lower := c.class &^ sr.query.wanted; lower != 0 {
 		out = append(out, "ranked lower: "+lower.String())

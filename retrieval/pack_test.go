@@ -152,6 +152,27 @@ func TestPackWindow(t *testing.T) {
 	}
 }
 
+// Six tenths of the budget are for the window while there is other material, all of it where
+// there is none (R7).
+func TestPackWindowLeavesRoom(t *testing.T) {
+	here := Excerpt{Path: "a.go", StartLine: 1, Text: strings.Repeat("123456789\n", 300)}
+	chunk := Excerpt{Path: "b.go", StartLine: 1, Text: strings.Repeat("987654321\n", 300)}
+	window := func(m Material) int {
+		for _, p := range Pack(m, Budget{Bytes: 1000, Tokens: 1 << 20}, countTokens) {
+			if p.Kind == PieceHere {
+				return len(p.Text)
+			}
+		}
+		return 0
+	}
+	if got := window(Material{Here: &here, HereLine: 150}); got < 900 || got > 1000 {
+		t.Errorf("alone the window has %d of 1000 bytes", got)
+	}
+	if got := window(Material{Here: &here, HereLine: 150, Chunks: []Excerpt{chunk}}); got < 550 || got > 600 {
+		t.Errorf("beside a chunk the window has %d of 1000 bytes, want just under 600", got)
+	}
+}
+
 func TestPackLeavesOutCopies(t *testing.T) {
 	body := func(name string) string {
 		return "func " + name + "(in io.Reader, out io.Writer) error {\n\tb, err := io.ReadAll(in)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"read: %w\", err)\n\t}\n" +

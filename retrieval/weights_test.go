@@ -3,6 +3,7 @@ package retrieval
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -72,6 +73,50 @@ func scoresFor(k signal, w *weights, fusion Fusion) (with, without float32) {
 		sr.fuse(w)
 	}
 	return sr.sc.candidates[0].score, sr.sc.candidates[1].score
+}
+
+// A file that says a pasted message comes before one whose text, name and declarations have
+// all of its words, and one that says half of it behind.
+func TestMessagesOutweighWords(t *testing.T) {
+	first := func(said float32) bool {
+		sr := &search{sc: new(scratch), snap: newSnapshot(nil, nil, &graph{starts: []uint32{0}}, 0)}
+		sr.sc.candidates = []candidate{{meta: &file{path: "a"}, node: -1}, {meta: &file{path: "b"}, node: -1}}
+		sr.sc.nodes = []int32{0, 0}
+		sr.sc.candidates[0].signals[sigMessage] = said
+		for _, k := range []signal{sigBest, sigSum, sigMetadata, sigNameRecall, sigNamePrecision, sigDefinition, sigWord} {
+			sr.sc.candidates[1].signals[k] = 1
+		}
+		sr.fuse(&textWeights)
+		return sr.sc.candidates[0].score > sr.sc.candidates[1].score
+	}
+	if !first(1) {
+		t.Error("who says the whole message does not come first")
+	}
+	if first(.5) {
+		t.Error("who says half of the message comes first")
+	}
+}
+
+// The workspace's own name says less than another word of the query, and more than nothing.
+func TestProjectNameSaysLittle(t *testing.T) {
+	found := func(project, query string) []string {
+		ix := New(Options{Project: project})
+		ix.Apply(changesOf([]Document{
+			document("a/first.txt", strings.Repeat("The harbour is deep. ", 3)+"\n"),
+			document("b/second.txt", "A ledger has "+strings.Repeat("lines of text and words of many kinds, ", 8)+"in it.\n"),
+			document("c/third.txt", "Nothing of either kind is said here at all.\n"),
+		}))
+		return pathsOf(find(t, ix, query))
+	}
+	if got := found("", "harbour ledger"); len(got) != 2 || got[0] != "a/first.txt" {
+		t.Fatalf("in another project found %q, want what says harbour twice first", got)
+	}
+	if got := found("harbour", "harbour ledger"); len(got) != 2 || got[0] != "b/second.txt" {
+		t.Errorf("in the project of that name found %q, want the ledger first", got)
+	}
+	if got := found("harbour", "harbour"); len(got) == 0 || got[0] != "a/first.txt" {
+		t.Errorf("its name alone finds %q", got)
+	}
 }
 
 // The folder a file is in outweighs that another file has the word in its text.

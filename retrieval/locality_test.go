@@ -1,0 +1,47 @@
+package retrieval
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// Where a file stands to the user, and how long ago it was opened, is worth what it was
+// weighed to be: the order of two files that hold the same depends on nothing else.
+func TestLocalityByPlace(t *testing.T) {
+	const decay = .85
+	open := make([]string, 6)
+	for i := range open {
+		open[i] = fmt.Sprintf("open%d/a.go", i)
+	}
+	near := func(at *Position, p string) float64 {
+		sr := &search{sc: new(scratch), snap: newSnapshot(nil, nil, &graph{starts: []uint32{0}}, 0), req: &Request{At: at}}
+		sr.sc.candidates = []candidate{{meta: &file{path: p}, node: -1}}
+		sr.localities()
+		return float64(sr.sc.candidates[0].signals[sigLocality])
+	}
+	at := &Position{Path: "here/a.go", Open: open, Recent: []string{"recent0/a.go", "recent1/a.go", "recent2/a.go"}}
+	for p, want := range map[string]float64{
+		"here/a.go": 1, "here/b.go": .5, "there/a.go": 0,
+		"open0/a.go": .7, "open1/a.go": .7 * decay, "open5/a.go": .7 * math.Pow(decay, 5),
+		"recent0/a.go": .5, "recent1/a.go": .5 * decay, "recent2/a.go": .5 * decay * decay,
+	} {
+		if got := near(at, p); math.Abs(got-want) > 1e-5 {
+			t.Errorf("%s is near by %.4f, want %.4f", p, got, want)
+		}
+	}
+}
+
+// A file that is open beats one that is not, and the one opened last the others.
+func TestOpenFilesComeFirst(t *testing.T) {
+	ix := New(Options{})
+	var docs []Document
+	for _, dir := range []string{"a", "b", "c", "d"} {
+		docs = append(docs, document(dir+"/retry.go", "package "+dir+"\n\n// Retry asks again.\nfunc Retry() {}\n"))
+	}
+	ix.Apply(changesOf(docs))
+	a := search1(t, ix, Request{At: &Position{Open: []string{"d/retry.go", "c/retry.go"}}}, "ask again with retry")
+	if got := pathsOf(a); len(got) != 4 || got[0] != "d/retry.go" || got[1] != "c/retry.go" {
+		t.Errorf("found %q, want the file opened last first, then the other open one", got)
+	}
+}

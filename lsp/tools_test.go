@@ -99,10 +99,10 @@ func TestToolsChangeNothingUnasked(t *testing.T) {
 // the danger named, in every question about it.
 func TestDangerousChangesAreNamed(t *testing.T) {
 	for name, says := range map[string]string{
-		".vscode/tasks.json":      "your editor may run",
-		".nvim.lua":               "your editor may run",
-		".github/workflows/x.yml": "your CI runs",
-		".husky/pre-commit":       "git or a shell runs",
+		".vscode/tasks.json":      "your editor may execute",
+		".nvim.lua":               "your editor may execute",
+		".github/workflows/x.yml": "your CI executes",
+		".husky/pre-commit":       "git or a shell executes",
 		".gitattributes":          "it decides what git does",
 		"CLAUDE.md":               "an assistant may",
 		"b.go":                    "",

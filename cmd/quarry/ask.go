@@ -122,13 +122,21 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 			Steps: append([]loop.Step{}, r.Steps...), Backend: r.Backend,
 			Timings: map[string]float64{"first_shown": ms(r.FirstShown), "total": ms(total)},
 		}
-		return a.PrintJSON(out)
+		if err := a.PrintJSON(out); err != nil {
+			return err
+		}
 	}
-	if r.Stop != "" { // a model was asked
+	switch {
+	case r.Stop == "" && len(r.Citations) == 0:
+		return errors.Join(c.Available(), errNothingNear)
+	case r.Stop != "" && !a.JSON: // a model was asked
 		fmt.Fprintln(a.Stderr, askSummary(r, total))
 	}
 	return nil
 }
+
+// errNothingNear is why a question without a model fails.
+var errNothingNear = errors.New("no code was found for the question")
 
 // citationsOf are citations as JSON has them, a list even if there are none.
 func citationsOf(list []agent.Citation) []askCitation {

@@ -74,7 +74,7 @@ func TestFirstCall(t *testing.T) {
 		"present":    func(*testing.T, string) {},
 		"half-built": func(t *testing.T, database string) { forgetScan(t, database) },
 		"of a newer quarry": func(t *testing.T, database string) {
-			db, err := sql.Open("sqlite3", "file:"+database)
+			db, err := sql.Open("sqlite3", database)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,22 +109,24 @@ func TestFirstCall(t *testing.T) {
 					if strings.Contains(c.tool, "/") && over == "MCP" || c.tool == "rename_symbol" && over == "LSP" {
 						continue // a method of the language server; what asks a user, who is not there
 					}
-					stateDir := t.TempDir()
-					spoil(t, indexBarn(t, root, stateDir))
-					session := speak(t, root, stateDir)
-					for {
-						got := session(c.tool, c.args)
-						if strings.Contains(got, `"not_ready"`) {
-							continue // the deadline of the session ends this
+					t.Run(c.tool+" over "+over, func(t *testing.T) { // at whose end the session ends
+						stateDir := t.TempDir()
+						spoil(t, indexBarn(t, root, stateDir))
+						session := speak(t, root, stateDir)
+						for {
+							got := session(c.tool, c.args)
+							if strings.Contains(got, `"not_ready"`) {
+								continue // the deadline of the session ends this
+							}
+							if strings.Contains(got, `"incomplete"`) && !strings.Contains(got, c.want) {
+								continue // the answer says that it lacks something
+							}
+							if !strings.Contains(got, c.want) || !strings.Contains(got, `"backend"`) {
+								t.Error(got)
+							}
+							break
 						}
-						if strings.Contains(got, `"incomplete"`) && !strings.Contains(got, c.want) {
-							continue // the answer says that it lacks something
-						}
-						if !strings.Contains(got, c.want) || !strings.Contains(got, `"backend"`) {
-							t.Errorf("%s over %s: %s", c.tool, over, got)
-						}
-						break
-					}
+					})
 				}
 			}
 		})
@@ -374,7 +376,7 @@ func overLSP(t *testing.T, root, stateDir string) func(tool string, args map[str
 // forgetScan makes an index as one is that was killed during its first scan.
 func forgetScan(t *testing.T, database string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+database+"?_foreign_keys=on")
+	db, err := sql.Open("sqlite3", database+"?_foreign_keys=on")
 	if err != nil {
 		t.Fatal(err)
 	}

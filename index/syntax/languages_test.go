@@ -8,9 +8,9 @@ import (
 	"quarry/index/lang"
 )
 
-// TestEveryLanguageIsComplete: what is needed of a language is in four places, its row in
-// package lang, its row in languages.go or plainlangs.go, its queries and its fixture
-// (TestFixtures), and whoever forgets one learns it here.
+// TestEveryLanguageIsComplete: what is needed of a language is in its row in package lang, its
+// row in languages.go or plainlangs.go and, if it has a grammar, its queries and its fixture
+// (TestFixtures). Whoever forgets one learns it here. Zed's list is generated (editors/zed).
 func TestEveryLanguageIsComplete(t *testing.T) {
 	rows := map[string]bool{}
 	for _, l := range lang.All() {
@@ -37,6 +37,11 @@ func TestEveryLanguageIsComplete(t *testing.T) {
 		}
 		if len(rules.comment.Marks()) != 0 {
 			t.Errorf("%s: comments are said in package lang", name)
+		}
+	}
+	for _, l := range lang.All() {
+		if _, ok := plainLanguages[l.ID]; !ok && languages[l.ID] == nil {
+			t.Errorf("%s has neither a grammar in languages.go nor a row in plainlangs.go; one that declares nothing there is undeclared", l.ID)
 		}
 	}
 	dirs, err := os.ReadDir("queries")

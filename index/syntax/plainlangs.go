@@ -31,7 +31,10 @@ var (
 		"extern", "sealed", "override", "partial", "virtual", "global", "local", "exported", "unsafe", "override", "open", "const", "base", "late"}
 )
 
-// plainLanguages are those without a grammar that declare anything.
+// undeclared are the rules of a language whose lines do not show what they declare.
+var undeclared lineRules
+
+// plainLanguages are all those without a grammar.
 var plainLanguages = map[string]lineRules{
 	"asciidoc":   {keywords: map[string]Kind{"=": KindSection, "==": KindSection, "===": KindSection, "====": KindSection}},
 	"clojure":    {keywords: lisp},
@@ -78,4 +81,31 @@ var plainLanguages = map[string]lineRules{
 	"viml":       {keywords: map[string]Kind{"function": KindFunction, "function!": KindFunction, "command": KindFunction, "command!": KindFunction, "def": KindFunction}},
 	"vue":        {modifiers: visibility, keywords: objects},
 	"zig":        {modifiers: []string{"pub", "export", "inline", "extern", "threadlocal", "noinline"}, keywords: map[string]Kind{"fn": KindFunction, "const": KindConst, "var": KindVar, "test": KindFunction}, imports: "@import"},
+
+	// Nothing that these declare is known by the line it stands on.
+	"ada":              undeclared,
+	"asm":              undeclared,
+	"astro":            undeclared,
+	"awk":              undeclared,
+	"bat":              undeclared,
+	"csv":              undeclared,
+	"diff":             undeclared,
+	"gdscript":         undeclared,
+	"glsl":             undeclared,
+	"hlsl":             undeclared,
+	"ignore":           undeclared,
+	"less":             undeclared,
+	"matlab":           undeclared,
+	"nix":              undeclared,
+	"objective-c":      undeclared,
+	"objective-cpp":    undeclared,
+	"org":              undeclared,
+	"plaintext":        undeclared,
+	"properties":       undeclared,
+	"restructuredtext": undeclared,
+	"scss":             undeclared,
+	"v":                undeclared,
+	"vhdl":             undeclared,
+	"wgsl":             undeclared,
+	"xml":              undeclared,
 }

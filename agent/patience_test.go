@@ -107,7 +107,7 @@ func TestToolsWaitOnce(t *testing.T) {
 	defer other.Unlock()
 	// Nobody indexes what is new.
 	save(t, dir, "yard/c.go", "package yard\n\nfunc Sweep() {}\n")
-	w := &impatient{Workspace: workspace.New(workspace.Options{StateDir: state, Patience: 100 * time.Millisecond})}
+	w := &impatient{Workspace: workspace.New(workspace.Options{StateDir: state, WaitLimit: 100 * time.Millisecond})}
 	defer w.Close()
 	w.SetRoots([]string{dir})
 	staging := agent.NewStaging(func() string { return dir }, time.Now)

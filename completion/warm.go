@@ -39,10 +39,10 @@ func (e *Engine) warm(ctx context.Context, prompt string) error {
 	}
 }
 
-// contextPatience is how long a backend may take to read the code of other
+// contextTimeout is how long a backend may take to read the code of other
 // places. They are read anew each time the user goes to another file; where a
 // full budget takes longer than this, less of it serves better.
-const contextPatience = 4 * time.Second
+const contextTimeout = 4 * time.Second
 
 // affordable lowers the budget for code of other places to what the backend has
 // shown to read in time.
@@ -50,7 +50,7 @@ func (e *Engine) affordable(l limits) limits {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.readRate > 0 {
-		l.snippets = min(l.snippets, int(e.readRate*contextPatience.Seconds()))
+		l.snippets = min(l.snippets, int(e.readRate*contextTimeout.Seconds()))
 	}
 	return l
 }

@@ -51,8 +51,8 @@ type coordinator struct {
 	scanned fs.FileInfo
 	away    time.Time
 	seen    sight
-	pulse   pulse // of the process that writes, in one that reads
-	vigil   vigil // for that process
+	peer    peerState // of the process that writes, in one that reads
+	exit    exitWatch // for that process
 	exile   exile
 	// moved tells that a checkpoint has ended; nil while none is at work.
 	moved chan error
@@ -106,9 +106,9 @@ func (x *Index) isOwner() bool {
 // takeOver waits a moment for the lock; it answers whether this process is the
 // writer now.
 func (c *coordinator) takeOver(ctx context.Context) bool {
-	pause := c.keepVigil(ctx)
-	over := c.vigil.over
-	if c.vigil.ended() {
+	pause := c.watchExit(ctx)
+	over := c.exit.over
+	if c.exit.ended() {
 		over = nil // that was looked into
 	}
 	select {
@@ -134,7 +134,7 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 		c.startOver()
 		c.stopped.Go(func() { c.check(ctx) }) // the writer may have been killed
 	default:
-		c.feelPulse(pause)
+		c.checkWriter(pause)
 		c.mu.Lock()
 		c.refused++
 		c.mu.Unlock()

@@ -21,18 +21,18 @@ import (
 // of their own, which says that they are there; as long as somebody does, the writer
 // touches a file every few seconds, and a reader that sees it untouched for longer tells
 // its user. The file names the process, and is written again when something was committed,
-// so that readers need not look for that (vigil). A writer that is alone touches
+// so that readers need not look for that (exitWatch). A writer that is alone touches
 // nothing.
 
 const (
-	beatEvery = 10 * time.Second
+	heartbeatEvery = 10 * time.Second
 	// missedBeats is for how many ownerPolls of a reader's looks the file may stay as it
 	// was. Looks and not time: a laptop that slept is no writer that hangs.
 	missedBeats = 25
 )
 
-// pulse is what a reader knows of the writer.
-type pulse struct {
+// peerState is what a reader knows of the writer.
+type peerState struct {
 	readers *flock.Flock // held, shared, by a reader
 	touched time.Time    // the file's time
 	missed  int          // for how many ownerPolls looks found it unchanged
@@ -42,9 +42,9 @@ func (s *stateFiles) writerFile() string { return filepath.Join(s.dir, "writer")
 
 func (s *stateFiles) readersFile() string { return filepath.Join(s.dir, "readers") }
 
-// beat tells readers that this process writes and is well, and looks whether the rules are
+// heartbeat tells readers that this process writes and is well, and looks whether the rules are
 // still the same, until ctx ends.
-func (x *Index) beat(ctx context.Context) {
+func (x *Index) heartbeat(ctx context.Context) {
 	if x.state.dir == "" {
 		return
 	}
@@ -52,7 +52,7 @@ func (x *Index) beat(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(beatEvery)):
+		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(heartbeatEvery)):
 		}
 	}
 	file := x.state.writerFile()
@@ -82,13 +82,13 @@ func (x *Index) beat(ctx context.Context) {
 			return
 		case <-saved:
 			wrote, saved = true, x.saved.next()
-		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(beatEvery)):
+		case <-x.cfg.Clock.At(x.cfg.Clock.Now().Add(heartbeatEvery)):
 			wrote = false
 		}
 	}
 }
 
-// touch is a beat. wrote: something was committed, which readers are told by writing the
+// touch is a heartbeat. wrote: something was committed, which readers are told by writing the
 // file.
 func (x *Index) touch(file string, wrote bool) error {
 	now := x.cfg.Clock.Now()
@@ -113,9 +113,9 @@ func (x *Index) isRead() bool {
 	return err == nil && !alone
 }
 
-// feelPulse looks whether the writer is well, after so long a pause.
-func (c *coordinator) feelPulse(pause time.Duration) {
-	p := &c.pulse
+// checkWriter looks whether the writer is well, after so long a pause.
+func (c *coordinator) checkWriter(pause time.Duration) {
+	p := &c.peer
 	if p.readers == nil {
 		p.readers = flock.New(c.state.readersFile())
 	}
@@ -150,40 +150,40 @@ func unservedBy(pid int, dir string) string {
 	return fmt.Sprintf("quarry (%s) holds the index of %s but is not responding. Resume or stop it; changes are not indexed until then.", who, dir)
 }
 
-// stopReading gives up what feelPulse holds.
+// stopReading gives up what checkWriter holds.
 func (c *coordinator) stopReading() {
-	if c.pulse.readers != nil {
-		if err := c.pulse.readers.Close(); err != nil {
+	if c.peer.readers != nil {
+		if err := c.peer.readers.Close(); err != nil {
 			c.cfg.Log.Debug("stop reading the index of another process", "error", err)
 		}
 	}
-	c.pulse = pulse{}
-	c.vigil.stop()
+	c.peer = peerState{}
+	c.exit.stop()
 	c.recover(unserved)
 }
 
 // A process that only reads need not look each second whether the writer has gone, or has
 // written something: the system tells it when the writer's process ends, and when the
-// writer's file is written (beat). It looks all the same now and then, and each second
+// writer's file is written (heartbeat). It looks all the same now and then, and each second
 // where one of the two cannot be had, or does not fit what the lock says.
 
-// vigil waits for the end of the process that writes. The zero vigil waits for none.
-type vigil struct {
+// exitWatch waits for the end of the process that writes. The zero exitWatch waits for none.
+type exitWatch struct {
 	pid  int
 	over chan struct{} // closed when it has ended
 	end  context.CancelFunc
 }
 
-// stop gives the vigil up.
-func (v *vigil) stop() {
+// stop gives the watch up.
+func (v *exitWatch) stop() {
 	if v.end != nil {
 		v.end()
 	}
-	*v = vigil{}
+	*v = exitWatch{}
 }
 
 // ended answers whether the process has ended.
-func (v *vigil) ended() bool {
+func (v *exitWatch) ended() bool {
 	select {
 	case <-v.over:
 		return true
@@ -205,12 +205,12 @@ func (s *stateFiles) writer() int {
 	return pid
 }
 
-// keepVigil answers how long a reader may wait for the writer without looking.
-func (c *coordinator) keepVigil(ctx context.Context) time.Duration {
+// watchExit answers how long a reader may wait for the writer without looking.
+func (c *coordinator) watchExit(ctx context.Context) time.Duration {
 	if !process.Telling || c.watcher == nil || c.watcher.Add(c.state.writerFile()) != nil {
 		return ownerPoll
 	}
-	pid, v := c.state.writer(), &c.vigil
+	pid, v := c.state.writer(), &c.exit
 	switch {
 	case pid == 0, pid == os.Getpid(): // another index of this process may write it
 		v.stop()
@@ -219,7 +219,7 @@ func (c *coordinator) keepVigil(ctx context.Context) time.Duration {
 		v.stop()
 		waiting, end := context.WithCancel(ctx)
 		over := make(chan struct{})
-		*v = vigil{pid, over, end}
+		*v = exitWatch{pid, over, end}
 		c.stopped.Go(func() {
 			if process.Await(waiting, pid) {
 				close(over)
@@ -229,12 +229,12 @@ func (c *coordinator) keepVigil(ctx context.Context) time.Duration {
 	case v.ended(): // and the lock is held: by whom is not known
 		return ownerPoll
 	}
-	return beatEvery
+	return heartbeatEvery
 }
 
 // Who only reads an index trusts the process that writes it for what it finds there. What it
 // does not find may have come since: then it compares the folder with the index itself, and
-// waits for the writer. Where that is stopped, or gave no sign of life for long (feelPulse), it
+// waits for the writer. Where that is stopped, or gave no sign of life for long (checkWriter), it
 // does so for each answer anew or nearly so: as long as nothing differs its answers are true.
 // It indexes nothing, since the writer may go on at any moment. Beside a writer that is well
 // an answer that finds something costs two small reads, and no walk.
@@ -276,10 +276,10 @@ type compared struct {
 // nobody, and which that is.
 func (x *Index) writerHangs() (pid int, hangs bool) {
 	x.mu.Lock()
-	_, told := x.troubles[unserved]
+	_, reported := x.troubles[unserved]
 	x.mu.Unlock()
 	pid = x.state.writer()
-	return pid, told || pid != 0 && process.IsStopped(pid)
+	return pid, reported || pid != 0 && process.IsStopped(pid)
 }
 
 // unserved answers whether the writer does not answer while the folder differs.

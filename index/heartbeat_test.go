@@ -82,14 +82,14 @@ func TestWriterBeatsForReaders(t *testing.T) {
 	until(t, "the writer to have a name", func() bool { return !touched().IsZero() })
 	before := touched()
 	for range 20 { // it looks each time, and has looked when it waits again
-		clock.move(beatEvery)
+		clock.move(heartbeatEvery)
 		until(t, "the writer to wait", func() bool { return clock.waiting() > 0 })
 	}
 	if now := touched(); !now.Equal(before) {
 		t.Errorf("touched at %v without a reader", now)
 	}
 	reader := open(t, Config{Dir: dir, StateDir: state})
-	until(t, "the writer to answer a reader", func() bool { clock.move(beatEvery); return !touched().Equal(before) })
+	until(t, "the writer to answer a reader", func() bool { clock.move(heartbeatEvery); return !touched().Equal(before) })
 	shut(t, reader)
 	if writer.isRead() {
 		t.Error("a reader that has gone is still seen")

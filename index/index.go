@@ -166,7 +166,7 @@ func Open(cfg Config) (*Index, error) {
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
-	x.stopped.Go(func() { x.beat(ctx) })
+	x.stopped.Go(func() { x.heartbeat(ctx) })
 	return x, nil
 }
 

@@ -43,10 +43,10 @@ func stampOf(path string) stamp {
 // followSettingsFile applies the settings again whenever the user's file is another than it was
 // at before, until ctx ends.
 func (s *Server) followSettingsFile(ctx context.Context, before stamp) error {
-	told := make(chan struct{}, 1)
+	notified := make(chan struct{}, 1)
 	tell := func() {
 		select {
-		case told <- struct{}{}:
+		case notified <- struct{}{}:
 		default:
 		}
 	}
@@ -60,7 +60,7 @@ func (s *Server) followSettingsFile(ctx context.Context, before stamp) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-told:
+		case <-notified:
 		case <-wait.C:
 		}
 		// Before the look, so that no change falls between the two; and each time, since

@@ -147,7 +147,7 @@ var (
 // facesAnd are the files that stand for their folder in any language, and some more.
 func facesAnd(names ...string) map[string]bool {
 	for _, l := range lang.All() {
-		names = append(names, l.Faces...)
+		names = append(names, l.EntryFiles...)
 	}
 	return setOf(names...)
 }
@@ -255,7 +255,7 @@ func generated(text string) bool {
 
 // TypeOf is what a file is by its path, and whether it only helps: an example, a benchmark, what
 // is vendored, kept for compatibility or generated.
-func TypeOf(path string) (t Type, aside bool) {
+func TypeOf(path string) (t Type, auxiliary bool) {
 	r := classOf(path, "")
 	return r.typeOf(), r&(classExample|classBench|classVendored|classCompat|classGenerated) != 0
 }

@@ -21,9 +21,9 @@ import (
 	"quarry/lsp/headless"
 )
 
-// patience is how long a server may take to answer before it counts as hung: it has a
+// timeout is how long a server may take to answer before it counts as hung: it has a
 // busy machine to itself no more than we do.
-const patience = 2 * time.Minute
+const timeout = 2 * time.Minute
 
 func main() {
 	log.SetFlags(0)
@@ -124,7 +124,7 @@ func (f *fuzzer) session() (err error) {
 // round opens some documents, edits them, asks for a completion and the status, and
 // closes them.
 func (f *fuzzer) round(e *headless.Editor) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	f.last = nil
 	var names []string

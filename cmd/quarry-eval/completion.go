@@ -69,9 +69,9 @@ func (a *app) completion(ctx context.Context, corpus string, holes int, seed uin
 	return a.print(report)
 }
 
-// patience is how long a model may take for one hole: an evaluation on a busy
+// timeout is how long a model may take for one hole: an evaluation on a busy
 // machine is about what is answered.
-const patience = 10 * time.Minute
+const timeout = 10 * time.Minute
 
 func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed uint64) error {
 	repositories, err := completioneval.Load(corpus)
@@ -97,7 +97,7 @@ func (a *app) model(ctx context.Context, corpus string, holes, tokens int, seed 
 		PrefixTokens:  tokens / 3,
 		SnippetTokens: tokens * 2 / 3,
 		MaxTokens:     s.Completion.MaxTokens,
-		Timeout:       patience,
+		Timeout:       timeout,
 		Template:      template,
 		Family:        runtime.Family,
 		Chat:          s.Completion.ChatLayout,

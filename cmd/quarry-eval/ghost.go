@@ -97,7 +97,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	done := 0
 	report, err := completioneval.FillTyped(ctx, answers, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
-		Timeout:       patience,
+		Timeout:       timeout,
 		Template:      template,
 		Chat:          s.Completion.ChatLayout,
 		Syntax:        syntaxcheck.New(),

@@ -67,9 +67,9 @@ func (p *logPipe) Write(line []byte) (int, error) {
 
 // Close writes what is left, unless nobody reads. What is written after is lost.
 func (p *logPipe) Close() {
-	const patience = 300 * time.Millisecond
+	const timeout = 300 * time.Millisecond
 	p.close()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-p.written:

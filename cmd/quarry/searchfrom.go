@@ -20,9 +20,9 @@ import (
 	"quarry/retrieval/workspace"
 )
 
-// queryPatience is how long a command waits for its query to be embedded: the model
+// queryTimeout is how long a command waits for its query to be embedded: the model
 // may have to be loaded first.
-const queryPatience = 30 * time.Second
+const queryTimeout = 30 * time.Second
 
 // searched is what a command searches in.
 type searched struct {
@@ -55,7 +55,7 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 	index.Awaited()
 	bar := &progressBar{app: a, terminal: cli.OnTerminal(a.Stderr), start: time.Now()}
 	w := workspace.New(workspace.Options{
-		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, Patience: a.Patience(), QueryPatience: queryPatience, Project: overview.Answer,
+		StateDir: a.StateDir, Log: a.Log, Brief: true, Scope: scope, WaitLimit: a.WaitLimit(), QueryTimeout: queryTimeout, Project: overview.Answer,
 		Progress: func(_ string, p index.Progress, _ func()) { bar.show(p) },
 		Notify:   func(message string) { fmt.Fprintln(a.Stderr, "quarry:", message) },
 	})
@@ -73,7 +73,7 @@ func (a *app) openSearch(ctx context.Context, root string, semantic bool) (*sear
 		return &searched{searchable: only, root: root, close: func() {}}, err
 	}
 	if missing == nil {
-		within, cancel := context.WithTimeout(ctx, a.Patience())
+		within, cancel := context.WithTimeout(ctx, a.WaitLimit())
 		w.Link(within)
 		cancel()
 	}

@@ -12,9 +12,9 @@ import (
 )
 
 // serverOptions are those of a language server over this app's settings.
-func (a *app) serverOptions(patient bool) lsp.Options {
-	opt := engines.Options{Patient: patient, Brief: patient, Wait: a.Patience(), Incomplete: a.Incomplete}
-	if !patient {
+func (a *app) serverOptions(oneShot bool) lsp.Options {
+	opt := engines.Options{OneShot: oneShot, Brief: oneShot, Wait: a.WaitLimit(), Incomplete: a.Incomplete}
+	if !oneShot {
 		opt.Level = a.SetLogLevel
 	}
 	return lsp.Options{

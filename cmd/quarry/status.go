@@ -68,7 +68,7 @@ func (a *app) status(ctx context.Context) error {
 	}
 	s, _ := a.Settings()
 	asked := engines.ModelOf(s, engines.LookElsewhere(ctx, s))
-	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), a.Patience())
+	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), a.WaitLimit())
 	if err != nil {
 		if !a.JSON {
 			a.printModel(s, asked)

@@ -203,7 +203,7 @@ type imports []string
 
 func importedBy(name string, list []syntax.Import) imports {
 	var stems imports
-	faces := lang.Of(lang.Detect(name, nil)).Faces
+	entryFiles := lang.Of(lang.Detect(name, nil)).EntryFiles
 	for _, im := range list {
 		p := im.Path
 		switch {
@@ -224,7 +224,7 @@ func importedBy(name string, list []syntax.Import) imports {
 		}
 		p = strings.TrimSuffix(p, path.Ext(p))
 		stems = append(stems, p)
-		if dir, base := path.Split(p); dir != "" && slices.Contains(faces, base) {
+		if dir, base := path.Split(p); dir != "" && slices.Contains(entryFiles, base) {
 			stems = append(stems, path.Clean(dir)) // the face of a folder, which passes on what is beside it
 		}
 		for _, n := range im.Names { // from package import module

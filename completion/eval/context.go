@@ -67,7 +67,7 @@ func Context(ctx context.Context, repositories []Repository, n, tokens int, seed
 		rng := rand.New(rand.NewPCG(seed, 0))
 		rng.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
 		var here []recalled
-		e := completion.New(silent{}, completion.Options{Context: patient{v.source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
+		e := completion.New(silent{}, completion.Options{Context: unhurried{v.source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, Debounce: -1})
 		for i, s := range sites[:min(n, len(sites))] {
 			one, err := recall(ctx, e, s, fmt.Sprint(r.Name, i))
 			if err != nil {
@@ -301,11 +301,11 @@ func (m inMemory) Similar(text, _, except string, k int) []workspace.SimilarChun
 	return list
 }
 
-// patient lets a source finish: with the engine's deadline the recall would
+// unhurried lets a source finish: with the engine's deadline the recall would
 // depend on the machine. How long it takes is measured besides.
-type patient struct{ completion.ContextSource }
+type unhurried struct{ completion.ContextSource }
 
-func (p patient) Context(ctx context.Context, q completion.ContextQuery) []completion.Snippet {
+func (p unhurried) Context(ctx context.Context, q completion.ContextQuery) []completion.Snippet {
 	return p.ContextSource.Context(context.WithoutCancel(ctx), q)
 }
 

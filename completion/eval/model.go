@@ -69,7 +69,7 @@ func FillByModel(ctx context.Context, gen completion.Generator, opt completion.O
 		opt.Debounce, opt.Candidates = -1, 1
 		alone := opt
 		alone.Context = nil
-		opt.Context = patient{v.source}
+		opt.Context = unhurried{v.source}
 		engines := []*completion.Engine{completion.New(gen, opt), completion.New(gen, alone), completion.New(nil, alone)}
 		closeAll := func() {
 			for _, e := range engines {

@@ -103,7 +103,7 @@ func Rounds(ctx context.Context, repositories []Repository, n, tokens int, seed 
 // in the last prompt.
 func (b *body) ask(ctx context.Context, source *crossfile.Source, draft string, tokens int) (held int, err error) {
 	e := completion.New(&prophet{answer: draft}, completion.Options{
-		Context: patient{source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, MaxTokens: 1000, Debounce: -1, TwoRounds: draft != "",
+		Context: unhurried{source}, SnippetTokens: tokens, ContextTokens: 4 * tokens, MaxTokens: 1000, Debounce: -1, TwoRounds: draft != "",
 	})
 	defer e.Close()
 	res, err := e.Complete(ctx, completion.Request{Key: b.doc.Path, Document: b.doc, Offset: b.offset, Manual: true})

@@ -129,7 +129,7 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 		opt.Repository.Add(d.Root, d.Path, d.Text)
 	}
 	opt.Debounce, opt.Candidates, opt.MaxTokens = -1, 1, a.tokens
-	opt.Context = patient{v.source}
+	opt.Context = unhurried{v.source}
 	e := completion.New(a, opt)
 	defer e.Close()
 	var out []Filling

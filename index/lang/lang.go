@@ -39,9 +39,9 @@ type Language struct {
 	Blocks  *Blocks
 	// Tests is how a file of tests is called after the file it tests.
 	Tests TestName
-	// Faces are base names, without extension, of the files that stand for their folder when
+	// EntryFiles are base names, without extension, of the files that stand for their folder when
 	// the folder is imported. FileImports says that imports name files rather than modules.
-	Faces       []string
+	EntryFiles  []string
 	FileImports bool
 	// Reexports are the files whose imports others see as theirs. FolderScope says that the
 	// files of a folder see each other's declarations without an import.
@@ -57,7 +57,7 @@ type Reexports uint8
 // The files.
 const (
 	NoFiles Reexports = iota
-	FaceFiles
+	EntryFiles
 	AllFiles
 )
 
@@ -102,7 +102,7 @@ func PassesOn(name string) bool {
 		return false
 	}
 	stem, _, _ := strings.Cut(base, ".")
-	return l.Reexports == AllFiles || slices.Contains(l.Faces, stem)
+	return l.Reexports == AllFiles || slices.Contains(l.EntryFiles, stem)
 }
 
 // Content says what the text of a file is, outside its comments.

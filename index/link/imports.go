@@ -209,8 +209,8 @@ func (at importer) standing(p string) []int64 {
 func (at importer) folder(dir string) []int64 {
 	language := lang.Of(at.file.Language)
 	var found []int64
-	if language.FileImports || language.Faces != nil {
-		for _, stem := range language.Faces {
+	if language.FileImports || language.EntryFiles != nil {
+		for _, stem := range language.EntryFiles {
 			for _, id := range at.tree.In(dir, stem) {
 				f := at.tree.File(id)
 				if base := path.Base(f.Path); f.Family == at.family && strings.TrimSuffix(base, path.Ext(base)) == stem {

@@ -55,7 +55,7 @@ func liesIn(c *store.Candidate, parts []string) bool {
 		return true
 	}
 	p := strings.TrimSuffix(c.In.Path, path.Ext(c.In.Path))
-	if slices.Contains(lang.Of(c.In.Language).Faces, path.Base(p)) {
+	if slices.Contains(lang.Of(c.In.Language).EntryFiles, path.Base(p)) {
 		p = parent(p)
 	}
 	full := strings.Join(parts, "/")

@@ -145,8 +145,8 @@ type File struct {
 	path string
 	info os.FileInfo
 	data []byte
-	// vouched: the sections were not checked, but by whoever vouched for the file.
-	vouched bool
+	// verified: the sections were not checked, but by whoever marked the file as verified.
+	verified bool
 	// mapped is the file itself where its bytes are read as they are now, which its path may
 	// not lead to any more; nil where they are in memory. It is closed with the last use.
 	mapped *os.File
@@ -159,10 +159,10 @@ type File struct {
 // is none, and ErrUnusable if it is not one of this version, or damaged.
 func Open(path string, version uint32) (*File, error) { return open(path, version, false) }
 
-// OpenVouched is Open for a process that asks once and ends. It does not check again what
-// one before it has checked lately and vouched for (File.Vouch), as long as the system says
+// OpenVerified is Open for a process that asks once and ends. It does not check again what
+// one before it has checked lately and marked so (File.MarkVerified), as long as the system says
 // that the file is the same.
-func OpenVouched(path string, version uint32) (*File, error) { return open(path, version, true) }
+func OpenVerified(path string, version uint32) (*File, error) { return open(path, version, true) }
 
 func open(path string, version uint32, trust bool) (*File, error) {
 	// A pipe would be opened for as long as nobody writes to it.
@@ -194,7 +194,7 @@ func open(path string, version uint32, trust bool) (*File, error) {
 	if failed := fault.Guard(func() { s.Sections, err = sectionsOf(data, version) }); failed != nil {
 		err = fmt.Errorf("%w: %w", ErrUnusable, failed)
 	}
-	if s.vouched = trust && isVouched(f, path); err == nil && !s.vouched {
+	if s.verified = trust && isVerified(f, path); err == nil && !s.verified {
 		err = check(data, s.Sections)
 	}
 	if err != nil {
@@ -243,7 +243,7 @@ func (f *File) recheck() (err error) {
 
 // Changed answers whether the bytes may not be those that Open checked: the file was written
 // into, made shorter, or is gone. One that took its place changes nothing. Bytes that
-// somebody vouched for may never have been right.
+// somebody marked as verified may never have been right.
 func (f *File) Changed() bool {
 	if f.Written() {
 		return true
@@ -252,8 +252,8 @@ func (f *File) Changed() bool {
 	if err != nil {
 		return true
 	}
-	if f.vouched && f.recheck() != nil {
-		_ = os.Remove(f.path + vouchedFor)
+	if f.verified && f.recheck() != nil {
+		_ = os.Remove(f.path + verifiedSuffix)
 		return true
 	}
 	return os.SameFile(now, f.info) && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime()))

@@ -136,31 +136,31 @@ func TestSectionsAreWrittenOneByOne(t *testing.T) {
 	}
 }
 
-// A file that somebody vouched for is not checked again by who asks once, but as soon as
+// A file that somebody marked as verified is not checked again by who asks once, but as soon as
 // anything of it changed, its times set back or not, or another took its place; and who
 // meets a fault in one that was not checked finds the damage.
-func TestVouched(t *testing.T) {
+func TestVerified(t *testing.T) {
 	path := written(t)
 	read := func() *File {
 		t.Helper()
-		f, err := OpenVouched(path, 7)
+		f, err := OpenVerified(path, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f
 	}
 	f := read()
-	if f.vouched {
-		t.Fatal("nobody vouched for it")
+	if f.verified {
+		t.Fatal("nobody marked it as verified")
 	}
-	f.Vouch()
+	f.MarkVerified()
 	if _, ok := sameness(openFile(t, path)); !ok {
 		t.Skip("only Linux tells by a file's number and change time that it is the same; elsewhere sums are checked each time")
 	}
-	if f := read(); !f.vouched || f.Changed() {
-		t.Fatalf("vouched %v, changed %v", f.vouched, f.Changed())
+	if f := read(); !f.verified || f.Changed() {
+		t.Fatalf("verified %v, changed %v", f.verified, f.Changed())
 	}
-	if f, err := Open(path, 7); err != nil || f.vouched {
+	if f, err := Open(path, 7); err != nil || f.verified {
 		t.Errorf("who stays did not check it: %v", err)
 	}
 	whole, err := os.ReadFile(path)
@@ -184,7 +184,7 @@ func TestVouched(t *testing.T) {
 	}
 	open := read()
 	spoil()
-	if _, err := OpenVouched(path, 7); !errors.Is(err, ErrUnusable) {
+	if _, err := OpenVerified(path, 7); !errors.Is(err, ErrUnusable) {
 		t.Errorf("a byte changed: %v", err)
 	}
 	if !open.Changed() {
@@ -194,25 +194,25 @@ func TestVouched(t *testing.T) {
 	if err := Write(path, 7, len(parts), slices.Values(parts)); err != nil {
 		t.Fatal(err)
 	}
-	if f := read(); f.vouched {
+	if f := read(); f.verified {
 		t.Error("another file is taken for the one that was checked")
 	} else {
-		f.Vouch()
+		f.MarkVerified()
 	}
 	// A day later.
-	old := time.Now().Add(-vouchedUntil - time.Hour)
-	if err := os.Chtimes(path+vouchedFor, old, old); err != nil {
+	old := time.Now().Add(-verifiedFor - time.Hour)
+	if err := os.Chtimes(path+verifiedSuffix, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if f := read(); f.vouched {
+	if f := read(); f.verified {
 		t.Error("it is believed for ever")
 	}
 	// What says so may be anything.
 	for _, text := range []string{"", "no numbers", strings.Repeat("1 ", 5000)} {
-		if err := os.WriteFile(path+vouchedFor, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(path+verifiedSuffix, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if f := read(); f.vouched {
+		if f := read(); f.verified {
 			t.Errorf("%.20q is believed", text)
 		}
 	}

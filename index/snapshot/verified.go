@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Checking a file of a large workspace takes longer than a search in it. So who has checked
-// one may vouch for it, in a small file beside it that says which file that was: its
+// Checking a file of a large workspace takes longer than a search in it. So whoever has checked
+// one may mark it as verified, in a small file beside it that says which file that was: its
 // device, number, size, and when its bytes and its entry changed last, which the system
 // keeps and no program can set back. What the system does not see, a disk that forgets, is
 // looked for again every day, and by every process that stays.
 
 const (
-	vouchedFor   = ".checked"
-	vouchedUntil = 24 * time.Hour
+	verifiedSuffix = ".checked"
+	verifiedFor    = 24 * time.Hour
 )
 
-// Vouch says that the file was checked.
-func (f *File) Vouch() {
-	if f.vouched {
+// MarkVerified says that the file was checked.
+func (f *File) MarkVerified() {
+	if f.verified {
 		return
 	}
 	open, err := os.Open(f.path)
@@ -31,20 +31,20 @@ func (f *File) Vouch() {
 		return
 	}
 	if same, ok := sameness(open); ok {
-		_ = os.WriteFile(f.path+vouchedFor, []byte(same), 0o600) // without it the file is checked again
+		_ = os.WriteFile(f.path+verifiedSuffix, []byte(same), 0o600) // without it the file is checked again
 	}
 }
 
-// isVouched answers whether somebody vouched for the open file at path, lately.
-func isVouched(f *os.File, path string) bool {
-	info, err := os.Lstat(path + vouchedFor)
+// isVerified answers whether the open file at path was marked as verified lately.
+func isVerified(f *os.File, path string) bool {
+	info, err := os.Lstat(path + verifiedSuffix)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1000 {
 		return false
 	}
-	if age := time.Since(info.ModTime()); age < 0 || age > vouchedUntil {
+	if age := time.Since(info.ModTime()); age < 0 || age > verifiedFor {
 		return false
 	}
-	text, err := os.ReadFile(path + vouchedFor)
+	text, err := os.ReadFile(path + verifiedSuffix)
 	if err != nil {
 		return false
 	}

@@ -71,9 +71,9 @@ type fetch struct {
 
 	done map[int]bool // the parts that were there
 
-	mu   sync.Mutex // guards have, told, Report and what is written to log
-	have int64      // bytes
-	told int64      // the most that Report was told
+	mu       sync.Mutex // guards have, reported, Report and what is written to log
+	have     int64      // bytes
+	reported int64      // the most that Report was given
 }
 
 // Fetch brings the file into dir and answers its path there, named by its sum. What an
@@ -265,8 +265,8 @@ func (t *fetch) add(n int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.have += n
-	if t.have > t.told || n == 0 { // a file that is fetched in one go begins anew
-		t.told = t.have
+	if t.have > t.reported || n == 0 { // a file that is fetched in one go begins anew
+		t.reported = t.have
 		t.Report(t.have)
 	}
 }

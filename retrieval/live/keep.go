@@ -80,13 +80,13 @@ func (w *Workspace) restore(ctx context.Context) (known index.Known, ok bool) {
 func (w *Workspace) open(ctx context.Context, path string) (known index.Known, err error) {
 	read := snapshot.Open
 	if w.source.IsBrief() {
-		read = snapshot.OpenVouched
+		read = snapshot.OpenVerified
 	}
 	f, err := read(path, retrieval.StoredVersion)
 	if err != nil {
 		return known, err
 	}
-	f.Vouch()
+	f.MarkVerified()
 	var state keptState
 	n := len(f.Sections) - 1
 	if failed := fault.Guard(func() { err = json.Unmarshal(f.Sections[max(n, 0)], &state) }); failed != nil || err != nil {
@@ -383,7 +383,7 @@ func (w *Workspace) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Vouch()
+	f.MarkVerified()
 	if _, err := w.Search.Swap(now, f.Sections[:len(f.Sections)-1], f); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func kindOf(name string) *kind {
 func (m *maker) manifests(files []workspace.File) error {
 	var list []workspace.File
 	for _, f := range files {
-		if t, aside := retrieval.TypeOf(f.Name); kindOf(f.Name) != nil && t != retrieval.TypeTest && !aside {
+		if t, auxiliary := retrieval.TypeOf(f.Name); kindOf(f.Name) != nil && t != retrieval.TypeTest && !auxiliary {
 			list = append(list, f)
 		}
 	}

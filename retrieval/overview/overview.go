@@ -155,18 +155,18 @@ func (m *maker) count(files []workspace.File) {
 	languages, tests := map[string]int{}, map[string]int{}
 	for _, f := range files {
 		l := lang.Detect(f.Name, nil)
-		t, aside := retrieval.TypeOf(f.Name)
+		t, auxiliary := retrieval.TypeOf(f.Name)
 		switch {
 		case t == retrieval.TypeTest && isCode(l):
 			m.TestFiles++
 			tests[path.Dir(f.Name)]++
-		case t == retrieval.TypeDoc && !aside && !isReadme(f.Name):
+		case t == retrieval.TypeDoc && !auxiliary && !isReadme(f.Name):
 			m.Documents = append(m.Documents, f.Name)
 		}
 		if isCode(l) {
 			languages[l]++
 		}
-		if base := path.Base(f.Name); !aside && t != retrieval.TypeTest && (base == "__main__.py" || base == "manage.py") {
+		if base := path.Base(f.Name); !auxiliary && t != retrieval.TypeTest && (base == "__main__.py" || base == "manage.py") {
 			m.Entries = append(m.Entries, Note{Place{f.Name, 1, 1}, "python runs this file"})
 		}
 	}
@@ -334,8 +334,8 @@ func (m *maker) declarations() error {
 				}
 				rel := snap.Path(file)
 				name := m.src.Name(filepath.Join(s.Root, filepath.FromSlash(rel)))
-				t, aside := retrieval.TypeOf(rel)
-				if t != retrieval.TypeCode || aside || !strings.HasPrefix(name, m.prefix) || !isCode(snap.Language(file)) {
+				t, auxiliary := retrieval.TypeOf(rel)
+				if t != retrieval.TypeCode || auxiliary || !strings.HasPrefix(name, m.prefix) || !isCode(snap.Language(file)) {
 					continue
 				}
 				for id := range snap.DeclaredIn(file) {

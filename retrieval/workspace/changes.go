@@ -48,7 +48,7 @@ type Changes struct {
 // with git.ErrNone if none of the folders has one, and with *NotReady as Symbols does.
 func (w *Workspace) Changes(ctx context.Context) (found Changes, err error) {
 	// What is on disk now is compared, so that the index must know it.
-	if found.Missing, err = w.await(ctx, needSymbols, wait{asked(ctx), true, w.opts.Patience}); err != nil {
+	if found.Missing, err = w.await(ctx, needSymbols, wait{asked(ctx), true, w.opts.WaitLimit}); err != nil {
 		return found, err
 	}
 	var none error

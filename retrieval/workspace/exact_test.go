@@ -14,7 +14,7 @@ import (
 func TestExactNameBeatsNearOnesInTheWriter(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{"db/near.go": "package db\n\nfunc WalrusFeeder() {}\n\nfunc feedWalruses() {}\n"})
-	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Patience: time.Minute})
+	w := workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: time.Minute})
 	defer w.Close()
 	w.SetRoots([]string{root})
 	if err := w.CatchUp(t.Context()); err != nil {

@@ -138,8 +138,8 @@ const moreLines = 4
 
 // helps orders files by what they are for: code, then what helps it.
 func helps(path string) int {
-	t, aside := retrieval.TypeOf(path)
-	if t == retrieval.TypeCode && !aside {
+	t, auxiliary := retrieval.TypeOf(path)
+	if t == retrieval.TypeCode && !auxiliary {
 		return 0
 	}
 	return 1

@@ -220,7 +220,7 @@ func TestManyFoldersAndAWideOne(t *testing.T) {
 		write(t, root, files)
 		roots = append(roots, root)
 	}
-	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Patience: time.Minute})
+	w := workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: time.Minute})
 	defer w.Close()
 	w.SetRoots(roots)
 	for i, root := range roots {

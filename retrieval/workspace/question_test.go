@@ -25,7 +25,7 @@ func TestOneQuestionWaitsOnce(t *testing.T) {
 	}
 	defer other.Unlock()
 	var asked bool // by answerProject, which asks inside of a search
-	w := workspace.New(workspace.Options{StateDir: stateDir, Patience: 50 * time.Millisecond,
+	w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: 50 * time.Millisecond,
 		Project: func(ctx context.Context, w *workspace.Workspace, _ []retrieval.Topic) ([]workspace.Result, error) {
 			asked = true
 			_, _, err := w.Files(ctx, func(workspace.File) bool { return false })

@@ -12,9 +12,9 @@ import (
 )
 
 // No answer says that there is nothing while that cannot be known. An answer waits for
-// what it needs, at most Options.Patience after the folder was opened; then a part of
+// what it needs, at most Options.WaitLimit after the folder was opened; then a part of
 // the index answers, and says so. One that found nothing waits until all that is known
-// to have changed is indexed, too, at most Options.Patience after it was asked for, the first
+// to have changed is indexed, too, at most Options.WaitLimit after it was asked for, the first
 // wait included; then it is the error *NotReady. What has a name is looked for after a fifth
 // of the patience already: there, a part of the index is likely to have all of the answer.
 // Whoever asks several times for one answer says so by Question.
@@ -102,7 +102,7 @@ const (
 	needWords               // all that a search ranks by
 )
 
-// defaultPatience is Options.Patience if that is 0.
+// defaultPatience is Options.WaitLimit if that is 0.
 const defaultPatience = 5 * time.Second
 
 // progressKey is the key of WithProgress.
@@ -165,9 +165,9 @@ type wait struct {
 
 // looks are the waits of a question, one behind the other.
 func (w *Workspace) looks(n need, asked time.Time) []wait {
-	all := []wait{{asked, false, w.opts.Patience}, {asked, true, w.opts.Patience}}
+	all := []wait{{asked, false, w.opts.WaitLimit}, {asked, true, w.opts.WaitLimit}}
 	if n == needNames {
-		all = slices.Insert(all, 0, wait{asked, false, w.opts.Patience / 5})
+		all = slices.Insert(all, 0, wait{asked, false, w.opts.WaitLimit / 5})
 	}
 	return all
 }
@@ -183,7 +183,7 @@ func (how wait) end(opened time.Time, brief bool) time.Time {
 }
 
 // Await waits until the folders are indexed as they are at the call and searches know of
-// it, for at most Options.Patience, and for as long as opening them takes: before that nothing
+// it, for at most Options.WaitLimit, and for as long as opening them takes: before that nothing
 // is known at all. It is for commands that ask once. missing is what is not known then, nil
 // if nothing.
 func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
@@ -192,7 +192,7 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 			return nil, err
 		}
 	}
-	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.Patience})
+	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.WaitLimit})
 }
 
 // lookAgain is how often a wait looks again without having been told to, to show how

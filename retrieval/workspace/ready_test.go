@@ -151,7 +151,7 @@ func TestFirstQuestion(t *testing.T) {
 			write(t, root, tiny)
 			indexed(t, root, stateDir, state.make)
 			for _, place := range places {
-				w := workspace.New(workspace.Options{StateDir: stateDir, Patience: time.Minute})
+				w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Minute})
 				w.SetRoots([]string{root})
 				for _, there := range []bool{true, false} {
 					found, missing, err := place.ask(t.Context(), w, there)
@@ -186,7 +186,7 @@ func TestNothingIsNotSaidTooEarly(t *testing.T) {
 			if whole {
 				patience = time.Minute
 			}
-			w := workspace.New(workspace.Options{StateDir: stateDir, Patience: patience})
+			w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: patience})
 			defer w.Close()
 			w.SetRoots([]string{root})
 			opened(t, w)
@@ -210,7 +210,7 @@ func TestNothingIsNotSaidTooEarly(t *testing.T) {
 			if err := other.Unlock(); err != nil {
 				t.Fatal(err)
 			}
-			patient := workspace.New(workspace.Options{StateDir: stateDir, Patience: time.Minute})
+			patient := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Minute})
 			defer patient.Close()
 			w.Close()
 			patient.SetRoots([]string{root})
@@ -241,7 +241,7 @@ func TestWaitingShowsProgress(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	defer other.Unlock()
-	w := workspace.New(workspace.Options{StateDir: stateDir, Patience: time.Hour})
+	w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Hour})
 	defer w.Close()
 	w.SetRoots([]string{root})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -265,7 +265,7 @@ func TestAFolderThatIsGoneIsSaid(t *testing.T) {
 	if err := os.Mkdir(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w := workspace.New(workspace.Options{StateDir: t.TempDir(), Patience: time.Hour})
+	w := workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: time.Hour})
 	defer w.Close()
 	if err := os.Remove(root); err != nil {
 		t.Fatal(err)

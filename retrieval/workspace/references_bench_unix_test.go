@@ -26,7 +26,7 @@ func BenchmarkReferences(b *testing.B) {
 	if *benchTree == "" || *benchState == "" {
 		b.Skip("name a tree and the state folder with its index: -tree DIR -state DIR")
 	}
-	w := workspace.New(workspace.Options{StateDir: *benchState, Patience: time.Minute})
+	w := workspace.New(workspace.Options{StateDir: *benchState, WaitLimit: time.Minute})
 	defer w.Close()
 	w.SetRoots([]string{*benchTree})
 	if err := w.CatchUp(b.Context()); err != nil {

@@ -21,7 +21,7 @@ func TestReferencesBeginWithTheSnapshot(t *testing.T) {
 		}
 	}
 	open := func() *workspace.Workspace {
-		w := workspace.New(workspace.Options{StateDir: stateDir, Patience: time.Minute})
+		w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Minute})
 		w.SetRoots([]string{root})
 		return w
 	}

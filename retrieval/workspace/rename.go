@@ -69,7 +69,7 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 	case s.Kind == syntax.KindModule, s.Kind == syntax.KindSection:
 		return Renaming{}, &Unnamed{fmt.Sprintf("a %s is renamed by its file or folder, not here", s.Kind)}
 	}
-	missing, err := w.await(ctx, needWords, wait{asked(ctx), true, w.opts.Patience})
+	missing, err := w.await(ctx, needWords, wait{asked(ctx), true, w.opts.WaitLimit})
 	if err != nil {
 		return Renaming{}, err
 	}

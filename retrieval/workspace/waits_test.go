@@ -9,7 +9,7 @@ import (
 // nothing is found; and what has a name is looked for long before.
 func TestLooksShareThePatience(t *testing.T) {
 	const patience = 5 * time.Second
-	w := New(Options{Patience: patience})
+	w := New(Options{WaitLimit: patience})
 	defer w.Close()
 	asked := time.Now()
 	for _, opened := range []time.Time{asked, asked.Add(-time.Hour), asked.Add(time.Second)} {

@@ -47,11 +47,11 @@ type Options struct {
 	// Embedding, if not nil, is called while the chunks of a folder are embedded; stop
 	// ends that. It must return soon.
 	Embedding func(dir string, p index.EmbedProgress, stop func())
-	// QueryPatience is how long a search waits for its query to be embedded before it
+	// QueryTimeout is how long a search waits for its query to be embedded before it
 	// goes on without, half a second if 0.
-	QueryPatience time.Duration
-	// Patience is how long an answer waits for what it cannot do without, 5 s if 0.
-	Patience time.Duration
+	QueryTimeout time.Duration
+	// WaitLimit is how long an answer waits for what it cannot do without, 5 s if 0.
+	WaitLimit time.Duration
 	// Project, if not nil, answers questions about the whole (retrieval.Query.Topics): its
 	// results come before those of the search.
 	Project func(ctx context.Context, w *Workspace, topics []retrieval.Topic) ([]Result, error)
@@ -101,22 +101,22 @@ type Workspace struct {
 	closing   sync.WaitGroup   // folders that are being opened or closed
 }
 
-// queryPatience is Options.QueryPatience if that is 0: a model that is in memory needs
+// queryTimeout is Options.QueryTimeout if that is 0: a model that is in memory needs
 // a tenth of it.
-const queryPatience = 500 * time.Millisecond
+const queryTimeout = 500 * time.Millisecond
 
 // New makes a workspace without folders.
 func New(opts Options) *Workspace {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	if opts.QueryPatience == 0 {
-		opts.QueryPatience = queryPatience
+	if opts.QueryTimeout == 0 {
+		opts.QueryTimeout = queryTimeout
 	}
-	if opts.Patience == 0 {
-		opts.Patience = defaultPatience
+	if opts.WaitLimit == 0 {
+		opts.WaitLimit = defaultPatience
 	}
-	return &Workspace{opts: opts, scope: opts.Scope, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryPatience)}
+	return &Workspace{opts: opts, scope: opts.Scope, buffers: map[string]string{}, queries: dense.NewMemory(opts.QueryTimeout)}
 }
 
 // SetRoots makes dirs the workspace's folders: new ones are opened, others are

@@ -33,8 +33,8 @@ func (e *Env) Core(root string) *engines.Core {
 		Job: func(title string, _ func()) lsp.Job {
 			return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
 		},
-	}, engines.Options{Patient: true, Wait: e.Patience(), Incomplete: e.Incomplete})
-	within, cancel := context.WithTimeout(context.Background(), e.Patience())
+	}, engines.Options{OneShot: true, Wait: e.WaitLimit(), Incomplete: e.Incomplete})
+	within, cancel := context.WithTimeout(context.Background(), e.WaitLimit())
 	defer cancel()
 	c.Link(within)
 	return c

@@ -123,8 +123,8 @@ func (e *Env) WaitFlag(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&e.Wait, "wait", DefaultWait, "how long to wait for the index, `TIME` as in 30s or 5m; then a part of it answers")
 }
 
-// Patience is Wait as what waits has it: 0 is their default there.
-func (e *Env) Patience() time.Duration { return max(e.Wait, 1) }
+// WaitLimit is Wait as what waits has it: 0 is their default there.
+func (e *Env) WaitLimit() time.Duration { return max(e.Wait, 1) }
 
 // Incomplete says what an answer could not look at.
 func (e *Env) Incomplete(m *workspace.Missing) {

@@ -44,9 +44,9 @@ type Core struct {
 	downloads downloads
 	usage     *usage.Recorder
 	stateDir  string
-	// patient makes the first answer wait for the model to load, for commands
+	// oneShot makes the first answer wait for the model to load, for commands
 	// that ask once.
-	patient bool
+	oneShot bool
 	// level sets the least severe message logged; nil for commands, whose flag
 	// alone says.
 	level func(name string) error
@@ -103,9 +103,9 @@ type Options struct {
 	// Level sets the least severe message logged as the settings change; nil for
 	// commands, whose flag alone says.
 	Level func(name string) error
-	// Patient makes the first answer wait for the model to load and for the index,
+	// OneShot makes the first answer wait for the model to load and for the index,
 	// for commands that ask once.
-	Patient bool
+	OneShot bool
 	// Brief: they are asked once, and end with the answer (workspace.Options).
 	Brief bool
 	// Wait is how long that is at most for the index, and Incomplete, if not nil, is
@@ -120,7 +120,7 @@ type Options struct {
 // the user and leaves the model-free engine.
 func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
-		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, patient: opt.Patient, level: opt.Level, settings: start.Settings,
+		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, oneShot: opt.OneShot, level: opt.Level, settings: start.Settings,
 	}
 	if c.machine, c.lookDue = opt.Machine, make(chan struct{}, 1); c.machine.Resident == nil {
 		c.machine = thisMachine()
@@ -142,7 +142,7 @@ func New(start lsp.Start, opt Options) *Core {
 		StateDir:  opt.StateDir,
 		Watch:     start.Watch,
 		Brief:     opt.Brief,
-		Patience:  opt.Wait,
+		WaitLimit: opt.Wait,
 		Scope:     Scope(start.Settings),
 		Log:       opt.Log,
 		Notify:    func(message string) { start.Notify(lsp.Warning, "index "+message, message) },
@@ -152,13 +152,13 @@ func New(start lsp.Start, opt Options) *Core {
 		Project:   overview.Answer,
 	})
 	c.tools = c.toolbox(start)
-	if c.repository = completion.NewRepository(files{c.Workspace}); opt.Patient {
+	if c.repository = completion.NewRepository(files{c.Workspace}); opt.OneShot {
 		c.repository = completion.NewBriefRepository(files{c.Workspace}, c.alike)
 	}
 	c.declared = crossfile.New(c.Workspace, crossfile.Similar)
 	c.engines = c.start(c.saving.less(start.Settings), c.saving)
 	c.SetRoots(start.Roots)
-	if opt.Patient { // it ends before anything could come near its budget
+	if opt.OneShot { // it ends before anything could come near its budget
 		c.catchUp(opt.Incomplete)
 		return c
 	}
@@ -188,7 +188,7 @@ func Scope(s settings.Settings) workspace.Scope {
 
 // keepsStats is whether numbers are written down: those of a command that answers once say
 // nothing.
-func (c *Core) keepsStats(s settings.Settings) bool { return s.Stats.Keep && !c.patient }
+func (c *Core) keepsStats(s settings.Settings) bool { return s.Stats.Keep && !c.oneShot }
 
 // files are those that the model-free engine reads.
 type files struct{ *workspace.Workspace }
@@ -270,7 +270,7 @@ func (c *Core) start(s settings.Settings, v saving) *generation {
 		e.runtime.Start()
 	}
 	embed := Embedders(e.runtime, s.Embedding, func(err error) { c.notify(lsp.Log, "embedding model", noSemanticSearch(err)) })
-	embed.QueriesOnly = c.patient || v.battery // the one ends before it could embed anything
+	embed.QueriesOnly = c.oneShot || v.battery // the one ends before it could embed anything
 	c.SetEmbedders(embed)
 	judge, err := reranker(e.runtime, s, func(_, host string) { e.hears(c)(byReranker, host) })
 	if err != nil {
@@ -403,7 +403,7 @@ func (c *Core) Complete(ctx context.Context, req completion.Request) (completion
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.ctx, cancel)()
-	if c.patient && e.runtime != nil {
+	if c.oneShot && e.runtime != nil {
 		if err := e.runtime.WaitReady(ctx); err != nil && ctx.Err() != nil {
 			return completion.Result{}, ctx.Err()
 		}

@@ -17,8 +17,8 @@ import (
 // keyService is what a key of quarry's is filed under, with the host that it is for.
 const keyService = "quarry"
 
-// keyPatience is how long the store may take; a user may have to unlock it.
-const keyPatience = time.Minute
+// keyTimeout is how long the store may take; a user may have to unlock it.
+const keyTimeout = time.Minute
 
 // keyOf answers where requests to the server of the settings get their key, nil if the settings
 // say it themselves, or that there is none.
@@ -39,7 +39,7 @@ func keyOf(s settings.Settings) func(context.Context) (string, error) {
 		if key != "" {
 			return key, nil
 		}
-		ctx, cancel := context.WithTimeout(ctx, keyPatience)
+		ctx, cancel := context.WithTimeout(ctx, keyTimeout)
 		defer cancel()
 		found, err := storedKey(ctx, host)
 		if err != nil {

@@ -229,7 +229,7 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 // taken is what quarry and its models have of it.
 func (c *Core) isSmall(s settings.Settings, taken int64) bool {
 	free := c.machine.Free()
-	return !c.patient && s.Memory.BudgetMB == 0 && free > 0 && free+taken < smallDevice
+	return !c.oneShot && s.Memory.BudgetMB == 0 && free > 0 && free+taken < smallDevice
 }
 
 // inMemory reads what the models take; known is false while the model is still being loaded.

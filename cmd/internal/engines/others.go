@@ -70,7 +70,7 @@ func (c *Core) engineOf(ctx context.Context, e *generation, language string) *co
 		return e.completion
 	}
 	ready := m.runtime.Ready()
-	if ready != nil && c.patient {
+	if ready != nil && c.oneShot {
 		ready = m.runtime.WaitReady(ctx)
 	}
 	if ready != nil {

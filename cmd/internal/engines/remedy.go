@@ -94,8 +94,8 @@ func (c *Core) advise(e *generation) {
 	}
 }
 
-// patienceToStart is how long a server may take from its start to its first answer.
-const patienceToStart = 30 * time.Second
+// startTimeout is how long a server may take from its start to its first answer.
+const startTimeout = 30 * time.Second
 
 // StartOllama implements lsp.Core: it starts `ollama serve`, which stays when quarry
 // ends, and waits for its first answer.
@@ -134,7 +134,7 @@ func (c *Core) StartOllama(ctx context.Context) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // as long as Ollama runs; it may outlive quarry
-	ctx, cancel := context.WithTimeout(ctx, patienceToStart)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

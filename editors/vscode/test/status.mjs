@@ -61,10 +61,10 @@ await session(async (page) => {
   await command(page, 'quarry: Turn Ghost Text On or Off');
   await seeStatus(page, '', 'shows ghost text');
 
-  await seeStatus(page, `: no model (on ${await step('gone')})`, 'The code in prompts leaves this machine.');
+  await seeStatus(page, `: no model (on ${await step('gone')})`, 'Code leaves this machine: completion by ');
   const host = await step('elsewhere');
   if (host) {
-    await seeStatus(page, `: on ${host}`, 'The code in prompts leaves this machine.');
+    await seeStatus(page, `: on ${host}`, 'Code leaves this machine: completion by ');
   }
   await step('off');
   await seeStatus(page, ': model-free', 'as the settings want it');

@@ -344,3 +344,25 @@ func TestCoresChangeNothing(t *testing.T) {
 		t.Errorf("found %v, want %v", many[1], want)
 	}
 }
+
+// Numbers of one byte have the codes that the same numbers have as floats, whatever their
+// dimensions.
+func TestCodesOfBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, dim := range []int{1, 7, 8, 63, 64, 65, 100, 128, 131} {
+		const n = 20
+		data, floats := make([]int8, n*dim), make([]float32, n*dim)
+		for i := range data {
+			data[i] = []int8{-128, -1, 0, 1, 127, int8(r.Uint32())}[r.IntN(6)]
+			floats[i] = float32(data[i])
+		}
+		got := CodesOf(data, dim)
+		for i := range n {
+			want := make([]uint64, wordsOf(dim))
+			encode(want, floats[i*dim:][:dim])
+			if !slices.Equal(got.bits[i*got.words:][:got.words], want) {
+				t.Errorf("%d dimensions, row %d: %x, want %x", dim, i, got.bits[i*got.words:][:got.words], want)
+			}
+		}
+	}
+}

@@ -72,6 +72,10 @@ func (b *Toolbox) impact(ctx context.Context, raw json.RawMessage) (reply, error
 		if errors.Is(err, git.ErrNone) {
 			return reply{}, Failf(InvalidArguments, "there is %v; give a symbol_id", err)
 		}
+		var exceeded *git.Exceeded
+		if errors.As(err, &exceeded) {
+			return reply{}, Failf(InvalidArguments, "%v; give a symbol_id", err)
+		}
 		if err != nil {
 			return reply{}, err
 		}

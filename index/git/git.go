@@ -4,6 +4,10 @@
 // filters, textconv, file system monitors, hooks, helpers that fetch what is missing. None of
 // it runs here: git is asked only what its own database and list of files say, and contents
 // are compared by whoever asks. Git is asked nothing over the network.
+//
+// A few kilobytes of a repository can be trees of a billion names, or a commit of gigabytes once
+// it is unpacked. What git may take of time, output and memory is bounded, it ends with quarry, and
+// is not asked again at once about a commit with which it failed.
 package git
 
 import (
@@ -27,8 +31,22 @@ import (
 var ErrNone = errors.New("no commit to compare with")
 
 // errSilent says that git did not answer: what it reads may be a pipe, or lie on a disk that is
-// gone.
-var errSilent = errors.New("git did not answer")
+// gone. errMemory says that it needs more memory than it may have.
+var (
+	errSilent = errors.New("git did not answer")
+	errMemory = errors.New("git needs too much memory")
+	errOutput = errors.New("git says too much")
+)
+
+// Exceeded says that git was ended because it took more time, output or memory than it may.
+type Exceeded struct {
+	said  string
+	cause error
+}
+
+func (e *Exceeded) Error() string { return e.said }
+
+func (e *Exceeded) Unwrap() error { return e.cause }
 
 const (
 	// maxComplaint is the most that is kept of what git complains of, in bytes.
@@ -37,19 +55,64 @@ const (
 	together = 16 << 20
 )
 
-// bounds are those of a run of git.
+// bounds are those of what git does for one request.
 type bounds struct {
-	output   int // the most that it may say, in bytes
-	patience time.Duration
+	output   int           // the most that one run may say, in bytes
+	memory   int           // the most that one run may take of its own, in bytes; 0 for any
+	patience time.Duration // for all runs together
+	rest     time.Duration // how long git is not asked again about a commit with which it failed
 }
 
-var usualBounds = bounds{output: 64 << 20, patience: 30 * time.Second}
+// A repository of 700,000 files takes git less than 150 MB; a bomb has no end.
+var usualBounds = bounds{output: 64 << 20, memory: 1 << 30, patience: 30 * time.Second, rest: 5 * time.Minute}
 
-// Repository is the part of a working tree that lies in a folder.
+// Repository is the part of a working tree that lies in a folder. It serves one request, one call
+// at a time.
 type Repository struct {
 	dir   string
 	git   string
 	bound bounds
+	spent time.Duration // by git so far
+	head  string        // what the last commit is called, "" while it is not known
+}
+
+// failures are what git failed with of late, by folder and commit.
+var failures = struct {
+	sync.Mutex // guards by
+	by         map[[2]string]failure
+}{by: map[[2]string]failure{}}
+
+type failure struct {
+	at  time.Time
+	err *Exceeded
+}
+
+// failed is what git failed with a moment ago at this commit, nil if nothing.
+func (r *Repository) failed() error {
+	failures.Lock()
+	defer failures.Unlock()
+	f, ok := failures.by[[2]string{r.dir, r.head}]
+	if !ok || time.Since(f.at) >= r.bound.rest {
+		return nil
+	}
+	return &Exceeded{fmt.Sprintf("%v; quarry asks git again after the next commit, or %v after that", f.err, r.bound.rest), f.err}
+}
+
+// exceeded notes that git was ended.
+func (r *Repository) exceeded(cause error, form string, args ...any) error {
+	err := &Exceeded{fmt.Sprintf(form, args...), cause}
+	if r.head == "" {
+		return err // the next request may find another
+	}
+	failures.Lock()
+	defer failures.Unlock()
+	for key, f := range failures.by {
+		if time.Since(f.at) >= r.bound.rest {
+			delete(failures.by, key)
+		}
+	}
+	failures.by[[2]string{r.dir, r.head}] = failure{time.Now(), err}
+	return err
 }
 
 // Open looks for a repository around a folder. It fails with ErrNone.
@@ -60,9 +123,19 @@ func open(ctx context.Context, dir string, most bounds) (*Repository, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: git is not installed", ErrNone)
 	}
-	r := &Repository{dir, git, most}
-	if _, err := r.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		if ctx.Err() != nil || errors.Is(err, errSilent) {
+	r := &Repository{dir: dir, git: git, bound: most}
+	// The name of the commit is known without a look into it.
+	head, err := r.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD")
+	if err == nil {
+		r.head = strings.TrimSpace(string(head))
+		if err := r.failed(); err != nil {
+			return nil, err
+		}
+		_, err = r.ask(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	}
+	if err != nil {
+		var exceeded *Exceeded
+		if ctx.Err() != nil || errors.As(err, &exceeded) {
 			return nil, err
 		}
 		return nil, fmt.Errorf("%w: %s is in no git repository, or nothing is committed there", ErrNone, dir)
@@ -296,7 +369,9 @@ func (r *Repository) names(ctx context.Context, args ...string) (list []string, 
 // ask runs git with nothing of the user's environment that leads it elsewhere, for as long as
 // the repository's bounds allow.
 func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string) ([]byte, error) {
-	timed, cancel := context.WithTimeoutCause(ctx, r.bound.patience, errSilent)
+	begun := time.Now()
+	defer func() { r.spent += time.Since(begun) }()
+	timed, cancel := context.WithTimeoutCause(ctx, r.bound.patience-r.spent, errSilent)
 	defer cancel()
 	cmd := exec.CommandContext(timed, r.git, append([]string{
 		"--no-optional-locks", "--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.attributesFile=" + os.DevNull, "-C", r.dir,
@@ -310,6 +385,9 @@ func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string
 	// Nothing is fetched that a partial clone lacks: a git before 2.44 does not know the variable that
 	// forbids it and would begin to, but finds no protocol allowed.
 	cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	if r.bound.memory > 0 { // at once, which git minds on any system
+		cmd.Env = append(cmd.Env, "GIT_ALLOC_LIMIT="+strconv.Itoa(r.bound.memory))
+	}
 	if in != nil {
 		cmd.Stdin = in
 	}
@@ -317,20 +395,25 @@ func (r *Repository) ask(ctx context.Context, in *strings.Reader, args ...string
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	endTogether(cmd)
 	cmd.WaitDelay = time.Second // for what is not in its group and holds its output
-	err := cmd.Run()
+	err := runWithin(cmd, r.bound.memory)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case out.full:
-		return nil, fmt.Errorf("git %s says more than %d MB", args[0], r.bound.output>>20)
+		return nil, r.exceeded(errOutput, "git %s says more than %d MB", args[0], r.bound.output>>20)
 	case err != nil && errors.Is(context.Cause(timed), errSilent):
-		return nil, fmt.Errorf("%w within %v (git %s in %s)", errSilent, r.bound.patience, args[0], r.dir)
+		return nil, r.exceeded(errSilent, "%v within %v (git %s in %s)", errSilent, r.bound.patience, args[0], r.dir)
+	case err != nil && noMemory.Match(complaint.kept.Bytes()):
+		return nil, r.exceeded(errMemory, "git needs more than %d MB for the last commit (git %s in %s)", r.bound.memory>>20, args[0], r.dir)
 	case err != nil:
 		said, _, _ := strings.Cut(strings.TrimSpace(complaint.kept.String()), "\n")
 		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, said)
 	}
 	return out.kept.Bytes(), nil
 }
+
+// noMemory is what git, its libraries and the system say of memory that is not to be had.
+var noMemory = regexp.MustCompile(`(?i)out of memory|cannot allocate memory|attempting to allocate|unable to create thread|resource temporarily unavailable`)
 
 // limited keeps the first bytes that are written. The buffer has a name: embedded, it would give
 // the type a ReadFrom, and io.Copy would go around Write.

@@ -58,7 +58,7 @@ func TestGitEndsWithAllItStarted(t *testing.T) {
 	defer cancel()
 	asked := make(chan error, 1)
 	go func() {
-		r := &Repository{dir, script, bounds{output: 1 << 20, patience: time.Hour}}
+		r := &Repository{dir: dir, git: script, bound: bounds{output: 1 << 20, patience: time.Hour}}
 		_, err := r.ask(ctx, nil, "status")
 		asked <- err
 	}()

@@ -129,7 +129,10 @@ func markers(text string) []marker {
 const farLabel = 64
 
 // dashes are what stands around a marker's words, also as editors of prose and addresses write it.
-var dashes = []string{"-", "%2D", "%2d", "—", "–", "‑", "−"}
+var dashes = []string{"-", "%2D", "%2d", "&#45;", "&#x2d;", "&#x2D;", `\u002d`, `\u002D`, `\x2d`, `\x2D`, "—", "–", "‑", "−"}
+
+// blocks are words of which a block's label has one, if it may be of PEM, OpenPGP or SSH2.
+var blocks = []string{"KEY", "CERTIFICATE", "SIGNATURE", "MESSAGE", "PARAMETERS", "REQUEST", "CRL", "PKCS", "CMS", "SIGNED"}
 
 // block judges whether text[i:], which begins with BEGIN or END, is part of a marker.
 func block(text string, i int, word string) (m marker, ok bool) {
@@ -155,6 +158,9 @@ func block(text string, i int, word string) (m marker, ok bool) {
 	m = marker{Span: Span{i, from + end}, opens: len(word) == len("BEGIN"), hex: strings.Contains(label, "OpenVPN")}
 	label = strings.ToUpper(label)
 	m.private = m.hex || strings.Contains(label, "PRIVATE") && strings.Contains(label, "KEY")
+	if !slices.ContainsFunc(blocks, func(word string) bool { return strings.Contains(label, word) }) {
+		return m, m.hex // the end of a page, a comment of SQL, a marker that is being typed: it ends no key
+	}
 	m.End = skipDashes(text, m.End)
 	return m, true
 }
@@ -415,7 +421,7 @@ func closedBody(text string, from, to int, hexed bool) []Span {
 }
 
 // joinGroups judges the groups of letters that a line is written in, with a blank between two, as
-// one run.
+// one run; groups of one length also where other signs are between two, as a table has them.
 func joinGroups(text string, runs []run) {
 	for k := 0; k < len(runs); {
 		var joined strings.Builder
@@ -424,7 +430,11 @@ func joinGroups(text string, runs []run) {
 			part := text[runs[last].Start:runs[last].End]
 			joined.WriteString(part)
 			own = own && runs[last].kind == other && strings.Trim(part, "x") != "" // masked already
-			if last+1 == len(runs) || strings.TrimSuffix(text[runs[last].End:runs[last+1].Start], "/") != " " {
+			if last+1 == len(runs) {
+				break
+			}
+			gap := text[runs[last].End:runs[last+1].Start]
+			if strings.TrimSuffix(gap, "/") != " " && !(grouped(gap) && len(part) >= 4 && len(part) == runs[k].End-runs[k].Start && runs[last+1].End-runs[last+1].Start <= len(part)) {
 				break
 			}
 			last++
@@ -437,6 +447,9 @@ func joinGroups(text string, runs []run) {
 		k = last + 1
 	}
 }
+
+// grouped answers whether what is between two runs may separate the groups of a line.
+func grouped(gap string) bool { return len(gap) <= 8 && strings.Trim(gap, " \t\r\n,;|\"'`.-") == "" }
 
 // openBody are the lines of a body that begins near from, of which nothing says where it ends but
 // its own length.

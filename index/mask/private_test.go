@@ -275,6 +275,54 @@ func certificate(r *rand.Rand) string {
 	return "-----BEGIN CERTIFICATE-----\n" + strings.Join(wrapped(drawnDER(r, "308203a23082028aa003020102021100", 934), 64), "\n") + "\n-----END CERTIFICATE-----\n"
 }
 
+// Lines that close or open something else, two of a kind, end no key; nor do signs between groups
+// of its letters.
+func TestPrivateKeysBetweenOtherMarkers(t *testing.T) {
+	for _, f := range forms(chance()) {
+		for _, dash := range []string{"&#45;", "&#x2d;", `\u002d`, `\x2d`} {
+			g := f
+			g.lines = append([]string{}, f.lines...)
+			for i := range g.lines {
+				if i < g.first || i >= g.last {
+					g.lines[i] = strings.ReplaceAll(g.lines[i], "-", dash)
+				}
+			}
+			if f.name == "OpenPGP" || f.name == "OpenVPN" || f.name == "SSH2" {
+				g.write("", "\n").held(t, f.name+" with "+dash)
+			}
+		}
+		for _, odd := range []string{"--- end of page 1 ---\n--- begin of page 2 ---", "-- begin transaction\n-- end transaction", "----- END PAGE 1 -----\n----- BEGIN PAGE 2 -----", "-----BEGIN ", "-----END OF"} {
+			half := (f.first + f.last) / 2
+			var w written
+			put := func(s string, secret bool) {
+				w.text += s
+				for range len(s) {
+					w.secret = append(w.secret, secret)
+				}
+			}
+			for i, line := range f.lines {
+				if i == half || i == half+1 {
+					put(odd+"\n", false)
+				}
+				put(line, i >= f.first && i < f.last)
+				put("\n", false)
+			}
+			w.held(t, fmt.Sprintf("%s with two of %q", f.name, odd))
+		}
+	}
+	r := chance()
+	key := "MIIEpAIB" + drawn(r, alnum, 184)
+	for _, between := range []string{"  ", ", ", `", "`, "\t", "\n", "-", ".", " | ", "' '"} {
+		text := "-----BEGIN RSA " + keyLabel + "-----\n| " + strings.Join(wrapped(key, 8), between) + "\n-----END RSA " + keyLabel + "-----\n"
+		for _, part := range wrapped(key, 8) {
+			if strings.Contains(Text(text), part) {
+				t.Errorf("with %q between its groups %s is shown of\n%s", between, part, text)
+				break
+			}
+		}
+	}
+}
+
 // What is public stays, beside a private key too, and so does code between its markers.
 func TestPublicKeysAreShown(t *testing.T) {
 	r := chance()

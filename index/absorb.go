@@ -275,7 +275,11 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	c.settleErr(ctx, c.recheckOpen(ctx, s.dir))
 	if flushed == nil && c.bulk.end(ctx, c) == nil && s.dir == "" {
 		c.foundRoot()
-		c.settleErr(ctx, c.endWhole(ctx, s))
+		err := c.endWhole(ctx, s)
+		c.settleErr(ctx, err)
+		if err == nil {
+			c.noteLooked(s)
+		}
 	}
 	c.lastScan = c.cfg.Clock.Now().Sub(s.started)
 	if c.read.Done > mergeAbove {
@@ -343,6 +347,7 @@ func (c *coordinator) scanMeta(s *scan) map[string]string {
 		"scanned":      now.UTC().Format(time.RFC3339),
 		"scan_seconds": strconv.FormatFloat(now.Sub(s.started).Seconds(), 'f', 3, 64),
 		"skipped":      encodeCounts(s.counts),
+		answeredTo:     strconv.FormatInt(s.asked, 10),
 	}
 	return meta
 }

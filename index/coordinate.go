@@ -81,6 +81,7 @@ func (x *Index) coordinate(ctx context.Context) {
 		}
 		if !owner {
 			owner = true
+			c.listen()
 			c.resumeWipe(ctx)
 			c.fill.later(c.cfg.Clock.Now())
 		}

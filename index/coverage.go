@@ -1,6 +1,11 @@
 package index
 
-import "context"
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+)
 
 // Coverage is how much of a root an index knows: what decides whether an answer that
 // found nothing is true.
@@ -17,10 +22,10 @@ type Coverage struct {
 	Short error
 }
 
-// Coverage answers how much of the root is known now. current: the answer's Current is asked
-// for, which a process that only reads finds out by a look at all files; it takes it for
-// granted where not, and where that takes longer than comparePatience.
-func (x *Index) Coverage(ctx context.Context, current bool) (Coverage, error) {
+// Coverage answers how much of the root is known now. With a since that is not zero, Current
+// means that all is indexed that was there at since, whoever told of it or not: that takes a
+// look at all files, since an editor need not report each, and not every folder can be watched.
+func (x *Index) Coverage(ctx context.Context, since time.Time) (Coverage, error) {
 	s := x.Store()
 	x.mu.Lock()
 	c := Coverage{Whole: x.whole == s, Current: x.upToDate}
@@ -38,17 +43,51 @@ func (x *Index) Coverage(ctx context.Context, current bool) (Coverage, error) {
 		x.whole = s
 	}
 	x.mu.Unlock()
+	var err error
 	if owner {
-		return c, nil
+		if c.Whole && c.Current && !since.IsZero() {
+			c.Current, err = x.confirmed(ctx, since)
+		}
+		return c, err
 	}
 	c.Current = c.Whole
-	var err error
-	if c.Unserved, err = x.unserved(ctx, c.Whole); err != nil || c.Unserved != nil || !c.Whole || !current {
+	if c.Unserved, err = x.unserved(ctx, c.Whole); err != nil || c.Unserved != nil || !c.Whole || since.IsZero() {
 		return c, err
 	}
 	stale, err := x.compare(ctx, true)
-	c.Current = stale == nil || *stale == (Difference{})
+	if c.Current = stale == nil || *stale == (Difference{}); !c.Current && err == nil {
+		c.Current, err = x.answered(ctx, since)
+	}
 	return c, err
+}
+
+// confirmed answers, in the process that writes, whether what was there at since is indexed. If
+// it is not, or that takes too long to say of a folder that is not watched, a scan is asked
+// for, and what that finds counts.
+func (x *Index) confirmed(ctx context.Context, since time.Time) (bool, error) {
+	x.mu.Lock()
+	confirmed := !x.asOf.Before(since)
+	polling := x.polling
+	x.mu.Unlock()
+	if confirmed {
+		return true, nil
+	}
+	began := time.Now()
+	stale, err := x.compare(ctx, true)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the root is away, and nothing is there
+	case err != nil:
+		return false, err
+	case stale == nil && polling, stale != nil && *stale != (Difference{}):
+		x.Rescan()
+		return false, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if stale != nil {
+		x.asOf = began
+	}
+	return x.upToDate, nil
 }
 
 // Progress answers how many files are indexed, of how many: 0 while they are being
@@ -92,4 +131,11 @@ func (c *coordinator) noteCurrent() {
 	if changed {
 		c.saved.fire()
 	}
+}
+
+// noteLooked tells Coverage that a scan of the whole root has ended well.
+func (c *coordinator) noteLooked(s *scan) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asOf = s.began
 }

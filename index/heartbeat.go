@@ -60,6 +60,7 @@ func (x *Index) heartbeat(ctx context.Context) {
 	for wrote := false; ; {
 		// Nobody tells of git's lists elsewhere, and nobody may ask for long.
 		x.root.Look()
+		x.hear()
 		if x.isOwner() && !x.Store().InMemory() {
 			// On a full disk the file is the one of a writer before, or is not there, and
 			// nothing is told of this one.
@@ -234,7 +235,7 @@ func (c *coordinator) watchExit(ctx context.Context) time.Duration {
 
 // Who only reads an index trusts the process that writes it for what it finds there. What it
 // does not find may have come since: then it compares the folder with the index itself, and
-// waits for the writer. Where that is stopped, or gave no sign of life for long (checkWriter), it
+// waits for the writer, which it asks to look. Where that is stopped, or gave no sign of life for long (checkWriter), it
 // does so for each answer anew or nearly so: as long as nothing differs its answers are true.
 // It indexes nothing, since the writer may go on at any moment. Beside a writer that is well
 // an answer that finds something costs two small reads, and no walk.
@@ -270,6 +271,9 @@ type compared struct {
 	of    Cursor     // the state of the index
 	until time.Time  // until when it counts
 	stale *Difference
+	// asked is when the writer was asked last to look, which is ask of askedAt.
+	asked time.Time
+	ask   int64
 }
 
 // writerHangs answers, in a process that only reads, whether the one that writes answers
@@ -299,7 +303,7 @@ func (x *Index) unserved(ctx context.Context, whole bool) (*Unserved, error) {
 	return u, nil
 }
 
-// compare answers how the folder differs from what another process has indexed, nil if that
+// compare answers how the folder differs from what is indexed, nil if that
 // takes too long. now: that nothing differs is found out after the call, not a moment before.
 func (x *Index) compare(ctx context.Context, now bool) (*Difference, error) {
 	c := &x.compared
@@ -329,21 +333,14 @@ func (x *Index) compare(ctx context.Context, now bool) (*Difference, error) {
 	return stale, nil
 }
 
-// Served returns when what is on disk is indexed, whoever does that; where another process
-// does, when nothing differs, or that has shown that it is well, which what is left out for
-// what is in it may need. It fails with *Unserved if that does not answer.
+// Served returns when what was on disk at the call is indexed, whoever does that. It fails with
+// *Unserved if another process is to do it and does not answer.
 func (x *Index) Served(ctx context.Context) error {
-	touched := func() (at time.Time) {
-		if info, err := os.Stat(x.state.writerFile()); err == nil {
-			at = info.ModTime()
-		}
-		return at
-	}
-	before := touched()
+	since := time.Now()
 	for !x.isOwner() {
 		saved := x.saved.next()
 		pid, hangs := x.writerHangs()
-		stale, err := x.compare(ctx, false)
+		stale, err := x.compare(ctx, true)
 		switch {
 		case err != nil:
 			return err
@@ -351,8 +348,9 @@ func (x *Index) Served(ctx context.Context) error {
 			return nil
 		case hangs:
 			return &Unserved{pid, x.root.Dir(), stale}
-		case !touched().Equal(before):
-			return nil
+		}
+		if done, err := x.answered(ctx, since); done || err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -362,4 +360,80 @@ func (x *Index) Served(ctx context.Context) error {
 		}
 	}
 	return x.Settle(ctx)
+}
+
+// A reader that sees more on disk than is indexed asks the writer to look, which nobody may have
+// told of it: it writes a file. The writer scans the root, and notes what it was asked before.
+
+// answeredTo is the key of the askedAt that the last whole scan of a database has answered.
+const answeredTo = "asked"
+
+func (s *stateFiles) askedFile() string { return filepath.Join(s.dir, "asked") }
+
+// askedAt tells one asking from a later one, which is a greater number; 0 if nobody asked.
+func (s *stateFiles) askedAt() int64 {
+	if info, err := os.Stat(s.askedFile()); s.dir != "" && err == nil {
+		return info.ModTime().UnixNano()
+	}
+	return 0
+}
+
+// answered asks the writer, once for each since, to look at all files, and answers whether it
+// has by now. What differs still is then left out for what is in it.
+func (x *Index) answered(ctx context.Context, since time.Time) (bool, error) {
+	c := &x.compared
+	c.mu.Lock()
+	if c.asked.Before(since) {
+		before := x.state.askedAt()
+		if err := os.WriteFile(x.state.askedFile(), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+			x.cfg.Log.Debug("ask the process that writes to look", "error", err) // it looks in its own time
+			c.mu.Unlock()
+			return false, nil
+		}
+		c.asked, c.ask = time.Now(), x.state.askedAt()
+		if c.ask <= before { // the system's times are coarse
+			c.ask = before + 1
+			at := time.Unix(0, c.ask)
+			if err := os.Chtimes(x.state.askedFile(), at, at); err != nil {
+				x.cfg.Log.Debug("ask the process that writes to look", "error", err)
+			}
+		}
+	}
+	ask := c.ask
+	c.mu.Unlock()
+	s := x.Store()
+	text, err := s.Meta(ctx, answeredTo)
+	if err != nil {
+		if s != x.Store() {
+			err = nil // another is there by now
+		}
+		return false, err
+	}
+	last, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && last >= ask, nil
+}
+
+// listen has the writer told of what readers ask.
+func (c *coordinator) listen() {
+	if c.state.dir == "" {
+		return
+	}
+	file := c.state.askedFile()
+	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		_ = f.Close()
+	}
+	c.heard.Store(c.state.askedAt())
+	if c.watcher != nil {
+		_ = c.watcher.Add(file) // else the heartbeat looks
+	}
+}
+
+// hear has the root scanned if a reader has asked since the last time.
+func (x *Index) hear() {
+	if !x.isOwner() {
+		return
+	}
+	if now := x.state.askedAt(); x.heard.Swap(now) < now {
+		x.Rescan()
+	}
 }

@@ -54,7 +54,7 @@ func TestStoppedWriterIsNotTrusted(t *testing.T) {
 	defer shut(t, reader)
 	unserved := func() *Unserved {
 		t.Helper()
-		c, err := reader.Coverage(t.Context(), false)
+		c, err := reader.Coverage(t.Context(), time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestReaderKnowsWhenItIsBehind(t *testing.T) {
 	defer shut(t, reader)
 	current := func() bool {
 		t.Helper()
-		c, err := reader.Coverage(t.Context(), true)
+		c, err := reader.Coverage(t.Context(), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

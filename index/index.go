@@ -84,7 +84,8 @@ type Index struct {
 	stopped sync.WaitGroup // the goroutines of the index
 
 	embedding *embedding
-	compared  compared // of a process that reads
+	compared  compared
+	heard     atomic.Int64 // what readers asked last, as askedAt
 
 	git         atomic.Pointer[gitsOwn]
 	wake        chan struct{} // tells the coordinator that the funnel holds something
@@ -105,6 +106,8 @@ type Index struct {
 	settled chan struct{}        // closed while there is nothing to do
 	// upToDate: nothing is known that is not indexed.
 	upToDate bool
+	// asOf is the latest moment such that all that was there then is indexed: a look at all files began then.
+	asOf     time.Time
 	counted  count        // of the scan at work
 	whole    *store.Store // the database that is known to have all files; nil if none is
 	notified map[string]bool

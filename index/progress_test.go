@@ -95,7 +95,7 @@ func TestCancelFirstScan(t *testing.T) {
 		}
 		return yes
 	}
-	if c, err := x.Coverage(t.Context(), false); err != nil || c.Whole || !usable() {
+	if c, err := x.Coverage(t.Context(), time.Time{}); err != nil || c.Whole || !usable() {
 		t.Errorf("after it was stopped the index is %+v (%v), and names can be looked up: %v", c, err, usable())
 	}
 	s.mu.Lock()
@@ -107,7 +107,7 @@ func TestCancelFirstScan(t *testing.T) {
 	settle(t, x)
 	x.Rescan()
 	settle(t, x)
-	if c, err := x.Coverage(t.Context(), false); err != nil || !c.Whole || !usable() {
+	if c, err := x.Coverage(t.Context(), time.Time{}); err != nil || !c.Whole || !usable() {
 		t.Errorf("after the next scan the index is %+v (%v), and names can be looked up: %v", c, err, usable())
 	}
 }

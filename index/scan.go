@@ -23,6 +23,8 @@ type scan struct {
 	dir     string // "" is the root
 	cancel  context.CancelFunc
 	started time.Time
+	began   time.Time // by the system's clock, as questions are
+	asked   int64     // what readers had asked before it began, as askedAt
 	// results carries what is to be written; it is closed when the scan has ended,
 	// after which the fields below may be read.
 	results chan result
@@ -70,7 +72,7 @@ func modTime(e walk.Entry, now time.Time) int64 {
 func (x *Index) startScan(ctx context.Context, dir string, all bool) *scan {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &scan{
-		dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), results: make(chan result, 256),
+		dir: dir, cancel: cancel, started: x.cfg.Clock.Now(), began: time.Now(), asked: x.state.askedAt(), results: make(chan result, 256),
 		counts: map[string]int{}, gone: map[store.Hash][]string{},
 	}
 	x.stopped.Go(func() {

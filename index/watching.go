@@ -51,9 +51,10 @@ type gitsOwn struct {
 // scan adds each folder it is about to read, so that no change falls between the two.
 func (x *Index) startWatching() {
 	x.watchHeads() // so that it is known which these are
-	writer := ""
+	writer, asked := "", ""
 	if dir, err := databaseDir(x.cfg.StateDir, x.root.Dir()); err == nil {
-		writer = (&stateFiles{dir: dir}).writerFile()
+		files := stateFiles{dir: dir}
+		writer, asked = files.writerFile(), files.askedFile()
 	}
 	w, err := watch.New(
 		func(name string) {
@@ -64,6 +65,8 @@ func (x *Index) startWatching() {
 				case x.writerWrote <- struct{}{}:
 				default: // it will look
 				}
+			case name == asked:
+				x.hear()
 			// Another commit, or another list: anything may differ. The list may come with
 			// its folder.
 			case slices.Contains(git.heads, name), name == git.exclude, git.exclude != "" && name == filepath.Dir(git.exclude):

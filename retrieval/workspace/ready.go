@@ -159,7 +159,7 @@ func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found boo
 // wait says how long to wait before a look, and for what.
 type wait struct {
 	asked    time.Time
-	current  bool // as in folder.missing
+	current  bool // what was on disk when it was asked counts, too
 	patience time.Duration
 }
 
@@ -203,7 +203,7 @@ const lookAgain = 250 * time.Millisecond
 func (w *Workspace) await(ctx context.Context, n need, how wait) (*Missing, error) {
 	show, _ := ctx.Value(progressKey{}).(func(Missing))
 	for {
-		m, err := w.missing(ctx, n, how.current)
+		m, err := w.missing(ctx, n, how)
 		if m == nil || err != nil {
 			return nil, err
 		}
@@ -246,9 +246,9 @@ type lack struct {
 
 // missing is what the first folder lacks that lacks something, nil if none does. What can
 // be waited for goes first.
-func (w *Workspace) missing(ctx context.Context, n need, current bool) (final *lack, err error) {
+func (w *Workspace) missing(ctx context.Context, n need, how wait) (final *lack, err error) {
 	for _, f := range w.snapshot() {
-		switch m, err := f.missing(ctx, n, current); {
+		switch m, err := f.missing(ctx, n, how); {
 		case err != nil, m != nil && !m.isFinal():
 			return m, err
 		case final == nil:
@@ -258,9 +258,8 @@ func (w *Workspace) missing(ctx context.Context, n need, current bool) (final *l
 	return final, nil
 }
 
-// missing is what the folder lacks, nil if nothing. current: what is known to have
-// changed on disk counts, too.
-func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, error) {
+// missing is what the folder lacks, nil if nothing.
+func (f *folder) missing(ctx context.Context, n need, how wait) (*lack, error) {
 	m := &lack{Missing: Missing{Folder: f.dir, Doing: doingOpen, Searchable: []string{}}, since: f.since, indexed: f.opened}
 	x, err := f.ready()
 	var refused *NotReady
@@ -276,7 +275,11 @@ func (f *folder) missing(ctx context.Context, n need, current bool) (*lack, erro
 		return nil, fmt.Errorf("%s cannot be indexed: %w", f.dir, err)
 	}
 	m.index, m.indexed, m.loaded = x, x.Changed(), f.warm.Changed() // before looking
-	c, err := x.Coverage(ctx, current)
+	current, since := how.current, time.Time{}
+	if current {
+		since = how.asked
+	}
+	c, err := x.Coverage(ctx, since)
 	if err != nil {
 		return nil, err
 	}

@@ -264,6 +264,8 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 		}
 		if s.dir == "" && errors.Is(s.err, fs.ErrNotExist) {
 			c.away = c.cfg.Clock.Now().Add(ownerPoll)
+		} else {
+			c.noteCut()
 		}
 		c.show(true)
 		return

@@ -15,6 +15,9 @@ type Coverage struct {
 	Whole bool
 	// Current: what is known to have changed is indexed, too.
 	Current bool
+	// Stopped: a scan was stopped or failed, so that files which are known to be there may be
+	// missing, and nothing goes on that would read them.
+	Stopped bool
 	// Unserved, of a process that only reads, says that the writer does not answer while
 	// files are not indexed; nil while all is well.
 	Unserved *Unserved
@@ -29,7 +32,7 @@ func (x *Index) Coverage(ctx context.Context, since time.Time) (Coverage, error)
 	s := x.Store()
 	x.mu.Lock()
 	c := Coverage{Whole: x.whole == s, Current: x.upToDate}
-	c.Short = x.short
+	c.Short, c.Stopped = x.short, x.upToDate && x.cut
 	owner := x.owner
 	x.mu.Unlock()
 	if !c.Whole {
@@ -45,7 +48,9 @@ func (x *Index) Coverage(ctx context.Context, since time.Time) (Coverage, error)
 	x.mu.Unlock()
 	var err error
 	if owner {
-		if c.Whole && c.Current && !since.IsZero() {
+		if c.Stopped {
+			c.Current = false
+		} else if c.Whole && c.Current && !since.IsZero() {
 			c.Current, err = x.confirmed(ctx, since)
 		}
 		return c, err
@@ -137,5 +142,16 @@ func (c *coordinator) noteCurrent() {
 func (c *coordinator) noteLooked(s *scan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asOf = s.began
+	c.asOf, c.cut = s.began, false
+	delete(c.troubles, stoppedShort)
+}
+
+// noteCut tells Coverage that a scan did not end.
+func (c *coordinator) noteCut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+	if c.short == nil { // else that is told
+		c.troubles[stoppedShort] = "Indexing of " + c.root.Dir() + " was stopped before its end, so answers miss files. Rebuild the index, or restart quarry."
+	}
 }

@@ -111,3 +111,54 @@ func TestCancelFirstScan(t *testing.T) {
 		t.Errorf("after the next scan the index is %+v (%v), and names can be looked up: %v", c, err, usable())
 	}
 }
+
+// A scan that is stopped is not forgotten, though the index was whole before.
+func TestCancelLaterScan(t *testing.T) {
+	var x *Index
+	var once sync.Once
+	opened, begin := make(chan struct{}), make(chan struct{})
+	s := &shown{opened: opened}
+	s.at = func(p Progress) {
+		select {
+		case <-begin:
+			if !p.Finished {
+				once.Do(func() { x.CancelScan() })
+			}
+		default: // the first one
+		}
+	}
+	dir := t.TempDir()
+	write(t, dir, project)
+	x = open(t, Config{Dir: dir, StateDir: t.TempDir(), Clock: &fast{}, Progress: s.show})
+	defer shut(t, x)
+	close(opened)
+	settle(t, x)
+	files := map[string]string{}
+	for i := range 1024 {
+		files[fmt.Sprintf("new/f%04d.go", i)] = fmt.Sprintf("package p\n\nfunc F%d() { F%d() }\n", i, i+1)
+	}
+	write(t, dir, files)
+	close(begin)
+	x.Rescan()
+	settle(t, x)
+	look := func() (Coverage, Status) {
+		t.Helper()
+		c, err := x.Coverage(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := x.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, st
+	}
+	if c, st := look(); c.Current || !c.Stopped || st.Whole || st.Working || len(st.Troubles) != 1 {
+		t.Errorf("after it was stopped the index is %+v, whole %v, working %v, %q", c, st.Whole, st.Working, st.Troubles)
+	}
+	x.Rescan()
+	settle(t, x)
+	if c, st := look(); !c.Current || c.Stopped || !st.Whole || len(st.Troubles) != 0 {
+		t.Errorf("after the next scan the index is %+v, whole %v, %q", c, st.Whole, st.Troubles)
+	}
+}

@@ -56,7 +56,7 @@ type Status struct {
 	Doing []Activity `json:"doing"`
 	// Learning: searches and completion do not know all yet that the index holds.
 	Learning bool `json:"learning"`
-	// Whole: every file was read at least once.
+	// Whole: every file was read at least once, and the last scan was not stopped.
 	Whole bool `json:"whole"`
 	// Stale is how the folder differs from the index, where nobody keeps that current, or
 	// who does is stopped, and somebody looked; nil otherwise.
@@ -161,6 +161,9 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 	if err := st.read(ctx, s); err != nil {
 		return st, err
 	}
+	x.mu.Lock()
+	st.Whole = st.Whole && !x.cut
+	x.mu.Unlock()
 	x.embedding.status(&st.Embedding)
 	return st, st.Embedding.read(ctx, s, x.embedding.configured().Model)
 }
@@ -344,10 +347,11 @@ func excluded(rel string, reason walk.Reason) error {
 type trouble int
 
 const (
-	inMemory trouble = iota // it cannot be kept on disk
-	unserved                // the process that writes it does not answer
-	delayed                 // changes made outside the editor are noticed late
-	tooShort                // too little memory is allowed
+	inMemory     trouble = iota // it cannot be kept on disk
+	unserved                    // the process that writes it does not answer
+	delayed                     // changes made outside the editor are noticed late
+	tooShort                    // too little memory is allowed
+	stoppedShort                // a scan did not end
 )
 
 // StopShort notes that the index, or what is made of it, cannot be finished because the process

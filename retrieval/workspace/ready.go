@@ -288,7 +288,7 @@ func (f *folder) missing(ctx context.Context, n need, how wait) (*lack, error) {
 		m.Doing, m.Reason = doingStopped, c.Short.Error()
 	case c.Unserved != nil:
 		m.Doing, m.Reason = doingUnserved, c.Unserved.Error()
-	case !c.Whole && c.Current:
+	case c.Stopped, !c.Whole && c.Current:
 		m.Doing = doingStopped
 	case !c.Whole, current && !c.Current:
 		m.Doing = doingIndex

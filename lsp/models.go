@@ -42,6 +42,8 @@ type Library interface {
 	// ImportModel makes a model of a GGUF file and tries it before it has its name.
 	ImportModel(ctx context.Context, file, name string, report Fetched) error
 	RemoveModel(ctx context.Context, name string) error
+	// SameModel is whether two names are one model's to Ollama.
+	SameModel(a, b string) bool
 	// KeepModel tries an installed model and, if it works, writes it into the user's settings. It
 	// answers what the model does from then on.
 	KeepModel(ctx context.Context, name string) (does string, err error)
@@ -56,17 +58,13 @@ type InstalledModel struct {
 	Embeds bool
 }
 
-// findModel is the model of a name, which Ollama takes without ":latest", too.
-func findModel(list []InstalledModel, name string) (m InstalledModel, ok bool) {
-	at := slices.IndexFunc(list, func(m InstalledModel) bool { return sameModel(m.Name, name) })
+// findModel is the model of a name, as a user may write it.
+func (s modelCommands) findModel(list []InstalledModel, name string) (m InstalledModel, ok bool) {
+	at := slices.IndexFunc(list, func(m InstalledModel) bool { return s.currentCore().SameModel(m.Name, name) })
 	if at < 0 {
 		return m, false
 	}
 	return list[at], true
-}
-
-func sameModel(a, b string) bool {
-	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
 }
 
 func noSuchModel(name string) error {
@@ -207,7 +205,7 @@ func (s modelCommands) removeModel(args []protocol.LSPAny) error {
 		if len(named) == 0 {
 			return "", fmt.Errorf("Ollama has no models; `%s` fetches some", CommandSetup)
 		}
-		m, ok := findModel(list, named[0])
+		m, ok := s.findModel(list, named[0])
 		if !ok {
 			return "", noSuchModel(named[0])
 		}

@@ -206,7 +206,7 @@ func (s modelCommands) useModel(args []protocol.LSPAny) error {
 			}
 			named = []string{chosen}
 		}
-		m, ok := findModel(list, named[0])
+		m, ok := s.findModel(list, named[0])
 		if !ok {
 			return "", noSuchModel(named[0])
 		}
@@ -239,7 +239,7 @@ func (s modelCommands) chooseModel(ctx context.Context, list []InstalledModel, n
 	s.mu.Unlock()
 	var names []string
 	for _, m := range list {
-		if m.Name == brief || !sameModel(m.Name, now.Model) && !sameModel(m.Name, now.Embedding.Model) {
+		if m.Name == brief || !s.currentCore().SameModel(m.Name, now.Model) && !s.currentCore().SameModel(m.Name, now.Embedding.Model) {
 			names = append(names, m.Name)
 		}
 	}
@@ -260,7 +260,7 @@ func (s modelCommands) keepModel(ctx context.Context, m InstalledModel, path str
 	s.brief = briefModel{}
 	merged, _ := s.opts.Settings(s.editor[0], s.editor[1])
 	s.mu.Unlock()
-	if !m.Embeds && !sameModel(merged.Model, m.Name) {
+	if !m.Embeds && !s.currentCore().SameModel(merged.Model, m.Name) {
 		said = fmt.Sprintf("%s until quarry ends; then the environment or a flag sets %s, over what %s now says", does, merged.Model, path)
 		err = s.useUntilEnd(m.Name)
 	} else {

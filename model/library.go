@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/api"
+	names "github.com/ollama/ollama/types/model"
 
 	"quarry/model/chatform"
 )
@@ -112,7 +113,7 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		return fmt.Errorf("%s runs on another machine; choose a local model such as %s", name, otherThan(name))
 	}
 	c, kept := l.of(name), trialName(name, keptMark)
-	_, had, err := l.Find(ctx, name)
+	installed, had, err := l.Find(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		return err
 	}
 	if had && !before {
-		if err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: kept}); err != nil {
+		if err := c.api.Copy(ctx, &api.CopyRequest{Source: installed.Name, Destination: kept}); err != nil {
 			return fmt.Errorf("keep %s: %w", name, c.explain(err))
 		}
 	}
@@ -296,8 +297,14 @@ const (
 // longestTag is how many bytes Ollama lets a model's tag have.
 const longestTag = 80
 
-// trialName is a name for a model beside its own.
+// trialName is a name for a model beside its own, the same for each way to write it but for upper and lower case.
 func trialName(name, mark string) string {
+	if n := names.ParseName(name); n.IsValid() {
+		name = n.DisplayShortest()
+		if strings.EqualFold(n.Tag, "latest") {
+			name = strings.TrimSuffix(name, ":"+n.Tag)
+		}
+	}
 	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
 		most := at + 1 + longestTag - len("-"+mark)
 		return name[:min(len(name), most)] + "-" + mark
@@ -346,10 +353,9 @@ func (l *Library) Copy(ctx context.Context, from, to string) error {
 	return c.explain(c.api.Copy(ctx, &api.CopyRequest{Source: from, Destination: to}))
 }
 
-// SameModel is whether two names are one model's: Ollama leaves ":latest" out.
-func SameModel(a, b string) bool {
-	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
-}
+// SameModel is whether two names are one model's to Ollama, which leaves out what is usual of
+// the library, its namespace and the tag, and takes each part in upper and lower case.
+func SameModel(a, b string) bool { return names.ParseName(a).EqualFold(names.ParseName(b)) }
 
 // create is Import without a trial.
 func (l *Library) create(ctx context.Context, path, name, form string, report func(done, total int64)) (digest string, err error) {

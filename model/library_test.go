@@ -283,6 +283,12 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 	if !errors.Is(err, bad) || digest() != old {
 		t.Errorf("%v, and it is the old one: %t", err, digest() == old)
 	}
+	// The same for a name that is written in another way: Ollama has one model of both.
+	other := strings.Replace(strings.TrimSuffix(from.Model, ":latest"), "tiny", "TINY", 1)
+	err = l.Pull(t.Context(), other, func(int64, int64) {}, func(string) error { return bad })
+	if !errors.Is(err, bad) || digest() != old {
+		t.Errorf("%s: %v, and it is the old one: %t", other, err, digest() == old)
+	}
 	// As if the process had been killed in its trial.
 	func() {
 		defer func() { _ = recover() }()
@@ -320,6 +326,25 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 	}
 	if list, err := l.List(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v: nothing is kept beside it", list, err)
+	}
+}
+
+// Ollama has one model of all the ways to write a name.
+func TestSameModel(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"tiny", "tiny", true}, {"tiny", "tiny:latest", true}, {"tiny:LATEST", "tiny", true}, {"tiny:1b", "TINY:1B", true},
+		{"library/tiny:1b", "tiny:1b", true}, {"registry.ollama.ai/library/tiny:1b", "tiny:1b", true}, {"Registry.Ollama.AI/Library/tiny", "tiny:latest", true},
+		{"127.0.0.1:5000/library/tiny:latest", "127.0.0.1:5000/library/TINY", true}, {"http://127.0.0.1:5000/library/tiny", "127.0.0.1:5000/library/tiny", true},
+		{"ours/tiny", "OURS/tiny:latest", true},
+		{"tiny:1b", "tiny", false}, {"ours/tiny", "tiny", false}, {"127.0.0.1:5000/library/tiny", "tiny", false}, {"127.0.0.1:5000/library/tiny", "127.0.0.1:5001/library/tiny", false},
+		{"tiny:1b", "tiny:1b-quarry-before", false}, {"", "tiny", false},
+	} {
+		if model.SameModel(tt.a, tt.b) != tt.same || model.SameModel(tt.b, tt.a) != tt.same {
+			t.Errorf("%s and %s are the same: %t", tt.a, tt.b, !tt.same)
+		}
 	}
 }
 

@@ -147,7 +147,7 @@ func (c *ollama) weights(ctx context.Context) (string, error) {
 		return "", c.explainWithin(ctx, err)
 	}
 	for _, m := range list.Models {
-		if m.Name == c.model || m.Name == c.model+":latest" {
+		if SameModel(m.Name, c.model) {
 			if err := c.guard.look(origin{m.RemoteHost, m.RemoteModel}); err != nil {
 				return "", err
 			}
@@ -205,7 +205,7 @@ func (c *ollama) loaded(ctx context.Context) (placement, error) {
 		return placement{}, c.explainWithin(ctx, err)
 	}
 	for _, m := range list.Models {
-		if m.Name == c.model || m.Name == c.model+":latest" {
+		if SameModel(m.Name, c.model) {
 			return placement{bytes: m.Size, onGPU: m.SizeVRAM, numCtx: m.ContextLength, expires: m.ExpiresAt}, nil
 		}
 	}

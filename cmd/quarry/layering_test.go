@@ -25,7 +25,7 @@ var owners = map[string]string{
 	"github.com/mattn/go-sqlite3":       "index",
 	"github.com/smacker/go-tree-sitter": "index",
 	"github.com/viterin/vek":            "retrieval",
-	"github.com/ollama/ollama/api":      "model",
+	"github.com/ollama/ollama/":         "model",
 	"github.com/modelcontextprotocol/":  "agent",
 }
 

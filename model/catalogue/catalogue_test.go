@@ -132,7 +132,7 @@ func TestOwnCatalogue(t *testing.T) {
 	if len(c.Models) != len(shipped(t).Models)+1 || c.Models[0].Name != "ours:7b" {
 		t.Errorf("%d models, the first %s", len(c.Models), c.Models[0].Name)
 	}
-	if e, ok := c.Find("granite4:micro:latest"); !ok || e.Digest != "sha256:ab" {
+	if e, ok := c.Find("registry.ollama.ai/library/Granite4:MICRO"); !ok || e.Digest != "sha256:ab" {
 		t.Errorf("%+v: the user's entry replaces the shipped one", e)
 	}
 	for text, says := range map[string]string{

@@ -42,7 +42,7 @@ func (d *downloads) begin(name, by string, stop context.CancelCauseFunc) bool {
 		return false
 	}
 	next := &pull{name: name, by: by}
-	if d.now != nil && d.now.name == name { // what is there of it stays
+	if d.now != nil && model.SameModel(d.now.name, name) { // what is there of it stays
 		next.done, next.total = d.now.done, d.now.total
 	}
 	d.now, d.stop = next, stop
@@ -240,6 +240,9 @@ func (c *Core) Models(ctx context.Context) ([]lsp.InstalledModel, error) {
 	}
 	return installed, err
 }
+
+// SameModel implements lsp.Core.
+func (c *Core) SameModel(a, b string) bool { return model.SameModel(a, b) }
 
 // KnownModels implements lsp.Core.
 func (c *Core) KnownModels(ctx context.Context) (list []lsp.KnownModel, advice string, err error) {

@@ -10,5 +10,5 @@ var Neovim embed.FS
 
 // Emacs is the package, below emacs.
 //
-//go:embed emacs/quarry.el emacs/quarry-ghost.el emacs/quarry-page.el
+//go:embed emacs/quarry.el emacs/quarry-change.el emacs/quarry-ghost.el emacs/quarry-page.el
 var Emacs embed.FS

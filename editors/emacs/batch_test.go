@@ -33,7 +33,7 @@ func TestLisp(t *testing.T) {
 }
 
 // files are the package's.
-var files = []string{"quarry.el", "quarry-page.el", "quarry-ghost.el"}
+var files = []string{"quarry.el", "quarry-change.el", "quarry-page.el", "quarry-ghost.el"}
 
 // People compile packages, with and without the clients they speak of, and see the warnings.
 func TestCompilesWithoutWarnings(t *testing.T) {
@@ -79,4 +79,4 @@ func TestPackageIsClean(t *testing.T) {
 }
 
 // remark is what package-lint and checkdoc say of a place.
-var remark = regexp.MustCompile(`quarry(?:-page|-ghost)?\.el:\d+`)
+var remark = regexp.MustCompile(`quarry(?:-change|-page|-ghost)?\.el:\d+`)

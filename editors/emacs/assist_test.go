@@ -465,20 +465,51 @@ func TestStatus(t *testing.T) {
 // A server that was killed is started again by itself, and no key that is meant for the code answers a question about that.
 func TestKilledServerComesBack(t *testing.T) {
 	withEach(t, func(t *testing.T, c client, s shop) {
-		if c.name == "eglot" { // which starts none again that has run for less than three seconds
-			s.Insist("server that eglot starts again", func() {
-				s.Press("M-:")
-				s.Type("(message \"again %S\" (not (eglot--inhibit-autoreconnect (eglot-current-server))))\n")
-			}, func(screen editortest.Screen) bool { return screen.Contains("again t") })
-		}
-		s.Press("M->", "M-!")
-		s.WaitForText("Shell command:")
-		s.Type("kill -9 $(pidof quarry)\n")
+		s.startsAgain(c)
+		s.Press("M->")
+		s.kill()
 		s.Type("// yes, no, neither\n")
 		s.WaitForText("// yes, no, neither")
 		s.onMistake()
 		s.Insist("explanation", func() { s.Press("C-c", "q", "e") }, func(screen editortest.Screen) bool { return screen.Contains(explained) })
 		s.Press("C-x", "C-s")
 		s.WaitForFile(s.file, editortest.Shop+"// yes, no, neither\n")
+	})
+}
+
+// startsAgain waits until the client would start a killed server again: eglot starts none that has run for less than three seconds.
+func (s shop) startsAgain(c client) {
+	if c.name == "eglot" {
+		s.Insist("server that eglot starts again", func() {
+			s.Press("M-:")
+			s.Type("(message \"again %S\" (not (eglot--inhibit-autoreconnect (eglot-current-server))))\n")
+		}, func(screen editortest.Screen) bool { return screen.Contains("again t") })
+	}
+}
+
+// kill has the user kill the server.
+func (s shop) kill() {
+	s.Press("M-!")
+	s.WaitForText("Shell command:")
+	s.Type("kill -9 $(pidof quarry)\n")
+}
+
+// A change goes with its server, which is said, and the next server's is shown and applied.
+func TestServerKilledWhileAChangeIsShown(t *testing.T) {
+	withEach(t, func(t *testing.T, c client, s shop) {
+		s.startsAgain(c)
+		s.onMistake()
+		s.Press("C-c", "q", "f")
+		s.change()
+		s.kill()
+		s.ended()
+		s.Insist("word of it", func() { // the client's own messages take its place sooner or later
+			s.Press("M-:")
+			s.Type("(message \"told %S\" (with-current-buffer (messages-buffer) (and (save-excursion (goto-char 1) (search-forward \"quarry: the server ended; ask again\" nil t)) t)))\n")
+		}, func(screen editortest.Screen) bool { return screen.Contains("told t") })
+		s.onMistake()
+		s.Insist("change", func() { s.Press("C-c", "q", "f") }, func(screen editortest.Screen) bool { return screen.Contains(changeKeys) })
+		s.apply()
+		s.mended()
 	})
 }

@@ -15,6 +15,7 @@
 (require 'seq)
 (require 'subr-x)
 
+(declare-function quarry--alive-p "quarry")
 (declare-function quarry--literal "quarry")
 (declare-function quarry--request "quarry")
 (declare-function quarry--when-free "quarry")
@@ -44,8 +45,9 @@ has them, :connection, to the server, and :buffer once it is shown.")
   (seq-find (lambda (p) (and (eq (plist-get p :connection) connection) (equal (plist-get p :id) id))) quarry--proposals))
 
 (defun quarry--propose (proposal)
-  "Show PROPOSAL when nothing is typed, unless it is shown already."
-  (unless (quarry--find (plist-get proposal :connection) (plist-get proposal :id))
+  "Show PROPOSAL when nothing is typed, unless it is known or its server has ended."
+  (when (and (quarry--alive-p (plist-get proposal :connection))
+             (not (quarry--find (plist-get proposal :connection) (plist-get proposal :id))))
     (unless quarry--proposals (add-hook 'post-command-hook #'quarry--note-command))
     (setq quarry--proposals (append quarry--proposals (list proposal)))
     (quarry--show-next)))
@@ -79,6 +81,12 @@ has them, :connection, to the server, and :buffer once it is shown.")
     (when (buffer-live-p (plist-get p :buffer))
       (quit-windows-on (plist-get p :buffer) t))
     (quarry--show-next)))
+
+(defun quarry--lose (connection)
+  "Forget the proposals of CONNECTION, whose server has ended, and return them."
+  (let ((lost (seq-filter (lambda (p) (eq (plist-get p :connection) connection)) quarry--proposals)))
+    (mapc #'quarry--forget lost)
+    lost))
 
 (defun quarry--decide (p apply)
   "Tell the server to apply P, or that it is discarded if APPLY is nil."

@@ -70,6 +70,7 @@
          (quarry--last-command 0)
          (inhibit-message t))
     (cl-letf (((symbol-function 'quarry--now) (lambda () now))
+              ((symbol-function 'quarry--alive-p) #'always)
               ((symbol-function 'current-idle-time) (lambda () (seconds-to-time 2)))
               ((symbol-function 'message) (lambda (&rest args) (push (apply #'format args) said)))
               ((symbol-function 'quarry--request) (lambda (_connection method params done)

@@ -39,9 +39,9 @@
 (declare-function lsp--path-to-uri "ext:lsp-mode")
 (declare-function lsp--uri-to-path "ext:lsp-mode")
 (declare-function lsp--workspace-client "ext:lsp-mode")
+(declare-function lsp--workspace-cmd-proc "ext:lsp-mode")
 (declare-function lsp--workspace-root "ext:lsp-mode")
 (declare-function lsp--workspace-shutdown-action "ext:lsp-mode")
-(declare-function lsp--workspace-status "ext:lsp-mode")
 (declare-function lsp-get "ext:lsp-protocol")
 (declare-function lsp-inline-completion-display "ext:lsp-inline-completion")
 (declare-function lsp-notify "ext:lsp-mode")
@@ -311,9 +311,19 @@ begun, the newest first: each a list of token, title and how far it is.")
 
 (defun quarry--alive-p (connection)
   "Whether CONNECTION still leads to a server."
-  (if (fboundp 'lsp--workspace-p)
-      (or (not (lsp--workspace-p connection)) (eq (lsp--workspace-status connection) 'initialized))
-    (or (not (fboundp 'jsonrpc-running-p)) (jsonrpc-running-p connection))))
+  (if (quarry--lsp-mode-p connection)
+      (process-live-p (lsp--workspace-cmd-proc connection)) ; its status stays what it was
+    (jsonrpc-running-p connection)))
+
+(defun quarry--server-ended (connection)
+  "Forget what the server of CONNECTION was at, and tell who waits for it."
+  (let ((asked (nth 2 (assq connection quarry--states))))
+    (setq quarry--states (assq-delete-all connection quarry--states))
+    (force-mode-line-update t)
+    (when (or (quarry--lose connection) asked)
+      ;; The clients say much until the next server runs.
+      (run-with-timer quarry--pause nil #'quarry--when-free
+                      (lambda () (message "quarry: the server ended; ask again")) quarry--pause))))
 
 (defun quarry--note-status (connection status)
   "Keep STATUS of CONNECTION, and show it in the mode line."
@@ -428,6 +438,8 @@ is no result."
   (equal (plist-get (eglot--server-info server) :name) "quarry"))
 
 (with-eval-after-load 'eglot
+  (advice-add 'eglot--on-shutdown :before #'quarry--server-ended)
+
   (cl-defmethod eglot-client-capabilities :extra "quarry" :around (_server)
     "Say that changes are shown here; other servers do not mind."
     (let* ((capabilities (cl-call-next-method))
@@ -557,6 +569,7 @@ The page that PARAMS name has grown."
     :async-request-handlers (let ((handlers (make-hash-table :test 'equal)))
                               (puthash "window/showMessageRequest" #'quarry--on-question handlers)
                               handlers)))
+  (add-hook 'lsp-after-uninitialized-functions #'quarry--server-ended)
   (advice-add 'lsp--restart-if-needed :around #'quarry--restart)
   (advice-add 'lsp--parser-on-message :around #'quarry--hold-throw)
   (advice-add 'lsp--create-filter-function :filter-return #'quarry--throw-at-end))

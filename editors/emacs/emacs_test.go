@@ -5,6 +5,7 @@
 package emacs_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -49,6 +50,7 @@ type editor struct {
 	line       int // where the cursor is at first, 1-based
 	init       string
 	model      string // the URL of one
+	columns    int    // of the screen; 120 if 0
 }
 
 // start starts Emacs on a file in a workspace of its own.
@@ -66,7 +68,7 @@ func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 		Binds:   []string{filepath.Join(editortest.Module(t), "editors", "emacs")},
 		Path:    []string{editortest.QuarryFolder},
 		Env:     map[string]string{"OLLAMA_HOST": e.model},
-		Columns: 120, Rows: 40,
+		Columns: cmp.Or(e.columns, 120), Rows: 40,
 		Command: []string{"emacs", fmt.Sprintf("+%d", e.line), e.file},
 	}), file
 }

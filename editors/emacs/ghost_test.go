@@ -140,6 +140,64 @@ func TestGhostTextInASmallWindow(t *testing.T) {
 	term.WaitForFile(file, shelf+head+"\n")
 }
 
+// A window of half a terminal cuts long lines and scrolls sideways for point. A line of ghost text that begins left of it is
+// accepted unseen, so the window is scrolled back, or has no ghost text.
+func TestGhostTextInANarrowWindow(t *testing.T) {
+	const doc = "def save(path, shelf):\n    \"\"\"Write a shelf to its JSON file.\"\"\""
+	for name, c := range map[string]struct {
+		init    string
+		columns int
+		split   bool
+	}{
+		"beside another": {columns: 80, split: true},
+		"truncate-lines": {init: "(setq-default truncate-lines t)\n", columns: 40},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model := modeltest.NewServer(t)
+			model.Script(func(r modeltest.Request) modeltest.Answer {
+				return modeltest.Answer{Pieces: editortest.Recite(shelf+save, r.Prompt)}
+			})
+			term, file := start(t, editor{file: "shelf.py", text: shelf, init: lspMode(t) + c.init, model: model.URL, line: 12, columns: c.columns})
+			eval := func(lisp string) {
+				term.Press("M-:")
+				term.WaitForText("Eval:")
+				term.Type(lisp + "\n")
+			}
+			// The mode line is too short to show it.
+			term.Insist("server", func() { eval("(message \"server %S\" (and (quarry--workspace) t))") }, func(s editortest.Screen) bool { return s.Contains("server t") })
+			if c.split {
+				term.Press("C-x", "3")
+			}
+			again := func() { term.Press("Space", "BSpace") }
+			term.Type("def save(path, shelf):\n")
+			term.Type(`"""Write a shelf to its JSON file."""`)
+			term.Insist("word of it", again, func(s editortest.Screen) bool {
+				return s.Contains("quarry: no room for ghost text") && greyText(s) == ""
+			})
+			term.Type("\n")
+			// The hint is seen where the line that it stands behind is cut.
+			eval("(let ((window-min-height 1)) (split-window) (window-resize nil (- 1 (window-body-height)) nil t))")
+			term.Insist("hint", again, func(s editortest.Screen) bool {
+				return s.Contains("    with open(path") && s.Contains(" … 1 more line")
+			})
+			term.Press("C-g")
+			eval("(delete-other-windows-vertically)")
+			term.Type(`with open(path, "w") as`)
+			eval("(set-window-hscroll nil 12)")
+			term.Insist("all of the ghost text", again, func(s editortest.Screen) bool {
+				return s.Contains("json.dump(shelf, file)") && s.Contains("    with open(path")
+			})
+			eval("(set-window-hscroll nil 12)") // which ends ghost text, as each command does
+			term.Press("C-x", "C-s")
+			term.WaitForFile(file, shelf+doc+"\n    with open(path, \"w\") as\n")
+			term.Press("C-e")
+			term.Insist("all of the ghost text", again, func(s editortest.Screen) bool { return s.Contains("json.dump(shelf, file)") })
+			term.Press("Tab", "C-x", "C-s")
+			term.WaitForFile(file, shelf+save)
+		})
+	}
+}
+
 // One undo takes an acceptance back; a macro repeats keys, of which TAB is one.
 func TestUndoAndMacros(t *testing.T) {
 	term, file := openShelf(t, lspMode(t))

@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/editors"
 )
 
 const home = "https://quarry.example"
@@ -78,6 +82,31 @@ func TestForms(t *testing.T) {
 	delete(r.sums, platforms[0].Archive("1.2.3"))
 	if err := writeForms(r, t.TempDir()); err == nil || !strings.Contains(err.Error(), "run make dist") {
 		t.Errorf("without the sum of an archive: %v", err)
+	}
+}
+
+// MELPA's package has the files that `quarry setup` installs.
+func TestRecipeHasThePackage(t *testing.T) {
+	_, out := released(t)
+	recipe, err := os.ReadFile(filepath.Join(out, "melpa", "recipes", "quarry"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := regexp.MustCompile(`:files \("(.+)" \(:exclude "(.+)"\)\)`).FindSubmatch(recipe)
+	if listed == nil {
+		t.Fatalf("the recipe lists no files:\n%s", recipe)
+	}
+	got, err := filepath.Glob(string(listed[1])) // released works in the repository's root
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = slices.DeleteFunc(got, func(path string) bool { return path == string(listed[2]) })
+	want, err := fs.Glob(editors.Emacs, "emacs/*")
+	for i := range want {
+		want[i] = "editors/" + want[i]
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("the recipe has %q, the package is %q (%v)", got, want, err)
 	}
 }
 

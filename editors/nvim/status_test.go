@@ -77,3 +77,31 @@ func TestServerThatCannotRunIsLeftAlone(t *testing.T) {
 		t.Errorf("a question about the server's end:\n%s", screen.Framed())
 	}
 }
+
+// A change whose server has ended is gone with it, and the next one comes from the new server.
+func TestChangeOfAServerThatEnds(t *testing.T) {
+	ends := map[string]string{"killed": ":silent !kill -9 $(pidof quarry)\n"}
+	if *version == "0.12" {
+		ends["restarted"] = ":lsp restart quarry\n"
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			p := openShop(t, fix)
+			p.Type(":QuarryFix\n")
+			p.waitForChange()
+			p.Type(end)
+			screen := p.WaitForText("quarry: the server ended; ask for the change again")
+			if showsChange(screen) || screen.Contains("ENTER") {
+				t.Errorf("the change of the dead server is still there, or a question:\n%s", screen.Framed())
+			}
+			p.Insist("new server", func() {
+				p.Type(":echo 'client '..luaeval(\"(vim.lsp.get_clients({ name = 'quarry' })[1] or {}).id\")\n")
+			},
+				func(s editortest.Screen) bool { return s.Contains("client 2") })
+			p.Type(":11\n:QuarryFix\n")
+			p.waitForChange()
+			p.apply()
+			p.waitForSaved(editortest.Mended)
+		})
+	}
+}

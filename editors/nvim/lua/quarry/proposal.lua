@@ -274,6 +274,20 @@ function show_next()
   )
 end
 
+--- Drop the changes of a client that has ended: there is nobody left to apply them.
+---@param client_id integer
+function M.forget(client_id)
+  local lost = vim.tbl_filter(function(p)
+    return p.client.id == client_id
+  end, open)
+  for _, p in ipairs(lost) do
+    forget(p.client, p.params.id)
+  end
+  if #lost > 0 and vim.v.exiting == vim.NIL then
+    tell('the server ended; ask for the change again')
+  end
+end
+
 --- Whether a change is there to be decided.
 ---@return boolean
 function M.waits()

@@ -32,6 +32,7 @@ function M.exited(code, signal, client_id)
   local wanted = code == 0 and (signal == 0 or signal == 15)
   vim.schedule(function()
     require('quarry.status').forget(client_id)
+    require('quarry.proposal').forget(client_id)
     require('quarry.progress').forget(client_id)
     if wanted or vim.v.exiting ~= vim.NIL then
       return

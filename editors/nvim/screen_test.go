@@ -30,6 +30,40 @@ func TestGhostTextAtTheEndOfTheWindowIsScrolledIntoView(t *testing.T) {
 	p.waitForSaved(longFile() + "func f() {\n\tone()\n\ttwo()\n\tthree()\n}\n")
 }
 
+// Diagnostics as virtual lines come below ghost text, which stands where its code will.
+func TestGhostTextAboveDiagnostics(t *testing.T) {
+	p := openScripted(t, longFile()+"func f() \n", body)
+	p.Type(":set lines=14\n")
+	p.Type(`:lua vim.diagnostic.config({ virtual_lines = true })` + "\n")
+	p.Type(`:lua vim.diagnostic.set(vim.api.nvim_create_namespace('x'), 0, vim.tbl_map(function(i) return { lnum = 60, col = i, end_col = i + 1, message = 'wrong' } end, { 0, 1, 2, 3, 4 }))` + "\n")
+	p.Type(":61\nzt")
+	p.WaitForText("└──── wrong")
+	p.Type("zbA")
+	p.typeForGhost("{", "one()", "two()", "three()", "}")
+	p.Press("Tab")
+	p.waitForSaved(longFile() + "func f() {\n\tone()\n\ttwo()\n\tthree()\n}\n")
+}
+
+// Virtual lines of others that come first take room, and leave none in the end.
+func TestGhostTextBelowVirtualLines(t *testing.T) {
+	p := openScripted(t, longFile()+"func f() \n\nx := \n", body, offer{Before: "x := 1", Insert: "0"})
+	p.Type(":set lines=14\n")
+	p.Type(`:lua function _G.lens(n) vim.api.nvim_buf_set_extmark(0, 1, 60, 0, { id = 1, right_gravity = false, virt_lines = vim.fn['repeat']({ { { 'lens' } } }, n) }) end` + "\n")
+	p.Type(":lua lens(6)\n")
+	p.Type(":61\nA{")
+	p.WaitForText("two() … 2 more lines")
+	p.Press("Escape")
+	p.Type(":lua lens(9)\n")
+	p.typeForGhost("GA1", "0") // it answers by now
+	p.Press("Escape")
+	p.Type(":61\nA")
+	p.Press("BSpace")
+	p.Type("{")
+	p.waitForNoGhost()
+	p.Press("Tab")
+	p.waitForSaved(longFile() + "func f() {\t\n\nx := 1\n")
+}
+
 func TestGhostTextInASmallWindow(t *testing.T) {
 	p := openScripted(t, longFile(), body)
 	p.Type(":3split\n")

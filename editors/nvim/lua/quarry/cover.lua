@@ -78,10 +78,11 @@ end
 
 --- Whether something lies over what was drawn in the current window.
 ---@param row integer the cursor's, in the buffer
+---@param between integer how many virtual lines of others are drawn before `below`
 ---@param text table[] at the cursor
 ---@param below table[] virtual lines
 ---@return boolean
-function M.over(row, text, below)
+function M.over(row, between, text, below)
   local covers = all()
   if #covers == 0 then
     return false
@@ -102,7 +103,7 @@ function M.over(row, text, below)
     end
   end
   for i, chunks in ipairs(below) do
-    if any(covers, begin + i - 1, beside, math.min(beside + cells_of(chunks), right)) then
+    if any(covers, begin + between + i - 1, beside, math.min(beside + cells_of(chunks), right)) then
       return true
     end
   end

@@ -245,6 +245,22 @@ local function view_now()
   return ('%dx%d %d %d %d %s'):format(api.nvim_win_get_width(0), api.nvim_win_get_height(0), v.topline, v.skipcol, v.leftcol, cover.key())
 end
 
+--- How many virtual lines of other namespaces Neovim draws between a row and those of our mark there. A row's height does
+--- not count them.
+---@return integer
+local function lines_between(bufnr, row, id)
+  local lines = 0
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(bufnr, -1, { row, 0 }, { row, -1 }, { details = true })) do -- as they are drawn
+    local details = mark[4]
+    if details.ns_id == namespace and mark[1] == id then
+      break
+    elseif details.virt_lines and not details.virt_lines_above then
+      lines = lines + #details.virt_lines
+    end
+  end
+  return lines
+end
+
 --- Draw what is to be seen of the selected candidate.
 ---@param s quarry.Shown
 ---@return 'seen'|'covered'|'unseen'
@@ -271,20 +287,24 @@ local function draw(bufnr, s)
   local alone = rows_of(s.row)
   local mark = { virt_text = text, virt_text_pos = position, hl_mode = 'combine' }
   mark.id = api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark) -- the line may take more rows with it
+  -- Left gravity in the first column puts its lines before those of others, as of |vim.diagnostic|'s `virtual_lines`.
+  local lines_mark = { right_gravity = false }
+  lines_mark.id = api.nvim_buf_set_extmark(bufnr, namespace, s.row, 0, lines_mark)
+  local between = lines_between(bufnr, s.row, lines_mark.id)
   local folds, rows = {}, 0
   for i = 2, #lines do
     folds[#folds + 1] = folded(expanded(bufnr, lines[i]))
     rows = rows + #folds[#folds]
   end
   if rows > 0 or rows_of(s.row) > alone then
-    rows = room_below(rows)
+    rows = room_below(rows > 0 and between + rows or 0)
     if rows < 0 and position == 'inline' and vim.wo.wrap and not ends_in_window(wanted, s.after ~= '') then
       return 'unseen'
     end
   end
   local below, hidden = {}, #folds
   for _, fold in ipairs(folds) do
-    if #below + #fold > rows then
+    if between + #below + #fold > rows then
       break
     end
     vim.list_extend(below, fold)
@@ -299,12 +319,13 @@ local function draw(bufnr, s)
   if hint then
     table.insert(below[#below] or text, { hint, 'QuarryHint' })
   end
-  mark.virt_lines = below
+  lines_mark.virt_lines = below
   api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark)
+  api.nvim_buf_set_extmark(bufnr, namespace, s.row, 0, lines_mark)
   if lines[1] == '' and #below == 0 then
     return 'unseen'
   end
-  return cover.over(s.row, text, below) and 'covered' or 'seen'
+  return cover.over(s.row, between, text, below) and 'covered' or 'seen'
 end
 
 --- Show the selected candidate. What would be covered is hidden until it is not.

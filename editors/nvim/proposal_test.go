@@ -175,3 +175,15 @@ func TestFixWithoutThePlugin(t *testing.T) {
 	p.Press("u")
 	p.waitForSaved(editortest.Shop)
 }
+
+// Neovim prints the label of an edit, and waits for Enter where that is long: the key that takes the change back would answer.
+func TestFixOfALongDiagnosticIsTakenBack(t *testing.T) {
+	long := strings.Replace(compiler, "undefined", "undefined (type Item has no field or method Counts, but does have field Count)", 1)
+	p := openShopAs(t, editor{init: long + clock, env: map[string]string{"OLLAMA_HOST": conversing(t, fix, closed())}})
+	p.Type(":QuarryFix\n")
+	p.waitForChange()
+	p.Press("F5", "g", "a")
+	p.WaitFor("change", func(s editortest.Screen) bool { return !showsChange(s) && s.Contains("n += it.Count ") })
+	p.Press("u")
+	p.waitForSaved(editortest.Shop)
+}

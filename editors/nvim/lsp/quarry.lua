@@ -39,9 +39,16 @@ local function show_message(_, params)
   vim.api.nvim_echo({ { line .. MORE, group } }, false, {})
 end
 
+--- Neovim's own handler prints an edit's label, which asks to "Press ENTER" where it is long: the key that was to take the
+--- edit back would be the answer.
+local function apply_edit(err, params, context)
+  params.label = nil
+  return vim.lsp.handlers['workspace/applyEdit'](err, params, context)
+end
+
 ---@type vim.lsp.Config
 return {
-  handlers = { ['window/showMessage'] = show_message },
+  handlers = { ['window/showMessage'] = show_message, ['workspace/applyEdit'] = apply_edit },
   cmd = { 'quarry', 'lsp' },
   root_markers = { '.git', '.hg', '.jj', 'go.mod', 'Cargo.toml', 'package.json', 'pyproject.toml' },
 }

@@ -105,3 +105,26 @@ func TestChangeOfAServerThatEnds(t *testing.T) {
 		})
 	}
 }
+
+// Of two projects only the one whose server was killed gets a new one.
+func TestKilledServerOfOneOfTwoProjects(t *testing.T) {
+	p := open(t, editor{
+		text:  editortest.Shelf,
+		files: map[string]string{"go.mod": "module stock\n\ngo 1.26\n", "b/.git/HEAD": "ref: refs/heads/main\n", "b/b.go": editortest.Shelf},
+		path:  []string{editortest.QuarryFolder},
+		env:   map[string]string{"OLLAMA_HOST": modelThatKnows(t, editortest.Shelf).URL},
+	})
+	clients := func(want string) {
+		t.Helper()
+		p.Insist("clients "+want, func() {
+			p.Type(":echo 'clients: '..luaeval(\"vim.inspect(vim.tbl_map(function(c) return c.initialized and c.id end, vim.lsp.get_clients({ name = 'quarry' })))\")..'.'\n")
+		}, func(s editortest.Screen) bool { return s.Contains("clients: " + want + ".") })
+	}
+	clients("{ 1 }")
+	p.Type(":split b/b.go\n")
+	clients("{ 1, 2 }")
+	p.Type(":call luaeval('vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], 9)')\n")
+	p.Insist("one old client and a new one", func() {
+		p.Type(":echo 'old: '..luaeval(\"#vim.tbl_filter(function(c) return c.id < 3 end, vim.lsp.get_clients({ name = 'quarry' }))\")..' new: '..luaeval(\"#vim.tbl_filter(function(c) return c.id == 3 and c.initialized end, vim.lsp.get_clients({ name = 'quarry' }))\")..'.'\n")
+	}, func(s editortest.Screen) bool { return s.Contains("old: 1 new: 1.") })
+}

@@ -51,8 +51,7 @@ function M.exited(code, signal, client_id)
     times[#times + 1] = now
     vim.defer_fn(function()
       if not vim.lsp.is_enabled or vim.lsp.is_enabled('quarry') then
-        vim.lsp.enable('quarry', false) -- else its buffers are not attached again
-        vim.lsp.enable('quarry')
+        vim.lsp.enable('quarry') -- which attaches the buffers that have no server now
       end
     end, 200 * 4 ^ (#times - 1))
   end)

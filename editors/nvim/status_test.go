@@ -106,11 +106,23 @@ func TestChangeOfAServerThatEnds(t *testing.T) {
 	}
 }
 
+// countStops counts the clients that Neovim is told to stop.
+const countStops = `
+vim.g.stops = 0
+local client = require('vim.lsp.client')
+local stop = client.stop
+client.stop = function(...)
+  vim.g.stops = vim.g.stops + 1
+  return stop(...)
+end
+`
+
 // Of two projects only the one whose server was killed gets a new one.
 func TestKilledServerOfOneOfTwoProjects(t *testing.T) {
 	p := open(t, editor{
 		text:  editortest.Shelf,
 		files: map[string]string{"go.mod": "module stock\n\ngo 1.26\n", "b/.git/HEAD": "ref: refs/heads/main\n", "b/b.go": editortest.Shelf},
+		init:  countStops,
 		path:  []string{editortest.QuarryFolder},
 		env:   map[string]string{"OLLAMA_HOST": modelThatKnows(t, editortest.Shelf).URL},
 	})
@@ -125,6 +137,6 @@ func TestKilledServerOfOneOfTwoProjects(t *testing.T) {
 	clients("{ 1, 2 }")
 	p.Type(":call luaeval('vim.uv.kill(vim.api.nvim_get_proc_children(vim.fn.getpid())[1], 9)')\n")
 	p.Insist("one old client and a new one", func() {
-		p.Type(":echo 'old: '..luaeval(\"#vim.tbl_filter(function(c) return c.id < 3 end, vim.lsp.get_clients({ name = 'quarry' }))\")..' new: '..luaeval(\"#vim.tbl_filter(function(c) return c.id == 3 and c.initialized end, vim.lsp.get_clients({ name = 'quarry' }))\")..'.'\n")
-	}, func(s editortest.Screen) bool { return s.Contains("old: 1 new: 1.") })
+		p.Type(":echo 'old: '..luaeval(\"#vim.tbl_filter(function(c) return c.id < 3 end, vim.lsp.get_clients({ name = 'quarry' }))\")..' new: '..luaeval(\"#vim.tbl_filter(function(c) return c.id == 3 and c.initialized end, vim.lsp.get_clients({ name = 'quarry' }))\")..' stopped: '..g:stops..'.'\n")
+	}, func(s editortest.Screen) bool { return s.Contains("old: 1 new: 1 stopped: 0.") })
 }

@@ -154,7 +154,9 @@ func (c *core) PauseDownload() {
 
 func (c *core) CancelDownload() {}
 
-func (c *core) SameModel(a, b string) bool { return a == b }
+func (c *core) SameModel(a, b string) bool {
+	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
+}
 
 func (c *core) KnownModels(context.Context) ([]lsp.KnownModel, string, error) {
 	return []lsp.KnownModel{{Name: "three", Use: "completion", Download: "2.1 GB", Memory: "3.5 GB", Licence: "Apache-2.0", About: "the first"}}, "For this machine: three; it fits.", nil

@@ -246,8 +246,7 @@ func (c *Core) inMemory(ctx context.Context, s settings.Settings, r *reading) (k
 	default:
 		return true, nil // a server that does not answer has nothing in memory
 	}
-	names := slices.Sorted(maps.Values(s.Completion.Models))
-	names = slices.Compact(append(names, s.Model))
+	names := completionModels(s)
 	sizes, err := e.runtime.InMemory(ctx, append(names, s.Embedding.Model)...)
 	if err != nil {
 		return false, err
@@ -257,6 +256,17 @@ func (c *Core) inMemory(ctx context.Context, s settings.Settings, r *reading) (k
 	}
 	r.Embedding = sizes[len(names)]
 	return true, nil
+}
+
+// completionModels are those that the settings have complete code, each once however they write it.
+func completionModels(s settings.Settings) []string {
+	names := []string{s.Model}
+	for _, name := range slices.Sorted(maps.Values(s.Completion.Models)) {
+		if !slices.ContainsFunc(names, func(n string) bool { return model.SameModel(n, name) }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // save goes on with other savings.

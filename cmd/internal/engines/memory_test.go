@@ -2,6 +2,7 @@ package engines
 
 import (
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,5 +130,14 @@ func TestMemoryLimitOfTheProcess(t *testing.T) {
 		if got := debug.SetMemoryLimit(-1); got != want {
 			t.Errorf("%s: the limit is %d, want %d", test.name, got, want)
 		}
+	}
+}
+
+// A model takes its memory once, for however many languages it completes and in whichever way the settings write it.
+func TestCompletionModels(t *testing.T) {
+	s := settings.Settings{Model: "b:1b"}
+	s.Completion.Models = map[string]string{"go": "c:1b", "java": "b:1b", "python": "library/B:1b", "rust": "a:1b", "sql": "a:1b"}
+	if got, want := slices.Sorted(slices.Values(completionModels(s))), []string{"a:1b", "b:1b", "c:1b"}; !slices.Equal(got, want) {
+		t.Errorf("%q are counted, want %q", got, want)
 	}
 }

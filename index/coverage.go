@@ -51,7 +51,7 @@ func (x *Index) Coverage(ctx context.Context, since time.Time) (Coverage, error)
 		if c.Stopped {
 			c.Current = false
 		} else if c.Whole && c.Current && !since.IsZero() {
-			c.Current, err = x.confirmed(ctx, since)
+			c.Current, err = confirmed(ctx, x, since)
 		}
 		return c, err
 	}
@@ -69,7 +69,7 @@ func (x *Index) Coverage(ctx context.Context, since time.Time) (Coverage, error)
 // confirmed answers, in the process that writes, whether what was there at since is indexed. If
 // it is not, or that takes too long to say of a folder that is not watched, a scan is asked
 // for, and what that finds counts.
-func (x *Index) confirmed(ctx context.Context, since time.Time) (bool, error) {
+func confirmed(ctx context.Context, x *Index, since time.Time) (bool, error) {
 	x.mu.Lock()
 	confirmed := !x.asOf.Before(since)
 	polling := x.polling

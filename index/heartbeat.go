@@ -60,7 +60,7 @@ func (x *Index) heartbeat(ctx context.Context) {
 	for wrote := false; ; {
 		// Nobody tells of git's lists elsewhere, and nobody may ask for long.
 		x.root.Look()
-		x.hear()
+		hearReaders(x)
 		if x.isOwner() && !x.Store().InMemory() {
 			// On a full disk the file is the one of a writer before, or is not there, and
 			// nothing is told of this one.
@@ -428,8 +428,8 @@ func (c *coordinator) listen() {
 	}
 }
 
-// hear has the root scanned if a reader has asked since the last time.
-func (x *Index) hear() {
+// hearReaders has the root scanned if a reader has asked since the last time.
+func hearReaders(x *Index) {
 	if !x.isOwner() {
 		return
 	}

@@ -66,7 +66,7 @@ func (x *Index) startWatching() {
 				default: // it will look
 				}
 			case name == asked:
-				x.hear()
+				hearReaders(x)
 			// Another commit, or another list: anything may differ. The list may come with
 			// its folder.
 			case slices.Contains(git.heads, name), name == git.exclude, git.exclude != "" && name == filepath.Dir(git.exclude):

@@ -7,6 +7,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/lsp/assist"
+	"quarry/lsp/progress"
 )
 
 // host is the server as its assistance needs it.
@@ -16,14 +17,16 @@ var _ assist.Host = host{}
 
 func (h host) Core() assist.Core                                   { return h.s.currentCore() }
 func (h host) Task(name string, f func(ctx context.Context) error) { h.s.task(name, f) }
-func (h host) StartJob(title string, cancel func()) Job            { return h.s.showWork(askedFor, title, cancel) }
-func (h host) Spelled(u uri.URI) uri.URI                           { return h.s.spellings.Spelled(u) }
+func (h host) StartJob(title string, cancel func()) assist.Job {
+	return h.s.jobs.Start(progress.Asked, title, cancel)
+}
+func (h host) Spelled(u uri.URI) uri.URI { return h.s.spellings.Spelled(u) }
 func (h host) Notify(ctx context.Context, method string, params any) error {
 	return h.s.conn.Notify(ctx, method, params)
 }
 
 func (h host) SendProgress(ctx context.Context, token protocol.ProgressToken, value any) error {
-	return h.s.sendProgressTo(ctx, token, value)
+	return h.s.jobs.Send(ctx, token, value)
 }
 
 // CodeAction implements textDocument/codeAction.

@@ -14,6 +14,7 @@ import (
 	"quarry/agent/markdown"
 	"quarry/completion"
 	"quarry/lsp/document"
+	"quarry/lsp/progress"
 	"quarry/lsp/wire"
 )
 
@@ -57,6 +58,30 @@ func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
 		return nil
 	}
 	return table
+}
+
+// startJob is Start.Job: work that goes on by itself.
+func (s *Server) startJob(title string, cancel func()) Job {
+	return s.jobs.Start(progress.Own, title, cancel)
+}
+
+// stop is CommandStop.
+func (s *Server) stop([]protocol.LSPAny) error {
+	said := "nothing that you asked for is under way"
+	if s.jobs.CancelAsked() {
+		said = "stopped"
+	}
+	s.task("say what was stopped", func(context.Context) error {
+		s.assist.Screen().Say(protocol.MessageTypeInfo, said)
+		return nil
+	})
+	return nil
+}
+
+// WorkDoneProgressCancel implements window/workDoneProgress/cancel.
+func (s *Server) WorkDoneProgressCancel(_ context.Context, params *protocol.WorkDoneProgressCancelParams) error {
+	s.jobs.Cancel(params.Token)
+	return nil
 }
 
 // commandNames are announced, sorted.

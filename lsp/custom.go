@@ -12,31 +12,19 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/completion"
-	"quarry/index"
 	"quarry/lsp/assist"
 	"quarry/lsp/document"
 	"quarry/lsp/wire"
-	"quarry/retrieval"
 )
 
 // methodTable is the requests that quarry adds to LSP.
 func (s *Server) methodTable() map[string]wire.Method {
-	search := func(signals retrieval.Signals) wire.Method {
-		return wire.Method{Serve: s.searchIn(signals), Params: reflect.TypeFor[searchParams](), Result: reflect.TypeFor[searchResponse]()}
-	}
 	table := s.assist.Methods()
+	maps.Copy(table, s.search.Methods())
 	maps.Copy(table, map[string]wire.Method{
-		MethodExplainCompletion:  {Serve: s.explainCompletion, Params: reflect.TypeFor[explainParams](), Result: reflect.TypeFor[Explanation]()},
-		MethodStatus:             {Serve: s.status, Result: reflect.TypeFor[Status]()},
-		MethodMetrics:            {Serve: s.metrics, Result: reflect.TypeFor[metricsText]()},
-		"quarry/index.status":    {Serve: s.indexStatus, Result: reflect.TypeFor[[]index.Status]()},
-		"quarry/index.rebuild":   {Serve: s.indexRebuild},
-		"quarry/search.lexical":  search(retrieval.SignalsLexical),
-		"quarry/search.semantic": search(retrieval.SignalsSemantic),
-		"quarry/search.hybrid":   search(retrieval.SignalsAll),
-		"quarry/similar":         {Serve: s.similar, Params: reflect.TypeFor[similarParams](), Result: reflect.TypeFor[searchResponse]()},
-		"quarry/content.getSpan": {Serve: s.getSpan, Params: reflect.TypeFor[spanParams](), Result: reflect.TypeFor[span]()},
-		"quarry/open.atSpan":     {Serve: s.openAtSpan, Params: reflect.TypeFor[spanParams](), Result: reflect.TypeFor[shown]()},
+		MethodExplainCompletion: {Serve: s.explainCompletion, Params: reflect.TypeFor[explainParams](), Result: reflect.TypeFor[Explanation]()},
+		MethodStatus:            {Serve: s.status, Result: reflect.TypeFor[Status]()},
+		MethodMetrics:           {Serve: s.metrics, Result: reflect.TypeFor[metricsText]()},
 	})
 	return table
 }
@@ -157,3 +145,5 @@ func explain(r *completion.Result) Explanation {
 	}
 	return e
 }
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -32,6 +32,8 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 	s.clientName = strings.Clone(params.ClientInfo.Name)
 	s.showsInline = showsInline(params)
 	s.assist.Initialize(s.clientCaps, s.encoding)
+	s.jobs.Initialize(s.clientCaps)
+	s.search.Initialize(s.clientCaps)
 	if params.Trace != "" {
 		s.trace.Store(params.Trace)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"quarry/lsp/progress"
 	"quarry/lsp/settings"
 	"quarry/lsp/wire"
 )
@@ -84,7 +85,7 @@ func progressOf(job Job, name string) Fetched {
 // remedy runs what a remedy's command does, shown as a job that can be cancelled.
 func (s *Server) remedy(title string, do func(ctx context.Context, job Job) (result string, err error)) error {
 	ctx, cancel := context.WithCancel(s.base)
-	job := s.showWork(askedFor, title, cancel)
+	job := s.jobs.Start(progress.Asked, title, cancel)
 	s.task(title, func(context.Context) error {
 		defer cancel()
 		result, err := do(ctx, job)

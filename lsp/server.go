@@ -26,6 +26,8 @@ import (
 	"quarry/agent"
 	"quarry/lsp/assist"
 	"quarry/lsp/document"
+	"quarry/lsp/progress"
+	"quarry/lsp/search"
 	"quarry/lsp/settings"
 	"quarry/lsp/text"
 	"quarry/lsp/wire"
@@ -37,7 +39,7 @@ type Core interface {
 	assist.Core
 	Workspace
 	Completer
-	Searcher
+	search.Core
 	Engines
 	Remedies
 	// Configure applies changed settings without losing what still holds.
@@ -45,6 +47,9 @@ type Core interface {
 	// Close stops all work and waits for it.
 	Close() error
 }
+
+// Job shows the user a long piece of work and how far it has come.
+type Job = assist.Job
 
 // Severity of a message to the user.
 type Severity int
@@ -147,12 +152,11 @@ type Server struct {
 	staging   *agent.Staging // what tools propose
 	noteDue   chan struct{}  // has capacity 1; filled when the status note may have changed
 	web       web            // completions over HTTP
+	jobs      *progress.Jobs
 	assist    *assist.Service
+	search    *search.Service
 	methods   map[string]wire.Method
 	commands  map[string]func(args []protocol.LSPAny) error
-
-	jobs      sync.Map // *job by progress token
-	jobNumber atomic.Int64
 
 	mu       sync.Mutex
 	core     Core              // nil before initialize; guarded by mu
@@ -238,6 +242,11 @@ func newServer(base context.Context, cancel context.CancelFunc, conn jsonrpc2.Co
 		return strings.Join(roots, "\n")
 	}, opts.Clock.Now)
 	s.trace.Store(protocol.TraceValueOff)
+	s.jobs = progress.New(s.client, s.task)
+	s.search = search.New(search.Options{
+		Core: func() search.Core { return s.currentCore() }, Documents: s.docs, Client: s.client, Progress: s.jobs.Send,
+		Roots: func() []string { _, roots := s.current(); return roots },
+	})
 	s.assist = assist.New(base, assist.Options{
 		Host: host{s}, Client: s.client, Docs: s.docs, Log: s.log, Staging: s.staging, Clock: opts.Clock, CacheDir: opts.CacheDir,
 	})

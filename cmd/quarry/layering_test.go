@@ -96,6 +96,8 @@ var rooms = map[string][]string{
 
 	"quarry/lsp/wire":     {"quarry/lsp/text"},
 	"quarry/lsp/document": {"quarry/lsp/text"},
+	"quarry/lsp/progress": {"quarry/lsp/wire"},
+	"quarry/lsp/search":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text"},
 	"quarry/lsp/assist":   {"quarry/lsp/wire", "quarry/lsp/document", "quarry/lsp/text"},
 	"quarry/lsp/headless": {"quarry/lsp/text"},
 }

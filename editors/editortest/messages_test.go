@@ -107,7 +107,7 @@ var plain = map[string]bool{
 
 // places are the Go packages whose words reach an editor's user, and the calls that carry them, each with its argument.
 var (
-	places = []string{"../../lsp", "../../lsp/assist", "../../diagnostics", "../../model", "../../cmd/internal/engines"}
+	places = []string{"../../lsp", "../../lsp/assist", "../../lsp/search", "../../lsp/progress", "../../diagnostics", "../../model", "../../cmd/internal/engines"}
 	calls  = map[string]int{"New": 0, "Errorf": 0, "NewError": 1, "Say": 1, "notify": 2}
 )
 

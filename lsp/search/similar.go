@@ -1,4 +1,4 @@
-package lsp
+package search
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type similarParams struct {
 	ContextLines int           `json:"contextLines,omitzero" jsonschema:"lines more on both sides of the text, at most 50"`
 }
 
-func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Service) similar(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p similarParams
 	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Server) similar(ctx context.Context, raw json.RawMessage) (any, error) 
 		req.Path = path
 	}
 	jsonrpc2.Async(ctx)
-	core := s.currentCore()
+	core := s.core()
 	answer, err := core.FindSimilar(ctx, req)
 	if err != nil {
 		return nil, explainFailure(ctx, err, func(err error) error {

@@ -1,4 +1,6 @@
-package lsp
+// Package search serves quarry's own requests that find code: quarry/search.*, quarry/similar,
+// quarry/content.getSpan, quarry/open.atSpan and quarry/index.*.
+package search
 
 import (
 	"context"
@@ -6,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -16,13 +19,14 @@ import (
 	"quarry/agent"
 	"quarry/index"
 	"quarry/index/syntax"
+	"quarry/lsp/document"
 	"quarry/lsp/wire"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
 
-// Searcher finds code in the workspace.
-type Searcher interface {
+// Core finds code in the workspace. Its methods may be called concurrently.
+type Core interface {
 	// Search asks every root and merges the answers by score.
 	Search(ctx context.Context, req retrieval.Request) (workspace.Answer, error)
 	// FindSimilar finds code like a piece of code.
@@ -35,6 +39,61 @@ type Searcher interface {
 	IndexStatus(ctx context.Context) ([]index.Status, error)
 	// Rebuild makes every index anew.
 	Rebuild()
+}
+
+// Service serves one client.
+type Service struct {
+	core      func() Core
+	roots     func() []string
+	documents *document.Set
+	client    Client
+	progress  func(ctx context.Context, token protocol.ProgressToken, value any) error
+	// shows: the client shows a document when it is asked to. Set by Initialize.
+	shows bool
+}
+
+// Client shows the user a document.
+type Client interface {
+	ShowDocument(ctx context.Context, params *protocol.ShowDocumentParams) (*protocol.ShowDocumentResult, error)
+}
+
+// Options are what a Service is made of.
+type Options struct {
+	// Core is the engines of the connection, Roots the paths of the workspace folders now.
+	Core      func() Core
+	Roots     func() []string
+	Documents *document.Set
+	Client    Client
+	// Progress sends partial results.
+	Progress func(ctx context.Context, token protocol.ProgressToken, value any) error
+}
+
+// New makes the service of a client.
+func New(o Options) *Service {
+	return &Service{core: o.Core, roots: o.Roots, documents: o.Documents, client: o.Client, progress: o.Progress}
+}
+
+// Initialize takes what is needed from a client's capabilities. It goes before every request.
+func (s *Service) Initialize(caps protocol.ClientCapabilities) {
+	w := caps.Window
+	s.shows = w != nil && w.ShowDocument != nil && w.ShowDocument.Support
+}
+
+// Methods are the requests that a Service serves.
+func (s *Service) Methods() map[string]wire.Method {
+	search := func(signals retrieval.Signals) wire.Method {
+		return wire.Method{Serve: s.searchIn(signals), Params: reflect.TypeFor[searchParams](), Result: reflect.TypeFor[searchResponse]()}
+	}
+	return map[string]wire.Method{
+		"quarry/index.status":    {Serve: s.indexStatus, Result: reflect.TypeFor[[]index.Status]()},
+		"quarry/index.rebuild":   {Serve: s.indexRebuild},
+		"quarry/search.lexical":  search(retrieval.SignalsLexical),
+		"quarry/search.semantic": search(retrieval.SignalsSemantic),
+		"quarry/search.hybrid":   search(retrieval.SignalsAll),
+		"quarry/similar":         {Serve: s.similar, Params: reflect.TypeFor[similarParams](), Result: reflect.TypeFor[searchResponse]()},
+		"quarry/content.getSpan": {Serve: s.getSpan, Params: reflect.TypeFor[spanParams](), Result: reflect.TypeFor[span]()},
+		"quarry/open.atSpan":     {Serve: s.openAtSpan, Params: reflect.TypeFor[spanParams](), Result: reflect.TypeFor[shown]()},
+	}
 }
 
 // searchParams are the params of quarry/search.lexical, .semantic and .hybrid.
@@ -102,7 +161,7 @@ const (
 	partialBatch     = 10
 )
 
-func (s *Server) searchIn(signals retrieval.Signals) func(context.Context, json.RawMessage) (any, error) {
+func (s *Service) searchIn(signals retrieval.Signals) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var p searchParams
 		if err := wire.DecodeParams(raw, &p); err != nil {
@@ -112,7 +171,7 @@ func (s *Server) searchIn(signals retrieval.Signals) func(context.Context, json.
 	}
 }
 
-func (s *Server) search(ctx context.Context, signals retrieval.Signals, p searchParams) (any, error) {
+func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searchParams) (any, error) {
 	switch {
 	case strings.TrimSpace(p.Query) == "":
 		return nil, wire.InvalidParams("query is empty")
@@ -139,7 +198,7 @@ func (s *Server) search(ctx context.Context, signals retrieval.Signals, p search
 	p.Filters.addTo(&req.Query.Filter)
 	jsonrpc2.Async(ctx)
 
-	core := s.currentCore()
+	core := s.core()
 	answer, err := core.Search(ctx, req)
 	if err != nil {
 		return nil, explainFailure(ctx, err, func(err error) error {
@@ -164,7 +223,7 @@ func (p *searchParams) shown() shownAs {
 }
 
 // respond sends an answer, in batches first if that was asked for.
-func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.Answer, notes []string, show shownAs) (any, error) {
+func (s *Service) respond(ctx context.Context, core Core, answer workspace.Answer, notes []string, show shownAs) (any, error) {
 	response := searchResponse{
 		Results:     make([]searchResult, len(answer.Results)),
 		Backend:     answer.Backend,
@@ -193,14 +252,14 @@ func (s *Server) respond(ctx context.Context, core Searcher, answer workspace.An
 
 // sendPartial sends results in batches; the response repeats them all, in the
 // fused order.
-func (s *Server) sendPartial(ctx context.Context, token json.RawMessage, results []searchResult) error {
+func (s *Service) sendPartial(ctx context.Context, token json.RawMessage, results []searchResult) error {
 	to, err := wire.PartialToken(token)
 	if to == nil || err != nil {
 		return err
 	}
 	for len(results) > 0 {
 		n := min(partialBatch, len(results))
-		if err := s.sendProgressTo(ctx, to, map[string]any{"results": results[:n]}); err != nil {
+		if err := s.progress(ctx, to, map[string]any{"results": results[:n]}); err != nil {
 			return err
 		}
 		results = results[n:]
@@ -209,7 +268,7 @@ func (s *Server) sendPartial(ctx context.Context, token json.RawMessage, results
 }
 
 // whereabouts are where the user is, nil if the client did not say.
-func (s *Server) whereabouts(p searchParams) *retrieval.Position {
+func (s *Service) whereabouts(p searchParams) *retrieval.Position {
 	if p.TextDocument == nil {
 		return nil
 	}
@@ -217,8 +276,8 @@ func (s *Server) whereabouts(p searchParams) *retrieval.Position {
 	if err != nil || !u.IsFile() {
 		return nil
 	}
-	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1, Recent: s.docs.Used(u.FsPath())}
-	for _, d := range s.docs.Others(u) {
+	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1, Recent: s.documents.Used(u.FsPath())}
+	for _, d := range s.documents.Others(u) {
 		if path := d.Path(); path != "" {
 			at.Open = append(at.Open, path)
 		}
@@ -247,7 +306,7 @@ type span struct {
 }
 
 // locate is the absolute path that p names.
-func (s *Server) locate(p spanParams) (string, error) {
+func (s *Service) locate(p spanParams) (string, error) {
 	if p.StartLine < 1 || p.EndLine < p.StartLine {
 		return "", wire.InvalidParams("lines %d to %d are no span", p.StartLine, p.EndLine)
 	}
@@ -263,14 +322,14 @@ func (s *Server) locate(p spanParams) (string, error) {
 	case filepath.IsAbs(p.Path):
 		return filepath.Clean(p.Path), nil
 	}
-	_, roots := s.current()
+	roots := s.roots()
 	if len(roots) == 0 {
 		return "", wire.InvalidParams("path %q is relative, and there is no workspace folder", p.Path)
 	}
 	return filepath.Join(roots[0], filepath.FromSlash(p.Path)), nil
 }
 
-func (s *Server) getSpan(ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Service) getSpan(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p spanParams
 	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
@@ -280,7 +339,7 @@ func (s *Server) getSpan(ctx context.Context, raw json.RawMessage) (any, error) 
 		return nil, err
 	}
 	jsonrpc2.Async(ctx)
-	text, err := s.currentCore().Text(path)
+	text, err := s.core().Text(path)
 	if err != nil {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("%s may not be read: %v", path, err))
 	}
@@ -289,7 +348,7 @@ func (s *Server) getSpan(ctx context.Context, raw json.RawMessage) (any, error) 
 	return sp, nil
 }
 
-func (s *Server) openAtSpan(ctx context.Context, raw json.RawMessage) (any, error) {
+func (s *Service) openAtSpan(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p spanParams
 	if err := wire.DecodeParams(raw, &p); err != nil {
 		return nil, err
@@ -298,12 +357,11 @@ func (s *Server) openAtSpan(ctx context.Context, raw json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	w := s.clientCaps.Window
-	if w == nil || w.ShowDocument == nil || !w.ShowDocument.Support {
+	if !s.shows {
 		return nil, errors.New("this editor cannot show a document on request; open the file yourself")
 	}
 	jsonrpc2.Async(ctx)
-	if _, err := s.currentCore().Text(path); err != nil {
+	if _, err := s.core().Text(path); err != nil {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("%s may not be opened: %v", path, err))
 	}
 	focus := true
@@ -338,13 +396,13 @@ func cutSpan(text string, start, end, around int) span {
 	return span{StartLine: from, EndLine: to, Text: strings.Join(lines[from-1:to], ""), Truncated: end > len(lines)}
 }
 
-func (s *Server) indexStatus(ctx context.Context, _ json.RawMessage) (any, error) {
+func (s *Service) indexStatus(ctx context.Context, _ json.RawMessage) (any, error) {
 	jsonrpc2.Async(ctx)
-	return s.currentCore().IndexStatus(ctx)
+	return s.core().IndexStatus(ctx)
 }
 
-func (s *Server) indexRebuild(context.Context, json.RawMessage) (any, error) {
-	s.currentCore().Rebuild()
+func (s *Service) indexRebuild(context.Context, json.RawMessage) (any, error) {
+	s.core().Rebuild()
 	return nil, nil
 }
 

@@ -76,6 +76,10 @@ var library = map[string]string{
 	"main.go":          "package main\n\nimport \"example.com/m/lib\"\n\nfunc main() { serve() }\n\nfunc serve() {\n\tlib.Open(2) // Open\n\ts := \"Open\"\n\tprintln(s)\n\tvar d lib.Door\n\td.Shut()\n}\n",
 	"py/doors.py":      "def hinge(x):\n    return x\n\n\nclass Door:\n    def swing(self):\n        return hinge(1)\n",
 	"py/house.py":      "from py.doors import hinge, Door\n\n\ndef enter(hinges):\n    hinge(2)\n    Door().swing()\n    return map(hinge, hinges)\n",
+	"lib/seal.go":      "package lib\n\ntype Sealer interface{ Seal() }\n\ntype Letter struct{ size int }\n\nfunc (Letter) Seal() {}\n\nvar _ Sealer = Letter{size: 1}\n\n// weigh weighs a letter: to weigh is to know, see `weigh`.\nfunc weigh(l Letter) int { return l.size }\n",
+	"py/seal.py":       "class Wax:\n    def press(self):\n        return self\n\n\nclass Iron:\n    def press(self):\n        return self\n\n\ndef use(tool):\n    tool.press()\n",
+	"java/Tape.java":   "class Tape {\n    void cut(int n) {}\n\n    void cut(String s) {}\n}\n",
+	"ts/parse.ts":      "/**\n * Parse it; to parse is to read, see `parse`.\n */\nexport function parse(s: string): number {\n  return Number(s);\n}\n",
 	"other/other.go":   "package other\n\nfunc Open() {}\n\nfunc use() { Open() }\n",
 	"data/names.txt":   "Open\n",
 	"assets/check.css": ".Open { color: red }\n",
@@ -95,7 +99,12 @@ func TestRenameSymbol(t *testing.T) {
 			"lib/lib.go:3 // Unlock opens a door. Unlock it first.", "lib/lib.go:4 func Unlock(n int) error { return check(n) }", "lib/use.go:3 var opener = Unlock",
 			"lib/lib_test.go:5 func TestOpen(t *testing.T) { Unlock(1) }", "main.go:8 \tlib.Unlock(2) // Open",
 		}, ""},
-		{"lib/lib.go#Door.Shut", "Close", "lib/lib.go main.go", []string{"lib/lib.go:10 // Close shuts.", "lib/lib.go:11 func (d *Door) Close() {}", "main.go:12 \td.Close()"}, "check them: main.go:12-12 d.Shut();"},
+		{"lib/lib.go#Door.Shut", "Close", "lib/lib.go main.go", []string{"lib/lib.go:10 // Close shuts.", "lib/lib.go:11 func (d *Door) Close() {}", "main.go:12 \td.Close()"}, ""},
+		{"lib/seal.go#Letter.size", "grams", "lib/seal.go", []string{
+			"lib/seal.go:5 type Letter struct{ grams int }", "lib/seal.go:9 var _ Sealer = Letter{grams: 1}", "lib/seal.go:12 func weigh(l Letter) int { return l.grams }",
+		}, ""},
+		{"lib/seal.go#weigh", "heft", "lib/seal.go", []string{"lib/seal.go:11 // heft weighs a letter: to weigh is to know, see `heft`.", "lib/seal.go:12 func heft(l Letter) int { return l.size }"}, ""},
+		{"ts/parse.ts#parse", "read", "ts/parse.ts", []string{"ts/parse.ts:2  * Parse it; to parse is to read, see `read`.", "ts/parse.ts:4 export function read(s: string): number {"}, ""},
 		{"py/doors.py#hinge", "pivot", "py/doors.py py/house.py", []string{
 			"py/doors.py:1 def pivot(x):", "py/doors.py:7         return pivot(1)", "py/house.py:1 from py.doors import pivot, Door", "py/house.py:5     pivot(2)", "py/house.py:7     return map(pivot, hinges)",
 		}, ""},
@@ -157,6 +166,9 @@ func TestRenameRefusals(t *testing.T) {
 	box, _ := agentOn(t, folderWith(t, library))
 	for _, c := range []struct{ id, to, want string }{
 		{"lib/lib.go#Open", "check", "check is declared there already, at lib/lib.go:6"},
+		{"lib/seal.go#Sealer.Seal", "Lock", "would not compile: cannot use Letter{"},
+		{"py/seal.py#Wax.press", "stamp", "2 of the places may mean it or another press, such as py/seal.py:7"},
+		{"java/Tape.java#Tape.cut", "snip", "cut is declared again at java/Tape.java:4"},
 		{"lib/lib.go#Open", "twice", "twice is declared there already, at lib/use.go:5"},
 		{"lib/lib.go#Open", "a b", "is no name"}, {"lib/lib.go#Open", "", "is no name"}, {"lib/lib.go#Open", "Open", "it is called Open already"},
 		{"lib/lib.go#Open", "func", "syntax"}, {"lib/lib.go#lib", "door", "renamed by its file or folder"}, {"lib/lib.go#Nobody", "x", "there is no symbol"},

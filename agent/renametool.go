@@ -51,7 +51,11 @@ func (b *Toolbox) renameSymbol(ctx context.Context, raw json.RawMessage) (reply,
 		return reply{}, err
 	}
 	p.Title = fmt.Sprintf("Rename %s to %s", s.Qualified(), args.NewName)
-	p.Reason = fmt.Sprintf("%d places in %d files, by the references that the index resolves. Strings and comments stay as they are, but for the declaration's own.", places, len(files))
+	by := "by the references that the index resolves; nothing checked that it compiles"
+	if found.Checked != "" {
+		by = found.Checked
+	}
+	p.Reason = fmt.Sprintf("%d places in %d files: %s. Strings and comments stay as they are, but for the declaration's own.", places, len(files), by)
 	r, err := b.propose(ctx, p, args.Token)
 	r.from([]string{"graph"}, nil)
 	r.warn(b.spots(found.Check, "changed because no other declaration has the name; check them")...)

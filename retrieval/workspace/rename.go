@@ -23,7 +23,9 @@ type Renaming struct {
 	// declaration has it, Left are places that may mean the declaration and stay as they
 	// are. Both name their lines.
 	Check, Left []Spot
-	Missing     *Missing
+	// Checked says what proves that the code compiles as before, "" where nothing does.
+	Checked string
+	Missing *Missing
 }
 
 // RenamedFile is a file with the places to change.
@@ -91,6 +93,10 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 	if err != nil {
 		return Renaming{}, err
 	}
+	if r.language.ID == "go" {
+		err := r.typed(ctx, files)
+		return r.found, err
+	}
 	for _, f := range files {
 		if ctx.Err() != nil {
 			return Renaming{}, ctx.Err()
@@ -105,6 +111,10 @@ func (w *Workspace) Rename(ctx context.Context, s Symbol, to string) (Renaming, 
 		if len(r.found.Files) > maxRenamed {
 			return Renaming{}, &Unnamed{fmt.Sprintf("%s stands in more than %d files; a change of that size is for a tool that knows the types", s.Name, maxRenamed)}
 		}
+	}
+	if s.Container != "" && len(r.found.Left) > 0 {
+		at := r.found.Left[0]
+		return Renaming{}, &Unnamed{fmt.Sprintf("%d of the places may mean it or another %s, such as %s:%d; use your language server's rename, which knows the types", len(r.found.Left), s.Name, w.Name(at.Path), at.Line)}
 	}
 	return r.found, nil
 }
@@ -150,7 +160,11 @@ func (r *renamer) read(ctx context.Context) error {
 	r.alone = len(named) == 0
 	for _, s := range named {
 		_, rel := innermost(r.folders, s.Path)
-		r.twin = r.twin || s.Container == r.of.Container && r.isBeside(rel)
+		beside := s.Container == r.of.Container && r.isBeside(rel)
+		if beside && r.language.ID != "go" && isCallable(s.Kind) && isCallable(r.of.Kind) {
+			return &Unnamed{fmt.Sprintf("%s is declared again at %s:%d; which of them a call means takes a tool that knows the types, such as your language server's rename", r.of.Name, r.w.Name(s.Path), s.Span.StartLine)}
+		}
+		r.twin = r.twin || beside
 	}
 	for _, s := range append(named, r.of) {
 		edges, err := link.To(ctx, r.of.folder.index.Store(), s.id)
@@ -171,6 +185,8 @@ func (r *renamer) read(ctx context.Context) error {
 	}
 	return nil
 }
+
+func isCallable(k syntax.Kind) bool { return k == syntax.KindFunction || k == syntax.KindMethod }
 
 // clash refuses a name that is taken where the declaration stands.
 func (r *renamer) clash(ctx context.Context) error {
@@ -299,22 +315,33 @@ func (r *renamer) verdict(m *syntax.Mention, syn *syntax.File, record *store.Fil
 	return unclear
 }
 
-// ownComment are the places of the name in the declaration's doc comment.
+// ownComment are the places of the name in the declaration's doc comment. A name that may be
+// a word of a sentence counts only in code quotes, and where a comment of Go begins with it.
 func (r *renamer) ownComment(text string) (list []syntax.Span) {
 	from, to := int(r.of.Span.Start), int(r.of.NameSpan.Start)
 	if from >= to || to > len(text) || r.of.Doc == "" {
 		return nil
 	}
 	whole := regexp.MustCompile(`(?:^|[^\pL\pN_])(` + regexp.QuoteMeta(r.of.Name) + `)(?:$|[^\pL\pN_])`)
+	isWord, first := plainWord.MatchString(r.of.Name), r.language.ID == "go"
 	for line := range strings.Lines(text[from:to]) {
 		if commentLine.MatchString(line) { // attributes stand there, too
 			for _, m := range whole.FindAllStringSubmatchIndex(line, -1) {
-				list = append(list, syntax.Span{Start: uint32(from + m[2]), End: uint32(from + m[3])})
+				start, end := m[2], m[3]
+				begins := first && strings.Trim(line[:start], " \t/*") == ""
+				quoted := start > 0 && strings.ContainsRune("`[", rune(line[start-1])) && end < len(line) && strings.ContainsRune("`](", rune(line[end]))
+				if !isWord || begins || quoted {
+					list = append(list, syntax.Span{Start: uint32(from + start), End: uint32(from + end)})
+				}
 			}
+			first = false
 		}
 		from += len(line)
 	}
 	return list
 }
+
+// plainWord is a name that may be a word of a sentence.
+var plainWord = regexp.MustCompile(`^\p{Ll}+$`)
 
 var commentLine = regexp.MustCompile(`^\s*(?://|/\*|\*|--|;|#\s)`)

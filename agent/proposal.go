@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // Document is the text of one file as the user sees it: the editor's buffer if
@@ -26,6 +27,19 @@ func HashText(text string) TextHash { return sha256.Sum256([]byte(text)) }
 type TextEdit struct {
 	Start, End int
 	New        string
+}
+
+// ApplyEdits is a text after edits, which are sorted and do not overlap.
+func ApplyEdits(text string, edits []TextEdit) string {
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		b.WriteString(text[at:e.Start])
+		b.WriteString(e.New)
+		at = e.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
 }
 
 // FileChange is what a proposal does to one file.

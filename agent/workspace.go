@@ -30,6 +30,8 @@ type Files interface {
 // it cannot know: it waits, and then fails with *workspace.NotReady.
 type Workspace interface {
 	Files
+	// OnDisk is a file with nothing masked, for what judges a change; no model may see it.
+	OnDisk(path string) (string, error)
 	Files(ctx context.Context, keep func(workspace.File) bool) (list []workspace.File, missing *workspace.Missing, err error)
 	// Matching are those of Files that a pattern may match a line of.
 	Matching(ctx context.Context, p *pattern.Pattern, keep func(workspace.File) bool, look func(list []workspace.File) (found bool, err error)) (missing *workspace.Missing, err error)

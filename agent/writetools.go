@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"quarry/index/mask"
 )
 
 func (b *Toolbox) applyDiff(ctx context.Context, raw json.RawMessage) (reply, error) {
@@ -72,6 +75,10 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 	if err != nil {
 		return reply{}, err
 	}
+	shown, err := b.masked(p)
+	if err != nil {
+		return reply{}, err
+	}
 	careful := ""
 	if dangers := Dangers(names); dangers != "" {
 		careful = ". " + strings.TrimSuffix(dangers, ".")
@@ -80,6 +87,14 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 	case b.parts.Apply == nil && token != "":
 		return reply{}, errReadOnly
 	case b.parts.Apply == nil:
+		// Nobody puts the values back into this diff.
+		changed, around := shown.in(p.Diff)
+		if changed {
+			return reply{}, Failf(InvalidArguments, "tell the user to change these lines by hand: a masked secret (xxxx) stands in them, so that the diff would not apply, or would write x's")
+		}
+		if around {
+			careful += ". A masked secret (xxxx) stands beside the changed lines, so that git apply does not take this diff: the user makes the change by hand"
+		}
 		return whole(proposed{b.parts.Staging.Stage(p), names, p.Diff}), Failf(RequiresConfirmation,
 			"nothing is changed, and nothing can be from here: show the user the diff of this answer, for them to apply%s", careful)
 	case token == "":
@@ -97,6 +112,58 @@ func (b *Toolbox) propose(ctx context.Context, p Proposal, token string) (reply,
 		return reply{}, err
 	}
 	return whole(applied{true, names}), nil
+}
+
+// masks are lines that show a masked secret, before a change or after it.
+type masks map[string]bool
+
+// masked answers which lines of the files that a proposal changes show a mask. It fails if
+// the change would leave a mask whose value cannot be put back.
+func (b *Toolbox) masked(p Proposal) (masks, error) {
+	whole := make([]string, len(p.Files))
+	for i, f := range p.Files {
+		if !f.Create {
+			var err error
+			if whole[i], err = b.parts.Workspace.OnDisk(f.Path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	lines := masks{}
+	for i, f := range p.Files {
+		shown := mask.Text(whole[i])
+		if HashText(shown) != f.Base {
+			continue // the editor has another text of it, and judges the change itself
+		}
+		after := ApplyEdits(shown, f.Edits)
+		restored, err := mask.Restore(whole[i], after, slices.Delete(slices.Clone(whole), i, i+1)...)
+		if err != nil {
+			return nil, Failf(InvalidArguments, "leave the lines with a masked secret (xxxx) of %s as they are, or tell the user to change them by hand: %v", b.parts.Workspace.Name(f.Path), err)
+		}
+		lines.add(shown, whole[i])
+		lines.add(after, restored)
+	}
+	return lines, nil
+}
+
+func (m masks) add(shown, whole string) {
+	real := strings.Split(whole, "\n")
+	for i, line := range strings.Split(shown, "\n") {
+		if line != real[i] {
+			m[strings.TrimSuffix(line, "\r")] = true
+		}
+	}
+}
+
+// in answers whether a diff changes such lines, and whether it has one around its changes.
+func (m masks) in(diff string) (changed, around bool) {
+	for line := range strings.Lines(diff) {
+		if m[strings.TrimRight(line[1:], "\r\n")] {
+			changed = changed || line[0] == '+' || line[0] == '-'
+			around = around || line[0] == ' '
+		}
+	}
+	return changed, around
 }
 
 // rulesFile says what quarry may read; a change of it by quarry would be a way

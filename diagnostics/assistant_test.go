@@ -14,7 +14,6 @@ import (
 
 	"quarry/agent"
 	"quarry/diagnostics"
-	"quarry/diagnostics/patch"
 	"quarry/retrieval/workspace"
 )
 
@@ -162,7 +161,7 @@ func (w world) after(t *testing.T, p agent.Proposal) string {
 	if p.Files[0].Base != agent.HashText(count) {
 		t.Error("the base is not the hash of the document")
 	}
-	return patch.Apply(count, p.Files[0].Edits)
+	return agent.ApplyEdits(count, p.Files[0].Edits)
 }
 
 // golden compares a text with a file of testdata.

@@ -131,7 +131,7 @@ func (a *Assistant) finish(ctx context.Context, e task, title string, s *answer)
 				}
 			}
 		}
-		if n := a.unknownCall(ctx, e.about, f, patch.Apply(before, f.Edits), s.evidence); n != "" {
+		if n := a.unknownCall(ctx, e.about, f, agent.ApplyEdits(before, f.Edits), s.evidence); n != "" {
 			d.unless(false, "it calls `%s`, which does not occur elsewhere in the workspace", n)
 			break
 		}

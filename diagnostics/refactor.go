@@ -69,7 +69,7 @@ func validate(kind agent.Refactoring, s promptContext, p agent.Proposal) *patch.
 	after := s.doc.Text
 	for _, f := range p.Files {
 		if f.Path == s.doc.Path {
-			after = patch.Apply(s.doc.Text, f.Edits)
+			after = agent.ApplyEdits(s.doc.Text, f.Edits)
 		}
 	}
 	refuse := func(format string, args ...any) *patch.Refusal {

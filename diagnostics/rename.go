@@ -8,7 +8,6 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/prompt"
-	"quarry/diagnostics/patch"
 	"quarry/index/pattern"
 	"quarry/index/syntax"
 )
@@ -41,7 +40,7 @@ func (a *Assistant) rename(ctx context.Context, sel agent.Selection) (agent.Prop
 	if err != nil {
 		return agent.Proposal{}, err
 	}
-	after := patch.Apply(s.doc.Text, edits)
+	after := agent.ApplyEdits(s.doc.Text, edits)
 	if again, err := syntax.FindLocal(s.Language, []byte(after), edits[0].Start); err != nil || again.Name != to || len(again.Occurrences) != len(edits) {
 		return agent.Proposal{}, fmt.Errorf("cannot rename %s to %q: that name is already a variable there", l.Name, to)
 	}

@@ -113,11 +113,15 @@ func (s *Server) completeAt(ctx context.Context, cursor completions.CursorContex
 	ctx, done := s.inline.Begin(ctx, req.Key)
 	defer done()
 	result, err := s.completed(ctx, req, s.withOthers(doc))
-	if result == nil || err != nil || len(result.Items) == 0 {
+	if result == nil || err != nil {
 		return completions.Answer{}, err
 	}
-	item := result.Items[0]
-	return completions.Answer{Text: inserted(req.Text, offset, item), Engine: item.Engine, PromptTokens: result.Prompt.Tokens}, nil
+	items := unmasked(now, result.Items)
+	if len(items) == 0 {
+		return completions.Answer{}, nil
+	}
+	item := items[0]
+	return completions.Answer{Text: inserted(now, offset, item), Engine: item.Engine, PromptTokens: result.Prompt.Tokens}, nil
 }
 
 // findCursor finds the document that a place is in, with its text and the cursor

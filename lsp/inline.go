@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"quarry/completion"
+	"quarry/index/mask"
 	"quarry/lsp/document"
 	"quarry/lsp/wire"
 )
@@ -43,8 +44,9 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 	if result == nil || err != nil {
 		return nil, err
 	}
-	list := &protocol.InlineCompletionList{Items: make([]protocol.InlineCompletionItem, 0, len(result.Items))}
-	for _, item := range result.Items {
+	items := unmasked(doc.Text.String(), result.Items)
+	list := &protocol.InlineCompletionList{Items: make([]protocol.InlineCompletionItem, 0, len(items))}
+	for _, item := range items {
 		r := document.Range(doc.Text, item.Start, item.End, s.encoding)
 		list.Items = append(list.Items, protocol.InlineCompletionItem{
 			InsertText: protocol.String(item.Text),
@@ -53,6 +55,18 @@ func (s *Server) InlineCompletion(ctx context.Context, params *protocol.InlineCo
 		})
 	}
 	return list, nil
+}
+
+// unmasked are the items that can be written into a text of which the engine saw the masked
+// form: what they keep has its values again, and one that writes a mask is left out.
+func unmasked(text string, items []completion.Item) (kept []completion.Item) {
+	for _, item := range items {
+		var ok bool
+		if item.Text, ok = mask.Insert(text, item.Start, item.End, item.Text); ok {
+			kept = append(kept, item)
+		}
+	}
+	return kept
 }
 
 // complete detaches from the read loop and answers, as the newest request of its

@@ -42,7 +42,7 @@ func (s *Server) Completion(ctx context.Context, params *protocol.CompletionPara
 	}
 	// What fits now may not fit the next letter, so the client must ask again.
 	list := &protocol.CompletionList{IsIncomplete: true, Items: []protocol.CompletionItem{}}
-	for _, item := range result.Items {
+	for _, item := range unmasked(open[0].Text.String(), result.Items) {
 		list.Items = append(list.Items, s.popupItem(open[0], req.Offset, item))
 	}
 	return list, nil

@@ -7,7 +7,6 @@ import (
 
 	"quarry/agent"
 	"quarry/completion"
-	"quarry/diagnostics/patch"
 	"quarry/index/syntax"
 )
 
@@ -30,7 +29,7 @@ func (s Suite) fix(ctx context.Context, t Task, e Engines, p agent.Problem, out 
 			out.Applies = false
 			return
 		}
-		after = patch.Apply(p.Document.Text, f.Edits)
+		after = agent.ApplyEdits(p.Document.Text, f.Edits)
 	}
 	out.Parses = parses(p.Document, after)
 	out.Right = out.Parses && holds(after, t.Want)
@@ -66,7 +65,7 @@ func (s Suite) complete(ctx context.Context, t Task, e Engines, out *Outcome) er
 	if out.Applies = item.Start <= offset && item.End >= offset && fits(doc.Text, edits); !out.Applies {
 		return nil
 	}
-	after := patch.Apply(doc.Text, edits)
+	after := agent.ApplyEdits(doc.Text, edits)
 	out.Parses = parses(doc, after)
 	out.Right = out.Parses && holds(item.Text, t.Want)
 	return nil

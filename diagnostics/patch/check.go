@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry/agent"
+	"quarry/index/mask"
 	"quarry/index/syntax"
 	"quarry/index/visible"
 )
@@ -13,7 +14,7 @@ import (
 // check looks at what a target's edits make of it: edits that overlap are a
 // fault of the change; new syntax errors refuse it, and so do characters that
 // whoever reads the diff would not see, such as those that turn the direction of
-// text and make code of a comment.
+// text and make code of a comment. A mask that the text does not show would be written as x's.
 func (t *target) check() error {
 	for i := 1; i < len(t.edits); i++ {
 		if t.edits[i].Start < t.edits[i-1].End {
@@ -24,6 +25,9 @@ func (t *target) check() error {
 		if r, ok := visible.Added(e.New, t.doc.Text); ok {
 			return t.refuse(refuse(Unseen, "it adds %U, which nobody sees; leave it out, or write it as an escape of the language", r))
 		}
+	}
+	if _, err := mask.Restore(t.doc.Text, agent.ApplyEdits(t.doc.Text, t.edits)); err != nil {
+		return t.refuse(refuse(Masked, "it writes a masked secret (xxxx) that the file does not show so; keep what is masked exactly as it is, or leave it to the user"))
 	}
 	if refusal := newErrors(t.doc.Language, t.doc.Text, t.edits); refusal != nil {
 		return t.refuse(refusal)
@@ -43,7 +47,7 @@ func newErrors(language, text string, edits []agent.TextEdit) *Refusal {
 	if !ok {
 		return nil
 	}
-	changed := Apply(text, edits)
+	changed := agent.ApplyEdits(text, edits)
 	after, err := before.Update([]byte(changed))
 	if err != nil {
 		return nil

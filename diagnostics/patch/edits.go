@@ -189,16 +189,3 @@ func boundary(s string, i int) bool {
 	}
 	return utf8.RuneStart(s[i]) && !(s[i] == '\n' && s[i-1] == '\r')
 }
-
-// Apply is a text after edits, which are sorted and do not overlap.
-func Apply(text string, edits []agent.TextEdit) string {
-	var b strings.Builder
-	at := 0
-	for _, e := range edits {
-		b.WriteString(text[at:e.Start])
-		b.WriteString(e.New)
-		at = e.End
-	}
-	b.WriteString(text[at:])
-	return b.String()
-}

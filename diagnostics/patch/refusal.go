@@ -26,6 +26,7 @@ const (
 	Unsupported Reason = "unsupported"     // deletion, rename, mode, binary
 	TooLarge    Reason = "too large"
 	Unseen      Reason = "unseen characters" // the reader of the diff would miss something
+	Masked      Reason = "masked secret"     // it would be written as x's
 	Syntax      Reason = "syntax"            // the result would not parse
 )
 

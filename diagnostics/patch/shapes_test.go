@@ -75,7 +75,7 @@ func (m memory) after(t testing.TB, p agent.Proposal) memory {
 			}
 			at = e.End
 		}
-		out[name] = Apply(old, f.Edits)
+		out[name] = agent.ApplyEdits(old, f.Edits)
 	}
 	return out
 }

@@ -3,10 +3,7 @@
 // are secrets as a whole is package walk's to say. All functions are pure.
 package mask
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Text answers text with the values of tokens and keys in it written over, each
 // letter by an x, so that what a token is can still be read from how it begins and
@@ -45,38 +42,6 @@ func cover(value []byte) {
 		}
 	}
 }
-
-// Restore answers with, which is to replace text[start:end], with the values that
-// Text has written over there put back in their order: who proposes a change has
-// seen only the masked text.
-func Restore(text string, start, end int, with string) string {
-	spans := Spans(text)
-	if len(spans) == 0 {
-		return with
-	}
-	masked := Text(text)
-	var b strings.Builder
-	for _, s := range spans {
-		from, to := max(s.Start, start), min(s.End, end)
-		if to-from < leastPart {
-			continue
-		}
-		// What stands before the value says which it is: x's alone may be the user's.
-		before := max(start, from-4)
-		i := strings.Index(with, masked[before:to])
-		if i < 0 {
-			continue // the change takes it away
-		}
-		i += from - before
-		b.WriteString(with[:i])
-		b.WriteString(text[from:to])
-		with = with[i+to-from:]
-	}
-	return b.String() + with
-}
-
-// leastPart is the least of a value that Restore knows again.
-const leastPart = 4
 
 // Span is text[Start:End].
 type Span struct{ Start, End int }

@@ -387,30 +387,6 @@ func TestNoMaskInGosLibrary(t *testing.T) {
 	t.Logf("%d masks in %d lines", masks, lines)
 }
 
-// A change that a model proposes for what it saw masked keeps the values.
-func TestRestore(t *testing.T) {
-	r := chance()
-	one, two := "ghp_"+drawn(r, alnum, 36), "ghp_"+drawn(r, alnum, 36)
-	hide := func(s string) string { return Text(s) }
-	text := "a(\"" + one + "\")\nb(\"" + two + "\")\n"
-	for _, tt := range []struct{ name, with, want string }{
-		{"the same", hide(text), text},
-		{"a line more", "// log in\n" + hide(text), "// log in\n" + text},
-		{"renamed", strings.ReplaceAll(hide(text), "a(", "login("), "login(\"" + one + "\")\nb(\"" + two + "\")\n"},
-		{"taken away", "a(os.Getenv(\"TOKEN\"))\n", "a(os.Getenv(\"TOKEN\"))\n"},
-		{"no mask", "xxxx", "xxxx"},
-	} {
-		if got := Restore(text, 0, len(text), tt.with); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-	// Only the second line is replaced.
-	at := strings.Index(text, "b(")
-	if got, want := Restore(text, at, len(text), hide(text)[at:]), text[at:]; got != want {
-		t.Errorf("the second line: %q, want %q", got, want)
-	}
-}
-
 // Texts made to be slow to judge: a rule that reads them again and again would not end.
 func TestHostileTexts(t *testing.T) {
 	const size = 1 << 20

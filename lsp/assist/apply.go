@@ -32,17 +32,16 @@ const verifyFor = 3 * time.Second
 // clients report a change as applied that they did not make, some the other way
 // round.
 func (s *Service) apply(ctx context.Context, p agent.Proposal) error {
-	edit, err := s.workspaceEdit(ctx, p)
+	files, err := s.changedFiles(ctx, p)
 	if err != nil {
 		return err
 	}
 	before, after := map[string]string{}, map[string]string{}
-	for _, f := range p.Files {
-		before[f.Path], _ = s.present(f.Path) // workspaceEdit has just read it; a new file has no text
-		after[f.Path] = applied(before[f.Path], f)
+	for _, f := range files {
+		before[f.Path], after[f.Path] = f.base.String(), f.after()
 	}
 	title := oneLine(p.Title, 200)
-	result, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{Label: &title, Edit: edit})
+	result, err := s.client.ApplyEdit(ctx, &protocol.ApplyWorkspaceEditParams{Label: &title, Edit: s.inClientsTerms(files)})
 	if err != nil {
 		return fmt.Errorf("ask again, the editor could not apply the change: %w", err)
 	}

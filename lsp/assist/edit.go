@@ -3,6 +3,7 @@ package assist
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -27,39 +28,78 @@ func (e movedError) Error() string {
 	return fmt.Sprintf("%s changed in the meantime, so nothing was applied; ask again", filepath.Base(e.path))
 }
 
-// workspaceEdit is a proposal in the client's terms: positions in its encoding,
-// open documents by the URI and the version it gave them. It fails if a
-// document has moved on, and for what the client or the workspace does not
-// allow. It carries no annotation that needs confirmation: what clients make of
-// one takes keys that were meant for the text, or shows no line of the change.
-func (s *Service) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.WorkspaceEdit, error) {
-	var changes []protocol.DocumentChange
-	plain := map[uri.URI][]protocol.TextEdit{}
+// changedFile is what a proposal does to one document, values and all.
+type changedFile struct {
+	agent.FileChange
+	id   protocol.OptionalVersionedTextDocumentIdentifier
+	base text.Text
+}
+
+// after is its text as it would become.
+func (f changedFile) after() string { return agent.ApplyEdits(f.base.String(), f.Edits) }
+
+// changedFiles are the documents of a proposal with edits that have the values which the
+// model saw masked. It fails if a document has moved on, for what the client or the
+// workspace does not allow, and where a value would be lost or could be another's.
+func (s *Service) changedFiles(ctx context.Context, p agent.Proposal) ([]changedFile, error) {
+	var files []changedFile
 	for _, file := range p.Files {
 		id, base, err := s.target(ctx, file)
 		if err != nil {
-			return protocol.WorkspaceEdit{}, err
+			return nil, err
 		}
-		if file.Create {
-			create := &protocol.CreateFile{URI: id.URI, Kind: "create"}
+		files = append(files, changedFile{file, id, base})
+	}
+	edits := make([][]agent.TextEdit, len(files))
+	for i, f := range files {
+		var beside []string
+		for j, other := range files {
+			if j != i {
+				beside = append(beside, other.base.String())
+			}
+		}
+		var err error
+		if edits[i], err = restored(f, beside); err != nil {
+			return nil, err
+		}
+	}
+	for i := range files {
+		files[i].Edits = edits[i]
+	}
+	return files, nil
+}
+
+// workspaceEdit is a proposal in the client's terms, see changedFiles and inClientsTerms.
+func (s *Service) workspaceEdit(ctx context.Context, p agent.Proposal) (protocol.WorkspaceEdit, error) {
+	files, err := s.changedFiles(ctx, p)
+	return s.inClientsTerms(files), err
+}
+
+// inClientsTerms has positions in the client's encoding, open documents by the URI and the
+// version it gave them. It carries no annotation that needs confirmation: what clients make
+// of one takes keys that were meant for the text, or shows no line of the change.
+func (s *Service) inClientsTerms(files []changedFile) protocol.WorkspaceEdit {
+	var changes []protocol.DocumentChange
+	plain := map[uri.URI][]protocol.TextEdit{}
+	for _, f := range files {
+		if f.Create {
+			create := &protocol.CreateFile{URI: f.id.URI, Kind: "create"}
 			create.ResourceOperation.Kind = "create"
 			changes = append(changes, create)
 		}
-		edits, err := s.textEdits(base, file)
-		if err != nil {
-			return protocol.WorkspaceEdit{}, err
+		edit := &protocol.TextDocumentEdit{TextDocument: f.id}
+		list := make([]protocol.TextEdit, 0, len(f.Edits))
+		for _, e := range f.Edits {
+			list = append(list, protocol.TextEdit{Range: document.Range(f.base, e.Start, e.End, s.encoding), NewText: e.New})
+			edit.Edits = append(edit.Edits, &list[len(list)-1])
 		}
-		plain[id.URI] = edits
-		edit := &protocol.TextDocumentEdit{TextDocument: id}
-		for _, e := range edits {
-			edit.Edits = append(edit.Edits, &e)
-		}
+		plain[f.id.URI] = list
 		changes = append(changes, edit)
 	}
 	if !s.takesDocumentChanges() {
-		return protocol.WorkspaceEdit{Changes: plain}, nil
+		return protocol.WorkspaceEdit{Changes: plain}
 	}
-	return protocol.WorkspaceEdit{DocumentChanges: changes}, nil
+	return protocol.WorkspaceEdit{DocumentChanges: changes}
 }
 
 // target is the document that file changes and its text now.
@@ -103,32 +143,38 @@ func (s *Service) target(ctx context.Context, file agent.FileChange) (id protoco
 	return id, base, nil
 }
 
-// textEdits are the edits of file, which fit base; what the model saw masked there
-// stays what it is.
-func (s *Service) textEdits(base text.Text, file agent.FileChange) ([]protocol.TextEdit, error) {
-	edits := make([]protocol.TextEdit, 0, len(file.Edits))
+// restored are the edits of f with the values that the model saw masked.
+func restored(f changedFile, beside []string) ([]agent.TextEdit, error) {
 	end := 0
-	for _, e := range file.Edits {
-		if e.Start < end || e.End < e.Start || e.End > base.Len() {
-			return nil, fmt.Errorf("a mistake in quarry, please report it: the edits of %s overlap or leave the text", file.Path)
+	for _, e := range f.Edits {
+		if e.Start < end || e.End < e.Start || e.End > f.base.Len() {
+			return nil, fmt.Errorf("a mistake in quarry, please report it: the edits of %s overlap or leave the text", f.Path)
 		}
 		end = e.End
-		edits = append(edits, protocol.TextEdit{Range: document.Range(base, e.Start, e.End, s.encoding), NewText: mask.Restore(base.String(), e.Start, e.End, e.New)})
+	}
+	before, name := f.base.String(), filepath.Base(f.Path)
+	after, err := mask.Restore(before, agent.ApplyEdits(mask.Text(before), f.Edits), beside...)
+	switch {
+	case errors.Is(err, mask.ErrAlike):
+		return nil, fmt.Errorf("change %s by hand: its masked secrets look alike, and the change touches lines with them, or text around them, so that quarry cannot tell which is which. Nothing was applied", name)
+	case errors.Is(err, mask.ErrUnknown):
+		return nil, fmt.Errorf("change %s by hand: the model wrote a masked secret (xxxx) there, and quarry does not know which value it stands for. Nothing was applied", name)
+	case err != nil:
+		return nil, err
+	}
+	var edits []agent.TextEdit
+	at := 0 // in after, which is as long as what the model made
+	end = 0
+	for _, e := range f.Edits {
+		at += e.Start - end
+		edits = append(edits, agent.TextEdit{Start: e.Start, End: e.End, New: after[at : at+len(e.New)]})
+		at += len(e.New)
+		end = e.End
+	}
+	if agent.ApplyEdits(before, edits) != after { // an edit begins or ends within a mask
+		edits = []agent.TextEdit{{End: len(before), New: after}}
 	}
 	return edits, nil
-}
-
-// applied is base after the edits of file.
-func applied(base string, file agent.FileChange) string {
-	var b strings.Builder
-	at := 0
-	for _, e := range file.Edits {
-		b.WriteString(base[at:e.Start])
-		b.WriteString(mask.Restore(base, e.Start, e.End, e.New))
-		at = e.End
-	}
-	b.WriteString(base[at:])
-	return b.String()
 }
 
 // dangers names the files that a proposal should not be let change unseen, "" if none.

@@ -69,12 +69,12 @@ func (s *Service) agreedInEditor(ctx context.Context, d *decision) error {
 	for _, c := range d.Citations {
 		p.Citations = append(p.Citations, citation(c))
 	}
-	for _, f := range d.Files {
-		id, base, err := s.target(ctx, f)
-		if err != nil {
-			return err
-		}
-		p.Files = append(p.Files, proposedFile{string(id.URI), s.host.Core().Name(f.Path), f.Create, applied(base.String(), f)})
+	files, err := s.changedFiles(ctx, d.Proposal)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		p.Files = append(p.Files, proposedFile{string(f.id.URI), s.host.Core().Name(f.Path), f.Create, f.after()})
 	}
 	if err := s.host.Notify(ctx, methodProposal, p); err != nil {
 		return err

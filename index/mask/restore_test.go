@@ -1,0 +1,244 @@
+package mask
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A change that a model proposes for what it saw masked keeps the values, and none gets
+// where another may belong.
+func TestRestore(t *testing.T) {
+	r := chance()
+	one, two := "ghp_"+drawn(r, alnum, 36), "ghp_"+drawn(r, alnum, 36)
+	mask := "ghp_" + strings.Repeat("x", 36)
+	single := "a(\"" + one + "\")\nb()\n"
+	both := "a(\"" + one + "\")\nb(\"" + two + "\")\n"
+	same := "// prod\na(\"" + one + "\")\n// dev\na(\"" + two + "\")\n// end\n"
+	list := "{\n\"prod\":\n{\"token\": \"" + one + "\"},\n\"dev\":\n{\"token\": \"" + two + "\"}\n}\n"
+	literal := single + "// such as " + mask + "\n"
+	secret := "kind: Secret\nstringData:\n  password: \"a1 b2c3\"\n  host: x\n"
+	key := strings.Join(pemBody(r), "\n") + "\n"
+	pem := "a\n-----BEGIN RSA " + keyLabel + "-----\n" + key + "-----END RSA " + keyLabel + "-----\nb\n"
+	replaced := func(old, new string) func(string) string {
+		return func(s string) string { return strings.Replace(s, old, new, 1) }
+	}
+	to := func(s string) func(string) string { return func(string) string { return s } }
+	for _, tt := range []struct {
+		name, text string
+		change     func(shown string) string
+		want       string // "" for what cannot be told
+		err        error
+	}{
+		{"the same", both, replaced("", ""), both, nil},
+		{"a line more", both, replaced("", "// log in\n"), "// log in\n" + both, nil},
+		{"renamed", single, replaced("a(", "login("), "login(\"" + one + "\")\nb()\n", nil},
+		{"moved", single, to("b()\nc(\"" + mask + "\")\n"), "b()\nc(\"" + one + "\")\n", nil},
+		{"copied", single, to("a(\"" + mask + "\")\nb(\"" + mask + "\")\n"), "a(\"" + one + "\")\nb(\"" + one + "\")\n", nil},
+		{"taken away", both, to("a(os.Getenv(\"TOKEN\"))\n"), "a(os.Getenv(\"TOKEN\"))\n", nil},
+		{"no mask", both, to("xxxx\n"), "xxxx\n", nil},
+		{"a template", both, replaced("", "// xxxxxxxx-xxxx\n"), "// xxxxxxxx-xxxx\n" + both, nil},
+		{"the same value twice", strings.ReplaceAll(both, two, one), replaced("b(", "c("), "a(\"" + one + "\")\nc(\"" + one + "\")\n", nil},
+		{"one of two renamed", both, replaced("a(", "login("), "", ErrAlike},
+		{"one of two removed", both, to("b(\"" + mask + "\")\n"), "b(\"" + two + "\")\n", nil},
+		{"one of two removed, and a line more", both, to("b(\"" + mask + "\")\nc()\n"), "", ErrAlike},
+		{"one of two that look the same removed", same, to("// prod\na(\"" + mask + "\")\n// end\n"), "", ErrAlike},
+		{"one of two that look the same removed with its name", same, to("// dev\na(\"" + mask + "\")\n// end\n"), "// dev\na(\"" + two + "\")\n// end\n", nil},
+		{"a placeholder", "a\n", to("a\nsk-xxxx\n"), "a\nsk-xxxx\n", nil},
+		{"a short piece taken away", secret, to("kind: Secret\nstringData:\n  host: y\n"), "kind: Secret\nstringData:\n  host: y\n", nil},
+		{"a key taken away", pem, to("a\nos.Getenv(\"KEY\")\nb\n"), "a\nos.Getenv(\"KEY\")\nb\n", nil},
+		{"swapped", both, to("b(\"" + mask + "\")\na(\"" + mask + "\")\n"), "", ErrAlike},
+		{"mixed", both, to("c(\"" + mask + "\", Options{})\n"), "", ErrAlike},
+		{"one of two copied", both, replaced("", "a(\""+mask+"\")\n"), "", ErrAlike},
+		{"what looks the same by its own", literal, replaced("a(", "login("), "", ErrAlike},
+		{"beside what looks the same", literal, replaced("b()", "c()"), strings.Replace(literal, "b()", "c()", 1), nil},
+		{"what is around one of two", same, replaced("dev", "test"), strings.Replace(same, "dev", "test", 1), nil},
+		{"what is around both", same, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(same))), "", ErrAlike},
+		{"a name in front of one and words behind all", same, to(strings.NewReplacer("prod", "live", "end", "done").Replace(Text(same))), strings.NewReplacer("prod", "live", "end", "done").Replace(same), nil},
+		{"names trade places, and a comma tells the lines apart", list, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(list))), "", ErrAlike},
+		{"one of two that only a comma tells apart removed", list, to("{\n\"prod\":\n{\"token\": \"" + mask + "\"}\n}\n"), "", ErrAlike},
+		{"another length", single, replaced("xxx", "xx"), "", ErrUnknown},
+		{"cut", single, replaced(mask, "ghp_xxxx"), "", ErrUnknown},
+		{"of another issuer", single, replaced("ghp_", "gho_"), "", ErrUnknown},
+		{"of nowhere", "a\n", replaced("a", mask), "", ErrUnknown},
+		{"of the user", "// " + mask + "\n", replaced("// ", "# "), "# " + mask + "\n", nil},
+		{"beside a short piece", secret, replaced("host", "port"), strings.Replace(secret, "host", "port", 1), nil},
+		{"a short piece", secret, replaced("password", "pass"), "", ErrAlike},
+		{"around a key", pem, func(s string) string { return "c" + s + "d\n" }, "c" + pem + "d\n", nil},
+		{"in a key", pem, replaced("\nxxx", "\n  xxx"), "", ErrAlike},
+	} {
+		shown := Text(tt.text)
+		got, err := Restore(tt.text, tt.change(shown))
+		if got != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: %q, %v, want %q, %v; shown %q", tt.name, got, err, tt.want, tt.err, shown)
+		}
+	}
+	// Another file that changes has such a value too.
+	if got, err := Restore(single, replaced("a(", "login(")(Text(single)), "c(\""+two+"\")"); !errors.Is(err, ErrAlike) {
+		t.Errorf("another's value beside: %q, %v", got, err)
+	}
+	if got, err := Restore("kind: a\n", "password: xxxxxxx\n", "kind: Secret\nstringData:\n  password: hunter2\n"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("from another file: %q, %v", got, err)
+	}
+}
+
+// Ghost text keeps what it lies over, and writes no mask.
+func TestInsert(t *testing.T) {
+	r := chance()
+	one, two := "ghp_"+drawn(r, alnum, 36), "ghp_"+drawn(r, alnum, 36)
+	mask := "ghp_" + strings.Repeat("x", 36)
+	for _, tt := range []struct {
+		name, text string // | is where it begins and where it ends
+		with, want string
+		ok         bool
+	}{
+		{"behind a token", "a(\"" + one + "\", ||)\nb(\"" + two + "\")\n", "opts)", "opts)", true},
+		{"over a token", "a(\"" + two + "\")\nb(|\"" + one + "\"|)\n", "ctx, \"" + mask + "\"", "ctx, \"" + one + "\"", true},
+		{"over a token and more", "b(|\"" + one + "\"|)\n", "\"" + mask + "\", opts", "\"" + one + "\", opts", true},
+		{"in place of a token", "b(|\"" + one + "\"|)\n", "token", "", false},
+		{"a mask", "b(\"" + one + "\")\nc(||)\n", "\"" + mask + "\"", "", false},
+		{"the rest of a mask", "c(\"ghp_||\")\n", strings.Repeat("x", 36), "", false},
+		{"part of a mask", "b(\"" + one + "\")\nc(\"||\")\n", "ghp_xxxxxxx", "", false},
+		{"in a later line", "c(||)\n", "1)\nd(\"" + mask + "\"", "", false},
+		{"the user's own", "// " + mask + "\nc(||)\n", "\"" + mask + "\"", "\"" + mask + "\"", true},
+		{"a template", "c(||)\n", "\"xxxx-xxxx\"", "\"xxxx-xxxx\"", true},
+	} {
+		parts := strings.Split(tt.text, "|")
+		text := strings.Join(parts, "")
+		got, ok := Insert(text, len(parts[0]), len(parts[0])+len(parts[1]), tt.with)
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s: %q, %v, want %q, %v", tt.name, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+// Whatever lines are deleted, moved, copied, edited and added, a value stays with the name that
+// it was given to, no mask is left that the text does not show itself, and what touches no line
+// with a mask is done.
+func TestRestoreMixesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	kinds := []struct {
+		prefix string
+		body   *set
+		length int
+	}{{"ghp_", alnum, 36}, {"ghp_", alnum, 36}, {"ghp_", alnum, 36}, {"glpat-", word, 20}, {"hf_", alnum, 34}, {"AKIA", base32, 16}}
+	taken, refused, calm := 0, 0, 0
+	for range 20000 {
+		var lines []string
+		owner := map[string]string{} // of a value
+		var values []string
+		for i := range 1 + r.IntN(5) {
+			name, k := "name"+string(rune('a'+i)), kinds[r.IntN(len(kinds))]
+			value := k.prefix + drawn(r, k.body, k.length)
+			if len(values) > 0 && r.IntN(6) == 0 {
+				value = values[r.IntN(len(values))]
+			}
+			values = append(values, value)
+			owner[value] += " " + name
+			line := name + "(\"" + value + "\")"
+			switch r.IntN(4) {
+			case 0: // named by the line before
+				lines = append(lines, name+":", "  token: "+value)
+			case 1:
+				lines = append(lines, name+": {", "  \"token\": \""+value+"\"", "},")
+			case 2:
+				lines = append(lines, line, "call(xxxx)")
+			default:
+				lines = append(lines, line)
+			}
+		}
+		if r.IntN(8) == 0 {
+			lines = append(lines, "// such as ghp_"+strings.Repeat("x", 36))
+		}
+		text := strings.Join(lines, "\n") + "\n"
+		shown := Text(text)
+		was := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
+		after := append([]string(nil), was...)
+		touches := false
+		touch := func(i int) { touches = touches || strings.Contains(after[i], "xxxxxxx") }
+		for range 1 + r.IntN(3) {
+			if len(after) == 0 {
+				break
+			}
+			i, j := r.IntN(len(after)), r.IntN(len(after))
+			switch r.IntN(6) {
+			case 0:
+				touch(i)
+				touch(j)
+				after[i], after[j] = after[j], after[i]
+			case 1:
+				touch(i)
+				after = slices.Delete(after, i, i+1)
+			case 2:
+				touch(i)
+				after = append(after, after[i])
+			case 3:
+				touch(i)
+				after[i] += " // more"
+			case 4:
+				after = slices.Insert(after, i, "added()")
+			case 5: // a block
+				j = min(len(after), i+3)
+				for k := i; k < j; k++ {
+					touch(k)
+				}
+				block := slices.Clone(after[i:j])
+				after = append(slices.Delete(after, i, j), block...)
+			}
+		}
+		got, err := Restore(text, strings.Join(after, "\n")+"\n")
+		if err != nil {
+			refused++
+			if !touches && !ambiguous(was, lines) {
+				t.Fatalf("%v: %q was not made %q", err, shown, after)
+			}
+			continue
+		}
+		taken++
+		if !touches {
+			calm++
+		}
+		for i, line := range strings.Split(strings.TrimSuffix(got, "\n"), "\n") {
+			if len(after) == 0 {
+				break
+			}
+			if line == after[i] { // nothing put back
+				if strings.Contains(line, "xxxxxxx") && !slices.Contains(lines, strings.TrimSuffix(line, " // more")) {
+					t.Fatalf("%q became %q", text, got)
+				}
+				continue
+			}
+			value := ""
+			for _, v := range values {
+				if strings.Contains(line, v) {
+					value = v
+				}
+			}
+			if name, _, ok := strings.Cut(line, "("); ok && strings.HasPrefix(name, "name") && !strings.Contains(owner[value], name) || value == "" {
+				t.Fatalf("%q became %q", text, got)
+			}
+			if at := slices.Index(was, after[i]); at >= 0 && strings.Count(shown, after[i]+"\n") == 1 && line != lines[at] {
+				t.Fatalf("%q became %q: line %d", text, got, i+1)
+			}
+		}
+	}
+	t.Logf("%d changes were taken, %d of them beside all masks, %d refused", taken, calm, refused)
+	if taken < 5000 || calm < 2000 || refused < 2000 {
+		t.Errorf("only %d changes were taken, %d of them beside all masks, %d refused", taken, calm, refused)
+	}
+}
+
+// ambiguous answers whether two lines show the same and hold different values.
+func ambiguous(shown, lines []string) bool {
+	values := map[string]string{}
+	for i, line := range shown {
+		key := words(line)
+		if first, ok := values[key]; ok && first != hidden(lines[i], line) {
+			return true
+		}
+		values[key] = hidden(lines[i], line)
+	}
+	return false
+}

@@ -53,6 +53,7 @@ func Spans(text string) []Span { return spans(text, 0) }
 func spans(text string, depth int) []Span {
 	var list []Span
 	list = appendRuns(list, text)
+	list = appendBroken(list, text)
 	list = appendSigned(list, text)
 	list = appendSecretsOfIDs(list, text)
 	long := longRuns(text)

@@ -40,7 +40,7 @@ var tokens = func() (by [256][]token) {
 		{"glft-", word, 20, 26, nil}, {"glsoat-", word, 20, 26, nil}, {"glimt-", word, 25, 25, nil}, {"glffct-", word, 20, 26, nil}, {"GR1348941", word, 20, 20, nil},
 		{"ATATT3xFfGF0", word, 150, unbounded, nil}, {"ATCTT3xFfGN0", word, 150, unbounded, nil}, {"ATBB", alnum, 32, 32, nil}, {"CCIPAT_", word, 50, 80, nil}, {"CCIPRJ_", word, 50, 80, nil}, {"bkua_", hex, 40, 40, nil}, {"sgp_", word, 40, 64, nil},
 		{"packagist_ort_", hex, 68, 68, nil}, {"packagist_out_", hex, 68, 68, nil}, {"packagist_uut_", hex, 68, 68, nil}, {"packagist_cut_", hex, 68, 68, nil}, {"packagist_ack_", hex, 20, 96, nil}, {"packagist_acs_", hex, 64, 96, nil},
-		{"npm_", alnum, 36, 36, nil}, {"pypi-AgEIcHlwaS5vcmc", word, 50, unbounded, nil}, {"rubygems_", hex, 48, 48, nil}, {"dckr_pat_", word, 27, 27, nil}, {"dckr_oat_", word, 27, 32, nil}, {"CLOJARS_", hex, 60, 60, nil},
+		{"npm_", alnum, 36, 36, nil}, {"pypi-AgEIcHlwaS5vcmc", word, 50, unbounded, nil}, {"pypi-AgENdGVzdC5weXBpLm9yZw", word, 50, unbounded, nil}, {"rubygems_", hex, 48, 48, nil}, {"dckr_pat_", word, 27, 27, nil}, {"dckr_oat_", word, 27, 32, nil}, {"CLOJARS_", hex, 60, 60, nil},
 		{"oy2", alnum, 43, 43, nil}, {"cio", alnum, 32, 32, nil}, {"AKCp", alnum, 69, 69, nil}, {"cmVmd", alnum, 59, 59, nil}, {"sqp_", hex, 40, 40, nil}, {"squ_", hex, 40, 40, nil}, {"sqa_", hex, 40, 40, nil}, // NuGet, crates.io, Artifactory, Sonar
 
 		// Talk and work.
@@ -58,7 +58,7 @@ var tokens = func() (by [256][]token) {
 		{"lsv2_pt_", hex, 32, 32, &token{"_", hex, 10, 10, nil}}, {"lsv2_sk_", hex, 32, 32, &token{"_", hex, 10, 10, nil}},
 
 		// Money and post.
-		{"sk_live_", alnum, 24, 120, nil}, {"rk_live_", alnum, 24, 120, nil}, {"sk_test_", alnum, 24, 120, nil}, {"rk_test_", alnum, 24, 120, nil}, {"whsec_", base64Set, 32, 64, nil}, // Stripe
+		{"sk_live_", alnum, 24, 120, nil}, {"rk_live_", alnum, 24, 120, nil}, {"sk_test_", alnum, 24, 120, nil}, {"rk_test_", alnum, 24, 120, nil}, {"sk_org_live_", alnum, 24, 120, nil}, {"sk_org_test_", alnum, 24, 120, nil}, {"whsec_", base64Set, 32, 64, nil}, // Stripe
 		{"shpat_", hex, 32, 32, nil}, {"shpca_", hex, 32, 32, nil}, {"shppa_", hex, 32, 32, nil}, {"shpss_", hex, 32, 32, nil}, {"shippo_live_", hex, 40, 40, nil}, {"shippo_test_", hex, 40, 40, nil},
 		{"sq0atp-", word, 22, 22, nil}, {"sq0csp-", word, 43, 43, nil}, {"EAAA", word, 60, 60, nil}, {"EAAM", alnum, 100, 300, nil}, {"EAAC", alnum, 100, 300, nil}, {"EAAB", alnum, 100, 300, nil}, {"EAAG", alnum, 100, 300, nil}, // Square, Meta
 		{"EZAK", alnum, 54, 54, nil}, {"EZTK", alnum, 54, 54, nil}, {"duffel_live_", word, 43, 43, nil}, {"duffel_test_", word, 43, 43, nil}, {"FLWSECK_TEST-", word, 34, 40, nil}, {"FLWSECK-", word, 34, 48, nil}, {"live_", hex, 35, 35, nil}, {"live_", alnum, 30, 30, nil}, // the last Mollie's
@@ -109,6 +109,7 @@ var pointed = []struct {
 // and is drawn by chance is their key.
 var hooks = []string{
 	"hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", ".webhook.office.com/webhookb2/", "oapi.dingtalk.com/robot/send?", "open.feishu.cn/open-apis/bot/v2/hook/",
+	"discord.com/api/v6/webhooks/", "discord.com/api/v7/webhooks/", "discord.com/api/v8/webhooks/", "discord.com/api/v9/webhooks/", "discord.com/api/v10/webhooks/",
 	"qyapi.weixin.qq.com/cgi-bin/webhook/send?", "maker.ifttt.com/", "chat.googleapis.com/v1/spaces/",
 }
 
@@ -198,6 +199,41 @@ func appendTokens(list []Span, text string, start, end int) []Span {
 	return list
 }
 
+// broken are the tokens whose first letters may have one that is none of word's so soon that
+// appendRuns, which looks at one letter of minRun, does not meet them.
+var broken = func() (list []token) {
+	for _, kinds := range tokens {
+		for _, t := range kinds {
+			if len(t.prefix) < minRun && (t.body['+'] || t.body['%']) {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}()
+
+// appendBroken finds them.
+func appendBroken(list []Span, text string) []Span {
+	for _, t := range broken {
+		for at := 0; ; {
+			i := strings.Index(text[at:], t.prefix)
+			if i < 0 {
+				break
+			}
+			i += at
+			at = i + len(t.prefix)
+			begins := i == 0 || !alnum[text[i-1]] || len(t.prefix) >= sure && separator[t.prefix[len(t.prefix)-1]]
+			for n := 1; n <= min(i, 5) && !begins; n++ {
+				begins = escape(text[:i-n], text[i-n]) == n
+			}
+			if to, ok := t.ends(text, i); begins && ok {
+				list, at = append(list, Span{at, to}), to
+			}
+		}
+	}
+	return list
+}
+
 // ends answers where a token that may begin at i ends, if it is one.
 func (t token) ends(text string, i int) (end int, ok bool) {
 	from := i + len(t.prefix)
@@ -260,6 +296,9 @@ func pointedAt(text string, start, end int) (s Span, ok bool) {
 			}
 		}
 		if strings.HasSuffix(before, "sig=") {
+			if len(run) == 43 && flow(before) && mixed(run) && !worded(run) {
+				return Span{start, end}, true
+			}
 			return signature(text, start)
 		}
 		if len(run) >= minToken && hook(before) && strings.Trim(run, digits) != "" && random(run) && !worded(run) {
@@ -321,8 +360,8 @@ func shaped(run, before string, start int) (s Span, ok bool) {
 			return all, true // Mailgun
 		}
 	case 84:
-		if run[76:80] == "AZDO" && consists(run, alnum) && random(run) {
-			return all, true // Azure DevOps
+		if (run[76:80] == "AZDO" || run[52:58] == "JQQJ99") && consists(run, alnum) && random(run) {
+			return all, true // Azure DevOps, Azure's models and its like
 		}
 	}
 	return s, false
@@ -343,6 +382,13 @@ func continues(before string, i int) bool {
 func hook(before string) bool {
 	address := before[strings.LastIndexAny(before, " \t\r\n\"'`<>(")+1:]
 	return slices.ContainsFunc(hooks, func(h string) bool { return strings.Contains(address, h) })
+}
+
+// flow answers whether before is the address at which a flow of Teams or Azure is started, up to
+// its signature.
+func flow(before string) bool {
+	address := before[strings.LastIndexAny(before, " \t\r\n\"'`<>(")+1:]
+	return strings.Contains(address, "/triggers/") || strings.Contains(address, "triggers%2F") || strings.Contains(address, "triggers%2f")
 }
 
 // signature is that of an address of Azure's storage, at start: 32 bytes in base64 whose

@@ -41,14 +41,17 @@ func isKey(head string, cut bool) (secret, sure bool) {
 		secret = keyInJSON().MatchString(head)
 		return secret, secret || !cut
 	}
-	inside := false
+	inside, at := false, 0
 	for line := range strings.Lines(head) {
+		at += len(line)
 		if cut && !strings.HasSuffix(line, "\n") {
 			return false, false
 		}
 		s := strings.TrimSpace(line[:min(len(line), 200)])
 		switch {
-		case strings.HasPrefix(s, "-") && keyBegins().MatchString(s), strings.HasPrefix(s, "PuTTY-User-Key-File-"), strings.HasPrefix(s, "AGE-SECRET-KEY-"),
+		case strings.HasPrefix(s, "-") && keyBegins().MatchString(s):
+			return !quoted(head[at:]), true
+		case strings.HasPrefix(s, "PuTTY-User-Key-File-"), strings.HasPrefix(s, "AGE-SECRET-KEY-"),
 			strings.HasPrefix(s, "AGE-PLUGIN-"), strings.HasPrefix(s, "untrusted comment:") && strings.Contains(s, "secret key"):
 			return true, true
 		case strings.HasPrefix(s, "-----BEGIN "):
@@ -60,6 +63,20 @@ func isKey(head string, cut bool) (secret, sure bool) {
 		}
 	}
 	return false, !cut
+}
+
+// quoted answers whether what stands behind the line that opens a key is only what a page writes
+// in its place: "...", or words, up to the line that closes it.
+func quoted(rest string) bool {
+	const least = 44 // letters of base64 in the shortest key
+	body, _, closed := strings.Cut(rest, "-----END ")
+	n := 0
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(line); !strings.ContainsAny(line, " :.<[{") {
+			n += len(line)
+		}
+	}
+	return closed && n < least && (strings.ContainsAny(body, ".…<[") || strings.TrimSpace(body) == "")
 }
 
 // isKeyAttribute answers whether a line may stand between PEM blocks.

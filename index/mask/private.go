@@ -40,7 +40,7 @@ func appendKeys(list []Span, text string, long []Span) []Span {
 		return list
 	}
 	marks := markers(text)
-	done := 0
+	done, opened := 0, -1 // where a private key was opened that nothing has closed
 	add := func(found []Span) {
 		for _, s := range found {
 			list, done = append(list, s), max(done, s.End)
@@ -57,14 +57,28 @@ func appendKeys(list []Span, text string, long []Span) []Span {
 			right = marks[k]
 			to = right.Start
 		}
-		begun, ended := left.private && left.opens, right.private && !right.opens
+		if left.private {
+			opened = -1
+			if left.opens {
+				opened = left.Start
+			}
+		}
+		// What another block within a key leaves of it goes on behind that block.
+		begun, ended := opened >= 0 && (left.private || !left.opens && from-opened <= longestKey), right.private && !right.opens
 		hexed := left.hex || right.hex
 		switch {
 		case begun && ended && to-from <= longestKey:
-			add(closedBody(text, from, to, hexed))
-			continue
+			least := leastClosed
+			if !left.private {
+				least = leastLong // the rest of one
+			}
+			found := closedBody(text, from, to, least, hexed)
+			add(found)
+			if len(found) > 0 || left.private {
+				continue
+			}
 		case begun:
-			add(openBody(text, from, min(to, from+longestKey), hexed))
+			add(openBody(text, from, min(to, from+longestKey), hexed, true))
 		}
 		if ended {
 			add(headlessBody(text, max(from, done, to-longestKey), to, hexed))
@@ -79,7 +93,7 @@ func appendKeys(list []Span, text string, long []Span) []Span {
 		if k, _ := slices.BinarySearchFunc(marks, at, func(m marker, at int) int { return m.Start - at }); k < len(marks) {
 			to = min(to, marks[k].Start)
 		}
-		found := openBody(text, at, to, false)
+		found := openBody(text, at, to, false, false)
 		next = at + 1
 		if len(found) > 0 && found[0].Start == at {
 			list, next = append(list, found...), found[len(found)-1].End
@@ -395,8 +409,8 @@ func changes(s string) (share float64, digit bool) {
 	return float64(n) / float64(max(1, len(s)-1)), digit
 }
 
-// closedBody are the lines of a body between two markers.
-func closedBody(text string, from, to int, hexed bool) []Span {
+// closedBody are the lines of a body between two markers, of so many letters at least.
+func closedBody(text string, from, to, least int, hexed bool) []Span {
 	runs := runsOf(text, from, to, hexed)
 	joinGroups(text, runs)
 	first, last, total, words, sure := -1, -1, 0, 0, false
@@ -414,27 +428,53 @@ func closedBody(text string, from, to int, hexed bool) []Span {
 			words += n
 		}
 	}
-	if last < 0 || !sure && words*2 > total || total < leastClosed || runs[first].Start-from > farFirst && to-runs[last].End > farFirst {
+	if last < 0 || !sure && words*2 > total || total < least {
+		return nil
+	}
+	if runs[first].Start-from > farFirst && to-runs[last].End > farFirst && !wraps(runs) && len(firstLines(text, []Span{runs[first].Span})) == 0 {
 		return nil
 	}
 	return covered(text, runs, first, last, to)
 }
 
+// leastWidth is how wide the lines of a key are, at least, that are known again far from others.
+const leastWidth = 60
+
+// wraps answers whether two lines are sure and as wide as a key's, one as the other.
+func wraps(runs []run) bool {
+	var met [longestLine + 1]bool
+	for _, r := range runs {
+		if n := r.End - r.Start; r.kind == strong && n >= leastWidth && n <= longestLine {
+			if met[n] {
+				return true
+			}
+			met[n] = true
+		}
+	}
+	return false
+}
+
+// longestLine is how wide the lines of a key are, at most.
+const longestLine = 80
+
 // joinGroups judges the groups of letters that a line is written in, with a blank between two, as
 // one run; groups of one length also where other signs are between two, as a table has them.
 func joinGroups(text string, runs []run) {
+	width := func(k int) int { // with the slashes that may have been a comment's
+		return runs[k].End - len(strings.TrimRight(text[:runs[k].Start], "/"))
+	}
 	for k := 0; k < len(runs); {
 		var joined strings.Builder
 		last, own := k, true
 		for {
 			part := text[runs[last].Start:runs[last].End]
 			joined.WriteString(part)
-			own = own && runs[last].kind == other && strings.Trim(part, "x") != "" // masked already
+			own = own && runs[last].kind != strong && strings.Trim(part, "x") != "" // masked already
 			if last+1 == len(runs) {
 				break
 			}
 			gap := text[runs[last].End:runs[last+1].Start]
-			if strings.TrimSuffix(gap, "/") != " " && !(grouped(gap) && len(part) >= 4 && len(part) == runs[k].End-runs[k].Start && runs[last+1].End-runs[last+1].Start <= len(part)) {
+			if strings.TrimSuffix(gap, "/") != " " && !(grouped(strings.TrimRight(gap, "/")) && len(part) >= 4 && width(last) == width(k) && width(last+1) <= width(last)) {
 				break
 			}
 			last++
@@ -452,8 +492,10 @@ func joinGroups(text string, runs []run) {
 func grouped(gap string) bool { return len(gap) <= 8 && strings.Trim(gap, " \t\r\n,;|\"'`.-") == "" }
 
 // openBody are the lines of a body that begins near from, of which nothing says where it ends but
-// its own length.
-func openBody(text string, from, to int, hexed bool) []Span {
+// its own length. Where a marker stands before it, a line as wide as its first may be far from
+// the others.
+func openBody(text string, from, to int, hexed, marked bool) []Span {
+	const slack = 16 // slashes at the beginnings of lines, which may have been a comment's
 	near, first, last, total, sure := from+farFirst, -1, -1, 0, false
 	var runs []run
 	length := longestKey
@@ -463,8 +505,17 @@ func openBody(text string, from, to int, hexed bool) []Span {
 			continue
 		}
 		r := run{s, kindOf(text[s.Start:s.End], hexed)}
-		if s.Start > near || total >= length || r.kind != other && public(text, s) {
+		if total >= length || r.kind != other && public(text, s) {
 			break
+		}
+		if s.Start > near {
+			if !marked || first < 0 {
+				break
+			}
+			width, n := runs[first].End-runs[first].Start, r.End-r.Start
+			if width < leastWidth || width > longestLine || (r.kind != strong || n != width) && (n < leastLong || total+n > length || total+n < length-slack) {
+				r.kind = other
+			}
 		}
 		runs = append(runs, r)
 		if r.kind == other {
@@ -484,13 +535,17 @@ func openBody(text string, from, to int, hexed bool) []Span {
 // headlessBody are the lines of a body that ends near to, of which nothing says where it begins.
 func headlessBody(text string, from, to int, hexed bool) []Span {
 	runs := runsOf(text, from, to, hexed)
-	near, first, last, total, sure := to-farFirst, -1, -1, 0, false
+	joinGroups(text, runs)
+	near, first, last, total, sure, width := to-farFirst, -1, -1, 0, false, 0
 	for k, r := range slices.Backward(runs) {
-		if r.End < near {
-			break
-		}
 		if r.kind == other {
 			continue
+		}
+		if n := r.End - r.Start; r.End < near && (r.kind != strong || n < leastWidth || n > longestLine || n != width) {
+			continue
+		}
+		if n := r.End - r.Start; r.kind == strong && width == 0 && n >= leastWidth {
+			width = n
 		}
 		if last < 0 {
 			last = k

@@ -361,3 +361,72 @@ func TestPublicKeysAreShown(t *testing.T) {
 		}
 	}
 }
+
+// Prose of a page between two lines, other blocks, short lines and long comments show no more of a
+// key either.
+func TestPrivateKeysFarApart(t *testing.T) {
+	r := chance()
+	prose := strings.Repeat("what the team wrote down of it at that time, and why it did. ", 21)[:1234]
+	cert := certificate(r) + "\n" + certificate(r)
+	put := func(w *written, s string, secret bool) {
+		w.text += s + "\n"
+		for range len(s) {
+			w.secret = append(w.secret, secret)
+		}
+		w.secret = append(w.secret, false)
+	}
+	n := 0
+	for _, f := range forms(r) {
+		if f.last-f.first < 2 || !strings.Contains(f.name, "PEM") {
+			continue
+		}
+		for _, missing := range []string{"", "begin", "end"} {
+			for at := f.first; at <= f.last; at++ {
+				for _, odd := range []string{prose, cert} {
+					if odd == cert && (missing != "" || at == f.first || at == f.last) {
+						continue
+					}
+					if missing != "" && (at == f.first || at == f.last || len(f.lines[f.last-1]) < 60 && at == f.last-1 && missing == "begin") {
+						continue
+					}
+					if missing == "end" && at == f.last-1 && f.name == "encrypted PEM of old" {
+						continue // its first line does not say how long it is, nor the last, far from all, what it is
+					}
+					var w written
+					for i, line := range f.lines {
+						if i == at {
+							put(&w, odd, false)
+						}
+						if missing == "begin" && i < f.first || missing == "end" && i >= f.last {
+							continue
+						}
+						put(&w, line, i >= f.first && i < f.last)
+					}
+					n++
+					w.held(t, fmt.Sprintf("%s without its %s, %.10s before line %d", f.name, missing, odd, at))
+				}
+			}
+		}
+		var w written
+		for i, line := range f.lines {
+			if i == f.first || i == f.last {
+				put(&w, "# "+prose[:740], false)
+			}
+			put(&w, line, i >= f.first && i < f.last)
+		}
+		w.held(t, f.name+" between long comments")
+		for width := 10; width <= 13; width++ {
+			w = written{}
+			for _, line := range f.lines[:f.first] {
+				put(&w, line, false)
+			}
+			for _, line := range wrapped(strings.Join(f.lines[f.first:f.last], ""), width) {
+				put(&w, line, true)
+			}
+			put(&w, f.lines[f.last], false)
+			n++
+			w.held(t, fmt.Sprintf("%s in lines of %d", f.name, width))
+		}
+	}
+	t.Logf("%d texts", n)
+}

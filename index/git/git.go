@@ -140,6 +140,13 @@ func open(ctx context.Context, dir string, most bounds) (*Repository, error) {
 		}
 		return nil, fmt.Errorf("%w: %s is in no git repository, or nothing is committed there", ErrNone, dir)
 	}
+	if err := r.own(ctx); err != nil {
+		var exceeded *Exceeded
+		if ctx.Err() != nil || errors.As(err, &exceeded) || errors.Is(err, ErrNone) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
 	return r, nil
 }
 

@@ -128,6 +128,12 @@ var quoted = pattern.Lazy("(`|\\*{1,2})([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z
 // linesOf is a citation in words that begins with the lines.
 var linesOf = pattern.Lazy("(?i:\\blines?) (\\d{1,7})(?: ?(?:[-‐-―−]|to|and) ?(\\d{1,7}))?,? (?:of|in|from) `?([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})\\b`?")
 
+// loose is a citation behind a name with an extension whose lines stand apart from it, or behind an
+// escaped colon: "a.go, L3-L9", "a.go: 3-9", "a.go (3-9)", "a.go%3A3", "a.go § 3". A number alone in
+// brackets may be a call's.
+var loose = pattern.Lazy("([\\pL\\pN_.@+~\\\\/-]*\\.[a-zA-Z][a-zA-Z0-9]{0,5})`?" +
+	`(?:,? ?\(?[lL](\d{1,7})(?: ?[-‐-―−] ?[lL]?(\d{1,7}))?\b\)?|(?:: | \()(\d{1,7}) ?[-‐-―−] ?(\d{1,7})\b\)?|\((\d{1,7})[-‐-―−](\d{1,7})\)|%3[aA](\d{1,7})(?:[-‐-―−](\d{1,7}))?\b| ?§§? ?(\d{1,7})(?:[-‐-―−](\d{1,7}))?\b)`)
+
 // digitsOf makes wide digits those of ASCII.
 var digitsOf = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 
@@ -143,6 +149,17 @@ func plain(text string) string {
 		location := m[1] + ":" + digitsOf.Replace(m[2])
 		if m[3] != "" {
 			location += "-" + digitsOf.Replace(m[3])
+		}
+		return location
+	})
+	text = loose().ReplaceAllStringFunc(text, func(at string) string {
+		m := loose().FindStringSubmatch(at)
+		if !likeAPath(m[1]) || strings.HasSuffix(m[1], ".js") && unicode.IsUpper(rune(m[1][0])) && m[2] == "" { // Node.js (18-20)
+			return at
+		}
+		location := m[1] + ":" + m[2] + m[4] + m[6] + m[8] + m[10]
+		if last := m[3] + m[5] + m[7] + m[9] + m[11]; last != "" {
+			location += "-" + last
 		}
 		return location
 	})

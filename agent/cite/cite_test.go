@@ -65,6 +65,9 @@ func TestCheck(t *testing.T) {
 		{"There are 3 lines in it, line 4 of the file, lines 5 to 6 of a.b", "There are 3 lines in it, line 4 of the file, lines 5 to 6 of a.b", "", 0},
 		// Places that are none.
 		{"`gone.go`:3, **gone.go**:4-5, gone.go:３-９, gone.go∶3, gone.go\u200b:3, main.go:3..99 and main.go:3~99", "", "", 7},
+		{"gone.go, L3-L9, gone.go: 3-9, gone.go (3-9), gone.go(3-9), gone.go%3A3, gone.go%3a3-9 and gone.go § 3", "", "", 7},
+		{"So main.go, L3-L9, main.go: 3-9, main.go (3-9), main.go%3A3 and main.go § 3.", "So main.go:3-9, main.go:3-9, main.go:3-9, main.go:3-3 and main.go:3-3.", "main.go:3-9 main.go:3-3", 0},
+		{"m.go(3), f.c(x), v1.0 3-9, Node.js 18-20, Vue.js (2-3), gone.go 3-9, gone.go has 3-9 parts", "m.go(3), f.c(x), v1.0 3-9, Node.js 18-20, Vue.js (2-3), gone.go 3-9, gone.go has 3-9 parts", "", 0},
 		{"So says line 3 of gone.go, and lines 3-9 in `lib/gone.py` do.", "So says, do.", "", 2},
 		{"数量：3，共有：12-14 行", "数量：3，共有：12-14 行", "", 0},
 		{"It opens in main.go:3‑99.", "It opens.", "", 1},

@@ -19,10 +19,25 @@ type Finding struct {
 	Fix string `json:"fix,omitempty"`
 }
 
+// FillsIn is the name of the finding on fill-in-the-middle.
+const FillsIn = "fill in the middle"
+
 // oldestMinor is 0.13, the first series of Ollama whose generate endpoint has
 // all that requests here rely on (truncate, shift, logprobs: the last came with
 // 0.12.11); older ones ignore them and cut prompts silently.
 const oldestMinor = 13
+
+// Unsuitable is why the model can complete no code, nil if it can or if that cannot be found out. It loads the model.
+func (rt *Runtime) Unsuitable(ctx context.Context) error {
+	_, err := rt.inspect(ctx)
+	if err == nil {
+		err = rt.canary(ctx)
+	}
+	if err != nil && phaseOf(err) == Unsuitable {
+		return err
+	}
+	return nil
+}
 
 // Check looks at everything a completion needs, in the order in which things
 // go wrong, and stops at the first that makes the rest meaningless. It needs no
@@ -90,7 +105,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	if f.Between != "" {
 		how = "by the server itself, at /" + infillPath
 	}
-	if !add("fill in the middle", err, how, "") {
+	if !add(FillsIn, err, how, "") {
 		return list
 	}
 

@@ -55,7 +55,7 @@ func (a *app) doctor(ctx context.Context) error {
 	findings = append(findings, modelFindings(ctx, s, known)...)
 	asked := engines.ModelOf(s, known)
 	findings = append(findings, remoteFindings(s, asked)...)
-	if f, ok := a.adviceFinding(ctx, s); ok {
+	if f, ok := a.adviceFinding(ctx, s, findings); ok {
 		findings = append(findings, f)
 	}
 	if f, ok := a.unfinishedFinding(ctx, s); ok {
@@ -189,12 +189,16 @@ func languageFinding(ctx context.Context, s settings.Settings, language string, 
 
 // adviceFinding says which models suit this machine, and why; ok is false where quarry asks no
 // Ollama. It is never a failure: what is asked may work, too.
-func (a *app) adviceFinding(ctx context.Context, s settings.Settings) (f model.Finding, ok bool) {
+func (a *app) adviceFinding(ctx context.Context, s settings.Settings, found []model.Finding) (f model.Finding, ok bool) {
 	m, err := engines.NewModels(s, a.StateDir)
 	if err != nil || !s.Ollama.Enabled {
 		return f, false // the server's finding says why
 	}
-	advice, _, _ := m.Advise(ctx) // without Ollama nothing is installed
+	var unsuited []string
+	if slices.ContainsFunc(found, func(f model.Finding) bool { return f.Name == model.FillsIn && !f.OK }) && m.Unsuited(ctx, s.Model) {
+		unsuited = append(unsuited, s.Model)
+	}
+	advice, _, _ := m.Advise(ctx, unsuited...) // without Ollama nothing is installed
 	best := advice.Completion
 	f = model.Finding{Name: "advice", OK: true, Detail: fmt.Sprintf("%s suits %s: %s", best.Name, advice.Machine, best.Why)}
 	if beside := advice.Search; s.Embedding.Enabled && beside.Name == "" {

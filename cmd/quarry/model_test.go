@@ -562,6 +562,21 @@ func TestSetupModelChooses(t *testing.T) {
 	}
 }
 
+// A model that completes nothing is not what one yes leads to, although the settings name it.
+func TestSetupModelLeavesWhatCompletesNothing(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "llama3:8b", NoFIM: true}, modeltest.Model{Name: "qwen2.5-coder:1.5b"})
+	path := userSettings(t, `{"model": "llama3:8b", "embedding.enabled": false}`)
+	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
+	code, out, errs := answering(t, "", "setup", "model", "--yes", "--ollama", fake.URL)
+	if code != 0 || !strings.Contains(out, "qwen2.5-coder:1.5b completes code from now on") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	if raw, err := os.ReadFile(path); err != nil || !strings.Contains(string(raw), `"qwen2.5-coder:1.5b"`) {
+		t.Errorf("the settings are %s, %v", raw, err)
+	}
+}
+
 // A model server that names models of any length fills no screen with them.
 func TestModelListOfAHostileServer(t *testing.T) {
 	userSettings(t, "{}")

@@ -35,7 +35,7 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 	if err != nil {
 		return err
 	}
-	advice, have, noOllama := m.Advise(ctx)
+	advice, have, noOllama := m.AdviseTried(ctx)
 	answer := setupModelAnswer{Advice: advice, Fetch: []string{}, Use: []string{}}
 	bytes := int64(0)
 	for _, c := range []catalogue.Choice{advice.Completion, advice.Search} {

@@ -33,7 +33,11 @@ type Choice struct {
 const modelShare = 0.8
 
 // Wants is what the settings name, which is kept where it serves.
-type Wants struct{ Completion, Search string }
+type Wants struct {
+	Completion, Search string
+	// Unsuited are models that are known not to complete code. None of them is recommended for it.
+	Unsuited []string
+}
 
 // Advise recommends a model for completion, and one for search beside it if both fit into
 // budget, in bytes, at once; 0 is a budget that is not known. What Ollama has serves before what
@@ -49,7 +53,9 @@ func (c *List) Advise(m Machine, budget int64, have []model.Installed, wants Wan
 		}
 		return fmt.Sprintf("it takes about %s of the %s that models may take here", Gigabytes(e.Memory), Gigabytes(room))
 	}
-	candidates := c.of(ForCompletion, have, wants.Completion)
+	candidates := slices.DeleteFunc(c.of(ForCompletion, have, wants.Completion), func(x Choice) bool {
+		return slices.ContainsFunc(wants.Unsuited, func(name string) bool { return model.SameModel(name, x.Name) })
+	})
 	if m.slow() {
 		slices.SortStableFunc(candidates, func(x, y Choice) int { return cmp.Compare(x.Memory, y.Memory) })
 	}

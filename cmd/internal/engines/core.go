@@ -379,7 +379,7 @@ func Template(s settings.Settings) (completion.Choice, error) {
 // thing that can be.
 func (c *Core) modelChanged(e *generation, s model.State) {
 	if s.Phase == model.Missing || s.Phase == model.Unsuitable {
-		c.advise(e)
+		c.advise(e, s.Phase)
 	}
 	c.changed()
 	c.lookSoon()

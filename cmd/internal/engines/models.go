@@ -83,12 +83,37 @@ func (m *Models) Does(name string) string {
 	return name + " completes code"
 }
 
-// Advise recommends models for this machine, and answers what Ollama has. The advice is
+// AdviseTried is Advise for who means to use the advice: what Ollama has is recommended to complete code only where nothing
+// says that it cannot. It loads that model.
+func (m *Models) AdviseTried(ctx context.Context) (catalogue.Advice, []model.Installed, error) {
+	var unsuited []string
+	for {
+		advice, have, err := m.Advise(ctx, unsuited...)
+		if best := advice.Completion; err != nil || !best.Installed || !m.Unsuited(ctx, best.Name) {
+			return advice, have, err
+		}
+		unsuited = append(unsuited, advice.Completion.Name)
+	}
+}
+
+// Unsuited is whether an installed model is known not to complete code. It loads the model.
+func (m *Models) Unsuited(ctx context.Context, name string) bool {
+	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
+	defer cancel()
+	s := m.settings // whose template is for the model that they name
+	if !model.SameModel(name, s.Model) {
+		s = WithModel(s, name)
+	}
+	runtime, err := model.New(ModelOptions(s))
+	return err == nil && runtime.Unsuitable(ctx) != nil
+}
+
+// Advise recommends models for this machine, none that is known to be unsuited, and answers what Ollama has. The advice is
 // there although Ollama does not answer, which is the error.
-func (m *Models) Advise(ctx context.Context) (catalogue.Advice, []model.Installed, error) {
+func (m *Models) Advise(ctx context.Context, unsuited ...string) (catalogue.Advice, []model.Installed, error) {
 	have, err := m.List(ctx)
 	here := catalogue.ThisMachine()
-	wants := catalogue.Wants{Completion: m.settings.Model, Search: m.settings.Embedding.Model}
+	wants := catalogue.Wants{Completion: m.settings.Model, Search: m.settings.Embedding.Model, Unsuited: unsuited}
 	return m.Catalogue.Advise(here, Budget(m.settings, here), have, wants), have, err
 }
 

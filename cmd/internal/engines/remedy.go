@@ -77,7 +77,7 @@ func sized(e catalogue.Entry) string {
 const adviceTimeout = 3 * time.Second
 
 // advise finds out what would suit this machine in place of a model that cannot be asked.
-func (c *Core) advise(e *generation) {
+func (c *Core) advise(e *generation, phase model.Phase) {
 	if !e.runtime.PullsModels() {
 		return
 	}
@@ -88,7 +88,11 @@ func (c *Core) advise(e *generation) {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, adviceTimeout)
 	defer cancel()
-	if advice, _, err := m.Advise(ctx); err == nil {
+	var unsuited []string
+	if phase == model.Unsuitable {
+		unsuited = append(unsuited, e.settings.Model)
+	}
+	if advice, _, err := m.Advise(ctx, unsuited...); err == nil {
 		configured, _ := m.Catalogue.Find(e.settings.Model)
 		e.advice.Store(&advised{advice, configured})
 	}

@@ -37,3 +37,47 @@ func TestSetupUsesFirstWhatIsThere(t *testing.T) {
 		t.Errorf("%v; the settings are %s", err, raw)
 	}
 }
+
+// An editor's first remedy is not the model that is known to complete nothing, and what it sets up works.
+func TestSetupLeavesWhatCompletesNothing(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	path := settings.UserFilePath()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "llama3:8b", NoFIM: true}, modeltest.Model{Name: "qwen2.5-coder:1.5b"})
+	s := settings.Default()
+	s.Ollama.URL, s.Memory.BudgetMB, s.Model, s.Embedding.Enabled = fake.URL, 64_000, "llama3:8b", false
+	changed := make(chan struct{}, 1)
+	messages := &told{}
+	c := New(lsp.Start{
+		Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} },
+		Changed: func() {
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+		},
+	}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	defer c.Close()
+	for {
+		note := c.StatusNote(t.Context())
+		if len(note.Remedies) > 0 && note.Remedies[0].Command == lsp.CommandSetup {
+			if title := note.Remedies[0].Title; title != "Set up qwen2.5-coder:1.5b, which Ollama has" {
+				t.Error(title)
+			}
+			break
+		}
+		select {
+		case <-changed:
+		case <-t.Context().Done():
+			t.Fatalf("no remedy: %+v", note)
+		}
+	}
+	does, err := c.SetupModel(t.Context(), func(string) bool { return true }, func(string, int64, int64) {})
+	raw, _ := os.ReadFile(path) // what is not there says so below
+	if err != nil || !strings.Contains(does, "qwen2.5-coder:1.5b completes code") || !strings.Contains(string(raw), "qwen2.5-coder:1.5b") {
+		t.Errorf("%q, %v; the settings are %s", does, err, raw)
+	}
+}

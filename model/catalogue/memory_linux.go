@@ -19,8 +19,8 @@ func MachineMemory() int64 {
 		return 0
 	}
 	total := int64(uint64(info.Totalram) * uint64(info.Unit))
-	if limit, ok := controlGroup("memory.max"); ok {
-		total = min(total, limit)
+	if g, ok := controlGroup("/"); ok {
+		total = min(total, g.limit)
 	}
 	return total
 }
@@ -44,22 +44,10 @@ func freeMemory(root string) int64 {
 			free = kilobytes << 10
 		}
 	}
-	if limit, ok := controlGroup("memory.max"); ok && root == "/" {
-		if used, ok := controlGroup("memory.current"); ok {
-			free = min(free, max(limit-used, 1))
-		}
+	if g, ok := controlGroup(root); ok && free > 0 {
+		free = min(free, max(g.limit-g.used, 1))
 	}
 	return free
-}
-
-// controlGroup reads a number of the control group that a container has for its own.
-func controlGroup(name string) (int64, bool) {
-	raw, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", name))
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
-	return n, err == nil && n > 0
 }
 
 // OnBattery is whether this machine runs on its battery, as far as the system tells.

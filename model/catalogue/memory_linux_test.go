@@ -62,6 +62,25 @@ func TestFreeMemory(t *testing.T) {
 			t.Errorf("%q: %d", text, got)
 		}
 	}
+	// What a container has read of files is not taken.
+	const has = "MemAvailable:    9000000 kB\n"
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  int64
+	}{
+		"version 2": {map[string]string{"sys/fs/cgroup/memory.max": "4000000000\n", "sys/fs/cgroup/memory.current": "3900000000\n", "sys/fs/cgroup/memory.stat": "anon 400000000\nfile 3500000000\ninactive_file 3000000000\nactive_file 500000000\n"}, 3_100_000_000},
+		"version 1": {map[string]string{
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "4000000000\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "3900000000\n", "sys/fs/cgroup/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 1000000000\n",
+		}, 1_100_000_000},
+		"without statistics": {map[string]string{"sys/fs/cgroup/memory.max": "4000000000\n", "sys/fs/cgroup/memory.current": "3900000000\n"}, 100_000_000},
+		"without a limit":    {map[string]string{"sys/fs/cgroup/memory.max": "max\n", "sys/fs/cgroup/memory.current": "3900000000\n"}, 9000000 << 10},
+		"all of it taken":    {map[string]string{"sys/fs/cgroup/memory.max": "4000\n", "sys/fs/cgroup/memory.current": "4000\n"}, 1},
+	} {
+		test.files["proc/meminfo"] = has
+		if got := freeMemory(system(t, test.files)); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
 	if free, total := FreeMemory(), MachineMemory(); free <= 0 || free > total {
 		t.Errorf("this machine has %d bytes, %d of them free", total, free)
 	}

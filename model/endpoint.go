@@ -69,6 +69,20 @@ func ParseEndpoint(address string, allowRemote bool) (*url.URL, error) {
 	return u, nil
 }
 
+// SameEndpoint is whether two addresses are one server's, however they are written: with the /v1 of OpenAI's interface or
+// without, with a slash at the end, with the usual port.
+func SameEndpoint(a, b string) bool {
+	x, err := ParseEndpoint(a, true)
+	if err != nil {
+		return false
+	}
+	y, err := ParseEndpoint(b, true)
+	return err == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Host, y.Host) && strings.TrimSuffix(x.Path, versionPath) == strings.TrimSuffix(y.Path, versionPath)
+}
+
+// versionPath ends the address of a server with OpenAI's interface as its users write it.
+const versionPath = "/v1"
+
 // IsLoopback reports whether u stays on this machine.
 func IsLoopback(u *url.URL) bool {
 	host := u.Hostname()

@@ -38,7 +38,7 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 		opt.Clock = realClock{}
 	}
 	base := *endpoint
-	base.Path = strings.TrimSuffix(base.Path, "/v1")
+	base.Path = strings.TrimSuffix(base.Path, versionPath)
 	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, clock: opt.Clock, elsewhere: opt.OnElsewhere}
 	return c.of(opt.Model, opt.AllowRemote)
 }

@@ -56,7 +56,7 @@ func crossEncoder(s settings.Settings, elsewhere func(name, host string)) (*mode
 	if opt.URL == "" {
 		return nil, fmt.Errorf("set reranker.url in your user settings: it is empty, and reranker.by is \"endpoint\"")
 	}
-	if opt.URL == s.Ollama.URL {
+	if model.SameEndpoint(opt.URL, s.Ollama.URL) {
 		opt.APIKey, opt.KeyFrom = s.Ollama.APIKey, keyOf(s)
 	}
 	cross, err := model.NewReranker(opt)

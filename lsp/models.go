@@ -35,6 +35,8 @@ type modelCommands struct{ *Server }
 // Library is the models that are installed. All methods wait until they are done.
 type Library interface {
 	Models(ctx context.Context) ([]InstalledModel, error)
+	// LeftOfDownloads is what was ended or failed, each in words with what to do about it.
+	LeftOfDownloads(ctx context.Context) ([]string, error)
 	// KnownModels are those of the catalogue, and a sentence on which suits this machine.
 	KnownModels(ctx context.Context) (list []KnownModel, advice string, err error)
 	// VerifyModel tries a model in every way that its use needs.
@@ -112,7 +114,11 @@ func (s modelCommands) listModels([]protocol.LSPAny) error {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%d models", len(list)), s.assist.Screen().Show("models", modelsPage(list)+cataloguePage(known, advice))
+		left, err := s.currentCore().LeftOfDownloads(ctx)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d models", len(list)), s.assist.Screen().Show("models", modelsPage(list)+leftPage(left)+cataloguePage(known, advice))
 	})
 }
 
@@ -129,6 +135,19 @@ func modelsPage(list []InstalledModel) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", markdown.Cell(m.Name), markdown.Cell(m.Size), markdown.Cell(m.Quant), markdown.Cell(m.InMemory), markdown.Cell(m.Used))
 	}
 	b.WriteString("\n`quarry.useModel`, `quarry.verifyModel`, `quarry.importModel` and `quarry.removeModel` look after them; so does `quarry model` in a terminal.\n")
+	return b.String()
+}
+
+// leftPage lists what downloads have left, in Markdown; nothing where nothing is.
+func leftPage(left []string) string {
+	if len(left) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n# Left of downloads\n\n")
+	for _, line := range left {
+		fmt.Fprintf(&b, "- %s\n", markdown.Inline(line))
+	}
 	return b.String()
 }
 

@@ -177,6 +177,10 @@ func (c *core) Models(context.Context) ([]lsp.InstalledModel, error) {
 	}, nil
 }
 
+func (c *core) LeftOfDownloads(context.Context) ([]string, error) {
+	return []string{"of a download: parts of three: `quarry model clean` removes it"}, nil
+}
+
 func (c *core) VerifyModel(_ context.Context, name string) ([]lsp.ModelFinding, error) {
 	return []lsp.ModelFinding{{Name: "model", OK: true, Detail: name + " granite"}, {Name: "tags", Detail: "it has none | at all", Fix: "choose another"}}, nil
 }

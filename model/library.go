@@ -131,14 +131,27 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 	tried := err == nil
 	if tried {
 		if err = try(name); err != nil && (had || before) {
-			back := context.WithoutCancel(ctx)
-			err = errors.Join(err, c.explain(c.api.Copy(back, &api.CopyRequest{Source: kept, Destination: name})))
+			err = errors.Join(err, l.giveBack(context.WithoutCancel(ctx), name, kept))
 		}
 	}
 	if before && tried || had && !before {
 		err = errors.Join(err, l.Remove(context.WithoutCancel(ctx), kept))
 	}
 	return err
+}
+
+// giveBack makes a name mean what is kept again. What has it goes with its files: Ollama leaves those of a model that is
+// copied over.
+func (l *Library) giveBack(ctx context.Context, name, kept string) error {
+	c, failed := l.of(name), trialName(name, trialMark)
+	err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: failed})
+	if err == nil {
+		err = c.api.Copy(ctx, &api.CopyRequest{Source: kept, Destination: name})
+	}
+	if err == nil {
+		return l.Remove(ctx, failed)
+	}
+	return c.explain(err)
 }
 
 // download is Pull without a trial.

@@ -218,7 +218,7 @@ func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f mod
 		return f, false // the server's finding says why
 	}
 	list, _ := m.List(ctx) // as does this
-	left, err := m.Leftovers(list)
+	left, err := m.Leftovers(ctx, list)
 	f = model.Finding{Name: "downloads", OK: true}
 	var says []string
 	if err != nil {
@@ -226,7 +226,7 @@ func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f mod
 	}
 	removable := false
 	for _, l := range left {
-		says = append(says, leftoverLine(l))
+		says = append(says, l.String())
 		removable = removable || l.Removable
 		if f.Fix == "" && l.Resume != "" {
 			f.Fix = l.Resume + " goes on with it"
@@ -237,14 +237,6 @@ func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f mod
 	}
 	f.Detail = strings.Join(says, "; ")
 	return f, len(says) > 0
-}
-
-// leftoverLine is a leftover in words.
-func leftoverLine(l engines.Leftover) string {
-	if l.Path != "" {
-		return "of a download: " + l.What + " (" + catalogue.Gigabytes(l.Bytes) + ")"
-	}
-	return l.Name + " is " + l.What + " (" + catalogue.Gigabytes(l.Bytes) + ")"
 }
 
 // memoryFinding says what quarry and its models may take together, and what the models have of

@@ -97,7 +97,7 @@ func (a *app) modelList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	left, err := l.Leftovers(list)
+	left, err := l.Leftovers(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -135,14 +135,7 @@ func (a *app) sayLeft(left []engines.Leftover) {
 	}
 	fmt.Fprintln(a.Stdout, "\nLeft of downloads:")
 	for _, l := range left {
-		next := "`quarry model clean` removes it"
-		switch {
-		case !l.Removable:
-			next = "`" + l.Resume + "` goes on"
-		case l.Resume != "":
-			next = "`" + l.Resume + "` goes on, " + next
-		}
-		fmt.Fprintf(a.Stdout, "  %s: %s\n", leftoverLine(l), next)
+		fmt.Fprintf(a.Stdout, "  %s: %s\n", l, l.Next())
 	}
 }
 
@@ -159,7 +152,7 @@ func (a *app) modelClean(ctx context.Context, yes bool) error {
 		return err
 	}
 	list, noOllama := l.List(ctx)
-	left, err := l.Leftovers(list)
+	left, err := l.Leftovers(ctx, list)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func FindLeft(dir string) ([]Left, error) {
 		if part {
 			l.Bytes = min(l.Bytes, noted(l.Path, l.Bytes))
 		}
-		l.Busy = locked(l.Path)
+		l.Busy = Locked(l.Path)
 		list = append(list, l)
 	}
 	slices.SortFunc(list, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
@@ -73,8 +73,8 @@ func noted(path string, size int64) int64 {
 	return n
 }
 
-// locked is whether somebody fetches the file of this path.
-func locked(path string) bool {
+// Locked is whether somebody has the lock beside the file of this path.
+func Locked(path string) bool {
 	if _, err := os.Stat(path + ".lock"); err != nil {
 		return false
 	}

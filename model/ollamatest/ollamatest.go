@@ -93,6 +93,9 @@ func startEmpty(t testing.TB, bin string) *Server {
 	return s
 }
 
+// Models is the folder of the server's models.
+func (s *Server) Models() string { return filepath.Join(s.dir, "models") }
+
 // Binary is the path of the Ollama under test; where there is none it ends the test.
 func Binary(t testing.TB) string {
 	t.Helper()
@@ -151,7 +154,7 @@ func freeAddress(t testing.TB) string {
 func (s *Server) Restart() {
 	s.t.Helper()
 	env := append(os.Environ(),
-		"OLLAMA_HOST="+s.host, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"), "HOME="+s.dir,
+		"OLLAMA_HOST="+s.host, "OLLAMA_MODELS="+s.Models(), "HOME="+s.dir,
 		"OLLAMA_NUM_PARALLEL=1", "OLLAMA_KEEP_ALIVE=5m", "OLLAMA_CONTEXT_LENGTH=4096",
 		"CUDA_VISIBLE_DEVICES=-1", "OLLAMA_VULKAN=0",
 		"OLLAMA_DEBUG=1", // for Evaluated

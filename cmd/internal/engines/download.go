@@ -241,6 +241,23 @@ func (c *Core) Models(ctx context.Context) ([]lsp.InstalledModel, error) {
 	return installed, err
 }
 
+// LeftOfDownloads implements lsp.Core.
+func (c *Core) LeftOfDownloads(ctx context.Context) (lines []string, err error) {
+	m, _, err := c.models()
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	left, err := m.Leftovers(ctx, list)
+	for _, l := range left {
+		lines = append(lines, fmt.Sprintf("%s: %s", l, l.Next()))
+	}
+	return lines, err
+}
+
 // SameModel implements lsp.Core.
 func (c *Core) SameModel(a, b string) bool { return model.SameModel(a, b) }
 

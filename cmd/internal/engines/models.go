@@ -139,7 +139,7 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 		if err := m.room(ctx, e); err != nil {
 			return err
 		}
-		return m.Pull(ctx, name, func(done, total int64) { report("fetching "+name, done, total) }, try)
+		return m.pull(ctx, name, report, try)
 	}
 	file, dir := download.File{URL: e.URL, SHA256: e.SHA256, Size: e.Download}, m.files()
 	if err := file.Check(); err != nil {
@@ -255,9 +255,14 @@ func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, err
 		return nil, err
 	}
 	if use == catalogue.ForSearch {
-		return append(findings, runtime.NewEmbedder(name).Check(ctx)...), nil
+		findings = append(findings, runtime.NewEmbedder(name).Check(ctx)...)
+	} else {
+		findings = append(findings, runtime.Check(ctx)...)
 	}
-	return append(findings, runtime.Check(ctx)...), nil
+	if Failed(findings) == nil {
+		m.forgetPull(name)
+	}
+	return findings, nil
 }
 
 // Failed is the error of findings of which one is not as it should be, nil if all are.

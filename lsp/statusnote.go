@@ -62,6 +62,8 @@ type NoteModel struct {
 	State ModelState `json:"state" jsonschema:"ready, loading or none"`
 	// Percent is how far a download is; Ollama does not say how far a load is.
 	Percent *int `json:"percent,omitempty" jsonschema:"of a download; absent where it is not known"`
+	// Download is the model that is downloaded, which may be another.
+	Download string `json:"download,omitempty" jsonschema:"the model that percent is of; absent where none is downloaded"`
 	// Reason says what is wrong and what to do. With ModelReady: what works less
 	// well than it could.
 	Reason string `json:"reason,omitempty" jsonschema:"what is wrong and what to do about it"`
@@ -124,7 +126,7 @@ func (n *StatusNote) word() {
 	case n.Model.State == ModelLoading:
 		n.Level, n.Text = LevelBusy, "loading "+name
 		if n.Model.Percent != nil {
-			n.Text = fmt.Sprintf("%s %d%%", name, *n.Model.Percent)
+			n.Text = fmt.Sprintf("%s %d%%", cmp.Or(n.Model.Download, name), *n.Model.Percent)
 		}
 		lines = append(lines, sentence(n.Model.Reason), untilThen)
 	default:

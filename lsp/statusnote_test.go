@@ -53,6 +53,10 @@ func TestWordsOfAStatusNote(t *testing.T) {
 			lsp.LevelBusy, "m 40%", "Ollama downloads m.\nUntil then ghost text is copied from your own code.",
 		},
 		{
+			"downloading another", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", Download: "n", State: lsp.ModelLoading, Reason: "Ollama downloads n", Percent: &forty}},
+			lsp.LevelBusy, "n 40%", "Ollama downloads n.\nUntil then ghost text is copied from your own code.",
+		},
+		{
 			"none wanted", lsp.StatusNote{Model: lsp.NoteModel{Name: "m", State: lsp.ModelNone, Off: true, Reason: "ollama.enabled is false"}},
 			lsp.LevelReady, "model-free", "Ghost text is copied from your own code, as the settings want it.",
 		},

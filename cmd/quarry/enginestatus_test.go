@@ -140,6 +140,18 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 	}); err != nil {
 		t.Fatalf("%v: %q", err, e.Shown())
 	}
+	// How far another one is says nothing of the model that is asked.
+	if err := e.Call(ctx, "workspace/executeCommand", lsp.Remedy{Command: lsp.CommandPull, Arguments: []string{"qwen2.5-coder:1.5b"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Attend(ctx, func(_ string, answers []string) string { return answers[len(answers)-1] }); err != nil {
+		t.Fatal(err)
+	}
+	await(func(n lsp.StatusNote) bool {
+		return n.Text == "qwen2.5-coder:1.5b 40%" && n.Model.Name == "granite4:micro" && n.Model.Download == "qwen2.5-coder:1.5b"
+	})
+	do(lsp.CommandCancel)
+	await(func(n lsp.StatusNote) bool { return strings.Contains(n.Model.Reason, "has no model") })
 	do(lsp.CommandPull)
 	await(func(n lsp.StatusNote) bool { return offers(n, lsp.CommandPause, lsp.CommandCancel) })
 	close(gate)

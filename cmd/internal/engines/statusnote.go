@@ -76,7 +76,7 @@ func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []ls
 			return note, c.remedies(note, state.Phase, e)
 		}
 		percent := p.percent()
-		note.State, note.Percent = lsp.ModelLoading, &percent
+		note.State, note.Percent, note.Download = lsp.ModelLoading, &percent, p.name
 		note.Reason = fmt.Sprintf("Ollama downloads %s: %s of %s", p.name, catalogue.Gigabytes(p.done), catalogue.Gigabytes(p.total))
 	}
 	return note, c.remedies(note, state.Phase, e)

@@ -89,6 +89,8 @@ type facts struct {
 	quant  string
 	// chatless: its template has no place for a system's words or for turns. tools: it knows tools.
 	chatless, tools bool
+	// embeds: it is for embedding, and generates nothing.
+	embeds bool
 	// parameters is how many the model has, 0 if not said.
 	parameters float64
 }

@@ -19,8 +19,11 @@ type Finding struct {
 	Fix string `json:"fix,omitempty"`
 }
 
-// FillsIn is the name of the finding on fill-in-the-middle.
-const FillsIn = "fill in the middle"
+// IsThere and FillsIn are the names of the findings on the model and on fill-in-the-middle.
+const (
+	IsThere = "model"
+	FillsIn = "fill in the middle"
+)
 
 // oldestMinor is 0.13, the first series of Ollama whose generate endpoint has
 // all that requests here rely on (truncate, shift, logprobs: the last came with
@@ -29,7 +32,7 @@ const oldestMinor = 13
 
 // Unsuitable is why the model can complete no code, nil if it can or if that cannot be found out. It loads the model.
 func (rt *Runtime) Unsuitable(ctx context.Context) error {
-	_, err := rt.inspect(ctx)
+	_, err := rt.inspectCompleter(ctx)
 	if err == nil {
 		err = rt.canary(ctx)
 	}
@@ -37,6 +40,18 @@ func (rt *Runtime) Unsuitable(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// inspectCompleter is inspect for a model that is to complete code: one that embeds is refused.
+func (rt *Runtime) inspectCompleter(ctx context.Context) (facts, error) {
+	about, err := rt.inspect(ctx)
+	if err == nil && about.embeds {
+		err = &problem{
+			kind: ErrEmbeds, what: rt.opt.Model + " embeds text, and completes none",
+			fix: "set model to another, such as " + otherThan(rt.opt.Model) + " (for search it is embedding.model)",
+		}
+	}
+	return about, err
 }
 
 // Check looks at everything a completion needs, in the order in which things
@@ -68,8 +83,8 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 		list[0].OK, list[0].Fix = false, fmt.Sprintf("update Ollama: versions before 0.%d cut long prompts without saying so", oldestMinor)
 	}
 
-	about, err := rt.inspect(ctx)
-	if !add("model", err, strings.Join(strings.Fields(rt.opt.Model+" "+about.family+" "+about.quant), " "), "") {
+	about, err := rt.inspectCompleter(ctx)
+	if !add(IsThere, err, strings.Join(strings.Fields(rt.opt.Model+" "+about.family+" "+about.quant), " "), "") {
 		return list
 	}
 	if warning := rt.warning(about); about.hybrid {

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -141,6 +142,23 @@ func TestCheckOfARealOllama(t *testing.T) {
 	opt.Model, opt.NumCtx = "granite4:micro", 1024
 	if got := findings(t, opt); !strings.Contains(got, "granite4:micro was in memory with a context of 2048 tokens | if another program uses it too") {
 		t.Errorf("got\n%s", got)
+	}
+	asOpenAI := options(s.URL + "/v1/") // as other programs want it
+	if got := findings(t, asOpenAI); strings.Contains(got, "!! ollama") || !strings.Contains(got, "ok fill in the middle") {
+		t.Errorf("got\n%s", got)
+	}
+	s.CreateBert("letters", ollamatest.TinyBert)
+	opt.Model = "letters"
+	if got := findings(t, opt); !strings.HasSuffix(got, "!! model: letters embeds text, and completes none | set model to another, such as granite4:micro (for search it is embedding.model)\n") {
+		t.Errorf("got\n%s", got)
+	}
+	embeds, err := model.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer embeds.Close()
+	if err := embeds.Unsuitable(soon(t)); !errors.Is(err, model.ErrEmbeds) {
+		t.Error(err)
 	}
 	opt.Model = "absent"
 	if got := findings(t, opt); !strings.Contains(got, "quarry model pull absent") {

@@ -217,7 +217,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if st.Version, err = rt.version(rt.ctx); err != nil {
 		return fail(err)
 	}
-	about, err := rt.inspect(rt.ctx)
+	about, err := rt.inspectCompleter(rt.ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -275,7 +275,7 @@ func phaseOf(err error) Phase {
 		return Unreachable
 	case errors.Is(err, ErrModelMissing):
 		return Missing
-	case errors.Is(err, ErrNoFIM), errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrNoFIM), errors.Is(err, ErrEmbeds), errors.Is(err, ErrRefused):
 		return Unsuitable
 	case errors.Is(err, ErrLoading):
 		return Loading

@@ -49,6 +49,11 @@ type Installed struct {
 	Running *Running `json:"running,omitempty"`
 }
 
+// Embeds is whether the model is one that embeds and completes nothing, as its name or its family says.
+func (m Installed) Embeds() bool {
+	return strings.Contains(m.Name, "embed") || strings.Contains(m.Family, "bert")
+}
+
 // Running is a model in memory.
 type Running struct {
 	Bytes int64 `json:"bytes"`
@@ -201,14 +206,25 @@ func (c *ollama) explainPull(err error, name string) error {
 	switch {
 	case says("file does not exist", "pull model manifest: 404"):
 		p.what, p.fix = "Ollama's library has no such model", "look for its name on https://ollama.com/library"
-	case says("no space left"):
-		p.what, p.fix = "the disk of Ollama's models is full", "make room, or set OLLAMA_MODELS for Ollama to another disk"
+	case says(noSpace...):
+		return c.explainFull(err)
 	case says("dial tcp", "no such host", "i/o timeout", "TLS handshake", "x509:"):
 		p.what, p.fix = "Ollama cannot reach the model's library", "check the network, or HTTPS_PROXY of `ollama serve`, and pull "+name+" again ("+text+")"
 	default:
 		return c.explain(err)
 	}
 	return p
+}
+
+// noSpace is how systems say that a disk is full.
+var noSpace = []string{"no space left", "not enough space on the disk", "disk quota exceeded"}
+
+// explainFull is explain for what Ollama cannot write.
+func (c *ollama) explainFull(err error) error {
+	if err != nil && slices.ContainsFunc(noSpace, func(w string) bool { return strings.Contains(err.Error(), w) }) {
+		return &problem{kind: ErrServer, what: "Ollama's disk is full", fix: "make room, or set OLLAMA_MODELS for Ollama to another disk", cause: err}
+	}
+	return c.explain(err)
 }
 
 // Weights is the sha256 of an installed model's own file, in hexadecimal digits, "" if
@@ -281,7 +297,7 @@ func (l *Library) Remove(ctx context.Context, name string) error {
 const ggufMagic = "GGUF"
 
 // Import gives Ollama the model of a GGUF file under a name; report is told how many
-// bytes it has read of how many. It answers the file's sha256. form names how the model is
+// bytes it has read of how many. It answers the file's sha256, with an error once it is known. form names how the model is
 // spoken to (package chatform), "" for what the file says itself. The model has another
 // name while try looks at it, so that whatever has the name keeps it until try answers
 // nil, whenever this process ends.
@@ -291,7 +307,7 @@ func (l *Library) Import(ctx context.Context, path, name, form string, report fu
 	}
 	trial := trialName(name, trialMark)
 	if digest, err = l.create(ctx, path, trial, form, report); err != nil {
-		return "", err
+		return digest, err
 	}
 	err = try(trial)
 	if err == nil {
@@ -406,7 +422,7 @@ func (l *Library) create(ctx context.Context, path, name, form string, report fu
 	digest = fmt.Sprintf("sha256:%x", sum.Sum(nil))
 	c := l.of(name)
 	if err := c.api.CreateBlob(ctx, digest, read); err != nil {
-		return "", fmt.Errorf("give Ollama %s: %w", path, c.explain(err))
+		return digest, fmt.Errorf("give Ollama %s: %w", path, c.explainFull(err))
 	}
 	finished := false
 	req := &api.CreateRequest{Model: name, Files: map[string]string{filepath.Base(path): digest}, Template: speak.Template}
@@ -418,10 +434,10 @@ func (l *Library) create(ctx context.Context, path, name, form string, report fu
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("make %s: %w", name, c.explain(err))
+		return digest, fmt.Errorf("make %s: %w", name, c.explainFull(err))
 	}
 	if !finished {
-		return "", fmt.Errorf("make %s: %w", name, c.brokeOff(nil))
+		return digest, fmt.Errorf("make %s: %w", name, c.brokeOff(nil))
 	}
 	return digest, nil
 }

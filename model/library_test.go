@@ -374,7 +374,7 @@ func TestPullSaysWhatHelps(t *testing.T) {
 	for said, want := range map[string]string{
 		`pull model manifest: file does not exist`: "Ollama's library has no such model: look for its name",
 		`pull model manifest: Get \"https://registry.ollama.ai/v2/x\": dial tcp: lookup registry.ollama.ai: no such host`: "Ollama cannot reach the model's library: check the network",
-		`write /models/blobs/sha256-00-partial: no space left on device`:                                                  "the disk of Ollama's models is full: make room",
+		`write /models/blobs/sha256-00-partial: no space left on device`:                                                  "Ollama's disk is full: make room",
 		`something else`: "Ollama failed: see the output of `ollama serve` (something else)",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

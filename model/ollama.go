@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ollama/ollama/api"
+	names "github.com/ollama/ollama/types/model"
 )
 
 // ollama is the backend for Ollama's own interface. Every request it builds
@@ -33,8 +34,10 @@ type ollama struct {
 }
 
 func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
+	base := *endpoint
+	base.Path = strings.TrimSuffix(base.Path, versionPath) // of its other interface, which users have at hand
 	c := ollama{
-		shared: hc, endpoint: endpoint, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, elsewhere: opt.OnElsewhere, embedThreads: opt.EmbedThreads,
+		shared: hc, endpoint: &base, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, elsewhere: opt.OnElsewhere, embedThreads: opt.EmbedThreads,
 	}
 	return c.of(opt.Model)
 }
@@ -121,7 +124,8 @@ func (c *ollama) inspect(ctx context.Context) (facts, error) {
 	if err := c.guard.look(origin{show.RemoteHost, show.RemoteModel}); err != nil {
 		return facts{}, err
 	}
-	f := facts{family: show.Details.Family, tools: slices.Contains(show.Capabilities, "tools")}
+	can := func(what names.Capability) bool { return slices.Contains(show.Capabilities, what) }
+	f := facts{family: show.Details.Family, tools: can("tools"), embeds: can("embedding") && !can("completion")}
 	// Without a place for messages, or at least a system's, a template lets through what a user says, and nothing else.
 	f.chatless = show.Template != "" && show.RemoteModel == "" && show.Renderer == "" && !strings.Contains(show.Template, ".Messages") && !strings.Contains(show.Template, ".System")
 	if q := show.Details.QuantizationLevel; q != "unknown" {

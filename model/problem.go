@@ -12,6 +12,7 @@ import (
 var (
 	ErrUnreachable  = errors.New("the model server does not answer")
 	ErrModelMissing = errors.New("the model is not installed")
+	ErrEmbeds       = errors.New("the model embeds text")
 	ErrRefused      = errors.New("the model runs on another machine")
 	ErrNoFIM        = errors.New("the model cannot fill in the middle")
 	ErrLoading      = errors.New("the model is being loaded")

@@ -108,6 +108,15 @@ func TestModelsOfFilesChat(t *testing.T) {
 			t.Errorf("%v: the runner reads %q", ask, read)
 		}
 	}
+	for _, ask := range [][]string{{"ask", "Where is a shelf filled?", "--workspace", root}, {"explain", filepath.Join(root, "shelf.py") + ":2", "--message", "no attribute fill", "--workspace", root}} {
+		const warning = "mute:1m has no chat template, and is for ghost text only: questions and explanations want another model"
+		if _, out := quarry(append(ask, "--model", "mute:1m")...); strings.Count(out, warning) != 1 {
+			t.Errorf("%v: %s", ask, out)
+		}
+		if _, out := quarry(append(ask, "--model", "chatty:1m")...); strings.Contains(out, "chat template") {
+			t.Errorf("%v: %s", ask, out)
+		}
+	}
 	code, out = quarry("doctor", "--model", "mute:1m", "--workspace", root)
 	if code != 0 || !strings.Contains(out, "chat ghost text only: it has no chat template, so that questions reach it without a system's words and roles → for questions and explanations choose another model") {
 		t.Errorf("exit code %d: %s", code, out)

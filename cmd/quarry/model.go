@@ -248,6 +248,10 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 		return err
 	}
 	advice, _, _ := m.Advise(ctx) // without Ollama nothing is installed
+	best := advice.Completion
+	if _, known := m.Catalogue.Find(best.Name); !known && best.Installed && m.Unsuited(ctx, best.Name) { // the settings' own
+		advice, _, _ = m.Advise(ctx, best.Name)
+	}
 	if a.JSON {
 		return a.PrintJSON(catalogueOutput{m.Catalogue, advice})
 	}

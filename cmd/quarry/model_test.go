@@ -577,6 +577,18 @@ func TestSetupModelLeavesWhatCompletesNothing(t *testing.T) {
 	}
 }
 
+// Nor is it what the catalogue says to suit this machine.
+func TestTheCatalogueAdvisesWhatCompletes(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "llama3:8b", NoFIM: true}, modeltest.Model{Name: "qwen2.5-coder:1.5b"})
+	userSettings(t, `{"model": "llama3:8b"}`)
+	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
+	code, out, errs := answering(t, "", "model", "catalogue", "--ollama", fake.URL)
+	if code != 0 || !strings.Contains(out, "For this machine: qwen2.5-coder:1.5b;") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+}
+
 // A model server that names models of any length fills no screen with them.
 func TestModelListOfAHostileServer(t *testing.T) {
 	userSettings(t, "{}")

@@ -114,7 +114,7 @@ func (c *List) of(use string, have []model.Installed, named string) (list []Choi
 		}
 	}
 	if _, known := c.Find(named); !known {
-		if m, ok := installed(named); ok {
+		if m, ok := installed(named); ok && (use == ForSearch || !m.Embeds()) {
 			list = append(list, Choice{Entry: Entry{Name: named, Use: use, Download: m.Bytes, Memory: inMemory(m.Bytes)}, Installed: true})
 		}
 	}

@@ -2,8 +2,10 @@
 package catalogue
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,6 +93,10 @@ func Load(users []byte) (List, error) {
 func parse(raw []byte) (List, error) {
 	var c List
 	if err := json.Unmarshal(raw, &c); err != nil {
+		var bad *json.SyntaxError
+		if errors.As(err, &bad) {
+			return List{}, fmt.Errorf("no catalogue, line %d: %w", 1+bytes.Count(raw[:bad.Offset], []byte("\n")), err)
+		}
 		return List{}, fmt.Errorf("no catalogue: %w", err)
 	}
 	if c.Version != catalogueVersion {

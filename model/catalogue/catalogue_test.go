@@ -86,6 +86,8 @@ func TestAdvise(t *testing.T) {
 		{"the user's own is unknown and there", fast(32 * gb), 0, has("work:7b"), catalogue.Wants{Completion: "work:7b"}, "work:7b", "your settings name it, and it takes about 5.8 GB", "granite-embedding:30m"},
 		{"the user's own completes nothing", fast(32 * gb), 0, has("llama3:8b"), catalogue.Wants{Completion: "llama3:8b", Unsuited: []string{"Llama3:8b"}}, "granite4.1:3b", "it takes about", "granite-embedding:30m"},
 		{"and another is there", fast(32 * gb), 0, has("llama3:8b", "granite4:micro"), catalogue.Wants{Completion: "llama3:8b", Unsuited: []string{"llama3:8b"}}, "granite4:micro", "Ollama has it already", "granite-embedding:30m"},
+		{"the user's own embeds", fast(32 * gb), 0, has("nomic-embed-text"), catalogue.Wants{Completion: "nomic-embed-text"}, "granite4.1:3b", "it takes about", "granite-embedding:30m"},
+		{"and only its family says so", fast(32 * gb), 0, []model.Installed{{Name: "all-minilm", Bytes: gb, Family: "bert"}}, catalogue.Wants{Completion: "all-minilm"}, "granite4.1:3b", "it takes about", "granite-embedding:30m"},
 		{"and does not fit", fast(8 * gb), 0, has("work:7b"), catalogue.Wants{Completion: "work:7b"}, "qwen2.5-coder:1.5b", "it takes about 2.0 GB", "granite-embedding:30m"},
 		{"the user's embeds", fast(32 * gb), 0, has("nomic-embed-text"), catalogue.Wants{Search: "nomic-embed-text"}, "granite4.1:3b", "", "nomic-embed-text"},
 	} {

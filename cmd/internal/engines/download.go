@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,7 +237,7 @@ func (c *Core) Models(ctx context.Context) ([]lsp.InstalledModel, error) {
 	list, err := m.List(ctx)
 	installed := make([]lsp.InstalledModel, len(list))
 	for i, have := range list {
-		installed[i] = lsp.InstalledModel{Name: have.Name, Size: catalogue.Gigabytes(have.Bytes), Quant: have.Quant, InMemory: InMemory(have.Running), Used: UsedFor(s, have.Name), Embeds: m.UseOf(have.Name) == catalogue.ForSearch}
+		installed[i] = lsp.InstalledModel{Name: have.Name, Size: catalogue.Gigabytes(have.Bytes), Quant: have.Quant, InMemory: InMemory(have.Running), Used: UsedFor(s, have.Name), Embeds: have.Embeds() || m.UseOf(have.Name) == catalogue.ForSearch}
 	}
 	return installed, err
 }
@@ -310,7 +311,7 @@ func InMemory(r *model.Running) string {
 		text += fmt.Sprintf(", %d %% on the GPU", 100*r.OnGPU/max(r.Bytes, 1))
 	}
 	if left := time.Until(r.Until); left > 0 && left < 24*time.Hour {
-		text += fmt.Sprintf(", for %s more", left.Round(time.Minute))
+		text += fmt.Sprintf(", for %s more", cmp.Or(strings.TrimSuffix(left.Round(time.Minute).String(), "0s"), "a moment"))
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"quarry/index"
@@ -24,6 +25,9 @@ type Models struct {
 	settings  settings.Settings
 	stateDir  string
 	free      func(dir string) (bytes int64, ok bool)
+
+	mu     sync.Mutex
+	embeds map[string]bool // by the names of models that Ollama has said it has; guarded by mu
 }
 
 // CataloguePath is where the user's own catalogue is.
@@ -36,11 +40,11 @@ func LoadCatalogue() (catalogue.List, error) {
 	path := CataloguePath()
 	users, err := settings.ReadUserFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return catalogue.List{}, err
+		return catalogue.List{}, fmt.Errorf("check your models.json, it cannot be read: %w", err)
 	}
 	c, err := catalogue.Load(users)
 	if err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+		return c, fmt.Errorf("change or remove your models.json: %w (%s)", err, path)
 	}
 	return c, nil
 }
@@ -69,10 +73,26 @@ func (m *Models) UseOf(name string) string {
 	if e, ok := m.Catalogue.Find(name); ok {
 		return e.Use
 	}
-	if model.SameModel(name, m.settings.Embedding.Model) || strings.Contains(name, "embed") {
+	m.mu.Lock()
+	embeds := m.embeds[name]
+	m.mu.Unlock()
+	if embeds || model.SameModel(name, m.settings.Embedding.Model) || (model.Installed{Name: name}).Embeds() {
 		return catalogue.ForSearch
 	}
 	return catalogue.ForCompletion
+}
+
+// Find is the library's, and remembers what the model is for.
+func (m *Models) Find(ctx context.Context, name string) (at model.Installed, ok bool, err error) {
+	if at, ok, err = m.Library.Find(ctx, name); ok {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.embeds == nil {
+			m.embeds = map[string]bool{}
+		}
+		m.embeds[name] = at.Embeds()
+	}
+	return at, ok, err
 }
 
 // Does says what a model does once it is chosen.
@@ -165,7 +185,32 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 // Import is the library's, for what the catalogue knows of the model.
 func (m *Models) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
 	e, _ := m.Catalogue.Find(name)
-	return m.Library.Import(ctx, path, name, e.Chat, report, try)
+	if info, err := os.Stat(path); err == nil { // else the library says what is wrong
+		if err := m.room(ctx, catalogue.Entry{Name: path, Download: info.Size()}); err != nil {
+			return "", err
+		}
+	}
+	if digest, err = m.Library.Import(ctx, path, name, e.Chat, report, try); err != nil && digest != "" {
+		m.dropFile(context.WithoutCancel(ctx), digest)
+	}
+	return digest, err
+}
+
+// dropFile deletes a file that an import gave Ollama and that no model has: Ollama itself does so at its next start.
+func (m *Models) dropFile(ctx context.Context, digest string) {
+	at, ok := m.ollamasDisk(ctx)
+	if !ok {
+		return
+	}
+	orphans, err := model.FindOrphans(at.dir)
+	if err != nil {
+		return
+	}
+	for _, path := range orphans.Files {
+		if filepath.Base(path) == strings.Replace(digest, ":", "-", 1) {
+			_ = os.Remove(path) // what stays `quarry model clean` finds
+		}
+	}
 }
 
 // room fails if the disk of Ollama's models has too little of it.
@@ -244,6 +289,11 @@ func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, err
 		return nil, fmt.Errorf("Ollama has no model %s: `quarry model pull %s` fetches it", name, name)
 	}
 	findings := []model.Finding{m.digest(ctx, at, as)}
+	if at.Embeds() {
+		m.mu.Lock()
+		m.embeds[as] = true
+		m.mu.Unlock()
+	}
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
 	s, use := m.settings, m.UseOf(as)

@@ -1,7 +1,17 @@
 package engines
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,5 +48,59 @@ func TestOllamasDisk(t *testing.T) {
 	m.settings.Ollama.URL, m.settings.Ollama.AllowRemote = "http://models.example.invalid", true
 	if err := m.room(context.Background(), e); err != nil {
 		t.Errorf("another machine's disk: %v", err)
+	}
+}
+
+// A disk that is full says so before an import or, where that is not known, by Ollama's own word, and nothing is left of it.
+func TestImportOnAFullDisk(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	server := ollamatest.StartEmpty(t)
+	t.Setenv("OLLAMA_MODELS", server.Models())
+	to, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // who is gone wants no answer
+		}
+		if r.URL.Path == "/api/create" {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, `{"error": "write /models/blobs/sha256-1: no space left on device"}`)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	defer full.Close()
+	s := settings.Default()
+	s.Ollama.URL = full.URL
+	m, err := NewModels(s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tiny.gguf")
+	if err := ollamatest.WriteGranite(file, ollamatest.Tiny); err != nil {
+		t.Fatal(err)
+	}
+	tried := func(string) error { t.Error("it is tried"); return nil }
+	left := func() []os.DirEntry {
+		t.Helper()
+		files, err := os.ReadDir(filepath.Join(server.Models(), "blobs"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return files
+	}
+	_, err = m.Import(t.Context(), file, "tiny", func(int64, int64) {}, tried)
+	if err == nil || !strings.Contains(err.Error(), "Ollama's disk is full: make room, or set OLLAMA_MODELS for Ollama to another disk") || len(left()) != 0 {
+		t.Errorf("%v, and %v is left", err, left())
+	}
+	m.free = func(string) (int64, bool) { return 1000, true }
+	_, err = m.Import(t.Context(), file, "tiny", func(int64, int64) {}, tried)
+	if err == nil || !strings.HasPrefix(err.Error(), "make room, or set OLLAMA_MODELS") || len(left()) != 0 {
+		t.Errorf("%v, and %v is left", err, left())
 	}
 }

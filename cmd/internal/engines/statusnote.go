@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"quarry/lsp"
 	"quarry/model"
@@ -69,6 +70,9 @@ func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []ls
 	}
 	if advice := e.advice.Load(); advice != nil && (state.Phase == model.Missing || state.Phase == model.Unsuitable) {
 		note.Reason += fmt.Sprintf(". %s suits this machine: %s", advice.Completion.Name, advice.Completion.Why)
+	}
+	if _, err := LoadCatalogue(); err != nil {
+		note.Reason = strings.TrimPrefix(note.Reason+". "+err.Error(), ". ")
 	}
 	if p := c.downloads.state(); p != nil && note.State != lsp.ModelReady {
 		if p.paused {

@@ -58,6 +58,10 @@ func (a *app) doctor(ctx context.Context) error {
 	if f, ok := a.adviceFinding(ctx, s, findings); ok {
 		findings = append(findings, f)
 	}
+	if _, err := engines.LoadCatalogue(); err != nil {
+		fix, why, _ := strings.Cut(err.Error(), ": ")
+		findings = append(findings, model.Finding{Name: "catalogue", Detail: why, Fix: fix + ": until then no model is advised, fetched or tried"})
+	}
 	if f, ok := a.unfinishedFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
@@ -195,7 +199,7 @@ func (a *app) adviceFinding(ctx context.Context, s settings.Settings, found []mo
 		return f, false // the server's finding says why
 	}
 	var unsuited []string
-	if slices.ContainsFunc(found, func(f model.Finding) bool { return f.Name == model.FillsIn && !f.OK }) && m.Unsuited(ctx, s.Model) {
+	if slices.ContainsFunc(found, func(f model.Finding) bool { return !f.OK && (f.Name == model.FillsIn || f.Name == model.IsThere) }) && m.Unsuited(ctx, s.Model) {
 		unsuited = append(unsuited, s.Model)
 	}
 	advice, _, _ := m.Advise(ctx, unsuited...) // without Ollama nothing is installed
@@ -377,7 +381,10 @@ func (a *app) editorsFinding() (f model.Finding, ok bool) {
 }
 
 func (a *app) printFindings(out doctorOutput) {
-	a.printList(out.Findings)
+	look := screen{colour: cli.OnTerminal(a.Stdout)}
+	for _, line := range look.fitting(out.Findings, cli.Columns(a.Stdout), usualRows-len("\n\n")) { // the last sentence and the line before it
+		fmt.Fprintln(a.Stdout, line)
+	}
 	if out.OK {
 		fmt.Fprintln(a.Stdout, "\nEverything works. Run `quarry demo` to see ghost text.")
 		return
@@ -419,6 +426,59 @@ func (s screen) findings(findings []model.Finding, columns int) (lines []string)
 		}
 	}
 	return lines
+}
+
+// usualRows are those of a terminal.
+const usualRows = 24
+
+// fitting is findings in at most so many rows, as far as that goes: first those with which nothing is to be done are named in one line,
+// then what is said of those that are no failures is cut to a line, then only what to do about them is said. Without columns all is said.
+func (s screen) fitting(findings []model.Finding, columns, rows int) []string {
+	lines := s.findings(findings, columns)
+	if columns <= 0 || len(lines) <= rows {
+		return lines
+	}
+	var names []string
+	var rest []model.Finding
+	for _, f := range findings {
+		if f.OK && f.Fix == "" {
+			names = append(names, f.Name)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	if len(names) > 0 {
+		rest = append([]model.Finding{{Name: "well", OK: true, Detail: strings.Join(names, ", ") + " (each: quarry doctor --json)"}}, rest...)
+	}
+	width := 0
+	for _, f := range rest {
+		width = max(width, len(f.Name))
+	}
+	room := columns - len("FAIL  ") - width - len("  ")
+	for _, cut := range []func(f *model.Finding){
+		func(*model.Finding) {},
+		func(f *model.Finding) { f.Detail = shortened(f.Detail, room) },
+		func(f *model.Finding) { f.Detail, f.Fix = shortened("→ "+f.Fix, room), "" },
+	} {
+		for i := range rest {
+			if f := &rest[i]; f.OK && f.Fix != "" {
+				cut(f)
+			}
+		}
+		if lines = s.findings(rest, columns); len(lines) <= rows {
+			break
+		}
+	}
+	return lines
+}
+
+// shortened is a text of at most so many characters.
+func shortened(text string, width int) string {
+	runes := []rune(text)
+	if width < leastWidth || len(runes) <= width {
+		return text
+	}
+	return strings.TrimRight(string(runes[:width-1]), " ") + "…"
 }
 
 // leastWidth is how many columns a text needs to be worth breaking.

@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"quarry/cmd/internal/engines"
 	"quarry/model"
 	"quarry/model/modeltest"
 )
@@ -62,6 +64,11 @@ func TestDoctorOnOneScreen(t *testing.T) {
 		{"no models wanted", nil, `{"profile": "model-free"}`, true, 0, map[string]string{"models": "none is asked"}},
 		{"nothing kept", []modeltest.Model{complete}, `{"stats.keep": false}`, false, 0, map[string]string{"statistics": "not kept: stats.keep is false"}},
 		{"a model of a language that is missing", []modeltest.Model{complete, search}, `{"completion.models": {"python": "small:1b"}}`, false, 0, map[string]string{"model of python": "run `quarry model pull small:1b`"}},
+		{"everything at once", []modeltest.Model{
+			{Name: "llama3:8b", NoFIM: true}, {Name: "granite4:micro-quarry-before"}, {Name: "granite4:micro"}, {Name: "c:quarry-trial"}, {Name: "a-name-that-is-rather-long:7b-q4_K_M-quarry-before"}, {Name: "d:quarry-trial"},
+		}, `{"model": "llama3:8b", "memory.budgetMB": 3000, "completion.maxTokens": "many", "modell": "x", "completion.debounce": -1, "completion.models": {"python": "small:1b", "go": "another:3b", "rust": "third:3b"}, "reranker.by": "endpoint", "reranker.url": "http://127.0.0.1:9"}`, false, 1, map[string]string{
+			"settings": "completion.maxTokens", "fill in the middle": "llama3:8b", "model of rust": "third:3b", "embedding model": "granite-embedding:30m", "downloads": "quarry model clean removes it", "advice": "quarry setup model",
+		}},
 		{"another machine that is not allowed", nil, `{"ollama.url": "http://models.example.invalid:80"}`, true, 1, map[string]string{"ollama": "ollama.allowRemote"}},
 		{"another machine", nil, `{"ollama.url": "http://models.example.invalid:80", "ollama.allowRemote": true, "ollama.api": "openai"}`, true, 1, map[string]string{
 			"remote": "code leaves this machine for models.example.invalid:80 (completion, search): your ollama.allowRemote permits it → set ollama.allowRemote to false",
@@ -99,9 +106,18 @@ func TestDoctorOnOneScreen(t *testing.T) {
 				f := &out.Findings[i]
 				f.Detail, f.Fix = strings.ReplaceAll(f.Detail, path, "~/.config/quarry/settings.json"), strings.ReplaceAll(f.Fix, path, "~/.config/quarry/settings.json")
 			}
-			lines := screen{}.findings(out.Findings, columns)
-			if len(lines)+len("\n\n") > rows { // the last sentence and the line before it
+			lines := screen{}.fitting(out.Findings, columns, rows-len("\n\n")) // the last sentence and the line before it
+			if len(lines)+len("\n\n") > rows {
 				t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
+			}
+			if test.name == "everything at once" {
+				t.Logf("%d lines of %d:\n%s", len(lines), len(screen{}.findings(out.Findings, columns)), strings.Join(lines, "\n"))
+			}
+			shown := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+			for _, f := range out.Findings {
+				if !strings.Contains(shown, f.Name) || !f.OK && !strings.Contains(shown, strings.Join(strings.Fields(f.Detail+" → "+f.Fix), " ")) {
+					t.Errorf("%+v is not on the screen:\n%s", f, strings.Join(lines, "\n"))
+				}
 			}
 			for _, line := range lines {
 				if n := utf8.RuneCountInString(line); n > columns {
@@ -109,6 +125,35 @@ func TestDoctorOnOneScreen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A catalogue of the user's own that is damaged is named with what to do, by doctor and in an editor's status.
+func TestADamagedCatalogueIsSaid(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.ScriptEmbed(countLetters)
+	userSettings(t, "{}")
+	t.Setenv("OLLAMA_HOST", fake.URL)
+	if err := os.WriteFile(engines.CataloguePath(), []byte("{\"version\": 1,\n\"models\": [}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, found := doctor(t)
+	f := found["catalogue"]
+	if code != 1 || f.OK || !strings.Contains(f.Detail, "line 2") || !strings.Contains(f.Detail, engines.CataloguePath()) || !strings.HasPrefix(f.Fix, "change or remove your models.json: until then") {
+		t.Errorf("exit code %d: %+v", code, f)
+	}
+	if code, _, errs := answering(t, "", "model", "catalogue"); code != 1 || !strings.Contains(errs, "change or remove your models.json: no catalogue, line 2") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--state-dir", t.TempDir())
+	err := e.Await(ctx, func() bool {
+		return slices.ContainsFunc(e.Statuses(), func(raw json.RawMessage) bool {
+			return strings.Contains(string(raw), `"state":"ready"`) && strings.Contains(string(raw), "hange or remove your models.json: no catalogue, line 2")
+		})
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

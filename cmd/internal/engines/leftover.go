@@ -99,10 +99,11 @@ func (m *Models) Leftovers(ctx context.Context, have []model.Installed) ([]Lefto
 // ofPulls is what Ollama's own downloads have left: a model that nothing has found to work, and files that belong to none.
 func (m *Models) ofPulls(ctx context.Context, have []model.Installed) (list []Leftover) {
 	var ended []string // what was not installed by then
-	noted := false
+	noted, busy := false, false
 	for _, p := range m.notedPulls() {
 		if noted = true; p.busy {
-			return nil // what is there is being fetched
+			busy = true
+			continue
 		}
 		at := slices.IndexFunc(have, func(i model.Installed) bool { return model.SameModel(i.Name, p.Name) })
 		switch {
@@ -114,6 +115,9 @@ func (m *Models) ofPulls(ctx context.Context, have []model.Installed) (list []Le
 				What: "fetched, and failed its trial or was not tried", notes: []string{p.Name},
 			})
 		}
+	}
+	if busy {
+		return list // what belongs to no model is being fetched
 	}
 	at, ok := disk{dir: m.Folder(ctx)}, true
 	if at.dir == "" {

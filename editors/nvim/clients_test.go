@@ -130,6 +130,7 @@ func TestMenusOfOthers(t *testing.T) {
 			p.Type("o")
 			p.Press("Tab") // without ghost text it is a tab
 			p.Type("// end")
+			p.WaitForText("// end")
 			p.waitForSaved(editortest.Shelf + editortest.Take + "\t// end\n")
 		})
 	}

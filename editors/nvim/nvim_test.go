@@ -112,6 +112,9 @@ func (p user) waitForNoGhost() editortest.Screen {
 func (p user) waitForSaved(text string) {
 	p.t.Helper()
 	p.Press("Escape")
+	// Escape and the colon, read at once, are <M-:>. Neovim takes that for both only where the user has typed it, and plugins
+	// that put keys before those that wait, as nvim-cmp does on entering insert mode, make typed ones untyped.
+	p.WaitFor("normal mode", func(s editortest.Screen) bool { return !s.Contains("-- INSERT --") })
 	p.Type(":silent write\n")
 	p.WaitForFile(filepath.Join(p.workspace, "shelf.go"), text)
 }

@@ -12,6 +12,7 @@
 
 local api = vim.api
 local cover = require('quarry.cover')
+local view = require('quarry.view')
 
 local M = {}
 
@@ -42,8 +43,10 @@ local INVOKED, AUTOMATIC = 1, 2 -- lsp.InlineCompletionTriggerKind
 ---@field row? integer Where it is shown, from 0.
 ---@field col? integer
 ---@field tick? integer The buffer's changedtick when it was last settled.
----@field view? string What the window showed then, and what lay over it.
----@field covered? boolean Whether it is hidden, since something would lie over it.
+---@field view? quarry.View What the window showed then.
+---@field over? string What lay over the window then.
+---@field still? boolean Whether the user has scrolled the window since: it is not scrolled back.
+---@field hidden? boolean Whether nothing of it is drawn, though that may come: something would lie over it, or it is scrolled away.
 
 ---@type table<integer, quarry.Shown> by buffer
 local shown = {}
@@ -137,40 +140,6 @@ local function remaining(bufnr, s)
   return left, typed
 end
 
---- Scroll the window so that `wanted` screen rows are below the cursor's line, but leave a third of the window above.
----@return integer rows that there are now, negative if the cursor's line goes on below the window
-local function room_below(wanted)
-  local height, row = api.nvim_win_get_height(0), cursor()
-  local function left(top) -- rows below the cursor's line if `top`, from 1, is the window's first line
-    return height - api.nvim_win_text_height(0, { start_row = top - 1, end_row = row }).all
-  end
-  local top = vim.fn.line('w0')
-  local first, most = top, height - math.max(vim.o.scrolloff, math.floor(height / 3))
-  while left(top) < wanted and top <= row and left(top + 1) <= most do
-    top = top + 1
-  end
-  if top ~= first then
-    vim.fn.winrestview({ topline = top, topfill = 0 })
-  end
-  return left(top)
-end
-
---- How many screen rows a line takes, with what is drawn in it.
-local function rows_of(row)
-  return api.nvim_win_text_height(0, { start_row = row, end_row = row }).all
-end
-
---- Whether a text of `wanted` cells at the cursor ends in the window, though the line that it is in does not. The last row
---- is left to the signs that say so.
----@param goes_on boolean whether the line goes on behind the text
----@return boolean
-local function ends_in_window(wanted, goes_on)
-  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
-  local before = vim.fn.wincol() - info.textoff - 1
-  local rows = math.ceil((before + wanted) / math.max(1, info.width - info.textoff)) - 1
-  return rows <= api.nvim_win_get_height(0) - vim.fn.winline() - (goes_on and 1 or 0)
-end
-
 --- Leading tabs as wide as the buffer shows them: Neovim draws those of virtual lines at the wrong stops.
 local function expanded(bufnr, line)
   local indent, rest = line:match('^([ \t]*)(.*)$')
@@ -198,25 +167,6 @@ local function split_at(text, cells)
   return text:sub(1, at), text:sub(at + 1)
 end
 
---- How many cells of the cursor's row are left for a text of `wanted` cells at the cursor. Where lines do not wrap, the
---- window scrolls for it, but leaves a third of itself before the cursor.
----@return integer
-local function room_beside(wanted)
-  local function left()
-    return api.nvim_win_get_width(0) - vim.fn.wincol() + 1
-  end
-  local short = wanted - left()
-  if short > 0 and not vim.wo.wrap then
-    local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
-    local before = vim.fn.wincol() - info.textoff - 1 - math.floor((info.width - info.textoff) / 3)
-    local by = math.min(short, before)
-    if by > 0 then
-      vim.fn.winrestview({ leftcol = vim.fn.winsaveview().leftcol + by })
-    end
-  end
-  return left()
-end
-
 --- A line as virtual lines of the window's width: Neovim cuts what is longer. Where lines do not wrap, there is one, and
 --- its end tells that it is cut.
 ---@return table[] virtual lines
@@ -236,13 +186,6 @@ local function folded(line)
     rows[#rows + 1] = { { row, 'QuarryGhost' } }
   until line == ''
   return rows
-end
-
---- What the window shows of its buffer, and what lies over it.
----@return string
-local function view_now()
-  local v = vim.fn.winsaveview()
-  return ('%dx%d %d %d %d %s'):format(api.nvim_win_get_width(0), api.nvim_win_get_height(0), v.topline, v.skipcol, v.leftcol, cover.key())
 end
 
 --- How many virtual lines of other namespaces Neovim draws between a row and those of our mark there. A row's height does
@@ -277,14 +220,14 @@ local function draw(bufnr, s)
   api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   local wanted = vim.fn.strdisplaywidth(lines[1])
   if position == 'overlay' or not vim.wo.wrap then -- text that wraps is seen
-    local room = room_beside(wanted)
+    local room = view.room_beside(wanted, not s.still)
     if wanted > room and room < 2 then
       return 'unseen'
     elseif wanted > room then
       text = { { (split_at(lines[1], room - 1)), 'QuarryGhost' }, { '…', 'QuarryHint' } }
     end
   end
-  local alone = rows_of(s.row)
+  local alone = view.rows_of(s.row)
   local mark = { virt_text = text, virt_text_pos = position, hl_mode = 'combine' }
   mark.id = api.nvim_buf_set_extmark(bufnr, namespace, s.row, s.col, mark) -- the line may take more rows with it
   -- Left gravity in the first column puts its lines before those of others, as of |vim.diagnostic|'s `virtual_lines`.
@@ -296,9 +239,9 @@ local function draw(bufnr, s)
     folds[#folds + 1] = folded(expanded(bufnr, lines[i]))
     rows = rows + #folds[#folds]
   end
-  if rows > 0 or rows_of(s.row) > alone then
-    rows = room_below(rows > 0 and between + rows or 0)
-    if rows < 0 and position == 'inline' and vim.wo.wrap and not ends_in_window(wanted, s.after ~= '') then
+  if rows > 0 or view.rows_of(s.row) > alone then
+    rows = view.room_below(rows > 0 and between + rows or 0, not s.still)
+    if rows < 0 and position == 'inline' and vim.wo.wrap and not view.ends_in_window(wanted, s.after ~= '') then
       return 'unseen'
     end
   end
@@ -332,14 +275,14 @@ end
 ---@param s quarry.Shown
 ---@return 'seen'|'covered'|'unseen'
 local function present(bufnr, s)
-  local view = vim.fn.winsaveview()
+  local before = vim.fn.winsaveview()
   local how = draw(bufnr, s)
   if how ~= 'seen' then
     api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
-    vim.fn.winrestview({ topline = view.topline, topfill = view.topfill, leftcol = view.leftcol, skipcol = view.skipcol })
+    vim.fn.winrestview({ topline = before.topline, topfill = before.topfill, leftcol = before.leftcol, skipcol = before.skipcol })
   end
-  s.covered = how == 'covered'
-  s.view = view_now()
+  s.hidden = how ~= 'seen'
+  s.view, s.over = view.now(), cover.key()
   return how
 end
 
@@ -352,10 +295,13 @@ local function settle(bufnr)
   end
   local tick = api.nvim_buf_get_changedtick(bufnr)
   local row, col = cursor()
-  local same = s.tick == tick and s.row == row and s.col == col
-  if same and api.nvim_get_current_buf() == bufnr and s.view == view_now() then
-    return not s.covered and s or nil
+  local same = s.tick == tick and s.row == row and s.col == col and api.nvim_get_current_buf() == bufnr
+  local now = view.now()
+  local scrolled = same and s.view.size == now.size and s.view.at ~= now.at
+  if same and not scrolled and s.view.size == now.size and s.over == cover.key() then
+    return not s.hidden and s or nil
   end
+  s.still = same and (scrolled or s.still)
   local left, typed = remaining(bufnr, s)
   if #left == 0 then
     drop(bufnr)
@@ -364,7 +310,7 @@ local function settle(bufnr)
   s.candidates, s.selected, s.tick, s.row, s.col = left, 1, tick, row, col
   s.rest = left[1].whole:sub(#typed + 1)
   local how = present(bufnr, s)
-  if how == 'unseen' then
+  if how == 'unseen' and not s.still then
     drop(bufnr)
   end
   return how == 'seen' and s or nil
@@ -517,13 +463,20 @@ function M.attach(client, bufnr)
       end
     end,
   })
-  api.nvim_create_autocmd({ 'InsertLeave', 'BufUnload' }, {
+  local function leave()
+    cancel(bufnr)
+    asked_in(bufnr).where = nil
+    drop(bufnr)
+    view.restore()
+  end
+  api.nvim_create_autocmd({ 'InsertLeave', 'BufUnload' }, { group = group, buffer = bufnr, callback = leave })
+  api.nvim_create_autocmd('ModeChanged', { -- <C-c> leaves insert mode without InsertLeave
     group = group,
-    buffer = bufnr,
+    pattern = 'i*:n*',
     callback = function()
-      cancel(bufnr)
-      asked_in(bufnr).where = nil
-      drop(bufnr)
+      if api.nvim_get_current_buf() == bufnr then
+        leave()
+      end
     end,
   })
   api.nvim_create_autocmd('LspDetach', {

@@ -24,12 +24,13 @@ type user struct {
 
 // editor is what a test can choose about the Neovim it opens.
 type editor struct {
-	text  string            // of shelf.go
-	files map[string]string // more files of the workspace, by name
-	init  string            // Lua after the README's
-	alone bool              // lsp/quarry.lua without the plugin, as in nvim-lspconfig, in place of what the README says
-	path  []string          // folders with the server's binary
-	env   map[string]string
+	text   string            // of shelf.go
+	files  map[string]string // more files of the workspace, by name
+	before string            // Lua before the README's
+	init   string            // Lua after it
+	alone  bool              // lsp/quarry.lua without the plugin, as in nvim-lspconfig, in place of what the README says
+	path   []string          // folders with the server's binary
+	env    map[string]string
 }
 
 func open(t *testing.T, e editor) user {
@@ -44,7 +45,7 @@ func open(t *testing.T, e editor) user {
 		editortest.WriteFile(t, filepath.Join(config, "lsp", "quarry.lua"), string(server))
 		editortest.WriteFile(t, filepath.Join(config, "init.lua"), "vim.lsp.enable('quarry')\n"+e.init)
 	} else {
-		editortest.WriteFile(t, filepath.Join(config, "init.lua"), readmeConfig(t)+e.init)
+		editortest.WriteFile(t, filepath.Join(config, "init.lua"), e.before+readmeConfig(t)+e.init)
 	}
 	for name, text := range e.files {
 		editortest.WriteFile(t, filepath.Join(workspace, name), text)

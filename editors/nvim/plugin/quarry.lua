@@ -28,9 +28,6 @@ vim.lsp.config('quarry', {
     workspace = { textDocumentContent = { dynamicRegistration = false } },
     textDocument = { inlineCompletion = { dynamicRegistration = false } }, -- Neovim 0.11 has none of its own
   },
-  on_exit = function(...)
-    require('quarry.restart').exited(...)
-  end,
   handlers = {
     ['quarry/status'] = function(...)
       require('quarry.status').note(...)
@@ -51,6 +48,14 @@ vim.lsp.config('quarry', {
       require('quarry.proposal').withdraw(...)
     end,
   },
+})
+
+require('quarry.restart').watch()
+vim.api.nvim_create_autocmd({ 'BufReadPre', 'BufNewFile', 'FileType' }, { -- what the user has set since, before it starts a server
+  group = 'quarry',
+  callback = function()
+    require('quarry.restart').watch()
+  end,
 })
 
 local command = vim.api.nvim_create_user_command

@@ -14,7 +14,7 @@ local kinds = {
 
 ---@return vim.lsp.Client?
 local function client_of(bufnr)
-  local client = vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr })[1]
+  local client = require('quarry.status').client_of(bufnr)
   if not client then
     vim.notify('quarry: not running in this buffer; see :checkhealth quarry', vim.log.levels.WARN)
   end
@@ -101,6 +101,9 @@ function M.refactor(first, last, goal)
   local client = client_of(bufnr)
   if not client then
     return
+  elseif not client.attached_buffers[bufnr] then
+    vim.notify('quarry: these lines are no code; select some in its window', vim.log.levels.INFO)
+    return
   end
   local argument = arguments(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
   local function run()
@@ -152,7 +155,7 @@ function M.ask(question, first, last)
     return
   end
   local argument = {}
-  if first then
+  if first and client.attached_buffers[bufnr] then -- a page's lines are not the server's to read
     argument = arguments(client, bufnr, position(client, bufnr, first - 1, 0), position(client, bufnr, last - 1, math.huge))
   end
   argument.question = question

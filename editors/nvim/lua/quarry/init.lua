@@ -191,6 +191,7 @@ function M.setup(opts)
       require('quarry.ghost').attach(client, bufnr)
     end
   end
+  require('quarry.restart').watch()
   vim.lsp.enable('quarry')
 end
 

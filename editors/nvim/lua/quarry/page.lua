@@ -7,35 +7,39 @@ local M = {}
 
 local PLACE = [[\f\+:\d\+\(-\d\+\)\?]] -- PATH:LINE or PATH:LINE-LINE, as quarry cites
 
----@type integer? the one window
-local window
 ---@type table<string, integer> buffers by URI
 local buffers = {}
+---@type table<integer, vim.lsp.Client> whose page a buffer shows
+local clients = {}
 --- The newest request for a page's text: an older answer must not take the place of a newer one.
 ---@type table<string, integer>
 local asked = {}
 
----@return integer? win if the pages' window is open
+---@return integer? win of the pages in this tab page, if it is open
 local function open_window()
-  if window and api.nvim_win_is_valid(window) and buffers[vim.uri_from_bufnr(api.nvim_win_get_buf(window))] then
-    return window
-  end
+  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+    return vim.w[win].quarry_pages and clients[api.nvim_win_get_buf(win)]
+  end)
 end
 
 local function fill(bufnr, text)
-  local win = open_window()
   local last = api.nvim_buf_line_count(bufnr)
+  local windows = vim.fn.win_findbuf(bufnr)
   -- Who has scrolled reads; who has not follows what is written.
-  local follows = win and win ~= api.nvim_get_current_win() and vim.fn.line('w$', win) >= last
+  local follows = last == 1 and {} or vim.tbl_filter(function(win)
+    return win ~= api.nvim_get_current_win() and vim.fn.line('w$', win) >= last
+  end, windows)
   vim.bo[bufnr].modifiable = true
   api.nvim_buf_set_lines(bufnr, 0, -1, false, vim.split(vim.trim(text), '\n', { plain = true }))
   vim.bo[bufnr].modifiable = false
-  if follows and last > 1 and api.nvim_win_get_buf(win) == bufnr then
+  for _, win in ipairs(follows) do
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), 0 })
   end
-  if win and api.nvim_win_get_buf(win) == bufnr then
-    local height = math.min(api.nvim_win_text_height(win, {}).all, math.floor(vim.o.lines / 2))
-    api.nvim_win_set_height(win, math.max(height, api.nvim_win_get_height(win)))
+  for _, win in ipairs(windows) do
+    if vim.w[win].quarry_pages then
+      local height = math.min(api.nvim_win_text_height(win, {}).all, math.floor(vim.o.lines / 2))
+      api.nvim_win_set_height(win, math.max(height, api.nvim_win_get_height(win)))
+    end
   end
 end
 
@@ -90,7 +94,7 @@ local function jump(client)
         return
       end
       vim.cmd.wincmd('p')
-      if api.nvim_get_current_win() == window or vim.bo.buftype ~= '' then
+      if clients[api.nvim_get_current_buf()] or vim.bo.buftype ~= '' then
         vim.cmd('topleft split')
       end
       vim.cmd.edit(vim.fn.fnameescape(vim.fn.fnamemodify(name, ':.')))
@@ -102,14 +106,33 @@ local function jump(client)
   end
 end
 
+--- Close the window of a page; where there is no other, show code in it.
+local function close()
+  if not pcall(api.nvim_win_close, 0, false) then
+    local last = vim.iter(vim.fn.getbufinfo({ buflisted = 1 })):fold({ lastused = -1 }, function(newest, buf)
+      return buf.lastused > newest.lastused and buf or newest
+    end)
+    if vim.w.quarry_pages then
+      vim.fn.matchdelete(vim.w.quarry_pages)
+      vim.w.quarry_pages, vim.wo.winfixheight = nil, false
+    end
+    if last.bufnr then
+      vim.cmd.buffer(last.bufnr)
+    else
+      vim.cmd.enew()
+    end
+  end
+end
+
 --- A buffer for a page.
 local function buffer(client, uri)
   local bufnr = buffers[uri]
   if bufnr and api.nvim_buf_is_valid(bufnr) then
+    clients[bufnr] = client
     return bufnr
   end
   bufnr = api.nvim_create_buf(false, true)
-  buffers[uri] = bufnr
+  buffers[uri], clients[bufnr] = bufnr, client
   api.nvim_buf_set_name(bufnr, uri)
   vim.bo[bufnr].modifiable, vim.bo[bufnr].filetype = false, 'markdown'
   pcall(vim.treesitter.start, bufnr, 'markdown') -- Neovim has the parser, a build of one's own may not
@@ -118,11 +141,11 @@ local function buffer(client, uri)
   end
   map('q', function()
     require('quarry.progress').stop({ 'Explain', 'Ask' })
-    api.nvim_win_close(0, false)
+    close()
   end, 'close this page, and end what is being written')
   for _, keys in ipairs({ '<CR>', 'gf', 'gF', '<C-]>' }) do
     map(keys, function()
-      jump(client)
+      jump(clients[bufnr])
     end, 'go to the place that is cited')
   end
   return bufnr
@@ -135,14 +158,27 @@ local function show(client, uri)
   if win then
     api.nvim_win_set_buf(win, bufnr)
   else
-    window = api.nvim_open_win(bufnr, false, { split = 'below', win = -1, height = math.floor(vim.o.lines / 3) })
-    local w = vim.wo[window]
-    w.wrap, w.linebreak, w.number, w.relativenumber, w.signcolumn, w.winfixheight = true, true, false, false, 'no', true
-    w.conceallevel, w.concealcursor = 2, 'nc' -- the signs of Markdown, but for what is being selected
-    w.statusline = [[%f%=%{line('$') > line('w$') ? line('$') - line('w$') .. ' more lines below ' : ''}]]
-    vim.fn.matchadd('Underlined', PLACE, 10, -1, { window = window })
+    win = api.nvim_open_win(bufnr, false, { split = 'below', win = -1, height = math.floor(vim.o.lines / 3) })
+    vim.w[win].quarry_pages = vim.fn.matchadd('Underlined', PLACE, 10, -1, { window = win })
   end
+  local w = vim.wo[win][0]
+  w.wrap, w.linebreak, w.number, w.relativenumber, w.signcolumn, w.winfixheight = true, true, false, false, 'no', true
+  w.conceallevel, w.concealcursor = 2, 'nc' -- the signs of Markdown, but for what is being selected
+  w.statusline = [[%f%=%{line('$') > line('w$') ? line('$') - line('w$') .. ' more lines below ' : ''}]]
   read(client, uri)
+end
+
+--- The client whose page a buffer shows or, once it has ended, the one that has its place.
+---@param bufnr integer
+---@return vim.lsp.Client?
+function M.client_of(bufnr)
+  local client = clients[bufnr == 0 and api.nvim_get_current_buf() or bufnr]
+  if not client or not client:is_stopped() then
+    return client
+  end
+  return vim.iter(vim.lsp.get_clients({ name = 'quarry' })):find(function(other)
+    return other.root_dir == client.root_dir
+  end)
 end
 
 --- Handler for window/showDocument.

@@ -38,6 +38,9 @@ local function show()
   if api.nvim_strwidth(text) > room then
     text = vim.fn.strcharpart(text, 0, room - 1) .. '…'
   end
+  if window and api.nvim_win_is_valid(window) and api.nvim_win_get_tabpage(window) ~= api.nvim_get_current_tabpage() then
+    api.nvim_win_close(window, true)
+  end
   local place = { relative = 'editor', anchor = 'NE', row = 0, col = vim.o.columns, width = api.nvim_strwidth(text), height = 1 }
   if window and api.nvim_win_is_valid(window) then
     api.nvim_win_set_config(window, place)
@@ -52,6 +55,11 @@ local function show()
   end
   api.nvim_buf_set_lines(api.nvim_win_get_buf(window), 0, -1, false, { text })
 end
+
+api.nvim_create_autocmd('TabEnter', {
+  group = api.nvim_create_augroup('quarry.progress', {}),
+  callback = show,
+})
 
 --- Handler for $/progress: what the user has begun is shown here, the rest as Neovim does.
 function M.progress(err, params, context)

@@ -297,6 +297,10 @@ end
 --- Handler for quarry/proposal.
 function M.propose(_, params, context)
   local client = assert(vim.lsp.get_client_by_id(context.client_id))
+  local shown = open[1] and open[1].win
+  if shown and api.nvim_win_get_tabpage(shown) ~= api.nvim_get_current_tabpage() then
+    tell(('a change waits to be decided in tab page %d'):format(api.nvim_tabpage_get_number(api.nvim_win_get_tabpage(shown))))
+  end
   if find(client, params.id) then
     return -- on the screen, or about to be
   end

@@ -28,11 +28,18 @@ function M.forget(client_id)
   vim.cmd.redrawstatus({ bang = true })
 end
 
+--- The server of a buffer, which may be a page of its own.
+---@param bufnr integer
+---@return vim.lsp.Client?
+function M.client_of(bufnr)
+  return vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr })[1] or require('quarry.page').client_of(bufnr)
+end
+
 --- The note of the server of a buffer.
 ---@param bufnr? integer
 ---@return quarry.Note?, vim.lsp.Client?
 function M.of(bufnr)
-  local client = vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr or 0 })[1]
+  local client = M.client_of(bufnr or 0)
   return client and notes[client.id], client
 end
 

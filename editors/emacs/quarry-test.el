@@ -218,8 +218,8 @@
 ;; A server that has ended by itself is started again without a question, three times; others are lsp-mode's to ask about.
 (ert-deftest quarry-test-restart ()
   (let* ((now 1000) (lsp-restart 'interactive) (quarry--restarts nil) (inhibit-message t) said how
-         (workspace (lambda (id &optional action)
-                      (make-lsp--workspace :client (make-lsp--client :server-id id) :shutdown-action action)))
+         (workspace (lambda (id &optional action root)
+                      (make-lsp--workspace :client (make-lsp--client :server-id id) :root (or root "/a") :shutdown-action action)))
          (restart (lambda (_) (push lsp-restart how))))
     (cl-letf (((symbol-function 'quarry--now) (lambda () now))
               ((symbol-function 'message) (lambda (&rest args) (push (apply #'format args) said))))
@@ -231,9 +231,11 @@
         (quarry--restart restart (funcall workspace 'quarry)))
       (should (equal how '(auto-restart auto-restart auto-restart interactive interactive)))
       (should (string-prefix-p "quarry: the server ends again and again" (car said)))
+      (quarry--restart restart (funcall workspace 'quarry nil "/b")) ; another project's ends once
+      (should (equal (length how) 6))
       (setq now (+ now 180))
       (quarry--restart restart (funcall workspace 'quarry))
-      (should (equal (length how) 6))
+      (should (equal (length how) 7))
       (let ((lsp-restart 'ignore))
         (quarry--restart restart (funcall workspace 'quarry)))
       (should (equal (car how) 'ignore)))))

@@ -578,21 +578,23 @@ The page that PARAMS name has grown."
 ;; the code, for the answer.  Eglot starts one again by itself, as is done here.
 
 (defvar quarry--restarts nil
-  "When servers were started again of late, in seconds, the newest first.")
+  "When servers were started again of late, in seconds, newest first.
+By root.")
 
 (defun quarry--restart (restart workspace)
   "Have RESTART start the server of WORKSPACE again, quarry's without a question.
-The fourth time within three minutes it is left alone."
+The fourth time within three minutes it is left alone, in that project."
   (if (not (and (eq lsp-restart 'interactive)
                 (eq 'quarry (lsp--client-server-id (lsp--workspace-client workspace)))
                 (null (lsp--workspace-shutdown-action workspace))))
       (funcall restart workspace)
-    (setq quarry--restarts (seq-filter (lambda (time) (< (- (quarry--now) time) 180)) quarry--restarts))
-    (if (nth 2 quarry--restarts)
-        (message "quarry: the server ends again and again; start it with `M-x lsp', its buffer *quarry::stderr* says why")
-      (push (quarry--now) quarry--restarts)
-      (let ((lsp-restart 'auto-restart))
-        (funcall restart workspace)))))
+    (let* ((root (lsp--workspace-root workspace))
+           (times (seq-filter (lambda (time) (< (- (quarry--now) time) 180)) (alist-get root quarry--restarts nil nil #'equal))))
+      (if (nth 2 times)
+          (message "quarry: the server ends again and again; start it with `M-x lsp', its buffer *quarry::stderr* says why")
+        (setf (alist-get root quarry--restarts nil nil #'equal) (cons (quarry--now) times))
+        (let ((lsp-restart 'auto-restart))
+          (funcall restart workspace))))))
 
 ;; Where Emacs waits for a response, lsp-mode throws to `lsp-done' as soon as it has it.  Up to and including 10.0.0 that
 ;; leaves the process filter in the middle of what was read, and whatever the server sent right behind the response is

@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
 import { columnOf } from './assist';
-import { Typing } from './typing';
+import { mayBeTyped, Typing } from './typing';
 
 /** The params of `quarry/proposal`; docs/protocol.md says more. */
 interface Params {
@@ -46,7 +46,7 @@ export class Proposals implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: (uri) => this.text(uri) }),
     vscode.workspace.onDidChangeTextDocument((event) => {
-      if (event.contentChanges.length > 0 && event.document.uri.scheme !== scheme && event.document.uri.scheme !== 'output') {
+      if (event.contentChanges.length > 0 && mayBeTyped(event.document.uri.scheme)) {
         this.typing.note();
       }
     }),

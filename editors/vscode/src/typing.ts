@@ -3,6 +3,14 @@ const hasty = 300;
 /** How long nothing must have been typed before a change is shown, in ms. */
 const pause = 1000;
 
+/** The schemes of documents in which nobody types: quarry's own pages and changes, and logs. They grow by themselves. */
+const untyped = new Set(['quarry', 'quarry-change', 'output']);
+
+/** Whether a change of a document of a scheme may have been typed. */
+export function mayBeTyped(scheme: string): boolean {
+  return !untyped.has(scheme);
+}
+
 /** Knows when the user last typed. */
 export class Typing {
   private last = -Infinity;

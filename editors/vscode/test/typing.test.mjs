@@ -6,7 +6,7 @@ import test from 'node:test';
 import { look } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
-import { Typing } from '../src/typing.ts';
+import { mayBeTyped, Typing } from '../src/typing.ts';
 
 test('an answer near to a keystroke does not count, and nothing is shown before a pause', () => {
   let now = 5000;
@@ -23,6 +23,15 @@ test('an answer near to a keystroke does not count, and nothing is shown before 
   assert.equal(typing.toWait(), 0);
   typing.note();
   assert.equal(typing.toWait(), 1000);
+});
+
+test('what grows by itself is not typed', () => {
+  for (const scheme of ['quarry', 'quarry-change', 'output']) {
+    assert.equal(mayBeTyped(scheme), false, scheme);
+  }
+  for (const scheme of ['file', 'untitled', 'vscode-scm', 'vscode-notebook-cell']) {
+    assert.equal(mayBeTyped(scheme), true, scheme);
+  }
 });
 
 test('a workspace in which VS Code was started chooses no server', () => {

@@ -93,6 +93,7 @@ func TestGhostTextAtTheEndOfTheWindow(t *testing.T) {
 		"as it comes":           "",
 		"scroll-conservatively": "(setq scroll-conservatively 101)\n",
 		"scroll-margin":         "(setq scroll-conservatively 101 scroll-margin 4)\n",
+		"always centred":        "(setq scroll-margin 99 maximum-scroll-margin 0.5)\n",
 		"visual-line-mode":      "(setq scroll-conservatively 101)\n(global-visual-line-mode)\n",
 	} {
 		t.Run(name, func(t *testing.T) {

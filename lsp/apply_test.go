@@ -171,7 +171,7 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo é foo\n", 7) }},
 		{name: "plain changes", file: "other.go", want: "foo é bar\n", caps: `{"workspace":{"applyEdit":true}}`,
 			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo é foo\n", 7) }},
-		{name: "changed on disk", refused: "other.go changed in the meantime",
+		{name: "changed on disk", refused: "other.go changed, so nothing",
 			propose: func(d agent.Document) agent.Proposal { return change(other(d), "foo e foo\n", 7) }},
 		{name: "new", file: "sub/new.go", want: "package a\n",
 			propose: func(d agent.Document) agent.Proposal {
@@ -183,7 +183,7 @@ func TestChangesOfOtherFiles(t *testing.T) {
 			}},
 		{name: "new, but there already", refused: "other.go: file already exists",
 			propose: func(d agent.Document) agent.Proposal { return create(other(d)) }},
-		{name: "new and open already", refused: "a.go changed in the meantime",
+		{name: "new and open already", refused: "a.go changed, so nothing",
 			propose: func(d agent.Document) agent.Proposal { return create(d.Path) }},
 		{name: "a secret", refused: "cannot change",
 			propose: func(d agent.Document) agent.Proposal {

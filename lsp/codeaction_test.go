@@ -224,7 +224,7 @@ func TestFixIsAppliedOnlyIfTheUserWantsIt(t *testing.T) {
 }
 
 func TestNothingIsAppliedToADocumentThatMoved(t *testing.T) {
-	const moved = "changed in the meantime, so nothing was applied"
+	const moved = "changed, so nothing was applied"
 	t.Run("between the offer and the choice", func(t *testing.T) {
 		for _, profile := range headless.Profiles {
 			e := edit(t, profile, &core{assistant: assistant{fix: fixFoo}})

@@ -52,6 +52,11 @@ func TestChangeInAnotherTabPage(t *testing.T) {
 	p.waitForEcho("tabpagenr()", "2")
 	p.Type(":11\n:QuarryFix\n")
 	p.WaitForText("a change waits to be decided in tab page 1")
+	p.Type(":tabprevious\n")
+	p.waitForEcho("tabpagenr()", "1")
+	p.waitForEcho("&filetype", "diff") // in the change's window quarry is no stranger
+	p.Type(":QuarryRefactor shorter\n")
+	p.WaitForText("quarry: these lines are no code")
 }
 
 // In a page the commands are what they are in the code, and `q` leaves no error.
@@ -68,9 +73,14 @@ func TestCommandsInAPage(t *testing.T) {
 	p.WaitForText("quarry: these lines are no code")
 	p.Type(":QuarryFix\n")
 	p.WaitForText("there is no diagnostic on this line")
+	p.Type(":QuarryModel nothing\n")
+	screen := p.WaitForText("quarry: no such command: press <Tab> after :QuarryModel")
+	if screen.Contains("Press ENTER") {
+		t.Errorf("the message stops the user:\n%s", screen.Framed())
+	}
 	p.waitForEcho("luaeval(\"require('quarry').status()\")", "quarry: granite4:micro")
 	p.Type(":QuarryStatus\n")
-	screen := p.WaitForText("Ghost text is by")
+	screen = p.WaitForText("Ghost text is by")
 	if screen.Contains("not running") {
 		t.Errorf("the page has no status:\n%s", screen.Framed())
 	}

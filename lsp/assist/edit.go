@@ -25,7 +25,7 @@ import (
 type movedError struct{ path string }
 
 func (e movedError) Error() string {
-	return fmt.Sprintf("%s changed in the meantime, so nothing was applied; ask again", filepath.Base(e.path))
+	return fmt.Sprintf("%s changed, so nothing was applied; ask again", filepath.Base(e.path))
 }
 
 // changedFile is what a proposal does to one document, values and all.

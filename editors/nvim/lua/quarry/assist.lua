@@ -41,7 +41,7 @@ end
 local function execute(client, bufnr, command, argument)
   client:request('workspace/executeCommand', { command = command, arguments = { argument } }, function(err)
     if err then
-      vim.notify('quarry: ' .. err.message, vim.log.levels.ERROR)
+      require('quarry.tell')(err.message, vim.lsp.protocol.MessageType.Error)
     end
   end, bufnr)
 end

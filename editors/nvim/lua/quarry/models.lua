@@ -26,12 +26,12 @@ function M.run(what, arguments)
     return
   end
   if not commands[what] then
-    vim.notify('quarry: write one of these after :QuarryModel: ' .. table.concat(M.complete(''), ', '), vim.log.levels.ERROR)
+    vim.notify('quarry: no such command: press <Tab> after :QuarryModel', vim.log.levels.ERROR)
     return
   end
   client:request('workspace/executeCommand', { command = commands[what], arguments = arguments or {} }, function(err)
     if err then
-      vim.notify('quarry: ' .. err.message, vim.log.levels.ERROR)
+      require('quarry.tell')(err.message, vim.lsp.protocol.MessageType.Error)
     end
   end, 0)
 end

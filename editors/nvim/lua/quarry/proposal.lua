@@ -6,6 +6,8 @@
 
 local api = vim.api
 
+local tell = require('quarry.tell')
+
 local M = {}
 
 --- How long nothing must have been typed before a window opens, in ms.
@@ -33,11 +35,6 @@ local timer ---@type uv.uv_timer_t?
 local hint ---@type integer? the window that says that something waits
 --- When the last key was typed, when the one before it, and how many there were since the first proposal came.
 local last, before, count = 0, 0, 0
-
-local function tell(text)
-  -- lsp/quarry.lua has it, which works without the plugin.
-  vim.lsp.config.quarry.handlers['window/showMessage'](nil, { type = vim.lsp.protocol.MessageType.Warning, message = text })
-end
 
 local function typed(_, keys)
   if keys ~= '' then
@@ -292,6 +289,16 @@ end
 ---@return boolean
 function M.waits()
   return #open > 0
+end
+
+--- The client whose change a buffer shows.
+---@param bufnr integer
+---@return vim.lsp.Client?
+function M.client_of(bufnr)
+  local p = open[1]
+  if p and p.win and api.nvim_win_is_valid(p.win) and api.nvim_win_get_buf(p.win) == (bufnr == 0 and api.nvim_get_current_buf() or bufnr) then
+    return p.client
+  end
 end
 
 --- Handler for quarry/proposal.

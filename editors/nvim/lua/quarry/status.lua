@@ -28,11 +28,13 @@ function M.forget(client_id)
   vim.cmd.redrawstatus({ bang = true })
 end
 
---- The server of a buffer, which may be a page of its own.
+--- The server of a buffer, which may be a page or a change of its own.
 ---@param bufnr integer
 ---@return vim.lsp.Client?
 function M.client_of(bufnr)
-  return vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr })[1] or require('quarry.page').client_of(bufnr)
+  return vim.lsp.get_clients({ name = 'quarry', bufnr = bufnr })[1]
+    or require('quarry.page').client_of(bufnr)
+    or require('quarry.proposal').client_of(bufnr)
 end
 
 --- The note of the server of a buffer.

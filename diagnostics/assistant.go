@@ -69,6 +69,10 @@ type Parts struct {
 	// MaxTokens bounds an answer, Temperature is 0 for the likeliest.
 	MaxTokens   int
 	Temperature float64
+	// Form is what a fix is written as.
+	Form Form
+	// Time bounds an answer, all turns together; 0 is patience.
+	Time time.Duration
 }
 
 // Assistant explains, fixes and refactors. It is safe for concurrent use.
@@ -78,7 +82,12 @@ type Assistant struct {
 }
 
 // New makes an assistant.
-func New(p Parts) *Assistant { return &Assistant{parts: p, patch: patch.New(p.Files)} }
+func New(p Parts) *Assistant {
+	if p.Time == 0 {
+		p.Time = patience
+	}
+	return &Assistant{parts: p, patch: patch.New(p.Files)}
+}
 
 // patience is how long an answer may take, all turns together: a laptop's model
 // reads some hundred tokens a second and writes ten.
@@ -131,8 +140,10 @@ type answer struct {
 // errNothing means that no answer came of the model's turns.
 var errNothing = errors.New("the model gave no answer; ask again, or choose a larger model")
 
-// errTooSlow means that the time was over before there was an answer.
-var errTooSlow = fmt.Errorf("no answer within %.0f minutes; ask again when the machine is less busy, or choose a smaller model", patience.Minutes())
+// tooSlow is that the time was over before there was an answer.
+func (a *Assistant) tooSlow() error {
+	return fmt.Errorf("no answer within %.0f minutes; ask again when the machine is less busy, or choose a smaller model", a.parts.Time.Minutes())
+}
 
 // ask has a task answered. It returns the answers in order, one or two: the
 // second follows an objection to the first.
@@ -157,7 +168,7 @@ func (a *Assistant) ask(ctx context.Context, e task) ([]*answer, error) {
 	out, err := loop.New(a.parts.Chat, a.parts.Tools).Run(ctx, loop.Task{
 		Messages: e.messages(), First: e.retrieval(found), Offered: a.parts.Tools.Definitions(offered...), Known: known, Evidence: seen,
 		Temperature: a.parts.Temperature, MaxTokens: a.parts.MaxTokens,
-		Limits: loop.Limits{Turns: 4, Calls: 6, Bytes: 2 * found, Time: patience},
+		Limits: loop.Limits{Turns: 4, Calls: 6, Bytes: 2 * found, Time: a.parts.Time},
 		Read: func(now int, text string) loop.Verdict {
 			if now != turn {
 				shown, turn = 0, now
@@ -192,7 +203,7 @@ func (a *Assistant) ask(ctx context.Context, e task) ([]*answer, error) {
 	}
 	switch {
 	case len(answers) == 0 && out.Stop == loop.OutOfTime:
-		return nil, errTooSlow
+		return nil, a.tooSlow()
 	case len(answers) == 0:
 		return nil, errNothing
 	}

@@ -1,5 +1,5 @@
 // Command quarry-eval measures quarry's own quality: search, completion, what prompts
-// hold, ghost text of a real model, and the assistant. It is for who works on quarry;
+// hold, ghost text of a real model, the assistant and its fixes. It is for who works on quarry;
 // users have no need of it.
 package main
 
@@ -39,7 +39,7 @@ func (a *app) root() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(a.retrievalCommand(), a.newcomerCommand(), a.lexiconCommand(), a.completionCommand(), a.idiomsCommand(), a.firstCommand(), a.typingCommand(), a.ghostCommand(), a.contextCommand(), a.goldenCommand())
+	root.AddCommand(a.retrievalCommand(), a.newcomerCommand(), a.lexiconCommand(), a.completionCommand(), a.idiomsCommand(), a.firstCommand(), a.typingCommand(), a.ghostCommand(), a.contextCommand(), a.goldenCommand(), a.fixesCommand())
 	return root
 }
 

@@ -146,7 +146,7 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 			return out, err
 		}
 		switch {
-		case errors.Is(err, errNoAnswer):
+		case errors.Is(err, ErrNoAnswer):
 			continue
 		case err != nil:
 			return out, err
@@ -175,7 +175,7 @@ func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.E
 	r.count(prompt, &h)
 	raw, plainErr := ask(ctx, a, plainPrompt(prompt, &h))
 	if res.Engine != a.Model() {
-		return f, errNoAnswer
+		return f, ErrNoAnswer
 	}
 	if plainErr != nil {
 		return f, plainErr
@@ -304,7 +304,7 @@ func rowOf(name string, fillings []Filling) TypedRow {
 	}
 	for _, c := range []*Contrast{&row.Line, &row.Word} {
 		c.P = mcNemar(c.OnlyOurs, c.OnlyPlain)
-		c.Interval, c.IntervalPlain = wilson(c.Ours, c.Holes), wilson(c.Plain, c.Holes)
+		c.Interval, c.IntervalPlain = Wilson(c.Ours, c.Holes), Wilson(c.Plain, c.Holes)
 	}
 	return row
 }
@@ -342,8 +342,8 @@ func mcNemar(a, b int) float64 {
 	return min(1, 2*sum)
 }
 
-// wilson is the 95 % score interval of a share of which n samples have k.
-func wilson(k, n int) [2]float64 {
+// Wilson is the 95 % score interval of a share of which n samples have k.
+func Wilson(k, n int) [2]float64 {
 	const z = 1.959964
 	if n == 0 {
 		return [2]float64{0, 1}

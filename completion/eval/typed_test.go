@@ -161,7 +161,7 @@ func TestAnswersAreKept(t *testing.T) {
 		a.Close()
 		t.Error("a folder was opened as a file of answers")
 	}
-	if _, err := a.Generate(t.Context(), "another prompt", 16, nil, 0, func(string, float64) bool { return true }); err == nil || errors.Is(err, errNoAnswer) {
+	if _, err := a.Generate(t.Context(), "another prompt", 16, nil, 0, func(string, float64) bool { return true }); err == nil || errors.Is(err, ErrNoAnswer) {
 		t.Errorf("asking after Close: %v", err)
 	}
 }
@@ -205,7 +205,7 @@ func TestWilson(t *testing.T) {
 		k, n     int
 		from, to float64
 	}{{46, 72, 0.523, 0.741}, {0, 10, 0, 0.278}, {10, 10, 0.722, 1}, {0, 0, 0, 1}} {
-		if got := wilson(tt.k, tt.n); math.Abs(got[0]-tt.from) > 1e-3 || math.Abs(got[1]-tt.to) > 1e-3 {
+		if got := Wilson(tt.k, tt.n); math.Abs(got[0]-tt.from) > 1e-3 || math.Abs(got[1]-tt.to) > 1e-3 {
 			t.Errorf("%d of %d: %v, want %v to %v", tt.k, tt.n, got, tt.from, tt.to)
 		}
 	}

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Fetches the source trees of repositories.json into DIR, one folder each, from the
-# registries of their languages: the evaluation of ghost text cuts its holes there.
-# A tree that is there already is left alone, so a fetch that broke off goes on.
+# Fetches the source trees of repositories.json, or of another LIST like it, into DIR,
+# one folder each, from the registries of their languages: the evaluation of ghost text
+# cuts its holes there. A tree that is there already is left alone, so a fetch that broke
+# off goes on.
 #
-#   testdata/holes/fetch.sh DIR
+#   testdata/holes/fetch.sh DIR [LIST]
 #
 # Needs go, npm, python3 with pip, cargo and mvn.
 set -euo pipefail
 
 dir="${1:?the folder to fetch the trees into}"
-here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+list="${2:-$(dirname "${BASH_SOURCE[0]}")/repositories.json}"
 mkdir -p "$dir"
 dir="$(cd "$dir" && pwd)"
 work="$(mktemp -d "$dir/.fetch.XXXXXX")"
@@ -51,7 +52,7 @@ from_maven() {
 	rm -rf "$work/jar"
 }
 
-python3 - "$here/repositories.json" <<'PY' |
+python3 - "$list" <<'PY' |
 import json, sys
 for r in json.load(open(sys.argv[1])):
     print(r["name"], r["from"], r["package"], r["version"])

@@ -32,27 +32,36 @@ func (c *Core) Available() error {
 
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
-	return c.diagnostics().Explain(workspace.Question(ctx), p, emit)
+	return c.Assistant(c, Assisting{}).Explain(workspace.Question(ctx), p, emit)
 }
 
 // Fix implements assist.Assistant.
 func (c *Core) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, error) {
-	return c.diagnostics().Fix(workspace.Question(ctx), p)
+	return c.Assistant(c, Assisting{}).Fix(workspace.Question(ctx), p)
 }
 
 // Refactor implements assist.Assistant.
 func (c *Core) Refactor(ctx context.Context, sel agent.Selection) (agent.Proposal, error) {
-	return c.diagnostics().Refactor(workspace.Question(ctx), sel)
+	return c.Assistant(c, Assisting{}).Refactor(workspace.Question(ctx), sel)
 }
 
-// diagnostics is the assistant for problems and selections, with the settings of
-// now.
-func (c *Core) diagnostics() *diagnostics.Assistant {
+// Assisting is how the assistant for problems and selections is asked; the zero value is
+// how users are answered.
+type Assisting struct {
+	// Form is what a model writes for a change.
+	Form diagnostics.Form
+	// Time is how long an answer may take, 0 for the assistant's own limit.
+	Time time.Duration
+}
+
+// Assistant is the assistant for problems and selections, with the settings of now. chat
+// answers; it is the Core but for evaluations.
+func (c *Core) Assistant(chat agent.Chat, how Assisting) *diagnostics.Assistant {
 	c.mu.Lock()
 	contextTokens := c.engines.settings.Ollama.ContextSize
 	c.mu.Unlock()
 	return diagnostics.New(diagnostics.Parts{
-		Chat: c, Tools: c.tools, Files: c.Workspace, Occurs: c.occurs,
+		Chat: chat, Tools: c.tools, Files: c.Workspace, Occurs: c.occurs, Form: how.Form, Time: how.Time,
 		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature,
 	})
 }

@@ -1,0 +1,64 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"quarry/agent"
+	"quarry/diagnostics/patch"
+)
+
+// Script is a model that knows the suite: it measures the suite and the harness.
+type Script string
+
+// The scripts: Known takes the breakage back, Deleting deletes the line of the problem,
+// Silent says that it knows no fix.
+const (
+	Known    Script = "known"
+	Deleting Script = "deleting"
+	Silent   Script = "silent"
+)
+
+// Chat is the script's model for one case.
+func (s Script) Chat(c Case) agent.Chat { return scripted{s, c} }
+
+type scripted struct {
+	script Script
+	Case
+}
+
+// Chat implements agent.Chat.
+func (s scripted) Chat(_ context.Context, _ agent.Conversation, emit func(text string) bool) (agent.Reply, error) {
+	text := s.Problem.Document.Text
+	number := 1 + strings.Count(text[:s.Problem.Start], "\n")
+	answer := fmt.Sprintf("%s:%d-%d is wrong.\n", s.Breakage.File, number, number)
+	var e agent.TextEdit
+	switch s.script {
+	case Known:
+		e = between(text, s.Original)
+	case Deleting:
+		start := strings.LastIndexByte(text[:s.Problem.Start], '\n') + 1
+		line, _, _ := strings.Cut(text[start:], "\n")
+		e = agent.TextEdit{Start: start, End: min(start+len(line)+1, len(text))}
+	}
+	if s.script != Silent {
+		answer += "\n```diff\n" + patch.Unified(s.Breakage.File, text, []agent.TextEdit{e}, false) + "```\n"
+	}
+	emit(answer)
+	return agent.Reply{Text: answer}, nil
+}
+
+// between is the one edit that makes a text of another.
+func between(text, wanted string) agent.TextEdit {
+	shorter := min(len(text), len(wanted))
+	first := 0
+	for first < shorter && text[first] == wanted[first] {
+		first++
+	}
+	last := 0
+	for last < shorter-first && text[len(text)-1-last] == wanted[len(wanted)-1-last] {
+		last++
+	}
+	return agent.TextEdit{Start: first, End: len(text) - last, New: wanted[first : len(wanted)-last]}
+}

@@ -113,6 +113,7 @@ type task struct {
 	// selects says that its prompt quotes what is selected, besides the code around.
 	selects bool
 	query   string // what evidence is looked up for
+	form    Form   // of a change
 	// show gets the words as they come; nil where nobody reads along.
 	show func(text string) bool
 	// validate answers why an answer is not taken, "" if it is. It is asked about

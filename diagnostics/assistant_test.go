@@ -120,13 +120,15 @@ type world struct {
 	tools *tools
 }
 
-func newWorld(answers ...string) world {
+func newWorld(answers ...string) world { return newWorldOf(diagnostics.Diff, answers...) }
+
+func newWorldOf(form diagnostics.Form, answers ...string) world {
 	w := world{
 		files: files{"stock/count.go": count, "stock/item.go": item},
 		chat:  &script{answers: answers}, tools: &tools{},
 	}
 	w.Assistant = diagnostics.New(diagnostics.Parts{
-		Chat: w.chat, Tools: w.tools, Files: w.files, ContextTokens: 4096, MaxTokens: 512,
+		Chat: w.chat, Tools: w.tools, Files: w.files, ContextTokens: 4096, MaxTokens: 512, Form: form,
 		Occurs: func(_ context.Context, word string) bool {
 			for _, text := range w.files {
 				if strings.Contains(text, word) {
@@ -187,9 +189,10 @@ func golden(t *testing.T, name, got string) {
 
 // TestPrompts keeps the exact words of every prompt.
 func TestPrompts(t *testing.T) {
+	form := diagnostics.Diff
 	say := func(name string, run func(w world) error) {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld("", "")
+			w := newWorldOf(form, "", "")
 			_ = run(w) // an empty answer is an error; the prompt is what counts
 			if len(w.chat.asked) == 0 {
 				t.Fatal("the model was not asked")
@@ -216,6 +219,45 @@ func TestPrompts(t *testing.T) {
 			_, err := w.Refactor(ctx, sel)
 			return err
 		})
+	}
+	for _, form = range []diagnostics.Form{diagnostics.Replace, diagnostics.Whole} {
+		say("fix-"+form.String(), func(w world) error { _, err := w.Fix(ctx, w.problem()); return err })
+	}
+}
+
+// Whatever form is asked for, an answer in any of them is taken, and one without a change
+// is told what to write.
+func TestForms(t *testing.T) {
+	const block = "The field is `Count`, stock/item.go:3-6.\n<<<<<<< SEARCH\n\tfor _, it := range items {\n\t\tn += it.Counts\n=======\n\tfor _, it := range items {\n\t\tn += it.Count\n>>>>>>> REPLACE\n"
+	const whole = "The field is `Count`, stock/item.go:3-6.\n```go\nfunc Total(items []Item) int {\n\tn := 0\n\tfor _, it := range items {\n\t\tn += it.Count\n\t}\n\treturn n\n}\n```\n"
+	want := strings.Replace(count, "it.Counts", "it.Count", 1)
+	told := map[diagnostics.Form]string{diagnostics.Diff: "no unified diff", diagnostics.Replace: "<<<<<<< SEARCH", diagnostics.Whole: "no declaration"}
+	for form, words := range told {
+		for _, answer := range []string{fixed, block, whole, block + strings.Repeat("It is the field. ", 40) + "\n```\nfunc x() {\n"} {
+			if strings.Contains(answer, "func x") && form != diagnostics.Replace {
+				continue
+			}
+			w := newWorldOf(form, "Rename the field.", answer)
+			p, err := w.Fix(t.Context(), w.problem())
+			if err != nil {
+				t.Errorf("%s, answered %q: %v", form, answer, err)
+				continue
+			}
+			if got := w.after(t, p); got != want {
+				t.Errorf("%s, answered %q: %s", form, answer, got)
+			}
+			if turn := w.chat.lastTurn(); !strings.Contains(turn, words) {
+				t.Errorf("%s: the model is not told %q, but %q", form, words, turn)
+			}
+		}
+	}
+	for _, form := range []diagnostics.Form{diagnostics.Diff, diagnostics.Replace, diagnostics.Whole} {
+		if again, err := diagnostics.FormOf(form.String()); again != form || err != nil {
+			t.Errorf("%s is read as %s, %v", form, again, err)
+		}
+	}
+	if _, err := diagnostics.FormOf("prose"); err == nil {
+		t.Error("prose is a form")
 	}
 }
 

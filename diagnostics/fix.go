@@ -19,7 +19,8 @@ func (a *Assistant) Fix(ctx context.Context, p agent.Problem) (agent.Proposal, e
 	if err := a.patch.For(p.Document, nil).Changeable(); err != nil {
 		return agent.Proposal{}, err
 	}
-	e := task{name: "fix", about: a.problemContext(p)}
+	e := task{name: "fix", about: a.problemContext(p), form: a.parts.Form}
+	e.about.Form = e.form.String()
 	e.query = e.problemQuery()
 	return a.propose(ctx, e, "Fix: "+firstLine(p.Message), nil, func(agent.Proposal) *patch.Refusal { return nil })
 }
@@ -31,7 +32,7 @@ const near = 10
 // and so is one that cites nothing.
 func (a *Assistant) propose(ctx context.Context, e task, title string, also func(path string) bool, check func(p agent.Proposal) *patch.Refusal) (agent.Proposal, error) {
 	patcher := a.patch.For(e.about.doc, also)
-	e.complete = diffsWritten
+	e.complete = e.form.written
 	var failed error
 	e.validate = func(s *answer) string {
 		var err error
@@ -45,6 +46,8 @@ func (a *Assistant) propose(ctx context.Context, e task, title string, also func
 		switch {
 		case s.isNoFix():
 			return ""
+		case s.refusal != nil && s.refusal.Reason == patch.NoDiff && e.form != Diff:
+			return e.form.wanted()
 		case s.refusal != nil:
 			return s.refusal.Error()
 		case len(s.citations) == 0:

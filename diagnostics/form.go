@@ -31,3 +31,36 @@ func FormOf(name string) (Form, error) {
 	}
 	return 0, fmt.Errorf("%q is no form: choose one of %s", name, strings.Join(formNames[:], ", "))
 }
+
+// written says whether a text that is being written has all of its change.
+func (f Form) written(text string) bool {
+	var after string
+	switch f {
+	case Replace:
+		last := strings.LastIndex(text, "\n>>>>>>> REPLACE")
+		if last < 0 {
+			return false
+		}
+		after = text[last+len("\n>>>>>>> REPLACE"):]
+		if strings.Contains(after, "<<<<<<<") {
+			return false
+		}
+	case Whole:
+		pieces := strings.Split("\n"+text, "\n```")
+		if len(pieces) < 3 || len(pieces)%2 == 0 {
+			return false
+		}
+		after = pieces[len(pieces)-1]
+	default:
+		return diffsWritten(text)
+	}
+	return len(strings.TrimSpace(after)) > wordsAfter
+}
+
+// wanted objects to an answer without a change.
+func (f Form) wanted() string {
+	if f == Replace {
+		return "there is no change in it; write <<<<<<< SEARCH, the lines as they are, =======, the lines as they are to be, >>>>>>> REPLACE"
+	}
+	return "there is no declaration in it; write the one that changes, whole, between two lines of ```"
+}

@@ -37,6 +37,8 @@ type promptContext struct {
 
 	Severity, Source, Code, Message string
 	Goal                            string
+	// Form is what a fix is to be written as.
+	Form string
 	// TestName is where tests of the file would stand.
 	TestName string
 }

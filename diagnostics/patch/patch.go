@@ -11,8 +11,9 @@
 // user can write it better. The result is parsed again and refused if it has
 // syntax errors that the document had not (check.go).
 //
-// For a change that is about one document, a declaration written whole does in
-// place of a diff (whole.go).
+// Blocks of lines to search for and what replaces them are read as hunks (block.go). For
+// a change that is about one document, a declaration written whole does in place of a
+// diff (whole.go).
 //
 // Well-formed diffs are read by the same code; tests hold it against
 // github.com/bluekeyes/go-gitdiff.
@@ -100,7 +101,17 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 	if !utf8.ValidString(diff) {
 		return Reading{}, refuse(NoDiff, "the diff is not UTF-8 text")
 	}
-	files, refusal := read(diff)
+	var blockRule Rule
+	var files []*fileDiff
+	var refusal *Refusal
+	if p.off&SearchBlock == 0 {
+		files, refusal = blocks(diff)
+	}
+	if len(files) > 0 {
+		blockRule = SearchBlock
+	} else if refusal == nil {
+		files, refusal = read(diff)
+	}
 	if refusal != nil {
 		if p.about == nil || refusal.Reason != NoDiff || p.off&WholeDeclaration != 0 {
 			return Reading{}, refusal
@@ -138,7 +149,7 @@ func (p *Patcher) Read(ctx context.Context, diff string) (Reading, error) {
 		}
 	}
 	proposal, err := propose(targets)
-	var rules Rule
+	rules := blockRule
 	for _, t := range targets {
 		rules |= t.rules
 	}

@@ -251,6 +251,27 @@ func TestOnlyWhatTheDiffSays(t *testing.T) {
 	})
 }
 
+// marked are the lines that the blocks of an answer take and give, marked as a diff has
+// them.
+func marked(answer string) string {
+	var b strings.Builder
+	mark := ""
+	for line := range strings.Lines(strings.ReplaceAll(unescaped(answer), "\r\n", "\n")) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case mark == "" && searchLine.MatchString(line):
+			mark = "-"
+		case mark == "-" && middleLine.MatchString(line):
+			mark = "+"
+		case mark == "+" && replaceLine.MatchString(line):
+			mark = ""
+		case mark != "":
+			b.WriteString(mark + line + "\n")
+		}
+	}
+	return b.String()
+}
+
 // FuzzPatch: no diff makes the patcher panic, write edits that do not fit, or
 // change what the diff does not say.
 func FuzzPatch(f *testing.F) {
@@ -271,6 +292,9 @@ func FuzzPatch(f *testing.F) {
 			return
 		}
 		var plain strings.Builder // as the reader sees it
+		if files, _ := blocks(diff); len(files) > 0 {
+			plain.WriteString(marked(diff))
+		}
 		for _, section := range sections(diff) {
 			plain.WriteString(strings.Join(section.lines, "\n") + "\n")
 		}

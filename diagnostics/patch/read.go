@@ -73,9 +73,6 @@ func read(text string) ([]*fileDiff, *Refusal) {
 		}
 	}
 	if len(files) == 0 {
-		if strings.Contains(text, "<<<<<<< ") && strings.Contains(text, ">>>>>>> ") {
-			return nil, refuse(NoDiff, "this is a search and replace block; write a unified diff: --- a/FILE, +++ b/FILE, @@, then lines that begin with a blank, - or +")
-		}
 		return nil, refuse(NoDiff, "there is no unified diff in it; write --- a/FILE, +++ b/FILE, @@, then lines that begin with a blank, - or +")
 	}
 	return merged(files), nil

@@ -31,13 +31,14 @@ const (
 	SectionHeader // the function that the header names
 	// Of answers without a diff.
 	WholeDeclaration // a declaration is written anew
+	SearchBlock      // lines to search for and what replaces them
 
 	pastRules
 )
 
 var ruleNames = [...]string{
 	"trailing space", "indentation", "inner space", "blank added", "bare tail", "blank edge", "elision", "skipped blanks", "fuzz",
-	"in order", "stated line", "same shift", "section header", "whole declaration",
+	"in order", "stated line", "same shift", "section header", "whole declaration", "search block",
 }
 
 // Rules are all rules, in the order in which they are tried.

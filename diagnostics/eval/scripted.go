@@ -28,21 +28,26 @@ type scripted struct {
 	Case
 }
 
+// edit is what the script changes; it changes nothing if it is silent.
+func (s scripted) edit() (e agent.TextEdit, ok bool) {
+	text := s.Problem.Document.Text
+	switch s.script {
+	case Known:
+		return between(text, s.Original), true
+	case Deleting:
+		start := strings.LastIndexByte(text[:s.Problem.Start], '\n') + 1
+		line, _, _ := strings.Cut(text[start:], "\n")
+		return agent.TextEdit{Start: start, End: min(start+len(line)+1, len(text))}, true
+	}
+	return e, false
+}
+
 // Chat implements agent.Chat.
 func (s scripted) Chat(_ context.Context, _ agent.Conversation, emit func(text string) bool) (agent.Reply, error) {
 	text := s.Problem.Document.Text
 	number := 1 + strings.Count(text[:s.Problem.Start], "\n")
 	answer := fmt.Sprintf("%s:%d-%d is wrong.\n", s.Breakage.File, number, number)
-	var e agent.TextEdit
-	switch s.script {
-	case Known:
-		e = between(text, s.Original)
-	case Deleting:
-		start := strings.LastIndexByte(text[:s.Problem.Start], '\n') + 1
-		line, _, _ := strings.Cut(text[start:], "\n")
-		e = agent.TextEdit{Start: start, End: min(start+len(line)+1, len(text))}
-	}
-	if s.script != Silent {
+	if e, ok := s.edit(); ok {
 		answer += "\n```diff\n" + patch.Unified(s.Breakage.File, text, []agent.TextEdit{e}, false) + "```\n"
 	}
 	emit(answer)

@@ -1,0 +1,3 @@
+module example.test/stock
+
+go 1.22

@@ -21,7 +21,7 @@ PKGS    ?= ./...
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -122,6 +122,10 @@ bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet m
 
 ghost: eval ## ghost text of a real model beside plain FIM; fails where it is worse (hours; goes on where it was)
 	@bench/ghost.sh 1.5b --half held --gate
+
+fixes: eval ## fixes and explanations of real diagnostics by a real model, judged by compilers (hours; goes on where it was)
+	@bench/fixes.sh 1.5b
+	@bench/fixes.sh 1.5b --explain
 
 zed: ## build the Zed extension, a WebAssembly component, and print its path (needs root)
 	@editors/zed/build.sh make

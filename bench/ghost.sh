@@ -19,43 +19,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 size="${1:?0.5b or 1.5b}"
 shift
 trees="${GHOST_TREES:-${QUARRY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/quarry}/holes}"
-port=11596
 testdata/holes/fetch.sh "$trees"
-export CODER_THREADS="${CODER_THREADS:-$(nproc)}"
-case "${GHOST_SERVER:-llamacpp}" in
-llamacpp)
-	testdata/models/llamacpp.sh >/dev/null
-	testdata/models/coder.sh "$size" file >/dev/null
-	api=openai
-	ready() { curl -fsS "http://127.0.0.1:$port/health" >/dev/null 2>&1; }
-	start=(testdata/models/llamacpp.sh serve "$size" "$port")
-	;;
-ollama)
-	CODER_OLLAMA="$(testdata/models/kernels.sh)"
-	export CODER_OLLAMA
-	api=ollama
-	ready() { grep -q 'serves at' bench/ghost/server.log; }
-	start=(testdata/models/coder.sh "$size" serve "$port")
-	;;
-*)
-	echo "ghost.sh: GHOST_SERVER is llamacpp or ollama" >&2
-	exit 2
-	;;
-esac
-settings="$(mktemp -d)"
-mkdir "$settings/quarry"
-echo "{\"model\": \"qwen2.5-coder:$size\", \"ollama\": {\"api\": \"$api\", \"url\": \"http://127.0.0.1:$port\"}}" >"$settings/quarry/settings.json"
-setsid "${start[@]}" >bench/ghost/server.log 2>&1 &
-server=$!
-trap 'kill -- -"$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$settings"' EXIT
-until ready; do
-	kill -0 "$server" || {
-		tail -n 20 bench/ghost/server.log >&2
-		exit 1
-	}
-	sleep 1
-done
-export XDG_CONFIG_HOME="$settings"
+MODEL_SERVER="${GHOST_SERVER:-llamacpp}"
+# shellcheck source=bench/serve.sh
+source bench/serve.sh
+serve "$size" bench/ghost/server.log
 ask() { "${limit[@]}" bin/quarry-eval ghost --corpus "$trees" --answers "bench/ghost/answers-$size.jsonl" "$@"; }
 limit=()
 if [[ -z "${GHOST_MINUTES:-}" ]]; then

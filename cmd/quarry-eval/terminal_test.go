@@ -90,6 +90,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		more(ghost, "--answers", "none.jsonl"), more(ghost, "--answers", "missing.jsonl", "--missing", "prompts"), more(ghost, "--answers", "answers.jsonl"), more(ghost, "--answers", "a", "--model", hostile),
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},
+		{"fixes", "--suite", "golden", "--corpus", "corpus", "--script", "known"}, {"fixes", "--corpus", "corpus", "--script", hostile}, {"fixes", "--corpus", "corpus", "--script", "known", "--form", hostile},
 		{hostile}, {"help", hostile}, {"golden", "--" + hostile},
 	})
 }

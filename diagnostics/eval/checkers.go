@@ -76,7 +76,7 @@ var checkers = map[string]checker{
 		},
 	},
 	"mypy": {
-		program: "python3", read: readLines(mypyLine),
+		program: "python3", read: readMypy,
 		command: func(r Runner, arguments []string, file string) []string {
 			return join([]string{"python3", "-m", "mypy", "--no-error-summary", "--no-color-output", "--hide-error-context", "--show-column-numbers", "--show-error-end", "--cache-dir", filepath.Join(r.Scratch, "mypy"), "--config-file", "", "--ignore-missing-imports", "--follow-imports", "silent", "--check-untyped-defs"}, arguments, file)
 		},

@@ -79,6 +79,15 @@ func readLines(form *regexp.Regexp) func(output, complaints string) []Diagnostic
 	}
 }
 
+// readMypy reads mypy's, whose ends are of the last character.
+func readMypy(output, complaints string) []Diagnostic {
+	list := readLines(mypyLine)(output, complaints)
+	for i := range list {
+		list[i].EndColumn++
+	}
+	return list
+}
+
 // readJava reads javac's: a line, then what is missing, the line of code and a caret.
 func readJava(output, complaints string) []Diagnostic {
 	var list []Diagnostic

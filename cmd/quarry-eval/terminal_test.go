@@ -38,6 +38,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		"questions/tiny.json":        encoded([]any{map[string]any{"query": "Router " + hostile, "relevant": []string{file}, "category": hostile}}),
 		"suite.json":                 encoded([]any{map[string]any{"name": "tiny", "language": "go" + hostile, "half": "fit", "from": "go", "package": hostile, "version": hostile}}),
 		"golden/tasks.json":          encoded([]any{map[string]any{"id": "where" + hostile, "kind": "where", "question": "Where is it done again? " + hostile, "places": []string{file + ":3-4"}}}),
+		"fixes/suite.json":           encoded(map[string]any{"repositories": []any{map[string]any{"name": "tiny", "language": "go", "half": "fit"}}, "breakages": []any{map[string]any{"id": "fix" + hostile, "repository": "tiny", "checker": "go vet", "file": "router.go", "from": "type Router struct", "to": "type Router struct" + hostile}}}),
 		"golden/workspace/" + file:   retry,
 		"old/tiny/router.go":         "package tiny\n\n// Router matches paths.\ntype Router struct{}\n",
 		"new/tiny/router.go":         router,
@@ -75,6 +76,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	completion := []string{"completion", "--corpus", "corpus", "--holes", "4"}
 	contexts := []string{"context", "--corpus", "corpus", "--sites", "3"}
 	ghost := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus"}
+	fixes := []string{"fixes", "--suite", "fixes", "--corpus", "corpus", "--script", "known"}
 	typing := []string{"typing", "--before", "old", "--after", "new"}
 	usual := []string{"idioms", "--corpus", "corpus"}
 	first := []string{"first", "--corpus", "corpus"}
@@ -90,7 +92,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		more(ghost, "--answers", "none.jsonl"), more(ghost, "--answers", "missing.jsonl", "--missing", "prompts"), more(ghost, "--answers", "answers.jsonl"), more(ghost, "--answers", "a", "--model", hostile),
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},
-		{"fixes", "--suite", "golden", "--corpus", "corpus", "--script", "known"}, {"fixes", "--corpus", "corpus", "--script", hostile}, {"fixes", "--corpus", "corpus", "--script", "known", "--form", hostile},
+		fixes, more(fixes, "--script", hostile), more(fixes, "--form", hostile),
 		{hostile}, {"help", hostile}, {"golden", "--" + hostile},
 	})
 }

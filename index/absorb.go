@@ -80,6 +80,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 		}
 	}
 	if dir == "" {
+		c.tellBehind(ctx)
 		c.watchHeads()                       // they may have come, or lie elsewhere
 		c.scanned, _ = os.Stat(c.root.Dir()) // the scan will say what is wrong
 	}
@@ -121,6 +122,7 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	c.read.Files++
 	c.read.Done += r.entry.Size
 	c.read.Total, c.read.OfFiles = c.scan.total, c.scan.files
+	c.tellBehind(ctx)
 	c.noteCount(count{c.scan.met - c.scan.files + c.read.Files, c.scan.met})
 	c.show(false)
 	rel := r.entry.Path

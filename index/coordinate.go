@@ -54,6 +54,7 @@ type coordinator struct {
 	peer    peerState // of the process that writes, in one that reads
 	exit    exitWatch // for that process
 	exile   exile
+	told    *store.Store // which says that it is behind; nil if none does
 	// moved tells that a checkpoint has ended; nil while none is at work.
 	moved chan error
 }
@@ -192,7 +193,7 @@ func (c *coordinator) step(ctx context.Context) time.Time {
 		c.beginScan(ctx)
 	}
 	if c.scan == nil {
-		c.noteCurrent()
+		c.noteCurrent(ctx)
 	}
 	if c.scan != nil && !c.age.IsZero() && now.Sub(c.age) >= c.batchLimit().delay {
 		c.flush(ctx)

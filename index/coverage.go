@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strconv"
 	"time"
+
+	"quarry/index/store"
 )
 
 // Coverage is how much of a root an index knows: what decides whether an answer that
@@ -124,18 +127,111 @@ func (c *coordinator) noteCount(n count) {
 
 // noteCurrent tells Coverage that nothing is known that is not indexed. No scan is at
 // work.
-func (c *coordinator) noteCurrent() {
+func (c *coordinator) noteCurrent(ctx context.Context) {
+	isIdle := func() bool { return len(c.due)+len(c.scans) == 0 && !c.rebuild && c.damaged == nil }
 	c.mu.Lock()
-	now := len(c.due)+len(c.scans) == 0 && !c.rebuild && c.damaged == nil
+	now, behind := isIdle(), c.behind
+	c.mu.Unlock()
+	var caughtUp Cursor
+	if now && behind {
+		caughtUp = c.endBehind(ctx)
+	}
+	c.mu.Lock()
+	now = isIdle()
 	changed := now && !c.upToDate
 	c.upToDate = now
 	if now {
 		c.counted = count{}
 	}
+	if now && behind {
+		c.behind, c.caughtUp = false, caughtUp
+	}
 	c.mu.Unlock()
 	if changed {
 		c.saved.fire()
 	}
+}
+
+// An index that is whole falls behind when more changes than an edit does: another commit is
+// checked out, or a scan meets files that are not as they are indexed. What is found then is
+// true and may be a part. Who only reads is told by the database.
+
+// Lag is what answers from a whole index may miss.
+type Lag struct {
+	// Behind: files are still to be looked at, which may be many.
+	Behind bool
+	// CaughtUp is the state in which the last of such files were indexed, the zero Cursor if
+	// that is not known: who knows only an older state of this database misses some.
+	CaughtUp Cursor
+}
+
+// Lag answers what may be missing now.
+func (x *Index) Lag(ctx context.Context) (Lag, error) {
+	s := x.Store()
+	x.mu.Lock()
+	lag, owner := Lag{x.behind, x.caughtUp}, x.owner
+	x.mu.Unlock()
+	if owner {
+		return lag, nil
+	}
+	lag = Lag{} // what this process heard of says nothing of what that one has done since
+	text, err := s.Meta(ctx, behindSince)
+	switch {
+	case err != nil && s != x.Store():
+		return Lag{}, nil // another is there by now, of which nothing is known
+	case text == behindNow:
+		return Lag{Behind: true}, err
+	}
+	if generation, e := strconv.ParseInt(text, 10, 64); e == nil {
+		lag.CaughtUp = Cursor{s, generation}
+	}
+	return lag, err
+}
+
+const (
+	// behindSince is the key of behindNow while the index is behind, and of the generation
+	// in which it caught up afterwards.
+	behindSince = "behind"
+	behindNow   = "now"
+)
+
+// fallBehind notes that many files may not be as they are indexed; mu is held.
+func (x *Index) fallBehind() { x.behind = true }
+
+// wasBehind notes that whoever wrote a database before left it behind.
+func (x *Index) wasBehind(ctx context.Context, s *store.Store) error {
+	text, err := s.Meta(ctx, behindSince)
+	if err == nil && text == behindNow {
+		x.mu.Lock()
+		x.fallBehind()
+		x.mu.Unlock()
+	}
+	return err
+}
+
+// tellBehind tells who only reads that the index is behind, if it is.
+func (c *coordinator) tellBehind(ctx context.Context) {
+	c.mu.Lock()
+	behind := c.behind
+	c.mu.Unlock()
+	if s := c.Store(); behind && c.told != s && !s.InMemory() {
+		c.settleErr(ctx, s.PutMeta(behindSince, behindNow))
+		c.told = s
+	}
+}
+
+// endBehind answers the state in which the index has caught up, and tells who only reads.
+func (c *coordinator) endBehind(ctx context.Context) Cursor {
+	now, err := c.Cursor(ctx)
+	c.mu.Lock()
+	cut := c.cut // what it did not read is missing still
+	c.mu.Unlock()
+	if err == nil && !cut && !now.store.InMemory() {
+		err = now.store.PutMeta(behindSince, strconv.FormatInt(now.generation, 10))
+	}
+	c.told = nil
+	c.settleErr(ctx, err)
+	return now
 }
 
 // noteLooked tells Coverage that a scan of the whole root has ended well.

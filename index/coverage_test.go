@@ -1,6 +1,9 @@
 package index
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -68,5 +71,117 @@ func TestReaderAsksTheWriterToLook(t *testing.T) {
 	write(t, dir, map[string]string{"three.go": "package m\n\nfunc late() {}\n"})
 	if err := reader.Served(t.Context()); err != nil || symbols(t, reader, "three.go") == nil {
 		t.Errorf("served, but for three.go: %v", err)
+	}
+}
+
+// lagOf is what an index says that answers may miss.
+func lagOf(t *testing.T, x *Index) Lag {
+	t.Helper()
+	lag, err := x.Lag(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lag
+}
+
+// An index that is whole says that it is behind from when a scan has met files that are not as
+// they are indexed until they are: to who only reads, too, and after the process has ended.
+func TestBehindUntilTheLastFileIsIndexed(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	writer := start(t, Config{Dir: dir, StateDir: state})
+	if lag := lagOf(t, writer); lag.Behind || lag.CaughtUp != (Cursor{}) {
+		t.Errorf("after the first index: %+v", lag)
+	}
+	reader := open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, reader)
+	if lag := lagOf(t, reader); lag.Behind {
+		t.Errorf("a reader of a whole index: %+v", lag)
+	}
+	reader.request(reader.fallBehind) // as by a commit that it hears of, too
+	if lag := lagOf(t, reader); lag.Behind {
+		t.Errorf("a reader does not take the writer's word: %+v", lag)
+	}
+	writer.cancel() // the test is the coordinator
+	writer.stopped.Wait()
+	c := &coordinator{Index: writer, fresh: map[string]found{}}
+	scan := func() {
+		writer.mu.Lock()
+		writer.scans[""] = true
+		writer.mu.Unlock()
+		c.beginScan(t.Context())
+	}
+	end := func() {
+		for r := range c.scan.results {
+			c.add(t.Context(), r)
+		}
+		c.endScan(t.Context(), false)
+		c.noteCurrent(t.Context())
+	}
+	scan()
+	end()
+	if lag := lagOf(t, writer); lag.Behind {
+		t.Errorf("nothing differs, and the writer is %+v", lag)
+	}
+
+	write(t, dir, map[string]string{"main.go": "package m\n\nfunc other() {}\n", "late.go": "package m\n\nfunc late() {}\n"})
+	scan()
+	c.add(t.Context(), <-c.scan.results)
+	for name, x := range map[string]*Index{"writer": writer, "reader": reader} {
+		if lag := lagOf(t, x); !lag.Behind {
+			t.Errorf("the %s is not behind while one file of two is read", name)
+		}
+	}
+	end()
+	now, err := writer.Cursor(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]*Index{"writer": writer, "reader": reader} {
+		if lag := lagOf(t, x); lag.Behind || lag.CaughtUp.generation != now.generation || !x.IsCurrent(lag.CaughtUp) {
+			t.Errorf("the %s says %+v, and the last file came with %+v", name, lag, now)
+		}
+	}
+
+	// Files that are gone count, too, and another process goes on.
+	if err := os.Remove(filepath.Join(dir, "late.go")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"main.go": "package m\n\nfunc third() {}\n"})
+	scan()
+	c.add(t.Context(), <-c.scan.results)
+	c.scan.cancel()
+	for range c.scan.results {
+	}
+	reader.cancel()
+	reader.stopped.Wait()
+	if err := writer.state.unlock(); err != nil { // as if it had been killed
+		t.Fatal(err)
+	}
+	if won, err := reader.becomeOwner(); err != nil || !won {
+		t.Fatal(won, err)
+	}
+	if lag := lagOf(t, reader); !lag.Behind {
+		t.Error("the process that comes after one that was killed is not behind")
+	}
+}
+
+// Of what only an editor or a single event tells the index is not behind; of more than are looked
+// at one by one, and of another commit, it is before anything was looked at.
+func TestManyChangesAreBehindAtOnce(t *testing.T) {
+	x := start(t, Config{Dir: t.TempDir()})
+	x.cancel() // nobody looks at what is told
+	x.stopped.Wait()
+	var names []string
+	for i := range manyChanges {
+		names = append(names, filepath.Join(x.root.Dir(), strconv.Itoa(i)+".go"))
+	}
+	x.FilesChanged(names)
+	if lag := lagOf(t, x); lag.Behind {
+		t.Errorf("behind by %d events", len(names))
+	}
+	x.FilesChanged([]string{filepath.Join(x.root.Dir(), "more.go")})
+	if lag := lagOf(t, x); !lag.Behind {
+		t.Errorf("not behind by %d events", len(names)+1)
 	}
 }

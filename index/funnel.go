@@ -121,6 +121,7 @@ func (x *Index) mergeDue() {
 		if x.buffers[rel] == nil {
 			delete(x.due, rel)
 			x.scans[""] = true
+			x.fallBehind()
 		}
 	}
 }

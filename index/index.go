@@ -106,6 +106,9 @@ type Index struct {
 	settled chan struct{}        // closed while there is nothing to do
 	// upToDate: nothing is known that is not indexed.
 	upToDate bool
+	// behind and caughtUp are what Lag answers.
+	behind   bool
+	caughtUp Cursor
 	// cut: a scan did not end, and none of the whole root has ended since.
 	cut bool
 	// asOf is the latest moment such that all that was there then is indexed: a look at all files began then.

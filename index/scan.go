@@ -89,6 +89,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 		return err
 	}
 	var stale []staleFile
+	differ := 0 // how many are known not to be as they are indexed
 	list := known.known()
 	err = x.root.Walk(ctx, s.dir, walk.Visitor{
 		Dir:   x.watchDir,
@@ -116,6 +117,9 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 					f.known = &st.Hash
 				}
 				stale = append(stale, f)
+				if st == nil || !mayBe(st, e) {
+					differ++
+				}
 				s.total += e.Size
 				s.files++
 			}
@@ -138,6 +142,15 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	}
 	for _, names := range s.gone {
 		slices.Sort(names)
+	}
+	if differ += len(gone); differ > 0 {
+		whole, err := wasScanned(ctx, x.Store())
+		if err != nil {
+			return err
+		}
+		x.mu.Lock()
+		x.behind = x.behind || whole
+		x.mu.Unlock()
 	}
 	if err := x.readAll(ctx, s, stale); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -117,7 +118,7 @@ func (x *Index) becomeOwner() (won bool, err error) {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
 	x.identify(s)
-	if err := x.forgetSecrets(s); err != nil {
+	if err := errors.Join(x.wasBehind(context.Background(), s), x.forgetSecrets(s)); err != nil {
 		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
 	}
 	x.swap(s, true)

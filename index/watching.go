@@ -69,7 +69,12 @@ func (x *Index) startWatching() {
 				hearReaders(x)
 			// Another commit, or another list: anything may differ. The list may come with
 			// its folder.
-			case slices.Contains(git.heads, name), name == git.exclude, git.exclude != "" && name == filepath.Dir(git.exclude):
+			case slices.Contains(git.heads, name):
+				x.request(func() {
+					x.scans[""] = true
+					x.fallBehind()
+				})
+			case name == git.exclude, git.exclude != "" && name == filepath.Dir(git.exclude):
 				x.happened(touched, x.root.Dir(), "")
 			case !slices.Contains(git.heads, filepath.Join(filepath.Dir(name), "HEAD")):
 				x.happened(touched, name, "")

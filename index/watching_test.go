@@ -36,6 +36,13 @@ func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
 	write(t, dir, map[string]string{"late.go": "package m\n\nfunc late() {}\n"})
 	git("symbolic-ref", "HEAD", "refs/heads/two")
 	until(t, "the checkout", func() bool { return slices.Contains(symbols(t, x, "late.go"), "late") })
+
+	// Whatever differs, the index is behind until that is known.
+	settle(t, x)
+	before := lagOf(t, x).CaughtUp
+	git("symbolic-ref", "HEAD", "refs/heads/three")
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc later() {}\n"})
+	until(t, "it to be behind, and no more", func() bool { lag := lagOf(t, x); return !lag.Behind && lag.CaughtUp != before })
 }
 
 // git's own list of what is left out counts at once, as ignore files do; a linked

@@ -151,7 +151,7 @@ func TestProcessesThatAskOnceDoNotDrift(t *testing.T) {
 		before := written(t, state)
 		brief(t, dir, state, func(w *Workspace) {
 			w.Keep(t.Context())
-			if w.linksKept != w.knows() {
+			if w.linksKept != w.Knows() {
 				t.Errorf("%d uses: the graph was not kept", i+1)
 			}
 		})

@@ -218,7 +218,7 @@ func (w *Workspace) tidyLocked(ctx context.Context) time.Duration {
 		return wait
 	}
 	began := time.Now()
-	if w.relinkDue.Load() && w.link(ctx, w.knows()) != nil {
+	if w.relinkDue.Load() && w.link(ctx, w.Knows()) != nil {
 		return 0
 	}
 	var err error

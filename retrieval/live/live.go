@@ -339,10 +339,10 @@ func (w *Workspace) addChanged(n int) {
 // Link returns when the graph of files is that of what is searchable, or ctx is done, for
 // commands that ask once: elsewhere it is made at rest. What keeps it from being made is no
 // reason for them to fail.
-func (w *Workspace) Link(ctx context.Context) { _ = w.link(ctx, w.knows()) }
+func (w *Workspace) Link(ctx context.Context) { _ = w.link(ctx, w.Knows()) }
 
-// knows is what searches know.
-func (w *Workspace) knows() index.Cursor {
+// Knows is what searches know.
+func (w *Workspace) Knows() index.Cursor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.searchable

@@ -140,7 +140,7 @@ func (w *Workspace) ends(ctx context.Context, f *folder, edges []store.Edge, kin
 // with *NotReady if it finds none while it cannot know.
 func (w *Workspace) Declared(ctx context.Context, path string) (found Symbols, err error) {
 	found.Backend = []string{backendSymbols}
-	found.Missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+	found.Missing, err = w.whenKnown(ctx, needFile, func() (bool, error) {
 		folders := w.snapshot()
 		f, rel := innermost(folders, path)
 		if f == nil {

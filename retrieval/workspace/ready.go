@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,8 @@ func (e *NotReady) Error() string {
 type need int
 
 const (
-	needFiles   need = iota // which files there are
+	needFile    need = iota // what one file declares
+	needFiles               // which files there are
 	needNames               // what they declare under a name
 	needSymbols             // and all who use it
 	needWords               // all that a search ranks by
@@ -144,10 +146,14 @@ func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found boo
 		if missing, err = w.await(ctx, n, look); err != nil {
 			return nil, err
 		}
+		part, failed := w.behind(ctx, n) // asked first: what is known by then is what is looked at
+		if failed != nil {
+			return nil, failed
+		}
 		// What was indexed after one look may be in the next.
 		var found bool
 		if found, err = ask(); found || ctx.Err() != nil {
-			return missing, err
+			return cmp.Or(missing, part), err
 		}
 	}
 	if missing != nil {
@@ -301,6 +307,36 @@ func (f *folder) missing(ctx context.Context, n need, how wait) (*lack, error) {
 		return nil, nil
 	}
 	return m, nil
+}
+
+// behind is what a whole index may miss that fell behind, as after another commit was checked
+// out: of the first folder that may miss something, nil if none does. What is found meanwhile
+// is answered at once, and said to be a part.
+func (w *Workspace) behind(ctx context.Context, n need) (*Missing, error) {
+	if n == needFile {
+		return nil, nil // more files change nothing
+	}
+	for _, f := range w.snapshot() {
+		x, err := f.ready()
+		if err != nil {
+			continue // that is said as what is missing
+		}
+		lag, err := x.Lag(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m := &lack{Missing: Missing{Folder: f.dir, Searchable: []string{}}, index: x}
+		switch searched := n == needWords || n == needNames; {
+		case lag.Behind:
+			m.Doing = doingIndex
+		case searched && x.IsCurrent(lag.CaughtUp) && !f.warm.Knows().Includes(lag.CaughtUp):
+			m.Doing = doingLoad
+		default:
+			continue
+		}
+		return &m.Missing, m.count(ctx)
+	}
+	return nil, nil
 }
 
 // refusal is *NotReady if err, which opening the folder failed with, says that it is not

@@ -276,3 +276,44 @@ func TestAFolderThatIsGoneIsSaid(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }
+
+// What a whole index answers while it is behind is said to be a part, until searches know all of
+// it; what one file declares is not.
+func TestBehindIsSaid(t *testing.T) {
+	root, stateDir := t.TempDir(), t.TempDir()
+	write(t, root, tiny)
+	database := ""
+	dir := indexed(t, root, stateDir, func(_ *testing.T, name string) { database = name })
+	other := flock.New(filepath.Join(dir, "lock")) // another process has the index
+	if ok, err := other.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer other.Unlock()
+	w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Minute})
+	defer w.Close()
+	w.SetRoots([]string{root})
+	searched := map[string]bool{"search": true, "exact text": true, "similar": true, "symbols": true, "definition": true}
+	for _, state := range []struct {
+		behind string
+		doing  func(place string) string
+	}{
+		{"0", func(string) string { return "" }},
+		{"now", func(string) string { return "indexing" }},
+		{"1000000", func(place string) string { return pick(searched[place], "loading", "") }}, // of what is indexed since
+	} {
+		execute(t, database, "INSERT INTO meta VALUES ('behind', '"+state.behind+"') ON CONFLICT DO UPDATE SET value = excluded.value")
+		for _, place := range places {
+			found, missing, err := place.ask(t.Context(), w, true)
+			doing := ""
+			if missing != nil {
+				doing = missing.Doing
+			}
+			if want := state.doing(place.name); found == 0 || err != nil || doing != want {
+				t.Errorf("%s, behind %s: %d found, missing %v, %v; want %q", place.name, state.behind, found, missing, err, want)
+			}
+		}
+		if found, err := w.Declared(t.Context(), filepath.Join(root, "db/store.go")); len(found.List) == 0 || found.Missing != nil || err != nil {
+			t.Errorf("of one file, behind %s: %d found, missing %v, %v", state.behind, len(found.List), found.Missing, err)
+		}
+	}
+}

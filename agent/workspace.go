@@ -47,6 +47,7 @@ type Workspace interface {
 	Used(ctx context.Context, s workspace.Symbol, kind store.EdgeKind) (workspace.Neighbours, error)
 	Declared(ctx context.Context, path string) (workspace.Symbols, error)
 	Searchable() []*workspace.Searchable
+	Learned(ctx context.Context) (*workspace.Missing, error)
 	// Changes fails with git.ErrNone if no folder has a last commit.
 	Changes(ctx context.Context) (workspace.Changes, error)
 	// Rename fails with *workspace.Unnamed where the name cannot be given.

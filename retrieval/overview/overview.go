@@ -22,6 +22,8 @@ import (
 type Source interface {
 	Files(ctx context.Context, keep func(workspace.File) bool) ([]workspace.File, *workspace.Missing, error)
 	Text(path string) (string, error)
+	// Learned waits until Searchable has everything, and answers what it lacks then.
+	Learned(ctx context.Context) (*workspace.Missing, error)
 	Searchable() []*workspace.Searchable
 	Name(path string) string
 	LeftOut(ctx context.Context) (map[string]int, error)
@@ -118,6 +120,7 @@ func Make(ctx context.Context, src Source, folder string) (*Overview, error) {
 	if folder != "" {
 		prefix = strings.TrimSuffix(folder, "/") + "/"
 	}
+	ctx = workspace.Question(ctx)
 	files, missing, err := src.Files(ctx, func(f workspace.File) bool { return strings.HasPrefix(f.Name, prefix) })
 	if err != nil {
 		return nil, err
@@ -134,6 +137,11 @@ func Make(ctx context.Context, src Source, folder string) (*Overview, error) {
 	if err := m.manifests(files); err != nil {
 		return nil, err
 	}
+	learning, err := src.Learned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Missing = cmp.Or(m.Missing, learning)
 	if err := m.declarations(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package overview_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,5 +114,33 @@ func TestAnswerOverFolders(t *testing.T) {
 	}
 	if roots["ferry"] != 1 || roots["bridge"] != 1 {
 		t.Errorf("Makefiles by folder: %v in %+v", roots, answer.Results)
+	}
+}
+
+// unlearned is a workspace whose searches do not know all yet.
+type unlearned struct{ *workspace.Workspace }
+
+func (unlearned) Learned(context.Context) (*workspace.Missing, error) {
+	return &workspace.Missing{Doing: "loading"}, nil
+}
+
+// The first question waits for where programs begin, and what is told without all that searches
+// know is said to be a part.
+func TestWaitsForDeclarations(t *testing.T) {
+	root, kept := project(t, "ferry").Roots()[0], t.TempDir()
+	for _, state := range []string{t.TempDir(), kept, kept} {
+		w := workspace.New(workspace.Options{StateDir: state, WaitLimit: time.Minute})
+		w.SetRoots([]string{root})
+		o, err := overview.Make(t.Context(), w, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Missing != nil || !slices.ContainsFunc(o.Entries, func(n overview.Note) bool { return n.Path == "cmd/ferry/main.go" }) {
+			t.Errorf("missing %v, entries %+v", o.Missing, o.Entries)
+		}
+		if o, err = overview.Make(t.Context(), unlearned{w}, ""); err != nil || o.Missing == nil || o.Missing.Doing != "loading" {
+			t.Errorf("searches know a part, and missing is %+v, %v", o.Missing, err)
+		}
+		w.Close()
 	}
 }

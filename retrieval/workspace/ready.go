@@ -102,6 +102,7 @@ const (
 	needNames               // what they declare under a name
 	needSymbols             // and all who use it
 	needWords               // all that a search ranks by
+	needMemory              // what searches have in memory, and not the database
 )
 
 // defaultPatience is Options.WaitLimit if that is 0.
@@ -201,6 +202,15 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.WaitLimit})
 }
 
+// Learned waits, as the first questions do, until Searchable has all of the folders. missing
+// is what it lacks then, nil if nothing.
+func (w *Workspace) Learned(ctx context.Context) (missing *Missing, err error) {
+	if missing, err = w.await(ctx, needMemory, wait{asked(ctx), false, w.opts.WaitLimit}); missing != nil || err != nil {
+		return missing, err
+	}
+	return w.behind(ctx, needMemory)
+}
+
 // lookAgain is how often a wait looks again without having been told to, to show how
 // far things are.
 const lookAgain = 250 * time.Millisecond
@@ -298,15 +308,26 @@ func (f *folder) missing(ctx context.Context, n need, how wait) (*lack, error) {
 		m.Doing = doingStopped
 	case !c.Whole, current && !c.Current:
 		m.Doing = doingIndex
-	case (n == needWords && (current || !f.loaded.Load()) || n == needNames && current) && f.warm.Behind(ctx):
+	case f.asksMemory(n, current) && f.warm.Behind(ctx):
 		m.Doing = doingLoad
 	default:
-		if n == needWords {
+		if n == needWords || n == needMemory {
 			f.loaded.Store(true)
 		}
 		return nil, nil
 	}
 	return m, nil
+}
+
+// asksMemory answers whether searches have to know all of the index for an answer.
+func (f *folder) asksMemory(n need, current bool) bool {
+	switch n {
+	case needWords:
+		return current || !f.loaded.Load()
+	case needMemory:
+		return current || !f.loaded.Load() || !f.warm.IsReady()
+	}
+	return current && n == needNames
 }
 
 // behind is what a whole index may miss that fell behind, as after another commit was checked
@@ -326,7 +347,7 @@ func (w *Workspace) behind(ctx context.Context, n need) (*Missing, error) {
 			return nil, err
 		}
 		m := &lack{Missing: Missing{Folder: f.dir, Searchable: []string{}}, index: x}
-		switch searched := n == needWords || n == needNames; {
+		switch searched := n == needWords || n == needNames || n == needMemory; {
 		case lag.Behind:
 			m.Doing = doingIndex
 		case searched && x.IsCurrent(lag.CaughtUp) && !f.warm.Knows().Includes(lag.CaughtUp):

@@ -312,8 +312,34 @@ func TestBehindIsSaid(t *testing.T) {
 				t.Errorf("%s, behind %s: %d found, missing %v, %v; want %q", place.name, state.behind, found, missing, err, want)
 			}
 		}
+		missing, err := w.Learned(t.Context())
+		if want := state.doing("search"); err != nil || (missing == nil) != (want == "") || missing != nil && missing.Doing != want {
+			t.Errorf("in memory, behind %s: missing %v, %v", state.behind, missing, err)
+		}
 		if found, err := w.Declared(t.Context(), filepath.Join(root, "db/store.go")); len(found.List) == 0 || found.Missing != nil || err != nil {
 			t.Errorf("of one file, behind %s: %d found, missing %v, %v", state.behind, len(found.List), found.Missing, err)
 		}
+	}
+}
+
+// What is asked of memory waits until all of the index is there, and says so where it is not.
+func TestLearnedWaitsForMemory(t *testing.T) {
+	root, stateDir := t.TempDir(), t.TempDir()
+	write(t, root, tiny)
+	w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Minute})
+	defer w.Close()
+	w.SetRoots([]string{root})
+	missing, err := w.Learned(t.Context())
+	if missing != nil || err != nil {
+		t.Fatal(missing, err)
+	}
+	if list := w.Searchable(); len(list) != 1 || !list[0].Ready || list[0].Snapshot.Files() != len(tiny) {
+		t.Errorf("learned, and it has %+v", list)
+	}
+	hasty := workspace.New(workspace.Options{StateDir: t.TempDir(), WaitLimit: 1})
+	defer hasty.Close()
+	hasty.SetRoots([]string{root})
+	if missing, err := hasty.Learned(t.Context()); missing == nil || err != nil {
+		t.Errorf("before anything is indexed: missing %v, %v", missing, err)
 	}
 }

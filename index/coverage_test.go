@@ -185,3 +185,39 @@ func TestManyChangesAreBehindAtOnce(t *testing.T) {
 		t.Errorf("not behind by %d events", len(names)+1)
 	}
 }
+
+// Where comparing the folder with the index takes too long, who only reads does not take it for
+// current: it asks the writer.
+func TestSlowReaderDoesNotTrustItself(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	writer := open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, writer)
+	settle(t, writer)
+	reader := open(t, Config{Dir: dir, StateDir: state})
+	defer shut(t, reader)
+	now, err := reader.Cursor(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := func() { // as compare notes it
+		reader.compared.mu.Lock()
+		defer reader.compared.mu.Unlock()
+		reader.compared.of, reader.compared.stale, reader.compared.until = now, nil, time.Now().Add(time.Hour)
+	}
+	slow()
+	before, since := reader.state.askedAt(), time.Now()
+	if c, err := reader.Coverage(t.Context(), since); err != nil || c.Current {
+		t.Errorf("it has compared nothing, and says %+v, %v", c, err)
+	}
+	if reader.state.askedAt() == before {
+		t.Error("the writer was not asked")
+	}
+	until(t, "the writer's word", func() bool {
+		c, err := reader.Coverage(t.Context(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Current
+	})
+}

@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 
@@ -37,12 +38,7 @@ type Allowed []string
 func (a Allowed) Refuses(dir string) error {
 	e := &Wide{Dir: dir}
 	dir = realPath(dir)
-	home, err := os.UserHomeDir()
-	if err == nil && filepath.IsAbs(home) {
-		home = realPath(home)
-	} else {
-		home = ""
-	}
+	home := homeFolder()
 	switch {
 	case walk.IsKernels(dir):
 		e.what, e.Never = "the kernel's", true
@@ -65,6 +61,20 @@ func (a Allowed) Refuses(dir string) error {
 		}
 	}
 	return e
+}
+
+// homeFolder is the user's home folder, which the system knows where the environment does not
+// name it, as for what a service starts; "" if nobody does.
+func homeFolder() string {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		me, err := user.Current()
+		if err != nil || !filepath.IsAbs(me.HomeDir) {
+			return ""
+		}
+		home = me.HomeDir
+	}
+	return realPath(home)
 }
 
 // realPath is a path absolute, clean and with its links resolved, as far as it exists.

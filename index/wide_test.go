@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -56,6 +57,19 @@ func TestAllowedFolders(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("USERPROFILE", "")
 	if err := (Allowed)(nil).Refuses(home); err != nil {
-		t.Errorf("without a home folder: %v", err)
+		t.Errorf("of a folder that nobody calls home: %v", err)
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wide *Wide
+	if err := (Allowed)(nil).Refuses(me.HomeDir); !errors.As(err, &wide) {
+		t.Errorf("%s, which the system calls home: %v", me.HomeDir, err)
+	}
+	if me.HomeDir != filepath.Dir(me.HomeDir) {
+		if err := (Allowed{"~"}).Refuses(me.HomeDir); err != nil {
+			t.Errorf("%s, which is allowed as home: %v", me.HomeDir, err)
+		}
 	}
 }

@@ -39,6 +39,10 @@ type Explanation struct {
 	// Removed is how many citations were taken out because they name nothing in
 	// the workspace.
 	Removed int
+	// Backend says what was searched by. Missing is what the index did not know yet, nil if
+	// nothing.
+	Backend []string
+	Missing *workspace.Missing
 }
 
 // Refactoring is a kind of change that is proposed for a selection.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
 	"quarry/index/lang"
+	"quarry/retrieval/workspace"
 )
 
 func (a *app) askCommand() *cobra.Command {
@@ -50,15 +52,17 @@ code nearest to the question.`,
 // askOutput is the JSON of `quarry ask`. Stop is "" and Steps has none where no model was
 // asked.
 type askOutput struct {
-	Answer    string             `json:"answer"`
-	Citations []askCitation      `json:"citations"`
-	Removed   int                `json:"removed"`
-	Dropped   int                `json:"dropped"`
-	Unfounded bool               `json:"unfounded"`
-	Stop      loop.Stop          `json:"stop"`
-	Steps     []loop.Step        `json:"steps"`
-	Backend   []string           `json:"backend,omitempty"`
-	Timings   map[string]float64 `json:"timings_ms"`
+	Answer    string        `json:"answer"`
+	Citations []askCitation `json:"citations"`
+	Removed   int           `json:"removed"`
+	Dropped   int           `json:"dropped"`
+	Unfounded bool          `json:"unfounded"`
+	Stop      loop.Stop     `json:"stop"`
+	Steps     []loop.Step   `json:"steps"`
+	Backend   []string      `json:"backend"`
+	// Incomplete is what the index did not know yet; absent if nothing.
+	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
+	Timings    map[string]float64 `json:"timings_ms"`
 }
 
 type askCitation struct {
@@ -119,7 +123,7 @@ func (a *app) ask(ctx context.Context, text, about string, trace bool, limit tim
 	if a.JSON {
 		out := askOutput{
 			Answer: r.Text, Citations: citationsOf(r.Citations), Removed: r.Removed, Dropped: r.Dropped, Unfounded: r.Unfounded, Stop: r.Stop,
-			Steps: append([]loop.Step{}, r.Steps...), Backend: r.Backend,
+			Steps: append([]loop.Step{}, r.Steps...), Backend: append([]string{}, r.Backend...), Incomplete: cmp.Or(r.Missing, a.Lacked()),
 			Timings: map[string]float64{"first_shown": ms(r.FirstShown), "total": ms(total)},
 		}
 		if err := a.PrintJSON(out); err != nil {

@@ -14,6 +14,7 @@ import (
 	"quarry/cmd/internal/cli"
 	"quarry/lsp"
 	"quarry/lsp/headless"
+	"quarry/retrieval/workspace"
 )
 
 func (a *app) completeCommand() *cobra.Command {
@@ -64,10 +65,14 @@ func parseLocation(arg string) (location, error) {
 // The JSON of `quarry complete`.
 type (
 	completeOutput struct {
-		Items   []completeItem     `json:"items"`
-		Prompt  completePrompt     `json:"prompt"`
-		Timings map[string]float64 `json:"timings_ms"`
-		Note    string             `json:"note,omitempty"`
+		Items  []completeItem `json:"items"`
+		Prompt completePrompt `json:"prompt"`
+		// Backend is who was asked: the model, or the engine that needs none; [] if nobody was.
+		Backend []string `json:"backend"`
+		// Incomplete is what the index did not know yet; absent if nothing.
+		Incomplete *workspace.Missing `json:"incomplete,omitempty"`
+		Timings    map[string]float64 `json:"timings_ms"`
+		Note       string             `json:"note,omitempty"`
 	}
 	completeItem struct {
 		InsertText string        `json:"insert_text"`
@@ -174,8 +179,12 @@ func (a *app) printCompletion(b *headless.Buffer, why lsp.Explanation, showPromp
 	out := completeOutput{
 		Items:   []completeItem{},
 		Prompt:  completePrompt{Tokens: why.Prompt.Tokens, Snippets: why.Prompt.Snippets},
+		Backend: []string{}, Incomplete: a.Lacked(),
 		Timings: why.Timings,
 		Note:    why.Note,
+	}
+	if why.Engine != "" {
+		out.Backend = append(out.Backend, why.Engine)
 	}
 	if showPrompt {
 		out.Prompt.Text = why.Prompt.Text

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,5 +59,24 @@ func TestServersSayThatTheyEnd(t *testing.T) {
 	}
 	if codes := <-said; !slices.Equal(codes, []int{0}) {
 		t.Errorf("after exit: %v", codes)
+	}
+}
+
+// A process that was told to end is gone though work goes on, with its exit code and well
+// within the second that editors give it.
+func TestEndsThoughWorkGoesOn(t *testing.T) {
+	if os.Getenv("QUARRY_TEST_ENDS") != "" {
+		endSoon(7)
+		select {}
+	}
+	if endWithin > time.Second/2 {
+		t.Errorf("work may go on for %v, and ends within a second only if nothing else takes half of it", endWithin)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEndsThoughWorkGoesOn$")
+	cmd.Env = append(os.Environ(), "QUARRY_TEST_ENDS=1")
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("it ended with %v, want exit code 7", err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"quarry/agent"
 	"quarry/cmd/internal/cli"
 	"quarry/diagnostics"
+	"quarry/retrieval/workspace"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -40,12 +42,16 @@ as tools print it, is taken too.`,
 
 // explainOutput is the JSON of `quarry explain`.
 type explainOutput struct {
-	Problem     explainProblem     `json:"problem"`
-	Explanation string             `json:"explanation"`
-	Confidence  agent.Confidence   `json:"confidence"`
-	Citations   []askCitation      `json:"citations"`
-	Removed     int                `json:"removed"`
-	Timings     map[string]float64 `json:"timings_ms"`
+	Problem     explainProblem   `json:"problem"`
+	Explanation string           `json:"explanation"`
+	Confidence  agent.Confidence `json:"confidence"`
+	Citations   []askCitation    `json:"citations"`
+	Removed     int              `json:"removed"`
+	// Backend says what evidence was looked up by.
+	Backend []string `json:"backend"`
+	// Incomplete is what the index did not know yet; absent if nothing.
+	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
+	Timings    map[string]float64 `json:"timings_ms"`
 }
 
 type explainProblem struct {
@@ -120,6 +126,7 @@ func (a *app) explain(ctx context.Context, arg, message, source string) (err err
 		return a.PrintJSON(explainOutput{
 			Problem:     explainProblem{c.Name(at.Document.Path), line, problem.Source, problem.Message},
 			Explanation: x.Text, Confidence: x.Confidence, Citations: citationsOf(x.Citations), Removed: x.Removed,
+			Backend: append([]string{}, x.Backend...), Incomplete: cmp.Or(x.Missing, a.Lacked()),
 			Timings: map[string]float64{"first_word": ms(first), "total": ms(total)},
 		})
 	}

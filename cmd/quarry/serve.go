@@ -13,7 +13,7 @@ import (
 
 // serverOptions are those of a language server over this app's settings.
 func (a *app) serverOptions(oneShot bool) lsp.Options {
-	opt := engines.Options{OneShot: oneShot, Brief: oneShot, Wait: a.WaitLimit(), Incomplete: a.Incomplete}
+	opt := engines.Options{OneShot: oneShot, Brief: oneShot, Wait: a.WaitLimit(), Incomplete: a.Lacks}
 	if !oneShot {
 		opt.Level = a.SetLogLevel
 	}

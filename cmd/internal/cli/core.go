@@ -33,7 +33,7 @@ func (e *Env) Core(root string) *engines.Core {
 		Job: func(title string, _ func()) lsp.Job {
 			return &terminalJob{to: e.Stderr, title: title, draw: OnTerminal(e.Stderr)}
 		},
-	}, engines.Options{OneShot: true, Wait: e.WaitLimit(), Incomplete: e.Incomplete})
+	}, engines.Options{OneShot: true, Wait: e.WaitLimit(), Incomplete: e.Lacks})
 	within, cancel := context.WithTimeout(context.Background(), e.WaitLimit())
 	defer cancel()
 	c.Link(within)

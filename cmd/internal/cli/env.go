@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,7 @@ type Env struct {
 	Ending func(code int)
 
 	level   slog.LevelVar
+	lacked  atomic.Pointer[workspace.Missing]
 	started bool  // a command's own code runs
 	unknown error // help was asked for of a command that does not exist
 }
@@ -134,6 +136,18 @@ func (e *Env) Incomplete(m *workspace.Missing) {
 	}
 	fmt.Fprintf(e.Stderr, "quarry: incomplete: %s; `quarry index` reads the rest, --wait 5m waits for it\n", m)
 }
+
+// Lacks notes what the index lacked when a command began to answer, and says so unless the user
+// was told already.
+func (e *Env) Lacks(m *workspace.Missing) {
+	e.lacked.Store(m)
+	if m.Reason == "" {
+		e.Incomplete(m)
+	}
+}
+
+// Lacked is what Lacks noted last, nil if nothing.
+func (e *Env) Lacked() *workspace.Missing { return e.lacked.Load() }
 
 // LogTo writes the log to w from now on.
 func (e *Env) LogTo(w io.Writer) {

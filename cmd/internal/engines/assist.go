@@ -1,10 +1,13 @@
 package engines
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +35,29 @@ func (c *Core) Available() error {
 
 // Explain implements assist.Assistant.
 func (c *Core) Explain(ctx context.Context, p agent.Problem, emit func(text string) bool) (agent.Explanation, error) {
-	return c.Assistant(c, Assisting{}).Explain(workspace.Question(ctx), p, emit)
+	seen := &witness{Tools: c.tools}
+	x, err := c.Assistant(c, Assisting{tools: seen}).Explain(workspace.Question(ctx), p, emit)
+	x.Backend, x.Missing = seen.backend, seen.missing
+	return x, err
+}
+
+// witness notes what tools answered by, and what they could not look at. One task calls it, one
+// call behind the other.
+type witness struct {
+	diagnostics.Tools
+	backend []string
+	missing *workspace.Missing
+}
+
+func (w *witness) Call(ctx context.Context, name string, args json.RawMessage) agent.Envelope {
+	e := w.Tools.Call(ctx, name, args)
+	for _, b := range e.Meta.Backend {
+		if !slices.Contains(w.backend, b) {
+			w.backend = append(w.backend, b)
+		}
+	}
+	w.missing = cmp.Or(w.missing, e.Meta.Incomplete)
+	return e
 }
 
 // Fix implements assist.Assistant.
@@ -52,16 +77,21 @@ type Assisting struct {
 	Form diagnostics.Form
 	// Time is how long an answer may take, 0 for the assistant's own limit.
 	Time time.Duration
+	// tools are what is looked up with, nil for the Core's.
+	tools diagnostics.Tools
 }
 
 // Assistant is the assistant for problems and selections, with the settings of now. chat
 // answers; it is the Core but for evaluations.
 func (c *Core) Assistant(chat agent.Chat, how Assisting) *diagnostics.Assistant {
+	if how.tools == nil {
+		how.tools = c.tools
+	}
 	c.mu.Lock()
 	contextTokens := c.engines.settings.Ollama.ContextSize
 	c.mu.Unlock()
 	return diagnostics.New(diagnostics.Parts{
-		Chat: chat, Tools: c.tools, Files: c.Workspace, Occurs: c.occurs, Form: how.Form, Time: how.Time,
+		Chat: chat, Tools: how.tools, Files: c.Workspace, Occurs: c.occurs, Form: how.Form, Time: how.Time,
 		ContextTokens: contextTokens, MaxTokens: model.ChatPreset.MaxTokens, Temperature: model.ChatPreset.Temperature,
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,7 +110,7 @@ type Options struct {
 	// Brief: they are asked once, and end with the answer (workspace.Options).
 	Brief bool
 	// Wait is how long that is at most for the index, and Incomplete, if not nil, is
-	// told what it lacked then.
+	// told what it lacked then; one with a Reason is known to the user.
 	Wait       time.Duration
 	Incomplete func(*workspace.Missing)
 	// Machine is what memory and battery are looked at by; the zero value is this one.
@@ -428,7 +429,10 @@ func (c *Core) catchUp(incomplete func(*workspace.Missing)) {
 	switch {
 	case err != nil: // said when it was opened
 		c.log.Info("answering without the index", "error", err)
-	case missing != nil && incomplete != nil && missing.Reason == "":
+		if incomplete != nil {
+			incomplete(&workspace.Missing{Doing: "unopened", Folder: strings.Join(c.Roots(), ", "), Searchable: []string{}, Reason: err.Error()})
+		}
+	case missing != nil && incomplete != nil:
 		incomplete(missing)
 	}
 }

@@ -139,6 +139,16 @@ func (q lexiconQuery) Cosine(key Key) (cosine float32, ok bool) {
 	return cosine, ok
 }
 
+// cosineOf is Cosine of a chunk's key.
+func (q lexiconQuery) cosineOf(chunk uint32) (cosine float32, ok bool) {
+	q.snap.sameKey(chunk, func(seg *segment, local uint32) {
+		if v := lexicon.Cosine(q.query, seg.vectors.of(local)); !ok || v > cosine {
+			cosine, ok = v, true
+		}
+	})
+	return cosine, ok
+}
+
 // lexiconWeight is what the lexicon counts: the more, the fewer of the query's words the
 // workspace has.
 func (sr *search) lexiconWeight() float32 {
@@ -156,6 +166,9 @@ type lexiconVectors struct {
 	rows   []int8
 	coding sync.Once
 	coded  *vector.Codes // see codes
+	// places are where the chunks are in their segment's byText; see segment.place.
+	placing sync.Once
+	places  []uint32
 }
 
 func (v *lexiconVectors) of(chunk uint32) []int8 {

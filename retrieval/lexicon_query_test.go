@@ -60,3 +60,37 @@ func TestStandsOutIsOfTheChunksAlone(t *testing.T) {
 		t.Errorf("one code, in different segments, has the floors %v", floors)
 	}
 }
+
+// What a chunk's cosine is, is the same whether it is asked for by its key or by its place, with
+// copies of it under other names, in other segments, and with some that are gone.
+func TestCosineByPlace(t *testing.T) {
+	for _, n := range []int{1, 3, 9} { // files a segment
+		var docs []Document
+		for _, name := range []string{"a", "token", "password", "b", "login", "c", "salt", "d", "e"} {
+			docs = append(docs, document(name+"/x.go", drawn), document(name+"/y.go", "package y\n\nfunc "+name+"Token(password string) {}\n"))
+		}
+		ix := New(Options{})
+		for part := range slices.Chunk(docs, n) {
+			ix.Apply(changesOf(part))
+		}
+		ix.Apply([]Change{{Path: docs[2].Path}, {Path: docs[9].Path}})
+		s := ix.Current()
+		sr := &search{snap: s, query: analyzed{words: []string{"password"}}}
+		q, asked := sr.askLexicon().(lexiconQuery), 0
+		for k, seg := range s.segments {
+			for c := range seg.chunks {
+				if s.dead[k].has(int(seg.chunks[c].file)) {
+					continue
+				}
+				asked++
+				want, wantOK := q.Cosine(seg.textKeys[c])
+				if got, ok := q.cosineOf(s.chunkBase[k] + uint32(c)); got != want || ok != wantOK || !ok {
+					t.Errorf("%d files a segment, chunk %d of %s: %v, %t, want %v, %t", n, c, seg.files[seg.chunks[c].file].path, got, ok, want, wantOK)
+				}
+			}
+		}
+		if asked < len(docs)-2 {
+			t.Errorf("only %d chunks were asked for", asked)
+		}
+	}
+}

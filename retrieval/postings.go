@@ -403,22 +403,32 @@ func number(b []byte) (v uint64, size int) {
 }
 
 // score adds the BM25 weight of each posting, times weight, to its document's score. A
-// search spends most of its time on words here, so that this loop is written out: it is
-// twice as fast as one over next.
+// search spends most of its time on words here, so that this loop is written out, numbers of
+// several bytes too: those are most of what a word has that stands in fewer than one chunk of 32.
 func (l *list) score(weight float32, norms, scores []float32) {
-	for data, doc := l.data, ^uint32(0); len(data) > 0; {
-		v, size := uint64(data[0]), 1
+	data, doc := l.data, ^uint32(0)
+	scores = scores[:len(norms)]
+	for i := 0; i < len(data); {
+		v := uint64(data[i])
+		i++
 		if v >= 0x80 {
-			v, size = number(data)
+			v &= 0x7f
+			for shift := 7; ; shift += 7 {
+				more := uint64(data[i])
+				i++
+				v |= more & 0x7f << shift
+				if more < 0x80 {
+					break
+				}
+			}
 		}
 		doc += uint32(v>>2) + 1
 		frequency := uint32(v&oftenest) + 1
 		if frequency > oftenest {
-			more, n := number(data[size:])
+			more, size := number(data[i:])
 			frequency += uint32(more)
-			size += n
+			data, i = data[i:][size:], 0
 		}
-		data = data[size:]
 		scores[doc] += weight * impact(frequency, norms[doc])
 	}
 }

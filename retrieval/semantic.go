@@ -80,7 +80,7 @@ func (sr *search) semantic() {
 	for i := range sr.sc.candidates {
 		c := &sr.sc.candidates[i]
 		for _, h := range c.chunks[:c.n] {
-			if cosine, ok := m.Cosine(sr.snap.keyOf(h.doc)); ok {
+			if cosine, ok := sr.cosineOf(m, h.doc); ok {
 				c.mean(h.doc, sr.share(cosine))
 			} else {
 				sr.unembedded = true
@@ -88,6 +88,14 @@ func (sr *search) semantic() {
 		}
 		c.signals[sigVector] = c.meantShare
 	}
+}
+
+// cosineOf is a live chunk's cosine.
+func (sr *search) cosineOf(m SemanticQuery, chunk uint32) (cosine float32, ok bool) {
+	if q, ok := m.(lexiconQuery); ok {
+		return q.cosineOf(chunk)
+	}
+	return m.Cosine(sr.snap.keyOf(chunk))
 }
 
 // share is what a cosine counts.
@@ -116,7 +124,7 @@ func (sr *search) blend(c *candidate) {
 		}
 	}
 	k := locate(sr.snap.fileBase, c.file)
-	seg, base := sr.snap.segments[k], sr.snap.chunkBase[k]
+	base := sr.snap.chunkBase[k]
 	var all []scored
 	for i := c.meta.firstChunk; i < c.meta.endChunk; i++ {
 		if !sr.keepsChunk(base + i) {
@@ -126,7 +134,7 @@ func (sr *search) blend(c *candidate) {
 		if most > 0 {
 			v = sr.sc.chunkScores[base+i] / most
 		}
-		if cosine, ok := sr.meant.Cosine(seg.textKeys[i]); ok {
+		if cosine, ok := sr.cosineOf(sr.meant, base+i); ok {
 			v += chunkSimilarityWeight * sr.share(cosine)
 		} else {
 			sr.unembedded = true
@@ -230,6 +238,40 @@ func (s *segment) firstWithKey(key Key) int {
 		}
 	}
 	return from
+}
+
+// place is where a chunk is in byText. A search asks it of hundreds of chunks, each of which
+// would be looked for among some ten others that are nowhere near each other in memory.
+func (s *segment) place(chunk uint32) int {
+	s.vectors.placing.Do(func() {
+		places := make([]uint32, len(s.byText))
+		for at, c := range s.byText {
+			places[c] = uint32(at)
+		}
+		s.vectors.places = places
+	})
+	return int(s.vectors.places[chunk])
+}
+
+// sameKey visits the live chunks that have the key of one, that one among them, in no order.
+func (s *Snapshot) sameKey(chunk uint32, visit func(seg *segment, local uint32)) {
+	own, local := s.segmentOfChunk(chunk)
+	key := s.segments[own].textKeys[local]
+	for k, seg := range s.segments {
+		from := 0
+		if k != own {
+			from = seg.firstWithKey(key)
+		} else {
+			for from = seg.place(local); from > 0 && seg.textKeys[seg.byText[from-1]] == key; {
+				from--
+			}
+		}
+		for ; from < len(seg.byText) && seg.textKeys[seg.byText[from]] == key; from++ {
+			if c := seg.byText[from]; !s.dead[k].has(int(seg.chunks[c].file)) {
+				visit(seg, c)
+			}
+		}
+	}
 }
 
 // nearKeys is how far beside a place the next guess is, so that the place is soon between two.

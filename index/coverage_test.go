@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -141,6 +142,19 @@ func TestBehindUntilTheLastFileIsIndexed(t *testing.T) {
 		if lag := lagOf(t, x); lag.Behind || lag.CaughtUp.generation != now.generation || !x.IsCurrent(lag.CaughtUp) {
 			t.Errorf("the %s says %+v, and the last file came with %+v", name, lag, now)
 		}
+	}
+
+	// A scan that was stopped leaves who only reads with a part; who writes says so by Coverage.
+	write(t, dir, map[string]string{"main.go": "package m\n\nfunc second() {}\n", "stopped.go": "package m\n\nfunc stopped() {}\n"})
+	scan()
+	c.add(t.Context(), <-c.scan.results)
+	for range c.scan.results {
+	}
+	c.scan.err = context.Canceled // whenever it was
+	c.endScan(t.Context(), false)
+	c.noteCurrent(t.Context())
+	if lag := lagOf(t, reader); !lag.Behind {
+		t.Error("the reader does not miss what a scan that was stopped left")
 	}
 
 	// Files that are gone count, too, and another process goes on.

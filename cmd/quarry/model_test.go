@@ -18,6 +18,7 @@ import (
 
 	"quarry/cmd/internal/engines"
 	"quarry/lsp/settings"
+	"quarry/model/catalogue"
 	"quarry/model/modeltest"
 	"quarry/model/ollamatest"
 )
@@ -574,6 +575,26 @@ func TestSetupModelLeavesWhatCompletesNothing(t *testing.T) {
 	}
 	if raw, err := os.ReadFile(path); err != nil || !strings.Contains(string(raw), `"qwen2.5-coder:1.5b"`) {
 		t.Errorf("the settings are %s, %v", raw, err)
+	}
+}
+
+// Where none of the known models completes anything, that is said instead of "all of it is set up".
+func TestSetupModelKnowsNone(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	list, err := catalogue.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []modeltest.Model
+	for _, m := range list.Models {
+		all = append(all, modeltest.Model{Name: m.Name, NoFIM: true})
+	}
+	fake.SetModels(all...)
+	userSettings(t, `{"embedding.enabled": false}`)
+	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
+	code, out, errs := answering(t, "y\n", "setup", "model", "--ollama", fake.URL)
+	if code != 1 || !strings.Contains(errs, "knows no model for this machine that completes code") || !strings.Contains(errs, "quarry model pull NAME") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 }
 

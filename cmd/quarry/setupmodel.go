@@ -38,10 +38,8 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 	advice, have, noOllama := m.AdviseTried(ctx)
 	answer := setupModelAnswer{Advice: advice, Fetch: []string{}, Use: []string{}}
 	bytes := int64(0)
-	for _, c := range []catalogue.Choice{advice.Completion, advice.Search} {
-		if c.Name == "" || c.Use == catalogue.ForSearch && !s.Embedding.Enabled {
-			continue
-		}
+	recommended := engines.Recommended(advice, s)
+	for _, c := range recommended {
 		if !c.Installed {
 			answer.Fetch = append(answer.Fetch, c.Name)
 			bytes += c.Download
@@ -56,6 +54,8 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 	switch {
 	case noOllama != nil:
 		return noOllama
+	case len(recommended) == 0:
+		return engines.ErrNoneSuits
 	case opt.print || a.JSON && !opt.yes:
 		if a.JSON {
 			return a.PrintJSON(answer)

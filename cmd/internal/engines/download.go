@@ -169,6 +169,9 @@ func (c *Core) SetupModel(ctx context.Context, agree func(question string) bool,
 	if err != nil {
 		return "", err
 	}
+	if len(Recommended(advice, s)) == 0 {
+		return "", ErrNoneSuits
+	}
 	before := c.downloads.state()
 	goesOn := before != nil && before.paused && before.by == lsp.CommandSetup
 	if !goesOn && !agree(setupQuestion(advice, s)) {
@@ -213,6 +216,9 @@ func Recommended(advice catalogue.Advice, s settings.Settings) (list []catalogue
 	}
 	return list
 }
+
+// ErrNoneSuits means that no model that quarry knows can be recommended.
+var ErrNoneSuits = errors.New("quarry knows no model for this machine that completes code: fetch one of your own by `quarry model pull NAME`, which tries it, and take it by `quarry model use NAME`")
 
 // setupQuestion says what will be done, and why.
 func setupQuestion(advice catalogue.Advice, s settings.Settings) string {

@@ -454,14 +454,15 @@ var addressForm = regexp.MustCompile(`^[\w.-]+@[\w.-]+:[^:]`)
 
 // limits bound what a repository elsewhere may make of the disk.
 type limits struct {
-	files int   // of the newest commit
-	bytes int64 // of what comes, and of the files together
+	files  int   // of the newest commit
+	bytes  int64 // of what comes, and of the files together
+	memory int   // of git, in bytes; 0 for any
 	// still is how long nothing may come, whole how long all may take: who sends a little now and
 	// then, or nothing, has no end.
 	still, whole time.Duration
 }
 
-var usual = limits{files: 1_000_000, bytes: 16 << 30, still: 5 * time.Minute, whole: 6 * time.Hour}
+var usual = limits{files: 1_000_000, bytes: 16 << 30, memory: 2 << 30, still: 5 * time.Minute, whole: 6 * time.Hour}
 
 // Clone gets the newest commit of a repository, and nothing else, into a new folder. Nothing that
 // it holds runs: no hook, no filter, no submodule. A repository that is far larger than any is
@@ -488,15 +489,21 @@ func clone(ctx context.Context, url, dir string, most limits) error {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:http:ssh:git:file", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
 		complaint := limited{most: maxComplaint}
 		cmd.Stdout, cmd.Stderr = out, &complaint
-		cmd.WaitDelay = time.Second // for a helper of git's that holds its output
-		if err := cmd.Run(); err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return cause
-			}
-			lines := strings.Split(strings.TrimSpace(complaint.kept.String()), "\n")
-			return fmt.Errorf("git cannot get %s: %s", url, lines[len(lines)-1])
+		if most.memory > 0 {
+			cmd.Env = append(cmd.Env, "GIT_ALLOC_LIMIT="+strconv.Itoa(most.memory))
 		}
-		return nil
+		endTogether(cmd)
+		cmd.WaitDelay = time.Second // for a helper of git's that holds its output
+		err := runWithin(cmd, most.memory)
+		switch {
+		case err == nil:
+			return nil
+		case context.Cause(ctx) != nil:
+			return context.Cause(ctx)
+		case noMemory.Match(complaint.kept.Bytes()):
+			return fmt.Errorf("git needs more than %d MB of memory for %s; clone it and name that folder", most.memory>>20, url)
+		}
+		return fmt.Errorf("git cannot get %s: %s", url, complaintOf(complaint.kept.String()))
 	}
 	tooLarge := fmt.Errorf("%s is too large to fetch; clone what you want of it and name that folder", url)
 
@@ -539,6 +546,20 @@ func clone(ctx context.Context, url, dir string, most limits) error {
 		return err
 	}
 	return run(nil, "-C", dir, "checkout", "--quiet", "--force", "HEAD")
+}
+
+// complaintOf is why git failed: its last lines begin with what it calls fatal, and go on with advice.
+func complaintOf(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	from := len(lines) - 1
+	for i, line := range lines {
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "ERROR: ") {
+			from = i
+			break
+		}
+	}
+	const most = 4 // lines
+	return strings.Join(lines[from:min(from+most, len(lines))], " ")
 }
 
 // tally counts the files that git lists, each as "MODE TYPE ID SIZE\tNAME\0", and calls over when

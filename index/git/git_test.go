@@ -226,6 +226,15 @@ func TestCommittedInGroups(t *testing.T) {
 
 // What comes of an address is bounded: ten folders that each hold the next ten times are ten
 // billion files, and come in a few hundred bytes.
+// A failure is told as git tells it, not by the last line of its advice.
+func TestWhyACloneFailed(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	err := Clone(t.Context(), "file://"+filepath.ToSlash(gone), filepath.Join(t.TempDir(), "copy"))
+	if err == nil || !strings.Contains(err.Error(), "does not appear to be a git repository") && !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCloneIsBounded(t *testing.T) {
 	dir := repository(t, map[string]string{"a.go": "package a\n", "sub/large.txt": strings.Repeat("x", 1<<20)})
 	from := "file://" + filepath.ToSlash(dir)
@@ -265,7 +274,7 @@ func TestCloneIsBounded(t *testing.T) {
 		id, kind = ask(tree.String(), "mktree"), "040000 tree"
 	}
 	run(t, dir, "update-ref", "HEAD", ask("", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit-tree", "-m", "bomb", id))
-	if err := clone(t.Context(), from, filepath.Join(t.TempDir(), "bomb"), limits{50_000, 1 << 40, usual.still, usual.whole}); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
+	if err := clone(t.Context(), from, filepath.Join(t.TempDir(), "bomb"), limits{files: 50_000, bytes: 1 << 40, still: usual.still, whole: usual.whole}); err == nil || !strings.Contains(err.Error(), "too large to fetch") {
 		t.Errorf("ten billion files: %v", err)
 	}
 

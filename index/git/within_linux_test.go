@@ -174,6 +174,24 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// What is fetched takes no more memory either, be it the server's part on this machine.
+func TestCloneMemoryIsBounded(t *testing.T) {
+	dir := repository(t, map[string]string{"a.go": "a\n"})
+	bombs["a commit"](t, dir)
+	most := usual
+	most.memory = bombMemory
+	stop, largest := make(chan struct{}), make(chan int)
+	go func() { largest <- largestGit(stop) }()
+	err := clone(t.Context(), "file://"+dir, filepath.Join(t.TempDir(), "copy"), most)
+	close(stop)
+	if kb := <-largest; kb > 2*bombMemory>>10 {
+		t.Errorf("git took %d KB, of %d at most", kb, bombMemory>>10)
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), "git needs more than 64 MB of memory for file://") {
+		t.Errorf("%v", err)
+	}
+}
+
 // All that git does for one request has one time, not each run of it.
 func TestOneTimeForARequest(t *testing.T) {
 	dir := repository(t, map[string]string{"a.go": "a\n"})

@@ -10,7 +10,8 @@ set -euo pipefail
 
 trees="${1:?the folder to fetch the trees into}" tools="${2:?the folder for the checkers}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-typescript=5.9.3 mypy=1.18.2 ruff=0.14.4 jspecify=1.0.0
+typescript=5.9.3 typescript_sum=jl1vZzPDinLr9eUt3J/t7V6FgNEw9QjvBPdysz9KfQDD41fQrC2Y4vKQdiaUpFT4bXlb1RHhLpp8wtm6M5TgSw==
+mypy=1.18.2 ruff=0.14.4 jspecify=1.0.0
 
 "$here/../holes/fetch.sh" "$trees"
 "$here/../holes/fetch.sh" "$trees" "$here/repositories.json"
@@ -20,7 +21,17 @@ done
 mkdir -p "$tools"
 tools="$(cd "$tools" && pwd)"
 if [[ ! -d "$tools/npm/node_modules/typescript" ]]; then
-	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$tools/npm" "typescript@$typescript" >&2
+	work="$(mktemp -d "$tools/.fetch.XXXXXX")"
+	trap 'rm -rf "$work"' EXIT
+	(cd "$work" && npm pack --silent "typescript@$typescript" >/dev/null)
+	sum="$(openssl dgst -sha512 -binary "$work"/typescript-*.tgz | base64 -w 0)"
+	if [[ "$sum" != "$typescript_sum" ]]; then
+		echo "fetch.sh: typescript $typescript has another sum than it had: $sum" >&2
+		exit 1
+	fi
+	tar -xzf "$work"/typescript-*.tgz -C "$work"
+	mkdir -p "$tools/npm/node_modules"
+	mv "$work/package" "$tools/npm/node_modules/typescript"
 fi
 if [[ ! -d "$tools/py" ]]; then
 	rm -rf "$tools/py.new" # a fetch that was killed

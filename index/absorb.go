@@ -81,7 +81,7 @@ func (c *coordinator) beginScan(ctx context.Context) {
 	}
 	if dir == "" {
 		c.tellBehind(ctx)
-		c.watchHeads()                       // they may have come, or lie elsewhere
+		c.watching.heads()                   // they may have come, or lie elsewhere
 		c.scanned, _ = os.Stat(c.root.Dir()) // the scan will say what is wrong
 	}
 	clear(c.fresh)

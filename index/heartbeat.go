@@ -67,8 +67,8 @@ func (x *Index) heartbeat(ctx context.Context) {
 			if !named {
 				named = os.WriteFile(file, []byte(strconv.Itoa(os.Getpid())), 0o600) == nil
 			}
-			if named && x.isRead() {
-				if err := x.touch(file, wrote); err != nil {
+			if named && x.state.isRead() {
+				if err := x.state.touch(x.cfg.Clock.Now(), wrote); err != nil {
 					x.cfg.Log.Debug("tell readers that the writer is well", "error", err)
 				}
 			}
@@ -91,12 +91,11 @@ func (x *Index) heartbeat(ctx context.Context) {
 
 // touch is a heartbeat. wrote: something was committed, which readers are told by writing the
 // file.
-func (x *Index) touch(file string, wrote bool) error {
-	now := x.cfg.Clock.Now()
+func (s *stateFiles) touch(now time.Time, wrote bool) error {
 	if !wrote {
-		return os.Chtimes(file, now, now)
+		return os.Chtimes(s.writerFile(), now, now)
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	f, err := os.OpenFile(s.writerFile(), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -105,8 +104,8 @@ func (x *Index) touch(file string, wrote bool) error {
 }
 
 // isRead answers whether another process reads the index.
-func (x *Index) isRead() bool {
-	all := flock.New(x.state.readersFile())
+func (s *stateFiles) isRead() bool {
+	all := flock.New(s.readersFile())
 	alone, err := all.TryLock()
 	if err == nil && alone {
 		err = all.Close()
@@ -208,7 +207,7 @@ func (s *stateFiles) writer() int {
 
 // watchExit answers how long a reader may wait for the writer without looking.
 func (c *coordinator) watchExit(ctx context.Context) time.Duration {
-	if !process.Telling || c.watcher == nil || c.watcher.Add(c.state.writerFile()) != nil {
+	if !process.Telling || !c.watching.file(c.state.writerFile()) {
 		return ownerPoll
 	}
 	pid, v := c.state.writer(), &c.exit
@@ -423,9 +422,7 @@ func (c *coordinator) listen() {
 		_ = f.Close()
 	}
 	c.heard.Store(c.state.askedAt())
-	if c.watcher != nil {
-		_ = c.watcher.Add(file) // else the heartbeat looks
-	}
+	c.watching.file(file) // else the heartbeat looks
 }
 
 // hearReaders has the root scanned if a reader has asked since the last time.

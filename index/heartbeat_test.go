@@ -35,7 +35,7 @@ func TestWriterThatHangsIsTold(t *testing.T) {
 	}
 	until(t, "the writer to have a name", func() bool { _, err := os.Stat(file); return err == nil })
 	look() // from here on the writer sees it
-	if !writer.isRead() {
+	if !writer.state.isRead() {
 		t.Fatal("the reader is not seen")
 	}
 	for i := range 3 * missedBeats {
@@ -91,7 +91,7 @@ func TestWriterBeatsForReaders(t *testing.T) {
 	reader := open(t, Config{Dir: dir, StateDir: state})
 	until(t, "the writer to answer a reader", func() bool { clock.move(heartbeatEvery); return !touched().Equal(before) })
 	shut(t, reader)
-	if writer.isRead() {
+	if writer.state.isRead() {
 		t.Error("a reader that has gone is still seen")
 	}
 }

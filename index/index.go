@@ -24,7 +24,6 @@ import (
 
 	"quarry/index/store"
 	"quarry/index/walk"
-	"quarry/index/watch"
 )
 
 // Config says what to index and how.
@@ -87,7 +86,6 @@ type Index struct {
 	compared  compared
 	heard     atomic.Int64 // what readers asked last, as askedAt
 
-	git         atomic.Pointer[gitsOwn]
 	wake        chan struct{} // tells the coordinator that the funnel holds something
 	saved       signal        // fires after each commit and when the store is replaced
 	writerWrote chan struct{} // in a process that reads: the writer has written its file
@@ -125,8 +123,7 @@ type Index struct {
 
 	// What follows belongs to the coordinator alone.
 	trees    trees
-	watcher  *watch.Watcher // nil if the system has none for us
-	watchAll bool           // every folder is watched, not only git's
+	watching watches
 	nextPoll time.Time
 	lastScan time.Duration
 }
@@ -169,8 +166,9 @@ func Open(cfg Config) (*Index, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	x.cancel = cancel
-	x.watch, x.watchAll = cfg.Watch, cfg.Watch
-	x.startWatching()
+	x.watch = cfg.Watch
+	x.watching.x, x.watching.all = x, cfg.Watch
+	x.watching.start()
 	x.stopped.Go(func() { x.coordinate(ctx) })
 	x.stopped.Go(func() { x.check(ctx) })
 	x.stopped.Go(func() { x.embedding.run(ctx) })
@@ -184,9 +182,7 @@ func (x *Index) Close() error {
 	x.cancel()
 	x.stopped.Wait()
 	var errs []error
-	if x.watcher != nil {
-		errs = append(errs, x.watcher.Close())
-	}
+	errs = append(errs, x.watching.close())
 	x.trees.close()
 	x.saved.fire()
 	errs = append(errs, x.Store().Close(), x.state.unlock(), x.root.Close())

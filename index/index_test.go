@@ -174,8 +174,8 @@ func TestRootThatCannotBeWatchedIsPolled(t *testing.T) {
 	notified := make(chan string, 10)
 	x := start(t, Config{Dir: dir, Clock: clock, Notify: func(m string) { notified <- m }})
 	limit := &watch.LimitError{Err: syscall.ENOSPC}
-	x.pollInstead(limit)
-	x.pollInstead(limit)
+	x.watching.poll(limit)
+	x.watching.poll(limit)
 	m := <-notified
 	if !strings.Contains(m, "are noticed late") || strings.Contains(m, "no space") || len(notified) != 0 {
 		t.Errorf("told %q and %d more", m, len(notified))

@@ -92,7 +92,7 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	differ := 0 // how many are known not to be as they are indexed
 	list := known.known()
 	err = x.root.Walk(ctx, s.dir, walk.Visitor{
-		Dir:   x.watchDir,
+		Dir:   x.watching.folder,
 		Known: list,
 		Folder: func(f walk.Folder) {
 			s.folders = append(s.folders, f)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"quarry/index/walk"
@@ -15,6 +16,14 @@ import (
 
 // minPoll is how often the root is scanned when it cannot be watched.
 const minPoll = 30 * time.Second
+
+// watches are what the system tells of. The coordinator alone starts them and adds to them.
+type watches struct {
+	x      *Index
+	system *watch.Watcher // nil if it has none for us
+	all    bool           // every folder is watched, not only git's
+	git    atomic.Pointer[gitsOwn]
+}
 
 // Watch has the index watch the disk itself from here on, as with Config.Watch.
 func (x *Index) Watch() {
@@ -32,12 +41,12 @@ func (c *coordinator) watchOnRequest() {
 	c.mu.Lock()
 	wanted := c.watch
 	c.mu.Unlock()
-	if !wanted || c.watchAll {
+	if !wanted || c.watching.all {
 		return
 	}
-	c.watchAll = true
-	if c.watcher == nil {
-		c.startWatching()
+	c.watching.all = true
+	if c.watching.system == nil {
+		c.watching.start()
 	}
 }
 
@@ -47,18 +56,19 @@ type gitsOwn struct {
 	exclude string
 }
 
-// startWatching begins to watch git's own files. If the index watches the disk, a
+// start begins to watch git's own files. If the index watches the disk, a
 // scan adds each folder it is about to read, so that no change falls between the two.
-func (x *Index) startWatching() {
-	x.watchHeads() // so that it is known which these are
+func (w *watches) start() {
+	x := w.x
+	w.heads() // so that it is known which these are
 	writer, asked := "", ""
 	if dir, err := databaseDir(x.cfg.StateDir, x.root.Dir()); err == nil {
 		files := stateFiles{dir: dir}
 		writer, asked = files.writerFile(), files.askedFile()
 	}
-	w, err := watch.New(
+	system, err := watch.New(
 		func(name string) {
-			git := x.git.Load()
+			git := w.git.Load()
 			switch {
 			case name == writer:
 				select {
@@ -85,25 +95,26 @@ func (x *Index) startWatching() {
 			x.Rescan()
 		})
 	if err != nil {
-		x.cannotWatch(err)
+		w.cannot(err)
 		return
 	}
-	x.watcher = w
-	x.watchHeads()
+	w.system = system
+	w.heads()
 }
 
-// watchHeads watches where git notes what is checked out, and what is left out.
-func (x *Index) watchHeads() {
-	git := &gitsOwn{walk.Head(x.root.Dir()), walk.Exclude(x.root.Dir())}
-	x.git.Store(git)
-	if x.watcher == nil {
+// heads watches where git notes what is checked out, and what is left out.
+func (w *watches) heads() {
+	root := w.x.root.Dir()
+	git := &gitsOwn{walk.Head(root), walk.Exclude(root)}
+	w.git.Store(git)
+	if w.system == nil {
 		return
 	}
 	for _, f := range git.heads {
-		x.watchAbsolute(filepath.Dir(f))
+		w.add(filepath.Dir(f))
 	}
 	if git.exclude != "" {
-		x.watchAbsolute(filepath.Dir(git.exclude))
+		w.add(filepath.Dir(git.exclude))
 	}
 }
 
@@ -118,7 +129,7 @@ func (c *coordinator) noteRoot() {
 	if err == nil && c.scanned != nil && os.SameFile(info, c.scanned) {
 		return
 	}
-	c.watchHeads()
+	c.watching.heads()
 	c.Rescan()
 }
 
@@ -134,7 +145,7 @@ func (c *coordinator) lookForRoot(now time.Time) time.Time {
 		return c.away
 	}
 	c.away = time.Time{}
-	c.watchHeads()
+	c.watching.heads()
 	c.Rescan()
 	return now
 }
@@ -142,7 +153,7 @@ func (c *coordinator) lookForRoot(now time.Time) time.Time {
 // foundRoot is called when a scan of the root has ended well.
 func (c *coordinator) foundRoot() {
 	if !c.away.IsZero() {
-		c.watchHeads()
+		c.watching.heads()
 	}
 	c.away = time.Time{}
 	c.mu.Lock()
@@ -152,41 +163,51 @@ func (c *coordinator) foundRoot() {
 	}
 }
 
-// watchDir watches a folder of the root, if folders are watched.
-func (x *Index) watchDir(rel string) {
-	if x.watchAll && x.watcher != nil {
-		x.watchAbsolute(filepath.Join(x.root.Dir(), filepath.FromSlash(rel)))
+// folder watches a folder of the root, if folders are watched.
+func (w *watches) folder(rel string) {
+	if w.all && w.system != nil {
+		w.add(filepath.Join(w.x.root.Dir(), filepath.FromSlash(rel)))
 	}
 }
 
-func (x *Index) watchAbsolute(dir string) {
+// file watches one file beside the root's, and answers whether the system tells of it.
+func (w *watches) file(name string) bool { return w.system != nil && w.system.Add(name) == nil }
+
+func (w *watches) add(dir string) {
 	var limit *watch.LimitError
-	if err := x.watcher.Add(dir); errors.As(err, &limit) {
-		x.cannotWatch(err)
+	if err := w.system.Add(dir); errors.As(err, &limit) {
+		w.cannot(err)
 		if runtime.GOOS != "linux" {
 			// Watches are open files there, and reading needs some too. On Linux the
 			// folders that are watched go on telling of changes at once.
-			if err := x.watcher.Close(); err != nil {
-				x.cfg.Log.Debug("stop watching", "error", err)
+			if err := w.system.Close(); err != nil {
+				w.x.cfg.Log.Debug("stop watching", "error", err)
 			}
 		}
 	} else if err != nil {
-		x.cfg.Log.Debug("watch", "error", err)
+		w.x.cfg.Log.Debug("watch", "error", err)
 	}
 }
 
-// cannotWatch goes on without watches: whoever tells of changes then tells of a
-// checkout, too, one file at a time.
-func (x *Index) cannotWatch(err error) {
-	if x.watchAll {
-		x.pollInstead(err)
+// cannot goes on without watches: whoever tells of changes then tells of a checkout, too, one
+// file at a time.
+func (w *watches) cannot(err error) {
+	if w.all {
+		w.poll(err)
 		return
 	}
-	x.cfg.Log.Debug("watch git's own files", "error", err)
+	w.x.cfg.Log.Debug("watch git's own files", "error", err)
 }
 
-// pollInstead has the root scanned now and then from here on.
-func (x *Index) pollInstead(err error) {
-	x.suffer(delayed, "Changes made outside the editor are noticed late in "+x.root.Dir()+": "+err.Error()+".")
-	x.request(func() { x.polling = true })
+// poll has the root scanned now and then from here on.
+func (w *watches) poll(err error) {
+	w.x.suffer(delayed, "Changes made outside the editor are noticed late in "+w.x.root.Dir()+": "+err.Error()+".")
+	w.x.request(func() { w.x.polling = true })
+}
+
+func (w *watches) close() error {
+	if w.system == nil {
+		return nil
+	}
+	return w.system.Close()
 }

@@ -40,8 +40,8 @@ func TestCheckoutIsNoticedWithoutWatching(t *testing.T) {
 	// Whatever differs, the index is behind until that is known.
 	settle(t, x)
 	before := lagOf(t, x).CaughtUp
+	write(t, dir, map[string]string{"late.go": "package m\n\nfunc later() {}\n"}) // of which nobody tells
 	git("symbolic-ref", "HEAD", "refs/heads/three")
-	write(t, dir, map[string]string{"late.go": "package m\n\nfunc later() {}\n"})
 	until(t, "it to be behind, and no more", func() bool { lag := lagOf(t, x); return !lag.Behind && lag.CaughtUp != before })
 }
 

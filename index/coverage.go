@@ -161,6 +161,9 @@ func (c *coordinator) noteCurrent(ctx context.Context) {
 type Lag struct {
 	// Behind: files are still to be looked at, which may be many.
 	Behind bool
+	// Unlooked: this process, which writes, has not looked at all files since it began, so that
+	// nobody knows whether many have changed. Changed is closed when it has.
+	Unlooked bool
 	// CaughtUp is the state in which the last of such files were indexed, the zero Cursor if
 	// that is not known: who knows only an older state of this database misses some.
 	CaughtUp Cursor
@@ -170,7 +173,7 @@ type Lag struct {
 func (x *Index) Lag(ctx context.Context) (Lag, error) {
 	s := x.Store()
 	x.mu.Lock()
-	lag, owner := Lag{x.behind, x.caughtUp}, x.owner
+	lag, owner := Lag{Behind: x.behind, Unlooked: !x.looked, CaughtUp: x.caughtUp}, x.owner
 	x.mu.Unlock()
 	if owner {
 		return lag, nil
@@ -198,6 +201,18 @@ const (
 
 // fallBehind notes that many files may not be as they are indexed; mu is held.
 func (x *Index) fallBehind() { x.behind = true }
+
+// meetsChange notes that a scan has met a file that is not as it is indexed: a whole index is
+// behind from then on.
+func (x *Index) meetsChange(ctx context.Context) error {
+	whole, err := wasScanned(ctx, x.Store())
+	if whole {
+		x.mu.Lock()
+		x.fallBehind()
+		x.mu.Unlock()
+	}
+	return err
+}
 
 // wasBehind notes that whoever wrote a database before left it behind.
 func (x *Index) wasBehind(ctx context.Context, s *store.Store) error {

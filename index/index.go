@@ -104,8 +104,9 @@ type Index struct {
 	settled chan struct{}        // closed while there is nothing to do
 	// upToDate: nothing is known that is not indexed.
 	upToDate bool
-	// behind and caughtUp are what Lag answers.
+	// behind, looked and caughtUp are what Lag answers.
 	behind   bool
+	looked   bool // a walk of the whole root has ended in this process
 	caughtUp Cursor
 	// cut: a scan did not end, and none of the whole root has ended since.
 	cut bool

@@ -118,7 +118,11 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 				}
 				stale = append(stale, f)
 				if st == nil || !mayBe(st, e) {
-					differ++
+					if differ++; differ == 1 { // how many more follow nobody knows
+						if err := x.meetsChange(ctx); err != nil {
+							return err
+						}
+					}
 				}
 				s.total += e.Size
 				s.files++
@@ -143,14 +147,19 @@ func (x *Index) scan(ctx context.Context, s *scan, all bool) error {
 	for _, names := range s.gone {
 		slices.Sort(names)
 	}
-	if differ += len(gone); differ > 0 {
-		whole, err := wasScanned(ctx, x.Store())
-		if err != nil {
+	if differ == 0 && len(gone) > 0 {
+		if err := x.meetsChange(ctx); err != nil {
 			return err
 		}
+	}
+	if s.dir == "" {
 		x.mu.Lock()
-		x.behind = x.behind || whole
+		first := !x.looked
+		x.looked = true
 		x.mu.Unlock()
+		if first {
+			x.saved.fire() // who waits for Lag
+		}
 	}
 	if err := x.readAll(ctx, s, stale); err != nil {
 		return err

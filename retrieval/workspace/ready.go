@@ -140,6 +140,9 @@ func asked(ctx context.Context) time.Time {
 // that comes with found says that more knowledge would not help.
 func (w *Workspace) whenKnown(ctx context.Context, n need, ask func() (found bool, err error)) (missing *Missing, err error) {
 	w.refresh()
+	if err := w.firstLook(ctx, n); err != nil {
+		return nil, err
+	}
 	for i, look := range w.looks(n, asked(ctx)) {
 		if i > 0 && missing == nil && !look.current {
 			continue // the look before knew as much
@@ -348,7 +351,7 @@ func (w *Workspace) behind(ctx context.Context, n need) (*Missing, error) {
 		}
 		m := &lack{Missing: Missing{Folder: f.dir, Searchable: []string{}}, index: x}
 		switch searched := n == needWords || n == needNames || n == needMemory; {
-		case lag.Behind:
+		case lag.Behind, lag.Unlooked && !w.opts.Brief:
 			m.Doing = doingIndex
 		case searched && x.IsCurrent(lag.CaughtUp) && !f.warm.Knows().Includes(lag.CaughtUp):
 			m.Doing = doingLoad
@@ -358,6 +361,47 @@ func (w *Workspace) behind(ctx context.Context, n need) (*Missing, error) {
 		return &m.Missing, m.count(ctx)
 	}
 	return nil, nil
+}
+
+// firstLook waits, a fifth of the patience after a folder was opened, until this process has
+// once looked at all of its files: what changed while no quarry ran is not known before. Who
+// asks only once compares by himself.
+func (w *Workspace) firstLook(ctx context.Context, n need) error {
+	if n == needFile || w.opts.Brief {
+		return nil
+	}
+	for _, f := range w.snapshot() {
+		for {
+			left := time.Until(f.since.Add(w.opts.WaitLimit / 5))
+			x, err := f.ready()
+			var changed <-chan struct{} = f.opened
+			if err == nil {
+				changed = x.Changed() // before looking
+				lag, failed := x.Lag(ctx)
+				if failed != nil {
+					return failed
+				}
+				if !lag.Unlooked {
+					break
+				}
+			}
+			if left <= 0 || err != nil && !errors.Is(err, errNotOpen) {
+				break // that it cannot be asked is said as what is missing
+			}
+			timer := time.NewTimer(left)
+			select {
+			case <-changed:
+			case <-timer.C:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+			timer.Stop()
+			if ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // refusal is *NotReady if err, which opening the folder failed with, says that it is not

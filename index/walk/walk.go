@@ -330,7 +330,16 @@ func IsKernels(abs string) bool {
 	case "/proc", "/sys", "/dev":
 		return true
 	}
-	return strings.HasPrefix(abs, "/proc/") || strings.HasPrefix(abs, "/sys/")
+	if strings.HasPrefix(abs, "/proc/") || strings.HasPrefix(abs, "/sys/") {
+		return true
+	}
+	// The root of another system, as containers are made of, has its own; asking the system
+	// about each folder takes a round trip on a disk far away.
+	switch filepath.Base(abs) {
+	case "proc", "procfs", "sys", "sysfs":
+		return isKernelsMount(abs)
+	}
+	return false
 }
 
 // listed is one entry of a folder; reason says why it is left out.

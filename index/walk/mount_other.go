@@ -1,0 +1,5 @@
+//go:build !linux
+
+package walk
+
+func isKernelsMount(string) bool { return false }

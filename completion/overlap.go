@@ -3,6 +3,8 @@ package completion
 import (
 	"slices"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // The overlap of an answer with the rest of the cursor's line: what the
@@ -148,11 +150,15 @@ func endsInString(language, text string) bool {
 // brackets that lines before the text may have opened. It answers what stays open, the
 // innermost last.
 func eachMark(language, text string, f func(mark)) (open []opening) {
+	triples := lang.Of(language).Triple
+	triple := func(i int) bool {
+		return strings.IndexByte(triples, text[i]) >= 0 && i+2 < len(text) && text[i+1] == text[i] && text[i+2] == text[i]
+	}
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		at := innermostString(open)
 		if c == '\n' { // which ends all strings but those that may have several lines
-			if line := slices.IndexFunc(open, func(o opening) bool { return o.kind == stringOpening && o.sign != '`' }); line >= 0 {
+			if line := slices.IndexFunc(open, func(o opening) bool { return o.kind == stringOpening && o.sign != '`' && o.width == 1 }); line >= 0 {
 				open = open[:line]
 			}
 			continue
@@ -161,11 +167,23 @@ func eachMark(language, text string, f func(mark)) (open []opening) {
 		case at >= 0 && c == '\\':
 			i++
 			if language == "swift" && i < len(text) && text[i] == '(' {
-				open = append(open, opening{i, '(', codeOpening})
+				open = append(open, opening{i, 1, '(', codeOpening})
 				f(mark{at: i, sign: '(', opener: i})
 			}
+		case at >= 0 && c == open[at].sign && open[at].width == 3:
+			if !triple(i) {
+				continue // a quote that is text
+			}
+			for range 3 {
+				f(mark{at: i, sign: c, opener: open[at].at})
+				i++
+			}
+			i--
+			open = open[:at]
+		case at >= 0 && open[at].sign == '/' && open[len(open)-1].sign == '[' && c != ']':
+			continue // in a class of a regular expression
 		case at >= 0 && c == open[at].sign:
-			if c != '`' && i+1 < len(text) && text[i+1] == c {
+			if c != '`' && c != '/' && i+1 < len(text) && text[i+1] == c {
 				i++ // SQL's '', or two of three quotes
 				continue
 			}
@@ -178,7 +196,7 @@ func eachMark(language, text string, f func(mark)) (open []opening) {
 			if at >= 0 && !placeholder(text, i, open[at].at) {
 				kind = quotedOpening
 			}
-			open = append(open, opening{i, c, kind})
+			open = append(open, opening{i, 1, c, kind})
 			f(mark{at: i, sign: c, opener: i, quoted: kind == quotedOpening})
 		case c == ')' || c == ']' || c == '}':
 			last := len(open) - 1
@@ -192,17 +210,21 @@ func eachMark(language, text string, f func(mark)) (open []opening) {
 			case len(open) == 0:
 				f(mark{at: i, sign: c, opener: -1})
 			}
-		case at < 0 && (c == '"' || c == '`' || c == '\'' && opensString(language, text, i)):
-			open = append(open, opening{i, c, stringOpening})
+		case at < 0 && (c == '"' || c == '\'') && triple(i):
+			open = append(open, opening{i, 3, c, stringOpening})
+			i += 2
+		case at < 0 && (c == '"' || c == '`' || c == '\'' && opensString(language, text, i) || c == '/' && opensPattern(language, text, i)):
+			open = append(open, opening{i, 1, c, stringOpening})
 		}
 	}
 	return open
 }
 
+// An opening is a bracket, or what a string begins with: one sign, or three.
 type opening struct {
-	at   int
-	sign byte
-	kind openingKind
+	at, width int
+	sign      byte
+	kind      openingKind
 }
 
 type openingKind int
@@ -221,6 +243,17 @@ func innermostString(open []opening) int {
 		}
 	}
 	return -1
+}
+
+// opensPattern tells the slash that begins a regular expression from a division, a
+// comment and the end of a tag.
+func opensPattern(language, text string, i int) bool {
+	if family := lang.Family(language); family != "js" && family != "ruby" || i+1 < len(text) && strings.IndexByte("/*>", text[i+1]) >= 0 {
+		return false
+	}
+	before := strings.TrimRight(text[:i], " \t")
+	return before == "" || strings.IndexByte("(,=:[!&|?;{", before[len(before)-1]) >= 0 || strings.HasSuffix(before, "=>") ||
+		strings.HasSuffix(before, "\n") || lastWord(before) == "return"
 }
 
 func closerOf(sign byte) byte {
@@ -297,10 +330,14 @@ const skipped = ";,: \t>"
 // closes itself, going on after them.
 func coveredRest(s *cursorContext, text string) int {
 	rest := strings.TrimRight(s.rest, " \t")
-	if !onlyClosers(rest) {
+	pattern := strings.HasPrefix(rest, "/") && s.inPattern()
+	switch {
+	case !onlyClosers(rest) && !pattern:
+		if said := strings.TrimRight(text, ";, \t"); len(said) < len(text) && len(rest) > 1 && strings.HasSuffix(said, rest) && s.balances(text) {
+			return len(rest) // with what the answer has behind it
+		}
 		return 0
-	}
-	if strings.HasPrefix(text, rest+"\n") {
+	case strings.HasPrefix(text, rest+"\n"):
 		return len(rest)
 	}
 	closers := s.closers(text)
@@ -313,8 +350,25 @@ func coveredRest(s *cursorContext, text string) int {
 		if closers = meantBy(closers, c); len(closers) == 0 || closers[0].sign != c {
 			break
 		}
+		line, _, _ := strings.Cut(text[closers[0].at:], "\n")
 		closers = closers[1:]
 		covers = i + 1
+		// What ends the answer's line need not stand there twice.
+		if next := rest[covers:]; (next == ";" || next == ",") && strings.HasSuffix(strings.TrimRight(line, " \t"), next) {
+			covers++
+		}
 	}
 	return covers
+}
+
+// inPattern: the cursor is in a regular expression.
+func (s *cursorContext) inPattern() bool {
+	open := eachMark(s.lang.ID, s.line, func(mark) {})
+	at := innermostString(open)
+	return at >= 0 && open[at].sign == '/'
+}
+
+// balances: the line with text in place of its rest closes what it opens.
+func (s *cursorContext) balances(text string) bool {
+	return openBrackets(s.line+text) == openBrackets(s.line+s.rest)
 }

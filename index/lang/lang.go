@@ -36,7 +36,9 @@ type Language struct {
 	Family  string
 	Content Content
 	Comment Comment
-	Blocks  *Blocks
+	// Triple are the quotes that stand three times around a string of several lines.
+	Triple string
+	Blocks *Blocks
 	// Tests is how a file of tests is called after the file it tests.
 	Tests TestName
 	// EntryFiles are base names, without extension, of the files that stand for their folder when

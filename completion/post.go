@@ -16,9 +16,6 @@ type step func(s *cursorContext, text string) string
 // may cut text that made an earlier one hold back, so the chain runs until
 // nothing changes; that makes it idempotent by construction.
 var steps = []step{
-	func(_ *cursorContext, text string) string { return cutControl(unixLines(text)) },
-	stripFences,
-	stripEcho,
 	fixLeading,
 	func(s *cursorContext, text string) string { cut, _ := s.scope(text, true); return text[:cut] },
 	dropRepetition,
@@ -30,20 +27,40 @@ var steps = []step{
 	dropHidden,
 }
 
+// code is the code in what a model wrote.
+func (s *cursorContext) code(text string) string {
+	return stripFences(s, cutControl(unixLines(text)))
+}
+
+// joined is the code in what a model wrote as it goes on behind what is typed, which
+// the stop rules read while there is more to come.
+func (s *cursorContext) joined(text string) string {
+	return fixLeading(s, stripEcho(s, s.code(text)))
+}
+
 // finish runs the chain over text and answers what to insert, in the
 // document's own line endings, and how many bytes of the line's rest it
 // replaces. An empty text means there is nothing worth showing.
 func finish(s *cursorContext, text string) (insert string, covers int) {
 	// Each round that changes something shortens the text or rewrites its
 	// indentation, which settles in two rounds. An answer that does not settle
-	// is not understood and not shown.
+	// is not understood and not shown, nor is one that says again what is typed
+	// when that was dropped once.
 	const rounds = 8
+	dropped := false
 	for range rounds {
 		before := text
+		text = s.code(text)
+		said := stripEcho(s, text)
+		if said != text && dropped {
+			return "", 0
+		}
+		dropped, text = said != text || dropped, said
 		for _, f := range steps {
-			if text = f(s, text); text == "" {
+			if text == "" {
 				return "", 0
 			}
+			text = f(s, text)
 		}
 		if text == before {
 			covers = coveredRest(s, text)
@@ -106,19 +123,31 @@ const minEcho = 3
 
 // stripEcho drops what is typed where the answer says it again: the whole line,
 // what begins with some name in it and ends in the word at the cursor, or the last
-// piece of code where no code has that twice.
+// piece of code where no code has that twice. Within a number or a string the same
+// may well come twice (00:00, ff:ff): nothing is dropped there, and an answer of which
+// nobody can tell is not shown.
 func stripEcho(s *cursorContext, text string) string {
 	typed, lead := strings.TrimSpace(s.line), leadingSpace(text)
-	inWord := typed != "" && isWord(s.line[len(s.line)-1])
+	if typed == "" {
+		return text
+	}
+	if rest, ok := s.beginsAnew(typed, text); ok {
+		return rest
+	}
+	inWord, literal := isWord(s.line[len(s.line)-1]), s.inLiteral()
 	for i := 0; i+minEcho <= len(typed); i++ {
 		echo := typed[i:]
 		rest, ok := strings.CutPrefix(text[len(lead):], echo)
 		switch {
-		case !ok || isPattern(echo, rest):
+		case !ok || isPattern(echo, rest) || isGroups(echo, rest, literal):
 		case i > 0:
-			if inWord && lead == "" && !isWord(typed[i-1]) && startsName(echo) {
-				return rest
+			if !inWord || lead != "" || isWord(typed[i-1]) || !startsName(echo) {
+				continue
 			}
+			if literal && (rest == "" || !isWord(rest[0]) || strings.ContainsAny(echo, "0123456789")) {
+				return ""
+			}
+			return rest
 		case !holdsName(" " + echo): // a row of numbers goes on with the same ones
 		case wordCount(echo) >= 2:
 			if inWord || rest == "" || !isWord(rest[0]) || !isWord(echo[len(echo)-1]) {
@@ -128,11 +157,52 @@ func stripEcho(s *cursorContext, text string) string {
 			return rest
 		}
 	}
-	if echo := s.lastPiece(lead, text[len(lead):]); echo != "" {
+	switch echo, again := s.lastPiece(lead, text[len(lead):], literal); again {
+	case saidAgain:
 		return text[len(lead)+len(echo):]
+	case unclear:
+		return ""
 	}
 	return text
 }
+
+// inLiteral: the cursor is in a string, in a colour, or in a file of values without
+// quotes.
+func (s *cursorContext) inLiteral() bool {
+	word := len(s.line) - len(lastWord(s.line))
+	return s.lang.Content != lang.Code || word > 0 && s.line[word-1] == '#' || endsInString(s.lang.ID, s.line)
+}
+
+// isGroups: echo and the blank-free beginning of rest are one literal of digits in groups:
+// a time, an address, a key. Names of a to f alone are code where a dot joins them.
+func isGroups(echo, rest string, literal bool) bool {
+	end := 0
+	for end < len(rest) && (isWord(rest[end]) || strings.IndexByte(".:-", rest[end]) >= 0) {
+		end++
+	}
+	all := echo + rest[:end]
+	return strings.Trim(all, "0123456789abcdefABCDEF_.:-") == "" && (literal || strings.Contains(echo, ":"))
+}
+
+// beginsAnew is what follows the typed line where the answer says that on a line of its
+// own again, because it was not finished.
+func (s *cursorContext) beginsAnew(typed, text string) (rest string, ok bool) {
+	body := strings.TrimLeft(text, " \t\n")
+	if !strings.Contains(text[:len(text)-len(body)], "\n") || !blank(s.rest) || s.lang.Content != lang.Code || !isWord(s.line[len(s.line)-1]) {
+		return "", false
+	}
+	rest, ok = strings.CutPrefix(body, typed)
+	if !ok || rest == "" || !startsName(lastWord(typed)) {
+		return "", false
+	}
+	if wordCount(typed) == 1 {
+		return rest, againAlone.MatchString(rest) && startsName(typed)
+	}
+	return rest, startsName(rest)
+}
+
+// againAlone is what follows a name that would be no statement alone.
+var againAlone = regexp.MustCompile(`^(?: (?:[:+*/-]?=)[^=]|\()`)
 
 // isPattern: echo is not said again but goes on, as in aaaa or in bla before blabla.
 func isPattern(echo, rest string) bool {
@@ -153,36 +223,126 @@ var (
 	// qualifier is a name, or several, whose member follows.
 	qualifier = regexp.MustCompile(`(?:[\pL\d_$]+(?:\(\))?(?:\?\.|\.|::|->))+$`)
 	basedInt  = regexp.MustCompile(`\b0[xXbBoO][\da-fA-F_]*$`)
+	number    = regexp.MustCompile(`\b\d[\d_]*(?:\.\d*)?$`)
 )
 
-// onceWords begin something, so that none follows itself.
-var onceWords = wordSet(`break case catch class const continue def defer del delete elif else enum export extends fn for foreach
-	from func function global if implements import include insert interface let match namespace nonlocal package private protected
-	public raise return select static struct switch throw trait try update use using val var where while with yield`)
+// onceWords begin or join something, so that none follows itself.
+var onceWords = wordSet(`and as async await break case catch class const continue def defer del delete elif else enum export extends
+	fn for foreach from func function global if implements import include insert instanceof interface is let match namespace new
+	nonlocal or package private protected public raise return select static struct switch then throw trait try update use using val
+	var when where while with yield`)
+
+// again tells whether an answer begins with what is typed.
+type again uint8
+
+const (
+	goesOn again = iota
+	saidAgain
+	unclear // so that it had better not be shown
+)
 
 // lastPiece is what text begins with of the last piece of code typed, if no code has
-// that twice: a keyword, the left side of an assignment, what a member is of, the base of
-// a number; and a word of two letters where the document has the longer word alone. ""
-// if it is none of these. lead are the blanks before text.
-func (s *cursorContext) lastPiece(lead, text string) string {
+// that twice: a keyword, the sign of a comment, the left side of an assignment, what a
+// member is of, the base of a number; and the first letters of a longer word. lead are the
+// blanks before text.
+func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, again) {
 	line := strings.TrimRight(s.line, " \t")
 	if line == "" || text == "" {
+		return "", goesOn
+	}
+	if sign := s.commentSign(line); sign != "" && strings.HasPrefix(text, sign) {
+		if next := text[len(sign):]; next == "" || next[0] == ' ' || isWord(next[0]) {
+			return sign, saidAgain
+		}
+	}
+	word, next := lastWord(line), firstWord(text)
+	switch {
+	case len(line) < len(s.line):
+		if next != word || word == "" {
+			break
+		}
+		if onceWords[strings.ToLower(word)] {
+			return word, saidAgain
+		}
+		if word == "not" && !literal {
+			return "", unclear // two make a truth value of what follows
+		}
+	case lead == "" && word != "" && strings.HasPrefix(text, numberAt(line)):
+		if number := numberAt(line); !literal && !isPattern(number, text[len(number):]) {
+			return "", unclear
+		}
+	case lead == "" && word != "" && len(word) < minEcho && startsName(word) && strings.HasPrefix(next, word) && !s.hasWord(word+next):
+		if is := s.wordAgain(word, next, literal); is != goesOn {
+			return word, is
+		}
+	}
+	if base := basedInt.FindString(line); base != "" && strings.HasPrefix(text, base) && (!literal || base[1]|0x20 == 'x') {
+		return base, saidAgain
+	}
+	for _, piece := range []*regexp.Regexp{assigned, qualifier} {
+		echo := strings.TrimRight(piece.FindString(line), " \t")
+		if len(echo) < minEcho || !strings.HasPrefix(text, echo) || strings.HasSuffix(echo, "::=") || s.says(echo+echo) || !startsName(strings.TrimLeft(echo, ".$")) {
+			continue
+		}
+		switch rest := text[len(echo):]; {
+		case isGroups(echo, rest, literal):
+		case strings.HasPrefix(rest, echo), literal && endsInString(s.lang.ID, line):
+			return "", unclear
+		default:
+			return echo, saidAgain
+		}
+	}
+	return "", goesOn
+}
+
+// wordAgain judges a word of one or two letters before next, which begins with them.
+// Hardly a word begins with the same two letters twice.
+func (s *cursorContext) wordAgain(word, next string, literal bool) again {
+	switch {
+	case next == word:
+		if onceWords[word] {
+			return saidAgain
+		}
+	case len(next) < minEcho || isGroups(word, next, literal):
+	case s.hasWord(next):
+		if literal {
+			return unclear
+		}
+		return saidAgain
+	case len(word) < 2:
+	case strings.Contains(next, "_") || strings.ToLower(next[2:]) != next[2:]:
+		return saidAgain
+	case len(next) > 4:
+		return unclear
+	}
+	return goesOn
+}
+
+// numberAt is the number that line ends in, of two signs at least and not all the same; a
+// newline, which no line has, if there is none.
+func numberAt(line string) string {
+	number := number.FindString(line)
+	if len(number) < 2 || strings.Trim(number, number[:1]) == "" {
+		return "\n"
+	}
+	return number
+}
+
+// commentSign is the sign of a comment, or of a line in one, that line ends with and that
+// stands behind a blank or nothing.
+func (s *cursorContext) commentSign(line string) string {
+	sign := line[strings.LastIndexAny(line, " \t")+1:]
+	if sign == "" || strings.ContainsFunc(sign, func(r rune) bool { return r >= 0x80 || isWord(byte(r)) }) || endsInString(s.lang.ID, line) {
 		return ""
 	}
-	word := line[len(line)-len(lastWord(line)):]
-	again := firstWord(text)
-	if len(line) < len(s.line) {
-		if onceWords[strings.ToLower(word)] && again == word {
-			return word
+	if above := strings.TrimSpace(s.lastAbove()); sign == "*" && len(sign) == len(strings.TrimSpace(line)) {
+		if above == "*" || strings.HasPrefix(above, "* ") || strings.HasPrefix(above, "/*") && !strings.HasSuffix(above, "*/") {
+			return sign
 		}
-	} else if lead == "" && len(word) == 2 && startsName(word) && strings.HasPrefix(again, word) &&
-		(again == word && onceWords[word] || len(again) >= minEcho && s.hasWord(again)) && !s.hasWord(word+again) {
-		return word
 	}
-	for _, piece := range []*regexp.Regexp{assigned, qualifier, basedInt} {
-		echo := strings.TrimRight(piece.FindString(line), " \t")
-		if len(echo) >= minEcho && strings.HasPrefix(text, echo) && !strings.HasSuffix(echo, "::=") && !s.says(echo+echo) {
-			return echo
+	for _, open := range append([]string{s.lang.Comment.Open}, s.lang.Comment.Line...) {
+		if open != "" && strings.HasPrefix(sign, open) && strings.IndexByte("\"'`", open[0]) < 0 {
+			return sign
 		}
 	}
 	return ""

@@ -331,18 +331,21 @@ func (st *stopper) feed(piece string) (keep int, more bool) {
 	if !strings.Contains(piece, "\n") {
 		return len(text), true
 	}
-	// Where fences or line endings are taken out, the cut is not one of text.
-	plain := stripFences(st.cursorContext, unixLines(text))
-	if cut, done := st.scope(plain, false); done {
+	// Where something in front is taken out, the cut is not one of text.
+	plain := st.joined(text)
+	part := func(n int) int {
 		if plain != text {
-			cut = len(text)
+			return len(text)
 		}
-		return cut, false
+		return n
 	}
-	lines := strings.SplitAfter(text, "\n")
+	if cut, done := st.scope(plain, false); done {
+		return part(cut), false
+	}
+	lines := strings.SplitAfter(plain, "\n")
 	lines = lines[:len(lines)-1] // the last one is not finished
 	if n := repeatedFrom(lines); n < len(lines) {
-		return len(strings.Join(lines[:n], "")), false
+		return part(len(strings.Join(lines[:n], ""))), false
 	}
 	return len(text), true
 }

@@ -1,7 +1,9 @@
 package crossfile
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +24,21 @@ type surroundings struct {
 	begun string
 	// lines are those being written, to look for similar code.
 	lines string
+	// kin are the names on the heads of the types that the cursor's line stands in: the
+	// type, and what it is derived from.
+	kin []string
+	// receiver is what the member that is called or begun is asked of.
+	receiver receiver
 }
+
+// receiver is whose member is meant, as far as the text says.
+type receiver int
+
+const (
+	anyone receiver = iota
+	self            // of the type that the code is part of, or of a base of it
+	base            // of a base, and of nothing else
+)
 
 // weighted is a name with what the document says of it.
 type weighted struct {
@@ -87,21 +103,78 @@ func look(q completion.ContextQuery) surroundings {
 		}
 		see(line, weight)
 	}
-	see(calling(before), calls)
+	variable := ""
+	for i := row - 1; i >= 0; i-- {
+		if heads[i] {
+			kin, v := kinOf(lines[i])
+			s.kin = append(s.kin, kin...)
+			variable = cmp.Or(variable, v)
+		}
+	}
+	called, member := calling(before)
+	see(called, calls)
 	s.begun = strings.TrimLeft(before[len(strings.TrimRightFunc(before, isName)):], "0123456789")
 	see(s.begun, calls)
+	if s.begun != "" {
+		member = len(before) - len(s.begun)
+	}
+	if s.receiver = receiverOf(before[:member], variable); s.begun == "" && called == "super" {
+		s.receiver = base
+		see("constructor", calls) // which JavaScript calls so
+		for _, name := range s.kin {
+			see(name, calls) // others after the type
+		}
+	}
 	see(q.Draft, drafted)
 	s.lines = strings.Join(around(lines, row), "\n") + "\n" + q.Draft
 	return s
 }
 
+// typeHead is the head of a type, or of what is part of one, up to its names; method
+// is that of a Go method.
+var (
+	typeHead = regexp.MustCompile(`^\s*(?:[\w@]+\s+)*?(?:class|struct|interface|trait|impl(?:<[^>]*>)?|object|extension|module|record|enum)\s+(.*)`)
+	method   = regexp.MustCompile(`^func \((?:(\w+) +)?\*?(\w+)`)
+	callOn   = regexp.MustCompile(`(\w+)(\([^()]*\))?(?:\??\.|->|::)$`)
+)
+
+// kinOf are the names on the head of a type, and the variable that its members are
+// asked of, if the head names one.
+func kinOf(head string) (kin []string, variable string) {
+	if m := method.FindStringSubmatch(head); m != nil {
+		return []string{m[2]}, m[1]
+	}
+	if m := typeHead.FindStringSubmatch(head); m != nil {
+		words(m[1], func(w string) {
+			if !everyday[w] {
+				kin = append(kin, w)
+			}
+		})
+	}
+	return kin, ""
+}
+
+// receiverOf tells it from the text before a member's name; variable is a further name of
+// the type's own.
+func receiverOf(before, variable string) receiver {
+	m := callOn.FindStringSubmatch(before[max(0, len(before)-100):])
+	switch {
+	case m == nil:
+	case m[1] == "super" || m[1] == "base" && m[2] == "" || m[1] == "parent" && strings.HasSuffix(m[0], "::"):
+		return base
+	case m[2] == "" && (m[1] == "self" || m[1] == "this" || m[1] == "cls" || m[1] == "Self" || m[1] == variable):
+		return self
+	}
+	return anyone
+}
+
 // calling is the name before the innermost bracket that is open at the end of
-// text, "" if none is on the last lines.
-func calling(text string) string {
+// text, and where it begins; "" if none is on the last lines.
+func calling(text string) (name string, at int) {
 	const reach = 400
-	text = text[max(0, len(text)-reach):]
+	least := max(0, len(text)-reach)
 	depth := 0
-	for i := len(text) - 1; i >= 0; i-- {
+	for i := len(text) - 1; i >= least; i-- {
 		switch text[i] {
 		case ')', ']', '}':
 			depth++
@@ -110,13 +183,13 @@ func calling(text string) string {
 				continue
 			}
 			end := i
-			for i > 0 && inName(text[i-1]) {
+			for i > least && inName(text[i-1]) {
 				i--
 			}
-			return text[i:end]
+			return text[i:end], i
 		}
 	}
-	return ""
+	return "", len(text)
 }
 
 // enclosing are the lines that open the blocks around a line, by indentation:

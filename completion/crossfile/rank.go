@@ -65,6 +65,9 @@ const (
 	// maxMembers is the same for the members of types of one name; with more than
 	// fewMembers, each counts less.
 	maxMembers, fewMembers = 1000, 20
+	// fewNamesakes is how many types may have a member of one name before that tells
+	// little; basesUp is how far up a type's bases are followed.
+	fewNamesakes, basesUp = 4, 4
 	// maxImported keeps folders of thousands of files from costing time.
 	maxImported = 500
 	// siblings is how many declarations above and below one are its siblings, of a
@@ -133,6 +136,9 @@ type ranking struct {
 	reached  imports
 	// test is whether the document is one.
 	test bool
+	// kin are the types that the cursor's line stands in, with their bases and theirs.
+	// stated are the names in the document.
+	kin, stated map[string]bool
 	// list are the candidates, found is where those stand there that something
 	// speaks for.
 	list  []candidate
@@ -157,6 +163,7 @@ func (s *Source) rank(ctx context.Context, q completion.ContextQuery, here surro
 // named adds what the document names: declarations, members of types, and what
 // is declared beside them.
 func (r *ranking) named() {
+	r.relate()
 	for i := range r.here.names {
 		used := &r.here.names[i]
 		if everyday[used.text] {
@@ -166,6 +173,7 @@ func (r *ranking) named() {
 			// A name with many declarations says little of each.
 			share := 1 / math.Sqrt(float64(len(list)))
 			for _, d := range list {
+				share := r.meant(d, used, share, len(list))
 				r.add(d, called, used.called*share)
 				r.add(d, near, used.weight*share)
 				r.add(d, often, math.Log2(1+float64(used.count))*share)
@@ -183,6 +191,54 @@ func (r *ranking) named() {
 			}
 		}
 	}
+}
+
+// relate learns kin and stated.
+func (r *ranking) relate() {
+	r.kin, r.stated = map[string]bool{}, map[string]bool{}
+	for _, used := range r.here.names {
+		r.stated[used.text] = true
+	}
+	names := r.here.kin
+	for range basesUp {
+		var above []string
+		for _, name := range names {
+			if r.kin[name] {
+				continue
+			}
+			r.kin[name] = true
+			list := r.declared.name(name).declared
+			if len(list) > siblingMany {
+				continue
+			}
+			for _, d := range list {
+				bases, _ := kinOf(d.in.Snapshot.SignatureText(d.id))
+				above = append(above, bases...)
+			}
+		}
+		names = above
+	}
+}
+
+// meant is how much of what speaks for a name speaks for d, one of many that have it:
+// all of it for a member of the type that the code is part of, or of its base, where that
+// is asked; nothing for other members where a base is; and less for a member that many
+// types have, such as a constructor or close, of a type that the document does not name.
+func (r *ranking) meant(d declaration, used *weighted, share float64, many int) float64 {
+	owner := lastName(d.in.Snapshot.Signature(d.id).Container)
+	asked := used.called > 0 || r.here.begun != "" && strings.HasPrefix(used.text, r.here.begun)
+	switch {
+	case owner == "":
+	case r.kin[owner]:
+		if asked && r.here.receiver != anyone {
+			return 1
+		}
+	case asked && r.here.receiver == base && len(r.kin) > 0:
+		return 0
+	case many > fewNamesakes && !r.stated[owner]:
+		return share / 4
+	}
+	return share
 }
 
 func (r *ranking) siblings(d declaration, weight float64) {
@@ -313,7 +369,8 @@ func (r *ranking) order(n int) []*candidate {
 			has += parts[string(p)]
 		})
 		c.evidence[alike] = has / max(all, 1)
-		if typed := r.here.begun; len(typed) < len(c.Name) && strings.HasPrefix(c.Name, typed) {
+		if typed := r.here.begun; len(typed) < len(c.Name) && strings.HasPrefix(c.Name, typed) &&
+			(r.here.receiver != base || len(r.kin) == 0 || r.kin[lastName(c.Container)]) {
 			c.evidence[begun] = min(float64(len(typed))/wholeWord, 1)
 		}
 		for e := range kinds {

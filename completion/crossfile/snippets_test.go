@@ -208,7 +208,7 @@ func TestWhatIsBeingCalled(t *testing.T) {
 	for text, want := range map[string]string{
 		"x := open(a, b(1), ": "open", "open(f(": "f", "open()": "", "if (": "", "a.b.call(": "call", "list[": "list", "": "",
 	} {
-		if got := calling(text); got != want {
+		if got, _ := calling(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

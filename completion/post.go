@@ -2,6 +2,7 @@ package completion
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"quarry/index/lang"
@@ -17,10 +18,10 @@ type step func(s *cursorContext, text string) string
 // nothing changes; that makes it idempotent by construction.
 var steps = []step{
 	fixLeading,
+	alignColumn,
 	func(s *cursorContext, text string) string { cut, _ := s.scope(text, true); return text[:cut] },
 	dropRepetition,
 	matchIndent,
-	alignColumn,
 	cutRest,
 	trimEnd,
 	dropUseless,
@@ -35,7 +36,7 @@ func (s *cursorContext) code(text string) string {
 // joined is the code in what a model wrote as it goes on behind what is typed, which
 // the stop rules read while there is more to come.
 func (s *cursorContext) joined(text string) string {
-	return fixLeading(s, stripEcho(s, s.code(text)))
+	return alignColumn(s, fixLeading(s, stripEcho(s, s.code(text))))
 }
 
 // finish runs the chain over text and answers what to insert, in the
@@ -468,38 +469,83 @@ func matchIndent(s *cursorContext, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// alignColumn moves the lines after the first by the one column that all of them
-// are off: a model that began with a blank too many goes on with it.
+// alignColumn moves each line after the first that is one column off to where it
+// belongs: the level that the line before leads to, or one that an earlier line has. What
+// it does to a line no later one changes, so the stop rules may read what there is.
 func alignColumn(s *cursorContext, text string) string {
-	first, more, ok := strings.Cut(text, "\n")
 	step := s.indentWidth(s.unit + "x")
-	if !ok || step < 2 || s.lang.Blocks.Style == lang.Flat {
+	first, more, ok := strings.Cut(text, "\n")
+	first = s.line + first
+	if !ok || step < 2 || blank(first) || s.indentWidth(first)%step != 0 || s.lang.Blocks.Style == lang.Flat && s.lang.ID != "yaml" {
 		return text
 	}
-	first = s.line + first
-	next := strings.TrimLeft(more, "\n")
-	next = next[:lineEnd(next, 0)]
-	want := s.indentWidth(first)
-	opens := s.lang.opensBlock(first)
-	if opens {
-		want += step
-	}
-	off := s.indentWidth(next) - want
-	if off != 1 && off != -1 || want%step != 0 || openBrackets(first) > 0 && !opens || strings.HasPrefix(strings.TrimLeft(next, " \t"), "*") {
-		return text // not off, or aligned with something else
-	}
+	read := first // so far, aligned
+	last, levels, off := first, []int{s.indentWidth(first)}, 0
 	lines := strings.Split(more, "\n")
 	for i, line := range lines {
-		if blank(line) {
+		width := s.indentWidth(line)
+		if blank(line) || width%step == 0 {
+			if !blank(line) {
+				last, levels, off = line, atLevel(levels, width), 0
+			}
+			read += "\n" + line
 			continue
 		}
-		width := s.indentWidth(line) - off
-		if width%step != 0 {
-			return text
+		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "*") || s.alignsOtherwise(read) {
+			break
 		}
-		lines[i] = strings.Repeat(s.unit, width/step) + strings.TrimLeft(line, " \t")
+		level, found := 0, false
+		for _, l := range s.levelsAt(last, levels, step, s.lang.closesBlock(line)) {
+			if by := width - l; (by == 1 || by == -1) && (!found || by == off) {
+				level, found = l, true
+			}
+		}
+		if !found {
+			break
+		}
+		off = width - level
+		lines[i] = strings.Repeat(s.unit, level/step) + strings.TrimLeft(line, " \t")
+		last, levels = lines[i], atLevel(levels, level)
+		read += "\n" + lines[i]
 	}
 	return text[:len(text)-len(more)] + strings.Join(lines, "\n")
+}
+
+// levelsAt are the levels at which the line after last may stand, the likeliest first.
+func (s *cursorContext) levelsAt(last string, levels []int, step int, closes bool) (list []int) {
+	n := len(levels) - 1
+	opens := s.lang.opensBlock(last) || s.lang.ID == "yaml" && strings.HasSuffix(strings.TrimRight(last, " \t"), ":")
+	switch {
+	case opens && !closes:
+		list = append(list, levels[n]+step, levels[n])
+	case opens || !closes:
+		list = append(list, levels[n])
+	}
+	for i := n - 1; i >= 0; i-- {
+		list = append(list, levels[i])
+	}
+	if closes && !opens {
+		list = append(list, levels[n])
+	}
+	return list
+}
+
+// atLevel is levels with the given one as the last.
+func atLevel(levels []int, level int) []int {
+	n := 0
+	for n < len(levels) && levels[n] < level {
+		n++
+	}
+	return append(levels[:n:n], level)
+}
+
+// alignsOtherwise: the line after text stands in a string, or is aligned with what stands
+// behind a bracket.
+func (s *cursorContext) alignsOtherwise(text string) bool {
+	open := eachMark(s.lang.ID, text, func(mark) {})
+	return innermostString(open) >= 0 || slices.ContainsFunc(open, func(o opening) bool {
+		return o.sign != '{' && !blank(text[o.at+1:lineEnd(text, o.at)])
+	})
 }
 
 // trimEnd drops blank lines and blanks at the end. Before code that follows on

@@ -1,10 +1,12 @@
 package completion
 
 import (
-	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"quarry/index/lang"
 )
 
 // dropRepetition cuts an answer where it starts to repeat itself or what
@@ -12,7 +14,7 @@ import (
 func dropRepetition(s *cursorContext, text string) string {
 	text = dropLoop(s, text)
 	lines := strings.Split(text, "\n")
-	lines = lines[:min(repeatedFrom(lines), countedFrom(lines))]
+	lines = lines[:min(repeatedFrom(lines), brokenOffFrom(lines), s.countedFrom(lines))]
 	if copiesAbove(s, lines) {
 		return ""
 	}
@@ -27,7 +29,7 @@ func dropLoop(s *cursorContext, text string) string {
 	if start == 0 {
 		line = s.line + line
 	}
-	if !endsInLoop(s.lang.ID, line) {
+	if !endsInLoop(s.lang.ID, line) && !endsInCount(s.lang.ID, line) {
 		return text
 	}
 	return text[:max(start-1, 0)]
@@ -39,6 +41,9 @@ const (
 	loopRounds = 6
 	loopPiece  = 48
 	loopBytes  = 40
+	// listRounds is how many elements alike may stand in a row that breaks off, fullRounds
+	// how many in one that ends behind an element; countRounds how many terms may count.
+	listRounds, fullRounds, countRounds = 8, 16, 8
 	// constantRounds is how many values without a name of their own may stand in a row.
 	constantRounds = 24
 )
@@ -55,7 +60,7 @@ func endsInLoop(language, line string) bool {
 			start--
 		}
 		run, round := len(line)-start, line[len(line)-size:]
-		if run < size*loopRounds || run < loopBytes || !strings.ContainsAny(round, " \t(") || !holdsName(round+round) {
+		if run < size*roundsOf(round, line) || run < loopBytes || !strings.ContainsAny(round, " \t(") || !holdsName(round+round) {
 			continue
 		}
 		if run < size*constantRounds && !holdsName(" "+constants.ReplaceAllString(round+round, "0")) {
@@ -66,6 +71,65 @@ func endsInLoop(language, line string) bool {
 		}
 	}
 	return false
+}
+
+// roundsOf is how many rounds at the end of line are a loop.
+func roundsOf(round, line string) int {
+	comma := strings.LastIndexByte(line, ',')
+	if !strings.Contains(round, ",") || comma < 0 {
+		return loopRounds
+	}
+	last, before := strings.TrimSpace(line[comma+1:]), line[:comma]
+	if last != "" && last == strings.TrimSpace(before[strings.LastIndexByte(before, ',')+1:]) {
+		return fullRounds
+	}
+	return listRounds
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// endsInCount reports whether line ends in a row of terms, each like the one before but
+// for numbers that count: a[0] + a[1] + a[2].
+func endsInCount(language, line string) bool {
+	var numbers []int
+	for _, d := range digits.FindAllString(line, -1) {
+		n, err := strconv.Atoi(d)
+		if err != nil {
+			return false
+		}
+		numbers = append(numbers, n)
+	}
+	plain := digits.ReplaceAllString(line, "0")
+	for size := 4; len(numbers) >= countRounds && size <= loopPiece && size*countRounds <= len(plain); size++ {
+		start := len(plain) - size
+		for start > 0 && plain[start-1] == plain[start-1+size] {
+			start--
+		}
+		run, round := len(plain)-start, plain[len(plain)-size:]
+		each := strings.Count(round, "0")
+		if run < size*countRounds || run < loopBytes || each == 0 || !strings.ContainsAny(round, "+-*/|&.") || strings.Contains(round, ",") ||
+			!holdsName(round+round) || endsInString(language, line[:len(line)-run]) {
+			continue
+		}
+		if row := numbers[len(numbers)-strings.Count(plain[start:], "0"):]; counts(row, each) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts: each number of row is as far from the one so many before it as that is from the
+// one before that, and some are not the same.
+func counts(row []int, each int) bool {
+	moved := false
+	for i := each; i < len(row); i++ {
+		by := row[i] - row[i-each]
+		if i >= 2*each && by != row[i-each]-row[i-2*each] {
+			return false
+		}
+		moved = moved || by != 0
+	}
+	return moved
 }
 
 // holdsName: a word in text, behind its first byte, is a name and no number.
@@ -80,41 +144,91 @@ func holdsName(text string) bool {
 
 func startsName(text string) bool { return isWord(text[0]) && (text[0] < '0' || text[0] > '9') }
 
-// countedLines is how many lines that only count up are a loop.
-const countedLines = 5
+// countedLines is how many lines, or rounds of up to countedRound lines, that only count
+// are a loop.
+const countedLines, countedRound = 5, 3
 
-// countedFrom is the index of the line behind the first of a row of lines, each
-// like the one before but for words that count up: const b = 1, const c = 1.
-// That line is worth showing; how far to count, the answer does not know.
-func countedFrom(lines []string) int {
-	row := 1
-	for i := 1; i < len(lines); i++ {
-		if !countsUp(lines[i-1], lines[i]) {
-			row = 1
-		} else if row++; row == countedLines {
-			return i - row + 2
+// countedFrom is the index of the line behind the first of a row of lines, or of rounds of
+// them, each like the one before but for words that count: const b = 1, const c = 1. That
+// one is worth showing; how far to count, the answer does not know. The members of a type
+// and the elements of a list are no such row.
+func (s *cursorContext) countedFrom(lines []string) int {
+	full := append([]string{s.line + lines[0]}, lines[1:]...)
+	for i := range full {
+		for size := 1; size <= countedRound && size <= i; size++ {
+			row := 0 // lines up to this one that are as those of the round before
+			var steps [][]int
+			counted := false
+			for j := i; j >= size; j-- {
+				by, ok := countSteps(full[j-size], full[j])
+				if !ok || row >= size && !slices.Equal(by, steps[row-size]) {
+					break
+				}
+				steps = append(steps, by)
+				counted = counted || slices.ContainsFunc(by, func(n int) bool { return n != 0 })
+				row++
+			}
+			if begin := i - row - size + 1; counted && row == (countedLines-1)*size && !s.isMember(full, begin, size) {
+				return begin + size
+			}
 		}
 	}
 	return len(lines)
 }
 
-// countsUp: next is line with at least one of its words, a letter or one that
-// ends in a number, the next of its kind, and all else the same.
-func countsUp(line, next string) bool {
+// countSteps is how far each word of next is from that of line, ok if all else is the
+// same: a letter, or what ends in a number, may be the next of its kind, the one before,
+// and a number any other.
+func countSteps(line, next string) (by []int, ok bool) {
 	line, next = strings.TrimSpace(line), strings.TrimSpace(next)
-	counted := false
 	for line != "" && next != "" {
 		a, b := firstWord(line), firstWord(next)
-		switch {
-		case a == b:
-		case a == "" || !isWord(a[0]) || successor(a) != b:
-			return false
-		default:
-			counted = true
+		n, ok := stepTo(a, b)
+		if !ok {
+			return nil, false
 		}
+		by = append(by, n)
 		line, next = line[len(a):], next[len(b):]
 	}
-	return counted && line == next
+	return by, line == next
+}
+
+// stepTo is how far b is from a when one counts: 1 from b to c, 10 from x10 to x20.
+func stepTo(a, b string) (by int, ok bool) {
+	if a == b {
+		return 0, true
+	}
+	stem := strings.TrimRight(a, "0123456789")
+	if stem == a || stem != strings.TrimRight(b, "0123456789") {
+		by = int(b[0]) - int(a[0])
+		return by, len(a) == 1 && len(b) == 1 && startsName(a) && isWord(a[0]) && isWord(b[0]) && (by == 1 || by == -1)
+	}
+	x, err := strconv.Atoi(a[len(stem):])
+	y, err2 := strconv.Atoi(b[len(stem):])
+	return y - x, err == nil && err2 == nil
+}
+
+var typeBody = regexp.MustCompile(`^\s*(?:[\w@]+\s+)*?(?:class|struct|enum|interface|union|record|type|message|trait|object|data)\b`)
+
+// isMember: the rounds of lines from begin on are the elements of a list, the members of a
+// type or the cases of a choice, which may well count.
+func (s *cursorContext) isMember(lines []string, begin, size int) bool {
+	line := s.lang.code(lines[begin])
+	if said := strings.TrimSpace(line); size == 1 && (s.lang.Content != lang.Code || strings.HasSuffix(said, ",") || startsWithWord(said, "case") || startsWithWord(said, "when")) {
+		return true
+	}
+	above := strings.Split(s.above, "\n")
+	above = append(above[:max(len(above)-1, 0)], lines[:begin]...)
+	for _, head := range slices.Backward(above) {
+		if blank(head) || s.indentWidth(head) >= s.indentWidth(line) {
+			continue
+		}
+		head = s.lang.code(head)
+		body := strings.TrimRight(head, "{ \t")
+		return typeBody.MatchString(head) && (!strings.HasSuffix(body, ")") && !strings.HasSuffix(body, "=>")) ||
+			startsWithWord(strings.TrimSpace(head), "class") || strings.HasSuffix(head, "(") || strings.HasSuffix(head, "[")
+	}
+	return false
 }
 
 // firstWord is the word that text begins with, or its first byte.
@@ -126,33 +240,33 @@ func firstWord(text string) string {
 	return text[:max(n, 1)]
 }
 
-// successor is what follows word when one counts: c after b, x10 after x9, ""
-// where nothing does.
-func successor(word string) string {
-	stem := strings.TrimRight(word, "0123456789")
-	if stem == word {
-		if len(word) == 1 && word[0] < 0x80 {
-			return string(word[0] + 1)
-		}
-		return ""
-	}
-	n, err := strconv.Atoi(word[len(stem):])
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s%0*d", stem, len(word)-len(stem), n+1)
-}
-
 // repeatedFrom is the index of the first line from which on the lines repeat
-// the ones just before: the same line again, or a block of up to six lines.
+// the ones just before: the same line again, or a block of up to twelve lines.
 // Lines that say little (braces, a lone keyword) repeat with good reason.
 func repeatedFrom(lines []string) int {
 	for i := 1; i < len(lines); i++ {
-		for size := 1; size <= 6 && size <= i; size++ {
+		for size := 1; size <= repeatedBlock && size <= i; size++ {
 			if i+size > len(lines) {
 				break
 			}
 			if sameLines(lines[i-size:i], lines[i:i+size]) {
+				return i
+			}
+		}
+	}
+	return len(lines)
+}
+
+// repeatedBlock is the longest block that is looked for again, brokenLines and brokenWords
+// the least of it that says so where the answer breaks off in it.
+const repeatedBlock, brokenLines, brokenWords = 12, 4, 8
+
+// brokenOffFrom is the index of the last lines, if they begin the block just before them
+// again.
+func brokenOffFrom(lines []string) int {
+	for size := brokenLines + 1; size <= repeatedBlock; size++ {
+		for i := size; i <= len(lines)-brokenLines && i < 2*size; i++ {
+			if n := len(lines) - i; n < size && sameLines(lines[i-size:i-size+n], lines[i:]) && wordCount(strings.Join(lines[i:], " ")) >= brokenWords {
 				return i
 			}
 		}
@@ -196,8 +310,9 @@ func copiesAbove(s *cursorContext, lines []string) bool {
 	return sameLines(above[len(above)-len(full):], full)
 }
 
-// copiesBelow: text makes the cursor's line what the one below says already. In
-// a run of equal lines, where the one above says it too, one more is wanted.
+// copiesBelow: text makes the cursor's line what one of those below says already: the
+// next, or the one after, if what stands between is about other things. In a run of equal
+// lines, where the one above says it too, one more is wanted.
 func copiesBelow(s *cursorContext, text string) bool {
 	line, _, more := strings.Cut(text, "\n")
 	if blank(line) {
@@ -207,7 +322,61 @@ func copiesBelow(s *cursorContext, text string) bool {
 	if !more {
 		line += s.rest[coveredRest(s, text):]
 	}
-	below, said := s.firstBelow(), strings.TrimSpace(line)
-	return strings.TrimRight(said, ";") == strings.TrimRight(strings.TrimSpace(below), ";") && said != strings.TrimSpace(s.lastAbove()) && holdsName(" "+said) &&
-		(s.mode == fillBlock || s.indentWidth(line) == s.indentWidth(below))
+	said := s.statement(line)
+	if !holdsName(" "+said) || said == s.statement(s.lastAbove()) {
+		return false
+	}
+	same := func(below string) bool {
+		return said == s.statement(below) && (s.mode == fillBlock || s.indentWidth(line) == s.indentWidth(below))
+	}
+	if same(s.firstBelow()) {
+		return true
+	}
+	next, after := s.codeBelow()
+	return same(next) || blank(s.line) && same(after) && wordCount(said) >= 2 && !leaves[firstWord(said)] && s.indentWidth(after) == s.indentWidth(next) && !sharesName(next, after)
+}
+
+// leaves are the words of statements that the same block may well have several of.
+var leaves = wordSet("break continue goto raise return throw yield")
+
+// statement is what line says, without its indentation, its comment and the sign at its end.
+func (s *cursorContext) statement(line string) string {
+	code := s.lang.code(line)
+	if code == "" {
+		code = line // a comment says that
+	}
+	return strings.TrimRight(strings.TrimSpace(code), ";,")
+}
+
+// codeBelow are the first two lines below the cursor's that are neither blank nor a
+// comment.
+func (s *cursorContext) codeBelow() (next, after string) {
+	for line := range strings.SplitSeq(s.below, "\n") {
+		switch {
+		case s.lang.code(line) == "", s.lang.Comment.Open != "" && strings.HasPrefix(strings.TrimSpace(line), s.lang.Comment.Open):
+		case next == "":
+			next = line
+		default:
+			return next, line
+		}
+	}
+	return next, ""
+}
+
+// sharesName: a name stands in both lines.
+func sharesName(a, b string) bool {
+	names := map[string]bool{}
+	for b != "" {
+		word := firstWord(b)
+		names[word] = startsName(word)
+		b = b[len(word):]
+	}
+	for a != "" {
+		word := firstWord(a)
+		if names[word] {
+			return true
+		}
+		a = a[len(word):]
+	}
+	return false
 }

@@ -75,6 +75,8 @@ type Document struct {
 	// Language is the LSP language id.
 	Language string
 	Text     string
+	// Opened is the text that the editor opened the document with, "" if that is not known.
+	Opened string
 }
 
 // Request asks for ghost text at a place in a document.

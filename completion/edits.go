@@ -32,50 +32,116 @@ const lastEdit = "changed last"
 // A change is of whole lines: what stood there before, and where what stands there now
 // is in the document.
 type change struct {
-	key        string // of the document, as in Request
+	name       string // of the document
 	at         time.Time
 	before     string
 	start, end int
 }
 
 // near reports whether a change of [from, to) is one with c.
-func (c *change) near(key string, from, to int) bool {
-	return c.key == key && c.start <= to+sameEdit && from <= c.end+sameEdit
+func (c *change) near(name string, from, to int) bool {
+	return c.name == name && c.start <= to+sameEdit && from <= c.end+sameEdit
 }
 
-// journal keeps the last changes, as the documents of requests tell of them: what no
-// prompt may show, it never sees.
+// journal keeps the last changes, as requests tell of them, those of the other open
+// documents as well: what no prompt may show, it never sees.
 type journal struct {
 	mu sync.Mutex
-	// seen are the documents of the requests, as they were last, by key. changes are the
+	// seen are the documents of the requests, as they were last, by name. changes are the
 	// last ones, the newest last. Guarded by mu.
 	seen    map[string]Request
 	changes []change
 }
 
-// note compares the document of a request with what it was.
+// name tells the document of a request from all others.
+func (r Request) name() string {
+	if r.Root == "" {
+		return r.Key
+	}
+	return r.Root + "\x00" + r.Path
+}
+
+// note compares the documents of a request with what they were: at the first request of
+// one, with what the editor opened.
 func (j *journal) note(req Request, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	was, known := j.seen[req.Key]
-	if known && req.Version < was.Version {
-		return // overtaken
-	}
 	if j.seen == nil {
 		j.seen = map[string]Request{}
 	}
-	j.seen[req.Key] = Request{Document: req.Document, Version: req.Version}
 	j.changes = slices.DeleteFunc(j.changes, func(c change) bool { return now.Sub(c.at) > editsFor })
+	for _, d := range slices.Backward(req.Open) { // the most recent last
+		other := Request{Document: d}
+		if was, known := j.seen[other.name()]; known {
+			other.Key, other.Version = was.Key, was.Version
+		}
+		if d.Root != "" {
+			j.compare(other, now)
+		}
+	}
+	j.compare(req, now)
+	// What no request was for is known while it is open beside one that is.
+	for name, was := range j.seen {
+		open := func(d Document) bool { return Request{Document: d}.name() == name }
+		if was.Key == "" && was.Root == req.Root && name != req.name() && !slices.ContainsFunc(req.Open, open) {
+			j.drop(name)
+		}
+	}
+}
+
+// compare takes a document for what it is now, and what it was for changed. The caller
+// holds mu.
+func (j *journal) compare(req Request, now time.Time) {
+	was, known := j.seen[req.name()]
+	if known && req.Version < was.Version {
+		return // overtaken
+	}
+	j.seen[req.name()] = Request{Key: req.Key, Document: req.Document, Version: req.Version}
+	if !known {
+		was.Text, known = req.Opened, req.Opened != ""
+	}
 	if !known || was.Text == req.Text {
 		return
 	}
-	e := diff(was.Text, req.Text)
-	from, to, grown := lineStart(was.Text, e.start), lineEnd(was.Text, e.oldEnd), len(req.Text)-len(was.Text)
+	for _, text := range versions(was.Text, req.Text) {
+		j.change(req.name(), was.Text, text, now)
+		was.Text = text
+	}
+}
+
+// versions are the texts between was and is, and is, where the lines that differ stand in
+// some places of as many lines: a name that was changed everywhere.
+func versions(was, is string) (texts []string) {
+	e := diff(was, is)
+	from, to, grown := lineStart(was, e.start), lineEnd(was, e.oldEnd), len(is)-len(was)
+	old, next := strings.Split(was[from:to], "\n"), strings.Split(is[from:to+grown], "\n")
+	if len(old) != len(next) || len(old) == 1 {
+		return []string{is}
+	}
+	for i := range old {
+		if old[i] == next[i] {
+			continue
+		}
+		old[i] = next[i]
+		if i+1 == len(old) || old[i+1] == next[i+1] {
+			texts = append(texts, was[:from]+strings.Join(old, "\n")+was[to:])
+		}
+		if len(texts) > keptEdits {
+			return []string{is} // all of it was formatted
+		}
+	}
+	return texts
+}
+
+// change notes that the document of a name became another text. The caller holds mu.
+func (j *journal) change(name, was, is string, now time.Time) {
+	e := diff(was, is)
+	from, to, grown := lineStart(was, e.start), lineEnd(was, e.oldEnd), len(is)-len(was)
 	var one []change // with this change, from the top of the document down
 	for more := true; more; {
 		more = false
 		j.changes = slices.DeleteFunc(j.changes, func(c change) bool {
-			if !c.near(req.Key, from, to) {
+			if !c.near(name, from, to) {
 				return false
 			}
 			from, to, more = min(from, c.start), max(to, c.end), true
@@ -85,17 +151,17 @@ func (j *journal) note(req Request, now time.Time) {
 	}
 	slices.SortFunc(one, func(a, b change) int { return a.start - b.start })
 	for i := range j.changes {
-		if c := &j.changes[i]; c.key == req.Key && c.start >= to {
+		if c := &j.changes[i]; c.name == name && c.start >= to {
 			c.start, c.end = c.start+grown, c.end+grown
 		}
 	}
-	next := change{key: req.Key, at: now, start: from, end: to + grown}
+	next := change{name: name, at: now, start: from, end: to + grown}
 	for _, c := range one {
-		next.before += was.Text[from:c.start] + c.before
+		next.before += was[from:c.start] + c.before
 		from = c.end
 	}
-	next.before += was.Text[from:to]
-	after := req.Text[next.start:next.end]
+	next.before += was[from:to]
+	after := is[next.start:next.end]
 	if next.before == after || len(next.before)+len(after) > largestEdit {
 		return
 	}
@@ -107,8 +173,17 @@ func (j *journal) note(req Request, now time.Time) {
 func (j *journal) forget(key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	delete(j.seen, key)
-	j.changes = slices.DeleteFunc(j.changes, func(c change) bool { return c.key == key })
+	for name, was := range j.seen {
+		if was.Key == key {
+			j.drop(name)
+		}
+	}
+}
+
+// drop forgets a document by name. The caller holds mu.
+func (j *journal) drop(name string) {
+	delete(j.seen, name)
+	j.changes = slices.DeleteFunc(j.changes, func(c change) bool { return c.name == name })
 }
 
 // snippets are the last edits that a prompt for req may show, the newest first: of its
@@ -119,13 +194,13 @@ func (j *journal) snippets(req Request, now time.Time) (list []Snippet) {
 	defer j.mu.Unlock()
 	room := editTokens
 	for _, c := range slices.Backward(j.changes) {
-		was := j.seen[c.key]
-		own := c.key == req.Key
+		was := j.seen[c.name]
+		own := c.name == req.name()
 		open := func(d Document) bool { return d.Root == was.Root && d.Path == was.Path && d.Text == was.Text }
 		switch {
 		case now.Sub(c.at) > editsFor:
 			continue
-		case own && (was.Text != req.Text || c.near(req.Key, req.Offset, req.Offset)):
+		case own && (was.Text != req.Text || c.near(req.name(), req.Offset, req.Offset)):
 			continue
 		case !own && (was.Root != req.Root || !slices.ContainsFunc(req.Open, open)):
 			continue

@@ -53,7 +53,7 @@ func TestLastEdits(t *testing.T) {
 			j, req := edited(t, tt.versions...)
 			req.Offset = tt.offset
 			for _, path := range tt.open {
-				req.Open = append(req.Open, j.seen[path].Document)
+				req.Open = append(req.Open, j.seen["/w\x00"+path].Document)
 			}
 			var got []string
 			for _, sn := range j.snippets(req, time.Unix(now, 0)) {
@@ -87,6 +87,48 @@ func TestLastEdits(t *testing.T) {
 	req.Root, req.Open = "/other", []Document{{Root: "/w", Path: "a.go"}}
 	if got := j.snippets(req, time.Unix(now, 0)); len(got) != 0 {
 		t.Errorf("in another folder of the workspace: %+v", got)
+	}
+}
+
+// The first change of a document is known, though no request came before it, and those of
+// open documents that no request is for; of a name changed in some places, each place.
+func TestFirstChangesAreKnown(t *testing.T) {
+	body := "func f(a int) {\n" + filler + "}\n" + filler
+	doc := func(path, opened, text string) Document {
+		return Document{Root: "/w", Path: path, Language: "go", Opened: opened, Text: text}
+	}
+	changed := doc("a.go", body, strings.ReplaceAll(body, "a int", "ctx C, a int"))
+	b := Request{Key: "b", Document: doc("b.go", "f(1)\n", "f(1)\n"), Offset: 2}
+	b.Open = []Document{changed}
+	for name, before := range map[string][]Request{
+		"no request in it":      nil,
+		"a request behind it":   {{Key: "a", Document: changed, Offset: 3}},
+		"a request far from it": {{Key: "a", Document: changed, Offset: len(changed.Text)}},
+	} {
+		j := &journal{}
+		for _, req := range append(before, b) {
+			j.note(req, time.Unix(1000, 0))
+		}
+		if got := j.snippets(b, time.Unix(1001, 0)); len(got) != 1 || got[0].Text != "func f(ctx C, a int) {" || got[0].StartLine != 1 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		j.note(Request{Key: "b", Document: b.Document}, time.Unix(1002, 0))
+		if got := j.snippets(b, time.Unix(1003, 0)); len(before) == 0 && len(got) != 0 {
+			t.Errorf("%s: of a closed document %+v", name, got)
+		}
+	}
+
+	j := &journal{}
+	was := "use(old)\n" + filler + filler + "use(old)\n" + filler + filler + "use(old)\n"
+	b.Open = []Document{doc("a.go", was, strings.ReplaceAll(was, "old", "fresh"))}
+	j.note(b, time.Unix(1000, 0))
+	if got := j.snippets(b, time.Unix(1001, 0)); len(got) != 3 || got[0].Text != "use(fresh)" {
+		t.Errorf("a name changed everywhere: %+v", got)
+	}
+	j = &journal{}
+	b.Open = []Document{doc("a.go", strings.Repeat("x\ny\n", 400), strings.Repeat("\tx\ny\n", 400))}
+	if j.note(b, time.Unix(1000, 0)); len(j.changes) != 0 {
+		t.Errorf("a file that was formatted: %+v", j.changes)
 	}
 }
 

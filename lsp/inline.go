@@ -187,5 +187,5 @@ func (s *Server) withOthers(doc *document.Document) []*document.Document {
 
 func engineDocument(d *document.Document, roots []string) completion.Document {
 	root, rel := document.RootAndPath(d.Name(), roots)
-	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Shown()}
+	return completion.Document{Root: root, Path: rel, Language: d.Language, Text: d.Shown(), Opened: d.Opened()}
 }

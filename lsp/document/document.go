@@ -26,6 +26,7 @@ type Document struct {
 	Version  int32
 	Text     text.Text
 	shown    func() string
+	opened   func() string // Shown of the first version
 	// Stale is true when a change could not be applied: the text is then not
 	// what the editor shows, and nothing is computed from it until the editor
 	// sends the whole text again.
@@ -43,6 +44,12 @@ func (d *Document) Path() string {
 // Shown is the text as a model may see it: tokens and keys masked, every offset as in
 // Text.
 func (d *Document) Shown() string { return d.shown() }
+
+// largestOpened is the largest text, in bytes, that is kept as it was opened.
+const largestOpened = 256 << 10
+
+// Opened is Shown as it was when the document was opened, "" for a large one.
+func (d *Document) Opened() string { return d.opened() }
 
 // masked is Shown of a text, computed when it is first asked for.
 func masked(t text.Text) func() string {
@@ -212,7 +219,12 @@ func Open(item protocol.TextDocumentItem) *Document {
 		language = lang.Detect(string(u), []byte(item.Text[:min(len(item.Text), 512)]))
 	}
 	t := text.New(item.Text)
-	return &Document{URI: u, Language: language, Version: item.Version, Text: t, shown: masked(t)}
+	shown := masked(t)
+	opened := shown
+	if t.Len() > largestOpened {
+		opened = func() string { return "" }
+	}
+	return &Document{URI: u, Language: language, Version: item.Version, Text: t, shown: shown, opened: opened}
 }
 
 // Changed makes the version after changes, applied in their order (LSP,

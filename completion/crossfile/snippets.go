@@ -33,7 +33,8 @@ const (
 	maxDocs   = 8
 	maxTypes  = 4
 	typeLines = 24
-	docBytes  = 100
+	docLines  = 4
+	docBytes  = 80
 	// Similar code: how much alike it must be, and how much of it is shown.
 	similarScore    = 0.2
 	similarAsked    = 8
@@ -109,7 +110,7 @@ func (w *writer) write(c *candidate) (completion.Snippet, bool) {
 				w.whole = append(w.whole, c)
 			}
 		case w.docs < maxDocs:
-			if doc := docLine(w.source.lines(c, 3)); doc != "" {
+			if doc := docLine(w.source.lines(c, docLines)); doc != "" {
 				sn.Text = doc + "\n" + sn.Text
 				w.docs++
 			}
@@ -196,13 +197,13 @@ func (w *writer) within(c *candidate, signature string) string {
 		}
 	}
 	if c.family == "rust" && c.Kind == syntax.KindMethod {
-		return "impl " + owner
+		return "impl " + owner + " {"
 	}
 	return owner
 }
 
 // written is the signature of a declaration as its file has it: decorators on lines of
-// their own, and the colon of a Python class, below which its members stand.
+// their own, and what opens the body of a type, below which its members stand.
 func written(in *workspace.Searchable, id retrieval.DeclarationID, family string) string {
 	signature := in.Snapshot.SignatureText(id)
 	var b strings.Builder
@@ -218,7 +219,19 @@ func written(in *workspace.Searchable, id retrieval.DeclarationID, family string
 	if family == "python" && strings.HasPrefix(signature, "class ") {
 		b.WriteByte(':')
 	}
+	if at := in.Snapshot.Signature(id); at.End > at.Line && opensBraces(in.Snapshot.Language(at.File), at.Kind) && strings.IndexByte("{;)", signature[len(signature)-1]) < 0 {
+		b.WriteString(" {")
+	}
 	return b.String()
+}
+
+// opensBraces: the body of a type of that kind stands in braces.
+func opensBraces(language string, kind syntax.Kind) bool {
+	switch kind {
+	case syntax.KindStruct, syntax.KindInterface, syntax.KindEnum, syntax.KindClass:
+		return lang.Of(language).Blocks.Style == lang.Braced
+	}
+	return false
 }
 
 // decorator is one at the beginning of a signature, an annotation or an attribute.
@@ -256,25 +269,41 @@ func (s *Source) lines(c *candidate, n int) []string {
 	return lines[:min(n, len(lines))]
 }
 
-// docLine is the first line of the comment that a declaration begins with,
-// without its marks.
+// docLine is the first sentence of the comment that a declaration begins with, as a comment
+// on one line; "" where that is too long to be one.
 func docLine(lines []string) string {
+	doc, sign := "", ""
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		bare := strings.TrimSpace(strings.TrimRight(strings.TrimLeft(line, "/*#-!"), "*/"))
-		switch {
-		case i == 0 && !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "/*") && !strings.HasPrefix(line, "# ") && !strings.HasPrefix(line, "--"):
-			return ""
-		case i > 0 && !strings.HasPrefix(line, "*"):
-			return ""
-		case bare != "":
-			if len(bare) > docBytes {
-				bare = strings.ToValidUTF8(bare[:docBytes], "") + " …"
+		if i == 0 {
+			for _, s := range []string{"//", "/*", "# ", "--"} {
+				if strings.HasPrefix(line, s) {
+					sign = strings.Replace(strings.TrimSpace(s), "/*", "//", 1)
+				}
 			}
-			return bare
+			if sign == "" {
+				return ""
+			}
+		} else if !strings.HasPrefix(line, "*") && !(strings.HasPrefix(line, sign) && doc != "") {
+			break
+		}
+		if bare == "" && doc != "" || strings.HasPrefix(bare, "@") {
+			break
+		}
+		doc = strings.TrimSpace(doc + " " + bare)
+		if end := strings.Index(doc+" ", ". "); end >= 0 {
+			doc = doc[:end+1]
+			break
+		}
+		if strings.HasSuffix(line, "*/") {
+			break
 		}
 	}
-	return ""
+	if doc == "" || len(doc) > docBytes {
+		return ""
+	}
+	return sign + " " + doc
 }
 
 // dedent takes off what all lines that are not blank are indented by.

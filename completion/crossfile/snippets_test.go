@@ -86,7 +86,7 @@ func TestTypesWithFieldsAndDocs(t *testing.T) {
 	s, f := over(t, map[string]string{"shop/order.go": typeFile})
 	const doc = "package shop\n\nfunc total(o Order) int {\n\treturn Price(‸)\n}\n"
 	list := ask(t.Context(), s, "shop/total.go", doc)
-	if len(list) < 2 || list[0].Text != "Price is what one of it costs.\nfunc Price(item string) int" || list[0].StartLine != 9 {
+	if len(list) < 2 || list[0].Text != "// Price is what one of it costs.\nfunc Price(item string) int" || list[0].StartLine != 9 {
 		t.Errorf("what is called: %+v", list)
 	}
 	want := completion.Snippet{
@@ -251,7 +251,7 @@ func TestMembersSayWithin(t *testing.T) {
 	})
 	for _, tt := range []struct{ file, text, signature, within string }{
 		{"a.py", "x = store.fetch‸\n", "def fetch(self, key)", "class Store(Base):"},
-		{"a.rs", "fn f(d: Depot) {\n    d.fetch‸\n}\n", "pub fn fetch(&self, key: &str) -> u32", "impl Depot"},
+		{"a.rs", "fn f(d: Depot) {\n    d.fetch‸\n}\n", "pub fn fetch(&self, key: &str) -> u32", "impl Depot {"},
 		{"a.go", "package p\n\nvar x = s.Fetch‸\n", "func (s *Store) Fetch(key string) string", ""},
 	} {
 		met := false
@@ -317,20 +317,29 @@ func TestSameSignaturesAreFolded(t *testing.T) {
 	}
 }
 
-// A decorator stands on a line of its own, as it does in code.
-func TestDecoratorsStandAboveSignatures(t *testing.T) {
+// A signature stands as it does in code: a decorator on a line of its own, what opens a
+// type's body, and its doc's first sentence as a comment, or none.
+func TestSignaturesAreCode(t *testing.T) {
 	s, _ := over(t, map[string]string{
-		"page.py":   "class Page:\n    @property\n    def title(self) -> str:\n        return ''\n\n@app.route('/a(b)', methods=[get()])\n@cached\ndef shown():\n    pass\n",
+		"page.py": "class Page:\n    @property\n    def title(self) -> str:\n        return ''\n\n@app.route('/a(b)', methods=[get()])\n@cached\ndef shown():\n    pass\n",
+		"log.go": "package p\n\ntype Logger struct {\n\tlevel int\n" + strings.Repeat("\tother int\n", 30) + "}\n\n" +
+			"// logAll logs all that there is, on\n// however many lines its own doc stands. And more.\nfunc logAll(x int) {\n}\n\n" +
+			"// logLong is " + strings.Repeat("very ", 60) + "long.\nfunc logLong() {\n}\n",
 		"Page.java": "class Page {\n  @Override public String title() { return \"\"; }\n}\n",
 	})
 	for _, tt := range []struct{ file, text, want string }{
 		{"a.py", "x = page.title‸\n", "@property\ndef title(self) -> str"},
 		{"a.py", "x = shown(‸\n", "@app.route('/a(b)', methods=[get()])\n@cached\ndef shown()"},
+		{"a.go", "package p\n\nfunc f(l Logger) {\n\tl.level‸\n}\n", "level int"},
+		{"a.go", "package p\n\nfunc f() {\n\tlogAll(‸)\n}\n", "// logAll logs all that there is, on however many lines its own doc stands.\nfunc logAll(x int)"},
+		{"a.go", "package p\n\nfunc f() {\n\tlogLong(‸)\n}\n", "func logLong()"},
 		{"A.java", "class A {\n  String f(Page p) { return p.title(‸); }\n}\n", "@Override\npublic String title()"},
 	} {
 		var texts []string
 		for _, sn := range ask(t.Context(), s, tt.file, tt.text) {
-			texts = append(texts, sn.Text)
+			if texts = append(texts, sn.Text); sn.Text == "level int" && sn.Within != "type Logger struct {" {
+				t.Errorf("a field within %q", sn.Within)
+			}
 		}
 		if !slices.Contains(texts, tt.want) {
 			t.Errorf("%q has no %q", texts, tt.want)

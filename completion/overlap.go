@@ -150,7 +150,10 @@ func endsInString(language, text string) bool {
 // brackets that lines before the text may have opened. It answers what stays open, the
 // innermost last.
 func eachMark(language, text string, f func(mark)) (open []opening) {
-	triples := lang.Of(language).Triple
+	triples := ""
+	if l, ok := lang.Find(language); ok {
+		triples = l.Triple
+	}
 	triple := func(i int) bool {
 		return strings.IndexByte(triples, text[i]) >= 0 && i+2 < len(text) && text[i+1] == text[i] && text[i+2] == text[i]
 	}

@@ -224,12 +224,15 @@ var (
 	// qualifier is a name, or several, whose member follows.
 	qualifier = regexp.MustCompile(`(?:[\pL\d_$]+(?:\(\))?(?:\?\.|\.|::|->))+$`)
 	basedInt  = regexp.MustCompile(`\b0[xXbBoO][\da-fA-F_]*$`)
-	number    = regexp.MustCompile(`\b\d[\d_]*(?:\.\d*)?$`)
+	// compound is a name that goes on behind its hyphen, item the mark of one in a list.
+	compound = regexp.MustCompile(`(?:[\pL_]+-)+$`)
+	item     = regexp.MustCompile(`^\s*(?:[-*+>]|\d+[.)])$`)
+	number   = regexp.MustCompile(`\b\d[\d_]*(?:\.\d*)?$`)
 )
 
 // onceWords begin or join something, so that none follows itself.
 var onceWords = wordSet(`and as async await break case catch class const continue def defer del delete elif else enum export extends
-	fn for foreach from func function global if implements import include insert instanceof interface is let match namespace new
+	fn for foreach from func function global if implements import in include insert instanceof interface is lambda let match namespace new
 	nonlocal or package private protected public raise return select static struct switch then throw trait try update use using val
 	var when where while with yield`)
 
@@ -252,7 +255,7 @@ func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, agai
 		return "", goesOn
 	}
 	if sign := s.commentSign(line); sign != "" && strings.HasPrefix(text, sign) {
-		if next := text[len(sign):]; next == "" || next[0] == ' ' || isWord(next[0]) {
+		if next := text[len(sign):]; next == "" || next[0] == ' ' || isWord(next[0]) && s.lang.Content != lang.Prose {
 			return sign, saidAgain
 		}
 	}
@@ -280,7 +283,7 @@ func (s *cursorContext) lastPiece(lead, text string, literal bool) (string, agai
 	if base := basedInt.FindString(line); base != "" && strings.HasPrefix(text, base) && (!literal || base[1]|0x20 == 'x') {
 		return base, saidAgain
 	}
-	for _, piece := range []*regexp.Regexp{assigned, qualifier} {
+	for _, piece := range []*regexp.Regexp{assigned, qualifier, compound} {
 		echo := strings.TrimRight(piece.FindString(line), " \t")
 		if len(echo) < minEcho || !strings.HasPrefix(text, echo) || strings.HasSuffix(echo, "::=") || s.says(echo+echo) || !startsName(strings.TrimLeft(echo, ".$")) {
 			continue
@@ -333,6 +336,9 @@ func numberAt(line string) string {
 // stands behind a blank or nothing.
 func (s *cursorContext) commentSign(line string) string {
 	sign := line[strings.LastIndexAny(line, " \t")+1:]
+	if s.lang.Content == lang.Prose && item.MatchString(line) {
+		return sign
+	}
 	if sign == "" || strings.ContainsFunc(sign, func(r rune) bool { return r >= 0x80 || isWord(byte(r)) }) || endsInString(s.lang.ID, line) {
 		return ""
 	}

@@ -1,7 +1,10 @@
 package document
 
 import (
+	"strings"
 	"testing"
+
+	"quarry/lsp/text"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -21,6 +24,21 @@ func TestLanguageOfADocument(t *testing.T) {
 		doc := Open(protocol.TextDocumentItem{URI: uri.URI(tt.uri), LanguageID: protocol.LanguageKind(tt.told), Text: tt.text})
 		if doc.Language != tt.want {
 			t.Errorf("%s told as %q: %q, want %q", tt.uri, tt.told, doc.Language, tt.want)
+		}
+	}
+}
+
+// A document keeps the text it was opened with, masked, unless that is large.
+func TestOpenedTextIsKept(t *testing.T) {
+	for _, n := range []int{10, largestOpened, largestOpened + 1} {
+		first := strings.Repeat("x", n)
+		doc := Open(protocol.TextDocumentItem{URI: "file:///a.go", LanguageID: "go", Version: 1, Text: first})
+		next, err := doc.Changed(2, []protocol.TextDocumentContentChangeEvent{&protocol.TextDocumentContentChangeWholeDocument{Text: "y"}}, text.UTF8)
+		if err != nil || next.Shown() != "y" {
+			t.Fatalf("%q, %v", next.Shown(), err)
+		}
+		if kept := next.Opened() == first; kept != (n <= largestOpened) || !kept && next.Opened() != "" {
+			t.Errorf("of %d bytes %d were kept", n, len(next.Opened()))
 		}
 	}
 }

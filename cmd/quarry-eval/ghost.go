@@ -43,8 +43,8 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.StringVar(&f.answers, "answers", "", "`FILE` that keeps the model's answers")
 	flags.StringVar(&f.missing, "missing", "", "ask no model; write the prompts that have no answer to `FILE`")
 	flags.StringVar(&f.half, "half", "", "only the holes of one half: fit or held")
-	flags.IntVar(&f.every, "every", 1, "only every `N`th hole of each kind of cursor")
-	flags.IntVar(&f.tokens, "tokens", 64, "longest answer")
+	flags.IntVar(&f.every, "every", 1, "only one of `N` holes, by chance: alike of all languages and kinds of place, with those of a larger N")
+	flags.IntVar(&f.tokens, "tokens", 128, "longest answer")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
 	return required(cmd, "corpus", "answers")
 }
@@ -54,18 +54,13 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	holes := completioneval.CutSuite(trees, sources)
 	var chosen []completioneval.TypedHole
-	seen := map[completioneval.CursorKind]int{}
-	for _, h := range holes {
-		if f.half != "" && string(h.Source.Half) != f.half {
-			continue
-		}
-		if seen[h.Kind]%max(f.every, 1) == 0 {
+	for _, h := range completioneval.Order(completioneval.CutSuite(trees, sources)) {
+		if f.half == "" || string(h.Source.Half) == f.half {
 			chosen = append(chosen, h)
 		}
-		seen[h.Kind]++
 	}
+	chosen = chosen[:(len(chosen)+max(f.every, 1)-1)/max(f.every, 1)]
 	s := a.CommandSettings()
 	template, err := engines.Template(s)
 	if err != nil {

@@ -23,10 +23,13 @@ type Answers struct {
 	last string // guarded by mu
 }
 
-// recorded is one line of the file. An answer is in pieces, one a token, as far as it
-// was wanted and at least to the end of its first line with text.
+// recorded is one line of the file; of lines with one key the last holds. An answer is
+// in pieces, one a token, as far as it was wanted and at least to the end of its first
+// line with text.
 type recorded struct {
-	Key      string    `json:"key"`
+	Key string `json:"key"`
+	// Cut: nobody wanted more, and the model had not ended.
+	Cut      bool      `json:"cut,omitempty"`
 	Prompt   string    `json:"prompt,omitempty"`
 	Pieces   []string  `json:"pieces"`
 	Logprobs []float64 `json:"logprobs,omitempty"`
@@ -66,39 +69,44 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 	a.mu.Lock()
 	a.last = prompt
 	a.mu.Unlock()
-	if !ok {
-		if a.upstream == nil {
-			a.Lacks(key, map[string]any{"key": key, "prompt": prompt, "tokens": a.tokens})
-			return 0, ErrNoAnswer
-		}
-		r = recorded{Key: key}
-		var whole strings.Builder
-		wanted := true
-		n, err := a.upstream.Generate(context.WithoutCancel(ctx), prompt, a.tokens, stop, sample, func(piece string, logprob float64) bool {
-			r.Pieces = append(r.Pieces, piece)
-			if !math.IsNaN(logprob) {
-				r.Logprobs = append(r.Logprobs, max(logprob, -1e9))
-			}
-			whole.WriteString(piece)
-			wanted = wanted && emit(piece, logprob)
-			return wanted || !strings.Contains(strings.TrimLeft(whole.String(), " \t\r\n"), "\n")
-		})
-		if err != nil {
-			return n, err
-		}
-		r.Tokens = n
-		return 0, a.Keep(r)
-	}
 	for i, piece := range r.Pieces {
 		logprob := math.NaN()
 		if i < len(r.Logprobs) {
 			logprob = r.Logprobs[i]
 		}
 		if !emit(piece, logprob) {
-			break
+			return 0, nil
 		}
 	}
-	return 0, nil
+	if ok && !r.Cut {
+		return 0, nil
+	}
+	// Nobody asked this yet, or only for less than is wanted now.
+	if a.upstream == nil {
+		a.Lacks(key, map[string]any{"key": key, "prompt": prompt, "tokens": a.tokens})
+		return 0, ErrNoAnswer
+	}
+	known := len(r.Pieces)
+	r = recorded{Key: key}
+	var whole strings.Builder
+	wanted := true
+	n, err := a.upstream.Generate(context.WithoutCancel(ctx), prompt, a.tokens, stop, sample, func(piece string, logprob float64) bool {
+		r.Pieces = append(r.Pieces, piece)
+		if !math.IsNaN(logprob) {
+			r.Logprobs = append(r.Logprobs, max(logprob, -1e9))
+		}
+		whole.WriteString(piece)
+		if len(r.Pieces) > known {
+			wanted = wanted && emit(piece, logprob)
+		}
+		r.Cut = !wanted && strings.Contains(strings.TrimLeft(whole.String(), " \t\r\n"), "\n")
+		return !r.Cut
+	})
+	if err != nil {
+		return n, err
+	}
+	r.Tokens = n
+	return 0, a.Keep(r)
 }
 
 // lastPrompt is the prompt asked last.

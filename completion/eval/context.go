@@ -179,6 +179,7 @@ type survey struct {
 	files     []*syntax.File // of documents
 	source    *crossfile.Source
 	index     *retrieval.Index      // what source asks
+	texts     inMemory              // where source reads
 	functions map[string][]declared // by name
 }
 
@@ -191,8 +192,15 @@ func (v *survey) write(d completion.Document) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
+	v.texts.texts[v.texts.key(d)] = d.Text
 	v.index.Apply([]retrieval.Change{changeOf(d, f)})
 	return nil
+}
+
+// remove has the source forget a document, until it is written.
+func (v *survey) remove(d completion.Document) {
+	delete(v.texts.texts, v.texts.key(d))
+	v.index.Apply([]retrieval.Change{{Path: d.Path}})
 }
 
 func changeOf(d completion.Document, f *syntax.File) retrieval.Change {
@@ -205,7 +213,7 @@ func read(r Repository, reach crossfile.Reach) (*survey, error) {
 	if len(r.Documents) > 0 {
 		texts.root = r.Documents[0].Root
 	}
-	v := &survey{documents: r.Documents, source: crossfile.New(texts, reach), index: texts.index, functions: map[string][]declared{}}
+	v := &survey{documents: r.Documents, source: crossfile.New(texts, reach), index: texts.index, texts: texts, functions: map[string][]declared{}}
 	var changes []retrieval.Change
 	for _, d := range r.Documents {
 		f, err := syntax.Analyze(d.Language, []byte(d.Text))
@@ -213,7 +221,7 @@ func read(r Repository, reach crossfile.Reach) (*survey, error) {
 			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
 		v.files = append(v.files, f)
-		texts.texts[filepath.ToSlash(filepath.Join(d.Root, d.Path))] = d.Text
+		texts.texts[texts.key(d)] = d.Text
 		changes = append(changes, changeOf(d, f))
 		for _, s := range f.Symbols {
 			if s.Kind == syntax.KindFunction || s.Kind == syntax.KindMethod || s.Kind == syntax.KindMacro {
@@ -276,6 +284,10 @@ type inMemory struct {
 	index *retrieval.Index
 	root  string
 	texts map[string]string
+}
+
+func (inMemory) key(d completion.Document) string {
+	return filepath.ToSlash(filepath.Join(d.Root, d.Path))
 }
 
 func (m inMemory) Text(path string) (string, error) {

@@ -26,8 +26,9 @@ type Names struct {
 // longName leaves out names of one or two letters, which are anywhere.
 var longName = regexp.MustCompile(`[\pL_][\pL\pN_]{2,}`)
 
-// count adds a hole with its prompt to the counts of its half.
-func (r *TypedReport) count(prompt string, h *TypedHole) {
+// count adds a hole with its prompt to the counts of its half. It reports whether the
+// wanted line stands in the head.
+func (r *TypedReport) count(prompt string, h *TypedHole, inTree, copied bool) (inHead bool) {
 	half := string(h.Source.Half)
 	at := slices.IndexFunc(r.Names, func(n Names) bool { return n.Holes == half })
 	if at < 0 {
@@ -56,6 +57,23 @@ func (r *TypedReport) count(prompt string, h *TypedHole) {
 			n.Head++
 		}
 	}
+	at = slices.IndexFunc(r.Stands, func(n Stands) bool { return n.Half == h.Source.Half })
+	if at < 0 {
+		at = len(r.Stands)
+		r.Stands = append(r.Stands, Stands{Half: h.Source.Half})
+	}
+	in := &r.Stands[at]
+	in.Holes++
+	if inTree {
+		in.Tree++
+	}
+	if inHead = strings.Contains(trimmedLines(uncommented(shown.head)), h.taken()); inHead {
+		in.Head++
+	}
+	if copied {
+		in.Copies++
+	}
+	return inHead
 }
 
 // wantedNames are the names that end in what was taken out: one that is half typed

@@ -55,12 +55,14 @@ func TestCutSuite(t *testing.T) {
 		if v := h.Judge(h.Want); !v.Line || !v.Word || v.Similar != 1 || v.Repeats {
 			t.Errorf("%s: what was taken out is judged %+v", h.ID, v)
 		}
-		if v := h.Judge(""); v != (Verdict{}) {
+		if v := h.Judge(""); v != (Verdict{}) && h.Kind != AtLineEnd || v.Line != (h.Kind == AtLineEnd) {
 			t.Errorf("%s: nothing is judged %+v", h.ID, v)
 		}
 		before, after := h.Offset > 0 && inWord(text[h.Offset-1]), inWord(h.Want[0])
-		if h.Kind == InWord && !(before && after) || h.Kind == AfterBlank && text[h.Offset-1] != ' ' || h.Kind == InBrackets && h.Closers == "" ||
-			h.Kind == AtLineStart && strings.TrimSpace(h.Typed) != "" || h.Kind == AtBody && strings.Count(h.Want, "\n") == 0 {
+		blankBefore, blankBehind := text[h.Offset-1] == ' ', h.Want[0] == ' '
+		if h.Kind == InWord && !(before && after) || h.Kind == WordEnd && !(before && !after && h.Want[0] != '\n') || h.Kind == AfterBlank && !blankBefore ||
+			h.Kind == AfterPunctuation && (before || blankBefore || blankBehind) || h.Kind == BeforeBlank && (before || !blankBehind) || h.Kind == InBrackets && h.Closers == "" ||
+			h.Kind == AtLineEnd && strings.Count(h.Want, "\n") != 1 || h.Kind == AtLineStart && strings.TrimSpace(h.Typed) != "" || h.Kind == AtBody && strings.Count(h.Want, "\n") == 0 {
 			t.Errorf("%s: %q | %q is not %s", h.ID, h.Typed, h.Want, h.Kind)
 		}
 	}
@@ -71,9 +73,186 @@ func TestCutSuite(t *testing.T) {
 	}
 }
 
+// Holes of trees with long names differ, as those of others do: no two are on one line.
+func TestNoTwoEqualHoles(t *testing.T) {
+	name := strings.Repeat("a-long-name-", 8)
+	sources := []Source{{Name: name + "one", Language: "go", Half: Held}, {Name: name + "two", Language: "go", Half: Fit}}
+	trees := map[Source]Repository{}
+	for _, s := range sources {
+		r := tree()
+		for i := range r.Documents {
+			r.Documents[i].Root = "/" + s.Name
+		}
+		trees[s] = r
+	}
+	at := map[string]string{}
+	for _, h := range CutSuite(trees, sources) {
+		line := fmt.Sprint(h.Document.Root, h.Document.Path, strings.Count(h.Document.Text[:h.Offset-len(h.Typed)], "\n"), h.Document.Text[:h.Offset-len(h.Typed)])
+		if at[line] != "" {
+			t.Errorf("%s and %s are in the same line", at[line], h.ID)
+		}
+		at[line] = h.ID
+	}
+	one := strings.Repeat("x", 40)
+	if seedOf(one+"0") == seedOf(one+"1") {
+		t.Error("ids that differ at their ends have the same seed")
+	}
+	taken := map[string]bool{}
+	for range 20 {
+		h, ok := cutTyped(trees[sources[0]], sources[0], InWord, "the same id", taken)
+		line := fmt.Sprint(h.Document.Path, h.Offset-len(h.Typed))
+		if !ok || at[line] != "" {
+			t.Errorf("the same id gave %q again", line)
+		}
+		at[line] = h.ID
+	}
+}
+
+// Each position of a line is of one kind; a suite's holes are at them as the quota says.
+func TestPlaces(t *testing.T) {
+	line := "\tx = f(ab, c)"
+	var got []string
+	for at := 2; at <= len(line); at++ {
+		got = append(got, string(kindAt(line, at)))
+	}
+	want := []CursorKind{WordEnd, AfterBlank, BeforeBlank, AfterBlank, WordEnd, AfterPunctuation, InWord, WordEnd, BeforeBlank, AfterBlank, WordEnd, AtLineEnd}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if kind := kindAt("a  b", 2); kind != "" {
+		t.Errorf("between blanks: %q", kind)
+	}
+	s := Source{Name: "tree", Language: "go", Half: Held}
+	trees := map[Source]Repository{s: tree()}
+	holes := CutSuite(trees, []Source{s})
+	all, lines := 0, 0
+	for _, p := range Places(trees, []Source{s}, holes) {
+		if p.Holes != quota[p.Kind] || p.Positions == 0 {
+			t.Errorf("%+v, and the quota is %d", p, quota[p.Kind])
+		}
+		all += p.Holes
+	}
+	for _, d := range tree().Documents {
+		for line := range strings.Lines(d.Text) {
+			if isCode(strings.TrimSpace(line)) {
+				lines++
+			}
+		}
+	}
+	if p := Places(trees, []Source{s}, holes); p[5].Kind != AtLineEnd || p[5].Positions != lines {
+		t.Errorf("%+v in %d lines", p, lines)
+	}
+	if share := float64(quota[InWord]) / float64(all); share < 0.63 || share > 0.65 {
+		t.Errorf("%.3f of the positions are inside a word, and 64 %% are in the issue", share)
+	}
+}
+
+// Every beginning of the order has each language and kind of place in its share; the order
+// within them is by chance and always the same.
+func TestOrder(t *testing.T) {
+	var holes []TypedHole
+	for i := range 400 {
+		kind := InWord
+		if i%4 == 0 {
+			kind = WordEnd
+		}
+		holes = append(holes, TypedHole{ID: fmt.Sprint(i), Kind: kind, Source: Source{Name: fmt.Sprint(i % 2), Language: []string{"go", "rust"}[i/200], Half: Held}})
+	}
+	order := Order(holes)
+	if fmt.Sprint(Order(holes)) != fmt.Sprint(order) || len(order) != len(holes) {
+		t.Fatal("the order is another each time, or loses holes")
+	}
+	for _, n := range []int{25, 50, 107, 200, 400} {
+		count := map[string]int{}
+		for _, h := range order[:n] {
+			count[h.Source.Language]++
+			count[string(h.Kind)]++
+			count[h.Source.Name]++
+		}
+		for name, share := range map[string]float64{"go": 0.5, "rust": 0.5, string(WordEnd): 0.25, string(InWord): 0.75} {
+			if got := float64(count[name]); math.Abs(got-share*float64(n)) > 2 {
+				t.Errorf("of the first %d %v are %s", n, got, name)
+			}
+		}
+		// One of two trees by turns is not by chance: the shares differ, but not much.
+		if got := count["0"]; got < n/4 || got > 3*n/4 && n < 400 {
+			t.Errorf("of the first %d %d are of one of two trees", n, got)
+		}
+	}
+}
+
+// What a compiler made of the tree's own sources is not loaded, and a file with half of the
+// lines of another is a copy of it.
+func TestCopies(t *testing.T) {
+	text := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+	docs := []completion.Document{
+		{Path: "src/v3/a.ts", Language: "typescript", Text: text("const first = one(1)", "const second = two(2)", "}")},
+		{Path: "src/v4/a.ts", Language: "typescript", Text: text("  const first = one(1)", "const another = three(3)", "const fourth = four(4)")},
+		{Path: "src/b.ts", Language: "typescript", Text: text("const fifth = five(5)", "}")},
+		{Path: "v3/a.js", Language: "javascript", Text: text("const first = one(1)")},
+		{Path: "own.js", Language: "javascript", Text: text("module.exports = own")},
+	}
+	got := withoutCompiled(docs)
+	if len(got) != 4 || got[3].Path != "own.js" {
+		t.Errorf("%v", got)
+	}
+	lines := linesOf(got)
+	if c := lines.copies("src/v3/a.ts"); fmt.Sprint(c) != "[src/v4/a.ts]" {
+		t.Errorf("copies of v3: %v", c)
+	}
+	if c := lines.copies("src/v4/a.ts"); len(c) != 0 {
+		t.Errorf("a third of the lines is a copy: %v", c)
+	}
+}
+
+// No prompt shows the copy of a hole's file, and the hole's own file is read as it is
+// typed; where a line stands elsewhere the report says so.
+func TestCopiesStayOut(t *testing.T) {
+	file := func(n int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "package p%d\n\n", n)
+		for i := range 12 {
+			fmt.Fprintf(&b, "func handle%d(request string) error {\n\treturn process%d(request)\n}\n\n", i, i)
+		}
+		return b.String()
+	}
+	docs := []completion.Document{
+		{Root: "/r", Path: "v3/a.go", Language: "go", Text: file(3)}, {Root: "/r", Path: "v4/a.go", Language: "go", Text: file(4)},
+		{Root: "/r", Path: "other/o.go", Language: "go", Text: "package other\n\nfunc other() {\n\treturn process7(request)\n}\n"},
+	}
+	s := Source{Name: "r", Language: "go", Half: Held}
+	trees := map[Source]Repository{s: {"r", docs}}
+	at := strings.Index(docs[0].Text, "cess7(")
+	h := TypedHole{ID: "h", Source: s, Kind: InWord, Offset: at, Typed: "\treturn pro", Want: "cess7(request)", Document: docs[0]}
+	h.Document.Text = docs[0].Text[:at] + docs[0].Text[at+len(h.Want):]
+	asked := &scriptedModel{answer: h.Want + "\n"}
+	a, err := OpenAnswers(filepath.Join(t.TempDir(), "answers"), "qwen2.5-coder", 16, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	report, err := FillTyped(t.Context(), a, completion.Options{}, trees, []Source{s}, []TypedHole{h}, nil)
+	if err != nil || len(report.Fillings) != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if f := report.Fillings[0]; !f.InTree || !f.Ours.Line || !f.Plain.Line {
+		t.Errorf("%+v", f)
+	}
+	for _, prompt := range asked.prompts {
+		if strings.Contains(prompt, "v4/a.go") {
+			t.Errorf("the copy is shown:\n%s", prompt)
+		}
+	}
+	if want := (Stands{Half: Held, Holes: 1, Tree: 1, Copies: 1}); len(report.Stands) != 1 || (report.Stands[0] != want && report.Stands[0] != Stands{Half: Held, Holes: 1, Tree: 1, Head: 1, Copies: 1}) {
+		t.Errorf("%+v, want %+v", report.Stands, want)
+	}
+}
+
 func TestJudge(t *testing.T) {
 	line := TypedHole{Kind: InWord, Typed: "\treturn to", Want: "tal + n, nil"}
 	body := TypedHole{Kind: AtBody, Typed: "func f() {", Want: "\n\tn := 1\n\treturn n"}
+	entered := TypedHole{Kind: AtBody, Typed: "\t", Want: "n := 1\n\treturn n"}
+	ended := TypedHole{Kind: AtLineEnd, Typed: "\ta()", Want: "\n\tb()"}
 	closed := TypedHole{Kind: InBrackets, Typed: "f(na", Want: "mes)", Closers: ")"}
 	for _, tt := range []struct {
 		name string
@@ -81,14 +260,23 @@ func TestJudge(t *testing.T) {
 		got  string
 		want Verdict
 	}{
-		{"spaced otherwise", line, "tal+n,nil", Verdict{Line: true, Word: true, Similar: 1, Shown: true}},
-		{"the word alone", line, "tal", Verdict{Word: true, Shown: true}},
-		{"a longer word", line, "tals + n, nil", Verdict{Shown: true}},
-		{"the line again", line, "return total", Verdict{Repeats: true, Shown: true}},
-		{"further lines", line, "tal + n, nil\n}", Verdict{Line: true, Word: true, Similar: 1, Shown: true}},
-		{"a body's first line", body, "\n\tn := 1\n\treturn 0", Verdict{Line: true, Word: true, Similar: 1, Shown: true}},
-		{"closed", closed, "mes)", Verdict{Line: true, Word: true, Similar: 1, Shown: true}},
-		{"closed twice", closed, "mes))", Verdict{Word: true, Shown: true}},
+		{"spaced otherwise", line, "tal+n,nil", Verdict{Line: true, Word: true, Right: 1, Similar: 1, Shown: true}},
+		{"the word alone", line, "tal", Verdict{Word: true, Wrong: 1, Shown: true}},
+		{"a longer word", line, "tals + n, nil", Verdict{Wrong: 1, Shown: true}},
+		{"the line again", line, "return total", Verdict{Wrong: 1, Repeats: true, Shown: true}},
+		{"further lines", line, "tal + n, nil\n}", Verdict{Word: true, Right: 1, Wrong: 1, Shown: true}},
+		{"a body", body, "\n\tn := 1\n\n\treturn n", Verdict{Line: true, Word: true, Right: 2, Similar: 1, Shown: true}},
+		{"a body's first line", body, "\n\tn := 1", Verdict{Word: true, Right: 1, Shown: true}},
+		{"a body's wrong line", body, "\n\tn := 1\n\treturn 0\n\tend()", Verdict{Word: true, Right: 1, Wrong: 2, Shown: true}},
+		{"a body and more", body, "\n\tn := 1\n\treturn n\n}", Verdict{Word: true, Right: 2, Wrong: 1, Shown: true}},
+		{"a body indented otherwise", body, "\n\tn := 1\n  return n", Verdict{Word: true, Right: 1, Wrong: 1, Shown: true}},
+		{"a body after Enter", entered, "n := 1\n\treturn n", Verdict{Line: true, Word: true, Right: 2, Similar: 1, Shown: true}},
+		{"a finished line", ended, "", Verdict{Line: true, Word: true, Similar: 1}},
+		{"behind a finished line", ended, ";", Verdict{Wrong: 1, Shown: true}},
+		{"the next line", ended, "\n\tb()", Verdict{Line: true, Word: true, Right: 1, Similar: 1, Shown: true}},
+		{"another next line", ended, "\n\tc()", Verdict{Word: true, Wrong: 1, Shown: true}},
+		{"closed", closed, "mes)", Verdict{Line: true, Word: true, Right: 1, Similar: 1, Shown: true}},
+		{"closed twice", closed, "mes))", Verdict{Word: true, Wrong: 1, Shown: true}},
 	} {
 		got := tt.hole.Judge(tt.got)
 		if !tt.want.Line {
@@ -101,19 +289,76 @@ func TestJudge(t *testing.T) {
 	if got, v := closed.judgePlain("mes"); !v.Line || got != "mes)" {
 		t.Errorf("a raw answer that leaves the bracket to the editor: %q %+v", got, v)
 	}
+	for _, tt := range []struct {
+		hole TypedHole
+		raw  string
+		want string
+	}{
+		{body, "\n\tn := 1\n\treturn n\n}\n\nfunc g() {\n", "\n\tn := 1\n\treturn n"},
+		{entered, "n := 1\n\treturn n\n}\n", "n := 1\n\treturn n"},
+		{body, "\n\ta()\n\tb()", "\n\ta()\n\tb()"},
+		{body, strings.Repeat("\n\ta()", 14), strings.Repeat("\n\ta()", 12)},
+		{line, "tal + n, nil\n}\n", "tal + n, nil"},
+	} {
+		if got, _ := tt.hole.judgePlain(tt.raw); got != tt.want {
+			t.Errorf("of plain FIM's %q %q is judged, want %q", tt.raw, got, tt.want)
+		}
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	for _, tt := range []struct {
+		typed, got, want string
+		repeats          bool
+	}{
+		{"x := resu", "ult", "lt", true},
+		{"x = ge", "get_user_name(x)", "t_user_name(x)", true},
+		{"x = ge", "get_other(x)", "t_user_name(x)", true},
+		{"x = 0x", "0xFF", "FF", true},
+		{"x = 12", "123", "3", true},
+		{"\tawait ", "await foo()", "foo()", true},
+		{"\tawait ", "await bar()", "foo()", true},
+		{"x = new ", "new Map()", "Map()", true},
+		{"// ", "// Add it", "Add it", true},
+		{"// ", "// Remove them", "Add it", true},
+		{"#", "# Add it", " Add it", true},
+		{"# ", "# Remove them", "Add it", true},
+		{"// Add ", "Add the endpoint", "the endpoint", true},
+		{"\treturn to", "return total", "tal", true},
+		{"from starlette imp", "from starlette import x", "ort x", true},
+		{"strings.Repl", "strings.ReplaceAll(a, b)", "aceAll(a, b)", true},
+		{"    x = get_us", "\n    x = get_user_name(x)", "er_name(x)", true},
+		{"x = resu", "lt", "lt", false},
+		{"x = resu", "mption", "lt", false},
+		{"a.", "a.b", "a.b", false},
+		{"f(", "(a)", "a)", true},
+		{"f(", "(a + b)", "c)", false},
+		{"for x in ", "int(y)", "range(y)", false},
+		{"x, ", "x", "y", false},
+		{"\tcall()", "\n\tcall()", "\n\tcall()", false},
+		{"\t", "x", "y", false},
+	} {
+		if got := repeats(tt.typed, tt.got, tt.want); got != tt.repeats {
+			t.Errorf("%q | %q, wanted %q: %v", tt.typed, tt.got, tt.want, got)
+		}
+	}
 }
 
 // scriptedModel answers with what stands for a prompt, and counts.
 type scriptedModel struct {
 	silent
-	answer string
-	asked  int
+	answer  string
+	asked   int
+	prompts []string
 }
 
-func (m *scriptedModel) Generate(_ context.Context, _ string, _ int, _ []string, _ int, emit func(string, float64) bool) (int, error) {
+func (m *scriptedModel) Generate(_ context.Context, prompt string, _ int, _ []string, _ int, emit func(string, float64) bool) (int, error) {
 	m.asked++
+	m.prompts = append(m.prompts, prompt)
 	for _, r := range m.answer {
-		emit(string(r), math.NaN())
+		if !emit(string(r), math.NaN()) {
+			break
+		}
 	}
 	return 100, nil
 }
@@ -166,6 +411,39 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 }
 
+// An answer that was cut where nobody wanted more serves whom wants no more, and is asked
+// anew for whom does.
+func TestCutAnswers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.jsonl")
+	m := &scriptedModel{answer: "a\nb\nc\n"}
+	ask := func(upstream completion.Generator, until string) (string, error) {
+		a, err := OpenAnswers(file, "m", 16, upstream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		got := ""
+		_, err = a.Generate(t.Context(), "prompt", 16, nil, 0, func(piece string, _ float64) bool {
+			got += piece
+			return until == "" || !strings.HasSuffix(got, until)
+		})
+		return got, err
+	}
+	for i, tt := range []struct {
+		upstream completion.Generator
+		until    string
+		want     string
+		asked    int
+	}{{m, "\n", "a\n", 1}, {nil, "\n", "a\n", 1}, {m, "b", "a\nb", 2}, {nil, "\nb", "a\nb", 2}, {m, "", "a\nb\nc\n", 3}, {nil, "", "a\nb\nc\n", 3}} {
+		if got, err := ask(tt.upstream, tt.until); got != tt.want || err != nil || m.asked != tt.asked {
+			t.Errorf("%d: %q after %d askings, %v", i, got, m.asked, err)
+		}
+	}
+	if _, err := ask(nil, ""); err != nil {
+		t.Errorf("an answer that ended: %v", err)
+	}
+}
+
 // The plain prompt is the window and the suffix and nothing of quarry's head.
 func TestPlainPrompt(t *testing.T) {
 	h := TypedHole{Document: completion.Document{Text: "package p\n\nfunc f() {\n\tret\n}\n"}, Offset: len("package p\n\nfunc f() {\n\tret")}
@@ -183,7 +461,10 @@ func TestNames(t *testing.T) {
 		Typed: "\tread", Want: "All(path, flags, nothing, n)", Source: Source{Half: Fit},
 	}
 	var r TypedReport
-	r.count("<|fim_prefix|>// other.go\n// func readAll(flags int)\n// func readAll(flags int)\n// p.go, go, indent tabs\nimport \"path\"\nfunc f(n int) {\n\tread<|fim_suffix|>\n}\n<|fim_middle|>", &h)
+	inHead := r.count("<|fim_prefix|>// other.go\n// func readAll(flags int)\n// func readAll(flags int)\n// p.go, go, indent tabs\nimport \"path\"\nfunc f(n int) {\n\tread<|fim_suffix|>\n}\n<|fim_middle|>", &h, true, false)
+	if !inHead == (r.Stands[0] == Stands{Half: Fit, Holes: 1, Tree: 1, Head: 1}) {
+		t.Errorf("in the head: %v, %+v", inHead, r.Stands)
+	}
 	if want := (Names{Holes: "fit", Wanted: 4, Lead: 1, Head: 2, HeadBytes: 91, Repeated: 27}); len(r.Names) != 1 || r.Names[0] != want {
 		t.Errorf("%+v, want %+v", r.Names, want)
 	}
@@ -221,7 +502,7 @@ func TestWorse(t *testing.T) {
 	}
 	alike := slices.Repeat([]Filling{{Half: Held, Kind: AtLineStart}}, enoughHeld)
 	worse := func(f ...Filling) string { return report(append(f, alike...)...) }
-	if got := report(alike[1:]...); !strings.Contains(got, "only 31 of them are answered") {
+	if got := report(alike[1:]...); !strings.Contains(got, "only 239 of them are answered") {
 		t.Errorf("too few answers, and the gate says %q", got)
 	}
 	right, wrong := Verdict{Line: true, Word: true, Shown: true}, Verdict{Shown: true}

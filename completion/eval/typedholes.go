@@ -1,12 +1,14 @@
 package eval
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
 	"quarry/completion"
@@ -15,21 +17,26 @@ import (
 // A CursorKind is where in a line the user has got to when a [TypedHole] is filled.
 type CursorKind string
 
-// The places, and how many of every 32 holes begin there. Two of three positions
-// of a line of code lie inside a word, one of eight behind a blank.
+// The places. The first six are all positions of a line of code behind its
+// indentation; [Places] counts them.
 const (
 	InWord           CursorKind = "inside a word"
+	WordEnd          CursorKind = "at a word's end"
 	AfterBlank       CursorKind = "after a blank"
 	AfterPunctuation CursorKind = "after a sign"
+	BeforeBlank      CursorKind = "after a sign, before a blank"
+	AtLineEnd        CursorKind = "at a line's end"
 	InBrackets       CursorKind = "inside closed brackets"
 	AtLineStart      CursorKind = "at a line's start"
 	AtBody           CursorKind = "before a body"
 )
 
-// Places lists them in the order of reports.
-var CursorKinds = []CursorKind{InWord, AfterBlank, AfterPunctuation, InBrackets, AtLineStart, AtBody}
+// CursorKinds lists them in the order of reports.
+var CursorKinds = []CursorKind{InWord, WordEnd, AfterBlank, AfterPunctuation, BeforeBlank, AtLineEnd, InBrackets, AtLineStart, AtBody}
 
-var quota = map[CursorKind]int{InWord: 19, AfterBlank: 4, AfterPunctuation: 2, InBrackets: 3, AtLineStart: 2, AtBody: 2}
+// quota is how many holes of each kind a half of a language has. Those at the positions of
+// a line, 33, are as the positions are: bench/completion.md has both.
+var quota = map[CursorKind]int{InWord: 21, WordEnd: 4, AfterBlank: 4, AfterPunctuation: 2, BeforeBlank: 1, AtLineEnd: 1, InBrackets: 3, AtLineStart: 2, AtBody: 2}
 
 // A Half keeps what constants are fitted on apart from what is reported.
 type Half string
@@ -57,8 +64,8 @@ type TypedHole struct {
 	Document completion.Document
 	Offset   int
 	// Typed is the cursor's line before the cursor, Want what belongs behind it:
-	// the rest of the line, for a body all of it. Closers is what the editor has
-	// put behind the cursor.
+	// the rest of the line, at a line's end the next line, for a body all of it.
+	// Closers is what the editor has put behind the cursor.
 	Typed, Want, Closers string
 }
 
@@ -82,13 +89,14 @@ func LoadSuite(list, dir string) (map[Source]Repository, []Source, error) {
 		for i := range docs {
 			docs[i].Root = "/" + s.Name // prompts name it
 		}
-		all[s] = Repository{s.Name, docs}
+		all[s] = Repository{s.Name, withoutCompiled(docs)}
 	}
 	return all, sources, nil
 }
 
-// CutSuite cuts 32 holes into each half of each language, as the quota of places
-// says, the repositories of the half by turns. The same trees give the same holes.
+// CutSuite cuts 40 holes into each half of each language, as the quota of places
+// says, the repositories of the half by turns. The same trees give the same holes,
+// and no line has two.
 func CutSuite(trees map[Source]Repository, sources []Source) []TypedHole {
 	type part struct {
 		language string
@@ -104,13 +112,14 @@ func CutSuite(trees map[Source]Repository, sources []Source) []TypedHole {
 		groups[p] = append(groups[p], s)
 	}
 	var holes []TypedHole
+	taken := map[string]bool{}
 	for _, p := range order {
 		group := groups[p]
 		for _, kind := range CursorKinds {
 			for n := range quota[kind] {
 				s := group[n%len(group)]
 				id := fmt.Sprintf("%s/%s/%d", s.Name, strings.ReplaceAll(string(kind), " ", "-"), n)
-				if h, ok := cutTyped(trees[s], s, kind, id); ok {
+				if h, ok := cutTyped(trees[s], s, kind, id, taken); ok {
 					holes = append(holes, h)
 				}
 			}
@@ -119,89 +128,136 @@ func CutSuite(trees map[Source]Repository, sources []Source) []TypedHole {
 	return holes
 }
 
-// cutTyped looks for a hole by a random sequence that the id alone determines.
-func cutTyped(r Repository, s Source, kind CursorKind, id string) (TypedHole, bool) {
+// eligible are the documents that holes are cut into.
+func eligible(r Repository, language string) []completion.Document {
 	var docs []completion.Document
 	for _, d := range r.Documents {
-		if d.Language == s.Language && strings.Count(d.Text, "\n") >= 30 && !strings.Contains(d.Text, "\r") {
+		if d.Language == language && strings.Count(d.Text, "\n") >= 30 && !strings.Contains(d.Text, "\r") {
 			docs = append(docs, d)
 		}
 	}
+	return docs
+}
+
+// isCode reports whether holes may be cut into a line.
+func isCode(line string) bool {
+	code := strings.TrimLeft(line, " \t")
+	return len(line) <= 160 && !isComment(code) && !strings.HasPrefix(code, "*") && strings.ContainsFunc(code, isLetter)
+}
+
+// seedOf is the seed of the random sequence of a hole: of all of its id.
+func seedOf(id string) [32]byte { return sha256.Sum256([]byte(id)) }
+
+// cutTyped looks for a hole by a random sequence that the id alone determines, on lines
+// that are not taken.
+func cutTyped(r Repository, s Source, kind CursorKind, id string, taken map[string]bool) (TypedHole, bool) {
+	docs := eligible(r, s.Language)
 	if len(docs) == 0 {
 		return TypedHole{}, false
 	}
-	var seed [32]byte
-	copy(seed[:], id)
-	rng := rand.New(rand.NewChaCha8(seed))
+	rng := rand.New(rand.NewChaCha8(seedOf(id)))
 	for range 20_000 {
 		d := docs[rng.IntN(len(docs))]
 		lines := strings.SplitAfter(d.Text, "\n")
 		n := rng.IntN(len(lines))
-		line := strings.TrimRight(lines[n], "\n")
-		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		if code := line[indent:]; len(line) > 160 || isComment(code) || strings.HasPrefix(code, "*") || !strings.ContainsFunc(code, isLetter) {
+		h, ok := cutLine(d, lines, n, kind, rng)
+		if !ok {
 			continue
 		}
-		start := len(strings.Join(lines[:n], ""))
-		h := TypedHole{ID: id, Source: s, Kind: kind}
-		at, end := 0, start+len(line)
-		switch kind {
-		case AtLineStart:
-			at = indent
-		case AtBody:
-			body := bodyBelow(lines[n:])
-			if body == "" {
-				continue
-			}
-			at, end = len(line), end+len(body)
-			if rng.IntN(2) == 0 { // Enter was pressed
-				first := strings.TrimLeft(body, "\n")
-				at += len(body) - len(first) + len(leadingBlanks(first))
-			}
-		default:
-			var ok bool
-			if at, ok = cursorIn(line, indent, kind, rng); !ok {
-				continue
-			}
+		var places []string // of the lines of the hole
+		for i := n; i <= strings.Count(d.Text[:h.Offset], "\n")+strings.Count(h.Want, "\n"); i++ {
+			places = append(places, fmt.Sprint(d.Root, "\x00", d.Path, "\x00", i))
 		}
-		if kind == InBrackets {
-			closers, ok := closersAt(line, at)
-			if !ok || closers == "" {
-				continue
-			}
-			h.Closers = closers
+		if slices.ContainsFunc(places, func(p string) bool { return taken[p] }) {
+			continue
 		}
-		h.Offset = start + at
-		h.Want = strings.TrimRight(d.Text[h.Offset:end], " \t")
-		h.Typed = d.Text[strings.LastIndexByte(d.Text[:h.Offset], '\n')+1 : h.Offset]
-		h.Document = completion.Document{Root: d.Root, Path: d.Path, Language: d.Language, Text: d.Text[:h.Offset] + h.Closers + d.Text[end:]}
-		if strings.TrimSpace(h.Want) != "" {
-			return h, true
+		for _, p := range places {
+			taken[p] = true
 		}
+		h.ID, h.Source, h.Kind = id, s, kind
+		return h, true
 	}
 	return TypedHole{}, false
 }
 
+// cutLine cuts a hole of a kind into the line n of a document.
+func cutLine(d completion.Document, lines []string, n int, kind CursorKind, rng *rand.Rand) (h TypedHole, ok bool) {
+	line := strings.TrimRight(lines[n], "\n")
+	if !isCode(line) {
+		return h, false
+	}
+	start := len(strings.Join(lines[:n], ""))
+	at, end := 0, start+len(line)
+	switch kind {
+	case AtLineStart:
+		at = len(leadingBlanks(line))
+	case AtLineEnd:
+		next := ""
+		if n+1 < len(lines) {
+			next = strings.TrimRight(lines[n+1], "\n")
+		}
+		if !isCode(next) || leadingBlanks(next) != leadingBlanks(line) || strings.TrimRight(line, " \t") != line {
+			return h, false
+		}
+		at, end = len(line), end+1+len(next)
+	case AtBody:
+		body := bodyBelow(lines[n:])
+		if body == "" {
+			return h, false
+		}
+		at, end = len(line), end+len(body)
+		if rng.IntN(2) == 0 { // Enter was pressed
+			first := strings.TrimLeft(body, "\n")
+			at += len(body) - len(first) + len(leadingBlanks(first))
+		}
+	default:
+		if at, ok = cursorIn(line, kind, rng); !ok {
+			return h, false
+		}
+	}
+	if kind == InBrackets {
+		closers, ok := closersAt(line, at)
+		if !ok || closers == "" {
+			return h, false
+		}
+		h.Closers = closers
+	}
+	h.Offset = start + at
+	h.Want = strings.TrimRight(d.Text[h.Offset:end], " \t")
+	h.Typed = d.Text[strings.LastIndexByte(d.Text[:h.Offset], '\n')+1 : h.Offset]
+	h.Document = completion.Document{Root: d.Root, Path: d.Path, Language: d.Language, Text: d.Text[:h.Offset] + h.Closers + d.Text[end:]}
+	return h, strings.TrimSpace(h.Want) != ""
+}
+
+// kindAt is what kind of place the offset at of a line is, behind its indentation; "" where
+// no user stops, between blanks and inside a letter of several bytes.
+func kindAt(line string, at int) CursorKind {
+	before := line[at-1]
+	if at == len(line) {
+		return AtLineEnd
+	}
+	after := line[at]
+	beforeBlank, afterBlank := after == ' ' || after == '\t', before == ' ' || before == '\t'
+	switch {
+	case before >= 0x80 || after >= 0x80 || beforeBlank && afterBlank:
+		return ""
+	case afterBlank:
+		return AfterBlank
+	case inWord(before) && inWord(after):
+		return InWord
+	case inWord(before):
+		return WordEnd
+	case beforeBlank:
+		return BeforeBlank
+	}
+	return AfterPunctuation
+}
+
 // cursorIn chooses an offset of the line's code with such a place.
-func cursorIn(line string, indent int, kind CursorKind, rng *rand.Rand) (int, bool) {
+func cursorIn(line string, kind CursorKind, rng *rand.Rand) (int, bool) {
 	var fits []int
-	for i := indent + 1; i < len(line); i++ {
-		before, after := line[i-1], line[i]
-		if after == ' ' || after == '\t' || after >= 0x80 || before >= 0x80 {
-			continue
-		}
-		ok := false
-		switch kind {
-		case InWord:
-			ok = inWord(before) && inWord(after)
-		case AfterBlank:
-			ok = before == ' ' || before == '\t'
-		case AfterPunctuation:
-			ok = !inWord(before) && before != ' ' && before != '\t'
-		case InBrackets:
-			ok = true
-		}
-		if ok {
+	for i := len(leadingBlanks(line)) + 1; i < len(line); i++ {
+		if is := kindAt(line, i); is == kind || kind == InBrackets && is != "" {
 			fits = append(fits, i)
 		}
 	}
@@ -209,6 +265,84 @@ func cursorIn(line string, indent int, kind CursorKind, rng *rand.Rand) (int, bo
 		return 0, false
 	}
 	return fits[rng.IntN(len(fits))], true
+}
+
+// A Place is how many holes are at a kind of place, and how many positions of the lines
+// that holes may be cut into are such places.
+type Place struct {
+	Kind      CursorKind `json:"place"`
+	Holes     int        `json:"holes"`
+	Positions int        `json:"positions"`
+}
+
+// Places counts both for the places that are positions of a line.
+func Places(trees map[Source]Repository, sources []Source, holes []TypedHole) []Place {
+	counted := map[CursorKind]int{}
+	for _, s := range sources {
+		for _, d := range eligible(trees[s], s.Language) {
+			for line := range strings.Lines(d.Text) {
+				line = strings.TrimRight(line, " \t\n")
+				if !isCode(line) {
+					continue
+				}
+				for at := len(leadingBlanks(line)) + 1; at <= len(line); at++ {
+					counted[kindAt(line, at)]++
+				}
+			}
+		}
+	}
+	var list []Place
+	for _, kind := range CursorKinds {
+		if counted[kind] > 0 {
+			n := 0
+			for _, h := range holes {
+				if h.Kind == kind {
+					n++
+				}
+			}
+			list = append(list, Place{kind, n, counted[kind]})
+		}
+	}
+	return list
+}
+
+// Order puts holes in an order by chance of which every beginning has languages and kinds
+// of place in about the shares that all have: a seeded shuffle of the holes of one half,
+// language and kind, dealt out evenly from a start by chance.
+func Order(holes []TypedHole) []TypedHole {
+	type stratum struct {
+		half     Half
+		language string
+		kind     CursorKind
+	}
+	rng := rand.New(rand.NewChaCha8(seedOf("order")))
+	groups := map[stratum][]TypedHole{}
+	var order []stratum
+	for _, h := range holes {
+		key := stratum{h.Source.Half, h.Source.Language, h.Kind}
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], h)
+	}
+	type dealt struct {
+		hole TypedHole
+		at   float64
+	}
+	var all []dealt
+	for _, key := range order {
+		group, first := groups[key], rng.Float64()
+		rng.Shuffle(len(group), func(i, j int) { group[i], group[j] = group[j], group[i] })
+		for i, h := range group {
+			all = append(all, dealt{h, (float64(i) + first) / float64(len(group))})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b dealt) int { return cmp.Compare(a.at, b.at) })
+	out := make([]TypedHole, len(all))
+	for i := range all {
+		out[i] = all[i].hole
+	}
+	return out
 }
 
 // closersAt is what an editor that closes brackets has put behind at, ok false
@@ -268,62 +402,3 @@ func bodyBelow(lines []string) string {
 }
 
 func leadingBlanks(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
-
-// firstWord is a line up to the end of its first word.
-var firstWord = regexp.MustCompile(`^[^\w\n]*\w+`)
-
-// A Verdict judges what a hole was filled with.
-type Verdict struct {
-	// Line: the line has the tokens it had. Word: up to the end of its first word
-	// behind the cursor, where the cursor stands inside a word that word, it has.
-	Line bool `json:"line"`
-	Word bool `json:"word"`
-	// Similar is 1 - edit distance / length of the line, 0 where nothing is shown.
-	Similar float64 `json:"similar"`
-	// Repeats: what is typed of the line, or of its last word, is written again.
-	Repeats bool `json:"repeats,omitempty"`
-	Shown   bool `json:"shown"`
-}
-
-// Judge compares got, what stands behind the cursor with the closers that are
-// left of the editor's, with what was taken out.
-func (h *TypedHole) Judge(got string) Verdict {
-	v := Verdict{Shown: strings.TrimSpace(got) != ""}
-	if !v.Shown {
-		return v
-	}
-	want, is := h.line(h.Want), h.line(got)
-	v.Line = same(h.Typed+want, h.Typed+is)
-	v.Word = same(h.Typed+firstWord.FindString(want), h.Typed+firstWord.FindString(is))
-	v.Similar = similarity(spaced(is), spaced(want))
-	v.Repeats = repeats(h.Typed, is) && !repeats(h.Typed, want)
-	return v
-}
-
-// line is the line that is judged: the cursor's, for a body its first.
-func (h *TypedHole) line(text string) string {
-	if h.Kind == AtBody {
-		text = strings.TrimLeft(text, " \t\n")
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return strings.TrimRight(line, " \t")
-}
-
-// repeats reports whether text begins with the line that is typed, or with the word
-// that is begun.
-func repeats(typed, text string) bool {
-	line, text := strings.TrimSpace(typed), strings.TrimSpace(text)
-	word := line[len(line)-len(lastWord(line)):]
-	if strings.HasSuffix(typed, " ") || strings.HasSuffix(typed, "\t") {
-		word = ""
-	}
-	return len(line) >= 3 && strings.HasPrefix(text, line) || len(word) >= 3 && strings.HasPrefix(text, word)
-}
-
-func lastWord(s string) string {
-	i := len(s)
-	for i > 0 && inWord(s[i-1]) {
-		i--
-	}
-	return s[i:]
-}

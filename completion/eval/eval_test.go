@@ -188,6 +188,40 @@ func TestTypeWithAProphet(t *testing.T) {
 	}
 }
 
+// With code of the repository in the prompts every prompt is counted once, by what it
+// followed, and one behind another document's reads all of its own again.
+func TestTypeInto(t *testing.T) {
+	before, after := repetitive(), repetitive()
+	d := &after.Documents[0]
+	d.Text = strings.Replace(d.Text, "\treturn fmt", strings.Repeat("\tlog.Println(name, err)\n\t\tcount(&failures, name)\n", 12)+"\treturn fmt", 1)
+	before.Documents = append(before.Documents, completion.Document{Path: "other.go", Language: "go", Text: "package other\n\nfunc count(n *int, name string) {}\n"})
+	traces := Traces(before, after)
+	if len(traces) != 1 {
+		t.Fatalf("traces %+v", traces)
+	}
+	r, err := TypeInto(t.Context(), []Edited{{before, traces}}, 0, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]PromptRow{}
+	n := 0
+	for _, row := range r.Prompts {
+		rows[row.Kind] = row
+		if row.Kind != allOfThem {
+			n += row.N
+		}
+	}
+	if n != r.Requests || rows[allOfThem].N != n || rows[atFirst].N != 1 || rows[cameBack].N == 0 {
+		t.Errorf("%d requests: %+v", r.Requests, r.Prompts)
+	}
+	if on, back := rows[typedOn], rows[cameBack]; on.Within*10 < on.N*9 || back.Within != 0 || back.Reread < back.Prompt/2 || rows[atFirst].Reread < rows[atFirst].Prompt-2 {
+		t.Errorf("%+v", r.Prompts)
+	}
+	if plain, err := Type(t.Context(), traces, 0, 1); err != nil || plain.Prompt >= r.Prompt {
+		t.Errorf("prompts of %.0f tokens without the repository's code and %.0f with: %v", plain.Prompt, r.Prompt, err)
+	}
+}
+
 // The callee's signature is found when its call is written, and the numbers add up.
 func TestContextRecall(t *testing.T) {
 	r := Repository{"two", []completion.Document{

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,11 @@ import (
 type typedFlags struct {
 	suite, corpus, answers, missing, half string
 	every, tokens                         int
-	gate                                  bool
+	gate, beside                          bool
+	// before and after hold two versions of repositories; holes are cut into the last
+	// change of their files then.
+	before, after string
+	choice        completioneval.Choice
 }
 
 func (a *app) ghostCommand() *cobra.Command {
@@ -33,7 +38,9 @@ plain fill-in-the-middle prompt of the same window does. Answers are kept in a
 file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees.`,
 		Example: `  testdata/holes/fetch.sh /tmp/holes
   quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --model qwen2.5-coder:1.5b
-  quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --missing prompts.jsonl   # with no model: what is left to ask`,
+  quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --missing prompts.jsonl   # with no model: what is left to ask
+  quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --form family --beside
+  quarry-eval ghost --before OLD --after NEW --answers answers.jsonl --no-edits --beside`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.ghost(cmd.Context(), f) },
 	}
@@ -46,16 +53,76 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.IntVar(&f.every, "every", 1, "only one of `N` holes, by chance: alike of all languages and kinds of place, with those of a larger N")
 	flags.IntVar(&f.tokens, "tokens", 128, "longest answer")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
-	return required(cmd, "corpus", "answers")
+	flags.BoolVar(&f.beside, "beside", false, "set quarry's usual prompt beside what the flags below choose, instead of plain FIM")
+	flags.StringVar(&f.choice.Form, "form", completioneval.FormComments, "`FORM` of code of other places in the prompt: "+strings.Join(completioneval.Forms, ", "))
+	flags.BoolVar(&f.choice.Healing, "healing", false, "cut the typed word off the prompt and want it back")
+	flags.BoolVar(&f.choice.NoHead, "no-head", false, "leave out all that stands before the document's imports")
+	flags.BoolVar(&f.choice.NoHeader, "no-header", false, "leave out the line on the document's style")
+	flags.BoolVar(&f.choice.NoOutline, "no-outline", false, "leave out the document's own lines behind the suffix")
+	flags.BoolVar(&f.choice.NoImports, "no-imports", false, "leave out the imports and headers before a cut prefix")
+	flags.BoolVar(&f.choice.NoEdits, "no-edits", false, "leave out the last edits, with --before and --after")
+	flags.StringVar(&f.before, "before", "", "`DIR` with one folder a repository: cut holes into the last change of each file instead of --corpus")
+	flags.StringVar(&f.after, "after", "", "`DIR` with folders of the same names, the newer version")
+	cmd.MarkFlagsOneRequired("corpus", "before")
+	cmd.MarkFlagsMutuallyExclusive("corpus", "before")
+	cmd.MarkFlagsRequiredTogether("before", "after")
+	return required(cmd, "answers")
+}
+
+// holes are those to fill, in the order of their rounds, and the trees they are cut into.
+func (f typedFlags) holes() (trees map[completioneval.Source]completioneval.Repository, sources []completioneval.Source, holes []completioneval.TypedHole, err error) {
+	if f.before == "" {
+		trees, sources, err = completioneval.LoadSuite(f.suite, f.corpus)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return trees, sources, completioneval.Order(completioneval.CutSuite(trees, sources)), nil
+	}
+	from, err := completioneval.Load(f.before)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	to, err := completioneval.Load(f.after)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	trees = map[completioneval.Source]completioneval.Repository{}
+	for _, was := range from {
+		for _, is := range to {
+			if was.Name != is.Name {
+				continue
+			}
+			for _, docs := range [][]completion.Document{was.Documents, is.Documents} {
+				for i := range docs {
+					docs[i].Root = "/" + was.Name
+				}
+			}
+			cut := completioneval.LastHunks(was, is)
+			for _, h := range cut {
+				if _, known := trees[h.Source]; !known {
+					trees[h.Source] = was
+					sources = append(sources, h.Source)
+				}
+			}
+			holes = append(holes, cut...)
+		}
+	}
+	if len(holes) == 0 {
+		return nil, nil, nil, fmt.Errorf("no file has two changes between %s and %s: both should hold folders of the same names", f.before, f.after)
+	}
+	return trees, sources, completioneval.Order(holes), nil
 }
 
 func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
-	trees, sources, err := completioneval.LoadSuite(f.suite, f.corpus)
+	if !slices.Contains(completioneval.Forms, f.choice.Form) {
+		return fmt.Errorf("%w: --form is one of %s", cli.ErrUsage, strings.Join(completioneval.Forms, ", "))
+	}
+	trees, sources, all, err := f.holes()
 	if err != nil {
 		return err
 	}
 	var chosen []completioneval.TypedHole
-	for _, h := range completioneval.Order(completioneval.CutSuite(trees, sources)) {
+	for _, h := range all {
 		if f.half == "" || string(h.Source.Half) == f.half {
 			chosen = append(chosen, h)
 		}
@@ -90,7 +157,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	}
 	defer answers.Close()
 	done := 0
-	report, err := completioneval.FillTyped(ctx, answers, completion.Options{
+	report, err := completioneval.FillTyped(ctx, answers, completioneval.Asking{Choice: f.choice, Beside: f.beside}, completion.Options{
 		ContextTokens: s.Ollama.ContextSize,
 		Timeout:       timeout,
 		Template:      template,

@@ -19,8 +19,18 @@ type Answers struct {
 	upstream completion.Generator
 	tokens   int
 
-	mu   sync.Mutex
-	last string // guarded by mu
+	mu sync.Mutex
+	// Guarded by mu.
+	last string
+	// looking: nothing is answered, the prompts are wanted alone. instead is asked in
+	// place of the prompt of a server, whose answer has to begin with tail; healed is
+	// whether it did.
+	looking       bool
+	instead, tail string
+	healed        bool
+	// choice is what a new answer is kept with, for who reads the file: the key tells
+	// prompts apart anyway.
+	choice string
 }
 
 // recorded is one line of the file; of lines with one key the last holds. An answer is
@@ -29,7 +39,9 @@ type Answers struct {
 type recorded struct {
 	Key string `json:"key"`
 	// Cut: nobody wanted more, and the model had not ended.
-	Cut      bool      `json:"cut,omitempty"`
+	Cut bool `json:"cut,omitempty"`
+	// Choice is what the prompt differs in from a server's.
+	Choice   string    `json:"choice,omitempty"`
 	Prompt   string    `json:"prompt,omitempty"`
 	Pieces   []string  `json:"pieces"`
 	Logprobs []float64 `json:"logprobs,omitempty"`
@@ -64,10 +76,56 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 	if maxTokens == 1 {
 		return 0, nil // a prompt is read ahead, nobody looks at the answer
 	}
+	a.mu.Lock()
+	a.last = prompt
+	looking, instead, tail := a.looking, a.instead, a.tail
+	a.mu.Unlock()
+	if looking {
+		return 0, ErrNoAnswer
+	}
+	if tail != "" {
+		healed, err := a.heal(ctx, instead, tail, prompt, stop, emit)
+		a.mu.Lock()
+		a.healed = healed
+		a.mu.Unlock()
+		return 0, err
+	}
+	if instead != "" {
+		prompt = instead
+	}
+	return a.generate(ctx, prompt, stop, sample, emit)
+}
+
+// look sets whether prompts are wanted alone.
+func (a *Answers) look(alone bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.looking = alone
+}
+
+// choose sets what is asked in place of the next prompts, "" for the prompts themselves.
+func (a *Answers) choose(instead, tail, choice string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.instead, a.tail, a.choice, a.healed = instead, tail, choice, false
+}
+
+// told is whether the last answer began with the tail that was cut off its prompt, and how
+// long a chosen prompt is, 0 for a server's.
+func (a *Answers) told() (healed bool, tokens int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.instead != "" {
+		tokens = completion.EstimateTokens(a.instead)
+	}
+	return a.healed, tokens
+}
+
+func (a *Answers) generate(ctx context.Context, prompt string, stop []string, sample int, emit func(string, float64) bool) (int, error) {
 	key := a.key(prompt)
 	r, ok := a.Answer(key)
 	a.mu.Lock()
-	a.last = prompt
+	choice := a.choice
 	a.mu.Unlock()
 	for i, piece := range r.Pieces {
 		logprob := math.NaN()
@@ -87,7 +145,7 @@ func (a *Answers) Generate(ctx context.Context, prompt string, maxTokens int, st
 		return 0, ErrNoAnswer
 	}
 	known := len(r.Pieces)
-	r = recorded{Key: key}
+	r = recorded{Key: key, Choice: choice}
 	var whole strings.Builder
 	wanted := true
 	n, err := a.upstream.Generate(context.WithoutCancel(ctx), prompt, a.tokens, stop, sample, func(piece string, logprob float64) bool {

@@ -20,6 +20,8 @@ import (
 const (
 	Ours  = "quarry"
 	Plain = "plain FIM"
+	// Usual is quarry's prompt as a server sends it, beside a [Choice].
+	Usual = "quarry's usual prompt"
 )
 
 // A Filling is a hole and what both ways got for it.
@@ -41,8 +43,10 @@ type Filling struct {
 	Snippets int `json:"snippets"`
 	// InTree and InHead: the wanted line stands verbatim elsewhere in the tree, and in the
 	// head of quarry's prompt.
-	InTree bool   `json:"in_tree"`
-	InHead bool   `json:"in_head"`
+	InTree bool `json:"in_tree"`
+	InHead bool `json:"in_head"`
+	// Healed: the answer began with what healing had cut off the prompt.
+	Healed bool   `json:"healed,omitempty"`
 	Note   string `json:"note,omitempty"`
 }
 
@@ -97,8 +101,12 @@ type TypedRow struct {
 
 // TypedReport is the outcome of [FillTyped].
 type TypedReport struct {
-	Model string     `json:"model"`
-	Rows  []TypedRow `json:"rows"`
+	Model string `json:"model"`
+	// Choice is what differs in quarry's prompts from a server's, Beside what the second
+	// figure is of.
+	Choice string     `json:"choice,omitempty"`
+	Beside string     `json:"beside"`
+	Rows   []TypedRow `json:"rows"`
 	// PromptTokens is the mean length of quarry's prompts.
 	PromptTokens int `json:"prompt_tokens"`
 	// Halves is how many holes of each half were to be filled, and are.
@@ -117,11 +125,21 @@ type Answered struct {
 	Answered int  `json:"answered"`
 }
 
+// Asking is how [FillTyped] asks.
+type Asking struct {
+	Choice Choice
+	// Beside sets quarry's usual prompt beside the choice, in place of plain FIM.
+	Beside bool
+}
+
 // FillTyped has the model fill the holes, as while typing, with opt's budgets.
 // Prompts whose answers are not known are left with a.Missing, their holes out of
 // the report.
-func FillTyped(ctx context.Context, a *Answers, opt completion.Options, trees map[Source]Repository, sources []Source, holes []TypedHole, each func(Filling)) (TypedReport, error) {
-	report := TypedReport{Model: a.Model(), Places: Places(trees, sources, holes)}
+func FillTyped(ctx context.Context, a *Answers, asking Asking, opt completion.Options, trees map[Source]Repository, sources []Source, holes []TypedHole, each func(Filling)) (TypedReport, error) {
+	report := TypedReport{Model: a.Model(), Choice: asking.Choice.String(), Beside: Plain, Places: Places(trees, sources, holes)}
+	if asking.Beside {
+		report.Beside = Usual
+	}
 	// What is held out tells the most: a run that breaks off has it.
 	sources = slices.Clone(sources)
 	slices.SortStableFunc(sources, func(a, b Source) int { return cmp.Compare(b.Half, a.Half) })
@@ -135,7 +153,7 @@ func FillTyped(ctx context.Context, a *Answers, opt completion.Options, trees ma
 		if len(mine) == 0 {
 			continue
 		}
-		fillings, err := report.fillTree(ctx, a, opt, trees[s], mine, each)
+		fillings, err := report.fillTree(ctx, a, asking, opt, trees[s], mine, each)
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -159,7 +177,7 @@ func FillTyped(ctx context.Context, a *Answers, opt completion.Options, trees ma
 	return report, nil
 }
 
-func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.Options, tree Repository, holes []TypedHole, each func(Filling)) ([]Filling, error) {
+func (r *TypedReport) fillTree(ctx context.Context, a *Answers, asking Asking, opt completion.Options, tree Repository, holes []TypedHole, each func(Filling)) ([]Filling, error) {
 	v, err := read(tree, crossfile.Similar)
 	if err != nil {
 		return nil, err
@@ -189,7 +207,7 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 		for _, path := range copies {
 			v.remove(whole[path])
 		}
-		f, err := r.fillTyped(ctx, a, e, h, func() (inTree bool) {
+		f, err := r.fillTyped(ctx, a, e, asking, h, func() (inTree bool) {
 			for path, t := range text {
 				if path == h.Document.Path {
 					t = trimmedLines(h.Document.Text)
@@ -217,41 +235,105 @@ func (r *TypedReport) fillTree(ctx context.Context, a *Answers, opt completion.O
 	return out, nil
 }
 
-func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.Engine, h TypedHole, inTree, copied bool) (Filling, error) {
+func (r *TypedReport) fillTyped(ctx context.Context, a *Answers, e *completion.Engine, asking Asking, h TypedHole, inTree, copied bool) (Filling, error) {
 	f := Filling{
 		ID: h.ID, Path: h.Document.Path, Language: h.Source.Language, Half: h.Source.Half, Kind: h.Kind, Typed: h.Typed, Want: h.Want,
 	}
-	req := completion.Request{Key: h.ID, Document: h.Document, Offset: h.Offset}
-	res, err := e.Complete(ctx, req)
-	e.Forget(req.Key)
+	res, got, err := h.fill(ctx, a, e, asking.Choice)
+	if err != nil && !errors.Is(err, ErrNoAnswer) {
+		return f, err
+	}
+	// What stands beside it is asked in either case, so that one run tells of all that
+	// is missing.
+	prompt := a.lastPrompt()
+	f.Healed, f.Tokens = a.told()
+	f.InTree = inTree
+	f.InHead = r.count(prompt, &h, inTree, copied)
+	var besideErr error
+	if asking.Beside {
+		var usual completion.Result
+		usual, f.GotPlain, besideErr = h.fill(ctx, a, e, Choice{})
+		f.Plain = h.Judge(f.GotPlain)
+		f.Plain.Shown = len(usual.Items) > 0
+	} else {
+		a.choose("", "", "")
+		var raw string
+		raw, besideErr = ask(ctx, a, plainPrompt(prompt, &h), &h)
+		f.GotPlain, f.Plain = h.judgePlain(raw)
+	}
 	if err != nil {
 		return f, err
 	}
-	// The plain prompt is asked in either case, so that one run tells of all that
-	// is missing.
-	prompt := a.lastPrompt()
-	f.InTree = inTree
-	f.InHead = r.count(prompt, &h, inTree, copied)
-	raw, plainErr := ask(ctx, a, plainPrompt(prompt, &h), &h)
+	if besideErr != nil {
+		return f, besideErr
+	}
+	if f.Tokens == 0 {
+		f.Tokens = res.Prompt.Tokens
+	}
+	f.Snippets, f.Note = len(res.Prompt.Snippets), res.Note
+	f.Got = got
+	f.Ours = h.Judge(got)
+	f.Ours.Shown = len(res.Items) > 0
+	return f, nil
+}
+
+// fill has the engine fill the hole, with the prompt of a choice, and answers what stands
+// behind the cursor then.
+func (h *TypedHole) fill(ctx context.Context, a *Answers, e *completion.Engine, c Choice) (completion.Result, string, error) {
+	a.choose("", "", "")
+	if !c.usual() {
+		a.look(true)
+		res, err := h.complete(ctx, a, e, c, true)
+		if err != nil {
+			return res, "", err
+		}
+		p := promptParts(a.lastPrompt(), h)
+		prompt, tail := c.prompt(p, res.Prompt.Snippets, h)
+		a.choose(prompt, tail, c.String())
+	}
+	res, err := h.complete(ctx, a, e, c, false)
+	if err != nil {
+		return res, "", err
+	}
 	if res.Engine != a.Model() {
-		return f, ErrNoAnswer
+		return res, "", ErrNoAnswer
 	}
-	if plainErr != nil {
-		return f, plainErr
-	}
-	f.Tokens, f.Snippets, f.Note = res.Prompt.Tokens, len(res.Prompt.Snippets), res.Note
-	f.Got = h.Closers // with nothing shown, the line ends in what the editor closed
+	got := h.Closers // with nothing shown, the line ends in what the editor closed
 	if len(res.Items) > 0 {
 		it := res.Items[0]
-		f.Got = it.Text + h.Document.Text[it.End:h.Offset+len(h.Closers)]
 		if it.Start != h.Offset {
-			return f, fmt.Errorf("an item begins at %d, not at the cursor, %d", it.Start, h.Offset)
+			return res, "", fmt.Errorf("an item begins at %d, not at the cursor, %d", it.Start, h.Offset)
+		}
+		got = it.Text + h.Document.Text[it.End:h.Offset+len(h.Closers)]
+	}
+	return res, got, nil
+}
+
+// complete has the engine see the document as it was before, and answer the hole; looking,
+// only its prompt is wanted.
+func (h *TypedHole) complete(ctx context.Context, a *Answers, e *completion.Engine, c Choice, looking bool) (completion.Result, error) {
+	defer e.Forget(h.ID)
+	version := int32(0)
+	if !c.NoEdits {
+		a.look(true)
+		for _, text := range h.Before {
+			d := h.Document
+			d.Text = text
+			if _, err := e.Complete(ctx, completion.Request{Key: h.ID, Document: d, Offset: 0, Version: version}); err != nil {
+				return completion.Result{}, err
+			}
+			version++
+		}
+		if len(h.Before) > 0 {
+			// The head is looked up anew where the user comes from another document.
+			defer e.Forget(h.ID + " elsewhere")
+			if _, err := e.Complete(ctx, completion.Request{Key: h.ID + " elsewhere"}); err != nil {
+				return completion.Result{}, err
+			}
 		}
 	}
-	f.Ours = h.Judge(f.Got)
-	f.Ours.Shown = len(res.Items) > 0
-	f.GotPlain, f.Plain = h.judgePlain(raw)
-	return f, nil
+	a.look(looking)
+	return e.Complete(ctx, completion.Request{Key: h.ID, Document: h.Document, Offset: h.Offset, Version: version})
 }
 
 // judgePlain judges an answer as it came: its first line, for a body the lines inside of
@@ -480,7 +562,20 @@ func (r *TypedReport) Worse() string {
 // String is the report as Markdown.
 func (r TypedReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, prompts of %d tokens in the mean; quarry's figure before plain FIM's.", r.Model, r.PromptTokens)
+	ours := Ours
+	if r.Choice != "" {
+		ours += " (" + r.Choice + ")"
+	}
+	fmt.Fprintf(&b, "%s, prompts of %d tokens in the mean; the figure of %s before that of %s.", r.Model, r.PromptTokens, ours, r.Beside)
+	if strings.Contains(r.Choice, "healing") {
+		healed := 0
+		for _, f := range r.Fillings {
+			if f.Healed {
+				healed++
+			}
+		}
+		fmt.Fprintf(&b, " %d answers began with what was cut off the prompt.", healed)
+	}
 	for _, n := range r.Halves {
 		fmt.Fprintf(&b, " Of the half %s %d of %d holes are answered.", n.Half, n.Answered, n.Holes)
 	}

@@ -231,7 +231,7 @@ func TestCopiesStayOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	report, err := FillTyped(t.Context(), a, completion.Options{}, trees, []Source{s}, []TypedHole{h}, nil)
+	report, err := FillTyped(t.Context(), a, Asking{}, completion.Options{}, trees, []Source{s}, []TypedHole{h}, nil)
 	if err != nil || len(report.Fillings) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -377,7 +377,7 @@ func TestAnswersAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		report, err := FillTyped(t.Context(), a, completion.Options{}, trees, []Source{s}, holes, nil)
+		report, err := FillTyped(t.Context(), a, Asking{}, completion.Options{}, trees, []Source{s}, holes, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,6 +67,9 @@ type TypedHole struct {
 	// the rest of the line, at a line's end the next line, for a body all of it.
 	// Closers is what the editor has put behind the cursor.
 	Typed, Want, Closers string
+	// Before is what the document was when its earlier changes were made, the oldest
+	// first; none where nothing is known of them.
+	Before []string
 }
 
 // LoadSuite reads the repositories that list (a file like

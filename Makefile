@@ -21,7 +21,7 @@ PKGS    ?= ./...
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -120,8 +120,11 @@ flaky: modules vet ollama ## run the tests 20 times each on 1, 2 and 8 processor
 bench-vectors: ## time the search in vectors (3 GB of memory, minutes; a quiet machine)
 	@$(GO) run -tags $(TAGS) ./bench/vectors
 
-ghost: eval ## ghost text of a real model beside plain FIM; fails where it is worse (hours; goes on where it was)
-	@bench/ghost.sh 1.5b --half held --gate
+ghost: eval ## ghost text of a real model beside plain FIM, both halves; fails where it is worse (hours; goes on where it was)
+	@bench/ghost.sh 1.5b --gate
+
+ghost-rounds: eval ## make ghost, and each choice of the prompt beside the usual one (a day; goes on where it was)
+	@bench/ghost-rounds.sh
 
 fixes: eval ## fixes and explanations of real diagnostics by a real model, judged by compilers (hours; goes on where it was)
 	@bench/fixes.sh 1.5b

@@ -63,9 +63,6 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.BoolVar(&f.choice.NoEdits, "no-edits", false, "leave out the last edits, with --before and --after")
 	flags.StringVar(&f.before, "before", "", "`DIR` with one folder a repository: cut holes into the last change of each file instead of --corpus")
 	flags.StringVar(&f.after, "after", "", "`DIR` with folders of the same names, the newer version")
-	cmd.MarkFlagsOneRequired("corpus", "before")
-	cmd.MarkFlagsMutuallyExclusive("corpus", "before")
-	cmd.MarkFlagsRequiredTogether("before", "after")
 	return required(cmd, "answers")
 }
 
@@ -116,6 +113,9 @@ func (f typedFlags) holes() (trees map[completioneval.Source]completioneval.Repo
 func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	if !slices.Contains(completioneval.Forms, f.choice.Form) {
 		return fmt.Errorf("%w: --form is one of %s", cli.ErrUsage, strings.Join(completioneval.Forms, ", "))
+	}
+	if f.before == "" && f.corpus == "" || (f.before == "") != (f.after == "") {
+		return fmt.Errorf("%w: give --corpus, or --before and --after", cli.ErrUsage)
 	}
 	trees, sources, all, err := f.holes()
 	if err != nil {

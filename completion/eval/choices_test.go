@@ -212,18 +212,24 @@ func TestLastHunks(t *testing.T) {
 	d := &after.Documents[0]
 	lines := strings.SplitAfter(d.Text, "\n")
 	const early, late = "var retries = countRetries(settings, limits)\n", "\tretries = countRetries(other, limits, settings)\n"
-	lines = slices.Insert(lines, len(lines)-6, late)
+	const last = "\tretries = countRetries(nothing, limits, settings)\n"
+	lines = slices.Insert(lines, len(lines)-2, last)
+	lines = slices.Insert(lines, len(lines)-7, late)
 	lines = slices.Insert(lines, 4, early)
 	d.Text = strings.Join(lines, "")
 	holes := LastHunks(before, after)
-	if len(holes) != 1 {
+	if len(holes) != 2 {
 		t.Fatalf("%d holes", len(holes))
 	}
+	if h := holes[0]; len(h.Before) != 2 || strings.Contains(h.Document.Text, last) || strings.Contains(h.Before[1], late) {
+		t.Errorf("the second change of three: %d states before, %q", len(h.Before), h.Document.Text)
+	}
+	holes = holes[1:]
 	h := holes[0]
 	if whole := h.Document.Text[:h.Offset] + h.Want + h.Document.Text[h.Offset:]; whole != d.Text {
 		t.Errorf("with %q in it the file is not as it came out:\n%s", h.Want, whole)
 	}
-	if len(h.Before) != 2 || h.Before[0] != before.Documents[0].Text || !strings.Contains(h.Before[1], early) || strings.Contains(h.Before[1], late) {
+	if len(h.Before) != 3 || h.Before[0] != before.Documents[0].Text || !strings.Contains(h.Before[1], early) || strings.Contains(h.Before[1], late) || !strings.Contains(h.Before[2], late) || strings.Contains(h.Before[2], last) {
 		t.Errorf("%d states before: %q", len(h.Before), h.Before)
 	}
 	for _, c := range []Choice{{}, {NoEdits: true}} {

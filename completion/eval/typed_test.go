@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -162,6 +164,15 @@ func TestOrder(t *testing.T) {
 	if fmt.Sprint(Order(holes)) != fmt.Sprint(order) || len(order) != len(holes) {
 		t.Fatal("the order is another each time, or loses holes")
 	}
+	var ids []int // of one kind and language
+	for _, h := range order {
+		if id, err := strconv.Atoi(h.ID); err == nil && h.Kind == InWord && h.Source.Language == "go" {
+			ids = append(ids, id)
+		}
+	}
+	if slices.IsSorted(ids) {
+		t.Error("the holes of one kind and language are in the order that they were cut in")
+	}
 	for _, n := range []int{25, 50, 107, 200, 400} {
 		count := map[string]int{}
 		for _, h := range order[:n] {
@@ -178,6 +189,27 @@ func TestOrder(t *testing.T) {
 		if got := count["0"]; got < n/4 || got > 3*n/4 && n < 400 {
 			t.Errorf("of the first %d %d are of one of two trees", n, got)
 		}
+	}
+}
+
+// Kinds that few holes have do not come first.
+func TestOrderOfRareKinds(t *testing.T) {
+	var holes []TypedHole
+	for _, language := range []string{"c", "cpp", "go", "java", "javascript", "python", "rust", "typescript"} {
+		for _, kind := range CursorKinds {
+			for range quota[kind] {
+				holes = append(holes, TypedHole{Kind: kind, Source: Source{Language: language, Half: Held}})
+			}
+		}
+	}
+	words := 0
+	for _, h := range Order(holes)[:len(holes)/8] {
+		if h.Kind == InWord {
+			words++
+		}
+	}
+	if words < 16 || words > 26 {
+		t.Errorf("%d of the first 40 are inside a word, and 21 of 40 are", words)
 	}
 }
 
@@ -202,6 +234,88 @@ func TestCopies(t *testing.T) {
 	}
 	if c := lines.copies("src/v4/a.ts"); len(c) != 0 {
 		t.Errorf("a third of the lines is a copy: %v", c)
+	}
+}
+
+// A suite has the sources of its trees without what was compiled of them.
+func TestLoadSuite(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"suite.json": `[{"name": "r", "language": "typescript", "half": "held"}]`, "r/src/a.ts": "export {}\n", "r/build/a.js": "export {}\n", "r/own.js": "export {}\n",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trees, sources, err := LoadSuite(filepath.Join(dir, "suite.json"), dir)
+	if err != nil || len(sources) != 1 {
+		t.Fatalf("%v, %v", sources, err)
+	}
+	var paths []string
+	for _, d := range trees[sources[0]].Documents {
+		paths = append(paths, d.Root+"/"+d.Path)
+	}
+	if fmt.Sprint(paths) != "[/r/own.js /r/src/a.ts]" {
+		t.Errorf("%v", paths)
+	}
+}
+
+// What a prompt can be told of a hole's file is the file with the hole, and of one that is
+// taken away nothing.
+func TestSurveyIsWritten(t *testing.T) {
+	d := tree().Documents[0]
+	v, err := read(tree(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Text = "package p0\n\nfunc other() {}\n"
+	if err := v.write(d); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := v.texts.Text(d.Path); err != nil || text != d.Text {
+		t.Errorf("%q, %v", text, err)
+	}
+	v.remove(d)
+	if text, err := v.texts.Text(d.Path); err == nil {
+		t.Errorf("a file that is away says %q", text)
+	}
+	for _, f := range v.index.Current().Paths() {
+		if f == d.Path {
+			t.Error("a file that is away is found")
+		}
+	}
+}
+
+// Plain FIM writes all of a body, and nothing behind it counts.
+func TestPlainBody(t *testing.T) {
+	s := Source{Name: "tree", Language: "go", Half: Held}
+	trees := map[Source]Repository{s: tree()}
+	var holes []TypedHole
+	for _, h := range CutSuite(trees, []Source{s}) {
+		if h.Kind == AtBody && strings.Count(strings.TrimSpace(h.Want), "\n") > 0 {
+			holes = append(holes, h)
+		}
+	}
+	if len(holes) == 0 {
+		t.Fatal("no body of several lines")
+	}
+	for _, h := range holes {
+		a, err := OpenAnswers(filepath.Join(t.TempDir(), "answers"), "qwen2.5-coder", 200, &scriptedModel{answer: h.Want + "\n}\n\nfunc more() {\n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := FillTyped(t.Context(), a, Asking{}, completion.Options{}, trees, []Source{s}, []TypedHole{h}, nil)
+		if err != nil || len(report.Fillings) != 1 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		if f := report.Fillings[0]; f.GotPlain != h.Want || !f.Plain.Line || !f.Ours.Line || f.Plain.Right != len(fullLines(h.Want)) {
+			t.Errorf("%s: wanted %q, got %q %+v and %q %+v", h.ID, h.Want, f.GotPlain, f.Plain, f.Got, f.Ours)
+		}
+		a.Close()
 	}
 }
 

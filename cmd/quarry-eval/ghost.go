@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,7 +22,7 @@ import (
 type typedFlags struct {
 	suite, corpus, answers, missing, half string
 	every, tokens                         int
-	gate, beside                          bool
+	gate, beside, right                   bool
 	// before and after hold two versions of repositories; holes are cut into the last
 	// change of their files then.
 	before, after string
@@ -39,6 +41,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 		Example: `  testdata/holes/fetch.sh /tmp/holes
   quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --model qwen2.5-coder:1.5b
   quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --missing prompts.jsonl   # with no model: what is left to ask
+  quarry-eval ghost --corpus /tmp/holes --right   # with no model: what becomes of right answers
   quarry-eval ghost --corpus /tmp/holes --answers answers.jsonl --form family --beside
   quarry-eval ghost --before OLD --after NEW --answers answers.jsonl --no-edits --beside`,
 		Args: cobra.NoArgs,
@@ -52,6 +55,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.StringVar(&f.half, "half", "", "only the holes of one half: fit or held")
 	flags.IntVar(&f.every, "every", 1, "only one of `N` holes, by chance: alike of all languages and kinds of place, with those of a larger N")
 	flags.IntVar(&f.tokens, "tokens", 128, "longest answer")
+	flags.BoolVar(&f.right, "right", false, "ask no model but a stand-in that writes what was taken out and goes on; nothing is kept")
 	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
 	flags.BoolVar(&f.beside, "beside", false, "set quarry's usual prompt beside what the flags below choose, instead of plain FIM")
 	flags.StringVar(&f.choice.Form, "form", completioneval.FormComments, "`FORM` of code of other places in the prompt: "+strings.Join(completioneval.Forms, ", "))
@@ -63,7 +67,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.BoolVar(&f.choice.NoEdits, "no-edits", false, "leave out the last edits, with --before and --after")
 	flags.StringVar(&f.before, "before", "", "`DIR` with one folder a repository: cut holes into the last change of each file instead of --corpus")
 	flags.StringVar(&f.after, "after", "", "`DIR` with folders of the same names, the newer version")
-	return required(cmd, "answers")
+	return cmd
 }
 
 // holes are those to fill, in the order of their rounds, and the trees they are cut into.
@@ -117,6 +121,9 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	if f.before == "" && f.corpus == "" || (f.before == "") != (f.after == "") {
 		return fmt.Errorf("%w: give --corpus, or --before and --after", cli.ErrUsage)
 	}
+	if (f.answers == "") != f.right {
+		return fmt.Errorf("%w: give --answers, or --right", cli.ErrUsage)
+	}
 	trees, sources, all, err := f.holes()
 	if err != nil {
 		return err
@@ -137,7 +144,16 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 		return fmt.Errorf("%w: plain FIM cannot be made for %s, whose tags are %s; measure a Granite or Qwen2.5-Coder model", cli.ErrUsage, s.Model, strings.Join(tags, " "))
 	}
 	var upstream completion.Generator
-	if f.missing == "" {
+	switch {
+	case f.right:
+		upstream = completioneval.NewKnowing(s.Model, chosen)
+		dir, err := os.MkdirTemp("", "quarry-eval-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		f.answers = filepath.Join(dir, "answers")
+	case f.missing == "":
 		options := engines.ModelOptions(s)
 		options.FIM.Temperature = 0 // two runs are to give the same answers
 		runtime, err := model.New(options)

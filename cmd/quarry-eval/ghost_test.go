@@ -70,10 +70,14 @@ func TestGhostWithoutModel(t *testing.T) {
 	if _, none := prompts(append(versions, "--no-edits")...); shown(edits) <= shown(none) {
 		t.Errorf("%d earlier changes are shown, without them %d", shown(edits), shown(none))
 	}
+	if code, out, errs := evaluate(t, "ghost", "--suite", "suite.json", "--corpus", "corpus", "--right", "--model", "qwen2.5-coder:1.5b"); code != cli.ExitOK || !strings.Contains(out, "| all, held | 40 | ") || !strings.Contains(out, " : 40 | ") {
+		t.Errorf("right answers: exit %d, %s\n%s", code, errs, out)
+	}
 	for want, args := range map[string][]string{
 		"--form is one of comments, family, none": append(suite, "--form", "xml"),
 		"or --before and --after":                 {"ghost", "--before", "old", "--answers", "answers"},
 		"give --corpus":                           {"ghost", "--answers", "answers"},
+		"give --answers, or --right":              {"ghost", "--corpus", "corpus"},
 	} {
 		if code, _, errs := evaluate(t, args...); code != cli.ExitUsage || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit %d, %q", args, code, errs)

@@ -319,6 +319,47 @@ func TestPlainBody(t *testing.T) {
 	}
 }
 
+// What a model that knows every hole writes is right by both ways.
+func TestKnowing(t *testing.T) {
+	s := Source{Name: "tree", Language: "go", Half: Held}
+	trees := map[Source]Repository{s: tree()}
+	holes := CutSuite(trees, []Source{s})
+	a, err := OpenAnswers(filepath.Join(t.TempDir(), "answers"), "qwen2.5-coder", 128, NewKnowing("qwen2.5-coder", holes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	report, err := FillTyped(t.Context(), a, Asking{}, completion.Options{}, trees, []Source{s}, holes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := report.Rows[0]; row.Line.Holes != len(holes) || row.Line.Plain != len(holes) || row.Line.Ours != len(holes) || row.Repeats+row.RepeatsPlain > 0 {
+		t.Errorf("%+v", row)
+		for _, f := range report.Fillings {
+			if !f.Ours.Line || !f.Plain.Line {
+				t.Error(f)
+			}
+		}
+	}
+}
+
+// A body is the whole block, blank lines and all.
+func TestBodyBelow(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"f() {\n\ta()\n\n\tb()\n}\n", "\n\ta()\n\n\tb()"},
+		{"def f():\n    a()\n    b()\n\n\ndef g():\n", "\n    a()\n    b()"},
+		{"f() {\n\ta()\n}\n", ""},
+		{"f() {\n" + strings.Repeat("\ta()\n", 9) + "}\n", ""},
+		{"f() {\n" + strings.Repeat("\ta()\n\n", 9) + "}\n", ""},
+		{"f() {\n\t// a\n\tb()\n}\n", ""},
+		{"f()\n\ta()\n\tb()\n", ""},
+	} {
+		if got := bodyBelow(strings.SplitAfter(tt.text, "\n")); got != tt.want {
+			t.Errorf("below %q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 // No prompt shows the copy of a hole's file, and the hole's own file is read as it is
 // typed; where a line stands elsewhere the report says so.
 func TestCopiesStayOut(t *testing.T) {

@@ -385,7 +385,7 @@ func closersAt(line string, at int) (closers string, ok bool) {
 	return closers, quote == 0 && len(open) == 0
 }
 
-// bodyBelow is the block that the first line opens, two to eight lines that are
+// bodyBelow is the whole block that the first line opens, two to eight lines that are
 // indented further, with the line break before it and none behind; "" if it opens
 // none.
 func bodyBelow(lines []string) string {
@@ -394,14 +394,20 @@ func bodyBelow(lines []string) string {
 		return ""
 	}
 	width := len(leadingBlanks(opener))
-	n := 1
-	for n < len(lines) && strings.TrimSpace(lines[n]) != "" && len(leadingBlanks(lines[n])) > width {
-		n++
+	full, end := 0, 1
+	for n := 1; n < len(lines) && full <= 8; n++ {
+		if strings.TrimSpace(lines[n]) == "" {
+			continue
+		}
+		if len(leadingBlanks(lines[n])) <= width {
+			break
+		}
+		full, end = full+1, n+1
 	}
-	if n < 3 || n > 9 || isComment(strings.TrimSpace(lines[1])) {
+	if full < 2 || full > 8 || strings.TrimSpace(lines[1]) == "" || isComment(strings.TrimSpace(lines[1])) {
 		return ""
 	}
-	return "\n" + strings.TrimSuffix(strings.Join(lines[1:n], ""), "\n")
+	return "\n" + strings.TrimSuffix(strings.Join(lines[1:end], ""), "\n")
 }
 
 func leadingBlanks(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }

@@ -1,0 +1,51 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"strings"
+)
+
+// Knowing stands for a model that knows every hole: it writes what was taken out, and goes
+// on with what follows. What quarry makes wrong of that no model can make right.
+type Knowing struct {
+	silent
+	model string
+	holes []TypedHole
+}
+
+// NewKnowing is one that is called model.
+func NewKnowing(model string, holes []TypedHole) *Knowing {
+	return &Knowing{model: model, holes: holes}
+}
+
+// Model is the name it was given.
+func (k *Knowing) Model() string { return k.model }
+
+// goesOn is how much of what follows it writes, in bytes, and at most so many of one piece.
+const goesOn, pieceBytes = 300, 4
+
+// Generate writes the hole whose text before the cursor the prompt ends its prefix with.
+func (k *Knowing) Generate(_ context.Context, prompt string, maxTokens int, _ []string, _ int, emit func(string, float64) bool) (int, error) {
+	before, _, _ := strings.Cut(prompt, suffix)
+	answer, longest := "", 0
+	for _, h := range k.holes {
+		text := h.Document.Text[:h.Offset]
+		n := 0
+		for n < min(len(text), len(before)) && text[len(text)-1-n] == before[len(before)-1-n] {
+			n++
+		}
+		if n > longest {
+			rest := h.Document.Text[h.Offset+len(h.Closers):]
+			longest, answer = n, h.Want+rest[:min(len(rest), goesOn)]
+		}
+	}
+	for n := 0; n < maxTokens && answer != ""; n++ {
+		size := min(pieceBytes, len(answer))
+		if !emit(answer[:size], math.NaN()) {
+			break
+		}
+		answer = answer[size:]
+	}
+	return 0, nil
+}

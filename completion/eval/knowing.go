@@ -25,9 +25,9 @@ func (k *Knowing) Model() string { return k.model }
 // goesOn is how much of what follows it writes, in bytes, and at most so many of one piece.
 const goesOn, pieceBytes = 300, 4
 
-// Generate writes the hole whose text before the cursor the prompt ends its prefix with.
+// Generate writes the hole whose text before and behind the cursor the prompt has most of.
 func (k *Knowing) Generate(_ context.Context, prompt string, maxTokens int, _ []string, _ int, emit func(string, float64) bool) (int, error) {
-	before, _, _ := strings.Cut(prompt, suffix)
+	before, after, _ := strings.Cut(prompt, suffix)
 	answer, longest := "", 0
 	for _, h := range k.holes {
 		text := h.Document.Text[:h.Offset]
@@ -35,6 +35,7 @@ func (k *Knowing) Generate(_ context.Context, prompt string, maxTokens int, _ []
 		for n < min(len(text), len(before)) && text[len(text)-1-n] == before[len(before)-1-n] {
 			n++
 		}
+		n += commonPrefix(h.Document.Text[h.Offset:], after)
 		if n > longest {
 			rest := h.Document.Text[h.Offset+len(h.Closers):]
 			longest, answer = n, h.Want+rest[:min(len(rest), goesOn)]

@@ -175,7 +175,8 @@ type Difference struct {
 	Gone    int `json:"gone"`
 }
 
-// compare looks at the size and time of each file of a root, and reads none. served: some
+// compare looks at the size and time of each file of a root, and reads only what was too fresh
+// to be told by them, where nobody else will. served: some
 // process writes the index, so that what is of no time is what an editor has open there, and
 // not what one had.
 func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.Store, served bool) (*Difference, error) {
@@ -191,6 +192,8 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 		known = &records{store: s, rows: rows, whole: true}
 	}
 	var d Difference
+	const maxFresh = 500 // files that are read
+	fresh := 0
 	err = root.Walk(ctx, "", walk.Visitor{
 		Dir:   func(string) {},
 		Skip:  func(walk.Skip) {},
@@ -198,9 +201,18 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 		File: func(e walk.Entry) error {
 			st, asIs, reason, err := known.meet(ctx, e)
 			switch {
-			case reason != "" || asIs || served && st != nil && mayBe(st, e):
+			case reason != "" || asIs:
 			case st == nil:
 				d.New++
+			case mayBe(st, e):
+				// Its time was too fresh to be believed, or an editor had it open: who writes the
+				// index looks again by itself. Where nobody does, the text says it.
+				if fresh++; !served && fresh <= maxFresh {
+					text, _, out, failed := root.Read(e.Path)
+					if err = failed; err == nil && out == "" && hashOf(text) != st.Hash {
+						d.Changed++
+					}
+				}
 			default:
 				d.Changed++
 			}

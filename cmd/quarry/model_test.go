@@ -593,7 +593,7 @@ func TestSetupModelKnowsNone(t *testing.T) {
 	userSettings(t, `{"embedding.enabled": false}`)
 	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
 	code, out, errs := answering(t, "y\n", "setup", "model", "--ollama", fake.URL)
-	if code != 1 || !strings.Contains(errs, "knows no model for this machine that completes code") || !strings.Contains(errs, "quarry model pull NAME") {
+	if code != 1 || !strings.Contains(errs, "no model that quarry knows completes code on this machine") || !strings.Contains(errs, "quarry model pull NAME") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 }

@@ -218,7 +218,7 @@ func Recommended(advice catalogue.Advice, s settings.Settings) (list []catalogue
 }
 
 // ErrNoneSuits means that no model that quarry knows can be recommended.
-var ErrNoneSuits = errors.New("quarry knows no model for this machine that completes code: fetch one of your own by `quarry model pull NAME`, which tries it, and take it by `quarry model use NAME`")
+var ErrNoneSuits = errors.New("run `quarry model pull NAME`, then `quarry model use NAME`: no model that quarry knows completes code on this machine")
 
 // setupQuestion says what will be done, and why.
 func setupQuestion(advice catalogue.Advice, s settings.Settings) string {

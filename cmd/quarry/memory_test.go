@@ -116,8 +116,10 @@ func nearTheBudget(t *testing.T, state string, takes modeltest.Model, steps, num
 		t.Errorf("ghost text %+v with a context of %d", b.Ghost, last.NumCtx())
 	}
 	var st lsp.Status
-	if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
-		t.Fatal(err)
+	for st.Memory.ModelBytes == 0 { // where there is nothing to save, nobody says when memory was looked at first
+		if err := e.Call(ctx, lsp.MethodStatus, nil, &st); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if m := st.Memory; m.Step != steps || m.BudgetBytes != 100e9 || m.ModelBytes < uint64(takes.Bytes) || m.ResidentBytes == 0 {
 		t.Errorf("status: %+v", m)

@@ -3,6 +3,7 @@ package mask
 import (
 	"errors"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,8 +21,15 @@ func TestRestore(t *testing.T) {
 	list := "{\n\"prod\":\n{\"token\": \"" + one + "\"},\n\"dev\":\n{\"token\": \"" + two + "\"}\n}\n"
 	literal := single + "// such as " + mask + "\n"
 	secret := "kind: Secret\nstringData:\n  password: \"a1 b2c3\"\n  host: x\n"
+	manifest := "kind: Secret\nstringData:\n  password: hunter2\n  token: s3cr3tAB\n"
+	twins := "kind: Secret\nstringData:\n  # prod\n  password: hunter2\n  # dev\n  password: s3cr3tAB\n"
+	dashed := "prod(\"prod-" + one + "\")\ndev(\"" + two + "\")\n"
+	issuers := "a(\"" + one + "\")\nb(\"glpat-" + drawn(r, word, 20) + "\")\n"
+	ends := "{Name: \"prod\",\nToken: \"" + one + "\",\n}, {\nToken: \"" + two + "\",\nName: \"dev\"},\n"
+	inner := "{\nToken: \"" + one + "\",\nName: \"prod\"},\n{Name: \"dev\",\nToken: \"" + two + "\",\n}\n"
 	key := strings.Join(pemBody(r), "\n") + "\n"
 	pem := "a\n-----BEGIN RSA " + keyLabel + "-----\n" + key + "-----END RSA " + keyLabel + "-----\nb\n"
+	pem2 := "c\n-----BEGIN RSA " + keyLabel + "-----\n" + strings.Join(pemBody(r), "\n") + "\n-----END RSA " + keyLabel + "-----\nd\n"
 	replaced := func(old, new string) func(string) string {
 		return func(s string) string { return strings.Replace(s, old, new, 1) }
 	}
@@ -36,9 +44,35 @@ func TestRestore(t *testing.T) {
 		{"a line more", both, replaced("", "// log in\n"), "// log in\n" + both, nil},
 		{"renamed", single, replaced("a(", "login("), "login(\"" + one + "\")\nb()\n", nil},
 		{"moved", single, to("b()\nc(\"" + mask + "\")\n"), "b()\nc(\"" + one + "\")\n", nil},
-		{"copied", single, to("a(\"" + mask + "\")\nb(\"" + mask + "\")\n"), "a(\"" + one + "\")\nb(\"" + one + "\")\n", nil},
+		{"copied", single, to("a(\"" + mask + "\")\nb(\"" + mask + "\")\n"), "", ErrAlike},
+		{"copied as it is", single, replaced("", "a(\""+mask+"\")\n"), "", ErrAlike},
 		{"taken away", both, to("a(os.Getenv(\"TOKEN\"))\n"), "a(os.Getenv(\"TOKEN\"))\n", nil},
-		{"no mask", both, to("xxxx\n"), "xxxx\n", nil},
+		{"no mask", both, to("xxxx\n"), "", ErrUnknown},
+		{"no mask, and none lost", both, replaced("", "xxxx\n"), "xxxx\n" + both, nil},
+		{"another's length", manifest, replaced("password: xxxxxxx", "db_password: xxxxxxxx"), "", ErrAlike},
+		{"its own length", manifest, replaced("password: xxxxxxx", "db_password: xxxxxxx"), strings.Replace(manifest, "password", "db_password", 1), nil},
+		{"two without a beginning", manifest, to(strings.NewReplacer("pass", "db_pass", "token", "key").Replace(Text(manifest))), "", ErrAlike},
+		{"indented", manifest, to(strings.ReplaceAll(Text(manifest), "  ", "    ")), strings.ReplaceAll(manifest, "  ", "    "), nil},
+		{"three x's", manifest, replaced("xxxxxxx", "xxx"), "", ErrUnknown},
+		{"one x", manifest, replaced("xxxxxxx", "x"), "", ErrUnknown},
+		{"one x and another name", manifest, replaced("password: xxxxxxx", "db_password: x"), "", ErrUnknown},
+		{"more x's", manifest, replaced("password: xxxxxxx", "password: xxxxxxxxxx"), "", ErrUnknown},
+		{"x's in an argument", manifest, replaced("  password: xxxxxxx", "  run: mysql -pxxxxxxx"), "", ErrUnknown},
+		{"x elsewhere", manifest, replaced("kind", "x: max_xxl\nkind"), "x: max_xxl\n" + manifest, nil},
+		{"taken away for a variable", manifest, replaced("password: xxxxxxx", "password: $(PW)"), strings.Replace(manifest, "hunter2", "$(PW)", 1), nil},
+		{"three x's behind a beginning", single, replaced("b()", "b(\"ghp_xxx\")"), "", ErrUnknown},
+		{"the word before it goes", dashed, replaced("prod-ghp", "ghp"), "", ErrAlike},
+		{"the escape before it goes", strings.Replace(dashed, "prod-", "p\\t", 1), replaced("p\\tghp", "ghp"), "", ErrAlike},
+		{"the word before the only one goes", "prod(\"prod-" + one + "\")\n", replaced("prod-ghp", "ghp"), "prod(\"" + one + "\")\n", nil},
+		{"one of another issuer in its place", issuers, replaced(mask, "glpat-"+strings.Repeat("x", 20)), "", ErrAlike},
+		{"two issuers' at once", issuers, to(strings.NewReplacer("a(", "c(", "b(", "d(").Replace(Text(issuers))), strings.NewReplacer("a(", "c(", "b(", "d(").Replace(issuers), nil},
+		{"names in front of the first and behind the last", ends, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(ends))), "", ErrAlike},
+		{"names between two", inner, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(inner))), "", ErrAlike},
+		{"one name between two", inner, replaced("prod", "live"), strings.Replace(inner, "prod", "live", 1), nil},
+		{"lines that only a length tells apart", twins, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(twins))), "", ErrAlike},
+		{"one of them miscounted", twins, to("kind: Secret\nstringData:\n  # dev\n  password: xxxxxxx\n"), "", ErrAlike},
+		{"what is around two keys", pem + pem2, replaced("a\n", "c\n"), strings.Replace(pem+pem2, "a\n", "c\n", 1), nil},
+		{"names of two keys", pem + pem2, to(strings.NewReplacer("a\n", "c\n", "c\n", "a\n").Replace(Text(pem + pem2))), "", ErrAlike},
 		{"a template", both, replaced("", "// xxxxxxxx-xxxx\n"), "// xxxxxxxx-xxxx\n" + both, nil},
 		{"the same value twice", strings.ReplaceAll(both, two, one), replaced("b(", "c("), "a(\"" + one + "\")\nc(\"" + one + "\")\n", nil},
 		{"one of two renamed", both, replaced("a(", "login("), "", ErrAlike},
@@ -56,7 +90,7 @@ func TestRestore(t *testing.T) {
 		{"beside what looks the same", literal, replaced("b()", "c()"), strings.Replace(literal, "b()", "c()", 1), nil},
 		{"what is around one of two", same, replaced("dev", "test"), strings.Replace(same, "dev", "test", 1), nil},
 		{"what is around both", same, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(same))), "", ErrAlike},
-		{"a name in front of one and words behind all", same, to(strings.NewReplacer("prod", "live", "end", "done").Replace(Text(same))), strings.NewReplacer("prod", "live", "end", "done").Replace(same), nil},
+		{"a name in front of one and words behind all", same, to(strings.NewReplacer("prod", "live", "end", "done").Replace(Text(same))), "", ErrAlike},
 		{"names trade places, and a comma tells the lines apart", list, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(list))), "", ErrAlike},
 		{"one of two that only a comma tells apart removed", list, to("{\n\"prod\":\n{\"token\": \"" + mask + "\"}\n}\n"), "", ErrAlike},
 		{"another length", single, replaced("xxx", "xx"), "", ErrUnknown},
@@ -114,7 +148,8 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// Whatever lines are deleted, moved, copied, edited and added, a value stays with the name that
+// Whatever lines are deleted, moved, copied, edited and added, names traded, words before values
+// dropped and x's miscounted, a value stays with the name that
 // it was given to, no mask is left that the text does not show itself, and what touches no line
 // with a mask is done.
 func TestRestoreMixesNothing(t *testing.T) {
@@ -124,6 +159,7 @@ func TestRestoreMixesNothing(t *testing.T) {
 		body   *set
 		length int
 	}{{"ghp_", alnum, 36}, {"ghp_", alnum, 36}, {"ghp_", alnum, 36}, {"glpat-", word, 20}, {"hf_", alnum, 34}, {"AKIA", base32, 16}}
+	short := regexp.MustCompile("[_-]x{2,}|xxxxxxx")
 	taken, refused, calm := 0, 0, 0
 	for range 20000 {
 		var lines []string
@@ -131,14 +167,20 @@ func TestRestoreMixesNothing(t *testing.T) {
 		var values []string
 		for i := range 1 + r.IntN(5) {
 			name, k := "name"+string(rune('a'+i)), kinds[r.IntN(len(kinds))]
-			value := k.prefix + drawn(r, k.body, k.length)
+			value := k.prefix + (&token{"", k.body, k.length, k.length, nil}).draw(r)
 			if len(values) > 0 && r.IntN(6) == 0 {
 				value = values[r.IntN(len(values))]
 			}
 			values = append(values, value)
 			owner[value] += " " + name
 			line := name + "(\"" + value + "\")"
-			switch r.IntN(4) {
+			switch r.IntN(7) {
+			case 4: // named behind it
+				lines = append(lines, "{", "  \"token\": \""+value+"\",", "  \"of\": \""+name+"\"},")
+			case 5: // a word before it
+				lines = append(lines, name+"(\"of-"+value+"\")")
+			case 6:
+				lines = append(lines, name+"(\"\\t"+value+"\")")
 			case 0: // named by the line before
 				lines = append(lines, name+":", "  token: "+value)
 			case 1:
@@ -156,14 +198,33 @@ func TestRestoreMixesNothing(t *testing.T) {
 		shown := Text(text)
 		was := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
 		after := append([]string(nil), was...)
-		touches := false
+		touches, traded, named := false, "", true
 		touch := func(i int) { touches = touches || strings.Contains(after[i], "xxxxxxx") }
-		for range 1 + r.IntN(3) {
+		ops := 1 + r.IntN(3)
+		for range ops {
 			if len(after) == 0 {
 				break
 			}
 			i, j := r.IntN(len(after)), r.IntN(len(after))
-			switch r.IntN(6) {
+			switch r.IntN(9) {
+			case 6: // names trade places
+				a, b := r.IntN(len(values)), r.IntN(len(values))
+				touches, named = true, false
+				one, two := "name"+string(rune('a'+a)), "name"+string(rune('a'+b))
+				for k := range after {
+					after[k] = strings.NewReplacer(one, two, two, one).Replace(after[k])
+				}
+				if p, q := values[a], values[b]; p != q && p[:3] == q[:3] {
+					traded += one + two
+				}
+			case 7: // what stands before a value goes
+				touch(i)
+				after[i] = strings.NewReplacer("of-", "", "\\t", "").Replace(after[i])
+			case 8: // a mask is miscounted, or cut
+				touch(i)
+				after[i] = regexp.MustCompile("x{7,}").ReplaceAllStringFunc(after[i], func(mask string) string {
+					return []string{mask[1:], mask + "x", "xxx", "xxxxx"}[r.IntN(4)]
+				})
 			case 0:
 				touch(i)
 				touch(j)
@@ -197,6 +258,9 @@ func TestRestoreMixesNothing(t *testing.T) {
 			continue
 		}
 		taken++
+		if traded != "" && ops == 1 {
+			t.Fatalf("%s traded places: %q became %q", traded, text, got)
+		}
 		if !touches {
 			calm++
 		}
@@ -205,7 +269,7 @@ func TestRestoreMixesNothing(t *testing.T) {
 				break
 			}
 			if line == after[i] { // nothing put back
-				if strings.Contains(line, "xxxxxxx") && !slices.Contains(lines, strings.TrimSuffix(line, " // more")) {
+				if short.MatchString(line) && !strings.HasPrefix(line, "// such as") && !slices.Contains(lines, strings.TrimSuffix(line, " // more")) {
 					t.Fatalf("%q became %q", text, got)
 				}
 				continue
@@ -216,7 +280,7 @@ func TestRestoreMixesNothing(t *testing.T) {
 					value = v
 				}
 			}
-			if name, _, ok := strings.Cut(line, "("); ok && strings.HasPrefix(name, "name") && !strings.Contains(owner[value], name) || value == "" {
+			if name, _, ok := strings.Cut(line, "("); ok && strings.HasPrefix(name, "name") && named && !strings.Contains(owner[value], name) || value == "" {
 				t.Fatalf("%q became %q", text, got)
 			}
 			if at := slices.Index(was, after[i]); at >= 0 && strings.Count(shown, after[i]+"\n") == 1 && line != lines[at] {
@@ -227,6 +291,71 @@ func TestRestoreMixesNothing(t *testing.T) {
 	t.Logf("%d changes were taken, %d of them beside all masks, %d refused", taken, calm, refused)
 	if taken < 5000 || calm < 2000 || refused < 2000 {
 		t.Errorf("only %d changes were taken, %d of them beside all masks, %d refused", taken, calm, refused)
+	}
+}
+
+// The values of a Kubernetes Secret, many of which look alike and are short, stay with their names
+// whatever is renamed, swapped, taken away, miscounted and cut.
+func TestRestoreMixesNoSecrets(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	cut := regexp.MustCompile("\\bx{2,}\\b")
+	taken, refused := 0, 0
+	for range 20000 {
+		lines := []string{"kind: Secret", "stringData:"}
+		owner := map[string]string{} // of a value
+		for i := range 2 + r.IntN(4) {
+			name := "password" + string(rune('a'+i))
+			value := "z" + drawn(r, bytesOf("abcdefgh"), 6+r.IntN(3))
+			if owner[value] != "" {
+				continue
+			}
+			owner[value] = name
+			if r.IntN(3) == 0 {
+				lines = append(lines, "  # "+name)
+			}
+			lines = append(lines, "  "+name+": "+value)
+		}
+		text := strings.Join(lines, "\n") + "\n"
+		after := strings.Split(strings.TrimSuffix(Text(text), "\n"), "\n")
+		for range 1 + r.IntN(3) {
+			if len(after) < 3 {
+				break
+			}
+			i, j := 2+r.IntN(len(after)-2), 2+r.IntN(len(after)-2)
+			switch r.IntN(7) {
+			case 0:
+				after[i] = strings.Replace(after[i], "password", "db_password", 1)
+			case 1:
+				after[i], after[j] = after[j], after[i]
+			case 2:
+				after = slices.Delete(after, i, i+1)
+			case 3, 4:
+				if name, mask, ok := strings.Cut(after[i], ": "); ok && len(mask) > 4 {
+					after[i] = name + ": " + []string{mask + "x", mask[1:], "xxx", "xx", "x"}[r.IntN(5)]
+				}
+			case 5:
+				after[i] += " # more"
+			case 6:
+				after = slices.Insert(after, i, "  # added")
+			}
+		}
+		got, err := Restore(text, strings.Join(after, "\n")+"\n")
+		if err != nil {
+			refused++
+			continue
+		}
+		taken++
+		for line := range strings.Lines(got) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			value, _, _ = strings.Cut(value, " #")
+			if own := owner[value]; value != "" && own != "" && strings.TrimPrefix(strings.ReplaceAll(name, "db_", ""), "# ") != own || cut.MatchString(line) || strings.HasSuffix(line, ": x\n") {
+				t.Fatalf("%q became %q by %q", text, got, after)
+			}
+		}
+	}
+	t.Logf("%d changes were taken, %d refused", taken, refused)
+	if taken < 5000 || refused < 5000 {
+		t.Errorf("only %d changes were taken, %d refused", taken, refused)
 	}
 }
 

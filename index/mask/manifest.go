@@ -21,7 +21,7 @@ func appendManifests(list []Span, text string) []Span {
 		indent := column(text[:start])
 		if rest := strings.TrimLeft(text[end:], " \t\r"); indent >= 0 && start >= block && (rest == "" || rest[0] == '\n' || rest[0] == '#') {
 			first, last := mapping(text, block, start-indent, indent)
-			list = appendValues(list, text, first, last, indent)
+			list = appendValues(list, text, first, last, indent, declared(text, first, start-indent, last, indent))
 			block = last
 			continue
 		}
@@ -116,14 +116,58 @@ func mapping(text string, from, start, indent int) (first, last int) {
 	return first, last
 }
 
-// appendValues finds the values of a Secret between first and last.
-func appendValues(list []Span, text string, first, last, indent int) []Span {
-	inData, name := false, ""
+// declared is the part of text[first:last] that surely belongs to the mapping with the kind at
+// start. Where a program or a page has manifests one after another, what is around one may be
+// another's.
+func declared(text string, first, start, last, indent int) (s Span) {
+	member := func(line string) bool { // or deeper, or a list, a comment, a template's
+		at, _ := content(line)
+		line = strings.TrimRight(line, " \t\r")
+		if at > indent || at >= len(line) || line[at] == '#' || strings.HasPrefix(line[at:], "{{") {
+			return true
+		}
+		key, _, _ := strings.Cut(line[at:], ":")
+		key = strings.Trim(key, "\"' ")
+		return key != "kind" && key != "" && strings.Trim(key, letters+digits+"_-./") == ""
+	}
+	s = Span{start, min(last, start+len(lineAt(text, start))+1)}
+	for s.Start > first {
+		before := strings.LastIndexByte(text[:s.Start-1], '\n') + 1
+		if !member(text[before : s.Start-1]) {
+			break
+		}
+		s.Start = before
+	}
+	for s.End < last {
+		line := lineAt(text, s.End)
+		if !member(line) {
+			break
+		}
+		s.End = min(last, s.End+len(line)+1)
+	}
+	return s
+}
+
+// appendValues finds the values of a Secret between first and last: all in the part that is
+// declared one, and elsewhere those that look like one.
+func appendValues(list []Span, text string, first, last, indent int, sure Span) []Span {
+	inData, name, literal := false, "", -1 // how deep the member stands whose value is the lines below
 	for i := first; i < last; {
 		line := lineAt(text[:last], i)
 		start := i
 		i += len(line) + 1
 		at, _ := content(line)
+		if start < sure.Start || start >= sure.End {
+			literal = -1
+		} else if value := strings.TrimSpace(line); literal >= 0 && value != "" {
+			if from := strings.Index(line, value); from > literal {
+				if !fills(value) {
+					list = append(list, Span{start + from, start + from + len(value)})
+				}
+				continue
+			}
+			literal = -1
+		}
 		switch {
 		case at < indent || at == len(line) || strings.TrimSpace(line) == "" || line[at] == '#':
 			continue
@@ -139,14 +183,15 @@ func appendValues(list []Span, text string, first, last, indent int) []Span {
 		case !inData:
 			continue
 		}
-		value := line
+		value, quoted := line, true // a line that goes on with a value in quotes
 		if key, after, ok := strings.Cut(line, ":"); ok && (strings.TrimSpace(after) == "" || after[0] == ' ') {
-			value, name = after, key
+			value, name, quoted = after, key, false
 		}
 		value = strings.TrimLeft(value, " \t")
 		from := start + len(line) - len(value)
 		if value != "" && (value[0] == '"' || value[0] == '\'') {
 			from++
+			quoted = true
 			if end := strings.LastIndexByte(value[1:], value[0]); end >= 0 {
 				value = value[1 : 1+end]
 			} else {
@@ -156,20 +201,72 @@ func appendValues(list []Span, text string, first, last, indent int) []Span {
 			value, _, _ = strings.Cut(value, " #")
 			value = strings.TrimRight(value, " \t\r")
 		}
-		if isValue(name, value) {
+		if start < sure.Start || start >= sure.End {
+			if looksSecret(name, value) && isValue(name, value, false) {
+				list = append(list, Span{from, from + len(value)})
+			}
+		} else if header := strings.TrimPrefix(strings.TrimPrefix(value, "|"), ">"); !quoted && header != value && strings.Trim(header, "+-123456789") == "" {
+			literal = at
+		} else if isValue(name, value, quoted) {
 			list = append(list, Span{from, from + len(value)})
 		}
 	}
 	return list
 }
 
-// isValue answers whether a member of a Secret is one: what its name calls a secret,
-// and what is long and drawn by chance. A Secret has names of hosts, too.
-func isValue(name, value string) bool {
-	if len(value) >= minToken && consists(value, base64Set) && mixed(value) {
-		return true
+// isValue answers whether a member of a Secret is one. All are, but for what a template fills in,
+// switches, and, unless their name calls them a secret, ports and hosts.
+func isValue(name, value string, quoted bool) bool {
+	switch {
+	case value == "" || fills(value) || switches[strings.ToLower(value)]:
+		return false
+	case !quoted && (strings.ContainsAny(value[:1], "|>{[<#&*!") || strings.ContainsAny(value, "`{}\\")):
+		return false
 	}
-	return len(value) >= leastValue && saysSecret(name) && !strings.ContainsAny(value[:1], "|>{$<#") && !strings.ContainsAny(value, "`{}\\")
+	return saysSecret(name) || !isPort(value) && !isHost(value)
+}
+
+// isMember answers whether a value of a mapping in flow style is one. Without quotes it may be a
+// program's name of something.
+func isMember(name, value string, quoted bool) bool {
+	return (quoted || strings.Contains(value, "://") || looksSecret(name, value)) && isValue(name, value, quoted)
+}
+
+// looksSecret answers whether a value is what its name calls a secret, or long and drawn by chance.
+func looksSecret(name, value string) bool {
+	return len(value) >= minToken && consists(value, base64Set) && mixed(value) || len(value) >= leastValue && saysSecret(name) && value[0] != '$'
+}
+
+// switches are values that hide nothing.
+var switches = map[string]bool{"true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "null": true, "~": true}
+
+// fills answers whether a template or the environment writes a value, or the reader has to.
+func fills(value string) bool {
+	rest := strings.TrimPrefix(value, "$")
+	return strings.Contains(value, "{{") || strings.Contains(value, "${") || strings.Contains(value, "$(") ||
+		rest != value && strings.Trim(rest, capitals+digits+"_") == "" || value[0] == '<' && value[len(value)-1] == '>'
+}
+
+func isPort(value string) bool { return len(value) <= 5 && strings.Trim(value, digits) == "" }
+
+// isHost answers whether a value is the name or the number of a host, with a scheme and a port at
+// most: an address with a user, a path or a query may have a secret in it.
+func isHost(value string) bool {
+	for _, scheme := range []string{"http://", "https://"} {
+		value = strings.TrimPrefix(value, scheme)
+	}
+	value = strings.TrimSuffix(value, "/")
+	if host, port, ok := strings.Cut(value, ":"); ok && port != "" && isPort(port) {
+		value = host
+	}
+	labels := strings.Split(value, ".")
+	for _, l := range labels {
+		if l == "" || strings.Trim(l, smalls+digits+"-") != "" {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	return value == "localhost" || len(labels) == 4 && strings.Trim(value, digits+".") == "" || len(labels) > 1 && len(last) > 1 && len(last) <= 12 && strings.Trim(last, smalls) == ""
 }
 
 // leastValue is shorter than a password that keeps anybody out.
@@ -223,7 +320,7 @@ func appendMembers(list []Span, text string, open int) (_ []Span, end int) {
 // appendPairs finds those of the mapping at open.
 func appendPairs(list []Span, text string, open int) []Span {
 	eachPair(text, open, func(key string, from, to int) {
-		if isValue(key, text[from:to]) {
+		if isMember(key, text[from:to], strings.IndexByte("\"'", text[from-1]) >= 0) {
 			list = append(list, Span{from, to})
 		}
 	})

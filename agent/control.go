@@ -16,6 +16,7 @@ var controls = []struct {
 	{"your editor may execute this file's contents", []string{
 		".vscode/", ".idea/", ".vs/", ".fleet/", ".zed/", ".helix/", ".devcontainer/", ".devcontainer.json", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc",
 		".cargo/", ".luarc.json", ".luarc.jsonc", ".luacheckrc", ".neoconf.json", ".ycm_extra_conf.py", ".pylintrc", // language servers run programs and code that these name
+		".lazy.lua", ".vimspector.json", ".mvn/", // a debugger, plug-ins and the options of a build that an editor starts
 		".nvim/", ".vim/", "_vimrc", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el", ".projectile", "*.sublime-project", "*.sublime-settings", "*.sublime-build", "*.code-workspace", "coc-settings.json", ".kakrc", ".kak/",
 		".theia/", ".trae/", ".void/", ".cursor-server/", ".gitpod.yml", ".gitpod/", ".idx/", ".replit", ".codesandbox/", ".stackblitzrc", "devbox.json", ".gdbinit", ".lldbinit", // begun, or debugged, with them
 		".bsp/", "rust-analyzer.toml", ".rust-analyzer.toml", "rust-toolchain.toml", "rust-toolchain", "hie.yaml", ".solargraph.yml", ".rubocop.yml", ".clangd", ".ccls", ".elixir_ls/", ".yarn/sdks/",
@@ -24,12 +25,12 @@ var controls = []struct {
 	}},
 	{"an assistant may follow or execute this file's contents", []string{
 		".mcp.json", ".claude/", ".cursor/", ".cursorrules", ".continue/", ".windsurf/", ".aider.conf.yml", ".codex/", ".opencode/", ".gemini/", "claude.md", "agents.md", "gemini.md",
-		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", "opencode.jsonc", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".junie/",
+		"copilot-instructions.md", ".windsurfrules", ".clinerules", ".clinerules/", "opencode.json", "opencode.jsonc", ".kiro/", "claude.local.md", ".roo/", ".roorules", ".roomodes", ".junie/",
 		".amazonq/", ".augment/", ".augment-guidelines", ".qwen/", "qwen.md", ".goose/", ".goosehints", "crush.json", ".crush.json", "crush.md", ".factory/", ".amp/", "agent.md", "agents.override.md", ".zencoder/", ".aiassistant/", ".cody/",
 		"mcp.json", ".agents/", ".agent/", ".trae/", ".warp/", "warp.md", ".tabnine/", ".pearai/", "replit.md", ".openhands/", ".sweep.yaml", ".coderabbit.yaml", "skill.md",
 	}},
 	{"your CI executes this file's contents", []string{
-		".github/", ".gitea/", ".forgejo/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".travis.yml", ".appveyor.yml", "appveyor.yml",
+		".github/", ".gitea/", ".forgejo/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml", ".drone.yml", ".drone.star", ".travis.yml", ".appveyor.yml", "appveyor.yml",
 		".ci/", ".cirrus.yml", ".semaphore/", "azure-pipelines.yml", "bitbucket-pipelines.yml", "jenkinsfile", ".jenkins/", "buildspec.yml", "cloudbuild.yaml",
 		"azure-pipelines.yaml", ".woodpecker.yaml", ".drone.yaml", ".build.yml", ".builds/", ".tekton/", ".travis.yaml", "cloudbuild.yml", "buildspec.yaml", ".teamcity/",
 		".woodpecker/", ".azure-pipelines/", ".azuredevops/", "wercker.yml", ".shippable.yml", "shippable.yml", ".bazelci/", ".prow.yaml", ".prow/", ".zuul.yaml", "zuul.yaml", ".zuul.d/", "zuul.d/", ".packit.yaml", ".packit.yml",
@@ -38,7 +39,7 @@ var controls = []struct {
 		"action.yml", "action.yaml", ".goreleaser.yml", ".goreleaser.yaml", ".releaserc", ".releaserc.json", ".releaserc.yml", ".releaserc.yaml", ".releaserc.js", ".releaserc.cjs", ".releaserc.mjs", "release.config.js", "release.config.cjs", "release.config.mjs",
 	}},
 	{"git or a shell executes this file's contents", []string{
-		".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
+		".hg/hgrc", ".jj/repo/config.toml", ".husky/", ".githooks/", "githooks/", ".git-hooks/", ".lefthook/", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", ".overcommit.yml",
 		".yarnrc.yml", ".pnp.cjs", ".pnpmfile.cjs", ".lintstagedrc", ".simple-git-hooks.json", ".simple-git-hooks.js", ".huskyrc", ".huskyrc.json", ".huskyrc.js",
 		"lefthook-local.yml", ".lefthook-local.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lintstagedrc.json", ".lintstagedrc.yml", ".lintstagedrc.yaml", ".lintstagedrc.js", ".lintstagedrc.mjs",
 		".lintstagedrc.cjs", "lint-staged.config.js", "lint-staged.config.mjs", "lint-staged.config.cjs", "lint-staged.config.ts", "mise.local.toml", ".mise.local.toml", ".mise/", ".mise.toml", "mise.toml", ".tool-versions",

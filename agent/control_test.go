@@ -18,6 +18,7 @@ func TestDanger(t *testing.T) {
 		".Rprofile", "analysis/.Rprofile", ".irbrc", ".pryrc", ".luacheckrc", ".neoconf.json", "sub/.ycm_extra_conf.py", ".ghci", ".iex.exs", ".psqlrc",
 		"tools/git/pre-commit", "scripts/hooks/pre-push", "hooks/commit-msg", ".config/hooks/update", ".settings/org.eclipse.core.externaltools.prefs", ".run/Build.run.xml", ".metals/metals.conf", "action.yml", "actions/setup/action.yaml",
 		".eslintrc.json", "web/.eslintrc", ".goreleaser.yml", ".goreleaser.yaml", ".releaserc", ".releaserc.json", "release.config.js",
+		".hg/hgrc", ".jj/repo/config.toml", ".lazy.lua", ".roomodes", ".drone.star", ".mvn/extensions.xml", ".mvn/jvm.config", "sub/.vimspector.json",
 		".gitattributes", "sub/.gitattributes", ".gitmodules", ".gitignore", ".github/CODEOWNERS",
 	}
 	for _, name := range dangerous {
@@ -29,7 +30,7 @@ func TestDanger(t *testing.T) {
 		"main.go", "src/hooks/useFetch.ts", "hooks/handler.go", "Makefile", "package.json", "vscode/extension.ts", "editor/vscode.go", "docs/github/intro.md", "ci/main.go", "gitattributes.go", "README.md",
 		"hooks/pre_commit.go", "src/hooks/update.ts", "update", "settings/a.go", "run/main.go", "docs/pre-commit.md", "metals/gold.go", "src/action.ts", "release.go", "webhooks/update",
 		"internal/claude.go", "cargo/config.go", "Cargo.toml", "agents/agents.go", "jenkins/jenkinsfile.go", "a.github", "x/.vscodeignore", "lib/idea/x.kt",
-		"firestore.rules", "config.in", "a.out", "dev.profile", "src/eslint.ts", "prettier.ts", "gitpod.go", "docs/mcp.md", "toolchain.toml", "clangd/main.cpp", "profile.R", "irbrc.rb", "neoconf.json", "ghci.hs",
+		"firestore.rules", "config.in", "a.out", "dev.profile", "src/eslint.ts", "prettier.ts", "gitpod.go", "docs/mcp.md", "toolchain.toml", "clangd/main.cpp", "profile.R", "irbrc.rb", "hg/hgrc.go", "lazy.lua", "drone.star", "mvn/extensions.xml", "neoconf.json", "ghci.hs",
 	} {
 		if what := Danger(name); what != "" {
 			t.Errorf("%s is taken for a file of which %s", name, what)

@@ -68,7 +68,8 @@ func secretFile(rel string) bool {
 		base == "mcp.json" && isHidden(rel, parent), // of an editor or an assistant, with the keys of its servers
 		ext == "asc" && (base == "private.asc" || base == "secring.asc" || base == "sec.asc"),
 		ext == "conf" && isTunnel(parent, base),
-		strings.HasPrefix(base, "utc--"), // how wallets of Ethereum name a key
+		ext == "txt" && strings.HasPrefix(base, "bitlocker"), // keys that Windows saves
+		strings.HasPrefix(base, "utc--"),                     // how wallets of Ethereum name a key
 		ext == "csv" && (holdsAccessKey(base) || strings.Contains(base, "credential")):
 		return true
 	case sourceExts[ext], strings.HasSuffix(base, ".schema.json"):
@@ -300,6 +301,7 @@ var (
 		initialadminpassword priv_validator_key.json keypair.json .civo.json .vultr-cli.yaml .hgrc .condarc .mbsyncrc .offlineimaprc getmailrc .odbc.ini cqlshrc tailscaled.state
 		keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json
 		.curlrc _curlrc .wgetrc .lftprc .rediscli_auth authinfo logins.csv otp_accounts.json swanctl.conf privatekey presharedkey pg_service.conf cwallet.sso connectionstrings.config
+		.rclone.conf tailscale.state .wakatime.cfg msal_token_cache.json msal_token_cache.bin proton-pass.json proton_pass.json vault-password-file vault_password_file .vault-password-file .vault_password_file
 		.modal.toml .sgptrc src-config.json exoscale.toml upctl.yaml crush.json mcp_settings.json
 		passwd- shadow- gshadow secret_key_base htpasswd htdigest s3cfg boto.cfg htpasswd.users`)
 	// secretExts: the last extension alone is enough.

@@ -43,7 +43,8 @@ var secretPathsOf = map[string]string{
 	"more remote ends": `WinSCP.ini MobaXterm.ini confCons.xml servers.rdg home.nmconnection wpa_supplicant.conf office.mobileconfig tailscaled.state .hgrc .subversion/auth/svn.simple/x`,
 	"more clouds": `talosconfig .talos/config k3s.yaml argocd/config hcloud/cli.toml scw/config.yaml .aliyun/config.json .config/configstore/firebase-tools.json .circleci/cli.yml .jfrog/jfrog-cli.conf
 		.config/stripe/config.toml .gitlab-runner/config.toml pypoetry/auth.toml .near-credentials/x.json fish_history ConsoleHost_history.txt initialAdminPassword app/etc/env.php sites/default/settings.php`,
-	"tunnels": `wg-client.conf wg_home.conf wg0-peer.conf my-wireguard.conf wg_confs/office.conf config/peer_phone/peer_phone.conf privatekey presharedkey privatekey-peer1 swanctl.conf psk.txt`,
+	"tunnels":          `wg-client.conf wg_home.conf wg0-peer.conf my-wireguard.conf wg_confs/office.conf config/peer_phone/peer_phone.conf privatekey presharedkey privatekey-peer1 swanctl.conf psk.txt`,
+	"state and caches": `tailscale.state .rclone.conf .wakatime.cfg msal_token_cache.json vault-password-file proton-pass.json bitlocker-recovery.txt BitLocker-Recovery-Key-0A1B.TXT`,
 	"more exports": `1PasswordExport-2026-01-01.csv 1PasswordExport-aB3dE.1pif BitwardenExport.json my-bitwarden-backup.json lastpass_vault_20260101.xml logins.csv Proton_Pass_export_2026.json dashlane-export.zip
 		keychain-export.csv andotp-backup.json otp_accounts.json bitwarden-20260101.json KeePassDatabase.xml my_nordpass.csv.old`,
 	"one value without a separator": `authkey apitoken.txt accesstoken refreshtoken.txt`,
@@ -79,7 +80,7 @@ var openPathsOf = map[string]string{
 		roles/x/tasks/vault.yml public/auth.json`,
 	"packages": `pkg/secrets/rules.yaml src/secret/strings.json secrets/package.json secrets/kustomization.yaml secrets/.gitignore secrets/LICENSE secrets/sealed-db.yaml
 		secrets/README.md internal/credential/testdata.json environment env.go env.d.ts envoy.yaml env/settings.py`,
-	"near those names": `create-service-account.json login.json.go seed-ledger.go walletdat.md keypair-test.ts password.ts totp.go pwd.sh 2fa.md`,
+	"near those names": `bitlocker.go bitlocker.md proton-pass.svg wakatime.go msal.json tailscale.json rclone.md create-service-account.json login.json.go seed-ledger.go walletdat.md keypair-test.ts password.ts totp.go pwd.sh 2fa.md`,
 	"near exports": `keeper_config.xml enable_keeper1.xml metamask-logo.json bitwarden-icon.json aegis.json authy-config.xml wgrib.conf wgetopts.conf peer/nginx.conf peer.conf docker/wireguard/nginx.conf 1password.json
 		proton.json proton/config.json dashlane.svg`,
 	"near those": `mcp.json a/b/mcp.json swagger.api-keys.json server/mcp.json claude/settings.json .claude/settings.json .claude/commands/x.md translation-key.json primary-key.json object_keys.json release.tar.gz.asc public.asc KEYS.asc

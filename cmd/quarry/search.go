@@ -264,7 +264,7 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 			h.terms = (&retrieval.Query{Text: r.Symbol}).Terms()
 		}
 		from, lines := h.excerpt(files, r.Path, r.StartLine, r.EndLine)
-		location := s.style(cli.Bold, fmt.Sprintf("%s:%d", r.Path, from))
+		location := s.style(cli.Bold, fmt.Sprintf("%s:%d", inLine(r.Path), from))
 		if r.Symbol != "" {
 			location += "  " + string(r.Kind) + " " + r.Symbol
 		}
@@ -311,7 +311,7 @@ func declaredBy(r retrieval.Result) string {
 func (a *app) printLines(req *retrieval.Request, answer workspace.Answer) {
 	s := screen{colour: cli.OnTerminal(a.Stdout)}
 	for _, r := range answer.Results {
-		fmt.Fprintf(a.Stdout, "%s %s\n", s.style(cli.Bold, fmt.Sprintf("%s:%d:", r.Path, r.StartLine)), strings.ReplaceAll(strings.TrimSpace(r.Text), "\t", " "))
+		fmt.Fprintf(a.Stdout, "%s %s\n", s.style(cli.Bold, fmt.Sprintf("%s:%d:", inLine(r.Path), r.StartLine)), strings.ReplaceAll(strings.TrimSpace(r.Text), "\t", " "))
 		if len(r.More) > 0 {
 			var more []string
 			for _, m := range r.More {

@@ -89,7 +89,7 @@ func (a *app) printFormat(root, format string, req *retrieval.Request, answer wo
 	}
 	for i := range hits {
 		p := &hits[i]
-		name := fromHere(root, p.result.Path)
+		name := inLine(fromHere(root, p.result.Path))
 		if format == formatQuickfix {
 			fmt.Fprintf(a.Stdout, "%s:%d: %s\n", name, p.line, oneLine(p.message()))
 			continue
@@ -97,6 +97,12 @@ func (a *app) printFormat(root, format string, req *retrieval.Request, answer wo
 		fmt.Fprintf(a.Stdout, "%s:%d:%d:%s\n", name, p.line, p.column, oneLine(p.text))
 	}
 	return nil
+}
+
+// inLine is a file's name as one line has it: a name with a line's end in it would begin a place
+// that a repository made up.
+func inLine(name string) string {
+	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name)
 }
 
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }

@@ -6,11 +6,32 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
 	"quarry/cmd/internal/cli"
 )
+
+// A line's end in the name of a file or a folder begins no place of its own.
+func TestSearchNamesOfSeveralLines(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no name on Windows has a line's end")
+	}
+	ws := searchFolder(t)
+	folder := filepath.Join(ws, "sub\nforged.go:1:1:x")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, filepath.Join(folder, "odd\nforged.go:9: y.go"), "package tiny\n\n// Odd matches a radix tree.\nfunc Odd() {}\n")
+	t.Chdir(ws)
+	for _, args := range [][]string{{"radix tree"}, {"--format", "vimgrep", "radix tree"}, {"--format", "quickfix", "radix tree"}, {"lines:all radix"}} {
+		code, out, errs := quarry(t, append([]string{"search", "--workspace", ws}, args...)...)
+		if code != cli.ExitOK || !strings.Contains(out, `sub\nforged.go:1:1:x`) || !strings.Contains(out, `odd\nforged.go:9: y.go:`) || strings.Contains(out, "\nforged") {
+			t.Errorf("%q: exit %d, printed:\n%s%s", args, code, out, errs)
+		}
+	}
+}
 
 // Other programs read what --format writes: every line is a place that exists, named from the
 // current folder, and nothing else is on standard output.

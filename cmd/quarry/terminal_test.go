@@ -65,6 +65,7 @@ func TestNoCommandPrintsWhatSteersTheTerminal(t *testing.T) {
 	with := func(url string, args ...string) []string { return append(args, "--ollama", url) }
 	clitest.NothingSteers(t, (&app{&cli.Env{}}).root(), run, 3, [][]string{
 		{"index"}, {"status"}, {"search", "retry"}, {"search", "--mode", "symbols", "Retry"}, {"search", "retry", hostile}, {"search", "kind:" + hostile},
+		{"search", "--format", "vimgrep", "retry"}, {"search", "--format", "quickfix", "retry"}, {"search", "--format", "sarif", "retry"}, {"search", "--format", hostile, "retry"}, {"search", "lines:all retry"},
 		{"search", "--similar", name + ":3-4"}, {"search", "panic: " + hostile + "\n\tat Retry (" + name + ":3)"},
 		{"man", "d.go/" + hostile}, {"complete", "d.go:4:8"}, {"complete", "--show-prompt", "d.go:4:8"}, {"complete", name + ":9:9"},
 		{"complete", name + ":4:16"}, {"ask", "how does it retry"}, {"ask", "--trace", "--about", name + ":3-4", "how"}, {"explain", "d.go:4"}, {"explain", "--message", hostile, name + ":4"},

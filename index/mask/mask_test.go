@@ -318,7 +318,7 @@ func TestOrdinaryCode(t *testing.T) {
 		`password = "hunter2"`, `PrivateKey = loadPrivateKeyFromTheConfiguredFile(path)`, `type Peer struct { PrivateKey string; PresharedKey *wgtypes.Key }`,
 		`AccountKey = os.Getenv("AZURE_STORAGE_ACCOUNT_KEY_OF_THE_DEPLOYMENT")`, `secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY`, `{"kty":"RSA","n":"` + drawn(chance(), word, 43) + `","e":"AQAB"}`,
 		"npm_package_config_some_long_name_of_a_variable_here", "hf_hub_download_of_a_file_and_its_parts", "github_pat_is_the_prefix_of_fine_grained_tokens", "dapi", "SG.", "AA", "_-_", "",
-		"def sk_test_PaymentIntentWithInvalidCard(client):", "whsec_webhookSignatureVerificationFails", `"glpat-your-personal-access-token-here"`,
+		"def sk_test_PaymentIntentWithInvalidCard(client):", "whsec_webhookSignatureVerificationFails", "mk_live_payments_are_refused_without", "vcp_", "vercel_blob_rw_your_token_of_the_store_goes_here_as_it_is", "vcp_abcdefghijklmnopqrstuvwxyz", "AQ.Ab8RN6", `"glpat-your-personal-access-token-here"`,
 		`"xoxb-your-slack-bot-token-from-the-app-settings-page"`, "sk-proj-my-project-name-with-a-long-kebab-case-name-2024", "sk_live_payments_are_refused_without_a_card",
 		"def test_sk_live_PaymentIntent3Secure2Required(client):", "re_compile_pattern_with_flags_X", "TASK-COMPLETED-WITH-ERRORS-IN-sk-STATE", "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
 		"https://a.example/render?sig=aB3cD4eF5gH6iJ7kL8mN9oP0qR1sT2uV3wX4yZ5aB6c", "https://x.logic.azure.com/workflows/1/triggers/manual/paths/invoke?sig=the_signature_of_the_flow_as_it_is_shown_th", "sk_org_live_your_key_goes_here_and_here_again",

@@ -32,7 +32,7 @@ var tokens = func() (by [256][]token) {
 		{"dapi", hex, 32, 32, nil}, {"pscale_tkn_", word, 32, 64, nil}, {"pscale_pw_", word, 32, 64, nil}, {"pscale_oauth_", word, 32, 64, nil}, // Databricks, PlanetScale
 		{"ico-", alnum, 32, 32, nil}, {"rnd_", alnum, 28, 32, nil}, {"napi_", alnum, 60, 70, nil}, {"mdb_sa_sk_", word, 40, 40, nil}, {"CCDB1_", word, 60, 70, nil}, {"cflt", base64Set, 60, 60, nil}, // Infracost, Render, Neon, MongoDB Atlas, CockroachDB, Confluent
 		{"IQoJb3JpZ2lu", base64Set, 200, unbounded, nil}, {"FwoGZXIvYXdz", base64Set, 200, unbounded, nil}, {"sbp_v0_", hex, 40, 40, nil}, // Amazon's sessions, Supabase
-		{"AKID", alnum, 32, 48, nil}, {"AQVN", word, 35, 38, nil}, {"API-", bytesOf(capitals + digits), 25, 26, nil}, {"pnu_", alnum, 36, 36, nil}, // Yandex, Octopus, Prefect
+		{"AKID", alnum, 32, 48, nil}, {"AQVN", word, 35, 38, nil}, {"API-", bytesOf(capitals + digits), 25, 26, nil}, {"pnu_", alnum, 36, 36, nil}, {"vercel_blob_rw_", word, 40, 60, nil}, {"vcp_", alnum, 24, 64, nil}, // Yandex, Octopus, Prefect, Vercel
 
 		// Forges and registries.
 		{"ghp_", alnum, 36, 36, nil}, {"gho_", alnum, 36, 36, nil}, {"ghu_", alnum, 36, 36, nil}, {"ghs_", alnum, 36, 36, nil}, {"ghr_", alnum, 36, 76, nil}, {"github_pat_", word, 82, 82, nil},
@@ -58,7 +58,7 @@ var tokens = func() (by [256][]token) {
 		{"lsv2_pt_", hex, 32, 32, &token{"_", hex, 10, 10, nil}}, {"lsv2_sk_", hex, 32, 32, &token{"_", hex, 10, 10, nil}},
 
 		// Money and post.
-		{"sk_live_", alnum, 24, 120, nil}, {"rk_live_", alnum, 24, 120, nil}, {"sk_test_", alnum, 24, 120, nil}, {"rk_test_", alnum, 24, 120, nil}, {"sk_org_live_", alnum, 24, 120, nil}, {"sk_org_test_", alnum, 24, 120, nil}, {"whsec_", base64Set, 32, 64, nil}, // Stripe
+		{"sk_live_", alnum, 24, 120, nil}, {"rk_live_", alnum, 24, 120, nil}, {"sk_test_", alnum, 24, 120, nil}, {"rk_test_", alnum, 24, 120, nil}, {"mk_live_", alnum, 24, 120, nil}, {"mk_test_", alnum, 24, 120, nil}, {"sk_org_live_", alnum, 24, 120, nil}, {"sk_org_test_", alnum, 24, 120, nil}, {"whsec_", base64Set, 32, 64, nil}, // Stripe
 		{"shpat_", hex, 32, 32, nil}, {"shpca_", hex, 32, 32, nil}, {"shppa_", hex, 32, 32, nil}, {"shpss_", hex, 32, 32, nil}, {"shippo_live_", hex, 40, 40, nil}, {"shippo_test_", hex, 40, 40, nil},
 		{"sq0atp-", word, 22, 22, nil}, {"sq0csp-", word, 43, 43, nil}, {"EAAA", word, 60, 60, nil}, {"EAAM", alnum, 100, 300, nil}, {"EAAC", alnum, 100, 300, nil}, {"EAAB", alnum, 100, 300, nil}, {"EAAG", alnum, 100, 300, nil}, // Square, Meta
 		{"EZAK", alnum, 54, 54, nil}, {"EZTK", alnum, 54, 54, nil}, {"duffel_live_", word, 43, 43, nil}, {"duffel_test_", word, 43, 43, nil}, {"FLWSECK_TEST-", word, 34, 40, nil}, {"FLWSECK-", word, 34, 48, nil}, {"live_", hex, 35, 35, nil}, {"live_", alnum, 30, 30, nil}, // the last Mollie's
@@ -97,7 +97,7 @@ var pointed = []struct {
 	{"dp.pt.", token{"", alnum, 40, 44, nil}}, {"dp.ct.", token{"", alnum, 40, 44, nil}}, {"dp.sa.", token{"", alnum, 40, 44, nil}}, {"dp.st.", token{"", alnum, 40, 44, nil}}, // Doppler
 	{"dp.st.dev.", token{"", alnum, 40, 44, nil}}, {"dp.st.stg.", token{"", alnum, 40, 44, nil}}, {"dp.st.prd.", token{"", alnum, 40, 44, nil}}, {"dp.scim.", token{"", alnum, 40, 44, nil}}, {"dp.audit.", token{"", alnum, 40, 44, nil}},
 	{"ya29.", token{"", word, 60, unbounded, nil}}, {"1//", token{"0", word, 60, 200, nil}}, {"sl.", token{"", word, 130, unbounded, nil}}, {"sl.u.", token{"", word, 100, unbounded, nil}}, // Google, Dropbox
-	{"mfa.", token{"", word, 84, 84, nil}}, {"amzn1.oa2-cs.v1.", token{"", hex, 64, 64, nil}}, // a user of Discord, Amazon's OAuth
+	{"AQ.", token{"Ab8RN6", word, 40, 60, nil}}, {"mfa.", token{"", word, 84, 84, nil}}, {"amzn1.oa2-cs.v1.", token{"", hex, 64, 64, nil}}, // a user of Discord, Amazon's OAuth
 	{"dt0c01.", token{"", alnum, 24, 24, &token{".", alnum, 64, 64, nil}}}, {"dt0s16.", token{"", alnum, 24, 24, &token{".", alnum, 64, 64, nil}}}, // Dynatrace
 	{"pat.", token{"", word, 22, 22, &token{".", alnum, 24, 24, &token{".", alnum, 20, 20, nil}}}}, {"sat.", token{"", word, 22, 22, &token{".", alnum, 24, 24, &token{".", alnum, 20, 20, nil}}}}, // Harness
 	{"v1.", token{"0-", hex, 24, 24, &token{"-", hex, 146, 146, nil}}}, {"sha256~", token{"", word, 43, 43, nil}}, {"sk.", token{"eyJ", word, 40, 200, &token{".", word, 20, 24, nil}}}, // Cloudflare, OpenShift, Mapbox

@@ -350,9 +350,16 @@ func coveredRest(s *cursorContext, text string) int {
 		if strings.IndexByte(skipped, c) >= 0 {
 			continue
 		}
-		if closers = meantBy(closers, c); len(closers) == 0 || closers[0].sign != c {
+		closers = meantBy(closers, c)
+		// What is closed before that is inside, where the editor closed nothing.
+		at := slices.IndexFunc(closers, func(m mark) bool { return m.sign == c && !m.quoted })
+		if len(closers) > 0 && closers[0].sign == c {
+			at = 0
+		}
+		if at < 0 {
 			break
 		}
+		closers = closers[at:]
 		line, _, _ := strings.Cut(text[closers[0].at:], "\n")
 		closers = closers[1:]
 		covers = i + 1

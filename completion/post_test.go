@@ -351,6 +351,23 @@ var fills = []fill{
 	{"regex", "javascript", "x.replace(/‸/g, '')\n", "\\(a\\)", "x.replace(/\\(a\\)/g, '')\n"},
 	{"ruby interp", "ruby", "puts \"#{‸}\"\n", "x}\"", "puts \"#{x}\"\n"},
 	{"lua", "lua", "print(‸)\n", "a)\nprint(b)", "print(a)\n"},
+
+	// The head of a block whose brace stands on the next line already.
+	{"head above its brace", "c", "int f(int ‸)\n{\n    return a;\n}\n", "a)\n{\n    return a;\n}\n", "int f(int a)\n{\n    return a;\n}\n"},
+	{"head above its brace, cut", "cpp", "bool reta‸\n{\n  int b;\n  c ();\n}\n", "in (int a)\n{\n  int b;\n", "bool retain (int a)\n{\n  int b;\n  c ();\n}\n"},
+	{"last parameter above the brace", "c", "int\nf (int a,\n   int ‸\n{\n    return a;\n}\n", "b)\n{\n    return a;\n}\n", "int\nf (int a,\n   int b)\n{\n    return a;\n}\n"},
+	{"if above its brace", "cpp", "void f ()\n{\n  if (a ‸\n  {\n    g ();\n  }\n}\n", "== b)\n  {\n    g ();\n  }\n}\n", "void f ()\n{\n  if (a == b)\n  {\n    g ();\n  }\n}\n"},
+	{"list above its brace", "cpp", "entry ‸\n  {\n    {1, 2},\n  };\n", "entries[] =\n  {\n    {1, 2},\n  };\n", "entry entries[] =\n  {\n    {1, 2},\n  };\n"},
+	{"class above its brace", "csharp", "class A ‸\n{\n    int a;\n}\n", ": B\n{\n    int a;\n}\n", "class A : B\n{\n    int a;\n}\n"},
+	{"method above its brace", "java", "  void f(‸)\n  {\n    g();\n  }\n", "int a)\n  {\n    g();\n  }\n", "  void f(int a)\n  {\n    g();\n  }\n"},
+	{"function above its brace", "php", "function f(‸)\n{\n    return 1;\n}\n", "$a)\n{\n    return 1;\n}\n", "function f($a)\n{\n    return 1;\n}\n"},
+	{"head of a new block", "c", "int f(int ‸)\n\nint g(void)\n{\n}\n", "a)\n{\n    return a;\n}\n", "int f(int a)\n{\n    return a;\n}\n\nint g(void)\n{\n}\n"},
+
+	// What the editor closed is outside of what the answer closes first.
+	{"placeholder before the quote", "javascript", "f(\n  `of ${a‸`\n);\n", ".join(', ')}.`,\n);\n", "f(\n  `of ${a.join(', ')}.`,\n);\n"},
+	{"placeholder and quote of Python", "python", "    x = f(f\"of {a‸\")\n", ".b}.\", c)\n", "    x = f(f\"of {a.b}.\", c)\n"},
+	{"index before the bracket", "c", "    f(a[‸)\n", "0], b);\n", "    f(a[0], b);\n"},
+	{"list before the bracket", "ruby", "f([‸)\n", "1, 2], b).c\n", "f([1, 2], b).c\n"},
 	{"bash", "shellscript", "echo \"$(‸)\"\n", "date)\"", "echo \"$(date)\"\n"},
 }
 

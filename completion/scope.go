@@ -91,6 +91,9 @@ func (r *scopeRules) line(line string) verdict {
 	if r.header {
 		r.header = false
 		if strings.HasPrefix(strings.TrimSpace(line), "{") {
+			if strings.HasPrefix(strings.TrimSpace(r.firstBelow()), "{") {
+				return dropAndStop // the block stands there, and the user was at its head
+			}
 			r.inside = true
 			return keep
 		}

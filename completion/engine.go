@@ -264,7 +264,7 @@ func (e *Engine) item(req Request, s *cursorContext, text, engine, onScreen stri
 		return it, true
 	}
 	switch {
-	case passing == insert:
+	case passing == insert, s.likeNeighbour(insert):
 	case passing != "":
 		it.Text, covers = finish(s, passing) // with fewer lines, less of the rest is covered
 		it.End = req.Offset + covers

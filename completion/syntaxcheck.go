@@ -2,6 +2,7 @@ package completion
 
 import (
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -27,6 +28,9 @@ const (
 	// syntaxStep is how far the cursor goes before the window follows it: what moved
 	// is parsed anew, and that takes up to 20 times as long as the parse of a keystroke.
 	syntaxStep = syntaxNear / 2
+	// syntaxWhole is the longest document that is parsed whole, where a part of it has
+	// errors as it is and a candidate is refused in it.
+	syntaxWhole = 64 << 10
 )
 
 // checkSyntax answers the longest beginning of text, in whole lines, that adds no
@@ -43,7 +47,7 @@ func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 	}
 	for n := 0; text != "" && n < maxSyntaxParses; n++ {
 		after, ok := s.Candidate(req.Key, head+text+tail)
-		if !ok || after <= before {
+		if !ok || after <= before || n == 0 && before > 0 && len(head)+len(tail) < len(req.Text) && soundInWhole(s, req, start, end, text) {
 			return text
 		}
 		if n == maxSyntaxParses-2 {
@@ -57,6 +61,44 @@ func checkSyntax(s Syntax, req Request, start, end int, text string) string {
 		text = strings.TrimRight(text[:cut], " \t\r\n")
 	}
 	return ""
+}
+
+// soundInWhole: text adds no syntax error to the whole document, where that is short
+// enough. A part cut out of a class or a literal may be all errors, whose number says
+// nothing.
+func soundInWhole(s Syntax, req Request, start, end int, text string) bool {
+	if len(req.Text) > syntaxWhole {
+		return false
+	}
+	key := req.Key + " whole"
+	defer s.Forget(key)
+	before, ok := s.Document(key, req.Language, req.Text)
+	if !ok {
+		return false
+	}
+	after, ok := s.Candidate(key, req.Text[:start]+text+req.Text[end:])
+	return ok && after <= before
+}
+
+var names = regexp.MustCompile(`[\pL\d_]+`)
+
+// likeNeighbour: the line that text completes is as the one above or below but for names,
+// and begins with the same: one more use of a macro, of which the grammar knows nothing.
+func (s *cursorContext) likeNeighbour(text string) bool {
+	line := strings.TrimSpace(s.line + text)
+	if strings.Contains(text, "\n") || !blank(s.rest[coveredRest(s, text):]) || wordCount(line) < 2 || openBrackets(line) != 0 || !startsName(line) {
+		return false
+	}
+	form := func(line string) string {
+		word := firstWord(line)
+		return word + names.ReplaceAllString(line[len(word):], "x")
+	}
+	for _, near := range []string{s.lastAbove(), s.firstBelow()} {
+		if near = strings.TrimSpace(near); near != "" && near != line && form(near) == form(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // closeBlocks is text, of which a limit on lines or tokens took the end, with the

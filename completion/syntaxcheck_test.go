@@ -92,3 +92,61 @@ func TestOpenedBrackets(t *testing.T) {
 		}
 	}
 }
+
+// partSyntax has 5 errors in a part of the document, and 6 with the candidate; of the whole
+// it has 1, and with a candidate without "wrong" none.
+type partSyntax struct {
+	part  int
+	texts map[string]int
+}
+
+func (p *partSyntax) errors(text string) int {
+	switch whole := strings.HasPrefix(text, "// whole\n"); {
+	case !whole && strings.Contains(text, "candidate"):
+		return p.part + 1
+	case !whole:
+		return p.part
+	case strings.Contains(text, "wrong"):
+		return 2
+	case strings.Contains(text, "candidate"):
+		return 0
+	}
+	return 1
+}
+
+func (p *partSyntax) Document(key, _, text string) (int, bool) {
+	p.texts[key] = len(text)
+	return p.errors(text), true
+}
+
+func (p *partSyntax) Candidate(_, text string) (int, bool) { return p.errors(text), true }
+func (p *partSyntax) Forget(key string)                    { delete(p.texts, key) }
+
+// What a part of the document that is all errors makes wrong, the whole may have right,
+// unless it is long; where the part has no errors, it is believed.
+func TestTheWholeIsAskedWhereItsPartIsUnclear(t *testing.T) {
+	line := "\tg(a, b, c, d)\n"
+	for _, tt := range []struct {
+		name, text string
+		errors     int
+		lines      int
+		want       string
+	}{
+		{"part of errors", "candidate()", 5, 1000, "candidate()"},
+		{"wrong in the whole too", "wrong candidate()", 5, 1000, ""},
+		{"sound part", "candidate()", 0, 1000, ""},
+		{"too long", "candidate()", 5, syntaxWhole/len(line) + 1, ""},
+	} {
+		half := strings.Repeat(line, tt.lines/2)
+		doc := "// whole\nclass A {\n" + half + "\t\n" + half + "}\n"
+		at := strings.Index(doc, "\t\n") + 1
+		p := &partSyntax{part: tt.errors, texts: map[string]int{}}
+		req := Request{Key: "k", Document: Document{Language: "javascript", Text: doc}, Offset: at}
+		if got := checkSyntax(p, req, at, at, tt.text); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		if len(p.texts) != 1 || p.texts["k"] == 0 || p.texts["k"] >= len(doc) {
+			t.Errorf("%s: kept %v", tt.name, p.texts)
+		}
+	}
+}

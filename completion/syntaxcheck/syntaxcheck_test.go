@@ -30,6 +30,19 @@ func calls(first, last int) string {
 	return b.String()
 }
 
+// inside is a document with method, whose lines hold the cursor, among 80 others.
+func inside(head, other, method, foot string) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for i := range 80 {
+		if i == 40 {
+			b.WriteString(method)
+		}
+		fmt.Fprintf(&b, other, i)
+	}
+	return b.String() + foot
+}
+
 func TestCheckWithRealGrammars(t *testing.T) {
 	for _, tt := range []struct{ name, language, doc, model, want string }{
 		{"sound", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", "if a {\n\t\tb()\n\t}"},
@@ -49,6 +62,10 @@ func TestCheckWithRealGrammars(t *testing.T) {
 		{"cut off behind a block's first line", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "a()\n\tfor b {\n", "a()"},
 		{"cut off in CRLF", "go", "package p\r\n\r\nfunc f() {\r\n\t‸\r\n}\r\n", "if a {\n\t\tb()\n", "if a {\r\n\t\tb()\r\n\t}"},
 		{"cut off, and wrong", "go", "package p\n\nfunc f() {\n\t‸\n}\n", "if a {\n\t\tb := := 1\n", ""},
+		{"in a long literal", "javascript", inside("module.exports = {\n", "  m%[1]d(...args) {\n    return this.accept.m%[1]d(...args);\n  },\n\n", "  f(...args) {\n    retur‸\n  },\n\n", "};\n"), "n this.accept.f(...args);", "n this.accept.f(...args);"},
+		{"wrong in a long literal", "javascript", inside("module.exports = {\n", "  m%[1]d(...args) {\n    return this.accept.m%[1]d(...args);\n  },\n\n", "  f(...args) {\n    ‸\n  },\n\n", "};\n"), "return ((this;", ""},
+		{"a macro once more", "cpp", "DEFINE_OBJECT (map)\nDEFINE_OBJECT (plan)\nDEFINE_VALUE‸\nDEFINE_VALUE (glyph)\nDEFINE_VALUE (position)\n\nstatic int f () { return 1; }\n", " (feature)", " (feature)"},
+		{"the line above in other words, not closed", "go", "package p\n\nfunc f() {\n\tg(a)\n\tg‸\n}\n", "(b", ""},
 		{"no grammar", "unheard-of", "a ‸\n", "b((", "b(("},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

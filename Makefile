@@ -18,10 +18,11 @@ LDFLAGS  = -X $(STAMP).release=$(VERSION) -X $(STAMP).commit=$(shell git rev-par
 GOVULN  := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 PKGS    ?= ./...
 # Where the checkouts of `make newcomer` are kept, some gigabyte.
+HOLES_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/holes
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -38,6 +39,10 @@ man: build ## write the manual pages to bin/man
 
 eval: ## build bin/quarry-eval, which measures quarry's own quality
 	$(GO) build -trimpath -tags $(TAGS) -o bin/quarry-eval ./cmd/quarry-eval
+
+right-answers: eval ## fail where ghost text loses right answers of the suite's 640 (a minute; fetches the trees, no model)
+	@testdata/holes/fetch.sh $(HOLES_TREES)
+	@bin/quarry-eval ghost --corpus $(HOLES_TREES) --right --gate > /dev/null
 
 newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes; fetches the trees)
 	@testdata/newcomer/fetch.sh $(NEWCOMER_TREES)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.IntVar(&f.every, "every", 1, "only one of `N` holes, by chance: alike of all languages and kinds of place, with those of a larger N")
 	flags.IntVar(&f.tokens, "tokens", 128, "longest answer")
 	flags.BoolVar(&f.right, "right", false, "ask no model but a stand-in that writes what was taken out and goes on; nothing is kept")
-	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half")
+	flags.BoolVar(&f.gate, "gate", false, "fail where quarry is worse than plain FIM on the held-out half, with --right where it loses right answers")
 	flags.BoolVar(&f.beside, "beside", false, "set quarry's usual prompt beside what the flags below choose, instead of plain FIM")
 	flags.StringVar(&f.choice.Form, "form", completioneval.FormComments, "`FORM` of code of other places in the prompt: "+strings.Join(completioneval.Forms, ", "))
 	flags.BoolVar(&f.choice.Healing, "healing", false, "cut the typed word off the prompt and want it back")
@@ -195,6 +196,15 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 		fmt.Fprintf(a.Stderr, "%d holes, %d of them answered; %d prompts are in %s\n", len(chosen), len(report.Fillings), answers.Missing(), f.missing)
 	}
 	err = a.print(report)
+	if f.right {
+		for _, h := range report.Lost() {
+			fmt.Fprintf(a.Stderr, "lost in %s: %s\n", h.Path, h)
+		}
+		if lost := report.TooManyLost(); err == nil && f.gate && lost != "" {
+			return errors.New(lost)
+		}
+		return err
+	}
 	if worse := report.Worse(); err == nil && f.gate && worse != "" {
 		return fmt.Errorf("ghost text is worse than plain fill-in-the-middle on held-out holes: %s", worse)
 	}

@@ -70,7 +70,7 @@ func TestGhostWithoutModel(t *testing.T) {
 	if _, none := prompts(append(versions, "--no-edits")...); shown(edits) <= shown(none) {
 		t.Errorf("%d earlier changes are shown, without them %d", shown(edits), shown(none))
 	}
-	if code, out, errs := evaluate(t, "ghost", "--suite", "suite.json", "--corpus", "corpus", "--right", "--model", "qwen2.5-coder:1.5b"); code != cli.ExitOK || !strings.Contains(out, "| all, held | 40 | ") || !strings.Contains(out, " : 40 | ") {
+	if code, out, errs := evaluate(t, "ghost", "--suite", "suite.json", "--corpus", "corpus", "--right", "--gate", "--model", "qwen2.5-coder:1.5b"); code != cli.ExitOK || !strings.Contains(out, "| all, held | 40 | ") || !strings.Contains(out, " : 40 | ") {
 		t.Errorf("right answers: exit %d, %s\n%s", code, errs, out)
 	}
 	for want, args := range map[string][]string{

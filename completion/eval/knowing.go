@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 )
@@ -49,4 +50,26 @@ func (k *Knowing) Generate(_ context.Context, prompt string, maxTokens int, _ []
 		answer = answer[size:]
 	}
 	return 0, nil
+}
+
+// mostLost is how many right answers may be lost: the suite has 640.
+const mostLost = 2
+
+// Lost are the holes that plain FIM has right, and quarry has not.
+func (r *TypedReport) Lost() []Filling {
+	var lost []Filling
+	for _, f := range r.Fillings {
+		if f.Plain.Line && !f.Ours.Line {
+			lost = append(lost, f)
+		}
+	}
+	return lost
+}
+
+// TooManyLost says how many right answers [Knowing] wrote in vain, "" where that may be.
+func (r *TypedReport) TooManyLost() string {
+	if n := len(r.Lost()); n > mostLost {
+		return fmt.Sprintf("%d of %d right answers are lost, and %d may be", n, len(r.Fillings), mostLost)
+	}
+	return ""
 }

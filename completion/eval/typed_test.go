@@ -341,6 +341,21 @@ func TestKnowing(t *testing.T) {
 			}
 		}
 	}
+	if lost := report.TooManyLost(); lost != "" {
+		t.Error(lost)
+	}
+	for i := range mostLost + 1 {
+		report.Fillings[i].Ours.Line = false
+	}
+	want := fmt.Sprintf("3 of %d right answers are lost, and 2 may be", len(holes))
+	if got := report.TooManyLost(); got != want || len(report.Lost()) != mostLost+1 {
+		t.Errorf("%q, want %q; %d are lost", got, want, len(report.Lost()))
+	}
+	// What plain FIM has not either is no loss.
+	report.Fillings[0].Plain.Line = false
+	if got := report.TooManyLost(); got != "" {
+		t.Error(got)
+	}
 }
 
 // A body is the whole block, blank lines and all.

@@ -47,7 +47,7 @@ func explaining(write func(context.Context, func(string) bool) (string, error)) 
 }
 
 const explained = "# undefined: foo\n\na.go:4, says compiler.\n\nNobody wrote foo. Write it.\n\n---\n\n" +
-	"Confidence: high. Based on b.go:2. 2 citations of code that does not exist were removed.\n"
+	"Confidence: high. Based on b.go:2. 2 citations were removed: the answer's evidence does not show them.\n"
 
 func explain(t *testing.T, e *headless.Editor, b *headless.Buffer) {
 	t.Helper()

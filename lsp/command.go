@@ -11,6 +11,8 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"quarry/agent"
+	"quarry/agent/cite"
 	"quarry/agent/markdown"
 	"quarry/completion"
 	"quarry/lsp/document"
@@ -216,7 +218,8 @@ func (e Explanation) markdown(document string) string {
 	if len(e.Prompt.Snippets) > 0 {
 		b.WriteString("\n## From other files\n\n| location | why |\n|---|---|\n")
 		for _, sn := range e.Prompt.Snippets {
-			fmt.Fprintf(&b, "| %s:%d-%d | %s |\n", markdown.Cell(sn.Path), sn.StartLine, sn.EndLine, markdown.Cell(sn.Why))
+			place := cite.Format(agent.Citation{Path: sn.Path, StartLine: sn.StartLine, EndLine: sn.EndLine})
+			fmt.Fprintf(&b, "| %s | %s |\n", markdown.Cell(place), markdown.Cell(sn.Why))
 		}
 	}
 	if e.Prompt.Text != "" {

@@ -267,7 +267,7 @@ func answerOf(c choice, question string, pieces []piece, check func(string) cite
 		p.dropped++
 		return p
 	}
-	ref := fmt.Sprintf("%s:%d-%d", location.Path, location.StartLine, location.EndLine)
+	ref := cite.Format(location)
 	p.text = sentence + "\n\n- " + ref
 	p.citations = check(ref).Citations
 	return p

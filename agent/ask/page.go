@@ -238,7 +238,7 @@ func (p *page) listLocations() {
 		if strings.Contains(listed, ref) || p.points == mostPoints {
 			continue
 		}
-		p.text += separator + "- " + ref
+		p.text += separator + "- " + cite.Format(c)
 		separator = "\n"
 		p.points++
 	}
@@ -281,7 +281,7 @@ func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(st
 			break
 		}
 		if !slices.Contains(p.citations, c) {
-			p.citations = append(p.citations, check(fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)).Citations...)
+			p.citations = append(p.citations, check(cite.Format(c)).Citations...)
 		}
 	}
 	if len(p.citations) == 0 {
@@ -289,6 +289,6 @@ func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(st
 	}
 	p.text += "\n\nNearest to the question:"
 	for _, c := range p.citations {
-		p.text += fmt.Sprintf("\n- %s:%d-%d", c.Path, c.StartLine, c.EndLine)
+		p.text += "\n- " + cite.Format(c)
 	}
 }

@@ -15,11 +15,48 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"quarry/agent"
 	"quarry/index/lang"
 	"quarry/index/pattern"
 )
+
+// Format writes a citation for a text that is shown.
+func Format(c agent.Citation) string {
+	return Place(c.Path, fmt.Sprintf("%d-%d", c.StartLine, c.EndLine))
+}
+
+// Place writes lines of a file: as code if a renderer would take signs of its name for markup, or
+// nobody could tell where the name begins. An editor takes code that is wholly path:line or
+// path:line-line for a citation.
+func Place(name, lines string) string {
+	if isPlain(name) || !isCode(name) {
+		return name + ":" + lines
+	}
+	return "`" + name + ":" + lines + "`"
+}
+
+// isCode answers whether a name may stand as code: no renderer finds the end of it, or of a link, within.
+func isCode(name string) bool {
+	return !strings.ContainsAny(name, "`\n\x00") && !strings.Contains(name, "](")
+}
+
+// isPlain answers whether a name stands for itself within a sentence of Markdown.
+func isPlain(name string) bool {
+	inWord := func(c byte) bool {
+		return c == '_' || c >= utf8.RuneSelf || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
+	}
+	for i, r := range name {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("./+%=-", r):
+		case r == '_' && i > 0 && i+1 < len(name) && inWord(name[i-1]) && inWord(name[i+1]):
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // Files is what citations are checked against; agent.Files has it.
 type Files interface {
@@ -60,6 +97,78 @@ type Checker struct {
 	shown func() []agent.Citation
 	lines map[string]int    // of files, by name
 	names map[string]string // of files, by the name cited
+	// odd are the names shown that are not plain: each is checked as one rune, mark and its index.
+	odd []string
+}
+
+// mark is the first rune that stands for an odd name while a text is checked. It is for private use.
+const (
+	mark     = '\U000F0000'
+	mostOdd  = 0x100
+	lastMark = mark + mostOdd - 1
+)
+
+// isMark answers whether a rune stands for an odd name.
+func isMark(r rune) bool { return r >= mark && r <= lastMark }
+
+// marked puts marks in the place of the odd names that a text cites, of which location would find a
+// part at most: a blank, an asterisk or a bracket ends it.
+func (c *Checker) marked(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if isMark(r) {
+			return -1
+		}
+		return r
+	}, text)
+	for _, s := range c.shown() {
+		if len(c.odd) < mostOdd && strings.Contains(text, s.Path) && !slices.Contains(c.odd, s.Path) && !isPlain(s.Path) && isCode(s.Path) {
+			c.odd = append(c.odd, s.Path)
+		}
+	}
+	longest := slices.SortedFunc(slices.Values(c.odd), func(a, b string) int { return len(b) - len(a) })
+	for _, name := range longest {
+		sign := string(mark + rune(slices.Index(c.odd, name)))
+		text = strings.NewReplacer("`"+name+"`:", sign+":", "`"+name+"`#", sign+"#").Replace(text)
+		var b strings.Builder
+		for {
+			at := strings.Index(text, name)
+			if at < 0 {
+				break
+			}
+			before, _ := utf8.DecodeLastRuneInString(text[:at])
+			behind := text[at+len(name):]
+			b.WriteString(strings.TrimSuffix(text[:at], "./"))
+			if cited := behind != "" && (behind[0] == ':' || behind[0] == '#'); cited && (strings.HasSuffix(text[:at], "./") || !ofName(before)) {
+				b.WriteString(sign)
+			} else {
+				b.WriteString(strings.TrimPrefix(text[:at], strings.TrimSuffix(text[:at], "./")) + name)
+			}
+			text = behind
+		}
+		text = b.String() + text
+	}
+	return text
+}
+
+// ofName answers whether a rune before a name is more of it.
+func ofName(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_./-", r)
+}
+
+// unmarked puts the names back.
+func (c *Checker) unmarked(text string) string {
+	if !strings.ContainsFunc(text, isMark) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if isMark(r) {
+			b.WriteString(c.odd[r-mark])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // NewChecker makes a checker. shown answers the lines that the model was shown, in
@@ -82,7 +191,7 @@ type Checked struct {
 // path:1:2 (line and column) or path#L1-L2. For citations in words see worded. A path has no blanks; brackets are
 // part of it within a folder's name only, [id] and (group), since citations stand
 // in brackets.
-var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/-])+)[:：#][lL]?(-?\d{1,7})(?:(?::\d{1,5})?[-‐-―−][lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
+var location = pattern.Lazy(`((?:\b[a-zA-Z]:[\\/])?(?:/\[[\pL\pN_.-]+\]|/\([\pL\pN_.-]+\)|[\pL\pN_.@+~$%=\\/\x{F0000}-\x{F00FF}-])+)[:：#][lL]?(-?\d{1,7})(?:(?::\d{1,5})?[-‐-―−][lL]?(-?\d{1,7})(?::\d{1,5})?|:\d{1,5})?`)
 
 // address matches a citation in a URI, or in one whose scheme is left out: no file that the
 // model was shown has one. The port of a server is none, since a path stands before the lines.
@@ -179,7 +288,7 @@ func plain(text string) string {
 func (c *Checker) Check(ctx context.Context, text string) Checked {
 	var out Checked
 	var b strings.Builder
-	text = unworded(plain(strings.ReplaceAll(text, hole, "")))
+	text = unworded(plain(c.marked(strings.ReplaceAll(text, hole, ""))))
 	text = link().ReplaceAllStringFunc(text, func(l string) string {
 		m := link().FindStringSubmatch(l)
 		// A page of the web that is linked is no citation: only a place is one.
@@ -197,7 +306,7 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 	})
 	done := 0
 	for _, m := range location().FindAllStringSubmatchIndex(text, -1) {
-		name := text[m[2]:m[3]]
+		name := c.unmarked(text[m[2]:m[3]])
 		if !strings.ContainsFunc(name, unicode.IsLetter) || strings.HasPrefix(name, "//") && strings.HasSuffix(text[:m[0]], ":") {
 			continue // a time, a ratio, an address
 		}
@@ -210,7 +319,11 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 		switch {
 		case ok:
 			b.WriteString(text[done:m[0]])
-			fmt.Fprintf(&b, "%s:%d-%d", found.Path, found.StartLine, found.EndLine)
+			place := Format(found)
+			if line := b.String(); strings.Count(line[strings.LastIndexByte(line, '\n')+1:], "`")%2 == 1 { // within code
+				place = strings.Trim(place, "`")
+			}
+			b.WriteString(place)
 			out.add(found)
 		case likeAPath(strings.TrimPrefix(name, "//")):
 			b.WriteString(text[done:m[0]])
@@ -222,7 +335,7 @@ func (c *Checker) Check(ctx context.Context, text string) Checked {
 		done = end
 	}
 	b.WriteString(text[done:])
-	out.Text = b.String()
+	out.Text = c.unmarked(b.String())
 	if out.Removed > 0 {
 		out.Text = closeHoles(out.Text)
 	}

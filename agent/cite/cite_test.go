@@ -52,7 +52,7 @@ func TestCheck(t *testing.T) {
 		{"[./lib/store.py:1–12] and (main.go#L2-L4)", "[lib/store.py:1-12] and (main.go:2-4)", "lib/store.py:1-12 main.go:2-4", 0},
 		{"store.py:L2-L3, twice: lib/store.py:2-3", "lib/store.py:2-3, twice: lib/store.py:2-3", "lib/store.py:2-3", 0},
 		{"main.go:3:7 has a column", "main.go:3-3 has a column", "main.go:3-3", 0},
-		{"see app/[id]/page.tsx:2-5", "see app/[id]/page.tsx:2-5", "app/[id]/page.tsx:2-5", 0},
+		{"see app/[id]/page.tsx:2-5", "see `app/[id]/page.tsx:2-5`", "app/[id]/page.tsx:2-5", 0},
 		{"docs/größe.md:1-3, Makefile:9", "docs/größe.md:1-3, Makefile:9-9", "docs/größe.md:1-3 Makefile:9-9", 0},
 		{"web/app.ts:3 is the last line", "web/app.ts:3-3 is the last line", "web/app.ts:3-3", 0},
 		{"crlf.txt:2", "crlf.txt:2-2", "crlf.txt:2-2", 0},
@@ -121,6 +121,44 @@ func TestCheck(t *testing.T) {
 		}
 		if got.Text != c.want || strings.Join(places, " ") != c.places || got.Removed != c.removed {
 			t.Errorf("%q:\n got %q, %v, %d removed\nwant %q, %s, %d removed", c.text, got.Text, places, got.Removed, c.want, c.places, c.removed)
+		}
+	}
+}
+
+// TestOddNames: a name that Markdown would read as something else, or that has a blank, is cited as
+// code, and found in the forms that models write; what was checked stays as it is.
+func TestOddNames(t *testing.T) {
+	names := []string{"app/(shop)/[id]/page.tsx", "blog/[slug].ts", "[slug].ts", "pkg/__init__.py", "__main__.py", "__tests__/a.test.ts", "(group)/page@x.tsx",
+		"src/routes/+page@home.ts", "$id.tsx", "a*b.ts", "*.ts", "_x_.go", "my docs/read me.ts", "me.ts", "R&D/a,b!.go", "~tmp~.go", "a]b.go"}
+	files, seen := files{}, []agent.Citation{}
+	for _, name := range names {
+		files[name] = lines(5)
+		seen = append(seen, agent.Citation{Path: name, StartLine: 1, EndLine: 5})
+	}
+	check := cite.NewChecker(files, func() []agent.Citation { return seen })
+	for _, name := range names {
+		want := "See `" + name + "` (`" + name + ":1-3`, " + strings.Trim(cite.Place(name, "2-2"), " ") + ")."
+		if name == "me.ts" {
+			want = "See `me.ts` (`me.ts:1-3`, me.ts:2-2)."
+		}
+		for _, text := range []string{
+			"See `" + name + "` (`" + name + ":1-3`, " + name + ":2).",
+			"See `" + name + "` (`" + name + ":L1-L3`, `" + name + "`:2).",
+			"See `" + name + "` (`./" + name + "#L1-L3`, ./" + name + ":2).",
+			want,
+		} {
+			got := check.Check(t.Context(), text)
+			if got.Text != want || got.Removed != 0 || len(got.Citations) != 2 || got.Citations[0].Path != name {
+				t.Errorf("%q:\n got %q, %v, %d removed\nwant %q", text, got.Text, got.Citations, got.Removed, want)
+			}
+		}
+		if got := check.Check(t.Context(), "It is in "+name+":9."); got.Text != "It is." || got.Removed != 1 {
+			t.Errorf("%s:9: got %q, %d removed", name, got.Text, got.Removed)
+		}
+	}
+	for _, name := range []string{"a/b_c.go", "größe.md", "a+b.ts", "x/y-z%20.go", "a__b.py"} {
+		if got := cite.Place(name, "1"); got != name+":1" {
+			t.Errorf("%s is written %s", name, got)
 		}
 	}
 }

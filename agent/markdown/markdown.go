@@ -195,14 +195,24 @@ func (w *writer) code(span string) {
 	if strings.HasSuffix(w.String(), "`") {
 		w.WriteByte(' ')
 	}
-	w.doubtful = w.doubtful || strings.Contains(span, "]") || tag.MatchString(span) || address.MatchString(span)
+	w.doubtful = w.doubtful || closing.MatchString(span) || tag.MatchString(span) || address.MatchString(span)
 	w.WriteString(span)
 }
+
+// dunder is a name between two underscores on each side, within a path, lines behind it, or a selector: as
+// `pkg/__init__.py` and `self.__init__` are meant, and no emphasis.
+var dunder = regexp.MustCompile(`[\w./-]*\b__[a-zA-Z0-9]+(?:_[a-zA-Z0-9]+)*__\b(?:[\w/.-]*\w)?(?::\d+(?:-\d+)?)?`)
 
 // words writes text outside code.
 func (w *writer) words(text string) {
 	for text != "" {
 		found := address.FindStringIndex(text)
+		if name := dunder.FindStringIndex(text); name != nil && (found == nil || name[1] <= found[0]) {
+			w.escaped(text[:name[0]])
+			w.code("`" + text[name[0]:name[1]] + "`")
+			text = text[name[1]:]
+			continue
+		}
 		if found == nil {
 			w.escaped(text)
 			return
@@ -264,6 +274,9 @@ func (w *writer) escaped(text string) {
 func isLetter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
+
+// closing ends the words of a link or footnote.
+var closing = regexp.MustCompile(`\][(\[:]`)
 
 var tag = regexp.MustCompile(`<[a-zA-Z/!?]`)
 

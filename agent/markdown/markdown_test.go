@@ -20,6 +20,8 @@ func TestRender(t *testing.T) {
 		"```go\nnot closed yet":                                                                 "```go\nnot closed yet\n```",
 		"```x\" onclick=\"y\nz\n```":                                                            "```\nz\n```",
 		"``a ` b`` and ```c```":                                                                 "``a ` b`` and ```c```",
+		// Names are no emphasis, and those in code leave the words around them as they are.
+		"**so** in `blog/[slug].ts:1-2`, __init__ and self.__init__() of pkg/__init__.py.": "**so** in `blog/[slug].ts:1-2`, `__init__` and `self.__init__`() of `pkg/__init__.py`.",
 		// What loads, links, runs or hides stands there as text.
 		"[a `x](http://e)` *b*\n**c** `List<T>`\n\n**d**": "&#91;a `x](http://e)` &#42;b&#42;\n&#42;&#42;c&#42;* `List<T>`\n\n**d**",
 		"![pixel](https://evil.example/p.png?d=x)":        "!&#91;pixel&#93;(`https://evil.example/p.png?d=x`)",

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"quarry/agent"
+	"quarry/agent/cite"
 	"quarry/index/mask"
 	"quarry/index/visible"
 	"quarry/lsp/document"
@@ -208,9 +210,9 @@ func (s *Service) basis(p agent.Proposal) string {
 func citationList(citations []agent.Citation) string {
 	list := make([]string, 0, len(citations))
 	for _, c := range citations {
-		location := fmt.Sprintf("%s:%d-%d", c.Path, c.StartLine, c.EndLine)
+		location := cite.Format(c)
 		if c.StartLine == c.EndLine {
-			location = fmt.Sprintf("%s:%d", c.Path, c.StartLine)
+			location = cite.Place(c.Path, strconv.Itoa(c.StartLine))
 		}
 		if !slices.Contains(list, location) {
 			list = append(list, location)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"quarry/agent"
+	"quarry/agent/cite"
 	"quarry/agent/markdown"
 	"quarry/index/visible"
 	"quarry/lsp/wire"
@@ -98,9 +100,9 @@ func footer(confidence agent.Confidence, citations []agent.Citation, removed int
 	}
 	switch {
 	case removed == 1:
-		parts = append(parts, "One citation of code that does not exist was removed.")
+		parts = append(parts, "One citation was removed: the answer's evidence does not show it.")
 	case removed > 1:
-		parts = append(parts, fmt.Sprintf("%d citations of code that does not exist were removed.", removed))
+		parts = append(parts, fmt.Sprintf("%d citations were removed: the answer's evidence does not show them.", removed))
 	}
 	if len(parts) == 0 {
 		return "\n"
@@ -110,7 +112,7 @@ func footer(confidence agent.Confidence, citations []agent.Citation, removed int
 
 // whereabout is where a place begins: a file's name and 1-based line.
 func whereabout(name string, p agent.Location) string {
-	return fmt.Sprintf("%s:%d", name, 1+strings.Count(p.Document.Text[:p.Start], "\n"))
+	return cite.Place(name, strconv.Itoa(1+strings.Count(p.Document.Text[:p.Start], "\n")))
 }
 
 // oneLine is the first line of text, all of it visible, cut to at most n characters.

@@ -13,6 +13,7 @@ import (
 
 	"quarry/agent"
 	"quarry/agent/ask"
+	"quarry/agent/cite"
 	"quarry/agent/loop"
 	"quarry/diagnostics"
 	"quarry/model"
@@ -165,7 +166,7 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (ask
 	for _, r := range found.Results {
 		at := agent.Citation{Path: c.Name(filepath.Join(r.Root, filepath.FromSlash(r.Path))), StartLine: r.StartLine, EndLine: r.EndLine}
 		a.Citations = append(a.Citations, at)
-		fmt.Fprintf(&b, "- %s:%d-%d", at.Path, at.StartLine, at.EndLine)
+		b.WriteString("- " + cite.Format(at))
 		if r.Symbol != "" {
 			fmt.Fprintf(&b, " `%s`", r.Symbol)
 		}

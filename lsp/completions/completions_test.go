@@ -66,7 +66,7 @@ func TestZed(t *testing.T) {
 	}
 }
 
-// TestPrefixAndSuffix: OpenAI's own form, in which llama.vim's and minuet's kin ask, as a stream too.
+// TestPrefixAndSuffix: OpenAI's own form, in which minuet and its like ask, as a stream too.
 func TestPrefixAndSuffix(t *testing.T) {
 	w := ask(echoing(), `{"model":"quarry","prompt":"a","suffix":"b","stream":true,"n":1,"temperature":0.2}`, nil)
 	data, rest, ok := strings.Cut(strings.TrimPrefix(w.Body.String(), "data: "), "\n\n")

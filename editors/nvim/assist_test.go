@@ -3,6 +3,7 @@
 package nvim_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -54,7 +55,9 @@ func conversing(t *testing.T, text string, gate chan struct{}) string {
 // openShopAs opens the shop in an editor that is set up as e says.
 func openShopAs(t *testing.T, e editor) user {
 	t.Helper()
-	e.text, e.files, e.path = editortest.Shop, map[string]string{"go.mod": "module shop\n\ngo 1.26\n"}, []string{editortest.QuarryFolder}
+	files := map[string]string{"go.mod": "module shop\n\ngo 1.26\n"}
+	maps.Copy(files, e.files)
+	e.text, e.files, e.path = editortest.Shop, files, []string{editortest.QuarryFolder}
 	p := open(t, e)
 	p.Type(":11\n")
 	p.WaitForText("it.Counts undefined") // the diagnostic behind its line

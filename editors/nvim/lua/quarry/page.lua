@@ -5,7 +5,9 @@ local api = vim.api
 
 local M = {}
 
-local PLACE = [[\f\+:\d\+\(-\d\+\)\?]] -- PATH:LINE or PATH:LINE-LINE, as quarry cites
+--- PATH:LINE or PATH:LINE-LINE, as quarry cites: a name with a blank, brackets or signs of Markdown is all of a piece of code.
+local WORD = [[\f\+:\d\+\%(-\d\+\)\?]]
+local PLACE = [[`\zs[^` ][^`]*:\d\+\%(-\d\+\)\?\ze`\|]] .. WORD
 
 ---@type table<string, integer> buffers by URI
 local buffers = {}
@@ -87,8 +89,13 @@ local function jump(client)
       return
     end
     if col < last then
-      local path, number = place:match('^(.-):(%d+)')
+      local path, number = place:match('^(.*):(%d+)')
       local name = file_of(client, path)
+      if not name then -- code that says more than the place
+        local word = vim.fn.matchstr(place, WORD .. '$')
+        path, number = (word ~= '' and word or place):match('^(.*):(%d+)')
+        name = file_of(client, path)
+      end
       if not name then
         vim.notify('quarry: the workspace has no file ' .. path, vim.log.levels.WARN)
         return

@@ -9,6 +9,9 @@ import { columnOf } from './assist';
 /** A file and its lines, as quarry cites them. */
 const citation = /([^\s:`"'<>()[\]|*]+):(\d+)(?:-(\d+))?/g;
 
+/** All of a piece of code, where the name has a blank, brackets or signs of Markdown. */
+const code = /^([^`\n]+):(\d+)(?:-(\d+))?$/g;
+
 export class Answers implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   /** The document that the panel shows. */
@@ -66,7 +69,7 @@ export class Answers implements vscode.Disposable {
 async function filesIn(text: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const folders = vscode.workspace.workspaceFolders ?? [];
-  for (const [, name] of text.matchAll(citation)) {
+  for (const name of [...names(text, citation), ...(text.match(/[^`\n]+/g) ?? []).flatMap((part) => names(part, code))]) {
     if (found.has(name)) {
       continue;
     }
@@ -81,6 +84,10 @@ async function filesIn(text: string): Promise<Map<string, string>> {
     }
   }
   return found;
+}
+
+function names(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name]) => name);
 }
 
 async function isFile(uri: vscode.Uri): Promise<boolean> {
@@ -109,6 +116,7 @@ function page(nonce: string): string {
 <script nonce="${nonce}">
   const vscode = acquireVsCodeApi();
   const citation = new RegExp(${JSON.stringify(citation.source)}, 'g');
+  const code = new RegExp(${JSON.stringify(code.source)}, 'g');
   addEventListener('message', ({ data: { html, files } }) => {
     const main = document.querySelector('main');
     main.innerHTML = html;
@@ -124,7 +132,8 @@ function page(nonce: string): string {
     for (const node of nodes) {
       const parts = [];
       let last = 0;
-      for (const match of node.data.matchAll(citation)) {
+      const whole = node.parentElement.matches('code:not(pre code)') ? [...node.data.matchAll(code)].filter(([, name]) => Object.hasOwn(files, name)) : [];
+      for (const match of whole.length > 0 ? whole : node.data.matchAll(citation)) {
         const uri = Object.hasOwn(files, match[1]) ? files[match[1]] : undefined;
         if (!uri) {
           continue;

@@ -46,6 +46,7 @@ const save = `def save(path, shelf):
 
 // editor is an Emacs to start.
 type editor struct {
+	files      map[string]string // more files of the workspace, by name
 	file, text string
 	line       int // where the cursor is at first, 1-based
 	init       string
@@ -61,6 +62,9 @@ func start(t *testing.T, e editor) (term *editortest.Terminal, file string) {
 	// Each test has a home of its own, in which Emacs would begin to compile lsp-mode to machine code.
 	editortest.WriteFile(t, filepath.Join(home, ".emacs.d", "early-init.el"), "(setq native-comp-jit-compilation nil)\n")
 	editortest.WriteFile(t, filepath.Join(workspace, ".git", "HEAD"), "ref: refs/heads/main\n")
+	for name, text := range e.files {
+		editortest.WriteFile(t, filepath.Join(workspace, name), text)
+	}
 	file = filepath.Join(workspace, e.file)
 	editortest.WriteFile(t, file, e.text)
 	return editortest.Open(t, editortest.Session{

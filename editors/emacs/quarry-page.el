@@ -10,7 +10,9 @@
 
 ;;; Code:
 
+(require 'button)
 (require 'seq)
+(require 'text-property-search)
 
 (declare-function quarry-stop "quarry")
 
@@ -71,12 +73,25 @@ is written."
 (defun quarry-page--link-places (roots)
   "Make a button of every place below ROOTS that the buffer names."
   (save-excursion
+    ;; A name with a blank, brackets or signs of Markdown is all of a piece of code.
+    (goto-char (point-min))
+    (while-let ((span (text-property-search-forward 'quarry-page-code t t)))
+      (let ((beg (prop-match-beginning span)) (end (prop-match-end span)))
+        (goto-char beg)
+        (when (looking-at "\\([^\n]+\\):\\([0-9]+\\)\\(?:-[0-9]+\\)?")
+          (quarry-page--link beg end roots))
+        (goto-char end)))
     (goto-char (point-min))
     (while (re-search-forward "\\([^][:space:]:`\"'<>()|*[]+\\):\\([0-9]+\\)\\(?:-[0-9]+\\)?" nil t)
-      (when-let* ((beg (match-beginning 0)) (end (match-end 0)) (line (string-to-number (match-string 2)))
-                  (file (quarry-page--find (match-string-no-properties 1) roots)))
-        (make-text-button beg end 'face 'link 'follow-link t 'help-echo "Go there"
-                          'action (lambda (_) (quarry-page--visit file line)))))))
+      (unless (button-at (match-beginning 0))
+        (quarry-page--link (match-beginning 0) (match-end 0) roots)))))
+
+(defun quarry-page--link (beg end roots)
+  "Make a button from BEG to END, all of what was matched, if it is below ROOTS."
+  (when-let* (((= end (match-end 0))) (line (string-to-number (match-string 2)))
+              (file (quarry-page--find (match-string-no-properties 1) roots)))
+    (make-text-button beg end 'face 'link 'follow-link t 'help-echo "Go there"
+                      'action (lambda (_) (quarry-page--visit file line)))))
 
 (defun quarry-page--find (name roots)
   "The file NAME, as quarry cites it, in the folders ROOTS, or nil.
@@ -143,7 +158,7 @@ Both are marked, since they are no emphasis."
               (delete-region close (+ close (length marks)))
               (delete-region from start)
               (setq close (- close (length marks)))
-              (add-text-properties from close '(quarry-page-literal t face quarry-page-code))
+              (add-text-properties from close '(quarry-page-literal t quarry-page-code t face quarry-page-code))
               (goto-char close))))))))
 
 (defun quarry-page--emphasis (beg end)

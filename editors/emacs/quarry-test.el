@@ -160,6 +160,7 @@
                  '(("# A *b*\n" "A b\n")
                    ("- one `x*y*z` two\n  * three\n" "• one x*y*z two\n  • three\n")
                    ("a **b c** d, 2 * 3 * 4, snake_case_name, _so_\n" "a b c d, 2 * 3 * 4, snake_case_name, so\n")
+                   ("`a_/[b](c) _.ts:1-2` and `$x`\n" "a_/[b](c) _.ts:1-2 and $x\n")
                    ("&#60;b> &#42;&#42;no&#42;&#42; \\| `&#60;`\n" "<b> **no** | &#60;\n")
                    ("``a ` b`` and ` c\n" "a ` b and ` c\n")
                    ("x\n```go\nfunc f() {}\n```\ny" "x\nfunc f() {}\ny")
@@ -167,7 +168,7 @@
                    ("it is written\n```python\ndef f(" "it is written\ndef f(")
                    ("```" "")))
     (should (equal (substring-no-properties (quarry-page--rendered markdown)) text)))
-  (should (equal-including-properties (quarry-page--rendered "`a`") (propertize "a" 'face 'quarry-page-code 'quarry-page-literal t)))
+  (should (equal-including-properties (quarry-page--rendered "`a`") (propertize "a" 'face 'quarry-page-code 'quarry-page-code t 'quarry-page-literal t)))
   (should (eq (get-text-property 0 'face (quarry-page--rendered "**a**")) 'bold))
   (should (equal (get-text-property 0 'face (quarry-page--rendered "```python\ndef f():\n```")) '(font-lock-keyword-face quarry-page-block)))
   ;; A model's word for a language turns nothing on.

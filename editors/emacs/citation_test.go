@@ -1,0 +1,53 @@
+//go:build editors
+
+package emacs_test
+
+import (
+	"fmt"
+	"testing"
+
+	"quarry/editors/editortest"
+	"quarry/model/modeltest"
+)
+
+// Whatever a file is called, an answer names it as it is called, and a key goes there.
+func TestCitationsOfOddNames(t *testing.T) {
+	for name, init := range map[string]string{"lsp-mode": lspMode(t) + goMode, "eglot": eglot(t) + goMode} {
+		t.Run(name, func(t *testing.T) {
+			model := modeltest.NewServer(t)
+			model.Script(func(r modeltest.Request) modeltest.Answer {
+				return modeltest.Answer{Pieces: editortest.OddAnswer(r.Prompt)}
+			})
+			term, _ := start(t, editor{file: "shop.go", text: editortest.Shop, files: editortest.OddFiles(), init: init, model: model.URL})
+			term.WaitForText("quarry: granite4:micro")
+			for row, question := range editortest.OddQuestions {
+				term.Press("M-:")
+				term.WaitForText("Eval:")
+				term.Type("(pop-to-buffer \"shop.go\")\n")
+				term.WaitForText("total(items")
+				term.Press("C-c", "q", "q")
+				term.WaitForText("Ask about the workspace:")
+				term.Type(question + "\n")
+				term.WaitForText("They are counted field by field, as __init__ wants it.")
+				term.WaitForText("TAB and RET go to what is named")
+				for i, name := range editortest.OddNames[row] {
+					term.WaitForText(fmt.Sprintf("• field %[1]d (%[2]s:%[3]d-%[3]d)", i, name, editortest.OddLine))
+					// Each place is a key further; where that leads stands in another window.
+					term.Press("M-:")
+					term.WaitForText("Eval:")
+					term.Type("(pop-to-buffer \"*quarry answer*\")\n")
+					term.Press("M-<")
+					for range i + 1 {
+						term.Press("Tab")
+					}
+					term.Press("Enter")
+					term.WaitForText(fmt.Sprintf("%s %d", editortest.OddCode, i))
+					term.Press("M-:")
+					term.WaitForText("Eval:")
+					term.Type(fmt.Sprintf("(message \"at %%S\" (list (string-suffix-p \"/%s\" buffer-file-name) (line-number-at-pos)))\n", name))
+					term.WaitForText(fmt.Sprintf("at (t %d)", editortest.OddLine))
+				}
+			}
+		})
+	}
+}

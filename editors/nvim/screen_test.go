@@ -99,6 +99,24 @@ func TestGhostTextThatWrapsAtTheEndOfTheWindow(t *testing.T) {
 	p.waitForSaved(longFile() + "x := comp\t\n")
 }
 
+// Rows on which an indented line goes on have less room, where they are indented and marked, too.
+func TestGhostTextThatWrapsBehindABreakIndent(t *testing.T) {
+	rest := "ute(" + strings.Repeat("argument, ", 6) + "omega)"
+	indent := strings.Repeat(" ", 48)
+	p := openScripted(t, longFile(), offer{Before: indent + "x := comp", Insert: rest}, offer{Before: indent + "y := comp", Insert: "ute()"})
+	p.Type(":set breakindent linebreak noautoindent indentexpr= showbreak=" + strings.Repeat(">", 30) + "\n")
+	p.Type(":4split\n")
+	p.typeForGhost("Go"+indent+"y := comp", "ute()") // it answers by now
+	p.Press("C-u")
+	p.Type(indent + "x := comp")
+	p.waitForNoGhost()
+	p.Press("Tab")
+	p.waitForSaved(longFile() + indent + "x := comp\t\n")
+	p.Type(":set showbreak= breakindentopt=min:79\n") // in which there is room for it
+	p.Type("S" + indent + "x := comp")
+	p.WaitFor("the end of the ghost text", func(s editortest.Screen) bool { return s.Contains("omega)") })
+}
+
 // What a smaller window hides is not accepted.
 func TestGhostTextInAWindowThatShrinks(t *testing.T) {
 	p := openScripted(t, longFile(), body)

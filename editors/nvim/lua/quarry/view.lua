@@ -71,14 +71,31 @@ function M.rows_of(row)
   return api.nvim_win_text_height(0, { start_row = row, end_row = row }).all
 end
 
+--- How many cells are taken, at most, by the indent and the signs of each further row of the cursor's line, of `width`.
+local function taken(width)
+  local signs = vim.o.showbreak == 'NONE' and 0 or vim.fn.strdisplaywidth(vim.o.showbreak)
+  if not vim.wo.breakindent then
+    return signs
+  end
+  local function option(name)
+    return tonumber(vim.wo.breakindentopt:match(name .. ':(-?%d+)'))
+  end
+  local indent = math.max(0, vim.fn.indent('.') + (option('shift') or 0), option('column') or 0)
+  if option('list') then
+    indent = width -- the pattern of lists decides
+  end
+  return math.max(0, math.min(indent, width - (option('min') or 20))) + signs
+end
+
 --- Whether a text of `wanted` cells at the cursor ends in the window, though the line that it is in does not. The last row
 --- is left to the signs that say so.
 ---@param goes_on boolean whether the line goes on behind the text
 ---@return boolean
 function M.ends_in_window(wanted, goes_on)
   local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
-  local before = vim.fn.wincol() - info.textoff - 1
-  local rows = math.ceil((before + wanted) / math.max(1, info.width - info.textoff)) - 1
+  local width = info.width - info.textoff
+  local over = wanted - (width - (vim.fn.wincol() - info.textoff - 1))
+  local rows = math.ceil(math.max(0, over) / math.max(1, width - taken(width)))
   return rows <= api.nvim_win_get_height(0) - vim.fn.winline() - (goes_on and 1 or 0)
 end
 

@@ -88,3 +88,47 @@ func TestAskBeforeTheFirstIndex(t *testing.T) {
 		t.Errorf("%q", answer.Text)
 	}
 }
+
+// In an editor, which shows what a question waits for, it waits until the index is whole, and then is answered.
+func TestAskWaitsForTheFirstIndex(t *testing.T) {
+	root, stateDir := barn(t), t.TempDir()
+	database := indexBarn(t, root, stateDir)
+	forgetScan(t, database)
+	other := flock.New(filepath.Join(filepath.Dir(database), "lock")) // another process has the index, and ends later
+	if held, err := other.TryLock(); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	defer other.Close()
+	if err := os.WriteFile(filepath.Join(root, "walrus.go"), []byte("package barn\n\n// Feed feeds the walrus.\nfunc Feed() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fake := modeltest.NewServer(t)
+	fake.Script(func(modeltest.Request) modeltest.Answer {
+		return modeltest.Answer{Pieces: []string{"The walrus is fed by Feed (walrus.go:3-4)."}}
+	})
+	ctx, e := serveEditor(t, "neovim", root, "--ollama", fake.URL, "--state-dir", stateDir)
+	if err := e.Execute(ctx, "quarry.ask", "where is the walrus fed?"); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	if err := e.Await(ctx, func() bool {
+		said = nil
+		for _, p := range e.Progressed() {
+			said = append(said, string(p.Value))
+		}
+		return strings.Contains(strings.Join(said, "\n"), "waiting for the index")
+	}); err != nil {
+		t.Fatalf("%v: %q", err, said)
+	}
+	other.Close()
+	var page string
+	if err := e.Await(ctx, func() bool {
+		page, _ = e.Page()
+		return strings.Contains(page, "walrus.go:3-4")
+	}); err != nil {
+		t.Fatalf("%v: %s", err, page)
+	}
+	if strings.Contains(page, "Nothing was found yet") {
+		t.Errorf("%s", page)
+	}
+}

@@ -1,6 +1,7 @@
 package assist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"quarry/agent/markdown"
 	"quarry/index/visible"
 	"quarry/lsp/wire"
+	"quarry/retrieval/workspace"
 )
 
 // explain shows an explanation as it is written, and keeps it for hover.
@@ -44,7 +46,13 @@ func (s *Service) answer(ctx context.Context, e request, job Job) (string, error
 		return "", err
 	}
 	_, err = s.written(ctx, "answer", headline(q.Text), job, func(emit func(string) bool) (words, foot string, err error) {
-		a, err := s.host.Core().Ask(ctx, q, emit)
+		said := processing
+		a, err := s.host.Core().Ask(workspace.WithProgress(ctx, func(m workspace.Missing) {
+			if now := cmp.Or(m.Waits(), processing); now != said {
+				said = now
+				job.Report(0.01, now)
+			}
+		}), q, emit)
 		return a.Text, footer("", nil, a.Removed), err
 	})
 	return "answered", err

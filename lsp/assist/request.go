@@ -181,6 +181,9 @@ func (s *Service) alone(ctx context.Context, e request, work func(ctx context.Co
 	return err
 }
 
+// processing is what a job does before its first word.
+const processing = "processing the prompt"
+
 // run does a request in the background, shown as a job under title that the
 // user can cancel. A newer run of the same kind takes the place of an older
 // one where both would be shown in the same page.
@@ -196,7 +199,7 @@ func (s *Service) run(title, kind string, work func(ctx context.Context, job Job
 		defer done()
 		result := "failed" // also of a panic
 		defer func() { job.End(result) }()
-		job.Report(0.01, "processing the prompt")
+		job.Report(0.01, processing)
 		made, err := work(ctx, job)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, wire.ErrSuperseded):

@@ -65,6 +65,17 @@ func (m *Missing) String() string {
 	return "the files of " + m.Folder + " are being indexed" + done
 }
 
+// Waits says in a few words what an answer waits for, "" if for nothing.
+func (m *Missing) Waits() string {
+	switch {
+	case m.Doing == "":
+		return ""
+	case m.FilesTotal > 0:
+		return fmt.Sprintf("waiting for the index: %d of %d files", m.FilesDone, m.FilesTotal)
+	}
+	return "waiting for the index"
+}
+
 // What Missing.Doing says.
 const (
 	doingOpen     = "opening"
@@ -115,6 +126,14 @@ type progressKey struct{}
 // while it waits. show must return soon.
 func WithProgress(ctx context.Context, show func(Missing)) context.Context {
 	return context.WithValue(ctx, progressKey{}, show)
+}
+
+// Waited tells whoever WithProgress has shown a wait that it is over, by a Missing that does
+// nothing.
+func Waited(ctx context.Context) {
+	if show, _ := ctx.Value(progressKey{}).(func(Missing)); show != nil {
+		show(Missing{})
+	}
 }
 
 // askedKey is the key of Question.
@@ -203,6 +222,30 @@ func (w *Workspace) Await(ctx context.Context) (missing *Missing, err error) {
 		}
 	}
 	return w.await(ctx, needWords, wait{asked(ctx), true, w.opts.WaitLimit})
+}
+
+// mostIdle is how many times Options.WaitLimit may pass in which no file becomes done before Whole
+// gives up: loading a large index shows no files for a while.
+const mostIdle = 12
+
+// Whole waits, as Await does, for as long as the indexing goes on, if WithProgress shows that to
+// somebody who can end it, and not at all elsewhere. whole is false if something is missing then.
+func (w *Workspace) Whole(ctx context.Context) (whole bool, err error) {
+	if show, _ := ctx.Value(progressKey{}).(func(Missing)); show == nil {
+		return false, nil
+	}
+	begin := time.Now()
+	var last Missing
+	for idle := 0; idle < mostIdle; idle++ {
+		m, err := w.await(ctx, needWords, wait{begin, true, time.Since(begin) + w.opts.WaitLimit})
+		if m == nil || err != nil || m.isFinal() {
+			return m == nil && err == nil, err
+		}
+		if m.FilesDone != last.FilesDone || m.Doing != last.Doing {
+			idle, last = 0, *m
+		}
+	}
+	return false, nil
 }
 
 // Learned waits, as the first questions do, until Searchable has all of the folders. missing

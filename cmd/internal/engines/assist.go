@@ -112,21 +112,36 @@ func (c *Core) Ask(ctx context.Context, q agent.Question, emit func(text string)
 
 // AskOrSearch is AskWithin where a model can answer; elsewhere the answer is the locations
 // that are nearest to the question. Nothing is said not to be there while the first index
-// is being made.
+// is being made; where workspace.WithProgress shows how far that is, what was not found is
+// looked for again when it is whole.
 func (c *Core) AskOrSearch(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (ask.Report, error) {
-	ctx = workspace.Question(ctx)
+	r, again, err := c.askOrSearch(workspace.Question(ctx), q, limit, w)
+	if err != nil || !again {
+		return r, err
+	}
+	whole, err := c.Workspace.Whole(ctx)
+	if err == nil && whole {
+		r, _, err = c.askOrSearch(workspace.Question(ctx), q, limit, w)
+	}
+	return r, err
+}
+
+// askOrSearch is AskOrSearch with what is known by now; again says that it found nothing in a part
+// of the index.
+func (c *Core) askOrSearch(ctx context.Context, q agent.Question, limit time.Duration, w ask.Watch) (r ask.Report, again bool, err error) {
 	if err := c.Available(); err != nil {
 		return c.nearest(ctx, q, err)
 	}
 	// The first search waits for the index, within a bound; what is missing then is said.
 	first, before, err := c.locations(ctx, q, 1)
 	if err != nil {
-		return ask.Report{}, err
+		return ask.Report{}, false, err
 	}
 	if before != nil {
 		w.Text = nil
 	}
-	r, err := c.AskWithin(ctx, q, limit, w)
+	workspace.Waited(ctx)
+	r, err = c.AskWithin(ctx, q, limit, w)
 	if gone := c.Available(); err != nil && gone != nil && ctx.Err() == nil {
 		return c.nearest(ctx, q, gone) // it was not known before
 	}
@@ -135,18 +150,19 @@ func (c *Core) AskOrSearch(ctx context.Context, q agent.Question, limit time.Dur
 		r.Unfounded = false // nobody knows
 		r.Text = "Nothing was found yet: " + before.String() + ". Ask again when the status says that it is done.\n"
 		r.Removed = 0
+		again = true
 	}
-	return r, err
+	return r, again, err
 }
 
 // nearestLocations are as many as can be looked at at once.
 const nearestLocations = 5
 
-// nearest answers without a model.
-func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (ask.Report, error) {
+// nearest answers without a model; again is as of askOrSearch.
+func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (r ask.Report, again bool, err error) {
 	found, missing, err := c.locations(ctx, q, nearestLocations)
 	if err != nil {
-		return ask.Report{}, err
+		return ask.Report{}, false, err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "No model can answer now: %v.\n\n", reason)
@@ -173,7 +189,7 @@ func (c *Core) nearest(ctx context.Context, q agent.Question, reason error) (ask
 		b.WriteByte('\n')
 	}
 	a.Text = b.String()
-	return ask.Report{Answer: a}, nil
+	return ask.Report{Answer: a}, nothing && missing != nil, nil
 }
 
 // locations searches for the words of a question. What search could not look at yet is in

@@ -75,7 +75,7 @@ func TestTypingThroughAProposal(t *testing.T) {
 	p.Type(":QuarryFix\n:split letter.txt\ni")
 	p.Type("Dear reader,\n")
 	close(gate)
-	p.WaitForText("a change of shelf.go is ready; normal mode shows it")
+	p.WaitForText("a change of shelf.go is ready; normal mode in a file shows it")
 	p.Press("F5")
 	p.Type("my happy day is here again,\nga\ny\n\nyes\n")
 	p.Press("F5")

@@ -75,7 +75,7 @@ local function show_hint(p)
   local names = vim.tbl_map(function(file)
     return file.name
   end, p.params.files)
-  local text = (' quarry: a change of %s is ready; normal mode shows it '):format(table.concat(names, ', '))
+  local text = (' quarry: a change of %s is ready; normal mode in a file shows it '):format(table.concat(names, ', '))
   local bufnr = api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = 'wipe'
   api.nvim_buf_set_lines(bufnr, 0, -1, false, { text })

@@ -20,16 +20,44 @@ func (rt *Runtime) InMemory(ctx context.Context, names ...string) ([]int64, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	list, err := c.api.ListRunning(ctx)
+	running, have, err := c.running(ctx)
 	if err != nil {
 		return nil, c.explainWithin(ctx, err)
 	}
-	for i, name := range names {
-		if at := slices.IndexFunc(list.Models, func(m api.ProcessModelResponse) bool { return SameModel(m.Name, name) }); at >= 0 {
-			bytes[i] = ofMemory(list.Models[at].Size, list.Models[at].SizeVRAM)
+	for _, r := range running {
+		// A runner of an older version that had the name takes memory, too.
+		at := slices.IndexFunc(names, func(name string) bool { return holds(r, name, have) || SameModel(r.Name, name) })
+		if at >= 0 {
+			bytes[at] += ofMemory(r.Size, r.SizeVRAM)
 		}
 	}
 	return bytes, nil
+}
+
+// running are the models in memory and, unless there are none, those that Ollama has.
+func (c *ollama) running(ctx context.Context) ([]api.ProcessModelResponse, []api.ListModelResponse, error) {
+	running, err := c.api.ListRunning(ctx)
+	if err != nil || len(running.Models) == 0 {
+		return nil, nil, err
+	}
+	have, err := c.api.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return running.Models, have.Models, nil
+}
+
+// holds is whether a runner has the model of this name among those that Ollama has. Ollama lists a runner under the name
+// that loaded it first, though that is deleted or another model's now: digests tell, and names only where there is none.
+func holds(r api.ProcessModelResponse, name string, have []api.ListModelResponse) bool {
+	digest := ""
+	if at := slices.IndexFunc(have, func(m api.ListModelResponse) bool { return SameModel(m.Name, name) }); at >= 0 {
+		digest = have[at].Digest
+	}
+	if digest == "" || r.Digest == "" {
+		return SameModel(r.Name, name)
+	}
+	return r.Digest == digest
 }
 
 // ofMemory is what of a model lies in the machine's memory: not what a GPU holds in its own.

@@ -204,12 +204,12 @@ func (c *ollama) unload(ctx context.Context) error {
 func (c *ollama) loaded(ctx context.Context) (placement, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	list, err := c.api.ListRunning(ctx)
+	running, have, err := c.running(ctx)
 	if err != nil {
 		return placement{}, c.explainWithin(ctx, err)
 	}
-	for _, m := range list.Models {
-		if SameModel(m.Name, c.model) {
+	for _, m := range running {
+		if holds(m, c.model, have) {
 			return placement{bytes: m.Size, onGPU: m.SizeVRAM, numCtx: m.ContextLength, expires: m.ExpiresAt}, nil
 		}
 	}

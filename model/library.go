@@ -140,21 +140,33 @@ func (l *Library) Pull(ctx context.Context, name string, report func(done, total
 		}
 	}
 	if before && tried || had && !before {
-		err = errors.Join(err, l.Remove(context.WithoutCancel(ctx), kept))
+		err = errors.Join(err, l.drop(context.WithoutCancel(ctx), kept))
 	}
 	return err
+}
+
+// drop is Remove for a model that was replaced or failed: it leaves memory first, where quarry's trial had brought it, or
+// who asked it by the name that is another model's now.
+func (l *Library) drop(ctx context.Context, name string) error {
+	if running, have, err := l.running(ctx); err == nil && slices.ContainsFunc(running, func(r api.ProcessModelResponse) bool {
+		alone := !slices.ContainsFunc(have, func(m api.ListModelResponse) bool { return m.Digest == r.Digest && !SameModel(m.Name, name) })
+		return holds(r, name, have) && (alone || SameModel(r.Name, name))
+	}) {
+		_ = l.of(name).unload(ctx) // one that stays leaves memory by itself, later
+	}
+	return l.Remove(ctx, name)
 }
 
 // giveBack makes a name mean what is kept again. What has it goes with its files: Ollama leaves those of a model that is
 // copied over.
 func (l *Library) giveBack(ctx context.Context, name, kept string) error {
-	c, failed := l.of(name), trialName(name, trialMark)
+	c, failed := l.of(name), trialName(name, failedMark)
 	err := c.api.Copy(ctx, &api.CopyRequest{Source: name, Destination: failed})
 	if err == nil {
 		err = c.api.Copy(ctx, &api.CopyRequest{Source: kept, Destination: name})
 	}
 	if err == nil {
-		return l.Remove(ctx, failed)
+		return l.drop(ctx, failed)
 	}
 	return c.explain(err)
 }
@@ -309,18 +321,42 @@ func (l *Library) Import(ctx context.Context, path, name, form string, report fu
 	if digest, err = l.create(ctx, path, trial, form, report); err != nil {
 		return digest, err
 	}
-	err = try(trial)
-	if err == nil {
-		err = l.of(name).explain(l.of(name).api.Copy(ctx, &api.CopyRequest{Source: trial, Destination: name}))
+	if err = errors.Join(try(trial), ctx.Err()); err == nil {
+		err = l.replace(context.WithoutCancel(ctx), name, trial)
 	}
-	return digest, errors.Join(err, l.Remove(context.WithoutCancel(ctx), trial))
+	return digest, errors.Join(err, l.drop(context.WithoutCancel(ctx), trial))
 }
 
-// What a name has behind it: of a model that is on trial, and of the one that is kept until
+// replace gives a name to a model that was tried. What had it goes with its files: Ollama leaves those of a model that is
+// copied over.
+func (l *Library) replace(ctx context.Context, name, tried string) error {
+	kept := trialName(name, keptMark)
+	_, had, err := l.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, before, err := l.Find(ctx, kept)
+	if err == nil && before { // of a Pull that was killed; what has the name now goes in its place
+		err = l.drop(ctx, kept)
+	}
+	if err == nil && had {
+		err = l.Copy(ctx, name, kept)
+	}
+	if err == nil {
+		err = l.Copy(ctx, tried, name)
+	}
+	if err == nil && had {
+		err = l.drop(ctx, kept)
+	}
+	return err
+}
+
+// What a name has behind it: of a model that is on trial, of one that failed it, and of the one that is kept until
 // its successor was tried. Nobody calls a model of their own so.
 const (
-	trialMark = "quarry-trial"
-	keptMark  = "quarry-before"
+	trialMark  = "quarry-trial"
+	failedMark = "quarry-failed"
+	keptMark   = "quarry-before"
 )
 
 // longestTag is how many bytes Ollama lets a model's tag have.
@@ -357,10 +393,15 @@ type Unfinished struct {
 // it has some, too.
 func FindUnfinished(list []Installed) (left []Unfinished) {
 	replaced := func(kept Installed, name string) bool {
-		return slices.ContainsFunc(list, func(m Installed) bool { return SameModel(m.Name, name) && m.Digest != kept.Digest })
+		at := slices.IndexFunc(list, func(m Installed) bool { return SameModel(m.Name, name) })
+		if at < 0 || list[at].Digest == kept.Digest {
+			return false
+		}
+		trial := trialName(name, trialMark) // an Import gives the name to what was tried alone
+		return !slices.ContainsFunc(list, func(m Installed) bool { return SameModel(m.Name, trial) && m.Digest == list[at].Digest })
 	}
 	for _, m := range list {
-		for _, mark := range []string{keptMark, trialMark} {
+		for _, mark := range []string{keptMark, trialMark, failedMark} {
 			of, ok := strings.CutSuffix(m.Name, ":"+mark)
 			if !ok {
 				of, ok = strings.CutSuffix(m.Name, "-"+mark)

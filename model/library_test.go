@@ -354,7 +354,7 @@ func TestFindUnfinished(t *testing.T) {
 	var list []model.Installed
 	for _, m := range []string{
 		"a:1b new", "a:1b-quarry-before old", "b:latest same", "b:quarry-before same", "c:2b-quarry-trial x", "d:quarry-trial x", "e:3b-quarry-before x",
-		"f-quarry-trial:latest x", "other:trial x", "the-night:before x", "g:1b x", "g:1b-before y", "h:1b-trial x", long[:2+80-13] + "-quarry-trial x",
+		"f-quarry-trial:latest x", "other:trial x", "the-night:before x", "g:1b x", "g:1b-before y", "h:1b-trial x", "j:1b new", "j:1b-quarry-before old", "j:1b-quarry-trial new", "k:1b-quarry-failed x", long[:2+80-13] + "-quarry-trial x",
 	} {
 		name, digest, _ := strings.Cut(m, " ")
 		list = append(list, model.Installed{Name: name, Digest: digest, Bytes: 7})
@@ -362,6 +362,7 @@ func TestFindUnfinished(t *testing.T) {
 	want := []model.Unfinished{
 		{Name: "a:1b-quarry-before", Of: "a:1b", Bytes: 7, Kept: true, Untried: true}, {Name: "b:quarry-before", Of: "b", Bytes: 7, Kept: true},
 		{Name: "c:2b-quarry-trial", Of: "c:2b", Bytes: 7}, {Name: "d:quarry-trial", Of: "d", Bytes: 7}, {Name: "e:3b-quarry-before", Of: "e:3b", Bytes: 7, Kept: true},
+		{Name: "j:1b-quarry-before", Of: "j:1b", Bytes: 7, Kept: true}, {Name: "j:1b-quarry-trial", Of: "j:1b", Bytes: 7}, {Name: "k:1b-quarry-failed", Of: "k:1b", Bytes: 7},
 		{Name: long[:2+80-13] + "-quarry-trial", Of: long[:2+80-13], Bytes: 7},
 	}
 	if got := model.FindUnfinished(list); !slices.Equal(got, want) {

@@ -1,6 +1,8 @@
 package model_test
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,6 +49,59 @@ func TestRealImportedModelInMemory(t *testing.T) {
 	}
 	if list := s.Loaded(); len(list) != 0 {
 		t.Errorf("in memory behind it: %+v", list)
+	}
+}
+
+// Of a model that was replaced, and of one that failed its trial, nothing stays: not in memory, nor on the disk.
+func TestRealReplacedModelGoes(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	l := library(t, s.URL)
+	second, blind := filepath.Join(t.TempDir(), "second.gguf"), filepath.Join(t.TempDir(), "blind.gguf")
+	if err := errors.Join(
+		ollamatest.WriteGranite(second, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}),
+		ollamatest.WriteGranite(blind, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 128, Context: 4096, NoFIM: true}),
+	); err != nil {
+		t.Fatal(err)
+	}
+	s.Create("mine:1b", ollamatest.Tiny)
+	ready(t, optionsFor(s.URL, "mine:1b")).Close()
+	if list := s.Loaded(); len(list) != 1 {
+		t.Fatalf("in memory: %+v", list)
+	}
+	nothing := func(when string) {
+		t.Helper()
+		if list := s.Loaded(); len(list) != 0 {
+			t.Errorf("%s, in memory: %+v", when, list)
+		}
+		if left, err := model.FindOrphans(s.Models()); err != nil || len(left.Files) != 0 {
+			t.Errorf("%s, files of no model: %+v, %v", when, left, err)
+		}
+		if list, err := l.List(t.Context()); err != nil || len(list) != 1 {
+			t.Errorf("%s, models: %+v, %v", when, list, err)
+		}
+	}
+	load := func(trial string) error {
+		o, err := model.New(optionsFor(s.URL, trial))
+		if err != nil {
+			return err
+		}
+		return o.Unsuitable(soon(t))
+	}
+	if _, err := l.Import(soon(t), second, "mine:1b", "", func(int64, int64) {}, load); err != nil {
+		t.Fatal(err)
+	}
+	nothing("after it was replaced")
+	if _, err := l.Import(soon(t), blind, "mine:1b", "", func(int64, int64) {}, load); !errors.Is(err, model.ErrNoFIM) {
+		t.Errorf("one without tags: %v", err)
+	}
+	nothing("after a trial that failed")
+	// The same once more while it is asked: it stays in memory.
+	ready(t, optionsFor(s.URL, "mine:1b")).Close()
+	if _, err := l.Import(soon(t), second, "mine:1b", "", func(int64, int64) {}, load); err != nil {
+		t.Fatal(err)
+	}
+	if list := s.Loaded(); len(list) != 1 || list[0].Name != "mine:1b" {
+		t.Errorf("what is there was imported again; in memory: %+v", list)
 	}
 }
 

@@ -57,6 +57,7 @@ type health struct {
 	state   State
 	changed chan struct{} // closed and replaced on every change
 	probed  time.Time     // when the last probe ended
+	weights string        // of the model that was probed last, "" if not known; the watcher's own
 
 	// wake asks the watcher to probe now; full asks it to doubt a Ready state.
 	wake chan struct{}
@@ -149,6 +150,10 @@ func (rt *Runtime) watch() {
 				rt.log.Info("the model server changed its version", "was", was, "now", st.Version)
 				doubt, trusted = true, false // it may do otherwise with the model's tags
 			}
+			if st.Phase == Ready && rt.replaced() {
+				rt.log.Info("the model's name means another one now", "model", rt.opt.Model)
+				doubt, trusted = true, false
+			}
 		}
 		if doubt || !settled {
 			st = rt.probe(trusted)
@@ -206,6 +211,12 @@ func (rt *Runtime) checkVersion(st State) State {
 	return st
 }
 
+// replaced is whether the name means another model than the one that was probed last, or none.
+func (rt *Runtime) replaced() bool {
+	now, err := rt.weights(rt.ctx)
+	return err == nil && now != rt.health.weights
+}
+
 // probe takes every step from "is there a server" to "the model can be asked".
 func (rt *Runtime) probe(trusted bool) State {
 	st := State{}
@@ -220,6 +231,10 @@ func (rt *Runtime) probe(trusted bool) State {
 	about, err := rt.inspectCompleter(rt.ctx)
 	if err != nil {
 		return fail(err)
+	}
+	// Before the canary, so that what gets the name meanwhile is found later.
+	if weights, err := rt.weights(rt.ctx); err == nil && weights != rt.health.weights {
+		rt.health.weights, trusted = weights, false
 	}
 	rt.trained.Store(int64(about.context))
 	rt.parameters.Store(int64(about.parameters))

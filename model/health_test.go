@@ -13,6 +13,7 @@ import (
 
 	"quarry/model"
 	"quarry/model/modeltest"
+	"quarry/model/ollamatest"
 )
 
 // watched is a runtime whose time the test moves and whose states it records.
@@ -288,5 +289,44 @@ func TestTheMostFrequentMessageIsShort(t *testing.T) {
 	err = rt.WaitReady(soon(t))
 	if err == nil || !strings.HasPrefix(err.Error(), "Ollama does not answer: start it with `ollama serve`") || len("quarry: Ollama does not answer: start it with `ollama serve`") > 60 {
 		t.Errorf("%v", err)
+	}
+}
+
+// Another model that gets the name while this one is in use is asked for its tags anew.
+func TestReplacedModelIsAskedForItsTags(t *testing.T) {
+	s := ollamatest.StartEmpty(t)
+	s.Create("mine:1b", ollamatest.Tiny)
+	other := ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 128, Context: 4096, NoFIM: true}
+	s.Create("blind:1b", other)
+	seen := newStates()
+	opt := optionsFor(s.URL, "mine:1b")
+	opt.OnChange = seen.add
+	o := ready(t, opt)
+	l := library(t, s.URL)
+	give := func(from string) {
+		t.Helper()
+		if err := l.Copy(t.Context(), from, "mine:1b"); err != nil {
+			t.Fatal(err)
+		}
+		o.Look()
+	}
+	if err := l.Copy(t.Context(), "mine:1b", "granite:1b"); err != nil {
+		t.Fatal(err)
+	}
+	n := len(seen.phases())
+	give("blind:1b")
+	if st := seen.wait(t, n, model.Unsuitable); !errors.Is(st.Err, model.ErrNoFIM) {
+		t.Errorf("one without tags: %v", st.Err)
+	}
+	n = len(seen.phases())
+	give("granite:1b")
+	seen.wait(t, n, model.Ready)
+	if text, _, err := collect(soon(t), o, fim("a", "b"), 5); err != nil || text == "" {
+		t.Errorf("the first one again: %q, %v", text, err)
+	}
+	n = len(seen.phases())
+	o.Look()
+	if _, _, err := collect(soon(t), o, fim("a", "c"), 5); err != nil || len(seen.phases()) != n {
+		t.Errorf("the same one: %v, %v", err, seen.phases()[n:])
 	}
 }

@@ -44,6 +44,9 @@ type Options struct {
 	// Stall is how long a server may send nothing before it is asked again; 0 means
 	// half a minute.
 	Stall time.Duration
+	// Note is how often what has come of a part is noted, so that the next Fetch goes on from there; 0 means every second.
+	// It is noted whenever a connection ends, too.
+	Note time.Duration
 	// Report is told how many bytes there are. It is called from one goroutine at a time.
 	Report func(done int64)
 	// Free is how many bytes the disk of a folder has left, if that is known; nil means
@@ -67,9 +70,9 @@ type fetch struct {
 	Options
 	client *http.Client
 	part   *os.File // the file, as far as it is there
-	log    *os.File // the parts that are there, a number a line
+	log    *os.File // what is there of each part, as in notes
 
-	done map[int]bool // the parts that were there
+	begun map[int]int64 // how many bytes of each part were there
 
 	mu       sync.Mutex // guards have, reported, Report and what is written to log
 	have     int64      // bytes
@@ -90,6 +93,9 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 	}
 	if opt.Stall == 0 {
 		opt.Stall = 30 * time.Second
+	}
+	if opt.Note == 0 {
+		opt.Note = time.Second
 	}
 	if opt.Report == nil {
 		opt.Report = func(int64) {}
@@ -112,7 +118,7 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 		opt.Report(f.Size)
 		return path, nil
 	}
-	t := &fetch{File: f, Options: opt, client: f.client(opt.Transport), done: map[int]bool{}}
+	t := &fetch{File: f, Options: opt, client: f.client(opt.Transport), begun: map[int]int64{}}
 	if err := t.open(path); err != nil {
 		return "", err
 	}
@@ -180,8 +186,7 @@ func (t *fetch) room(dir string) (int64, bool) {
 	return t.Free(dir)
 }
 
-// open takes up what is there. A part counts once its number stands in the log, which
-// is written when the part is on the disk.
+// open takes up what is there. What the log says is on the disk: it is written after that.
 func (t *fetch) open(path string) (err error) {
 	if t.part, err = os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return err
@@ -195,26 +200,69 @@ func (t *fetch) open(path string) (err error) {
 		t.close()
 		return err
 	}
-	lines := bufio.NewReader(t.log)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			break // the end, or a line that a crash cut off
+	list, cut := notes(t.log)
+	if cut {
+		if _, err := fmt.Fprintln(t.log, " cut"); err != nil { // so that it is not taken for a whole line
+			t.close()
+			return err
 		}
-		size, number, _ := strings.Cut(strings.TrimSpace(line), " ")
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 0 || size != strconv.FormatInt(t.Part, 10) || t.done[n] {
-			continue // parts of another size say nothing
-		}
-		if from, to := t.span(n); from < t.Size && to <= info.Size() {
-			t.done[n] = true
-			t.have += to - from
+	}
+	for at, bytes := range list {
+		from, to := t.span(at.number)
+		if bytes = min(bytes, to-from); at.size == t.Part && from < t.Size && from+bytes <= info.Size() {
+			t.begun[at.number] = bytes
+			t.have += bytes
 		}
 	}
 	if info.Size() > t.Size {
 		return t.part.Truncate(t.Size)
 	}
 	return nil
+}
+
+// noted is a part of a file that is fetched in parts of a size.
+type noted struct {
+	size   int64
+	number int
+}
+
+// notes are how many bytes, from its start on, a log says that there are of each part. Each of its lines names the parts'
+// size and a part's number, and the bytes unless it is whole. cut: a crash cut the last one off.
+func notes(log io.Reader) (list map[noted]int64, cut bool) {
+	list = map[noted]int64{}
+	for lines := bufio.NewReader(log); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return list, line != ""
+		}
+		var n []int64
+		for _, field := range strings.Fields(line) {
+			number, err := strconv.ParseInt(field, 10, 32)
+			if err != nil || number < 0 {
+				n = nil
+				break
+			}
+			n = append(n, number)
+		}
+		if len(n) == 2 { // the whole part
+			n = append(n, n[0])
+		}
+		if len(n) == 3 {
+			at := noted{n[0], int(n[1])}
+			list[at] = max(list[at], min(n[2], at.size))
+		}
+	}
+}
+
+// note writes to the log that so many bytes of a part are there, once they are on the disk.
+func (t *fetch) note(part int, bytes int64) error {
+	if err := t.part.Sync(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, err := fmt.Fprintf(t.log, "%d %d %d\n", t.Part, part, bytes)
+	return err
 }
 
 func (t *fetch) close() {
@@ -246,7 +294,7 @@ func (t *fetch) parts(ctx context.Context) error {
 	count := int((t.Size + t.Part - 1) / t.Part)
 feed:
 	for n := range count {
-		if t.done[n] {
+		if from, to := t.span(n); t.begun[n] == to-from {
 			continue
 		}
 		select {
@@ -273,9 +321,10 @@ func (t *fetch) add(n int64) {
 
 // fetchPart fetches a part, asking again where a server stalls or fails for a moment.
 func (t *fetch) fetchPart(ctx context.Context, n int) error {
-	from, to := t.span(n)
+	start, to := t.span(n)
+	from := start + t.begun[n]
 	for failed := 0; from < to; {
-		got, err := t.read(ctx, from, to)
+		got, err := t.read(ctx, from, to, func(upTo int64) error { return t.note(n, upTo-start) })
 		from += got
 		var final *finalError
 		switch {
@@ -295,13 +344,7 @@ func (t *fetch) fetchPart(ctx context.Context, n int) error {
 			}
 		}
 	}
-	if err := t.part.Sync(); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, err := fmt.Fprintf(t.log, "%d %d\n", t.Part, n)
-	return err
+	return nil
 }
 
 // errNoRanges: to send a part in the middle of a file this server would have to send all before it.
@@ -314,7 +357,7 @@ func (t *fetch) inOneGo(ctx context.Context) error {
 		t.mu.Lock()
 		t.have = 0
 		t.mu.Unlock()
-		_, err := t.read(ctx, 0, t.Size)
+		_, err := t.read(ctx, 0, t.Size, func(int64) error { return nil }) // the next time it begins anew
 		var final *finalError
 		switch {
 		case ctx.Err() != nil:
@@ -364,8 +407,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // read asks for the bytes [from, to) and writes what comes to its place. It answers
-// how many came, and why not all did.
-func (t *fetch) read(ctx context.Context, from, to int64) (got int64, err error) {
+// how many came, and why not all did; note is told now and then up to where they are.
+func (t *fetch) read(ctx context.Context, from, to int64, note func(upTo int64) error) (got int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stalled := time.AfterFunc(t.Stall, func() { cancel(fmt.Errorf("nothing came for %v", t.Stall)) })
@@ -399,6 +442,14 @@ func (t *fetch) read(ctx context.Context, from, to int64) (got int64, err error)
 	}
 	buf := make([]byte, 64<<10)
 	in := io.LimitReader(watched{body, stalled, t.Stall}, to-from)
+	told, at := int64(0), time.Now() // what note was told last, and when
+	defer func() {
+		if got > told {
+			if failed := note(from + got); failed != nil {
+				err = &finalError{failed}
+			}
+		}
+	}()
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {
@@ -407,6 +458,12 @@ func (t *fetch) read(ctx context.Context, from, to int64) (got int64, err error)
 			}
 			got += int64(n)
 			t.add(int64(n))
+			if now := time.Now(); now.Sub(at) >= t.Note {
+				if err := note(from + got); err != nil {
+					return got, &finalError{err}
+				}
+				told, at = got, now
+			}
 		}
 		switch {
 		case err == io.EOF && got < to-from:

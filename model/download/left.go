@@ -1,13 +1,11 @@
 package download
 
 import (
-	"bufio"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -44,7 +42,7 @@ func FindLeft(dir string) ([]Left, error) {
 		}
 		l := Left{Path: filepath.Join(dir, sum), SHA256: sum, Bytes: info.Size(), Whole: !part}
 		if part {
-			l.Bytes = min(l.Bytes, noted(l.Path, l.Bytes))
+			l.Bytes = min(l.Bytes, ofParts(l.Path, l.Bytes))
 		}
 		l.Busy = Locked(l.Path)
 		list = append(list, l)
@@ -53,24 +51,19 @@ func FindLeft(dir string) ([]Left, error) {
 	return list, err
 }
 
-// noted is how many bytes the log of a part says there are, those of the file where there is no log: parts come in any
-// order, so that the file may be as long as the whole from its first byte on.
-func noted(path string, size int64) int64 {
+// ofParts is how many bytes the log of a file's parts says there are, those of the file where there is no log: parts come in
+// any order, so that the file may be as long as the whole from its first byte on.
+func ofParts(path string, length int64) (bytes int64) {
 	f, err := os.Open(path + ".parts")
 	if err != nil {
-		return size
+		return length
 	}
 	defer f.Close()
-	n, lines := int64(0), bufio.NewScanner(f)
-	for lines.Scan() {
-		bytes, number, _ := strings.Cut(lines.Text(), " ")
-		part, err := strconv.ParseInt(bytes, 10, 64)
-		if _, cut := strconv.Atoi(number); err != nil || cut != nil || part < 0 {
-			continue // a line that a crash cut off
-		}
-		n += min(part, size)
+	list, _ := notes(f)
+	for at, n := range list {
+		bytes += max(0, min(n, length-int64(at.number)*at.size))
 	}
-	return n
+	return bytes
 }
 
 // Locked is whether somebody has the lock beside the file of this path.

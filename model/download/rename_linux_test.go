@@ -52,8 +52,8 @@ func TestFindLeft(t *testing.T) {
 	}
 	sum := func(digit string) string { return strings.Repeat(digit, 64) }
 	write(sum("a"), "whole")
-	write(sum("b")+".part", strings.Repeat("x", 100)) // as long as the whole: the last part came first
-	write(sum("b")+".parts", "8 12\n8 3\n8 4\n8 ")
+	write(sum("b")+".part", strings.Repeat("x", 100))            // as long as the whole: the last part came first
+	write(sum("b")+".parts", "8 12\n8 3\n8 4\n8 5 2\n8 5 3\n8 ") // the last part is short, another has come in part
 	write(sum("c")+".part", "no log")
 	write(sum("c")+".lock", "")
 	write("notes.txt", "")
@@ -62,7 +62,7 @@ func TestFindLeft(t *testing.T) {
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i, want := range []Left{{SHA256: sum("a"), Bytes: 5, Whole: true}, {SHA256: sum("b"), Bytes: 24}, {SHA256: sum("c"), Bytes: 6}} {
+	for i, want := range []Left{{SHA256: sum("a"), Bytes: 5, Whole: true}, {SHA256: sum("b"), Bytes: 4 + 8 + 8 + 3}, {SHA256: sum("c"), Bytes: 6}} {
 		want.Path = filepath.Join(dir, want.SHA256)
 		if got[i] != want {
 			t.Errorf("%+v, want %+v", got[i], want)

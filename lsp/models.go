@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -266,7 +267,7 @@ func (s modelCommands) importModel(args []protocol.LSPAny) error {
 		if err != nil {
 			return "", err
 		}
-		name := strings.ToLower(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+		name := ModelNameOf(file)
 		if len(named) > 1 {
 			name = named[1]
 		}
@@ -281,6 +282,17 @@ func (s modelCommands) importModel(args []protocol.LSPAny) error {
 		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("Ollama has %s; `%s` completes code with it", name, CommandUse))
 		return "imported", nil
 	})
+}
+
+// ModelNameOf is a name that Ollama takes for the model of a file.
+func ModelNameOf(file string) string {
+	const longest = 80 // of a name to Ollama, in bytes
+	base := filepath.Base(file)
+	words := strings.FieldsFunc(strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base))), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.' || r == '-')
+	})
+	name := strings.Trim(strings.Join(words, "-"), "-.")
+	return strings.TrimRight(cmp.Or(name[:min(len(name), longest)], "model"), "-.")
 }
 
 // downloaded are the GGUF files in the user's folder for downloads, the newest first.

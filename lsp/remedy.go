@@ -161,6 +161,7 @@ func (s *Server) setupModel([]protocol.LSPAny) error {
 			const yes, no = "Set up", "Cancel"
 			job.Report(0, "waits for your choice")
 			chosen, err := s.assist.Screen().Choose(ctx, question, no, yes)
+			job.Report(0, "asking Ollama")
 			return err == nil && chosen == yes
 		}, progressOf(job, ""))
 		switch {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
+	"quarry/lsp"
 	"quarry/lsp/settings"
 	"quarry/model"
 	"quarry/model/catalogue"
@@ -247,11 +247,7 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	advice, _, _ := m.Advise(ctx) // without Ollama nothing is installed
-	best := advice.Completion
-	if _, known := m.Catalogue.Find(best.Name); !known && best.Installed && m.Unsuited(ctx, best.Name) { // the settings' own
-		advice, _, _ = m.Advise(ctx, best.Name)
-	}
+	advice, _, _ := m.AdviseTried(ctx) // without Ollama nothing is installed
 	if a.JSON {
 		return a.PrintJSON(catalogueOutput{m.Catalogue, advice})
 	}
@@ -271,7 +267,11 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintln(a.Stdout)
-	for _, line := range wrapped(fmt.Sprintf("For this machine: %s; %s. `quarry setup model` fetches what is missing and uses it.", advice.Completion.Name, advice.Completion.Why), columns) {
+	best := engines.ErrNoneSuits.Error() + "."
+	if c := advice.Completion; c.Name != "" {
+		best = fmt.Sprintf("For this machine: %s; %s. `quarry setup model` fetches what is missing and uses it.", c.Name, c.Why)
+	}
+	for _, line := range wrapped(best, columns) {
 		fmt.Fprintln(a.Stdout, line)
 	}
 	return nil
@@ -443,7 +443,7 @@ func (a *app) modelImport(ctx context.Context, args []string) error {
 		return err
 	}
 	file := args[0]
-	name := strings.ToLower(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+	name := lsp.ModelNameOf(file)
 	if len(args) > 1 {
 		name = args[1]
 	}

@@ -610,6 +610,32 @@ func TestTheCatalogueAdvisesWhatCompletes(t *testing.T) {
 	}
 }
 
+// Nor one that a catalogue knows, where what has its name completes nothing.
+func TestTheCatalogueTriesWhatItKnows(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	blind := modeltest.Model{Name: "qwen2.5-coder:1.5b", NoFIM: true}
+	fake.SetModels(blind, modeltest.Model{Name: "granite4:micro"})
+	userSettings(t, `{"model": "qwen2.5-coder:1.5b"}`)
+	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
+	code, out, errs := answering(t, "", "model", "catalogue", "--ollama", fake.URL)
+	if code != 0 || !strings.Contains(out, "For this machine: granite4:micro;") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+	known, err := catalogue.Load(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []modeltest.Model
+	for _, m := range known.Models {
+		all = append(all, modeltest.Model{Name: m.Name, NoFIM: true})
+	}
+	fake.SetModels(all...)
+	code, out, errs = answering(t, "", "model", "catalogue", "--ollama", fake.URL)
+	if code != 0 || !strings.Contains(out, "quarry knows no model for this machine that completes code") || strings.Contains(out, "For this machine:") {
+		t.Errorf("exit code %d:\n%s%s", code, out, errs)
+	}
+}
+
 // A model server that names models of any length fills no screen with them.
 func TestModelListOfAHostileServer(t *testing.T) {
 	userSettings(t, "{}")

@@ -106,7 +106,7 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 	path = filepath.Join(dir, f.SHA256)
 	lock := flock.New(path + ".lock")
 	if ok, err := lock.TryLock(); err != nil || !ok {
-		return "", errors.Join(fmt.Errorf("%s: another quarry fetches it", f.URL), err)
+		return "", errors.Join(fmt.Errorf("wait, another quarry fetches %s: ask again when it has ended", f.URL), err)
 	}
 	// Who takes the lock before it is removed may fetch beside the next one: both write the same bytes to the same
 	// places. Windows removes no file that is open, so that it is left first, and what another has by then stays.

@@ -268,16 +268,6 @@ func (c *Core) LeftOfDownloads(ctx context.Context) (lines []string, err error) 
 // SameModel implements lsp.Core.
 func (c *Core) SameModel(a, b string) bool { return model.SameModel(a, b) }
 
-// unsuited is the model of now where it is known to complete nothing.
-func (c *Core) unsuited() []string {
-	e := c.acquire()
-	defer e.calls.Done()
-	if e.runtime == nil || e.runtime.State().Phase != model.Unsuitable {
-		return nil
-	}
-	return []string{e.settings.Model}
-}
-
 // KnownModels implements lsp.Core.
 func (c *Core) KnownModels(ctx context.Context) (list []lsp.KnownModel, advice string, err error) {
 	m, _, err := c.models()
@@ -287,7 +277,10 @@ func (c *Core) KnownModels(ctx context.Context) (list []lsp.KnownModel, advice s
 	for _, e := range m.Catalogue.Models {
 		list = append(list, lsp.KnownModel{Name: e.Name, Use: e.Use, Download: catalogue.Gigabytes(e.Download), Memory: catalogue.Gigabytes(e.Memory), Licence: e.Licence, About: e.About})
 	}
-	best, _, err := m.Advise(ctx, c.unsuited()...)
+	best, _, err := m.AdviseTried(ctx)
+	if best.Completion.Name == "" {
+		return list, ErrNoneSuits.Error() + ".", err
+	}
 	return list, fmt.Sprintf("For this machine: %s; %s.", best.Completion.Name, best.Completion.Why), err
 }
 

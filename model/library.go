@@ -322,15 +322,33 @@ func (l *Library) Import(ctx context.Context, path, name, form string, report fu
 		return digest, err
 	}
 	if err = errors.Join(try(trial), ctx.Err()); err == nil {
-		err = l.replace(context.WithoutCancel(ctx), name, trial)
+		err = l.replace(context.WithoutCancel(ctx), name, trial, digest)
+	}
+	if errors.Is(err, errOvertaken) { // the trial is somebody else's
+		return digest, err
 	}
 	return digest, errors.Join(err, l.drop(context.WithoutCancel(ctx), trial))
 }
 
-// replace gives a name to a model that was tried. What had it goes with its files: Ollama leaves those of a model that is
+// errOvertaken: another process has given a trial's name to another file.
+var errOvertaken = errors.New("another quarry imported another file under this name meanwhile: see `quarry model list`, and import again")
+
+// isOf fails with errOvertaken if a model is known to be of another file than the one with this digest.
+func (l *Library) isOf(ctx context.Context, name, digest string) error {
+	sum, err := l.Weights(ctx, name)
+	if err == nil && sum != "" && "sha256:"+sum != digest {
+		err = fmt.Errorf("%s: %w", name, errOvertaken)
+	}
+	return err
+}
+
+// replace gives a name to a model that was tried, of the file with this digest. What had it goes with its files: Ollama leaves those of a model that is
 // copied over.
-func (l *Library) replace(ctx context.Context, name, tried string) error {
+func (l *Library) replace(ctx context.Context, name, tried, digest string) error {
 	kept := trialName(name, keptMark)
+	if err := l.isOf(ctx, tried, digest); err != nil {
+		return err
+	}
 	_, had, err := l.Find(ctx, name)
 	if err != nil {
 		return err
@@ -345,10 +363,18 @@ func (l *Library) replace(ctx context.Context, name, tried string) error {
 	if err == nil {
 		err = l.Copy(ctx, tried, name)
 	}
-	if err == nil && had {
-		err = l.drop(ctx, kept)
+	if err != nil {
+		return err
 	}
-	return err
+	switch err = l.isOf(ctx, name, digest); {
+	case err != nil && had:
+		return errors.Join(err, l.giveBack(ctx, name, kept), l.Remove(ctx, kept))
+	case err != nil:
+		return errors.Join(err, l.drop(ctx, name))
+	case had:
+		return l.drop(ctx, kept)
+	}
+	return nil
 }
 
 // What a name has behind it: of a model that is on trial, of one that failed it, and of the one that is kept until

@@ -113,6 +113,38 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 	}
 }
 
+// Two imports of one name at once: what another has put in the place of a model that was tried does not get the name.
+func TestImportsAtOnce(t *testing.T) {
+	l := library(t, ollamatest.StartEmpty(t).URL)
+	mine, other := tinyFile(t), filepath.Join(t.TempDir(), "other.gguf")
+	if err := ollamatest.WriteGranite(other, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	none := func(int64, int64) {}
+	overtaken := func(string) error {
+		defer func() { _ = recover() }()
+		_, err := l.Import(t.Context(), other, "tiny", "", none, func(string) error { panic("it is at its trial still") })
+		return err
+	}
+	for _, had := range []bool{false, true} {
+		if had {
+			if _, err := l.Import(t.Context(), mine, "tiny", "", none, taken); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, _, _ := l.Find(t.Context(), "tiny")
+		if _, err := l.Import(t.Context(), mine, "tiny", "", none, overtaken); err == nil || !strings.Contains(err.Error(), "import again") {
+			t.Errorf("%v", err)
+		}
+		if after, ok, err := l.Find(t.Context(), "tiny"); err != nil || ok != had || after.Digest != before.Digest {
+			t.Errorf("it had the name: %t, %v; %+v became %+v", had, err, before, after)
+		}
+		if _, ok, err := l.Find(t.Context(), "tiny:quarry-trial"); err != nil || !ok {
+			t.Errorf("the other's trial is there: %t, %v", ok, err)
+		}
+	}
+}
+
 // What is no model, and names that would leave the machine, reach no Ollama.
 func TestImportRefuses(t *testing.T) {
 	asked := 0

@@ -2,6 +2,7 @@ package engines
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"quarry/index"
 	"quarry/lsp/settings"
@@ -184,6 +187,11 @@ func (m *Models) Fetch(ctx context.Context, name string, direct bool, report Doi
 
 // Import is the library's, for what the catalogue knows of the model.
 func (m *Models) Import(ctx context.Context, path, name string, report func(done, total int64), try func(name string) error) (digest string, err error) {
+	unlock, err := m.claim(name)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	e, _ := m.Catalogue.Find(name)
 	if info, err := os.Stat(path); err == nil { // else the library says what is wrong
 		if err := m.room(ctx, catalogue.Entry{Name: path, Download: info.Size()}); err != nil {
@@ -194,6 +202,22 @@ func (m *Models) Import(ctx context.Context, path, name string, report func(done
 		m.dropFile(context.WithoutCancel(ctx), digest)
 	}
 	return digest, err
+}
+
+// claim keeps others from importing a model of this name: they would try it under the same name.
+func (m *Models) claim(name string) (unlock func(), err error) {
+	if err := os.MkdirAll(m.files(), 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(m.files(), fmt.Sprintf("%x.import", sha256.Sum256([]byte(strings.ToLower(name))))))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("wait, another quarry imports %s: ask again when it has ended", name), err)
+	}
+	// Who takes the lock before it is removed may import beside the next one: the library refuses then what was not tried.
+	return func() {
+		_ = lock.Unlock()
+		_ = os.Remove(lock.Path())
+	}, nil
 }
 
 // dropFile deletes a file that an import gave Ollama and that no model has: Ollama itself does so at its next start.

@@ -104,3 +104,38 @@ func TestImportOnAFullDisk(t *testing.T) {
 		t.Errorf("%v, and %v is left", err, left())
 	}
 }
+
+// Of two imports of one name at once the second is told to wait: both would be tried under one name.
+func TestImportsAtOnce(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	s := settings.Default()
+	s.Ollama.URL = ollamatest.StartEmpty(t).URL
+	state, file := t.TempDir(), filepath.Join(t.TempDir(), "tiny.gguf")
+	if err := ollamatest.WriteGranite(file, ollamatest.Tiny); err != nil {
+		t.Fatal(err)
+	}
+	take := func(name string, try func(string) error) error {
+		m, err := NewModels(s, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Import(t.Context(), file, name, func(int64, int64) {}, try)
+		return err
+	}
+	taken := func(string) error { return nil }
+	err := take("tiny:1b", func(string) error {
+		if err := take("Tiny:1B", taken); err == nil || !strings.HasPrefix(err.Error(), "wait, another quarry imports Tiny:1B") {
+			t.Errorf("the same name: %v", err)
+		}
+		return take("other", taken)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if err := take("tiny:1b", taken); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(state, "models")); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -631,7 +631,7 @@ func TestTheCatalogueTriesWhatItKnows(t *testing.T) {
 	}
 	fake.SetModels(all...)
 	code, out, errs = answering(t, "", "model", "catalogue", "--ollama", fake.URL)
-	if code != 0 || !strings.Contains(out, "quarry knows no model for this machine that completes code") || strings.Contains(out, "For this machine:") {
+	if code != 0 || !strings.Contains(strings.Join(strings.Fields(out), " "), "no model that quarry knows completes code on this machine") || strings.Contains(out, "For this machine:") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 }

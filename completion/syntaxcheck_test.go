@@ -150,3 +150,46 @@ func TestTheWholeIsAskedWhereItsPartIsUnclear(t *testing.T) {
 		}
 	}
 }
+
+// bracketCounter counts unbalanced braces, a grammar small enough for a test.
+type bracketCounter struct{ forgot []string }
+
+func (b *bracketCounter) Document(_, language, text string) (int, bool) {
+	return max(openBrackets(text), -openBrackets(text)), language != "plaintext"
+}
+func (b *bracketCounter) Candidate(_, text string) (int, bool) { return b.Document("", "", text) }
+func (b *bracketCounter) Forget(key string)                    { b.forgot = append(b.forgot, key) }
+
+func TestSyntaxCheck(t *testing.T) {
+	for _, tt := range []struct {
+		name, language, doc, model string
+		manual                     bool
+		want                       string
+	}{
+		{"sound", "go", "func f() {\n\t‸\n}\n", "if a {\n\t\tb()\n\t}", false, "if a {\n\t\tb()\n\t}"},
+		{"cut at a line", "go", "func f() {\n\t‸\n}\n", "a()\n\tb((\n\tc()", false, "a()"},
+		{"dropped", "go", "func f() {\n\t‸\n}\n", "b((", false, ""},
+		{"asked for", "go", "func f() {\n\t‸\n}\n", "b((", true, "b(("},
+		{"many lines, the first sound", "go", "func f() {\n\t‸\n}\n", "a()\n\tb((\n\tload(x)\n\tstore(y)\n\tcount++\n\tif z {\n\t\twait(w)\n\t}\n\tleave()", false, "a()"},
+		{"past the closed bracket", "javascript", "Object.keys(o‸)\n  .filter(known);\n", "ption.implied).forEach((key) => {", false, "ption.implied"},
+		{"mends", "go", "func f(‸\n", "a int) {", false, "a int) {"},
+		{"no grammar", "plaintext", "a ‸\n", "b((", false, "b(("},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			syntax := &bracketCounter{}
+			e := newEngine(t, says(tt.model), Options{Syntax: syntax, Candidates: 1})
+			req := at(t, "a", tt.language, tt.doc)
+			req.Manual = tt.manual
+			got := ""
+			if res := complete(t, e, req); len(res.Items) > 0 {
+				got = res.Items[0].Text
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if e.Forget(req.Key); len(syntax.forgot) != 1 {
+				t.Error("a closed document's tree is kept")
+			}
+		})
+	}
+}

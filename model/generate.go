@@ -56,7 +56,8 @@ func (rt *Runtime) Generate(ctx context.Context, prompt string, maxTokens int, s
 			switch {
 			case writes:
 			case err != nil:
-				c.cancel() // no token will come to stop it with
+				c.stop()   // whoever passes a token that comes now waits for nobody
+				c.cancel() // with no token that ends it
 				return 0, err
 			default:
 				silent = rt.opt.Clock.After(silence)

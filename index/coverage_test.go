@@ -51,12 +51,8 @@ func TestWriterLooksBeforeItKnowsAll(t *testing.T) {
 
 // Who only reads has the process that writes look, where nobody told that one of a change.
 func TestReaderAsksTheWriterToLook(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
-	write(t, dir, project)
-	writer := open(t, Config{Dir: dir, StateDir: state})
+	dir, writer, reader := besideAWriter(t)
 	defer shut(t, writer)
-	settle(t, writer)
-	reader := open(t, Config{Dir: dir, StateDir: state})
 	defer shut(t, reader)
 	until(t, "the reader to know all", func() bool { return covered(t, reader) })
 	for _, name := range []string{"one.go", "two.go"} {
@@ -203,12 +199,8 @@ func TestManyChangesAreBehindAtOnce(t *testing.T) {
 // Where comparing the folder with the index takes too long, who only reads does not take it for
 // current: it asks the writer.
 func TestSlowReaderDoesNotTrustItself(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
-	write(t, dir, project)
-	writer := open(t, Config{Dir: dir, StateDir: state})
+	_, writer, reader := besideAWriter(t)
 	defer shut(t, writer)
-	settle(t, writer)
-	reader := open(t, Config{Dir: dir, StateDir: state})
 	defer shut(t, reader)
 	now, err := reader.Cursor(t.Context())
 	if err != nil {
@@ -234,4 +226,15 @@ func TestSlowReaderDoesNotTrustItself(t *testing.T) {
 		}
 		return c.Current
 	})
+}
+
+// besideAWriter is a folder with its index, the process that writes it, which has settled, and one
+// that only reads.
+func besideAWriter(t *testing.T) (dir string, writer, reader *Index) {
+	t.Helper()
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	writer = open(t, Config{Dir: dir, StateDir: state})
+	settle(t, writer)
+	return dir, writer, open(t, Config{Dir: dir, StateDir: state})
 }

@@ -55,7 +55,7 @@ func (e *Breaks) Error() string {
 	if e.File == "" {
 		return e.Problem
 	}
-	return fmt.Sprintf("%s:%d would not compile: %s", e.File, e.Line, e.Problem)
+	return fmt.Sprintf("%s:%d would not compile: %s; change that place first, or give another name", e.File, e.Line, e.Problem)
 }
 
 // Rename finds where a declaration's name stands in some files, and checks that their packages

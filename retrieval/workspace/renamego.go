@@ -55,7 +55,7 @@ func (r *renamer) typed(ctx context.Context, files []File) error {
 	}
 	named := having(files, r.of.Name)
 	if len(named) > maxRenamed {
-		return &Unnamed{fmt.Sprintf("%s stands in more than %d files; a change of that size is for gopls", r.of.Name, maxRenamed)}
+		return &Unnamed{fmt.Sprintf("%s stands in more than %d files; rename it by gopls", r.of.Name, maxRenamed)}
 	}
 	if r.of.Container != "" { // who has a value of the type may need its method and not name it
 		imported := `"` + gotypes.ImportPath(repo, path.Dir(r.rel)) + `"`

@@ -356,6 +356,7 @@ func TestExcludeOfSettings(t *testing.T) {
 	}
 	shut(t, x)
 	x = open(t, all)
+	defer shut(t, x)
 	settle(t, x)
 	if got := paths(t, x); !slices.Equal(got, []string{"b.go", "private/a.go"}) {
 		t.Errorf("%v", got)

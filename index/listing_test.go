@@ -180,7 +180,7 @@ func TestListedSecretsLeave(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
 	write(t, dir, map[string]string{"prod.env": "TOKEN=zanzibar\n"})
-	x := settled(t, Config{Dir: dir, StateDir: state})
+	x := open(t, Config{Dir: dir, StateDir: state, Brief: true})
 	known(t, x, map[string]string{"prod.env": "TOKEN=zanzibar\n"})
 	shut(t, x)
 	y := open(t, Config{Dir: dir, StateDir: state, Clock: newManual()})

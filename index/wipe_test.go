@@ -228,6 +228,8 @@ func TestMaskedLaterLeavesTheFiles(t *testing.T) {
 	write(t, dir, map[string]string{"a.go": text, "b.go": "package a\n"})
 	x := open(t, Config{Dir: dir, StateDir: state})
 	awaitWiped(t, x)
+	shut(t, x)
+	x = open(t, Config{Dir: dir, StateDir: state, Brief: true})
 	known(t, x, map[string]string{"a.go": text}) // in the full-text table, too
 	if err := x.Store().PutMeta(scanEnded, "older"); err != nil {
 		t.Fatal(err)

@@ -119,10 +119,12 @@ func (c *coordinator) compareMaker(ctx context.Context) (first bool, err error) 
 // add takes one result of the scan into the batch.
 func (c *coordinator) add(ctx context.Context, r result) {
 	c.brief.stop()
+	if c.tellBehind(ctx); c.scan == nil {
+		return // there is no room for that: the index moved to memory, where a scan begins anew
+	}
 	c.read.Files++
 	c.read.Done += r.entry.Size
 	c.read.Total, c.read.OfFiles = c.scan.total, c.scan.files
-	c.tellBehind(ctx)
 	c.noteCount(count{c.scan.met - c.scan.files + c.read.Files, c.scan.met})
 	c.show(false)
 	rel := r.entry.Path

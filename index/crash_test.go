@@ -64,7 +64,7 @@ func live(cfg Config) (err error) {
 	fmt.Println("settled")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		switch in.Text() {
-		case "fill the disk":
+		case "fill the disk", "leave no room":
 			// What is not in the files is kept only where the index is not made anew.
 			err := x.Store().PutMeta("test", "kept")
 			var info os.FileInfo
@@ -72,7 +72,11 @@ func live(cfg Config) (err error) {
 				info, err = os.Stat(x.state.database())
 			}
 			if err == nil {
-				err = fillDisk(info.Size())
+				room := info.Size()
+				if in.Text() == "leave no room" {
+					room = 1
+				}
+				err = fillDisk(room)
 			}
 			if err != nil {
 				return err

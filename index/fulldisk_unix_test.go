@@ -34,8 +34,8 @@ func limitFileSize(size int64) error {
 }
 
 // outOfRoom makes a tree with an index in a process of its own, fills that process's disk,
-// changes more than there is room for, and answers what the process says then.
-func outOfRoom(t *testing.T, dir, state, args string) (p *another, said string) {
+// as how says, changes more than there is room for, and answers what the process says then.
+func outOfRoom(t *testing.T, dir, state, args, how string) (p *another, said string) {
 	t.Helper()
 	write(t, dir, project)
 	r := rand.New(rand.NewPCG(1, 1))
@@ -46,7 +46,7 @@ func outOfRoom(t *testing.T, dir, state, args string) (p *another, said string) 
 	t.Cleanup(func() { p.kill(t) })
 	p.expect(t, "owner true")
 	p.expect(t, "settled")
-	p.say(t, "fill the disk")
+	p.say(t, how)
 	p.expect(t, "full")
 	for range 8 {
 		mutate(t, r, dir, 300)
@@ -57,7 +57,7 @@ func outOfRoom(t *testing.T, dir, state, args string) (p *another, said string) 
 
 func TestFullDisk(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
-	p, line := outOfRoom(t, dir, state, "")
+	p, line := outOfRoom(t, dir, state, "", "fill the disk")
 	if !strings.HasPrefix(line, "told ") || !strings.Contains(line, "in memory") || !strings.Contains(line, "Free some disk space") {
 		t.Errorf("the other process said %q, want that the index is in memory", line)
 	}
@@ -78,11 +78,25 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// The first thing that a scan has no room for is a note that the index is behind.
+func TestFullDiskForTheFirstWrite(t *testing.T) {
+	dir := t.TempDir()
+	p, line := outOfRoom(t, dir, t.TempDir(), "", "leave no room")
+	if !strings.HasPrefix(line, "told ") || !strings.Contains(line, "in memory") {
+		t.Errorf("the other process said %q, want that the index is in memory", line)
+	}
+	want, err := start(t, Config{Dir: dir}).Store().Totals(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.expect(t, fmt.Sprintf("in memory true, kept, sound true, %+v", want))
+}
+
 // An index that went to memory for want of room is on disk again, by itself, when there is
 // room: what was indexed meanwhile is there, and so is what only the database on disk had.
 func TestFullDiskThatHasRoomAgain(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
-	p, line := outOfRoom(t, dir, state, "|hurried")
+	p, line := outOfRoom(t, dir, state, "|hurried", "fill the disk")
 	if !strings.Contains(line, "in memory") || !strings.Contains(line, "looks again every few minutes") {
 		t.Errorf("the other process said %q, want that the index is in memory", line)
 	}

@@ -130,7 +130,7 @@ func (c *coordinator) add(ctx context.Context, r result) {
 	rel := r.entry.Path
 	switch {
 	case r.touch:
-		c.batch.Touch = append(c.batch.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
+		c.batch.Touch = append(c.batch.Touch, r.touched())
 	case r.doc == nil:
 		c.batch.Remove = append(c.batch.Remove, rel)
 		c.batch.private = c.batch.private || r.secret

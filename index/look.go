@@ -66,7 +66,7 @@ func (c *coordinator) look(ctx context.Context, rel string, b *changes) error {
 		return c.lookGone(ctx, rel, b)
 	case r.touch:
 		c.looked(rel, here)
-		b.Touch = append(b.Touch, store.Touch{Path: rel, Size: r.entry.Size, ModTime: r.entry.ModTime})
+		b.Touch = append(b.Touch, r.touched())
 	default:
 		c.looked(rel, here)
 		b.Put = append(b.Put, r.doc)

@@ -146,7 +146,7 @@ func (r *records) meet(ctx context.Context, e walk.Entry) (known *store.Stat, as
 				r.met[i] = true
 			}
 		}
-		return &st, st.Size == e.Size && st.ModTime == e.ModTime, "", nil
+		return &st, isAs(&st, e), "", nil
 	}
 	if r.whole {
 		return nil, false, "", nil
@@ -159,7 +159,7 @@ func (r *records) meet(ctx context.Context, e walk.Entry) (known *store.Stat, as
 	r.met[i] = true
 	l := r.list
 	unfit := l.Kind(i) == listing.Unfit
-	asIs = l.IsAs(i, e.Size, e.ModTime)
+	asIs = l.IsAs(i, e)
 	switch {
 	case unfit && asIs:
 		return nil, false, l.Reason(i), nil
@@ -167,11 +167,11 @@ func (r *records) meet(ctx context.Context, e walk.Entry) (known *store.Stat, as
 		r.same = false
 		return nil, false, "", nil
 	case asIs:
-		return &store.Stat{Size: e.Size, ModTime: e.ModTime}, true, "", nil
+		return &store.Stat{Size: e.Size, ModTime: e.ModTime, Changed: e.Changed}, true, "", nil
 	}
 	r.same = false
 	known, err = r.ask(ctx, e.Path)
-	return known, known != nil && known.Size == e.Size && known.ModTime == e.ModTime, "", err
+	return known, known != nil && isAs(known, e), "", err
 }
 
 // ask asks the database for one file.
@@ -272,12 +272,12 @@ func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) erro
 	entries := make([]listing.Entry, 0, len(rows)+len(s.skipped)+len(s.folders))
 	for i := range rows {
 		r := &rows[i]
-		entries = append(entries, listing.Entry{Path: r.Path, Kind: listing.Indexed, ID: r.ID, Size: r.Size, ModTime: r.ModTime})
+		entries = append(entries, listing.Entry{Path: r.Path, Kind: listing.Indexed, ID: r.ID, Size: r.Size, ModTime: r.ModTime, Changed: r.Changed})
 	}
 	unfit := make(map[string]bool, len(s.unfit))
 	for _, u := range s.unfit {
 		unfit[u.Path] = true
-		entries = append(entries, listing.Entry{Path: u.Path, Kind: listing.Unfit, Size: u.Size, ModTime: u.ModTime, Reason: u.reason})
+		entries = append(entries, listing.Entry{Path: u.Path, Kind: listing.Unfit, Size: u.Size, ModTime: u.ModTime, Changed: u.Changed, Reason: u.reason})
 	}
 	again := map[string]bool{} // folders with something that the next walk is to look at
 	for _, k := range s.skipped {
@@ -290,9 +290,9 @@ func (x *Index) writeListing(ctx context.Context, st *store.Store, s *scan) erro
 		}
 	}
 	for _, f := range s.folders {
-		e := listing.Entry{Path: f.Path, Kind: listing.Folder, ModTime: f.Changed, Rules: f.Rules}
+		e := listing.Entry{Path: f.Path, Kind: listing.Folder, Changed: f.Changed, Rules: f.Rules}
 		if again[f.Path] {
-			e.ModTime = 0
+			e.Changed = 0
 		}
 		entries = append(entries, e)
 	}

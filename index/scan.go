@@ -59,13 +59,34 @@ type result struct {
 	secret bool
 }
 
-// modTime is the time stored for a file. A time too fresh to be believed is stored
-// a nanosecond off, so that the next scan reads the file again.
+// touched notes the file's size and times.
+func (r *result) touched() store.Touch {
+	e := &r.entry
+	return store.Touch{Path: e.Path, Size: e.Size, ModTime: e.ModTime, Changed: e.Changed}
+}
+
+// modTime is the time stored for a file. Where its times are too fresh to be believed, it is
+// stored a nanosecond off, so that the next scan reads the file again.
 func modTime(e walk.Entry, now time.Time) int64 {
-	if now.UnixNano()-e.ModTime < int64(walk.Racy) {
+	if now.UnixNano()-max(e.ModTime, e.Changed) < int64(walk.Racy) {
 		return e.ModTime + 1
 	}
 	return e.ModTime
+}
+
+// isAs answers whether a record is of the file as it is.
+func isAs(st *store.Stat, e walk.Entry) bool {
+	return st.Size == e.Size && st.ModTime == e.ModTime && st.Changed == e.Changed
+}
+
+// mayBe answers whether a record that is to be looked at again by the next scan is of the file
+// as it is: its time was too fresh (modTime), it is of what an editor has open, or a quarry made
+// it that did not note when the file changed.
+func mayBe(st *store.Stat, e walk.Entry) bool {
+	if st.ModTime == 0 {
+		return true
+	}
+	return st.Size == e.Size && (st.ModTime == e.ModTime || st.ModTime == e.ModTime+1) && (st.Changed == e.Changed || st.Changed == 0)
 }
 
 // startScan begins a scan. all: read every file, however unchanged it looks.
@@ -342,15 +363,14 @@ func (q *queue) fail() {
 // nil if nothing that counts.
 func (x *Index) read(rel string, known *store.Hash) (r result, reason walk.Reason, err error) {
 	text, entry, reason, err := x.root.Read(rel)
+	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now()), Changed: entry.Changed}
 	if reason != "" {
 		if reason == walk.Unreadable {
 			x.cfg.Log.Debug("read", "path", rel, "error", err)
 		}
 		r.secret = reason == walk.Secret
-		r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}
 		return r, reason, nil
 	}
-	r.entry = walk.Entry{Path: rel, Size: entry.Size, ModTime: modTime(entry, time.Now())}
 	hash := hashOf(text)
 	if r.touch = known != nil && *known == hash; r.touch {
 		return r, "", nil
@@ -358,7 +378,7 @@ func (x *Index) read(rel string, known *store.Hash) (r result, reason walk.Reaso
 	if r.doc, err = newDocument(rel, text, hash); err != nil {
 		return r, "", err
 	}
-	r.doc.ModTime = r.entry.ModTime
+	r.doc.ModTime, r.doc.Changed = r.entry.ModTime, r.entry.Changed
 	return r, "", nil
 }
 

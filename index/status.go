@@ -175,8 +175,8 @@ type Difference struct {
 	Gone    int `json:"gone"`
 }
 
-// compare looks at the size and time of each file of a root, and reads only what was too fresh
-// to be told by them, where nobody else will. served: some
+// compare looks at the size and times of each file of a root, and reads only what they do not
+// tell of, where nobody else will. served: some
 // process writes the index, so that what is of no time is what an editor has open there, and
 // not what one had.
 func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.Store, served bool) (*Difference, error) {
@@ -192,7 +192,7 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 		known = &records{store: s, rows: rows, whole: true}
 	}
 	var d Difference
-	const maxFresh = 500 // files that are read
+	const maxFresh = 500 // files that are read although nothing says that they changed
 	fresh := 0
 	err = root.Walk(ctx, "", walk.Visitor{
 		Dir:   func(string) {},
@@ -203,18 +203,28 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 			switch {
 			case reason != "" || asIs:
 			case st == nil:
+				if fresh++; fresh <= maxFresh {
+					if _, _, out, _ := root.Read(e.Path); out != "" {
+						break // for what is in it
+					}
+				}
 				d.New++
 			case mayBe(st, e):
 				// Its time was too fresh to be believed, or an editor had it open: who writes the
 				// index looks again by itself. Where nobody does, the text says it.
-				if fresh++; !served && fresh <= maxFresh {
-					text, _, out, failed := root.Read(e.Path)
-					if err = failed; err == nil && out == "" && hashOf(text) != st.Hash {
-						d.Changed++
-					}
+				if fresh++; served || fresh > maxFresh {
+					return err
+				}
+				fallthrough
+			case st.Size == e.Size && st.ModTime == e.ModTime: // it has another name or other rights, or is a copy
+				if text, _, out, _ := root.Read(e.Path); out != "" || hashOf(text) != st.Hash {
+					d.Changed++
 				}
 			default:
 				d.Changed++
+			}
+			if err == nil {
+				err = ctx.Err()
 			}
 			return err
 		},
@@ -225,12 +235,6 @@ func compare(ctx context.Context, root *walk.Root, files *stateFiles, s *store.S
 	gone, err := known.left(ctx)
 	d.Gone = len(gone)
 	return &d, err
-}
-
-// mayBe answers whether a record that is to be looked at again by the next scan (modTime), or
-// is of what an editor has open, is of the file as it is.
-func mayBe(st *store.Stat, e walk.Entry) bool {
-	return st.ModTime == 0 || st.ModTime == e.ModTime+1 && st.Size == e.Size
 }
 
 // ErrNoIndex says that a root was never indexed.

@@ -1,5 +1,5 @@
 // Package listing keeps what the last whole walk of a workspace's folder met in a file
-// beside the database: each file with its size and time, as git's own index has them, each
+// beside the database: each file with its size and times, as git's own index has them, each
 // folder, and what was left out. A start compares the folder with it and asks the database
 // only about what differs; files that are left out for what is in them are not read again
 // to find that out, and folders that are as they were are not read either.
@@ -49,7 +49,8 @@ type Entry struct {
 	Kind    Kind
 	ID      int64  // of an indexed file
 	Size    int64  // of a file, in bytes
-	ModTime int64  // of a file; of a folder as walk.Folder.Changed
+	ModTime int64  // of a file
+	Changed int64  // of a file as walk.Entry.Changed, of a folder as walk.Folder.Changed
 	Rules   uint64 // of a folder, as walk.Folder.Rules
 	Reason  walk.Reason
 }
@@ -61,13 +62,14 @@ type List struct {
 	kinds, reasons []byte  // reasons in Head.Reasons
 	ids            []int64 // of a folder its rules
 	sizes          []int64 // of a folder where it ends
-	times          []int64
+	times, changed []int64
 	starts         []uint32
 	text           string // the paths; path i ends where starts[i+1] says
 }
 
-// 1: without folders and what rules leave out.
-const version = 2
+// 1: without folders and what rules leave out. 2: without Entry.Changed, so that a file
+// written under its old time was not looked at.
+const version = 3
 
 // Compare is the order of a walk: that of the paths' components, a folder before what is
 // in it.
@@ -120,6 +122,7 @@ func New(head Head, entries []Entry) *List {
 		}
 		l.kinds, l.reasons = append(l.kinds, byte(e.Kind)), append(l.reasons, byte(reason))
 		l.ids, l.sizes, l.times = append(l.ids, id), append(l.sizes, e.Size), append(l.times, e.ModTime)
+		l.changed = append(l.changed, e.Changed)
 		text.WriteString(e.Path)
 		l.starts = append(l.starts, uint32(text.Len()))
 	}
@@ -143,9 +146,9 @@ func (l *List) IsFile(i int) bool { return l.Kind(i) <= Unfit }
 // ID is that of an indexed file.
 func (l *List) ID(i int) int64 { return l.ids[i] }
 
-// IsAs answers whether a file has this size and time.
-func (l *List) IsAs(i int, size, modTime int64) bool {
-	return l.sizes[i] == size && l.times[i] == modTime
+// IsAs answers whether a file has the size and the times of an entry.
+func (l *List) IsAs(i int, e walk.Entry) bool {
+	return l.sizes[i] == e.Size && l.times[i] == e.ModTime && l.changed[i] == e.Changed
 }
 
 // Reason is why an entry is left out.
@@ -158,7 +161,7 @@ func (l *List) Met(i int) walk.Met {
 	case Left:
 		m.Reason = l.Reason(i)
 	case Folder:
-		m.Folder, m.End = &walk.Folder{Path: m.Path, Changed: l.times[i], Rules: uint64(l.ids[i])}, int(l.sizes[i])
+		m.Folder, m.End = &walk.Folder{Path: m.Path, Changed: l.changed[i], Rules: uint64(l.ids[i])}, int(l.sizes[i])
 	}
 	return m
 }
@@ -182,7 +185,7 @@ func (l *List) Write(name string) error {
 		return err
 	}
 	var numbers, starts []byte
-	for _, list := range [][]int64{l.ids, l.sizes, l.times} {
+	for _, list := range [][]int64{l.ids, l.sizes, l.times, l.changed} {
 		for _, n := range list {
 			numbers = binary.LittleEndian.AppendUint64(numbers, uint64(n))
 		}
@@ -219,10 +222,10 @@ func listOf(sections [][]byte) (*List, error) {
 	}
 	n := len(l.kinds)
 	numbers, starts := sections[1], sections[4]
-	if len(numbers) != 24*n || len(l.reasons) != n || len(starts) != 4*(n+1) {
+	if len(numbers) != 32*n || len(l.reasons) != n || len(starts) != 4*(n+1) {
 		return nil, errList
 	}
-	for _, list := range []*[]int64{&l.ids, &l.sizes, &l.times} {
+	for _, list := range []*[]int64{&l.ids, &l.sizes, &l.times, &l.changed} {
 		*list = make([]int64, n)
 		for i := range *list {
 			(*list)[i] = int64(binary.LittleEndian.Uint64(numbers[8*i:]))

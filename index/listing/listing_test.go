@@ -12,14 +12,14 @@ import (
 )
 
 var entries = []Entry{
-	{Path: "a.go", Kind: Indexed, ID: 3, Size: 10, ModTime: 20},
-	{Path: "a/b/c.go", Kind: Indexed, ID: 4, Size: 11, ModTime: 21},
+	{Path: "a.go", Kind: Indexed, ID: 3, Size: 10, ModTime: 20, Changed: 30},
+	{Path: "a/b/c.go", Kind: Indexed, ID: 4, Size: 11, ModTime: 21, Changed: 31},
 	{Path: "", Kind: Folder, Rules: 7},
 	{Path: "a/key.pem", Kind: Left, Reason: walk.Secret},
-	{Path: "a/b", Kind: Folder, ModTime: 5, Rules: 1 << 63},
-	{Path: "a", Kind: Folder, ModTime: 6},
-	{Path: "a/x.dat", Kind: Unfit, Size: 12, ModTime: 22, Reason: walk.Binary},
-	{Path: "a-b", Kind: Folder, ModTime: 8},
+	{Path: "a/b", Kind: Folder, Changed: 5, Rules: 1 << 63},
+	{Path: "a", Kind: Folder, Changed: 6},
+	{Path: "a/x.dat", Kind: Unfit, Size: 12, ModTime: 22, Changed: 32, Reason: walk.Binary},
+	{Path: "a-b", Kind: Folder, Changed: 8},
 }
 
 // What is written is read, in the order of a walk, and a folder ends behind all that is
@@ -57,7 +57,12 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	if m := l.Met(2); m.Folder.Rules != 1<<63 || m.Folder.Changed != 5 {
 		t.Errorf("folder %+v", *m.Folder)
 	}
-	if !l.IsFile(5) || l.Reason(5) != walk.Binary || !l.IsAs(5, 12, 22) || l.IsAs(5, 12, 23) || l.IsFile(4) || l.Met(4).Reason != walk.Secret || l.ID(7) != 3 {
+	for _, e := range []walk.Entry{{Size: 12, ModTime: 22, Changed: 32}, {Size: 13, ModTime: 22, Changed: 32}, {Size: 12, ModTime: 23, Changed: 32}, {Size: 12, ModTime: 22, Changed: 33}} {
+		if got, want := l.IsAs(5, e), e == (walk.Entry{Size: 12, ModTime: 22, Changed: 32}); got != want {
+			t.Errorf("a file is as %+v: %v", e, got)
+		}
+	}
+	if !l.IsFile(5) || l.Reason(5) != walk.Binary || l.IsFile(4) || l.Met(4).Reason != walk.Secret || l.ID(7) != 3 {
 		t.Error("an entry is not as it was written")
 	}
 }
@@ -69,7 +74,7 @@ func TestWhatIsNoListing(t *testing.T) {
 		"ends before it begins": func(l *List) { l.sizes[1] = 1 },
 		"ends behind the list":  func(l *List) { l.sizes[1] = 9 },
 		"lacks a reason":        func(l *List) { l.reasons = l.reasons[1:] },
-		"lacks a number":        func(l *List) { l.times = l.times[1:] },
+		"lacks a number":        func(l *List) { l.changed = l.changed[1:] },
 	} {
 		l := New(Head{}, slices.Clone(entries))
 		spoil(l)

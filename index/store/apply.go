@@ -18,10 +18,10 @@ type Batch struct {
 	Remove []string
 }
 
-// Touch notes a file's new size and time.
+// Touch notes a file's new size and times.
 type Touch struct {
-	Path          string
-	Size, ModTime int64
+	Path                   string
+	Size, ModTime, Changed int64
 }
 
 // Apply writes a batch in one transaction. Chunks whose text is unchanged and
@@ -53,7 +53,7 @@ type put struct {
 
 func (p *put) batch(b Batch) error {
 	for _, t := range b.Touch {
-		if err := p.w.exec("UPDATE files SET size = ?, mtime = ? WHERE path = ?", t.Size, t.ModTime, t.Path); err != nil {
+		if err := p.w.exec("UPDATE files SET size = ?, mtime = ?, changed = ? WHERE path = ?", t.Size, t.ModTime, t.Changed, t.Path); err != nil {
 			return err
 		}
 	}
@@ -185,9 +185,9 @@ func (p *put) document(d *Document) error {
 	if err != nil {
 		return err
 	}
-	return w.exec(`UPDATE files SET language = ?, size = ?, mtime = ?, hash = ?, summary = ?, problem = ?,
+	return w.exec(`UPDATE files SET language = ?, size = ?, mtime = ?, changed = ?, hash = ?, summary = ?, problem = ?,
 		next_symbol = ?, next_chunk = ?, symbols = ?, chunks = ?, refs = ?, generation = ? WHERE id = ?`,
-		d.Language, d.Size, d.ModTime, d.Hash[:], d.Summary, d.Problem,
+		d.Language, d.Size, d.ModTime, d.Changed, d.Hash[:], d.Summary, d.Problem,
 		nextSymbol, nextChunk, int64(len(d.Syntax.Symbols)), int64(len(d.Syntax.Chunks)), int64(refs), w.generation, id)
 }
 

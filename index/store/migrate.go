@@ -44,6 +44,7 @@ var migrations = []migration{
 		WHERE column1 NOT IN (SELECT name FROM sqlite_schema)
 		UNION ALL SELECT 'chunk_text is still there' FROM sqlite_schema WHERE name = 'chunk_text'
 		UNION ALL SELECT 'a file is in neither' FROM files WHERE id NOT IN (SELECT file_id FROM text_due)`},
+	{"005_changed.sql", `SELECT 'the column changed is missing' WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('files') WHERE name = 'changed')`},
 }
 
 // ErrNewerSchema says that the database was written by a later quarry.

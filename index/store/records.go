@@ -78,6 +78,7 @@ type Totals struct {
 type Document struct {
 	Path, Language string
 	Size, ModTime  int64
+	Changed        int64 // as Stat's
 	Hash           Hash
 	Summary        string
 	// Problem says why the file could be indexed by lines only, "" if it could.
@@ -88,5 +89,8 @@ type Document struct {
 // Stat is what a staleness scan compares.
 type Stat struct {
 	Size, ModTime int64
-	Hash          Hash
+	// Changed is when anything of the file changed last, in ns since 1970; 0 if that is not
+	// known.
+	Changed int64
+	Hash    Hash
 }

@@ -19,16 +19,16 @@ func (s *Store) Stats(ctx context.Context, dir string) (map[string]Stat, error) 
 			err := scanStat(rows.Scan, &name, &st)
 			stats[name] = st
 			return err
-		}, "SELECT path, size, mtime, hash FROM files"+where, args...)
+		}, "SELECT path, size, mtime, changed, hash FROM files"+where, args...)
 	})
 	return stats, err
 }
 
 // Listed is one file as a listing of all files has it.
 type Listed struct {
-	ID            int64
-	Path          string
-	Size, ModTime int64
+	ID                     int64
+	Path                   string
+	Size, ModTime, Changed int64
 }
 
 // Listed answers all files and the generation that they are of.
@@ -40,10 +40,10 @@ func (s *Store) Listed(ctx context.Context) (list []Listed, generation int64, er
 		}
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			var l Listed
-			err := rows.Scan(&l.ID, &l.Path, &l.Size, &l.ModTime)
+			err := rows.Scan(&l.ID, &l.Path, &l.Size, &l.ModTime, &l.Changed)
 			list = append(list, l)
 			return err
-		}, "SELECT id, path, size, mtime FROM files")
+		}, "SELECT id, path, size, mtime, changed FROM files")
 	})
 	return list, generation, err
 }
@@ -56,7 +56,7 @@ func (s *Store) StatsOf(ctx context.Context, ids []int64) (map[string]Stat, erro
 		for _, id := range ids {
 			var name string
 			var st Stat
-			switch err := scanStat(tx.QueryRowContext(ctx, "SELECT path, size, mtime, hash FROM files WHERE id = ?", id).Scan, &name, &st); {
+			switch err := scanStat(tx.QueryRowContext(ctx, "SELECT path, size, mtime, changed, hash FROM files WHERE id = ?", id).Scan, &name, &st); {
 			case errors.Is(err, sql.ErrNoRows):
 			case err != nil:
 				return err
@@ -80,7 +80,7 @@ func under(dir string) (where string, args []any) {
 
 func scanStat(scan func(...any) error, name *string, st *Stat) error {
 	var hash []byte
-	err := scan(name, &st.Size, &st.ModTime, &hash)
+	err := scan(name, &st.Size, &st.ModTime, &st.Changed, &hash)
 	copy(st.Hash[:], hash)
 	return err
 }
@@ -88,7 +88,7 @@ func scanStat(scan func(...any) error, name *string, st *Stat) error {
 // Stat answers what the index knows of one file; ok is false if nothing.
 func (s *Store) Stat(ctx context.Context, name string) (st Stat, ok bool, err error) {
 	err = s.snapshot(ctx, "read the index", func(tx *sql.Tx) error {
-		err := scanStat(tx.QueryRowContext(ctx, "SELECT path, size, mtime, hash FROM files WHERE path = ?", name).Scan, &name, &st)
+		err := scanStat(tx.QueryRowContext(ctx, "SELECT path, size, mtime, changed, hash FROM files WHERE path = ?", name).Scan, &name, &st)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

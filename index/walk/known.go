@@ -5,17 +5,21 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A walk can begin with what an earlier one met. Of a folder in which no name came or
 // went since, whose rules are the same ones, and of which the names alone decide what is
 // left out, nothing is read but the size and time of each file.
 
+// now is the time, but in tests.
+var now = time.Now
+
 // Folder is a folder that a walk entered.
 type Folder struct {
 	Path string // "" is the root
-	// Changed is when a name in it came or went last, in ns since 1970; 0 if that is not
-	// known, or does not tell whether the same is left out.
+	// Changed is a time, in ns since 1970, that no name in it came or went after; 0 if none is
+	// known, or it does not tell whether the same is left out.
 	Changed int64
 	// Rules is a hash of the rules in force in it.
 	Rules uint64

@@ -24,11 +24,24 @@ func stampOf(name string, follow bool) stamp {
 	return s
 }
 
-// sizeAndTime asks for a file of an open folder, links not followed.
-func sizeAndTime(_ *os.File, e fs.DirEntry) (size, modTime int64, err error) {
-	info, err := e.Info()
-	if err != nil {
-		return 0, 0, err
+// askIn completes the entry of a file of an open folder, links not followed.
+func (e *Entry) askIn(_ *os.File, file fs.DirEntry) error {
+	info, err := file.Info()
+	if err == nil {
+		e.Size, e.ModTime = info.Size(), info.ModTime().UnixNano()
 	}
-	return info.Size(), info.ModTime().UnixNano(), nil
+	return err
 }
+
+// Ask describes a file by its whole path, links not followed.
+func Ask(path string) (Entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	return Entry{Path: path, Size: info.Size(), ModTime: info.ModTime().UnixNano()}, nil
+}
+
+// changedAt is Entry.Changed of an open file: asking for it takes another call for each file,
+// by a handle of its own, of which a walk of many files would feel the cost.
+func changedAt(*os.File) int64 { return 0 }

@@ -27,12 +27,38 @@ func stampOf(name string, follow bool) stamp {
 	return s
 }
 
-// sizeAndTime asks for a file of an open folder, links not followed. Asking by the
+// askIn completes the entry of a file of an open folder, links not followed. Asking by the
 // folder and not by the whole path halves what a walk costs.
-func sizeAndTime(folder *os.File, e fs.DirEntry) (size, modTime int64, err error) {
+func (e *Entry) askIn(folder *os.File, file fs.DirEntry) error {
 	var st unix.Stat_t
-	if err := unix.Fstatat(int(folder.Fd()), e.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return 0, 0, &fs.PathError{Op: "fstatat", Path: e.Name(), Err: err}
+	if err := unix.Fstatat(int(folder.Fd()), file.Name(), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return &fs.PathError{Op: "fstatat", Path: file.Name(), Err: err}
 	}
-	return st.Size, st.Mtim.Nano(), nil
+	e.take(&st)
+	return nil
+}
+
+// take completes an entry from what the system says.
+func (e *Entry) take(st *unix.Stat_t) {
+	e.Size, e.ModTime, e.Changed = st.Size, st.Mtim.Nano(), st.Ctim.Nano()
+}
+
+// Ask describes a file by its whole path, links not followed.
+func Ask(path string) (e Entry, err error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return e, &fs.PathError{Op: "lstat", Path: path, Err: err}
+	}
+	e.Path = path
+	e.take(&st)
+	return e, nil
+}
+
+// changedAt is Entry.Changed of an open file.
+func changedAt(f *os.File) int64 {
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil {
+		return 0
+	}
+	return st.Ctim.Nano()
 }

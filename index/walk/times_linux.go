@@ -9,7 +9,7 @@ import (
 )
 
 // times asks for the times of files and folders by their paths below a root, where the
-// file system is one that changes a folder's time whenever a name in it comes or goes.
+// file system is one that changes a folder's times whenever a name in it comes or goes.
 type times struct {
 	root   *os.File // nil if it is not
 	device uint64
@@ -50,7 +50,8 @@ func (t times) close() {
 // young is for how long after a change another one may leave a time as it is.
 const young = 100 * time.Millisecond
 
-// of is when a name in a folder came or went last, 0 if that is not known.
+// of is a time that no name in a folder came or went after, 0 if that is not known. It is that
+// of any change, since programs that unpack or copy set the other one.
 func (t times) of(folder string) int64 {
 	if t.root == nil {
 		return 0
@@ -60,10 +61,10 @@ func (t times) of(folder string) int64 {
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(t.root.Fd()), folder, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil ||
-		st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Dev != t.device || time.Now().UnixNano()-st.Mtim.Nano() < int64(young) {
+		st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Dev != t.device || now().UnixNano()-st.Ctim.Nano() < int64(young) {
 		return 0
 	}
-	return st.Mtim.Nano()
+	return st.Ctim.Nano()
 }
 
 // stat completes a file's entry; reason says why it is left out after all. there is false
@@ -79,6 +80,6 @@ func (t times) stat(e *Entry) (reason Reason, there bool) {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return Special, true
 	}
-	e.Size, e.ModTime = st.Size, st.Mtim.Nano()
+	e.take(&st)
 	return "", true
 }

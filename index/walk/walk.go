@@ -211,6 +211,10 @@ type Entry struct {
 	Path    string
 	Size    int64 // bytes
 	ModTime int64 // ns since 1970
+	// Changed is when anything of the file changed last, in ns since 1970, 0 where the system
+	// does not tell. No program can set it, so that it shows what was written under an old
+	// ModTime. But it changes with names and rights, too, and in every copy.
+	Changed int64
 }
 
 // Skip is one path that was left out; of a folder, nothing below it is told.
@@ -402,7 +406,7 @@ func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason R
 		if at.reason != "" || at.isDir {
 			continue
 		}
-		if at.Size, at.ModTime, err = sizeAndTime(folder, e); err != nil {
+		if err := at.askIn(folder, e); err != nil {
 			at.reason = Unreadable
 		} else if at.Size > r.maxSize {
 			at.reason = TooLarge
@@ -437,7 +441,7 @@ func (r *Root) ReadWhole(rel string) (text []byte, e Entry, reason Reason, err e
 	if err != nil {
 		return nil, e, Unreadable, err
 	}
-	e = Entry{rel, info.Size(), info.ModTime().UnixNano()}
+	e = Entry{rel, info.Size(), info.ModTime().UnixNano(), changedAt(f)}
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, e, Special, nil

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"quarry/index/lang"
+	"quarry/index/walk"
 	"quarry/retrieval"
 	"quarry/retrieval/pattern"
 )
@@ -196,8 +196,8 @@ func (w *Workspace) matchingNow(ctx context.Context, p *pattern.Pattern, keep fu
 		if !ok || p.MayMatch(func(literal string) bool { return known.MayContain(id, literal) }) {
 			return false
 		}
-		info, err := os.Lstat(file.Path) // nobody may have told of a change yet
-		return err == nil && info.Size() == file.Size && info.ModTime().UnixNano() == file.ModTime
+		now, err := walk.Ask(file.Path) // nobody may have told of a change yet
+		return err == nil && now.Size == file.Size && now.ModTime == file.ModTime && now.Changed == file.Changed
 	}), nil
 }
 

@@ -373,6 +373,8 @@ type File struct {
 	// Size is in bytes, ModTime in nanoseconds since 1970; 0 for a buffer that
 	// was not saved.
 	Size, ModTime int64
+	// Changed is as walk.Entry's.
+	Changed int64
 }
 
 // Files are the indexed files of all folders that keep takes, or all if it is nil, in
@@ -409,7 +411,7 @@ func (w *Workspace) filesNow(ctx context.Context) (list []File, err error) {
 					continue // of a folder inside this one
 				}
 			}
-			list = append(list, File{nameIn(folders, f, rel), path, st.Size, st.ModTime})
+			list = append(list, File{nameIn(folders, f, rel), path, st.Size, st.ModTime, st.Changed})
 		}
 	}
 	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })

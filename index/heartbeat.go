@@ -122,11 +122,13 @@ func (c *coordinator) checkWriter(pause time.Duration) {
 	if held, err := p.readers.TryRLock(); err != nil || !held {
 		return // the writer looks at this moment
 	}
-	info, err := os.Stat(c.state.writerFile())
-	if err != nil {
+	var now time.Time
+	if info, err := os.Stat(c.state.writerFile()); err == nil {
+		now = info.ModTime()
+	} else if !c.isUnopened() {
 		return // of a quarry that tells nothing
 	}
-	if now := info.ModTime(); !now.Equal(p.touched) {
+	if !now.Equal(p.touched) {
 		p.touched, p.missed = now, 0
 		if c.recover(unserved) {
 			c.cfg.Log.Info("the process that writes the index answers again", "root", c.root.Dir())
@@ -143,11 +145,7 @@ func (c *coordinator) checkWriter(pause time.Duration) {
 // unservedBy says that the process which writes an index does not answer; pid is 0 if it is
 // not known.
 func unservedBy(pid int, dir string) string {
-	who := "process"
-	if pid != 0 {
-		who += " " + strconv.Itoa(pid)
-	}
-	return fmt.Sprintf("quarry (%s) holds the index of %s but is not responding. Resume or stop it; changes are not indexed until then.", who, dir)
+	return fmt.Sprintf("%s holds the index of %s but is not responding. Resume or stop it; changes are not indexed until then.", processNamed(pid), dir)
 }
 
 // stopReading gives up what checkWriter holds.
@@ -192,6 +190,15 @@ func (v *exitWatch) ended() bool {
 	}
 }
 
+// isUnopened answers, in a process that only reads, whether it has no database to read yet.
+func (x *Index) isUnopened() bool { return !x.isOwner() && x.Store().InMemory() }
+
+// nameWriter tells readers which process writes. Where there is no room for that they find out
+// late that it hangs.
+func (s *stateFiles) nameWriter() {
+	_ = os.WriteFile(s.writerFile(), []byte(strconv.Itoa(os.Getpid())), 0o600)
+}
+
 // writer is the process that writes, 0 if that is not known.
 func (s *stateFiles) writer() int {
 	text, err := os.ReadFile(s.writerFile())
@@ -212,6 +219,8 @@ func (c *coordinator) watchExit(ctx context.Context) time.Duration {
 	}
 	pid, v := c.state.writer(), &c.exit
 	switch {
+	case c.isUnopened():
+		return ownerPoll
 	case pid == 0, pid == os.Getpid(): // another index of this process may write it
 		v.stop()
 		return ownerPoll

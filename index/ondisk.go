@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -19,7 +20,8 @@ const (
 	maxProbe = 64 << 20
 )
 
-// exile is what the coordinator knows of an index that is in memory for want of room.
+// exile is what the coordinator knows of an index that is in memory for want of room, or
+// because a quarry of another version has the one on disk.
 type exile struct {
 	again time.Time // when to look
 	pause time.Duration
@@ -33,8 +35,13 @@ func (c *coordinator) returnToDisk(ctx context.Context, now time.Time) time.Time
 		*e = exile{}
 		return time.Time{}
 	}
+	var other *OtherVersion
+	first := diskAgainFirst
+	if errors.As(c.NotKept(), &other) {
+		first = heartbeatEvery
+	}
 	if e.again.IsZero() {
-		e.pause = diskAgainFirst
+		e.pause = first
 		e.again = now.Add(e.pause)
 	}
 	if now.Before(e.again) {
@@ -46,7 +53,9 @@ func (c *coordinator) returnToDisk(ctx context.Context, now time.Time) time.Time
 		return time.Time{}
 	}
 	c.cfg.Log.Debug("the index stays in memory", "error", err)
-	e.pause = min(2*e.pause, diskAgainMost)
+	if e.pause = min(2*e.pause, diskAgainMost); other != nil {
+		e.pause = first // it costs next to nothing
+	}
 	e.again = now.Add(e.pause)
 	return e.again
 }
@@ -59,9 +68,6 @@ func (c *coordinator) moveToDisk(ctx context.Context) error {
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
-	if err == nil {
-		err = c.hasRoom(ctx, dir)
-	}
 	if err != nil {
 		return err
 	}
@@ -70,6 +76,12 @@ func (c *coordinator) moveToDisk(ctx context.Context) error {
 	}
 	if c.state.lock.Locked() {
 		return fmt.Errorf("the lock of %s is being given up", dir) // by who embeds
+	}
+	if err := c.state.otherVersion(); err != nil {
+		return err
+	}
+	if err := c.hasRoom(ctx, dir); err != nil {
+		return err
 	}
 	c.state.opened = nil
 	won, err := c.becomeOwner()

@@ -23,6 +23,8 @@ type stateFiles struct {
 	lock *flock.Flock // nil if the index cannot be on disk
 	// opened is the database file a reader has open.
 	opened os.FileInfo
+	// older is how often a reader found the database to be an older quarry's.
+	older int
 }
 
 func (s *stateFiles) database() string { return filepath.Join(s.dir, "index.db") }
@@ -100,7 +102,9 @@ func (x *Index) openState() error {
 		return err
 	}
 	x.current.Store(empty)
-	x.follow()
+	if err := x.follow(); err != nil {
+		return x.startInMemory(err)
+	}
 	return nil
 }
 
@@ -109,10 +113,11 @@ func (x *Index) openState() error {
 func (x *Index) becomeOwner() (won bool, err error) {
 	if won, err = x.state.lock.TryLock(); err != nil || !won {
 		if err == nil && x.current.Load() != nil {
-			x.follow()
+			err = x.follow()
 		}
 		return false, err
 	}
+	x.state.nameWriter() // before anything that takes time: it may be stopped in the middle of that
 	s, err := x.openOwn()
 	if err != nil {
 		return false, errors.Join(err, x.state.lock.Unlock())
@@ -125,19 +130,66 @@ func (x *Index) becomeOwner() (won bool, err error) {
 	return true, nil
 }
 
-// follow opens the database that another process writes, if it is not open yet.
-func (x *Index) follow() {
+// OtherVersion says that a quarry of another version writes an index, which this one cannot
+// read.
+type OtherVersion struct {
+	PID   int // 0 if it is not known
+	cause error
+}
+
+func (o *OtherVersion) Error() string {
+	return fmt.Sprintf("another version of %s holds it; end that, or restart its editor: %v", processNamed(o.PID), o.cause)
+}
+
+func (o *OtherVersion) Unwrap() error { return o.cause }
+
+// processNamed is a quarry by the process that it is.
+func processNamed(pid int) string {
+	if pid == 0 {
+		return "quarry"
+	}
+	return fmt.Sprintf("quarry (process %d)", pid)
+}
+
+// olderLooks is at how many looks, one each ownerPoll, a database has to be an older quarry's:
+// one of this version may just be bringing it up to date.
+const olderLooks = 3
+
+// follow opens the database that another process writes, if it is not open yet. It fails with
+// *OtherVersion where that can never be.
+func (x *Index) follow() error {
 	info, err := os.Stat(x.state.database())
 	if err != nil || x.state.opened != nil && os.SameFile(info, x.state.opened) {
-		return
+		return nil
 	}
 	s, err := store.OpenToRead(x.state.database())
 	if err != nil {
 		x.cfg.Log.Debug("follow the index of another process", "error", err)
-		return
+		if errors.Is(err, store.ErrOlderSchema) {
+			x.state.older++
+		}
+		if errors.Is(err, store.ErrNewerSchema) || x.state.older >= olderLooks {
+			return &OtherVersion{x.state.writer(), err}
+		}
+		return nil
 	}
-	x.state.opened = info
+	x.state.opened, x.state.older = info, 0
 	x.swap(s, false)
+	return nil
+}
+
+// otherVersion fails with *OtherVersion while such a quarry writes the database.
+func (s *stateFiles) otherVersion() error {
+	if free, err := s.lock.TryLock(); err != nil {
+		return err
+	} else if free {
+		return s.lock.Unlock()
+	}
+	db, err := store.OpenToRead(s.database())
+	if err == nil {
+		return db.Close()
+	}
+	return &OtherVersion{s.writer(), err}
 }
 
 // swap replaces the database that is read from. The owner reads its own, at any time:
@@ -202,7 +254,11 @@ func (x *Index) goOnInMemory(s *store.Store, cause error) {
 
 func (x *Index) notifyInMemory(cause error) {
 	advice := ""
-	if !errors.Is(cause, store.ErrNewerSchema) && x.state.dir != "" {
+	var other *OtherVersion
+	switch {
+	case errors.As(cause, &other):
+		advice = " quarry looks again every few seconds."
+	case !errors.Is(cause, store.ErrNewerSchema) && x.state.dir != "":
 		advice = fmt.Sprintf(" Free some disk space or make %s writable; quarry looks again every few minutes.", x.state.dir)
 	}
 	x.mu.Lock()

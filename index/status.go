@@ -148,6 +148,9 @@ func (x *Index) Status(ctx context.Context) (Status, error) {
 			st.Working = true
 			st.Doing = append(st.Doing, Indexing)
 		}
+	} else if s.InMemory() { // there is no database to read yet
+		st.Working = true
+		st.Doing = append(st.Doing, Opening)
 	}
 	if x.lastErr != nil {
 		st.LastError = x.lastErr.Error()
@@ -269,7 +272,12 @@ func Peek(ctx context.Context, cfg Config, patience time.Duration) (st Status, e
 	// The lock is held while reading, so that nobody changes the schema meanwhile.
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	s, err := store.OpenToRead(files.database())
-	if err != nil {
+	switch older := errors.Is(err, store.ErrOlderSchema); {
+	case st.Writer == OtherProcess && (older || errors.Is(err, store.ErrNewerSchema)):
+		return st, fmt.Errorf("the index of %s: %w", root.Dir(), &OtherVersion{files.writer(), err})
+	case older:
+		return st, fmt.Errorf("%w; the next search, or `quarry index`, brings it up to date", err)
+	case err != nil:
 		return st, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()

@@ -3,6 +3,7 @@ package index
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,5 +146,54 @@ func TestTakeOverOfADamagedIndex(t *testing.T) {
 	settle(t, x)
 	if got, want := dump(t, x), fresh(t, x.Root().Dir()); got != want {
 		t.Errorf("after the damage: %s", firstDifference(got, want))
+	}
+}
+
+// Beside a running quarry of another version, whose database this one cannot read, it keeps its
+// own index, says why, and goes on with the one on disk when that quarry has ended.
+func TestBesideAQuarryOfAnotherVersion(t *testing.T) {
+	for name, version := range map[string]int{"newer": 99, "older": 2} {
+		t.Run(name, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, dir, project)
+			writer := open(t, Config{Dir: dir, StateDir: state})
+			settle(t, writer)
+			db, err := sql.Open("sqlite3", writer.state.database())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var own int
+			err = db.QueryRow("PRAGMA user_version").Scan(&own)
+			become := func(version int) {
+				if _, e := db.Exec(fmt.Sprint("PRAGMA user_version = ", version)); err != nil || e != nil {
+					t.Fatal(err, e)
+				}
+			}
+			become(version)
+			clock, notified := newManual(), make(chan string, 10)
+			x := open(t, Config{Dir: dir, StateDir: state, Clock: clock, Notify: func(m string) { notified <- m }})
+			defer shut(t, x)
+			until(t, "an index of its own", func() bool { clock.move(ownerPoll); return x.isOwner() })
+			settle(t, x)
+			if got, want := dump(t, x), fresh(t, dir); got != want || !x.Store().InMemory() {
+				t.Errorf("in memory %v: %s", x.Store().InMemory(), firstDifference(got, want))
+			}
+			if m := hear(t, notified); !strings.Contains(m, "another version of quarry (process ") || strings.Contains(m, "disk space") {
+				t.Errorf("told %q", m)
+			}
+			if _, err := Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0); err == nil || !strings.Contains(err.Error(), "another version of quarry") {
+				t.Errorf("the status says %v", err)
+			}
+			become(own)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			shut(t, writer)
+			until(t, "the index on disk", func() bool { clock.move(ownerPoll); return !x.Store().InMemory() })
+			settle(t, x)
+			if m := hear(t, notified); !strings.HasSuffix(m, "is on disk again.") || len(x.Troubles()) > 0 {
+				t.Errorf("told %q, troubles %q", m, x.Troubles())
+			}
+		})
 	}
 }

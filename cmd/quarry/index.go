@@ -178,9 +178,12 @@ func (a *app) index(ctx context.Context, rebuild, embed bool) (err error) {
 // is.
 func lost(cause error, root string) error {
 	advice := "free some disk space, or name another folder with --state-dir"
+	var other *index.OtherVersion
 	switch {
 	case cause == nil:
 		return nil
+	case errors.As(cause, &other):
+		advice = "end the other quarry, or name another folder with --state-dir"
 	case errors.Is(cause, store.ErrNewerSchema):
 		advice = "update quarry, or name another folder with --state-dir"
 	}

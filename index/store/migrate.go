@@ -50,17 +50,22 @@ var migrations = []migration{
 // ErrNewerSchema says that the database was written by a later quarry.
 var ErrNewerSchema = errors.New("the index was written by a newer quarry")
 
+// ErrOlderSchema says that the database is an earlier quarry's.
+var ErrOlderSchema = errors.New("the index was written by an older quarry")
+
 // checkSchema answers an error if the database is not of the newest schema.
 func checkSchema(db *sql.DB) error {
 	var version int
 	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("read the schema version: %w", err)
 	}
-	if version > len(migrations) {
+	switch {
+	case version > len(migrations):
 		return ErrNewerSchema
-	}
-	if version < len(migrations) {
-		return fmt.Errorf("another quarry is about to bring the index from schema %d to %d", version, len(migrations))
+	case version == 0:
+		return errors.New("another quarry is about to make it")
+	case version < len(migrations):
+		return fmt.Errorf("%w (schema %d, this one has %d)", ErrOlderSchema, version, len(migrations))
 	}
 	return nil
 }

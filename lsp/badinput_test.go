@@ -43,6 +43,7 @@ func TestMalformedFrames(t *testing.T) {
 		{"garbage right before the next header", "{\"jsonrpc\":\"2.0\"}", -32700, "null"},
 		{"length too short", "Content-Length: 4\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1}", -32700, "null"},
 		{"length too long", "Content-Length: 40\r\n\r\n{\"jsonrpc\":\"2.0\"}", -32700, "null"},
+		{"a header that was cut behind its length", "Content-Length: 99\r\n", -32700, "null"},
 		{"a header line without end", strings.Repeat("x", 70_000), -32700, "null"},
 		{"a message over the limit", fmt.Sprintf("Content-Length: %d\r\n\r\n{\"id\":9,\"x\":\"%s\"}", huge, strings.Repeat("y", huge-15)), -32600, "9"},
 		{"a batch that is too long", frame("[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"quarry/status"},`, 20_000) + `{"jsonrpc":"2.0","id":2,"method":"quarry/status"}]`), -32600, "null"},

@@ -118,17 +118,22 @@ func listenAttacks(token string) map[string]string {
 	}
 	_, secret, _ := strings.Cut(token, "Bearer ")
 	for what, line := range map[string]string{
-		"half of it":         "Authorization: Bearer " + secret[:len(secret)/2],
-		"all but a letter":   "Authorization: Bearer " + secret[:len(secret)-1],
-		"more than it":       "Authorization: Bearer " + secret + "x",
-		"in small letters":   "Authorization: Bearer " + strings.ToLower(secret),
-		"another scheme":     "Authorization: Basic " + secret,
-		"in another header":  "X-Authorization: Bearer " + secret,
-		"in a cookie":        "Cookie: token=" + secret,
-		"behind HTTP's line": "POST /:x HTTP/1.1\r\nAuthorization: Bearer " + secret,
-		"before a host":      "Authorization: Bearer " + secret + "\r\nHost: 127.0.0.1",
-		"before an origin":   "Authorization: Bearer " + secret + "\r\nOrigin: https://evil.example",
-		"taken back":         "Authorization: Bearer " + secret + "\r\nAuthorization: Bearer x",
+		"half of it":            "Authorization: Bearer " + secret[:len(secret)/2],
+		"all but a letter":      "Authorization: Bearer " + secret[:len(secret)-1],
+		"more than it":          "Authorization: Bearer " + secret + "x",
+		"in small letters":      "Authorization: Bearer " + strings.ToLower(secret),
+		"another scheme":        "Authorization: Basic " + secret,
+		"in another header":     "X-Authorization: Bearer " + secret,
+		"in a cookie":           "Cookie: token=" + secret,
+		"behind HTTP's line":    "POST /:x HTTP/1.1\r\nAuthorization: Bearer " + secret,
+		"before a host":         "Authorization: Bearer " + secret + "\r\nHost: 127.0.0.1",
+		"before an origin":      "Authorization: Bearer " + secret + "\r\nOrigin: https://evil.example",
+		"taken back":            "Authorization: Bearer " + secret + "\r\nAuthorization: Bearer x",
+		"behind another":        "Authorization: Bearer x\r\nAuthorization: Bearer " + secret,
+		"behind none":           "Authorization:\r\nauthorization: Bearer " + secret,
+		"twice":                 "Authorization: Bearer " + secret + "\r\nAuthorization: Bearer " + secret,
+		"with two lengths":      "Authorization: Bearer " + secret + "\r\nContent-Length: 1",
+		"with one length twice": fmt.Sprintf("Authorization: Bearer %s\r\nContent-Length: %d", secret, len(initialize)-strings.Index(initialize, "{")),
 	} {
 		attacks["the token, "+what] = line + "\r\n" + initialize
 	}

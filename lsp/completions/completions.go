@@ -152,6 +152,8 @@ func (h *handler) refuse(r *http.Request) (int, error) {
 		return http.StatusForbidden, errors.New("web pages are not answered")
 	case !ownHost(r.Host):
 		return http.StatusForbidden, fmt.Errorf("the host %q is not this machine's loopback address", r.Host)
+	case len(r.Header["Authorization"]) > 1:
+		return http.StatusBadRequest, errors.New("the request has two lines of Authorization: send one")
 	case !h.knows(r.Header.Get("Authorization")):
 		return http.StatusUnauthorized, errors.New("the token is missing or wrong: send http.token of quarry's settings as Authorization: Bearer TOKEN")
 	}

@@ -89,6 +89,8 @@ func TestRefusals(t *testing.T) {
 		"no token":               {good, func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
 		"another token":          {good, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token+"x") }, http.StatusUnauthorized},
 		"an empty token":         {good, func(r *http.Request) { r.Header.Set("Authorization", "Bearer ") }, http.StatusUnauthorized},
+		"another token and it":   {good, func(r *http.Request) { r.Header["Authorization"] = []string{"Bearer x", "Bearer " + token} }, http.StatusBadRequest},
+		"the token twice":        {good, func(r *http.Request) { r.Header.Add("Authorization", "Bearer "+token) }, http.StatusBadRequest},
 		"a web page":             {good, func(r *http.Request) { r.Header.Set("Origin", "https://example.com") }, http.StatusForbidden},
 		"a page of this host":    {good, func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:7997") }, http.StatusForbidden},
 		"a file's page":          {good, func(r *http.Request) { r.Header.Set("Origin", "null") }, http.StatusForbidden},
@@ -441,6 +443,57 @@ func TestSlowBodiesKeepNobodyWaiting(t *testing.T) {
 		t.Errorf("%d, %v: %s", resp.StatusCode, err, body)
 	}
 	http.DefaultClient.CloseIdleConnections()
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+}
+
+// Y10: a request that says a thing twice is not answered, whichever of them is right.
+func TestLinesThatStandTwice(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(t.Context(), echoing(), slog.New(slog.DiscardHandler))
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	const body = `{"prompt":"a"}`
+	host, length, authorization := fmt.Sprintf("Host: %s\r\n", l.Addr()), fmt.Sprintf("Content-Length: %d\r\n", len(body)), "Authorization: Bearer "+token+"\r\n"
+	for name, tt := range map[string]struct {
+		headers string
+		want    int
+	}{
+		"each once":              {host + length + authorization, http.StatusOK},
+		"another token first":    {host + length + "Authorization: Bearer x\r\n" + authorization, http.StatusBadRequest},
+		"no token first":         {host + length + "authorization:\r\n" + authorization, http.StatusBadRequest},
+		"another token behind":   {host + length + authorization + "Authorization: Bearer x\r\n", http.StatusBadRequest},
+		"the token twice":        {host + length + authorization + authorization, http.StatusBadRequest},
+		"another host first":     {"Host: evil.example\r\n" + host + length + authorization, http.StatusBadRequest},
+		"another host behind":    {host + "Host: evil.example\r\n" + length + authorization, http.StatusBadRequest},
+		"the host twice":         {host + host + length + authorization, http.StatusBadRequest},
+		"another length first":   {host + "Content-Length: 1\r\n" + length + authorization, http.StatusBadRequest},
+		"another length behind":  {host + length + "Content-Length: 1\r\n" + authorization, http.StatusBadRequest},
+		"lengths in one line":    {host + "Content-Length: 1, 14\r\n" + authorization, http.StatusBadRequest},
+		"a length and in chunks": {host + length + "Transfer-Encoding: x\r\n" + authorization, http.StatusNotImplemented},
+	} {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nConnection: close\r\n%s\r\n%s", path, tt.headers, body); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), fmt.Sprintf("HTTP/1.1 %d ", tt.want)) {
+			t.Errorf("%s: %.200q, %v", name, got, err)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 	if err := server.Close(); err != nil {
 		t.Error(err)
 	}

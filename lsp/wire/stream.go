@@ -228,9 +228,10 @@ func moreThan(array []byte, n int) bool {
 const contentLength = "Content-Length:"
 
 type header struct {
-	length  int64
-	token   string
-	problem string // what is wrong with it, "" if nothing
+	length     int64
+	token      string
+	authorized bool   // has an Authorization line
+	problem    string // what is wrong with it, "" if nothing
 }
 
 // readHeader reads up to the blank line before a body. Bytes that are no header
@@ -269,10 +270,17 @@ func (s *Stream) readHeader() (header, error) {
 			return h, nil
 		}
 		if i := indexFold(field, contentLength); i >= 0 {
-			if i > 0 {
-				// What stands before it is the rest of a broken message: say so,
-				// then take this header as a new one, unless nobody has been an editor yet.
-				if err := s.refuse(jsonrpc2.ParseError, "unexpected bytes before the header"); err != nil {
+			// What stands before it, or the first of two, is the rest of a broken message: say so,
+			// then take this header as a new one, unless nobody has been an editor yet.
+			broken := ""
+			switch {
+			case i > 0:
+				broken = "unexpected bytes before the header"
+			case h.length >= 0:
+				broken = "the header has two lines of Content-Length"
+			}
+			if broken != "" {
+				if err := s.refuse(jsonrpc2.ParseError, broken); err != nil {
 					return h, err
 				}
 				h, read = header{length: -1}, 0
@@ -291,6 +299,10 @@ func (s *Stream) readHeader() (header, error) {
 		case !ok:
 			h.problem = "a header line has no colon"
 		case bytes.EqualFold(name, []byte("Authorization")):
+			if h.authorized {
+				h.problem = "the header has two lines of Authorization" // which of them counts is anybody's guess
+			}
+			h.authorized = true
 			h.token = string(bytes.TrimPrefix(bytes.TrimSpace(value), []byte("Bearer ")))
 		case s.strict && !bytes.EqualFold(name, []byte("Content-Type")):
 			h.problem = fmt.Sprintf("the header %.40q is none of LSP's", name) // as HTTP has it

@@ -428,7 +428,7 @@ func closedBody(text string, from, to, least int, hexed bool) []Span {
 			words += n
 		}
 	}
-	if last < 0 || !sure && words*2 > total || total < least {
+	if last < 0 || !sure && words*2 > total || total < least || !believed(text, runs, first, last, from, to, hexed) {
 		return nil
 	}
 	if runs[first].Start-from > farFirst && to-runs[last].End > farFirst && !wraps(runs) && len(firstLines(text, []Span{runs[first].Span})) == 0 {
@@ -436,26 +436,6 @@ func closedBody(text string, from, to, least int, hexed bool) []Span {
 	}
 	return covered(text, runs, first, last, to)
 }
-
-// leastWidth is how wide the lines of a key are, at least, that are known again far from others.
-const leastWidth = 60
-
-// wraps answers whether two lines are sure and as wide as a key's, one as the other.
-func wraps(runs []run) bool {
-	var met [longestLine + 1]bool
-	for _, r := range runs {
-		if n := r.End - r.Start; r.kind == strong && n >= leastWidth && n <= longestLine {
-			if met[n] {
-				return true
-			}
-			met[n] = true
-		}
-	}
-	return false
-}
-
-// longestLine is how wide the lines of a key are, at most.
-const longestLine = 80
 
 // joinGroups judges the groups of letters that a line is written in, with a blank between two, as
 // one run; groups of one length also where other signs are between two, as a table has them.
@@ -469,7 +449,7 @@ func joinGroups(text string, runs []run) {
 		for {
 			part := text[runs[last].Start:runs[last].End]
 			joined.WriteString(part)
-			own = own && runs[last].kind != strong && strings.Trim(part, "x") != "" // masked already
+			own = own && runs[last].kind != strong && strings.Trim(part, "x") != "" && !strings.HasPrefix(part, "0x") // masked already, or a number
 			if last+1 == len(runs) {
 				break
 			}
@@ -526,7 +506,7 @@ func openBody(text string, from, to int, hexed, marked bool) []Span {
 		}
 		last, total, sure, near = len(runs)-1, total+r.End-r.Start, sure || r.kind == strong, r.End+farNext
 	}
-	if !sure || total < leastOpen {
+	if !sure || total < leastOpen || !believed(text, runs, first, last, from, -1, hexed) {
 		return nil
 	}
 	return covered(text, runs, first, last, -1)
@@ -555,7 +535,7 @@ func headlessBody(text string, from, to int, hexed bool) []Span {
 			return nil
 		}
 	}
-	if !sure || total < leastOpen {
+	if !sure || total < leastOpen || !believed(text, runs, first, last, -1, to, hexed) {
 		return nil
 	}
 	return covered(text, runs, first, last, to)

@@ -362,6 +362,36 @@ func TestPublicKeysAreShown(t *testing.T) {
 	}
 }
 
+// Code between the markers of a program that writes or reads keys is none, whatever its names look like.
+func TestCodeBetweenMarkersIsShown(t *testing.T) {
+	r := chance()
+	hash := drawn(r, bytesOf(letters+digits+"+/"), 43) + "="
+	for _, code := range []string{
+		"func TestParsePKCS8PrivateKeyWithRSAAndECDSAKeys2Times(t *testing.T) {\n\tu, err := x509.ParsePKCS8PrivateKeyOrPKCS1(der)\n\tif err != nil {\n\t\treturn nil, fmt.Errorf(\"parse: %w\", err)\n\t}\n",
+		"const want = \"" + hash + "\"\n\nfunc sum(key []byte) string {\n\th := sha256.Sum256(key)\n\treturn base64.StdEncoding.EncodeToString(h[:])\n}\n",
+		"var table = []uint16{\n\t0x00A1, 0x41B2, 0x20C3, 0x41D4, 0x21E5, 0x41F6, 0x22A7, 0x41B8,\n\t0x23A1, 0x41C2, 0x24D3, 0x41E4, 0x25F5, 0x41A6, 0x26B7, 0x41C8,\n}\n",
+		"\tzip64ExtraID = 0x0001 // see http://mdfs.net/Docs/Comp/Archiving/Zip/ExtraField\n\tOpAMD64VPSUBQMasked512Merging, OpSaturateToInt16ConcatInt32x4Masked = 1, 2\n\tcsFCur, testUint8x16ConvertToInt64AndUint32x4 := cut(s), Int64x2ConvertToInt8x16Saturated(s)\n",
+		"  .replace(/\\s+/g, '').match(/.{1,64}/g).join('\\n');\n  const u8 = Uint8Array.from(atob(b64), (c) => c.charCodeAt(0));\n  return crypto.subtle.importKey('pkcs8', u8, { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, true, ['sign']);\n",
+		"    static final String SHA512_BASE64 = \"" + drawn(r, bytesOf(letters+digits+"+/"), 86) + "==\";\n    byte[] bytes = Base64.getMimeDecoder().decode(text);\n    return KeyFactory.getInstance(\"RSA\").generatePrivate(new PKCS8EncodedKeySpec(bytes));\n",
+	} {
+		for _, around := range [][2]string{
+			{"const begin = \"-----BEGIN RSA " + keyLabel + "-----\"\n", "const end = \"-----END RSA " + keyLabel + "-----\"\n"},
+			{"    if text.startswith('-----BEGIN " + keyLabel + "-----'):\n", "        assert '-----END " + keyLabel + "-----' in text\n"},
+			{"out.println(\"-----BEGIN PGP " + keyLabel + " BLOCK-----\\n\");\n", ""},
+			{"", "s = s.replace(\"-----END OPENSSH " + keyLabel + "-----\", \"\")\n"},
+		} {
+			text := around[0] + strings.Repeat(code, 3) + around[1]
+			if got := Text(text); got != text {
+				t.Errorf("%s\nis shown as\n%s", text, got)
+			}
+			key := forms(r)[0].write("", "\n")
+			if got := Text(text + key.text); !strings.HasPrefix(got, text) {
+				t.Errorf("%s\nis shown before a key as\n%s", text, got)
+			}
+		}
+	}
+}
+
 // Prose of a page between two lines, other blocks, short lines and long comments show no more of a
 // key either.
 func TestPrivateKeysFarApart(t *testing.T) {

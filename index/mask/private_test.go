@@ -392,6 +392,31 @@ func TestCodeBetweenMarkersIsShown(t *testing.T) {
 	}
 }
 
+// What stands around the words of a marker may be stars, other signs, too few or too many dashes, or
+// nothing.
+func TestPrivateKeysWithOddMarkers(t *testing.T) {
+	n := 0
+	for _, f := range forms(chance()) {
+		for _, signs := range []string{"", "*", "**", "*****", "-", "--", "---", "----", "------", "---------------", "- - - - - ", "=", "=====", "#", "### ", "~~~~~", "+++++", "_____", ">>>>>", ":::::", ".....", "|", "[", "-*-", "· · ·", "*****-----"} {
+			g := f
+			g.lines = append([]string{}, f.lines...)
+			for i, line := range f.lines {
+				if i < f.first || i >= f.last {
+					for _, old := range []string{"-----", "----"} {
+						line = strings.ReplaceAll(line, old, signs)
+					}
+					g.lines[i] = line
+				}
+			}
+			for _, around := range [][2]string{{"", "\n"}, {"", "\\n"}, {"// ", "\n"}, {"KEY = \"", "\" +\n"}, {"", " "}, {"> ", "\r\n"}, {"", "%0A"}} {
+				n++
+				g.write(around[0], around[1]).held(t, fmt.Sprintf("%s with %q between %q", f.name, signs, around))
+			}
+		}
+	}
+	t.Logf("%d texts", n)
+}
+
 // Prose of a page between two lines, other blocks, short lines and long comments show no more of a
 // key either.
 func TestPrivateKeysFarApart(t *testing.T) {

@@ -31,7 +31,8 @@ var (
 //     the lines with them stay as they are, in their order, or lose every such mask; or lines
 //     are taken away in one place and nothing else changes. All else is ErrAlike. Lines with the
 //     same words are told apart only by what is around them: the change is in front of all of
-//     them, or behind all, or between two, where no word trades places with another.
+//     them, or behind all, where no list has its names in another order after it, or between
+//     two, where no word trades places with another.
 //   - What looks like a mask and is none of before's is ErrUnknown, and so are fewer x's than a
 //     mask has where a value goes.
 //
@@ -442,7 +443,7 @@ func sameUnits(before, shown string, was []Span, after string, is []Span) bool {
 		old, now := shown[oldEnd:u.Start], after[newEnd:is[i].Start]
 		if old != now {
 			changes++
-			mixed = mixed || i > 0 && traded(old, now)
+			mixed = mixed || i > 0 && traded(old, now) || reordered(old, now)
 		}
 		own := collapsed(line)
 		if i > 0 && (!nameless(own) || !nameless(name) || strings.Trim(old, "\r\n") != "") {
@@ -455,8 +456,9 @@ func sameUnits(before, shown string, was []Span, after string, is []Span) bool {
 	if len(was) > 0 {
 		end()
 	}
-	if shown[oldEnd:] != after[newEnd:] {
+	if old, now := shown[oldEnd:], after[newEnd:]; old != now {
 		changes++
+		mixed = mixed || reordered(old, now)
 	}
 	// Two such lines trade places if what is said of one changes and what is said of another.
 	return !alike || changes <= 1 && !mixed

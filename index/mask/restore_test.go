@@ -24,6 +24,13 @@ func TestRestore(t *testing.T) {
 	manifest := "kind: Secret\nstringData:\n  password: hunter2\n  token: s3cr3tAB\n"
 	twins := "kind: Secret\nstringData:\n  # prod\n  password: hunter2\n  # dev\n  password: s3cr3tAB\n"
 	dashed := "prod(\"prod-" + one + "\")\ndev(\"" + two + "\")\n"
+	alike := "[\n\"" + one + "\",\n\"" + two + "\"\n]\n"
+	line := "{\"prod\": \"" + one + "\", \"dev\": \"" + two + "\"}\n"
+	named := "names = [\"prod\", \"dev\"]\ntokens = " + alike
+	behind := "tokens: " + alike + "port: 1\nnames:\n- prod\n- dev\n"
+	blocks2 := "- name: prod\n  host: a\n  port: 1\n- name: dev\n  host: b\n  port: 1\ntokens: " + alike
+	funcs := "func a() {\n\tb(1)\n\tlog(\"done\")\n}\nfunc b(x int) int {\n\treturn x + c(x, 2)\n}\nvar tokens = " + alike
+	opted := "f(a, b)\nprod(\"" + one + "\")\ndev(\"" + two + "\")\n"
 	issuers := "a(\"" + one + "\")\nb(\"glpat-" + drawn(r, word, 20) + "\")\n"
 	ends := "{Name: \"prod\",\nToken: \"" + one + "\",\n}, {\nToken: \"" + two + "\",\nName: \"dev\"},\n"
 	inner := "{\nToken: \"" + one + "\",\nName: \"prod\"},\n{Name: \"dev\",\nToken: \"" + two + "\",\n}\n"
@@ -93,6 +100,21 @@ func TestRestore(t *testing.T) {
 		{"a name in front of one and words behind all", same, to(strings.NewReplacer("prod", "live", "end", "done").Replace(Text(same))), "", ErrAlike},
 		{"names trade places, and a comma tells the lines apart", list, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(list))), "", ErrAlike},
 		{"one of two that only a comma tells apart removed", list, to("{\n\"prod\":\n{\"token\": \"" + mask + "\"}\n}\n"), "", ErrAlike},
+		{"names of one line", line, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(line))), "", ErrAlike},
+		{"names of one line, and a comment", line, to("# more\n" + strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(line))), "", ErrAlike},
+		{"a list of names in front", named, replaced(`"prod", "dev"`, `"dev", "prod"`), "", ErrAlike},
+		{"a list of names in front, and a line more", named, to("// log in\n" + strings.Replace(Text(named), `"prod", "dev"`, `"dev", "prod"`, 1)), "", ErrAlike},
+		{"a list of names in front, and one more", named, replaced(`"prod", "dev"`, `"dev", "test", "prod"`), "", ErrAlike},
+		{"a name more in a list in front", named, replaced(`"prod", "dev"`, `"prod", "dev", "test"`), strings.Replace(named, `"prod", "dev"`, `"prod", "dev", "test"`, 1), nil},
+		{"another name in a list in front", named, replaced(`"prod", "dev"`, `"live", "dev"`), strings.Replace(named, `"prod", "dev"`, `"live", "dev"`, 1), nil},
+		{"a list of names behind", behind, to(strings.NewReplacer("- prod", "- dev", "- dev", "- prod").Replace(Text(behind))), "", ErrAlike},
+		{"a list of names behind, and a line more", behind, to(strings.NewReplacer("- prod", "- dev", "- dev", "- prod", "port: 1", "port: 1\nhost: b").Replace(Text(behind))), "", ErrAlike},
+		{"names of two blocks in front", blocks2, to(strings.NewReplacer("prod", "dev", "dev", "prod").Replace(Text(blocks2))), "", ErrAlike},
+		{"hosts of two blocks in front", blocks2, to(strings.NewReplacer("host: a", "host: b", "host: b", "host: a").Replace(Text(blocks2))), "", ErrAlike},
+		{"a port of two blocks in front", blocks2, replaced("port: 1", "port: 2"), strings.Replace(blocks2, "port: 1", "port: 2", 1), nil},
+		{"a function moved in front", funcs, to(strings.Replace("func b(x int) int {\n\treturn x + c(x, 2)\n}\n"+Text(funcs), "func b(x int) int {\n\treturn x + c(x, 2)\n}\nvar", "var", 1)), strings.Replace("func b(x int) int {\n\treturn x + c(x, 2)\n}\n"+funcs, "func b(x int) int {\n\treturn x + c(x, 2)\n}\nvar", "var", 1), nil},
+		{"a function written anew in front", funcs, replaced("\treturn x + c(x, 2)\n", "\tif x > 2 {\n\t\treturn c(x, 3)\n\t}\n\treturn x\n"), strings.Replace(funcs, "\treturn x + c(x, 2)\n", "\tif x > 2 {\n\t\treturn c(x, 3)\n\t}\n\treturn x\n", 1), nil},
+		{"an option of one", opted, to(strings.NewReplacer("a, b", "b, a").Replace(Text(opted))), strings.Replace(opted, "a, b", "b, a", 1), nil},
 		{"another length", single, replaced("xxx", "xx"), "", ErrUnknown},
 		{"cut", single, replaced(mask, "ghp_xxxx"), "", ErrUnknown},
 		{"of another issuer", single, replaced("ghp_", "gho_"), "", ErrUnknown},

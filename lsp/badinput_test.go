@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -158,6 +159,39 @@ func FuzzFrames(f *testing.F) {
 		_ = client.Close()
 		if code := <-exit; code != 1 && code != 0 {
 			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// Whatever bytes come to --listen, who has not sent the token is answered none.
+func FuzzFirstFrames(f *testing.F) {
+	const token = "0123456789abcdef0123456789abcdef"
+	initialize := string(headless.Frame([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)))
+	for _, seed := range []string{
+		initialize, "Authorization: Bearer " + token + "\r\n" + initialize, "Authorization: Bearer x\r\nAuthorization: Bearer " + token + "\r\n" + initialize, "Authorization: Bearer \r\n" + initialize,
+		"Authorization: Bearer " + token[1:] + "\r\n" + initialize, "POST /a:b HTTP/1.1\r\nContent-Length: 9\r\n\r\n" + initialize, "content-length: 2\r\ncontent-length: 3\r\n\r\n{}", "\r\n" + initialize, "Content-Type: x\n" + initialize,
+		"Content-Length: 99999999999\r\n\r\n" + initialize, "authorization:Bearer\t" + token + "\n" + initialize, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03:\r\n\r\n" + initialize,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		client, server := net.Pipe()
+		opts := serverOptions(t, &core{}, token)
+		opts.Strict = true
+		exit := make(chan int, 1)
+		go func() { exit <- lsp.Serve(context.Background(), server, opts) }()
+		answered := make(chan int64, 1)
+		go func() {
+			n, _ := io.Copy(io.Discard, client)
+			answered <- n
+		}()
+		_, _ = client.Write(input) // the server may already have left
+		_ = client.Close()
+		if code := <-exit; code != 1 && code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if n := <-answered; n > 0 && !bytes.Contains(input, []byte(token)) {
+			t.Errorf("%d bytes are answered", n)
 		}
 	})
 }

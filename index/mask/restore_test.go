@@ -381,6 +381,63 @@ func TestRestoreMixesNoSecrets(t *testing.T) {
 	}
 }
 
+// Whatever stands in a text and is changed in what is shown of it, only x's are written over, only by
+// what the text has masked, none of it twice, and what is shown is made the text again.
+func FuzzRestore(f *testing.F) {
+	r := chance()
+	one, two := "ghp_"+drawn(r, alnum, 36), "ghp_"+drawn(r, alnum, 36)
+	mask := "ghp_" + strings.Repeat("x", 36)
+	for _, seed := range []struct{ text, with string }{
+		{"a(\"" + one + "\")\nb()\n", "login"}, {"a(\"" + one + "\")\nb(\"" + two + "\")\n", mask}, {"names = [\"prod\", \"dev\"]\nt = [\n\"" + one + "\",\n\"" + two + "\"\n]\n", "\"dev\", \"prod\""},
+		{"kind: Secret\nstringData:\n  password: hunter2\n  token: s3cr3tAB\n", "xxxxxxx"}, {"kind: Secret\nstringData:\n  # prod\n  password: hunter2\n  # dev\n  password: s3cr3tAB\n", "x"},
+		{"-----BEGIN RSA " + keyLabel + "-----\n" + strings.Join(pemBody(r), "\n") + "\n-----END RSA " + keyLabel + "-----\n", "\n"}, {"xxxx\r\né" + one + "\xff\r\n", strings.Repeat("x", 20)}, {one + two, one}, {"", ""}, {"glpat-" + drawn(r, word, 20) + " // " + mask, "glpat-"},
+	} {
+		for _, at := range []uint16{0, 9, 30} {
+			f.Add(seed.text, seed.with, at, uint16(len(seed.with)))
+			f.Add(seed.text, seed.with, at, uint16(0))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, with string, at, cut uint16) {
+		shown := Text(text)
+		if got, err := Restore(text, shown); got != text || err != nil {
+			t.Fatalf("%q is shown as %q and made %q, %v", text, shown, got, err)
+		}
+		start := min(len(shown), int(at))
+		end := min(len(shown), start+int(cut))
+		after := shown[:start] + with + shown[end:]
+		if kept, ok := Insert(text, start, end, with); ok && !strings.ContainsAny(shown[start:end]+with, "\r\n") {
+			if whole := text[:start] + kept + text[end:]; len(whole) != len(after) {
+				t.Fatalf("%q over %q of %q: %q", with, shown[start:end], text, kept)
+			}
+		}
+		got, err := Restore(text, after)
+		if err != nil {
+			return
+		}
+		if len(got) != len(after) {
+			t.Fatalf("%q became %q by %q", text, got, after)
+		}
+		put := map[string]int{}
+		for i := 0; i < len(got); i++ {
+			from := i
+			for i < len(got) && got[i] != after[i] {
+				if after[i] != 'x' {
+					t.Fatalf("%q became %q by %q: byte %d", text, got, after, i)
+				}
+				i++
+			}
+			if from < i {
+				put[got[from:i]]++
+			}
+		}
+		for value, n := range put {
+			if strings.Count(text, value) < n {
+				t.Fatalf("%q became %q by %q: %q stands there %d times", text, got, after, value, n)
+			}
+		}
+	})
+}
+
 // ambiguous answers whether two lines show the same and hold different values.
 func ambiguous(shown, lines []string) bool {
 	values := map[string]string{}

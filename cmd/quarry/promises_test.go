@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// bench/security.md names the tests that hold each promise about hostile input, and those that ran
+// each attack: they exist, and `make test` runs at least one for each promise.
+func TestPromisesAreHeldByTests(t *testing.T) {
+	raw, err := os.ReadFile("../../bench/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	read := map[string]map[string]bool{} // by folder
+	testsOf := func(dir string) map[string]bool {
+		if read[dir] == nil {
+			read[dir] = readTests(t, dir)
+		}
+		return read[dir]
+	}
+	row := regexp.MustCompile(`(?m)^\| (Y\d+) \|[^|]*\|([^|]*)\|`)
+	in := regexp.MustCompile("((?:`[^`]*`(?:, )?)+): ([\\w, ]+)")
+	seen := map[string]bool{}
+	n := 0
+	for _, m := range row.FindAllStringSubmatch(text, -1) {
+		if seen[m[1]] {
+			t.Errorf("%s has two rows", m[1])
+		}
+		held := 0
+		for _, group := range in.FindAllStringSubmatch(m[2], -1) {
+			for place := range strings.SplitSeq(group[1], ", ") {
+				place = strings.Trim(place, "` ")
+				if place == "make test-editors" {
+					continue // CI does not run it: it may not be all that holds the promise
+				}
+				tests := testsOf(place)
+				for name := range strings.SplitSeq(group[2], ", ") {
+					if !tests[strings.TrimSpace(name)] {
+						t.Errorf("%s: `make test` runs no %s in %s", m[1], name, place)
+					}
+					held++
+				}
+			}
+		}
+		seen[m[1]], n = held > 0, n+held
+	}
+	const promises = 14 // of the specification's part about hostile input
+	for i := 1; i <= promises; i++ {
+		if id := fmt.Sprintf("Y%d", i); !seen[id] {
+			t.Errorf("%s is held by no test", id)
+		}
+	}
+	ran := regexp.MustCompile("`(\\./[\\w./-]+) -run ('[^']*'|[\\w/$]+)`")
+	commands := 0
+	for line := range strings.Lines(text) {
+		for _, m := range ran.FindAllStringSubmatch(line, -1) {
+			commands++
+			for pattern := range strings.SplitSeq(strings.ReplaceAll(strings.Trim(m[2], "'"), `\|`, "|"), "|") {
+				pattern, _, _ = strings.Cut(pattern, "/")
+				re, found := regexp.MustCompile(pattern), false
+				for name, runs := range testsOf(m[1]) {
+					found = found || re.MatchString(name) && (runs || strings.Contains(line, "make test-editors"))
+				}
+				if !found {
+					t.Errorf("`make test` runs nothing like %s in %s", pattern, m[1])
+				}
+			}
+		}
+	}
+	if n < 50 || commands < 50 {
+		t.Errorf("only %d names of tests and %d commands were read", n, commands)
+	}
+}
+
+// readTests are the tests of a package of this repository; what is true of each is whether
+// `make test` runs it.
+func readTests(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]bool{}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		built := true
+		for _, group := range file.Comments {
+			for _, c := range group.List {
+				if expr, err := constraint.Parse(c.Text); err == nil && c.Pos() < file.Package {
+					built = expr.Eval(func(tag string) bool { return tag != "editors" && tag != "ignore" })
+				}
+			}
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+				tests[f.Name.Name] = built
+			}
+		}
+	}
+	return tests
+}

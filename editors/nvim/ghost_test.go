@@ -5,6 +5,7 @@ package nvim_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +38,13 @@ func openScripted(t *testing.T, text string, offers ...offer) user {
 	})
 	p.WaitForText("server attached")
 	return p
+}
+
+// waitForUnseen waits until the scripted server has answered behind `before`, and the plugin has shown nothing of that.
+func (p user) waitForUnseen(before string) {
+	p.t.Helper()
+	p.WaitForFile(filepath.Join(p.workspace, "answered"), before+"\n")
+	p.waitForNoGhost()
 }
 
 // In each of these the server answers once, where the ghost text begins; what is shown and inserted from there on while

@@ -53,13 +53,13 @@ func TestGhostTextBelowVirtualLines(t *testing.T) {
 	p.Type(":61\nA{")
 	p.WaitForText("two() … 2 more lines")
 	p.Press("Escape")
-	p.Type(":lua lens(9)\n")
-	p.typeForGhost("GA1", "0") // it answers by now
+	p.Type(":lua lens(12)\n") // as many as the window has rows
+	p.typeForGhost("GA1", "0")
 	p.Press("Escape")
 	p.Type(":61\nA")
 	p.Press("BSpace")
 	p.Type("{")
-	p.waitForNoGhost()
+	p.waitForUnseen("func f() {")
 	p.Press("Tab")
 	p.waitForSaved(longFile() + "func f() {\t\n\nx := 1\n")
 }
@@ -91,10 +91,10 @@ func TestGhostTextThatWrapsAtTheEndOfTheWindow(t *testing.T) {
 	p.Press("Tab")
 	p.waitForSaved(longFile() + "x := comp" + rest + "\n")
 	p.Type(":resize 3\n")
-	p.typeForGhost("Sy := comp", "ute()") // it answers by now
+	p.typeForGhost("Sy := comp", "ute()")
 	p.Press("C-u")
 	p.Type("x := comp")
-	p.waitForNoGhost()
+	p.waitForUnseen("x := comp")
 	p.Press("Tab")
 	p.waitForSaved(longFile() + "x := comp\t\n")
 }
@@ -106,10 +106,10 @@ func TestGhostTextThatWrapsBehindABreakIndent(t *testing.T) {
 	p := openScripted(t, longFile(), offer{Before: indent + "x := comp", Insert: rest}, offer{Before: indent + "y := comp", Insert: "ute()"})
 	p.Type(":set breakindent linebreak noautoindent indentexpr= showbreak=" + strings.Repeat(">", 30) + "\n")
 	p.Type(":4split\n")
-	p.typeForGhost("Go"+indent+"y := comp", "ute()") // it answers by now
+	p.typeForGhost("Go"+indent+"y := comp", "ute()")
 	p.Press("C-u")
 	p.Type(indent + "x := comp")
-	p.waitForNoGhost()
+	p.waitForUnseen(indent + "x := comp")
 	p.Press("Tab")
 	p.waitForSaved(longFile() + indent + "x := comp\t\n")
 	p.Type(":set showbreak= breakindentopt=min:79\n") // in which there is room for it
@@ -133,10 +133,10 @@ func TestGhostTextThatCannotBeSeenIsNotAccepted(t *testing.T) {
 	p := openScripted(t, "\n", body, offer{Before: "func g() {", Insert: "return }"})
 	p.Type(":1split\n")
 	p.Type("ifunc g() {")
-	p.WaitFor("ghost text", func(s editortest.Screen) bool { return strings.Contains(ghost(s), "return }") }) // it answers by now
+	p.WaitFor("ghost text", func(s editortest.Screen) bool { return strings.Contains(ghost(s), "return }") })
 	p.Press("C-u")
 	p.Type("func f() {")
-	p.waitForNoGhost()
+	p.waitForUnseen("func f() {")
 	p.Press("Tab")
 	p.waitForSaved("func f() {\t\n")
 }

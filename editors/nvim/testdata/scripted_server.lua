@@ -1,7 +1,7 @@
 --- A language server within Neovim for the plugin's own tests. It offers what the test wrote in script.json, a list of
 --- { before, insert, tail, asked }: each `insert` is offered where the line up to the cursor is `before`, to replace `tail`
 --- UTF-16 units after it; if `asked`, only where the user asks for it. Anywhere else it answers null, as quarry does for a request that a newer one superseded: what
---- the plugin shows then is its own doing.
+--- the plugin shows then is its own doing. What it has answered last, and the plugin has dealt with, stands in the file `answered`.
 local script = vim.json.decode(table.concat(vim.fn.readfile('script.json'), '\n'))
 
 local function complete(params)
@@ -16,7 +16,7 @@ local function complete(params)
       items[#items + 1] = { insertText = offer.insert, range = { start = position, ['end'] = last } }
     end
   end
-  return (#items > 0 or params.context.triggerKind == 1) and { items = items } or nil
+  return (#items > 0 or params.context.triggerKind == 1) and { items = items } or nil, before
 end
 
 vim.lsp.config('quarry', {
@@ -24,13 +24,15 @@ vim.lsp.config('quarry', {
     local closing = false
     return {
       request = function(method, params, callback)
-        local result ---@type any
-        if method == 'initialize' then
-          result = { capabilities = { textDocumentSync = 1, inlineCompletionProvider = true } }
-        elseif method == 'textDocument/inlineCompletion' then
-          result = complete(params)
+        if method == 'textDocument/inlineCompletion' then
+          local result, before = complete(params)
+          callback(nil, result)
+          vim.fn.writefile({ before }, 'answered')
+        elseif method == 'initialize' then
+          callback(nil, { capabilities = { textDocumentSync = 1, inlineCompletionProvider = true } })
+        else
+          callback(nil, nil)
         end
-        callback(nil, result)
         return true, 1
       end,
       notify = function() end,

@@ -239,8 +239,9 @@ local function draw(bufnr, s)
     folds[#folds + 1] = folded(expanded(bufnr, lines[i]))
     rows = rows + #folds[#folds]
   end
-  if rows > 0 or view.rows_of(s.row) > alone then
-    rows = view.room_below(rows > 0 and between + rows or 0, not s.still)
+  local uncounted = position == 'inline' and view.uncounted(wanted) or 0
+  if rows > 0 or view.rows_of(s.row) + uncounted > alone then
+    rows = view.room_below((rows > 0 and between + rows or 0) + uncounted, not s.still) - uncounted
     if rows < 0 and position == 'inline' and vim.wo.wrap and not view.ends_in_window(wanted, s.after ~= '') then
       return 'unseen'
     end

@@ -87,16 +87,34 @@ local function taken(width)
   return math.max(0, math.min(indent, width - (option('min') or 20))) + signs
 end
 
+--- How many further rows a text of `wanted` cells at the cursor takes, and how many it would if each were of the window's width.
+---@param wanted integer
+---@return integer rows, integer whole
+local function further_rows(wanted)
+  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+  local width = info.width - info.textoff
+  local over = math.max(0, wanted - (width - (vim.fn.wincol() - info.textoff - 1)))
+  return math.ceil(over / math.max(1, width - taken(width))), math.ceil(over / width)
+end
+
+--- How many rows Neovim does not count of a text of `wanted` cells that is drawn at the cursor: 0.11 takes the indent and the
+--- signs of its further rows for room.
+---@param wanted integer
+---@return integer
+function M.uncounted(wanted)
+  if vim.fn.has('nvim-0.12') == 1 or not vim.wo.wrap then
+    return 0
+  end
+  local rows, whole = further_rows(wanted)
+  return rows - whole
+end
+
 --- Whether a text of `wanted` cells at the cursor ends in the window, though the line that it is in does not. The last row
 --- is left to the signs that say so.
 ---@param goes_on boolean whether the line goes on behind the text
 ---@return boolean
 function M.ends_in_window(wanted, goes_on)
-  local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
-  local width = info.width - info.textoff
-  local over = wanted - (width - (vim.fn.wincol() - info.textoff - 1))
-  local rows = math.ceil(math.max(0, over) / math.max(1, width - taken(width)))
-  return rows <= api.nvim_win_get_height(0) - vim.fn.winline() - (goes_on and 1 or 0)
+  return further_rows(wanted) <= api.nvim_win_get_height(0) - vim.fn.winline() - (goes_on and 1 or 0)
 end
 
 --- How many cells of the cursor's row are left for a text of `wanted` cells at the cursor. Where lines do not wrap, the

@@ -513,3 +513,31 @@ func TestServerKilledWhileAChangeIsShown(t *testing.T) {
 		s.mended()
 	})
 }
+
+// Of an answer whose server is killed stays what was written, and that it is not whole is said; from its window the next
+// server is asked.
+func TestServerKilledWhileAnAnswerIsWritten(t *testing.T) {
+	withEach(t, func(t *testing.T, c client, s shop) {
+		s.startsAgain(c)
+		model := s.hold()
+		s.Press("C-c", "q", "q")
+		s.WaitForText("Ask about the workspace:")
+		s.Type("how are totals made?\n")
+		model.words(13) // an answer is shown from its first citation on
+		s.WaitForText("total adds every Count")
+		s.WaitForText("k stops it")
+		s.kill()
+		s.WaitForText("The server ended before this was whole: ask again.")
+		screen := s.WaitForText("quarry: granite4:micro") // the next one
+		if !screen.Contains("total adds every Count") || screen.Contains("k stops it") {
+			t.Errorf("the answer is gone or still being written:\n%s", screen.Framed())
+		}
+		model.release()
+		s.intoLowerWindow()
+		s.Press("C-c", "q", "q")
+		s.WaitForText("Ask about the workspace:")
+		s.Type("what is the total of items?\n")
+		s.WaitForText("an Item has one")
+		s.WaitFor("no word of the server before", func(screen editortest.Screen) bool { return !screen.Contains("The server ended") })
+	})
+}

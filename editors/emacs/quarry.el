@@ -252,6 +252,9 @@ makes a file's name of URI, and START the 0-based line and character or nil."
 
 ;; They are documents of the server's, and grow while the model writes.
 
+(defvar-local quarry--page-job nil
+  "The token of the job that writes a page, or `cut' where its server ended first.")
+
 (defvar-local quarry--asked 0
   "How often a page's text was asked for.
 An older answer takes no newer one's place.")
@@ -263,6 +266,7 @@ An older answer takes no newer one's place.")
       (unless (derived-mode-p 'quarry-page-mode) (quarry-page-mode))
       (let ((inhibit-read-only t)) (erase-buffer))
       (setq quarry--page (list connection roots uri)
+            quarry--page-job (car (quarry--job connection))
             header-line-format '(:eval (quarry--page-header))))
     (quarry-page-display buffer)
     (quarry--read-page buffer)))
@@ -274,7 +278,8 @@ An older answer takes no newer one's place.")
                 (this (setq quarry--asked (1+ quarry--asked))))
       (quarry--request connection "workspace/textDocumentContent" (list :uri uri)
                        (lambda (result problem)
-                         (when (and (buffer-live-p buffer) (= this (buffer-local-value 'quarry--asked buffer)))
+                         (when (and (buffer-live-p buffer) (= this (buffer-local-value 'quarry--asked buffer))
+                                    (or (not problem) (quarry--alive-p connection))) ; else what is there stays
                            (quarry-page-fill buffer (or problem (funcall result :text)) roots)))))))
 
 (defun quarry--page-grown (connection uri)
@@ -289,7 +294,8 @@ An older answer takes no newer one's place.")
   (quarry--literal
    (if-let* ((job (quarry--job (car quarry--page))))
        (format "%s: %s   k stops it" (nth 1 job) (nth 2 job))
-     "TAB and RET go to what is named, q closes")))
+     (concat (and (eq quarry--page-job 'cut) "The server ended before this was whole: ask again.   ")
+             "TAB and RET go to what is named, q closes"))))
 
 ;;;; What goes on
 
@@ -319,6 +325,10 @@ begun, the newest first: each a list of token, title and how far it is.")
   "Forget what the server of CONNECTION was at, and tell who waits for it."
   (let ((asked (nth 2 (assq connection quarry--states))))
     (setq quarry--states (assq-delete-all connection quarry--states))
+    (dolist (buffer (buffer-list))
+      (with-current-buffer buffer
+        (when (and quarry--page (eq (car quarry--page) connection) (assoc quarry--page-job asked))
+          (setq quarry--page-job 'cut))))
     (force-mode-line-update t)
     (when (or (quarry--lose connection) asked)
       ;; The clients say much until the next server runs.
@@ -342,8 +352,17 @@ begun, the newest first: each a list of token, title and how far it is.")
       (force-mode-line-update t))))
 
 (defun quarry--connection ()
-  "The connection to quarry in this buffer, or nil."
-  (or (car quarry--page)
+  "The connection to quarry in this buffer, or nil.
+A page whose server has ended has that of the code it may name places of."
+  (or (if-let* ((connection (car quarry--page)) ((not (quarry--alive-p connection))))
+          (seq-some (lambda (buffer)
+                      (when-let* ((file (buffer-file-name buffer))
+                                  ((seq-some (lambda (root) (file-in-directory-p file root)) (nth 1 quarry--page)))
+                                  (next (with-current-buffer buffer (quarry--connection)))
+                                  ((quarry--alive-p next)))
+                        next))
+                    (buffer-list))
+        connection)
       (quarry--workspace)
       (and (bound-and-true-p eglot--managed-mode)
            (when-let* ((server (eglot-current-server)) ((quarry--eglot-p server))) server))))

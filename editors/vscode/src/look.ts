@@ -56,3 +56,21 @@ export function look(state: State, on: boolean, version: string, note?: Note): L
     color: note.level === 'warning' ? 'statusBarItem.warningBackground' : undefined,
   };
 }
+
+/** Characters for which a status bar has room: VS Code cuts what takes more than two fifths of the window, at the end. */
+const room = 48;
+
+/**
+ * A text for the status bar in which long names are cut in their middle, as little as makes it fit, so that what stands behind
+ * them is seen. The tooltip says all of it.
+ */
+export function short(text: string): string {
+  let shown = text;
+  for (let most = 24; shown.length > room && most >= 8; most -= 4) {
+    shown = text.replace(/[^\s(),]+/g, (name) => {
+      const chars = [...name];
+      return chars.length > most ? `${chars.slice(0, most / 2 - 1).join('')}…${chars.slice(-most / 2).join('')}` : name;
+    });
+  }
+  return shown;
+}

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { LanguageClient, StaticFeature } from 'vscode-languageclient/node';
-import { look, type Note, type State } from './look';
+import { look, short, type Note, type State } from './look';
 
 /** What can be chosen in the menu. */
 export interface Choice extends vscode.QuickPickItem {
@@ -69,7 +69,7 @@ export class StatusItem implements vscode.Disposable {
 
   refresh(): void {
     const { icon, text, says, color } = look(this.state, this.ghostText(), this.version, this.note);
-    this.item.text = `${icon} quarry${text}`;
+    this.item.text = `${icon} quarry${short(text)}`;
     this.item.tooltip = says;
     this.item.backgroundColor = color ? new vscode.ThemeColor(color) : undefined;
     this.item.accessibilityInformation = { label: `quarry${text}. ${says}` };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as path from 'node:path';
 import test from 'node:test';
-import { look } from '../src/look.ts';
+import { look, short } from '../src/look.ts';
 import { effective } from '../src/layers.ts';
 import { onPath, serverPlaces } from '../src/onpath.ts';
 import { mayBeTyped, Typing } from '../src/typing.ts';
@@ -111,5 +111,16 @@ test('the status bar hides nothing that a user should know at a glance', () => {
   assert.deepEqual(look('running', false, '1.0', note('ready', 'm')), { icon: '$(circle-slash)', text: '', says: 'quarry 1.0: ghost text is off.\nMore.', color: undefined });
   for (const state of ['stopped', 'missing']) {
     assert.equal(look(state, true, '').color, 'statusBarItem.errorBackground');
+  }
+});
+
+test('long names leave room in the status bar for what stands behind them', () => {
+  for (const [text, shown] of [
+    [': no model (on gpu.example.com:11434)', ': no model (on gpu.example.com:11434)'],
+    [': granite4:micro-h-q4_K_M-2026 40% (model-free)', ': granite4:micro-h-q4_K_M-2026 40% (model-free)'],
+    [': loading hf.co/unsloth/Qwen2.5-Coder-7B-GGUF:Q4_K_M (learning)', ': loading hf.co/unslo…-GGUF:Q4_K_M (learning)'],
+    [': loading hf.co/unsloth/Qwen2.5-Coder-7B-GGUF:Q4_K_M on workstation.lab.example.com:11434', ': loading hf.co/u…F:Q4_K_M on worksta…om:11434'],
+  ]) {
+    assert.equal(short(text), shown);
   }
 });

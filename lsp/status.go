@@ -33,9 +33,12 @@ type MemoryStatus struct {
 	HeapBytes uint64 `json:"heap_bytes"`
 	// ResidentBytes is all of the process.
 	ResidentBytes uint64 `json:"resident_bytes"`
-	// ModelBytes is what the models had that quarry asks when it looked last, 0 of a server that is no Ollama
-	// or runs elsewhere. BudgetBytes is what all may take together, 0 if that is not known.
-	ModelBytes  uint64 `json:"model_bytes"`
+	// ModelBytes is what the models had that quarry and those others ask when it looked last, 0 of a server that is no
+	// Ollama or runs elsewhere.
+	ModelBytes uint64 `json:"model_bytes"`
+	// OthersBytes is what the user's other quarry processes had then, without models.
+	OthersBytes uint64 `json:"others_bytes"`
+	// BudgetBytes is what all may take together, 0 if that is not known.
 	BudgetBytes uint64 `json:"budget_bytes"`
 	// Step is how much is done without to stay within: 0 is nothing, 4 the most.
 	Step int `json:"step"`

@@ -154,6 +154,13 @@ func (a *app) printToday(d *usage.Day, budget int64) {
 	case may != "":
 		fmt.Fprintf(a.Stdout, "memory: %s\n", may)
 	}
+	if now, models := engines.MemoryNow(a.StateDir); now.Processes > 0 {
+		who := "1 quarry process has"
+		if now.Processes > 1 {
+			who = fmt.Sprintf("%d quarry processes have", now.Processes)
+		}
+		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), catalogue.Gigabytes(models))
+	}
 	a.printLess(d.Events)
 }
 

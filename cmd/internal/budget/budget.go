@@ -1,5 +1,9 @@
 // Package budget decides what quarry does without while it and its models come near the
-// memory that they may take together. It looks at nothing itself.
+// memory that they may take together: a Keeper for one of a user's quarrys, by readings that
+// others take, and a Ledger by which all of them know of each other. They share one budget:
+// the memory of all processes counts, each model once, and what one does without all do who
+// ask the same server, since a model that one asked with half of its context and the other
+// with all of it would be loaded anew in turns.
 //
 // Each step saves more than the one before and takes more from the user. A look takes one
 // step at most, so that the next one sees what it saved; it goes back over all steps that are not needed
@@ -36,8 +40,8 @@ const margin = 5
 
 // A Reading is what takes memory at a moment, in bytes.
 type Reading struct {
-	// Own is the process, Completion the models that complete code, Embedding the one that
-	// embeds.
+	// Own is the processes, Completion the models that complete code, Embedding those that
+	// embed.
 	Own, Completion, Embedding int64
 }
 
@@ -61,14 +65,15 @@ func (k *Keeper) Step() Step { return k.step }
 // Forget says that the models are others now.
 func (k *Keeper) Forget() { k.whole, k.less, k.embedding = 0, 0, 0 }
 
-// Look takes a reading and answers what to do without from here on.
-func (k *Keeper) Look(r Reading) Step {
+// Look takes a reading and answers what to do without from here on. asked is the step by which the models are asked, which
+// others may have taken.
+func (k *Keeper) Look(r Reading, asked Step) Step {
 	if k.Budget <= 0 {
 		k.step = None
 		return None
 	}
 	if r.Completion > 0 {
-		if k.step < Context {
+		if max(k.step, asked) < Context {
 			k.whole = r.Completion
 		} else {
 			k.less = r.Completion

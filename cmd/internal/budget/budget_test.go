@@ -8,7 +8,7 @@ import (
 // looks are the steps after each of some readings.
 func looks(k *Keeper, readings ...Reading) (steps []Step) {
 	for _, r := range readings {
-		steps = append(steps, k.Look(r))
+		steps = append(steps, k.Look(r, None))
 	}
 	return steps
 }
@@ -46,24 +46,38 @@ func TestBack(t *testing.T) {
 		return k
 	}
 	k := reach()
-	if got := k.Look(Reading{Own: 200}); got != Unload {
+	if got := k.Look(Reading{Own: 200}, None); got != Unload {
 		t.Errorf("models that are idle: step %d", got)
 	}
-	if got := k.Look(Reading{Own: 60}); got != Embeddings {
+	if got := k.Look(Reading{Own: 60}, None); got != Embeddings {
 		t.Errorf("when 910 suffice with half the context and no embedding: step %d", got)
 	}
 	k.Budget = 2000
-	if got := k.Look(Reading{Own: 200}); got != None {
+	if got := k.Look(Reading{Own: 200}, None); got != None {
 		t.Errorf("with a larger budget: step %d", got)
 	}
 	k = reach()
 	k.Forget()
-	if got := k.Look(Reading{200, 300, 50}); got != None {
+	if got := k.Look(Reading{200, 300, 50}, None); got != None {
 		t.Errorf("with a smaller model: step %d", got)
 	}
 	// What goes up and down a little changes nothing.
 	k = &Keeper{Budget: 1000}
 	if got := looks(k, Reading{100, 760, 0}, Reading{50, 760, 0}, Reading{30, 760, 0}); !slices.Equal(got, []Step{Candidates, Candidates, None}) {
 		t.Errorf("around a limit: steps %v", got)
+	}
+}
+
+// What a model takes is learned by the step that it was loaded with, also where another quarry has taken it.
+func TestOthersHaveTakenTheStep(t *testing.T) {
+	k := &Keeper{Budget: 1000}
+	if got := k.Look(Reading{100, 600, 0}, Context); got != None {
+		t.Errorf("step %d", got)
+	}
+	if got := k.Look(Reading{100, 800, 0}, None); got != Candidates { // the other has ended
+		t.Errorf("step %d", got)
+	}
+	if k.less != 600 || k.whole != 800 {
+		t.Errorf("learned %d and %d", k.less, k.whole)
 	}
 }

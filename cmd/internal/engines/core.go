@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"quarry/agent"
+	"quarry/cmd/internal/budget"
 	"quarry/cmd/internal/usage"
 	"quarry/completion"
 	"quarry/completion/crossfile"
@@ -59,7 +60,8 @@ type Core struct {
 	tools *agent.Toolbox
 
 	machine Machine
-	lookDue chan struct{} // asks for a look at memory
+	ledger  *budget.Ledger // by which the user's quarrys know of each other; nil for a command, or if it cannot be
+	lookDue chan struct{}  // asks for a look at memory
 	looking sync.WaitGroup
 	endLook context.CancelFunc
 
@@ -126,8 +128,8 @@ func New(start lsp.Start, opt Options) *Core {
 	if c.machine, c.lookDue = opt.Machine, make(chan struct{}, 1); c.machine.Resident == nil {
 		c.machine = thisMachine()
 	}
-	c.saving = saving{battery: start.Settings.Battery.Save && c.machine.OnBattery(), small: c.isSmall(start.Settings, 0)}
 	c.setLevel(start.Settings)
+	small := c.beside(start.Settings)
 	c.limitMemory(start.Settings, c.saving, c.reading)
 	stats, err := StatsDir(opt.StateDir)
 	if err != nil {
@@ -165,19 +167,22 @@ func New(start lsp.Start, opt Options) *Core {
 	}
 	var ctx context.Context
 	ctx, c.endLook = context.WithCancel(context.Background())
-	c.looking.Go(func() { c.keepWithin(ctx) })
+	c.looking.Go(func() { c.keepWithin(ctx, look{small: small}) })
 	return c
 }
 
 // StatsDir is where the numbers of `quarry stats` are.
-func StatsDir(stateDir string) (string, error) {
+func StatsDir(stateDir string) (string, error) { return stateFolder(stateDir, "stats") }
+
+// stateFolder is a folder among those for state, "" for the platform's.
+func stateFolder(stateDir, name string) (string, error) {
 	if stateDir == "" {
 		var err error
 		if stateDir, err = index.DefaultStateDir(); err != nil {
 			return "", err
 		}
 	}
-	return filepath.Join(stateDir, "stats"), nil
+	return filepath.Join(stateDir, name), nil
 }
 
 // Scope is what the settings say of what is indexed.
@@ -398,6 +403,9 @@ func (c *Core) modelChanged(e *generation, s model.State) {
 
 // Complete implements lsp.Core.
 func (c *Core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {
+	if c.ledger.Changed() {
+		c.lookSoon() // another may ask the model in another way from now on
+	}
 	e := c.acquire()
 	defer e.calls.Done()
 	asked := ctx
@@ -504,6 +512,7 @@ func (c *Core) Close() error {
 		c.endLook()
 		c.looking.Wait()
 	}
+	c.ledger.Leave()
 	c.Workspace.Close()
 	c.mu.Lock()
 	e := c.engines

@@ -90,7 +90,15 @@ const (
 func (v saving) words(r reading, s settings.Settings) []lsp.Saving {
 	list := []lsp.Saving{}
 	if v.step > budget.None {
-		takes := fmt.Sprintf("quarry and its models come near the %s that they may take together", catalogue.Gigabytes(r.budget))
+		who := "quarry and its models"
+		if r.others.Processes > 0 {
+			who = fmt.Sprintf("%d quarry processes and their models", 1+r.others.Processes)
+		}
+		of := r.budget
+		if r.others.Step == v.step && r.others.Budget > 0 {
+			of = r.others.Budget
+		}
+		takes := fmt.Sprintf("%s come near the %s that they may take together", who, catalogue.Gigabytes(of))
 		for step, what := range stepWords[:v.step] {
 			if step+1 == int(budget.Embeddings) && !s.Embedding.Enabled {
 				continue // there is nothing to do without
@@ -145,10 +153,11 @@ var stepWords = [budget.Last]string{
 	"models leave memory a minute after they were asked last",
 }
 
-// reading is what a look found last.
+// reading is what a look found last. others is the user's other quarrys: what they have is in Own, too.
 type reading struct {
 	budget.Reading
 	budget int64
+	others budget.Shared
 }
 
 // lookAtMemoryEvery is how often memory and battery are looked at. It is also done whenever the
@@ -156,10 +165,9 @@ type reading struct {
 const lookAtMemoryEvery = 30 * time.Second
 
 // keepWithin looks at memory and battery until ctx ends, and does without what has to be.
-func (c *Core) keepWithin(ctx context.Context) {
+func (c *Core) keepWithin(ctx context.Context, l look) {
 	tick := time.NewTicker(lookAtMemoryEvery)
 	defer tick.Stop()
-	var l look
 	for {
 		c.lookAtMemory(ctx, &l)
 		select {
@@ -175,7 +183,64 @@ func (c *Core) keepWithin(ctx context.Context) {
 type look struct {
 	keeper budget.Keeper
 	of     settings.Settings // those that keeper knows models of
-	judged bool              // whether the device is small is known for good
+	small  bool              // by this one's own judgement, which is known for good once it is judged
+	judged bool
+}
+
+// memoryDir is where the quarrys of a user tell each other of their memory.
+func memoryDir(stateDir string) (string, error) { return stateFolder(stateDir, "memory") }
+
+// MemoryNow is what the user's running quarrys have, and their models.
+func MemoryNow(stateDir string) (all budget.Shared, models int64) {
+	dir, err := memoryDir(stateDir)
+	if err != nil {
+		return all, 0
+	}
+	all = budget.Share(budget.Read(dir), "")
+	return all, all.Elsewhere
+}
+
+// serverOf names the model server of the settings, the same for each way to write it, "" if none is asked.
+func serverOf(s settings.Settings) string {
+	u, err := model.ParseEndpoint(s.Ollama.URL, true)
+	switch {
+	case !s.Ollama.Enabled || err != nil:
+		return ""
+	case model.IsLoopback(u):
+		return "this machine:" + u.Port()
+	}
+	return u.Host
+}
+
+// beside takes a place among the user's quarrys and begins with what they do without, so that a model that is in memory
+// is not loaded anew. It answers whether this device is small by what is free now and what they have.
+func (c *Core) beside(s settings.Settings) (small bool) {
+	var notes []budget.Note
+	dir, err := memoryDir(c.stateDir)
+	switch {
+	case err != nil:
+	case c.oneShot:
+		notes = budget.Read(dir)
+	default:
+		if c.ledger, err = budget.Join(dir); err != nil {
+			c.ledger = nil
+		}
+		notes = c.ledger.Others()
+	}
+	if err != nil {
+		c.log.Debug("memory is counted for this quarry alone", "error", err)
+	}
+	o := budget.Share(notes, serverOf(s))
+	small = c.isSmall(s, o.Own+o.Models+o.Elsewhere)
+	c.saving = saving{battery: s.Battery.Save && c.machine.OnBattery()}
+	c.saving.step, c.saving.small = asOthers(o, budget.None, small)
+	c.reading = reading{budget: Budget(s, catalogue.ThisMachine()), others: o}
+	return small
+}
+
+// asOthers is what is done without because others do, who ask the same server.
+func asOthers(o budget.Shared, own budget.Step, small bool) (budget.Step, bool) {
+	return max(own, o.Step), small || o.Small
 }
 
 // lookSoon asks for a look.
@@ -195,7 +260,9 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	}
 	l.of = s
 	l.keeper.Budget = Budget(s, catalogue.ThisMachine())
-	r := reading{budget.Reading{Own: c.machine.Resident()}, l.keeper.Budget}
+	own := c.machine.Resident()
+	r := reading{budget: l.keeper.Budget, others: budget.Share(c.ledger.Others(), serverOf(s))}
+	r.Own = own + r.others.Own + r.others.Elsewhere
 	known, err := c.inMemory(ctx, s, &r)
 	if ctx.Err() != nil {
 		return
@@ -204,24 +271,34 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 		c.log.Debug("what models take is not known", "error", err)
 		return // the watcher of the model tells
 	}
-	c.usage.Memory(r.Own, r.Completion+r.Embedding)
-	next := saving{step: l.keeper.Look(r.Reading), battery: s.Battery.Save && c.machine.OnBattery(), small: now.small}
+	c.usage.Memory(own+r.others.Own, r.Completion+r.Embedding+r.others.Elsewhere)
+	before := l.keeper.Step()
+	step := l.keeper.Look(r.Reading, now.step)
 	if known && !l.judged {
 		l.judged = true
-		next.small = c.isSmall(s, r.Used())
-		if next.small {
+		l.small = c.isSmall(s, r.Used())
+		if l.small {
 			c.notify(lsp.Info, "small device", "Little memory is free: close other programs and restart quarry, or set memory.budgetMB in your settings. Until then search uses words only and prompts are half as long.")
 		}
 	}
 	if s.Memory.BudgetMB > 0 {
-		next.small = false
+		l.small = false
 	}
+	if err := c.ledger.Write(budget.Note{
+		Own: own, Server: serverOf(s), Completion: completionModels(s), Embedding: s.Embedding.Model, Models: r.Completion + r.Embedding,
+		Step: step, Small: l.small, Budget: r.budget,
+	}); err != nil {
+		c.log.Debug("other quarrys do not see what this one has", "error", err)
+	}
+	next := saving{battery: s.Battery.Save && c.machine.OnBattery()}
+	next.step, next.small = asOthers(r.others, step, l.small)
 	c.mu.Lock()
 	c.reading = r
 	c.mu.Unlock()
 	c.limitMemory(s, next, r)
 	if next != now {
-		c.save(ctx, s, next, r)
+		// Of steps that others have taken they tell.
+		c.save(ctx, s, next, r, max(before, step) > r.others.Step)
 	}
 }
 
@@ -246,22 +323,25 @@ func (c *Core) inMemory(ctx context.Context, s settings.Settings, r *reading) (k
 	default:
 		return true, nil // a server that does not answer has nothing in memory
 	}
-	names := completionModels(s)
-	sizes, err := e.runtime.InMemory(ctx, append(names, s.Embedding.Model)...)
+	names := once(completionModels(s), r.others.Completion)
+	all := once(names, append([]string{s.Embedding.Model}, r.others.Embedding...))
+	sizes, err := e.runtime.InMemory(ctx, all...)
 	if err != nil {
 		return false, err
 	}
-	for _, n := range sizes[:len(names)] {
-		r.Completion += n
+	for at, n := range sizes {
+		if at < len(names) {
+			r.Completion += n
+		} else {
+			r.Embedding += n
+		}
 	}
-	r.Embedding = sizes[len(names)]
 	return true, nil
 }
 
-// completionModels are those that the settings have complete code, each once however they write it.
-func completionModels(s settings.Settings) []string {
-	names := []string{s.Model}
-	for _, name := range slices.Sorted(maps.Values(s.Completion.Models)) {
+// once are the names of a list and those of another, each model once however it is written.
+func once(names, more []string) []string {
+	for _, name := range more {
 		if !slices.ContainsFunc(names, func(n string) bool { return model.SameModel(n, name) }) {
 			names = append(names, name)
 		}
@@ -269,8 +349,13 @@ func completionModels(s settings.Settings) []string {
 	return names
 }
 
-// save goes on with other savings.
-func (c *Core) save(ctx context.Context, s settings.Settings, next saving, r reading) {
+// completionModels are those that the settings have complete code, each once however they write it.
+func completionModels(s settings.Settings) []string {
+	return once([]string{s.Model}, slices.Sorted(maps.Values(s.Completion.Models)))
+}
+
+// save goes on with other savings; noted is whether a step is this quarry's own, and so its to note.
+func (c *Core) save(ctx context.Context, s settings.Settings, next saving, r reading, noted bool) {
 	c.mu.Lock()
 	if c.closed || ctx.Err() != nil {
 		c.mu.Unlock()
@@ -287,9 +372,11 @@ func (c *Core) save(ctx context.Context, s settings.Settings, next saving, r rea
 			what = fmt.Sprintf("%s of %s: %s", catalogue.Gigabytes(r.Used()), catalogue.Gigabytes(r.budget), stepWords[next.step-1])
 		}
 		c.log.Info("memory", "step", next.step, "used", r.Used(), "budget", r.budget)
-		c.usage.Event(kindMemory, what, next.step > budget.None)
+		if noted {
+			c.usage.Event(kindMemory, what, next.step > budget.None)
+		}
 	}
-	if next.small != was.small && next.small {
+	if next.small != was.small && next.small && !r.others.Small {
 		c.usage.Event(kindMemory, "little was free at the start: words only, shorter prompts", true)
 	}
 	if next.battery != was.battery {
@@ -333,7 +420,7 @@ func (c *Core) limitMemory(s settings.Settings, v saving, r reading) {
 		limit = int64(s.Index.MemoryMB) * 1e6
 	case all == 0:
 	case v.step > budget.None || v.small:
-		limit = max(leastOwn, min(all/4, all-r.Completion-r.Embedding))
+		limit = max(leastOwn, min(all/4, all-r.Completion-r.Embedding-r.others.Own-r.others.Elsewhere))
 	default:
 		limit = max(leastOwn, all/4)
 	}
@@ -359,7 +446,7 @@ func (c *Core) Memory() lsp.MemoryStatus {
 	defer c.mu.Unlock()
 	return lsp.MemoryStatus{
 		HeapBytes: m.HeapAlloc, ResidentBytes: uint64(c.machine.Resident()),
-		ModelBytes: uint64(c.reading.Completion + c.reading.Embedding), BudgetBytes: uint64(c.reading.budget), Step: int(c.saving.step),
+		ModelBytes: uint64(c.reading.Completion + c.reading.Embedding), OthersBytes: uint64(c.reading.others.Own), BudgetBytes: uint64(c.reading.budget), Step: int(c.saving.step),
 	}
 }
 

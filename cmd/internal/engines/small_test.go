@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/budget"
 	"quarry/lsp"
 	"quarry/lsp/settings"
 	"quarry/model/modeltest"
@@ -106,5 +107,43 @@ func TestSmallDeviceAndBattery(t *testing.T) {
 				t.Errorf("said %d times", got)
 			}
 		})
+	}
+}
+
+// What another quarry and its models have is no reason to take the device for a small one: the second editor would load the
+// model of the first one anew, with half of its context.
+func TestSecondEditorOnASmallDevice(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: modeltest.DefaultModel, Bytes: 2e9})
+	s, state := settings.Default(), t.TempDir()
+	s.Ollama.URL = fake.URL
+	open := func(free int64) *Core {
+		c := New(lsp.Start{
+			Settings: s, Notify: func(lsp.Severity, string, string) {}, Job: func(string, func()) lsp.Job { return saying{&[]string{}} },
+		}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler), Machine: Machine{
+			Resident: func() int64 { return 1e8 }, Free: func() int64 { return free }, OnBattery: func() bool { return false },
+		}})
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	open(3e9)
+	dir, err := memoryDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for notes := budget.Read(dir); len(notes) != 1 || notes[0].Models < 2e9; notes = budget.Read(dir) {
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatalf("%+v", notes)
+		}
+	}
+	second := open(9e8)
+	second.mu.Lock()
+	defer second.mu.Unlock()
+	if second.saving.small || second.engines.settings.Ollama.ContextSize != s.Ollama.ContextSize {
+		t.Errorf("it begins with %+v and a context of %d", second.saving, second.engines.settings.Ollama.ContextSize)
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// Orphans are files in the folder of an Ollama's models that belong to no model: of downloads and imports that were ended.
-// Ollama deletes them when it starts, unless OLLAMA_NOPRUNE is set. While it fetches a model that one has some, too.
-type Orphans struct {
-	// Folder is where they are, Files their paths.
-	Folder string
-	Files  []string
+// An Orphan is files in the folder of an Ollama's models that belong to no model: of a download or an import that was ended,
+// or that somebody is at work with. Ollama deletes them when it starts, unless OLLAMA_NOPRUNE is set.
+type Orphan struct {
+	// Digest is the sha256 of what is to come, with its name in front of it; of what Ollama had of an import that its own end
+	// broke off it is none.
+	Digest string
+	// Files are their paths: one, or the parts of what is fetched.
+	Files []string
 	// Bytes is how many have come: a file that is fetched is as long as the whole from its first byte on.
 	Bytes int64
 }
@@ -25,20 +27,20 @@ const (
 	digestLength         = 64
 )
 
-// FindOrphans looks for them in a folder as Library.Folder answers it, or as OLLAMA_MODELS names it. The error is
-// fs.ErrNotExist where Ollama has no models there.
-func FindOrphans(folder string) (o Orphans, err error) {
+// FindOrphans looks for them in a folder as Library.Folder answers it, or as OLLAMA_MODELS names it, and answers in which they
+// are. The error is fs.ErrNotExist where Ollama has no models there.
+func FindOrphans(folder string) (at string, list []Orphan, err error) {
 	if filepath.Base(folder) != "blobs" {
 		folder = filepath.Join(folder, "blobs")
 	}
-	o.Folder = folder
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return o, err
+		return folder, nil, err
 	}
 	needed, err := referenced(filepath.Join(filepath.Dir(folder), "manifests"))
 	known := err == nil // else a whole file may be some model's
-	size, done := map[string]int64{}, map[string]int64{}
+	of := map[string]int{}
+	done := map[string]int64{} // of what is fetched in parts
 	for _, e := range entries {
 		name := e.Name()
 		digest, isBlob := strings.CutPrefix(name, blobPrefix)
@@ -49,22 +51,27 @@ func FindOrphans(folder string) (o Orphans, err error) {
 		if whole := len(digest) == digestLength; whole && (!known || needed[name]) {
 			continue
 		}
+		digest, number, part := strings.Cut(digest, partMark)
+		digest = "sha256:" + digest
+		i, seen := of[digest]
+		if !seen {
+			i = len(list)
+			of[digest] = i
+			list = append(list, Orphan{Digest: digest})
+		}
 		path := filepath.Join(folder, name)
-		o.Files = append(o.Files, path)
-		of, number, part := strings.Cut(name, partMark)
+		list[i].Files = append(list[i].Files, path)
 		if part && number != "" {
-			done[of] += completed(path)
+			done[digest] += completed(path)
 		} else {
-			size[of] = info.Size()
+			list[i].Bytes += info.Size()
 		}
 	}
-	for of, n := range size {
-		if came, inParts := done[of]; inParts {
-			n = min(n, came)
-		}
-		o.Bytes += n
+	for digest, came := range done {
+		o := &list[of[digest]]
+		o.Bytes = min(o.Bytes, came)
 	}
-	return o, nil
+	return folder, list, nil
 }
 
 // completed is how many bytes a file of Ollama's says that there are of a part.
@@ -107,8 +114,8 @@ func referenced(manifests string) (map[string]bool, error) {
 	return names, err
 }
 
-// Remove gives their disk space back.
-func (o Orphans) Remove() error {
+// Remove gives its disk space back.
+func (o Orphan) Remove() error {
 	var failed error
 	for _, path := range o.Files {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

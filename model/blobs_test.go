@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,32 +25,43 @@ func TestFindOrphans(t *testing.T) {
 		}
 		return path
 	}
-	if _, err := model.FindOrphans(dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := model.FindOrphans(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	write("blobs/sha256-"+digest("a"), "weights")
 	write("blobs/sha256-"+digest("b"), "its configuration")
 	write("blobs/README", "not Ollama's")
 	write("manifests/registry.ollama.ai/library/tiny/latest", `{"config": {"digest": "sha256:`+digest("b")+`"}, "layers": [{"digest": "sha256:`+digest("a")+`"}]}`)
-	if o, err := model.FindOrphans(dir); err != nil || len(o.Files) != 0 || o.Bytes != 0 {
-		t.Errorf("%+v, %v", o, err)
+	if _, list, err := model.FindOrphans(dir); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
 	}
 	write("blobs/sha256-"+digest("c")+"-partial", strings.Repeat("x", 1000))
 	write("blobs/sha256-"+digest("c")+"-partial-0", `{"N": 0, "Offset": 0, "Size": 600, "Completed": 200}`)
 	write("blobs/sha256-"+digest("c")+"-partial-1", `{"N": 1, "Offset": 600, "Size": 400, "Completed": 100}`)
 	whole := write("blobs/sha256-"+digest("d"), "twelve bytes")
 	write("blobs/sha256-1234", "import") // what Ollama has of an import that its own end broke off
-	const bytes = 200 + 100 + 12 + 6
-	o, err := model.FindOrphans(filepath.Join(dir, "blobs"))
-	if err != nil || len(o.Files) != 5 || o.Bytes != bytes {
-		t.Errorf("%+v, %v", o, err)
+	at, list, err := model.FindOrphans(filepath.Join(dir, "blobs"))
+	if err != nil || at != filepath.Join(dir, "blobs") || len(list) != 3 {
+		t.Fatalf("%s, %+v, %v", at, list, err)
 	}
+	has := func(list []model.Orphan, digest string, files int, bytes int64) {
+		t.Helper()
+		i := slices.IndexFunc(list, func(o model.Orphan) bool { return o.Digest == "sha256:"+digest })
+		if i < 0 || len(list[i].Files) != files || list[i].Bytes != bytes {
+			t.Errorf("of %s: %+v", digest, list)
+		}
+	}
+	has(list, digest("c"), 3, 200+100)
+	has(list, digest("d"), 1, 12)
+	has(list, "1234", 1, 6)
 	write("manifests/registry.ollama.ai/library/broken/latest", "{")
-	if o, err := model.FindOrphans(dir); err != nil || len(o.Files) != 4 {
-		t.Errorf("%+v, %v", o, err)
+	if _, list, err := model.FindOrphans(dir); err != nil || len(list) != 2 {
+		t.Errorf("%+v, %v", list, err)
 	}
-	if err := o.Remove(); err != nil {
-		t.Error(err)
+	for _, o := range list {
+		if err := o.Remove(); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := os.Stat(whole); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

@@ -33,7 +33,7 @@ func TestADownloadOfFilesWithoutEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = l.Pull(t.Context(), "x", func(done, total int64) {
+	err = l.Pull(t.Context(), "x", func(_ string, done, total int64) {
 		if total != 9*done {
 			t.Errorf("%d of %d", done, total)
 		}

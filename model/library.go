@@ -109,11 +109,15 @@ func (l *Library) Find(ctx context.Context, name string) (m Installed, ok bool, 
 // handful, of the largest some hundred.
 const mostFiles = 10_000
 
+// Progress is told which file something is done with, by its digest, "" while that is not known, and how many bytes of all
+// files are done of how many.
+type Progress func(file string, done, total int64)
+
 // Pull has Ollama download a model, and check the sha256 of each of its files; report
-// is told how many bytes there are of how many. If ctx ends, what is there stays, and
+// is told of which file by its digest some came, and how many bytes there are of how many in all. If ctx ends, what is there stays, and
 // the next Pull goes on from it. Ollama gives a new version the name as soon as it is whole;
 // if try then answers an error, the installed one has its name again.
-func (l *Library) Pull(ctx context.Context, name string, report func(done, total int64), try func(name string) error) error {
+func (l *Library) Pull(ctx context.Context, name string, report Progress, try func(name string) error) error {
 	if InCloud(name) {
 		return fmt.Errorf("%s runs on another machine; choose a local model such as %s", name, otherThan(name))
 	}
@@ -172,7 +176,7 @@ func (l *Library) giveBack(ctx context.Context, name, kept string) error {
 }
 
 // download is Pull without a trial.
-func (c *ollama) download(ctx context.Context, name string, report func(done, total int64)) error {
+func (c *ollama) download(ctx context.Context, name string, report Progress) error {
 	// A model has several files, each with its own progress.
 	done, total := map[string]int64{}, map[string]int64{}
 	var doneAll, totalAll int64
@@ -191,7 +195,7 @@ func (c *ollama) download(ctx context.Context, name string, report func(done, to
 				fix: "check the address, it has more files for " + name + " than a model has",
 			}
 		}
-		report(doneAll, totalAll)
+		report(p.Digest, doneAll, totalAll)
 		return nil
 	})
 	if err != nil {
@@ -309,11 +313,11 @@ func (l *Library) Remove(ctx context.Context, name string) error {
 const ggufMagic = "GGUF"
 
 // Import gives Ollama the model of a GGUF file under a name; report is told how many
-// bytes it has read of how many. It answers the file's sha256, with an error once it is known. form names how the model is
+// bytes it has read of how many, and the file's digest before Ollama has any of it. It answers the file's sha256, with an error once it is known. form names how the model is
 // spoken to (package chatform), "" for what the file says itself. The model has another
 // name while try looks at it, so that whatever has the name keeps it until try answers
 // nil, whenever this process ends.
-func (l *Library) Import(ctx context.Context, path, name, form string, report func(done, total int64), try func(name string) error) (digest string, err error) {
+func (l *Library) Import(ctx context.Context, path, name, form string, report Progress, try func(name string) error) (digest string, err error) {
 	if InCloud(name) {
 		return "", fmt.Errorf("choose a name without \"cloud\": %s means another machine to Ollama", name)
 	}
@@ -454,7 +458,7 @@ func (l *Library) Copy(ctx context.Context, from, to string) error {
 func SameModel(a, b string) bool { return names.ParseName(a).EqualFold(names.ParseName(b)) }
 
 // create is Import without a trial.
-func (l *Library) create(ctx context.Context, path, name, form string, report func(done, total int64)) (digest string, err error) {
+func (l *Library) create(ctx context.Context, path, name, form string, report Progress) (digest string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -476,7 +480,7 @@ func (l *Library) create(ctx context.Context, path, name, form string, report fu
 		return "", err
 	}
 	total := 2 * info.Size() // read once for its sum, and once for Ollama
-	read := &countingReader{ctx: ctx, Reader: f, each: func(n int64) { report(n, total) }}
+	read := &countingReader{ctx: ctx, Reader: f, each: func(n int64) { report(digest, n, total) }}
 	sum := sha256.New()
 	sum.Write(magic)
 	read.n = int64(len(magic))
@@ -487,6 +491,7 @@ func (l *Library) create(ctx context.Context, path, name, form string, report fu
 		return "", err
 	}
 	digest = fmt.Sprintf("sha256:%x", sum.Sum(nil))
+	report(digest, read.n, total)
 	c := l.of(name)
 	if err := c.api.CreateBlob(ctx, digest, read); err != nil {
 		return digest, fmt.Errorf("give Ollama %s: %w", path, c.explainFull(err))

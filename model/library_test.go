@@ -45,7 +45,7 @@ func TestLibrary(t *testing.T) {
 	l := library(t, ollamatest.StartEmpty(t).URL)
 	file := tinyFile(t)
 	var done, total int64
-	digest, err := l.Import(t.Context(), file, "tiny", "", func(d, n int64) {
+	digest, err := l.Import(t.Context(), file, "tiny", "", func(_ string, d, n int64) {
 		if d < done || d > n {
 			t.Errorf("%d of %d after %d", d, n, done)
 		}
@@ -84,7 +84,7 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tiny", "tiny:v2"} {
-		if _, err := l.Import(t.Context(), old, name, "", func(int64, int64) {}, taken); err != nil {
+		if _, err := l.Import(t.Context(), old, name, "", func(string, int64, int64) {}, taken); err != nil {
 			t.Fatal(err)
 		}
 		before, _, err := l.Find(t.Context(), name)
@@ -92,7 +92,7 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		bad := errors.New("it answers nothing")
-		_, err = l.Import(t.Context(), other, name, "", func(int64, int64) {}, func(trial string) error {
+		_, err = l.Import(t.Context(), other, name, "", func(string, int64, int64) {}, func(trial string) error {
 			if m, ok, err := l.Find(t.Context(), trial); err != nil || !ok || m.Digest == before.Digest {
 				t.Errorf("on trial: %+v, %v", m, err)
 			}
@@ -101,7 +101,7 @@ func TestImportTriesBeforeItReplaces(t *testing.T) {
 		if after, _, _ := l.Find(t.Context(), name); !errors.Is(err, bad) || after.Digest != before.Digest {
 			t.Errorf("%v, and %s became %s", err, before.Digest, after.Digest)
 		}
-		if _, err = l.Import(t.Context(), other, name, "", func(int64, int64) {}, taken); err != nil {
+		if _, err = l.Import(t.Context(), other, name, "", func(string, int64, int64) {}, taken); err != nil {
 			t.Fatal(err)
 		}
 		if after, _, _ := l.Find(t.Context(), name); after.Digest == before.Digest {
@@ -120,7 +120,7 @@ func TestImportsAtOnce(t *testing.T) {
 	if err := ollamatest.WriteGranite(other, ollamatest.Shape{Layers: 1, Embedding: 64, FFN: 64, Context: 4096}); err != nil {
 		t.Fatal(err)
 	}
-	none := func(int64, int64) {}
+	none := func(string, int64, int64) {}
 	overtaken := func(string) error {
 		defer func() { _ = recover() }()
 		_, err := l.Import(t.Context(), other, "tiny", "", none, func(string) error { panic("it is at its trial still") })
@@ -162,7 +162,7 @@ func TestImportRefuses(t *testing.T) {
 		{filepath.Join(dir, "absent.gguf"), "absent", "absent.gguf"},
 		{tinyFile(t), "tiny-cloud", "another machine"},
 	} {
-		if _, err := l.Import(t.Context(), c.file, c.name, "", func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := l.Import(t.Context(), c.file, c.name, "", func(string, int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestImportRefuses(t *testing.T) {
 func TestImportStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := library(t, "http://127.0.0.1:9")
-	_, err := l.Import(ctx, tinyFile(t), "tiny", "", func(int64, int64) { cancel() }, taken)
+	_, err := l.Import(ctx, tinyFile(t), "tiny", "", func(string, int64, int64) { cancel() }, taken)
 	if err == nil || ctx.Err() == nil {
 		t.Errorf("%v", err)
 	}
@@ -199,7 +199,7 @@ func TestPullFromARegistry(t *testing.T) {
 		"longer":    func(b []byte) []byte { return append(b, 0) },
 	} {
 		from.Offer(t, file, spoil)
-		err := l.Pull(t.Context(), from.Model, func(int64, int64) {}, taken)
+		err := l.Pull(t.Context(), from.Model, func(string, int64, int64) {}, taken)
 		if err == nil || !strings.Contains(err.Error(), "download "+from.Model) {
 			t.Errorf("a %s download: %v", name, err)
 		}
@@ -208,7 +208,7 @@ func TestPullFromARegistry(t *testing.T) {
 	from.Offer(t, file, nil)
 	from.BreakOff(2) // Ollama asks again for what is missing
 	var done, total int64
-	if err := l.Pull(t.Context(), from.Model, func(d, n int64) { done, total = d, n }, taken); err != nil {
+	if err := l.Pull(t.Context(), from.Model, func(_ string, d, n int64) { done, total = d, n }, taken); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(file)
@@ -240,9 +240,9 @@ func TestPullFromASlowRegistry(t *testing.T) {
 		}
 	}
 	// halfway calls do when half of the weights is there.
-	halfway := func(do func()) func(done, total int64) {
+	halfway := func(do func()) model.Progress {
 		var once sync.Once
-		return func(done, total int64) {
+		return func(_ string, done, total int64) {
 			if done > 1000 && done < total {
 				once.Do(do)
 			}
@@ -273,7 +273,7 @@ func TestPullFromASlowRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	from.Close()
-	if err := l.Pull(t.Context(), from.Model, func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.Model+": Ollama cannot reach the model's library") {
+	if err := l.Pull(t.Context(), from.Model, func(string, int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), from.Model+": Ollama cannot reach the model's library") {
 		t.Errorf("a registry that is away: %v", err)
 	}
 	installed(false)
@@ -298,7 +298,7 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 		return m.Digest
 	}
 	pull := func(try func(string) error) error {
-		return l.Pull(t.Context(), from.Model, func(int64, int64) {}, try)
+		return l.Pull(t.Context(), from.Model, func(string, int64, int64) {}, try)
 	}
 	if err := pull(taken); err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestPullKeepsWhatWorks(t *testing.T) {
 	}
 	// The same for a name that is written in another way: Ollama has one model of both.
 	other := strings.Replace(strings.TrimSuffix(from.Model, ":latest"), "tiny", "TINY", 1)
-	err = l.Pull(t.Context(), other, func(int64, int64) {}, func(string) error { return bad })
+	err = l.Pull(t.Context(), other, func(string, int64, int64) {}, func(string) error { return bad })
 	if !errors.Is(err, bad) || digest() != old {
 		t.Errorf("%s: %v, and it is the old one: %t", other, err, digest() == old)
 	}
@@ -418,7 +418,7 @@ func TestPullSaysWhatHelps(t *testing.T) {
 			fmt.Fprintln(w, `{"status": "pulling manifest"}`)
 			fmt.Fprintln(w, `{"error": "`+said+`"}`)
 		}))
-		if err := library(t, server.URL).Pull(t.Context(), "some:1b", func(int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), "download some:1b: "+want) {
+		if err := library(t, server.URL).Pull(t.Context(), "some:1b", func(string, int64, int64) {}, taken); err == nil || !strings.Contains(err.Error(), "download some:1b: "+want) {
 			t.Errorf("%s: %v", said, err)
 		}
 		server.Close()

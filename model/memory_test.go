@@ -73,7 +73,7 @@ func TestRealReplacedModelGoes(t *testing.T) {
 		if list := s.Loaded(); len(list) != 0 {
 			t.Errorf("%s, in memory: %+v", when, list)
 		}
-		if left, err := model.FindOrphans(s.Models()); err != nil || len(left.Files) != 0 {
+		if _, left, err := model.FindOrphans(s.Models()); err != nil || len(left) != 0 {
 			t.Errorf("%s, files of no model: %+v, %v", when, left, err)
 		}
 		if list, err := l.List(t.Context()); err != nil || len(list) != 1 {
@@ -87,17 +87,17 @@ func TestRealReplacedModelGoes(t *testing.T) {
 		}
 		return o.Unsuitable(soon(t))
 	}
-	if _, err := l.Import(soon(t), second, "mine:1b", "", func(int64, int64) {}, load); err != nil {
+	if _, err := l.Import(soon(t), second, "mine:1b", "", func(string, int64, int64) {}, load); err != nil {
 		t.Fatal(err)
 	}
 	nothing("after it was replaced")
-	if _, err := l.Import(soon(t), blind, "mine:1b", "", func(int64, int64) {}, load); !errors.Is(err, model.ErrNoFIM) {
+	if _, err := l.Import(soon(t), blind, "mine:1b", "", func(string, int64, int64) {}, load); !errors.Is(err, model.ErrNoFIM) {
 		t.Errorf("one without tags: %v", err)
 	}
 	nothing("after a trial that failed")
 	// The same once more while it is asked: it stays in memory.
 	ready(t, optionsFor(s.URL, "mine:1b")).Close()
-	if _, err := l.Import(soon(t), second, "mine:1b", "", func(int64, int64) {}, load); err != nil {
+	if _, err := l.Import(soon(t), second, "mine:1b", "", func(string, int64, int64) {}, load); err != nil {
 		t.Fatal(err)
 	}
 	if list := s.Loaded(); len(list) != 1 || list[0].Name != "mine:1b" {

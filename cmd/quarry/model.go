@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -65,10 +66,15 @@ written unless it works.`, cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) error { return a.modelImport(ctx, args) })
 	ask(add("rm NAME", "Delete an installed model", "", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) error { return a.modelRemove(ctx, args[0], yes) }))
-	ask(add("clean", "Delete what downloads have left that were ended or failed",
-		`clean lists what is left of downloads: files that came in part or whose model failed its
-trial, and models that Ollama has under the names of trials. With a yes they are deleted.`, cobra.NoArgs,
-		func(ctx context.Context, _ []string) error { return a.modelClean(ctx, yes) }))
+	var all bool
+	clean := add("clean", "Delete what quarry's downloads have left that were ended or failed",
+		`clean lists what is left of quarry's downloads: files that came in part or whose model failed
+its trial, and models that Ollama has under the names of trials. With a yes they are deleted.
+Files of no model that quarry did not bring, as of an `+"`ollama pull`"+` of yours, it asks about
+separately; --yes leaves them alone unless --all is there, too.`, cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return a.modelClean(ctx, yes, all) })
+	ask(clean)
+	clean.Flags().BoolVar(&all, "all", false, "with --yes: files of no model that quarry did not bring, too")
 	return group
 }
 
@@ -142,11 +148,13 @@ func (a *app) sayLeft(left []engines.Leftover) {
 // cleanOutput is the JSON of `quarry model clean`.
 type cleanOutput struct {
 	Left []engines.Leftover `json:"left"`
-	Done bool               `json:"done"`
+	// Strange is what quarry did not bring, and deletes with --all only.
+	Strange []engines.Leftover `json:"strange"`
+	Done    bool               `json:"done"`
 }
 
 // modelClean removes what downloads have left.
-func (a *app) modelClean(ctx context.Context, yes bool) error {
+func (a *app) modelClean(ctx context.Context, yes, all bool) error {
 	_, l, err := a.models()
 	if err != nil {
 		return err
@@ -156,41 +164,65 @@ func (a *app) modelClean(ctx context.Context, yes bool) error {
 	if err != nil {
 		return err
 	}
-	out := cleanOutput{Left: left, Done: len(left) == 0}
-	if out.Left == nil {
-		out.Left = []engines.Leftover{}
+	out := cleanOutput{Left: append([]engines.Leftover{}, left...), Strange: []engines.Leftover{}}
+	if strange, ok := l.Strangers(ctx); ok {
+		out.Strange = append(out.Strange, strange)
 	}
-	if a.JSON && !yes || len(left) == 0 {
-		if a.JSON {
-			return errors.Join(noOllama, a.PrintJSON(out))
-		}
-		fmt.Fprintln(a.Stdout, "Nothing is left of downloads.")
-		return noOllama
+	if a.JSON && !yes {
+		out.Done = len(left) == 0
+		return errors.Join(noOllama, a.PrintJSON(out))
 	}
 	if !a.JSON {
-		a.sayLeft(left)
+		if a.sayLeft(left); len(left) == 0 {
+			fmt.Fprintln(a.Stdout, "Nothing is left of downloads.")
+		}
 	}
-	var bytes int64
+	input := a.answers()
 	left = slices.DeleteFunc(left, func(l engines.Leftover) bool { return !l.Removable })
-	for _, l := range left {
-		bytes += l.Bytes
+	if err := a.deleteLeft(ctx, l, input, left, yes, "Delete %s (nobody may be fetching that now)?"); err != nil {
+		return err
 	}
-	if len(left) > 0 {
-		question := fmt.Sprintf("Delete %s (no other download may be under way)?", catalogue.Gigabytes(bytes))
-		if ok, err := a.confirm(a.answers(), yes, question); err != nil || !ok {
-			return err
-		}
+	if !a.JSON && len(out.Strange) > 0 {
+		fmt.Fprintf(a.Stdout, "\nNot quarry's: %s\n", out.Strange[0])
 	}
-	for _, one := range left {
-		if err := l.RemoveLeftover(ctx, one); err != nil {
-			return err
-		}
+	err = errStays
+	if all || !yes {
+		err = a.deleteLeft(ctx, l, input, out.Strange, yes, "Delete these %s, too (no `ollama pull` and no import may be under way)?")
+	}
+	if errors.Is(err, cli.ErrUsage) && len(out.Strange) > 0 && !a.JSON { // nobody is there to ask
+		fmt.Fprintln(a.Stdout, "They stay: `quarry model clean --yes --all` deletes them, too.")
+	}
+	if err != nil && !errors.Is(err, cli.ErrUsage) {
+		return err
 	}
 	if a.JSON {
 		out.Done = true
 		return errors.Join(noOllama, a.PrintJSON(out))
 	}
 	return noOllama
+}
+
+// errStays: nobody has said yes to what quarry did not bring.
+var errStays = fmt.Errorf("%w: it stays", cli.ErrUsage)
+
+// deleteLeft deletes some of what is left after a yes to a question that names its size; none it does not ask about.
+func (a *app) deleteLeft(ctx context.Context, m *engines.Models, input *bufio.Reader, left []engines.Leftover, yes bool, question string) error {
+	var bytes int64
+	for _, l := range left {
+		bytes += l.Bytes
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	if ok, err := a.confirm(input, yes, fmt.Sprintf(question, catalogue.Gigabytes(bytes))); err != nil || !ok {
+		return err
+	}
+	for _, l := range left {
+		if err := m.RemoveLeftover(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func used(s *settings.Settings, name string) string { return engines.UsedFor(*s, name) }

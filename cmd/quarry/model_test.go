@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -123,6 +124,21 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	}
 }
 
+// filesBelow are the files in a folder and those below it.
+func filesBelow(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return files
+}
+
 // writeModel writes a generated model and answers the file's size and sum.
 func writeModel(t *testing.T, path string, shape ollamatest.Shape) (size int, sum string) {
 	t.Helper()
@@ -161,7 +177,7 @@ func TestModelPullFromAFileServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out, errs := answering(t, "", "model", "pull", "ours:1m", "--ollama", server.URL, "--state-dir", state)
-		if left, _ := os.ReadDir(filepath.Join(state, "models")); code == 0 && len(left) != 0 {
+		if left := filesBelow(t, filepath.Join(state, "models")); code == 0 && len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
 		return code, out, errs
@@ -199,11 +215,11 @@ func TestModelPullFromAFileServer(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	code, _, errs = answering(t, "n\n", append(own, "clean")...)
-	if left, _ := os.ReadDir(filepath.Join(state, "models")); code != 0 || !strings.Contains(errs, "Delete ") || len(left) == 0 {
+	if left := filesBelow(t, filepath.Join(state, "models")); code != 0 || !strings.Contains(errs, "Delete ") || len(left) == 0 {
 		t.Errorf("exit code %d, %v: %s", code, left, errs)
 	}
 	code, out, errs = answering(t, "", append(own, "clean", "--yes")...)
-	if left, _ := os.ReadDir(filepath.Join(state, "models")); code != 0 || len(left) != 0 {
+	if left := filesBelow(t, filepath.Join(state, "models")); code != 0 || len(left) != 0 {
 		t.Errorf("exit code %d, %v: %s%s", code, left, out, errs)
 	}
 	if code, out, _ = answering(t, "", append(own, "clean")...); code != 0 || !strings.Contains(out, "Nothing is left of downloads.") {

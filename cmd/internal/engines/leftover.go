@@ -3,9 +3,10 @@ package engines
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"quarry/model"
 	"quarry/model/catalogue"
@@ -28,7 +29,10 @@ type Leftover struct {
 	Resume    string `json:"resume,omitempty"`
 	Removable bool   `json:"removable"`
 
-	notes []string // the names in quarry's own notes on it
+	// Strange: quarry did not bring it, and it may be somebody's `ollama pull` that is under way.
+	Strange bool `json:"strange,omitempty"`
+
+	notes []*pulled // quarry's own on it
 }
 
 // String is a leftover in words.
@@ -37,8 +41,11 @@ func (l Leftover) String() string {
 	if l.Bytes > 0 {
 		size = " (" + catalogue.Gigabytes(l.Bytes) + ")"
 	}
-	if l.Name != "" {
+	switch {
+	case l.Name != "":
 		return l.Name + " is " + l.What + size
+	case l.Strange:
+		return l.What + size
 	}
 	return "of a download: " + l.What + size
 }
@@ -96,63 +103,132 @@ func (m *Models) Leftovers(ctx context.Context, have []model.Installed) ([]Lefto
 	return list, err
 }
 
-// ofPulls is what Ollama's own downloads have left: a model that nothing has found to work, and files that belong to none.
+// ofPulls is what is left of pulls and imports that quarry has noted: a model that nothing has found to work, and files that
+// belong to none. What belongs to none of its notes is not quarry's: see Strangers.
 func (m *Models) ofPulls(ctx context.Context, have []model.Installed) (list []Leftover) {
-	var ended []string // what was not installed by then
-	noted, busy := false, false
+	var ended []*pulled // what was not installed by then
+	var busy []string   // files that are being fetched
 	for _, p := range m.notedPulls() {
-		if noted = true; p.busy {
-			busy = true
+		if p.busy {
+			busy = append(busy, p.Files...)
 			continue
 		}
 		at := slices.IndexFunc(have, func(i model.Installed) bool { return model.SameModel(i.Name, p.Name) })
 		switch {
-		case at < 0 || p.Had:
-			ended = append(ended, p.Name)
+		case at < 0 || p.Had || p.Imported:
+			ended = append(ended, p)
 		case UsedFor(m.settings, p.Name) == "": // else the findings on the model say how it is
 			list = append(list, Leftover{
 				Name: have[at].Name, Of: p.Name, Bytes: have[at].Bytes, Resume: "quarry model pull " + p.Name, Removable: true,
-				What: "fetched, and failed its trial or was not tried", notes: []string{p.Name},
+				What: "fetched, and failed its trial or was not tried", notes: []*pulled{p},
 			})
 		}
 	}
-	if busy {
-		return list // what belongs to no model is being fetched
+	if len(ended) == 0 {
+		return list
 	}
-	at, ok := disk{dir: m.Folder(ctx)}, true
-	if at.dir == "" {
-		at, ok = m.ollamasDisk(ctx)
-	}
-	if at.guessed && !noted {
-		return list // it may be another Ollama's
-	}
-	of, resume := strings.Join(ended, ", "), ""
-	if len(ended) > 0 {
-		resume = "quarry model pull " + ended[0]
-	}
-	left, err := model.Orphans{}, error(nil)
-	if ok {
-		left, err = model.FindOrphans(at.dir)
-	}
-	switch {
-	case len(left.Files) > 0:
-		what := "files of no model"
-		if of != "" {
-			what = "parts of " + of
+	sure, folder, orphans := m.orphans(ctx)
+	for _, p := range ended {
+		l := Leftover{Of: p.Name, Removable: true, notes: []*pulled{p}}
+		if e, known := m.Catalogue.Find(p.Name); !p.Imported || known && (e.Library || e.URL != "") {
+			l.Resume = "quarry model pull " + p.Name
 		}
-		list = append(list, Leftover{
-			Path: left.Folder, Files: left.Files, Of: of, Bytes: left.Bytes, Resume: resume, Removable: true,
-			What: what + " in " + left.Folder + ", which " + pruned, notes: ended,
-		})
-	case len(ended) == 0:
-	case ok && err == nil && !at.guessed: // nothing is left of them
-		for _, name := range ended {
-			m.forgetPull(name)
+		rest := orphans[:0:0]
+		for _, o := range orphans {
+			switch {
+			case slices.Contains(busy, o.Digest):
+			case slices.Contains(p.Files, o.Digest):
+				l.Path = folder
+				l.Files = append(l.Files, o.Files...)
+				l.Bytes += o.Bytes
+			default:
+				rest = append(rest, o)
+			}
 		}
-	default:
-		list = append(list, Leftover{Of: of, Resume: resume, Removable: true, What: "parts of " + of + " that Ollama may have, which " + pruned, notes: ended})
+		orphans = rest
+		switch {
+		case len(l.Files) > 0:
+			l.What = "parts of " + l.Of + " in " + folder + ", which " + pruned
+		case sure && len(p.Files) > 0: // nothing is left of it
+			p.forget()
+			continue
+		default:
+			l.What = "parts of " + l.Of + " that Ollama may have, which " + pruned
+		}
+		list = append(list, l)
 	}
 	return list
+}
+
+// orphans are the files of no model in Ollama's folder, which is known of one on this machine; sure says that Ollama has said
+// that it is the one.
+func (m *Models) orphans(ctx context.Context) (sure bool, folder string, list []model.Orphan) {
+	where, ok := disk{dir: m.Folder(ctx)}, true
+	if where.dir == "" {
+		where, ok = m.ollamasDisk(ctx)
+	}
+	if !ok {
+		return false, "", nil
+	}
+	folder, list, err := model.FindOrphans(where.dir)
+	return err == nil && !where.guessed, folder, list
+}
+
+// Strangers are the files of no model in Ollama's folder that quarry has not noted as its own: of an `ollama pull` of the
+// user's, which may be under way, or of what another program gave Ollama. ok is false where there are none, where it is not
+// certain that the folder is this Ollama's, and while quarry itself brings a model.
+func (m *Models) Strangers(ctx context.Context) (l Leftover, ok bool) {
+	var ours []string
+	for _, p := range m.notedPulls() {
+		if p.busy {
+			return l, false
+		}
+		ours = append(ours, p.Files...)
+	}
+	sure, folder, orphans := m.orphans(ctx)
+	if !sure {
+		return l, false
+	}
+	l = Leftover{Path: folder, Removable: true, Strange: true, What: "files of no model in " + folder + " that quarry did not bring, which " + pruned}
+	for _, o := range orphans {
+		if !slices.Contains(ours, o.Digest) {
+			l.Files = append(l.Files, o.Files...)
+			l.Bytes += o.Bytes
+		}
+	}
+	return l, len(l.Files) > 0
+}
+
+// stillFor is how long files are watched before they are deleted: who fetches a model writes them several times a second.
+const stillFor = 2 * time.Second
+
+// areStill fails if one of some files is written to, or belongs to a model by now.
+func (m *Models) areStill(ctx context.Context, folder string, files []string) error {
+	look := func() (state []string) {
+		for _, path := range files {
+			if info, err := os.Stat(path); err == nil {
+				state = append(state, fmt.Sprint(path, info.Size(), info.ModTime().UnixNano()))
+			}
+		}
+		return state
+	}
+	before := look()
+	if err := m.wait(ctx, stillFor); err != nil {
+		return err
+	}
+	_, orphans, err := model.FindOrphans(folder)
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		if _, err := os.Stat(path); err == nil && !slices.ContainsFunc(orphans, func(o model.Orphan) bool { return slices.Contains(o.Files, path) }) {
+			return fmt.Errorf("nothing was deleted: %s belongs to a model by now", path)
+		}
+	}
+	if !slices.Equal(before, look()) {
+		return fmt.Errorf("nothing was deleted: somebody fetches what is in %s now; wait until that has ended", folder)
+	}
+	return nil
 }
 
 // RemoveLeftover gives the disk space of a leftover back. What had a name that means nothing now has it again.
@@ -162,14 +238,17 @@ func (m *Models) RemoveLeftover(ctx context.Context, l Leftover) error {
 	}
 	switch {
 	case len(l.Files) > 0:
-		if err := (model.Orphans{Files: l.Files}).Remove(); err != nil {
+		if err := m.areStill(ctx, l.Path, l.Files); err != nil {
+			return err
+		}
+		if err := (model.Orphan{Files: l.Files}).Remove(); err != nil {
 			return fmt.Errorf("restart Ollama without OLLAMA_NOPRUNE, which deletes them: %w", err)
 		}
 	case l.Path != "":
 		return download.Discard(l.Path)
 	}
-	for _, name := range l.notes {
-		m.forgetPull(name)
+	for _, p := range l.notes {
+		p.forget()
 	}
 	if l.Name == "" {
 		return nil

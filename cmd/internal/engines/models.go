@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type Models struct {
 	settings  settings.Settings
 	stateDir  string
 	free      func(dir string) (bytes int64, ok bool)
+	wait      func(ctx context.Context, d time.Duration) error
 
 	mu     sync.Mutex
 	embeds map[string]bool // by the names of models that Ollama has said it has; guarded by mu
@@ -68,7 +70,19 @@ func NewModels(s settings.Settings, stateDir string) (*Models, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Models{Library: l, Catalogue: c, settings: s, stateDir: stateDir, free: catalogue.FreeSpace}, nil
+	return &Models{Library: l, Catalogue: c, settings: s, stateDir: stateDir, free: catalogue.FreeSpace, wait: wait}, nil
+}
+
+// wait waits.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // UseOf is what a model is for.
@@ -198,9 +212,15 @@ func (m *Models) Import(ctx context.Context, path, name string, report func(done
 			return "", err
 		}
 	}
-	if digest, err = m.Library.Import(ctx, path, name, e.Chat, report, try); err != nil && digest != "" {
-		m.dropFile(context.WithoutCancel(ctx), digest)
+	note, err := m.notePull(name, true, true)
+	if err != nil {
+		return "", err
 	}
+	digest, err = m.Library.Import(ctx, path, name, e.Chat, func(file string, done, total int64) {
+		note.came(file)
+		report(done, total)
+	}, try)
+	note.end(err == nil || digest == "" || m.dropFile(context.WithoutCancel(ctx), digest))
 	return digest, err
 }
 
@@ -220,21 +240,18 @@ func (m *Models) claim(name string) (unlock func(), err error) {
 	}, nil
 }
 
-// dropFile deletes a file that an import gave Ollama and that no model has: Ollama itself does so at its next start.
-func (m *Models) dropFile(ctx context.Context, digest string) {
+// dropFile deletes a file that an import gave Ollama and that no model has, and answers whether it is gone: Ollama itself does
+// so at its next start.
+func (m *Models) dropFile(ctx context.Context, digest string) (gone bool) {
 	at, ok := m.ollamasDisk(ctx)
 	if !ok {
-		return
+		return false
 	}
-	orphans, err := model.FindOrphans(at.dir)
-	if err != nil {
-		return
+	_, orphans, err := model.FindOrphans(at.dir)
+	if at := slices.IndexFunc(orphans, func(o model.Orphan) bool { return o.Digest == digest }); at >= 0 {
+		err = orphans[at].Remove() // what stays `quarry model clean` finds
 	}
-	for _, path := range orphans.Files {
-		if filepath.Base(path) == strings.Replace(digest, ":", "-", 1) {
-			_ = os.Remove(path) // what stays `quarry model clean` finds
-		}
-	}
+	return err == nil && !at.guessed
 }
 
 // room fails if the disk of Ollama's models has too little of it.

@@ -1,0 +1,137 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/lsp/settings"
+	"quarry/model/modeltest"
+)
+
+// leftModels are those of an Ollama that has none, in whose folder write puts files.
+func leftModels(t *testing.T) (m *Models, write func(path, text string) string) {
+	t.Helper()
+	fake := modeltest.NewServer(t)
+	fake.SetModels()
+	s := settings.Default()
+	s.Ollama.URL = fake.URL
+	dir := t.TempDir()
+	t.Setenv("OLLAMA_MODELS", dir)
+	m, err := NewModels(s, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.wait = func(context.Context, time.Duration) error { return nil }
+	return m, func(path, text string) string {
+		t.Helper()
+		path = filepath.Join(dir, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+// digestOf is one of 64 times the same digit.
+func digestOf(digit string) string { return strings.Repeat(digit, 64) }
+
+// What somebody fetches now, and what belongs to a model by now, is not deleted, although quarry has fetched some of it.
+func TestLeftoversThatAreInUse(t *testing.T) {
+	m, write := leftModels(t)
+	note, err := m.notePull("some:1b", false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note.came("sha256:" + digestOf("a"))
+	note.end(false)
+	whole, part := "blobs/sha256-"+digestOf("a"), "blobs/sha256-"+digestOf("a")+"-partial"
+	write("blobs/sha256-"+digestOf("b")+"-partial", "of somebody else")
+	remove := func() error {
+		t.Helper()
+		left, err := m.Leftovers(t.Context(), nil)
+		if err != nil || len(left) != 1 || left[0].Of != "some:1b" || len(left[0].Files) != 1 || left[0].Bytes == 0 {
+			t.Fatalf("%+v, %v", left, err)
+		}
+		return m.RemoveLeftover(t.Context(), left[0])
+	}
+	meanwhile := func(do func()) { m.wait = func(context.Context, time.Duration) error { do(); return nil } }
+	there := func(path string, want bool) {
+		t.Helper()
+		if _, err := os.Stat(filepath.Join(os.Getenv("OLLAMA_MODELS"), path)); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+
+	write(part, "wei")
+	meanwhile(func() { write(part, "weigh") })
+	if err := remove(); err == nil || !strings.Contains(err.Error(), "nothing was deleted: somebody fetches what is in ") {
+		t.Errorf("while it is fetched: %v", err)
+	}
+	there(part, true)
+	meanwhile(func() {})
+	if err := remove(); err != nil {
+		t.Error(err)
+	}
+	there(part, false)
+
+	write(whole, "weights")
+	note.write()
+	meanwhile(func() {
+		write("manifests/registry.ollama.ai/library/some/1b", `{"layers": [{"digest": "sha256:`+digestOf("a")+`"}]}`)
+	})
+	if err := remove(); err == nil || !strings.Contains(err.Error(), "belongs to a model by now") {
+		t.Errorf("when it came to its end: %v", err)
+	}
+	there(whole, true)
+
+	if l, ok := m.Strangers(t.Context()); ok {
+		t.Errorf("%+v, in a folder that may be another Ollama's", l)
+	}
+}
+
+// Of a name that is fetched anew in another version the files of the one before stay known as quarry's, and an import's are
+// while it is at work.
+func TestFilesOfNotes(t *testing.T) {
+	m, write := leftModels(t)
+	for _, version := range []string{"a", "b"} {
+		note, err := m.notePull("some:1b", false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		note.came("sha256:" + digestOf(version))
+		write("blobs/sha256-"+digestOf(version)+"-partial", "weights")
+		note.end(version == "b")
+	}
+	left, err := m.Leftovers(t.Context(), nil)
+	if err != nil || len(left) != 1 || len(left[0].Files) != 1 || !strings.Contains(left[0].Files[0], digestOf("a")) {
+		t.Errorf("%+v, %v", left, err)
+	}
+
+	note, err := m.notePull("mine:1b", true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note.came("") // while its sum is not known
+	if _, err := os.Stat(note.path); err == nil {
+		t.Error("a note of nothing")
+	}
+	note.came("sha256:" + digestOf("c"))
+	write("blobs/sha256-"+digestOf("c"), "weights")
+	if left, err := m.Leftovers(t.Context(), nil); err != nil || len(left) != 1 {
+		t.Errorf("while it is imported: %+v, %v", left, err)
+	}
+	note.end(false)
+	if left, err = m.Leftovers(t.Context(), nil); err != nil || len(left) != 2 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	for _, l := range left {
+		if l.Of == "mine:1b" && (l.Resume != "" || l.Next() != "`quarry model clean` removes it") {
+			t.Errorf("%+v", l)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"quarry/index/glob"
@@ -209,14 +210,53 @@ func UserFilePath() string {
 }
 
 // ApplyFile sets what the file at path names. A missing file sets nothing.
-func (s *Settings) ApplyFile(path string) []Problem {
+func (s *Settings) ApplyFile(path string) []Problem { return new(LastFile).Apply(s, path) }
+
+// LastFile is what the user's file said when it could be read last. A comma too many, or an editor that has written half of
+// it, must not lift what the user forbids while a server runs. It is safe for concurrent use.
+type LastFile struct {
+	mu   sync.Mutex
+	path string
+	raw  []byte // an object, nil before there was one; guarded by mu, as is path
+}
+
+// Apply sets what the file at path names, or where that is no object what it named before. A missing file sets nothing.
+func (l *LastFile) Apply(s *Settings, path string) []Problem {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if path != l.path {
+		l.path, l.raw = path, nil
+	}
 	raw, err := ReadUserFile(path)
 	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		l.raw = nil
 		return nil
 	}
-	if err != nil {
-		return []Problem{{Reason: fmt.Sprintf("read settings: %v", err)}}
+	var problems []Problem
+	var object map[string]json.RawMessage
+	switch {
+	case err != nil:
+		problems = []Problem{{Reason: fmt.Sprintf("read settings: %v", err)}}
+	case len(bytes.TrimSpace(raw)) == 0 && l.raw != nil:
+		problems = []Problem{{Reason: "settings are empty (in " + displayPath(path) + "): write {} for none"}}
+	case len(raw) > 0 && json.Unmarshal(raw, &object) != nil:
+		problems = s.applyFile(raw, path)
+	default:
+		if len(raw) > 0 {
+			l.raw = raw
+		}
+		return s.applyFile(raw, path)
 	}
+	if l.raw == nil {
+		return problems
+	}
+	for i := range problems {
+		problems[i].Reason += "; what they were before holds until it is mended"
+	}
+	return append(problems, s.applyFile(l.raw, path)...)
+}
+
+func (s *Settings) applyFile(raw []byte, path string) []Problem {
 	problems := s.Apply(UserFile, raw)
 	for i := range problems {
 		problems[i].Reason += " (in " + displayPath(path) + ")"

@@ -52,7 +52,8 @@ func ReadUserFile(path string) ([]byte, error) {
 	case info.Size() > maxUserFile:
 		return nil, fmt.Errorf("%s has %d MB, more than quarry reads (1 MB); shorten it", displayPath(path), info.Size()>>20)
 	}
-	return os.ReadFile(path)
+	raw, err := os.ReadFile(path)
+	return bytes.TrimPrefix(raw, []byte("\ufeff")), err // which Windows' Notepad writes
 }
 
 // setInObject is the JSON object raw with value for key.

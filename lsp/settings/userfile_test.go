@@ -118,3 +118,56 @@ func TestSetInFileFollowsLinks(t *testing.T) {
 		t.Errorf("the link is gone: %v, %v", info.Mode(), err)
 	}
 }
+
+// What the user's file said last holds while it cannot be read: a comma too many lifts nothing that was forbidden.
+func TestFileThatBreaksWhileAServerRuns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	var last settings.LastFile
+	apply := func(text string) (s settings.Settings, problems string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s = settings.Default()
+		for _, p := range last.Apply(&s, path) {
+			problems += p.String() + "\n"
+		}
+		return s, problems
+	}
+	if s, problems := apply(""); problems != "" || len(s.Index.Exclude) != 0 {
+		t.Errorf("an empty file at the start: %q", problems)
+	}
+	if s, problems := apply(`{,}`); problems == "" || strings.Contains(problems, "what they were before holds") || len(s.Index.Exclude) != 0 {
+		t.Errorf("a broken file at the start: %q", problems)
+	}
+	const good = `{"index": {"exclude": ["private"]}, "ollama": {"enabled": false}}`
+	for _, broken := range []string{
+		`{"index": {"exclude": ["private"],}}`, "// mine\n" + good, "", " \n", good[:20], `["private"]`, strings.Repeat(" ", 2<<20),
+	} {
+		if s, problems := apply(good); problems != "" || len(s.Index.Exclude) != 1 {
+			t.Fatalf("%q", problems)
+		}
+		for range 2 { // and goes on to
+			s, problems := apply(broken)
+			if len(s.Index.Exclude) != 1 || s.Ollama.Enabled || !strings.Contains(problems, "; what they were before holds until it is mended") {
+				t.Errorf("%.20q: %v, %t, %q", broken, s.Index.Exclude, s.Ollama.Enabled, problems)
+			}
+		}
+	}
+	if s, problems := apply("\ufeff" + good); problems != "" || len(s.Index.Exclude) != 1 {
+		t.Errorf("as Notepad writes it: %q", problems)
+	}
+	if s, problems := apply("{}"); problems != "" || len(s.Index.Exclude) != 0 || !s.Ollama.Enabled {
+		t.Errorf("taken back: %q", problems)
+	}
+	if _, problems := apply(good); problems != "" {
+		t.Fatal(problems)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s := settings.Default()
+	if problems := last.Apply(&s, path); problems != nil || len(s.Index.Exclude) != 0 {
+		t.Errorf("removed: %v", problems)
+	}
+}

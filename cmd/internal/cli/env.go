@@ -48,6 +48,7 @@ type Env struct {
 	StateDir  string
 	LogLevel  string
 	JSON      bool // print one JSON document
+	file      settings.LastFile
 	// Wait is how long a command that asks once waits for the index to be as the files
 	// are, before a part of it answers.
 	Wait time.Duration
@@ -171,7 +172,7 @@ func (e *Env) SetLogLevel(name string) error {
 // Settings merges all layers; editor are those a client sent.
 func (e *Env) Settings(editor ...[]byte) (settings.Settings, []settings.Problem) {
 	s, problems := settings.Merge(func(s *settings.Settings) []settings.Problem {
-		problems := s.ApplyFile(settings.UserFilePath())
+		problems := e.file.Apply(s, settings.UserFilePath())
 		problems = append(problems, s.ApplyEditor(editor...)...)
 		return append(problems, s.ApplyEnvironment(os.LookupEnv)...)
 	})

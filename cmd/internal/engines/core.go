@@ -137,6 +137,7 @@ func New(start lsp.Start, opt Options) *Core {
 	}
 	c.usage = usage.New(stats, func(err error) { c.log.Warn("statistics were not written", "error", err) })
 	c.usage.Keep(c.keepsStats(start.Settings) && err == nil)
+	c.noteStart()
 	if c.changed == nil {
 		c.changed = func() {} // a command shows no status
 	}
@@ -508,6 +509,7 @@ func (c *Core) restart(before, after settings.Settings, was, now saving) {
 
 // Close implements lsp.Core.
 func (c *Core) Close() error {
+	c.usage.Flush() // first: a server that takes long to end is ended by force
 	if c.endLook != nil {
 		c.endLook()
 		c.looking.Wait()

@@ -238,6 +238,17 @@ func (c *Core) beside(s settings.Settings) (small bool) {
 	return small
 }
 
+// noteStart notes what is done without from the start. Whether the device is small without the models is judged once
+// they are known, and noted then; of steps those tell who have taken them.
+func (c *Core) noteStart() {
+	if c.saving.battery {
+		c.usage.Event(kindBattery, onBattery, true)
+		c.usage.Flush() // `quarry status` in a terminal reads it
+	}
+}
+
+const onBattery = "on battery: longer waits, no embedding"
+
 // asOthers is what is done without because others do, who ask the same server.
 func asOthers(o budget.Shared, own budget.Step, small bool) (budget.Step, bool) {
 	return max(own, o.Step), small || o.Small
@@ -278,6 +289,8 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 		l.judged = true
 		l.small = c.isSmall(s, r.Used())
 		if l.small {
+			c.usage.Event(kindMemory, "little was free at the start: words only, shorter prompts", true)
+			c.usage.Flush() // `quarry status` in a terminal reads it
 			c.notify(lsp.Info, "small device", "Little memory is free: close other programs and restart quarry, or set memory.budgetMB in your settings. Until then search uses words only and prompts are half as long.")
 		}
 	}
@@ -376,13 +389,10 @@ func (c *Core) save(ctx context.Context, s settings.Settings, next saving, r rea
 			c.usage.Event(kindMemory, what, next.step > budget.None)
 		}
 	}
-	if next.small != was.small && next.small && !r.others.Small {
-		c.usage.Event(kindMemory, "little was free at the start: words only, shorter prompts", true)
-	}
 	if next.battery != was.battery {
 		what := "at the cable again"
 		if next.battery {
-			what = "on battery: longer waits, no embedding"
+			what = onBattery
 		}
 		c.usage.Event(kindBattery, what, next.battery)
 	}

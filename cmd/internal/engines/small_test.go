@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/cmd/internal/budget"
+	"quarry/cmd/internal/usage"
 	"quarry/lsp"
 	"quarry/lsp/settings"
 	"quarry/model/modeltest"
@@ -35,6 +36,54 @@ func (l *told) about(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// eventsIn is how many events of a kind are written down, of which less was done.
+func eventsIn(t *testing.T, state, kind string) (n int) {
+	t.Helper()
+	dir, err := StatsDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, err := usage.Read(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range usage.Total(days).Events {
+		if e.Kind == kind && e.Less {
+			n++
+		}
+	}
+	return n
+}
+
+// What was noted is written down before anything is waited for: a server that takes long to end is ended by force.
+func TestStatisticsAreWrittenFirst(t *testing.T) {
+	s, state := settings.Default(), t.TempDir()
+	s.Ollama.URL = modeltest.NewServer(t).URL
+	c := New(lsp.Start{
+		Settings: s, Notify: func(lsp.Severity, string, string) {}, Job: func(string, func()) lsp.Job { return saying{&[]string{}} },
+	}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler), Machine: Machine{
+		Resident: func() int64 { return 1e8 }, Free: func() int64 { return 9e9 }, OnBattery: func() bool { return false },
+	}})
+	slow := make(chan struct{})
+	c.looking.Go(func() { <-slow })
+	c.usage.Event("test", "something", true)
+	ended := make(chan error, 1)
+	go func() { ended <- c.Close() }()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for eventsIn(t, state, "test") == 0 {
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("nothing is written before the server has ended")
+		}
+	}
+	close(slow)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 // With little memory free search uses words only and prompts are shorter, and the user is told
@@ -66,6 +115,7 @@ func TestSmallDeviceAndBattery(t *testing.T) {
 			s := settings.Default()
 			s.Ollama.URL, s.Memory.BudgetMB, s.Battery.Save = fake.URL, test.budgetMB, test.save
 			messages, changed := &told{}, make(chan struct{}, 1)
+			state := t.TempDir()
 			c := New(lsp.Start{
 				Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {
 					select {
@@ -73,7 +123,7 @@ func TestSmallDeviceAndBattery(t *testing.T) {
 					default:
 					}
 				},
-			}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Machine: Machine{
+			}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler), Machine: Machine{
 				Resident: func() int64 { return 1e8 }, Free: func() int64 { return test.free }, OnBattery: func() bool { return test.battery },
 			}})
 			defer c.Close()
@@ -105,6 +155,12 @@ func TestSmallDeviceAndBattery(t *testing.T) {
 			c.lookSoon()
 			if got := messages.about("Little memory is free"); got > 1 || (got == 1) != test.small {
 				t.Errorf("said %d times", got)
+			}
+			if got := eventsIn(t, state, kindMemory); (got == 1) != test.small || got > 1 {
+				t.Errorf("%d events of memory", got)
+			}
+			if got := eventsIn(t, state, kindBattery); (got == 1) != test.spares || got > 1 {
+				t.Errorf("%d events of the battery", got)
 			}
 		})
 	}

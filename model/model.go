@@ -42,8 +42,9 @@ type Options struct {
 	// APIKey is sent to an OpenAIAPI server that wants one. It must come from
 	// user settings only.
 	APIKey string
-	// KeyFrom, if not nil, is asked for the key by each request where APIKey is "".
-	KeyFrom func(context.Context) (string, error)
+	// KeyFrom, if not nil, is asked for the key by each request where APIKey is "". refused is the one that the server
+	// refused last, "" for none: another may have taken its place.
+	KeyFrom func(ctx context.Context, refused string) (string, error)
 	// URL is the server's address in any form ParseEndpoint reads.
 	URL string
 	// AllowRemote permits an endpoint, or a model run by Ollama's cloud, that

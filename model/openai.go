@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +27,8 @@ type openAI struct {
 	shared   *http.Client // what other models are reached by
 	endpoint *url.URL     // without the /v1
 	key      string
-	keyFrom  func(context.Context) (string, error) // asked where key is ""; nil if nobody has one
+	keyFrom  func(ctx context.Context, refused string) (string, error) // asked where key is ""; nil if nobody has one
+	refused  *atomic.Pointer[string]                                   // the key that was refused last
 	model    string
 	clock    Clock
 	// elsewhere is Options.OnElsewhere.
@@ -39,7 +41,7 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, versionPath)
-	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, clock: opt.Clock, elsewhere: opt.OnElsewhere}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, elsewhere: opt.OnElsewhere}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
@@ -229,7 +231,11 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 	req.Header.Set("Content-Type", "application/json")
 	key := c.key
 	if key == "" && c.keyFrom != nil {
-		if key, err = c.keyFrom(ctx); err != nil {
+		refused := ""
+		if last := c.refused.Load(); last != nil {
+			refused = *last
+		}
+		if key, err = c.keyFrom(ctx, refused); err != nil {
 			return nil, 0, &problem{kind: ErrRefused, what: err.Error(), cause: err}
 		}
 	}
@@ -241,6 +247,9 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp, 0, nil
+	}
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		c.refused.Store(&key)
 	}
 	defer resp.Body.Close()
 	if err := c.noInfill(path, resp.StatusCode); err != nil {

@@ -23,7 +23,7 @@ func (c *openAI) status(code int, body []byte) error {
 	lower := strings.ToLower(message)
 	switch {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return &problem{kind: ErrServer, what: fmt.Sprintf("%s refuses the API key", c.endpoint.Host), fix: "set the key it expects in your user settings"}
+		return &problem{kind: ErrServer, what: fmt.Sprintf("%s refuses the API key", c.endpoint.Host), fix: "put the key it expects into the system key store (ollama.keyStore) or QUARRY_OLLAMA_API_KEY"}
 	case code == http.StatusServiceUnavailable && strings.Contains(lower, "loading"):
 		return &problem{kind: ErrLoading, what: fmt.Sprintf("%s is loading %s", c.endpoint.Host, c.model)}
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable:

@@ -13,7 +13,7 @@ type Reranker struct{ server *openAI }
 // RerankerOptions say where a cross-encoder is. The rule of Options.AllowRemote holds.
 type RerankerOptions struct {
 	URL, APIKey, Model string
-	KeyFrom            func(context.Context) (string, error)
+	KeyFrom            func(ctx context.Context, refused string) (string, error)
 	AllowRemote        bool
 	OnElsewhere        func(model, host string)
 }

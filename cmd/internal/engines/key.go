@@ -22,7 +22,7 @@ const keyTimeout = time.Minute
 
 // keyOf answers where requests to the server of the settings get their key, nil if the settings
 // say it themselves, or that there is none.
-func keyOf(s settings.Settings) func(context.Context) (string, error) {
+func keyOf(s settings.Settings) func(ctx context.Context, refused string) (string, error) {
 	if !s.Ollama.KeyStore || s.Ollama.APIKey != "" {
 		return nil
 	}
@@ -33,10 +33,10 @@ func keyOf(s settings.Settings) func(context.Context) (string, error) {
 	host := u.Hostname()
 	var mu sync.Mutex // guards key, and lets one ask at a time
 	var key string
-	return func(ctx context.Context) (string, error) {
+	return func(ctx context.Context, refused string) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if key != "" {
+		if key != "" && key != refused {
 			return key, nil
 		}
 		ctx, cancel := context.WithTimeout(ctx, keyTimeout)

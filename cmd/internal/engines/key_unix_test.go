@@ -64,3 +64,61 @@ func TestKeyStore(t *testing.T) {
 		t.Errorf("the settings' own key: sent %q", got)
 	}
 }
+
+// A key that the server refuses is read from the store again: the one in its place is used without a restart.
+func TestReplacedKeyInTheStore(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	file, asked := filepath.Join(dir, "key"), filepath.Join(dir, "asked")
+	if err := os.WriteFile(filepath.Join(dir, "secret-tool"), []byte("#!/bin/sh\necho x >> "+asked+"\ncat "+file+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put := func(key string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants := "k1"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+wants {
+			http.Error(w, `{"error":"no"}`, http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write([]byte(`{"data": [{"id": "team"}]}`))
+	}))
+	defer server.Close()
+	s := settings.Default()
+	s.Ollama.API, s.Ollama.URL, s.Ollama.KeyStore, s.Model = "openai", server.URL, true, "team"
+	runtime, err := model.New(ModelOptions(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.Close()
+	refused := func() bool {
+		t.Helper()
+		said := ""
+		for _, f := range runtime.Check(t.Context()) {
+			said += f.Detail + ": " + f.Fix + "\n"
+		}
+		t.Log(said)
+		return strings.Contains(said, "refuses the API key: put the key it expects into the system key store")
+	}
+	put("k1")
+	for range 2 {
+		if refused() {
+			t.Error("the first key is refused")
+		}
+	}
+	if raw, err := os.ReadFile(asked); err != nil || len(raw) != len("x\n") {
+		t.Errorf("the store was asked %q, %v", raw, err)
+	}
+	wants = "k2"
+	if !refused() {
+		t.Error("the old key is not refused")
+	}
+	put("k2")
+	if refused() {
+		t.Error("the new key is not read")
+	}
+}

@@ -222,11 +222,11 @@ func (m *Models) areStill(ctx context.Context, folder string, files []string) er
 	}
 	for _, path := range files {
 		if _, err := os.Stat(path); err == nil && !slices.ContainsFunc(orphans, func(o model.Orphan) bool { return slices.Contains(o.Files, path) }) {
-			return fmt.Errorf("nothing was deleted: %s belongs to a model by now", path)
+			return fmt.Errorf("ask again with `quarry model clean`: %s belongs to a model by now, and nothing was deleted", path)
 		}
 	}
 	if !slices.Equal(before, look()) {
-		return fmt.Errorf("nothing was deleted: somebody fetches what is in %s now; wait until that has ended", folder)
+		return fmt.Errorf("wait, somebody fetches what is in %s now: ask again when that has ended, nothing was deleted", folder)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestLeftoversThatAreInUse(t *testing.T) {
 
 	write(part, "wei")
 	meanwhile(func() { write(part, "weigh") })
-	if err := remove(); err == nil || !strings.Contains(err.Error(), "nothing was deleted: somebody fetches what is in ") {
+	if err := remove(); err == nil || !strings.Contains(err.Error(), "wait, somebody fetches what is in ") {
 		t.Errorf("while it is fetched: %v", err)
 	}
 	there(part, true)

@@ -32,9 +32,9 @@ type Request struct {
 type Report struct {
 	// Text is Markdown.
 	Text string `json:"report"`
-	// Engine is model or outline.
+	// Engine is model or outline, the latter too if no model answered.
 	Engine string `json:"engine"`
-	// Calls of the model there were, with the server's counts of tokens.
+	// Calls of the model there were, failed ones too, with the server's counts of tokens.
 	Calls        int `json:"calls"`
 	PromptTokens int `json:"prompt_tokens"`
 	Tokens       int `json:"tokens"`
@@ -82,7 +82,6 @@ func Write(ctx context.Context, src Source, r Request) (Report, error) {
 	}
 	out := Report{Engine: ByOutline, Warnings: []string{}}
 	if r.Chat != nil && len(list) > 0 {
-		out.Engine = ByModel
 		w := writer{Report: &out, request: r, sections: list, about: o}
 		if err := w.write(ctx); err != nil {
 			return Report{}, err
@@ -103,6 +102,8 @@ func (out *Report) render(r Request, list []Section, o *overview.Overview, missi
 	case out.Engine == ByModel:
 		fmt.Fprintf(p, "The answers were written by a model from the places they name, which were checked; the rest is from the index. %s of the model, %d tokens read and %d written.\n",
 			counted(out.Calls, "call"), out.PromptTokens, out.Tokens)
+	case out.Calls > 0:
+		fmt.Fprintln(p, "An outline from the index. A model was asked and gave no answer. Every line names its place.")
 	default:
 		fmt.Fprintln(p, "An outline from the index, made without a model. Every line names its place.")
 	}
@@ -156,6 +157,8 @@ type writer struct {
 	about    *overview.Overview
 	// evidence is what the model is shown, by number from 1.
 	evidence []Evidence
+	// shown says of each section whether any of its evidence is among that.
+	shown []bool
 }
 
 // promptData is what the prompts are made of.
@@ -177,34 +180,38 @@ type numbered struct {
 const charsPerToken = 3
 
 // write has the model write a draft, and again while that has faults that it can mend. The best
-// of the drafts stays.
+// of the drafts stays, and what came of one that broke off.
 func (w *writer) write(ctx context.Context) error {
 	data := w.material()
+	if len(w.evidence) == 0 {
+		return nil // nothing could be proved
+	}
 	messages := []agent.Message{
 		{Role: "system", Text: prompt.Text(prompts, "report.system.tmpl", data)},
 		{Role: "user", Text: prompt.Text(prompts, "report.user.tmpl", data)},
 	}
-	var best draft
-	for round := range maxRounds {
+	best := draft{sections: make([]answer, len(w.sections))}
+	for w.Calls < maxRounds {
 		reply, err := w.request.Chat.Chat(ctx, agent.Conversation{Messages: messages, MaxTokens: w.request.MaxTokens, Temperature: w.request.Temperature}, func(string) bool { return true })
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if round == 0 {
-				return err
-			}
-			w.Warnings = append(w.Warnings, "the model did not answer again: "+err.Error())
-			break
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		w.Calls++
 		w.PromptTokens += reply.PromptTokens
 		w.Tokens += reply.Tokens
-		d := w.check(reply.Text)
-		if round == 0 || d.isBetter(best) {
-			best = d
+		d := w.check(reply)
+		if err == nil || d.points > 0 {
+			w.Engine = ByModel
+			if w.Calls == 1 || d.isBetter(best) {
+				best = d
+			}
 		}
-		if len(d.faults) == 0 {
+		if err != nil {
+			w.Warnings = append(w.Warnings, fmt.Sprintf("call %d of the model failed: %v", w.Calls, err))
+			break
+		}
+		// A model that was told and does the same cannot get better.
+		if len(d.faults) == 0 || slices.Equal(d.faults, data.Faults) {
 			break
 		}
 		data.Faults = d.faults
@@ -212,19 +219,30 @@ func (w *writer) write(ctx context.Context) error {
 		messages = append(messages[:2:2], agent.Message{Role: "assistant", Text: prompt.Own(reply.Text)},
 			agent.Message{Role: "user", Text: prompt.Text(prompts, "report.again.tmpl", data)})
 	}
-	for i := range w.sections {
-		w.sections[i].Answer = best.answers[i]
+	w.take(best)
+	return nil
+}
+
+// take makes a draft the report's, and warns of what it lacks.
+func (w *writer) take(d draft) {
+	w.Dropped = d.dropped
+	if d.dropped > 0 {
+		w.Warnings = append(w.Warnings, fmt.Sprintf("%s without proof left out", counted(d.dropped, "point")))
 	}
-	w.Dropped = best.dropped
-	if best.dropped > 0 {
-		w.Warnings = append(w.Warnings, fmt.Sprintf("%s without proof left out", counted(best.dropped, "point")))
+	if d.cut {
+		w.Warnings = append(w.Warnings, "the model's answer was longer than it may be, and its end is missing")
 	}
-	for i, s := range w.sections {
-		if best.answers[i] == "" {
-			w.Warnings = append(w.Warnings, fmt.Sprintf("%q has no answer that the evidence proves; the places nearest to it stand there", s.Title))
+	for i, s := range d.sections {
+		title := w.sections[i].Title
+		w.sections[i].Answer = s.text
+		switch {
+		case s.text != "":
+		case s.declined:
+			w.Warnings = append(w.Warnings, fmt.Sprintf("the model found no answer to %q in the evidence; the places nearest to it stand there", title))
+		default:
+			w.Warnings = append(w.Warnings, fmt.Sprintf("%q has no answer that the evidence proves; the places nearest to it stand there", title))
 		}
 	}
-	return nil
 }
 
 // material numbers the evidence: of each section the first, then the second ones, as far as
@@ -235,24 +253,26 @@ func (w *writer) material() promptData {
 	for i, s := range w.sections {
 		d.Numbered = append(d.Numbered, numbered{N: i + 1, Text: s.Title})
 	}
-	add := func(e Evidence) {
+	add := func(e Evidence) (shown bool) {
 		if slices.ContainsFunc(w.evidence, func(other Evidence) bool { return other.Place == e.Place }) {
-			return
+			return true
 		}
 		n := numbered{len(w.evidence) + 1, e.Place.String(), e.Text}
 		if room -= len(n.At) + len(n.Text) + 16; room < 0 && len(w.evidence) > 0 {
-			return
+			return false
 		}
 		w.evidence = append(w.evidence, e)
 		d.Evidence = append(d.Evidence, n)
+		return true
 	}
+	w.shown = make([]bool, len(w.sections))
 	for _, n := range w.about.Purpose {
 		add(Evidence{Place: n.Place, Text: n.Text})
 	}
 	for rank := range sectionEvidence {
-		for _, s := range w.sections {
-			if rank < len(s.Evidence) {
-				add(s.Evidence[rank])
+		for i, s := range w.sections {
+			if rank < len(s.Evidence) && add(s.Evidence[rank]) {
+				w.shown[i] = true
 			}
 		}
 	}
@@ -261,21 +281,32 @@ func (w *writer) material() promptData {
 
 // draft is what was made of one answer of the model's.
 type draft struct {
-	answers []string // by section, "" for none
-	points  int      // that are proved
-	dropped int
-	faults  []string // in words for the model
+	sections []answer
+	points   int      // that are proved
+	dropped  int      // that are not
+	faults   []string // in words for the model
+	cut      bool     // by the length limit
+}
+
+// answer is what a draft says in a section.
+type answer struct {
+	// text is a line for each point, "" if none is proved.
+	text string
+	// declined says that there is none because the model says that the evidence has no answer.
+	declined bool
 }
 
 // isBetter answers whether a draft says more that is proved.
 func (d draft) isBetter(other draft) bool {
-	return answered(d.answers) > answered(other.answers) ||
-		answered(d.answers) == answered(other.answers) && d.points-d.dropped > other.points-other.dropped
+	if a, b := d.answered(), other.answered(); a != b {
+		return a > b
+	}
+	return d.points-d.dropped > other.points-other.dropped
 }
 
-func answered(list []string) (n int) {
-	for _, a := range list {
-		if a != "" {
+func (d draft) answered() (n int) {
+	for _, s := range d.sections {
+		if s.text != "" {
 			n++
 		}
 	}
@@ -290,19 +321,23 @@ var (
 
 // check cuts an answer into sections and points, and keeps the points that name evidence: their
 // numbers become places. Places that the model writes itself are taken out, since it was shown
-// numbers.
-func (w *writer) check(text string) draft {
-	d := draft{answers: make([]string, len(w.sections))}
+// numbers. A section without an answer is a fault only if the model could have given one and
+// did not say that there is none.
+func (w *writer) check(reply agent.Reply) draft {
+	d := draft{sections: make([]answer, len(w.sections)), cut: reply.Cut}
 	bodies := make([][]string, len(w.sections))
+	headed := make([]bool, len(w.sections))
 	at := -1
 	if len(w.sections) == 1 {
 		at = 0 // a single question needs no heading
 	}
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(reply.Text, "\r\n", "\n"), "\n") {
 		if m := sectionHead.FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			if at = n - 1; at < 0 || at >= len(bodies) {
 				at = -1
+			} else {
+				headed[at] = true
 			}
 			continue
 		}
@@ -314,22 +349,28 @@ func (w *writer) check(text string) draft {
 	var unproved []string
 	for i, body := range bodies {
 		var points []string
-		for _, point := range pointsOf(body) {
+		claims := 0 // that nothing proves
+		all := pointsOf(body)
+		for _, point := range all {
 			if kept, ok := w.point(point, wrong); ok {
 				points = append(points, kept)
 				continue
 			}
-			d.dropped++
+			if declines(point) {
+				continue
+			}
+			claims++
 			unproved = append(unproved, clip(point, 80))
 		}
 		points = slices.Compact(points)
 		d.points += len(points)
-		d.answers[i] = strings.Join(points, "\n")
+		d.sections[i] = answer{strings.Join(points, "\n"), len(points) == 0 && claims == 0 && (headed[i] || len(all) > 0)}
 	}
-	for i, a := range d.answers {
+	d.dropped = len(unproved)
+	for i, s := range d.sections {
 		switch {
-		case a != "" || len(w.sections[i].Evidence) == 0:
-		case len(bodies[i]) == 0:
+		case s.text != "" || s.declined || !w.shown[i]:
+		case !headed[i] && len(pointsOf(bodies[i])) == 0:
 			d.faults = append(d.faults, fmt.Sprintf("section %d is missing; begin it with ## %d", i+1, i+1))
 		default:
 			d.faults = append(d.faults, fmt.Sprintf("no point of section %d names its evidence", i+1))
@@ -342,9 +383,21 @@ func (w *writer) check(text string) draft {
 	if len(unproved) > 2 && len(unproved) > d.points {
 		d.faults = append(d.faults, fmt.Sprintf("%d points name no evidence, such as: %s", len(unproved), unproved[0]))
 	}
+	if len(d.faults) > 0 && d.cut {
+		d.faults = append(d.faults, "the answer was too long and its end is missing; write at most two items in a section")
+	}
 	slices.Sort(d.faults)
 	return d
 }
+
+var (
+	negation = regexp.MustCompile(`(?i)\b(?:no|not|none|nothing|neither|cannot|lacks|unclear|unknown)\b|n['’]t\b`)
+	sources  = regexp.MustCompile(`(?i)\b(?:evidence|information|provided|mention(?:s|ed)?|specif(?:y|ies|ied)|stated?|unclear|unknown)\b`)
+)
+
+// declines answers whether a point that names no evidence says that there is none, as in "The
+// evidence does not say". It claims nothing then.
+func declines(point string) bool { return negation.MatchString(point) && sources.MatchString(point) }
 
 // pointsOf are the list items of a section; text without any is a point for each paragraph.
 func pointsOf(lines []string) (list []string) {
@@ -364,15 +417,16 @@ func pointsOf(lines []string) (list []string) {
 	return list
 }
 
-// point is a point with its places; ok says that it has one. What names no evidence is noted in
-// wrong.
+// point is a point with its places; ok says that it has one. The numbers of one that names
+// evidence that there is not, and no other, are noted in wrong.
 func (w *writer) point(text string, wrong map[int]bool) (kept string, ok bool) {
 	var places []string
+	var none []int
 	said := reference.ReplaceAllStringFunc(text, func(ref string) string {
 		for number := range strings.FieldsFuncSeq(ref, func(r rune) bool { return r < '0' || r > '9' }) {
 			n, err := strconv.Atoi(number)
 			if err != nil || n < 1 || n > len(w.evidence) {
-				wrong[n] = true
+				none = append(none, n)
 				continue
 			}
 			if place := w.evidence[n-1].Place.String(); !slices.Contains(places, place) {
@@ -384,6 +438,11 @@ func (w *writer) point(text string, wrong map[int]bool) (kept string, ok bool) {
 	said = anyPlace.ReplaceAllString(said, "")
 	said = strings.TrimSpace(strings.Join(strings.Fields(said), " "))
 	said = strings.ReplaceAll(strings.ReplaceAll(said, " .", "."), " ,", ",")
+	if len(places) == 0 {
+		for _, n := range none {
+			wrong[n] = true
+		}
+	}
 	if len(places) == 0 || !strings.ContainsFunc(said, func(r rune) bool { return r >= 'a' && r <= 'z' || r > 127 }) {
 		return "", false
 	}

@@ -160,18 +160,24 @@ func TestReportsShowText(t *testing.T) {
 type scripted struct {
 	answers []string
 	told    []agent.Conversation
-	err     error // after the answers
+	err     error  // after the answers
+	broken  string // what comes before that
+	cut     bool   // by the length limit
+	each    func() // is called while it answers, unless nil
 }
 
 func (s *scripted) Chat(_ context.Context, c agent.Conversation, emit func(string) bool) (agent.Reply, error) {
 	s.told = append(s.told, c)
 	n := len(s.told)
+	if s.each != nil {
+		s.each()
+	}
 	if s.err != nil && n > len(s.answers) {
-		return agent.Reply{}, s.err
+		return agent.Reply{Text: s.broken}, s.err
 	}
 	text := s.answers[min(n, len(s.answers))-1]
 	emit(text)
-	return agent.Reply{Text: text, PromptTokens: 100, Tokens: 10}, nil
+	return agent.Reply{Text: text, Cut: s.cut, PromptTokens: 100, Tokens: 10}, nil
 }
 
 const good = "## 1\n- A charge that fails is tried three times [1].\n- The error says that the account holds too little. [2, 3]\n## 2 Where does the program start\nIt listens on port 8080 [1].\n"
@@ -217,11 +223,11 @@ func TestReportsByAModel(t *testing.T) {
 		}
 	}
 
-	// A model that does not get better is asked three times; what it proved stands, with warnings,
-	// and where it proved nothing the places do.
+	// A model that was told and does the same is not asked a third time; what it proved stands,
+	// with warnings, and where it proved nothing the places do.
 	never := &scripted{answers: []string{"## 1\n- It is tried again [1].\n- I made this up.\n## 2\n- Somewhere, see cmd/shop/main.go:11-11.\n"}}
 	r = write(never)
-	if r.Calls != 3 || r.Dropped != 2 || len(r.Warnings) != 2 || strings.Contains(r.Text, "made this up") || strings.Contains(r.Text, "Somewhere") {
+	if r.Calls != 2 || r.Dropped != 2 || len(r.Warnings) != 2 || strings.Contains(r.Text, "made this up") || strings.Contains(r.Text, "Somewhere") {
 		t.Errorf("%+v", r)
 	}
 	if body := answers(r); !strings.Contains(body, "tried again.") || !strings.Contains(body, "The places nearest to this") {
@@ -242,13 +248,76 @@ func TestReportsByAModel(t *testing.T) {
 		t.Errorf("the first draft is lost:\n%s", answers(r))
 	}
 
-	// A model that goes away in between leaves what there is; one that never answers is an error.
+	// A model that goes away in between leaves what there is.
 	gone := &scripted{answers: []string{"## 1\n- It is tried again [1].\n"}, err: errors.New("the server has gone")}
-	if r = write(gone); r.Calls != 1 || !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "has gone") }) {
+	if r = write(gone); r.Calls != 2 || r.Engine != report.ByModel || !slices.Contains(r.Warnings, "call 2 of the model failed: the server has gone") || !strings.Contains(r.Text, "tried again.") {
 		t.Errorf("%+v", r)
 	}
-	if _, err := report.Write(t.Context(), w, report.Request{Prompt: prompt, Chat: &scripted{err: errors.New("no server")}}); err == nil {
-		t.Error("without a first draft there is a report by a model")
+	// One that never answers leaves the places, and the report says so.
+	r = write(&scripted{err: errors.New("500 Internal Server Error")})
+	if r.Calls != 1 || r.Engine != report.ByOutline || !slices.Contains(r.Warnings, "call 1 of the model failed: 500 Internal Server Error") ||
+		!strings.Contains(r.Text, "A model was asked and gave no answer.") || !strings.Contains(answers(r), "The places nearest to this") {
+		t.Errorf("%+v", r)
+	}
+	// Of an answer that breaks off stands what it had proved.
+	r = write(&scripted{broken: "## 1\n- It is tried again [1].\n- It is also sa", err: errors.New("unexpected EOF")})
+	if r.Calls != 1 || r.Engine != report.ByModel || !slices.Contains(r.Warnings, "call 1 of the model failed: unexpected EOF") ||
+		!strings.Contains(answers(r), "- It is tried again. README.md:5-6\n\n## Where") || strings.Contains(r.Text, "also sa") {
+		t.Errorf("%+v", r)
+	}
+	// A user who has enough gets none.
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := &scripted{answers: []string{good}, each: cancel}
+	if r, err := report.Write(ctx, w, report.Request{Prompt: prompt, Chat: stopped, ContextTokens: 4096, MaxTokens: 300}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A5: a model is asked again only for what it can mend.
+func TestCallsOfAnHonestModel(t *testing.T) {
+	w, dir, prompt := repository(t, "shop", nil)
+	const first = "## 1\n- A charge that fails is tried three times [1].\n"
+	for name, c := range map[string]struct {
+		answers  []string
+		cut      bool
+		context  int
+		calls    int
+		warnings []string
+	}{
+		"a heading with nothing below, as it was told": {answers: []string{first + "## 2\n"}, calls: 1, warnings: []string{`the model found no answer to "Where does the program start listening?" in the evidence; the places nearest to it stand there`}},
+		"both": {answers: []string{"## 1\n\n## 2\n\n"}, calls: 1, warnings: []string{
+			`the model found no answer to "What happens when a charge fails?" in the evidence; the places nearest to it stand there`,
+			`the model found no answer to "Where does the program start listening?" in the evidence; the places nearest to it stand there`}},
+		"in words":                    {answers: []string{first + "## 2\n- The evidence does not say where it listens.\n"}, calls: 1, warnings: []string{`the model found no answer to "Where does the program start listening?" in the evidence; the places nearest to it stand there`}},
+		"in other words":              {answers: []string{first + "## 2\nNo information is provided.\n"}, calls: 1, warnings: []string{`the model found no answer to "Where does the program start listening?" in the evidence; the places nearest to it stand there`}},
+		"an answer and what it lacks": {answers: []string{first + "- The evidence doesn't mention the amount.\n## 2\n- On port 8080 [2].\n"}, calls: 1},
+		"a number too many":           {answers: []string{"## 1\n- It is tried three times [1, 77].\n## 2\n- On port 8080 [2][99].\n"}, calls: 1},
+		"a claim is no refusal":       {answers: []string{first + "## 2\n- It does not listen.\n", good}, calls: 2},
+		"a section is missing":        {answers: []string{first, good}, calls: 2},
+		"and missing again":           {answers: []string{first, first, good}, calls: 2, warnings: []string{`"Where does the program start listening?" has no answer that the evidence proves; the places nearest to it stand there`}},
+		"another fault each time":     {answers: []string{first, "## 2\n- On port 8080 [2].\n", "nothing"}, calls: 3, warnings: []string{`"Where does the program start listening?" has no answer that the evidence proves; the places nearest to it stand there`}},
+		"nothing at all": {answers: []string{""}, calls: 2, warnings: []string{
+			`"What happens when a charge fails?" has no answer that the evidence proves; the places nearest to it stand there`,
+			`"Where does the program start listening?" has no answer that the evidence proves; the places nearest to it stand there`}},
+		"cut off": {answers: []string{first}, cut: true, calls: 2, warnings: []string{"the model's answer was longer than it may be, and its end is missing",
+			`"Where does the program start listening?" has no answer that the evidence proves; the places nearest to it stand there`}},
+		"what it was not shown": {answers: []string{"## 1\n- Shop sells pears [1].\n"}, context: 1050, calls: 1, warnings: []string{`"Where does the program start listening?" has no answer that the evidence proves; the places nearest to it stand there`}},
+	} {
+		chat := &scripted{answers: c.answers, cut: c.cut}
+		if c.context == 0 {
+			c.context = 4096
+		}
+		r, err := report.Write(t.Context(), w, report.Request{Name: "shop", Prompt: prompt, Chat: chat, ContextTokens: c.context, MaxTokens: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		places(t, dir, r.Text)
+		if r.Calls != c.calls || len(chat.told) != c.calls || !slices.Equal(r.Warnings, c.warnings) && len(r.Warnings)+len(c.warnings) > 0 || r.Dropped != 0 && c.calls == 1 {
+			t.Errorf("%s: %d calls, want %d; %d points left out; warnings %q, want %q", name, r.Calls, c.calls, r.Dropped, r.Warnings, c.warnings)
+		}
+		if c.cut && !strings.Contains(chat.told[1].Messages[3].Text, "write at most two items in a section") {
+			t.Errorf("%s: the model is told %q", name, chat.told[1].Messages[3].Text)
+		}
 	}
 }
 

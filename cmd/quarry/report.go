@@ -117,8 +117,11 @@ func (a *app) report(ctx context.Context, o reportOptions) (err error) {
 // summarize says on standard error how the report came about.
 func (a *app) summarize(r report.Report, v report.Version, output string) {
 	said := "an outline, no model asked"
-	if r.Engine == report.ByModel {
+	if r.Calls > 0 {
 		said = fmt.Sprintf("%s of the model, %d tokens read, %d written", counted(r.Calls, "call"), r.PromptTokens, r.Tokens)
+		if r.Engine == report.ByOutline {
+			said = "an outline, since the model gave no answer: " + said
+		}
 	}
 	if len(r.Warnings) > 0 {
 		said += ", " + counted(len(r.Warnings), "warning")

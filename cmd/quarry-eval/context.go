@@ -60,7 +60,7 @@ func (a *app) context(ctx context.Context, corpus string, sites, tokens int, ste
 			return err
 		}
 		if a.JSON {
-			return a.encode(list)
+			return a.PrintLine(list)
 		}
 		return completioneval.WriteContextSteps(a.Stdout, list)
 	}

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -56,11 +55,8 @@ func required(cmd *cobra.Command, flags ...string) *cobra.Command {
 // print writes a report: as text, or as JSON with --json.
 func (a *app) print(report fmt.Stringer) error {
 	if a.JSON {
-		return a.encode(report)
+		return a.PrintLine(report)
 	}
 	_, err := fmt.Fprint(a.Stdout, report)
 	return err
 }
-
-// encode writes a value as JSON on one line, for scripts.
-func (a *app) encode(v any) error { return json.NewEncoder(a.Stdout).Encode(v) }

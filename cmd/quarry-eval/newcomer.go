@@ -86,7 +86,7 @@ func (a *app) newcomer(ctx context.Context, f newcomerFlags) error {
 		}
 	}
 	if a.JSON {
-		return a.encode(report)
+		return a.PrintLine(report)
 	}
 	err = report.Write(a.Stdout)
 	if f.misses {

@@ -123,7 +123,7 @@ func (a *app) retrieval(ctx context.Context, corpus eval.Corpus, vectors vectorO
 		if !outcomes {
 			out.Outcomes = nil
 		}
-		return a.encode(out)
+		return a.PrintLine(out)
 	}
 	a.printReport(out)
 	return nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -196,7 +195,7 @@ func (a *app) showAnswer(from *searched, format string, req *retrieval.Request, 
 		for i := range results {
 			results[i] = answer.Results[i].Result
 		}
-		return errors.Join(failure, json.NewEncoder(a.Stdout).Encode(searchOutput{
+		return errors.Join(failure, a.PrintLine(searchOutput{
 			Results:    results,
 			Backend:    answer.Backend,
 			Incomplete: missing,

@@ -127,6 +127,11 @@ type setupState struct {
 	Files []string `json:"files,omitempty"` // that would be changed
 }
 
+// setupListOutput is the JSON of `quarry setup` without a target.
+type setupListOutput struct {
+	Targets []setupState `json:"targets"`
+}
+
 // states are those of all targets.
 func (r *setupRun) states() []setupState {
 	var states []setupState
@@ -160,7 +165,7 @@ func (r *setupRun) states() []setupState {
 func (r *setupRun) list() error {
 	states := r.states()
 	if r.JSON {
-		return r.PrintJSON(map[string]any{"targets": states})
+		return r.PrintJSON(setupListOutput{states})
 	}
 	look := screen{colour: cli.OnTerminal(r.Stdout)}
 	for _, s := range states {

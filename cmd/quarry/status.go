@@ -61,6 +61,14 @@ func currency(st index.Status) string {
 	return fmt.Sprintf("out of date: files new %s, changed %s, gone %s; `quarry index` reads them, or any quarry that is started", grouped(int64(d.New)), grouped(int64(d.Changed)), grouped(int64(d.Gone)))
 }
 
+// statusOutput is the JSON of `quarry status`.
+type statusOutput struct {
+	index.Status
+	Model  engines.ConfiguredModel `json:"model"`
+	Today  usage.Day               `json:"today"`
+	Budget int64                   `json:"memory_budget"`
+}
+
 func (a *app) status(ctx context.Context) error {
 	dir, err := a.WorkspaceAround(".")
 	if err != nil {
@@ -81,12 +89,7 @@ func (a *app) status(ctx context.Context) error {
 	}
 	budget := engines.Budget(s, catalogue.ThisMachine())
 	if a.JSON {
-		return a.PrintJSON(struct {
-			index.Status
-			Model  engines.ConfiguredModel `json:"model"`
-			Today  usage.Day               `json:"today"`
-			Budget int64                   `json:"memory_budget"`
-		}{st, asked, today, budget})
+		return a.PrintJSON(statusOutput{st, asked, today, budget})
 	}
 	fmt.Fprintf(a.Stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
 	if !st.Scanned.IsZero() {

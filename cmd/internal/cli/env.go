@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +61,7 @@ type Env struct {
 	// all of it.
 	Ending func(code int)
 
+	held    []byte // the JSON document, which is printed at the end
 	level   slog.LevelVar
 	lacked  atomic.Pointer[workspace.Missing]
 	started bool  // a command's own code runs
@@ -83,17 +82,15 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		err = e.unknown
 	}
-	switch {
-	case err == nil:
-		return ExitOK
-	case errors.Is(err, ErrSilent):
-		return ExitFailed
-	case errors.Is(err, ErrUsage) || !e.started: // cobra's errors before that are about flags and arguments
-		fmt.Fprintf(e.Stderr, "%s: %v\nRun `%s help` for what there is.\n", cmd.Name(), strings.TrimPrefix(err.Error(), "usage: "), cmd.Name())
-		return ExitUsage
+	code := ExitOK
+	if err != nil {
+		code = e.fail(cmd, args, err)
 	}
-	fmt.Fprintf(e.Stderr, "%s: %v\n", cmd.Name(), err)
-	return ExitFailed
+	if err := e.flush(); err != nil {
+		fmt.Fprintf(e.Stderr, "%s: %v\n", cmd.Name(), err)
+		code = max(code, ExitFailed)
+	}
+	return code
 }
 
 // share gives root the common flags and streams.
@@ -281,12 +278,4 @@ func Columns(t *Terminal) int {
 		return columns(f)
 	}
 	return 0
-}
-
-// PrintJSON writes v as one indented JSON document.
-func (e *Env) PrintJSON(v any) error {
-	enc := json.NewEncoder(e.Stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

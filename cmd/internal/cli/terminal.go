@@ -16,8 +16,9 @@ import (
 //
 // It is safe for concurrent use; what one Write is given stands together.
 type Terminal struct {
-	mu sync.Mutex // held while something is written
-	w  io.Writer
+	mu    sync.Mutex // held while something is written
+	wrote bool       // anything; guarded by mu
+	w     io.Writer
 	// json says that a JSON document is written, in whose strings the same is escaped.
 	json *bool
 }
@@ -57,8 +58,16 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.wrote = t.wrote || out != ""
 	if _, err := io.WriteString(t.w, out); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// used answers whether anything was written.
+func (t *Terminal) used() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.wrote
 }

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,34 @@ import (
 	"quarry/agent"
 	"quarry/retrieval/workspace"
 )
+
+// T1: references of a name that many declarations have are counted, and an answer says what that
+// is worth; T9: an overload's signature calls what its implementation does, which is said.
+func TestAnswersOnNamesakes(t *testing.T) {
+	files := map[string]string{
+		"use.py":  "import other\n\n\ndef run(all):\n    for one in all:\n        one.close()\n        one.close(), one.close()\n",
+		"load.py": "from typing import overload\n\n\ndef helper(a):\n    return a\n\n\n@overload\ndef load(a: str) -> str: ...\ndef load(a):\n    return helper(a)\n",
+	}
+	for i := range 12 {
+		files[fmt.Sprintf("p%02d/door.py", i)] = "class Door:\n    def close(self):\n        pass\n"
+	}
+	b, _ := agentOn(t, folderWith(t, files))
+	e := b.Call(t.Context(), "get_references", json.RawMessage(`{"symbol_id":"p03/door.py#Door.close","limit":1}`))
+	if got, want := string(e.Data), `{"symbol_id":"p03/door.py#Door.close","total":3,"references":[{"at":"use.py:6-6","in":"run","kind":"call","score":0.02,"unsure":true,"text":"one.close()"}]}`; got != want || !e.Meta.Truncated || e.Meta.NextOffset != 1 {
+		t.Errorf("%s, want %s; %+v", got, want, e.Meta)
+	}
+	if want := "3 of the 3 uses may mean another one: too many declarations are called close to tell by names which is meant"; len(e.Meta.Warnings) != 1 || e.Meta.Warnings[0] != want {
+		t.Errorf("warnings %q, want %q", e.Meta.Warnings, want)
+	}
+	e = b.Call(t.Context(), "get_references", json.RawMessage(`{"symbol_id":"p03/door.py#Door.close","offset":1}`))
+	if !strings.Contains(string(e.Data), `"references":[{"at":"use.py:7-7","uses":2,`) || e.Meta.Truncated {
+		t.Errorf("%s, %+v", e.Data, e.Meta)
+	}
+	e = b.Call(t.Context(), "get_callees", json.RawMessage(`{"symbol_id":"load.py#load"}`))
+	if !strings.Contains(string(e.Data), "load.py#helper") || len(e.Meta.Warnings) != 1 || !strings.Contains(e.Meta.Warnings[0], "its implementation load.py#load~2 uses") {
+		t.Errorf("%s, %q", e.Data, e.Meta.Warnings)
+	}
+}
 
 // graphed is a toolbox over a small workspace that is indexed and resolved.
 func graphed(t *testing.T, files map[string]string) *agent.Toolbox {

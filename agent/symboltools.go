@@ -129,7 +129,9 @@ func textOf(text string, start, end int) string {
 }
 
 type referenceEntry struct {
-	At   string `json:"at"`
+	At string `json:"at"`
+	// Uses is how often the line uses the symbol, left out for once.
+	Uses int    `json:"uses,omitempty"`
 	In   string `json:"in,omitempty"`
 	Kind string `json:"kind"`
 	// Score is how sure it is that this symbol is meant, in 0..1; Unsure says that another
@@ -155,7 +157,7 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
-	found, err := b.parts.Workspace.References(ctx, s, args.Offset+args.Limit)
+	found, err := b.parts.Workspace.References(ctx, s, args.Offset+args.Limit+1)
 	if err != nil {
 		return reply{}, err
 	}
@@ -172,6 +174,9 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 			texts[ref.Path] = lines
 		}
 		e := referenceEntry{At: at(b.parts.Workspace.Name(ref.Path), ref.Line, ref.Line), In: ref.In, Kind: string(ref.Kind), Score: rounded(float64(ref.Weight)), Unsure: ref.Weight < sure}
+		if ref.Uses > 1 {
+			e.Uses = ref.Uses
+		}
 		if ref.Line <= len(lines) {
 			e.Text = clip(strings.TrimSpace(lines[ref.Line-1]), maxLineBytes)
 		}
@@ -184,7 +189,10 @@ func (b *Toolbox) references(ctx context.Context, raw json.RawMessage) (reply, e
 			References []referenceEntry `json:"references"`
 		}{s.ID, found.Total, list}
 	})
-	r.truncated = found.Total > len(list)
+	r.truncated = r.truncated || !found.Whole
+	if found.Vague > 0 {
+		r.warn(fmt.Sprintf("%d of the %d uses may mean another one: too many declarations are called %s to tell by names which is meant", found.Vague, found.Total, s.Name))
+	}
 	r.from(found.Backend, found.Missing)
 	return r, nil
 }

@@ -14,7 +14,7 @@ func From(ctx context.Context, s *store.Store, file int64) (list []store.Edge, e
 	err = s.View(ctx, func(v *store.View) error {
 		f, err := v.Referring(file)
 		if err == nil {
-			list, err = edgesOf(v, f, newMemo(), 0)
+			list, err = edgesOf(v, f, newMemo(), 0, false)
 		}
 		return err
 	})
@@ -24,14 +24,33 @@ func From(ctx context.Context, s *store.Store, file int64) (list []store.Edge, e
 // To answers the edges that end at a symbol: the places that use it.
 func To(ctx context.Context, s *store.Store, symbol int64) (list []store.Edge, err error) {
 	err = s.View(ctx, func(v *store.View) error {
-		list, err = v.Ending(symbol, func() ([]store.Edge, error) { return to(v, symbol) })
+		list, err = v.Ending(symbol, false, func() ([]store.Edge, error) { return to(v, symbol, false) })
 		return err
 	})
 	return list, err
 }
 
-// to is To, in a view.
-func to(v *store.View, symbol int64) (list []store.Edge, err error) {
+// Possibly is To with the places that name the symbol where so many declarations are called
+// like it that a place says nothing of which is meant. Their edges are Vague.
+func Possibly(ctx context.Context, s *store.Store, symbol int64) (list []store.Edge, err error) {
+	err = s.View(ctx, func(v *store.View) error {
+		name, err := v.NameOf(symbol)
+		if err != nil || name == "" {
+			return err
+		}
+		namesakes := 0
+		for _, n := range calledLike(v.Tree, name) {
+			namesakes += len(v.Named(n))
+		}
+		vague := namesakes > maxCandidates
+		list, err = v.Ending(symbol, vague, func() ([]store.Edge, error) { return to(v, symbol, vague) })
+		return err
+	})
+	return list, err
+}
+
+// to is To or, with vague, Possibly, in a view.
+func to(v *store.View, symbol int64, vague bool) (list []store.Edge, err error) {
 	name, err := v.NameOf(symbol)
 	if err != nil || name == "" {
 		return nil, err
@@ -48,7 +67,7 @@ func to(v *store.View, symbol int64) (list []store.Edge, err error) {
 	}
 	known := newMemo()
 	err = v.Mentioning(called, names, func(f *store.Referring) error {
-		found, err := edgesOf(v, f, known, symbol)
+		found, err := edgesOf(v, f, known, symbol, vague)
 		list = append(list, found...)
 		return err
 	})
@@ -82,20 +101,20 @@ func handsOnAny(im *syntax.Import, names []string) bool {
 
 // edgesOf resolves a file and answers its edges, or those of its references that end at
 // a symbol.
-func edgesOf(v *store.View, f *store.Referring, known *memo, to int64) (list []store.Edge, err error) {
+func edgesOf(v *store.View, f *store.Referring, known *memo, to int64, vague bool) (list []store.Edge, err error) {
 	var symbols []int64 // of the file, read when the first is needed
 	imports := f.Imports
 	if to != 0 {
 		imports = nil
 	}
-	for i, targets := range resolve(v, f, known, to) {
+	for i, targets := range resolve(v, f, known, to, vague) {
 		e := store.Edge{Kind: store.EdgeImport, FromFile: f.ID}
 		from := -1
 		if i < len(imports) {
 			e.Line = imports[i].Span.StartLine
 		} else {
 			r := &f.Refs[i-len(imports)]
-			e.Kind, e.Line, from = store.EdgeKind(r.Kind), r.Line, r.From
+			e.Kind, e.Name, e.Qualifier, e.Line, e.Count, from = store.EdgeKind(r.Kind), r.Name, r.Qualifier, r.Line, r.Count, r.From
 		}
 		for _, t := range targets {
 			if to != 0 && t.Symbol != to {
@@ -109,7 +128,7 @@ func edgesOf(v *store.View, f *store.Referring, known *memo, to int64) (list []s
 			if from >= 0 && from < len(symbols) {
 				e.FromSymbol = symbols[from]
 			}
-			e.ToFile, e.ToSymbol, e.Weight = t.File, t.Symbol, t.Weight
+			e.ToFile, e.ToSymbol, e.Weight, e.Vague = t.File, t.Symbol, t.Weight, t.vague
 			list = append(list, e)
 		}
 	}

@@ -13,7 +13,7 @@ func Meaning(ctx context.Context, s *store.Store, file int64) (f *store.Referrin
 		if f, err = v.Referring(file); err != nil {
 			return err
 		}
-		lists = resolve(v, f, newMemo(), 0)
+		lists = resolve(v, f, newMemo(), 0, false)
 		return v.Err()
 	})
 	return f, lists, err

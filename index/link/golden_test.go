@@ -197,6 +197,12 @@ func (x *tree) checkBackwards(t *testing.T) {
 		if got, err := link.To(t.Context(), x.Store, id); err != nil || !slices.Equal(got, want[id]) {
 			t.Errorf("to %s lead %+v, %v; of the edges from all files those are %+v", name, got, err, want[id])
 		}
+		// What possibly leads there adds edges that nobody else follows.
+		got, err := link.Possibly(t.Context(), x.Store, id)
+		got = slices.DeleteFunc(got, func(e store.Edge) bool { return e.Vague })
+		if err != nil || !slices.Equal(got, want[id]) {
+			t.Errorf("to %s lead surely %+v, %v; of the edges from all files those are %+v", name, got, err, want[id])
+		}
 	}
 }
 

@@ -48,19 +48,22 @@ type target struct {
 	// File and Symbol are ids; Symbol is 0 when the file itself is meant.
 	File, Symbol int64
 	Weight       float32
+	// vague: it is one of more candidates than edges are made to.
+	vague bool
 }
 
 // resolve returns the targets of each import of f and then of each reference. known is
 // shared by the files that are resolved in one view. With to, a symbol, the targets of
-// imports are left out, and those of references that cannot mean it may be.
-func resolve(v *store.View, f *store.Referring, known *memo, to int64) [][]target {
+// imports are left out, and those of references that cannot mean it may be; vague adds those
+// that may mean it among too many others.
+func resolve(v *store.View, f *store.Referring, known *memo, to int64, vague bool) [][]target {
 	r := resolver{
 		view: v, file: f, importer: importer{file: &f.TreeFile, family: f.Family, tree: v.Tree, view: v, known: known},
 		importedFiles: map[int64]bool{}, importedDirs: map[string]bool{},
 		bindings: map[string][]binding{}, seen: map[query][]target{},
 	}
 	if to != 0 {
-		r.to = v.Tree.File(store.FileOf(to))
+		r.to, r.symbol, r.vague = v.Tree.File(store.FileOf(to)), to, vague
 	}
 	lists := make([][]target, 0, len(f.Imports)+len(f.Refs))
 	r.imports = make([]importTarget, len(f.Imports))
@@ -89,8 +92,10 @@ type resolver struct {
 	bindings map[string][]binding
 	// seen: the same name in another declaration of the file means the same.
 	seen map[query][]target
-	// to is the file of the only declaration that is asked for, nil if all are.
-	to *store.TreeFile
+	// to is the file of the only declaration that is asked for, symbol; nil if all are.
+	to     *store.TreeFile
+	symbol int64
+	vague  bool // references that may mean symbol among too many others count
 }
 
 // binding is one meaning of a name that an import brings in.

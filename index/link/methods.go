@@ -96,7 +96,7 @@ func (m *methodSet) add(symbol int64, depth int) error {
 	if err != nil {
 		return err
 	}
-	lists := resolve(m.view, f, m.known, 0)[len(f.Imports):]
+	lists := resolve(m.view, f, m.known, 0, false)[len(f.Imports):]
 	for i := range f.Refs {
 		r := &f.Refs[i]
 		if r.From != at || r.Kind != syntax.RefInherit {

@@ -149,7 +149,7 @@ func (r *resolver) nearest(list []*store.Candidate, sure float32) []target {
 	var in []*store.Candidate
 	for _, c := range list {
 		scope := r.scopeOf(c.In)
-		if r.to != nil && (scope < best || scope == best && len(in) == maxCandidates) {
+		if r.to != nil && (scope < best || scope == best && !r.vague && len(in) == maxCandidates) {
 			return nil // not what is asked for
 		}
 		switch {
@@ -169,13 +169,16 @@ func (r *resolver) nearest(list []*store.Candidate, sure float32) []target {
 // same in every index of it.
 func (r *resolver) targets(list []*store.Candidate, weight float32) []target {
 	if len(list) > maxCandidates {
-		return nil
+		if !r.vague || !slices.ContainsFunc(list, func(c *store.Candidate) bool { return c.ID == r.symbol }) {
+			return nil
+		}
+		return []target{{r.to.ID, r.symbol, weight / float32(len(list)), true}}
 	}
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *store.Candidate) int { return strings.Compare(a.In.Path, b.In.Path) })
 	targets := make([]target, len(list))
 	for i, c := range list {
-		targets[i] = target{c.In.ID, c.ID, weight / float32(len(list))}
+		targets[i] = target{c.In.ID, c.ID, weight / float32(len(list)), false}
 	}
 	return targets
 }

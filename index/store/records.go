@@ -57,12 +57,16 @@ type Edge struct {
 	// FromFile and FromSymbol are where the reference stands; FromSymbol is 0 at
 	// file level.
 	FromFile, FromSymbol int64
-	// Line is the 1-based line of the reference's first occurrence there.
-	Line uint32
+	// Name and Qualifier are those of the reference, "" for an import. Line is the 1-based line
+	// of its first occurrence there, Count how often it stands there.
+	Name, Qualifier string
+	Line, Count     uint32
 	// ToFile and ToSymbol are what it means; ToSymbol is 0 for an imported file.
 	ToFile, ToSymbol int64
 	// Weight is the confidence, in (0, 1].
 	Weight float32
+	// Vague says that more declarations may be meant than edges are made to.
+	Vague bool
 }
 
 // Totals are the sizes of the index.

@@ -47,7 +47,7 @@ type viewCache struct {
 	tree       *Tree // nil until the first view
 	names      map[string][]Candidate
 	// ending are the edges that end at symbols which were asked for, kept of them in all.
-	ending map[int64][]Edge
+	ending map[endingKey][]Edge
 	kept   int
 	// known are the files that the first view begins with, nil if it reads them.
 	known atomic.Pointer[KnownFiles]
@@ -73,7 +73,7 @@ const (
 // forget leaves nothing of what was looked up before a generation.
 func (l *viewCache) forget(generation int64) {
 	l.generation, l.names = generation, map[string][]Candidate{}
-	l.ending, l.kept = map[int64][]Edge{}, 0
+	l.ending, l.kept = map[endingKey][]Edge{}, 0
 }
 
 // View calls fn with the present state of the index; one at a time. While a first index
@@ -239,11 +239,18 @@ func (v *View) Named(name string) []Candidate {
 	return list
 }
 
-// Ending answers the edges that end at a symbol, which find looks for if they are not known
-// from a view of the same state: a list is asked for page by page, and a graph from many sides.
-func (v *View) Ending(symbol int64, find func() ([]Edge, error)) ([]Edge, error) {
-	l := v.cache
-	if list, ok := l.ending[symbol]; ok {
+// endingKey is a symbol, and whether vague edges are wanted.
+type endingKey struct {
+	symbol int64
+	vague  bool
+}
+
+// Ending answers the edges that end at a symbol, with the vague ones or without, which find looks
+// for if they are not known from a view of the same state: a list is asked for page by page, and
+// a graph from many sides.
+func (v *View) Ending(symbol int64, vague bool, find func() ([]Edge, error)) ([]Edge, error) {
+	l, key := v.cache, endingKey{symbol, vague}
+	if list, ok := l.ending[key]; ok {
 		return slices.Clone(list), nil
 	}
 	list, err := find()
@@ -254,7 +261,7 @@ func (v *View) Ending(symbol int64, find func() ([]Edge, error)) ([]Edge, error)
 		clear(l.ending)
 		l.kept = len(list)
 	}
-	l.ending[symbol] = list
+	l.ending[key] = list
 	return slices.Clone(list), nil
 }
 

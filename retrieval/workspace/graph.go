@@ -3,9 +3,13 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
+	"quarry/index/lang"
 	"quarry/index/link"
 	"quarry/index/store"
 )
@@ -53,20 +57,68 @@ func (w *Workspace) Users(ctx context.Context, s Symbol, kind store.EdgeKind) (N
 	})
 }
 
-// Used are the declarations that s refers to by edges of a kind, like Users.
+// Used are the declarations that s refers to by edges of a kind, like Users. An overload that is
+// a signature alone refers to what its implementation does, and a note says so.
 func (w *Workspace) Used(ctx context.Context, s Symbol, kind store.EdgeKind) (Neighbours, error) {
-	return w.neighbours(ctx, func() ([]Neighbour, error) {
+	body := s
+	found, err := w.neighbours(ctx, func() ([]Neighbour, error) {
 		x, err := s.folder.ready()
 		if err != nil {
+			return nil, err
+		}
+		if body, err = w.bodyOf(ctx, s); err != nil {
 			return nil, err
 		}
 		edges, err := link.From(ctx, x.Store(), store.FileOf(s.id))
 		if err != nil {
 			return nil, err
 		}
-		edges = slices.DeleteFunc(edges, func(e store.Edge) bool { return e.FromSymbol != s.id || e.ToSymbol == 0 })
+		edges = slices.DeleteFunc(edges, func(e store.Edge) bool { return e.FromSymbol != s.id && e.FromSymbol != body.id || e.ToSymbol == 0 })
 		return w.ends(ctx, s.folder, edges, kind, func(e store.Edge) (file, symbol int64) { return store.FileOf(e.ToSymbol), e.ToSymbol })
 	})
+	if body.id != s.id {
+		found.Notes = append(found.Notes, fmt.Sprintf("%s is the signature of an overload; this is what its implementation %s uses", s.ID, body.ID))
+	}
+	return found, err
+}
+
+// overloaded is a signature of Python that typing.overload decorates.
+var overloaded = regexp.MustCompile(`^(?:@\S+ )*@(?:\w+\.)*overload\s`)
+
+// bodyOf is the implementation of an overload that is a signature alone, in Python and
+// TypeScript, else s itself.
+func (w *Workspace) bodyOf(ctx context.Context, s Symbol) (Symbol, error) {
+	rel, err := filepath.Rel(s.folder.dir, s.Path)
+	if err != nil || !isCallable(s.Kind) {
+		return s, nil
+	}
+	rel = filepath.ToSlash(rel)
+	var isStub func(*Symbol) bool
+	switch language := lang.Detect(rel, nil); {
+	case language == "python":
+		isStub = func(s *Symbol) bool { return overloaded.MatchString(s.Signature) }
+	case lang.Family(language) == "js":
+		text, err := s.folder.text(rel)
+		if err != nil {
+			return s, nil // gone, or left out by now
+		}
+		isStub = func(s *Symbol) bool {
+			return int(s.Span.End) <= len(text) && strings.HasSuffix(strings.TrimRight(strings.Join(strings.Fields(text[s.Span.Start:s.Span.End]), " "), "; "), s.Signature)
+		}
+	}
+	if isStub == nil || !isStub(&s) {
+		return s, nil
+	}
+	siblings, err := s.folder.symbols(ctx, w.snapshot(), rel)
+	if err != nil {
+		return s, err
+	}
+	for i := range siblings {
+		if b := &siblings[i]; b.Span.Start > s.Span.Start && b.Qualified() == s.Qualified() && isCallable(b.Kind) && !isStub(b) {
+			return *b, nil
+		}
+	}
+	return s, nil
 }
 
 func (w *Workspace) neighbours(ctx context.Context, ask func() ([]Neighbour, error)) (found Neighbours, err error) {

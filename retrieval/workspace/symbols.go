@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"quarry/index/link"
-	"quarry/index/store"
 	"quarry/index/syntax"
 	"quarry/retrieval"
 )
@@ -276,94 +274,6 @@ func filter(list []Symbol, keep func(*Symbol) bool) (kept []Symbol) {
 func isIn(path, called string) bool {
 	base := filepath.Base(path)
 	return filepath.Base(filepath.Dir(path)) == called || strings.TrimSuffix(base, filepath.Ext(base)) == called
-}
-
-// Reference is a place that uses a symbol.
-type Reference struct {
-	// Path is absolute, Line 1-based: the first use inside its declaration.
-	Path string
-	Line int
-	Kind store.EdgeKind
-	// In is the declaration around the place, "" at file level.
-	In string
-	// Weight in (0, 1] is how sure it is that this symbol is meant.
-	Weight float32
-}
-
-// References are places that use a symbol.
-type References struct {
-	List []Reference
-	// Total is how many there are.
-	Total int
-	// Backend says what was asked.
-	Backend []string
-	// Missing is what could not be looked at, nil if nothing.
-	Missing *Missing
-}
-
-// References are the places that use a symbol, one for each declaration that does,
-// the surest first and then by path, at most limit. It fails with *NotReady if it finds
-// none while it cannot know.
-func (w *Workspace) References(ctx context.Context, s Symbol, limit int) (found References, err error) {
-	found.Backend = []string{backendEdges}
-	found.Missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
-		var err error
-		found.List, found.Total, err = w.referencesNow(ctx, s, limit)
-		return err != nil || len(found.List) > 0, err
-	})
-	return found, err
-}
-
-// referencesNow are those in what is known now.
-func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (list []Reference, total int, err error) {
-	x, err := s.folder.ready()
-	if err != nil {
-		return nil, 0, err
-	}
-	st := x.Store()
-	edges, err := link.To(ctx, st, s.id)
-	if err != nil {
-		return nil, 0, err
-	}
-	var ids []int64
-	for _, e := range edges {
-		ids = append(ids, e.FromFile)
-	}
-	slices.Sort(ids)
-	paths, err := st.Paths(ctx, slices.Compact(ids))
-	if err != nil {
-		return nil, 0, err
-	}
-	slices.SortStableFunc(edges, func(a, b store.Edge) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(paths[a.FromFile], paths[b.FromFile]), cmp.Compare(a.Line, b.Line))
-	})
-	files := map[int64]bool{} // those that may be read now
-	var around []int64        // by the list's index, 0 for none
-	for _, e := range edges {
-		if len(list) == limit {
-			break
-		}
-		path := paths[e.FromFile]
-		shown, known := files[e.FromFile]
-		if !known {
-			shown = path != "" && x.Root().Check(path) == ""
-			files[e.FromFile] = shown
-		}
-		if shown {
-			list = append(list, Reference{filepath.Join(s.folder.dir, filepath.FromSlash(path)), int(e.Line), e.Kind, "", e.Weight})
-			around = append(around, e.FromSymbol)
-		}
-	}
-	declared, err := st.Declared(ctx, around)
-	if err != nil {
-		return nil, 0, err
-	}
-	for i, id := range around {
-		if d, ok := declared[id]; ok {
-			list[i].In = qualified(&d)
-		}
-	}
-	return list, len(edges), nil
 }
 
 // File is one file of the workspace.

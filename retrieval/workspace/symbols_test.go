@@ -81,7 +81,7 @@ func TestSymbolsAndReferences(t *testing.T) {
 	}
 	used, err := w.References(t.Context(), s, 10)
 	refs, total := used.List, used.Total
-	if err != nil || len(refs) != 1 || total != 1 || refs[0].Path != filepath.Join(root, "db", "use.go") || refs[0].Line != 4 || refs[0].In != "start" || refs[0].Weight <= 0 {
+	if err != nil || len(refs) != 2 || total != 2 || refs[1].Line != 7 || refs[0].Path != filepath.Join(root, "db", "use.go") || refs[0].Line != 4 || refs[0].In != "start" || refs[0].Weight <= 0 {
 		t.Errorf("references: %+v, %v", refs, err)
 	}
 

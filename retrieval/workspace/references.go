@@ -1,0 +1,203 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"quarry/index/lang"
+	"quarry/index/link"
+	"quarry/index/store"
+	"quarry/index/syntax"
+)
+
+// Reference is a line that uses a symbol.
+type Reference struct {
+	// Path is absolute, Line 1-based.
+	Path string
+	Line int
+	// Uses is how often the line does.
+	Uses int
+	Kind store.EdgeKind
+	// In is the declaration around the line, "" at file level.
+	In string
+	// Weight in (0, 1] is how sure it is that this symbol is meant.
+	Weight float32
+}
+
+// References are lines that use a symbol.
+type References struct {
+	List []Reference
+	// Total is how many uses there are, those on lines beyond List too; Vague is how many of
+	// them name it where so many declarations are called so that any may be meant.
+	Total, Vague int
+	// Whole says that List has them all.
+	Whole bool
+	// Backend says what was asked.
+	Backend []string
+	// Missing is what could not be looked at, nil if nothing.
+	Missing *Missing
+}
+
+// References are the lines that use a symbol, the surest first and then by place, at most limit.
+// It fails with *NotReady if it finds none while it cannot know.
+func (w *Workspace) References(ctx context.Context, s Symbol, limit int) (found References, err error) {
+	var missing *Missing
+	missing, err = w.whenKnown(ctx, needSymbols, func() (bool, error) {
+		var err error
+		found, err = w.referencesNow(ctx, s, limit)
+		return err != nil || len(found.List) > 0, err
+	})
+	found.Backend, found.Missing = []string{backendEdges}, missing
+	return found, err
+}
+
+// referencesNow are those in what is known now.
+func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (found References, err error) {
+	x, err := s.folder.ready()
+	if err != nil {
+		return References{}, err
+	}
+	st := x.Store()
+	edges, err := link.Possibly(ctx, st, s.id)
+	if err != nil {
+		return References{}, err
+	}
+	var ids []int64
+	for _, e := range edges {
+		ids = append(ids, e.FromFile)
+		found.Total += int(e.Count)
+		if e.Vague {
+			found.Vague += int(e.Count)
+		}
+	}
+	slices.Sort(ids)
+	paths, err := st.Paths(ctx, slices.Compact(ids))
+	if err != nil {
+		return References{}, err
+	}
+	slices.SortStableFunc(edges, func(a, b store.Edge) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(paths[a.FromFile], paths[b.FromFile]), cmp.Compare(a.Line, b.Line))
+	})
+	files := map[int64]*referring{}
+	var around []int64 // by the list's index, 0 for none
+	for len(edges) > 0 && len(found.List) < limit {
+		// What is as sure in one file is listed by line, whatever declaration it is in.
+		n := 1
+		for n < len(edges) && edges[n].FromFile == edges[0].FromFile && edges[n].Weight == edges[0].Weight {
+			n++
+		}
+		run := edges[:n]
+		edges = edges[n:]
+		f, known := files[run[0].FromFile]
+		if !known {
+			f = &referring{folder: s.folder, rel: paths[run[0].FromFile]}
+			f.shown = f.rel != "" && x.Root().Check(f.rel) == ""
+			files[run[0].FromFile] = f
+		}
+		if !f.shown {
+			continue
+		}
+		type place struct {
+			Reference
+			symbol int64
+		}
+		var places []place
+		for _, e := range run {
+			lines, err := f.lines(ctx, e)
+			if err != nil {
+				return References{}, err
+			}
+			for _, l := range lines {
+				places = append(places, place{Reference{Path: filepath.Join(s.folder.dir, filepath.FromSlash(f.rel)), Line: l.line, Uses: l.uses, Kind: e.Kind, Weight: e.Weight}, e.FromSymbol})
+			}
+		}
+		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.Line, b.Line) })
+		for _, p := range places {
+			found.List, around = append(found.List, p.Reference), append(around, p.symbol)
+		}
+	}
+	found.Whole = len(edges) == 0 && len(found.List) <= limit
+	found.List, around = found.List[:min(limit, len(found.List))], around[:min(limit, len(around))]
+	declared, err := st.Declared(ctx, around)
+	if err != nil {
+		return References{}, err
+	}
+	for i, id := range around {
+		if d, ok := declared[id]; ok {
+			found.List[i].In = qualified(&d)
+		}
+	}
+	return found, nil
+}
+
+// referring is a file that refers to a symbol. The index has the first use in each declaration
+// and how many there are; where the others stand, the file says.
+type referring struct {
+	folder *folder
+	rel    string
+	shown  bool // it may be read now
+	read   bool
+	refs   []syntax.Ref
+	ids    []int64 // of the declarations that refs are in
+}
+
+type usingLine struct{ line, uses int }
+
+// lines are those of an edge's uses, in order. Where the file is not as it was indexed, the
+// first stands for all of them.
+func (f *referring) lines(ctx context.Context, e store.Edge) ([]usingLine, error) {
+	first := []usingLine{{int(e.Line), int(e.Count)}}
+	if e.Count < 2 {
+		return first, nil
+	}
+	if err := f.analyse(ctx); err != nil {
+		return nil, err
+	}
+	var list []usingLine
+	uses := uint32(0)
+	for i := range f.refs {
+		r := &f.refs[i]
+		in := int64(0)
+		if r.From >= 0 && r.From < len(f.ids) {
+			in = f.ids[r.From]
+		}
+		if store.EdgeKind(r.Kind) != e.Kind || r.Name != e.Name || r.Qualifier != e.Qualifier || in != e.FromSymbol {
+			continue
+		}
+		uses++
+		line := int(r.Span.StartLine)
+		if last := len(list) - 1; last >= 0 && list[last].line == line {
+			list[last].uses++
+			continue
+		}
+		list = append(list, usingLine{line, 1})
+	}
+	if uses != e.Count || list[0].line != int(e.Line) {
+		return first, nil
+	}
+	return list, nil
+}
+
+// analyse reads the file once.
+func (f *referring) analyse(ctx context.Context) error {
+	if f.read {
+		return nil
+	}
+	f.read = true
+	text, err := f.folder.text(f.rel)
+	if err != nil {
+		return nil // gone, or left out by now
+	}
+	record, err := f.folder.index.Store().ByPath(ctx, f.rel)
+	if err != nil || record == nil {
+		return err
+	}
+	syn, err := syntax.Analyze(lang.Detect(f.rel, []byte(text)), []byte(text))
+	if err != nil || len(syn.Symbols) != len(record.SymbolIDs) {
+		return nil // it changed, or cannot be read as code any more
+	}
+	f.refs, f.ids = syn.Refs, record.SymbolIDs
+	return nil
+}

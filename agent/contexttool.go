@@ -75,6 +75,7 @@ func (b *Toolbox) retrieveContext(ctx context.Context, raw json.RawMessage) (rep
 	if err != nil {
 		return reply{}, err
 	}
+	b.showed(&q, window{}, &answer)
 	wanted, want := language(args.Language), wordsOf(args.Query, &q)
 	type piece struct {
 		retrieval.Excerpt

@@ -77,6 +77,7 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
+	b.showed(&q, window{args.Offset, args.Limit}, &answer)
 	want := wordsOf(args.Query, &q)
 	var list, near []textMatch
 	for _, r := range answer.Results {
@@ -195,6 +196,7 @@ func (b *Toolbox) results(ctx context.Context, q retrieval.Query, text string, w
 	if err != nil {
 		return reply{}, err
 	}
+	b.showed(&q, within, &answer)
 	return b.entries(answer, wordsOf(text, &q), within, lines), nil
 }
 
@@ -272,6 +274,7 @@ func (b *Toolbox) searchCode(ctx context.Context, raw json.RawMessage) (reply, e
 	if err != nil {
 		return reply{}, err
 	}
+	b.showed(&q, within, &answer)
 	r := b.entries(answer, wordsOf(args.Query, &q), within, answerLines)
 	// Whether a model may judge results is for the user to set, not for a model.
 	if args.UseReranker && !slices.Contains(answer.Backend, workspace.BackendReranker) {
@@ -322,5 +325,7 @@ func (b *Toolbox) findSimilar(ctx context.Context, raw json.RawMessage) (reply, 
 	if err != nil {
 		return reply{}, err
 	}
-	return b.entries(answer, words{}, window{args.Offset, args.MaxResults}, answerLines), nil
+	within := window{args.Offset, args.MaxResults}
+	b.showed(nil, within, &answer)
+	return b.entries(answer, words{}, within, answerLines), nil
 }

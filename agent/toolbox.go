@@ -49,6 +49,8 @@ type Parts struct {
 	// Apply asks the editor to apply what the user has confirmed. It returns nil
 	// only when the editor's documents have changed so. Nil if there is no editor.
 	Apply func(ctx context.Context, p Proposal) error
+	// Views is told what an agent that works by itself is shown; nil if nobody wants to know.
+	Views Views
 }
 
 // NewToolbox makes a toolbox.

@@ -5,7 +5,17 @@ import (
 	"sync"
 
 	"quarry/retrieval"
+	"quarry/retrieval/workspace"
 )
+
+// Views are told what an agent is shown, and what it reads.
+type Views interface {
+	// Answered is told of the results that answer a query, the first of which has rank first,
+	// from 1; q is nil for code like a piece of code.
+	Answered(q *retrieval.Query, first int, results []workspace.Result)
+	// Viewed is told of a file at an absolute path.
+	Viewed(path string)
+}
 
 // views are the files that an agent has read, for searches to rank what it works on. They
 // are safe for concurrent use.
@@ -22,11 +32,21 @@ func (b *Toolbox) saw(path string) {
 	if b.views == nil {
 		return
 	}
+	if b.parts.Views != nil {
+		b.parts.Views.Viewed(path)
+	}
 	b.views.mu.Lock()
 	defer b.views.mu.Unlock()
 	list := slices.DeleteFunc(b.views.paths, func(p string) bool { return p == path })
 	list = slices.Insert(list, 0, path)
 	b.views.paths = list[:min(len(list), maxViews)]
+}
+
+// showed notes that an agent is shown a part of an answer.
+func (b *Toolbox) showed(q *retrieval.Query, within window, answer *workspace.Answer) {
+	if b.views != nil && b.parts.Views != nil && within.offset <= len(answer.Results) {
+		b.parts.Views.Answered(q, within.offset+1, answer.Results[within.offset:])
+	}
 }
 
 // position is at with what the agent has read, nil if neither says anything.

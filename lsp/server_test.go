@@ -240,6 +240,10 @@ func (c *core) CallTool(ctx context.Context, name string, args json.RawMessage) 
 
 func (c *core) ToolDefinitions() json.RawMessage { return c.tools.AllDefinitions() }
 
+func (c *core) Answered(*retrieval.Query, int, []workspace.Result) {}
+
+func (c *core) Viewed(string) {}
+
 func (c *core) Close() error { c.Workspace.Close(); return nil }
 
 func (c *core) lastSettings() settings.Settings {

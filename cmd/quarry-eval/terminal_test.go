@@ -93,6 +93,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},
 		fixes, more(fixes, "--script", hostile), more(fixes, "--form", hostile),
+		{"trace"}, {"trace", "--from", hostile}, {"trace", "--from", "answers.jsonl"},
 		{hostile}, {"help", hostile}, {"golden", "--" + hostile},
 	})
 }

@@ -56,7 +56,7 @@ func jsonSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	add("report", schemaFor[reportOutput](t))
 	add("search", schemaFor[searchOutput](t))
 	add("setup", schemaFor[setupListOutput](t), schemaFor[setupAnswer](t), schemaFor[setupModelAnswer](t))
-	add("stats", schemaFor[statsOutput](t))
+	add("stats", schemaFor[statsOutput](t), schemaFor[exportOutput](t))
 	add("status", schemaFor[statusOutput](t))
 	add("version", schemaFor[cli.Build](t))
 	return schemas
@@ -66,6 +66,7 @@ func schemaFor[T any](t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[usage.Times](): {Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "integer"}},
+		reflect.TypeFor[usage.Ranks](): {Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "integer"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestFailuresAreDocuments(t *testing.T) {
 	}
 	none := " --ollama " + noOllama
 	calls := []call{
-		{args: "version"}, {args: "index"}, {args: "status"}, {args: "search adds"}, {args: "stats"}, {args: "model"}, {args: "model list"}, {args: "model catalogue"}, {args: "setup"}, {args: "setup codex"},
+		{args: "version"}, {args: "index"}, {args: "status"}, {args: "search adds"}, {args: "stats"}, {args: "stats --export trace.jsonl"}, {"stats --export nowhere/trace.jsonl", 1, "--export: ", ""}, {args: "model"}, {args: "model list"}, {args: "model catalogue"}, {args: "setup"}, {args: "setup codex"},
 		{args: "report --outline"}, {args: "report --prompt ask.md"}, {args: "model clean"}, {args: "complete a.go:4:1" + none}, {args: "setup codex --yes"}, {args: "setup model"},
 		{"complete nowhere.go:1:1", 1, "nowhere.go", ""},
 		{"complete a.go:99:1", 1, "there is no line 99", ""},

@@ -50,6 +50,7 @@ var shownElsewhere = map[string]string{
 	"completion.debounce": "cmd/internal/engines TestSettingsBehindTheWireAreLive, completion TestDebounce",
 	"battery.save":        "cmd/internal/engines TestSettingsBehindTheWireAreLive",
 	"stats.keep":          "TestStatisticsAreLive",
+	"stats.trace":         "TestTheTraceIsLive",
 }
 
 // liveServers are the model servers of the settings, all of which know the same models.

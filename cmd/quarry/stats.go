@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -13,11 +14,13 @@ import (
 
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
+	"quarry/lsp/settings"
 	"quarry/model/catalogue"
 )
 
 func (a *app) statsCommand() *cobra.Command {
 	var forget, yes bool
+	var export string
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Show what quarry did in the last 30 days, kept on this machine alone",
@@ -25,7 +28,12 @@ func (a *app) statsCommand() *cobra.Command {
 it, how long answers took, how much memory quarry and its models had, and when they did
 less than they could. The numbers are of all editors on this machine; they are kept for
 30 days, hold no code and no names of files, and are sent nowhere. stats.keep in the
-settings switches that off.`,
+settings switches that off.
+
+A trace beside them has which place of a search's answer was opened and which kinds of
+ghost text were accepted, as numbers alone: no query, no code, no names. stats.trace
+switches that off. --export writes it into a file, for quarry-eval trace; nothing else
+ever takes it from this machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := engines.StatsDir(a.StateDir)
@@ -38,10 +46,14 @@ settings switches that off.`,
 				}
 				return usage.Clear(dir)
 			}
+			if export != "" {
+				return a.exportTrace(dir, export, time.Now())
+			}
 			return a.stats(dir, time.Now())
 		},
 	}
 	cmd.Flags().BoolVar(&forget, "forget", false, "delete what was kept")
+	cmd.Flags().StringVar(&export, "export", "", "write the trace into `FILE`, a line of JSON for each part")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --forget: do it without asking")
 	return cmd
 }
@@ -52,6 +64,35 @@ type statsOutput struct {
 	Kept   bool          `json:"kept"`
 	Total  usage.Numbers `json:"total"`
 	Days   []usage.Day   `json:"days"`
+	// Traced says whether the trace is kept, Trace what it says.
+	Traced bool          `json:"traced"`
+	Trace  usage.Figures `json:"trace"`
+}
+
+// exportOutput is the JSON of `quarry stats --export`.
+type exportOutput struct {
+	File  string `json:"file"`
+	Lines int    `json:"lines"`
+}
+
+// exportTrace writes the trace into a file.
+func (a *app) exportTrace(dir, file string, today time.Time) error {
+	list, err := usage.ReadTrace(dir, today)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := usage.Export(&text, list); err != nil {
+		return err
+	}
+	if err := settings.ReplaceFile(file, text.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("--export: %w", err)
+	}
+	if a.JSON {
+		return a.PrintJSON(exportOutput{file, len(list)})
+	}
+	fmt.Fprintf(a.Stdout, "%s has the trace, %s: look at it before you give it to anybody.\n", file, counted(len(list), "line"))
+	return nil
 }
 
 func (a *app) stats(dir string, today time.Time) error {
@@ -59,17 +100,22 @@ func (a *app) stats(dir string, today time.Time) error {
 	if err != nil {
 		return err
 	}
-	kept := a.CommandSettings().Stats.Keep
+	kept := a.CommandSettings().Stats
 	n := usage.Total(days)
+	traced, err := usage.ReadTrace(dir, today)
+	if err != nil {
+		return err
+	}
+	figures := usage.FiguresOf(traced)
 	if a.JSON {
-		return a.PrintJSON(statsOutput{dir, kept, n, days})
+		return a.PrintJSON(statsOutput{dir, kept.Keep, n, days, kept.Keep && kept.Trace, figures})
 	}
 	shown, accepted := n.ShownAndAccepted()
 	fmt.Fprintf(a.Stdout, "%s to %s, kept in %s%c on this machine alone\n", days[0].Date, days[len(days)-1].Date, dir, filepath.Separator)
-	if !kept {
+	if !kept.Keep {
 		fmt.Fprintln(a.Stdout, "Nothing more is kept: stats.keep is false.")
 	}
-	if shown == 0 && n.FirstToken.Count() == 0 && n.Index.Count() == 0 && len(n.Events) == 0 && n.Resident == 0 {
+	if shown == 0 && n.FirstToken.Count() == 0 && n.Index.Count() == 0 && len(n.Events) == 0 && n.Resident == 0 && len(figures.Searches) == 0 {
 		fmt.Fprintln(a.Stdout, "\nThere is nothing yet: an editor writes it down every few minutes, and when it ends.")
 		return nil
 	}
@@ -78,6 +124,10 @@ func (a *app) stats(dir string, today time.Time) error {
 	if len(n.Ghost) > 0 {
 		fmt.Fprintln(a.Stdout)
 		a.table(ghostRows(n.Ghost))
+	}
+	if len(figures.Searches) > 0 {
+		fmt.Fprintln(a.Stdout)
+		a.table(figures.SearchRows())
 	}
 	rows := [][]string{{"TIME", "COUNT", "P50", "P95", "P50 BY DAY"}}
 	for _, t := range []struct {

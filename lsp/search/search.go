@@ -39,6 +39,11 @@ type Core interface {
 	IndexStatus(ctx context.Context) ([]index.Status, error)
 	// Rebuild makes every index anew.
 	Rebuild()
+	// Answered notes results that the user is shown for a query, the first of which has rank
+	// first, from 1; q is nil for code like a piece of code. Viewed notes a file of them, or
+	// another, that is opened.
+	Answered(q *retrieval.Query, first int, results []workspace.Result)
+	Viewed(path string)
 }
 
 // Service serves one client.
@@ -208,6 +213,7 @@ func (s *Service) search(ctx context.Context, signals retrieval.Signals, p searc
 			return jsonrpc2.NewError(jsonrpc2.InvalidRequest, fmt.Sprintf("semantic search is not available: %v; use quarry/search.hybrid, which uses every signal there is", err))
 		})
 	}
+	core.Answered(&req.Query, req.Offset+1, answer.Results)
 	return s.respond(ctx, core, answer, req.Query.Notes, p.shown())
 }
 
@@ -364,6 +370,7 @@ func (s *Service) openAtSpan(ctx context.Context, raw json.RawMessage) (any, err
 	if _, err := s.core().Text(path); err != nil {
 		return nil, jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("%s may not be opened: %v", path, err))
 	}
+	s.core().Viewed(path)
 	focus := true
 	result, err := s.client.ShowDocument(ctx, &protocol.ShowDocumentParams{
 		URI: uri.File(path), TakeFocus: &focus,

@@ -53,5 +53,6 @@ func (s *Service) similar(ctx context.Context, raw json.RawMessage) (any, error)
 			return jsonrpc2.NewError(jsonrpc2.InvalidParams, fmt.Sprintf("find similar code: %v", err))
 		})
 	}
+	core.Answered(nil, 1, answer.Results)
 	return s.respond(ctx, core, answer, nil, shownAs{text: p.IncludeText, contextLines: p.ContextLines})
 }

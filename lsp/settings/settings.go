@@ -115,7 +115,8 @@ type Battery struct {
 
 // Stats are numbers about quarry's own work.
 type Stats struct {
-	Keep bool `json:"keep" merge:"forbid" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They hold no code and no names of files, and nothing is sent."`
+	Keep  bool `json:"keep" merge:"forbid" doc:"Keep counts and times of quarry's work for 30 days on this machine, for the command quarry stats. They hold no code and no names of files, and nothing is sent."`
+	Trace bool `json:"trace" merge:"forbid" doc:"Keep which place of a search's answer was opened, and which kinds of ghost text were accepted, with the counts of stats.keep and if that is true. No query, code or name of a file is kept, only numbers."`
 }
 
 // Diagnostics are what quarry reports by itself.
@@ -179,7 +180,7 @@ func Default() Settings {
 		},
 		Reranker: Reranker{By: "nothing"},
 		Battery:  Battery{Save: true},
-		Stats:    Stats{Keep: true},
+		Stats:    Stats{Keep: true, Trace: true},
 		LogLevel: "info",
 	}
 }

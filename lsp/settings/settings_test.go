@@ -214,7 +214,7 @@ func TestEditorMayNotAllowWhatTheUserForbids(t *testing.T) {
 			t.Errorf("%s: %s (-want +got):\n%s", key, what, diff)
 		}
 	}
-	for _, key := range []string{"ollama.enabled", "completion.enabled", "index.enabled", "embedding.enabled", "stats.keep"} {
+	for _, key := range []string{"ollama.enabled", "completion.enabled", "index.enabled", "embedding.enabled", "stats.keep", "stats.trace"} {
 		delete(tagged, key)
 		no, yes := `{"`+key+`": false}`, `{"`+key+`": true}`
 		check("the user says no, the editor yes", key, merged(no, "", "", yes, yes), false)

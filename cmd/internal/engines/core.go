@@ -45,7 +45,9 @@ type Core struct {
 	changed   func()
 	downloads downloads
 	usage     *usage.Recorder
-	stateDir  string
+	// statsFolder: there is a folder for it.
+	statsFolder bool
+	stateDir    string
 	// oneShot makes the first answer wait for the model to load, for commands
 	// that ask once.
 	oneShot bool
@@ -136,7 +138,8 @@ func New(start lsp.Start, opt Options) *Core {
 		c.log.Warn("no statistics", "error", err)
 	}
 	c.usage = usage.New(stats, func(err error) { c.log.Warn("statistics were not written", "error", err) })
-	c.usage.Keep(c.keepsStats(start.Settings) && err == nil)
+	c.statsFolder = err == nil
+	c.keepStats(start.Settings)
 	c.noteStart()
 	if c.changed == nil {
 		c.changed = func() {} // a command shows no status
@@ -192,10 +195,6 @@ func Scope(s settings.Settings) workspace.Scope {
 		Off: !s.Index.Enabled, Allowed: s.Index.WideFolders, Exclude: s.Index.Exclude, MaxFileBytes: int64(s.Index.MaxFileBytes), Share: s.Index.ProcessorShare,
 	}
 }
-
-// keepsStats is whether numbers are written down: those of a command that answers once say
-// nothing.
-func (c *Core) keepsStats(s settings.Settings) bool { return s.Stats.Keep && !c.oneShot }
 
 // files are those that the model-free engine reads.
 type files struct{ *workspace.Workspace }
@@ -487,7 +486,7 @@ func (c *Core) Configure(s settings.Settings) error {
 	}
 	c.settings = s
 	c.setLevel(s)
-	c.usage.Keep(c.keepsStats(s))
+	c.keepStats(s)
 	c.SetScope(Scope(s))
 	old := c.engines
 	c.engines = c.start(c.saving.less(s), c.saving)

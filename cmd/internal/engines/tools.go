@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"quarry/agent"
+	"quarry/cmd/internal/usage"
 	"quarry/diagnostics/patch"
 	"quarry/lsp"
 )
@@ -17,6 +18,7 @@ func (c *Core) toolbox(start lsp.Start) *agent.Toolbox {
 		Problems:  start.Problems,
 		Patcher:   patch.New(c.Workspace),
 		Staging:   start.Staging,
+		Views:     traced{c.usage.Trace(), usage.ByAgent},
 		Apply:     start.Apply,
 	})
 }

@@ -131,17 +131,24 @@ type Recorder struct {
 	closed bool                  // guarded by mu
 	last   map[string]suggestion // what was shown last, by document; guarded by mu
 
+	trace  *Trace
 	failed func(error)
 }
 
-// suggestion is ghost text that was shown.
-type suggestion struct{ engine, text string }
+// suggestion is ghost text that was shown, the kind that it had at first.
+type suggestion struct {
+	engine, text string
+	kind         GhostKind
+}
 
 // New makes a Recorder that writes into dir, which is made when there is something to
 // write, once Keep says so. failed is told when that cannot be done.
 func New(dir string, failed func(error)) *Recorder {
-	return &Recorder{dir: dir, clock: time.Now, last: map[string]suggestion{}, failed: failed}
+	return &Recorder{dir: dir, clock: time.Now, last: map[string]suggestion{}, failed: failed, trace: newTrace(filepath.Join(dir, traceFolder), time.Now, failed)}
 }
+
+// Trace is what is kept of answers and ghost text one by one.
+func (r *Recorder) Trace() *Trace { return r.trace }
 
 // Keep says whether numbers are written down from here on.
 func (r *Recorder) Keep(keep bool) {
@@ -184,10 +191,13 @@ func (r *Recorder) note(change func(n *Numbers)) {
 func (r *Recorder) Shown(document, language, engine, text string) {
 	r.note(func(n *Numbers) {
 		before := r.last[document]
-		r.last[document] = suggestion{engine, text}
 		if before.engine == engine && (strings.HasSuffix(before.text, text) || strings.HasSuffix(text, before.text)) {
+			r.last[document] = suggestion{engine, text, before.kind}
 			return
 		}
+		kind := kindOf(engine, text)
+		r.last[document] = suggestion{engine, text, kind}
+		r.trace.ghost(kind, false)
 		n.ghost(language, engine).Shown++
 		ghostIn(&r.all, language, engine).Shown++
 	})
@@ -199,6 +209,7 @@ func (r *Recorder) Accepted(document, language string) {
 		if shown, ok := r.last[document]; ok {
 			n.ghost(language, shown.engine).Accepted++
 			ghostIn(&r.all, language, shown.engine).Accepted++
+			r.trace.ghost(shown.kind, true)
 			delete(r.last, document)
 		}
 	})
@@ -265,7 +276,7 @@ func (r *Recorder) Flush() {
 	if !some {
 		return
 	}
-	if err := r.write(&n); err != nil { // nobody who notes something waits for the disk
+	if err := appendTo(r.dir, r.clock(), &n, 0); err != nil { // nobody who notes something waits for the disk
 		r.failed(err)
 	}
 }
@@ -273,6 +284,7 @@ func (r *Recorder) Flush() {
 // Close flushes; nothing is noted any more.
 func (r *Recorder) Close() {
 	r.Flush()
+	r.trace.close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -283,23 +295,26 @@ const dateForm = "2006-01-02"
 
 const extension = ".jsonl"
 
-// write appends a line to the file of today, and removes those that are too old.
-func (r *Recorder) write(n *Numbers) error {
-	line, err := json.Marshal(n)
+// appendTo appends v as a line to the file of today in dir, unless that has as many bytes as it
+// may have, 0 for any number, and removes those that are too old.
+func appendTo(dir string, today time.Time, v any, most int64) error {
+	line, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	today := r.clock()
 	// One write, so that lines of several processes do not mix.
-	f, err := os.OpenFile(filepath.Join(r.dir, today.Format(dateForm)+extension), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, today.Format(dateForm)+extension), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Close(), prune(r.dir, today))
+	line = append(line, '\n')
+	if info, statErr := f.Stat(); statErr != nil || most == 0 || info.Size()+int64(len(line)) <= most {
+		_, err = f.Write(line)
+	}
+	return errors.Join(err, f.Close(), prune(dir, today))
 }
 
 // prune removes what is older than KeptDays.
@@ -352,32 +367,42 @@ func Read(dir string, today time.Time) ([]Day, error) {
 	for i := range list {
 		d := &list[i]
 		d.Date = today.AddDate(0, 0, i+1-KeptDays).Format(dateForm)
-		f, err := os.Open(filepath.Join(dir, d.Date+extension))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, maxLine)
-		for lines.Scan() {
+		err := eachLine(filepath.Join(dir, d.Date+extension), func(line []byte) {
 			var n Numbers
-			if json.Unmarshal(lines.Bytes(), &n) == nil {
+			if json.Unmarshal(line, &n) == nil {
 				d.add(&n)
 			}
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
 		}
-		_ = f.Close() // it was only read
 	}
 	return list, nil
 }
 
-// Clear removes all that was kept.
+// eachLine reads a file as far as its lines are no longer than maxLine.
+func eachLine(path string, do func(line []byte)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		do(lines.Bytes())
+	}
+	return f.Close()
+}
+
+// Clear removes all that was kept, the trace too.
 func Clear(dir string) error {
-	days, err := files(dir)
-	errs := []error{err}
-	for _, day := range days {
-		errs = append(errs, os.Remove(filepath.Join(dir, day+extension)))
+	var errs []error
+	for _, dir := range []string{dir, filepath.Join(dir, traceFolder)} {
+		days, err := files(dir)
+		errs = append(errs, err)
+		for _, day := range days {
+			errs = append(errs, os.Remove(filepath.Join(dir, day+extension)))
+		}
 	}
 	return errors.Join(errs...)
 }

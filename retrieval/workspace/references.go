@@ -114,7 +114,11 @@ func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (fou
 			}
 		}
 		slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.Line, b.Line) })
-		for _, p := range places {
+		for i, p := range places {
+			if i > 0 && p.Line == places[i-1].Line && p.Kind == places[i-1].Kind && p.symbol == places[i-1].symbol {
+				found.List[len(found.List)-1].Uses += p.Uses // named in two ways
+				continue
+			}
 			found.List, around = append(found.List, p.Reference), append(around, p.symbol)
 		}
 	}

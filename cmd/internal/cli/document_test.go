@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// K: what a command prints with --json is one document, with what went wrong in it.
+func TestDocuments(t *testing.T) {
+	failure := errors.New("the <disk> is full\u202e")
+	const said = `{
+  "error": {
+    "code": "failed",
+    "message": "the <disk> is full\u202e"
+  }
+}
+`
+	for name, c := range map[string]struct {
+		do   func(e *Env) error
+		out  string
+		exit int
+	}{
+		"done":                      {func(e *Env) error { return e.PrintJSON(map[string]int{"n": 1}) }, "{\n  \"n\": 1\n}\n", 0},
+		"failed":                    {func(*Env) error { return failure }, said, 1},
+		"called wrongly":            {func(*Env) error { return fmt.Errorf("%w: no", ErrUsage) }, strings.NewReplacer("failed", "usage", `the <disk> is full\u202e`, "no").Replace(said), 2},
+		"a document, then failed":   {func(e *Env) error { return errors.Join(e.PrintJSON(map[string]int{"n": 1}), failure) }, "{\n  \"n\": 1,\n" + said[2:], 1},
+		"a line, then failed":       {func(e *Env) error { return errors.Join(e.PrintLine(map[string]int{"n": 1}), failure) }, `{"n":1,"error":{"code":"failed","message":"the <disk> is full\u202e"}}` + "\n", 1},
+		"nothing in it":             {func(e *Env) error { return errors.Join(e.PrintLine(struct{}{}), failure) }, `{"error":{"code":"failed","message":"the <disk> is full\u202e"}}` + "\n", 1},
+		"a list":                    {func(e *Env) error { return errors.Join(e.PrintLine([]int{1}), failure) }, "[1]\n", 1},
+		"said already":              {func(e *Env) error { return errors.Join(e.PrintLine(struct{}{}), ErrSilent) }, `{"error":{"code":"failed","message":"` + elsewhere + `"}}` + "\n", 1},
+		"said by a server":          {func(*Env) error { return ErrSilent }, "", 1},
+		"text, then failed":         {func(e *Env) error { fmt.Fprintln(e.Stdout, "words"); return failure }, "words\n", 1},
+		"what cannot be a document": {func(e *Env) error { return e.PrintJSON(func() {}) }, strings.Replace(said, `the <disk> is full\u202e`, "json: unsupported type: func()", 1), 1},
+	} {
+		root := func(e *Env) *cobra.Command {
+			return &cobra.Command{Use: "test", RunE: func(*cobra.Command, []string) error { return c.do(e) }}
+		}
+		var out, errs bytes.Buffer
+		exit := Run(t.Context(), []string{"--json"}, strings.NewReader(""), &out, &errs, root)
+		if out.String() != c.out || exit != c.exit || c.exit > 0 && errs.Len() == 0 && !strings.HasPrefix(name, "said") {
+			t.Errorf("%s: exit %d, %s; %s", name, exit, out.String(), errs.String())
+		}
+		out.Reset()
+		if exit := Run(t.Context(), nil, strings.NewReader(""), &out, &errs, root); exit != c.exit || strings.Contains(out.String(), `"error"`) {
+			t.Errorf("%s, without --json: exit %d, %s", name, exit, out.String())
+		}
+	}
+	// A document that nobody takes is a failure.
+	var errs bytes.Buffer
+	exit := Run(t.Context(), []string{"--json"}, strings.NewReader(""), nowhere{}, &errs, func(e *Env) *cobra.Command {
+		return &cobra.Command{Use: "test", RunE: func(*cobra.Command, []string) error { return e.PrintJSON(1) }}
+	})
+	if exit != ExitFailed || !strings.Contains(errs.String(), io.ErrClosedPipe.Error()) {
+		t.Errorf("exit %d, %s", exit, errs.String())
+	}
+}
+
+// nowhere takes nothing.
+type nowhere struct{}
+
+func (nowhere) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

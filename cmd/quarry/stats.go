@@ -44,7 +44,10 @@ ever takes it from this machine.`,
 				if ok, err := a.confirm(a.answers(), yes, "Delete what is kept in "+dir+"?"); err != nil || !ok {
 					return err
 				}
-				return usage.Clear(dir)
+				if err := usage.Clear(dir); err != nil || !a.JSON {
+					return err
+				}
+				return a.PrintJSON(forgetOutput{dir})
 			}
 			if export != "" {
 				return a.exportTrace(dir, export, time.Now())
@@ -67,6 +70,11 @@ type statsOutput struct {
 	// Traced says whether the trace is kept, Trace what it says.
 	Traced bool          `json:"traced"`
 	Trace  usage.Figures `json:"trace"`
+}
+
+// forgetOutput is the JSON of `quarry stats --forget`.
+type forgetOutput struct {
+	Forgotten string `json:"forgotten"` // folder
 }
 
 // exportOutput is the JSON of `quarry stats --export`.

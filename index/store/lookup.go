@@ -25,18 +25,21 @@ func (s *Store) ByPath(ctx context.Context, path string) (file *File, err error)
 	return file, err
 }
 
-// Declared answers the declarations with the given ids, as far as they have a name; ids that do not
-// exist are left out.
+// Declared answers the names, containers and spans of the declarations with the given ids; ids that
+// do not exist are left out.
 func (s *Store) Declared(ctx context.Context, ids []int64) (map[int64]syntax.Symbol, error) {
 	found := make(map[int64]syntax.Symbol, len(ids))
 	err := s.snapshot(ctx, "read the declarations", func(tx *sql.Tx) error {
-		return eachID(ctx, tx, "SELECT name, container FROM symbols WHERE id = ?", ids, func(id int64, row *sql.Row) error {
+		return eachID(ctx, tx, "SELECT name, container, spans FROM symbols WHERE id = ?", ids, func(id int64, row *sql.Row) error {
 			var d syntax.Symbol
-			err := row.Scan(&d.Name, &d.Container)
-			if err == nil {
-				found[id] = d
+			var spans []byte
+			if err := row.Scan(&d.Name, &d.Container, &spans); err != nil {
+				return err
 			}
-			return err
+			at := decoder{b: spans}
+			d.Span, d.NameSpan = at.span(), at.span()
+			found[id] = d
+			return at.err()
 		})
 	})
 	return found, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"quarry/index/lang"
 	"quarry/index/link"
@@ -103,6 +104,9 @@ func (w *Workspace) referencesNow(ctx context.Context, s Symbol, limit int) (fou
 			Reference
 			symbol int64
 		}
+		if err := f.declarations(ctx, run); err != nil {
+			return References{}, err
+		}
 		var places []place
 		for _, e := range run {
 			lines, err := f.lines(ctx, e)
@@ -142,9 +146,76 @@ type referring struct {
 	folder *folder
 	rel    string
 	shown  bool // it may be read now
-	read   bool
-	refs   []syntax.Ref
-	ids    []int64 // of the declarations that refs are in
+	// around are the declarations of which uses are looked for.
+	around map[int64]syntax.Symbol
+	// text is what is read of it, once.
+	text     string
+	read     bool
+	analysed bool
+	refs     []syntax.Ref
+	ids      []int64 // of the declarations that refs are in
+}
+
+// declarations notes those in which edges have several uses.
+func (f *referring) declarations(ctx context.Context, edges []store.Edge) error {
+	var ids []int64
+	for _, e := range edges {
+		if e.Count > 1 && e.FromSymbol != 0 {
+			ids = append(ids, e.FromSymbol)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var err error
+	f.around, err = f.folder.index.Store().Declared(ctx, ids)
+	if !f.read && err == nil {
+		f.read = true
+		f.text, _ = f.folder.text(f.rel) // else it is gone, or left out by now
+	}
+	return err
+}
+
+// spelt are the lines of an edge's uses where its name stands in the declaration as often as that
+// uses it: then each of the places is a use, and nobody has to parse the file.
+func (f *referring) spelt(e store.Edge) []usingLine {
+	d, ok := f.around[e.FromSymbol]
+	if !ok || e.Name == "" || int(d.Span.End) > len(f.text) {
+		return nil
+	}
+	body := f.text[d.Span.Start:d.Span.End]
+	line := 1 + strings.Count(f.text[:d.Span.Start], "\n")
+	var list []usingLine
+	uses, from := 0, 0
+	for {
+		at := strings.Index(body[from:], e.Name)
+		if at < 0 {
+			break
+		}
+		at += from
+		line += strings.Count(body[from:at], "\n")
+		from = at + len(e.Name)
+		if at > 0 && isNameByte(body[at-1]) || from < len(body) && isNameByte(body[from]) {
+			continue // a part of another name
+		}
+		if uses++; uses > int(e.Count) {
+			return nil
+		}
+		if last := len(list) - 1; last >= 0 && list[last].line == line {
+			list[last].uses++
+			continue
+		}
+		list = append(list, usingLine{line, 1})
+	}
+	if uses != int(e.Count) || list[0].line != int(e.Line) {
+		return nil
+	}
+	return list
+}
+
+// isNameByte answers whether a byte may be a part of a name in any language.
+func isNameByte(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
 type usingLine struct{ line, uses int }
@@ -155,6 +226,9 @@ func (f *referring) lines(ctx context.Context, e store.Edge) ([]usingLine, error
 	first := []usingLine{{int(e.Line), int(e.Count)}}
 	if e.Count < 2 {
 		return first, nil
+	}
+	if list := f.spelt(e); list != nil {
+		return list, nil
 	}
 	if err := f.analyse(ctx); err != nil {
 		return nil, err
@@ -184,21 +258,21 @@ func (f *referring) lines(ctx context.Context, e store.Edge) ([]usingLine, error
 	return list, nil
 }
 
-// analyse reads the file once.
+// analyse parses the file once.
 func (f *referring) analyse(ctx context.Context) error {
-	if f.read {
+	if f.analysed {
 		return nil
 	}
-	f.read = true
-	text, err := f.folder.text(f.rel)
-	if err != nil {
-		return nil // gone, or left out by now
+	f.analysed = true
+	if !f.read {
+		f.read = true
+		f.text, _ = f.folder.text(f.rel) // else it is gone, or left out by now
 	}
 	record, err := f.folder.index.Store().ByPath(ctx, f.rel)
 	if err != nil || record == nil {
 		return err
 	}
-	syn, err := syntax.Analyze(lang.Detect(f.rel, []byte(text)), []byte(text))
+	syn, err := syntax.Analyze(lang.Detect(f.rel, []byte(f.text)), []byte(f.text))
 	if err != nil || len(syn.Symbols) != len(record.SymbolIDs) {
 		return nil // it changed, or cannot be read as code any more
 	}

@@ -166,6 +166,7 @@ func TestSearchSaysWhatItRead(t *testing.T) {
 		if err := errors.Join(os.WriteFile(name, []byte(text), 0o644), os.Chtimes(name, when, when), os.Chtimes(filepath.Join(ws, "router.go"), when, when)); err != nil {
 			t.Fatal(err)
 		}
+		<-time.After(walk.Racy) // nor is that of a change just made
 	}
 	change("package tiny\n\nfunc Retry() {}\n")
 	ask("index")

@@ -265,11 +265,13 @@ func TestAnotherSchemaIsNotRead(t *testing.T) {
 	if err := reader.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := s.w.exec("PRAGMA user_version = 0"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenToRead(path); err == nil || !strings.Contains(err.Error(), "from schema 0") {
-		t.Errorf("reading an old index: %v", err)
+	for version, want := range map[string]string{"2": "older quarry (schema 2", "0": "is about to make it"} {
+		if err := s.w.exec("PRAGMA user_version = " + version); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenToRead(path); err == nil || errors.Is(err, ErrOlderSchema) != (version == "2") || !strings.Contains(err.Error(), want) {
+			t.Errorf("reading an index of schema %s: %v", version, err)
+		}
 	}
 }
 

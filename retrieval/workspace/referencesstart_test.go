@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/index/walk"
 	"quarry/retrieval/workspace"
 )
 
@@ -20,6 +21,7 @@ func TestReferencesBeginWithTheSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	<-time.After(walk.Racy) // nor is that of a change just made
 	open := func() *workspace.Workspace {
 		w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: time.Minute})
 		w.SetRoots([]string{root})

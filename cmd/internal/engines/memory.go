@@ -220,12 +220,12 @@ func (c *Core) beside(s settings.Settings) (small bool) {
 	switch {
 	case err != nil:
 	case c.oneShot:
-		notes = budget.Read(dir)
+		notes = inTime(func() []budget.Note { return budget.Read(dir) })
 	default:
 		if c.ledger, err = budget.Join(dir); err != nil {
 			c.ledger = nil
 		}
-		notes = c.ledger.Others()
+		notes = inTime(c.ledger.Others)
 	}
 	if err != nil {
 		c.log.Debug("memory is counted for this quarry alone", "error", err)
@@ -237,6 +237,23 @@ func (c *Core) beside(s settings.Settings) (small bool) {
 	c.reading = reading{budget: Budget(s, catalogue.ThisMachine()), others: o}
 	return small
 }
+
+// inTime is what look finds, nothing where the disk does not answer: an editor waits for the
+// start. The first look, behind the start, is not bound to a time. Who still looks then ends
+// when the disk answers, or with the process.
+func inTime(look func() []budget.Note) []budget.Note {
+	found := make(chan []budget.Note, 1)
+	go func() { found <- look() }()
+	select {
+	case notes := <-found:
+		return notes
+	case <-time.After(startLook):
+		return nil
+	}
+}
+
+// startLook is how long a start waits for the notes of others, a thousand times what they take.
+const startLook = 200 * time.Millisecond
 
 // noteStart notes what is done without from the start. Whether the device is small without the models is judged once
 // they are known, and noted then; of steps those tell who have taken them.

@@ -21,9 +21,9 @@ import (
 
 // typedFlags are those of `quarry-eval ghost`.
 type typedFlags struct {
-	suite, corpus, answers, missing, half string
-	every, tokens                         int
-	gate, beside, right                   bool
+	suite, corpus, answers, missing, half, place string
+	every, tokens                                int
+	gate, beside, right                          bool
 	// before and after hold two versions of repositories; holes are cut into the last
 	// change of their files then.
 	before, after string
@@ -54,6 +54,7 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.StringVar(&f.answers, "answers", "", "`FILE` that keeps the model's answers")
 	flags.StringVar(&f.missing, "missing", "", "ask no model; write the prompts that have no answer to `FILE`")
 	flags.StringVar(&f.half, "half", "", "only the holes of one half: fit or held")
+	flags.StringVar(&f.place, "place", "", "only the holes at one kind of `PLACE`, as the report names it, such as \"at a line's end\"")
 	flags.IntVar(&f.every, "every", 1, "only one of `N` holes, by chance: alike of all languages and kinds of place, with those of a larger N")
 	flags.IntVar(&f.tokens, "tokens", 128, "longest answer")
 	flags.BoolVar(&f.right, "right", false, "ask no model but a stand-in that writes what was taken out and goes on; nothing is kept")
@@ -69,6 +70,15 @@ file, so a run that broke off goes on. testdata/holes/fetch.sh fetches the trees
 	flags.StringVar(&f.before, "before", "", "`DIR` with one folder a repository: cut holes into the last change of each file instead of --corpus")
 	flags.StringVar(&f.after, "after", "", "`DIR` with folders of the same names, the newer version")
 	return cmd
+}
+
+// places are the kinds of place that --place takes.
+func places() []string {
+	var names []string
+	for _, k := range completioneval.CursorKinds {
+		names = append(names, string(k))
+	}
+	return names
 }
 
 // holes are those to fill, in the order of their rounds, and the trees they are cut into.
@@ -119,6 +129,9 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	if !slices.Contains(completioneval.Forms, f.choice.Form) {
 		return fmt.Errorf("%w: --form is one of %s", cli.ErrUsage, strings.Join(completioneval.Forms, ", "))
 	}
+	if f.place != "" && !slices.Contains(places(), f.place) {
+		return fmt.Errorf("%w: --place is one of %s", cli.ErrUsage, strings.Join(places(), ", "))
+	}
 	if f.before == "" && f.corpus == "" || (f.before == "") != (f.after == "") {
 		return fmt.Errorf("%w: give --corpus, or --before and --after", cli.ErrUsage)
 	}
@@ -131,7 +144,7 @@ func (a *app) ghost(ctx context.Context, f typedFlags) (err error) {
 	}
 	var chosen []completioneval.TypedHole
 	for _, h := range all {
-		if f.half == "" || string(h.Source.Half) == f.half {
+		if (f.half == "" || string(h.Source.Half) == f.half) && (f.place == "" || string(h.Kind) == f.place) {
 			chosen = append(chosen, h)
 		}
 	}

@@ -58,8 +58,10 @@ type scopeRules struct {
 	// header is set when the first line may be the head of a block whose brace
 	// stands on the next one.
 	header bool
-	// finished is set when the answer begins with a line break.
-	finished bool
+	// finished is set when the answer begins with a line break: of the lines after it
+	// the answer may fill one statement, or what the finished line begins, as a label does.
+	// begun is set behind the first of them.
+	finished, begun bool
 	// last is the indentation of the last line that was not blank.
 	last int
 	// depth is how many brackets the cursor's line and the answer left open.
@@ -114,6 +116,15 @@ func (r *scopeRules) line(line string) verdict {
 // outside: the answer's lines belong to the block the cursor is in.
 func (r *scopeRules) outside(line string) verdict {
 	r.last = r.indentWidth(line)
+	if r.finished && r.begun && r.last <= r.base {
+		return r.behindStatement(line)
+	}
+	if !r.begun {
+		r.begun = true
+		if r.finished && r.last >= r.base && r.indentWidth(r.firstBelow()) > r.last {
+			return keepAndStop // what belongs to it stands there
+		}
+	}
 	if r.last >= r.base {
 		return keep
 	}
@@ -121,6 +132,22 @@ func (r *scopeRules) outside(line string) verdict {
 		return keepAndStop
 	}
 	return dropAndStop
+}
+
+// behindStatement: what follows the one statement that may follow a finished line stays
+// where it belongs to it, which is where it opens the statement's block or closes it.
+// Further statements are guesses upon a guess: the next one is asked for when this one is
+// accepted.
+func (r *scopeRules) behindStatement(line string) verdict {
+	switch {
+	case r.last == r.base && r.lang.Blocks.BraceBelow && strings.TrimSpace(line) == "{":
+		return keep
+	case !r.lang.closesBlock(line), r.last < r.base && r.closedBelow(line):
+		return dropAndStop
+	case r.last == r.base && (r.lang.opensBlock(line) || openBrackets(line) > 0):
+		return keep // } else {
+	}
+	return keepAndStop
 }
 
 // first judges the line that completes the cursor's own.
@@ -146,6 +173,9 @@ func (r *scopeRules) first(line string) verdict {
 		return keep
 	}
 	if r.lang.opensBlock(full) || openBrackets(full) > 0 {
+		if r.indentWidth(r.firstBelow()) > r.base {
+			return keepAndStop // what is in the block stands there
+		}
 		r.inside = true
 		return keep
 	}

@@ -336,14 +336,11 @@ func (h *TypedHole) complete(ctx context.Context, a *Answers, e *completion.Engi
 	return e.Complete(ctx, completion.Request{Key: h.ID, Document: h.Document, Offset: h.Offset, Version: version})
 }
 
-// judgePlain judges an answer as it came: its first line, for a body the lines inside of
-// it, and whichever is right of with the editor's closers and without.
+// judgePlain judges an answer as it came: its first line, at a line's end the first one with
+// text, for a body the lines inside of it, and whichever is right of with the editor's
+// closers and without.
 func (h *TypedHole) judgePlain(raw string) (string, Verdict) {
-	if h.Kind == AtBody {
-		raw, _ = h.inBody(raw)
-	} else {
-		raw, _, _ = strings.Cut(raw, "\n")
-	}
+	raw, _ = h.plainly(raw)
 	v := h.Judge(raw)
 	if closed := h.Judge(raw + h.Closers); h.Closers != "" && closed.Line {
 		return raw + h.Closers, closed
@@ -356,13 +353,25 @@ func ask(ctx context.Context, a *Answers, prompt string, h *TypedHole) (string, 
 	var b strings.Builder
 	_, err := a.Generate(ctx, prompt, a.tokens, nil, 0, func(piece string, _ float64) bool {
 		b.WriteString(piece)
-		if h.Kind == AtBody {
-			_, ended := h.inBody(b.String())
-			return !ended
-		}
-		return !strings.Contains(b.String(), "\n")
+		_, ended := h.plainly(b.String())
+		return !ended
 	})
 	return b.String(), err
+}
+
+// plainly is as much of an answer as plain FIM would show; ended is true where more of it
+// changes nothing.
+func (h *TypedHole) plainly(raw string) (shown string, ended bool) {
+	switch h.Kind {
+	case AtBody:
+		return h.inBody(raw)
+	case AtLineEnd:
+		said := strings.TrimLeft(raw, " \t\r\n")
+		line, _, ended := strings.Cut(said, "\n")
+		return raw[:len(raw)-len(said)] + line, ended
+	}
+	shown, _, ended = strings.Cut(raw, "\n")
+	return shown, ended
 }
 
 // The tags that [FillTyped] takes a prompt apart by.

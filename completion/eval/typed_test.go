@@ -698,3 +698,23 @@ func TestKnowsTags(t *testing.T) {
 		}
 	}
 }
+
+func TestPlainly(t *testing.T) {
+	line, ended := TypedHole{Kind: InWord}, TypedHole{Kind: AtLineEnd}
+	for _, tt := range []struct {
+		hole       TypedHole
+		raw, shown string
+		enough     bool
+	}{
+		{line, "tal", "tal", false},
+		{line, "tal\nx", "tal", true},
+		{ended, "\n\tb()", "\n\tb()", false},
+		{ended, "\n\n\tb()\n\tc()", "\n\n\tb()", true},
+		{ended, ";\n\tb()", ";", true},
+		{ended, "\n", "\n", false},
+	} {
+		if shown, enough := tt.hole.plainly(tt.raw); shown != tt.shown || enough != tt.enough {
+			t.Errorf("%s: %q shows %q, enough: %v", tt.hole.Kind, tt.raw, shown, enough)
+		}
+	}
+}

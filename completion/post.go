@@ -158,6 +158,9 @@ func stripEcho(s *cursorContext, text string) string {
 			return rest
 		}
 	}
+	if lead == "" {
+		text = text[s.lettersAgain(text):]
+	}
 	switch echo, again := s.lastPiece(lead, text[len(lead):], literal); again {
 	case saidAgain:
 		return text[len(lead)+len(echo):]
@@ -165,6 +168,42 @@ func stripEcho(s *cursorContext, text string) string {
 		return ""
 	}
 	return text
+}
+
+// lettersAgain is how many letters of the word at the cursor text says again: without them
+// it completes a word that stands near, with them one that does not (pro|ocess).
+func (s *cursorContext) lettersAgain(text string) int {
+	begun := lastWord(s.line)
+	end := 0
+	for end < len(text) && isWord(text[end]) {
+		end++
+	}
+	if len(begun) < 2 || end < minEcho || s.isNear(begun+text[:end]) {
+		return 0
+	}
+	for n := min(len(begun), end); n > 0; n-- {
+		if strings.HasSuffix(begun, text[:n]) && s.isNear(begun+text[n:end]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// isNear: word stands in the lines around the cursor's.
+func (s *cursorContext) isNear(word string) bool {
+	for _, text := range []string{s.above, s.below} {
+		for from := 0; ; {
+			i := strings.Index(text[from:], word)
+			if i < 0 {
+				break
+			}
+			i += from
+			if from = i + len(word); (i == 0 || !isWord(text[i-1])) && (from == len(text) || !isWord(text[from])) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inLiteral: the cursor is in a string, in a colour, or in a file of values without

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"encoding/base64"
+	hexadecimal "encoding/hex"
 	"strings"
 )
 
@@ -75,6 +76,10 @@ func encodedRuns(text string, start int) (list []Span, end int) {
 			break
 		}
 		if len(list) > 0 {
+			if signs(text, s) { // joins the strings that it is written in
+				i = s.End
+				continue
+			}
 			if gap := s.Start - list[len(list)-1].End; gap > farFirst {
 				break
 			} else if value := text[s.Start:s.End]; strings.Contains(value[:min(len(value), 16)], "LS0tLS1CRUdJTi") || text[s.Start-1] == '=' {
@@ -113,4 +118,44 @@ func holdsValue(text string, runs []Span, depth int) bool {
 		}
 	}
 	return false
+}
+
+// appendHexadecimal finds the same in hexadecimal digits, from the dashes on that a key begins with.
+func appendHexadecimal(list []Span, text string, depth int) []Span {
+	if depth >= deepest {
+		return list
+	}
+	const between = 8 // of what joins lines and strings
+	for _, dashes := range []string{"2d2d2d2d2d", "2D2D2D2D2D"} {
+		for at := 0; ; {
+			n := strings.Index(text[at:], dashes)
+			if n < 0 {
+				break
+			}
+			at += n
+			var runs []Span
+			var digits strings.Builder
+			for i := at; i < len(text) && i-at < longestEncoded; {
+				start := i
+				for i < len(text) && hexAny[text[i]] {
+					i++
+				}
+				runs = append(runs, Span{start, i})
+				digits.WriteString(text[start:i])
+				for gap := i; i < len(text) && i-gap < between && !word[text[i]]; {
+					i++
+				}
+				if i == len(text) || !hexAny[text[i]] {
+					break
+				}
+			}
+			at = runs[len(runs)-1].End
+			plain, _ := hexadecimal.DecodeString(digits.String()) // as much as it can
+			if len(spans(string(plain), depth+1)) > 0 {
+				runs[0].Start = min(runs[0].End, runs[0].Start+leadEncoded)
+				list = append(list, runs...)
+			}
+		}
+	}
+	return list
 }

@@ -49,7 +49,7 @@ type Span struct{ Start, End int }
 // Spans are the values that Text writes over, in their order; none lies in another.
 func Spans(text string) []Span { return spans(text, 0) }
 
-// spans are those of a text that stands in base64 depth times over.
+// spans are those of a text that stands in base64 or hexadecimal digits depth times over.
 func spans(text string, depth int) []Span {
 	var list []Span
 	list = appendRuns(list, text)
@@ -63,6 +63,7 @@ func spans(text string, depth int) []Span {
 	list = appendNumbers(list, text)
 	list = appendGems(list, text)
 	list = appendEncoded(list, text, long, depth)
+	list = appendHexadecimal(list, text, depth)
 	slices.SortFunc(list, func(a, b Span) int { return a.Start - b.Start })
 	end := 0
 	return slices.DeleteFunc(list, func(s Span) bool { // a token in the value of a Secret

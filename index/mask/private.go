@@ -326,10 +326,11 @@ func closedBody(text string, from, to, least int, hexed bool) []Span {
 			words += n
 		}
 	}
-	if last < 0 || !sure && words*2 > total || total < least || !believed(text, runs, first, last, from, to, hexed) {
+	known := len(firstLines(text, []Span{{from, min(to, from+farFirst)}})) > 0
+	if last < 0 || !sure && !known && words*2 > total && !wraps(text, runs) || total < least || !believed(text, runs, first, last, from, to, hexed) {
 		return nil
 	}
-	if runs[first].Start-from > farFirst && to-runs[last].End > farFirst && !wraps(runs) && len(firstLines(text, []Span{runs[first].Span})) == 0 {
+	if runs[first].Start-from > farFirst && to-runs[last].End > farFirst && !wraps(text, runs) && len(firstLines(text, []Span{runs[first].Span})) == 0 {
 		return nil
 	}
 	return covered(text, runs, first, last, to)

@@ -214,6 +214,9 @@ func TestPrivateKeysAlone(t *testing.T) {
 		for name, form := range map[string]string{
 			"a kubeconfig": "users:\n- name: admin\n  user:\n    client-certificate-data: " + base64.StdEncoding.EncodeToString([]byte(certificate(r))) + "\n    client-key-data: «" + base64.StdEncoding.EncodeToString([]byte(pem)) + "»\n",
 			"in lines":     "key: |\n  «" + strings.Join(wrapped(base64.StdEncoding.EncodeToString([]byte(pem)), 76), "\n  ") + "»\n",
+			"in strings":   "String key =\n    \"«" + strings.Join(wrapped(base64.StdEncoding.EncodeToString([]byte(pem)), 76), "\" +\n    \"") + "»\";\n",
+			"in bytes":     fmt.Sprintf("key = \"«%x»\"\n", pem),
+			"dumped":       "«" + strings.Join(wrapped(fmt.Sprintf("%X", pem), 60), "\n") + "»\n",
 			"twice":        "KUBECONFIG_BASE64=«" + base64.StdEncoding.EncodeToString([]byte("client-key-data: "+base64.StdEncoding.EncodeToString([]byte(pem))+"\n")) + "»\n",
 			"in JSON":      `{"k":"` + strings.ReplaceAll(strings.ReplaceAll(strings.Replace(strings.Replace(pem, key[:64], "«"+key[:64], 1), key[len(key)-4:], key[len(key)-4:]+"»", 1), "\n", `\n`), "/", `\/`) + `"}`,
 			"in a query":   "k=" + strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(strings.Replace(pem, key[:64], "«"+key[:64], 1)+"»"), "%C2%AB", "«"), "%C2%BB", "»"),
@@ -411,6 +414,30 @@ func TestPrivateKeysWithOddMarkers(t *testing.T) {
 			for _, around := range [][2]string{{"", "\n"}, {"", "\\n"}, {"// ", "\n"}, {"KEY = \"", "\" +\n"}, {"", " "}, {"> ", "\r\n"}, {"", "%0A"}} {
 				n++
 				g.write(around[0], around[1]).held(t, fmt.Sprintf("%s with %q between %q", f.name, signs, around))
+			}
+		}
+	}
+	t.Logf("%d texts", n)
+}
+
+// Words beside each line hide neither a body in one line nor one in narrow lines.
+func TestPrivateKeysBesideWords(t *testing.T) {
+	n := 0
+	for _, f := range forms(chance()) {
+		for _, width := range []int{20, 24, 32, 48, 76, 1 << 16} {
+			if strings.HasSuffix(f.name, " 48 bytes") && width < 32 {
+				continue // three lines among words
+			}
+			g := f
+			g.lines = append(append([]string{}, f.lines[:f.first]...), wrapped(strings.Join(f.lines[f.first:f.last], ""), width)...)
+			g.last = len(g.lines)
+			g.lines = append(g.lines, f.lines[f.last:]...)
+			for _, around := range [][2]string{
+				{"", "\n"}, {"\"", "\",1,2,3\n"}, {"  12 | ", "\n"}, {"        sb.append(\"", "\").append(System.lineSeparator());\n"}, {"  out << \"", "\" << std::endl;\n"}, {"key = key + \"", "\" + Environment.NewLine + _\n"}, {"printf '%s\\n' '", "' >> key.pem\n"},
+				{"^1a2b3c4d (Ann Example 2024-01-01 12:00:00 +0000  12) ", "\n"}, {"  line12: \"", "\"\n"}, {"<line value=\"", "\"/>\n"}, {"\tif err := appendLineOfTheKeyToBuffer(buffer, \"", "\"); err != nil {\n\t\treturn fmt.Errorf(\"line of the private key: %w\", err)\n\t}\n"},
+			} {
+				n++
+				g.write(around[0], around[1]).held(t, fmt.Sprintf("%s in lines of %d between %q", f.name, width, around))
 			}
 		}
 	}

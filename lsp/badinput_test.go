@@ -38,6 +38,8 @@ func TestMalformedFrames(t *testing.T) {
 		{"method of a wrong type", frame(`{"jsonrpc":"2.0","id":3,"method":4}`), -32600, "3"},
 		{"empty body", "Content-Length: 0\r\n\r\n", -32700, "null"},
 		{"negative length", "Content-Length: -5\r\n\r\n", -32700, "null"},
+		{"a length with a sign", "Content-Length: +57\r\n\r\n", -32700, "null"},
+		{"a length that nobody has", "Content-Length: 9223372036854775807\r\n\r\n", -32700, "null"},
 		{"length that is no number", "Content-Length: many\r\n\r\n", -32700, "null"},
 		{"no length", "Content-Type: application/vscode-jsonrpc\r\n\r\n", -32700, "null"},
 		{"header without a colon", "hello\r\n\r\n", -32700, "null"},
@@ -80,6 +82,32 @@ func TestMalformedFrames(t *testing.T) {
 				t.Errorf("answer id %s error %v, want id %s code %d", got.ID, got.Error, tt.id, tt.code)
 			}
 		})
+	}
+}
+
+// A length that takes in the head of the next message costs no memory for good.
+func TestManyWrongLengths(t *testing.T) {
+	e := edit(t, "vscode", &core{})
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := inUse()
+	const n, most = 5_000, 64 << 20
+	wrong := strings.Repeat("Content-Length: 40\r\n\r\n{\"jsonrpc\":\"2.0\"}Content-Length: 16\r\n\r\n{\"jsonrpc\":\"2.\"}", n)
+	if err := e.SendBytes([]byte(wrong + string(headless.Frame([]byte(`{"jsonrpc":"2.0","id":"after","method":"quarry/unknown"}`))))); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.AwaitOrphan(soon(t), `"after"`); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(e.Orphans()); got < n {
+		t.Errorf("%d of %d wrong messages are answered", got, n)
+	}
+	if after := inUse(); after > before+most {
+		t.Errorf("%d MB are kept after %d wrong messages", (after-before)>>20, n)
 	}
 }
 

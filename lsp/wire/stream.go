@@ -33,6 +33,9 @@ const (
 	maxBatch = 100
 	// keptBodyBytes is the largest buffer kept from message to message.
 	keptBodyBytes = 1 << 20
+	// maxSkippedBytes is the longest body that is believed to come, and read past: whoever says more
+	// has not counted.
+	maxSkippedBytes = 1 << 32
 )
 
 // Stream frames messages as LSP's base protocol says and implements
@@ -42,7 +45,8 @@ const (
 // well-formed messages come out of it.
 type Stream struct {
 	rwc io.ReadWriteCloser
-	in  *bufio.Reader
+	src *source
+	in  *bufio.Reader // of src
 	log *slog.Logger
 	// ended is called once, when the peer's side is over.
 	ended func()
@@ -82,9 +86,11 @@ type Options struct {
 
 // NewStream frames messages on rwc.
 func NewStream(rwc io.ReadWriteCloser, opts Options) *Stream {
+	src := &source{from: rwc}
 	s := &Stream{
 		rwc:     rwc,
-		in:      bufio.NewReaderSize(rwc, 64<<10),
+		src:     src,
+		in:      bufio.NewReaderSize(src, 64<<10),
 		out:     newOutbox(rwc),
 		token:   opts.Token,
 		strict:  opts.Strict || opts.Token != "",
@@ -96,6 +102,25 @@ func NewStream(rwc io.ReadWriteCloser, opts Options) *Stream {
 		s.allow(cmp.Or(opts.FirstMessage, firstMessage))
 	}
 	return s
+}
+
+// source reads what was put back before it reads from its client.
+type source struct {
+	from io.Reader
+	back [][]byte // the last is read first
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	for last := len(s.back) - 1; last >= 0; last-- {
+		n := copy(p, s.back[last])
+		if s.back[last] = s.back[last][n:]; len(s.back[last]) == 0 {
+			s.back[last], s.back = nil, s.back[:last]
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return s.from.Read(p)
 }
 
 // allow bounds the time for what is read next, 0 not at all.
@@ -177,8 +202,9 @@ func (s *Stream) next() ([]byte, error) {
 	if !json.Valid(body) {
 		// A wrong length takes in the head of the next message: read that again.
 		if i := bytes.Index(body, []byte(contentLength)); i >= 0 && !s.strict {
-			rest := bytes.Clone(body[i:])
-			s.in = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(rest), s.in), 64<<10)
+			ahead, _ := s.in.Peek(s.in.Buffered()) // what is there comes without an error
+			s.src.back = append(s.src.back, bytes.Clone(ahead), bytes.Clone(body[i:]))
+			s.in.Reset(s.src)
 		}
 		return nil, s.refuse(jsonrpc2.ParseError, "the message is not valid JSON")
 	}
@@ -286,12 +312,12 @@ func (s *Stream) readHeader() (header, error) {
 				h, read = header{length: -1}, 0
 			}
 			value := bytes.TrimSpace(field[i+len(contentLength):])
-			n, err := strconv.ParseInt(string(value), 10, 64)
-			if err != nil || n <= 0 {
-				h.problem = fmt.Sprintf("Content-Length is %q, not a positive number", value)
+			n, err := strconv.ParseUint(string(value), 10, 63) // which takes no sign
+			if err != nil || n == 0 || n > maxSkippedBytes {
+				h.problem = fmt.Sprintf("Content-Length is %.40q, not the number of a message's bytes", value)
 				continue
 			}
-			h.length = n
+			h.length = int64(n)
 			continue
 		}
 		name, value, ok := bytes.Cut(field, []byte(":"))

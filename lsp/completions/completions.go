@@ -148,7 +148,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // all others; that nothing of a browser's is answered does not rest on that alone.
 func (h *handler) refuse(r *http.Request) (int, error) {
 	switch {
-	case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Mode") != "":
+	case len(r.Header["Origin"]) > 0 || len(r.Header["Sec-Fetch-Mode"]) > 0: // whatever it is, or each of several
 		return http.StatusForbidden, errors.New("web pages are not answered")
 	case !ownHost(r.Host):
 		return http.StatusForbidden, fmt.Errorf("the host %q is not this machine's loopback address", r.Host)

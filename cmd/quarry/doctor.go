@@ -51,8 +51,8 @@ type doctorOutput struct {
 func (a *app) doctor(ctx context.Context) error {
 	s, problems := a.Settings()
 	findings := []model.Finding{settingsFinding(s, problems)}
-	known := engines.LookElsewhere(ctx, s)
-	findings = append(findings, modelFindings(ctx, s, known)...)
+	known, now := engines.LookElsewhere(ctx, s), engines.RunningNow(a.StateDir, s)
+	findings = append(findings, modelFindings(ctx, now.Settings, known)...) // as they ask them: else a model were loaded anew
 	asked := engines.ModelOf(s, known)
 	findings = append(findings, remoteFindings(s, asked)...)
 	if f, ok := a.adviceFinding(ctx, s, findings); ok {
@@ -65,7 +65,8 @@ func (a *app) doctor(ctx context.Context) error {
 	if f, ok := a.unfinishedFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
-	findings = append(findings, a.memoryFinding(ctx, s, asked.Host != ""), a.indexFinding(ctx, s), statisticsFinding(s))
+	findings = append(findings, a.memoryFindings(ctx, s, now, asked.Host != "")...)
+	findings = append(findings, a.indexFinding(ctx, s), statisticsFinding(s))
 	if f, ok := a.editorsFinding(); ok {
 		findings = append(findings, f)
 	}
@@ -243,12 +244,43 @@ func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f mod
 	return f, len(says) > 0
 }
 
+// memoryFindings say what quarry and its models may take together, what the models have of it, and what running quarrys do
+// without. They are never failures.
+func (a *app) memoryFindings(ctx context.Context, s settings.Settings, now engines.Running, elsewhere bool) []model.Finding {
+	f, taken := a.memoryFinding(ctx, s, elsewhere)
+	less, ok := savingsFinding(s, now, catalogue.FreeMemory(), now.Own+max(taken, now.Models))
+	if !ok {
+		return []model.Finding{f}
+	}
+	f.Fix = "" // that of the other one is the same
+	return []model.Finding{f, less}
+}
+
+// savingsFinding says what running quarrys do without, or one that starts with so much memory free beside what quarrys and
+// their models have; ok is false if nothing is.
+func savingsFinding(s settings.Settings, now engines.Running, free, taken int64) (f model.Finding, ok bool) {
+	f = model.Finding{Name: "savings", OK: true}
+	var what, why, undo []string
+	for _, v := range now.Savings {
+		what, why, undo = append(what, v.What), append(why, v.Why), append(undo, v.Undo)
+	}
+	switch {
+	case len(what) > 0:
+		f.Detail = strings.Join(what, "; ") + ": " + strings.Join(slices.Compact(why), "; ")
+		f.Fix = strings.Join(slices.Compact(undo), "; ")
+	case engines.Small(s, free, taken):
+		f.Detail = "a quarry that starts now searches by words only, and its prompts are half as long: little memory is free"
+		f.Fix = "close other programs, or set memory.budgetMB in " + settings.UserFilePath()
+	}
+	return f, f.Detail != ""
+}
+
 // memoryFinding says what quarry and its models may take together, and what the models have of
-// it; those that run elsewhere have none. It is never a failure: near the budget quarry does with less.
-func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere bool) model.Finding {
+// it; those that run elsewhere have none.
+func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere bool) (f model.Finding, taken int64) {
 	here := catalogue.ThisMachine()
 	all := engines.Budget(s, here)
-	f := model.Finding{Name: "memory", OK: true, Detail: "how much this machine has is not known"}
+	f = model.Finding{Name: "memory", OK: true, Detail: "how much this machine has is not known"}
 	if all > 0 {
 		f.Detail = "may take " + catalogue.Gigabytes(all) + " (memory.budgetMB)"
 		if s.Memory.BudgetMB == 0 {
@@ -263,13 +295,12 @@ func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere 
 	}
 	m, err := engines.NewModels(s, a.StateDir)
 	if err != nil || !s.Ollama.Enabled || elsewhere {
-		return f
+		return f, 0
 	}
 	list, err := m.List(ctx)
 	if err != nil {
-		return f // the server's finding says why
+		return f, 0 // the server's finding says why
 	}
-	var taken int64
 	for _, have := range list {
 		if have.Running != nil && engines.UsedFor(s, have.Name) != "" {
 			taken += have.Running.Bytes
@@ -281,7 +312,7 @@ func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere 
 	if all > 0 && taken*100 > all*nearBudget {
 		f.Fix = "quarry setup model, or a larger memory.budgetMB"
 	}
-	return f
+	return f, taken
 }
 
 // nearBudget is the part of the budget, in percent, from which on quarry does with less.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/cmd/internal/engines"
+	"quarry/lsp/settings"
 	"quarry/model"
 	"quarry/model/modeltest"
 )
@@ -125,6 +126,24 @@ func TestDoctorOnOneScreen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// With little memory free doctor says what a quarry that starts does without, unless the user has said what it may take.
+func TestDoctorSaysThatLittleIsFree(t *testing.T) {
+	s := settings.Default()
+	for _, test := range []struct {
+		free, taken int64
+		budget      int
+		want        bool
+	}{
+		{1e9, 0, 0, true}, {1e9, 5e8, 0, true}, {1e9, 1e9, 0, false}, {2e9, 0, 0, false}, {1e9, 0, 4000, false}, {0, 0, 0, false},
+	} {
+		s.Memory.BudgetMB = test.budget
+		f, ok := savingsFinding(s, engines.Running{}, test.free, test.taken)
+		if ok != test.want || ok && (!f.OK || !strings.Contains(f.Detail, "searches by words only") || !strings.HasPrefix(f.Fix, "close other programs")) {
+			t.Errorf("%+v: %v, %+v", test, ok, f)
+		}
 	}
 }
 

@@ -116,6 +116,43 @@ func TestQuarrysShareABudget(t *testing.T) {
 	}
 }
 
+// Doctor and a trial ask the model as the running quarrys do, name what those do without, and have a real Ollama load nothing
+// anew. Once no quarry runs nothing is named.
+func TestDoctorBesideAQuarryWithTooLittleRoom(t *testing.T) {
+	server := ollamatest.Start(t)
+	userSettings(t, `{"embedding.enabled": false}`)
+	state := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	e := anotherEditor(ctx, t, 1, state, server.URL)
+	does(ctx, t, e, 3) // all but embedding, which is off
+	before := server.Loads()
+	if code, out, errs := answering(t, "", "model", "verify", "--ollama", server.URL, "--state-dir", state); code != 0 || strings.Contains(out, "sharing") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	code, _, found := doctor(t, "--ollama", server.URL, "--state-dir", state)
+	const says = "one alternative instead of several; half the context window, and less code from other places in prompts; " +
+		"models leave memory a minute after they were asked last: quarry and its models come near the 1 MB that they may take together"
+	if f := found["savings"]; code != 0 || !f.OK || f.Detail != says || !strings.Contains(f.Fix, "memory.budgetMB") || found["memory"].Fix != "" {
+		t.Errorf("exit code %d: %+v, %+v", code, f, found["memory"])
+	}
+	if f, ok := found["sharing"]; ok {
+		t.Errorf("there is no other program: %+v", f)
+	}
+	if n := server.Loads(); n != before {
+		t.Errorf("the model was loaded %d times more", n-before)
+	}
+	if list := server.Loaded(); len(list) != 1 || list[0].ContextLength != 2048 || time.Until(list[0].ExpiresAt) > time.Minute {
+		t.Errorf("in memory is %+v", list)
+	}
+	if _, err := e.Quit(ctx); err != nil {
+		t.Error(err)
+	}
+	if _, _, found := doctor(t, "--ollama", server.URL, "--state-dir", state); found["savings"].Detail != "" {
+		t.Errorf("no quarry runs: %+v", found["savings"])
+	}
+}
+
 // Two editors that type in turns have a real Ollama load the model for neither, although one of them has too little room.
 func TestOneModelForTwoQuarrys(t *testing.T) {
 	server := ollamatest.Start(t)

@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/budget"
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
 	"quarry/lsp"
@@ -61,6 +63,17 @@ func TestStats(t *testing.T) {
 			t.Errorf("exit code %d:\n%s%s", code, out, errs)
 		}
 		return out
+	}
+	if out := status(); strings.Contains(out, "step 2 of 4") || strings.Contains(out, "undone by") {
+		t.Errorf("no quarry runs, and status says\n%s", out)
+	}
+	ledger, err := budget.Join(filepath.Join(state, "memory"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Leave()
+	if err := ledger.Write(budget.Note{Step: budget.Context}); err != nil {
+		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"today: ghost text shown 5, accepted 1 (20 %)\n", "today: first token after 198 ms, waiting 3.0 ms (p50), 20 tokens a second, 80 % of prompts reused\n",

@@ -102,7 +102,7 @@ func (a *app) status(ctx context.Context) error {
 	if !s.Ollama.AllowRemote { // what left it before is none of now
 		today.Events = slices.DeleteFunc(today.Events, func(e usage.Event) bool { return e.Kind == engines.KindElsewhere })
 	}
-	a.printToday(&today, budget)
+	a.printToday(&today, budget, engines.RunningNow(a.StateDir, s))
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (a *app) today() (usage.Day, error) {
 
 // printToday prints a day and what models and quarry may take together; budget is 0 if that is
 // not known.
-func (a *app) printToday(d *usage.Day, budget int64) {
+func (a *app) printToday(d *usage.Day, budget int64, now engines.Running) {
 	if shown, accepted := d.ShownAndAccepted(); shown > 0 {
 		fmt.Fprintf(a.Stdout, "today: ghost text shown %s, accepted %s%s\n", grouped(int64(shown)), grouped(int64(accepted)), share(accepted, shown))
 	}
@@ -157,18 +157,19 @@ func (a *app) printToday(d *usage.Day, budget int64) {
 	case may != "":
 		fmt.Fprintf(a.Stdout, "memory: %s\n", may)
 	}
-	if now, models := engines.MemoryNow(a.StateDir); now.Processes > 0 {
+	if now.Processes > 0 {
 		who := "1 quarry process has"
 		if now.Processes > 1 {
 			who = fmt.Sprintf("%d quarry processes have", now.Processes)
 		}
-		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), catalogue.Gigabytes(models))
+		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), catalogue.Gigabytes(now.Models))
 	}
-	a.printLess(d.Events)
+	a.printLess(d.Events, now.Less)
 }
 
-// printLess prints what was done without last of each kind that day, and what undoes it.
-func (a *app) printLess(events []usage.Event) {
+// printLess prints what is done without of each kind of which less is done now, and what undoes it; of others what was done
+// again last. What was done without by a quarry that has ended `quarry stats` tells.
+func (a *app) printLess(events []usage.Event, less map[string]bool) {
 	last := map[string]usage.Event{}
 	for _, e := range events {
 		if !e.At.Before(last[e.Kind].At) {
@@ -179,6 +180,9 @@ func (a *app) printLess(events []usage.Event) {
 		e, undo := last[kind], engines.UndoOf(kind)
 		if undo == "" {
 			continue // a model that was away: `quarry doctor` says whether it still is
+		}
+		if e.Less && kind != engines.KindElsewhere && !less[kind] {
+			continue
 		}
 		fmt.Fprintf(a.Stdout, "%s, at %s: %s\n", kind, e.At.Local().Format(time.TimeOnly), e.What)
 		if e.Less {

@@ -24,10 +24,12 @@ type Note struct {
 	Completion []string `json:"completion,omitempty"`
 	Embedding  string   `json:"embedding,omitempty"`
 	Models     int64    `json:"model_bytes,omitempty"`
-	// Step and Small are what this one does without for its own reasons, not what it does for the others. Budget is in bytes.
-	Step   Step  `json:"step,omitempty"`
-	Small  bool  `json:"small,omitempty"`
-	Budget int64 `json:"budget_bytes,omitempty"`
+	// Step, Small and Battery are what this one does without for its own reasons, not what it does for the others. Budget is
+	// in bytes.
+	Step    Step  `json:"step,omitempty"`
+	Small   bool  `json:"small,omitempty"`
+	Battery bool  `json:"battery,omitempty"`
+	Budget  int64 `json:"budget_bytes,omitempty"`
 }
 
 // thisProcess is the Process of its notes.

@@ -86,17 +86,13 @@ const (
 	briefly = time.Minute
 )
 
-// words are what a user is told of all that is saved, and of what undoes it.
-func (v saving) words(r reading, s settings.Settings) []lsp.Saving {
+// words are what a user is told of all that is saved by so many processes within a budget, and of what undoes it.
+func (v saving) words(processes int, of int64, s settings.Settings) []lsp.Saving {
 	list := []lsp.Saving{}
 	if v.step > budget.None {
 		who := "quarry and its models"
-		if r.others.Processes > 0 {
-			who = fmt.Sprintf("%d quarry processes and their models", 1+r.others.Processes)
-		}
-		of := r.budget
-		if r.others.Step == v.step && r.others.Budget > 0 {
-			of = r.others.Budget
+		if processes > 1 {
+			who = fmt.Sprintf("%d quarry processes and their models", processes)
 		}
 		takes := fmt.Sprintf("%s come near the %s that they may take together", who, catalogue.Gigabytes(of))
 		for step, what := range stepWords[:v.step] {
@@ -190,14 +186,35 @@ type look struct {
 // memoryDir is where the quarrys of a user tell each other of their memory.
 func memoryDir(stateDir string) (string, error) { return stateFolder(stateDir, "memory") }
 
-// MemoryNow is what the user's running quarrys have, and their models.
-func MemoryNow(stateDir string) (all budget.Shared, models int64) {
+// Running is what those of the user's quarrys that run now have and do without.
+type Running struct {
+	Processes int
+	// Own is what the processes have, Models what all models have that they ask, in bytes.
+	Own, Models int64
+	// Less are the kinds of events of which any of them does with less.
+	Less map[string]bool
+	// Savings are what those do without who ask the server of the settings, Settings how they ask it.
+	Savings  []lsp.Saving
+	Settings settings.Settings
+}
+
+// RunningNow looks at the user's running quarrys for one with these settings.
+func RunningNow(stateDir string, s settings.Settings) Running {
+	r := Running{Settings: s, Less: map[string]bool{}}
 	dir, err := memoryDir(stateDir)
 	if err != nil {
-		return all, 0
+		return r
 	}
-	all = budget.Share(budget.Read(dir), "")
-	return all, all.Elsewhere
+	notes := budget.Read(dir)
+	for _, n := range notes {
+		r.Less[kindMemory] = r.Less[kindMemory] || n.Step > budget.None || n.Small
+		r.Less[kindBattery] = r.Less[kindBattery] || n.Battery
+	}
+	o := budget.Share(notes, serverOf(s))
+	r.Processes, r.Own, r.Models = o.Processes, o.Own, o.Models+o.Elsewhere
+	v := saving{step: o.Step, small: o.Small}
+	r.Savings, r.Settings = v.words(o.Processes, o.Budget, s), v.less(s)
+	return r
 }
 
 // serverOf names the model server of the settings, the same for each way to write it, "" if none is asked.
@@ -314,13 +331,14 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	if s.Memory.BudgetMB > 0 {
 		l.small = false
 	}
+	battery := s.Battery.Save && c.machine.OnBattery()
 	if err := c.ledger.Write(budget.Note{
 		Own: own, Server: serverOf(s), Completion: completionModels(s), Embedding: s.Embedding.Model, Models: r.Completion + r.Embedding,
-		Step: step, Small: l.small, Budget: r.budget,
+		Step: step, Small: l.small, Battery: battery, Budget: r.budget,
 	}); err != nil {
 		c.log.Debug("other quarrys do not see what this one has", "error", err)
 	}
-	next := saving{battery: s.Battery.Save && c.machine.OnBattery()}
+	next := saving{battery: battery}
 	next.step, next.small = asOthers(r.others, step, l.small)
 	c.mu.Lock()
 	c.reading = r
@@ -332,11 +350,15 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	}
 }
 
-// isSmall is whether a user who has not said what quarry may take has little memory free;
-// taken is what quarry and its models have of it.
+// isSmall is Small for the machine of now. A command that asks once has nothing to judge.
 func (c *Core) isSmall(s settings.Settings, taken int64) bool {
-	free := c.machine.Free()
-	return !c.oneShot && s.Memory.BudgetMB == 0 && free > 0 && free+taken < smallDevice
+	return !c.oneShot && Small(s, c.machine.Free(), taken)
+}
+
+// Small is whether a quarry that starts does with less because little memory is free; taken is what quarrys and their
+// models have of it. A user who has said what they may take is believed.
+func Small(s settings.Settings, free, taken int64) bool {
+	return s.Memory.BudgetMB == 0 && free > 0 && free+taken < smallDevice
 }
 
 // inMemory reads what the models take; known is false while the model is still being loaded.
@@ -481,5 +503,10 @@ func (c *Core) Memory() lsp.MemoryStatus {
 func (c *Core) savings() []lsp.Saving {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.saving.words(c.reading, c.settings)
+	r := c.reading
+	of := r.budget
+	if r.others.Step == c.saving.step && r.others.Budget > 0 {
+		of = r.others.Budget
+	}
+	return c.saving.words(1+r.others.Processes, of, c.settings)
 }

@@ -82,7 +82,7 @@ func TestSavings(t *testing.T) {
 		if diff := cmp.Diff(want, test.less(s)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
-		says := test.words(reading{budget: 8e9}, s)
+		says := test.words(1, 8e9, s)
 		if len(says) != len(test.says) {
 			t.Errorf("%s: says %+v", test.name, says)
 			continue

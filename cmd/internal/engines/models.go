@@ -133,11 +133,15 @@ func (m *Models) AdviseTried(ctx context.Context) (catalogue.Advice, []model.Ins
 	}
 }
 
+// asked are the settings by which the models are asked now: with another context or for another time a trial would load
+// anew what running quarrys have in memory, near their budget more of it.
+func (m *Models) asked() settings.Settings { return RunningNow(m.stateDir, m.settings).Settings }
+
 // Unsuited is whether an installed model is known not to complete code. It loads the model.
 func (m *Models) Unsuited(ctx context.Context, name string) bool {
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	s := m.settings // whose template is for the model that they name
+	s := m.asked() // whose template is for the model that they name
 	if !model.SameModel(name, s.Model) {
 		s = WithModel(s, name)
 	}
@@ -337,7 +341,7 @@ func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
 	defer cancel()
-	s, use := m.settings, m.UseOf(as)
+	s, use := m.asked(), m.UseOf(as)
 	if use == catalogue.ForCompletion {
 		s.Model = name
 	}

@@ -336,10 +336,10 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 		field.SetBool(v)
 		return nil
 	case reflect.Slice:
-		return setList(field, tag, strings.FieldsFunc(text, func(r rune) bool { return r == ',' }))
+		return setList(field, tag, elements(text, tag.Get("glob") != ""))
 	case reflect.Map:
 		pairs := map[string]any{}
-		for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
+		for _, pair := range elements(text, false) {
 			key, value, _ := strings.Cut(pair, "=")
 			pairs[key] = value
 		}
@@ -355,6 +355,38 @@ func setText(field reflect.Value, tag reflect.StructTag, text string) error {
 		}
 		return fmt.Errorf("%q is not a number", text)
 	}
+}
+
+// elements are those of a list in an environment variable: commas part them, but for those within the braces and brackets of
+// globs, where each that is open is closed. Spaces around an element are not its own.
+func elements(text string, globs bool) (list []string) {
+	var opened []rune
+	escaped := false
+	parts := strings.FieldsFunc(text, func(r rune) bool {
+		switch last := len(opened) - 1; {
+		case !globs:
+		case escaped:
+			escaped = false
+			return false
+		case r == '\\':
+			escaped = true
+		case last >= 0 && (r == '}' && opened[last] == '{' || r == ']' && opened[last] == '['):
+			opened = opened[:last]
+		case last >= 0 && opened[last] == '[':
+		case r == '{', r == '[':
+			opened = append(opened, r)
+		}
+		return r == ',' && len(opened) == 0
+	})
+	if len(opened) > 0 {
+		return elements(text, false)
+	}
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
 }
 
 // setList sets field to the good part of a list: a bad glob does not switch the others off.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -381,6 +382,32 @@ func TestEnvironment(t *testing.T) {
 	got.ApplyEnvironment(lookup)
 	if got.Ollama.URL != "http://127.0.0.1:2" {
 		t.Errorf("QUARRY_OLLAMA_URL does not override OLLAMA_HOST: %s", got.Ollama.URL)
+	}
+}
+
+// Commas part the lists of the environment, and those within the braces of a glob are its own.
+func TestListsOfTheEnvironment(t *testing.T) {
+	for text, want := range map[string][]string{
+		"*.{pem,key}":             {"*.{pem,key}"},
+		"*.{pem,key}, private,":   {"*.{pem,key}", "private"},
+		"a{b,{c,d}}e,f":           {"a{b,{c,d}}e", "f"},
+		"[a,b].go,c":              {"[a,b].go", "c"},
+		`a\,b,\{c,d`:              {`a\,b`, `\{c`, "d"},
+		"[{].go,*.{pem,key}":      {"[{].go", "*.{pem,key}"},
+		"*.{pem,key,private, .go": {"*.{pem", "key", "private", ".go"},
+	} {
+		if diff := cmp.Diff(want, elements(text, true)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	var s Settings
+	if problems := s.ApplyEnvironment(func(name string) (string, bool) {
+		return map[string]string{"QUARRY_INDEX_EXCLUDE": "*.{pem,key}, private", "QUARRY_COMPLETION_MODELS": "go=a:1b, rust=b"}[name], true
+	}); len(problems) > 0 {
+		t.Error(problems)
+	}
+	if want := []string{"*.{pem,key}", "private"}; !slices.Equal(s.Index.Exclude, want) || s.Completion.Models["rust"] != "b" {
+		t.Errorf("%q, %q", s.Index.Exclude, s.Completion.Models)
 	}
 }
 

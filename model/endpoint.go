@@ -2,11 +2,13 @@ package model
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -116,8 +118,28 @@ func untrusted(endpoint *url.URL, err error) error {
 	if !errors.As(err, &bad) {
 		return nil
 	}
-	return &problem{
-		kind: ErrServer, what: "untrusted certificate", cause: err,
-		fix: "add its authority to the system's, or name that file in SSL_CERT_FILE (" + endpoint.Host + ", " + clean(bad.Err.Error()) + ")",
+	p := &problem{kind: ErrServer, what: "untrusted certificate", cause: err, fix: "add its authority to the system's, or name that file in SSL_CERT_FILE"}
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &name):
+		p.what, p.fix = "certificate for another name", "give "+endpoint.Hostname()+" one for its own"
+		if names := namesOf(name.Certificate); len(names) > 0 {
+			p.fix = "set the address to " + strings.Join(names, " or ") + ", or " + p.fix
+		}
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		p.what, p.fix = "certificate out of date", "have it renewed, or set this machine's clock"
 	}
+	p.fix += " (" + endpoint.Host + ", " + clean(bad.Err.Error()) + ")"
+	return p
+}
+
+// namesOf are a few of those that a certificate is for and that an address can be.
+func namesOf(c *x509.Certificate) []string {
+	const few = 3
+	names := slices.DeleteFunc(slices.Clone(c.DNSNames), func(name string) bool { return strings.HasPrefix(name, "*") })
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return names[:min(len(names), few)]
 }

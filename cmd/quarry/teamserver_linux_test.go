@@ -20,7 +20,7 @@ import (
 
 // A server of a team as docs/models.md has it: OpenAI's interface as strict as vLLM's, over TLS, with a
 // key from the environment, which sends the first two requests of each command away for a moment. Where the
-// certificate is not trusted or the key is wrong nothing is asked, and the user is told what to do.
+// certificate is not trusted or another's or the key is wrong nothing is asked, and the user is told what to do.
 // Only on Linux do programs read SSL_CERT_FILE.
 func TestTeamServer(t *testing.T) {
 	fake := modeltest.NewServer(t)
@@ -73,6 +73,14 @@ func TestTeamServer(t *testing.T) {
 	out, err := quarry("/dev/null", "the-key-of-the-team", "doctor")
 	if err == nil || !strings.Contains(out, "untrusted certificate") || !strings.Contains(out, "SSL_CERT_FILE") || len(fake.Prompts()) > 0 {
 		t.Errorf("an unknown authority: %v\n%s", err, out)
+	}
+	t.Setenv("QUARRY_OLLAMA_URL", strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1))
+	out, err = quarry(certificate, "the-key-of-the-team", "doctor")
+	if err == nil || !strings.Contains(out, "certificate for another name") || !strings.Contains(out, "set the address to example.com or 127.0.0.1") || strings.Contains(out, "authority") || len(fake.Prompts()) > 0 {
+		t.Errorf("a certificate for another name: %v\n%s", err, out)
+	}
+	if err := os.Unsetenv("QUARRY_OLLAMA_URL"); err != nil {
+		t.Fatal(err)
 	}
 	out, err = quarry(certificate, "another", "doctor")
 	if err == nil || !strings.Contains(out, "refuses the API key") || len(fake.Prompts()) > 0 {

@@ -42,6 +42,12 @@ func (rt *Runtime) Unsuitable(ctx context.Context) error {
 	return nil
 }
 
+// Listed is nil if the server has the model. It loads nothing.
+func (rt *Runtime) Listed(ctx context.Context) error {
+	_, err := rt.inspect(ctx)
+	return err
+}
+
 // inspectCompleter is inspect for a model that is to complete code: one that embeds is refused.
 func (rt *Runtime) inspectCompleter(ctx context.Context) (facts, error) {
 	about, err := rt.inspect(ctx)

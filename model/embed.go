@@ -172,6 +172,12 @@ func (e *Embedder) recall(text string) []float32 {
 	return q.vector
 }
 
+// Listed is nil if the server has the model. It loads nothing.
+func (e *Embedder) Listed(ctx context.Context) error {
+	_, err := e.inspect(ctx)
+	return err
+}
+
 // Check looks whether texts can be embedded.
 func (e *Embedder) Check(ctx context.Context) []Finding {
 	f := Finding{Name: "embedding model"}

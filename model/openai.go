@@ -30,6 +30,7 @@ type openAI struct {
 	keyFrom  func(ctx context.Context, refused string) (string, error) // asked where key is ""; nil if nobody has one
 	refused  *atomic.Pointer[string]                                   // the key that was refused last
 	model    string
+	setting  string // that names the model
 	clock    Clock
 	// elsewhere is Options.OnElsewhere.
 	elsewhere func(model, host string)
@@ -41,7 +42,7 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, versionPath)
-	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, elsewhere: opt.OnElsewhere}
+	c := openAI{setting: "model", shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, elsewhere: opt.OnElsewhere}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
@@ -55,7 +56,11 @@ func (c openAI) of(model string, remote bool) *openAI {
 // These servers stop at once when the connection closes.
 func (c *openAI) interruptible() bool { return true }
 
-func (c *openAI) embedder(model string) backend { return c.of(model, c.guard.allowed) }
+func (c *openAI) embedder(model string) backend {
+	e := c.of(model, c.guard.allowed)
+	e.setting = "embedding.model"
+	return e
+}
 
 func (c *openAI) weights(context.Context) (string, error) { return "", nil }
 
@@ -101,7 +106,7 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	}
 	fix := "start it with that model"
 	if len(names) > 0 {
-		fix = "set the model to one it has: " + strings.Join(names, ", ")
+		fix = "set " + c.setting + " to one it has: " + strings.Join(names, ", ")
 	}
 	return facts{}, &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: fix}
 }

@@ -31,7 +31,7 @@ func (c *openAI) status(code int, body []byte) error {
 	case code == http.StatusBadRequest && strings.Contains(lower, "context"):
 		return &problem{kind: ErrTooLong, what: "the prompt is too long", fix: fmt.Sprintf("lower the context budget in quarry's settings (%s, %s)", c.model, message)}
 	case code == http.StatusNotFound && strings.Contains(lower, "model"):
-		return &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: "set the model to one it has"}
+		return &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: "set " + c.setting + " to one it has"}
 	case code == http.StatusNotFound:
 		return c.notOpenAI()
 	case message == "":

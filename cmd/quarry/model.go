@@ -25,7 +25,7 @@ func (a *app) modelCommand() *cobra.Command {
 		Use:   "model",
 		Short: "See, fetch, choose and remove the models that quarry asks",
 		Long: `model looks after the models in Ollama. Without a further word it says which ones
-quarry asks and how they are doing.
+quarry asks and how they are doing, on another server, too.
 
   quarry setup model     fetch the ones that suit this machine, and use them`,
 		Args: cobra.NoArgs,
@@ -312,11 +312,13 @@ func (a *app) modelCatalogue(ctx context.Context) error {
 // usualColumns are those of a terminal that does not say how many it has.
 const usualColumns = 80
 
-// statusOutput is the JSON of `quarry model status`.
+// modelStatusOutput is the JSON of `quarry model status`.
 type modelStatusOutput struct {
 	Completion modelState `json:"completion"`
 	Search     modelState `json:"search"`
-	Memory     int64      `json:"machine_memory"`
+	// Languages are the models of single languages.
+	Languages map[string]modelState `json:"languages,omitempty"`
+	Memory    int64                 `json:"machine_memory"`
 }
 
 type modelState struct {
@@ -324,55 +326,102 @@ type modelState struct {
 	Installed bool           `json:"installed"`
 	Running   *model.Running `json:"running,omitempty"`
 	Next      string         `json:"next,omitempty"` // what to do
+	how       string         // it is doing
 }
 
 func (a *app) modelStatus(ctx context.Context) error {
-	s, m, err := a.models()
+	s := a.CommandSettings()
+	state, failed := a.modelStates(ctx, s)
+	out := modelStatusOutput{Languages: map[string]modelState{}, Memory: catalogue.MachineMemory()}
+	var rows [][2]string
+	look, width := screen{colour: cli.OnTerminal(a.Stdout)}, 0
+	for _, asked := range engines.AskedBy(s) {
+		st := state(asked)
+		switch {
+		case asked.Language != "":
+			out.Languages[asked.Language] = st
+		case asked.Use == catalogue.ForSearch:
+			out.Search = st
+		default:
+			out.Completion = st
+		}
+		rows = append(rows, [2]string{asked.Use, st.Name + ", " + st.how})
+		if st.Next != "" {
+			rows = append(rows, [2]string{"", look.style(cli.Bold, "→ "+st.Next)})
+		}
+		width = max(width, len(asked.Use))
+	}
+	if a.JSON {
+		if failed != nil {
+			return failed
+		}
+		return a.PrintJSON(out)
+	}
+	for _, row := range rows {
+		fmt.Fprintf(a.Stdout, "%-*s  %s\n", width, row[0], row[1])
+	}
+	return failed
+}
+
+// modelStates answers what says of a model how it is doing; the error is why that is not known.
+func (a *app) modelStates(ctx context.Context, s settings.Settings) (state func(engines.Asked) modelState, err error) {
+	if !s.Ollama.Enabled {
+		return func(asked engines.Asked) modelState {
+			return modelState{Name: asked.Name, how: "switched off by ollama.enabled"}
+		}, nil
+	}
+	unknown := func(asked engines.Asked) modelState { return modelState{Name: asked.Name, how: "not known"} }
+	if !engines.OwnsModels(s) {
+		if err := engines.Served(ctx, s, engines.Asked{Use: catalogue.ForCompletion, Name: s.Model}); err != nil && !errors.Is(err, model.ErrModelMissing) {
+			return unknown, err
+		}
+		return func(asked engines.Asked) modelState { return onServer(ctx, s, asked) }, nil
+	}
+	m, err := engines.NewModels(s, a.StateDir)
 	if err != nil {
-		return err
+		return unknown, err
 	}
 	advice, list, err := m.Advise(ctx)
 	if err != nil {
-		return err
+		return unknown, err
 	}
-	state := func(name string) modelState {
-		st := modelState{Name: name}
-		for _, m := range list {
-			if model.SameModel(m.Name, name) {
-				st.Installed, st.Running = true, m.Running
-			}
+	return func(asked engines.Asked) modelState {
+		st := modelState{Name: asked.Name, how: "not installed"}
+		if at := slices.IndexFunc(list, func(m model.Installed) bool { return model.SameModel(m.Name, asked.Name) }); at >= 0 {
+			st.Installed, st.Running = true, list[at].Running
+		}
+		switch {
+		case asked.Off:
+			st.how = "switched off by embedding.enabled"
+		case st.Running != nil:
+			st.how = "in memory: " + engines.InMemory(st.Running)
+		case st.Installed:
+			st.how = "installed; it is loaded when it is first asked"
+		case asked.Language != "":
+			st.Next = fmt.Sprintf("quarry model pull %s   # %s completes %s until then", asked.Name, s.Model, asked.Language)
+		case asked.Use == catalogue.ForSearch:
+			st.Next = "quarry model pull " + asked.Name + "   # search finds code by its words until then"
+		default:
+			st.Next = fmt.Sprintf("quarry setup model   # %s: %s", advice.Completion.Name, advice.Completion.Why)
 		}
 		return st
+	}, nil
+}
+
+// onServer says how a model is doing on a server that is no Ollama.
+func onServer(ctx context.Context, s settings.Settings, asked engines.Asked) modelState {
+	st := modelState{Name: asked.Name}
+	if asked.Off {
+		st.how = "switched off by embedding.enabled"
+		return st
 	}
-	out := modelStatusOutput{Completion: state(s.Model), Search: state(s.Embedding.Model), Memory: catalogue.MachineMemory()}
-	if best := advice.Completion; !out.Completion.Installed {
-		out.Completion.Next = fmt.Sprintf("quarry setup model   # %s: %s", best.Name, best.Why)
+	if err := engines.Served(ctx, s, asked); err != nil {
+		st.how = err.Error()
+		return st
 	}
-	if s.Embedding.Enabled && !out.Search.Installed {
-		out.Search.Next = "quarry model pull " + s.Embedding.Model + "   # search finds code by its words until then"
-	}
-	if a.JSON {
-		return a.PrintJSON(out)
-	}
-	look := screen{colour: cli.OnTerminal(a.Stdout)}
-	show := func(what string, st modelState, off bool) {
-		how := "not installed"
-		switch {
-		case off:
-			how = "switched off by embedding.enabled"
-		case st.Running != nil:
-			how = "in memory: " + engines.InMemory(st.Running)
-		case st.Installed:
-			how = "installed; it is loaded when it is first asked"
-		}
-		fmt.Fprintf(a.Stdout, "%-11s %s, %s\n", what, st.Name, how)
-		if st.Next != "" {
-			fmt.Fprintf(a.Stdout, "%-11s %s\n", "", look.style(cli.Bold, "→ "+st.Next))
-		}
-	}
-	show("completion", out.Completion, false)
-	show("search", out.Search, !s.Embedding.Enabled)
-	return nil
+	st.Installed, st.how = true, "served at "+engines.ModelOf(s, &engines.Elsewhere{}).URL
+	st.Next = strings.TrimSuffix("quarry model verify "+asked.Name, " "+s.Model) + "   # tries it"
+	return st
 }
 
 func (a *app) modelPull(ctx context.Context, args []string, direct, yes bool) error {
@@ -415,6 +464,11 @@ func (a *app) newBar() *progressBar {
 // was found, and fails if something is wrong; as is the name that it is to have.
 func (a *app) tryModel(ctx context.Context, m *engines.Models, name, as string, say func([]model.Finding) error) error {
 	findings, err := m.Try(ctx, name, as)
+	return sayTried(findings, err, say)
+}
+
+// sayTried says what was found of a model, and fails if something is wrong or err says that it could not be looked at.
+func sayTried(findings []model.Finding, err error, say func([]model.Finding) error) error {
 	if err == nil {
 		err = say(findings)
 	}
@@ -434,15 +488,13 @@ func (a *app) sayFindings(findings []model.Finding) error {
 }
 
 func (a *app) modelVerify(ctx context.Context, args []string) error {
-	s, m, err := a.models()
-	if err != nil {
-		return err
-	}
+	s := a.CommandSettings()
 	name := s.Model
 	if len(args) > 0 {
 		name = args[0]
 	}
-	return a.tryModel(ctx, m, name, name, a.sayFindings)
+	findings, err := engines.Verify(ctx, s, a.StateDir, name)
+	return sayTried(findings, err, a.sayFindings)
 }
 
 func (a *app) modelUse(ctx context.Context, name string) error {

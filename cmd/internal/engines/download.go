@@ -317,11 +317,10 @@ func InMemory(r *model.Running) string {
 
 // VerifyModel implements lsp.Core.
 func (c *Core) VerifyModel(ctx context.Context, name string) ([]lsp.ModelFinding, error) {
-	m, _, err := c.models()
-	if err != nil {
-		return nil, err
-	}
-	found, err := m.Try(ctx, name, name)
+	c.mu.Lock()
+	s := c.settings
+	c.mu.Unlock()
+	found, err := Verify(ctx, s, c.stateDir, name)
 	findings := make([]lsp.ModelFinding, len(found))
 	for i, f := range found {
 		findings[i] = lsp.ModelFinding(f)

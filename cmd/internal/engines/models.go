@@ -339,21 +339,11 @@ func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, err
 		m.embeds[as] = true
 		m.mu.Unlock()
 	}
-	ctx, cancel := context.WithTimeout(ctx, trialTimeout)
-	defer cancel()
-	s, use := m.asked(), m.UseOf(as)
-	if use == catalogue.ForCompletion {
-		s.Model = name
-	}
-	runtime, err := model.New(ModelOptions(s))
+	found, err := tried(ctx, m.asked(), name, m.UseOf(as))
 	if err != nil {
 		return nil, err
 	}
-	if use == catalogue.ForSearch {
-		findings = append(findings, runtime.NewEmbedder(name).Check(ctx)...)
-	} else {
-		findings = append(findings, runtime.Check(ctx)...)
-	}
+	findings = append(findings, found...)
 	if Failed(findings) == nil {
 		m.forgetPull(name)
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -118,28 +117,23 @@ func untrusted(endpoint *url.URL, err error) error {
 	if !errors.As(err, &bad) {
 		return nil
 	}
-	p := &problem{kind: ErrServer, what: "untrusted certificate", cause: err, fix: "add its authority to the system's, or name that file in SSL_CERT_FILE"}
+	why := clean(bad.Err.Error())
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	switch {
-	case errors.As(err, &name):
-		p.what, p.fix = "certificate for another name", "give "+endpoint.Hostname()+" one for its own"
-		if names := namesOf(name.Certificate); len(names) > 0 {
-			p.fix = "set the address to " + strings.Join(names, " or ") + ", or " + p.fix
+	case errors.As(err, &name): // which says for which it is
+		return &problem{
+			kind: ErrServer, what: "certificate for another name", cause: err,
+			fix: "set the address to that name, or give the server one for its own (" + endpoint.Host + ", " + why + ")",
 		}
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		p.what, p.fix = "certificate out of date", "have it renewed, or set this machine's clock"
+		return &problem{
+			kind: ErrServer, what: "certificate out of date", cause: err,
+			fix: "have it renewed, or set this machine's clock (" + endpoint.Host + ", " + why + ")",
+		}
 	}
-	p.fix += " (" + endpoint.Host + ", " + clean(bad.Err.Error()) + ")"
-	return p
-}
-
-// namesOf are a few of those that a certificate is for and that an address can be.
-func namesOf(c *x509.Certificate) []string {
-	const few = 3
-	names := slices.DeleteFunc(slices.Clone(c.DNSNames), func(name string) bool { return strings.HasPrefix(name, "*") })
-	for _, ip := range c.IPAddresses {
-		names = append(names, ip.String())
+	return &problem{
+		kind: ErrServer, what: "untrusted certificate", cause: err,
+		fix: "add its authority to the system's, or name that file in SSL_CERT_FILE (" + endpoint.Host + ", " + why + ")",
 	}
-	return names[:min(len(names), few)]
 }

@@ -76,7 +76,7 @@ func TestTeamServer(t *testing.T) {
 	}
 	t.Setenv("QUARRY_OLLAMA_URL", strings.Replace(gateway.URL, "127.0.0.1", "localhost", 1))
 	out, err = quarry(certificate, "the-key-of-the-team", "doctor")
-	if err == nil || !strings.Contains(out, "certificate for another name") || !strings.Contains(out, "set the address to example.com or 127.0.0.1") || strings.Contains(out, "authority") || len(fake.Prompts()) > 0 {
+	if err == nil || !strings.Contains(out, "certificate for another name") || !strings.Contains(out, "set the address to that name, or ") || !strings.Contains(out, "certificate is valid for example.com, *.example.com, not localhost") || strings.Contains(out, "authority") || len(fake.Prompts()) > 0 {
 		t.Errorf("a certificate for another name: %v\n%s", err, out)
 	}
 	if err := os.Unsetenv("QUARRY_OLLAMA_URL"); err != nil {

@@ -33,9 +33,10 @@ type MemoryStatus struct {
 	HeapBytes uint64 `json:"heap_bytes"`
 	// ResidentBytes is all of the process.
 	ResidentBytes uint64 `json:"resident_bytes"`
-	// ModelBytes is what the models had that quarry and those others ask when it looked last, 0 of a server that is no
-	// Ollama or runs elsewhere.
-	ModelBytes uint64 `json:"model_bytes"`
+	// ModelBytes is what the models had that quarry and those others ask when it looked last, 0 of a server that runs
+	// elsewhere. Of a server that is no Ollama it is what the weights have; ModelsUntold: it does not tell, and they do not count.
+	ModelBytes   uint64 `json:"model_bytes"`
+	ModelsUntold bool   `json:"models_untold"`
 	// OthersBytes is what the user's other quarry processes had then, without models.
 	OthersBytes uint64 `json:"others_bytes"`
 	// BudgetBytes is what all may take together, 0 if that is not known.

@@ -9,20 +9,24 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// InMemory is how many bytes of this machine's memory each of some models takes, in the order
-// of their names, 0 for one that is not in memory. Of a server that is no Ollama, or runs on
-// another machine, nothing is known: each is 0.
-func (rt *Runtime) InMemory(ctx context.Context, names ...string) ([]int64, error) {
-	bytes := make([]int64, len(names))
+// InMemory is how many bytes of this machine's memory each of some models takes, in the order of their names, 0 for one that is
+// not in memory or on another machine. Of a server that is no Ollama it is what the weights have, which llama.cpp tells and vLLM
+// does not; told is false if that is not known of a model that it has.
+func (rt *Runtime) InMemory(ctx context.Context, names ...string) (bytes []int64, told bool, err error) {
+	bytes = make([]int64, len(names))
+	if !IsLoopback(rt.endpoint) {
+		return bytes, true, nil
+	}
 	c, ok := rt.backend.(*ollama)
-	if !ok || !IsLoopback(rt.endpoint) {
-		return bytes, nil
+	if !ok {
+		told, err = rt.backend.(*openAI).weigh(ctx, names, bytes)
+		return bytes, told, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	running, have, err := c.running(ctx)
 	if err != nil {
-		return nil, c.explainWithin(ctx, err)
+		return nil, false, c.explainWithin(ctx, err)
 	}
 	for _, r := range running {
 		// A runner of an older version that had the name takes memory, too.
@@ -31,7 +35,23 @@ func (rt *Runtime) InMemory(ctx context.Context, names ...string) ([]int64, erro
 			bytes[at] += ofMemory(r.Size, r.SizeVRAM)
 		}
 	}
-	return bytes, nil
+	return bytes, true, nil
+}
+
+// weigh sets what the weights of each model have; told is false if the server does not say that of one that it has.
+func (c *openAI) weigh(ctx context.Context, names []string, bytes []int64) (told bool, err error) {
+	list, err := c.models(ctx)
+	if err != nil {
+		return false, err
+	}
+	told = true
+	for at, name := range names {
+		if i := slices.IndexFunc(list, func(m openAIModel) bool { return m.called(name) }); i >= 0 {
+			bytes[at] = list[i].Meta.Bytes
+			told = told && bytes[at] > 0
+		}
+	}
+	return told, nil
 }
 
 // running are the models in memory and, unless there are none, those that Ollama has.

@@ -3,10 +3,12 @@ package model_test
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"quarry/model"
+	"quarry/model/modeltest"
 	"quarry/model/ollamatest"
 )
 
@@ -32,7 +34,7 @@ func TestRealImportedModelInMemory(t *testing.T) {
 	if n := s.Loads(); n != 1 {
 		t.Fatalf("%d loads", n)
 	}
-	if sizes, err := o.InMemory(t.Context(), "mine:1b", "Mine:1B", "absent"); err != nil || sizes[0] != list[0].Size || sizes[1]+sizes[2] != 0 {
+	if sizes, told, err := o.InMemory(t.Context(), "mine:1b", "Mine:1B", "absent"); err != nil || !told || sizes[0] != list[0].Size || sizes[1]+sizes[2] != 0 {
 		t.Errorf("%v, %v; want %d once", sizes, err, list[0].Size)
 	}
 	said := ""
@@ -110,4 +112,28 @@ func optionsFor(url, name string) model.Options {
 	opt := options(url)
 	opt.Model = name
 	return opt
+}
+
+// Of a server that is no Ollama memory is what it says that weights have, and whether it says so is told.
+func TestInMemoryOnAnotherServer(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "a", Bytes: 5e9}, modeltest.Model{Name: "b", Bytes: 1e8}, modeltest.Model{Name: "silent"})
+	o, err := model.New(model.Options{API: model.OpenAIAPI, URL: fake.URL, Model: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	for _, test := range []struct {
+		names []string
+		want  []int64
+		told  bool
+	}{
+		{[]string{"a", "b", "absent"}, []int64{5e9, 1e8, 0}, true},
+		{[]string{"a", "silent"}, []int64{5e9, 0}, false},
+		{nil, []int64{}, true},
+	} {
+		if got, told, err := o.InMemory(t.Context(), test.names...); err != nil || told != test.told || !slices.Equal(got, test.want) {
+			t.Errorf("%q: %v, %v, %v", test.names, got, told, err)
+		}
+	}
 }

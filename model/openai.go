@@ -70,7 +70,12 @@ type openAIModel struct {
 	Meta    struct {
 		Context    int     `json:"n_ctx_train"` // llama.cpp
 		Parameters float64 `json:"n_params"`
+		Bytes      int64   `json:"size"` // of the weights
 	} `json:"meta"`
+}
+
+func (m openAIModel) called(name string) bool {
+	return m.ID == name || m.ID == name+":latest" // Ollama's way to say it
 }
 
 func (c *openAI) models(ctx context.Context) ([]openAIModel, error) {
@@ -99,7 +104,7 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	}
 	var names []string
 	for _, m := range list {
-		if m.ID == c.model || m.ID == c.model+":latest" { // Ollama's way to say it
+		if m.called(c.model) {
 			return facts{context: max(m.Context, m.Meta.Context), parameters: m.Meta.Parameters}, nil
 		}
 		names = append(names, m.ID)

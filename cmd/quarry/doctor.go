@@ -65,7 +65,7 @@ func (a *app) doctor(ctx context.Context) error {
 	if f, ok := a.unfinishedFinding(ctx, s); ok {
 		findings = append(findings, f)
 	}
-	findings = append(findings, a.memoryFindings(ctx, s, now, asked.Host != "")...)
+	findings = append(findings, memoryFindings(ctx, s, now, asked.Host != "")...)
 	findings = append(findings, a.indexFinding(ctx, s), statisticsFinding(s))
 	if f, ok := a.editorsFinding(); ok {
 		findings = append(findings, f)
@@ -246,8 +246,8 @@ func (a *app) unfinishedFinding(ctx context.Context, s settings.Settings) (f mod
 
 // memoryFindings say what quarry and its models may take together, what the models have of it, and what running quarrys do
 // without. They are never failures.
-func (a *app) memoryFindings(ctx context.Context, s settings.Settings, now engines.Running, elsewhere bool) []model.Finding {
-	f, taken := a.memoryFinding(ctx, s, elsewhere)
+func memoryFindings(ctx context.Context, s settings.Settings, now engines.Running, elsewhere bool) []model.Finding {
+	f, taken := memoryFinding(ctx, s, elsewhere)
 	less, ok := savingsFinding(s, now, catalogue.FreeMemory(), now.Own+max(taken, now.Models))
 	if !ok {
 		return []model.Finding{f}
@@ -277,7 +277,7 @@ func savingsFinding(s settings.Settings, now engines.Running, free, taken int64)
 
 // memoryFinding says what quarry and its models may take together, and what the models have of
 // it; those that run elsewhere have none.
-func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere bool) (f model.Finding, taken int64) {
+func memoryFinding(ctx context.Context, s settings.Settings, elsewhere bool) (f model.Finding, taken int64) {
 	here := catalogue.ThisMachine()
 	all := engines.Budget(s, here)
 	f = model.Finding{Name: "memory", OK: true, Detail: "how much this machine has is not known"}
@@ -293,18 +293,15 @@ func (a *app) memoryFinding(ctx context.Context, s settings.Settings, elsewhere 
 	if catalogue.OnBattery() && s.Battery.Save {
 		f.Detail += "; on battery ghost text waits longer and no code is embedded (battery.save)"
 	}
-	m, err := engines.NewModels(s, a.StateDir)
-	if err != nil || !s.Ollama.Enabled || elsewhere {
+	if !s.Ollama.Enabled || elsewhere {
 		return f, 0
 	}
-	list, err := m.List(ctx)
+	taken, told, err := engines.ModelsMemory(ctx, s)
 	if err != nil {
 		return f, 0 // the server's finding says why
 	}
-	for _, have := range list {
-		if have.Running != nil && engines.UsedFor(s, have.Name) != "" {
-			taken += have.Running.Bytes
-		}
+	if !told {
+		f.Detail += "; what models have is not counted: their server does not tell"
 	}
 	if taken > 0 {
 		f.Detail += fmt.Sprintf("; models have %s", catalogue.Gigabytes(taken))

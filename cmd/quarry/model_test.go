@@ -161,6 +161,9 @@ func TestModelsOfAnotherServer(t *testing.T) {
 	if len(fake.Prompts()) > 0 {
 		t.Errorf("asked %+v", fake.Prompts())
 	}
+	if _, _, found := doctor(t); !strings.Contains(found["memory"].Detail, "; what models have is not counted: their server does not tell") {
+		t.Errorf("doctor: %+v", found["memory"])
+	}
 	if code, out, errs := answering(t, "", "model", "verify"); code != 0 || !strings.Contains(out, "ok    fill in the middle") || strings.Contains(out, "digest") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}

@@ -162,7 +162,11 @@ func (a *app) printToday(d *usage.Day, budget int64, now engines.Running) {
 		if now.Processes > 1 {
 			who = fmt.Sprintf("%d quarry processes have", now.Processes)
 		}
-		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), catalogue.Gigabytes(now.Models))
+		models := catalogue.Gigabytes(now.Models)
+		if now.Untold {
+			models += ", but for those whose server does not tell"
+		}
+		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), models)
 	}
 	a.printLess(d.Events, now.Less)
 }

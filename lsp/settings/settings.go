@@ -105,7 +105,7 @@ type Reranker struct {
 
 // Memory bounds all that quarry makes the machine hold.
 type Memory struct {
-	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry and the models it asks may take together; 0 is half of the machine. quarry recommends models that fit, and does with less step by step near it, which its status says."`
+	BudgetMB int `json:"budgetMB" scope:"user" min:"0" max:"1048576" doc:"Megabytes that quarry and the models it asks may take together; 0 is half of the machine. quarry recommends models that fit, and does with less step by step near it, which its status says. Models whose server does not tell what they have, as vLLM, do not count."`
 }
 
 // Battery is what is done without while the machine has nothing else.

@@ -19,6 +19,9 @@ type Machine struct {
 	GPU string `json:"gpu,omitempty"`
 }
 
+// OwnGPU is whether what could run a model has memory of its own.
+func (m Machine) OwnGPU() bool { return m.GPU != "" && runtime.GOOS != "darwin" }
+
 // ThisMachine is the one that quarry runs on.
 func ThisMachine() Machine {
 	return Machine{Memory: MachineMemory(), Processors: runtime.NumCPU(), SIMD: simd(), GPU: gpu("/")}

@@ -24,6 +24,8 @@ type Note struct {
 	Completion []string `json:"completion,omitempty"`
 	Embedding  string   `json:"embedding,omitempty"`
 	Models     int64    `json:"model_bytes,omitempty"`
+	// Untold: the server does not tell what its models have, and Models lacks that.
+	Untold bool `json:"untold,omitempty"`
 	// Step, Small and Battery are what this one does without for its own reasons, not what it does for the others. Budget is
 	// in bytes.
 	Step    Step  `json:"step,omitempty"`

@@ -26,10 +26,12 @@ type Machine struct {
 	// Resident is what this process takes, Free what others may still have, both in bytes.
 	Resident, Free func() int64
 	OnBattery      func() bool
+	// OwnGPU is whether models may lie in a GPU's own memory; nil is no.
+	OwnGPU func() bool
 }
 
 func thisMachine() Machine {
-	return Machine{Resident: resident, Free: catalogue.FreeMemory, OnBattery: catalogue.OnBattery}
+	return Machine{Resident: resident, Free: catalogue.FreeMemory, OnBattery: catalogue.OnBattery, OwnGPU: func() bool { return catalogue.ThisMachine().OwnGPU() }}
 }
 
 // resident is what the system says of this process, where it says nothing what Go knows.
@@ -96,8 +98,8 @@ func (v saving) words(processes int, of int64, s settings.Settings) []lsp.Saving
 		}
 		takes := fmt.Sprintf("%s come near the %s that they may take together", who, catalogue.Gigabytes(of))
 		for step, what := range stepWords[:v.step] {
-			if step+1 == int(budget.Embeddings) && !s.Embedding.Enabled {
-				continue // there is nothing to do without
+			if step+1 == int(budget.Embeddings) && !s.Embedding.Enabled || step+1 == int(budget.Unload) && !OwnsModels(s) {
+				continue // there is nothing to do without, or quarry cannot
 			}
 			list = append(list, lsp.Saving{Kind: kindMemory, What: what, Why: takes, Undo: undoMemory})
 		}
@@ -154,6 +156,7 @@ type reading struct {
 	budget.Reading
 	budget int64
 	others budget.Shared
+	untold bool // what models have on a server that does not say it
 }
 
 // lookAtMemoryEvery is how often memory and battery are looked at. It is also done whenever the
@@ -191,6 +194,8 @@ type Running struct {
 	Processes int
 	// Own is what the processes have, Models what all models have that they ask, in bytes.
 	Own, Models int64
+	// Untold: of some models that is not known.
+	Untold bool
 	// Less are the kinds of events of which any of them does with less.
 	Less map[string]bool
 	// Savings are what those do without who ask the server of the settings, Settings how they ask it.
@@ -208,6 +213,7 @@ func RunningNow(stateDir string, s settings.Settings) Running {
 	notes := budget.Read(dir)
 	for _, n := range notes {
 		r.Less[kindMemory] = r.Less[kindMemory] || n.Step > budget.None || n.Small
+		r.Untold = r.Untold || n.Untold
 		r.Less[kindBattery] = r.Less[kindBattery] || n.Battery
 	}
 	o := budget.Share(notes, serverOf(s))
@@ -333,7 +339,7 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	}
 	battery := s.Battery.Save && c.machine.OnBattery()
 	if err := c.ledger.Write(budget.Note{
-		Own: own, Server: serverOf(s), Completion: completionModels(s), Embedding: s.Embedding.Model, Models: r.Completion + r.Embedding,
+		Own: own, Server: serverOf(s), Completion: completionModels(s), Embedding: s.Embedding.Model, Models: r.Completion + r.Embedding, Untold: r.untold,
 		Step: step, Small: l.small, Battery: battery, Budget: r.budget,
 	}); err != nil {
 		c.log.Debug("other quarrys do not see what this one has", "error", err)
@@ -377,10 +383,11 @@ func (c *Core) inMemory(ctx context.Context, s settings.Settings, r *reading) (k
 	}
 	names := once(completionModels(s), r.others.Completion)
 	all := once(names, append([]string{s.Embedding.Model}, r.others.Embedding...))
-	sizes, err := e.runtime.InMemory(ctx, all...)
+	sizes, told, err := c.machine.modelsMemory(ctx, e.runtime, s, all...)
 	if err != nil {
 		return false, err
 	}
+	r.untold = !told
 	for at, n := range sizes {
 		if at < len(names) {
 			r.Completion += n
@@ -389,6 +396,34 @@ func (c *Core) inMemory(ctx context.Context, s settings.Settings, r *reading) (k
 		}
 	}
 	return true, nil
+}
+
+// modelsMemory is what models take of this machine's memory; told is false if the server does not say so. One that is no Ollama
+// says what weights have, and not whether a GPU has them in memory of its own.
+func (m Machine) modelsMemory(ctx context.Context, runtime *model.Runtime, s settings.Settings, names ...string) (bytes []int64, told bool, err error) {
+	bytes, told, err = runtime.InMemory(ctx, names...)
+	if !OwnsModels(s) && m.OwnGPU != nil && m.OwnGPU() && slices.Max(append(bytes, 0)) > 0 {
+		bytes, told = make([]int64, len(names)), false
+	}
+	return bytes, told, err
+}
+
+// ModelsMemory is what the models of the settings have of this machine's memory; told is false if their server does not say so.
+func ModelsMemory(ctx context.Context, s settings.Settings) (taken int64, told bool, err error) {
+	runtime, err := model.New(ModelOptions(s))
+	if err != nil {
+		return 0, false, err
+	}
+	defer runtime.Close()
+	names := completionModels(s)
+	if s.Embedding.Enabled && s.Embedding.Model != "" {
+		names = once(names, []string{s.Embedding.Model})
+	}
+	bytes, told, err := thisMachine().modelsMemory(ctx, runtime, s, names...)
+	for _, n := range bytes {
+		taken += n
+	}
+	return taken, told, err
 }
 
 // once are the names of a list and those of another, each model once however it is written.
@@ -495,7 +530,7 @@ func (c *Core) Memory() lsp.MemoryStatus {
 	defer c.mu.Unlock()
 	return lsp.MemoryStatus{
 		HeapBytes: m.HeapAlloc, ResidentBytes: uint64(c.machine.Resident()),
-		ModelBytes: uint64(c.reading.Completion + c.reading.Embedding), OthersBytes: uint64(c.reading.others.Own), BudgetBytes: uint64(c.reading.budget), Step: int(c.saving.step),
+		ModelBytes: uint64(c.reading.Completion + c.reading.Embedding), OthersBytes: uint64(c.reading.others.Own), BudgetBytes: uint64(c.reading.budget), Step: int(c.saving.step), ModelsUntold: c.reading.untold,
 	}
 }
 

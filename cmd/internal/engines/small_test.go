@@ -203,3 +203,52 @@ func TestSecondEditorOnASmallDevice(t *testing.T) {
 		t.Errorf("it begins with %+v and a context of %d", second.saving, second.engines.settings.Ollama.ContextSize)
 	}
 }
+
+// What llama.cpp says of its models' weights counts, but where a GPU may have them; of a server that says nothing that is told.
+// No step has models leave memory that quarry cannot take from it.
+func TestMemoryOfAnotherServersModels(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		takes  int64
+		gpu    bool
+		counts uint64
+		untold bool
+		saves  int
+	}{
+		{"it tells", 9e9, false, 9e9, false, 3},
+		{"a GPU may have them", 9e9, true, 0, true, 0},
+		{"it does not tell", 0, false, 0, true, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fake := modeltest.NewServer(t)
+			fake.SetModels(modeltest.Model{Name: "team", Bytes: test.takes})
+			s, state := settings.Default(), t.TempDir()
+			s.Ollama.API, s.Ollama.URL, s.Model, s.Embedding.Model, s.Memory.BudgetMB = "openai", fake.URL, "team", "", 8000
+			c := New(lsp.Start{
+				Settings: s, Notify: func(lsp.Severity, string, string) {}, Job: func(string, func()) lsp.Job { return saying{&[]string{}} },
+			}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler), Machine: Machine{
+				Resident: func() int64 { return 1e8 }, Free: func() int64 { return 9e9 }, OnBattery: func() bool { return false }, OwnGPU: func() bool { return test.gpu },
+			}})
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				m, savings := c.Memory(), c.savings()
+				if m.ModelBytes == test.counts && m.ModelsUntold == test.untold && len(savings) == test.saves && (test.saves == 0 || m.Step == 4) {
+					break
+				}
+				c.lookSoon()
+				select {
+				case <-tick.C:
+				case <-ctx.Done():
+					t.Fatalf("%+v, %+v", m, savings)
+				}
+			}
+			if now := RunningNow(state, s); now.Untold != test.untold || uint64(now.Models) != test.counts {
+				t.Errorf("the others are told %+v", now)
+			}
+		})
+	}
+}

@@ -64,6 +64,7 @@ type Core struct {
 	machine Machine
 	ledger  *budget.Ledger // by which the user's quarrys know of each other; nil for a command, or if it cannot be
 	lookDue chan struct{}  // asks for a look at memory
+	asked   chan struct{}  // asks for one if other quarrys have changed anything
 	looking sync.WaitGroup
 	endLook context.CancelFunc
 
@@ -127,11 +128,12 @@ func New(start lsp.Start, opt Options) *Core {
 	c := &Core{
 		stateDir: opt.StateDir, log: opt.Log, notify: start.Notify, job: start.Job, changed: start.Changed, oneShot: opt.OneShot, level: opt.Level, settings: start.Settings,
 	}
-	if c.machine, c.lookDue = opt.Machine, make(chan struct{}, 1); c.machine.Resident == nil {
+	c.lookDue, c.asked = make(chan struct{}, 1), make(chan struct{}, 1)
+	if c.machine = opt.Machine; c.machine.Resident == nil {
 		c.machine = thisMachine()
 	}
 	c.setLevel(start.Settings)
-	small := c.beside(start.Settings)
+	scarce := c.beside(start.Settings)
 	c.limitMemory(start.Settings, c.saving, c.reading)
 	stats, err := StatsDir(opt.StateDir)
 	if err != nil {
@@ -171,7 +173,7 @@ func New(start lsp.Start, opt Options) *Core {
 	}
 	var ctx context.Context
 	ctx, c.endLook = context.WithCancel(context.Background())
-	c.looking.Go(func() { c.keepWithin(ctx, look{small: small}) })
+	c.looking.Go(func() { c.keepWithin(ctx, look{scarce: scarce}) })
 	return c
 }
 
@@ -403,8 +405,9 @@ func (c *Core) modelChanged(e *generation, s model.State) {
 
 // Complete implements lsp.Core.
 func (c *Core) Complete(ctx context.Context, req completion.Request) (completion.Result, error) {
-	if c.ledger.Changed() {
-		c.lookSoon() // another may ask the model in another way from now on
+	select {
+	case c.asked <- struct{}{}: // another may ask the model in another way from now on; ghost text waits for no disk
+	default:
 	}
 	e := c.acquire()
 	defer e.calls.Done()

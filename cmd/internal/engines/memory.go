@@ -169,11 +169,17 @@ func (c *Core) keepWithin(ctx context.Context, l look) {
 	defer tick.Stop()
 	for {
 		c.lookAtMemory(ctx, &l)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-c.lookDue:
+		for due := false; !due; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				due = true
+			case <-c.lookDue:
+				due = true
+			case <-c.asked:
+				due = c.ledger.Changed()
+			}
 		}
 	}
 }
@@ -182,8 +188,9 @@ func (c *Core) keepWithin(ctx context.Context, l look) {
 type look struct {
 	keeper budget.Keeper
 	of     settings.Settings // those that keeper knows models of
-	small  bool              // by this one's own judgement, which is known for good once it is judged
+	scarce bool              // little was free when this one started, which is known for good once it is judged
 	judged bool
+	told   bool // the user, of it
 }
 
 // memoryDir is where the quarrys of a user tell each other of their memory.
@@ -236,8 +243,8 @@ func serverOf(s settings.Settings) string {
 }
 
 // beside takes a place among the user's quarrys and begins with what they do without, so that a model that is in memory
-// is not loaded anew. It answers whether this device is small by what is free now and what they have.
-func (c *Core) beside(s settings.Settings) (small bool) {
+// is not loaded anew. It answers whether little is free now beside what they have.
+func (c *Core) beside(s settings.Settings) (scarce bool) {
 	var notes []budget.Note
 	dir, err := memoryDir(c.stateDir)
 	switch {
@@ -254,11 +261,11 @@ func (c *Core) beside(s settings.Settings) (small bool) {
 		c.log.Debug("memory is counted for this quarry alone", "error", err)
 	}
 	o := budget.Share(notes, serverOf(s))
-	small = c.isSmall(s, o.Own+o.Models+o.Elsewhere)
+	scarce = c.isScarce(o.Own + o.Models + o.Elsewhere)
 	c.saving = saving{battery: s.Battery.Save && c.machine.OnBattery()}
-	c.saving.step, c.saving.small = asOthers(o, budget.None, small)
+	c.saving.step, c.saving.small = asOthers(o, budget.None, scarce && s.Memory.BudgetMB == 0)
 	c.reading = reading{budget: Budget(s, catalogue.ThisMachine()), others: o}
-	return small
+	return scarce
 }
 
 // inTime is what look finds, nothing where the disk does not answer: an editor waits for the
@@ -271,6 +278,11 @@ func inTime(look func() []budget.Note) []budget.Note {
 	case notes := <-found:
 		return notes
 	case <-time.After(startLook):
+	}
+	select {
+	case notes := <-found: // a process that had no processor for so long
+		return notes
+	default:
 		return nil
 	}
 }
@@ -326,26 +338,24 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	before := l.keeper.Step()
 	step := l.keeper.Look(r.Reading, now.step)
 	if known && !l.judged {
-		l.judged = true
-		l.small = c.isSmall(s, r.Used())
-		if l.small {
-			c.usage.Event(kindMemory, "little was free at the start: words only, shorter prompts", true)
-			c.usage.Flush() // `quarry status` in a terminal reads it
-			c.notify(lsp.Info, "small device", "Little memory is free: close other programs and restart quarry, or set memory.budgetMB in your settings. Until then search uses words only and prompts are half as long.")
-		}
+		l.judged, l.scarce = true, c.isScarce(r.Used())
 	}
-	if s.Memory.BudgetMB > 0 {
-		l.small = false
+	small := l.scarce && s.Memory.BudgetMB == 0 // a user who has said what quarry may take is believed
+	if l.judged && small && !l.told {
+		l.told = true
+		c.usage.Event(kindMemory, "little was free at the start: words only, shorter prompts", true)
+		c.usage.Flush() // `quarry status` in a terminal reads it
+		c.notify(lsp.Info, "small device", "Little memory is free: close other programs and restart quarry, or set memory.budgetMB in your settings. Until then search uses words only and prompts are half as long.")
 	}
 	battery := s.Battery.Save && c.machine.OnBattery()
 	if err := c.ledger.Write(budget.Note{
 		Own: own, Server: serverOf(s), Completion: completionModels(s), Embedding: s.Embedding.Model, Models: r.Completion + r.Embedding, Untold: r.untold,
-		Step: step, Small: l.small, Battery: battery, Budget: r.budget,
+		Step: step, Small: small, Battery: battery, Budget: r.budget,
 	}); err != nil {
 		c.log.Debug("other quarrys do not see what this one has", "error", err)
 	}
 	next := saving{battery: battery}
-	next.step, next.small = asOthers(r.others, step, l.small)
+	next.step, next.small = asOthers(r.others, step, small)
 	c.mu.Lock()
 	c.reading = r
 	c.mu.Unlock()
@@ -356,15 +366,16 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	}
 }
 
-// isSmall is Small for the machine of now. A command that asks once has nothing to judge.
-func (c *Core) isSmall(s settings.Settings, taken int64) bool {
-	return !c.oneShot && Small(s, c.machine.Free(), taken)
-}
+// isScarce is whether little memory is free; taken is what quarrys and their models have of it. A command that asks once has
+// nothing to judge.
+func (c *Core) isScarce(taken int64) bool { return !c.oneShot && scarce(c.machine.Free(), taken) }
 
-// Small is whether a quarry that starts does with less because little memory is free; taken is what quarrys and their
-// models have of it. A user who has said what they may take is believed.
+func scarce(free, taken int64) bool { return free > 0 && free+taken < smallDevice }
+
+// Small is whether a quarry that starts does with less because little memory is free. A user who has said what they may take
+// is believed.
 func Small(s settings.Settings, free, taken int64) bool {
-	return s.Memory.BudgetMB == 0 && free > 0 && free+taken < smallDevice
+	return s.Memory.BudgetMB == 0 && scarce(free, taken)
 }
 
 // inMemory reads what the models take; known is false while the model is still being loaded.

@@ -166,6 +166,47 @@ func TestSmallDeviceAndBattery(t *testing.T) {
 	}
 }
 
+// A budget that the user sets lifts what is done without on a small device, and comes back when it is taken away, said once.
+func TestSmallDeviceWithABudgetForAWhile(t *testing.T) {
+	s := settings.Default()
+	s.Ollama.URL = modeltest.NewServer(t).URL
+	messages := &told{}
+	c := New(lsp.Start{
+		Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {},
+	}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Machine: Machine{
+		Resident: func() int64 { return 1e8 }, Free: func() int64 { return 1e9 }, OnBattery: func() bool { return false },
+	}})
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	becomes := func(small bool) {
+		t.Helper()
+		for {
+			c.mu.Lock()
+			now := c.saving.small
+			c.mu.Unlock()
+			if now == small && messages.about("Little memory is free") == 1 {
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				t.Fatalf("small %v, said %d times", now, messages.about("Little memory is free"))
+			}
+		}
+	}
+	becomes(true)
+	for _, budget := range []int{4000, 0, 4000, 0} {
+		s.Memory.BudgetMB = budget
+		if err := c.Configure(s); err != nil {
+			t.Fatal(err)
+		}
+		becomes(budget == 0)
+	}
+}
+
 // What another quarry and its models have is no reason to take the device for a small one: the second editor would load the
 // model of the first one anew, with half of its context.
 func TestSecondEditorOnASmallDevice(t *testing.T) {

@@ -98,7 +98,7 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 	}
 	fix := ""
 	if about.context > 0 && rt.opt.NumCtx > about.context {
-		fix = fmt.Sprintf("set the context length to at most %d, the model was trained for no more", about.context)
+		fix = fmt.Sprintf("set the context length to at most %d, the model takes no more", about.context)
 	}
 	list = append(list, Finding{Name: "context length", OK: fix == "", Detail: fmt.Sprintf("%d tokens", rt.opt.NumCtx), Fix: fix})
 

@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		{"missing", func(s *modeltest.Server, _ *model.Options) { s.SetModels() },
 			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry model pull granite4:micro`\n"},
 		{"context", func(_ *modeltest.Server, opt *model.Options) { opt.NumCtx = 200_000 },
-			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model was trained for no more", 1)},
+			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model takes no more", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {
 			s.SetModels(modeltest.Model{Name: "granite4:micro", NoFIM: true})
 		}, "ok ollama\nok model\nok context length\nok load\n!! fill in the middle: granite4:micro cannot complete code | choose qwen2.5-coder:1.5b or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (it does not know the tags <|fim_prefix|> <|fim_suffix|> <|fim_middle|>)\n"},

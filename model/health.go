@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -255,6 +256,14 @@ func (rt *Runtime) probe(trusted bool) State {
 	}
 	st.Phase = Ready
 	return st
+}
+
+// isLoading is what is so before the model has answered first.
+func (rt *Runtime) isLoading() error {
+	if rt.opt.API == OpenAIAPI {
+		return &problem{kind: ErrLoading, what: fmt.Sprintf("%s is loading %s", rt.endpoint.Host, rt.opt.Model)}
+	}
+	return &problem{kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model}
 }
 
 // Small reports whether the model is known to have so few parameters that it is asked

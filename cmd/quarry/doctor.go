@@ -136,8 +136,12 @@ func modelFindings(ctx context.Context, s settings.Settings, known *engines.Else
 	}
 	runtime, err := model.New(heard(s, known))
 	if err != nil {
+		name := "ollama"
+		if !engines.OwnsModels(s) {
+			name = "model server"
+		}
 		return append([]model.Finding{{
-			Name: "ollama", Detail: err.Error(),
+			Name: name, Detail: err.Error(),
 			Fix: "correct ollama.url or ollama.allowRemote in " + settings.UserFilePath() + ", or OLLAMA_HOST or --ollama, whichever sets it",
 		}}, reranks()...)
 	}
@@ -205,7 +209,7 @@ func (a *app) adviceFinding(ctx context.Context, s settings.Settings, found []mo
 	}
 	advice, _, _ := m.Advise(ctx, unsuited...) // without Ollama nothing is installed
 	best := advice.Completion
-	f = model.Finding{Name: "advice", OK: true, Detail: fmt.Sprintf("%s suits %s: %s", best.Name, advice.Machine, best.Why)}
+	f = model.Finding{Name: "advice", OK: true, Detail: best.Suits(advice.Machine.String())}
 	if beside := advice.Search; s.Embedding.Enabled && beside.Name == "" {
 		f.Detail += "; " + beside.Why
 	}

@@ -71,6 +71,7 @@ func TestDoctorOnOneScreen(t *testing.T) {
 			"settings": "completion.maxTokens", "fill in the middle": "llama3:8b", "model of rust": "third:3b", "embedding model": "granite-embedding:30m", "downloads": "quarry model clean removes it", "advice": "quarry setup model",
 		}},
 		{"another machine that is not allowed", nil, `{"ollama.url": "http://models.example.invalid:80"}`, true, 1, map[string]string{"ollama": "ollama.allowRemote"}},
+		{"another server that is not allowed", nil, `{"ollama.url": "http://models.example.invalid:80", "ollama.api": "openai"}`, true, 1, map[string]string{"model server": "ollama.allowRemote"}},
 		{"another machine", nil, `{"ollama.url": "http://models.example.invalid:80", "ollama.allowRemote": true, "ollama.api": "openai"}`, true, 1, map[string]string{
 			"remote": "code leaves this machine for models.example.invalid:80 (completion, search): your ollama.allowRemote permits it → set ollama.allowRemote to false",
 		}},

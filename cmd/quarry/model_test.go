@@ -182,6 +182,9 @@ func TestModelsOfAnotherServer(t *testing.T) {
 		page, _ := e.Page()
 		t.Errorf("%v, the editor shows %s", err, page)
 	}
+	if slices.ContainsFunc(e.Statuses(), func(raw json.RawMessage) bool { return strings.Contains(string(raw), "Ollama is loading") }) {
+		t.Error("the status says that Ollama loads a model")
+	}
 	fake.Stop()
 	if code, out, errs := answering(t, "", "model"); code != 1 || !strings.Contains(out, "completion        team-coder, not known\n") || !strings.Contains(errs, "no model server answers") {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)

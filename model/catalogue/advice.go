@@ -27,6 +27,16 @@ type Choice struct {
 	Installed bool `json:"installed"`
 	// Why is a clause about the model.
 	Why string `json:"why"`
+	// tight: it takes more than models may.
+	tight bool
+}
+
+// Suits is a clause that says how far the model suits a machine, and why.
+func (c Choice) Suits(machine string) string {
+	if c.tight {
+		return fmt.Sprintf("%s comes nearest to fitting %s: %s", c.Name, machine, c.Why)
+	}
+	return fmt.Sprintf("%s suits %s: %s", c.Name, machine, c.Why)
 }
 
 // modelShare is how much of a budget models may take; quarry and the server take the rest.
@@ -79,6 +89,7 @@ func (c *List) Advise(m Machine, budget int64, have []model.Installed, wants Wan
 		}
 	case len(candidates) > 0:
 		a.Completion = slices.MinFunc(candidates, func(x, y Choice) int { return cmp.Compare(x.Memory, y.Memory) })
+		a.Completion.tight = true
 		a.Completion.Why = fmt.Sprintf("it is the smallest; it takes about %s, more than the %s that models may take here", Gigabytes(a.Completion.Memory), Gigabytes(room))
 	}
 

@@ -100,6 +100,13 @@ func TestAdvise(t *testing.T) {
 			if a.Completion.Name != tt.want || !strings.Contains(a.Completion.Why, tt.why) || a.Search.Name != tt.search || a.Search.Why == "" {
 				t.Errorf("%+v", a)
 			}
+			says := " suits this machine: "
+			if tt.name == "nothing fits" {
+				says = " comes nearest to fitting this machine: "
+			}
+			if got := a.Completion.Suits("this machine"); got != tt.want+says+a.Completion.Why {
+				t.Error(got)
+			}
 			if installed := slices.ContainsFunc(tt.have, func(m model.Installed) bool { return m.Name == a.Completion.Name }); a.Completion.Installed != installed {
 				t.Errorf("installed: %t", a.Completion.Installed)
 			}

@@ -69,7 +69,7 @@ func (c *Core) noteOf(e *generation, asked ConfiguredModel) (lsp.NoteModel, []ls
 		note.Reason = state.Err.Error()
 	}
 	if advice := e.advice.Load(); advice != nil && (state.Phase == model.Missing || state.Phase == model.Unsuitable) {
-		note.Reason += fmt.Sprintf(". %s suits this machine: %s", advice.Completion.Name, advice.Completion.Why)
+		note.Reason += ". " + advice.Completion.Suits("this machine")
 	}
 	if _, err := LoadCatalogue(); err != nil {
 		note.Reason = strings.TrimPrefix(note.Reason+". "+err.Error(), ". ")

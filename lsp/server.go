@@ -164,6 +164,7 @@ type Server struct {
 	settings settings.Settings // guarded by mu
 	editor   [2][]byte         // initializationOptions, configuration; guarded by mu
 	brief    briefModel        // that the user chose until the server ends, none if empty; guarded by mu
+	unread   []string          // why settings could not be read, for which those before hold; guarded by mu
 	pull     int               // number of the newest configuration pull; guarded by mu
 }
 
@@ -327,7 +328,12 @@ func (s *Server) applySettings() error {
 	} else if s.brief.name != "" {
 		merged.Model = s.brief.name
 	}
-	s.settings = merged
+	s.settings, s.unread = merged, nil
+	for _, p := range problems {
+		if p.Key == "" {
+			s.unread = append(s.unread, p.Reason)
+		}
+	}
 	s.mu.Unlock()
 	s.checkAll(before, merged)
 	s.serveHTTP(merged.HTTP)
@@ -345,5 +351,6 @@ func (s *Server) applySettings() error {
 	if err := core.Configure(merged); err != nil {
 		return fmt.Errorf("apply settings: %w", err)
 	}
+	s.statusChanged()
 	return nil
 }

@@ -25,7 +25,8 @@ type StatusNote struct {
 	ModelFree bool      `json:"modelFree" jsonschema:"ghost text is copied from the user's code, because no model can be asked now"`
 	Work      []Work    `json:"work" jsonschema:"what goes on in the folders"`
 	Savings   []Saving  `json:"savings" jsonschema:"what quarry does without now, so that memory and battery last"`
-	Problems  []string  `json:"problems" jsonschema:"what is wrong with the index of a folder and what to do about it"`
+	Problems  []string  `json:"problems" jsonschema:"what is wrong with the user's settings file or the index of a folder, and what to do about it"`
+	unread    int       // so many of the problems, the first, are with the settings
 	Remedies  []Remedy  `json:"remedies" jsonschema:"what the user can do about it, best first"`
 }
 
@@ -142,10 +143,13 @@ func (n *StatusNote) word() {
 		}
 		lines = append(lines, "- "+v.What)
 	}
-	for _, problem := range n.Problems {
+	for i, problem := range n.Problems {
 		lines = append(lines, sentence(problem))
 		if n.Level == LevelReady {
 			n.Level, n.Text = LevelWarning, "index"
+			if i < n.unread {
+				n.Text = "settings"
+			}
 		}
 	}
 	for _, w := range n.Work {
@@ -211,8 +215,17 @@ func sentence(message string) string {
 
 // statusNote is the note of this moment.
 func (s *Server) statusNote(ctx context.Context) StatusNote {
-	note := s.currentCore().StatusNote(ctx)
+	note := s.lookAround(ctx)
 	note.word()
+	return note
+}
+
+// lookAround is a note without words: the core's, and what the server knows besides.
+func (s *Server) lookAround(ctx context.Context) StatusNote {
+	note := s.currentCore().StatusNote(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	note.Problems, note.unread = append(append([]string{}, s.unread...), note.Problems...), len(s.unread)
 	return note
 }
 
@@ -263,7 +276,7 @@ func (s *Server) notifyStatus(ctx context.Context) error {
 	defer tick.Stop()
 	var news sentNotes
 	for {
-		note := s.currentCore().StatusNote(ctx)
+		note := s.lookAround(ctx)
 		var again <-chan time.Time
 		if len(note.Work) > 0 {
 			again = tick.C

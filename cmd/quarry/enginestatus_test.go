@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -263,4 +265,33 @@ func TestPromptsAndProfilesAreLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("granite4:micro")
+}
+
+// While the user's settings file cannot be read the status says so, at a glance, too, and no longer than that.
+func TestStatusSaysThatTheSettingsAreBroken(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"})
+	const good = `{"embedding.enabled": false}`
+	path := userSettings(t, `{"embedding.enabled": false,}`)
+	ctx, e := serveEditor(t, "neovim", t.TempDir(), "--ollama", fake.URL, "--state-dir", t.TempDir())
+	says := func(broken bool) {
+		t.Helper()
+		var n lsp.StatusNote
+		if err := e.Await(ctx, func() bool {
+			n = lastNote(t, e)
+			return n.Model.State == lsp.ModelReady && (n.Text == "settings") == broken && (len(n.Problems) > 0) == broken
+		}); err != nil {
+			t.Fatalf("%v: %+v", err, n)
+		}
+		if broken && (n.Level != lsp.LevelWarning || !strings.Contains(n.Detail, "ettings are not a JSON object: ") || !strings.Contains(n.Problems[0], filepath.Base(path))) {
+			t.Errorf("%+v", n)
+		}
+	}
+	says(true)
+	for _, text := range []string{good, good[:5]} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		says(text != good)
+	}
 }

@@ -108,15 +108,17 @@ func (rt *Runtime) Check(ctx context.Context) []Finding {
 			Fix: fmt.Sprintf("if another program uses it too, give both the same context length, or Ollama loads it anew at every change: OLLAMA_CONTEXT_LENGTH=%d for `ollama serve`", rt.opt.NumCtx),
 		})
 	}
-	begin := time.Now()
-	if !add("load", rt.load(ctx), "", "") {
-		return list
+	if rt.opt.API != OpenAIAPI { // those servers decide when
+		begin := time.Now()
+		if !add("load", rt.load(ctx), "", "") {
+			return list
+		}
+		where, err := rt.loaded(ctx)
+		if err != nil {
+			where = placement{} // it does not matter for completions
+		}
+		list[len(list)-1].Detail = fmt.Sprintf("in memory after %v%s", time.Since(begin).Round(time.Millisecond), where)
 	}
-	where, err := rt.loaded(ctx)
-	if err != nil {
-		where = placement{} // it does not matter for completions
-	}
-	list[len(list)-1].Detail = fmt.Sprintf("in memory after %v%s", time.Since(begin).Round(time.Millisecond), where)
 	err = rt.canary(ctx)
 	f := rt.family.Load()
 	if f == nil {

@@ -201,7 +201,7 @@ func TestOpenAIEmbeddings(t *testing.T) {
 
 func TestOpenAICheck(t *testing.T) {
 	s := modeltest.NewServer(t)
-	want := "ok model server\nok model\nok context length\nok load\nok fill in the middle\nok speed\n"
+	want := "ok model server\nok model\nok context length\nok fill in the middle\nok speed\n"
 	if got := findings(t, openAIOptions(s.URL)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -467,15 +467,30 @@ func fieldByKey(v reflect.Value, key string) (reflect.Value, int) {
 }
 
 // suggestion names the setting that key most likely means: the same letters in
-// another case, or one that begins alike.
+// another case, or one that begins alike or is a letter away.
 func suggestion(v reflect.Value, prefix, key string) string {
 	for i := range v.NumField() {
 		have := v.Type().Field(i).Tag.Get("json")
-		if strings.EqualFold(have, key) || len(key) >= 4 && strings.HasPrefix(strings.ToLower(have), strings.ToLower(key[:4])) {
+		if strings.EqualFold(have, key) || len(key) >= 4 && (strings.HasPrefix(strings.ToLower(have), strings.ToLower(key[:4])) || aLetterAway(have, key)) {
 			return fmt.Sprintf("; did you mean %q?", join(prefix, have))
 		}
 	}
 	return ""
+}
+
+// aLetterAway is whether a becomes b by a letter that comes, goes, is another or changes places with the next.
+func aLetterAway(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	at := 0
+	for at < len(b) && a[at] == b[at] {
+		at++
+	}
+	if len(a) > len(b) {
+		return a[at+1:] == b[at:]
+	}
+	return at == len(a) || a[at+1:] == b[at+1:] || at+1 < len(a) && a[at] == b[at+1] && a[at+1] == b[at] && a[at+2:] == b[at+2:]
 }
 
 func isText(field reflect.Value) bool {

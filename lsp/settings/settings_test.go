@@ -385,6 +385,23 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// A key with a slip of a letter is answered with the one that is meant.
+func TestSuggestion(t *testing.T) {
+	for key, want := range map[string]string{
+		"index.exlude": "index.exclude", "index.exxclude": "index.exclude", "index.excldue": "index.exclude", "index.wxclude": "index.exclude", "modle": "model", "Model": "model", "mdel": "model", "index.excluded": "index.exclude",
+		"index.elude": "", "zzzz": "", "abc": "",
+	} {
+		var s Settings
+		problems := s.Apply(UserFile, []byte(`{"`+key+`": 1}`))
+		if len(problems) != 1 {
+			t.Fatalf("%s: %v", key, problems)
+		}
+		if _, got, _ := strings.Cut(problems[0].Reason, "did you mean "); strings.Trim(got, `"?`) != want {
+			t.Errorf("%s: %s, want %q", key, problems[0].Reason, want)
+		}
+	}
+}
+
 // Commas part the lists of the environment, and those within the braces of a glob are its own.
 func TestListsOfTheEnvironment(t *testing.T) {
 	for text, want := range map[string][]string{

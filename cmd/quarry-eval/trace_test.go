@@ -34,7 +34,7 @@ func TestTrace(t *testing.T) {
 	r.Trace().Keep(true)
 	r.Trace().Shown(usage.ByEditor, usage.FormName, "Open", 1, []string{"/a", "/b"})
 	r.Trace().Opened(usage.ByEditor, "/b")
-	r.Shown("a.go", "go", "local", "Close")
+	r.Shown("a.go", "go", "local", "Close", 0)
 	r.Close()
 	got := eval()
 	for _, want := range []string{"name         editor  1        0      1       0           1    0     0      0.500  0.500", "word           local  1      0         1         0.000"} {

@@ -33,10 +33,10 @@ func TestStats(t *testing.T) {
 	r := usage.New(dir, func(err error) { t.Error(err) })
 	r.Keep(true)
 	for n := range 4 {
-		r.Shown("a.go", "go", "granite4:micro", strings.Repeat("x", n)+"!"+strings.Repeat("y", n))
+		r.Shown("a.go", "go", "granite4:micro", strings.Repeat("x", n)+"!"+strings.Repeat("y", n), 0)
 	}
 	r.Accepted("a.go", "go")
-	r.Shown("b.py", "python", "local", "pass")
+	r.Shown("b.py", "python", "local", "pass", 0)
 	r.Answered(usage.Answer{FirstToken: 200 * time.Millisecond, Queue: 3 * time.Millisecond, Total: 700 * time.Millisecond, Tokens: 11, PromptBytes: 100, ReusedBytes: 80})
 	r.Indexed(12 * time.Second)
 	r.Memory(100e6, 3.4e9)

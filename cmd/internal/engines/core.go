@@ -422,7 +422,7 @@ func (c *Core) Complete(ctx context.Context, req completion.Request) (completion
 	}
 	res, err := c.engineOf(ctx, e, req.Language).Complete(ctx, req)
 	if err == nil && len(res.Items) > 0 {
-		c.usage.Shown(req.Key, req.Language, res.Engine, res.Items[0].Text)
+		c.usage.Shown(req.Key, req.Language, res.Engine, res.Items[0].Text, res.Items[0].Start)
 	}
 	if res.Timings.Context > 0 {
 		c.usage.Retrieved(res.Timings.Context)

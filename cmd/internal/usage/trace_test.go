@@ -125,14 +125,14 @@ func TestTraceOfGhostText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "stats")
 	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.Local)
 	r, _ := tracer(t, dir, &now)
-	r.Shown("a.go", "go", "granite4:micro", "return nil, err")
-	r.Shown("a.go", "go", "granite4:micro", "nil, err")
-	r.Shown("a.go", "go", "granite4:micro", "err")
+	r.Shown("a.go", "go", "granite4:micro", "return nil, err", 0)
+	r.Shown("a.go", "go", "granite4:micro", "nil, err", 7)
+	r.Shown("a.go", "go", "granite4:micro", "err", 12)
 	r.Accepted("a.go", "go")
-	r.Shown("a.go", "go", "granite4:micro", "if x {\n\treturn\n}")
-	r.Shown("a.go", "go", "local", "Close")
+	r.Shown("a.go", "go", "granite4:micro", "if x {\n\treturn\n}", 0)
+	r.Shown("a.go", "go", "local", "Close", 0)
 	r.Accepted("a.go", "go")
-	r.Shown("b.go", "go", "another-model", "  name()\n")
+	r.Shown("b.go", "go", "another-model", "  name()\n", 0)
 	r.Close()
 	list, err := ReadTrace(dir, now)
 	if err != nil {
@@ -165,9 +165,9 @@ func TestTraceHasNoText(t *testing.T) {
 		tr.Opened(ByEditor, "/"+secret+"/elsewhere")
 		now = now.Add(time.Hour)
 	}
-	r.Shown("/"+secret+".go", secret, secret, secret+"\n"+secret)
+	r.Shown("/"+secret+".go", secret, secret, secret+"\n"+secret, 0)
 	r.Accepted("/"+secret+".go", secret)
-	r.Shown("/"+secret+".go", secret, "local", secret)
+	r.Shown("/"+secret+".go", secret, "local", secret, 0)
 	r.Close()
 
 	// Somebody, or a later quarry, has written more than there may be.

@@ -139,6 +139,7 @@ type Recorder struct {
 type suggestion struct {
 	engine, text string
 	kind         GhostKind
+	end          int // where the document would be behind it, which typing through it does not change
 }
 
 // New makes a Recorder that writes into dir, which is made when there is something to
@@ -186,17 +187,17 @@ func (r *Recorder) note(change func(n *Numbers)) {
 	}
 }
 
-// Shown says that ghost text is on the screen of a document. What only goes on while the user
-// types through it counts once.
-func (r *Recorder) Shown(document, language, engine, text string) {
+// Shown says that ghost text is on the screen of a document, from a byte offset of it on. What only goes on while the user
+// types through it counts once; the same text at another place is another.
+func (r *Recorder) Shown(document, language, engine, text string, at int) {
 	r.note(func(n *Numbers) {
-		before := r.last[document]
-		if before.engine == engine && (strings.HasSuffix(before.text, text) || strings.HasSuffix(text, before.text)) {
-			r.last[document] = suggestion{engine, text, before.kind}
+		before, end := r.last[document], at+len(text)
+		if before.engine == engine && before.end == end && (strings.HasSuffix(before.text, text) || strings.HasSuffix(text, before.text)) {
+			r.last[document] = suggestion{engine, text, before.kind, end}
 			return
 		}
 		kind := kindOf(engine, text)
-		r.last[document] = suggestion{engine, text, kind}
+		r.last[document] = suggestion{engine, text, kind, end}
 		r.trace.ghost(kind, false)
 		n.ghost(language, engine).Shown++
 		ghostIn(&r.all, language, engine).Shown++

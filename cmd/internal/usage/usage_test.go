@@ -24,8 +24,8 @@ func TestAMonth(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "stats")
 	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.Local)
 	one, two := recorder(t, dir, &now), recorder(t, dir, &now)
-	one.Shown("a.go", "go", "granite", "x := 1\n")
-	two.Shown("b.py", "python", "local", "pass")
+	one.Shown("a.go", "go", "granite", "x := 1\n", 0)
+	two.Shown("b.py", "python", "local", "pass", 0)
 	two.Accepted("b.py", "python")
 	one.Memory(100, 200)
 	one.Event("memory", "step 1", true)
@@ -35,7 +35,7 @@ func TestAMonth(t *testing.T) {
 		t.Fatalf("%v, %v", info, err)
 	}
 	now = now.AddDate(0, 0, KeptDays-1)
-	one.Shown("a.go", "go", "granite", "y := 2\n")
+	one.Shown("a.go", "go", "granite", "y := 2\n", 0)
 	one.Flush()
 	days, err := Read(dir, now)
 	if err != nil || len(days) != KeptDays || days[0].Date != "2026-03-31" || days[KeptDays-1].Date != "2026-04-29" {
@@ -70,16 +70,17 @@ func TestShownOnce(t *testing.T) {
 	now := time.Now()
 	r := recorder(t, t.TempDir(), &now)
 	r.Accepted("a.go", "go") // nothing was shown
-	r.Shown("a.go", "go", "granite", "return nil\n")
-	r.Shown("a.go", "go", "granite", "turn nil\n")
-	r.Shown("a.go", "go", "granite", "return nil\n")
-	r.Shown("b.go", "go", "granite", "return nil\n")
-	r.Shown("a.go", "go", "local", "return err\n")
+	r.Shown("a.go", "go", "granite", "return nil\n", 0)
+	r.Shown("a.go", "go", "granite", "turn nil\n", 2)
+	r.Shown("a.go", "go", "granite", "return nil\n", 0)
+	r.Shown("a.go", "go", "granite", "return nil\n", 40) // at another place
+	r.Shown("b.go", "go", "granite", "return nil\n", 0)
+	r.Shown("a.go", "go", "local", "return err\n", 0)
 	r.Accepted("a.go", "go")
 	r.Accepted("a.go", "go") // once is enough
 	r.Closed("b.go")
 	r.Accepted("b.go", "go")
-	want := []Ghost{{"go", "granite", 2, 0}, {"go", "local", 1, 1}}
+	want := []Ghost{{"go", "granite", 3, 0}, {"go", "local", 1, 1}}
 	if !reflect.DeepEqual(r.now.Ghost, want) {
 		t.Errorf("%+v", r.now.Ghost)
 	}
@@ -143,10 +144,10 @@ func TestNotKept(t *testing.T) {
 	now := time.Now()
 	r := recorder(t, dir, &now)
 	r.Keep(false)
-	r.Shown("a.go", "go", "local", "x")
+	r.Shown("a.go", "go", "local", "x", 0)
 	r.Accepted("a.go", "go")
-	r.Shown("b.go", "go", "granite", "x")
-	r.Shown("c.go", "go", "granite", "x")
+	r.Shown("b.go", "go", "granite", "x", 0)
+	r.Shown("c.go", "go", "granite", "x", 0)
 	r.Flush()
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("something was written: %v", err)

@@ -243,7 +243,7 @@ func (rt *Runtime) probe(trusted bool) State {
 	if !trusted {
 		rt.metrics.forgetPrompt()
 		loading := st
-		loading.Phase, loading.Err = Loading, &problem{kind: ErrLoading, what: "Ollama is loading " + rt.opt.Model}
+		loading.Phase, loading.Err = Loading, rt.isLoading()
 		rt.set(loading)
 	}
 	if err := rt.load(rt.ctx); err != nil {

@@ -2,9 +2,13 @@ package index
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // A writer that is well is never said to be stuck, however long its reader looks; one that
@@ -93,5 +97,80 @@ func TestWriterBeatsForReaders(t *testing.T) {
 	shut(t, reader)
 	if writer.state.isRead() {
 		t.Error("a reader that has gone is still seen")
+	}
+}
+
+// A writer that hangs before its database exists is no index that is just being made: its readers
+// say that they wait to open it, and soon for which process.
+func TestWriterThatHangsBeforeItsDatabaseIsTold(t *testing.T) {
+	for writer, want := range map[string]string{
+		"2147483646": "quarry (process 2147483646) holds the index of ",
+		"":           "quarry holds the index of ", // the disk had no room for its name
+	} {
+		t.Run("writer "+writer, func(t *testing.T) {
+			dir, state := t.TempDir(), t.TempDir()
+			write(t, dir, project)
+			clock, told := newManual(), make(chan string, 10)
+			real, err := filepath.EvalSymlinks(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			place, err := databaseDir(state, real)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(place, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, place, map[string]string{"writer": writer}) // none if it is ""
+			lock := flock.New(filepath.Join(place, "lock"))
+			if held, err := lock.TryLock(); err != nil || !held {
+				t.Fatal(held, err)
+			}
+			defer lock.Close()
+			reader := open(t, Config{Dir: dir, StateDir: state, Clock: clock, Notify: func(m string) { told <- m }})
+			defer shut(t, reader)
+			st, err := reader.Status(t.Context())
+			if err != nil || !st.Working || !slices.Equal(st.Doing, []Activity{Opening}) {
+				t.Errorf("working %v, doing %v, %v", st.Working, st.Doing, err)
+			}
+			until(t, "the user to be told", func() bool { clock.move(ownerPoll); return len(told) > 0 })
+			if m := <-told; !strings.Contains(m, want) || !strings.Contains(m, "Resume or stop it") {
+				t.Errorf("told %q", m)
+			}
+			c, err := reader.Coverage(t.Context(), time.Time{})
+			if err != nil || c.Whole || c.Unserved == nil {
+				t.Errorf("coverage %+v, %v", c, err)
+			}
+			if err := lock.Close(); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "the reader to take over", func() bool { clock.move(ownerPoll); return reader.isOwner() })
+			settle(t, reader)
+			if len(reader.Troubles()) > 0 || symbols(t, reader, "main.go") == nil {
+				t.Errorf("afterwards: %q", reader.Troubles())
+			}
+		})
+	}
+}
+
+// A writer has a name before it opens its database, in the middle of which it may be stopped.
+func TestWriterIsNamedBeforeItsDatabaseIsOpened(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	write(t, dir, project)
+	x := open(t, Config{Dir: dir, StateDir: state})
+	files := x.state
+	shut(t, x)
+	for _, name := range []string{files.writerFile(), files.database()} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(files.database(), 0o700); err != nil { // which cannot be opened
+		t.Fatal(err)
+	}
+	shut(t, open(t, Config{Dir: dir, StateDir: state}))
+	if pid := files.writer(); pid != os.Getpid() {
+		t.Errorf("the writer is %d, not %d", pid, os.Getpid())
 	}
 }

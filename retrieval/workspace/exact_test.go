@@ -1,6 +1,9 @@
 package workspace_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -34,5 +37,37 @@ func TestExactNameBeatsNearOnesInTheWriter(t *testing.T) {
 			}
 			t.Errorf("%s: %q, missing %v, %v", c.name, ids, found.Missing, err)
 		}
+	}
+}
+
+// While what searches know is read anew from the database, only exact names are found there: an
+// answer without those that are near says that it is a part.
+func TestNearNamesWhileTheSnapshotIsLost(t *testing.T) {
+	const near = 1500
+	root, stateDir := t.TempDir(), t.TempDir()
+	files := map[string]string{"walrus.go": "package db\n\nfunc Walrus() {}\n"}
+	for i := range near {
+		files[fmt.Sprintf("db/feeder%d.go", i)] = fmt.Sprintf("package db\n\nfunc WalrusFeeder%d() {}\n", i)
+	}
+	write(t, root, files)
+	dir := indexed(t, root, stateDir, func(*testing.T, string) {})
+	if err := os.RemoveAll(filepath.Join(dir, "snapshot")); err != nil { // where it was written already
+		t.Fatal(err)
+	}
+	w := workspace.New(workspace.Options{StateDir: stateDir, WaitLimit: 1})
+	defer w.Close()
+	w.SetRoots([]string{root})
+	for marked := 0; ; marked++ { // the deadline of the test ends this
+		found, err := w.Symbols(t.Context(), "Walrus", nil, 2*near)
+		var unready *workspace.NotReady
+		switch {
+		case errors.As(err, &unready), found.Missing != nil:
+			continue
+		case err != nil:
+			t.Fatal(err)
+		case len(found.List) != near+1 || found.List[0].Name != "Walrus":
+			t.Errorf("%d found of %d, and nothing is said to be missing, after %d answers that were marked", len(found.List), near+1, marked)
+		}
+		return
 	}
 }

@@ -111,6 +111,7 @@ const (
 	needFile    need = iota // what one file declares
 	needFiles               // which files there are
 	needNames               // what they declare under a name
+	needNear                // and under names that are near it, which searches have in memory
 	needSymbols             // and all who use it
 	needWords               // all that a search ranks by
 	needMemory              // what searches have in memory, and not the database
@@ -195,7 +196,7 @@ type wait struct {
 // looks are the waits of a question, one behind the other.
 func (w *Workspace) looks(n need, asked time.Time) []wait {
 	all := []wait{{asked, false, w.opts.WaitLimit}, {asked, true, w.opts.WaitLimit}}
-	if n == needNames {
+	if n == needNames || n == needNear {
 		all = slices.Insert(all, 0, wait{asked, false, w.opts.WaitLimit / 5})
 	}
 	return all
@@ -372,6 +373,8 @@ func (f *folder) asksMemory(n need, current bool) bool {
 		return current || !f.loaded.Load()
 	case needMemory:
 		return current || !f.loaded.Load() || !f.warm.IsReady()
+	case needNear: // on disk, only exact names are found beside others
+		return current || !f.warm.IsReady()
 	}
 	return current && n == needNames
 }
@@ -393,7 +396,7 @@ func (w *Workspace) behind(ctx context.Context, n need) (*Missing, error) {
 			return nil, err
 		}
 		m := &lack{Missing: Missing{Folder: f.dir, Searchable: []string{}}, index: x}
-		switch searched := n == needWords || n == needNames || n == needMemory; {
+		switch searched := n == needWords || n == needNames || n == needNear || n == needMemory; {
 		case lag.Behind, lag.Unlooked && !w.opts.Brief:
 			m.Doing = doingIndex
 		case searched && x.IsCurrent(lag.CaughtUp) && !f.warm.Knows().Includes(lag.CaughtUp):

@@ -80,7 +80,7 @@ const (
 // not end the search for it.
 func (w *Workspace) Symbols(ctx context.Context, name string, kinds []syntax.Kind, limit int) (found Symbols, err error) {
 	found.Backend = []string{backendSymbols}
-	found.Missing, err = w.whenKnown(ctx, needNames, func() (bool, error) {
+	found.Missing, err = w.whenKnown(ctx, needNear, func() (bool, error) {
 		var err error
 		found.List, err = w.symbolsNow(ctx, name, kinds, limit)
 		return err != nil || slices.ContainsFunc(found.List, func(s Symbol) bool { return isNamed(s, name) }), err

@@ -13,7 +13,7 @@ func TestLooksShareThePatience(t *testing.T) {
 	defer w.Close()
 	asked := time.Now()
 	for _, opened := range []time.Time{asked, asked.Add(-time.Hour), asked.Add(time.Second)} {
-		for _, n := range []need{needFiles, needNames, needSymbols, needWords} {
+		for _, n := range []need{needFiles, needNames, needNear, needSymbols, needWords} {
 			for i, how := range w.looks(n, asked) {
 				if end, most := how.end(opened, false), max(0, opened.Sub(asked))+patience; end.Sub(asked) > most {
 					t.Errorf("look %d of %d waits until %v after the question, opened %v after it", i, n, end.Sub(asked), opened.Sub(asked))
@@ -21,7 +21,9 @@ func TestLooksShareThePatience(t *testing.T) {
 			}
 		}
 	}
-	if first := w.looks(needNames, asked)[0].end(asked, false); first.Sub(asked) > patience/4 {
-		t.Errorf("a name is first looked for after %v", first.Sub(asked))
+	for _, n := range []need{needNames, needNear} {
+		if first := w.looks(n, asked)[0].end(asked, false); first.Sub(asked) > patience/4 {
+			t.Errorf("a name is first looked for after %v", first.Sub(asked))
+		}
 	}
 }

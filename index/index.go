@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,22 @@ type Config struct {
 	Log *slog.Logger
 	// Clock is the time; nil means the system's.
 	Clock Clock
+}
+
+// openRoot opens the workspace root, of which quarry's own state is no part.
+func (cfg *Config) openRoot() (*walk.Root, error) {
+	limits := cfg.Limits
+	if state, err := stateDirOf(cfg.StateDir); err == nil {
+		limits.Own = append(limits.Own[:len(limits.Own):len(limits.Own)], state)
+	}
+	if dir, err := filepath.Abs(cfg.Dir); err == nil {
+		if dir, err = filepath.EvalSymlinks(dir); err == nil { // else it cannot be opened
+			if own, err := databaseDir(cfg.StateDir, dir); err == nil {
+				limits.Own = append(limits.Own, own) // where the root itself is the folder of state
+			}
+		}
+	}
+	return walk.Open(cfg.Dir, limits)
 }
 
 // Progress is how far a scan has come.
@@ -150,7 +167,7 @@ func Open(cfg Config) (*Index, error) {
 	if err := cfg.Allowed.Refuses(cfg.Dir); err != nil {
 		return nil, err
 	}
-	root, err := walk.Open(cfg.Dir, cfg.Limits)
+	root, err := cfg.openRoot()
 	if err != nil {
 		return nil, err
 	}

@@ -64,14 +64,23 @@ func DefaultStateDir() (string, error) {
 	return filepath.Join(dir, "quarry"), nil
 }
 
-// databaseDir is the folder of a root's index: its name, for people, and a hash of
-// its path.
-func databaseDir(stateDir, root string) (string, error) {
+// stateDirOf is quarry's folder for state, absolute; stateDir is "" for the default.
+func stateDirOf(stateDir string) (string, error) {
 	if stateDir == "" {
 		var err error
 		if stateDir, err = DefaultStateDir(); err != nil {
 			return "", err
 		}
+	}
+	return filepath.Abs(stateDir)
+}
+
+// databaseDir is the folder of a root's index: its name, for people, and a hash of
+// its path.
+func databaseDir(stateDir, root string) (string, error) {
+	stateDir, err := stateDirOf(stateDir)
+	if err != nil {
+		return "", err
 	}
 	sum := sha256.Sum256([]byte(root))
 	return filepath.Join(stateDir, "index", filepath.Base(root)+"-"+hex.EncodeToString(sum[:6])), nil

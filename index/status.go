@@ -246,7 +246,7 @@ var ErrNoIndex = errors.New("there is no index yet")
 // Peek answers what the index that Open(cfg) would open holds without keeping it current, and how the
 // folder differs from it. Of that nothing is said when looking lasts longer than patience.
 func Peek(ctx context.Context, cfg Config, patience time.Duration) (st Status, err error) {
-	root, err := walk.Open(cfg.Dir, cfg.Limits)
+	root, err := cfg.openRoot()
 	if err != nil {
 		return st, err
 	}

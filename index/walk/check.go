@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +46,9 @@ func (r *Root) Check(rel string) Reason {
 // checkOne judges one component whose parents are not left out. mu is held.
 func (r *Root) checkOne(rel string, isParent bool) Reason {
 	info, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(rel)))
+	if slices.Contains(r.own, rel) {
+		return Own
+	}
 	isDir := isParent || err == nil && info.IsDir()
 	dir := parentOf(rel)
 	exists := onDisk(filepath.Join(r.dir, filepath.FromSlash(dir)))

@@ -12,6 +12,7 @@ type Reason string
 const (
 	Ignored        Reason = "ignored" // by an ignore file
 	BySettings     Reason = "left out by index.exclude"
+	Own            Reason = "quarry's own state"
 	Secret         Reason = "secret"          // keys, credentials; nothing lifts this
 	VersionControl Reason = "version control" // .git and the like
 	Dependencies   Reason = "dependencies"

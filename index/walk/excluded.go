@@ -26,11 +26,20 @@ func (r *Root) Excluded(rel string) bool {
 // follow is the place of a file, which need not exist, with links followed. ok is
 // false if it is not in the root or a link leads nowhere.
 func (r *Root) follow(rel string) (real string, ok bool) {
-	at, missing := filepath.Join(r.dir, filepath.FromSlash(rel)), ""
+	if real, ok = realPath(filepath.Join(r.dir, filepath.FromSlash(rel))); ok {
+		return r.Rel(real)
+	}
+	return "", false
+}
+
+// realPath is an absolute path, of what need not exist, with links followed. ok is false if
+// a link leads nowhere.
+func realPath(at string) (real string, ok bool) {
+	missing := ""
 	for {
 		real, err := filepath.EvalSymlinks(at)
 		if err == nil {
-			return r.Rel(filepath.Join(real, missing))
+			return filepath.Join(real, missing), true
 		}
 		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
 			return "", false

@@ -41,6 +41,9 @@ type Limits struct {
 	// Exclude is left out of the index and of what models see. No file of a repository takes
 	// it in again.
 	Exclude []glob.Glob
+	// Own are the absolute folders in which quarry keeps its state, which need not exist:
+	// what lies in the workspace of them is no part of it, and changes with each look.
+	Own []string
 }
 
 // Root is one workspace folder.
@@ -49,6 +52,7 @@ type Root struct {
 	given   string // absolute, as it was named
 	maxSize int64
 	exclude []glob.Glob
+	own     []string // relative to dir, none of it dir itself
 
 	// filesMu guards files, which is the folder as it was opened last.
 	filesMu sync.RWMutex
@@ -89,6 +93,13 @@ func Open(dir string, limits Limits) (*Root, error) {
 		limits.MaxSize = DefaultMaxSize
 	}
 	r := &Root{dir: abs, given: given, files: files, maxSize: limits.MaxSize, exclude: limits.Exclude}
+	for _, dir := range limits.Own {
+		if real, ok := realPath(dir); ok {
+			if rel, ok := r.Rel(real); ok && rel != "" && rel != "." {
+				r.own = append(r.own, rel)
+			}
+		}
+	}
 	r.Reload()
 	return r, nil
 }
@@ -158,13 +169,16 @@ func (r *Root) Excludes(rel string) bool {
 
 // inForce is a hash of the rules in a folder and of what the user's settings leave out.
 func (r *Root) inForce(l *level) uint64 {
-	if len(r.exclude) == 0 {
+	if len(r.exclude)+len(r.own) == 0 {
 		return l.sum()
 	}
 	h := fnv.New64a()
 	fmt.Fprint(h, l.sum())
 	for _, g := range r.exclude {
 		fmt.Fprintf(h, " %q", g)
+	}
+	for _, rel := range r.own {
+		fmt.Fprintf(h, " own %q", rel)
 	}
 	return h.Sum64()
 }
@@ -398,7 +412,9 @@ func (r *Root) list(parent *level, dir string) (l *level, all []listed, reason R
 		case !e.IsDir() && !e.Type().IsRegular():
 			at.reason = Special
 		}
-		if hard := l.reason(at.Path, at.isDir, exists); hard != "" {
+		if slices.Contains(r.own, at.Path) {
+			at.reason = Own
+		} else if hard := l.reason(at.Path, at.isDir, exists); hard != "" {
 			at.reason = hard
 		} else if r.Excludes(at.Path) {
 			at.reason = BySettings

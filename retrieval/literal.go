@@ -175,18 +175,11 @@ func (sr *search) literals(ctx context.Context) error {
 			}
 		}
 	}
-	sr.unquoted = len(sr.req.Query.Phrases) > 0 && sr.req.Query.hasWordsBesideQuotes() &&
-		!slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.literal >= 0 })
-	return nil
-}
-
-// hasWordsBesideQuotes is whether a query may be a message that quotes a value.
-func (q *Query) hasWordsBesideQuotes() bool {
-	n := len(strings.Fields(q.Text))
-	for _, p := range q.Phrases {
-		n -= len(strings.Fields(p))
+	if in, out := sr.req.Query.quotedWords(); in > 0 && out >= minQueryWords &&
+		!slices.ContainsFunc(sr.sc.candidates, func(c candidate) bool { return c.literal >= 0 }) {
+		sr.unquoted = BackendUnquoted
 	}
-	return n >= minQueryWords
+	return nil
 }
 
 // literalQuery returns the query when it is one word unknown to the index: then
@@ -211,8 +204,9 @@ func mayContainAll(set trigramSet, want []string) bool {
 	return true
 }
 
-// Quotes answers whether a text has all quoted texts of the query.
-func (q *Query) Quotes(text string) bool { return findAll(text, q.Phrases) }
+// Quotes answers whether a text has all quoted texts of the query, where they are a
+// condition.
+func (q *Query) Quotes(text string) bool { return q.looksPasted() || findAll(text, q.Phrases) }
 
 // findAll answers whether text contains all of want.
 func findAll(text string, want []string) bool {

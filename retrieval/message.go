@@ -50,7 +50,7 @@ type messageQuery struct {
 
 // asMessage reads the query as a message; ok is false if it cannot be one.
 func (sr *search) asMessage() (m messageQuery, ok bool) {
-	if sr.query.class != ClassText || sr.req.Signals == SignalsSemantic || len(sr.req.Query.Phrases) > 0 && !sr.unquoted {
+	if sr.query.class != ClassText || sr.req.Signals == SignalsSemantic {
 		return m, false
 	}
 	var ends []int
@@ -78,7 +78,80 @@ func (sr *search) asMessage() (m messageQuery, ok bool) {
 		m.telling = append(m.telling, !stopWords[w] && !isNumber(w))
 		m.simple = append(m.simple, isSimple(w))
 	}
+	if sr.quotesAreConditions() {
+		m.leaveOut(sr.req.Query.Phrases)
+	}
 	return m, true
+}
+
+// leaveOut keeps the words of quoted texts from making the query a message: what is quoted
+// to be found stands in the code as it is.
+func (m *messageQuery) leaveOut(phrases []string) {
+	from := 0
+	for _, p := range phrases {
+		var quoted []string
+		eachWord(p, func(w string, _ int) bool { quoted = append(quoted, w); return true })
+		for i := from; len(quoted) > 0 && i+len(quoted) <= len(m.words); i++ {
+			if !slices.Equal(m.words[i:i+len(quoted)], quoted) {
+				continue
+			}
+			for from = i; from < i+len(quoted); from++ {
+				m.total -= m.idf[from]
+				m.idf[from], m.telling[from] = 0, false
+			}
+			break
+		}
+	}
+}
+
+// pastedSign is what an error, a line of a log or a stack has and a search hardly does.
+var pastedSign = regexp.MustCompile(`(?:^|[ [(])(?:[\w.$]*(?:Error|Exception)|(?i:error|warn|warning|fatal|critical|severe|panic))(?:\[\w+\])?\]?:(?: |$)|` +
+	`\[(?i:error|warn|warning|fatal|critical|severe)\]|\bException in thread |\bTraceback \(most recent `)
+
+// looksPasted answers whether a query with quoted texts is a message by its looks.
+func (q *Query) looksPasted() bool {
+	in, out := q.quotedWords()
+	return in > 0 && out >= minQueryWords && (pastedSign.MatchString(q.Text) || frame.MatchString(q.Text))
+}
+
+// quotedWords counts the words of a query in its quoted texts and beside them.
+func (q *Query) quotedWords() (in, out int) {
+	for _, p := range q.Phrases {
+		in += len(strings.Fields(p))
+	}
+	return in, len(strings.Fields(q.Text)) - in
+}
+
+// quotesAreConditions answers whether every result must have the query's quoted texts.
+func (sr *search) quotesAreConditions() bool {
+	return len(sr.req.Query.Phrases) > 0 && sr.unquoted == ""
+}
+
+// quotesAndMessages finds the quoted texts, or what a message comes from. Whether the query
+// is a message comes first: one that quotes a value is not found where the value stands. It
+// is one by its looks, or if the code has a run of the words beside the quotes, of which
+// there are more than in them; a quoted text alone, or with a word or two, is a condition.
+func (sr *search) quotesAndMessages(ctx context.Context) error {
+	switch in, out := sr.req.Query.quotedWords(); {
+	case sr.req.Query.looksPasted():
+		sr.unquoted = BackendMessage
+	case in > 0 && out >= minQueryWords && out > in:
+		if err := sr.messages(ctx); err != nil {
+			return err
+		}
+		if sr.pasted {
+			sr.unquoted = BackendMessage
+		}
+	}
+	if sr.unquoted == "" {
+		if err := sr.literals(ctx); err != nil {
+			return err
+		}
+	}
+	if sr.quotesAreConditions() {
+		return nil
+	}
+	return sr.messages(ctx)
 }
 
 // asking are words that a question begins with and a message hardly does.

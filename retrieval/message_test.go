@@ -40,6 +40,19 @@ def size(image):
 def other():
     return "size of image limits documentation width"
 `),
+		document("src/main/java/shop/Ledger.java", `package shop;
+
+class Ledger {
+    void seal(int days) {
+        if (days < 0) {
+            throw new IllegalStateException("Both a 'seal' and a 'stamp' were given. Choose either one.");
+        }
+    }
+}
+`),
+		document("src/main/java/shop/Main.java", "package shop;\n\nclass Main {\n    static final String JOB = \"main\";\n\n    /** Either one of a seal and a stamp, both were given. */\n    void start() {\n    }\n}\n"),
+		document("host/known.py", "\"\"\"The hosts: build, main and test.\"\"\"\n\nJOBS = ['\"build\"', \"build\", \"test\"]\n"),
+		document("host/client.py", "def check(server):\n    if server not in known:\n        raise Unknown('Server {!r} not found in known_hosts'.format(server))\n    if not session:\n        raise Unknown('no existing session')\n"),
 		document("app/index.js", "function start() {\n  return 1;\n}\n"),
 		document("web/index.js", "function open() {\n  throw new Error(`Missing pagination size in ${name}`);\n}\n"),
 		document("src/tree/build.rs", "pub fn trim() {\n    let n = None.unwrap();\n"+strings.Repeat("    n.push(1);\n", 200)+"}\n\npub fn build() {\n    trim();\n"+strings.Repeat("    n.push(2);\n", 200)+"}\n"),
@@ -114,14 +127,67 @@ func TestQuotesInMessages(t *testing.T) {
 	if _, _, a := firstPlace(t, ix, `"unknown verb nowhere" ledger`); len(a.Results) != 0 {
 		t.Errorf("an exact search with a word found %v", pathsOf(a))
 	}
-	path, _, a := firstPlace(t, ix, `malformed ledger: the unknown verb "skipped"`)
-	if path != "stock/reader.go" || !slices.Contains(a.Backend, BackendUnquoted) {
-		t.Errorf("found %v by %q", pathsOf(a), a.Backend)
+	for query, why := range map[string]string{
+		`malformed ledger: the unknown verb "skipped"`: BackendMessage,
+		`ledger: malformed by a verb, "skipped"`:       BackendUnquoted,
+	} {
+		path, _, a := firstPlace(t, ix, query)
+		if path != "stock/reader.go" && why == BackendMessage || len(a.Results) == 0 || !slices.Contains(a.Backend, why) {
+			t.Errorf("%s: found %v by %q", query, pathsOf(a), a.Backend)
+		}
 	}
-	path, _, a = firstPlace(t, ix, `where is the "unknown verb" of a line reported`)
+	path, _, a := firstPlace(t, ix, `where is the "unknown verb" of a line reported`)
 	if path != "stock/reader.go" || slices.Contains(a.Backend, BackendUnquoted) || len(a.Results) != 1 {
 		t.Errorf("a quote that a file has: found %v by %q", pathsOf(a), a.Backend)
 	}
+}
+
+// What a message has in double quotes is part of it, also where that text stands somewhere.
+func TestQuotedValuesOfMessages(t *testing.T) {
+	ix := shop()
+	for query, want := range map[string]string{
+		"Exception in thread \"main\" java.lang.IllegalStateException: Both a 'seal' and a 'stamp' were given. Choose either one.":             "src/main/java/shop/Ledger.java",
+		"Exception in thread \"main\" java.lang.NullPointerException\n\tat shop.Ledger.seal(Ledger.java:5)\n\tat shop.Main.start(Main.java:7)": "src/main/java/shop/Ledger.java",
+		"2026-11-22 ERROR [main] o.s.Boot: thread \"main\": Both a 'seal' and a 'stamp' were given":                                            "src/main/java/shop/Ledger.java",
+		"ssh.SSHException: Server \"build\" not found in known_hosts":                                                                          "host/client.py",
+		"ERROR in job \"test\": No existing session":                                                                                           "host/client.py",
+		"server \"build\" not found in known_hosts":                                                                                            "host/client.py",
+		"error: malformed ledger \"build\": line 17 has the unknown verb \"test\"":                                                             "stock/reader.go",
+	} {
+		got, _, a := firstPlace(t, ix, query)
+		if got != want || !slices.Contains(a.Backend, BackendMessage) {
+			t.Errorf("%s\nfound %v by %q, want %s first", query, pathsOf(a), a.Backend, want)
+		}
+	}
+}
+
+// A quoted text is a condition where it is all, or all but a few words, or the rest is not
+// said by the code.
+func TestQuotedTextsAreConditions(t *testing.T) {
+	ix := shop()
+	for _, phrase := range []string{"build", "main", "unknown verb", "not found in known_hosts"} {
+		for _, rest := range []string{"%s", "server %s", "%s not found", "host %s lang:python", "the server is told about %s by name", "where is %s not found in known hosts"} {
+			query := strings.Replace(rest, "%s", `"`+phrase+`"`, 1)
+			_, _, a := firstPlace(t, ix, query)
+			if slices.Contains(a.Backend, BackendMessage) {
+				t.Errorf("%s is taken for a message", query)
+			}
+			for _, r := range a.Results {
+				if text := ix.Current().file(fileAt(t, ix, r.Path)).text; !strings.Contains(text, phrase) {
+					t.Errorf("%s found %s, which does not have it", query, r.Path)
+				}
+			}
+		}
+	}
+}
+
+func fileAt(t *testing.T, ix *Index, path string) uint32 {
+	t.Helper()
+	f, ok := (&search{ix: ix, snap: ix.Current(), req: &Request{}}).fileNamed(path)
+	if !ok {
+		t.Fatalf("no %s", path)
+	}
+	return f
 }
 
 // Questions are no messages, even in words that stand in the code.

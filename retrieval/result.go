@@ -61,10 +61,14 @@ const (
 	BackendLexicon = "lexicon"
 )
 
-// BackendUnquoted is what an Answer's Backend has when no file has the quoted texts of
-// a query that has other words, too, as in a message that quotes a value: then all of
-// it is searched as words.
-const BackendUnquoted = "words, since nothing has the quoted text"
+// What an Answer's Backend has when the quoted texts of a query are words and no condition.
+const (
+	// BackendUnquoted: no file has them, and the query has other words, too, as a message
+	// that quotes a value.
+	BackendUnquoted = "words, since nothing has the quoted text"
+	// BackendMessage: the query is a message that quotes a value.
+	BackendMessage = "words, since the quotes are a message's"
+)
 
 // backend names the signals that could speak.
 func (sr *search) backend() []string {
@@ -75,8 +79,8 @@ func (sr *search) backend() []string {
 	if sr.scanned {
 		b = append(b, "literal")
 	}
-	if sr.unquoted {
-		b = append(b, BackendUnquoted)
+	if sr.unquoted != "" {
+		b = append(b, sr.unquoted)
 	}
 	if sr.req.At != nil {
 		b = append(b, "locality")

@@ -25,9 +25,11 @@ type search struct {
 	// idfs belong to query.terms, wordIDF to query.words as paths are compared with
 	// them, plainIDF to query.plain.
 	idfs, wordIDF, plainIDF []float32
-	// scanned: the literal signal looked into files. unquoted: no file has the quoted
-	// texts, and they no longer are a condition.
-	scanned, unquoted bool
+	// scanned: the literal signal looked into files.
+	scanned bool
+	// unquoted is why the quoted texts are words and no condition, as an Answer's Backend
+	// says it; "" while they are one.
+	unquoted string
 	// onlyOne: of a query that is a name, one file alone declares it as it is written.
 	onlyOne bool
 	// pasted: the query is a message that the code has.
@@ -114,10 +116,7 @@ func (ix *Index) searchWith(ctx context.Context, sc *scratch, snap *Snapshot, re
 		return Answer{}, err
 	}
 	literalStart := time.Now()
-	if err := sr.literals(ctx); err != nil {
-		return Answer{}, err
-	}
-	if err := sr.messages(ctx); err != nil {
+	if err := sr.quotesAndMessages(ctx); err != nil {
 		return Answer{}, err
 	}
 	sr.timings.Literal = time.Since(literalStart)
@@ -336,7 +335,7 @@ func (s *Snapshot) chunkAtLine(f, line uint32) (uint32, bool) {
 func (sr *search) ranked() []*candidate {
 	cs := sr.sc.candidates
 	out := make([]*candidate, 0, len(cs))
-	phrases, mode := len(sr.req.Query.Phrases) > 0 && !sr.unquoted, sr.req.Query.Mode
+	phrases, mode := sr.quotesAreConditions(), sr.req.Query.Mode
 	for i := range cs {
 		if cs[i].score <= 0 || phrases && cs[i].literal < 0 || mode == ModeDocs && cs[i].n == 0 {
 			continue

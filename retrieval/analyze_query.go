@@ -360,6 +360,7 @@ const (
 	TopicPurpose Topic = "purpose" // what is this repository about
 	TopicLayout  Topic = "layout"  // how is it laid out
 	TopicStart   Topic = "start"   // where do I start
+	TopicEntry   Topic = "entry"   // what is the entry point
 	TopicTests   Topic = "tests"   // how do I run the tests
 	TopicBuild   Topic = "build"   // how do I build it, how is it run
 	TopicNeeds   Topic = "needs"   // what does it depend on
@@ -374,30 +375,36 @@ var topicWords = map[Topic]map[string]bool{
 	TopicPurpose: setOf("about", "purpose", "overview", "summary", "readme", "introduction"),
 	TopicLayout: setOf("laid", "layout", "structure", "structured", "organized", "organised", "organization", "organisation", "folder", "folders", "directory", "directories",
 		"architecture", "modules", "components", "packages"),
-	TopicStart: setOf("start", "starting", "begin", "entry", "entrypoint", "entrypoints", "point", "points", "main", "read", "reading", "first", "look", "newcomer"),
+	TopicStart: setOf("start", "starting", "begin", "read", "reading", "first", "look", "newcomer"),
+	TopicEntry: setOf("entry", "entrypoint", "entrypoints", "point", "points", "main"),
 	TopicTests: setOf("test", "tests", "tested", "testing", "suite", "unit", "run", "runs", "running", "execute"),
 	TopicBuild: setOf("build", "built", "building", "compile", "compiled", "install", "installed", "run", "runs", "running", "set", "setup", "locally"),
 	TopicNeeds: setOf("dependency", "dependencies", "depend", "depends", "need", "needs", "require", "requires", "libraries"),
 }
 
 // Topics are what a query asks of the project as a whole, in the order of its words; nil for any
-// other query. Such a query is prose, and has no word that could be of anything in the project.
-func (q *Query) Topics() []Topic {
+// other query. Such a query is prose, and has no word that could be of anything in the project;
+// names are what the project is called.
+func (q *Query) Topics(names ...string) []Topic {
 	if q.Lines != nil || len(q.Phrases) > 0 || q.Narrows() {
 		return nil
 	}
 	words := strings.Fields(strings.ToLower(q.Text))
 	for i, w := range words {
 		words[i] = strings.TrimSuffix(strings.TrimFunc(w, notWord), "'s")
+		if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, words[i]) }) {
+			words[i] = "it"
+		}
 	}
 	if len(words) < 2 {
 		return nil
 	}
 	var topics []Topic
 	ofProject := false // or of whoever asks
+	asks := slices.Contains(words, "i") || slices.Contains(words, "we")
 	for _, w := range words {
-		ofTopic := false
-		for _, t := range []Topic{TopicPurpose, TopicLayout, TopicStart, TopicTests, TopicBuild, TopicNeeds} {
+		ofTopic := asks && (w == "command" || w == "commands")
+		for _, t := range []Topic{TopicPurpose, TopicLayout, TopicStart, TopicEntry, TopicTests, TopicBuild, TopicNeeds} {
 			if topicWords[t][w] {
 				ofTopic = true
 				if !slices.Contains(topics, t) {
@@ -418,7 +425,8 @@ func (q *Query) Topics() []Topic {
 		other = TopicBuild
 	}
 	topics = slices.DeleteFunc(topics, func(t Topic) bool { return t == other })
-	if !ofProject && (!asking[words[0]] || len(topics) > 1) {
+	runsTests := slices.Contains([]string{"run", "running", "execute"}, words[0]) && slices.Equal(topics, []Topic{TopicTests})
+	if !ofProject && !runsTests && (!asking[words[0]] || len(topics) > 1) {
 		return nil // how are packages built: of a program that does so
 	}
 	if len(topics) == 0 && words[0] == "what" && has("this", "it", "project", "repo", "repository", "codebase", "app", "application", "program", "tool", "library") && has("is", "does", "do", "for") {

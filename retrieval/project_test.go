@@ -17,7 +17,13 @@ func TestTopics(t *testing.T) {
 		"what's the structure of this codebase":  {TopicLayout},
 		"where do I start":                       {TopicStart},
 		"where do I start reading the code":      {TopicStart},
-		"what is the entry point":                {TopicStart},
+		"what is the entry point":                {TopicEntry},
+		"where is the main entry point":          {TopicEntry},
+		"run the test suite":                     {TopicTests},
+		"running the tests":                      {TopicTests},
+		"which commands do I use to test it":     {TopicTests},
+		"what does ferry do":                     {TopicPurpose},
+		"how do I build Ferry?":                  {TopicBuild},
 		"how do I run the tests":                 {TopicTests},
 		"how are the tests run?":                 {TopicTests},
 		"how do I build this project":            {TopicBuild},
@@ -31,6 +37,10 @@ func TestTopics(t *testing.T) {
 		"how do I test a handler":         nil,
 		"what does the retry do":          nil,
 		"test suite":                      nil,
+		"what does harbour do":            nil,
+		"which commands does it run":      nil,
+		"run the test server":             nil,
+		"how does ferry sail":             nil,
 		"build first":                     nil,
 		"run":                             nil,
 		"main":                            nil,
@@ -42,7 +52,7 @@ func TestTopics(t *testing.T) {
 		"how are packages built":          nil,
 	} {
 		q := Parse(query, noon)
-		if got := q.Topics(); !slices.Equal(got, want) {
+		if got := q.Topics("ferry"); !slices.Equal(got, want) {
 			t.Errorf("%q asks for %q, want %q", query, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -87,12 +88,19 @@ func Opening(readme string) (text string, from, to int) {
 	return truncate(text, maxOpeningBytes), from, to
 }
 
+// A sentence may stand in a tag of its own, as no heading, picture or badge does.
+var (
+	emphasis = regexp.MustCompile(`^<(?:i|b|em|strong|p)\b[^>]*>`)
+	tag      = regexp.MustCompile(`<[^<>]*>`)
+)
+
 // opening is Opening, uncut.
 func opening(readme string) (text string, from, to int) {
 	lines := strings.Split(readme, "\n")
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
-		if line == "" || strings.ContainsAny(line[:1], "#=-<![|*") {
+		tagged := emphasis.MatchString(line) && len(strings.Fields(tag.ReplaceAllString(line, " "))) >= 4
+		if line == "" || !tagged && strings.ContainsAny(line[:1], "#=-<![|*") {
 			continue
 		}
 		if i+1 < len(lines) && strings.Trim(strings.TrimSpace(lines[i+1]), "=-") == "" && strings.TrimSpace(lines[i+1]) != "" {
@@ -102,7 +110,11 @@ func opening(readme string) (text string, from, to int) {
 		for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
 			end++
 		}
-		return firstParagraph(strings.Join(lines[i:end], "\n")), i + 1, end
+		text := strings.Join(lines[i:end], "\n")
+		if tagged {
+			text = tag.ReplaceAllString(text, "")
+		}
+		return firstParagraph(text), i + 1, end
 	}
 	return "", 0, 0
 }

@@ -92,6 +92,7 @@ func (m *maker) manifests(files []workspace.File) error {
 			m.need(k, f.Name, lines)
 		}
 	}
+	m.integration(files)
 	return nil
 }
 
@@ -204,18 +205,25 @@ func (m *maker) script(name, text string, lines []string) {
 
 var target = regexp.MustCompile(`^([a-z][\w-]*)\s*:(?:[^=]|$)`)
 
-// maxTargets is how many targets of one Makefile are noted.
+// maxTargets is how many targets of one Makefile are noted beside those that build and test.
 const maxTargets = 12
 
 // targets notes the targets of a Makefile.
 func (m *maker) targets(name string, lines []string) {
-	n := 0
+	n, noted := 0, map[string]bool{}
 	for i, line := range lines {
 		match := target.FindStringSubmatch(line)
-		if match == nil || n == maxTargets {
+		if match == nil || noted[match[1]] {
 			continue
 		}
-		n++
+		plain := slices.Contains(doing[retrieval.TopicTests], match[1]) || slices.Contains(doing[retrieval.TopicBuild], match[1])
+		if !plain && n == maxTargets {
+			continue
+		}
+		noted[match[1]] = true
+		if !plain {
+			n++
+		}
 		what := inFolder(path.Dir(name), "make "+match[1])
 		if _, comment, ok := strings.Cut(line, "## "); ok {
 			what += ": " + oneLine(comment)

@@ -177,11 +177,33 @@ func (m *maker) count(files []workspace.File) {
 		if base := path.Base(f.Name); !auxiliary && t != retrieval.TypeTest && (base == "__main__.py" || base == "manage.py") {
 			m.Entries = append(m.Entries, Note{Place{f.Name, 1, 1}, "python runs this file"})
 		}
+		if dir := strings.TrimPrefix(path.Dir(f.Name), m.prefix); !auxiliary && t != retrieval.TypeTest && (dir == "bin" || dir == "exe") {
+			m.program(f)
+		}
 	}
 	m.Languages, m.TestFolders = counted(languages), counted(tests)
 	// Those near the root come first: they are about all of it.
 	slices.SortStableFunc(m.Documents, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	m.Documents = m.Documents[:min(maxDocuments, len(m.Documents))]
+}
+
+// program notes a file that a shell runs as a program.
+func (m *maker) program(f workspace.File) {
+	text, err := m.src.Text(f.Path)
+	if err != nil || !strings.HasPrefix(text, "#!") || len(m.Entries) >= maxEntries {
+		return
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	m.Entries = append(m.Entries, Note{Place{f.Name, 1, 1}, "a program, " + oneLine(first)})
+}
+
+// isTemplate answers whether what a file declares is text that is filled in for elsewhere.
+func isTemplate(name string) bool {
+	switch path.Ext(name) {
+	case ".erb", ".tmpl", ".tpl", ".j2", ".jinja", ".mustache", ".in":
+		return true
+	}
+	return false
 }
 
 func isCode(language string) bool {
@@ -374,6 +396,8 @@ func (m *maker) isUsed(u *used) bool {
 	sig := u.snap.Signature(u.id)
 	function := sig.Kind == syntax.KindFunction || sig.Kind == syntax.KindMethod
 	switch {
+	case function && (sig.Name == "main" || sig.Name == "Main") && isTemplate(u.name):
+		return false
 	case function && (sig.Name == "main" || sig.Name == "Main"):
 		m.Entries = append(m.Entries, Note{Place{u.name, sig.Line, sig.End}, oneLine(u.snap.SignatureText(u.id))})
 		return false

@@ -30,12 +30,21 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 		return nil, err
 	}
 	a := answerer{ctx: ctx, w: w}
-	for _, n := range o.Purpose {
-		why := "says what this is for"
-		if !slices.Contains(topics, retrieval.TopicPurpose) {
-			why = "describes the whole"
+	describe := func() {
+		for _, n := range o.Purpose {
+			why := "says what this is for"
+			if !slices.Contains(topics, retrieval.TopicPurpose) {
+				why = "describes the whole"
+			}
+			a.add(n.Place, why)
 		}
-		a.add(n.Place, why)
+	}
+	// What does it comes before what describes all of it.
+	direct := !slices.ContainsFunc(topics, func(t retrieval.Topic) bool {
+		return t == retrieval.TopicPurpose || t == retrieval.TopicLayout || t == retrieval.TopicStart
+	})
+	if !direct {
+		describe()
 	}
 	for _, t := range topics {
 		switch t {
@@ -51,21 +60,26 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 					a.add(f.Purpose.Place, fmt.Sprintf("%s/ (%d files): %s", f.Path, f.Files, short(f.Purpose.Text)))
 				}
 			}
-		case retrieval.TopicStart:
+		case retrieval.TopicStart, retrieval.TopicEntry:
 			for _, e := range o.Entries[:min(maxAnswerEntries, len(o.Entries))] {
 				a.add(e.Place, "a program or package begins here: "+short(e.Text))
+			}
+			if t == retrieval.TopicEntry {
+				break
 			}
 			for _, d := range o.Used[:min(maxAnswerUsed, len(o.Used))] {
 				a.add(d.Place, fmt.Sprintf("%s is used in %d files", d.Name, d.UsedBy))
 			}
 		case retrieval.TopicTests, retrieval.TopicBuild:
-			n := 0
-			for _, c := range o.Commands {
-				if (t == retrieval.TopicTests) == strings.Contains(strings.ToLower(c.Text), "test") && n < maxAnswerCommands {
-					n++
+			for i, c := range commandsFor(t, o) {
+				if i == 1 {
+					a.section(t, o)
+				}
+				if i < maxAnswerCommands {
 					a.add(c.Place, short(c.Text))
 				}
 			}
+			a.section(t, o)
 			if t == retrieval.TopicTests && len(o.TestFolders) > 0 {
 				a.say("tests: " + countsOf(o.TestFolders, "/"))
 			}
@@ -75,7 +89,30 @@ func Answer(ctx context.Context, w *workspace.Workspace, topics []retrieval.Topi
 			}
 		}
 	}
+	if direct {
+		describe()
+	}
 	return a.list, ctx.Err()
+}
+
+// section adds what the README has under a heading about a topic.
+func (a *answerer) section(t retrieval.Topic, o *Overview) {
+	for _, n := range o.Purpose {
+		if !isReadme(n.Path) {
+			continue
+		}
+		file, err := a.w.Locate(a.ctx, n.Path)
+		if err != nil {
+			continue // gone, or left out by now
+		}
+		text, err := a.w.Text(file)
+		if err != nil {
+			continue // likewise
+		}
+		if s, ok := sectionOf(t, n.Path, text); ok {
+			a.add(s.Place, "says so under "+short(s.Text))
+		}
+	}
 }
 
 // answerer collects places, one result a file.

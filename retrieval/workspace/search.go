@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"quarry/retrieval"
@@ -97,7 +98,11 @@ const BackendProject = "overview"
 
 // answerProject puts what answers a question about the whole before the other results.
 func (w *Workspace) answerProject(ctx context.Context, req *retrieval.Request, a *Answer) error {
-	topics := req.Query.Topics()
+	var names []string
+	for _, root := range w.Roots() {
+		names = append(names, filepath.Base(root))
+	}
+	topics := req.Query.Topics(names...)
 	if len(topics) == 0 || w.opts.Project == nil || req.Signals == retrieval.SignalsSemantic {
 		return nil
 	}

@@ -1,0 +1,193 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/retrieval"
+	"quarry/retrieval/workspace"
+)
+
+// How a project is built, run and tested is said by targets, scripts and the steps of its
+// continuous integration. A command is known by the words of its text behind the first quote.
+
+// doing are the words of a command that does what a topic asks for, the plainest first.
+var doing = map[retrieval.Topic][]string{
+	retrieval.TopicTests: {"test", "tests", "check", "unittest", "rspec", "pytest", "tox", "spec", "jest", "vitest", "ctest"},
+	retrieval.TopicBuild: {"build", "compile", "all", "install", "package", "assemble", "run", "start", "dev", "setup", "dist"},
+}
+
+var commandWord = regexp.MustCompile(`[A-Za-z]+`)
+
+// step is the text of a command that continuous integration runs; it says so behind it.
+func step(command string, of retrieval.Topic) string {
+	does := "builds it"
+	if of == retrieval.TopicTests {
+		does = "runs the tests"
+	}
+	return fmt.Sprintf("`%s` %s, as a step of continuous integration", oneLine(command), does)
+}
+
+// rank says how plainly a command does what a topic asks for, 0 most; ok is false if it does
+// not.
+func rank(t retrieval.Topic, c Note) (r int, ok bool) {
+	_, command, _ := strings.Cut(c.Text, "`")
+	command, said, _ := strings.Cut(command, "`")
+	fields := strings.Fields(command)
+	tests := strings.Contains(strings.ToLower(c.Text), "test")
+	if len(fields) == 0 || t == retrieval.TopicBuild && tests {
+		return 0, false
+	}
+	last := strings.ToLower(fields[len(fields)-1])
+	at := slices.Index(doing[t], last)
+	switch inside := slices.ContainsFunc(commandWord.FindAllString(strings.ToLower(command), -1), func(w string) bool { return slices.Contains(doing[t], w) }); {
+	case strings.Contains(said, "as a step"):
+		return 50, strings.Contains(said, "builds it") == (t == retrieval.TopicBuild)
+	case strings.Contains(said, "as usual"):
+		return 70, t == retrieval.TopicTests
+	case at >= 0:
+		return at, true
+	default:
+		return 60, inside || t == retrieval.TopicTests && tests
+	}
+}
+
+// commandsFor are the commands that do what a topic asks for, the plainest first.
+func commandsFor(t retrieval.Topic, o *Overview) (list []Note) {
+	type ranked struct {
+		Note
+		rank, depth int
+	}
+	var all []ranked
+	for _, c := range o.Commands {
+		if r, ok := rank(t, c); ok {
+			depth := strings.Count(c.Path, "/")
+			if strings.HasPrefix(c.Path, workflows) {
+				depth = 0
+			}
+			all = append(all, ranked{c, r, depth})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.rank, b.rank)) })
+	for _, c := range all {
+		list = append(list, c.Note)
+	}
+	return list
+}
+
+const (
+	workflows = ".github/workflows/"
+	// maxWorkflows is how many files of continuous integration are read.
+	maxWorkflows = 6
+)
+
+// integration notes the first steps of continuous integration that build and that test.
+func (m *maker) integration(files []workspace.File) {
+	var list []workspace.File
+	for _, f := range files {
+		name := strings.TrimPrefix(f.Name, m.prefix)
+		if ext := path.Ext(name); (ext == ".yml" || ext == ".yaml") && (strings.HasPrefix(name, workflows) || name == ".gitlab-ci.yml") {
+			list = append(list, f)
+		}
+	}
+	for _, t := range []retrieval.Topic{retrieval.TopicTests, retrieval.TopicBuild} {
+		for _, f := range list[:min(maxWorkflows, len(list))] {
+			text, err := m.src.Text(f.Path)
+			if err != nil || m.ctx.Err() != nil {
+				continue // gone, or left out by now
+			}
+			if line, command := stepOf(t, strings.Split(text, "\n")); line > 0 {
+				m.Commands = append(m.Commands, Note{Place{f.Name, line, line}, step(command, t)})
+				break
+			}
+		}
+	}
+}
+
+// runKey is the key of a step's command, with the command if it stands on the line.
+var runKey = regexp.MustCompile(`^(\s*(?:-\s+)?)(?:run|script):\s*(.*)$`)
+
+// stepOf is the first command of a workflow that does what a topic asks for, with its line
+// from 1; 0 if there is none.
+func stepOf(t retrieval.Topic, lines []string) (line int, command string) {
+	does := func(command string) bool {
+		words := commandWord.FindAllString(strings.ToLower(command), -1)
+		has := func(w string) bool { return slices.Contains(doing[t], w) }
+		if t == retrieval.TopicBuild { // what the machine gets installed is no build
+			has = func(w string) bool {
+				return w == "build" || w == "compile" || w == "assemble" || w == "package" || w == "make"
+			}
+		}
+		return !strings.HasPrefix(command, "#") && !strings.Contains(command, "install ") && slices.ContainsFunc(words, has) &&
+			(t == retrieval.TopicTests || !strings.Contains(command, "test"))
+	}
+	block := -1 // how far the key of a block of commands is indented
+	for i, l := range lines {
+		indent := len(l) - len(strings.TrimLeft(l, " "))
+		trimmed := strings.TrimPrefix(strings.TrimSpace(l), "- ")
+		switch match := runKey.FindStringSubmatch(l); {
+		case match != nil && (match[2] == "" || strings.ContainsAny(match[2][:1], "|>")):
+			block = len(match[1])
+		case match != nil && does(match[2]):
+			return i + 1, match[2]
+		case match != nil:
+			block = -1
+		case block < 0 || trimmed == "":
+		case indent <= block:
+			block = -1
+		case does(trimmed):
+			return i + 1, trimmed
+		}
+	}
+	return 0, ""
+}
+
+// sectionWords are what the heading of a README's section for a topic has.
+var sectionWords = map[retrieval.Topic]*regexp.Regexp{
+	retrieval.TopicTests: regexp.MustCompile(`(?i)\b(?:tests?|testing|unit tests|test suite)\b`),
+	retrieval.TopicBuild: regexp.MustCompile(`(?i)\b(?:build(?:ing)?|compil(?:e|ing|ation)|install(?:ation|ing)?|getting started|quick ?start|running|set ?up|from source)\b`),
+}
+
+var (
+	heading   = regexp.MustCompile(`^(?:#{1,6}|={2,6})\s+(\S.*)$`)
+	underline = regexp.MustCompile("^(?:={3,}|-{3,}|~{3,}|\\^{3,}|`{4,})\\s*$")
+)
+
+// maxSection is how many lines of a section are cited.
+const maxSection = 20
+
+// sectionOf is the first section of a README whose heading is about a topic.
+func sectionOf(t retrieval.Topic, name, text string) (n Note, ok bool) {
+	words := sectionWords[t]
+	if words == nil {
+		return n, false
+	}
+	fenced := false
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, " \r")
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		title := ""
+		if match := heading.FindStringSubmatch(line); match != nil && !fenced {
+			title = match[1]
+		} else if i+1 < len(lines) && strings.TrimSpace(line) != "" && !fenced && underline.MatchString(lines[i+1]) {
+			title = line
+		}
+		switch {
+		case title != "" && n.Start > 0:
+			return n, true
+		case title != "" && words.MatchString(title):
+			n = Note{Place{name, i + 1, i + 1}, title}
+		}
+		if n.Start > 0 && strings.TrimSpace(line) != "" && i < n.Start+maxSection {
+			n.End = i + 1
+		}
+	}
+	return n, n.Start > 0
+}

@@ -18,6 +18,7 @@ type newcomerFlags struct {
 	newcomer.Options
 	questions, half, against string
 	misses                   bool
+	vectors                  vectorOptions
 }
 
 func (a *app) newcomerCommand() *cobra.Command {
@@ -27,7 +28,7 @@ func (a *app) newcomerCommand() *cobra.Command {
 		Short: "Search over whole checkouts by a newcomer's questions and pasted messages",
 		Long: `newcomer indexes whole checkouts, each in a folder of its own that is removed again,
 and asks questions of people who have never seen the code, as quarry search does
-where there is no model. It says how often the right file and the right lines come
+where there is no model; with --vectors as where one has embedded the chunks. It says how often the right file and the right lines come
 first or among the first five (+also: places listed under a file count; within: the
 lines are right where the file is first; lines: how many the first result shows).
 
@@ -37,6 +38,7 @@ testdata/newcomer/fetch.sh fetches the trees.`,
   quarry-eval newcomer --corpus /tmp/newcomer --misses
   quarry-eval newcomer --corpus /tmp/newcomer --json > before.json
   quarry-eval newcomer --corpus /tmp/newcomer --against before.json
+  quarry-eval newcomer --corpus /tmp/newcomer --vectors vectors.dat --embed all-minilm --ollama 127.0.0.1:11599
   quarry-eval newcomer --corpus /tmp/newcomer --half held`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.newcomer(cmd.Context(), f) },
@@ -47,11 +49,12 @@ testdata/newcomer/fetch.sh fetches the trees.`,
 	flags.StringVar(&f.half, "half", string(newcomer.Fit), "which repositories: fit or held")
 	flags.StringSliceVar(&f.Only, "only", nil, "only these repositories")
 	flags.StringVar(&f.against, "against", "", "a `FILE` that --json wrote: print the differences with their 95% intervals")
+	f.vectors.add(flags)
 	flags.BoolVar(&f.misses, "misses", false, "list the questions of the fit half whose right place is not first")
 	return required(cmd, "corpus")
 }
 
-func (a *app) newcomer(ctx context.Context, f newcomerFlags) error {
+func (a *app) newcomer(ctx context.Context, f newcomerFlags) (err error) {
 	f.Half = newcomer.Half(f.half)
 	switch {
 	case f.Half != newcomer.Fit && f.Half != newcomer.Held:
@@ -75,6 +78,15 @@ func (a *app) newcomer(ctx context.Context, f newcomerFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := f.vectors.check(); err != nil {
+		return err
+	}
+	vectors, closed, err := a.vectors(f.vectors)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closed()) }()
+	f.Vectors, f.Way = vectors, f.vectors.way
 	f.Done = func(r newcomer.Repository) { fmt.Fprintln(a.Stderr, r.Name) }
 	report, err := set.Run(ctx, f.Options)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"quarry/cmd/internal/cli"
 	"quarry/cmd/internal/engines"
@@ -42,10 +43,7 @@ func (a *app) retrievalCommand() *cobra.Command {
 	flags.StringVar(&corpus.Checkouts, "corpus", "", "`DIR` with one checkout a repository, by name")
 	flags.StringSliceVar(&corpus.Only, "only", nil, "only these repositories")
 	flags.StringVar(&before, "compare", "", "a `FILE` that --json wrote: print the difference with its 95% interval")
-	flags.StringVar(&vectors.file, "vectors", "", "rank by meaning too, with the vectors in `FILE`, which keeps what --embed adds")
-	flags.StringVar(&vectors.model, "embed", "", "`MODEL` that embeds what --vectors lacks")
-	flags.StringVar((*string)(&vectors.way.Signals), "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical or semantic")
-	flags.StringVar((*string)(&vectors.way.Fusion), "fusion", string(retrieval.FusionLinear), "how signals become one order: linear or rrf")
+	vectors.add(flags)
 	flags.BoolVar(&outcomes, "outcomes", false, "with --json, every question's own score too")
 	return required(cmd, "annotations", "repos", "corpus")
 }
@@ -60,6 +58,29 @@ type retrievalOutput struct {
 type vectorOptions struct {
 	file, model string
 	way         eval.Way
+}
+
+// add makes them flags of a command.
+func (m *vectorOptions) add(flags *pflag.FlagSet) {
+	flags.StringVar(&m.file, "vectors", "", "rank by meaning too, with the vectors in `FILE`, which keeps what --embed adds")
+	flags.StringVar(&m.model, "embed", "", "`MODEL` that embeds what --vectors lacks")
+	flags.StringVar((*string)(&m.way.Signals), "mode", string(retrieval.SignalsAll), "what ranks: hybrid, lexical or semantic")
+	flags.StringVar((*string)(&m.way.Fusion), "fusion", string(retrieval.FusionLinear), "how signals become one order: linear or rrf")
+}
+
+// check answers what is wrong with them.
+func (m *vectorOptions) check() error {
+	switch m.way.Signals {
+	case retrieval.SignalsAll, retrieval.SignalsLexical, retrieval.SignalsSemantic:
+	default:
+		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", cli.ErrUsage, m.way.Signals)
+	}
+	switch m.way.Fusion {
+	case retrieval.FusionLinear, retrieval.FusionRank:
+	default:
+		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", cli.ErrUsage, m.way.Fusion)
+	}
+	return nil
 }
 
 // vectors opens the vectors of an evaluation, nil if it has none.
@@ -87,15 +108,8 @@ func (a *app) vectors(m vectorOptions) (v *eval.Vectors, closed func() error, er
 }
 
 func (a *app) retrieval(ctx context.Context, corpus eval.Corpus, vectors vectorOptions, before string, outcomes bool) (err error) {
-	switch vectors.way.Signals {
-	case retrieval.SignalsAll, retrieval.SignalsLexical, retrieval.SignalsSemantic:
-	default:
-		return fmt.Errorf("%w: --mode %q is none of hybrid, lexical, semantic", cli.ErrUsage, vectors.way.Signals)
-	}
-	switch vectors.way.Fusion {
-	case retrieval.FusionLinear, retrieval.FusionRank:
-	default:
-		return fmt.Errorf("%w: --fusion %q is neither linear nor rrf", cli.ErrUsage, vectors.way.Fusion)
+	if err := vectors.check(); err != nil {
+		return err
 	}
 	v, closed, err := a.vectors(vectors)
 	if err != nil {

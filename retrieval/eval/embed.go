@@ -141,6 +141,9 @@ func (v *Vectors) Embed(ctx context.Context, l *Loaded) error {
 	return nil
 }
 
+// Embedded is what the model says of a question, nil if none was asked.
+func (l *Loaded) Embedded(query string) retrieval.SemanticQuery { return l.embeddedQueries[query] }
+
 // embeddedQuery is a question among chunkVectors; it compares exactly.
 type embeddedQuery struct {
 	*chunkVectors

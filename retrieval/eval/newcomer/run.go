@@ -16,6 +16,7 @@ import (
 	"quarry/retrieval/dense"
 	"quarry/retrieval/eval"
 	"quarry/retrieval/live"
+	"quarry/retrieval/scan"
 )
 
 // Options say what of a set is asked.
@@ -25,6 +26,9 @@ type Options struct {
 	Half   Half
 	// Only restricts the repositories to these names; nil takes all.
 	Only []string
+	// Vectors, if not nil, rank the chunks by meaning, too; Way is how.
+	Vectors *eval.Vectors
+	Way     eval.Way
 	// Done, if not nil, is called after each repository.
 	Done func(Repository)
 }
@@ -65,7 +69,12 @@ func (s Set) Run(ctx context.Context, opt Options) (Report, error) {
 		if HalfOf(r.Name) != opt.Half || len(opt.Only) > 0 && !slices.Contains(opt.Only, r.Name) {
 			continue
 		}
-		got, err := ask(ctx, filepath.Join(opt.Corpus, r.Name), r, s.Questions[r.Name])
+		dir := filepath.Join(opt.Corpus, r.Name)
+		embedded, err := embed(ctx, opt.Vectors, dir, r, s.Questions[r.Name])
+		if err != nil {
+			return Report{}, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		got, err := ask(ctx, dir, r, s.Questions[r.Name], opt.Way, embedded)
 		if err != nil {
 			return Report{}, fmt.Errorf("%s: %w", r.Name, err)
 		}
@@ -99,7 +108,25 @@ func checkCommit(dir string, r Repository) error {
 	return nil
 }
 
-func ask(ctx context.Context, dir string, r Repository, questions []Question) (out []Outcome, err error) {
+// embed gives the chunks of a repository and its questions vectors; nothing if there are none.
+func embed(ctx context.Context, by *eval.Vectors, dir string, r Repository, questions []Question) (l eval.Loaded, err error) {
+	if by == nil {
+		return l, nil
+	}
+	if err := checkCommit(dir, r); err != nil {
+		return l, err
+	}
+	l.Repository.Name = r.Name
+	for _, q := range questions {
+		l.Questions = append(l.Questions, eval.Question{Query: q.Text})
+	}
+	if l.Documents, err = scan.Folder(ctx, dir, ""); err != nil {
+		return l, err
+	}
+	return l, by.Embed(ctx, &l)
+}
+
+func ask(ctx context.Context, dir string, r Repository, questions []Question, way eval.Way, embedded eval.Loaded) (out []Outcome, err error) {
 	if err := checkCommit(dir, r); err != nil {
 		return nil, err
 	}
@@ -120,7 +147,9 @@ func ask(ctx context.Context, dir string, r Repository, questions []Question) (o
 	}
 	memory := dense.NewMemory(time.Minute)
 	for _, q := range questions {
-		answer, err := w.Find(ctx, memory, retrieval.Request{Query: retrieval.Parse(q.Text, time.Now()), Limit: eval.Cutoff})
+		answer, err := w.Find(ctx, memory, retrieval.Request{
+			Query: retrieval.Parse(q.Text, time.Now()), Limit: eval.Cutoff, Signals: way.Signals, Fusion: way.Fusion, Semantic: embedded.Embedded(q.Text),
+		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", q.ID, err)
 		}

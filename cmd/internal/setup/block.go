@@ -29,7 +29,7 @@ func (b blockFormat) format() string { return b.name }
 
 func (b block) put(text []byte) ([]byte, []kept, error) {
 	if err := b.check(text); err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w; mend that, or add by hand\n%s", err, b.lines)
 	}
 	nl := newline(text)
 	from, to, err := b.find(text)
@@ -109,13 +109,7 @@ func checkLisp(text []byte) error {
 			if i > 0 && !strings.ContainsRune(" \t\r\n([{'`,#", rune(text[i-1])) {
 				break // within a name
 			}
-			i++
-			for i < len(text) && text[i] == '\\' {
-				i++ // the character it takes
-				if i+1 < len(text) && strings.ContainsRune("CMSHAs", rune(text[i])) && text[i+1] == '-' {
-					i += 2
-				}
-			}
+			i = lispCharacter(text, i+1)
 		case '(', '[':
 			open = append(open, i)
 		case ')', ']':
@@ -132,6 +126,23 @@ func checkLisp(text []byte) error {
 		return fmt.Errorf("line %d: %q is never closed", lineOf(text, open[len(open)-1]), text[open[len(open)-1]])
 	}
 	return nil
+}
+
+// lispCharacter is where the character that is written at offset i of text, behind a
+// question mark, has its last byte, or that byte of it that could be taken for a list's.
+func lispCharacter(text []byte, i int) int {
+	for i < len(text) && text[i] == '\\' {
+		i++
+		switch {
+		case i+1 < len(text) && text[i+1] == '-' && strings.IndexByte("CMSHAs", text[i]) >= 0:
+			i += 2 // a key held down, and the character, which may be written with another backslash
+		case i < len(text) && text[i] == '^':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
 }
 
 // checkMarkdown finds no fault with any text.

@@ -34,6 +34,10 @@ func TestJSONShapes(t *testing.T) {
 		{"carriage returns", "{\r\n  \"a\": 1\r\n}\r\n",
 			"{\r\n  \"a\": 1,\r\n  \"mcp\": {\r\n    \"quarry\": {\r\n      \"command\": [\"quarry\", \"mcp\"],\r\n      \"enabled\": true\r\n    }\r\n  }\r\n}\r\n"},
 		{"byte order mark", "\ufeff{\"mcp\": {}}", "\ufeff{\"mcp\": {\"quarry\": {\"command\": [\"quarry\", \"mcp\"], \"enabled\": true}}}"},
+		{"what the user put into the entry", `{"mcp": {"quarry": {"command": ["quarry", "mcp"], /* mine */ "environment": {"A": "b"}, "enabled": true}}}`,
+			`{"mcp": {"quarry": {"command": ["quarry", "mcp"], /* mine */ "environment": {"A": "b"}, "enabled": true}}}`},
+		{"an entry with another command and more", `{"mcp": {"quarry": {"command": ["/old"], "timeout": 3, }}}`,
+			`{"mcp": {"quarry": {"command": ["quarry", "mcp"], "timeout": 3, "enabled": true, }}}`},
 		{"another entry of the name", "{\"mcp\": {\"quarry\": {\"command\": [\"/old\"]}, \"b\": {}}}", "{\"mcp\": {\"quarry\": {\"command\": [\"quarry\", \"mcp\"], \"enabled\": true}, \"b\": {}}}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,12 +98,17 @@ func TestJSONKeepsAllElse(t *testing.T) {
 			servers = map[string]any{}
 		}
 		replaced, had := servers["quarry"]
-		servers["quarry"] = map[string]any{"command": []any{"quarry", "mcp"}, "enabled": true}
+		entry, hadObject := replaced.(map[string]any) // what the user put into it stays
+		if entry == nil {
+			entry = map[string]any{}
+		}
+		entry["command"], entry["enabled"] = []any{"quarry", "mcp"}, true
+		servers["quarry"] = entry
 		want["mcp"] = servers
 		if got := decodeJSON(rt, string(after)); !reflect.DeepEqual(got, want) {
 			rt.Fatalf("%s\nbecame\n%s", before, after)
 		}
-		if !had && comments(before) != comments(string(after)) {
+		if (!had || hadObject) && comments(before) != comments(string(after)) {
 			rt.Fatalf("a comment is lost\n%s\nbecame\n%s", before, after)
 		}
 		later, _, err := jsonEntries{{[]string{"later"}, 1}}.put(after)
@@ -163,7 +172,11 @@ func TestTOMLShapes(t *testing.T) {
 		{"other servers", "[mcp_servers.docs]\ncommand = \"x\"\n", "[mcp_servers.docs]\ncommand = \"x\"\n\n" + table},
 		{"no end of line", "model = \"o3\"", "model = \"o3\"\n\n" + table},
 		{"carriage returns", "a = 1\r\n", "a = 1\r\n\r\n" + strings.ReplaceAll(table, "\n", "\r\n")},
-		{"another entry of the name", "[mcp_servers.quarry]\ncommand = \"/old\" # mine\n\n# next\n[z]\n", table + "\n# next\n[z]\n"},
+		{"another entry of the name", "[mcp_servers.quarry]\ncommand = \"/old\" # mine\n\n# next\n[z]\n", "[mcp_servers.quarry]\ncommand = \"quarry\" # mine\nargs = [\"mcp\"]\n\n# next\n[z]\n"},
+		{"what the user put into the entry", "[mcp_servers.quarry.env]\nA = \"b\"\n[mcp_servers.quarry]\nstartup_timeout_sec = 20\nargs = [\n  \"old\",\n] # mine\n[mcp_servers.quarry.tools.x]\non = true\n",
+			"[mcp_servers.quarry.env]\nA = \"b\"\n[mcp_servers.quarry]\ncommand = \"quarry\"\nstartup_timeout_sec = 20\nargs = [\"mcp\"] # mine\n[mcp_servers.quarry.tools.x]\non = true\n"},
+		{"the entry without an end of line", "[mcp_servers.quarry]", strings.TrimSuffix(table, "\n")},
+		{"byte order mark", "\ufeffmodel = \"o3\"\n", "\ufeffmodel = \"o3\"\n\n" + table},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			after, memory, err := codexTable.put([]byte(c.before))
@@ -184,11 +197,11 @@ func TestTOMLShapes(t *testing.T) {
 			if want := strings.Replace(later, "\n"+strings.TrimPrefix(c.after, strings.TrimSuffix(c.before, "\n")), "", 1); c.name == "other servers" && string(back) != c.before+"\n# later\n[later]\nx = \"\"\"\n[mcp_servers.quarry]\n\"\"\"\n" {
 				t.Errorf("taken back\n%s\nwant\n%s", back, want)
 			}
-			now, err := decodeTOML(back)
+			now, err := decodeTOML(bytes.TrimPrefix(back, byteOrderMark))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := decodeTOML([]byte(c.before + "\n[later]\nx = \"\"\"\n[mcp_servers.quarry]\n\"\"\"\n"))
+			want, err := decodeTOML([]byte(strings.TrimPrefix(c.before, "\ufeff") + "\n[later]\nx = \"\"\"\n[mcp_servers.quarry]\n\"\"\"\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,6 +209,14 @@ func TestTOMLShapes(t *testing.T) {
 				t.Errorf("taken back\n%s", back)
 			}
 		})
+	}
+}
+
+// What the user has put into quarry's own entry leaves it set up.
+func TestTOMLEntryWithMoreOfTheUser(t *testing.T) {
+	const text = "[mcp_servers.quarry]\nargs = ['mcp']\ncommand = 'quarry'\nstartup_timeout_sec = 20\n\n[mcp_servers.quarry.tools.x]\non = true\n"
+	if after, memory, err := codexTable.put([]byte(text)); err != nil || string(after) != text || len(memory) > 0 {
+		t.Errorf("%v, %v\n%s", err, memory, after)
 	}
 }
 
@@ -243,6 +264,11 @@ func TestHelixShapes(t *testing.T) {
 			"# mine\n[[language]]\nname = \"go\"\nauto-format=true\nlanguage-servers = [ # two\n  { name = \"gopls\", except-features = [\"format\"] }, # one\n  'efm', \"quarry\", # three\n]\nindent = { tab-width = 4, unit = \"\\t\" }\n\n[language.config]\nx = 1\n\n" + server + "\n" + markdown + "\n" + sql},
 		{"no list of servers", "[[language]]\nname = \"go\" # Go\nauto-format = true\n\n[[language]]\nname = \"markdown\"\nlanguage-servers = []\n",
 			"[[language]]\nname = \"go\" # Go\nlanguage-servers = [\"gopls\", \"golangci-lint-lsp\", \"quarry\"]\nauto-format = true\n\n[[language]]\nname = \"markdown\"\nlanguage-servers = [\"quarry\"]\n\n" + server + "\n" + sql},
+		{"a debugger of its own, which has a name",
+			"[[language]]\nname = \"go\"\nlanguage-servers = [{ name = \"gopls\", except-features = [\"inlay-hints\"] }]\n\n[language.debugger]\nname = \"go\"\ntransport = \"tcp\"\n\n[[language.debugger.templates]]\nname = \"sql\"\nlanguage-servers = [\"x\"]\n\n[[language]]\nname = \"markdown\"\n[language.formatter]\nname = \"go\"\n",
+			"[[language]]\nname = \"go\"\nlanguage-servers = [{ name = \"gopls\", except-features = [\"inlay-hints\"] }, \"quarry\"]\n\n[language.debugger]\nname = \"go\"\ntransport = \"tcp\"\n\n[[language.debugger.templates]]\nname = \"sql\"\nlanguage-servers = [\"x\"]\n\n[[language]]\nname = \"markdown\"\nlanguage-servers = [\"marksman\", \"quarry\"]\n[language.formatter]\nname = \"go\"\n\n" + server + "\n" + sql},
+		{"byte order mark", "\ufeff[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\", \"mine\"]\n",
+			"\ufeff[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\", \"mine\", \"quarry\"]\n\n" + server + "\n" + markdown + "\n" + sql},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			after, memory, err := helixFor().put([]byte(c.before))
@@ -262,12 +288,14 @@ func TestHelixShapes(t *testing.T) {
 			if strings.TrimSpace(string(back)) != strings.TrimSpace(c.before) {
 				t.Errorf("taken back\n%s\nwant\n%s", back, c.before)
 			}
-			later := "theme = 1 # later\n" + strings.Replace(string(after), "name = \"sql\"\n", "name = \"sql\"\nauto-format = true\n", 1)
+			rest, mark := cutMark(after)
+			entry := strings.Replace(sql, "\nlanguage", "\nauto-format = true\nlanguage", 1)
+			later := string(mark) + "theme = 1 # later\n" + strings.Replace(string(rest), sql, entry, 1)
 			back, err = takeHelix([]byte(later), memory)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := string(back); !strings.HasPrefix(text, "theme = 1 # later\n") || !strings.Contains(text, "name = \"sql\"\nauto-format = true\nlanguage-servers = []\n") || strings.Contains(text, "quarry") {
+			if text := string(back); !strings.HasPrefix(text, string(mark)+"theme = 1 # later\n") || !strings.Contains(text, "name = \"sql\"\nauto-format = true\nlanguage-servers = []\n") || strings.Contains(text, "quarry") {
 				t.Errorf("taken back after an edit\n%s", back)
 			}
 		})
@@ -304,6 +332,11 @@ func TestLisp(t *testing.T) {
 	if again, _, err := b.put(after); err != nil || !bytes.Equal(again, after) {
 		t.Errorf("a second time: %v\n%s", err, again)
 	}
+	for _, text := range []string{`(if (eq c ?\\) (foo))`, `(list ?\\)`, `(list ?\C-\\)`, `(list ?\C-\M-\) ?\^) ?\s-\( ?\s)`, `(list ?\^\\)`, `[?\\ ?\; ?\" ?\C-" ?-]`} {
+		if _, _, err := b.put([]byte(text + "\n")); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 	later := append([]byte("(setq later t)\n"), bytes.Replace(after, []byte("(require 'quarry)"), []byte("(require 'quarry) ; kept"), 1)...)
 	if back, err := takers["lisp"](append(later, "(setq more t)\n"...), nil); err != nil || string(back) != "(setq later t)\n"+before+"(setq more t)\n" {
 		t.Errorf("taken back: %v\n%s", err, back)
@@ -319,6 +352,7 @@ func TestLisp(t *testing.T) {
 		"\n(a \"b)\n":                   "line 2: a string has no end",
 		";; quarry setup: begin\n(x)\n": "has lost its end",
 		own + own:                       "twice",
+		"(":                             "add by hand\n(require 'quarry)",
 	} {
 		if out, _, err := b.put([]byte(text)); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: %v, %q; want %q", text, err, out, reason)

@@ -32,6 +32,7 @@ const (
 )
 
 func (h helixServers) put(text []byte) ([]byte, []kept, error) {
+	text, mark := cutMark(text)
 	text, memory, err := h.table.put(text)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +80,7 @@ func (h helixServers) put(text []byte) ([]byte, []kept, error) {
 	if _, err := decodeTOML(text); err != nil {
 		return nil, nil, fmt.Errorf("quarry's lines would not be TOML beside what is there (%w)", err)
 	}
-	return text, memory, nil
+	return slices.Concat(mark, text), memory, nil
 }
 
 func quoteAll(names []string) string {
@@ -97,6 +98,7 @@ func takeHelix(text []byte, of []kept) ([]byte, error) {
 	if i < 0 {
 		i = len(of)
 	}
+	text, mark := cutMark(text)
 	text, err := takeTOML(text, of[:i])
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func takeHelix(text []byte, of []kept) ([]byte, error) {
 	if _, err := decodeTOML(text); err != nil {
 		return nil, fmt.Errorf("without quarry's lines it would not be TOML any more (%w); remove them by hand", err)
 	}
-	return text, nil
+	return slices.Concat(mark, text), nil
 }
 
 // languageEntry is a [[language]] of languages.toml.
@@ -129,10 +131,11 @@ type languageEntry struct {
 	servers  *tomlItem // nil if it has none of its own
 }
 
-// findLanguage is the last entry of a language: it is the one that Helix goes by.
+// findLanguage is the last entry of a language: it is the one that Helix goes by. Keys of
+// the tables below it, as of [language.debugger], which has a name too, are none of it.
 func findLanguage(text []byte, name string) (found languageEntry, ok bool) {
 	var at languageEntry
-	inside := false
+	inside, below := false, false
 	end := func() {
 		if inside && at.name.value.text == name {
 			found, ok = at, true
@@ -143,12 +146,13 @@ func findLanguage(text []byte, name string) (found languageEntry, ok bool) {
 		switch {
 		case item.kind == unstable.ArrayTable && equalKeys(item.key, []string{"language"}):
 			end()
-			inside, at = true, languageEntry{from: item.from, to: item.to}
+			inside, below, at = true, false, languageEntry{from: item.from, to: item.to}
 			continue
 		case item.kind != unstable.KeyValue && (len(item.key) < 2 || item.key[0] != "language"):
 			end()
 		case inside && item.kind != unstable.KeyValue: // a table of the language
-			at.keys++
+			at.keys, below = at.keys+1, true
+		case inside && below:
 		case inside && equalKeys(item.key, []string{"name"}):
 			at.keys, at.name = at.keys+1, item
 		case inside && equalKeys(item.key, []string{"language-servers"}):

@@ -61,11 +61,8 @@ func compact(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// byteOrderMark begins files that some editors of Windows write.
-var byteOrderMark = []byte("\ufeff")
-
 func (list jsonEntries) put(text []byte) ([]byte, []kept, error) {
-	text, bom := bytes.CutPrefix(text, byteOrderMark)
+	text, mark := cutMark(text)
 	if _, err := hujson.Parse(text); err != nil { // nothing, or comments alone?
 		nl := newline(text)
 		rest := bytes.TrimRight(text, blanks)
@@ -77,7 +74,7 @@ func (list jsonEntries) put(text []byte) ([]byte, []kept, error) {
 		}
 	}
 	var memory []kept
-	for _, e := range list {
+	for _, e := range list.within(text) {
 		var k kept
 		var err error
 		if text, k, err = e.put(text); err != nil {
@@ -87,10 +84,30 @@ func (list jsonEntries) put(text []byte) ([]byte, []kept, error) {
 			memory = append(memory, k)
 		}
 	}
-	if bom {
-		text = append(slices.Clip(byteOrderMark), text...)
+	return slices.Concat(mark, text), memory, nil
+}
+
+// within are the entries of list, and instead of an object that text has already, those of
+// its members: what else the user has put into it stays.
+func (list jsonEntries) within(text []byte) jsonEntries {
+	var out jsonEntries
+	for _, e := range list {
+		o, isObject := e.Value.(jsonObject)
+		if isObject {
+			path, err := walkJSON(text, e.Key)
+			isObject = err == nil && path.found != nil && path.found.Value.Kind() == '{'
+		}
+		if !isObject {
+			out = append(out, e)
+			continue
+		}
+		var members jsonEntries
+		for _, m := range o {
+			members = append(members, jsonEntry{append(slices.Clip(e.Key), m.Name), m.Value})
+		}
+		out = append(out, members.within(text)...)
 	}
-	return text, memory, nil
+	return out
 }
 
 func validJSON(text []byte) bool {
@@ -127,7 +144,7 @@ func (e jsonEntry) put(text []byte) ([]byte, kept, error) {
 func (list jsonEntries) format() string { return "json" }
 
 func takeJSON(text []byte, of []kept) ([]byte, error) {
-	text, bom := bytes.CutPrefix(text, byteOrderMark)
+	text, mark := cutMark(text)
 	for _, k := range slices.Backward(of) {
 		path, err := walkJSON(text, k.Key)
 		switch {
@@ -147,10 +164,7 @@ func takeJSON(text []byte, of []kept) ([]byte, error) {
 			}
 		}
 	}
-	if bom {
-		text = append(slices.Clip(byteOrderMark), text...)
-	}
-	return text, nil
+	return slices.Concat(mark, text), nil
 }
 
 // jsonPath is how far a key leads.

@@ -55,6 +55,17 @@ func (w whole) put([]byte) ([]byte, []kept, error) { return w, nil, nil }
 
 func (w whole) format() string { return "whole" }
 
+// byteOrderMark begins files that some editors of Windows write.
+var byteOrderMark = []byte("\ufeff")
+
+// cutMark takes the mark off the text of a file, so that offsets in the rest are a parser's.
+func cutMark(text []byte) (rest, mark []byte) {
+	if rest, ok := bytes.CutPrefix(text, byteOrderMark); ok {
+		return rest, byteOrderMark
+	}
+	return text, nil
+}
+
 // splice replaces text[from:to].
 func splice(text []byte, from, to int, with string) []byte {
 	out := make([]byte, 0, len(text)-(to-from)+len(with))

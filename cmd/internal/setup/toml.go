@@ -41,6 +41,7 @@ func quoteTOML(s string) string {
 }
 
 func (t tomlTable) put(text []byte) ([]byte, []kept, error) {
+	text, mark := cutMark(text)
 	now, err := decodeTOML(text)
 	if err != nil {
 		return nil, nil, err
@@ -52,38 +53,86 @@ func (t tomlTable) put(text []byte) ([]byte, []kept, error) {
 	k := kept{Key: t.Key, Made: len(t.Key) - 1}
 	out := text
 	if old, there := lookup(now, t.Key); there {
-		if mine, _ := lookup(want, t.Key); reflect.DeepEqual(old, mine) {
-			return text, nil, nil
+		mine, _ := lookup(want, t.Key)
+		missing := t.missing(old, mine)
+		if len(missing) == 0 {
+			return slices.Concat(mark, text), nil, nil
 		}
-		from, to := tableRange(text, t.Key)
+		from, to := tableRange(text, t.Key, false)
 		if from == to {
 			return nil, nil, fmt.Errorf("%s is not written as a table of its own; make it\n%s", strings.Join(t.Key, "."), t.text())
 		}
 		k.Was = string(text[from:to])
-		out = splice(text, from, to, strings.ReplaceAll(t.text()+"\n", "\n", newline(text)))
+		out = t.renew(text, missing)
 	} else {
 		out = appendLines(text, t.text())
 	}
 	if _, err := decodeTOML(out); err != nil {
-		return nil, nil, fmt.Errorf("the table cannot be added to what is there (%w); add by hand\n%s", err, t.text())
+		return nil, nil, fmt.Errorf("the table cannot be added to what is there (%w); write what is around it as tables of their own, and add by hand\n%s", err, t.text())
 	}
-	return out, []kept{k}, nil
+	return slices.Concat(mark, out), []kept{k}, nil
+}
+
+// missing are those of t's values that a table does not have, or has otherwise. What else
+// it has is the user's.
+func (t tomlTable) missing(table, mine any) []tomlValue {
+	now, _ := table.(map[string]any)
+	want, _ := mine.(map[string]any)
+	return slices.DeleteFunc(slices.Clone(t.Values), func(v tomlValue) bool {
+		return reflect.DeepEqual(now[v.Name], want[v.Name])
+	})
+}
+
+// renew writes values into the table where it stands in text.
+func (t tomlTable) renew(text []byte, values []tomlValue) []byte {
+	nl := newline(text)
+	for i, v := range t.Values {
+		if !slices.Contains(values, v) {
+			continue
+		}
+		inside, behind := false, 0
+		var old *tomlItem
+		for _, item := range readTOML(text) {
+			header := item.kind != unstable.KeyValue
+			if header {
+				inside = item.kind == unstable.Table && equalKeys(item.key, t.Key)
+			}
+			switch {
+			case !inside:
+			case !header && equalKeys(item.key, []string{v.Name}):
+				old = &item
+			case header || i > 0 && equalKeys(item.key, []string{t.Values[i-1].Name}):
+				behind = lineEnd(text, item.to-1)
+			}
+		}
+		line := v.Name + " = " + v.Text
+		switch {
+		case old != nil:
+			text = splice(text, old.from, old.to, line)
+		case text[behind-1] != '\n':
+			text = splice(text, behind, behind, nl+line)
+		default:
+			text = splice(text, behind, behind, line+nl)
+		}
+	}
+	return text
 }
 
 func (t tomlTable) format() string { return "toml" }
 
 func takeTOML(text []byte, of []kept) ([]byte, error) {
+	text, mark := cutMark(text)
 	if _, err := decodeTOML(text); err != nil {
 		return nil, err
 	}
 	out := bytes.Clone(text)
 	for _, k := range slices.Backward(of) {
-		if from, to := tableRange(out, k.Key); k.Was != "" && from < to {
+		if from, to := tableRange(out, k.Key, false); k.Was != "" && from < to {
 			out = splice(out, from, to, k.Was)
 			continue
 		}
 		for { // tables below it too
-			from, to := tableRange(out, k.Key)
+			from, to := tableRange(out, k.Key, true)
 			if from == to {
 				break
 			}
@@ -93,12 +142,12 @@ func takeTOML(text []byte, of []kept) ([]byte, error) {
 	if _, err := decodeTOML(out); err != nil {
 		return nil, fmt.Errorf("without quarry's table it would not be TOML any more (%w); remove it by hand", err)
 	}
-	return out, nil
+	return slices.Concat(mark, out), nil
 }
 
 func decodeTOML(text []byte) (map[string]any, error) {
 	var v map[string]any
-	err := toml.Unmarshal(bytes.TrimPrefix(text, byteOrderMark), &v)
+	err := toml.Unmarshal(text, &v)
 	var at *toml.DecodeError
 	if errors.As(err, &at) {
 		row, _ := at.Position()
@@ -190,16 +239,16 @@ func collect(v *unstable.Node, into *tomlNode) {
 	}
 }
 
-// tableRange is the lines of the first table at key or below it, without comments after
-// its last value; two equal offsets if there is none.
-func tableRange(text []byte, key []string) (from, to int) {
+// tableRange is the lines of the first table at key, or also of one below it, without
+// comments after its last value; two equal offsets if there is none.
+func tableRange(text []byte, key []string, below bool) (from, to int) {
 	inside := false
 	for _, item := range readTOML(text) {
 		header := item.kind != unstable.KeyValue
 		if inside && header {
 			break
 		}
-		if header && len(item.key) >= len(key) && equalKeys(item.key[:len(key)], key) {
+		if header && len(item.key) >= len(key) && equalKeys(item.key[:len(key)], key) && (below || len(item.key) == len(key)) {
 			inside, from = true, item.from
 		}
 		if inside {

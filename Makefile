@@ -49,7 +49,7 @@ newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes
 	@for half in fit held; do bin/quarry-eval newcomer --corpus $(NEWCOMER_TREES) --half $$half || exit 1; done
 
 # What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them; SITE is the address of the repository's page.
-dist: completions man vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour)
+dist: completions man vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour for each)
 	@$(GO) run ./testdata/supply dist -zig "$$(testdata/supply/zig.sh)" -version "$(VERSION)" -ldflags "$(LDFLAGS)" \
 		-epoch "$$(git show -s --format=%ct HEAD)" -vsix editors/vscode/dist/quarry.vsix -only "$(PLATFORMS)" && echo bin/dist
 

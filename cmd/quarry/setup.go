@@ -173,7 +173,14 @@ func (r *setupRun) list() error {
 		if s.Found != "" {
 			name = look.style(cli.Bold, name)
 		}
-		fmt.Fprintf(r.Stdout, "%s %-12s %s\n", name, s.State, s.Title+": "+s.Gets)
+		state, why := s.State, ""
+		if s.Found != "" && state != setUpAlready && state != notSetUp {
+			state, why = "cannot be", state
+		}
+		fmt.Fprintf(r.Stdout, "%s %-12s %s\n", name, state, s.Title+": "+s.Gets)
+		if why != "" {
+			fmt.Fprintf(r.Stdout, "%22s %s\n", "", strings.ReplaceAll(why, "\n", fmt.Sprintf("\n%23s", "")))
+		}
 		for _, file := range s.Files {
 			fmt.Fprintf(r.Stdout, "%22s would change %s\n", "", file)
 		}
@@ -195,6 +202,7 @@ type setupAnswer struct {
 type setupChange struct {
 	Path string `json:"path"`
 	Diff string `json:"diff"`
+	Note string `json:"note,omitempty"` // what no diff shows: the file's new mode
 }
 
 func (r *setupRun) setUp() error {
@@ -284,7 +292,7 @@ func (r *setupRun) takeBack() error {
 // propose shows changes and answers whether to make them.
 func (r *setupRun) propose(answer *setupAnswer, changes []setup.Change, commands []setup.Command, question string) (bool, error) {
 	for _, c := range changes {
-		answer.Changes = append(answer.Changes, setupChange{c.Path, c.Diff()})
+		answer.Changes = append(answer.Changes, setupChange{c.Path, c.Diff(), c.Note()})
 	}
 	for _, c := range commands {
 		answer.Commands = append(answer.Commands, strings.Join(c.Do, " "))
@@ -327,6 +335,7 @@ func (r *setupRun) show(changes []setup.Change, commands []setup.Command) {
 			continue
 		}
 		for line := range strings.Lines(c.Diff()) {
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") + "\n" // of a file with CRLF
 			switch {
 			case strings.HasPrefix(line, "+"):
 				line = look.style(cli.Green, strings.TrimSuffix(line, "\n")) + "\n"
@@ -334,6 +343,9 @@ func (r *setupRun) show(changes []setup.Change, commands []setup.Command) {
 				line = look.style(cli.Red, strings.TrimSuffix(line, "\n")) + "\n"
 			}
 			fmt.Fprint(r.Stdout, line)
+		}
+		if note := c.Note(); note != "" {
+			fmt.Fprintln(r.Stdout, note)
 		}
 	}
 	for _, c := range commands {
@@ -345,13 +357,8 @@ func (r *setupRun) runAll(commands []setup.Command) error {
 	for _, c := range commands {
 		cmd := exec.Command(c.Do[0], c.Do[1:]...)
 		cmd.Stdout, cmd.Stderr = r.Stderr, r.Stderr
-		if err := cmd.Run(); err != nil {
+		if err := r.Run(r.target.Name, c, cmd.Run); err != nil {
 			return fmt.Errorf("%s: %w; the files are written, run it by hand", strings.Join(c.Do, " "), err)
-		}
-		if c.Undo != nil {
-			if err := r.Ran(r.target.Name, c); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

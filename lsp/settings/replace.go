@@ -5,10 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ReplaceFile replaces the file at path as a whole: whoever reads it sees what was there or
-// text, and a crash leaves one of the two.
+// text, and a crash leaves one of the two. Its owner stays, and a new file that root writes
+// is of the user whose folder it is in: of quarry by sudo, too, the user must read it.
 func ReplaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".quarry*")
 	if err != nil {
@@ -23,6 +25,9 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 	if err == nil {
 		err = f.Chmod(mode)
 	}
+	if uid, gid, ok := ownerFor(path); err == nil && ok {
+		err = f.Chown(uid, gid)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
@@ -30,4 +35,27 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// MakeFolder makes a folder and those above it that are not there, each of the user whose
+// folder it is in.
+func MakeFolder(path string, mode fs.FileMode) error {
+	var made []string
+	for dir := path; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		made = append(made, dir)
+	}
+	if err := os.MkdirAll(path, mode); err != nil {
+		return err
+	}
+	for _, dir := range slices.Backward(made) {
+		if uid, gid, ok := ownerFor(filepath.Dir(dir)); ok {
+			if err := os.Lchown(dir, uid, gid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ func SetInFile(path, key string, value any) error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := MakeFolder(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	return ReplaceFile(path, text, mode)

@@ -20,8 +20,9 @@ type Change struct {
 	Path          string
 	Before, After []byte // of the file; nil where there is none
 
-	real   string // the file that Path stands for
-	mode   fs.FileMode
+	real   string      // the file that Path stands for
+	mode   fs.FileMode // that it is to have
+	was    fs.FileMode // that it has
 	memory []kept
 	part   part
 	own    bool   // the file is quarry's alone
@@ -44,6 +45,14 @@ func (c Change) Diff() string {
 // Own reports whether the file is quarry's alone, and not one that the user writes.
 func (c Change) Own() bool { return c.own }
 
+// Note is what the diff does not show, "" if it shows all.
+func (c Change) Note() string {
+	if c.Before == nil || c.After == nil || c.mode == c.was {
+		return ""
+	}
+	return fmt.Sprintf("mode %04o, was %04o: %s", c.mode, c.was, c.Path)
+}
+
 // same reports whether nothing changes.
 func (c Change) same() bool {
 	return bytes.Equal(c.Before, c.After) && (c.Before == nil) == (c.After == nil)
@@ -52,17 +61,19 @@ func (c Change) same() bool {
 // maxFile bounds what is read; some agents keep their history in their settings.
 const maxFile = 64 << 20
 
+// within reports whether path is folder or below it, as the two are written.
+func within(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // inside answers whether a file, which no link leads to, is in the folder dir.
 func inside(file, dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		real = dir // neither is there yet
 	}
-	rel, err := filepath.Rel(real, file)
-	if err != nil || !filepath.IsLocal(rel) {
-		rel, err = filepath.Rel(dir, file)
-	}
-	return err == nil && filepath.IsLocal(rel)
+	return within(file, real) || within(file, dir)
 }
 
 // read looks at the file at path.
@@ -139,7 +150,7 @@ func (c Change) write(backup string) error {
 	if !bytes.Equal(now.Before, c.Before) || (now.Before == nil) != (c.Before == nil) {
 		return fmt.Errorf("%s was changed in the meantime; run the command again to see what it would do now", c.Path)
 	}
-	if c.Before != nil && c.mode&0o200 == 0 {
+	if c.Before != nil && c.was&0o200 == 0 {
 		return fmt.Errorf("%s is read-only; make it writable (chmod u+w), or add the lines above by hand where it is made from", c.Path)
 	}
 	if backup != "" {
@@ -151,15 +162,16 @@ func (c Change) write(backup string) error {
 		if err := os.Remove(c.real); err != nil {
 			return err
 		}
-		for dir := filepath.Dir(c.real); c.folder != "" && len(dir) >= len(c.folder); dir = filepath.Dir(dir) {
-			if os.Remove(dir) != nil { // something else is in it
+		// Both paths lead there in one way; that of c.real may have another length.
+		for dir := filepath.Dir(c.Path); c.folder != "" && within(dir, c.folder); dir = filepath.Dir(dir) {
+			if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // something else is in it
 				break
 			}
 		}
 		return nil
 	}
 	if c.Before == nil {
-		if err := os.MkdirAll(filepath.Dir(c.real), 0o755); err != nil {
+		if err := settings.MakeFolder(filepath.Dir(c.real), 0o755); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,15 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Machine is what a target asks of the machine to find a program's files.
@@ -57,6 +62,35 @@ func (m Machine) find(names ...string) string {
 		}
 	}
 	return ""
+}
+
+// tooOld is why a program of the machine cannot take quarry in, nil if it can, is not on the
+// PATH or does not say its version.
+func (m Machine) tooOld(title, program, needs string) error {
+	if m.find(program) == "" {
+		return nil
+	}
+	out, err := m.Output(program, "--version")
+	if err != nil {
+		return nil
+	}
+	has := versionNumber.FindString(string(out))
+	if has == "" || slices.Compare(numbers(has), numbers(needs)) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %s is too old: quarry needs %s or newer; install that first", title, has, needs)
+}
+
+// versionNumber is the first that a program says of itself.
+var versionNumber = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
+
+func numbers(version string) []int {
+	var out []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, _ := strconv.Atoi(part) // versionNumber has digits alone
+		out = append(out, n)
+	}
+	return out
 }
 
 // env is a folder that the environment names, else fallback below the home folder.

@@ -34,6 +34,8 @@ type recorded struct {
 	// a file that somebody had edited after the first.
 	Sum  string `json:"sum,omitempty"`
 	Kept []kept `json:"kept,omitempty"`
+	// Mode is that of the file before, where others could read what is secret now; else 0.
+	Mode fs.FileMode `json:"mode,omitempty"`
 }
 
 func readRecord(stateDir string) (*record, error) {
@@ -62,7 +64,7 @@ func (r *record) write() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+	if err := settings.MakeFolder(filepath.Dir(r.path), 0o700); err != nil {
 		return err
 	}
 	return settings.ReplaceFile(r.path, append(text, '\n'), 0o600)

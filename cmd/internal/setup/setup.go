@@ -28,6 +28,8 @@ type Setup struct {
 type Edit struct {
 	Path string
 	part part
+	// private is whether the file has a secret with the part, so that nobody else may read it.
+	private bool
 }
 
 // Plan is what setting up a target means.
@@ -63,6 +65,9 @@ func (s *Setup) Changes(edits []Edit) ([]Change, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s is left as it is: %w", e.Path, err)
 		}
+		if c.was = c.mode; e.private {
+			c.mode &^= 0o077
+		}
 		if !c.same() {
 			changes = append(changes, c)
 		}
@@ -70,7 +75,8 @@ func (s *Setup) Changes(edits []Edit) ([]Change, error) {
 	return changes, nil
 }
 
-// Do writes changes and answers where the texts from before are kept.
+// Do writes changes and answers where the texts from before are kept. The record comes
+// before each file, so that nothing is written that could not be taken back.
 func (s *Setup) Do(target string, changes []Change) (backups []string, err error) {
 	r, err := readRecord(s.StateDir)
 	if err != nil {
@@ -87,18 +93,19 @@ func (s *Setup) Do(target string, changes []Change) (backups []string, err error
 		if again {
 			backup = ""
 		}
-		if err := c.write(backup); err != nil {
-			return backups, err
-		}
-		if backup != "" {
-			backups = append(backups, backup)
-		}
+		before := slices.Clone(r.Files)
 		now := recorded{Target: target, Path: c.Path, Format: c.part.format(), Folder: c.folder, Backup: backup, Sum: sum(c.After), Kept: c.memory}
+		if c.mode != c.was {
+			now.Mode = c.was
+		}
 		if i < 0 {
 			r.Files = append(r.Files, now)
 		} else {
 			first := r.Files[i]
 			now.Backup, now.Folder = first.Backup, first.Folder
+			if first.Mode != 0 {
+				now.Mode = first.Mode
+			}
 			if !again {
 				now.Sum = ""
 			}
@@ -111,14 +118,24 @@ func (s *Setup) Do(target string, changes []Change) (backups []string, err error
 			r.Files[i] = now
 		}
 		if err := r.write(); err != nil {
-			return backups, err
+			return backups, fmt.Errorf("%s is not written, since it could not be taken back: %w", c.Path, err)
+		}
+		if err := c.write(backup); err != nil {
+			r.Files = before
+			return backups, errors.Join(err, r.write())
+		}
+		if backup != "" {
+			backups = append(backups, backup)
 		}
 	}
 	return backups, nil
 }
 
-// Ran notes that a command was run, so that it is taken back.
-func (s *Setup) Ran(target string, c Command) error {
+// Run runs a command of a plan, and notes before how it is taken back.
+func (s *Setup) Run(target string, c Command, run func() error) error {
+	if c.Undo == nil {
+		return run()
+	}
 	r, err := readRecord(s.StateDir)
 	if err != nil {
 		return err
@@ -126,8 +143,18 @@ func (s *Setup) Ran(target string, c Command) error {
 	if r.Commands == nil {
 		r.Commands = map[string][][]string{}
 	}
-	r.Commands[target] = append(r.Commands[target], c.Undo)
-	return r.write()
+	before := r.Commands[target]
+	r.Commands[target] = append(slices.Clip(before), c.Undo)
+	if err := r.write(); err != nil {
+		return fmt.Errorf("it is not run, since it could not be taken back: %w", err)
+	}
+	if err := run(); err != nil {
+		if r.Commands[target] = before; len(before) == 0 {
+			delete(r.Commands, target)
+		}
+		return errors.Join(err, r.write())
+	}
+	return nil
 }
 
 func keyIndex(of []kept, key []string) int {
@@ -158,15 +185,22 @@ func (s *Setup) Undone(target string) (changes []Change, commands []Command, err
 			return nil, nil, err
 		}
 		c.own, c.folder = f.Format == "whole", f.Folder
-		switch {
-		case c.Before == nil: // somebody removed it
-		case f.Sum == sum(c.Before) && f.Backup == "":
-			c.After = nil
-		case f.Sum == sum(c.Before):
-			if c.After, err = os.ReadFile(f.Backup); err != nil {
+		if c.was = c.mode; f.Mode != 0 && c.mode == f.Mode&^0o077 { // nobody else has changed it
+			c.mode = f.Mode
+		}
+		untouched, restored := f.Sum == sum(c.Before), false
+		if untouched && f.Backup != "" {
+			c.After, err = os.ReadFile(f.Backup)
+			if restored = err == nil; !restored && !errors.Is(err, os.ErrNotExist) {
 				return nil, nil, fmt.Errorf("read what was there before: %w", err)
 			}
-		default:
+		}
+		switch {
+		case c.Before == nil: // somebody removed it
+		case restored:
+		case untouched && f.Backup == "":
+			c.After = nil
+		default: // edited since, or the text from before was tidied away
 			take, ok := takers[f.Format]
 			if !ok {
 				return nil, nil, fmt.Errorf("%s was written by another version of quarry (format %q); undo it with that one", f.Path, f.Format)
@@ -174,7 +208,7 @@ func (s *Setup) Undone(target string) (changes []Change, commands []Command, err
 			if c.After, err = take(c.Before, f.Kept); err != nil {
 				return nil, nil, fmt.Errorf("%s is left as it is: %w", f.Path, err)
 			}
-			c.edited = true
+			c.edited = !untouched
 		}
 		changes = append(changes, c)
 	}

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"io/fs"
@@ -65,7 +66,7 @@ func (t Target) Plan(m Machine) (Plan, error) { return t.plan(m) }
 
 // NotesEdit is the paragraph for the agent in the repository.
 func (t Target) NotesEdit(m Machine) Edit {
-	return Edit{filepath.Join(m.Repository, t.Notes), block{markdownBlock, notes}}
+	return Edit{Path: filepath.Join(m.Repository, t.Notes), part: block{markdownBlock, notes}}
 }
 
 // notes is what an agent is told about quarry.
@@ -110,6 +111,9 @@ func nvim(m Machine) (Plan, error) {
 	if place := nvimByHand(nvimConfig(m)); place != "" {
 		return Plan{}, fmt.Errorf("%s sets quarry up already; remove that first if `quarry setup` is to do it", place)
 	}
+	if err := m.tooOld("Neovim", "nvim", neovimNeeds()); err != nil {
+		return Plan{}, err
+	}
 	folder := filepath.Join(nvimData(m), "site", "pack", "quarry", "opt", "quarry")
 	on := "-- Written by `quarry setup nvim`, taken back by `quarry setup nvim --undo`.\n" +
 		"vim.opt.runtimepath:prepend(" + quoteLua(folder) + ")\n"
@@ -118,12 +122,30 @@ func nvim(m Machine) (Plan, error) {
 	}
 	on += "require('quarry').setup()\n"
 	plan := Plan{
-		Edits: []Edit{{filepath.Join(nvimConfig(m), "plugin", nvimFile), whole(on)}},
+		Edits: []Edit{{Path: filepath.Join(nvimConfig(m), "plugin", nvimFile), part: whole(on)}},
 		Next:  []string{"open a file: ghost text comes while you type, Tab accepts it; `:checkhealth quarry` tells how all is"},
 	}
 	files, err := copied(editors.Neovim, "nvim", folder)
 	plan.Edits = append(plan.Edits, files...)
 	return plan, err
+}
+
+// neovimNeeds and emacsNeeds are the oldest versions that the plugin and the package run in,
+// as these say themselves.
+func neovimNeeds() string {
+	return needs(editors.Neovim, "nvim/plugin/quarry.lua", `has\('nvim-([0-9.]+)'\)`)
+}
+func emacsNeeds() string {
+	return needs(editors.Emacs, "emacs/quarry.el", `Package-Requires: \(\(emacs "([0-9.]+)"`)
+}
+
+func needs(tree fs.FS, file, says string) string {
+	text, _ := fs.ReadFile(tree, file) // it is embedded
+	found := regexp.MustCompile(says).FindSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	return string(found[1])
 }
 
 // copied puts all that is below a folder of a tree into one of the machine.
@@ -137,7 +159,7 @@ func copied(tree fs.FS, below, folder string) ([]Edit, error) {
 		if err != nil {
 			return err
 		}
-		edits = append(edits, Edit{filepath.Join(folder, filepath.FromSlash(strings.TrimPrefix(path, below+"/"))), whole(text)})
+		edits = append(edits, Edit{Path: filepath.Join(folder, filepath.FromSlash(strings.TrimPrefix(path, below+"/"))), part: whole(text)})
 		return nil
 	})
 	return edits, err
@@ -149,20 +171,59 @@ var byHand = regexp.MustCompile(`require\s*\(?\s*['"]quarry['"]\s*\)?\s*\.setup\
 // nvimByHand is the place in a configuration where the user has turned the plugin on, ""
 // if there is none.
 func nvimByHand(config string) (place string) {
-	// What cannot be read, Neovim does not read either.
-	_ = filepath.WalkDir(config, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".lua" || path == filepath.Join(config, "plugin", nvimFile) {
+	seen := map[string]bool{}
+	var look func(dir string)
+	look = func(dir string) {
+		// What cannot be read, Neovim does not read either.
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || seen[real] {
+			return
+		}
+		seen[real] = true
+		_ = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case place != "":
+				return fs.SkipAll
+			case err != nil:
+				return nil
+			}
+			shown := filepath.Join(dir, strings.TrimPrefix(path, real))
+			if d.Type()&fs.ModeSymlink != 0 { // folders of a configuration that is kept elsewhere
+				if info, err := os.Stat(path); err == nil && info.IsDir() {
+					look(shown)
+					return nil
+				}
+			}
+			if d.IsDir() || filepath.Ext(path) != ".lua" || shown == filepath.Join(config, "plugin", nvimFile) {
+				return nil
+			}
+			if text, err := os.ReadFile(path); err == nil {
+				if line := lineOfCall(byHand, text); line > 0 {
+					place = fmt.Sprintf("%s:%d", shown, line)
+				}
+			}
 			return nil
-		}
-		text, err := os.ReadFile(path)
-		if at := byHand.FindIndex(text); err == nil && at != nil {
-			place = fmt.Sprintf("%s:%d", path, lineOf(text, at[0]))
-			return fs.SkipAll
-		}
-		return nil
-	})
+		})
+	}
+	look(config)
 	return place
 }
+
+// lineOfCall is the line in which a text of Lua has call outside of comments, 0 if none has.
+func lineOfCall(call *regexp.Regexp, text []byte) int {
+	text = longComment.ReplaceAllFunc(text, func(comment []byte) []byte {
+		return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
+	})
+	for _, at := range call.FindAllIndex(text, -1) {
+		if !bytes.Contains(text[lineStart(text, at[0]):at[0]], []byte("--")) {
+			return lineOf(text, at[0])
+		}
+	}
+	return 0
+}
+
+// longComment is a comment of Lua over several lines.
+var longComment = regexp.MustCompile(`(?s)--\[\[.*?\]\]`)
 
 // nvimFile turns the plugin on.
 const nvimFile = "quarry_setup.lua"
@@ -185,17 +246,28 @@ func vscodeUser(m Machine) string {
 	default:
 		base = m.configHome()
 	}
-	return firstThere(filepath.Join(base, "Code", "User"), filepath.Join(base, "Code - Insiders", "User"), filepath.Join(base, "VSCodium", "User"))
+	// A folder may be left of one that is not installed any more.
+	var folders []string
+	for _, v := range vscodes {
+		folder := filepath.Join(base, v.folder, "User")
+		if folders = append(folders, folder); m.find(v.program) != "" {
+			return folder
+		}
+	}
+	return firstThere(folders...)
 }
+
+// vscodes are the programs that are VS Code, with the names of their folders.
+var vscodes = []struct{ program, folder string }{{"code", "Code"}, {"code-insiders", "Code - Insiders"}, {"codium", "VSCodium"}}
 
 func vscode(m Machine) (Plan, error) {
 	user, command := vscodeUser(m), m.quarry()
-	plan := Plan{Edits: []Edit{{filepath.Join(user, "mcp.json"), jsonEntries{{
+	plan := Plan{Edits: []Edit{{Path: filepath.Join(user, "mcp.json"), part: jsonEntries{{
 		[]string{"servers", "quarry"},
 		jsonObject{{"type", "stdio"}, {"command", command}, {"args", []string{"mcp", "--workspace", "${workspaceFolder}"}}},
 	}}}}}
 	if command != "quarry" {
-		plan.Edits = append(plan.Edits, Edit{filepath.Join(user, "settings.json"), jsonEntries{{[]string{"quarry.path"}, command}}})
+		plan.Edits = append(plan.Edits, Edit{Path: filepath.Join(user, "settings.json"), part: jsonEntries{{[]string{"quarry.path"}, command}}})
 	}
 	program, extension := m.find("code", "code-insiders", "codium"), m.extension()
 	switch {
@@ -247,6 +319,9 @@ func emacsFolder(m Machine) string {
 }
 
 func emacs(m Machine) (Plan, error) {
+	if err := m.tooOld("Emacs", "emacs", emacsNeeds()); err != nil {
+		return Plan{}, err
+	}
 	folder := emacsFolder(m)
 	home := filepath.Dir(folder)
 	init := filepath.Join(folder, "init.el")
@@ -265,7 +340,7 @@ func emacs(m Machine) (Plan, error) {
 		return Plan{}, err
 	}
 	return Plan{
-		Edits: append(edits, Edit{init, block{lispBlock, emacsLines(m, folder)}}),
+		Edits: append(edits, Edit{Path: init, part: block{lispBlock, emacsLines(m, folder)}}),
 		Next: []string{
 			"restart Emacs; with lsp-mode (from MELPA) ghost text comes when you pause, and TAB accepts it",
 			"C-c q e explains a diagnostic, C-c q f fixes it, C-c q a applies the change, C-c q q asks",
@@ -315,7 +390,7 @@ func helixConfig(m Machine) string {
 
 func helix(m Machine) (Plan, error) {
 	return Plan{
-		Edits: []Edit{{filepath.Join(helixConfig(m), "languages.toml"), helixServers{
+		Edits: []Edit{{Path: filepath.Join(helixConfig(m), "languages.toml"), part: helixServers{
 			table: tomlTable{[]string{"language-server", "quarry"}, []tomlValue{
 				{"command", quoteTOML(m.quarry())},
 				{"args", `["lsp"]`},
@@ -349,7 +424,8 @@ func zed(m Machine) (Plan, error) {
 		if http.Token == "" {
 			http.Token = rand.Text()
 		}
-		plan.Edits = append(plan.Edits, Edit{settings.UserFilePath(), jsonEntries{
+		// Whoever has the token may ask the server.
+		plan.Edits = append(plan.Edits, Edit{Path: settings.UserFilePath(), private: true, part: jsonEntries{
 			{[]string{"http", "address"}, http.Address},
 			{[]string{"http", "token"}, http.Token},
 		}})
@@ -368,7 +444,7 @@ func zed(m Machine) (Plan, error) {
 	if command != "quarry" {
 		entries = append(entries, jsonEntry{[]string{"lsp", "quarry", "binary"}, jsonObject{{"path", command}, {"arguments", []string{"lsp"}}}})
 	}
-	plan.Edits = append(plan.Edits, Edit{filepath.Join(zedConfig(m), "settings.json"), entries})
+	plan.Edits = append(plan.Edits, Edit{Path: filepath.Join(zedConfig(m), "settings.json"), part: entries})
 	plan.Next = []string{
 		"in Zed, run `zed: install dev extension` and choose the folder editors/zed of quarry's repository: it starts quarry",
 		"when Zed asks for the provider's API key, give it http.token of " + settings.UserFilePath(),
@@ -389,7 +465,7 @@ func claude(m Machine) (Plan, error) {
 // agentPlan is an entry in a JSON file of an agent.
 func agentPlan(file, servers string, entry jsonObject, check string) Plan {
 	return Plan{
-		Edits: []Edit{{file, jsonEntries{{[]string{servers, "quarry"}, entry}}}},
+		Edits: []Edit{{Path: file, part: jsonEntries{{[]string{servers, "quarry"}, entry}}}},
 		Next:  []string{"start the agent again in your repository; `" + check + "` names quarry"},
 	}
 }
@@ -398,7 +474,7 @@ func codexFolder(m Machine) string { return m.env("CODEX_HOME", ".codex") }
 
 func codex(m Machine) (Plan, error) {
 	return Plan{
-		Edits: []Edit{{filepath.Join(codexFolder(m), "config.toml"), tomlTable{[]string{"mcp_servers", "quarry"}, []tomlValue{
+		Edits: []Edit{{Path: filepath.Join(codexFolder(m), "config.toml"), part: tomlTable{[]string{"mcp_servers", "quarry"}, []tomlValue{
 			{"command", quoteTOML(m.quarry())},
 			{"args", `["mcp"]`},
 		}}}},

@@ -9,9 +9,11 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"quarry/index/process"
 	"quarry/lsp/assist"
+	"quarry/lsp/document"
 	"quarry/lsp/text"
 	"quarry/lsp/wire"
 )
@@ -38,7 +40,7 @@ func (s *Server) Initialize(_ context.Context, params *protocol.InitializeParams
 		s.trace.Store(params.Trace)
 	}
 	s.mu.Lock()
-	s.roots = rootsOf(params)
+	s.roots = rootsOf(params, document.Platform())
 	s.editor[0] = slices.Clone(params.InitializationOptions)
 	s.mu.Unlock()
 	s.fileAtStart = stampOf(s.opts.SettingsFile)
@@ -111,21 +113,21 @@ func negotiateEncoding(general *protocol.GeneralClientCapabilities) text.Encodin
 
 // rootsOf are the workspace folders as file paths: workspaceFolders, or what
 // older clients send instead.
-func rootsOf(params *protocol.InitializeParams) []string {
+func rootsOf(params *protocol.InitializeParams, on uri.Platform) []string {
 	var roots []string
 	if folders, ok := params.WorkspaceFolders.Get(); ok {
 		for _, f := range folders {
 			if f.URI.IsFile() {
-				roots = append(roots, f.URI.FsPath())
+				roots = append(roots, document.PathFor(f.URI, on))
 			}
 		}
 		return roots
 	}
 	if params.RootURI != nil && params.RootURI.IsFile() {
-		return []string{params.RootURI.FsPath()}
+		return []string{document.PathFor(*params.RootURI, on)}
 	}
 	if path, ok := params.RootPath.Get(); ok && path != "" {
-		return []string{path}
+		return []string{document.PathFor(uri.FileFor(on, path), on)}
 	}
 	return nil
 }
@@ -227,11 +229,11 @@ func (s *Server) DidChangeWorkspaceFolders(_ context.Context, params *protocol.D
 	defer s.mu.Unlock()
 	roots := slices.Clone(s.roots)
 	for _, f := range params.Event.Removed {
-		roots = slices.DeleteFunc(roots, func(r string) bool { return f.URI.IsFile() && r == f.URI.FsPath() })
+		roots = slices.DeleteFunc(roots, func(r string) bool { return f.URI.IsFile() && r == document.Path(f.URI) })
 	}
 	for _, f := range params.Event.Added {
-		if f.URI.IsFile() && !slices.Contains(roots, f.URI.FsPath()) {
-			roots = append(roots, f.URI.FsPath())
+		if f.URI.IsFile() && !slices.Contains(roots, document.Path(f.URI)) {
+			roots = append(roots, document.Path(f.URI))
 		}
 	}
 	s.roots = roots

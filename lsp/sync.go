@@ -58,7 +58,7 @@ func (s *Server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 // DidSave implements textDocument/didSave.
 func (s *Server) DidSave(_ context.Context, params *protocol.DidSaveTextDocumentParams) error {
 	if u := params.TextDocument.URI; u.IsFile() {
-		s.currentCore().DidSave(u.FsPath())
+		s.currentCore().DidSave(document.Path(u))
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (s *Server) DidClose(_ context.Context, params *protocol.DidCloseTextDocume
 	core := s.currentCore()
 	core.Forget(string(u))
 	if u.IsFile() {
-		core.DidClose(u.FsPath())
+		core.DidClose(document.Path(u))
 	}
 	if doc != nil && doc.Text.Len() >= largeDocument {
 		defer s.task("memory of a closed document", func(context.Context) error {

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 
+	"quarry/lsp/document"
 	"quarry/lsp/wire"
 
 	"go.lsp.dev/protocol"
@@ -70,7 +71,7 @@ func (s *Server) DidDeleteFiles(_ context.Context, params *protocol.DeleteFilesP
 
 func appendPath(paths []string, u uri.URI) []string {
 	if u.IsFile() {
-		paths = append(paths, u.FsPath())
+		paths = append(paths, document.Path(u))
 	}
 	return paths
 }

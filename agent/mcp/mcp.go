@@ -249,9 +249,9 @@ func foldersOf(roots []*sdk.Root) []string {
 		if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
 			continue
 		}
-		path := filepath.FromSlash(u.Path)
-		if len(path) > 2 && path[0] == filepath.Separator && path[2] == ':' && filepath.Separator == '\\' {
-			path = path[1:] // /C:/src
+		path := u.Path
+		if filepath.Separator == '\\' {
+			path = windowsPath(path)
 		}
 		if strings.HasPrefix(path, `\\`) {
 			continue // on another machine, as Windows reads it
@@ -262,6 +262,15 @@ func foldersOf(roots []*sdk.Root) []string {
 		}
 	}
 	return list
+}
+
+// windowsPath is the path of a file's URI as Windows and the index write it: /c:/src is
+// C:\src.
+func windowsPath(path string) string {
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' {
+		path = strings.ToUpper(path[1:2]) + path[2:]
+	}
+	return strings.ReplaceAll(path, "/", `\`)
 }
 
 // withProgress has a call that waits for the index tell the agent how far that is, if

@@ -186,3 +186,18 @@ func TestTakeRepository(t *testing.T) {
 		}
 	}
 }
+
+// A root is one folder on Windows, however an agent spells its drive.
+func TestPathsOfRootsOnWindows(t *testing.T) {
+	for path, want := range map[string]string{
+		"/C:/src":          `C:\src`,
+		"/c:/src/a b":      `C:\src\a b`,
+		"/C:":              `C:`,
+		"//server/share/x": `\\server\share\x`,
+		"/x":               `\x`,
+	} {
+		if got := windowsPath(path); got != want {
+			t.Errorf("%s: %s; want %s", path, got, want)
+		}
+	}
+}

@@ -322,3 +322,31 @@ func TestKernelsFoldersAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A path may have more than the 260 characters that Windows once stopped at.
+func TestLongPaths(t *testing.T) {
+	home(t)
+	dir := t.TempDir()
+	name := strings.Repeat(strings.Repeat("long", 20)+"/", 5) + "a.go"
+	write(t, dir, map[string]string{name: "package a\n", "b.go": "package b\n"})
+	r := root(t, dir)
+	files, skips := walked(t, r)
+	equal(t, "files", files, "b.go", name)
+	equal(t, "skips", skips)
+	if reason := r.Check(name); reason != "" {
+		t.Errorf("left out: %s", reason)
+	}
+	if text, _, reason, err := r.Read(name); err != nil || reason != "" || string(text) != "package a\n" {
+		t.Errorf("read %q, %s, %v", text, reason, err)
+	}
+	abs := filepath.Join(r.Dir(), filepath.FromSlash(name))
+	if rel, ok := r.Rel(abs); !ok || rel != name {
+		t.Errorf("%s is %q, %v", abs, rel, ok)
+	}
+	if rel, err := r.Resolve(name); err != nil || rel != name {
+		t.Errorf("resolved %q, %v", rel, err)
+	}
+	deep := root(t, filepath.Dir(abs))
+	files, _ = walked(t, deep)
+	equal(t, "files of a long root", files, "a.go")
+}

@@ -38,7 +38,7 @@ func (d *Document) Path() string {
 	if !d.URI.IsFile() {
 		return ""
 	}
-	return d.URI.FsPath()
+	return Path(d.URI)
 }
 
 // Shown is the text as a model may see it: tokens and keys masked, every offset as in

@@ -282,7 +282,7 @@ func (s *Service) whereabouts(p searchParams) *retrieval.Position {
 	if err != nil || !u.IsFile() {
 		return nil
 	}
-	at := &retrieval.Position{Path: u.FsPath(), Line: int(p.Position.Line) + 1, Recent: s.documents.Used(u.FsPath())}
+	at := &retrieval.Position{Path: document.Path(u), Line: int(p.Position.Line) + 1, Recent: s.documents.Used(document.Path(u))}
 	for _, d := range s.documents.Others(u) {
 		if path := d.Path(); path != "" {
 			at.Open = append(at.Open, path)
@@ -322,7 +322,7 @@ func (s *Service) locate(p spanParams) (string, error) {
 		if err != nil || !u.IsFile() {
 			return "", wire.InvalidParams("uri %q does not name a file", p.URI)
 		}
-		return u.FsPath(), nil
+		return document.Path(u), nil
 	case p.Path == "":
 		return "", wire.InvalidParams("neither uri nor path names a file")
 	case filepath.IsAbs(p.Path):

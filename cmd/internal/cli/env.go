@@ -268,8 +268,7 @@ func OnTerminal(t *Terminal) bool {
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return escapes(f)
 }
 
 // Columns is how many characters a line of the terminal behind t has, 0 where there is none.

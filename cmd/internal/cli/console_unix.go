@@ -16,3 +16,9 @@ func columns(f *os.File) int {
 	}
 	return int(size.Col)
 }
+
+// escapes reports whether f is a terminal: all of them follow escape sequences.
+func escapes(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -14,3 +14,12 @@ func columns(f *os.File) int {
 	}
 	return int(info.Window.Right-info.Window.Left) + 1
 }
+
+// escapes reports whether f is a console that follows escape sequences.
+func escapes(f *os.File) bool {
+	console := windows.Handle(f.Fd())
+	return follows(
+		func() (mode uint32, err error) { err = windows.GetConsoleMode(console, &mode); return mode, err },
+		func(mode uint32) error { return windows.SetConsoleMode(console, mode) },
+	)
+}

@@ -38,6 +38,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		"questions/tiny.json":        encoded([]any{map[string]any{"query": "Router " + hostile, "relevant": []string{file}, "category": hostile}}),
 		"suite.json":                 encoded([]any{map[string]any{"name": "tiny", "language": "go" + hostile, "half": "fit", "from": "go", "package": hostile, "version": hostile}}),
 		"golden/tasks.json":          encoded([]any{map[string]any{"id": "where" + hostile, "kind": "where", "question": "Where is it done again? " + hostile, "places": []string{file + ":3-4"}}}),
+		"agents.json":                encoded(map[string]any{"repositories": []any{map[string]any{"name": "tiny", "language": "go", "half": "fit"}}, "tasks": []any{map[string]any{"id": "find" + hostile, "repository": "tiny", "kind": "find", "question": "What matches? " + hostile, "places": []any{map[string]any{"at": "router.go:3-4", "has": "type Router"}}}}}),
 		"fixes/suite.json":           encoded(map[string]any{"repositories": []any{map[string]any{"name": "tiny", "language": "go", "half": "fit"}}, "breakages": []any{map[string]any{"id": "fix" + hostile, "repository": "tiny", "checker": "go vet", "file": "router.go", "from": "type Router struct", "to": "type Router struct" + hostile}}}),
 		"golden/workspace/" + file:   retry,
 		"old/tiny/router.go":         "package tiny\n\n// Router matches paths.\ntype Router struct{}\n",
@@ -77,6 +78,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 	contexts := []string{"context", "--corpus", "corpus", "--sites", "3"}
 	ghost := []string{"ghost", "--suite", "suite.json", "--corpus", "corpus"}
 	fixes := []string{"fixes", "--suite", "fixes", "--corpus", "corpus", "--script", "known"}
+	agents := []string{"agents", "--tasks", "agents.json", "--corpus", "corpus", "--steps"}
 	typing := []string{"typing", "--before", "old", "--after", "new"}
 	usual := []string{"idioms", "--corpus", "corpus"}
 	first := []string{"first", "--corpus", "corpus"}
@@ -90,6 +92,7 @@ func TestNoEvaluationPrintsWhatSteersTheTerminal(t *testing.T) {
 		learn, more(learn, "--list", "nowhere.json"), more(learn, "--list", "wrong.json"), more(learn, "--out", hostile), more(learn, "--corpus", hostile),
 		usual, more(usual, "--out", hostile), more(usual, "--corpus", hostile), first, more(first, "--half", "fit", "--shown"), more(first, "--half", hostile), contexts, more(contexts, "--steps"), more(contexts, "--rounds"), {"context", "--corpus", "pages", "--sites", "3"},
 		more(ghost, "--answers", "none.jsonl"), more(ghost, "--answers", "missing.jsonl", "--missing", "prompts"), more(ghost, "--answers", "answers.jsonl"), more(ghost, "--answers", "a", "--model", hostile),
+		agents, more(agents, "--half", hostile), more(agents, "--only", hostile), more(agents, "--tasks", "wrong.json"), more(agents, "--corpus", hostile),
 		typing, more(typing, "--after", hostile),
 		{"golden", "--suite", "golden"}, {"golden", "--suite", "golden", "--only", hostile}, {"golden", "--suite", hostile},
 		fixes, more(fixes, "--script", hostile), more(fixes, "--form", hostile),

@@ -22,7 +22,7 @@ HOLES_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarr
 NEWCOMER_TREES ?= $(or $(QUARRY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quarry)/newcomer
 
 .DEFAULT_GOAL := build
-.PHONY: right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
+.PHONY: agents right-answers vet-systems completions man dist registries eval newcomer hardened licences sbom vulnerabilities bench bench-vectors ghost ghost-rounds fixes help build demo modules test memory flaky test-editors vscode zed screenshot vet ollama ollama-current minilm coder clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,10 @@ right-answers: eval ## fail where ghost text loses right answers of the suite's 
 newcomer: eval ## search over whole checkouts by a newcomer's questions (minutes; fetches the trees)
 	@testdata/newcomer/fetch.sh $(NEWCOMER_TREES)
 	@for half in fit held; do bin/quarry-eval newcomer --corpus $(NEWCOMER_TREES) --half $$half || exit 1; done
+
+agents: eval ## what an agent needs for 40 tasks with quarry's tools and with ripgrep (minutes; fetches the trees, no model)
+	@testdata/holes/fetch.sh $(HOLES_TREES)
+	@bin/quarry-eval agents --corpus $(HOLES_TREES)
 
 # What dist makes: PLATFORMS=linux-amd64,windows-amd64 makes some of them; SITE is the address of the repository's page.
 dist: completions man vscode ## make the archives of all systems with their sums, bin/dist (needs npm, pip; cold a quarter of an hour for each)

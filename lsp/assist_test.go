@@ -556,6 +556,17 @@ func TestAskAnswersInParts(t *testing.T) {
 	wantCode(t, "a token of a wrong type", e.Call(soon(t), assist.MethodAsk, map[string]any{"question": "x", "partialResultToken": true}, nil), -32602)
 }
 
+// An answer that is not shown has no citations to tell of.
+func TestAnAnswerThatIsNotShownLostNoCitations(t *testing.T) {
+	e := edit(t, "vscode", &core{indexed: true, assistant: assistant{ask: func(_ context.Context, _ agent.Question, _ func(string) bool) (agent.Answer, error) {
+		return agent.Answer{Text: "Not in the evidence.", Unfounded: true, Removed: 7}, nil
+	}}})
+	if err := e.Execute(soon(t), "quarry.ask", "where is it?"); err != nil {
+		t.Fatal(err)
+	}
+	page(t, e, "# where is it?\n\nNot in the evidence.\n")
+}
+
 func TestAskingIsCancelledWithItsRequest(t *testing.T) {
 	asked := make(chan bool)
 	c := &core{assistant: assistant{ask: func(ctx context.Context, _ agent.Question, _ func(string) bool) (agent.Answer, error) {

@@ -253,7 +253,7 @@ func TestNothingFound(t *testing.T) {
 	m, w := &model{answers: []string{"It is in store/store.go:3.", "I am sure."}}, newWorld()
 	w.empty = true
 	r, err := ask.New(m, w, w, ask.Options{ContextTokens: 4096}).Ask(t.Context(), where, ask.Watch{})
-	want := "Not in the evidence: nothing in the workspace was found for this question. If it is still being indexed, ask again later."
+	want := "Not in the evidence: nothing in the workspace was found for this question. Name a file or a symbol that it is about."
 	if err != nil || r.Text != want || !r.Unfounded || len(r.Citations) != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -267,7 +267,7 @@ func (p *page) unfound(out loop.Outcome, nearest []agent.Citation, check func(st
 	case out.Stop == loop.Broken:
 		why = "the model asked for a tool in a way that cannot be read."
 	case len(nearest) == 0:
-		why = "nothing in the workspace was found for this question. If it is still being indexed, ask again later."
+		why = "nothing in the workspace was found for this question. Name a file or a symbol that it is about."
 	case !p.refused && p.removed > 0:
 		why = "no citation in the model's answer holds, so it is not shown."
 	case !p.refused:

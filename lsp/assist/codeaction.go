@@ -128,6 +128,9 @@ func (s *Service) offered(a action, asked protocol.CodeActionContext) protocol.C
 	}) {
 		return nil
 	}
+	if !s.makesChanges() && (a.request.Do == doFix || a.request.Do == doRefactor) {
+		return nil
+	}
 	caps := s.codeActions()
 	title := a.title + " (quarry)"
 	command := protocol.Command{Title: title, Command: commandPrefix + string(a.request.Do), Arguments: []protocol.LSPAny{a.request.encode()}}

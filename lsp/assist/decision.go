@@ -145,6 +145,9 @@ func (s *Service) endDecision(h hold) {
 // question, it is that proposal that is put to them again, as long as it fits; ctx
 // of the older has then ended by wire.ErrSuperseded.
 func (s *Service) offer(ctx context.Context, e request, job Job) error {
+	if !s.makesChanges() {
+		return errNoEdits
+	}
 	key := e.key()
 	d := s.decisions.resume(key)
 	if d.decision != nil {
@@ -188,11 +191,19 @@ func (s *Service) agreed(ctx context.Context, d *decision) error {
 
 // agreedByMessage asks by window/showMessageRequest, never while the user types.
 // They can say yes only to what they have been shown, and what an editor selects
-// by itself is no.
+// by itself is no. Where there is no page to show it on, the choices have its lines.
 func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 	title := strings.TrimRight(d.Title, ".?")
 	message := fmt.Sprintf("%s in %s? %s %s", title, s.changed(d.Proposal), d.Reason, s.basis(d.Proposal))
 	choices := []string{choiceDiscard, choiceShow}
+	if !s.screen.showsDocuments() {
+		lines, err := s.changedLines(ctx, d.Proposal)
+		if err != nil {
+			return err
+		}
+		message = fmt.Sprintf("Apply the lines below to %s? %s. %s %s", s.changed(d.Proposal), title, d.Reason, s.basis(d.Proposal))
+		choices = append(append([]string{choiceDiscard}, lines...), choiceApply)
+	}
 	for {
 		if err := s.typing.pause(ctx); err != nil {
 			return err
@@ -227,6 +238,9 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 			return nil
 		case chosen == "":
 			s.screen.Say(protocol.MessageTypeInfo, "Not applied: the question was closed. Ask again to see the same proposal at once.")
+			return errClosed
+		case chosen != choiceDiscard:
+			s.screen.Say(protocol.MessageTypeInfo, "Not applied: that is a line of the change, only Apply makes it. Ask again to see the same proposal at once.")
 			return errClosed
 		default:
 			return errDeclined
@@ -268,7 +282,7 @@ func (s *Service) decided(ctx context.Context, d *decision, message string, choi
 	for {
 		select {
 		case a := <-d.answers:
-			if a.n < n && (a.choice == "" || a.choice == choiceDiscard) {
+			if a.n < n && a.choice != choiceApply && a.choice != choiceShow {
 				continue // it was said before the newer question, or a client that shows one at a time closed it
 			}
 			return a.choice, a.err

@@ -53,7 +53,11 @@ func (s *Service) answer(ctx context.Context, e request, job Job) (string, error
 				job.Report(0.01, now)
 			}
 		}), q, emit)
-		return a.Text, footer("", nil, a.Removed), err
+		removed := a.Removed
+		if a.Unfounded {
+			removed = 0 // of words that are not shown
+		}
+		return a.Text, footer("", nil, removed), err
 	})
 	return "answered", err
 }

@@ -556,6 +556,18 @@ func TestAskAnswersInParts(t *testing.T) {
 	wantCode(t, "a token of a wrong type", e.Call(soon(t), assist.MethodAsk, map[string]any{"question": "x", "partialResultToken": true}, nil), -32602)
 }
 
+// How far a job is stands behind its title, which leaves it room on a status bar.
+func TestProgressHasAShortTitle(t *testing.T) {
+	e := edit(t, "vscode", explaining(func(context.Context, func(string) bool) (string, error) { return "Write it.", nil }))
+	b := problemAt(t, e, "a.go")
+	b.Diagnostics[0].Message = "Property 'Counts' does not exist on type 'Item'. Did you mean 'Count'?"
+	explain(t, e, b)
+	ended(t, e, "explained")
+	if begin := string(e.Progressed()[0].Value); !strings.Contains(begin, `"title":"Explain: Property 'Counts' doe…"`) {
+		t.Errorf("%s", begin)
+	}
+}
+
 // An answer that is not shown has no citations to tell of.
 func TestAnAnswerThatIsNotShownLostNoCitations(t *testing.T) {
 	e := edit(t, "vscode", &core{indexed: true, assistant: assistant{ask: func(_ context.Context, _ agent.Question, _ func(string) bool) (agent.Answer, error) {

@@ -101,8 +101,7 @@ func TestFix(t *testing.T) {
 	mended(term, file)
 	term.Press("u")
 	term.WaitForText("n += it.Counts")
-	term.Type(":w\n")
-	term.WaitForFile(file, editortest.Shop)
+	save(term, file, editortest.Shop)
 }
 
 // What is typed elsewhere answers nothing. Helix puts the question over what is typed and lets a letter close it, so
@@ -139,6 +138,7 @@ func TestTypingThroughAProposal(t *testing.T) {
 	term.WaitFor("changed code", func(s editortest.Screen) bool { return s.Contains("n += it.Count") && !s.Contains("it.Counts") })
 	term.Type(":wa\n")
 	term.WaitForFile(file, editortest.Mended)
+	term.WaitForText("written")
 	term.Press("u")
 	term.Type(":wa\n")
 	term.WaitForFile(file, editortest.Shop)
@@ -182,8 +182,15 @@ func row(screen editortest.Screen, text string) int {
 // mended waits for the change, and saves it.
 func mended(term *editortest.Terminal, file string) {
 	term.WaitFor("change", func(s editortest.Screen) bool { return s.Contains("n += it.Count") && !s.Contains("it.Counts") })
+	save(term, file, editortest.Mended)
+}
+
+// save saves a file as text. Helix reads that it is written after it is: what is saved before then it takes for another program's, and saves
+// nothing more there.
+func save(term *editortest.Terminal, file, text string) {
 	term.Type(":w\n")
-	term.WaitForFile(file, editortest.Mended)
+	term.WaitForFile(file, text)
+	term.WaitForText("written")
 }
 
 func TestAsk(t *testing.T) {
@@ -296,6 +303,5 @@ func TestKilledServerIsStartedByACommand(t *testing.T) {
 	term.WaitForText(explained)
 	term.Press("C-o")
 	term.WaitForText("// yes, no")
-	term.Type(":w\n")
-	term.WaitForFile(file, editortest.Shop+"// yes, no\n")
+	save(term, file, editortest.Shop+"// yes, no\n")
 }

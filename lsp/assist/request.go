@@ -181,6 +181,10 @@ func (s *Service) alone(ctx context.Context, e request, work func(ctx context.Co
 	return err
 }
 
+// titleOnBar is how many characters a job's title has: VS Code cuts its status bar at some
+// 70, and how far the job is stands behind the title.
+const titleOnBar = 30
+
 // processing is what a job does before its first word.
 const processing = "processing the prompt"
 
@@ -193,7 +197,7 @@ func (s *Service) run(title, kind string, work func(ctx context.Context, job Job
 	if kind != "" {
 		ctx, done = s.requests.Begin(ctx, kind)
 	}
-	job := s.host.StartJob(title, cancel)
+	job := s.host.StartJob(oneLine(title, titleOnBar), cancel)
 	s.host.Task(title, func(context.Context) error {
 		defer cancel()
 		defer done()

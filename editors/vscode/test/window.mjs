@@ -65,19 +65,20 @@ export async function command(page, name) {
   }
 }
 
-/** Opens a file. Enter may come before the list is down to that file, and open another. */
+/** Opens a file: by its own row, since the list may not be down to it yet, and Enter takes whatever is first. */
 export async function openFile(page, name) {
+  const tab = page.locator('.editor-group-container.active .tab.active', { hasText: name }).first();
   for (const end = Date.now() + timeout; ;) {
     await page.keyboard.press('Control+P');
-    await page.locator('.quick-input-widget input').fill(name);
-    await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
-    await page.keyboard.press('Enter');
-    const tab = page.locator('.editor-group-container.active .tab.active', { hasText: name });
-    if (await tab.first().waitFor({ timeout: 5_000 }).then(() => true, () => false)) {
+    try {
+      await page.locator('.quick-input-widget input').fill(name, { timeout: 5_000 });
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().click({ timeout: 5_000 });
+      await tab.waitFor({ timeout: 5_000 });
       return;
-    }
-    if (Date.now() > end) {
-      throw new Error(`${name} does not open`);
+    } catch (error) {
+      if (Date.now() > end) {
+        throw new Error(`${name} does not open: ${error}`);
+      }
     }
   }
 }

@@ -256,8 +256,12 @@ makes a file's name of URI, and START the 0-based line and character or nil."
   "The token of the job that writes a page, or `cut' where its server ended first.")
 
 (defvar-local quarry--asked 0
-  "How often a page's text was asked for.
-An older answer takes no newer one's place.")
+  "How often a page's text was asked for.")
+
+(defvar-local quarry--filled 0
+  "Which of those a page's text answers.
+An older answer takes no newer one's place, and one to what was asked for
+last need not be the next: a page that grows fast would stand empty.")
 
 (defun quarry--show-page (connection roots uri)
   "Show the page URI of CONNECTION, which may name places below ROOTS."
@@ -266,6 +270,7 @@ An older answer takes no newer one's place.")
       (unless (derived-mode-p 'quarry-page-mode) (quarry-page-mode))
       (let ((inhibit-read-only t)) (erase-buffer))
       (setq quarry--page (list connection roots uri)
+            quarry--filled quarry--asked ; what is under way may be of the page before
             quarry--page-job (car (quarry--job connection))
             header-line-format '(:eval (quarry--page-header))))
     (quarry-page-display buffer)
@@ -278,8 +283,9 @@ An older answer takes no newer one's place.")
                 (this (setq quarry--asked (1+ quarry--asked))))
       (quarry--request connection "workspace/textDocumentContent" (list :uri uri)
                        (lambda (result problem)
-                         (when (and (buffer-live-p buffer) (= this (buffer-local-value 'quarry--asked buffer))
+                         (when (and (buffer-live-p buffer) (> this (buffer-local-value 'quarry--filled buffer))
                                     (or (not problem) (quarry--alive-p connection))) ; else what is there stays
+                           (with-current-buffer buffer (setq quarry--filled this))
                            (quarry-page-fill buffer (or problem (funcall result :text)) roots)))))))
 
 (defun quarry--page-grown (connection uri)

@@ -80,8 +80,7 @@ func TestFirstSignOfLifeWithoutAModel(t *testing.T) {
 	term.Insist("menu with a copy", func() { term.Press("C-x") }, func(s editortest.Screen) bool { return s.Contains("Lock() text") })
 	term.Press("Tab", "Enter")
 	normal(term)
-	term.Type(":w\n")
-	term.WaitForFile(file, editortest.Shelf+"\nfunc (s *Shelf) Take(name string, n int) {\n\ts.mu.Lock()\n}\n")
+	save(term, file, editortest.Shelf+"\nfunc (s *Shelf) Take(name string, n int) {\n\ts.mu.Lock()\n}\n")
 }
 
 // Several lines, asked for on an empty one.
@@ -96,11 +95,9 @@ func TestMenuOnRequest(t *testing.T) {
 	term.WaitForText("quarry, granite4:micro") // beside the menu, with the code
 	term.Press("Enter")
 	normal(term)
-	term.Type(":w\n")
-	term.WaitForFile(file, shelf+editortest.Take)
+	save(term, file, shelf+editortest.Take)
 	term.Press("u")
-	term.Type(":w\n")
-	term.WaitForFile(file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\t\n}\n")
+	save(term, file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\t\n}\n")
 }
 
 func TestMenuWhileTyping(t *testing.T) {
@@ -111,8 +108,7 @@ func TestMenuWhileTyping(t *testing.T) {
 	})
 	term.Press("Tab", "Enter")
 	normal(term)
-	term.Type(":w\n")
-	term.WaitForFile(file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\ts.mu.Lock()\n}\n")
+	save(term, file, shelf+"func (s *Shelf) Take(name string, n int) bool {\n\ts.mu.Lock()\n}\n")
 }
 
 // normal leaves insert mode, once the screen shows it: the screen before the keys that led there has the other mode. The first Escape may only

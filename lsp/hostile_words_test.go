@@ -183,7 +183,7 @@ func TestMessagesShowWhatIsHidden(t *testing.T) {
 	if i := strings.IndexFunc(said, visible.Hidden); i >= 0 {
 		t.Errorf("something hides: %q", said[max(0, i-40):])
 	}
-	for _, want := range []string{`the server says \u202e\x1b[2J\u200b`, `"kind":"begin"`, `Explain: undefined: \\u202e\\x1b[2J\\u200b`} {
+	for _, want := range []string{`the server says \u202e\x1b[2J\u200b`, `"kind":"begin"`, `Explain: undefined: \\u202e\\x1b…`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is not in what was sent:\n%s", want, said)
 		}

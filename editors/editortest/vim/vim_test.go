@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/editors/editortest"
 	"quarry/model/modeltest"
@@ -98,10 +99,12 @@ func TestAChangeIsSeenBeforeItIsAgreedTo(t *testing.T) {
 	term, file := open(t, "shop.go", editortest.Shop, editortest.ShopAnswer, vimrc, plugin)
 	ask := func() {
 		t.Helper()
+		menu := func(s editortest.Screen) bool { return s.Contains("3. Simplify (quarry)") && s.Contains("Type number") }
 		term.Insist("menu of refactorings", func() {
 			term.Press("Escape")
 			term.Type(":8,14LspCodeAction\n")
-		}, func(s editortest.Screen) bool { return s.Contains("3. Simplify (quarry)") && s.Contains("Type number") })
+			term.Within(20*time.Second, menu) // a menu that comes late would lie over the question
+		}, menu)
 		term.Type("3\n")
 		term.WaitFor("the change and the question at once", func(s editortest.Screen) bool {
 			return s.Contains("quarry: Apply the lines below to shop.go?") && s.Contains("1. Discard") &&

@@ -13,6 +13,7 @@ import (
 
 	"quarry/index/lang"
 	"quarry/index/syntax"
+	"quarry/index/walk"
 	"quarry/retrieval"
 	"quarry/retrieval/workspace"
 )
@@ -121,6 +122,9 @@ func (b *Toolbox) searchText(ctx context.Context, raw json.RawMessage) (reply, e
 	})
 	r.truncated = answer.Total > len(answer.Results)
 	r.from(answer.Backend, answer.Missing)
+	if n := answer.NotSearched[string(walk.Unreadable)]; n > 0 && len(list)+len(near) == 0 {
+		r.warn(fmt.Sprintf("files or folders that quarry cannot read, and did not search: %d", n))
+	}
 	return r, nil
 }
 

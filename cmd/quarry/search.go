@@ -110,7 +110,8 @@ type searchOutput struct {
 	Timings map[string]float64 `json:"timings_ms"`
 	// Notes say which words look like filters and are none.
 	Notes []string `json:"notes,omitempty"`
-	// NotSearched counts what is not indexed, by why, where lines were asked for.
+	// NotSearched counts what is not indexed, by why, where lines were asked for; where
+	// nothing was found, what cannot be read.
 	NotSearched map[string]int `json:"not_searched,omitempty"`
 }
 
@@ -246,6 +247,9 @@ func (a *app) printResults(root string, req *retrieval.Request, answer workspace
 			fmt.Fprintln(a.Stdout, "Nothing found. Fewer or other words, or fewer filters, may find it.")
 		default:
 			fmt.Fprintln(a.Stdout, "Nothing found. Fewer or other words may find it.")
+		}
+		if n := answer.NotSearched[string(walk.Unreadable)]; n > 0 {
+			fmt.Fprintf(a.Stdout, "Files or folders that cannot be read, and were not searched: %s. `quarry status` names them.\n", grouped(int64(n)))
 		}
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"quarry/index/walk"
 	"quarry/retrieval"
 )
 
@@ -26,7 +27,7 @@ type Answer struct {
 	// NothingLeft: the filters leave out every file.
 	NothingLeft bool
 	// NotSearched counts what lies in the folders and is not indexed, by why, where the
-	// query asked for all that has a text.
+	// query asked for all that has a text; where nothing was found, what cannot be read.
 	NotSearched map[string]int
 	Timings     retrieval.Timings
 	// Missing is what the answer could not look at, nil if nothing.
@@ -49,7 +50,19 @@ func (w *Workspace) Search(ctx context.Context, req retrieval.Request) (answer A
 		return err != nil || len(answer.Results) > 0, err
 	})
 	answer.Missing = missing
+	if err == nil && answer.Total == 0 {
+		answer.NotSearched, err = w.unreadable(ctx)
+	}
 	return answer, err
+}
+
+// unreadable counts the files and folders that the last scans could not read, nil for none.
+func (w *Workspace) unreadable(ctx context.Context) (map[string]int, error) {
+	left, err := w.LeftOut(ctx)
+	if n := left[string(walk.Unreadable)]; n > 0 {
+		return map[string]int{string(walk.Unreadable): n}, err
+	}
+	return nil, err
 }
 
 // searchNow searches in what is known now.

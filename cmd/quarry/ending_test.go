@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/cli"
 	"quarry/lsp/headless"
 )
 
@@ -78,5 +80,22 @@ func TestEndsThoughWorkGoesOn(t *testing.T) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
 		t.Errorf("it ended with %v, want exit code 7", err)
+	}
+}
+
+// Ctrl-C ends a command with a shell's exit code for that, in plain words, as text and as JSON.
+func TestStoppedCommandsSayThat(t *testing.T) {
+	for _, args := range [][]string{{"index"}, {"search", "Harvest"}, {"search", "--json", "Harvest"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var out, errs bytes.Buffer
+		code := run(ctx, append(args, "--workspace", barn(t), "--state-dir", t.TempDir(), "--ollama", noOllama), strings.NewReader(""), &out, &errs)
+		said := errs.String() + out.String()
+		if code != cli.ExitStopped || !strings.Contains(said, "stopped") || strings.Contains(said, "context") {
+			t.Errorf("%v: exit code %d: %s", args, code, said)
+		}
+		if strings.Contains(strings.Join(args, " "), "--json") && !strings.Contains(out.String(), `"code": "stopped"`) {
+			t.Errorf("%v: %s", args, &out)
+		}
 	}
 }

@@ -4,15 +4,17 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"quarry/cmd/internal/cli"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, func() { endSoon(1) })
 	code := runProcess(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, endSoon)
 	stop()
 	os.Exit(code)
@@ -24,4 +26,11 @@ const endWithin = 300 * time.Millisecond
 
 // endSoon ends the process by force when it takes too long. What is stored survives that
 // in any state, as it survives being killed.
-func endSoon(code int) { time.AfterFunc(endWithin, func() { os.Exit(code) }) }
+func endSoon(code int) {
+	time.AfterFunc(endWithin, func() {
+		if code == cli.ExitStopped {
+			fmt.Fprintln(os.Stderr, "quarry: stopped")
+		}
+		os.Exit(code)
+	})
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 // Failure is the member "error" of the document that a command prints with --json where it
 // fails.
 type Failure struct {
-	// Code is failed or usage, as the exit code says.
+	// Code is failed, usage or stopped, as the exit code says.
 	Code string `json:"code"`
 	// Message is what stands on standard error.
 	Message string `json:"message"`
@@ -22,8 +23,9 @@ type Failure struct {
 
 // The codes of failures.
 const (
-	failed = "failed"
-	misuse = "usage"
+	failed  = "failed"
+	misuse  = "usage"
+	stopped = "stopped"
 )
 
 // elsewhere is the message of a failure that the rest of its document tells of.
@@ -101,6 +103,12 @@ func (e *Env) fail(cmd *cobra.Command, args []string, err error) int {
 	case errors.Is(err, ErrUsage) || !e.started: // cobra's errors before that are about flags and arguments
 		code, f = ExitUsage, Failure{misuse, strings.TrimPrefix(err.Error(), "usage: ")}
 		fmt.Fprintf(e.Stderr, "%s: %s\nRun `%s help` for what there is.\n", cmd.Name(), f.Message, cmd.Name())
+	case cmd.Context().Err() != nil && !e.serves.Load(): // by Ctrl-C, or whoever ended it
+		code, f.Code = ExitStopped, stopped
+		if errors.Is(err, context.Canceled) {
+			f.Message = stopped
+		}
+		fmt.Fprintf(e.Stderr, "%s: %s\n", cmd.Name(), f.Message)
 	default:
 		fmt.Fprintf(e.Stderr, "%s: %v\n", cmd.Name(), err)
 	}

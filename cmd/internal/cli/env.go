@@ -25,6 +25,8 @@ const (
 	ExitOK     = 0
 	ExitFailed = 1
 	ExitUsage  = 2
+	// ExitStopped is a shell's code of what Ctrl-C ended.
+	ExitStopped = 130
 )
 
 // ErrUsage marks an error in how the command was called; ErrSilent one that the
@@ -60,6 +62,7 @@ type Env struct {
 	// The process ends soon after that, whatever is still at work; in tests it waits for
 	// all of it.
 	Ending func(code int)
+	serves atomic.Bool
 
 	held    []byte // the JSON document, which is printed at the end
 	level   slog.LevelVar
@@ -78,6 +81,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	cmd := root(e)
 	e.share(cmd)
 	cmd.SetArgs(args)
+	defer context.AfterFunc(ctx, e.stop)()
 	err := cmd.ExecuteContext(ctx)
 	if err == nil {
 		err = e.unknown
@@ -92,6 +96,20 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	return code
 }
+
+// stop ends a process that was told to end and does not.
+func (e *Env) stop() {
+	switch {
+	case e.Ending == nil:
+	case e.serves.Load():
+		e.Ending(ExitFailed)
+	default:
+		e.Ending(ExitStopped)
+	}
+}
+
+// Serves says that this process is an editor's, whose protocol says what its exit code means.
+func (e *Env) Serves() { e.serves.Store(true) }
 
 // share gives root the common flags and streams.
 func (e *Env) share(root *cobra.Command) {

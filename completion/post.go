@@ -141,6 +141,10 @@ func stripEcho(s *cursorContext, text string) string {
 		rest, ok := strings.CutPrefix(text[len(lead):], echo)
 		switch {
 		case !ok || isPattern(echo, rest) || isGroups(echo, rest, literal):
+		case i > 0 && strings.HasPrefix(echo, ": "): // the type of a name
+			if inWord && !literal && s.lang.Content == lang.Code && isWord(typed[i-1]) {
+				return rest
+			}
 		case i > 0:
 			if !inWord || lead != "" || isWord(typed[i-1]) || !startsName(echo) {
 				continue

@@ -82,6 +82,7 @@ var fills = []fill{
 	{"a short word again", "go", "\tget_user()\n\tge‸\n", "get_user()", "\tget_user()\n\tget_user()\n"},
 	{"a letter that comes twice", "go", "\tprocess()\n\tx := pres‸\n", "sure()", "\tprocess()\n\tx := pressure()\n"},
 	{"a letter that comes twice in a name near", "go", "\tpressure()\n\tpresure()\n\tx := pres‸\n", "sure()", "\tpressure()\n\tpresure()\n\tx := pressure()\n"},
+	{"the type again", "typescript", "  f: (a: string, b: number‸\n", ": number) => R", "  f: (a: string, b: number) => R\n"},
 	{"a word that may come twice", "go", "\tConfig ‸\n", "Config", "\tConfig Config\n"},
 	{"a blank and the word again", "go", "\tConfig‸\n", " Config", "\tConfig Config\n"},
 	{"nested calls", "go", "\tx := Box(‸\n", "Box(1))", "\tx := Box(Box(1))\n"},

@@ -14,19 +14,19 @@ func appendManifests(list []Span, text string) []Span {
 		}
 		i += at
 		at = i + len(kind)
-		start, end, ok := saysKind(text, i, at)
+		start, end, written, ok := saysKind(text, i, at)
 		if !ok {
 			continue // "kind: SecretStore", or words about it
 		}
 		indent := column(text[:start])
 		if rest := strings.TrimLeft(text[end:], " \t\r"); indent >= 0 && start >= block && (rest == "" || rest[0] == '\n' || rest[0] == '#') {
 			first, last := mapping(text, block, start-indent, indent)
-			list = appendValues(list, text, first, last, indent, declared(text, first, start-indent, last, indent))
+			list = appendValues(list, text, first, last, indent, declared(text, first, start-indent, last, indent), written)
 			block = last
 			continue
 		}
 		if open := enclosing(text, max(flow, start-farBrace), start); open >= 0 {
-			list, flow = appendMembers(list, text, open)
+			list, flow = appendMembers(list, text, open, written)
 		} else {
 			flow = max(flow, start)
 		}
@@ -34,28 +34,31 @@ func appendManifests(list []Span, text string) []Span {
 }
 
 // saysKind answers whether text[i:j], the word kind, is a key whose value is Secret, and
-// where that begins and ends, with its quotes.
-func saysKind(text string, i, j int) (start, end int, ok bool) {
+// where that begins and ends, with its quotes. written: the value has quotes, so that in flow
+// style this is JSON or a program, where what has none is code.
+func saysKind(text string, i, j int) (start, end int, written, ok bool) {
 	start = i
 	if i > 0 && word[text[i-1]] {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
 	quotes := "\"'\\"
 	start = len(strings.TrimRight(text[:i], quotes))
 	rest := strings.TrimLeft(text[j:min(len(text), j+64)], quotes)
 	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"), ":")
 	if !ok {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
+	rest = strings.TrimLeft(rest, " \t")
+	written = rest != "" && strings.IndexByte(quotes, rest[0]) >= 0
 	rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"+quotes), "Secret")
 	if !ok {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
 	rest = strings.TrimLeft(rest, "\"'")
 	if rest != "" && word[rest[0]] {
-		return 0, 0, false
+		return 0, 0, false, false
 	}
-	return start, min(len(text), j+64) - len(rest), true
+	return start, min(len(text), j+64) - len(rest), written, true
 }
 
 // column is how deep what follows before stands, -1 unless its line has nothing before
@@ -150,7 +153,7 @@ func declared(text string, first, start, last, indent int) (s Span) {
 
 // appendValues finds the values of a Secret between first and last: all in the part that is
 // declared one, and elsewhere those that look like one.
-func appendValues(list []Span, text string, first, last, indent int, sure Span) []Span {
+func appendValues(list []Span, text string, first, last, indent int, sure Span, written bool) []Span {
 	inData, name, literal := false, "", -1 // how deep the member stands whose value is the lines below
 	for i := first; i < last; {
 		line := lineAt(text[:last], i)
@@ -177,7 +180,8 @@ func appendValues(list []Span, text string, first, last, indent int, sure Span) 
 			key, rest = strings.Trim(key, " \"'"), strings.TrimSpace(rest)
 			inData = key == "data" || key == "stringData"
 			if inData && strings.HasPrefix(rest, "{") {
-				list = appendPairs(list, text, start+strings.IndexByte(line, '{'))
+				list = appendPairs(list, text, start+strings.IndexByte(line, '{'), written)
+				inData = false
 			}
 			continue
 		case !inData:
@@ -227,9 +231,13 @@ func isValue(name, value string, quoted bool) bool {
 }
 
 // isMember answers whether a value of a mapping in flow style is one. Without quotes it may be a
-// program's name of something.
-func isMember(name, value string, quoted bool) bool {
-	return (quoted || strings.Contains(value, "://") || looksSecret(name, value)) && isValue(name, value, quoted)
+// program's name of something, and is its code where the mapping's kind has quotes.
+func isMember(name, value string, quoted, written bool) bool {
+	said := strings.Contains(value, "://") || looksSecret(name, value)
+	if written {
+		said = strings.HasSuffix(value, "=")
+	}
+	return (quoted || said) && isValue(name, value, quoted)
 }
 
 // looksSecret answers whether a value is what its name calls a secret, or long and drawn by chance.
@@ -304,7 +312,7 @@ func enclosing(text string, first, i int) int {
 
 // appendMembers finds the values of a Secret that opens at the brace at open, and where
 // it ends.
-func appendMembers(list []Span, text string, open int) (_ []Span, end int) {
+func appendMembers(list []Span, text string, open int, written bool) (_ []Span, end int) {
 	var opened []int
 	end = eachPair(text, open, func(key string, from, _ int) {
 		if (key == "data" || key == "stringData") && text[from] == '{' {
@@ -312,15 +320,15 @@ func appendMembers(list []Span, text string, open int) (_ []Span, end int) {
 		}
 	})
 	for _, from := range opened {
-		list = appendPairs(list, text, from)
+		list = appendPairs(list, text, from, written)
 	}
 	return list, end
 }
 
 // appendPairs finds those of the mapping at open.
-func appendPairs(list []Span, text string, open int) []Span {
+func appendPairs(list []Span, text string, open int, written bool) []Span {
 	eachPair(text, open, func(key string, from, to int) {
-		if isMember(key, text[from:to], strings.IndexByte("\"'", text[from-1]) >= 0) {
+		if isMember(key, text[from:to], strings.IndexByte("\"'", text[from-1]) >= 0, written) {
 			list = append(list, Span{from, to})
 		}
 	})

@@ -223,6 +223,10 @@ func (c *openAI) send(ctx context.Context, method, path string, body any) (*http
 			after = busyPause << n
 			after -= rand.N(after / 2)
 		}
+		// Who has no time to wait learns that the server is there, and full: it does answer.
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= after {
+			return resp, err
+		}
 		select {
 		case <-c.clock.After(after):
 		case <-ctx.Done():

@@ -280,29 +280,9 @@ func (a *at) After(d time.Duration) <-chan time.Time {
 // A server that is full is asked again, when it says or after ever longer pauses, and not for
 // ever.
 func TestAFullServerIsAskedAgain(t *testing.T) {
-	// check asks a server that sends so many requests away, all if below 0.
 	check := func(full int64, retryAfter string) (first model.Finding, waits []time.Duration, asked int64) {
 		t.Helper()
-		var count atomic.Int64
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if n := count.Add(1); full < 0 || n <= full {
-				w.Header().Set("Retry-After", retryAfter)
-				w.WriteHeader([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[n%2])
-				return
-			}
-			fmt.Fprint(w, `{"data": [{"id": "m"}]}`)
-		}))
-		defer server.Close()
-		clock := &at{}
-		rt, err := model.New(model.Options{API: model.OpenAIAPI, URL: server.URL, Model: "m", Clock: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rt.Close()
-		first = rt.Check(t.Context())[0]
-		clock.mu.Lock()
-		defer clock.mu.Unlock()
-		return first, clock.waits, count.Load()
+		return checkFull(t.Context(), t, full, retryAfter)
 	}
 	f, waits, _ := check(3, "")
 	if !f.OK || len(waits) < 3 {
@@ -322,4 +302,40 @@ func TestAFullServerIsAskedAgain(t *testing.T) {
 	if f, waits, asked := check(-1, "3600"); f.OK || asked != 1 || len(waits) != 0 {
 		t.Errorf("%+v after %d requests and waits of %v", f, asked, waits)
 	}
+}
+
+// A server that is full is one that answers: who cannot wait as long as it says learns that,
+// and not that it is gone.
+func TestAFullServerIsNotAway(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	f, waits, asked := checkFull(ctx, t, -1, "9")
+	if f.OK || !strings.Contains(f.Detail, "busy") || len(waits) > 0 || asked != 1 {
+		t.Errorf("%+v after %d requests and waits of %v", f, asked, waits)
+	}
+}
+
+// checkFull asks a server that sends so many requests away, all if below 0.
+func checkFull(ctx context.Context, t *testing.T, full int64, retryAfter string) (first model.Finding, waits []time.Duration, asked int64) {
+	t.Helper()
+	var count atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n := count.Add(1); full < 0 || n <= full {
+			w.Header().Set("Retry-After", retryAfter)
+			w.WriteHeader([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[n%2])
+			return
+		}
+		fmt.Fprint(w, `{"data": [{"id": "m"}]}`)
+	}))
+	defer server.Close()
+	clock := &at{}
+	rt, err := model.New(model.Options{API: model.OpenAIAPI, URL: server.URL, Model: "m", Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	first = rt.Check(ctx)[0]
+	clock.mu.Lock()
+	defer clock.mu.Unlock()
+	return first, clock.waits, count.Load()
 }

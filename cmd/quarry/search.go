@@ -145,6 +145,7 @@ func (a *app) search(ctx context.Context, raw, mode, format string, k, offset in
 	if here := folderWithin(root); here != "" {
 		req.At = &retrieval.Position{Folder: filepath.Join(root, here)}
 	}
+	a.CommandSettings() // prints what is wrong with them: index.exclude may be what is ignored
 	start := time.Now()
 	from, err := a.openSearch(ctx, root, req.WantsSemantic())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"quarry/cmd/internal/cli"
 	"quarry/index/walk"
+	"quarry/lsp/settings"
 )
 
 // searchFolder is a workspace with two files.
@@ -183,5 +184,23 @@ func TestSearchSaysWhatItRead(t *testing.T) {
 	}
 	if out, _ := ask("search", "--json", "Once"); strings.Contains(out, `"updated":`) {
 		t.Errorf("an unchanged folder in JSON:\n%s", out)
+	}
+}
+
+// Settings that cannot be read leave nothing out of a search: that is said.
+func TestSearchSaysThatSettingsAreIgnored(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	t.Setenv("HOME", home)
+	name := settings.UserFilePath()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(`{"index":{"exclude":["private"]},}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"search", "Retry"}, {"status"}} {
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), append(command, "--workspace", searchFolder(t), "--state-dir", t.TempDir(), "--ollama", noOllama), strings.NewReader(""), &stdout, &stderr)
+		if strings.Count(stderr.String(), "ignored setting") != 1 {
+			t.Errorf("%v: %s", command, &stderr)
+		}
 	}
 }

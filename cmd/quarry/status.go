@@ -74,7 +74,7 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, _ := a.Settings()
+	s := a.CommandSettings()
 	asked := engines.ModelOf(s, engines.LookElsewhere(ctx, s))
 	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), a.WaitLimit())
 	if err != nil {

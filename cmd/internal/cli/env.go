@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,7 @@ type Env struct {
 	// all of it.
 	Ending func(code int)
 	serves atomic.Bool
+	said   sync.Map // what was said once
 
 	held    []byte // the JSON document, which is printed at the end
 	level   slog.LevelVar
@@ -220,7 +222,10 @@ func (e *Env) Allowed() index.Allowed { return e.Scope().Allowed }
 func (e *Env) CommandSettings() settings.Settings {
 	s, problems := e.Settings()
 	for _, p := range problems {
-		fmt.Fprintf(e.Stderr, "quarry: ignored setting: %s\n", p)
+		said := fmt.Sprintf("quarry: ignored setting: %s\n", p)
+		if _, before := e.said.LoadOrStore(said, true); !before {
+			fmt.Fprint(e.Stderr, said)
+		}
 	}
 	return s
 }

@@ -98,15 +98,14 @@ func TestRemediesAreShown(t *testing.T) {
 	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandPull, "arguments": []string{"big:1b"}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	says := func(text string) func() bool {
-		return func() bool {
-			return slices.ContainsFunc(e.Progressed(), func(p headless.Progress) bool { return strings.Contains(string(p.Value), text) })
-		}
+	saying := func(text string) int {
+		return slices.IndexFunc(e.Progressed(), func(p headless.Progress) bool { return strings.Contains(string(p.Value), text) })
 	}
+	says := func(text string) func() bool { return func() bool { return saying(text) >= 0 } }
 	if err := e.Await(ctx, says("1.0 of 2.0 GB")); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[0].Token}); err != nil {
+	if err := e.Notify("window/workDoneProgress/cancel", map[string]any{"token": e.Progressed()[saying("1.0 of 2.0 GB")].Token}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Await(ctx, says("cancelled")); err != nil {

@@ -188,6 +188,7 @@ func (c *Core) keepWithin(ctx context.Context, l look) {
 type look struct {
 	keeper budget.Keeper
 	of     settings.Settings // those that keeper knows models of
+	had    reading           // of the last look at which what models have was known
 	scarce bool              // little was free when this one started, which is known for good once it is judged
 	judged bool
 	told   bool // the user, of it
@@ -320,6 +321,7 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 	c.mu.Unlock()
 	if s.Model != l.of.Model || s.Embedding.Model != l.of.Embedding.Model || s.Ollama != l.of.Ollama || !maps.Equal(s.Completion.Models, l.of.Completion.Models) {
 		l.keeper.Forget()
+		l.had = reading{}
 	}
 	l.of = s
 	l.keeper.Budget = Budget(s, catalogue.ThisMachine())
@@ -334,9 +336,14 @@ func (c *Core) lookAtMemory(ctx context.Context, l *look) {
 		c.log.Debug("what models take is not known", "error", err)
 		return // the watcher of the model tells
 	}
-	c.usage.Memory(own+r.others.Own, r.Completion+r.Embedding+r.others.Elsewhere)
 	before := l.keeper.Step()
 	step := l.keeper.Look(r.Reading, now.step)
+	if known {
+		l.had = r
+	} else { // engines that begin anew have not asked yet, and others need not count with less for that moment
+		r.Completion, r.Embedding, r.untold = l.had.Completion, l.had.Embedding, l.had.untold
+	}
+	c.usage.Memory(own+r.others.Own, r.Completion+r.Embedding+r.others.Elsewhere)
 	if known && !l.judged {
 		l.judged, l.scarce = true, c.isScarce(r.Used())
 	}

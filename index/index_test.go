@@ -219,10 +219,14 @@ func TestCheckoutIsNoticed(t *testing.T) {
 	x := start(t, Config{Dir: dir, Watch: true})
 	for _, branch := range []string{"one", "two", "one"} {
 		git("checkout", "-q", branch)
-		want := fresh(t, dir)
+		want, got := fresh(t, dir), ""
 		until(t, "the files of branch "+branch, func() bool {
 			settle(t, x)
-			return dump(t, x) == want
+			if now := dump(t, x); now != got {
+				got = now
+				t.Logf("%s: %s; %q", branch, firstDifference(got, want), x.Troubles())
+			}
+			return got == want
 		})
 	}
 }

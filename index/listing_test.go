@@ -189,3 +189,35 @@ func TestListedSecretsLeave(t *testing.T) {
 		t.Error("it is still there")
 	}
 }
+
+// A file that came after the listing was written stays in the index where so much else differs that the scan goes on
+// without the listing.
+func TestNewFileAmongManyChangedStays(t *testing.T) {
+	dir := t.TempDir()
+	write := func(format string) {
+		for i := range manyChanged + 20 {
+			write(t, dir, map[string]string{fmt.Sprintf("f%d.go", i): fmt.Sprintf(format, i)})
+		}
+	}
+	write("package d\n\nfunc One%d() {}\n")
+	aged()
+	x := start(t, Config{Dir: dir})
+	writeOne(t, x, "a.go")
+	write("package d\n\nfunc Another%d() {}\n")
+	x.Rescan()
+	settle(t, x)
+	if got, want := dump(t, x), fresh(t, dir); got != want {
+		t.Errorf("differs from a fresh index: %s", firstDifference(got, want))
+	}
+}
+
+// writeOne writes a file and has the index look at it.
+func writeOne(t *testing.T, x *Index, name string) {
+	t.Helper()
+	write(t, x.Root().Dir(), map[string]string{name: "package d\n\nfunc New() {}\n"})
+	x.FilesChanged([]string{filepath.Join(x.Root().Dir(), name)})
+	settle(t, x)
+	if symbols(t, x, name) == nil {
+		t.Fatalf("%s is not in the index", name)
+	}
+}

@@ -38,6 +38,8 @@ type records struct {
 	next  int            // what a walk in the order of the list meets next
 	at    map[string]int // places in the list, once a walk was not in its order
 	met   []bool         // in the list, of files
+	// besides are the paths that were met of which the database has a record and the list none.
+	besides []string
 	// changed are the ids whose records the database changed since; rows has those that
 	// there are, by path.
 	changed map[int64]bool
@@ -144,6 +146,8 @@ func (r *records) meet(ctx context.Context, e walk.Entry) (known *store.Stat, as
 		if r.list != nil {
 			if i := r.find(e.Path); i >= 0 {
 				r.met[i] = true
+			} else {
+				r.besides = append(r.besides, e.Path)
 			}
 		}
 		return &st, isAs(&st, e), "", nil
@@ -204,6 +208,9 @@ func (r *records) readAll(ctx context.Context) error {
 		if met {
 			delete(rows, r.list.Path(i))
 		}
+	}
+	for _, path := range r.besides {
+		delete(rows, path)
 	}
 	r.rows, r.whole = rows, true
 	return nil

@@ -101,6 +101,34 @@ func TestLinesOfAChangeAmongTheChoices(t *testing.T) {
 	}
 }
 
+// A change that may be longer than the screen says so where it is agreed to, and its page stays for who closes the question.
+func TestAChangeLongerThanTheScreen(t *testing.T) {
+	for lines, want := range map[int]string{
+		12: "quarry: Apply this change to a.go? (Change)",
+		13: "quarry: Apply this change to a.go? (Change) 13 lines change, which may be more than you see: close this question to read on, and ask again.",
+	} {
+		e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal {
+			return agent.Proposal{Title: "Change", Reason: "So.", Files: []agent.FileChange{{
+				Path: d.Path, Base: agent.HashText(d.Text), Edits: []agent.TextEdit{{New: strings.Repeat("x\n", lines)}},
+			}}}
+		}))
+		b := problemAt(t, e, "a.go")
+		beginFix(t, e, b)
+		attend(t, e, func(string, []string) string { return "Show changes" })
+		attend(t, e, func(question string, _ []string) string {
+			if question != want {
+				t.Errorf("question %q, want %q", question, want)
+			}
+			return "" // closed
+		})
+		ended(t, e, "not applied")
+		docs := e.Documents()
+		if stays := docs[len(docs)-1] != b.URI; stays != (lines > 12) {
+			t.Errorf("%d lines: the page stays: %v, of %q", lines, stays, docs)
+		}
+	}
+}
+
 // A change of several files says of each line where it is.
 func TestLinesOfAChangeOfTwoFiles(t *testing.T) {
 	e := edit(t, "helix", fixing(func(d agent.Document) agent.Proposal {

@@ -50,6 +50,27 @@ func (s *Service) changedLines(ctx context.Context, p agent.Proposal) ([]string,
 	return lines, nil
 }
 
+// screenful is how many changed lines a screen of 24 lines surely shows of a page, beside a question and the lines around
+// the change.
+const screenful = 12
+
+// longChange says how many lines a change has where a page of it may be longer than the screen: many editors show the
+// question over the page and cannot scroll it meanwhile, and the user is to know that there is more than they see.
+func (s *Service) longChange(ctx context.Context, p agent.Proposal) (string, error) {
+	files, err := s.changedFiles(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	n := 0
+	for _, f := range files {
+		n += len(linesBetween("", f.base.String(), f.after()))
+	}
+	if n <= screenful {
+		return "", nil
+	}
+	return fmt.Sprintf("%d lines change, which may be more than you see: close this question to read on, and ask again. ", n), nil
+}
+
 // linesBetween are the lines that go from before and come into after, each with its sign
 // and its number behind name: "-3  old" and "+3  new".
 func linesBetween(name, before, after string) (list []string) {

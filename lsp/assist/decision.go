@@ -192,7 +192,7 @@ func (s *Service) agreed(ctx context.Context, d *decision) error {
 // agreedByMessage asks by window/showMessageRequest, never while the user types.
 // They can say yes only to what they have been shown, and what an editor selects
 // by itself is no. Where there is no page to show it on, the choices have its lines.
-func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
+func (s *Service) agreedByMessage(ctx context.Context, d *decision) (end error) {
 	title := strings.TrimRight(d.Title, ".?")
 	message := fmt.Sprintf("%s in %s? %s %s", title, s.changed(d.Proposal), d.Reason, s.basis(d.Proposal))
 	choices := []string{choiceDiscard, choiceShow}
@@ -231,8 +231,16 @@ func (s *Service) agreedByMessage(ctx context.Context, d *decision) error {
 			if err := s.screen.Show("proposal", text); err != nil {
 				return err
 			}
-			defer s.showChanged(d.Proposal)
-			message = strings.TrimSpace(fmt.Sprintf("Apply this change to %s? (%s) %s", s.changed(d.Proposal), title, s.dangers(d.Proposal)))
+			long, err := s.longChange(ctx, d.Proposal)
+			if err != nil {
+				return err
+			}
+			defer func() {
+				if long == "" || !errors.Is(end, errClosed) { // else they read on
+					s.showChanged(d.Proposal)
+				}
+			}()
+			message = strings.TrimSpace(fmt.Sprintf("Apply this change to %s? (%s) %s%s", s.changed(d.Proposal), title, long, s.dangers(d.Proposal)))
 			choices = []string{choiceDiscard, choiceApply}
 		case chosen == choiceApply:
 			return nil

@@ -106,15 +106,21 @@ func Questions(prompt string) (list []string) {
 	return list
 }
 
-// sections looks up what bears on each question.
-func sections(ctx context.Context, src Source, questions []string) (list []Section, missing *workspace.Missing, err error) {
+// sections looks up what bears on each question; backend is by what, with what the outline is made of.
+func sections(ctx context.Context, src Source, questions []string) (list []Section, backend []string, missing *workspace.Missing, err error) {
+	backend = []string{workspace.BackendProject}
 	for _, q := range questions {
 		answer, err := src.Search(ctx, retrieval.Request{Query: retrieval.Parse(q, time.Time{}), Limit: sectionEvidence})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if answer.Missing != nil {
 			missing = answer.Missing
+		}
+		for _, by := range answer.Backend {
+			if !slices.Contains(backend, by) {
+				backend = append(backend, by)
+			}
 		}
 		s := Section{Title: q}
 		for _, r := range answer.Results {
@@ -130,7 +136,7 @@ func sections(ctx context.Context, src Source, questions []string) (list []Secti
 		}
 		list = append(list, s)
 	}
-	return list, missing, nil
+	return list, backend, missing, nil
 }
 
 // evidence are lines of a file, the first of a long place.

@@ -43,6 +43,10 @@ type Report struct {
 	// Warnings say what the report lacks; a report without any is whole.
 	Warnings []string `json:"warnings"`
 	Coverage Coverage `json:"coverage"`
+	// Backend says what was looked up by.
+	Backend []string `json:"backend"`
+	// Incomplete is what the index did not know yet; absent if nothing.
+	Incomplete *workspace.Missing `json:"incomplete,omitempty"`
 }
 
 // The engines.
@@ -73,14 +77,14 @@ func Write(ctx context.Context, src Source, r Request) (Report, error) {
 	if o.Files == 0 {
 		return Report{}, ErrEmpty
 	}
-	list, missing, err := sections(ctx, src, Questions(r.Prompt))
+	list, backend, missing, err := sections(ctx, src, Questions(r.Prompt))
 	if err != nil {
 		return Report{}, err
 	}
 	if missing == nil {
 		missing = o.Missing
 	}
-	out := Report{Engine: ByOutline, Warnings: []string{}}
+	out := Report{Engine: ByOutline, Warnings: []string{}, Backend: backend, Incomplete: missing}
 	if r.Chat != nil && len(list) > 0 {
 		w := writer{Report: &out, request: r, sections: list, about: o}
 		if err := w.write(ctx); err != nil {
@@ -90,12 +94,12 @@ func Write(ctx context.Context, src Source, r Request) (Report, error) {
 	if missing != nil {
 		out.Warnings = append(out.Warnings, "the index is incomplete: "+missing.String())
 	}
-	out.render(r, list, o, missing)
+	out.render(r, list, o)
 	return out, nil
 }
 
 // render puts the report together.
-func (out *Report) render(r Request, list []Section, o *overview.Overview, missing *workspace.Missing) {
+func (out *Report) render(r Request, list []Section, o *overview.Overview) {
 	p := &page{}
 	p.heading(1, "Report: "+r.Name)
 	switch {
@@ -126,7 +130,7 @@ func (out *Report) render(r Request, list []Section, o *overview.Overview, missi
 	}
 	p.outline(o)
 	out.Coverage = coverage(p.String(), o)
-	p.coverage(out.Coverage, missing)
+	p.coverage(out.Coverage, out.Incomplete)
 	if len(out.Warnings) > 0 {
 		p.heading(2, "Warnings")
 		for _, w := range out.Warnings {

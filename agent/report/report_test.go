@@ -110,6 +110,9 @@ func TestOutlines(t *testing.T) {
 		if r.Engine != report.ByOutline || r.Calls != 0 || r.Coverage.Files == 0 || r.Coverage.Named == 0 {
 			t.Errorf("%s: %+v", name, r.Coverage)
 		}
+		if !slices.Contains(r.Backend, workspace.BackendProject) || len(r.Backend) > 1 != (len(report.Questions(prompt)) > 0) || r.Incomplete != nil {
+			t.Errorf("%s: backend %q, incomplete %v", name, r.Backend, r.Incomplete)
+		}
 		again, err := report.Write(t.Context(), w, report.Request{Name: name, Prompt: prompt})
 		if err != nil || again.Text != r.Text {
 			t.Errorf("%s: another report the second time, %v", name, err)

@@ -467,6 +467,9 @@ func (m *lack) count(ctx context.Context) (err error) {
 		return nil
 	}
 	m.FilesDone, m.FilesTotal, err = m.index.Progress(ctx)
+	if m.Doing == doingLoad && m.FilesTotal == 0 { // all are indexed, and searches are being made of them
+		m.FilesTotal = m.FilesDone
+	}
 	if m.FilesDone > 0 {
 		m.Searchable = append(m.Searchable, "text and symbols of the files that are done")
 	}

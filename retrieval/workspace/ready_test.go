@@ -311,6 +311,9 @@ func TestBehindIsSaid(t *testing.T) {
 			if want := state.doing(place.name); found == 0 || err != nil || doing != want {
 				t.Errorf("%s, behind %s: %d found, missing %v, %v; want %q", place.name, state.behind, found, missing, err, want)
 			}
+			if doing == "loading" && (missing.FilesTotal == 0 || missing.FilesTotal != missing.FilesDone) {
+				t.Errorf("%s: %d of %d files indexed, and all are", place.name, missing.FilesDone, missing.FilesTotal)
+			}
 		}
 		missing, err := w.Learned(t.Context())
 		if want := state.doing("search"); err != nil || (missing == nil) != (want == "") || missing != nil && missing.Doing != want {

@@ -17,7 +17,7 @@ await session(async (page) => {
 
   await page.keyboard.type('s.mu.Lock(', { delay: 60 }); // VS Code closes the bracket
   await page.locator('.view-line', { hasText: 's.mu.Lock()' }).nth(1).waitFor();
-  await seeGhost(page, 'return true');
+  await seeGhost(page, 'defer s.mu.Unlock()'); // behind a line that is as good as finished: one statement
   for (const _ of 'ock(') {
     await page.keyboard.press('Backspace', { delay: 60 });
   }

@@ -120,7 +120,7 @@ func (rt *Runtime) WaitReady(ctx context.Context) error {
 // is not the request's own.
 func (rt *Runtime) noteFailure(err error) {
 	if err == nil || errors.Is(err, errStopped) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) {
+		errors.Is(err, ErrTooLong) || errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTools) {
 		return
 	}
 	signal(rt.health.full)

@@ -46,6 +46,11 @@ func patience(newBytes int, token, readByte time.Duration) time.Duration {
 	return margin + 2*perByte*time.Duration(newBytes)
 }
 
+// cold is the patience with a request to a model that has nothing in its cache.
+func (rt *Runtime) cold(r request) time.Duration {
+	return patience(len(r.prompt), rt.metrics.tokenTime(), rt.metrics.readTime())
+}
+
 // patiently completes r. If a request was cut off since the server last gave a
 // token, and this one gets none within limit, it has the model loaded anew and
 // asks once more.
@@ -59,7 +64,7 @@ func (rt *Runtime) patiently(ctx context.Context, r request, limit time.Duration
 	if err := rt.unstick(ctx); err != nil {
 		return err
 	}
-	if err = rt.watched(ctx, r, limit, each); err == errStuck {
+	if err = rt.watched(ctx, r, rt.cold(r), each); err == errStuck {
 		err = &problem{kind: ErrServer, what: "Ollama gives no answer", fix: "restart it, since loading " + rt.opt.Model + " anew did not help"}
 	}
 	return err
@@ -77,7 +82,7 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 	watcher := make(chan struct{})
 	go func() {
 		defer close(watcher)
-		for rt.silent(alive, over, limit) {
+		for rt.silent(alive, over, limit, rt.cold(r)) {
 			if rt.mayBeStuck.Load() {
 				cancel(errStuck)
 				return
@@ -105,12 +110,23 @@ func (rt *Runtime) watched(ctx context.Context, r request, limit time.Duration, 
 }
 
 // silent waits until no token has come for limit from a model that was there all
-// the time and has answered before, or answers false when one of the channels is
-// closed. A request waits as long for a model that another program had unloaded,
-// and unloading that once more would only double the wait; one that has answered
-// nobody yet has nothing to be stuck with.
-func (rt *Runtime) silent(alive, over <-chan struct{}, limit time.Duration) bool {
+// the time, or answers false when one of the channels is closed. A request waits
+// as long for a model that another program had unloaded, and unloading that once
+// more would only double the wait. A model that has ended no request yet may be on
+// its way into memory or stuck with its first: the watcher has it loaded, which a
+// model in memory answers at once, and from then on it has cold, the time that
+// the whole prompt takes.
+func (rt *Runtime) silent(alive, over <-chan struct{}, limit, cold time.Duration) bool {
+	fresh := false // has ended no request, as far as was seen
 	for {
+		isLoaded := false
+		if fresh {
+			st, waits := rt.afterLoading(alive, over)
+			if !waits {
+				return false
+			}
+			isLoaded, limit = st.Phase == Ready, max(limit, cold)
+		}
 		var seen [2]placement
 		var err error
 		for i := range seen {
@@ -128,11 +144,43 @@ func (rt *Runtime) silent(alive, over <-chan struct{}, limit time.Duration) bool
 		if err != nil {
 			continue
 		}
-		if rt.isOurs(seen[1]) && seen[1].expires.Equal(seen[0].expires) {
+		ours := rt.isOurs(seen[0]) && rt.isOurs(seen[1])
+		if ours && seen[1].expires.Equal(seen[0].expires) {
+			return true
+		}
+		fresh = ours && rt.isFresh(seen[1])
+		if fresh && isLoaded {
 			return true
 		}
 		rt.reloading()
 	}
+}
+
+// afterLoading waits until the watcher knows more than that the model is being loaded;
+// waits is false if one of the channels is closed before.
+func (rt *Runtime) afterLoading(alive, over <-chan struct{}) (st State, waits bool) {
+	for {
+		rt.health.mu.Lock()
+		st, changed := rt.health.state, rt.health.changed
+		rt.health.mu.Unlock()
+		if st.Phase != Loading {
+			return st, true
+		}
+		select {
+		case <-changed:
+		case <-alive:
+			return st, false
+		case <-over:
+			return st, false
+		}
+	}
+}
+
+// isFresh is whether the model that was seen has ended no request since it was loaded:
+// until then Ollama counts from the time of asking when it will drop it.
+func (rt *Runtime) isFresh(seen placement) bool {
+	again, err := rt.loaded(rt.ctx)
+	return err == nil && rt.isOurs(again) && !again.expires.Equal(seen.expires)
 }
 
 // isOurs: the model is in memory as quarry asks for it, not for another program

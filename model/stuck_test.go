@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +50,29 @@ func TestAServerThatGotStuckIsRepaired(t *testing.T) {
 	}
 }
 
+// A model that got stuck with the first request since it was loaded, before it has ended any.
+func TestAModelThatGotStuckAtOnceIsRepaired(t *testing.T) {
+	s, clock, o := stopped(t)
+	s.Unload() // by another program; the next request has it loaded
+	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece(), GetStuck: true, Late: true}, modeltest.Answer{Pieces: []string{"next"}})
+	cancelled(t, o, fim("first", ""))
+	next := ask(t.Context(), o, fim("first", ""))
+	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
+		t.Fatal(err)
+	}
+	losePatience(t, s, clock) // it may be on its way into memory, and must read the whole prompt then
+	eventually(t, "the repair", func() bool {
+		clock.advance(time.Second)
+		return o.Metrics().Unstuck == 1
+	})
+	if text, err := next.wait(t); err != nil || text != "next" {
+		t.Errorf("after the repair: %q, %v", text, err)
+	}
+	if m := o.Metrics(); m.Unstuck != 1 || s.Loads() != 3 {
+		t.Errorf("repaired %d times with %d loads", m.Unstuck, s.Loads())
+	}
+}
+
 // losePatience moves the clock over the 5 s for which a request waits that has
 // nothing new in its prompt: the server is looked at in their middle and at
 // their end.
@@ -79,10 +103,9 @@ func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
 	reports := len(seen.phases())
 	next := ask(t.Context(), o, fim("x", ""))
 	eventually(t, "the load begins", func() bool { return s.Loads() == 2 })
-	for range 3 {
-		losePatience(t, s, clock)
-	}
+	losePatience(t, s, clock)
 	st := seen.wait(t, reports, model.Loading)
+	clock.advance(time.Minute) // a load takes as long as it takes
 	if !errors.Is(st.Err, model.ErrLoading) || !strings.Contains(st.Err.Error(), "again") || !strings.Contains(st.Err.Error(), "OLLAMA_MAX_LOADED_MODELS") {
 		t.Errorf("the user reads %q", st.Err)
 	}
@@ -103,11 +126,12 @@ func TestAModelThatIsLoadedAgainIsNotTakenForStuck(t *testing.T) {
 // for that one's answer before it loads the model anew.
 func TestAModelThatAnotherUsesIsNotTakenForStuck(t *testing.T) {
 	s, clock, o := stopped(t)
-	hold := make(chan struct{})
+	hold, begun := make(chan struct{}), make(chan struct{})
 	s.Queue(modeltest.Answer{Pieces: []string{"a", "b", "c"}, Gate: onePiece()})
 	s.Script(func(r modeltest.Request) modeltest.Answer {
 		switch r.Prompt {
 		case fim("theirs", ""):
+			close(begun) // it has the model's only place
 			return modeltest.Answer{Pieces: []string{"theirs"}, Hold: hold}
 		case fim("x", ""):
 			return modeltest.Answer{Pieces: []string{"ours"}}
@@ -120,7 +144,11 @@ func TestAModelThatAnotherUsesIsNotTakenForStuck(t *testing.T) {
 	opt.NumCtx = 1024
 	other := ready(t, opt)
 	theirs := ask(t.Context(), other, fim("theirs", ""))
-	waitOutcome(t, s, fim("theirs", ""), modeltest.Running)
+	select {
+	case <-begun:
+	case <-soon(t).Done():
+		t.Fatal("theirs never began")
+	}
 	ours := ask(t.Context(), o, fim("x", ""))
 	if err := s.Wait(soon(t), func([]modeltest.Request) bool { return s.MaxQueued() == 1 }); err != nil {
 		t.Fatal(err)
@@ -249,24 +277,37 @@ func TestRealCancelsDoNotEndInSilence(t *testing.T) {
 	}
 }
 
-// hastyClock waits a fiftieth of the time, so that a generated model, which is
-// small, takes many times quarry's patience to load.
-type hastyClock struct{}
+// hastyClock waits a fiftieth of the time while it hurries, so that a generated model, which
+// is small, takes many times quarry's patience to load.
+type hastyClock struct{ hurries atomic.Bool }
 
-func (hastyClock) Now() time.Time                         { return time.Now() }
-func (hastyClock) After(d time.Duration) <-chan time.Time { return time.After(d / 50) }
+func (*hastyClock) Now() time.Time { return time.Now() }
+
+func (c *hastyClock) After(d time.Duration) <-chan time.Time {
+	if c.hurries.Load() {
+		d /= 50
+	}
+	return time.After(d)
+}
 
 // What /api/ps of the real one says while it loads is what quarry goes by.
 func TestRealLoadIsNotTakenForStuck(t *testing.T) {
 	s := ollamatest.StartEmpty(t)
 	s.Create(ollamatest.DefaultModel, ollamatest.Slow)
-	opt, seen := options(s.URL), newStates()
-	opt.Clock, opt.OnChange = hastyClock{}, seen.add
+	opt, seen, clock := options(s.URL), newStates(), &hastyClock{}
+	opt.Clock = clock
+	opt.OnChange = func(st model.State) {
+		if st.Phase == model.Loading {
+			clock.hurries.Store(false) // a loaded machine may read slowly
+		}
+		seen.add(st)
+	}
 	o := ready(t, opt)
 	for range 3 {
 		cancelled(t, o, fim("x", ""))
 		unstuck, reports := o.Metrics().Unstuck, len(seen.phases())
 		s.Unload(ollamatest.DefaultModel)
+		clock.hurries.Store(true)
 		if text, _, err := collect(soon(t), o, fim("x", ""), 20); err != nil || text == "" {
 			t.Fatalf("after another program had the model dropped: %q, %v", text, err)
 		}

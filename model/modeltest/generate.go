@@ -56,6 +56,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		sayLoaded(w, m, rec)
 		return
 	}
+	defer s.use(m, rec)()
 	release, ok := s.acquire(r.Context())
 	if !ok {
 		outcome = Cancelled
@@ -91,6 +92,9 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.stuck = true
 		s.mu.Unlock()
+		if a.Late {
+			s.untilAnotherWaits()
+		}
 	}
 	if a.Disconnect {
 		panic(http.ErrAbortHandler)
@@ -143,6 +147,23 @@ func (s *Server) hold(hold, gone <-chan struct{}) {
 	}
 }
 
+// untilAnotherWaits waits for a request that waits for the model, or until the Server stops.
+func (s *Server) untilAnotherWaits() {
+	s.mu.Lock()
+	stopping := s.stopping
+	for s.waiting == 0 {
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-stopping:
+			return
+		}
+		s.mu.Lock()
+	}
+	s.mu.Unlock()
+}
+
 // unload drops a model, and with it a request that got stuck, once no other
 // waits for it.
 func (s *Server) unload(ctx context.Context, m Model) {
@@ -178,12 +199,27 @@ func (s *Server) load(ctx context.Context, m Model, rec *record) (done func()) {
 	s.notify()
 	s.mu.Unlock()
 	s.hold(l.loading, ctx.Done())
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if l.users--; l.users == 0 {
-			l.expires = time.Now().Add(keepAlive)
-		}
+	return func() { s.done(l) }
+}
+
+// use has a request that waits for a model in memory keep it there, until it calls done.
+func (s *Server) use(m Model, rec *record) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.loaded[fullName(m.Name)]
+	if l == nil || l.numCtx != rec.NumCtx() {
+		return func() {}
+	}
+	l.users++
+	return func() { s.done(l) }
+}
+
+// done says that a request needs a model no more.
+func (s *Server) done(l *loadedModel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.users--; l.users == 0 {
+		l.expires = time.Now().Add(keepAlive)
 	}
 }
 

@@ -95,6 +95,9 @@ type Answer struct {
 	// between two pieces, until the model is unloaded. Ollama 0.17.4 does that
 	// when a cancel comes at a bad moment.
 	GetStuck bool
+	// Late keeps the model in use by this request, after it got stuck, until another
+	// waits for it, so that the model has been unused at no time.
+	Late bool
 	// OnlyLoads answers that the model is in memory, and nothing else.
 	OnlyLoads bool
 	// NoDone ends the stream after Pieces cleanly, without the done chunk.

@@ -84,7 +84,7 @@ func TestStatusNoteOfARunningServer(t *testing.T) {
 			return last.Text != "" && cond(last)
 		})
 		if err != nil {
-			t.Fatalf("%v; last %+v", err, last)
+			t.Fatalf("%v; last %+v; shown %q", err, last, e.Shown())
 		}
 	}
 	await(func(n lsp.StatusNote) bool {

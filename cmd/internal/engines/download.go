@@ -29,6 +29,7 @@ type pull struct {
 	name        string
 	by          string // the command that goes on with it
 	done, total int64
+	before      int64 // total when it was paused: Ollama names file by file what it goes on with
 	paused      bool
 }
 
@@ -44,16 +45,17 @@ func (d *downloads) begin(name, by string, stop context.CancelCauseFunc) bool {
 	}
 	next := &pull{name: name, by: by}
 	if d.now != nil && model.SameModel(d.now.name, name) { // what is there of it stays
-		next.done, next.total = d.now.done, d.now.total
+		next.done, next.total, next.before = d.now.done, d.now.total, d.now.total
 	}
 	d.now, d.stop = next, stop
 	return true
 }
 
+// progress is how far the download is, of the files that are known of by now.
 func (d *downloads) progress(done, total int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.now.done, d.now.total = done, total
+	d.now.done, d.now.total = done, max(total, d.now.before)
 }
 
 // end leaves a paused download in sight.

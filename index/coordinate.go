@@ -125,6 +125,9 @@ func (c *coordinator) takeOver(ctx context.Context) bool {
 	won, err := c.becomeOwner()
 	switch {
 	case err != nil: // as at a start; else nobody would keep the index current
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errRemoved // the folder of the lock
+		}
 		if err := c.startInMemory(err); err != nil {
 			c.fail(err)
 			return false
@@ -174,9 +177,12 @@ type sight struct {
 // may wait for something new; the zero time means for ever.
 func (c *coordinator) step(ctx context.Context) time.Time {
 	c.mu.Lock()
-	damaged, rebuild := c.damaged, c.rebuild
-	c.damaged, c.rebuild = nil, false
+	damaged, rebuild, removed := c.damaged, c.rebuild, c.removed
+	c.damaged, c.rebuild, c.removed = nil, false, false
 	c.mu.Unlock()
+	if removed && !c.Store().InMemory() && c.state.isRemoved() { // and was not just made anew
+		c.settleErr(ctx, errRemoved)
+	}
 	if damaged != nil || rebuild {
 		c.endScan(ctx, true)
 		if err := c.replace(damaged); err != nil {
@@ -253,7 +259,7 @@ func (x *Index) isPolling() bool {
 func (c *coordinator) settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.due)+len(c.scans) > 0 || c.rebuild || c.damaged != nil {
+	if len(c.due)+len(c.scans) > 0 || c.rebuild || c.removed || c.damaged != nil {
 		return
 	}
 	select {
@@ -316,7 +322,7 @@ func (c *coordinator) addReady(ctx context.Context) {
 func (c *coordinator) settleErr(ctx context.Context, err error) {
 	switch {
 	case err == nil || ctx.Err() != nil:
-	case errors.Is(err, store.ErrFull) && !c.Store().InMemory():
+	case (errors.Is(err, store.ErrFull) || errors.Is(err, errRemoved)) && !c.Store().InMemory():
 		c.endScan(ctx, true)
 		if err := c.moveToMemory(err); err != nil {
 			c.fail(err)

@@ -129,7 +129,7 @@ func (c *coordinator) noteCount(n count) {
 // noteCurrent tells Coverage that nothing is known that is not indexed. No scan is at
 // work.
 func (c *coordinator) noteCurrent(ctx context.Context) {
-	isIdle := func() bool { return len(c.due)+len(c.scans) == 0 && !c.rebuild && c.damaged == nil }
+	isIdle := func() bool { return len(c.due)+len(c.scans) == 0 && !c.rebuild && !c.removed && c.damaged == nil }
 	c.mu.Lock()
 	now, behind := isIdle(), c.behind
 	c.mu.Unlock()

@@ -224,7 +224,7 @@ func (e *embedding) round(ctx context.Context, of Embedders, stopped bool) error
 		e.closeFiles()
 		e.store, e.owner = s, owner
 		if owner && s.InMemory() {
-			if err := e.x.state.unlock(); err != nil {
+			if err := e.x.unlockInMemory(); err != nil {
 				e.x.cfg.Log.Error("leave the index on disk to others", "error", err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -62,6 +63,9 @@ func (x *Index) heartbeat(ctx context.Context) {
 		x.root.Look()
 		hearReaders(x)
 		if x.isOwner() && !x.Store().InMemory() {
+			if x.state.isRemoved() {
+				x.request(func() { x.removed = true })
+			}
 			// On a full disk the file is the one of a writer before, or is not there, and
 			// nothing is told of this one.
 			if !named {
@@ -87,6 +91,27 @@ func (x *Index) heartbeat(ctx context.Context) {
 			wrote = false
 		}
 	}
+}
+
+// isRemoved answers whether the database that this process writes, or its lock, is not the file
+// of that name, which the database may be for a moment while it is made anew.
+func (s *stateFiles) isRemoved() bool {
+	mine := s.mine.Load()
+	if mine == nil {
+		return false
+	}
+	info, err := os.Stat(s.database())
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, *mine) || s.isLockRemoved()
+}
+
+// isLockRemoved answers whether the lock that this process holds keeps nobody out any more.
+func (s *stateFiles) isLockRemoved() bool {
+	held, err := s.lock.Stat()
+	if err != nil {
+		return false // let go of by now
+	}
+	info, err := os.Stat(s.lockFile())
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, held)
 }
 
 // touch is a heartbeat. wrote: something was committed, which readers are told by writing the

@@ -159,7 +159,7 @@ func TestWriterIsNamedBeforeItsDatabaseIsOpened(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	write(t, dir, project)
 	x := open(t, Config{Dir: dir, StateDir: state})
-	files := x.state
+	files := &x.state
 	shut(t, x)
 	for _, name := range []string{files.writerFile(), files.database()} {
 		if err := os.Remove(name); err != nil {

@@ -114,6 +114,7 @@ type Index struct {
 	due     map[string]time.Time // changed paths and when to look at them
 	scans   map[string]bool      // folders to scan
 	rebuild bool                 // start from nothing
+	removed bool                 // somebody removed the database
 	damaged error                // set when the database was found to be damaged
 	owner   bool                 // this process holds the lock and writes
 	refused int                  // how often the lock was asked for again in vain

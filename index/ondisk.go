@@ -20,8 +20,8 @@ const (
 	maxProbe = 64 << 20
 )
 
-// exile is what the coordinator knows of an index that is in memory for want of room, or
-// because a quarry of another version has the one on disk.
+// exile is what the coordinator knows of an index that is in memory for want of room, because
+// a quarry of another version has the one on disk, or because that was removed.
 type exile struct {
 	again time.Time // when to look
 	pause time.Duration
@@ -37,7 +37,7 @@ func (c *coordinator) returnToDisk(ctx context.Context, now time.Time) time.Time
 	}
 	var other *OtherVersion
 	first := diskAgainFirst
-	if errors.As(c.NotKept(), &other) {
+	if why := c.NotKept(); errors.As(why, &other) || errors.Is(why, errRemoved) {
 		first = heartbeatEvery
 	}
 	if e.again.IsZero() {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gofrs/flock"
 
@@ -21,10 +23,14 @@ import (
 type stateFiles struct {
 	dir  string
 	lock *flock.Flock // nil if the index cannot be on disk
+	// taking is held from before the lock is taken until its database is the one in use.
+	taking sync.Mutex
 	// opened is the database file a reader has open.
 	opened os.FileInfo
 	// older is how often a reader found the database to be an older quarry's.
 	older int
+	// mine is the database file that this process writes, nil if there is none.
+	mine atomic.Pointer[os.FileInfo]
 }
 
 func (s *stateFiles) database() string { return filepath.Join(s.dir, "index.db") }
@@ -120,6 +126,8 @@ func (x *Index) openState() error {
 // becomeOwner takes the lock if it is free, and opens the database to write. As
 // long as it is not free the database is opened anew when the writer made another.
 func (x *Index) becomeOwner() (won bool, err error) {
+	x.state.taking.Lock()
+	defer x.state.taking.Unlock()
 	if won, err = x.state.lock.TryLock(); err != nil || !won {
 		if err == nil && x.current.Load() != nil {
 			err = x.follow()
@@ -132,11 +140,26 @@ func (x *Index) becomeOwner() (won bool, err error) {
 		return false, errors.Join(err, x.state.lock.Unlock())
 	}
 	x.identify(s)
-	if err := errors.Join(x.wasBehind(context.Background(), s), x.forgetSecrets(s)); err != nil {
+	err = errors.Join(x.wasBehind(context.Background(), s), x.forgetSecrets(s))
+	if err == nil && x.state.isLockRemoved() { // it was opened before, and another quarry may hold the new one
+		err = errRemoved
+	}
+	if err != nil {
 		return false, errors.Join(err, s.Close(), x.state.lock.Unlock())
 	}
 	x.swap(s, true)
 	return true, nil
+}
+
+// unlockInMemory gives up the lock that an index now in memory held, unless it is on disk again
+// by then.
+func (x *Index) unlockInMemory() error {
+	x.state.taking.Lock()
+	defer x.state.taking.Unlock()
+	if !x.Store().InMemory() {
+		return nil
+	}
+	return x.state.unlock()
 }
 
 // OtherVersion says that a quarry of another version writes an index, which this one cannot
@@ -204,6 +227,12 @@ func (s *stateFiles) otherVersion() error {
 // swap replaces the database that is read from. The owner reads its own, at any time:
 // it is there before anybody can learn who the owner is.
 func (x *Index) swap(s *store.Store, owner bool) {
+	x.state.mine.Store(nil)
+	if owner && !s.InMemory() {
+		if info, err := os.Stat(x.state.database()); err == nil {
+			x.state.mine.Store(&info)
+		}
+	}
 	old := x.current.Swap(s)
 	x.mu.Lock()
 	x.owner = owner
@@ -267,6 +296,8 @@ func (x *Index) notifyInMemory(cause error) {
 	switch {
 	case errors.As(cause, &other):
 		advice = " quarry looks again every few seconds."
+	case errors.Is(cause, errRemoved):
+		advice = " quarry writes them again in a few seconds."
 	case !errors.Is(cause, store.ErrNewerSchema) && x.state.dir != "":
 		advice = fmt.Sprintf(" Free some disk space or make %s writable; quarry looks again every few minutes.", x.state.dir)
 	}
@@ -286,11 +317,15 @@ func (x *Index) NotKept() error {
 	return x.notKept
 }
 
+// errRemoved says that somebody removed the database while it was open. What is written to it
+// then is lost, and the lock beside it keeps nobody out any more.
+var errRemoved = errors.New("its files were removed")
+
 // maxCopied is the largest database that is copied into memory, in bytes; a larger
 // one is made anew, which costs time and not memory at once.
 const maxCopied = 512 << 20
 
-// moveToMemory goes on in memory after a write failed for want of room.
+// moveToMemory goes on in memory after a write failed for want of room, or the files are gone.
 func (x *Index) moveToMemory(cause error) error {
 	if info, err := os.Stat(x.state.database()); err == nil && info.Size() < maxCopied {
 		s, err := x.Store().Copy(x.saved.fire)

@@ -72,13 +72,14 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Leave()
-	if err := ledger.Write(budget.Note{Step: budget.Context}); err != nil {
+	if err := ledger.Write(budget.Note{Step: budget.Context, Server: "this machine:11434", Budget: 8e9}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"today: ghost text shown 5, accepted 1 (20 %)\n", "today: first token after 198 ms, waiting 3.0 ms (p50), 20 tokens a second, 80 % of prompts reused\n",
 		"memory: quarry had 100 MB and the models 3.4 GB at most today; quarry and its models may take 8.0 GB\n",
-		": step 2 of 4\n  → undone by a smaller model (`quarry setup model`), or a larger memory.budgetMB in your settings\n",
+		": one alternative instead of several; half the context window, and less code from other places in prompts\n  → quarry and its models come near the 8.0 GB that they may take together; undone by a smaller model (`quarry setup model`), or a larger memory.budgetMB in your settings\n",
+		"memory, since ",
 	} {
 		if out := status(); !strings.Contains(out, want) {
 			t.Errorf("status without %q:\n%s", want, out)
@@ -91,13 +92,38 @@ func TestStats(t *testing.T) {
 	if out := status("--json"); json.Unmarshal([]byte(out), &now) != nil || now.Today.Resident != 100e6 || now.Budget != 8e9 {
 		t.Errorf("%s", out)
 	}
+	// What is so is told although nothing of it was noted today, or the opposite.
 	again := usage.New(dir, func(err error) { t.Error(err) })
 	again.Keep(true)
 	again.Event("memory", "all is done again", false)
 	again.Close()
+	if out := status(); !strings.Contains(out, "memory: one alternative instead of several; half") || strings.Contains(out, "all is done again") {
+		t.Errorf("%s", out)
+	}
+	var done struct {
+		Now nowOutput `json:"now"`
+	}
+	if out := status("--json"); json.Unmarshal([]byte(out), &done) != nil || len(done.Now.Savings) != 2 || done.Now.Savings[1].Undo == "" {
+		t.Errorf("%s", out)
+	}
+	unindexed := []string{"status", "--workspace", t.TempDir(), "--state-dir", state}
+	if code, out, errs := answering(t, "", unindexed...); code != 1 || !strings.Contains(out, "memory: one alternative") {
+		t.Errorf("without an index: exit code %d: %s%s", code, out, errs)
+	}
+	ledger.Leave()
 	if out := status(); !strings.Contains(out, ": all is done again\n") || strings.Contains(out, "undone by") {
 		t.Errorf("%s", out)
 	}
+	t.Setenv("QUARRY_OLLAMA_URL", "http://192.0.2.2:11434")
+	if out := status(); !strings.Contains(out, "is not asked: ") || strings.Contains(out, "on this machine") {
+		t.Errorf("another machine that is not allowed: %s", out)
+	}
+	t.Setenv("QUARRY_OLLAMA_ENABLED", "false")
+	if out := status(); !strings.Contains(out, "is not asked, since ollama.enabled is false") {
+		t.Errorf("%s", out)
+	}
+	t.Setenv("QUARRY_OLLAMA_ENABLED", "true")
+	t.Setenv("QUARRY_OLLAMA_URL", "http://127.0.0.1:11434")
 	var answer statsOutput
 	if code, out := stats("--json"); code != 0 || json.Unmarshal([]byte(out), &answer) != nil || len(answer.Days) != usage.KeptDays || !answer.Kept || len(answer.Total.Ghost) != 2 {
 		t.Errorf("exit code %d:\n%s", code, out)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,9 @@ import (
 	"quarry/cmd/internal/engines"
 	"quarry/cmd/internal/usage"
 	"quarry/index"
+	"quarry/lsp"
 	"quarry/lsp/settings"
+	"quarry/model"
 	"quarry/model/catalogue"
 )
 
@@ -67,6 +70,16 @@ type statusOutput struct {
 	Model  engines.ConfiguredModel `json:"model"`
 	Today  usage.Day               `json:"today"`
 	Budget int64                   `json:"memory_budget"`
+	Now    nowOutput               `json:"now"`
+}
+
+// nowOutput is what the user's running quarrys have, in bytes, and do without.
+type nowOutput struct {
+	Processes int          `json:"processes"`
+	Own       int64        `json:"own_bytes"`
+	Models    int64        `json:"model_bytes"`
+	Untold    bool         `json:"models_untold"`
+	Savings   []lsp.Saving `json:"savings"`
 }
 
 func (a *app) status(ctx context.Context) error {
@@ -79,17 +92,17 @@ func (a *app) status(ctx context.Context) error {
 	st, err := index.Peek(ctx, a.Scope().Config(dir, a.StateDir), a.WaitLimit())
 	if err != nil {
 		if !a.JSON {
-			a.printModel(s, asked)
+			err = errors.Join(a.printElse(s, asked), err)
 		}
 		return err
 	}
-	today, err := a.today()
-	if err != nil {
-		return err
-	}
-	budget := engines.Budget(s, catalogue.ThisMachine())
 	if a.JSON {
-		return a.PrintJSON(statusOutput{st, asked, today, budget})
+		today, err := a.today()
+		if err != nil {
+			return err
+		}
+		now := engines.RunningNow(a.StateDir, s)
+		return a.PrintJSON(statusOutput{st, asked, today, engines.Budget(s, catalogue.ThisMachine()), nowOutput{now.Processes, now.Own, now.Models, now.Untold, now.Savings}})
 	}
 	fmt.Fprintf(a.Stdout, "index of %s\n%s files, %s", st.Root, grouped(st.Files), megabytes(st.Bytes))
 	if !st.Scanned.IsZero() {
@@ -98,18 +111,33 @@ func (a *app) status(ctx context.Context) error {
 	fmt.Fprintln(a.Stdout)
 	fmt.Fprintln(a.Stdout, currency(st))
 	a.printIndex(st)
+	return a.printElse(s, asked)
+}
+
+// printElse prints what is so of models and memory, whatever the workspace.
+func (a *app) printElse(s settings.Settings, asked engines.ConfiguredModel) error {
 	a.printModel(s, asked)
+	today, err := a.today()
+	if err != nil {
+		return err
+	}
 	if !s.Ollama.AllowRemote { // what left it before is none of now
 		today.Events = slices.DeleteFunc(today.Events, func(e usage.Event) bool { return e.Kind == engines.KindElsewhere })
 	}
-	a.printToday(&today, budget, engines.RunningNow(a.StateDir, s))
+	a.printToday(&today, engines.Budget(s, catalogue.ThisMachine()), engines.RunningNow(a.StateDir, s))
 	return nil
 }
 
 // printModel says which model is asked and where it is, and what leaves this machine.
 func (a *app) printModel(s settings.Settings, asked engines.ConfiguredModel) {
 	where := "on this machine"
-	if leaving := engines.Leaving(asked.Sends); leaving != "" {
+	_, err := model.ParseEndpoint(s.Ollama.URL, s.Ollama.AllowRemote)
+	switch leaving := engines.Leaving(asked.Sends); {
+	case !s.Ollama.Enabled:
+		where = "is not asked, since ollama.enabled is false"
+	case err != nil:
+		where = "is not asked: " + err.Error()
+	case leaving != "":
 		where = "code leaves this machine for " + leaving
 	}
 	fmt.Fprintf(a.Stdout, "model %s at %s, %s\n", asked.Name, asked.URL, where)
@@ -168,24 +196,38 @@ func (a *app) printToday(d *usage.Day, budget int64, now engines.Running) {
 		}
 		fmt.Fprintf(a.Stdout, "memory now: %s %s, the models in memory that they ask %s\n", who, catalogue.Gigabytes(now.Own), models)
 	}
-	a.printLess(d.Events, now.Less)
+	a.printLess(d.Events, now.Savings)
 }
 
-// printLess prints what is done without of each kind of which less is done now, and what undoes it; of others what was done
-// again last. What was done without by a quarry that has ended `quarry stats` tells.
-func (a *app) printLess(events []usage.Event, less map[string]bool) {
+// printLess prints what running quarrys do without, why, and what undoes it, and of which kinds all is done again. events are
+// those of the day, which say since when, if they are kept. What was done without by a quarry that has ended `quarry stats` tells.
+func (a *app) printLess(events []usage.Event, savings []lsp.Saving) {
 	last := map[string]usage.Event{}
 	for _, e := range events {
 		if !e.At.Before(last[e.Kind].At) {
 			last[e.Kind] = e
 		}
 	}
+	told := map[string]bool{}
+	for len(savings) > 0 {
+		kind, why, undo := savings[0].Kind, savings[0].Why, savings[0].Undo
+		var what []string
+		for len(savings) > 0 && savings[0].Kind == kind && savings[0].Why == why {
+			what, savings = append(what, savings[0].What), savings[1:]
+		}
+		since := ""
+		if e := last[kind]; e.Less {
+			since = ", since " + e.At.Local().Format(time.TimeOnly)
+		}
+		fmt.Fprintf(a.Stdout, "%s%s: %s\n  → %s; undone by %s\n", kind, since, strings.Join(what, "; "), why, undo)
+		told[kind] = true
+	}
 	for _, kind := range slices.Sorted(maps.Keys(last)) {
 		e, undo := last[kind], engines.UndoOf(kind)
-		if undo == "" {
-			continue // a model that was away: `quarry doctor` says whether it still is
+		if undo == "" || told[kind] { // undo "": a model that was away, of which `quarry doctor` says whether it still is
+			continue
 		}
-		if e.Less && kind != engines.KindElsewhere && !less[kind] {
+		if e.Less && kind != engines.KindElsewhere {
 			continue
 		}
 		fmt.Fprintf(a.Stdout, "%s, at %s: %s\n", kind, e.At.Local().Format(time.TimeOnly), e.What)

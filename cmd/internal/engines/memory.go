@@ -204,30 +204,39 @@ type Running struct {
 	Own, Models int64
 	// Untold: of some models that is not known.
 	Untold bool
-	// Less are the kinds of events of which any of them does with less.
-	Less map[string]bool
-	// Savings are what those do without who ask the server of the settings, Settings how they ask it.
-	Savings  []lsp.Saving
+	// Savings are what any of them does without.
+	Savings []lsp.Saving
+	// Settings are how those who ask the server of the settings ask it.
 	Settings settings.Settings
 }
 
 // RunningNow looks at the user's running quarrys for one with these settings.
 func RunningNow(stateDir string, s settings.Settings) Running {
-	r := Running{Settings: s, Less: map[string]bool{}}
+	r := Running{Settings: s, Savings: []lsp.Saving{}}
 	dir, err := memoryDir(stateDir)
 	if err != nil {
 		return r
 	}
 	notes := budget.Read(dir)
+	battery := false
 	for _, n := range notes {
-		r.Less[kindMemory] = r.Less[kindMemory] || n.Step > budget.None || n.Small
 		r.Untold = r.Untold || n.Untold
-		r.Less[kindBattery] = r.Less[kindBattery] || n.Battery
+		battery = battery || n.Battery
 	}
 	o := budget.Share(notes, serverOf(s))
 	r.Processes, r.Own, r.Models = o.Processes, o.Own, o.Models+o.Elsewhere
 	v := saving{step: o.Step, small: o.Small}
-	r.Savings, r.Settings = v.words(o.Processes, o.Budget, s), v.less(s)
+	r.Settings = v.less(s)
+	v.battery = battery
+	r.Savings = v.words(o.Processes, o.Budget, s)
+	for _, n := range notes { // of those with other settings, what is told of none yet
+		v := saving{step: n.Step, small: n.Small}
+		for _, more := range v.words(o.Processes, n.Budget, s) {
+			if !slices.ContainsFunc(r.Savings, func(have lsp.Saving) bool { return have.What == more.What }) {
+				r.Savings = append(r.Savings, more)
+			}
+		}
+	}
 	return r
 }
 

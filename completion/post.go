@@ -1,6 +1,7 @@
 package completion
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -136,13 +137,17 @@ func stripEcho(s *cursorContext, text string) string {
 		return rest
 	}
 	inWord, literal := isWord(s.line[len(s.line)-1]), s.inLiteral()
+	for n := s.signsAgain(text[len(lead):], literal); n > 0; n = s.signsAgain(text[len(lead):], literal) {
+		text = text[len(lead)+n:]
+		lead = leadingSpace(text)
+	}
 	for i := 0; i+minEcho <= len(typed); i++ {
 		echo := typed[i:]
 		rest, ok := strings.CutPrefix(text[len(lead):], echo)
 		switch {
 		case !ok || isPattern(echo, rest) || isGroups(echo, rest, literal):
 		case i > 0 && strings.HasPrefix(echo, ": "): // the type of a name
-			if inWord && !literal && s.lang.Content == lang.Code && isWord(typed[i-1]) {
+			if inWord && !literal && s.lang.Content == lang.Code && isWord(typed[i-1]) && !strings.Contains(typed[:i], " ? ") {
 				return rest
 			}
 		case i > 0:
@@ -163,6 +168,9 @@ func stripEcho(s *cursorContext, text string) string {
 		}
 	}
 	if lead == "" {
+		if n := s.signedAgain(text, literal); n > 0 {
+			return text[n:]
+		}
 		text = text[s.lettersAgain(text):]
 	}
 	switch echo, again := s.lastPiece(lead, text[len(lead):], literal); again {
@@ -172,6 +180,47 @@ func stripEcho(s *cursorContext, text string) string {
 		return ""
 	}
 	return text
+}
+
+// signedWord is a word with the signs before it, which an answer says again where it
+// completes the word: $HOM and $HOME. A list or a sum may well go on so (1, 2, 23).
+var signedWord = regexp.MustCompile(`(?:[$@#%"'\x60\[<]|</|->|\?\.|\.|::|\B--?)[\pL_][\pL\d_]*$|(?:[=!<>:]=|===|!==) ?[\pL\d_]+$`)
+
+// signedAgain is the length of the word at the cursor and the signs before it where text
+// says them again and goes on with the word, which stands nowhere near.
+func (s *cursorContext) signedAgain(text string, literal bool) int {
+	echo := signedWord.FindString(s.line)
+	rest, ok := strings.CutPrefix(text, echo)
+	if !ok || len(echo) < minEcho || rest == "" || !isWord(rest[0]) || isGroups(echo, rest, literal) || s.isNear(lastWord(s.line)) {
+		return 0
+	}
+	return len(echo)
+}
+
+// doubled are operators of two signs and more, none of which any code has twice in a row.
+var doubled = []string{"===", "!==", "<=>", ":=", "!=", "==", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", "&&", "||", "::", "??"}
+
+// signsAgain is how much text begins with of an operator that is typed, or begun.
+func (s *cursorContext) signsAgain(text string, literal bool) int {
+	line := strings.TrimRight(s.line, " \t")
+	if literal || line == "" || s.commentSign(line) != "" {
+		return 0
+	}
+	for _, sign := range doubled {
+		rest, ok := strings.CutPrefix(text, sign)
+		if !ok || rest == "" || strings.IndexByte("=!<>:+-*/&|?", rest[0]) >= 0 {
+			continue
+		}
+		before, whole := strings.CutSuffix(line, sign)
+		begun := ""
+		if !whole && len(line) == len(s.line) && (sign == "::" || sign == ":=" || sign == "!=" || sign == "->" || sign == "=>") {
+			begun, before = sign[:1], strings.TrimSuffix(line, sign[:1])
+		}
+		if (whole || begun != "" && before != line) && (before == "" || strings.IndexByte("=!<>:+-*/&|?", before[len(before)-1]) < 0) {
+			return len(cmp.Or(begun, sign))
+		}
+	}
+	return 0
 }
 
 // lettersAgain is how many letters of the word at the cursor text says again: without them
@@ -359,7 +408,7 @@ func (s *cursorContext) wordAgain(word, next string, literal bool) again {
 	case len(word) < 2:
 	case strings.Contains(next, "_") || strings.ToLower(next[2:]) != next[2:]:
 		return saidAgain
-	case len(next) > 4:
+	default: // rerender and cocoa are words; far more often it is the word said again
 		return unclear
 	}
 	return goesOn

@@ -244,6 +244,7 @@ var fills = []fill{
 	{"a row of bytes", "c", "    ‸\n", strings.Repeat("0x00, ", 16), "    " + strings.TrimRight(strings.Repeat("0x00, ", 16), " ") + "\n"},
 	{"rule kept", "markdown", "‸\n", "----------", "----------\n"},
 	{"goes on as above", "javascript", "hello();\nhello();\nhello();\n‸\n", "hello();\nhello();\nhello();\nhello();", "="},
+	{"rows of numbers", "javascript", "const m = [\n  ‸\n];\n", "[1, 0, 0],\n  [1, 0, 0],\n  [0, 0, 1],\n];\n", "const m = [\n  [1, 0, 0],\n  [1, 0, 0],\n  [0, 0, 1],\n];\n"},
 	{"a row of numbers as above", "go", "\t0x00, 0x00, 0x00, 0x00,\n\t‸\n", "0x00, 0x00, 0x00, 0x00,", "\t0x00, 0x00, 0x00, 0x00,\n\t0x00, 0x00, 0x00, 0x00,\n"},
 	{"copies above", "go", "\ta.one(x)\n\tb.two(y)\n\t‸\n", "a.one(x)\n\tb.two(y)", "="},
 	{"closers repeat with reason", "go", "\t\tif x ‸\n", "{\n\t\t\tif y {\n\t\t\t\tz()\n\t\t\t}\n\t\t}", "\t\tif x {\n\t\t\tif y {\n\t\t\t\tz()\n\t\t\t}\n\t\t}\n"},
@@ -386,6 +387,33 @@ var fills = []fill{
 	{"index before the bracket", "c", "    f(a[‸)\n", "0], b);\n", "    f(a[0], b);\n"},
 	{"list before the bracket", "ruby", "f([‸)\n", "1, 2], b).c\n", "f([1, 2], b).c\n"},
 	{"bash", "shellscript", "echo \"$(‸)\"\n", "date)\"", "echo \"$(date)\"\n"},
+
+	// Short words, and signs before a word or alone, are said again as longer ones are.
+	{"two letters and a short word", "python", "x = ge‸\n", "get(x)", "="},
+	{"two letters and a short member", "javascript", "  y.ge‸\n", "get(x);", "="},
+	{"two letters of a comment", "go", "// Add th‸\n", "the endpoint", "="},
+	{"two letters before a sign", "rust", "let r = re‸;\n", "res;", "="},
+	{"two letters of a declaration", "rust", "pu‸\n", "pub fn a() {}", "="},
+	{"two letters of a key", "typescript", "f({ na‸ })\n", "name: 1 })", "="},
+	{"two letters in a string", "go", "\tf(\"no‸\")\n", "not found\")", "="},
+	{"two letters that stand twice", "python", "mimic = 1\nx = mi‸\n", "mic", "mimic = 1\nx = mimic\n"},
+	{"variable of a shell, again", "shellscript", "echo $HOM‸\n", "$HOME", "echo $HOME\n"},
+	{"member behind an arrow", "c", "  p->nex‸\n", "->next = 0;", "  p->next = 0;\n"},
+	{"chain of members", "c", "  p->next‸\n", "->next = 0;", "  p->next->next = 0;\n"},
+	{"chain of a short member", "c", "  q->n = 0;\n  p->n‸\n", "->name = 0;", "  q->n = 0;\n  p->n->name = 0;\n"},
+	{"member of $this", "php", "    $this->nam‸\n", "->name = 1;", "    $this->name = 1;\n"},
+	{"option", "shellscript", "ls --al‸\n", "--all", "ls --all\n"},
+	{"key in quotes", "json", "{ \"val‸\" }\n", "\"value\"", "{ \"value\" }\n"},
+	{"link", "markdown", "See [doc‸\n", "[docs](docs.md)", "See [docs](docs.md)\n"},
+	{"number compared", "go", "\tif x == 20‸ {\n\t}\n", "== 200 {", "\tif x == 200 {\n\t}\n"},
+	{"list that goes on", "python", "x = f(1, 2‸)\n", ", 23)", "x = f(1, 2, 23)\n"},
+	{"operator", "go", "\tx :=‸\n", ":= 1", "\tx := 1\n"},
+	{"operator before a blank", "go", "\tx := ‸\n", ":= 1", "\tx := 1\n"},
+	{"comparison", "go", "\tif err !=‸ {\n\t}\n", "!= nil {", "\tif err != nil {\n\t}\n"},
+	{"half an operator", "cpp", "std:‸\n", "::string s;", "std::string s;\n"},
+	{"longer operator", "javascript", "ok = a ==‸\n", "= b", "ok = a === b\n"},
+	{"rule of a page", "markdown", "==‸\n", "====", "======\n"},
+	{"type of a branch", "javascript", "x = a ? b ? c: d‸\n", ": d;", "x = a ? b ? c: d: d;\n"},
 }
 
 func TestFinish(t *testing.T) {
@@ -488,7 +516,7 @@ func TestFinishProperties(t *testing.T) {
 	code := rapid.Custom(func(rt *rapid.T) string {
 		pieces := []string{"\n", "\n", "\n    ", "\n\t", "\n\t\t", "if x {", "}", ")", "(", "\"", "'", "end", "def f", ":", "foo(a, b)", "return x",
 			" ", "  ", ",", ";", "```", "```go", "<|fim_middle|>", "<div>", "</div>", "é", "😀", "\r\n", "\r", "else", "a", "\\", "\xff",
-			"\n     ", "\n   ", "\n * ", "/**", "foo = ", "0, ", "x1 = 1", "x2 = 1", "foo", "\u202e", "\x1b", "\u200b"}
+			"\n     ", "\n   ", "\n * ", "/**", "foo = ", "0, ", " == ", ":=", "::", "$fo", "->ba", "x1 = 1", "x2 = 1", "foo", "\u202e", "\x1b", "\u200b"}
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 30).Draw(rt, "pieces"), "")
 	})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -242,14 +242,18 @@ func firstWord(text string) string {
 
 // repeatedFrom is the index of the first line from which on the lines repeat
 // the ones just before: the same line again, or a block of up to twelve lines.
-// Lines that say little (braces, a lone keyword) repeat with good reason.
+// Lines that say little (braces, a lone keyword) repeat with good reason, and
+// rows of numbers once.
 func repeatedFrom(lines []string) int {
 	for i := 1; i < len(lines); i++ {
 		for size := 1; size <= repeatedBlock && size <= i; size++ {
 			if i+size > len(lines) {
 				break
 			}
-			if sameLines(lines[i-size:i], lines[i:i+size]) {
+			if !sameLines(lines[i-size:i], lines[i:i+size]) {
+				continue
+			}
+			if holdsName("\n"+strings.Join(lines[i:i+size], "\n")) || i+2*size <= len(lines) && sameLines(lines[i:i+size], lines[i+size:i+2*size]) {
 				return i
 			}
 		}

@@ -548,10 +548,10 @@ func (r *TypedReport) Worse() string {
 		worse = append(worse, fmt.Sprintf("only %d of them are answered, and %d are the least that tell", held, enoughHeld))
 	}
 	for _, row := range r.Rows {
-		if !strings.HasSuffix(row.Name, ", "+string(Held)) {
+		kind, isHeld := strings.CutSuffix(row.Name, ", "+string(Held))
+		if !isHeld {
 			continue
 		}
-		kind, _, _ := strings.Cut(row.Name, ", ")
 		if kind != "all" && !slices.Contains(CursorKinds, CursorKind(kind)) {
 			continue
 		}

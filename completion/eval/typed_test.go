@@ -627,6 +627,9 @@ func TestWorse(t *testing.T) {
 	if got := worse(Filling{Half: Held, Kind: InWord, Ours: wrong, Plain: right}, Filling{Half: Held, Kind: AtBody, Ours: right}); !strings.Contains(got, "inside a word: 0 lines, plain FIM has 1") {
 		t.Errorf("worse inside words, and the gate says %q", got)
 	}
+	if got := worse(Filling{Half: Held, Kind: BeforeBlank, Ours: wrong, Plain: right}); !strings.Contains(got, string(BeforeBlank)+": 0 lines") {
+		t.Errorf("worse behind a sign and before a blank, and the gate says %q", got)
+	}
 	if got := worse(Filling{Half: Held, Kind: InWord, Ours: Verdict{Line: true, Word: true, Repeats: true}, Plain: wrong}); !strings.Contains(got, "written again") {
 		t.Errorf("typed text is repeated, and the gate says %q", got)
 	}

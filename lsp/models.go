@@ -171,7 +171,7 @@ func (s modelCommands) verifyModel(args []protocol.LSPAny) error {
 	now, _ := s.current()
 	names = append(names, now.Model)
 	return s.remedy("Trying "+names[0], func(ctx context.Context, job Job) (string, error) {
-		job.Report(0, "loading it may take a while")
+		job.Report(0, "reading and loading it may take a while")
 		findings, err := s.currentCore().VerifyModel(ctx, names[0])
 		if err != nil {
 			return "", err

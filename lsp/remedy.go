@@ -223,7 +223,7 @@ func (s modelCommands) useModel(args []protocol.LSPAny) error {
 		case err != nil || chosen == "" || chosen == no:
 			return "not used", err
 		case chosen == keep:
-			job.Report(0, "trying it; loading it may take a while")
+			job.Report(0, "trying it; reading and loading it may take a while")
 			return s.keepModel(ctx, m, path)
 		}
 		if err := s.useUntilEnd(m.Name); err != nil {

@@ -243,11 +243,14 @@ func (c *ollama) explainFull(err error) error {
 	return c.explain(err)
 }
 
-// Weights is the sha256 of an installed model's own file, in hexadecimal digits, "" if
-// Ollama does not say. It does where it names the file that the model is made from.
-func (l *Library) Weights(ctx context.Context, name string) (string, error) {
-	_, sum, err := l.madeFrom(ctx, name)
-	return sum, err
+// Weights is the sha256 that Ollama names an installed model's own file by, in hexadecimal digits, and the file's path where
+// Ollama is on this machine. Each is "" if Ollama does not say: it does where it names the file that the model is made from.
+func (l *Library) Weights(ctx context.Context, name string) (path, sum string, err error) {
+	folder, sum, err := l.madeFrom(ctx, name)
+	if err == nil && sum != "" && IsLoopback(l.endpoint) {
+		path = folder + blobPrefix + sum
+	}
+	return path, sum, err
 }
 
 // madeFrom is the folder of the file that an installed model is made from, on Ollama's machine, and the file's sha256; both
@@ -339,7 +342,7 @@ var errOvertaken = errors.New("another quarry imported another file under this n
 
 // isOf fails with errOvertaken if a model is known to be of another file than the one with this digest.
 func (l *Library) isOf(ctx context.Context, name, digest string) error {
-	sum, err := l.Weights(ctx, name)
+	_, sum, err := l.Weights(ctx, name)
 	if err == nil && sum != "" && "sha256:"+sum != digest {
 		err = fmt.Errorf("%s: %w", name, errOvertaken)
 	}

@@ -221,7 +221,7 @@ func TestPullFromARegistry(t *testing.T) {
 	if m, ok, err := l.Find(t.Context(), from.Model); err != nil || !ok {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if sum, err := l.Weights(t.Context(), from.Model); err != nil || sum != fmt.Sprintf("%x", sha256.Sum256(raw)) {
+	if path, sum, err := l.Weights(t.Context(), from.Model); err != nil || sum != fmt.Sprintf("%x", sha256.Sum256(raw)) || filepath.Base(path) != "sha256-"+sum {
 		t.Errorf("weights %s, %v", sum, err)
 	}
 }

@@ -463,7 +463,9 @@ func (a *app) newBar() *progressBar {
 // tryModel looks at an installed model in every way that its use needs, says what
 // was found, and fails if something is wrong; as is the name that it is to have.
 func (a *app) tryModel(ctx context.Context, m *engines.Models, name, as string, say func([]model.Finding) error) error {
-	findings, err := m.Try(ctx, name, as)
+	bar := a.newBar()
+	findings, err := m.Try(ctx, name, as, bar.part)
+	bar.end()
 	return sayTried(findings, err, say)
 }
 
@@ -493,7 +495,9 @@ func (a *app) modelVerify(ctx context.Context, args []string) error {
 	if len(args) > 0 {
 		name = args[0]
 	}
-	findings, err := engines.Verify(ctx, s, a.StateDir, name)
+	bar := a.newBar()
+	findings, err := engines.Verify(ctx, s, a.StateDir, name, bar.part)
+	bar.end()
 	return sayTried(findings, err, a.sayFindings)
 }
 

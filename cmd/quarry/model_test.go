@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,6 +127,75 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "FAIL  digest") || !strings.Contains(out, "the catalogue wants sha256:00ff") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
+}
+
+// A file of Ollama's whose bytes have changed is called damaged, although its name is still the catalogue's sum, also after
+// a new download, which Ollama does not write; what the message names brings it anew.
+func TestModelVerifyReadsTheFile(t *testing.T) {
+	server := ollamatest.StartEmpty(t)
+	userSettings(t, "{}")
+	files, state := t.TempDir(), t.TempDir()
+	size, sum := writeModel(t, filepath.Join(files, "tiny.gguf"), ollamatest.Tiny)
+	web := httptest.NewServer(http.FileServer(http.Dir(files)))
+	defer web.Close()
+	raw, err := json.Marshal(map[string]any{"version": 1, "models": []any{
+		map[string]any{"name": "ours:1m", "use": "completion", "download": size, "sha256": sum, "url": web.URL + "/tiny.gguf"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(engines.CataloguePath(), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ollama := server.URL
+	says := func(wantCode int, words string, args ...string) {
+		t.Helper()
+		code, out, errs := answering(t, "", append(args, "--ollama", ollama, "--state-dir", state)...)
+		if code != wantCode || !strings.Contains(strings.Join(strings.Fields(out), " "), words) {
+			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, wantCode, words, out, errs)
+		}
+	}
+	whole := "the file with sha256 " + sum[:12] + " of the catalogue; its bytes were read and have the sum that Ollama names them by"
+	says(0, whole, "model", "pull", "ours:1m")
+	says(0, whole, "model", "verify", "ours:1m")
+
+	blob := filepath.Join(server.Models(), "blobs", "sha256-"+sum)
+	f, err := os.OpenFile(blob, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(make([]byte, 64), int64(size)/2)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	damaged := "its file is damaged, " + blob + " has the sha256 "
+	next := "→ run `quarry model rm ours:1m`, then `quarry model pull ours:1m`"
+	says(1, damaged, "model", "verify", "ours:1m")
+	says(1, next, "model", "verify", "ours:1m")
+	says(1, damaged, "model", "pull", "ours:1m")
+	says(1, next, "model", "pull", "ours:1m")
+	says(1, damaged, "model", "import", filepath.Join(files, "tiny.gguf"), "mine")
+
+	says(0, "", "model", "rm", "ours:1m", "--yes")
+	says(0, whole, "model", "pull", "ours:1m")
+
+	// One of an Ollama in a box of its own is not called read.
+	to, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		raw, err := io.ReadAll(r.Body)
+		raw = bytes.ReplaceAll(raw, []byte(server.Models()), []byte("/in/a/box"))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+		r.Header.Set("Content-Length", fmt.Sprint(len(raw)))
+		return err
+	}
+	box := httptest.NewServer(proxy)
+	defer box.Close()
+	ollama = box.URL
+	says(0, "of the catalogue, by the name that Ollama gives it; its bytes were not read", "model", "verify", "ours:1m")
 }
 
 // filesBelow are the files in a folder and those below it.

@@ -114,7 +114,7 @@ func Fetch(ctx context.Context, f File, dir string, opt Options) (path string, e
 		err = errors.Join(err, lock.Unlock())
 		_ = os.Remove(lock.Path())
 	}()
-	if sum, err := sumOf(ctx, path); err == nil && sum == f.SHA256 {
+	if sum, err := SumOf(ctx, path, func(int64) {}); err == nil && sum == f.SHA256 {
 		opt.Report(f.Size)
 		return path, nil
 	}
@@ -497,7 +497,7 @@ func (w watched) Read(p []byte) (int, error) {
 // finish gives the file its name if it is the right one, and throws it away otherwise.
 func (t *fetch) finish(ctx context.Context, path string) error {
 	t.close() // Windows renames and removes no file that is open; what was written is on the disk
-	sum, err := sumOf(ctx, path+".part")
+	sum, err := SumOf(ctx, path+".part", func(int64) {})
 	if err != nil {
 		return err
 	}
@@ -524,7 +524,8 @@ func Discard(path string) error {
 	return errors.Join(errs...)
 }
 
-func sumOf(ctx context.Context, path string) (string, error) {
+// SumOf is the sha256 of a file in hexadecimal digits; report is told how many of its bytes were read.
+func SumOf(ctx context.Context, path string, report func(done int64)) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -532,12 +533,15 @@ func sumOf(ctx context.Context, path string) (string, error) {
 	defer f.Close()
 	sum := sha256.New()
 	buf := make([]byte, 1<<20)
+	var done int64
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
 		n, err := f.Read(buf)
 		sum.Write(buf[:n])
+		done += int64(n)
+		report(done)
 		if err == io.EOF {
 			return hex.EncodeToString(sum.Sum(nil)), nil
 		}

@@ -471,3 +471,17 @@ func (s *slow) Write(p []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// A sum that is no longer wanted ends at once: a file of some GB takes seconds.
+func TestSumOfStops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "big")
+	if err := os.WriteFile(path, make([]byte, 3<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var read int64
+	sum, err := download.SumOf(ctx, path, func(done int64) { read = done; cancel() })
+	if !errors.Is(err, context.Canceled) || sum != "" || read >= 3<<20 {
+		t.Errorf("%q after %d bytes, %v", sum, read, err)
+	}
+}

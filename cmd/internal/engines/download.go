@@ -121,7 +121,7 @@ func (c *Core) fetch(ctx context.Context, m *Models, name, by string, report lsp
 		c.changed()
 		report(doing, done, total)
 	}, func(trial string) error {
-		findings, err := m.Try(ctx, trial, name)
+		findings, err := m.Try(ctx, trial, name, Doing(report))
 		return errors.Join(err, Failed(findings))
 	})
 	cause := context.Cause(ctx)
@@ -193,7 +193,7 @@ func (c *Core) SetupModel(ctx context.Context, agree func(question string) bool,
 	var chosen []string
 	for _, choice := range recommended {
 		if choice.Installed {
-			findings, err := m.Try(ctx, choice.Name, choice.Name)
+			findings, err := m.Try(ctx, choice.Name, choice.Name, Doing(report))
 			err = errors.Join(err, Failed(findings))
 			if err != nil {
 				return "", err
@@ -317,12 +317,15 @@ func InMemory(r *model.Running) string {
 	return text
 }
 
+// unseen is for what says at its start that it may take a while.
+func unseen(string, int64, int64) {}
+
 // VerifyModel implements lsp.Core.
 func (c *Core) VerifyModel(ctx context.Context, name string) ([]lsp.ModelFinding, error) {
 	c.mu.Lock()
 	s := c.settings
 	c.mu.Unlock()
-	found, err := Verify(ctx, s, c.stateDir, name)
+	found, err := Verify(ctx, s, c.stateDir, name, unseen)
 	findings := make([]lsp.ModelFinding, len(found))
 	for i, f := range found {
 		findings[i] = lsp.ModelFinding(f)
@@ -337,7 +340,7 @@ func (c *Core) ImportModel(ctx context.Context, file, name string, report lsp.Fe
 		return err
 	}
 	_, err = m.Import(ctx, file, name, func(done, total int64) { report("importing "+name, done, total) }, func(trial string) error {
-		findings, err := m.Try(ctx, trial, name)
+		findings, err := m.Try(ctx, trial, name, Doing(report))
 		return errors.Join(err, Failed(findings))
 	})
 	c.lookAgain()
@@ -350,7 +353,7 @@ func (c *Core) KeepModel(ctx context.Context, name string) (does string, err err
 	if err != nil {
 		return "", err
 	}
-	findings, err := m.Try(ctx, name, name)
+	findings, err := m.Try(ctx, name, name, unseen)
 	if err = errors.Join(err, Failed(findings)); err != nil {
 		return "", err
 	}

@@ -323,9 +323,9 @@ const trialTimeout = 2 * time.Minute
 var errTrial = errors.New("the model failed its trial")
 
 // Try looks at an installed model in every way that its use needs; as is the name that it is to
-// have, another than its own while it is on trial. The error, which is not one of the findings,
-// says that it could not be looked at.
-func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, error) {
+// have, another than its own while it is on trial. report is told how far its file is read, which takes seconds for some GB.
+// The error, which is not one of the findings, says that it could not be looked at.
+func (m *Models) Try(ctx context.Context, name, as string, report Doing) ([]model.Finding, error) {
 	at, ok, err := m.Find(ctx, name)
 	if err != nil {
 		return nil, err
@@ -333,7 +333,11 @@ func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, err
 	if !ok {
 		return nil, fmt.Errorf("Ollama has no model %s: `quarry model pull %s` fetches it", name, name)
 	}
-	findings := []model.Finding{m.digest(ctx, at, as)}
+	digest, err := m.digest(ctx, at, as, report)
+	if err != nil {
+		return nil, err
+	}
+	findings := []model.Finding{digest}
 	if at.Embeds() {
 		m.mu.Lock()
 		m.embeds[as] = true
@@ -354,55 +358,13 @@ func (m *Models) Try(ctx context.Context, name, as string) ([]model.Finding, err
 func Failed(findings []model.Finding) error {
 	for _, f := range findings {
 		if !f.OK {
+			if f.Fix != "" {
+				f.Detail += " → " + f.Fix
+			}
 			return fmt.Errorf("%w: %s, %s", errTrial, f.Name, f.Detail)
 		}
 	}
 	return nil
-}
-
-// digest compares an installed model with the catalogue. Ollama has checked the sha256 of
-// each of its files when it fetched it.
-func (m *Models) digest(ctx context.Context, at model.Installed, as string) model.Finding {
-	f := model.Finding{Name: "digest", OK: true, Detail: at.Digest[:min(12, len(at.Digest))] + ", " + catalogue.Gigabytes(at.Bytes)}
-	e, _ := m.Catalogue.Find(as)
-	wrong := func(what, want string) model.Finding {
-		f.OK = false
-		f.Detail += fmt.Sprintf(": the catalogue wants %s%s", what, want)
-		f.Fix = fmt.Sprintf("quarry model pull %s, or correct the catalogue if you trust this one", as)
-		return f
-	}
-	anew := func() model.Finding { // libraries may publish a name anew
-		f.Detail += ", another than the catalogue knows"
-		f.Fix = "if you did not make it yourself: quarry model pull " + as + " fetches what the library has now"
-		return f
-	}
-	switch known := strings.TrimPrefix(e.Digest, "sha256:"); {
-	case known == "":
-	case strings.HasPrefix(at.Digest, known):
-		f.Detail += ", the digest of the catalogue"
-	case e.Library:
-		return anew()
-	default:
-		return wrong("", e.Digest)
-	}
-	if e.SHA256 == "" {
-		if e.Name != "" && e.Digest == "" {
-			f.Detail += "; the catalogue knows no sum of it: only Ollama has checked it, by its library's digest"
-		}
-		return f
-	}
-	weights, err := m.Weights(ctx, at.Name)
-	switch {
-	case err != nil || weights == "":
-		f.Detail += ", and Ollama does not say of which file"
-	case weights != e.SHA256 && e.Library:
-		return anew()
-	case weights != e.SHA256:
-		return wrong("a file with sha256 ", e.SHA256[:12])
-	default:
-		f.Detail += ", the file with sha256 " + e.SHA256[:12] + " of the catalogue"
-	}
-	return f
 }
 
 // Choose writes a model's name into the user's settings and answers the key and the file.

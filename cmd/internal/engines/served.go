@@ -50,13 +50,13 @@ func Served(ctx context.Context, s settings.Settings, asked Asked) error {
 
 // Verify tries a model of the server of the settings, as Models.Try does; what another server than Ollama has is tried without
 // its digest, which that does not tell.
-func Verify(ctx context.Context, s settings.Settings, stateDir, name string) ([]model.Finding, error) {
+func Verify(ctx context.Context, s settings.Settings, stateDir, name string, report Doing) ([]model.Finding, error) {
 	if OwnsModels(s) {
 		m, err := NewModels(s, stateDir)
 		if err != nil {
 			return nil, err
 		}
-		return m.Try(ctx, name, name)
+		return m.Try(ctx, name, name, report)
 	}
 	use := catalogue.ForCompletion
 	if name == s.Embedding.Model {

@@ -83,6 +83,8 @@ type KnownModel struct {
 type ModelFinding struct {
 	Name string
 	OK   bool
+	// Note: it works, and is not what was expected.
+	Note bool
 	// Detail is what was found, Fix what to do about it, "" if nothing.
 	Detail, Fix string
 }
@@ -189,8 +191,11 @@ func findingsPage(name string, findings []ModelFinding) string {
 	fmt.Fprintf(&b, "# %s\n\n", markdown.Inline(name))
 	for _, f := range findings {
 		mark := "ok"
-		if !f.OK {
+		switch {
+		case !f.OK:
 			mark = "**wrong**"
+		case f.Note:
+			mark = "**note**"
 		}
 		fmt.Fprintf(&b, "- %s: %s, %s\n", markdown.Inline(f.Name), mark, markdown.Inline(f.Detail))
 		if f.Fix != "" {

@@ -46,7 +46,7 @@ func TestModelsAreShown(t *testing.T) {
 	runs(t, e, lsp.CommandList)
 	reads(t, e, "| one | 2.1 GB | Q4_K_M | no | completion |", "| two |", "# Left of downloads\n\n- of a download: parts of three: `quarry model clean` removes it\n", "For this machine: three; it fits.", "| three | completion | 2.1 GB | 3.5 GB | Apache-2.0 | the first |")
 	runs(t, e, lsp.CommandVerify, "two")
-	reads(t, e, "# two", "- model: ok, two granite", "- tags: **wrong**", "what to do: choose another")
+	reads(t, e, "# two", "- digest: **note**, another", "- model: ok, two granite", "- tags: **wrong**", "what to do: choose another")
 	ended(t, e, "something is wrong")
 	runs(t, e, lsp.CommandVerify)
 	reads(t, e, "# granite4:micro")

@@ -182,7 +182,7 @@ func (c *core) LeftOfDownloads(context.Context) ([]string, error) {
 }
 
 func (c *core) VerifyModel(_ context.Context, name string) ([]lsp.ModelFinding, error) {
-	return []lsp.ModelFinding{{Name: "model", OK: true, Detail: name + " granite"}, {Name: "tags", Detail: "it has none | at all", Fix: "choose another"}}, nil
+	return []lsp.ModelFinding{{Name: "digest", OK: true, Note: true, Detail: "another"}, {Name: "model", OK: true, Detail: name + " granite"}, {Name: "tags", Detail: "it has none | at all", Fix: "choose another"}}, nil
 }
 
 func (c *core) ImportModel(_ context.Context, file, name string, report lsp.Fetched) error {

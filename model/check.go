@@ -12,6 +12,8 @@ import (
 type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
+	// Note: it works, and is not what was expected, so that the user has to judge. Then it is OK.
+	Note bool `json:"note,omitempty"`
 	// Detail is what was found.
 	Detail string `json:"detail"`
 	// Fix says what to do; empty if there is nothing to do. A Finding that is

@@ -442,8 +442,11 @@ func (s screen) findings(findings []model.Finding, columns int) (lines []string)
 	before := len("FAIL  ") + width + len("  ")
 	for _, f := range findings {
 		mark := s.style(cli.Green, "ok  ")
-		if !f.OK {
+		switch {
+		case !f.OK:
 			mark = s.style(cli.Red, "FAIL")
+		case f.Note:
+			mark = s.style(cli.Bold, "note")
 		}
 		begins := fmt.Sprintf("%s  %-*s  ", mark, width, f.Name)
 		for _, line := range wrapped(f.Detail, columns-before) {

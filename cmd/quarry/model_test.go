@@ -129,6 +129,25 @@ func TestModelVerifyWantsTheCataloguesDigest(t *testing.T) {
 	}
 }
 
+// Another sum of a model of Ollama's library than the catalogue's is no failure, and a script can tell it from one that is as known.
+func TestModelVerifyNotesAnotherSum(t *testing.T) {
+	server := ollamatest.Start(t)
+	userSettings(t, "{}")
+	own := `{"version": 1, "models": [{"name": "granite4:micro", "use": "completion", "library": true, "digest": "sha256:00ff"}]}`
+	if err := os.WriteFile(engines.CataloguePath(), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := answering(t, "", "model", "verify", "--ollama", server.URL)
+	if code != 0 || !strings.HasPrefix(out, "note  digest ") || !strings.Contains(out, "another than the catalogue knows") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	code, out, _ = answering(t, "", "model", "verify", "--json", "--ollama", server.URL)
+	var said doctorOutput
+	if err := json.Unmarshal([]byte(out), &said); err != nil || code != 0 || !said.OK || !said.Findings[0].Note || said.Findings[1].Note {
+		t.Errorf("exit code %d, %v: %s", code, err, out)
+	}
+}
+
 // A file of Ollama's whose bytes have changed is called damaged, although its name is still the catalogue's sum, also after
 // a new download, which Ollama does not write; what the message names brings it anew.
 func TestModelVerifyReadsTheFile(t *testing.T) {

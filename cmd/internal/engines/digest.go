@@ -44,7 +44,7 @@ func (m *Models) digest(ctx context.Context, at model.Installed, as string, repo
 		f.Detail += "; its bytes were read and have the sum that Ollama names them by"
 		return f, nil
 	}
-	f.OK, f.Fix = false, m.anew(ctx, sum, as)
+	f.OK, f.Note, f.Fix = false, false, m.anew(ctx, sum, as)
 	return f, nil
 }
 
@@ -60,6 +60,7 @@ func (m *Models) compare(at model.Installed, as, sum string) model.Finding {
 		return f
 	}
 	anew := func() model.Finding { // libraries may publish a name anew
+		f.Note = true
 		f.Detail += ", another than the catalogue knows"
 		f.Fix = "if you did not make it yourself: quarry model pull " + as + " fetches what the library has now"
 		return f

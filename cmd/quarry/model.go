@@ -150,7 +150,9 @@ type cleanOutput struct {
 	Left []engines.Leftover `json:"left"`
 	// Strange is what quarry did not bring, and deletes with --all only.
 	Strange []engines.Leftover `json:"strange"`
-	Done    bool               `json:"done"`
+	// Freed is how many bytes of disk are free again, but for files that other models share.
+	Freed int64 `json:"freed"`
+	Done  bool  `json:"done"`
 }
 
 // modelClean removes what downloads have left.
@@ -179,7 +181,7 @@ func (a *app) modelClean(ctx context.Context, yes, all bool) error {
 	}
 	input := a.answers()
 	left = slices.DeleteFunc(left, func(l engines.Leftover) bool { return !l.Removable })
-	if err := a.deleteLeft(ctx, l, input, left, yes, "Delete %s (nobody may be fetching that now)?"); err != nil {
+	if out.Freed, err = a.deleteLeft(ctx, l, input, left, yes, "Delete %s (nobody may be fetching that now)?"); err != nil {
 		return err
 	}
 	if !a.JSON && len(out.Strange) > 0 {
@@ -187,7 +189,9 @@ func (a *app) modelClean(ctx context.Context, yes, all bool) error {
 	}
 	err = errStays
 	if all || !yes {
-		err = a.deleteLeft(ctx, l, input, out.Strange, yes, "Delete these %s, too (no `ollama pull` and no import may be under way)?")
+		var freed int64
+		freed, err = a.deleteLeft(ctx, l, input, out.Strange, yes, "Delete these %s, too (no `ollama pull` and no import may be under way)?")
+		out.Freed += freed
 	}
 	if errors.Is(err, cli.ErrUsage) && len(out.Strange) > 0 && !a.JSON { // nobody is there to ask
 		fmt.Fprintln(a.Stdout, "They stay: `quarry model clean --yes --all` deletes them, too.")
@@ -205,24 +209,36 @@ func (a *app) modelClean(ctx context.Context, yes, all bool) error {
 // errStays: nobody has said yes to what quarry did not bring.
 var errStays = fmt.Errorf("%w: it stays", cli.ErrUsage)
 
-// deleteLeft deletes some of what is left after a yes to a question that names its size; none it does not ask about.
-func (a *app) deleteLeft(ctx context.Context, m *engines.Models, input *bufio.Reader, left []engines.Leftover, yes bool, question string) error {
+// deleteLeft deletes some of what is left after a yes to a question that names its size, and says what it deleted; none it does
+// not ask about.
+func (a *app) deleteLeft(ctx context.Context, m *engines.Models, input *bufio.Reader, left []engines.Leftover, yes bool, question string) (freed int64, err error) {
 	var bytes int64
 	for _, l := range left {
 		bytes += l.Bytes
 	}
 	if len(left) == 0 {
-		return nil
+		return 0, nil
 	}
 	if ok, err := a.confirm(input, yes, fmt.Sprintf(question, catalogue.Gigabytes(bytes))); err != nil || !ok {
-		return err
+		return 0, err
 	}
+	shared := ""
 	for _, l := range left {
-		if err := m.RemoveLeftover(ctx, l); err != nil {
-			return err
+		done, bytes, err := m.RemoveLeftover(ctx, l)
+		if err != nil {
+			return freed, err
+		}
+		if freed += bytes; l.Name != "" {
+			shared = ", but for files that other models share"
+		}
+		if !a.JSON {
+			fmt.Fprintln(a.Stdout, done+".")
 		}
 	}
-	return nil
+	if !a.JSON && freed > 0 {
+		fmt.Fprintf(a.Stdout, "%s of disk are free again%s.\n", catalogue.Gigabytes(freed), shared)
+	}
+	return freed, nil
 }
 
 func used(s *settings.Settings, name string) string { return engines.UsedFor(*s, name) }

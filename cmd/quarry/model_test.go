@@ -368,8 +368,34 @@ func TestModelClean(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &done); err != nil || code != 0 || !done.Done || len(done.Left) != 3 {
 		t.Errorf("exit code %d, %v: %s%s", code, err, out, errs)
 	}
+	if done.Freed != 2_100_000_000 {
+		t.Errorf("%d bytes are called free, want those of the trial", done.Freed)
+	}
 	if got := names(); !slices.Equal(got, []string{"a:1b", "b:1b", "b:1b-quarry-before", "own:trial"}) {
 		t.Errorf("Ollama has %v", got)
+	}
+}
+
+// What clean deletes it says, and how much of the disk is free again.
+func TestModelCleanSaysWhatItDeletes(t *testing.T) {
+	userSettings(t, "{}")
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "a:1b-quarry-before"}, modeltest.Model{Name: "c:quarry-trial"})
+	state := t.TempDir()
+	part := filepath.Join(state, "models", strings.Repeat("0", 64))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(part), 0o700), os.WriteFile(part+".part", make([]byte, 3_000_000), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := answering(t, "", "model", "clean", "--yes", "--ollama", fake.URL, "--state-dir", state)
+	if want := "\na:1b-quarry-before is a:1b again.\nDeleted c:quarry-trial.\nDeleted " + part + ".\n2.1 GB of disk are free again, but for files that other models share.\n"; code != 0 || !strings.HasSuffix(out, want) {
+		t.Errorf("exit code %d, without %q: %s%s", code, want, out, errs)
+	}
+	if err := os.WriteFile(part+".part", make([]byte, 3_000_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, out, _ = answering(t, "y\n", "model", "clean", "--ollama", fake.URL, "--state-dir", state)
+	if want := "Deleted " + part + ".\n3 MB of disk are free again.\n"; !strings.HasSuffix(out, want) {
+		t.Errorf("without %q: %s", want, out)
 	}
 }
 

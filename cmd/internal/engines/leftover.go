@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -231,36 +232,56 @@ func (m *Models) areStill(ctx context.Context, folder string, files []string) er
 	return nil
 }
 
-// RemoveLeftover gives the disk space of a leftover back. What had a name that means nothing now has it again.
-func (m *Models) RemoveLeftover(ctx context.Context, l Leftover) error {
+// RemoveLeftover gives the disk space of a leftover back, and answers in words what was done and how many bytes are free again.
+// What had a name that means nothing now has it again.
+func (m *Models) RemoveLeftover(ctx context.Context, l Leftover) (done string, freed int64, err error) {
 	if !l.Removable {
-		return fmt.Errorf("%s is needed: `%s` tries what came after it", l.Name, l.Resume)
+		return "", 0, fmt.Errorf("%s is needed: `%s` tries what came after it", l.Name, l.Resume)
 	}
 	switch {
 	case len(l.Files) > 0:
 		if err := m.areStill(ctx, l.Path, l.Files); err != nil {
-			return err
+			return "", 0, err
 		}
 		if err := (model.Orphan{Files: l.Files}).Remove(); err != nil {
-			return fmt.Errorf("restart Ollama without OLLAMA_NOPRUNE, which deletes them: %w", err)
+			return "", 0, fmt.Errorf("restart Ollama without OLLAMA_NOPRUNE, which deletes them: %w", err)
 		}
+		done, freed = fmt.Sprintf("Deleted the files of %s in %s", cmp.Or(l.Of, "no model"), l.Path), l.Bytes
 	case l.Path != "":
-		return download.Discard(l.Path)
+		return "Deleted " + l.Path, l.Bytes, download.Discard(l.Path)
+	default:
+		done = "Left to Ollama: " + l.What
 	}
 	for _, p := range l.notes {
 		p.forget()
 	}
 	if l.Name == "" {
-		return nil
+		return done, freed, nil
 	}
+	return m.removeModel(ctx, l)
+}
+
+// removeModel is RemoveLeftover for a model of Ollama's.
+func (m *Models) removeModel(ctx context.Context, l Leftover) (done string, freed int64, err error) {
+	done = "Deleted " + l.Name
 	if model.IsKept(l.Name) {
 		if _, has, err := m.Find(ctx, l.Of); err != nil {
-			return err
+			return "", 0, err
 		} else if !has {
 			if err := m.Copy(ctx, l.Name, l.Of); err != nil {
-				return err
+				return "", 0, err
 			}
+			return l.Name + " is " + l.Of + " again", 0, m.Remove(ctx, l.Name)
 		}
 	}
-	return m.Remove(ctx, l.Name)
+	have, err := m.List(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	freed = l.Bytes
+	at := slices.IndexFunc(have, func(i model.Installed) bool { return model.SameModel(i.Name, l.Name) })
+	if at >= 0 && slices.ContainsFunc(have, func(i model.Installed) bool { return i.Digest == have[at].Digest && i.Name != have[at].Name }) {
+		freed = 0 // the other has the same files
+	}
+	return done, freed, m.Remove(ctx, l.Name)
 }

@@ -57,7 +57,8 @@ func TestLeftoversThatAreInUse(t *testing.T) {
 		if err != nil || len(left) != 1 || left[0].Of != "some:1b" || len(left[0].Files) != 1 || left[0].Bytes == 0 {
 			t.Fatalf("%+v, %v", left, err)
 		}
-		return m.RemoveLeftover(t.Context(), left[0])
+		_, _, err = m.RemoveLeftover(t.Context(), left[0])
+		return err
 	}
 	meanwhile := func(do func()) { m.wait = func(context.Context, time.Duration) error { do(); return nil } }
 	there := func(path string, want bool) {

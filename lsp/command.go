@@ -52,7 +52,7 @@ func (s *Server) commandTable() map[string]func(args []protocol.LSPAny) error {
 	table[CommandList], table[CommandVerify], table[CommandImport], table[CommandRemove] = models.listModels, models.verifyModel, models.importModel, models.removeModel
 	table[CommandPause] = func([]protocol.LSPAny) error { s.currentCore().PauseDownload(); return nil }
 	table[CommandResume] = s.resumeDownload
-	table[CommandCancel] = func([]protocol.LSPAny) error { s.currentCore().CancelDownload(); return nil }
+	table[CommandCancel] = s.cancelDownload
 	table[CommandIndex] = s.indexFolder
 	table[CommandStatus], table[CommandStop] = s.tellStatus, s.stop
 	table[commandRebuild] = func([]protocol.LSPAny) error {

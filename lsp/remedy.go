@@ -45,16 +45,18 @@ const (
 // is done.
 type Remedies interface {
 	StartOllama(ctx context.Context) error
-	// PullModel downloads a model and tries it. It ends with ErrPaused after PauseDownload.
+	// PullModel downloads a model and tries it. It ends with ErrPaused after PauseDownload, and with a CancelledError where one
+	// that was cancelled has left something.
 	PullModel(ctx context.Context, name string, report Fetched) error
 	// SetupModel fetches and tries the models that suit this machine, and writes them into the
 	// user's settings if they work. agree is asked before, with what will be done and why. It
 	// answers what was done, "" if the user did not agree.
 	SetupModel(ctx context.Context, agree func(question string) bool, report Fetched) (done string, err error)
 	// PauseDownload and CancelDownload end the download that is under way, if there is one; a
-	// paused one shows in the status until it goes on or is cancelled.
+	// paused one shows in the status until it goes on or is cancelled, and then CancelDownload answers what it has left, nil for
+	// nothing.
 	PauseDownload()
-	CancelDownload()
+	CancelDownload(ctx context.Context) (left error)
 	// PausedDownload is the command that goes on with a paused download, "" if there is none, and its
 	// model.
 	PausedDownload() (command, name string)
@@ -66,6 +68,25 @@ type Fetched func(doing string, done, total int64)
 
 // ErrPaused ends a download that the user has paused.
 var ErrPaused = errors.New("paused")
+
+// A CancelledError ends a download that the user has cancelled, and says what it has left and what goes on with it.
+type CancelledError struct{ Left error }
+
+func (e *CancelledError) Error() string { return e.Left.Error() }
+
+// Unwrap makes it context.Canceled.
+func (e *CancelledError) Unwrap() error { return context.Canceled }
+
+// cancelDownload ends the download that is under way, or forgets the paused one and says what it has left.
+func (s *Server) cancelDownload([]protocol.LSPAny) error {
+	s.task("cancel the download", func(ctx context.Context) error {
+		if left := s.currentCore().CancelDownload(ctx); left != nil {
+			s.assist.Screen().Say(protocol.MessageTypeInfo, left.Error())
+		}
+		return nil
+	})
+	return nil
+}
 
 // progressOf shows a download as a job, whose title names a model, or "" where it does not.
 func progressOf(job Job, name string) Fetched {
@@ -89,6 +110,10 @@ func (s *Server) remedy(title string, do func(ctx context.Context, job Job) (res
 	s.task(title, func(context.Context) error {
 		defer cancel()
 		result, err := do(ctx, job)
+		var cancelled *CancelledError
+		if errors.As(err, &cancelled) { // in a message of its own: not every editor shows how a job ended
+			s.assist.Screen().Say(protocol.MessageTypeInfo, cancelled.Error())
+		}
 		switch {
 		case errors.Is(err, ErrPaused):
 			result = "paused"

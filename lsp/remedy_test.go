@@ -111,6 +111,12 @@ func TestRemediesAreShown(t *testing.T) {
 	if err := e.Await(ctx, says("cancelled")); err != nil {
 		t.Fatal(err)
 	}
+	runs(t, e, lsp.CommandCancel) // of a paused one
+	for _, left := range []string{"quarry: 13 MB stay: pull again", "quarry: 12 MB stay: pull again"} {
+		if err := e.Await(ctx, func() bool { return slices.Contains(e.Shown(), left) }); err != nil {
+			t.Errorf("%q is not said: %q", left, e.Shown())
+		}
+	}
 	if err := e.Call(ctx, "workspace/executeCommand", map[string]any{"command": lsp.CommandStartOllama}, nil); err != nil {
 		t.Fatal(err)
 	}

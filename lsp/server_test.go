@@ -132,7 +132,7 @@ func (c *core) PullModel(ctx context.Context, name string, report lsp.Fetched) e
 	report("fetching "+name, 1e9, 2e9)
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return &lsp.CancelledError{Left: errors.New("13 MB stay: pull again")}
 	case <-c.paused:
 		return lsp.ErrPaused
 	}
@@ -152,7 +152,9 @@ func (c *core) PauseDownload() {
 	}
 }
 
-func (c *core) CancelDownload() {}
+func (c *core) CancelDownload(context.Context) error {
+	return errors.New("12 MB stay: pull again")
+}
 
 func (c *core) SameModel(a, b string) bool {
 	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")

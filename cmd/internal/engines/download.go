@@ -79,25 +79,52 @@ func (d *downloads) state() *pull {
 	return &now
 }
 
-// leave stops what is under way for a reason, or forgets what is paused.
-func (d *downloads) leave(why error) {
+// leave stops what is under way for a reason, or forgets what is paused, whose model it answers.
+func (d *downloads) leave(why error) (forgot string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.stop != nil:
 		d.stop(why)
-	case !errors.Is(why, lsp.ErrPaused):
-		d.now = nil
+	case d.now != nil && !errors.Is(why, lsp.ErrPaused):
+		forgot, d.now = d.now.name, nil
 	}
+	return forgot
 }
 
 // PauseDownload implements lsp.Core.
 func (c *Core) PauseDownload() { c.downloads.leave(lsp.ErrPaused) }
 
 // CancelDownload implements lsp.Core.
-func (c *Core) CancelDownload() {
-	c.downloads.leave(context.Canceled)
+func (c *Core) CancelDownload(ctx context.Context) (left error) {
+	forgot := c.downloads.leave(context.Canceled)
 	c.changed()
+	if forgot == "" {
+		return nil // what is under way says it when it has ended
+	}
+	m, _, err := c.models()
+	if err != nil {
+		return nil // the status says so
+	}
+	return m.leftOf(ctx, forgot)
+}
+
+// leftOf says what a cancelled download has left and what goes on with it, nil if it left nothing.
+func (m *Models) leftOf(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, adviceTimeout)
+	defer cancel()
+	have, _ := m.List(ctx) // whether Ollama answers or not: quarry's own files are there
+	list, _ := m.Leftovers(ctx, have)
+	var bytes int64
+	for _, l := range list {
+		if model.SameModel(l.Of, name) {
+			bytes += l.Bytes
+		}
+	}
+	if bytes == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s stay: pull again to go on with them, or remove them with `quarry model clean` (%s)", catalogue.Gigabytes(bytes), name)
 }
 
 // PausedDownload implements lsp.Core.
@@ -127,10 +154,15 @@ func (c *Core) fetch(ctx context.Context, m *Models, name, by string, report lsp
 	cause := context.Cause(ctx)
 	c.downloads.end(errors.Is(cause, lsp.ErrPaused))
 	c.lookAgain()
-	if err != nil && cause != nil {
-		return cause
+	if err == nil || cause == nil {
+		return err
 	}
-	return err
+	if errors.Is(cause, context.Canceled) {
+		if left := m.leftOf(context.WithoutCancel(ctx), name); left != nil {
+			return &lsp.CancelledError{Left: left}
+		}
+	}
+	return cause
 }
 
 // lookAgain makes the watcher of the model look at the server now.

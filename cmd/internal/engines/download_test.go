@@ -1,10 +1,24 @@
 package engines
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"quarry/lsp"
+	"quarry/lsp/settings"
+	"quarry/model/catalogue"
+	"quarry/model/download"
+	"quarry/model/modeltest"
 )
 
 // Ollama names the files of a download one after the other, so that one that goes on would
@@ -40,4 +54,77 @@ func TestADownloadThatGoesOnIsAsFarAsBefore(t *testing.T) {
 	start("another")
 	d.progress(100, 400)
 	is(25)
+}
+
+// halting keeps back what is behind the first bytes of an answer, until the client has gone.
+type halting struct {
+	http.ResponseWriter
+	left int
+	gone <-chan struct{}
+}
+
+func (h *halting) Write(b []byte) (int, error) {
+	n, err := h.ResponseWriter.Write(b[:min(h.left, len(b))])
+	if h.left -= n; err == nil && n < len(b) {
+		h.ResponseWriter.(http.Flusher).Flush()
+		<-h.gone
+		err = http.ErrAbortHandler
+	}
+	return n, err
+}
+
+// A cancelled download says what it has left and what goes on with it, cancelled while it is under way or when it is paused.
+func TestACancelledDownloadSaysWhatItLeaves(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	weights := make([]byte, 12_000_000)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(&halting{w, 5_000_000, r.Context().Done()}, r, "", time.Time{}, bytes.NewReader(weights))
+	}))
+	defer web.Close()
+	own := fmt.Sprintf(`{"version": 1, "models": [{"name": "ours:1m", "use": "completion", "download": %d, "url": "%s/a.gguf", "sha256": "%x"}]}`, len(weights), web.URL, sha256.Sum256(weights))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(CataloguePath()), 0o700), os.WriteFile(CataloguePath(), []byte(own), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	fake, state := modeltest.NewServer(t), t.TempDir()
+	s := settings.Default()
+	s.Ollama.URL = fake.URL
+	c := New(lsp.Start{
+		Settings: s, Notify: (&told{}).notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {},
+	}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler)})
+	defer c.Close()
+	says := func(left error) {
+		t.Helper()
+		files, err := download.FindLeft(filepath.Join(state, "models"))
+		if err != nil || len(files) != 1 || files[0].Bytes < 1e6 {
+			t.Fatalf("%+v, %v", files, err)
+		}
+		want := catalogue.Gigabytes(files[0].Bytes) + " stay: pull again to go on with them, or remove them with `quarry model clean` (ours:1m)"
+		if left == nil || left.Error() != want {
+			t.Errorf("it says %v, want %s", left, want)
+		}
+	}
+	stopped := func(stop func()) error {
+		t.Helper()
+		return c.PullModel(t.Context(), "ours:1m", func(_ string, done, _ int64) {
+			if done >= 5_000_000 {
+				stop()
+			}
+		})
+	}
+	err := stopped(func() { _ = c.CancelDownload(t.Context()) })
+	var cancelled *lsp.CancelledError
+	if !errors.As(err, &cancelled) || !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	says(err)
+	if err := stopped(c.PauseDownload); !errors.Is(err, lsp.ErrPaused) {
+		t.Fatal(err)
+	}
+	says(c.CancelDownload(t.Context()))
+	if _, name := c.PausedDownload(); name != "" {
+		t.Errorf("%s is paused", name)
+	}
+	if again := c.CancelDownload(t.Context()); again != nil {
+		t.Errorf("none was under way: %v", again)
+	}
 }

@@ -273,8 +273,25 @@ func (c *openAI) sendOnce(ctx context.Context, method, path string, body []byte)
 	if err != nil {
 		data = nil // the status says enough
 	}
-	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date is rare, and as good as nothing
-	return nil, time.Duration(max(seconds, 0)) * time.Second, c.status(resp.StatusCode, data)
+	return nil, retryAfter(resp.Header, c.clock.Now()), c.status(resp.StatusCode, data)
+}
+
+// retryAfter is how long a server wants not to be asked (RFC 9110, 10.2.3), at most a day; 0 if it does not say. A date is
+// measured by the server's own clock where it tells that: the one of this machine may go wrong.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	const most = 24 * time.Hour // what is longer would not fit a duration
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return time.Duration(min(max(seconds, 0), int(most/time.Second))) * time.Second
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	if sent, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = sent
+	}
+	return min(max(until.Sub(now), 0), most)
 }
 
 // unsent says why a request has no answer at all.

@@ -296,11 +296,19 @@ func TestAFullServerIsAskedAgain(t *testing.T) {
 	if f, waits, _ := check(2, "7"); !f.OK || len(waits) < 2 || waits[0] != 7*time.Second || waits[1] != 7*time.Second {
 		t.Errorf("%+v after waits of %v", f, waits)
 	}
+	if f, waits, _ := check(2, "Sat, 01 Aug 2026 10:00:07 GMT"); !f.OK || len(waits) < 2 || waits[0] != 7*time.Second || waits[1] != 7*time.Second {
+		t.Errorf("with a date: %+v after waits of %v", f, waits)
+	}
+	if f, waits, _ := check(2, "Sat, 01 Aug 2026 09:00:00 GMT"); !f.OK || len(waits) < 2 || waits[0] < 250*time.Millisecond || waits[0] > 500*time.Millisecond {
+		t.Errorf("with a date that is past: %+v after waits of %v", f, waits)
+	}
 	if f, _, asked := check(-1, ""); f.OK || asked != 4 || !strings.Contains(f.Detail, "busy") {
 		t.Errorf("%+v after %d requests", f, asked)
 	}
-	if f, waits, asked := check(-1, "3600"); f.OK || asked != 1 || len(waits) != 0 {
-		t.Errorf("%+v after %d requests and waits of %v", f, asked, waits)
+	for _, late := range []string{"3600", "9300000000", "Sat, 01 Aug 2026 11:00:00 GMT", "Sat, 01 Aug 2626 11:00:00 GMT"} {
+		if f, waits, asked := check(-1, late); f.OK || asked != 1 || len(waits) != 0 {
+			t.Errorf("%s: %+v after %d requests and waits of %v", late, f, asked, waits)
+		}
 	}
 }
 
@@ -321,6 +329,7 @@ func checkFull(ctx context.Context, t *testing.T, full int64, retryAfter string)
 	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := count.Add(1); full < 0 || n <= full {
+			w.Header().Set("Date", "Sat, 01 Aug 2026 10:00:00 GMT") // by the server's clock, which is not this machine's
 			w.Header().Set("Retry-After", retryAfter)
 			w.WriteHeader([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[n%2])
 			return

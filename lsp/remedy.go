@@ -254,6 +254,10 @@ func (s modelCommands) useModel(args []protocol.LSPAny) error {
 		if err := s.useUntilEnd(m.Name); err != nil {
 			return "", err
 		}
+		if off := now.Unasked(false); off != "" {
+			s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s is chosen, but %s", m.Name, off))
+			return m.Name, nil
+		}
 		s.assist.Screen().Say(protocol.MessageTypeInfo, fmt.Sprintf("%s completes code until quarry ends; choose it again to keep it", m.Name))
 		return m.Name, nil
 	})
@@ -295,6 +299,9 @@ func (s modelCommands) keepModel(ctx context.Context, m InstalledModel, path str
 	}
 	if err != nil {
 		return "", err
+	}
+	if off := merged.Unasked(m.Embeds); off != "" {
+		said = fmt.Sprintf("your settings name %s, but %s", m.Name, off)
 	}
 	s.assist.Screen().Say(protocol.MessageTypeInfo, said)
 	return "kept", nil

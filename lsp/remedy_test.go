@@ -24,6 +24,7 @@ func TestUseAnotherModel(t *testing.T) {
 		model            string // that completes then
 		done             []string
 		changed, changes string // what the user's file says later, and the model then
+		off              bool   // the editor's settings ask no model
 	}{
 		{
 			name: "until the end", asked: []string{which, forTwo}, answers: []string{"two:latest", "Until quarry ends"}, result: "two:latest",
@@ -47,12 +48,28 @@ func TestUseAnotherModel(t *testing.T) {
 			name: "for search", args: []string{"letters"}, asked: []string{"Search with letters from now on?"}, answers: []string{"From now on"}, result: "kept",
 			says: " from now on; ", model: "granite4:micro", done: []string{"keep letters"},
 		},
+		{
+			name: "from now on, while no model is asked", off: true, args: []string{"one"}, asked: []string{forOne}, answers: []string{"From now on"}, result: "kept",
+			says: "your settings name one, but `ollama.enabled` is false, so quarry does not ask yet: set that to true in your settings", model: "one", done: []string{"keep one"},
+		},
+		{
+			name: "until the end, while no model is asked", off: true, args: []string{"one"}, asked: []string{forOne}, answers: []string{"Until quarry ends"}, result: "one",
+			says: "one is chosen, but `ollama.enabled` is false, so quarry does not ask yet: set that to true in your settings", model: "one",
+		},
 		{name: "none such", args: []string{"three"}, result: "failed", says: "Ollama has no model three", model: "granite4:micro"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &core{models: models}
 			e := edit(t, "neovim", c)
 			ctx := soon(t)
+			if test.off {
+				if err := e.Configure(map[string]any{"ollama": map[string]any{"enabled": false}}); err != nil {
+					t.Fatal(err)
+				}
+				for c.lastSettings().Ollama.Enabled && ctx.Err() == nil {
+					// the server asks for the settings
+				}
+			}
 			runs(t, e, lsp.CommandUse, test.args...)
 			for i, answer := range test.answers {
 				attend(t, e, func(question string, choices []string) string {
@@ -68,7 +85,7 @@ func TestUseAnotherModel(t *testing.T) {
 			}
 			completes := func(tokens int, model string) {
 				t.Helper()
-				if err := e.Configure(map[string]any{"completion": map[string]any{"maxTokens": tokens}}); err != nil {
+				if err := e.Configure(map[string]any{"ollama": map[string]any{"enabled": !test.off}, "completion": map[string]any{"maxTokens": tokens}}); err != nil {
 					t.Fatal(err)
 				}
 				for c.lastSettings().Completion.MaxTokens != tokens && ctx.Err() == nil {

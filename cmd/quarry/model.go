@@ -534,8 +534,13 @@ func (a *app) chooseModel(m *engines.Models, name string) error {
 	if err != nil || a.JSON {
 		return err
 	}
+	now, _ := a.Settings()
+	if off := now.Unasked(m.UseOf(name) == catalogue.ForSearch); off != "" {
+		fmt.Fprintf(a.Stdout, "\nYour settings name %s, but %s.\n", name, off)
+		return nil
+	}
 	fmt.Fprintf(a.Stdout, "\n%s from now on: %q is set in %s, and editors that run quarry follow.\n", m.Does(name), key, path)
-	if now, _ := a.Settings(); used(&now, name) == "" {
+	if used(&now, name) == "" {
 		fmt.Fprintf(a.Stderr, "An environment variable or a flag sets another one here, and it wins: %s is not asked yet.\n", name)
 	}
 	return nil

@@ -781,3 +781,25 @@ func TestTheCatalogueTriesWhatItKnows(t *testing.T) {
 		t.Errorf("exit code %d:\n%s%s", code, out, errs)
 	}
 }
+
+// While a setting keeps models from being asked nobody is told that one completes code from now on.
+func TestAChosenModelThatIsNotAskedYet(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "qwen2.5-coder:1.5b"}, modeltest.Model{Name: "granite-embedding:30m"})
+	fake.ScriptEmbed(countLetters)
+	t.Setenv("QUARRY_MEMORY_BUDGET_MB", "64000")
+	const off, ask = "`ollama.enabled` is false", ", so quarry does not ask yet: set that to true in your settings.\n"
+	for _, test := range []struct{ set, args, says string }{
+		{`{"profile": "model-free"}`, "model use granite4:micro", "\nYour settings name granite4:micro, but " + off + " (profile model-free)" + ask},
+		{`{"ollama": {"enabled": false}, "model": "other:1b"}`, "setup model --yes", "\nYour settings name qwen2.5-coder:1.5b, but " + off + ask},
+		{`{"ollama": {"enabled": false}}`, "setup model", "\nAll of it is set up, but " + off + ask},
+		{`{"embedding": {"enabled": false}}`, "model use granite-embedding:30m", "\nYour settings name granite-embedding:30m, but `embedding.enabled` is false" + ask},
+		{`{"profile": "model-free", "ollama": {"enabled": true}}`, "model use qwen2.5-coder:1.5b", "qwen2.5-coder:1.5b completes code from now on"},
+	} {
+		userSettings(t, test.set)
+		code, out, errs := answering(t, "", append(strings.Fields(test.args), "--ollama", fake.URL, "--state-dir", t.TempDir())...)
+		if code != 0 || errs != "" || !strings.Contains(out, test.says) || strings.HasSuffix(test.says, ask) && strings.Contains(out, "from now on") {
+			t.Errorf("%s with %s: exit code %d, want %q:\n%s%s", test.args, test.set, code, test.says, out, errs)
+		}
+	}
+}

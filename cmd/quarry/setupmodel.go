@@ -66,6 +66,10 @@ func (a *app) setupModel(ctx context.Context, opt setupOptions) error {
 			answer.Done = true
 			return a.PrintJSON(answer)
 		}
+		if off := s.Unasked(false); off != "" {
+			fmt.Fprintf(a.Stdout, "\nAll of it is set up, but %s.\n", off)
+			return nil
+		}
 		fmt.Fprintln(a.Stdout, "\nAll of it is set up. `quarry doctor` tries it.")
 		return nil
 	}

@@ -89,6 +89,7 @@ var plain = map[string]bool{
 	"shelf.go is gone, and shelf.go of disk are free again, but for files that other models share": true,
 	"shelf.go": true, // what the system's key store says
 
+	"shelf.go is chosen, but shelf.go":                      true, // which setting is false, and is to be set
 	"shelf.go (shelf.go)":                                   true, // its parts are messages of their own
 	"shelf.go: shelf.go":                                    true,
 	"shelf.goThe question comes back when you pause.":       true,

@@ -28,6 +28,23 @@ func Merge(layers func(s *Settings) []Problem) (Settings, []Problem) {
 	return s, layers(&s)
 }
 
+// Unasked says which setting keeps a model from being asked although the settings name it, and what to do about that; ""
+// if none does.
+func (s *Settings) Unasked(forSearch bool) string {
+	key := ""
+	switch {
+	case !s.Ollama.Enabled && !WithProfile(s.Profile).Ollama.Enabled:
+		return fmt.Sprintf("`ollama.enabled` is false (profile %s), so quarry does not ask yet: set that to true in your settings", s.Profile)
+	case !s.Ollama.Enabled:
+		key = "ollama.enabled"
+	case forSearch && !s.Embedding.Enabled:
+		key = "embedding.enabled"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("`%s` is false, so quarry does not ask yet: set that to true in your settings", key)
+}
+
 // change is what a profile changes of the defaults, as the documentation writes it.
 type change struct {
 	says string

@@ -222,7 +222,7 @@ func (c *Core) SetupModel(ctx context.Context, agree func(question string) bool,
 		}
 		return 1
 	})
-	var chosen []string
+	var chosen, does []string
 	for _, choice := range recommended {
 		if choice.Installed {
 			findings, err := m.Try(ctx, choice.Name, choice.Name, Doing(report))
@@ -236,9 +236,12 @@ func (c *Core) SetupModel(ctx context.Context, agree func(question string) bool,
 		if _, _, err := m.Choose(choice.Name); err != nil {
 			return "", err
 		}
-		chosen = append(chosen, m.Does(choice.Name))
+		chosen, does = append(chosen, choice.Name), append(does, m.Does(choice.Name))
 	}
-	return strings.Join(chosen, " and ") + " from now on; " + settings.UserFilePath() + " says so", nil
+	if off := s.Unasked(false); off != "" {
+		return "your settings name " + strings.Join(chosen, " and ") + ", but " + off, nil
+	}
+	return strings.Join(does, " and ") + " from now on; " + settings.UserFilePath() + " says so", nil
 }
 
 // Recommended are the models of an advice that the settings want at all.

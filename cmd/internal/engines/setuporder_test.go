@@ -81,3 +81,25 @@ func TestSetupLeavesWhatCompletesNothing(t *testing.T) {
 		t.Errorf("%q, %v; the settings are %s", does, err, raw)
 	}
 }
+
+// What an editor sets up while no model is asked is said not to be asked yet.
+func TestSetupWhileNoModelIsAsked(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if err := os.MkdirAll(filepath.Dir(settings.UserFilePath()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "granite4:micro"})
+	s := settings.WithProfile("model-free")
+	s.Profile, s.Ollama.URL, s.Memory.BudgetMB, s.Embedding.Enabled = "model-free", fake.URL, 64_000, false
+	messages := &told{}
+	c := New(lsp.Start{
+		Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {},
+	}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	defer c.Close()
+	does, err := c.SetupModel(t.Context(), func(string) bool { return true }, func(string, int64, int64) {})
+	const want = "your settings name granite4:micro, but `ollama.enabled` is false (profile model-free), so quarry does not ask yet: set that to true in your settings"
+	if err != nil || does != want {
+		t.Errorf("%q, %v, want %q", does, err, want)
+	}
+}

@@ -141,6 +141,11 @@ func New(start lsp.Start, opt Options) *Core {
 	}
 	c.usage = usage.New(stats, func(err error) { c.log.Warn("statistics were not written", "error", err) })
 	c.statsFolder = err == nil
+	if c.statsFolder && !opt.OneShot {
+		if err := usage.Prune(stats, time.Now()); err != nil {
+			c.log.Warn("old statistics were not removed", "error", err)
+		}
+	}
 	c.keepStats(start.Settings)
 	c.noteStart()
 	if c.changed == nil {

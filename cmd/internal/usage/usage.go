@@ -318,6 +318,12 @@ func appendTo(dir string, today time.Time, v any, most int64) error {
 	return errors.Join(err, f.Close(), prune(dir, today))
 }
 
+// Prune removes what is older than KeptDays, of the trace too. Who writes and who reads does so anyway; it is for those who
+// may do neither: what was kept before the user switched that off grows old, too.
+func Prune(dir string, today time.Time) error {
+	return errors.Join(prune(dir, today), prune(filepath.Join(dir, traceFolder), today))
+}
+
 // prune removes what is older than KeptDays.
 func prune(dir string, today time.Time) error {
 	days, err := files(dir)

@@ -1,0 +1,70 @@
+package engines
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"quarry/lsp"
+	"quarry/lsp/settings"
+)
+
+// What was kept before the user switched statistics off is gone after a month, too: each start of a server removes what is
+// older, a command that answers once nothing.
+func TestStatisticsGrowOldWhileNoneAreKept(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	state := t.TempDir()
+	stats, err := StatsDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(stats, "trace")
+	if err := os.MkdirAll(trace, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	yesterday := time.Now().AddDate(0, 0, -1).Format("2006-01-02") + ".jsonl"
+	old := []string{filepath.Join(stats, "2020-08-01.jsonl"), filepath.Join(trace, "2020-08-01.jsonl")}
+	young := []string{filepath.Join(stats, yesterday), filepath.Join(trace, yesterday)}
+	for _, path := range append(young, old...) {
+		if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := settings.WithProfile("model-free")
+	s.Stats.Keep = false
+	start := func(oneShot bool) {
+		t.Helper()
+		messages := &told{}
+		c := New(lsp.Start{
+			Settings: s, Notify: messages.notify, Job: func(string, func()) lsp.Job { return saying{&[]string{}} }, Changed: func() {},
+		}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler), OneShot: oneShot})
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	there := func(path string) bool {
+		_, err := os.Stat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	start(true)
+	for _, path := range append(young, old...) {
+		if !there(path) {
+			t.Errorf("a command has removed %s", path)
+		}
+	}
+	start(false)
+	for _, path := range young {
+		if !there(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+	for _, path := range old {
+		if there(path) {
+			t.Errorf("%s is still there", path)
+		}
+	}
+}

@@ -162,7 +162,7 @@ func (rt *Runtime) canary(ctx context.Context) error {
 			return nil
 		}
 	}
-	return rt.noFamily()
+	return rt.noFamily(ctx)
 }
 
 // has answers whether a family's tags are tokens of the model.
@@ -186,7 +186,11 @@ func (rt *Runtime) has(ctx context.Context, f *Family) (bool, error) {
 }
 
 // noFamily says that the model is of no family that it may be of.
-func (rt *Runtime) noFamily() error {
+func (rt *Runtime) noFamily(ctx context.Context) error {
+	other := otherThan(rt.opt.Model) + " or another that fills in the middle"
+	if server, ok := rt.backend.(*openAI); ok {
+		other = server.otherThan(ctx)
+	}
 	lacks := "it has the tags of no family that quarry knows"
 	if list := rt.opt.Families; len(list) == 1 && list[0].Between != "" {
 		lacks = fmt.Sprintf("%s has no /%s for it", rt.endpoint.Host, infillPath)
@@ -195,7 +199,7 @@ func (rt *Runtime) noFamily() error {
 	}
 	return &problem{
 		kind: ErrNoFIM, what: fmt.Sprintf("%s cannot complete code", rt.opt.Model),
-		fix: "choose " + otherThan(rt.opt.Model) + " or another that fills in the middle, or set completion.template to custom and completion.templateTags to the tags it was trained with (" + lacks + ")",
+		fix: "choose " + other + ", or set completion.template to custom and completion.templateTags to the tags it was trained with (" + lacks + ")",
 	}
 }
 

@@ -65,11 +65,19 @@ type health struct {
 	full chan struct{}
 }
 
-func (h *health) init() {
-	h.state = State{Phase: Unknown, Err: &problem{kind: ErrLoading, what: "quarry has not asked Ollama yet"}}
+func (h *health) init(api API) {
+	h.state = State{Phase: Unknown, Err: notAsked(api)}
 	h.changed = make(chan struct{})
 	h.wake = make(chan struct{}, 1)
 	h.full = make(chan struct{}, 1)
+}
+
+// notAsked is what is so before the first probe.
+func notAsked(api API) error {
+	if api == OpenAIAPI {
+		return &problem{kind: ErrLoading, what: "quarry has not asked the model server yet"}
+	}
+	return &problem{kind: ErrLoading, what: "quarry has not asked Ollama yet"}
 }
 
 // State is the last known state.

@@ -187,7 +187,7 @@ func New(opt Options) (*Runtime, error) {
 	}
 	rt.metrics.answered = opt.OnAnswer
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
-	rt.health.init()
+	rt.health.init(opt.API)
 	rt.scheduler, rt.limiter = &scheduler{}, &limiter{}
 	rt.limiter.init(opt.Clock)
 	if other := opt.Beside; other != nil {

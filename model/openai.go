@@ -30,7 +30,7 @@ type openAI struct {
 	keyFrom  func(ctx context.Context, refused string) (string, error) // asked where key is ""; nil if nobody has one
 	refused  *atomic.Pointer[string]                                   // the key that was refused last
 	model    string
-	setting  string // that names the model
+	search   bool // it is for search: embedding.model names the model, not model
 	clock    Clock
 	// elsewhere is Options.OnElsewhere.
 	elsewhere func(model, host string)
@@ -42,7 +42,7 @@ func newOpenAI(opt Options, endpoint *url.URL, hc *http.Client) *openAI {
 	}
 	base := *endpoint
 	base.Path = strings.TrimSuffix(base.Path, versionPath)
-	c := openAI{setting: "model", shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, elsewhere: opt.OnElsewhere}
+	c := openAI{shared: hc, endpoint: &base, key: opt.APIKey, keyFrom: opt.KeyFrom, refused: &atomic.Pointer[string]{}, clock: opt.Clock, elsewhere: opt.OnElsewhere}
 	return c.of(opt.Model, opt.AllowRemote)
 }
 
@@ -58,7 +58,7 @@ func (c *openAI) interruptible() bool { return true }
 
 func (c *openAI) embedder(model string) backend {
 	e := c.of(model, c.guard.allowed)
-	e.setting = "embedding.model"
+	e.search = true
 	return e
 }
 
@@ -102,18 +102,32 @@ func (c *openAI) inspect(ctx context.Context) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	var names []string
 	for _, m := range list {
 		if m.called(c.model) {
 			return facts{context: max(m.Context, m.Meta.Context), parameters: m.Meta.Parameters}, nil
 		}
-		names = append(names, m.ID)
 	}
-	fix := "start it with that model"
-	if len(names) > 0 {
-		fix = "set " + c.setting + " to one it has: " + strings.Join(names, ", ")
+	return facts{}, c.lacks(list)
+}
+
+// fit are the names of other models for the use of c, as far as a name says for what its model is.
+func (c *openAI) fit(list []openAIModel) (names []string) {
+	for _, m := range list {
+		if !m.called(c.model) && (Installed{Name: m.ID}).Embeds() == c.search {
+			names = append(names, m.ID)
+		}
 	}
-	return facts{}, &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: fix}
+	return names
+}
+
+// otherThan is what to choose in place of a model that cannot complete code: quarry's own recommendations are of no use to
+// whoever asks a server that others run.
+func (c *openAI) otherThan(ctx context.Context) string {
+	list, _ := c.models(ctx) // a server that lists none has others all the same
+	if names := c.fit(list); len(names) > 0 {
+		return "one it has that fills in the middle: " + strings.Join(names, ", ")
+	}
+	return "a model that fills in the middle and start the server with it"
 }
 
 // load has nothing to do: these servers hold their models from the start.

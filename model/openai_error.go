@@ -31,13 +31,29 @@ func (c *openAI) status(code int, body []byte) error {
 	case code == http.StatusBadRequest && strings.Contains(lower, "context"):
 		return &problem{kind: ErrTooLong, what: "the prompt is too long", fix: fmt.Sprintf("lower the context budget in quarry's settings (%s, %s)", c.model, message)}
 	case code == http.StatusNotFound && strings.Contains(lower, "model"):
-		return &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: "set " + c.setting + " to one it has"}
+		return c.lacks(nil)
 	case code == http.StatusNotFound:
 		return c.notOpenAI()
 	case message == "":
 		return &problem{kind: ErrServer, what: fmt.Sprintf("%s failed with HTTP status %d", c.endpoint.Host, code), fix: "see its log"}
 	}
 	return c.failed(message)
+}
+
+// lacks says that the server does not have the model, and which of those that it lists, none if that is not known, may take
+// its place. A model that completes code is none for search.
+func (c *openAI) lacks(list []openAIModel) error {
+	names := strings.Join(c.fit(list), ", ")
+	fix := "start it with that model, or set model to one it has"
+	switch {
+	case c.search && names != "":
+		fix = "set embedding.model to one it has: " + names
+	case c.search:
+		fix = "set embedding.model to one it has that embeds, or embedding.enabled to false"
+	case names != "":
+		fix = "set model to one it has: " + names
+	}
+	return &problem{kind: ErrModelMissing, what: fmt.Sprintf("%s has no model %s", c.endpoint.Host, c.model), fix: fix}
 }
 
 func (c *openAI) failed(message string) error {

@@ -187,6 +187,54 @@ func TestOpenAIStates(t *testing.T) {
 	}
 }
 
+// Nobody is sent to a model that the server does not have, nor to one that completes code for search.
+func TestAServerIsAskedForWhatItHas(t *testing.T) {
+	s := modeltest.NewServer(t)
+	s.ScriptEmbed(numbered)
+	at := strings.TrimPrefix(s.URL, "http://")
+	look := func(models ...modeltest.Model) (completes, embeds string) {
+		t.Helper()
+		s.SetModels(models...)
+		opt := openAIOptions(s.URL)
+		opt.Model = "granite4:micro"
+		rt, err := model.New(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rt.Close()
+		if said := fmt.Sprint(rt.Ready()); said != "quarry has not asked the model server yet" {
+			t.Errorf("before it is asked: %s", said)
+		}
+		for _, f := range rt.Check(soon(t)) {
+			if !f.OK {
+				completes = f.Detail + ": " + f.Fix
+			}
+		}
+		f := rt.NewEmbedder("granite-embedding:30m").Check(soon(t))[0]
+		return completes, f.Detail + ": " + f.Fix
+	}
+	const disable, start = "set embedding.model to one it has that embeds, or embedding.enabled to false", "start it with that model, or set model to one it has"
+	for _, test := range []struct {
+		has               []modeltest.Model
+		completes, embeds string
+	}{
+		{nil, "has no model granite4:micro: " + start, disable},
+		{[]modeltest.Model{{Name: "team-model"}}, "has no model granite4:micro: set model to one it has: team-model", disable},
+		{[]modeltest.Model{{Name: "nomic-embed"}}, "has no model granite4:micro: " + start, "set embedding.model to one it has: nomic-embed"},
+		{[]modeltest.Model{{Name: "a"}, {Name: "b"}, {Name: "nomic-embed"}}, "has no model granite4:micro: set model to one it has: a, b", "set embedding.model to one it has: nomic-embed"},
+		{
+			[]modeltest.Model{{Name: "granite4:micro", NoFIM: true}, {Name: "a"}, {Name: "nomic-embed"}},
+			"granite4:micro cannot complete code: choose one it has that fills in the middle: a, or set completion.template to custom", "set embedding.model to one it has: nomic-embed",
+		},
+		{[]modeltest.Model{{Name: "granite4:micro", NoFIM: true}}, "choose a model that fills in the middle and start the server with it, or set completion.template to custom", disable},
+	} {
+		completes, embeds := look(test.has...)
+		if want := at + " has no model granite-embedding:30m: " + test.embeds; !strings.Contains(completes, test.completes) || embeds != want {
+			t.Errorf("of %+v:\n%s\n%s\nwant\n%s\n%s", test.has, completes, embeds, test.completes, want)
+		}
+	}
+}
+
 func TestOpenAIEmbeddings(t *testing.T) {
 	s := modeltest.NewServer(t)
 	s.SetModels(modeltest.Model{Name: "granite4:micro"}, modeltest.Model{Name: "bert"})

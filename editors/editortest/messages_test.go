@@ -71,6 +71,7 @@ var plain = map[string]bool{
 	"every folder of the workspace is indexed already":                       true,
 	"quarry: ghost text is ":                                                 true,
 	"quarry has not asked Ollama yet":                                        true,
+	"quarry has not asked the model server yet":                              true,
 	"not applied":                                                            true,
 	"shelf.go is indexed from now on; index.wideFolders in shelf.go says so": true,
 	"quarry: the workspace has no file ":                                     true,

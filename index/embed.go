@@ -30,6 +30,9 @@ type Embedder interface {
 type Embedders struct {
 	// Model is the name, "" if nothing is to be embedded.
 	Model string
+	// Asked says which model of which server Of asks, in one line: a failure that is kept is of that alone, and of no interest
+	// to whoever asks another. "" for who keeps none.
+	Asked string
 	// Prefixes are what Model wants its texts to begin with. Other models get what
 	// embedtext.PrefixesOf answers.
 	Prefixes embedtext.Prefixes
@@ -89,6 +92,8 @@ type EmbeddingStatus struct {
 	Bytes int64 `json:"bytes"`
 	// Error is why the latest try to embed failed, and what to do, "" if it did not.
 	Error string `json:"error"`
+	// Asked is the Asked of the Embedders that failed.
+	Asked string `json:"-"`
 	// Lost is how many vectors were damaged or gone when that last happened, and LostAt
 	// when; their texts are embedded anew.
 	Lost   int       `json:"lost"`
@@ -179,7 +184,7 @@ func (e *embedding) status(st *EmbeddingStatus) {
 	defer e.mu.Unlock()
 	st.State = e.state
 	if e.failure != nil {
-		st.Error = e.failure.Error()
+		st.Error, st.Asked = e.failure.Error(), e.of.Asked
 	}
 }
 
@@ -208,9 +213,11 @@ func (st *EmbeddingStatus) read(ctx context.Context, s *store.Store, wanted stri
 		last.ID = 0
 	}
 	if st.Error == "" && st.State != EmbeddingComplete {
-		if st.Error, err = s.Meta(ctx, metaFailure); err != nil {
+		kept, err := s.Meta(ctx, metaFailure)
+		if err != nil {
 			return err
 		}
+		st.Asked, st.Error = decodeFailure(kept)
 	}
 	lost, err := s.Meta(ctx, metaLost)
 	if err != nil {

@@ -3,13 +3,14 @@ package index
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // What went wrong with vectors is kept with the index, so that `quarry status` and
 // `quarry doctor` know of it though another process embeds, or none.
 const (
-	metaFailure = "embedding_failure" // the latest error, "" after a success
+	metaFailure = "embedding_failure" // who was asked, a line, and the latest error; "" after a success
 	metaLost    = "vectors_lost"      // how many, and when: see decodeLost
 )
 
@@ -24,7 +25,7 @@ func (e *embedding) noteFailure(of Embedders, err error) {
 	}
 	failure := ""
 	if err != nil {
-		failure = err.Error()
+		failure = of.Asked + "\n" + err.Error()
 	}
 	if failure != e.noted {
 		e.noted, e.failed = failure, 0
@@ -32,8 +33,17 @@ func (e *embedding) noteFailure(of Embedders, err error) {
 	}
 	e.failed++
 	if err != nil && e.failed == notifyAfter && !errors.As(err, new(notified)) && (of.Passing == nil || !of.Passing(err)) {
-		e.x.notify(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), failure))
+		e.x.notify(fmt.Sprintf("Searches of %s go by words alone where the code is not embedded yet: %s. Embedding is tried again from time to time; `quarry status` says how far it is.", e.x.root.Dir(), err))
 	}
+}
+
+// decodeFailure is what metaFailure has; one without a first line is of an earlier quarry, which did not note who was asked.
+func decodeFailure(kept string) (asked, failure string) {
+	asked, failure, ok := strings.Cut(kept, "\n")
+	if !ok {
+		return "", kept
+	}
+	return asked, failure
 }
 
 // noteLost takes in that vectors were damaged or gone.

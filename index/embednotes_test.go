@@ -23,6 +23,7 @@ func TestFailureIsToldAndKept(t *testing.T) {
 			notified := make(chan string, 10)
 			x := start(t, Config{Dir: dir, StateDir: state, Notify: func(m string) { notified <- m }})
 			use := models.use("m")
+			use.Asked = "m of a server"
 			use.Passing = func(err error) bool { return test.passes && errors.Is(err, broken) }
 			x.SetEmbedders(use)
 			for range notifyAfter + 2 { // each begins a round at once
@@ -38,7 +39,7 @@ func TestFailureIsToldAndKept(t *testing.T) {
 					t.Errorf("told %q", m)
 				}
 			}
-			if st, err := Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0); err != nil || st.Embedding.State != EmbeddingFailing || st.Embedding.Error != broken.Error() {
+			if st, err := Peek(t.Context(), Config{Dir: dir, StateDir: state}, 0); err != nil || st.Embedding.State != EmbeddingFailing || st.Embedding.Error != broken.Error() || st.Embedding.Asked != use.Asked {
 				t.Errorf("from outside: %+v, %v", st.Embedding, err)
 			}
 			models.set(func() { models.embed = nil })

@@ -357,7 +357,7 @@ func (a *app) indexFinding(ctx context.Context, s settings.Settings) model.Findi
 		f.Detail += "; the latest scan failed: " + st.LastError
 		f.Fix = "mend that, and run quarry index"
 	}
-	if !s.Embedding.Enabled || s.Embedding.Model == "" {
+	if !s.Ollama.Enabled || !s.Embedding.Enabled || s.Embedding.Model == "" {
 		return f
 	}
 	e := st.Embedding
@@ -365,11 +365,21 @@ func (a *app) indexFinding(ctx context.Context, s settings.Settings) model.Findi
 	if e.Lost > 0 {
 		f.Detail += fmt.Sprintf("; %s were damaged or gone at %s and are made anew", grouped(int64(e.Lost)), e.LostAt.Local().Format(time.DateTime))
 	}
-	if e.Error != "" {
+	if e.Error != "" && e.Asked != "" && e.Asked == embeddingAsked(s) {
 		f.Detail += "; the latest try failed: " + e.Error
 		f.Fix = "mend that, or choose another embedding.model; `quarry index --embed` tries at once"
 	}
 	return f
+}
+
+// embeddingAsked is whom the settings have embed, "" where they lead to no server: what another said is no advice for this one.
+func embeddingAsked(s settings.Settings) string {
+	server, err := model.New(engines.ModelOptions(s))
+	if err != nil {
+		return ""
+	}
+	defer server.Close()
+	return engines.EmbeddingAsked(server, s.Embedding)
 }
 
 // statisticsFinding says where to read what quarry did.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,40 @@ func TestDoctorOnOneScreen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Why an Ollama embedded nothing is no news of another server, nor while no model is asked: what it advises would help neither.
+func TestDoctorRepeatsNoErrorOfOtherSettings(t *testing.T) {
+	fake := modeltest.NewServer(t)
+	fake.SetModels(modeltest.Model{Name: "team-model"})
+	root, state := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n\nfunc mean() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OLLAMA_HOST", fake.URL)
+	look := func(set string) (index, search model.Finding) {
+		t.Helper()
+		userSettings(t, set)
+		_, _, found := doctor(t, "--workspace", root, "--state-dir", state)
+		return found["index"], found["embedding model"]
+	}
+	userSettings(t, "{}")
+	if code, out, errs := answering(t, "", "index", "--embed", "--workspace", root, "--state-dir", state); code == 0 {
+		t.Fatalf("something was embedded:\n%s%s", out, errs)
+	}
+	const old = "the latest try failed: Ollama has no model granite-embedding:30m: run `quarry model pull granite-embedding:30m`"
+	if f, _ := look("{}"); !strings.Contains(f.Detail, "; 0 of ") || !strings.Contains(f.Detail, old) || f.Fix == "" {
+		t.Errorf("of the settings that failed: %+v", f)
+	}
+	if f, search := look(`{"model": "team-model", "ollama.api": "openai"}`); !strings.Contains(f.Detail, "; 0 of ") || strings.Contains(f.Detail, "failed") || f.Fix != "" || search.Fix != "set embedding.model to one it has that embeds, or embedding.enabled to false" {
+		t.Errorf("on another server: %+v, %+v", f, search)
+	}
+	if f, _ := look(`{"embedding.model": "other-embed:1b"}`); strings.Contains(f.Detail, "failed") || f.Fix != "" {
+		t.Errorf("with another model: %+v", f)
+	}
+	if f, _ := look(`{"profile": "model-free"}`); strings.Contains(f.Detail, "failed") || strings.Contains(f.Detail, "embedded") || f.Fix != "" {
+		t.Errorf("while no model is asked: %+v", f)
 	}
 }
 

@@ -20,7 +20,7 @@ func Embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 	}
 	var mu sync.Mutex // guards made
 	made := map[string]index.Embedder{}
-	return index.Embedders{Model: s.Model, Prefixes: Prefixes(s), Passing: passing, Of: func(name string) index.Embedder {
+	return index.Embedders{Model: s.Model, Asked: EmbeddingAsked(server, s), Prefixes: Prefixes(s), Passing: passing, Of: func(name string) index.Embedder {
 		mu.Lock()
 		defer mu.Unlock()
 		if made[name] == nil {
@@ -32,6 +32,15 @@ func Embedders(server *model.Runtime, s settings.Embedding, missing func(error))
 		}
 		return made[name]
 	}}
+}
+
+// EmbeddingAsked is which model embeds, and where.
+func EmbeddingAsked(server *model.Runtime, s settings.Embedding) string {
+	api := model.OpenAIAPI
+	if server.PullsModels() {
+		api = model.OllamaAPI
+	}
+	return fmt.Sprintf("%s of %s at %s", s.Model, api, server.Host())
 }
 
 // passing answers whether an error of the model server ends without anybody's doing, or
@@ -74,5 +83,5 @@ func (e embedder) Version(ctx context.Context) (string, error) {
 
 // noSemanticSearch is what a user is told who has no embedding model.
 func noSemanticSearch(err error) string {
-	return fmt.Sprintf("Search uses words only: %v for semantic search, or set embedding.enabled to false.", err)
+	return fmt.Sprintf("Search uses words only: %v. Where that is enough, set embedding.enabled to false.", err)
 }

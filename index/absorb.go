@@ -291,6 +291,7 @@ func (c *coordinator) endScan(ctx context.Context, abandon bool) {
 	if c.read.Done > mergeAbove {
 		c.merge = mergeBegin
 	}
+	c.read.Took = c.lastScan
 	c.show(true)
 }
 

@@ -85,6 +85,8 @@ type Progress struct {
 	Files, OfFiles int
 	// Finished is true in the last call of a scan.
 	Finished bool
+	// Took is how long a finished scan took, 0 of one that was cut short.
+	Took time.Duration
 }
 
 // Index is one open index.

@@ -37,7 +37,7 @@ func TestFirstIndex(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(progress) == 0 || !progress[len(progress)-1].Finished {
+	if len(progress) == 0 || !progress[len(progress)-1].Finished || progress[len(progress)-1].Took <= 0 {
 		t.Errorf("progress %+v", progress)
 	}
 	_, err = x.Store().Load(t.Context(), nil, func(f *store.File) error {

@@ -68,7 +68,7 @@ func TestProgressEndsWithTheIndex(t *testing.T) {
 	close(s.opened)
 	<-reached
 	shut(t, x)
-	if last := s.list[len(s.list)-1]; !last.Finished {
+	if last := s.list[len(s.list)-1]; !last.Finished || last.Took != 0 {
 		t.Errorf("of %d shown the last is %+v", len(s.list), last)
 	}
 }

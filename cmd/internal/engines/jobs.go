@@ -19,7 +19,8 @@ type folderJobs struct {
 	start func(title string, cancel func()) lsp.Job
 	// changed is called when there is more or less to tell by under.
 	changed func()
-	// took is called with how long a scan took that was shown; nil if nobody wants to know.
+	// took is called with how long each scan took, most of which are over before they would be shown; nil if nobody wants to
+	// know.
 	took func(time.Duration)
 
 	mu      sync.Mutex
@@ -31,14 +32,16 @@ type folderWork struct{ kind, dir string }
 
 type folderJob struct {
 	lsp.Job
-	work  lsp.Work
-	began time.Time
+	work lsp.Work
 }
 
 func (j *folderJobs) scanned(dir string, p index.Progress, stop func()) {
 	id := folderWork{lsp.Indexing, dir}
 	switch {
 	case p.Finished:
+		if p.Took > 0 && j.took != nil {
+			j.took(p.Took)
+		}
 		j.end(id, fmt.Sprintf("%d files", p.Files))
 	default:
 		j.report(id, stop, p.Files, p.OfFiles, 0.95*float64(p.Done)/float64(max(p.Total, 1)), fmt.Sprintf("%d of %d files", p.Files, p.OfFiles))
@@ -61,7 +64,7 @@ func (j *folderJobs) report(id folderWork, stop func(), done, total int, fractio
 	if job == nil {
 		name := filepath.Base(id.dir)
 		title := strings.ToUpper(id.kind[:1]) + id.kind[1:] + " " + name
-		job = &folderJob{j.start(title, stop), lsp.Work{Kind: id.kind, Folder: name}, time.Now()}
+		job = &folderJob{j.start(title, stop), lsp.Work{Kind: id.kind, Folder: name}}
 		j.running[id] = job
 	}
 	job.work.Done, job.work.Total = done, total
@@ -75,9 +78,6 @@ func (j *folderJobs) end(id folderWork, message string) {
 	if job := j.running[id]; job != nil {
 		job.End(message)
 		delete(j.running, id)
-		if id.kind == lsp.Indexing && j.took != nil {
-			j.took(time.Since(job.began))
-		}
 		j.changed()
 	}
 }

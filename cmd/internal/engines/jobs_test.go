@@ -46,6 +46,23 @@ func TestALongLoadIsShown(t *testing.T) {
 	})
 }
 
+// Each scan that came to its end is noted, though most are over before they would be shown, and nothing of one that was cut short.
+func TestEachScanIsNoted(t *testing.T) {
+	var took []time.Duration
+	j := &folderJobs{
+		running: map[folderWork]*folderJob{}, changed: func() {}, took: func(d time.Duration) { took = append(took, d) },
+		start: func(string, func()) lsp.Job { return saying{&[]string{}} },
+	}
+	j.scanned("/w/api", index.Progress{Files: 9, OfFiles: 9, Finished: true, Took: 20 * time.Millisecond}, nil)
+	j.scanned("/w/api", index.Progress{Files: 3, OfFiles: 9}, nil)
+	j.scanned("/w/api", index.Progress{Files: 9, OfFiles: 9, Finished: true, Took: 3 * time.Second}, nil)
+	j.scanned("/w/api", index.Progress{Files: 3, OfFiles: 9}, nil)
+	j.scanned("/w/api", index.Progress{Files: 3, OfFiles: 9, Finished: true}, nil)
+	if want := []time.Duration{20 * time.Millisecond, 3 * time.Second}; !slices.Equal(took, want) {
+		t.Errorf("noted %v, want %v", took, want)
+	}
+}
+
 // What goes on in the folders is told in files and chunks.
 func TestWorkOfFolders(t *testing.T) {
 	changes := 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/cmd/internal/usage"
 	"quarry/lsp"
 	"quarry/lsp/settings"
 )
@@ -66,5 +67,39 @@ func TestStatisticsGrowOldWhileNoneAreKept(t *testing.T) {
 		if there(path) {
 			t.Errorf("%s is still there", path)
 		}
+	}
+}
+
+// How long a small folder took is among the numbers, though nobody saw it being indexed.
+func TestAQuickScanIsInTheStatistics(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	root, state := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.go"), []byte("package a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	messages := &told{}
+	c := New(lsp.Start{
+		Settings: settings.WithProfile("model-free"), Roots: []string{root}, Notify: messages.notify, Changed: func() {},
+		Job: func(string, func()) lsp.Job { return saying{&[]string{}} },
+	}, Options{StateDir: state, Log: slog.New(slog.DiscardHandler)})
+	for {
+		missing, err := c.Await(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if missing == nil {
+			break
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := StatsDir(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, err := usage.Read(stats, time.Now())
+	if n := usage.Total(days); err != nil || n.Index.Count() == 0 {
+		t.Errorf("%v, %d scans", err, n.Index.Count())
 	}
 }

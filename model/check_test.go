@@ -46,6 +46,8 @@ func TestCheck(t *testing.T) {
 		{"development build", func(s *modeltest.Server, _ *model.Options) { s.SetVersion("0.0.0") }, good},
 		{"missing", func(s *modeltest.Server, _ *model.Options) { s.SetModels() },
 			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry model pull granite4:micro`\n"},
+		{"missing, and chosen by nobody", func(s *modeltest.Server, opt *model.Options) { s.SetModels(); opt.Unchosen = true },
+			"ok ollama\n!! model: Ollama has no model granite4:micro | run `quarry setup model`\n"},
 		{"context", func(_ *modeltest.Server, opt *model.Options) { opt.NumCtx = 200_000 },
 			strings.Replace(good, "ok context length", "!! context length: 200000 tokens | set the context length to at most 131072, the model takes no more", 1)},
 		{"no tags", func(s *modeltest.Server, _ *model.Options) {

@@ -52,6 +52,9 @@ type Options struct {
 	AllowRemote bool
 	// Model is the name as Ollama lists it, "granite4:micro".
 	Model string
+	// Unchosen: Model is quarry's default, which the user has not named. Where Ollama lacks it, `quarry setup model` is
+	// advised: that recommends a model for the machine, which may be another.
+	Unchosen bool
 	// NumCtx is the context length in tokens that Ollama loads the model with;
 	// 0 means 8192. Everything that asks the model must agree on it.
 	NumCtx int

@@ -24,6 +24,7 @@ type ollama struct {
 	shared    *http.Client // what other models are reached by, each through a guard of its own
 	endpoint  *url.URL
 	model     string
+	unchosen  string // the model that the user has not named, "" for none: see Options.Unchosen
 	numCtx    int
 	keepAlive time.Duration
 	remote    bool // other machines may be used
@@ -38,6 +39,9 @@ func newOllama(opt Options, endpoint *url.URL, hc *http.Client) *ollama {
 	base.Path = strings.TrimSuffix(base.Path, versionPath) // of its other interface, which users have at hand
 	c := ollama{
 		shared: hc, endpoint: &base, numCtx: opt.NumCtx, keepAlive: opt.KeepAlive, remote: opt.AllowRemote, elsewhere: opt.OnElsewhere, embedThreads: opt.EmbedThreads,
+	}
+	if opt.Unchosen {
+		c.unchosen = opt.Model
 	}
 	return c.of(opt.Model)
 }

@@ -70,6 +70,8 @@ func (c *ollama) notOllama() string {
 func (c *ollama) explainStatus(status api.StatusError, say func(kind error, what, fix string) error) error {
 	message := clean(status.ErrorMessage)
 	switch {
+	case status.StatusCode == http.StatusNotFound && strings.Contains(message, "model") && c.model == c.unchosen:
+		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), "run `quarry setup model`")
 	case status.StatusCode == http.StatusNotFound && strings.Contains(message, "model"):
 		return say(ErrModelMissing, fmt.Sprintf("Ollama has no model %s", c.model), fmt.Sprintf("run `quarry model pull %s`", c.model))
 	case status.StatusCode == http.StatusNotFound:

@@ -54,7 +54,8 @@ func TestDoctorOnOneScreen(t *testing.T) {
 		{"nothing", nil, `{}`, true, 1, map[string]string{
 			"ollama": "start it with `ollama serve`", "advice": "quarry setup model", "memory": "may take ", "index": "quarry index", "statistics": "quarry stats",
 		}},
-		{"no model", nil, `{}`, false, 1, map[string]string{"model": "run `quarry model pull granite4:micro`", "embedding model": "run `quarry model pull granite-embedding:30m`", "advice": "quarry setup model"}},
+		{"no model", nil, `{}`, false, 1, map[string]string{"model": "Ollama has no model granite4:micro → run `quarry setup model`", "embedding model": "run `quarry model pull granite-embedding:30m`", "advice": "quarry setup model"}},
+		{"no model of the user's own name", nil, `{"model": "own:1b"}`, false, 1, map[string]string{"model": "Ollama has no model own:1b → run `quarry model pull own:1b`", "advice": "quarry setup model"}},
 		{"a model that completes nothing", []modeltest.Model{{Name: "llama3:8b", NoFIM: true}, search}, `{"model": "llama3:8b", "memory.budgetMB": 64000}`, false, 1, map[string]string{"advice": "quarry setup model"}},
 		{"all of it", []modeltest.Model{complete, search}, `{}`, false, 0, map[string]string{"fill in the middle": "as granite", "embedding model": "granite-embedding:30m"}},
 		{"a download that was killed", []modeltest.Model{complete, search, {Name: "granite4:micro-quarry-before"}}, `{}`, false, 0, map[string]string{

@@ -352,6 +352,7 @@ func ModelOptions(s settings.Settings) model.Options {
 		URL:         s.Ollama.URL,
 		AllowRemote: s.Ollama.AllowRemote,
 		Model:       s.Model,
+		Unchosen:    s.Model == settings.Default().Model,
 		NumCtx:      s.Ollama.ContextSize,
 		KeepAlive:   time.Duration(s.Ollama.KeepAlive),
 		FIM: model.Preset{
@@ -400,12 +401,22 @@ func (c *Core) modelChanged(e *generation, s model.State) {
 	switch s.Phase {
 	case model.Unreachable, model.Missing, model.Unsuitable, model.Failing:
 		c.usage.Event("model", string(s.Phase)+": completions are copied from open files", true)
-		c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", s.Err))
+		c.notify(lsp.Warning, "model "+string(s.Phase), fmt.Sprintf("%v. Until then, completions are copied from your open files.", e.recommending(s)))
 	case model.Ready:
 		if s.Warning != "" {
 			c.notify(lsp.Warning, s.Warning, s.Warning)
 		}
 	}
+}
+
+// recommending is what is wrong with the model. Of one that is missing and that nobody named it says what `quarry setup model`
+// recommends in its place, and why, so that there is one recommendation.
+func (e *generation) recommending(s model.State) string {
+	said := s.Err.Error()
+	if advice := e.advice.Load(); advice != nil && advice.Completion.Name != "" && s.Phase == model.Missing && e.settings.Model == settings.Default().Model {
+		said += ". " + advice.Completion.Suits("this machine")
+	}
+	return said
 }
 
 // Complete implements lsp.Core.

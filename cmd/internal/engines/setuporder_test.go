@@ -103,3 +103,52 @@ func TestSetupWhileNoModelIsAsked(t *testing.T) {
 		t.Errorf("%q, %v, want %q", does, err, want)
 	}
 }
+
+// On an Ollama without models there is one recommendation, that of `quarry setup model` with its reason, in the message and in the
+// status; a model that the user has named is the one to fetch.
+func TestOneRecommendation(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for _, test := range []struct{ model, message, reason string }{
+		{
+			"granite4:micro", "Ollama has no model granite4:micro: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",
+			"Ollama has no model granite4:micro: run `quarry setup model`. qwen2.5-coder:1.5b suits this machine: it takes about 2.0 GB",
+		},
+		{
+			"own:1b", "Ollama has no model own:1b: run `quarry model pull own:1b`. Until then, ",
+			"Ollama has no model own:1b: run `quarry model pull own:1b`. qwen2.5-coder:1.5b suits this machine: ",
+		},
+	} {
+		fake := modeltest.NewServer(t)
+		fake.SetModels()
+		s := settings.Default()
+		s.Ollama.URL, s.Memory.BudgetMB, s.Model, s.Embedding.Enabled = fake.URL, 3_000, test.model, false
+		changed := make(chan struct{}, 1)
+		messages := &told{}
+		c := New(lsp.Start{
+			Settings: s, Job: func(string, func()) lsp.Job { return saying{&[]string{}} },
+			Notify: func(severity lsp.Severity, key, message string) {
+				messages.notify(severity, key, message)
+				select {
+				case changed <- struct{}{}:
+				default:
+				}
+			},
+		}, Options{StateDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+		for messages.about("Ollama has no model") == 0 {
+			select {
+			case <-changed:
+			case <-t.Context().Done():
+				t.Fatalf("nothing was said of %s", test.model)
+			}
+		}
+		if messages.about(test.message) != 1 {
+			t.Errorf("said %q, want %q", messages.list, test.message)
+		}
+		if reason := c.StatusNote(t.Context()).Model.Reason; !strings.HasPrefix(reason, test.reason) {
+			t.Errorf("the status says %q, want %q", reason, test.reason)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// leastEncoded is shorter than a line of base64 that holds a text with a secret in it.
-	leastEncoded = 48
+	// leastEncoded is the shortest token in base64: twenty letters, as Amazon's and some of GitLab's have.
+	leastEncoded = 27
 	// longestEncoded is how much of a text in base64 is looked into.
 	longestEncoded = 1 << 18
 	// deepest is how often a text in base64 may be in another: a key in a kubeconfig in a variable.
@@ -32,16 +32,22 @@ func appendEncoded(list []Span, text string, long []Span, depth int) []Span {
 		if start < next || r.End-start < leastEncoded || !readable(text[start:r.End]) {
 			continue
 		}
-		runs, last := encodedRuns(text, start)
-		next = max(r.End, last)
-		if !holdsValue(text, runs, depth) {
+		if first := nextRun(text, start, len(text)); endsHere(text, first) && holdsToken(text, first, depth) {
+			list, next = append(list, encodedSpan(first)), r.End
 			continue
 		}
-		runs[0].Start = min(runs[0].End, runs[0].Start+leadEncoded)
-		list = append(list, runs...)
+		runs, last := encodedRuns(text, start)
+		next = max(r.End, last)
+		if holdsValue(text, runs, depth) {
+			list = append(list, encodedSpan(runs[0]))
+			list = append(list, runs[1:]...)
+		}
 	}
 	return list
 }
+
+// encodedSpan is a text in base64 without the letters that tell what it is.
+func encodedSpan(s Span) Span { return Span{min(s.End, s.Start+leadEncoded), s.End} }
 
 // readable answers whether letters of base64 are those of a text, wherever it begins in them. What
 // may have been typed into the first of them is not in the second part that is looked at.
@@ -98,26 +104,75 @@ func encodedRuns(text string, start int) (list []Span, end int) {
 	return list, end
 }
 
-// holdsValue answers whether the text whose letters are in runs has a value that is masked. Behind
-// a letter that was typed into it, it goes on at another of four places.
+// endsHere answers whether the next run of base64 stands on the line of this one, so that it is
+// another text, or another string.
+func endsHere(text string, s Span) bool {
+	next := nextRun(text, s.End, len(text))
+	for next.End > next.Start && signs(text, next) {
+		next = nextRun(text, next.End, len(text))
+	}
+	between := text[s.End:next.Start]
+	return next.Start == next.End || !strings.Contains(between, "\n") && !strings.Contains(between, `\n`)
+}
+
+// holdsToken answers whether a run is a whole text with a value, which is no key: what is beside
+// it on its line is another's.
+func holdsToken(text string, s Span, depth int) bool {
+	for _, plain := range decoded(text, []Span{s}) {
+		if len(spans(plain, depth+1)) > 0 && !strings.Contains(plain, "-----") {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsValue answers whether the text whose letters are in runs has a value that is masked.
 func holdsValue(text string, runs []Span, depth int) bool {
+	for _, plain := range decoded(text, runs) {
+		if len(spans(plain, depth+1)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// decoded are the texts that the letters in runs may stand for: behind a letter that was typed into
+// one, it goes on at another of four places.
+func decoded(text string, runs []Span) (list []string) {
 	var b strings.Builder
 	for _, r := range runs {
-		for i := r.Start; i < r.End; i++ {
-			if base64Plain[text[i]] {
-				b.WriteByte(text[i])
+		for i := r.Start; i < r.End; {
+			n := max(1, letter(text, i))
+			if c := unescaped(text[i : i+n]); base64Plain[c] {
+				b.WriteByte(c)
 			}
+			i += n
 		}
 	}
 	letters := b.String()
 	for at := 0; at < 4 && at < len(letters); at++ {
 		part := letters[at:]
-		plain, _ := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4])
-		if len(spans(string(plain), depth+1)) > 0 {
-			return true
+		if len(part)%4 == 1 { // a letter alone says nothing
+			part = part[:len(part)-1]
 		}
+		plain, _ := base64.RawStdEncoding.DecodeString(part) // to its end: a token may be the last of it
+		list = append(list, string(plain))
 	}
-	return false
+	return list
+}
+
+// unescaped is the letter of base64 that s is, or is an escape of.
+func unescaped(s string) byte {
+	if len(s) == 1 {
+		return s[0]
+	}
+	switch code := strings.ToLower(strings.Trim(s, `\u0x%&#;`)); code {
+	case "2b", "43":
+		return '+'
+	case "/", "2f", "47":
+		return '/'
+	}
+	return '='
 }
 
 // appendHexadecimal finds the same in hexadecimal digits, from the dashes on that a key begins with.

@@ -410,7 +410,7 @@ func TestHostileTexts(t *testing.T) {
 	for _, piece := range []string{
 		"AccountKey=", "PrivateKey=", "kty k=", "'kty':'d'='", "kind:Secret,", "{kind:Secret", "kind: Secret\n", "- kind: Secret\n", "{data:{kind:Secret}", "-----BEGIN " + keyLabel + "-----", `"\n"`, "-----BEGIN " + keyLabel + `-----"\n"`,
 		"pypi-AgEIcHlwaS5vcmc", "sk-proj-", "glc_eyJ", "eyJ.", "a/", "hooks.slack.com/", "sig=", "{", "[{'", `\"`, "xoxb-1-2-3-4-5-6-7-8-9-",
-		"githubtoken=", "slack_signing_secret:", "eyJhIjoi", "eyJhIjoi+", "0.", "1/1201234567890123:", "access_token$production$", "pk_1234567_",
+		"githubtoken=", "slack_signing_secret:", "eyJhIjoi", "eyJhIjoi+", "0.", "1/1201234567890123:", "access_token$production$", "pk_1234567_", `"` + basic("ghp_"+drawn(chance(), alnum, 36), false) + `",`,
 	} {
 		text := strings.Repeat(piece, size/len(piece))
 		if got := Text(text); len(got) != len(text) {

@@ -9,7 +9,7 @@ import (
 // SecretTextVersion names what IsSecretText takes and what package mask writes over. Raise it
 // when that becomes more: the next start then reads every file again. What IsSecret
 // takes needs no version, because every start walks.
-const SecretTextVersion = "7"
+const SecretTextVersion = "8"
 
 // keyBegins are the lines that open a private key: PEM (RFC 7468, OpenSSL's older
 // forms), OpenPGP, SSH2 (RFC 4716's relative), OpenVPN's shared key.

@@ -196,11 +196,7 @@ func appendValues(list []Span, text string, first, last, indent int, sure Span, 
 		if value != "" && (value[0] == '"' || value[0] == '\'') {
 			from++
 			quoted = true
-			if end := strings.LastIndexByte(value[1:], value[0]); end >= 0 {
-				value = value[1 : 1+end]
-			} else {
-				value = strings.TrimRight(value[1:], " \t\r")
-			}
+			value = unquoted(value)
 		} else {
 			value, _, _ = strings.Cut(value, " #")
 			value = strings.TrimRight(value, " \t\r")
@@ -216,6 +212,38 @@ func appendValues(list []Span, text string, first, last, indent int, sure Span, 
 		}
 	}
 	return list
+}
+
+// unquoted is what stands between the quotes that value begins with, and those that close it. Where
+// something follows them that is no comment, somebody has typed a quote into the value: the last
+// closes it then, or the line's end.
+func unquoted(value string) string {
+	quote := value[0]
+	end := 1
+	for end < len(value) && (value[end] != quote || doubled(value, end)) {
+		if value[end] == '\\' && quote == '"' || value[end] == quote {
+			end++
+		}
+		end++
+	}
+	if end < len(value) && isComment(value[end+1:]) {
+		return value[1:end]
+	}
+	if end = strings.LastIndexByte(value[1:], quote); end >= 0 {
+		return value[1 : 1+end]
+	}
+	return strings.TrimRight(value[1:], " \t\r")
+}
+
+// doubled answers whether the single quote at i is one of two that stand for one.
+func doubled(value string, i int) bool {
+	return value[0] == '\'' && strings.HasPrefix(value[i:], "''")
+}
+
+// isComment answers whether a line has nothing more in rest than a comment.
+func isComment(rest string) bool {
+	words := strings.TrimLeft(rest, " \t\r")
+	return words == "" || words[0] == '#' && len(words) < len(rest)
 }
 
 // isValue answers whether a member of a Secret is one. All are, but for what a template fills in,

@@ -278,6 +278,8 @@ func TestValues(t *testing.T) {
 		"while words are typed":   "kind: Secret\nsome words\ndata:\n  one: abc\n  password: «hunter2»\n",
 		"a file in a block":       "kind: Secret\nstringData:\n  app.ini: |-\n    «# of the server»\n    «host=db.example.com»\n\n    «user: me»\n  host: db.example.com\n",
 		"any name in JSON":        `{"kind":"Secret","stringData":{"license":"«abc»","on":"true","host":"db.example.com"}}`,
+		"a comment with quotes":   "kind: Secret\nstringData:\n  password: \"«hunter2»\" # was \"hunter\", 'x'\n  other: '«it''s # one»' # isn't it\n  third: \"«a\\\"b»\"  # \"c\"\n",
+		"a quote typed into one":  "kind: Secret\nstringData:\n  password: \"«hun\"ter2»\"\n  other: '«hun'ter2»' # it\n  last: \"«hunter2\\»\n",
 		"a block":                 "kind: Secret\nstringData:\n  password: |\n    «one line»\n    «other line»\ntype: Opaque\n",
 	} {
 		plain := strings.NewReplacer("«", "", "»", "").Replace(text)
@@ -315,6 +317,7 @@ func TestOrdinaryCode(t *testing.T) {
 		"if strings.HasPrefix(line, \"-----BEGIN RSA " + keyLabel + "-----\") {\n\treturn parsePrivateKeyOfTheServer(line[someOffsetHere:])\n}\n// -----END RSA " + keyLabel + "-----",
 		"-----BEGIN " + keyLabel + "-----\nfoo\n-----END " + keyLabel + "-----", "The line -----BEGIN " + keyLabel + "----- opens a private key of whatever kind there is in the file",
 		"kind: SecretStore\ndata:\n  a: b\n", "kind: Secretary\n", "# kind: Secret\ndata:\n  a: b\n", "kind: ConfigMap\ndata:\n  password: x\n", "a := `kind: Secret\ndata:\n  key: value`, {\n\tnext: `x`", "kind: Secret\nstringData:\n  tls: true\n  host: database.example.com\n  port: \"5432\"\n  api: https://a.example.com:8443/\n  at: 10.0.0.1\n  on: $HOST\n  user: <your user>\n  x: {{ .Values.x }}\n  e: \"\"\n", "{kind: 'Secret', data: {user: getUser(), name: cfg.name}}", "kind: Secret\nmetadata:\n  name: db-credentials\n",
+		"kind: Secret\nstringData:\n  enabled: \"true\" # set to \"false\" to switch it off\n  host: 'db.example.com' # the team's 'main' database\n  port: '5432'\t# of 'it'\n  on: 'off'\r\n",
 		`password = "hunter2"`, `PrivateKey = loadPrivateKeyFromTheConfiguredFile(path)`, `type Peer struct { PrivateKey string; PresharedKey *wgtypes.Key }`,
 		`AccountKey = os.Getenv("AZURE_STORAGE_ACCOUNT_KEY_OF_THE_DEPLOYMENT")`, `secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY`, `{"kty":"RSA","n":"` + drawn(chance(), word, 43) + `","e":"AQAB"}`,
 		"npm_package_config_some_long_name_of_a_variable_here", "hf_hub_download_of_a_file_and_its_parts", "github_pat_is_the_prefix_of_fine_grained_tokens", "dapi", "SG.", "AA", "_-_", "",

@@ -90,11 +90,13 @@ func content(line string) (indent int, item bool) {
 }
 
 // mapping is the part of text[from:] around the line at start whose lines stand as deep
-// as indent or deeper, in one item of a list.
+// as indent or deeper, in one item of a list and in one block of a page's code.
 func mapping(text string, from, start, indent int) (first, last int) {
 	inside := func(line string) bool {
 		line = strings.TrimRight(line, "\r")
-		return line == "" || len(line)-len(strings.TrimLeft(line, " ")) >= indent && !strings.HasPrefix(line, "---")
+		rest := strings.TrimLeft(line, " ")
+		at := len(line) - len(rest)
+		return line == "" || at >= indent && !strings.HasPrefix(line, "---") && (at > indent || !isFence(rest))
 	}
 	begins := func(line string) bool { // an item
 		at, item := content(line)
@@ -117,6 +119,11 @@ func mapping(text string, from, start, indent int) (first, last int) {
 		last = min(len(text), last+len(line)+1)
 	}
 	return first, last
+}
+
+// isFence answers whether a line opens or closes a block of code in Markdown.
+func isFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
 // declared is the part of text[first:last] that surely belongs to the mapping with the kind at
@@ -154,13 +161,14 @@ func declared(text string, first, start, last, indent int) (s Span) {
 // appendValues finds the values of a Secret between first and last: all in the part that is
 // declared one, and elsewhere those that look like one.
 func appendValues(list []Span, text string, first, last, indent int, sure Span, written bool) []Span {
-	inData, name, literal := false, "", -1 // how deep the member stands whose value is the lines below
+	inData, begins, name, literal := false, false, "", -1 // how deep the member stands whose value is the lines below
 	for i := first; i < last; {
 		line := lineAt(text[:last], i)
 		start := i
 		i += len(line) + 1
-		at, _ := content(line)
-		if start < sure.Start || start >= sure.End {
+		at, item := content(line)
+		declared := start >= sure.Start && start < sure.End
+		if !declared {
 			literal = -1
 		} else if value := strings.TrimSpace(line); literal >= 0 && value != "" {
 			if from := strings.Index(line, value); from > literal {
@@ -179,12 +187,16 @@ func appendValues(list []Span, text string, first, last, indent int, sure Span, 
 			key, rest, _ := strings.Cut(own, ":")
 			key, rest = strings.Trim(key, " \"'"), strings.TrimSpace(rest)
 			inData = key == "data" || key == "stringData"
+			begins = inData
 			if inData && strings.HasPrefix(rest, "{") {
 				list = appendPairs(list, text, start+strings.IndexByte(line, '{'), written)
 				inData = false
 			}
 			continue
-		case !inData:
+		case begins && item && !declared:
+			inData = false // data of another kind, as an ExternalSecret has: a Secret's are no list
+		}
+		if begins = false; !inData {
 			continue
 		}
 		value, quoted := line, true // a line that goes on with a value in quotes
@@ -201,7 +213,7 @@ func appendValues(list []Span, text string, first, last, indent int, sure Span, 
 			value, _, _ = strings.Cut(value, " #")
 			value = strings.TrimRight(value, " \t\r")
 		}
-		if start < sure.Start || start >= sure.End {
+		if !declared {
 			if looksSecret(name, value) && isValue(name, value, false) {
 				list = append(list, Span{from, from + len(value)})
 			}

@@ -42,7 +42,7 @@ func secretEntry(rel string, dir bool) bool {
 // folder "secrets" is as likely to hold the source of a package of that name.
 func secretFolder(rel string) bool {
 	parent, base := lastTwo(rel)
-	return secretFolders[base] || secretPlaces[parent+"/"+base] || strings.HasPrefix(base, ".env")
+	return secretFolders[base] || secretPlaces[parent+"/"+base] || strings.HasPrefix(base, ".env") && !strings.HasPrefix(base, ".envoy") && !strings.HasPrefix(base, ".environment")
 }
 
 // secretFile judges the last component as a file.
@@ -55,14 +55,13 @@ func secretFile(rel string) bool {
 	dotExt := path.Ext(base)
 	ext := strings.TrimPrefix(dotExt, ".")
 	for _, prefix := range secretPrefixes {
-		if strings.HasPrefix(base, prefix) {
+		if strings.HasPrefix(base, prefix) && !isProgram(base[len(prefix):], ext, prefix[0] == '.') {
 			return true
 		}
 	}
 	switch {
 	case secretNames[base], secretExts[ext], secretPlaces[parent+"/"+base], strings.Contains(base, ".tfstate"),
 		strings.HasSuffix(base, ".tfvars.json"), strings.HasSuffix(base, "wallet.dat"), strings.HasSuffix(base, "-keypair.json"), strings.HasSuffix(base, ".pem.txt"), strings.HasSuffix(base, ".key.txt"),
-		strings.Contains(base, "firebase-adminsdk"),
 		strings.HasPrefix(base, ".") && strings.HasSuffix(base, "_history"),
 		base == "gradle.properties" && parent == "", // elsewhere it is a module's
 		base == "mcp.json" && isHidden(rel, parent), // of an editor or an assistant, with the keys of its servers
@@ -76,7 +75,8 @@ func secretFile(rel string) bool {
 		return false // credentials.go is source code
 	case wordExts[ext] && below(rel, localeFolders):
 		return false // what users are told about secrets
-	case secretOrWords[base] && !below(rel, wordFolders), inSecretFolder(rel, base):
+	case secretOrWords[base] && !below(rel, wordFolders) && !(shownWords[base] && below(rel, shownFolders)), inSecretFolder(rel, base),
+		strings.Contains(base, "firebase-adminsdk"), below(rel, accountFolders) && !publicNames[base] && !isDeployment(base, ext):
 		return true
 	}
 	stem, _, _ := strings.Cut(strings.TrimPrefix(base, "."), ".")
@@ -97,6 +97,27 @@ func secretFile(rel string) bool {
 		return true // env.prod
 	}
 	return secretStems[stem] || secretWords(strings.TrimSuffix(base, dotExt), ext)
+}
+
+// isProgram answers whether a name that begins as a secret's goes on with rest as one of source code:
+// id_rsa_test.py, .env_parser.py, .env.d.ts. What follows ".env." may be a stage or a country
+// (.env.ru), and some languages write down the environment itself, as .env.js, .env.local.php and
+// .env.sh do.
+func isProgram(rest, ext string, environment bool) bool {
+	if !environment {
+		return codeExts[ext]
+	}
+	if strings.HasPrefix(rest, ".") {
+		return compiledExts[ext]
+	}
+	words := strings.FieldsFunc(strings.TrimSuffix(rest, "."+ext), func(r rune) bool { return strings.ContainsRune("-_. ", r) })
+	return codeExts[ext] && !shellExts[ext] && !slices.ContainsFunc(words, func(w string) bool { return stages[w] })
+}
+
+// isDeployment answers whether a file below an account's folder says how something is built or
+// deployed: the account's own programs write no YAML there.
+func isDeployment(base, ext string) bool {
+	return ext == "yml" || ext == "yaml" || ext == "json" && (strings.HasPrefix(base, "task-def") || strings.HasPrefix(base, "taskdef") || base == "azuredeploy.json") || strings.HasPrefix(base, ".git")
 }
 
 // isHidden answers whether a file's folder, or the one around it, is hidden: .kiro/settings.
@@ -242,9 +263,11 @@ func setOf(list string) map[string]bool {
 
 var (
 	// secretFolders hold nothing but what belongs to an account or a machine.
-	secretFolders = setOf(".ssh .gnupg .aws .azure .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx .cloudflared .runpod")
+	secretFolders = setOf(".ssh .gnupg .oci .pulumi .password-store .secrets .credentials .gcloud .kaggle .openai .anthropic .stripe .railway .copilot .near-credentials .bluemix .sfdx .cloudflared .runpod")
+	// accountFolders hold that, too, and in a repository how it is deployed.
+	accountFolders = setOf(".aws .azure")
 	// valueFolders hold values, unless codeFolders are above them.
-	valueFolders = setOf("secret secrets credential credentials")
+	valueFolders = setOf("secret secrets credential credentials .environment .environments")
 	codeFolders  = setOf(`internal pkg src lib libs packages crates cmd app apps api components modules vendor node_modules test tests testdata fixtures e2e
 		docs doc examples controllers templates plugins locales i18n lang translations messages`)
 	// publicNames are in any folder what they are.
@@ -260,6 +283,10 @@ var (
 	// secretOrWords are secret but in wordFolders.
 	secretOrWords = setOf(`auth.json oauth.json oauth2.json token.json password.json logins.json login.json wallet.json wallets.json bitwarden.json lastpass.json
 		auth.toml mnemonic.json mnemonics.json cookies.json password.yml password.yaml password.csv password.ini password.toml settings.xml vault.yml vault.yaml database.yml`)
+	// shownFolders hold pages, interfaces of contracts, schemas and pictures, some of which have a
+	// name of shownWords.
+	shownFolders = setOf("pages abi abis artifacts contracts schema schemas assets")
+	shownWords   = setOf("auth.json oauth.json oauth2.json token.json password.json login.json wallet.json wallets.json")
 	// secretTexts are the names of texts that hold one value, beside secretAlone.
 	secretTexts = setOf("mnemonic seed privatekey secretkey passcode seedphrase accesskey cookie pin recoverycode backupcode psk pw pwd userpass login totp")
 	codeKinds   = setOf("recovery backup rescue auth 2fa otp totp")
@@ -307,7 +334,7 @@ var (
 	// secretExts: the last extension alone is enough.
 	secretExts = setOf(`env pem key p12 pfx p8 pk8 pkcs12 jks keystore truststore bks kdb kdbx psafe3 keychain agilekeychain kwallet keyring keypair ppk gpg pgp ovpn
 		tblk keytab kubeconfig tfvars agekey mobileprovision jceks jwk enc secret secrets token publishsettings azurepubxml pubxml cscfg rdp bek htpasswd har nmconnection mobileconfig rdg 2fas 1pif 1pux opvault wallet password passwd authkey keychain-db`)
-	// secretPrefixes are secret whatever follows.
+	// secretPrefixes are secret whatever follows but isProgram.
 	secretPrefixes = []string{".env", ".dev.vars", "privatekey-peer", "presharedkey-peer", "gha-creds-", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"}
 	// secretStems are what stands before a name's first dot.
 	secretStems = setOf("credentials credential creds secrets secret passwords passwd kubeconfig apikey apikeys api_key api-key api_keys api-keys")
@@ -325,6 +352,22 @@ var (
 	copyExts = setOf(".bak .old .orig .save .backup .bkp .copy .tmp .swp .swo .un~ .1 .2")
 	// dataExts are those of files that hold values.
 	dataExts = setOf("json json5 jsonc yml yaml toml ini txt csv tsv xml db properties props conf cfg config plist edn")
+	// codeExts are those of the languages that programs are written in.
+	codeExts = func() map[string]bool {
+		m := map[string]bool{}
+		for _, l := range lang.All() {
+			for _, ext := range l.Extensions {
+				if l.Content == lang.Code && !dataExts[ext] {
+					m[ext] = true
+				}
+			}
+		}
+		return m
+	}()
+	// shellExts are those whose programs set an environment, compiledExts those of which none is
+	// read as one.
+	shellExts    = setOf("sh bash zsh ksh fish ps1 psm1 psd1 bat cmd")
+	compiledExts = setOf("ts tsx mts cts py pyi go rb java kt cs swift")
 	// sourceExts are those of files that people write for programs or readers: every language
 	// of code and prose, and what no language of package lang is.
 	sourceExts = func() map[string]bool {

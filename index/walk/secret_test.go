@@ -10,7 +10,7 @@ import (
 var secretPathsOf = map[string]string{
 	"environment": `.env .env.local .env.production .env.prod.local .ENV .env~ .env.bak .env.example .env.sample .env.template .envrc .env-prod .env_staging
 		prod.env config/database.env docker/example.env a/.env.d/x.sh .env/production .envs/.production/.postgres docker/.envs/.local/.django .env.vault`,
-	"ssh": `id_rsa id_rsa.pub id_rsa.go id_dsa keys/id_ed25519 id_ed25519_sk id_ecdsa.old .ssh/config .ssh/known_hosts ssh_host_rsa_key ssh_host_ed25519_key deploy_key deploy_rsa
+	"ssh": `id_rsa id_rsa.pub id_rsa.work id_dsa keys/id_ed25519 id_ed25519_sk id_ecdsa.old .ssh/config .ssh/known_hosts ssh_host_rsa_key ssh_host_ed25519_key deploy_key deploy_rsa
 		github_deploy_key ci/deploy-key home/.ssh/any/thing.go server.ppk`,
 	"keys": `server.key tls/SERVER.KEY server.pem server.pem.old server.key.bak server.key~ #server.key# server.key.orig cert.p12 a.pfx AuthKey_ABC.p8 release.pk8
 		store.jks release.keystore x.truststore db.kdbx x.kdb x.gpg x.pgp vpn.ovpn krb5.keytab keys.agekey login.keychain private.jwk config/master.key
@@ -53,6 +53,9 @@ var secretPathsOf = map[string]string{
 	"what another look named": `gha-creds-0a1b2c3d.json firebase-service-account.json my-wallet.dat solana-keypair.json mykey.pem.txt server.key.txt pw.txt pwd.txt userpass.txt logins.txt totp.txt 2fa-codes.txt metamask-seed.txt
 		db.password redis.passwd ts.authkey login.keychain-db passwd- secret_key_base htpasswd s3cfg boto.cfg`,
 	"what a reviewer named":           `keystore.json privkey.txt wallet.txt wallet-backup.json electrum_wallet keepass.xml aws-keys.csv cloudflare.ini opencode.json .openrouter storage_state.json .config/wrangler/config/default.toml playwright/.auth/user.json`,
+	"environments as programs":        `.env.js .env.cjs .env.local.js .env.php .env.local.php .env.sh .env-prod.sh .env_staging.js .env.ps1 .env.ru .env.pl .env.ml .env.ex .env.d .env.in .env.tpl .env.md .envoy.yaml .environment/prod .environment/db.json`,
+	"accounts":                        `.aws/config .aws/sso/cache/0a1b.json .aws/cli/alias .azure/config .azure/azureProfile.json .azure/dev/config.json .azure/azuredeploy.parameters.json .azure/secrets.yml .aws/credentials.yaml .azure/task.json`,
+	"beside pages and contracts":      `assets/cookies.json artifacts/bitwarden.json pages/vault.yml schemas/database.yml artifacts/logins.json assets/credentials.json contracts/secrets.json`,
 	"networks":                        `wg0.conf wg.conf wireguard.conf sftp.json ftp-config.json identity`,
 	"programs":                        `pgpass my.cnf pip.conf NuGet.Config nuget.config settings.xml ci/settings.xml vault.yml group_vars/all/vault.yml config/database.yml`,
 	"assistants":                      `.config/github-copilot/hosts.json .config/github-copilot/apps.json .config/op/config .claude.json .openai .openai/key .anthropic/key .continue/config.json .aider.conf.yml .copilot/config.json`,
@@ -68,6 +71,10 @@ var openPathsOf = map[string]string{
 		passwords_controller.rb Password.java TokenSecret.kt secret_test.py api_key.py apikey.ts access_token.rs shadow.css shadow/dom.ts
 		passwd/main.c secrets.tf secrets.proto credentials.graphql secrets.sql secrets.d.ts kubeconfig.go netrc.go tfvars.go pem.go client_secret.go
 		service_account.py auth.go secrets.vue Secrets.tsx credential-helper.sh env/settings.py`,
+	"source that begins so": `id_rsa.go id_rsa.rb id_rsa_test.py hooks/id_rsa.go id_ed25519_sk.c gha-creds-test.go privatekey-peer.go presharedkey-peer_test.ts .env.ts .env.d.ts .env.py .env.go .env_parser.py .env-loader.js .env-parser.d.ts
+		.envoy/config.go .envoy/envoy.yaml .environment/main.go firebase-adminsdk.ts id_rsa.py.bak`,
+	"deployment":          `.azure/azure-pipelines.yml .azure/pipelines/build.yaml .azure/main.bicep .aws/task-definition.json .aws/taskdef-prod.json .aws/buildspec.yml .aws/deploy.sh .azure/README.md .aws/.gitignore .azure/azuredeploy.json`,
+	"pages and contracts": `pages/login/login.json contracts/abi/token.json artifacts/Token.json schemas/token.json assets/lottie/login.json schema/password.json abi/wallet.json`,
 	"config": `package.json packages/secrets/package.json packages/credentials/tsconfig.json locales/en/auth.json locales/en/reset-password.json credentials.schema.json
 		templates/serviceaccount.yaml k8s/service-account.yaml sealed-secret.yaml external-secrets.yaml .github/workflows/scan-secrets.yml detect-secrets.yaml
 		secrets-store.yaml tokens.json design-tokens.json keys.json tokenizer.json monkey.txt keyboard.yml config.json
@@ -121,7 +128,7 @@ func TestSecretNames(t *testing.T) {
 
 // A folder is not a file of its name.
 func TestSecretFolders(t *testing.T) {
-	for _, dir := range []string{".ssh", ".envs", ".env", ".aws", "home/.gnupg", ".config/gcloud", ".secrets"} {
+	for _, dir := range []string{".ssh", ".envs", ".env", ".env.d", "home/.gnupg", ".config/gcloud", ".secrets"} {
 		if !secretEntry(dir, true) || !IsSecret(dir+"/main.go") {
 			t.Errorf("folder %s is taken for no secret", dir)
 		}
